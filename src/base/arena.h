@@ -1,0 +1,25 @@
+/* Arena: memory that is released all at once.
+ *
+ * Owns every block it hands out; nothing is freed singly. Memory is zeroed.
+ * Out of memory ends the process through ifm_die (a lab that cannot allocate
+ * a few kilobytes of bookkeeping has nothing to report). Never used inside a
+ * timed slot. Thread rule: one arena, one thread. */
+#ifndef IFM_BASE_ARENA_H
+#define IFM_BASE_ARENA_H
+
+#include "base/error.h"
+#include <stddef.h>
+
+struct ifm_arena;
+
+struct ifm_arena *ifm_arena_create(void);
+void ifm_arena_destroy(struct ifm_arena *arena); /* NULL is allowed */
+
+void *ifm_arena_alloc(struct ifm_arena *arena, size_t bytes);
+#define IFM_ARENA_ARRAY(arena, type, n) ((type *)ifm_arena_alloc((arena), sizeof(type) * (size_t)(n)))
+#define IFM_ARENA_NEW(arena, type) IFM_ARENA_ARRAY(arena, type, 1)
+
+char *ifm_arena_strdup(struct ifm_arena *arena, const char *text); /* NULL gives NULL */
+char *ifm_arena_printf(struct ifm_arena *arena, const char *format, ...) IFM_PRINTF(2, 3);
+
+#endif

@@ -1,0 +1,38 @@
+/* Clock types: instants and durations cannot be mixed up.
+ *
+ * The lab's one clock is CLOCK_MONOTONIC_RAW: it never steps, NTP does not slew
+ * it, and on x86 it is read through the vDSO without a system call. */
+#ifndef IFM_BASE_CLOCK_H
+#define IFM_BASE_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+struct ifm_instant {
+    int64_t ns; /* since an arbitrary start; comparable within one boot only */
+};
+struct ifm_duration {
+    int64_t ns;
+};
+
+static inline struct ifm_instant ifm_clock_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC_RAW, &t);
+    return (struct ifm_instant){(int64_t)t.tv_sec * 1000000000 + t.tv_nsec};
+}
+
+static inline struct ifm_duration ifm_clock_since(struct ifm_instant start)
+{
+    return (struct ifm_duration){ifm_clock_now().ns - start.ns};
+}
+
+/* Nanoseconds since the Unix epoch: for labels and for joining sessions, never for durations. */
+static inline int64_t ifm_clock_wall_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+#endif

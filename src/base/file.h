@@ -1,0 +1,31 @@
+/* Files: whole reads, atomic writes, run folders.
+ *
+ * A published file is written to a temporary name beside its target, synced and
+ * renamed, so that a reader sees the old file or the new one, never half of it.
+ * Thread rule: no shared state. */
+#ifndef IFM_BASE_FILE_H
+#define IFM_BASE_FILE_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Read a whole regular file of at most `limit` bytes. `*data` is NUL-terminated and malloc'd. */
+IFM_CHECKED enum ifm_status ifm_file_read(const char *path, size_t limit, char **data, size_t *size,
+                                          struct ifm_error *error);
+IFM_CHECKED enum ifm_status ifm_file_write_atomic(const char *path, const void *data, size_t size,
+                                                  struct ifm_error *error);
+bool ifm_file_exists(const char *path);
+bool ifm_dir_exists(const char *path);
+/* Create `path` and its missing parents. Fails when `path` exists as a non-empty folder or as a file. */
+IFM_CHECKED enum ifm_status ifm_dir_create_fresh(const char *path, struct ifm_error *error);
+IFM_CHECKED enum ifm_status ifm_dir_create(const char *path, struct ifm_error *error); /* one level, may exist */
+/* "dir/name" in the arena. */
+char *ifm_path_join(struct ifm_arena *arena, const char *dir, const char *name);
+/* Last component, never NULL. */
+const char *ifm_path_base(const char *path);
+/* Small sysfs and procfs files: first line without newline into `buffer`; false when unreadable. */
+bool ifm_file_line(const char *path, char *buffer, size_t size);
+
+#endif

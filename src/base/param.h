@@ -1,0 +1,78 @@
+/* Parameter rows: the one description of a setting.
+ *
+ * A row generates flag parsing, YAML binding, `--override`, help, man page,
+ * completion, JSON Schema and the lock file, and it binds text to a struct field.
+ * This header holds the row and the scalar conversions; files, flags and lists
+ * are src/config's. Rows are static and const. Thread rule: no shared state. */
+#ifndef IFM_BASE_PARAM_H
+#define IFM_BASE_PARAM_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum ifm_type {
+    IFM_TYPE_U64,     /* uint64_t */
+    IFM_TYPE_F64,     /* double */
+    IFM_TYPE_BOOL,    /* bool; true, false */
+    IFM_TYPE_TEXT,    /* const char *, in the arena */
+    IFM_TYPE_CHOICE,  /* int: index into the `choices` of the row */
+    IFM_TYPE_BYTES,   /* uint64_t; suffixes KiB, MB, ... */
+    IFM_TYPE_SECONDS, /* double; suffixes ns, us, ms, s, min */
+};
+
+enum ifm_param_flags {
+    IFM_SWEEP = 1, /* a list makes an axis of the study */
+    IFM_LIST = 2,  /* a list is one value (its items are bound by the owner); the field is a struct ifm_list */
+    IFM_PER_ARM = 4, /* an arm may set it */
+};
+
+struct ifm_list {
+    const char *const *items;
+    size_t n;
+};
+
+struct ifm_param {
+    const char *path;     /* "decode.kv_len" */
+    const char *flag;     /* "kv-len", or NULL when only --override and YAML reach it */
+    enum ifm_type type;
+    unsigned flags;
+    const char *unit;     /* unit id or "" */
+    const char *fallback; /* the default, as text in the form that the parser takes */
+    double min, max;      /* of numbers; min > max means unbounded */
+    const char *choices;  /* "hot|cold", or NULL */
+    const char *help;     /* one sentence, no full stop */
+    size_t offset;        /* of the field in the section's struct */
+};
+
+/* A section: the rows that share a struct and a path prefix ("" for rows of several prefixes). */
+struct ifm_section {
+    const char *name; /* "decode" */
+    const char *help;
+    const struct ifm_param *rows;
+    size_t n;
+    size_t size; /* of the struct */
+};
+
+/* A resolved setting: full path and canonical text. */
+struct ifm_setting {
+    const char *path, *text;
+};
+
+/* Parse `text` for `row` and store it at `field`; an error names the allowed range or choices and
+ * the nearest choice. `where` locates the text. TEXT and LIST items are copied into `arena`. */
+IFM_CHECKED enum ifm_status ifm_param_parse(const struct ifm_param *row, const char *text, const char *where,
+                                            struct ifm_arena *arena, void *field, struct ifm_error *error);
+/* The canonical text of the field: what the lock file holds. In the arena. */
+const char *ifm_param_print(const struct ifm_param *row, const void *field, struct ifm_arena *arena);
+/* "1 .. 1048576", "hot, cold", "true, false" or "any text". */
+const char *ifm_param_range(const struct ifm_param *row, struct ifm_arena *arena);
+
+/* Fill `out` (section->size bytes) with the defaults, then with every setting whose path is a row of
+ * the section; other paths are ignored. */
+IFM_CHECKED enum ifm_status ifm_section_bind(const struct ifm_section *section, const struct ifm_setting *settings,
+                                             size_t n, struct ifm_arena *arena, void *out, struct ifm_error *error);
+
+#endif

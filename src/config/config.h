@@ -1,0 +1,60 @@
+/* Config: YAML, flags and overrides, bound through the parameter tables to one resolved study.
+ *
+ * Precedence, lowest first: table defaults, preset, file, --override, flags. Every
+ * value remembers where it came from. Nothing has run when an error is raised.
+ * Immutable once resolved; owned by its arena. */
+#ifndef IFM_CONFIG_CONFIG_H
+#define IFM_CONFIG_CONFIG_H
+
+#include "base/json.h"
+#include "base/param.h"
+#include "model/study.h"
+
+struct ifm_config; /* a resolved configuration under construction */
+
+/* The sections that every run has: general, device, measure (config/common.c). Sub-tables of `arms` and
+ * `gates` are sections too, bound once per record. */
+extern const struct ifm_section ifm_section_general, ifm_section_device, ifm_section_measure, ifm_section_arm,
+    ifm_section_gate;
+
+/* The rows of section "general" and "device". */
+struct ifm_general {
+    struct ifm_list workload; /* names; a list runs several in one study */
+    int preset;               /* "default", "quick", "sop" */
+    uint64_t seed;
+    struct ifm_list ceilings; /* read, write, copy, flops, or none */
+};
+struct ifm_device_config {
+    int kind;          /* "cpu", "fake" */
+    uint64_t threads;  /* 0 = every CPU in the affinity mask */
+    bool huge_pages;
+    const char *script; /* fake device only */
+};
+
+/* `workload_sections`: the tables of all workloads, borrowed, NULL-terminated. */
+struct ifm_config *ifm_config_create(const struct ifm_section *const *workload_sections);
+void ifm_config_destroy(struct ifm_config *config);
+struct ifm_arena *ifm_config_arena(struct ifm_config *config);
+
+/* A file: YAML, or a config.lock.json when its name ends in .json. At most 1 MiB and 16 levels; aliases and anchors are errors. */
+IFM_CHECKED enum ifm_status ifm_config_file(struct ifm_config *config, const char *path, struct ifm_error *error);
+IFM_CHECKED enum ifm_status ifm_config_yaml(struct ifm_config *config, const char *data, size_t size,
+                                            const char *where, struct ifm_error *error);
+IFM_CHECKED enum ifm_status ifm_config_lock(struct ifm_config *config, const char *data, size_t size,
+                                            const char *where, struct ifm_error *error);
+/* "path=value"; a value may be a list "512,1024" where the row is sweepable. */
+IFM_CHECKED enum ifm_status ifm_config_override(struct ifm_config *config, const char *assignment,
+                                                struct ifm_error *error);
+/* A flag of the table: "--kv-len" with its value; false through *known when no row of the sections in use has this flag. `workload` limits
+ * workload flags to one section (quick form); NULL allows only common flags. */
+IFM_CHECKED enum ifm_status ifm_config_flag(struct ifm_config *config, const char *workload, const char *flag,
+                                            const char *value, bool *known, struct ifm_error *error);
+
+/* Resolve: apply preset and precedence, check ranges and cross-field rules, hash. */
+IFM_CHECKED enum ifm_status ifm_config_resolve(struct ifm_config *config, struct ifm_error *error);
+const struct ifm_study *ifm_config_study(const struct ifm_config *config);
+const struct ifm_device_config *ifm_config_device(const struct ifm_config *config);
+/* config.lock.json (new reference): {"schema", "parameters": {every path: value or list}, "arms", "gates", "hash"}. */
+json_t *ifm_config_lock_json(const struct ifm_config *config);
+
+#endif

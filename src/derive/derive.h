@@ -1,0 +1,63 @@
+/* Derive: record -> metrics. A pure function of plan.json, run.log and samples/.
+ *
+ * Every published number is made here, once. This module measures nothing, reads no
+ * clock, calls no workload; it sums in one fixed order and is compiled with
+ * -ffp-contract=off, so that every build recomputes the same numbers. */
+#ifndef IFM_DERIVE_DERIVE_H
+#define IFM_DERIVE_DERIVE_H
+
+#include "base/json.h"
+#include "model/plan.h"
+#include "model/value.h"
+
+/* One number: cell and arm are "" for numbers of the whole run or the whole cell. */
+struct ifm_number {
+    const char *cell;
+    const char *arm;
+    const char *metric; /* id, defined in data/metrics: formula, unit, source, limits */
+    struct ifm_value value;
+};
+
+/* A sentence about the validity of a cell or arm: drift, loaded machine, short record, set-aside blocks. */
+enum ifm_severity { IFM_SEVERITY_NOTE = 0, IFM_SEVERITY_WARNING, IFM_SEVERITY_INVALID };
+struct ifm_finding {
+    enum ifm_severity severity;
+    const char *rule; /* id of the rule of honesty or "", such as "rule-07" */
+    const char *cell, *arm;
+    const char *text;
+};
+
+struct ifm_derived {
+    const char *run_id, *config_hash;
+    struct ifm_number *numbers;
+    size_t n_numbers;
+    struct ifm_finding *findings;
+    size_t n_findings;
+};
+
+/* The record of a run in memory, loaded by ifm_run_folder_load or built by a test. */
+struct ifm_record;
+struct ifm_facts_view {
+    const struct ifm_plan *plan;
+    const json_t *events; /* run.log */
+    const struct ifm_record *const *records; /* [cell * max_passes + pass]; NULL when the file is missing */
+    size_t max_passes;
+};
+
+IFM_CHECKED enum ifm_status ifm_derive(const struct ifm_facts_view *facts, struct ifm_arena *arena,
+                                       struct ifm_derived **out, struct ifm_error *error);
+
+/* Look a number up; NULL when there is none. */
+const struct ifm_number *ifm_derived_find(const struct ifm_derived *derived, const char *cell, const char *arm,
+                                          const char *metric);
+
+/* derived.json */
+json_t *ifm_derived_to_json(const struct ifm_derived *derived);
+IFM_CHECKED enum ifm_status ifm_derived_from_json(const json_t *json, const char *where, struct ifm_arena *arena,
+                                                  struct ifm_derived **out, struct ifm_error *error);
+
+/* Load plan.json, run.log and samples/ of `dir`, and derive. The plan is returned for printers. */
+IFM_CHECKED enum ifm_status ifm_derive_folder(const char *dir, struct ifm_arena *arena, struct ifm_plan **plan,
+                                              struct ifm_derived **derived, struct ifm_error *error);
+
+#endif

@@ -1,0 +1,36 @@
+/* Instrument: what observes a slot. One vtable; registration is one row in registry.c.
+ *
+ * start and stop bracket the timed part of a slot and lie outside it: they may make
+ * system calls, the slot may not. An instrument that cannot work says why and what
+ * would help; its columns are then absent, never zero. */
+#ifndef IFM_INSTRUMENT_INSTRUMENT_H
+#define IFM_INSTRUMENT_INSTRUMENT_H
+
+#include "base/error.h"
+#include "model/catalog.h"
+#include <stdint.h>
+
+enum ifm_intrusion { IFM_INTRUSION_PASSIVE = 0, IFM_INTRUSION_SAMPLING, IFM_INTRUSION_REPLAYING };
+
+struct ifm_instrument_state;
+
+struct ifm_instrument {
+    const char *name;
+    const char *purpose;
+    enum ifm_intrusion intrusion;
+    const struct ifm_column *columns; /* integers per slot, in file order */
+    size_t n_columns;
+    /* "" when column `c` can be read here; otherwise the reason, with `remedy` filled. */
+    const char *(*probe)(size_t column, const char **remedy);
+    IFM_CHECKED enum ifm_status (*open)(struct ifm_instrument_state **out, struct ifm_error *error);
+    void (*start)(struct ifm_instrument_state *state);
+    void (*stop)(struct ifm_instrument_state *state);
+    void (*collect)(struct ifm_instrument_state *state, int64_t *columns); /* IFM_ABSENT where not read */
+    void (*close)(struct ifm_instrument_state *state);
+};
+
+extern const struct ifm_instrument ifm_instrument_os; /* context switches, faults, steal, run delay, clock frequency */
+extern const struct ifm_instrument *const ifm_instruments[]; /* NULL-terminated */
+const struct ifm_instrument *ifm_instrument_find(const char *name);
+
+#endif

@@ -1,0 +1,35 @@
+/* Judge: derived numbers + gates -> one verdict with reasons. Pure.
+ *
+ * A gate that misses its metric is blocked, never passed. A run without gates is not gated.
+ * Comparisons between arms are derive's numbers; judge only decides. */
+#ifndef IFM_JUDGE_JUDGE_H
+#define IFM_JUDGE_JUDGE_H
+
+#include "derive/derive.h"
+
+enum ifm_outcome { IFM_OUTCOME_PASS = 0, IFM_OUTCOME_FAIL, IFM_OUTCOME_BLOCKED, IFM_OUTCOME_NOT_GATED };
+
+struct ifm_gate_result {
+    const struct ifm_gate *gate;
+    const char *cell, *arm;
+    enum ifm_outcome outcome;
+    struct ifm_value observed;
+    const char *reason; /* one sentence */
+    bool missing_capability; /* blocked by a missing capability (exit 4), else by invalid data (exit 3) */
+};
+
+struct ifm_verdict {
+    enum ifm_outcome outcome;
+    enum ifm_status exit_code; /* 0, 1, 3 or 4 */
+    struct ifm_gate_result *gates;
+    size_t n_gates;
+    const char **reasons; /* sentences, most important first; never empty */
+    size_t n_reasons;
+};
+
+IFM_CHECKED enum ifm_status ifm_judge(const struct ifm_plan *plan, const struct ifm_derived *derived,
+                                      struct ifm_arena *arena, struct ifm_verdict **out, struct ifm_error *error);
+json_t *ifm_verdict_to_json(const struct ifm_verdict *verdict, const struct ifm_derived *derived); /* verdict.json */
+const char *ifm_outcome_name(enum ifm_outcome outcome);
+
+#endif

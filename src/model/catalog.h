@@ -1,0 +1,46 @@
+/* What `plan` must know of workloads and instruments, filled in by the command line. */
+#ifndef IFM_MODEL_CATALOG_H
+#define IFM_MODEL_CATALOG_H
+
+#include "model/machine.h"
+#include "model/plan.h"
+
+/* The arms that a workload makes of one set of settings, ledgers included. */
+struct ifm_arm_list {
+    struct ifm_arm *items; /* in the arena */
+    size_t n;
+};
+
+/* Describe is pure: same settings and machine, same arms. It sets name, ceiling, variant, ledger,
+ * working_set, memory, lossy, has_oracle, tolerance, feature and fixed_inner; plan sets the rest.
+ * `why_not` is set to a sentence, and the list left empty, when the device cannot run these settings. */
+typedef enum ifm_status ifm_describe_fn(const struct ifm_setting *settings, size_t n, const struct ifm_machine *machine,
+                                        struct ifm_arena *arena, struct ifm_arm_list *arms, const char **why_not,
+                                        struct ifm_error *error);
+
+struct ifm_workload_entry {
+    const char *name;
+    ifm_describe_fn *describe;
+};
+
+struct ifm_column {
+    const char *id;
+    const char *unit;
+};
+
+struct ifm_instrument_entry {
+    const char *name;
+    int intrusion; /* enum ifm_intrusion of instrument/instrument.h: only equal classes share a pass */
+    const struct ifm_column *columns;
+    size_t n_columns;
+};
+
+struct ifm_catalog {
+    const struct ifm_workload_entry *workloads;
+    size_t n_workloads;
+    const struct ifm_instrument_entry *instruments;
+    size_t n_instruments;
+    struct ifm_machine machine;
+};
+
+#endif

@@ -1,0 +1,21 @@
+/* Facts that `run` writes to run.log beside the samples. Plain data.
+ *
+ * run.log is one JSON object a line: {"t_ns": wall clock, "stage": ..., "ok": ..., "meta": {...}}.
+ * The stages, and the members of `meta`, are listed in docs/formats.md. */
+#ifndef IFM_MODEL_FACTS_H
+#define IFM_MODEL_FACTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* An arm's outputs compared with its oracle. */
+struct ifm_check {
+    bool done;              /* false: the workload has no oracle */
+    double error_rms_rel;   /* sqrt(sum (x - ref)^2 / sum ref^2) */
+    double error_max_rel;   /* max |x - ref| / max |ref| */
+    uint64_t values;        /* outputs compared */
+    bool finite;            /* no NaN or infinity that the oracle does not have */
+    uint64_t output_xxh3;   /* of all output bytes */
+};
+
+#endif

@@ -1,0 +1,31 @@
+/* A machine and its device, as far as planning needs to know it. Plain data. */
+#ifndef IFM_MODEL_MACHINE_H
+#define IFM_MODEL_MACHINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define IFM_CACHE_LEVELS 4
+
+struct ifm_machine {
+    const char *device;          /* "cpu", "fake" */
+    unsigned cpus_allowed;       /* CPUs in the affinity mask, limited by the cgroup quota rounded up */
+    unsigned threads;            /* worker threads that cells use */
+    uint64_t memory_available;   /* bytes this process may still take (MemAvailable and cgroup limit) */
+    uint64_t cache_reported[IFM_CACHE_LEVELS]; /* data or unified caches L1..L4 as the system reports them, one
+                                                  instance, bytes; 0 = not reported */
+    const char *const *isas;     /* instruction sets this device can run, best first: "avx512", "avx2", "sse2", "scalar" */
+    size_t n_isas;
+};
+
+/* The last-level cache as reported, or 32 MiB where nothing is reported. */
+static inline uint64_t ifm_machine_llc(const struct ifm_machine *machine)
+{
+    for (int level = IFM_CACHE_LEVELS - 1; level >= 0; level--)
+        if (machine->cache_reported[level] != 0)
+            return machine->cache_reported[level];
+    return (uint64_t)32 << 20;
+}
+
+#endif

@@ -1,0 +1,86 @@
+/* The plan: what will run, in which order, and each arm's ledger as a fact.
+ *
+ * cell = one parameter combination on one device; arm = one variant under
+ * comparison; pass = one execution of a cell with one set of instruments. The
+ * plan is immutable once built, lives in one arena, is saved as plan.json, and is
+ * all that `run` and `derive` know of the configuration. */
+#ifndef IFM_MODEL_PLAN_H
+#define IFM_MODEL_PLAN_H
+
+#include "model/study.h"
+
+/* The fewest operations and bytes of one step; what a rate divides by time. */
+struct ifm_ledger {
+    uint64_t flops;
+    uint64_t bytes_read, bytes_written;
+    uint64_t tokens_prompt, tokens_generated; /* never added together */
+    uint64_t rows;
+};
+
+enum ifm_role { IFM_ROLE_BASELINE = 0, IFM_ROLE_VARIANT, IFM_ROLE_CEILING };
+/* What limit a stream arm measures; on a ceiling arm, which limit it stands for. */
+enum ifm_ceiling { IFM_CEILING_NONE = 0, IFM_CEILING_READ, IFM_CEILING_WRITE, IFM_CEILING_COPY, IFM_CEILING_FLOPS };
+
+struct ifm_arm {
+    const char *name; /* unique in its cell */
+    enum ifm_role role;
+    enum ifm_ceiling ceiling;
+    const char *workload;
+    const char *variant; /* of the workload: a probe shape; "" for none */
+    const struct ifm_setting *settings; /* complete parameters of its workload, cell axes and arm overrides applied */
+    size_t n_settings;
+    struct ifm_ledger ledger; /* per step */
+    uint64_t working_set;     /* bytes that one step touches */
+    uint64_t memory;          /* bytes that the arm allocates */
+    bool lossy;               /* changes numerics: never shown without its error (rule 10) */
+    bool has_oracle;          /* run records its error against an oracle in higher precision */
+    double tolerance;         /* largest error that counts as correct; in the unit of the check */
+    const char *feature;      /* what makes the arm different, "" for none; its runs are counted (rule 11) */
+    const char *equals;       /* arm of this cell whose output it must equal, "" for none (rule 12) */
+    double equal_bound;       /* 0 = bit for bit; else largest relative difference */
+    bool fixed_inner;         /* one step is one sample, however short */
+};
+
+/* The order of slots in a block: a random permutation of the arms followed by its mirror image, so that
+ * linear drift cancels inside the block; with two arms this is ABBA or BAAB. */
+struct ifm_pass {
+    const char *name;              /* "latency" */
+    const char *const *instruments;
+    size_t n_instruments;
+    const char *const *columns;    /* per-slot columns that the instruments add, in file order */
+    const char *const *column_units;
+    size_t n_columns;
+};
+
+struct ifm_cell {
+    unsigned index;
+    const char *name; /* "decode kv_len=4096", unique in the plan */
+    const char *workload;
+    const struct ifm_setting *axes; /* the swept settings of this cell, in axis order */
+    size_t n_axes;
+    unsigned threads;
+    struct ifm_measure measure;
+    uint64_t seed; /* of data and order: the study's seed mixed with the index */
+    const struct ifm_arm *arms;
+    size_t n_arms;
+    const struct ifm_pass *passes;
+    size_t n_passes;
+    const char *unsupported; /* "" or why this device cannot run the cell; such a cell is absent, not dropped */
+    bool cache_resident;     /* the smallest arm's working set is below 4 x the reported last-level cache */
+};
+
+struct ifm_plan {
+    const char *run_id; /* first 12 hex digits of SHA-256 over config hash, seed and start time */
+    const char *config_hash;
+    uint64_t seed;
+    const char *device;
+    struct ifm_cell *cells;
+    size_t n_cells;
+    const struct ifm_gate *gates;
+    size_t n_gates;
+};
+
+/* The arms of slot order `block` (0, 1, ...) of a cell: 2 * n_arms indices. Pure; the same for every build. */
+void ifm_plan_order(const struct ifm_cell *cell, unsigned block, unsigned *order);
+
+#endif

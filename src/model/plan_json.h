@@ -1,0 +1,16 @@
+/* plan.json: the plan as a file. Reading checks every field and names the one that is wrong. */
+#ifndef IFM_MODEL_PLAN_JSON_H
+#define IFM_MODEL_PLAN_JSON_H
+
+#include "base/json.h"
+#include "model/plan.h"
+
+json_t *ifm_plan_to_json(const struct ifm_plan *plan); /* new reference */
+IFM_CHECKED enum ifm_status ifm_plan_from_json(const json_t *json, const char *where, struct ifm_arena *arena,
+                                               struct ifm_plan **out, struct ifm_error *error);
+
+/* Names of the enums as they stand in files. */
+const char *ifm_role_name(enum ifm_role role);
+const char *ifm_ceiling_name(enum ifm_ceiling ceiling); /* "", "read", "write", "copy", "flops" */
+
+#endif

@@ -1,0 +1,31 @@
+/* Publish: derived values -> files and tables. Holds no formula: it only formats what derive made.
+ *
+ * Never sees a device. Standard output carries results; everything else goes to standard error. */
+#ifndef IFM_PUBLISH_PUBLISH_H
+#define IFM_PUBLISH_PUBLISH_H
+
+#include "derive/derive.h"
+#include "judge/judge.h"
+#include <stdio.h>
+
+enum ifm_format { IFM_FORMAT_TABLE = 0, IFM_FORMAT_MD, IFM_FORMAT_CSV, IFM_FORMAT_JSON, IFM_FORMAT_JSONL };
+
+struct ifm_publication {
+    const char *dir;
+    const struct ifm_plan *plan;
+    const struct ifm_derived *derived;
+    const struct ifm_verdict *verdict;
+    const json_t *lock;   /* config.lock.json */
+    const json_t *events; /* run.log */
+};
+
+/* One row of every table: the same field names in every format. */
+IFM_CHECKED enum ifm_status ifm_publish_table(const struct ifm_publication *publication, enum ifm_format format,
+                                              bool colour, FILE *out, struct ifm_error *error);
+/* Write derived.json, verdict.json, metrics.json, report.csv, report.html and the manifest, each atomically. */
+IFM_CHECKED enum ifm_status ifm_publish_files(const struct ifm_publication *publication, struct ifm_error *error);
+/* The text that each published file must hold, for `verify`: compares the file with what the record gives and names the
+ * first number that differs (file, cell, arm, metric, both values). Integers exactly, reals within 1e-12. */
+IFM_CHECKED enum ifm_status ifm_publish_verify(const struct ifm_publication *publication, struct ifm_error *error);
+
+#endif

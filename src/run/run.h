@@ -1,0 +1,38 @@
+/* Run: executes a plan and writes facts. It publishes no number.
+ *
+ * Owns the run folder while it runs: run.log, samples/. Thread rule: one thread; the device has its own workers. */
+#ifndef IFM_RUN_RUN_H
+#define IFM_RUN_RUN_H
+
+#include "base/error.h"
+#include "device/device.h"
+#include "model/plan.h"
+#include <stdbool.h>
+
+/* Progress between slots; never called inside a timed slot. */
+struct ifm_progress {
+    void (*report)(void *context, const struct ifm_cell *cell, double fraction_of_run, double remaining_s);
+    void *context;
+};
+
+struct ifm_run_options {
+    const char *dir;
+    struct ifm_device_options device;
+    bool resume;
+    struct ifm_progress progress; /* report may be NULL */
+};
+
+/* Execute every cell that the record does not hold yet. IFM_INTERRUPTED after SIGINT or SIGTERM: the open block is
+ * lost, everything before it is on disk. */
+IFM_CHECKED enum ifm_status ifm_run_execute(const struct ifm_plan *plan, const struct ifm_run_options *options,
+                                            struct ifm_error *error);
+
+/* Time estimate of a plan: opens each cell, times a pilot, records nothing. */
+struct ifm_estimate {
+    double seconds, low, high; /* of the measured part and its set-up */
+    uint64_t memory;           /* bytes of the largest cell */
+};
+IFM_CHECKED enum ifm_status ifm_run_estimate(const struct ifm_plan *plan, const struct ifm_run_options *options,
+                                             struct ifm_estimate *cells, struct ifm_estimate *total,
+                                             struct ifm_error *error);
+#endif

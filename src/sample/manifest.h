@@ -1,0 +1,16 @@
+/* The manifest: SHA-256 of every file of a run folder, in sha256sum's format.
+ *
+ * Hashes show integrity, not authorship: whoever can write the folder can write
+ * a fitting manifest. private.json is never listed. */
+#ifndef IFM_SAMPLE_MANIFEST_H
+#define IFM_SAMPLE_MANIFEST_H
+
+#include "base/error.h"
+
+/* Hash every regular file below `dir` (run.log, samples/..., derived files; not manifest.sha256, private.json,
+ * temporary files) and write manifest.sha256 atomically, sorted by name. */
+IFM_CHECKED enum ifm_status ifm_manifest_write(const char *dir, struct ifm_error *error);
+/* Check it: a changed, missing or unlisted file is IFM_INVALID and named. */
+IFM_CHECKED enum ifm_status ifm_manifest_check(const char *dir, struct ifm_error *error);
+
+#endif

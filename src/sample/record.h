@@ -1,0 +1,80 @@
+/* The raw record of one cell and pass: append-only, in time order, whole blocks.
+ *
+ * Two files in <run>/samples/:
+ *   <cell>-<pass>.csv        slot,start_ns,duration_ns           one row a sample
+ *   <cell>-<pass>-slots.csv  block,phase,arm,samples,inner,start_ns,end_ns,<instrument columns>
+ * Row k of the slots file (from 0) is slot k; its samples are the next `samples`
+ * rows of the first file. An empty field is an absent value, never zero. A block
+ * is written samples first, slots second, each with one write; it counts only when
+ * its last slot row (the plan says how many slots a block has) is complete, so a
+ * torn tail is recognised and cut off. start_ns counts from the start of the run.
+ *
+ * This module must never alter, sort or drop a sample. Thread rule: one writer. */
+#ifndef IFM_SAMPLE_RECORD_H
+#define IFM_SAMPLE_RECORD_H
+
+#include "base/error.h"
+#include <stddef.h>
+#include <stdint.h>
+
+#define IFM_ABSENT INT64_MIN /* in memory, of an integer column */
+
+enum ifm_phase { IFM_PHASE_WARMUP = 0, IFM_PHASE_MEASURE = 1 };
+
+struct ifm_sample {
+    int64_t start_ns, duration_ns; /* of `inner` steps */
+};
+
+struct ifm_slot {
+    uint32_t block; /* counts warm-up blocks too */
+    uint32_t phase; /* enum ifm_phase */
+    uint32_t arm;   /* index into the cell's arms */
+    uint32_t samples;
+    uint32_t inner; /* steps in a sample */
+    int64_t start_ns, end_ns; /* of the timed part of the slot */
+    const int64_t *columns;   /* n_columns of the record */
+};
+
+/* ---- writing ---- */
+struct ifm_recorder;
+
+/* Create the two files with their header rows; they must not exist. */
+IFM_CHECKED enum ifm_status ifm_recorder_create(const char *dir, unsigned cell, const char *pass,
+                                                const char *const *columns, size_t n_columns,
+                                                struct ifm_recorder **out, struct ifm_error *error);
+/* Reopen for append after an interruption: cut both files back to the last complete block (that is, a block
+ * with `slots_per_block` slots in the measured phase; warm-up blocks are complete when any later row exists or their own
+ * rows are whole) and report the next block number and the time at which the record ends. */
+IFM_CHECKED enum ifm_status ifm_recorder_resume(const char *dir, unsigned cell, const char *pass,
+                                                const char *const *columns, size_t n_columns, size_t slots_per_block,
+                                                struct ifm_recorder **out, uint32_t *next_block, int64_t *end_ns,
+                                                struct ifm_error *error);
+/* Append one block. samples holds the samples of all its slots, in slot order. */
+IFM_CHECKED enum ifm_status ifm_recorder_append(struct ifm_recorder *recorder, const struct ifm_slot *slots,
+                                                size_t n_slots, const struct ifm_sample *samples, size_t n_samples,
+                                                struct ifm_error *error);
+IFM_CHECKED enum ifm_status ifm_recorder_sync(struct ifm_recorder *recorder, struct ifm_error *error);
+void ifm_recorder_close(struct ifm_recorder *recorder); /* NULL is allowed */
+
+/* ---- reading ---- */
+struct ifm_record {
+    struct ifm_slot *slots;
+    size_t n_slots;
+    struct ifm_sample *samples;
+    size_t n_samples;
+    size_t *first;      /* first[k] = index of slot k's first sample; first[n_slots] = n_samples */
+    int64_t *columns;   /* n_slots x n_columns; slots[k].columns points into it */
+    char **column_names;
+    size_t n_columns;
+};
+/* Parse and check both files: header, integer fields, row counts that agree, time order (start + duration <= next
+ * start inside the file), slots that contain their samples. IFM_INVALID names file and line. */
+IFM_CHECKED enum ifm_status ifm_record_load(const char *dir, unsigned cell, const char *pass, struct ifm_record *out,
+                                            struct ifm_error *error);
+/* The same on text in memory; for tests and fuzzing. */
+IFM_CHECKED enum ifm_status ifm_record_parse(const char *samples, size_t samples_size, const char *slots,
+                                             size_t slots_size, const char *where, struct ifm_record *out,
+                                             struct ifm_error *error);
+void ifm_record_free(struct ifm_record *record);
+
+#endif
