@@ -25,7 +25,7 @@ struct ifm_error {
 };
 
 #define IFM_CHECKED __attribute__((warn_unused_result))
-#define IFM_PRINTF(format, first) __attribute__((format(printf, format, first)))
+#define IFM_PRINTF(at, first) __attribute__((format(printf, at, first)))
 
 /* Fill `error` (may be NULL) and return `code`, so that `return ifm_fail(...)` reads well.
  * `where` and `hint` may be NULL. An error that is already filled is replaced. */

@@ -1,0 +1,187 @@
+/* Files. Errors name the file's base name: paths are private facts. */
+#include "base/file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static enum ifm_status fail_errno(struct ifm_error *error, const char *path, const char *what)
+{
+    int code = errno;
+    const char *hint = code == ENOSPC                    ? "free some space or choose another folder with --out"
+                       : code == EACCES || code == EROFS ? "choose a folder that you may write with --out"
+                       : code == ENOENT                  ? "check the name"
+                                                         : "";
+    enum ifm_status status = code == ENOENT || code == EACCES || code == EROFS || code == EISDIR || code == ENOTDIR
+                                 ? IFM_USAGE
+                                 : IFM_INTERNAL;
+    return ifm_fail(error, status, path, hint, "%s: %s", what, strerror(code));
+}
+
+static enum ifm_status read_all(int fd, const char *path, size_t limit, char **data, size_t *size,
+                                struct ifm_error *error)
+{
+    struct stat info;
+    if (fstat(fd, &info) != 0)
+        return fail_errno(error, path, "cannot read");
+    if (!S_ISREG(info.st_mode))
+        return ifm_fail(error, IFM_USAGE, path, "give the name of a file", "not a regular file");
+    if ((uint64_t)info.st_size > limit)
+        return ifm_fail(error, IFM_USAGE, path, "", "%lld bytes; at most %zu are read", (long long)info.st_size, limit);
+    size_t capacity = (size_t)info.st_size, used = 0;
+    char *buffer = malloc(capacity + 1);
+    if (buffer == NULL)
+        return ifm_fail(error, IFM_INTERNAL, path, "", "out of memory: %zu bytes", capacity);
+    while (used < capacity) {
+        ssize_t got = read(fd, buffer + used, capacity - used);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0) {
+            free(buffer);
+            return fail_errno(error, path, "cannot read");
+        }
+        if (got == 0)
+            break;
+        used += (size_t)got;
+    }
+    buffer[used] = '\0';
+    *data = buffer;
+    *size = used;
+    return IFM_OK;
+}
+
+enum ifm_status ifm_file_read(const char *path, size_t limit, char **data, size_t *size, struct ifm_error *error)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return fail_errno(error, path, "cannot open");
+    enum ifm_status status = read_all(fd, path, limit, data, size, error);
+    close(fd);
+    return status;
+}
+
+static bool write_all(int fd, const char *data, size_t size)
+{
+    while (size > 0) {
+        ssize_t wrote = write(fd, data, size);
+        if (wrote < 0 && errno == EINTR)
+            continue;
+        if (wrote < 0)
+            return false;
+        data += wrote;
+        size -= (size_t)wrote;
+    }
+    return true;
+}
+
+enum ifm_status ifm_file_write_atomic(const char *path, const void *data, size_t size, struct ifm_error *error)
+{
+    char temporary[4096];
+    int length = snprintf(temporary, sizeof temporary, "%s.%ld.tmp", path, (long)getpid());
+    if (length < 0 || (size_t)length >= sizeof temporary)
+        return ifm_fail(error, IFM_USAGE, path, "choose a shorter name", "file name too long");
+    int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    if (fd < 0)
+        return fail_errno(error, path, "cannot write");
+    bool ok = write_all(fd, data, size) && fsync(fd) == 0;
+    int code = errno;
+    if (close(fd) != 0 && ok) {
+        ok = false;
+        code = errno;
+    }
+    if (ok && rename(temporary, path) == 0)
+        return IFM_OK;
+    if (ok)
+        code = errno;
+    unlink(temporary);
+    errno = code;
+    return fail_errno(error, path, "cannot write");
+}
+
+bool ifm_file_exists(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISREG(info.st_mode);
+}
+
+bool ifm_dir_exists(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+static bool dir_is_empty(const char *path)
+{
+    DIR *dir = opendir(path);
+    if (dir == NULL)
+        return false;
+    bool empty = true;
+    for (struct dirent *entry; empty && (entry = readdir(dir)) != NULL;)
+        empty = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
+    closedir(dir);
+    return empty;
+}
+
+enum ifm_status ifm_dir_create(const char *path, struct ifm_error *error)
+{
+    if (mkdir(path, 0755) == 0 || (errno == EEXIST && ifm_dir_exists(path)))
+        return IFM_OK;
+    return fail_errno(error, path, "cannot create the folder");
+}
+
+enum ifm_status ifm_dir_create_fresh(const char *path, struct ifm_error *error)
+{
+    if (ifm_dir_exists(path)) {
+        if (!dir_is_empty(path))
+            return ifm_fail(error, IFM_USAGE, path,
+                            "choose another --out, or continue an interrupted run with --resume",
+                            "the folder is not empty; a run never overwrites one");
+        if (access(path, W_OK | X_OK) != 0)
+            return fail_errno(error, path, "cannot write into the folder");
+        return IFM_OK;
+    }
+    char parent[4096];
+    if (strlen(path) == 0 || strlen(path) >= sizeof parent)
+        return ifm_fail(error, IFM_USAGE, path, "give a folder's name", "an empty or too long folder name");
+    memcpy(parent, path, strlen(path) + 1);
+    for (char *at = parent + 1; (at = strchr(at, '/')) != NULL; at++) {
+        *at = '\0';
+        IFM_TRY(ifm_dir_create(parent, error));
+        *at = '/';
+    }
+    if (mkdir(path, 0755) != 0 && errno != EEXIST)
+        return fail_errno(error, path, "cannot create the folder");
+    return ifm_dir_exists(path) ? IFM_OK
+                                : ifm_fail(error, IFM_USAGE, path, "choose another name", "is a file, not a folder");
+}
+
+char *ifm_path_join(struct ifm_arena *arena, const char *dir, const char *name)
+{
+    return ifm_arena_printf(arena, "%s/%s", dir, name);
+}
+
+const char *ifm_path_base(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash == NULL ? path : slash + 1;
+}
+
+bool ifm_file_line(const char *path, char *buffer, size_t size)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    ssize_t got = read(fd, buffer, size - 1);
+    close(fd);
+    if (got < 0)
+        return false;
+    buffer[got] = '\0';
+    buffer[strcspn(buffer, "\n")] = '\0';
+    return true;
+}

@@ -1,0 +1,242 @@
+/* Printing is ours, because jansson prints 0.1 with 17 digits or loses bits with 15; parsing is jansson's. */
+#include "base/json.h"
+
+#include "base/file.h"
+#include "base/log.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void print_string(const char *string, struct ifm_text *out)
+{
+    ifm_text_append(out, "\"", 1);
+    for (const unsigned char *at = (const unsigned char *)string; *at != '\0'; at++) {
+        if (*at == '"' || *at == '\\')
+            ifm_text_printf(out, "\\%c", *at);
+        else if (*at == '\n')
+            ifm_text_add(out, "\\n");
+        else if (*at < 0x20)
+            ifm_text_printf(out, "\\u%04x", *at);
+        else
+            ifm_text_append(out, (const char *)at, 1);
+    }
+    ifm_text_append(out, "\"", 1);
+}
+
+static void new_line(int depth, struct ifm_text *out)
+{
+    ifm_text_printf(out, "\n%*s", 2 * depth, "");
+}
+
+/* Arrays of scalars stay on one line even in the indented form. */
+static bool is_flat(const json_t *array)
+{
+    size_t index;
+    json_t *item;
+    json_array_foreach((json_t *)array, index, item)
+    {
+        if (json_is_object(item) || json_is_array(item))
+            return false;
+    }
+    return true;
+}
+
+static void print(const json_t *value, int depth, bool indented, struct ifm_text *out);
+
+static void print_array(const json_t *array, int depth, bool indented, struct ifm_text *out)
+{
+    bool lines = indented && !is_flat(array) && json_array_size(array) > 0;
+    ifm_text_add(out, "[");
+    for (size_t i = 0; i < json_array_size(array); i++) {
+        if (i > 0)
+            ifm_text_add(out, indented && !lines ? ", " : ",");
+        if (lines)
+            new_line(depth + 1, out);
+        print(json_array_get(array, i), depth + 1, indented, out);
+    }
+    if (lines)
+        new_line(depth, out);
+    ifm_text_add(out, "]");
+}
+
+static void print_object(const json_t *object, int depth, bool indented, struct ifm_text *out)
+{
+    const char *key;
+    json_t *value;
+    bool first = true;
+    ifm_text_add(out, "{");
+    json_object_foreach((json_t *)object, key, value)
+    {
+        if (!first)
+            ifm_text_add(out, ",");
+        first = false;
+        if (indented)
+            new_line(depth + 1, out);
+        print_string(key, out);
+        ifm_text_add(out, indented ? ": " : ":");
+        print(value, depth + 1, indented, out);
+    }
+    if (indented && !first)
+        new_line(depth, out);
+    ifm_text_add(out, "}");
+}
+
+static void print(const json_t *value, int depth, bool indented, struct ifm_text *out)
+{
+    char number[32];
+    switch (json_typeof(value)) {
+    case JSON_OBJECT:
+        print_object(value, depth, indented, out);
+        break;
+    case JSON_ARRAY:
+        print_array(value, depth, indented, out);
+        break;
+    case JSON_STRING:
+        print_string(json_string_value(value), out);
+        break;
+    case JSON_INTEGER:
+        ifm_text_add_i64(out, json_integer_value(value));
+        break;
+    case JSON_REAL:
+        ifm_format_real(json_real_value(value), number);
+        ifm_text_add(out, number);
+        /* A real stays a real when it is read again. */
+        if (strpbrk(number, ".eE") == NULL)
+            ifm_text_add(out, ".0");
+        break;
+    case JSON_TRUE:
+        ifm_text_add(out, "true");
+        break;
+    case JSON_FALSE:
+        ifm_text_add(out, "false");
+        break;
+    case JSON_NULL:
+        ifm_text_add(out, "null");
+        break;
+    }
+}
+
+void ifm_json_print(const json_t *value, bool indented, struct ifm_text *out)
+{
+    print(value, 0, indented, out);
+}
+
+enum ifm_status ifm_json_write(const char *path, const json_t *value, struct ifm_error *error)
+{
+    struct ifm_text text = {0};
+    ifm_json_print(value, true, &text);
+    ifm_text_add(&text, "\n");
+    enum ifm_status status = ifm_file_write_atomic(path, text.data, text.size, error);
+    ifm_text_free(&text);
+    return status;
+}
+
+enum ifm_status ifm_json_parse(const char *data, size_t size, const char *where, json_t **out, struct ifm_error *error)
+{
+    json_error_t problem;
+    *out = json_loadb(data, size, JSON_REJECT_DUPLICATES, &problem);
+    if (*out != NULL)
+        return IFM_OK;
+    char place[256];
+    snprintf(place, sizeof place, "%s:%d:%d", where, problem.line, problem.column);
+    return ifm_fail(error, IFM_INVALID, place, "", "not valid JSON: %s", problem.text);
+}
+
+enum ifm_status ifm_json_read(const char *path, json_t **out, struct ifm_error *error)
+{
+    static const size_t limit = (size_t)1 << 30;
+    char *data;
+    size_t size;
+    IFM_TRY(ifm_file_read(path, limit, &data, &size, error));
+    enum ifm_status status = ifm_json_parse(data, size, path, out, error);
+    free(data);
+    return status;
+}
+
+static const char *kind_name(const json_t *value)
+{
+    if (value == NULL)
+        return "missing";
+    static const char *const names[] = {
+        [JSON_OBJECT] = "an object",   [JSON_ARRAY] = "an array", [JSON_STRING] = "a string",
+        [JSON_INTEGER] = "an integer", [JSON_REAL] = "a real",    [JSON_TRUE] = "true",
+        [JSON_FALSE] = "false",        [JSON_NULL] = "null"};
+    return names[json_typeof(value)];
+}
+
+static enum ifm_status wrong(const json_t *value, const char *key, const char *where, const char *wanted,
+                             struct ifm_error *error)
+{
+    return ifm_fail(error, IFM_INVALID, where, "the file was edited or cut; restore it or measure again",
+                    "\"%s\" is %s; %s is needed", key, kind_name(value), wanted);
+}
+
+enum ifm_status ifm_json_get_string(const json_t *object, const char *key, const char *where, const char **out,
+                                    struct ifm_error *error)
+{
+    const json_t *value = json_object_get(object, key);
+    if (!json_is_string(value))
+        return wrong(value, key, where, "a string", error);
+    *out = json_string_value(value);
+    return IFM_OK;
+}
+
+enum ifm_status ifm_json_get_i64(const json_t *object, const char *key, const char *where, int64_t *out,
+                                 struct ifm_error *error)
+{
+    const json_t *value = json_object_get(object, key);
+    if (!json_is_integer(value))
+        return wrong(value, key, where, "an integer", error);
+    *out = json_integer_value(value);
+    return IFM_OK;
+}
+
+enum ifm_status ifm_json_get_u64(const json_t *object, const char *key, const char *where, uint64_t *out,
+                                 struct ifm_error *error)
+{
+    const json_t *value = json_object_get(object, key);
+    if (!json_is_integer(value) || json_integer_value(value) < 0)
+        return wrong(value, key, where, "an integer of at least 0", error);
+    *out = (uint64_t)json_integer_value(value);
+    return IFM_OK;
+}
+
+enum ifm_status ifm_json_get_f64(const json_t *object, const char *key, const char *where, double *out,
+                                 struct ifm_error *error)
+{
+    const json_t *value = json_object_get(object, key);
+    if (!json_is_number(value))
+        return wrong(value, key, where, "a number", error);
+    *out = json_number_value(value);
+    return IFM_OK;
+}
+
+enum ifm_status ifm_json_get_bool(const json_t *object, const char *key, const char *where, bool *out,
+                                  struct ifm_error *error)
+{
+    const json_t *value = json_object_get(object, key);
+    if (!json_is_boolean(value))
+        return wrong(value, key, where, "true or false", error);
+    *out = json_is_true(value);
+    return IFM_OK;
+}
+
+enum ifm_status ifm_json_get_array(const json_t *object, const char *key, const char *where, const json_t **out,
+                                   struct ifm_error *error)
+{
+    const json_t *value = json_object_get(object, key);
+    if (!json_is_array(value))
+        return wrong(value, key, where, "an array", error);
+    *out = value;
+    return IFM_OK;
+}
+
+enum ifm_status ifm_json_get_object(const json_t *object, const char *key, const char *where, const json_t **out,
+                                    struct ifm_error *error)
+{
+    const json_t *value = json_object_get(object, key);
+    if (!json_is_object(value))
+        return wrong(value, key, where, "an object", error);
+    *out = value;
+    return IFM_OK;
+}

@@ -1,0 +1,129 @@
+/* The growing string and the nearest word. */
+#include "base/text.h"
+
+#include "base/log.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Make room for `n` more bytes and the terminator. */
+static void reserve(struct ifm_text *text, size_t n)
+{
+    if (n >= SIZE_MAX / 2 - text->size)
+        ifm_die("a text of more than %zu bytes", SIZE_MAX / 2);
+    size_t needed = text->size + n + 1;
+    if (needed <= text->capacity)
+        return;
+    size_t capacity = text->capacity == 0 ? 256 : text->capacity * 2;
+    while (capacity < needed)
+        capacity *= 2;
+    char *data = realloc(text->data, capacity);
+    if (data == NULL)
+        ifm_die("out of memory: a text of %zu bytes", capacity);
+    text->data = data;
+    text->capacity = capacity;
+}
+
+void ifm_text_append(struct ifm_text *text, const char *bytes, size_t n)
+{
+    reserve(text, n);
+    if (n > 0)
+        memcpy(text->data + text->size, bytes, n);
+    text->size += n;
+    text->data[text->size] = '\0';
+}
+
+void ifm_text_add(struct ifm_text *text, const char *string)
+{
+    ifm_text_append(text, string, strlen(string));
+}
+
+void ifm_text_printf(struct ifm_text *text, const char *format, ...)
+{
+    va_list arguments, again;
+    va_start(arguments, format);
+    va_copy(again, arguments);
+    int length = vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
+    if (length < 0)
+        ifm_die("cannot format a text");
+    reserve(text, (size_t)length);
+    vsnprintf(text->data + text->size, (size_t)length + 1, format, again);
+    va_end(again);
+    text->size += (size_t)length;
+}
+
+void ifm_text_add_i64(struct ifm_text *text, int64_t number)
+{
+    char digits[24];
+    char *end = digits + sizeof digits, *at = end;
+    uint64_t rest = number < 0 ? -(uint64_t)number : (uint64_t)number;
+    do {
+        *--at = (char)('0' + rest % 10);
+        rest /= 10;
+    } while (rest != 0);
+    if (number < 0)
+        *--at = '-';
+    ifm_text_append(text, at, (size_t)(end - at));
+}
+
+void ifm_text_clear(struct ifm_text *text)
+{
+    text->size = 0;
+    if (text->data != NULL)
+        text->data[0] = '\0';
+}
+
+void ifm_text_free(struct ifm_text *text)
+{
+    free(text->data);
+    *text = (struct ifm_text){0};
+}
+
+enum { LONGEST_WORD = 64 };
+
+/* Optimal string alignment distance: insertions, deletions, substitutions and swaps of neighbours each cost one. */
+static size_t edit_distance(const char *a, const char *b)
+{
+    size_t n = strlen(a), m = strlen(b);
+    if (n > LONGEST_WORD || m > LONGEST_WORD)
+        return SIZE_MAX;
+    size_t row[3][LONGEST_WORD + 1];
+    for (size_t j = 0; j <= m; j++)
+        row[0][j] = j;
+    for (size_t i = 1; i <= n; i++) {
+        size_t *now = row[i % 3], *before = row[(i - 1) % 3], *twice = row[(i + 1) % 3];
+        now[0] = i;
+        for (size_t j = 1; j <= m; j++) {
+            size_t best = before[j - 1] + (a[i - 1] != b[j - 1]);
+            if (before[j] + 1 < best)
+                best = before[j] + 1;
+            if (now[j - 1] + 1 < best)
+                best = now[j - 1] + 1;
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && twice[j - 2] + 1 < best)
+                best = twice[j - 2] + 1;
+            now[j] = best;
+        }
+    }
+    return row[n % 3][m];
+}
+
+const char *ifm_nearest(const char *word, const char *const *words, size_t n)
+{
+    size_t limit = strlen(word) / 3;
+    if (limit < 2)
+        limit = 2;
+    const char *nearest = NULL;
+    for (size_t i = 0; i < n; i++) {
+        size_t distance = edit_distance(word, words[i]);
+        /* A match that replaces every letter is no match. */
+        if (distance <= limit && distance < strlen(words[i])) {
+            nearest = words[i];
+            limit = distance == 0 ? 0 : distance - 1;
+            if (distance == 0)
+                break;
+        }
+    }
+    return nearest;
+}
