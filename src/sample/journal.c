@@ -76,8 +76,9 @@ enum ifm_status ifm_journal_add_new(struct ifm_journal *journal, const char *sta
     made = json_object_set_new(event, "meta", meta == NULL ? json_object() : meta) == 0 && made;
     enum ifm_status status = IFM_OK;
     if (!made || !json_is_object(json_object_get(event, "meta"))) {
-        status = ifm_fail(error, IFM_INTERNAL, journal->file.path, NULL,
-                          "stage \"%s\" cannot be written: its name is not UTF-8 or its facts are not an object", stage);
+        status =
+            ifm_fail(error, IFM_INTERNAL, journal->file.path, NULL,
+                     "stage \"%s\" cannot be written: its name is not UTF-8 or its facts are not an object", stage);
     } else {
         struct ifm_text line = {0};
         ifm_json_print(event, false, &line);
