@@ -2,11 +2,12 @@
 function(array symbol hex out)
   string(LENGTH "${hex}" digits)
   math(EXPR bytes "${digits} / 2")
-  string(REGEX REPLACE "(..)" "0x\\1," body "${hex}")
-  string(REGEX REPLACE "(................................................................................)" "\\1\n"
-         body "${body}")
+  # Character constants, so that bytes above 127 convert without a warning; 16 to a line.
+  string(REPEAT "." 32 line)
+  string(REGEX REPLACE "(${line})" "\\1\n" body "${hex}")
+  string(REGEX REPLACE "([0-9a-f][0-9a-f])" "'\\\\x\\1'," body "${body}")
   # One zero byte more than the size says, so that the array is a C string too.
-  set(${out} "${symbol}[] = {\n${body}0x00};\n" PARENT_SCOPE)
+  set(${out} "${symbol}[] = {\n${body}0};\n" PARENT_SCOPE)
   set(bytes ${bytes} PARENT_SCOPE)
 endfunction()
 
