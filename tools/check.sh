@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# tools/check.sh [STAGE...]: everything that CI runs. Ends with one line "N passed, N failed, N skipped"; the status is 0
-# only when nothing failed. A build counts as one test.
+# tools/check.sh [STAGE...]: everything that CI runs. Ends with one line "N passed, N failed, N skipped"; the status is
+# 0 only when nothing failed. A build counts as one test.
 #
 # Stages: gcc clang scalar (builds with -Werror, all three are needed by e2e/same_numbers), asan (address and undefined
 # behaviour), tsan (threads). Logs and JUnit files lie in build-check/.
@@ -37,8 +37,8 @@ suite()
     shift
     say "test $stage"
     local sums
-    "${wrap[@]}" ctest --test-dir "build-$stage" --output-junit "$PWD/$logs/$stage.xml" --output-on-failure --no-tests=error \
-        --timeout 300 "$@" 2>&1 | tee "$logs/$stage-test.log" | grep -vE '^ +Start +[0-9]+:'
+    "${wrap[@]}" ctest --test-dir "build-$stage" --output-junit "$PWD/$logs/$stage.xml" --output-on-failure \
+        --no-tests=error --timeout 300 "$@" 2>&1 | tee "$logs/$stage-test.log" | grep -vE '^ +Start +[0-9]+:'
     if [ ! -s "$logs/$stage.xml" ] || ! sums=$(python3 tools/tally.py "$logs/$stage.xml" 2>>"$logs/named.txt"); then
         failed=$((failed + 1))
         echo "failed: $stage: ctest ran no test" >>"$logs/named.txt"

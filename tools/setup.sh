@@ -22,7 +22,8 @@ if ! command -v dpkg-query >/dev/null; then
 fi
 # dpkg-query exits 1 when it knows nothing of a package; what it prints is what counts.
 # shellcheck disable=SC2086
-installed=$(dpkg-query -W -f='${Package} ${db:Status-Status}\n' $packages 2>/dev/null | awk '$2 == "installed" { print $1 }') || true
+installed=$(dpkg-query -W -f='${Package} ${db:Status-Status}\n' $packages 2>/dev/null |
+    awk '$2 == "installed" { print $1 }') || true
 missing=
 for package in $packages; do
     case "
@@ -41,7 +42,8 @@ if [ "$(id -u)" = 0 ]; then
 elif command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
     as_root="sudo -n"
 else
-    echo "error: packages are missing; run: sudo apt-get update && sudo apt-get install --no-install-recommends$missing" >&2
+    command="sudo apt-get update && sudo apt-get install --no-install-recommends$missing"
+    echo "error: packages are missing; run: $command" >&2
     exit 4
 fi
 echo "installing:$missing" >&2
