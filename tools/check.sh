@@ -5,7 +5,7 @@
 # Stages: gcc clang scalar (builds with -Werror, all three are needed by e2e/same_numbers), asan (address and undefined
 # behaviour), tsan (threads). Logs and JUnit files lie in build-check/.
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit 5
 logs=build-check
 stages=("$@")
 [ ${#stages[@]} -gt 0 ] || stages=(gcc clang scalar asan tsan)
