@@ -13,19 +13,19 @@
 
 struct ifm_command {
     const char *name;
-    const char *synopsis; /* after the command's name */
-    const char *help;     /* one sentence, no full stop */
+    const char *synopsis;                                                    /* after the command's name */
+    const char *help;                                                        /* one sentence, no full stop */
     enum ifm_status (*main)(int argc, char **argv, struct ifm_error *error); /* argv[0] is the command's name */
-    bool takes_parameters; /* the flags of the parameter table */
+    bool takes_parameters;                                                   /* the flags of the parameter table */
 };
 extern const struct ifm_command ifm_commands[]; /* ends with a NULL name */
 
 /* What the commands that measure have in common. */
 struct ifm_options {
-    const char *workload;    /* quick form; NULL for `run` and `rerun` */
-    const char *out;         /* NULL = a fresh folder below runs/ */
-    const char *resume;      /* folder to go on with, or NULL */
-    const char *dir;         /* positional folder, or NULL */
+    const char *workload; /* quick form; NULL for `run` and `rerun` */
+    const char *out;      /* NULL = a fresh folder below runs/ */
+    const char *resume;   /* folder to go on with, or NULL */
+    const char *dir;      /* positional folder, or NULL */
     enum ifm_format format;
     bool dry_run, quiet, help, colour;
 };
@@ -67,7 +67,7 @@ IFM_CHECKED enum ifm_status ifm_story_finish(const char *dir, const struct ifm_o
                                              enum ifm_status *judged, struct ifm_error *error);
 
 /* ---- commands ---- */
-enum ifm_status ifm_cmd_run(int argc, char **argv, struct ifm_error *error);   /* and the quick forms */
+enum ifm_status ifm_cmd_run(int argc, char **argv, struct ifm_error *error); /* and the quick forms */
 enum ifm_status ifm_cmd_rerun(int argc, char **argv, struct ifm_error *error);
 enum ifm_status ifm_cmd_derive(int argc, char **argv, struct ifm_error *error);
 enum ifm_status ifm_cmd_judge(int argc, char **argv, struct ifm_error *error);

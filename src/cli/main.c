@@ -15,7 +15,8 @@ struct ifm_invocation ifm_invocation;
 const struct ifm_command ifm_commands[] = {
     {"run", "[-c FILE] [--override PATH=VALUE]... [--out DIR] [--dry-run] [--resume DIR] [FLAGS]",
      "measure a study and judge it", ifm_cmd_run, true},
-    {"decode", "[FLAGS]", "measure decode attention over a KV cache against this machine's ceilings", ifm_cmd_run, true},
+    {"decode", "[FLAGS]", "measure decode attention over a KV cache against this machine's ceilings", ifm_cmd_run,
+     true},
     {"stream", "[FLAGS]", "measure this device's bandwidth, FLOP rate and cache sizes", ifm_cmd_run, true},
     {"null", "[FLAGS]", "measure the lab itself with a step that does nothing", ifm_cmd_run, true},
     {"derive", "DIR", "recompute every number of a run folder from its raw record", ifm_cmd_derive, false},
@@ -56,7 +57,8 @@ static enum ifm_status dispatch(int argc, char **argv, struct ifm_error *error)
         name = "help";
     for (const struct ifm_command *command = ifm_commands; command->name != NULL; command++)
         if (strcmp(command->name, name) == 0)
-            return command->main(argc < 2 ? 1 : argc - 1, argc < 2 ? (char *[]){(char *)"help", NULL} : argv + 1, error);
+            return command->main(argc < 2 ? 1 : argc - 1, argc < 2 ? (char *[]){(char *)"help", NULL} : argv + 1,
+                                 error);
     return unknown_command(name, error);
 }
 
