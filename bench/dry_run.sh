@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The time estimate of --dry-run against the run that follows; bar 25 %. Both are printed: the estimate in its own words.
+# The time estimate of --dry-run against the run that follows; bar 25 %. Both are printed.
 set -euo pipefail
 INFEROMETER=$(readlink -f "${INFEROMETER:-build/inferometer}")
 scratch=$(mktemp -d)

@@ -13,4 +13,4 @@ for _ in $(seq $runs); do
     end=$(date +%s%N)
     echo $((end - start))
 done | sort -n | awk '{ t[NR] = $1 / 1e6 }
-    END { printf "%d starts, fork and exec included: median %.2f ms, p95 %.2f ms\n", NR, t[int(NR / 2)], t[int(NR * 0.95)] }'
+    END { printf "%d starts, with fork and exec: median %.2f ms, p95 %.2f ms\n", NR, t[NR / 2], t[NR * 0.95] }'
