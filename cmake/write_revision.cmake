@@ -1,0 +1,30 @@
+# cmake -DSOURCE=... -DHEADER=... -P write_revision.cmake: write the header of cmake/revision.cmake when it changed.
+set(revision "absent")
+set(dirty "absent")
+find_program(git git)
+if(git)
+  execute_process(
+    COMMAND ${git} -C ${SOURCE} rev-parse --verify HEAD
+    OUTPUT_VARIABLE head OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE failed)
+  if(NOT failed)
+    set(revision ${head})
+    execute_process(
+      COMMAND ${git} -C ${SOURCE} status --porcelain --untracked-files=no
+      OUTPUT_VARIABLE changes ERROR_QUIET RESULT_VARIABLE failed)
+    if(failed)
+      set(dirty "absent")
+    elseif(changes)
+      set(dirty "true")
+    else()
+      set(dirty "false")
+    endif()
+  endif()
+endif()
+set(text "#define IFM_GIT_REVISION \"${revision}\"\n#define IFM_GIT_DIRTY \"${dirty}\"\n")
+set(old "")
+if(EXISTS ${HEADER})
+  file(READ ${HEADER} old)
+endif()
+if(NOT text STREQUAL old)
+  file(WRITE ${HEADER} "${text}")
+endif()
