@@ -53,6 +53,8 @@ struct ifm_pass {
     size_t n_columns;
 };
 
+enum { IFM_MOST_ARMS = 128 }; /* in a cell */
+
 struct ifm_cell {
     unsigned index;
     const char *name; /* "decode kv_len=4096", unique in the plan */

@@ -166,8 +166,12 @@ static void bind_outputs(struct arms *arms)
     }
 }
 
+/* Names are unique, and a block's order has room for all. */
 static enum ifm_status check_names(const struct arms *arms, const struct ifm_cell *cell, struct ifm_error *error)
 {
+    if (arms->n > IFM_MOST_ARMS)
+        return ifm_fail(error, IFM_USAGE, cell->name, "compare fewer arms at once", "%zu arms; a cell holds at most %d",
+                        arms->n, IFM_MOST_ARMS);
     for (size_t i = 0; i < arms->n; i++)
         for (size_t j = i + 1; j < arms->n; j++)
             if (strcmp(arms->items[i].name, arms->items[j].name) == 0)
