@@ -4,6 +4,7 @@
 #include "publish/html.h"
 #include "publish/quantity.h"
 #include "publish/svg.h"
+#include <math.h>
 #include <string.h>
 
 static const char *class_of(enum ifm_tone tone)
@@ -152,6 +153,19 @@ static void add_bars(struct ifm_page *page, const struct ifm_cell *cell, const c
     ifm_text_free(&svg);
 }
 
+/* Powers of ten of a nanosecond, as lines to read the curve by. */
+static struct ifm_svg_mark *decades(struct ifm_arena *arena, size_t *n)
+{
+    enum { FIRST = -1, LAST = 7 };
+    struct ifm_svg_mark *marks = IFM_ARENA_ARRAY(arena, struct ifm_svg_mark, LAST - FIRST + 1);
+    *n = 0;
+    for (int power = FIRST; power <= LAST; power++) {
+        double ns = pow(10, power);
+        marks[(*n)++] = (struct ifm_svg_mark){ns, ifm_quantity_bare(ns, "ns", arena)};
+    }
+    return marks;
+}
+
 static void add_curve(struct ifm_page *page, const struct ifm_view_cell *cell)
 {
     struct ifm_svg_point *points = IFM_ARENA_ARRAY(page->arena, struct ifm_svg_point, cell->n_curve + 1);
@@ -163,10 +177,14 @@ static void add_curve(struct ifm_page *page, const struct ifm_view_cell *cell)
     }
     for (size_t i = 0; i < cell->n_marks; i++)
         marks[i] = (struct ifm_svg_mark){cell->marks[i].bytes, cell->marks[i].name};
+    struct ifm_svg_curve curve = {
+        .points = points, .n_points = cell->n_curve, .marks_x = marks, .n_marks_x = cell->n_marks};
+    curve.marks_y = decades(page->arena, &curve.n_marks_y);
+    curve.title = ifm_arena_printf(page->arena, "%s: time of a load by working set", cell->title);
     struct ifm_text svg = {0};
-    ifm_svg_curve(points, cell->n_curve, marks, cell->n_marks,
-                  ifm_arena_printf(page->arena, "%s: time of a load by working set", cell->title), &svg);
-    add_figure("Time of one load by working set; dotted lines mark the cache sizes found", &svg, page->out);
+    ifm_svg_curve(&curve, &svg);
+    add_figure("Time of one load by working set, both axes logarithmic; dotted lines mark the cache sizes found", &svg,
+               page->out);
     ifm_text_free(&svg);
 }
 
