@@ -34,12 +34,12 @@ static void add_field(const struct ifm_field *field, struct ifm_text *out)
     ifm_text_add(out, "</span>");
 }
 
-static void add_grid(struct ifm_page *page, const struct ifm_grid *grid)
+static void add_grid(struct ifm_page *page, const struct ifm_grid *grid, const char *class)
 {
     struct ifm_text *out = page->out;
     if (grid->n_rows == 0)
         return;
-    ifm_text_add(out, "<table class=\"cards\"><thead><tr>");
+    ifm_text_printf(out, "<table class=\"cards %s\"><thead><tr>", class);
     for (size_t c = 0; c < grid->n_columns; c++) {
         ifm_text_printf(out, "<th scope=\"col\"%s>", grid->headings[c].left ? " class=\"left\"" : "");
         ifm_html_metric(page, grid->headings[c].metric, grid->headings[c].text);
@@ -75,7 +75,7 @@ void ifm_html_verdict(struct ifm_page *page)
     if (view->gates.n_rows == 0)
         return;
     ifm_text_add(out, "<section><h2>Gates</h2>\n");
-    add_grid(page, &view->gates);
+    add_grid(page, &view->gates, "");
     ifm_text_add(out, "</section>\n");
 }
 
@@ -183,8 +183,7 @@ static void add_curve(struct ifm_page *page, const struct ifm_view_cell *cell)
     curve.title = ifm_arena_printf(page->arena, "%s: time of a load by working set", cell->title);
     struct ifm_text svg = {0};
     ifm_svg_curve(&curve, &svg);
-    add_figure("Time of one load by working set, both axes logarithmic; dotted lines mark the cache sizes found", &svg,
-               page->out);
+    add_figure("Time of one load by working set (logarithmic axes); dotted: cache sizes found", &svg, page->out);
     ifm_text_free(&svg);
 }
 
@@ -198,11 +197,13 @@ void ifm_html_cell(struct ifm_page *page, const struct ifm_view_cell *cell)
     ifm_html_escape(cell->unsupported, out);
     ifm_text_add(out, "</p>\n");
     if (cell->unsupported[0] == '\0') {
-        add_grid(page, &cell->arms);
+        add_grid(page, &cell->arms, "");
         add_ceilings(cell, out);
+        ifm_text_add(out, "<div class=\"charts\">\n");
         add_bars(page, cell->cell, "read_bytes_per_s", IFM_CEILING_READ, "Read bandwidth");
         add_bars(page, cell->cell, "flops_per_s", IFM_CEILING_FLOPS, "Arithmetic");
-        add_grid(page, &cell->caches);
+        ifm_text_add(out, "</div>\n");
+        add_grid(page, &cell->caches, "small");
         add_curve(page, cell);
     }
     ifm_text_add(out, "</section>\n");

@@ -33,6 +33,21 @@ static void add_bar(const struct ifm_bar *bar, double scale, int y, struct ifm_t
                         fmax(bar->low * scale, 0), fmin(bar->high * scale, WIDTH), y + 25, y + 25);
 }
 
+/* The limit's words at the top, and a tick on each bar's track. */
+static void add_limit(const struct ifm_svg_limit *limit, double scale, int y, int head, size_t n_bars,
+                      struct ifm_text *out)
+{
+    double x = limit->number * scale;
+    bool right = x > WIDTH / 2.0;
+    add_text(right ? x - 5 : x + 5, y + 13, right ? "end" : "start", "limit-text", limit->text, out);
+    ifm_text_printf(out, "<line class=\"limit\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%d\" y2=\"%d\"/>\n", x, x, y + 2, y + 16);
+    for (size_t i = 0; i < n_bars; i++) {
+        int top = head + ROW * (int)i + 17;
+        ifm_text_printf(out, "<line class=\"limit\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%d\" y2=\"%d\"/>\n", x, x, top,
+                        top + BAR + 6);
+    }
+}
+
 void ifm_svg_bars(const struct ifm_bar *bars, size_t n_bars, const struct ifm_svg_limit *limits, size_t n_limits,
                   const char *title, struct ifm_text *out)
 {
@@ -44,18 +59,12 @@ void ifm_svg_bars(const struct ifm_bar *bars, size_t n_bars, const struct ifm_sv
     for (size_t i = 0; i < n_limits; i++)
         top = fmax(top, limits[i].number);
     double scale = WIDTH / (top * 1.02);
-    int head = 18 * (int)n_limits + 4, height = head + ROW * (int)n_bars;
-    open_svg(height, title, out);
+    int head = 18 * (int)n_limits + 4;
+    open_svg(head + ROW * (int)n_bars, title, out);
     for (size_t i = 0; i < n_bars; i++)
         add_bar(&bars[i], scale, head + ROW * (int)i, out);
-    for (size_t i = 0; i < n_limits; i++) {
-        double x = limits[i].number * scale;
-        int y = 18 * (int)i;
-        ifm_text_printf(out, "<line class=\"limit\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%d\" y2=\"%d\"/>\n", x, x, y + 2,
-                        height);
-        add_text(x > WIDTH / 2.0 ? x - 5 : x + 5, y + 13, x > WIDTH / 2.0 ? "end" : "start", "limit-text",
-                 limits[i].text, out);
-    }
+    for (size_t i = 0; i < n_limits; i++)
+        add_limit(&limits[i], scale, 18 * (int)i, head, n_bars, out);
     ifm_text_add(out, "</svg>\n");
 }
 

@@ -15,7 +15,7 @@ struct ifm_svg_limit {
     double number;
 };
 
-/* Horizontal bars from zero, with the limits as dashed lines. Nothing is drawn when no bar is above zero. */
+/* Horizontal bars from zero, with the limits as ticks. Nothing is drawn when no bar is above zero. */
 void ifm_svg_bars(const struct ifm_bar *bars, size_t n_bars, const struct ifm_svg_limit *limits, size_t n_limits,
                   const char *title, struct ifm_text *out);
 
