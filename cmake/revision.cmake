@@ -1,9 +1,9 @@
 # What src/host says about this binary: git revision, dirtiness and build flags.
 #
 # The revision is read at every build, not at configure time, and its header is rewritten only when it changed, so that
-# an unchanged tree rebuilds nothing. Outside git both are "absent". src/host sees, by a forced include:
-#   IFM_GIT_REVISION  "<40 hex digits>" or "absent"
-#   IFM_GIT_DIRTY     "true", "false" or "absent"
+# an unchanged tree rebuilds nothing. src/host sees, by a forced include:
+#   IFM_GIT_REVISION  "<40 hex digits>"; not defined outside git
+#   IFM_GIT_DIRTY     1 or 0; not defined outside git
 #   IFM_BUILD_FLAGS   compiler flags of this build, as text
 #   IFM_BUILD_TYPE    "Release", ...
 set(revision_dir ${CMAKE_BINARY_DIR}/generated)

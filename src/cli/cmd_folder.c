@@ -5,7 +5,8 @@
 #include "sample/manifest.h"
 #include <stdio.h>
 
-/* Whoever derives from a folder again vouches for its record anew: first see that it is still the one that was hashed. */
+/* Whoever derives from a folder again vouches for its record anew: first see that it is still the one that was hashed.
+ */
 static enum ifm_status check_record(const char *dir, struct ifm_error *error)
 {
     struct ifm_arena *arena = ifm_arena_create();

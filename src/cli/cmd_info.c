@@ -103,7 +103,8 @@ enum ifm_status ifm_cmd_doctor(int argc, char **argv, struct ifm_error *error)
     scols_table_enable_colors(table, isatty(STDOUT_FILENO) && getenv("NO_COLOR") == NULL);
     json_t *rows = ifm_host_doctor(), *row;
     size_t index;
-    json_array_foreach(rows, index, row) {
+    json_array_foreach(rows, index, row)
+    {
         struct libscols_line *line = scols_table_new_line(table, NULL);
         for (size_t i = 0; i < 4; i++) {
             const char *text = json_string_value(json_object_get(row, titles[i]));
@@ -132,7 +133,8 @@ enum ifm_status ifm_cmd_workloads(int argc, char **argv, struct ifm_error *error
         print_field("flags", ifm_workloads[i]->params->n == 0 ? "none of its own" : "");
         for (size_t r = 0; r < ifm_workloads[i]->params->n; r++) {
             const struct ifm_param *row = &ifm_workloads[i]->params->rows[r];
-            printf("  %-8s --%s (%s)\n", r == 0 ? "flags" : "", row->flag == NULL ? row->path : row->flag, row->fallback);
+            printf("  %-8s --%s (%s)\n", r == 0 ? "flags" : "", row->flag == NULL ? row->path : row->flag,
+                   row->fallback);
         }
     }
     return IFM_OK;

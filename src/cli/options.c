@@ -13,8 +13,8 @@ struct own_flag {
     bool takes_value;
 };
 static const struct own_flag own_flags[] = {
-    {"config", true}, {"override", true}, {"out", true},     {"resume", true},
-    {"format", true}, {"dry-run", false}, {"quiet", false},  {"help", false},
+    {"config", true}, {"override", true}, {"out", true},    {"resume", true},
+    {"format", true}, {"dry-run", false}, {"quiet", false}, {"help", false},
 };
 enum { OWN_FLAGS = sizeof own_flags / sizeof *own_flags };
 
@@ -93,8 +93,8 @@ static enum ifm_status long_flag(char **argv, int left, struct ifm_config *confi
     memcpy(name, token, length);
     name[length] = '\0';
     const struct own_flag *own = find_own(name);
-    bool takes = own != NULL ? own->takes_value
-                             : config != NULL && ifm_config_flag_takes_value(config, options->workload, name);
+    bool takes =
+        own != NULL ? own->takes_value : config != NULL && ifm_config_flag_takes_value(config, options->workload, name);
     *used = 1;
     if (own != NULL && !takes && value != NULL)
         return ifm_fail(error, IFM_USAGE, argv[0], "", "--%s takes no value", name);

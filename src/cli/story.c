@@ -65,8 +65,10 @@ enum ifm_status ifm_story_plan(const struct ifm_config *config, struct ifm_arena
     const struct ifm_study *study = ifm_config_study(config);
     struct ifm_workload_entry *workloads = IFM_ARENA_ARRAY(arena, struct ifm_workload_entry, MOST_WORKLOADS);
     struct ifm_instrument_entry *instruments = IFM_ARENA_ARRAY(arena, struct ifm_instrument_entry, MOST_INSTRUMENTS);
-    struct ifm_catalog catalog = {.workloads = workloads, .n_workloads = list_workloads(workloads),
-                                  .instruments = instruments, .measure = &ifm_section_measure};
+    struct ifm_catalog catalog = {.workloads = workloads,
+                                  .n_workloads = list_workloads(workloads),
+                                  .instruments = instruments,
+                                  .measure = &ifm_section_measure};
     const struct ifm_device_ops *device = ifm_device_find(device_name(config));
     IFM_TRY(device->describe((unsigned)ifm_config_device(config)->threads, &catalog.machine, error));
     if (device == &ifm_device_cpu) {
@@ -111,8 +113,8 @@ enum ifm_status ifm_story_folder(const char *dir, const struct ifm_config *confi
     if (status == IFM_OK)
         status = write_json_new(arena, dir, "plan.json", ifm_plan_to_json(plan), error);
     if (status == IFM_OK)
-        status = write_json_new(arena, dir, "private.json",
-                                ifm_host_private(ifm_invocation.argc, ifm_invocation.argv), error);
+        status = write_json_new(arena, dir, "private.json", ifm_host_private(ifm_invocation.argc, ifm_invocation.argv),
+                                error);
     if (status == IFM_OK)
         status = ifm_dir_create(ifm_path_join(arena, dir, "samples"), error);
     ifm_arena_destroy(arena);
@@ -136,7 +138,9 @@ static struct ifm_run_options run_options(const struct ifm_config *config, const
     return (struct ifm_run_options){
         .dir = dir,
         .resume = resume,
-        .device = {.threads = (unsigned)device->threads, .huge_pages = device->huge_pages, .script = device->script,
+        .device = {.threads = (unsigned)device->threads,
+                   .huge_pages = device->huge_pages,
+                   .script = device->script,
                    .seed = ifm_config_study(config)->seed},
     };
 }
