@@ -244,15 +244,45 @@ static enum ifm_status compare(const char *dir, const struct listing *listed, st
     return IFM_OK;
 }
 
-enum ifm_status ifm_manifest_check(const char *dir, struct ifm_error *error)
+/* What `run` wrote; everything else follows from it. */
+static bool is_record(const char *name)
+{
+    return strcmp(name, "config.lock.json") == 0 || strcmp(name, "plan.json") == 0 || strcmp(name, "run.log") == 0 ||
+           strncmp(name, "samples/", 8) == 0;
+}
+
+static void keep_record(struct listing *listing)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < listing->n; i++)
+        if (is_record(listing->entries[i].name))
+            listing->entries[kept++] = listing->entries[i];
+    listing->n = kept;
+}
+
+static enum ifm_status check(const char *dir, bool record_only, struct ifm_error *error)
 {
     struct listing listed, found;
     IFM_TRY(read_manifest(dir, &listed, error));
     enum ifm_status status = list_folder(dir, &found, error);
     if (status == IFM_OK) {
+        if (record_only) {
+            keep_record(&listed);
+            keep_record(&found);
+        }
         status = compare(dir, &listed, &found, error);
         free_listing(&found);
     }
     free_listing(&listed);
     return status;
+}
+
+enum ifm_status ifm_manifest_check(const char *dir, struct ifm_error *error)
+{
+    return check(dir, false, error);
+}
+
+enum ifm_status ifm_manifest_check_record(const char *dir, struct ifm_error *error)
+{
+    return check(dir, true, error);
 }
