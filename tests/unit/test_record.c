@@ -555,30 +555,6 @@ static void test_writer_refuses_what_reader_would(void **state)
     folder_remove(&folder);
 }
 
-static void test_names_and_existing_files(void **state)
-{
-    (void)state;
-    struct folder folder = folder_make();
-    struct ifm_recorder *recorder;
-    struct ifm_error error = {0};
-    static const char *const bad_passes[] = {"", "a/b", "x-slots", "a b", "..\n"};
-    for (size_t i = 0; i < sizeof bad_passes / sizeof *bad_passes; i++)
-        assert_int_equal(ifm_recorder_create(folder.path, 0, bad_passes[i], NULL, 0, &recorder, &error), IFM_INTERNAL);
-    static const char *const bad_columns[][2] = {{"a,b", "c"}, {"", "c"}, {"c", "c"}, {"c", "a\n"}};
-    for (size_t i = 0; i < sizeof bad_columns / sizeof *bad_columns; i++)
-        assert_int_equal(ifm_recorder_create(folder.path, 0, "p", bad_columns[i], 2, &recorder, &error), IFM_INTERNAL);
-    assert_int_equal(ifm_recorder_create(folder.path, 0, "p", NULL, 0, &recorder, &error), IFM_OK);
-    ifm_recorder_close(recorder);
-    assert_int_equal(ifm_recorder_create(folder.path, 0, "p", NULL, 0, &recorder, &error), IFM_USAGE);
-    assert_non_null(strstr(error.message, "exists already"));
-    unlink(folder_name(&folder, "samples/0-p.csv"));
-    assert_int_equal(ifm_recorder_create(folder.path, 0, "p", NULL, 0, &recorder, &error), IFM_USAGE);
-    assert_int_equal(access(folder_name(&folder, "samples/0-p.csv"), F_OK), -1); /* made and taken back */
-    assert_int_equal(ifm_recorder_create("/nowhere/at/all", 0, "p", NULL, 0, &recorder, &error), IFM_USAGE);
-    assert_int_equal(ifm_record_load(folder.path, 9, "p", &(struct ifm_record){0}, &error), IFM_USAGE);
-    folder_remove(&folder);
-}
-
 static void test_property_random_interruptions(void **state)
 {
     (void)state;
@@ -616,7 +592,6 @@ int main(void)
         cmocka_unit_test(test_short_writes_are_continued),
         cmocka_unit_test(test_one_write_per_file),
         cmocka_unit_test(test_writer_refuses_what_reader_would),
-        cmocka_unit_test(test_names_and_existing_files),
         cmocka_unit_test(test_property_random_interruptions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

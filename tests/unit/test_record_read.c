@@ -1,4 +1,5 @@
-/* Reading the raw record: every rule that the reader enforces, broken once, with its file and line. */
+/* Reading the raw record: every rule that the reader enforces, broken once, with its file and line;
+ * and the names of its files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +8,7 @@
 #include <cmocka.h>
 
 #include "sample/record.h"
-#include <string.h>
+#include "sample_folder.h"
 
 #define H_SAMPLES "slot,start_ns,duration_ns\n"
 #define H_SLOTS "block,phase,arm,samples,inner,start_ns,end_ns"
@@ -143,12 +144,37 @@ static void test_nul_bytes(void **state)
     }
 }
 
+static void test_names_and_existing_files(void **state)
+{
+    (void)state;
+    struct folder folder = folder_make();
+    struct ifm_recorder *recorder;
+    struct ifm_error error = {0};
+    static const char *const bad_passes[] = {"", "a/b", "x-slots", "a b", "..\n"};
+    for (size_t i = 0; i < sizeof bad_passes / sizeof *bad_passes; i++)
+        assert_int_equal(ifm_recorder_create(folder.path, 0, bad_passes[i], NULL, 0, &recorder, &error), IFM_INTERNAL);
+    static const char *const bad_columns[][2] = {{"a,b", "c"}, {"", "c"}, {"c", "c"}, {"c", "a\n"}};
+    for (size_t i = 0; i < sizeof bad_columns / sizeof *bad_columns; i++)
+        assert_int_equal(ifm_recorder_create(folder.path, 0, "p", bad_columns[i], 2, &recorder, &error), IFM_INTERNAL);
+    assert_int_equal(ifm_recorder_create(folder.path, 0, "p", NULL, 0, &recorder, &error), IFM_OK);
+    ifm_recorder_close(recorder);
+    assert_int_equal(ifm_recorder_create(folder.path, 0, "p", NULL, 0, &recorder, &error), IFM_USAGE);
+    assert_non_null(strstr(error.message, "exists already"));
+    unlink(folder_name(&folder, "samples/0-p.csv"));
+    assert_int_equal(ifm_recorder_create(folder.path, 0, "p", NULL, 0, &recorder, &error), IFM_USAGE);
+    assert_int_equal(access(folder_name(&folder, "samples/0-p.csv"), F_OK), -1); /* made and taken back */
+    assert_int_equal(ifm_recorder_create("/nowhere/at/all", 0, "p", NULL, 0, &recorder, &error), IFM_USAGE);
+    assert_int_equal(ifm_record_load(folder.path, 9, "p", &(struct ifm_record){0}, &error), IFM_USAGE);
+    folder_remove(&folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reader_refuses),
         cmocka_unit_test(test_empty_record),
         cmocka_unit_test(test_nul_bytes),
+        cmocka_unit_test(test_names_and_existing_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
