@@ -1,7 +1,7 @@
 /* Host: what machine this is, and the state of what could be locked. Reads only.
  *
- * An open cpu device pins the calling thread to one CPU. The fingerprint, ifm_host_cpus and the doctor then see that one
- * CPU only: call them before open or after close. The locks show the pin on purpose. Thread rule: no shared state. */
+ * While a cpu device is open its threads are pinned: the fingerprint, the locks and the load then cover the CPUs that
+ * it uses, and ifm_host_cpus sees the one CPU of the calling thread. Thread rule: no shared state. */
 #ifndef IFM_HOST_HOST_H
 #define IFM_HOST_HOST_H
 
@@ -25,8 +25,8 @@ json_t *ifm_host_private(int argc, char **argv);
  * read. Time stolen by a hypervisor is not part of it. */
 double ifm_host_foreign_load(unsigned window_ms);
 
-/* CPUs in the affinity mask (ids into `cpus`, at most `limit`); the count. The first hardware thread of every core comes
- * before the second of any. */
+/* CPUs in the affinity mask (ids into `cpus`, at most `limit`); the count. The first hardware thread of every core
+ * comes before the second of any. */
 unsigned ifm_host_cpus(unsigned *cpus, unsigned limit);
 /* Bytes this process may still take: MemAvailable and the cgroup limit. */
 uint64_t ifm_host_memory_available(void);

@@ -38,7 +38,7 @@ static json_t *git_revision(void)
 #ifdef IFM_GIT_REVISION
     return json_string(IFM_GIT_REVISION);
 #else
-    return ifm_probe_absent("built outside a git checkout", NULL);
+    return ifm_probe_absent("the build did not record it", "build from a git checkout with the project's CMake files");
 #endif
 }
 
@@ -47,7 +47,7 @@ static json_t *git_dirty(void)
 #ifdef IFM_GIT_DIRTY
     return json_boolean(IFM_GIT_DIRTY);
 #else
-    return ifm_probe_absent("built outside a git checkout", NULL);
+    return ifm_probe_absent("the build did not record it", "build from a git checkout with the project's CMake files");
 #endif
 }
 

@@ -347,17 +347,20 @@ static enum ifm_status read_samples(struct reader *reader, struct ifm_record *ou
 static enum ifm_status sum_slots(struct reader *reader, struct ifm_record *out)
 {
     static const size_t shortest_row = sizeof "0,0,0\n" - 1;
-    size_t most = (size_t)(reader->end - reader->at) / shortest_row, n = 0;
+    size_t n = 0;
     IFM_TRY(allocate((void **)&out->first, out->n_slots + 1, sizeof *out->first, reader));
     for (size_t k = 0; k < out->n_slots; k++) {
         out->first[k] = n;
-        n += out->slots[k].samples;
-        if (n > most) {
-            reader->line += count_lines(reader->at, reader->end);
+        n += out->slots[k].samples; /* cannot wrap: 2^32 rows of slots are larger than the largest file */
+    }
+    out->first[out->n_slots] = out->n_samples = n;
+    if (n > (size_t)(reader->end - reader->at) / shortest_row) {
+        size_t rows = count_lines(reader->at, reader->end);
+        if (n > rows) {
+            reader->line += rows;
             return fail_at(reader, torn_hint, "the file ends here; the slots file has more samples");
         }
     }
-    out->first[out->n_slots] = out->n_samples = n;
     return allocate((void **)&out->samples, n, sizeof *out->samples, reader);
 }
 

@@ -1,9 +1,10 @@
 /* Parameter rows: text to field and back, and what every bad text is told. */
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <cmocka.h>
 
 #include "config_sample.h"
 #include <math.h>
