@@ -1,4 +1,7 @@
-/* Host: what machine this is, and the state of what could be locked. Reads only. */
+/* Host: what machine this is, and the state of what could be locked. Reads only.
+ *
+ * While a cpu device is open its threads are pinned: the fingerprint, the locks and the load then cover the CPUs that
+ * it uses, and ifm_host_cpus sees the one CPU of the calling thread. Thread rule: no shared state. */
 #ifndef IFM_HOST_HOST_H
 #define IFM_HOST_HOST_H
 
@@ -11,17 +14,19 @@
 json_t *ifm_host_fingerprint(void);
 
 /* The state of each lock as read back now: [{"knob": "governor", "value": "performance" | null, "locked": bool,
- * "reason": ...}, ...] (new reference). */
+ * "reason": ..., "remedy": ... if any}, ...] (new reference). Knobs: governor, turbo, frequency, affinity. */
 json_t *ifm_host_locks(void);
 
 /* Facts that must not be published: host and user name, paths, command line (new reference). */
 json_t *ifm_host_private(int argc, char **argv);
 
-/* Load of everything else on this machine now: running tasks of others per allowed CPU over `window_ms`; negative when
- * it cannot be read. */
+/* Load of everything else on this machine now: running tasks of others per allowed CPU over `window_ms`, while the
+ * caller sleeps; 0 = at once, from the runnable tasks of the whole machine per online CPU; negative when it cannot be
+ * read. Time stolen by a hypervisor is not part of it. */
 double ifm_host_foreign_load(unsigned window_ms);
 
-/* CPUs in the affinity mask (ids into `cpus`, at most `limit`); the count. */
+/* CPUs in the affinity mask (ids into `cpus`, at most `limit`); the count. The first hardware thread of every core
+ * comes before the second of any. */
 unsigned ifm_host_cpus(unsigned *cpus, unsigned limit);
 /* Bytes this process may still take: MemAvailable and the cgroup limit. */
 uint64_t ifm_host_memory_available(void);

@@ -1,0 +1,13 @@
+/* The devices that exist: one row each. */
+#include "device/device.h"
+#include <string.h>
+
+const struct ifm_device_ops *const ifm_devices[] = {&ifm_device_cpu, &ifm_device_fake, NULL};
+
+const struct ifm_device_ops *ifm_device_find(const char *name)
+{
+    for (size_t i = 0; ifm_devices[i] != NULL; i++)
+        if (strcmp(ifm_devices[i]->name, name) == 0)
+            return ifm_devices[i];
+    return NULL;
+}

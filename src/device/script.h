@@ -1,0 +1,34 @@
+/* The fake device's script: text into numbers. Private to src/device. Format: device/fake.h. */
+#ifndef IFM_DEVICE_SCRIPT_H
+#define IFM_DEVICE_SCRIPT_H
+
+#include "base/error.h"
+#include <stddef.h>
+#include <stdint.h>
+
+/* What the durations of one arm follow. */
+struct ifm_curve {
+    double step_ns, noise, slot_noise, drift, ar, warmup;
+};
+
+struct ifm_script_arm {
+    char *name;
+    struct ifm_curve curve;
+    double steps_done;
+    unsigned set; /* which keys the script has set, one bit each */
+};
+
+struct ifm_script {
+    struct ifm_curve curve; /* of arms that the script does not name */
+    double mark_ns, die_after_slots;
+    struct ifm_script_arm *arms;
+    size_t n_arms;
+};
+
+/* `text` NULL or "" gives the defaults. On failure `out` is empty. */
+IFM_CHECKED enum ifm_status ifm_script_parse(const char *text, struct ifm_script *out, struct ifm_error *error);
+void ifm_script_free(struct ifm_script *script);
+/* The arm of this name; made from the common curve when the script does not name it. NULL when memory runs out. */
+struct ifm_script_arm *ifm_script_arm(struct ifm_script *script, const char *name, size_t length);
+
+#endif

@@ -1,0 +1,103 @@
+/* Load: what else runs on this machine. */
+#include "base/clock.h"
+#include "host/cpus.h"
+#include "host/host.h"
+#include "host/probe.h"
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+json_t *ifm_probe_load(const char *root)
+{
+    char line[128];
+    double one, five, fifteen;
+    unsigned running, total;
+    if (!ifm_probe_line(root, line, sizeof line, "/proc/loadavg") ||
+        sscanf(line, "%lf %lf %lf %u/%u", &one, &five, &fifteen, &running, &total) != 5)
+        return ifm_probe_absent("/proc/loadavg cannot be read", NULL);
+    return json_pack("{s:f, s:f, s:f, s:i}", "one_minute", one, "five_minutes", five, "fifteen_minutes", fifteen,
+                     "runnable", (int)running);
+}
+
+/* Busy ticks of the CPUs of `mask`: user, nice, system, irq, softirq. Idle and I/O wait are not busy, stolen time is
+ * the hypervisor's, and guest time is inside user and nice. */
+static bool busy_ticks(const struct ifm_cpu_mask *mask, uint64_t *ticks, unsigned *cpus)
+{
+    char *text = ifm_probe_text("", "/proc/stat"), *state = NULL;
+    *ticks = 0;
+    *cpus = 0;
+    for (char *line = text == NULL ? NULL : strtok_r(text, "\n", &state); line != NULL;
+         line = strtok_r(NULL, "\n", &state)) {
+        unsigned cpu;
+        unsigned long long user, nice, system, idle, wait, irq, softirq;
+        if (sscanf(line, "cpu%u %llu %llu %llu %llu %llu %llu %llu", &cpu, &user, &nice, &system, &idle, &wait, &irq,
+                   &softirq) != 8 ||
+            cpu >= IFM_CPUS_MAX || !ifm_cpu_mask_has(mask, cpu))
+            continue;
+        *ticks += user + nice + system + irq + softirq;
+        ++*cpus;
+    }
+    free(text);
+    return *cpus > 0;
+}
+
+/* CPU time of every thread of this process, dead ones included: utime + stime of /proc/self/stat, unrounded. */
+static int64_t own_cpu_ns(void)
+{
+    struct timespec t;
+    return clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t) == 0 ? (int64_t)t.tv_sec * 1000000000 + t.tv_nsec : 0;
+}
+
+static unsigned own_running(void)
+{
+    DIR *folder = opendir("/proc/self/task");
+    unsigned n = 0;
+    for (struct dirent *entry = folder == NULL ? NULL : readdir(folder); entry != NULL; entry = readdir(folder)) {
+        char *stat = entry->d_name[0] == '.' ? NULL : ifm_probe_text("", "/proc/self/task/%s/stat", entry->d_name);
+        const char *after = stat == NULL ? NULL : strrchr(stat, ')');
+        n += after != NULL && after[1] == ' ' && after[2] == 'R';
+        free(stat);
+    }
+    if (folder != NULL)
+        closedir(folder);
+    return n;
+}
+
+/* From the count of runnable tasks, which is one of the whole machine. */
+static double quick_load(void)
+{
+    char line[128];
+    unsigned running;
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    if (!ifm_probe_line("", line, sizeof line, "/proc/loadavg") || sscanf(line, "%*f %*f %*f %u/", &running) != 1 ||
+        online <= 0)
+        return -1;
+    unsigned own = own_running();
+    return running > own ? (double)(running - own) / (double)online : 0;
+}
+
+double ifm_host_foreign_load(unsigned window_ms)
+{
+    if (window_ms == 0)
+        return quick_load();
+    struct ifm_cpu_mask mask;
+    uint64_t before, after;
+    unsigned cpus;
+    long hz = sysconf(_SC_CLK_TCK);
+    if (hz <= 0 || !ifm_cpu_mask_process(&mask) || !busy_ticks(&mask, &before, &cpus))
+        return -1;
+    struct ifm_instant start = ifm_clock_now();
+    int64_t own_before = own_cpu_ns();
+    struct timespec left = {window_ms / 1000, (long)(window_ms % 1000) * 1000000};
+    while (nanosleep(&left, &left) != 0 && errno == EINTR)
+        ;
+    if (!busy_ticks(&mask, &after, &cpus))
+        return -1;
+    double elapsed = (double)ifm_clock_since(start).ns, own = (double)(own_cpu_ns() - own_before);
+    double busy = (double)(after - before) * 1e9 / (double)hz;
+    return busy > own ? (busy - own) / elapsed / cpus : 0;
+}

@@ -1,0 +1,179 @@
+/* Readers of small procfs and sysfs files under a root. */
+#include "base/file.h"
+#include "host/cpus.h"
+#include "host/probe.h"
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define TEXT_LIMIT ((size_t)8 << 20) /* /proc/cpuinfo of a machine with thousands of CPUs */
+
+bool ifm_probe_live(const char *root)
+{
+    return root[0] == '\0';
+}
+
+static bool path_of(char path[PATH_MAX], const char *root, const char *format, va_list arguments)
+{
+    int head = snprintf(path, PATH_MAX, "%s", root);
+    if (head < 0 || head >= PATH_MAX)
+        return false;
+    int tail = vsnprintf(path + head, (size_t)(PATH_MAX - head), format, arguments);
+    return tail >= 0 && tail < PATH_MAX - head;
+}
+
+bool ifm_probe_line(const char *root, char *buffer, size_t size, const char *format, ...)
+{
+    char path[PATH_MAX];
+    va_list arguments;
+    va_start(arguments, format);
+    bool fits = path_of(path, root, format, arguments);
+    va_end(arguments);
+    return fits && ifm_file_line(path, buffer, size);
+}
+
+bool ifm_probe_i64(const char *root, int64_t *out, const char *format, ...)
+{
+    char path[PATH_MAX], line[64];
+    va_list arguments;
+    va_start(arguments, format);
+    bool fits = path_of(path, root, format, arguments);
+    va_end(arguments);
+    return fits && ifm_file_line(path, line, sizeof line) && ifm_parse_i64(line, out);
+}
+
+/* Sizes of procfs files read as zero, so the file is read to its end. */
+static char *read_all(int fd)
+{
+    size_t size = 0, capacity = 16384;
+    char *data = malloc(capacity);
+    while (data != NULL) {
+        ssize_t got = read(fd, data + size, capacity - size - 1);
+        if (got <= 0) {
+            data[size] = '\0';
+            if (got == 0)
+                return data;
+            break;
+        }
+        size += (size_t)got;
+        if (capacity - size > 4096)
+            continue;
+        capacity *= 2;
+        char *larger = capacity > TEXT_LIMIT ? NULL : realloc(data, capacity);
+        if (larger == NULL)
+            break;
+        data = larger;
+    }
+    free(data);
+    return NULL;
+}
+
+char *ifm_probe_text(const char *root, const char *format, ...)
+{
+    char path[PATH_MAX];
+    va_list arguments;
+    va_start(arguments, format);
+    bool fits = path_of(path, root, format, arguments);
+    va_end(arguments);
+    int fd = fits ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    if (fd < 0)
+        return NULL;
+    char *data = read_all(fd);
+    close(fd);
+    return data;
+}
+
+bool ifm_probe_exists(const char *root, const char *format, ...)
+{
+    char path[PATH_MAX];
+    va_list arguments;
+    va_start(arguments, format);
+    bool fits = path_of(path, root, format, arguments);
+    va_end(arguments);
+    return fits && access(path, F_OK) == 0;
+}
+
+bool ifm_probe_field(const char *text, const char *key, char *buffer, size_t size)
+{
+    size_t length = strlen(key);
+    for (const char *line = text; line != NULL && *line != '\0'; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (strncmp(line, key, length) != 0)
+            continue;
+        const char *value = line + length;
+        value += strspn(value, " \t");
+        if (*value != ':')
+            continue;
+        value++;
+        value += strspn(value, " \t");
+        size_t n = strcspn(value, "\n");
+        if (n == 0 || size == 0)
+            return false;
+        if (n > size - 1)
+            n = size - 1;
+        memcpy(buffer, value, n);
+        buffer[n] = '\0';
+        return true;
+    }
+    return false;
+}
+
+json_t *ifm_probe_absent(const char *reason, const char *remedy)
+{
+    json_t *absent = json_pack("{s:s}", "absent", reason);
+    if (remedy != NULL)
+        json_object_set_new(absent, "remedy", json_string(remedy));
+    return absent;
+}
+
+unsigned ifm_probe_cpu_list(const char *list, unsigned *cpus, unsigned limit)
+{
+    unsigned n = 0;
+    while (*list >= '0' && *list <= '9') {
+        char *end;
+        unsigned long first = strtoul(list, &end, 10), last = first;
+        if (*end == '-')
+            last = strtoul(end + 1, &end, 10);
+        if (last >= IFM_CPUS_MAX)
+            return n;
+        for (unsigned long cpu = first; cpu <= last && n < limit; cpu++)
+            cpus[n++] = (unsigned)cpu;
+        if (*end != ',')
+            break;
+        list = end + 1;
+    }
+    return n;
+}
+
+/* Ids of the set bits. */
+static unsigned mask_list(const struct ifm_cpu_mask *mask, unsigned *cpus, unsigned limit)
+{
+    unsigned n = 0;
+    for (unsigned cpu = 0; cpu < IFM_CPUS_MAX && n < limit; cpu++)
+        if (ifm_cpu_mask_has(mask, cpu))
+            cpus[n++] = cpu;
+    return n;
+}
+
+unsigned ifm_probe_allowed(const char *root, unsigned *cpus, unsigned limit)
+{
+    struct ifm_cpu_mask mask;
+    if (ifm_probe_live(root))
+        return ifm_cpu_mask_process(&mask) ? mask_list(&mask, cpus, limit) : 0;
+    char *status = ifm_probe_text(root, "/proc/self/status"), list[4096];
+    bool found = status != NULL && ifm_probe_field(status, "Cpus_allowed_list", list, sizeof list);
+    free(status);
+    return found ? ifm_probe_cpu_list(list, cpus, limit) : 0;
+}
+
+bool ifm_probe_virtual(const char *root)
+{
+    char *text = ifm_probe_text(root, "/proc/cpuinfo"), flags[8192];
+    bool found = text != NULL && ifm_probe_field(text, "flags", flags, sizeof flags);
+    free(text);
+    return found && strstr(flags, " hypervisor") != NULL;
+}

@@ -1,0 +1,132 @@
+/* Software and clocks: kernel, C library, this binary, its libraries, the clock source and what a read costs. */
+#include "base/clock.h"
+#include "host/cpus.h"
+#include "host/host.h"
+#include "host/probe.h"
+#include <gnu/libc-version.h>
+#include <hwloc.h>
+#include <openssl/crypto.h>
+#include <stdlib.h>
+#include <string.h>
+#include <yaml.h>
+
+#define CLOCK_READS 1001
+
+#ifndef IFM_VERSION
+#define IFM_VERSION "absent"
+#endif
+
+json_t *ifm_probe_kernel(const char *root)
+{
+    char line[256];
+    if (!ifm_probe_line(root, line, sizeof line, "/proc/sys/kernel/osrelease"))
+        return ifm_probe_absent("/proc/sys/kernel/osrelease cannot be read", NULL);
+    return json_string(line);
+}
+
+static json_t *build_flags(void)
+{
+#ifdef IFM_BUILD_FLAGS
+    return json_string(IFM_BUILD_FLAGS);
+#else
+    return ifm_probe_absent("the build did not record its flags", "build with the project's CMake files");
+#endif
+}
+
+static json_t *git_revision(void)
+{
+#ifdef IFM_GIT_REVISION
+    return json_string(IFM_GIT_REVISION);
+#else
+    return ifm_probe_absent("the build did not record it", "build from a git checkout with the project's CMake files");
+#endif
+}
+
+static json_t *git_dirty(void)
+{
+#ifdef IFM_GIT_DIRTY
+    return json_boolean(IFM_GIT_DIRTY);
+#else
+    return ifm_probe_absent("the build did not record it", "build from a git checkout with the project's CMake files");
+#endif
+}
+
+json_t *ifm_probe_binary(void)
+{
+#ifdef __clang__
+    const char *compiler = __VERSION__; /* "Debian Clang 14.0.6" */
+#else
+    const char *compiler = "gcc " __VERSION__;
+#endif
+#ifdef __OPTIMIZE__
+    bool optimized = true;
+#else
+    bool optimized = false;
+#endif
+    return json_pack("{s:s, s:s, s:b, s:o, s:o, s:o}", "version", IFM_VERSION, "compiler", compiler, "optimized",
+                     optimized, "build_flags", build_flags(), "git_revision", git_revision(), "git_dirty", git_dirty());
+}
+
+json_t *ifm_probe_packages(void)
+{
+    unsigned hwloc = hwloc_get_api_version();
+    return json_pack("{s:s, s:s, s:s, s:o, s:s}", "glibc", gnu_get_libc_version(), "jansson", jansson_version_str(),
+                     "libyaml", yaml_get_version_string(), "hwloc_api",
+                     json_sprintf("%u.%u.%u", hwloc >> 16, hwloc >> 8 & 255, hwloc & 255), "openssl",
+                     OpenSSL_version(OPENSSL_VERSION));
+}
+
+static int by_value(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Median time between two reads in a row, which is the cost of one. */
+static int64_t clock_read_ns(void)
+{
+    int64_t costs[CLOCK_READS];
+    struct ifm_instant last = ifm_clock_now();
+    for (int i = 0; i < CLOCK_READS; i++) {
+        struct ifm_instant now = ifm_clock_now();
+        costs[i] = now.ns - last.ns;
+        last = now;
+    }
+    qsort(costs, CLOCK_READS, sizeof *costs, by_value);
+    return costs[CLOCK_READS / 2];
+}
+
+json_t *ifm_probe_clock(const char *root)
+{
+    char source[64];
+    json_t *clock = json_object();
+    bool known =
+        ifm_probe_line(root, source, sizeof source, "/sys/devices/system/clocksource/clocksource0/current_clocksource");
+    json_object_set_new(clock, "source",
+                        known ? json_string(source)
+                              : ifm_probe_absent("the kernel does not name its clock source", NULL));
+    json_object_set_new(clock, "read_ns_p50",
+                        ifm_probe_live(root) ? json_integer(clock_read_ns())
+                                             : ifm_probe_absent("only the live clock can be timed", NULL));
+    return clock;
+}
+
+/* Best first; a machine takes a tail of the list. */
+static const char *const x86_isas[] = {"avx512", "avx2", "sse2", "scalar"};
+
+const char *const *ifm_host_isas(size_t *n)
+{
+    size_t first = 3;
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512vl"))
+        first = 0;
+    else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+        first = 1;
+    else
+        first = 2; /* part of the x86-64 baseline */
+#endif
+    *n = sizeof x86_isas / sizeof *x86_isas - first;
+    return x86_isas + first;
+}

@@ -1,0 +1,13 @@
+/* The instruments that exist: one row each. */
+#include "instrument/instrument.h"
+#include <string.h>
+
+const struct ifm_instrument *const ifm_instruments[] = {&ifm_instrument_os, NULL};
+
+const struct ifm_instrument *ifm_instrument_find(const char *name)
+{
+    for (size_t i = 0; ifm_instruments[i] != NULL; i++)
+        if (strcmp(ifm_instruments[i]->name, name) == 0)
+            return ifm_instruments[i];
+    return NULL;
+}

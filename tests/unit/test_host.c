@@ -1,0 +1,303 @@
+/* Host probes: three recorded machines with exact expectations, a bare tree, and this machine. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "host/cpus.h"
+#include "host/host.h"
+#include "host/probe.h"
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define VM "tests/fake/vm-epyc"
+#define LAPTOP "tests/fake/laptop-intel"
+#define CONTAINER "tests/fake/container-v2"
+#define NOWHERE "tests/fake/no-such-machine"
+
+/* Compare with JSON text; steals `value`. */
+static void expect(json_t *value, const char *text)
+{
+    json_t *wanted = json_loads(text, JSON_DECODE_ANY, NULL);
+    assert_non_null(wanted);
+    if (!json_equal(value, wanted)) {
+        char *seen = json_dumps(value, JSON_ENCODE_ANY);
+        print_error("seen   %s\nwanted %s\n", seen, text);
+        free(seen);
+        fail();
+    }
+    json_decref(value);
+    json_decref(wanted);
+}
+
+static void replays_virtual_machine(void **state)
+{
+    (void)state;
+    expect(ifm_probe_cpu(VM),
+           "{\"model\":\"AMD EPYC\",\"vendor\":\"AuthenticAMD\",\"family\":\"25\",\"model_number\":\"17\","
+           "\"stepping\":\"1\",\"microcode\":\"0x1000065\",\"flags\":[\"sse2\",\"avx\",\"avx2\",\"fma\",\"f16c\","
+           "\"avx512f\",\"avx512bw\",\"avx512dq\",\"avx512vl\",\"avx512_bf16\",\"avx512_vnni\"],\"online\":2,"
+           "\"sockets\":1,\"cores\":2,\"allowed\":2,\"smt\":{\"active\":false,\"control\":\"notsupported\"}}");
+    expect(ifm_probe_caches(VM),
+           "[{\"level\":1,\"type\":\"Data\",\"bytes\":32768,\"line_bytes\":64,\"shared_cpus\":\"0\"},"
+           "{\"level\":1,\"type\":\"Instruction\",\"bytes\":32768,\"line_bytes\":64,\"shared_cpus\":\"0\"},"
+           "{\"level\":2,\"type\":\"Unified\",\"bytes\":1048576,\"line_bytes\":64,\"shared_cpus\":\"0\"},"
+           "{\"level\":3,\"type\":\"Unified\",\"bytes\":33554432,\"line_bytes\":64,\"shared_cpus\":\"0-1\"}]");
+    expect(ifm_probe_cgroup(VM), "{\"version\":1,\"cpu_quota\":\"none\",\"memory_limit_bytes\":\"none\"}");
+    expect(ifm_probe_hypervisor(VM), "{\"present\":true,\"product\":{\"absent\":\"neither /sys/hypervisor nor DMI "
+                                     "names it\"}}");
+    expect(ifm_probe_huge_pages(VM), "{\"transparent\":\"madvise\",\"nr_hugepages\":0}");
+    expect(ifm_probe_memory(VM), "{\"total_bytes\":25276502016,\"available_bytes\":24878235648}");
+    expect(ifm_probe_kernel(VM), "\"6.18.44\"");
+    json_t *frequency = ifm_probe_frequency(VM);
+    const char *key;
+    json_t *value;
+    json_object_foreach(frequency, key, value)
+    {
+        assert_string_equal(json_string_value(json_object_get(value, "absent")),
+                            "the hypervisor does not expose cpufreq to this guest");
+        assert_non_null(json_object_get(value, "remedy"));
+    }
+    json_decref(frequency);
+}
+
+static void replays_laptop(void **state)
+{
+    (void)state;
+    expect(ifm_probe_frequency(LAPTOP),
+           "{\"governor\":\"powersave\",\"driver\":\"intel_pstate\",\"turbo\":\"on\",\"min_khz\":400000,"
+           "\"max_khz\":4800000,\"hardware_min_khz\":400000,\"hardware_max_khz\":4800000}");
+    expect(ifm_probe_hypervisor(LAPTOP), "{\"present\":false}");
+    expect(ifm_probe_cgroup(LAPTOP), "{\"version\":2,\"cpu_quota\":\"none\",\"memory_limit_bytes\":\"none\"}");
+    expect(ifm_probe_numa(LAPTOP), "[{\"node\":0,\"cpus\":\"0-7\"}]");
+    expect(ifm_probe_load(LAPTOP), "{\"one_minute\":1.2,\"five_minutes\":0.9,\"fifteen_minutes\":0.7,\"runnable\":3}");
+    json_t *cpu = ifm_probe_cpu(LAPTOP);
+    assert_int_equal(json_integer_value(json_object_get(cpu, "online")), 8);
+    assert_int_equal(json_integer_value(json_object_get(cpu, "cores")), 4);
+    assert_true(json_is_true(json_object_get(json_object_get(cpu, "smt"), "active")));
+    json_decref(cpu);
+    uint64_t sizes[4];
+    ifm_probe_cache_sizes(LAPTOP, sizes, 4);
+    assert_int_equal(sizes[0], 48 << 10);
+    assert_int_equal(sizes[1], 1280 << 10);
+    assert_int_equal(sizes[2], 12 << 20);
+    assert_int_equal(sizes[3], 0);
+}
+
+static void laptop_locks_are_open(void **state)
+{
+    (void)state;
+    expect(ifm_probe_locks(LAPTOP),
+           "[{\"knob\":\"governor\",\"value\":\"powersave\",\"locked\":false,\"reason\":\"the governor may change the "
+           "clock with the load\",\"remedy\":\"cpupower frequency-set -g performance\"},"
+           "{\"knob\":\"turbo\",\"value\":\"on\",\"locked\":false,\"reason\":\"the clock depends on temperature and on "
+           "how many cores are busy\",\"remedy\":\"echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo\"},"
+           "{\"knob\":\"frequency\",\"value\":\"400000-4800000 kHz\",\"locked\":false,\"reason\":\"the lowest and the "
+           "highest allowed clock differ\",\"remedy\":\"cpupower frequency-set -d FREQ -u FREQ\"},"
+           "{\"knob\":\"affinity\",\"value\":\"0-7\",\"locked\":false,\"reason\":\"this thread may move between CPUs; "
+           "an open cpu device pins it and its workers\"}]");
+}
+
+static void replays_container(void **state)
+{
+    (void)state;
+    struct ifm_probe_limits limits = ifm_probe_limits(CONTAINER);
+    assert_int_equal(limits.version, 2);
+    assert_true(limits.cpu_quota == 1.5); /* of the parent group */
+    assert_int_equal(limits.memory_limit, (uint64_t)2 << 30);
+    assert_int_equal(limits.memory_left, (uint64_t)1 << 30); /* 2 GiB - (1.5 GiB - 0.5 GiB of droppable cache) */
+    assert_int_equal(ifm_probe_memory_available(CONTAINER), (uint64_t)1 << 30);
+    expect(ifm_probe_cgroup(CONTAINER), "{\"version\":2,\"cpu_quota\":1.5,\"memory_limit_bytes\":2147483648}");
+    expect(ifm_probe_hypervisor(CONTAINER), "{\"present\":true,\"product\":\"Google Compute Engine\"}");
+    expect(ifm_probe_huge_pages(CONTAINER), "{\"transparent\":\"always\",\"nr_hugepages\":16}");
+    expect(ifm_probe_numa(CONTAINER), "[{\"node\":0,\"cpus\":\"0-1\"},{\"node\":1,\"cpus\":\"2-3\"}]");
+    json_t *caches = ifm_probe_caches(CONTAINER);
+    assert_string_equal(json_string_value(json_object_get(caches, "absent")),
+                        "the kernel reports no caches for this CPU");
+    json_decref(caches);
+}
+
+/* The row of the doctor with this name; borrowed. */
+static const json_t *row(const json_t *rows, const char *what)
+{
+    size_t i;
+    json_t *one;
+    json_array_foreach(rows, i, one) if (strcmp(json_string_value(json_object_get(one, "what")), what) == 0) return one;
+    fail_msg("the doctor has no row '%s'", what);
+    return NULL;
+}
+
+static void expect_row(const json_t *rows, const char *what, const char *state, const char *detail)
+{
+    const json_t *one = row(rows, what);
+    assert_string_equal(json_string_value(json_object_get(one, "state")), state);
+    assert_string_equal(json_string_value(json_object_get(one, "detail")), detail);
+    assert_true(json_is_string(json_object_get(one, "remedy")));
+}
+
+static void doctor_replays(void **state)
+{
+    (void)state;
+    json_t *rows = ifm_host_doctor_at(CONTAINER);
+    expect_row(rows, "threads", "ok", "up to 2 (affinity mask 4, cgroup quota 1.50 CPUs)");
+    expect_row(rows, "cgroup limits", "warn", "version 2, cpu quota 1.50 CPUs, memory limit 2.00 GiB");
+    expect_row(rows, "clock", "ok", "kvm-clock");
+    expect_row(rows, "memory", "ok", "1.00 GiB available");
+    expect_row(rows, "CPU energy (RAPL)", "absent", "the hypervisor does not expose powercap to this guest");
+    json_decref(rows);
+    rows = ifm_host_doctor_at(LAPTOP);
+    expect_row(rows, "threads", "ok", "up to 8 (affinity mask 8, no cgroup quota)");
+    expect_row(rows, "lock: turbo", "warn", "on: the clock depends on temperature and on how many cores are busy");
+    expect_row(rows, "CPU energy (RAPL)", "ok", "powercap package zone is readable");
+    expect_row(rows, "bare metal", "ok", "no hypervisor");
+    json_decref(rows);
+}
+
+/* Nothing readable: every row still stands, says why, and none claims to be fine. */
+static void doctor_on_bare_tree(void **state)
+{
+    (void)state;
+    json_t *rows = ifm_host_doctor_at(NOWHERE), *one;
+    size_t i;
+    assert_int_equal(json_array_size(rows), 15);
+    json_array_foreach(rows, i, one)
+    {
+        assert_string_equal(json_string_value(json_object_get(one, "state")), "absent");
+        assert_true(strlen(json_string_value(json_object_get(one, "detail"))) > 0);
+    }
+    json_decref(rows);
+}
+
+/* A leaf that is empty text, or an absence without a reason, is a hole in the fingerprint. */
+static void check_leaves(const json_t *value, const char *name)
+{
+    const char *key;
+    json_t *member;
+    size_t i;
+    if (json_is_string(value) && json_string_value(value)[0] == '\0')
+        fail_msg("'%s' is empty", name);
+    if (json_is_null(value))
+        fail_msg("'%s' is null", name);
+    json_object_foreach((json_t *)value, key, member) check_leaves(member, key);
+    json_array_foreach(value, i, member) check_leaves(member, name);
+}
+
+static void fingerprints_have_no_holes(void **state)
+{
+    (void)state;
+    static const char *const roots[] = {VM, LAPTOP, CONTAINER, NOWHERE, ""};
+    static const char *const members[] = {
+        "cpu",    "caches_reported", "numa_nodes", "topology", "frequency", "memory", "huge_pages", "load",
+        "cgroup", "hypervisor",      "kernel",     "aslr",     "clock",     "binary", "packages"};
+    for (size_t r = 0; r < sizeof roots / sizeof *roots; r++) {
+        json_t *host = ifm_host_fingerprint_at(roots[r]);
+        for (size_t m = 0; m < sizeof members / sizeof *members; m++)
+            if (json_object_get(host, members[m]) == NULL)
+                fail_msg("root '%s' has no '%s'", roots[r], members[m]);
+        check_leaves(host, "fingerprint");
+        json_decref(host);
+    }
+}
+
+static void fingerprint_holds_no_private_fact(void **state)
+{
+    (void)state;
+    char name[256] = "", folder[4096];
+    char *arguments[] = {(char *)"inferometer", (char *)"run", NULL};
+    json_t *host = ifm_host_fingerprint(), *facts = ifm_host_private(2, arguments);
+    char *text = json_dumps(host, 0);
+    assert_int_equal(gethostname(name, sizeof name - 1), 0);
+    assert_non_null(getcwd(folder, sizeof folder));
+    assert_null(strstr(text, folder));
+    assert_string_equal(json_string_value(json_object_get(facts, "host_name")), name);
+    assert_string_equal(json_string_value(json_object_get(facts, "working_folder")), folder);
+    assert_string_equal(json_string_value(json_array_get(json_object_get(facts, "command_line"), 1)), "run");
+    assert_non_null(json_object_get(facts, "user_name"));
+    free(text);
+    json_decref(host);
+    json_decref(facts);
+}
+
+static void this_machine_is_sane(void **state)
+{
+    (void)state;
+    unsigned cpus[IFM_CPUS_MAX], n = ifm_host_cpus(cpus, IFM_CPUS_MAX);
+    struct ifm_cpu_mask mask;
+    assert_true(n >= 1);
+    assert_true(ifm_cpu_mask_get(&mask));
+    for (unsigned i = 0; i < n; i++) {
+        assert_true(ifm_cpu_mask_has(&mask, cpus[i]));
+        for (unsigned j = 0; j < i; j++)
+            assert_int_not_equal(cpus[i], cpus[j]);
+    }
+    assert_int_equal(ifm_host_cpus(cpus, 1), 1);
+    assert_in_range(ifm_host_cpus_allowed(), 1, n);
+    assert_true(ifm_host_memory_available() > (uint64_t)1 << 20);
+    json_t *clock = ifm_probe_clock("");
+    assert_in_range(json_integer_value(json_object_get(clock, "read_ns_p50")), 1, 100000);
+    json_decref(clock);
+    size_t isas;
+    const char *const *names = ifm_host_isas(&isas);
+    assert_string_equal(names[isas - 1], "scalar");
+}
+
+/* A child that burns one CPU is foreign load; our own spinning is not. */
+static void foreign_load_sees_others_only(void **state)
+{
+    (void)state;
+    struct ifm_cpu_mask before, one;
+    unsigned cpu;
+    assert_int_equal(ifm_host_cpus(&cpu, 1), 1);
+    assert_true(ifm_cpu_mask_get(&before));
+    one = ifm_cpu_mask_of(cpu);
+    assert_true(ifm_cpu_mask_set(&one));
+    pid_t child = fork();
+    if (child == 0)
+        for (;;)
+            ;
+    double load = ifm_host_foreign_load(300), quick = ifm_host_foreign_load(0);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    assert_true(ifm_cpu_mask_set(&before));
+    /* The child shares its one CPU with whatever else runs, but together they fill it. */
+    assert_true(load > 0.6 && load < 1.2);
+    assert_true(quick >= 0);
+}
+
+static void cpu_lists(void **state)
+{
+    (void)state;
+    unsigned cpus[8];
+    assert_int_equal(ifm_probe_cpu_list("0-2,5,7-8", cpus, 8), 6);
+    assert_int_equal(cpus[3], 5);
+    assert_int_equal(cpus[5], 8);
+    assert_int_equal(ifm_probe_cpu_list("0-2,5", cpus, 2), 2);
+    assert_int_equal(ifm_probe_cpu_list("", cpus, 8), 0);
+    assert_int_equal(ifm_probe_cpu_list("x", cpus, 8), 0);
+    assert_int_equal(ifm_probe_cpu_list("3-99999999999", cpus, 8), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(replays_virtual_machine),
+        cmocka_unit_test(replays_laptop),
+        cmocka_unit_test(laptop_locks_are_open),
+        cmocka_unit_test(replays_container),
+        cmocka_unit_test(doctor_replays),
+        cmocka_unit_test(doctor_on_bare_tree),
+        cmocka_unit_test(fingerprints_have_no_holes),
+        cmocka_unit_test(fingerprint_holds_no_private_fact),
+        cmocka_unit_test(this_machine_is_sane),
+        cmocka_unit_test(foreign_load_sees_others_only),
+        cmocka_unit_test(cpu_lists),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
