@@ -1,6 +1,7 @@
 /* Help text and the tables of the documentation; and the pieces that every generator shares. */
 #include "config/generate_row.h"
 
+#include <ctype.h>
 #include <string.h>
 
 enum { WIDTH = 100, COLUMN = 28 };
@@ -57,8 +58,8 @@ void ifm_row_value(const struct ifm_param *row, struct ifm_text *out)
 
 static bool has_unit(const struct ifm_param *row)
 {
-    return row->unit[0] != '\0' && strcmp(row->unit, "1") != 0 && row->type != IFM_TYPE_SECONDS &&
-           row->type != IFM_TYPE_BYTES;
+    return row->unit[0] != '\0' && strcmp(row->unit, "1") != 0 && strcmp(row->unit, "count") != 0 &&
+           row->type != IFM_TYPE_SECONDS && row->type != IFM_TYPE_BYTES;
 }
 
 void ifm_row_sentence(const struct ifm_param *row, const char *more, struct ifm_arena *arena, struct ifm_text *out)
@@ -78,7 +79,7 @@ void ifm_row_sentence(const struct ifm_param *row, const char *more, struct ifm_
     }
     if (more != NULL)
         ifm_text_printf(&details, "%s%s", details.size > 0 ? "; " : "", more);
-    ifm_text_add(out, row->help);
+    ifm_text_printf(out, "%c%s", toupper((unsigned char)row->help[0]), row->help + 1);
     if (details.size > 0)
         ifm_text_printf(out, " (%s)", details.data);
     ifm_text_free(&details);
@@ -200,13 +201,15 @@ static void markdown_row(const struct ifm_param *row, struct ifm_arena *arena, s
     else
         ifm_text_printf(out, " | `%s`", row->fallback);
     ifm_text_printf(out, " | %s | ", ifm_param_range(row, arena));
-    ifm_escape(row->help, "|", bars, out);
+    ifm_text_printf(out, "%c", toupper((unsigned char)row->help[0]));
+    ifm_escape(row->help + 1, "|", bars, out);
     ifm_text_add(out, " |\n");
 }
 
 static void markdown_section(const struct ifm_section *section, struct ifm_arena *arena, struct ifm_text *out)
 {
-    ifm_text_printf(out, "### `%s`: %c%s\n\n", section->name, section->help[0] | 0x20, section->help + 1);
+    ifm_text_printf(out, "### `%s`: %c%s\n\n", section->name, tolower((unsigned char)section->help[0]),
+                    section->help + 1);
     ifm_text_add(out, "| key | flag | type | default | allowed | meaning |\n|---|---|---|---|---|---|\n");
     for (size_t i = 0; i < section->n; i++)
         markdown_row(&section->rows[i], arena, out);
