@@ -251,9 +251,8 @@ void ifm_html_repeat(struct ifm_page *page)
     struct ifm_text *out = page->out;
     ifm_text_add(out, "<section><h2>Repeat it</h2>\n<p>The run folder holds the exact configuration and every raw "
                       "sample. With <code>DIR</code> the folder of this report:</p>\n<pre>");
-    ifm_text_add(out,
-                 "inferometer rerun DIR    # measure again with the same configuration\n"
-                 "inferometer verify DIR   # recompute every number from the raw samples</pre>\n<p class=\"dim\">");
+    ifm_text_add(out, "# measure again with the same configuration\ninferometer rerun DIR\n"
+                      "# recompute every number from the raw samples\ninferometer verify DIR</pre>\n<p class=\"dim\">");
     ifm_text_add(out, "Configuration ");
     ifm_html_escape(plan->config_hash, out);
     ifm_text_printf(out, ", seed %llu, device ", (unsigned long long)plan->seed);
