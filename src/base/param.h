@@ -24,8 +24,8 @@ enum ifm_type {
 };
 
 enum ifm_param_flags {
-    IFM_SWEEP = 1, /* a list makes an axis of the study */
-    IFM_LIST = 2,  /* a list is one value (its items are bound by the owner); the field is a struct ifm_list */
+    IFM_SWEEP = 1,   /* a list makes an axis of the study */
+    IFM_LIST = 2,    /* a list is one value (its items are bound by the owner); the field is a struct ifm_list */
     IFM_PER_ARM = 4, /* an arm may set it */
 };
 
@@ -35,13 +35,13 @@ struct ifm_list {
 };
 
 struct ifm_param {
-    const char *path;     /* "decode.kv_len" */
-    const char *flag;     /* "kv-len", or NULL when only --override and YAML reach it */
+    const char *path; /* "decode.kv_len" */
+    const char *flag; /* "kv-len", or NULL when only --override and YAML reach it */
     enum ifm_type type;
     unsigned flags;
     const char *unit;     /* unit id or "" */
-    const char *fallback; /* the default, as text in the form that the parser takes */
-    double min, max;      /* of numbers; min > max means unbounded */
+    const char *fallback; /* the default, as text in the form that the parser takes; NULL = must be given */
+    double min, max;      /* of numbers; min > max means unbounded, INFINITY unbounded on one side */
     const char *choices;  /* "hot|cold", or NULL */
     const char *help;     /* one sentence, no full stop */
     size_t offset;        /* of the field in the section's struct */
@@ -62,16 +62,22 @@ struct ifm_setting {
 };
 
 /* Parse `text` for `row` and store it at `field`; an error names the allowed range or choices and
- * the nearest choice. `where` locates the text. TEXT and LIST items are copied into `arena`. */
+ * the nearest choice. `where` locates the text. TEXT and LIST items are copied into `arena`. The items of a
+ * LIST stand between commas and are canonical, distinct and at least one; only a row whose default is "" may be empty.
+ */
 IFM_CHECKED enum ifm_status ifm_param_parse(const struct ifm_param *row, const char *text, const char *where,
                                             struct ifm_arena *arena, void *field, struct ifm_error *error);
 /* The canonical text of the field: what the lock file holds. In the arena. */
 const char *ifm_param_print(const struct ifm_param *row, const void *field, struct ifm_arena *arena);
+/* The items of "a, b,c" without the spaces around them, in the arena; text without a comma is one item. */
+struct ifm_list ifm_param_split(const char *text, struct ifm_arena *arena);
+/* Text of a user for a message: at most 60 bytes, control characters and cut characters replaced. */
+const char *ifm_param_shown(const char *text, char buffer[72]);
 /* "1 .. 1048576", "hot, cold", "true, false" or "any text". */
 const char *ifm_param_range(const struct ifm_param *row, struct ifm_arena *arena);
 
 /* Fill `out` (section->size bytes) with the defaults, then with every setting whose path is a row of
- * the section; other paths are ignored. */
+ * the section; other paths are ignored. A row without default and without setting is an error. */
 IFM_CHECKED enum ifm_status ifm_section_bind(const struct ifm_section *section, const struct ifm_setting *settings,
                                              size_t n, struct ifm_arena *arena, void *out, struct ifm_error *error);
 

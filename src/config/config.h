@@ -1,7 +1,8 @@
 /* Config: YAML, flags and overrides, bound through the parameter tables to one resolved study.
  *
- * Precedence, lowest first: table defaults, preset, file, --override, flags. Every
- * value remembers where it came from. Nothing has run when an error is raised.
+ * Precedence, lowest first: table defaults, preset, file, --override, flags; among
+ * equals the later one. A later file's `arms` or `gates` replace those of an earlier.
+ * Every value remembers where it came from. Nothing has run when an error is raised.
  * Immutable once resolved; owned by its arena. */
 #ifndef IFM_CONFIG_CONFIG_H
 #define IFM_CONFIG_CONFIG_H
@@ -25,8 +26,8 @@ struct ifm_general {
     struct ifm_list ceilings; /* read, write, copy, flops, or none */
 };
 struct ifm_device_config {
-    int kind;          /* "cpu", "fake" */
-    uint64_t threads;  /* 0 = every CPU in the affinity mask */
+    int kind;         /* "cpu", "fake" */
+    uint64_t threads; /* 0 = every CPU in the affinity mask */
     bool huge_pages;
     const char *script; /* fake device only */
 };
@@ -36,19 +37,25 @@ struct ifm_config *ifm_config_create(const struct ifm_section *const *workload_s
 void ifm_config_destroy(struct ifm_config *config);
 struct ifm_arena *ifm_config_arena(struct ifm_config *config);
 
-/* A file: YAML, or a config.lock.json when its name ends in .json. At most 1 MiB and 16 levels; aliases and anchors are errors. */
+/* A file: YAML, or a config.lock.json when its name ends in .json. At most 1 MiB and 16 levels; aliases and anchors are
+ * errors. */
 IFM_CHECKED enum ifm_status ifm_config_file(struct ifm_config *config, const char *path, struct ifm_error *error);
-IFM_CHECKED enum ifm_status ifm_config_yaml(struct ifm_config *config, const char *data, size_t size,
-                                            const char *where, struct ifm_error *error);
-IFM_CHECKED enum ifm_status ifm_config_lock(struct ifm_config *config, const char *data, size_t size,
-                                            const char *where, struct ifm_error *error);
+IFM_CHECKED enum ifm_status ifm_config_yaml(struct ifm_config *config, const char *data, size_t size, const char *where,
+                                            struct ifm_error *error);
+IFM_CHECKED enum ifm_status ifm_config_lock(struct ifm_config *config, const char *data, size_t size, const char *where,
+                                            struct ifm_error *error);
 /* "path=value"; a value may be a list "512,1024" where the row is sweepable. */
 IFM_CHECKED enum ifm_status ifm_config_override(struct ifm_config *config, const char *assignment,
                                                 struct ifm_error *error);
-/* A flag of the table: "--kv-len" with its value; false through *known when no row of the sections in use has this flag. `workload` limits
- * workload flags to one section (quick form); NULL allows only common flags. */
+/* A flag of the table: "--kv-len" with its value; false through *known when no row of the sections in use has this
+ * flag. `workload` limits workload flags to one section (quick form); NULL allows only common flags. */
 IFM_CHECKED enum ifm_status ifm_config_flag(struct ifm_config *config, const char *workload, const char *flag,
                                             const char *value, bool *known, struct ifm_error *error);
+/* Flags are given without their dashes. `value` NULL means that none was given: true for a boolean row, an
+ * error for any other; "no-" before a boolean's flag means false. Takes_value is false for booleans and unknown
+ * flags: only "--flag=value" gives those a value. Nearest is the known flag that was most likely meant, or NULL. */
+bool ifm_config_flag_takes_value(const struct ifm_config *config, const char *workload, const char *flag);
+const char *ifm_config_nearest_flag(const struct ifm_config *config, const char *workload, const char *flag);
 
 /* Resolve: apply preset and precedence, check ranges and cross-field rules, hash. */
 IFM_CHECKED enum ifm_status ifm_config_resolve(struct ifm_config *config, struct ifm_error *error);

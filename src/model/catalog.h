@@ -41,6 +41,7 @@ struct ifm_catalog {
     const struct ifm_instrument_entry *instruments;
     size_t n_instruments;
     struct ifm_machine machine;
+    const struct ifm_section *measure; /* the rows of struct ifm_measure: a cell may sweep some of them */
 };
 
 #endif

@@ -9,13 +9,13 @@
 #define IFM_CACHE_LEVELS 4
 
 struct ifm_machine {
-    const char *device;          /* "cpu", "fake" */
-    unsigned cpus_allowed;       /* CPUs in the affinity mask, limited by the cgroup quota rounded up */
-    unsigned threads;            /* worker threads that cells use */
-    uint64_t memory_available;   /* bytes this process may still take (MemAvailable and cgroup limit) */
+    const char *device;                        /* "cpu", "fake" */
+    unsigned cpus_allowed;                     /* CPUs in the affinity mask, limited by the cgroup quota rounded up */
+    unsigned threads;                          /* worker threads that cells use */
+    uint64_t memory_available;                 /* bytes this process may still take (MemAvailable and cgroup limit) */
     uint64_t cache_reported[IFM_CACHE_LEVELS]; /* data or unified caches L1..L4 as the system reports them, one
                                                   instance, bytes; 0 = not reported */
-    const char *const *isas;     /* instruction sets this device can run, best first: "avx512", "avx2", "sse2", "scalar" */
+    const char *const *isas; /* instruction sets this device can run, best first: "avx512", "avx2", "sse2", "scalar" */
     size_t n_isas;
 };
 

@@ -17,6 +17,7 @@ struct ifm_ledger {
     uint64_t rows;
 };
 
+/* A ceiling arm is a probe: it measures a limit of the device and is never compared with the baseline. */
 enum ifm_role { IFM_ROLE_BASELINE = 0, IFM_ROLE_VARIANT, IFM_ROLE_CEILING };
 /* What limit a stream arm measures; on a ceiling arm, which limit it stands for. */
 enum ifm_ceiling { IFM_CEILING_NONE = 0, IFM_CEILING_READ, IFM_CEILING_WRITE, IFM_CEILING_COPY, IFM_CEILING_FLOPS };
@@ -26,7 +27,7 @@ struct ifm_arm {
     enum ifm_role role;
     enum ifm_ceiling ceiling;
     const char *workload;
-    const char *variant; /* of the workload: a probe shape; "" for none */
+    const char *variant;                /* of the workload: a probe shape; "" for none */
     const struct ifm_setting *settings; /* complete parameters of its workload, cell axes and arm overrides applied */
     size_t n_settings;
     struct ifm_ledger ledger; /* per step */
@@ -44,13 +45,15 @@ struct ifm_arm {
 /* The order of slots in a block: a random permutation of the arms followed by its mirror image, so that
  * linear drift cancels inside the block; with two arms this is ABBA or BAAB. */
 struct ifm_pass {
-    const char *name;              /* "latency" */
+    const char *name; /* "latency" */
     const char *const *instruments;
     size_t n_instruments;
-    const char *const *columns;    /* per-slot columns that the instruments add, in file order */
+    const char *const *columns; /* per-slot columns that the instruments add, in file order */
     const char *const *column_units;
     size_t n_columns;
 };
+
+enum { IFM_MOST_ARMS = 128 }; /* in a cell */
 
 struct ifm_cell {
     unsigned index;

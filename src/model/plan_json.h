@@ -5,7 +5,12 @@
 #include "base/json.h"
 #include "model/plan.h"
 
-json_t *ifm_plan_to_json(const struct ifm_plan *plan); /* new reference */
+/* New reference; NULL when a text is not UTF-8 or a real is not finite. Seeds stand as decimal text, because readers
+ * in doubles would round them. */
+json_t *ifm_plan_to_json(const struct ifm_plan *plan);
+/* Every member is required, no other is allowed, and the plan must agree with itself: indices, unique names of cells,
+ * arms, passes and columns, `equals` names another arm, as many units as columns, arms and passes unless the cell is
+ * unsupported. IFM_INVALID with "<where>: cells[0].arms[1].ledger.flops". The plan lives in `arena`. */
 IFM_CHECKED enum ifm_status ifm_plan_from_json(const json_t *json, const char *where, struct ifm_arena *arena,
                                                struct ifm_plan **out, struct ifm_error *error);
 

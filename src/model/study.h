@@ -12,20 +12,20 @@ enum ifm_stop_rule { IFM_STOP_MDE = 0, IFM_STOP_REPEATS };
 
 /* How a pass is measured: the section "measure" of the configuration binds into this struct. */
 struct ifm_measure {
-    uint64_t warmup;        /* steps of each arm before the first block */
-    double warmup_cap_s;    /* longest warm-up of one cell, steady-state extensions included */
+    uint64_t warmup;         /* steps of each arm before the first block */
+    double warmup_cap_s;     /* longest warm-up of one cell, steady-state extensions included */
     double steady_tolerance; /* relative difference of two windows at which an arm counts as steady */
-    int stop;               /* enum ifm_stop_rule */
-    uint64_t repeats;       /* samples of each arm under IFM_STOP_REPEATS */
-    double mde;             /* wanted minimum detectable effect, relative */
-    double cap_s;           /* time cap of one cell's blocks, under IFM_STOP_MDE */
+    int stop;                /* enum ifm_stop_rule */
+    uint64_t repeats;        /* samples of each arm under IFM_STOP_REPEATS */
+    double mde;              /* wanted minimum detectable effect, relative */
+    double cap_s;            /* time cap of one cell's blocks, under IFM_STOP_MDE */
     uint64_t blocks_min, blocks_max;
-    uint64_t slot_steps;    /* samples in a slot, at least */
-    double slot_min_s;      /* a slot lasts at least this long */
-    uint64_t inner;         /* steps in a sample; 0 = as many as the clock needs */
-    int cache;              /* enum ifm_cache_mode */
-    double margin;          /* decisions: relative change that counts as equal */
-    int locks;              /* enum ifm_locks */
+    uint64_t slot_steps; /* samples in a slot, at least */
+    double slot_min_s;   /* a slot lasts at least this long */
+    uint64_t inner;      /* steps in a sample; 0 = as many as the clock needs */
+    int cache;           /* enum ifm_cache_mode */
+    double margin;       /* decisions: relative change that counts as equal */
+    int locks;           /* enum ifm_locks */
 };
 
 /* One row of the configuration's array `arms`. */
@@ -42,11 +42,11 @@ enum ifm_gate_op { IFM_GATE_AT_MOST = 0, IFM_GATE_AT_LEAST };
 struct ifm_gate {
     const char *name;
     const char *metric; /* metric id, see `inferometer explain` */
-    const char *arm;    /* arm name; "" = every arm that is neither baseline nor ceiling (all arms if there is only one) */
-    const char *cell;   /* cell name; "" = every cell */
-    int op;             /* enum ifm_gate_op */
-    double threshold;   /* in the metric's unit */
-    bool interval;      /* the whole interval must satisfy the gate, not only the number */
+    const char *arm; /* arm name; "" = every arm that is neither baseline nor ceiling (all arms if there is only one) */
+    const char *cell; /* cell name; "" = every cell */
+    int op;           /* enum ifm_gate_op */
+    double threshold; /* in the metric's unit */
+    bool interval;    /* the whole interval must satisfy the gate, not only the number */
 };
 
 /* A path with the values it takes; n > 1 makes an axis. */

@@ -10,14 +10,14 @@
 
 enum ifm_state {
     IFM_STATE_OK = 0,
-    IFM_STATE_ABSENT,  /* not measured: `reason` and `remedy` say why and what would help */
-    IFM_STATE_REFUSED, /* measured, but a rule of honesty forbids printing it: `reason` names the rule */
+    IFM_STATE_ABSENT,   /* not measured: `reason` and `remedy` say why and what would help */
+    IFM_STATE_REFUSED,  /* measured, but a rule of honesty forbids printing it: `reason` names the rule */
     IFM_STATE_INACTIVE, /* the arm's feature ran zero times */
 };
 
 struct ifm_value {
     enum ifm_state state;
-    double number;  /* meaningful only when state is OK */
+    double number;   /* meaningful only when state is OK */
     bool is_integer; /* `number` holds an exact integer: printed without fraction, compared exactly */
     bool has_interval;
     double low, high;   /* of `level`, same unit */

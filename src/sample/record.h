@@ -4,10 +4,18 @@
  *   <cell>-<pass>.csv        slot,start_ns,duration_ns           one row a sample
  *   <cell>-<pass>-slots.csv  block,phase,arm,samples,inner,start_ns,end_ns,<instrument columns>
  * Row k of the slots file (from 0) is slot k; its samples are the next `samples`
- * rows of the first file. An empty field is an absent value, never zero. A block
- * is written samples first, slots second, each with one write; it counts only when
- * its last slot row (the plan says how many slots a block has) is complete, so a
- * torn tail is recognised and cut off. start_ns counts from the start of the run.
+ * rows of the first file. An empty field of an instrument is an absent value, never
+ * zero. Times count from the start of the run, also in a run that was resumed.
+ *
+ * Blocks count from 0, warm-up blocks too. A measured block has slots_per_block
+ * slots (twice the cell's arms), a warm-up block has one slot an arm, half as many.
+ * Warm-up may take several blocks, and a resumed run warms up again, so that
+ * warm-up blocks may follow measured ones. A block is written samples first, slots
+ * second, each with one write; it counts only when its last slot row is complete,
+ * so a torn tail is recognised and cut off.
+ *
+ * Integers stand in their shortest form, so that reading and writing a record
+ * again gives the same bytes.
  *
  * This module must never alter, sort or drop a sample. Thread rule: one writer. */
 #ifndef IFM_SAMPLE_RECORD_H
@@ -22,7 +30,7 @@
 enum ifm_phase { IFM_PHASE_WARMUP = 0, IFM_PHASE_MEASURE = 1 };
 
 struct ifm_sample {
-    int64_t start_ns, duration_ns; /* of `inner` steps */
+    int64_t start_ns, duration_ns; /* the duration is of `inner` steps, the slot's */
 };
 
 struct ifm_slot {
@@ -30,7 +38,7 @@ struct ifm_slot {
     uint32_t phase; /* enum ifm_phase */
     uint32_t arm;   /* index into the cell's arms */
     uint32_t samples;
-    uint32_t inner; /* steps in a sample */
+    uint32_t inner;           /* steps in a sample */
     int64_t start_ns, end_ns; /* of the timed part of the slot */
     const int64_t *columns;   /* n_columns of the record */
 };
@@ -38,18 +46,22 @@ struct ifm_slot {
 /* ---- writing ---- */
 struct ifm_recorder;
 
-/* Create the two files with their header rows; they must not exist. */
+/* Create the two files with their header rows, and <run>/samples/ when it is missing. A file that exists already is
+ * IFM_USAGE. */
 IFM_CHECKED enum ifm_status ifm_recorder_create(const char *dir, unsigned cell, const char *pass,
-                                                const char *const *columns, size_t n_columns,
-                                                struct ifm_recorder **out, struct ifm_error *error);
-/* Reopen for append after an interruption: cut both files back to the last complete block (that is, a block
- * with `slots_per_block` slots in the measured phase; warm-up blocks are complete when any later row exists or their own
- * rows are whole) and report the next block number and the time at which the record ends. */
+                                                const char *const *columns, size_t n_columns, struct ifm_recorder **out,
+                                                struct ifm_error *error);
+/* Reopen for append after an interruption: cut both files back to the last whole block whose samples are all there,
+ * and report the next block number and the time at which the record ends (0 and 0 when nothing is whole). A missing
+ * or empty file, or one that ends inside its header, gets its header. Anything that no interruption leaves behind (a
+ * wrong header, a bad row before the tail, a block of another size) is IFM_INVALID, and nothing is cut. */
 IFM_CHECKED enum ifm_status ifm_recorder_resume(const char *dir, unsigned cell, const char *pass,
                                                 const char *const *columns, size_t n_columns, size_t slots_per_block,
                                                 struct ifm_recorder **out, uint32_t *next_block, int64_t *end_ns,
                                                 struct ifm_error *error);
-/* Append one block. samples holds the samples of all its slots, in slot order. */
+/* Append one block: all its slots, in order; samples holds the samples of all its slots, in slot order. A block that
+ * the reader would refuse is IFM_INTERNAL and is not written. When a write fails (IFM_INTERNAL: what and where) both
+ * files are cut back to the last whole block, and the recorder can go on. */
 IFM_CHECKED enum ifm_status ifm_recorder_append(struct ifm_recorder *recorder, const struct ifm_slot *slots,
                                                 size_t n_slots, const struct ifm_sample *samples, size_t n_samples,
                                                 struct ifm_error *error);
@@ -62,19 +74,20 @@ struct ifm_record {
     size_t n_slots;
     struct ifm_sample *samples;
     size_t n_samples;
-    size_t *first;      /* first[k] = index of slot k's first sample; first[n_slots] = n_samples */
-    int64_t *columns;   /* n_slots x n_columns; slots[k].columns points into it */
+    size_t *first;    /* first[k] = index of slot k's first sample; first[n_slots] = n_samples */
+    int64_t *columns; /* n_slots x n_columns; slots[k].columns points into it */
     char **column_names;
     size_t n_columns;
 };
-/* Parse and check both files: header, integer fields, row counts that agree, time order (start + duration <= next
- * start inside the file), slots that contain their samples. IFM_INVALID names file and line. */
+/* Parse and check both files: headers, integers and their ranges, numbers of fields and rows, no torn last row, block
+ * numbers, phases and block sizes, time order (a slot starts at or after the end of the one before, a sample likewise
+ * inside its slot), samples and inner not 0. IFM_INVALID names file and line. */
 IFM_CHECKED enum ifm_status ifm_record_load(const char *dir, unsigned cell, const char *pass, struct ifm_record *out,
                                             struct ifm_error *error);
-/* The same on text in memory; for tests and fuzzing. */
+/* The same on text in memory; messages name "<where>.csv" and "<where>-slots.csv". On failure `out` is empty. */
 IFM_CHECKED enum ifm_status ifm_record_parse(const char *samples, size_t samples_size, const char *slots,
                                              size_t slots_size, const char *where, struct ifm_record *out,
                                              struct ifm_error *error);
-void ifm_record_free(struct ifm_record *record);
+void ifm_record_free(struct ifm_record *record); /* an empty record ({0}) is allowed */
 
 #endif

@@ -1,0 +1,49 @@
+# The front door. `make` builds, `make run` measures this machine, `make check` runs everything that CI runs.
+.DEFAULT_GOAL := build
+.PHONY: build run check lint format bless fuzz bench package clean help setup-build setup-test
+# The stages call ninja, which has its own idea of how many jobs to run.
+.NOTPARALLEL:
+
+FUZZ_SECONDS ?= 60
+OUT ?= runs/$(shell date +%Y-%m-%d-%H%M%S)
+
+build: setup-build ## build the command: build/inferometer
+	@test -f build/build.ninja || cmake --preset release >/dev/null
+	@cmake --build build
+
+run: build ## measure this machine with examples/first-run.yaml; ends with a table and the report's path
+	@build/inferometer run -c examples/first-run.yaml --out $(OUT)
+
+check: setup-test ## everything that CI runs; ends with "N passed, N failed, N skipped"
+	@tools/check.sh $(STAGES)
+
+lint: setup-test ## the include law and the style
+	@python3 tools/tidy.py .
+
+format: ## clang-format over all C files
+	@git ls-files '*.c' '*.h' | xargs clang-format -i
+
+bless: build ## rewrite the expectations of the golden tests (CASES="name ..." for some); read the diff before you commit
+	@tools/bless.sh $(CASES)
+
+fuzz: setup-test ## fuzz each target for FUZZ_SECONDS; new inputs go to the corpus
+	@tools/fuzz.sh $(FUZZ_SECONDS)
+
+bench: build ## what the lab itself costs
+	@for script in bench/*.sh; do echo "== $$script"; INFEROMETER=$$PWD/build/inferometer bash $$script || exit 1; done
+
+package: build ## a Debian package in build/
+	@cmake --build build --target generated_pages
+	@cd build && cpack -G DEB
+
+clean: ## remove everything that was built; runs/ stays
+	@rm -rf build build-*
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
+
+setup-build:
+	@tools/setup.sh build
+
+setup-test:
+	@tools/setup.sh test

@@ -1,0 +1,28 @@
+# What src/host says about this binary: git revision, dirtiness and build flags.
+#
+# The revision is read at every build, not at configure time, and its header is rewritten only when it changed, so that
+# an unchanged tree rebuilds nothing. src/host sees, by a forced include:
+#   IFM_GIT_REVISION  "<40 hex digits>"; not defined outside git
+#   IFM_GIT_DIRTY     1 or 0; not defined outside git
+#   IFM_BUILD_FLAGS   compiler flags of this build, as text
+#   IFM_BUILD_TYPE    "Release", ...
+set(revision_dir ${CMAKE_BINARY_DIR}/generated)
+set(revision_header ${revision_dir}/revision.h)
+add_custom_target(
+  ifm_revision
+  COMMAND ${CMAKE_COMMAND} -DSOURCE=${CMAKE_SOURCE_DIR} -DHEADER=${revision_header}
+          -P ${CMAKE_SOURCE_DIR}/cmake/write_revision.cmake
+  BYPRODUCTS ${revision_header}
+  COMMENT "")
+add_dependencies(ifm ifm_revision)
+
+string(TOUPPER "${CMAKE_BUILD_TYPE}" build_type_upper)
+set(build_flags "${CMAKE_C_FLAGS} ${CMAKE_C_FLAGS_${build_type_upper}}")
+if(IFM_SANITIZE)
+  string(APPEND build_flags " -fsanitize=${IFM_SANITIZE}")
+endif()
+string(STRIP "${build_flags}" build_flags)
+file(GLOB host_sources CONFIGURE_DEPENDS src/host/*.c)
+set_source_files_properties(
+  ${host_sources} PROPERTIES COMPILE_OPTIONS "-include;${revision_header}"
+  COMPILE_DEFINITIONS "IFM_BUILD_FLAGS=\"${build_flags}\";IFM_BUILD_TYPE=\"${CMAKE_BUILD_TYPE}\"")

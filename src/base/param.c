@@ -1,0 +1,338 @@
+/* Parameter rows: text to field and back. Every conversion of a setting happens here. */
+#include "base/param.h"
+
+#include "base/text.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { LONGEST_SHOWN = 60, MOST_ITEMS = 256 };
+
+/* One field of any type; large enough to hold a parsed scalar before it is stored. */
+union scalar {
+    uint64_t u64;
+    double f64;
+    bool truth;
+    const char *text;
+    int choice;
+};
+
+const char *ifm_param_shown(const char *text, char buffer[72])
+{
+    size_t n = strnlen(text, LONGEST_SHOWN + 1);
+    bool cut = n > LONGEST_SHOWN;
+    if (cut) {
+        n = LONGEST_SHOWN;
+        while (n > 0 && ((unsigned char)text[n] & 0xC0) == 0x80) /* never half of a UTF-8 character */
+            n--;
+    }
+    for (size_t i = 0; i < n; i++)
+        buffer[i] = (unsigned char)text[i] < 0x20 || text[i] == 0x7f ? '?' : text[i];
+    snprintf(buffer + n, 72 - n, "%s", cut ? "..." : "");
+    return buffer;
+}
+
+struct ifm_list ifm_param_split(const char *text, struct ifm_arena *arena)
+{
+    size_t n = 1;
+    for (const char *at = text; *at != '\0'; at++)
+        n += *at == ',';
+    const char **items = IFM_ARENA_ARRAY(arena, const char *, n);
+    for (size_t i = 0; i < n; i++) {
+        size_t length = strcspn(text, ",");
+        const char *first = text, *last = text + length;
+        while (first < last && *first == ' ')
+            first++;
+        while (last > first && last[-1] == ' ')
+            last--;
+        char *item = IFM_ARENA_ARRAY(arena, char, last - first + 1);
+        memcpy(item, first, (size_t)(last - first));
+        items[i] = item;
+        text += length + (text[length] == ',');
+    }
+    return (struct ifm_list){items, n};
+}
+
+/* The words of "hot|cold". */
+static struct ifm_list choice_words(const struct ifm_param *row, struct ifm_arena *arena)
+{
+    char *words = ifm_arena_strdup(arena, row->choices);
+    for (char *at = words; *at != '\0'; at++)
+        if (*at == '|')
+            *at = ',';
+    return ifm_param_split(words, arena);
+}
+
+static const char *number_range(const struct ifm_param *row, struct ifm_arena *arena)
+{
+    bool whole = row->type == IFM_TYPE_U64 || row->type == IFM_TYPE_BYTES;
+    const char *unit = row->type == IFM_TYPE_SECONDS ? " s" : "";
+    char low[32], high[32];
+    if (row->min > row->max || (isinf(row->min) && isinf(row->max))) {
+        if (whole)
+            return "0 .. 18446744073709551615";
+        return row->type == IFM_TYPE_SECONDS ? "any duration" : "any number";
+    }
+    snprintf(low, sizeof low, "%.15g", row->min);
+    snprintf(high, sizeof high, "%.15g", row->max);
+    if (isinf(row->max))
+        return ifm_arena_printf(arena, "at least %s%s", low, unit);
+    if (isinf(row->min))
+        return ifm_arena_printf(arena, "at most %s%s", high, unit);
+    return ifm_arena_printf(arena, "%s .. %s%s", low, high, unit);
+}
+
+const char *ifm_param_range(const struct ifm_param *row, struct ifm_arena *arena)
+{
+    if (row->choices != NULL) {
+        struct ifm_list words = choice_words(row, arena);
+        struct ifm_text text = {0};
+        for (size_t i = 0; i < words.n; i++)
+            ifm_text_printf(&text, "%s%s", i > 0 ? ", " : "", words.items[i]);
+        const char *range = ifm_arena_strdup(arena, text.data);
+        ifm_text_free(&text);
+        return range;
+    }
+    switch (row->type) {
+    case IFM_TYPE_BOOL:
+        return "true, false";
+    case IFM_TYPE_TEXT:
+    case IFM_TYPE_CHOICE:
+        return "any text";
+    default:
+        return number_range(row, arena);
+    }
+}
+
+static const char *type_noun(enum ifm_type type)
+{
+    switch (type) {
+    case IFM_TYPE_U64:
+        return "a whole number";
+    case IFM_TYPE_F64:
+        return "a number";
+    case IFM_TYPE_BYTES:
+        return "a size in bytes";
+    case IFM_TYPE_SECONDS:
+        return "a duration";
+    default:
+        return "one of the choices";
+    }
+}
+
+static const char *type_hint(enum ifm_type type)
+{
+    switch (type) {
+    case IFM_TYPE_BYTES:
+        return "write a size as 65536, 64KiB or 1.5GB";
+    case IFM_TYPE_SECONDS:
+        return "write a duration as 0.01, 10ms or 2min; a number alone is in seconds";
+    default:
+        return "";
+    }
+}
+
+static enum ifm_status wrong_type(const struct ifm_param *row, const char *text, const char *where,
+                                  struct ifm_arena *arena, struct ifm_error *error)
+{
+    char shown[72];
+    if (text[0] == '\0')
+        return ifm_fail(error, IFM_USAGE, where, type_hint(row->type), "%s has no value; allowed: %s", row->path,
+                        ifm_param_range(row, arena));
+    return ifm_fail(error, IFM_USAGE, where, type_hint(row->type), "%s: '%s' is not %s; allowed: %s", row->path,
+                    ifm_param_shown(text, shown), type_noun(row->type), ifm_param_range(row, arena));
+}
+
+static enum ifm_status out_of_range(const struct ifm_param *row, const char *text, const char *where,
+                                    struct ifm_arena *arena, struct ifm_error *error)
+{
+    char shown[72];
+    return ifm_fail(error, IFM_USAGE, where, "", "%s: %s is out of range; allowed: %s", row->path,
+                    ifm_param_shown(text, shown), ifm_param_range(row, arena));
+}
+
+/* "-1" and "99999999999999999999" are whole numbers; only their size is wrong. */
+static bool is_integer_text(const char *text)
+{
+    text += text[0] == '-';
+    return text[0] != '\0' && text[strspn(text, "0123456789")] == '\0';
+}
+
+static enum ifm_status parse_whole(const struct ifm_param *row, const char *text, const char *where,
+                                   struct ifm_arena *arena, uint64_t *out, struct ifm_error *error)
+{
+    uint64_t number;
+    bool ok = row->type == IFM_TYPE_BYTES ? ifm_parse_bytes(text, &number) : ifm_parse_u64(text, &number);
+    if (!ok && is_integer_text(text))
+        return out_of_range(row, text, where, arena, error);
+    if (!ok)
+        return wrong_type(row, text, where, arena, error);
+    if (row->min <= row->max && ((double)number < row->min || (double)number > row->max))
+        return out_of_range(row, text, where, arena, error);
+    *out = number;
+    return IFM_OK;
+}
+
+static enum ifm_status parse_real(const struct ifm_param *row, const char *text, const char *where,
+                                  struct ifm_arena *arena, double *out, struct ifm_error *error)
+{
+    double number;
+    bool ok = row->type == IFM_TYPE_SECONDS ? ifm_parse_seconds(text, &number) : ifm_parse_f64(text, &number);
+    if (!ok && ifm_parse_f64(text, &number)) /* a negative duration */
+        return out_of_range(row, text, where, arena, error);
+    if (!ok || !isfinite(number))
+        return wrong_type(row, text, where, arena, error);
+    if (row->min <= row->max && (number < row->min || number > row->max))
+        return out_of_range(row, text, where, arena, error);
+    *out = number == 0 ? 0 : number; /* -0 and 0 are one value */
+    return IFM_OK;
+}
+
+static enum ifm_status parse_bool(const struct ifm_param *row, const char *text, const char *where, bool *out,
+                                  struct ifm_error *error)
+{
+    char shown[72];
+    *out = strcmp(text, "true") == 0;
+    if (*out || strcmp(text, "false") == 0)
+        return IFM_OK;
+    return ifm_fail(error, IFM_USAGE, where, "write true or false", "%s: '%s' is neither true nor false", row->path,
+                    ifm_param_shown(text, shown));
+}
+
+/* The index of `text` among the choices. */
+static enum ifm_status parse_choice(const struct ifm_param *row, const char *text, const char *where,
+                                    struct ifm_arena *arena, int *out, struct ifm_error *error)
+{
+    struct ifm_list words = choice_words(row, arena);
+    for (size_t i = 0; i < words.n; i++) {
+        if (strcmp(text, words.items[i]) == 0) {
+            *out = (int)i;
+            return IFM_OK;
+        }
+    }
+    enum ifm_status status = wrong_type(row, text, where, arena, error);
+    const char *nearest = ifm_nearest(text, words.items, words.n);
+    if (nearest != NULL)
+        ifm_error_hint(error, "did you mean '%s'?", nearest);
+    return status;
+}
+
+static enum ifm_status parse_text(const struct ifm_param *row, const char *text, const char *where,
+                                  struct ifm_arena *arena, const char **out, struct ifm_error *error)
+{
+    int index;
+    if (row->choices != NULL)
+        IFM_TRY(parse_choice(row, text, where, arena, &index, error));
+    *out = ifm_arena_strdup(arena, text);
+    return IFM_OK;
+}
+
+static enum ifm_status parse_scalar(const struct ifm_param *row, const char *text, const char *where,
+                                    struct ifm_arena *arena, void *field, struct ifm_error *error)
+{
+    switch (row->type) {
+    case IFM_TYPE_U64:
+    case IFM_TYPE_BYTES:
+        return parse_whole(row, text, where, arena, field, error);
+    case IFM_TYPE_F64:
+    case IFM_TYPE_SECONDS:
+        return parse_real(row, text, where, arena, field, error);
+    case IFM_TYPE_BOOL:
+        return parse_bool(row, text, where, field, error);
+    case IFM_TYPE_CHOICE:
+        return parse_choice(row, text, where, arena, field, error);
+    case IFM_TYPE_TEXT:
+        return parse_text(row, text, where, arena, field, error);
+    }
+    return ifm_fail(error, IFM_INTERNAL, where, "", "%s has an unknown type", row->path);
+}
+
+static const char *print_scalar(const struct ifm_param *row, const void *field, struct ifm_arena *arena)
+{
+    char number[32];
+    switch (row->type) {
+    case IFM_TYPE_U64:
+    case IFM_TYPE_BYTES:
+        return ifm_arena_printf(arena, "%llu", (unsigned long long)*(const uint64_t *)field);
+    case IFM_TYPE_F64:
+    case IFM_TYPE_SECONDS:
+        return ifm_arena_strdup(arena, ifm_format_real(*(const double *)field, number));
+    case IFM_TYPE_BOOL:
+        return *(const bool *)field ? "true" : "false";
+    case IFM_TYPE_CHOICE:
+        return choice_words(row, arena).items[*(const int *)field];
+    case IFM_TYPE_TEXT:
+        return *(const char *const *)field;
+    }
+    return "";
+}
+
+static enum ifm_status parse_list(const struct ifm_param *row, const char *text, const char *where,
+                                  struct ifm_arena *arena, struct ifm_list *out, struct ifm_error *error)
+{
+    char shown[72];
+    *out = (struct ifm_list){0};
+    if (text[0] == '\0' && row->fallback != NULL && row->fallback[0] == '\0')
+        return IFM_OK;
+    if (text[0] == '\0')
+        return ifm_fail(error, IFM_USAGE, where, "", "%s is an empty list; allowed: %s", row->path,
+                        ifm_param_range(row, arena));
+    struct ifm_list raw = ifm_param_split(text, arena);
+    if (raw.n > MOST_ITEMS)
+        return ifm_fail(error, IFM_USAGE, where, "", "%s lists %zu items; at most %d are taken", row->path, raw.n,
+                        MOST_ITEMS);
+    const char **items = IFM_ARENA_ARRAY(arena, const char *, raw.n);
+    for (size_t i = 0; i < raw.n; i++) {
+        union scalar value;
+        if (raw.items[i][0] == '\0')
+            return ifm_fail(error, IFM_USAGE, where, "", "%s: '%s' has an empty item", row->path,
+                            ifm_param_shown(text, shown));
+        IFM_TRY(parse_scalar(row, raw.items[i], where, arena, &value, error));
+        items[i] = print_scalar(row, &value, arena);
+        for (size_t j = 0; j < i; j++)
+            if (strcmp(items[i], items[j]) == 0)
+                return ifm_fail(error, IFM_USAGE, where, "name each item once", "%s lists '%s' twice", row->path,
+                                ifm_param_shown(items[i], shown));
+    }
+    *out = (struct ifm_list){items, raw.n};
+    return IFM_OK;
+}
+
+enum ifm_status ifm_param_parse(const struct ifm_param *row, const char *text, const char *where,
+                                struct ifm_arena *arena, void *field, struct ifm_error *error)
+{
+    if ((row->flags & IFM_LIST) != 0)
+        return parse_list(row, text, where, arena, field, error);
+    return parse_scalar(row, text, where, arena, field, error);
+}
+
+const char *ifm_param_print(const struct ifm_param *row, const void *field, struct ifm_arena *arena)
+{
+    if ((row->flags & IFM_LIST) == 0)
+        return print_scalar(row, field, arena);
+    const struct ifm_list *list = field;
+    struct ifm_text text = {0};
+    for (size_t i = 0; i < list->n; i++)
+        ifm_text_printf(&text, "%s%s", i > 0 ? "," : "", list->items[i]);
+    const char *joined = text.data == NULL ? "" : ifm_arena_strdup(arena, text.data);
+    ifm_text_free(&text);
+    return joined;
+}
+
+enum ifm_status ifm_section_bind(const struct ifm_section *section, const struct ifm_setting *settings, size_t n,
+                                 struct ifm_arena *arena, void *out, struct ifm_error *error)
+{
+    memset(out, 0, section->size);
+    for (size_t i = 0; i < section->n; i++) {
+        const struct ifm_param *row = &section->rows[i];
+        const char *text = row->fallback;
+        for (size_t j = 0; j < n; j++)
+            if (strcmp(settings[j].path, row->path) == 0)
+                text = settings[j].text;
+        if (text == NULL)
+            return ifm_fail(error, IFM_USAGE, "", "", "%s must be given; allowed: %s", row->path,
+                            ifm_param_range(row, arena));
+        IFM_TRY(ifm_param_parse(row, text, row->path, arena, (char *)out + row->offset, error));
+    }
+    return IFM_OK;
+}

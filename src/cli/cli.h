@@ -1,0 +1,92 @@
+/* The command line: commands, their options, and the story that they share.
+ *
+ * The only layer that prints an error, writes to standard output unasked, or exits. */
+#ifndef IFM_CLI_CLI_H
+#define IFM_CLI_CLI_H
+
+#include "config/config.h"
+#include "config/generate.h"
+#include "judge/judge.h"
+#include "model/catalog.h"
+#include "publish/publish.h"
+#include "workload/workload.h"
+#include <stdbool.h>
+
+/* A command: what the generated texts say of it, and what it does. */
+struct ifm_verb {
+    const char *name;
+    const char *synopsis; /* after the command's name */
+    const char *help;     /* one sentence, no full stop */
+    const struct ifm_option *options;
+    size_t n_options;
+    bool measures; /* takes the flags of the parameter tables: common ones, and a quick form its workload's */
+    enum ifm_status (*main)(int argc, char **argv, struct ifm_error *error); /* argv[0] is the command's name */
+};
+extern const struct ifm_verb ifm_verbs[]; /* ends with a NULL name */
+const struct ifm_verb *ifm_verb_find(const char *name);
+/* The whole program for the generators of help, manual, completion and schema; in the arena. */
+struct ifm_program *ifm_cli_program(struct ifm_arena *arena);
+
+/* What the commands that measure have in common. */
+struct ifm_options {
+    const char *workload; /* quick form; NULL for `run` and `rerun` */
+    const char *out;      /* NULL = a fresh folder below runs/ */
+    const char *resume;   /* folder to go on with, or NULL */
+    const char *dir;      /* positional folder, or NULL */
+    enum ifm_format format;
+    bool dry_run, quiet, help, colour;
+};
+
+/* Parse argv[1..] into `options`; table flags, -c and --override go into `config` (NULL: the command takes none).
+ * `wants_dir` says that one positional folder is required. */
+IFM_CHECKED enum ifm_status ifm_options_parse(int argc, char **argv, bool wants_dir, struct ifm_config *config,
+                                              struct ifm_options *options, struct ifm_error *error);
+
+/* ---- the story, stage by stage (story.c) ---- */
+struct ifm_config *ifm_story_config(void); /* an empty configuration that knows every workload's table */
+IFM_CHECKED enum ifm_status ifm_story_plan(const struct ifm_config *config, struct ifm_arena *arena,
+                                           struct ifm_plan **plan, struct ifm_error *error);
+/* Create the folder with config.lock.json, plan.json and private.json. */
+IFM_CHECKED enum ifm_status ifm_story_folder(const char *dir, const struct ifm_config *config,
+                                             const struct ifm_plan *plan, struct ifm_error *error);
+/* A fresh folder's name below runs/, in the arena. */
+const char *ifm_story_out(const struct ifm_options *options, const struct ifm_plan *plan, struct ifm_arena *arena);
+IFM_CHECKED enum ifm_status ifm_story_measure(const char *dir, const struct ifm_config *config,
+                                              const struct ifm_plan *plan, bool resume, bool quiet,
+                                              struct ifm_error *error);
+IFM_CHECKED enum ifm_status ifm_story_dry_run(const struct ifm_config *config, const struct ifm_plan *plan,
+                                              const struct ifm_options *options, struct ifm_error *error);
+
+/* A run folder in memory: what derive, judge, report and verify work on. */
+struct ifm_folder {
+    struct ifm_arena *arena;
+    json_t *lock, *events;
+    struct ifm_plan *plan;
+    struct ifm_derived *derived;
+    struct ifm_verdict *verdict;
+    struct ifm_publication publication;
+};
+/* derive and judge; measures nothing. Close it also after a failure. */
+IFM_CHECKED enum ifm_status ifm_folder_open(const char *dir, struct ifm_folder *out, struct ifm_error *error);
+void ifm_folder_close(struct ifm_folder *folder);
+/* derive -> judge -> publish -> print. `judged` receives the verdict's exit code. */
+IFM_CHECKED enum ifm_status ifm_story_finish(const char *dir, const struct ifm_options *options,
+                                             enum ifm_status *judged, struct ifm_error *error);
+
+/* ---- commands ---- */
+enum ifm_status ifm_cmd_run(int argc, char **argv, struct ifm_error *error); /* and the quick forms */
+enum ifm_status ifm_cmd_rerun(int argc, char **argv, struct ifm_error *error);
+enum ifm_status ifm_cmd_derive(int argc, char **argv, struct ifm_error *error);
+enum ifm_status ifm_cmd_judge(int argc, char **argv, struct ifm_error *error);
+enum ifm_status ifm_cmd_report(int argc, char **argv, struct ifm_error *error);
+enum ifm_status ifm_cmd_verify(int argc, char **argv, struct ifm_error *error);
+enum ifm_status ifm_cmd_explain(int argc, char **argv, struct ifm_error *error);
+enum ifm_status ifm_cmd_doctor(int argc, char **argv, struct ifm_error *error);
+enum ifm_status ifm_cmd_workloads(int argc, char **argv, struct ifm_error *error);
+enum ifm_status ifm_cmd_version(int argc, char **argv, struct ifm_error *error);
+enum ifm_status ifm_cmd_help(int argc, char **argv, struct ifm_error *error);
+enum ifm_status ifm_cmd_man(int argc, char **argv, struct ifm_error *error);
+enum ifm_status ifm_cmd_completion(int argc, char **argv, struct ifm_error *error);
+enum ifm_status ifm_cmd_schema(int argc, char **argv, struct ifm_error *error);
+
+#endif

@@ -1,0 +1,88 @@
+/* Commands on a run folder: derive, judge, report, verify. They measure nothing. */
+#include "cli/cli.h"
+
+#include "base/file.h"
+#include "sample/manifest.h"
+#include <stdio.h>
+
+/* Whoever derives from a folder again vouches for its record anew: first see that it is still the one that was hashed.
+ */
+static enum ifm_status check_record(const char *dir, struct ifm_error *error)
+{
+    struct ifm_arena *arena = ifm_arena_create();
+    bool hashed = ifm_file_exists(ifm_path_join(arena, dir, "manifest.sha256"));
+    ifm_arena_destroy(arena);
+    return hashed ? ifm_manifest_check_record(dir, error) : IFM_OK;
+}
+
+static enum ifm_status open_options(int argc, char **argv, struct ifm_options *options, struct ifm_error *error)
+{
+    IFM_TRY(ifm_options_parse(argc, argv, true, NULL, options, error));
+    if (options->help)
+        return ifm_cmd_help(2, (char *[]){(char *)"help", argv[0], NULL}, error);
+    if (options->out != NULL)
+        return ifm_fail(error, IFM_USAGE, "--out", "the files go into the run folder itself",
+                        "--out does not belong to this command");
+    return check_record(options->dir, error);
+}
+
+enum ifm_status ifm_cmd_derive(int argc, char **argv, struct ifm_error *error)
+{
+    struct ifm_options options = {0};
+    enum ifm_status judged;
+    IFM_TRY(open_options(argc, argv, &options, error));
+    return options.help ? IFM_OK : ifm_story_finish(options.dir, &options, &judged, error);
+}
+
+enum ifm_status ifm_cmd_report(int argc, char **argv, struct ifm_error *error)
+{
+    return ifm_cmd_derive(argc, argv, error);
+}
+
+static void print_verdict(const struct ifm_verdict *verdict)
+{
+    printf("%s\n", ifm_outcome_name(verdict->outcome));
+    for (size_t i = 0; i < verdict->n_reasons; i++)
+        printf("  %s\n", verdict->reasons[i]);
+}
+
+enum ifm_status ifm_cmd_judge(int argc, char **argv, struct ifm_error *error)
+{
+    struct ifm_options options = {0};
+    IFM_TRY(open_options(argc, argv, &options, error));
+    if (options.help)
+        return IFM_OK;
+    struct ifm_folder folder;
+    enum ifm_status status = ifm_folder_open(options.dir, &folder, error);
+    if (status == IFM_OK)
+        status = ifm_publish_files(&folder.publication, error);
+    if (status == IFM_OK) {
+        if (options.format == IFM_FORMAT_TABLE)
+            print_verdict(folder.verdict);
+        else
+            status = ifm_publish_table(&folder.publication, options.format, options.colour, stdout, error);
+    }
+    if (status == IFM_OK)
+        status = folder.verdict->exit_code;
+    ifm_folder_close(&folder);
+    return status;
+}
+
+enum ifm_status ifm_cmd_verify(int argc, char **argv, struct ifm_error *error)
+{
+    struct ifm_options options = {0};
+    IFM_TRY(ifm_options_parse(argc, argv, true, NULL, &options, error));
+    if (options.help)
+        return ifm_cmd_help(2, (char *[]){(char *)"help", argv[0], NULL}, error);
+    IFM_TRY(ifm_manifest_check(options.dir, error));
+    struct ifm_folder folder;
+    enum ifm_status status = ifm_folder_open(options.dir, &folder, error);
+    if (status == IFM_OK)
+        status = ifm_publish_verify(&folder.publication, error);
+    if (status == IFM_OK)
+        printf("verified: every hash fits, and all %zu numbers follow from the record\n"
+               "(hashes show integrity, not authorship)\n",
+               folder.derived->n_numbers);
+    ifm_folder_close(&folder);
+    return status;
+}

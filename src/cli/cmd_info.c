@@ -1,0 +1,151 @@
+/* Commands that inform: explain, doctor, workloads, version. */
+#include "cli/cli.h"
+
+#include "base/text.h"
+#include "host/host.h"
+#include "publish/metric.h"
+#include <libsmartcols/libsmartcols.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Commands without options still answer --help and refuse the rest. */
+static enum ifm_status only_help(int argc, char **argv, bool *done, struct ifm_error *error)
+{
+    *done = argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
+    if (*done)
+        return ifm_cmd_help(2, (char *[]){(char *)"help", argv[0], NULL}, error);
+    if (argc > 1)
+        return ifm_fail(error, IFM_USAGE, "", "", "%s takes no argument, but got \"%s\"", argv[0], argv[1]);
+    return IFM_OK;
+}
+
+static void print_field(const char *name, const char *text)
+{
+    if (text != NULL && text[0] != '\0')
+        printf("  %-8s %s\n", name, text);
+}
+
+static void print_metric(const struct ifm_metric *metric)
+{
+    printf("%s\n", metric->id);
+    print_field("what", metric->prose);
+    print_field("unit", metric->unit);
+    print_field("better", metric->better);
+    print_field("of a", metric->scope);
+    print_field("formula", metric->formula);
+    print_field("source", metric->source);
+    print_field("limits", metric->limits);
+}
+
+static enum ifm_status explain_one(const char *id, const struct ifm_metric *metrics, size_t n, struct ifm_arena *arena,
+                                   struct ifm_error *error)
+{
+    const char **ids = IFM_ARENA_ARRAY(arena, const char *, n + 1);
+    for (size_t i = 0; i < n; i++) {
+        ids[i] = metrics[i].id;
+        if (strcmp(metrics[i].id, id) == 0) {
+            print_metric(&metrics[i]);
+            return IFM_OK;
+        }
+    }
+    const char *nearest = ifm_nearest(id, ids, n);
+    char hint[128] = "`inferometer explain` lists all metrics";
+    if (nearest != NULL)
+        snprintf(hint, sizeof hint, "did you mean %s?", nearest);
+    return ifm_fail(error, IFM_USAGE, "", hint, "unknown metric \"%s\"", id);
+}
+
+static enum ifm_status explain(int argc, char **argv, struct ifm_arena *arena, struct ifm_error *error)
+{
+    const struct ifm_metric *metrics;
+    size_t n;
+    IFM_TRY(ifm_metrics_load(arena, &metrics, &n, error));
+    if (argc > 2)
+        return ifm_fail(error, IFM_USAGE, "", "explain one metric at a time", "unexpected argument \"%s\"", argv[2]);
+    if (argc == 2)
+        return explain_one(argv[1], metrics, n, arena, error);
+    for (size_t i = 0; i < n; i++)
+        printf("%-34s %s\n", metrics[i].id, metrics[i].unit);
+    printf("\n`inferometer explain METRIC` prints definition, formula and limits.\n");
+    return IFM_OK;
+}
+
+enum ifm_status ifm_cmd_explain(int argc, char **argv, struct ifm_error *error)
+{
+    if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
+        return ifm_cmd_help(2, (char *[]){(char *)"help", argv[0], NULL}, error);
+    if (argc == 2 && strcmp(argv[1], "--markdown") == 0) {
+        struct ifm_text text = {0};
+        enum ifm_status status = ifm_metrics_markdown(&text, error);
+        if (status == IFM_OK)
+            fputs(text.data, stdout);
+        ifm_text_free(&text);
+        return status;
+    }
+    struct ifm_arena *arena = ifm_arena_create();
+    enum ifm_status status = explain(argc, argv, arena, error);
+    ifm_arena_destroy(arena);
+    return status;
+}
+
+enum ifm_status ifm_cmd_doctor(int argc, char **argv, struct ifm_error *error)
+{
+    bool done;
+    IFM_TRY(only_help(argc, argv, &done, error));
+    if (done)
+        return IFM_OK;
+    static const char *const titles[] = {"what", "state", "detail", "remedy"};
+    struct libscols_table *table = scols_new_table();
+    for (size_t i = 0; i < 4; i++)
+        scols_table_new_column(table, titles[i], 0, i < 2 ? 0 : SCOLS_FL_WRAP);
+    scols_table_enable_colors(table, isatty(STDOUT_FILENO) && getenv("NO_COLOR") == NULL);
+    json_t *rows = ifm_host_doctor(), *row;
+    size_t index;
+    json_array_foreach(rows, index, row)
+    {
+        struct libscols_line *line = scols_table_new_line(table, NULL);
+        for (size_t i = 0; i < 4; i++) {
+            const char *text = json_string_value(json_object_get(row, titles[i]));
+            scols_line_set_data(line, i, text == NULL ? "" : text);
+        }
+        const char *state = json_string_value(json_object_get(row, "state"));
+        if (state != NULL && strcmp(state, "ok") != 0)
+            scols_cell_set_color(scols_line_get_cell(line, 1), "yellow");
+    }
+    scols_print_table(table);
+    scols_unref_table(table);
+    json_decref(rows);
+    return IFM_OK;
+}
+
+enum ifm_status ifm_cmd_workloads(int argc, char **argv, struct ifm_error *error)
+{
+    bool done;
+    IFM_TRY(only_help(argc, argv, &done, error));
+    if (done)
+        return IFM_OK;
+    for (size_t i = 0; ifm_workloads[i] != NULL; i++) {
+        printf("%s\n", ifm_workloads[i]->name);
+        print_field("purpose", ifm_workloads[i]->purpose);
+        print_field("timed", ifm_workloads[i]->timed_region);
+        print_field("flags", ifm_workloads[i]->params->n == 0 ? "none of its own" : "");
+        for (size_t r = 0; r < ifm_workloads[i]->params->n; r++) {
+            const struct ifm_param *row = &ifm_workloads[i]->params->rows[r];
+            printf("  %-8s --%s (%s)\n", r == 0 ? "flags" : "", row->flag == NULL ? row->path : row->flag,
+                   row->fallback);
+        }
+    }
+    return IFM_OK;
+}
+
+enum ifm_status ifm_cmd_version(int argc, char **argv, struct ifm_error *error)
+{
+    (void)argc;
+    (void)argv;
+    (void)error;
+    printf("inferometer %s\n", IFM_VERSION);
+    printf("CUDA: not built in\n");
+    return IFM_OK;
+}

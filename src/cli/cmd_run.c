@@ -1,0 +1,90 @@
+/* `inferometer run`, `rerun` and the quick forms: the one story, read aloud. */
+#include "cli/cli.h"
+
+#include "base/file.h"
+#include "base/log.h"
+#include "model/plan_json.h"
+#include <string.h>
+
+/* config -> plan -> run -> record -> derive -> judge -> publish */
+static enum ifm_status tell(const struct ifm_options *options, struct ifm_config *config, struct ifm_arena *arena,
+                            struct ifm_error *error)
+{
+    struct ifm_plan *plan;
+    enum ifm_status judged;
+    IFM_TRY(ifm_config_resolve(config, error));
+    IFM_TRY(ifm_story_plan(config, arena, &plan, error));
+    if (options->dry_run)
+        return ifm_story_dry_run(config, plan, options, error);
+    const char *dir = ifm_story_out(options, plan, arena);
+    IFM_TRY(ifm_story_folder(dir, config, plan, error));
+    IFM_TRY(ifm_story_measure(dir, config, plan, false, options->quiet, error));
+    IFM_TRY(ifm_story_finish(dir, options, &judged, error));
+    return judged;
+}
+
+/* The same story from the second stage on: configuration and plan are read back, not made. */
+static enum ifm_status resume(const struct ifm_options *options, struct ifm_config *config, struct ifm_arena *arena,
+                              struct ifm_error *error)
+{
+    const char *dir = options->resume, *path = ifm_path_join(arena, dir, "plan.json");
+    struct ifm_plan *plan;
+    json_t *json;
+    enum ifm_status judged;
+    if (!ifm_file_exists(path))
+        return ifm_fail(error, IFM_USAGE, dir, "name a run folder, such as runs/decode-20260101-120000",
+                        "not a run folder: it has no plan.json");
+    IFM_TRY(ifm_config_file(config, ifm_path_join(arena, dir, "config.lock.json"), error));
+    IFM_TRY(ifm_config_resolve(config, error));
+    IFM_TRY(ifm_json_read(path, &json, error));
+    enum ifm_status status = ifm_plan_from_json(json, path, arena, &plan, error);
+    json_decref(json);
+    IFM_TRY(status);
+    if (strcmp(plan->config_hash, ifm_config_study(config)->config_hash) != 0)
+        return ifm_fail(error, IFM_INVALID, dir, "measure again into a new folder",
+                        "plan.json and config.lock.json belong to different configurations");
+    IFM_TRY(ifm_story_measure(dir, config, plan, true, options->quiet, error));
+    IFM_TRY(ifm_story_finish(dir, options, &judged, error));
+    return judged;
+}
+
+static enum ifm_status run(struct ifm_options *options, struct ifm_config *config, struct ifm_error *error)
+{
+    struct ifm_arena *arena = ifm_arena_create();
+    enum ifm_status status =
+        options->resume != NULL ? resume(options, config, arena, error) : tell(options, config, arena, error);
+    ifm_arena_destroy(arena);
+    return status;
+}
+
+enum ifm_status ifm_cmd_run(int argc, char **argv, struct ifm_error *error)
+{
+    struct ifm_config *config = ifm_story_config();
+    const struct ifm_workload *quick = ifm_workload_find(argv[0]);
+    struct ifm_options options = {.workload = quick == NULL ? NULL : quick->name};
+    enum ifm_status status = ifm_options_parse(argc, argv, false, config, &options, error);
+    if (status == IFM_OK && options.help)
+        status = ifm_cmd_help(2, (char *[]){(char *)"help", argv[0], NULL}, error);
+    else if (status == IFM_OK)
+        status = run(&options, config, error);
+    ifm_config_destroy(config);
+    return status;
+}
+
+enum ifm_status ifm_cmd_rerun(int argc, char **argv, struct ifm_error *error)
+{
+    struct ifm_config *config = ifm_story_config();
+    struct ifm_arena *arena = ifm_arena_create();
+    struct ifm_options options = {0};
+    enum ifm_status status = ifm_options_parse(argc, argv, true, NULL, &options, error);
+    if (status == IFM_OK && options.help)
+        status = ifm_cmd_help(2, (char *[]){(char *)"help", argv[0], NULL}, error);
+    else if (status == IFM_OK) {
+        status = ifm_config_file(config, ifm_path_join(arena, options.dir, "config.lock.json"), error);
+        if (status == IFM_OK)
+            status = run(&options, config, error);
+    }
+    ifm_arena_destroy(arena);
+    ifm_config_destroy(config);
+    return status;
+}

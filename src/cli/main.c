@@ -1,0 +1,57 @@
+/* The entry point: find the command, run it, print its error, exit with its status. */
+#include "cli/cli.h"
+
+#include "base/log.h"
+#include "base/text.h"
+#include "cli/invocation.h"
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct ifm_invocation ifm_invocation;
+
+static enum ifm_status unknown_command(const char *name, struct ifm_error *error)
+{
+    const char *words[64];
+    size_t n = 0;
+    for (; ifm_verbs[n].name != NULL; n++)
+        words[n] = ifm_verbs[n].name;
+    const char *nearest = ifm_nearest(name, words, n);
+    char hint[128] = "`inferometer help` lists the commands";
+    if (nearest != NULL)
+        snprintf(hint, sizeof hint, "did you mean `inferometer %s`?", nearest);
+    return ifm_fail(error, IFM_USAGE, "", hint, "unknown command \"%s\"", name);
+}
+
+static enum ifm_status dispatch(int argc, char **argv, struct ifm_error *error)
+{
+    const char *name = argc < 2 ? "help" : argv[1];
+    if (strcmp(name, "--version") == 0)
+        name = "version";
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
+        name = "help";
+    const struct ifm_verb *verb = ifm_verb_find(name);
+    if (verb != NULL && argc < 2)
+        return verb->main(1, (char *[]){(char *)"help", NULL}, error);
+    if (verb != NULL)
+        return verb->main(argc - 1, argv + 1, error);
+    return unknown_command(name, error);
+}
+
+int main(int argc, char **argv)
+{
+    struct ifm_error error = {0};
+    setlocale(LC_CTYPE, "C.UTF-8"); /* tables are UTF-8; numbers keep their point */
+    ifm_invocation = (struct ifm_invocation){argc, argv};
+    enum ifm_status status = dispatch(argc, argv, &error);
+    /* A rejected measurement is an answer, not an error: only a filled message is printed. */
+    if (status != IFM_OK && error.message[0] != '\0')
+        ifm_error_print(&error);
+    if (fflush(stdout) != 0 && status == IFM_OK) {
+        perror("error: standard output");
+        status = IFM_INTERNAL;
+    }
+    return (int)status;
+}

@@ -1,0 +1,149 @@
+/* Tokens of the command line -> options, overrides and table flags. */
+#include "cli/cli.h"
+
+#include "base/text.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The flags that are not parameters: they change what the command does, never what is measured. */
+struct own_flag {
+    const char *name;
+    bool takes_value;
+};
+static const struct own_flag own_flags[] = {
+    {"config", true}, {"override", true}, {"out", true},    {"resume", true},
+    {"format", true}, {"dry-run", false}, {"quiet", false}, {"help", false},
+};
+enum { OWN_FLAGS = sizeof own_flags / sizeof *own_flags };
+
+static const struct own_flag *find_own(const char *name)
+{
+    for (size_t i = 0; i < OWN_FLAGS; i++)
+        if (strcmp(own_flags[i].name, name) == 0)
+            return &own_flags[i];
+    return NULL;
+}
+
+static enum ifm_status parse_format(const char *text, enum ifm_format *out, struct ifm_error *error)
+{
+    static const char *const names[] = {"table", "md", "csv", "json", "jsonl"};
+    for (size_t i = 0; i < 5; i++)
+        if (strcmp(names[i], text) == 0) {
+            *out = (enum ifm_format)i;
+            return IFM_OK;
+        }
+    return ifm_fail(error, IFM_USAGE, "--format", "choose one of table, md, csv, json, jsonl", "unknown format \"%s\"",
+                    text);
+}
+
+static enum ifm_status apply_own(const char *name, const char *value, struct ifm_config *config,
+                                 struct ifm_options *options, struct ifm_error *error)
+{
+    if (strcmp(name, "help") == 0)
+        options->help = true;
+    else if (strcmp(name, "quiet") == 0)
+        options->quiet = true;
+    else if (strcmp(name, "format") == 0)
+        return parse_format(value, &options->format, error);
+    else if (strcmp(name, "out") == 0)
+        options->out = value;
+    else if (config == NULL)
+        return ifm_fail(error, IFM_USAGE, "", "the run folder says what was measured",
+                        "--%s does not belong to this command", name);
+    else if (strcmp(name, "dry-run") == 0)
+        options->dry_run = true;
+    else if (strcmp(name, "resume") == 0)
+        options->resume = value;
+    else if (strcmp(name, "config") == 0)
+        return ifm_config_file(config, value, error);
+    else
+        return ifm_config_override(config, value, error);
+    return IFM_OK;
+}
+
+static enum ifm_status unknown_flag(const char *name, const struct ifm_config *config, const char *workload,
+                                    struct ifm_error *error)
+{
+    const char *words[OWN_FLAGS + 1];
+    size_t n = 0;
+    for (; n < OWN_FLAGS; n++)
+        words[n] = own_flags[n].name;
+    const char *table = config == NULL ? NULL : ifm_config_nearest_flag(config, workload, name);
+    if (table != NULL)
+        words[n++] = table;
+    const char *nearest = ifm_nearest(name, words, n);
+    char hint[128] = "`inferometer help` lists the commands, `inferometer help COMMAND` its flags";
+    if (nearest != NULL)
+        snprintf(hint, sizeof hint, "did you mean --%s?", nearest);
+    return ifm_fail(error, IFM_USAGE, "", hint, "unknown flag --%s", name);
+}
+
+/* One `--name[=value] [value]`; `*used` tells how many arguments it took. */
+static enum ifm_status long_flag(char **argv, int left, struct ifm_config *config, struct ifm_options *options,
+                                 int *used, struct ifm_error *error)
+{
+    char name[64];
+    const char *token = argv[0] + 2, *equals = strchr(token, '=');
+    size_t length = equals == NULL ? strlen(token) : (size_t)(equals - token);
+    const char *value = equals == NULL ? NULL : equals + 1;
+    if (length == 0 || length >= sizeof name)
+        return unknown_flag(token, config, options->workload, error);
+    memcpy(name, token, length);
+    name[length] = '\0';
+    const struct own_flag *own = find_own(name);
+    bool takes =
+        own != NULL ? own->takes_value : config != NULL && ifm_config_flag_takes_value(config, options->workload, name);
+    *used = 1;
+    if (own != NULL && !takes && value != NULL)
+        return ifm_fail(error, IFM_USAGE, argv[0], "", "--%s takes no value", name);
+    if (takes && value == NULL) {
+        if (left < 2)
+            return ifm_fail(error, IFM_USAGE, argv[0], "", "--%s needs a value", name);
+        value = argv[1];
+        *used = 2;
+    }
+    if (own != NULL)
+        return apply_own(name, value, config, options, error);
+    bool known = false;
+    if (config != NULL)
+        IFM_TRY(ifm_config_flag(config, options->workload, name, value, &known, error));
+    return known ? IFM_OK : unknown_flag(name, config, options->workload, error);
+}
+
+static enum ifm_status positional(const char *token, bool wants_dir, struct ifm_options *options,
+                                  struct ifm_error *error)
+{
+    if (!wants_dir || options->dir != NULL)
+        return ifm_fail(error, IFM_USAGE, "", "put a value right after its flag", "unexpected argument \"%s\"", token);
+    options->dir = token;
+    return IFM_OK;
+}
+
+enum ifm_status ifm_options_parse(int argc, char **argv, bool wants_dir, struct ifm_config *config,
+                                  struct ifm_options *options, struct ifm_error *error)
+{
+    options->colour = isatty(STDOUT_FILENO) && getenv("NO_COLOR") == NULL;
+    for (int i = 1; i < argc;) {
+        int used = 1;
+        if (strcmp(argv[i], "-c") == 0 && config != NULL) {
+            if (i + 1 >= argc)
+                return ifm_fail(error, IFM_USAGE, "-c", "", "-c needs a file");
+            IFM_TRY(ifm_config_file(config, argv[i + 1], error));
+            used = 2;
+        } else if (strcmp(argv[i], "-h") == 0)
+            options->help = true;
+        else if (strncmp(argv[i], "--", 2) == 0)
+            IFM_TRY(long_flag(argv + i, argc - i, config, options, &used, error));
+        else if (argv[i][0] == '-' && argv[i][1] != '\0')
+            return ifm_fail(error, IFM_USAGE, "", "flags are long (--threads 2), but for -c and -h", "unknown flag %s",
+                            argv[i]);
+        else
+            IFM_TRY(positional(argv[i], wants_dir, options, error));
+        i += used;
+    }
+    if (wants_dir && options->dir == NULL && !options->help)
+        return ifm_fail(error, IFM_USAGE, "", "such as runs/decode-20260101-120000", "%s needs a run folder", argv[0]);
+    return IFM_OK;
+}

@@ -1,0 +1,253 @@
+/* The stages as the commands call them: catalogue, folder, progress, and the way from a record to its files. */
+#include "cli/cli.h"
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "cli/invocation.h"
+#include "host/host.h"
+#include "instrument/instrument.h"
+#include "kernel/cpu/isa.h"
+#include "model/plan_json.h"
+#include "plan/plan.h"
+#include "run/run.h"
+#include "sample/journal.h"
+#include "sample/manifest.h"
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MOST_WORKLOADS = 32, MOST_INSTRUMENTS = 32, MOST_ISAS = 8 };
+
+struct ifm_config *ifm_story_config(void)
+{
+    static const struct ifm_section *sections[MOST_WORKLOADS + 1];
+    for (size_t i = 0; ifm_workloads[i] != NULL; i++)
+        sections[i] = ifm_workloads[i]->params;
+    return ifm_config_create(sections);
+}
+
+static size_t list_workloads(struct ifm_workload_entry *entries)
+{
+    size_t n = 0;
+    for (; ifm_workloads[n] != NULL; n++)
+        entries[n] = (struct ifm_workload_entry){ifm_workloads[n]->name, ifm_workloads[n]->describe};
+    return n;
+}
+
+static size_t list_instruments(struct ifm_instrument_entry *entries)
+{
+    size_t n = 0;
+    for (; ifm_instruments[n] != NULL; n++)
+        entries[n] = (struct ifm_instrument_entry){ifm_instruments[n]->name, (int)ifm_instruments[n]->intrusion,
+                                                   ifm_instruments[n]->columns, ifm_instruments[n]->n_columns};
+    return n;
+}
+
+static const char *device_name(const struct ifm_config *config)
+{
+    static const char *const kinds[] = {"cpu", "fake"};
+    return kinds[ifm_config_device(config)->kind];
+}
+
+static const char *make_run_id(const struct ifm_study *study, struct ifm_arena *arena)
+{
+    const char *text = ifm_arena_printf(arena, "%s %llu %lld", study->config_hash, (unsigned long long)study->seed,
+                                        (long long)ifm_clock_wall_ns());
+    return ifm_arena_printf(arena, "%.12s", ifm_sha256_bytes(text, strlen(text)).hex);
+}
+
+enum ifm_status ifm_story_plan(const struct ifm_config *config, struct ifm_arena *arena, struct ifm_plan **plan,
+                               struct ifm_error *error)
+{
+    const struct ifm_study *study = ifm_config_study(config);
+    struct ifm_workload_entry *workloads = IFM_ARENA_ARRAY(arena, struct ifm_workload_entry, MOST_WORKLOADS);
+    struct ifm_instrument_entry *instruments = IFM_ARENA_ARRAY(arena, struct ifm_instrument_entry, MOST_INSTRUMENTS);
+    struct ifm_catalog catalog = {.workloads = workloads,
+                                  .n_workloads = list_workloads(workloads),
+                                  .instruments = instruments,
+                                  .measure = &ifm_section_measure};
+    const struct ifm_device_ops *device = ifm_device_find(device_name(config));
+    IFM_TRY(device->describe((unsigned)ifm_config_device(config)->threads, &catalog.machine, error));
+    if (device == &ifm_device_cpu) {
+        const char **isas = IFM_ARENA_ARRAY(arena, const char *, MOST_ISAS);
+        catalog.machine.n_isas = ifm_isa_supported(isas, MOST_ISAS);
+        catalog.machine.isas = isas;
+        catalog.n_instruments = list_instruments(instruments); /* a scripted device has nothing to observe */
+    }
+    return ifm_plan_build(study, &catalog, make_run_id(study, arena), arena, plan, error);
+}
+
+const char *ifm_story_out(const struct ifm_options *options, const struct ifm_plan *plan, struct ifm_arena *arena)
+{
+    if (options->out != NULL)
+        return options->out;
+    char stamp[32];
+    time_t now = time(NULL);
+    struct tm utc;
+    strftime(stamp, sizeof stamp, "%Y%m%d-%H%M%S", gmtime_r(&now, &utc));
+    const char *name = plan->n_cells == 0 ? "run" : plan->cells[0].workload;
+    const char *dir = ifm_arena_printf(arena, "runs/%s-%s", name, stamp);
+    for (int i = 2; ifm_dir_exists(dir); i++) /* two runs in one second */
+        dir = ifm_arena_printf(arena, "runs/%s-%s-%d", name, stamp, i);
+    return dir;
+}
+
+static enum ifm_status write_json_new(struct ifm_arena *arena, const char *dir, const char *name, json_t *value,
+                                      struct ifm_error *error)
+{
+    enum ifm_status status = ifm_json_write(ifm_path_join(arena, dir, name), value, error);
+    json_decref(value);
+    return status;
+}
+
+enum ifm_status ifm_story_folder(const char *dir, const struct ifm_config *config, const struct ifm_plan *plan,
+                                 struct ifm_error *error)
+{
+    struct ifm_arena *arena = ifm_arena_create();
+    enum ifm_status status = ifm_dir_create_fresh(dir, error);
+    if (status == IFM_OK)
+        status = write_json_new(arena, dir, "config.lock.json", ifm_config_lock_json(config), error);
+    if (status == IFM_OK)
+        status = write_json_new(arena, dir, "plan.json", ifm_plan_to_json(plan), error);
+    if (status == IFM_OK)
+        status = write_json_new(arena, dir, "private.json", ifm_host_private(ifm_invocation.argc, ifm_invocation.argv),
+                                error);
+    if (status == IFM_OK)
+        status = ifm_dir_create(ifm_path_join(arena, dir, "samples"), error);
+    ifm_arena_destroy(arena);
+    return status;
+}
+
+/* One line on the terminal, rewritten at most ten times a second. */
+static void show_progress(void *context, const struct ifm_cell *cell, double fraction, double remaining_s)
+{
+    int64_t *last_ns = context;
+    int64_t now_ns = ifm_clock_now().ns;
+    if (now_ns - *last_ns < 100000000)
+        return;
+    *last_ns = now_ns;
+    fprintf(stderr, "\r\033[K%3.0f %%  %s  about %.0f s left", 100 * fraction, cell->name, remaining_s);
+}
+
+static struct ifm_run_options run_options(const struct ifm_config *config, const char *dir, bool resume)
+{
+    const struct ifm_device_config *device = ifm_config_device(config);
+    return (struct ifm_run_options){
+        .dir = dir,
+        .resume = resume,
+        .device = {.threads = (unsigned)device->threads,
+                   .huge_pages = device->huge_pages,
+                   .script = device->script,
+                   .seed = ifm_config_study(config)->seed},
+    };
+}
+
+enum ifm_status ifm_story_measure(const char *dir, const struct ifm_config *config, const struct ifm_plan *plan,
+                                  bool resume, bool quiet, struct ifm_error *error)
+{
+    struct ifm_run_options options = run_options(config, dir, resume);
+    int64_t last_ns = 0;
+    bool show = !quiet && isatty(STDERR_FILENO);
+    if (show)
+        options.progress = (struct ifm_progress){show_progress, &last_ns};
+    enum ifm_status status = ifm_run_execute(plan, &options, error);
+    if (show)
+        fputs("\r\033[K", stderr);
+    if (status == IFM_INTERRUPTED)
+        ifm_error_hint(error, "go on with `inferometer run --resume %s`", dir);
+    return status;
+}
+
+static void print_cell_plan(const struct ifm_cell *cell, const struct ifm_estimate *estimate)
+{
+    char seconds[48], memory[48];
+    printf("  %s\n", cell->name);
+    if (cell->unsupported[0] != '\0') {
+        printf("    absent: %s\n", cell->unsupported);
+        return;
+    }
+    printf("    %u thread%s, %s caches, about %s, %s of memory%s\n", cell->threads, cell->threads == 1 ? "" : "s",
+           cell->measure.cache == IFM_CACHE_COLD ? "cold" : "hot", ifm_format_human(estimate->seconds, "s", seconds),
+           ifm_format_human((double)estimate->memory, "B", memory), cell->cache_resident ? ", cache-resident" : "");
+    printf("    arms:");
+    for (size_t i = 0; i < cell->n_arms; i++)
+        printf("%s %s (%s)", i == 0 ? "" : ",", cell->arms[i].name, ifm_role_name(cell->arms[i].role));
+    printf("\n");
+}
+
+enum ifm_status ifm_story_dry_run(const struct ifm_config *config, const struct ifm_plan *plan,
+                                  const struct ifm_options *options, struct ifm_error *error)
+{
+    struct ifm_arena *arena = ifm_arena_create();
+    struct ifm_estimate *cells = IFM_ARENA_ARRAY(arena, struct ifm_estimate, plan->n_cells + 1), total;
+    struct ifm_run_options run = run_options(config, "", false);
+    enum ifm_status status = ifm_run_estimate(plan, &run, cells, &total, error);
+    if (status == IFM_OK && options->format == IFM_FORMAT_JSON) {
+        json_t *json = json_pack("{s:o, s:f, s:f, s:f}", "plan", ifm_plan_to_json(plan), "seconds", total.seconds,
+                                 "seconds_low", total.low, "seconds_high", total.high);
+        struct ifm_text text = {0};
+        ifm_json_print(json, true, &text);
+        puts(text.data);
+        ifm_text_free(&text);
+        json_decref(json);
+    } else if (status == IFM_OK) {
+        char seconds[48], low[48], high[48];
+        printf("plan: %zu cell%s on %s; nothing has been recorded\n", plan->n_cells, plan->n_cells == 1 ? "" : "s",
+               plan->device);
+        for (size_t i = 0; i < plan->n_cells; i++)
+            print_cell_plan(&plan->cells[i], &cells[i]);
+        printf("time: about %s (%s to %s, as the stop rule decides)\n", ifm_format_human(total.seconds, "s", seconds),
+               ifm_format_human(total.low, "s", low), ifm_format_human(total.high, "s", high));
+    }
+    ifm_arena_destroy(arena);
+    return status;
+}
+
+static enum ifm_status load_folder(const char *dir, struct ifm_folder *folder, struct ifm_error *error)
+{
+    char *lock = ifm_path_join(folder->arena, dir, "config.lock.json");
+    if (!ifm_file_exists(lock))
+        return ifm_fail(error, IFM_USAGE, dir, "name a run folder, such as runs/decode-20260101-120000",
+                        "not a run folder: it has no config.lock.json");
+    IFM_TRY(ifm_json_read(lock, &folder->lock, error));
+    IFM_TRY(ifm_journal_read(dir, &folder->events, error));
+    IFM_TRY(ifm_derive_folder(dir, folder->arena, &folder->plan, &folder->derived, error));
+    return ifm_judge(folder->plan, folder->derived, folder->arena, &folder->verdict, error);
+}
+
+enum ifm_status ifm_folder_open(const char *dir, struct ifm_folder *out, struct ifm_error *error)
+{
+    *out = (struct ifm_folder){.arena = ifm_arena_create()};
+    IFM_TRY(load_folder(dir, out, error));
+    out->publication = (struct ifm_publication){dir, out->plan, out->derived, out->verdict, out->lock, out->events};
+    return IFM_OK;
+}
+
+void ifm_folder_close(struct ifm_folder *folder)
+{
+    json_decref(folder->lock);
+    json_decref(folder->events);
+    ifm_arena_destroy(folder->arena);
+    *folder = (struct ifm_folder){0};
+}
+
+enum ifm_status ifm_story_finish(const char *dir, const struct ifm_options *options, enum ifm_status *judged,
+                                 struct ifm_error *error)
+{
+    struct ifm_folder folder;
+    enum ifm_status status = ifm_folder_open(dir, &folder, error);
+    if (status == IFM_OK)
+        status = ifm_publish_files(&folder.publication, error);
+    if (status == IFM_OK)
+        status = ifm_publish_table(&folder.publication, options->format, options->colour, stdout, error);
+    if (status == IFM_OK) {
+        *judged = folder.verdict->exit_code;
+        if (options->format == IFM_FORMAT_TABLE)
+            printf("\nreport: %s/report.html\n", dir);
+    }
+    ifm_folder_close(&folder);
+    return status;
+}

@@ -1,0 +1,129 @@
+/* A file's tree into the tables: nested and dotted keys, lists, and the two arrays of records. */
+#include "config/internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* A key that the file has used, by its full path. */
+struct seen {
+    const char *path;
+    unsigned line;
+    struct seen *next;
+};
+
+struct binding {
+    struct ifm_source source;
+    struct seen *seen;
+};
+
+static const char *place(const struct ifm_source *source, unsigned line, unsigned column)
+{
+    if (line == 0)
+        return source->name;
+    return ifm_arena_printf(source->config->arena, "%s:%u:%u", source->name, line, column);
+}
+
+const char *ifm_node_where(const struct ifm_source *source, const struct ifm_node *node)
+{
+    return place(source, node->line, node->column);
+}
+
+const char *ifm_node_key_where(const struct ifm_source *source, const struct ifm_node *node)
+{
+    return place(source, node->key_line, node->key_column);
+}
+
+enum ifm_status ifm_node_scalar(const struct ifm_source *source, const struct ifm_node *node, const char *path,
+                                struct ifm_raw *out, struct ifm_error *error)
+{
+    *out = (struct ifm_raw){node->text, ifm_node_where(source, node)};
+    if (node->kind != IFM_NODE_SCALAR)
+        return ifm_fail(error, IFM_USAGE, out->where, "give one value", "%s takes a value, not a %s", path,
+                        node->kind == IFM_NODE_MAPPING ? "mapping" : "list");
+    if (node->plain && node->text[0] == '\0')
+        return ifm_fail(error, IFM_USAGE, out->where, "write a value after the colon, or leave the key out",
+                        "%s has no value", path);
+    return IFM_OK;
+}
+
+static enum ifm_status note_key(struct binding *binding, const struct ifm_node *node, const char *path,
+                                struct ifm_error *error)
+{
+    struct ifm_arena *arena = binding->source.config->arena;
+    for (const struct seen *seen = binding->seen; seen != NULL; seen = seen->next)
+        if (strcmp(seen->path, path) == 0)
+            return ifm_fail(error, IFM_USAGE, ifm_node_key_where(&binding->source, node), "keep one of the two",
+                            "duplicate key '%s'; it is first set on line %u", path, seen->line);
+    struct seen *seen = IFM_ARENA_NEW(arena, struct seen);
+    *seen = (struct seen){path, node->key_line, binding->seen};
+    binding->seen = seen;
+    return IFM_OK;
+}
+
+static enum ifm_status bind_row(struct binding *binding, const struct ifm_node *node, struct ifm_slot *slot,
+                                struct ifm_error *error)
+{
+    const struct ifm_source *source = &binding->source;
+    struct ifm_raw *values = IFM_ARENA_ARRAY(source->config->arena, struct ifm_raw, node->n + 1);
+    size_t n = 0;
+    if (node->kind != IFM_NODE_SEQUENCE) {
+        IFM_TRY(ifm_node_scalar(source, node, slot->row->path, &values[n++], error));
+        return ifm_slot_set(source->config, slot, IFM_RANK_FILE, values, n, error);
+    }
+    if ((slot->row->flags & (IFM_SWEEP | IFM_LIST)) == 0)
+        return ifm_fail(error, IFM_USAGE, ifm_node_where(source, node), "give one value",
+                        "%s takes one value, not a list; allowed: %s", slot->row->path,
+                        ifm_param_range(slot->row, source->config->arena));
+    if (node->n == 0 && !(source->lock && (slot->row->flags & IFM_LIST) != 0))
+        return ifm_fail(error, IFM_USAGE, ifm_node_where(source, node), "give at least one value, or leave the key out",
+                        "%s is an empty list", slot->row->path);
+    for (const struct ifm_node *item = node->first; item != NULL; item = item->next)
+        IFM_TRY(ifm_node_scalar(source, item, slot->row->path, &values[n++], error));
+    return ifm_slot_set(source->config, slot, IFM_RANK_FILE, values, n, error);
+}
+
+/* Whether some row's path continues after `path` and a dot. */
+static bool is_prefix(const struct ifm_config *config, const char *path)
+{
+    size_t length = strlen(path);
+    for (size_t i = 0; i < config->n_slots; i++)
+        if (strncmp(config->slots[i].row->path, path, length) == 0 && config->slots[i].row->path[length] == '.')
+            return true;
+    return false;
+}
+
+/* Recursion is bounded: the tree has at most 16 levels. */
+static enum ifm_status bind_mapping(struct binding *binding, const struct ifm_node *mapping, const char *prefix,
+                                    struct ifm_error *error)
+{
+    const struct ifm_source *source = &binding->source;
+    struct ifm_config *config = source->config;
+    for (const struct ifm_node *node = mapping->first; node != NULL; node = node->next) {
+        const char *path = prefix[0] == '\0' ? node->key : ifm_arena_printf(config->arena, "%s.%s", prefix, node->key);
+        struct ifm_slot *slot = ifm_config_find(config, path);
+        bool arms = strcmp(path, "arms") == 0, gates = strcmp(path, "gates") == 0;
+        bool section = is_prefix(config, path);
+        if (slot == NULL && !arms && !gates && !section)
+            return ifm_config_unknown_key(config, path, ifm_node_key_where(source, node), error);
+        IFM_TRY(note_key(binding, node, path, error));
+        if (slot != NULL)
+            IFM_TRY(bind_row(binding, node, slot, error));
+        else if (arms)
+            IFM_TRY(ifm_config_arms(source, node, error));
+        else if (gates)
+            IFM_TRY(ifm_config_gates(source, node, error));
+        else if (node->kind != IFM_NODE_MAPPING)
+            return ifm_fail(error, IFM_USAGE, ifm_node_where(source, node), "indent its keys below it",
+                            "'%s' is a section of keys, not a value", path);
+        else
+            IFM_TRY(bind_mapping(binding, node, path, error));
+    }
+    return IFM_OK;
+}
+
+enum ifm_status ifm_config_bind(struct ifm_config *config, const struct ifm_node *root, const char *where, bool lock,
+                                struct ifm_error *error)
+{
+    struct binding binding = {.source = {config, where, lock}};
+    return bind_mapping(&binding, root, "", error);
+}

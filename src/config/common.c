@@ -1,0 +1,107 @@
+/* The tables that every run has: general, device, measure, and the sub-tables of arms and gates. */
+#include "config/internal.h"
+
+#define ROWS(table) (table), sizeof(table) / sizeof *(table)
+#define G(field) offsetof(struct ifm_general, field)
+#define D(field) offsetof(struct ifm_device_config, field)
+#define M(field) offsetof(struct ifm_measure, field)
+#define A(field) offsetof(struct ifm_arm_record, field)
+#define T(field) offsetof(struct ifm_gate, field)
+
+static const struct ifm_param general[] = {
+    {"workload", "workload", IFM_TYPE_TEXT, IFM_LIST, "", "", 0, 0, NULL,
+     "What to measure; a list runs several workloads in one study", G(workload)},
+    {"preset", "preset", IFM_TYPE_CHOICE, 0, "", "default", 0, 0, "default|quick|sop",
+     "A set of measure settings; anything set explicitly ranks above it", G(preset)},
+    {"seed", "seed", IFM_TYPE_U64, 0, "", "42", 1, 0, NULL, "Seed of the generated data and of the order of arms",
+     G(seed)},
+    {"ceilings", "ceilings", IFM_TYPE_TEXT, IFM_LIST, "", "read,flops", 0, 0, "read|write|copy|flops|none",
+     "Limits of this machine that are measured as arms of every cell; none leaves them out", G(ceilings)},
+};
+
+static const struct ifm_param device[] = {
+    {"device.kind", "device", IFM_TYPE_CHOICE, 0, "", "cpu", 0, 0, "cpu|fake",
+     "Where the workload runs; fake has a scripted clock and needs no hardware", D(kind)},
+    {"device.threads", "threads", IFM_TYPE_U64, IFM_SWEEP, "threads", "0", 0, 4096, NULL,
+     "Worker threads, one pinned to each CPU; 0 takes every CPU that this process may use", D(threads)},
+    {"device.huge_pages", "huge-pages", IFM_TYPE_BOOL, 0, "", "true", 0, 0, NULL,
+     "Ask for transparent huge pages for the buffers", D(huge_pages)},
+    {"device.script", "script", IFM_TYPE_TEXT, 0, "", "", 0, 0, NULL,
+     "Durations of the fake device, for example 'step_ns=1000; noise=0.01'", D(script)},
+};
+
+static const struct ifm_param measure[] = {
+    {"measure.warmup", "warmup", IFM_TYPE_U64, 0, "steps", "50", 0, 1e6, NULL,
+     "Steps of each arm before the first block", M(warmup)},
+    {"measure.warmup_cap", "warmup-cap", IFM_TYPE_SECONDS, 0, "s", "5s", 0, 3600, NULL,
+     "Longest warm-up of one cell, with its extensions until the arms are steady", M(warmup_cap_s)},
+    {"measure.steady_tolerance", NULL, IFM_TYPE_F64, 0, "1", "0.05", 1e-4, 1, NULL,
+     "Relative difference of two windows at which an arm counts as steady", M(steady_tolerance)},
+    {"measure.stop", "stop", IFM_TYPE_CHOICE, 0, "", "mde", 0, 0, "mde|repeats",
+     "Stop when the wanted effect can be detected (mde) or after a fixed number of samples (repeats)", M(stop)},
+    {"measure.repeats", "repeats", IFM_TYPE_U64, 0, "samples", "1000", 1, 1e9, NULL,
+     "Samples of each arm under stop=repeats; set alone, it chooses that rule", M(repeats)},
+    {"measure.mde", "mde", IFM_TYPE_F64, 0, "1", "0.01", 1e-6, 1, NULL,
+     "Smallest relative effect that the run should be able to detect, under stop=mde", M(mde)},
+    {"measure.cap", "cap", IFM_TYPE_SECONDS, 0, "s", "10s", 0.001, 86400, NULL,
+     "Time cap of the blocks of one cell, under stop=mde", M(cap_s)},
+    {"measure.blocks_min", NULL, IFM_TYPE_U64, 0, "blocks", "6", 1, 1e6, NULL,
+     "Fewest blocks of a cell; with fewer than 6 no interval is given", M(blocks_min)},
+    {"measure.blocks_max", NULL, IFM_TYPE_U64, 0, "blocks", "10000", 1, 1e7, NULL, "Most blocks of a cell",
+     M(blocks_max)},
+    {"measure.slot_steps", "slot-steps", IFM_TYPE_U64, 0, "samples", "5", 1, 1e6, NULL, "Samples in a slot, at least",
+     M(slot_steps)},
+    {"measure.slot_min", NULL, IFM_TYPE_SECONDS, 0, "s", "1ms", 0, 60, NULL, "A slot lasts at least this long",
+     M(slot_min_s)},
+    {"measure.inner", "inner", IFM_TYPE_U64, 0, "steps", "0", 0, 1e12, NULL,
+     "Steps in one sample; 0 takes as many as the clock needs", M(inner)},
+    {"measure.cache", "cache", IFM_TYPE_CHOICE, IFM_SWEEP, "", "hot", 0, 0, "hot|cold",
+     "Caches as the step before left them (hot) or emptied before every sample (cold)", M(cache)},
+    {"measure.margin", "margin", IFM_TYPE_F64, 0, "1", "0.003", 0, 1, NULL,
+     "Relative change that counts as equal in a decision", M(margin)},
+    {"measure.locks", "locks", IFM_TYPE_CHOICE, 0, "", "observed", 0, 0, "observed|required",
+     "Compare the clocks that are read back (observed) or refuse to run without real locks (required)", M(locks)},
+};
+
+static const struct ifm_param arm[] = {
+    {"name", NULL, IFM_TYPE_TEXT, 0, "", NULL, 0, 0, NULL,
+     "Name of the arm: letters, digits and _ - + . ; unique, and not the name of a ceiling", A(name)},
+    {"baseline", NULL, IFM_TYPE_BOOL, 0, "", "false", 0, 0, NULL,
+     "The arm that the others are compared with; the first arm when none says so", A(baseline)},
+    {"set", NULL, IFM_TYPE_TEXT, IFM_LIST, "", "", 0, 0, NULL,
+     "Settings of this arm, as a mapping or as a list of path=value", A(set)},
+};
+
+static const struct ifm_param gate[] = {
+    {"name", NULL, IFM_TYPE_TEXT, 0, "", "", 0, 0, NULL, "Name of the gate, unique; the metric's when it is not given",
+     T(name)},
+    {"metric", NULL, IFM_TYPE_TEXT, 0, "", NULL, 0, 0, NULL, "Metric that is judged; see 'inferometer explain'",
+     T(metric)},
+    {"arm", NULL, IFM_TYPE_TEXT, 0, "", "", 0, 0, NULL,
+     "Arm that is judged; every arm that is neither baseline nor ceiling when it is not given", T(arm)},
+    {"cell", NULL, IFM_TYPE_TEXT, 0, "", "", 0, 0, NULL, "Cell that is judged; every cell when it is not given",
+     T(cell)},
+    {"op", NULL, IFM_TYPE_CHOICE, 0, "", NULL, 0, 0, "at_most|at_least",
+     "The side of the threshold on which the metric must lie", T(op)},
+    {"threshold", NULL, IFM_TYPE_F64, 0, "", NULL, 1, 0, NULL, "Limit, in the unit of the metric", T(threshold)},
+    {"interval", NULL, IFM_TYPE_BOOL, 0, "", "true", 0, 0, NULL,
+     "The whole interval must satisfy the gate, not only the number", T(interval)},
+};
+
+const struct ifm_section ifm_section_general = {"general", "What is measured", ROWS(general),
+                                                sizeof(struct ifm_general)};
+const struct ifm_section ifm_section_device = {"device", "Where it runs", ROWS(device),
+                                               sizeof(struct ifm_device_config)};
+const struct ifm_section ifm_section_measure = {"measure", "How it is measured", ROWS(measure),
+                                                sizeof(struct ifm_measure)};
+const struct ifm_section ifm_section_arm = {"arms", "Variants under comparison", ROWS(arm),
+                                            sizeof(struct ifm_arm_record)};
+const struct ifm_section ifm_section_gate = {"gates", "Conditions that decide the verdict", ROWS(gate),
+                                             sizeof(struct ifm_gate)};
+
+/* Presets: values between the defaults above and anything that is set explicitly. */
+static const struct ifm_setting quick[] = {{"measure.warmup", "10"}, {"measure.cap", "2s"}, {"measure.mde", "0.05"}};
+static const struct ifm_setting sop[] = {
+    {"measure.warmup", "50"}, {"measure.stop", "repeats"}, {"measure.repeats", "1000"}};
+
+const struct ifm_preset ifm_presets[] = {{NULL, 0}, {ROWS(quick)}, {ROWS(sop)}};

@@ -1,0 +1,241 @@
+/* The configuration under construction: slots, lookup, and the one way in which a value enters. */
+#include "config/internal.h"
+
+#include "base/file.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static size_t add_section(struct ifm_slot *slots, const struct ifm_section *section, bool common)
+{
+    for (size_t i = 0; slots != NULL && i < section->n; i++)
+        slots[i] = (struct ifm_slot){.section = section, .row = &section->rows[i], .common = common};
+    return section->n;
+}
+
+/* The slots of every table in table order; with NULL it only counts them. */
+static size_t add_sections(struct ifm_slot *slots, const struct ifm_section *const *workloads)
+{
+    static const struct ifm_section *const common[] = {&ifm_section_general, &ifm_section_device, &ifm_section_measure};
+    size_t n = 0;
+    for (size_t i = 0; i < sizeof common / sizeof *common; i++)
+        n += add_section(slots == NULL ? NULL : slots + n, common[i], true);
+    for (size_t i = 0; workloads[i] != NULL; i++)
+        n += add_section(slots == NULL ? NULL : slots + n, workloads[i], false);
+    return n;
+}
+
+struct ifm_config *ifm_config_create(const struct ifm_section *const *workload_sections)
+{
+    struct ifm_arena *arena = ifm_arena_create();
+    struct ifm_config *config = IFM_ARENA_NEW(arena, struct ifm_config);
+    config->arena = arena;
+    config->workloads = workload_sections;
+    config->n_slots = add_sections(NULL, workload_sections);
+    config->slots = IFM_ARENA_ARRAY(arena, struct ifm_slot, config->n_slots);
+    add_sections(config->slots, workload_sections);
+    return config;
+}
+
+void ifm_config_destroy(struct ifm_config *config)
+{
+    if (config == NULL)
+        return;
+    json_decref(config->lock);
+    ifm_arena_destroy(config->arena);
+}
+
+struct ifm_arena *ifm_config_arena(struct ifm_config *config)
+{
+    return config->arena;
+}
+
+enum ifm_status ifm_config_open(const struct ifm_config *config, const char *where, struct ifm_error *error)
+{
+    if (!config->resolved)
+        return IFM_OK;
+    return ifm_fail(error, IFM_INTERNAL, where, "", "the configuration is resolved; it cannot change any more");
+}
+
+struct ifm_slot *ifm_config_find(const struct ifm_config *config, const char *path)
+{
+    for (size_t i = 0; i < config->n_slots; i++)
+        if (strcmp(config->slots[i].row->path, path) == 0)
+            return &config->slots[i];
+    return NULL;
+}
+
+static const char *last_part(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return dot == NULL ? path : dot + 1;
+}
+
+/* The known key that was most likely meant: near as a whole, or right or near in its last part. */
+static const char *nearest_path(const struct ifm_config *config, const char *path)
+{
+    size_t n = config->n_slots + 2;
+    const char **words = IFM_ARENA_ARRAY(config->arena, const char *, n);
+    words[0] = "arms";
+    words[1] = "gates";
+    for (size_t i = 0; i < config->n_slots; i++)
+        words[2 + i] = config->slots[i].row->path;
+    const char *whole = ifm_nearest(path, words, n);
+    if (whole != NULL)
+        return whole;
+    const char **parts = IFM_ARENA_ARRAY(config->arena, const char *, n);
+    for (size_t i = 0; i < n; i++)
+        parts[i] = last_part(words[i]);
+    const char *part = ifm_nearest(last_part(path), parts, n);
+    for (size_t i = 0; part != NULL && i < n; i++)
+        if (parts[i] == part)
+            return words[i];
+    return NULL;
+}
+
+enum ifm_status ifm_config_unknown_key(const struct ifm_config *config, const char *path, const char *where,
+                                       struct ifm_error *error)
+{
+    char shown[72];
+    const char *nearest = nearest_path(config, path);
+    ifm_fail(error, IFM_USAGE, where, "'inferometer run --help' lists the keys", "unknown key '%s'",
+             ifm_param_shown(path, shown));
+    if (nearest != NULL)
+        ifm_error_hint(error, "did you mean '%s'?", nearest);
+    return IFM_USAGE;
+}
+
+enum ifm_status ifm_config_canonical(const struct ifm_config *config, const struct ifm_param *row, struct ifm_raw value,
+                                     const char **out, struct ifm_error *error)
+{
+    union {
+        uint64_t u64;
+        double f64;
+        bool truth;
+        const char *text;
+        int choice;
+        struct ifm_list list;
+    } field;
+    IFM_TRY(ifm_param_parse(row, value.text, value.where, config->arena, &field, error));
+    *out = ifm_param_print(row, &field, config->arena);
+    return IFM_OK;
+}
+
+/* The items of a list row, checked one by one so that each error has its place, then joined. */
+static enum ifm_status set_list(struct ifm_config *config, struct ifm_slot *slot, const struct ifm_raw *values,
+                                size_t n, const char **out, struct ifm_error *error)
+{
+    struct ifm_text joined = {0};
+    enum ifm_status status = IFM_OK;
+    for (size_t i = 0; i < n && status == IFM_OK; i++) {
+        const char *item;
+        status = n == 1 ? IFM_OK : ifm_config_canonical(config, slot->row, values[i], &item, error);
+        if (status == IFM_OK && n > 1 && strpbrk(values[i].text, ",") != NULL)
+            status =
+                ifm_fail(error, IFM_USAGE, values[i].where, "", "%s: an item may not hold a comma", slot->row->path);
+        ifm_text_printf(&joined, "%s%s", i > 0 ? "," : "", values[i].text);
+    }
+    if (status == IFM_OK) {
+        const char *text = joined.data == NULL ? "" : ifm_arena_strdup(config->arena, joined.data);
+        const char *where = n > 0 ? values[0].where : slot->row->path;
+        status = ifm_config_canonical(config, slot->row, (struct ifm_raw){text, where}, out, error);
+    }
+    ifm_text_free(&joined);
+    return status;
+}
+
+/* The values of an axis: each valid, all different. */
+static enum ifm_status set_axis(struct ifm_config *config, struct ifm_slot *slot, const struct ifm_raw *values,
+                                size_t n, const char **texts, struct ifm_error *error)
+{
+    char shown[72];
+    if (n > IFM_CONFIG_AXIS_MAX)
+        return ifm_fail(error, IFM_USAGE, values[0].where, "", "%s takes %zu values; an axis has at most %d",
+                        slot->row->path, n, IFM_CONFIG_AXIS_MAX);
+    for (size_t i = 0; i < n; i++) {
+        IFM_TRY(ifm_config_canonical(config, slot->row, values[i], &texts[i], error));
+        for (size_t j = 0; j < i; j++)
+            if (strcmp(texts[i], texts[j]) == 0)
+                return ifm_fail(error, IFM_USAGE, values[i].where, "give each value once",
+                                "%s takes the value %s twice", slot->row->path, ifm_param_shown(texts[i], shown));
+    }
+    return IFM_OK;
+}
+
+enum ifm_status ifm_slot_set(struct ifm_config *config, struct ifm_slot *slot, enum ifm_rank rank,
+                             const struct ifm_raw *values, size_t n, struct ifm_error *error)
+{
+    const struct ifm_param *row = slot->row;
+    const char *where = n > 0 ? values[0].where : row->path;
+    struct ifm_raw *split = NULL;
+    if ((row->flags & IFM_SWEEP) != 0 && n == 1 && strchr(values[0].text, ',') != NULL) {
+        struct ifm_list items = ifm_param_split(values[0].text, config->arena);
+        split = IFM_ARENA_ARRAY(config->arena, struct ifm_raw, items.n);
+        for (size_t i = 0; i < items.n; i++)
+            split[i] = (struct ifm_raw){items.items[i], where};
+        values = split;
+        n = items.n;
+    }
+    const char **texts = IFM_ARENA_ARRAY(config->arena, const char *, n == 0 ? 1 : n);
+    if ((row->flags & IFM_LIST) != 0) {
+        IFM_TRY(set_list(config, slot, values, n, &texts[0], error));
+        n = 1;
+    } else if (n != 1 && (row->flags & IFM_SWEEP) == 0) {
+        return ifm_fail(error, IFM_USAGE, where, "give one value", "%s takes one value, not a list; allowed: %s",
+                        row->path, ifm_param_range(row, config->arena));
+    } else {
+        IFM_TRY(set_axis(config, slot, values, n, texts, error));
+    }
+    if (rank < slot->rank)
+        return IFM_OK;
+    slot->rank = rank;
+    slot->where = where;
+    slot->texts = texts;
+    slot->n = n;
+    return IFM_OK;
+}
+
+/* A file's name for messages: short enough that line and column are never cut off. */
+static const char *source_name(const struct ifm_config *config, const char *where)
+{
+    enum { LONGEST = 200 };
+    size_t length = strlen(where);
+    return length <= LONGEST ? where : ifm_arena_printf(config->arena, "...%s", where + length - LONGEST);
+}
+
+enum ifm_status ifm_config_yaml(struct ifm_config *config, const char *data, size_t size, const char *where,
+                                struct ifm_error *error)
+{
+    struct ifm_node *root;
+    const char *name = source_name(config, where);
+    IFM_TRY(ifm_config_open(config, name, error));
+    IFM_TRY(ifm_yaml_tree(data, size, name, config->arena, &root, error));
+    return ifm_config_bind(config, root, name, false, error);
+}
+
+enum ifm_status ifm_config_file(struct ifm_config *config, const char *path, struct ifm_error *error)
+{
+    char *data;
+    size_t size, length = strlen(path);
+    bool lock = length > 5 && strcmp(path + length - 5, ".json") == 0;
+    IFM_TRY(ifm_file_read(path, IFM_CONFIG_BYTES_MAX, &data, &size, error));
+    enum ifm_status status = lock ? ifm_config_lock(config, data, size, source_name(config, path), error)
+                                  : ifm_config_yaml(config, data, size, path, error);
+    free(data);
+    return status;
+}
+
+const struct ifm_study *ifm_config_study(const struct ifm_config *config)
+{
+    return &config->study;
+}
+
+const struct ifm_device_config *ifm_config_device(const struct ifm_config *config)
+{
+    return &config->device;
+}
+
+json_t *ifm_config_lock_json(const struct ifm_config *config)
+{
+    return json_deep_copy(config->lock);
+}

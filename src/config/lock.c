@@ -1,0 +1,269 @@
+/* config.lock.json: every parameter spelled out, and a hash that an edit does not survive.
+ *
+ * A lock is read as a file like any other, through the same tables, but strictly: after it is bound and resolved
+ * it must give the very lock that was read. */
+#include "config/internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A canonical text as JSON: numbers and booleans as such, whole numbers beyond JSON's integers as text. */
+static json_t *value_to_json(const struct ifm_param *row, const char *text)
+{
+    int64_t whole;
+    double real;
+    switch (row->type) {
+    case IFM_TYPE_U64:
+    case IFM_TYPE_BYTES:
+        return ifm_parse_i64(text, &whole) ? json_integer(whole) : json_string(text);
+    case IFM_TYPE_F64:
+    case IFM_TYPE_SECONDS:
+        return ifm_parse_f64(text, &real) ? json_real(real) : json_string(text);
+    case IFM_TYPE_BOOL:
+        return json_boolean(strcmp(text, "true") == 0);
+    default:
+        return json_string(text);
+    }
+}
+
+json_t *ifm_slot_to_json(const struct ifm_slot *slot, struct ifm_arena *arena)
+{
+    const struct ifm_param *row = slot->row;
+    bool list = (row->flags & IFM_LIST) != 0;
+    if (!list && slot->n == 1)
+        return value_to_json(row, slot->texts[0]);
+    struct ifm_list items = {slot->texts, slot->n};
+    if (list)
+        items = slot->texts[0][0] == '\0' ? (struct ifm_list){NULL, 0} : ifm_param_split(slot->texts[0], arena);
+    json_t *array = json_array();
+    for (size_t i = 0; i < items.n; i++)
+        json_array_append_new(array, value_to_json(row, items.items[i]));
+    return array;
+}
+
+static json_t *arm_to_json(const struct ifm_config *config, const struct ifm_arm_spec *arm)
+{
+    json_t *set = json_object();
+    for (size_t i = 0; i < arm->n_set; i++) {
+        const struct ifm_slot *slot = ifm_config_find(config, arm->set[i].path);
+        const struct ifm_slot one = {.row = slot->row, .texts = &arm->set[i].text, .n = 1};
+        json_object_set_new(set, arm->set[i].path, ifm_slot_to_json(&one, config->arena));
+    }
+    return json_pack("{s:s, s:b, s:o}", "name", arm->name, "baseline", arm->baseline ? 1 : 0, "set", set);
+}
+
+static json_t *gate_to_json(const struct ifm_gate *gate)
+{
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:f, s:b}", "name", gate->name, "metric", gate->metric, "arm",
+                     gate->arm, "cell", gate->cell, "op", gate->op == IFM_GATE_AT_MOST ? "at_most" : "at_least",
+                     "threshold", gate->threshold, "interval", gate->interval ? 1 : 0);
+}
+
+json_t *ifm_config_content(const struct ifm_config *config)
+{
+    json_t *parameters = json_object(), *arms = json_array(), *gates = json_array();
+    for (size_t i = 0; i < config->n_slots; i++)
+        if (ifm_config_uses(config, &config->slots[i]))
+            json_object_set_new(parameters, config->slots[i].row->path,
+                                ifm_slot_to_json(&config->slots[i], config->arena));
+    for (size_t i = 0; i < config->n_arms; i++)
+        json_array_append_new(arms, arm_to_json(config, &config->arms[i]));
+    for (size_t i = 0; i < config->n_gates; i++)
+        json_array_append_new(gates, gate_to_json(&config->gates[i]));
+    return json_pack("{s:o, s:o, s:o}", "parameters", parameters, "arms", arms, "gates", gates);
+}
+
+struct ifm_sha256 ifm_config_hash(const json_t *content)
+{
+    struct ifm_text text = {0};
+    ifm_json_print(content, false, &text);
+    struct ifm_sha256 hash = ifm_sha256_bytes(text.data, text.size);
+    ifm_text_free(&text);
+    return hash;
+}
+
+static struct ifm_node *new_node(struct ifm_arena *arena, enum ifm_node_kind kind, const char *key, const char *text)
+{
+    struct ifm_node *node = IFM_ARENA_NEW(arena, struct ifm_node);
+    node->kind = kind;
+    node->key = ifm_arena_strdup(arena, key);
+    node->text = text;
+    return node;
+}
+
+/* The scalar's text; NULL for null, arrays and objects. */
+static const char *scalar_text(const json_t *json, struct ifm_arena *arena)
+{
+    char number[32];
+    switch (json_typeof(json)) {
+    case JSON_STRING:
+        return ifm_arena_strdup(arena, json_string_value(json));
+    case JSON_INTEGER:
+        return ifm_arena_printf(arena, "%lld", (long long)json_integer_value(json));
+    case JSON_REAL:
+        return ifm_arena_strdup(arena, ifm_format_real(json_real_value(json), number));
+    case JSON_TRUE:
+        return "true";
+    case JSON_FALSE:
+        return "false";
+    default:
+        return NULL;
+    }
+}
+
+/* JSON as a tree of nodes; NULL when it holds null or is nested too deep. */
+static struct ifm_node *json_to_node(const json_t *json, const char *key, unsigned depth, struct ifm_arena *arena)
+{
+    if (depth > IFM_CONFIG_DEPTH_MAX || json_is_null(json))
+        return NULL;
+    if (!json_is_object(json) && !json_is_array(json))
+        return new_node(arena, IFM_NODE_SCALAR, key, scalar_text(json, arena));
+    struct ifm_node *node = new_node(arena, json_is_object(json) ? IFM_NODE_MAPPING : IFM_NODE_SEQUENCE, key, NULL);
+    const char *name;
+    json_t *member;
+    size_t index;
+    json_object_foreach((json_t *)json, name, member)
+    {
+        struct ifm_node *child = json_to_node(member, name, depth + 1, arena);
+        if (child == NULL)
+            return NULL;
+        ifm_node_add(node, child);
+    }
+    json_array_foreach((json_t *)json, index, member)
+    {
+        struct ifm_node *child = json_to_node(member, NULL, depth + 1, arena);
+        if (child == NULL)
+            return NULL;
+        ifm_node_add(node, child);
+    }
+    return node;
+}
+
+static const char edited_hint[] = "take the lock of a run as it is, and change settings with --override";
+
+/* The lock's members are the ones that we write, and the hash fits its contents. */
+static enum ifm_status check_members(const json_t *lock, const char *where, struct ifm_error *error)
+{
+    static const struct {
+        const char *name;
+        json_type type;
+        const char *noun;
+    } members[] = {{"schema", JSON_INTEGER, "an integer"},
+                   {"parameters", JSON_OBJECT, "an object"},
+                   {"arms", JSON_ARRAY, "an array"},
+                   {"gates", JSON_ARRAY, "an array"},
+                   {"hash", JSON_STRING, "a string"}};
+    enum { N = sizeof members / sizeof *members };
+    char shown[72];
+    const char *key;
+    json_t *value;
+    if (!json_is_object(lock))
+        return ifm_fail(error, IFM_USAGE, where, edited_hint, "not a lock file: it holds no JSON object");
+    for (size_t i = 0; i < N; i++) {
+        value = json_object_get(lock, members[i].name);
+        if (value == NULL)
+            return ifm_fail(error, IFM_USAGE, where, edited_hint, "edited lock: \"%s\" is missing", members[i].name);
+        if (json_typeof(value) != members[i].type)
+            return ifm_fail(error, IFM_USAGE, where, edited_hint, "edited lock: \"%s\" is not %s", members[i].name,
+                            members[i].noun);
+    }
+    json_object_foreach((json_t *)lock, key, value)
+    {
+        size_t i = 0;
+        while (i < N && strcmp(members[i].name, key) != 0)
+            i++;
+        if (i == N)
+            return ifm_fail(error, IFM_USAGE, where, edited_hint, "edited lock: unknown key '%s'",
+                            ifm_param_shown(key, shown));
+    }
+    json_int_t schema = json_integer_value(json_object_get(lock, "schema"));
+    if (schema != IFM_LOCK_SCHEMA)
+        return ifm_fail(error, IFM_USAGE, where, "use the version of inferometer that wrote it",
+                        "the lock has schema %lld; this version reads schema %d", (long long)schema, IFM_LOCK_SCHEMA);
+    return IFM_OK;
+}
+
+static enum ifm_status check_hash(const json_t *lock, const char *where, struct ifm_error *error)
+{
+    char shown[72];
+    json_t *content = json_pack("{s:O, s:O, s:O}", "parameters", json_object_get(lock, "parameters"), "arms",
+                                json_object_get(lock, "arms"), "gates", json_object_get(lock, "gates"));
+    struct ifm_sha256 hash = ifm_config_hash(content);
+    json_decref(content);
+    const char *stated = json_string_value(json_object_get(lock, "hash"));
+    if (strcmp(stated, hash.hex) == 0)
+        return IFM_OK;
+    return ifm_fail(error, IFM_USAGE, where, edited_hint, "edited lock: its hash is '%s', its contents have %s",
+                    ifm_param_shown(stated, shown), hash.hex);
+}
+
+/* Name the first parameter in which the lock and its own resolution differ. */
+static enum ifm_status not_canonical(const json_t *lock, const struct ifm_config *resolved, const char *where,
+                                     struct ifm_error *error)
+{
+    const json_t *ours = json_object_get(resolved->lock, "parameters");
+    const json_t *theirs = json_object_get(lock, "parameters");
+    static const char hint[] = "use the version of inferometer that wrote it, or write the settings into a YAML file";
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)ours, key, value)
+    {
+        const json_t *other = json_object_get(theirs, key);
+        if (other == NULL)
+            return ifm_fail(error, IFM_USAGE, where, hint, "the lock does not spell out %s", key);
+        if (!json_equal(value, other))
+            return ifm_fail(error, IFM_USAGE, where, hint, "the lock's %s is not in canonical form", key);
+    }
+    return ifm_fail(error, IFM_USAGE, where, hint, "the lock is not in canonical form");
+}
+
+/* Resolve the lock alone: it must give itself again. */
+static enum ifm_status check_round_trip(const struct ifm_config *config, const struct ifm_node *root,
+                                        const json_t *lock, const char *where, struct ifm_error *error)
+{
+    struct ifm_config *alone = ifm_config_create(config->workloads);
+    enum ifm_status status = ifm_config_bind(alone, root, where, true, error);
+    if (status == IFM_OK)
+        status = ifm_config_resolve(alone, error);
+    if (status == IFM_OK && strcmp(alone->study.config_hash, json_string_value(json_object_get(lock, "hash"))) != 0)
+        status = not_canonical(lock, alone, where, error);
+    ifm_config_destroy(alone);
+    return status;
+}
+
+static enum ifm_status bind_lock(struct ifm_config *config, const json_t *lock, const char *where,
+                                 struct ifm_error *error)
+{
+    IFM_TRY(check_members(lock, where, error));
+    IFM_TRY(check_hash(lock, where, error));
+    struct ifm_node *root = json_to_node(json_object_get(lock, "parameters"), NULL, 1, config->arena);
+    struct ifm_node *arms = json_to_node(json_object_get(lock, "arms"), "arms", 2, config->arena);
+    struct ifm_node *gates = json_to_node(json_object_get(lock, "gates"), "gates", 2, config->arena);
+    if (root == NULL || arms == NULL || gates == NULL)
+        return ifm_fail(error, IFM_USAGE, where, edited_hint, "edited lock: it holds null or is nested too deep");
+    ifm_node_add(root, arms);
+    ifm_node_add(root, gates);
+    IFM_TRY(check_round_trip(config, root, lock, where, error));
+    config->locked = true;
+    return ifm_config_bind(config, root, where, true, error);
+}
+
+enum ifm_status ifm_config_lock(struct ifm_config *config, const char *data, size_t size, const char *where,
+                                struct ifm_error *error)
+{
+    json_t *lock;
+    IFM_TRY(ifm_config_open(config, where, error));
+    if (size > IFM_CONFIG_BYTES_MAX)
+        return ifm_fail(error, IFM_USAGE, where, "", "the file has %zu bytes; at most %d are read", size,
+                        IFM_CONFIG_BYTES_MAX);
+    enum ifm_status status = ifm_json_parse(data, size, where, &lock, error);
+    if (status != IFM_OK) {
+        if (error != NULL)
+            error->code = IFM_USAGE;
+        return IFM_USAGE;
+    }
+    status = bind_lock(config, lock, where, error);
+    json_decref(lock);
+    return status;
+}

@@ -1,0 +1,99 @@
+/* Overrides "path=value" and flags "--kv-len 512": settings from the command line. */
+#include "config/internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The lock file is UTF-8, so its values are. */
+static enum ifm_status check_utf8(const char *text, const char *where, struct ifm_error *error)
+{
+    if (ifm_utf8_valid(text, strlen(text)))
+        return IFM_OK;
+    return ifm_fail(error, IFM_USAGE, where, "write the value in UTF-8", "the value is not UTF-8 text");
+}
+
+enum ifm_status ifm_config_override(struct ifm_config *config, const char *assignment, struct ifm_error *error)
+{
+    char shown[72];
+    const char *equals = strchr(assignment, '=');
+    if (equals == NULL || equals == assignment)
+        return ifm_fail(error, IFM_USAGE, "--override", "write path=value, for example --override seed=7",
+                        "'%s' is not of the form path=value", ifm_param_shown(assignment, shown));
+    char *path = ifm_arena_strdup(config->arena, assignment);
+    path[equals - assignment] = '\0';
+    const char *where = ifm_arena_printf(config->arena, "--override %s", ifm_param_shown(path, shown));
+    IFM_TRY(check_utf8(assignment, where, error));
+    IFM_TRY(ifm_config_open(config, where, error));
+    if (strcmp(path, "arms") == 0 || strcmp(path, "gates") == 0)
+        return ifm_fail(error, IFM_USAGE, where, "write them into a configuration file and give it with -c",
+                        "%s cannot be overridden: each is a list of records", path);
+    struct ifm_slot *slot = ifm_config_find(config, path);
+    if (slot == NULL)
+        return ifm_config_unknown_key(config, path, where, error);
+    const struct ifm_raw value = {equals + 1, where};
+    return ifm_slot_set(config, slot, IFM_RANK_OVERRIDE, &value, 1, error);
+}
+
+/* Whether `slot` takes flags here: common rows always, those of a workload only in its quick form. */
+static bool in_scope(const struct ifm_slot *slot, const char *workload)
+{
+    return slot->row->flag != NULL &&
+           (slot->common || (workload != NULL && strcmp(slot->section->name, workload) == 0));
+}
+
+/* The slot of a flag. "no-" before the flag of a boolean row sets `*negated`. */
+static struct ifm_slot *find_flag(const struct ifm_config *config, const char *workload, const char *flag,
+                                  bool *negated)
+{
+    *negated = false;
+    for (size_t i = 0; i < config->n_slots; i++)
+        if (in_scope(&config->slots[i], workload) && strcmp(config->slots[i].row->flag, flag) == 0)
+            return &config->slots[i];
+    if (strncmp(flag, "no-", 3) != 0)
+        return NULL;
+    *negated = true;
+    for (size_t i = 0; i < config->n_slots; i++) {
+        struct ifm_slot *slot = &config->slots[i];
+        if (in_scope(slot, workload) && slot->row->type == IFM_TYPE_BOOL && strcmp(slot->row->flag, flag + 3) == 0)
+            return slot;
+    }
+    return NULL;
+}
+
+enum ifm_status ifm_config_flag(struct ifm_config *config, const char *workload, const char *flag, const char *value,
+                                bool *known, struct ifm_error *error)
+{
+    char shown[72];
+    bool negated;
+    struct ifm_slot *slot = find_flag(config, workload, flag, &negated);
+    *known = slot != NULL;
+    if (slot == NULL)
+        return IFM_OK;
+    const char *where = ifm_arena_printf(config->arena, "--%s", ifm_param_shown(flag, shown));
+    IFM_TRY(ifm_config_open(config, where, error));
+    IFM_TRY(check_utf8(value != NULL ? value : "", where, error));
+    if (negated && value != NULL)
+        return ifm_fail(error, IFM_USAGE, where, "", "%s takes no value", where);
+    if (value == NULL && slot->row->type != IFM_TYPE_BOOL)
+        return ifm_fail(error, IFM_USAGE, where, "", "%s needs a value; allowed: %s", where,
+                        ifm_param_range(slot->row, config->arena));
+    const struct ifm_raw raw = {value != NULL ? value : negated ? "false" : "true", where};
+    return ifm_slot_set(config, slot, IFM_RANK_FLAG, &raw, 1, error);
+}
+
+bool ifm_config_flag_takes_value(const struct ifm_config *config, const char *workload, const char *flag)
+{
+    bool negated;
+    const struct ifm_slot *slot = find_flag(config, workload, flag, &negated);
+    return slot != NULL && slot->row->type != IFM_TYPE_BOOL;
+}
+
+const char *ifm_config_nearest_flag(const struct ifm_config *config, const char *workload, const char *flag)
+{
+    const char **words = IFM_ARENA_ARRAY(config->arena, const char *, config->n_slots);
+    size_t n = 0;
+    for (size_t i = 0; i < config->n_slots; i++)
+        if (in_scope(&config->slots[i], workload))
+            words[n++] = config->slots[i].row->flag;
+    return ifm_nearest(flag, words, n);
+}

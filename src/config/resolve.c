@@ -1,0 +1,244 @@
+/* Resolve: defaults, preset, rules between fields, and the study that comes of it. */
+#include "config/internal.h"
+
+#include <string.h>
+
+/* Give every slot that nothing has set its default; a row without one must be given. */
+static enum ifm_status set_default(struct ifm_config *config, struct ifm_slot *slot, struct ifm_error *error)
+{
+    if (slot->n > 0)
+        return IFM_OK;
+    const struct ifm_raw value = {slot->row->fallback, "default"};
+    if (value.text == NULL)
+        return ifm_fail(error, IFM_USAGE, "", "", "%s must be given; allowed: %s", slot->row->path,
+                        ifm_param_range(slot->row, config->arena));
+    return ifm_slot_set(config, slot, IFM_RANK_DEFAULT, &value, 1, error);
+}
+
+static enum ifm_status apply_preset(struct ifm_config *config, struct ifm_error *error)
+{
+    struct ifm_slot *slot = ifm_config_find(config, "preset");
+    int index = 0;
+    IFM_TRY(set_default(config, slot, error));
+    if (config->locked && slot->rank > IFM_RANK_FILE)
+        return ifm_fail(error, IFM_USAGE, slot->where, "override the settings themselves, for example measure.mde",
+                        "a preset changes nothing here: the lock file spells out every setting");
+    IFM_TRY(ifm_param_parse(slot->row, slot->texts[0], slot->where, config->arena, &index, error));
+    const struct ifm_preset *preset = &ifm_presets[index];
+    const char *where = ifm_arena_printf(config->arena, "preset %s", slot->texts[0]);
+    for (size_t i = 0; i < preset->n; i++) {
+        const struct ifm_raw value = {preset->settings[i].text, where};
+        struct ifm_slot *target = ifm_config_find(config, preset->settings[i].path);
+        IFM_TRY(ifm_slot_set(config, target, IFM_RANK_PRESET, &value, 1, error));
+    }
+    return IFM_OK;
+}
+
+/* A number of repeats that was asked for is meant: it chooses the stop rule that uses it, unless the rule was
+ * chosen at the same place or at a higher rank. */
+static enum ifm_status apply_repeats(struct ifm_config *config, struct ifm_error *error)
+{
+    const struct ifm_slot *repeats = ifm_config_find(config, "measure.repeats");
+    struct ifm_slot *stop = ifm_config_find(config, "measure.stop");
+    if (repeats->rank < IFM_RANK_FILE || stop->rank >= repeats->rank)
+        return IFM_OK;
+    const struct ifm_raw value = {"repeats", repeats->where};
+    return ifm_slot_set(config, stop, repeats->rank, &value, 1, error);
+}
+
+/* First values of a section's slots into its struct. */
+static enum ifm_status bind_section(const struct ifm_config *config, const struct ifm_section *section, void *out,
+                                    struct ifm_error *error)
+{
+    struct ifm_setting *settings = IFM_ARENA_ARRAY(config->arena, struct ifm_setting, section->n);
+    size_t n = 0;
+    for (size_t i = 0; i < config->n_slots; i++)
+        if (config->slots[i].section == section)
+            settings[n++] = (struct ifm_setting){config->slots[i].row->path, config->slots[i].texts[0]};
+    return ifm_section_bind(section, settings, n, config->arena, out, error);
+}
+
+static enum ifm_status bind_common(struct ifm_config *config, struct ifm_error *error)
+{
+    for (size_t i = 0; i < config->n_slots; i++)
+        if (config->slots[i].common)
+            IFM_TRY(set_default(config, &config->slots[i], error));
+    IFM_TRY(bind_section(config, &ifm_section_general, &config->general, error));
+    IFM_TRY(bind_section(config, &ifm_section_device, &config->device, error));
+    return bind_section(config, &ifm_section_measure, &config->study.measure, error);
+}
+
+bool ifm_config_uses(const struct ifm_config *config, const struct ifm_slot *slot)
+{
+    const struct ifm_list *names = &config->general.workload;
+    for (size_t i = 0; !slot->common && i < names->n; i++)
+        if (strcmp(names->items[i], slot->section->name) == 0)
+            return true;
+    return slot->common;
+}
+
+/* The names of the known workloads, for lookups and messages. */
+static struct ifm_list known_workloads(const struct ifm_config *config, const char **sentence)
+{
+    size_t n = 0;
+    while (config->workloads[n] != NULL)
+        n++;
+    const char **names = IFM_ARENA_ARRAY(config->arena, const char *, n + 1);
+    struct ifm_text text = {0};
+    for (size_t i = 0; i < n; i++) {
+        names[i] = config->workloads[i]->name;
+        ifm_text_printf(&text, "%s%s", i > 0 ? ", " : "", names[i]);
+    }
+    *sentence = text.data == NULL ? "none" : ifm_arena_strdup(config->arena, text.data);
+    ifm_text_free(&text);
+    return (struct ifm_list){names, n};
+}
+
+static enum ifm_status check_workloads(struct ifm_config *config, struct ifm_error *error)
+{
+    char shown[72];
+    const char *sentence;
+    const struct ifm_list *chosen = &config->general.workload;
+    const struct ifm_list known = known_workloads(config, &sentence);
+    const char *where = ifm_config_find(config, "workload")->where;
+    if (chosen->n == 0)
+        return ifm_fail(error, IFM_USAGE, "", "write 'workload: NAME' in the file or give --workload NAME",
+                        "no workload is chosen; known: %s", sentence);
+    for (size_t i = 0; i < chosen->n; i++) {
+        size_t j = 0;
+        while (j < known.n && strcmp(chosen->items[i], known.items[j]) != 0)
+            j++;
+        if (j < known.n)
+            continue;
+        const char *nearest = ifm_nearest(chosen->items[i], known.items, known.n);
+        ifm_fail(error, IFM_USAGE, where, "", "unknown workload '%s'; known: %s",
+                 ifm_param_shown(chosen->items[i], shown), sentence);
+        if (nearest != NULL)
+            ifm_error_hint(error, "did you mean '%s'?", nearest);
+        return IFM_USAGE;
+    }
+    return IFM_OK;
+}
+
+/* Nothing is silently ignored: a setting of a workload that does not run is a mistake. */
+static enum ifm_status check_unused(struct ifm_config *config, struct ifm_error *error)
+{
+    for (size_t i = 0; i < config->n_slots; i++) {
+        struct ifm_slot *slot = &config->slots[i];
+        if (ifm_config_uses(config, slot)) {
+            IFM_TRY(set_default(config, slot, error));
+            continue;
+        }
+        const char *name = slot->section->name;
+        if (slot->rank < IFM_RANK_FILE)
+            continue;
+        ifm_fail(error, IFM_USAGE, slot->where, "", "%s is set, but the study does not run the workload '%s'",
+                 slot->row->path, name);
+        ifm_error_hint(error, "add '%s' to 'workload', or leave the setting out", name);
+        return IFM_USAGE;
+    }
+    return IFM_OK;
+}
+
+static enum ifm_status check_rules(const struct ifm_config *config, struct ifm_error *error)
+{
+    const struct ifm_measure *measure = &config->study.measure;
+    const struct ifm_slot *min = ifm_config_find(config, "measure.blocks_min");
+    const struct ifm_slot *max = ifm_config_find(config, "measure.blocks_max");
+    if (measure->blocks_min > measure->blocks_max)
+        return ifm_fail(error, IFM_USAGE, max->rank > min->rank ? max->where : min->where,
+                        "lower measure.blocks_min or raise measure.blocks_max",
+                        "measure.blocks_min (%llu) is above measure.blocks_max (%llu)",
+                        (unsigned long long)measure->blocks_min, (unsigned long long)measure->blocks_max);
+    const struct ifm_slot *kind = ifm_config_find(config, "device.kind");
+    const struct ifm_slot *script = ifm_config_find(config, "device.script");
+    if (script->texts[0][0] != '\0' && strcmp(kind->texts[0], "fake") != 0)
+        return ifm_fail(error, IFM_USAGE, script->where, "set device.kind to fake, or leave the script out",
+                        "device.script is for the device 'fake', but device.kind is '%s'", kind->texts[0]);
+    return IFM_OK;
+}
+
+static enum ifm_status resolve_ceilings(struct ifm_config *config, struct ifm_error *error)
+{
+    const struct ifm_list *list = &config->general.ceilings;
+    bool none = false;
+    for (size_t i = 0; i < list->n; i++)
+        none = none || strcmp(list->items[i], "none") == 0;
+    if (none && list->n > 1)
+        return ifm_fail(error, IFM_USAGE, ifm_config_find(config, "ceilings")->where,
+                        "write none alone, or leave it out", "ceilings: 'none' excludes every other ceiling");
+    config->study.ceilings = list->items;
+    config->study.n_ceilings = none ? 0 : list->n;
+    return IFM_OK;
+}
+
+/* An arm may set what its workload takes, and nothing that the study sweeps: the cell's name would not hold for it. */
+static enum ifm_status check_arms(const struct ifm_config *config, struct ifm_error *error)
+{
+    for (size_t i = 0; i < config->n_arms; i++) {
+        const struct ifm_arm_spec *arm = &config->arms[i];
+        for (size_t j = 0; j < arm->n_set; j++) {
+            const struct ifm_slot *slot = ifm_config_find(config, arm->set[j].path);
+            if (!ifm_config_uses(config, slot))
+                return ifm_fail(error, IFM_USAGE, arm->where,
+                                "add the workload to 'workload', or leave the setting out",
+                                "arm '%s' sets %s, but the study does not run the workload '%s'", arm->name,
+                                slot->row->path, slot->section->name);
+            if (slot->n > 1)
+                return ifm_fail(error, IFM_USAGE, arm->where, "sweep the setting or let arms set it, not both",
+                                "arm '%s' sets %s, which the study sweeps", arm->name, slot->row->path);
+        }
+    }
+    return IFM_OK;
+}
+
+static void collect_axes(struct ifm_config *config)
+{
+    struct ifm_axis *axes = IFM_ARENA_ARRAY(config->arena, struct ifm_axis, config->n_slots);
+    size_t n = 0;
+    for (size_t i = 0; i < config->n_slots; i++) {
+        const struct ifm_slot *slot = &config->slots[i];
+        if (ifm_config_uses(config, slot))
+            axes[n++] = (struct ifm_axis){slot->row->path, slot->texts, slot->n};
+    }
+    config->study.axes = axes;
+    config->study.n_axes = n;
+}
+
+static void collect_study(struct ifm_config *config)
+{
+    struct ifm_study *study = &config->study;
+    study->seed = config->general.seed;
+    study->preset = ifm_config_find(config, "preset")->texts[0];
+    study->workloads = config->general.workload.items;
+    study->n_workloads = config->general.workload.n;
+    study->arms = config->arms;
+    study->n_arms = config->n_arms;
+    study->gates = config->gates;
+    study->n_gates = config->n_gates;
+    collect_axes(config);
+}
+
+enum ifm_status ifm_config_resolve(struct ifm_config *config, struct ifm_error *error)
+{
+    IFM_TRY(ifm_config_open(config, "", error));
+    IFM_TRY(apply_preset(config, error));
+    IFM_TRY(apply_repeats(config, error));
+    IFM_TRY(bind_common(config, error));
+    IFM_TRY(check_workloads(config, error));
+    IFM_TRY(check_unused(config, error));
+    IFM_TRY(check_rules(config, error));
+    IFM_TRY(resolve_ceilings(config, error));
+    IFM_TRY(check_arms(config, error));
+    collect_study(config);
+    config->lock = ifm_config_content(config);
+    struct ifm_sha256 hash = ifm_config_hash(config->lock);
+    config->study.config_hash = ifm_arena_strdup(config->arena, hash.hex);
+    json_t *whole = json_pack("{s:i}", "schema", IFM_LOCK_SCHEMA);
+    json_object_update(whole, config->lock);
+    json_object_set_new(whole, "hash", json_string(hash.hex));
+    json_decref(config->lock);
+    config->lock = whole;
+    config->resolved = true;
+    return IFM_OK;
+}

@@ -1,0 +1,277 @@
+/* The plan as JSON: the tables of its members, and writing. */
+#include "model/plan_json.h"
+#include "model/plan_fields.h"
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- tables ---- */
+
+static const char *const role_words[] = {"baseline", "variant", "ceiling", NULL};
+static const char *const ceiling_words[] = {"", "read", "write", "copy", "flops", NULL};
+static const char *const stop_words[] = {"mde", "repeats", NULL};
+static const char *const cache_words[] = {"hot", "cold", NULL};
+static const char *const lock_words[] = {"observed", "required", NULL};
+static const char *const op_words[] = {"at_most", "at_least", NULL};
+
+static_assert(sizeof(enum ifm_role) == sizeof(int) && sizeof(enum ifm_ceiling) == sizeof(int),
+              "a word is stored as an int");
+
+#define FIELD(type, kind, name)                                                                                        \
+    {                                                                                                                  \
+#name, IFM_FIELD_##kind, offsetof(type, name), NULL                                                            \
+    }
+#define WORD(type, name, words)                                                                                        \
+    {                                                                                                                  \
+#name, IFM_FIELD_WORD, offsetof(type, name), words                                                             \
+    }
+#define NESTED(name)                                                                                                   \
+    {                                                                                                                  \
+#name, IFM_FIELD_NESTED, 0, NULL                                                                               \
+    }
+#define TABLE(table, array) const struct ifm_field_table table = {array, sizeof(array) / sizeof *(array)}
+
+static const struct ifm_field plan_rows[] = {
+    NESTED(schema),
+    FIELD(struct ifm_plan, TEXT, run_id),
+    FIELD(struct ifm_plan, TEXT, config_hash),
+    FIELD(struct ifm_plan, SEED, seed),
+    FIELD(struct ifm_plan, TEXT, device),
+    NESTED(cells),
+    NESTED(gates),
+};
+TABLE(ifm_plan_fields, plan_rows);
+
+static const struct ifm_field cell_rows[] = {
+    FIELD(struct ifm_cell, U32, index),
+    FIELD(struct ifm_cell, TEXT, name),
+    FIELD(struct ifm_cell, TEXT, workload),
+    FIELD(struct ifm_cell, U32, threads),
+    FIELD(struct ifm_cell, SEED, seed),
+    FIELD(struct ifm_cell, TEXT, unsupported),
+    FIELD(struct ifm_cell, BOOL, cache_resident),
+    NESTED(axes),
+    NESTED(measure),
+    NESTED(arms),
+    NESTED(passes),
+};
+TABLE(ifm_cell_fields, cell_rows);
+
+static const struct ifm_field measure_rows[] = {
+    FIELD(struct ifm_measure, U64, warmup),
+    FIELD(struct ifm_measure, F64, warmup_cap_s),
+    FIELD(struct ifm_measure, F64, steady_tolerance),
+    WORD(struct ifm_measure, stop, stop_words),
+    FIELD(struct ifm_measure, U64, repeats),
+    FIELD(struct ifm_measure, F64, mde),
+    FIELD(struct ifm_measure, F64, cap_s),
+    FIELD(struct ifm_measure, U64, blocks_min),
+    FIELD(struct ifm_measure, U64, blocks_max),
+    FIELD(struct ifm_measure, U64, slot_steps),
+    FIELD(struct ifm_measure, F64, slot_min_s),
+    FIELD(struct ifm_measure, U64, inner),
+    WORD(struct ifm_measure, cache, cache_words),
+    FIELD(struct ifm_measure, F64, margin),
+    WORD(struct ifm_measure, locks, lock_words),
+};
+TABLE(ifm_measure_fields, measure_rows);
+
+static const struct ifm_field arm_rows[] = {
+    FIELD(struct ifm_arm, TEXT, name),
+    WORD(struct ifm_arm, role, role_words),
+    WORD(struct ifm_arm, ceiling, ceiling_words),
+    FIELD(struct ifm_arm, TEXT, workload),
+    FIELD(struct ifm_arm, TEXT, variant),
+    NESTED(settings),
+    NESTED(ledger),
+    FIELD(struct ifm_arm, U64, working_set),
+    FIELD(struct ifm_arm, U64, memory),
+    FIELD(struct ifm_arm, BOOL, lossy),
+    FIELD(struct ifm_arm, BOOL, has_oracle),
+    FIELD(struct ifm_arm, F64, tolerance),
+    FIELD(struct ifm_arm, TEXT, feature),
+    FIELD(struct ifm_arm, TEXT, equals),
+    FIELD(struct ifm_arm, F64, equal_bound),
+    FIELD(struct ifm_arm, BOOL, fixed_inner),
+};
+TABLE(ifm_arm_fields, arm_rows);
+
+static const struct ifm_field ledger_rows[] = {
+    FIELD(struct ifm_ledger, U64, flops),
+    FIELD(struct ifm_ledger, U64, bytes_read),
+    FIELD(struct ifm_ledger, U64, bytes_written),
+    FIELD(struct ifm_ledger, U64, tokens_prompt),
+    FIELD(struct ifm_ledger, U64, tokens_generated),
+    FIELD(struct ifm_ledger, U64, rows),
+};
+TABLE(ifm_ledger_fields, ledger_rows);
+
+static const struct ifm_field pass_rows[] = {
+    FIELD(struct ifm_pass, TEXT, name),
+    NESTED(instruments),
+    NESTED(columns),
+    NESTED(column_units),
+};
+TABLE(ifm_pass_fields, pass_rows);
+
+static const struct ifm_field gate_rows[] = {
+    FIELD(struct ifm_gate, TEXT, name),     FIELD(struct ifm_gate, TEXT, metric),
+    FIELD(struct ifm_gate, TEXT, arm),      FIELD(struct ifm_gate, TEXT, cell),
+    WORD(struct ifm_gate, op, op_words),    FIELD(struct ifm_gate, F64, threshold),
+    FIELD(struct ifm_gate, BOOL, interval),
+};
+TABLE(ifm_gate_fields, gate_rows);
+
+const char *ifm_role_name(enum ifm_role role)
+{
+    return role_words[role];
+}
+
+const char *ifm_ceiling_name(enum ifm_ceiling ceiling)
+{
+    return ceiling_words[ceiling];
+}
+
+/* ---- writing: NULL goes up when a text is not UTF-8 or a real is not finite ---- */
+
+static json_t *number_text(uint64_t number)
+{
+    char text[24];
+    snprintf(text, sizeof text, "%" PRIu64, number);
+    return json_string(text);
+}
+
+/* Not read through a pointer of the wrong type: `at` is a member at an offset. */
+static json_t *write_scalar(const struct ifm_field *field, const char *at)
+{
+    union {
+        const char *text;
+        bool boolean;
+        double real;
+        unsigned small;
+        uint64_t large;
+        int word;
+    } value;
+    switch (field->kind) {
+    case IFM_FIELD_TEXT:
+        memcpy(&value.text, at, sizeof value.text);
+        return json_string(value.text);
+    case IFM_FIELD_BOOL:
+        memcpy(&value.boolean, at, sizeof value.boolean);
+        return json_boolean(value.boolean);
+    case IFM_FIELD_F64:
+        memcpy(&value.real, at, sizeof value.real);
+        return json_real(value.real);
+    case IFM_FIELD_U32:
+        memcpy(&value.small, at, sizeof value.small);
+        return json_integer(value.small);
+    case IFM_FIELD_U64:
+    case IFM_FIELD_SEED:
+        memcpy(&value.large, at, sizeof value.large);
+        return field->kind == IFM_FIELD_U64 && value.large <= INT64_MAX ? json_integer((json_int_t)value.large)
+                                                                        : number_text(value.large);
+    case IFM_FIELD_WORD:
+        memcpy(&value.word, at, sizeof value.word);
+        return json_string(field->words[value.word]);
+    case IFM_FIELD_NESTED:
+        break;
+    }
+    return NULL;
+}
+
+/* One object of `table`. The nested values stand in the order of the table's nested rows and are stolen. */
+static json_t *write_object(const struct ifm_field_table *table, const void *record, json_t *const *nested)
+{
+    json_t *object = json_object();
+    bool ok = object != NULL;
+    for (size_t i = 0; i < table->n; i++) {
+        const struct ifm_field *field = &table->rows[i];
+        bool is_nested = field->kind == IFM_FIELD_NESTED;
+        json_t *value = is_nested ? *nested++ : write_scalar(field, (const char *)record + field->offset);
+        ok = json_object_set_new(object, field->key, value) == 0 && ok;
+    }
+    if (ok)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+/* An array of what `item` makes of each element of `items`. */
+static json_t *write_array(size_t n, const void *items, size_t size, json_t *(*item)(const void *))
+{
+    json_t *array = json_array();
+    bool ok = array != NULL;
+    for (size_t i = 0; i < n; i++)
+        ok = json_array_append_new(array, item((const char *)items + i * size)) == 0 && ok;
+    if (ok)
+        return array;
+    json_decref(array);
+    return NULL;
+}
+
+static json_t *write_text(const void *item)
+{
+    return json_string(*(const char *const *)item);
+}
+
+static json_t *write_settings(const struct ifm_setting *settings, size_t n)
+{
+    json_t *object = json_object();
+    bool ok = object != NULL;
+    for (size_t i = 0; i < n; i++)
+        ok = json_object_set_new(object, settings[i].path, json_string(settings[i].text)) == 0 && ok;
+    if (ok)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+static json_t *write_arm(const void *item)
+{
+    const struct ifm_arm *arm = item;
+    json_t *nested[] = {
+        write_settings(arm->settings, arm->n_settings),
+        write_object(&ifm_ledger_fields, &arm->ledger, NULL),
+    };
+    return write_object(&ifm_arm_fields, arm, nested);
+}
+
+static json_t *write_pass(const void *item)
+{
+    const struct ifm_pass *pass = item;
+    static const size_t size = sizeof(const char *);
+    json_t *nested[] = {
+        write_array(pass->n_instruments, pass->instruments, size, write_text),
+        write_array(pass->n_columns, pass->columns, size, write_text),
+        write_array(pass->n_columns, pass->column_units, size, write_text),
+    };
+    return write_object(&ifm_pass_fields, pass, nested);
+}
+
+static json_t *write_cell(const void *item)
+{
+    const struct ifm_cell *cell = item;
+    json_t *nested[] = {
+        write_settings(cell->axes, cell->n_axes),
+        write_object(&ifm_measure_fields, &cell->measure, NULL),
+        write_array(cell->n_arms, cell->arms, sizeof *cell->arms, write_arm),
+        write_array(cell->n_passes, cell->passes, sizeof *cell->passes, write_pass),
+    };
+    return write_object(&ifm_cell_fields, cell, nested);
+}
+
+static json_t *write_gate(const void *item)
+{
+    return write_object(&ifm_gate_fields, item, NULL);
+}
+
+json_t *ifm_plan_to_json(const struct ifm_plan *plan)
+{
+    json_t *nested[] = {
+        json_integer(IFM_PLAN_SCHEMA),
+        write_array(plan->n_cells, plan->cells, sizeof *plan->cells, write_cell),
+        write_array(plan->n_gates, plan->gates, sizeof *plan->gates, write_gate),
+    };
+    return write_object(&ifm_plan_fields, plan, nested);
+}

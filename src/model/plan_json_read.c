@@ -1,0 +1,417 @@
+/* Reading plan.json: every member typed and required, no other member, and a plan that agrees with itself. */
+#include "base/text.h"
+#include "model/plan_fields.h"
+#include "model/plan_json.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char hint[] = "the file was edited or cut; restore it or measure again";
+
+struct reader {
+    const char *where;
+    struct ifm_arena *arena;
+    struct ifm_error *error;
+};
+
+/* Where in the document: a chain on the stack, made into text only for a message. */
+struct place {
+    const struct place *up; /* NULL for the document itself */
+    const char *key;        /* NULL for an element of an array */
+    size_t index;
+};
+
+static void add_place(const struct place *place, struct ifm_text *out)
+{
+    if (place->up == NULL)
+        return;
+    add_place(place->up, out);
+    if (place->key == NULL)
+        ifm_text_printf(out, "[%zu]", place->index);
+    else
+        ifm_text_printf(out, "%s%s", place->up->up == NULL ? "" : ".", place->key);
+}
+
+static enum ifm_status fail_at(const struct reader *reader, const struct place *place, const char *message)
+{
+    struct ifm_text where = {0}, path = {0};
+    add_place(place, &path);
+    ifm_text_printf(&where, "%s%s%s", reader->where, path.size == 0 ? "" : ": ", path.size == 0 ? "" : path.data);
+    enum ifm_status status = ifm_fail(reader->error, IFM_INVALID, where.data, hint, "%s", message);
+    ifm_text_free(&path);
+    ifm_text_free(&where);
+    return status;
+}
+
+/* A typed read of base/json.h has failed: say where in the document. */
+static enum ifm_status fail_member(const struct reader *reader, const struct place *place)
+{
+    char message[sizeof reader->error->message];
+    memcpy(message, reader->error->message, sizeof message);
+    return fail_at(reader, place, message);
+}
+
+/* ---- members ---- */
+
+static enum ifm_status read_u64(const struct reader *reader, const json_t *object, const struct ifm_field *field,
+                                const struct place *place, uint64_t *out)
+{
+    const json_t *value = json_object_get(object, field->key);
+    bool as_text = field->kind == IFM_FIELD_SEED || json_is_string(value);
+    if (!as_text)
+        return ifm_json_get_u64(object, field->key, NULL, out, reader->error) == IFM_OK ? IFM_OK
+                                                                                        : fail_member(reader, place);
+    const char *text;
+    if (ifm_json_get_string(object, field->key, NULL, &text, reader->error) != IFM_OK)
+        return fail_member(reader, place);
+    char again[24] = "";
+    if (ifm_parse_u64(text, out))
+        snprintf(again, sizeof again, "%" PRIu64, *out);
+    if (strcmp(text, again) != 0)
+        return fail_at(reader, place, "the text is not a decimal integer of 64 bits");
+    if (field->kind == IFM_FIELD_U64 && *out <= INT64_MAX)
+        return fail_at(reader, place, "an integer of at least 0 is needed, not text");
+    return IFM_OK;
+}
+
+static enum ifm_status read_word(const struct reader *reader, const char *text, const struct ifm_field *field,
+                                 const struct place *place, int *out)
+{
+    struct ifm_text message = {0};
+    ifm_text_printf(&message, "\"%s\" is not known;", text);
+    for (int i = 0; field->words[i] != NULL; i++) {
+        if (strcmp(text, field->words[i]) == 0) {
+            ifm_text_free(&message);
+            *out = i;
+            return IFM_OK;
+        }
+        ifm_text_printf(&message, "%s \"%s\"", i == 0 ? "" : ",", field->words[i]);
+    }
+    ifm_text_add(&message, " are possible");
+    enum ifm_status status = fail_at(reader, place, message.data);
+    ifm_text_free(&message);
+    return status;
+}
+
+static enum ifm_status read_text(const struct reader *reader, const json_t *object, const struct ifm_field *field,
+                                 const struct place *place, char *at)
+{
+    const char *text;
+    int word = 0;
+    if (ifm_json_get_string(object, field->key, NULL, &text, reader->error) != IFM_OK)
+        return fail_member(reader, place);
+    if (field->kind == IFM_FIELD_TEXT) {
+        text = ifm_arena_strdup(reader->arena, text);
+        memcpy(at, &text, sizeof text);
+        return IFM_OK;
+    }
+    IFM_TRY(read_word(reader, text, field, place, &word));
+    memcpy(at, &word, sizeof word);
+    return IFM_OK;
+}
+
+static enum ifm_status read_number(const struct reader *reader, const json_t *object, const struct ifm_field *field,
+                                   const struct place *place, char *at)
+{
+    uint64_t large = 0;
+    double real = 0;
+    if (field->kind == IFM_FIELD_F64) {
+        if (ifm_json_get_f64(object, field->key, NULL, &real, reader->error) != IFM_OK)
+            return fail_member(reader, place);
+        memcpy(at, &real, sizeof real);
+        return IFM_OK;
+    }
+    IFM_TRY(read_u64(reader, object, field, place, &large));
+    if (field->kind != IFM_FIELD_U32) {
+        memcpy(at, &large, sizeof large);
+        return IFM_OK;
+    }
+    unsigned small = (unsigned)large;
+    if (small != large)
+        return fail_at(reader, place, "the number is above 4294967295");
+    memcpy(at, &small, sizeof small);
+    return IFM_OK;
+}
+
+static enum ifm_status read_member(const struct reader *reader, const json_t *object, const struct ifm_field *field,
+                                   const struct place *place, char *at)
+{
+    bool boolean;
+    switch (field->kind) {
+    case IFM_FIELD_TEXT:
+    case IFM_FIELD_WORD:
+        return read_text(reader, object, field, place, at);
+    case IFM_FIELD_BOOL:
+        if (ifm_json_get_bool(object, field->key, NULL, &boolean, reader->error) != IFM_OK)
+            return fail_member(reader, place);
+        memcpy(at, &boolean, sizeof boolean);
+        return IFM_OK;
+    case IFM_FIELD_F64:
+    case IFM_FIELD_U32:
+    case IFM_FIELD_U64:
+    case IFM_FIELD_SEED:
+        return read_number(reader, object, field, place, at);
+    case IFM_FIELD_NESTED:
+        break;
+    }
+    return IFM_OK;
+}
+
+/* An object of `table` into `record`; nested members are only checked to be there and are left to the caller. */
+static enum ifm_status read_object(const struct reader *reader, const json_t *object,
+                                   const struct ifm_field_table *table, const struct place *place, void *record)
+{
+    if (!json_is_object(object))
+        return fail_at(reader, place, "an object is needed");
+    size_t known = 0;
+    for (size_t i = 0; i < table->n; i++) {
+        const struct ifm_field *field = &table->rows[i];
+        struct place member = {place, field->key, 0};
+        if (field->kind == IFM_FIELD_NESTED && json_object_get(object, field->key) == NULL)
+            return fail_at(reader, &member, "the member is missing");
+        IFM_TRY(read_member(reader, object, field, &member, (char *)record + field->offset));
+        known++;
+    }
+    if (json_object_size(object) == known)
+        return IFM_OK;
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)object, key, value)
+    {
+        size_t i = 0;
+        while (i < table->n && strcmp(table->rows[i].key, key) != 0)
+            i++;
+        struct place member = {place, key, 0};
+        if (i == table->n)
+            return fail_at(reader, &member, "a plan has no such member");
+    }
+    return IFM_OK;
+}
+
+/* ---- lists ---- */
+
+typedef enum ifm_status item_fn(const struct reader *reader, const json_t *json, const struct place *place,
+                                void *record);
+
+/* The array member `key` of `object`; its elements are read by `item` into records of `size` bytes. */
+static enum ifm_status read_array(const struct reader *reader, const json_t *object, const char *key,
+                                  const struct place *up, size_t size, item_fn *item, void **out, size_t *n)
+{
+    struct place place = {up, key, 0};
+    const json_t *array;
+    if (ifm_json_get_array(object, key, NULL, &array, reader->error) != IFM_OK)
+        return fail_member(reader, &place);
+    *n = json_array_size(array);
+    *out = ifm_arena_alloc(reader->arena, *n * size);
+    for (size_t i = 0; i < *n; i++) {
+        struct place element = {&place, NULL, i};
+        IFM_TRY(item(reader, json_array_get(array, i), &element, (char *)*out + i * size));
+    }
+    return IFM_OK;
+}
+
+static enum ifm_status read_item_text(const struct reader *reader, const json_t *json, const struct place *place,
+                                      void *record)
+{
+    if (!json_is_string(json))
+        return fail_at(reader, place, "a string is needed");
+    const char *text = ifm_arena_strdup(reader->arena, json_string_value(json));
+    memcpy(record, &text, sizeof text);
+    return IFM_OK;
+}
+
+static enum ifm_status read_texts(const struct reader *reader, const json_t *object, const char *key,
+                                  const struct place *up, const char *const **out, size_t *n)
+{
+    void *items;
+    IFM_TRY(read_array(reader, object, key, up, sizeof **out, read_item_text, &items, n));
+    *out = items;
+    return IFM_OK;
+}
+
+static enum ifm_status read_settings(const struct reader *reader, const json_t *object, const char *key,
+                                     const struct place *up, const struct ifm_setting **out, size_t *n)
+{
+    struct place place = {up, key, 0};
+    const json_t *settings;
+    if (ifm_json_get_object(object, key, NULL, &settings, reader->error) != IFM_OK)
+        return fail_member(reader, &place);
+    struct ifm_setting *items = IFM_ARENA_ARRAY(reader->arena, struct ifm_setting, json_object_size(settings));
+    *n = 0;
+    const char *path;
+    json_t *text;
+    json_object_foreach((json_t *)settings, path, text)
+    {
+        struct place member = {&place, path, 0};
+        if (!json_is_string(text))
+            return fail_at(reader, &member, "a string is needed");
+        items[*n].path = ifm_arena_strdup(reader->arena, path);
+        items[(*n)++].text = ifm_arena_strdup(reader->arena, json_string_value(text));
+    }
+    *out = items;
+    return IFM_OK;
+}
+
+/* ---- records ---- */
+
+static enum ifm_status read_arm(const struct reader *reader, const json_t *json, const struct place *place,
+                                void *record)
+{
+    struct ifm_arm *arm = record;
+    struct place ledger = {place, "ledger", 0};
+    IFM_TRY(read_object(reader, json, &ifm_arm_fields, place, arm));
+    IFM_TRY(read_settings(reader, json, "settings", place, &arm->settings, &arm->n_settings));
+    return read_object(reader, json_object_get(json, "ledger"), &ifm_ledger_fields, &ledger, &arm->ledger);
+}
+
+static enum ifm_status read_pass(const struct reader *reader, const json_t *json, const struct place *place,
+                                 void *record)
+{
+    struct ifm_pass *pass = record;
+    size_t n_units;
+    IFM_TRY(read_object(reader, json, &ifm_pass_fields, place, pass));
+    IFM_TRY(read_texts(reader, json, "instruments", place, &pass->instruments, &pass->n_instruments));
+    IFM_TRY(read_texts(reader, json, "columns", place, &pass->columns, &pass->n_columns));
+    IFM_TRY(read_texts(reader, json, "column_units", place, &pass->column_units, &n_units));
+    struct place units = {place, "column_units", 0};
+    if (n_units != pass->n_columns)
+        return fail_at(reader, &units, "there must be as many units as columns");
+    return IFM_OK;
+}
+
+static enum ifm_status read_cell(const struct reader *reader, const json_t *json, const struct place *place,
+                                 void *record)
+{
+    struct ifm_cell *cell = record;
+    struct place measure = {place, "measure", 0};
+    void *arms, *passes;
+    IFM_TRY(read_object(reader, json, &ifm_cell_fields, place, cell));
+    IFM_TRY(read_settings(reader, json, "axes", place, &cell->axes, &cell->n_axes));
+    IFM_TRY(read_object(reader, json_object_get(json, "measure"), &ifm_measure_fields, &measure, &cell->measure));
+    IFM_TRY(read_array(reader, json, "arms", place, sizeof *cell->arms, read_arm, &arms, &cell->n_arms));
+    IFM_TRY(read_array(reader, json, "passes", place, sizeof *cell->passes, read_pass, &passes, &cell->n_passes));
+    cell->arms = arms;
+    cell->passes = passes;
+    return IFM_OK;
+}
+
+static enum ifm_status read_gate(const struct reader *reader, const json_t *json, const struct place *place,
+                                 void *record)
+{
+    return read_object(reader, json, &ifm_gate_fields, place, record);
+}
+
+/* ---- a plan agrees with itself ---- */
+
+/* The name of element `i` of records of `size` bytes that hold it at `offset`. */
+static const char *name_of(const void *items, size_t size, size_t offset, size_t i)
+{
+    const char *name;
+    memcpy(&name, (const char *)items + i * size + offset, sizeof name);
+    return name;
+}
+
+/* Names are not empty and unique. `what` is their list: "arms". */
+static enum ifm_status check_names(const struct reader *reader, const struct place *up, const char *what,
+                                   const void *items, size_t n, size_t size, size_t offset)
+{
+    struct place list = {up, what, 0};
+    for (size_t i = 0; i < n; i++) {
+        struct place element = {&list, NULL, i};
+        const char *name = name_of(items, size, offset, i);
+        if (name[0] == '\0')
+            return fail_at(reader, &element, "the name is empty");
+        for (size_t other = 0; other < i; other++)
+            if (strcmp(name, name_of(items, size, offset, other)) == 0)
+                return fail_at(reader, &element,
+                               ifm_arena_printf(reader->arena, "the name \"%s\" is used twice", name));
+    }
+    return IFM_OK;
+}
+
+static enum ifm_status check_equals(const struct reader *reader, const struct place *up, const struct ifm_cell *cell)
+{
+    struct place list = {up, "arms", 0};
+    for (size_t a = 0; a < cell->n_arms; a++) {
+        const char *name = cell->arms[a].equals;
+        struct place arm = {&list, NULL, a}, equals = {&arm, "equals", 0};
+        size_t other = 0;
+        while (other < cell->n_arms && strcmp(cell->arms[other].name, name) != 0)
+            other++;
+        if (name[0] != '\0' && (other == cell->n_arms || other == a))
+            return fail_at(reader, &equals,
+                           ifm_arena_printf(reader->arena, "\"%s\" is not another arm of this cell", name));
+    }
+    return IFM_OK;
+}
+
+static enum ifm_status check_cell(const struct reader *reader, const struct place *cells, const struct ifm_cell *cell,
+                                  size_t i)
+{
+    struct place place = {cells, NULL, i}, index = {&place, "index", 0}, arms = {&place, "arms", 0},
+                 passes = {&place, "passes", 0};
+    bool runs = cell->unsupported[0] == '\0';
+    if (cell->index != i)
+        return fail_at(reader, &index, "the index is not the cell's place in the list");
+    if (runs && cell->n_arms == 0)
+        return fail_at(reader, &arms, "a cell that runs has at least one arm");
+    if (runs && cell->n_passes == 0)
+        return fail_at(reader, &passes, "a cell that runs has at least one pass");
+    IFM_TRY(check_names(reader, &place, "arms", cell->arms, cell->n_arms, sizeof *cell->arms,
+                        offsetof(struct ifm_arm, name)));
+    IFM_TRY(check_equals(reader, &place, cell));
+    IFM_TRY(check_names(reader, &place, "passes", cell->passes, cell->n_passes, sizeof *cell->passes,
+                        offsetof(struct ifm_pass, name)));
+    for (size_t p = 0; p < cell->n_passes; p++) {
+        const struct ifm_pass *pass = &cell->passes[p];
+        struct place element = {&passes, NULL, p};
+        IFM_TRY(check_names(reader, &element, "columns", pass->columns, pass->n_columns, sizeof *pass->columns, 0));
+    }
+    return IFM_OK;
+}
+
+static enum ifm_status check_plan(const struct reader *reader, const struct place *root, const struct ifm_plan *plan)
+{
+    struct place cells = {root, "cells", 0};
+    IFM_TRY(check_names(reader, root, "cells", plan->cells, plan->n_cells, sizeof *plan->cells,
+                        offsetof(struct ifm_cell, name)));
+    for (size_t i = 0; i < plan->n_cells; i++)
+        IFM_TRY(check_cell(reader, &cells, &plan->cells[i], i));
+    return IFM_OK;
+}
+
+/* The schema comes first: a plan of another one may differ in everything else. */
+static enum ifm_status check_schema(const struct reader *reader, const struct place *root, const json_t *json)
+{
+    struct place place = {root, "schema", 0};
+    int64_t schema;
+    if (!json_is_object(json))
+        return fail_at(reader, root, "a plan is a JSON object");
+    if (ifm_json_get_i64(json, "schema", NULL, &schema, reader->error) != IFM_OK)
+        return fail_member(reader, &place);
+    if (schema != IFM_PLAN_SCHEMA)
+        return fail_at(reader, &place,
+                       ifm_arena_printf(reader->arena, "schema %" PRId64 "; this version reads schema %d", schema,
+                                        IFM_PLAN_SCHEMA));
+    return IFM_OK;
+}
+
+enum ifm_status ifm_plan_from_json(const json_t *json, const char *where, struct ifm_arena *arena,
+                                   struct ifm_plan **out, struct ifm_error *error)
+{
+    struct ifm_error local;
+    const struct reader reader = {where, arena, error == NULL ? &local : error};
+    const struct place root = {NULL, NULL, 0};
+    struct ifm_plan *plan = IFM_ARENA_NEW(arena, struct ifm_plan);
+    void *cells, *gates;
+    *out = NULL;
+    IFM_TRY(check_schema(&reader, &root, json));
+    IFM_TRY(read_object(&reader, json, &ifm_plan_fields, &root, plan));
+    IFM_TRY(read_array(&reader, json, "cells", &root, sizeof *plan->cells, read_cell, &cells, &plan->n_cells));
+    IFM_TRY(read_array(&reader, json, "gates", &root, sizeof *plan->gates, read_gate, &gates, &plan->n_gates));
+    plan->cells = cells;
+    plan->gates = gates;
+    IFM_TRY(check_plan(&reader, &root, plan));
+    *out = plan;
+    return IFM_OK;
+}

@@ -1,0 +1,232 @@
+/* The arms of one cell. */
+#include "plan/arms.h"
+
+#include "base/text.h"
+#include <stdio.h>
+#include <string.h>
+
+const char *ifm_setting_find(const struct ifm_setting *settings, size_t n, const char *path)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(settings[i].path, path) == 0)
+            return settings[i].text;
+    return NULL;
+}
+
+/* The cell's settings with the arm's own ones in their place. */
+static struct ifm_setting *overlay(const struct ifm_arms_request *request, const struct ifm_arm_spec *spec, size_t *n,
+                                   struct ifm_arena *arena)
+{
+    size_t most = request->n_settings + (spec != NULL ? spec->n_set : 0);
+    struct ifm_setting *merged = IFM_ARENA_ARRAY(arena, struct ifm_setting, most + 1);
+    memcpy(merged, request->settings, request->n_settings * sizeof *merged);
+    *n = request->n_settings;
+    for (size_t i = 0; spec != NULL && i < spec->n_set; i++) {
+        size_t at = 0;
+        while (at < *n && strcmp(merged[at].path, spec->set[i].path) != 0)
+            at++;
+        merged[at] = spec->set[i];
+        if (at == *n)
+            ++*n;
+    }
+    return merged;
+}
+
+static enum ifm_status describe(const struct ifm_arms_request *request, const struct ifm_workload_entry *workload,
+                                const struct ifm_setting *settings, size_t n, struct ifm_arena *arena,
+                                struct ifm_arm_list *list, const char **why_not, struct ifm_error *error)
+{
+    *list = (struct ifm_arm_list){0};
+    *why_not = NULL;
+    IFM_TRY(workload->describe(settings, n, &request->catalog->machine, arena, list, why_not, error));
+    for (size_t i = 0; i < list->n; i++) {
+        list->items[i].workload = workload->name;
+        list->items[i].settings = settings;
+        list->items[i].n_settings = n;
+        list->items[i].equals = "";
+        if (list->items[i].variant == NULL)
+            list->items[i].variant = "";
+        if (list->items[i].feature == NULL)
+            list->items[i].feature = "";
+    }
+    return IFM_OK;
+}
+
+/* A growing list of arms in the arena. */
+struct arms {
+    struct ifm_arm *items;
+    size_t n, capacity;
+};
+
+static void push(struct arms *arms, const struct ifm_arm *arm, struct ifm_arena *arena)
+{
+    if (arms->n == arms->capacity) {
+        size_t capacity = arms->capacity == 0 ? 8 : 2 * arms->capacity;
+        struct ifm_arm *items = IFM_ARENA_ARRAY(arena, struct ifm_arm, capacity);
+        if (arms->n > 0)
+            memcpy(items, arms->items, arms->n * sizeof *items);
+        arms->items = items;
+        arms->capacity = capacity;
+    }
+    arms->items[arms->n++] = *arm;
+}
+
+/* Without configured arms: what the workload describes. Several variants are probes of the device, not rivals. */
+static enum ifm_status add_described(const struct ifm_arms_request *request, struct ifm_arena *arena, struct arms *arms,
+                                     const char **why_not, struct ifm_error *error)
+{
+    size_t n;
+    struct ifm_setting *settings = overlay(request, NULL, &n, arena);
+    struct ifm_arm_list list;
+    IFM_TRY(describe(request, request->workload, settings, n, arena, &list, why_not, error));
+    for (size_t i = 0; i < list.n; i++) {
+        list.items[i].role = list.n == 1 ? IFM_ROLE_BASELINE : IFM_ROLE_CEILING;
+        push(arms, &list.items[i], arena);
+    }
+    return IFM_OK;
+}
+
+static enum ifm_status add_configured(const struct ifm_arms_request *request, struct ifm_arena *arena,
+                                      struct arms *arms, const char **why_not, struct ifm_error *error)
+{
+    for (size_t s = 0; s < request->study->n_arms && *why_not == NULL; s++) {
+        const struct ifm_arm_spec *spec = &request->study->arms[s];
+        size_t n;
+        struct ifm_setting *settings = overlay(request, spec, &n, arena);
+        struct ifm_arm_list list;
+        IFM_TRY(describe(request, request->workload, settings, n, arena, &list, why_not, error));
+        if (*why_not != NULL) {
+            *why_not = ifm_arena_printf(arena, "arm %s: %s", spec->name, *why_not);
+            return IFM_OK;
+        }
+        if (list.n != 1)
+            return ifm_fail(error, IFM_USAGE, spec->where, "compare arms of another workload, or remove `arms`",
+                            "workload %s makes %zu probes of its own; arms cannot be laid over them",
+                            request->workload->name, list.n);
+        list.items[0].name = spec->name;
+        list.items[0].role = spec->baseline ? IFM_ROLE_BASELINE : IFM_ROLE_VARIANT;
+        push(arms, &list.items[0], arena);
+    }
+    return IFM_OK;
+}
+
+static uint64_t largest_working_set(const struct arms *arms)
+{
+    uint64_t largest = 0;
+    for (size_t i = 0; i < arms->n; i++)
+        if (arms->items[i].working_set > largest)
+            largest = arms->items[i].working_set;
+    return largest;
+}
+
+/* Probes of the limits that the cell's rates are held against, over as many bytes as the cell itself touches. */
+static enum ifm_status add_ceilings(const struct ifm_arms_request *request, struct ifm_arena *arena, struct arms *arms,
+                                    struct ifm_error *error)
+{
+    const struct ifm_workload_entry *stream = NULL;
+    for (size_t i = 0; i < request->catalog->n_workloads; i++)
+        if (strcmp(request->catalog->workloads[i].name, "stream") == 0)
+            stream = &request->catalog->workloads[i];
+    uint64_t bytes = largest_working_set(arms);
+    if (stream == NULL || stream == request->workload || bytes == 0)
+        return IFM_OK;
+    for (size_t c = 0; c < request->study->n_ceilings; c++) {
+        if (strcmp(request->study->ceilings[c], "none") == 0)
+            continue;
+        struct ifm_setting *settings = IFM_ARENA_ARRAY(arena, struct ifm_setting, 3);
+        settings[0] = (struct ifm_setting){"stream.probe", request->study->ceilings[c]};
+        settings[1] = (struct ifm_setting){"stream.size", ifm_arena_printf(arena, "%llu", (unsigned long long)bytes)};
+        const char *threads = ifm_setting_find(request->settings, request->n_settings, "device.threads");
+        settings[2] = (struct ifm_setting){"device.threads", threads == NULL ? "0" : threads};
+        struct ifm_arm_list list;
+        const char *why_not;
+        IFM_TRY(describe(request, stream, settings, 3, arena, &list, &why_not, error));
+        for (size_t i = 0; i < list.n; i++) {
+            list.items[i].role = IFM_ROLE_CEILING;
+            push(arms, &list.items[i], arena);
+        }
+    }
+    return IFM_OK;
+}
+
+/* A variant of the same work on the same data must give the baseline's output (rule 12). */
+static void bind_outputs(struct arms *arms)
+{
+    const struct ifm_arm *baseline = NULL;
+    for (size_t i = 0; i < arms->n; i++)
+        if (arms->items[i].role == IFM_ROLE_BASELINE)
+            baseline = &arms->items[i];
+    for (size_t i = 0; baseline != NULL && i < arms->n; i++) {
+        struct ifm_arm *arm = &arms->items[i];
+        bool same_work = memcmp(&arm->ledger, &baseline->ledger, sizeof arm->ledger) == 0;
+        if (arm->role != IFM_ROLE_VARIANT || !arm->has_oracle || arm->lossy || !same_work)
+            continue;
+        arm->equals = baseline->name;
+        arm->equal_bound = arm->tolerance > baseline->tolerance ? arm->tolerance : baseline->tolerance;
+    }
+}
+
+/* Names are unique, and a block's order has room for all. */
+static enum ifm_status check_names(const struct arms *arms, const struct ifm_cell *cell, struct ifm_error *error)
+{
+    if (arms->n > IFM_MOST_ARMS)
+        return ifm_fail(error, IFM_USAGE, cell->name, "compare fewer arms at once", "%zu arms; a cell holds at most %d",
+                        arms->n, IFM_MOST_ARMS);
+    for (size_t i = 0; i < arms->n; i++)
+        for (size_t j = i + 1; j < arms->n; j++)
+            if (strcmp(arms->items[i].name, arms->items[j].name) == 0)
+                return ifm_fail(error, IFM_USAGE, cell->name, "rename the arm", "two arms are called \"%s\"",
+                                arms->items[i].name);
+    return IFM_OK;
+}
+
+/* Arms with one ledger work on the same data and share it; the rest adds up. */
+static uint64_t memory_needed(const struct arms *arms)
+{
+    uint64_t total = 0;
+    for (size_t i = 0; i < arms->n; i++) {
+        bool shared = false;
+        for (size_t j = 0; j < i && !shared; j++)
+            shared = strcmp(arms->items[i].workload, arms->items[j].workload) == 0 &&
+                     memcmp(&arms->items[i].ledger, &arms->items[j].ledger, sizeof arms->items[i].ledger) == 0;
+        if (!shared && __builtin_add_overflow(total, arms->items[i].memory, &total))
+            return UINT64_MAX;
+    }
+    return total;
+}
+
+static enum ifm_status check_memory(const struct arms *arms, const struct ifm_cell *cell,
+                                    const struct ifm_machine *machine, struct ifm_error *error)
+{
+    uint64_t needed = memory_needed(arms);
+    if (needed <= machine->memory_available)
+        return IFM_OK;
+    char need[48], have[48];
+    return ifm_fail(error, IFM_USAGE, cell->name, "choose a smaller shape, or free memory",
+                    "needs %s of memory (%llu bytes), but %s (%llu bytes) are available",
+                    ifm_format_human((double)needed, "B", need), (unsigned long long)needed,
+                    ifm_format_human((double)machine->memory_available, "B", have),
+                    (unsigned long long)machine->memory_available);
+}
+
+enum ifm_status ifm_plan_arms(const struct ifm_arms_request *request, struct ifm_arena *arena, struct ifm_cell *cell,
+                              struct ifm_error *error)
+{
+    struct arms arms = {0};
+    const char *why_not = NULL;
+    if (request->study->n_arms == 0)
+        IFM_TRY(add_described(request, arena, &arms, &why_not, error));
+    else
+        IFM_TRY(add_configured(request, arena, &arms, &why_not, error));
+    if (why_not != NULL) {
+        cell->unsupported = why_not;
+        return IFM_OK;
+    }
+    IFM_TRY(add_ceilings(request, arena, &arms, error));
+    bind_outputs(&arms);
+    IFM_TRY(check_names(&arms, cell, error));
+    IFM_TRY(check_memory(&arms, cell, &request->catalog->machine, error));
+    cell->arms = arms.items;
+    cell->n_arms = arms.n;
+    return IFM_OK;
+}

@@ -1,0 +1,213 @@
+/* Study x catalog -> plan.
+ *
+ * For each workload the swept rows that concern it span a product, first axis slowest; each point is a cell. A cell's
+ * arms are the configured arms (or what the workload describes when none are configured), followed by the ceiling
+ * probes that the study takes along, so that a rate and its ceiling come from the same minutes. */
+#include "plan/plan.h"
+
+#include "base/random.h"
+#include "base/text.h"
+#include "plan/arms.h"
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST_CELLS = 4096, STREAM_OF_CELL_SEEDS = 0x63656c6c };
+
+static const struct ifm_workload_entry *find_workload(const struct ifm_catalog *catalog, const char *name)
+{
+    for (size_t i = 0; i < catalog->n_workloads; i++)
+        if (strcmp(catalog->workloads[i].name, name) == 0)
+            return &catalog->workloads[i];
+    return NULL;
+}
+
+static bool has_prefix(const char *path, const char *section)
+{
+    size_t length = strlen(section);
+    return strncmp(path, section, length) == 0 && path[length] == '.';
+}
+
+/* Does the row concern a cell of this workload? */
+static bool concerns(const char *path, const char *workload)
+{
+    return has_prefix(path, "device") || has_prefix(path, "measure") || has_prefix(path, workload);
+}
+
+/* The rows that concern one workload. */
+struct scope {
+    const struct ifm_axis **axes;
+    size_t n;
+    size_t cells;
+};
+
+static struct scope scope_of(const struct ifm_study *study, const char *workload, struct ifm_arena *arena)
+{
+    struct scope scope = {.axes = IFM_ARENA_ARRAY(arena, const struct ifm_axis *, study->n_axes), .cells = 1};
+    for (size_t i = 0; i < study->n_axes; i++) {
+        if (!concerns(study->axes[i].path, workload))
+            continue;
+        scope.axes[scope.n++] = &study->axes[i];
+        if (scope.cells <= MOST_CELLS)
+            scope.cells *= study->axes[i].n;
+    }
+    return scope;
+}
+
+/* The settings of point `index` of the product; swept ones also into `axes`. */
+static void settings_of(const struct scope *scope, size_t index, struct ifm_setting *settings, struct ifm_setting *axes,
+                        size_t *n_axes)
+{
+    size_t rest = index, stride = scope->cells;
+    *n_axes = 0;
+    for (size_t i = 0; i < scope->n; i++) {
+        const struct ifm_axis *axis = scope->axes[i];
+        stride /= axis->n;
+        settings[i] = (struct ifm_setting){axis->path, axis->texts[rest / stride]};
+        rest %= stride;
+        if (axis->n > 1)
+            axes[(*n_axes)++] = settings[i];
+    }
+}
+
+static const char *cell_name(const char *workload, const struct ifm_setting *axes, size_t n, struct ifm_arena *arena)
+{
+    struct ifm_text name = {0};
+    ifm_text_add(&name, workload);
+    for (size_t i = 0; i < n; i++) {
+        const char *dot = strrchr(axes[i].path, '.');
+        ifm_text_printf(&name, " %s=%s", dot == NULL ? axes[i].path : dot + 1, axes[i].text);
+    }
+    const char *kept = ifm_arena_strdup(arena, name.data);
+    ifm_text_free(&name);
+    return kept;
+}
+
+static unsigned threads_of(const struct ifm_setting *settings, size_t n, const struct ifm_machine *machine)
+{
+    const char *text = ifm_setting_find(settings, n, "device.threads");
+    uint64_t threads = 0;
+    if (text == NULL || !ifm_parse_u64(text, &threads) || threads == 0)
+        return machine->threads;
+    return (unsigned)threads;
+}
+
+/* One latency pass with every passive instrument; instruments of other classes get passes of their own. */
+static void set_passes(struct ifm_cell *cell, const struct ifm_catalog *catalog, struct ifm_arena *arena)
+{
+    struct ifm_pass *pass = IFM_ARENA_NEW(arena, struct ifm_pass);
+    size_t columns = 0;
+    for (size_t i = 0; i < catalog->n_instruments; i++)
+        columns += catalog->instruments[i].n_columns;
+    const char **instruments = IFM_ARENA_ARRAY(arena, const char *, catalog->n_instruments + 1);
+    const char **names = IFM_ARENA_ARRAY(arena, const char *, columns + 1);
+    const char **units = IFM_ARENA_ARRAY(arena, const char *, columns + 1);
+    pass->name = "latency";
+    for (size_t i = 0; i < catalog->n_instruments; i++) {
+        const struct ifm_instrument_entry *instrument = &catalog->instruments[i];
+        if (instrument->intrusion != 0)
+            continue;
+        instruments[pass->n_instruments++] = instrument->name;
+        for (size_t c = 0; c < instrument->n_columns; c++) {
+            names[pass->n_columns] = instrument->columns[c].id;
+            units[pass->n_columns++] = instrument->columns[c].unit;
+        }
+    }
+    pass->instruments = instruments;
+    pass->columns = names;
+    pass->column_units = units;
+    cell->passes = pass;
+    cell->n_passes = 1;
+}
+
+static uint64_t cell_seed(uint64_t seed, unsigned index)
+{
+    uint32_t word[4];
+    ifm_philox(seed, STREAM_OF_CELL_SEEDS, index, word);
+    /* 63 bits: JSON integers are signed. */
+    return ((uint64_t)word[0] << 32 | word[1]) >> 1;
+}
+
+static bool is_cache_resident(const struct ifm_cell *cell, const struct ifm_machine *machine)
+{
+    for (size_t i = 0; i < cell->n_arms; i++)
+        if (cell->arms[i].role != IFM_ROLE_CEILING && cell->arms[i].working_set > 0 &&
+            cell->arms[i].working_set < 4 * ifm_machine_llc(machine))
+            return true;
+    return false;
+}
+
+static enum ifm_status build_cell(const struct ifm_study *study, const struct ifm_catalog *catalog,
+                                  const struct ifm_workload_entry *workload, const struct scope *scope, size_t point,
+                                  struct ifm_arena *arena, struct ifm_cell *cell, struct ifm_error *error)
+{
+    struct ifm_setting *settings = IFM_ARENA_ARRAY(arena, struct ifm_setting, scope->n + 1);
+    struct ifm_setting *axes = IFM_ARENA_ARRAY(arena, struct ifm_setting, scope->n + 1);
+    settings_of(scope, point, settings, axes, &cell->n_axes);
+    cell->axes = axes;
+    cell->workload = workload->name;
+    cell->name = cell_name(workload->name, axes, cell->n_axes, arena);
+    cell->threads = threads_of(settings, scope->n, &catalog->machine);
+    cell->seed = cell_seed(study->seed, cell->index);
+    cell->unsupported = "";
+    if (cell->threads > catalog->machine.cpus_allowed)
+        return ifm_fail(
+            error, IFM_USAGE, "device.threads", "ask for fewer threads, or widen the affinity mask (taskset)",
+            "%u threads asked for, but this process may use %u CPUs", cell->threads, catalog->machine.cpus_allowed);
+    cell->measure = study->measure;
+    if (catalog->measure != NULL)
+        IFM_TRY(ifm_section_bind(catalog->measure, settings, scope->n, arena, &cell->measure, error));
+    struct ifm_arms_request request = {study, catalog, workload, settings, scope->n};
+    IFM_TRY(ifm_plan_arms(&request, arena, cell, error));
+    set_passes(cell, catalog, arena);
+    cell->cache_resident = is_cache_resident(cell, &catalog->machine);
+    return IFM_OK;
+}
+
+static enum ifm_status count_cells(const struct ifm_study *study, const struct ifm_catalog *catalog,
+                                   struct ifm_arena *arena, size_t *total, struct ifm_error *error)
+{
+    *total = 0;
+    for (size_t w = 0; w < study->n_workloads; w++) {
+        if (find_workload(catalog, study->workloads[w]) == NULL) {
+            const char **names = IFM_ARENA_ARRAY(arena, const char *, catalog->n_workloads);
+            for (size_t i = 0; i < catalog->n_workloads; i++)
+                names[i] = catalog->workloads[i].name;
+            const char *nearest = ifm_nearest(study->workloads[w], names, catalog->n_workloads);
+            char hint[128] = "`inferometer workloads` lists them";
+            if (nearest != NULL)
+                snprintf(hint, sizeof hint, "did you mean \"%s\"?", nearest);
+            return ifm_fail(error, IFM_USAGE, "workload", hint, "unknown workload \"%s\"", study->workloads[w]);
+        }
+        *total += scope_of(study, study->workloads[w], arena).cells;
+    }
+    if (*total > MOST_CELLS)
+        return ifm_fail(error, IFM_USAGE, "", "sweep fewer values, or split the study",
+                        "the axes span more than %d cells", MOST_CELLS);
+    return IFM_OK;
+}
+
+enum ifm_status ifm_plan_build(const struct ifm_study *study, const struct ifm_catalog *catalog, const char *run_id,
+                               struct ifm_arena *arena, struct ifm_plan **out, struct ifm_error *error)
+{
+    size_t total;
+    IFM_TRY(count_cells(study, catalog, arena, &total, error));
+    struct ifm_plan *plan = IFM_ARENA_NEW(arena, struct ifm_plan);
+    plan->run_id = run_id;
+    plan->config_hash = study->config_hash;
+    plan->seed = study->seed;
+    plan->device = catalog->machine.device;
+    plan->cells = IFM_ARENA_ARRAY(arena, struct ifm_cell, total);
+    plan->gates = study->gates;
+    plan->n_gates = study->n_gates;
+    for (size_t w = 0; w < study->n_workloads; w++) {
+        const struct ifm_workload_entry *workload = find_workload(catalog, study->workloads[w]);
+        struct scope scope = scope_of(study, workload->name, arena);
+        for (size_t point = 0; point < scope.cells; point++) {
+            struct ifm_cell *cell = &plan->cells[plan->n_cells];
+            cell->index = (unsigned)plan->n_cells++;
+            IFM_TRY(build_cell(study, catalog, workload, &scope, point, arena, cell, error));
+        }
+    }
+    *out = plan;
+    return IFM_OK;
+}

@@ -1,0 +1,29 @@
+/* Which metrics a summary shows, in which order: the one table that joins metric ids to places on the page. */
+#ifndef IFM_PUBLISH_COLUMNS_H
+#define IFM_PUBLISH_COLUMNS_H
+
+#include "model/plan.h"
+
+enum ifm_column_kind { IFM_COLUMN_QUANTITY = 0, IFM_COLUMN_COMPARISON };
+
+struct ifm_column_spec {
+    const char *heading;
+    const char *metric;
+    enum ifm_column_kind kind;
+    int part; /* 1: how fast; 2: how near to the machine's limits */
+};
+
+/* Columns of the arms' table, in order. */
+extern const struct ifm_column_spec ifm_columns[];
+extern const size_t ifm_n_columns;
+
+/* The cell's number that holds the measured ceiling of a kind. */
+const char *ifm_column_ceiling_metric(enum ifm_ceiling kind);
+/* The time of a step, and the time of one load of a cache probe. */
+#define IFM_METRIC_TIME "step_ns"
+#define IFM_METRIC_LOAD "load_ns"
+/* The cell's number that holds the size of a cache; levels count from 1. */
+enum { IFM_CACHES_SHOWN = 3 };
+const char *ifm_column_cache_metric(int level);
+
+#endif

@@ -1,0 +1,57 @@
+/* Reading facts out of run.log's events. */
+#include "publish/facts.h"
+#include <string.h>
+
+const json_t *ifm_event_meta(const json_t *events, const char *stage)
+{
+    size_t index;
+    json_t *event;
+    json_array_foreach((json_t *)events, index, event)
+    {
+        const char *name = json_string_value(json_object_get(event, "stage"));
+        if (name != NULL && strcmp(name, stage) == 0)
+            return json_object_get(event, "meta");
+    }
+    return NULL;
+}
+
+const json_t *ifm_event_locks(const json_t *event)
+{
+    const json_t *meta = json_object_get(event, "meta");
+    const json_t *locks = json_object_get(meta, "knobs");
+    return json_is_array(locks) && json_is_object(json_array_get(locks, 0)) ? locks : NULL;
+}
+
+double ifm_event_reported_cache(const json_t *events, int level)
+{
+    const json_t *environment = json_object_get(ifm_event_meta(events, "environment"), "fingerprint");
+    size_t index;
+    json_t *cache;
+    json_array_foreach(json_object_get(environment, "caches_reported"), index, cache)
+    {
+        const char *type = json_string_value(json_object_get(cache, "type"));
+        bool data = type == NULL || strcmp(type, "Instruction") != 0;
+        if (data && json_integer_value(json_object_get(cache, "level")) == level)
+            return json_number_value(json_object_get(cache, "bytes"));
+    }
+    return 0;
+}
+
+enum ifm_lock_state ifm_event_lock_state(const json_t *events)
+{
+    enum ifm_lock_state state = IFM_LOCK_UNKNOWN;
+    size_t index, k;
+    json_t *event, *lock;
+    json_array_foreach((json_t *)events, index, event)
+    {
+        const char *stage = json_string_value(json_object_get(event, "stage"));
+        const json_t *locks = stage != NULL && strcmp(stage, "locks") == 0 ? ifm_event_locks(event) : NULL;
+        json_array_foreach((json_t *)locks, k, lock)
+        {
+            if (!json_is_true(json_object_get(lock, "locked")))
+                return IFM_LOCK_OPEN;
+            state = IFM_LOCK_HELD;
+        }
+    }
+    return state;
+}

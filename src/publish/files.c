@@ -1,0 +1,40 @@
+/* The published files of a run folder, each written whole or not at all; the manifest last. */
+#include "base/file.h"
+#include "publish/compose.h"
+#include "sample/manifest.h"
+
+/* Steals `value`. */
+static enum ifm_status write_json(struct ifm_arena *arena, const char *dir, const char *name, json_t *value,
+                                  struct ifm_error *error)
+{
+    enum ifm_status status = ifm_json_write(ifm_path_join(arena, dir, name), value, error);
+    json_decref(value);
+    return status;
+}
+
+static enum ifm_status write_all(const struct ifm_publication *publication, struct ifm_arena *arena,
+                                 struct ifm_text *text, struct ifm_error *error)
+{
+    const char *dir = publication->dir;
+    const struct ifm_derived *derived = publication->derived;
+    IFM_TRY(write_json(arena, dir, "derived.json", ifm_derived_to_json(derived), error));
+    IFM_TRY(write_json(arena, dir, "verdict.json", ifm_verdict_to_json(publication->verdict, derived), error));
+    IFM_TRY(write_json(arena, dir, "metrics.json", ifm_compat_sop(publication), error));
+    ifm_compose_csv(publication, text);
+    IFM_TRY(ifm_file_write_atomic(ifm_path_join(arena, dir, "report.csv"), text->data, text->size, error));
+    ifm_text_clear(text);
+    IFM_TRY(ifm_compose_html(publication, text, error));
+    IFM_TRY(ifm_file_write_atomic(ifm_path_join(arena, dir, "report.html"), text->data, text->size, error));
+    return ifm_manifest_write(dir, error);
+}
+
+enum ifm_status ifm_publish_files(const struct ifm_publication *publication, struct ifm_error *error)
+{
+    IFM_TRY(ifm_compose_check(publication, error));
+    struct ifm_arena *arena = ifm_arena_create();
+    struct ifm_text text = {0};
+    enum ifm_status status = write_all(publication, arena, &text, error);
+    ifm_text_free(&text);
+    ifm_arena_destroy(arena);
+    return status;
+}

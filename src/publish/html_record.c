@@ -1,0 +1,294 @@
+/* The report's record: every number, the machine, the configuration, the definitions, how to repeat it, its limits. */
+#include "publish/facts.h"
+#include "publish/html.h"
+#include "publish/quantity.h"
+#include <string.h>
+
+void ifm_html_metric(struct ifm_page *page, const char *metric, const char *words)
+{
+    bool linked = metric[0] != '\0' && ifm_metric_find(page->metrics, page->n_metrics, metric) != NULL;
+    if (linked) {
+        ifm_text_add(page->out, "<a href=\"#metric-");
+        ifm_html_escape(metric, page->out);
+        ifm_text_add(page->out, "\">");
+    }
+    ifm_html_escape(words, page->out);
+    ifm_text_add(page->out, linked ? "</a>" : "");
+}
+
+/* ---- every number ---- */
+
+static void add_cell(struct ifm_page *page, const char *class, const char *text)
+{
+    ifm_text_printf(page->out, "<td class=\"%s\">", class);
+    ifm_html_escape(text, page->out);
+    ifm_text_add(page->out, "</td>");
+}
+
+static void add_number(struct ifm_page *page, const struct ifm_number *number)
+{
+    struct ifm_arena *arena = page->arena;
+    const struct ifm_value *value = &number->value;
+    bool ok = value->state == IFM_STATE_OK;
+    const char *state = ok ? value->text : ifm_state_label(value->state);
+    const char *remedy =
+        value->remedy == NULL || value->remedy[0] == '\0' ? "" : ifm_arena_printf(arena, ". Remedy: %s", value->remedy);
+    const char *words =
+        value->reason == NULL || value->reason[0] == '\0'
+            ? state
+            : ifm_arena_printf(arena, "%s%s%s%s", state, state[0] == '\0' ? "" : ": ", value->reason, remedy);
+    ifm_text_add(page->out, "<tr>");
+    add_cell(page, "left", number->cell);
+    add_cell(page, "left", number->arm);
+    ifm_text_add(page->out, "<td class=\"left\">");
+    ifm_html_metric(page, number->metric, number->metric);
+    ifm_text_add(page->out, "</td>");
+    add_cell(page, "num", ok ? ifm_quantity_number(value, arena) : "");
+    add_cell(page, "num", ok ? ifm_quantity_range(value, arena) : "");
+    add_cell(page, "num", value->n > 0 ? ifm_arena_printf(arena, "%lld %s", (long long)value->n, value->n_of) : "");
+    add_cell(page, "left", words);
+    ifm_text_add(page->out, "</tr>\n");
+}
+
+void ifm_html_numbers(struct ifm_page *page)
+{
+    const struct ifm_derived *derived = page->publication->derived;
+    ifm_text_printf(page->out, "<section><details><summary>Every number (%zu)</summary>\n", derived->n_numbers);
+    ifm_text_add(page->out,
+                 "<p class=\"dim\">Exact values stand in <code>derived.json</code> and "
+                 "<code>report.csv</code>; here they are rounded. Intervals are in brackets, in the unit of "
+                 "the number.</p>\n<div class=\"scroll\"><table class=\"all\"><thead><tr>"
+                 "<th class=\"left\">cell</th><th class=\"left\">arm</th><th class=\"left\">metric</th>"
+                 "<th>value</th><th>interval</th><th>n</th><th class=\"left\">state</th></tr></thead><tbody>\n");
+    for (size_t i = 0; i < derived->n_numbers; i++)
+        add_number(page, &derived->numbers[i]);
+    ifm_text_add(page->out, "</tbody></table></div></details></section>\n");
+}
+
+/* ---- facts as name and value ---- */
+
+static void add_fact(struct ifm_page *page, const char *name, const char *text, bool absent)
+{
+    ifm_text_add(page->out, "<tr><th scope=\"row\">");
+    ifm_html_escape(name, page->out);
+    ifm_text_printf(page->out, "</th><td%s>", absent ? " class=\"dim\"" : "");
+    ifm_html_escape(text, page->out);
+    ifm_text_add(page->out, "</td></tr>\n");
+}
+
+static const char *scalar_text(struct ifm_page *page, const json_t *value)
+{
+    if (json_is_string(value))
+        return json_string_value(value);
+    struct ifm_text text = {0};
+    ifm_json_print(value, false, &text);
+    const char *copy = ifm_arena_printf(page->arena, "%s", text.data);
+    ifm_text_free(&text);
+    return copy;
+}
+
+static bool is_scalar_list(const json_t *list)
+{
+    size_t index;
+    json_t *item;
+    json_array_foreach((json_t *)list, index, item)
+    {
+        if (json_is_object(item) || json_is_array(item))
+            return false;
+    }
+    return true;
+}
+
+static void add_facts(struct ifm_page *page, const char *name, const json_t *value);
+
+static void add_list(struct ifm_page *page, const char *name, const json_t *list)
+{
+    size_t index;
+    json_t *item;
+    const char *text = "";
+    if (!is_scalar_list(list)) {
+        json_array_foreach((json_t *)list, index, item)
+        {
+            add_facts(page, ifm_arena_printf(page->arena, "%s %zu", name, index), item);
+        }
+        return;
+    }
+    json_array_foreach((json_t *)list, index, item)
+    {
+        text = ifm_arena_printf(page->arena, "%s%s%s", text, index == 0 ? "" : ", ", scalar_text(page, item));
+    }
+    add_fact(page, name, text, false);
+}
+
+/* A tree of facts, one row a leaf; {"absent": reason, "remedy": ...} is a leaf. */
+static void add_facts(struct ifm_page *page, const char *name, const json_t *value)
+{
+    const char *absent = json_string_value(json_object_get(value, "absent"));
+    const char *remedy = json_string_value(json_object_get(value, "remedy"));
+    const char *key;
+    json_t *member;
+    if (absent != NULL) {
+        add_fact(page, name,
+                 ifm_arena_printf(page->arena, "absent: %s%s%s", absent,
+                                  remedy == NULL ? "" : ". Remedy: ", remedy == NULL ? "" : remedy),
+                 true);
+    } else if (json_is_object(value)) {
+        json_object_foreach((json_t *)value, key, member)
+        {
+            add_facts(page, ifm_arena_printf(page->arena, "%s%s%s", name, name[0] == '\0' ? "" : " ", key), member);
+        }
+    } else if (json_is_array(value)) {
+        add_list(page, name, value);
+    } else if (value != NULL) {
+        add_fact(page, name, scalar_text(page, value), json_is_null(value));
+    }
+}
+
+static void add_locks(struct ifm_page *page)
+{
+    size_t index, k;
+    json_t *event, *lock;
+    json_array_foreach((json_t *)page->publication->events, index, event)
+    {
+        const char *stage = json_string_value(json_object_get(event, "stage"));
+        if (stage == NULL || strcmp(stage, "locks") != 0)
+            continue;
+        const char *when = json_string_value(json_object_get(json_object_get(event, "meta"), "when"));
+        json_array_foreach((json_t *)ifm_event_locks(event), k, lock)
+        {
+            const char *knob = json_string_value(json_object_get(lock, "knob"));
+            const char *reason = json_string_value(json_object_get(lock, "reason"));
+            const json_t *value = json_object_get(lock, "value");
+            const char *text = ifm_arena_printf(
+                page->arena, "%s%s%s%s%s", json_is_true(json_object_get(lock, "locked")) ? "locked" : "not locked",
+                json_is_null(value) || value == NULL ? "" : ", ",
+                json_is_null(value) || value == NULL ? "" : scalar_text(page, value),
+                reason == NULL || reason[0] == '\0' ? "" : ": ", reason == NULL ? "" : reason);
+            add_fact(page,
+                     ifm_arena_printf(page->arena, "lock %s, %s the run", knob == NULL ? "" : knob,
+                                      when == NULL ? "during" : when),
+                     text, false);
+        }
+    }
+}
+
+void ifm_html_environment(struct ifm_page *page)
+{
+    const json_t *meta = ifm_event_meta(page->publication->events, "environment");
+    const json_t *fingerprint = json_object_get(meta, "fingerprint");
+    ifm_text_add(page->out, "<section><details><summary>Environment</summary>\n");
+    if (meta == NULL)
+        ifm_text_add(page->out, "<p class=\"dim\">absent: run.log holds no environment event.</p>\n");
+    ifm_text_add(page->out, "<table class=\"facts\"><tbody>\n");
+    add_facts(page, "", fingerprint != NULL ? fingerprint : meta);
+    add_locks(page);
+    ifm_text_add(page->out, "</tbody></table></details></section>\n");
+}
+
+void ifm_html_configuration(struct ifm_page *page)
+{
+    const json_t *lock = page->publication->lock;
+    const json_t *parameters = json_object_get(lock, "parameters");
+    if (parameters == NULL)
+        return;
+    ifm_text_add(page->out, "<section><details><summary>Configuration</summary>\n"
+                            "<table class=\"facts\"><tbody>\n");
+    add_facts(page, "", parameters);
+    add_facts(page, "arms", json_object_get(lock, "arms"));
+    add_facts(page, "gates", json_object_get(lock, "gates"));
+    ifm_text_add(page->out, "</tbody></table></details></section>\n");
+}
+
+/* ---- definitions ---- */
+
+static bool is_used(const struct ifm_page *page, const char *metric)
+{
+    const struct ifm_derived *derived = page->publication->derived;
+    for (size_t i = 0; i < derived->n_numbers; i++)
+        if (strcmp(derived->numbers[i].metric, metric) == 0)
+            return true;
+    return false;
+}
+
+static void add_definition(struct ifm_page *page, const struct ifm_metric *metric)
+{
+    struct ifm_text *out = page->out;
+    const struct {
+        const char *title, *text;
+    } lines[] = {{"Unit: ", metric->unit},
+                 {"Formula: ", metric->formula},
+                 {"Source: ", metric->source},
+                 {"Limits: ", metric->limits}};
+    ifm_text_add(out, "<dt id=\"metric-");
+    ifm_html_escape(metric->id, out);
+    ifm_text_add(out, "\"><code>");
+    ifm_html_escape(metric->id, out);
+    ifm_text_add(out, "</code></dt><dd>");
+    ifm_html_escape(metric->prose, out);
+    ifm_text_add(out, "</dd>\n");
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        ifm_text_printf(out, "<dd><span class=\"dim\">%s</span>", lines[i].title);
+        ifm_html_escape(lines[i].text, out);
+        ifm_text_add(out, "</dd>\n");
+    }
+}
+
+/* Not folded away: a link into a closed fold leads nowhere without script in some browsers. */
+void ifm_html_definitions(struct ifm_page *page)
+{
+    ifm_text_add(page->out, "<section><h2>What the numbers mean</h2>\n<dl class=\"metrics\">\n");
+    for (size_t i = 0; i < page->n_metrics; i++)
+        if (is_used(page, page->metrics[i].id))
+            add_definition(page, &page->metrics[i]);
+    ifm_text_add(page->out, "</dl></section>\n");
+}
+
+/* ---- repeat and limits ---- */
+
+void ifm_html_repeat(struct ifm_page *page)
+{
+    const struct ifm_plan *plan = page->publication->plan;
+    struct ifm_text *out = page->out;
+    ifm_text_add(out, "<section><h2>Repeat it</h2>\n<p>The run folder holds the exact configuration and every raw "
+                      "sample. With <code>DIR</code> the folder of this report:</p>\n<pre>");
+    ifm_text_add(out,
+                 "inferometer rerun DIR    # measure again with the same configuration\n"
+                 "inferometer verify DIR   # recompute every number from the raw samples</pre>\n<p class=\"dim\">");
+    ifm_text_add(out, "Configuration ");
+    ifm_html_escape(plan->config_hash, out);
+    ifm_text_printf(out, ", seed %llu, device ", (unsigned long long)plan->seed);
+    ifm_html_escape(plan->device, out);
+    ifm_text_add(out, ".</p></section>\n");
+}
+
+static size_t count_state(const struct ifm_page *page, enum ifm_state state)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < page->publication->derived->n_numbers; i++)
+        n += page->publication->derived->numbers[i].value.state == state;
+    return n;
+}
+
+void ifm_html_limits(struct ifm_page *page)
+{
+    struct ifm_text *out = page->out;
+    enum ifm_lock_state locks = ifm_event_lock_state(page->publication->events);
+    size_t absent = count_state(page, IFM_STATE_ABSENT), refused = count_state(page, IFM_STATE_REFUSED);
+    bool resident = false;
+    for (size_t i = 0; i < page->publication->plan->n_cells; i++)
+        resident |= page->publication->plan->cells[i].cache_resident;
+    ifm_text_add(out, "<section><h2>Limits of this report</h2>\n<p>These numbers hold for this machine, this "
+                      "configuration and these minutes. Arms of one cell were interleaved and are comparable with each "
+                      "other. ");
+    if (locks != IFM_LOCK_HELD)
+        ifm_text_add(out, "Not every clock and governor was locked, so numbers of separate runs are not comparable. ");
+    if (resident)
+        ifm_text_add(out, "A cell that is called cache-resident fits the caches in part: its rates say nothing about "
+                          "memory. ");
+    ifm_text_add(out, "Ceilings are measured by this program's own probes; a better probe may find a higher one. ");
+    if (absent + refused > 0)
+        ifm_text_printf(out, "%zu numbers are absent and %zu were refused; each says why. ", absent, refused);
+    ifm_text_add(out,
+                 "An interval covers the variation that was seen, not what was never sampled. The manifest's hashes "
+                 "show that the files are whole, not who made them.</p></section>\n");
+}

@@ -1,0 +1,162 @@
+/* Quantities for people: which prefix, how many digits, which form of interval. */
+#include "publish/quantity.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A rung of a unit's ladder: numbers of at least `from` (in the unit of the value) are shown in this one. */
+struct rung {
+    const char *unit; /* unit id of the value */
+    double from, divide;
+    const char *shown;
+};
+
+/* Largest first within a unit; the last rung of a unit takes all that is smaller. */
+static const struct rung ladder[] = {
+    {"ns", 1e9, 1e9, "s"},
+    {"ns", 1e6, 1e6, "ms"},
+    {"ns", 1e3, 1e3, "µs"},
+    {"ns", 0, 1, "ns"},
+    {"s", 1, 1, "s"},
+    {"s", 1e-3, 1e-3, "ms"},
+    {"s", 1e-6, 1e-6, "µs"},
+    {"s", 0, 1e-9, "ns"},
+    {"B", 1099511627776.0, 1099511627776.0, "TiB"},
+    {"B", 1073741824.0, 1073741824.0, "GiB"},
+    {"B", 1048576.0, 1048576.0, "MiB"},
+    {"B", 1024.0, 1024.0, "KiB"},
+    {"B", 0, 1, "B"},
+    {"B/s", 1e12, 1e12, "TB/s"},
+    {"B/s", 1e9, 1e9, "GB/s"},
+    {"B/s", 1e6, 1e6, "MB/s"},
+    {"B/s", 1e3, 1e3, "KB/s"},
+    {"B/s", 0, 1, "B/s"},
+    {"FLOP/s", 1e12, 1e12, "TFLOP/s"},
+    {"FLOP/s", 1e9, 1e9, "GFLOP/s"},
+    {"FLOP/s", 1e6, 1e6, "MFLOP/s"},
+    {"FLOP/s", 1e3, 1e3, "KFLOP/s"},
+    {"FLOP/s", 0, 1, "FLOP/s"},
+    {"tokens/s", 1e9, 1e9, "G/s"},
+    {"tokens/s", 1e6, 1e6, "M/s"},
+    {"tokens/s", 1e4, 1e3, "k/s"},
+    {"tokens/s", 0, 1, "/s"},
+    {"%", 0, 1, "%"},
+    {"1", 0, 1, ""},
+    {"count", 0, 1, ""},
+};
+
+static struct rung rung_of(double number, const char *unit)
+{
+    for (size_t i = 0; i < sizeof ladder / sizeof ladder[0]; i++)
+        if (strcmp(ladder[i].unit, unit) == 0 && (fabs(number) >= ladder[i].from || ladder[i].from == 0))
+            return ladder[i];
+    return (struct rung){unit, 0, 1, unit};
+}
+
+static int exponent_of(double number)
+{
+    return number == 0 ? 0 : (int)floor(log10(fabs(number)));
+}
+
+/* Digits after the point: three or four significant digits of the number, four when the interval is that tight. */
+static int decimals_of(double number, double half)
+{
+    int e = exponent_of(number), three = 2 - e, four = 3 - e;
+    /* One digit of the half-width, two when its first digit is 1. */
+    bool leading_one = half > 0 && half < 1.95 * pow(10, exponent_of(half));
+    int wanted = half > 0 ? leading_one - exponent_of(half) : three;
+    int decimals = wanted < three ? three : wanted > four ? four : wanted;
+    return decimals < 0 ? 0 : decimals;
+}
+
+/* Plain digits, or an exponent without padding ("3.1e-7") for what would be a row of zeros. */
+static const char *digits(double number, int decimals, struct ifm_arena *arena)
+{
+    int e = exponent_of(number);
+    if (number != 0 && (e < -3 || e > 14)) {
+        char mantissa[32];
+        snprintf(mantissa, sizeof mantissa, "%.1e", number);
+        char *mark = strchr(mantissa, 'e');
+        *mark = '\0';
+        int power;
+        return sscanf(mark + 1, "%d", &power) == 1 ? ifm_arena_printf(arena, "%se%d", mantissa, power) : "";
+    }
+    return ifm_arena_printf(arena, "%.*f", decimals, number);
+}
+
+/* Beside a number, an interval is written as a half-width when it is symmetric within a fifth. */
+static const char *interval_text(double x, double low, double high, int decimals, struct ifm_arena *arena)
+{
+    double half = (high - low) / 2;
+    bool symmetric = low <= x && x <= high && fabs((high - x) - (x - low)) <= 0.2 * half;
+    if (!symmetric || exponent_of(x) < -3)
+        return ifm_arena_printf(arena, "[%s, %s]", digits(low, decimals, arena), digits(high, decimals, arena));
+    double smallest = pow(10, -decimals);
+    if (half > 0 && half < smallest / 2)
+        return ifm_arena_printf(arena, "±<%.*f", decimals, smallest);
+    return ifm_arena_printf(arena, "±%.*f", decimals, half);
+}
+
+const char *ifm_quantity_range(const struct ifm_value *value, struct ifm_arena *arena)
+{
+    if (!value->has_interval)
+        return "";
+    struct rung rung = rung_of(value->number, value->unit);
+    int decimals = decimals_of(value->number / rung.divide, (value->high - value->low) / 2 / rung.divide);
+    return ifm_arena_printf(arena, "[%s, %s]", digits(value->low / rung.divide, decimals, arena),
+                            digits(value->high / rung.divide, decimals, arena));
+}
+
+struct ifm_quantity ifm_quantity_of(const struct ifm_value *value, struct ifm_arena *arena)
+{
+    struct rung rung = rung_of(value->number, value->unit);
+    double x = value->number / rung.divide;
+    struct ifm_quantity quantity = {.unit = rung.shown, .interval = ""};
+    if (!value->has_interval) {
+        bool whole = value->is_integer && rung.divide == 1;
+        quantity.number = whole               ? ifm_arena_printf(arena, "%.0f", x)
+                          : value->is_integer ? ifm_arena_printf(arena, "%.4g", x)
+                                              : digits(x, decimals_of(x, 0), arena);
+        return quantity;
+    }
+    double low = value->low / rung.divide, high = value->high / rung.divide;
+    int decimals = decimals_of(x, (high - low) / 2);
+    quantity.number = digits(x, decimals, arena);
+    quantity.interval = interval_text(x, low, high, decimals, arena);
+    return quantity;
+}
+
+/* "412.3 µs", but "2431/s". */
+static const char *with_unit(const char *number, const char *unit, struct ifm_arena *arena)
+{
+    const char *space = unit[0] == '\0' || unit[0] == '/' ? "" : " ";
+    return ifm_arena_printf(arena, "%s%s%s", number, space, unit);
+}
+
+const char *ifm_quantity_number(const struct ifm_value *value, struct ifm_arena *arena)
+{
+    struct ifm_quantity quantity = ifm_quantity_of(value, arena);
+    return with_unit(quantity.number, quantity.unit, arena);
+}
+
+const char *ifm_quantity_full(const struct ifm_value *value, struct ifm_arena *arena)
+{
+    struct ifm_quantity quantity = ifm_quantity_of(value, arena);
+    const char *number = with_unit(quantity.number, quantity.unit, arena);
+    return quantity.interval[0] == '\0' ? number : ifm_arena_printf(arena, "%s %s", number, quantity.interval);
+}
+
+const char *ifm_quantity_bare(double number, const char *unit, struct ifm_arena *arena)
+{
+    struct rung rung = rung_of(number, unit);
+    double x = number / rung.divide;
+    char text[48];
+    snprintf(text, sizeof text, "%.4g", x);
+    return with_unit(text, rung.shown, arena);
+}
+
+const char *ifm_state_label(enum ifm_state state)
+{
+    static const char *const labels[] = {"ok", "absent", "refused", "inactive"};
+    return labels[state];
+}

@@ -1,0 +1,174 @@
+/* One row per number, with one set of field names: CSV, JSON lines and JSON. */
+#include "model/plan_json.h"
+#include "publish/compose.h"
+#include "publish/quantity.h"
+#include "publish/view.h"
+#include <math.h>
+#include <string.h>
+
+static const char *const header =
+    "run_id,cell,arm,role,metric,value,unit,low,high,level,n,n_of,state,text,reason,remedy\n";
+
+static const char *role_of(const struct ifm_plan *plan, const struct ifm_number *number)
+{
+    for (size_t c = 0; c < plan->n_cells; c++) {
+        if (strcmp(plan->cells[c].name, number->cell) != 0)
+            continue;
+        for (size_t a = 0; a < plan->cells[c].n_arms; a++)
+            if (strcmp(plan->cells[c].arms[a].name, number->arm) == 0)
+                return ifm_role_name(plan->cells[c].arms[a].role);
+    }
+    return "";
+}
+
+enum ifm_status ifm_compose_check(const struct ifm_publication *publication, struct ifm_error *error)
+{
+    const struct ifm_derived *derived = publication->derived;
+    for (size_t i = 0; i < derived->n_numbers; i++) {
+        const struct ifm_number *number = &derived->numbers[i];
+        const struct ifm_value *value = &number->value;
+        bool finite =
+            isfinite(value->number) && (!value->has_interval || (isfinite(value->low) && isfinite(value->high)));
+        if (value->state == IFM_STATE_OK && !finite)
+            return ifm_fail(error, IFM_INTERNAL, "publish", "derive must mark such a number absent or refused",
+                            "cell %s arm %s metric %s is not a finite number", number->cell, number->arm,
+                            number->metric);
+    }
+    return IFM_OK;
+}
+
+/* ---- CSV: RFC 4180 quoting ---- */
+
+static void add_text(const char *text, struct ifm_text *out)
+{
+    if (text == NULL)
+        text = "";
+    if (strpbrk(text, ",\"\r\n") == NULL) {
+        ifm_text_add(out, text);
+        return;
+    }
+    ifm_text_add(out, "\"");
+    for (; *text != '\0'; text++)
+        ifm_text_append(out, *text == '"' ? "\"\"" : text, *text == '"' ? 2 : 1);
+    ifm_text_add(out, "\"");
+}
+
+static void add_number(double number, bool is_integer, struct ifm_text *out)
+{
+    char buffer[32];
+    if (is_integer)
+        ifm_text_printf(out, "%.0f", number);
+    else
+        ifm_text_add(out, ifm_format_real(number, buffer));
+}
+
+static void add_row(const struct ifm_publication *publication, const struct ifm_number *number, struct ifm_text *out)
+{
+    const struct ifm_value *value = &number->value;
+    bool ok = value->state == IFM_STATE_OK, interval = ok && value->has_interval;
+    const char *lead[] = {publication->derived->run_id, number->cell, number->arm, role_of(publication->plan, number),
+                          number->metric};
+    for (size_t i = 0; i < sizeof lead / sizeof lead[0]; i++) {
+        add_text(lead[i], out);
+        ifm_text_add(out, ",");
+    }
+    if (ok)
+        add_number(value->number, value->is_integer, out);
+    ifm_text_add(out, ",");
+    add_text(value->unit, out);
+    double bounds[] = {value->low, value->high, value->level};
+    for (size_t i = 0; i < 3; i++) {
+        ifm_text_add(out, ",");
+        if (interval)
+            add_number(bounds[i], false, out);
+    }
+    ifm_text_add(out, ",");
+    if (value->n > 0)
+        ifm_text_add_i64(out, value->n);
+    const char *tail[] = {value->n_of, ifm_state_label(value->state), value->text, value->reason, value->remedy};
+    for (size_t i = 0; i < sizeof tail / sizeof tail[0]; i++) {
+        ifm_text_add(out, ",");
+        add_text(tail[i], out);
+    }
+    ifm_text_add(out, "\n");
+}
+
+void ifm_compose_csv(const struct ifm_publication *publication, struct ifm_text *out)
+{
+    ifm_text_add(out, header);
+    for (size_t i = 0; i < publication->derived->n_numbers; i++)
+        add_row(publication, &publication->derived->numbers[i], out);
+}
+
+/* ---- JSON ---- */
+
+static json_t *text_json(const char *text)
+{
+    return json_string(text == NULL ? "" : text);
+}
+
+static json_t *number_json(double number, bool is_integer)
+{
+    return is_integer ? json_integer((json_int_t)number) : json_real(number);
+}
+
+static json_t *row_json(const struct ifm_publication *publication, const struct ifm_number *number)
+{
+    const struct ifm_value *value = &number->value;
+    bool ok = value->state == IFM_STATE_OK, interval = ok && value->has_interval;
+    json_t *row = json_object();
+    json_object_set_new(row, "run_id", text_json(publication->derived->run_id));
+    json_object_set_new(row, "cell", text_json(number->cell));
+    json_object_set_new(row, "arm", text_json(number->arm));
+    json_object_set_new(row, "role", text_json(role_of(publication->plan, number)));
+    json_object_set_new(row, "metric", text_json(number->metric));
+    json_object_set_new(row, "value", ok ? number_json(value->number, value->is_integer) : json_null());
+    json_object_set_new(row, "unit", text_json(value->unit));
+    json_object_set_new(row, "low", interval ? json_real(value->low) : json_null());
+    json_object_set_new(row, "high", interval ? json_real(value->high) : json_null());
+    json_object_set_new(row, "level", interval ? json_real(value->level) : json_null());
+    json_object_set_new(row, "n", value->n > 0 ? json_integer(value->n) : json_null());
+    json_object_set_new(row, "n_of", text_json(value->n_of));
+    json_object_set_new(row, "state", text_json(ifm_state_label(value->state)));
+    json_object_set_new(row, "text", text_json(value->text));
+    json_object_set_new(row, "reason", text_json(value->reason));
+    json_object_set_new(row, "remedy", text_json(value->remedy));
+    return row;
+}
+
+void ifm_compose_jsonl(const struct ifm_publication *publication, struct ifm_text *out)
+{
+    for (size_t i = 0; i < publication->derived->n_numbers; i++) {
+        json_t *row = row_json(publication, &publication->derived->numbers[i]);
+        ifm_json_print(row, false, out);
+        ifm_text_add(out, "\n");
+        json_decref(row);
+    }
+}
+
+static json_t *finding_json(const struct ifm_finding *finding)
+{
+
+    json_t *object = json_object();
+    json_object_set_new(object, "severity", json_string(ifm_severity_label(finding->severity)));
+    json_object_set_new(object, "rule", text_json(finding->rule));
+    json_object_set_new(object, "cell", text_json(finding->cell));
+    json_object_set_new(object, "arm", text_json(finding->arm));
+    json_object_set_new(object, "text", text_json(finding->text));
+    return object;
+}
+
+json_t *ifm_compose_json(const struct ifm_publication *publication)
+{
+    const struct ifm_derived *derived = publication->derived;
+    json_t *object = json_object(), *numbers = json_array(), *findings = json_array();
+    for (size_t i = 0; i < derived->n_numbers; i++)
+        json_array_append_new(numbers, row_json(publication, &derived->numbers[i]));
+    for (size_t i = 0; i < derived->n_findings; i++)
+        json_array_append_new(findings, finding_json(&derived->findings[i]));
+    json_object_set_new(object, "run_id", text_json(derived->run_id));
+    json_object_set_new(object, "verdict", ifm_verdict_to_json(publication->verdict, derived));
+    json_object_set_new(object, "numbers", numbers);
+    json_object_set_new(object, "findings", findings);
+    return object;
+}

@@ -1,0 +1,153 @@
+/* The view: verdict, gates, footnotes and findings. Cells are in view_cell.c. */
+#include "publish/quantity.h"
+#include "publish/view_private.h"
+#include <string.h>
+
+static bool is_empty(const char *text)
+{
+    return text == NULL || text[0] == '\0';
+}
+
+unsigned ifm_view_add_note(struct ifm_view_builder *builder, const char *reason, const char *remedy)
+{
+    struct ifm_view *view = builder->view;
+    if (is_empty(reason))
+        return 0;
+    const char *text = is_empty(remedy) ? reason : ifm_arena_printf(builder->arena, "%s. Remedy: %s", reason, remedy);
+    for (size_t i = 0; i < view->n_notes; i++)
+        if (strcmp(view->notes[i].text, text) == 0)
+            return view->notes[i].number;
+    if (view->n_notes == builder->note_capacity) {
+        size_t capacity = builder->note_capacity == 0 ? 16 : 2 * builder->note_capacity;
+        struct ifm_view_note *grown = IFM_ARENA_ARRAY(builder->arena, struct ifm_view_note, capacity);
+        if (view->n_notes > 0)
+            memcpy(grown, view->notes, view->n_notes * sizeof *grown);
+        view->notes = grown;
+        builder->note_capacity = capacity;
+    }
+    unsigned number = (unsigned)view->n_notes + 1;
+    view->notes[view->n_notes++] = (struct ifm_view_note){number, text};
+    return number;
+}
+
+struct ifm_field ifm_view_field(struct ifm_view_builder *builder, const struct ifm_value *value)
+{
+    if (value == NULL)
+        return ifm_view_text("", IFM_TONE_PLAIN);
+    struct ifm_field field = ifm_view_text(ifm_state_label(value->state), IFM_TONE_DIM);
+    field.note = ifm_view_add_note(builder, value->reason, value->remedy);
+    if (value->state == IFM_STATE_REFUSED)
+        field.tone = IFM_TONE_BAD;
+    if (value->state == IFM_STATE_INACTIVE)
+        field.tone = IFM_TONE_WARN;
+    if (value->state == IFM_STATE_OK) {
+        field.text = ifm_quantity_number(value, builder->arena);
+        field.interval = ifm_quantity_of(value, builder->arena).interval;
+        field.tone = IFM_TONE_PLAIN;
+        if (!value->has_interval && !is_empty(value->text))
+            field.note =
+                ifm_view_add_note(builder, ifm_arena_printf(builder->arena, "no interval: %s", value->text), "");
+    }
+    return field;
+}
+
+struct ifm_grid ifm_view_grid(struct ifm_arena *arena, size_t n_columns, size_t n_rows)
+{
+    struct ifm_grid grid = {.n_columns = n_columns, .n_rows = n_rows};
+    grid.headings = IFM_ARENA_ARRAY(arena, struct ifm_heading, n_columns + 1);
+    grid.fields = IFM_ARENA_ARRAY(arena, struct ifm_field, n_columns * n_rows + 1);
+    for (size_t i = 0; i < n_columns * n_rows; i++)
+        grid.fields[i] = ifm_view_text("", IFM_TONE_PLAIN);
+    return grid;
+}
+
+const char *ifm_severity_label(enum ifm_severity severity)
+{
+    static const char *const labels[] = {"note", "warning", "invalid"};
+    return labels[severity];
+}
+
+enum ifm_tone ifm_severity_tone(enum ifm_severity severity)
+{
+    static const enum ifm_tone tones[] = {IFM_TONE_DIM, IFM_TONE_WARN, IFM_TONE_BAD};
+    return tones[severity];
+}
+
+const char *ifm_view_place(const char *cell, const char *arm, struct ifm_arena *arena)
+{
+    if (is_empty(cell))
+        return is_empty(arm) ? "" : arm;
+    return is_empty(arm) ? cell : ifm_arena_printf(arena, "%s, %s", cell, arm);
+}
+
+struct outcome_look {
+    const char *label, *word;
+    enum ifm_tone tone;
+};
+
+static struct outcome_look look_of(enum ifm_outcome outcome)
+{
+    static const struct outcome_look looks[] = {
+        {"PASS", "pass", IFM_TONE_GOOD},
+        {"FAIL", "fail", IFM_TONE_BAD},
+        {"BLOCKED", "blocked", IFM_TONE_WARN},
+        {"MEASURED", "not gated", IFM_TONE_STRONG},
+    };
+    return looks[outcome];
+}
+
+static void build_gates(struct ifm_view_builder *builder)
+{
+    static const char *const headings[] = {"gate", "where", "wanted", "observed", "outcome"};
+    const struct ifm_verdict *verdict = builder->publication->verdict;
+    struct ifm_arena *arena = builder->arena;
+    struct ifm_grid grid = ifm_view_grid(arena, 5, verdict->n_gates);
+    for (size_t c = 0; c < 5; c++)
+        grid.headings[c] = (struct ifm_heading){headings[c], "", true, 0};
+    for (size_t i = 0; i < verdict->n_gates; i++) {
+        const struct ifm_gate_result *result = &verdict->gates[i];
+        const struct ifm_gate *gate = result->gate;
+        struct outcome_look look = look_of(result->outcome);
+        const char *bound = gate->op == IFM_GATE_AT_MOST ? "at most" : "at least";
+        const char *threshold = ifm_quantity_bare(gate->threshold, result->observed.unit, arena);
+        *ifm_view_at(&grid, i, 0) = ifm_view_text(is_empty(gate->name) ? gate->metric : gate->name, IFM_TONE_PLAIN);
+        *ifm_view_at(&grid, i, 1) = ifm_view_text(ifm_view_place(result->cell, result->arm, arena), IFM_TONE_PLAIN);
+        *ifm_view_at(&grid, i, 2) = ifm_view_text(
+            ifm_arena_printf(arena, "%s %s%s", bound, threshold, gate->interval ? ", interval" : ""), IFM_TONE_PLAIN);
+        *ifm_view_at(&grid, i, 3) = ifm_view_field(builder, &result->observed);
+        struct ifm_field *outcome = ifm_view_at(&grid, i, 4);
+        *outcome = ifm_view_text(look.word, look.tone);
+        if (result->outcome != IFM_OUTCOME_PASS)
+            outcome->note = ifm_view_add_note(builder, result->reason, "");
+    }
+    builder->view->gates = grid;
+}
+
+static void build_findings(struct ifm_view_builder *builder)
+{
+    const struct ifm_derived *derived = builder->publication->derived;
+    struct ifm_view *view = builder->view;
+    view->findings = IFM_ARENA_ARRAY(builder->arena, const struct ifm_finding *, derived->n_findings + 1);
+    for (int severity = IFM_SEVERITY_INVALID; severity >= IFM_SEVERITY_NOTE; severity--)
+        for (size_t i = 0; i < derived->n_findings; i++)
+            if ((int)derived->findings[i].severity == severity)
+                view->findings[view->n_findings++] = &derived->findings[i];
+}
+
+const struct ifm_view *ifm_view_build(const struct ifm_publication *publication, struct ifm_arena *arena)
+{
+    struct ifm_view *view = IFM_ARENA_NEW(arena, struct ifm_view);
+    struct ifm_view_builder builder = {.publication = publication, .arena = arena, .view = view};
+    struct outcome_look look = look_of(publication->verdict->outcome);
+    view->label = look.label;
+    view->tone = look.tone;
+    view->reasons = (const char *const *)publication->verdict->reasons;
+    view->n_reasons = publication->verdict->n_reasons;
+    build_gates(&builder);
+    view->n_cells = publication->plan->n_cells;
+    view->cells = IFM_ARENA_ARRAY(arena, struct ifm_view_cell, view->n_cells + 1);
+    for (size_t i = 0; i < view->n_cells; i++)
+        ifm_view_build_cell(&builder, &publication->plan->cells[i], &view->cells[i]);
+    build_findings(&builder);
+    return view;
+}

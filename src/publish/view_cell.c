@@ -1,0 +1,201 @@
+/* The view of one cell: its arms as a grid, its ceilings as lines, its cache sweep as a curve. */
+#include "model/plan_json.h"
+#include "publish/columns.h"
+#include "publish/facts.h"
+#include "publish/quantity.h"
+#include "publish/view_private.h"
+#include <stdlib.h>
+#include <string.h>
+
+static const struct ifm_value *value_of(const struct ifm_view_builder *builder, const char *cell, const char *arm,
+                                        const char *metric)
+{
+    const struct ifm_number *number = ifm_derived_find(builder->publication->derived, cell, arm, metric);
+    return number == NULL ? NULL : &number->value;
+}
+
+/* Arms of the main table: no ceilings, and no cache probes, which are points of a curve. */
+static bool is_row(const struct ifm_view_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm)
+{
+    return arm->role != IFM_ROLE_CEILING && value_of(builder, cell->name, arm->name, IFM_METRIC_LOAD) == NULL;
+}
+
+static bool is_shown(const struct ifm_view_builder *builder, const struct ifm_cell *cell, const char *metric)
+{
+    for (size_t a = 0; a < cell->n_arms; a++)
+        if (is_row(builder, cell, &cell->arms[a]) && value_of(builder, cell->name, cell->arms[a].name, metric) != NULL)
+            return true;
+    return false;
+}
+
+/* "faster 1.94x" with its interval: the word is derive's decision. */
+static struct ifm_field comparison_field(struct ifm_view_builder *builder, const struct ifm_arm *arm,
+                                         const struct ifm_value *value)
+{
+    if (value == NULL)
+        return ifm_view_text(arm->role == IFM_ROLE_BASELINE ? "baseline" : "", IFM_TONE_DIM);
+    struct ifm_value bare = *value; /* its text is the decision */
+    bare.text = "";
+    struct ifm_field field = ifm_view_field(builder, &bare);
+    if (value->state != IFM_STATE_OK)
+        return field;
+    struct ifm_quantity ratio = ifm_quantity_of(value, builder->arena);
+    field.text = ifm_arena_printf(builder->arena, "%s %sx", value->text, ratio.number);
+    field.interval = ifm_quantity_range(value, builder->arena);
+    if (strcmp(value->text, "faster") == 0)
+        field.tone = IFM_TONE_GOOD;
+    if (strcmp(value->text, "slower") == 0)
+        field.tone = IFM_TONE_BAD;
+    if (strcmp(value->text, "undecided") == 0)
+        field.tone = IFM_TONE_WARN;
+    return field;
+}
+
+static void fill_row(struct ifm_view_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm,
+                     const size_t *shown, size_t n_shown, struct ifm_grid *grid, size_t row)
+{
+    *ifm_view_at(grid, row, 0) = ifm_view_text(arm->name, IFM_TONE_STRONG);
+    for (size_t c = 0; c < n_shown; c++) {
+        const struct ifm_column_spec *spec = &ifm_columns[shown[c]];
+        const struct ifm_value *value = value_of(builder, cell->name, arm->name, spec->metric);
+        *ifm_view_at(grid, row, c + 1) = spec->kind == IFM_COLUMN_COMPARISON ? comparison_field(builder, arm, value)
+                                                                             : ifm_view_field(builder, value);
+    }
+    const struct ifm_value *time = value_of(builder, cell->name, arm->name, IFM_METRIC_TIME);
+    if (time != NULL && time->n > 0)
+        *ifm_view_at(grid, row, n_shown + 1) =
+            ifm_view_text(ifm_arena_printf(builder->arena, "%lld", (long long)time->n), IFM_TONE_PLAIN);
+}
+
+/* The unit of n, as the first arm that has one names it. */
+static const char *count_heading(const struct ifm_view_builder *builder, const struct ifm_cell *cell)
+{
+    for (size_t a = 0; a < cell->n_arms; a++) {
+        const struct ifm_value *time = value_of(builder, cell->name, cell->arms[a].name, IFM_METRIC_TIME);
+        if (time != NULL && time->n_of != NULL && time->n_of[0] != '\0')
+            return time->n_of;
+    }
+    return "n";
+}
+
+static void build_arms(struct ifm_view_builder *builder, const struct ifm_cell *cell, struct ifm_grid *out)
+{
+    size_t *shown = IFM_ARENA_ARRAY(builder->arena, size_t, ifm_n_columns), n_shown = 0, n_rows = 0;
+    for (size_t c = 0; c < ifm_n_columns; c++)
+        if (is_shown(builder, cell, ifm_columns[c].metric))
+            shown[n_shown++] = c;
+    for (size_t a = 0; a < cell->n_arms; a++)
+        n_rows += is_row(builder, cell, &cell->arms[a]);
+    *out = ifm_view_grid(builder->arena, n_shown + 2, n_rows);
+    out->headings[0] = (struct ifm_heading){"arm", "", true, 0};
+    for (size_t c = 0; c < n_shown; c++) {
+        const struct ifm_column_spec *spec = &ifm_columns[shown[c]];
+        out->headings[c + 1] =
+            (struct ifm_heading){spec->heading, spec->metric, spec->kind == IFM_COLUMN_COMPARISON, spec->part};
+    }
+    out->headings[n_shown + 1] = (struct ifm_heading){count_heading(builder, cell), "", false, 1};
+    size_t row = 0;
+    for (size_t a = 0; a < cell->n_arms; a++)
+        if (is_row(builder, cell, &cell->arms[a]))
+            fill_row(builder, cell, &cell->arms[a], shown, n_shown, out, row++);
+}
+
+static void build_ceilings(struct ifm_view_builder *builder, const struct ifm_cell *cell, struct ifm_view_cell *out)
+{
+    out->ceilings = IFM_ARENA_ARRAY(builder->arena, struct ifm_view_ceiling, IFM_CEILING_FLOPS + 1);
+    for (int kind = IFM_CEILING_READ; kind <= IFM_CEILING_FLOPS; kind++) {
+        const char *metric = ifm_column_ceiling_metric((enum ifm_ceiling)kind);
+        const struct ifm_value *value = value_of(builder, cell->name, "", metric);
+        if (value == NULL)
+            continue;
+        size_t probes = 0;
+        for (size_t a = 0; a < cell->n_arms; a++)
+            probes += cell->arms[a].role == IFM_ROLE_CEILING && (int)cell->arms[a].ceiling == kind;
+        struct ifm_view_ceiling *ceiling = &out->ceilings[out->n_ceilings++];
+        ceiling->kind = ifm_ceiling_name((enum ifm_ceiling)kind);
+        struct ifm_value bare = *value; /* its text is the arm's name, not a remark */
+        bare.text = "";
+        ceiling->field = ifm_view_field(builder, &bare);
+        bool named = value->state == IFM_STATE_OK && value->text != NULL && value->text[0] != '\0';
+        if (named && probes > 1)
+            ceiling->source = ifm_arena_printf(builder->arena, "best of %zu: %s", probes, value->text);
+        else
+            ceiling->source = named ? value->text : "";
+    }
+}
+
+static struct ifm_field bytes_field(struct ifm_view_builder *builder, double bytes)
+{
+    struct ifm_value value = {.number = bytes, .is_integer = true, .unit = "B"};
+    return bytes > 0 ? ifm_view_text(ifm_quantity_number(&value, builder->arena), IFM_TONE_PLAIN)
+                     : ifm_view_text("not reported", IFM_TONE_DIM);
+}
+
+/* Cache sizes as found by the sweep, beside those that the system reports. */
+static void build_caches(struct ifm_view_builder *builder, const struct ifm_cell *cell, struct ifm_view_cell *out)
+{
+    struct ifm_grid grid = ifm_view_grid(builder->arena, 3, IFM_CACHES_SHOWN);
+    grid.headings[0] = (struct ifm_heading){"cache", "", true, 0};
+    grid.headings[1] = (struct ifm_heading){"found", "", false, 0};
+    grid.headings[2] = (struct ifm_heading){"reported", "", false, 0};
+    out->marks = IFM_ARENA_ARRAY(builder->arena, struct ifm_view_mark, IFM_CACHES_SHOWN);
+    grid.n_rows = 0;
+    for (int level = 1; level <= IFM_CACHES_SHOWN; level++) {
+        const struct ifm_value *value = value_of(builder, cell->name, "", ifm_column_cache_metric(level));
+        if (value == NULL)
+            continue;
+        const char *name = ifm_arena_printf(builder->arena, "L%d", level);
+        double reported = ifm_event_reported_cache(builder->publication->events, level);
+        size_t row = grid.n_rows++;
+        *ifm_view_at(&grid, row, 0) = ifm_view_text(name, IFM_TONE_STRONG);
+        *ifm_view_at(&grid, row, 1) = ifm_view_field(builder, value);
+        *ifm_view_at(&grid, row, 2) = bytes_field(builder, reported);
+        if (value->state == IFM_STATE_OK)
+            out->marks[out->n_marks++] = (struct ifm_view_mark){name, value->number};
+    }
+    out->caches = grid;
+}
+
+static int compare_points(const void *a, const void *b)
+{
+    const struct ifm_view_point *p = a, *q = b;
+    return (p->bytes > q->bytes) - (p->bytes < q->bytes);
+}
+
+static void build_curve(struct ifm_view_builder *builder, const struct ifm_cell *cell, struct ifm_view_cell *out)
+{
+    out->curve = IFM_ARENA_ARRAY(builder->arena, struct ifm_view_point, cell->n_arms + 1);
+    for (size_t a = 0; a < cell->n_arms; a++) {
+        const struct ifm_value *load = value_of(builder, cell->name, cell->arms[a].name, IFM_METRIC_LOAD);
+        if (load == NULL || load->state != IFM_STATE_OK)
+            continue;
+        double bytes = (double)cell->arms[a].working_set;
+        out->curve[out->n_curve++] = (struct ifm_view_point){
+            bytes_field(builder, bytes).text, ifm_quantity_full(load, builder->arena), bytes, load->number};
+    }
+    qsort(out->curve, out->n_curve, sizeof *out->curve, compare_points);
+}
+
+static const char *conditions_of(struct ifm_view_builder *builder, const struct ifm_cell *cell)
+{
+    const char *cache = cell->measure.cache == IFM_CACHE_COLD ? "cold cache" : "hot cache";
+    const char *threads =
+        cell->threads == 1 ? "1 thread" : ifm_arena_printf(builder->arena, "%u threads", cell->threads);
+    const char *margin = ifm_quantity_bare(cell->measure.margin * 100, "%", builder->arena);
+    return ifm_arena_printf(builder->arena, "%s, %s, margin ±%s%s", cache, threads, margin,
+                            cell->cache_resident ? ", cache-resident" : "");
+}
+
+void ifm_view_build_cell(struct ifm_view_builder *builder, const struct ifm_cell *cell, struct ifm_view_cell *out)
+{
+    out->cell = cell;
+    out->title = cell->name;
+    out->conditions = conditions_of(builder, cell);
+    out->unsupported = cell->unsupported == NULL ? "" : cell->unsupported;
+    if (out->unsupported[0] != '\0')
+        return;
+    build_arms(builder, cell, &out->arms);
+    build_ceilings(builder, cell, out);
+    build_caches(builder, cell, out);
+    build_curve(builder, cell, out);
+}

@@ -1,0 +1,265 @@
+/* Opening, checking and calibrating a cell. */
+#include "run/cell.h"
+
+#include "base/log.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One clock reading costs about 25 ns on a good machine: a sample of 100 readings keeps its share at a percent. */
+static const double CLOCK_READS_PER_SAMPLE = 100;
+static const double ROUGH_NS = 1e6; /* a rough timing lasts about this long */
+enum { MOST_SAMPLES_PER_SLOT = 100000, MOST_INNER = 1 << 30 };
+
+static void *allocate(size_t n, size_t size)
+{
+    void *memory = calloc(n == 0 ? 1 : n, size);
+    if (memory == NULL)
+        ifm_die("out of memory: %zu bytes of bookkeeping", n * size);
+    return memory;
+}
+
+static enum ifm_status open_arms(struct ifm_cell_run *cell, struct ifm_error *error)
+{
+    for (size_t i = 0; i < cell->plan->n_arms; i++) {
+        struct ifm_arm_run *arm = &cell->arms[i];
+        arm->plan = &cell->plan->arms[i];
+        arm->workload = ifm_workload_find(arm->plan->workload);
+        if (arm->workload == NULL)
+            return ifm_fail(error, IFM_INVALID, cell->plan->name, "use the version of inferometer that made the plan",
+                            "this build has no workload \"%s\"", arm->plan->workload);
+        IFM_TRY(
+            arm->workload->open(arm->plan, cell->device, cell->plan->threads, cell->plan->seed, &arm->state, error));
+    }
+    return IFM_OK;
+}
+
+static enum ifm_status open_instruments(struct ifm_cell_run *cell, struct ifm_error *error)
+{
+    size_t column = 0;
+    cell->instruments = allocate(cell->pass->n_instruments, sizeof *cell->instruments);
+    for (size_t i = 0; i < cell->pass->n_instruments; i++) {
+        const struct ifm_instrument *instrument = ifm_instrument_find(cell->pass->instruments[i]);
+        if (instrument == NULL)
+            return ifm_fail(error, IFM_INVALID, cell->plan->name, "use the version of inferometer that made the plan",
+                            "this build has no instrument \"%s\"", cell->pass->instruments[i]);
+        struct ifm_instrument_run *run = &cell->instruments[cell->n_instruments];
+        run->instrument = instrument;
+        run->first_column = column;
+        column += instrument->n_columns;
+        IFM_TRY(instrument->open(&run->state, error));
+        cell->n_instruments++;
+        for (size_t c = 0; c < instrument->n_columns; c++) {
+            const char *remedy = "";
+            const char *reason = instrument->probe(c, &remedy);
+            if (reason[0] == '\0')
+                continue;
+            json_t *meta = json_pack("{s:s, s:s, s:s, s:s, s:s}", "cell", cell->plan->name, "pass", cell->pass->name,
+                                     "column", instrument->columns[c].id, "reason", reason, "remedy", remedy);
+            IFM_TRY(ifm_fact_new(cell->session, "column_absent", true, meta, error));
+        }
+    }
+    return IFM_OK;
+}
+
+enum ifm_status ifm_cell_check(struct ifm_cell_run *cell, const char *when, struct ifm_error *error)
+{
+    for (size_t i = 0; i < cell->plan->n_arms; i++) {
+        struct ifm_arm_run *arm = &cell->arms[i];
+        struct ifm_check check = {0};
+        if (arm->workload->check != NULL) {
+            arm->workload->step(arm->state, 1);
+            IFM_TRY(arm->workload->check(arm->state, &check, error));
+        }
+        IFM_TRY(ifm_fact_check(cell->session, cell->plan->name, arm->plan->name, when, &check, error));
+    }
+    return IFM_OK;
+}
+
+enum ifm_status ifm_cell_open(const struct ifm_cell *plan, struct ifm_device *device, struct ifm_session *session,
+                              struct ifm_cell_run *out, struct ifm_error *error)
+{
+    *out = (struct ifm_cell_run){.plan = plan, .pass = &plan->passes[0], .device = device, .session = session};
+    out->arms = allocate(plan->n_arms, sizeof *out->arms);
+    enum ifm_status status = open_arms(out, error);
+    if (status == IFM_OK)
+        status = ifm_cell_check(out, "before", error);
+    if (status == IFM_OK)
+        status = open_instruments(out, error);
+    if (status != IFM_OK)
+        ifm_cell_close(out);
+    return status;
+}
+
+void ifm_cell_close(struct ifm_cell_run *cell)
+{
+    for (size_t i = 0; i < cell->n_instruments; i++)
+        cell->instruments[i].instrument->close(cell->instruments[i].state);
+    for (size_t i = 0; cell->arms != NULL && i < cell->plan->n_arms; i++)
+        if (cell->arms[i].workload != NULL)
+            cell->arms[i].workload->close(cell->arms[i].state);
+    if (cell->device != NULL)
+        cell->device->ops->drop_buffers(cell->device);
+    free(cell->instruments);
+    free(cell->arms);
+    free(cell->slots);
+    free(cell->samples);
+    free(cell->columns);
+    free(cell->marks);
+    *cell = (struct ifm_cell_run){0};
+}
+
+/* Time of one step: the fastest of three runs of enough steps for a millisecond. Rough, but free of cold starts. */
+static double rough_step_ns(struct ifm_cell_run *cell, struct ifm_arm_run *arm)
+{
+    struct ifm_device *device = cell->device;
+    uint64_t n = 1;
+    double best = 0;
+    device->ops->hold(device, cell->plan->threads);
+    arm->workload->step(arm->state, 1);
+    for (int round = 0; round < 3;) {
+        struct ifm_instant start = device->ops->mark(device);
+        arm->workload->step(arm->state, n);
+        double elapsed = (double)(device->ops->mark(device).ns - start.ns);
+        if (elapsed < ROUGH_NS && n < MOST_INNER) {
+            n = elapsed <= 0 ? n * 16 : n * 2;
+            continue;
+        }
+        best = round == 0 || elapsed / (double)n < best ? elapsed / (double)n : best;
+        /* A step of seconds is known well enough after one round. */
+        round = elapsed > 100 * ROUGH_NS ? 3 : round + 1;
+    }
+    device->ops->release(device);
+    return best > 0 ? best : 0.1;
+}
+
+static double mark_cost_ns(struct ifm_device *device)
+{
+    enum { READS = 1000 };
+    struct ifm_instant start = device->ops->mark(device), end = start;
+    for (int i = 0; i < READS; i++)
+        end = device->ops->mark(device);
+    return (double)(end.ns - start.ns) / READS;
+}
+
+static uint32_t clamp_u32(double number, double low, double high)
+{
+    return (uint32_t)(number < low ? low : number > high ? high : number);
+}
+
+/* With a fixed number of repeats a slot's samples divide half the repeats (each block has two slots of an arm), and at
+ * least blocks_min blocks remain, so that exactly the wanted number is taken. */
+static uint32_t dividing(uint64_t repeats, uint64_t blocks_min, uint32_t wanted)
+{
+    uint64_t half = (repeats + 1) / 2;
+    uint32_t best = 1;
+    for (uint32_t divisor = 1; divisor <= wanted; divisor++)
+        if (half % divisor == 0 && half / divisor >= blocks_min)
+            best = divisor;
+    return best;
+}
+
+static void choose_counts(struct ifm_arm_run *arm, const struct ifm_measure *measure, double clock_ns)
+{
+    double shortest = CLOCK_READS_PER_SAMPLE * clock_ns;
+    bool cold = measure->cache == IFM_CACHE_COLD;
+    if (arm->plan->fixed_inner || cold) /* a second step would find warm caches */
+        arm->inner = 1;
+    else if (measure->inner > 0)
+        arm->inner = clamp_u32((double)measure->inner, 1, MOST_INNER);
+    else
+        arm->inner = clamp_u32(ceil(shortest / arm->step_ns), 1, MOST_INNER);
+    double sample_ns = arm->step_ns * arm->inner;
+    double wanted = ceil(measure->slot_min_s * 1e9 / sample_ns);
+    if (wanted < (double)measure->slot_steps)
+        wanted = (double)measure->slot_steps;
+    arm->samples = clamp_u32(wanted, 1, MOST_SAMPLES_PER_SLOT);
+    if (measure->stop == IFM_STOP_REPEATS)
+        arm->samples = dividing(measure->repeats, measure->blocks_min, arm->samples);
+}
+
+static void allocate_block(struct ifm_cell_run *cell)
+{
+    size_t slots = 2 * cell->plan->n_arms, samples = 0;
+    for (size_t i = 0; i < cell->plan->n_arms; i++) {
+        samples += 2 * (size_t)cell->arms[i].samples;
+        if (cell->arms[i].samples > cell->most_samples)
+            cell->most_samples = cell->arms[i].samples;
+    }
+    cell->slots = allocate(slots, sizeof *cell->slots);
+    cell->samples = allocate(samples, sizeof *cell->samples);
+    cell->columns = allocate(slots * cell->pass->n_columns, sizeof *cell->columns);
+    cell->marks = allocate(2 * cell->most_samples + 1, sizeof *cell->marks);
+    /* calloc gives untouched pages: touch them now, not under the clock. */
+    memset(cell->marks, 1, (2 * cell->most_samples + 1) * sizeof *cell->marks);
+    memset(cell->samples, 1, samples * sizeof *cell->samples);
+}
+
+/* The last calibration of this arm in the journal of an interrupted run, or NULL. */
+static const json_t *earlier_calibration(const json_t *events, const char *cell, const char *arm)
+{
+    const json_t *found = NULL;
+    for (size_t i = 0; i < json_array_size(events); i++) {
+        const json_t *event = json_array_get(events, i), *meta = json_object_get(event, "meta");
+        const char *stage = json_string_value(json_object_get(event, "stage"));
+        const char *its_cell = json_string_value(json_object_get(meta, "cell"));
+        const char *its_arm = json_string_value(json_object_get(meta, "arm"));
+        if (stage != NULL && its_cell != NULL && its_arm != NULL && strcmp(stage, "calibrate") == 0 &&
+            strcmp(its_cell, cell) == 0 && strcmp(its_arm, arm) == 0)
+            found = meta;
+    }
+    return found;
+}
+
+/* A resumed pass goes on with the counts it began with, so that all its slots are alike. */
+static enum ifm_status take_over(struct ifm_cell_run *cell, const json_t *events, bool *taken, struct ifm_error *error)
+{
+    *taken = false;
+    for (size_t i = 0; i < cell->plan->n_arms; i++) {
+        struct ifm_arm_run *arm = &cell->arms[i];
+        const json_t *meta = earlier_calibration(events, cell->plan->name, arm->plan->name);
+        int64_t inner, samples;
+        if (meta == NULL)
+            return IFM_OK;
+        IFM_TRY(ifm_json_get_i64(meta, "inner", "run.log", &inner, error));
+        IFM_TRY(ifm_json_get_i64(meta, "samples_per_slot", "run.log", &samples, error));
+        IFM_TRY(ifm_json_get_f64(meta, "step_ns", "run.log", &arm->step_ns, error));
+        if (inner < 1 || inner > MOST_INNER || samples < 1 || samples > MOST_SAMPLES_PER_SLOT)
+            return ifm_fail(error, IFM_INVALID, "run.log", "measure again into a new folder",
+                            "the calibration of arm %s is out of range", arm->plan->name);
+        arm->inner = (uint32_t)inner;
+        arm->samples = (uint32_t)samples;
+    }
+    *taken = true;
+    return IFM_OK;
+}
+
+enum ifm_status ifm_cell_calibrate(struct ifm_cell_run *cell, const json_t *events, struct ifm_error *error)
+{
+    bool taken;
+    IFM_TRY(take_over(cell, events, &taken, error));
+    if (taken) {
+        allocate_block(cell);
+        return IFM_OK;
+    }
+    double clock_ns = mark_cost_ns(cell->device);
+    uint32_t samples = UINT32_MAX;
+    for (size_t i = 0; i < cell->plan->n_arms; i++) {
+        struct ifm_arm_run *arm = &cell->arms[i];
+        arm->step_ns = rough_step_ns(cell, arm);
+        choose_counts(arm, &cell->plan->measure, clock_ns);
+        if (arm->samples < samples)
+            samples = arm->samples;
+    }
+    for (size_t i = 0; i < cell->plan->n_arms; i++) {
+        struct ifm_arm_run *arm = &cell->arms[i];
+        if (cell->plan->measure.stop == IFM_STOP_REPEATS)
+            arm->samples = samples; /* the same repeats for every arm, in the same number of blocks */
+        json_t *meta = json_pack("{s:s, s:s, s:I, s:I, s:f, s:f}", "cell", cell->plan->name, "arm", arm->plan->name,
+                                 "inner", (json_int_t)arm->inner, "samples_per_slot", (json_int_t)arm->samples,
+                                 "step_ns", arm->step_ns, "clock_ns", clock_ns);
+        IFM_TRY(ifm_fact_new(cell->session, "calibrate", true, meta, error));
+    }
+    allocate_block(cell);
+    return IFM_OK;
+}

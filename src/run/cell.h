@@ -1,0 +1,58 @@
+/* A cell under execution: its arms opened on the device, its instruments, its buffers.
+ *
+ * Everything that a timed slot touches is allocated and touched here, before the first sample. */
+#ifndef IFM_RUN_CELL_H
+#define IFM_RUN_CELL_H
+
+#include "device/device.h"
+#include "instrument/instrument.h"
+#include "model/plan.h"
+#include "run/facts.h"
+#include "sample/record.h"
+#include "workload/workload.h"
+
+struct ifm_arm_run {
+    const struct ifm_arm *plan;
+    const struct ifm_workload *workload;
+    struct ifm_workload_state *state;
+    double step_ns;   /* rough, by calibration: a control input, never published */
+    uint32_t inner;   /* steps in a sample */
+    uint32_t samples; /* in a slot */
+};
+
+struct ifm_instrument_run {
+    const struct ifm_instrument *instrument;
+    struct ifm_instrument_state *state;
+    size_t first_column;
+};
+
+struct ifm_cell_run {
+    const struct ifm_cell *plan;
+    const struct ifm_pass *pass;
+    struct ifm_device *device;
+    struct ifm_session *session; /* journal and time base */
+    struct ifm_arm_run *arms;    /* plan->n_arms */
+    struct ifm_instrument_run *instruments;
+    size_t n_instruments;
+    /* one block */
+    struct ifm_slot *slots;     /* 2 * n_arms */
+    struct ifm_sample *samples; /* of all slots of a block */
+    int64_t *columns;           /* slots x columns */
+    struct ifm_instant *marks;  /* of one slot: samples + 1, or 2 x samples in cold mode */
+    size_t most_samples;        /* in a slot */
+};
+
+/* Open every arm, check it against its oracle, open the instruments. On failure everything is closed again. */
+IFM_CHECKED enum ifm_status ifm_cell_open(const struct ifm_cell *plan, struct ifm_device *device,
+                                          struct ifm_session *session, struct ifm_cell_run *out,
+                                          struct ifm_error *error);
+/* Choose inner steps and samples per slot of every arm; allocates the block. Under IFM_STOP_REPEATS the samples of a
+ * slot divide the repeats. `events` is the journal of the interrupted run that is resumed (its counts are taken over),
+ * or NULL. */
+IFM_CHECKED enum ifm_status ifm_cell_calibrate(struct ifm_cell_run *cell, const json_t *events,
+                                               struct ifm_error *error);
+/* Compare each arm with its oracle and write the fact. */
+IFM_CHECKED enum ifm_status ifm_cell_check(struct ifm_cell_run *cell, const char *when, struct ifm_error *error);
+void ifm_cell_close(struct ifm_cell_run *cell);
+
+#endif

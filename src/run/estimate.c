@@ -1,0 +1,109 @@
+/* The dry run's time estimate: open each cell as the run does, time a pilot, and apply the stop rule to what it shows.
+ *
+ * Set-up is timed, not guessed, because for large caches generation and the oracle take longer than a block. */
+#include "run/run.h"
+
+#include "run/pass.h"
+#include <math.h>
+#include <string.h>
+
+enum { PILOT_BLOCKS = 4 };
+static const double PILOT_S = 1.5; /* longest pilot of one cell, two blocks aside */
+static const double FIXED_S = 0.6; /* fingerprint, load window before and after, derive, publish */
+
+static double seconds_since(struct ifm_instant start)
+{
+    return (double)ifm_clock_since(start).ns * 1e-9;
+}
+
+static double warm_up_s(const struct ifm_cell_run *cell)
+{
+    const struct ifm_measure *measure = &cell->plan->measure;
+    double window = 0, windows = 2;
+    for (size_t i = 0; i < cell->plan->n_arms; i++) {
+        const struct ifm_arm_run *arm = &cell->arms[i];
+        double steps = (double)arm->samples * arm->inner;
+        window += (steps + 1) * arm->step_ns * 1e-9;
+        windows = fmax(windows, ceil((double)measure->warmup / steps));
+    }
+    /* The gate looks at the clock after a window: it overshoots its cap by one at most. */
+    double capped = fmax(2, ceil(measure->warmup_cap_s / window));
+    return window * fmin(windows, capped);
+}
+
+static enum ifm_status pilot(struct ifm_cell_run *cell, struct ifm_estimate *estimate, struct ifm_error *error)
+{
+    struct ifm_pass_run pass = {.cell = cell};
+    struct ifm_stop stop;
+    ifm_stop_init(&stop, cell);
+    struct ifm_instant start = ifm_clock_now();
+    enum ifm_status status = IFM_OK;
+    int blocks = 0;
+    while (status == IFM_OK && blocks < PILOT_BLOCKS && (blocks < 2 || seconds_since(start) < PILOT_S)) {
+        status = ifm_pass_block(&pass, &stop, error);
+        blocks++;
+    }
+    if (status == IFM_OK) {
+        double block_s = seconds_since(start) / blocks;
+        const struct ifm_measure *measure = &cell->plan->measure;
+        double expected = ifm_stop_expected_blocks(&stop, block_s);
+        double fewest = (double)measure->blocks_min, most = fmax(fewest, ceil(measure->cap_s / block_s));
+        if (measure->stop == IFM_STOP_REPEATS)
+            fewest = most = expected;
+        estimate->seconds = warm_up_s(cell) + expected * block_s;
+        estimate->low = warm_up_s(cell) + fewest * block_s;
+        estimate->high = warm_up_s(cell) + most * block_s;
+    }
+    ifm_stop_free(&stop);
+    return status;
+}
+
+static enum ifm_status estimate_cell(const struct ifm_cell *plan, struct ifm_device *device,
+                                     struct ifm_session *session, struct ifm_estimate *estimate,
+                                     struct ifm_error *error)
+{
+    *estimate = (struct ifm_estimate){0};
+    if (plan->unsupported[0] != '\0')
+        return IFM_OK;
+    for (size_t i = 0; i < plan->n_arms; i++)
+        estimate->memory += plan->arms[i].memory;
+    struct ifm_instant start = ifm_clock_now();
+    struct ifm_cell_run cell;
+    IFM_TRY(ifm_cell_open(plan, device, session, &cell, error));
+    enum ifm_status status = ifm_cell_calibrate(&cell, NULL, error);
+    double open_s = seconds_since(start);
+    if (status == IFM_OK)
+        status = pilot(&cell, estimate, error);
+    start = ifm_clock_now();
+    if (status == IFM_OK)
+        status = ifm_cell_check(&cell, "after", error);
+    ifm_cell_close(&cell);
+    double set_up_s = open_s + seconds_since(start);
+    estimate->seconds += set_up_s;
+    estimate->low += set_up_s;
+    estimate->high += set_up_s;
+    return status;
+}
+
+enum ifm_status ifm_run_estimate(const struct ifm_plan *plan, const struct ifm_run_options *options,
+                                 struct ifm_estimate *cells, struct ifm_estimate *total, struct ifm_error *error)
+{
+    const struct ifm_device_ops *ops = ifm_device_find(plan->device);
+    struct ifm_device *device;
+    if (ops == NULL)
+        return ifm_fail(error, IFM_MISSING, "device.kind", "", "this build has no device \"%s\"", plan->device);
+    IFM_TRY(ops->open(&options->device, &device, error));
+    struct ifm_session session = {.base = ops->mark(device)};
+    *total = (struct ifm_estimate){FIXED_S, FIXED_S, FIXED_S, 0};
+    enum ifm_status status = IFM_OK;
+    for (size_t i = 0; i < plan->n_cells && status == IFM_OK; i++) {
+        status = estimate_cell(&plan->cells[i], device, &session, &cells[i], error);
+        total->seconds += cells[i].seconds;
+        total->low += cells[i].low;
+        total->high += cells[i].high;
+        if (cells[i].memory > total->memory)
+            total->memory = cells[i].memory;
+    }
+    ops->close(device);
+    return status;
+}

@@ -1,0 +1,63 @@
+/* Facts into run.log. */
+#include "run/facts.h"
+
+#include "base/log.h"
+#include "host/host.h"
+#include <stdio.h>
+#include <string.h>
+
+/* Above this many foreign running tasks per CPU a timing is visibly disturbed: said, and tagged by derive. */
+static const double LOADED = 0.10;
+enum { LOAD_WINDOW_MS = 200 };
+
+enum ifm_status ifm_fact_new(struct ifm_session *session, const char *stage, bool ok, json_t *meta,
+                             struct ifm_error *error)
+{
+    if (session->journal == NULL) {
+        json_decref(meta);
+        return IFM_OK;
+    }
+    return ifm_journal_add_new(session->journal, stage, ok, meta, error);
+}
+
+static enum ifm_status load_fact(struct ifm_session *session, const char *when, bool is_fake, struct ifm_error *error)
+{
+    /* A scripted clock does not care who else is running. */
+    double load = is_fake ? -1 : ifm_host_foreign_load(LOAD_WINDOW_MS);
+    if (load > LOADED)
+        ifm_warn(
+            "this machine is busy with other work (%.0f %% of each allowed CPU, %s the run): expect wider intervals; "
+            "the run is tagged",
+            100 * load, when);
+    json_t *value = load < 0 ? json_null() : json_real(load);
+    return ifm_fact_new(session, "load", true, json_pack("{s:s, s:o}", "when", when, "foreign_load", value), error);
+}
+
+enum ifm_status ifm_fact_environment(struct ifm_session *session, const char *when, bool is_fake,
+                                     struct ifm_error *error)
+{
+    if (session->journal == NULL)
+        return IFM_OK;
+    if (strcmp(when, "before") == 0)
+        IFM_TRY(ifm_fact_new(session, "environment", true, json_pack("{s:o}", "fingerprint", ifm_host_fingerprint()),
+                             error));
+    json_t *locks = json_pack("{s:s, s:o}", "when", when, "knobs", ifm_host_locks());
+    IFM_TRY(ifm_fact_new(session, "locks", true, locks, error));
+    return load_fact(session, when, is_fake, error);
+}
+
+enum ifm_status ifm_fact_check(struct ifm_session *session, const char *cell, const char *arm, const char *when,
+                               const struct ifm_check *check, struct ifm_error *error)
+{
+    char hash[20];
+    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)check->output_xxh3);
+    json_t *meta = json_pack("{s:s, s:s, s:s, s:b}", "cell", cell, "arm", arm, "when", when, "done", check->done);
+    if (check->done) {
+        json_object_set_new(meta, "error_rms_rel", json_real(check->error_rms_rel));
+        json_object_set_new(meta, "error_max_rel", json_real(check->error_max_rel));
+        json_object_set_new(meta, "values", json_integer((json_int_t)check->values));
+        json_object_set_new(meta, "finite", json_boolean(check->finite));
+        json_object_set_new(meta, "output_xxh3", json_string(hash));
+    }
+    return ifm_fact_new(session, "check", !check->done || check->finite, meta, error);
+}

@@ -1,0 +1,26 @@
+/* The facts of a run: what goes into run.log, stage by stage. docs/formats.md lists the stages. */
+#ifndef IFM_RUN_FACTS_H
+#define IFM_RUN_FACTS_H
+
+#include "device/device.h"
+#include "model/facts.h"
+#include "model/plan.h"
+#include "sample/journal.h"
+
+/* One invocation that writes into a run folder. A dry run has no journal: its facts go nowhere. */
+struct ifm_session {
+    struct ifm_journal *journal; /* NULL in a dry run */
+    struct ifm_instant base;     /* device mark at the start of the session */
+    int64_t offset_ns;           /* of that mark from the start of the run */
+};
+
+/* Write one fact; steals `meta`. */
+IFM_CHECKED enum ifm_status ifm_fact_new(struct ifm_session *session, const char *stage, bool ok, json_t *meta,
+                                         struct ifm_error *error);
+/* The whole environment, locks and foreign load, `when` = "before" or "after". */
+IFM_CHECKED enum ifm_status ifm_fact_environment(struct ifm_session *session, const char *when, bool is_fake,
+                                                 struct ifm_error *error);
+IFM_CHECKED enum ifm_status ifm_fact_check(struct ifm_session *session, const char *cell, const char *arm,
+                                           const char *when, const struct ifm_check *check, struct ifm_error *error);
+
+#endif

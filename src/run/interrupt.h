@@ -1,0 +1,11 @@
+/* Ctrl-C: a flag that the run looks at between slots. The only global state of the run engine. */
+#ifndef IFM_RUN_INTERRUPT_H
+#define IFM_RUN_INTERRUPT_H
+
+#include <stdbool.h>
+
+void ifm_interrupt_install(void); /* SIGINT, SIGTERM, SIGHUP set the flag; a second SIGINT kills as usual */
+void ifm_interrupt_restore(void); /* what was installed before */
+bool ifm_interrupted(void);
+
+#endif

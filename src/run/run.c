@@ -1,0 +1,241 @@
+/* Executing a plan: session, cells, facts. */
+#include "run/run.h"
+
+#include "base/file.h"
+#include "base/log.h"
+#include "run/interrupt.h"
+#include "run/pass.h"
+#include <stdio.h>
+#include <string.h>
+
+/* One invocation over all cells. */
+struct execution {
+    const struct ifm_plan *plan;
+    const struct ifm_run_options *options;
+    struct ifm_session session;
+    struct ifm_device *device;
+    json_t *events; /* the journal so far, when resuming; else NULL */
+    const struct ifm_cell *cell;
+    double cells_done;
+};
+
+static void report(void *context, double done, double expected, double block_s)
+{
+    const struct execution *execution = context;
+    const struct ifm_progress *progress = &execution->options->progress;
+    double of_cell = expected > 0 && done < expected ? done / expected : 1;
+    double cells = (double)execution->plan->n_cells;
+    double remaining_s = (expected > done ? expected - done : 0) * block_s;
+    /* Later cells are taken to last as long as this one: the dry run knows better, a progress line need not. */
+    remaining_s += (cells - execution->cells_done - 1) * expected * block_s;
+    progress->report(progress->context, execution->cell, (execution->cells_done + of_cell) / cells, remaining_s);
+}
+
+static bool is_event(const json_t *event, const char *stage, const char *cell)
+{
+    const char *its_stage = json_string_value(json_object_get(event, "stage"));
+    const char *its_cell = json_string_value(json_object_get(json_object_get(event, "meta"), "cell"));
+    return its_stage != NULL && strcmp(its_stage, stage) == 0 &&
+           (cell == NULL || (its_cell != NULL && strcmp(its_cell, cell) == 0));
+}
+
+static const json_t *find_event(const json_t *events, const char *stage, const char *cell)
+{
+    for (size_t i = 0; i < json_array_size(events); i++)
+        if (is_event(json_array_get(events, i), stage, cell))
+            return json_array_get(events, i);
+    return NULL;
+}
+
+/* Feed the blocks that an interrupted run left to the stop rule. */
+static enum ifm_status take_in_record(struct execution *execution, struct ifm_pass_run *pass, struct ifm_stop *stop,
+                                      struct ifm_error *error)
+{
+    struct ifm_record record;
+    const struct ifm_cell *cell = execution->cell;
+    size_t per_block = 2 * cell->n_arms;
+    IFM_TRY(ifm_record_load(execution->options->dir, cell->index, pass->cell->pass->name, &record, error));
+    enum ifm_status status = IFM_OK;
+    for (size_t i = 0; i < record.n_slots && status == IFM_OK;) {
+        if (record.slots[i].phase == IFM_PHASE_WARMUP) {
+            i++;
+            continue;
+        }
+        bool fits = i + per_block <= record.n_slots;
+        for (size_t k = i; fits && k < i + per_block; k++)
+            fits = record.slots[k].arm < cell->n_arms &&
+                   record.slots[k].samples <= pass->cell->arms[record.slots[k].arm].samples;
+        if (!fits) {
+            status = ifm_fail(error, IFM_INVALID, cell->name, "measure again into a new folder",
+                              "the record does not fit the plan and its calibration");
+            break;
+        }
+        ifm_stop_add(stop, &record.slots[i], &record.samples[record.first[i]]);
+        pass->earlier_s += (double)(record.slots[i + per_block - 1].end_ns - record.slots[i].start_ns) * 1e-9;
+        pass->measured++;
+        i += per_block;
+    }
+    ifm_record_free(&record);
+    return status;
+}
+
+/* Create the record, or reopen it where the interruption cut it. */
+static enum ifm_status open_record(struct execution *execution, struct ifm_cell_run *cell, struct ifm_pass_run *pass,
+                                   struct ifm_stop *stop, struct ifm_error *error)
+{
+    const char *dir = execution->options->dir;
+    const struct ifm_pass *plan = cell->pass;
+    if (!execution->options->resume)
+        return ifm_recorder_create(dir, cell->plan->index, plan->name, plan->columns, plan->n_columns, &pass->recorder,
+                                   error);
+    int64_t end_ns;
+    IFM_TRY(ifm_recorder_resume(dir, cell->plan->index, plan->name, plan->columns, plan->n_columns,
+                                2 * cell->plan->n_arms, &pass->recorder, &pass->next_block, &end_ns, error));
+    /* The record's time goes on; a clock that was set back in between must not make it run backwards. */
+    int64_t now_ns = execution->device->ops->mark(execution->device).ns - cell->session->base.ns;
+    if (cell->session->offset_ns + now_ns <= end_ns)
+        cell->session->offset_ns = end_ns + 1 - now_ns;
+    return take_in_record(execution, pass, stop, error);
+}
+
+static enum ifm_status log_features(struct ifm_cell_run *cell, struct ifm_error *error)
+{
+    for (size_t i = 0; i < cell->plan->n_arms; i++) {
+        const struct ifm_arm_run *arm = &cell->arms[i];
+        if (arm->plan->feature[0] == '\0' || arm->workload->feature_runs == NULL)
+            continue;
+        json_t *meta = json_pack("{s:s, s:s, s:s, s:I}", "cell", cell->plan->name, "arm", arm->plan->name, "feature",
+                                 arm->plan->feature, "runs", (json_int_t)arm->workload->feature_runs(arm->state));
+        IFM_TRY(ifm_fact_new(cell->session, "feature", true, meta, error));
+    }
+    return IFM_OK;
+}
+
+static enum ifm_status measure(struct execution *execution, struct ifm_cell_run *cell, struct ifm_pass_run *pass,
+                               struct ifm_stop *stop, struct ifm_error *error)
+{
+    IFM_TRY(open_record(execution, cell, pass, stop, error));
+    if (ifm_stop_reason(stop, pass->earlier_s) == NULL)
+        IFM_TRY(ifm_pass_warm_up(pass, error));
+    IFM_TRY(ifm_pass_measure(pass, stop, error));
+    IFM_TRY(ifm_recorder_sync(pass->recorder, error));
+    IFM_TRY(ifm_cell_check(cell, "after", error));
+    IFM_TRY(log_features(cell, error));
+    return ifm_fact_new(cell->session, "cell_done", true, json_pack("{s:s}", "cell", cell->plan->name), error);
+}
+
+static enum ifm_status run_open_cell(struct execution *execution, struct ifm_cell_run *cell, struct ifm_error *error)
+{
+    IFM_TRY(ifm_cell_calibrate(cell, execution->events, error));
+    struct ifm_pass_run pass = {.cell = cell, .context = execution};
+    if (execution->options->progress.report != NULL)
+        pass.progress = report;
+    struct ifm_stop stop;
+    ifm_stop_init(&stop, cell);
+    enum ifm_status status = measure(execution, cell, &pass, &stop, error);
+    ifm_stop_free(&stop);
+    ifm_recorder_close(pass.recorder);
+    return status;
+}
+
+static enum ifm_status run_cell(struct execution *execution, struct ifm_error *error)
+{
+    const struct ifm_cell *plan = execution->cell;
+    struct ifm_session *session = &execution->session;
+    if (plan->unsupported[0] != '\0') {
+        json_t *meta = json_pack("{s:s, s:s, s:s}", "cell", plan->name, "reason", plan->unsupported, "remedy",
+                                 "run this cell on a device that supports it");
+        return ifm_fact_new(session, "cell_skipped", false, meta, error);
+    }
+    IFM_TRY(ifm_fact_new(session, "cell_start", true, json_pack("{s:s}", "cell", plan->name), error));
+    struct ifm_cell_run cell;
+    IFM_TRY(ifm_cell_open(plan, execution->device, session, &cell, error));
+    enum ifm_status status = run_open_cell(execution, &cell, error);
+    ifm_cell_close(&cell);
+    return status;
+}
+
+/* A cell that cannot be measured is a fact, not the end of the others; an interruption or our own fault ends the run.
+ */
+static enum ifm_status run_cells(struct execution *execution, struct ifm_error *error)
+{
+    for (size_t i = 0; i < execution->plan->n_cells; i++) {
+        execution->cell = &execution->plan->cells[i];
+        execution->cells_done = (double)i;
+        if (find_event(execution->events, "cell_done", execution->cell->name) != NULL)
+            continue;
+        enum ifm_status status = run_cell(execution, error);
+        if (status == IFM_INTERRUPTED || status == IFM_INTERNAL)
+            return status;
+        if (status != IFM_OK) {
+            ifm_warn("cell %s was not measured: %s", execution->cell->name, error->message);
+            json_t *meta = json_pack("{s:s, s:s, s:s}", "cell", execution->cell->name, "reason", error->message,
+                                     "remedy", error->hint);
+            IFM_TRY(ifm_fact_new(&execution->session, "cell_failed", false, meta, error));
+        }
+    }
+    return IFM_OK;
+}
+
+/* Start of the time axis: the run's first event, so that a resumed session goes on where the clock on the wall is. */
+static void set_time_base(struct execution *execution, bool is_fake)
+{
+    execution->session.base = execution->device->ops->mark(execution->device);
+    const json_t *start = find_event(execution->events, "run_start", NULL);
+    int64_t elapsed = ifm_clock_wall_ns() - json_integer_value(json_object_get(start, "t_ns"));
+    execution->session.offset_ns = start == NULL || is_fake || elapsed < 0 ? 0 : elapsed;
+}
+
+static enum ifm_status start_session(struct execution *execution, bool is_fake, struct ifm_error *error)
+{
+    struct ifm_session *session = &execution->session;
+    set_time_base(execution, is_fake);
+    json_t *meta = json_pack("{s:s, s:s, s:s}", "run_id", execution->plan->run_id, "config_hash",
+                             execution->plan->config_hash, "version", IFM_VERSION);
+    const char *stage = execution->options->resume ? "resume" : "run_start";
+    IFM_TRY(ifm_fact_new(session, stage, true, meta, error));
+    return ifm_fact_environment(session, "before", is_fake, error);
+}
+
+static enum ifm_status run_session(struct execution *execution, struct ifm_error *error)
+{
+    bool is_fake = strcmp(execution->plan->device, "fake") == 0;
+    IFM_TRY(start_session(execution, is_fake, error));
+    enum ifm_status status = run_cells(execution, error);
+    struct ifm_error ignored; /* the first error is the one that counts */
+    if (status != IFM_OK) {
+        json_t *meta = json_pack("{s:s, s:s}", "reason", error->message, "where", ifm_path_base(error->where));
+        enum ifm_status logged = ifm_fact_new(&execution->session, "interrupted", false, meta, &ignored);
+        return logged == IFM_OK || status != IFM_OK ? status : logged;
+    }
+    IFM_TRY(ifm_fact_environment(&execution->session, "after", is_fake, error));
+    return ifm_fact_new(&execution->session, "run_done", true,
+                        json_pack("{s:s}", "config_hash", execution->plan->config_hash), error);
+}
+
+static enum ifm_status open_and_run(struct execution *execution, struct ifm_error *error)
+{
+    if (execution->options->resume)
+        IFM_TRY(ifm_journal_read(execution->options->dir, &execution->events, error));
+    IFM_TRY(ifm_journal_open(execution->options->dir, &execution->session.journal, error));
+    const struct ifm_device_ops *ops = ifm_device_find(execution->plan->device);
+    if (ops == NULL)
+        return ifm_fail(error, IFM_MISSING, "device.kind", "", "this build has no device \"%s\"",
+                        execution->plan->device);
+    IFM_TRY(ops->open(&execution->options->device, &execution->device, error));
+    return run_session(execution, error);
+}
+
+enum ifm_status ifm_run_execute(const struct ifm_plan *plan, const struct ifm_run_options *options,
+                                struct ifm_error *error)
+{
+    struct execution execution = {.plan = plan, .options = options};
+    ifm_interrupt_install();
+    enum ifm_status status = open_and_run(&execution, error);
+    ifm_interrupt_restore();
+    if (execution.device != NULL)
+        execution.device->ops->close(execution.device);
+    ifm_journal_close(execution.session.journal);
+    json_decref(execution.events);
+    return status;
+}

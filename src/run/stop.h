@@ -1,0 +1,34 @@
+/* The stop rule: a control decision, logged with its inputs. No published number comes from it.
+ *
+ * Fixed width (Chow and Robbins 1965): stop when the minimum detectable effect of every decision of the cell has
+ * reached the wanted one and at least ten blocks are there; looking at a significance test to stop is impossible by
+ * construction. The decision of a variant is its block log-ratio to the baseline; a cell without variants is decided by
+ * the log time of each of its arms. */
+#ifndef IFM_RUN_STOP_H
+#define IFM_RUN_STOP_H
+
+#include "model/plan.h"
+#include "run/cell.h"
+#include <stdbool.h>
+
+struct ifm_stop {
+    const struct ifm_cell *cell;
+    double *mean, *m2; /* per arm: running moments of its decision variable (Welford) */
+    double *block;     /* per arm: sum of ln slot medians in the open block */
+    double *scratch;   /* of the longest slot */
+    uint32_t blocks;
+    uint32_t samples_per_slot; /* of the first arm; of all arms under IFM_STOP_REPEATS */
+};
+
+void ifm_stop_init(struct ifm_stop *stop, const struct ifm_cell_run *cell);
+void ifm_stop_free(struct ifm_stop *stop);
+/* Take in a block of 2 * n_arms slots. */
+void ifm_stop_add(struct ifm_stop *stop, const struct ifm_slot *slots, const struct ifm_sample *samples);
+/* Largest minimum detectable effect of the cell's decisions so far, relative; infinite below two blocks. */
+double ifm_stop_mde(const struct ifm_stop *stop);
+/* The reason to stop now, or NULL. `elapsed_s` since the first block of this session. */
+const char *ifm_stop_reason(const struct ifm_stop *stop, double elapsed_s);
+/* Blocks that a cell will probably take, from what is known; for progress and for the dry run. */
+double ifm_stop_expected_blocks(const struct ifm_stop *stop, double block_s);
+
+#endif

@@ -1,0 +1,108 @@
+/* Appending whole chunks; see append.h. */
+#include "sample/append.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char full_hint[] = "free some space or choose another folder, then go on with run --resume";
+
+static enum ifm_status system_failure(const struct ifm_append *file, const char *what, int code,
+                                      struct ifm_error *error)
+{
+    bool full = code == ENOSPC || code == EDQUOT || code == EFBIG;
+    return ifm_fail(error, IFM_INTERNAL, file->path, full ? full_hint : NULL, "%s: %s", what, strerror(code));
+}
+
+enum ifm_status ifm_append_open(char *path, int flags, struct ifm_append *out, struct ifm_error *error)
+{
+    *out = (struct ifm_append){.fd = -1, .path = path};
+    if (path == NULL)
+        return ifm_fail(error, IFM_INTERNAL, NULL, NULL, "out of memory for a file name");
+    out->fd = open(path, O_RDWR | O_APPEND | O_CLOEXEC | flags, 0666);
+    struct stat status;
+    enum ifm_status result = IFM_OK;
+    if (out->fd < 0 && errno == EEXIST)
+        result = ifm_fail(error, IFM_USAGE, path, "continue an interrupted run with --resume, or choose another --out",
+                          "exists already; a run never overwrites a record");
+    else if (out->fd < 0 && (errno == EACCES || errno == EROFS || errno == ENOENT || errno == EISDIR || errno == ELOOP))
+        result = ifm_fail(error, IFM_USAGE, path, "choose a folder that you may write with --out",
+                          "cannot open for append: %s", strerror(errno));
+    else if (out->fd < 0)
+        result = system_failure(out, "cannot open for append", errno, error);
+    else if (fstat(out->fd, &status) != 0)
+        result = system_failure(out, "cannot stat", errno, error);
+    else if (!S_ISREG(status.st_mode))
+        result = ifm_fail(error, IFM_USAGE, path, NULL, "is not a regular file");
+    else
+        out->size = status.st_size;
+    if (result != IFM_OK)
+        ifm_append_close(out);
+    return result;
+}
+
+enum ifm_status ifm_append_cut(struct ifm_append *file, int64_t size, struct ifm_error *error)
+{
+    file->torn = true;
+    while (ftruncate(file->fd, size) != 0)
+        if (errno != EINTR)
+            return system_failure(file, "cannot cut the file back to its last whole part", errno, error);
+    file->torn = false;
+    file->size = size;
+    return IFM_OK;
+}
+
+/* 0, or the errno of the write that failed. */
+static int write_all(int fd, const char *data, size_t size)
+{
+    while (size > 0) {
+        ssize_t written = write(fd, data, size);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return written < 0 ? errno : EIO;
+        data += written;
+        size -= (size_t)written;
+    }
+    return 0;
+}
+
+enum ifm_status ifm_append_write(struct ifm_append *file, const char *data, size_t size, struct ifm_error *error)
+{
+    if (file->torn)
+        IFM_TRY(ifm_append_cut(file, file->size, error));
+    int code = write_all(file->fd, data, size);
+    if (code == 0) {
+        file->size += (int64_t)size;
+        return IFM_OK;
+    }
+    struct ifm_error ignored;
+    bool cut = ifm_append_cut(file, file->size, &ignored) == IFM_OK;
+    return system_failure(file,
+                          cut ? "cannot write (the file was cut back to its last whole part)"
+                              : "cannot write, nor cut off what was half-written",
+                          code, error);
+}
+
+enum ifm_status ifm_append_sync(struct ifm_append *file, struct ifm_error *error)
+{
+    if (fdatasync(file->fd) != 0 && errno != EINVAL) /* EINVAL: this file system has nothing to sync */
+        return system_failure(file, "cannot sync to disk", errno, error);
+    return IFM_OK;
+}
+
+void ifm_append_close(struct ifm_append *file)
+{
+    if (file->fd >= 0)
+        close(file->fd);
+    free(file->path);
+    *file = (struct ifm_append){.fd = -1};
+}
+
+size_t ifm_append_whole(const char *text, size_t size)
+{
+    const char *last = size == 0 ? NULL : memrchr(text, '\n', size);
+    return last == NULL ? 0 : (size_t)(last - text) + 1;
+}

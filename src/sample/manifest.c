@@ -1,0 +1,288 @@
+/* The manifest: walk the folder, hash, sort; and the same again to check. */
+#include "sample/manifest.h"
+#include "base/arena.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/text.h"
+#include <dirent.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const char manifest_name[] = "manifest.sha256";
+enum { HEX = 64, MANIFEST_LIMIT = 64 << 20, DEPTH_LIMIT = 16 };
+
+struct entry {
+    const char *name; /* relative to the folder */
+    struct ifm_sha256 hash;
+};
+
+struct listing {
+    struct ifm_arena *arena; /* holds the names */
+    struct entry *entries;   /* malloc'd, sorted by name when the listing is made */
+    size_t n, capacity;
+};
+
+static enum ifm_status add_entry(struct listing *listing, const char *name, struct ifm_error *error)
+{
+    if (listing->n == listing->capacity) {
+        size_t capacity = listing->capacity == 0 ? 64 : 2 * listing->capacity;
+        struct entry *entries = realloc(listing->entries, capacity * sizeof *entries);
+        if (entries == NULL)
+            return ifm_fail(error, IFM_INTERNAL, name, NULL, "out of memory for a list of files");
+        listing->entries = entries;
+        listing->capacity = capacity;
+    }
+    listing->entries[listing->n++] = (struct entry){.name = ifm_arena_strdup(listing->arena, name)};
+    return IFM_OK;
+}
+
+static void free_listing(struct listing *listing)
+{
+    free(listing->entries);
+    ifm_arena_destroy(listing->arena);
+}
+
+static int by_name(const void *left, const void *right)
+{
+    return strcmp(((const struct entry *)left)->name, ((const struct entry *)right)->name);
+}
+
+/* ---- the folder ---- */
+
+/* Never listed: hidden and temporary files, private facts, and the manifest itself. */
+static bool is_skipped(const char *base)
+{
+    size_t length = strlen(base);
+    return base[0] == '.' || strcmp(base, "private.json") == 0 || strcmp(base, manifest_name) == 0 ||
+           (length >= 4 && strcmp(base + length - 4, ".tmp") == 0);
+}
+
+static enum ifm_status walk(const char *dir, const char *prefix, int depth, struct listing *listing,
+                            struct ifm_error *error);
+
+static enum ifm_status visit(const char *dir, const char *prefix, const char *base, int depth, struct listing *listing,
+                             struct ifm_error *error)
+{
+    const char *path = ifm_path_join(listing->arena, dir, base);
+    const char *name = prefix[0] == '\0' ? base : ifm_path_join(listing->arena, prefix, base);
+    struct stat status;
+    if (lstat(path, &status) != 0)
+        return ifm_fail(error, IFM_INTERNAL, path, NULL, "cannot stat: %s", strerror(errno));
+    if (S_ISDIR(status.st_mode))
+        return walk(path, name, depth + 1, listing, error);
+    if (!S_ISREG(status.st_mode))
+        return ifm_fail(error, IFM_INVALID, path, "put the file itself in its place, or remove it",
+                        "is neither a file nor a folder; a manifest cannot hold it");
+    if (strpbrk(base, "\n\r\\") != NULL)
+        return ifm_fail(error, IFM_INVALID, path, "rename or remove it",
+                        "a file name with a line break or a backslash cannot be listed");
+    return add_entry(listing, name, error);
+}
+
+static enum ifm_status walk(const char *dir, const char *prefix, int depth, struct listing *listing,
+                            struct ifm_error *error)
+{
+    if (depth > DEPTH_LIMIT)
+        return ifm_fail(error, IFM_INVALID, dir, NULL, "folders are nested more than %d deep", DEPTH_LIMIT);
+    DIR *folder = opendir(dir);
+    if (folder == NULL)
+        return ifm_fail(error, errno == ENOENT || errno == ENOTDIR ? IFM_USAGE : IFM_INTERNAL, dir, NULL,
+                        "cannot list the folder: %s", strerror(errno));
+    enum ifm_status status = IFM_OK;
+    while (status == IFM_OK) {
+        errno = 0;
+        const struct dirent *item = readdir(folder);
+        if (item == NULL) {
+            if (errno != 0)
+                status = ifm_fail(error, IFM_INTERNAL, dir, NULL, "cannot list the folder: %s", strerror(errno));
+            break;
+        }
+        if (!is_skipped(item->d_name))
+            status = visit(dir, prefix, item->d_name, depth, listing, error);
+    }
+    closedir(folder);
+    return status;
+}
+
+/* Names only; hashes are filled in later, so that a check can stop at the first name that is wrong. */
+static enum ifm_status list_folder(const char *dir, struct listing *listing, struct ifm_error *error)
+{
+    *listing = (struct listing){.arena = ifm_arena_create()};
+    enum ifm_status status = walk(dir, "", 0, listing, error);
+    if (status != IFM_OK)
+        free_listing(listing);
+    else if (listing->n > 1)
+        qsort(listing->entries, listing->n, sizeof *listing->entries, by_name);
+    return status;
+}
+
+static enum ifm_status hash_entry(const char *dir, struct listing *listing, struct entry *entry,
+                                  struct ifm_error *error)
+{
+    return ifm_sha256_file(ifm_path_join(listing->arena, dir, entry->name), &entry->hash, error);
+}
+
+/* ---- writing ---- */
+
+enum ifm_status ifm_manifest_write(const char *dir, struct ifm_error *error)
+{
+    struct listing listing;
+    struct ifm_text text = {0};
+    IFM_TRY(list_folder(dir, &listing, error));
+    enum ifm_status status = IFM_OK;
+    for (size_t i = 0; i < listing.n && status == IFM_OK; i++) {
+        struct entry *entry = &listing.entries[i];
+        status = hash_entry(dir, &listing, entry, error);
+        ifm_text_printf(&text, "%s  %s\n", entry->hash.hex, entry->name);
+    }
+    if (status == IFM_OK)
+        status = ifm_file_write_atomic(ifm_path_join(listing.arena, dir, manifest_name),
+                                       text.data == NULL ? "" : text.data, text.size, error);
+    ifm_text_free(&text);
+    free_listing(&listing);
+    return status;
+}
+
+/* ---- checking ---- */
+
+/* A relative name below the folder that the manifest may hold. */
+static bool is_listable(const char *name)
+{
+    if (name[0] == '\0' || name[0] == '/')
+        return false;
+    for (const char *part = name; part != NULL; part = strchr(part, '/')) {
+        part += *part == '/';
+        if (*part == '/' || *part == '\0' || *part == '.')
+            return false;
+    }
+    return !is_skipped(ifm_path_base(name));
+}
+
+/* Take one line, which ends with a newline, and put its NUL in place of that. */
+static enum ifm_status read_line(char *line, char *stop, const char *where, struct listing *out,
+                                 struct ifm_error *error)
+{
+    static const char hint[] = "write it again with `inferometer derive` if you trust the files";
+    *stop = '\0';
+    if (strlen(line) != (size_t)(stop - line) || stop - line < HEX + 3 || strspn(line, "0123456789abcdef") != HEX ||
+        line[HEX] != ' ' || line[HEX + 1] != ' ')
+        return ifm_fail(error, IFM_INVALID, where, hint, "not a line of sha256sum: hash, two spaces, name");
+    const char *name = line + HEX + 2;
+    if (!is_listable(name))
+        return ifm_fail(error, IFM_INVALID, where, hint, "\"%s\" may not stand in a manifest", name);
+    if (out->n > 0 && strcmp(out->entries[out->n - 1].name, name) >= 0)
+        return ifm_fail(error, IFM_INVALID, where, hint, "\"%s\" is listed twice or out of order", name);
+    IFM_TRY(add_entry(out, name, error));
+    memcpy(out->entries[out->n - 1].hash.hex, line, HEX);
+    return IFM_OK;
+}
+
+static enum ifm_status read_lines(char *text, size_t size, const char *path, struct listing *out,
+                                  struct ifm_error *error)
+{
+    size_t line = 1;
+    for (char *at = text, *stop; at < text + size; at = stop + 1, line++) {
+        const char *where = ifm_arena_printf(out->arena, "%s:%zu", path, line);
+        stop = memchr(at, '\n', (size_t)(text + size - at));
+        if (stop == NULL)
+            return ifm_fail(error, IFM_INVALID, where, NULL, "the last line is cut: it has no newline");
+        IFM_TRY(read_line(at, stop, where, out, error));
+    }
+    return IFM_OK;
+}
+
+static enum ifm_status read_manifest(const char *dir, struct listing *out, struct ifm_error *error)
+{
+    *out = (struct listing){.arena = ifm_arena_create()};
+    const char *path = ifm_path_join(out->arena, dir, manifest_name);
+    char *text = NULL;
+    size_t size = 0;
+    enum ifm_status status;
+    if (!ifm_file_exists(path))
+        status = ifm_fail(error, IFM_INVALID, path,
+                          "finish an interrupted run with run --resume, then `inferometer derive` writes it",
+                          "there is no manifest: the run was not finished, or the file was removed");
+    else
+        status = ifm_file_read(path, MANIFEST_LIMIT, &text, &size, error);
+    if (status == IFM_OK)
+        status = read_lines(text, size, path, out, error);
+    free(text);
+    if (status != IFM_OK)
+        free_listing(out);
+    return status;
+}
+
+static enum ifm_status check_entry(const char *dir, const struct entry *listed, struct listing *found,
+                                   struct entry *file, struct ifm_error *error)
+{
+    IFM_TRY(hash_entry(dir, found, file, error));
+    if (strcmp(listed->hash.hex, file->hash.hex) == 0)
+        return IFM_OK;
+    return ifm_fail(error, IFM_INVALID, ifm_path_join(found->arena, dir, file->name), NULL,
+                    "the file has changed: its SHA-256 is %.12s..., the manifest says %.12s...", file->hash.hex,
+                    listed->hash.hex);
+}
+
+/* Both are sorted: merge them, and stop at the first name that is wrong. */
+static enum ifm_status compare(const char *dir, const struct listing *listed, struct listing *found,
+                               struct ifm_error *error)
+{
+    size_t i = 0, j = 0;
+    while (i < listed->n || j < found->n) {
+        int order = i == listed->n ? 1 : j == found->n ? -1 : by_name(&listed->entries[i], &found->entries[j]);
+        if (order < 0)
+            return ifm_fail(error, IFM_INVALID, ifm_path_join(found->arena, dir, listed->entries[i].name), NULL,
+                            "the file is missing; the manifest lists it");
+        if (order > 0)
+            return ifm_fail(error, IFM_INVALID, ifm_path_join(found->arena, dir, found->entries[j].name), NULL,
+                            "the manifest does not list this file");
+        IFM_TRY(check_entry(dir, &listed->entries[i++], found, &found->entries[j++], error));
+    }
+    return IFM_OK;
+}
+
+/* What `run` wrote; everything else follows from it. */
+static bool is_record(const char *name)
+{
+    return strcmp(name, "config.lock.json") == 0 || strcmp(name, "plan.json") == 0 || strcmp(name, "run.log") == 0 ||
+           strncmp(name, "samples/", 8) == 0;
+}
+
+static void keep_record(struct listing *listing)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < listing->n; i++)
+        if (is_record(listing->entries[i].name))
+            listing->entries[kept++] = listing->entries[i];
+    listing->n = kept;
+}
+
+static enum ifm_status check(const char *dir, bool record_only, struct ifm_error *error)
+{
+    struct listing listed, found;
+    IFM_TRY(read_manifest(dir, &listed, error));
+    enum ifm_status status = list_folder(dir, &found, error);
+    if (status == IFM_OK) {
+        if (record_only) {
+            keep_record(&listed);
+            keep_record(&found);
+        }
+        status = compare(dir, &listed, &found, error);
+        free_listing(&found);
+    }
+    free_listing(&listed);
+    return status;
+}
+
+enum ifm_status ifm_manifest_check(const char *dir, struct ifm_error *error)
+{
+    return check(dir, false, error);
+}
+
+enum ifm_status ifm_manifest_check_record(const char *dir, struct ifm_error *error)
+{
+    return check(dir, true, error);
+}

@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# Ctrl-C ends a run with status 130, keeps every whole block, and --resume finishes it.
+source "$(dirname "$0")/lib.sh"
+"$INFEROMETER" run --workload null --ceilings none --threads 1 --override measure.mde=0.000001 --cap 20s --out out \
+    >/dev/null 2>errors &
+pid=$!
+for _ in $(seq 100); do
+    [ -d out/samples ] && [ "$(cat out/samples/*-slots.csv 2>/dev/null | wc -l)" -gt 40 ] && break
+    sleep 0.1
+done
+kill -INT "$pid"
+status=0
+wait "$pid" || status=$?
+[ "$status" = 130 ] || fail "exit status $status after SIGINT, not 130: $(cat errors)"
+before=$(slots_of out)
+[ "$before" -gt 0 ] || fail "no slot was kept"
+head -c "$(cat out/samples/*-slots.csv | wc -c)" out/samples/*-slots.csv >kept
+"$INFEROMETER" run --resume out >/dev/null 2>errors || fail "resume: $(cat errors)"
+after=$(slots_of out)
+[ "$after" -ge "$before" ] || fail "resume lost slots: $before before, $after after"
+cmp -s kept <(head -c "$(stat -c %s kept)" out/samples/*-slots.csv) || fail "resume changed what was recorded before"
+"$INFEROMETER" verify out >/dev/null 2>errors || fail "verify: $(cat errors)"
+echo "$before slots kept, $after in the end"

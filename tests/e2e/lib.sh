@@ -1,0 +1,33 @@
+# shellcheck shell=bash
+# Shared by the end-to-end scripts; sourced, not run.
+#
+# A script is started with INFEROMETER (the command under test), IFM_SOURCE (the source tree) and IFM_ALLOC_GUARD set,
+# and works in a scratch folder that is removed afterwards. Its exit status: 0 passed, 77 skipped with the reason as the
+# last line on standard output, anything else failed. The last line that it prints is what `make check` shows.
+set -euo pipefail
+: "${INFEROMETER:?the command under test, for example build/inferometer}"
+INFEROMETER=$(readlink -f "$INFEROMETER")
+IFM_SOURCE=${IFM_SOURCE:-$(readlink -f "$(dirname "${BASH_SOURCE[0]}")/../..")}
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch"
+
+skip()
+{
+    echo "$*"
+    exit 77
+}
+
+fail()
+{
+    echo "$*"
+    exit 1
+}
+
+need() { command -v "$1" >/dev/null || skip "needs $1, of the Debian package $2"; }
+
+# The numbers of slots in all records below a run folder: rows of the slots files without their headers.
+slots_of()
+{
+    cat "$1"/samples/*-slots.csv | grep -c '^[0-9]'
+}

@@ -1,0 +1,282 @@
+/* Configuration: precedence, presets, overrides, flags, and the rules between fields. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "config_sample.h"
+#include <string.h>
+
+static void yaml(struct ifm_config *config, const char *text)
+{
+    struct ifm_error error = {0};
+    if (ifm_config_yaml(config, text, strlen(text), "c.yaml", &error) != IFM_OK)
+        fail_msg("%s: %s", error.where, error.message);
+}
+
+static void override(struct ifm_config *config, const char *text)
+{
+    struct ifm_error error = {0};
+    if (ifm_config_override(config, text, &error) != IFM_OK)
+        fail_msg("%s: %s", error.where, error.message);
+}
+
+static void flag(struct ifm_config *config, const char *workload, const char *name, const char *value)
+{
+    struct ifm_error error = {0};
+    bool known = false;
+    if (ifm_config_flag(config, workload, name, value, &known, &error) != IFM_OK)
+        fail_msg("%s: %s", error.where, error.message);
+    assert_true(known);
+}
+
+static const struct ifm_study *resolved(struct ifm_config *config)
+{
+    struct ifm_error error = {0};
+    if (ifm_config_resolve(config, &error) != IFM_OK)
+        fail_msg("%s: %s", error.where, error.message);
+    return ifm_config_study(config);
+}
+
+static void refused(struct ifm_config *config, const char *where, const char *message, const char *hint)
+{
+    struct ifm_error error = {0};
+    assert_int_equal(ifm_config_resolve(config, &error), IFM_USAGE);
+    assert_string_equal(error.message, message);
+    assert_string_equal(error.where, where);
+    assert_string_equal(error.hint, hint);
+    ifm_config_destroy(config);
+}
+
+static void flags_beat_overrides_beat_files_beat_defaults(void **state)
+{
+    (void)state;
+    static const uint64_t seeds[] = {42, 1, 2, 3};
+    for (int top = 0; top < 4; top++) {
+        struct ifm_config *config = ifm_config_create(sample_sections);
+        /* In an order that is not the order of ranks. */
+        if (top >= 3)
+            flag(config, NULL, "seed", "3");
+        if (top >= 1)
+            yaml(config, "seed: 1\n");
+        if (top >= 2)
+            override(config, "seed=2");
+        flag(config, NULL, "workload", "decode");
+        assert_int_equal(resolved(config)->seed, seeds[top]);
+        ifm_config_destroy(config);
+    }
+}
+
+static void later_wins_among_equals(void **state)
+{
+    (void)state;
+    struct ifm_config *config = ifm_config_create(sample_sections);
+    yaml(config, "workload: decode\nseed: 1\n");
+    yaml(config, "seed: 2\n");
+    override(config, "measure.cap=1s");
+    override(config, "measure.cap=2s");
+    flag(config, NULL, "warmup", "1");
+    flag(config, NULL, "warmup", "2");
+    const struct ifm_study *study = resolved(config);
+    assert_int_equal(study->seed, 2);
+    assert_true(study->measure.cap_s == 2);
+    assert_int_equal(study->measure.warmup, 2);
+    ifm_config_destroy(config);
+}
+
+static void presets_rank_between_defaults_and_the_rest(void **state)
+{
+    (void)state;
+    struct ifm_config *config = ifm_config_create(sample_sections);
+    yaml(config, "workload: decode\npreset: quick\nmeasure.cap: 3s\n");
+    const struct ifm_measure *measure = &resolved(config)->measure;
+    assert_int_equal(measure->warmup, 10);
+    assert_true(measure->cap_s == 3);
+    assert_true(measure->mde == 0.05);
+    ifm_config_destroy(config);
+
+    config = ifm_config_create(sample_sections);
+    yaml(config, "workload: decode\npreset: quick\n");
+    flag(config, NULL, "preset", "sop");
+    measure = &resolved(config)->measure;
+    assert_int_equal(measure->warmup, 50);
+    assert_int_equal(measure->stop, IFM_STOP_REPEATS);
+    assert_int_equal(measure->repeats, 1000);
+    assert_true(measure->mde == 0.01);
+    assert_string_equal(ifm_config_study(config)->preset, "sop");
+    ifm_config_destroy(config);
+}
+
+static void repeats_alone_chooses_the_stop_rule(void **state)
+{
+    (void)state;
+    struct ifm_config *config = ifm_config_create(sample_sections);
+    yaml(config, "workload: decode\nmeasure.repeats: 7\n");
+    assert_int_equal(resolved(config)->measure.stop, IFM_STOP_REPEATS);
+    assert_int_equal(ifm_config_study(config)->measure.repeats, 7);
+    ifm_config_destroy(config);
+
+    config = ifm_config_create(sample_sections);
+    yaml(config, "workload: decode\nmeasure: {repeats: 7, stop: mde}\n");
+    assert_int_equal(resolved(config)->measure.stop, IFM_STOP_MDE);
+    ifm_config_destroy(config);
+
+    /* A flag is a later wish than a rule that stands in the file. */
+    config = ifm_config_create(sample_sections);
+    yaml(config, "workload: decode\nmeasure.stop: mde\n");
+    flag(config, NULL, "repeats", "7");
+    assert_int_equal(resolved(config)->measure.stop, IFM_STOP_REPEATS);
+    ifm_config_destroy(config);
+}
+
+static void overrides(void **state)
+{
+    (void)state;
+    struct ifm_config *config = ifm_config_create(sample_sections);
+    override(config, "workload=decode,copy_test");
+    override(config, "decode.kv_len=512, 1024");
+    override(config, "device.kind=fake");
+    override(config, "device.script=step_ns=10; noise=0");
+    const struct ifm_study *study = resolved(config);
+    assert_int_equal(study->n_workloads, 2);
+    assert_string_equal(study->workloads[1], "copy_test");
+    assert_string_equal(ifm_config_device(config)->script, "step_ns=10; noise=0");
+    ifm_config_destroy(config);
+
+    static const struct {
+        const char *text, *where, *message, *hint;
+    } bad[] = {
+        {"seed", "--override", "'seed' is not of the form path=value",
+         "write path=value, for example --override seed=7"},
+        {"=1", "--override", "'=1' is not of the form path=value", "write path=value, for example --override seed=7"},
+        {"sede=1", "--override sede", "unknown key 'sede'", "did you mean 'seed'?"},
+        {"decode.kvlen=1", "--override decode.kvlen", "unknown key 'decode.kvlen'", "did you mean 'decode.kv_len'?"},
+        {"seed=", "--override seed", "seed has no value; allowed: 0 .. 18446744073709551615", ""},
+        {"measure.mde=0.1,0.2", "--override measure.mde", "measure.mde: '0.1,0.2' is not a number; allowed: 1e-06 .. 1",
+         ""},
+        {"arms=x", "--override arms", "arms cannot be overridden: each is a list of records",
+         "write them into a configuration file and give it with -c"},
+        {"device.script=\xff", "--override device.script", "the value is not UTF-8 text", "write the value in UTF-8"},
+    };
+    config = ifm_config_create(sample_sections);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct ifm_error error = {0};
+        assert_int_equal(ifm_config_override(config, bad[i].text, &error), IFM_USAGE);
+        assert_string_equal(error.message, bad[i].message);
+        assert_string_equal(error.where, bad[i].where);
+        assert_string_equal(error.hint, bad[i].hint);
+    }
+    ifm_config_destroy(config);
+}
+
+static void flags(void **state)
+{
+    (void)state;
+    struct ifm_config *config = ifm_config_create(sample_sections);
+    struct ifm_error error = {0};
+    bool known = true;
+    flag(config, NULL, "workload", "decode");
+    flag(config, "decode", "kv-len", "512,1024");
+    flag(config, NULL, "no-huge-pages", NULL);
+    flag(config, "decode", "check", NULL);
+    assert_int_equal(ifm_config_flag(config, NULL, "kv-len", "1", &known, &error), IFM_OK);
+    assert_false(known); /* a workload's flag outside its quick form */
+    assert_int_equal(ifm_config_flag(config, "copy_test", "kv-len", "1", &known, &error), IFM_OK);
+    assert_false(known);
+    assert_int_equal(ifm_config_flag(config, NULL, "no-seed", NULL, &known, &error), IFM_OK);
+    assert_false(known);
+    assert_int_equal(ifm_config_flag(config, "decode", "kv-len", "0", &known, &error), IFM_USAGE);
+    assert_string_equal(error.where, "--kv-len");
+    assert_string_equal(error.message, "decode.kv_len: 0 is out of range; allowed: 1 .. 1048576");
+    assert_int_equal(ifm_config_flag(config, NULL, "seed", NULL, &known, &error), IFM_USAGE);
+    assert_string_equal(error.message, "--seed needs a value; allowed: 0 .. 18446744073709551615");
+    assert_int_equal(ifm_config_flag(config, NULL, "no-huge-pages", "true", &known, &error), IFM_USAGE);
+    assert_string_equal(error.message, "--no-huge-pages takes no value");
+    assert_int_equal(ifm_config_flag(config, NULL, "huge-pages", "off", &known, &error), IFM_USAGE);
+    assert_string_equal(error.message, "device.huge_pages: 'off' is neither true nor false");
+    resolved(config);
+    assert_false(ifm_config_device(config)->huge_pages);
+    ifm_config_destroy(config);
+}
+
+static void flag_lookups(void **state)
+{
+    (void)state;
+    struct ifm_config *config = ifm_config_create(sample_sections);
+    assert_true(ifm_config_flag_takes_value(config, NULL, "seed"));
+    assert_false(ifm_config_flag_takes_value(config, NULL, "huge-pages"));
+    assert_false(ifm_config_flag_takes_value(config, NULL, "no-huge-pages"));
+    assert_false(ifm_config_flag_takes_value(config, NULL, "kv-len"));
+    assert_true(ifm_config_flag_takes_value(config, "decode", "kv-len"));
+    assert_string_equal(ifm_config_nearest_flag(config, "decode", "kvlen"), "kv-len");
+    assert_string_equal(ifm_config_nearest_flag(config, NULL, "repeat"), "repeats");
+    assert_null(ifm_config_nearest_flag(config, NULL, "xyzzyplugh"));
+    ifm_config_destroy(config);
+}
+
+static void rules_between_fields(void **state)
+{
+    (void)state;
+    struct ifm_config *config = ifm_config_create(sample_sections);
+    refused(config, "", "no workload is chosen; known: decode, copy_test",
+            "write 'workload: NAME' in the file or give --workload NAME");
+
+    config = ifm_config_create(sample_sections);
+    flag(config, NULL, "workload", "decoed");
+    refused(config, "--workload", "unknown workload 'decoed'; known: decode, copy_test", "did you mean 'decode'?");
+
+    config = ifm_config_create(sample_sections);
+    yaml(config, "workload: decode\ncopy_test:\n  size: 1KiB\n");
+    refused(config, "c.yaml:3:9", "copy_test.size is set, but the study does not run the workload 'copy_test'",
+            "add 'copy_test' to 'workload', or leave the setting out");
+
+    config = ifm_config_create(sample_sections);
+    yaml(config, "workload: decode\nmeasure.blocks_min: 9\n");
+    override(config, "measure.blocks_max=8");
+    refused(config, "--override measure.blocks_max", "measure.blocks_min (9) is above measure.blocks_max (8)",
+            "lower measure.blocks_min or raise measure.blocks_max");
+
+    config = ifm_config_create(sample_sections);
+    yaml(config, "workload: decode\nceilings: [none, read]\n");
+    refused(config, "c.yaml:2:12", "ceilings: 'none' excludes every other ceiling",
+            "write none alone, or leave it out");
+
+    config = ifm_config_create(sample_sections);
+    yaml(config, "workload: decode\ndevice.script: step_ns=1\n");
+    refused(config, "c.yaml:2:16", "device.script is for the device 'fake', but device.kind is 'cpu'",
+            "set device.kind to fake, or leave the script out");
+}
+
+static void a_resolved_configuration_is_closed(void **state)
+{
+    (void)state;
+    struct ifm_config *config = ifm_config_create(sample_sections);
+    struct ifm_error error = {0};
+    bool known;
+    flag(config, NULL, "workload", "decode");
+    resolved(config);
+    assert_int_equal(ifm_config_override(config, "seed=1", &error), IFM_INTERNAL);
+    assert_int_equal(ifm_config_flag(config, NULL, "seed", "1", &known, &error), IFM_INTERNAL);
+    assert_int_equal(ifm_config_yaml(config, "seed: 1\n", 8, "c.yaml", &error), IFM_INTERNAL);
+    assert_int_equal(ifm_config_resolve(config, &error), IFM_INTERNAL);
+    assert_int_equal(ifm_config_study(config)->seed, 42);
+    ifm_config_destroy(config);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(flags_beat_overrides_beat_files_beat_defaults),
+        cmocka_unit_test(later_wins_among_equals),
+        cmocka_unit_test(presets_rank_between_defaults_and_the_rest),
+        cmocka_unit_test(repeats_alone_chooses_the_stop_rule),
+        cmocka_unit_test(overrides),
+        cmocka_unit_test(flags),
+        cmocka_unit_test(flag_lookups),
+        cmocka_unit_test(rules_between_fields),
+        cmocka_unit_test(a_resolved_configuration_is_closed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

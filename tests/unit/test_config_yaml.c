@@ -1,0 +1,266 @@
+/* Configuration files: what binds, and the one clear error for each way to be wrong. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "config_sample.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct ifm_axis *axis(const struct ifm_config *config, const char *path)
+{
+    const struct ifm_study *study = ifm_config_study(config);
+    for (size_t i = 0; i < study->n_axes; i++)
+        if (strcmp(study->axes[i].path, path) == 0)
+            return &study->axes[i];
+    return NULL;
+}
+
+/* A configuration of this YAML text, resolved. */
+static struct ifm_config *good(const char *yaml)
+{
+    struct ifm_config *config = ifm_config_create(sample_sections);
+    struct ifm_error error = {0};
+    if (ifm_config_yaml(config, yaml, strlen(yaml), "c.yaml", &error) != IFM_OK ||
+        ifm_config_resolve(config, &error) != IFM_OK)
+        fail_msg("%s: %s", error.where, error.message);
+    return config;
+}
+
+static void bad_bytes(const char *yaml, size_t size, const char *where, const char *message, const char *hint)
+{
+    struct ifm_config *config = ifm_config_create(sample_sections);
+    struct ifm_error error = {0};
+    enum ifm_status status = ifm_config_yaml(config, yaml, size, "c.yaml", &error);
+    if (status == IFM_OK)
+        status = ifm_config_resolve(config, &error);
+    assert_int_equal(status, IFM_USAGE);
+    assert_int_equal(error.code, IFM_USAGE);
+    assert_string_equal(error.message, message);
+    assert_string_equal(error.where, where);
+    if (hint != NULL)
+        assert_string_equal(error.hint, hint);
+    ifm_config_destroy(config);
+}
+
+static void bad(const char *yaml, const char *where, const char *message, const char *hint)
+{
+    bad_bytes(yaml, strlen(yaml), where, message, hint);
+}
+
+static void nested_and_dotted_keys_are_one(void **state)
+{
+    (void)state;
+    struct ifm_config *config = good("workload: decode\n"
+                                     "decode:\n  kv_len: 512\n  batch: 2\n"
+                                     "decode.layout: paged\n"
+                                     "measure.mde: 0.02\n"
+                                     "measure: {cap: 250ms}\n");
+    assert_string_equal(axis(config, "decode.kv_len")->texts[0], "512");
+    assert_string_equal(axis(config, "decode.batch")->texts[0], "2");
+    assert_string_equal(axis(config, "decode.layout")->texts[0], "paged");
+    assert_true(ifm_config_study(config)->measure.mde == 0.02);
+    assert_true(ifm_config_study(config)->measure.cap_s == 0.25);
+    ifm_config_destroy(config);
+}
+
+static void lists_make_axes(void **state)
+{
+    (void)state;
+    struct ifm_config *config = good("workload: decode\n"
+                                     "decode: {kv_len: [512, 1024], batch: \"1, 2,4\", shapes: [4, 8]}\n"
+                                     "device.threads: 1,2\nmeasure.cache: [hot, cold]\nceilings: [none]\n");
+    const struct ifm_axis *kv_len = axis(config, "decode.kv_len");
+    assert_int_equal(kv_len->n, 2);
+    assert_string_equal(kv_len->texts[1], "1024");
+    assert_int_equal(axis(config, "decode.batch")->n, 3);
+    assert_int_equal(axis(config, "device.threads")->n, 2);
+    assert_int_equal(axis(config, "measure.cache")->n, 2);
+    assert_int_equal(ifm_config_study(config)->measure.cache, IFM_CACHE_HOT);
+    assert_int_equal(axis(config, "decode.shapes")->n, 1);
+    assert_string_equal(axis(config, "decode.shapes")->texts[0], "4,8");
+    assert_int_equal(ifm_config_study(config)->n_ceilings, 0);
+    ifm_config_destroy(config);
+}
+
+static void axes_list_every_row_in_table_order(void **state)
+{
+    (void)state;
+    struct ifm_config *config = good("workload: copy_test\n");
+    const struct ifm_study *study = ifm_config_study(config);
+    size_t common = ifm_section_general.n + ifm_section_device.n + ifm_section_measure.n;
+    assert_int_equal(study->n_axes, common + 1);
+    assert_string_equal(study->axes[0].path, "workload");
+    assert_string_equal(study->axes[common].path, "copy_test.size");
+    assert_string_equal(study->axes[common].texts[0], "1048576");
+    assert_null(axis(config, "decode.kv_len"));
+    assert_int_equal(study->seed, 42);
+    assert_string_equal(study->preset, "default");
+    assert_int_equal(study->n_ceilings, 2);
+    assert_string_equal(study->ceilings[1], "flops");
+    assert_int_equal(study->measure.warmup, 50);
+    assert_int_equal(study->measure.stop, IFM_STOP_MDE);
+    assert_true(study->measure.slot_min_s == 0.001);
+    assert_true(ifm_config_device(config)->huge_pages);
+    assert_int_equal(ifm_config_device(config)->kind, 0);
+    ifm_config_destroy(config);
+}
+
+static void unknown_keys_name_the_nearest(void **state)
+{
+    (void)state;
+    bad("workload: decode\ndecode:\n  kv_lenn: 4\n", "c.yaml:3:3", "unknown key 'decode.kv_lenn'",
+        "did you mean 'decode.kv_len'?");
+    bad("kv_len: 4\n", "c.yaml:1:1", "unknown key 'kv_len'", "did you mean 'decode.kv_len'?");
+    bad("sed: 4\n", "c.yaml:1:1", "unknown key 'sed'", "did you mean 'seed'?");
+    bad("xyzzyplugh: 4\n", "c.yaml:1:1", "unknown key 'xyzzyplugh'", "'inferometer run --help' lists the keys");
+    bad("measure:\n  cap:\n    x: 1\n", "c.yaml:3:5", "measure.cap takes a value, not a mapping", "give one value");
+    bad("<<: {seed: 4}\n", "c.yaml:1:1", "unknown key '<<'", NULL);
+    bad("\"\": 4\n", "c.yaml:1:1", "unknown key ''", NULL);
+}
+
+static void duplicate_keys_name_the_first(void **state)
+{
+    (void)state;
+    bad("seed: 1\nworkload: decode\nseed: 2\n", "c.yaml:3:1", "duplicate key 'seed'; it is first set on line 1",
+        "keep one of the two");
+    bad("decode:\n  kv_len: 1\ndecode.kv_len: 2\n", "c.yaml:3:1",
+        "duplicate key 'decode.kv_len'; it is first set on line 2", "keep one of the two");
+    bad("decode: {kv_len: 1}\ndecode: {batch: 2}\n", "c.yaml:2:1", "duplicate key 'decode'; it is first set on line 1",
+        "keep one of the two");
+}
+
+static void wrong_values(void **state)
+{
+    (void)state;
+    bad("workload: decode\ndecode.kv_len: abc\n", "c.yaml:2:16",
+        "decode.kv_len: 'abc' is not a whole number; allowed: 1 .. 1048576", "");
+    bad("decode:\n  kv_len: [512, 0]\n", "c.yaml:2:17", "decode.kv_len: 0 is out of range; allowed: 1 .. 1048576", "");
+    bad("decode.check: no\n", "c.yaml:1:15", "decode.check: 'no' is neither true nor false", "write true or false");
+    bad("measure.cache: colt\n", "c.yaml:1:16", "measure.cache: 'colt' is not one of the choices; allowed: hot, cold",
+        "did you mean 'cold'?");
+    bad("measure.mde: [0.1, 0.2]\n", "c.yaml:1:14", "measure.mde takes one value, not a list; allowed: 1e-06 .. 1",
+        "give one value");
+    bad("seed:\n", "c.yaml:1:6", "seed has no value", "write a value after the colon, or leave the key out");
+    bad("device.script:\n", "c.yaml:1:15", "device.script has no value", NULL);
+    bad("decode: 5\n", "c.yaml:1:9", "'decode' is a section of keys, not a value", "indent its keys below it");
+    bad("decode.kv_len: [[1]]\n", "c.yaml:1:17", "decode.kv_len takes a value, not a list", "give one value");
+    bad("decode.kv_len: []\n", "c.yaml:1:16", "decode.kv_len is an empty list",
+        "give at least one value, or leave the key out");
+    bad("decode.kv_len: [512, 0512]\n", "c.yaml:1:22", "decode.kv_len takes the value 512 twice",
+        "give each value once");
+    bad("decode.kv_len: 512,,1024\n", "c.yaml:1:16", "decode.kv_len has no value; allowed: 1 .. 1048576", "");
+    bad("workload: []\n", "c.yaml:1:11", "workload is an empty list", NULL);
+    bad("workload: [decode, \"a,b\"]\n", "c.yaml:1:20", "workload: an item may not hold a comma", NULL);
+    bad("workload: [decode, decode]\n", "c.yaml:1:12", "workload lists 'decode' twice", "name each item once");
+}
+
+static void an_axis_has_at_most_256_values(void **state)
+{
+    (void)state;
+    char yaml[4096] = "workload: decode\ndecode.kv_len: 1";
+    for (int i = 2; i <= 257; i++)
+        snprintf(yaml + strlen(yaml), sizeof yaml - strlen(yaml), ",%d", i);
+    bad(yaml, "c.yaml:2:16", "decode.kv_len takes 257 values; an axis has at most 256", "");
+    *strrchr(yaml, ',') = '\0';
+    struct ifm_config *config = good(yaml);
+    assert_int_equal(axis(config, "decode.kv_len")->n, 256);
+    ifm_config_destroy(config);
+}
+
+static void files_that_are_no_configuration(void **state)
+{
+    (void)state;
+    bad("", "c.yaml", "the file is empty", "start with 'workload: NAME'; see examples/first-run.yaml");
+    bad("# only a comment\n", "c.yaml", "the file is empty", NULL);
+    bad("---\n...\n", "c.yaml", "the file is empty", NULL);
+    bad("just text\n", "c.yaml:1:1", "the file is not a mapping of keys to values", "write 'key: value' lines");
+    bad("- a\n", "c.yaml:1:1", "the file is not a mapping of keys to values", "write 'key: value' lines");
+    bad_bytes("seed: 1\nx\0y: 2\n", 15, "c.yaml:2:2", "the file is binary: byte 0x00", "a configuration is UTF-8 text");
+    bad("seed: \xff\xfe\n", "c.yaml:1:7", "the file is binary: byte 0xff", NULL);
+    bad("seed: \xc0\xaf\n", "c.yaml:1:7", "the file is binary: byte 0xc0", NULL);
+    bad("seed: \xed\xa0\x80\n", "c.yaml:1:7", "the file is binary: byte 0xed", NULL);
+    bad("device.script: \"a\\0b\"\n", "c.yaml:1:16", "a value holds a NUL character", NULL);
+    bad("seed: 1\n\tx: 2\n", "c.yaml:2:1", "not valid YAML: found a tab character that violates indentation",
+        "write 'key: value' lines; nest with spaces, never with tabs");
+    bad("seed: @1\n", "c.yaml:1:7", "not valid YAML: found character that cannot start any token", NULL);
+    bad("seed: [1\n", "c.yaml:2:1", "not valid YAML: did not find expected ',' or ']'", NULL);
+    size_t size = (1 << 20) + 1;
+    char *huge = malloc(size);
+    memset(huge, '#', size);
+    bad_bytes(huge, size, "c.yaml", "the file has 1048577 bytes; at most 1048576 are read", NULL);
+    free(huge);
+}
+
+static void yaml_that_means_more_than_it_shows(void **state)
+{
+    (void)state;
+    bad("seed: &a 1\n", "c.yaml:1:7", "anchors are not allowed", "write the value out");
+    bad("decode: &a {kv_len: 1}\n", "c.yaml:1:9", "anchors are not allowed", "write the value out");
+    bad("seed: *a\n", "c.yaml:1:7", "aliases are not allowed", "write the value out");
+    bad("seed: !!int 1\n", "c.yaml:1:7", "tags are not allowed",
+        "write the value without a tag; the parameter gives the type");
+    bad("workload: !!seq [decode]\n", "c.yaml:1:11", "tags are not allowed", NULL);
+    bad("seed: 1\n---\nseed: 2\n", "c.yaml:2:1", "a second document; one file is one study",
+        "put the second document into a file of its own");
+    bad("? [a, b]\n: 1\n", "c.yaml:1:3", "a key must be one word", NULL);
+    bad("a: [[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]\n", "c.yaml:1:19", "nested deeper than 16 levels", "");
+}
+
+static void long_file_names_keep_line_and_column(void **state)
+{
+    (void)state;
+    char name[400];
+    memset(name, 'd', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    struct ifm_config *config = ifm_config_create(sample_sections);
+    struct ifm_error error = {0};
+    assert_int_equal(ifm_config_yaml(config, "sed: 1\n", 7, name, &error), IFM_USAGE);
+    assert_string_equal(error.where + strlen(error.where) - 7, "ddd:1:1");
+    ifm_config_destroy(config);
+}
+
+static void files_are_read(void **state)
+{
+    (void)state;
+    char name[] = "/tmp/ifm_config_XXXXXX.yaml";
+    int fd = mkstemps(name, 5);
+    static const char yaml[] = "workload: decode\nseed: 9\n";
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, yaml, sizeof yaml - 1), sizeof yaml - 1);
+    close(fd);
+    struct ifm_config *config = ifm_config_create(sample_sections);
+    struct ifm_error error = {0};
+    assert_int_equal(ifm_config_file(config, name, &error), IFM_OK);
+    assert_int_equal(ifm_config_resolve(config, &error), IFM_OK);
+    assert_int_equal(ifm_config_study(config)->seed, 9);
+    unlink(name);
+    ifm_config_destroy(config);
+    config = ifm_config_create(sample_sections);
+    assert_int_equal(ifm_config_file(config, name, &error), IFM_USAGE);
+    assert_string_equal(error.message, "cannot open: No such file or directory");
+    ifm_config_destroy(config);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nested_and_dotted_keys_are_one),
+        cmocka_unit_test(lists_make_axes),
+        cmocka_unit_test(axes_list_every_row_in_table_order),
+        cmocka_unit_test(unknown_keys_name_the_nearest),
+        cmocka_unit_test(duplicate_keys_name_the_first),
+        cmocka_unit_test(wrong_values),
+        cmocka_unit_test(an_axis_has_at_most_256_values),
+        cmocka_unit_test(files_that_are_no_configuration),
+        cmocka_unit_test(yaml_that_means_more_than_it_shows),
+        cmocka_unit_test(long_file_names_keep_line_and_column),
+        cmocka_unit_test(files_are_read),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

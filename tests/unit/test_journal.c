@@ -1,0 +1,216 @@
+/* run.log: whole lines, one run at a time, torn tails. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "sample/journal.h"
+#include "sample_folder.h"
+#include <signal.h>
+#include <sys/resource.h>
+
+#define LOG "run.log"
+
+static void add(struct ifm_journal *journal, const char *stage, bool ok, json_t *meta)
+{
+    struct ifm_error error = {0};
+    if (ifm_journal_add_new(journal, stage, ok, meta, &error) != IFM_OK)
+        fail_msg("%s: %s", error.where, error.message);
+}
+
+static struct ifm_journal *open_journal(struct folder *folder)
+{
+    struct ifm_journal *journal;
+    struct ifm_error error = {0};
+    assert_int_equal(ifm_journal_open(folder->path, &journal, &error), IFM_OK);
+    return journal;
+}
+
+static void test_round_trip(void **state)
+{
+    (void)state;
+    struct folder folder = folder_make();
+    struct ifm_journal *journal = open_journal(&folder);
+    json_t *events;
+    struct ifm_error error = {0};
+    add(journal, "start", true, NULL);
+    add(journal, "cell", false, json_pack("{s:i, s:s, s:[f]}", "cell", 3, "why", "two\nlines \"quoted\"", "x", 0.1));
+    ifm_journal_close(journal);
+    journal = open_journal(&folder); /* a closed journal can be opened again, and goes on */
+    add(journal, "end", true, json_object());
+    ifm_journal_close(journal);
+    assert_int_equal(ifm_journal_read(folder.path, &events, &error), IFM_OK);
+    assert_int_equal(json_array_size(events), 3);
+    const json_t *cell = json_array_get(events, 1);
+    assert_string_equal(json_string_value(json_object_get(cell, "stage")), "cell");
+    assert_true(json_is_false(json_object_get(cell, "ok")));
+    assert_true(json_integer_value(json_object_get(cell, "t_ns")) > 1500000000000000000);
+    assert_string_equal(json_string_value(json_object_get(json_object_get(cell, "meta"), "why")),
+                        "two\nlines \"quoted\"");
+    assert_int_equal(json_object_size(json_object_get(json_array_get(events, 0), "meta")), 0);
+    json_decref(events);
+    struct ifm_text text = folder_read(&folder, LOG);
+    size_t lines = 0;
+    for (size_t i = 0; i < text.size; i++)
+        lines += text.data[i] == '\n';
+    assert_int_equal(lines, 3);
+    assert_memory_equal(text.data, "{\"t_ns\":", 8);
+    ifm_text_free(&text);
+    folder_remove(&folder);
+}
+
+static void test_one_run_at_a_time(void **state)
+{
+    (void)state;
+    struct folder folder = folder_make();
+    struct ifm_journal *first = open_journal(&folder), *second;
+    struct ifm_error error = {0};
+    json_t *events;
+    add(first, "start", true, NULL);
+    assert_int_equal(ifm_journal_open(folder.path, &second, &error), IFM_USAGE);
+    assert_null(second);
+    assert_non_null(strstr(error.message, "another run"));
+    assert_non_null(strstr(error.where, "run.log"));
+    assert_int_equal(ifm_journal_read(folder.path, &events, &error), IFM_OK); /* reading needs no lock */
+    json_decref(events);
+    ifm_journal_close(first);
+    second = open_journal(&folder);
+    ifm_journal_close(second);
+    ifm_journal_close(NULL);
+    folder_remove(&folder);
+}
+
+/* A journal that is cut at any byte is read up to its last whole line, and goes on from there when it is opened. */
+static void test_torn_at_every_byte(void **state)
+{
+    (void)state;
+    struct folder folder = folder_make();
+    struct ifm_journal *journal = open_journal(&folder);
+    struct ifm_error error = {0};
+    for (int i = 0; i < 3; i++)
+        add(journal, "stage", true, json_pack("{s:i}", "i", i));
+    ifm_journal_close(journal);
+    struct ifm_text text = folder_read(&folder, LOG);
+    for (size_t cut = 0; cut <= text.size; cut++) {
+        json_t *events;
+        size_t whole = 0;
+        for (size_t i = 0; i < cut; i++)
+            whole += text.data[i] == '\n';
+        folder_write(&folder, LOG, text.data, cut);
+        assert_int_equal(ifm_journal_read(folder.path, &events, &error), IFM_OK);
+        assert_int_equal(json_array_size(events), whole);
+        json_decref(events);
+        journal = open_journal(&folder);
+        add(journal, "after", true, NULL);
+        ifm_journal_close(journal);
+        assert_int_equal(ifm_journal_read(folder.path, &events, &error), IFM_OK);
+        assert_int_equal(json_array_size(events), whole + 1);
+        assert_string_equal(json_string_value(json_object_get(json_array_get(events, whole), "stage")), "after");
+        json_decref(events);
+    }
+    ifm_text_free(&text);
+    folder_remove(&folder);
+}
+
+static void test_bad_lines_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line, *message;
+    } cases[] = {
+        {"", "not valid JSON"},
+        {"nonsense", "not valid JSON"},
+        {"[1]", "not a JSON object"},
+        {"{\"t_ns\":1,\"stage\":\"a\",\"ok\":true}", "\"meta\" is missing"},
+        {"{\"t_ns\":1.5,\"stage\":\"a\",\"ok\":true,\"meta\":{}}", "\"t_ns\" is a real"},
+        {"{\"t_ns\":1,\"stage\":7,\"ok\":true,\"meta\":{}}", "\"stage\" is an integer"},
+        {"{\"t_ns\":1,\"stage\":\"a\",\"ok\":1,\"meta\":{}}", "\"ok\" is an integer"},
+        {"{\"t_ns\":1,\"stage\":\"a\",\"ok\":true,\"meta\":[]}", "\"meta\" is an array"},
+        {"{\"t_ns\":1,\"t_ns\":1,\"stage\":\"a\",\"ok\":true,\"meta\":{}}", "duplicate"},
+    };
+    static const char good[] = "{\"t_ns\":1,\"stage\":\"a\",\"ok\":true,\"meta\":{}}\n";
+    struct folder folder = folder_make();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct ifm_text text = {0};
+        struct ifm_error error = {0};
+        json_t *events;
+        ifm_text_printf(&text, "%s%s\n%s", good, cases[i].line, good);
+        folder_write(&folder, LOG, text.data, text.size);
+        ifm_text_free(&text);
+        assert_int_equal(ifm_journal_read(folder.path, &events, &error), IFM_INVALID);
+        assert_null(events);
+        if (strstr(error.where, "run.log:2") == NULL || strstr(error.message, cases[i].message) == NULL)
+            fail_msg("case %zu: got %s: %s", i, error.where, error.message);
+    }
+    folder_remove(&folder);
+}
+
+static void test_facts_that_cannot_be_written(void **state)
+{
+    (void)state;
+    struct folder folder = folder_make();
+    struct ifm_journal *journal = open_journal(&folder);
+    struct ifm_error error = {0};
+    assert_int_equal(ifm_journal_add_new(journal, "\xff", true, NULL, &error), IFM_INTERNAL);
+    assert_int_equal(ifm_journal_add_new(journal, "list", true, json_array(), &error), IFM_INTERNAL);
+    ifm_journal_close(journal);
+    struct ifm_text text = folder_read(&folder, LOG);
+    assert_int_equal(text.size, 0);
+    ifm_text_free(&text);
+    folder_remove(&folder);
+}
+
+/* A full disk: an error, and no half line stays. */
+static void test_file_size_limit(void **state)
+{
+    (void)state;
+    struct folder folder = folder_make();
+    struct ifm_journal *journal = open_journal(&folder);
+    struct ifm_error error = {0};
+    struct rlimit before, small;
+    add(journal, "first", true, NULL);
+    struct ifm_text text = folder_read(&folder, LOG);
+    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    small = before;
+    small.rlim_cur = text.size + 10;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    enum ifm_status status = ifm_journal_add_new(journal, "second", true, NULL, &error);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    signal(SIGXFSZ, handler);
+    assert_int_equal(status, IFM_INTERNAL);
+    assert_non_null(strstr(error.message, "File too large"));
+    folder_assert_holds(&folder, LOG, &text);
+    add(journal, "third", true, NULL);
+    ifm_journal_close(journal);
+    ifm_text_free(&text);
+    folder_remove(&folder);
+}
+
+static void test_missing(void **state)
+{
+    (void)state;
+    struct ifm_error error = {0};
+    struct ifm_journal *journal;
+    json_t *events;
+    assert_int_equal(ifm_journal_read("/nowhere/at/all", &events, &error), IFM_USAGE);
+    assert_null(events);
+    assert_int_equal(ifm_journal_open("/nowhere/at/all", &journal, &error), IFM_USAGE);
+    assert_null(journal);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_one_run_at_a_time),
+        cmocka_unit_test(test_torn_at_every_byte),
+        cmocka_unit_test(test_bad_lines_are_refused),
+        cmocka_unit_test(test_facts_that_cannot_be_written),
+        cmocka_unit_test(test_file_size_limit),
+        cmocka_unit_test(test_missing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

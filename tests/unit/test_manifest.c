@@ -1,0 +1,224 @@
+/* The manifest: what is listed, what a check finds, and that sha256sum agrees. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "sample/manifest.h"
+#include "sample_folder.h"
+
+#define ABC "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" /* of "abc", FIPS 180-4 */
+#define EMPTY "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+
+static void write_text(struct folder *folder, const char *name, const char *text)
+{
+    folder_write(folder, name, text, strlen(text));
+}
+
+static struct folder make_run(void)
+{
+    struct folder folder = folder_make();
+    assert_int_equal(mkdir(folder_name(&folder, "samples"), 0755), 0);
+    assert_int_equal(mkdir(folder_name(&folder, ".hidden"), 0755), 0);
+    write_text(&folder, "run.log", "abc");
+    write_text(&folder, "samples/0-latency.csv", "");
+    write_text(&folder, "samples/0-latency-slots.csv", "abc");
+    write_text(&folder, "plan.json", "abc");
+    write_text(&folder, "private.json", "secret");
+    write_text(&folder, "derived.json.123.tmp", "half");
+    write_text(&folder, ".swp", "x");
+    write_text(&folder, ".hidden/file", "x");
+    return folder;
+}
+
+static void write_manifest(struct folder *folder)
+{
+    struct ifm_error error = {0};
+    if (ifm_manifest_write(folder->path, &error) != IFM_OK)
+        fail_msg("%s: %s", error.where, error.message);
+}
+
+static void assert_check(struct folder *folder, const char *where, const char *message)
+{
+    struct ifm_error error = {0};
+    enum ifm_status status = ifm_manifest_check(folder->path, &error);
+    if (where == NULL) {
+        if (status != IFM_OK)
+            fail_msg("%s: %s", error.where, error.message);
+        return;
+    }
+    assert_int_equal(status, IFM_INVALID);
+    if (strstr(error.where, where) == NULL || strstr(error.message, message) == NULL)
+        fail_msg("wanted %s: %s\ngot %s: %s", where, message, error.where, error.message);
+}
+
+static void test_lists_every_file_but_private_ones(void **state)
+{
+    (void)state;
+    struct folder folder = make_run();
+    write_manifest(&folder);
+    struct ifm_text text = folder_read(&folder, "manifest.sha256");
+    assert_string_equal(text.data, ABC "  plan.json\n" ABC "  run.log\n" ABC "  samples/0-latency-slots.csv\n" EMPTY
+                                       "  samples/0-latency.csv\n");
+    assert_check(&folder, NULL, NULL);
+    write_manifest(&folder); /* it does not list itself */
+    folder_assert_holds(&folder, "manifest.sha256", &text);
+    ifm_text_free(&text);
+    char command[256];
+    snprintf(command, sizeof command, "cd %s && sha256sum --check --strict --quiet manifest.sha256", folder.path);
+    assert_int_equal(system(command), 0);
+    folder_remove(&folder);
+}
+
+static void test_names_what_is_wrong(void **state)
+{
+    (void)state;
+    struct folder folder = make_run();
+    write_manifest(&folder);
+    write_text(&folder, "private.json", "another secret"); /* not listed, so it may change */
+    write_text(&folder, "x.tmp", "half");
+    assert_check(&folder, NULL, NULL);
+    write_text(&folder, "samples/0-latency.csv", "1");
+    assert_check(&folder, "samples/0-latency.csv", "has changed");
+    write_text(&folder, "run.log", "abd"); /* same size; the first in order of names is reported */
+    assert_check(&folder, "run.log", "has changed");
+    write_text(&folder, "run.log", "abc");
+    unlink(folder_name(&folder, "samples/0-latency.csv"));
+    assert_check(&folder, "samples/0-latency.csv", "missing");
+    write_text(&folder, "samples/0-latency.csv", "");
+    assert_check(&folder, NULL, NULL);
+    write_text(&folder, "a.csv", "");
+    assert_check(&folder, "a.csv", "does not list");
+    unlink(folder_name(&folder, "a.csv"));
+    write_text(&folder, "samples/z.csv", "");
+    assert_check(&folder, "samples/z.csv", "does not list");
+    unlink(folder_name(&folder, "samples/z.csv"));
+    unlink(folder_name(&folder, "manifest.sha256"));
+    assert_check(&folder, "manifest.sha256", "there is no manifest");
+    folder_remove(&folder);
+}
+
+/* Before a folder is derived from again, only what `run` wrote has to fit. */
+static void test_record_alone(void **state)
+{
+    (void)state;
+    struct folder folder = make_run();
+    struct ifm_error error = {0};
+    write_text(&folder, "derived.json", "abc");
+    write_manifest(&folder);
+    write_text(&folder, "derived.json", "edited");
+    write_text(&folder, "report.csv", "new");
+    assert_check(&folder, "derived.json", "has changed");
+    assert_int_equal(ifm_manifest_check_record(folder.path, &error), IFM_OK);
+    static const char *const names[] = {"plan.json", "run.log", "samples/0-latency-slots.csv"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        write_text(&folder, names[i], "edited");
+        assert_int_equal(ifm_manifest_check_record(folder.path, &error), IFM_INVALID);
+        assert_non_null(strstr(error.where, names[i]));
+        write_text(&folder, names[i], "abc");
+    }
+    write_text(&folder, "samples/1-latency.csv", "");
+    assert_int_equal(ifm_manifest_check_record(folder.path, &error), IFM_INVALID);
+    assert_non_null(strstr(error.message, "does not list"));
+    folder_remove(&folder);
+}
+
+static void test_links_are_refused(void **state)
+{
+    (void)state;
+    struct folder folder = make_run();
+    struct ifm_error error = {0};
+    write_manifest(&folder);
+    unlink(folder_name(&folder, "run.log"));
+    assert_int_equal(symlink("plan.json", folder_name(&folder, "run.log")), 0); /* the very same bytes */
+    assert_check(&folder, "run.log", "neither a file nor a folder");
+    assert_int_equal(ifm_manifest_write(folder.path, &error), IFM_INVALID);
+    folder_remove(&folder);
+}
+
+static void test_names_that_cannot_be_listed(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"a\nb", "a\\b"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct folder folder = make_run();
+        struct ifm_error error = {0};
+        write_text(&folder, names[i], "");
+        assert_int_equal(ifm_manifest_write(folder.path, &error), IFM_INVALID);
+        assert_non_null(strstr(error.message, "cannot be listed"));
+        assert_int_equal(access(folder_name(&folder, "manifest.sha256"), F_OK), -1);
+        folder_remove(&folder);
+    }
+}
+
+static void test_bad_manifests(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *where, *message;
+    } cases[] = {
+        {"nonsense\n", ":1", "not a line of sha256sum"},
+        {ABC " plan.json\n", ":1", "not a line of sha256sum"},
+        {ABC "  \n", ":1", "not a line of sha256sum"},
+        {"B" ABC "  plan.json\n", ":1", "not a line of sha256sum"},
+        {ABC "  plan.json\n" ABC "  run.log", ":2", "it has no newline"},
+        {ABC "  /etc/passwd\n", ":1", "may not stand in a manifest"},
+        {ABC "  ../plan.json\n", ":1", "may not stand in a manifest"},
+        {ABC "  samples/../plan.json\n", ":1", "may not stand in a manifest"},
+        {ABC "  samples//0-latency.csv\n", ":1", "may not stand in a manifest"},
+        {ABC "  samples/\n", ":1", "may not stand in a manifest"},
+        {ABC "  private.json\n", ":1", "may not stand in a manifest"},
+        {ABC "  run.log\n" ABC "  plan.json\n", ":2", "twice or out of order"},
+        {ABC "  plan.json\n" ABC "  plan.json\n", ":2", "twice or out of order"},
+        {"", "plan.json", "does not list"},
+    };
+    struct folder folder = make_run();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        write_text(&folder, "manifest.sha256", cases[i].text);
+        assert_check(&folder, cases[i].where, cases[i].message);
+    }
+    folder_remove(&folder);
+}
+
+/* Every single bit of the manifest counts. */
+static void test_any_flipped_byte_is_found(void **state)
+{
+    (void)state;
+    struct folder folder = make_run();
+    struct ifm_error error = {0};
+    write_manifest(&folder);
+    struct ifm_text text = folder_read(&folder, "manifest.sha256");
+    for (size_t i = 0; i < text.size; i++) {
+        text.data[i] ^= 1;
+        folder_write(&folder, "manifest.sha256", text.data, text.size);
+        assert_int_equal(ifm_manifest_check(folder.path, &error), IFM_INVALID);
+        text.data[i] ^= 1;
+    }
+    ifm_text_free(&text);
+    folder_remove(&folder);
+}
+
+static void test_missing_folder(void **state)
+{
+    (void)state;
+    struct ifm_error error = {0};
+    assert_int_equal(ifm_manifest_write("/nowhere/at/all", &error), IFM_USAGE);
+    assert_int_equal(ifm_manifest_check("/nowhere/at/all", &error), IFM_INVALID);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_lists_every_file_but_private_ones),
+        cmocka_unit_test(test_names_what_is_wrong),
+        cmocka_unit_test(test_record_alone),
+        cmocka_unit_test(test_links_are_refused),
+        cmocka_unit_test(test_names_that_cannot_be_listed),
+        cmocka_unit_test(test_bad_manifests),
+        cmocka_unit_test(test_any_flipped_byte_is_found),
+        cmocka_unit_test(test_missing_folder),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,211 @@
+/* Study x catalogue -> plan: the product of axes, roles, ceilings, and what is refused before anything runs. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/text.h"
+#include "plan/arms.h"
+#include "plan/plan.h"
+#include <string.h>
+
+static struct ifm_arm *new_arms(struct ifm_arena *arena, struct ifm_arm_list *list, size_t n)
+{
+    list->items = IFM_ARENA_ARRAY(arena, struct ifm_arm, n);
+    list->n = n;
+    return list->items;
+}
+
+/* One arm of 1 MiB per unit of `toy.size`. */
+static enum ifm_status describe_toy(const struct ifm_setting *settings, size_t n, const struct ifm_machine *machine,
+                                    struct ifm_arena *arena, struct ifm_arm_list *arms, const char **why_not,
+                                    struct ifm_error *error)
+{
+    (void)error;
+    uint64_t size = 1;
+    const char *text = ifm_setting_find(settings, n, "toy.size");
+    assert_true(text == NULL || ifm_parse_u64(text, &size));
+    if (size == 13) {
+        *why_not = "thirteen is not supported here";
+        return IFM_OK;
+    }
+    struct ifm_arm *arm = new_arms(arena, arms, 1);
+    arm->name = "toy";
+    arm->ledger = (struct ifm_ledger){.flops = 10 * size, .bytes_read = size << 20};
+    arm->working_set = arm->memory = size << 20;
+    arm->has_oracle = true;
+    arm->tolerance = 1e-6;
+    (void)machine;
+    return IFM_OK;
+}
+
+static enum ifm_status describe_stream(const struct ifm_setting *settings, size_t n, const struct ifm_machine *machine,
+                                       struct ifm_arena *arena, struct ifm_arm_list *arms, const char **why_not,
+                                       struct ifm_error *error)
+{
+    (void)machine;
+    (void)why_not;
+    (void)error;
+    const char *probe = ifm_setting_find(settings, n, "stream.probe");
+    struct ifm_arm *arm = new_arms(arena, arms, 2);
+    for (int i = 0; i < 2; i++) {
+        arm[i].name = ifm_arena_printf(arena, "%s.%d", probe == NULL ? "read" : probe, i);
+        arm[i].ceiling = IFM_CEILING_READ;
+        arm[i].ledger.bytes_read = 1 << 20;
+        arm[i].working_set = arm[i].memory = 1 << 20;
+    }
+    return IFM_OK;
+}
+
+static const struct ifm_workload_entry workloads[] = {{"toy", describe_toy}, {"stream", describe_stream}};
+static const struct ifm_column columns[] = {{"faults", "count"}};
+static const struct ifm_instrument_entry instruments[] = {{"os", 0, columns, 1}, {"replayer", 2, columns, 1}};
+static const char *const sizes[] = {"1", "2", "3"}, *const modes[] = {"hot", "cold"}, *const one[] = {"1"};
+static const struct ifm_axis axes[] = {
+    {"device.threads", one, 1}, {"measure.cache", modes, 2}, {"toy.size", sizes, 3}, {"other.size", sizes, 3}};
+static const char *const toy_only[] = {"toy"}, *const stream_only[] = {"stream"}, *const read_only[] = {"read"};
+
+struct fixture {
+    struct ifm_arena *arena;
+    struct ifm_study study;
+    struct ifm_catalog catalog;
+    struct ifm_plan *plan;
+    struct ifm_error error;
+};
+
+static int set_up(void **state)
+{
+    struct ifm_arena *arena = ifm_arena_create();
+    struct fixture *f = IFM_ARENA_NEW(arena, struct fixture);
+    f->arena = arena;
+    f->study = (struct ifm_study){.config_hash = "hash",
+                                  .seed = 7,
+                                  .axes = axes,
+                                  .n_axes = 4,
+                                  .workloads = toy_only,
+                                  .n_workloads = 1,
+                                  .ceilings = read_only,
+                                  .n_ceilings = 1};
+    f->catalog =
+        (struct ifm_catalog){.workloads = workloads, .n_workloads = 2, .instruments = instruments, .n_instruments = 2};
+    f->catalog.machine =
+        (struct ifm_machine){.device = "cpu", .cpus_allowed = 2, .threads = 2, .memory_available = (uint64_t)1 << 30};
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    ifm_arena_destroy(((struct fixture *)*state)->arena);
+    return 0;
+}
+
+static enum ifm_status build(struct fixture *f)
+{
+    return ifm_plan_build(&f->study, &f->catalog, "run", f->arena, &f->plan, &f->error);
+}
+
+static void axes_span_a_product_first_slowest(void **state)
+{
+    struct fixture *f = *state;
+    assert_int_equal(build(f), IFM_OK);
+    assert_int_equal(f->plan->n_cells, 6); /* the axis of another workload does not count */
+    assert_string_equal(f->plan->cells[0].name, "toy cache=hot size=1");
+    assert_string_equal(f->plan->cells[5].name, "toy cache=cold size=3");
+    assert_int_equal(f->plan->cells[5].n_axes, 2);
+    assert_int_not_equal(f->plan->cells[0].seed, f->plan->cells[1].seed);
+    assert_int_equal(f->plan->cells[0].n_passes, 1);
+    assert_int_equal(f->plan->cells[0].passes[0].n_instruments, 1); /* a replaying instrument needs its own pass */
+    assert_int_equal(f->plan->cells[0].passes[0].n_columns, 1);
+}
+
+static void a_lone_arm_is_the_baseline_and_takes_ceilings_along(void **state)
+{
+    struct fixture *f = *state;
+    assert_int_equal(build(f), IFM_OK);
+    const struct ifm_cell *cell = &f->plan->cells[0];
+    assert_int_equal(cell->n_arms, 3);
+    assert_int_equal(cell->arms[0].role, IFM_ROLE_BASELINE);
+    assert_int_equal(cell->arms[1].role, IFM_ROLE_CEILING);
+    assert_string_equal(ifm_setting_find(cell->arms[1].settings, cell->arms[1].n_settings, "stream.size"), "1048576");
+    assert_true(cell->cache_resident);
+}
+
+static void probes_are_not_rivals(void **state)
+{
+    struct fixture *f = *state;
+    f->study.workloads = stream_only;
+    assert_int_equal(build(f), IFM_OK);
+    for (size_t i = 0; i < f->plan->cells[0].n_arms; i++)
+        assert_int_equal(f->plan->cells[0].arms[i].role, IFM_ROLE_CEILING);
+}
+
+static void configured_arms_override_and_must_agree(void **state)
+{
+    struct fixture *f = *state;
+    static const struct ifm_setting twice[] = {{"toy.size", "2"}};
+    static const struct ifm_arm_spec specs[] = {
+        {"base", true, NULL, 0, ""}, {"same", false, NULL, 0, ""}, {"twice", false, twice, 1, ""}};
+    f->study.arms = specs;
+    f->study.n_arms = 3;
+    assert_int_equal(build(f), IFM_OK);
+    const struct ifm_cell *cell = &f->plan->cells[0];
+    assert_int_equal(cell->n_arms, 5);
+    assert_string_equal(cell->arms[1].equals, "base");
+    assert_true(cell->arms[1].equal_bound == 1e-6);
+    assert_string_equal(cell->arms[2].equals, ""); /* other work, other output */
+    assert_int_equal(cell->arms[2].ledger.bytes_read, 2 << 20);
+    f->study.workloads = stream_only;
+    assert_int_equal(build(f), IFM_USAGE);
+}
+
+static void what_does_not_fit_is_refused_with_both_sizes(void **state)
+{
+    struct fixture *f = *state;
+    f->catalog.machine.memory_available = 3 << 20;
+    assert_int_equal(build(f), IFM_USAGE);
+    assert_non_null(strstr(f->error.message, "needs 4.00 MiB of memory (4194304 bytes)"));
+    assert_non_null(strstr(f->error.message, "3.00 MiB (3145728 bytes) are available"));
+}
+
+static void an_unsupported_cell_is_absent_not_dropped(void **state)
+{
+    struct fixture *f = *state;
+    static const char *const thirteen[] = {"13"};
+    static const struct ifm_axis unlucky[] = {{"toy.size", thirteen, 1}};
+    f->study.axes = unlucky;
+    f->study.n_axes = 1;
+    assert_int_equal(build(f), IFM_OK);
+    assert_int_equal(f->plan->n_cells, 1);
+    assert_string_equal(f->plan->cells[0].unsupported, "thirteen is not supported here");
+}
+
+static void too_many_threads_and_unknown_workloads_are_refused(void **state)
+{
+    struct fixture *f = *state;
+    static const char *const three[] = {"3"}, *const tyo[] = {"tyo"};
+    static const struct ifm_axis threads[] = {{"device.threads", three, 1}};
+    f->study.axes = threads;
+    f->study.n_axes = 1;
+    assert_int_equal(build(f), IFM_USAGE);
+    assert_string_equal(f->error.message, "3 threads asked for, but this process may use 2 CPUs");
+    f->study.workloads = tyo;
+    assert_int_equal(build(f), IFM_USAGE);
+    assert_string_equal(f->error.hint, "did you mean \"toy\"?");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(axes_span_a_product_first_slowest, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_lone_arm_is_the_baseline_and_takes_ceilings_along, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(probes_are_not_rivals, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(configured_arms_override_and_must_agree, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_does_not_fit_is_refused_with_both_sizes, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(an_unsupported_cell_is_absent_not_dropped, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(too_many_threads_and_unknown_workloads_are_refused, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

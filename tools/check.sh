@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# tools/check.sh [STAGE...]: everything that CI runs. Ends with one line "N passed, N failed, N skipped"; the status is
+# 0 only when nothing failed. A build counts as one test.
+#
+# Stages: gcc clang scalar (builds with -Werror, all three are needed by e2e/same_numbers), asan (address and undefined
+# behaviour), tsan (threads). Logs and JUnit files lie in build-check/.
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 5
+logs=build-check
+stages=("$@")
+[ ${#stages[@]} -gt 0 ] || stages=(gcc clang scalar asan tsan)
+passed=0 failed=0 skipped=0
+rm -rf "$logs" && mkdir -p "$logs" || exit 5
+
+say() { printf '\n== %s\n' "$*"; }
+
+# build PRESET: configure and build; count it.
+build()
+{
+    say "build $1"
+    local start=$SECONDS
+    if cmake --preset "$1" >"$logs/$1-configure.log" 2>&1 && cmake --build "build-$1" >"$logs/$1-build.log" 2>&1; then
+        passed=$((passed + 1))
+        echo "ok, $((SECONDS - start)) s"
+    else
+        failed=$((failed + 1))
+        grep -hE 'error|warning|CMake Error|FAILED' "$logs/$1-configure.log" "$logs/$1-build.log" 2>/dev/null | head -40
+        echo "failed: build $1; see $logs/$1-build.log"
+        return 1
+    fi
+}
+
+# suite PRESET [ctest options]: run tests of that build; count them.
+suite()
+{
+    local stage=$1
+    shift
+    say "test $stage"
+    local sums
+    "${wrap[@]}" ctest --test-dir "build-$stage" --output-junit "$PWD/$logs/$stage.xml" --output-on-failure \
+        --no-tests=error --timeout 300 "$@" 2>&1 | tee "$logs/$stage-test.log" | grep -vE '^ +Start +[0-9]+:'
+    if [ ! -s "$logs/$stage.xml" ] || ! sums=$(python3 tools/tally.py "$logs/$stage.xml" 2>>"$logs/named.txt"); then
+        failed=$((failed + 1))
+        echo "failed: $stage: ctest ran no test" >>"$logs/named.txt"
+        return
+    fi
+    # shellcheck disable=SC2086
+    set -- $sums
+    passed=$((passed + $1)) failed=$((failed + $2)) skipped=$((skipped + $3))
+    if [ $(($1 + $2 + $3)) = 0 ]; then
+        failed=$((failed + 1))
+        echo "failed: $stage: ctest ran no test" >>"$logs/named.txt"
+    fi
+}
+
+built=" "
+: >"$logs/named.txt"
+for stage in "${stages[@]}"; do
+    build "$stage" && built="$built$stage "
+done
+is_built() { case "$built" in *" $1 "*) ;; *) return 1 ;; esac }
+
+# e2e/same_numbers compares the three builds.
+export IFM_BUILD_GCC=$PWD/build-gcc IFM_BUILD_CLANG=$PWD/build-clang IFM_BUILD_SCALAR=$PWD/build-scalar
+export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1 UBSAN_OPTIONS=print_stacktrace=1
+export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
+wrap=()
+is_built clang && suite clang -j "$(nproc)" -L 'unit|rules|fuzz'
+is_built scalar && suite scalar -j "$(nproc)" -L 'unit|rules'
+is_built asan && suite asan -j "$(nproc)" -L 'unit|rules|fuzz|golden'
+if is_built tsan; then
+    # The thread sanitizer needs a memory layout without large random offsets.
+    setarch -R true 2>/dev/null && wrap=(setarch -R)
+    suite tsan -L 'unit' -R 'pool|device|workload|run|journal'
+    wrap=()
+fi
+# Last, with nothing else running: this one times things.
+is_built gcc && suite gcc
+
+echo
+cat "$logs/named.txt"
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" = 0 ] && [ "$passed" -gt 0 ]

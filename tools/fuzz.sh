@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# tools/fuzz.sh [SECONDS [TARGET...]]: run libFuzzer targets, each for SECONDS (60). What it finds is kept in
+# tests/fuzz/corpus/<target>/ (inputs that reach new code) and build-fuzz/found/ (inputs that crash).
+set -euo pipefail
+cd "$(dirname "$0")/.."
+seconds=${1:-60}
+[ $# -gt 0 ] && shift
+targets=("$@")
+if [ ${#targets[@]} = 0 ]; then
+    for source in tests/fuzz/fuzz_*.c; do
+        name=${source##*/fuzz_}
+        targets+=("${name%.c}")
+    done
+fi
+cmake --preset fuzz >/dev/null
+mkdir -p build-fuzz/found
+for name in "${targets[@]}"; do
+    cmake --build build-fuzz --target "fuzz_$name" >/dev/null
+    corpus=tests/fuzz/corpus/$name
+    work=build-fuzz/corpus/$name
+    mkdir -p "$corpus" "$work"
+    echo "== $name, $seconds s"
+    "build-fuzz/tests/fuzz_$name" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=65536 \
+        -print_final_stats=1 -artifact_prefix=build-fuzz/found/ "$work" "$corpus" 2>&1 | tail -8
+    # Keep the committed corpus small: only inputs that reach code which no kept input reaches.
+    "build-fuzz/tests/fuzz_$name" -merge=1 -max_len=4096 "$corpus" "$work" >/dev/null 2>&1
+done
