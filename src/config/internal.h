@@ -122,6 +122,7 @@ IFM_CHECKED enum ifm_status ifm_config_gates(const struct ifm_source *source, co
 
 /* lock.c: {"parameters", "arms", "gates"} of a configuration whose workloads are known. New reference. */
 json_t *ifm_config_content(const struct ifm_config *config);
+json_t *ifm_slot_to_json(const struct ifm_slot *slot, struct ifm_arena *arena); /* a row's value or list */
 struct ifm_sha256 ifm_config_hash(const json_t *content);
 bool ifm_config_uses(const struct ifm_config *config, const struct ifm_slot *slot);
 

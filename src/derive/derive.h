@@ -44,12 +44,22 @@ struct ifm_facts_view {
     size_t max_passes;
 };
 
+/* Everything derived lives in `arena`, but for names, which are the plan's own strings. A journal whose events have not
+ * the promised members is IFM_INVALID; a record that breaks a rule gives refused numbers and findings. */
 IFM_CHECKED enum ifm_status ifm_derive(const struct ifm_facts_view *facts, struct ifm_arena *arena,
                                        struct ifm_derived **out, struct ifm_error *error);
 
 /* Look a number up; NULL when there is none. */
 const struct ifm_number *ifm_derived_find(const struct ifm_derived *derived, const char *cell, const char *arm,
                                           const char *metric);
+
+/* The ids that derive can give, in the order of its table; NULL at the end. Each is defined in data/metrics. */
+const char *ifm_derive_metric(size_t index);
+
+/* Rule 4, fields agree: time x rate = amount for every pair, the speed-up is the inverse of the change, sums and
+ * intensities fit. IFM_INVALID names the first two numbers that do not. A test of any derived value, read or made. */
+IFM_CHECKED enum ifm_status ifm_derived_agree(const struct ifm_plan *plan, const struct ifm_derived *derived,
+                                              struct ifm_error *error);
 
 /* derived.json */
 json_t *ifm_derived_to_json(const struct ifm_derived *derived);

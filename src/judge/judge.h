@@ -25,6 +25,10 @@ struct ifm_verdict {
     size_t n_gates;
     const char **reasons; /* sentences, most important first; never empty */
     size_t n_reasons;
+    bool rollback;           /* a gate on an arm that is not the baseline failed */
+    const char *rollback_to; /* the baseline arm to go back to; "" when there is no rollback */
+    const char **rca;        /* root-cause ladder, one sentence a rung: environment, inputs, kernel, memory, statistics */
+    size_t n_rca;
 };
 
 IFM_CHECKED enum ifm_status ifm_judge(const struct ifm_plan *plan, const struct ifm_derived *derived,

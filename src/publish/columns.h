@@ -10,6 +10,7 @@ struct ifm_column_spec {
     const char *heading;
     const char *metric;
     enum ifm_column_kind kind;
+    int part; /* 1: how fast; 2: how near to the machine's limits */
 };
 
 /* Columns of the arms' table, in order. */

@@ -4,6 +4,7 @@
 #include "publish/html.h"
 #include "publish/quantity.h"
 #include "publish/svg.h"
+#include <math.h>
 #include <string.h>
 
 static const char *class_of(enum ifm_tone tone)
@@ -33,12 +34,12 @@ static void add_field(const struct ifm_field *field, struct ifm_text *out)
     ifm_text_add(out, "</span>");
 }
 
-static void add_grid(struct ifm_page *page, const struct ifm_grid *grid)
+static void add_grid(struct ifm_page *page, const struct ifm_grid *grid, const char *class)
 {
     struct ifm_text *out = page->out;
     if (grid->n_rows == 0)
         return;
-    ifm_text_add(out, "<table class=\"cards\"><thead><tr>");
+    ifm_text_printf(out, "<table class=\"cards %s\"><thead><tr>", class);
     for (size_t c = 0; c < grid->n_columns; c++) {
         ifm_text_printf(out, "<th scope=\"col\"%s>", grid->headings[c].left ? " class=\"left\"" : "");
         ifm_html_metric(page, grid->headings[c].metric, grid->headings[c].text);
@@ -74,7 +75,7 @@ void ifm_html_verdict(struct ifm_page *page)
     if (view->gates.n_rows == 0)
         return;
     ifm_text_add(out, "<section><h2>Gates</h2>\n");
-    add_grid(page, &view->gates);
+    add_grid(page, &view->gates, "");
     ifm_text_add(out, "</section>\n");
 }
 
@@ -152,6 +153,19 @@ static void add_bars(struct ifm_page *page, const struct ifm_cell *cell, const c
     ifm_text_free(&svg);
 }
 
+/* Powers of ten of a nanosecond, as lines to read the curve by. */
+static struct ifm_svg_mark *decades(struct ifm_arena *arena, size_t *n)
+{
+    enum { FIRST = -1, LAST = 7 };
+    struct ifm_svg_mark *marks = IFM_ARENA_ARRAY(arena, struct ifm_svg_mark, LAST - FIRST + 1);
+    *n = 0;
+    for (int power = FIRST; power <= LAST; power++) {
+        double ns = pow(10, power);
+        marks[(*n)++] = (struct ifm_svg_mark){ns, ifm_quantity_bare(ns, "ns", arena)};
+    }
+    return marks;
+}
+
 static void add_curve(struct ifm_page *page, const struct ifm_view_cell *cell)
 {
     struct ifm_svg_point *points = IFM_ARENA_ARRAY(page->arena, struct ifm_svg_point, cell->n_curve + 1);
@@ -163,10 +177,13 @@ static void add_curve(struct ifm_page *page, const struct ifm_view_cell *cell)
     }
     for (size_t i = 0; i < cell->n_marks; i++)
         marks[i] = (struct ifm_svg_mark){cell->marks[i].bytes, cell->marks[i].name};
+    struct ifm_svg_curve curve = {
+        .points = points, .n_points = cell->n_curve, .marks_x = marks, .n_marks_x = cell->n_marks};
+    curve.marks_y = decades(page->arena, &curve.n_marks_y);
+    curve.title = ifm_arena_printf(page->arena, "%s: time of a load by working set", cell->title);
     struct ifm_text svg = {0};
-    ifm_svg_curve(points, cell->n_curve, marks, cell->n_marks,
-                  ifm_arena_printf(page->arena, "%s: time of a load by working set", cell->title), &svg);
-    add_figure("Time of one load by working set; dotted lines mark the cache sizes found", &svg, page->out);
+    ifm_svg_curve(&curve, &svg);
+    add_figure("Time of one load by working set (logarithmic axes); dotted: cache sizes found", &svg, page->out);
     ifm_text_free(&svg);
 }
 
@@ -180,11 +197,13 @@ void ifm_html_cell(struct ifm_page *page, const struct ifm_view_cell *cell)
     ifm_html_escape(cell->unsupported, out);
     ifm_text_add(out, "</p>\n");
     if (cell->unsupported[0] == '\0') {
-        add_grid(page, &cell->arms);
+        add_grid(page, &cell->arms, "");
         add_ceilings(cell, out);
+        ifm_text_add(out, "<div class=\"charts\">\n");
         add_bars(page, cell->cell, "read_bytes_per_s", IFM_CEILING_READ, "Read bandwidth");
         add_bars(page, cell->cell, "flops_per_s", IFM_CEILING_FLOPS, "Arithmetic");
-        add_grid(page, &cell->caches);
+        ifm_text_add(out, "</div>\n");
+        add_grid(page, &cell->caches, "small");
         add_curve(page, cell);
     }
     ifm_text_add(out, "</section>\n");

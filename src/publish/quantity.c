@@ -114,7 +114,9 @@ struct ifm_quantity ifm_quantity_of(const struct ifm_value *value, struct ifm_ar
     struct ifm_quantity quantity = {.unit = rung.shown, .interval = ""};
     if (!value->has_interval) {
         bool whole = value->is_integer && rung.divide == 1;
-        quantity.number = whole ? ifm_arena_printf(arena, "%.0f", x) : digits(x, decimals_of(x, 0), arena);
+        quantity.number = whole               ? ifm_arena_printf(arena, "%.0f", x)
+                          : value->is_integer ? ifm_arena_printf(arena, "%.4g", x)
+                                              : digits(x, decimals_of(x, 0), arena);
         return quantity;
     }
     double low = value->low / rung.divide, high = value->high / rung.divide;

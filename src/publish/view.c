@@ -44,6 +44,9 @@ struct ifm_field ifm_view_field(struct ifm_view_builder *builder, const struct i
         field.text = ifm_quantity_number(value, builder->arena);
         field.interval = ifm_quantity_of(value, builder->arena).interval;
         field.tone = IFM_TONE_PLAIN;
+        if (!value->has_interval && !is_empty(value->text))
+            field.note =
+                ifm_view_add_note(builder, ifm_arena_printf(builder->arena, "no interval: %s", value->text), "");
     }
     return field;
 }
@@ -100,7 +103,7 @@ static void build_gates(struct ifm_view_builder *builder)
     struct ifm_arena *arena = builder->arena;
     struct ifm_grid grid = ifm_view_grid(arena, 5, verdict->n_gates);
     for (size_t c = 0; c < 5; c++)
-        grid.headings[c] = (struct ifm_heading){headings[c], "", true};
+        grid.headings[c] = (struct ifm_heading){headings[c], "", true, 0};
     for (size_t i = 0; i < verdict->n_gates; i++) {
         const struct ifm_gate_result *result = &verdict->gates[i];
         const struct ifm_gate *gate = result->gate;

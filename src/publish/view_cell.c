@@ -34,7 +34,9 @@ static struct ifm_field comparison_field(struct ifm_view_builder *builder, const
 {
     if (value == NULL)
         return ifm_view_text(arm->role == IFM_ROLE_BASELINE ? "baseline" : "", IFM_TONE_DIM);
-    struct ifm_field field = ifm_view_field(builder, value);
+    struct ifm_value bare = *value; /* its text is the decision */
+    bare.text = "";
+    struct ifm_field field = ifm_view_field(builder, &bare);
     if (value->state != IFM_STATE_OK)
         return field;
     struct ifm_quantity ratio = ifm_quantity_of(value, builder->arena);
@@ -85,11 +87,13 @@ static void build_arms(struct ifm_view_builder *builder, const struct ifm_cell *
     for (size_t a = 0; a < cell->n_arms; a++)
         n_rows += is_row(builder, cell, &cell->arms[a]);
     *out = ifm_view_grid(builder->arena, n_shown + 2, n_rows);
-    out->headings[0] = (struct ifm_heading){"arm", "", true};
-    for (size_t c = 0; c < n_shown; c++)
-        out->headings[c + 1] = (struct ifm_heading){ifm_columns[shown[c]].heading, ifm_columns[shown[c]].metric,
-                                                    ifm_columns[shown[c]].kind == IFM_COLUMN_COMPARISON};
-    out->headings[n_shown + 1] = (struct ifm_heading){count_heading(builder, cell), "", false};
+    out->headings[0] = (struct ifm_heading){"arm", "", true, 0};
+    for (size_t c = 0; c < n_shown; c++) {
+        const struct ifm_column_spec *spec = &ifm_columns[shown[c]];
+        out->headings[c + 1] =
+            (struct ifm_heading){spec->heading, spec->metric, spec->kind == IFM_COLUMN_COMPARISON, spec->part};
+    }
+    out->headings[n_shown + 1] = (struct ifm_heading){count_heading(builder, cell), "", false, 1};
     size_t row = 0;
     for (size_t a = 0; a < cell->n_arms; a++)
         if (is_row(builder, cell, &cell->arms[a]))
@@ -109,7 +113,9 @@ static void build_ceilings(struct ifm_view_builder *builder, const struct ifm_ce
             probes += cell->arms[a].role == IFM_ROLE_CEILING && (int)cell->arms[a].ceiling == kind;
         struct ifm_view_ceiling *ceiling = &out->ceilings[out->n_ceilings++];
         ceiling->kind = ifm_ceiling_name((enum ifm_ceiling)kind);
-        ceiling->field = ifm_view_field(builder, value);
+        struct ifm_value bare = *value; /* its text is the arm's name, not a remark */
+        bare.text = "";
+        ceiling->field = ifm_view_field(builder, &bare);
         bool named = value->state == IFM_STATE_OK && value->text != NULL && value->text[0] != '\0';
         if (named && probes > 1)
             ceiling->source = ifm_arena_printf(builder->arena, "best of %zu: %s", probes, value->text);
@@ -129,9 +135,9 @@ static struct ifm_field bytes_field(struct ifm_view_builder *builder, double byt
 static void build_caches(struct ifm_view_builder *builder, const struct ifm_cell *cell, struct ifm_view_cell *out)
 {
     struct ifm_grid grid = ifm_view_grid(builder->arena, 3, IFM_CACHES_SHOWN);
-    grid.headings[0] = (struct ifm_heading){"cache", "", true};
-    grid.headings[1] = (struct ifm_heading){"found", "", false};
-    grid.headings[2] = (struct ifm_heading){"reported", "", false};
+    grid.headings[0] = (struct ifm_heading){"cache", "", true, 0};
+    grid.headings[1] = (struct ifm_heading){"found", "", false, 0};
+    grid.headings[2] = (struct ifm_heading){"reported", "", false, 0};
     out->marks = IFM_ARENA_ARRAY(builder->arena, struct ifm_view_mark, IFM_CACHES_SHOWN);
     grid.n_rows = 0;
     for (int level = 1; level <= IFM_CACHES_SHOWN; level++) {

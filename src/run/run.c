@@ -85,12 +85,9 @@ static enum ifm_status open_record(struct execution *execution, struct ifm_cell_
 {
     const char *dir = execution->options->dir;
     const struct ifm_pass *plan = cell->pass;
-    bool started = find_event(execution->events, "record_start", cell->plan->name) != NULL;
-    if (!started) {
-        IFM_TRY(ifm_recorder_create(dir, cell->plan->index, plan->name, plan->columns, plan->n_columns, &pass->recorder,
-                                    error));
-        return ifm_fact_new(cell->session, "record_start", true, json_pack("{s:s}", "cell", cell->plan->name), error);
-    }
+    if (!execution->options->resume)
+        return ifm_recorder_create(dir, cell->plan->index, plan->name, plan->columns, plan->n_columns, &pass->recorder,
+                                   error);
     int64_t end_ns;
     IFM_TRY(ifm_recorder_resume(dir, cell->plan->index, plan->name, plan->columns, plan->n_columns,
                                 2 * cell->plan->n_arms, &pass->recorder, &pass->next_block, &end_ns, error));

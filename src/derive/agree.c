@@ -1,0 +1,117 @@
+/* Rule 4: fields agree. Each derived number is held against the others and against the plan's ledger. */
+#include "derive/derive.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Reals are recomputed within 1e-12; two operations on them agree within ten times that. */
+#define AGREES 1e-11
+
+struct where {
+    const struct ifm_derived *derived;
+    const char *cell, *arm;
+    struct ifm_error *error;
+};
+
+static const struct ifm_value *find(const struct where *at, const char *metric)
+{
+    const struct ifm_number *number = ifm_derived_find(at->derived, at->cell, at->arm, metric);
+    return number != NULL && number->value.state == IFM_STATE_OK ? &number->value : NULL;
+}
+
+static bool equal(double a, double b)
+{
+    return fabs(a - b) <= AGREES * fmax(fabs(a), fabs(b));
+}
+
+static enum ifm_status disagree(const struct where *at, const char *first, double a, const char *second, double b)
+{
+    return ifm_fail(at->error, IFM_INVALID, "derived.json", "derive the numbers again from the record (verify)",
+                    "rule-04: cell %s, arm %s: %s gives %.17g, but %s gives %.17g", at->cell, at->arm, first, a, second,
+                    b);
+}
+
+/* time x rate = amount, for the number and, turned round, for its interval. */
+static enum ifm_status check_rate(const struct where *at, const char *metric, double amount)
+{
+    const struct ifm_value *step = find(at, "step_ns"), *rate = find(at, metric);
+    if (rate == NULL || step == NULL)
+        return IFM_OK;
+    if (!equal(rate->number * step->number, amount * 1e9))
+        return disagree(at, metric, rate->number * step->number * 1e-9, "the ledger", amount);
+    if (rate->has_interval != step->has_interval)
+        return disagree(at, metric, rate->has_interval, "step_ns (has an interval)", step->has_interval);
+    if (rate->has_interval &&
+        (!equal(rate->low * step->high, amount * 1e9) || !equal(rate->high * step->low, amount * 1e9)))
+        return disagree(at, metric, rate->low, "the interval of step_ns", amount * 1e9 / step->high);
+    return IFM_OK;
+}
+
+static enum ifm_status check_rates(const struct where *at, const struct ifm_arm *arm)
+{
+    const struct ifm_ledger *ledger = &arm->ledger;
+    double bytes = (double)ledger->bytes_read + (double)ledger->bytes_written;
+    IFM_TRY(check_rate(at, "read_bytes_per_s", (double)ledger->bytes_read));
+    IFM_TRY(check_rate(at, "write_bytes_per_s", (double)ledger->bytes_written));
+    IFM_TRY(check_rate(at, "bandwidth_bytes_per_s", bytes));
+    IFM_TRY(check_rate(at, "flops_per_s", (double)ledger->flops));
+    IFM_TRY(check_rate(at, "tokens_generated_per_s", (double)ledger->tokens_generated));
+    IFM_TRY(check_rate(at, "tokens_prompt_per_s", (double)ledger->tokens_prompt));
+    IFM_TRY(check_rate(at, "rows_per_s", (double)ledger->rows));
+    const struct ifm_value *intensity = find(at, "arithmetic_intensity");
+    if (intensity != NULL && !equal(intensity->number * bytes, (double)ledger->flops))
+        return disagree(at, "arithmetic_intensity", intensity->number, "the ledger", (double)ledger->flops / bytes);
+    return IFM_OK;
+}
+
+static enum ifm_status check_comparison(const struct where *at)
+{
+    const struct ifm_value *change = find(at, "change_percent"), *speedup = find(at, "speedup");
+    if (change != NULL && speedup != NULL && !equal(speedup->number * (1.0 + change->number / 100.0), 1.0))
+        return disagree(at, "speedup", speedup->number, "change_percent", 1.0 / (1.0 + change->number / 100.0));
+    return IFM_OK;
+}
+
+static enum ifm_status check_order(const struct where *at, const struct ifm_number *number)
+{
+    const struct ifm_value *value = &number->value;
+    if (value->state != IFM_STATE_OK)
+        return IFM_OK;
+    if (!isfinite(value->number))
+        return disagree(at, number->metric, value->number, "rule-01 (a number is finite)", 0.0);
+    if (value->has_interval && !(value->low <= value->number && value->number <= value->high))
+        return disagree(at, number->metric, value->number, "its own interval", value->low);
+    return IFM_OK;
+}
+
+static const struct ifm_cell *cell_of(const struct ifm_plan *plan, const char *name)
+{
+    for (size_t c = 0; c < plan->n_cells; c++)
+        if (strcmp(plan->cells[c].name, name) == 0)
+            return &plan->cells[c];
+    return NULL;
+}
+
+enum ifm_status ifm_derived_agree(const struct ifm_plan *plan, const struct ifm_derived *derived,
+                                  struct ifm_error *error)
+{
+    if (strcmp(plan->config_hash, derived->config_hash) != 0 || strcmp(plan->run_id, derived->run_id) != 0)
+        return ifm_fail(error, IFM_INVALID, "derived.json", "derive the numbers again from the record",
+                        "rule-04: run %s with configuration %s, but the plan is run %s with configuration %s",
+                        derived->run_id, derived->config_hash, plan->run_id, plan->config_hash);
+    for (size_t i = 0; i < derived->n_numbers; i++) {
+        const struct ifm_number *number = &derived->numbers[i];
+        struct where at = {derived, number->cell, number->arm, error};
+        if (number->cell[0] != '\0' && cell_of(plan, number->cell) == NULL)
+            return ifm_fail(error, IFM_INVALID, "derived.json", NULL, "rule-04: the plan has no cell \"%s\"",
+                            number->cell);
+        IFM_TRY(check_order(&at, number));
+    }
+    for (size_t c = 0; c < plan->n_cells; c++)
+        for (size_t a = 0; a < plan->cells[c].n_arms; a++) {
+            struct where at = {derived, plan->cells[c].name, plan->cells[c].arms[a].name, error};
+            IFM_TRY(check_rates(&at, &plan->cells[c].arms[a]));
+            IFM_TRY(check_comparison(&at));
+        }
+    return IFM_OK;
+}

@@ -1,0 +1,195 @@
+/* The numbers of one arm that come from its blocks, its ledger and its facts. */
+#include "derive/internal.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A step time from block logarithms; its interval when there are blocks enough. */
+static struct ifm_value step_value(struct ifm_derivation *d, const struct ifm_log_mean *mean)
+{
+    struct ifm_value value = ifm_value_real(exp(mean->mean), (int64_t)mean->n, "blocks");
+    struct ifm_interval interval;
+    if (ifm_log_mean_interval(mean, IFM_LEVEL, &interval))
+        ifm_value_bracket(&value, exp(interval.low), exp(interval.high), IFM_LEVEL);
+    else
+        value.text = ifm_needs_blocks(d->arena, mean->n);
+    return value;
+}
+
+/* A visible drift beyond the margin widens the interval to the fitted line's two ends (rule 7): the arm had no one speed. */
+static void widen_by_drift(const struct ifm_cell_work *work, const double *logs, const double *mid, size_t n,
+                           struct ifm_value *value)
+{
+    struct ifm_slope line;
+    if (!value->has_interval || ifm_stats_slope(mid, logs, n, IFM_LEVEL, &line) != IFM_STAT_OK)
+        return;
+    double first = line.intercept + line.slope * mid[0], last = line.intercept + line.slope * mid[n - 1];
+    bool visible = line.interval.low > 0 || line.interval.high < 0;
+    if (!visible || fabs(last - first) <= log1p(work->cell->measure.margin))
+        return;
+    value->low = fmin(value->low, exp(fmin(first, last)));
+    value->high = fmax(value->high, exp(fmax(first, last)));
+}
+
+static struct ifm_value step_of(struct ifm_derivation *d, const struct ifm_cell_work *work,
+                                const struct ifm_arm_work *arm, bool unmarked)
+{
+    if (work->record == NULL)
+        return ifm_value_absent(work->missing, work->remedy, 0, "blocks");
+    if (arm->broken != NULL)
+        return ifm_value_absent(arm->broken, "", (int64_t)arm->n_blocks, "blocks");
+    double *logs = IFM_ARENA_ARRAY(d->arena, double, work->n_blocks + 1);
+    double *mid = IFM_ARENA_ARRAY(d->arena, double, work->n_blocks + 1);
+    size_t n = ifm_arm_logs(work, arm, unmarked, logs, mid);
+    struct ifm_log_mean mean;
+    if (!ifm_log_mean_of(logs, n, arm->quantum, IFM_BLOCKS_IN_SERIES, &mean))
+        return ifm_value_absent(unmarked ? "every block is marked" : "no complete block was recorded", "", 0, "blocks");
+    struct ifm_value value = step_value(d, &mean);
+    widen_by_drift(work, logs, mid, n, &value);
+    return value;
+}
+
+/* amount per second from the step time; the interval's ends change places. */
+static struct ifm_value rate_of(const struct ifm_value *step, double amount)
+{
+    struct ifm_value rate = *step;
+    if (step->state != IFM_STATE_OK)
+        return rate;
+    rate.number = amount / step->number * 1e9;
+    if (step->has_interval) {
+        rate.low = amount / step->high * 1e9;
+        rate.high = amount / step->low * 1e9;
+    }
+    return rate;
+}
+
+static struct ifm_value load_of(const struct ifm_value *step, double rows)
+{
+    struct ifm_value load = *step;
+    if (step->state != IFM_STATE_OK)
+        return load;
+    load.number = step->number / rows;
+    if (step->has_interval) {
+        load.low = step->low / rows;
+        load.high = step->high / rows;
+    }
+    return load;
+}
+
+/* A ledger entry of zero gives no number at all: nothing was promised, so nothing is absent. */
+static void emit_rates(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm,
+                       const struct ifm_value *step)
+{
+    const struct ifm_ledger *ledger = &arm->arm->ledger;
+    double bytes = (double)ledger->bytes_read + (double)ledger->bytes_written;
+    const struct {
+        enum ifm_metric_id metric;
+        double amount;
+    } rates[] = {
+        {IFM_M_READ_RATE, (double)ledger->bytes_read},
+        {IFM_M_WRITE_RATE, (double)ledger->bytes_written},
+        {IFM_M_BANDWIDTH, bytes},
+        {IFM_M_FLOP_RATE, (double)ledger->flops},
+        {IFM_M_TOKENS_GENERATED_RATE, (double)ledger->tokens_generated},
+        {IFM_M_TOKENS_PROMPT_RATE, (double)ledger->tokens_prompt},
+        {IFM_M_ROW_RATE, (double)ledger->rows},
+    };
+    for (size_t i = 0; i < sizeof rates / sizeof rates[0]; i++)
+        if (rates[i].amount > 0)
+            ifm_derive_emit(d, work, arm, rates[i].metric, rate_of(step, rates[i].amount));
+    if (ifm_derive_is_cache_probe(arm->arm) && ledger->rows > 0)
+        ifm_derive_emit(d, work, arm, IFM_M_LOAD_NS, load_of(step, (double)ledger->rows));
+    if (ledger->flops > 0 && bytes > 0)
+        ifm_derive_emit(d, work, arm, IFM_M_INTENSITY, ifm_value_real((double)ledger->flops / bytes, 0, ""));
+}
+
+void ifm_derive_step(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
+{
+    struct ifm_value step = step_of(d, work, arm, false);
+    ifm_derive_emit(d, work, arm, IFM_M_STEP_NS, step);
+    if (work->n_marked > 0)
+        ifm_derive_emit(d, work, arm, IFM_M_STEP_NS_WITHOUT_MARKED, step_of(d, work, arm, true));
+    emit_rates(d, work, arm, &step);
+}
+
+/* Total of an instrument's column over the measured slots; one unread slot makes the total absent. */
+static struct ifm_value column_total(struct ifm_derivation *d, const struct ifm_cell_work *work,
+                                     const struct ifm_arm_work *arm, const char *name)
+{
+    if (work->record == NULL)
+        return ifm_value_absent(work->missing, work->remedy, 0, "slots");
+    int column = ifm_derive_column(work->record, name);
+    const char *reason = "no instrument of this pass recorded it", *remedy = "";
+    for (size_t i = 0; i < work->n_events; i++) {
+        const json_t *meta = work->events[i].meta;
+        const char *which = json_string_value(json_object_get(meta, "column"));
+        if (strcmp(work->events[i].stage, "column_absent") != 0 || which == NULL || strcmp(which, name) != 0)
+            continue;
+        reason = ifm_arena_strdup(d->arena, json_string_value(json_object_get(meta, "reason")));
+        remedy = ifm_arena_strdup(d->arena, json_string_value(json_object_get(meta, "remedy")));
+    }
+    int64_t total = 0, slots = 0, unread = 0;
+    for (size_t k = 0; column >= 0 && k < work->record->n_slots; k++) {
+        const struct ifm_slot *slot = &work->record->slots[k];
+        if (slot->phase != IFM_PHASE_MEASURE || slot->arm != arm->index)
+            continue;
+        slots++;
+        if (slot->columns[column] == IFM_ABSENT)
+            unread++;
+        else if (__builtin_add_overflow(total, slot->columns[column], &total))
+            return ifm_value_absent("the total overflows", "", slots, "slots");
+    }
+    if (slots == 0 || unread == slots)
+        return ifm_value_absent(reason, remedy, 0, "slots");
+    if (unread > 0)
+        return ifm_value_absent(ifm_arena_printf(d->arena, "not read in %lld of %lld slots", (long long)unread,
+                                                 (long long)slots),
+                                "", slots - unread, "slots");
+    struct ifm_value value = ifm_value_count(total, "slots");
+    value.n = slots;
+    return value;
+}
+
+static enum ifm_status emit_errors(struct ifm_derivation *d, const struct ifm_cell_work *work,
+                                   const struct ifm_arm_work *arm, struct ifm_error *error)
+{
+    struct ifm_value rms = ifm_value_absent(work->record == NULL && work->missing[0] != '\0'
+                                                ? work->missing
+                                                : "no check against the oracle was recorded",
+                                            "", 0, "values");
+    bool seen = false;
+    struct ifm_value largest = rms;
+    for (size_t i = 0; i < work->n_events; i++) {
+        const struct ifm_cell_event *event = &work->events[i];
+        const char *name = json_string_value(json_object_get(event->meta, "arm"));
+        if (strcmp(event->stage, "check") != 0 || name == NULL || strcmp(name, arm->arm->name) != 0)
+            continue;
+        struct ifm_check_fact fact;
+        IFM_TRY(ifm_derive_check(event, &fact, error));
+        seen |= fact.done;
+        if (!fact.done)
+            continue;
+        if (fact.finite) {
+            rms = ifm_value_real(fact.error_rms_rel, fact.values, "values");
+            largest = ifm_value_real(fact.error_max_rel, fact.values, "values");
+        } else {
+            rms = ifm_value_absent("the output holds values that are not finite", "", fact.values, "values");
+            largest = rms;
+        }
+    }
+    if (seen || arm->arm->has_oracle) {
+        ifm_derive_emit(d, work, arm, IFM_M_ERROR_RMS, rms);
+        ifm_derive_emit(d, work, arm, IFM_M_ERROR_MAX, largest);
+    }
+    return IFM_OK;
+}
+
+enum ifm_status ifm_derive_facts_of_arm(struct ifm_derivation *d, const struct ifm_cell_work *work,
+                                        const struct ifm_arm_work *arm, struct ifm_error *error)
+{
+    static const enum ifm_metric_id counters[] = {IFM_M_SWITCHES, IFM_M_FAULTS, IFM_M_STEAL, IFM_M_RUN_DELAY};
+    IFM_TRY(emit_errors(d, work, arm, error));
+    for (size_t i = 0; i < sizeof counters / sizeof counters[0]; i++)
+        ifm_derive_emit(d, work, arm, counters[i], column_total(d, work, arm, ifm_metric_rows[counters[i]].id));
+    return IFM_OK;
+}

@@ -1,0 +1,193 @@
+/* Record -> blocks: one number an arm and block, and the blocks that a machine cause marks.
+ *
+ * The median of a slot's samples keeps a single interruption out of the estimate without dropping a sample; the mean over
+ * an arm's slots of a block, which mirror each other around the block's middle, cancels linear drift. */
+#include "derive/internal.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A machine cause (rule 2): the hypervisor took more than this share of a slot ... */
+#define STEAL_SHARE 0.01
+/* ... or the scheduler took the thread off its CPU more often than once, and more often than this per second. */
+#define SWITCHES_PER_S 50.0
+
+int ifm_derive_column(const struct ifm_record *record, const char *name)
+{
+    for (size_t c = 0; record != NULL && c < record->n_columns; c++)
+        if (strcmp(record->column_names[c], name) == 0)
+            return (int)c;
+    return -1;
+}
+
+bool ifm_derive_is_cache_probe(const struct ifm_arm *arm)
+{
+    return strncmp(arm->name, "caches.", 7) == 0 || strncmp(arm->variant, "caches.", 7) == 0;
+}
+
+bool ifm_derive_is_probe(const struct ifm_arm *arm)
+{
+    return arm->role == IFM_ROLE_CEILING || arm->ceiling != IFM_CEILING_NONE || ifm_derive_is_cache_probe(arm);
+}
+
+static size_t count_blocks(const struct ifm_record *record)
+{
+    size_t n = 0;
+    for (size_t k = 0; k < record->n_slots; k++) {
+        bool first = k == 0 || record->slots[k - 1].phase != IFM_PHASE_MEASURE ||
+                     record->slots[k - 1].block != record->slots[k].block;
+        n += record->slots[k].phase == IFM_PHASE_MEASURE && first;
+    }
+    return n;
+}
+
+static void make_arms(struct ifm_derivation *d, struct ifm_cell_work *work)
+{
+    size_t n = work->cell->n_arms;
+    work->arms = IFM_ARENA_ARRAY(d->arena, struct ifm_arm_work, n + 1);
+    for (size_t a = 0; a < n; a++) {
+        struct ifm_arm_work *arm = &work->arms[a];
+        arm->arm = &work->cell->arms[a];
+        arm->index = a;
+        arm->inner_low = UINT32_MAX;
+        arm->log_step = IFM_ARENA_ARRAY(d->arena, double, work->n_blocks + 1);
+        arm->mid_ns = IFM_ARENA_ARRAY(d->arena, double, work->n_blocks + 1);
+        arm->present = IFM_ARENA_ARRAY(d->arena, bool, work->n_blocks + 1);
+        if (arm->arm->role == IFM_ROLE_BASELINE && work->baseline == NULL)
+            work->baseline = arm;
+    }
+}
+
+/* The median duration of a slot's samples, in ns. */
+static double slot_median(const struct ifm_record *record, size_t slot, double *scratch)
+{
+    size_t first = record->first[slot], n = record->first[slot + 1] - first;
+    for (size_t i = 0; i < n; i++)
+        scratch[i] = (double)record->samples[first + i].duration_ns;
+    ifm_stats_sort(scratch, scratch + n, n);
+    double median = 0.0;
+    if (ifm_stats_quantile_sorted(scratch, n, 0.5, &median) != IFM_STAT_OK)
+        return 0.0; /* an empty slot */
+    return median;
+}
+
+static void add_slot(struct ifm_derivation *d, struct ifm_arm_work *arm, const struct ifm_record *record, size_t k,
+                     size_t block, double *slots_here, double *scratch)
+{
+    const struct ifm_slot *slot = &record->slots[k];
+    double median = slot_median(record, k, scratch);
+    if (median <= 0 || slot->inner == 0) {
+        arm->broken = ifm_arena_printf(d->arena,
+                                       "the median sample of block %u lasted 0 ns: the clock cannot resolve it",
+                                       (unsigned)slot->block);
+        return;
+    }
+    arm->log_step[block] += log(median / (double)slot->inner);
+    arm->mid_ns[block] += 0.5 * ((double)slot->start_ns + (double)slot->end_ns);
+    slots_here[arm->index] += 1;
+    arm->quantum = 1.0 / median > arm->quantum ? 1.0 / median : arm->quantum;
+    arm->inner_low = slot->inner < arm->inner_low ? slot->inner : arm->inner_low;
+    arm->inner_high = slot->inner > arm->inner_high ? slot->inner : arm->inner_high;
+}
+
+static void close_block(struct ifm_cell_work *work, size_t block, double *slots_here)
+{
+    for (size_t a = 0; a < work->cell->n_arms; a++) {
+        struct ifm_arm_work *arm = &work->arms[a];
+        if (slots_here[a] > 0) {
+            arm->log_step[block] /= slots_here[a];
+            arm->mid_ns[block] /= slots_here[a];
+            arm->present[block] = true;
+            arm->n_blocks++;
+        }
+        slots_here[a] = 0;
+    }
+}
+
+static bool slot_is_marked(const struct ifm_slot *slot, int steal, int switches)
+{
+    double length = (double)(slot->end_ns - slot->start_ns);
+    if (steal >= 0 && slot->columns[steal] != IFM_ABSENT && (double)slot->columns[steal] > STEAL_SHARE * length)
+        return true;
+    return switches >= 0 && slot->columns[switches] != IFM_ABSENT && slot->columns[switches] > 1 &&
+           (double)slot->columns[switches] > SWITCHES_PER_S * 1e-9 * length;
+}
+
+static void count_slot(struct ifm_cell_work *work, const struct ifm_slot *slot)
+{
+    struct ifm_arm_work *arm = &work->arms[slot->arm];
+    if (slot->phase == IFM_PHASE_MEASURE) {
+        arm->n_samples += slot->samples;
+        arm->n_slots++;
+    } else {
+        arm->n_warmup += slot->samples;
+    }
+}
+
+static size_t longest_slot(const struct ifm_record *record)
+{
+    size_t longest = 0;
+    for (size_t k = 0; k < record->n_slots; k++)
+        longest = record->slots[k].samples > longest ? record->slots[k].samples : longest;
+    return longest;
+}
+
+/* Slots that do not name an arm of the plan are left to the rules, which refuse the cell. */
+static void fill_blocks(struct ifm_derivation *d, struct ifm_cell_work *work)
+{
+    const struct ifm_record *record = work->record;
+    struct ifm_arena *scratch = ifm_arena_create();
+    double *values = IFM_ARENA_ARRAY(scratch, double, 2 * longest_slot(record) + 2);
+    double *slots_here = IFM_ARENA_ARRAY(scratch, double, work->cell->n_arms + 1);
+    int steal = ifm_derive_column(record, "steal_ns");
+    int switches = ifm_derive_column(record, "context_switches_involuntary");
+    size_t block = 0;
+    bool open = false;
+    for (size_t k = 0; k < record->n_slots; k++) {
+        const struct ifm_slot *slot = &record->slots[k];
+        if (open && (slot->phase != IFM_PHASE_MEASURE || slot->block != work->block[block])) {
+            close_block(work, block++, slots_here);
+            open = false;
+        }
+        if (slot->phase == IFM_PHASE_MEASURE) {
+            open = true;
+            work->block[block] = slot->block;
+            work->marked[block] |= slot_is_marked(slot, steal, switches);
+        }
+        if (slot->arm >= work->cell->n_arms)
+            continue;
+        count_slot(work, slot);
+        if (slot->phase == IFM_PHASE_MEASURE)
+            add_slot(d, &work->arms[slot->arm], record, k, block, slots_here, values);
+    }
+    if (open)
+        close_block(work, block, slots_here);
+    ifm_arena_destroy(scratch);
+}
+
+/* Whether the marks mean anything: a column that was never read cannot mark. */
+static const char *why_marks_unknown(const struct ifm_record *record)
+{
+    int columns[2] = {ifm_derive_column(record, "steal_ns"),
+                      ifm_derive_column(record, "context_switches_involuntary")};
+    for (size_t k = 0; k < record->n_slots; k++)
+        for (int c = 0; c < 2; c++)
+            if (columns[c] >= 0 && record->slots[k].columns[columns[c]] != IFM_ABSENT)
+                return NULL;
+    return "neither stolen time nor involuntary context switches were recorded";
+}
+
+void ifm_derive_blocks(struct ifm_derivation *d, struct ifm_cell_work *work)
+{
+    if (work->record != NULL)
+        work->n_blocks = count_blocks(work->record);
+    work->block = IFM_ARENA_ARRAY(d->arena, uint32_t, work->n_blocks + 1);
+    work->marked = IFM_ARENA_ARRAY(d->arena, bool, work->n_blocks + 1);
+    make_arms(d, work);
+    if (work->record == NULL)
+        return;
+    fill_blocks(d, work);
+    work->marks_unknown = why_marks_unknown(work->record);
+    for (size_t b = 0; b < work->n_blocks; b++)
+        work->n_marked += work->marked[b];
+}

@@ -1,0 +1,272 @@
+/* The numbers of a cell: its measured ceilings, its cache sizes, and each subject's share of a ceiling. */
+#include "derive/internal.h"
+
+#include "base/text.h"
+#include <math.h>
+#include <string.h>
+
+/* A working set counts as served by memory from this many times the last-level cache on. */
+#define RESIDENT_FACTOR 4.0
+
+static bool is_usable(const struct ifm_cell_work *work, const struct ifm_arm_work *arm, enum ifm_ceiling kind)
+{
+    return work->record != NULL && arm->arm->ceiling == kind && ifm_ceiling_amount(arm->arm, kind) > 0 &&
+           arm->n_blocks > 0 && arm->broken == NULL && arm->refusal.rule == NULL;
+}
+
+/* ln of the arm's rate in units a nanosecond. */
+static bool log_rate(const struct ifm_cell_work *work, const struct ifm_arm_work *arm, enum ifm_ceiling kind,
+                     struct ifm_log_mean *out)
+{
+    struct ifm_arena *scratch = ifm_arena_create();
+    double *logs = IFM_ARENA_ARRAY(scratch, double, work->n_blocks + 1);
+    size_t n = ifm_arm_logs(work, arm, false, logs, NULL);
+    bool made = ifm_log_mean_of(logs, n, arm->quantum, IFM_BLOCKS_IN_SERIES, out);
+    out->mean = made ? log(ifm_ceiling_amount(arm->arm, kind)) - out->mean : 0.0;
+    ifm_arena_destroy(scratch);
+    return made;
+}
+
+const struct ifm_arm_work *ifm_best_ceiling(const struct ifm_cell_work *work, enum ifm_ceiling kind, size_t *of)
+{
+    const struct ifm_arm_work *best = NULL;
+    double best_rate = 0.0;
+    *of = 0;
+    for (size_t a = 0; a < work->cell->n_arms; a++) {
+        struct ifm_log_mean rate;
+        const struct ifm_arm_work *arm = &work->arms[a];
+        if (!is_usable(work, arm, kind) || !log_rate(work, arm, kind, &rate))
+            continue;
+        ++*of;
+        if (best == NULL || rate.mean > best_rate) {
+            best = arm;
+            best_rate = rate.mean;
+        }
+    }
+    return best;
+}
+
+bool ifm_ceiling_share(const struct ifm_cell_work *work, const struct ifm_arm_work *arm, enum ifm_ceiling kind,
+                       struct ifm_log_mean *out, const struct ifm_arm_work **ceiling)
+{
+    size_t of;
+    const struct ifm_arm_work *best = ifm_best_ceiling(work, kind, &of);
+    double amount = ifm_ceiling_amount(arm->arm, kind);
+    if (best == NULL || amount <= 0 || arm->broken != NULL)
+        return false;
+    struct ifm_arena *scratch = ifm_arena_create();
+    double *logs = IFM_ARENA_ARRAY(scratch, double, work->n_blocks + 1);
+    size_t n = ifm_pair_logs(work, best, arm, false, logs, NULL);
+    bool made = ifm_log_mean_of(logs, n, hypot(best->quantum, arm->quantum), IFM_BLOCKS_PAIRED, out);
+    if (made)
+        out->mean += log(amount / ifm_ceiling_amount(best->arm, kind));
+    ifm_arena_destroy(scratch);
+    *ceiling = best;
+    return made;
+}
+
+static size_t count_probes(const struct ifm_cell *cell, enum ifm_ceiling kind)
+{
+    size_t n = 0;
+    for (size_t a = 0; a < cell->n_arms; a++)
+        n += cell->arms[a].ceiling == kind && ifm_ceiling_amount(&cell->arms[a], kind) > 0;
+    return n;
+}
+
+static struct ifm_value ceiling_value(const struct ifm_cell_work *work,
+                                      enum ifm_ceiling kind)
+{
+    if (work->record == NULL)
+        return ifm_value_absent(work->missing, work->remedy, 0, "blocks");
+    size_t of;
+    const struct ifm_arm_work *best = ifm_best_ceiling(work, kind, &of);
+    struct ifm_log_mean rate;
+    if (best == NULL || !log_rate(work, best, kind, &rate))
+        return ifm_value_absent("no probe of this ceiling has a usable record", "", 0, "blocks");
+    struct ifm_value value = ifm_value_real(exp(rate.mean) * 1e9, (int64_t)rate.n, "blocks");
+    struct ifm_interval interval;
+    /* The best of several is chosen by its own noise: the interval holds for all of them at once (Bonferroni). */
+    if (ifm_log_mean_interval(&rate, 1.0 - (1.0 - IFM_LEVEL) / (double)of, &interval))
+        ifm_value_bracket(&value, exp(interval.low) * 1e9, exp(interval.high) * 1e9, IFM_LEVEL);
+    value.text = best->arm->name;
+    return value;
+}
+
+void ifm_derive_cell_ceilings(struct ifm_derivation *d, const struct ifm_cell_work *work)
+{
+    static const struct {
+        enum ifm_ceiling kind;
+        enum ifm_metric_id metric;
+        const char *name;
+    } kinds[] = {{IFM_CEILING_READ, IFM_M_CEILING_READ, "read"},
+                 {IFM_CEILING_WRITE, IFM_M_CEILING_WRITE, "write"},
+                 {IFM_CEILING_COPY, IFM_M_CEILING_COPY, "copy"},
+                 {IFM_CEILING_FLOPS, IFM_M_CEILING_FLOPS, "flops"}};
+    struct ifm_text note = {0};
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        size_t probes = count_probes(work->cell, kinds[i].kind);
+        if (probes == 0)
+            continue;
+        ifm_derive_emit(d, work, NULL, kinds[i].metric, ceiling_value(work, kinds[i].kind));
+        ifm_text_printf(&note, "%s%s %zu", note.size > 0 ? ", " : "", kinds[i].name, probes);
+    }
+    if (note.size > 0)
+        ifm_derive_find_fault(d, IFM_SEVERITY_NOTE, "", work->cell->name, "",
+                              "each ceiling is the fastest of its probe shapes (%s)", note.data);
+    ifm_text_free(&note);
+}
+
+double ifm_resident_below(const struct ifm_derivation *d)
+{
+    return RESIDENT_FACTOR * d->llc_bytes;
+}
+
+static struct ifm_value share_value(struct ifm_derivation *d, const struct ifm_cell_work *work,
+                                    const struct ifm_arm_work *arm, enum ifm_ceiling kind)
+{
+    if (work->record == NULL)
+        return ifm_value_absent(work->missing, work->remedy, 0, "blocks");
+    if (kind == IFM_CEILING_READ && arm->cache_resident)
+        return ifm_value_absent(ifm_arena_printf(d->arena,
+                                                 "cache-resident: a working set of %llu bytes is served by caches, not by "
+                                                 "the memory whose ceiling this is",
+                                                 (unsigned long long)arm->arm->working_set),
+                                "", 0, "blocks");
+    struct ifm_log_mean share;
+    const struct ifm_arm_work *ceiling;
+    if (!ifm_ceiling_share(work, arm, kind, &share, &ceiling))
+        return ifm_value_absent("the arm and a usable ceiling have no block in common", "", 0, "blocks");
+    struct ifm_value value = ifm_value_real(100.0 * exp(share.mean), (int64_t)share.n, "blocks");
+    struct ifm_interval interval;
+    if (ifm_log_mean_interval(&share, IFM_LEVEL, &interval))
+        ifm_value_bracket(&value, 100.0 * exp(interval.low), 100.0 * exp(interval.high), IFM_LEVEL);
+    value.text = ceiling->arm->name;
+    return value;
+}
+
+void ifm_derive_arm_ceilings(struct ifm_derivation *d, const struct ifm_cell_work *work,
+                             const struct ifm_arm_work *arm)
+{
+    if (ifm_derive_is_probe(arm->arm))
+        return;
+    if (count_probes(work->cell, IFM_CEILING_READ) > 0 && arm->arm->ledger.bytes_read > 0)
+        ifm_derive_emit(d, work, arm, IFM_M_CEILING_READ_PERCENT, share_value(d, work, arm, IFM_CEILING_READ));
+    if (count_probes(work->cell, IFM_CEILING_FLOPS) > 0 && arm->arm->ledger.flops > 0)
+        ifm_derive_emit(d, work, arm, IFM_M_CEILING_FLOPS_PERCENT, share_value(d, work, arm, IFM_CEILING_FLOPS));
+}
+
+/* ---- caches ---- */
+
+struct sweep {
+    size_t n;
+    double *sizes, *ns;
+};
+
+static double probe_size(const struct ifm_arm *arm)
+{
+    const char *name = strncmp(arm->name, "caches.", 7) == 0 ? arm->name : arm->variant;
+    uint64_t bytes;
+    if (ifm_parse_bytes(name + 7, &bytes) && bytes > 0)
+        return (double)bytes;
+    return (double)arm->working_set;
+}
+
+/* The sweep's points in ascending size: ns per load from each arm's blocks. */
+static struct sweep gather_sweep(const struct ifm_cell_work *work, struct ifm_arena *arena)
+{
+    struct sweep sweep = {0, IFM_ARENA_ARRAY(arena, double, work->cell->n_arms + 1),
+                          IFM_ARENA_ARRAY(arena, double, work->cell->n_arms + 1)};
+    double *logs = IFM_ARENA_ARRAY(arena, double, work->n_blocks + 1);
+    for (size_t a = 0; a < work->cell->n_arms; a++) {
+        const struct ifm_arm_work *arm = &work->arms[a];
+        struct ifm_log_mean mean;
+        if (!ifm_derive_is_cache_probe(arm->arm) || arm->broken != NULL || arm->refusal.rule != NULL)
+            continue;
+        if (!ifm_log_mean_of(logs, ifm_arm_logs(work, arm, false, logs, NULL), arm->quantum, IFM_BLOCKS_PAIRED, &mean))
+            continue;
+        double loads = arm->arm->ledger.rows > 0 ? (double)arm->arm->ledger.rows : 1.0;
+        double size = probe_size(arm->arm), ns = exp(mean.mean) / loads;
+        size_t at = sweep.n++;
+        for (; at > 0 && sweep.sizes[at - 1] > size; at--) {
+            sweep.sizes[at] = sweep.sizes[at - 1];
+            sweep.ns[at] = sweep.ns[at - 1];
+        }
+        sweep.sizes[at] = size;
+        sweep.ns[at] = ns;
+    }
+    return sweep;
+}
+
+static bool has_sweep(const struct ifm_cell *cell)
+{
+    for (size_t a = 0; a < cell->n_arms; a++)
+        if (ifm_derive_is_cache_probe(&cell->arms[a]))
+            return true;
+    return false;
+}
+
+enum { MOST_KNEES = 8 };
+
+void ifm_derive_find_caches(struct ifm_derivation *d)
+{
+    for (size_t c = 0; c < d->plan->n_cells; c++) {
+        const struct ifm_cell_work *work = &d->cells[c];
+        if (work->record == NULL || work->refusal.rule != NULL || !has_sweep(work->cell))
+            continue;
+        struct ifm_arena *scratch = ifm_arena_create();
+        struct sweep sweep = gather_sweep(work, scratch);
+        size_t knees[MOST_KNEES], n = 0;
+        if (ifm_stats_knees(sweep.sizes, sweep.ns, sweep.n, knees, MOST_KNEES, &n) == IFM_STAT_OK && n > 0 &&
+            sweep.sizes[knees[n - 1]] > d->llc_bytes)
+            d->llc_bytes = sweep.sizes[knees[n - 1]];
+        ifm_arena_destroy(scratch);
+    }
+}
+
+static struct ifm_value knee_value(struct ifm_derivation *d, const struct sweep *sweep, const size_t *knees, size_t n,
+                                   size_t level)
+{
+    /* With more than three knees the third level is the last one: the cache in front of memory. */
+    size_t which = level == 2 && n > 3 ? n - 1 : level;
+    if (which >= n)
+        return ifm_value_absent(ifm_arena_printf(d->arena, "the sweep of %zu sizes shows %zu knee%s", sweep->n, n,
+                                                 n == 1 ? "" : "s"),
+                                "", (int64_t)sweep->n, "sizes");
+    struct ifm_value value = ifm_value_real(sweep->sizes[knees[which]], (int64_t)sweep->n, "sizes");
+    value.is_integer = true;
+    /* The level ends between this size and the next of the sweep: a bracket, certain by the definition of a knee. */
+    ifm_value_bracket(&value, sweep->sizes[knees[which]], sweep->sizes[knees[which] + 1], 1.0);
+    return value;
+}
+
+void ifm_derive_caches(struct ifm_derivation *d, const struct ifm_cell_work *work)
+{
+    if (!has_sweep(work->cell))
+        return;
+    struct ifm_arena *scratch = ifm_arena_create();
+    struct sweep sweep = {0};
+    size_t knees[MOST_KNEES], n = 0;
+    enum ifm_stat stat = IFM_STAT_OK;
+    if (work->record != NULL) {
+        sweep = gather_sweep(work, scratch);
+        stat = ifm_stats_knees(sweep.sizes, sweep.ns, sweep.n, knees, MOST_KNEES, &n);
+    }
+    for (size_t level = 0; level < 3; level++) {
+        struct ifm_value value;
+        if (work->record == NULL)
+            value = ifm_value_absent(work->missing, work->remedy, 0, "sizes");
+        else if (stat != IFM_STAT_OK)
+            value = ifm_value_absent(stat == IFM_STAT_TOO_FEW || stat == IFM_STAT_EMPTY ? "a sweep needs 4 sizes"
+                                                                                        : ifm_stat_reason(stat),
+                                     "", (int64_t)sweep.n, "sizes");
+        else
+            value = knee_value(d, &sweep, knees, n, level);
+        ifm_derive_emit(d, work, NULL, (enum ifm_metric_id)(IFM_M_CACHE_L1 + (int)level), value);
+    }
+    if (n > 3)
+        ifm_derive_find_fault(d, IFM_SEVERITY_NOTE, "", work->cell->name, "",
+                              "the sweep shows %zu knees; a knee between the second and the last is address translation or "
+                              "a slice of the last level, and has no name here",
+                              n);
+    ifm_arena_destroy(scratch);
+}

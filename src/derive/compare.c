@@ -1,0 +1,176 @@
+/* Comparisons: each variant against the baseline of its cell, paired by block. */
+#include "derive/internal.h"
+
+#include <math.h>
+#include <string.h>
+
+struct comparison {
+    size_t n;
+    struct ifm_log_mean mean; /* of ln(time of arm / time of baseline) */
+    struct ifm_interval at95, at90;
+    const char *word;
+};
+
+/* Faster or slower when the 95 % interval lies wholly beyond the margin; equivalent when the 90 % interval lies wholly
+ * inside it (two one-sided tests at 5 %); else undecided. */
+static const char *decide(const struct comparison *c, double margin)
+{
+    double edge = log1p(margin);
+    if (c->at95.high < -edge)
+        return "faster";
+    if (c->at95.low > edge)
+        return "slower";
+    if (c->at90.low > -edge && c->at90.high < edge)
+        return "equivalent";
+    return "undecided";
+}
+
+static bool compare(const struct ifm_cell_work *work, const struct ifm_arm_work *arm, bool unmarked,
+                    struct comparison *out)
+{
+    struct ifm_arena *scratch = ifm_arena_create();
+    double *logs = IFM_ARENA_ARRAY(scratch, double, work->n_blocks + 1);
+    *out = (struct comparison){.n = ifm_pair_logs(work, arm, work->baseline, unmarked, logs, NULL)};
+    bool made = ifm_log_mean_of(logs, out->n, hypot(arm->quantum, work->baseline->quantum), IFM_BLOCKS_PAIRED,
+                                &out->mean) &&
+                ifm_log_mean_interval(&out->mean, 0.95, &out->at95) &&
+                ifm_log_mean_interval(&out->mean, 0.90, &out->at90);
+    ifm_arena_destroy(scratch);
+    if (made)
+        out->word = decide(out, work->cell->measure.margin);
+    return made;
+}
+
+static struct ifm_value change_value(const struct comparison *c, const char *word)
+{
+    struct ifm_value value = ifm_value_real(100.0 * expm1(c->mean.mean), (int64_t)c->n, "blocks");
+    ifm_value_bracket(&value, 100.0 * expm1(c->at95.low), 100.0 * expm1(c->at95.high), IFM_LEVEL);
+    value.text = word;
+    return value;
+}
+
+/* The effect that this many blocks of this noise would show with 80 % probability at the 5 % level. */
+static struct ifm_value mde_value(const struct comparison *c)
+{
+    double t975, t80, df = (double)c->n - 1.0;
+    if (ifm_stats_t_quantile(0.975, df, &t975) != IFM_STAT_OK || ifm_stats_t_quantile(0.8, df, &t80) != IFM_STAT_OK)
+        return ifm_value_absent("no quantile of t for these blocks", "", (int64_t)c->n, "blocks");
+    return ifm_value_real(100.0 * expm1((t975 + t80) * c->mean.sd / sqrt((double)c->n)), (int64_t)c->n, "blocks");
+}
+
+/* How many times fewer bytes or operations the arm has than the baseline: what its design can explain; 0 = no ledger. */
+static double explained(const struct ifm_arm *base, const struct ifm_arm *arm)
+{
+    double best = 0.0;
+    static const enum ifm_ceiling kinds[] = {IFM_CEILING_COPY, IFM_CEILING_FLOPS};
+    for (size_t i = 0; i < 2; i++) {
+        double a = ifm_ceiling_amount(base, kinds[i]), b = ifm_ceiling_amount(arm, kinds[i]);
+        if (a > 0 && b > 0)
+            best = fmax(best, a / b);
+    }
+    return best;
+}
+
+/* How near the baseline was to a ceiling, as words; NULL when no ceiling was measured beside it. */
+static const char *baseline_share(struct ifm_derivation *d, const struct ifm_cell_work *work)
+{
+    const struct ifm_arm_work *base = work->baseline, *ceiling;
+    struct ifm_log_mean read = {0}, flops = {0};
+    bool has_read = !base->cache_resident && ifm_ceiling_share(work, base, IFM_CEILING_READ, &read, &ceiling);
+    bool has_flops = ifm_ceiling_share(work, base, IFM_CEILING_FLOPS, &flops, &ceiling);
+    if (!has_read && !has_flops)
+        return NULL;
+    bool by_read = has_read && (!has_flops || read.mean >= flops.mean);
+    return ifm_arena_printf(d->arena, "baseline at %.1f %% of its %s ceiling",
+                            100.0 * exp(by_read ? read.mean : flops.mean), by_read ? "read" : "flops");
+}
+
+/* Rule 3: a speed-up beyond the byte and FLOP ratio tells of the baseline's weakness; it is shown only with it. */
+static struct ifm_value speedup_value(struct ifm_derivation *d, const struct ifm_cell_work *work,
+                                      const struct ifm_arm_work *arm, const struct comparison *c)
+{
+    struct ifm_value value = ifm_value_real(exp(-c->mean.mean), (int64_t)c->n, "blocks");
+    ifm_value_bracket(&value, exp(-c->at95.high), exp(-c->at95.low), IFM_LEVEL);
+    double ratio = explained(work->baseline->arm, arm->arm);
+    if (ratio == 0.0 || value.low <= fmax(1.0, ratio) * (1.0 + work->cell->measure.margin))
+        return value;
+    const char *share = baseline_share(d, work);
+    if (share == NULL) {
+        const char *reason = ifm_arena_printf(
+            d->arena, "a speed-up of %.3g is beyond the byte and FLOP ratio %.3g, and no ceiling shows how weak the baseline is",
+            value.number, ratio);
+        value = ifm_value_refused(d->arena, "rule-03", reason);
+        value.remedy = "take ceilings along (ceilings: read, flops)";
+    } else {
+        value.text = share;
+    }
+    ifm_derive_find_fault(d, IFM_SEVERITY_NOTE, "rule-03", work->cell->name, arm->arm->name,
+                          "the speed-up is beyond the byte and FLOP ratio %.3g of the two arms (%s): it is not the gain of "
+                          "moving or computing less",
+                          ratio, share != NULL ? share : "no ceiling was measured");
+    return value;
+}
+
+static void emit_absent(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm,
+                        struct ifm_value value)
+{
+    ifm_derive_emit(d, work, arm, IFM_M_CHANGE, value);
+    ifm_derive_emit(d, work, arm, IFM_M_SPEEDUP, value);
+    ifm_derive_emit(d, work, arm, IFM_M_MDE, value);
+}
+
+/* Rule 2: the decision must be the same without the blocks that the machine disturbed. */
+static const char *word_without_marked(struct ifm_derivation *d, const struct ifm_cell_work *work,
+                                       const struct ifm_arm_work *arm, const struct comparison *all)
+{
+    if (work->n_marked == 0)
+        return all->word;
+    struct comparison rest;
+    bool made = compare(work, arm, true, &rest);
+    ifm_derive_emit(d, work, arm, IFM_M_CHANGE_WITHOUT_MARKED,
+                    made ? change_value(&rest, rest.word)
+                         : ifm_value_absent(ifm_needs_blocks(d->arena, rest.n), "", (int64_t)rest.n, "blocks"));
+    if (!made) {
+        ifm_derive_find_fault(d, IFM_SEVERITY_WARNING, "rule-02", work->cell->name, arm->arm->name,
+                              "%zu of %zu blocks are marked as disturbed by the machine; too few are left to check the "
+                              "decision without them",
+                              work->n_marked, work->n_blocks);
+        return all->word;
+    }
+    if (strcmp(rest.word, all->word) == 0)
+        return all->word;
+    ifm_derive_find_fault(d, IFM_SEVERITY_WARNING, "rule-02", work->cell->name, arm->arm->name,
+                          "%s over all blocks but %s without the %zu that the machine disturbed: undecided", all->word,
+                          rest.word, work->n_marked);
+    return "undecided";
+}
+
+static bool is_compared(const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
+{
+    return work->baseline != NULL && arm != work->baseline && arm->arm->role == IFM_ROLE_VARIANT &&
+           !ifm_derive_is_cache_probe(arm->arm) && arm->arm->ceiling == work->baseline->arm->ceiling;
+}
+
+void ifm_derive_comparison(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
+{
+    if (!is_compared(work, arm))
+        return;
+    const char *broken = work->record == NULL        ? work->missing
+                         : arm->broken != NULL       ? arm->broken
+                         : work->baseline->broken;
+    if (work->record == NULL || broken != NULL) {
+        emit_absent(d, work, arm, ifm_value_absent(broken, work->remedy, 0, "blocks"));
+        return;
+    }
+    struct comparison c;
+    if (!compare(work, arm, false, &c)) {
+        emit_absent(d, work, arm,
+                    ifm_value_absent(ifm_needs_blocks(d->arena, c.n), "measure more blocks (measure.blocks_min)",
+                                     (int64_t)c.n, "blocks"));
+        return;
+    }
+    const char *word = word_without_marked(d, work, arm, &c);
+    ifm_derive_emit(d, work, arm, IFM_M_CHANGE, change_value(&c, word));
+    ifm_derive_emit(d, work, arm, IFM_M_SPEEDUP, speedup_value(d, work, arm, &c));
+    ifm_derive_emit(d, work, arm, IFM_M_MDE, mde_value(&c));
+}

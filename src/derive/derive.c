@@ -1,0 +1,98 @@
+/* Record -> metrics, in the order in which it can be told: read, judge what may be printed, then compute. */
+#include "derive/internal.h"
+
+#include <string.h>
+
+static const struct ifm_record *record_of(const struct ifm_facts_view *facts, size_t cell)
+{
+    /* The first pass of a cell is the one that is timed. */
+    if (facts->records == NULL || facts->max_passes == 0)
+        return NULL;
+    return facts->records[cell * facts->max_passes];
+}
+
+static enum ifm_status read_record(struct ifm_derivation *d, struct ifm_error *error)
+{
+    for (size_t c = 0; c < d->plan->n_cells; c++) {
+        struct ifm_cell_work *work = &d->cells[c];
+        work->cell = &d->plan->cells[c];
+        work->record = record_of(d->facts, c);
+        IFM_TRY(ifm_derive_events(d, work, error));
+        ifm_derive_blocks(d, work);
+    }
+    return IFM_OK;
+}
+
+static enum ifm_status apply_rules(struct ifm_derivation *d, struct ifm_error *error)
+{
+    ifm_rules_run(d);
+    for (size_t c = 0; c < d->plan->n_cells; c++) {
+        ifm_rules_record(d, &d->cells[c]);
+        IFM_TRY(ifm_rules_arms(d, &d->cells[c], error));
+    }
+    ifm_derive_find_caches(d);
+    for (size_t c = 0; c < d->plan->n_cells; c++) {
+        ifm_rules_time(d, &d->cells[c]);
+        ifm_rules_ceiling(d, &d->cells[c]);
+    }
+    return IFM_OK;
+}
+
+/* A cell that a failure cut short still has the blocks from before it. */
+static void say_when_cut_short(struct ifm_derivation *d, const struct ifm_cell_work *work)
+{
+    const json_t *failed = ifm_derive_event(work, "cell_failed", NULL);
+    if (failed != NULL && work->record != NULL && ifm_derive_event(work, "cell_done", NULL) == NULL)
+        ifm_derive_find_fault(d, IFM_SEVERITY_WARNING, "rule-01", work->cell->name, "", "the cell failed: %s",
+                              json_string_value(json_object_get(failed, "reason")));
+    if (work->record == NULL)
+        ifm_derive_find_fault(d, IFM_SEVERITY_WARNING, "rule-01", work->cell->name, "", "not measured: %s",
+                              work->missing);
+}
+
+static enum ifm_status derive_cell(struct ifm_derivation *d, const struct ifm_cell_work *work, struct ifm_error *error)
+{
+    say_when_cut_short(d, work);
+    if (work->cell->n_arms == 0) /* a cell that this device cannot run has no arms, and is absent, not dropped */
+        ifm_derive_emit(d, work, NULL, IFM_M_STEP_NS, ifm_value_absent(work->missing, work->remedy, 0, "blocks"));
+    for (size_t a = 0; a < work->cell->n_arms; a++) {
+        const struct ifm_arm_work *arm = &work->arms[a];
+        ifm_derive_step(d, work, arm);
+        ifm_derive_arm_ceilings(d, work, arm);
+        ifm_derive_comparison(d, work, arm);
+        ifm_derive_latency(d, work, arm);
+        IFM_TRY(ifm_derive_facts_of_arm(d, work, arm, error));
+    }
+    ifm_derive_cell_ceilings(d, work);
+    ifm_derive_caches(d, work);
+    return IFM_OK;
+}
+
+enum ifm_status ifm_derive(const struct ifm_facts_view *facts, struct ifm_arena *arena, struct ifm_derived **out,
+                           struct ifm_error *error)
+{
+    struct ifm_derivation d = {.plan = facts->plan, .facts = facts, .arena = arena};
+    d.out = IFM_ARENA_NEW(arena, struct ifm_derived);
+    d.out->run_id = facts->plan->run_id;
+    d.out->config_hash = facts->plan->config_hash;
+    d.cells = IFM_ARENA_ARRAY(arena, struct ifm_cell_work, facts->plan->n_cells + 1);
+    if (!json_is_array(facts->events))
+        return ifm_fail(error, IFM_INVALID, "run.log", NULL, "the journal is not a list of events");
+    IFM_TRY(read_record(&d, error));
+    IFM_TRY(apply_rules(&d, error));
+    for (size_t c = 0; c < d.plan->n_cells; c++)
+        IFM_TRY(derive_cell(&d, &d.cells[c], error));
+    *out = d.out;
+    return IFM_OK;
+}
+
+const struct ifm_number *ifm_derived_find(const struct ifm_derived *derived, const char *cell, const char *arm,
+                                          const char *metric)
+{
+    for (size_t i = 0; i < derived->n_numbers; i++) {
+        const struct ifm_number *number = &derived->numbers[i];
+        if (strcmp(number->metric, metric) == 0 && strcmp(number->cell, cell) == 0 && strcmp(number->arm, arm) == 0)
+            return number;
+    }
+    return NULL;
+}

@@ -1,0 +1,91 @@
+/* Means of block logarithms, and what a rate, a share and a comparison have in common. */
+#include "derive/internal.h"
+
+#include <math.h>
+
+/* Autocorrelation between blocks is corrected for where it is visible: above this many standard errors (one-sided 5 %). */
+#define VISIBLE 1.645
+
+static double effective_blocks(const double *logs, size_t n)
+{
+    double r, effective;
+    if (ifm_stats_autocorrelation(logs, n, &r) != IFM_STAT_OK || r <= VISIBLE / sqrt((double)n))
+        return (double)n; /* fewer than 10 blocks, constant blocks, or nothing to see */
+    if (ifm_stats_effective_size(n, r, &effective) != IFM_STAT_OK)
+        return (double)n;
+    return effective < 2.0 ? 2.0 : effective;
+}
+
+bool ifm_log_mean_of(const double *logs, size_t n, double quantum, enum ifm_dependence dependence,
+                     struct ifm_log_mean *out)
+{
+    double mean;
+    if (ifm_stats_mean(logs, n, &mean) != IFM_STAT_OK)
+        return false;
+    struct ifm_moments moments = {n, mean, 0.0};
+    if (n >= 2 && ifm_stats_moments(logs, n, &moments) != IFM_STAT_OK)
+        return false;
+    /* Equal blocks are equal only to the clock's tick: a uniform error of one tick remains. */
+    double tick = quantum / sqrt(12.0);
+    *out = (struct ifm_log_mean){n, moments.mean, moments.sd > tick ? moments.sd : tick, (double)n};
+    if (dependence == IFM_BLOCKS_IN_SERIES)
+        out->n_effective = effective_blocks(logs, n);
+    return true;
+}
+
+bool ifm_log_mean_interval(const struct ifm_log_mean *mean, double level, struct ifm_interval *out)
+{
+    return mean->n >= IFM_BLOCKS_NEEDED &&
+           ifm_stats_t_interval(mean->mean, mean->sd, mean->n_effective, level, out) == IFM_STAT_OK;
+}
+
+size_t ifm_arm_logs(const struct ifm_cell_work *work, const struct ifm_arm_work *arm, bool unmarked, double *logs,
+                    double *mid_ns)
+{
+    size_t n = 0;
+    for (size_t b = 0; b < work->n_blocks; b++) {
+        if (!arm->present[b] || (unmarked && work->marked[b]))
+            continue;
+        if (mid_ns != NULL)
+            mid_ns[n] = arm->mid_ns[b];
+        logs[n++] = arm->log_step[b];
+    }
+    return n;
+}
+
+size_t ifm_pair_logs(const struct ifm_cell_work *work, const struct ifm_arm_work *a, const struct ifm_arm_work *b,
+                     bool unmarked, double *logs, double *mid_ns)
+{
+    size_t n = 0;
+    for (size_t k = 0; k < work->n_blocks; k++) {
+        if (!a->present[k] || !b->present[k] || (unmarked && work->marked[k]))
+            continue;
+        if (mid_ns != NULL)
+            mid_ns[n] = a->mid_ns[k];
+        logs[n++] = a->log_step[k] - b->log_step[k];
+    }
+    return n;
+}
+
+const char *ifm_needs_blocks(struct ifm_arena *arena, size_t has)
+{
+    return ifm_arena_printf(arena, "needs %d blocks, has %zu", IFM_BLOCKS_NEEDED, has);
+}
+
+double ifm_ceiling_amount(const struct ifm_arm *arm, enum ifm_ceiling kind)
+{
+    const struct ifm_ledger *ledger = &arm->ledger;
+    switch (kind) {
+    case IFM_CEILING_READ:
+        return (double)ledger->bytes_read;
+    case IFM_CEILING_WRITE:
+        return (double)ledger->bytes_written;
+    case IFM_CEILING_COPY:
+        return (double)ledger->bytes_read + (double)ledger->bytes_written;
+    case IFM_CEILING_FLOPS:
+        return (double)ledger->flops;
+    case IFM_CEILING_NONE:
+        break;
+    }
+    return 0.0;
+}

@@ -1,0 +1,151 @@
+/* run.log as derive reads it: which events belong to a cell, and why a cell has no record. */
+#include "derive/internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static enum ifm_status bad_event(struct ifm_error *error, size_t line, const char *stage, const char *what)
+{
+    char where[128];
+    snprintf(where, sizeof where, "run.log:%zu", line);
+    return ifm_fail(error, IFM_INVALID, where, "the journal was edited, or written by another version",
+                    "event \"%s\" %s", stage, what);
+}
+
+static bool names_an_arm(const struct ifm_cell *cell, const char *name)
+{
+    for (size_t a = 0; a < cell->n_arms; a++)
+        if (strcmp(cell->arms[a].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* The stages that derive uses must name what they are about. */
+static enum ifm_status check_event(const struct ifm_cell *cell, const struct ifm_cell_event *event,
+                                   struct ifm_error *error)
+{
+    static const struct {
+        const char *stage, *text, *integer;
+    } shapes[] = {{"check", "arm", NULL},          {"feature", "arm", "runs"},  {"cell_failed", "reason", NULL},
+                  {"cell_skipped", "reason", NULL}, {"stop", "reason", NULL},    {"column_absent", "column", NULL},
+                  {"column_absent", "reason", NULL}, {"warmup", "arm", NULL}};
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+        char what[96];
+        if (strcmp(shapes[i].stage, event->stage) != 0)
+            continue;
+        snprintf(what, sizeof what, "has no text \"%s\"", shapes[i].text);
+        if (!json_is_string(json_object_get(event->meta, shapes[i].text)))
+            return bad_event(error, event->line, event->stage, what);
+        if (shapes[i].integer != NULL && !json_is_integer(json_object_get(event->meta, shapes[i].integer)))
+            return bad_event(error, event->line, event->stage, "has no whole number of runs");
+    }
+    const char *arm = json_string_value(json_object_get(event->meta, "arm"));
+    if (arm != NULL && !names_an_arm(cell, arm))
+        return bad_event(error, event->line, event->stage, "names an arm that the plan does not have");
+    return IFM_OK;
+}
+
+static bool names_a_cell(const struct ifm_plan *plan, const char *name)
+{
+    for (size_t c = 0; c < plan->n_cells; c++)
+        if (strcmp(plan->cells[c].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* Why the cell has no record, from the last word that the journal has on it. */
+static void explain_missing(struct ifm_derivation *d, struct ifm_cell_work *work)
+{
+    const char *last = "";
+    work->missing = "its record is missing";
+    work->remedy = "";
+    for (size_t i = 0; i < work->n_events; i++) {
+        const struct ifm_cell_event *event = &work->events[i];
+        if (strcmp(event->stage, "cell_failed") == 0 || strcmp(event->stage, "cell_skipped") == 0) {
+            const char *remedy = json_string_value(json_object_get(event->meta, "remedy"));
+            work->missing = ifm_arena_strdup(d->arena, json_string_value(json_object_get(event->meta, "reason")));
+            work->remedy = remedy == NULL ? "" : ifm_arena_strdup(d->arena, remedy);
+            last = event->stage;
+        } else if (strcmp(event->stage, "cell_done") == 0) {
+            last = event->stage;
+        }
+    }
+    if (work->cell->unsupported != NULL && work->cell->unsupported[0] != '\0')
+        work->missing = work->cell->unsupported;
+    else if (strcmp(last, "cell_done") == 0)
+        ifm_derive_find_fault(d, IFM_SEVERITY_INVALID, "rule-01", work->cell->name, "",
+                              "the journal says that the cell is done, but its record is missing");
+    else if (last[0] == '\0')
+        work->missing = "the run ended before this cell (run --resume goes on)";
+}
+
+enum ifm_status ifm_derive_events(struct ifm_derivation *d, struct ifm_cell_work *work, struct ifm_error *error)
+{
+    size_t i;
+    json_t *event;
+    const json_t *events = d->facts->events;
+    work->events = IFM_ARENA_ARRAY(d->arena, struct ifm_cell_event, json_array_size(events) + 1);
+    json_array_foreach((json_t *)events, i, event)
+    {
+        const char *stage = json_string_value(json_object_get(event, "stage"));
+        const json_t *meta = json_object_get(event, "meta");
+        if (stage == NULL)
+            return bad_event(error, i + 1, "", "has no stage");
+        const char *cell = json_string_value(json_object_get(meta, "cell"));
+        if (cell == NULL)
+            continue;
+        if (!names_a_cell(d->plan, cell))
+            return bad_event(error, i + 1, stage, "names a cell that the plan does not have");
+        if (strcmp(cell, work->cell->name) != 0)
+            continue;
+        work->events[work->n_events] = (struct ifm_cell_event){stage, meta, i + 1};
+        IFM_TRY(check_event(work->cell, &work->events[work->n_events], error));
+        work->n_events++;
+    }
+    work->missing = "";
+    work->remedy = "";
+    if (work->record == NULL)
+        explain_missing(d, work);
+    return IFM_OK;
+}
+
+const json_t *ifm_derive_event(const struct ifm_cell_work *work, const char *stage, const char *arm)
+{
+    for (size_t i = work->n_events; i > 0; i--) {
+        const struct ifm_cell_event *event = &work->events[i - 1];
+        const char *name = json_string_value(json_object_get(event->meta, "arm"));
+        if (strcmp(event->stage, stage) == 0 && (arm == NULL || (name != NULL && strcmp(name, arm) == 0)))
+            return event->meta;
+    }
+    return NULL;
+}
+
+enum ifm_status ifm_derive_check(const struct ifm_cell_event *event, struct ifm_check_fact *out,
+                                 struct ifm_error *error)
+{
+    const json_t *done = json_object_get(event->meta, "done"), *finite = json_object_get(event->meta, "finite");
+    const json_t *rms = json_object_get(event->meta, "error_rms_rel");
+    const json_t *largest = json_object_get(event->meta, "error_max_rel");
+    const json_t *values = json_object_get(event->meta, "values");
+    *out = (struct ifm_check_fact){.output = json_string_value(json_object_get(event->meta, "output_xxh3")),
+                                   .when = json_string_value(json_object_get(event->meta, "when"))};
+    if (!json_is_boolean(done))
+        return bad_event(error, event->line, event->stage, "does not say whether it was done");
+    if (!json_is_true(done))
+        return IFM_OK;
+    if (!json_is_boolean(finite) || !json_is_integer(values) || json_integer_value(values) < 0)
+        return bad_event(error, event->line, event->stage, "has no \"finite\" or no \"values\"");
+    if (out->output == NULL || out->when == NULL)
+        return bad_event(error, event->line, event->stage, "has no \"output_xxh3\" or no \"when\"");
+    out->done = true;
+    out->finite = json_is_true(finite);
+    out->values = json_integer_value(values);
+    if (!out->finite)
+        return IFM_OK; /* errors against values that are not finite have no meaning */
+    if (!json_is_number(rms) || !json_is_number(largest) || json_number_value(rms) < 0 ||
+        json_number_value(largest) < 0)
+        return bad_event(error, event->line, event->stage, "has no error that is zero or more");
+    out->error_rms_rel = json_number_value(rms);
+    out->error_max_rel = json_number_value(largest);
+    return IFM_OK;
+}

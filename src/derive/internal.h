@@ -1,0 +1,230 @@
+/* Private to src/derive: what its files share.
+ *
+ * One derivation runs in this order: events and record are read into one `ifm_cell_work` a cell (events.c, blocks.c),
+ * rules decide what may be printed (rules_*.c), then numbers are made (latency.c, arm.c, cell.c, compare.c), each
+ * through ifm_derive_emit, which alone turns a number into an absent, refused or inactive one. */
+#ifndef IFM_DERIVE_INTERNAL_H
+#define IFM_DERIVE_INTERNAL_H
+
+#include "base/arena.h"
+#include "derive/derive.h"
+#include "sample/record.h"
+#include "stats/stats.h"
+
+#define IFM_LEVEL 0.95
+#define IFM_BLOCKS_NEEDED 6        /* no interval, no comparison below it */
+#define IFM_RATE_TOLERANCE 0.05    /* rule 3: how far above its ceiling a rate may be seen */
+#define IFM_SLOT_SUMMARY_ABOVE 10000 /* samples: above it, intervals of mean and median come from the slots */
+
+/* What a metric is about decides which rule can withhold it. */
+enum ifm_metric_class {
+    IFM_CLASS_COUNT,   /* how much was recorded: never withheld */
+    IFM_CLASS_TIME,    /* durations of one arm */
+    IFM_CLASS_RATE,    /* amount over time */
+    IFM_CLASS_COMPARE, /* one arm against another */
+    IFM_CLASS_CEILING, /* of the cell */
+    IFM_CLASS_CACHE,   /* of the cell */
+    IFM_CLASS_ERROR,   /* against the oracle: never withheld */
+    IFM_CLASS_COUNTER, /* columns of the instruments: never withheld */
+};
+
+/* Metric ids: one row each of the table in metrics.c. */
+enum ifm_metric_id {
+    IFM_M_STEP_NS,
+    IFM_M_STEP_NS_WITHOUT_MARKED,
+    IFM_M_LATENCY_MEAN,
+    IFM_M_LATENCY_P50,
+    IFM_M_LATENCY_P90,
+    IFM_M_LATENCY_P95,
+    IFM_M_LATENCY_P99,
+    IFM_M_LATENCY_P999,
+    IFM_M_LATENCY_CV,
+    IFM_M_DRIFT,
+    IFM_M_AUTOCORRELATION,
+    IFM_M_EFFECTIVE_SAMPLES,
+    IFM_M_OUTLIERS,
+    IFM_M_SAMPLES,
+    IFM_M_SLOTS,
+    IFM_M_BLOCKS,
+    IFM_M_BLOCKS_MARKED,
+    IFM_M_WARMUP_SAMPLES,
+    IFM_M_INNER_STEPS,
+    IFM_M_READ_RATE,
+    IFM_M_WRITE_RATE,
+    IFM_M_BANDWIDTH,
+    IFM_M_FLOP_RATE,
+    IFM_M_TOKENS_GENERATED_RATE,
+    IFM_M_TOKENS_PROMPT_RATE,
+    IFM_M_ROW_RATE,
+    IFM_M_LOAD_NS,
+    IFM_M_INTENSITY,
+    IFM_M_CEILING_READ_PERCENT,
+    IFM_M_CEILING_FLOPS_PERCENT,
+    IFM_M_CHANGE,
+    IFM_M_CHANGE_WITHOUT_MARKED,
+    IFM_M_SPEEDUP,
+    IFM_M_MDE,
+    IFM_M_ERROR_RMS,
+    IFM_M_ERROR_MAX,
+    IFM_M_SWITCHES,
+    IFM_M_FAULTS,
+    IFM_M_STEAL,
+    IFM_M_RUN_DELAY,
+    IFM_M_CEILING_READ,
+    IFM_M_CEILING_WRITE,
+    IFM_M_CEILING_COPY,
+    IFM_M_CEILING_FLOPS,
+    IFM_M_CACHE_L1,
+    IFM_M_CACHE_L2,
+    IFM_M_CACHE_L3,
+    IFM_M_COUNT
+};
+struct ifm_metric_row {
+    const char *id, *unit;
+    enum ifm_metric_class kind;
+};
+extern const struct ifm_metric_row ifm_metric_rows[IFM_M_COUNT];
+
+/* Why numbers are withheld; rule == NULL: they are not. */
+struct ifm_refusal {
+    const char *rule, *reason;
+};
+
+/* One arm's blocks: the unit of analysis of every rate and comparison. Arrays run over the blocks of the cell. */
+struct ifm_arm_work {
+    const struct ifm_arm *arm;
+    size_t index;
+    double *log_step; /* mean over the arm's slots in the block of ln(median sample duration / inner); ns */
+    double *mid_ns;   /* middle of those slots */
+    bool *present;
+    size_t n_blocks;  /* present ones */
+    double quantum;   /* 1 ns / median duration of a sample: what the clock cannot resolve */
+    uint32_t inner_low, inner_high;
+    size_t n_samples, n_slots, n_warmup; /* n_warmup in samples */
+    struct ifm_refusal refusal;          /* of times, rates and comparisons */
+    struct ifm_refusal rates_refused;    /* of rates and ceilings alone (rule 3) */
+    struct ifm_refusal compare_refused;  /* of comparisons alone (rules 7, 12) */
+    bool inactive;                       /* rule 11 */
+    const char *broken;                  /* why no step time can be given; NULL when it can */
+    bool cache_resident;
+};
+
+struct ifm_cell_event {
+    const char *stage;
+    const json_t *meta;
+    size_t line; /* of run.log, from 1 */
+};
+
+struct ifm_cell_work {
+    const struct ifm_cell *cell;
+    const struct ifm_record *record; /* of the timing pass; NULL when there is none */
+    const char *missing, *remedy;    /* why there is none; "" when there is one */
+    struct ifm_cell_event *events;   /* those of this cell, in order */
+    size_t n_events;
+    uint32_t *block; /* numbers of the measured blocks, in order */
+    size_t n_blocks;
+    bool *marked; /* blocks with a machine cause (rule 2) */
+    size_t n_marked;
+    const char *marks_unknown; /* why blocks cannot be marked; NULL when they can */
+    struct ifm_arm_work *arms;
+    struct ifm_arm_work *baseline; /* NULL when the cell has none */
+    struct ifm_refusal refusal;    /* of every time, rate, comparison, ceiling and cache size of the cell */
+};
+
+struct ifm_derivation {
+    const struct ifm_plan *plan;
+    const struct ifm_facts_view *facts;
+    struct ifm_arena *arena;
+    struct ifm_derived *out;
+    size_t numbers_capacity, findings_capacity;
+    struct ifm_cell_work *cells;
+    double llc_bytes; /* measured by a cache sweep of this run; 0 = not measured */
+    struct ifm_refusal refusal; /* of the whole run (rule 4) */
+};
+
+/* ---- metrics.c: values and their way out ---- */
+struct ifm_value ifm_value_real(double number, int64_t n, const char *n_of);
+struct ifm_value ifm_value_count(int64_t number, const char *n_of);
+struct ifm_value ifm_value_absent(const char *reason, const char *remedy, int64_t n, const char *n_of);
+struct ifm_value ifm_value_refused(struct ifm_arena *arena, const char *rule, const char *reason);
+void ifm_value_bracket(struct ifm_value *value, double low, double high, double level);
+/* `arm` NULL = a number of the cell. Withholds what a rule refuses. */
+void ifm_derive_emit(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm,
+                     enum ifm_metric_id metric, struct ifm_value value);
+void ifm_derive_find_fault(struct ifm_derivation *d, enum ifm_severity severity, const char *rule, const char *cell,
+                           const char *arm, const char *format, ...) IFM_PRINTF(6, 7);
+
+/* ---- events.c ---- */
+IFM_CHECKED enum ifm_status ifm_derive_events(struct ifm_derivation *d, struct ifm_cell_work *work,
+                                              struct ifm_error *error);
+/* The last event of `stage` about `arm` (NULL = about the cell); NULL when there is none. */
+const json_t *ifm_derive_event(const struct ifm_cell_work *work, const char *stage, const char *arm);
+/* A check event, checked field by field. */
+struct ifm_check_fact {
+    bool done, finite;
+    double error_rms_rel, error_max_rel;
+    int64_t values;
+    const char *output, *when;
+};
+IFM_CHECKED enum ifm_status ifm_derive_check(const struct ifm_cell_event *event, struct ifm_check_fact *out,
+                                             struct ifm_error *error);
+
+/* ---- blocks.c ---- */
+void ifm_derive_blocks(struct ifm_derivation *d, struct ifm_cell_work *work);
+/* The column `name` of the record, or -1. */
+int ifm_derive_column(const struct ifm_record *record, const char *name);
+bool ifm_derive_is_cache_probe(const struct ifm_arm *arm);
+/* A probe measures a limit of the device; every other arm is a subject. */
+bool ifm_derive_is_probe(const struct ifm_arm *arm);
+
+/* ---- estimate.c: means of block logarithms ---- */
+struct ifm_log_mean {
+    size_t n;
+    double mean, sd, n_effective;
+};
+enum ifm_dependence { IFM_BLOCKS_PAIRED, IFM_BLOCKS_IN_SERIES };
+/* Mean of `n` logarithms; sd is at least `quantum` / sqrt(12). In series: corrected for autocorrelation where it is
+ * visible (n >= 10). False when n == 0. */
+bool ifm_log_mean_of(const double *logs, size_t n, double quantum, enum ifm_dependence dependence,
+                     struct ifm_log_mean *out);
+/* False below IFM_BLOCKS_NEEDED blocks. */
+bool ifm_log_mean_interval(const struct ifm_log_mean *mean, double level, struct ifm_interval *out);
+/* The arm's blocks in order, `unmarked` only those without a mark; returns how many. */
+size_t ifm_arm_logs(const struct ifm_cell_work *work, const struct ifm_arm_work *arm, bool unmarked, double *logs,
+                    double *mid_ns);
+/* ln(a) - ln(b) of the blocks that both have. */
+size_t ifm_pair_logs(const struct ifm_cell_work *work, const struct ifm_arm_work *a, const struct ifm_arm_work *b,
+                     bool unmarked, double *logs, double *mid_ns);
+/* "needs 6 blocks, has N" */
+const char *ifm_needs_blocks(struct ifm_arena *arena, size_t has);
+
+/* ---- the numbers ---- */
+void ifm_derive_step(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm);
+void ifm_derive_latency(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm);
+IFM_CHECKED enum ifm_status ifm_derive_facts_of_arm(struct ifm_derivation *d, const struct ifm_cell_work *work,
+                                                    const struct ifm_arm_work *arm, struct ifm_error *error);
+void ifm_derive_cell_ceilings(struct ifm_derivation *d, const struct ifm_cell_work *work);
+void ifm_derive_arm_ceilings(struct ifm_derivation *d, const struct ifm_cell_work *work,
+                             const struct ifm_arm_work *arm);
+void ifm_derive_caches(struct ifm_derivation *d, const struct ifm_cell_work *work);
+void ifm_derive_comparison(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm);
+/* The amount per step that a rate or a ceiling of `kind` divides by time; 0 = none. */
+double ifm_ceiling_amount(const struct ifm_arm *arm, enum ifm_ceiling kind);
+/* The usable ceiling arm of `kind` with the highest rate over its common blocks; `of` counts the candidates. */
+const struct ifm_arm_work *ifm_best_ceiling(const struct ifm_cell_work *work, enum ifm_ceiling kind, size_t *of);
+/* amount(arm) / time over amount(ceiling) / time, paired by block; false when it cannot be formed. */
+bool ifm_ceiling_share(const struct ifm_cell_work *work, const struct ifm_arm_work *arm, enum ifm_ceiling kind,
+                       struct ifm_log_mean *out, const struct ifm_arm_work **ceiling);
+/* Bytes below which a working set counts as cache-resident; 0 = ask the plan. */
+double ifm_resident_below(const struct ifm_derivation *d);
+void ifm_derive_find_caches(struct ifm_derivation *d);
+
+/* ---- rules ---- */
+void ifm_rules_run(struct ifm_derivation *d);
+void ifm_rules_record(struct ifm_derivation *d, struct ifm_cell_work *work);
+IFM_CHECKED enum ifm_status ifm_rules_arms(struct ifm_derivation *d, struct ifm_cell_work *work,
+                                           struct ifm_error *error);
+void ifm_rules_time(struct ifm_derivation *d, struct ifm_cell_work *work);
+void ifm_rules_ceiling(struct ifm_derivation *d, struct ifm_cell_work *work);
+
+#endif

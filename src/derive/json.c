@@ -1,0 +1,172 @@
+/* derived.json, written and read. */
+#include "derive/derive.h"
+
+#include "base/text.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const state_names[] = {"ok", "absent", "refused", "inactive"};
+static const char *const severity_names[] = {"note", "warning", "invalid"};
+
+/* Above it a double no longer holds every integer. */
+#define MOST_EXACT 9007199254740992.0
+
+static json_t *real_json(double number, bool is_integer)
+{
+    if (is_integer && fabs(number) <= MOST_EXACT)
+        return json_integer((json_int_t)number);
+    return json_real(number);
+}
+
+static json_t *number_json(const struct ifm_number *number)
+{
+    const struct ifm_value *v = &number->value;
+    bool ok = v->state == IFM_STATE_OK;
+    json_t *out = json_object();
+    json_object_set_new(out, "cell", json_string(number->cell));
+    json_object_set_new(out, "arm", json_string(number->arm));
+    json_object_set_new(out, "metric", json_string(number->metric));
+    json_object_set_new(out, "value", ok ? real_json(v->number, v->is_integer) : json_null());
+    json_object_set_new(out, "unit", json_string(v->unit));
+    json_object_set_new(out, "n", json_integer(v->n));
+    json_object_set_new(out, "n_of", json_string(v->n_of));
+    bool interval = ok && v->has_interval;
+    json_object_set_new(out, "interval",
+                        interval ? json_pack("[o, o]", real_json(v->low, v->is_integer), real_json(v->high, v->is_integer))
+                                 : json_null());
+    json_object_set_new(out, "level", interval ? json_real(v->level) : json_null());
+    json_object_set_new(out, "state", json_string(state_names[v->state]));
+    json_object_set_new(out, "reason", json_string(v->reason));
+    json_object_set_new(out, "remedy", json_string(v->remedy));
+    json_object_set_new(out, "text", json_string(v->text));
+    return out;
+}
+
+json_t *ifm_derived_to_json(const struct ifm_derived *derived)
+{
+    json_t *numbers = json_array(), *findings = json_array();
+    for (size_t i = 0; i < derived->n_numbers; i++)
+        json_array_append_new(numbers, number_json(&derived->numbers[i]));
+    for (size_t i = 0; i < derived->n_findings; i++) {
+        const struct ifm_finding *f = &derived->findings[i];
+        json_array_append_new(findings,
+                              json_pack("{s:s, s:s, s:s, s:s, s:s}", "severity", severity_names[f->severity], "rule",
+                                        f->rule, "cell", f->cell, "arm", f->arm, "text", f->text));
+    }
+    return json_pack("{s:i, s:s, s:s, s:o, s:o}", "schema", 1, "run_id", derived->run_id, "config_hash",
+                     derived->config_hash, "numbers", numbers, "findings", findings);
+}
+
+/* ---- reading ---- */
+
+struct reader {
+    struct ifm_arena *arena;
+    struct ifm_error *error;
+    const char *where;
+};
+
+static enum ifm_status read_text(const struct reader *r, const json_t *object, const char *key, const char **out)
+{
+    const char *text;
+    IFM_TRY(ifm_json_get_string(object, key, r->where, &text, r->error));
+    *out = ifm_arena_strdup(r->arena, text);
+    return IFM_OK;
+}
+
+static enum ifm_status read_word(const struct reader *r, const json_t *object, const char *key,
+                                 const char *const *words, int n, int *out)
+{
+    const char *text;
+    IFM_TRY(ifm_json_get_string(object, key, r->where, &text, r->error));
+    for (int i = 0; i < n; i++)
+        if (strcmp(words[i], text) == 0) {
+            *out = i;
+            return IFM_OK;
+        }
+    return ifm_fail(r->error, IFM_INVALID, r->where, NULL, "\"%s\" is no known %s", text, key);
+}
+
+static enum ifm_status read_interval(const struct reader *r, const json_t *object, struct ifm_value *v)
+{
+    const json_t *pair = json_object_get(object, "interval");
+    if (json_is_null(pair))
+        return IFM_OK;
+    const json_t *low = json_array_get(pair, 0), *high = json_array_get(pair, 1);
+    if (json_array_size(pair) != 2 || !json_is_number(low) || !json_is_number(high))
+        return ifm_fail(r->error, IFM_INVALID, r->where, NULL, "\"interval\" is neither null nor [low, high]");
+    IFM_TRY(ifm_json_get_f64(object, "level", r->where, &v->level, r->error));
+    v->has_interval = true;
+    v->low = json_number_value(low);
+    v->high = json_number_value(high);
+    return IFM_OK;
+}
+
+static enum ifm_status read_number(const struct reader *r, const json_t *object, struct ifm_number *out)
+{
+    struct ifm_value *v = &out->value;
+    int state = 0;
+    IFM_TRY(read_text(r, object, "cell", &out->cell));
+    IFM_TRY(read_text(r, object, "arm", &out->arm));
+    IFM_TRY(read_text(r, object, "metric", &out->metric));
+    IFM_TRY(read_text(r, object, "unit", &v->unit));
+    IFM_TRY(read_text(r, object, "n_of", &v->n_of));
+    IFM_TRY(read_text(r, object, "reason", &v->reason));
+    IFM_TRY(read_text(r, object, "remedy", &v->remedy));
+    IFM_TRY(read_text(r, object, "text", &v->text));
+    IFM_TRY(ifm_json_get_i64(object, "n", r->where, &v->n, r->error));
+    IFM_TRY(read_word(r, object, "state", state_names, 4, &state));
+    v->state = (enum ifm_state)state;
+    const json_t *value = json_object_get(object, "value");
+    if ((v->state == IFM_STATE_OK) != json_is_number(value) || (v->state != IFM_STATE_OK && !json_is_null(value)))
+        return ifm_fail(r->error, IFM_INVALID, r->where, NULL,
+                        "metric %s is %s, but its value is not %s", out->metric, state_names[state],
+                        v->state == IFM_STATE_OK ? "a number" : "null");
+    if (v->state != IFM_STATE_OK)
+        return IFM_OK;
+    v->number = json_number_value(value);
+    v->is_integer = json_is_integer(value);
+    return read_interval(r, object, v);
+}
+
+static enum ifm_status read_finding(const struct reader *r, const json_t *object, struct ifm_finding *out)
+{
+    int severity = 0;
+    IFM_TRY(read_word(r, object, "severity", severity_names, 3, &severity));
+    out->severity = (enum ifm_severity)severity;
+    IFM_TRY(read_text(r, object, "rule", &out->rule));
+    IFM_TRY(read_text(r, object, "cell", &out->cell));
+    IFM_TRY(read_text(r, object, "arm", &out->arm));
+    return read_text(r, object, "text", &out->text);
+}
+
+enum ifm_status ifm_derived_from_json(const json_t *json, const char *where, struct ifm_arena *arena,
+                                      struct ifm_derived **out, struct ifm_error *error)
+{
+    int64_t schema;
+    const json_t *numbers, *findings;
+    struct ifm_derived *derived = IFM_ARENA_NEW(arena, struct ifm_derived);
+    IFM_TRY(ifm_json_get_i64(json, "schema", where, &schema, error));
+    if (schema != 1)
+        return ifm_fail(error, IFM_INVALID, where, "derive the run again with this version",
+                        "schema %lld is not 1", (long long)schema);
+    struct reader r = {arena, error, where};
+    IFM_TRY(read_text(&r, json, "run_id", &derived->run_id));
+    IFM_TRY(read_text(&r, json, "config_hash", &derived->config_hash));
+    IFM_TRY(ifm_json_get_array(json, "numbers", where, &numbers, error));
+    IFM_TRY(ifm_json_get_array(json, "findings", where, &findings, error));
+    derived->n_numbers = json_array_size(numbers);
+    derived->n_findings = json_array_size(findings);
+    derived->numbers = IFM_ARENA_ARRAY(arena, struct ifm_number, derived->n_numbers + 1);
+    derived->findings = IFM_ARENA_ARRAY(arena, struct ifm_finding, derived->n_findings + 1);
+    for (size_t i = 0; i < derived->n_numbers; i++) {
+        r.where = ifm_arena_printf(arena, "%s: numbers[%zu]", where, i);
+        IFM_TRY(read_number(&r, json_array_get(numbers, i), &derived->numbers[i]));
+    }
+    for (size_t i = 0; i < derived->n_findings; i++) {
+        r.where = ifm_arena_printf(arena, "%s: findings[%zu]", where, i);
+        IFM_TRY(read_finding(&r, json_array_get(findings, i), &derived->findings[i]));
+    }
+    *out = derived;
+    return IFM_OK;
+}

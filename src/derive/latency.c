@@ -1,0 +1,214 @@
+/* The numbers of one arm that come from its single samples, in time order. */
+#include "derive/internal.h"
+
+#include <math.h>
+
+/* The samples of one arm: time per step, in time order and sorted. */
+struct samples {
+    size_t n, n_slots;
+    double *series, *sorted, *scratch;
+    double *slot_mean, *slot_median; /* [n_slots] */
+    struct ifm_moments moments;
+    bool has_moments;
+    double effective; /* independent samples that these are worth */
+    bool tails;       /* every sample is one step */
+};
+
+static void gather(const struct ifm_cell_work *work, const struct ifm_arm_work *arm, struct ifm_arena *arena,
+                   struct samples *s)
+{
+    const struct ifm_record *record = work->record;
+    s->series = IFM_ARENA_ARRAY(arena, double, arm->n_samples + 1);
+    s->sorted = IFM_ARENA_ARRAY(arena, double, arm->n_samples + 1);
+    s->scratch = IFM_ARENA_ARRAY(arena, double, 2 * arm->n_samples + 2);
+    s->slot_mean = IFM_ARENA_ARRAY(arena, double, arm->n_slots + 1);
+    s->slot_median = IFM_ARENA_ARRAY(arena, double, arm->n_slots + 1);
+    for (size_t k = 0; k < record->n_slots; k++) {
+        const struct ifm_slot *slot = &record->slots[k];
+        if (slot->phase != IFM_PHASE_MEASURE || slot->arm != arm->index || slot->inner == 0)
+            continue;
+        size_t start = s->n;
+        for (size_t i = record->first[k]; i < record->first[k + 1]; i++)
+            s->series[s->n++] = (double)record->samples[i].duration_ns / (double)slot->inner;
+        size_t slot_n = s->n - start;
+        double mean, median;
+        if (ifm_stats_mean(s->series + start, slot_n, &mean) != IFM_STAT_OK ||
+            ifm_stats_median(s->series + start, slot_n, s->scratch, &median) != IFM_STAT_OK)
+            continue; /* an empty slot */
+        s->slot_mean[s->n_slots] = mean;
+        s->slot_median[s->n_slots++] = median;
+    }
+    for (size_t i = 0; i < s->n; i++)
+        s->sorted[i] = s->series[i];
+    ifm_stats_sort(s->sorted, s->scratch, s->n);
+    s->tails = arm->inner_high <= 1;
+}
+
+/* The smaller of two effective sizes: lag 1 sees short memory, batch means over slots see what lasts a slot. */
+static void weigh(struct samples *s, double *lag1, bool *has_lag1)
+{
+    s->has_moments = ifm_stats_moments(s->series, s->n, &s->moments) == IFM_STAT_OK;
+    s->effective = (double)s->n;
+    *has_lag1 = ifm_stats_autocorrelation(s->series, s->n, lag1) == IFM_STAT_OK;
+    double effective;
+    if (*has_lag1 && ifm_stats_effective_size(s->n, *lag1, &effective) == IFM_STAT_OK)
+        s->effective = effective;
+    if (s->has_moments && ifm_stats_effective_batches(s->slot_mean, s->n_slots, s->n,
+                                                      s->moments.sd * s->moments.sd, &effective) == IFM_STAT_OK)
+        s->effective = fmin(s->effective, effective);
+}
+
+static struct ifm_value mean_of(const struct samples *s)
+{
+    double mean;
+    enum ifm_stat stat = ifm_stats_mean(s->series, s->n, &mean);
+    if (stat != IFM_STAT_OK)
+        return ifm_value_absent(ifm_stat_reason(stat), "", (int64_t)s->n, "samples");
+    struct ifm_value value = ifm_value_real(mean, (int64_t)s->n, "samples");
+    struct ifm_interval interval;
+    if (s->n > IFM_SLOT_SUMMARY_ABOVE) {
+        struct ifm_moments slots;
+        value.n = (int64_t)s->n_slots;
+        value.n_of = "slots";
+        if (s->n_slots >= IFM_BLOCKS_NEEDED && ifm_stats_moments(s->slot_mean, s->n_slots, &slots) == IFM_STAT_OK &&
+            ifm_stats_t_interval(mean, slots.sd, (double)slots.n, IFM_LEVEL, &interval) == IFM_STAT_OK)
+            ifm_value_bracket(&value, interval.low, interval.high, IFM_LEVEL);
+    } else if (s->has_moments && s->n >= IFM_BLOCKS_NEEDED &&
+               ifm_stats_t_interval(mean, s->moments.sd, s->effective, IFM_LEVEL, &interval) == IFM_STAT_OK) {
+        ifm_value_bracket(&value, interval.low, interval.high, IFM_LEVEL);
+    }
+    return value;
+}
+
+/* Median of all samples with the order-statistic interval of the slot medians, made to hold the number itself. */
+static void bracket_by_slots(struct samples *s, struct ifm_value *value)
+{
+    struct ifm_interval interval;
+    value->n = (int64_t)s->n_slots;
+    value->n_of = "slots";
+    ifm_stats_sort(s->slot_median, s->scratch, s->n_slots);
+    if (ifm_stats_quantile_interval(s->slot_median, s->n_slots, s->n_slots, 0.5, IFM_LEVEL, &interval, NULL) ==
+        IFM_STAT_OK)
+        ifm_value_bracket(value, fmin(interval.low, value->number), fmax(interval.high, value->number), IFM_LEVEL);
+}
+
+static struct ifm_value quantile_of(struct ifm_derivation *d, struct samples *s, const struct ifm_arm_work *arm,
+                                    double p)
+{
+    if (!s->tails && p > 0.5)
+        return ifm_value_absent(ifm_arena_printf(d->arena,
+                                                 "a sample is the mean of %u steps, whose tail is not the tail of a step",
+                                                 (unsigned)arm->inner_high),
+                                "measure.inner=1, where one step is long enough for the clock", (int64_t)s->n,
+                                "samples");
+    double number;
+    struct ifm_interval interval;
+    size_t needs = 0, effective = (size_t)s->effective;
+    enum ifm_stat stat = ifm_stats_quantile_sorted(s->sorted, s->n, p, &number);
+    if (stat != IFM_STAT_OK)
+        return ifm_value_absent(ifm_stat_reason(stat), "", (int64_t)s->n, "samples");
+    struct ifm_value value = ifm_value_real(number, (int64_t)s->n, "samples");
+    if (p == 0.5 && s->n > IFM_SLOT_SUMMARY_ABOVE) {
+        bracket_by_slots(s, &value);
+        return value;
+    }
+    stat = ifm_stats_quantile_interval(s->sorted, s->n, effective, p, IFM_LEVEL, &interval, &needs);
+    if (stat == IFM_STAT_TOO_FEW && p == 0.5 && s->n >= IFM_BLOCKS_NEEDED)
+        return value; /* a median stands without an interval; a tail does not */
+    if (stat == IFM_STAT_TOO_FEW)
+        return ifm_value_absent(ifm_arena_printf(d->arena, "n too small: needs %zu independent samples, has %zu", needs,
+                                                 effective),
+                                "measure more samples (measure.repeats, measure.blocks_min)", (int64_t)s->n,
+                                "samples");
+    if (stat == IFM_STAT_OK)
+        ifm_value_bracket(&value, interval.low, interval.high, IFM_LEVEL);
+    return value;
+}
+
+/* Change of the fitted line over the whole pass, in percent, from block means. */
+static struct ifm_value drift_of(struct ifm_derivation *d, const struct ifm_cell_work *work,
+                                 const struct ifm_arm_work *arm)
+{
+    double *logs = IFM_ARENA_ARRAY(d->arena, double, work->n_blocks + 1);
+    double *mid = IFM_ARENA_ARRAY(d->arena, double, work->n_blocks + 1);
+    size_t n = ifm_arm_logs(work, arm, false, logs, mid);
+    if (arm->broken != NULL || n < IFM_BLOCKS_NEEDED)
+        return ifm_value_absent(arm->broken != NULL ? arm->broken : ifm_needs_blocks(d->arena, n), "", (int64_t)n,
+                                "blocks");
+    struct ifm_slope line;
+    enum ifm_stat stat = ifm_stats_slope(mid, logs, n, IFM_LEVEL, &line);
+    if (stat != IFM_STAT_OK)
+        return ifm_value_absent(ifm_stat_reason(stat), "", (int64_t)n, "blocks");
+    double span = mid[n - 1] - mid[0];
+    struct ifm_value value = ifm_value_real(100.0 * expm1(line.slope * span), (int64_t)n, "blocks");
+    ifm_value_bracket(&value, 100.0 * expm1(line.interval.low * span), 100.0 * expm1(line.interval.high * span),
+                      IFM_LEVEL);
+    return value;
+}
+
+static void emit_series(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm,
+                        struct samples *s)
+{
+    int64_t n = (int64_t)s->n;
+    double lag1, cv;
+    bool has_lag1;
+    size_t outside;
+    weigh(s, &lag1, &has_lag1);
+    enum ifm_stat stat = ifm_stats_cv(s->series, s->n, &cv);
+    ifm_derive_emit(d, work, arm, IFM_M_LATENCY_CV,
+                    stat == IFM_STAT_OK ? ifm_value_real(100.0 * cv, n, "samples")
+                                        : ifm_value_absent(ifm_stat_reason(stat), "", n, "samples"));
+    ifm_derive_emit(d, work, arm, IFM_M_AUTOCORRELATION,
+                    has_lag1 ? ifm_value_real(lag1, n, "samples")
+                             : ifm_value_absent(n < 10 ? "needs 10 samples" : "all samples are equal", "", n, "samples"));
+    struct ifm_value effective = ifm_value_count((int64_t)s->effective, "samples");
+    effective.n = n;
+    ifm_derive_emit(d, work, arm, IFM_M_EFFECTIVE_SAMPLES, effective);
+    stat = ifm_stats_outliers(s->sorted, s->n, s->scratch, &outside);
+    struct ifm_value outliers = stat == IFM_STAT_OK ? ifm_value_count((int64_t)outside, "samples")
+                                                    : ifm_value_absent(ifm_stat_reason(stat), "", n, "samples");
+    outliers.n = n;
+    ifm_derive_emit(d, work, arm, IFM_M_OUTLIERS, outliers);
+}
+
+static void emit_counts(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
+{
+    ifm_derive_emit(d, work, arm, IFM_M_SAMPLES, ifm_value_count((int64_t)arm->n_samples, "samples"));
+    ifm_derive_emit(d, work, arm, IFM_M_SLOTS, ifm_value_count((int64_t)arm->n_slots, "slots"));
+    ifm_derive_emit(d, work, arm, IFM_M_BLOCKS, ifm_value_count((int64_t)arm->n_blocks, "blocks"));
+    ifm_derive_emit(d, work, arm, IFM_M_BLOCKS_MARKED,
+                    work->marks_unknown == NULL
+                        ? ifm_value_count((int64_t)work->n_marked, "blocks")
+                        : ifm_value_absent(work->marks_unknown, "", 0, "blocks"));
+    ifm_derive_emit(d, work, arm, IFM_M_WARMUP_SAMPLES, ifm_value_count((int64_t)arm->n_warmup, "samples"));
+    if (arm->n_slots > 0 && arm->inner_low == arm->inner_high)
+        ifm_derive_emit(d, work, arm, IFM_M_INNER_STEPS, ifm_value_count(arm->inner_high, "steps"));
+    else
+        ifm_derive_emit(d, work, arm, IFM_M_INNER_STEPS,
+                        ifm_value_absent(arm->n_slots == 0 ? "no slot was recorded" : "it differs between slots", "",
+                                         (int64_t)arm->n_slots, "slots"));
+}
+
+void ifm_derive_latency(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
+{
+    static const struct {
+        enum ifm_metric_id metric;
+        double p;
+    } quantiles[] = {{IFM_M_LATENCY_P50, 0.5},   {IFM_M_LATENCY_P90, 0.9},  {IFM_M_LATENCY_P95, 0.95},
+                     {IFM_M_LATENCY_P99, 0.99}, {IFM_M_LATENCY_P999, 0.999}};
+    if (work->record == NULL) {
+        for (int m = IFM_M_LATENCY_MEAN; m <= IFM_M_INNER_STEPS; m++)
+            ifm_derive_emit(d, work, arm, (enum ifm_metric_id)m, ifm_value_absent(work->missing, work->remedy, 0, ""));
+        return;
+    }
+    struct ifm_arena *scratch = ifm_arena_create();
+    struct samples s = {0};
+    gather(work, arm, scratch, &s);
+    emit_series(d, work, arm, &s);
+    ifm_derive_emit(d, work, arm, IFM_M_LATENCY_MEAN, mean_of(&s));
+    for (size_t i = 0; i < sizeof quantiles / sizeof quantiles[0]; i++)
+        ifm_derive_emit(d, work, arm, quantiles[i].metric, quantile_of(d, &s, arm, quantiles[i].p));
+    ifm_derive_emit(d, work, arm, IFM_M_DRIFT, drift_of(d, work, arm));
+    emit_counts(d, work, arm);
+    ifm_arena_destroy(scratch);
+}

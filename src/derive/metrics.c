@@ -1,0 +1,165 @@
+/* The table of metrics, and the one way by which a number leaves derive. */
+#include "derive/internal.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+const struct ifm_metric_row ifm_metric_rows[IFM_M_COUNT] = {
+    [IFM_M_STEP_NS] = {"step_ns", "ns", IFM_CLASS_TIME},
+    [IFM_M_STEP_NS_WITHOUT_MARKED] = {"step_ns_without_marked", "ns", IFM_CLASS_TIME},
+    [IFM_M_LATENCY_MEAN] = {"latency_ns_mean", "ns", IFM_CLASS_TIME},
+    [IFM_M_LATENCY_P50] = {"latency_ns_p50", "ns", IFM_CLASS_TIME},
+    [IFM_M_LATENCY_P90] = {"latency_ns_p90", "ns", IFM_CLASS_TIME},
+    [IFM_M_LATENCY_P95] = {"latency_ns_p95", "ns", IFM_CLASS_TIME},
+    [IFM_M_LATENCY_P99] = {"latency_ns_p99", "ns", IFM_CLASS_TIME},
+    [IFM_M_LATENCY_P999] = {"latency_ns_p999", "ns", IFM_CLASS_TIME},
+    [IFM_M_LATENCY_CV] = {"latency_cv_percent", "%", IFM_CLASS_TIME},
+    [IFM_M_DRIFT] = {"drift_percent", "%", IFM_CLASS_TIME},
+    [IFM_M_AUTOCORRELATION] = {"autocorrelation_lag1", "1", IFM_CLASS_TIME},
+    [IFM_M_EFFECTIVE_SAMPLES] = {"effective_samples", "count", IFM_CLASS_TIME},
+    [IFM_M_OUTLIERS] = {"outliers_count", "count", IFM_CLASS_TIME},
+    [IFM_M_SAMPLES] = {"samples_count", "count", IFM_CLASS_COUNT},
+    [IFM_M_SLOTS] = {"slots_count", "count", IFM_CLASS_COUNT},
+    [IFM_M_BLOCKS] = {"blocks_count", "count", IFM_CLASS_COUNT},
+    [IFM_M_BLOCKS_MARKED] = {"blocks_marked", "count", IFM_CLASS_COUNT},
+    [IFM_M_WARMUP_SAMPLES] = {"warmup_samples", "count", IFM_CLASS_COUNT},
+    [IFM_M_INNER_STEPS] = {"inner_steps", "count", IFM_CLASS_COUNT},
+    [IFM_M_READ_RATE] = {"read_bytes_per_s", "B/s", IFM_CLASS_RATE},
+    [IFM_M_WRITE_RATE] = {"write_bytes_per_s", "B/s", IFM_CLASS_RATE},
+    [IFM_M_BANDWIDTH] = {"bandwidth_bytes_per_s", "B/s", IFM_CLASS_RATE},
+    [IFM_M_FLOP_RATE] = {"flops_per_s", "FLOP/s", IFM_CLASS_RATE},
+    [IFM_M_TOKENS_GENERATED_RATE] = {"tokens_generated_per_s", "tokens/s", IFM_CLASS_RATE},
+    [IFM_M_TOKENS_PROMPT_RATE] = {"tokens_prompt_per_s", "tokens/s", IFM_CLASS_RATE},
+    [IFM_M_ROW_RATE] = {"rows_per_s", "rows/s", IFM_CLASS_RATE},
+    [IFM_M_LOAD_NS] = {"load_ns", "ns", IFM_CLASS_RATE},
+    [IFM_M_INTENSITY] = {"arithmetic_intensity", "FLOP/B", IFM_CLASS_COUNT},
+    [IFM_M_CEILING_READ_PERCENT] = {"ceiling_read_percent", "%", IFM_CLASS_RATE},
+    [IFM_M_CEILING_FLOPS_PERCENT] = {"ceiling_flops_percent", "%", IFM_CLASS_RATE},
+    [IFM_M_CHANGE] = {"change_percent", "%", IFM_CLASS_COMPARE},
+    [IFM_M_CHANGE_WITHOUT_MARKED] = {"change_percent_without_marked", "%", IFM_CLASS_COMPARE},
+    [IFM_M_SPEEDUP] = {"speedup", "1", IFM_CLASS_COMPARE},
+    [IFM_M_MDE] = {"mde_percent", "%", IFM_CLASS_COMPARE},
+    [IFM_M_ERROR_RMS] = {"error_rms_rel", "1", IFM_CLASS_ERROR},
+    [IFM_M_ERROR_MAX] = {"error_max_rel", "1", IFM_CLASS_ERROR},
+    [IFM_M_SWITCHES] = {"context_switches_involuntary", "count", IFM_CLASS_COUNTER},
+    [IFM_M_FAULTS] = {"faults_major", "count", IFM_CLASS_COUNTER},
+    [IFM_M_STEAL] = {"steal_ns", "ns", IFM_CLASS_COUNTER},
+    [IFM_M_RUN_DELAY] = {"run_delay_ns", "ns", IFM_CLASS_COUNTER},
+    [IFM_M_CEILING_READ] = {"ceiling_read", "B/s", IFM_CLASS_CEILING},
+    [IFM_M_CEILING_WRITE] = {"ceiling_write", "B/s", IFM_CLASS_CEILING},
+    [IFM_M_CEILING_COPY] = {"ceiling_copy", "B/s", IFM_CLASS_CEILING},
+    [IFM_M_CEILING_FLOPS] = {"ceiling_flops", "FLOP/s", IFM_CLASS_CEILING},
+    [IFM_M_CACHE_L1] = {"cache_l1_bytes", "B", IFM_CLASS_CACHE},
+    [IFM_M_CACHE_L2] = {"cache_l2_bytes", "B", IFM_CLASS_CACHE},
+    [IFM_M_CACHE_L3] = {"cache_l3_bytes", "B", IFM_CLASS_CACHE},
+};
+
+const char *ifm_derive_metric(size_t index)
+{
+    return index < IFM_M_COUNT ? ifm_metric_rows[index].id : NULL;
+}
+
+struct ifm_value ifm_value_real(double number, int64_t n, const char *n_of)
+{
+    if (!isfinite(number))
+        return ifm_value_absent("the result is not a finite number", "", n, n_of);
+    return (struct ifm_value){.number = number, .n = n, .n_of = n_of, .reason = "", .remedy = "", .text = ""};
+}
+
+struct ifm_value ifm_value_count(int64_t number, const char *n_of)
+{
+    struct ifm_value value = ifm_value_real((double)number, number, n_of);
+    value.is_integer = true;
+    return value;
+}
+
+struct ifm_value ifm_value_absent(const char *reason, const char *remedy, int64_t n, const char *n_of)
+{
+    return (struct ifm_value){
+        .state = IFM_STATE_ABSENT, .n = n, .n_of = n_of, .reason = reason, .remedy = remedy, .text = ""};
+}
+
+struct ifm_value ifm_value_refused(struct ifm_arena *arena, const char *rule, const char *reason)
+{
+    return (struct ifm_value){.state = IFM_STATE_REFUSED,
+                              .n_of = "",
+                              .reason = ifm_arena_printf(arena, "%s: %s", rule, reason),
+                              .remedy = "",
+                              .text = ""};
+}
+
+void ifm_value_bracket(struct ifm_value *value, double low, double high, double level)
+{
+    if (value->state != IFM_STATE_OK || !isfinite(low) || !isfinite(high))
+        return;
+    value->has_interval = true;
+    value->low = low;
+    value->high = high;
+    value->level = level;
+}
+
+/* The first rule that withholds a metric of this class, or NULL. */
+static const struct ifm_refusal *refusal_of(const struct ifm_derivation *d, const struct ifm_cell_work *work,
+                                            const struct ifm_arm_work *arm, enum ifm_metric_class kind)
+{
+    if (kind == IFM_CLASS_COUNT || kind == IFM_CLASS_ERROR || kind == IFM_CLASS_COUNTER)
+        return NULL;
+    if (d->refusal.rule != NULL)
+        return &d->refusal;
+    if (work->refusal.rule != NULL)
+        return &work->refusal;
+    if (arm == NULL)
+        return NULL;
+    if (arm->refusal.rule != NULL)
+        return &arm->refusal;
+    if (kind == IFM_CLASS_RATE && arm->rates_refused.rule != NULL)
+        return &arm->rates_refused;
+    if (kind == IFM_CLASS_COMPARE && arm->compare_refused.rule != NULL)
+        return &arm->compare_refused;
+    return NULL;
+}
+
+void ifm_derive_emit(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm,
+                     enum ifm_metric_id metric, struct ifm_value value)
+{
+    const struct ifm_metric_row *row = &ifm_metric_rows[metric];
+    const struct ifm_refusal *refusal = refusal_of(d, work, arm, row->kind);
+    if (value.state == IFM_STATE_OK && refusal != NULL) {
+        bool inactive = arm != NULL && arm->inactive && refusal == &arm->refusal;
+        value = ifm_value_refused(d->arena, refusal->rule, refusal->reason);
+        value.state = inactive ? IFM_STATE_INACTIVE : IFM_STATE_REFUSED;
+    }
+    value.unit = row->unit;
+    struct ifm_derived *out = d->out;
+    if (out->n_numbers == d->numbers_capacity) {
+        d->numbers_capacity = d->numbers_capacity == 0 ? 256 : 2 * d->numbers_capacity;
+        struct ifm_number *grown = IFM_ARENA_ARRAY(d->arena, struct ifm_number, d->numbers_capacity);
+        if (out->n_numbers > 0)
+            memcpy(grown, out->numbers, out->n_numbers * sizeof *grown);
+        out->numbers = grown;
+    }
+    out->numbers[out->n_numbers++] =
+        (struct ifm_number){work->cell->name, arm == NULL ? "" : arm->arm->name, row->id, value};
+}
+
+void ifm_derive_find_fault(struct ifm_derivation *d, enum ifm_severity severity, const char *rule, const char *cell,
+                           const char *arm, const char *format, ...)
+{
+    struct ifm_derived *out = d->out;
+    if (out->n_findings == d->findings_capacity) {
+        d->findings_capacity = d->findings_capacity == 0 ? 32 : 2 * d->findings_capacity;
+        struct ifm_finding *grown = IFM_ARENA_ARRAY(d->arena, struct ifm_finding, d->findings_capacity);
+        if (out->n_findings > 0)
+            memcpy(grown, out->findings, out->n_findings * sizeof *grown);
+        out->findings = grown;
+    }
+    char text[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    out->findings[out->n_findings++] =
+        (struct ifm_finding){severity, rule, cell, arm, ifm_arena_strdup(d->arena, text)};
+}

@@ -1,0 +1,152 @@
+/* Rules 10, 11 and 12: an arm's output is right, its feature ran, and outputs that must be equal are. */
+#include "derive/internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* What the checks of one arm say. */
+struct checks {
+    size_t done;
+    bool finite;
+    double worst;       /* error_max_rel */
+    const char *output; /* hash after the last check */
+    const char *changed; /* an earlier hash that differs; NULL when none does */
+};
+
+static enum ifm_status gather_checks(const struct ifm_cell_work *work, const char *arm, struct checks *out,
+                                     struct ifm_error *error)
+{
+    *out = (struct checks){.finite = true};
+    for (size_t i = 0; i < work->n_events; i++) {
+        const struct ifm_cell_event *event = &work->events[i];
+        const char *name = json_string_value(json_object_get(event->meta, "arm"));
+        if (strcmp(event->stage, "check") != 0 || name == NULL || strcmp(name, arm) != 0)
+            continue;
+        struct ifm_check_fact fact;
+        IFM_TRY(ifm_derive_check(event, &fact, error));
+        if (!fact.done)
+            continue;
+        out->done++;
+        out->finite &= fact.finite;
+        out->worst = fact.error_max_rel > out->worst ? fact.error_max_rel : out->worst;
+        if (out->output != NULL && strcmp(out->output, fact.output) != 0)
+            out->changed = out->output;
+        out->output = fact.output;
+    }
+    return IFM_OK;
+}
+
+static void refuse_arm(struct ifm_derivation *d, struct ifm_cell_work *work, struct ifm_arm_work *arm,
+                       const char *rule, const char *reason)
+{
+    if (arm->refusal.rule == NULL)
+        arm->refusal = (struct ifm_refusal){rule, reason};
+    ifm_derive_find_fault(d, IFM_SEVERITY_INVALID, rule, work->cell->name, arm->arm->name, "%s", reason);
+}
+
+static void check_output(struct ifm_derivation *d, struct ifm_cell_work *work, struct ifm_arm_work *arm,
+                         const struct checks *checks)
+{
+    const struct ifm_arm *a = arm->arm;
+    if (checks->done == 0 && a->lossy)
+        refuse_arm(d, work, arm, "rule-10", "the arm changes numerics and its error was not recorded");
+    else if (checks->done == 0 && a->has_oracle)
+        refuse_arm(d, work, arm, "rule-10", "the arm has an oracle and was not checked against it");
+    else if (checks->done > 0 && !checks->finite)
+        refuse_arm(d, work, arm, "rule-10", "the arm's output holds values that are not finite");
+    else if (checks->done > 0 && a->has_oracle && checks->worst > a->tolerance)
+        refuse_arm(d, work, arm, "rule-10",
+                   ifm_arena_printf(d->arena, "the arm's output is wrong: its error %.3g is above the tolerance %.3g",
+                                    checks->worst, a->tolerance));
+    if (checks->changed != NULL)
+        ifm_derive_find_fault(d, IFM_SEVERITY_WARNING, "rule-12", work->cell->name, a->name,
+                              "the output changed during the run: hash %s, then %s", checks->changed, checks->output);
+}
+
+static void check_feature(struct ifm_derivation *d, struct ifm_cell_work *work, struct ifm_arm_work *arm)
+{
+    const char *feature = arm->arm->feature;
+    if (feature == NULL || feature[0] == '\0')
+        return;
+    size_t seen = 0;
+    json_int_t runs = 0;
+    for (size_t i = 0; i < work->n_events; i++) {
+        const struct ifm_cell_event *event = &work->events[i];
+        const char *name = json_string_value(json_object_get(event->meta, "arm"));
+        if (strcmp(event->stage, "feature") != 0 || name == NULL || strcmp(name, arm->arm->name) != 0)
+            continue;
+        seen++;
+        runs += json_integer_value(json_object_get(event->meta, "runs"));
+    }
+    if (seen > 0 && runs > 0)
+        return;
+    const char *reason = seen == 0
+                             ? ifm_arena_printf(d->arena, "how often %s ran was not recorded", feature)
+                             : ifm_arena_printf(d->arena, "%s ran zero times: the arm is the baseline's twin", feature);
+    if (arm->refusal.rule == NULL) {
+        arm->refusal = (struct ifm_refusal){"rule-11", reason};
+        arm->inactive = seen > 0;
+    }
+    ifm_derive_find_fault(d, IFM_SEVERITY_WARNING, "rule-11", work->cell->name, arm->arm->name, "%s", reason);
+}
+
+static struct ifm_arm_work *find_arm(struct ifm_cell_work *work, const char *name)
+{
+    for (size_t a = 0; a < work->cell->n_arms; a++)
+        if (strcmp(work->arms[a].arm->name, name) == 0)
+            return &work->arms[a];
+    return NULL;
+}
+
+static enum ifm_status check_equal(struct ifm_derivation *d, struct ifm_cell_work *work, struct ifm_arm_work *arm,
+                                   struct ifm_error *error)
+{
+    const struct ifm_arm *a = arm->arm;
+    if (a->equals == NULL || a->equals[0] == '\0')
+        return IFM_OK;
+    struct checks mine, other;
+    IFM_TRY(gather_checks(work, a->name, &mine, error));
+    IFM_TRY(gather_checks(work, a->equals, &other, error));
+    const char *reason = NULL;
+    if (find_arm(work, a->equals) == NULL || mine.done == 0 || other.done == 0)
+        reason = ifm_arena_printf(d->arena, "the output must equal that of arm %s, and this was not checked", a->equals);
+    else if (a->equal_bound == 0 && strcmp(mine.output, other.output) != 0)
+        reason = ifm_arena_printf(d->arena, "the output must equal that of arm %s bit for bit, and differs (%s, %s)",
+                                  a->equals, mine.output, other.output);
+    else if (a->equal_bound > 0 && (!mine.finite || !other.finite || mine.worst > a->equal_bound ||
+                                    other.worst > a->equal_bound))
+        reason = ifm_arena_printf(
+            d->arena, "the output must equal that of arm %s within %.3g; the errors are %.3g and %.3g", a->equals,
+            a->equal_bound, mine.worst, other.worst);
+    if (reason == NULL)
+        return IFM_OK;
+    arm->compare_refused = (struct ifm_refusal){"rule-12", reason};
+    ifm_derive_find_fault(d, IFM_SEVERITY_WARNING, "rule-12", work->cell->name, a->name, "%s", reason);
+    return IFM_OK;
+}
+
+/* A comparison needs both its arms. */
+static void spread_to_comparisons(struct ifm_derivation *d, struct ifm_cell_work *work)
+{
+    const struct ifm_arm_work *base = work->baseline;
+    if (base == NULL || base->refusal.rule == NULL)
+        return;
+    for (size_t a = 0; a < work->cell->n_arms; a++)
+        if (&work->arms[a] != base && work->arms[a].compare_refused.rule == NULL)
+            work->arms[a].compare_refused = (struct ifm_refusal){
+                base->refusal.rule,
+                ifm_arena_printf(d->arena, "of the baseline %s: %s", base->arm->name, base->refusal.reason)};
+}
+
+enum ifm_status ifm_rules_arms(struct ifm_derivation *d, struct ifm_cell_work *work, struct ifm_error *error)
+{
+    for (size_t a = 0; work->record != NULL && a < work->cell->n_arms; a++) {
+        struct checks checks;
+        IFM_TRY(gather_checks(work, work->arms[a].arm->name, &checks, error));
+        check_output(d, work, &work->arms[a], &checks);
+        check_feature(d, work, &work->arms[a]);
+        IFM_TRY(check_equal(d, work, &work->arms[a], error));
+    }
+    spread_to_comparisons(d, work);
+    return IFM_OK;
+}

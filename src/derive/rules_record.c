@@ -1,0 +1,138 @@
+/* Rules 2 and 7 on the raw record: time order, unaltered samples, interleaved arms. A record that breaks one is refused
+ * as a whole: neither arm of a comparison can be trusted when one was touched. */
+#include "derive/internal.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#define SORTED_NEEDS 30  /* samples before a sorted series is suspicious */
+#define SORTED_STEPS 10  /* rises without one fall: by chance below 1 in 10! */
+#define GAP_SHARE 0.005  /* of a sample: time between samples that belongs to none of them */
+#define GAP_FLOOR 1000.0 /* ns that reading the clock may take, even through a system call */
+
+static void refuse(struct ifm_derivation *d, struct ifm_cell_work *work, const char *rule, const char *arm,
+                   const char *format, ...) IFM_PRINTF(5, 6);
+
+static void refuse(struct ifm_derivation *d, struct ifm_cell_work *work, const char *rule, const char *arm,
+                   const char *format, ...)
+{
+    char text[384];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (work->refusal.rule == NULL)
+        work->refusal = (struct ifm_refusal){rule, ifm_arena_strdup(d->arena, text)};
+    ifm_derive_find_fault(d, IFM_SEVERITY_INVALID, rule, work->cell->name, arm, "%s", text);
+}
+
+/* Every slot holds its samples, one after the other, inside its time. Names the first that does not. */
+static bool check_times(struct ifm_derivation *d, struct ifm_cell_work *work)
+{
+    const struct ifm_record *r = work->record;
+    int64_t now = INT64_MIN;
+    for (size_t k = 0; k < r->n_slots; k++) {
+        const struct ifm_slot *slot = &r->slots[k];
+        bool good = slot->start_ns >= now && slot->end_ns >= slot->start_ns && slot->samples > 0 &&
+                    slot->arm < work->cell->n_arms && r->first[k + 1] - r->first[k] == slot->samples;
+        int64_t at = slot->start_ns;
+        for (size_t i = r->first[k]; good && i < r->first[k + 1]; i++) {
+            good = r->samples[i].duration_ns >= 0 && r->samples[i].start_ns >= at;
+            at = r->samples[i].start_ns + r->samples[i].duration_ns;
+        }
+        if (!good || at > slot->end_ns) {
+            refuse(d, work, "rule-02", "", "slot %zu does not hold its samples in time order inside its own time", k);
+            return false;
+        }
+        now = slot->end_ns;
+    }
+    return true;
+}
+
+/* Samples that never fall from one to the next (or never rise) were sorted, not measured. */
+static void check_sorted(struct ifm_derivation *d, struct ifm_cell_work *work, const struct ifm_arm_work *arm)
+{
+    const struct ifm_record *r = work->record;
+    size_t rises = 0, falls = 0;
+    for (size_t k = 0; k < r->n_slots; k++) {
+        if (r->slots[k].phase != IFM_PHASE_MEASURE || r->slots[k].arm != arm->index)
+            continue;
+        for (size_t i = r->first[k] + 1; i < r->first[k + 1]; i++) {
+            rises += r->samples[i].duration_ns > r->samples[i - 1].duration_ns;
+            falls += r->samples[i].duration_ns < r->samples[i - 1].duration_ns;
+        }
+    }
+    if (arm->n_samples >= SORTED_NEEDS && rises + falls >= SORTED_STEPS && (rises == 0 || falls == 0))
+        refuse(d, work, "rule-02", arm->arm->name,
+               "the samples of arm %s are sorted: %zu steps from one to the next %s and none %s", arm->arm->name,
+               rises + falls, falls == 0 ? "rise" : "fall", falls == 0 ? "falls" : "rises");
+}
+
+/* Back-to-back samples fill their slot: time that no sample owns and that grows with them was cut off the samples. */
+static void check_sums(struct ifm_derivation *d, struct ifm_cell_work *work, const struct ifm_arm_work *arm)
+{
+    const struct ifm_record *r = work->record;
+    struct ifm_arena *scratch = ifm_arena_create();
+    double *gaps = IFM_ARENA_ARRAY(scratch, double, arm->n_samples + 1);
+    double *spare = IFM_ARENA_ARRAY(scratch, double, 2 * arm->n_samples + 2);
+    double *durations = IFM_ARENA_ARRAY(scratch, double, arm->n_samples + 1);
+    size_t n = 0;
+    for (size_t k = 0; k < r->n_slots; k++) {
+        if (r->slots[k].phase != IFM_PHASE_MEASURE || r->slots[k].arm != arm->index)
+            continue;
+        for (size_t i = r->first[k] + 1; i < r->first[k + 1]; i++) {
+            gaps[n] = (double)(r->samples[i].start_ns - r->samples[i - 1].start_ns - r->samples[i - 1].duration_ns);
+            durations[n++] = (double)r->samples[i - 1].duration_ns;
+        }
+    }
+    double gap, duration;
+    if (n >= SORTED_NEEDS && ifm_stats_median(gaps, n, spare, &gap) == IFM_STAT_OK &&
+        ifm_stats_median(durations, n, spare, &duration) == IFM_STAT_OK &&
+        gap > fmax(GAP_FLOOR, GAP_SHARE * duration))
+        refuse(d, work, "rule-02", arm->arm->name,
+               "the samples of arm %s do not add up to their slots: %.0f ns lie between two samples of %.0f ns",
+               arm->arm->name, gap, duration);
+    ifm_arena_destroy(scratch);
+}
+
+/* Each measured block holds the plan's order of slots: arms interleaved, mirrored, randomised by the plan's seed. */
+static void check_order(struct ifm_derivation *d, struct ifm_cell_work *work)
+{
+    const struct ifm_record *r = work->record;
+    size_t per_block = 2 * work->cell->n_arms;
+    unsigned *order = IFM_ARENA_ARRAY(d->arena, unsigned, per_block + 1);
+    size_t k = 0;
+    while (k < r->n_slots) {
+        uint32_t block = r->slots[k].block;
+        if (r->slots[k].phase != IFM_PHASE_MEASURE) {
+            k++;
+            continue;
+        }
+        ifm_plan_order(work->cell, block, order);
+        size_t at = 0;
+        while (k < r->n_slots && r->slots[k].phase == IFM_PHASE_MEASURE && r->slots[k].block == block && at < per_block &&
+               r->slots[k].arm == order[at]) {
+            at++;
+            k++;
+        }
+        if (at != per_block) {
+            refuse(d, work, "rule-07", "",
+                   "block %u does not hold the plan's interleaved order of arms: slot %zu of %zu differs or is missing",
+                   (unsigned)block, at, per_block);
+            return;
+        }
+    }
+}
+
+void ifm_rules_record(struct ifm_derivation *d, struct ifm_cell_work *work)
+{
+    if (work->record == NULL || !check_times(d, work))
+        return;
+    check_order(d, work);
+    for (size_t a = 0; a < work->cell->n_arms; a++) {
+        check_sorted(d, work, &work->arms[a]);
+        if (work->cell->measure.cache == IFM_CACHE_HOT)
+            check_sums(d, work, &work->arms[a]);
+    }
+}

@@ -1,0 +1,185 @@
+/* Rules about the run as a whole: 4 (one configuration), 8 (locks as read back), and how the run went. */
+#include "derive/internal.h"
+
+#include "base/text.h"
+#include <string.h>
+
+/* Foreign tasks per allowed CPU above which the machine counts as loaded. */
+#define LOADED 0.1
+
+static void refuse_run(struct ifm_derivation *d, const char *reason)
+{
+    if (d->refusal.rule == NULL)
+        d->refusal = (struct ifm_refusal){"rule-04", reason};
+    ifm_derive_find_fault(d, IFM_SEVERITY_INVALID, "rule-04", "", "", "%s", reason);
+}
+
+static const char *text_of(const json_t *meta, const char *key)
+{
+    return json_string_value(json_object_get(meta, key));
+}
+
+static bool is_stage(const json_t *event, const char *stage)
+{
+    const char *name = text_of(event, "stage");
+    return name != NULL && strcmp(name, stage) == 0;
+}
+
+/* Every part of the record says the same configuration hash, and the start says the same run. */
+static void check_identity(struct ifm_derivation *d)
+{
+    size_t i, starts = 0, ends = 0, interruptions = 0;
+    json_t *event;
+    json_array_foreach((json_t *)d->facts->events, i, event)
+    {
+        const json_t *meta = json_object_get(event, "meta");
+        bool start = is_stage(event, "run_start"), end = is_stage(event, "run_done");
+        starts += start;
+        ends += end;
+        interruptions += is_stage(event, "interrupted");
+        if (!start && !end)
+            continue;
+        const char *hash = text_of(meta, "config_hash"), *run = text_of(meta, "run_id");
+        if (hash == NULL || strcmp(hash, d->plan->config_hash) != 0)
+            refuse_run(d, ifm_arena_printf(d->arena, "run.log:%zu says configuration %.64s, the plan %s", i + 1,
+                                           hash == NULL ? "(none)" : hash, d->plan->config_hash));
+        if (start && (run == NULL || strcmp(run, d->plan->run_id) != 0))
+            refuse_run(d, ifm_arena_printf(d->arena, "run.log:%zu says run %.64s, the plan %s", i + 1,
+                                           run == NULL ? "(none)" : run, d->plan->run_id));
+    }
+    if (starts == 0)
+        refuse_run(d, "the journal has no start of the run: nothing says which configuration was measured");
+    if (starts > 0 && ends == 0)
+        ifm_derive_find_fault(d, IFM_SEVERITY_WARNING, "", "", "", "the run %s; `run --resume` goes on",
+                              interruptions > 0 ? "was interrupted" : "did not finish");
+}
+
+/* ---- locks ---- */
+
+struct locks {
+    size_t before, after;
+    struct ifm_text open;    /* knobs seen unlocked, once each */
+    struct ifm_text changed; /* "governor from a to b" */
+    bool unread;             /* an event without a knob */
+};
+
+static const json_t *find_knob(const json_t *knobs, const char *name)
+{
+    size_t i;
+    json_t *knob;
+    json_array_foreach((json_t *)knobs, i, knob)
+    {
+        const char *its = text_of(knob, "knob");
+        if (its != NULL && strcmp(its, name) == 0)
+            return knob;
+    }
+    return NULL;
+}
+
+static void add_once(struct ifm_text *list, const char *word)
+{
+    if (list->data != NULL && strstr(list->data, word) != NULL)
+        return;
+    ifm_text_printf(list, "%s%s", list->size > 0 ? ", " : "", word);
+}
+
+static void read_knobs(const json_t *knobs, const json_t *first, struct locks *locks)
+{
+    size_t i;
+    json_t *knob;
+    locks->unread |= json_array_size(knobs) == 0;
+    json_array_foreach((json_t *)knobs, i, knob)
+    {
+        const char *name = text_of(knob, "knob");
+        if (name == NULL) {
+            locks->unread = true;
+            continue;
+        }
+        if (!json_is_true(json_object_get(knob, "locked")))
+            add_once(&locks->open, name);
+        const json_t *value = json_object_get(knob, "value");
+        const json_t *was = first == NULL ? value : json_object_get(find_knob(first, name), "value");
+        if (!json_equal((json_t *)value, (json_t *)was))
+            add_once(&locks->changed, name);
+    }
+}
+
+/* With locks required, a knob that was not locked before and after makes the cells that required it invalid. */
+static void require_locks(struct ifm_derivation *d, const struct locks *locks)
+{
+    const char *reason = NULL;
+    if (locks->before == 0 || locks->after == 0 || locks->unread)
+        reason = "locks are required, and their state was not read back before and after the run";
+    else if (locks->open.size > 0)
+        reason = ifm_arena_printf(d->arena, "locks are required, and not locked: %s", locks->open.data);
+    else if (locks->changed.size > 0)
+        reason = ifm_arena_printf(d->arena, "locks are required, and changed during the run: %s", locks->changed.data);
+    for (size_t c = 0; reason != NULL && c < d->plan->n_cells; c++) {
+        struct ifm_cell_work *work = &d->cells[c];
+        if (work->cell->measure.locks != IFM_LOCKS_REQUIRED)
+            continue;
+        work->refusal = (struct ifm_refusal){"rule-08", reason};
+        ifm_derive_find_fault(d, IFM_SEVERITY_INVALID, "rule-08", work->cell->name, "", "%s", reason);
+    }
+}
+
+static void check_locks(struct ifm_derivation *d)
+{
+    size_t i;
+    json_t *event;
+    struct locks locks = {0};
+    const json_t *first = NULL;
+    json_array_foreach((json_t *)d->facts->events, i, event)
+    {
+        const json_t *meta = json_object_get(event, "meta");
+        const char *when = text_of(meta, "when");
+        if (!is_stage(event, "locks") || when == NULL)
+            continue;
+        const json_t *knobs = json_object_get(meta, "knobs");
+        locks.before += strcmp(when, "before") == 0;
+        locks.after += strcmp(when, "after") == 0;
+        read_knobs(knobs, first, &locks);
+        first = first == NULL ? knobs : first;
+    }
+    require_locks(d, &locks);
+    if (locks.changed.size > 0)
+        ifm_derive_find_fault(d, IFM_SEVERITY_WARNING, "rule-08", "", "", "changed during the run: %s",
+                              locks.changed.data);
+    if (locks.open.size > 0)
+        ifm_derive_find_fault(d, IFM_SEVERITY_NOTE, "rule-08", "", "",
+                              "not locked: %s; the numbers are not comparable with other runs, only inside this one",
+                              locks.open.data);
+    if (locks.before == 0 || locks.after == 0)
+        ifm_derive_find_fault(d, IFM_SEVERITY_NOTE, "rule-08", "", "",
+                              "the state of the locks was not read back before and after the run");
+    ifm_text_free(&locks.open);
+    ifm_text_free(&locks.changed);
+}
+
+static void check_load(struct ifm_derivation *d)
+{
+    size_t i;
+    json_t *event;
+    json_array_foreach((json_t *)d->facts->events, i, event)
+    {
+        const json_t *meta = json_object_get(event, "meta");
+        const json_t *load = json_object_get(meta, "foreign_load");
+        const char *when = text_of(meta, "when");
+        if (!is_stage(event, "load"))
+            continue;
+        if (json_is_number(load) && json_number_value(load) > LOADED)
+            ifm_derive_find_fault(d, IFM_SEVERITY_WARNING, "rule-07", "", "",
+                                  "the machine is under load %s the run: %.2f foreign tasks for each CPU",
+                                  when == NULL ? "during" : when, json_number_value(load));
+        else if (!json_is_number(load))
+            ifm_derive_find_fault(d, IFM_SEVERITY_NOTE, "", "", "", "the foreign load %s the run could not be read",
+                                  when == NULL ? "during" : when);
+    }
+}
+
+void ifm_rules_run(struct ifm_derivation *d)
+{
+    check_identity(d);
+    check_locks(d);
+    check_load(d);
+}

@@ -1,0 +1,114 @@
+/* Rule 7: what the time axis says of a cell. Steady state, drift, change points, too few blocks, a time cap. */
+#include "derive/internal.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A difference between arms that drifts is refused at this level, so that noise refuses one comparison in a thousand. */
+#define RATIO_DRIFT_LEVEL 0.999
+
+struct trend {
+    size_t n;
+    double *logs, *mid;
+};
+
+/* An arm's visible drift beyond the margin, in percent over the pass. */
+static void look_for_drift(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm,
+                           const struct trend *t)
+{
+    struct ifm_slope line;
+    if (ifm_stats_slope(t->mid, t->logs, t->n, 0.99, &line) != IFM_STAT_OK)
+        return;
+    double change = line.slope * (t->mid[t->n - 1] - t->mid[0]);
+    bool visible = line.interval.low > 0 || line.interval.high < 0;
+    if (visible && fabs(change) > log1p(work->cell->measure.margin))
+        ifm_derive_find_fault(d, IFM_SEVERITY_WARNING, "rule-07", work->cell->name, arm->arm->name,
+                              "the step time drifts by %+.2f %% over the pass; its interval is widened to hold both ends",
+                              100.0 * expm1(change));
+}
+
+static void look_for_change(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm,
+                            const struct trend *t)
+{
+    struct ifm_cusum cusum;
+    struct ifm_log_mean mean;
+    if (ifm_stats_cusum(t->logs, t->n, &cusum) != IFM_STAT_OK ||
+        !ifm_log_mean_of(t->logs, t->n, arm->quantum, IFM_BLOCKS_IN_SERIES, &mean))
+        return;
+    double peak = cusum.peak * sqrt(mean.n_effective / (double)mean.n);
+    if (peak > IFM_CUSUM_1_PERCENT)
+        ifm_derive_find_fault(d, IFM_SEVERITY_WARNING, "rule-07", work->cell->name, arm->arm->name,
+                              "the step time changes after %zu of %zu blocks (CUSUM %.2f, limit %.2f)", cusum.at, t->n,
+                              peak, IFM_CUSUM_1_PERCENT);
+}
+
+/* ABBA cancels a drift that both arms share. One that they do not share makes "the difference" depend on when. */
+static void refuse_drifting_ratio(struct ifm_derivation *d, struct ifm_cell_work *work, struct ifm_arm_work *arm,
+                                  struct trend *t)
+{
+    struct ifm_slope line;
+    if (work->baseline == NULL || arm == work->baseline || arm->arm->role != IFM_ROLE_VARIANT)
+        return;
+    t->n = ifm_pair_logs(work, arm, work->baseline, false, t->logs, t->mid);
+    if (t->n < IFM_BLOCKS_NEEDED || ifm_stats_slope(t->mid, t->logs, t->n, RATIO_DRIFT_LEVEL, &line) != IFM_STAT_OK)
+        return;
+    double change = line.slope * (t->mid[t->n - 1] - t->mid[0]);
+    double tick = hypot(arm->quantum, work->baseline->quantum);
+    bool visible = line.interval.low > 0 || line.interval.high < 0;
+    if (!visible || fabs(change) <= log1p(work->cell->measure.margin) + tick)
+        return;
+    const char *reason = ifm_arena_printf(d->arena, "the difference to the baseline itself drifts by %+.2f %% over the pass",
+                                          100.0 * expm1(change));
+    if (arm->compare_refused.rule == NULL)
+        arm->compare_refused = (struct ifm_refusal){"rule-07", reason};
+    ifm_derive_find_fault(d, IFM_SEVERITY_WARNING, "rule-07", work->cell->name, arm->arm->name, "%s", reason);
+}
+
+static void look_at_warmup(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
+{
+    const json_t *warmup = ifm_derive_event(work, "warmup", arm->arm->name);
+    if (warmup != NULL && json_is_false(json_object_get(warmup, "steady")))
+        ifm_derive_find_fault(d, IFM_SEVERITY_WARNING, "rule-07", work->cell->name, arm->arm->name,
+                              "the arm was not steady when its warm-up ended");
+}
+
+static void look_at_stop(struct ifm_derivation *d, const struct ifm_cell_work *work)
+{
+    const json_t *stop = ifm_derive_event(work, "stop", NULL);
+    const char *reason = json_string_value(json_object_get(stop, "reason"));
+    if (reason != NULL && strcmp(reason, "cap") == 0)
+        ifm_derive_find_fault(d, IFM_SEVERITY_NOTE, "rule-07", work->cell->name, "",
+                              "stopped by the time cap of %.3g s before the wanted effect of %.3g %% could be detected",
+                              work->cell->measure.cap_s, 100.0 * work->cell->measure.mde);
+    if (work->n_blocks < IFM_BLOCKS_NEEDED)
+        ifm_derive_find_fault(d, IFM_SEVERITY_WARNING, "rule-07", work->cell->name, "",
+                              "%s: no interval and no comparison", ifm_needs_blocks(d->arena, work->n_blocks));
+    if (work->n_marked > 0)
+        ifm_derive_find_fault(d, IFM_SEVERITY_NOTE, "rule-02", work->cell->name, "",
+                              "%zu of %zu blocks are marked as disturbed by the machine (stolen time, or preemption); "
+                              "numbers stand over all blocks, and again without them",
+                              work->n_marked, work->n_blocks);
+}
+
+void ifm_rules_time(struct ifm_derivation *d, struct ifm_cell_work *work)
+{
+    if (work->record == NULL || work->refusal.rule != NULL)
+        return;
+    struct ifm_arena *scratch = ifm_arena_create();
+    struct trend t = {0, IFM_ARENA_ARRAY(scratch, double, work->n_blocks + 1),
+                      IFM_ARENA_ARRAY(scratch, double, work->n_blocks + 1)};
+    look_at_stop(d, work);
+    for (size_t a = 0; a < work->cell->n_arms; a++) {
+        struct ifm_arm_work *arm = &work->arms[a];
+        look_at_warmup(d, work, arm);
+        if (arm->broken != NULL)
+            continue;
+        t.n = ifm_arm_logs(work, arm, false, t.logs, t.mid);
+        if (t.n < IFM_BLOCKS_NEEDED)
+            continue;
+        look_for_drift(d, work, arm, &t);
+        look_for_change(d, work, arm, &t);
+        refuse_drifting_ratio(d, work, arm, &t);
+    }
+    ifm_arena_destroy(scratch);
+}

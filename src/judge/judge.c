@@ -1,0 +1,356 @@
+/* Derived numbers + gates -> one verdict.
+ *
+ * A gate is one result for each cell and arm that it is about. What cannot be decided is blocked, with the reason; the
+ * verdict is the worst result, and a failed gate weighs more than a blocked one. */
+#include "judge/internal.h"
+
+#include "base/text.h"
+#include <stdio.h>
+#include <string.h>
+
+struct judging {
+    const struct ifm_plan *plan;
+    const struct ifm_derived *derived;
+    struct ifm_arena *arena;
+    struct ifm_verdict *verdict;
+    size_t gates_capacity, reasons_capacity;
+    const char *untrusted; /* why no derived number can be trusted (rule 4); NULL when they can */
+};
+
+const char *ifm_outcome_name(enum ifm_outcome outcome)
+{
+    switch (outcome) {
+    case IFM_OUTCOME_PASS:
+        return "pass";
+    case IFM_OUTCOME_FAIL:
+        return "fail";
+    case IFM_OUTCOME_BLOCKED:
+        return "blocked";
+    case IFM_OUTCOME_NOT_GATED:
+        return "not gated";
+    }
+    return "unknown";
+}
+
+static void add_reason(struct judging *j, const char *reason)
+{
+    struct ifm_verdict *v = j->verdict;
+    for (size_t i = 0; i < v->n_reasons; i++)
+        if (strcmp(v->reasons[i], reason) == 0)
+            return;
+    if (v->n_reasons == j->reasons_capacity) {
+        j->reasons_capacity = j->reasons_capacity == 0 ? 16 : 2 * j->reasons_capacity;
+        const char **grown = IFM_ARENA_ARRAY(j->arena, const char *, j->reasons_capacity);
+        if (v->n_reasons > 0)
+            memcpy(grown, v->reasons, v->n_reasons * sizeof *grown);
+        v->reasons = grown;
+    }
+    v->reasons[v->n_reasons++] = reason;
+}
+
+static struct ifm_gate_result *add_result(struct judging *j, const struct ifm_gate *gate, const char *cell,
+                                          const char *arm)
+{
+    struct ifm_verdict *v = j->verdict;
+    if (v->n_gates == j->gates_capacity) {
+        j->gates_capacity = j->gates_capacity == 0 ? 16 : 2 * j->gates_capacity;
+        struct ifm_gate_result *grown = IFM_ARENA_ARRAY(j->arena, struct ifm_gate_result, j->gates_capacity);
+        if (v->n_gates > 0)
+            memcpy(grown, v->gates, v->n_gates * sizeof *grown);
+        v->gates = grown;
+    }
+    struct ifm_gate_result *result = &v->gates[v->n_gates++];
+    *result = (struct ifm_gate_result){.gate = gate, .cell = cell, .arm = arm, .outcome = IFM_OUTCOME_BLOCKED};
+    result->observed = (struct ifm_value){.state = IFM_STATE_ABSENT,
+                                          .n_of = "",
+                                          .unit = "",
+                                          .reason = "there is no such number",
+                                          .remedy = "",
+                                          .text = ""};
+    return result;
+}
+
+static void block(struct judging *j, struct ifm_gate_result *result, bool capability, const char *reason)
+{
+    result->outcome = IFM_OUTCOME_BLOCKED;
+    result->missing_capability = capability;
+    result->reason = ifm_arena_strdup(j->arena, reason);
+}
+
+/* The invalid finding that concerns a cell, or the whole run; NULL when there is none. */
+static const struct ifm_finding *invalid_in(const struct ifm_derived *derived, const char *cell)
+{
+    for (size_t i = 0; i < derived->n_findings; i++) {
+        const struct ifm_finding *f = &derived->findings[i];
+        if (f->severity == IFM_SEVERITY_INVALID && (f->cell[0] == '\0' || strcmp(f->cell, cell) == 0))
+            return f;
+    }
+    return NULL;
+}
+
+/* ---- one gate on one number ---- */
+
+static bool satisfies(const struct ifm_gate *gate, double number)
+{
+    return gate->op == IFM_GATE_AT_MOST ? number <= gate->threshold : number >= gate->threshold;
+}
+
+static const char *describe(struct judging *j, const struct ifm_gate *gate, const struct ifm_value *v, bool passed)
+{
+    char number[32], low[32], high[32], threshold[32];
+    const char *relation = gate->op == IFM_GATE_AT_MOST ? "at most" : "at least";
+    ifm_format_real(v->number, number);
+    ifm_format_real(gate->threshold, threshold);
+    if (!gate->interval)
+        return ifm_arena_printf(j->arena, "%s is %s %s; %s %s is wanted: %s", gate->metric, number, v->unit, relation,
+                                threshold, passed ? "pass" : "fail");
+    return ifm_arena_printf(j->arena, "%s is %s %s, %g %% interval %s to %s; %s %s is wanted of all of it: %s",
+                            gate->metric, number, v->unit, 100.0 * v->level, ifm_format_real(v->low, low),
+                            ifm_format_real(v->high, high), relation, threshold, passed ? "pass" : "fail");
+}
+
+static void decide(struct judging *j, struct ifm_gate_result *result, const struct ifm_value *v)
+{
+    const struct ifm_gate *gate = result->gate;
+    result->observed = *v;
+    if (v->state != IFM_STATE_OK) {
+        bool capability = v->state == IFM_STATE_ABSENT && v->n == 0 && v->remedy[0] != '\0';
+        const char *state = v->state == IFM_STATE_ABSENT    ? "absent"
+                            : v->state == IFM_STATE_REFUSED ? "refused"
+                                                            : "inactive";
+        block(j, result, capability, ifm_arena_printf(j->arena, "%s is %s: %s", gate->metric, state, v->reason));
+        return;
+    }
+    if (gate->interval && !v->has_interval) {
+        block(j, result, false,
+              ifm_arena_printf(j->arena, "%s has no interval%s%s", gate->metric, v->text[0] != '\0' ? ": " : "",
+                               v->text));
+        return;
+    }
+    /* A comparison that its own rule calls undecided decides no gate either: the words and the number must not part. */
+    if (v->text != NULL && strcmp(v->text, "undecided") == 0 && gate->interval && !satisfies(gate, v->number)) {
+        block(j, result, false, ifm_arena_printf(j->arena, "%s is undecided", gate->metric));
+        return;
+    }
+    bool passed = gate->interval ? satisfies(gate, v->low) && satisfies(gate, v->high) : satisfies(gate, v->number);
+    result->outcome = passed ? IFM_OUTCOME_PASS : IFM_OUTCOME_FAIL;
+    result->reason = describe(j, gate, v, passed);
+}
+
+/* ---- what a gate is about ---- */
+
+static bool is_known(const char *metric)
+{
+    for (size_t i = 0; ifm_derive_metric(i) != NULL; i++)
+        if (strcmp(ifm_derive_metric(i), metric) == 0)
+            return true;
+    return false;
+}
+
+static const char *unknown_metric(struct judging *j, const char *metric)
+{
+    const char *ids[256];
+    size_t n = 0;
+    while (n < 256 && ifm_derive_metric(n) != NULL) {
+        ids[n] = ifm_derive_metric(n);
+        n++;
+    }
+    const char *nearest = ifm_nearest(metric, ids, n);
+    return nearest == NULL ? ifm_arena_printf(j->arena, "there is no metric \"%s\"", metric)
+                           : ifm_arena_printf(j->arena, "there is no metric \"%s\"; the nearest is \"%s\"", metric,
+                                              nearest);
+}
+
+/* Does any number of this cell, in whatever state, carry the metric? */
+static bool carries(const struct ifm_derived *derived, const char *cell, const char *metric)
+{
+    for (size_t i = 0; i < derived->n_numbers; i++)
+        if (strcmp(derived->numbers[i].metric, metric) == 0 && strcmp(derived->numbers[i].cell, cell) == 0)
+            return true;
+    return false;
+}
+
+static void judge_one(struct judging *j, const struct ifm_gate *gate, const struct ifm_cell *cell, const char *arm)
+{
+    struct ifm_gate_result *result = add_result(j, gate, cell->name, arm);
+    const struct ifm_finding *invalid = invalid_in(j->derived, cell->name);
+    const struct ifm_number *number = ifm_derived_find(j->derived, cell->name, arm, gate->metric);
+    bool unsupported = cell->unsupported != NULL && cell->unsupported[0] != '\0';
+    if (number != NULL)
+        result->observed = number->value;
+    if (j->untrusted != NULL)
+        block(j, result, false, j->untrusted);
+    else if (!is_known(gate->metric))
+        block(j, result, false, unknown_metric(j, gate->metric));
+    else if (unsupported)
+        block(j, result, true, ifm_arena_printf(j->arena, "this device cannot run the cell: %s", cell->unsupported));
+    else if (invalid != NULL)
+        block(j, result, false, ifm_arena_printf(j->arena, "the measurement is invalid (%s): %s", invalid->rule,
+                                                 invalid->text));
+    else if (number == NULL)
+        block(j, result, false, ifm_arena_printf(j->arena, "%s was not measured for arm \"%s\"", gate->metric, arm));
+    else
+        decide(j, result, &number->value);
+}
+
+static bool is_subject(const struct ifm_cell *cell, const struct ifm_arm *arm)
+{
+    return cell->n_arms == 1 || arm->role == IFM_ROLE_VARIANT;
+}
+
+/* Arms of a gate that names none: the variants; where a cell has none, whatever is not a ceiling, or else everything. */
+static bool is_meant(const struct ifm_cell *cell, const struct ifm_arm *arm)
+{
+    size_t subjects = 0, rivals = 0;
+    for (size_t a = 0; a < cell->n_arms; a++) {
+        subjects += is_subject(cell, &cell->arms[a]);
+        rivals += cell->arms[a].role != IFM_ROLE_CEILING;
+    }
+    if (subjects > 0)
+        return is_subject(cell, arm);
+    return rivals == 0 || arm->role != IFM_ROLE_CEILING;
+}
+
+static void judge_cell(struct judging *j, const struct ifm_gate *gate, const struct ifm_cell *cell)
+{
+    if (gate->arm[0] != '\0') {
+        judge_one(j, gate, cell, gate->arm);
+        return;
+    }
+    if (cell->n_arms == 0 || ifm_derived_find(j->derived, cell->name, "", gate->metric) != NULL) {
+        judge_one(j, gate, cell, ""); /* a number of the cell itself */
+        return;
+    }
+    for (size_t a = 0; a < cell->n_arms; a++)
+        if (is_meant(cell, &cell->arms[a]))
+            judge_one(j, gate, cell, cell->arms[a].name);
+}
+
+static bool has_arm(const struct ifm_cell *cell, const char *arm)
+{
+    for (size_t a = 0; a < cell->n_arms; a++)
+        if (strcmp(cell->arms[a].name, arm) == 0)
+            return true;
+    return false;
+}
+
+/* A gate that names no cell is about every cell whose workload has the metric, and about cells that have no numbers. */
+static void judge_gate(struct judging *j, const struct ifm_gate *gate)
+{
+    size_t before = j->verdict->n_gates;
+    for (size_t c = 0; c < j->plan->n_cells; c++) {
+        const struct ifm_cell *cell = &j->plan->cells[c];
+        bool named = gate->cell[0] != '\0';
+        if (named && strcmp(gate->cell, cell->name) != 0)
+            continue;
+        if (!named && gate->arm[0] != '\0' && cell->n_arms > 0 && !has_arm(cell, gate->arm))
+            continue;
+        if (named || cell->n_arms == 0 || carries(j->derived, cell->name, gate->metric))
+            judge_cell(j, gate, cell);
+    }
+    if (j->verdict->n_gates > before)
+        return;
+    struct ifm_gate_result *result = add_result(j, gate, gate->cell, gate->arm);
+    if (j->untrusted != NULL)
+        block(j, result, false, j->untrusted);
+    else if (!is_known(gate->metric))
+        block(j, result, false, unknown_metric(j, gate->metric));
+    else
+        block(j, result, false,
+              ifm_arena_printf(j->arena, "no cell%s%s%s%s gives %s", gate->cell[0] != '\0' ? " called " : "", gate->cell,
+                               gate->arm[0] != '\0' ? " with arm " : "", gate->arm, gate->metric));
+}
+
+/* ---- the verdict ---- */
+
+static const char *baseline_of(const struct ifm_plan *plan, const char *cell)
+{
+    for (size_t c = 0; c < plan->n_cells; c++)
+        for (size_t a = 0; strcmp(plan->cells[c].name, cell) == 0 && a < plan->cells[c].n_arms; a++)
+            if (plan->cells[c].arms[a].role == IFM_ROLE_BASELINE)
+                return plan->cells[c].arms[a].name;
+    return "";
+}
+
+/* A variant that fails its gate is to be rolled back to its baseline; a failing baseline has nothing to go back to. */
+static void decide_rollback(struct judging *j, const struct ifm_gate_result *result)
+{
+    const char *baseline = baseline_of(j->plan, result->cell);
+    if (j->verdict->rollback || baseline[0] == '\0' || result->arm[0] == '\0' || strcmp(baseline, result->arm) == 0)
+        return;
+    j->verdict->rollback = true;
+    j->verdict->rollback_to = baseline;
+}
+
+static void collect(struct judging *j, enum ifm_outcome outcome)
+{
+    for (size_t g = 0; g < j->verdict->n_gates; g++) {
+        const struct ifm_gate_result *r = &j->verdict->gates[g];
+        if (r->outcome != outcome)
+            continue;
+        add_reason(j, ifm_arena_printf(j->arena, "gate %s %s (cell %s%s%s): %s", r->gate->name,
+                                       outcome == IFM_OUTCOME_FAIL ? "fails" : "is blocked", r->cell,
+                                       r->arm[0] != '\0' ? ", arm " : "", r->arm, r->reason));
+        if (outcome == IFM_OUTCOME_FAIL)
+            decide_rollback(j, r);
+    }
+}
+
+static void conclude(struct judging *j)
+{
+    struct ifm_verdict *v = j->verdict;
+    size_t failed = 0, blocked = 0, lacking = 0, invalid = 0;
+    for (size_t g = 0; g < v->n_gates; g++) {
+        failed += v->gates[g].outcome == IFM_OUTCOME_FAIL;
+        blocked += v->gates[g].outcome == IFM_OUTCOME_BLOCKED;
+        lacking += v->gates[g].outcome == IFM_OUTCOME_BLOCKED && v->gates[g].missing_capability;
+    }
+    for (size_t i = 0; i < j->derived->n_findings; i++)
+        invalid += j->derived->findings[i].severity == IFM_SEVERITY_INVALID;
+    collect(j, IFM_OUTCOME_FAIL);
+    collect(j, IFM_OUTCOME_BLOCKED);
+    for (size_t i = 0; i < j->derived->n_findings; i++) {
+        const struct ifm_finding *f = &j->derived->findings[i];
+        if (f->severity == IFM_SEVERITY_INVALID)
+            add_reason(j, ifm_arena_printf(j->arena, "invalid (%s)%s%s: %s", f->rule, f->cell[0] != '\0' ? ", cell " : "",
+                                           f->cell, f->text));
+    }
+    if (j->untrusted != NULL)
+        add_reason(j, j->untrusted);
+    bool unsound = invalid > 0 || j->untrusted != NULL;
+    if (failed > 0)
+        v->outcome = IFM_OUTCOME_FAIL;
+    else if (blocked > 0 || (unsound && v->n_gates > 0))
+        v->outcome = IFM_OUTCOME_BLOCKED;
+    else
+        v->outcome = v->n_gates > 0 ? IFM_OUTCOME_PASS : IFM_OUTCOME_NOT_GATED;
+    if (failed > 0)
+        v->exit_code = IFM_REJECTED;
+    else if (unsound || blocked > lacking)
+        v->exit_code = IFM_INVALID;
+    else
+        v->exit_code = blocked > 0 ? IFM_MISSING : IFM_OK;
+    if (v->outcome == IFM_OUTCOME_PASS)
+        add_reason(j, ifm_arena_printf(j->arena, "every gate passes (%zu result%s)", v->n_gates,
+                                       v->n_gates == 1 ? "" : "s"));
+    else if (v->outcome == IFM_OUTCOME_NOT_GATED && v->n_reasons == 0)
+        add_reason(j, "the run has no gates: nothing was accepted or rejected");
+}
+
+enum ifm_status ifm_judge(const struct ifm_plan *plan, const struct ifm_derived *derived, struct ifm_arena *arena,
+                          struct ifm_verdict **out, struct ifm_error *error)
+{
+    struct ifm_error distrust = {0};
+    struct judging j = {.plan = plan, .derived = derived, .arena = arena};
+    (void)error; /* a verdict can always be given: what cannot be decided is blocked */
+    j.verdict = IFM_ARENA_NEW(arena, struct ifm_verdict);
+    j.verdict->rollback_to = "";
+    if (ifm_derived_agree(plan, derived, &distrust) != IFM_OK)
+        j.untrusted = ifm_arena_printf(arena, "the derived numbers do not agree: %s", distrust.message);
+    for (size_t g = 0; g < plan->n_gates; g++)
+        judge_gate(&j, &plan->gates[g]);
+    conclude(&j);
+    ifm_judge_ladder(derived, arena, j.verdict);
+    *out = j.verdict;
+    return IFM_OK;
+}
