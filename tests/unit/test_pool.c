@@ -102,10 +102,10 @@ static void runs_each_worker_once(void **state)
     assert_int_equal(ifm_pool_size(pool), 4);
     for (unsigned threads = 1; threads <= 4; threads++) {
         struct tally tally = {0};
-        for (unsigned i = 0; i < 100; i++)
+        for (unsigned i = 0; i < 20; i++)
             ifm_pool_run(pool, threads, count_run, &tally);
         for (unsigned w = 0; w < 4; w++) {
-            assert_int_equal(tally.runs[w * PADDING], w < threads ? 100 : 0);
+            assert_int_equal(tally.runs[w * PADDING], w < threads ? 20 : 0);
             assert_int_equal(tally.counts[w * PADDING], w < threads ? threads : 0);
         }
     }
@@ -117,7 +117,7 @@ static void workers_stay_on_their_cpu(void **state)
     (void)state;
     unsigned cpus[WORKERS_MAX], n = 4;
     struct ifm_pool *pool = make_pool(n, cpus);
-    for (unsigned i = 0; i < 50; i++) {
+    for (unsigned i = 0; i < 10; i++) {
         struct tally tally = {0};
         ifm_pool_run(pool, n, count_run, &tally);
         for (unsigned w = 1; w < n; w++)
@@ -200,7 +200,7 @@ static void no_wake_up_is_missed(void **state)
     (void)state;
     unsigned cpus[WORKERS_MAX];
     struct tally tally = {0};
-    struct ifm_pool *pool = make_pool(3, cpus);
+    struct ifm_pool *pool = make_pool(2, cpus);
     unsigned rounds = rounds_for(2, 3000), random = 1;
     for (unsigned i = 0; i < rounds; i++) {
         random = random * 1664525u + 1013904223u;
@@ -208,12 +208,12 @@ static void no_wake_up_is_missed(void **state)
         while (ifm_clock_since(start).ns < 30000 + (random >> 16) % 60000) /* 30 .. 90 us: around the spin limit */
             ;
         if (i % 16 == 0)
-            ifm_pool_hold(pool, 1 + i / 16 % 3);
+            ifm_pool_hold(pool, 1 + i / 16 % 2);
         if (i % 16 == 8)
             ifm_pool_release(pool);
-        ifm_pool_run(pool, 3, count_run, &tally);
+        ifm_pool_run(pool, 2, count_run, &tally);
     }
-    for (unsigned w = 0; w < 3; w++)
+    for (unsigned w = 0; w < 2; w++)
         assert_int_equal(tally.runs[w * PADDING], rounds);
     ifm_pool_destroy(pool);
 }
@@ -221,11 +221,11 @@ static void no_wake_up_is_missed(void **state)
 static void work_is_visible_after_the_join(void **state)
 {
     (void)state;
-    unsigned cpus[WORKERS_MAX];
+    unsigned cpus[WORKERS_MAX], rounds = rounds_for(2, 20000);
     struct ifm_pool *pool = make_pool(2, cpus);
     struct tally tally = {0};
     ifm_pool_hold(pool, 2);
-    for (unsigned i = 1; i <= rounds_for(2, 20000); i++) {
+    for (unsigned i = 1; i <= rounds; i++) {
         ifm_pool_run(pool, 2, count_run, &tally);
         if (tally.runs[PADDING] != i)
             fail_msg("after %u commands worker 1 has run %u times", i, tally.runs[PADDING]);
