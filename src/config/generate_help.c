@@ -208,7 +208,7 @@ static void markdown_row(const struct ifm_param *row, struct ifm_arena *arena, s
 
 static void markdown_section(const struct ifm_section *section, struct ifm_arena *arena, struct ifm_text *out)
 {
-    ifm_text_printf(out, "### `%s`: %c%s\n\n", section->name, tolower((unsigned char)section->help[0]),
+    ifm_text_printf(out, "## `%s`: %c%s\n\n", section->name, tolower((unsigned char)section->help[0]),
                     section->help + 1);
     ifm_text_add(out, "| key | flag | type | default | allowed | meaning |\n|---|---|---|---|---|---|\n");
     for (size_t i = 0; i < section->n; i++)
@@ -216,9 +216,27 @@ static void markdown_section(const struct ifm_section *section, struct ifm_arena
     ifm_text_add(out, "\n");
 }
 
+/* What the tables alone do not say. */
+static const char markdown_head[] =
+    "# Configuration\n\n"
+    "This page is generated from the parameter tables; edit the tables, not this page.\n\n"
+    "A study is a YAML file (`-c FILE`), flags, or both. Keys nest or are dotted: `decode: {kv_len: 4096}` and\n"
+    "`decode.kv_len: 4096` are the same. Any key can be set with `--override key=value`. From lowest to highest rank:\n"
+    "default, preset, file, `--override`, flag.\n\n"
+    "A list on a *sweepable* key (`[512, 1024]`, or `512,1024`) is an axis: every combination of axes is a cell. An\n"
+    "axis has at most 256 distinct values. Sizes take `KiB`, `MB` and the like, durations `ns` to `min`. Whether a\n"
+    "value is a number or a word is decided by its key, so booleans are `true` and `false` only.\n\n"
+    "A file is UTF-8 text of at most 1 MiB and 16 levels, and one document. Anchors, aliases and tags are refused, "
+    "and\n"
+    "so is every key that is unknown, given twice, or meant for a workload that the study does not run.\n\n"
+    "Each run writes `config.lock.json`: every parameter spelled out, and a hash. It can be given with `-c` in place "
+    "of\n"
+    "a YAML file. An edited lock is refused; change it with `--override`.\n\n";
+
 void ifm_generate_markdown(const struct ifm_section *const *sections, struct ifm_text *out)
 {
     struct ifm_arena *arena = ifm_arena_create();
+    ifm_text_add(out, markdown_head);
     for (size_t i = 0; sections[i] != NULL; i++)
         markdown_section(sections[i], arena, out);
     markdown_section(&ifm_section_arm, arena, out);
