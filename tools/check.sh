@@ -65,9 +65,9 @@ export IFM_BUILD_GCC=$PWD/build-gcc IFM_BUILD_CLANG=$PWD/build-clang IFM_BUILD_S
 export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1 UBSAN_OPTIONS=print_stacktrace=1
 export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
 wrap=()
-is_built clang && suite clang -L 'unit|rules|fuzz'
-is_built scalar && suite scalar -L 'unit|rules'
-is_built asan && suite asan -L 'unit|rules|fuzz|golden'
+is_built clang && suite clang -j "$(nproc)" -L 'unit|rules|fuzz'
+is_built scalar && suite scalar -j "$(nproc)" -L 'unit|rules'
+is_built asan && suite asan -j "$(nproc)" -L 'unit|rules|fuzz|golden'
 if is_built tsan; then
     # The thread sanitizer needs a memory layout without large random offsets.
     setarch -R true 2>/dev/null && wrap=(setarch -R)

@@ -5,20 +5,27 @@
 #define IFM_CLI_CLI_H
 
 #include "config/config.h"
+#include "config/generate.h"
 #include "judge/judge.h"
 #include "model/catalog.h"
 #include "publish/publish.h"
 #include "workload/workload.h"
 #include <stdbool.h>
 
-struct ifm_command {
+/* A command: what the generated texts say of it, and what it does. */
+struct ifm_verb {
     const char *name;
-    const char *synopsis;                                                    /* after the command's name */
-    const char *help;                                                        /* one sentence, no full stop */
+    const char *synopsis; /* after the command's name */
+    const char *help;     /* one sentence, no full stop */
+    const struct ifm_option *options;
+    size_t n_options;
+    bool measures; /* takes the flags of the parameter tables: common ones, and a quick form its workload's */
     enum ifm_status (*main)(int argc, char **argv, struct ifm_error *error); /* argv[0] is the command's name */
-    bool takes_parameters;                                                   /* the flags of the parameter table */
 };
-extern const struct ifm_command ifm_commands[]; /* ends with a NULL name */
+extern const struct ifm_verb ifm_verbs[]; /* ends with a NULL name */
+const struct ifm_verb *ifm_verb_find(const char *name);
+/* The whole program for the generators of help, manual, completion and schema; in the arena. */
+struct ifm_program *ifm_cli_program(struct ifm_arena *arena);
 
 /* What the commands that measure have in common. */
 struct ifm_options {

@@ -27,7 +27,7 @@ static json_t *value_to_json(const struct ifm_param *row, const char *text)
     }
 }
 
-static json_t *slot_to_json(const struct ifm_slot *slot, struct ifm_arena *arena)
+json_t *ifm_slot_to_json(const struct ifm_slot *slot, struct ifm_arena *arena)
 {
     const struct ifm_param *row = slot->row;
     bool list = (row->flags & IFM_LIST) != 0;
@@ -48,7 +48,7 @@ static json_t *arm_to_json(const struct ifm_config *config, const struct ifm_arm
     for (size_t i = 0; i < arm->n_set; i++) {
         const struct ifm_slot *slot = ifm_config_find(config, arm->set[i].path);
         const struct ifm_slot one = {.row = slot->row, .texts = &arm->set[i].text, .n = 1};
-        json_object_set_new(set, arm->set[i].path, slot_to_json(&one, config->arena));
+        json_object_set_new(set, arm->set[i].path, ifm_slot_to_json(&one, config->arena));
     }
     return json_pack("{s:s, s:b, s:o}", "name", arm->name, "baseline", arm->baseline ? 1 : 0, "set", set);
 }
@@ -65,7 +65,8 @@ json_t *ifm_config_content(const struct ifm_config *config)
     json_t *parameters = json_object(), *arms = json_array(), *gates = json_array();
     for (size_t i = 0; i < config->n_slots; i++)
         if (ifm_config_uses(config, &config->slots[i]))
-            json_object_set_new(parameters, config->slots[i].row->path, slot_to_json(&config->slots[i], config->arena));
+            json_object_set_new(parameters, config->slots[i].row->path,
+                                ifm_slot_to_json(&config->slots[i], config->arena));
     for (size_t i = 0; i < config->n_arms; i++)
         json_array_append_new(arms, arm_to_json(config, &config->arms[i]));
     for (size_t i = 0; i < config->n_gates; i++)

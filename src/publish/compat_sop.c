@@ -1,7 +1,8 @@
 /* metrics.json: the measurement standard's shape, with plain numbers or null.
  *
  * Sibling objects map a path to what a plain number cannot say: _units, _n, _ci (low, high, level) and _absent (reason,
- * remedy). The top level is the first arm of the first cell that is no ceiling; several cells stand in "cells". */
+ * remedy). The top level is the first arm of the first cell that is no ceiling (in a cell of ceilings: the first arm);
+ * several cells stand in "cells". */
 #include "publish/compose.h"
 #include "publish/facts.h"
 #include <string.h>
@@ -10,15 +11,15 @@
 struct sop_field {
     const char *group, *name; /* "latency_ms", "mean"; group "" for the top level */
     const char *metric;
-    double scale; /* our unit -> the standard's unit */
+    double divide; /* our unit -> the standard's unit; by division, so that 801000 ns are 0.801 ms to the last bit */
     const char *unit;
     const char *reason, *remedy; /* when derive has no such number at all */
 };
 
 static const struct sop_field sop_fields[] = {
-    {"latency_ms", "mean", "latency_ns_mean", 1e-6, "ms", "the mean latency of this arm was not derived", ""},
-    {"latency_ms", "p50", "latency_ns_p50", 1e-6, "ms", "the median latency of this arm was not derived", ""},
-    {"latency_ms", "p95", "latency_ns_p95", 1e-6, "ms", "the 95th percentile of this arm was not derived", ""},
+    {"latency_ms", "mean", "latency_ns_mean", 1e6, "ms", "the mean latency of this arm was not derived", ""},
+    {"latency_ms", "p50", "latency_ns_p50", 1e6, "ms", "the median latency of this arm was not derived", ""},
+    {"latency_ms", "p95", "latency_ns_p95", 1e6, "ms", "the 95th percentile of this arm was not derived", ""},
     {"", "throughput_toks_s", "tokens_generated_per_s", 1, "tokens/s", "this workload produces no tokens", ""},
     {"", "l2_hit_pct", "l2_hit_percent", 1, "%", "no instrument of this run counts cache hits", ""},
     {"", "ept_j_per_tok", "energy_per_token_j", 1, "J/token", "no instrument of this run measures energy", ""},
@@ -59,13 +60,13 @@ static void add_field(json_t *object, const struct sop_field *field, const struc
                    value == NULL ? field->remedy : value->remedy);
         return;
     }
-    json_object_set_new(target, field->name, json_real(value->number * field->scale));
+    json_object_set_new(target, field->name, json_real(value->number / field->divide));
     if (value->n > 0)
         json_object_set_new(siblings->n, path, json_integer(value->n));
     if (value->has_interval)
         json_object_set_new(siblings->ci, path,
-                            json_pack("{s:f,s:f,s:f}", "low", value->low * field->scale, "high",
-                                      value->high * field->scale, "level", value->level));
+                            json_pack("{s:f,s:f,s:f}", "low", value->low / field->divide, "high",
+                                      value->high / field->divide, "level", value->level));
 }
 
 static void attach_siblings(json_t *object, struct siblings *siblings)
@@ -81,7 +82,7 @@ static const struct ifm_arm *first_arm(const struct ifm_cell *cell)
     for (size_t a = 0; a < cell->n_arms; a++)
         if (cell->arms[a].role != IFM_ROLE_CEILING)
             return &cell->arms[a];
-    return NULL;
+    return cell->n_arms > 0 ? &cell->arms[0] : NULL; /* a cell of ceilings: the first of them */
 }
 
 static void add_fields(json_t *object, const struct ifm_publication *publication, const struct ifm_cell *cell,

@@ -4,6 +4,7 @@
 #include "publish/html.h"
 #include "publish/quantity.h"
 #include "publish/svg.h"
+#include <math.h>
 #include <string.h>
 
 static const char *class_of(enum ifm_tone tone)
@@ -33,12 +34,12 @@ static void add_field(const struct ifm_field *field, struct ifm_text *out)
     ifm_text_add(out, "</span>");
 }
 
-static void add_grid(struct ifm_page *page, const struct ifm_grid *grid)
+static void add_grid(struct ifm_page *page, const struct ifm_grid *grid, const char *class)
 {
     struct ifm_text *out = page->out;
     if (grid->n_rows == 0)
         return;
-    ifm_text_add(out, "<table class=\"cards\"><thead><tr>");
+    ifm_text_printf(out, "<table class=\"cards %s\"><thead><tr>", class);
     for (size_t c = 0; c < grid->n_columns; c++) {
         ifm_text_printf(out, "<th scope=\"col\"%s>", grid->headings[c].left ? " class=\"left\"" : "");
         ifm_html_metric(page, grid->headings[c].metric, grid->headings[c].text);
@@ -70,12 +71,31 @@ void ifm_html_verdict(struct ifm_page *page)
         ifm_html_escape(view->reasons[i], out);
         ifm_text_add(out, i == 0 ? "</p>\n" : "</li>\n");
     }
-    ifm_text_add(out, view->n_reasons > 1 ? "</ul></div>\n" : "</div>\n");
+    ifm_text_add(out, view->n_reasons > 1 ? "</ul>\n" : "");
+    if (view->rollback[0] != '\0') {
+        ifm_text_add(out, "<p class=\"strong\">");
+        ifm_html_escape(view->rollback, out);
+        ifm_text_add(out, "</p>\n");
+    }
+    ifm_text_add(out, "</div>\n");
     if (view->gates.n_rows == 0)
         return;
     ifm_text_add(out, "<section><h2>Gates</h2>\n");
-    add_grid(page, &view->gates);
+    add_grid(page, &view->gates, "");
     ifm_text_add(out, "</section>\n");
+}
+
+void ifm_html_causes(struct ifm_page *page)
+{
+    if (page->view->n_rca == 0)
+        return;
+    ifm_text_add(page->out, "<section><h2>Where to look for the cause</h2>\n<ol class=\"notes\">\n");
+    for (size_t i = 0; i < page->view->n_rca; i++) {
+        ifm_text_add(page->out, "<li>");
+        ifm_html_escape(page->view->rca[i], page->out);
+        ifm_text_add(page->out, "</li>\n");
+    }
+    ifm_text_add(page->out, "</ol></section>\n");
 }
 
 static void add_ceilings(const struct ifm_view_cell *cell, struct ifm_text *out)
@@ -131,7 +151,7 @@ static void add_bars(struct ifm_page *page, const struct ifm_cell *cell, const c
     size_t n_bars = 0, n_limits = 0;
     for (size_t a = 0; a < cell->n_arms; a++) {
         const struct ifm_value *value = shown_value(page, cell->name, cell->arms[a].name, metric);
-        if (cell->arms[a].role == IFM_ROLE_CEILING || value == NULL)
+        if (value == NULL || !ifm_view_is_row(page->publication->derived, cell, &cell->arms[a]))
             continue;
         bars[n_bars++] = (struct ifm_bar){cell->arms[a].name, ifm_quantity_full(value, arena),
                                           value->number,      value->low,
@@ -152,6 +172,19 @@ static void add_bars(struct ifm_page *page, const struct ifm_cell *cell, const c
     ifm_text_free(&svg);
 }
 
+/* Powers of ten of a nanosecond, as lines to read the curve by. */
+static struct ifm_svg_mark *decades(struct ifm_arena *arena, size_t *n)
+{
+    enum { FIRST = -1, LAST = 7 };
+    struct ifm_svg_mark *marks = IFM_ARENA_ARRAY(arena, struct ifm_svg_mark, LAST - FIRST + 1);
+    *n = 0;
+    for (int power = FIRST; power <= LAST; power++) {
+        double ns = pow(10, power);
+        marks[(*n)++] = (struct ifm_svg_mark){ns, ifm_quantity_bare(ns, "ns", arena)};
+    }
+    return marks;
+}
+
 static void add_curve(struct ifm_page *page, const struct ifm_view_cell *cell)
 {
     struct ifm_svg_point *points = IFM_ARENA_ARRAY(page->arena, struct ifm_svg_point, cell->n_curve + 1);
@@ -163,10 +196,13 @@ static void add_curve(struct ifm_page *page, const struct ifm_view_cell *cell)
     }
     for (size_t i = 0; i < cell->n_marks; i++)
         marks[i] = (struct ifm_svg_mark){cell->marks[i].bytes, cell->marks[i].name};
+    struct ifm_svg_curve curve = {
+        .points = points, .n_points = cell->n_curve, .marks_x = marks, .n_marks_x = cell->n_marks};
+    curve.marks_y = decades(page->arena, &curve.n_marks_y);
+    curve.title = ifm_arena_printf(page->arena, "%s: time of a load by working set", cell->title);
     struct ifm_text svg = {0};
-    ifm_svg_curve(points, cell->n_curve, marks, cell->n_marks,
-                  ifm_arena_printf(page->arena, "%s: time of a load by working set", cell->title), &svg);
-    add_figure("Time of one load by working set; dotted lines mark the cache sizes found", &svg, page->out);
+    ifm_svg_curve(&curve, &svg);
+    add_figure("Time of one load by working set (logarithmic axes); dotted: cache sizes found", &svg, page->out);
     ifm_text_free(&svg);
 }
 
@@ -180,11 +216,13 @@ void ifm_html_cell(struct ifm_page *page, const struct ifm_view_cell *cell)
     ifm_html_escape(cell->unsupported, out);
     ifm_text_add(out, "</p>\n");
     if (cell->unsupported[0] == '\0') {
-        add_grid(page, &cell->arms);
+        add_grid(page, &cell->arms, "");
         add_ceilings(cell, out);
+        ifm_text_add(out, "<div class=\"charts\">\n");
         add_bars(page, cell->cell, "read_bytes_per_s", IFM_CEILING_READ, "Read bandwidth");
         add_bars(page, cell->cell, "flops_per_s", IFM_CEILING_FLOPS, "Arithmetic");
-        add_grid(page, &cell->caches);
+        ifm_text_add(out, "</div>\n");
+        add_grid(page, &cell->caches, "small");
         add_curve(page, cell);
     }
     ifm_text_add(out, "</section>\n");

@@ -15,7 +15,7 @@ struct ifm_svg_limit {
     double number;
 };
 
-/* Horizontal bars from zero, with the limits as dashed lines. Nothing is drawn when no bar is above zero. */
+/* Horizontal bars from zero, with the limits as ticks. Nothing is drawn when no bar is above zero. */
 void ifm_svg_bars(const struct ifm_bar *bars, size_t n_bars, const struct ifm_svg_limit *limits, size_t n_limits,
                   const char *title, struct ifm_text *out);
 
@@ -24,11 +24,18 @@ struct ifm_svg_point {
     const char *text; /* "32 KiB: 101 GB/s" */
 };
 struct ifm_svg_mark {
-    double x;
-    const char *text; /* "L2" */
+    double at;
+    const char *text; /* "L2", "10 ns" */
 };
-/* A curve over a logarithmic x axis (x > 0) and a y axis from zero, with vertical marks. */
-void ifm_svg_curve(const struct ifm_svg_point *points, size_t n_points, const struct ifm_svg_mark *marks,
-                   size_t n_marks, const char *title, struct ifm_text *out);
+/* A curve over two logarithmic axes. Points with x > 0 and y > 0, in order of x; marks outside the picture are left
+ * out. */
+struct ifm_svg_curve {
+    const struct ifm_svg_point *points;
+    size_t n_points;
+    const struct ifm_svg_mark *marks_x, *marks_y;
+    size_t n_marks_x, n_marks_y;
+    const char *title;
+};
+void ifm_svg_curve(const struct ifm_svg_curve *curve, struct ifm_text *out);
 
 #endif

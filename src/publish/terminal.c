@@ -2,6 +2,7 @@
 #include "publish/compose.h"
 #include "publish/view.h"
 #include <libsmartcols/libsmartcols.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -109,26 +110,54 @@ static const char *noted(const struct terminal *terminal, const struct ifm_field
     return text;
 }
 
-static size_t field_width(const struct terminal *terminal, const struct ifm_field *field, bool stacked)
+/* The widest text and the widest interval of a column. */
+struct widths {
+    size_t text, interval;
+};
+
+static struct widths widths_of(const struct terminal *terminal, const struct ifm_grid *grid, size_t column)
 {
-    size_t text = width_of(noted(terminal, field)), interval = width_of(plain(terminal, field->interval));
-    if (stacked)
-        return text > interval ? text : interval;
-    return text + (interval > 0 ? interval + 1 : 0);
+    struct widths widest = {0, 0};
+    for (size_t r = 0; r < grid->n_rows; r++) {
+        const struct ifm_field *field = &grid->fields[r * grid->n_columns + column];
+        size_t text = width_of(noted(terminal, field)), interval = width_of(plain(terminal, field->interval));
+        widest.text = text > widest.text ? text : widest.text;
+        widest.interval = interval > widest.interval ? interval : widest.interval;
+    }
+    return widest;
 }
 
 static size_t grid_width(const struct terminal *terminal, const struct ifm_grid *grid, bool headings, bool stacked)
 {
     size_t total = INDENT;
     for (size_t c = 0; c < grid->n_columns; c++) {
-        size_t widest = headings ? width_of(grid->headings[c].text) : 0;
-        for (size_t r = 0; r < grid->n_rows; r++) {
-            size_t width = field_width(terminal, &grid->fields[r * grid->n_columns + c], stacked);
-            widest = width > widest ? width : widest;
-        }
-        total += widest + 2;
+        struct widths widest = widths_of(terminal, grid, c);
+        size_t heading = headings ? width_of(grid->headings[c].text) : 0;
+        size_t both = widest.text + (widest.interval > 0 ? 1 + widest.interval : 0);
+        size_t above = widest.text > widest.interval ? widest.text : widest.interval;
+        size_t width = stacked ? above : both;
+        total += (width > heading ? width : heading) + 2;
     }
     return total - 2;
+}
+
+static const char *padded(const struct terminal *terminal, const char *text, size_t width, bool left)
+{
+    int blanks = (int)(width - width_of(text));
+    return left ? ifm_arena_printf(terminal->arena, "%s%*s", text, blanks, "")
+                : ifm_arena_printf(terminal->arena, "%*s%s", blanks, "", text);
+}
+
+/* Number and interval side by side, each in its own lane, so that both can be read down the column. */
+static const char *side_by_side(const struct terminal *terminal, const struct ifm_grid *grid, size_t row, size_t column)
+{
+    const struct ifm_field *field = &grid->fields[row * grid->n_columns + column];
+    struct widths lanes = widths_of(terminal, grid, column);
+    const char *text = noted(terminal, field), *interval = plain(terminal, field->interval);
+    if (lanes.interval == 0 || (text[0] == '\0' && interval[0] == '\0'))
+        return text;
+    return ifm_arena_printf(terminal->arena, "%s %s", padded(terminal, text, lanes.text, grid->headings[column].left),
+                            padded(terminal, interval, lanes.interval, true));
 }
 
 static int add_line(struct terminal *terminal, struct libscols_table *table, const struct ifm_grid *grid, size_t row,
@@ -139,9 +168,9 @@ static int add_line(struct terminal *terminal, struct libscols_table *table, con
         return -1;
     for (size_t c = 0; c < grid->n_columns; c++) {
         const struct ifm_field *field = &grid->fields[row * grid->n_columns + c];
-        const char *interval = plain(terminal, field->interval), *text = second ? interval : noted(terminal, field);
-        if (!stacked && interval[0] != '\0')
-            text = ifm_arena_printf(terminal->arena, "%s %s", text, interval);
+        const char *text = second    ? plain(terminal, field->interval)
+                           : stacked ? noted(terminal, field)
+                                     : side_by_side(terminal, grid, row, c);
         struct libscols_cell *cell = scols_line_get_cell(line, c);
         enum ifm_tone tone = second ? IFM_TONE_DIM : field->tone;
         if (scols_cell_set_data(cell, text) != 0)
@@ -215,10 +244,41 @@ static enum ifm_status say_grid(struct terminal *terminal, const struct ifm_grid
     return ok ? IFM_OK : ifm_fail(error, IFM_INTERNAL, "publish", NULL, "the terminal table could not be drawn");
 }
 
+/* The columns of one part, and those that belong to each. */
+static struct ifm_grid part_of(struct terminal *terminal, const struct ifm_grid *grid, int part)
+{
+    struct ifm_grid out = {.n_rows = grid->n_rows};
+    out.headings = IFM_ARENA_ARRAY(terminal->arena, struct ifm_heading, grid->n_columns + 1);
+    out.fields = IFM_ARENA_ARRAY(terminal->arena, struct ifm_field, grid->n_columns * grid->n_rows + 1);
+    for (size_t c = 0; c < grid->n_columns; c++)
+        if (grid->headings[c].part == 0 || grid->headings[c].part == part)
+            out.headings[out.n_columns++] = grid->headings[c];
+    size_t next = 0;
+    for (size_t i = 0; i < grid->n_columns * grid->n_rows; i++) {
+        int own = grid->headings[i % grid->n_columns].part;
+        if (own == 0 || own == part)
+            out.fields[next++] = grid->fields[i];
+    }
+    return out;
+}
+
+/* All columns in one table when they fit on a line, else the speeds first and the limits below. */
+static enum ifm_status say_arms(struct terminal *terminal, const struct ifm_grid *grid, struct ifm_error *error)
+{
+    if (grid_width(terminal, grid, true, false) <= LINE_WIDTH)
+        return say_grid(terminal, grid, true, error);
+    struct ifm_grid speeds = part_of(terminal, grid, 1), limits = part_of(terminal, grid, 2);
+    IFM_TRY(say_grid(terminal, &speeds, true, error));
+    if (limits.n_columns == 1 || limits.n_rows == 0)
+        return IFM_OK;
+    ifm_text_add(terminal->out, "\n");
+    return say_grid(terminal, &limits, true, error);
+}
+
 static enum ifm_status say_ceilings(struct terminal *terminal, const struct ifm_view_cell *cell,
                                     struct ifm_error *error)
 {
-    struct ifm_heading headings[4] = {{"", "", true}, {"", "", true}, {"", "", false}, {"", "", true}};
+    struct ifm_heading headings[4] = {{"", "", true, 0}, {"", "", true, 0}, {"", "", false, 0}, {"", "", true, 0}};
     struct ifm_field *fields = IFM_ARENA_ARRAY(terminal->arena, struct ifm_field, 4 * cell->n_ceilings + 1);
     for (size_t i = 0; i < cell->n_ceilings; i++) {
         const struct ifm_view_ceiling *ceiling = &cell->ceilings[i];
@@ -235,21 +295,24 @@ static enum ifm_status say_ceilings(struct terminal *terminal, const struct ifm_
     return say_grid(terminal, &grid, false, error);
 }
 
-/* One bar a size, scaled to the slowest load: a picture, not a number. */
+/* One bar a size, on a logarithmic scale from the fastest load to the slowest: a picture, not a number. */
 static void say_curve(struct terminal *terminal, const struct ifm_view_cell *cell)
 {
     static const char *const bars[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-    double top = 0;
-    for (size_t i = 0; i < cell->n_curve; i++)
-        top = cell->curve[i].number > top ? cell->curve[i].number : top;
-    if (cell->n_curve == 0 || top <= 0)
+    double low = INFINITY, high = 0;
+    for (size_t i = 0; i < cell->n_curve; i++) {
+        low = fmin(low, cell->curve[i].number);
+        high = fmax(high, cell->curve[i].number);
+    }
+    if (cell->n_curve == 0 || low <= 0)
         return;
+    double span = high > low ? log(high / low) : 1;
     const struct ifm_view_point *first = &cell->curve[0], *last = &cell->curve[cell->n_curve - 1];
     const char *line =
         ifm_arena_printf(terminal->arena, "load time by working set: %s (%s) ", first->size, first->time);
     for (size_t i = 0; i < cell->n_curve; i++) {
-        int level = (int)(cell->curve[i].number / top * 7.999);
-        line = ifm_arena_printf(terminal->arena, "%s%s", line, bars[level < 0 ? 0 : level > 7 ? 7 : level]);
+        int level = (int)(log(cell->curve[i].number / low) / span * 7.999);
+        line = ifm_arena_printf(terminal->arena, "%s%s", line, bars[level]);
     }
     ifm_text_printf(terminal->out, "\n%*s", INDENT, "");
     say(terminal, IFM_TONE_PLAIN, line);
@@ -269,9 +332,9 @@ static enum ifm_status say_cell(struct terminal *terminal, const struct ifm_view
     ifm_text_add(terminal->out, "  ");
     say(terminal, IFM_TONE_DIM, cell->conditions);
     ifm_text_add(terminal->out, "\n");
-    IFM_TRY(say_grid(terminal, &cell->arms, true, error));
+    IFM_TRY(say_arms(terminal, &cell->arms, error));
     IFM_TRY(say_ceilings(terminal, cell, error));
-    if (cell->caches.n_rows > 0)
+    if (cell->caches.n_rows > 0 && cell->arms.n_rows > 0)
         ifm_text_add(terminal->out, "\n");
     IFM_TRY(say_grid(terminal, &cell->caches, true, error));
     say_curve(terminal, cell);
@@ -309,6 +372,16 @@ static void say_findings(struct terminal *terminal, const struct ifm_view *view)
     }
 }
 
+static void say_causes(struct terminal *terminal, const struct ifm_view *view)
+{
+    if (view->n_rca > 0)
+        say(terminal, IFM_TONE_STRONG, "\nwhere to look for the cause\n");
+    for (size_t i = 0; i < view->n_rca; i++) {
+        ifm_text_printf(terminal->out, "%*s%zu ", INDENT, "", i + 1);
+        say_wrapped(terminal, view->rca[i], INDENT + 2, INDENT + 2);
+    }
+}
+
 enum ifm_status ifm_compose_terminal(const struct ifm_publication *publication, bool colour, bool utf8,
                                      struct ifm_text *out, struct ifm_error *error)
 {
@@ -325,7 +398,10 @@ enum ifm_status ifm_compose_terminal(const struct ifm_publication *publication, 
             ifm_text_printf(out, "%*s", (int)indent, "");
         say_wrapped(&terminal, view->reasons[i], indent, indent);
     }
+    if (view->rollback[0] != '\0')
+        ifm_text_printf(out, "%*s%s\n", (int)indent, "", view->rollback);
     enum ifm_status status = say_grid(&terminal, &view->gates, true, error);
+    say_causes(&terminal, view);
     for (size_t i = 0; i < view->n_cells && status == IFM_OK; i++)
         status = say_cell(&terminal, &view->cells[i], error);
     if (status == IFM_OK) {

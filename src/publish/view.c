@@ -100,7 +100,7 @@ static void build_gates(struct ifm_view_builder *builder)
     struct ifm_arena *arena = builder->arena;
     struct ifm_grid grid = ifm_view_grid(arena, 5, verdict->n_gates);
     for (size_t c = 0; c < 5; c++)
-        grid.headings[c] = (struct ifm_heading){headings[c], "", true};
+        grid.headings[c] = (struct ifm_heading){headings[c], "", true, 0};
     for (size_t i = 0; i < verdict->n_gates; i++) {
         const struct ifm_gate_result *result = &verdict->gates[i];
         const struct ifm_gate *gate = result->gate;
@@ -140,6 +140,11 @@ const struct ifm_view *ifm_view_build(const struct ifm_publication *publication,
     view->tone = look.tone;
     view->reasons = (const char *const *)publication->verdict->reasons;
     view->n_reasons = publication->verdict->n_reasons;
+    view->rollback = publication->verdict->rollback
+                         ? ifm_arena_printf(arena, "Roll back to %s.", publication->verdict->rollback_to)
+                         : "";
+    view->rca = (const char *const *)publication->verdict->rca;
+    view->n_rca = publication->verdict->n_rca;
     build_gates(&builder);
     view->n_cells = publication->plan->n_cells;
     view->cells = IFM_ARENA_ARRAY(arena, struct ifm_view_cell, view->n_cells + 1);

@@ -100,6 +100,31 @@ static void test_names_what_is_wrong(void **state)
     folder_remove(&folder);
 }
 
+/* Before a folder is derived from again, only what `run` wrote has to fit. */
+static void test_record_alone(void **state)
+{
+    (void)state;
+    struct folder folder = make_run();
+    struct ifm_error error = {0};
+    write_text(&folder, "derived.json", "abc");
+    write_manifest(&folder);
+    write_text(&folder, "derived.json", "edited");
+    write_text(&folder, "report.csv", "new");
+    assert_check(&folder, "derived.json", "has changed");
+    assert_int_equal(ifm_manifest_check_record(folder.path, &error), IFM_OK);
+    static const char *const names[] = {"plan.json", "run.log", "samples/0-latency-slots.csv"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        write_text(&folder, names[i], "edited");
+        assert_int_equal(ifm_manifest_check_record(folder.path, &error), IFM_INVALID);
+        assert_non_null(strstr(error.where, names[i]));
+        write_text(&folder, names[i], "abc");
+    }
+    write_text(&folder, "samples/1-latency.csv", "");
+    assert_int_equal(ifm_manifest_check_record(folder.path, &error), IFM_INVALID);
+    assert_non_null(strstr(error.message, "does not list"));
+    folder_remove(&folder);
+}
+
 static void test_links_are_refused(void **state)
 {
     (void)state;
@@ -188,6 +213,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lists_every_file_but_private_ones),
         cmocka_unit_test(test_names_what_is_wrong),
+        cmocka_unit_test(test_record_alone),
         cmocka_unit_test(test_links_are_refused),
         cmocka_unit_test(test_names_that_cannot_be_listed),
         cmocka_unit_test(test_bad_manifests),

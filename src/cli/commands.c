@@ -1,0 +1,109 @@
+/* The table of commands, and the program as the generators see it. */
+#include "cli/cli.h"
+
+#include <string.h>
+
+#define FORMATS "table|md|csv|json|jsonl"
+static const struct ifm_option help_option = {"help", 'h', NULL, NULL, "print this help"};
+
+static const struct ifm_option run_options[] = {
+    {"config", 'c', "FILE", NULL, "a YAML study, or the config.lock.json of a run"},
+    {"override", '\0', "PATH=VALUE", NULL, "set one parameter; may be given often; VALUE may be a list"},
+    {"out", '\0', "DIR", NULL, "the run folder, which must be new or empty (default: below runs/)"},
+    {"resume", '\0', "DIR", NULL, "go on with an interrupted run"},
+    {"dry-run", '\0', NULL, NULL, "print the plan and a time estimate; record nothing"},
+    {"format", '\0', "FORMAT", FORMATS, "how results are printed"},
+    {"quiet", '\0', NULL, NULL, "no progress and no notes"},
+    {"help", 'h', NULL, NULL, "print this help"},
+};
+enum { RUN_OPTIONS = sizeof run_options / sizeof *run_options };
+
+static const struct ifm_option rerun_options[] = {
+    {"out", '\0', "DIR", NULL, "the new run folder (default: below runs/)"},
+    {"format", '\0', "FORMAT", FORMATS, "how results are printed"},
+    {"quiet", '\0', NULL, NULL, "no progress and no notes"},
+    {"help", 'h', NULL, NULL, "print this help"},
+};
+
+static const struct ifm_option folder_options[] = {
+    {"format", '\0', "FORMAT", FORMATS, "how results are printed"},
+    {"help", 'h', NULL, NULL, "print this help"},
+};
+
+const struct ifm_verb ifm_verbs[] = {
+    {"run", "[-c FILE] [--out DIR] [OPTIONS]", "measure a study and judge it", run_options, RUN_OPTIONS, true,
+     ifm_cmd_run},
+    {"decode", "[OPTIONS]", "measure decode attention over a KV cache against this machine's ceilings", run_options,
+     RUN_OPTIONS, true, ifm_cmd_run},
+    {"stream", "[OPTIONS]", "measure this device's bandwidth, FLOP rate and cache sizes", run_options, RUN_OPTIONS,
+     true, ifm_cmd_run},
+    {"null", "[OPTIONS]", "measure the lab itself with a step that does nothing", run_options, RUN_OPTIONS, true,
+     ifm_cmd_run},
+    {"rerun", "DIR [OPTIONS]", "measure again with the exact configuration of a run folder", rerun_options, 4, false,
+     ifm_cmd_rerun},
+    {"derive", "DIR", "recompute every number of a run folder from its raw record", folder_options, 2, false,
+     ifm_cmd_derive},
+    {"judge", "DIR", "recompute the verdict of a run folder and exit with it", folder_options, 2, false, ifm_cmd_judge},
+    {"report", "DIR", "write the report of a run folder again", folder_options, 2, false, ifm_cmd_report},
+    {"verify", "DIR", "check every hash of a run folder and recompute every number", &help_option, 1, false,
+     ifm_cmd_verify},
+    {"explain", "[METRIC]", "print a metric's definition, formula and limits", &help_option, 1, false, ifm_cmd_explain},
+    {"doctor", "", "print what this machine can and cannot measure, and what would help", &help_option, 1, false,
+     ifm_cmd_doctor},
+    {"workloads", "", "list what can be measured", &help_option, 1, false, ifm_cmd_workloads},
+    {"help", "[COMMAND]", "print help", NULL, 0, false, ifm_cmd_help},
+    {"man", "", "print the manual page", NULL, 0, false, ifm_cmd_man},
+    {"completion", "bash|zsh|fish", "print a shell completion script", NULL, 0, false, ifm_cmd_completion},
+    {"schema", "[--markdown]", "print the JSON Schema of the configuration", NULL, 0, false, ifm_cmd_schema},
+    {"version", "", "print the version", NULL, 0, false, ifm_cmd_version},
+    {NULL, NULL, NULL, NULL, 0, false, NULL},
+};
+
+const struct ifm_verb *ifm_verb_find(const char *name)
+{
+    for (const struct ifm_verb *verb = ifm_verbs; verb->name != NULL; verb++)
+        if (strcmp(verb->name, name) == 0)
+            return verb;
+    return NULL;
+}
+
+/* Sections whose flags a command takes: the common ones, then its own workload's or, for the program, all of them. */
+static const struct ifm_section *const *sections_of(const char *command, bool all, struct ifm_arena *arena)
+{
+    size_t n = 0;
+    const struct ifm_section **sections = IFM_ARENA_ARRAY(arena, const struct ifm_section *, 64);
+    sections[n++] = &ifm_section_general;
+    sections[n++] = &ifm_section_device;
+    sections[n++] = &ifm_section_measure;
+    for (size_t i = 0; ifm_workloads[i] != NULL; i++)
+        if (all || strcmp(ifm_workloads[i]->name, command) == 0)
+            sections[n++] = ifm_workloads[i]->params;
+    return sections;
+}
+
+struct ifm_program *ifm_cli_program(struct ifm_arena *arena)
+{
+    enum { VERBS = sizeof ifm_verbs / sizeof *ifm_verbs - 1 };
+    struct ifm_program *program = IFM_ARENA_NEW(arena, struct ifm_program);
+    struct ifm_command *commands = IFM_ARENA_ARRAY(arena, struct ifm_command, VERBS);
+    for (size_t i = 0; i < VERBS; i++) {
+        const struct ifm_verb *verb = &ifm_verbs[i];
+        commands[i] =
+            (struct ifm_command){verb->name, verb->synopsis, verb->help, verb->options, verb->n_options, NULL};
+        if (verb->measures)
+            commands[i].sections = sections_of(verb->name, false, arena);
+    }
+    *program = (struct ifm_program){
+        .name = "inferometer",
+        .purpose = "measure LLM inference, and refuse numbers that cannot be defended",
+        .version = IFM_VERSION,
+        .date = "November 21, 2026",
+        .about = "Inferometer runs real inference kernels, measures them against the limits of the machine measured in "
+                 "the same minutes, decides whether a change is an improvement, and refuses to print a number that it "
+                 "cannot defend. A run leaves a folder from which every published number can be recomputed.",
+        .commands = commands,
+        .n_commands = VERBS,
+        .sections = sections_of("", true, arena),
+    };
+    return program;
+}

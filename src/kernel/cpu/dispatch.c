@@ -1,0 +1,63 @@
+/* The dispatch table: one row per operation and instruction set. */
+#include "kernel/cpu/dispatch.h"
+
+#include "kernel/cpu/isa.h"
+#include "kernel/cpu/kernels.h"
+
+#include <string.h>
+
+/* Scalar and SSE2 multiply and add in two instructions; the count of operations is the same. */
+#define STREAM_ROWS(set)                                                                                               \
+    {"read.linear", #set, {.read = ifm_read_linear_##set}, 0},                                                         \
+        {"read.streams4", #set, {.read = ifm_read_streams4_##set}, 0},                                                 \
+        {"read.prefetch", #set, {.read = ifm_read_prefetch_##set}, 0},                                                 \
+        {"write.store", #set, {.write = ifm_write_store_##set}, 0},                                                    \
+        {"copy.load_store", #set, {.copy = ifm_copy_load_store_##set}, 0},
+#define NONTEMPORAL_ROWS(set)                                                                                          \
+    {"write.nontemporal", #set, {.write = ifm_write_nontemporal_##set}, 0},                                            \
+        {"copy.nontemporal", #set, {.copy = ifm_copy_nontemporal_##set}, 0},
+#define COMPUTE_ROWS(set, lanes)                                                                                       \
+    {"flops.fma8", #set, {.flops = ifm_flops_fma8_##set}, 2 * 2 * 8 * (lanes)},                                        \
+        {"flops.fma12", #set, {.flops = ifm_flops_fma12_##set}, 2 * 2 * 12 * (lanes)},                                 \
+        {"flops.fma16", #set, {.flops = ifm_flops_fma16_##set}, 2 * 2 * 16 * (lanes)},                                 \
+        {"decode.online", #set, {.decode = ifm_decode_online_##set}, 0},
+
+static void write_memset(void *to, size_t bytes, uint64_t pattern)
+{
+    memset(to, (int)(pattern & 0xff), bytes);
+}
+
+static void copy_memcpy(void *to, const void *from, size_t bytes)
+{
+    memcpy(to, from, bytes);
+}
+
+static const struct ifm_kernel table[] = {
+#if defined(__x86_64__)
+    STREAM_ROWS(avx512) NONTEMPORAL_ROWS(avx512) COMPUTE_ROWS(avx512, 16) STREAM_ROWS(avx2) NONTEMPORAL_ROWS(avx2)
+        COMPUTE_ROWS(avx2, 8) STREAM_ROWS(sse2) NONTEMPORAL_ROWS(sse2) COMPUTE_ROWS(sse2, 4) NONTEMPORAL_ROWS(scalar)
+#endif
+            STREAM_ROWS(scalar) COMPUTE_ROWS(scalar, 1){"write.memset", "", {.write = write_memset}, 0},
+    {"copy.memcpy", "", {.copy = copy_memcpy}, 0},
+    {"caches.chase", "", {.chase = ifm_caches_chase}, 0},
+};
+
+const struct ifm_kernel *ifm_kernels(size_t *n)
+{
+    *n = sizeof table / sizeof table[0];
+    return table;
+}
+
+const struct ifm_kernel *ifm_kernel_find(const char *op, const char *isa)
+{
+    if (strcmp(isa, "auto") == 0) {
+        const char *const *names;
+        size_t n;
+        ifm_isas(&names, &n);
+        isa = names[0];
+    }
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
+        if (strcmp(table[i].op, op) == 0 && (table[i].isa[0] == '\0' || strcmp(table[i].isa, isa) == 0))
+            return &table[i];
+    return NULL;
+}

@@ -1,0 +1,6 @@
+/* Peak FLOP probes: avx512. */
+#if defined(__x86_64__)
+#define IFM_ISA avx512
+#define IFM_LANE_BYTES 64
+#include "kernel/cpu/flops_body.h"
+#endif

@@ -1,0 +1,23 @@
+/* Declarations of every kernel, per instruction set; only dispatch.c and the kernels themselves need them. */
+#ifndef IFM_KERNEL_CPU_KERNELS_H
+#define IFM_KERNEL_CPU_KERNELS_H
+
+#include "kernel/cpu/dispatch.h"
+
+#define IFM_DECLARE_KERNELS(isa)                                                                                       \
+    ifm_read_fn ifm_read_linear_##isa, ifm_read_streams4_##isa, ifm_read_prefetch_##isa;                               \
+    ifm_write_fn ifm_write_store_##isa, ifm_write_nontemporal_##isa;                                                   \
+    ifm_copy_fn ifm_copy_load_store_##isa, ifm_copy_nontemporal_##isa;                                                 \
+    ifm_flops_fn ifm_flops_fma8_##isa, ifm_flops_fma12_##isa, ifm_flops_fma16_##isa;                                   \
+    ifm_decode_fn ifm_decode_online_##isa;
+
+IFM_DECLARE_KERNELS(scalar)
+#if defined(__x86_64__)
+IFM_DECLARE_KERNELS(sse2)
+IFM_DECLARE_KERNELS(avx2)
+IFM_DECLARE_KERNELS(avx512)
+#endif
+
+ifm_chase_fn ifm_caches_chase;
+
+#endif

@@ -1,0 +1,6 @@
+/* Read, write and copy probes: sse2. */
+#if defined(__x86_64__)
+#define IFM_ISA sse2
+#define IFM_LANE_BYTES 16
+#include "kernel/cpu/stream_body.h"
+#endif

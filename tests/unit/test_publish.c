@@ -1,0 +1,276 @@
+/* The formats: one set of field names, honest states, no number where there is none. */
+/* clang-format off */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+/* clang-format on */
+
+#include "publish/compose.h"
+#include "publish_sample.h"
+#include <locale.h>
+#include <math.h>
+
+static struct ifm_error error;
+
+/* What ifm_publish_table writes; the caller frees. */
+static char *table(enum ifm_format format, bool colour)
+{
+    struct ifm_publication publication = sample_publication(NULL);
+    char *data = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&data, &size);
+    assert_int_equal(ifm_publish_table(&publication, format, colour, out, &error), IFM_OK);
+    fclose(out);
+    if (getenv("IFM_TEST_SHOW") != NULL)
+        fputs(data, stderr);
+    return data;
+}
+
+static void assert_has(const char *text, const char *part)
+{
+    if (strstr(text, part) == NULL)
+        fail_msg("\"%s\" is missing in:\n%s", part, text);
+}
+
+static void assert_lacks(const char *text, const char *part)
+{
+    if (strstr(text, part) != NULL)
+        fail_msg("\"%s\" must not stand in:\n%s", part, text);
+}
+
+static void table_shows_every_state(void **state)
+{
+    (void)state;
+    char *text = table(IFM_FORMAT_TABLE, false);
+    assert_true(strncmp(text, "BLOCKED  The gate energy is blocked", 30) == 0);
+    assert_has(text, "decode kv_len=4096  hot cache, 8 threads, margin ±0.3 %");
+    assert_has(text, "412.3 µs");
+    assert_has(text, "±0.8");
+    assert_has(text, "faster 1.94x");
+    assert_has(text, "[1.92, 1.96]");
+    assert_has(text, " baseline at 92.3 % of its read ceiling");
+    assert_has(text, "Roll back to plain.");
+    assert_has(text, "1 environment: the governor");
+    assert_has(text, "slower 0.888x");
+    assert_has(text, "32 KiB [32, 64]");
+    assert_has(text, "undecided 0.999x");
+    assert_has(text, "refused");
+    assert_has(text, "inactive");
+    assert_has(text, "baseline");
+    assert_has(text, "(best of 3: read.linear)");
+    assert_has(text, "absent: the shape needs 96.0 GiB");
+    assert_has(text, "Remedy: sweep larger working sets");
+    assert_has(text, rule_3);
+    assert_has(text, "invalid: decode kv_len=4096, packed:");
+    assert_true(strstr(text, "invalid: ") < strstr(text, "warning: ") &&
+                strstr(text, "warning: ") < strstr(text, "note: "));
+    assert_lacks(text, "nan");
+    assert_lacks(text, "\033");
+    assert_lacks(text, "\\x");
+    free(text);
+}
+
+static void table_fits_a_hundred_columns(void **state)
+{
+    (void)state;
+    char *text = table(IFM_FORMAT_TABLE, false);
+    for (char *line = strtok(text, "\n"); line != NULL; line = strtok(NULL, "\n")) {
+        size_t width = mbstowcs(NULL, line, 0);
+        assert_true(width != (size_t)-1);
+        if (width > 100)
+            fail_msg("%zu columns: %s", width, line);
+        assert_true(line[0] == '\0' || line[strlen(line) - 1] != ' ');
+    }
+    free(text);
+}
+
+static void table_has_colour_only_when_asked(void **state)
+{
+    (void)state;
+    char *text = table(IFM_FORMAT_TABLE, true);
+    assert_has(text, "\033[32m");
+    assert_has(text, "\033[0m");
+    free(text);
+}
+
+static void table_is_ascii_without_utf8(void **state)
+{
+    (void)state;
+    assert_non_null(setlocale(LC_CTYPE, "C"));
+    char *text = table(IFM_FORMAT_TABLE, false);
+    setlocale(LC_CTYPE, "C.UTF-8");
+    for (const char *c = text; *c != '\0'; c++)
+        assert_true((unsigned char)*c < 0x80);
+    assert_has(text, "412.3 us");
+    assert_has(text, "+-0.8");
+    assert_lacks(text, "\\x");
+    free(text);
+}
+
+static void markdown_is_a_table(void **state)
+{
+    (void)state;
+    char *text = table(IFM_FORMAT_MD, true);
+    assert_has(text, "## BLOCKED: The gate energy is blocked");
+    assert_has(text, "| arm | time/step | read | of ceiling |");
+    assert_has(text, "| **half** | 412.3 µs ±0.8 |");
+    assert_has(text, "refused<sup>");
+    assert_lacks(text, "\033");
+    assert_lacks(text, "nan");
+    free(text);
+}
+
+/* Fields of one CSV record; quotes are taken off. */
+static size_t split(char *line, char *fields[], size_t limit)
+{
+    size_t n = 0;
+    char *in = line;
+    while (n < limit) {
+        char *out = in;
+        fields[n++] = out;
+        bool quoted = *in == '"';
+        in += quoted;
+        while (*in != '\0' && (quoted || *in != ',')) {
+            if (quoted && in[0] == '"' && in[1] != '"') {
+                quoted = false;
+                in++;
+                continue;
+            }
+            in += quoted && *in == '"';
+            *out++ = *in++;
+        }
+        bool last = *in == '\0';
+        *out = '\0';
+        in++;
+        if (last)
+            break;
+    }
+    return n;
+}
+
+static void csv_has_one_row_per_number(void **state)
+{
+    (void)state;
+    char *text = table(IFM_FORMAT_CSV, false), *rest = NULL, *fields[20];
+    size_t rows = 0, absent = 0;
+    char *line = strtok_r(text, "\n", &rest);
+    assert_string_equal(line, "run_id,cell,arm,role,metric,value,unit,low,high,level,n,n_of,state,text,reason,remedy");
+    while ((line = strtok_r(NULL, "\n", &rest)) != NULL) {
+        assert_int_equal(split(line, fields, 20), 16);
+        assert_string_equal(fields[0], "a1b2c3d4e5f6");
+        assert_string_equal(fields[4], sample_numbers[rows].metric);
+        bool ok = strcmp(fields[12], "ok") == 0;
+        assert_int_equal(ok, fields[5][0] != '\0');
+        assert_true(ok || fields[14][0] != '\0');
+        if (ok)
+            assert_true(strtod(fields[5], NULL) == sample_numbers[rows].value.number);
+        absent += strcmp(fields[12], "absent") == 0;
+        rows++;
+    }
+    assert_int_equal(rows, COUNT(sample_numbers));
+    assert_int_equal(absent, 2);
+    free(text);
+}
+
+static void csv_quotes_what_needs_it(void **state)
+{
+    (void)state;
+    struct ifm_number odd[] = {{"a,b", "say \"hi\"", "step_ns", {.state = IFM_STATE_ABSENT, .reason = "two\nlines"}}};
+    sample_fill(odd, 1);
+    struct ifm_derived derived = sample_derived;
+    derived.numbers = odd;
+    derived.n_numbers = 1;
+    struct ifm_publication publication = sample_publication(NULL);
+    publication.derived = &derived;
+    struct ifm_text text = {0};
+    ifm_compose_csv(&publication, &text);
+    assert_has(text.data, "a1b2c3d4e5f6,\"a,b\",\"say \"\"hi\"\"\",,step_ns,,ns,,,,,,absent,,\"two\nlines\",\n");
+    ifm_text_free(&text);
+}
+
+static void json_lines_have_the_same_fields(void **state)
+{
+    (void)state;
+    char *text = table(IFM_FORMAT_JSONL, false), *rest = NULL;
+    size_t rows = 0;
+    for (char *line = strtok_r(text, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest)) {
+        json_t *row = json_loads(line, 0, NULL);
+        assert_non_null(row);
+        assert_int_equal(json_object_size(row), 16);
+        const struct ifm_value *value = &sample_numbers[rows].value;
+        assert_int_equal(json_is_null(json_object_get(row, "value")), value->state != IFM_STATE_OK);
+        assert_int_equal(json_is_integer(json_object_get(row, "value")), value->is_integer);
+        assert_int_equal(json_is_null(json_object_get(row, "low")), !value->has_interval);
+        json_decref(row);
+        rows++;
+    }
+    assert_int_equal(rows, COUNT(sample_numbers));
+    free(text);
+}
+
+static void json_is_one_object(void **state)
+{
+    (void)state;
+    char *text = table(IFM_FORMAT_JSON, false);
+    json_t *object = json_loads(text, 0, NULL);
+    assert_non_null(object);
+    assert_string_equal(json_string_value(json_object_get(object, "run_id")), "a1b2c3d4e5f6");
+    assert_true(json_is_object(json_object_get(object, "verdict")));
+    assert_int_equal(json_array_size(json_object_get(object, "numbers")), COUNT(sample_numbers));
+    const json_t *finding = json_array_get(json_object_get(object, "findings"), 2);
+    assert_string_equal(json_string_value(json_object_get(finding, "severity")), "invalid");
+    json_decref(object);
+    free(text);
+}
+
+static void a_number_that_is_none_is_an_error(void **state)
+{
+    (void)state;
+    struct ifm_number bad[] = {{D, "plain", "step_ns", {.number = NAN}}};
+    sample_fill(bad, 1);
+    struct ifm_derived derived = sample_derived;
+    derived.numbers = bad;
+    derived.n_numbers = 1;
+    struct ifm_publication publication = sample_publication(NULL);
+    publication.derived = &derived;
+    assert_int_equal(ifm_publish_table(&publication, IFM_FORMAT_CSV, false, stderr, &error), IFM_INTERNAL);
+    assert_has(error.message, "step_ns");
+}
+
+static void missing_intervals_say_why(void **state)
+{
+    (void)state;
+    struct ifm_number short_run[] = {
+        {D, "plain", "step_ns", {.number = 801234, .n = 3, .n_of = "blocks", .text = "needs 6 blocks, has 3"}}};
+    sample_fill(short_run, 1);
+    struct ifm_derived derived = sample_derived;
+    derived.numbers = short_run;
+    derived.n_numbers = 1;
+    struct ifm_publication publication = sample_publication(NULL);
+    publication.derived = &derived;
+    struct ifm_text text = {0};
+    assert_int_equal(ifm_compose_terminal(&publication, false, true, &text, &error), IFM_OK);
+    assert_has(text.data, "no interval: needs 6 blocks, has 3");
+    ifm_text_free(&text);
+}
+
+int main(void)
+{
+    setlocale(LC_CTYPE, "C.UTF-8");
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(table_shows_every_state),
+        cmocka_unit_test(table_fits_a_hundred_columns),
+        cmocka_unit_test(table_has_colour_only_when_asked),
+        cmocka_unit_test(table_is_ascii_without_utf8),
+        cmocka_unit_test(markdown_is_a_table),
+        cmocka_unit_test(csv_has_one_row_per_number),
+        cmocka_unit_test(csv_quotes_what_needs_it),
+        cmocka_unit_test(json_lines_have_the_same_fields),
+        cmocka_unit_test(json_is_one_object),
+        cmocka_unit_test(a_number_that_is_none_is_an_error),
+        cmocka_unit_test(missing_intervals_say_why),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

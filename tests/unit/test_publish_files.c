@@ -1,0 +1,300 @@
+/* The files of a run folder: what they hold, and that verify names what was edited. */
+/* clang-format off */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+/* clang-format on */
+
+#include "base/file.h"
+#include "publish/compose.h"
+#include "publish/html.h"
+#include "publish_sample.h"
+#include "sample/manifest.h"
+#include <unistd.h>
+
+static struct ifm_error error;
+static char dir[256];
+static const char *const names[] = {"derived.json", "verdict.json", "metrics.json",
+                                    "report.csv",   "report.html",  "manifest.sha256"};
+
+static const char *path_of(const char *name)
+{
+    static char path[512];
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    return path;
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    const char *base = getenv("TMPDIR");
+    snprintf(dir, sizeof dir, "%s/ifm-publish-XXXXXX", base == NULL ? "/tmp" : base);
+    if (mkdtemp(dir) == NULL)
+        return -1;
+    struct ifm_publication publication = sample_publication(dir);
+    return ifm_publish_files(&publication, &error) == IFM_OK ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(names); i++)
+        unlink(path_of(names[i]));
+    return rmdir(dir);
+}
+
+static char *content(const char *name)
+{
+    char *data;
+    size_t size;
+    assert_int_equal(ifm_file_read(path_of(name), 1 << 24, &data, &size, &error), IFM_OK);
+    return data;
+}
+
+static void assert_has(const char *text, const char *part)
+{
+    if (strstr(text, part) == NULL)
+        fail_msg("\"%s\" is missing in:\n%s", part, text);
+}
+
+static void assert_lacks(const char *text, const char *part)
+{
+    if (strstr(text, part) != NULL)
+        fail_msg("\"%s\" must not stand in:\n%s", part, text);
+}
+
+static enum ifm_status verify(void)
+{
+    struct ifm_publication publication = sample_publication(dir);
+    memset(&error, 0, sizeof error);
+    return ifm_publish_verify(&publication, &error);
+}
+
+/* Replace the first `old` of a file. */
+static void edit(const char *name, const char *old, const char *new)
+{
+    char *data = content(name), *at = strstr(data, old);
+    if (at == NULL)
+        fail_msg("\"%s\" is missing in %s:\n%s", old, name, data);
+    struct ifm_text text = {0};
+    ifm_text_append(&text, data, (size_t)(at - data));
+    ifm_text_add(&text, new);
+    ifm_text_add(&text, at + strlen(old));
+    assert_int_equal(ifm_file_write_atomic(path_of(name), text.data, text.size, &error), IFM_OK);
+    ifm_text_free(&text);
+    free(data);
+}
+
+static void fresh_files_verify_and_are_whole(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(names); i++)
+        assert_true(ifm_file_exists(path_of(names[i])));
+    assert_int_equal(verify(), IFM_OK);
+    assert_int_equal(ifm_manifest_check(dir, &error), IFM_OK);
+}
+
+static void verify_names_an_edited_number(void **state)
+{
+    (void)state;
+    edit("derived.json", "412300.0", "402300.0");
+    assert_int_equal(verify(), IFM_INVALID);
+    assert_has(error.message, "derived.json: cell decode kv_len=4096 arm half metric step_ns");
+    assert_has(error.message, "file says 402300.0, record gives 412300.0");
+}
+
+static void verify_accepts_the_last_bit_of_a_real_only(void **state)
+{
+    (void)state;
+    edit("derived.json", "412300.0", "412300.0000000001");
+    assert_int_equal(verify(), IFM_OK);
+    edit("derived.json", "412300.0000000001", "412300.00001");
+    assert_int_equal(verify(), IFM_INVALID);
+}
+
+static void verify_compares_integers_and_words_exactly(void **state)
+{
+    (void)state;
+    edit("derived.json", "\"value\": 4800,", "\"value\": 4801,");
+    assert_int_equal(verify(), IFM_INVALID);
+    assert_has(error.message, "metric samples_count");
+    edit("derived.json", "4801,", "4800,");
+    edit("derived.json", "no energy counter", "an energy counter");
+    assert_int_equal(verify(), IFM_INVALID);
+    assert_has(error.message, "metric energy_per_token_j");
+}
+
+static void verify_sees_what_is_missing_or_added(void **state)
+{
+    (void)state;
+    edit("metrics.json", "\"quality_delta_pct\": null,", "");
+    assert_int_equal(verify(), IFM_INVALID);
+    assert_has(error.message, "metrics.json: quality_delta_pct: file says nothing, record gives null");
+    edit("metrics.json", "\"l2_hit_pct\"", "\"quality_delta_pct\": null, \"l2_hit_pct\"");
+    assert_int_equal(verify(), IFM_OK);
+    edit("metrics.json", "\"l2_hit_pct\"", "\"extra\": 1, \"l2_hit_pct\"");
+    assert_int_equal(verify(), IFM_INVALID);
+    assert_has(error.message, "metrics.json: extra: file says 1, record gives nothing");
+}
+
+static void verify_sees_an_absent_number_made_up(void **state)
+{
+    (void)state;
+    edit("metrics.json", "\"l2_hit_pct\": null", "\"l2_hit_pct\": 0");
+    assert_int_equal(verify(), IFM_INVALID);
+    assert_has(error.message, "l2_hit_pct: file says 0, record gives null");
+}
+
+static void verify_names_the_line_of_a_text(void **state)
+{
+    (void)state;
+    edit("report.csv", ",half,variant,step_ns,412300,", ",half,variant,step_ns,312300,");
+    assert_int_equal(verify(), IFM_INVALID);
+    assert_string_equal(error.message, "report.csv differs from what the record gives at line 14");
+    edit("report.csv", ",half,variant,step_ns,312300,", ",half,variant,step_ns,412300,");
+    edit("report.html", "BLOCKED</div>", "PASS</div>");
+    assert_int_equal(verify(), IFM_INVALID);
+    assert_has(error.message, "report.html differs from what the record gives at line ");
+}
+
+static void verify_wants_every_file(void **state)
+{
+    (void)state;
+    unlink(path_of("verdict.json"));
+    assert_int_equal(verify(), IFM_INVALID);
+    assert_string_equal(error.message, "verdict.json is missing");
+    assert_int_equal(ifm_file_write_atomic(path_of("verdict.json"), "{", 1, &error), IFM_OK);
+    assert_int_equal(verify(), IFM_INVALID);
+    assert_has(error.message, "not valid JSON");
+}
+
+static void metrics_json_has_the_standard_shape(void **state)
+{
+    (void)state;
+    char *text = content("metrics.json");
+    json_t *object = json_loads(text, 0, NULL);
+    double mean, tokens;
+    int seed, repeats, warmup, fixed_clock;
+    assert_int_equal(json_unpack(object, "{s:{s:n,s:n,s:b,s:i},s:{s:n,s:i,s:i},s:{s:f},s:f,s:n,s:n,s:n}", "env", "gpu",
+                                 "driver", "fixed_clock", &fixed_clock, "seed", &seed, "pipeline", "mode", "repeats",
+                                 &repeats, "warmup", &warmup, "latency_ms", "mean", &mean, "throughput_toks_s", &tokens,
+                                 "l2_hit_pct", "ept_j_per_tok", "quality_delta_pct"),
+                     0);
+    assert_int_equal(seed, 7);
+    assert_int_equal(repeats, 4800);
+    assert_int_equal(warmup, 50);
+    assert_false(fixed_clock);
+    assert_true(mean > 0.8030 && mean < 0.8031);
+    assert_true(tokens == 9984.3);
+    const json_t *absent = json_object_get(json_object_get(object, "_absent"), "ept_j_per_tok");
+    assert_string_equal(json_string_value(json_object_get(absent, "reason")),
+                        "no energy counter is readable on this machine");
+    assert_non_null(json_object_get(json_object_get(object, "_absent"), "l2_hit_pct"));
+    assert_string_equal(json_string_value(json_object_get(json_object_get(object, "_units"), "latency_ms.mean")), "ms");
+    assert_int_equal(json_array_size(json_object_get(object, "cells")), 3);
+    const json_t *third = json_array_get(json_object_get(object, "cells"), 2);
+    absent = json_object_get(json_object_get(third, "_absent"), "latency_ms.p50");
+    assert_has(json_string_value(json_object_get(absent, "reason")), "the shape needs 96.0 GiB");
+    json_decref(object);
+    free(text);
+}
+
+static void the_report_needs_no_script_and_no_network(void **state)
+{
+    (void)state;
+    char *html = content("report.html");
+    assert_has(html, "default-src 'none'");
+    assert_lacks(html, "<script");
+    assert_lacks(html, "http://");
+    assert_lacks(html, "https://");
+    assert_lacks(html, "url(");
+    assert_lacks(html, dir);
+    free(html);
+}
+
+static void the_report_shows_what_the_record_gives(void **state)
+{
+    (void)state;
+    char *html = content("report.html");
+    assert_true(strstr(html, "class=\"verdict warn\"") < strstr(html, "<table"));
+    assert_has(html, "BLOCKED</div>");
+    assert_has(html, "412.3 µs</span> <span class=\"interval\">±0.8</span>");
+    assert_has(html, "faster 1.94x");
+    assert_has(html, "refused<sup><a href=\"#note-");
+    assert_has(html, "<li id=\"note-1\">no energy counter is readable on this machine. Remedy: run as root");
+    assert_has(html, "measured read ceiling 23.09 GB/s");
+    assert_has(html, "<polyline");
+    assert_has(html, "absent: no cpufreq here");
+    assert_has(html, "Example CPU @ 2.10 GHz");
+    assert_has(html, "inferometer rerun DIR");
+    assert_has(html, "Limits of this report");
+    assert_has(html, "2025-11-21 12:00 UTC");
+    assert_lacks(html, ">nan");
+    free(html);
+}
+
+static void hostile_names_are_escaped(void **state)
+{
+    (void)state;
+    struct ifm_arm arms[] = {{.name = "<img src=x onerror='a()'>", .role = IFM_ROLE_BASELINE}};
+    struct ifm_cell cells[] = {{.name = "a\"b & c|d", .arms = arms, .n_arms = 1, .unsupported = ""}};
+    struct ifm_number numbers[] = {{"a\"b & c|d", "<img src=x onerror='a()'>", "step_ns", {.number = 5}}};
+    sample_fill(numbers, 1);
+    struct ifm_plan plan = sample_plan;
+    plan.cells = cells;
+    plan.n_cells = 1;
+    struct ifm_derived derived = sample_derived;
+    derived.numbers = numbers;
+    derived.n_numbers = 1;
+    struct ifm_publication publication = sample_publication(NULL);
+    publication.plan = &plan;
+    publication.derived = &derived;
+    struct ifm_text html = {0}, md = {0};
+    assert_int_equal(ifm_compose_html(&publication, &html, &error), IFM_OK);
+    assert_lacks(html.data, "<img");
+    assert_has(html.data, "&lt;img src=x onerror=&#39;a()&#39;&gt;");
+    assert_has(html.data, "a&quot;b &amp; c|d");
+    ifm_compose_markdown(&publication, &md);
+    assert_has(md.data, "\\<img src=x onerror='a()'\\>");
+    assert_has(md.data, "c\\|d");
+    ifm_text_free(&html);
+    ifm_text_free(&md);
+}
+
+static void a_run_without_facts_still_reports(void **state)
+{
+    (void)state;
+    struct ifm_publication publication = sample_publication(NULL);
+    publication.events = NULL;
+    publication.lock = NULL;
+    struct ifm_text html = {0};
+    assert_int_equal(ifm_compose_html(&publication, &html, &error), IFM_OK);
+    assert_has(html.data, "run.log holds no environment event");
+    json_t *metrics = ifm_compat_sop(&publication);
+    assert_true(json_is_null(json_object_get(json_object_get(metrics, "env"), "fixed_clock")));
+    assert_non_null(json_object_get(json_object_get(metrics, "_absent"), "env.fixed_clock"));
+    json_decref(metrics);
+    ifm_text_free(&html);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(fresh_files_verify_and_are_whole, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(verify_names_an_edited_number, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(verify_accepts_the_last_bit_of_a_real_only, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(verify_compares_integers_and_words_exactly, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(verify_sees_what_is_missing_or_added, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(verify_sees_an_absent_number_made_up, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(verify_names_the_line_of_a_text, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(verify_wants_every_file, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(metrics_json_has_the_standard_shape, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_report_needs_no_script_and_no_network, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_report_shows_what_the_record_gives, set_up, tear_down),
+        cmocka_unit_test(hostile_names_are_escaped),
+        cmocka_unit_test(a_run_without_facts_still_reports),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

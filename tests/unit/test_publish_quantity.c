@@ -1,0 +1,91 @@
+/* Quantities for people: prefix, digits, interval. */
+/* clang-format off */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+/* clang-format on */
+
+#include "publish/quantity.h"
+
+static struct ifm_arena *arena;
+
+static int set_up(void **state)
+{
+    (void)state;
+    arena = ifm_arena_create();
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    ifm_arena_destroy(arena);
+    return 0;
+}
+
+static struct ifm_value with_interval(double x, double low, double high, const char *unit)
+{
+    return (struct ifm_value){.number = x, .low = low, .high = high, .has_interval = true, .unit = unit};
+}
+
+static void assert_full(struct ifm_value value, const char *expected)
+{
+    assert_string_equal(ifm_quantity_full(&value, arena), expected);
+}
+
+static void a_prefix_keeps_numbers_short(void **state)
+{
+    (void)state;
+    assert_full((struct ifm_value){.number = 12.3456, .unit = "ns"}, "12.3 ns");
+    assert_full((struct ifm_value){.number = 12345.6, .unit = "ns"}, "12.3 µs");
+    assert_full((struct ifm_value){.number = 1.5e9, .unit = "ns"}, "1.50 s");
+    assert_full((struct ifm_value){.number = 2.31e10, .unit = "B/s"}, "23.1 GB/s");
+    assert_full((struct ifm_value){.number = 0.25, .unit = "s"}, "250 ms");
+    assert_full((struct ifm_value){.number = 32768, .is_integer = true, .unit = "B"}, "32 KiB");
+    assert_full((struct ifm_value){.number = 4800, .is_integer = true, .unit = "count"}, "4800");
+    assert_full((struct ifm_value){.number = 2431, .unit = "tokens/s"}, "2431/s");
+    assert_full((struct ifm_value){.number = 5.25, .unit = "FLOP/B"}, "5.25 FLOP/B");
+}
+
+static void the_interval_decides_the_digits(void **state)
+{
+    (void)state;
+    assert_full(with_interval(412.345, 411.5, 413.2, "ns"), "412.3 ns ±0.8");
+    assert_full(with_interval(412.345, 392, 432, "ns"), "412 ns ±20");
+    assert_full(with_interval(1.943, 1.921, 1.962, "1"), "1.94 ±0.02");
+    assert_full(with_interval(412.345, 412.3449, 412.3451, "ns"), "412.3 ns ±<0.1");
+}
+
+static void an_uneven_interval_shows_its_ends(void **state)
+{
+    (void)state;
+    assert_full(with_interval(10, 9.9, 11, "ns"), "10.0 ns [9.9, 11.0]");
+    /* An estimate outside its interval must not hide behind a half-width. */
+    assert_full(with_interval(10, 11, 12, "ns"), "10.0 ns [11.0, 12.0]");
+    struct ifm_value ratio = with_interval(1.943, 1.921, 1.962, "1");
+    assert_string_equal(ifm_quantity_range(&ratio, arena), "[1.92, 1.96]");
+}
+
+static void small_and_odd_numbers_stay_numbers(void **state)
+{
+    (void)state;
+    assert_full((struct ifm_value){.number = 3.12e-7, .unit = "1"}, "3.1e-7");
+    assert_full((struct ifm_value){.number = 0, .unit = "ns"}, "0.00 ns");
+    assert_full((struct ifm_value){.number = -12.34, .unit = "%"}, "-12.3 %");
+    assert_full(with_interval(0, -1, 1, "%"), "0.00 % ±1.00");
+    assert_string_equal(ifm_quantity_bare(700000, "ns", arena), "700 µs");
+    assert_string_equal(ifm_quantity_bare(0.5, "1", arena), "0.5");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_prefix_keeps_numbers_short),
+        cmocka_unit_test(the_interval_decides_the_digits),
+        cmocka_unit_test(an_uneven_interval_shows_its_ends),
+        cmocka_unit_test(small_and_odd_numbers_stay_numbers),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
