@@ -14,9 +14,8 @@ ours()
         --format json --out "ours-$1" 2>/dev/null |
         python3 -c '
 import json, sys
-rows = json.load(sys.stdin)
-rates = [row.get("number", row.get("value")) for row in rows if row.get("metric") == "read_bytes_per_s"]
-rates = [rate for rate in rates if rate is not None]
+rows = json.load(sys.stdin)["numbers"]
+rates = [row["value"] for row in rows if row["metric"] == "read_bytes_per_s" and row["state"] == "ok"]
 print(max(rates) / 1e9 if rates else "")'
 }
 with_sysbench()

@@ -15,7 +15,7 @@ MAX_LINE, MAX_FILE, MAX_FUNCTION, MAX_BLOB = 120, 600, 70, 256 * 1024
 CODE = (".c", ".h", ".cu")
 LINED = CODE + (".py", ".sh", ".cmake")
 # Their bytes are data: nothing about white space is said of them.
-DATA = ("tests/fuzz/corpus/*", "tests/golden/*/std*", "tests/golden/*/in/*", "*.png", "*.ico", "*.bin")
+DATA = ("tests/fuzz/corpus/*", "tests/fake/*", "tests/golden/*/std*", "tests/golden/*/in/*", "*.png", "*.ico", "*.bin")
 
 # name of the rule -> (pattern of the call, folders where it is allowed, what to do instead)
 BANNED = {

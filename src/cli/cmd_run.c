@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "model/plan_json.h"
+#include <stdio.h>
 #include <string.h>
 
 /* config -> plan -> run -> record -> derive -> judge -> publish */
@@ -62,7 +63,14 @@ enum ifm_status ifm_cmd_run(int argc, char **argv, struct ifm_error *error)
     struct ifm_config *config = ifm_story_config();
     const struct ifm_workload *quick = ifm_workload_find(argv[0]);
     struct ifm_options options = {.workload = quick == NULL ? NULL : quick->name};
-    enum ifm_status status = ifm_options_parse(argc, argv, false, config, &options, error);
+    enum ifm_status status = IFM_OK;
+    if (quick != NULL) {
+        char assignment[64];
+        snprintf(assignment, sizeof assignment, "workload=%s", quick->name);
+        status = ifm_config_override(config, assignment, error);
+    }
+    if (status == IFM_OK)
+        status = ifm_options_parse(argc, argv, false, config, &options, error);
     if (status == IFM_OK && options.help)
         status = ifm_cmd_help(2, (char *[]){(char *)"help", argv[0], NULL}, error);
     else if (status == IFM_OK)

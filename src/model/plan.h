@@ -83,7 +83,8 @@ struct ifm_plan {
     size_t n_gates;
 };
 
-/* The arms of slot order `block` (0, 1, ...) of a cell: 2 * n_arms indices. Pure; the same for every build. */
+/* The order of the slots in measured block `block` (its number in the record, warm-up blocks counted): 2 * n_arms
+ * indices. Pure; the same for every build. */
 void ifm_plan_order(const struct ifm_cell *cell, unsigned block, unsigned *order);
 
 #endif

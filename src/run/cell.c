@@ -169,7 +169,7 @@ static void choose_counts(struct ifm_arm_run *arm, const struct ifm_measure *mea
         arm->inner = clamp_u32((double)measure->inner, 1, MOST_INNER);
     else
         arm->inner = clamp_u32(ceil(shortest / arm->step_ns), 1, MOST_INNER);
-    double sample_ns = arm->step_ns * arm->inner;
+    double sample_ns = arm->step_ns * arm->inner + clock_ns;
     double wanted = ceil(measure->slot_min_s * 1e9 / sample_ns);
     if (wanted < (double)measure->slot_steps)
         wanted = (double)measure->slot_steps;
@@ -237,6 +237,8 @@ static enum ifm_status take_over(struct ifm_cell_run *cell, const json_t *events
 enum ifm_status ifm_cell_calibrate(struct ifm_cell_run *cell, const json_t *events, struct ifm_error *error)
 {
     bool taken;
+    if (cell->plan->measure.cache == IFM_CACHE_COLD) /* the first flush maps its buffer: not under the clock */
+        IFM_TRY(cell->device->ops->flush(cell->device, error));
     IFM_TRY(take_over(cell, events, &taken, error));
     if (taken) {
         allocate_block(cell);

@@ -40,7 +40,7 @@ config "" >whole.yaml
 measured whole >whole.txt
 slots=$(slots_of whole)
 [ "$(wc -l <whole.txt)" -ge 12 ] || fail "only $(wc -l <whole.txt) measured slots"
-grep -q ' 2000' whole.txt || fail "the script's slow arm is not in the record"
+grep -q ' 20[0-9][0-9]' whole.txt || fail "the script's slow arm is not in the record"
 tried=0
 for die in 1 2 $((slots / 3)) $((slots / 2 + 1)) $((slots - 1)); do
     dir=killed-$die

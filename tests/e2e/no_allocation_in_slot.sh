@@ -7,7 +7,7 @@ threads=$(nproc)
 for workload in null stream decode; do
     case $workload in
     null) set -- ;;
-    stream) set -- --size 1MiB ;;
+    stream) set -- --size 1MiB --override stream.probe=read ;;
     decode) set -- --kv-len 256 --batch 1 ;;
     esac
     IFM_ALLOC_REPORT=${scratch:?}/report LD_PRELOAD=$IFM_ALLOC_GUARD "$INFEROMETER" "$workload" "$@" \
