@@ -137,8 +137,8 @@ static void add_figure(const char *caption, const struct ifm_text *svg, struct i
 static const struct ifm_value *shown_value(const struct ifm_page *page, const char *cell, const char *arm,
                                            const char *metric)
 {
-    const struct ifm_number *number = ifm_derived_find(page->publication->derived, cell, arm, metric);
-    return number != NULL && number->value.state == IFM_STATE_OK ? &number->value : NULL;
+    const struct ifm_value *value = ifm_index_find(&page->view->index, cell, arm, metric);
+    return value != NULL && value->state == IFM_STATE_OK ? value : NULL;
 }
 
 /* The arms' rate of one kind against the measured ceiling of that kind. */
@@ -151,7 +151,7 @@ static void add_bars(struct ifm_page *page, const struct ifm_cell *cell, const c
     size_t n_bars = 0, n_limits = 0;
     for (size_t a = 0; a < cell->n_arms; a++) {
         const struct ifm_value *value = shown_value(page, cell->name, cell->arms[a].name, metric);
-        if (value == NULL || !ifm_view_is_row(page->publication->derived, cell, &cell->arms[a]))
+        if (value == NULL || !ifm_view_is_row(page->view, cell, &cell->arms[a]))
             continue;
         bars[n_bars++] = (struct ifm_bar){cell->arms[a].name, ifm_quantity_full(value, arena),
                                           value->number,      value->low,

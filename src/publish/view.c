@@ -136,6 +136,7 @@ const struct ifm_view *ifm_view_build(const struct ifm_publication *publication,
     struct ifm_view *view = IFM_ARENA_NEW(arena, struct ifm_view);
     struct ifm_view_builder builder = {.publication = publication, .arena = arena, .view = view};
     struct outcome_look look = look_of(publication->verdict->outcome);
+    view->index = ifm_index_build(publication->derived, arena);
     view->label = look.label;
     view->tone = look.tone;
     view->reasons = (const char *const *)publication->verdict->reasons;

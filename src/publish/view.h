@@ -5,6 +5,7 @@
 #ifndef IFM_PUBLISH_VIEW_H
 #define IFM_PUBLISH_VIEW_H
 
+#include "publish/index.h"
 #include "publish/publish.h"
 
 enum ifm_tone { IFM_TONE_PLAIN = 0, IFM_TONE_STRONG, IFM_TONE_DIM, IFM_TONE_GOOD, IFM_TONE_BAD, IFM_TONE_WARN };
@@ -67,7 +68,8 @@ struct ifm_view_note {
 };
 
 struct ifm_view {
-    const char *label; /* "PASS", "FAIL", "BLOCKED", "MEASURED" */
+    struct ifm_index index; /* of the derived numbers */
+    const char *label;      /* "PASS", "FAIL", "BLOCKED", "MEASURED" */
     enum ifm_tone tone;
     const char *const *reasons;
     size_t n_reasons;
@@ -86,7 +88,7 @@ struct ifm_view {
 const struct ifm_view *ifm_view_build(const struct ifm_publication *publication, struct ifm_arena *arena);
 
 /* Whether an arm is a row of its cell's table: no cache probe, and a ceiling only in a cell of ceilings. */
-bool ifm_view_is_row(const struct ifm_derived *derived, const struct ifm_cell *cell, const struct ifm_arm *arm);
+bool ifm_view_is_row(const struct ifm_view *view, const struct ifm_cell *cell, const struct ifm_arm *arm);
 /* Word and tone of a severity: "note", "warning", "invalid". */
 const char *ifm_severity_label(enum ifm_severity severity);
 enum ifm_tone ifm_severity_tone(enum ifm_severity severity);

@@ -10,8 +10,7 @@
 static const struct ifm_value *value_of(const struct ifm_view_builder *builder, const char *cell, const char *arm,
                                         const char *metric)
 {
-    const struct ifm_number *number = ifm_derived_find(builder->publication->derived, cell, arm, metric);
-    return number == NULL ? NULL : &number->value;
+    return ifm_index_find(&builder->view->index, cell, arm, metric);
 }
 
 /* A cell whose arms are all ceilings is a cell about ceilings: there they are rows. */
@@ -23,15 +22,15 @@ static bool has_subject(const struct ifm_cell *cell)
     return false;
 }
 
-bool ifm_view_is_row(const struct ifm_derived *derived, const struct ifm_cell *cell, const struct ifm_arm *arm)
+bool ifm_view_is_row(const struct ifm_view *view, const struct ifm_cell *cell, const struct ifm_arm *arm)
 {
-    bool probe = ifm_derived_find(derived, cell->name, arm->name, IFM_METRIC_LOAD) != NULL;
+    bool probe = ifm_index_find(&view->index, cell->name, arm->name, IFM_METRIC_LOAD) != NULL;
     return !probe && (arm->role != IFM_ROLE_CEILING || !has_subject(cell));
 }
 
 static bool is_row(const struct ifm_view_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm)
 {
-    return ifm_view_is_row(builder->publication->derived, cell, arm);
+    return ifm_view_is_row(builder->view, cell, arm);
 }
 
 static bool is_shown(const struct ifm_view_builder *builder, const struct ifm_cell *cell, const char *metric)

@@ -12,8 +12,9 @@ outside=$(grep -oE "(src|href)=[\"'](https?:|//)[^\"']*|url\(|<script" out/repor
 
 browse()
 {
-    timeout 120 chromium --headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage --allow-file-access-from-files \
-        --user-data-dir="${scratch:?}/profile" --enable-logging=stderr --v=0 --virtual-time-budget=3000 "$@" 2>log ||
+    timeout 120 chromium --headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage \
+        --allow-file-access-from-files --user-data-dir="${scratch:?}/profile" --enable-logging=stderr --v=0 \
+        --virtual-time-budget=3000 "$@" 2>log ||
         fail "chromium: $(tail -1 log)"
     ! grep CONSOLE log | grep -iE 'error|uncaught|refused|violat' || fail "the page complains"
 }
@@ -33,7 +34,8 @@ cat >frames.html <<'EOF'
 onload = () => {
   const said = [...document.querySelectorAll('iframe')].map(frame => {
     const page = frame.contentDocument.documentElement;
-    return `width ${frame.clientWidth}: ${page.scrollWidth > frame.clientWidth ? 'scrolls to ' + page.scrollWidth : 'fits'}`;
+    const width = frame.clientWidth, needs = page.scrollWidth;
+    return `width ${width}: ${needs > width ? 'scrolls to ' + needs : 'fits'}`;
   });
   document.getElementById('said').textContent = said.join('\n');
 };

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 /* clang-format on */
 
+#include "publish/columns.h"
 #include "publish/compose.h"
 #include "publish_sample.h"
 #include <locale.h>
@@ -256,6 +257,27 @@ static void missing_intervals_say_why(void **state)
     ifm_text_free(&text);
 }
 
+static bool derive_knows(const char *metric)
+{
+    for (size_t i = 0; ifm_derive_metric(i) != NULL; i++)
+        if (strcmp(ifm_derive_metric(i), metric) == 0)
+            return true;
+    return false;
+}
+
+static void every_column_is_a_metric_of_derive(void **state)
+{
+    (void)state;
+    for (size_t c = 0; c < ifm_n_columns; c++)
+        if (!derive_knows(ifm_columns[c].metric))
+            fail_msg("derive makes no %s", ifm_columns[c].metric);
+    for (int kind = IFM_CEILING_READ; kind <= IFM_CEILING_FLOPS; kind++)
+        assert_true(derive_knows(ifm_column_ceiling_metric((enum ifm_ceiling)kind)));
+    for (int level = 1; level <= IFM_CACHES_SHOWN; level++)
+        assert_true(derive_knows(ifm_column_cache_metric(level)));
+    assert_true(derive_knows(IFM_METRIC_TIME) && derive_knows(IFM_METRIC_LOAD) && derive_knows(IFM_METRIC_CHANGE));
+}
+
 int main(void)
 {
     setlocale(LC_CTYPE, "C.UTF-8");
@@ -271,6 +293,7 @@ int main(void)
         cmocka_unit_test(json_is_one_object),
         cmocka_unit_test(a_number_that_is_none_is_an_error),
         cmocka_unit_test(missing_intervals_say_why),
+        cmocka_unit_test(every_column_is_a_metric_of_derive),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
