@@ -82,16 +82,6 @@ static enum ifm_status bind_row(struct binding *binding, const struct ifm_node *
     return ifm_slot_set(source->config, slot, IFM_RANK_FILE, values, n, error);
 }
 
-/* Whether some row's path continues after `path` and a dot. */
-static bool is_prefix(const struct ifm_config *config, const char *path)
-{
-    size_t length = strlen(path);
-    for (size_t i = 0; i < config->n_slots; i++)
-        if (strncmp(config->slots[i].row->path, path, length) == 0 && config->slots[i].row->path[length] == '.')
-            return true;
-    return false;
-}
-
 /* Recursion is bounded: the tree has at most 16 levels. */
 static enum ifm_status bind_mapping(struct binding *binding, const struct ifm_node *mapping, const char *prefix,
                                     struct ifm_error *error)
@@ -102,7 +92,7 @@ static enum ifm_status bind_mapping(struct binding *binding, const struct ifm_no
         const char *path = prefix[0] == '\0' ? node->key : ifm_arena_printf(config->arena, "%s.%s", prefix, node->key);
         struct ifm_slot *slot = ifm_config_find(config, path);
         bool arms = strcmp(path, "arms") == 0, gates = strcmp(path, "gates") == 0;
-        bool section = is_prefix(config, path);
+        bool section = ifm_config_is_section(config, path);
         if (slot == NULL && !arms && !gates && !section)
             return ifm_config_unknown_key(config, path, ifm_node_key_where(source, node), error);
         IFM_TRY(note_key(binding, node, path, error));

@@ -65,6 +65,15 @@ struct ifm_slot *ifm_config_find(const struct ifm_config *config, const char *pa
     return NULL;
 }
 
+bool ifm_config_is_section(const struct ifm_config *config, const char *path)
+{
+    size_t length = strlen(path);
+    for (size_t i = 0; i < config->n_slots; i++)
+        if (strncmp(config->slots[i].row->path, path, length) == 0 && config->slots[i].row->path[length] == '.')
+            return true;
+    return false;
+}
+
 static const char *last_part(const char *path)
 {
     const char *dot = strrchr(path, '.');

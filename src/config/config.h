@@ -61,7 +61,8 @@ const char *ifm_config_nearest_flag(const struct ifm_config *config, const char 
 IFM_CHECKED enum ifm_status ifm_config_resolve(struct ifm_config *config, struct ifm_error *error);
 const struct ifm_study *ifm_config_study(const struct ifm_config *config);
 const struct ifm_device_config *ifm_config_device(const struct ifm_config *config);
-/* config.lock.json (new reference): {"schema", "parameters": {every path: value or list}, "arms", "gates", "hash"}. */
+/* config.lock.json (new reference): {"schema", "parameters": {every path: value or list}, "arms", "gates", "hash"}.
+ * The hash is the SHA-256 of {"parameters", "arms", "gates"} in compact form. */
 json_t *ifm_config_lock_json(const struct ifm_config *config);
 
 #endif

@@ -51,7 +51,7 @@ void ifm_generate_fish(const struct ifm_program *program, struct ifm_text *out);
 /* JSON Schema (draft 2020-12) of the YAML file. `sections` begin with general, device and measure; the names of
  * the others are the workloads. */
 void ifm_generate_schema(const struct ifm_section *const *sections, struct ifm_text *out);
-/* Tables for docs/configuration.md. */
+/* docs/configuration.md. */
 void ifm_generate_markdown(const struct ifm_section *const *sections, struct ifm_text *out);
 
 #endif

@@ -1,6 +1,7 @@
 /* Help text and the tables of the documentation; and the pieces that every generator shares. */
 #include "config/generate_row.h"
 
+#include <ctype.h>
 #include <string.h>
 
 enum { WIDTH = 100, COLUMN = 28 };
@@ -57,8 +58,8 @@ void ifm_row_value(const struct ifm_param *row, struct ifm_text *out)
 
 static bool has_unit(const struct ifm_param *row)
 {
-    return row->unit[0] != '\0' && strcmp(row->unit, "1") != 0 && row->type != IFM_TYPE_SECONDS &&
-           row->type != IFM_TYPE_BYTES;
+    return row->unit[0] != '\0' && strcmp(row->unit, "1") != 0 && strcmp(row->unit, "count") != 0 &&
+           row->type != IFM_TYPE_SECONDS && row->type != IFM_TYPE_BYTES;
 }
 
 void ifm_row_sentence(const struct ifm_param *row, const char *more, struct ifm_arena *arena, struct ifm_text *out)
@@ -78,7 +79,7 @@ void ifm_row_sentence(const struct ifm_param *row, const char *more, struct ifm_
     }
     if (more != NULL)
         ifm_text_printf(&details, "%s%s", details.size > 0 ? "; " : "", more);
-    ifm_text_add(out, row->help);
+    ifm_text_printf(out, "%c%s", toupper((unsigned char)row->help[0]), row->help + 1);
     if (details.size > 0)
         ifm_text_printf(out, " (%s)", details.data);
     ifm_text_free(&details);
@@ -200,22 +201,42 @@ static void markdown_row(const struct ifm_param *row, struct ifm_arena *arena, s
     else
         ifm_text_printf(out, " | `%s`", row->fallback);
     ifm_text_printf(out, " | %s | ", ifm_param_range(row, arena));
-    ifm_escape(row->help, "|", bars, out);
+    ifm_text_printf(out, "%c", toupper((unsigned char)row->help[0]));
+    ifm_escape(row->help + 1, "|", bars, out);
     ifm_text_add(out, " |\n");
 }
 
 static void markdown_section(const struct ifm_section *section, struct ifm_arena *arena, struct ifm_text *out)
 {
-    ifm_text_printf(out, "### `%s`: %c%s\n\n", section->name, section->help[0] | 0x20, section->help + 1);
+    ifm_text_printf(out, "## `%s`: %c%s\n\n", section->name, tolower((unsigned char)section->help[0]),
+                    section->help + 1);
     ifm_text_add(out, "| key | flag | type | default | allowed | meaning |\n|---|---|---|---|---|---|\n");
     for (size_t i = 0; i < section->n; i++)
         markdown_row(&section->rows[i], arena, out);
     ifm_text_add(out, "\n");
 }
 
+/* What the tables alone do not say. */
+static const char markdown_head[] =
+    "# Configuration\n\n"
+    "This page is generated from the parameter tables; edit the tables, not this page.\n\n"
+    "A study is a YAML file (`-c FILE`), flags, or both. Keys nest or are dotted: `decode: {kv_len: 4096}` and\n"
+    "`decode.kv_len: 4096` are the same. Any key can be set with `--override key=value`. From lowest to highest rank:\n"
+    "default, preset, file, `--override`, flag.\n\n"
+    "A list on a *sweepable* key (`[512, 1024]`, or `512,1024`) is an axis: every combination of axes is a cell. An\n"
+    "axis has at most 256 distinct values. Sizes take `KiB`, `MB` and the like, durations `ns` to `min`. Whether a\n"
+    "value is a number or a word is decided by its key, so booleans are `true` and `false` only.\n\n"
+    "A file is UTF-8 text of at most 1 MiB and 16 levels, and one document. Anchors, aliases and tags are refused, "
+    "and\n"
+    "so is every key that is unknown, given twice, or meant for a workload that the study does not run.\n\n"
+    "Each run writes `config.lock.json`: every parameter spelled out, and a hash. It can be given with `-c` in place "
+    "of\n"
+    "a YAML file. An edited lock is refused; change it with `--override`.\n\n";
+
 void ifm_generate_markdown(const struct ifm_section *const *sections, struct ifm_text *out)
 {
     struct ifm_arena *arena = ifm_arena_create();
+    ifm_text_add(out, markdown_head);
     for (size_t i = 0; sections[i] != NULL; i++)
         markdown_section(sections[i], arena, out);
     markdown_section(&ifm_section_arm, arena, out);

@@ -82,6 +82,8 @@ void ifm_node_add(struct ifm_node *parent, struct ifm_node *child);
 IFM_CHECKED enum ifm_status ifm_config_open(const struct ifm_config *config, const char *where,
                                             struct ifm_error *error); /* fails when already resolved */
 struct ifm_slot *ifm_config_find(const struct ifm_config *config, const char *path);
+/* Whether some row's path continues after `path` and a dot. */
+bool ifm_config_is_section(const struct ifm_config *config, const char *path);
 enum ifm_status ifm_config_unknown_key(const struct ifm_config *config, const char *path, const char *where,
                                        struct ifm_error *error); /* always fails, with the nearest key */
 /* Check and store the values of a row. A single text with commas is split where the row takes several. */

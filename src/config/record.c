@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LONGEST_ARM_NAME = 64, LONGEST_GATE_NAME = 128, MOST_FIELDS = 16 };
+enum { LONGEST_ARM_NAME = 48, LONGEST_GATE_NAME = 128, MOST_FIELDS = 16 };
 
 static enum ifm_status unknown_field(const struct ifm_source *source, const struct ifm_section *section,
                                      const struct ifm_node *node, struct ifm_error *error)
@@ -144,13 +144,18 @@ static enum ifm_status set_from_mapping(const struct ifm_source *source, const s
     for (const struct ifm_node *node = mapping->first; node != NULL; node = node->next) {
         const char *path =
             prefix[0] == '\0' ? node->key : ifm_arena_printf(source->config->arena, "%s.%s", prefix, node->key);
-        if (node->kind == IFM_NODE_MAPPING) {
+        bool section = node->kind == IFM_NODE_MAPPING && ifm_config_is_section(source->config, path);
+        if (!section && ifm_config_find(source->config, path) == NULL)
+            return ifm_config_unknown_key(source->config, path, ifm_node_key_where(source, node), error);
+        for (const struct ifm_node *other = mapping->first; other != node; other = other->next)
+            if (strcmp(other->key, node->key) == 0)
+                return ifm_fail(error, IFM_USAGE, ifm_node_key_where(source, node), "keep one of the two",
+                                "duplicate key '%s'; it is first set on line %u", path, other->key_line);
+        if (section) {
             IFM_TRY(set_from_mapping(source, node, path, arm, settings, error));
             continue;
         }
         struct ifm_raw value;
-        if (ifm_config_find(source->config, path) == NULL)
-            return ifm_config_unknown_key(source->config, path, ifm_node_key_where(source, node), error);
         IFM_TRY(ifm_node_scalar(source, node, path, &value, error));
         IFM_TRY(add_setting(source, arm, settings, path, value, error));
     }
@@ -179,7 +184,7 @@ static enum ifm_status check_arm_name(const char *name, const char *where, struc
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+.";
     ifm_param_shown(name, shown);
     if (name[0] == '\0' || name[strspn(name, letters)] != '\0' || strlen(name) > LONGEST_ARM_NAME)
-        return ifm_fail(error, IFM_USAGE, where, "use letters, digits and _ - + . ; at most 64",
+        return ifm_fail(error, IFM_USAGE, where, "use letters, digits and _ - + . ; at most 48",
                         "'%s' cannot be the name of an arm", shown);
     for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
         if (strcmp(name, taken[i]) == 0)

@@ -17,6 +17,7 @@ bool ifm_probe_live(const char *root)
     return root[0] == '\0';
 }
 
+IFM_PRINTF(3, 0)
 static bool path_of(char path[PATH_MAX], const char *root, const char *format, va_list arguments)
 {
     int head = snprintf(path, PATH_MAX, "%s", root);

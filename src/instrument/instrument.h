@@ -8,11 +8,8 @@
 
 #include "base/error.h"
 #include "model/catalog.h"
+#include "model/facts.h"
 #include <stdint.h>
-
-#ifndef IFM_ABSENT
-#define IFM_ABSENT INT64_MIN /* a column that was not read */
-#endif
 
 enum ifm_intrusion { IFM_INTRUSION_PASSIVE = 0, IFM_INTRUSION_SAMPLING, IFM_INTRUSION_REPLAYING };
 

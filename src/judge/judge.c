@@ -127,14 +127,25 @@ static void decide(struct judging *j, struct ifm_gate_result *result, const stru
                                v->text));
         return;
     }
-    /* A comparison that its own rule calls undecided decides no gate either: the words and the number must not part. */
-    if (v->text != NULL && strcmp(v->text, "undecided") == 0 && gate->interval && !satisfies(gate, v->number)) {
-        block(j, result, false, ifm_arena_printf(j->arena, "%s is undecided", gate->metric));
-        return;
-    }
     bool passed = gate->interval ? satisfies(gate, v->low) && satisfies(gate, v->high) : satisfies(gate, v->number);
     result->outcome = passed ? IFM_OUTCOME_PASS : IFM_OUTCOME_FAIL;
     result->reason = describe(j, gate, v, passed);
+}
+
+/* Rule 2: a comparison whose word changes without the disturbed blocks decides no gate; the finding says why. */
+static const struct ifm_finding *disputed(const struct ifm_derived *derived, const char *cell, const char *arm,
+                                          const char *metric)
+{
+    const struct ifm_number *change = ifm_derived_find(derived, cell, arm, "change_percent");
+    bool compares = strcmp(metric, "change_percent") == 0 || strcmp(metric, "speedup") == 0;
+    if (!compares || change == NULL || strcmp(change->value.text, "undecided") != 0)
+        return NULL;
+    for (size_t i = 0; i < derived->n_findings; i++) {
+        const struct ifm_finding *f = &derived->findings[i];
+        if (strcmp(f->rule, "rule-02") == 0 && strcmp(f->cell, cell) == 0 && strcmp(f->arm, arm) == 0)
+            return f;
+    }
+    return NULL;
 }
 
 /* ---- what a gate is about ---- */
@@ -175,6 +186,7 @@ static void judge_one(struct judging *j, const struct ifm_gate *gate, const stru
     struct ifm_gate_result *result = add_result(j, gate, cell->name, arm);
     const struct ifm_finding *invalid = invalid_in(j->derived, cell->name);
     const struct ifm_number *number = ifm_derived_find(j->derived, cell->name, arm, gate->metric);
+    const struct ifm_finding *dispute = disputed(j->derived, cell->name, arm, gate->metric);
     bool unsupported = cell->unsupported != NULL && cell->unsupported[0] != '\0';
     if (number != NULL)
         result->observed = number->value;
@@ -189,6 +201,8 @@ static void judge_one(struct judging *j, const struct ifm_gate *gate, const stru
                                                  invalid->text));
     else if (number == NULL)
         block(j, result, false, ifm_arena_printf(j->arena, "%s was not measured for arm \"%s\"", gate->metric, arm));
+    else if (dispute != NULL)
+        block(j, result, false, dispute->text);
     else
         decide(j, result, &number->value);
 }

@@ -8,6 +8,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* In memory, an integer column that was not read; in a file, an empty field. Never zero. */
+#define IFM_ABSENT INT64_MIN
+
 /* An arm's outputs compared with its oracle. */
 struct ifm_check {
     bool done;            /* false: the workload has no oracle */

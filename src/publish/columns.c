@@ -4,10 +4,10 @@
 const struct ifm_column_spec ifm_columns[] = {
     {"time/step", IFM_METRIC_TIME, IFM_COLUMN_QUANTITY, 1},
     {"read", "read_bytes_per_s", IFM_COLUMN_QUANTITY, 2},
-    {"of ceiling", "ceiling_read_percent", IFM_COLUMN_QUANTITY, 2},
+    {"of ceiling", "ceiling_read_percent", IFM_COLUMN_SHARE, 2},
     {"write", "write_bytes_per_s", IFM_COLUMN_QUANTITY, 2},
     {"compute", "flops_per_s", IFM_COLUMN_QUANTITY, 2},
-    {"of ceiling", "ceiling_flops_percent", IFM_COLUMN_QUANTITY, 2},
+    {"of ceiling", "ceiling_flops_percent", IFM_COLUMN_SHARE, 2},
     {"tokens", "tokens_generated_per_s", IFM_COLUMN_QUANTITY, 1},
     {"prompt tokens", "tokens_prompt_per_s", IFM_COLUMN_QUANTITY, 1},
     {"vs baseline", "speedup", IFM_COLUMN_COMPARISON, 1},

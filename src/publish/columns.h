@@ -4,7 +4,9 @@
 
 #include "model/plan.h"
 
-enum ifm_column_kind { IFM_COLUMN_QUANTITY = 0, IFM_COLUMN_COMPARISON };
+/* A quantity whose text, if any, says why it has no interval; a share of a ceiling, whose text names the ceiling's arm;
+ * a comparison, whose word stands in IFM_METRIC_CHANGE. */
+enum ifm_column_kind { IFM_COLUMN_QUANTITY = 0, IFM_COLUMN_SHARE, IFM_COLUMN_COMPARISON };
 
 struct ifm_column_spec {
     const char *heading;
@@ -22,6 +24,7 @@ const char *ifm_column_ceiling_metric(enum ifm_ceiling kind);
 /* The time of a step, and the time of one load of a cache probe. */
 #define IFM_METRIC_TIME "step_ns"
 #define IFM_METRIC_LOAD "load_ns"
+#define IFM_METRIC_CHANGE "change_percent"
 /* The cell's number that holds the size of a cache; levels count from 1. */
 enum { IFM_CACHES_SHOWN = 3 };
 const char *ifm_column_cache_metric(int level);

@@ -1,7 +1,8 @@
 /* metrics.json: the measurement standard's shape, with plain numbers or null.
  *
  * Sibling objects map a path to what a plain number cannot say: _units, _n, _ci (low, high, level) and _absent (reason,
- * remedy). The top level is the first arm of the first cell that is no ceiling; several cells stand in "cells". */
+ * remedy). The top level is the first arm of the first cell that is no ceiling (in a cell of ceilings: the first arm);
+ * several cells stand in "cells". */
 #include "publish/compose.h"
 #include "publish/facts.h"
 #include <string.h>
@@ -81,7 +82,7 @@ static const struct ifm_arm *first_arm(const struct ifm_cell *cell)
     for (size_t a = 0; a < cell->n_arms; a++)
         if (cell->arms[a].role != IFM_ROLE_CEILING)
             return &cell->arms[a];
-    return NULL;
+    return cell->n_arms > 0 ? &cell->arms[0] : NULL; /* a cell of ceilings: the first of them */
 }
 
 static void add_fields(json_t *object, const struct ifm_publication *publication, const struct ifm_cell *cell,

@@ -17,8 +17,9 @@ struct ifm_page {
 /* Text as character data or as a quoted attribute: & < > " ' are escaped, control characters dropped. */
 void ifm_html_escape(const char *text, struct ifm_text *out);
 
-/* html_parts.c: verdict, cells, footnotes, findings. */
+/* html_parts.c: verdict, root causes, cells, footnotes, findings. */
 void ifm_html_verdict(struct ifm_page *page);
+void ifm_html_causes(struct ifm_page *page);
 void ifm_html_cell(struct ifm_page *page, const struct ifm_view_cell *cell);
 void ifm_html_notes(struct ifm_page *page);
 void ifm_html_findings(struct ifm_page *page);

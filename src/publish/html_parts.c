@@ -71,12 +71,31 @@ void ifm_html_verdict(struct ifm_page *page)
         ifm_html_escape(view->reasons[i], out);
         ifm_text_add(out, i == 0 ? "</p>\n" : "</li>\n");
     }
-    ifm_text_add(out, view->n_reasons > 1 ? "</ul></div>\n" : "</div>\n");
+    ifm_text_add(out, view->n_reasons > 1 ? "</ul>\n" : "");
+    if (view->rollback[0] != '\0') {
+        ifm_text_add(out, "<p class=\"strong\">");
+        ifm_html_escape(view->rollback, out);
+        ifm_text_add(out, "</p>\n");
+    }
+    ifm_text_add(out, "</div>\n");
     if (view->gates.n_rows == 0)
         return;
     ifm_text_add(out, "<section><h2>Gates</h2>\n");
     add_grid(page, &view->gates, "");
     ifm_text_add(out, "</section>\n");
+}
+
+void ifm_html_causes(struct ifm_page *page)
+{
+    if (page->view->n_rca == 0)
+        return;
+    ifm_text_add(page->out, "<section><h2>Where to look for the cause</h2>\n<ol class=\"notes\">\n");
+    for (size_t i = 0; i < page->view->n_rca; i++) {
+        ifm_text_add(page->out, "<li>");
+        ifm_html_escape(page->view->rca[i], page->out);
+        ifm_text_add(page->out, "</li>\n");
+    }
+    ifm_text_add(page->out, "</ol></section>\n");
 }
 
 static void add_ceilings(const struct ifm_view_cell *cell, struct ifm_text *out)
@@ -132,7 +151,7 @@ static void add_bars(struct ifm_page *page, const struct ifm_cell *cell, const c
     size_t n_bars = 0, n_limits = 0;
     for (size_t a = 0; a < cell->n_arms; a++) {
         const struct ifm_value *value = shown_value(page, cell->name, cell->arms[a].name, metric);
-        if (cell->arms[a].role == IFM_ROLE_CEILING || value == NULL)
+        if (value == NULL || !ifm_view_is_row(page->publication->derived, cell, &cell->arms[a]))
             continue;
         bars[n_bars++] = (struct ifm_bar){cell->arms[a].name, ifm_quantity_full(value, arena),
                                           value->number,      value->low,

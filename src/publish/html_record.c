@@ -99,6 +99,23 @@ static bool is_scalar_list(const json_t *list)
     return true;
 }
 
+/* "level 1, type Data, bytes 32768", or NULL when a member is itself a tree. */
+static const char *flat_object(struct ifm_page *page, const json_t *object)
+{
+    const char *key, *text = "";
+    json_t *member;
+    if (!json_is_object(object) || json_object_get(object, "absent") != NULL)
+        return NULL;
+    json_object_foreach((json_t *)object, key, member)
+    {
+        if (json_is_object(member) || json_is_array(member))
+            return NULL;
+        text = ifm_arena_printf(page->arena, "%s%s%s %s", text, text[0] == '\0' ? "" : ", ", key,
+                                scalar_text(page, member));
+    }
+    return text;
+}
+
 static void add_facts(struct ifm_page *page, const char *name, const json_t *value);
 
 static void add_list(struct ifm_page *page, const char *name, const json_t *list)
@@ -109,7 +126,12 @@ static void add_list(struct ifm_page *page, const char *name, const json_t *list
     if (!is_scalar_list(list)) {
         json_array_foreach((json_t *)list, index, item)
         {
-            add_facts(page, ifm_arena_printf(page->arena, "%s %zu", name, index), item);
+            const char *label = ifm_arena_printf(page->arena, "%s %zu", name, index + 1),
+                       *flat = flat_object(page, item);
+            if (flat != NULL)
+                add_fact(page, label, flat, false);
+            else
+                add_facts(page, label, item);
         }
         return;
     }
@@ -236,6 +258,11 @@ static void add_definition(struct ifm_page *page, const struct ifm_metric *metri
 /* Not folded away: a link into a closed fold leads nowhere without script in some browsers. */
 void ifm_html_definitions(struct ifm_page *page)
 {
+    bool any = false;
+    for (size_t i = 0; i < page->n_metrics; i++)
+        any |= is_used(page, page->metrics[i].id);
+    if (!any)
+        return;
     ifm_text_add(page->out, "<section><h2>What the numbers mean</h2>\n<dl class=\"metrics\">\n");
     for (size_t i = 0; i < page->n_metrics; i++)
         if (is_used(page, page->metrics[i].id))
@@ -251,9 +278,8 @@ void ifm_html_repeat(struct ifm_page *page)
     struct ifm_text *out = page->out;
     ifm_text_add(out, "<section><h2>Repeat it</h2>\n<p>The run folder holds the exact configuration and every raw "
                       "sample. With <code>DIR</code> the folder of this report:</p>\n<pre>");
-    ifm_text_add(out,
-                 "inferometer rerun DIR    # measure again with the same configuration\n"
-                 "inferometer verify DIR   # recompute every number from the raw samples</pre>\n<p class=\"dim\">");
+    ifm_text_add(out, "# measure again with the same configuration\ninferometer rerun DIR\n"
+                      "# recompute every number from the raw samples\ninferometer verify DIR</pre>\n<p class=\"dim\">");
     ifm_text_add(out, "Configuration ");
     ifm_html_escape(plan->config_hash, out);
     ifm_text_printf(out, ", seed %llu, device ", (unsigned long long)plan->seed);
@@ -287,7 +313,7 @@ void ifm_html_limits(struct ifm_page *page)
                           "memory. ");
     ifm_text_add(out, "Ceilings are measured by this program's own probes; a better probe may find a higher one. ");
     if (absent + refused > 0)
-        ifm_text_printf(out, "%zu numbers are absent and %zu were refused; each says why. ", absent, refused);
+        ifm_text_printf(out, "Absent numbers: %zu; refused: %zu; each says why. ", absent, refused);
     ifm_text_add(out,
                  "An interval covers the variation that was seen, not what was never sampled. The manifest's hashes "
                  "show that the files are whole, not who made them.</p></section>\n");

@@ -49,7 +49,7 @@ const char *const ifm_html_style[] = {
     "th{font-weight:600;color:var(--dim);font-size:.8rem;white-space:nowrap}",
     "th a{color:inherit}",
     "td.left,th.left{text-align:left}",
-    "tr:last-child td{border-bottom:0}",
+    "tr:last-child td,tr:last-child th[scope=row]{border-bottom:0}",
     "td .interval{display:block;color:var(--dim);font-size:.8rem;white-space:nowrap}",
     "td.num .value{white-space:nowrap}",
     "sup{font-size:.7em;line-height:0}",
@@ -67,7 +67,7 @@ const char *const ifm_html_style[] = {
     "details>summary{cursor:pointer;font-weight:600;font-size:1.2rem}",
     "details[open]>summary{margin-bottom:.5rem}",
     ".scroll{overflow-x:auto}",
-    "table.facts td,table.facts th{text-align:left;overflow-wrap:anywhere}",
+    "table.facts td,table.facts th{padding-top:.3rem;padding-bottom:.3rem;text-align:left;overflow-wrap:anywhere}",
     "table.facts th{width:30%;white-space:normal;font-weight:500;color:var(--dim);font-size:.875rem}",
     "table.small{width:auto;min-width:min(100%,24rem)}",
     "table.all{font-size:.85rem}",
@@ -95,9 +95,11 @@ const char *const ifm_html_style[] = {
     "@media (max-width:44rem){table.cards thead{position:absolute;width:1px;height:1px;overflow:hidden;"
     "clip-path:inset(50%)}table.cards,table.cards tbody,table.cards tr,table.cards td{display:block}"
     "table.cards tr{border-bottom:1px solid var(--line);padding:.5rem 0}table.cards tr:last-child{border:0}"
-    "table.cards td{border:0;padding:.15rem 0;text-align:right;display:flex;justify-content:space-between;"
-    "gap:1rem}table.cards td::before{content:attr(data-label);color:var(--dim);font-size:.85rem;flex:none}"
-    "table.cards td:empty{display:none}table.cards td:first-child{text-align:left;font-size:1.05rem}"
+    "table.cards td{border:0;padding:.15rem 0;text-align:right;display:flex;flex-wrap:wrap;"
+    "justify-content:flex-end;align-items:baseline;gap:0 .4rem}table.cards "
+    "td::before{content:attr(data-label);color:var(--dim);font-size:.85rem;flex:none;margin-right:auto}"
+    "table.cards td:empty{display:none}table.cards "
+    "td:first-child{text-align:left;justify-content:flex-start;font-size:1.05rem}"
     "table.cards td:first-child::before{content:none}table.facts,table.facts tbody,table.facts tr,"
     "table.facts th,table.facts td{display:block;width:100%}table.facts th{border:0;padding-bottom:0}"
     "table.facts td{padding-top:0}section,.verdict{padding:.85rem .8rem}}",

@@ -112,7 +112,16 @@ void ifm_compose_markdown(const struct ifm_publication *publication, struct ifm_
         ifm_text_add(out, i == 0 ? "\n" : "");
     }
     ifm_text_add(out, view->n_reasons > 1 ? "\n\n" : "\n");
+    if (view->rollback[0] != '\0') {
+        add_escaped(view->rollback, out);
+        ifm_text_add(out, "\n\n");
+    }
     add_grid(&view->gates, out);
+    for (size_t i = 0; i < view->n_rca; i++) {
+        ifm_text_printf(out, "%s%zu. ", i == 0 ? "Where to look for the cause:\n\n" : "", i + 1);
+        add_escaped(view->rca[i], out);
+        ifm_text_add(out, i + 1 == view->n_rca ? "\n\n" : "\n");
+    }
     for (size_t i = 0; i < view->n_cells; i++)
         add_cell(&view->cells[i], out);
     for (size_t i = 0; i < view->n_notes; i++) {

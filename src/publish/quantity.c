@@ -84,6 +84,12 @@ static const char *digits(double number, int decimals, struct ifm_arena *arena)
     return ifm_arena_printf(arena, "%.*f", decimals, number);
 }
 
+/* Counts and sizes keep their whole digits: "32", "1.5" (MiB). */
+static const char *short_number(const struct ifm_value *value, double x, int decimals, struct ifm_arena *arena)
+{
+    return value->is_integer ? ifm_arena_printf(arena, "%.4g", x) : digits(x, decimals, arena);
+}
+
 /* Beside a number, an interval is written as a half-width when it is symmetric within a fifth. */
 static const char *interval_text(double x, double low, double high, int decimals, struct ifm_arena *arena)
 {
@@ -103,8 +109,8 @@ const char *ifm_quantity_range(const struct ifm_value *value, struct ifm_arena *
         return "";
     struct rung rung = rung_of(value->number, value->unit);
     int decimals = decimals_of(value->number / rung.divide, (value->high - value->low) / 2 / rung.divide);
-    return ifm_arena_printf(arena, "[%s, %s]", digits(value->low / rung.divide, decimals, arena),
-                            digits(value->high / rung.divide, decimals, arena));
+    return ifm_arena_printf(arena, "[%s, %s]", short_number(value, value->low / rung.divide, decimals, arena),
+                            short_number(value, value->high / rung.divide, decimals, arena));
 }
 
 struct ifm_quantity ifm_quantity_of(const struct ifm_value *value, struct ifm_arena *arena)
@@ -112,17 +118,14 @@ struct ifm_quantity ifm_quantity_of(const struct ifm_value *value, struct ifm_ar
     struct rung rung = rung_of(value->number, value->unit);
     double x = value->number / rung.divide;
     struct ifm_quantity quantity = {.unit = rung.shown, .interval = ""};
-    if (!value->has_interval) {
-        bool whole = value->is_integer && rung.divide == 1;
-        quantity.number = whole               ? ifm_arena_printf(arena, "%.0f", x)
-                          : value->is_integer ? ifm_arena_printf(arena, "%.4g", x)
-                                              : digits(x, decimals_of(x, 0), arena);
-        return quantity;
-    }
-    double low = value->low / rung.divide, high = value->high / rung.divide;
-    int decimals = decimals_of(x, (high - low) / 2);
-    quantity.number = digits(x, decimals, arena);
-    quantity.interval = interval_text(x, low, high, decimals, arena);
+    double half = value->has_interval ? (value->high - value->low) / 2 / rung.divide : 0;
+    int decimals = decimals_of(x, half);
+    bool whole = value->is_integer && rung.divide == 1;
+    quantity.number = whole ? ifm_arena_printf(arena, "%.0f", x) : short_number(value, x, decimals, arena);
+    if (value->has_interval && value->is_integer)
+        quantity.interval = ifm_quantity_range(value, arena);
+    else if (value->has_interval)
+        quantity.interval = interval_text(x, value->low / rung.divide, value->high / rung.divide, decimals, arena);
     return quantity;
 }
 

@@ -3,7 +3,7 @@
 #include "publish/html.h"
 #include <math.h>
 
-enum { WIDTH = 480, ROW = 40, BAR = 10 };
+enum { WIDTH = 420, ROW = 40, BAR = 10 };
 
 static void open_svg(int height, const char *title, struct ifm_text *out)
 {

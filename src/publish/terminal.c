@@ -372,6 +372,16 @@ static void say_findings(struct terminal *terminal, const struct ifm_view *view)
     }
 }
 
+static void say_causes(struct terminal *terminal, const struct ifm_view *view)
+{
+    if (view->n_rca > 0)
+        say(terminal, IFM_TONE_STRONG, "\nwhere to look for the cause\n");
+    for (size_t i = 0; i < view->n_rca; i++) {
+        ifm_text_printf(terminal->out, "%*s%zu ", INDENT, "", i + 1);
+        say_wrapped(terminal, view->rca[i], INDENT + 2, INDENT + 2);
+    }
+}
+
 enum ifm_status ifm_compose_terminal(const struct ifm_publication *publication, bool colour, bool utf8,
                                      struct ifm_text *out, struct ifm_error *error)
 {
@@ -388,7 +398,10 @@ enum ifm_status ifm_compose_terminal(const struct ifm_publication *publication, 
             ifm_text_printf(out, "%*s", (int)indent, "");
         say_wrapped(&terminal, view->reasons[i], indent, indent);
     }
+    if (view->rollback[0] != '\0')
+        ifm_text_printf(out, "%*s%s\n", (int)indent, "", view->rollback);
     enum ifm_status status = say_grid(&terminal, &view->gates, true, error);
+    say_causes(&terminal, view);
     for (size_t i = 0; i < view->n_cells && status == IFM_OK; i++)
         status = say_cell(&terminal, &view->cells[i], error);
     if (status == IFM_OK) {

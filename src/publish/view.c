@@ -44,9 +44,6 @@ struct ifm_field ifm_view_field(struct ifm_view_builder *builder, const struct i
         field.text = ifm_quantity_number(value, builder->arena);
         field.interval = ifm_quantity_of(value, builder->arena).interval;
         field.tone = IFM_TONE_PLAIN;
-        if (!value->has_interval && !is_empty(value->text))
-            field.note =
-                ifm_view_add_note(builder, ifm_arena_printf(builder->arena, "no interval: %s", value->text), "");
     }
     return field;
 }
@@ -143,6 +140,11 @@ const struct ifm_view *ifm_view_build(const struct ifm_publication *publication,
     view->tone = look.tone;
     view->reasons = (const char *const *)publication->verdict->reasons;
     view->n_reasons = publication->verdict->n_reasons;
+    view->rollback = publication->verdict->rollback
+                         ? ifm_arena_printf(arena, "Roll back to %s.", publication->verdict->rollback_to)
+                         : "";
+    view->rca = (const char *const *)publication->verdict->rca;
+    view->n_rca = publication->verdict->n_rca;
     build_gates(&builder);
     view->n_cells = publication->plan->n_cells;
     view->cells = IFM_ARENA_ARRAY(arena, struct ifm_view_cell, view->n_cells + 1);

@@ -71,6 +71,9 @@ struct ifm_view {
     enum ifm_tone tone;
     const char *const *reasons;
     size_t n_reasons;
+    const char *rollback;   /* "Roll back to plain." or "" */
+    const char *const *rca; /* where to look for the cause, one sentence a rung */
+    size_t n_rca;
     struct ifm_grid gates;
     struct ifm_view_cell *cells;
     size_t n_cells;
@@ -82,6 +85,8 @@ struct ifm_view {
 
 const struct ifm_view *ifm_view_build(const struct ifm_publication *publication, struct ifm_arena *arena);
 
+/* Whether an arm is a row of its cell's table: no cache probe, and a ceiling only in a cell of ceilings. */
+bool ifm_view_is_row(const struct ifm_derived *derived, const struct ifm_cell *cell, const struct ifm_arm *arm);
 /* Word and tone of a severity: "note", "warning", "invalid". */
 const char *ifm_severity_label(enum ifm_severity severity);
 enum ifm_tone ifm_severity_tone(enum ifm_severity severity);

@@ -14,10 +14,24 @@ static const struct ifm_value *value_of(const struct ifm_view_builder *builder, 
     return number == NULL ? NULL : &number->value;
 }
 
-/* Arms of the main table: no ceilings, and no cache probes, which are points of a curve. */
+/* A cell whose arms are all ceilings is a cell about ceilings: there they are rows. */
+static bool has_subject(const struct ifm_cell *cell)
+{
+    for (size_t a = 0; a < cell->n_arms; a++)
+        if (cell->arms[a].role != IFM_ROLE_CEILING)
+            return true;
+    return false;
+}
+
+bool ifm_view_is_row(const struct ifm_derived *derived, const struct ifm_cell *cell, const struct ifm_arm *arm)
+{
+    bool probe = ifm_derived_find(derived, cell->name, arm->name, IFM_METRIC_LOAD) != NULL;
+    return !probe && (arm->role != IFM_ROLE_CEILING || !has_subject(cell));
+}
+
 static bool is_row(const struct ifm_view_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm)
 {
-    return arm->role != IFM_ROLE_CEILING && value_of(builder, cell->name, arm->name, IFM_METRIC_LOAD) == NULL;
+    return ifm_view_is_row(builder->publication->derived, cell, arm);
 }
 
 static bool is_shown(const struct ifm_view_builder *builder, const struct ifm_cell *cell, const char *metric)
@@ -28,39 +42,60 @@ static bool is_shown(const struct ifm_view_builder *builder, const struct ifm_ce
     return false;
 }
 
-/* "faster 1.94x" with its interval: the word is derive's decision. */
-static struct ifm_field comparison_field(struct ifm_view_builder *builder, const struct ifm_arm *arm,
-                                         const struct ifm_value *value)
+static enum ifm_tone tone_of_word(const char *word)
+{
+    if (strcmp(word, "faster") == 0)
+        return IFM_TONE_GOOD;
+    if (strcmp(word, "slower") == 0)
+        return IFM_TONE_BAD;
+    return strcmp(word, "undecided") == 0 ? IFM_TONE_WARN : IFM_TONE_PLAIN;
+}
+
+/* "faster 1.94x" with its interval: the word is derive's decision, and what must be said beside the number its note. */
+static struct ifm_field comparison_field(struct ifm_view_builder *builder, const struct ifm_cell *cell,
+                                         const struct ifm_arm *arm, const struct ifm_value *value)
 {
     if (value == NULL)
         return ifm_view_text(arm->role == IFM_ROLE_BASELINE ? "baseline" : "", IFM_TONE_DIM);
-    struct ifm_value bare = *value; /* its text is the decision */
-    bare.text = "";
-    struct ifm_field field = ifm_view_field(builder, &bare);
+    struct ifm_field field = ifm_view_field(builder, value);
     if (value->state != IFM_STATE_OK)
         return field;
+    const struct ifm_value *change = value_of(builder, cell->name, arm->name, IFM_METRIC_CHANGE);
+    const char *word = change != NULL && change->state == IFM_STATE_OK ? change->text : "";
     struct ifm_quantity ratio = ifm_quantity_of(value, builder->arena);
-    field.text = ifm_arena_printf(builder->arena, "%s %sx", value->text, ratio.number);
+    field.text = ifm_arena_printf(builder->arena, "%s%s%sx", word, word[0] == '\0' ? "" : " ", ratio.number);
     field.interval = ifm_quantity_range(value, builder->arena);
-    if (strcmp(value->text, "faster") == 0)
-        field.tone = IFM_TONE_GOOD;
-    if (strcmp(value->text, "slower") == 0)
-        field.tone = IFM_TONE_BAD;
-    if (strcmp(value->text, "undecided") == 0)
-        field.tone = IFM_TONE_WARN;
+    field.tone = tone_of_word(word);
+    if (value->text != NULL && value->text[0] != '\0')
+        field.note = ifm_view_add_note(builder, value->text, "");
     return field;
+}
+
+/* A quantity without interval says why. */
+static struct ifm_field quantity_field(struct ifm_view_builder *builder, const struct ifm_value *value)
+{
+    struct ifm_field field = ifm_view_field(builder, value);
+    bool silent = value == NULL || value->state != IFM_STATE_OK || value->has_interval || value->text == NULL;
+    if (!silent && value->text[0] != '\0')
+        field.note = ifm_view_add_note(builder, ifm_arena_printf(builder->arena, "no interval: %s", value->text), "");
+    return field;
+}
+
+static struct ifm_field column_field(struct ifm_view_builder *builder, const struct ifm_cell *cell,
+                                     const struct ifm_arm *arm, const struct ifm_column_spec *spec)
+{
+    const struct ifm_value *value = value_of(builder, cell->name, arm->name, spec->metric);
+    if (spec->kind == IFM_COLUMN_COMPARISON)
+        return comparison_field(builder, cell, arm, value);
+    return spec->kind == IFM_COLUMN_SHARE ? ifm_view_field(builder, value) : quantity_field(builder, value);
 }
 
 static void fill_row(struct ifm_view_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm,
                      const size_t *shown, size_t n_shown, struct ifm_grid *grid, size_t row)
 {
     *ifm_view_at(grid, row, 0) = ifm_view_text(arm->name, IFM_TONE_STRONG);
-    for (size_t c = 0; c < n_shown; c++) {
-        const struct ifm_column_spec *spec = &ifm_columns[shown[c]];
-        const struct ifm_value *value = value_of(builder, cell->name, arm->name, spec->metric);
-        *ifm_view_at(grid, row, c + 1) = spec->kind == IFM_COLUMN_COMPARISON ? comparison_field(builder, arm, value)
-                                                                             : ifm_view_field(builder, value);
-    }
+    for (size_t c = 0; c < n_shown; c++)
+        *ifm_view_at(grid, row, c + 1) = column_field(builder, cell, arm, &ifm_columns[shown[c]]);
     const struct ifm_value *time = value_of(builder, cell->name, arm->name, IFM_METRIC_TIME);
     if (time != NULL && time->n > 0)
         *ifm_view_at(grid, row, n_shown + 1) =
@@ -110,12 +145,10 @@ static void build_ceilings(struct ifm_view_builder *builder, const struct ifm_ce
             continue;
         size_t probes = 0;
         for (size_t a = 0; a < cell->n_arms; a++)
-            probes += cell->arms[a].role == IFM_ROLE_CEILING && (int)cell->arms[a].ceiling == kind;
+            probes += (int)cell->arms[a].ceiling == kind;
         struct ifm_view_ceiling *ceiling = &out->ceilings[out->n_ceilings++];
         ceiling->kind = ifm_ceiling_name((enum ifm_ceiling)kind);
-        struct ifm_value bare = *value; /* its text is the arm's name, not a remark */
-        bare.text = "";
-        ceiling->field = ifm_view_field(builder, &bare);
+        ceiling->field = ifm_view_field(builder, value);
         bool named = value->state == IFM_STATE_OK && value->text != NULL && value->text[0] != '\0';
         if (named && probes > 1)
             ceiling->source = ifm_arena_printf(builder->arena, "best of %zu: %s", probes, value->text);

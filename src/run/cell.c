@@ -237,6 +237,8 @@ static enum ifm_status take_over(struct ifm_cell_run *cell, const json_t *events
 enum ifm_status ifm_cell_calibrate(struct ifm_cell_run *cell, const json_t *events, struct ifm_error *error)
 {
     bool taken;
+    if (cell->plan->measure.cache == IFM_CACHE_COLD) /* the first flush maps its buffer: not under the clock */
+        IFM_TRY(cell->device->ops->flush(cell->device, error));
     IFM_TRY(take_over(cell, events, &taken, error));
     if (taken) {
         allocate_block(cell);

@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "device/cpu.h"
 #include "run/interrupt.h"
 #include "run/pass.h"
 #include <stdio.h>
@@ -14,6 +15,7 @@ struct execution {
     const struct ifm_run_options *options;
     struct ifm_session session;
     struct ifm_device *device;
+    bool is_fake;
     json_t *events; /* the journal so far, when resuming; else NULL */
     const struct ifm_cell *cell;
     double cells_done;
@@ -147,7 +149,11 @@ static enum ifm_status run_cell(struct execution *execution, struct ifm_error *e
                                  "run this cell on a device that supports it");
         return ifm_fact_new(session, "cell_skipped", false, meta, error);
     }
-    IFM_TRY(ifm_fact_new(session, "cell_start", true, json_pack("{s:s}", "cell", plan->name), error));
+    json_t *start = json_pack("{s:s}", "cell", plan->name);
+    json_t *device = ifm_cpu_facts(execution->device);
+    if (device != NULL)
+        json_object_set_new(start, "device", device);
+    IFM_TRY(ifm_fact_new(session, "cell_start", true, start, error));
     struct ifm_cell_run cell;
     IFM_TRY(ifm_cell_open(plan, execution->device, session, &cell, error));
     enum ifm_status status = run_open_cell(execution, &cell, error);
@@ -178,37 +184,53 @@ static enum ifm_status run_cells(struct execution *execution, struct ifm_error *
 }
 
 /* Start of the time axis: the run's first event, so that a resumed session goes on where the clock on the wall is. */
-static void set_time_base(struct execution *execution, bool is_fake)
+static void set_time_base(struct execution *execution)
 {
     execution->session.base = execution->device->ops->mark(execution->device);
     const json_t *start = find_event(execution->events, "run_start", NULL);
     int64_t elapsed = ifm_clock_wall_ns() - json_integer_value(json_object_get(start, "t_ns"));
-    execution->session.offset_ns = start == NULL || is_fake || elapsed < 0 ? 0 : elapsed;
+    execution->session.offset_ns = start == NULL || execution->is_fake || elapsed < 0 ? 0 : elapsed;
 }
 
-static enum ifm_status start_session(struct execution *execution, bool is_fake, struct ifm_error *error)
+/* The environment is read before the device pins this thread, and the device opened after. */
+static enum ifm_status start_session(struct execution *execution, struct ifm_error *error)
 {
     struct ifm_session *session = &execution->session;
-    set_time_base(execution, is_fake);
+    const char *stage = execution->options->resume ? "resume" : "run_start";
     json_t *meta = json_pack("{s:s, s:s, s:s}", "run_id", execution->plan->run_id, "config_hash",
                              execution->plan->config_hash, "version", IFM_VERSION);
-    const char *stage = execution->options->resume ? "resume" : "run_start";
     IFM_TRY(ifm_fact_new(session, stage, true, meta, error));
-    return ifm_fact_environment(session, "before", is_fake, error);
+    IFM_TRY(ifm_fact_environment(session, "before", execution->is_fake, error));
+    const struct ifm_device_ops *ops = ifm_device_find(execution->plan->device);
+    if (ops == NULL)
+        return ifm_fail(error, IFM_MISSING, "device.kind", "", "this build has no device \"%s\"",
+                        execution->plan->device);
+    IFM_TRY(ops->open(&execution->options->device, &execution->device, error));
+    set_time_base(execution);
+    return IFM_OK;
+}
+
+/* How an unfinished session ended; its own failure to be written would not be news. */
+static void log_interruption(struct execution *execution, const struct ifm_error *error)
+{
+    json_t *meta = json_pack("{s:s, s:s}", "reason", error->message, "where", ifm_path_base(error->where));
+    struct ifm_error second;
+    if (ifm_fact_new(&execution->session, "interrupted", false, meta, &second) != IFM_OK)
+        ifm_warn("run.log does not say how the run ended: %s", second.message);
 }
 
 static enum ifm_status run_session(struct execution *execution, struct ifm_error *error)
 {
-    bool is_fake = strcmp(execution->plan->device, "fake") == 0;
-    IFM_TRY(start_session(execution, is_fake, error));
-    enum ifm_status status = run_cells(execution, error);
-    struct ifm_error ignored; /* the first error is the one that counts */
+    enum ifm_status status = start_session(execution, error);
+    if (status == IFM_OK)
+        status = run_cells(execution, error);
+    if (execution->device != NULL)
+        execution->device->ops->close(execution->device);
     if (status != IFM_OK) {
-        json_t *meta = json_pack("{s:s, s:s}", "reason", error->message, "where", ifm_path_base(error->where));
-        enum ifm_status logged = ifm_fact_new(&execution->session, "interrupted", false, meta, &ignored);
-        return logged == IFM_OK || status != IFM_OK ? status : logged;
+        log_interruption(execution, error);
+        return status;
     }
-    IFM_TRY(ifm_fact_environment(&execution->session, "after", is_fake, error));
+    IFM_TRY(ifm_fact_environment(&execution->session, "after", execution->is_fake, error));
     return ifm_fact_new(&execution->session, "run_done", true,
                         json_pack("{s:s}", "config_hash", execution->plan->config_hash), error);
 }
@@ -218,23 +240,20 @@ static enum ifm_status open_and_run(struct execution *execution, struct ifm_erro
     if (execution->options->resume)
         IFM_TRY(ifm_journal_read(execution->options->dir, &execution->events, error));
     IFM_TRY(ifm_journal_open(execution->options->dir, &execution->session.journal, error));
-    const struct ifm_device_ops *ops = ifm_device_find(execution->plan->device);
-    if (ops == NULL)
-        return ifm_fail(error, IFM_MISSING, "device.kind", "", "this build has no device \"%s\"",
-                        execution->plan->device);
-    IFM_TRY(ops->open(&execution->options->device, &execution->device, error));
+    if (find_event(execution->events, "run_done", NULL) != NULL) {
+        ifm_note("the run is complete already; there is nothing to resume");
+        return IFM_OK;
+    }
     return run_session(execution, error);
 }
 
 enum ifm_status ifm_run_execute(const struct ifm_plan *plan, const struct ifm_run_options *options,
                                 struct ifm_error *error)
 {
-    struct execution execution = {.plan = plan, .options = options};
+    struct execution execution = {.plan = plan, .options = options, .is_fake = strcmp(plan->device, "fake") == 0};
     ifm_interrupt_install();
     enum ifm_status status = open_and_run(&execution, error);
     ifm_interrupt_restore();
-    if (execution.device != NULL)
-        execution.device->ops->close(execution.device);
     ifm_journal_close(execution.session.journal);
     json_decref(execution.events);
     return status;

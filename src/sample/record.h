@@ -22,10 +22,9 @@
 #define IFM_SAMPLE_RECORD_H
 
 #include "base/error.h"
+#include "model/facts.h"
 #include <stddef.h>
 #include <stdint.h>
-
-#define IFM_ABSENT INT64_MIN /* in memory, of an integer column */
 
 enum ifm_phase { IFM_PHASE_WARMUP = 0, IFM_PHASE_MEASURE = 1 };
 

@@ -87,7 +87,7 @@ static struct ifm_number sample_numbers[] = {
     {D, "plain", "latency_ns_p50", {.number = 801000, .n = 4800, .n_of = "samples"}},
     {D, "plain", "latency_ns_p95", RATE(823000, 821000, 826500)},
     {D, "plain", "read_bytes_per_s", RATE(2.1312e10, 2.127e10, 2.135e10)},
-    {D, "plain", "ceiling_read_percent", RATE(92.31, 92.0, 92.6)},
+    {D, "plain", "ceiling_read_percent", SHARE(92.31, 92.0, 92.6, "read.linear")},
     {D, "plain", "flops_per_s", RATE(5.328e9, 5.318e9, 5.338e9)},
     {D, "plain", "ceiling_flops_percent", RATE(4.412, 4.40, 4.42)},
     {D, "plain", "tokens_generated_per_s", RATE(9984.3, 9966, 10002)},
@@ -102,15 +102,18 @@ static struct ifm_number sample_numbers[] = {
     {D, "half", "flops_per_s", RATE(1.036e10, 1.034e10, 1.038e10)},
     {D, "half", "ceiling_flops_percent", RATE(8.58, 8.55, 8.61)},
     {D, "half", "tokens_generated_per_s", RATE(19403, 19365, 19440)},
-    {D, "half", "speedup", SHARE(1.943, 1.921, 1.962, "faster")},
+    {D, "half", "speedup", SHARE(1.943, 1.921, 1.962, "baseline at 92.3 % of its read ceiling")},
+    {D, "half", "change_percent", SHARE(-48.5, -49.0, -48.0, "faster")},
     {D, "half", "error_rms_rel", {.number = 4.4e-4, .n = 4096, .n_of = "values"}},
     {D, "staged", "step_ns", RATE(801900, 799000, 804800)},
     {D, "staged", "read_bytes_per_s", WORD(IFM_STATE_INACTIVE, "rule-11: the feature staging ran zero times", "")},
-    {D, "staged", "speedup", SHARE(0.9992, 0.9951, 1.0033, "undecided")},
+    {D, "staged", "speedup", RATE(0.9992, 0.9951, 1.0033)},
+    {D, "staged", "change_percent", SHARE(0.08, -0.33, 0.49, "undecided")},
     {D, "staged", "error_rms_rel", {.number = 3.12e-7, .n = 4096, .n_of = "values"}},
     {D, "packed", "step_ns", RATE(901900, 899000, 904800)},
     {D, "packed", "read_bytes_per_s", WORD(IFM_STATE_REFUSED, rule_3, "")},
-    {D, "packed", "speedup", SHARE(0.888, 0.884, 0.892, "slower")},
+    {D, "packed", "speedup", RATE(0.888, 0.884, 0.892)},
+    {D, "packed", "change_percent", SHARE(12.6, 12.1, 13.1, "slower")},
     {D, "", "ceiling_read", SHARE(2.3085e10, 2.30e10, 2.316e10, "read.linear")},
     {D, "", "ceiling_flops", SHARE(1.2076e11, 1.206e11, 1.209e11, "flops.fma")},
     {S, "16 KiB", "load_ns", RATE(1.19, 1.18, 1.20)},
@@ -119,7 +122,17 @@ static struct ifm_number sample_numbers[] = {
     {S, "8 MiB", "load_ns", RATE(14.1, 13.9, 14.3)},
     {S, "64 MiB", "load_ns", RATE(88.0, 87, 89)},
     {S, "512 MiB", "load_ns", RATE(97.4, 96, 99)},
-    {S, "", "cache_l1_bytes", {.number = 32768, .is_integer = true, .n = 6, .n_of = "sizes"}},
+    {S,
+     "",
+     "cache_l1_bytes",
+     {.number = 32768,
+      .is_integer = true,
+      .has_interval = true,
+      .low = 32768,
+      .high = 65536,
+      .level = 1,
+      .n = 6,
+      .n_of = "sizes"}},
     {S, "", "cache_l2_bytes", {.number = 1048576, .is_integer = true, .n = 6, .n_of = "sizes"}},
     {S, "", "cache_l3_bytes", WORD(IFM_STATE_ABSENT, "the sweep shows no third knee", "sweep larger working sets")},
 };
@@ -147,7 +160,17 @@ static struct ifm_gate_result sample_results[] = {
 };
 static const char *sample_reasons[] = {"The gate energy is blocked: no energy counter is readable on this machine.",
                                        "1 of 2 gates passed."};
-static struct ifm_verdict sample_verdict = {IFM_OUTCOME_BLOCKED, IFM_MISSING, sample_results, 2, sample_reasons, 2};
+static const char *sample_causes[] = {"environment: the governor is not locked.", "statistics: 24 blocks are enough."};
+static struct ifm_verdict sample_verdict = {.outcome = IFM_OUTCOME_BLOCKED,
+                                            .exit_code = IFM_MISSING,
+                                            .gates = sample_results,
+                                            .n_gates = 2,
+                                            .reasons = sample_reasons,
+                                            .n_reasons = 2,
+                                            .rollback = true,
+                                            .rollback_to = "plain",
+                                            .rca = sample_causes,
+                                            .n_rca = 2};
 static const char sample_events[] =
     "[{\"t_ns\":1763726400000000000,\"stage\":\"environment\",\"ok\":true,\"meta\":{\"fingerprint\":{"
     "\"cpu\":{\"model\":\"Example CPU @ 2.10 GHz\",\"cores\":8,\"smt\":{\"active\":true}},\"caches_reported\":["

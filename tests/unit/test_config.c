@@ -50,6 +50,37 @@ static void refused(struct ifm_config *config, const char *where, const char *me
     ifm_config_destroy(config);
 }
 
+/* Every table: distinct paths and flags, defaults that parse and are stable, help in one style. */
+static void tables_are_sound(void **state)
+{
+    (void)state;
+    static const struct ifm_section *const sections[] = {&ifm_section_general, &ifm_section_device,
+                                                         &ifm_section_measure, &ifm_section_arm, &ifm_section_gate};
+    struct ifm_arena *arena = ifm_arena_create();
+    struct ifm_error error = {0};
+    for (size_t s = 0; s < sizeof sections / sizeof *sections; s++) {
+        for (size_t i = 0; i < sections[s]->n; i++) {
+            const struct ifm_param *row = &sections[s]->rows[i];
+            uint64_t first[4] = {0}, second[4] = {0};
+            assert_true(row->offset < sections[s]->size);
+            assert_true(row->help[0] != '\0' && row->help[strlen(row->help) - 1] != '.');
+            assert_true(ifm_param_range(row, arena)[0] != '\0');
+            for (size_t j = 0; j < i; j++) {
+                assert_string_not_equal(row->path, sections[s]->rows[j].path);
+                if (row->flag != NULL && sections[s]->rows[j].flag != NULL)
+                    assert_string_not_equal(row->flag, sections[s]->rows[j].flag);
+            }
+            if (row->fallback == NULL)
+                continue;
+            assert_int_equal(ifm_param_parse(row, row->fallback, "", arena, first, &error), IFM_OK);
+            const char *text = ifm_param_print(row, first, arena);
+            assert_int_equal(ifm_param_parse(row, text, "", arena, second, &error), IFM_OK);
+            assert_string_equal(ifm_param_print(row, second, arena), text);
+        }
+    }
+    ifm_arena_destroy(arena);
+}
+
 static void flags_beat_overrides_beat_files_beat_defaults(void **state)
 {
     (void)state;
@@ -268,6 +299,7 @@ static void a_resolved_configuration_is_closed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tables_are_sound),
         cmocka_unit_test(flags_beat_overrides_beat_files_beat_defaults),
         cmocka_unit_test(later_wins_among_equals),
         cmocka_unit_test(presets_rank_between_defaults_and_the_rest),

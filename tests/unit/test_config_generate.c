@@ -200,7 +200,7 @@ static void the_tables_become_markdown(void **state)
     (void)state;
     struct ifm_text out = {0};
     ifm_generate_markdown(all, &out);
-    assert_non_null(strstr(out.data, "### `decode`: one query token over a cache\n"));
+    assert_non_null(strstr(out.data, "\n## `decode`: one query token over a cache\n"));
     assert_non_null(strstr(out.data, "| `decode.kv_len` | `--kv-len` | whole number, tokens; sweepable | `4096` | "
                                      "1 .. 1048576 | Tokens in the cache of each sequence |\n"));
     assert_non_null(strstr(out.data, "| `threshold` |  | number | required | any number | Limit, in the unit of the "

@@ -134,6 +134,11 @@ static void wrong_settings_of_arms(void **state)
         "an arm may set decode.kv_heads, decode.chunk, decode.layout, decode.label");
     bad("arms: [{name: a, set: [decode.kv_heads=1, decode.kv_heads=2]}]\n", "c.yaml:2:43",
         "arm 'a' sets decode.kv_heads twice", "keep one of the two");
+    bad("arms: [{name: a, set: {nothing: {}}}]\n", "c.yaml:2:24", "unknown key 'nothing'", NULL);
+    bad("arms: [{name: a, set: {decode: {kv_heads: 1}, decode: {layout: paged}}}]\n", "c.yaml:2:47",
+        "duplicate key 'decode'; it is first set on line 2", "keep one of the two");
+    bad("arms: [{name: a, set: {decode: {kv_heads: 1}, decode.kv_heads: 2}}]\n", "c.yaml:2:64",
+        "arm 'a' sets decode.kv_heads twice", "keep one of the two");
     bad("decode.kv_heads: [1, 2]\narms: [{name: a, set: [decode.kv_heads=4]}]\n", "c.yaml:3:8",
         "arm 'a' sets decode.kv_heads, which the study sweeps", NULL);
 }

@@ -7,8 +7,10 @@
 #include <cmocka.h>
 /* clang-format on */
 
+#include "base/file.h"
 #include "publish/metric.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char two[] = "# times\n"
@@ -128,6 +130,34 @@ static void the_embedded_definitions_are_sound(void **state)
     ifm_text_free(&text);
 }
 
+/* docs/definitions.md below its line is what the definitions give. IFM_BLESS=1 writes it anew. */
+static void the_page_holds_the_embedded_definitions(void **state)
+{
+    (void)state;
+    static const char page[] = "docs/definitions.md", line[] = "<!-- Below this line";
+    char *data;
+    size_t size;
+    struct ifm_text body = {0}, wanted = {0};
+    assert_int_equal(ifm_metrics_markdown(&body, &error), IFM_OK);
+    if (body.size == 0)
+        skip(); /* a tree without data/metrics */
+    assert_int_equal(ifm_file_read(page, 1 << 24, &data, &size, &error), IFM_OK);
+    const char *cut = strstr(data, line);
+    assert_non_null(cut);
+    cut = strchr(cut, '\n');
+    assert_non_null(cut);
+    ifm_text_append(&wanted, data, (size_t)(cut + 1 - data));
+    ifm_text_add(&wanted, "\n");
+    ifm_text_append(&wanted, body.data, body.size - 1); /* the page ends with one newline */
+    if (getenv("IFM_BLESS") != NULL)
+        assert_int_equal(ifm_file_write_atomic(page, wanted.data, wanted.size, &error), IFM_OK);
+    else if (size != wanted.size || memcmp(data, wanted.data, size) != 0)
+        fail_msg("%s differs from data/metrics: run IFM_BLESS=1 build/tests/test_metric at the root", page);
+    free(data);
+    ifm_text_free(&body);
+    ifm_text_free(&wanted);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -136,6 +166,7 @@ int main(void)
         cmocka_unit_test(no_text_is_no_metric),
         cmocka_unit_test(markdown_groups_by_scope),
         cmocka_unit_test(the_embedded_definitions_are_sound),
+        cmocka_unit_test(the_page_holds_the_embedded_definitions),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

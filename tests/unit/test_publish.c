@@ -8,7 +8,6 @@
 /* clang-format on */
 
 #include "publish/compose.h"
-#include "publish_fakes.h"
 #include "publish_sample.h"
 #include <locale.h>
 #include <math.h>
@@ -51,7 +50,11 @@ static void table_shows_every_state(void **state)
     assert_has(text, "±0.8");
     assert_has(text, "faster 1.94x");
     assert_has(text, "[1.92, 1.96]");
+    assert_has(text, " baseline at 92.3 % of its read ceiling");
+    assert_has(text, "Roll back to plain.");
+    assert_has(text, "1 environment: the governor");
     assert_has(text, "slower 0.888x");
+    assert_has(text, "32 KiB [32, 64]");
     assert_has(text, "undecided 0.999x");
     assert_has(text, "refused");
     assert_has(text, "inactive");

@@ -1,0 +1,22 @@
+/* Data and machinery that workloads share: reproducible values, independent of the number of threads.
+ *
+ * Thread rule: called by the thread that drives the device, outside timed regions. */
+#ifndef IFM_WORKLOAD_DATA_H
+#define IFM_WORKLOAD_DATA_H
+
+#include "device/device.h"
+#include "model/catalog.h"
+
+/* Fill `to` with `n` values of nearly normal distribution, mean 0 and variance 1, that depend on (seed, stream) and
+ * their index only. Each is the scaled sum of four 16-bit uniforms: range +-3.46, excess kurtosis -0.3. */
+void ifm_data_normal(struct ifm_device *device, unsigned threads, uint64_t seed, uint32_t stream, float *to, size_t n);
+
+/* a * b, or UINT64_MAX where that overflows: a size that no machine has. */
+uint64_t ifm_data_mul(uint64_t a, uint64_t b);
+uint64_t ifm_data_add(uint64_t a, uint64_t b);
+
+/* Whether `machine` runs kernels for `isa` ("auto" always); else a sentence in the arena that says why not.
+ * A scripted device runs none and so refuses none. */
+const char *ifm_data_isa_why_not(const char *isa, const struct ifm_machine *machine, struct ifm_arena *arena);
+
+#endif

@@ -1,0 +1,112 @@
+/* null: measures the lab itself.
+ *
+ * What the timed region contains: nothing, or `null.spin` dependent additions a step, an effect of known size. */
+#include "device/fake.h"
+#include "workload/workload.h"
+
+#include <stdlib.h>
+
+struct settings {
+    uint64_t spin;
+};
+
+static const struct ifm_param rows[] = {
+    {"null.spin", "spin", IFM_TYPE_U64, IFM_SWEEP | IFM_PER_ARM, "count", "0", 0, 1e9, NULL,
+     "dependent additions in a step, so that an effect of known size can be looked for",
+     offsetof(struct settings, spin)},
+};
+
+static const struct ifm_section section = {
+    .name = "null",
+    .help = "The empty step: what the lab itself costs",
+    .rows = rows,
+    .n = sizeof rows / sizeof rows[0],
+    .size = sizeof(struct settings),
+};
+
+struct ifm_workload_state {
+    struct ifm_device *device;
+    const char *arm;
+    bool fake;
+    uint64_t spin, value;
+};
+
+static enum ifm_status describe(const struct ifm_setting *settings, size_t n, const struct ifm_machine *machine,
+                                struct ifm_arena *arena, struct ifm_arm_list *arms, const char **why_not,
+                                struct ifm_error *error)
+{
+    (void)machine;
+    struct settings bound;
+    IFM_TRY(ifm_section_bind(&section, settings, n, arena, &bound, error));
+    *why_not = NULL;
+    struct ifm_arm *arm = IFM_ARENA_NEW(arena, struct ifm_arm);
+    *arm = (struct ifm_arm){
+        .name = "null",
+        .variant = "",
+        .feature = "",
+        .equals = "",
+        .ledger = {.rows = 1},
+        .working_set = sizeof(struct ifm_workload_state),
+        .memory = sizeof(struct ifm_workload_state),
+        .fixed_inner = true,
+    };
+    *arms = (struct ifm_arm_list){arm, 1};
+    return IFM_OK;
+}
+
+static enum ifm_status open_null(const struct ifm_arm *arm, struct ifm_device *device, unsigned threads, uint64_t seed,
+                                 struct ifm_workload_state **out, struct ifm_error *error)
+{
+    (void)threads;
+    struct settings bound;
+    struct ifm_arena *arena = ifm_arena_create();
+    enum ifm_status status = ifm_section_bind(&section, arm->settings, arm->n_settings, arena, &bound, error);
+    ifm_arena_destroy(arena);
+    IFM_TRY(status);
+    struct ifm_workload_state *state = calloc(1, sizeof *state);
+    if (state == NULL)
+        return ifm_fail(error, IFM_INTERNAL, arm->name, NULL, "out of memory");
+    *state = (struct ifm_workload_state){device, arm->name, ifm_device_is_fake(device), bound.spin, seed};
+    *out = state;
+    return IFM_OK;
+}
+
+/* Each addition needs the one before it, and the compiler may not assume what it left. */
+static __attribute__((noinline)) void spin(struct ifm_workload_state *state)
+{
+    uint64_t value = state->value;
+    for (uint64_t i = 0; i < state->spin; i++) {
+        value += i;
+        __asm__ volatile("" : "+r"(value));
+    }
+    state->value = value;
+}
+
+static __attribute__((noinline)) void step(struct ifm_workload_state *state, uint64_t n)
+{
+    if (state->fake) {
+        ifm_fake_advance(state->device, state->arm, n);
+        return;
+    }
+    for (; n > 0; n--) {
+        if (state->spin > 0)
+            spin(state);
+        __asm__ volatile("" ::: "memory"); /* the step exists */
+    }
+}
+
+static void close_null(struct ifm_workload_state *state)
+{
+    free(state);
+}
+
+const struct ifm_workload ifm_workload_null = {
+    .name = "null",
+    .purpose = "does nothing: measures the lab itself",
+    .timed_region = "an empty step, or null.spin dependent additions",
+    .params = &section,
+    .describe = describe,
+    .open = open_null,
+    .step = step,
+    .close = close_null,
+};

@@ -1,0 +1,281 @@
+/* A run in memory, honest until a test breaks it: one plan, one record a cell, one journal.
+ *
+ * Shared by the tests of derive, judge and the rules. A test starts a fixture, changes the plan, generates the record,
+ * breaks what it wants to break, and derives. */
+#ifndef IFM_TESTS_RULES_FIXTURE_H
+#define IFM_TESTS_RULES_FIXTURE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/random.h"
+#include "derive/derive.h"
+#include "judge/judge.h"
+#include "sample/record.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FX_CELLS = 3, FX_ARMS = 24, FX_BLOCKS = 400, FX_COLUMNS = 2 };
+
+struct fx_cell {
+    struct ifm_arm arms[FX_ARMS];
+    double step_ns[FX_ARMS]; /* the truth of each arm */
+    struct ifm_record record;
+    bool has_record;
+};
+
+struct fixture {
+    struct ifm_arena *arena;
+    struct ifm_plan plan;
+    struct ifm_cell cells[FX_CELLS];
+    struct fx_cell parts[FX_CELLS];
+    struct ifm_gate gates[8];
+    json_t *events;
+    unsigned blocks, samples, warmup_blocks;
+    uint32_t inner;
+    double noise, block_noise, ar, drift; /* of ln(duration); drift over the whole pass */
+    uint64_t seed;
+    struct ifm_derived *derived;
+    struct ifm_verdict *verdict;
+};
+
+/* One cell "decode" with a baseline "base" and a variant "other", equally fast; 12 blocks. */
+static inline struct ifm_arm *fx_add_arm(struct fixture *fx, unsigned cell, const char *name, enum ifm_role role,
+                                         double step_ns)
+{
+    struct ifm_cell *c = &fx->cells[cell];
+    size_t at = c->n_arms++;
+    assert_true(at < FX_ARMS);
+    struct ifm_arm *arm = &fx->parts[cell].arms[at];
+    *arm = (struct ifm_arm){.name = name,
+                            .role = role,
+                            .workload = c->workload,
+                            .variant = "",
+                            .feature = "",
+                            .equals = "",
+                            .tolerance = 1e-5};
+    fx->parts[cell].step_ns[at] = step_ns;
+    return arm;
+}
+
+static inline void fx_add_cell(struct fixture *fx, const char *name, const char *workload)
+{
+    unsigned at = (unsigned)fx->plan.n_cells++;
+    fx->cells[at] = (struct ifm_cell){.index = at,
+                                      .name = name,
+                                      .workload = workload,
+                                      .threads = 1,
+                                      .seed = 42 + at,
+                                      .unsupported = "",
+                                      .arms = fx->parts[at].arms,
+                                      .measure = {.margin = 0.003, .mde = 0.005, .cap_s = 10}};
+    fx->parts[at] = (struct fx_cell){0};
+}
+
+/* Steals `meta`. */
+static inline void fx_event(struct fixture *fx, const char *stage, json_t *meta)
+{
+    assert_non_null(meta);
+    json_array_append_new(fx->events,
+                          json_pack("{s:i, s:s, s:b, s:o}", "t_ns", 1, "stage", stage, "ok", 1, "meta", meta));
+}
+
+static inline void fx_locks(struct fixture *fx, const char *when, const char *value, int locked)
+{
+    fx_event(fx, "locks",
+             json_pack("{s:s, s:[{s:s, s:s, s:b, s:s}]}", "when", when, "knobs", "knob", "governor", "value", value,
+                       "locked", locked, "reason", ""));
+}
+
+static inline void fx_start(struct fixture *fx)
+{
+    memset(fx, 0, sizeof *fx);
+    fx->arena = ifm_arena_create();
+    fx->plan = (struct ifm_plan){
+        .run_id = "0123456789ab", .config_hash = "cafe", .seed = 1, .device = "fake", .cells = fx->cells, .gates = fx->gates};
+    fx->blocks = 12;
+    fx->samples = 20;
+    fx->warmup_blocks = 1;
+    fx->inner = 1;
+    fx->noise = 0.01;
+    fx->seed = 7;
+    fx->events = json_array();
+    fx_event(fx, "run_start", json_pack("{s:s, s:s, s:s}", "run_id", "0123456789ab", "config_hash", "cafe", "version", "x"));
+    fx_locks(fx, "before", "performance", 1);
+    fx_event(fx, "load", json_pack("{s:s, s:f}", "when", "before", "foreign_load", 0.0));
+    fx_add_cell(fx, "decode", "decode");
+    fx_add_arm(fx, 0, "base", IFM_ROLE_BASELINE, 100000);
+    fx_add_arm(fx, 0, "other", IFM_ROLE_VARIANT, 100000);
+}
+
+static inline void fx_end_events(struct fixture *fx)
+{
+    fx_locks(fx, "after", "performance", 1);
+    fx_event(fx, "run_done", json_pack("{s:s}", "config_hash", "cafe"));
+}
+
+static inline void fx_check(struct fixture *fx, const char *arm, const char *when, double error, const char *hash)
+{
+    fx_event(fx, "check",
+             json_pack("{s:s, s:s, s:b, s:f, s:f, s:i, s:b, s:s, s:s}", "cell", "decode", "arm", arm, "done", 1,
+                       "error_rms_rel", error / 2, "error_max_rel", error, "values", 64, "finite", 1, "output_xxh3",
+                       hash, "when", when));
+}
+
+static inline void fx_free_record(struct ifm_record *record)
+{
+    free(record->slots);
+    free(record->samples);
+    free(record->first);
+    free(record->columns);
+    free(record->column_names);
+    memset(record, 0, sizeof *record);
+}
+
+static inline void fx_allocate(struct fixture *fx, unsigned cell)
+{
+    static char steal[] = "steal_ns", switches[] = "context_switches_involuntary";
+    struct ifm_record *r = &fx->parts[cell].record;
+    size_t slots = 2 * fx->cells[cell].n_arms * (fx->blocks + fx->warmup_blocks);
+    fx_free_record(r);
+    r->n_slots = slots;
+    r->n_samples = slots * fx->samples;
+    r->n_columns = FX_COLUMNS;
+    r->slots = calloc(slots + 1, sizeof *r->slots);
+    r->samples = calloc(r->n_samples + 1, sizeof *r->samples);
+    r->first = calloc(slots + 1, sizeof *r->first);
+    r->columns = calloc(slots * FX_COLUMNS + 1, sizeof *r->columns);
+    r->column_names = calloc(FX_COLUMNS, sizeof *r->column_names);
+    assert_true(r->slots && r->samples && r->first && r->columns && r->column_names);
+    r->column_names[0] = steal;
+    r->column_names[1] = switches;
+}
+
+/* Every slot of the plan's order, back to back, from each arm's true step time. */
+static inline void fx_generate_cell(struct fixture *fx, unsigned cell)
+{
+    struct fx_cell *part = &fx->parts[cell];
+    struct ifm_record *r = &part->record;
+    unsigned per_block = 2 * (unsigned)fx->cells[cell].n_arms, order[2 * FX_ARMS];
+    struct ifm_random random = ifm_random_start(fx->seed, 77 + cell);
+    fx_allocate(fx, cell);
+    int64_t now = 1000;
+    double memory = 0.0;
+    for (size_t k = 0; k < r->n_slots; k++) {
+        struct ifm_slot *slot = &r->slots[k];
+        unsigned block = (unsigned)k / per_block;
+        if (k % per_block == 0) {
+            ifm_plan_order(&fx->cells[cell], block, order);
+            memory = fx->ar * memory + sqrt(1 - fx->ar * fx->ar) * fx->block_noise * ifm_random_normal(&random);
+        }
+        unsigned arm = order[k % per_block];
+        *slot = (struct ifm_slot){.block = block,
+                                  .phase = block < fx->warmup_blocks ? IFM_PHASE_WARMUP : IFM_PHASE_MEASURE,
+                                  .arm = arm,
+                                  .samples = fx->samples,
+                                  .inner = fx->inner,
+                                  .start_ns = now,
+                                  .columns = &r->columns[k * FX_COLUMNS]};
+        r->first[k] = k * fx->samples;
+        for (unsigned i = 0; i < fx->samples; i++) {
+            double wobble = fx->noise * ifm_random_normal(&random) + memory +
+                            fx->drift * (double)k / (double)r->n_slots;
+            double ns = part->step_ns[arm] * fx->inner * exp(wobble);
+            r->samples[r->first[k] + i] = (struct ifm_sample){now, (int64_t)llround(ns)};
+            now += (int64_t)llround(ns) + 20;
+        }
+        slot->end_ns = now;
+        now += 500;
+    }
+    r->first[r->n_slots] = r->n_samples;
+    part->has_record = true;
+}
+
+static inline void fx_generate(struct fixture *fx)
+{
+    for (unsigned c = 0; c < fx->plan.n_cells; c++)
+        fx_generate_cell(fx, c);
+}
+
+static inline enum ifm_status fx_try_derive(struct fixture *fx, struct ifm_error *error)
+{
+    const struct ifm_record *records[FX_CELLS];
+    for (size_t c = 0; c < FX_CELLS; c++)
+        records[c] = fx->parts[c].has_record ? &fx->parts[c].record : NULL;
+    struct ifm_facts_view facts = {&fx->plan, fx->events, records, 1};
+    return ifm_derive(&facts, fx->arena, &fx->derived, error);
+}
+
+static inline void fx_derive(struct fixture *fx)
+{
+    struct ifm_error error = {0};
+    enum ifm_status status = fx_try_derive(fx, &error);
+    if (status != IFM_OK)
+        fail_msg("%s: %s", error.where, error.message);
+}
+
+static inline void fx_gate(struct fixture *fx, const char *metric, const char *arm, int op, double threshold,
+                           bool interval)
+{
+    fx->gates[fx->plan.n_gates++] = (struct ifm_gate){metric, metric, arm, "", op, threshold, interval};
+}
+
+static inline void fx_judge(struct fixture *fx)
+{
+    struct ifm_error error = {0};
+    assert_int_equal(ifm_judge(&fx->plan, fx->derived, fx->arena, &fx->verdict, &error), IFM_OK);
+}
+
+static inline void fx_stop(struct fixture *fx)
+{
+    for (unsigned c = 0; c < FX_CELLS; c++)
+        fx_free_record(&fx->parts[c].record);
+    json_decref(fx->events);
+    ifm_arena_destroy(fx->arena);
+}
+
+/* A number of the first cell that must exist. */
+static inline const struct ifm_value *fx_value(const struct fixture *fx, const char *arm, const char *metric)
+{
+    const struct ifm_number *number = ifm_derived_find(fx->derived, fx->cells[0].name, arm, metric);
+    if (number == NULL)
+        fail_msg("no number %s of arm %s", metric, arm);
+    return &number->value;
+}
+
+static inline void fx_expect(const struct fixture *fx, const char *arm, const char *metric, enum ifm_state state,
+                             const char *reason)
+{
+    const struct ifm_value *value = fx_value(fx, arm, metric);
+    if (value->state != state || strstr(value->reason, reason) == NULL)
+        fail_msg("%s of %s: state %d, reason \"%s\"; wanted %d, \"%s\"", metric, arm, value->state, value->reason, state,
+                 reason);
+    if (value->state != IFM_STATE_OK) { /* a number that may not be printed is not there to be printed */
+        assert_true(value->number == 0.0);
+        assert_false(value->has_interval);
+    }
+}
+
+/* The first finding of a rule whose text holds `words`; NULL when there is none. */
+static inline const struct ifm_finding *fx_finding(const struct fixture *fx, const char *rule, const char *words)
+{
+    for (size_t i = 0; i < fx->derived->n_findings; i++)
+        if (strcmp(fx->derived->findings[i].rule, rule) == 0 && strstr(fx->derived->findings[i].text, words) != NULL)
+            return &fx->derived->findings[i];
+    return NULL;
+}
+
+static inline size_t fx_invalid(const struct fixture *fx)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < fx->derived->n_findings; i++)
+        n += fx->derived->findings[i].severity == IFM_SEVERITY_INVALID;
+    return n;
+}
+
+#endif

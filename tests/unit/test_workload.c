@@ -1,0 +1,462 @@
+/* Workloads on a private serial device: ledgers, data, checks that can fail, refusals. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "device/fake.h"
+#include "kernel/cpu/isa.h"
+#include "workload/cycle.h"
+#include "workload/data.h"
+#include "workload/workload.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The serial device: "workers" one after the other, buffers in a list. */
+struct serial {
+    struct ifm_device device;
+    struct slot {
+        char name[160];
+        size_t bytes;
+        void *memory;
+    } slots[16];
+    size_t n;
+    unsigned parallels;
+};
+
+static void serial_parallel(struct ifm_device *device, unsigned threads, ifm_work_fn *work, void *arg)
+{
+    ((struct serial *)device)->parallels++;
+    for (unsigned i = threads; i-- > 0;)
+        work(arg, i, threads);
+}
+
+static enum ifm_status serial_buffer(struct ifm_device *device, const char *name, size_t bytes, void **out, bool *fresh,
+                                     struct ifm_error *error)
+{
+    struct serial *serial = (struct serial *)device;
+    *fresh = false;
+    for (size_t i = 0; i < serial->n; i++)
+        if (strcmp(serial->slots[i].name, name) == 0 && serial->slots[i].bytes == bytes) {
+            *out = serial->slots[i].memory;
+            return IFM_OK;
+        }
+    if (serial->n == sizeof serial->slots / sizeof serial->slots[0])
+        return ifm_fail(error, IFM_INTERNAL, NULL, NULL, "too many buffers");
+    struct slot *slot = &serial->slots[serial->n++];
+    snprintf(slot->name, sizeof slot->name, "%s", name);
+    slot->bytes = bytes;
+    slot->memory = *out = aligned_alloc(64, (bytes + 63) / 64 * 64);
+    assert_non_null(*out);
+    memset(*out, 0, bytes);
+    *fresh = true;
+    return IFM_OK;
+}
+
+static const struct ifm_device_ops serial_ops = {
+    .name = "serial", .parallel = serial_parallel, .buffer = serial_buffer};
+
+static void serial_free(struct serial *serial)
+{
+    for (size_t i = 0; i < serial->n; i++)
+        free(serial->slots[i].memory);
+    serial->n = 0;
+}
+
+struct bench {
+    struct ifm_arena *arena;
+    struct ifm_machine machine;
+    struct serial serial;
+    struct ifm_error error;
+    struct ifm_arm_list arms;
+    const char *why_not;
+};
+
+static int setup(void **context)
+{
+    struct bench *bench = calloc(1, sizeof *bench);
+    const char *const *isas;
+    size_t n;
+    ifm_isas(&isas, &n);
+    bench->arena = ifm_arena_create();
+    bench->machine = (struct ifm_machine){.device = "cpu",
+                                          .cpus_allowed = 2,
+                                          .threads = 2,
+                                          .memory_available = (uint64_t)16 << 30,
+                                          .cache_reported = {32768, 1 << 20, 32 << 20},
+                                          .isas = isas,
+                                          .n_isas = n};
+    bench->serial.device.ops = &serial_ops;
+    *context = bench;
+    return 0;
+}
+
+static int teardown(void **context)
+{
+    struct bench *bench = *context;
+    serial_free(&bench->serial);
+    ifm_arena_destroy(bench->arena);
+    free(bench);
+    return 0;
+}
+
+static enum ifm_status describe(struct bench *bench, const struct ifm_workload *workload,
+                                const struct ifm_setting *settings, size_t n)
+{
+    bench->why_not = NULL;
+    enum ifm_status status =
+        workload->describe(settings, n, &bench->machine, bench->arena, &bench->arms, &bench->why_not, &bench->error);
+    for (size_t i = 0; i < bench->arms.n; i++) { /* what plan does */
+        bench->arms.items[i].settings = settings;
+        bench->arms.items[i].n_settings = n;
+    }
+    return status;
+}
+
+static struct ifm_check run_arm(struct bench *bench, const struct ifm_workload *workload, size_t arm, unsigned threads,
+                                uint64_t steps)
+{
+    struct ifm_workload_state *state = NULL;
+    struct ifm_check check;
+    assert_int_equal(workload->open(&bench->arms.items[arm], &bench->serial.device, threads, 7, &state, &bench->error),
+                     IFM_OK);
+    workload->step(state, steps);
+    assert_int_equal(workload->check(state, &check, &bench->error), IFM_OK);
+    workload->close(state);
+    return check;
+}
+
+static const struct ifm_setting small_decode[] = {
+    {"decode.batch", "2"},    {"decode.q_heads", "6"},   {"decode.kv_heads", "2"},
+    {"decode.kv_len", "333"}, {"decode.head_dim", "64"}, {"decode.isa", "auto"},
+};
+enum { SMALL = sizeof small_decode / sizeof small_decode[0] };
+
+static void registry_finds_every_workload(void **context)
+{
+    (void)context;
+    assert_ptr_equal(ifm_workload_find("null"), &ifm_workload_null);
+    assert_ptr_equal(ifm_workload_find("stream"), &ifm_workload_stream);
+    assert_ptr_equal(ifm_workload_find("decode"), &ifm_workload_decode);
+    assert_null(ifm_workload_find("decod"));
+}
+
+static void null_is_one_empty_step(void **context)
+{
+    struct bench *bench = *context;
+    assert_int_equal(describe(bench, &ifm_workload_null, NULL, 0), IFM_OK);
+    assert_int_equal(bench->arms.n, 1);
+    const struct ifm_ledger expected = {.rows = 1};
+    assert_memory_equal(&bench->arms.items[0].ledger, &expected, sizeof expected);
+    assert_true(bench->arms.items[0].fixed_inner);
+    struct ifm_workload_state *state;
+    assert_int_equal(ifm_workload_null.open(&bench->arms.items[0], &bench->serial.device, 1, 1, &state, &bench->error),
+                     IFM_OK);
+    ifm_workload_null.step(state, 1000000);
+    ifm_workload_null.close(state);
+    assert_int_equal(bench->serial.parallels, 0);
+    assert_int_equal(bench->serial.n, 0);
+}
+
+/* The spin is work of the stated length: ten times the count is several times the time. */
+static void null_spin_takes_time_in_proportion(void **context)
+{
+    struct bench *bench = *context;
+    static const struct ifm_setting spins[2][1] = {{{"null.spin", "100000"}}, {{"null.spin", "1000000"}}};
+    int64_t ns[2] = {INT64_MAX, INT64_MAX};
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(describe(bench, &ifm_workload_null, spins[i], 1), IFM_OK);
+        struct ifm_workload_state *state;
+        assert_int_equal(
+            ifm_workload_null.open(&bench->arms.items[0], &bench->serial.device, 1, 1, &state, &bench->error), IFM_OK);
+        for (int repeat = 0; repeat < 5; repeat++) {
+            struct ifm_instant start = ifm_clock_now();
+            ifm_workload_null.step(state, 1);
+            int64_t took = ifm_clock_since(start).ns;
+            ns[i] = took < ns[i] ? took : ns[i];
+        }
+        ifm_workload_null.close(state);
+    }
+    assert_true(ns[0] > 5000 && ns[1] > 3 * ns[0]);
+}
+
+static void decode_ledger_counts_each_byte_once(void **context)
+{
+    struct bench *bench = *context;
+    assert_int_equal(describe(bench, &ifm_workload_decode, small_decode, SMALL), IFM_OK);
+    assert_int_equal(bench->arms.n, 1);
+    const struct ifm_arm *arm = &bench->arms.items[0];
+    const uint64_t cache = 2ULL * 2 * 333 * 64 * 4, query = 2ULL * 6 * 64 * 4;
+    assert_int_equal(arm->ledger.flops, 4ULL * 2 * 6 * 333 * 64);
+    assert_int_equal(arm->ledger.bytes_read, 2 * cache + query);
+    assert_int_equal(arm->ledger.bytes_written, query);
+    assert_int_equal(arm->ledger.tokens_generated, 2);
+    assert_int_equal(arm->ledger.tokens_prompt, 0);
+    assert_int_equal(arm->ledger.rows, 2);
+    assert_int_equal(arm->working_set, 2 * cache + 2 * query);
+    assert_true(arm->has_oracle && !arm->lossy);
+    assert_true(arm->tolerance > 1e-6 && arm->tolerance < 1e-4);
+}
+
+static void decode_is_right_on_every_isa_and_thread_count(void **context)
+{
+    struct bench *bench = *context;
+    for (size_t i = 0; i < bench->machine.n_isas; i++) {
+        struct ifm_setting settings[SMALL];
+        memcpy(settings, small_decode, sizeof settings);
+        settings[SMALL - 1].text = bench->machine.isas[i];
+        assert_int_equal(describe(bench, &ifm_workload_decode, settings, SMALL), IFM_OK);
+        for (unsigned threads = 1; threads <= 3; threads++) {
+            struct ifm_check check = run_arm(bench, &ifm_workload_decode, 0, threads, 2);
+            assert_true(check.done && check.finite);
+            assert_int_equal(check.values, 2 * 6 * 64);
+            assert_true(check.error_rms_rel > 0 && check.error_rms_rel <= bench->arms.items[0].tolerance);
+            assert_true(check.error_max_rel <= 10 * bench->arms.items[0].tolerance);
+        }
+    }
+    assert_int_equal(bench->serial.n, 3); /* K, V and Q once, for all arms */
+}
+
+/* Without a step the outputs are still poison, and the check says so. */
+static void decode_check_catches_outputs_that_nothing_wrote(void **context)
+{
+    struct bench *bench = *context;
+    assert_int_equal(describe(bench, &ifm_workload_decode, small_decode, SMALL), IFM_OK);
+    struct ifm_check check = run_arm(bench, &ifm_workload_decode, 0, 2, 0);
+    assert_true(check.done);
+    assert_false(check.finite);
+    assert_false(check.error_rms_rel <= 1);
+}
+
+/* The data changed under the kernel's feet after the step: the oracle, which reads them now, disagrees. */
+static void decode_check_catches_a_wrong_result(void **context)
+{
+    struct bench *bench = *context;
+    struct ifm_workload_state *state;
+    struct ifm_check check;
+    assert_int_equal(describe(bench, &ifm_workload_decode, small_decode, SMALL), IFM_OK);
+    assert_int_equal(
+        ifm_workload_decode.open(&bench->arms.items[0], &bench->serial.device, 2, 7, &state, &bench->error), IFM_OK);
+    ifm_workload_decode.step(state, 1);
+    float *v = bench->serial.slots[1].memory;
+    v[0] += 1;
+    assert_int_equal(ifm_workload_decode.check(state, &check, &bench->error), IFM_OK);
+    assert_true(check.error_rms_rel > 10 * bench->arms.items[0].tolerance);
+    ifm_workload_decode.close(state);
+}
+
+static void decode_refuses_impossible_shapes(void **context)
+{
+    struct bench *bench = *context;
+    const struct ifm_setting heads[] = {{"decode.q_heads", "7"}, {"decode.kv_heads", "2"}};
+    assert_int_equal(describe(bench, &ifm_workload_decode, heads, 2), IFM_USAGE);
+    assert_non_null(strstr(bench->error.message, "decode.q_heads 7"));
+    assert_non_null(strstr(bench->error.message, "decode.kv_heads 2"));
+    const struct ifm_setting dim[] = {{"decode.head_dim", "100"}};
+    assert_int_equal(describe(bench, &ifm_workload_decode, dim, 1), IFM_USAGE);
+    const struct ifm_setting huge[] = {{"decode.batch", "65536"},
+                                       {"decode.kv_len", "1073741824"},
+                                       {"decode.q_heads", "4096"},
+                                       {"decode.kv_heads", "4096"},
+                                       {"decode.head_dim", "256"}};
+    assert_int_equal(describe(bench, &ifm_workload_decode, huge, 5), IFM_USAGE);
+    assert_non_null(strstr(bench->error.message, "memory"));
+    const struct ifm_setting large[] = {{"decode.kv_len", "16777216"}};
+    assert_int_equal(describe(bench, &ifm_workload_decode, large, 1), IFM_USAGE);
+    assert_non_null(strstr(bench->error.message, "needs 128 GiB of memory, but 16"));
+    assert_int_equal(bench->serial.n, 0);
+}
+
+static void an_unsupported_isa_is_absent_with_a_reason(void **context)
+{
+    struct bench *bench = *context;
+    static const char *const only[] = {"scalar"};
+    bench->machine.isas = only;
+    bench->machine.n_isas = 1;
+    const struct ifm_setting decode[] = {{"decode.isa", "avx512"}},
+                             stream[] = {{"stream.isa", "avx2"}, {"stream.probe", "read"}};
+    assert_int_equal(describe(bench, &ifm_workload_decode, decode, 1), IFM_OK);
+    assert_int_equal(bench->arms.n, 0);
+    assert_non_null(strstr(bench->why_not, "avx512"));
+    assert_int_equal(describe(bench, &ifm_workload_stream, stream, 2), IFM_OK);
+    assert_int_equal(bench->arms.n, 0);
+    assert_non_null(strstr(bench->why_not, "it has: scalar"));
+}
+
+static void data_do_not_depend_on_threads_and_look_normal(void **context)
+{
+    struct bench *bench = *context;
+    enum { N = 100001 };
+    float *one = malloc(N * sizeof *one), *many = malloc(N * sizeof *many);
+    assert_non_null(one);
+    assert_non_null(many);
+    ifm_data_normal(&bench->serial.device, 1, 3, 1, one, N);
+    ifm_data_normal(&bench->serial.device, 7, 3, 1, many, N);
+    assert_memory_equal(one, many, N * sizeof *one);
+    ifm_data_normal(&bench->serial.device, 1, 3, 2, many, N);
+    double sum = 0, sum2 = 0, sum4 = 0, cross = 0;
+    for (size_t i = 0; i < N; i++) {
+        double x = one[i];
+        sum += x;
+        sum2 += x * x;
+        sum4 += x * x * x * x;
+        cross += x * many[i];
+    }
+    assert_true(fabs(sum / N) < 0.015 && fabs(sum2 / N - 1) < 0.02 && fabs(cross / N) < 0.015);
+    assert_true(fabs(sum4 / N - 2.7) < 0.1);
+    free(one);
+    free(many);
+}
+
+static void stream_probes_do_what_their_ledger_says(void **context)
+{
+    struct bench *bench = *context;
+    static const char *const probes[] = {"read", "write", "copy"};
+    static const int ceilings[] = {IFM_CEILING_READ, IFM_CEILING_WRITE, IFM_CEILING_COPY};
+    static const uint64_t read[] = {1000003, 0, 1000003}, written[] = {0, 1000003, 1000003};
+    for (int p = 0; p < 3; p++) {
+        const struct ifm_setting settings[] = {{"stream.probe", probes[p]}, {"stream.size", "1000003"}};
+        assert_int_equal(describe(bench, &ifm_workload_stream, settings, 2), IFM_OK);
+        assert_true(bench->arms.n >= 2);
+        for (size_t i = 0; i < bench->arms.n; i++) {
+            const struct ifm_arm *arm = &bench->arms.items[i];
+            assert_int_equal(arm->ceiling, ceilings[p]);
+            assert_int_equal(arm->ledger.bytes_read, read[p]);
+            assert_int_equal(arm->ledger.bytes_written, written[p]);
+            assert_int_equal(arm->working_set, read[p] + written[p]);
+            for (unsigned threads = 1; threads <= 3; threads++) {
+                struct ifm_check check = run_arm(bench, &ifm_workload_stream, i, threads, 2);
+                assert_true(check.done && check.finite && check.values > 0);
+                assert_true(check.error_rms_rel == 0);
+            }
+        }
+    }
+}
+
+static void stream_check_catches_a_source_that_changed(void **context)
+{
+    struct bench *bench = *context;
+    const struct ifm_setting settings[] = {{"stream.probe", "read"}, {"stream.size", "100000"}};
+    assert_int_equal(describe(bench, &ifm_workload_stream, settings, 2), IFM_OK);
+    assert_true(run_arm(bench, &ifm_workload_stream, 0, 2, 1).error_rms_rel == 0);
+    ((unsigned char *)bench->serial.slots[0].memory)[99999] ^= 1;
+    assert_true(run_arm(bench, &ifm_workload_stream, 1, 2, 1).error_rms_rel == 1);
+}
+
+static void flops_ledger_is_what_the_kernel_does(void **context)
+{
+    struct bench *bench = *context;
+    const struct ifm_setting settings[] = {{"stream.probe", "flops"}};
+    assert_int_equal(describe(bench, &ifm_workload_stream, settings, 1), IFM_OK);
+    assert_int_equal(bench->arms.n, 3);
+    for (size_t i = 0; i < 3; i++) {
+        const struct ifm_ledger *ledger = &bench->arms.items[i].ledger;
+        assert_int_equal(bench->arms.items[i].ceiling, IFM_CEILING_FLOPS);
+        assert_int_equal(ledger->bytes_read + ledger->bytes_written, 0);
+        assert_true(ledger->flops > 2 * 134000000ULL && ledger->flops % ledger->rows == 0);
+        assert_true(run_arm(bench, &ifm_workload_stream, i, 2, 1).error_rms_rel == 0);
+    }
+}
+
+static void caches_arms_go_up_in_half_octaves(void **context)
+{
+    struct bench *bench = *context;
+    const struct ifm_setting settings[] = {{"stream.probe", "caches"}};
+    assert_int_equal(describe(bench, &ifm_workload_stream, settings, 1), IFM_OK);
+    assert_int_equal(bench->arms.n, 31); /* 2^12, ..., 2^27 and what lies between */
+    assert_string_equal(bench->arms.items[0].name, "caches.4096");
+    assert_string_equal(bench->arms.items[30].name, "caches.134217728");
+    for (size_t i = 0; i < bench->arms.n; i++) {
+        const struct ifm_arm *arm = &bench->arms.items[i];
+        assert_int_equal(arm->ledger.bytes_read, arm->ledger.rows * 64);
+        assert_int_equal(arm->ledger.rows,
+                         arm->working_set / 64 < (1 << 20) ? arm->working_set / 64 : (uint64_t)1 << 20);
+        assert_int_equal(arm->ledger.rows % 8, 0);
+        if (i > 0)
+            assert_true(fabs((double)arm->working_set / (double)arm[-1].working_set - sqrt(2)) < 0.06);
+    }
+    for (size_t i = 0; i < 12; i++)
+        assert_true(run_arm(bench, &ifm_workload_stream, i, 1, 3).error_rms_rel == 0);
+}
+
+static void a_cycle_is_one_cycle(void **context)
+{
+    struct bench *bench = *context;
+    enum { LINES = 1000, CHAINS = 8 };
+    static _Alignas(64) uint64_t lines[LINES][8], again[LINES][8];
+    uint64_t starts[CHAINS];
+    assert_int_equal(ifm_cycle_write(lines, LINES, 5, starts, CHAINS, &bench->error), IFM_OK);
+    bool seen[LINES] = {false};
+    uint64_t at = 0;
+    for (size_t i = 0; i < LINES; i++) {
+        if (i % (LINES / CHAINS) == 0)
+            assert_int_equal(starts[i / (LINES / CHAINS)], at);
+        assert_int_equal(at % 64, 0);
+        assert_true(at / 64 < LINES && !seen[at / 64]);
+        seen[at / 64] = true;
+        at = lines[at / 64][0];
+    }
+    assert_int_equal(at, 0);
+    assert_int_equal(ifm_cycle_write(again, LINES, 6, starts, CHAINS, &bench->error), IFM_OK);
+    assert_memory_not_equal(lines, again, sizeof lines);
+}
+
+/* On the fake device a step only advances the scripted clock, and nothing claims to have been checked. */
+static void the_fake_device_runs_no_kernel(void **context)
+{
+    struct bench *bench = *context;
+    const struct ifm_device_options options = {.threads = 1, .script = "step_ns=1000; noise=0", .seed = 1};
+    struct ifm_device *fake;
+    assert_int_equal(ifm_device_fake.open(&options, &fake, &bench->error), IFM_OK);
+    static const struct ifm_setting read[] = {{"stream.probe", "read"}};
+    const struct {
+        const struct ifm_workload *workload;
+        const struct ifm_setting *settings;
+        size_t n;
+    } cases[] = {{&ifm_workload_null, NULL, 0}, {&ifm_workload_stream, read, 1}, {&ifm_workload_decode, NULL, 0}};
+    bench->machine.device = "fake";
+    for (size_t i = 0; i < 3; i++) {
+        struct ifm_workload_state *state;
+        assert_int_equal(describe(bench, cases[i].workload, cases[i].settings, cases[i].n), IFM_OK);
+        assert_int_equal(cases[i].workload->open(&bench->arms.items[0], fake, 1, 1, &state, &bench->error), IFM_OK);
+        int64_t before = fake->ops->mark(fake).ns;
+        cases[i].workload->step(state, 100);
+        assert_true(fake->ops->mark(fake).ns - before >= 50000);
+        struct ifm_check check = {.done = true};
+        if (cases[i].workload->check != NULL) {
+            assert_int_equal(cases[i].workload->check(state, &check, &bench->error), IFM_OK);
+            assert_false(check.done);
+        }
+        cases[i].workload->close(state);
+    }
+    fake->ops->close(fake);
+}
+
+int main(void)
+{
+#define WITH_BENCH(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        WITH_BENCH(registry_finds_every_workload),
+        WITH_BENCH(null_is_one_empty_step),
+        WITH_BENCH(null_spin_takes_time_in_proportion),
+        WITH_BENCH(decode_ledger_counts_each_byte_once),
+        WITH_BENCH(decode_is_right_on_every_isa_and_thread_count),
+        WITH_BENCH(decode_check_catches_outputs_that_nothing_wrote),
+        WITH_BENCH(decode_check_catches_a_wrong_result),
+        WITH_BENCH(decode_refuses_impossible_shapes),
+        WITH_BENCH(an_unsupported_isa_is_absent_with_a_reason),
+        WITH_BENCH(data_do_not_depend_on_threads_and_look_normal),
+        WITH_BENCH(stream_probes_do_what_their_ledger_says),
+        WITH_BENCH(stream_check_catches_a_source_that_changed),
+        WITH_BENCH(flops_ledger_is_what_the_kernel_does),
+        WITH_BENCH(caches_arms_go_up_in_half_octaves),
+        WITH_BENCH(a_cycle_is_one_cycle),
+        WITH_BENCH(the_fake_device_runs_no_kernel),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
