@@ -9,7 +9,7 @@ OUT ?= runs/$(shell date +%Y-%m-%d-%H%M%S)
 
 build: setup-build ## build the command: build/inferometer
 	@test -f build/build.ninja || cmake --preset release >/dev/null
-	@cmake --build build
+	@cmake --build build --target inferometer
 
 run: build ## measure this machine with examples/first-run.yaml; ends with a table and the report's path
 	@build/inferometer run -c examples/first-run.yaml --out $(OUT)
