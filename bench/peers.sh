@@ -4,8 +4,9 @@
 #   bench/peers.sh [ROUNDS]      default 5; SIZE_MB=512 THREADS=$(nproc) in the environment
 #
 # Peers: likwid-bench (load kernels), sysbench (memory read; local scope, as with a global buffer its threads read each
-# other's cache lines), mbw (a copy: read and write counted, as it has no read test). Each round runs every program once; medians over
-# rounds are printed in GB/s (10^9), then the ratio of our best read probe to the best peer. Exit 1 below 0.95.
+# other's cache lines), mbw (a copy: read and write counted, as it has no read test). Each round runs every program
+# once; medians over rounds are printed in GB/s (10^9), then the ratio of our best read probe to the best peer. Exit 1
+# below 0.95.
 set -eu
 cd "$(dirname "$0")/.."
 rounds=${1:-5} size=${SIZE_MB:-512} threads=${THREADS:-$(nproc)}

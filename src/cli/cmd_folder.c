@@ -5,6 +5,16 @@
 #include "sample/manifest.h"
 #include <stdio.h>
 
+static enum ifm_status check_is_run(const char *dir, struct ifm_error *error)
+{
+    struct ifm_arena *arena = ifm_arena_create();
+    bool is_run = ifm_file_exists(ifm_path_join(arena, dir, "config.lock.json"));
+    ifm_arena_destroy(arena);
+    return is_run ? IFM_OK
+                  : ifm_fail(error, IFM_USAGE, dir, "name a run folder, such as runs/decode-20260101-120000",
+                             "not a run folder: it has no config.lock.json");
+}
+
 /* Whoever derives from a folder again vouches for its record anew: first see that it is still the one that was hashed.
  */
 static enum ifm_status check_record(const char *dir, struct ifm_error *error)
@@ -23,6 +33,7 @@ static enum ifm_status open_options(int argc, char **argv, struct ifm_options *o
     if (options->out != NULL)
         return ifm_fail(error, IFM_USAGE, "--out", "the files go into the run folder itself",
                         "--out does not belong to this command");
+    IFM_TRY(check_is_run(options->dir, error));
     return check_record(options->dir, error);
 }
 
@@ -74,6 +85,7 @@ enum ifm_status ifm_cmd_verify(int argc, char **argv, struct ifm_error *error)
     IFM_TRY(ifm_options_parse(argc, argv, true, NULL, &options, error));
     if (options.help)
         return ifm_cmd_help(2, (char *[]){(char *)"help", argv[0], NULL}, error);
+    IFM_TRY(check_is_run(options.dir, error));
     IFM_TRY(ifm_manifest_check(options.dir, error));
     struct ifm_folder folder;
     enum ifm_status status = ifm_folder_open(options.dir, &folder, error);

@@ -141,6 +141,7 @@ static struct ifm_run_options run_options(const struct ifm_config *config, const
         .device = {.threads = (unsigned)device->threads,
                    .huge_pages = device->huge_pages,
                    .script = device->script,
+                   .resumed = resume,
                    .seed = ifm_config_study(config)->seed},
     };
 }
@@ -209,9 +210,6 @@ enum ifm_status ifm_story_dry_run(const struct ifm_config *config, const struct 
 static enum ifm_status load_folder(const char *dir, struct ifm_folder *folder, struct ifm_error *error)
 {
     char *lock = ifm_path_join(folder->arena, dir, "config.lock.json");
-    if (!ifm_file_exists(lock))
-        return ifm_fail(error, IFM_USAGE, dir, "name a run folder, such as runs/decode-20260101-120000",
-                        "not a run folder: it has no config.lock.json");
     IFM_TRY(ifm_json_read(lock, &folder->lock, error));
     IFM_TRY(ifm_journal_read(dir, &folder->events, error));
     IFM_TRY(ifm_derive_folder(dir, folder->arena, &folder->plan, &folder->derived, error));

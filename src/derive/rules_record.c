@@ -102,13 +102,14 @@ static void check_order(struct ifm_derivation *d, struct ifm_cell_work *work)
     size_t per_block = 2 * work->cell->n_arms;
     unsigned *order = IFM_ARENA_ARRAY(d->arena, unsigned, per_block + 1);
     size_t k = 0;
+    unsigned measured = 0;
     while (k < r->n_slots) {
         uint32_t block = r->slots[k].block;
         if (r->slots[k].phase != IFM_PHASE_MEASURE) {
             k++;
             continue;
         }
-        ifm_plan_order(work->cell, block, order);
+        ifm_plan_order(work->cell, measured++, order);
         size_t at = 0;
         while (k < r->n_slots && r->slots[k].phase == IFM_PHASE_MEASURE && r->slots[k].block == block &&
                at < per_block && r->slots[k].arm == order[at]) {

@@ -21,6 +21,7 @@ struct ifm_device_options {
     unsigned threads;  /* workers, pinned one per CPU of the affinity mask */
     bool huge_pages;   /* ask for transparent huge pages */
     const char *script; /* fake device: its scripted durations, see device/fake.h; else NULL */
+    bool resumed;       /* fake device: the script's die_after_slots has happened already */
     uint64_t seed;
 };
 
@@ -29,8 +30,8 @@ struct ifm_device_ops {
     IFM_CHECKED enum ifm_status (*open)(const struct ifm_device_options *options, struct ifm_device **out,
                                         struct ifm_error *error);
     void (*close)(struct ifm_device *device);
-    /* What planning needs; callable without an open device. `threads` as asked for, 0 = all allowed. Fails when the affinity mask has
-     * fewer CPUs than threads asked for. */
+    /* What planning needs; callable without an open device. `threads` as asked for, 0 = all allowed. Fails when the
+     * affinity mask has fewer CPUs than threads asked for. */
     IFM_CHECKED enum ifm_status (*describe)(unsigned threads, struct ifm_machine *out, struct ifm_error *error);
     /* Marks: the time now on the device's clock. No system call, no allocation. */
     struct ifm_instant (*mark)(struct ifm_device *device);
@@ -41,9 +42,9 @@ struct ifm_device_ops {
     void (*release)(struct ifm_device *device);
     /* Evict every cache level: cold mode, between samples. */
     IFM_CHECKED enum ifm_status (*flush)(struct ifm_device *device, struct ifm_error *error);
-    /* Named, zeroed, touched memory, each page touched by a worker that will read it (first touch): the same
-     * name and size give the same memory, so that arms of a cell can share inputs. `fresh` says whether it is new. Freed by drop_buffers or close. Fails before
-     * allocating when memory does not suffice, with the size needed and available. */
+    /* Named, zeroed, touched memory, each page touched by a worker that will read it (first touch): the same name and
+     * size give the same memory, so that arms of a cell can share inputs. `fresh` says whether it is new. Freed by
+     * drop_buffers or close. Fails before allocating when memory does not suffice, with the size needed and available. */
     IFM_CHECKED enum ifm_status (*buffer)(struct ifm_device *device, const char *name, size_t bytes, void **out,
                                           bool *fresh, struct ifm_error *error);
     void (*drop_buffers)(struct ifm_device *device);

@@ -94,6 +94,8 @@ static enum ifm_status fake_open(const struct ifm_device_options *options, struc
     }
     fake->base.ops = &ifm_device_fake;
     fake->script = script;
+    if (options->resumed)
+        fake->script.die_after_slots = 0;
     fake->sample = ifm_random_start(options->seed, STREAM_SAMPLE);
     fake->slot = ifm_random_start(options->seed, STREAM_SLOT);
     fake->sample_noise = ifm_random_normal(&fake->sample); /* stationary from the first sample */

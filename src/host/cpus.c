@@ -1,5 +1,7 @@
 /* CPUs that this process may use: affinity, quota, and the order in which workers take them. */
 #include "host/cpus.h"
+
+#include "base/text.h"
 #include "host/host.h"
 #include "host/probe.h"
 #include <dirent.h>
@@ -41,8 +43,8 @@ bool ifm_cpu_mask_process(struct ifm_cpu_mask *out)
     for (struct dirent *entry = folder == NULL ? NULL : readdir(folder); entry != NULL; entry = readdir(folder)) {
         struct ifm_cpu_mask one;
         memset(&one, 0, sizeof one);
-        int thread = atoi(entry->d_name); /* "." and ".." give 0, which would mean the caller */
-        if (thread > 0 && sched_getaffinity(thread, sizeof one.sets, one.sets) == 0)
+        uint64_t thread; /* "." and ".." are no numbers */
+        if (ifm_parse_u64(entry->d_name, &thread) && sched_getaffinity((pid_t)thread, sizeof one.sets, one.sets) == 0)
             CPU_OR_S(sizeof out->sets, out->sets, out->sets, one.sets);
     }
     if (folder != NULL)

@@ -218,8 +218,8 @@ enum ifm_status ifm_plan_arms(const struct ifm_arms_request *request, struct ifm
         IFM_TRY(add_described(request, arena, &arms, &why_not, error));
     else
         IFM_TRY(add_configured(request, arena, &arms, &why_not, error));
-    if (why_not != NULL) {
-        cell->unsupported = why_not;
+    if (why_not != NULL || arms.n == 0) {
+        cell->unsupported = why_not == NULL || why_not[0] == '\0' ? "the workload offers nothing to run here" : why_not;
         return IFM_OK;
     }
     IFM_TRY(add_ceilings(request, arena, &arms, error));

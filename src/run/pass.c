@@ -143,7 +143,7 @@ enum ifm_status ifm_pass_block(struct ifm_pass_run *pass, struct ifm_stop *stop,
 {
     const struct ifm_cell *cell = pass->cell->plan;
     unsigned order[2 * IFM_MOST_ARMS];
-    ifm_plan_order(cell, pass->next_block, order);
+    ifm_plan_order(cell, pass->measured, order);
     IFM_TRY(run_slots(pass, order, 2 * cell->n_arms, IFM_PHASE_MEASURE, error));
     IFM_TRY(append(pass, 2 * cell->n_arms, error));
     ifm_stop_add(stop, pass->cell->slots, pass->cell->samples);
