@@ -7,14 +7,25 @@
  */
 #define VISIBLE 1.645
 
+/* A trend is not dependence: it is in the spread already, and the rule on drift widens for it. What is left beside the
+ * fitted line tells how much one block repeats the one before. At least three blocks' worth always remains. */
 static double effective_blocks(const double *logs, size_t n)
 {
-    double r, effective;
-    if (ifm_stats_autocorrelation(logs, n, &r) != IFM_STAT_OK || r <= VISIBLE / sqrt((double)n))
-        return (double)n; /* fewer than 10 blocks, constant blocks, or nothing to see */
-    if (ifm_stats_effective_size(n, r, &effective) != IFM_STAT_OK)
-        return (double)n;
-    return effective < 2.0 ? 2.0 : effective;
+    struct ifm_arena *scratch = ifm_arena_create();
+    double *at = IFM_ARENA_ARRAY(scratch, double, n + 1), *rest = IFM_ARENA_ARRAY(scratch, double, n + 1);
+    double r = 0.0, effective = (double)n;
+    struct ifm_slope line;
+    for (size_t i = 0; i < n; i++)
+        at[i] = (double)i;
+    if (n >= 10 && ifm_stats_slope(at, logs, n, IFM_LEVEL, &line) == IFM_STAT_OK) {
+        for (size_t i = 0; i < n; i++)
+            rest[i] = logs[i] - line.intercept - line.slope * at[i];
+        bool visible = ifm_stats_autocorrelation(rest, n, &r) == IFM_STAT_OK && r > VISIBLE / sqrt((double)n);
+        if (!visible || ifm_stats_effective_size(n, r, &effective) != IFM_STAT_OK)
+            effective = (double)n;
+    }
+    ifm_arena_destroy(scratch);
+    return effective < 3.0 ? 3.0 : effective;
 }
 
 bool ifm_log_mean_of(const double *logs, size_t n, double quantum, enum ifm_dependence dependence,
@@ -29,7 +40,7 @@ bool ifm_log_mean_of(const double *logs, size_t n, double quantum, enum ifm_depe
     /* Equal blocks are equal only to the clock's tick: a uniform error of one tick remains. */
     double tick = quantum / sqrt(12.0);
     *out = (struct ifm_log_mean){n, moments.mean, moments.sd > tick ? moments.sd : tick, (double)n};
-    if (dependence == IFM_BLOCKS_IN_SERIES)
+    if (dependence == IFM_BLOCKS_IN_SERIES && n >= 10)
         out->n_effective = effective_blocks(logs, n);
     return true;
 }

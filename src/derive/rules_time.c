@@ -1,6 +1,7 @@
 /* Rule 7: what the time axis says of a cell. Steady state, drift, change points, too few blocks, a time cap. */
 #include "derive/internal.h"
 
+#include "base/text.h"
 #include <math.h>
 #include <string.h>
 
@@ -80,12 +81,24 @@ static void refuse_drifting_ratio(struct ifm_derivation *d, struct ifm_cell_work
     ifm_derive_find_fault(d, IFM_SEVERITY_WARNING, "rule-07", work->cell->name, arm->arm->name, "%s", reason);
 }
 
-static void look_at_warmup(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
+/* One finding a cell: a sweep has dozens of arms, and a busy machine unsettles them all. */
+static void look_at_warmup(struct ifm_derivation *d, const struct ifm_cell_work *work)
 {
-    const json_t *warmup = ifm_derive_event(work, "warmup", arm->arm->name);
-    if (warmup != NULL && json_is_false(json_object_get(warmup, "steady")))
-        ifm_derive_find_fault(d, IFM_SEVERITY_WARNING, "rule-07", work->cell->name, arm->arm->name,
-                              "the arm was not steady when its warm-up ended");
+    enum { NAMED = 4 };
+    struct ifm_text names = {0};
+    size_t unsteady = 0;
+    for (size_t a = 0; a < work->cell->n_arms; a++) {
+        const json_t *warmup = ifm_derive_event(work, "warmup", work->cell->arms[a].name);
+        if (warmup == NULL || !json_is_false(json_object_get(warmup, "steady")))
+            continue;
+        if (unsteady++ < NAMED)
+            ifm_text_printf(&names, "%s%s", names.size > 0 ? ", " : "", work->cell->arms[a].name);
+    }
+    if (unsteady > 0)
+        ifm_derive_find_fault(d, IFM_SEVERITY_WARNING, "rule-07", work->cell->name, "",
+                              "%zu of %zu arms were not steady when the warm-up ended: %s%s", unsteady,
+                              work->cell->n_arms, names.data, unsteady > NAMED ? ", ..." : "");
+    ifm_text_free(&names);
 }
 
 static void look_at_stop(struct ifm_derivation *d, const struct ifm_cell_work *work)
@@ -115,10 +128,10 @@ void ifm_rules_time(struct ifm_derivation *d, struct ifm_cell_work *work)
                       IFM_ARENA_ARRAY(scratch, double, work->n_blocks + 1),
                       IFM_ARENA_ARRAY(scratch, double, work->n_blocks + 1)};
     look_at_stop(d, work);
+    look_at_warmup(d, work);
     for (size_t a = 0; a < work->cell->n_arms; a++) {
         struct ifm_arm_work *arm = &work->arms[a];
-        look_at_warmup(d, work, arm);
-        if (arm->broken != NULL)
+        if (arm->broken != NULL || ifm_derive_is_cache_probe(arm->arm))
             continue;
         t.n = ifm_arm_logs(work, arm, false, t.logs, t.mid);
         if (t.n < IFM_BLOCKS_NEEDED)
