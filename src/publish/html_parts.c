@@ -248,8 +248,8 @@ void ifm_html_findings(struct ifm_page *page)
         return;
     ifm_text_add(out, "<section><h2>Findings</h2>\n<ul class=\"findings\">\n");
     for (size_t i = 0; i < page->view->n_findings; i++) {
-        const struct ifm_finding *finding = page->view->findings[i];
-        const char *place = ifm_view_place(finding->cell, finding->arm, page->arena);
+        const struct ifm_finding *finding = page->view->findings[i].first;
+        const char *place = page->view->findings[i].place;
         ifm_text_printf(out, "<li><span class=\"tag %s\">%s</span>", class_of(ifm_severity_tone(finding->severity)),
                         ifm_severity_label(finding->severity));
         if (place[0] != '\0') {
