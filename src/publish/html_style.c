@@ -17,6 +17,7 @@ const char *const ifm_html_style[] = {
     "h2{font-size:1.2rem;margin:0 0 .25rem;overflow-wrap:anywhere}",
     "h3{font-size:.95rem;margin:1.25rem 0 .25rem}",
     "p{margin:.4rem 0}",
+    "p,li,dt,dd{overflow-wrap:anywhere}",
     "a{color:var(--accent);text-underline-offset:.15em}",
     "code,pre{font-family:ui-monospace,\"DejaVu Sans Mono\",Menlo,monospace;font-size:.875em;"
     "overflow-wrap:anywhere}",
