@@ -108,5 +108,6 @@ const char *const ifm_html_style[] = {
     "--good:#116329;--bad:#b3261e;--warn:#7a4d00;--accent:#000;--bar:#555;--good-bg:#fff;--bad-bg:#fff;"
     "--warn-bg:#fff;--plain-bg:#fff}main{max-width:none;padding:0}section,.verdict{break-inside:avoid;"
     "border-radius:0}body{font-size:11pt}details:not([open]){display:none}a{text-decoration:none}}",
+    ".verdict.strong{font-weight:inherit}",
     NULL,
 };
