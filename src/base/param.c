@@ -332,6 +332,8 @@ enum ifm_status ifm_section_bind(const struct ifm_section *section, const struct
         if (text == NULL)
             return ifm_fail(error, IFM_USAGE, "", "", "%s must be given; allowed: %s", row->path,
                             ifm_param_range(row, arena));
+        if (text == row->fallback && (row->flags & IFM_SWEEP) != 0) /* a default may be an axis */
+            text = ifm_param_split(text, arena).items[0];
         IFM_TRY(ifm_param_parse(row, text, row->path, arena, (char *)out + row->offset, error));
     }
     return IFM_OK;

@@ -77,7 +77,8 @@ const char *ifm_param_shown(const char *text, char buffer[72]);
 const char *ifm_param_range(const struct ifm_param *row, struct ifm_arena *arena);
 
 /* Fill `out` (section->size bytes) with the defaults, then with every setting whose path is a row of
- * the section; other paths are ignored. A row without default and without setting is an error. */
+ * the section; other paths are ignored. A row without default and without setting is an error; of a default that
+ * is an axis ("read,write"), the first value is taken. */
 IFM_CHECKED enum ifm_status ifm_section_bind(const struct ifm_section *section, const struct ifm_setting *settings,
                                              size_t n, struct ifm_arena *arena, void *out, struct ifm_error *error);
 

@@ -73,12 +73,16 @@ static json_t *scalar(const struct ifm_param *row)
 static void add_default(json_t *schema, const struct ifm_param *row, struct ifm_arena *arena)
 {
     const struct ifm_config config = {.arena = arena};
-    const char *text;
     if (row->fallback == NULL || row->fallback[0] == '\0')
         return;
-    if (ifm_config_canonical(&config, row, (struct ifm_raw){row->fallback, row->path}, &text, NULL) != IFM_OK)
-        return;
-    const struct ifm_slot slot = {.row = row, .texts = &text, .n = 1};
+    struct ifm_list items = {&row->fallback, 1};
+    if ((row->flags & IFM_SWEEP) != 0)
+        items = ifm_param_split(row->fallback, arena);
+    const char **texts = IFM_ARENA_ARRAY(arena, const char *, items.n);
+    for (size_t i = 0; i < items.n; i++)
+        if (ifm_config_canonical(&config, row, (struct ifm_raw){items.items[i], row->path}, &texts[i], NULL) != IFM_OK)
+            return;
+    const struct ifm_slot slot = {.row = row, .texts = texts, .n = items.n};
     json_object_set_new(schema, "default", ifm_slot_to_json(&slot, arena));
 }
 

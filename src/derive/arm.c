@@ -16,7 +16,8 @@ static struct ifm_value step_value(struct ifm_derivation *d, const struct ifm_lo
     return value;
 }
 
-/* A visible drift beyond the margin widens the interval to the fitted line's two ends (rule 7): the arm had no one speed. */
+/* A visible drift beyond the margin widens the interval to the fitted line's two ends (rule 7): the arm had no one
+ * speed. */
 static void widen_by_drift(const struct ifm_cell_work *work, const double *logs, const double *mid, size_t n,
                            struct ifm_value *value)
 {
@@ -142,9 +143,9 @@ static struct ifm_value column_total(struct ifm_derivation *d, const struct ifm_
     if (slots == 0 || unread == slots)
         return ifm_value_absent(reason, remedy, 0, "slots");
     if (unread > 0)
-        return ifm_value_absent(ifm_arena_printf(d->arena, "not read in %lld of %lld slots", (long long)unread,
-                                                 (long long)slots),
-                                "", slots - unread, "slots");
+        return ifm_value_absent(
+            ifm_arena_printf(d->arena, "not read in %lld of %lld slots", (long long)unread, (long long)slots), "",
+            slots - unread, "slots");
     struct ifm_value value = ifm_value_count(total, "slots");
     value.n = slots;
     return value;
@@ -153,10 +154,9 @@ static struct ifm_value column_total(struct ifm_derivation *d, const struct ifm_
 static enum ifm_status emit_errors(struct ifm_derivation *d, const struct ifm_cell_work *work,
                                    const struct ifm_arm_work *arm, struct ifm_error *error)
 {
-    struct ifm_value rms = ifm_value_absent(work->record == NULL && work->missing[0] != '\0'
-                                                ? work->missing
-                                                : "no check against the oracle was recorded",
-                                            "", 0, "values");
+    struct ifm_value rms = ifm_value_absent(
+        work->record == NULL && work->missing[0] != '\0' ? work->missing : "no check against the oracle was recorded",
+        "", 0, "values");
     bool seen = false;
     struct ifm_value largest = rms;
     for (size_t i = 0; i < work->n_events; i++) {

@@ -1,7 +1,7 @@
 /* Record -> blocks: one number an arm and block, and the blocks that a machine cause marks.
  *
- * The median of a slot's samples keeps a single interruption out of the estimate without dropping a sample; the mean over
- * an arm's slots of a block, which mirror each other around the block's middle, cancels linear drift. */
+ * The median of a slot's samples keeps a single interruption out of the estimate without dropping a sample; the mean
+ * over an arm's slots of a block, which mirror each other around the block's middle, cancels linear drift. */
 #include "derive/internal.h"
 
 #include <math.h>
@@ -77,9 +77,8 @@ static void add_slot(struct ifm_derivation *d, struct ifm_arm_work *arm, const s
     const struct ifm_slot *slot = &record->slots[k];
     double median = slot_median(record, k, scratch);
     if (median <= 0 || slot->inner == 0) {
-        arm->broken = ifm_arena_printf(d->arena,
-                                       "the median sample of block %u lasted 0 ns: the clock cannot resolve it",
-                                       (unsigned)slot->block);
+        arm->broken = ifm_arena_printf(
+            d->arena, "the median sample of block %u lasted 0 ns: the clock cannot resolve it", (unsigned)slot->block);
         return;
     }
     arm->log_step[block] += log(median / (double)slot->inner);
@@ -168,8 +167,7 @@ static void fill_blocks(struct ifm_derivation *d, struct ifm_cell_work *work)
 /* Whether the marks mean anything: a column that was never read cannot mark. */
 static const char *why_marks_unknown(const struct ifm_record *record)
 {
-    int columns[2] = {ifm_derive_column(record, "steal_ns"),
-                      ifm_derive_column(record, "context_switches_involuntary")};
+    int columns[2] = {ifm_derive_column(record, "steal_ns"), ifm_derive_column(record, "context_switches_involuntary")};
     for (size_t k = 0; k < record->n_slots; k++)
         for (int c = 0; c < 2; c++)
             if (columns[c] >= 0 && record->slots[k].columns[columns[c]] != IFM_ABSENT)

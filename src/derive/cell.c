@@ -73,8 +73,7 @@ static size_t count_probes(const struct ifm_cell *cell, enum ifm_ceiling kind)
     return n;
 }
 
-static struct ifm_value ceiling_value(const struct ifm_cell_work *work,
-                                      enum ifm_ceiling kind)
+static struct ifm_value ceiling_value(const struct ifm_cell_work *work, enum ifm_ceiling kind)
 {
     if (work->record == NULL)
         return ifm_value_absent(work->missing, work->remedy, 0, "blocks");
@@ -127,11 +126,12 @@ static struct ifm_value share_value(struct ifm_derivation *d, const struct ifm_c
     if (work->record == NULL)
         return ifm_value_absent(work->missing, work->remedy, 0, "blocks");
     if (kind == IFM_CEILING_READ && arm->cache_resident)
-        return ifm_value_absent(ifm_arena_printf(d->arena,
-                                                 "cache-resident: a working set of %llu bytes is served by caches, not by "
-                                                 "the memory whose ceiling this is",
-                                                 (unsigned long long)arm->arm->working_set),
-                                "", 0, "blocks");
+        return ifm_value_absent(
+            ifm_arena_printf(d->arena,
+                             "cache-resident: a working set of %llu bytes is served by caches, not by "
+                             "the memory whose ceiling this is",
+                             (unsigned long long)arm->arm->working_set),
+            "", 0, "blocks");
     struct ifm_log_mean share;
     const struct ifm_arm_work *ceiling;
     if (!ifm_ceiling_share(work, arm, kind, &share, &ceiling))
@@ -144,8 +144,7 @@ static struct ifm_value share_value(struct ifm_derivation *d, const struct ifm_c
     return value;
 }
 
-void ifm_derive_arm_ceilings(struct ifm_derivation *d, const struct ifm_cell_work *work,
-                             const struct ifm_arm_work *arm)
+void ifm_derive_arm_ceilings(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
 {
     if (ifm_derive_is_probe(arm->arm))
         return;
@@ -229,9 +228,9 @@ static struct ifm_value knee_value(struct ifm_derivation *d, const struct sweep 
     /* With more than three knees the third level is the last one: the cache in front of memory. */
     size_t which = level == 2 && n > 3 ? n - 1 : level;
     if (which >= n)
-        return ifm_value_absent(ifm_arena_printf(d->arena, "the sweep of %zu sizes shows %zu knee%s", sweep->n, n,
-                                                 n == 1 ? "" : "s"),
-                                "", (int64_t)sweep->n, "sizes");
+        return ifm_value_absent(
+            ifm_arena_printf(d->arena, "the sweep of %zu sizes shows %zu knee%s", sweep->n, n, n == 1 ? "" : "s"), "",
+            (int64_t)sweep->n, "sizes");
     struct ifm_value value = ifm_value_real(sweep->sizes[knees[which]], (int64_t)sweep->n, "sizes");
     value.is_integer = true;
     /* The level ends between this size and the next of the sweep: a bracket, certain by the definition of a knee. */
@@ -264,9 +263,10 @@ void ifm_derive_caches(struct ifm_derivation *d, const struct ifm_cell_work *wor
         ifm_derive_emit(d, work, NULL, (enum ifm_metric_id)(IFM_M_CACHE_L1 + (int)level), value);
     }
     if (n > 3)
-        ifm_derive_find_fault(d, IFM_SEVERITY_NOTE, "", work->cell->name, "",
-                              "the sweep shows %zu knees; a knee between the second and the last is address translation or "
-                              "a slice of the last level, and has no name here",
-                              n);
+        ifm_derive_find_fault(
+            d, IFM_SEVERITY_NOTE, "", work->cell->name, "",
+            "the sweep shows %zu knees; a knee between the second and the last is address translation or "
+            "a slice of the last level, and has no name here",
+            n);
     ifm_arena_destroy(scratch);
 }

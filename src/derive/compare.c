@@ -31,10 +31,9 @@ static bool compare(const struct ifm_cell_work *work, const struct ifm_arm_work 
     struct ifm_arena *scratch = ifm_arena_create();
     double *logs = IFM_ARENA_ARRAY(scratch, double, work->n_blocks + 1);
     *out = (struct comparison){.n = ifm_pair_logs(work, arm, work->baseline, unmarked, logs, NULL)};
-    bool made = ifm_log_mean_of(logs, out->n, hypot(arm->quantum, work->baseline->quantum), IFM_BLOCKS_PAIRED,
-                                &out->mean) &&
-                ifm_log_mean_interval(&out->mean, 0.95, &out->at95) &&
-                ifm_log_mean_interval(&out->mean, 0.90, &out->at90);
+    bool made =
+        ifm_log_mean_of(logs, out->n, hypot(arm->quantum, work->baseline->quantum), IFM_BLOCKS_PAIRED, &out->mean) &&
+        ifm_log_mean_interval(&out->mean, 0.95, &out->at95) && ifm_log_mean_interval(&out->mean, 0.90, &out->at90);
     ifm_arena_destroy(scratch);
     if (made)
         out->word = decide(out, work->cell->measure.margin);
@@ -58,7 +57,8 @@ static struct ifm_value mde_value(const struct comparison *c)
     return ifm_value_real(100.0 * expm1((t975 + t80) * c->mean.sd / sqrt((double)c->n)), (int64_t)c->n, "blocks");
 }
 
-/* How many times fewer bytes or operations the arm has than the baseline: what its design can explain; 0 = no ledger. */
+/* How many times fewer bytes or operations the arm has than the baseline: what its design can explain; 0 = no ledger.
+ */
 static double explained(const struct ifm_arm *base, const struct ifm_arm *arm)
 {
     double best = 0.0;
@@ -97,17 +97,19 @@ static struct ifm_value speedup_value(struct ifm_derivation *d, const struct ifm
     const char *share = baseline_share(d, work);
     if (share == NULL) {
         const char *reason = ifm_arena_printf(
-            d->arena, "a speed-up of %.3g is beyond the byte and FLOP ratio %.3g, and no ceiling shows how weak the baseline is",
+            d->arena,
+            "a speed-up of %.3g is beyond the byte and FLOP ratio %.3g, and no ceiling shows how weak the baseline is",
             value.number, ratio);
         value = ifm_value_refused(d->arena, "rule-03", reason);
         value.remedy = "take ceilings along (ceilings: read, flops)";
     } else {
         value.text = share;
     }
-    ifm_derive_find_fault(d, IFM_SEVERITY_NOTE, "rule-03", work->cell->name, arm->arm->name,
-                          "the speed-up is beyond the byte and FLOP ratio %.3g of the two arms (%s): it is not the gain of "
-                          "moving or computing less",
-                          ratio, share != NULL ? share : "no ceiling was measured");
+    ifm_derive_find_fault(
+        d, IFM_SEVERITY_NOTE, "rule-03", work->cell->name, arm->arm->name,
+        "the speed-up is beyond the byte and FLOP ratio %.3g of the two arms (%s): it is not the gain of "
+        "moving or computing less",
+        ratio, share != NULL ? share : "no ceiling was measured");
     return value;
 }
 
@@ -155,9 +157,9 @@ void ifm_derive_comparison(struct ifm_derivation *d, const struct ifm_cell_work 
 {
     if (!is_compared(work, arm))
         return;
-    const char *broken = work->record == NULL        ? work->missing
-                         : arm->broken != NULL       ? arm->broken
-                         : work->baseline->broken;
+    const char *broken = work->record == NULL  ? work->missing
+                         : arm->broken != NULL ? arm->broken
+                                               : work->baseline->broken;
     if (work->record == NULL || broken != NULL) {
         emit_absent(d, work, arm, ifm_value_absent(broken, work->remedy, 0, "blocks"));
         return;

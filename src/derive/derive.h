@@ -39,7 +39,7 @@ struct ifm_derived {
 struct ifm_record;
 struct ifm_facts_view {
     const struct ifm_plan *plan;
-    const json_t *events; /* run.log */
+    const json_t *events;                    /* run.log */
     const struct ifm_record *const *records; /* [cell * max_passes + pass]; NULL when the file is missing */
     size_t max_passes;
 };

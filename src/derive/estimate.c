@@ -3,7 +3,8 @@
 
 #include <math.h>
 
-/* Autocorrelation between blocks is corrected for where it is visible: above this many standard errors (one-sided 5 %). */
+/* Autocorrelation between blocks is corrected for where it is visible: above this many standard errors (one-sided 5 %).
+ */
 #define VISIBLE 1.645
 
 static double effective_blocks(const double *logs, size_t n)

@@ -26,9 +26,14 @@ static enum ifm_status check_event(const struct ifm_cell *cell, const struct ifm
 {
     static const struct {
         const char *stage, *text, *integer;
-    } shapes[] = {{"check", "arm", NULL},          {"feature", "arm", "runs"},  {"cell_failed", "reason", NULL},
-                  {"cell_skipped", "reason", NULL}, {"stop", "reason", NULL},    {"column_absent", "column", NULL},
-                  {"column_absent", "reason", NULL}, {"warmup", "arm", NULL}};
+    } shapes[] = {{"check", "arm", NULL},
+                  {"feature", "arm", "runs"},
+                  {"cell_failed", "reason", NULL},
+                  {"cell_skipped", "reason", NULL},
+                  {"stop", "reason", NULL},
+                  {"column_absent", "column", NULL},
+                  {"column_absent", "reason", NULL},
+                  {"warmup", "arm", NULL}};
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
         char what[96];
         if (strcmp(shapes[i].stage, event->stage) != 0)

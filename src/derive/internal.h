@@ -12,8 +12,8 @@
 #include "stats/stats.h"
 
 #define IFM_LEVEL 0.95
-#define IFM_BLOCKS_NEEDED 6        /* no interval, no comparison below it */
-#define IFM_RATE_TOLERANCE 0.05    /* rule 3: how far above its ceiling a rate may be seen */
+#define IFM_BLOCKS_NEEDED 6          /* no interval, no comparison below it */
+#define IFM_RATE_TOLERANCE 0.05      /* rule 3: how far above its ceiling a rate may be seen */
 #define IFM_SLOT_SUMMARY_ABOVE 10000 /* samples: above it, intervals of mean and median come from the slots */
 
 /* What a metric is about decides which rule can withhold it. */
@@ -97,8 +97,8 @@ struct ifm_arm_work {
     double *log_step; /* mean over the arm's slots in the block of ln(median sample duration / inner); ns */
     double *mid_ns;   /* middle of those slots */
     bool *present;
-    size_t n_blocks;  /* present ones */
-    double quantum;   /* 1 ns / median duration of a sample: what the clock cannot resolve */
+    size_t n_blocks; /* present ones */
+    double quantum;  /* 1 ns / median duration of a sample: what the clock cannot resolve */
     uint32_t inner_low, inner_high;
     size_t n_samples, n_slots, n_warmup; /* n_warmup in samples */
     struct ifm_refusal refusal;          /* of times, rates and comparisons */
@@ -138,7 +138,7 @@ struct ifm_derivation {
     struct ifm_derived *out;
     size_t numbers_capacity, findings_capacity;
     struct ifm_cell_work *cells;
-    double llc_bytes; /* measured by a cache sweep of this run; 0 = not measured */
+    double llc_bytes;           /* measured by a cache sweep of this run; 0 = not measured */
     struct ifm_refusal refusal; /* of the whole run (rule 4) */
 };
 

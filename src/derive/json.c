@@ -33,8 +33,9 @@ static json_t *number_json(const struct ifm_number *number)
     json_object_set_new(out, "n_of", json_string(v->n_of));
     bool interval = ok && v->has_interval;
     json_object_set_new(out, "interval",
-                        interval ? json_pack("[o, o]", real_json(v->low, v->is_integer), real_json(v->high, v->is_integer))
-                                 : json_null());
+                        interval
+                            ? json_pack("[o, o]", real_json(v->low, v->is_integer), real_json(v->high, v->is_integer))
+                            : json_null());
     json_object_set_new(out, "level", interval ? json_real(v->level) : json_null());
     json_object_set_new(out, "state", json_string(state_names[v->state]));
     json_object_set_new(out, "reason", json_string(v->reason));
@@ -50,9 +51,8 @@ json_t *ifm_derived_to_json(const struct ifm_derived *derived)
         json_array_append_new(numbers, number_json(&derived->numbers[i]));
     for (size_t i = 0; i < derived->n_findings; i++) {
         const struct ifm_finding *f = &derived->findings[i];
-        json_array_append_new(findings,
-                              json_pack("{s:s, s:s, s:s, s:s, s:s}", "severity", severity_names[f->severity], "rule",
-                                        f->rule, "cell", f->cell, "arm", f->arm, "text", f->text));
+        json_array_append_new(findings, json_pack("{s:s, s:s, s:s, s:s, s:s}", "severity", severity_names[f->severity],
+                                                  "rule", f->rule, "cell", f->cell, "arm", f->arm, "text", f->text));
     }
     return json_pack("{s:i, s:s, s:s, s:o, s:o}", "schema", 1, "run_id", derived->run_id, "config_hash",
                      derived->config_hash, "numbers", numbers, "findings", findings);
@@ -119,9 +119,8 @@ static enum ifm_status read_number(const struct reader *r, const json_t *object,
     v->state = (enum ifm_state)state;
     const json_t *value = json_object_get(object, "value");
     if ((v->state == IFM_STATE_OK) != json_is_number(value) || (v->state != IFM_STATE_OK && !json_is_null(value)))
-        return ifm_fail(r->error, IFM_INVALID, r->where, NULL,
-                        "metric %s is %s, but its value is not %s", out->metric, state_names[state],
-                        v->state == IFM_STATE_OK ? "a number" : "null");
+        return ifm_fail(r->error, IFM_INVALID, r->where, NULL, "metric %s is %s, but its value is not %s", out->metric,
+                        state_names[state], v->state == IFM_STATE_OK ? "a number" : "null");
     if (v->state != IFM_STATE_OK)
         return IFM_OK;
     v->number = json_number_value(value);
@@ -148,8 +147,8 @@ enum ifm_status ifm_derived_from_json(const json_t *json, const char *where, str
     struct ifm_derived *derived = IFM_ARENA_NEW(arena, struct ifm_derived);
     IFM_TRY(ifm_json_get_i64(json, "schema", where, &schema, error));
     if (schema != 1)
-        return ifm_fail(error, IFM_INVALID, where, "derive the run again with this version",
-                        "schema %lld is not 1", (long long)schema);
+        return ifm_fail(error, IFM_INVALID, where, "derive the run again with this version", "schema %lld is not 1",
+                        (long long)schema);
     struct reader r = {arena, error, where};
     IFM_TRY(read_text(&r, json, "run_id", &derived->run_id));
     IFM_TRY(read_text(&r, json, "config_hash", &derived->config_hash));

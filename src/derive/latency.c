@@ -53,8 +53,8 @@ static void weigh(struct samples *s, double *lag1, bool *has_lag1)
     double effective;
     if (*has_lag1 && ifm_stats_effective_size(s->n, *lag1, &effective) == IFM_STAT_OK)
         s->effective = effective;
-    if (s->has_moments && ifm_stats_effective_batches(s->slot_mean, s->n_slots, s->n,
-                                                      s->moments.sd * s->moments.sd, &effective) == IFM_STAT_OK)
+    if (s->has_moments && ifm_stats_effective_batches(s->slot_mean, s->n_slots, s->n, s->moments.sd * s->moments.sd,
+                                                      &effective) == IFM_STAT_OK)
         s->effective = fmin(s->effective, effective);
 }
 
@@ -96,11 +96,10 @@ static struct ifm_value quantile_of(struct ifm_derivation *d, struct samples *s,
                                     double p)
 {
     if (!s->tails && p > 0.5)
-        return ifm_value_absent(ifm_arena_printf(d->arena,
-                                                 "a sample is the mean of %u steps, whose tail is not the tail of a step",
-                                                 (unsigned)arm->inner_high),
-                                "measure.inner=1, where one step is long enough for the clock", (int64_t)s->n,
-                                "samples");
+        return ifm_value_absent(
+            ifm_arena_printf(d->arena, "a sample is the mean of %u steps, whose tail is not the tail of a step",
+                             (unsigned)arm->inner_high),
+            "measure.inner=1, where one step is long enough for the clock", (int64_t)s->n, "samples");
     double number;
     struct ifm_interval interval;
     size_t needs = 0, effective = (size_t)s->effective;
@@ -116,10 +115,9 @@ static struct ifm_value quantile_of(struct ifm_derivation *d, struct samples *s,
     if (stat == IFM_STAT_TOO_FEW && p == 0.5 && s->n >= IFM_BLOCKS_NEEDED)
         return value; /* a median stands without an interval; a tail does not */
     if (stat == IFM_STAT_TOO_FEW)
-        return ifm_value_absent(ifm_arena_printf(d->arena, "n too small: needs %zu independent samples, has %zu", needs,
-                                                 effective),
-                                "measure more samples (measure.repeats, measure.blocks_min)", (int64_t)s->n,
-                                "samples");
+        return ifm_value_absent(
+            ifm_arena_printf(d->arena, "n too small: needs %zu independent samples, has %zu", needs, effective),
+            "measure more samples (measure.repeats, measure.blocks_min)", (int64_t)s->n, "samples");
     if (stat == IFM_STAT_OK)
         ifm_value_bracket(&value, interval.low, interval.high, IFM_LEVEL);
     return value;
@@ -159,8 +157,9 @@ static void emit_series(struct ifm_derivation *d, const struct ifm_cell_work *wo
                     stat == IFM_STAT_OK ? ifm_value_real(100.0 * cv, n, "samples")
                                         : ifm_value_absent(ifm_stat_reason(stat), "", n, "samples"));
     ifm_derive_emit(d, work, arm, IFM_M_AUTOCORRELATION,
-                    has_lag1 ? ifm_value_real(lag1, n, "samples")
-                             : ifm_value_absent(n < 10 ? "needs 10 samples" : "all samples are equal", "", n, "samples"));
+                    has_lag1
+                        ? ifm_value_real(lag1, n, "samples")
+                        : ifm_value_absent(n < 10 ? "needs 10 samples" : "all samples are equal", "", n, "samples"));
     struct ifm_value effective = ifm_value_count((int64_t)s->effective, "samples");
     effective.n = n;
     ifm_derive_emit(d, work, arm, IFM_M_EFFECTIVE_SAMPLES, effective);
@@ -177,9 +176,8 @@ static void emit_counts(struct ifm_derivation *d, const struct ifm_cell_work *wo
     ifm_derive_emit(d, work, arm, IFM_M_SLOTS, ifm_value_count((int64_t)arm->n_slots, "slots"));
     ifm_derive_emit(d, work, arm, IFM_M_BLOCKS, ifm_value_count((int64_t)arm->n_blocks, "blocks"));
     ifm_derive_emit(d, work, arm, IFM_M_BLOCKS_MARKED,
-                    work->marks_unknown == NULL
-                        ? ifm_value_count((int64_t)work->n_marked, "blocks")
-                        : ifm_value_absent(work->marks_unknown, "", 0, "blocks"));
+                    work->marks_unknown == NULL ? ifm_value_count((int64_t)work->n_marked, "blocks")
+                                                : ifm_value_absent(work->marks_unknown, "", 0, "blocks"));
     ifm_derive_emit(d, work, arm, IFM_M_WARMUP_SAMPLES, ifm_value_count((int64_t)arm->n_warmup, "samples"));
     if (arm->n_slots > 0 && arm->inner_low == arm->inner_high)
         ifm_derive_emit(d, work, arm, IFM_M_INNER_STEPS, ifm_value_count(arm->inner_high, "steps"));
@@ -194,8 +192,11 @@ void ifm_derive_latency(struct ifm_derivation *d, const struct ifm_cell_work *wo
     static const struct {
         enum ifm_metric_id metric;
         double p;
-    } quantiles[] = {{IFM_M_LATENCY_P50, 0.5},   {IFM_M_LATENCY_P90, 0.9},  {IFM_M_LATENCY_P95, 0.95},
-                     {IFM_M_LATENCY_P99, 0.99}, {IFM_M_LATENCY_P999, 0.999}};
+    } quantiles[] = {{IFM_M_LATENCY_P50, 0.5},
+                     {IFM_M_LATENCY_P90, 0.9},
+                     {IFM_M_LATENCY_P95, 0.95},
+                     {IFM_M_LATENCY_P99, 0.99},
+                     {IFM_M_LATENCY_P999, 0.999}};
     if (work->record == NULL) {
         for (int m = IFM_M_LATENCY_MEAN; m <= IFM_M_INNER_STEPS; m++)
             ifm_derive_emit(d, work, arm, (enum ifm_metric_id)m, ifm_value_absent(work->missing, work->remedy, 0, ""));

@@ -126,7 +126,10 @@ void ifm_derive_emit(struct ifm_derivation *d, const struct ifm_cell_work *work,
 {
     const struct ifm_metric_row *row = &ifm_metric_rows[metric];
     const struct ifm_refusal *refusal = refusal_of(d, work, arm, row->kind);
-    if (value.state == IFM_STATE_OK && refusal != NULL) {
+    /* What was never recorded stays absent; what was recorded and may not be printed is refused, even where it is also
+     * too little. */
+    bool recorded = value.state == IFM_STATE_OK || (value.state == IFM_STATE_ABSENT && work->record != NULL);
+    if (recorded && refusal != NULL) {
         bool inactive = arm != NULL && arm->inactive && refusal == &arm->refusal;
         value = ifm_value_refused(d->arena, refusal->rule, refusal->reason);
         value.state = inactive ? IFM_STATE_INACTIVE : IFM_STATE_REFUSED;

@@ -8,8 +8,8 @@
 struct checks {
     size_t done;
     bool finite;
-    double worst;       /* error_max_rel */
-    const char *output; /* hash after the last check */
+    double worst;        /* error_max_rel */
+    const char *output;  /* hash after the last check */
     const char *changed; /* an earlier hash that differs; NULL when none does */
 };
 
@@ -36,8 +36,8 @@ static enum ifm_status gather_checks(const struct ifm_cell_work *work, const cha
     return IFM_OK;
 }
 
-static void refuse_arm(struct ifm_derivation *d, struct ifm_cell_work *work, struct ifm_arm_work *arm,
-                       const char *rule, const char *reason)
+static void refuse_arm(struct ifm_derivation *d, struct ifm_cell_work *work, struct ifm_arm_work *arm, const char *rule,
+                       const char *reason)
 {
     if (arm->refusal.rule == NULL)
         arm->refusal = (struct ifm_refusal){rule, reason};
@@ -109,15 +109,16 @@ static enum ifm_status check_equal(struct ifm_derivation *d, struct ifm_cell_wor
     IFM_TRY(gather_checks(work, a->equals, &other, error));
     const char *reason = NULL;
     if (find_arm(work, a->equals) == NULL || mine.done == 0 || other.done == 0)
-        reason = ifm_arena_printf(d->arena, "the output must equal that of arm %s, and this was not checked", a->equals);
+        reason =
+            ifm_arena_printf(d->arena, "the output must equal that of arm %s, and this was not checked", a->equals);
     else if (a->equal_bound == 0 && strcmp(mine.output, other.output) != 0)
         reason = ifm_arena_printf(d->arena, "the output must equal that of arm %s bit for bit, and differs (%s, %s)",
                                   a->equals, mine.output, other.output);
-    else if (a->equal_bound > 0 && (!mine.finite || !other.finite || mine.worst > a->equal_bound ||
-                                    other.worst > a->equal_bound))
-        reason = ifm_arena_printf(
-            d->arena, "the output must equal that of arm %s within %.3g; the errors are %.3g and %.3g", a->equals,
-            a->equal_bound, mine.worst, other.worst);
+    else if (a->equal_bound > 0 &&
+             (!mine.finite || !other.finite || mine.worst > a->equal_bound || other.worst > a->equal_bound))
+        reason =
+            ifm_arena_printf(d->arena, "the output must equal that of arm %s within %.3g; the errors are %.3g and %.3g",
+                             a->equals, a->equal_bound, mine.worst, other.worst);
     if (reason == NULL)
         return IFM_OK;
     arm->compare_refused = (struct ifm_refusal){"rule-12", reason};
@@ -133,9 +134,9 @@ static void spread_to_comparisons(struct ifm_derivation *d, struct ifm_cell_work
         return;
     for (size_t a = 0; a < work->cell->n_arms; a++)
         if (&work->arms[a] != base && work->arms[a].compare_refused.rule == NULL)
-            work->arms[a].compare_refused = (struct ifm_refusal){
-                base->refusal.rule,
-                ifm_arena_printf(d->arena, "of the baseline %s: %s", base->arm->name, base->refusal.reason)};
+            work->arms[a].compare_refused =
+                (struct ifm_refusal){base->refusal.rule, ifm_arena_printf(d->arena, "of the baseline %s: %s",
+                                                                          base->arm->name, base->refusal.reason)};
 }
 
 enum ifm_status ifm_rules_arms(struct ifm_derivation *d, struct ifm_cell_work *work, struct ifm_error *error)

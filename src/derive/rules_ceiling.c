@@ -27,14 +27,13 @@ static void mark_resident(struct ifm_derivation *d, struct ifm_cell_work *work)
     }
     if (smallest == UINT64_MAX)
         return;
-    const char *basis = d->llc_bytes > 0
-                            ? ifm_arena_printf(d->arena, "4 x the measured last-level cache of %.0f bytes", d->llc_bytes)
-                            : "4 x the reported last-level cache";
-    ifm_derive_find_fault(d, IFM_SEVERITY_NOTE, "rule-03", work->cell->name, "",
-                          "cache-resident: a working set of %llu bytes is below %s; %s", (unsigned long long)smallest,
-                          basis,
-                          subjects ? "its rates are cache rates and are not held against memory"
-                                   : "these ceilings are those of a cache");
+    const char *basis =
+        d->llc_bytes > 0 ? ifm_arena_printf(d->arena, "4 x the measured last-level cache of %.0f bytes", d->llc_bytes)
+                         : "4 x the reported last-level cache";
+    ifm_derive_find_fault(
+        d, IFM_SEVERITY_NOTE, "rule-03", work->cell->name, "",
+        "cache-resident: a working set of %llu bytes is below %s; %s", (unsigned long long)smallest, basis,
+        subjects ? "its rates are cache rates and are not held against memory" : "these ceilings are those of a cache");
 }
 
 static const char *name_of(enum ifm_ceiling kind)

@@ -88,8 +88,7 @@ static void check_sums(struct ifm_derivation *d, struct ifm_cell_work *work, con
     }
     double gap, duration;
     if (n >= SORTED_NEEDS && ifm_stats_median(gaps, n, spare, &gap) == IFM_STAT_OK &&
-        ifm_stats_median(durations, n, spare, &duration) == IFM_STAT_OK &&
-        gap > fmax(GAP_FLOOR, GAP_SHARE * duration))
+        ifm_stats_median(durations, n, spare, &duration) == IFM_STAT_OK && gap > fmax(GAP_FLOOR, GAP_SHARE * duration))
         refuse(d, work, "rule-02", arm->arm->name,
                "the samples of arm %s do not add up to their slots: %.0f ns lie between two samples of %.0f ns",
                arm->arm->name, gap, duration);
@@ -111,8 +110,8 @@ static void check_order(struct ifm_derivation *d, struct ifm_cell_work *work)
         }
         ifm_plan_order(work->cell, block, order);
         size_t at = 0;
-        while (k < r->n_slots && r->slots[k].phase == IFM_PHASE_MEASURE && r->slots[k].block == block && at < per_block &&
-               r->slots[k].arm == order[at]) {
+        while (k < r->n_slots && r->slots[k].phase == IFM_PHASE_MEASURE && r->slots[k].block == block &&
+               at < per_block && r->slots[k].arm == order[at]) {
             at++;
             k++;
         }

@@ -4,12 +4,13 @@
 #include <math.h>
 #include <string.h>
 
-/* A difference between arms that drifts is refused at this level, so that noise refuses one comparison in a thousand. */
+/* A difference between arms that drifts is refused at this level, so that noise refuses one comparison in a thousand.
+ */
 #define RATIO_DRIFT_LEVEL 0.999
 
 struct trend {
     size_t n;
-    double *logs, *mid;
+    double *logs, *mid, *rest;
 };
 
 /* An arm's visible drift beyond the margin, in percent over the pass. */
@@ -22,20 +23,35 @@ static void look_for_drift(struct ifm_derivation *d, const struct ifm_cell_work 
     double change = line.slope * (t->mid[t->n - 1] - t->mid[0]);
     bool visible = line.interval.low > 0 || line.interval.high < 0;
     if (visible && fabs(change) > log1p(work->cell->measure.margin))
-        ifm_derive_find_fault(d, IFM_SEVERITY_WARNING, "rule-07", work->cell->name, arm->arm->name,
-                              "the step time drifts by %+.2f %% over the pass; its interval is widened to hold both ends",
-                              100.0 * expm1(change));
+        ifm_derive_find_fault(
+            d, IFM_SEVERITY_WARNING, "rule-07", work->cell->name, arm->arm->name,
+            "the step time drifts by %+.2f %% over the pass; its interval is widened to hold both ends",
+            100.0 * expm1(change));
+}
+
+/* How much dependence between blocks inflates a CUSUM: seen in what is left beside the two means, since the step itself
+ * is not dependence. */
+static double independent_share(const struct trend *t, size_t at, double *rest)
+{
+    double before, after, r, effective;
+    if (ifm_stats_mean(t->logs, at, &before) != IFM_STAT_OK ||
+        ifm_stats_mean(t->logs + at, t->n - at, &after) != IFM_STAT_OK)
+        return 1.0;
+    for (size_t i = 0; i < t->n; i++)
+        rest[i] = t->logs[i] - (i < at ? before : after);
+    if (ifm_stats_autocorrelation(rest, t->n, &r) != IFM_STAT_OK ||
+        ifm_stats_effective_size(t->n, r, &effective) != IFM_STAT_OK)
+        return 1.0;
+    return effective / (double)t->n;
 }
 
 static void look_for_change(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm,
                             const struct trend *t)
 {
     struct ifm_cusum cusum;
-    struct ifm_log_mean mean;
-    if (ifm_stats_cusum(t->logs, t->n, &cusum) != IFM_STAT_OK ||
-        !ifm_log_mean_of(t->logs, t->n, arm->quantum, IFM_BLOCKS_IN_SERIES, &mean))
+    if (ifm_stats_cusum(t->logs, t->n, &cusum) != IFM_STAT_OK)
         return;
-    double peak = cusum.peak * sqrt(mean.n_effective / (double)mean.n);
+    double peak = cusum.peak * sqrt(independent_share(t, cusum.at, t->rest));
     if (peak > IFM_CUSUM_1_PERCENT)
         ifm_derive_find_fault(d, IFM_SEVERITY_WARNING, "rule-07", work->cell->name, arm->arm->name,
                               "the step time changes after %zu of %zu blocks (CUSUM %.2f, limit %.2f)", cusum.at, t->n,
@@ -57,8 +73,8 @@ static void refuse_drifting_ratio(struct ifm_derivation *d, struct ifm_cell_work
     bool visible = line.interval.low > 0 || line.interval.high < 0;
     if (!visible || fabs(change) <= log1p(work->cell->measure.margin) + tick)
         return;
-    const char *reason = ifm_arena_printf(d->arena, "the difference to the baseline itself drifts by %+.2f %% over the pass",
-                                          100.0 * expm1(change));
+    const char *reason = ifm_arena_printf(
+        d->arena, "the difference to the baseline itself drifts by %+.2f %% over the pass", 100.0 * expm1(change));
     if (arm->compare_refused.rule == NULL)
         arm->compare_refused = (struct ifm_refusal){"rule-07", reason};
     ifm_derive_find_fault(d, IFM_SEVERITY_WARNING, "rule-07", work->cell->name, arm->arm->name, "%s", reason);
@@ -96,6 +112,7 @@ void ifm_rules_time(struct ifm_derivation *d, struct ifm_cell_work *work)
         return;
     struct ifm_arena *scratch = ifm_arena_create();
     struct trend t = {0, IFM_ARENA_ARRAY(scratch, double, work->n_blocks + 1),
+                      IFM_ARENA_ARRAY(scratch, double, work->n_blocks + 1),
                       IFM_ARENA_ARRAY(scratch, double, work->n_blocks + 1)};
     look_at_stop(d, work);
     for (size_t a = 0; a < work->cell->n_arms; a++) {

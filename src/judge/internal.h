@@ -5,7 +5,6 @@
 #include "judge/judge.h"
 
 /* The root-cause ladder: what the findings say, one sentence a rung, lowest rung first. */
-void ifm_judge_ladder(const struct ifm_derived *derived, struct ifm_arena *arena,
-                      struct ifm_verdict *verdict);
+void ifm_judge_ladder(const struct ifm_derived *derived, struct ifm_arena *arena, struct ifm_verdict *verdict);
 
 #endif

@@ -167,9 +167,9 @@ static const char *unknown_metric(struct judging *j, const char *metric)
         n++;
     }
     const char *nearest = ifm_nearest(metric, ids, n);
-    return nearest == NULL ? ifm_arena_printf(j->arena, "there is no metric \"%s\"", metric)
-                           : ifm_arena_printf(j->arena, "there is no metric \"%s\"; the nearest is \"%s\"", metric,
-                                              nearest);
+    return nearest == NULL
+               ? ifm_arena_printf(j->arena, "there is no metric \"%s\"", metric)
+               : ifm_arena_printf(j->arena, "there is no metric \"%s\"; the nearest is \"%s\"", metric, nearest);
 }
 
 /* Does any number of this cell, in whatever state, carry the metric? */
@@ -197,8 +197,8 @@ static void judge_one(struct judging *j, const struct ifm_gate *gate, const stru
     else if (unsupported)
         block(j, result, true, ifm_arena_printf(j->arena, "this device cannot run the cell: %s", cell->unsupported));
     else if (invalid != NULL)
-        block(j, result, false, ifm_arena_printf(j->arena, "the measurement is invalid (%s): %s", invalid->rule,
-                                                 invalid->text));
+        block(j, result, false,
+              ifm_arena_printf(j->arena, "the measurement is invalid (%s): %s", invalid->rule, invalid->text));
     else if (number == NULL)
         block(j, result, false, ifm_arena_printf(j->arena, "%s was not measured for arm \"%s\"", gate->metric, arm));
     else if (dispute != NULL)
@@ -212,7 +212,8 @@ static bool is_subject(const struct ifm_cell *cell, const struct ifm_arm *arm)
     return cell->n_arms == 1 || arm->role == IFM_ROLE_VARIANT;
 }
 
-/* Arms of a gate that names none: the variants; where a cell has none, whatever is not a ceiling, or else everything. */
+/* Arms of a gate that names none: the variants; where a cell has none, whatever is not a ceiling, or else everything.
+ */
 static bool is_meant(const struct ifm_cell *cell, const struct ifm_arm *arm)
 {
     size_t subjects = 0, rivals = 0;
@@ -271,8 +272,8 @@ static void judge_gate(struct judging *j, const struct ifm_gate *gate)
         block(j, result, false, unknown_metric(j, gate->metric));
     else
         block(j, result, false,
-              ifm_arena_printf(j->arena, "no cell%s%s%s%s gives %s", gate->cell[0] != '\0' ? " called " : "", gate->cell,
-                               gate->arm[0] != '\0' ? " with arm " : "", gate->arm, gate->metric));
+              ifm_arena_printf(j->arena, "no cell%s%s%s%s gives %s", gate->cell[0] != '\0' ? " called " : "",
+                               gate->cell, gate->arm[0] != '\0' ? " with arm " : "", gate->arm, gate->metric));
 }
 
 /* ---- the verdict ---- */
@@ -326,8 +327,8 @@ static void conclude(struct judging *j)
     for (size_t i = 0; i < j->derived->n_findings; i++) {
         const struct ifm_finding *f = &j->derived->findings[i];
         if (f->severity == IFM_SEVERITY_INVALID)
-            add_reason(j, ifm_arena_printf(j->arena, "invalid (%s)%s%s: %s", f->rule, f->cell[0] != '\0' ? ", cell " : "",
-                                           f->cell, f->text));
+            add_reason(j, ifm_arena_printf(j->arena, "invalid (%s)%s%s: %s", f->rule,
+                                           f->cell[0] != '\0' ? ", cell " : "", f->cell, f->text));
     }
     if (j->untrusted != NULL)
         add_reason(j, j->untrusted);
@@ -345,8 +346,8 @@ static void conclude(struct judging *j)
     else
         v->exit_code = blocked > 0 ? IFM_MISSING : IFM_OK;
     if (v->outcome == IFM_OUTCOME_PASS)
-        add_reason(j, ifm_arena_printf(j->arena, "every gate passes (%zu result%s)", v->n_gates,
-                                       v->n_gates == 1 ? "" : "s"));
+        add_reason(
+            j, ifm_arena_printf(j->arena, "every gate passes (%zu result%s)", v->n_gates, v->n_gates == 1 ? "" : "s"));
     else if (v->outcome == IFM_OUTCOME_NOT_GATED && v->n_reasons == 0)
         add_reason(j, "the run has no gates: nothing was accepted or rejected");
 }

@@ -14,7 +14,7 @@ struct ifm_gate_result {
     const char *cell, *arm;
     enum ifm_outcome outcome;
     struct ifm_value observed;
-    const char *reason; /* one sentence */
+    const char *reason;      /* one sentence */
     bool missing_capability; /* blocked by a missing capability (exit 4), else by invalid data (exit 3) */
 };
 
@@ -27,7 +27,7 @@ struct ifm_verdict {
     size_t n_reasons;
     bool rollback;           /* a gate on an arm that is not the baseline failed */
     const char *rollback_to; /* the baseline arm to go back to; "" when there is no rollback */
-    const char **rca;        /* root-cause ladder, one sentence a rung: environment, inputs, kernel, memory, statistics */
+    const char **rca; /* root-cause ladder, one sentence a rung: environment, inputs, kernel, memory, statistics */
     size_t n_rca;
 };
 

@@ -13,9 +13,9 @@ static enum rung rung_of(const struct ifm_finding *finding)
     static const struct {
         const char *rule;
         enum rung rung;
-    } table[] = {{"rule-01", RUNG_INPUTS},     {"rule-02", RUNG_ENVIRONMENT}, {"rule-03", RUNG_MEMORY},
-                 {"rule-04", RUNG_INPUTS},     {"rule-07", RUNG_STATISTICS},  {"rule-08", RUNG_ENVIRONMENT},
-                 {"rule-10", RUNG_KERNEL},     {"rule-11", RUNG_KERNEL},      {"rule-12", RUNG_KERNEL}};
+    } table[] = {{"rule-01", RUNG_INPUTS}, {"rule-02", RUNG_ENVIRONMENT}, {"rule-03", RUNG_MEMORY},
+                 {"rule-04", RUNG_INPUTS}, {"rule-07", RUNG_STATISTICS},  {"rule-08", RUNG_ENVIRONMENT},
+                 {"rule-10", RUNG_KERNEL}, {"rule-11", RUNG_KERNEL},      {"rule-12", RUNG_KERNEL}};
     if (strcmp(finding->rule, "rule-07") == 0 && finding->cell[0] == '\0')
         return RUNG_ENVIRONMENT; /* a loaded machine */
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
@@ -32,8 +32,7 @@ static void add_finding(struct ifm_text *text, const struct ifm_finding *finding
     ifm_text_add(text, finding->text);
 }
 
-void ifm_judge_ladder(const struct ifm_derived *derived, struct ifm_arena *arena,
-                      struct ifm_verdict *verdict)
+void ifm_judge_ladder(const struct ifm_derived *derived, struct ifm_arena *arena, struct ifm_verdict *verdict)
 {
     static const char *const names[RUNGS] = {"environment", "inputs", "kernel", "memory", "statistics"};
     verdict->rca = IFM_ARENA_ARRAY(arena, const char *, RUNGS);

@@ -57,7 +57,7 @@ struct ifm_axis {
 };
 
 struct ifm_study {
-    const char *config_hash; /* SHA-256 of the lock file's "parameters" object, compact form */
+    const char *config_hash; /* SHA-256 of the lock file's {parameters, arms, gates}, compact form */
     uint64_t seed;
     const char *preset;
     const struct ifm_axis *axes; /* every parameter row, in table order, those with n = 1 included */

@@ -57,11 +57,17 @@ static void window_medians(struct ifm_cell_run *cell, double *medians, int64_t *
     }
 }
 
-/* Steady: no arm's median differs from that of the window before by more than the tolerance, the clock's tick aside. */
-static bool is_steady(const double *now, const double *before, size_t n, double tolerance)
+/* Steady: the arm's median differs from that of the window before by no more than the tolerance, the clock's tick
+ * aside. */
+static bool is_steady(double now, double before, double tolerance)
+{
+    return fabs(now - before) <= tolerance * before + 2;
+}
+
+static bool all_steady(const double *now, const double *before, size_t n, double tolerance)
 {
     for (size_t i = 0; i < n; i++)
-        if (fabs(now[i] - before[i]) > tolerance * before[i] + 2)
+        if (!is_steady(now[i], before[i], tolerance))
             return false;
     return true;
 }
@@ -74,16 +80,17 @@ static bool all_warm(const struct ifm_cell_run *cell, uint64_t windows, uint64_t
     return true;
 }
 
-static enum ifm_status log_warm_up(const struct ifm_cell_run *cell, uint64_t windows, bool steady, double seconds,
-                                   const double *medians, struct ifm_error *error)
+static enum ifm_status log_warm_up(const struct ifm_cell_run *cell, uint64_t windows, double seconds, const double *now,
+                                   const double *before, struct ifm_error *error)
 {
+    double tolerance = cell->plan->measure.steady_tolerance;
     for (size_t i = 0; i < cell->plan->n_arms; i++) {
         const struct ifm_arm_run *arm = &cell->arms[i];
-        json_t *meta =
-            json_pack("{s:s, s:s, s:I, s:I, s:b, s:f, s:f, s:f}", "cell", cell->plan->name, "arm", arm->plan->name,
-                      "steps", (json_int_t)(windows * arm->samples * arm->inner), "windows", (json_int_t)windows,
-                      "steady", (int)steady, "tolerance", cell->plan->measure.steady_tolerance, "seconds", seconds,
-                      "last_median_ns", medians[i] / arm->inner);
+        bool steady = is_steady(now[i], before[i], tolerance);
+        json_t *meta = json_pack("{s:s, s:s, s:I, s:I, s:b, s:f, s:f, s:f, s:f}", "cell", cell->plan->name, "arm",
+                                 arm->plan->name, "steps", (json_int_t)(windows * arm->samples * arm->inner), "windows",
+                                 (json_int_t)windows, "steady", (int)steady, "tolerance", tolerance, "seconds", seconds,
+                                 "last_median_ns", now[i] / arm->inner, "previous_median_ns", before[i] / arm->inner);
         IFM_TRY(ifm_fact_new(cell->session, "warmup", steady, meta, error));
     }
     return IFM_OK;
@@ -108,11 +115,11 @@ static enum ifm_status warm_until_steady(struct ifm_pass_run *pass, double *now,
         memcpy(before, now, n * sizeof *now);
         window_medians(cell, now, scratch);
         IFM_TRY(append(pass, n, error));
-        steady = windows > 0 && is_steady(now, before, n, measure->steady_tolerance);
+        steady = windows > 0 && all_steady(now, before, n, measure->steady_tolerance);
         seconds = (double)(device->ops->mark(device).ns - start.ns) * 1e-9;
         windows++;
     }
-    return log_warm_up(cell, windows, steady, seconds, now, error);
+    return log_warm_up(cell, windows, seconds, now, before, error);
 }
 
 enum ifm_status ifm_pass_warm_up(struct ifm_pass_run *pass, struct ifm_error *error)

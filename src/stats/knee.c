@@ -2,10 +2,10 @@
 #include "stats/stats.h"
 #include <math.h>
 
-#define CLIMB_SLOPE 0.25              /* d ln(ns) / d ln(size) above which a stretch climbs */
+#define CLIMB_SLOPE 0.25               /* d ln(ns) / d ln(size) above which a stretch climbs */
 #define CLIMB_RISE 0.26236426446749106 /* ln 1.3 */
 #define FLAT_SPAN 0.64185388617239469  /* ln 1.9: a plateau spans a doubling, up to rounding of the sizes */
-#define KNEE_SHARE 0.25               /* of the climb */
+#define KNEE_SHARE 0.25                /* of the climb */
 
 static bool climbs(const double *sizes, const double *ns, size_t i)
 {

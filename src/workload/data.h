@@ -8,7 +8,7 @@
 #include "model/catalog.h"
 
 /* Fill `to` with `n` values of nearly normal distribution, mean 0 and variance 1, that depend on (seed, stream) and
- * their index only. Each is the scaled sum of four 16-bit uniforms: range +-3.46, excess kurtosis -0.3. */
+ * their index only. Each is the scaled sum of four random bytes: 1021 levels, range +-3.45, excess kurtosis -0.3. */
 void ifm_data_normal(struct ifm_device *device, unsigned threads, uint64_t seed, uint32_t stream, float *to, size_t n);
 
 /* a * b, or UINT64_MAX where that overflows: a size that no machine has. */

@@ -96,8 +96,12 @@ static inline void fx_start(struct fixture *fx)
 {
     memset(fx, 0, sizeof *fx);
     fx->arena = ifm_arena_create();
-    fx->plan = (struct ifm_plan){
-        .run_id = "0123456789ab", .config_hash = "cafe", .seed = 1, .device = "fake", .cells = fx->cells, .gates = fx->gates};
+    fx->plan = (struct ifm_plan){.run_id = "0123456789ab",
+                                 .config_hash = "cafe",
+                                 .seed = 1,
+                                 .device = "fake",
+                                 .cells = fx->cells,
+                                 .gates = fx->gates};
     fx->blocks = 12;
     fx->samples = 20;
     fx->warmup_blocks = 1;
@@ -105,7 +109,8 @@ static inline void fx_start(struct fixture *fx)
     fx->noise = 0.01;
     fx->seed = 7;
     fx->events = json_array();
-    fx_event(fx, "run_start", json_pack("{s:s, s:s, s:s}", "run_id", "0123456789ab", "config_hash", "cafe", "version", "x"));
+    fx_event(fx, "run_start",
+             json_pack("{s:s, s:s, s:s}", "run_id", "0123456789ab", "config_hash", "cafe", "version", "x"));
     fx_locks(fx, "before", "performance", 1);
     fx_event(fx, "load", json_pack("{s:s, s:f}", "when", "before", "foreign_load", 0.0));
     fx_add_cell(fx, "decode", "decode");
@@ -183,8 +188,8 @@ static inline void fx_generate_cell(struct fixture *fx, unsigned cell)
                                   .columns = &r->columns[k * FX_COLUMNS]};
         r->first[k] = k * fx->samples;
         for (unsigned i = 0; i < fx->samples; i++) {
-            double wobble = fx->noise * ifm_random_normal(&random) + memory +
-                            fx->drift * (double)k / (double)r->n_slots;
+            double wobble =
+                fx->noise * ifm_random_normal(&random) + memory + fx->drift * (double)k / (double)r->n_slots;
             double ns = part->step_ns[arm] * fx->inner * exp(wobble);
             r->samples[r->first[k] + i] = (struct ifm_sample){now, (int64_t)llround(ns)};
             now += (int64_t)llround(ns) + 20;
@@ -253,8 +258,8 @@ static inline void fx_expect(const struct fixture *fx, const char *arm, const ch
 {
     const struct ifm_value *value = fx_value(fx, arm, metric);
     if (value->state != state || strstr(value->reason, reason) == NULL)
-        fail_msg("%s of %s: state %d, reason \"%s\"; wanted %d, \"%s\"", metric, arm, value->state, value->reason, state,
-                 reason);
+        fail_msg("%s of %s: state %d, reason \"%s\"; wanted %d, \"%s\"", metric, arm, value->state, value->reason,
+                 state, reason);
     if (value->state != IFM_STATE_OK) { /* a number that may not be printed is not there to be printed */
         assert_true(value->number == 0.0);
         assert_false(value->has_interval);

@@ -36,16 +36,19 @@ static const struct ifm_param sample_decode_rows[] = {
 
 struct sample_copy {
     uint64_t size;
+    int kind;
 };
 static const struct ifm_param sample_copy_rows[] = {
     {"copy_test.size", "size", IFM_TYPE_BYTES, IFM_SWEEP, "B", "1MiB", 1, 0x1p40, NULL, "Bytes in the buffer",
      offsetof(struct sample_copy, size)},
+    {"copy_test.kind", "kind", IFM_TYPE_CHOICE, IFM_SWEEP, "", "write,read", 0, 0, "read|write|copy",
+     "What is done; the default is an axis", offsetof(struct sample_copy, kind)},
 };
 
 static const struct ifm_section sample_decode = {"decode", "One query token over a cache", sample_decode_rows,
                                                  sizeof sample_decode_rows / sizeof *sample_decode_rows,
                                                  sizeof(struct sample_decode)};
-static const struct ifm_section sample_copy = {"copy_test", "Copy a buffer", sample_copy_rows, 1,
+static const struct ifm_section sample_copy = {"copy_test", "Copy a buffer", sample_copy_rows, 2,
                                                sizeof(struct sample_copy)};
 static const struct ifm_section *const sample_sections[] = {&sample_decode, &sample_copy, NULL};
 

@@ -188,6 +188,8 @@ static void the_schema_follows_the_tables(void **state)
     const json_t *value = json_array_get(json_object_get(kv_len, "anyOf"), 0);
     assert_int_equal(json_integer_value(json_object_get(value, "minimum")), 1);
     assert_int_equal(json_integer_value(json_object_get(value, "maximum")), 1048576);
+    const json_t *kind = property(property(schema, "copy_test"), "kind");
+    assert_int_equal(json_array_size(json_object_get(kind, "default")), 2);
     const json_t *gate = json_object_get(property(schema, "gates"), "items");
     assert_int_equal(json_array_size(json_object_get(gate, "required")), 3);
     assert_true(json_is_false(json_object_get(schema, "additionalProperties")));

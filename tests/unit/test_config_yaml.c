@@ -94,10 +94,12 @@ static void axes_list_every_row_in_table_order(void **state)
     struct ifm_config *config = good("workload: copy_test\n");
     const struct ifm_study *study = ifm_config_study(config);
     size_t common = ifm_section_general.n + ifm_section_device.n + ifm_section_measure.n;
-    assert_int_equal(study->n_axes, common + 1);
+    assert_int_equal(study->n_axes, common + 2);
     assert_string_equal(study->axes[0].path, "workload");
     assert_string_equal(study->axes[common].path, "copy_test.size");
     assert_string_equal(study->axes[common].texts[0], "1048576");
+    assert_int_equal(axis(config, "copy_test.kind")->n, 2); /* its default is an axis */
+    assert_string_equal(axis(config, "copy_test.kind")->texts[1], "read");
     assert_null(axis(config, "decode.kv_len"));
     assert_int_equal(study->seed, 42);
     assert_string_equal(study->preset, "default");

@@ -254,10 +254,10 @@ static void broken_json_is_named(void **state)
 {
     (void)state;
     static const char *const bad[] = {
-        "{}",
-        "{\"schema\":2,\"run_id\":\"x\",\"config_hash\":\"y\",\"numbers\":[],\"findings\":[]}",
+        "{}", "{\"schema\":2,\"run_id\":\"x\",\"config_hash\":\"y\",\"numbers\":[],\"findings\":[]}",
         "{\"schema\":1,\"run_id\":\"x\",\"config_hash\":\"y\",\"numbers\":[{}],\"findings\":[]}",
-        "{\"schema\":1,\"run_id\":\"x\",\"config_hash\":\"y\",\"numbers\":[{\"cell\":\"c\",\"arm\":\"a\",\"metric\":\"m\","
+        "{\"schema\":1,\"run_id\":\"x\",\"config_hash\":\"y\",\"numbers\":[{\"cell\":\"c\",\"arm\":\"a\",\"metric\":"
+        "\"m\","
         "\"value\":0,\"unit\":\"\",\"n\":0,\"n_of\":\"\",\"interval\":null,\"level\":null,\"state\":\"absent\","
         "\"reason\":\"\",\"remedy\":\"\",\"text\":\"\"}],\"findings\":[]}",
         "{\"schema\":1,\"run_id\":\"x\",\"config_hash\":\"y\",\"numbers\":[],\"findings\":[3]}"};
@@ -317,7 +317,8 @@ static void every_metric_is_defined(void **state)
         for (size_t i = 0; i < fx.derived->n_numbers; i++) {
             const char *unit = fx.derived->numbers[i].value.unit;
             if (strcmp(fx.derived->numbers[i].metric, ifm_derive_metric(known)) == 0 &&
-                (strncmp(found + strlen(record), unit, strlen(unit)) != 0 || found[strlen(record) + strlen(unit)] != '\n'))
+                (strncmp(found + strlen(record), unit, strlen(unit)) != 0 ||
+                 found[strlen(record) + strlen(unit)] != '\n'))
                 fail_msg("%s is given in %s, and defined otherwise", ifm_derive_metric(known), unit);
         }
     }
@@ -332,8 +333,9 @@ static void events_are_read_strictly(void **state)
     static const struct {
         const char *stage, *meta, *words;
     } bad[] = {{"check", "{\"cell\":\"decode\",\"arm\":\"base\"}", "whether it was done"},
-               {"check", "{\"cell\":\"decode\",\"arm\":\"base\",\"done\":true,\"finite\":true,\"values\":3,"
-                         "\"output_xxh3\":\"0\",\"when\":\"before\",\"error_rms_rel\":-1,\"error_max_rel\":0}",
+               {"check",
+                "{\"cell\":\"decode\",\"arm\":\"base\",\"done\":true,\"finite\":true,\"values\":3,"
+                "\"output_xxh3\":\"0\",\"when\":\"before\",\"error_rms_rel\":-1,\"error_max_rel\":0}",
                 "zero or more"},
                {"check", "{\"cell\":\"decode\",\"arm\":\"nobody\",\"done\":false}", "names an arm"},
                {"feature", "{\"cell\":\"decode\",\"arm\":\"base\"}", "whole number"},

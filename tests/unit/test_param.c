@@ -188,6 +188,9 @@ static void section_binds_defaults_and_settings(void **state)
     assert_string_equal(decode.shapes.items[1], "2");
     assert_true(decode.check);
     assert_true(decode.scale == 0.125);
+    struct sample_copy copy;
+    assert_int_equal(ifm_section_bind(&sample_copy, NULL, 0, arena, &copy, &error), IFM_OK);
+    assert_int_equal(copy.kind, 1); /* the first value of a default that is an axis */
     const struct ifm_setting bad = {"decode.kv_len", "0"};
     assert_int_equal(ifm_section_bind(&sample_decode, &bad, 1, arena, &decode, &error), IFM_USAGE);
     assert_string_equal(error.message, "decode.kv_len: 0 is out of range; allowed: 1 .. 1048576");

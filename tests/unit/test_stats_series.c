@@ -79,7 +79,8 @@ static void batches_see_long_memory(void **state)
     }
     struct ifm_moments m;
     assert_int_equal(ifm_stats_moments(x, BATCHES * LENGTH, &m), IFM_STAT_OK);
-    assert_int_equal(ifm_stats_effective_batches(means, BATCHES, BATCHES * LENGTH, m.sd * m.sd, &effective), IFM_STAT_OK);
+    assert_int_equal(ifm_stats_effective_batches(means, BATCHES, BATCHES * LENGTH, m.sd * m.sd, &effective),
+                     IFM_STAT_OK);
     assert_true(effective > 100 && effective < 500); /* 10,000 / (1 + 199 x .2) = 245 */
     assert_int_equal(ifm_stats_effective_batches(means, 5, 1000, 1, &effective), IFM_STAT_TOO_FEW);
     assert_int_equal(ifm_stats_effective_batches(means, BATCHES, 1000, NAN, &effective), IFM_STAT_NOT_FINITE);
@@ -202,10 +203,14 @@ static void a_million_samples_are_quick(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(autocorrelation_is_found), cmocka_unit_test(corrected_interval_covers),
-        cmocka_unit_test(batches_see_long_memory),  cmocka_unit_test(slope_of_anscombe),
-        cmocka_unit_test(change_points),            cmocka_unit_test(finds_knees),
-        cmocka_unit_test(tail_intervals_cover),     cmocka_unit_test(a_million_samples_are_quick),
+        cmocka_unit_test(autocorrelation_is_found),
+        cmocka_unit_test(corrected_interval_covers),
+        cmocka_unit_test(batches_see_long_memory),
+        cmocka_unit_test(slope_of_anscombe),
+        cmocka_unit_test(change_points),
+        cmocka_unit_test(finds_knees),
+        cmocka_unit_test(tail_intervals_cover),
+        cmocka_unit_test(a_million_samples_are_quick),
     };
     return cmocka_run_group_tests_name("stats_series", tests, NULL, NULL);
 }

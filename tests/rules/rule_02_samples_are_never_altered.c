@@ -1,0 +1,175 @@
+/* Rule 2: samples are kept in time order and never altered. Each record here was doctored, as published ones were. */
+#include "rules/fixture.h"
+
+static void honest(struct fixture *fx)
+{
+    fx_start(fx);
+    fx_generate(fx);
+    fx_end_events(fx);
+}
+
+static void refused(struct fixture *fx, const char *words)
+{
+    fx_gate(fx, "change_percent", "", IFM_GATE_AT_MOST, 50, false);
+    fx_derive(fx);
+    assert_non_null(fx_finding(fx, "rule-02", words));
+    fx_expect(fx, "other", "step_ns", IFM_STATE_REFUSED, "rule-02");
+    fx_expect(fx, "other", "change_percent", IFM_STATE_REFUSED, "rule-02");
+    fx_expect(fx, "base", "latency_ns_p50", IFM_STATE_REFUSED, "rule-02"); /* neither arm can be trusted */
+    fx_judge(fx);
+    assert_int_equal(fx->verdict->outcome, IFM_OUTCOME_BLOCKED);
+    assert_int_equal(fx->verdict->exit_code, IFM_INVALID);
+    fx_stop(fx);
+}
+
+static void an_honest_record_stands(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    honest(&fx);
+    fx_derive(&fx);
+    assert_null(fx_finding(&fx, "rule-02", ""));
+    assert_int_equal(fx_invalid(&fx), 0);
+    fx_expect(&fx, "other", "change_percent", IFM_STATE_OK, "");
+    fx_stop(&fx);
+}
+
+/* A treatment whose samples were multiplied by 0.98. */
+static void scaled_samples_are_refused(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    honest(&fx);
+    struct ifm_record *r = &fx.parts[0].record;
+    for (size_t k = 0; k < r->n_slots; k++)
+        for (size_t i = r->first[k]; r->slots[k].arm == 1 && i < r->first[k + 1]; i++)
+            r->samples[i].duration_ns = (int64_t)llround(0.98 * (double)r->samples[i].duration_ns);
+    refused(&fx, "do not add up to their slots");
+}
+
+static int by_duration(const void *a, const void *b)
+{
+    const struct ifm_sample *x = a, *y = b;
+    return (x->duration_ns > y->duration_ns) - (x->duration_ns < y->duration_ns);
+}
+
+/* Sorted, and given start times again so that the time line fits. */
+static void sorted_samples_are_refused(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    honest(&fx);
+    struct ifm_record *r = &fx.parts[0].record;
+    for (size_t k = 0; k < r->n_slots; k++) {
+        int64_t now = r->slots[k].start_ns;
+        qsort(&r->samples[r->first[k]], fx.samples, sizeof *r->samples, by_duration);
+        for (size_t i = r->first[k]; i < r->first[k + 1]; i++) {
+            r->samples[i].start_ns = now;
+            now += r->samples[i].duration_ns + 20;
+        }
+    }
+    refused(&fx, "are sorted");
+}
+
+static void samples_out_of_time_are_refused(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    honest(&fx);
+    struct ifm_sample swap = fx.parts[0].record.samples[100];
+    fx.parts[0].record.samples[100] = fx.parts[0].record.samples[101];
+    fx.parts[0].record.samples[101] = swap;
+    refused(&fx, "time order");
+}
+
+static void longer_samples_than_slots_are_refused(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    honest(&fx);
+    struct ifm_record *r = &fx.parts[0].record;
+    r->samples[r->first[11] - 1].duration_ns += 1000000;
+    refused(&fx, "inside its own time");
+}
+
+/* Outliers are counted, and every sample stays in the mean. */
+static void outliers_stay(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    honest(&fx);
+    struct ifm_record *r = &fx.parts[0].record;
+    size_t last = r->n_slots - 1; /* the record's last sample, ten times as long */
+    int64_t extra = 9 * r->samples[r->n_samples - 1].duration_ns;
+    r->samples[r->n_samples - 1].duration_ns += extra;
+    r->slots[last].end_ns += extra;
+    const char *arm = fx.cells[0].arms[r->slots[last].arm].name;
+    double sum = 0;
+    for (size_t k = 0; k < r->n_slots; k++)
+        for (size_t i = r->first[k];
+             r->slots[k].phase == IFM_PHASE_MEASURE && r->slots[k].arm == r->slots[last].arm && i < r->first[k + 1];
+             i++)
+            sum += (double)r->samples[i].duration_ns;
+    fx_derive(&fx);
+    assert_true(fx_value(&fx, arm, "outliers_count")->number >= 1);
+    assert_true(fabs(fx_value(&fx, arm, "latency_ns_mean")->number / (sum / 480) - 1) < 1e-12);
+    assert_true(fx_value(&fx, arm, "samples_count")->number == 480);
+    fx_stop(&fx);
+}
+
+/* Faster over all blocks, equal without those that the machine disturbed: undecided, and no gate passes on it. */
+static void a_decision_that_hangs_on_marked_blocks_is_none(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    fx_start(&fx);
+    fx.noise = 0.0005;
+    fx.blocks = 30;
+    fx.parts[0].step_ns[1] = 97000;
+    fx_generate(&fx);
+    struct ifm_record uneven = fx.parts[0].record; /* the disturbed blocks come from a run of unequal arms */
+    memset(&fx.parts[0].record, 0, sizeof uneven);
+    fx.parts[0].step_ns[1] = 100000;
+    fx_generate(&fx);
+    struct ifm_record *r = &fx.parts[0].record;
+    for (size_t k = 0; k < r->n_slots; k++) {
+        if (r->slots[k].block % 4 == 0)
+            continue; /* quiet, and equal */
+        int64_t now = r->slots[k].start_ns;
+        for (size_t i = r->first[k]; i < r->first[k + 1]; i++) {
+            r->samples[i].duration_ns = uneven.samples[i].duration_ns;
+            r->samples[i].start_ns = now;
+            now += r->samples[i].duration_ns + 20;
+        }
+        if (now > r->slots[k].end_ns)
+            r->slots[k].end_ns = now;
+        ((int64_t *)r->slots[k].columns)[0] = r->slots[k].end_ns - r->slots[k].start_ns;
+    }
+    fx_free_record(&uneven);
+    fx_end_events(&fx);
+    fx_gate(&fx, "change_percent", "", IFM_GATE_AT_MOST, -1, false);
+    fx_gate(&fx, "speedup", "", IFM_GATE_AT_LEAST, 1.01, false);
+    fx_derive(&fx);
+    assert_string_equal(fx_value(&fx, "other", "change_percent")->text, "undecided");
+    assert_true(fx_value(&fx, "other", "change_percent")->number < -1);
+    assert_non_null(fx_finding(&fx, "rule-02", "undecided"));
+    fx_judge(&fx);
+    assert_int_equal(fx.verdict->outcome, IFM_OUTCOME_BLOCKED);
+    assert_int_equal(fx.verdict->gates[0].outcome, IFM_OUTCOME_BLOCKED);
+    assert_int_equal(fx.verdict->gates[1].outcome, IFM_OUTCOME_BLOCKED);
+    fx_stop(&fx);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_honest_record_stands),
+        cmocka_unit_test(scaled_samples_are_refused),
+        cmocka_unit_test(sorted_samples_are_refused),
+        cmocka_unit_test(samples_out_of_time_are_refused),
+        cmocka_unit_test(longer_samples_than_slots_are_refused),
+        cmocka_unit_test(outliers_stay),
+        cmocka_unit_test(a_decision_that_hangs_on_marked_blocks_is_none),
+    };
+    return cmocka_run_group_tests_name("rule_02", tests, NULL, NULL);
+}

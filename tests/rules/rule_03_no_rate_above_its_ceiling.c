@@ -1,0 +1,136 @@
+/* Rule 3: no rate above its ceiling, and no speed-up without the baseline's own share. */
+#include "rules/fixture.h"
+
+/* Baseline and variant of 1 MB each, beside a read probe of 10 GB/s and a FLOP probe of 100 GFLOP/s. */
+static void start(struct fixture *fx, double base_ns, double other_ns, bool ceilings)
+{
+    fx_start(fx);
+    fx->parts[0].step_ns[0] = base_ns;
+    fx->parts[0].step_ns[1] = other_ns;
+    fx->parts[0].arms[0].ledger = fx->parts[0].arms[1].ledger =
+        (struct ifm_ledger){.bytes_read = 1000000, .flops = 1000000, .tokens_generated = 1};
+    fx->parts[0].arms[0].working_set = fx->parts[0].arms[1].working_set = 1000000;
+    if (ceilings) {
+        struct ifm_arm *slow = fx_add_arm(fx, 0, "read.strided", IFM_ROLE_CEILING, 200000);
+        struct ifm_arm *read = fx_add_arm(fx, 0, "read.sum", IFM_ROLE_CEILING, 100000);
+        struct ifm_arm *flops = fx_add_arm(fx, 0, "flops.fma", IFM_ROLE_CEILING, 100000);
+        slow->ceiling = read->ceiling = IFM_CEILING_READ;
+        slow->ledger.bytes_read = read->ledger.bytes_read = 1000000;
+        flops->ceiling = IFM_CEILING_FLOPS;
+        flops->ledger.flops = 10000000;
+    }
+    fx_generate(fx);
+    fx_end_events(fx);
+}
+
+static void below_the_ceiling_stands(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start(&fx, 200000, 102000, true);
+    fx_derive(&fx);
+    const struct ifm_number *ceiling = ifm_derived_find(fx.derived, "decode", "", "ceiling_read");
+    assert_non_null(ceiling);
+    assert_string_equal(ceiling->value.text, "read.sum"); /* the better of two probes */
+    assert_true(fabs(ceiling->value.number / 1e10 - 1) < 0.01);
+    assert_non_null(fx_finding(&fx, "", "read 2"));
+    fx_expect(&fx, "other", "ceiling_read_percent", IFM_STATE_OK, "");
+    assert_true(fabs(fx_value(&fx, "base", "ceiling_read_percent")->number - 50) < 1);
+    assert_true(fabs(fx_value(&fx, "base", "ceiling_flops_percent")->number - 5) < 0.2);
+    fx_expect(&fx, "other", "read_bytes_per_s", IFM_STATE_OK, "");
+    assert_null(ifm_derived_find(fx.derived, "decode", "read.sum", "ceiling_read_percent"));
+    fx_stop(&fx);
+}
+
+static void above_the_ceiling_is_refused(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start(&fx, 200000, 56180, true); /* 178 % */
+    fx_derive(&fx);
+    static const char *const rates[] = {"read_bytes_per_s", "bandwidth_bytes_per_s", "ceiling_read_percent",
+                                        "tokens_generated_per_s"};
+    for (size_t i = 0; i < 4; i++)
+        fx_expect(&fx, "other", rates[i], IFM_STATE_REFUSED, "read ceiling (read.sum)");
+    fx_expect(&fx, "base", "read_bytes_per_s", IFM_STATE_OK, "");
+    fx_expect(&fx, "other", "step_ns", IFM_STATE_OK, "");
+    assert_non_null(fx_finding(&fx, "rule-03", "178 % of the measured read ceiling"));
+    fx_stop(&fx);
+}
+
+static void above_the_flop_ceiling_is_refused(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start(&fx, 200000, 200000, true);
+    fx.parts[0].arms[1].ledger.flops = 40000000; /* 200 GFLOP/s of 100 */
+    fx_derive(&fx);
+    fx_expect(&fx, "other", "flops_per_s", IFM_STATE_REFUSED, "flops ceiling (flops.fma)");
+    fx_stop(&fx);
+}
+
+static void cache_resident_cells_are_named(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start(&fx, 200000, 56180, true);
+    fx.cells[0].cache_resident = true;
+    fx_derive(&fx);
+    fx_expect(&fx, "other", "ceiling_read_percent", IFM_STATE_ABSENT, "cache-resident");
+    fx_expect(&fx, "other", "read_bytes_per_s", IFM_STATE_OK, "");
+    assert_non_null(fx_finding(&fx, "rule-03", "cache-resident"));
+    fx_stop(&fx);
+}
+
+/* Twice as fast with the same bytes and operations: the baseline was at half its ceiling, and that is said. */
+static void speedup_beyond_the_ratio_tells_of_the_baseline(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start(&fx, 200000, 102000, true);
+    fx_derive(&fx);
+    const struct ifm_value *speedup = fx_value(&fx, "other", "speedup");
+    assert_int_equal(speedup->state, IFM_STATE_OK);
+    assert_non_null(strstr(speedup->text, "baseline at "));
+    assert_non_null(strstr(speedup->text, "of its read ceiling"));
+    assert_non_null(fx_finding(&fx, "rule-03", "beyond the byte and FLOP ratio 1"));
+    fx_stop(&fx);
+}
+
+static void speedup_beyond_the_ratio_needs_a_ceiling(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start(&fx, 200000, 102000, false);
+    fx_derive(&fx);
+    fx_expect(&fx, "other", "speedup", IFM_STATE_REFUSED, "rule-03");
+    fx_expect(&fx, "other", "change_percent", IFM_STATE_OK, ""); /* the times themselves are facts */
+    fx_stop(&fx);
+}
+
+/* Half the bytes and operations, and not quite twice as fast: explained. */
+static void speedup_within_the_ratio_stands_alone(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start(&fx, 200000, 110000, true);
+    fx.parts[0].arms[1].ledger = (struct ifm_ledger){.bytes_read = 500000, .flops = 500000, .tokens_generated = 1};
+    fx_derive(&fx);
+    fx_expect(&fx, "other", "speedup", IFM_STATE_OK, "");
+    assert_string_equal(fx_value(&fx, "other", "speedup")->text, "");
+    fx_stop(&fx);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(below_the_ceiling_stands),
+        cmocka_unit_test(above_the_ceiling_is_refused),
+        cmocka_unit_test(above_the_flop_ceiling_is_refused),
+        cmocka_unit_test(cache_resident_cells_are_named),
+        cmocka_unit_test(speedup_beyond_the_ratio_tells_of_the_baseline),
+        cmocka_unit_test(speedup_beyond_the_ratio_needs_a_ceiling),
+        cmocka_unit_test(speedup_within_the_ratio_stands_alone),
+    };
+    return cmocka_run_group_tests_name("rule_03", tests, NULL, NULL);
+}

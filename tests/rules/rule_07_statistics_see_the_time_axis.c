@@ -1,0 +1,203 @@
+/* Rule 7: drift, change points and dependence come before intervals; arms are interleaved, in six blocks at least. */
+#include "rules/fixture.h"
+
+static void fewer_than_six_blocks_decide_nothing(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    fx_start(&fx);
+    fx.blocks = 5;
+    fx.parts[0].step_ns[1] = 50000;
+    fx_generate(&fx);
+    fx_end_events(&fx);
+    fx_gate(&fx, "step_ns", "", IFM_GATE_AT_MOST, 90000, true);
+    fx_gate(&fx, "change_percent", "", IFM_GATE_AT_MOST, -10, false);
+    fx_derive(&fx);
+    fx_expect(&fx, "other", "change_percent", IFM_STATE_ABSENT, "needs 6 blocks, has 5");
+    fx_expect(&fx, "other", "speedup", IFM_STATE_ABSENT, "needs 6 blocks, has 5");
+    assert_false(fx_value(&fx, "other", "step_ns")->has_interval);
+    assert_string_equal(fx_value(&fx, "other", "step_ns")->text, "needs 6 blocks, has 5");
+    assert_non_null(fx_finding(&fx, "rule-07", "needs 6 blocks, has 5"));
+    fx_judge(&fx);
+    assert_int_equal(fx.verdict->gates[0].outcome, IFM_OUTCOME_BLOCKED);
+    assert_int_equal(fx.verdict->gates[1].outcome, IFM_OUTCOME_BLOCKED);
+    assert_int_equal(fx.verdict->exit_code, IFM_INVALID);
+    fx_stop(&fx);
+}
+
+/* All of one arm, then all of the other: the design that calls identical code different. */
+static void sequential_arms_are_refused(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    fx_start(&fx);
+    fx_generate(&fx);
+    fx_end_events(&fx);
+    struct ifm_record *r = &fx.parts[0].record;
+    for (size_t k = 0; k < r->n_slots; k++)
+        r->slots[k].arm = k >= r->n_slots / 2;
+    fx_derive(&fx);
+    assert_non_null(fx_finding(&fx, "rule-07", "interleaved order"));
+    fx_expect(&fx, "other", "change_percent", IFM_STATE_REFUSED, "rule-07");
+    fx_expect(&fx, "base", "step_ns", IFM_STATE_REFUSED, "rule-07");
+    fx_stop(&fx);
+}
+
+/* ABAB is not the plan's mirrored random order either. */
+static void fixed_order_is_refused(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    fx_start(&fx);
+    fx_generate(&fx);
+    fx_end_events(&fx);
+    for (size_t k = 0; k < fx.parts[0].record.n_slots; k++)
+        fx.parts[0].record.slots[k].arm = k % 2;
+    fx_derive(&fx);
+    fx_expect(&fx, "other", "change_percent", IFM_STATE_REFUSED, "rule-07");
+    fx_stop(&fx);
+}
+
+static void a_torn_block_is_refused(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    fx_start(&fx);
+    fx_generate(&fx);
+    fx_end_events(&fx);
+    fx.parts[0].record.n_slots--;
+    fx.parts[0].record.n_samples -= fx.samples;
+    fx_derive(&fx);
+    assert_non_null(fx_finding(&fx, "rule-07", "slot 3 of 4 differs or is missing"));
+    fx_stop(&fx);
+}
+
+/* A drift that both arms share widens what is said of each, and leaves their difference alone. */
+static void shared_drift_widens_and_cancels(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    fx_start(&fx);
+    fx.noise = 0.001;
+    fx.drift = 0.05;
+    fx_generate(&fx);
+    fx_end_events(&fx);
+    fx_derive(&fx);
+    const struct ifm_value *step = fx_value(&fx, "base", "step_ns");
+    assert_true(step->high / step->low > 1.04); /* both ends of the line */
+    assert_true(fabs(fx_value(&fx, "base", "drift_percent")->number - 5) < 1);
+    assert_non_null(fx_finding(&fx, "rule-07", "drifts by"));
+    assert_string_equal(fx_value(&fx, "other", "change_percent")->text, "equivalent");
+    fx_stop(&fx);
+}
+
+/* A difference that itself drifts is no difference. */
+static void drifting_difference_is_refused(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    fx_start(&fx);
+    fx.noise = 0.001;
+    fx_generate(&fx);
+    struct ifm_record *r = &fx.parts[0].record;
+    int64_t late = 0;
+    for (size_t k = 0; k < r->n_slots; k++) { /* the variant slows down by 10 % over the pass */
+        double factor = r->slots[k].arm == 1 ? 1 + 0.1 * (double)k / (double)r->n_slots : 1;
+        r->slots[k].start_ns += late;
+        for (size_t i = r->first[k]; i < r->first[k + 1]; i++) {
+            int64_t longer = (int64_t)llround((factor - 1) * (double)r->samples[i].duration_ns);
+            r->samples[i].start_ns += late;
+            r->samples[i].duration_ns += longer;
+            late += longer;
+        }
+        r->slots[k].end_ns += late;
+    }
+    fx_end_events(&fx);
+    fx_derive(&fx);
+    fx_expect(&fx, "other", "change_percent", IFM_STATE_REFUSED, "itself drifts");
+    fx_expect(&fx, "other", "step_ns", IFM_STATE_OK, "");
+    fx_stop(&fx);
+}
+
+/* A step in the middle of the pass is found. */
+static void a_change_point_is_found(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    fx_start(&fx);
+    fx.noise = 0.001;
+    fx.blocks = 30;
+    fx_generate(&fx);
+    struct ifm_record *r = &fx.parts[0].record;
+    int64_t late = 0;
+    for (size_t k = 0; k < r->n_slots; k++) {
+        r->slots[k].start_ns += late;
+        for (size_t i = r->first[k]; i < r->first[k + 1]; i++) {
+            r->samples[i].start_ns += late;
+            if (r->slots[k].block > 15) {
+                r->samples[i].duration_ns += 3000;
+                late += 3000;
+            }
+        }
+        r->slots[k].end_ns += late;
+    }
+    fx_end_events(&fx);
+    fx_derive(&fx);
+    assert_non_null(fx_finding(&fx, "rule-07", "changes after 15 of 30 blocks"));
+    fx_stop(&fx);
+}
+
+static void an_unsteady_warmup_and_a_loaded_machine_are_said(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    fx_start(&fx);
+    fx_generate(&fx);
+    fx_event(&fx, "warmup",
+             json_pack("{s:s, s:s, s:i, s:b}", "cell", "decode", "arm", "other", "steps", 50, "steady", 0));
+    fx_event(&fx, "load", json_pack("{s:s, s:f}", "when", "after", "foreign_load", 0.8));
+    fx_end_events(&fx);
+    fx_derive(&fx);
+    assert_non_null(fx_finding(&fx, "rule-07", "not steady"));
+    assert_non_null(fx_finding(&fx, "rule-07", "under load after the run: 0.80"));
+    fx_stop(&fx);
+}
+
+/* With 100 blocks of AR(1) noise, the interval of the step is wider than that of independent blocks. */
+static void dependent_blocks_widen_the_interval(void **state)
+{
+    (void)state;
+    double width[2];
+    for (int k = 0; k < 2; k++) {
+        struct fixture fx;
+        fx_start(&fx);
+        fx.blocks = 100;
+        fx.samples = 5;
+        fx.noise = 0.001;
+        fx.block_noise = 0.01;
+        fx.ar = k == 0 ? 0.0 : 0.8;
+        fx_generate(&fx);
+        fx_end_events(&fx);
+        fx_derive(&fx);
+        const struct ifm_value *step = fx_value(&fx, "base", "step_ns");
+        width[k] = step->high - step->low;
+        fx_stop(&fx);
+    }
+    assert_true(width[1] > 1.5 * width[0]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fewer_than_six_blocks_decide_nothing),
+        cmocka_unit_test(sequential_arms_are_refused),
+        cmocka_unit_test(fixed_order_is_refused),
+        cmocka_unit_test(a_torn_block_is_refused),
+        cmocka_unit_test(shared_drift_widens_and_cancels),
+        cmocka_unit_test(drifting_difference_is_refused),
+        cmocka_unit_test(a_change_point_is_found),
+        cmocka_unit_test(an_unsteady_warmup_and_a_loaded_machine_are_said),
+        cmocka_unit_test(dependent_blocks_widen_the_interval),
+    };
+    return cmocka_run_group_tests_name("rule_07", tests, NULL, NULL);
+}

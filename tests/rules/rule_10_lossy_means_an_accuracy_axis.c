@@ -1,0 +1,121 @@
+/* Rule 10: an arm that changes numerics is never shown without its error, and a wrong output has no speed. */
+#include "rules/fixture.h"
+
+static void start(struct fixture *fx)
+{
+    fx_start(fx);
+    for (int a = 0; a < 2; a++) {
+        fx->parts[0].arms[a].has_oracle = true;
+        fx->parts[0].arms[a].ledger.bytes_read = 1000;
+    }
+    fx_generate(fx);
+    fx_check(fx, "base", "before", 1e-7, "aa");
+    fx_check(fx, "base", "after", 1e-7, "aa");
+}
+
+static void no_speed(struct fixture *fx, const char *arm, const char *words)
+{
+    static const char *const speeds[] = {"step_ns", "latency_ns_p50", "read_bytes_per_s"};
+    fx_end_events(fx);
+    fx_gate(fx, "step_ns", arm, IFM_GATE_AT_MOST, 1e9, false);
+    fx_derive(fx);
+    for (size_t i = 0; i < 3; i++)
+        fx_expect(fx, arm, speeds[i], IFM_STATE_REFUSED, words);
+    fx_expect(fx, "other", "change_percent", IFM_STATE_REFUSED, words);
+    fx_expect(fx, "other", "speedup", IFM_STATE_REFUSED, words);
+    fx_judge(fx);
+    assert_int_equal(fx->verdict->outcome, IFM_OUTCOME_BLOCKED);
+    assert_int_equal(fx->verdict->exit_code, IFM_INVALID);
+    fx_stop(fx);
+}
+
+static void checked_and_right_stands(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start(&fx);
+    fx.parts[0].arms[1].lossy = true;
+    fx_check(&fx, "other", "after", 5e-6, "bb");
+    fx_end_events(&fx);
+    fx_derive(&fx);
+    fx_expect(&fx, "other", "step_ns", IFM_STATE_OK, "");
+    assert_true(fx_value(&fx, "other", "error_max_rel")->number == 5e-6);
+    assert_true(fx_value(&fx, "other", "error_rms_rel")->number == 2.5e-6);
+    assert_int_equal(fx_value(&fx, "other", "error_max_rel")->n, 64);
+    fx_stop(&fx);
+}
+
+static void lossy_without_error_has_no_speed(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start(&fx);
+    fx.parts[0].arms[1].lossy = true;
+    fx.parts[0].arms[1].has_oracle = false;
+    no_speed(&fx, "other", "rule-10: the arm changes numerics");
+}
+
+static void an_oracle_that_was_not_asked_gives_no_speed(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start(&fx);
+    no_speed(&fx, "other", "rule-10: the arm has an oracle and was not checked");
+}
+
+static void a_wrong_output_has_no_speed(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start(&fx);
+    fx_check(&fx, "other", "before", 1e-7, "bb");
+    fx_check(&fx, "other", "after", 0.3, "bb");
+    no_speed(&fx, "other", "error 0.3 is above the tolerance 1e-05");
+}
+
+/* The last check does not heal an earlier one. */
+static void once_wrong_is_wrong(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start(&fx);
+    fx_check(&fx, "other", "before", 0.3, "bb");
+    fx_check(&fx, "other", "after", 1e-7, "bb");
+    no_speed(&fx, "other", "above the tolerance");
+}
+
+static void a_wrong_baseline_takes_its_comparisons_along(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start(&fx);
+    fx_check(&fx, "other", "after", 1e-7, "bb");
+    fx_check(&fx, "base", "after", 0.5, "aa");
+    no_speed(&fx, "base", "rule-10");
+}
+
+static void output_that_is_not_finite_has_no_speed(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start(&fx);
+    fx_event(&fx, "check",
+             json_pack("{s:s, s:s, s:b, s:n, s:n, s:i, s:b, s:s, s:s}", "cell", "decode", "arm", "other", "done", 1,
+                       "error_rms_rel", "error_max_rel", "values", 64, "finite", 0, "output_xxh3", "cc", "when",
+                       "after"));
+    no_speed(&fx, "other", "not finite");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(checked_and_right_stands),
+        cmocka_unit_test(lossy_without_error_has_no_speed),
+        cmocka_unit_test(an_oracle_that_was_not_asked_gives_no_speed),
+        cmocka_unit_test(a_wrong_output_has_no_speed),
+        cmocka_unit_test(once_wrong_is_wrong),
+        cmocka_unit_test(a_wrong_baseline_takes_its_comparisons_along),
+        cmocka_unit_test(output_that_is_not_finite_has_no_speed),
+    };
+    return cmocka_run_group_tests_name("rule_10", tests, NULL, NULL);
+}

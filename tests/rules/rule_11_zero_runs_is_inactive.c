@@ -1,0 +1,62 @@
+/* Rule 11: an arm whose feature ran zero times is inactive, not neutral. */
+#include "rules/fixture.h"
+
+static void start(struct fixture *fx)
+{
+    fx_start(fx);
+    fx->parts[0].arms[1].feature = "compression";
+    fx_generate(fx);
+    fx_gate(fx, "change_percent", "", IFM_GATE_AT_MOST, 1, false);
+}
+
+static void zero_runs_is_inactive(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start(&fx);
+    fx_event(&fx, "feature", json_pack("{s:s, s:s, s:i}", "cell", "decode", "arm", "other", "runs", 0));
+    fx_end_events(&fx);
+    fx_derive(&fx);
+    fx_expect(&fx, "other", "change_percent", IFM_STATE_INACTIVE, "compression ran zero times");
+    fx_expect(&fx, "other", "step_ns", IFM_STATE_INACTIVE, "rule-11");
+    fx_expect(&fx, "base", "step_ns", IFM_STATE_OK, "");
+    fx_judge(&fx);
+    assert_int_equal(fx.verdict->outcome, IFM_OUTCOME_BLOCKED); /* a twin of the baseline would have passed */
+    assert_non_null(strstr(fx.verdict->gates[0].reason, "inactive"));
+    fx_stop(&fx);
+}
+
+static void unrecorded_runs_are_refused(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start(&fx);
+    fx_end_events(&fx);
+    fx_derive(&fx);
+    fx_expect(&fx, "other", "change_percent", IFM_STATE_REFUSED, "was not recorded");
+    fx_stop(&fx);
+}
+
+static void an_active_feature_stands(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start(&fx);
+    fx_event(&fx, "feature", json_pack("{s:s, s:s, s:i}", "cell", "decode", "arm", "other", "runs", 480));
+    fx_end_events(&fx);
+    fx_derive(&fx);
+    fx_expect(&fx, "other", "change_percent", IFM_STATE_OK, "");
+    fx_judge(&fx);
+    assert_int_equal(fx.verdict->outcome, IFM_OUTCOME_PASS);
+    fx_stop(&fx);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(zero_runs_is_inactive),
+        cmocka_unit_test(unrecorded_runs_are_refused),
+        cmocka_unit_test(an_active_feature_stands),
+    };
+    return cmocka_run_group_tests_name("rule_11", tests, NULL, NULL);
+}

@@ -1,0 +1,93 @@
+/* Rule 12: an arm that claims to change only performance gives the same output, and that is checked in the run. */
+#include "rules/fixture.h"
+
+static void start(struct fixture *fx, double bound)
+{
+    fx_start(fx);
+    fx->parts[0].arms[0].has_oracle = fx->parts[0].arms[1].has_oracle = true;
+    fx->parts[0].arms[1].equals = "base";
+    fx->parts[0].arms[1].equal_bound = bound;
+    fx_generate(fx);
+    fx_check(fx, "base", "after", 1e-7, "00000000000000aa");
+}
+
+static void expect(struct fixture *fx, enum ifm_state state, const char *words)
+{
+    fx_end_events(fx);
+    fx_derive(fx);
+    fx_expect(fx, "other", "change_percent", state, words);
+    fx_expect(fx, "other", "speedup", state, words);
+    fx_expect(fx, "base", "step_ns", IFM_STATE_OK, "");
+    fx_stop(fx);
+}
+
+static void equal_bits_stand(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start(&fx, 0);
+    fx_check(&fx, "other", "after", 1e-7, "00000000000000aa");
+    expect(&fx, IFM_STATE_OK, "");
+}
+
+static void different_bits_are_refused(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start(&fx, 0);
+    fx_check(&fx, "other", "after", 1e-7, "00000000000000bb");
+    expect(&fx, IFM_STATE_REFUSED, "rule-12");
+}
+
+static void within_the_bound_stands(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start(&fx, 1e-6);
+    fx_check(&fx, "other", "after", 5e-7, "00000000000000bb");
+    expect(&fx, IFM_STATE_OK, "");
+}
+
+static void beyond_the_bound_is_refused(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start(&fx, 1e-6);
+    fx_check(&fx, "other", "after", 5e-6, "00000000000000bb"); /* inside its own tolerance of 1e-5 */
+    expect(&fx, IFM_STATE_REFUSED, "within 1e-06");
+}
+
+static void unchecked_equality_is_refused(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start(&fx, 0);
+    fx.parts[0].arms[1].has_oracle = false;
+    expect(&fx, IFM_STATE_REFUSED, "this was not checked");
+}
+
+static void an_output_that_changes_during_the_run_is_said(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start(&fx, 1e-6);
+    fx_check(&fx, "other", "before", 1e-7, "00000000000000bb");
+    fx_check(&fx, "other", "after", 1e-7, "00000000000000cc");
+    fx_end_events(&fx);
+    fx_derive(&fx);
+    assert_non_null(fx_finding(&fx, "rule-12", "hash 00000000000000bb, then 00000000000000cc"));
+    fx_stop(&fx);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(equal_bits_stand),
+        cmocka_unit_test(different_bits_are_refused),
+        cmocka_unit_test(within_the_bound_stands),
+        cmocka_unit_test(beyond_the_bound_is_refused),
+        cmocka_unit_test(unchecked_equality_is_refused),
+        cmocka_unit_test(an_output_that_changes_during_the_run_is_said),
+    };
+    return cmocka_run_group_tests_name("rule_12", tests, NULL, NULL);
+}

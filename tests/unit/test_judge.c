@@ -1,0 +1,215 @@
+/* Judge: which numbers a gate is about, what blocks it, exit codes, verdict.json. */
+#include "rules/fixture.h"
+
+static void start(struct fixture *fx)
+{
+    fx_start(fx);
+    fx_generate(fx);
+    fx_end_events(fx);
+}
+
+static void finish(struct fixture *fx, enum ifm_outcome outcome, enum ifm_status code)
+{
+    fx_derive(fx);
+    fx_judge(fx);
+    if (fx->verdict->outcome != outcome || fx->verdict->exit_code != code)
+        fail_msg("%s, exit %d: %s", ifm_outcome_name(fx->verdict->outcome), fx->verdict->exit_code,
+                 fx->verdict->reasons[0]);
+    assert_true(fx->verdict->n_reasons > 0);
+}
+
+static void no_gates_is_not_gated(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start(&fx);
+    finish(&fx, IFM_OUTCOME_NOT_GATED, IFM_OK);
+    fx_stop(&fx);
+}
+
+static void no_gates_and_invalid_exits_3(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start(&fx);
+    fx.plan.config_hash = "beef";
+    finish(&fx, IFM_OUTCOME_NOT_GATED, IFM_INVALID);
+    fx_stop(&fx);
+}
+
+static void a_gate_is_about_the_variants(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start(&fx);
+    fx_gate(&fx, "step_ns", "", IFM_GATE_AT_MOST, 200000, false);
+    finish(&fx, IFM_OUTCOME_PASS, IFM_OK);
+    assert_int_equal(fx.verdict->n_gates, 1);
+    assert_string_equal(fx.verdict->gates[0].arm, "other");
+    assert_false(fx.verdict->rollback);
+    fx_stop(&fx);
+}
+
+static void a_lone_baseline_is_meant(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    fx_start(&fx);
+    fx.cells[0].n_arms = 1;
+    struct ifm_arm *read = fx_add_arm(&fx, 0, "read.sum", IFM_ROLE_CEILING, 100000);
+    read->ceiling = IFM_CEILING_READ;
+    read->ledger.bytes_read = 1;
+    fx_generate(&fx);
+    fx_end_events(&fx);
+    fx_gate(&fx, "step_ns", "", IFM_GATE_AT_MOST, 1, false);
+    finish(&fx, IFM_OUTCOME_FAIL, IFM_REJECTED);
+    assert_int_equal(fx.verdict->n_gates, 1);
+    assert_string_equal(fx.verdict->gates[0].arm, "base");
+    assert_false(fx.verdict->rollback); /* a baseline has nothing to go back to */
+    fx_stop(&fx);
+}
+
+static void a_gate_on_a_number_of_the_cell(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    fx_start(&fx);
+    struct ifm_arm *read = fx_add_arm(&fx, 0, "read.sum", IFM_ROLE_CEILING, 100000);
+    read->ceiling = IFM_CEILING_READ;
+    read->ledger.bytes_read = 1000000;
+    fx_generate(&fx);
+    fx_end_events(&fx);
+    fx_gate(&fx, "ceiling_read", "", IFM_GATE_AT_LEAST, 9e9, true);
+    finish(&fx, IFM_OUTCOME_PASS, IFM_OK);
+    assert_int_equal(fx.verdict->n_gates, 1);
+    assert_string_equal(fx.verdict->gates[0].arm, "");
+    fx_stop(&fx);
+}
+
+static void the_interval_must_satisfy_the_gate(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start(&fx);
+    fx_derive(&fx);
+    double between = 0.5 * (fx_value(&fx, "other", "step_ns")->number + fx_value(&fx, "other", "step_ns")->high);
+    fx_gate(&fx, "step_ns", "", IFM_GATE_AT_MOST, between, false);
+    finish(&fx, IFM_OUTCOME_PASS, IFM_OK);
+    fx.gates[0].interval = true;
+    finish(&fx, IFM_OUTCOME_FAIL, IFM_REJECTED);
+    assert_true(fx.verdict->rollback);
+    assert_string_equal(fx.verdict->rollback_to, "base");
+    fx_stop(&fx);
+}
+
+static void what_is_missing_blocks(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *metric, *arm, *cell, *words;
+    } gates[] = {{"latency_ns_p59", "", "", "the nearest is \"latency_ns_p50\""},
+                 {"energy_j", "", "", "there is no metric"},
+                 {"step_ns", "nobody", "", "with arm nobody"},
+                 {"step_ns", "", "elsewhere", "no cell called elsewhere"},
+                 {"read_bytes_per_s", "", "", "gives read_bytes_per_s"},
+                 {"read_bytes_per_s", "", "decode", "was not measured"},
+                 {"latency_ns_p999", "", "", "needs 3688"}};
+    for (size_t i = 0; i < sizeof gates / sizeof gates[0]; i++) {
+        struct fixture fx;
+        start(&fx);
+        fx_gate(&fx, gates[i].metric, gates[i].arm, IFM_GATE_AT_MOST, 1e12, false);
+        fx.gates[0].cell = gates[i].cell;
+        finish(&fx, IFM_OUTCOME_BLOCKED, IFM_INVALID);
+        if (strstr(fx.verdict->gates[0].reason, gates[i].words) == NULL)
+            fail_msg("%s", fx.verdict->gates[0].reason);
+        fx_stop(&fx);
+    }
+}
+
+/* A failure is certain; what is blocked beside it cannot save it. */
+static void a_failure_outweighs_a_block(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start(&fx);
+    fx_gate(&fx, "step_ns", "", IFM_GATE_AT_MOST, 1, false);
+    fx_gate(&fx, "energy_j", "", IFM_GATE_AT_MOST, 1, false);
+    finish(&fx, IFM_OUTCOME_FAIL, IFM_REJECTED);
+    assert_non_null(strstr(fx.verdict->reasons[0], "fails"));
+    fx_stop(&fx);
+}
+
+/* A gate that names no cell covers a workload's every cell, and leaves out workloads that have no such number. */
+static void a_gate_without_a_cell(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    fx_start(&fx);
+    fx.parts[0].arms[1].ledger.tokens_generated = 3;
+    fx_add_cell(&fx, "stream", "stream");
+    fx_add_arm(&fx, 1, "read.sum", IFM_ROLE_CEILING, 1000)->ceiling = IFM_CEILING_READ;
+    fx_generate(&fx);
+    fx_end_events(&fx);
+    fx_gate(&fx, "tokens_generated_per_s", "", IFM_GATE_AT_LEAST, 1, false);
+    fx_gate(&fx, "change_percent", "other", IFM_GATE_AT_MOST, 10, false);
+    finish(&fx, IFM_OUTCOME_PASS, IFM_OK);
+    assert_int_equal(fx.verdict->n_gates, 2);
+    assert_string_equal(fx.verdict->gates[0].cell, "decode");
+    fx_stop(&fx);
+}
+
+static void an_invalid_cell_blocks_its_gates(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start(&fx);
+    fx.parts[0].record.slots[6].arm ^= 1;                           /* not the plan's order */
+    fx_gate(&fx, "samples_count", "", IFM_GATE_AT_LEAST, 1, false); /* a number that is itself printed */
+    finish(&fx, IFM_OUTCOME_BLOCKED, IFM_INVALID);
+    assert_non_null(strstr(fx.verdict->gates[0].reason, "the measurement is invalid (rule-07)"));
+    fx_stop(&fx);
+}
+
+static void verdict_json(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start(&fx);
+    fx_gate(&fx, "step_ns", "", IFM_GATE_AT_MOST, 1, true);
+    finish(&fx, IFM_OUTCOME_FAIL, IFM_REJECTED);
+    json_t *json = ifm_verdict_to_json(fx.verdict, fx.derived);
+    assert_non_null(json);
+    assert_string_equal(json_string_value(json_object_get(json, "outcome")), "fail");
+    assert_int_equal(json_integer_value(json_object_get(json, "exit_code")), 1);
+    const json_t *rollback = json_object_get(json, "rollback");
+    assert_true(json_is_true(json_object_get(rollback, "rollback")));
+    assert_string_equal(json_string_value(json_object_get(rollback, "to")), "base");
+    const json_t *gate = json_array_get(json_object_get(json, "gates"), 0);
+    assert_string_equal(json_string_value(json_object_get(gate, "op")), "at_most");
+    assert_true(json_is_true(json_object_get(gate, "interval")));
+    assert_true(json_is_number(json_object_get(json_object_get(gate, "observed"), "value")));
+    const json_t *rca = json_object_get(json, "rca");
+    assert_int_equal(json_array_size(rca), 5);
+    assert_true(strncmp(json_string_value(json_array_get(rca, 0)), "environment: ", 13) == 0);
+    assert_true(strncmp(json_string_value(json_array_get(rca, 4)), "statistics: ", 12) == 0);
+    json_decref(json);
+    fx_stop(&fx);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_gates_is_not_gated),
+        cmocka_unit_test(no_gates_and_invalid_exits_3),
+        cmocka_unit_test(a_gate_is_about_the_variants),
+        cmocka_unit_test(a_lone_baseline_is_meant),
+        cmocka_unit_test(a_gate_on_a_number_of_the_cell),
+        cmocka_unit_test(the_interval_must_satisfy_the_gate),
+        cmocka_unit_test(what_is_missing_blocks),
+        cmocka_unit_test(a_failure_outweighs_a_block),
+        cmocka_unit_test(a_gate_without_a_cell),
+        cmocka_unit_test(an_invalid_cell_blocks_its_gates),
+        cmocka_unit_test(verdict_json),
+    };
+    return cmocka_run_group_tests_name("judge", tests, NULL, NULL);
+}
