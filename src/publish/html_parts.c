@@ -141,9 +141,22 @@ static const struct ifm_value *shown_value(const struct ifm_page *page, const ch
     return value != NULL && value->state == IFM_STATE_OK ? value : NULL;
 }
 
+/* A ceiling is drawn unless derive holds every arm's share of it back: cache rates are not held against memory. */
+static bool is_held_against(const struct ifm_page *page, const struct ifm_cell *cell, const char *share)
+{
+    bool any = false;
+    for (size_t a = 0; a < cell->n_arms; a++) {
+        const struct ifm_value *value = ifm_index_find(&page->view->index, cell->name, cell->arms[a].name, share);
+        if (value != NULL && value->state == IFM_STATE_OK)
+            return true;
+        any |= value != NULL;
+    }
+    return !any;
+}
+
 /* The arms' rate of one kind against the measured ceiling of that kind. */
-static void add_bars(struct ifm_page *page, const struct ifm_cell *cell, const char *metric, enum ifm_ceiling kind,
-                     const char *caption)
+static void add_bars(struct ifm_page *page, const struct ifm_cell *cell, const char *metric, const char *share,
+                     enum ifm_ceiling kind, const char *caption)
 {
     struct ifm_arena *arena = page->arena;
     struct ifm_bar *bars = IFM_ARENA_ARRAY(arena, struct ifm_bar, cell->n_arms + 1);
@@ -158,7 +171,7 @@ static void add_bars(struct ifm_page *page, const struct ifm_cell *cell, const c
                                           value->high,        value->has_interval};
     }
     const struct ifm_value *ceiling = shown_value(page, cell->name, "", ifm_column_ceiling_metric(kind));
-    if (ceiling != NULL) {
+    if (ceiling != NULL && is_held_against(page, cell, share)) {
         const char *text = ifm_arena_printf(arena, "measured %s ceiling %s", ifm_ceiling_name(kind),
                                             ifm_quantity_number(ceiling, arena));
         limit = (struct ifm_svg_limit){text, ceiling->number};
@@ -219,8 +232,8 @@ void ifm_html_cell(struct ifm_page *page, const struct ifm_view_cell *cell)
         add_grid(page, &cell->arms, "");
         add_ceilings(cell, out);
         ifm_text_add(out, "<div class=\"charts\">\n");
-        add_bars(page, cell->cell, "read_bytes_per_s", IFM_CEILING_READ, "Read bandwidth");
-        add_bars(page, cell->cell, "flops_per_s", IFM_CEILING_FLOPS, "Arithmetic");
+        add_bars(page, cell->cell, "read_bytes_per_s", "ceiling_read_percent", IFM_CEILING_READ, "Read bandwidth");
+        add_bars(page, cell->cell, "flops_per_s", "ceiling_flops_percent", IFM_CEILING_FLOPS, "Arithmetic");
         ifm_text_add(out, "</div>\n");
         add_grid(page, &cell->caches, "small");
         add_curve(page, cell);
@@ -248,8 +261,8 @@ void ifm_html_findings(struct ifm_page *page)
         return;
     ifm_text_add(out, "<section><h2>Findings</h2>\n<ul class=\"findings\">\n");
     for (size_t i = 0; i < page->view->n_findings; i++) {
-        const struct ifm_finding *finding = page->view->findings[i];
-        const char *place = ifm_view_place(finding->cell, finding->arm, page->arena);
+        const struct ifm_finding *finding = page->view->findings[i].first;
+        const char *place = page->view->findings[i].place;
         ifm_text_printf(out, "<li><span class=\"tag %s\">%s</span>", class_of(ifm_severity_tone(finding->severity)),
                         ifm_severity_label(finding->severity));
         if (place[0] != '\0') {

@@ -17,6 +17,7 @@ const char *const ifm_html_style[] = {
     "h2{font-size:1.2rem;margin:0 0 .25rem;overflow-wrap:anywhere}",
     "h3{font-size:.95rem;margin:1.25rem 0 .25rem}",
     "p{margin:.4rem 0}",
+    "p,li,dt,dd{overflow-wrap:anywhere}",
     "a{color:var(--accent);text-underline-offset:.15em}",
     "code,pre{font-family:ui-monospace,\"DejaVu Sans Mono\",Menlo,monospace;font-size:.875em;"
     "overflow-wrap:anywhere}",
@@ -107,5 +108,6 @@ const char *const ifm_html_style[] = {
     "--good:#116329;--bad:#b3261e;--warn:#7a4d00;--accent:#000;--bar:#555;--good-bg:#fff;--bad-bg:#fff;"
     "--warn-bg:#fff;--plain-bg:#fff}main{max-width:none;padding:0}section,.verdict{break-inside:avoid;"
     "border-radius:0}body{font-size:11pt}details:not([open]){display:none}a{text-decoration:none}}",
+    ".verdict.strong{font-weight:inherit}",
     NULL,
 };

@@ -84,11 +84,11 @@ static void add_cell(const struct ifm_view_cell *cell, struct ifm_text *out)
         ifm_text_add(out, "\n");
 }
 
-static void add_findings(const struct ifm_view *view, struct ifm_arena *arena, struct ifm_text *out)
+static void add_findings(const struct ifm_view *view, struct ifm_text *out)
 {
     for (size_t i = 0; i < view->n_findings; i++) {
-        const struct ifm_finding *finding = view->findings[i];
-        const char *place = ifm_view_place(finding->cell, finding->arm, arena);
+        const struct ifm_finding *finding = view->findings[i].first;
+        const char *place = view->findings[i].place;
         ifm_text_printf(out, "- **%s** ", ifm_severity_label(finding->severity));
         add_escaped(place, out);
         ifm_text_add(out, place[0] == '\0' ? "" : ": ");
@@ -131,7 +131,7 @@ void ifm_compose_markdown(const struct ifm_publication *publication, struct ifm_
     }
     if (view->n_notes > 0)
         ifm_text_add(out, "\n");
-    add_findings(view, arena, out);
+    add_findings(view, out);
     ifm_text_printf(out, "Run `%s`.\n", publication->derived->run_id);
     ifm_arena_destroy(arena);
 }

@@ -359,9 +359,9 @@ static void say_findings(struct terminal *terminal, const struct ifm_view *view)
     if (view->n_findings > 0)
         ifm_text_add(terminal->out, "\n");
     for (size_t i = 0; i < view->n_findings; i++) {
-        const struct ifm_finding *finding = view->findings[i];
+        const struct ifm_finding *finding = view->findings[i].first;
         const char *label = ifm_severity_label(finding->severity);
-        const char *place = ifm_view_place(finding->cell, finding->arm, terminal->arena);
+        const char *place = view->findings[i].place;
         bool ruled = finding->rule != NULL && finding->rule[0] != '\0';
         say(terminal, ifm_severity_tone(finding->severity), label);
         ifm_text_add(terminal->out, ": ");
@@ -372,13 +372,25 @@ static void say_findings(struct terminal *terminal, const struct ifm_view *view)
     }
 }
 
+/* The report and verdict.json hold the rest of a long sentence. */
+static const char *cut_short(const struct terminal *terminal, const char *text)
+{
+    enum { MOST = 280 };
+    if (strlen(text) <= MOST)
+        return text;
+    int size = MOST;
+    while (size > 0 && text[size] != ' ')
+        size--;
+    return ifm_arena_printf(terminal->arena, "%.*s … (verdict.json has the rest)", size, text);
+}
+
 static void say_causes(struct terminal *terminal, const struct ifm_view *view)
 {
     if (view->n_rca > 0)
         say(terminal, IFM_TONE_STRONG, "\nwhere to look for the cause\n");
     for (size_t i = 0; i < view->n_rca; i++) {
         ifm_text_printf(terminal->out, "%*s%zu ", INDENT, "", i + 1);
-        say_wrapped(terminal, view->rca[i], INDENT + 2, INDENT + 2);
+        say_wrapped(terminal, cut_short(terminal, view->rca[i]), INDENT + 2, INDENT + 2);
     }
 }
 

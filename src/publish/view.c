@@ -120,15 +120,39 @@ static void build_gates(struct ifm_view_builder *builder)
     builder->view->gates = grid;
 }
 
+static bool same_finding(const struct ifm_finding *a, const struct ifm_finding *b)
+{
+    return a->severity == b->severity && strcmp(a->text, b->text) == 0 && strcmp(a->rule, b->rule) == 0;
+}
+
+static void add_finding(struct ifm_view *view, const struct ifm_finding *finding)
+{
+    for (size_t i = 0; i < view->n_findings; i++)
+        if (same_finding(view->findings[i].first, finding)) {
+            view->findings[i].n++;
+            return;
+        }
+    view->findings[view->n_findings++] = (struct ifm_view_finding){finding, "", 1};
+}
+
 static void build_findings(struct ifm_view_builder *builder)
 {
     const struct ifm_derived *derived = builder->publication->derived;
     struct ifm_view *view = builder->view;
-    view->findings = IFM_ARENA_ARRAY(builder->arena, const struct ifm_finding *, derived->n_findings + 1);
+    view->findings = IFM_ARENA_ARRAY(builder->arena, struct ifm_view_finding, derived->n_findings + 1);
     for (int severity = IFM_SEVERITY_INVALID; severity >= IFM_SEVERITY_NOTE; severity--)
         for (size_t i = 0; i < derived->n_findings; i++)
             if ((int)derived->findings[i].severity == severity)
-                view->findings[view->n_findings++] = &derived->findings[i];
+                add_finding(view, &derived->findings[i]);
+    for (size_t i = 0; i < view->n_findings; i++) {
+        struct ifm_view_finding *finding = &view->findings[i];
+        finding->place = ifm_view_place(finding->first->cell, finding->first->arm, builder->arena);
+        if (finding->n > 1)
+            finding->place = ifm_arena_printf(builder->arena, "%s and %zu more", finding->place, finding->n - 1);
+    }
+    bool doubtful = view->n_findings > 0 && view->findings[0].first->severity == IFM_SEVERITY_INVALID;
+    if (doubtful && view->tone == IFM_TONE_STRONG)
+        view->tone = IFM_TONE_WARN;
 }
 
 const struct ifm_view *ifm_view_build(const struct ifm_publication *publication, struct ifm_arena *arena)
@@ -144,8 +168,9 @@ const struct ifm_view *ifm_view_build(const struct ifm_publication *publication,
     view->rollback = publication->verdict->rollback
                          ? ifm_arena_printf(arena, "Roll back to %s.", publication->verdict->rollback_to)
                          : "";
+    bool failed = look.tone == IFM_TONE_BAD || look.tone == IFM_TONE_WARN;
     view->rca = (const char *const *)publication->verdict->rca;
-    view->n_rca = publication->verdict->n_rca;
+    view->n_rca = failed ? publication->verdict->n_rca : 0;
     build_gates(&builder);
     view->n_cells = publication->plan->n_cells;
     view->cells = IFM_ARENA_ARRAY(arena, struct ifm_view_cell, view->n_cells + 1);

@@ -67,6 +67,13 @@ struct ifm_view_note {
     const char *text;
 };
 
+/* Findings of the same severity, rule and text are one, with all their places: "read.linear and 2 more". */
+struct ifm_view_finding {
+    const struct ifm_finding *first;
+    const char *place;
+    size_t n;
+};
+
 struct ifm_view {
     struct ifm_index index; /* of the derived numbers */
     const char *label;      /* "PASS", "FAIL", "BLOCKED", "MEASURED" */
@@ -81,7 +88,7 @@ struct ifm_view {
     size_t n_cells;
     struct ifm_view_note *notes;
     size_t n_notes;
-    const struct ifm_finding **findings; /* worst first */
+    struct ifm_view_finding *findings; /* worst first */
     size_t n_findings;
 };
 

@@ -96,20 +96,20 @@ static void fill_row(struct ifm_view_builder *builder, const struct ifm_cell *ce
     for (size_t c = 0; c < n_shown; c++)
         *ifm_view_at(grid, row, c + 1) = column_field(builder, cell, arm, &ifm_columns[shown[c]]);
     const struct ifm_value *time = value_of(builder, cell->name, arm->name, IFM_METRIC_TIME);
-    if (time != NULL && time->n > 0)
+    if (time != NULL && time->n > 0 && grid->n_columns > n_shown + 1)
         *ifm_view_at(grid, row, n_shown + 1) =
             ifm_view_text(ifm_arena_printf(builder->arena, "%lld", (long long)time->n), IFM_TONE_PLAIN);
 }
 
-/* The unit of n, as the first arm that has one names it. */
+/* What n counts, as the first arm that has a count names it; NULL when none has. */
 static const char *count_heading(const struct ifm_view_builder *builder, const struct ifm_cell *cell)
 {
     for (size_t a = 0; a < cell->n_arms; a++) {
         const struct ifm_value *time = value_of(builder, cell->name, cell->arms[a].name, IFM_METRIC_TIME);
-        if (time != NULL && time->n_of != NULL && time->n_of[0] != '\0')
-            return time->n_of;
+        if (time != NULL && time->n > 0)
+            return time->n_of != NULL && time->n_of[0] != '\0' ? time->n_of : "n";
     }
-    return "n";
+    return NULL;
 }
 
 static void build_arms(struct ifm_view_builder *builder, const struct ifm_cell *cell, struct ifm_grid *out)
@@ -120,14 +120,16 @@ static void build_arms(struct ifm_view_builder *builder, const struct ifm_cell *
             shown[n_shown++] = c;
     for (size_t a = 0; a < cell->n_arms; a++)
         n_rows += is_row(builder, cell, &cell->arms[a]);
-    *out = ifm_view_grid(builder->arena, n_shown + 2, n_rows);
+    const char *counted = count_heading(builder, cell);
+    *out = ifm_view_grid(builder->arena, n_shown + 1 + (counted != NULL), n_rows);
     out->headings[0] = (struct ifm_heading){"arm", "", true, 0};
     for (size_t c = 0; c < n_shown; c++) {
         const struct ifm_column_spec *spec = &ifm_columns[shown[c]];
         out->headings[c + 1] =
             (struct ifm_heading){spec->heading, spec->metric, spec->kind == IFM_COLUMN_COMPARISON, spec->part};
     }
-    out->headings[n_shown + 1] = (struct ifm_heading){count_heading(builder, cell), "", false, 1};
+    if (counted != NULL)
+        out->headings[n_shown + 1] = (struct ifm_heading){counted, "", false, 1};
     size_t row = 0;
     for (size_t a = 0; a < cell->n_arms; a++)
         if (is_row(builder, cell, &cell->arms[a]))

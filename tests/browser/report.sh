@@ -3,8 +3,7 @@
 # nothing asked for from outside, and nothing that must be scrolled sideways on a phone or on a wide screen.
 source "$(dirname "$0")/../e2e/lib.sh"
 need chromium chromium
-script="step_ns=1000; noise=0.02"
-"$INFEROMETER" run --workload stream --device fake --script "$script" --override measure.stop=repeats --repeats 240 \
+"$INFEROMETER" run --workload decode --override decode.kv_len=512 --override measure.stop=repeats --repeats 24 \
     --out out >/dev/null 2>errors || fail "$(cat errors)"
 [ -s out/report.html ] || fail "the run wrote no report.html"
 outside=$(grep -oE "(src|href)=[\"'](https?:|//)[^\"']*|url\(|<script" out/report.html | head -1) || true
