@@ -58,7 +58,7 @@ uint64_t ifm_data_add(uint64_t a, uint64_t b)
 
 const char *ifm_data_isa_why_not(const char *isa, const struct ifm_machine *machine, struct ifm_arena *arena)
 {
-    if (strcmp(isa, "auto") == 0 || strcmp(machine->device, "cpu") != 0)
+    if (strcmp(isa, "auto") == 0)
         return NULL;
     struct ifm_text known = {0};
     bool found = false;
@@ -72,4 +72,9 @@ const char *ifm_data_isa_why_not(const char *isa, const struct ifm_machine *mach
                                  known.data != NULL ? known.data : "none reported");
     ifm_text_free(&known);
     return reason;
+}
+
+bool ifm_data_computes(const struct ifm_machine *machine)
+{
+    return strcmp(machine->device, "fake") != 0;
 }

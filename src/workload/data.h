@@ -15,8 +15,10 @@ void ifm_data_normal(struct ifm_device *device, unsigned threads, uint64_t seed,
 uint64_t ifm_data_mul(uint64_t a, uint64_t b);
 uint64_t ifm_data_add(uint64_t a, uint64_t b);
 
-/* Whether `machine` runs kernels for `isa` ("auto" always); else a sentence in the arena that says why not.
- * A scripted device runs none and so refuses none. */
+/* Whether `machine` runs kernels for `isa` ("auto" always); else a sentence in the arena that says why not. */
 const char *ifm_data_isa_why_not(const char *isa, const struct ifm_machine *machine, struct ifm_arena *arena);
+
+/* Whether steps compute anything: a scripted device only advances its clock, so there is no output to check. */
+bool ifm_data_computes(const struct ifm_machine *machine);
 
 #endif

@@ -128,7 +128,7 @@ static enum ifm_status describe(const struct ifm_setting *settings, size_t n, co
                    .rows = s.batch},
         .working_set = caches + 2 * query,
         .memory = memory,
-        .has_oracle = true,
+        .has_oracle = ifm_data_computes(machine),
         .tolerance = tolerance(&s),
     };
     *arms = (struct ifm_arm_list){arm, 1};

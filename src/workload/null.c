@@ -46,7 +46,6 @@ static enum ifm_status describe(const struct ifm_setting *settings, size_t n, co
         .feature = "",
         .equals = "",
         .ledger = {.rows = 1},
-        .working_set = sizeof(struct ifm_workload_state),
         .memory = sizeof(struct ifm_workload_state),
         .fixed_inner = true,
     };

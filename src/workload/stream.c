@@ -75,7 +75,8 @@ static void amounts(struct ifm_arm *arm, const struct settings *s, const struct 
     arm->working_set = arm->memory = ifm_data_add(ledger->bytes_read, ledger->bytes_written);
 }
 
-static struct ifm_arm new_arm(const char *probe, const char *variant, enum ifm_ceiling ceiling, struct ifm_arena *arena)
+static struct ifm_arm new_arm(const char *probe, const char *variant, enum ifm_ceiling ceiling,
+                              const struct ifm_machine *machine, struct ifm_arena *arena)
 {
     return (struct ifm_arm){
         .name = ifm_arena_printf(arena, "%s.%s", probe, variant),
@@ -83,7 +84,7 @@ static struct ifm_arm new_arm(const char *probe, const char *variant, enum ifm_c
         .ceiling = ceiling,
         .feature = "",
         .equals = "",
-        .has_oracle = true, /* exact: sums, bytes and positions, so the tolerance is zero */
+        .has_oracle = ifm_data_computes(machine), /* exact: sums, bytes and positions, so the tolerance is zero */
     };
 }
 
@@ -98,7 +99,7 @@ static void describe_shapes(const struct settings *s, const struct ifm_machine *
             ifm_stream_kernel((enum ifm_probe)s->probe, probe->shapes[i], ifm_isa_name(s->isa));
         if (kernel == NULL) /* a shape that this architecture does not have */
             continue;
-        struct ifm_arm arm = new_arm(probe->name, probe->shapes[i], probe->ceiling, arena);
+        struct ifm_arm arm = new_arm(probe->name, probe->shapes[i], probe->ceiling, machine, arena);
         amounts(&arm, s, kernel, size, machine);
         arms->items[arms->n++] = arm;
     }
@@ -120,7 +121,7 @@ static void describe_caches(const struct ifm_machine *machine, struct ifm_arena 
                 return;
             char variant[32];
             snprintf(variant, sizeof variant, "%llu", (unsigned long long)size);
-            struct ifm_arm arm = new_arm("caches", variant, IFM_CEILING_NONE, arena);
+            struct ifm_arm arm = new_arm("caches", variant, IFM_CEILING_NONE, machine, arena);
             uint64_t lines = size / IFM_LINE;
             arm.ledger.rows = lines < LOADS_MOST ? lines : LOADS_MOST;
             arm.ledger.bytes_read = arm.ledger.rows * IFM_LINE;
