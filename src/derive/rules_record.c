@@ -6,10 +6,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#define SORTED_NEEDS 30  /* samples before a sorted series is suspicious */
-#define SORTED_STEPS 10  /* rises without one fall: by chance below 1 in 10! */
-#define GAP_SHARE 0.005  /* of a sample: time between samples that belongs to none of them */
-#define GAP_FLOOR 1000.0 /* ns that reading the clock may take, even through a system call */
+#define SORTED_NEEDS 30 /* samples before a sorted series is suspicious */
+#define SORTED_STEPS 10 /* rises without one fall: by chance below 1 in 10! */
 
 static void refuse(struct ifm_derivation *d, struct ifm_cell_work *work, const char *rule, const char *arm,
                    const char *format, ...) IFM_PRINTF(5, 6);
@@ -69,30 +67,34 @@ static void check_sorted(struct ifm_derivation *d, struct ifm_cell_work *work, c
                rises + falls, falls == 0 ? "rise" : "fall", falls == 0 ? "falls" : "rises");
 }
 
-/* Back-to-back samples fill their slot: time that no sample owns and that grows with them was cut off the samples. */
+/* In hot mode one clock reading ends a sample and starts the next: samples that were scaled, shortened or dropped no
+ * longer meet, and the slot no longer begins with its first sample and ends with its last. */
 static void check_sums(struct ifm_derivation *d, struct ifm_cell_work *work, const struct ifm_arm_work *arm)
 {
     const struct ifm_record *r = work->record;
-    struct ifm_arena *scratch = ifm_arena_create();
-    double *gaps = IFM_ARENA_ARRAY(scratch, double, arm->n_samples + 1);
-    double *spare = IFM_ARENA_ARRAY(scratch, double, 2 * arm->n_samples + 2);
-    double *durations = IFM_ARENA_ARRAY(scratch, double, arm->n_samples + 1);
-    size_t n = 0;
     for (size_t k = 0; k < r->n_slots; k++) {
-        if (r->slots[k].phase != IFM_PHASE_MEASURE || r->slots[k].arm != arm->index)
+        const struct ifm_slot *slot = &r->slots[k];
+        if (slot->arm != arm->index)
             continue;
-        for (size_t i = r->first[k] + 1; i < r->first[k + 1]; i++) {
-            gaps[n] = (double)(r->samples[i].start_ns - r->samples[i - 1].start_ns - r->samples[i - 1].duration_ns);
-            durations[n++] = (double)r->samples[i - 1].duration_ns;
+        int64_t now = slot->start_ns;
+        for (size_t i = r->first[k]; i < r->first[k + 1]; i++) {
+            if (r->samples[i].start_ns != now) {
+                refuse(
+                    d, work, "rule-02", arm->arm->name,
+                    "the samples of arm %s do not add up to their slots: in slot %zu a sample starts %lld ns after the "
+                    "one before it ended",
+                    arm->arm->name, k, (long long)(r->samples[i].start_ns - now));
+                return;
+            }
+            now += r->samples[i].duration_ns;
+        }
+        if (now != slot->end_ns) {
+            refuse(d, work, "rule-02", arm->arm->name,
+                   "the samples of arm %s do not add up to their slots: slot %zu ends %lld ns after its last sample",
+                   arm->arm->name, k, (long long)(slot->end_ns - now));
+            return;
         }
     }
-    double gap, duration;
-    if (n >= SORTED_NEEDS && ifm_stats_median(gaps, n, spare, &gap) == IFM_STAT_OK &&
-        ifm_stats_median(durations, n, spare, &duration) == IFM_STAT_OK && gap > fmax(GAP_FLOOR, GAP_SHARE * duration))
-        refuse(d, work, "rule-02", arm->arm->name,
-               "the samples of arm %s do not add up to their slots: %.0f ns lie between two samples of %.0f ns",
-               arm->arm->name, gap, duration);
-    ifm_arena_destroy(scratch);
 }
 
 /* Each measured block holds the plan's order of slots: arms interleaved, mirrored, randomised by the plan's seed. */

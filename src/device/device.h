@@ -42,9 +42,10 @@ struct ifm_device_ops {
     void (*release)(struct ifm_device *device);
     /* Evict every cache level: cold mode, between samples. */
     IFM_CHECKED enum ifm_status (*flush)(struct ifm_device *device, struct ifm_error *error);
-    /* Named, zeroed, touched memory, each page touched by a worker that will read it (first touch): the same name and
-     * size give the same memory, so that arms of a cell can share inputs. `fresh` says whether it is new. Freed by
-     * drop_buffers or close. Fails before allocating when memory does not suffice, with the size needed and available. */
+    /* Named, zeroed, touched memory, each page touched by a worker that will read it (first touch): the same name
+     * and size give the same memory, so that arms of a cell can share inputs. `fresh` says whether it is new. Freed
+     * by drop_buffers or close. Fails before allocating when memory does not suffice, with the size needed and
+     * available. */
     IFM_CHECKED enum ifm_status (*buffer)(struct ifm_device *device, const char *name, size_t bytes, void **out,
                                           bool *fresh, struct ifm_error *error);
     void (*drop_buffers)(struct ifm_device *device);

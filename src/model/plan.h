@@ -83,8 +83,8 @@ struct ifm_plan {
     size_t n_gates;
 };
 
-/* The order of the slots in measured block `block` (0, 1, ...; warm-up blocks do not count, so that a resumed run goes on
- * in the same order): 2 * n_arms indices. Pure; the same for every build. */
+/* The order of the slots in measured block `block` (0, 1, ...; warm-up blocks do not count, so that a resumed run goes
+ * on in the same order): 2 * n_arms indices. Pure; the same for every build. */
 void ifm_plan_order(const struct ifm_cell *cell, unsigned block, unsigned *order);
 
 #endif

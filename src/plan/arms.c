@@ -188,6 +188,8 @@ static uint64_t memory_needed(const struct arms *arms)
         bool shared = false;
         for (size_t j = 0; j < i && !shared; j++)
             shared = strcmp(arms->items[i].workload, arms->items[j].workload) == 0 &&
+                     arms->items[i].working_set == arms->items[j].working_set &&
+                     arms->items[i].memory == arms->items[j].memory &&
                      memcmp(&arms->items[i].ledger, &arms->items[j].ledger, sizeof arms->items[i].ledger) == 0;
         if (!shared && __builtin_add_overflow(total, arms->items[i].memory, &total))
             return UINT64_MAX;

@@ -175,7 +175,7 @@ static inline void fx_generate_cell(struct fixture *fx, unsigned cell)
         struct ifm_slot *slot = &r->slots[k];
         unsigned block = (unsigned)k / per_block;
         if (k % per_block == 0) {
-            ifm_plan_order(&fx->cells[cell], block, order);
+            ifm_plan_order(&fx->cells[cell], block < fx->warmup_blocks ? 0 : block - fx->warmup_blocks, order);
             memory = fx->ar * memory + sqrt(1 - fx->ar * fx->ar) * fx->block_noise * ifm_random_normal(&random);
         }
         unsigned arm = order[k % per_block];
@@ -192,7 +192,7 @@ static inline void fx_generate_cell(struct fixture *fx, unsigned cell)
                 fx->noise * ifm_random_normal(&random) + memory + fx->drift * (double)k / (double)r->n_slots;
             double ns = part->step_ns[arm] * fx->inner * exp(wobble);
             r->samples[r->first[k] + i] = (struct ifm_sample){now, (int64_t)llround(ns)};
-            now += (int64_t)llround(ns) + 20;
+            now += (int64_t)llround(ns); /* hot samples follow each other without a gap */
         }
         slot->end_ns = now;
         now += 500;
