@@ -7,10 +7,27 @@
 #include <math.h>
 #include <string.h>
 
-/* A machine cause (rule 2): the hypervisor took more than this share of a slot ... */
-#define STEAL_SHARE 0.01
-/* ... or the scheduler took the thread off its CPU more often than once, and more often than this per second. */
+/* A machine cause (rule 2): the hypervisor, or other tasks on our CPUs, took more than this share of a slot ... */
+#define LOST_SHARE 0.01
+/* ... or, where the kernel does not say how long our threads waited, the scheduler took one off its CPU more often than
+ * once, and more often than this per second. */
 #define SWITCHES_PER_S 50.0
+
+/* The columns that can mark a block, -1 where the record lacks one. */
+struct causes {
+    int steal, delay, switches;
+};
+
+static struct causes causes_of(const struct ifm_record *record)
+{
+    return (struct causes){ifm_derive_column(record, "steal_ns"), ifm_derive_column(record, "run_delay_ns"),
+                           ifm_derive_column(record, "context_switches_involuntary")};
+}
+
+static bool was_read(const struct ifm_slot *slot, int column)
+{
+    return column >= 0 && slot->columns[column] != IFM_ABSENT;
+}
 
 int ifm_derive_column(const struct ifm_record *record, const char *name)
 {
@@ -72,7 +89,7 @@ static double slot_median(const struct ifm_record *record, size_t slot, double *
 }
 
 static void add_slot(struct ifm_derivation *d, struct ifm_arm_work *arm, const struct ifm_record *record, size_t k,
-                     size_t block, double *slots_here, double *scratch)
+                     size_t block, double tick_ns, double *slots_here, double *scratch)
 {
     const struct ifm_slot *slot = &record->slots[k];
     double median = slot_median(record, k, scratch);
@@ -84,7 +101,7 @@ static void add_slot(struct ifm_derivation *d, struct ifm_arm_work *arm, const s
     arm->log_step[block] += log(median / (double)slot->inner);
     arm->mid_ns[block] += 0.5 * ((double)slot->start_ns + (double)slot->end_ns);
     slots_here[arm->index] += 1;
-    arm->quantum = 1.0 / median > arm->quantum ? 1.0 / median : arm->quantum;
+    arm->quantum = fmax(arm->quantum, tick_ns / median);
     arm->inner_low = slot->inner < arm->inner_low ? slot->inner : arm->inner_low;
     arm->inner_high = slot->inner > arm->inner_high ? slot->inner : arm->inner_high;
 }
@@ -103,13 +120,15 @@ static void close_block(struct ifm_cell_work *work, size_t block, double *slots_
     }
 }
 
-static bool slot_is_marked(const struct ifm_slot *slot, int steal, int switches)
+static bool slot_is_marked(const struct ifm_slot *slot, const struct causes *causes)
 {
     double length = (double)(slot->end_ns - slot->start_ns);
-    if (steal >= 0 && slot->columns[steal] != IFM_ABSENT && (double)slot->columns[steal] > STEAL_SHARE * length)
+    if (was_read(slot, causes->steal) && (double)slot->columns[causes->steal] > LOST_SHARE * length)
         return true;
-    return switches >= 0 && slot->columns[switches] != IFM_ABSENT && slot->columns[switches] > 1 &&
-           (double)slot->columns[switches] > SWITCHES_PER_S * 1e-9 * length;
+    if (was_read(slot, causes->delay))
+        return (double)slot->columns[causes->delay] > LOST_SHARE * length;
+    return was_read(slot, causes->switches) && slot->columns[causes->switches] > 1 &&
+           (double)slot->columns[causes->switches] > SWITCHES_PER_S * 1e-9 * length;
 }
 
 static void count_slot(struct ifm_cell_work *work, const struct ifm_slot *slot)
@@ -131,6 +150,16 @@ static size_t longest_slot(const struct ifm_record *record)
     return longest;
 }
 
+/* The clock's tick as the run found it; readings are whole nanoseconds, so it is one at least. */
+static double clock_tick_ns(const struct ifm_cell_work *work)
+{
+    double tick = 1;
+    for (size_t i = 0; i < work->n_events; i++)
+        if (strcmp(work->events[i].stage, "calibrate") == 0)
+            tick = fmax(tick, json_number_value(json_object_get(work->events[i].meta, "clock_tick_ns")));
+    return tick;
+}
+
 /* Slots that do not name an arm of the plan are left to the rules, which refuse the cell. */
 static void fill_blocks(struct ifm_derivation *d, struct ifm_cell_work *work)
 {
@@ -138,8 +167,8 @@ static void fill_blocks(struct ifm_derivation *d, struct ifm_cell_work *work)
     struct ifm_arena *scratch = ifm_arena_create();
     double *values = IFM_ARENA_ARRAY(scratch, double, 2 * longest_slot(record) + 2);
     double *slots_here = IFM_ARENA_ARRAY(scratch, double, work->cell->n_arms + 1);
-    int steal = ifm_derive_column(record, "steal_ns");
-    int switches = ifm_derive_column(record, "context_switches_involuntary");
+    struct causes causes = causes_of(record);
+    double tick_ns = clock_tick_ns(work);
     size_t block = 0;
     bool open = false;
     for (size_t k = 0; k < record->n_slots; k++) {
@@ -151,13 +180,13 @@ static void fill_blocks(struct ifm_derivation *d, struct ifm_cell_work *work)
         if (slot->phase == IFM_PHASE_MEASURE) {
             open = true;
             work->block[block] = slot->block;
-            work->marked[block] |= slot_is_marked(slot, steal, switches);
+            work->marked[block] |= slot_is_marked(slot, &causes);
         }
         if (slot->arm >= work->cell->n_arms)
             continue;
         count_slot(work, slot);
         if (slot->phase == IFM_PHASE_MEASURE)
-            add_slot(d, &work->arms[slot->arm], record, k, block, slots_here, values);
+            add_slot(d, &work->arms[slot->arm], record, k, block, tick_ns, slots_here, values);
     }
     if (open)
         close_block(work, block, slots_here);
@@ -167,12 +196,12 @@ static void fill_blocks(struct ifm_derivation *d, struct ifm_cell_work *work)
 /* Whether the marks mean anything: a column that was never read cannot mark. */
 static const char *why_marks_unknown(const struct ifm_record *record)
 {
-    int columns[2] = {ifm_derive_column(record, "steal_ns"), ifm_derive_column(record, "context_switches_involuntary")};
+    struct causes causes = causes_of(record);
     for (size_t k = 0; k < record->n_slots; k++)
-        for (int c = 0; c < 2; c++)
-            if (columns[c] >= 0 && record->slots[k].columns[columns[c]] != IFM_ABSENT)
-                return NULL;
-    return "neither stolen time nor involuntary context switches were recorded";
+        if (was_read(&record->slots[k], causes.steal) || was_read(&record->slots[k], causes.delay) ||
+            was_read(&record->slots[k], causes.switches))
+            return NULL;
+    return "neither stolen time nor waiting for a CPU nor involuntary context switches were recorded";
 }
 
 void ifm_derive_blocks(struct ifm_derivation *d, struct ifm_cell_work *work)

@@ -9,7 +9,7 @@
 /* One clock reading costs about 25 ns on a good machine: a sample of 100 readings keeps its share at a percent. */
 static const double CLOCK_READS_PER_SAMPLE = 100;
 static const double ROUGH_NS = 1e6; /* a rough timing lasts about this long */
-enum { MOST_SAMPLES_PER_SLOT = 100000, MOST_INNER = 1 << 30 };
+enum { ENOUGH_SAMPLES_PER_SLOT = 1000, MOST_SAMPLES_PER_SLOT = 1000000, MOST_INNER = 1 << 30 };
 
 static void *allocate(size_t n, size_t size)
 {
@@ -133,13 +133,20 @@ static double rough_step_ns(struct ifm_cell_run *cell, struct ifm_arm_run *arm)
     return best > 0 ? best : 0.1;
 }
 
-static double mark_cost_ns(struct ifm_device *device)
+/* Mean time from one clock reading to the next, and the smallest step that the clock takes. */
+static double read_clock(struct ifm_device *device, double *tick_ns)
 {
     enum { READS = 1000 };
-    struct ifm_instant start = device->ops->mark(device), end = start;
-    for (int i = 0; i < READS; i++)
-        end = device->ops->mark(device);
-    return (double)(end.ns - start.ns) / READS;
+    struct ifm_instant start = device->ops->mark(device), last = start;
+    int64_t tick = INT64_MAX;
+    for (int i = 0; i < READS; i++) {
+        struct ifm_instant now = device->ops->mark(device);
+        if (now.ns > last.ns && now.ns - last.ns < tick)
+            tick = now.ns - last.ns;
+        last = now;
+    }
+    *tick_ns = tick == INT64_MAX ? 1 : (double)tick;
+    return (double)(last.ns - start.ns) / READS;
 }
 
 static uint32_t clamp_u32(double number, double low, double high)
@@ -173,7 +180,8 @@ static void choose_counts(struct ifm_arm_run *arm, const struct ifm_measure *mea
     double wanted = ceil(measure->slot_min_s * 1e9 / sample_ns);
     if (wanted < (double)measure->slot_steps)
         wanted = (double)measure->slot_steps;
-    arm->samples = clamp_u32(wanted, 1, MOST_SAMPLES_PER_SLOT);
+    /* Steps that must stay single samples, however short, would fill the slot with more of them than anyone needs. */
+    arm->samples = clamp_u32(wanted, 1, fmax((double)measure->slot_steps, ENOUGH_SAMPLES_PER_SLOT));
     if (measure->stop == IFM_STOP_REPEATS)
         arm->samples = dividing(measure->repeats, measure->blocks_min, arm->samples);
 }
@@ -237,6 +245,7 @@ static enum ifm_status take_over(struct ifm_cell_run *cell, const json_t *events
 enum ifm_status ifm_cell_calibrate(struct ifm_cell_run *cell, const json_t *events, struct ifm_error *error)
 {
     bool taken;
+    double clock_ns = read_clock(cell->device, &cell->tick_ns);
     if (cell->plan->measure.cache == IFM_CACHE_COLD) /* the first flush maps its buffer: not under the clock */
         IFM_TRY(cell->device->ops->flush(cell->device, error));
     IFM_TRY(take_over(cell, events, &taken, error));
@@ -244,7 +253,6 @@ enum ifm_status ifm_cell_calibrate(struct ifm_cell_run *cell, const json_t *even
         allocate_block(cell);
         return IFM_OK;
     }
-    double clock_ns = mark_cost_ns(cell->device);
     uint32_t samples = UINT32_MAX;
     for (size_t i = 0; i < cell->plan->n_arms; i++) {
         struct ifm_arm_run *arm = &cell->arms[i];
@@ -257,9 +265,10 @@ enum ifm_status ifm_cell_calibrate(struct ifm_cell_run *cell, const json_t *even
         struct ifm_arm_run *arm = &cell->arms[i];
         if (cell->plan->measure.stop == IFM_STOP_REPEATS)
             arm->samples = samples; /* the same repeats for every arm, in the same number of blocks */
-        json_t *meta = json_pack("{s:s, s:s, s:I, s:I, s:f, s:f}", "cell", cell->plan->name, "arm", arm->plan->name,
-                                 "inner", (json_int_t)arm->inner, "samples_per_slot", (json_int_t)arm->samples,
-                                 "step_ns", arm->step_ns, "clock_ns", clock_ns);
+        json_t *meta =
+            json_pack("{s:s, s:s, s:I, s:I, s:f, s:f, s:f}", "cell", cell->plan->name, "arm", arm->plan->name, "inner",
+                      (json_int_t)arm->inner, "samples_per_slot", (json_int_t)arm->samples, "step_ns", arm->step_ns,
+                      "clock_ns", clock_ns, "clock_tick_ns", cell->tick_ns);
         IFM_TRY(ifm_fact_new(cell->session, "calibrate", true, meta, error));
     }
     allocate_block(cell);

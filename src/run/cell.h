@@ -40,6 +40,7 @@ struct ifm_cell_run {
     int64_t *columns;           /* slots x columns */
     struct ifm_instant *marks;  /* of one slot: samples + 1, or 2 x samples in cold mode */
     size_t most_samples;        /* in a slot */
+    double tick_ns;             /* smallest step of the device's clock that was seen */
 };
 
 /* Open every arm, check it against its oracle, open the instruments. On failure everything is closed again. */

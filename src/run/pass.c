@@ -157,7 +157,7 @@ static enum ifm_status log_stop(struct ifm_pass_run *pass, const struct ifm_stop
     double mde = ifm_stop_mde(stop);
     json_t *meta = json_pack("{s:s, s:s, s:I, s:f, s:o, s:f}", "cell", pass->cell->plan->name, "reason", reason,
                              "blocks", (json_int_t)pass->measured, "elapsed_s", elapsed_s, "mde",
-                             isfinite(mde) ? json_real(mde) : json_null(), "wanted_mde", pass->cell->plan->measure.mde);
+                             isfinite(mde) ? json_real(mde) : json_null(), "wanted_mde", ifm_stop_wanted(stop));
     return ifm_fact_new(pass->cell->session, "stop", true, meta, error);
 }
 

@@ -20,8 +20,14 @@ static double *zeros(size_t n)
 void ifm_stop_init(struct ifm_stop *stop, const struct ifm_cell_run *cell)
 {
     size_t n = cell->plan->n_arms;
-    *stop = (struct ifm_stop){cell->plan,           zeros(n), zeros(n), zeros(n), zeros(cell->most_samples), 0,
-                              cell->arms[0].samples};
+    *stop = (struct ifm_stop){.cell = cell->plan,
+                              .mean = zeros(n),
+                              .m2 = zeros(n),
+                              .block = zeros(n),
+                              .tick = zeros(n),
+                              .scratch = zeros(cell->most_samples),
+                              .samples_per_slot = cell->arms[0].samples,
+                              .tick_ns = cell->tick_ns};
 }
 
 void ifm_stop_free(struct ifm_stop *stop)
@@ -29,6 +35,7 @@ void ifm_stop_free(struct ifm_stop *stop)
     free(stop->mean);
     free(stop->m2);
     free(stop->block);
+    free(stop->tick);
     free(stop->scratch);
     *stop = (struct ifm_stop){0};
 }
@@ -69,7 +76,9 @@ void ifm_stop_add(struct ifm_stop *stop, const struct ifm_slot *slots, const str
     const struct ifm_cell *cell = stop->cell;
     memset(stop->block, 0, cell->n_arms * sizeof *stop->block);
     for (size_t i = 0; i < 2 * cell->n_arms; i++) {
-        stop->block[slots[i].arm] += log(slot_median_ns(stop, &slots[i], samples)) / 2;
+        double median = slot_median_ns(stop, &slots[i], samples);
+        stop->block[slots[i].arm] += log(median) / 2;
+        stop->tick[slots[i].arm] = fmax(stop->tick[slots[i].arm], stop->tick_ns / median);
         samples += slots[i].samples;
     }
     bool has_variant;
@@ -107,6 +116,17 @@ static double worst_sd(const struct ifm_stop *stop)
     return worst;
 }
 
+double ifm_stop_wanted(const struct ifm_stop *stop)
+{
+    bool has_variant;
+    double wanted = stop->cell->measure.mde;
+    baseline_of(stop->cell, &has_variant);
+    for (size_t i = 0; i < stop->cell->n_arms; i++)
+        if (decides(stop->cell, i, has_variant))
+            wanted = fmax(wanted, stop->tick[i]);
+    return wanted;
+}
+
 /* Detected with 80 % power at the 5 % level: (t_.975 + t_.8) s / sqrt(k). */
 static double mde_factor(uint32_t blocks)
 {
@@ -140,7 +160,7 @@ const char *ifm_stop_reason(const struct ifm_stop *stop, double elapsed_s)
         return NULL;
     if (stop->blocks >= measure->blocks_max)
         return "blocks_max";
-    if (stop->blocks >= BLOCKS_FOR_WIDTH && ifm_stop_mde(stop) <= measure->mde)
+    if (stop->blocks >= BLOCKS_FOR_WIDTH && ifm_stop_mde(stop) <= ifm_stop_wanted(stop))
         return "mde";
     return elapsed_s >= measure->cap_s ? "cap" : NULL;
 }
@@ -152,7 +172,7 @@ double ifm_stop_expected_blocks(const struct ifm_stop *stop, double block_s)
         return (double)blocks_for_repeats(stop);
     double blocks = BLOCKS_FOR_WIDTH;
     if (stop->blocks >= 2) {
-        double wanted = mde_factor(30) * worst_sd(stop) / measure->mde;
+        double wanted = mde_factor(30) * worst_sd(stop) / ifm_stop_wanted(stop);
         blocks = wanted * wanted;
     }
     double capped = ceil(measure->cap_s / block_s);

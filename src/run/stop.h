@@ -15,9 +15,11 @@ struct ifm_stop {
     const struct ifm_cell *cell;
     double *mean, *m2; /* per arm: running moments of its decision variable (Welford) */
     double *block;     /* per arm: sum of ln slot medians in the open block */
+    double *tick;      /* per arm: share of the clock's tick in a sample */
     double *scratch;   /* of the longest slot */
     uint32_t blocks;
     uint32_t samples_per_slot; /* of the first arm; of all arms under IFM_STOP_REPEATS */
+    double tick_ns;            /* of the device's clock */
 };
 
 void ifm_stop_init(struct ifm_stop *stop, const struct ifm_cell_run *cell);
@@ -26,6 +28,9 @@ void ifm_stop_free(struct ifm_stop *stop);
 void ifm_stop_add(struct ifm_stop *stop, const struct ifm_slot *slots, const struct ifm_sample *samples);
 /* Largest minimum detectable effect of the cell's decisions so far, relative; infinite below two blocks. */
 double ifm_stop_mde(const struct ifm_stop *stop);
+/* The wanted effect: the configured one, or the clock's tick as a share of the deciding arm's sample where that is
+ * larger, because more blocks cannot see below the tick. */
+double ifm_stop_wanted(const struct ifm_stop *stop);
 /* The reason to stop now, or NULL. `elapsed_s` since the first block of this session. */
 const char *ifm_stop_reason(const struct ifm_stop *stop, double elapsed_s);
 /* Blocks that a cell will probably take, from what is known; for progress and for the dry run. */
