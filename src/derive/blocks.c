@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* A machine cause (rule 2): the hypervisor, or other tasks on our CPUs, took more than this share of a slot ... */
-#define LOST_SHARE 0.01
+#define LOST_SHARE 0.05
 /* ... or, where the kernel does not say how long our threads waited, the scheduler took one off its CPU more often than
  * once, and more often than this per second. */
 #define SWITCHES_PER_S 50.0

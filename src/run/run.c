@@ -140,6 +140,16 @@ static enum ifm_status run_open_cell(struct execution *execution, struct ifm_cel
     return status;
 }
 
+/* Pinned threads and the pages that really back the buffers, once the cell's memory is there. */
+static enum ifm_status log_device(struct execution *execution, struct ifm_error *error)
+{
+    json_t *facts = ifm_cpu_facts(execution->device);
+    if (facts == NULL)
+        return IFM_OK;
+    json_object_set_new(facts, "cell", json_string(execution->cell->name));
+    return ifm_fact_new(&execution->session, "device", true, facts, error);
+}
+
 static enum ifm_status run_cell(struct execution *execution, struct ifm_error *error)
 {
     const struct ifm_cell *plan = execution->cell;
@@ -149,14 +159,12 @@ static enum ifm_status run_cell(struct execution *execution, struct ifm_error *e
                                  "run this cell on a device that supports it");
         return ifm_fact_new(session, "cell_skipped", false, meta, error);
     }
-    json_t *start = json_pack("{s:s}", "cell", plan->name);
-    json_t *device = ifm_cpu_facts(execution->device);
-    if (device != NULL)
-        json_object_set_new(start, "device", device);
-    IFM_TRY(ifm_fact_new(session, "cell_start", true, start, error));
+    IFM_TRY(ifm_fact_new(session, "cell_start", true, json_pack("{s:s}", "cell", plan->name), error));
     struct ifm_cell_run cell;
     IFM_TRY(ifm_cell_open(plan, execution->device, session, &cell, error));
-    enum ifm_status status = run_open_cell(execution, &cell, error);
+    enum ifm_status status = log_device(execution, error);
+    if (status == IFM_OK)
+        status = run_open_cell(execution, &cell, error);
     ifm_cell_close(&cell);
     return status;
 }

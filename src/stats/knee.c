@@ -4,8 +4,9 @@
 
 #define CLIMB_SLOPE 0.25               /* d ln(ns) / d ln(size) above which a stretch climbs */
 #define CLIMB_RISE 0.26236426446749106 /* ln 1.3 */
-#define FLAT_SPAN 0.64185388617239469  /* ln 1.9: a plateau spans a doubling, up to rounding of the sizes */
-#define KNEE_SHARE 0.25                /* of the climb */
+#define FLAT_SPAN 0.33647223662121289  /* ln 1.4: a plateau spans half an octave, one step of the sweep */
+/* Share of the climb, in ln(ns): passed between 1 and 1.4 times the capacity when lines are evicted at random. */
+#define KNEE_SHARE 0.4
 
 static bool climbs(const double *sizes, const double *ns, size_t i)
 {

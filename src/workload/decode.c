@@ -29,7 +29,7 @@ struct settings {
     }
 
 static const struct ifm_param rows[] = {
-    ROW_U64(batch, "batch", "1", 1, 65536, "count", "sequences, each with a cache of its own"),
+    ROW_U64(batch, "batch", "4", 1, 65536, "count", "sequences, each with a cache of its own"),
     ROW_U64(q_heads, "q-heads", "32", 1, 4096, "count", "query heads; a multiple of decode.kv_heads"),
     ROW_U64(kv_heads, "kv-heads", "8", 1, 4096, "count", "heads of the KV cache"),
     ROW_U64(kv_len, "kv-len", "8192", 1, 1073741824, "tokens", "tokens in the cache of each sequence"),

@@ -266,8 +266,8 @@ static void decode_refuses_impossible_shapes(void **context)
                                        {"decode.head_dim", "256"}};
     assert_int_equal(describe(bench, &ifm_workload_decode, huge, 5), IFM_USAGE);
     assert_non_null(strstr(bench->error.message, "memory"));
-    const struct ifm_setting large[] = {{"decode.kv_len", "16777216"}};
-    assert_int_equal(describe(bench, &ifm_workload_decode, large, 1), IFM_USAGE);
+    const struct ifm_setting large[] = {{"decode.batch", "1"}, {"decode.kv_len", "16777216"}};
+    assert_int_equal(describe(bench, &ifm_workload_decode, large, 2), IFM_USAGE);
     assert_non_null(strstr(bench->error.message, "needs 128 GiB of memory, but 16"));
     assert_int_equal(bench->serial.n, 0);
 }
