@@ -125,12 +125,13 @@ static struct ifm_value share_value(struct ifm_derivation *d, const struct ifm_c
 {
     if (work->record == NULL)
         return ifm_value_absent(work->missing, work->remedy, 0, "blocks");
+    char set[48];
     if (kind == IFM_CEILING_READ && arm->cache_resident)
         return ifm_value_absent(
             ifm_arena_printf(d->arena,
-                             "cache-resident: a working set of %llu bytes is served by caches, not by "
-                             "the memory whose ceiling this is",
-                             (unsigned long long)arm->arm->working_set),
+                             "cache-resident: a working set of %s is served by caches, not by the memory whose ceiling "
+                             "this is",
+                             ifm_format_human((double)arm->arm->working_set, "B", set)),
             "", 0, "blocks");
     struct ifm_log_mean share;
     const struct ifm_arm_work *ceiling;

@@ -1,15 +1,17 @@
 /* Rule 3: no rate above its ceiling, and cells that caches serve are named as such. */
+#include "base/text.h"
 #include "derive/internal.h"
 
 #include <math.h>
 
+/* Either witness is enough: a guest may be told of a larger cache than it gets, or find a larger one than it is told
+ * of. In cold mode the caches are emptied before every sample, so that memory serves even a small working set. */
 static bool is_resident(const struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm *arm)
 {
-    double below = ifm_resident_below(d);
-    if (arm->working_set == 0 || ifm_derive_is_cache_probe(arm))
+    if (arm->working_set == 0 || ifm_derive_is_cache_probe(arm) || work->cell->measure.cache == IFM_CACHE_COLD)
         return false;
-    if (below > 0)
-        return (double)arm->working_set < below;
+    if ((double)arm->working_set < ifm_resident_below(d))
+        return true;
     return work->cell->cache_resident && !ifm_derive_is_probe(arm);
 }
 
@@ -27,12 +29,14 @@ static void mark_resident(struct ifm_derivation *d, struct ifm_cell_work *work)
     }
     if (smallest == UINT64_MAX)
         return;
-    const char *basis =
-        d->llc_bytes > 0 ? ifm_arena_printf(d->arena, "4 x the measured last-level cache of %.0f bytes", d->llc_bytes)
-                         : "4 x the reported last-level cache";
+    char set[48], cache[48];
+    const char *basis = (double)smallest < ifm_resident_below(d)
+                            ? ifm_arena_printf(d->arena, "4 x the measured last-level cache of %s",
+                                               ifm_format_human(d->llc_bytes, "B", cache))
+                            : "4 x the reported last-level cache";
     ifm_derive_find_fault(
-        d, IFM_SEVERITY_NOTE, "rule-03", work->cell->name, "",
-        "cache-resident: a working set of %llu bytes is below %s; %s", (unsigned long long)smallest, basis,
+        d, IFM_SEVERITY_NOTE, "rule-03", work->cell->name, "", "cache-resident: a working set of %s is below %s; %s",
+        ifm_format_human((double)smallest, "B", set), basis,
         subjects ? "its rates are cache rates and are not held against memory" : "these ceilings are those of a cache");
 }
 

@@ -69,7 +69,7 @@ struct ifm_cell {
     const struct ifm_pass *passes;
     size_t n_passes;
     const char *unsupported; /* "" or why this device cannot run the cell; such a cell is absent, not dropped */
-    bool cache_resident;     /* the smallest arm's working set is below 4 x the reported last-level cache */
+    bool cache_resident;     /* hot, and an arm's working set is below 4 x the reported last-level cache */
 };
 
 struct ifm_plan {

@@ -127,8 +127,11 @@ static uint64_t cell_seed(uint64_t seed, unsigned index)
     return ((uint64_t)word[0] << 32 | word[1]) >> 1;
 }
 
+/* Emptied caches serve nothing: in cold mode memory does, however small the working set. */
 static bool is_cache_resident(const struct ifm_cell *cell, const struct ifm_machine *machine)
 {
+    if (cell->measure.cache == IFM_CACHE_COLD)
+        return false;
     for (size_t i = 0; i < cell->n_arms; i++)
         if (cell->arms[i].role != IFM_ROLE_CEILING && cell->arms[i].working_set > 0 &&
             cell->arms[i].working_set < 4 * ifm_machine_llc(machine))

@@ -201,7 +201,7 @@ static void cache_sizes_come_from_the_sweep(void **state)
     const struct ifm_number *load = ifm_derived_find(fx.derived, "stream", "caches.4096", "load_ns");
     assert_non_null(load);
     assert_true(fabs(load->value.number - 1) < 0.02);
-    assert_non_null(fx_finding(&fx, "rule-03", "4 x the measured last-level cache of 33554432"));
+    assert_non_null(fx_finding(&fx, "rule-03", "4 x the measured last-level cache of 32.0 MiB"));
     fx_stop(&fx);
 }
 
