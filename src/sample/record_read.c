@@ -173,9 +173,11 @@ static enum ifm_status add_column(struct reader *reader, const char *name, size_
     char **names = realloc(out->column_names, (out->n_columns + 1) * sizeof *names);
     if (names != NULL)
         out->column_names = names;
-    char *copy = names == NULL ? NULL : strndup(name, size);
+    char *copy = names == NULL ? NULL : malloc(size + 1);
     if (copy == NULL)
         return ifm_fail(reader->error, IFM_INTERNAL, reader->where, NULL, "out of memory for a column's name");
+    memcpy(copy, name, size); /* not strndup: the text has no end of its own */
+    copy[size] = '\0';
     out->column_names[out->n_columns++] = copy;
     return IFM_OK;
 }

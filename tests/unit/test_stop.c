@@ -1,0 +1,150 @@
+/* The stop rule: what it wants, when it stops, and that it counts repeats exactly. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/random.h"
+#include "run/stop.h"
+#include <math.h>
+#include <string.h>
+
+enum { SAMPLES = 5, ARMS = 2, SLOTS = 2 * ARMS };
+
+struct fixture {
+    struct ifm_arm arms[ARMS];
+    struct ifm_cell plan;
+    struct ifm_arm_run runs[ARMS];
+    struct ifm_cell_run cell;
+    struct ifm_stop stop;
+    struct ifm_random random;
+};
+
+static void start(struct fixture *f, enum ifm_role second)
+{
+    memset(f, 0, sizeof *f);
+    f->arms[0] = (struct ifm_arm){.name = "a", .role = IFM_ROLE_BASELINE};
+    f->arms[1] = (struct ifm_arm){.name = "b", .role = second};
+    f->plan = (struct ifm_cell){.name = "cell", .arms = f->arms, .n_arms = ARMS};
+    f->plan.measure =
+        (struct ifm_measure){.stop = IFM_STOP_MDE, .mde = 0.01, .cap_s = 10, .blocks_min = 6, .blocks_max = 1000};
+    for (int i = 0; i < ARMS; i++)
+        f->runs[i] = (struct ifm_arm_run){.plan = &f->arms[i], .inner = 1, .samples = SAMPLES};
+    f->cell = (struct ifm_cell_run){.plan = &f->plan, .arms = f->runs, .most_samples = SAMPLES, .tick_ns = 1};
+    f->random = ifm_random_start(5, 1);
+    ifm_stop_init(&f->stop, &f->cell);
+}
+
+/* One block in which arm b takes `ratio` times as long; the block as a whole wobbles by `common`, b alone by `own`. */
+static double add_block(struct fixture *f, double ratio, double common, double own)
+{
+    struct ifm_slot slots[SLOTS];
+    struct ifm_sample samples[SLOTS * SAMPLES];
+    double together = common * ifm_random_normal(&f->random), apart = own * ifm_random_normal(&f->random);
+    for (unsigned s = 0; s < SLOTS; s++) {
+        unsigned arm = s == 1 || s == 2; /* A B B A */
+        slots[s] = (struct ifm_slot){.arm = arm, .samples = SAMPLES, .inner = 1};
+        for (unsigned i = 0; i < SAMPLES; i++)
+            samples[s * SAMPLES + i].duration_ns = llround(1e7 * exp(together) * (arm ? ratio * exp(apart) : 1));
+    }
+    ifm_stop_add(&f->stop, slots, samples);
+    return apart;
+}
+
+static void common_noise_does_not_count_between_arms(void **state)
+{
+    (void)state;
+    struct fixture f;
+    start(&f, IFM_ROLE_VARIANT);
+    double sum = 0, squares = 0;
+    enum { BLOCKS = 12 };
+    for (int k = 0; k < BLOCKS; k++) {
+        double own = add_block(&f, 2, 0.2, 0.01);
+        sum += own;
+        squares += own * own;
+    }
+    double sd = sqrt((squares - sum * sum / BLOCKS) / (BLOCKS - 1));
+    /* t quantiles of 11 degrees of freedom, from tables: 2.20099 and 0.87553. */
+    double expected = (2.20099 + 0.87553) * sd / sqrt(BLOCKS);
+    assert_true(fabs(ifm_stop_mde(&f.stop) / expected - 1) < 1e-4);
+    ifm_stop_free(&f.stop);
+}
+
+static void a_lone_baseline_is_decided_by_its_own_time(void **state)
+{
+    (void)state;
+    struct fixture f;
+    start(&f, IFM_ROLE_CEILING); /* the probe may wobble as it likes */
+    for (int k = 0; k < 10; k++)
+        add_block(&f, 1, 0.0005, 0.5);
+    assert_true(ifm_stop_mde(&f.stop) < 0.01);
+    assert_string_equal(ifm_stop_reason(&f.stop, 1), "mde");
+    ifm_stop_free(&f.stop);
+}
+
+static void it_neither_stops_early_nor_late(void **state)
+{
+    (void)state;
+    struct fixture f;
+    start(&f, IFM_ROLE_VARIANT);
+    assert_true(isinf(ifm_stop_mde(&f.stop)));
+    for (int k = 0; k < 9; k++) {
+        add_block(&f, 1, 0, 1e-6);
+        assert_null(ifm_stop_reason(&f.stop, 5)); /* narrow, but ten blocks are the least for a width */
+    }
+    add_block(&f, 1, 0, 1e-6);
+    assert_string_equal(ifm_stop_reason(&f.stop, 5), "mde");
+    ifm_stop_free(&f.stop);
+    start(&f, IFM_ROLE_VARIANT);
+    for (int k = 0; k < 5; k++)
+        add_block(&f, 1, 0, 0.5);
+    assert_null(ifm_stop_reason(&f.stop, 1000)); /* the cap does not cut below blocks_min */
+    add_block(&f, 1, 0, 0.5);
+    assert_null(ifm_stop_reason(&f.stop, 9.9));
+    assert_string_equal(ifm_stop_reason(&f.stop, 10), "cap");
+    f.plan.measure.blocks_max = 6;
+    assert_string_equal(ifm_stop_reason(&f.stop, 0), "blocks_max");
+    ifm_stop_free(&f.stop);
+}
+
+static void the_clocks_tick_bounds_the_wanted_effect(void **state)
+{
+    (void)state;
+    struct fixture f;
+    start(&f, IFM_ROLE_VARIANT);
+    f.stop.tick_ns = 5e5; /* a twentieth of a sample */
+    add_block(&f, 1, 0, 0);
+    assert_true(fabs(ifm_stop_wanted(&f.stop) - 0.05) < 1e-9);
+    ifm_stop_free(&f.stop);
+}
+
+static void repeats_are_counted_exactly(void **state)
+{
+    (void)state;
+    struct fixture f;
+    start(&f, IFM_ROLE_VARIANT);
+    f.plan.measure.stop = IFM_STOP_REPEATS;
+    f.plan.measure.repeats = 100; /* two slots of five samples a block: ten blocks */
+    for (int k = 0; k < 9; k++) {
+        add_block(&f, 1, 0, 0);
+        assert_null(ifm_stop_reason(&f.stop, 1e9));
+    }
+    add_block(&f, 1, 0, 0);
+    assert_string_equal(ifm_stop_reason(&f.stop, 0), "repeats");
+    assert_true(ifm_stop_expected_blocks(&f.stop, 1) == 10);
+    ifm_stop_free(&f.stop);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(common_noise_does_not_count_between_arms),
+        cmocka_unit_test(a_lone_baseline_is_decided_by_its_own_time),
+        cmocka_unit_test(it_neither_stops_early_nor_late),
+        cmocka_unit_test(the_clocks_tick_bounds_the_wanted_effect),
+        cmocka_unit_test(repeats_are_counted_exactly),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
