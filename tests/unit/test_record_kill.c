@@ -14,8 +14,9 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
-enum { SLOTS = 4, SAMPLES = 50, KILLS = 25 };
+enum { SLOTS = 4, SAMPLES = 50, KILLS = 25, MOST_BLOCKS = 500 };
 
 static const char *const columns[] = {"count"};
 
@@ -46,11 +47,15 @@ static _Noreturn void write_until_killed(const char *dir, volatile uint32_t *don
     struct ifm_error error;
     if (ifm_recorder_resume(dir, 0, "p", columns, 1, SLOTS, &recorder, &block, &end_ns, &error) != IFM_OK)
         _exit(1);
-    for (*done = block;; *done = ++block) {
+    *done = block;
+    /* Bounded, so that a parent that gets no CPU for a while has no gigabytes to read afterwards. */
+    for (uint32_t last = block + MOST_BLOCKS; block < last; *done = ++block) {
         make_block(block, slots, samples, values);
         if (ifm_recorder_append(recorder, slots, SLOTS, samples, (size_t)SLOTS * SAMPLES, &error) != IFM_OK)
             _exit(2);
     }
+    for (;;)
+        pause();
 }
 
 static void kill_soon(pid_t child, struct ifm_random *random)
