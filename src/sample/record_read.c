@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "sample/record_private.h"
+#include <ctype.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,9 +61,13 @@ fail_field(struct reader *reader, const char *text, const char *name, char separ
 {
     char buffer[64], number[64];
     excerpt(text, reader->end, ",\n", buffer);
-    const char *stop = text + strcspn(text, ",\n");
+    const char *stop = text; /* no string function may look at a text that has no NUL at its end */
+    while (stop < reader->end && *stop != ',' && *stop != '\n')
+        stop++;
     struct ifm_text message = {0};
-    size_t minus = *text == '-' ? 1 : 0, digits = strspn(text + minus, "0123456789");
+    size_t minus = text < stop && *text == '-' ? 1 : 0, digits = 0;
+    while (text + minus + digits < stop && isdigit((unsigned char)text[minus + digits]))
+        digits++;
     int64_t value = 0;
     bool is_number = digits > 0 && text + minus + digits == stop, is_absent = stop == text && low < 0;
     memcpy(number, buffer, sizeof number);
