@@ -3,7 +3,11 @@
 
 #include "base/file.h"
 #include "sample/manifest.h"
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 static enum ifm_status check_is_run(const char *dir, struct ifm_error *error)
 {
@@ -25,6 +29,19 @@ static enum ifm_status check_record(const char *dir, struct ifm_error *error)
     return hashed ? ifm_manifest_check_record(dir, error) : IFM_OK;
 }
 
+/* A manifest over files that still grow would condemn them: the folder must be at rest. */
+static enum ifm_status check_at_rest(const char *dir, struct ifm_error *error)
+{
+    struct ifm_arena *arena = ifm_arena_create();
+    int fd = open(ifm_path_join(arena, dir, "run.log"), O_RDONLY | O_CLOEXEC);
+    ifm_arena_destroy(arena);
+    bool busy = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (fd >= 0)
+        close(fd); /* and with it the lock */
+    return busy ? ifm_fail(error, IFM_USAGE, dir, "wait for the run to end", "a run is at work in this folder")
+                : IFM_OK;
+}
+
 static enum ifm_status open_options(int argc, char **argv, struct ifm_options *options, struct ifm_error *error)
 {
     IFM_TRY(ifm_options_parse(argc, argv, true, NULL, options, error));
@@ -34,6 +51,7 @@ static enum ifm_status open_options(int argc, char **argv, struct ifm_options *o
         return ifm_fail(error, IFM_USAGE, "--out", "the files go into the run folder itself",
                         "--out does not belong to this command");
     IFM_TRY(check_is_run(options->dir, error));
+    IFM_TRY(check_at_rest(options->dir, error));
     return check_record(options->dir, error);
 }
 
