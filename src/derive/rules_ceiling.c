@@ -3,10 +3,11 @@
 
 #include <math.h>
 
+/* In cold mode every cache is emptied before a sample, so that memory serves however small a working set. */
 static bool is_resident(const struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm *arm)
 {
     double below = ifm_resident_below(d);
-    if (arm->working_set == 0 || ifm_derive_is_cache_probe(arm))
+    if (arm->working_set == 0 || ifm_derive_is_cache_probe(arm) || work->cell->measure.cache == IFM_CACHE_COLD)
         return false;
     if (below > 0)
         return (double)arm->working_set < below;
