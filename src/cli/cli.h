@@ -50,6 +50,9 @@ IFM_CHECKED enum ifm_status ifm_story_plan(const struct ifm_config *config, stru
 /* Gates that no number of this plan can ever answer are mistakes, found before anything has run (check_gates.c). */
 IFM_CHECKED enum ifm_status ifm_check_gates(const struct ifm_plan *plan, const char *const *places,
                                             struct ifm_arena *arena, struct ifm_error *error);
+/* A plan that was read back holds the gates, measure settings and seed of its configuration; `where` names its file. */
+IFM_CHECKED enum ifm_status ifm_story_check_plan(const char *where, const struct ifm_config *config,
+                                                 const struct ifm_plan *plan, struct ifm_error *error);
 /* Create the folder with config.lock.json, plan.json and private.json. */
 IFM_CHECKED enum ifm_status ifm_story_folder(const char *dir, const struct ifm_config *config,
                                              const struct ifm_plan *plan, struct ifm_error *error);

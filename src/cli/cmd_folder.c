@@ -97,6 +97,23 @@ enum ifm_status ifm_cmd_judge(int argc, char **argv, struct ifm_error *error)
     return status;
 }
 
+/* The lock resolves to itself, and its gates, settings and seed are the plan's: neither file can be edited alone. */
+static enum ifm_status verify_lock(const char *dir, const struct ifm_plan *plan, struct ifm_error *error)
+{
+    struct ifm_config *config = ifm_story_config();
+    struct ifm_arena *arena = ifm_arena_create();
+    enum ifm_status status = ifm_config_file(config, ifm_path_join(arena, dir, "config.lock.json"), error);
+    if (status == IFM_OK)
+        status = ifm_config_resolve(config, error);
+    if (status == IFM_OK)
+        status = ifm_story_check_plan(ifm_path_join(arena, dir, "plan.json"), config, plan, error);
+    if (status == IFM_USAGE) /* of a lock that is given with -c it is a usage error; here the record is what is wrong */
+        status = error->code = IFM_INVALID;
+    ifm_arena_destroy(arena);
+    ifm_config_destroy(config);
+    return status;
+}
+
 enum ifm_status ifm_cmd_verify(int argc, char **argv, struct ifm_error *error)
 {
     struct ifm_options options = {0};
@@ -107,6 +124,8 @@ enum ifm_status ifm_cmd_verify(int argc, char **argv, struct ifm_error *error)
     IFM_TRY(ifm_manifest_check(options.dir, error));
     struct ifm_folder folder;
     enum ifm_status status = ifm_folder_open(options.dir, &folder, error);
+    if (status == IFM_OK)
+        status = verify_lock(options.dir, folder.plan, error);
     if (status == IFM_OK)
         status = ifm_publish_verify(&folder.publication, error);
     if (status == IFM_OK)

@@ -98,6 +98,32 @@ enum ifm_status ifm_story_plan(const struct ifm_config *config, struct ifm_arena
     return ifm_check_gates(*plan, study->gate_places, arena, error);
 }
 
+enum ifm_status ifm_story_check_plan(const char *where, const struct ifm_config *config, const struct ifm_plan *plan,
+                                     struct ifm_error *error)
+{
+    const struct ifm_study *study = ifm_config_study(config);
+    struct ifm_arena *arena = ifm_arena_create();
+    struct ifm_plan wanted = *plan;
+    wanted.config_hash = study->config_hash;
+    wanted.seed = study->seed;
+    wanted.gates = study->gates;
+    wanted.n_gates = study->n_gates;
+    wanted.cells = IFM_ARENA_ARRAY(arena, struct ifm_cell, plan->n_cells + 1);
+    for (size_t i = 0; i < plan->n_cells; i++) {
+        wanted.cells[i] = plan->cells[i];
+        wanted.cells[i].measure = study->measure;
+        wanted.cells[i].measure.cache = plan->cells[i].measure.cache; /* a cell may sweep it */
+    }
+    json_t *has = ifm_plan_to_json(plan), *wants = ifm_plan_to_json(&wanted);
+    bool same = json_equal(has, wants);
+    json_decref(has);
+    json_decref(wants);
+    ifm_arena_destroy(arena);
+    return same ? IFM_OK
+                : ifm_fail(error, IFM_INVALID, where, "one of the two was edited; measure again into a new folder",
+                           "rule-04: its gates, measure settings or seed are not those of config.lock.json");
+}
+
 const char *ifm_story_out(const struct ifm_options *options, const struct ifm_plan *plan, struct ifm_arena *arena)
 {
     if (options->out != NULL)
@@ -150,17 +176,23 @@ static void show_progress(void *context, const struct ifm_cell *cell, double fra
     fprintf(stderr, "\r\033[K%3.0f %%  %s  about %.0f s left", 100 * fraction, cell->name, remaining_s);
 }
 
+/* The device opens with as many workers as the largest cell needs; smaller cells use the first of them. */
+static unsigned most_threads(const struct ifm_plan *plan)
+{
+    unsigned most = 1;
+    for (size_t i = 0; i < plan->n_cells; i++)
+        most = plan->cells[i].threads > most ? plan->cells[i].threads : most;
+    return most;
+}
+
 static struct ifm_run_options run_options(const struct ifm_config *config, const struct ifm_plan *plan, const char *dir,
                                           bool resume)
 {
     const struct ifm_device_config *device = ifm_config_device(config);
-    unsigned threads = 1; /* the widest cell's: a sweep of threads shares one device */
-    for (size_t i = 0; i < plan->n_cells; i++)
-        threads = plan->cells[i].threads > threads ? plan->cells[i].threads : threads;
     return (struct ifm_run_options){
         .dir = dir,
         .resume = resume,
-        .device = {.threads = threads,
+        .device = {.threads = most_threads(plan),
                    .huge_pages = device->huge_pages,
                    .script = device->script,
                    .resumed = resume,

@@ -8,7 +8,7 @@ for _ in $(seq 100); do
     [ -d out/samples ] && [ "$(cat out/samples/*-slots.csv 2>/dev/null | wc -l)" -gt 40 ] && break
     sleep 0.1
 done
-kill -INT "$pid"
+kill -INT "$pid" || fail "the run had ended already: $(cat errors)"
 status=0
 wait "$pid" || status=$?
 [ "$status" = 130 ] || fail "exit status $status after SIGINT, not 130: $(cat errors)"
