@@ -65,6 +65,19 @@ void *ifm_arena_alloc(struct ifm_arena *arena, size_t bytes)
     return memory;
 }
 
+void *ifm_arena_grow(struct ifm_arena *arena, void *items, size_t n, size_t *capacity, size_t item_bytes)
+{
+    if (n < *capacity)
+        return items;
+    *capacity = *capacity == 0 ? 16 : 2 * *capacity;
+    if (*capacity > SIZE_MAX / item_bytes)
+        ifm_die("a list of %zu items", *capacity);
+    void *grown = ifm_arena_alloc(arena, *capacity * item_bytes);
+    if (n > 0)
+        memcpy(grown, items, n * item_bytes);
+    return grown;
+}
+
 char *ifm_arena_strdup(struct ifm_arena *arena, const char *text)
 {
     if (text == NULL)

@@ -19,6 +19,11 @@ void *ifm_arena_alloc(struct ifm_arena *arena, size_t bytes);
 #define IFM_ARENA_ARRAY(arena, type, n) ((type *)ifm_arena_alloc((arena), sizeof(type) * (size_t)(n)))
 #define IFM_ARENA_NEW(arena, type) IFM_ARENA_ARRAY(arena, type, 1)
 
+/* Room for one item more in a list of `n`: when it is full, the list moves to twice its capacity. */
+void *ifm_arena_grow(struct ifm_arena *arena, void *items, size_t n, size_t *capacity, size_t item_bytes);
+#define IFM_ARENA_GROW(arena, items, n, capacity)                                                                      \
+    ((items) = ifm_arena_grow((arena), (items), (n), &(capacity), sizeof *(items)))
+
 char *ifm_arena_strdup(struct ifm_arena *arena, const char *text); /* NULL gives NULL */
 char *ifm_arena_printf(struct ifm_arena *arena, const char *format, ...) IFM_PRINTF(2, 3);
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static int quiet;
+static bool quiet;
 
 static void IFM_PRINTF(2, 0) say(const char *prefix, const char *format, va_list arguments)
 {
@@ -14,7 +14,7 @@ static void IFM_PRINTF(2, 0) say(const char *prefix, const char *format, va_list
     fputc('\n', stderr);
 }
 
-void ifm_log_quiet(int is_quiet)
+void ifm_log_quiet(bool is_quiet)
 {
     quiet = is_quiet;
 }
@@ -31,8 +31,6 @@ void ifm_note(const char *format, ...)
 
 void ifm_warn(const char *format, ...)
 {
-    if (quiet)
-        return;
     va_list arguments;
     va_start(arguments, format);
     say("warning: ", format, arguments);

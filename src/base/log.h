@@ -1,13 +1,14 @@
-/* Messages for people: standard error only, quiet when asked, never inside a timed slot. */
+/* Messages for people: standard error only, notes not when quiet, never inside a timed slot. */
 #ifndef IFM_BASE_LOG_H
 #define IFM_BASE_LOG_H
 
 #include "base/error.h"
+#include <stdbool.h>
 
-void ifm_log_quiet(int quiet);                                /* 1: only errors */
-void ifm_note(const char *format, ...) IFM_PRINTF(1, 2);      /* "note: ..." */
-void ifm_warn(const char *format, ...) IFM_PRINTF(1, 2);      /* "warning: ..." */
-void ifm_error_print(const struct ifm_error *error);          /* "error: where: message" and "  hint: ..." */
+void ifm_log_quiet(bool quiet);                                   /* no notes; warnings and errors stay */
+void ifm_note(const char *format, ...) IFM_PRINTF(1, 2);          /* "note: ..." */
+void ifm_warn(const char *format, ...) IFM_PRINTF(1, 2);          /* "warning: ..." */
+void ifm_error_print(const struct ifm_error *error);              /* "error: where: message" and "  hint: ..." */
 _Noreturn void ifm_die(const char *format, ...) IFM_PRINTF(1, 2); /* internal error, exit 5 */
 
 #endif

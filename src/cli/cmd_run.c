@@ -74,6 +74,7 @@ static enum ifm_status resume(const struct ifm_options *options, struct ifm_conf
 static enum ifm_status run(struct ifm_options *options, struct ifm_config *config, struct ifm_error *error)
 {
     struct ifm_arena *arena = ifm_arena_create();
+    ifm_log_quiet(options->quiet);
     enum ifm_status status =
         options->resume != NULL ? resume(options, config, arena, error) : tell(options, config, arena, error);
     ifm_arena_destroy(arena);

@@ -45,11 +45,6 @@ void ifm_config_destroy(struct ifm_config *config)
     ifm_arena_destroy(config->arena);
 }
 
-struct ifm_arena *ifm_config_arena(struct ifm_config *config)
-{
-    return config->arena;
-}
-
 enum ifm_status ifm_config_open(const struct ifm_config *config, const char *where, struct ifm_error *error)
 {
     if (!config->resolved)

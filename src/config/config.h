@@ -35,7 +35,6 @@ struct ifm_device_config {
 /* `workload_sections`: the tables of all workloads, borrowed, NULL-terminated. */
 struct ifm_config *ifm_config_create(const struct ifm_section *const *workload_sections);
 void ifm_config_destroy(struct ifm_config *config);
-struct ifm_arena *ifm_config_arena(struct ifm_config *config);
 
 /* A file: YAML, or a config.lock.json when its name ends in .json. At most 1 MiB and 16 levels; aliases and anchors are
  * errors. */

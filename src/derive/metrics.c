@@ -136,13 +136,7 @@ void ifm_derive_emit(struct ifm_derivation *d, const struct ifm_cell_work *work,
     }
     value.unit = row->unit;
     struct ifm_derived *out = d->out;
-    if (out->n_numbers == d->numbers_capacity) {
-        d->numbers_capacity = d->numbers_capacity == 0 ? 256 : 2 * d->numbers_capacity;
-        struct ifm_number *grown = IFM_ARENA_ARRAY(d->arena, struct ifm_number, d->numbers_capacity);
-        if (out->n_numbers > 0)
-            memcpy(grown, out->numbers, out->n_numbers * sizeof *grown);
-        out->numbers = grown;
-    }
+    IFM_ARENA_GROW(d->arena, out->numbers, out->n_numbers, d->numbers_capacity);
     out->numbers[out->n_numbers++] =
         (struct ifm_number){work->cell->name, arm == NULL ? "" : arm->arm->name, row->id, value};
 }
@@ -151,13 +145,7 @@ void ifm_derive_find_fault(struct ifm_derivation *d, enum ifm_severity severity,
                            const char *arm, const char *format, ...)
 {
     struct ifm_derived *out = d->out;
-    if (out->n_findings == d->findings_capacity) {
-        d->findings_capacity = d->findings_capacity == 0 ? 32 : 2 * d->findings_capacity;
-        struct ifm_finding *grown = IFM_ARENA_ARRAY(d->arena, struct ifm_finding, d->findings_capacity);
-        if (out->n_findings > 0)
-            memcpy(grown, out->findings, out->n_findings * sizeof *grown);
-        out->findings = grown;
-    }
+    IFM_ARENA_GROW(d->arena, out->findings, out->n_findings, d->findings_capacity);
     char text[1024];
     va_list args;
     va_start(args, format);

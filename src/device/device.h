@@ -18,8 +18,8 @@ struct ifm_device;
 typedef void ifm_work_fn(void *arg, unsigned index, unsigned count);
 
 struct ifm_device_options {
-    unsigned threads;  /* workers, pinned one per CPU of the affinity mask */
-    bool huge_pages;   /* ask for transparent huge pages */
+    unsigned threads;   /* workers, pinned one per CPU of the affinity mask */
+    bool huge_pages;    /* ask for transparent huge pages */
     const char *script; /* fake device: its scripted durations, see device/fake.h; else NULL */
     bool resumed;       /* fake device: the script's die_after_slots has happened already */
     uint64_t seed;

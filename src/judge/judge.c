@@ -38,13 +38,7 @@ static void add_reason(struct judging *j, const char *reason)
     for (size_t i = 0; i < v->n_reasons; i++)
         if (strcmp(v->reasons[i], reason) == 0)
             return;
-    if (v->n_reasons == j->reasons_capacity) {
-        j->reasons_capacity = j->reasons_capacity == 0 ? 16 : 2 * j->reasons_capacity;
-        const char **grown = IFM_ARENA_ARRAY(j->arena, const char *, j->reasons_capacity);
-        if (v->n_reasons > 0)
-            memcpy(grown, v->reasons, v->n_reasons * sizeof *grown);
-        v->reasons = grown;
-    }
+    IFM_ARENA_GROW(j->arena, v->reasons, v->n_reasons, j->reasons_capacity);
     v->reasons[v->n_reasons++] = reason;
 }
 
@@ -52,13 +46,7 @@ static struct ifm_gate_result *add_result(struct judging *j, const struct ifm_ga
                                           const char *arm)
 {
     struct ifm_verdict *v = j->verdict;
-    if (v->n_gates == j->gates_capacity) {
-        j->gates_capacity = j->gates_capacity == 0 ? 16 : 2 * j->gates_capacity;
-        struct ifm_gate_result *grown = IFM_ARENA_ARRAY(j->arena, struct ifm_gate_result, j->gates_capacity);
-        if (v->n_gates > 0)
-            memcpy(grown, v->gates, v->n_gates * sizeof *grown);
-        v->gates = grown;
-    }
+    IFM_ARENA_GROW(j->arena, v->gates, v->n_gates, j->gates_capacity);
     struct ifm_gate_result *result = &v->gates[v->n_gates++];
     *result = (struct ifm_gate_result){.gate = gate, .cell = cell, .arm = arm, .outcome = IFM_OUTCOME_BLOCKED};
     result->observed = (struct ifm_value){.state = IFM_STATE_ABSENT,

@@ -60,14 +60,7 @@ struct arms {
 
 static void push(struct arms *arms, const struct ifm_arm *arm, struct ifm_arena *arena)
 {
-    if (arms->n == arms->capacity) {
-        size_t capacity = arms->capacity == 0 ? 8 : 2 * arms->capacity;
-        struct ifm_arm *items = IFM_ARENA_ARRAY(arena, struct ifm_arm, capacity);
-        if (arms->n > 0)
-            memcpy(items, arms->items, arms->n * sizeof *items);
-        arms->items = items;
-        arms->capacity = capacity;
-    }
+    IFM_ARENA_GROW(arena, arms->items, arms->n, arms->capacity);
     arms->items[arms->n++] = *arm;
 }
 

