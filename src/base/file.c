@@ -132,6 +132,8 @@ enum ifm_status ifm_dir_create(const char *path, struct ifm_error *error)
 {
     if (mkdir(path, 0755) == 0 || (errno == EEXIST && ifm_dir_exists(path)))
         return IFM_OK;
+    if (errno == EEXIST || errno == ENOTDIR)
+        return ifm_fail(error, IFM_USAGE, path, "choose another name", "is a file, not a folder");
     return fail_errno(error, path, "cannot create the folder");
 }
 

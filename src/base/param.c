@@ -73,8 +73,8 @@ static const char *number_range(const struct ifm_param *row, struct ifm_arena *a
             return "0 .. 18446744073709551615";
         return row->type == IFM_TYPE_SECONDS ? "any duration" : "any number";
     }
-    snprintf(low, sizeof low, "%.15g", row->min);
-    snprintf(high, sizeof high, "%.15g", row->max);
+    snprintf(low, sizeof low, whole ? "%.0f" : "%.15g", row->min);
+    snprintf(high, sizeof high, whole ? "%.0f" : "%.15g", row->max);
     if (isinf(row->max))
         return ifm_arena_printf(arena, "at least %s%s", low, unit);
     if (isinf(row->min))

@@ -111,9 +111,9 @@ static size_t edit_distance(const char *a, const char *b)
 
 const char *ifm_nearest(const char *word, const char *const *words, size_t n)
 {
-    size_t limit = strlen(word) / 3;
+    size_t length = strlen(word), limit = length / 3;
     if (limit < 2)
-        limit = 2;
+        limit = length < 4 ? 1 : 2;
     const char *nearest = NULL;
     for (size_t i = 0; i < n; i++) {
         size_t distance = edit_distance(word, words[i]);

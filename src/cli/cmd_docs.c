@@ -26,7 +26,8 @@ static void print_overview(void)
 static void print_command(const struct ifm_command *command)
 {
     struct ifm_text text = {0};
-    printf("usage: inferometer %s %s\n\n%s.\n", command->name, command->synopsis, command->help);
+    printf("usage: inferometer %s%s%s\n\n%s.\n", command->name, command->synopsis[0] == '\0' ? "" : " ",
+           command->synopsis, command->help);
     if (command->n_options > 0) {
         printf("\nOptions:\n");
         ifm_generate_options(command->options, command->n_options, &text);

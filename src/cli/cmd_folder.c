@@ -3,7 +3,11 @@
 
 #include "base/file.h"
 #include "sample/manifest.h"
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 static enum ifm_status check_is_run(const char *dir, struct ifm_error *error)
 {
@@ -25,6 +29,19 @@ static enum ifm_status check_record(const char *dir, struct ifm_error *error)
     return hashed ? ifm_manifest_check_record(dir, error) : IFM_OK;
 }
 
+/* A manifest over files that still grow would condemn them: the folder must be at rest. */
+static enum ifm_status check_at_rest(const char *dir, struct ifm_error *error)
+{
+    struct ifm_arena *arena = ifm_arena_create();
+    int fd = open(ifm_path_join(arena, dir, "run.log"), O_RDONLY | O_CLOEXEC);
+    ifm_arena_destroy(arena);
+    bool busy = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (fd >= 0)
+        close(fd); /* and with it the lock */
+    return busy ? ifm_fail(error, IFM_USAGE, dir, "wait for the run to end", "a run is at work in this folder")
+                : IFM_OK;
+}
+
 static enum ifm_status open_options(int argc, char **argv, struct ifm_options *options, struct ifm_error *error)
 {
     IFM_TRY(ifm_options_parse(argc, argv, true, NULL, options, error));
@@ -34,6 +51,7 @@ static enum ifm_status open_options(int argc, char **argv, struct ifm_options *o
         return ifm_fail(error, IFM_USAGE, "--out", "the files go into the run folder itself",
                         "--out does not belong to this command");
     IFM_TRY(check_is_run(options->dir, error));
+    IFM_TRY(check_at_rest(options->dir, error));
     return check_record(options->dir, error);
 }
 
@@ -79,6 +97,23 @@ enum ifm_status ifm_cmd_judge(int argc, char **argv, struct ifm_error *error)
     return status;
 }
 
+/* The lock resolves to itself, and its gates, settings and seed are the plan's: neither file can be edited alone. */
+static enum ifm_status verify_lock(const char *dir, const struct ifm_plan *plan, struct ifm_error *error)
+{
+    struct ifm_config *config = ifm_story_config();
+    struct ifm_arena *arena = ifm_arena_create();
+    enum ifm_status status = ifm_config_file(config, ifm_path_join(arena, dir, "config.lock.json"), error);
+    if (status == IFM_OK)
+        status = ifm_config_resolve(config, error);
+    if (status == IFM_OK)
+        status = ifm_story_check_plan(ifm_path_join(arena, dir, "plan.json"), config, plan, error);
+    if (status == IFM_USAGE) /* of a lock that is given with -c it is a usage error; here the record is what is wrong */
+        status = error->code = IFM_INVALID;
+    ifm_arena_destroy(arena);
+    ifm_config_destroy(config);
+    return status;
+}
+
 enum ifm_status ifm_cmd_verify(int argc, char **argv, struct ifm_error *error)
 {
     struct ifm_options options = {0};
@@ -89,6 +124,8 @@ enum ifm_status ifm_cmd_verify(int argc, char **argv, struct ifm_error *error)
     IFM_TRY(ifm_manifest_check(options.dir, error));
     struct ifm_folder folder;
     enum ifm_status status = ifm_folder_open(options.dir, &folder, error);
+    if (status == IFM_OK)
+        status = verify_lock(options.dir, folder.plan, error);
     if (status == IFM_OK)
         status = ifm_publish_verify(&folder.publication, error);
     if (status == IFM_OK)

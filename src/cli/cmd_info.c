@@ -142,9 +142,8 @@ enum ifm_status ifm_cmd_workloads(int argc, char **argv, struct ifm_error *error
 
 enum ifm_status ifm_cmd_version(int argc, char **argv, struct ifm_error *error)
 {
-    (void)argc;
-    (void)argv;
-    (void)error;
+    if (argc > 1)
+        return ifm_fail(error, IFM_USAGE, "", "", "unexpected argument \"%s\"", argv[1]);
     printf("inferometer %s\n", IFM_VERSION);
     printf("CUDA: not built in\n");
     return IFM_OK;

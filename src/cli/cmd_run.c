@@ -4,6 +4,8 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "model/plan_json.h"
+#include "sample/manifest.h"
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -24,11 +26,30 @@ static enum ifm_status tell(const struct ifm_options *options, struct ifm_config
     return judged;
 }
 
+/* A manifest that a `derive` wrote vouches for the record up to now. It must fit, and it ends here: the record grows.
+ */
+static enum ifm_status retire_manifest(const char *dir, struct ifm_arena *arena, struct ifm_error *error)
+{
+    const char *path = ifm_path_join(arena, dir, "manifest.sha256");
+    if (!ifm_file_exists(path))
+        return IFM_OK;
+    IFM_TRY(ifm_manifest_check_record(dir, error));
+    return remove(path) == 0 ? IFM_OK
+                             : ifm_fail(error, IFM_INTERNAL, path, "make the folder writable", "cannot be removed: %s",
+                                        strerror(errno));
+}
+
 /* The same story from the second stage on: configuration and plan are read back, not made. */
 static enum ifm_status resume(const struct ifm_options *options, struct ifm_config *config, struct ifm_arena *arena,
                               struct ifm_error *error)
 {
     const char *dir = options->resume, *path = ifm_path_join(arena, dir, "plan.json");
+    if (options->changes != NULL || options->out != NULL || options->dry_run)
+        return ifm_fail(error, IFM_USAGE, "--resume", "give --resume alone, or measure anew with `inferometer rerun`",
+                        "the run folder says what is measured and where; %s cannot change it",
+                        options->changes != NULL ? options->changes
+                        : options->out != NULL   ? "--out"
+                                                 : "--dry-run");
     struct ifm_plan *plan;
     json_t *json;
     enum ifm_status judged;
@@ -44,6 +65,7 @@ static enum ifm_status resume(const struct ifm_options *options, struct ifm_conf
     if (strcmp(plan->config_hash, ifm_config_study(config)->config_hash) != 0)
         return ifm_fail(error, IFM_INVALID, dir, "measure again into a new folder",
                         "plan.json and config.lock.json belong to different configurations");
+    IFM_TRY(retire_manifest(dir, arena, error));
     IFM_TRY(ifm_story_measure(dir, config, plan, true, options->quiet, error));
     IFM_TRY(ifm_story_finish(dir, options, &judged, error));
     return judged;
@@ -65,13 +87,12 @@ enum ifm_status ifm_cmd_run(int argc, char **argv, struct ifm_error *error)
     const struct ifm_workload *quick = ifm_workload_find(argv[0]);
     struct ifm_options options = {.workload = quick == NULL ? NULL : quick->name};
     enum ifm_status status = IFM_OK;
-    if (quick != NULL) {
+    status = ifm_options_parse(argc, argv, false, config, &options, error);
+    if (status == IFM_OK && quick != NULL && options.resume == NULL) {
         char assignment[64];
         snprintf(assignment, sizeof assignment, "workload=%s", quick->name);
         status = ifm_config_override(config, assignment, error);
     }
-    if (status == IFM_OK)
-        status = ifm_options_parse(argc, argv, false, config, &options, error);
     if (status == IFM_OK && options.help)
         status = ifm_cmd_help(2, (char *[]){(char *)"help", argv[0], NULL}, error);
     else if (status == IFM_OK)

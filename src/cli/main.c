@@ -35,6 +35,8 @@ static enum ifm_status dispatch(int argc, char **argv, struct ifm_error *error)
     const struct ifm_verb *verb = ifm_verb_find(name);
     if (verb != NULL && argc < 2)
         return verb->main(1, (char *[]){(char *)"help", NULL}, error);
+    if (verb != NULL && argc == 3 && (strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0))
+        return ifm_cmd_help(2, (char *[]){(char *)"help", (char *)verb->name, NULL}, error);
     if (verb != NULL)
         return verb->main(argc - 1, argv + 1, error);
     return unknown_command(name, error);

@@ -97,13 +97,16 @@ static enum ifm_status long_flag(char **argv, int left, struct ifm_config *confi
         own != NULL ? own->takes_value : config != NULL && ifm_config_flag_takes_value(config, options->workload, name);
     *used = 1;
     if (own != NULL && !takes && value != NULL)
-        return ifm_fail(error, IFM_USAGE, argv[0], "", "--%s takes no value", name);
+        return ifm_fail(error, IFM_USAGE, "", "", "--%s takes no value", name);
     if (takes && value == NULL) {
         if (left < 2)
-            return ifm_fail(error, IFM_USAGE, argv[0], "", "--%s needs a value", name);
+            return ifm_fail(error, IFM_USAGE, "", "", "--%s needs a value", name);
         value = argv[1];
         *used = 2;
     }
+    bool sets = own == NULL || strcmp(name, "config") == 0 || strcmp(name, "override") == 0;
+    if (sets && options->changes == NULL)
+        options->changes = argv[0];
     if (own != NULL)
         return apply_own(name, value, config, options, error);
     bool known = false;
@@ -129,8 +132,9 @@ enum ifm_status ifm_options_parse(int argc, char **argv, bool wants_dir, struct 
         int used = 1;
         if (strcmp(argv[i], "-c") == 0 && config != NULL) {
             if (i + 1 >= argc)
-                return ifm_fail(error, IFM_USAGE, "-c", "", "-c needs a file");
+                return ifm_fail(error, IFM_USAGE, "", "", "-c needs a file");
             IFM_TRY(ifm_config_file(config, argv[i + 1], error));
+            options->changes = options->changes == NULL ? "-c" : options->changes;
             used = 2;
         } else if (strcmp(argv[i], "-h") == 0)
             options->help = true;

@@ -52,6 +52,19 @@ static const char *device_name(const struct ifm_config *config)
     return kinds[ifm_config_device(config)->kind];
 }
 
+/* The most threads that a value of device.threads asks for; 0 as soon as one value wants every CPU. */
+static unsigned threads_asked(const struct ifm_study *study)
+{
+    uint64_t most = 0, threads = 0;
+    for (size_t i = 0; i < study->n_axes; i++)
+        for (size_t j = 0; strcmp(study->axes[i].path, "device.threads") == 0 && j < study->axes[i].n; j++) {
+            if (!ifm_parse_u64(study->axes[i].texts[j], &threads) || threads == 0)
+                return 0;
+            most = threads > most ? threads : most;
+        }
+    return (unsigned)most;
+}
+
 static const char *make_run_id(const struct ifm_study *study, struct ifm_arena *arena)
 {
     const char *text = ifm_arena_printf(arena, "%s %llu %lld", study->config_hash, (unsigned long long)study->seed,
@@ -70,14 +83,45 @@ enum ifm_status ifm_story_plan(const struct ifm_config *config, struct ifm_arena
                                   .instruments = instruments,
                                   .measure = &ifm_section_measure};
     const struct ifm_device_ops *device = ifm_device_find(device_name(config));
-    IFM_TRY(device->describe((unsigned)ifm_config_device(config)->threads, &catalog.machine, error));
+    IFM_TRY(device->describe(threads_asked(study), &catalog.machine, error));
     if (device == &ifm_device_cpu) {
         const char **isas = IFM_ARENA_ARRAY(arena, const char *, MOST_ISAS);
         catalog.machine.n_isas = ifm_isa_supported(isas, MOST_ISAS);
         catalog.machine.isas = isas;
         catalog.n_instruments = list_instruments(instruments); /* a scripted device has nothing to observe */
     }
-    return ifm_plan_build(study, &catalog, make_run_id(study, arena), arena, plan, error);
+    enum ifm_status status = ifm_plan_build(study, &catalog, make_run_id(study, arena), arena, plan, error);
+    if (status != IFM_OK) {
+        ifm_config_locate(config, error);
+        return status;
+    }
+    return ifm_check_gates(*plan, study->gate_places, arena, error);
+}
+
+enum ifm_status ifm_story_check_plan(const char *where, const struct ifm_config *config, const struct ifm_plan *plan,
+                                     struct ifm_error *error)
+{
+    const struct ifm_study *study = ifm_config_study(config);
+    struct ifm_arena *arena = ifm_arena_create();
+    struct ifm_plan wanted = *plan;
+    wanted.config_hash = study->config_hash;
+    wanted.seed = study->seed;
+    wanted.gates = study->gates;
+    wanted.n_gates = study->n_gates;
+    wanted.cells = IFM_ARENA_ARRAY(arena, struct ifm_cell, plan->n_cells + 1);
+    for (size_t i = 0; i < plan->n_cells; i++) {
+        wanted.cells[i] = plan->cells[i];
+        wanted.cells[i].measure = study->measure;
+        wanted.cells[i].measure.cache = plan->cells[i].measure.cache; /* a cell may sweep it */
+    }
+    json_t *has = ifm_plan_to_json(plan), *wants = ifm_plan_to_json(&wanted);
+    bool same = json_equal(has, wants);
+    json_decref(has);
+    json_decref(wants);
+    ifm_arena_destroy(arena);
+    return same ? IFM_OK
+                : ifm_fail(error, IFM_INVALID, where, "one of the two was edited; measure again into a new folder",
+                           "rule-04: its gates, measure settings or seed are not those of config.lock.json");
 }
 
 const char *ifm_story_out(const struct ifm_options *options, const struct ifm_plan *plan, struct ifm_arena *arena)
@@ -132,13 +176,23 @@ static void show_progress(void *context, const struct ifm_cell *cell, double fra
     fprintf(stderr, "\r\033[K%3.0f %%  %s  about %.0f s left", 100 * fraction, cell->name, remaining_s);
 }
 
-static struct ifm_run_options run_options(const struct ifm_config *config, const char *dir, bool resume)
+/* The device opens with as many workers as the largest cell needs; smaller cells use the first of them. */
+static unsigned most_threads(const struct ifm_plan *plan)
+{
+    unsigned most = 1;
+    for (size_t i = 0; i < plan->n_cells; i++)
+        most = plan->cells[i].threads > most ? plan->cells[i].threads : most;
+    return most;
+}
+
+static struct ifm_run_options run_options(const struct ifm_config *config, const struct ifm_plan *plan, const char *dir,
+                                          bool resume)
 {
     const struct ifm_device_config *device = ifm_config_device(config);
     return (struct ifm_run_options){
         .dir = dir,
         .resume = resume,
-        .device = {.threads = (unsigned)device->threads,
+        .device = {.threads = most_threads(plan),
                    .huge_pages = device->huge_pages,
                    .script = device->script,
                    .resumed = resume,
@@ -149,7 +203,7 @@ static struct ifm_run_options run_options(const struct ifm_config *config, const
 enum ifm_status ifm_story_measure(const char *dir, const struct ifm_config *config, const struct ifm_plan *plan,
                                   bool resume, bool quiet, struct ifm_error *error)
 {
-    struct ifm_run_options options = run_options(config, dir, resume);
+    struct ifm_run_options options = run_options(config, plan, dir, resume);
     int64_t last_ns = 0;
     bool show = !quiet && isatty(STDERR_FILENO);
     if (show)
@@ -184,7 +238,12 @@ enum ifm_status ifm_story_dry_run(const struct ifm_config *config, const struct 
 {
     struct ifm_arena *arena = ifm_arena_create();
     struct ifm_estimate *cells = IFM_ARENA_ARRAY(arena, struct ifm_estimate, plan->n_cells + 1), total;
-    struct ifm_run_options run = run_options(config, "", false);
+    struct ifm_run_options run = run_options(config, plan, "", false);
+    if (options->format != IFM_FORMAT_TABLE && options->format != IFM_FORMAT_JSON) {
+        ifm_arena_destroy(arena);
+        return ifm_fail(error, IFM_USAGE, "--format", "choose table or json",
+                        "a dry run has no numbers to list in this format");
+    }
     enum ifm_status status = ifm_run_estimate(plan, &run, cells, &total, error);
     if (status == IFM_OK && options->format == IFM_FORMAT_JSON) {
         json_t *json = json_pack("{s:o, s:f, s:f, s:f}", "plan", ifm_plan_to_json(plan), "seconds", total.seconds,

@@ -229,6 +229,18 @@ enum ifm_status ifm_config_file(struct ifm_config *config, const char *path, str
     return status;
 }
 
+void ifm_config_locate(const struct ifm_config *config, struct ifm_error *error)
+{
+    const struct ifm_slot *slot = ifm_config_find(config, error->where);
+    if (slot == NULL || slot->rank < IFM_RANK_FILE)
+        return;
+    for (size_t i = 0; i < config->n_arms; i++) /* an arm may have set it instead */
+        for (size_t j = 0; j < config->arms[i].n_set; j++)
+            if (strcmp(config->arms[i].set[j].path, slot->row->path) == 0)
+                return;
+    snprintf(error->where, sizeof error->where, "%s", slot->where);
+}
+
 const struct ifm_study *ifm_config_study(const struct ifm_config *config)
 {
     return &config->study;

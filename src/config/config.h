@@ -58,6 +58,8 @@ const char *ifm_config_nearest_flag(const struct ifm_config *config, const char 
 
 /* Resolve: apply preset and precedence, check ranges and cross-field rules, hash. */
 IFM_CHECKED enum ifm_status ifm_config_resolve(struct ifm_config *config, struct ifm_error *error);
+/* An error that is about a parameter by its path gets the place where that parameter was set, if anybody set it. */
+void ifm_config_locate(const struct ifm_config *config, struct ifm_error *error);
 const struct ifm_study *ifm_config_study(const struct ifm_config *config);
 const struct ifm_device_config *ifm_config_device(const struct ifm_config *config);
 /* config.lock.json (new reference): {"schema", "parameters": {every path: value or list}, "arms", "gates", "hash"}.

@@ -274,6 +274,7 @@ enum ifm_status ifm_config_gates(const struct ifm_source *source, const struct i
     for (const struct ifm_node *item = node->first; item != NULL; item = item->next, n++)
         IFM_TRY(bind_gate(source, item, gates, places, n, error));
     config->gates = gates;
+    config->study.gate_places = places;
     config->n_gates = n;
     return IFM_OK;
 }

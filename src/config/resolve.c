@@ -150,6 +150,13 @@ static enum ifm_status check_rules(const struct ifm_config *config, struct ifm_e
                         "lower measure.blocks_min or raise measure.blocks_max",
                         "measure.blocks_min (%llu) is above measure.blocks_max (%llu)",
                         (unsigned long long)measure->blocks_min, (unsigned long long)measure->blocks_max);
+    const struct ifm_slot *cache = ifm_config_find(config, "measure.cache");
+    for (size_t i = 0; measure->inner > 1 && i < cache->n; i++)
+        if (strcmp(cache->texts[i], "cold") == 0)
+            return ifm_fail(error, IFM_USAGE, ifm_config_find(config, "measure.inner")->where,
+                            "leave measure.inner out, or choose measure.cache=hot",
+                            "measure.inner is %llu, but a cold sample is one step: a second would find warm caches",
+                            (unsigned long long)measure->inner);
     const struct ifm_slot *kind = ifm_config_find(config, "device.kind");
     const struct ifm_slot *script = ifm_config_find(config, "device.script");
     if (script->texts[0][0] != '\0' && strcmp(kind->texts[0], "fake") != 0)

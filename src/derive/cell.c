@@ -21,7 +21,7 @@ static bool log_rate(const struct ifm_cell_work *work, const struct ifm_arm_work
     struct ifm_arena *scratch = ifm_arena_create();
     double *logs = IFM_ARENA_ARRAY(scratch, double, work->n_blocks + 1);
     size_t n = ifm_arm_logs(work, arm, false, logs, NULL);
-    bool made = ifm_log_mean_of(logs, n, arm->quantum, IFM_BLOCKS_IN_SERIES, out);
+    bool made = ifm_log_mean_of(logs, n, arm->quantum, out);
     out->mean = made ? log(ifm_ceiling_amount(arm->arm, kind)) - out->mean : 0.0;
     ifm_arena_destroy(scratch);
     return made;
@@ -54,10 +54,13 @@ bool ifm_ceiling_share(const struct ifm_cell_work *work, const struct ifm_arm_wo
     double amount = ifm_ceiling_amount(arm->arm, kind);
     if (best == NULL || amount <= 0 || arm->broken != NULL)
         return false;
+    /* A probe that fits the caches says nothing about the memory that serves this arm. */
+    if (kind != IFM_CEILING_FLOPS && best->cache_resident && !arm->cache_resident)
+        return false;
     struct ifm_arena *scratch = ifm_arena_create();
     double *logs = IFM_ARENA_ARRAY(scratch, double, work->n_blocks + 1);
     size_t n = ifm_pair_logs(work, best, arm, false, logs, NULL);
-    bool made = ifm_log_mean_of(logs, n, hypot(best->quantum, arm->quantum), IFM_BLOCKS_PAIRED, out);
+    bool made = ifm_log_mean_of(logs, n, hypot(best->quantum, arm->quantum), out);
     if (made)
         out->mean += log(amount / ifm_ceiling_amount(best->arm, kind));
     ifm_arena_destroy(scratch);
@@ -136,7 +139,9 @@ static struct ifm_value share_value(struct ifm_derivation *d, const struct ifm_c
     struct ifm_log_mean share;
     const struct ifm_arm_work *ceiling;
     if (!ifm_ceiling_share(work, arm, kind, &share, &ceiling))
-        return ifm_value_absent("the arm and a usable ceiling have no block in common", "", 0, "blocks");
+        return ifm_value_absent("there is no usable ceiling: none shares a block with the arm, or its probe "
+                                "fits the caches and the arm does not",
+                                "", 0, "blocks");
     struct ifm_value value = ifm_value_real(100.0 * exp(share.mean), (int64_t)share.n, "blocks");
     struct ifm_interval interval;
     if (ifm_log_mean_interval(&share, IFM_LEVEL, &interval))
@@ -182,7 +187,7 @@ static struct sweep gather_sweep(const struct ifm_cell_work *work, struct ifm_ar
         struct ifm_log_mean mean;
         if (!ifm_derive_is_cache_probe(arm->arm) || arm->broken != NULL || arm->refusal.rule != NULL)
             continue;
-        if (!ifm_log_mean_of(logs, ifm_arm_logs(work, arm, false, logs, NULL), arm->quantum, IFM_BLOCKS_PAIRED, &mean))
+        if (!ifm_log_mean_of(logs, ifm_arm_logs(work, arm, false, logs, NULL), arm->quantum, &mean))
             continue;
         double loads = arm->arm->ledger.rows > 0 ? (double)arm->arm->ledger.rows : 1.0;
         double size = probe_size(arm->arm), ns = exp(mean.mean) / loads;

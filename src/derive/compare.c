@@ -31,9 +31,9 @@ static bool compare(const struct ifm_cell_work *work, const struct ifm_arm_work 
     struct ifm_arena *scratch = ifm_arena_create();
     double *logs = IFM_ARENA_ARRAY(scratch, double, work->n_blocks + 1);
     *out = (struct comparison){.n = ifm_pair_logs(work, arm, work->baseline, unmarked, logs, NULL)};
-    bool made =
-        ifm_log_mean_of(logs, out->n, hypot(arm->quantum, work->baseline->quantum), IFM_BLOCKS_PAIRED, &out->mean) &&
-        ifm_log_mean_interval(&out->mean, 0.95, &out->at95) && ifm_log_mean_interval(&out->mean, 0.90, &out->at90);
+    bool made = ifm_log_mean_of(logs, out->n, hypot(arm->quantum, work->baseline->quantum), &out->mean) &&
+                ifm_log_mean_interval(&out->mean, 0.95, &out->at95) &&
+                ifm_log_mean_interval(&out->mean, 0.90, &out->at90);
     ifm_arena_destroy(scratch);
     if (made)
         out->word = decide(out, work->cell->measure.margin);
@@ -51,10 +51,11 @@ static struct ifm_value change_value(const struct comparison *c, const char *wor
 /* The effect that this many blocks of this noise would show with 80 % probability at the 5 % level. */
 static struct ifm_value mde_value(const struct comparison *c)
 {
-    double t975, t80, df = (double)c->n - 1.0;
+    double t975, t80, df = c->mean.n_effective - 1.0;
     if (ifm_stats_t_quantile(0.975, df, &t975) != IFM_STAT_OK || ifm_stats_t_quantile(0.8, df, &t80) != IFM_STAT_OK)
         return ifm_value_absent("no quantile of t for these blocks", "", (int64_t)c->n, "blocks");
-    return ifm_value_real(100.0 * expm1((t975 + t80) * c->mean.sd / sqrt((double)c->n)), (int64_t)c->n, "blocks");
+    return ifm_value_real(100.0 * expm1((t975 + t80) * c->mean.sd / sqrt(c->mean.n_effective)), (int64_t)c->n,
+                          "blocks");
 }
 
 /* How many times fewer bytes or operations the arm has than the baseline: what its design can explain; 0 = no ledger.

@@ -28,8 +28,7 @@ static double effective_blocks(const double *logs, size_t n)
     return effective < 3.0 ? 3.0 : effective;
 }
 
-bool ifm_log_mean_of(const double *logs, size_t n, double quantum, enum ifm_dependence dependence,
-                     struct ifm_log_mean *out)
+bool ifm_log_mean_of(const double *logs, size_t n, double quantum, struct ifm_log_mean *out)
 {
     double mean;
     if (ifm_stats_mean(logs, n, &mean) != IFM_STAT_OK)
@@ -40,7 +39,7 @@ bool ifm_log_mean_of(const double *logs, size_t n, double quantum, enum ifm_depe
     /* Equal blocks are equal only to the clock's tick: a uniform error of one tick remains. */
     double tick = quantum / sqrt(12.0);
     *out = (struct ifm_log_mean){n, moments.mean, moments.sd > tick ? moments.sd : tick, (double)n};
-    if (dependence == IFM_BLOCKS_IN_SERIES && n >= 10)
+    if (n >= 10)
         out->n_effective = effective_blocks(logs, n);
     return true;
 }

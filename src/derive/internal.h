@@ -182,11 +182,10 @@ struct ifm_log_mean {
     size_t n;
     double mean, sd, n_effective;
 };
-enum ifm_dependence { IFM_BLOCKS_PAIRED, IFM_BLOCKS_IN_SERIES };
-/* Mean of `n` logarithms; sd is at least `quantum` / sqrt(12). In series: corrected for autocorrelation where it is
- * visible (n >= 10). False when n == 0. */
-bool ifm_log_mean_of(const double *logs, size_t n, double quantum, enum ifm_dependence dependence,
-                     struct ifm_log_mean *out);
+/* Mean of `n` logarithms in time order; sd is at least `quantum` / sqrt(12), and n_effective is corrected for
+ * autocorrelation where it is visible (n >= 10): pairing removes what two arms share, not what one of them remembers.
+ * False when n == 0. */
+bool ifm_log_mean_of(const double *logs, size_t n, double quantum, struct ifm_log_mean *out);
 /* False below IFM_BLOCKS_NEEDED blocks. */
 bool ifm_log_mean_interval(const struct ifm_log_mean *mean, double level, struct ifm_interval *out);
 /* The arm's blocks in order, `unmarked` only those without a mark; returns how many. */

@@ -44,6 +44,16 @@ static void gather(const struct ifm_cell_work *work, const struct ifm_arm_work *
     s->tails = arm->inner_high <= 1;
 }
 
+/* Slots that lie in time order are worth fewer than their number when one resembles the one before it. */
+static double independent_slots(const double *values, size_t n)
+{
+    double lag1, effective;
+    if (ifm_stats_autocorrelation(values, n, &lag1) != IFM_STAT_OK ||
+        ifm_stats_effective_size(n, lag1, &effective) != IFM_STAT_OK)
+        return (double)n;
+    return effective;
+}
+
 /* The smaller of two effective sizes: lag 1 sees short memory, batch means over slots see what lasts a slot. */
 static void weigh(struct samples *s, double *lag1, bool *has_lag1)
 {
@@ -71,7 +81,8 @@ static struct ifm_value mean_of(const struct samples *s)
         value.n = (int64_t)s->n_slots;
         value.n_of = "slots";
         if (s->n_slots >= IFM_BLOCKS_NEEDED && ifm_stats_moments(s->slot_mean, s->n_slots, &slots) == IFM_STAT_OK &&
-            ifm_stats_t_interval(mean, slots.sd, (double)slots.n, IFM_LEVEL, &interval) == IFM_STAT_OK)
+            ifm_stats_t_interval(mean, slots.sd, independent_slots(s->slot_mean, s->n_slots), IFM_LEVEL, &interval) ==
+                IFM_STAT_OK)
             ifm_value_bracket(&value, interval.low, interval.high, IFM_LEVEL);
     } else if (s->has_moments && s->n >= IFM_BLOCKS_NEEDED &&
                ifm_stats_t_interval(mean, s->moments.sd, s->effective, IFM_LEVEL, &interval) == IFM_STAT_OK) {
@@ -86,8 +97,9 @@ static void bracket_by_slots(struct samples *s, struct ifm_value *value)
     struct ifm_interval interval;
     value->n = (int64_t)s->n_slots;
     value->n_of = "slots";
+    size_t effective = (size_t)independent_slots(s->slot_median, s->n_slots); /* while they are in time order */
     ifm_stats_sort(s->slot_median, s->scratch, s->n_slots);
-    if (ifm_stats_quantile_interval(s->slot_median, s->n_slots, s->n_slots, 0.5, IFM_LEVEL, &interval, NULL) ==
+    if (ifm_stats_quantile_interval(s->slot_median, s->n_slots, effective, 0.5, IFM_LEVEL, &interval, NULL) ==
         IFM_STAT_OK)
         ifm_value_bracket(value, fmin(interval.low, value->number), fmax(interval.high, value->number), IFM_LEVEL);
 }

@@ -34,16 +34,17 @@ static void check_identity(struct ifm_derivation *d)
     {
         const json_t *meta = json_object_get(event, "meta");
         bool start = is_stage(event, "run_start"), end = is_stage(event, "run_done");
+        bool again = is_stage(event, "resume");
         starts += start;
         ends += end;
         interruptions += is_stage(event, "interrupted");
-        if (!start && !end)
+        if (!start && !end && !again)
             continue;
         const char *hash = text_of(meta, "config_hash"), *run = text_of(meta, "run_id");
         if (hash == NULL || strcmp(hash, d->plan->config_hash) != 0)
             refuse_run(d, ifm_arena_printf(d->arena, "run.log:%zu says configuration %.64s, the plan %s", i + 1,
                                            hash == NULL ? "(none)" : hash, d->plan->config_hash));
-        if (start && (run == NULL || strcmp(run, d->plan->run_id) != 0))
+        if (!end && (run == NULL || strcmp(run, d->plan->run_id) != 0))
             refuse_run(d, ifm_arena_printf(d->arena, "run.log:%zu says run %.64s, the plan %s", i + 1,
                                            run == NULL ? "(none)" : run, d->plan->run_id));
     }
@@ -52,6 +53,43 @@ static void check_identity(struct ifm_derivation *d)
     if (starts > 0 && ends == 0)
         ifm_derive_find_fault(d, IFM_SEVERITY_WARNING, "", "", "", "the run %s; `run --resume` goes on",
                               interruptions > 0 ? "was interrupted" : "did not finish");
+}
+
+/* A resumed run pools its blocks with those from before: they must come from one machine and one build. */
+static const char *const machine_paths[][2] = {
+    {"cpu", "model"},          {"cpu", "microcode"},      {"cpu", "online"},      {"cpu", "allowed"},
+    {"kernel", NULL},          {"memory", "total_bytes"}, {"binary", "compiler"}, {"binary", "version"},
+    {"binary", "build_flags"}, {"binary", "git_revision"}};
+
+static const json_t *at_path(const json_t *host, const char *const path[2])
+{
+    const json_t *part = json_object_get(host, path[0]);
+    return path[1] == NULL ? part : json_object_get(part, path[1]);
+}
+
+static void check_machine(struct ifm_derivation *d)
+{
+    size_t i;
+    json_t *event;
+    const json_t *first = NULL;
+    json_array_foreach((json_t *)d->facts->events, i, event)
+    {
+        const json_t *host = json_object_get(json_object_get(event, "meta"), "fingerprint");
+        if (!is_stage(event, "environment") || host == NULL)
+            continue;
+        first = first == NULL ? host : first;
+        for (size_t k = 0; k < sizeof machine_paths / sizeof machine_paths[0]; k++) {
+            const char *const *path = machine_paths[k];
+            const json_t *now = at_path(host, path), *was = at_path(first, path);
+            if (now == was || json_equal((json_t *)now, (json_t *)was))
+                continue;
+            refuse_run(d, ifm_arena_printf(d->arena,
+                                           "run.log:%zu: the run was resumed on another machine or by another build: "
+                                           "%s%s%s differs from that of its start",
+                                           i + 1, path[0], path[1] == NULL ? "" : ".", path[1] == NULL ? "" : path[1]));
+            return;
+        }
+    }
 }
 
 /* ---- locks ---- */
@@ -180,6 +218,7 @@ static void check_load(struct ifm_derivation *d)
 void ifm_rules_run(struct ifm_derivation *d)
 {
     check_identity(d);
+    check_machine(d);
     check_locks(d);
     check_load(d);
 }

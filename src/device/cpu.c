@@ -50,6 +50,8 @@ static enum ifm_status cpu_describe(unsigned threads, struct ifm_machine *out, s
     out->cpus_allowed = ifm_host_cpus_allowed();
     out->memory_available = ifm_host_memory_available();
     ifm_host_caches(out->cache_reported, IFM_CACHE_LEVELS);
+    unsigned cpus[IFM_CPUS_MAX];
+    out->llc_instances = ifm_host_llc_instances(cpus, ifm_host_cpus(cpus, out->threads));
     out->isas = ifm_host_isas(&out->n_isas);
     return IFM_OK;
 }

@@ -15,6 +15,7 @@ struct ifm_machine {
     uint64_t memory_available;                 /* bytes this process may still take (MemAvailable and cgroup limit) */
     uint64_t cache_reported[IFM_CACHE_LEVELS]; /* data or unified caches L1..L4 as the system reports them, one
                                                   instance, bytes; 0 = not reported */
+    unsigned llc_instances;  /* last-level caches behind the worker threads together; 0 = not known, taken as one */
     const char *const *isas; /* instruction sets this device can run, best first: "avx512", "avx2", "sse2", "scalar" */
     size_t n_isas;
 };
@@ -26,6 +27,13 @@ static inline uint64_t ifm_machine_llc(const struct ifm_machine *machine)
         if (machine->cache_reported[level] != 0)
             return machine->cache_reported[level];
     return (uint64_t)32 << 20;
+}
+
+/* All last-level caches that the worker threads can fill together: what a working set that memory serves must exceed.
+ */
+static inline uint64_t ifm_machine_llc_total(const struct ifm_machine *machine)
+{
+    return ifm_machine_llc(machine) * (machine->llc_instances > 0 ? machine->llc_instances : 1);
 }
 
 #endif

@@ -70,7 +70,8 @@ struct ifm_study {
     size_t n_arms;
     const struct ifm_gate *gates;
     size_t n_gates;
-    struct ifm_measure measure; /* the values of cells that do not sweep these rows */
+    const char *const *gate_places; /* "config.yaml:12:5" of each gate, for messages */
+    struct ifm_measure measure;     /* the values of cells that do not sweep these rows */
 };
 
 #endif

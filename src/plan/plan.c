@@ -86,9 +86,9 @@ static unsigned threads_of(const struct ifm_setting *settings, size_t n, const s
 {
     const char *text = ifm_setting_find(settings, n, "device.threads");
     uint64_t threads = 0;
-    if (text == NULL || !ifm_parse_u64(text, &threads) || threads == 0)
+    if (text == NULL || !ifm_parse_u64(text, &threads))
         return machine->threads;
-    return (unsigned)threads;
+    return threads == 0 ? machine->cpus_allowed : (unsigned)threads;
 }
 
 /* One latency pass with every passive instrument; instruments of other classes get passes of their own. */
@@ -130,11 +130,9 @@ static uint64_t cell_seed(uint64_t seed, unsigned index)
 /* Emptied caches serve nothing: in cold mode memory does, however small the working set. */
 static bool is_cache_resident(const struct ifm_cell *cell, const struct ifm_machine *machine)
 {
-    if (cell->measure.cache == IFM_CACHE_COLD)
-        return false;
-    for (size_t i = 0; i < cell->n_arms; i++)
+    for (size_t i = 0; i < cell->n_arms && cell->measure.cache == IFM_CACHE_HOT; i++)
         if (cell->arms[i].role != IFM_ROLE_CEILING && cell->arms[i].working_set > 0 &&
-            cell->arms[i].working_set < 4 * ifm_machine_llc(machine))
+            cell->arms[i].working_set < 4 * ifm_machine_llc_total(machine))
             return true;
     return false;
 }
@@ -159,7 +157,9 @@ static enum ifm_status build_cell(const struct ifm_study *study, const struct if
     cell->measure = study->measure;
     if (catalog->measure != NULL)
         IFM_TRY(ifm_section_bind(catalog->measure, settings, scope->n, arena, &cell->measure, error));
-    struct ifm_arms_request request = {study, catalog, workload, settings, scope->n};
+    struct ifm_catalog own = *catalog; /* a cell may sweep its threads: amounts are those of its own */
+    own.machine.threads = cell->threads;
+    struct ifm_arms_request request = {study, &own, workload, settings, scope->n};
     IFM_TRY(ifm_plan_arms(&request, arena, cell, error));
     set_passes(cell, catalog, arena);
     cell->cache_resident = is_cache_resident(cell, &catalog->machine);

@@ -37,6 +37,13 @@ double ifm_event_reported_cache(const json_t *events, int level)
     return 0;
 }
 
+const char *ifm_event_machine(const json_t *events)
+{
+    const json_t *environment = json_object_get(ifm_event_meta(events, "environment"), "fingerprint");
+    const char *model = json_string_value(json_object_get(json_object_get(environment, "cpu"), "model"));
+    return model == NULL ? "" : model;
+}
+
 enum ifm_lock_state ifm_event_lock_state(const json_t *events)
 {
     enum ifm_lock_state state = IFM_LOCK_UNKNOWN;

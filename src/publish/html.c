@@ -1,6 +1,7 @@
 /* report.html: one page, no script, no network, readable on a phone, in the dark and on paper. */
 #include "publish/html.h"
 #include "publish/compose.h"
+#include "publish/facts.h"
 #include <time.h>
 
 void ifm_html_escape(const char *text, struct ifm_text *out)
@@ -63,7 +64,14 @@ static void add_body(struct ifm_page *page)
 {
     struct ifm_text *out = page->out;
     char date[32];
-    ifm_text_add(out, "<body>\n<main>\n<header class=\"top\"><h1>Inferometer report</h1><span>run <code>");
+    ifm_text_add(out, "<body>\n<main>\n<header class=\"top\"><h1>Inferometer report</h1>");
+    const char *machine = ifm_event_machine(page->publication->events);
+    if (machine[0] != '\0') {
+        ifm_text_add(out, "<span>");
+        ifm_html_escape(machine, out);
+        ifm_text_add(out, "</span>");
+    }
+    ifm_text_add(out, "<span>run <code>");
     ifm_html_escape(page->publication->derived->run_id, out);
     ifm_text_printf(out, "</code></span><span>%s</span></header>\n", date_of(page->publication->events, date));
     ifm_html_verdict(page);

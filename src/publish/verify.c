@@ -48,7 +48,7 @@ static const char *name_of(const struct place *place)
 static enum ifm_status differs(const struct place *place, const json_t *file, const json_t *record,
                                struct ifm_error *error)
 {
-    return ifm_fail(error, IFM_INVALID, place->file,
+    return ifm_fail(error, IFM_INVALID, "",
                     "the file was edited, or made by another version; `inferometer derive` writes it anew",
                     "%s:%s: file says %s, record gives %s", place->file, name_of(place), shown(file, place->arena),
                     shown(record, place->arena));

@@ -140,7 +140,7 @@ static void build_findings(struct ifm_view_builder *builder)
     for (size_t i = 0; i < view->n_findings; i++) {
         struct ifm_view_finding *finding = &view->findings[i];
         finding->place = ifm_view_place(finding->first->cell, finding->first->arm, builder->arena);
-        if (finding->n > 1)
+        if (finding->n > 1 && !is_empty(finding->place))
             finding->place = ifm_arena_printf(builder->arena, "%s and %zu more", finding->place, finding->n - 1);
     }
     bool doubtful = view->n_findings > 0 && view->findings[0].first->severity == IFM_SEVERITY_INVALID;

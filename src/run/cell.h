@@ -52,7 +52,8 @@ IFM_CHECKED enum ifm_status ifm_cell_open(const struct ifm_cell *plan, struct if
  * or NULL. */
 IFM_CHECKED enum ifm_status ifm_cell_calibrate(struct ifm_cell_run *cell, const json_t *events,
                                                struct ifm_error *error);
-/* Compare each arm with its oracle and write the fact. */
+/* Compare each arm with its oracle and write the fact: of a step of its own ("before"), or of what the last timed step
+ * left ("after"). */
 IFM_CHECKED enum ifm_status ifm_cell_check(struct ifm_cell_run *cell, const char *when, struct ifm_error *error);
 void ifm_cell_close(struct ifm_cell_run *cell);
 

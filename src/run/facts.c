@@ -2,6 +2,7 @@
 #include "run/facts.h"
 
 #include "base/log.h"
+#include "base/text.h"
 #include "host/host.h"
 #include <stdio.h>
 #include <string.h>
@@ -33,6 +34,34 @@ static enum ifm_status load_fact(struct ifm_session *session, const char *when, 
     return ifm_fact_new(session, "load", true, json_pack("{s:s, s:o}", "when", when, "foreign_load", value), error);
 }
 
+/* The names of the knobs that are not locked. */
+static void list_open(const json_t *knobs, struct ifm_text *names)
+{
+    for (size_t i = 0; i < json_array_size(knobs); i++) {
+        const json_t *knob = json_array_get(knobs, i);
+        if (!json_is_true(json_object_get(knob, "locked")))
+            ifm_text_printf(names, "%s%s", names->size > 0 ? ", " : "",
+                            json_string_value(json_object_get(knob, "knob")));
+    }
+}
+
+enum ifm_status ifm_fact_locks(struct ifm_session *session, const char *when, bool required, struct ifm_error *error)
+{
+    json_t *knobs = ifm_host_locks();
+    struct ifm_text open = {0};
+    enum ifm_status status = IFM_OK;
+    list_open(knobs, &open);
+    if (required && open.size > 0)
+        status = ifm_fail(error, IFM_MISSING, "measure.locks",
+                          "lock them (`inferometer doctor` says how), or choose measure.locks=observed",
+                          "locks are required, and not locked: %s", open.data);
+    ifm_text_free(&open);
+    if (status == IFM_OK)
+        return ifm_fact_new(session, "locks", true, json_pack("{s:s, s:o}", "when", when, "knobs", knobs), error);
+    json_decref(knobs);
+    return status;
+}
+
 enum ifm_status ifm_fact_environment(struct ifm_session *session, const char *when, bool is_fake,
                                      struct ifm_error *error)
 {
@@ -41,8 +70,6 @@ enum ifm_status ifm_fact_environment(struct ifm_session *session, const char *wh
     if (strcmp(when, "before") == 0)
         IFM_TRY(ifm_fact_new(session, "environment", true, json_pack("{s:o}", "fingerprint", ifm_host_fingerprint()),
                              error));
-    json_t *locks = json_pack("{s:s, s:o}", "when", when, "knobs", ifm_host_locks());
-    IFM_TRY(ifm_fact_new(session, "locks", true, locks, error));
     return load_fact(session, when, is_fake, error);
 }
 

@@ -17,7 +17,11 @@ struct ifm_session {
 /* Write one fact; steals `meta`. */
 IFM_CHECKED enum ifm_status ifm_fact_new(struct ifm_session *session, const char *stage, bool ok, json_t *meta,
                                          struct ifm_error *error);
-/* The whole environment, locks and foreign load, `when` = "before" or "after". */
+/* The state of every lock as read back, `when` = "before" or "after"; a device that is open has pinned its threads.
+ * When all are `required` and one is not locked, IFM_MISSING names it and nothing is written. */
+IFM_CHECKED enum ifm_status ifm_fact_locks(struct ifm_session *session, const char *when, bool required,
+                                           struct ifm_error *error);
+/* The environment (before) and the foreign load, `when` = "before" or "after". */
 IFM_CHECKED enum ifm_status ifm_fact_environment(struct ifm_session *session, const char *when, bool is_fake,
                                                  struct ifm_error *error);
 IFM_CHECKED enum ifm_status ifm_fact_check(struct ifm_session *session, const char *cell, const char *arm,

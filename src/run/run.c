@@ -200,6 +200,17 @@ static void set_time_base(struct execution *execution)
     execution->session.offset_ns = start == NULL || execution->is_fake || elapsed < 0 ? 0 : elapsed;
 }
 
+/* Rule 8: where real locks are required and one is open, nothing is measured at all. The locks are read back with the
+ * device open, since opening it is what pins the threads. */
+static enum ifm_status check_locks(struct execution *execution, struct ifm_error *error)
+{
+    const struct ifm_plan *plan = execution->plan;
+    bool required = false;
+    for (size_t i = 0; i < plan->n_cells; i++)
+        required |= plan->cells[i].measure.locks == IFM_LOCKS_REQUIRED;
+    return ifm_fact_locks(&execution->session, "before", required, error);
+}
+
 /* The environment is read before the device pins this thread, and the device opened after. */
 static enum ifm_status start_session(struct execution *execution, struct ifm_error *error)
 {
@@ -215,7 +226,7 @@ static enum ifm_status start_session(struct execution *execution, struct ifm_err
                         execution->plan->device);
     IFM_TRY(ops->open(&execution->options->device, &execution->device, error));
     set_time_base(execution);
-    return IFM_OK;
+    return check_locks(execution, error);
 }
 
 /* How an unfinished session ended; its own failure to be written would not be news. */
@@ -232,6 +243,8 @@ static enum ifm_status run_session(struct execution *execution, struct ifm_error
     enum ifm_status status = start_session(execution, error);
     if (status == IFM_OK)
         status = run_cells(execution, error);
+    if (status == IFM_OK)
+        status = ifm_fact_locks(&execution->session, "after", false, error);
     if (execution->device != NULL)
         execution->device->ops->close(execution->device);
     if (status != IFM_OK) {

@@ -92,7 +92,7 @@ static void describe_shapes(const struct settings *s, const struct ifm_machine *
                             struct ifm_arm_list *arms)
 {
     const struct probe *probe = &probes[s->probe];
-    uint64_t size = s->size != 0 ? s->size : larger(256 * MIB, ifm_data_mul(4, ifm_machine_llc(machine)));
+    uint64_t size = s->size != 0 ? s->size : larger(256 * MIB, ifm_data_mul(4, ifm_machine_llc_total(machine)));
     *arms = (struct ifm_arm_list){IFM_ARENA_ARRAY(arena, struct ifm_arm, SHAPES_MOST), 0};
     for (size_t i = 0; i < SHAPES_MOST; i++) {
         const struct ifm_kernel *kernel =

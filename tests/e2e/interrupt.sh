@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # Ctrl-C ends a run with status 130, keeps every whole block, and --resume finishes it.
 source "$(dirname "$0")/lib.sh"
-"$INFEROMETER" null --ceilings none --threads 1 --override null.spin=2000000 --mde 0.000001 --cap 4s \
+"$INFEROMETER" null --ceilings none --threads 1 --override null.spin=200000 --repeats 60000 \
     --out out >/dev/null 2>errors &
 pid=$!
 for _ in $(seq 100); do
     [ -d out/samples ] && [ "$(cat out/samples/*-slots.csv 2>/dev/null | wc -l)" -gt 40 ] && break
     sleep 0.1
 done
-kill -INT "$pid"
+kill -INT "$pid" || fail "the run had ended already: $(cat errors)"
 status=0
 wait "$pid" || status=$?
 [ "$status" = 130 ] || fail "exit status $status after SIGINT, not 130: $(cat errors)"

@@ -82,6 +82,21 @@ static void cache_resident_cells_are_named(void **state)
     fx_stop(&fx);
 }
 
+/* In cold mode memory serves a small working set too: its rate is held against the memory's ceiling. */
+static void cold_cells_are_not_cache_resident(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start(&fx, 200000, 56180, true);
+    fx.cells[0].cache_resident = true;
+    fx.cells[0].measure.cache = IFM_CACHE_COLD;
+    fx_derive(&fx);
+    assert_null(fx_finding(&fx, "rule-03", "cache-resident"));
+    fx_expect(&fx, "other", "read_bytes_per_s", IFM_STATE_REFUSED, "read ceiling");
+    fx_expect(&fx, "base", "ceiling_read_percent", IFM_STATE_OK, "");
+    fx_stop(&fx);
+}
+
 /* Twice as fast with the same bytes and operations: the baseline was at half its ceiling, and that is said. */
 static void speedup_beyond_the_ratio_tells_of_the_baseline(void **state)
 {
@@ -128,6 +143,7 @@ int main(void)
         cmocka_unit_test(above_the_ceiling_is_refused),
         cmocka_unit_test(above_the_flop_ceiling_is_refused),
         cmocka_unit_test(cache_resident_cells_are_named),
+        cmocka_unit_test(cold_cells_are_not_cache_resident),
         cmocka_unit_test(speedup_beyond_the_ratio_tells_of_the_baseline),
         cmocka_unit_test(speedup_beyond_the_ratio_needs_a_ceiling),
         cmocka_unit_test(speedup_within_the_ratio_stands_alone),

@@ -140,6 +140,42 @@ static void derived_numbers_of_another_plan_are_named(void **state)
     fx_stop(&fx);
 }
 
+static void fingerprint(struct fixture *fx, const char *model)
+{
+    fx_event(fx, "environment", json_pack("{s:{s:{s:s}, s:s}}", "fingerprint", "cpu", "model", model, "kernel", "6.1"));
+}
+
+/* A run that was begun on one machine and resumed on another pools two populations. */
+static void a_run_resumed_on_another_machine_is_refused(void **state)
+{
+    (void)state;
+    for (int other = 0; other < 2; other++) {
+        struct fixture fx;
+        fx_start(&fx);
+        fx_generate(&fx);
+        fingerprint(&fx, "one");
+        fx_event(&fx, "resume", json_pack("{s:s, s:s}", "run_id", "0123456789ab", "config_hash", "cafe"));
+        fingerprint(&fx, other ? "two" : "one");
+        fx_end_events(&fx);
+        fx_derive(&fx);
+        fx_expect(&fx, "base", "step_ns", other ? IFM_STATE_REFUSED : IFM_STATE_OK, other ? "cpu.model" : "");
+        fx_stop(&fx);
+    }
+}
+
+static void a_resume_of_another_configuration_is_refused(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    fx_start(&fx);
+    fx_generate(&fx);
+    fx_event(&fx, "resume", json_pack("{s:s, s:s}", "run_id", "0123456789ab", "config_hash", "beef"));
+    fx_end_events(&fx);
+    fx_derive(&fx);
+    fx_expect(&fx, "base", "step_ns", IFM_STATE_REFUSED, "rule-04");
+    fx_stop(&fx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -151,6 +187,8 @@ int main(void)
         cmocka_unit_test(another_run_is_refused),
         cmocka_unit_test(a_record_without_a_start_is_refused),
         cmocka_unit_test(derived_numbers_of_another_plan_are_named),
+        cmocka_unit_test(a_run_resumed_on_another_machine_is_refused),
+        cmocka_unit_test(a_resume_of_another_configuration_is_refused),
     };
     return cmocka_run_group_tests_name("rule_04", tests, NULL, NULL);
 }

@@ -186,6 +186,84 @@ static void dependent_blocks_widen_the_interval(void **state)
     assert_true(width[1] > 1.5 * width[0]);
 }
 
+/* Make arm 1 wander: AR(1) with coefficient 0.9 from block to block, which pairing cannot remove. */
+static void wander(struct fixture *fx, double size)
+{
+    struct ifm_record *r = &fx->parts[0].record;
+    struct ifm_random random = ifm_random_start(fx->seed, 99);
+    double memory = 0;
+    uint32_t block = UINT32_MAX;
+    int64_t late = 0;
+    for (size_t k = 0; k < r->n_slots; k++) {
+        struct ifm_slot *slot = &r->slots[k];
+        if (slot->block != block)
+            memory = 0.9 * memory + sqrt(1 - 0.81) * size * ifm_random_normal(&random);
+        block = slot->block;
+        slot->start_ns += late;
+        for (size_t i = r->first[k]; i < r->first[k + 1]; i++) {
+            int64_t more = slot->arm == 1 ? (int64_t)llround(expm1(memory) * (double)r->samples[i].duration_ns) : 0;
+            r->samples[i].start_ns += late;
+            r->samples[i].duration_ns += more;
+            late += more;
+        }
+        slot->end_ns += late;
+    }
+}
+
+/* Two equal arms, one of which wanders: blocks that resemble their neighbours are not so many witnesses. Taken as
+ * independent, they would call it faster or slower in every second run. */
+static void a_wandering_arm_is_rarely_called_different(void **state)
+{
+    (void)state;
+    unsigned different = 0, runs = 60;
+    for (unsigned run = 0; run < runs; run++) {
+        struct fixture fx;
+        fx_start(&fx);
+        fx.blocks = 100;
+        fx.samples = 3;
+        fx.noise = 0.001;
+        fx.seed = 1000 + run;
+        fx_generate(&fx);
+        wander(&fx, 0.05);
+        fx_end_events(&fx);
+        fx_derive(&fx);
+        const struct ifm_value *change = fx_value(&fx, "other", "change_percent");
+        different += change->state == IFM_STATE_OK && (change->low > 0 || change->high < 0);
+        fx_stop(&fx);
+    }
+    if (different > runs / 5)
+        fail_msg("%u of %u A/A runs exclude a change of zero", different, runs);
+}
+
+/* Above 10000 samples, mean and median are bracketed by slots, and slots remember as blocks do. */
+static void dependent_slots_widen_mean_and_median(void **state)
+{
+    (void)state;
+    double mean[2], median[2];
+    for (int k = 0; k < 2; k++) {
+        struct fixture fx;
+        fx_start(&fx);
+        fx.blocks = 300;
+        fx.samples = 20;
+        fx.noise = 0.001;
+        fx.block_noise = 0.01;
+        fx.ar = k == 0 ? 0.0 : 0.9;
+        fx_generate(&fx);
+        fx_end_events(&fx);
+        fx_derive(&fx);
+        const struct ifm_value *m = fx_value(&fx, "base", "latency_ns_mean");
+        const struct ifm_value *p = fx_value(&fx, "base", "latency_ns_p50");
+        assert_string_equal(m->n_of, "slots");
+        assert_true(m->has_interval && p->has_interval);
+        mean[k] = m->high - m->low;
+        median[k] = p->high - p->low;
+        fx_stop(&fx);
+    }
+    /* Two slots of a block share its noise in both; only what blocks remember of each other differs. */
+    assert_true(mean[1] > 1.5 * mean[0]);
+    assert_true(median[1] > 1.5 * median[0]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -198,6 +276,8 @@ int main(void)
         cmocka_unit_test(a_change_point_is_found),
         cmocka_unit_test(an_unsteady_warmup_and_a_loaded_machine_are_said),
         cmocka_unit_test(dependent_blocks_widen_the_interval),
+        cmocka_unit_test(a_wandering_arm_is_rarely_called_different),
+        cmocka_unit_test(dependent_slots_widen_mean_and_median),
     };
     return cmocka_run_group_tests_name("rule_07", tests, NULL, NULL);
 }

@@ -131,6 +131,9 @@ static void a_lone_arm_is_the_baseline_and_takes_ceilings_along(void **state)
     assert_int_equal(cell->arms[1].role, IFM_ROLE_CEILING);
     assert_string_equal(ifm_setting_find(cell->arms[1].settings, cell->arms[1].n_settings, "stream.size"), "1048576");
     assert_true(cell->cache_resident);
+    f->study.measure.cache = IFM_CACHE_COLD;
+    assert_int_equal(build(f), IFM_OK);
+    assert_false(f->plan->cells[0].cache_resident); /* emptied caches serve nothing */
 }
 
 static void probes_are_not_rivals(void **state)

@@ -437,6 +437,17 @@ static void the_fake_device_runs_no_kernel(void **context)
     fake->ops->close(fake);
 }
 
+/* A probe of memory exceeds all the caches that the threads fill together, not one of them. */
+static void the_default_probe_exceeds_every_cache(void **context)
+{
+    struct bench *bench = *context;
+    const struct ifm_setting settings[] = {{"stream.probe", "read"}, {"stream.size", "0"}, {"stream.isa", "auto"}};
+    bench->machine.llc_instances = 8; /* of 32 MiB each */
+    assert_int_equal(describe(bench, &ifm_workload_stream, settings, 3), IFM_OK);
+    for (size_t i = 0; i < bench->arms.n; i++)
+        assert_int_equal(bench->arms.items[i].working_set, (uint64_t)1 << 30);
+}
+
 int main(void)
 {
 #define WITH_BENCH(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
@@ -457,6 +468,7 @@ int main(void)
         WITH_BENCH(caches_arms_go_up_in_half_octaves),
         WITH_BENCH(a_cycle_is_one_cycle),
         WITH_BENCH(the_fake_device_runs_no_kernel),
+        WITH_BENCH(the_default_probe_exceeds_every_cache),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,81 @@
+/* Gates against the plan: a gate may name only metrics, cells and arms that exist. Measures nothing. */
+#include "cli/cli.h"
+
+#include "base/text.h"
+#include "derive/derive.h"
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST_NAMES = 512 };
+
+struct names {
+    const char *items[MOST_NAMES];
+    size_t n;
+};
+
+static void add_name(struct names *names, const char *name)
+{
+    if (names->n < MOST_NAMES)
+        names->items[names->n++] = name;
+}
+
+static enum ifm_status unknown(const struct ifm_gate *gate, const char *where, const char *what, const char *name,
+                               const struct names *known, const char *otherwise, struct ifm_error *error)
+{
+    const char *nearest = ifm_nearest(name, known->items, known->n);
+    enum ifm_status status = ifm_fail(error, IFM_USAGE, where, otherwise,
+                                      "gate '%s' names the %s '%s', which does not exist", gate->name, what, name);
+    if (nearest != NULL)
+        ifm_error_hint(error, "did you mean '%s'?", nearest);
+    return status;
+}
+
+static enum ifm_status check_metric(const struct ifm_gate *gate, const char *where, struct ifm_error *error)
+{
+    struct names known = {.n = 0};
+    for (size_t i = 0; ifm_derive_metric(i) != NULL; i++) {
+        if (strcmp(ifm_derive_metric(i), gate->metric) == 0)
+            return IFM_OK;
+        add_name(&known, ifm_derive_metric(i));
+    }
+    return unknown(gate, where, "metric", gate->metric, &known, "`inferometer explain` lists all metrics", error);
+}
+
+/* The arms of the cells that the gate is about, as "a, b, c" in the hint. */
+static enum ifm_status check_places(const struct ifm_gate *gate, const char *where, const struct ifm_plan *plan,
+                                    struct ifm_arena *arena, struct ifm_error *error)
+{
+    struct names cells = {.n = 0}, arms = {.n = 0};
+    bool cell_found = gate->cell[0] == '\0', arm_found = gate->arm[0] == '\0';
+    const char *list = "";
+    for (size_t i = 0; i < plan->n_cells; i++) {
+        const struct ifm_cell *cell = &plan->cells[i];
+        add_name(&cells, cell->name);
+        if (gate->cell[0] != '\0' && strcmp(gate->cell, cell->name) != 0)
+            continue;
+        cell_found = true;
+        for (size_t j = 0; j < cell->n_arms; j++) {
+            arm_found = arm_found || strcmp(cell->arms[j].name, gate->arm) == 0;
+            add_name(&arms, cell->arms[j].name);
+            if (i == 0 || gate->cell[0] != '\0')
+                list = ifm_arena_printf(arena, "%s%s %s", list, list[0] == '\0' ? "" : ",", cell->arms[j].name);
+        }
+        arm_found = arm_found || cell->unsupported[0] != '\0'; /* nothing is known of its arms */
+    }
+    if (!cell_found)
+        return unknown(gate, where, "cell", gate->cell, &cells,
+                       "`--dry-run` prints the cells; leave `cell` out for all", error);
+    return arm_found
+               ? IFM_OK
+               : unknown(gate, where, "arm", gate->arm, &arms, ifm_arena_printf(arena, "the arms are:%s", list), error);
+}
+
+enum ifm_status ifm_check_gates(const struct ifm_plan *plan, const char *const *places, struct ifm_arena *arena,
+                                struct ifm_error *error)
+{
+    for (size_t i = 0; i < plan->n_gates; i++) {
+        IFM_TRY(check_metric(&plan->gates[i], places[i], error));
+        IFM_TRY(check_places(&plan->gates[i], places[i], plan, arena, error));
+    }
+    return IFM_OK;
+}
