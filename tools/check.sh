@@ -25,7 +25,7 @@ build()
     else
         failed=$((failed + 1))
         grep -hE 'error|warning|CMake Error|FAILED' "$logs/$1-configure.log" "$logs/$1-build.log" 2>/dev/null | head -40
-        echo "failed: build $1; see $logs/$1-build.log"
+        echo "failed: $1: the build; see $logs/$1-*.log" | tee -a "$logs/named.txt"
         return 1
     fi
 }
