@@ -4,6 +4,9 @@
 #include <math.h>
 #include <string.h>
 
+/* Arms whose mean clocks differ by more than this share are not compared (rule 8). */
+#define CLOCK_BAND 0.02
+
 struct comparison {
     size_t n;
     struct ifm_log_mean mean; /* of ln(time of arm / time of baseline) */
@@ -148,6 +151,47 @@ static const char *word_without_marked(struct ifm_derivation *d, const struct if
     return "undecided";
 }
 
+/* Mean clock of the CPU over the arm's measured slots, kHz; 0 where it was not read back in each of them. */
+static double mean_clock_khz(const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
+{
+    const struct ifm_record *record = work->record;
+    int column = ifm_derive_column(record, "cpu_khz");
+    double sum = 0.0;
+    size_t n = 0;
+    for (size_t k = 0; column >= 0 && k < record->n_slots; k++) {
+        const struct ifm_slot *slot = &record->slots[k];
+        if (slot->phase != IFM_PHASE_MEASURE || slot->arm != arm->index)
+            continue;
+        if (slot->columns[column] == IFM_ABSENT)
+            return 0.0;
+        sum += (double)slot->columns[column];
+        n++;
+    }
+    return n == 0 ? 0.0 : sum / (double)n;
+}
+
+/* Rule 8, observed locks: where the arms ran at different clocks, the difference belongs to the operating point. */
+static const char *word_with_clocks(struct ifm_derivation *d, const struct ifm_cell_work *work,
+                                    const struct ifm_arm_work *arm, const char *word)
+{
+    double own = mean_clock_khz(work, arm), base = mean_clock_khz(work, work->baseline);
+    if (own <= 0.0 || base <= 0.0) {
+        if (work->cell->measure.locks == IFM_LOCKS_REQUIRED)
+            return word; /* the locks themselves are read back */
+        ifm_derive_find_fault(d, IFM_SEVERITY_NOTE, "rule-08", work->cell->name, arm->arm->name,
+                              "the clocks of this arm and of its baseline could not be read back and compared");
+        return word;
+    }
+    if (fabs(own / base - 1.0) <= CLOCK_BAND)
+        return word;
+    ifm_derive_find_fault(
+        d, IFM_SEVERITY_WARNING, "rule-08", work->cell->name, arm->arm->name,
+        "the arm ran at %.0f MHz and its baseline at %.0f MHz, more than %.0f %% apart: undecided, as "
+        "the difference belongs to the clock",
+        own / 1000.0, base / 1000.0, 100.0 * CLOCK_BAND);
+    return "undecided";
+}
+
 static bool is_compared(const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
 {
     return work->baseline != NULL && arm != work->baseline && arm->arm->role == IFM_ROLE_VARIANT &&
@@ -172,7 +216,7 @@ void ifm_derive_comparison(struct ifm_derivation *d, const struct ifm_cell_work 
                                      (int64_t)c.n, "blocks"));
         return;
     }
-    const char *word = word_without_marked(d, work, arm, &c);
+    const char *word = word_with_clocks(d, work, arm, word_without_marked(d, work, arm, &c));
     ifm_derive_emit(d, work, arm, IFM_M_CHANGE, change_value(&c, word));
     ifm_derive_emit(d, work, arm, IFM_M_SPEEDUP, speedup_value(d, work, arm, &c));
     ifm_derive_emit(d, work, arm, IFM_M_MDE, mde_value(&c));

@@ -130,7 +130,8 @@ static const struct ifm_finding *disputed(const struct ifm_derived *derived, con
         return NULL;
     for (size_t i = 0; i < derived->n_findings; i++) {
         const struct ifm_finding *f = &derived->findings[i];
-        if (strcmp(f->rule, "rule-02") == 0 && strcmp(f->cell, cell) == 0 && strcmp(f->arm, arm) == 0)
+        bool decides = strcmp(f->rule, "rule-02") == 0 || strcmp(f->rule, "rule-08") == 0;
+        if (decides && f->severity == IFM_SEVERITY_WARNING && strcmp(f->cell, cell) == 0 && strcmp(f->arm, arm) == 0)
             return f;
     }
     return NULL;
@@ -299,6 +300,35 @@ static void collect(struct judging *j, enum ifm_outcome outcome)
     }
 }
 
+static bool is_measured(const struct ifm_derived *derived, const char *cell)
+{
+    for (size_t i = 0; i < derived->n_numbers; i++) {
+        const struct ifm_number *number = &derived->numbers[i];
+        if (strcmp(number->metric, "step_ns") == 0 && strcmp(number->cell, cell) == 0 &&
+            number->value.state != IFM_STATE_ABSENT)
+            return true;
+    }
+    return false;
+}
+
+/* A run in which nothing was measured has no result to accept, gates or not: IFM_MISSING where this device cannot run
+ * any of the cells, IFM_INVALID otherwise. */
+static enum ifm_status nothing_measured(struct judging *j)
+{
+    bool lacking = true;
+    for (size_t c = 0; c < j->plan->n_cells; c++) {
+        const struct ifm_cell *cell = &j->plan->cells[c];
+        if (is_measured(j->derived, cell->name))
+            return IFM_OK;
+        lacking &= cell->unsupported != NULL && cell->unsupported[0] != '\0';
+    }
+    if (j->plan->n_cells == 0)
+        return IFM_OK;
+    add_reason(j, lacking ? ifm_arena_printf(j->arena, "nothing was measured: %s", j->plan->cells[0].unsupported)
+                          : "nothing was measured: no cell has a record");
+    return lacking ? IFM_MISSING : IFM_INVALID;
+}
+
 static void conclude(struct judging *j)
 {
     struct ifm_verdict *v = j->verdict;
@@ -332,7 +362,7 @@ static void conclude(struct judging *j)
     else if (unsound || blocked > lacking)
         v->exit_code = IFM_INVALID;
     else
-        v->exit_code = blocked > 0 ? IFM_MISSING : IFM_OK;
+        v->exit_code = blocked > 0 ? IFM_MISSING : v->n_gates > 0 ? IFM_OK : nothing_measured(j);
     if (v->outcome == IFM_OUTCOME_PASS)
         add_reason(
             j, ifm_arena_printf(j->arena, "every gate passes (%zu result%s)", v->n_gates, v->n_gates == 1 ? "" : "s"));

@@ -21,6 +21,7 @@ typedef enum ifm_status ifm_describe_fn(const struct ifm_setting *settings, size
 struct ifm_workload_entry {
     const char *name;
     ifm_describe_fn *describe;
+    unsigned most_threads; /* that it can use; 0 = as many as there are */
 };
 
 struct ifm_column {

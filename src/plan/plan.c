@@ -91,6 +91,11 @@ static unsigned threads_of(const struct ifm_setting *settings, size_t n, const s
     return threads == 0 ? machine->cpus_allowed : (unsigned)threads;
 }
 
+static unsigned at_most(unsigned threads, unsigned most)
+{
+    return most != 0 && threads > most ? most : threads;
+}
+
 /* One latency pass with every passive instrument; instruments of other classes get passes of their own. */
 static void set_passes(struct ifm_cell *cell, const struct ifm_catalog *catalog, struct ifm_arena *arena)
 {
@@ -154,6 +159,7 @@ static enum ifm_status build_cell(const struct ifm_study *study, const struct if
         return ifm_fail(
             error, IFM_USAGE, "device.threads", "ask for fewer threads, or widen the affinity mask (taskset)",
             "%u threads asked for, but this process may use %u CPUs", cell->threads, catalog->machine.cpus_allowed);
+    cell->threads = at_most(cell->threads, workload->most_threads);
     cell->measure = study->measure;
     if (catalog->measure != NULL)
         IFM_TRY(ifm_section_bind(catalog->measure, settings, scope->n, arena, &cell->measure, error));

@@ -153,6 +153,9 @@ const struct ifm_view *ifm_view_build(const struct ifm_publication *publication,
     struct ifm_view *view = IFM_ARENA_NEW(arena, struct ifm_view);
     struct ifm_view_builder builder = {.publication = publication, .arena = arena, .view = view};
     struct outcome_look look = look_of(publication->verdict->outcome);
+    /* Without gates nothing is accepted or rejected, but a record that nobody should use is not just "measured". */
+    if (publication->verdict->outcome == IFM_OUTCOME_NOT_GATED && publication->verdict->exit_code != IFM_OK)
+        look = (struct outcome_look){"INVALID", "invalid", IFM_TONE_BAD};
     view->index = ifm_index_build(publication->derived, arena);
     view->label = look.label;
     view->tone = look.tone;

@@ -76,7 +76,7 @@ struct ifm_view_finding {
 
 struct ifm_view {
     struct ifm_index index; /* of the derived numbers */
-    const char *label;      /* "PASS", "FAIL", "BLOCKED", "MEASURED" */
+    const char *label;      /* "PASS", "FAIL", "BLOCKED", "MEASURED", "INVALID" */
     enum ifm_tone tone;
     const char *const *reasons;
     size_t n_reasons;

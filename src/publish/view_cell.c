@@ -210,13 +210,58 @@ static void build_curve(struct ifm_view_builder *builder, const struct ifm_cell 
     qsort(out->curve, out->n_curve, sizeof *out->curve, compare_points);
 }
 
+static const char *setting_of(const struct ifm_arm *arm, const char *path)
+{
+    for (size_t i = 0; i < arm->n_settings; i++)
+        if (strcmp(arm->settings[i].path, path) == 0)
+            return arm->settings[i].text;
+    return "";
+}
+
+static bool is_axis(const struct ifm_cell *cell, const char *path)
+{
+    for (size_t i = 0; i < cell->n_axes; i++)
+        if (strcmp(cell->axes[i].path, path) == 0)
+            return true;
+    return false;
+}
+
+/* Do all arms that are compared agree on a setting? */
+static bool is_common(const struct ifm_cell *cell, const char *path, const char *text)
+{
+    for (size_t a = 0; a < cell->n_arms; a++)
+        if (cell->arms[a].role != IFM_ROLE_CEILING && strcmp(setting_of(&cell->arms[a], path), text) != 0)
+            return false;
+    return true;
+}
+
+/* The shape that all arms share, as far as the cell's name does not say it: "batch 4, kv_len 8192, "; "" for probes. */
+static const char *shape_of(struct ifm_view_builder *builder, const struct ifm_cell *cell)
+{
+    const char *shape = "";
+    size_t length = strlen(cell->workload);
+    for (size_t a = 0; a < cell->n_arms; a++) {
+        const struct ifm_arm *arm = &cell->arms[a];
+        if (arm->role != IFM_ROLE_BASELINE)
+            continue;
+        for (size_t i = 0; i < arm->n_settings; i++) {
+            const char *path = arm->settings[i].path, *text = arm->settings[i].text;
+            bool own = strncmp(path, cell->workload, length) == 0 && path[length] == '.';
+            bool silent = strcmp(text, "0") == 0 || strcmp(text, "auto") == 0; /* nothing was chosen */
+            if (own && !silent && !is_axis(cell, path) && is_common(cell, path, text))
+                shape = ifm_arena_printf(builder->arena, "%s%s %s, ", shape, path + length + 1, text);
+        }
+    }
+    return shape;
+}
+
 static const char *conditions_of(struct ifm_view_builder *builder, const struct ifm_cell *cell)
 {
     const char *cache = cell->measure.cache == IFM_CACHE_COLD ? "cold cache" : "hot cache";
     const char *threads =
         cell->threads == 1 ? "1 thread" : ifm_arena_printf(builder->arena, "%u threads", cell->threads);
     const char *margin = ifm_quantity_bare(cell->measure.margin * 100, "%", builder->arena);
-    return ifm_arena_printf(builder->arena, "%s, %s, margin ±%s%s", cache, threads, margin,
+    return ifm_arena_printf(builder->arena, "%s%s, %s, margin ±%s%s", shape_of(builder, cell), cache, threads, margin,
                             cell->cache_resident ? ", cache-resident" : "");
 }
 

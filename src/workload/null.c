@@ -103,6 +103,7 @@ const struct ifm_workload ifm_workload_null = {
     .name = "null",
     .purpose = "does nothing: measures the lab itself",
     .timed_region = "an empty step, or null.spin dependent additions",
+    .most_threads = 1,
     .params = &section,
     .describe = describe,
     .open = open_null,

@@ -17,6 +17,7 @@ struct ifm_workload {
     const char *name;
     const char *purpose;      /* one sentence for `inferometer workloads` */
     const char *timed_region; /* one sentence: what a sample contains */
+    unsigned most_threads;    /* 0 = as many as the cell has */
     const struct ifm_section *params;
     ifm_describe_fn *describe; /* pure: settings -> arms with ledgers */
     /* Allocate and generate by `seed`; touch everything; poison outputs. Nothing is timed. */

@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FX_CELLS = 3, FX_ARMS = 24, FX_BLOCKS = 400, FX_COLUMNS = 2 };
+enum { FX_CELLS = 3, FX_ARMS = 24, FX_BLOCKS = 400, FX_COLUMNS = 4 };
 
 struct fx_cell {
     struct ifm_arm arms[FX_ARMS];
@@ -144,7 +144,8 @@ static inline void fx_free_record(struct ifm_record *record)
 
 static inline void fx_allocate(struct fixture *fx, unsigned cell)
 {
-    static char steal[] = "steal_ns", switches[] = "context_switches_involuntary";
+    static char steal[] = "steal_ns", switches[] = "context_switches_involuntary", delay[] = "run_delay_ns",
+                khz[] = "cpu_khz";
     struct ifm_record *r = &fx->parts[cell].record;
     size_t slots = 2 * fx->cells[cell].n_arms * (fx->blocks + fx->warmup_blocks);
     fx_free_record(r);
@@ -159,6 +160,10 @@ static inline void fx_allocate(struct fixture *fx, unsigned cell)
     assert_true(r->slots && r->samples && r->first && r->columns && r->column_names);
     r->column_names[0] = steal;
     r->column_names[1] = switches;
+    r->column_names[2] = delay;
+    r->column_names[3] = khz;
+    for (size_t k = 0; k < slots; k++) /* as in most virtual machines */
+        r->columns[k * FX_COLUMNS + 2] = r->columns[k * FX_COLUMNS + 3] = IFM_ABSENT;
 }
 
 /* Every slot of the plan's order, back to back, from each arm's true step time. */

@@ -79,9 +79,43 @@ static void observed_and_open_is_not_comparable_with_other_runs(void **state)
     fx_stop(&fx);
 }
 
+/* Observed locks: the variant is twice as fast, but its CPU ran faster too. */
+static void clocks(int64_t own_khz, const char *word, const char *finding)
+{
+    struct fixture fx;
+    fx_start(&fx);
+    fx.parts[0].step_ns[1] = 50000;
+    fx_generate(&fx);
+    struct ifm_record *r = &fx.parts[0].record;
+    for (size_t k = 0; k < r->n_slots; k++)
+        r->columns[k * FX_COLUMNS + 3] = r->slots[k].arm == 1 ? own_khz : 3000000;
+    fx_end_events(&fx);
+    fx_gate(&fx, "change_percent", "", IFM_GATE_AT_MOST, -20, true);
+    fx_derive(&fx);
+    assert_string_equal(fx_value(&fx, "other", "change_percent")->text, word);
+    assert_int_equal(fx_finding(&fx, "rule-08", finding) != NULL, finding[0] != '\0');
+    fx_judge(&fx);
+    assert_int_equal(fx.verdict->outcome, finding[0] == '\0' ? IFM_OUTCOME_PASS : IFM_OUTCOME_BLOCKED);
+    fx_stop(&fx);
+}
+
+static void arms_at_one_clock_are_compared(void **state)
+{
+    (void)state;
+    clocks(3030000, "faster", "");
+}
+
+static void arms_at_different_clocks_are_undecided(void **state)
+{
+    (void)state;
+    clocks(3300000, "undecided", "3300 MHz");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(arms_at_one_clock_are_compared),
+        cmocka_unit_test(arms_at_different_clocks_are_undecided),
         cmocka_unit_test(locked_before_and_after_stands),
         cmocka_unit_test(required_and_open_after_is_invalid),
         cmocka_unit_test(required_and_not_read_back_is_invalid),

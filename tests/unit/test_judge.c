@@ -37,6 +37,23 @@ static void no_gates_and_invalid_exits_3(void **state)
     fx_stop(&fx);
 }
 
+/* Nothing to accept, gates or not: invalid, or missing where the device cannot run any of it. */
+static void nothing_measured_is_no_success(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start(&fx);
+    fx.parts[0].has_record = false;
+    finish(&fx, IFM_OUTCOME_NOT_GATED, IFM_INVALID);
+    assert_non_null(strstr(fx.verdict->reasons[0], "nothing was measured"));
+    fx_stop(&fx);
+    start(&fx);
+    fx.parts[0].has_record = false;
+    fx.cells[0].unsupported = "no such unit here";
+    finish(&fx, IFM_OUTCOME_NOT_GATED, IFM_MISSING);
+    fx_stop(&fx);
+}
+
 static void a_gate_is_about_the_variants(void **state)
 {
     (void)state;
@@ -200,6 +217,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_gates_is_not_gated),
+        cmocka_unit_test(nothing_measured_is_no_success),
         cmocka_unit_test(no_gates_and_invalid_exits_3),
         cmocka_unit_test(a_gate_is_about_the_variants),
         cmocka_unit_test(a_lone_baseline_is_meant),

@@ -238,8 +238,11 @@ static void the_report_shows_what_the_record_gives(void **state)
 static void hostile_names_are_escaped(void **state)
 {
     (void)state;
-    struct ifm_arm arms[] = {{.name = "<img src=x onerror='a()'>", .role = IFM_ROLE_BASELINE}};
-    struct ifm_cell cells[] = {{.name = "a\"b & c|d", .arms = arms, .n_arms = 1, .unsupported = ""}};
+    const struct ifm_setting settings[] = {{"decode.kv_len", "8192"}, {"decode.isa", "auto"}, {"decode.batch", "<b>"}};
+    struct ifm_arm arms[] = {
+        {.name = "<img src=x onerror='a()'>", .role = IFM_ROLE_BASELINE, .settings = settings, .n_settings = 3}};
+    struct ifm_cell cells[] = {
+        {.name = "a\"b & c|d", .workload = "decode", .arms = arms, .n_arms = 1, .unsupported = ""}};
     struct ifm_number numbers[] = {{"a\"b & c|d", "<img src=x onerror='a()'>", "step_ns", {.number = 5}}};
     sample_fill(numbers, 1);
     struct ifm_plan plan = sample_plan;
@@ -256,6 +259,7 @@ static void hostile_names_are_escaped(void **state)
     assert_lacks(html.data, "<img");
     assert_has(html.data, "&lt;img src=x onerror=&#39;a()&#39;&gt;");
     assert_has(html.data, "a&quot;b &amp; c|d");
+    assert_has(html.data, "kv_len 8192, batch &lt;b&gt;, hot cache"); /* the shape; what nobody chose is left out */
     ifm_compose_markdown(&publication, &md);
     assert_has(md.data, "\\<img src=x onerror='a()'\\>");
     assert_has(md.data, "c\\|d");
