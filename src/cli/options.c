@@ -63,6 +63,26 @@ static enum ifm_status apply_own(const char *name, const char *value, struct ifm
     return IFM_OK;
 }
 
+/* A flag of some workload's, given where only the common ones are known: say where it belongs. */
+static bool hint_of_workload(const char *name, const char *workload, char *hint, size_t size)
+{
+    for (size_t w = 0; ifm_workloads[w] != NULL; w++) {
+        const struct ifm_section *section = ifm_workloads[w]->params;
+        for (size_t r = 0; r < section->n; r++) {
+            const struct ifm_param *row = &section->rows[r];
+            if (row->flag == NULL || ifm_nearest(name, &row->flag, 1) == NULL)
+                continue;
+            if (workload == NULL)
+                snprintf(hint, size, "write --override %s=VALUE, or `inferometer %s --%s VALUE`", row->path,
+                         ifm_workloads[w]->name, row->flag);
+            else
+                snprintf(hint, size, "--%s belongs to `inferometer %s`", row->flag, ifm_workloads[w]->name);
+            return true;
+        }
+    }
+    return false;
+}
+
 static enum ifm_status unknown_flag(const char *name, const struct ifm_config *config, const char *workload,
                                     struct ifm_error *error)
 {
@@ -74,9 +94,11 @@ static enum ifm_status unknown_flag(const char *name, const struct ifm_config *c
     if (table != NULL)
         words[n++] = table;
     const char *nearest = ifm_nearest(name, words, n);
-    char hint[128] = "`inferometer help` lists the commands, `inferometer help COMMAND` its flags";
+    char hint[160];
     if (nearest != NULL)
         snprintf(hint, sizeof hint, "did you mean --%s?", nearest);
+    else if (config == NULL || !hint_of_workload(name, workload, hint, sizeof hint))
+        snprintf(hint, sizeof hint, "`inferometer help` lists the commands, `inferometer help COMMAND` its flags");
     return ifm_fail(error, IFM_USAGE, "", hint, "unknown flag --%s", name);
 }
 
