@@ -208,12 +208,11 @@ static void markdown_row(const struct ifm_param *row, struct ifm_arena *arena, s
 
 static void markdown_section(const struct ifm_section *section, struct ifm_arena *arena, struct ifm_text *out)
 {
-    ifm_text_printf(out, "## `%s`: %c%s\n\n", section->name, tolower((unsigned char)section->help[0]),
+    ifm_text_printf(out, "\n## `%s`: %c%s\n\n", section->name, tolower((unsigned char)section->help[0]),
                     section->help + 1);
     ifm_text_add(out, "| key | flag | type | default | allowed | meaning |\n|---|---|---|---|---|---|\n");
     for (size_t i = 0; i < section->n; i++)
         markdown_row(&section->rows[i], arena, out);
-    ifm_text_add(out, "\n");
 }
 
 /* What the tables alone do not say. */
@@ -231,7 +230,7 @@ static const char markdown_head[] =
     "so is every key that is unknown, given twice, or meant for a workload that the study does not run.\n\n"
     "Each run writes `config.lock.json`: every parameter spelled out, and a hash. It can be given with `-c` in place "
     "of\n"
-    "a YAML file. An edited lock is refused; change it with `--override`.\n\n";
+    "a YAML file. An edited lock is refused; change it with `--override`.\n";
 
 void ifm_generate_markdown(const struct ifm_section *const *sections, struct ifm_text *out)
 {
