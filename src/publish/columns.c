@@ -3,6 +3,7 @@
 
 const struct ifm_column_spec ifm_columns[] = {
     {"time/step", IFM_METRIC_TIME, IFM_COLUMN_QUANTITY, 1},
+    {"K", "inner_steps", IFM_COLUMN_BATCH, 1},
     {"read", "read_bytes_per_s", IFM_COLUMN_QUANTITY, 2},
     {"of ceiling", "ceiling_read_percent", IFM_COLUMN_SHARE, 2},
     {"write", "write_bytes_per_s", IFM_COLUMN_QUANTITY, 2},

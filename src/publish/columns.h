@@ -5,8 +5,8 @@
 #include "model/plan.h"
 
 /* A quantity whose text, if any, says why it has no interval; a share of a ceiling, whose text names the ceiling's arm;
- * a comparison, whose word stands in IFM_METRIC_CHANGE. */
-enum ifm_column_kind { IFM_COLUMN_QUANTITY = 0, IFM_COLUMN_SHARE, IFM_COLUMN_COMPARISON };
+ * a comparison, whose word stands in IFM_METRIC_CHANGE; steps in a sample (K), which go without saying when one. */
+enum ifm_column_kind { IFM_COLUMN_QUANTITY = 0, IFM_COLUMN_SHARE, IFM_COLUMN_COMPARISON, IFM_COLUMN_BATCH };
 
 struct ifm_column_spec {
     const char *heading;

@@ -33,11 +33,18 @@ static bool is_row(const struct ifm_view_builder *builder, const struct ifm_cell
     return ifm_view_is_row(builder->view, cell, arm);
 }
 
-static bool is_shown(const struct ifm_view_builder *builder, const struct ifm_cell *cell, const char *metric)
+static bool is_shown(const struct ifm_view_builder *builder, const struct ifm_cell *cell,
+                     const struct ifm_column_spec *spec)
 {
-    for (size_t a = 0; a < cell->n_arms; a++)
-        if (is_row(builder, cell, &cell->arms[a]) && value_of(builder, cell->name, cell->arms[a].name, metric) != NULL)
+    for (size_t a = 0; a < cell->n_arms; a++) {
+        if (!is_row(builder, cell, &cell->arms[a]))
+            continue;
+        const struct ifm_value *value = value_of(builder, cell->name, cell->arms[a].name, spec->metric);
+        bool said =
+            spec->kind != IFM_COLUMN_BATCH || (value != NULL && value->state == IFM_STATE_OK && value->number > 1);
+        if (value != NULL && said)
             return true;
+    }
     return false;
 }
 
@@ -116,7 +123,7 @@ static void build_arms(struct ifm_view_builder *builder, const struct ifm_cell *
 {
     size_t *shown = IFM_ARENA_ARRAY(builder->arena, size_t, ifm_n_columns), n_shown = 0, n_rows = 0;
     for (size_t c = 0; c < ifm_n_columns; c++)
-        if (is_shown(builder, cell, ifm_columns[c].metric))
+        if (is_shown(builder, cell, &ifm_columns[c]))
             shown[n_shown++] = c;
     for (size_t a = 0; a < cell->n_arms; a++)
         n_rows += is_row(builder, cell, &cell->arms[a]);
