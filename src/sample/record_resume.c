@@ -14,11 +14,11 @@ struct tail {
 };
 
 /* The offset after the header and `rows` rows; the text has them. */
-static size_t offset_after(const char *text, size_t rows)
+static size_t offset_after(const char *text, size_t size, size_t rows)
 {
-    const char *at = text;
+    const char *at = text, *end = text + size;
     for (size_t k = 0; k <= rows; k++)
-        at = strchr(at, '\n') + 1;
+        at = (const char *)memchr(at, '\n', (size_t)(end - at)) + 1;
     return (size_t)(at - text);
 }
 
@@ -71,10 +71,10 @@ static enum ifm_status whole_slots(const struct ifm_record *record, size_t slots
     return IFM_OK;
 }
 
-static size_t count_rows(const char *text)
+static size_t count_rows(const char *text, size_t size)
 {
     size_t lines = 0;
-    for (; (text = strchr(text, '\n')) != NULL; text++)
+    for (const char *end = text + size; (text = memchr(text, '\n', (size_t)(end - text))) != NULL; text++)
         lines++;
     return lines - 1; /* without the header */
 }
@@ -89,11 +89,11 @@ static enum ifm_status find_tail(struct ifm_recorder *recorder, const char *slot
     struct ifm_record record;
     size_t n_slots, n_samples;
     IFM_TRY(ifm_record_parse_slots(tail->slots, tail->slots_size, where, &record, error));
-    enum ifm_status status = whole_slots(&record, slots_per_block, count_rows(tail->samples), recorder->slots.path,
-                                         &n_slots, &n_samples, error);
+    enum ifm_status status = whole_slots(&record, slots_per_block, count_rows(tail->samples, tail->samples_size),
+                                         recorder->slots.path, &n_slots, &n_samples, error);
     if (status == IFM_OK) {
-        tail->slots_size = offset_after(tail->slots, n_slots);
-        tail->samples_size = offset_after(tail->samples, n_samples);
+        tail->slots_size = offset_after(tail->slots, tail->slots_size, n_slots);
+        tail->samples_size = offset_after(tail->samples, tail->samples_size, n_samples);
     }
     ifm_record_free(&record);
     return status;

@@ -168,20 +168,23 @@ static void null_spin_takes_time_in_proportion(void **context)
 {
     struct bench *bench = *context;
     static const struct ifm_setting spins[2][1] = {{{"null.spin", "100000"}}, {{"null.spin", "1000000"}}};
+    struct ifm_workload_state *states[2];
     int64_t ns[2] = {INT64_MAX, INT64_MAX};
     for (int i = 0; i < 2; i++) {
         assert_int_equal(describe(bench, &ifm_workload_null, spins[i], 1), IFM_OK);
-        struct ifm_workload_state *state;
         assert_int_equal(
-            ifm_workload_null.open(&bench->arms.items[0], &bench->serial.device, 1, 1, &state, &bench->error), IFM_OK);
-        for (int repeat = 0; repeat < 5; repeat++) {
-            struct ifm_instant start = ifm_clock_now();
-            ifm_workload_null.step(state, 1);
-            int64_t took = ifm_clock_since(start).ns;
-            ns[i] = took < ns[i] ? took : ns[i];
-        }
-        ifm_workload_null.close(state);
+            ifm_workload_null.open(&bench->arms.items[0], &bench->serial.device, 1, 1, &states[i], &bench->error),
+            IFM_OK);
     }
+    /* The least of many, taken in turns: a machine that is busy for a while does not slow one of the two alone. */
+    for (int turn = 0; turn < 100; turn++) {
+        struct ifm_instant start = ifm_clock_now();
+        ifm_workload_null.step(states[turn % 2], 1);
+        int64_t took = ifm_clock_since(start).ns;
+        ns[turn % 2] = took < ns[turn % 2] ? took : ns[turn % 2];
+    }
+    for (int i = 0; i < 2; i++)
+        ifm_workload_null.close(states[i]);
     assert_true(ns[0] > 5000 && ns[1] > 3 * ns[0]);
 }
 
