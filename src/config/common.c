@@ -40,7 +40,7 @@ static const struct ifm_param measure[] = {
     {"measure.stop", "stop", IFM_TYPE_CHOICE, 0, "", "mde", 0, 0, "mde|repeats",
      "Stop when the wanted effect can be detected (mde) or after a fixed number of samples (repeats)", M(stop)},
     {"measure.repeats", "repeats", IFM_TYPE_U64, 0, "samples", "1000", 1, 1e9, NULL,
-     "Samples of each arm under stop=repeats; set alone, it chooses that rule", M(repeats)},
+     "Samples of each arm under stop=repeats, rounded up to whole blocks; set alone, it chooses that rule", M(repeats)},
     {"measure.mde", "mde", IFM_TYPE_F64, 0, "1", "0.01", 1e-6, 1, NULL,
      "Smallest relative effect that the run should be able to detect, under stop=mde", M(mde)},
     {"measure.cap", "cap", IFM_TYPE_SECONDS, 0, "s", "10s", 0.001, 86400, NULL,

@@ -157,15 +157,17 @@ static uint32_t clamp_u32(double number, double low, double high)
 }
 
 /* With a fixed number of repeats a slot's samples divide half the repeats (each block has two slots of an arm), and at
- * least blocks_min blocks remain, so that exactly the wanted number is taken. */
-static uint32_t dividing(uint64_t repeats, uint64_t blocks_min, uint32_t wanted)
+ * least blocks_min blocks remain, so that exactly the wanted number is taken. Where only slots too small for a median
+ * divide it, the slots come first, and the last block rounds the repeats up. */
+static uint32_t dividing(const struct ifm_measure *measure, uint32_t wanted)
 {
-    uint64_t half = (repeats + 1) / 2;
+    uint64_t half = (measure->repeats + 1) / 2, most = half / measure->blocks_min;
+    uint64_t least = measure->slot_steps < most ? measure->slot_steps : most;
     uint32_t best = 1;
-    for (uint32_t divisor = 1; divisor <= wanted; divisor++)
-        if (half % divisor == 0 && half / divisor >= blocks_min)
+    for (uint32_t divisor = 1; divisor <= wanted && divisor <= most; divisor++)
+        if (half % divisor == 0)
             best = divisor;
-    return best;
+    return best < least ? (uint32_t)least : best;
 }
 
 static void choose_counts(struct ifm_arm_run *arm, const struct ifm_measure *measure, double clock_ns)
@@ -185,7 +187,7 @@ static void choose_counts(struct ifm_arm_run *arm, const struct ifm_measure *mea
     /* Steps that must stay single samples, however short, would fill the slot with more of them than anyone needs. */
     arm->samples = clamp_u32(wanted, 1, fmax((double)measure->slot_steps, ENOUGH_SAMPLES_PER_SLOT));
     if (measure->stop == IFM_STOP_REPEATS)
-        arm->samples = dividing(measure->repeats, measure->blocks_min, arm->samples);
+        arm->samples = dividing(measure, arm->samples);
 }
 
 static void allocate_block(struct ifm_cell_run *cell)

@@ -9,7 +9,6 @@
 
 /* Above this many foreign running tasks per CPU a timing is visibly disturbed: said, and tagged by derive. */
 static const double LOADED = 0.10;
-enum { LOAD_WINDOW_MS = 200 };
 
 enum ifm_status ifm_fact_new(struct ifm_session *session, const char *stage, bool ok, json_t *meta,
                              struct ifm_error *error)
@@ -24,7 +23,7 @@ enum ifm_status ifm_fact_new(struct ifm_session *session, const char *stage, boo
 static enum ifm_status load_fact(struct ifm_session *session, const char *when, bool is_fake, struct ifm_error *error)
 {
     /* A scripted clock does not care who else is running. */
-    double load = is_fake ? -1 : ifm_host_foreign_load(LOAD_WINDOW_MS);
+    double load = is_fake ? -1 : ifm_host_foreign_load(IFM_LOAD_WINDOW_MS);
     if (load > LOADED)
         ifm_warn(
             "this machine is busy with other work (%.0f %% of each allowed CPU, %s the run): expect wider intervals; "

@@ -7,6 +7,9 @@
 #include "model/plan.h"
 #include "sample/journal.h"
 
+/* How long the load of others is watched, before and after a run. */
+enum { IFM_LOAD_WINDOW_MS = 200 };
+
 /* One invocation that writes into a run folder. A dry run has no journal: its facts go nowhere. */
 struct ifm_session {
     struct ifm_journal *journal; /* NULL in a dry run */

@@ -135,6 +135,20 @@ static void fixed_repeats_are_exact_and_slots_alike(void **state)
     ifm_record_free(&record);
 }
 
+/* 1006 = 2 x 503, and 503 is prime: no useful slot divides it. The slots stay whole, and the repeats are rounded up. */
+static void repeats_that_divide_badly_keep_their_slots(void **state)
+{
+    struct fixture *f = *state;
+    struct ifm_record record;
+    f->cells[0].measure.repeats = 1006;
+    assert_int_equal(ifm_run_execute(&f->plan, &f->options, &f->error), IFM_OK);
+    load(f, &record);
+    assert_int_equal(measured_samples(&record, 0), 1010); /* 101 blocks of two slots of five */
+    for (size_t k = 0; k < record.n_slots; k++)
+        assert_true(record.slots[k].samples >= f->cells[0].measure.slot_steps);
+    ifm_record_free(&record);
+}
+
 static void every_stage_leaves_its_fact(void **state)
 {
     struct fixture *f = *state;
@@ -231,6 +245,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(fixed_repeats_are_exact_and_slots_alike, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(repeats_that_divide_badly_keep_their_slots, set_up, tear_down),
         cmocka_unit_test_setup_teardown(every_stage_leaves_its_fact, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_gate_sees_an_arm_that_is_not_steady, set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_interrupted_run_goes_on_where_it_was, set_up, tear_down),
