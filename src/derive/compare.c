@@ -192,6 +192,47 @@ static const char *word_with_clocks(struct ifm_derivation *d, const struct ifm_c
     return "undecided";
 }
 
+/* The amount of work that two arms disagree on, as words; NULL when they deliver the same. */
+static const char *other_amount(struct ifm_derivation *d, const struct ifm_arm *arm, const struct ifm_arm *base)
+{
+    const struct ifm_ledger *a = &arm->ledger, *b = &base->ledger;
+    const struct {
+        uint64_t own, base;
+        const char *what;
+    } amounts[] = {{a->tokens_generated, b->tokens_generated, "generated tokens"},
+                   {a->tokens_prompt, b->tokens_prompt, "prompt tokens"},
+                   {a->rows, b->rows, "rows"}};
+    for (size_t i = 0; i < sizeof amounts / sizeof amounts[0]; i++)
+        if (amounts[i].own != amounts[i].base)
+            return ifm_arena_printf(d->arena,
+                                    "a step of %s does %llu %s and one of the baseline %llu: a ratio of their times "
+                                    "compares no speeds",
+                                    arm->name, (unsigned long long)amounts[i].own, amounts[i].what,
+                                    (unsigned long long)amounts[i].base);
+    return NULL;
+}
+
+/* Rule 12: what is compared must have done the same work. Another amount of it is refused; the same amount by another
+ * computation, whose outputs nothing holds to be equal, is said. A lossy arm has its error beside it (rule 10). */
+static bool did_the_same(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
+{
+    const struct ifm_arm *own = arm->arm, *base = work->baseline->arm;
+    const char *amount = other_amount(d, own, base);
+    if (amount != NULL) {
+        struct ifm_value refused = ifm_value_refused(d->arena, "rule-12", amount);
+        refused.remedy = "compare their rates, or give both arms the same shape";
+        emit_absent(d, work, arm, refused);
+        ifm_derive_find_fault(d, IFM_SEVERITY_WARNING, "rule-12", work->cell->name, own->name, "%s", amount);
+        return false;
+    }
+    if (!own->lossy && memcmp(&own->ledger, &base->ledger, sizeof own->ledger) != 0)
+        ifm_derive_find_fault(
+            d, IFM_SEVERITY_NOTE, "rule-12", work->cell->name, own->name,
+            "the arm and its baseline compute different things (their bytes or operations differ, and "
+            "no output is held to be equal): two workloads are compared, not two implementations");
+    return true;
+}
+
 static bool is_compared(const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
 {
     return work->baseline != NULL && arm != work->baseline && arm->arm->role == IFM_ROLE_VARIANT &&
@@ -209,6 +250,8 @@ void ifm_derive_comparison(struct ifm_derivation *d, const struct ifm_cell_work 
         emit_absent(d, work, arm, ifm_value_absent(broken, work->remedy, 0, "blocks"));
         return;
     }
+    if (!did_the_same(d, work, arm))
+        return;
     struct comparison c;
     if (!compare(work, arm, false, &c)) {
         emit_absent(d, work, arm,

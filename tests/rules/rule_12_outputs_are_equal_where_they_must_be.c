@@ -79,9 +79,49 @@ static void an_output_that_changes_during_the_run_is_said(void **state)
     fx_stop(&fx);
 }
 
+/* Half the tokens in half the time is not twice as fast. */
+static void another_amount_of_work_is_not_compared(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    fx_start(&fx);
+    fx.parts[0].step_ns[1] = 50000;
+    fx.parts[0].arms[0].ledger.tokens_generated = 4;
+    fx.parts[0].arms[1].ledger.tokens_generated = 2;
+    fx_generate(&fx);
+    fx_end_events(&fx);
+    fx_gate(&fx, "speedup", "", IFM_GATE_AT_LEAST, 1.5, true);
+    fx_derive(&fx);
+    fx_expect(&fx, "other", "change_percent", IFM_STATE_REFUSED, "rule-12");
+    fx_expect(&fx, "other", "speedup", IFM_STATE_REFUSED, "2 generated tokens");
+    fx_expect(&fx, "other", "step_ns", IFM_STATE_OK, "");
+    fx_judge(&fx);
+    assert_int_equal(fx.verdict->outcome, IFM_OUTCOME_BLOCKED);
+    assert_int_equal(fx.verdict->exit_code, IFM_INVALID);
+    fx_stop(&fx);
+}
+
+/* The same tokens by another computation: compared, and said. */
+static void another_computation_is_said(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    fx_start(&fx);
+    fx.parts[0].arms[0].ledger.flops = 2000;
+    fx.parts[0].arms[1].ledger.flops = 1000;
+    fx_generate(&fx);
+    fx_end_events(&fx);
+    fx_derive(&fx);
+    fx_expect(&fx, "other", "change_percent", IFM_STATE_OK, "");
+    assert_non_null(fx_finding(&fx, "rule-12", "not two implementations"));
+    fx_stop(&fx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(another_amount_of_work_is_not_compared),
+        cmocka_unit_test(another_computation_is_said),
         cmocka_unit_test(equal_bits_stand),
         cmocka_unit_test(different_bits_are_refused),
         cmocka_unit_test(within_the_bound_stands),

@@ -162,7 +162,7 @@ static void a_gate_without_a_cell(void **state)
     (void)state;
     struct fixture fx;
     fx_start(&fx);
-    fx.parts[0].arms[1].ledger.tokens_generated = 3;
+    fx.parts[0].arms[0].ledger.tokens_generated = fx.parts[0].arms[1].ledger.tokens_generated = 3; /* rule 12 */
     fx_add_cell(&fx, "stream", "stream");
     fx_add_arm(&fx, 1, "read.sum", IFM_ROLE_CEILING, 1000)->ceiling = IFM_CEILING_READ;
     fx_generate(&fx);
