@@ -37,8 +37,10 @@ static const struct ifm_param measure[] = {
      "Longest warm-up of one cell, with its extensions until the arms are steady", M(warmup_cap_s)},
     {"measure.steady_tolerance", NULL, IFM_TYPE_F64, 0, "1", "0.05", 1e-4, 1, NULL,
      "Relative difference of two windows at which an arm counts as steady", M(steady_tolerance)},
-    {"measure.stop", "stop", IFM_TYPE_CHOICE, 0, "", "mde", 0, 0, "mde|repeats",
-     "Stop when the wanted effect can be detected (mde) or after a fixed number of samples (repeats)", M(stop)},
+    {"measure.stop", "stop", IFM_TYPE_CHOICE, 0, "", "mde", 0, 0, "mde|repeats|group",
+     "Stop when the wanted effect can be detected (mde), after a fixed number of samples (repeats), or at one of five "
+     "looks planned before the run, with intervals widened for all of them (group)",
+     M(stop)},
     {"measure.repeats", "repeats", IFM_TYPE_U64, 0, "samples", "1000", 1, 1e9, NULL,
      "Samples of each arm under stop=repeats, rounded up to whole blocks; set alone, it chooses that rule", M(repeats)},
     {"measure.mde", "mde", IFM_TYPE_F64, 0, "1", "0.01", 1e-6, 1, NULL,
@@ -61,6 +63,10 @@ static const struct ifm_param measure[] = {
      "Relative change that counts as equal in a decision", M(margin)},
     {"measure.locks", "locks", IFM_TYPE_CHOICE, 0, "", "observed", 0, 0, "observed|required",
      "Compare the clocks that are read back (observed) or refuse to run without real locks (required)", M(locks)},
+    {"measure.isolation", "isolation", IFM_TYPE_CHOICE, 0, "", "shared", 0, 0, "shared|buffers|processes",
+     "What the arms share: inputs and process (shared), the process but no buffer, its placement drawn anew in every "
+     "block (buffers), or a fresh process for each arm and block (processes)",
+     M(isolation)},
 };
 
 static const struct ifm_param arm[] = {

@@ -58,6 +58,23 @@ static size_t count_blocks(const struct ifm_record *record)
     return n;
 }
 
+/* The baseline and its variants: as planned, or as the caller wants them. */
+static void choose_compared(const struct ifm_facts_view *facts, struct ifm_cell_work *work)
+{
+    for (size_t a = 0; a < work->cell->n_arms; a++) {
+        struct ifm_arm_work *arm = &work->arms[a];
+        bool is_baseline = facts->compared == NULL && arm->arm->role == IFM_ROLE_BASELINE;
+        arm->is_variant = facts->compared == NULL && arm->arm->role == IFM_ROLE_VARIANT;
+        for (size_t i = 0; facts->compared != NULL && i < facts->n_compared; i++) {
+            bool named = strcmp(facts->compared[i], arm->arm->name) == 0;
+            is_baseline |= named && i == 0;
+            arm->is_variant |= named && i > 0;
+        }
+        if (is_baseline && work->baseline == NULL)
+            work->baseline = arm;
+    }
+}
+
 static void make_arms(struct ifm_derivation *d, struct ifm_cell_work *work)
 {
     size_t n = work->cell->n_arms;
@@ -70,9 +87,8 @@ static void make_arms(struct ifm_derivation *d, struct ifm_cell_work *work)
         arm->log_step = IFM_ARENA_ARRAY(d->arena, double, work->n_blocks + 1);
         arm->mid_ns = IFM_ARENA_ARRAY(d->arena, double, work->n_blocks + 1);
         arm->present = IFM_ARENA_ARRAY(d->arena, bool, work->n_blocks + 1);
-        if (arm->arm->role == IFM_ROLE_BASELINE && work->baseline == NULL)
-            work->baseline = arm;
     }
+    choose_compared(d->facts, work);
 }
 
 /* The median duration of a slot's samples, in ns. */

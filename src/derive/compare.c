@@ -235,8 +235,8 @@ static bool did_the_same(struct ifm_derivation *d, const struct ifm_cell_work *w
 
 static bool is_compared(const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
 {
-    return work->baseline != NULL && arm != work->baseline && arm->arm->role == IFM_ROLE_VARIANT &&
-           !ifm_derive_is_cache_probe(arm->arm) && arm->arm->ceiling == work->baseline->arm->ceiling;
+    return work->baseline != NULL && arm != work->baseline && arm->is_variant && !ifm_derive_is_cache_probe(arm->arm) &&
+           arm->arm->ceiling == work->baseline->arm->ceiling;
 }
 
 void ifm_derive_comparison(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm)

@@ -42,6 +42,10 @@ struct ifm_facts_view {
     const json_t *events;                    /* run.log */
     const struct ifm_record *const *records; /* [cell * max_passes + pass]; NULL when the file is missing */
     size_t max_passes;
+    /* Names of arms to compare in place of the plan's roles: the first is the baseline, the others its variants, every
+     * other arm is not compared. NULL = as planned. A cell that lacks the first compares nothing. */
+    const char *const *compared;
+    size_t n_compared;
 };
 
 /* Everything derived lives in `arena`, but for names, which are the plan's own strings. A journal whose events have not
@@ -69,5 +73,9 @@ IFM_CHECKED enum ifm_status ifm_derived_from_json(const json_t *json, const char
 /* Load plan.json, run.log and samples/ of `dir`, and derive. The plan is returned for printers. */
 IFM_CHECKED enum ifm_status ifm_derive_folder(const char *dir, struct ifm_arena *arena, struct ifm_plan **plan,
                                               struct ifm_derived **derived, struct ifm_error *error);
+/* The same with other arms compared; see struct ifm_facts_view. */
+IFM_CHECKED enum ifm_status ifm_derive_folder_comparing(const char *dir, const char *const *compared, size_t n_compared,
+                                                        struct ifm_arena *arena, struct ifm_plan **plan,
+                                                        struct ifm_derived **derived, struct ifm_error *error);
 
 #endif

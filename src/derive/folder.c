@@ -70,6 +70,13 @@ static enum ifm_status load_records(const char *dir, const struct ifm_plan *plan
 enum ifm_status ifm_derive_folder(const char *dir, struct ifm_arena *arena, struct ifm_plan **plan,
                                   struct ifm_derived **derived, struct ifm_error *error)
 {
+    return ifm_derive_folder_comparing(dir, NULL, 0, arena, plan, derived, error);
+}
+
+enum ifm_status ifm_derive_folder_comparing(const char *dir, const char *const *compared, size_t n_compared,
+                                            struct ifm_arena *arena, struct ifm_plan **plan,
+                                            struct ifm_derived **derived, struct ifm_error *error)
+{
     json_t *events = NULL;
     struct loaded loaded = {0};
     IFM_TRY(load_plan(dir, arena, plan, error));
@@ -77,7 +84,7 @@ enum ifm_status ifm_derive_folder(const char *dir, struct ifm_arena *arena, stru
     IFM_TRY(ifm_journal_read(dir, &events, error));
     enum ifm_status status = load_records(dir, *plan, arena, &loaded, error);
     if (status == IFM_OK) {
-        struct ifm_facts_view facts = {*plan, events, loaded.pointers, loaded.max_passes};
+        struct ifm_facts_view facts = {*plan, events, loaded.pointers, loaded.max_passes, compared, n_compared};
         status = ifm_derive(&facts, arena, derived, error);
     }
     for (size_t i = 0; i < loaded.n; i++)

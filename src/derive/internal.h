@@ -94,6 +94,7 @@ struct ifm_refusal {
 struct ifm_arm_work {
     const struct ifm_arm *arm;
     size_t index;
+    bool is_variant;  /* compared with the baseline: by its role, or because the caller named it */
     double *log_step; /* mean over the arm's slots in the block of ln(median sample duration / inner); ns */
     double *mid_ns;   /* middle of those slots */
     bool *present;

@@ -134,7 +134,7 @@ void ifm_rules_record(struct ifm_derivation *d, struct ifm_cell_work *work)
     check_order(d, work);
     for (size_t a = 0; a < work->cell->n_arms; a++) {
         check_sorted(d, work, &work->arms[a]);
-        if (work->cell->measure.cache == IFM_CACHE_HOT)
+        if (work->cell->measure.cache == IFM_CACHE_HOT && !work->arms[a].arm->gaps)
             check_sums(d, work, &work->arms[a]);
     }
 }

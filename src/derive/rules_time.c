@@ -64,7 +64,7 @@ static void refuse_drifting_ratio(struct ifm_derivation *d, struct ifm_cell_work
                                   struct trend *t)
 {
     struct ifm_slope line;
-    if (work->baseline == NULL || arm == work->baseline || arm->arm->role != IFM_ROLE_VARIANT)
+    if (work->baseline == NULL || arm == work->baseline || !arm->is_variant)
         return;
     t->n = ifm_pair_logs(work, arm, work->baseline, false, t->logs, t->mid);
     if (t->n < IFM_BLOCKS_NEEDED || ifm_stats_slope(t->mid, t->logs, t->n, RATIO_DRIFT_LEVEL, &line) != IFM_STAT_OK)

@@ -18,15 +18,17 @@ typedef enum ifm_status ifm_describe_fn(const struct ifm_setting *settings, size
                                         struct ifm_arena *arena, struct ifm_arm_list *arms, const char **why_not,
                                         struct ifm_error *error);
 
-struct ifm_workload_entry {
-    const char *name;
-    ifm_describe_fn *describe;
-    unsigned most_threads; /* that it can use; 0 = as many as there are */
-};
-
 struct ifm_column {
     const char *id;
     const char *unit;
+};
+
+struct ifm_workload_entry {
+    const char *name;
+    ifm_describe_fn *describe;
+    unsigned most_threads;            /* that it can use; 0 = as many as there are */
+    const struct ifm_column *columns; /* that it counts itself, behind those of the instruments */
+    size_t n_columns;
 };
 
 struct ifm_instrument_entry {

@@ -40,6 +40,8 @@ struct ifm_arm {
     const char *equals;       /* arm of this cell whose output it must equal, "" for none (rule 12) */
     double equal_bound;       /* 0 = bit for bit; else largest relative difference */
     bool fixed_inner;         /* one step is one sample, however short */
+    bool gaps;                /* something untimed lies between its samples (hooks of a command, a caller's own code):
+                                 they do not meet, as they do in cold mode */
 };
 
 /* The order of slots in a block: a random permutation of the arms followed by its mirror image, so that

@@ -10,9 +10,10 @@
 
 static const char *const role_words[] = {"baseline", "variant", "ceiling", NULL};
 static const char *const ceiling_words[] = {"", "read", "write", "copy", "flops", NULL};
-static const char *const stop_words[] = {"mde", "repeats", NULL};
+static const char *const stop_words[] = {"mde", "repeats", "group", NULL};
 static const char *const cache_words[] = {"hot", "cold", NULL};
 static const char *const lock_words[] = {"observed", "required", NULL};
+static const char *const isolation_words[] = {"shared", "buffers", "processes", NULL};
 static const char *const op_words[] = {"at_most", "at_least", NULL};
 
 static_assert(sizeof(enum ifm_role) == sizeof(int) && sizeof(enum ifm_ceiling) == sizeof(int),
@@ -74,6 +75,7 @@ static const struct ifm_field measure_rows[] = {
     WORD(struct ifm_measure, cache, cache_words),
     FIELD(struct ifm_measure, F64, margin),
     WORD(struct ifm_measure, locks, lock_words),
+    WORD(struct ifm_measure, isolation, isolation_words),
 };
 TABLE(ifm_measure_fields, measure_rows);
 
@@ -94,6 +96,7 @@ static const struct ifm_field arm_rows[] = {
     FIELD(struct ifm_arm, TEXT, equals),
     FIELD(struct ifm_arm, F64, equal_bound),
     FIELD(struct ifm_arm, BOOL, fixed_inner),
+    FIELD(struct ifm_arm, BOOL, gaps),
 };
 TABLE(ifm_arm_fields, arm_rows);
 

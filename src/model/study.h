@@ -8,7 +8,9 @@
 
 enum ifm_cache_mode { IFM_CACHE_HOT = 0, IFM_CACHE_COLD };
 enum ifm_locks { IFM_LOCKS_OBSERVED = 0, IFM_LOCKS_REQUIRED };
-enum ifm_stop_rule { IFM_STOP_MDE = 0, IFM_STOP_REPEATS };
+enum ifm_stop_rule { IFM_STOP_MDE = 0, IFM_STOP_REPEATS, IFM_STOP_GROUP };
+/* What the arms of a cell share: everything; the process but not the buffers; or nothing but the machine. */
+enum ifm_isolation { IFM_ISOLATION_SHARED = 0, IFM_ISOLATION_BUFFERS, IFM_ISOLATION_PROCESSES };
 
 /* How a pass is measured: the section "measure" of the configuration binds into this struct. */
 struct ifm_measure {
@@ -26,6 +28,7 @@ struct ifm_measure {
     int cache;           /* enum ifm_cache_mode */
     double margin;       /* decisions: relative change that counts as equal */
     int locks;           /* enum ifm_locks */
+    int isolation;       /* enum ifm_isolation */
 };
 
 /* One row of the configuration's array `arms`. */

@@ -97,10 +97,11 @@ static unsigned at_most(unsigned threads, unsigned most)
 }
 
 /* One latency pass with every passive instrument; instruments of other classes get passes of their own. */
-static void set_passes(struct ifm_cell *cell, const struct ifm_catalog *catalog, struct ifm_arena *arena)
+static void set_passes(struct ifm_cell *cell, const struct ifm_catalog *catalog,
+                       const struct ifm_workload_entry *workload, struct ifm_arena *arena)
 {
     struct ifm_pass *pass = IFM_ARENA_NEW(arena, struct ifm_pass);
-    size_t columns = 0;
+    size_t columns = workload->n_columns;
     for (size_t i = 0; i < catalog->n_instruments; i++)
         columns += catalog->instruments[i].n_columns;
     const char **instruments = IFM_ARENA_ARRAY(arena, const char *, catalog->n_instruments + 1);
@@ -116,6 +117,10 @@ static void set_passes(struct ifm_cell *cell, const struct ifm_catalog *catalog,
             names[pass->n_columns] = instrument->columns[c].id;
             units[pass->n_columns++] = instrument->columns[c].unit;
         }
+    }
+    for (size_t c = 0; c < workload->n_columns; c++) {
+        names[pass->n_columns] = workload->columns[c].id;
+        units[pass->n_columns++] = workload->columns[c].unit;
     }
     pass->instruments = instruments;
     pass->columns = names;
@@ -167,7 +172,7 @@ static enum ifm_status build_cell(const struct ifm_study *study, const struct if
     own.machine.threads = cell->threads;
     struct ifm_arms_request request = {study, &own, workload, settings, scope->n};
     IFM_TRY(ifm_plan_arms(&request, arena, cell, error));
-    set_passes(cell, catalog, arena);
+    set_passes(cell, catalog, workload, arena);
     cell->cache_resident = is_cache_resident(cell, &catalog->machine);
     return IFM_OK;
 }

@@ -59,7 +59,24 @@ static enum ifm_status open_instruments(struct ifm_cell_run *cell, struct ifm_er
             IFM_TRY(ifm_fact_new(cell->session, "column_absent", true, meta, error));
         }
     }
+    cell->own_columns = column;
     return IFM_OK;
+}
+
+/* One step with the hooks of an arm that has gaps; `ns` receives its time by `device` where both are given. */
+static enum ifm_status step_apart(const struct ifm_arm_run *arm, struct ifm_device *device, double *ns,
+                                  struct ifm_error *error)
+{
+    bool hooks = arm->plan->gaps;
+    if (hooks && arm->workload->before != NULL)
+        IFM_TRY(arm->workload->before(arm->state, error));
+    struct ifm_instant start = {0};
+    if (device != NULL)
+        start = device->ops->mark(device);
+    arm->workload->step(arm->state, 1);
+    if (device != NULL)
+        *ns = (double)(device->ops->mark(device).ns - start.ns);
+    return hooks && arm->workload->after != NULL ? arm->workload->after(arm->state, error) : IFM_OK;
 }
 
 enum ifm_status ifm_cell_check(struct ifm_cell_run *cell, const char *when, struct ifm_error *error)
@@ -70,7 +87,7 @@ enum ifm_status ifm_cell_check(struct ifm_cell_run *cell, const char *when, stru
         struct ifm_check check = {0};
         if (arm->workload->check != NULL) {
             if (first) /* later, what is checked is what the last timed step left */
-                arm->workload->step(arm->state, 1);
+                IFM_TRY(step_apart(arm, NULL, NULL, error));
             IFM_TRY(arm->workload->check(arm->state, &check, error));
         }
         IFM_TRY(ifm_fact_check(cell->session, cell->plan->name, arm->plan->name, when, &check, error));
@@ -174,7 +191,7 @@ static void choose_counts(struct ifm_arm_run *arm, const struct ifm_measure *mea
 {
     double shortest = CLOCK_READS_PER_SAMPLE * clock_ns;
     bool cold = measure->cache == IFM_CACHE_COLD;
-    if (arm->plan->fixed_inner || cold) /* a second step would find warm caches */
+    if (arm->plan->fixed_inner || arm->plan->gaps || cold) /* a second step would find warm caches, or want its hooks */
         arm->inner = 1;
     else if (measure->inner > 0)
         arm->inner = clamp_u32((double)measure->inner, 1, MOST_INNER);
@@ -260,7 +277,10 @@ enum ifm_status ifm_cell_calibrate(struct ifm_cell_run *cell, const json_t *even
     uint32_t samples = UINT32_MAX;
     for (size_t i = 0; i < cell->plan->n_arms; i++) {
         struct ifm_arm_run *arm = &cell->arms[i];
-        arm->step_ns = rough_step_ns(cell, arm);
+        if (arm->plan->gaps)
+            IFM_TRY(step_apart(arm, cell->device, &arm->step_ns, error));
+        else
+            arm->step_ns = rough_step_ns(cell, arm);
         choose_counts(arm, &cell->plan->measure, clock_ns);
         if (arm->samples < samples)
             samples = arm->samples;

@@ -34,6 +34,7 @@ struct ifm_cell_run {
     struct ifm_arm_run *arms;    /* plan->n_arms */
     struct ifm_instrument_run *instruments;
     size_t n_instruments;
+    size_t own_columns; /* index of the first column that the cell's workload fills itself */
     /* one block */
     struct ifm_slot *slots;     /* 2 * n_arms */
     struct ifm_sample *samples; /* of all slots of a block */

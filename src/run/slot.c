@@ -1,9 +1,12 @@
 /* One slot.
  *
  * Hot mode: the samples follow each other without a gap, so that one clock reading ends a sample and starts the next;
- * each sample contains exactly one reading. Cold mode: every cache level is evicted before each sample, which therefore
- * needs two readings. The untimed first step brings the arm's own data into the caches after another arm has run. */
+ * each sample contains exactly one reading. Samples apart (cold mode, where every cache level is evicted before each
+ * one, and arms with hooks of their own) need two readings each. The untimed first step brings the arm's own data into
+ * the caches after another arm has run. */
 #include "run/slot.h"
+
+#include <string.h>
 
 static void time_hot(struct ifm_cell_run *cell, const struct ifm_arm_run *arm)
 {
@@ -19,24 +22,31 @@ static void time_hot(struct ifm_cell_run *cell, const struct ifm_arm_run *arm)
     }
 }
 
-static enum ifm_status time_cold(struct ifm_cell_run *cell, const struct ifm_arm_run *arm, struct ifm_error *error)
+/* Samples with something untimed between them: caches are evicted, and the workload's own hooks run. */
+static enum ifm_status time_apart(struct ifm_cell_run *cell, const struct ifm_arm_run *arm, bool cold,
+                                  struct ifm_error *error)
 {
     struct ifm_device *device = cell->device;
     for (uint32_t i = 0; i < arm->samples; i++) {
-        IFM_TRY(device->ops->flush(device, error));
+        if (arm->workload->before != NULL)
+            IFM_TRY(arm->workload->before(arm->state, error));
+        if (cold)
+            IFM_TRY(device->ops->flush(device, error));
         cell->marks[2 * i] = device->ops->mark(device);
         arm->workload->step(arm->state, arm->inner);
         cell->marks[2 * i + 1] = device->ops->mark(device);
+        if (arm->workload->after != NULL)
+            IFM_TRY(arm->workload->after(arm->state, error));
     }
     return IFM_OK;
 }
 
 /* Marks -> samples, in nanoseconds since the start of the run. */
-static void read_marks(const struct ifm_cell_run *cell, const struct ifm_arm_run *arm, bool cold, struct ifm_slot *slot,
-                       struct ifm_sample *samples)
+static void read_marks(const struct ifm_cell_run *cell, const struct ifm_arm_run *arm, bool apart,
+                       struct ifm_slot *slot, struct ifm_sample *samples)
 {
     int64_t base = cell->session->offset_ns - cell->session->base.ns;
-    size_t stride = cold ? 2 : 1;
+    size_t stride = apart ? 2 : 1;
     for (uint32_t i = 0; i < arm->samples; i++) {
         samples[i].start_ns = base + cell->marks[stride * i].ns;
         samples[i].duration_ns = cell->marks[stride * i + 1].ns - cell->marks[stride * i].ns;
@@ -45,17 +55,28 @@ static void read_marks(const struct ifm_cell_run *cell, const struct ifm_arm_run
     slot->end_ns = samples[arm->samples - 1].start_ns + samples[arm->samples - 1].duration_ns;
 }
 
+/* What the workload counts itself; the columns of the cell's own workload are absent for an arm of another. */
+static void collect_own(const struct ifm_cell_run *cell, const struct ifm_arm_run *arm, int64_t *columns)
+{
+    size_t own = cell->pass->n_columns - cell->own_columns;
+    for (size_t i = cell->own_columns; i < cell->pass->n_columns; i++)
+        columns[i] = IFM_ABSENT;
+    if (own > 0 && arm->workload->n_columns == own && strcmp(arm->workload->name, cell->plan->workload) == 0)
+        arm->workload->collect(arm->state, columns + cell->own_columns);
+}
+
 enum ifm_status ifm_slot_run(struct ifm_cell_run *cell, unsigned arm_index, struct ifm_slot *slot,
                              struct ifm_sample *samples, int64_t *columns, struct ifm_error *error)
 {
     const struct ifm_arm_run *arm = &cell->arms[arm_index];
     bool cold = cell->plan->measure.cache == IFM_CACHE_COLD;
+    bool apart = cold || arm->plan->gaps;
     enum ifm_status status = IFM_OK;
     cell->device->ops->hold(cell->device, cell->plan->threads);
     for (size_t i = 0; i < cell->n_instruments; i++)
         cell->instruments[i].instrument->start(cell->instruments[i].state);
-    if (cold)
-        status = time_cold(cell, arm, error);
+    if (apart)
+        status = time_apart(cell, arm, cold, error);
     else
         time_hot(cell, arm);
     for (size_t i = cell->n_instruments; i-- > 0;)
@@ -65,7 +86,8 @@ enum ifm_status ifm_slot_run(struct ifm_cell_run *cell, unsigned arm_index, stru
     for (size_t i = 0; i < cell->n_instruments; i++)
         cell->instruments[i].instrument->collect(cell->instruments[i].state,
                                                  columns + cell->instruments[i].first_column);
-    read_marks(cell, arm, cold, slot, samples);
+    collect_own(cell, arm, columns);
+    read_marks(cell, arm, apart, slot, samples);
     slot->arm = arm_index;
     slot->samples = arm->samples;
     slot->inner = arm->inner;

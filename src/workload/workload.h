@@ -31,6 +31,18 @@ struct ifm_workload {
     /* How often the arm's feature ran since open; NULL = no feature. */
     uint64_t (*feature_runs)(const struct ifm_workload_state *state);
     void (*close)(struct ifm_workload_state *state); /* NULL state is allowed */
+
+    /* ---- of arms with gaps (arm->gaps); NULL elsewhere ---- */
+    /* Untimed, before each sample; they may allocate, do I/O and fail. */
+    IFM_CHECKED enum ifm_status (*before)(struct ifm_workload_state *state, struct ifm_error *error);
+    /* Untimed, after each sample: also where a step that failed inside the timed region is reported. */
+    IFM_CHECKED enum ifm_status (*after)(struct ifm_workload_state *state, struct ifm_error *error);
+
+    /* ---- what only the workload can count, one integer a slot; n_columns may be 0 ---- */
+    const struct ifm_column *columns; /* they stand in the record behind those of the instruments */
+    size_t n_columns;
+    /* What was counted since the last call, warm-up step of the slot included; IFM_ABSENT where it was not read. */
+    void (*collect)(struct ifm_workload_state *state, int64_t *columns);
 };
 
 extern const struct ifm_workload ifm_workload_null, ifm_workload_stream, ifm_workload_decode;

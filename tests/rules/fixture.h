@@ -217,7 +217,7 @@ static inline enum ifm_status fx_try_derive(struct fixture *fx, struct ifm_error
     const struct ifm_record *records[FX_CELLS];
     for (size_t c = 0; c < FX_CELLS; c++)
         records[c] = fx->parts[c].has_record ? &fx->parts[c].record : NULL;
-    struct ifm_facts_view facts = {&fx->plan, fx->events, records, 1};
+    struct ifm_facts_view facts = {.plan = &fx->plan, .events = fx->events, .records = records, .max_passes = 1};
     return ifm_derive(&facts, fx->arena, &fx->derived, error);
 }
 
