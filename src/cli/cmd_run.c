@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "model/plan_json.h"
 #include "sample/manifest.h"
+#include "workload/session.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -65,6 +66,7 @@ static enum ifm_status resume(const struct ifm_options *options, struct ifm_conf
     if (strcmp(plan->config_hash, ifm_config_study(config)->config_hash) != 0)
         return ifm_fail(error, IFM_INVALID, dir, "measure again into a new folder",
                         "plan.json and config.lock.json belong to different configurations");
+    IFM_TRY(ifm_session_refuse(plan, dir, error));
     IFM_TRY(retire_manifest(dir, arena, error));
     IFM_TRY(ifm_story_measure(dir, config, plan, true, options->quiet, error));
     IFM_TRY(ifm_story_finish(dir, options, &judged, error));

@@ -45,7 +45,7 @@ struct ifm_workload {
     void (*collect)(struct ifm_workload_state *state, int64_t *columns);
 };
 
-extern const struct ifm_workload ifm_workload_null, ifm_workload_stream, ifm_workload_decode;
+extern const struct ifm_workload ifm_workload_null, ifm_workload_stream, ifm_workload_decode, ifm_workload_session;
 extern const struct ifm_workload *const ifm_workloads[]; /* NULL-terminated */
 const struct ifm_workload *ifm_workload_find(const char *name);
 
