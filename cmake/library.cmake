@@ -14,6 +14,8 @@ set_target_properties(
 target_link_libraries(inferometer_library PRIVATE ifm)
 target_link_options(inferometer_library PRIVATE -Wl,--version-script=${session_map} -Wl,--no-undefined
                     -Wl,--exclude-libs,ALL)
+# The prefix is found from where the file lies, so that a package may choose another one than the build.
+file(RELATIVE_PATH session_up /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 configure_file(cmake/inferometer.pc.in ${CMAKE_BINARY_DIR}/generated/inferometer.pc @ONLY)
 install(TARGETS inferometer_library LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY include/inferometer DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

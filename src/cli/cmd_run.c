@@ -4,7 +4,9 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "model/plan_json.h"
+#include "sample/journal.h"
 #include "sample/manifest.h"
+#include "sample/record.h"
 #include "workload/session.h"
 #include <errno.h>
 #include <stdio.h>
@@ -40,6 +42,33 @@ static enum ifm_status retire_manifest(const char *dir, struct ifm_arena *arena,
                                         strerror(errno));
 }
 
+/* A session's windows are its caller's: nothing can go on with it. But what a kill in the middle of a write has torn
+ * off is cut, so that its whole blocks can be derived. */
+static enum ifm_status refuse_session(const char *dir, const struct ifm_plan *plan, struct ifm_error *error)
+{
+    const struct ifm_cell *cell = &plan->cells[0];
+    struct ifm_journal *journal;
+    struct ifm_recorder *recorder;
+    uint32_t next_block;
+    int64_t end_ns;
+    if (ifm_session_refuse(plan, dir, error) == IFM_OK)
+        return IFM_OK;
+    struct ifm_error refusal = *error;
+    if (plan->n_cells != 1 || cell->n_passes == 0) /* an edited plan: there is no record to cut */
+        return error->code;
+    IFM_TRY(ifm_journal_open(dir, &journal, error)); /* and with it the lock: a session may be at work */
+    enum ifm_status status =
+        ifm_recorder_resume(dir, cell->index, cell->passes[0].name, cell->passes[0].columns, cell->passes[0].n_columns,
+                            2 * cell->n_arms, &recorder, &next_block, &end_ns, error);
+    if (status == IFM_OK)
+        ifm_recorder_close(recorder);
+    ifm_journal_close(journal);
+    IFM_TRY(status);
+    *error = refusal;
+    ifm_error_hint(error, "`inferometer derive %s` shows its whole blocks; to go on, measure again", dir);
+    return error->code;
+}
+
 /* The same story from the second stage on: configuration and plan are read back, not made. */
 static enum ifm_status resume(const struct ifm_options *options, struct ifm_config *config, struct ifm_arena *arena,
                               struct ifm_error *error)
@@ -66,7 +95,7 @@ static enum ifm_status resume(const struct ifm_options *options, struct ifm_conf
     if (strcmp(plan->config_hash, ifm_config_study(config)->config_hash) != 0)
         return ifm_fail(error, IFM_INVALID, dir, "measure again into a new folder",
                         "plan.json and config.lock.json belong to different configurations");
-    IFM_TRY(ifm_session_refuse(plan, dir, error));
+    IFM_TRY(refuse_session(dir, plan, error));
     IFM_TRY(retire_manifest(dir, arena, error));
     IFM_TRY(ifm_story_measure(dir, config, plan, true, options->quiet, error));
     IFM_TRY(ifm_story_finish(dir, options, &judged, error));

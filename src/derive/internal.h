@@ -160,6 +160,8 @@ IFM_CHECKED enum ifm_status ifm_derive_events(struct ifm_derivation *d, struct i
                                               struct ifm_error *error);
 /* The last event of `stage` about `arm` (NULL = about the cell); NULL when there is none. */
 const json_t *ifm_derive_event(const struct ifm_cell_work *work, const char *stage, const char *arm);
+/* What is to be done about a run that did not finish: no command can go on with a session. */
+const char *ifm_derive_remedy(const struct ifm_plan *plan);
 /* A check event, checked field by field. */
 struct ifm_check_fact {
     bool done, finite;

@@ -158,12 +158,8 @@ static int hand_out(struct inferometer_session *session)
     return (int)session->arm;
 }
 
-/* Everything that next does but to name the next window of an open slot. */
-static int next_slowly(struct inferometer_session *session)
+static int go_on(struct inferometer_session *session)
 {
-    bool ours = session != NULL && pthread_equal(session->thread, pthread_self());
-    if (ours && session->state == IFM_SESSION_BETWEEN)
-        stop_slot(session);
     int code = ifm_session_enter(session);
     if (code != INFEROMETER_OK)
         return code;
@@ -187,6 +183,18 @@ static int next_slowly(struct inferometer_session *session)
     if (status != IFM_OK)
         return ifm_session_break(session, status);
     return session->state == IFM_SESSION_ENDED ? INFEROMETER_END : hand_out(session);
+}
+
+/* Everything that next does but to name the next window of an open slot. */
+static int next_slowly(struct inferometer_session *session)
+{
+    bool ours = session != NULL && pthread_equal(session->thread, pthread_self());
+    if (ours && session->state == IFM_SESSION_BETWEEN)
+        stop_slot(session);
+    locale_t before = ifm_session_plain_locale();
+    int code = go_on(session);
+    uselocale(before);
+    return code;
 }
 
 int inferometer_next(struct inferometer_session *session)

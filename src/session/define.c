@@ -144,7 +144,7 @@ static enum ifm_status check_name(const struct inferometer_session *session, con
     return IFM_OK;
 }
 
-int inferometer_arm(struct inferometer_session *session, const char *name)
+static int add_arm(struct inferometer_session *session, const char *name)
 {
     int code = ifm_session_enter(session);
     if (code != INFEROMETER_OK)
@@ -164,6 +164,14 @@ int inferometer_arm(struct inferometer_session *session, const char *name)
     }
     ifm_config_destroy(config);
     return (int)session->n_arms - 1;
+}
+
+int inferometer_arm(struct inferometer_session *session, const char *name)
+{
+    locale_t before = ifm_session_plain_locale();
+    int index = add_arm(session, name);
+    uselocale(before);
+    return index;
 }
 
 /* The arm of a setter, when it may be set now; `*code` says why not. */

@@ -151,7 +151,7 @@ static enum ifm_status check_size(size_t size, size_t least, const char *call, s
                     "the struct says that it has %zu bytes, and this version needs %zu", size, least);
 }
 
-int inferometer_judge(struct inferometer_session *session, struct inferometer_result *result)
+static int judge(struct inferometer_session *session, struct inferometer_result *result)
 {
     int code = ifm_session_enter(session);
     if (code != INFEROMETER_OK)
@@ -175,6 +175,14 @@ int inferometer_judge(struct inferometer_session *session, struct inferometer_re
     if (result != NULL)
         fill_result(session, result);
     return INFEROMETER_OK;
+}
+
+int inferometer_judge(struct inferometer_session *session, struct inferometer_result *result)
+{
+    locale_t before = ifm_session_plain_locale();
+    int code = judge(session, result);
+    uselocale(before);
+    return code;
 }
 
 static enum ifm_status check_metric(const char *metric, struct ifm_error *error)

@@ -12,6 +12,7 @@
 #include "judge/judge.h"
 #include "run/pass.h"
 #include "run/warm_up.h"
+#include <locale.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <sys/types.h>
@@ -94,6 +95,10 @@ int ifm_session_misuse(struct inferometer_session *session, const char *call, co
 int ifm_session_break(struct inferometer_session *session, enum ifm_status status);
 /* INFEROMETER_THREAD when the caller is not the session's thread and process, else INFEROMETER_OK. */
 int ifm_session_enter(const struct inferometer_session *session);
+
+/* The caller may have set a locale whose numbers have commas; files and settings have points. Every call that reads or
+ * writes numbers enters the plain locale, for this thread alone, and gives the caller's back with uselocale. */
+locale_t ifm_session_plain_locale(void);
 
 /* ---- define.c: configuration ---- */
 /* The configuration of the options and of the arms so far, resolved; the caller destroys it. */

@@ -71,6 +71,22 @@ int ifm_session_enter(const struct inferometer_session *session)
     return ours ? INFEROMETER_OK : INFEROMETER_THREAD;
 }
 
+static locale_t plain_locale;
+static pthread_once_t plain_once = PTHREAD_ONCE_INIT;
+
+static void make_plain_locale(void)
+{
+    plain_locale = newlocale(LC_ALL_MASK, "C", NULL);
+    if (plain_locale == NULL)
+        ifm_die("out of memory");
+}
+
+locale_t ifm_session_plain_locale(void)
+{
+    pthread_once(&plain_once, make_plain_locale);
+    return uselocale(plain_locale);
+}
+
 const char *inferometer_version(void)
 {
     return IFM_VERSION;
@@ -100,7 +116,7 @@ static enum ifm_status check_free(pid_t process, struct ifm_error *error)
                     "this process has an open session already, and two would disturb each other");
 }
 
-struct inferometer_session *inferometer_open(const char *dir, const char *options)
+static struct inferometer_session *open_session(const char *dir, const char *options)
 {
     pid_t process = getpid();
     open_error = (struct ifm_error){0};
@@ -130,6 +146,14 @@ struct inferometer_session *inferometer_open(const char *dir, const char *option
     return NULL;
 }
 
+struct inferometer_session *inferometer_open(const char *dir, const char *options)
+{
+    locale_t before = ifm_session_plain_locale();
+    struct inferometer_session *session = open_session(dir, options);
+    uselocale(before);
+    return session;
+}
+
 int inferometer_close(struct inferometer_session *session)
 {
     if (session == NULL)
@@ -137,7 +161,9 @@ int inferometer_close(struct inferometer_session *session)
     int code = ifm_session_enter(session);
     if (code != INFEROMETER_OK)
         return code;
+    locale_t before = ifm_session_plain_locale();
     code = ifm_session_end(session);
+    uselocale(before);
     ifm_config_destroy(session->config);
     ifm_arena_destroy(session->arena);
     atomic_store(&open_in, 0);

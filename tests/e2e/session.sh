@@ -57,6 +57,25 @@ grep -q '^faster: -' out || fail "the built-in sum is not faster than a loop: $(
 python3 "$compare" --library "$library" --option measure.mde=much >out 2>err && fail "a bad option is taken"
 grep -q '^error: options: measure.mde=much' err || fail "a bad option: $(cat err)"
 
+# A caller whose locale writes numbers with a comma.
+if command -v localedef >/dev/null && localedef -i de_DE -f UTF-8 "$scratch/de_DE.UTF-8" 2>/dev/null; then
+    LOCPATH=$scratch PYTHONPATH=$(dirname "$compare") python3 - "$library" <<'P' || fail "a locale with a comma"
+import ctypes, locale, sys, compare
+locale.setlocale(locale.LC_ALL, "de_DE.UTF-8")
+libc = ctypes.CDLL(None)
+text = ctypes.create_string_buffer(8)
+libc.snprintf(text, 8, b"%.1f", ctypes.c_double(0.5))
+if text.value != b"0,5":
+    sys.exit(f"the locale has no comma: {text.value}")
+with compare.Session(compare.load(sys.argv[1]), "comma", "measure.mde=0.5") as session:
+    session.measure({"one": lambda: sum(range(2000)), "two": lambda: sum(range(2000))})
+libc.snprintf(text, 8, b"%.1f", ctypes.c_double(0.5))
+if text.value != b"0,5":
+    sys.exit(f"the caller's locale is not given back: {text.value}")
+P
+    "$INFEROMETER" verify comma >/dev/null 2>err || fail "verify of a run under another locale: $(cat err)"
+fi
+
 # An exception in the caller's code: the folder says that it was left early, and keeps its whole blocks.
 PYTHONPATH=$(dirname "$compare") python3 - "$library" <<'P' || fail "an exception in a window"
 import sys, compare
@@ -76,6 +95,14 @@ sys.exit("it was not raised")
 P
 grep -q '"stage":"interrupted"' left/run.log || fail "the folder does not say that the session was left"
 grep -q '"stage":"run_done"' left/run.log && fail "the folder says that it is complete"
+# A kill in the middle of a write leaves a torn row: derive refuses it, and --resume cuts it off before it says no.
+cp -r left torn
+echo -n '999999,1' >>torn/samples/0-latency.csv
+"$INFEROMETER" derive torn >/dev/null 2>err && fail "a torn record is taken"
+"$INFEROMETER" run --resume torn >/dev/null 2>err && fail "a session is resumed"
+grep -q 'derive torn' err || fail "the hint does not say how to see the blocks: $(cat err)"
+"$INFEROMETER" derive torn >out 2>err || fail "derive after the cut: $(cat err)"
+grep -q "its caller's code can only be measured again" out || fail "what to do is not said: $(cat out)"
 "$INFEROMETER" derive left >out 2>err || fail "derive of a session that was left: $(cat err)"
 "$INFEROMETER" verify left >/dev/null 2>err || fail "verify of a session that was left: $(cat err)"
 echo "C and Python examples, A/A, a session left early: all verified"

@@ -158,6 +158,8 @@ static void the_record_is_an_ordinary_one(void **state)
         assert_true(record.slots[k].samples >= 5);
         assert_int_equal(record.slots[k].inner, 1);
         assert_true(record.slots[k].end_ns - record.slots[k].start_ns >= 900000);
+        if (k > 0) /* the untimed window */
+            assert_true(record.slots[k].start_ns - record.slots[k - 1].end_ns >= 80000);
         if (record.slots[k].phase != IFM_PHASE_MEASURE)
             continue;
         if (block % 4 == 0)
