@@ -50,7 +50,7 @@ IFM_STATS_CHECKED enum ifm_stat ifm_stats_mser5(const double *x, size_t n, struc
 /* Change points by PELT (Killick, Fearnhead and Eckley 2012): least sum over segments of length ln(variance), a change
  * of mean or of variance, plus a penalty a change.
  * 1. Local outliers are masked: in windows of 200, what lies further from the median than 3 (P90 - P10) becomes the
- *    median (Barrett et al. 2017).
+ *    median (Barrett et al. 2017). A large change within 20 values of a window's edge so moves to that edge.
  * 2. Values become normal scores of their ranks, so that skew and outliers make no change; tied values count with the
  *    mean and the mean square of the scores that they share.
  * 3. Penalty = IFM_CHANGE_PENALTY ln(n) max(dependence, (1 + r) / (1 - r)), r = lag-1 autocorrelation from squared
