@@ -11,15 +11,18 @@ enum { MOST = 5000, NAMED = 6 }; /* values that are looked at; change points tha
 
 /* Levels closer than this are one: what Barrett et al. 2017 use, on our scale at least a tick of the clock. */
 #define LEVEL_MARGIN 0.001
+#define CHI2_1_UPPER_QUARTILE 1.3233036969314664
 
 struct series {
-    size_t n, every;    /* values, and the samples that each stands for */
-    size_t n_samples;   /* behind them */
-    double *means;      /* of `every` consecutive samples: the time axis */
-    double *picked;     /* one sample in `every`, ascending: means would hide modes */
-    double *scratch;    /* 6 (n + 1) */
-    double *slot_means; /* [n_slots], each with its samples */
-    double within;      /* sum of squares of the samples about their slot's mean */
+    size_t n, every;             /* values, and the samples that each stands for */
+    size_t n_samples;            /* behind them */
+    double *means;               /* of `every` consecutive samples: the time axis */
+    double *picked;              /* one sample in `every`, ascending: means would hide modes */
+    double *scratch;             /* 6 (n + 1) */
+    double *block_means, *spare; /* [n_blocks]: the means of a block's slots, equally weighted */
+    uint32_t last_block;
+    size_t n_blocks, in_block; /* slots in the last block */
+    double within;             /* sum of squares of the samples about their slot's mean */
     size_t n_slots;
 };
 
@@ -41,10 +44,17 @@ static void add_slot(struct series *s, const struct ifm_record *record, size_t k
         *pending = 0.0;
         *n_pending = 0;
     }
-    if (to > from) {
-        s->slot_means[s->n_slots++] = mean;
-        s->within += squares;
+    if (to <= from)
+        return;
+    s->within += squares;
+    s->n_slots++;
+    if (s->n_blocks == 0 || s->last_block != record->slots[k].block) {
+        s->last_block = record->slots[k].block;
+        s->in_block = 0;
+        s->block_means[s->n_blocks++] = 0.0;
     }
+    double *block = &s->block_means[s->n_blocks - 1];
+    *block += (mean - *block) / (double)++s->in_block;
 }
 
 /* A rest shorter than `every` is left out: at most one value in 5,000. */
@@ -57,7 +67,8 @@ static void gather(const struct ifm_cell_work *work, const struct ifm_arm_work *
     s->means = IFM_ARENA_ARRAY(arena, double, room);
     s->picked = IFM_ARENA_ARRAY(arena, double, room);
     s->scratch = IFM_ARENA_ARRAY(arena, double, 6 * (room + 1));
-    s->slot_means = IFM_ARENA_ARRAY(arena, double, arm->n_slots + 1);
+    s->block_means = IFM_ARENA_ARRAY(arena, double, arm->n_slots + 1);
+    s->spare = IFM_ARENA_ARRAY(arena, double, arm->n_slots + 1);
     double pending = 0.0;
     size_t n_pending = 0;
     for (size_t k = 0; k < record->n_slots; k++) {
@@ -68,19 +79,22 @@ static void gather(const struct ifm_cell_work *work, const struct ifm_arm_work *
     ifm_stats_sort(s->picked, s->scratch, s->n);
 }
 
-/* How much more the means of slots vary from one to the next than their samples explain; differences, so that a step
- * between two levels counts once. At least 1. */
-static double dependence_of(const struct series *s)
+/* How much more the means of blocks vary from one to the next than their samples explain; at least 1. From the upper
+ * quartile of squared differences, which the few steps between levels leave alone. Reorders block_means. */
+static double dependence_of(struct series *s)
 {
-    double sum = 0.0;
-    if (s->n_slots < IFM_BLOCKS_NEEDED || s->n_samples <= s->n_slots || !(s->within > 0.0))
+    double quartile;
+    if (s->n_blocks < IFM_BLOCKS_NEEDED || s->n_samples <= s->n_slots || !(s->within > 0.0))
         return 1.0;
-    for (size_t k = 0; k + 1 < s->n_slots; k++) {
-        double step = s->slot_means[k + 1] - s->slot_means[k];
-        sum += step * step;
+    for (size_t k = 0; k + 1 < s->n_blocks; k++) {
+        double step = s->block_means[k + 1] - s->block_means[k];
+        s->block_means[k] = step * step;
     }
-    double length = (double)s->n_samples / (double)s->n_slots;
-    double between = length * 0.5 * sum / (double)(s->n_slots - 1);
+    ifm_stats_sort(s->block_means, s->spare, s->n_blocks - 1);
+    if (ifm_stats_quantile_sorted(s->block_means, s->n_blocks - 1, 0.75, &quartile) != IFM_STAT_OK)
+        return 1.0;
+    double length = (double)s->n_samples / (double)s->n_blocks;
+    double between = length * 0.5 * quartile / CHI2_1_UPPER_QUARTILE;
     double ratio = between / (s->within / (double)(s->n_samples - s->n_slots));
     return ratio > 1.0 && isfinite(ratio) ? ratio : 1.0;
 }
@@ -135,7 +149,7 @@ static const char *where_changed(struct ifm_derivation *d, const struct series *
 }
 
 static void emit_changes(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm,
-                         struct ifm_arena *arena, const struct series *s, bool tell)
+                         struct ifm_arena *arena, struct series *s, bool tell)
 {
     struct ifm_changes changes;
     struct ifm_steady steady;

@@ -100,7 +100,8 @@ enum ifm_stat ifm_stats_block_length(const double *x, size_t n, double *out)
         spectrum += 2.0 * weight * r;
     }
     double most = ceil(fmin(3.0 * root, (double)n / 3.0));
-    double length = spectrum * spectrum > 0.0 ? cbrt(1.5 * g * g / (spectrum * spectrum) * (double)n) : most;
+    double cube = 1.5 * g * g / (spectrum * spectrum) * (double)n; /* NaN or infinite where the spectrum is 0 */
+    double length = cube > 1.0 ? exp(log(cube) / 3.0) : cube <= 1.0 ? 1.0 : most;
     *out = fmin(fmax(length, 1.0), most);
     return IFM_STAT_OK;
 }

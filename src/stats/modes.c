@@ -14,15 +14,25 @@ struct peak {
     size_t at, valley;
 };
 
-static double smallest_step(const double *sorted, size_t n)
+/* The clock's tick: the smallest step between unequal values, or, where values that each hold 5 % of the sample hold
+ * half of it, the smallest step between those. */
+static double tick_of(const double *sorted, size_t n)
 {
-    double least = INFINITY;
-    for (size_t i = 1; i < n; i++) {
-        double step = sorted[i] - sorted[i - 1];
-        if (step > 0.0 && step < least)
-            least = step;
+    double least = INFINITY, least_heavy = INFINITY, last_heavy = 0.0;
+    size_t heavy = 0, inside = 0;
+    for (size_t i = 0; i < n;) {
+        size_t start = i;
+        while (i < n && sorted[i] == sorted[start])
+            i++;
+        least = i < n ? fmin(least, sorted[i] - sorted[start]) : least;
+        if (20 * (i - start) < n)
+            continue;
+        if (heavy++ > 0)
+            least_heavy = fmin(least_heavy, sorted[start] - last_heavy);
+        last_heavy = sorted[start];
+        inside += i - start;
     }
-    return least;
+    return heavy > 1 && 2 * inside >= n ? fmax(least, least_heavy) : least;
 }
 
 static void estimate(const double *sorted, size_t n, double bandwidth, struct density *d)
@@ -147,7 +157,7 @@ enum ifm_stat ifm_stats_modes(const double *sorted, size_t n, struct ifm_modes *
         ifm_stats_quantile_sorted(sorted, n, 0.75, &q3) != IFM_STAT_OK)
         return IFM_STAT_NOT_FINITE;
     double spread = q3 > q1 ? fmin(m.sd, (q3 - q1) / 1.349) : m.sd;
-    double bandwidth = fmax(0.6 * spread * exp(-0.2 * log((double)n)), smallest_step(sorted, n));
+    double bandwidth = fmax(0.6 * spread * exp(-0.2 * log((double)n)), tick_of(sorted, n));
     if (!(bandwidth > 0.0) || !isfinite(sorted[n - 1] - sorted[0]))
         return IFM_STAT_NOT_FINITE;
     struct density d;

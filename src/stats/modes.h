@@ -17,8 +17,9 @@ struct ifm_modes {
 
 /* Peaks of a Gaussian kernel density that chance does not make.
  * 1. Bandwidth 0.6 min(sd, IQR / 1.349) n^(-1/5), two thirds of Silverman's (1986, eq. 3.31), which smooths two modes
- *    into one; where the IQR is 0 that of the sd alone; never below the smallest step between unequal values, so that a
- *    clock's tick makes no modes. (Two values alone are then one mode.)
+ *    into one; where the IQR is 0 that of the sd alone; never below the clock's tick: the smallest step between unequal
+ *    values or, where values that hold 5 % each hold half of the sample, between those. (Two values alone are then one
+ *    mode.)
  * 2. The density is taken on 512 points over the middle 99 % of the values (all of them below n = 200), widened by
  *    three bandwidths.
  * 3. A peak stands when the valley to the next one is below IFM_MODES_VALLEY of the lower of the two and

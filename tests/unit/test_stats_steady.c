@@ -108,7 +108,7 @@ static void no_change_is_rarely_told(void **state)
     static const struct {
         size_t n;
         uint32_t runs;
-    } sizes[] = {{40, 1000}, {200, 2000}, {1000, 300}};
+    } sizes[] = {{40, 1000}, {200, 2000}, {1000, 200}};
     size_t at[LIMIT];
     for (size_t s = 0; s < 3; s++)
         for (int kind = 0; kind < KINDS; kind++) {
@@ -251,6 +251,21 @@ static void modes_are_counted(void **state)
         }
 }
 
+/* Ticks of 10 with a few values beside them are one mode; two clouds of ticks are two. */
+static void a_tick_is_no_mode(void **state)
+{
+    (void)state;
+    struct ifm_modes modes;
+    for (int far = 0; far < 2; far++) {
+        for (size_t i = 0; i < 1000; i++)
+            values[i] = (i % 5 < 2 ? 20 : 30) + (i % 97 == 0 ? 1 : 0) + (far && i >= 600 ? 200 : 0);
+        ifm_stats_sort(values, scratch, 1000);
+        assert_int_equal(ifm_stats_modes(values, 1000, &modes), IFM_STAT_OK);
+        assert_int_equal(modes.count, 1 + far);
+    }
+    close_to(modes.mode[1].share, 0.4, 1e-9);
+}
+
 static void degenerate_input(void **state)
 {
     (void)state;
@@ -312,7 +327,7 @@ int main(void)
         cmocka_unit_test(no_change_is_rarely_told), cmocka_unit_test(a_step_is_found),
         cmocka_unit_test(changes_and_their_places), cmocka_unit_test(classes),
         cmocka_unit_test(warm_up_is_cut),           cmocka_unit_test(modes_are_counted),
-        cmocka_unit_test(degenerate_input),
+        cmocka_unit_test(a_tick_is_no_mode),        cmocka_unit_test(degenerate_input),
     };
     return cmocka_run_group_tests_name("stats_steady", tests, NULL, NULL);
 }
