@@ -49,6 +49,9 @@ enum ifm_metric_id {
     IFM_M_BLOCKS_MARKED,
     IFM_M_WARMUP_SAMPLES,
     IFM_M_INNER_STEPS,
+    IFM_M_MODES,
+    IFM_M_CHANGE_POINTS,
+    IFM_M_STEADY_FROM,
     IFM_M_READ_RATE,
     IFM_M_WRITE_RATE,
     IFM_M_BANDWIDTH,
@@ -203,6 +206,7 @@ const char *ifm_needs_blocks(struct ifm_arena *arena, size_t has);
 /* ---- the numbers ---- */
 void ifm_derive_step(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm);
 void ifm_derive_latency(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm);
+void ifm_derive_shape(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm);
 IFM_CHECKED enum ifm_status ifm_derive_facts_of_arm(struct ifm_derivation *d, const struct ifm_cell_work *work,
                                                     const struct ifm_arm_work *arm, struct ifm_error *error);
 void ifm_derive_cell_ceilings(struct ifm_derivation *d, const struct ifm_cell_work *work);
