@@ -174,8 +174,8 @@ struct inferometer_plugin {
                     struct inferometer_plugin_ledger *ledger);
 
     /* Allocate, generate data from `seed`, touch everything; fill outputs with NaN so that one that no step writes
-     * shows. `*state` comes back in every later call (NULL is a state too). Several arms are open at a time, each with
-     * a state of its own. Not timed. Required. */
+     * shows. `*state` comes back in every later call (NULL is a state too). Several arms are open at a time, and an arm
+     * may be opened again after its `close`; each has a state of its own. Not timed. Required. */
     int (*open)(const struct inferometer_plugin_value *values, uint64_t seed,
                 const struct inferometer_plugin_host *host, void **state);
 

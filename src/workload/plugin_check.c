@@ -81,6 +81,23 @@ static const char *copy(const struct check *check, const char *text)
 
 /* ---- parameters ---- */
 
+/* The words of "a|b" are distinct: the first of two would be the only one that is ever meant. */
+static enum ifm_status check_distinct(const struct check *check, const char *member, const char *choices)
+{
+    for (const char *word = choices; *word != '\0';) {
+        size_t length = strcspn(word, "|");
+        const char *next = word + length + (word[length] == '|');
+        for (const char *other = next; *other != '\0';) {
+            size_t n = strcspn(other, "|");
+            if (n == length && strncmp(word, other, n) == 0)
+                return bad(check, member, ifm_arena_printf(check->arena, "holds '%.*s' twice", (int)n, word));
+            other += n + (other[n] == '|');
+        }
+        word = next;
+    }
+    return IFM_OK;
+}
+
 static enum ifm_status check_choices(const struct check *check, const char *member,
                                      const struct inferometer_plugin_param *param)
 {
@@ -93,7 +110,7 @@ static enum ifm_status check_choices(const struct check *check, const char *memb
         choices[0] == '|' || choices[strlen(choices) - 1] == '|' || strstr(choices, "||") != NULL ||
         !ifm_plugin_text_valid(choices))
         return bad(check, member, "is not a list of words such as \"naive|unrolled\", at most 400 bytes in all");
-    return IFM_OK;
+    return check_distinct(check, member, choices);
 }
 
 static enum ifm_status check_range(const struct check *check, const char *member,

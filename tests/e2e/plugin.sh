@@ -2,6 +2,8 @@
 # Plugins, from the shared object to the folder: the example measured as a comparison over an axis, its identity in the
 # record, the ways back (rerun, resume, verify), failures inside a plugin, and one clear error for each broken one.
 source "$(dirname "$0")/lib.sh"
+need python3 python3
+need cc gcc
 : "${IFM_PLUGINS:?the folder of the plugins that the build makes}"
 ifm=$INFEROMETER
 tried=0
@@ -38,7 +40,8 @@ echo "not an object" >text.so
 refused 2 "text.so: cannot be loaded" "$ifm" run --plugin text.so --out never
 refused 2 "none.so: the plugin cannot be read" "$ifm" run --plugin none.so --out never
 refused 2 "needs a value" "$ifm" run --plugin
-refused 2 "unknown flag --plugin" "$ifm" derive never --plugin text.so
+refused 2 "did you mean --plugin?" "$ifm" run --plugn text.so
+refused 2 "--plugin does not belong to this command" "$ifm" derive never --plugin text.so
 refused 2 "unknown workload 'dot'" "$ifm" run --workload dot --out never
 says "--plugin" errors
 refused 2 "dot.n: 0 is out of range" "$ifm" dot --plugin "$IFM_PLUGINS/dot.so" --n 0 --out never
@@ -70,7 +73,9 @@ numbers = json.load(open(sys.argv[1] + "/derived.json"))["numbers"]
 for cell in ("dot n=1000", "dot n=4099"):
     for metric, arm in (("change_percent", "unrolled"), ("error_rms_rel", "naive"), ("flops_per_s", "naive")):
         found = [n for n in numbers if (n["metric"], n["cell"], n["arm"]) == (metric, cell, arm)]
-        assert len(found) == 1 and found[0]["state"] == "ok", (metric, cell, arm, found)
+        # A busy machine may have its times refused, with the reason; the error does not depend on it.
+        assert len(found) == 1, (metric, cell, arm, found)
+        assert found[0]["state"] == "ok" or (metric != "error_rms_rel" and found[0]["reason"]), found
 PY
 
 # Identity: in lock and journal without a path, the path in private.json alone.

@@ -296,6 +296,9 @@ static void wrong_parameters_are_named(void **state)
     WRONG(p.choices = "a|b", "choices is given");
     WRONG((p.type = INFEROMETER_PLUGIN_CHOICE), "choices is NULL");
     WRONG((p.type = INFEROMETER_PLUGIN_CHOICE, p.choices = "a||b"), "choices is not a list");
+    WRONG((p.type = INFEROMETER_PLUGIN_CHOICE, p.choices = "1|a b"), "choices is not a list");
+    WRONG((p.type = INFEROMETER_PLUGIN_CHOICE, p.choices = "1|2,3"), "choices is not a list");
+    WRONG((p.type = INFEROMETER_PLUGIN_CHOICE, p.choices = "1|2|1"), "choices holds '1' twice");
     WRONG((p.type = INFEROMETER_PLUGIN_CHOICE, p.choices = "a|b"), "fallback does not fit: mine.n: '1'");
     WRONG((p.type = INFEROMETER_PLUGIN_BOOL), "neither true nor false");
     WRONG(p.help = "", "help is not one sentence");
