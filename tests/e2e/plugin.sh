@@ -51,6 +51,7 @@ refused 2 "dot.n: 0 is out of range" "$ifm" dot --plugin "$IFM_PLUGINS/dot.so" -
 cp "$IFM_PLUGINS/dot.so" "$IFM_PLUGINS/full.so" .
 passes "$ifm" workloads --plugin ./dot.so
 says "the dot product of two f32 vectors"
+says "plugin   dot.so"
 passes "$ifm" --plugin=./full.so help full
 says "--block-size BYTES"
 says "full.seed=N"
