@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "cli/plugins.h"
 #include "model/plan_json.h"
 #include "sample/journal.h"
 #include "sample/manifest.h"
@@ -117,8 +118,12 @@ enum ifm_status ifm_cmd_run(int argc, char **argv, struct ifm_error *error)
     struct ifm_config *config = ifm_story_config();
     const struct ifm_workload *quick = ifm_workload_find(argv[0]);
     struct ifm_options options = {.workload = quick == NULL ? NULL : quick->name};
-    enum ifm_status status = IFM_OK;
-    status = ifm_options_parse(argc, argv, false, config, &options, error);
+    enum ifm_status status = ifm_options_parse(argc, argv, false, config, &options, error);
+    if (status == IFM_OK && options.resume != NULL && options.changes == NULL) { /* with the tables of its plugins */
+        status = ifm_plugins_of_folder(options.resume, error);
+        ifm_config_destroy(config);
+        config = ifm_story_config();
+    }
     if (status == IFM_OK && quick != NULL && options.resume == NULL) {
         char assignment[64];
         snprintf(assignment, sizeof assignment, "workload=%s", quick->name);
@@ -134,13 +139,14 @@ enum ifm_status ifm_cmd_run(int argc, char **argv, struct ifm_error *error)
 
 enum ifm_status ifm_cmd_rerun(int argc, char **argv, struct ifm_error *error)
 {
-    struct ifm_config *config = ifm_story_config();
+    struct ifm_config *config = NULL;
     struct ifm_arena *arena = ifm_arena_create();
     struct ifm_options options = {0};
     enum ifm_status status = ifm_options_parse(argc, argv, true, NULL, &options, error);
     if (status == IFM_OK && options.help)
         status = ifm_cmd_help(2, (char *[]){(char *)"help", argv[0], NULL}, error);
-    else if (status == IFM_OK) {
+    else if (status == IFM_OK && (status = ifm_plugins_of_folder(options.dir, error)) == IFM_OK) {
+        config = ifm_story_config();
         status = ifm_config_file(config, ifm_path_join(arena, options.dir, "config.lock.json"), error);
         if (status == IFM_OK)
             status = run(&options, config, error);
