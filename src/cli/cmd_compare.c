@@ -156,7 +156,7 @@ static enum ifm_status compare_arms(const struct request *request, struct ifm_er
     size_t n = request->n_words - 1;
     if (request->varies != NULL)
         return ifm_fail(error, IFM_USAGE, "--varies", "the arms of one run say themselves in what they differ",
-                        "--varies is for a comparison between runs");
+                        "only a comparison between runs takes it");
     IFM_TRY(ifm_folder_check(dir, error));
     IFM_TRY(load_plan(dir, request->arena, &plan, error));
     IFM_TRY(check_cell(plan, request->cell, request->arena, error));
