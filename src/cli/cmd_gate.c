@@ -27,6 +27,22 @@ enum ifm_status ifm_gate_judge(const struct ifm_folder *folder, const struct ifm
     return ifm_judge(&plan, folder->derived, arena, out, error);
 }
 
+/* What blocks the answer beside the gates: without a line of its own, the files would call the run passed. */
+static void add_blocked(struct request *request, struct ifm_gate_lines *lines, const char *name, const char *reason)
+{
+    IFM_ARENA_GROW(request->arena, lines->items, lines->n, lines->capacity);
+    lines->items[lines->n++] = (struct ifm_gate_line){
+        .name = name,
+        .cell = "",
+        .arm = "",
+        .metric = "",
+        .outcome = IFM_OUTCOME_BLOCKED,
+        .observed = {.state = IFM_STATE_ABSENT, .reason = "", .remedy = "", .text = "", .unit = "", .n_of = ""},
+        .threshold = "",
+        .reason = reason,
+    };
+}
+
 static enum ifm_status own_lines(struct request *request, struct ifm_gate_lines *lines, struct ifm_verdict **verdict,
                                  struct ifm_error *error)
 {
@@ -36,24 +52,9 @@ static enum ifm_status own_lines(struct request *request, struct ifm_gate_lines 
                         "name a reference run with --against, or put gates into the configuration",
                         "the run has no gates: nothing can pass");
     ifm_gate_lines_verdict(*verdict, request->arena, lines);
+    if ((*verdict)->exit_code != IFM_OK && ifm_gate_lines_status(lines) == IFM_OK)
+        add_blocked(request, lines, "the run itself", (*verdict)->reasons[0]);
     return IFM_OK;
-}
-
-/* What both runs must hold to be judged; without it the gate is blocked, never passed. */
-static void add_nothing_common(struct request *request, struct ifm_gate_lines *lines)
-{
-    IFM_ARENA_GROW(request->arena, lines->items, lines->n, lines->capacity);
-    lines->items[lines->n++] = (struct ifm_gate_line){
-        .name = "against the reference",
-        .cell = "",
-        .arm = "",
-        .metric = "",
-        .outcome = IFM_OUTCOME_BLOCKED,
-        .observed = {.state = IFM_STATE_ABSENT, .reason = "", .remedy = "", .text = "", .unit = "", .n_of = ""},
-        .threshold = "",
-        .reason = "the runs have no ratio of interleaved arms in common, and absolute times of separate runs are not "
-                  "judged: measure in both a baseline with its variant, or a ceiling, in the same cell",
-    };
 }
 
 static enum ifm_status reference_lines(struct request *request, struct ifm_gate_lines *lines, struct ifm_error *error)
@@ -66,7 +67,9 @@ static enum ifm_status reference_lines(struct request *request, struct ifm_gate_
     ifm_between(&there, &here, NULL, NULL, request->arena, &between);
     ifm_gate_lines_between(&between, ifm_path_base(request->against), request->arena, lines);
     if (lines->n == 0)
-        add_nothing_common(request, lines);
+        add_blocked(request, lines, "against the reference",
+                    "the runs have no ratio of interleaved arms in common, and absolute times of separate runs are not "
+                    "judged: measure in both a baseline with its variant, or a ceiling, in the same cell");
     return IFM_OK;
 }
 

@@ -176,19 +176,19 @@ static const char *shown_at(const struct ifm_listing *listing, size_t row, size_
     return listing->shown[row * listing->n_columns + column];
 }
 
-/* A column without any text is left out: most runs have no notes. */
-static bool is_seen(const struct ifm_listing *listing, size_t column, size_t *width)
+/* The width of each column; 0 = not shown: only machines see it, or it has no text, as most runs have no notes. */
+static const size_t *widths_of(const struct ifm_listing *listing)
 {
-    bool seen = false;
-    if (listing->columns[column].heading == NULL)
-        return false;
-    *width = width_of(listing->columns[column].heading);
-    for (size_t r = 0; r < listing->n_rows; r++) {
-        size_t here = width_of(shown_at(listing, r, column));
-        *width = here > *width ? here : *width;
-        seen |= here > 0;
+    size_t *widths = IFM_ARENA_ARRAY(listing->arena, size_t, listing->n_columns + 1);
+    for (size_t c = 0; c < listing->n_columns; c++) {
+        for (size_t r = 0; listing->columns[c].heading != NULL && r < listing->n_rows; r++) {
+            size_t here = width_of(shown_at(listing, r, c));
+            widths[c] = here > widths[c] ? here : widths[c];
+        }
+        size_t heading = widths[c] > 0 ? width_of(listing->columns[c].heading) : 0;
+        widths[c] = heading > widths[c] ? heading : widths[c];
     }
-    return seen;
+    return widths;
 }
 
 static void add_padded(const char *text, size_t width, bool left, bool last, struct ifm_text *out)
@@ -201,26 +201,28 @@ static void add_padded(const char *text, size_t width, bool left, bool last, str
         ifm_text_printf(out, "%*s", blanks, "");
 }
 
-static void compose_line(const struct ifm_listing *listing, size_t row, bool heading, struct ifm_text *out)
+static void compose_line(const struct ifm_listing *listing, const size_t *widths, size_t row, bool heading,
+                         struct ifm_text *out)
 {
-    size_t last = 0, width;
+    size_t last = 0;
     for (size_t c = 0; c < listing->n_columns; c++)
-        last = is_seen(listing, c, &width) ? c : last;
+        last = widths[c] > 0 ? c : last;
     for (size_t c = 0; c < listing->n_columns; c++) {
-        if (!is_seen(listing, c, &width))
+        if (widths[c] == 0)
             continue;
         const char *text = heading ? listing->columns[c].heading : shown_at(listing, row, c);
-        add_padded(text, width, listing->columns[c].left, c == last, out);
+        add_padded(text, widths[c], listing->columns[c].left, c == last, out);
         ifm_text_add(out, c == last ? "\n" : "  ");
     }
 }
 
 static void compose_table(const struct ifm_listing *listing, struct ifm_text *out)
 {
+    const size_t *widths = widths_of(listing);
     if (listing->n_rows > 0)
-        compose_line(listing, 0, true, out);
+        compose_line(listing, widths, 0, true, out);
     for (size_t r = 0; r < listing->n_rows; r++)
-        compose_line(listing, r, false, out);
+        compose_line(listing, widths, r, false, out);
     for (size_t i = 0; i < listing->n_notes; i++)
         ifm_text_printf(out, "%s[%zu] %s\n", i == 0 ? "\n" : "", i + 1, listing->notes[i]);
 }
@@ -237,10 +239,10 @@ static void md_text(const char *text, struct ifm_text *out)
 
 static void compose_md(const struct ifm_listing *listing, struct ifm_text *out)
 {
-    size_t width;
+    const size_t *widths = widths_of(listing);
     for (int line = 0; line < 2 && listing->n_rows > 0; line++) {
         for (size_t c = 0; c < listing->n_columns; c++)
-            if (is_seen(listing, c, &width))
+            if (widths[c] > 0)
                 ifm_text_printf(out, "| %s ",
                                 line == 0                  ? listing->columns[c].heading
                                 : listing->columns[c].left ? "---"
@@ -249,7 +251,7 @@ static void compose_md(const struct ifm_listing *listing, struct ifm_text *out)
     }
     for (size_t r = 0; r < listing->n_rows; r++) {
         for (size_t c = 0; c < listing->n_columns; c++)
-            if (is_seen(listing, c, &width)) {
+            if (widths[c] > 0) {
                 ifm_text_add(out, "| ");
                 md_text(shown_at(listing, r, c), out);
                 ifm_text_add(out, " ");
