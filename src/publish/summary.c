@@ -59,6 +59,7 @@ const char *ifm_summary_environment(const json_t *events, char *hex)
         return hex;
     json_t *steady = json_deep_copy(fingerprint);
     json_object_del(steady, "load");
+    json_object_del(steady, "binary"); /* the machine is the same under another build; the version is said beside it */
     json_object_del(json_object_get(steady, "memory"), "available_bytes");
     json_object_del(json_object_get(steady, "clock"), "read_ns_p50");
     struct ifm_text text = {0};

@@ -7,7 +7,9 @@
 #include <cmocka.h>
 
 #include "base/json.h"
+#include "base/random.h"
 #include "derive/between.h"
+#include "stats/stats.h"
 #include <math.h>
 #include <string.h>
 
@@ -160,6 +162,40 @@ static void estimate_from_an_interval(void **state)
     value = bracketed(1000, 1000 / e, 1000 * e, 7, "");
     value.state = IFM_STATE_REFUSED;
     assert_false(ifm_log_estimate_of(&value, &estimate));
+}
+
+static struct ifm_value simulate(struct ifm_random *random, size_t n, double sd)
+{
+    double logs[32];
+    struct ifm_moments moments;
+    struct ifm_interval at95;
+    for (size_t i = 0; i < n; i++)
+        logs[i] = sd * ifm_random_normal(random);
+    assert_int_equal(ifm_stats_moments(logs, n, &moments), IFM_STAT_OK);
+    assert_int_equal(ifm_stats_t_interval(moments.mean, moments.sd, (double)n, 0.95, &at95), IFM_STAT_OK);
+    return bracketed(exp(moments.mean), exp(at95.low), exp(at95.high), (int64_t)n, "");
+}
+
+/* Two runs of the same truth, of unequal length and noise: the 95 % interval misses it in 1 of 20, as it says. */
+static void error_rate_is_the_stated_one(void **state)
+{
+    (void)state;
+    struct ifm_random random = ifm_random_start(11, 0);
+    struct pair p;
+    int missed = 0, regressed = 0, runs = 2000;
+    pair_start(&p);
+    p.b.cell.measure.margin = 0;
+    for (int i = 0; i < runs; i++) {
+        p.a.numbers[2].value = simulate(&random, 8, 0.01);
+        p.b.numbers[2].value = simulate(&random, 24, 0.02);
+        pair_compare(&p, NULL);
+        const struct ifm_between_row *row = row_of(&p, "quick", "speedup");
+        missed += row->change.low > 0 || row->change.high < 0;
+        regressed += row->standing == IFM_STANDING_REGRESSED;
+    }
+    pair_stop(&p);
+    assert_in_range(missed, 70, 135); /* 100 expected, standard deviation 9.7 */
+    assert_in_range(regressed, 28, 75);
 }
 
 /* Equal standard errors of 0.01, 6 degrees each: se = 0.0141421, df = 12, t(0.975, 12) = 2.178813. */
@@ -393,6 +429,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(welch_by_hand),
         cmocka_unit_test(estimate_from_an_interval),
+        cmocka_unit_test(error_rate_is_the_stated_one),
         cmocka_unit_test(locked_and_alike_is_decided),
         cmocka_unit_test(conditions_qualify),
         cmocka_unit_test(standing_has_a_direction),
