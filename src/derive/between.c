@@ -188,6 +188,7 @@ static struct ifm_between_row *add_row(struct pairing *p, const char *cell, cons
 static void add_absent(struct pairing *p, const char *cell, const char *arm, const char *reason)
 {
     struct ifm_between_row *row = add_row(p, cell, arm, "step_ns");
+    row->missing = true;
     set_all(row, ifm_value_absent(reason, "name cells and arms alike in both runs", 0, ""));
 }
 

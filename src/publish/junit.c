@@ -66,13 +66,28 @@ static void judge_row(const struct ifm_between_row *row, struct ifm_arena *arena
     }
 }
 
+static void add_note(struct ifm_gate_lines *out, const struct ifm_between_row *row, const char *reason,
+                     struct ifm_arena *arena)
+{
+    IFM_ARENA_GROW(arena, out->notes, out->n_notes, out->notes_capacity);
+    out->notes[out->n_notes++] =
+        ifm_arena_printf(arena, "not judged: %s%s%s%s%s: %s", row->cell, row->arm[0] != '\0' ? ", " : "", row->arm,
+                         row->missing ? "" : ", ", row->missing ? "" : row->metric, reason);
+}
+
 void ifm_gate_lines_between(const struct ifm_between *between, const char *label, struct ifm_arena *arena,
                             struct ifm_gate_lines *out)
 {
     for (size_t i = 0; i < between->n; i++) {
         const struct ifm_between_row *row = &between->rows[i];
+        if (row->missing)
+            add_note(out, row, row->change.reason, arena);
         if (!row->interleaved)
             continue; /* a time of another run, perhaps of another host, proves nothing */
+        if (row->reference.state != IFM_STATE_OK) {
+            add_note(out, row, ifm_arena_printf(arena, "in the reference: %s", row->reference.reason), arena);
+            continue;
+        }
         struct ifm_gate_line *line = add_line(out, arena);
         *line = (struct ifm_gate_line){
             .name = ifm_arena_printf(arena, "%s against %s", row->metric, label),
@@ -140,6 +155,8 @@ struct ifm_listing ifm_gate_lines_listing(const struct ifm_gate_lines *lines, st
         ifm_listing_set(&listing, "threshold", json_string(line->threshold), line->threshold);
         ifm_listing_set(&listing, "reason", json_string(line->reason), line->reason);
     }
+    for (size_t i = 0; i < lines->n_notes; i++)
+        ifm_listing_note(&listing, lines->notes[i]);
     return listing;
 }
 

@@ -19,11 +19,14 @@ struct ifm_gate_line {
 struct ifm_gate_lines {
     struct ifm_gate_line *items;
     size_t n, capacity;
+    const char **notes; /* what is not judged, and why */
+    size_t n_notes, notes_capacity;
 };
 
 /* The gates that a verdict judged. */
 void ifm_gate_lines_verdict(const struct ifm_verdict *verdict, struct ifm_arena *arena, struct ifm_gate_lines *out);
-/* The ratios of interleaved arms that both runs hold. `label` names the reference. */
+/* The ratios of interleaved arms that the reference holds. One that this run has lost blocks; one that the reference
+ * does not hold, or whose cell or arm one run lacks, is not judged and noted. `label` names the reference. */
 void ifm_gate_lines_between(const struct ifm_between *between, const char *label, struct ifm_arena *arena,
                             struct ifm_gate_lines *out);
 /* Rejected when one fails; else IFM_INVALID when one is blocked by data, IFM_MISSING when only capabilities miss. */

@@ -188,6 +188,15 @@ static unsigned most_threads(const struct ifm_plan *plan)
     return most;
 }
 
+/* What weakens the numbers is not left out with the details. */
+static const char *warnings(const struct ifm_derived *derived, struct ifm_arena *arena)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < derived->n_findings; i++)
+        n += derived->findings[i].severity != IFM_SEVERITY_NOTE;
+    return n == 0 ? "" : ifm_arena_printf(arena, "warnings: %zu, the report says which\n", n);
+}
+
 static const char *footing(const struct ifm_publication *p, struct ifm_arena *arena)
 {
     char hex[13];
@@ -203,9 +212,10 @@ static const char *footing(const struct ifm_publication *p, struct ifm_arena *ar
     if (strcmp(p->plan->device, "cpu") != 0)
         machine = ifm_arena_printf(arena, "device: %s\n%s", plain(p->plan->device, NAME_BYTES, arena), machine);
     return ifm_arena_printf(arena,
-                            "%sconfig %.12s, run %s, inferometer %s\n"
+                            "%s%sconfig %.12s, run %s, inferometer %s\n"
                             "check: inferometer verify RUN-FOLDER\n",
-                            machine, plain(p->plan->config_hash, 64, arena), plain(p->plan->run_id, NAME_BYTES, arena),
+                            warnings(p->derived, arena), machine, plain(p->plan->config_hash, 64, arena),
+                            plain(p->plan->run_id, NAME_BYTES, arena),
                             version == NULL ? "of unknown version" : plain(version, NAME_BYTES, arena));
 }
 

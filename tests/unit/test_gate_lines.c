@@ -38,7 +38,7 @@ static void exit_code_of_the_worst(void **state)
     (void)state;
     struct ifm_gate_line items[3] = {line("a", IFM_OUTCOME_PASS, false), line("b", IFM_OUTCOME_BLOCKED, true),
                                      line("c", IFM_OUTCOME_BLOCKED, false)};
-    struct ifm_gate_lines lines = {items, 1, 3};
+    struct ifm_gate_lines lines = {.items = items, .n = 1, .capacity = 3};
     assert_int_equal(ifm_gate_lines_status(&lines), IFM_OK);
     lines.n = 2;
     assert_int_equal(ifm_gate_lines_status(&lines), IFM_MISSING);
@@ -48,12 +48,69 @@ static void exit_code_of_the_worst(void **state)
     assert_int_equal(ifm_gate_lines_status(&lines), IFM_REJECTED);
 }
 
+/* What the reference holds and this run has lost blocks; what the reference never held is a note. */
+static void a_lost_ratio_blocks(void **state)
+{
+    (void)state;
+    struct ifm_arena *arena = ifm_arena_create();
+    const struct ifm_value ok = line("", IFM_OUTCOME_PASS, false).observed;
+    struct ifm_value lost = ok;
+    lost.state = IFM_STATE_REFUSED;
+    lost.reason = "rule-07: drift";
+    struct ifm_between_row rows[] = {
+        {.cell = "c",
+         .arm = "x",
+         .metric = "speedup",
+         .interleaved = true,
+         .reference = ok,
+         .other = lost,
+         .change = lost},
+        {.cell = "c",
+         .arm = "y",
+         .metric = "speedup",
+         .interleaved = true,
+         .reference = lost,
+         .other = ok,
+         .change = lost},
+        {.cell = "c", .arm = "z", .metric = "step_ns", .missing = true, .change = lost},
+        {.cell = "c",
+         .arm = "x",
+         .metric = "step_ns",
+         .reference = ok,
+         .other = ok,
+         .change = ok,
+         .standing = IFM_STANDING_REGRESSED},
+        {.cell = "c",
+         .arm = "w",
+         .metric = "speedup",
+         .interleaved = true,
+         .reference = ok,
+         .other = ok,
+         .change = ok,
+         .standing = IFM_STANDING_HOLDS,
+         .margin = 0.01},
+    };
+    struct ifm_between between = {rows, 5, 5};
+    struct ifm_gate_lines lines = {0};
+    ifm_gate_lines_between(&between, "main", arena, &lines);
+    assert_int_equal(lines.n, 2);
+    assert_int_equal(lines.items[0].outcome, IFM_OUTCOME_BLOCKED);
+    assert_string_equal(lines.items[0].reason, "refused: rule-07: drift");
+    assert_int_equal(lines.items[1].outcome, IFM_OUTCOME_PASS);
+    assert_string_equal(lines.items[1].threshold, "at most +1 %");
+    assert_int_equal(lines.n_notes, 2);
+    assert_string_equal(lines.notes[0], "not judged: c, y, speedup: in the reference: rule-07: drift");
+    assert_string_equal(lines.notes[1], "not judged: c, z: rule-07: drift");
+    assert_int_equal(ifm_gate_lines_status(&lines), IFM_INVALID);
+    ifm_arena_destroy(arena);
+}
+
 static void junit_is_escaped(void **state)
 {
     (void)state;
     struct ifm_gate_line items[4] = {line("p", IFM_OUTCOME_PASS, false), line("f", IFM_OUTCOME_FAIL, false),
                                      line("b", IFM_OUTCOME_BLOCKED, false), line("s", IFM_OUTCOME_BLOCKED, true)};
-    struct ifm_gate_lines lines = {items, 4, 4};
+    struct ifm_gate_lines lines = {.items = items, .n = 4, .capacity = 4};
     struct ifm_text text = {0};
     ifm_gate_lines_junit(&lines, "id", &text);
     assert_non_null(strstr(text.data, "tests=\"4\" failures=\"1\" errors=\"1\" skipped=\"1\""));
@@ -76,7 +133,7 @@ static void listing_has_one_set_of_fields(void **state)
     for (int i = 0; i < 2; i++)
         items[i].reason = "because";
     items[1].observed.state = IFM_STATE_ABSENT;
-    struct ifm_gate_lines lines = {items, 2, 2};
+    struct ifm_gate_lines lines = {.items = items, .n = 2, .capacity = 2};
     struct ifm_listing listing = ifm_gate_lines_listing(&lines, arena);
     struct ifm_text text = {0};
     ifm_listing_compose(&listing, IFM_FORMAT_CSV, &text);
@@ -110,6 +167,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exit_code_of_the_worst),
+        cmocka_unit_test(a_lost_ratio_blocks),
         cmocka_unit_test(junit_is_escaped),
         cmocka_unit_test(listing_has_one_set_of_fields),
     };
