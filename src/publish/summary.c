@@ -73,6 +73,15 @@ const char *ifm_summary_environment(const json_t *events, char *hex)
 
 /* ---- the lines of the arms ---- */
 
+/* A reason that names a file of the machine stays in the report. */
+static const char *reason_of(const struct ifm_value *value, struct ifm_arena *arena)
+{
+    for (const char *c = value->reason; *c != '\0'; c++)
+        if (*c == '/' && (c == value->reason || strchr(" \"'(=:", c[-1]) != NULL))
+            return "the report says why";
+    return plain(value->reason, LINE_BYTES / 2, arena);
+}
+
 static int rank_of(const struct ifm_value *change)
 {
     static const char *const words[] = {"slower", "faster", "undecided", "equivalent"};
@@ -111,7 +120,7 @@ static const char *compared_line(const struct ifm_value *change, const struct if
 {
     if (change->state != IFM_STATE_OK)
         return ifm_arena_printf(arena, "- %s: %s, %s\n", where, ifm_state_label(change->state),
-                                plain(change->reason, LINE_BYTES / 2, arena));
+                                reason_of(change, arena));
     const char *detect = "";
     if (mde != NULL && mde->state == IFM_STATE_OK)
         detect = ifm_arena_printf(arena, ", can detect %s", ascii(ifm_quantity_number(mde, arena), arena));
@@ -122,8 +131,7 @@ static const char *compared_line(const struct ifm_value *change, const struct if
 static const char *time_line(const struct ifm_value *step, const char *where, struct ifm_arena *arena)
 {
     if (step->state != IFM_STATE_OK)
-        return ifm_arena_printf(arena, "- %s: %s, %s\n", where, ifm_state_label(step->state),
-                                plain(step->reason, LINE_BYTES / 2, arena));
+        return ifm_arena_printf(arena, "- %s: %s, %s\n", where, ifm_state_label(step->state), reason_of(step, arena));
     return ifm_arena_printf(arena, "- %s: %s a step, %lld %s\n", where, ascii(ifm_quantity_full(step, arena), arena),
                             (long long)step->n, step->n_of);
 }

@@ -113,6 +113,23 @@ static void says_what_was_found(void **state)
     stop(&b);
 }
 
+/* A refused number has its reason; one that names a file of the machine has not. */
+static void reasons_tell_no_path(void **state)
+{
+    (void)state;
+    struct bench b;
+    start(&b, 2, "a");
+    for (size_t i = 0; i < 2; i++)
+        b.numbers[2 * i].value.state = IFM_STATE_REFUSED;
+    b.numbers[0].value.reason = "rule-03: 12 GB/s is above the ceiling";
+    b.numbers[2].value.reason = "cannot read (/secret/place)";
+    const char *text = compose(&b);
+    assert_non_null(strstr(text, "- a0: refused, rule-03: 12 GB/s is above the ceiling\n"));
+    assert_non_null(strstr(text, "- a1: refused, the report says why\n"));
+    assert_null(strstr(text, "secret"));
+    stop(&b);
+}
+
 /* Every number of arms, short names and long ones: whole lines, at most 1,024 bytes, and the count adds up. */
 static void fits_at_every_length(void **state)
 {
@@ -183,9 +200,8 @@ static void environment_hash_is_steady(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(says_what_was_found),
-        cmocka_unit_test(fits_at_every_length),
-        cmocka_unit_test(drops_the_least_important),
+        cmocka_unit_test(says_what_was_found),        cmocka_unit_test(reasons_tell_no_path),
+        cmocka_unit_test(fits_at_every_length),       cmocka_unit_test(drops_the_least_important),
         cmocka_unit_test(environment_hash_is_steady),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
