@@ -43,6 +43,13 @@ static enum ifm_status check_at_rest(const char *dir, struct ifm_error *error)
                 : IFM_OK;
 }
 
+enum ifm_status ifm_folder_check(const char *dir, struct ifm_error *error)
+{
+    IFM_TRY(check_is_run(dir, error));
+    IFM_TRY(check_at_rest(dir, error));
+    return check_record(dir, error);
+}
+
 static enum ifm_status open_options(int argc, char **argv, struct ifm_options *options, struct ifm_error *error)
 {
     IFM_TRY(ifm_options_parse(argc, argv, true, NULL, options, error));
@@ -51,9 +58,7 @@ static enum ifm_status open_options(int argc, char **argv, struct ifm_options *o
     if (options->out != NULL)
         return ifm_fail(error, IFM_USAGE, "--out", "the files go into the run folder itself",
                         "--out does not belong to this command");
-    IFM_TRY(check_is_run(options->dir, error));
-    IFM_TRY(check_at_rest(options->dir, error));
-    return check_record(options->dir, error);
+    return ifm_folder_check(options->dir, error);
 }
 
 enum ifm_status ifm_cmd_derive(int argc, char **argv, struct ifm_error *error)

@@ -38,6 +38,21 @@ static const struct ifm_option folder_options[] = {
     {"help", 'h', NULL, NULL, "print this help"},
 };
 
+static const struct ifm_option compare_options[] = {
+    {"cell", '\0', "NAME", NULL, "only this cell"},
+    {"varies", '\0', "PATH", NULL, "between runs: the one setting that may differ, such as decode.isa"},
+    {"format", '\0', "FORMAT", FORMATS, "how results are printed"},
+    {"help", 'h', NULL, NULL, "print this help"},
+};
+
+static const struct ifm_option gate_options[] = {
+    {"against", '\0', "DIR", NULL, "judge against the ratios of this run instead of the run's own gates"},
+    {"junit", '\0', "FILE", NULL, "write JUnit XML; - is standard output"},
+    {"markdown", '\0', "FILE", NULL, "write a table for a pull request; - is standard output"},
+    {"format", '\0', "FORMAT", FORMATS, "how results are printed"},
+    {"help", 'h', NULL, NULL, "print this help"},
+};
+
 const struct ifm_verb ifm_verbs[] = {
     {"run", "[-c FILE] [--out DIR] [OPTIONS]", "measure a study and judge it", run_options, RUN_OPTIONS, true,
      ifm_cmd_run},
@@ -55,6 +70,13 @@ const struct ifm_verb ifm_verbs[] = {
     {"report", "DIR", "write the report of a run folder again", folder_options, 2, false, ifm_cmd_report},
     {"verify", "DIR", "check every hash of a run folder and recompute every number", plugin_options, 2, false,
      ifm_cmd_verify},
+    {"compare", "DIR [ARM...] | DIR DIR...", "compare arms of a run, or runs, and say what can be said",
+     compare_options, 4, false, ifm_cmd_compare},
+    {"gate", "DIR [--against DIR]", "judge a run for a pipeline and exit with the answer", gate_options, 5, false,
+     ifm_cmd_gate},
+    {"list", "[DIR]", "list the run folders below DIR (default: runs), newest first", folder_options, 2, false,
+     ifm_cmd_list},
+    {"summary", "DIR", "print a summary of at most 1,024 bytes to paste", &help_option, 1, false, ifm_cmd_summary},
     {"explain", "[METRIC]", "print a metric's definition, formula and limits", &help_option, 1, false, ifm_cmd_explain},
     {"doctor", "", "print what this machine can and cannot measure, and what would help", &help_option, 1, false,
      ifm_cmd_doctor},

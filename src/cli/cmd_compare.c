@@ -1,0 +1,247 @@
+/* compare: arms of one run, or runs. A comparison is an answer, not a gate: it exits 0 whatever it finds. */
+#include "cli/arguments.h"
+
+#include "base/file.h"
+#include "model/plan_json.h"
+#include "publish/comparison.h"
+#include "sample/journal.h"
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST_NAMES = 4 * IFM_MOST_ARMS };
+
+struct request {
+    const char **words; /* folder first */
+    size_t n_words;
+    const char *cell, *varies;
+    enum ifm_format format;
+    struct ifm_arena *arena;
+};
+
+static bool is_run_folder(const char *dir, struct ifm_arena *arena)
+{
+    return ifm_file_exists(ifm_path_join(arena, dir, "config.lock.json"));
+}
+
+static void print_listing(const struct ifm_listing *listing, enum ifm_format format)
+{
+    struct ifm_text text = {0};
+    ifm_listing_compose(listing, format, &text);
+    if (text.size > 0)
+        fputs(text.data, stdout);
+    else if (format == IFM_FORMAT_TABLE || format == IFM_FORMAT_MD)
+        puts("nothing to compare: no cell has a second arm to put beside its baseline");
+    ifm_text_free(&text);
+}
+
+/* ---- names ---- */
+
+static bool is_among(const char *name, const char *const *names, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* Distinct names of the arms; ceilings are limits of the machine, compared only when named. */
+static size_t list_arms(const struct ifm_plan *plan, bool ceilings, const char **names)
+{
+    size_t n = 0;
+    for (size_t c = 0; c < plan->n_cells; c++)
+        for (size_t a = 0; a < plan->cells[c].n_arms && n < MOST_NAMES; a++) {
+            const struct ifm_arm *arm = &plan->cells[c].arms[a];
+            if ((ceilings || arm->role != IFM_ROLE_CEILING) && !is_among(arm->name, names, n))
+                names[n++] = arm->name;
+        }
+    return n;
+}
+
+static enum ifm_status check_cell(const struct ifm_plan *plan, const char *cell, struct ifm_arena *arena,
+                                  struct ifm_error *error)
+{
+    const char **names = IFM_ARENA_ARRAY(arena, const char *, plan->n_cells + 1);
+    for (size_t c = 0; c < plan->n_cells; c++)
+        names[c] = plan->cells[c].name;
+    if (cell == NULL || is_among(cell, names, plan->n_cells))
+        return IFM_OK;
+    return ifm_arguments_unknown("cell", cell, names, plan->n_cells, error);
+}
+
+static enum ifm_status check_arms(const struct ifm_plan *plan, const char *const *arms, size_t n,
+                                  struct ifm_arena *arena, struct ifm_error *error)
+{
+    const char **known = IFM_ARENA_ARRAY(arena, const char *, MOST_NAMES);
+    size_t n_known = list_arms(plan, true, known);
+    for (size_t i = 0; i < n; i++) {
+        if (is_among(arms[i], arms, i))
+            return ifm_fail(error, IFM_USAGE, "", "name each arm once", "arm \"%s\" is named twice", arms[i]);
+        if (is_among(arms[i], known, n_known))
+            continue;
+        enum ifm_status status = ifm_arguments_unknown("arm", arms[i], known, n_known, error);
+        if (ifm_dir_exists(arms[i]))
+            ifm_error_hint(error, "it is a folder, but no run folder: it has no config.lock.json");
+        return status;
+    }
+    return IFM_OK;
+}
+
+static enum ifm_status load_plan(const char *dir, struct ifm_arena *arena, struct ifm_plan **plan,
+                                 struct ifm_error *error)
+{
+    json_t *json;
+    char *path = ifm_path_join(arena, dir, "plan.json");
+    IFM_TRY(ifm_json_read(path, &json, error));
+    enum ifm_status status = ifm_plan_from_json(json, path, arena, plan, error);
+    json_decref(json);
+    return status;
+}
+
+/* ---- inside a run ---- */
+
+static bool has_arm(const struct ifm_cell *cell, const char *name)
+{
+    for (size_t a = 0; a < cell->n_arms; a++)
+        if (strcmp(cell->arms[a].name, name) == 0)
+            return true;
+    return false;
+}
+
+static void add_absent(struct ifm_listing *listing, const struct ifm_derived *derived, const char *cell,
+                       const char *arm, const char *reference, const char *reason)
+{
+    struct ifm_value absent = {.state = IFM_STATE_ABSENT, .reason = reason, .remedy = "", .text = "", .n_of = ""};
+    ifm_comparison_add(listing, &(struct ifm_comparison_row){.run = derived->run_id,
+                                                             .reference_run = derived->run_id,
+                                                             .cell = cell,
+                                                             .arm = arm,
+                                                             .reference = reference,
+                                                             .metric = "step_ns",
+                                                             .change = absent,
+                                                             .speedup = absent,
+                                                             .mde = absent,
+                                                             .word = "",
+                                                             .not_comparable = "",
+                                                             .label = "",
+                                                             .reference_label = ""});
+}
+
+/* What was asked for by name and cannot be given is said, not left out. */
+static void add_missing(struct ifm_listing *listing, const struct ifm_plan *plan, const struct ifm_derived *derived,
+                        const struct request *request, const char *const *arms, size_t n)
+{
+    for (size_t c = 0; c < plan->n_cells; c++) {
+        const struct ifm_cell *cell = &plan->cells[c];
+        if (request->cell != NULL && strcmp(request->cell, cell->name) != 0)
+            continue;
+        if (cell->n_arms == 0)
+            add_absent(listing, derived, cell->name, "", n > 0 ? arms[0] : "", cell->unsupported);
+        for (size_t i = 1; i < n && cell->n_arms > 0; i++) {
+            const char *reason = !has_arm(cell, arms[0])   ? "the cell has no such reference"
+                                 : !has_arm(cell, arms[i]) ? "the cell has no such arm"
+                                                           : "a limit of the machine and an arm that does work are "
+                                                             "not compared";
+            if (ifm_derived_find(derived, cell->name, arms[i], "change_percent") == NULL)
+                add_absent(listing, derived, cell->name, arms[i], arms[0], reason);
+        }
+    }
+}
+
+static enum ifm_status compare_arms(const struct request *request, struct ifm_error *error)
+{
+    const char *dir = request->words[0];
+    struct ifm_plan *plan;
+    struct ifm_derived *derived;
+    const char **arms = IFM_ARENA_ARRAY(request->arena, const char *, MOST_NAMES);
+    size_t n = request->n_words - 1;
+    if (request->varies != NULL)
+        return ifm_fail(error, IFM_USAGE, "--varies", "the arms of one run say themselves in what they differ",
+                        "only a comparison between runs takes it");
+    IFM_TRY(ifm_folder_check(dir, error));
+    IFM_TRY(load_plan(dir, request->arena, &plan, error));
+    IFM_TRY(check_cell(plan, request->cell, request->arena, error));
+    IFM_TRY(check_arms(plan, request->words + 1, n, request->arena, error));
+    for (size_t i = 0; i < n && i < MOST_NAMES; i++)
+        arms[i] = request->words[1 + i];
+    if (n == 1) { /* a reference alone: every other arm against it */
+        const char *all[MOST_NAMES];
+        size_t n_all = list_arms(plan, false, all);
+        for (size_t i = 0; i < n_all && n < MOST_NAMES; i++)
+            if (strcmp(all[i], arms[0]) != 0)
+                arms[n++] = all[i];
+    }
+    IFM_TRY(ifm_derive_folder_comparing(dir, n > 0 ? arms : NULL, n, request->arena, &plan, &derived, error));
+    struct ifm_listing listing = ifm_comparison_begin(request->arena);
+    ifm_comparison_add_run(&listing, plan, derived, request->cell, n > 0 ? arms[0] : NULL);
+    add_missing(&listing, plan, derived, request, arms, n);
+    print_listing(&listing, request->format);
+    ifm_listing_end(&listing);
+    return IFM_OK;
+}
+
+/* ---- between runs ---- */
+
+static enum ifm_status open_runs(const struct request *request, struct ifm_folder *folders, struct ifm_error *error)
+{
+    for (size_t i = 0; i < request->n_words; i++) {
+        if (!is_run_folder(request->words[i], request->arena))
+            return ifm_fail(error, IFM_USAGE, request->words[i],
+                            "compare DIR A B compares arms of one run, compare DIR1 DIR2 runs; not both",
+                            "not a run folder, as the second one is");
+        IFM_TRY(ifm_folder_check(request->words[i], error));
+        IFM_TRY(ifm_folder_open(request->words[i], &folders[i], error));
+    }
+    for (size_t i = 0; request->cell != NULL && i < request->n_words; i++)
+        IFM_TRY(check_cell(folders[i].plan, request->cell, request->arena, error));
+    return IFM_OK;
+}
+
+static void list_runs(const struct request *request, const struct ifm_folder *folders)
+{
+    struct ifm_listing listing = ifm_comparison_begin(request->arena);
+    struct ifm_run_view reference = {folders[0].plan, folders[0].derived, folders[0].events};
+    for (size_t i = 1; i < request->n_words; i++) {
+        struct ifm_run_view other = {folders[i].plan, folders[i].derived, folders[i].events};
+        struct ifm_between between;
+        ifm_between(&reference, &other, request->cell, request->varies, request->arena, &between);
+        const struct ifm_comparison_runs runs = {&reference, &other, ifm_path_base(request->words[0]),
+                                                 ifm_path_base(request->words[i])};
+        ifm_comparison_add_between(&listing, &runs, &between);
+    }
+    print_listing(&listing, request->format);
+    ifm_listing_end(&listing);
+}
+
+static enum ifm_status compare_runs(const struct request *request, struct ifm_error *error)
+{
+    struct ifm_folder *folders = IFM_ARENA_ARRAY(request->arena, struct ifm_folder, request->n_words);
+    enum ifm_status status = open_runs(request, folders, error);
+    if (status == IFM_OK)
+        list_runs(request, folders);
+    for (size_t i = 0; i < request->n_words; i++)
+        ifm_folder_close(&folders[i]);
+    return status;
+}
+
+enum ifm_status ifm_cmd_compare(int argc, char **argv, struct ifm_error *error)
+{
+    struct request request = {.arena = ifm_arena_create()};
+    const char *format = NULL;
+    bool help = false;
+    const struct ifm_flag flags[] = {{"cell", &request.cell}, {"varies", &request.varies}, {"format", &format}};
+    request.words = IFM_ARENA_ARRAY(request.arena, const char *, argc + 1);
+    enum ifm_status status = ifm_arguments_parse(argc, argv, flags, sizeof flags / sizeof flags[0], request.words,
+                                                 &request.n_words, &help, error);
+    if (status == IFM_OK && !help)
+        status = ifm_arguments_format(format, &request.format, error);
+    if (status == IFM_OK && help)
+        status = ifm_cmd_help(2, (char *[]){(char *)"help", argv[0], NULL}, error);
+    else if (status == IFM_OK && request.n_words == 0)
+        status = ifm_fail(error, IFM_USAGE, "", "such as runs/decode-20260101-120000", "compare needs a run folder");
+    else if (status == IFM_OK && request.n_words > 1 && is_run_folder(request.words[1], request.arena))
+        status = compare_runs(&request, error);
+    else if (status == IFM_OK)
+        status = compare_arms(&request, error);
+    ifm_arena_destroy(request.arena);
+    return status;
+}

@@ -1,0 +1,194 @@
+/* gate: one exit code for a pipeline, from the run's own gates or from a reference run. */
+#include "cli/arguments.h"
+
+#include "base/file.h"
+#include "publish/junit.h"
+#include <stdio.h>
+#include <string.h>
+
+struct request {
+    const char *dir, *against, *junit, *markdown;
+    enum ifm_format format;
+    struct ifm_arena *arena;
+    struct ifm_folder folder, reference; /* both stay open: lines borrow their texts */
+};
+
+enum ifm_status ifm_gate_judge(const struct ifm_folder *folder, const struct ifm_gate *extra, size_t n_extra,
+                               struct ifm_arena *arena, struct ifm_verdict **out, struct ifm_error *error)
+{
+    struct ifm_plan plan = *folder->plan;
+    struct ifm_gate *gates = IFM_ARENA_ARRAY(arena, struct ifm_gate, plan.n_gates + n_extra + 1);
+    for (size_t i = 0; i < plan.n_gates; i++)
+        gates[i] = folder->plan->gates[i];
+    for (size_t i = 0; i < n_extra; i++)
+        gates[plan.n_gates + i] = extra[i];
+    plan.gates = gates;
+    plan.n_gates += n_extra;
+    return ifm_judge(&plan, folder->derived, arena, out, error);
+}
+
+/* What blocks the answer beside the gates: without a line of its own, the files would call the run passed. */
+static void add_blocked(struct request *request, struct ifm_gate_lines *lines, const char *name, const char *reason)
+{
+    IFM_ARENA_GROW(request->arena, lines->items, lines->n, lines->capacity);
+    lines->items[lines->n++] = (struct ifm_gate_line){
+        .name = name,
+        .cell = "",
+        .arm = "",
+        .metric = "",
+        .outcome = IFM_OUTCOME_BLOCKED,
+        .observed = {.state = IFM_STATE_ABSENT, .reason = "", .remedy = "", .text = "", .unit = "", .n_of = ""},
+        .threshold = "",
+        .reason = reason,
+    };
+}
+
+static enum ifm_status own_lines(struct request *request, struct ifm_gate_lines *lines, struct ifm_verdict **verdict,
+                                 struct ifm_error *error)
+{
+    IFM_TRY(ifm_gate_judge(&request->folder, NULL, 0, request->arena, verdict, error));
+    if ((*verdict)->n_gates == 0 && (*verdict)->exit_code == IFM_OK)
+        return ifm_fail(error, IFM_USAGE, request->dir,
+                        "name a reference run with --against, or put gates into the configuration",
+                        "the run has no gates: nothing can pass");
+    ifm_gate_lines_verdict(*verdict, request->arena, lines);
+    if ((*verdict)->exit_code != IFM_OK && ifm_gate_lines_status(lines) == IFM_OK)
+        add_blocked(request, lines, "the run itself", (*verdict)->reasons[0]);
+    return IFM_OK;
+}
+
+static enum ifm_status reference_lines(struct request *request, struct ifm_gate_lines *lines, struct ifm_error *error)
+{
+    IFM_TRY(ifm_folder_check(request->against, error));
+    IFM_TRY(ifm_folder_open(request->against, &request->reference, error));
+    struct ifm_run_view there = {request->reference.plan, request->reference.derived, request->reference.events};
+    struct ifm_run_view here = {request->folder.plan, request->folder.derived, request->folder.events};
+    struct ifm_between between;
+    ifm_between(&there, &here, NULL, NULL, request->arena, &between);
+    ifm_gate_lines_between(&between, ifm_path_base(request->against), request->arena, lines);
+    if (lines->n == 0)
+        add_blocked(request, lines, "against the reference",
+                    "the runs have no ratio of interleaved arms in common, and absolute times of separate runs are not "
+                    "judged: measure in both a baseline with its variant, or a ceiling, in the same cell");
+    return IFM_OK;
+}
+
+static const char *outcome_of(enum ifm_status status)
+{
+    return ifm_outcome_name(status == IFM_OK         ? IFM_OUTCOME_PASS
+                            : status == IFM_REJECTED ? IFM_OUTCOME_FAIL
+                                                     : IFM_OUTCOME_BLOCKED);
+}
+
+static enum ifm_status write_text(const char *path, const struct ifm_text *text, struct ifm_error *error)
+{
+    if (strcmp(path, "-") == 0) {
+        fwrite(text->data, 1, text->size, stdout);
+        return IFM_OK;
+    }
+    return ifm_file_write_atomic(path, text->data, text->size, error);
+}
+
+/* A table for a pull request: the outcome first, as that is what its reader wants to know. */
+static enum ifm_status write_markdown(const char *path, const struct ifm_listing *listing, const char *outcome,
+                                      struct ifm_error *error)
+{
+    struct ifm_text text = {0};
+    ifm_text_printf(&text, "**inferometer gate: %s**\n\n", outcome);
+    ifm_listing_compose(listing, IFM_FORMAT_MD, &text);
+    enum ifm_status status = write_text(path, &text, error);
+    ifm_text_free(&text);
+    return status;
+}
+
+static enum ifm_status write_files(const struct request *request, const struct ifm_gate_lines *lines,
+                                   const struct ifm_listing *listing, const char *outcome, struct ifm_error *error)
+{
+    enum ifm_status status = IFM_OK;
+    if (request->junit != NULL) {
+        struct ifm_text text = {0};
+        ifm_gate_lines_junit(lines, request->folder.plan->run_id, &text);
+        status = write_text(request->junit, &text, error);
+        ifm_text_free(&text);
+    }
+    if (status == IFM_OK && request->markdown != NULL)
+        status = write_markdown(request->markdown, listing, outcome, error);
+    return status;
+}
+
+/* A file that goes to standard output takes the table's place there. */
+static void print_lines(const struct request *request, const struct ifm_listing *listing,
+                        const struct ifm_verdict *verdict, const char *outcome)
+{
+    bool taken = (request->junit != NULL && strcmp(request->junit, "-") == 0) ||
+                 (request->markdown != NULL && strcmp(request->markdown, "-") == 0);
+    if (taken)
+        return;
+    struct ifm_text text = {0};
+    if (request->format == IFM_FORMAT_TABLE)
+        ifm_text_printf(&text, "%s\n", outcome);
+    for (size_t i = 0; request->format == IFM_FORMAT_TABLE && verdict != NULL && i < verdict->n_reasons; i++)
+        ifm_text_printf(&text, "  %s\n", verdict->reasons[i]);
+    if (request->format == IFM_FORMAT_TABLE && listing->n_rows > 0)
+        ifm_text_add(&text, "\n");
+    ifm_listing_compose(listing, request->format, &text);
+    fputs(text.data, stdout);
+    ifm_text_free(&text);
+}
+
+static enum ifm_status gate(struct request *request, struct ifm_error *error)
+{
+    struct ifm_gate_lines lines = {0};
+    struct ifm_verdict *verdict = NULL;
+    IFM_TRY(ifm_folder_check(request->dir, error));
+    IFM_TRY(ifm_folder_open(request->dir, &request->folder, error));
+    if (request->against != NULL)
+        IFM_TRY(reference_lines(request, &lines, error));
+    else
+        IFM_TRY(own_lines(request, &lines, &verdict, error));
+    enum ifm_status judged = verdict != NULL ? verdict->exit_code : ifm_gate_lines_status(&lines);
+    const char *outcome = outcome_of(judged);
+    struct ifm_listing listing = ifm_gate_lines_listing(&lines, request->arena);
+    enum ifm_status status = write_files(request, &lines, &listing, outcome, error);
+    if (status == IFM_OK)
+        print_lines(request, &listing, verdict, outcome);
+    ifm_listing_end(&listing);
+    return status == IFM_OK ? judged : status;
+}
+
+static enum ifm_status parse(int argc, char **argv, struct request *request, bool *help, struct ifm_error *error)
+{
+    const char *format = NULL;
+    const struct ifm_flag flags[] = {{"against", &request->against},
+                                     {"junit", &request->junit},
+                                     {"markdown", &request->markdown},
+                                     {"format", &format}};
+    const char **words = IFM_ARENA_ARRAY(request->arena, const char *, argc + 1);
+    size_t n = 0;
+    IFM_TRY(ifm_arguments_parse(argc, argv, flags, sizeof flags / sizeof flags[0], words, &n, help, error));
+    if (*help)
+        return IFM_OK;
+    IFM_TRY(ifm_arguments_format(format, &request->format, error));
+    if (n == 0)
+        return ifm_fail(error, IFM_USAGE, "", "such as runs/decode-20260101-120000", "gate needs a run folder");
+    if (n > 1)
+        return ifm_fail(error, IFM_USAGE, "", "a reference run is named with --against", "unexpected argument \"%s\"",
+                        words[1]);
+    request->dir = words[0];
+    return IFM_OK;
+}
+
+enum ifm_status ifm_cmd_gate(int argc, char **argv, struct ifm_error *error)
+{
+    struct request request = {.arena = ifm_arena_create()};
+    bool help = false;
+    enum ifm_status status = parse(argc, argv, &request, &help, error);
+    if (status == IFM_OK && help)
+        status = ifm_cmd_help(2, (char *[]){(char *)"help", argv[0], NULL}, error);
+    else if (status == IFM_OK)
+        status = gate(&request, error);
+    ifm_folder_close(&request.folder);
+    ifm_folder_close(&request.reference);
+    ifm_arena_destroy(request.arena);
+    return status;
+}

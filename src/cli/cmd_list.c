@@ -1,0 +1,327 @@
+/* list: the run folders below a folder, as they stand. It reads and changes nothing, not even what looks broken. */
+#include "cli/arguments.h"
+
+#include "base/file.h"
+#include "model/plan_json.h"
+#include "publish/listing.h"
+#include "sample/journal.h"
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { DEEPEST = 8, ARMS_SHOWN = 4 };
+
+struct entry {
+    const char *dir;   /* below the root */
+    const char *state; /* finished, running, interrupted, not derived, broken */
+    const char *outcome, *why;
+    const char *config_hash;
+    int64_t start_ns; /* 0 = unknown */
+    uint64_t bytes;
+    const char **workloads, **cells, **arms;
+    size_t n_workloads, n_cells, n_arms;
+};
+
+struct found {
+    struct ifm_arena *arena;
+    struct entry *items;
+    size_t n, capacity;
+};
+
+static const struct ifm_listing_column columns[] = {
+    {"run", "run", true},         {"time", "time (UTC)", true},    {"workloads", "workload", true},
+    {"cells", "cells", false},    {"arms", "arms", true},          {"state", "state", true},
+    {"outcome", "outcome", true}, {"config_hash", "config", true}, {"bytes", "size", false},
+    {"reason", "why", true},
+};
+
+/* ---- one folder ---- */
+
+static uint64_t size_of(const char *dir, int depth, struct ifm_arena *arena)
+{
+    uint64_t bytes = 0;
+    struct dirent *item;
+    struct stat info;
+    DIR *open = opendir(dir);
+    while (open != NULL && (item = readdir(open)) != NULL) {
+        char *path = ifm_path_join(arena, dir, item->d_name);
+        if (strcmp(item->d_name, ".") == 0 || strcmp(item->d_name, "..") == 0 || lstat(path, &info) != 0)
+            continue;
+        if (S_ISREG(info.st_mode))
+            bytes += (uint64_t)info.st_size;
+        else if (S_ISDIR(info.st_mode) && depth < DEEPEST)
+            bytes += size_of(path, depth + 1, arena);
+    }
+    if (open != NULL)
+        closedir(open);
+    return bytes;
+}
+
+static bool is_running(const char *log)
+{
+    int fd = open(log, O_RDONLY | O_CLOEXEC);
+    bool busy = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (fd >= 0)
+        close(fd);
+    return busy;
+}
+
+static void break_entry(struct found *found, struct entry *entry, const struct ifm_error *error)
+{
+    entry->state = "broken";
+    entry->why = ifm_arena_printf(found->arena, "%s%s%s", ifm_path_base(error->where),
+                                  error->where[0] == '\0' ? "" : ": ", error->message);
+}
+
+static void add_name(const char **names, size_t *n, const char *name)
+{
+    for (size_t i = 0; i < *n; i++)
+        if (strcmp(names[i], name) == 0)
+            return;
+    names[(*n)++] = name;
+}
+
+static enum ifm_status read_plan(struct found *found, const char *dir, struct entry *entry, struct ifm_error *error)
+{
+    json_t *json;
+    struct ifm_plan *plan;
+    char *path = ifm_path_join(found->arena, dir, "plan.json");
+    IFM_TRY(ifm_json_read(path, &json, error));
+    enum ifm_status status = ifm_plan_from_json(json, path, found->arena, &plan, error);
+    json_decref(json);
+    IFM_TRY(status);
+    size_t most = 1;
+    for (size_t c = 0; c < plan->n_cells; c++)
+        most += plan->cells[c].n_arms;
+    entry->config_hash = plan->config_hash;
+    entry->cells = IFM_ARENA_ARRAY(found->arena, const char *, plan->n_cells + 1);
+    entry->workloads = IFM_ARENA_ARRAY(found->arena, const char *, plan->n_cells + 1);
+    entry->arms = IFM_ARENA_ARRAY(found->arena, const char *, most);
+    for (size_t c = 0; c < plan->n_cells; c++) {
+        const struct ifm_cell *cell = &plan->cells[c];
+        entry->cells[entry->n_cells++] = cell->name;
+        add_name(entry->workloads, &entry->n_workloads, cell->workload);
+        for (size_t a = 0; a < cell->n_arms; a++)
+            if (cell->arms[a].role != IFM_ROLE_CEILING)
+                add_name(entry->arms, &entry->n_arms, cell->arms[a].name);
+    }
+    return IFM_OK;
+}
+
+/* Finished when the last session ended with run_done. */
+static enum ifm_status read_log(struct found *found, const char *dir, struct entry *entry, struct ifm_error *error)
+{
+    json_t *events;
+    IFM_TRY(ifm_journal_read(dir, &events, error));
+    const char *reason = "the run ended without saying so";
+    bool done = false;
+    for (size_t i = 0; i < json_array_size(events); i++) {
+        const json_t *event = json_array_get(events, i);
+        const char *stage = json_string_value(json_object_get(event, "stage"));
+        const char *why = json_string_value(json_object_get(json_object_get(event, "meta"), "reason"));
+        if (stage == NULL)
+            continue;
+        if (strcmp(stage, "run_start") == 0)
+            entry->start_ns = json_integer_value(json_object_get(event, "t_ns"));
+        if (strcmp(stage, "interrupted") == 0 && why != NULL)
+            reason = ifm_arena_strdup(found->arena, why);
+        done = strcmp(stage, "run_done") == 0 || (done && strcmp(stage, "resume") != 0);
+    }
+    json_decref(events);
+    entry->state = done ? "finished" : "interrupted";
+    if (!done)
+        entry->why = ifm_arena_printf(found->arena, "%s; go on with `inferometer run --resume %s`", reason, entry->dir);
+    return IFM_OK;
+}
+
+static enum ifm_status read_verdict(struct found *found, const char *dir, struct entry *entry, struct ifm_error *error)
+{
+    json_t *json;
+    const char *outcome;
+    char *path = ifm_path_join(found->arena, dir, "verdict.json");
+    if (!ifm_file_exists(path)) {
+        if (strcmp(entry->state, "finished") == 0) {
+            entry->state = "not derived";
+            entry->why = ifm_arena_printf(found->arena, "`inferometer derive %s` gives its numbers", entry->dir);
+        }
+        return IFM_OK;
+    }
+    IFM_TRY(ifm_json_read(path, &json, error));
+    enum ifm_status status = ifm_json_get_string(json, "outcome", path, &outcome, error);
+    if (status == IFM_OK)
+        entry->outcome = ifm_arena_strdup(found->arena, outcome);
+    json_decref(json);
+    return status;
+}
+
+static enum ifm_status read_lock(struct found *found, const char *dir, struct entry *entry, struct ifm_error *error)
+{
+    json_t *json;
+    const char *hash;
+    char *path = ifm_path_join(found->arena, dir, "config.lock.json");
+    IFM_TRY(ifm_json_read(path, &json, error));
+    enum ifm_status status = ifm_json_get_string(json, "hash", path, &hash, error);
+    if (status == IFM_OK)
+        entry->config_hash = ifm_arena_strdup(found->arena, hash);
+    json_decref(json);
+    return status;
+}
+
+static void read_folder(struct found *found, const char *dir)
+{
+    struct ifm_error error = {0};
+    IFM_ARENA_GROW(found->arena, found->items, found->n, found->capacity);
+    struct entry *entry = &found->items[found->n++];
+    *entry = (struct entry){.dir = dir, .state = "finished", .outcome = "", .why = "", .config_hash = ""};
+    entry->bytes = size_of(dir, 0, found->arena);
+    char *log = ifm_path_join(found->arena, dir, "run.log");
+    if (read_lock(found, dir, entry, &error) != IFM_OK || read_plan(found, dir, entry, &error) != IFM_OK) {
+        break_entry(found, entry, &error);
+        return;
+    }
+    if (!ifm_file_exists(log)) {
+        entry->state = "interrupted";
+        entry->why = "nothing was recorded";
+        return;
+    }
+    if (is_running(log)) {
+        entry->state = "running";
+        entry->why = "a run is at work in this folder";
+        return;
+    }
+    if (read_log(found, dir, entry, &error) != IFM_OK || read_verdict(found, dir, entry, &error) != IFM_OK)
+        break_entry(found, entry, &error);
+}
+
+/* Links are not followed, so that a loop ends. */
+static void walk(struct found *found, const char *dir, int depth)
+{
+    struct dirent *item;
+    struct stat info;
+    if (ifm_file_exists(ifm_path_join(found->arena, dir, "config.lock.json"))) {
+        read_folder(found, dir);
+        return;
+    }
+    DIR *open = depth < DEEPEST ? opendir(dir) : NULL;
+    while (open != NULL && (item = readdir(open)) != NULL) {
+        char *path = ifm_path_join(found->arena, dir, item->d_name);
+        if (item->d_name[0] != '.' && lstat(path, &info) == 0 && S_ISDIR(info.st_mode))
+            walk(found, path, depth + 1);
+    }
+    if (open != NULL)
+        closedir(open);
+}
+
+/* ---- rows ---- */
+
+static int newest_first(const void *a, const void *b)
+{
+    const struct entry *x = a, *y = b;
+    if (x->start_ns != y->start_ns)
+        return x->start_ns > y->start_ns ? -1 : 1;
+    return strcmp(x->dir, y->dir);
+}
+
+static json_t *names_json(const char *const *names, size_t n)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(list, json_string(names[i]));
+    return list;
+}
+
+static const char *names_text(const char *const *names, size_t n, struct ifm_arena *arena)
+{
+    const char *text = "";
+    for (size_t i = 0; i < n && i < ARMS_SHOWN; i++)
+        text = ifm_arena_printf(arena, "%s%s%s", text, i == 0 ? "" : ", ", names[i]);
+    return n > ARMS_SHOWN ? ifm_arena_printf(arena, "%s and %zu more", text, n - ARMS_SHOWN) : text;
+}
+
+static const char *time_text(int64_t t_ns, struct ifm_arena *arena)
+{
+    char text[32] = "";
+    struct tm utc;
+    time_t seconds = (time_t)(t_ns / 1000000000);
+    if (t_ns > 0 && gmtime_r(&seconds, &utc) != NULL)
+        strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &utc);
+    return ifm_arena_strdup(arena, text);
+}
+
+static void add_row(struct ifm_listing *listing, const struct entry *entry)
+{
+    struct ifm_arena *arena = listing->arena;
+    char size[48];
+    const char *when = time_text(entry->start_ns, arena);
+    ifm_listing_row(listing);
+    ifm_listing_set(listing, "run", json_string(entry->dir), entry->dir);
+    ifm_listing_set(listing, "time", when[0] == '\0' ? json_null() : json_string(when), when);
+    ifm_listing_set(listing, "workloads", names_json(entry->workloads, entry->n_workloads),
+                    names_text(entry->workloads, entry->n_workloads, arena));
+    ifm_listing_set(listing, "cells", names_json(entry->cells, entry->n_cells),
+                    ifm_arena_printf(arena, "%zu", entry->n_cells));
+    ifm_listing_set(listing, "arms", names_json(entry->arms, entry->n_arms),
+                    names_text(entry->arms, entry->n_arms, arena));
+    ifm_listing_set(listing, "state", json_string(entry->state), entry->state);
+    ifm_listing_set(listing, "outcome", json_string(entry->outcome), entry->outcome);
+    ifm_listing_set(listing, "config_hash", json_string(entry->config_hash),
+                    ifm_arena_printf(arena, "%.12s", entry->config_hash));
+    ifm_listing_set(listing, "bytes", json_integer((json_int_t)entry->bytes),
+                    ifm_format_human((double)entry->bytes, "B", size));
+    ifm_listing_set(listing, "reason", json_string(entry->why), entry->why);
+}
+
+static void print_found(struct found *found, const char *root, enum ifm_format format)
+{
+    struct ifm_text text = {0};
+    if (found->n > 1)
+        qsort(found->items, found->n, sizeof *found->items, newest_first);
+    struct ifm_listing listing = ifm_listing_begin(columns, sizeof columns / sizeof columns[0], found->arena);
+    for (size_t i = 0; i < found->n; i++)
+        add_row(&listing, &found->items[i]);
+    ifm_listing_compose(&listing, format, &text);
+    if (found->n == 0 && (format == IFM_FORMAT_TABLE || format == IFM_FORMAT_MD))
+        printf("no run folders below %s; `inferometer run` makes one\n", root);
+    else if (text.size > 0)
+        fputs(text.data, stdout);
+    ifm_listing_end(&listing);
+    ifm_text_free(&text);
+}
+
+static enum ifm_status list(int argc, char **argv, struct ifm_arena *arena, struct ifm_error *error)
+{
+    const char **words = IFM_ARENA_ARRAY(arena, const char *, argc + 1), *format_name = NULL;
+    const struct ifm_flag flags[] = {{"format", &format_name}};
+    enum ifm_format format;
+    size_t n = 0;
+    bool help = false;
+    IFM_TRY(ifm_arguments_parse(argc, argv, flags, 1, words, &n, &help, error));
+    if (help)
+        return ifm_cmd_help(2, (char *[]){(char *)"help", argv[0], NULL}, error);
+    IFM_TRY(ifm_arguments_format(format_name, &format, error));
+    if (n > 1)
+        return ifm_fail(error, IFM_USAGE, "", "list one folder at a time", "unexpected argument \"%s\"", words[1]);
+    const char *root = n == 1 ? words[0] : "runs";
+    if (n == 1 && !ifm_dir_exists(root))
+        return ifm_fail(error, IFM_USAGE, root, "name the folder that holds the run folders",
+                        "there is no such folder");
+    struct found found = {.arena = arena};
+    walk(&found, root, 0);
+    print_found(&found, root, format);
+    return IFM_OK;
+}
+
+enum ifm_status ifm_cmd_list(int argc, char **argv, struct ifm_error *error)
+{
+    struct ifm_arena *arena = ifm_arena_create();
+    enum ifm_status status = list(argc, argv, arena, error);
+    ifm_arena_destroy(arena);
+    return status;
+}

@@ -1,0 +1,303 @@
+/* Ratios between two runs, with intervals, words and standings. The only formulas over two run folders. */
+#include "derive/between.h"
+
+#include "derive/internal.h"
+#include <math.h>
+#include <string.h>
+
+/* Above it, a count of blocks is no advice. */
+#define BLOCKS_SENSIBLE 1e6
+
+bool ifm_log_estimate_of(const struct ifm_value *value, struct ifm_log_estimate *out)
+{
+    double t;
+    if (value->state != IFM_STATE_OK || !value->has_interval || value->n < 2 || !(value->low > 0) ||
+        !(value->number >= value->low) || !(value->high >= value->number) ||
+        ifm_stats_t_quantile(0.5 + value->level / 2, (double)value->n - 1, &t) != IFM_STAT_OK)
+        return false;
+    double half = fmax(log(value->high / value->number), log(value->number / value->low));
+    *out = (struct ifm_log_estimate){log(value->number), half / t, (double)value->n - 1};
+    return isfinite(out->mean) && isfinite(out->se);
+}
+
+struct ifm_log_estimate ifm_log_difference(const struct ifm_log_estimate *other,
+                                           const struct ifm_log_estimate *reference)
+{
+    double a = other->se * other->se, b = reference->se * reference->se;
+    double below = a * a / other->df + b * b / reference->df;
+    double df = below > 0 ? (a + b) * (a + b) / below : other->df + reference->df;
+    return (struct ifm_log_estimate){other->mean - reference->mean, sqrt(a + b), df};
+}
+
+static bool interval_of(const struct ifm_log_estimate *estimate, double level, struct ifm_interval *out)
+{
+    double t;
+    if (ifm_stats_t_quantile(0.5 + level / 2, estimate->df, &t) != IFM_STAT_OK)
+        return false;
+    *out = (struct ifm_interval){estimate->mean - t * estimate->se, estimate->mean + t * estimate->se};
+    return true;
+}
+
+/* The same words as inside a run (compare.c): beyond the margin at 95 %, inside it at 90 %. */
+static const char *word_of(const struct ifm_interval *at95, const struct ifm_interval *at90, double edge)
+{
+    if (at95->high < -edge)
+        return "faster";
+    if (at95->low > edge)
+        return "slower";
+    return at90->low > -edge && at90->high < edge ? "equivalent" : "undecided";
+}
+
+/* The half-width shrinks with the root of the blocks: how many each run needs for the interval's end to leave the edge.
+ */
+static int64_t blocks_needed(const struct ifm_log_estimate *loss, const struct ifm_interval *at95, double edge,
+                             int64_t blocks)
+{
+    double room = fabs(edge - loss->mean), half = at95->high - loss->mean;
+    double needed = room > 0 ? ceil((double)blocks * (half / room) * (half / room)) : INFINITY;
+    return needed < BLOCKS_SENSIBLE ? (int64_t)fmax(needed, IFM_BLOCKS_NEEDED) : 0;
+}
+
+static void set_all(struct ifm_between_row *row, struct ifm_value value)
+{
+    row->change = row->speedup = row->mde = value;
+    row->change.unit = row->mde.unit = "%";
+    row->speedup.unit = "1";
+}
+
+/* A number that is not there, or that its own run refused, in the words of that run. */
+static bool is_withheld(struct ifm_between_row *row, const struct ifm_value *value, const char *where,
+                        struct ifm_arena *arena)
+{
+    if (value->state == IFM_STATE_OK && value->has_interval)
+        return false;
+    bool few = value->state == IFM_STATE_OK;
+    const char *why = few ? (value->text[0] != '\0' ? value->text : "it has no interval") : value->reason;
+    struct ifm_value held = *value;
+    held.state = few ? IFM_STATE_ABSENT : value->state;
+    held.number = 0;
+    held.has_interval = held.is_integer = false;
+    held.text = "";
+    held.reason = ifm_arena_printf(arena, "%s in %s: %s", row->metric, where, why);
+    held.remedy = few ? "measure more blocks (measure.blocks_min)" : value->remedy;
+    set_all(row, held);
+    return true;
+}
+
+/* All values of a row from the logarithm of the time ratio, other over reference. */
+static void set_values(struct ifm_between_row *row, const struct ifm_log_estimate *loss, int64_t blocks, bool decide)
+{
+    struct ifm_interval at95, at90;
+    double t975, t80, edge = log1p(row->margin);
+    if (!interval_of(loss, 0.95, &at95) || !interval_of(loss, 0.90, &at90) ||
+        ifm_stats_t_quantile(0.975, loss->df, &t975) != IFM_STAT_OK ||
+        ifm_stats_t_quantile(0.8, loss->df, &t80) != IFM_STAT_OK) {
+        set_all(row, ifm_value_absent("no quantile of t for these blocks", "", blocks, "blocks"));
+        return;
+    }
+    row->change = ifm_value_real(100.0 * expm1(loss->mean), blocks, "blocks");
+    ifm_value_bracket(&row->change, 100.0 * expm1(at95.low), 100.0 * expm1(at95.high), IFM_LEVEL);
+    row->speedup = ifm_value_real(exp(-loss->mean), blocks, "blocks");
+    ifm_value_bracket(&row->speedup, exp(-at95.high), exp(-at95.low), IFM_LEVEL);
+    row->mde = ifm_value_real(100.0 * expm1((t975 + t80) * loss->se), blocks, "blocks");
+    row->change.unit = row->mde.unit = "%";
+    row->speedup.unit = "1";
+    row->word = decide ? word_of(&at95, &at90, edge) : "";
+    row->change.text = row->word;
+    row->standing = at95.low > edge     ? IFM_STANDING_REGRESSED
+                    : at95.high <= edge ? IFM_STANDING_HOLDS
+                                        : IFM_STANDING_UNDECIDED;
+    row->blocks_needed = row->standing == IFM_STANDING_UNDECIDED ? blocks_needed(loss, &at95, edge, blocks) : 0;
+}
+
+static void fill_row(struct ifm_between_row *row, struct ifm_arena *arena)
+{
+    const char *refusal = ifm_likeness_refusal(&row->likeness, arena);
+    const char *fields = ifm_likeness_fields(&row->likeness, arena);
+    if (refusal[0] != '\0') {
+        struct ifm_value refused = ifm_value_refused(arena, "rule-12", refusal);
+        refused.remedy = "measure both with the same settings; --varies PATH names the one setting under comparison";
+        set_all(row, refused);
+        return;
+    }
+    if (fields[0] != '\0')
+        row->not_comparable = ifm_arena_printf(arena, "not comparable: %s", fields);
+    struct ifm_log_estimate reference, other;
+    if (is_withheld(row, &row->reference, "the reference", arena) || is_withheld(row, &row->other, "this run", arena))
+        return;
+    if (!ifm_log_estimate_of(&row->reference, &reference) || !ifm_log_estimate_of(&row->other, &other)) {
+        set_all(row, ifm_value_absent("an interval that reaches zero has no logarithm", "measure more blocks",
+                                      row->other.n, "blocks"));
+        return;
+    }
+    struct ifm_log_estimate loss = ifm_log_difference(&other, &reference);
+    if (row->interleaved) /* more is better: the loss is the ratio upside down */
+        loss.mean = -loss.mean;
+    if (!(loss.se > 0)) {
+        set_all(row, ifm_value_absent("neither run shows any spread, so no interval can be given", "", row->other.n,
+                                      "blocks"));
+        return;
+    }
+    int64_t blocks = row->reference.n < row->other.n ? row->reference.n : row->other.n;
+    set_values(row, &loss, blocks, row->interleaved || fields[0] == '\0');
+}
+
+/* ---- which numbers ---- */
+
+struct pairing {
+    const struct ifm_run_view *reference, *other;
+    const struct ifm_likeness *runs; /* what holds for every arm */
+    const char *varies;
+    struct ifm_arena *arena;
+    struct ifm_between *out;
+};
+
+static const struct ifm_cell *find_cell(const struct ifm_plan *plan, const char *name)
+{
+    for (size_t c = 0; c < plan->n_cells; c++)
+        if (strcmp(plan->cells[c].name, name) == 0)
+            return &plan->cells[c];
+    return NULL;
+}
+
+static const struct ifm_arm *find_arm(const struct ifm_cell *cell, const char *name)
+{
+    for (size_t a = 0; cell != NULL && a < cell->n_arms; a++)
+        if (strcmp(cell->arms[a].name, name) == 0)
+            return &cell->arms[a];
+    return NULL;
+}
+
+static const struct ifm_arm *baseline_of(const struct ifm_cell *cell)
+{
+    for (size_t a = 0; a < cell->n_arms; a++)
+        if (cell->arms[a].role == IFM_ROLE_BASELINE)
+            return &cell->arms[a];
+    return NULL;
+}
+
+static struct ifm_between_row *add_row(struct pairing *p, const char *cell, const char *arm, const char *metric)
+{
+    IFM_ARENA_GROW(p->arena, p->out->rows, p->out->n, p->out->capacity);
+    struct ifm_between_row *row = &p->out->rows[p->out->n++];
+    *row = (struct ifm_between_row){
+        .cell = cell, .arm = arm, .metric = metric, .baseline = "", .word = "", .not_comparable = ""};
+    return row;
+}
+
+static void add_absent(struct pairing *p, const char *cell, const char *arm, const char *reason)
+{
+    struct ifm_between_row *row = add_row(p, cell, arm, "step_ns");
+    row->missing = true;
+    set_all(row, ifm_value_absent(reason, "name cells and arms alike in both runs", 0, ""));
+}
+
+/* The runs' own list is shared; an arm adds to a copy of it. */
+static struct ifm_likeness likeness_of(struct pairing *p, const struct ifm_like_pair *pair)
+{
+    struct ifm_likeness likeness = {0};
+    likeness.capacity = p->runs->n + 8;
+    likeness.items = IFM_ARENA_ARRAY(p->arena, struct ifm_difference, likeness.capacity);
+    if (p->runs->n > 0)
+        memcpy(likeness.items, p->runs->items, p->runs->n * sizeof *likeness.items);
+    likeness.n = p->runs->n;
+    likeness.n_refusing = p->runs->n_refusing;
+    ifm_likeness_arms(p->reference, p->other, pair, p->varies, p->arena, &likeness);
+    return likeness;
+}
+
+static const struct ifm_value *value_of(const struct ifm_run_view *run, const char *cell, const char *arm,
+                                        const char *metric)
+{
+    const struct ifm_number *number = ifm_derived_find(run->derived, cell, arm, metric);
+    return number == NULL ? NULL : &number->value;
+}
+
+/* The arm beside which a ratio was measured: it must be alike too. Without it in one run the ratio is another. */
+static void add_partner(struct pairing *p, const struct ifm_like_pair *pair, const char *here, const char *there,
+                        const char *what, struct ifm_likeness *likeness)
+{
+    struct ifm_like_pair partner = {pair->reference_cell, pair->other_cell, find_arm(pair->reference_cell, here),
+                                    find_arm(pair->other_cell, there)};
+    bool same = strcmp(here, there) == 0 && partner.reference_arm != NULL && partner.other_arm != NULL;
+    if (same) {
+        ifm_likeness_arms(p->reference, p->other, &partner, p->varies, p->arena, likeness);
+        return;
+    }
+    IFM_ARENA_GROW(p->arena, likeness->items, likeness->n, likeness->capacity);
+    memmove(likeness->items + 1, likeness->items, likeness->n++ * sizeof *likeness->items);
+    likeness->items[0] = (struct ifm_difference){IFM_DIFFERENCE_REFUSES, what, here, there};
+    likeness->n_refusing++;
+}
+
+static void pair_metric(struct pairing *p, const struct ifm_like_pair *pair, const char *metric)
+{
+    const char *cell = pair->reference_cell->name, *arm = pair->reference_arm->name;
+    const struct ifm_value *reference = value_of(p->reference, cell, arm, metric);
+    const struct ifm_value *other = value_of(p->other, cell, arm, metric);
+    if (reference == NULL || other == NULL)
+        return;
+    struct ifm_between_row *row = add_row(p, cell, arm, metric);
+    row->reference = *reference;
+    row->other = *other;
+    row->margin = pair->other_cell->measure.margin;
+    row->interleaved = strcmp(metric, "step_ns") != 0;
+    row->likeness = likeness_of(p, pair);
+    if (strcmp(metric, "speedup") == 0) {
+        const struct ifm_arm *here = baseline_of(pair->reference_cell), *there = baseline_of(pair->other_cell);
+        row->baseline = there == NULL ? "" : there->name;
+        add_partner(p, pair, here == NULL ? "" : here->name, row->baseline, "baseline", &row->likeness);
+    } else if (row->interleaved && reference->state == IFM_STATE_OK && other->state == IFM_STATE_OK) {
+        add_partner(p, pair, reference->text, other->text, "ceiling arm", &row->likeness);
+    }
+    fill_row(row, p->arena);
+}
+
+static void pair_arm(struct pairing *p, const struct ifm_cell *here, const struct ifm_cell *there,
+                     const struct ifm_arm *arm)
+{
+    static const char *const metrics[] = {"step_ns", "speedup", "ceiling_read_percent", "ceiling_flops_percent"};
+    struct ifm_like_pair pair = {here, there, arm, find_arm(there, arm->name)};
+    if (pair.other_arm == NULL) {
+        add_absent(p, here->name, arm->name, "this run has no such arm in this cell");
+        return;
+    }
+    for (size_t m = 0; m < sizeof metrics / sizeof metrics[0]; m++)
+        pair_metric(p, &pair, metrics[m]);
+}
+
+static bool is_shown(const struct ifm_arm *arm)
+{
+    return arm->role != IFM_ROLE_CEILING; /* a limit of the machine, not a subject */
+}
+
+static void pair_cell(struct pairing *p, const struct ifm_cell *here)
+{
+    const struct ifm_cell *there = find_cell(p->other->plan, here->name);
+    if (there == NULL) {
+        add_absent(p, here->name, "", "this run has no such cell");
+        return;
+    }
+    for (size_t a = 0; a < here->n_arms; a++)
+        if (is_shown(&here->arms[a]))
+            pair_arm(p, here, there, &here->arms[a]);
+    for (size_t a = 0; a < there->n_arms; a++)
+        if (is_shown(&there->arms[a]) && find_arm(here, there->arms[a].name) == NULL)
+            add_absent(p, here->name, there->arms[a].name, "the reference has no such arm in this cell");
+}
+
+void ifm_between(const struct ifm_run_view *reference, const struct ifm_run_view *other, const char *cell,
+                 const char *varies, struct ifm_arena *arena, struct ifm_between *out)
+{
+    struct ifm_likeness runs = {0};
+    ifm_likeness_runs(reference, other, arena, &runs);
+    struct pairing p = {reference, other, &runs, varies, arena, out};
+    *out = (struct ifm_between){0};
+    const struct ifm_plan *here = reference->plan, *there = other->plan;
+    for (size_t c = 0; c < here->n_cells; c++)
+        if (cell == NULL || strcmp(cell, here->cells[c].name) == 0)
+            pair_cell(&p, &here->cells[c]);
+    for (size_t c = 0; c < there->n_cells; c++)
+        if ((cell == NULL || strcmp(cell, there->cells[c].name) == 0) && find_cell(here, there->cells[c].name) == NULL)
+            add_absent(&p, there->cells[c].name, "", "the reference has no such cell");
+}

@@ -1,0 +1,245 @@
+/* The rows of `compare`: one set of fields for arms of a run and for runs. */
+#include "publish/comparison.h"
+
+#include "publish/quantity.h"
+#include "publish/view.h"
+#include <math.h>
+#include <string.h>
+
+static const struct ifm_listing_column columns[] = {
+    {"run", "run", true},
+    {"reference_run", NULL, true},
+    {"cell", "cell", true},
+    {"arm", "arm", true},
+    {"reference", "against", true},
+    {"metric", "of", true},
+    {"word", "result", true},
+    {"change_percent", "change in time", true},
+    {"change_low", NULL, false},
+    {"change_high", NULL, false},
+    {"speedup", "speed-up", false},
+    {"speedup_low", NULL, false},
+    {"speedup_high", NULL, false},
+    {"level", NULL, false},
+    {"mde_percent", "can detect", false},
+    {"n", "n", false},
+    {"n_of", NULL, true},
+    {"state", NULL, true},
+    {"reason", NULL, true},
+    {"remedy", NULL, true},
+    {"not_comparable", NULL, true},
+    {"findings", NULL, true},
+    {"", "notes", true},
+};
+
+struct ifm_listing ifm_comparison_begin(struct ifm_arena *arena)
+{
+    return ifm_listing_begin(columns, sizeof columns / sizeof columns[0], arena);
+}
+
+const char *ifm_comparison_change(const struct ifm_value *value, struct ifm_arena *arena)
+{
+    if (value->state != IFM_STATE_OK)
+        return ifm_state_label(value->state);
+    /* Two digits of the half-width, as the interval has no more to say. */
+    double half = value->has_interval ? (value->high - value->low) / 2 : fabs(value->number) / 100;
+    int decimals = half > 0 ? 1 - (int)floor(log10(half)) : 2;
+    decimals = decimals < 0 ? 0 : decimals > 4 ? 4 : decimals;
+    if (!value->has_interval)
+        return ifm_arena_printf(arena, "%+.*f %%", decimals, value->number);
+    return ifm_arena_printf(arena, "%+.*f %% [%+.*f, %+.*f]", decimals, value->number, decimals, value->low, decimals,
+                            value->high);
+}
+
+static const char *quantity(const struct ifm_value *value, struct ifm_arena *arena)
+{
+    return value->state == IFM_STATE_OK ? ifm_quantity_number(value, arena) : "";
+}
+
+/* Whether a finding is about this row: its arm, its reference, its cell or the whole run. */
+static bool is_about(const struct ifm_finding *finding, const struct ifm_comparison_row *row)
+{
+    if (finding->cell[0] != '\0' && strcmp(finding->cell, row->cell) != 0)
+        return false;
+    return finding->arm[0] == '\0' || strcmp(finding->arm, row->arm) == 0 || strcmp(finding->arm, row->reference) == 0;
+}
+
+static const char *note_number(struct ifm_listing *listing, const char *list, const char *text)
+{
+    const char *number = ifm_arena_printf(listing->arena, "[%zu]", ifm_listing_note(listing, text));
+    return strstr(list, number) != NULL ? list : ifm_arena_printf(listing->arena, "%s%s", list, number);
+}
+
+static const char *findings_of(struct ifm_listing *listing, const struct ifm_comparison_row *row,
+                               const struct ifm_derived *derived, const char *notes, json_t *texts)
+{
+    for (size_t i = 0; derived != NULL && i < derived->n_findings; i++) {
+        const struct ifm_finding *finding = &derived->findings[i];
+        if (!is_about(finding, row))
+            continue;
+        const char *text =
+            ifm_arena_printf(listing->arena, "%s: %s%s%s%s%s%s", ifm_severity_label(finding->severity), finding->arm,
+                             finding->arm[0] != '\0' ? ": " : "", finding->text, finding->rule[0] != '\0' ? " (" : "",
+                             finding->rule, finding->rule[0] != '\0' ? ")" : "");
+        bool told = false; /* two runs share most of their findings */
+        for (size_t t = 0; t < json_array_size(texts); t++)
+            told |= strcmp(json_string_value(json_array_get(texts, t)), text) == 0;
+        if (!told)
+            json_array_append_new(texts, json_string(text));
+        notes = note_number(listing, notes, text);
+    }
+    return notes;
+}
+
+static const char *add_findings(struct ifm_listing *listing, const struct ifm_comparison_row *row, const char *notes)
+{
+    json_t *texts = json_array();
+    for (size_t i = 0; i < 2; i++)
+        notes = findings_of(listing, row, row->derived[i], notes, texts);
+    ifm_listing_set(listing, "findings", texts, NULL);
+    return notes;
+}
+
+static void set_text(struct ifm_listing *listing, const char *field, const char *text)
+{
+    ifm_listing_set(listing, field, json_string(text == NULL ? "" : text), text == NULL ? "" : text);
+}
+
+static const char *word_shown(const struct ifm_comparison_row *row)
+{
+    if (row->change.state != IFM_STATE_OK)
+        return ifm_state_label(row->change.state);
+    if (row->word[0] != '\0')
+        return row->word;
+    return row->not_comparable[0] != '\0' ? "not comparable" : "";
+}
+
+static const char *why_not(const struct ifm_value *value, struct ifm_arena *arena)
+{
+    const char *remedy = value->remedy == NULL ? "" : value->remedy;
+    return ifm_arena_printf(arena, "%s%s%s", value->reason, remedy[0] != '\0' ? "; " : "", remedy);
+}
+
+/* A speed-up can be refused (rule 3) where the change is not: its reason is a note of its own. */
+static const char *add_notes(struct ifm_listing *listing, const struct ifm_comparison_row *row)
+{
+    const char *notes = "";
+    if (row->change.state != IFM_STATE_OK)
+        notes = note_number(listing, notes, why_not(&row->change, listing->arena));
+    else if (row->speedup.state != IFM_STATE_OK)
+        notes = note_number(listing, notes, why_not(&row->speedup, listing->arena));
+    else if (row->speedup.text != NULL && row->speedup.text[0] != '\0')
+        notes = note_number(listing, notes, row->speedup.text);
+    if (row->not_comparable[0] != '\0')
+        notes = note_number(listing, notes, row->not_comparable);
+    return add_findings(listing, row, notes);
+}
+
+void ifm_comparison_add(struct ifm_listing *listing, const struct ifm_comparison_row *row)
+{
+    struct ifm_arena *arena = listing->arena;
+    const struct ifm_value *change = &row->change, *speedup = &row->speedup, *mde = &row->mde;
+    const struct ifm_value *worse = change->state != IFM_STATE_OK ? change : speedup;
+    ifm_listing_row(listing);
+    ifm_listing_set(listing, "run", json_string(row->run), row->label);
+    set_text(listing, "reference_run", row->reference_run);
+    set_text(listing, "cell", row->cell);
+    set_text(listing, "arm", row->arm);
+    bool between = row->reference_label[0] != '\0';
+    ifm_listing_set(listing, "reference", json_string(row->reference), between ? row->reference_label : row->reference);
+    ifm_listing_set(listing, "metric", json_string(row->metric), between ? row->metric : "");
+    ifm_listing_set(listing, "word", json_string(row->word), word_shown(row));
+    ifm_listing_set(listing, "change_percent", ifm_listing_real(change),
+                    change->state == IFM_STATE_OK ? ifm_comparison_change(change, arena) : "");
+    ifm_listing_set(listing, "change_low", ifm_listing_bound(change, change->low), NULL);
+    ifm_listing_set(listing, "change_high", ifm_listing_bound(change, change->high), NULL);
+    ifm_listing_set(listing, "speedup", ifm_listing_real(speedup),
+                    speedup->state == IFM_STATE_OK ? ifm_quantity_full(speedup, arena) : "");
+    ifm_listing_set(listing, "speedup_low", ifm_listing_bound(speedup, speedup->low), NULL);
+    ifm_listing_set(listing, "speedup_high", ifm_listing_bound(speedup, speedup->high), NULL);
+    ifm_listing_set(listing, "level", ifm_listing_bound(change, change->level), NULL);
+    ifm_listing_set(listing, "mde_percent", ifm_listing_real(mde), quantity(mde, arena));
+    bool counted = change->n > 0;
+    ifm_listing_set(listing, "n", counted ? json_integer(change->n) : json_null(),
+                    counted ? ifm_arena_printf(arena, "%lld", (long long)change->n) : "");
+    set_text(listing, "n_of", change->n_of);
+    set_text(listing, "state", ifm_state_label(worse->state));
+    set_text(listing, "reason", worse->reason);
+    set_text(listing, "remedy", worse->remedy);
+    set_text(listing, "not_comparable", row->not_comparable);
+    ifm_listing_show(listing, "notes", add_notes(listing, row));
+}
+
+static const struct ifm_value *value_of(const struct ifm_derived *derived, const char *cell, const char *arm,
+                                        const char *metric)
+{
+    const struct ifm_number *number = ifm_derived_find(derived, cell, arm, metric);
+    return number == NULL ? NULL : &number->value;
+}
+
+static const char *baseline_of(const struct ifm_cell *cell)
+{
+    for (size_t a = 0; a < cell->n_arms; a++)
+        if (cell->arms[a].role == IFM_ROLE_BASELINE)
+            return cell->arms[a].name;
+    return "";
+}
+
+size_t ifm_comparison_add_run(struct ifm_listing *listing, const struct ifm_plan *plan,
+                              const struct ifm_derived *derived, const char *cell, const char *reference)
+{
+    size_t n = 0;
+    for (size_t c = 0; c < plan->n_cells; c++) {
+        const struct ifm_cell *here = &plan->cells[c];
+        const char *against = reference != NULL ? reference : baseline_of(here);
+        for (size_t a = 0; a < here->n_arms && (cell == NULL || strcmp(cell, here->name) == 0); a++) {
+            const char *arm = here->arms[a].name;
+            const struct ifm_value *change = value_of(derived, here->name, arm, "change_percent");
+            const struct ifm_value *speedup = value_of(derived, here->name, arm, "speedup");
+            const struct ifm_value *mde = value_of(derived, here->name, arm, "mde_percent");
+            if (change == NULL || speedup == NULL || mde == NULL)
+                continue;
+            ifm_comparison_add(listing,
+                               &(struct ifm_comparison_row){.run = derived->run_id,
+                                                            .reference_run = derived->run_id,
+                                                            .cell = here->name,
+                                                            .arm = arm,
+                                                            .reference = against,
+                                                            .metric = "step_ns",
+                                                            .change = *change,
+                                                            .speedup = *speedup,
+                                                            .mde = *mde,
+                                                            .word = change->state == IFM_STATE_OK ? change->text : "",
+                                                            .not_comparable = "",
+                                                            .derived = {derived},
+                                                            .label = "",
+                                                            .reference_label = ""});
+            n++;
+        }
+    }
+    return n;
+}
+
+void ifm_comparison_add_between(struct ifm_listing *listing, const struct ifm_comparison_runs *runs,
+                                const struct ifm_between *between)
+{
+    for (size_t i = 0; i < between->n; i++) {
+        const struct ifm_between_row *row = &between->rows[i];
+        ifm_comparison_add(listing,
+                           &(struct ifm_comparison_row){.run = runs->other->plan->run_id,
+                                                        .reference_run = runs->reference->plan->run_id,
+                                                        .cell = row->cell,
+                                                        .arm = row->arm,
+                                                        .reference = row->arm,
+                                                        .metric = row->metric,
+                                                        .change = row->change,
+                                                        .speedup = row->speedup,
+                                                        .mde = row->mde,
+                                                        .word = row->word,
+                                                        /* a ratio inside each run survives what differs between them */
+                                                        .not_comparable = row->interleaved ? "" : row->not_comparable,
+                                                        .derived = {runs->other->derived, runs->reference->derived},
+                                                        .label = runs->other_label,
+                                                        .reference_label = runs->reference_label});
+    }
+}

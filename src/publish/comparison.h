@@ -1,0 +1,36 @@
+/* Comparisons as rows: arms of one run, or one arm of several runs. Formats only. */
+#ifndef IFM_PUBLISH_COMPARISON_H
+#define IFM_PUBLISH_COMPARISON_H
+
+#include "derive/between.h"
+#include "publish/listing.h"
+
+/* One comparison: what, against what, and derive's answer. */
+struct ifm_comparison_row {
+    const char *run, *reference_run; /* run ids; the same inside a run */
+    const char *cell, *arm, *reference;
+    const char *metric; /* what is compared: "step_ns", "speedup", "ceiling_read_percent", ... */
+    struct ifm_value change, speedup, mde;
+    const char *word;                     /* "" = no decision */
+    const char *not_comparable;           /* "" or "not comparable: locks, time" */
+    const struct ifm_derived *derived[2]; /* whose findings belong to the row; NULL = none */
+    const char *label, *reference_label;  /* between runs: what people call them; "" inside a run */
+};
+
+/* Start with ifm_comparison_begin; print with ifm_listing_compose. */
+struct ifm_listing ifm_comparison_begin(struct ifm_arena *arena);
+void ifm_comparison_add(struct ifm_listing *listing, const struct ifm_comparison_row *row);
+/* The comparisons that `derived` made inside its run, in the order of the plan; `cell` NULL = all. Returns how many. */
+size_t ifm_comparison_add_run(struct ifm_listing *listing, const struct ifm_plan *plan,
+                              const struct ifm_derived *derived, const char *cell, const char *reference);
+/* Two runs with the labels that people know them by. */
+struct ifm_comparison_runs {
+    const struct ifm_run_view *reference, *other;
+    const char *reference_label, *other_label;
+};
+void ifm_comparison_add_between(struct ifm_listing *listing, const struct ifm_comparison_runs *runs,
+                                const struct ifm_between *between);
+/* A number with sign and interval: "-48.9 % [-49.2, -48.6]"; its state when it is none. */
+const char *ifm_comparison_change(const struct ifm_value *value, struct ifm_arena *arena);
+
+#endif

@@ -1,0 +1,253 @@
+/* Gate lines: from verdict and comparison to rows and JUnit XML. */
+#include "publish/junit.h"
+
+#include "publish/comparison.h"
+#include "publish/quantity.h"
+#include <string.h>
+
+static struct ifm_gate_line *add_line(struct ifm_gate_lines *out, struct ifm_arena *arena)
+{
+    IFM_ARENA_GROW(arena, out->items, out->n, out->capacity);
+    return &out->items[out->n++];
+}
+
+void ifm_gate_lines_verdict(const struct ifm_verdict *verdict, struct ifm_arena *arena, struct ifm_gate_lines *out)
+{
+    for (size_t i = 0; i < verdict->n_gates; i++) {
+        const struct ifm_gate_result *result = &verdict->gates[i];
+        const char *unit = result->observed.unit == NULL ? "" : result->observed.unit;
+        *add_line(out, arena) = (struct ifm_gate_line){
+            .name = result->gate->name,
+            .cell = result->cell,
+            .arm = result->arm,
+            .metric = result->gate->metric,
+            .outcome = result->outcome,
+            .missing_capability = result->missing_capability,
+            .observed = result->observed,
+            .threshold =
+                ifm_arena_printf(arena, "%s %s%s", result->gate->op == IFM_GATE_AT_MOST ? "at most" : "at least",
+                                 ifm_quantity_bare(result->gate->threshold, unit, arena),
+                                 result->gate->interval ? ", whole interval" : ""),
+            .reason = result->reason,
+        };
+    }
+}
+
+/* ---- against a reference ---- */
+
+static const char *undecided_reason(const struct ifm_between_row *row, const char *change, struct ifm_arena *arena)
+{
+    const char *lead = ifm_arena_printf(
+        arena, "undecided: %s in time per baseline or ceiling, and the interval holds the margin of +%.3g %%", change,
+        100 * row->margin);
+    if (row->blocks_needed == 0)
+        return ifm_arena_printf(arena, "%s; no sensible number of blocks would decide it: widen measure.margin", lead);
+    return ifm_arena_printf(arena, "%s; about %lld blocks in each run would decide it, if the difference stays", lead,
+                            (long long)row->blocks_needed);
+}
+
+static void judge_row(const struct ifm_between_row *row, struct ifm_arena *arena, struct ifm_gate_line *line)
+{
+    const char *change = ifm_comparison_change(&row->change, arena);
+    if (row->change.state != IFM_STATE_OK) {
+        line->outcome = IFM_OUTCOME_BLOCKED;
+        line->reason = ifm_arena_printf(arena, "%s: %s", ifm_state_label(row->change.state), row->change.reason);
+    } else if (row->standing == IFM_STANDING_REGRESSED) {
+        line->outcome = IFM_OUTCOME_FAIL;
+        line->reason = ifm_arena_printf(arena, "worse than the reference: %s, wholly beyond the margin of +%.3g %%",
+                                        change, 100 * row->margin);
+    } else if (row->standing == IFM_STANDING_HOLDS) {
+        line->outcome = IFM_OUTCOME_PASS;
+        line->reason = ifm_arena_printf(arena, "not worse than the reference: %s, no end beyond the margin of +%.3g %%",
+                                        change, 100 * row->margin);
+    } else {
+        line->outcome = IFM_OUTCOME_BLOCKED;
+        line->reason = undecided_reason(row, change, arena);
+    }
+}
+
+static void add_note(struct ifm_gate_lines *out, const struct ifm_between_row *row, const char *reason,
+                     struct ifm_arena *arena)
+{
+    IFM_ARENA_GROW(arena, out->notes, out->n_notes, out->notes_capacity);
+    out->notes[out->n_notes++] =
+        ifm_arena_printf(arena, "not judged: %s%s%s%s%s: %s", row->cell, row->arm[0] != '\0' ? ", " : "", row->arm,
+                         row->missing ? "" : ", ", row->missing ? "" : row->metric, reason);
+}
+
+void ifm_gate_lines_between(const struct ifm_between *between, const char *label, struct ifm_arena *arena,
+                            struct ifm_gate_lines *out)
+{
+    for (size_t i = 0; i < between->n; i++) {
+        const struct ifm_between_row *row = &between->rows[i];
+        if (row->missing)
+            add_note(out, row, row->change.reason, arena);
+        if (!row->interleaved)
+            continue; /* a time of another run, perhaps of another host, proves nothing */
+        if (row->reference.state != IFM_STATE_OK) {
+            add_note(out, row, ifm_arena_printf(arena, "in the reference: %s", row->reference.reason), arena);
+            continue;
+        }
+        struct ifm_gate_line *line = add_line(out, arena);
+        *line = (struct ifm_gate_line){
+            .name = ifm_arena_printf(arena, "%s against %s", row->metric, label),
+            .cell = row->cell,
+            .arm = row->arm,
+            .metric = row->metric,
+            .observed = row->change,
+            .threshold = ifm_arena_printf(arena, "at most +%.3g %%", 100 * row->margin),
+        };
+        judge_row(row, arena, line);
+    }
+}
+
+enum ifm_status ifm_gate_lines_status(const struct ifm_gate_lines *lines)
+{
+    enum ifm_status status = IFM_OK;
+    for (size_t i = 0; i < lines->n; i++) {
+        const struct ifm_gate_line *line = &lines->items[i];
+        if (line->outcome == IFM_OUTCOME_FAIL)
+            return IFM_REJECTED;
+        if (line->outcome == IFM_OUTCOME_BLOCKED && status != IFM_INVALID)
+            status = line->missing_capability ? IFM_MISSING : IFM_INVALID;
+    }
+    return status;
+}
+
+/* ---- rows ---- */
+
+static const struct ifm_listing_column columns[] = {
+    {"gate", "gate", true},       {"cell", "cell", true},      {"arm", "arm", true}, {"metric", NULL, true},
+    {"outcome", "outcome", true}, {"value", "observed", true}, {"low", NULL, false}, {"high", NULL, false},
+    {"level", NULL, false},       {"unit", NULL, true},        {"n", "n", false},    {"threshold", "threshold", true},
+    {"reason", "reason", true},
+};
+
+static const char *observed_text(const struct ifm_value *value, struct ifm_arena *arena)
+{
+    if (value->state != IFM_STATE_OK)
+        return ifm_state_label(value->state);
+    bool signed_percent = value->unit != NULL && strcmp(value->unit, "%") == 0;
+    return signed_percent ? ifm_comparison_change(value, arena) : ifm_quantity_full(value, arena);
+}
+
+struct ifm_listing ifm_gate_lines_listing(const struct ifm_gate_lines *lines, struct ifm_arena *arena)
+{
+    struct ifm_listing listing = ifm_listing_begin(columns, sizeof columns / sizeof columns[0], arena);
+    for (size_t i = 0; i < lines->n; i++) {
+        const struct ifm_gate_line *line = &lines->items[i];
+        const struct ifm_value *value = &line->observed;
+        const char *unit = value->unit == NULL ? "" : value->unit, *outcome = ifm_outcome_name(line->outcome);
+        ifm_listing_row(&listing);
+        ifm_listing_set(&listing, "gate", json_string(line->name), line->name);
+        ifm_listing_set(&listing, "cell", json_string(line->cell), line->cell);
+        ifm_listing_set(&listing, "arm", json_string(line->arm), line->arm);
+        ifm_listing_set(&listing, "metric", json_string(line->metric), NULL);
+        ifm_listing_set(&listing, "outcome", json_string(outcome), outcome);
+        ifm_listing_set(&listing, "value", ifm_listing_real(value), observed_text(value, arena));
+        ifm_listing_set(&listing, "low", ifm_listing_bound(value, value->low), NULL);
+        ifm_listing_set(&listing, "high", ifm_listing_bound(value, value->high), NULL);
+        ifm_listing_set(&listing, "level", ifm_listing_bound(value, value->level), NULL);
+        ifm_listing_set(&listing, "unit", json_string(unit), NULL);
+        if (value->n > 0)
+            ifm_listing_set(&listing, "n", json_integer(value->n),
+                            ifm_arena_printf(arena, "%lld", (long long)value->n));
+        ifm_listing_set(&listing, "threshold", json_string(line->threshold), line->threshold);
+        ifm_listing_set(&listing, "reason", json_string(line->reason), line->reason);
+    }
+    for (size_t i = 0; i < lines->n_notes; i++)
+        ifm_listing_note(&listing, lines->notes[i]);
+    return listing;
+}
+
+/* ---- JUnit ---- */
+
+/* Bytes of the UTF-8 character at `text` that XML 1.0 may hold; 0 when it may not, or when it is none. */
+static size_t xml_character(const unsigned char *text)
+{
+    if (text[0] < 0x80)
+        return text[0] >= 0x20 || text[0] == '\t' || text[0] == '\n' || text[0] == '\r' ? 1 : 0;
+    size_t length = text[0] >= 0xf0 && text[0] < 0xf5 ? 4 : text[0] >= 0xe0 ? 3 : text[0] >= 0xc2 ? 2 : 0;
+    if (text[0] >= 0xf5)
+        return 0;
+    for (size_t i = 1; i < length; i++)
+        if ((text[i] & 0xc0) != 0x80)
+            return 0;
+    bool surrogate = text[0] == 0xed && text[1] >= 0xa0;
+    bool overlong = (text[0] == 0xe0 && text[1] < 0xa0) || (text[0] == 0xf0 && text[1] < 0x90);
+    bool beyond = text[0] == 0xf4 && text[1] >= 0x90;
+    bool noncharacter = text[0] == 0xef && text[1] == 0xbf && text[2] >= 0xbe; /* U+FFFE, U+FFFF */
+    return surrogate || overlong || beyond || noncharacter ? 0 : length;
+}
+
+static void add_xml(const char *text, struct ifm_text *out)
+{
+    static const char specials[] = "&<>\"'\t\n\r";
+    static const char *const escapes[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&apos;", "&#9;", "&#10;", "&#13;"};
+    while (*text != '\0') {
+        const char *special = strchr(specials, *text);
+        size_t length = xml_character((const unsigned char *)text);
+        if (special != NULL)
+            ifm_text_add(out, escapes[special - specials]);
+        else if (length == 0)
+            ifm_text_add(out, "?");
+        else
+            ifm_text_append(out, text, length);
+        text += length == 0 ? 1 : length;
+    }
+}
+
+static void add_attribute(const char *name, const char *value, struct ifm_text *out)
+{
+    ifm_text_printf(out, " %s=\"", name);
+    add_xml(value, out);
+    ifm_text_add(out, "\"");
+}
+
+static void add_case(const struct ifm_gate_line *line, struct ifm_text *out)
+{
+    static const char *const elements[] = {NULL, "failure", "error", "skipped"};
+    const char *element = elements[line->outcome == IFM_OUTCOME_FAIL      ? 1
+                                   : line->outcome != IFM_OUTCOME_BLOCKED ? 0
+                                   : line->missing_capability             ? 3
+                                                                          : 2];
+    struct ifm_text place = {0};
+    ifm_text_printf(&place, "%s%s%s", line->name, line->arm[0] != '\0' ? " / " : "", line->arm);
+    ifm_text_add(out, "    <testcase");
+    add_attribute("classname", line->cell[0] != '\0' ? line->cell : "run", out);
+    add_attribute("name", place.data, out);
+    ifm_text_free(&place);
+    if (element == NULL) {
+        ifm_text_add(out, ">\n      <system-out>");
+        add_xml(line->reason, out);
+        ifm_text_add(out, "</system-out>\n    </testcase>\n");
+        return;
+    }
+    ifm_text_printf(out, ">\n      <%s", element);
+    add_attribute("message", line->reason, out);
+    if (line->outcome == IFM_OUTCOME_FAIL || !line->missing_capability)
+        add_attribute("type", ifm_outcome_name(line->outcome), out);
+    ifm_text_add(out, "/>\n    </testcase>\n");
+}
+
+void ifm_gate_lines_junit(const struct ifm_gate_lines *lines, const char *run_id, struct ifm_text *out)
+{
+    size_t failed = 0, errors = 0, skipped = 0;
+    for (size_t i = 0; i < lines->n; i++) {
+        const struct ifm_gate_line *line = &lines->items[i];
+        failed += line->outcome == IFM_OUTCOME_FAIL;
+        skipped += line->outcome == IFM_OUTCOME_BLOCKED && line->missing_capability;
+        errors += line->outcome == IFM_OUTCOME_BLOCKED && !line->missing_capability;
+    }
+    ifm_text_printf(out,
+                    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+                    "<testsuites>\n"
+                    "  <testsuite name=\"inferometer gate\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" "
+                    "skipped=\"%zu\">\n    <properties>\n      <property name=\"run_id\"",
+                    lines->n, failed, errors, skipped);
+    add_attribute("value", run_id, out);
+    ifm_text_add(out, "/>\n    </properties>\n");
+    for (size_t i = 0; i < lines->n; i++)
+        add_case(&lines->items[i], out);
+    ifm_text_add(out, "  </testsuite>\n</testsuites>\n");
+}

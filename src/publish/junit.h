@@ -1,0 +1,40 @@
+/* Gates as lines for machines that wait for an answer: JUnit XML for a CI, a table for a pull request. Formats only. */
+#ifndef IFM_PUBLISH_JUNIT_H
+#define IFM_PUBLISH_JUNIT_H
+
+#include "derive/between.h"
+#include "publish/listing.h"
+
+/* One gate of the run itself, or one ratio against a reference run. */
+struct ifm_gate_line {
+    const char *name; /* the gate's name, or "speedup against main" */
+    const char *cell, *arm, *metric;
+    enum ifm_outcome outcome;
+    bool missing_capability;
+    struct ifm_value observed;
+    const char *threshold; /* "at most 900 ns", "at least -0.3 %" */
+    const char *reason;    /* one sentence with number, interval and threshold */
+};
+
+struct ifm_gate_lines {
+    struct ifm_gate_line *items;
+    size_t n, capacity;
+    const char **notes; /* what is not judged, and why */
+    size_t n_notes, notes_capacity;
+};
+
+/* The gates that a verdict judged. */
+void ifm_gate_lines_verdict(const struct ifm_verdict *verdict, struct ifm_arena *arena, struct ifm_gate_lines *out);
+/* The ratios of interleaved arms that the reference holds. One that this run has lost blocks; one that the reference
+ * does not hold, or whose cell or arm one run lacks, is not judged and noted. `label` names the reference. */
+void ifm_gate_lines_between(const struct ifm_between *between, const char *label, struct ifm_arena *arena,
+                            struct ifm_gate_lines *out);
+/* Rejected when one fails; else IFM_INVALID when one is blocked by data, IFM_MISSING when only capabilities miss. */
+enum ifm_status ifm_gate_lines_status(const struct ifm_gate_lines *lines);
+
+struct ifm_listing ifm_gate_lines_listing(const struct ifm_gate_lines *lines, struct ifm_arena *arena);
+/* JUnit XML: a failed gate is a failure, a blocked one an error, one that this machine cannot judge skipped. UTF-8 that
+ * XML 1.0 cannot hold is replaced. */
+void ifm_gate_lines_junit(const struct ifm_gate_lines *lines, const char *run_id, struct ifm_text *out);
+
+#endif

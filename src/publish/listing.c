@@ -1,0 +1,287 @@
+/* Listings: one set of field names in every format. */
+#include "publish/listing.h"
+
+#include <math.h>
+#include <string.h>
+
+struct ifm_listing ifm_listing_begin(const struct ifm_listing_column *columns, size_t n, struct ifm_arena *arena)
+{
+    return (struct ifm_listing){.columns = columns, .n_columns = n, .rows = json_array(), .arena = arena};
+}
+
+void ifm_listing_end(struct ifm_listing *listing)
+{
+    json_decref(listing->rows);
+    listing->rows = NULL;
+}
+
+void ifm_listing_row(struct ifm_listing *listing)
+{
+    json_t *row = json_object();
+    if (listing->n_rows == listing->capacity) {
+        size_t capacity = listing->capacity == 0 ? 16 : 2 * listing->capacity;
+        const char **shown = IFM_ARENA_ARRAY(listing->arena, const char *, capacity * listing->n_columns);
+        if (listing->n_rows > 0)
+            memcpy(shown, listing->shown, listing->n_rows * listing->n_columns * sizeof *shown);
+        listing->shown = shown;
+        listing->capacity = capacity;
+    }
+    for (size_t c = 0; c < listing->n_columns; c++) {
+        listing->shown[listing->n_rows * listing->n_columns + c] = "";
+        if (listing->columns[c].field[0] != '\0')
+            json_object_set_new(row, listing->columns[c].field, json_null());
+    }
+    json_array_append_new(listing->rows, row);
+    listing->n_rows++;
+}
+
+static void show_at(struct ifm_listing *listing, size_t column, const char *shown)
+{
+    listing->shown[(listing->n_rows - 1) * listing->n_columns + column] = ifm_arena_strdup(listing->arena, shown);
+}
+
+void ifm_listing_set(struct ifm_listing *listing, const char *field, json_t *value, const char *shown)
+{
+    for (size_t c = 0; c < listing->n_columns; c++)
+        if (strcmp(listing->columns[c].field, field) == 0) {
+            json_object_set_new(json_array_get(listing->rows, listing->n_rows - 1), field, value);
+            if (shown != NULL)
+                show_at(listing, c, shown);
+            return;
+        }
+    json_decref(value);
+}
+
+void ifm_listing_show(struct ifm_listing *listing, const char *heading, const char *shown)
+{
+    for (size_t c = 0; c < listing->n_columns; c++)
+        if (listing->columns[c].heading != NULL && strcmp(listing->columns[c].heading, heading) == 0)
+            show_at(listing, c, shown);
+}
+
+size_t ifm_listing_note(struct ifm_listing *listing, const char *text)
+{
+    for (size_t i = 0; i < listing->n_notes; i++)
+        if (strcmp(listing->notes[i], text) == 0)
+            return i + 1;
+    IFM_ARENA_GROW(listing->arena, listing->notes, listing->n_notes, listing->notes_capacity);
+    listing->notes[listing->n_notes++] = ifm_arena_strdup(listing->arena, text);
+    return listing->n_notes;
+}
+
+json_t *ifm_listing_real(const struct ifm_value *value)
+{
+    return value->state == IFM_STATE_OK && isfinite(value->number) ? json_real(value->number) : json_null();
+}
+
+json_t *ifm_listing_bound(const struct ifm_value *value, double bound)
+{
+    return value->state == IFM_STATE_OK && value->has_interval && isfinite(bound) ? json_real(bound) : json_null();
+}
+
+/* ---- CSV ---- */
+
+static void csv_text(const char *text, struct ifm_text *out)
+{
+    if (strpbrk(text, ",\"\r\n") == NULL) {
+        ifm_text_add(out, text);
+        return;
+    }
+    ifm_text_add(out, "\"");
+    for (; *text != '\0'; text++)
+        ifm_text_append(out, *text == '"' ? "\"\"" : text, *text == '"' ? 2 : 1);
+    ifm_text_add(out, "\"");
+}
+
+/* The items of a list, "; " between them. */
+static void csv_list(const json_t *list, struct ifm_text *out)
+{
+    struct ifm_text joined = {0};
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        ifm_text_add(&joined, i == 0 ? "" : "; ");
+        const char *text = json_string_value(json_array_get(list, i));
+        ifm_text_add(&joined, text == NULL ? "" : text);
+    }
+    csv_text(joined.data == NULL ? "" : joined.data, out);
+    ifm_text_free(&joined);
+}
+
+static void csv_value(const json_t *value, struct ifm_text *out)
+{
+    if (json_is_string(value))
+        csv_text(json_string_value(value), out);
+    else if (json_is_array(value))
+        csv_list(value, out);
+    else if (!json_is_null(value))
+        ifm_json_print(value, false, out);
+}
+
+static void compose_csv(const struct ifm_listing *listing, struct ifm_text *out)
+{
+    const char *comma = "";
+    for (size_t c = 0; c < listing->n_columns; c++)
+        if (listing->columns[c].field[0] != '\0') {
+            ifm_text_printf(out, "%s%s", comma, listing->columns[c].field);
+            comma = ",";
+        }
+    ifm_text_add(out, "\n");
+    for (size_t r = 0; r < listing->n_rows; r++) {
+        const json_t *row = json_array_get(listing->rows, r);
+        comma = "";
+        for (size_t c = 0; c < listing->n_columns; c++)
+            if (listing->columns[c].field[0] != '\0') {
+                ifm_text_add(out, comma);
+                csv_value(json_object_get(row, listing->columns[c].field), out);
+                comma = ",";
+            }
+        ifm_text_add(out, "\n");
+    }
+}
+
+/* ---- JSON ---- */
+
+static void compose_json(const struct ifm_listing *listing, struct ifm_text *out)
+{
+    json_t *object = json_object(), *notes = json_array();
+    for (size_t i = 0; i < listing->n_notes; i++)
+        json_array_append_new(notes, json_string(listing->notes[i]));
+    json_object_set(object, "rows", listing->rows);
+    json_object_set_new(object, "notes", notes);
+    ifm_json_print(object, true, out);
+    ifm_text_add(out, "\n");
+    json_decref(object);
+}
+
+static void compose_jsonl(const struct ifm_listing *listing, struct ifm_text *out)
+{
+    for (size_t r = 0; r < listing->n_rows; r++) {
+        ifm_json_print(json_array_get(listing->rows, r), false, out);
+        ifm_text_add(out, "\n");
+    }
+}
+
+/* ---- for people ---- */
+
+/* Columns that a UTF-8 text takes; control characters are not printed. */
+static size_t width_of(const char *text)
+{
+    size_t width = 0;
+    for (; *text != '\0'; text++)
+        width += ((unsigned char)*text & 0xc0) != 0x80;
+    return width;
+}
+
+static const char *shown_at(const struct ifm_listing *listing, size_t row, size_t column)
+{
+    return listing->shown[row * listing->n_columns + column];
+}
+
+/* The width of each column; 0 = not shown: only machines see it, or it has no text, as most runs have no notes. */
+static const size_t *widths_of(const struct ifm_listing *listing)
+{
+    size_t *widths = IFM_ARENA_ARRAY(listing->arena, size_t, listing->n_columns + 1);
+    for (size_t c = 0; c < listing->n_columns; c++) {
+        for (size_t r = 0; listing->columns[c].heading != NULL && r < listing->n_rows; r++) {
+            size_t here = width_of(shown_at(listing, r, c));
+            widths[c] = here > widths[c] ? here : widths[c];
+        }
+        size_t heading = widths[c] > 0 ? width_of(listing->columns[c].heading) : 0;
+        widths[c] = heading > widths[c] ? heading : widths[c];
+    }
+    return widths;
+}
+
+static void add_padded(const char *text, size_t width, bool left, bool last, struct ifm_text *out)
+{
+    int blanks = (int)(width - width_of(text));
+    if (!left)
+        ifm_text_printf(out, "%*s", blanks, "");
+    ifm_text_add(out, text);
+    if (left && !last)
+        ifm_text_printf(out, "%*s", blanks, "");
+}
+
+static void compose_line(const struct ifm_listing *listing, const size_t *widths, size_t row, bool heading,
+                         struct ifm_text *out)
+{
+    size_t last = 0;
+    for (size_t c = 0; c < listing->n_columns; c++)
+        last = widths[c] > 0 ? c : last;
+    for (size_t c = 0; c < listing->n_columns; c++) {
+        if (widths[c] == 0)
+            continue;
+        const char *text = heading ? listing->columns[c].heading : shown_at(listing, row, c);
+        add_padded(text, widths[c], listing->columns[c].left, c == last, out);
+        ifm_text_add(out, c == last ? "\n" : "  ");
+    }
+}
+
+static void compose_table(const struct ifm_listing *listing, struct ifm_text *out)
+{
+    const size_t *widths = widths_of(listing);
+    if (listing->n_rows > 0)
+        compose_line(listing, widths, 0, true, out);
+    for (size_t r = 0; r < listing->n_rows; r++)
+        compose_line(listing, widths, r, false, out);
+    for (size_t i = 0; i < listing->n_notes; i++)
+        ifm_text_printf(out, "%s[%zu] %s\n", i == 0 ? "\n" : "", i + 1, listing->notes[i]);
+}
+
+/* Text inside a Markdown table: what would end the cell or start markup is escaped. */
+static void md_text(const char *text, struct ifm_text *out)
+{
+    for (; *text != '\0'; text++) {
+        if (strchr("|\\`*_<>[]", *text) != NULL)
+            ifm_text_add(out, "\\");
+        ifm_text_append(out, (unsigned char)*text < 0x20 ? " " : text, 1);
+    }
+}
+
+static void compose_md(const struct ifm_listing *listing, struct ifm_text *out)
+{
+    const size_t *widths = widths_of(listing);
+    for (int line = 0; line < 2 && listing->n_rows > 0; line++) {
+        for (size_t c = 0; c < listing->n_columns; c++)
+            if (widths[c] > 0)
+                ifm_text_printf(out, "| %s ",
+                                line == 0                  ? listing->columns[c].heading
+                                : listing->columns[c].left ? "---"
+                                                           : "---:");
+        ifm_text_add(out, "|\n");
+    }
+    for (size_t r = 0; r < listing->n_rows; r++) {
+        for (size_t c = 0; c < listing->n_columns; c++)
+            if (widths[c] > 0) {
+                ifm_text_add(out, "| ");
+                md_text(shown_at(listing, r, c), out);
+                ifm_text_add(out, " ");
+            }
+        ifm_text_add(out, "|\n");
+    }
+    for (size_t i = 0; i < listing->n_notes; i++) {
+        ifm_text_printf(out, "%s%zu. ", i == 0 ? "\n" : "", i + 1);
+        md_text(listing->notes[i], out);
+        ifm_text_add(out, "\n");
+    }
+}
+
+void ifm_listing_compose(const struct ifm_listing *listing, enum ifm_format format, struct ifm_text *out)
+{
+    switch (format) {
+    case IFM_FORMAT_TABLE:
+        compose_table(listing, out);
+        break;
+    case IFM_FORMAT_MD:
+        compose_md(listing, out);
+        break;
+    case IFM_FORMAT_CSV:
+        compose_csv(listing, out);
+        break;
+    case IFM_FORMAT_JSON:
+        compose_json(listing, out);
+        break;
+    case IFM_FORMAT_JSONL:
+        compose_jsonl(listing, out);
+        break;
+    }
+}

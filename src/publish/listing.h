@@ -1,0 +1,45 @@
+/* A listing: rows with one set of field names, printed as a table, Markdown, CSV, JSON or JSON lines.
+ *
+ * Machine formats hold every field; the table holds those with a heading, as texts for people. Formats only. */
+#ifndef IFM_PUBLISH_LISTING_H
+#define IFM_PUBLISH_LISTING_H
+
+#include "base/arena.h"
+#include "base/json.h"
+#include "publish/publish.h"
+
+struct ifm_listing_column {
+    const char *field;   /* the name in CSV and JSON; "" = only people see this column */
+    const char *heading; /* in the table and in Markdown; NULL = only machines see it */
+    bool left;           /* flush left in the table */
+};
+
+struct ifm_listing {
+    const struct ifm_listing_column *columns;
+    size_t n_columns;
+    json_t *rows;       /* array of objects; each has every field, in the order of the columns */
+    const char **shown; /* n_rows x n_columns; "" where nothing is shown */
+    size_t n_rows, capacity;
+    const char **notes; /* sentences below the table, referred to as [1], [2]...; also "notes" of the JSON form */
+    size_t n_notes, notes_capacity;
+    struct ifm_arena *arena;
+};
+
+/* Everything but the rows lives in the arena; ifm_listing_end releases the rows. */
+struct ifm_listing ifm_listing_begin(const struct ifm_listing_column *columns, size_t n, struct ifm_arena *arena);
+void ifm_listing_end(struct ifm_listing *listing);
+/* A new row; every field is null and nothing is shown. */
+void ifm_listing_row(struct ifm_listing *listing);
+/* Fields of the row added last. `value` is stolen, `shown` may be NULL (nothing is shown) and is copied. A field that
+ * no column names is our own fault and is ignored. */
+void ifm_listing_set(struct ifm_listing *listing, const char *field, json_t *value, const char *shown);
+void ifm_listing_show(struct ifm_listing *listing, const char *heading, const char *shown);
+/* The number of a note; equal texts are one note. */
+size_t ifm_listing_note(struct ifm_listing *listing, const char *text);
+/* Number, bounds and n as JSON: null where the value is not OK. New references. */
+json_t *ifm_listing_real(const struct ifm_value *value);
+json_t *ifm_listing_bound(const struct ifm_value *value, double bound);
+
+void ifm_listing_compose(const struct ifm_listing *listing, enum ifm_format format, struct ifm_text *out);
+
+#endif

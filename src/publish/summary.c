@@ -1,0 +1,284 @@
+/* The pasteable summary. It only formats; what does not fit is counted, never cut. */
+#include "publish/summary.h"
+
+#include "base/hash.h"
+#include "publish/comparison.h"
+#include "publish/facts.h"
+#include "publish/quantity.h"
+#include "publish/view.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAME_BYTES = 40, LINE_BYTES = 200 };
+
+struct line {
+    const char *text;
+    int rank; /* lower is more important */
+    double size;
+    size_t order; /* place in the plan */
+};
+
+struct lines {
+    struct line *items;
+    size_t n, capacity;
+};
+
+/* A name or a model as ASCII without what Markdown or a terminal would act on. */
+static const char *plain(const char *text, size_t most, struct ifm_arena *arena)
+{
+    char *copy = ifm_arena_strdup(arena, text);
+    for (char *c = copy; *c != '\0'; c++)
+        if ((unsigned char)*c < 0x20 || (unsigned char)*c >= 0x7f || strchr("`*<>|\\", *c) != NULL)
+            *c = '?';
+    return strlen(copy) <= most ? copy : ifm_arena_printf(arena, "%.*s...", (int)most - 3, copy);
+}
+
+/* "us" and "+-" for what ASCII has not. */
+static const char *ascii(const char *text, struct ifm_arena *arena)
+{
+    struct ifm_text out = {0};
+    for (; *text != '\0'; text++) {
+        if (strncmp(text, "µ", 2) == 0)
+            ifm_text_add(&out, "u");
+        else if (strncmp(text, "±", 2) == 0)
+            ifm_text_add(&out, "+-");
+        else if ((unsigned char)*text < 0x80)
+            ifm_text_append(&out, text, 1);
+    }
+    const char *copy = ifm_arena_strdup(arena, out.data == NULL ? "" : out.data);
+    ifm_text_free(&out);
+    return copy;
+}
+
+const char *ifm_summary_environment(const json_t *events, char *hex)
+{
+    const json_t *fingerprint = json_object_get(ifm_event_meta(events, "environment"), "fingerprint");
+    hex[0] = '\0';
+    if (fingerprint == NULL)
+        return hex;
+    json_t *steady = json_deep_copy(fingerprint);
+    json_object_del(steady, "load");
+    json_object_del(steady, "binary"); /* the machine is the same under another build; the version is said beside it */
+    json_object_del(json_object_get(steady, "memory"), "available_bytes");
+    json_object_del(json_object_get(steady, "clock"), "read_ns_p50");
+    struct ifm_text text = {0};
+    ifm_json_print(steady, false, &text);
+    memcpy(hex, ifm_sha256_bytes(text.data, text.size).hex, 12);
+    hex[12] = '\0';
+    ifm_text_free(&text);
+    json_decref(steady);
+    return hex;
+}
+
+/* ---- the lines of the arms ---- */
+
+/* A reason that names a file of the machine stays in the report. */
+static const char *reason_of(const struct ifm_value *value, struct ifm_arena *arena)
+{
+    for (const char *c = value->reason; *c != '\0'; c++)
+        if (*c == '/' && (c == value->reason || strchr(" \"'(=:", c[-1]) != NULL))
+            return "the report says why";
+    return plain(value->reason, LINE_BYTES / 2, arena);
+}
+
+static int rank_of(const struct ifm_value *change)
+{
+    static const char *const words[] = {"slower", "faster", "undecided", "equivalent"};
+    if (change->state != IFM_STATE_OK)
+        return 4;
+    for (int i = 0; i < 4; i++)
+        if (change->text != NULL && strcmp(change->text, words[i]) == 0)
+            return i;
+    return 3;
+}
+
+static void add_line(struct lines *lines, struct ifm_arena *arena, const char *text, int rank, double size)
+{
+    IFM_ARENA_GROW(arena, lines->items, lines->n, lines->capacity);
+    lines->items[lines->n] = (struct line){text, rank, size, lines->n};
+    lines->n++;
+}
+
+static const struct ifm_value *value_of(const struct ifm_publication *p, const char *cell, const char *arm,
+                                        const char *metric)
+{
+    const struct ifm_number *number = ifm_derived_find(p->derived, cell, arm, metric);
+    return number == NULL ? NULL : &number->value;
+}
+
+static const char *place(const struct ifm_publication *p, const struct ifm_cell *cell, const char *arm,
+                         struct ifm_arena *arena)
+{
+    if (p->plan->n_cells == 1)
+        return plain(arm, NAME_BYTES, arena);
+    return ifm_arena_printf(arena, "%s / %s", plain(cell->name, NAME_BYTES, arena), plain(arm, NAME_BYTES, arena));
+}
+
+static const char *compared_line(const struct ifm_value *change, const struct ifm_value *mde, const char *where,
+                                 struct ifm_arena *arena)
+{
+    if (change->state != IFM_STATE_OK)
+        return ifm_arena_printf(arena, "- %s: %s, %s\n", where, ifm_state_label(change->state),
+                                reason_of(change, arena));
+    const char *detect = "";
+    if (mde != NULL && mde->state == IFM_STATE_OK)
+        detect = ifm_arena_printf(arena, ", can detect %s", ascii(ifm_quantity_number(mde, arena), arena));
+    return ifm_arena_printf(arena, "- %s: %s, time %s, %lld %s%s\n", where, change->text,
+                            ifm_comparison_change(change, arena), (long long)change->n, change->n_of, detect);
+}
+
+static const char *time_line(const struct ifm_value *step, const char *where, struct ifm_arena *arena)
+{
+    if (step->state != IFM_STATE_OK)
+        return ifm_arena_printf(arena, "- %s: %s, %s\n", where, ifm_state_label(step->state), reason_of(step, arena));
+    return ifm_arena_printf(arena, "- %s: %s a step, %lld %s\n", where, ascii(ifm_quantity_full(step, arena), arena),
+                            (long long)step->n, step->n_of);
+}
+
+static const struct ifm_arm *baseline_of(const struct ifm_cell *cell)
+{
+    for (size_t a = 0; a < cell->n_arms; a++)
+        if (cell->arms[a].role == IFM_ROLE_BASELINE)
+            return &cell->arms[a];
+    return NULL;
+}
+
+/* A cell with comparisons is told by them; another one by the time of its arms. */
+static void add_cell(const struct ifm_publication *p, const struct ifm_cell *cell, struct ifm_arena *arena,
+                     struct lines *lines)
+{
+    size_t before = lines->n;
+    if (cell->n_arms == 0)
+        add_line(lines, arena,
+                 ifm_arena_printf(arena, "- %s: absent, %s\n", plain(cell->name, NAME_BYTES, arena),
+                                  plain(cell->unsupported, LINE_BYTES / 2, arena)),
+                 4, 0);
+    for (size_t a = 0; a < cell->n_arms; a++) {
+        const char *arm = cell->arms[a].name;
+        const struct ifm_value *change = value_of(p, cell->name, arm, "change_percent");
+        if (change == NULL)
+            continue;
+        const char *where = place(p, cell, arm, arena);
+        add_line(lines, arena, compared_line(change, value_of(p, cell->name, arm, "mde_percent"), where, arena),
+                 rank_of(change), change->state == IFM_STATE_OK ? fabs(change->number) : 0);
+    }
+    for (size_t a = 0; lines->n == before && a < cell->n_arms; a++) {
+        const struct ifm_value *step = value_of(p, cell->name, cell->arms[a].name, "step_ns");
+        if (step != NULL && cell->arms[a].role != IFM_ROLE_CEILING)
+            add_line(lines, arena, time_line(step, place(p, cell, cell->arms[a].name, arena), arena), 5, 0);
+    }
+}
+
+/* ---- the frame ---- */
+
+static const char *heading(const struct ifm_publication *p, bool compares, struct ifm_arena *arena)
+{
+    const struct ifm_plan *plan = p->plan;
+    const char *what = plan->n_cells == 1 ? plain(plan->cells[0].name, NAME_BYTES, arena)
+                                          : ifm_arena_printf(arena, "%zu cells", plan->n_cells);
+    const char *against = "";
+    const struct ifm_arm *baseline = plan->n_cells > 0 ? baseline_of(&plan->cells[0]) : NULL;
+    if (compares && baseline != NULL)
+        against = ifm_arena_printf(arena, ", against %s", plain(baseline->name, NAME_BYTES, arena));
+    const char *margin = "";
+    if (compares && plan->n_cells > 0)
+        margin = ifm_arena_printf(arena, ", margin %.3g %%", 100 * plan->cells[0].measure.margin);
+    return ifm_arena_printf(arena, "inferometer: %s%s%s, %s\n", what, against, margin,
+                            ifm_outcome_name(p->verdict->outcome));
+}
+
+static unsigned most_threads(const struct ifm_plan *plan)
+{
+    unsigned most = 0;
+    for (size_t c = 0; c < plan->n_cells; c++)
+        most = plan->cells[c].threads > most ? plan->cells[c].threads : most;
+    return most;
+}
+
+/* What weakens the numbers is not left out with the details. */
+static const char *warnings(const struct ifm_derived *derived, struct ifm_arena *arena)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < derived->n_findings; i++)
+        n += derived->findings[i].severity != IFM_SEVERITY_NOTE;
+    return n == 0 ? "" : ifm_arena_printf(arena, "warnings: %zu, the report says which\n", n);
+}
+
+static const char *footing(const struct ifm_publication *p, struct ifm_arena *arena)
+{
+    char hex[13];
+    const char *model = ifm_event_machine(p->events);
+    const char *version = json_string_value(json_object_get(ifm_event_meta(p->events, "run_start"), "version"));
+    unsigned threads = most_threads(p->plan);
+    const char *environment = ifm_summary_environment(p->events, hex);
+    const char *locks = ifm_event_lock_state(p->events) == IFM_LOCK_HELD ? "locked" : "not locked";
+    const char *machine =
+        ifm_arena_printf(arena, "machine: %s, %u core%s used, %s, environment %s\n",
+                         model[0] == '\0' ? "unknown CPU" : plain(model, NAME_BYTES + 20, arena), threads,
+                         threads == 1 ? "" : "s", locks, environment[0] == '\0' ? "unknown" : environment);
+    if (strcmp(p->plan->device, "cpu") != 0)
+        machine = ifm_arena_printf(arena, "device: %s\n%s", plain(p->plan->device, NAME_BYTES, arena), machine);
+    return ifm_arena_printf(arena,
+                            "%s%sconfig %.12s, run %s, inferometer %s\n"
+                            "check: inferometer verify RUN-FOLDER\n",
+                            warnings(p->derived, arena), machine, plain(p->plan->config_hash, 64, arena),
+                            plain(p->plan->run_id, NAME_BYTES, arena),
+                            version == NULL ? "of unknown version" : plain(version, NAME_BYTES, arena));
+}
+
+/* ---- what fits ---- */
+
+static int by_importance(const void *a, const void *b)
+{
+    const struct line *x = a, *y = b;
+    if (x->rank != y->rank)
+        return x->rank - y->rank;
+    if (x->size != y->size)
+        return x->size > y->size ? -1 : 1;
+    return x->order < y->order ? -1 : 1;
+}
+
+static int by_order(const void *a, const void *b)
+{
+    const struct line *x = a, *y = b;
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* How many of the lines, the most important first, fit into `room` bytes with the line that counts the others. */
+static size_t count_fitting(const struct lines *lines, size_t room)
+{
+    size_t fit = 0, used = 0, all = 0;
+    const size_t more = sizeof "- and 18446744073709551615 more\n" - 1;
+    for (size_t i = 0; i < lines->n; i++)
+        all += strlen(lines->items[i].text);
+    if (all <= room)
+        return lines->n;
+    while (fit < lines->n && used + strlen(lines->items[fit].text) + more <= room)
+        used += strlen(lines->items[fit++].text);
+    return fit;
+}
+
+void ifm_summary_compose(const struct ifm_publication *publication, struct ifm_text *out)
+{
+    struct ifm_arena *arena = ifm_arena_create();
+    struct lines lines = {0};
+    for (size_t c = 0; c < publication->plan->n_cells; c++)
+        add_cell(publication, &publication->plan->cells[c], arena, &lines);
+    bool compares = false;
+    for (size_t i = 0; i < lines.n; i++)
+        compares |= lines.items[i].rank < 5;
+    const char *head = heading(publication, compares, arena), *foot = footing(publication, arena);
+    if (lines.n > 1)
+        qsort(lines.items, lines.n, sizeof *lines.items, by_importance);
+    size_t fit = count_fitting(&lines, IFM_SUMMARY_BYTES - strlen(head) - strlen(foot));
+    if (fit > 1)
+        qsort(lines.items, fit, sizeof *lines.items, by_order);
+    ifm_text_add(out, head);
+    for (size_t i = 0; i < fit; i++)
+        ifm_text_add(out, lines.items[i].text);
+    if (fit < lines.n)
+        ifm_text_printf(out, "- and %zu more\n", lines.n - fit);
+    ifm_text_add(out, foot);
+    ifm_arena_destroy(arena);
+}

@@ -1,0 +1,443 @@
+/* Between runs: the formulas by hand-computed numbers, and each field that forbids or qualifies a comparison. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/json.h"
+#include "base/random.h"
+#include "derive/between.h"
+#include "stats/stats.h"
+#include <math.h>
+#include <string.h>
+
+struct side {
+    struct ifm_setting settings[3];
+    struct ifm_arm arms[3];
+    struct ifm_cell cell;
+    struct ifm_plan plan;
+    struct ifm_number numbers[8];
+    struct ifm_derived derived;
+    json_t *events;
+    struct ifm_run_view view;
+};
+
+struct pair {
+    struct side a, b;
+    struct ifm_arena *arena;
+    struct ifm_between between;
+};
+
+static struct ifm_value bracketed(double number, double low, double high, int64_t n, const char *text)
+{
+    return (struct ifm_value){.number = number,
+                              .has_interval = true,
+                              .low = low,
+                              .high = high,
+                              .level = 0.95,
+                              .n = n,
+                              .n_of = "blocks",
+                              .unit = "",
+                              .reason = "",
+                              .remedy = "",
+                              .text = text};
+}
+
+static json_t *journal(int locked, const char *kernel, double t_ns)
+{
+    return json_pack("[{s:f, s:s, s:{s:s}}, {s:s, s:{s:{s:s, s:{s:f}}}}, {s:s, s:{s:[{s:s, s:s, s:b}]}}]", "t_ns", t_ns,
+                     "stage", "run_start", "meta", "version", "1.0", "stage", "environment", "meta", "fingerprint",
+                     "kernel", kernel, "load", "one_minute", t_ns / 1e12, "stage", "locks", "meta", "knobs", "knob",
+                     "governor", "value", "performance", "locked", locked);
+}
+
+static void side_start(struct side *side)
+{
+    memset(side, 0, sizeof *side);
+    side->settings[0] = (struct ifm_setting){"null.spin", "7"};
+    side->settings[1] = (struct ifm_setting){"device.script", "step_ns=1000"};
+    side->settings[2] = (struct ifm_setting){"measure.blocks_min", "6"};
+    const struct ifm_arm arm = {.role = IFM_ROLE_BASELINE,
+                                .workload = "null",
+                                .variant = "",
+                                .feature = "",
+                                .equals = "",
+                                .settings = side->settings,
+                                .n_settings = 3};
+    for (int i = 0; i < 3; i++)
+        side->arms[i] = arm;
+    side->arms[0].name = "plain";
+    side->arms[1].name = "quick";
+    side->arms[1].role = IFM_ROLE_VARIANT;
+    side->arms[2].name = "read.linear";
+    side->arms[2].role = IFM_ROLE_CEILING;
+    side->cell = (struct ifm_cell){.name = "null",
+                                   .workload = "null",
+                                   .threads = 2,
+                                   .seed = 5,
+                                   .arms = side->arms,
+                                   .n_arms = 3,
+                                   .unsupported = "",
+                                   .measure = {.margin = 0.01}};
+    side->plan = (struct ifm_plan){
+        .run_id = "r", .config_hash = "h", .seed = 1, .device = "cpu", .cells = &side->cell, .n_cells = 1};
+    /* ln: half-width 0.02447 of 7 blocks, t(0.975, 6) = 2.446912, so se = 0.01 */
+    double e = exp(0.02446911851144969);
+    side->numbers[0] = (struct ifm_number){"null", "plain", "step_ns", bracketed(1000, 1000 / e, 1000 * e, 7, "")};
+    side->numbers[1] = (struct ifm_number){"null", "quick", "step_ns", bracketed(500, 500 / e, 500 * e, 7, "")};
+    side->numbers[2] = (struct ifm_number){"null", "quick", "speedup", bracketed(2, 2 / e, 2 * e, 7, "")};
+    side->numbers[3] =
+        (struct ifm_number){"null", "quick", "ceiling_read_percent", bracketed(50, 50 / e, 50 * e, 7, "read.linear")};
+    side->derived = (struct ifm_derived){.run_id = "r", .config_hash = "h", .numbers = side->numbers, .n_numbers = 4};
+    side->events = journal(1, "6.1", 1e18);
+    assert_non_null(side->events);
+}
+
+static void pair_start(struct pair *p)
+{
+    side_start(&p->a);
+    side_start(&p->b);
+    p->arena = ifm_arena_create();
+}
+
+static void pair_compare(struct pair *p, const char *varies)
+{
+    p->a.view = (struct ifm_run_view){&p->a.plan, &p->a.derived, p->a.events};
+    p->b.view = (struct ifm_run_view){&p->b.plan, &p->b.derived, p->b.events};
+    ifm_between(&p->a.view, &p->b.view, NULL, varies, p->arena, &p->between);
+}
+
+static void pair_stop(struct pair *p)
+{
+    json_decref(p->a.events);
+    json_decref(p->b.events);
+    ifm_arena_destroy(p->arena);
+}
+
+static const struct ifm_between_row *row_of(const struct pair *p, const char *arm, const char *metric)
+{
+    for (size_t i = 0; i < p->between.n; i++)
+        if (strcmp(p->between.rows[i].arm, arm) == 0 && strcmp(p->between.rows[i].metric, metric) == 0)
+            return &p->between.rows[i];
+    fail_msg("no row for %s %s", arm, metric);
+    return NULL;
+}
+
+static bool near(double a, double b)
+{
+    return fabs(a - b) <= 1e-9 * fmax(1, fabs(b));
+}
+
+/* Two standard errors of 0.01 and 0.02 with 6 and 3 degrees: df = (1e-4 + 4e-4)^2 / (1e-8/6 + 16e-8/3) = 4.545454. */
+static void welch_by_hand(void **state)
+{
+    (void)state;
+    struct ifm_log_estimate a = {1.0, 0.01, 6}, b = {1.5, 0.02, 3}, d = ifm_log_difference(&b, &a);
+    assert_true(near(d.mean, 0.5));
+    assert_true(near(d.se, sqrt(5e-4)));
+    assert_true(near(d.df, 25e-8 / (1e-8 / 6 + 16e-8 / 3)));
+    assert_true(fabs(d.df - 4.545454545) < 1e-6);
+}
+
+/* The standard error comes back from an interval, whatever widened it; the wider side counts. */
+static void estimate_from_an_interval(void **state)
+{
+    (void)state;
+    struct ifm_log_estimate estimate;
+    double e = exp(0.02446911851144969);
+    struct ifm_value value = bracketed(1000, 1000 / e, 1000 * e, 7, "");
+    assert_true(ifm_log_estimate_of(&value, &estimate));
+    assert_true(near(estimate.mean, log(1000)) && fabs(estimate.se - 0.01) < 1e-9 && estimate.df == 6);
+    value.high = 1000 * e * e;
+    assert_true(ifm_log_estimate_of(&value, &estimate) && fabs(estimate.se - 0.02) < 1e-9);
+    value.low = 0;
+    assert_false(ifm_log_estimate_of(&value, &estimate));
+    value = bracketed(1000, 1000 / e, 1000 * e, 1, "");
+    assert_false(ifm_log_estimate_of(&value, &estimate));
+    value.n = 7;
+    value.has_interval = false;
+    assert_false(ifm_log_estimate_of(&value, &estimate));
+    value = bracketed(1000, 1000 / e, 1000 * e, 7, "");
+    value.state = IFM_STATE_REFUSED;
+    assert_false(ifm_log_estimate_of(&value, &estimate));
+}
+
+static struct ifm_value simulate(struct ifm_random *random, size_t n, double sd)
+{
+    double logs[32];
+    struct ifm_moments moments;
+    struct ifm_interval at95;
+    for (size_t i = 0; i < n; i++)
+        logs[i] = sd * ifm_random_normal(random);
+    assert_int_equal(ifm_stats_moments(logs, n, &moments), IFM_STAT_OK);
+    assert_int_equal(ifm_stats_t_interval(moments.mean, moments.sd, (double)n, 0.95, &at95), IFM_STAT_OK);
+    return bracketed(exp(moments.mean), exp(at95.low), exp(at95.high), (int64_t)n, "");
+}
+
+/* Two runs of the same truth, of unequal length and noise: the 95 % interval misses it in 1 of 20, as it says. */
+static void error_rate_is_the_stated_one(void **state)
+{
+    (void)state;
+    struct ifm_random random = ifm_random_start(11, 0);
+    struct pair p;
+    int missed = 0, regressed = 0, runs = 2000;
+    pair_start(&p);
+    p.b.cell.measure.margin = 0;
+    for (int i = 0; i < runs; i++) {
+        p.a.numbers[2].value = simulate(&random, 8, 0.01);
+        p.b.numbers[2].value = simulate(&random, 24, 0.02);
+        pair_compare(&p, NULL);
+        const struct ifm_between_row *row = row_of(&p, "quick", "speedup");
+        missed += row->change.low > 0 || row->change.high < 0;
+        regressed += row->standing == IFM_STANDING_REGRESSED;
+    }
+    pair_stop(&p);
+    assert_in_range(missed, 70, 135); /* 100 expected, standard deviation 9.7 */
+    assert_in_range(regressed, 28, 75);
+}
+
+/* Equal standard errors of 0.01, 6 degrees each: se = 0.0141421, df = 12, t(0.975, 12) = 2.178813. */
+static void locked_and_alike_is_decided(void **state)
+{
+    (void)state;
+    struct pair p;
+    pair_start(&p);
+    double e = exp(0.02446911851144969);
+    p.b.numbers[0].value = bracketed(1100, 1100 / e, 1100 * e, 7, "");
+    pair_compare(&p, NULL);
+    const struct ifm_between_row *row = row_of(&p, "plain", "step_ns");
+    double half = 2.17881282966723 * sqrt(2e-4);
+    assert_int_equal(row->change.state, IFM_STATE_OK);
+    assert_true(near(row->change.number, 10));
+    assert_true(fabs(row->change.low - 100 * expm1(log(1.1) - half)) < 1e-6);
+    assert_true(fabs(row->change.high - 100 * expm1(log(1.1) + half)) < 1e-6);
+    assert_true(near(row->speedup.number, 1 / 1.1));
+    assert_true(fabs(row->mde.number - 100 * expm1((2.17881282966723 + 0.872609) * sqrt(2e-4))) < 1e-4);
+    assert_string_equal(row->word, "slower");
+    assert_string_equal(row->not_comparable, "");
+    assert_int_equal(row->change.n, 7);
+    assert_true(row->change.level == 0.95);
+    /* a limit of the machine is no subject */
+    for (size_t i = 0; i < p.between.n; i++)
+        assert_string_not_equal(p.between.rows[i].arm, "read.linear");
+    pair_stop(&p);
+}
+
+/* Without locks the ratio is shown and no word is said of a time; a ratio of ratios is decided all the same. */
+static void conditions_qualify(void **state)
+{
+    (void)state;
+    struct pair p;
+    pair_start(&p);
+    json_decref(p.b.events);
+    p.b.events = journal(0, "6.2", 1e18 + 7.2e12);
+    double e = exp(0.02446911851144969);
+    p.b.numbers[1].value = bracketed(1000, 1000 / e, 1000 * e, 7, "");
+    p.b.numbers[2].value = bracketed(1, 1 / e, 1 * e, 7, "");
+    pair_compare(&p, NULL);
+    const struct ifm_between_row *time = row_of(&p, "quick", "step_ns"), *ratio = row_of(&p, "quick", "speedup");
+    assert_true(near(time->change.number, 100));
+    assert_string_equal(time->word, "");
+    assert_string_equal(time->not_comparable, "not comparable: locks, environment.kernel, time");
+    assert_true(near(ratio->change.number, 100)); /* half the speed-up is twice the time */
+    assert_string_equal(ratio->word, "slower");
+    assert_int_equal(ratio->standing, IFM_STANDING_REGRESSED);
+    const struct ifm_between_row *share = row_of(&p, "quick", "ceiling_read_percent");
+    assert_true(near(share->change.number, 0));
+    assert_string_equal(share->word, "undecided"); /* se 0.014 against a margin of 0.01 */
+    assert_int_equal(share->standing, IFM_STANDING_UNDECIDED);
+    /* half = 0.030813 of 7 blocks; the edge is ln 1.01 = 0.00995 away: 7 * (0.030813 / 0.00995)^2 = 67.13 */
+    assert_int_equal(share->blocks_needed, 68);
+    pair_stop(&p);
+}
+
+/* Direction: what is better holds, what is worse regresses, and a twin within the margin holds. */
+static void standing_has_a_direction(void **state)
+{
+    (void)state;
+    static const struct {
+        double speedup, half;
+        enum ifm_standing standing;
+    } cases[] = {{2.2, 0.02, IFM_STANDING_HOLDS},
+                 {1.8, 0.02, IFM_STANDING_REGRESSED},
+                 {2.0, 0.001, IFM_STANDING_HOLDS},
+                 {1.97, 0.02, IFM_STANDING_UNDECIDED}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct pair p;
+        pair_start(&p);
+        double e = exp(cases[i].half), x = cases[i].speedup;
+        p.a.numbers[2].value = bracketed(2, 2 / e, 2 * e, 7, "");
+        p.b.numbers[2].value = bracketed(x, x / e, x * e, 7, "");
+        pair_compare(&p, NULL);
+        assert_int_equal(row_of(&p, "quick", "speedup")->standing, cases[i].standing);
+        pair_stop(&p);
+    }
+}
+
+static void breaks_workload(struct side *s)
+{
+    s->arms[1].workload = "stream";
+}
+static void breaks_seed(struct side *s)
+{
+    s->plan.seed = 2;
+}
+static void breaks_place(struct side *s)
+{
+    s->cell.seed = 6;
+}
+static void breaks_device(struct side *s)
+{
+    s->plan.device = "fake";
+}
+static void breaks_threads(struct side *s)
+{
+    s->cell.threads = 1;
+}
+static void breaks_cache(struct side *s)
+{
+    s->cell.measure.cache = IFM_CACHE_COLD;
+}
+static void breaks_flops(struct side *s)
+{
+    s->arms[1].ledger.flops = 9;
+}
+static void breaks_rows(struct side *s)
+{
+    s->arms[1].ledger.rows = 9;
+}
+static void breaks_setting(struct side *s)
+{
+    s->settings[0].text = "8";
+}
+
+static void another_work_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        void (*breaks)(struct side *side);
+        const char *words;
+    } cases[] = {{breaks_workload, "workload is null in the reference and stream here"},
+                 {breaks_seed, "seed is 1 in the reference and 2 here"},
+                 {breaks_place, "seed of the cell is 5 in the reference and 6 here"},
+                 {breaks_device, "device is cpu in the reference and fake here"},
+                 {breaks_threads, "threads is 2 in the reference and 1 here"},
+                 {breaks_cache, "cache is hot in the reference and cold here"},
+                 {breaks_flops, "ledger.flops is 0 in the reference and 9 here"},
+                 {breaks_rows, "ledger.rows is 0 in the reference and 9 here"},
+                 {breaks_setting, "null.spin is 7 in the reference and 8 here"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct pair p;
+        pair_start(&p);
+        cases[i].breaks(&p.b);
+        pair_compare(&p, NULL);
+        static const char *const metrics[] = {"step_ns", "speedup", "ceiling_read_percent"};
+        for (size_t m = 0; m < 3; m++) {
+            const struct ifm_between_row *row = row_of(&p, "quick", metrics[m]);
+            assert_int_equal(row->change.state, IFM_STATE_REFUSED);
+            assert_non_null(strstr(row->change.reason, cases[i].words));
+            assert_string_equal(row->word, "");
+            assert_int_equal(row->standing, IFM_STANDING_UNDECIDED);
+        }
+        pair_stop(&p);
+    }
+}
+
+/* The one setting under comparison may differ, and with it the bytes; not the result. */
+static void the_setting_under_comparison_may_differ(void **state)
+{
+    (void)state;
+    struct pair p;
+    pair_start(&p);
+    p.b.settings[0].text = "8";
+    p.b.arms[1].ledger.flops = 9;
+    pair_compare(&p, "null.spin");
+    assert_int_equal(row_of(&p, "quick", "step_ns")->change.state, IFM_STATE_OK);
+    assert_string_equal(row_of(&p, "quick", "step_ns")->word, "undecided");
+    p.b.arms[1].ledger.tokens_generated = 9;
+    pair_compare(&p, "null.spin");
+    assert_int_equal(row_of(&p, "quick", "step_ns")->change.state, IFM_STATE_REFUSED);
+    pair_stop(&p);
+}
+
+static void measure_settings_and_the_fake_machine_qualify(void **state)
+{
+    (void)state;
+    struct pair p;
+    pair_start(&p);
+    p.b.settings[1].text = "step_ns=2000";
+    p.b.settings[2].text = "60"; /* when it stopped changes no time */
+    p.b.cell.measure.inner = 4;
+    p.b.cell.measure.isolation = IFM_ISOLATION_PROCESSES;
+    pair_compare(&p, NULL);
+    assert_string_equal(row_of(&p, "plain", "step_ns")->not_comparable,
+                        "not comparable: device.script, measure.isolation, measure.inner");
+    pair_stop(&p);
+}
+
+/* What one run withholds stays withheld, in its own words; what it lacks is absent. */
+static void withheld_and_missing(void **state)
+{
+    (void)state;
+    struct pair p;
+    pair_start(&p);
+    p.b.numbers[1].value.state = IFM_STATE_REFUSED;
+    p.b.numbers[1].value.reason = "rule-07: drift";
+    p.a.numbers[0].value.has_interval = false;
+    p.a.numbers[0].value.text = "needs 6 blocks, has 3";
+    p.b.numbers[3].value.text = "read.blocks";
+    pair_compare(&p, NULL);
+    const struct ifm_between_row *refused = row_of(&p, "quick", "step_ns"), *few = row_of(&p, "plain", "step_ns");
+    assert_int_equal(refused->change.state, IFM_STATE_REFUSED);
+    assert_string_equal(refused->change.reason, "step_ns in this run: rule-07: drift");
+    assert_int_equal(few->change.state, IFM_STATE_ABSENT);
+    assert_string_equal(few->change.reason, "step_ns in the reference: needs 6 blocks, has 3");
+    assert_int_equal(few->mde.state, IFM_STATE_ABSENT);
+    const struct ifm_between_row *share = row_of(&p, "quick", "ceiling_read_percent");
+    assert_non_null(strstr(share->change.reason, "ceiling arm is read.linear in the reference and read.blocks here"));
+    p.b.arms[1].name = "other";
+    pair_compare(&p, NULL);
+    assert_string_equal(row_of(&p, "quick", "step_ns")->change.reason, "this run has no such arm in this cell");
+    assert_string_equal(row_of(&p, "other", "step_ns")->change.reason, "the reference has no such arm in this cell");
+    p.b.cell.name = "elsewhere";
+    pair_compare(&p, NULL);
+    assert_int_equal(p.between.n, 2);
+    assert_string_equal(p.between.rows[0].change.reason, "this run has no such cell");
+    assert_string_equal(p.between.rows[1].change.reason, "the reference has no such cell");
+    pair_stop(&p);
+}
+
+/* Speed-ups over different baselines are different ratios. */
+static void another_baseline_is_refused(void **state)
+{
+    (void)state;
+    struct pair p;
+    pair_start(&p);
+    p.b.arms[0].name = "other";
+    pair_compare(&p, NULL);
+    const struct ifm_between_row *row = row_of(&p, "quick", "speedup");
+    assert_int_equal(row->change.state, IFM_STATE_REFUSED);
+    assert_non_null(strstr(row->change.reason, "baseline is plain in the reference and other here"));
+    assert_int_equal(row_of(&p, "quick", "step_ns")->change.state, IFM_STATE_OK);
+    pair_stop(&p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(welch_by_hand),
+        cmocka_unit_test(estimate_from_an_interval),
+        cmocka_unit_test(error_rate_is_the_stated_one),
+        cmocka_unit_test(locked_and_alike_is_decided),
+        cmocka_unit_test(conditions_qualify),
+        cmocka_unit_test(standing_has_a_direction),
+        cmocka_unit_test(another_work_is_refused),
+        cmocka_unit_test(the_setting_under_comparison_may_differ),
+        cmocka_unit_test(measure_settings_and_the_fake_machine_qualify),
+        cmocka_unit_test(withheld_and_missing),
+        cmocka_unit_test(another_baseline_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,175 @@
+/* Gate lines: exit codes, JUnit XML that stays well-formed, and listings with one set of field names. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/json.h"
+#include "publish/junit.h"
+#include <string.h>
+
+static struct ifm_gate_line line(const char *name, enum ifm_outcome outcome, bool missing)
+{
+    return (struct ifm_gate_line){.name = name,
+                                  .cell = "a<b",
+                                  .arm = "x&\"y'",
+                                  .metric = "speedup",
+                                  .outcome = outcome,
+                                  .missing_capability = missing,
+                                  .observed = {.number = 1.5,
+                                               .has_interval = true,
+                                               .low = 1,
+                                               .high = 2,
+                                               .level = 0.95,
+                                               .n = 9,
+                                               .n_of = "blocks",
+                                               .unit = "%",
+                                               .reason = "",
+                                               .remedy = "",
+                                               .text = ""},
+                                  .threshold = "at most +0.3 %",
+                                  .reason = "why \x01 not\n\xc3\xa4 \xff \xed\xa0\x80 ]]>"};
+}
+
+static void exit_code_of_the_worst(void **state)
+{
+    (void)state;
+    struct ifm_gate_line items[3] = {line("a", IFM_OUTCOME_PASS, false), line("b", IFM_OUTCOME_BLOCKED, true),
+                                     line("c", IFM_OUTCOME_BLOCKED, false)};
+    struct ifm_gate_lines lines = {.items = items, .n = 1, .capacity = 3};
+    assert_int_equal(ifm_gate_lines_status(&lines), IFM_OK);
+    lines.n = 2;
+    assert_int_equal(ifm_gate_lines_status(&lines), IFM_MISSING);
+    lines.n = 3;
+    assert_int_equal(ifm_gate_lines_status(&lines), IFM_INVALID);
+    items[0].outcome = IFM_OUTCOME_FAIL;
+    assert_int_equal(ifm_gate_lines_status(&lines), IFM_REJECTED);
+}
+
+/* What the reference holds and this run has lost blocks; what the reference never held is a note. */
+static void a_lost_ratio_blocks(void **state)
+{
+    (void)state;
+    struct ifm_arena *arena = ifm_arena_create();
+    const struct ifm_value ok = line("", IFM_OUTCOME_PASS, false).observed;
+    struct ifm_value lost = ok;
+    lost.state = IFM_STATE_REFUSED;
+    lost.reason = "rule-07: drift";
+    struct ifm_between_row rows[] = {
+        {.cell = "c",
+         .arm = "x",
+         .metric = "speedup",
+         .interleaved = true,
+         .reference = ok,
+         .other = lost,
+         .change = lost},
+        {.cell = "c",
+         .arm = "y",
+         .metric = "speedup",
+         .interleaved = true,
+         .reference = lost,
+         .other = ok,
+         .change = lost},
+        {.cell = "c", .arm = "z", .metric = "step_ns", .missing = true, .change = lost},
+        {.cell = "c",
+         .arm = "x",
+         .metric = "step_ns",
+         .reference = ok,
+         .other = ok,
+         .change = ok,
+         .standing = IFM_STANDING_REGRESSED},
+        {.cell = "c",
+         .arm = "w",
+         .metric = "speedup",
+         .interleaved = true,
+         .reference = ok,
+         .other = ok,
+         .change = ok,
+         .standing = IFM_STANDING_HOLDS,
+         .margin = 0.01},
+    };
+    struct ifm_between between = {rows, 5, 5};
+    struct ifm_gate_lines lines = {0};
+    ifm_gate_lines_between(&between, "main", arena, &lines);
+    assert_int_equal(lines.n, 2);
+    assert_int_equal(lines.items[0].outcome, IFM_OUTCOME_BLOCKED);
+    assert_string_equal(lines.items[0].reason, "refused: rule-07: drift");
+    assert_int_equal(lines.items[1].outcome, IFM_OUTCOME_PASS);
+    assert_string_equal(lines.items[1].threshold, "at most +1 %");
+    assert_int_equal(lines.n_notes, 2);
+    assert_string_equal(lines.notes[0], "not judged: c, y, speedup: in the reference: rule-07: drift");
+    assert_string_equal(lines.notes[1], "not judged: c, z: rule-07: drift");
+    assert_int_equal(ifm_gate_lines_status(&lines), IFM_INVALID);
+    ifm_arena_destroy(arena);
+}
+
+static void junit_is_escaped(void **state)
+{
+    (void)state;
+    struct ifm_gate_line items[4] = {line("p", IFM_OUTCOME_PASS, false), line("f", IFM_OUTCOME_FAIL, false),
+                                     line("b", IFM_OUTCOME_BLOCKED, false), line("s", IFM_OUTCOME_BLOCKED, true)};
+    struct ifm_gate_lines lines = {.items = items, .n = 4, .capacity = 4};
+    struct ifm_text text = {0};
+    ifm_gate_lines_junit(&lines, "id", &text);
+    assert_non_null(strstr(text.data, "tests=\"4\" failures=\"1\" errors=\"1\" skipped=\"1\""));
+    assert_non_null(strstr(text.data, "<testcase classname=\"a&lt;b\" name=\"f / x&amp;&quot;y&apos;\">"));
+    assert_non_null(strstr(text.data, "<failure message=\"why ? not&#10;\xc3\xa4 ? ??? ]]&gt;\" type=\"fail\"/>"));
+    assert_non_null(strstr(text.data, "<error message=\"why"));
+    assert_non_null(strstr(text.data, "<skipped message=\"why"));
+    assert_non_null(strstr(text.data, "<system-out>why"));
+    assert_null(strchr(text.data, '\x01'));
+    assert_null(strstr(text.data, "\xff"));
+    assert_null(strstr(text.data, "\xed\xa0"));
+    ifm_text_free(&text);
+}
+
+static void listing_has_one_set_of_fields(void **state)
+{
+    (void)state;
+    struct ifm_arena *arena = ifm_arena_create();
+    struct ifm_gate_line items[2] = {line("p, \"q\"", IFM_OUTCOME_PASS, false), line("f|g", IFM_OUTCOME_FAIL, false)};
+    for (int i = 0; i < 2; i++)
+        items[i].reason = "because";
+    items[1].observed.state = IFM_STATE_ABSENT;
+    struct ifm_gate_lines lines = {.items = items, .n = 2, .capacity = 2};
+    struct ifm_listing listing = ifm_gate_lines_listing(&lines, arena);
+    struct ifm_text text = {0};
+    ifm_listing_compose(&listing, IFM_FORMAT_CSV, &text);
+    assert_string_equal(text.data, "gate,cell,arm,metric,outcome,value,low,high,level,unit,n,threshold,reason\n"
+                                   "\"p, \"\"q\"\"\",a<b,\"x&\"\"y'\",speedup,pass,1.5,1.0,2.0,0.95,%,9,at most +0.3 %,"
+                                   "because\n"
+                                   "f|g,a<b,\"x&\"\"y'\",speedup,fail,,,,,%,9,at most +0.3 %,because\n");
+    ifm_text_clear(&text);
+    ifm_listing_compose(&listing, IFM_FORMAT_JSONL, &text);
+    const char *second = strchr(text.data, '\n') + 1;
+    json_t *row;
+    struct ifm_error error = {0};
+    assert_int_equal(ifm_json_parse(second, strlen(second) - 1, "row", &row, &error), IFM_OK);
+    assert_true(json_is_null(json_object_get(row, "value")) && json_is_null(json_object_get(row, "low")));
+    assert_string_equal(json_string_value(json_object_get(row, "outcome")), "fail");
+    assert_int_equal(json_object_size(row), 13);
+    json_decref(row);
+    ifm_text_clear(&text);
+    ifm_listing_compose(&listing, IFM_FORMAT_MD, &text);
+    assert_non_null(strstr(text.data, "| f\\|g | a\\<b |"));
+    assert_null(strstr(text.data, "f|g"));
+    ifm_text_clear(&text);
+    ifm_listing_compose(&listing, IFM_FORMAT_TABLE, &text);
+    assert_non_null(strstr(text.data, "absent"));
+    ifm_listing_end(&listing);
+    ifm_text_free(&text);
+    ifm_arena_destroy(arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(exit_code_of_the_worst),
+        cmocka_unit_test(a_lost_ratio_blocks),
+        cmocka_unit_test(junit_is_escaped),
+        cmocka_unit_test(listing_has_one_set_of_fields),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

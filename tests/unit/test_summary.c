@@ -1,0 +1,208 @@
+/* The summary at its limit: many arms, long names; what does not fit is counted, and no number is cut. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/arena.h"
+#include "base/json.h"
+#include "publish/summary.h"
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST = 100 };
+
+struct bench {
+    struct ifm_arena *arena;
+    struct ifm_arm arms[MOST + 1];
+    struct ifm_cell cells[2];
+    struct ifm_plan plan;
+    struct ifm_number numbers[2 * MOST];
+    struct ifm_derived derived;
+    struct ifm_verdict verdict;
+    json_t *events;
+    struct ifm_text text;
+};
+
+static const char *const words[] = {"faster", "slower", "equivalent", "undecided"};
+
+static void start(struct bench *b, size_t n, const char *prefix)
+{
+    memset(b, 0, sizeof *b);
+    b->arena = ifm_arena_create();
+    b->arms[0] = (struct ifm_arm){.name = "plain", .role = IFM_ROLE_BASELINE};
+    for (size_t i = 0; i < n; i++) {
+        const char *name = ifm_arena_printf(b->arena, "%s%zu", prefix, i);
+        b->arms[i + 1] = (struct ifm_arm){.name = name, .role = IFM_ROLE_VARIANT};
+        double change = -12.5 - (double)i;
+        struct ifm_value value = {.number = change,
+                                  .has_interval = true,
+                                  .low = change - 0.25,
+                                  .high = change + 0.25,
+                                  .level = 0.95,
+                                  .n = 24,
+                                  .n_of = "blocks",
+                                  .unit = "%",
+                                  .reason = "",
+                                  .remedy = "",
+                                  .text = words[i % 4]};
+        struct ifm_value mde = value;
+        mde.number = 0.5;
+        mde.has_interval = false;
+        b->numbers[2 * i] = (struct ifm_number){"null", name, "change_percent", value};
+        b->numbers[2 * i + 1] = (struct ifm_number){"null", name, "mde_percent", mde};
+    }
+    b->cells[0] = (struct ifm_cell){.name = "null",
+                                    .workload = "null",
+                                    .threads = 4,
+                                    .arms = b->arms,
+                                    .n_arms = n + 1,
+                                    .unsupported = "",
+                                    .measure = {.margin = 0.003}};
+    b->plan = (struct ifm_plan){.run_id = "0123456789ab",
+                                .config_hash = "7679e42423cde9bd6b63e248a28ff8533179cc5133c27498f999b8358db17bdf",
+                                .device = "cpu",
+                                .cells = b->cells,
+                                .n_cells = 1};
+    b->derived = (struct ifm_derived){.numbers = b->numbers, .n_numbers = 2 * n};
+    b->verdict.outcome = IFM_OUTCOME_PASS;
+    b->events = json_pack("[{s:s, s:{s:s}}, {s:s, s:{s:{s:{s:s}, s:{s:f}}}}]", "stage", "run_start", "meta", "version",
+                          "1.2.3", "stage", "environment", "meta", "fingerprint", "cpu", "model",
+                          "EPYC \xe2\x84\xa2 *9*", "load", "one_minute", 3.5);
+    assert_non_null(b->events);
+}
+
+static const char *compose(struct bench *b)
+{
+    struct ifm_publication publication = {
+        .dir = "secret-place/x", .plan = &b->plan, .derived = &b->derived, .verdict = &b->verdict, .events = b->events};
+    ifm_text_clear(&b->text);
+    ifm_summary_compose(&publication, &b->text);
+    return b->text.data;
+}
+
+static void stop(struct bench *b)
+{
+    json_decref(b->events);
+    ifm_text_free(&b->text);
+    ifm_arena_destroy(b->arena);
+}
+
+static void says_what_was_found(void **state)
+{
+    (void)state;
+    struct bench b;
+    start(&b, 1, "half");
+    const char *text = compose(&b);
+    assert_non_null(strstr(text, "inferometer: null, against plain, margin 0.3 %, pass\n"));
+    assert_non_null(strstr(text, "- half0: faster, time -12.50 % [-12.75, -12.25], 24 blocks, can detect 0.50"));
+    assert_non_null(strstr(text, "machine: EPYC ??? ?9?, 4 cores used, not locked, environment "));
+    assert_non_null(strstr(text, "config 7679e42423cd, run 0123456789ab, inferometer 1.2.3\n"));
+    assert_non_null(strstr(text, "inferometer verify"));
+    assert_null(strstr(text, "secret"));
+    assert_null(strstr(text, " more"));
+    assert_null(strstr(text, "warning"));
+    struct ifm_finding findings[] = {{IFM_SEVERITY_NOTE, "", "", "", "a"},
+                                     {IFM_SEVERITY_WARNING, "", "", "", "b"},
+                                     {IFM_SEVERITY_INVALID, "", "", "", "c"}};
+    b.derived.findings = findings;
+    b.derived.n_findings = 3;
+    assert_non_null(strstr(compose(&b), "\nwarnings: 2, the report says which\n"));
+    stop(&b);
+}
+
+/* A refused number has its reason; one that names a file of the machine has not. */
+static void reasons_tell_no_path(void **state)
+{
+    (void)state;
+    struct bench b;
+    start(&b, 2, "a");
+    for (size_t i = 0; i < 2; i++)
+        b.numbers[2 * i].value.state = IFM_STATE_REFUSED;
+    b.numbers[0].value.reason = "rule-03: 12 GB/s is above the ceiling";
+    b.numbers[2].value.reason = "cannot read (/secret/place)";
+    const char *text = compose(&b);
+    assert_non_null(strstr(text, "- a0: refused, rule-03: 12 GB/s is above the ceiling\n"));
+    assert_non_null(strstr(text, "- a1: refused, the report says why\n"));
+    assert_null(strstr(text, "secret"));
+    stop(&b);
+}
+
+/* Every number of arms, short names and long ones: whole lines, at most 1,024 bytes, and the count adds up. */
+static void fits_at_every_length(void **state)
+{
+    (void)state;
+    static const char *const prefixes[] = {"a", "a rather long name of an arm ",
+                                           "\xc3\xa4|very|long|name|beyond|what|any|"
+                                           "chat|wants|to|see|in|one|line|"};
+    size_t fullest = 0;
+    for (size_t p = 0; p < 3; p++)
+        for (size_t n = 1; n <= MOST; n++) {
+            struct bench b;
+            start(&b, n, prefixes[p]);
+            const char *text = compose(&b);
+            size_t lines = 0, more = 0;
+            assert_true(b.text.size <= IFM_SUMMARY_BYTES);
+            assert_int_equal(text[b.text.size - 1], '\n');
+            fullest = b.text.size > fullest ? b.text.size : fullest;
+            for (const char *at = strstr(text, "\n- "); at != NULL; at = strstr(at + 1, "\n- ")) {
+                if (sscanf(at, "\n- and %zu more\n", &more) == 1)
+                    continue;
+                assert_non_null(strstr(at, " 24 blocks, can detect 0.50"));
+                lines++;
+            }
+            assert_int_equal(lines + more, n);
+            assert_true(lines > 0);
+            assert_non_null(strstr(text, "\nconfig "));
+            assert_non_null(strstr(text, "verify RUN-FOLDER\n"));
+            for (size_t i = 0; i < b.text.size; i++)
+                assert_true(text[i] == '\n' || (text[i] >= 0x20 && text[i] < 0x7f && text[i] != '|'));
+            stop(&b);
+        }
+    assert_true(fullest > IFM_SUMMARY_BYTES - 100); /* the room is used */
+}
+
+/* Slower arms stand before faster ones, those before what makes no difference; larger changes first. */
+static void drops_the_least_important(void **state)
+{
+    (void)state;
+    struct bench b;
+    start(&b, MOST, "arm");
+    const char *text = compose(&b);
+    assert_non_null(strstr(text, "- arm97: slower"));
+    assert_null(strstr(text, "equivalent"));
+    assert_null(strstr(text, "- arm1: slower"));
+    stop(&b);
+}
+
+/* The hash names the machine: the load of the minute does not change it, the model does. */
+static void environment_hash_is_steady(void **state)
+{
+    (void)state;
+    struct bench b;
+    char first[13], second[13], third[13], none[13];
+    start(&b, 1, "a");
+    json_t *fingerprint = json_object_get(json_object_get(json_array_get(b.events, 1), "meta"), "fingerprint");
+    ifm_summary_environment(b.events, first);
+    json_object_set_new(fingerprint, "load", json_integer(9));
+    ifm_summary_environment(b.events, second);
+    json_object_set_new(fingerprint, "cpu", json_string("other"));
+    ifm_summary_environment(b.events, third);
+    assert_int_equal(strlen(first), 12);
+    assert_string_equal(first, second);
+    assert_string_not_equal(first, third);
+    assert_string_equal(ifm_summary_environment(NULL, none), "");
+    stop(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(says_what_was_found),        cmocka_unit_test(reasons_tell_no_path),
+        cmocka_unit_test(fits_at_every_length),       cmocka_unit_test(drops_the_least_important),
+        cmocka_unit_test(environment_hash_is_steady),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
