@@ -115,6 +115,7 @@ enum ifm_status ifm_story_check_plan(const char *where, const struct ifm_config 
         wanted.cells[i] = plan->cells[i];
         wanted.cells[i].measure = study->measure;
         wanted.cells[i].measure.cache = plan->cells[i].measure.cache; /* a cell may sweep it */
+        wanted.cells[i].measure.replica = plan->cells[i].measure.replica;
     }
     json_t *has = ifm_plan_to_json(plan), *wants = ifm_plan_to_json(&wanted);
     bool same = json_equal(has, wants);

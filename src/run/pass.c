@@ -158,6 +158,9 @@ static enum ifm_status log_stop(struct ifm_pass_run *pass, const struct ifm_stop
     json_t *meta = json_pack("{s:s, s:s, s:I, s:f, s:o, s:f}", "cell", pass->cell->plan->name, "reason", reason,
                              "blocks", (json_int_t)pass->measured, "elapsed_s", elapsed_s, "mde",
                              isfinite(mde) ? json_real(mde) : json_null(), "wanted_mde", ifm_stop_wanted(stop));
+    json_t *looked = ifm_stop_facts(stop);
+    json_object_update(meta, looked);
+    json_decref(looked);
     return ifm_fact_new(pass->cell->session, "stop", true, meta, error);
 }
 
