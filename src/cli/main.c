@@ -32,6 +32,8 @@ static enum ifm_status dispatch(int argc, char **argv, struct ifm_error *error)
         name = "version";
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
         name = "help";
+    if (strcmp(name, "worker") == 0)
+        return ifm_cmd_worker(argc - 1, argv + 1, error);
     const struct ifm_verb *verb = ifm_verb_find(name);
     if (verb != NULL && argc < 2)
         return verb->main(1, (char *[]){(char *)"help", NULL}, error);

@@ -33,9 +33,9 @@ static size_t list_workloads(struct ifm_workload_entry *entries)
 {
     size_t n = 0;
     for (; ifm_workloads[n] != NULL; n++)
-        entries[n] = (struct ifm_workload_entry){ifm_workloads[n]->name, ifm_workloads[n]->describe,
+        entries[n] = (struct ifm_workload_entry){ifm_workloads[n]->name,         ifm_workloads[n]->describe,
                                                  ifm_workloads[n]->most_threads, ifm_workloads[n]->columns,
-                                                 ifm_workloads[n]->n_columns};
+                                                 ifm_workloads[n]->n_columns,    ifm_workloads[n]->one_process};
     return n;
 }
 

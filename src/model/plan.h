@@ -96,5 +96,7 @@ enum { IFM_MOST_BUFFER_SETS = 4 };
  * The n arms that are no ceilings take the sets 0 .. n-1 by a cyclic shift drawn at random; ceilings, which are
  * compared with nothing, always have set n. Returns n. Pure. */
 unsigned ifm_plan_sets(const struct ifm_cell *cell, unsigned block, unsigned *sets);
+/* How often the memory of an arm exists at once: once for each set of buffers that it works in. */
+unsigned ifm_plan_copies(const struct ifm_cell *cell, size_t arm);
 
 #endif

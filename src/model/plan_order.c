@@ -52,11 +52,23 @@ void ifm_plan_order(const struct ifm_cell *cell, unsigned block, unsigned *order
         order[2 * n - 1 - i] = order[i];
 }
 
-unsigned ifm_plan_sets(const struct ifm_cell *cell, unsigned block, unsigned *sets)
+static unsigned compared_arms(const struct ifm_cell *cell)
 {
-    unsigned n = 0, compared = 0;
+    unsigned n = 0;
     for (size_t i = 0; i < cell->n_arms; i++)
         n += cell->arms[i].role != IFM_ROLE_CEILING;
+    return n;
+}
+
+unsigned ifm_plan_copies(const struct ifm_cell *cell, size_t arm)
+{
+    bool sets = cell->measure.isolation == IFM_ISOLATION_BUFFERS && cell->arms[arm].role != IFM_ROLE_CEILING;
+    return sets ? compared_arms(cell) : 1;
+}
+
+unsigned ifm_plan_sets(const struct ifm_cell *cell, unsigned block, unsigned *sets)
+{
+    unsigned n = compared_arms(cell), compared = 0;
     struct ifm_random random = ifm_random_start(cell->seed, draw_stream(SETS, block));
     unsigned shift = n == 0 ? 0 : ifm_random_below(&random, n);
     for (size_t i = 0; i < cell->n_arms; i++)

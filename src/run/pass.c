@@ -1,8 +1,8 @@
 /* Warm-up, blocks, stop. */
 #include "run/pass.h"
 
+#include "run/arm.h"
 #include "run/interrupt.h"
-#include "run/slot.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +29,7 @@ static enum ifm_status run_slots(struct ifm_pass_run *pass, const unsigned *orde
             return ifm_fail(error, IFM_INTERRUPTED, cell->plan->name, "go on with --resume",
                             "interrupted; every whole block is kept");
         struct ifm_slot *slot = &cell->slots[i];
-        IFM_TRY(ifm_slot_run(cell, order[i], slot, samples, cell->columns + i * cell->pass->n_columns, error));
+        IFM_TRY(ifm_arm_slot(cell, order[i], slot, samples, cell->columns + i * cell->pass->n_columns, error));
         slot->block = pass->next_block;
         slot->phase = phase;
         samples += slot->samples;
@@ -144,6 +144,7 @@ enum ifm_status ifm_pass_block(struct ifm_pass_run *pass, struct ifm_stop *stop,
     const struct ifm_cell *cell = pass->cell->plan;
     unsigned order[2 * IFM_MOST_ARMS];
     ifm_plan_order(cell, pass->measured, order);
+    IFM_TRY(ifm_arms_place(pass->cell, pass->measured, error));
     IFM_TRY(run_slots(pass, order, 2 * cell->n_arms, IFM_PHASE_MEASURE, error));
     IFM_TRY(append(pass, 2 * cell->n_arms, error));
     ifm_stop_add(stop, pass->cell->slots, pass->cell->samples);

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "device/cpu.h"
+#include "run/arm.h"
 #include "run/interrupt.h"
 #include "run/pass.h"
 #include <stdio.h>
@@ -106,8 +107,10 @@ static enum ifm_status log_features(struct ifm_cell_run *cell, struct ifm_error 
         const struct ifm_arm_run *arm = &cell->arms[i];
         if (arm->plan->feature[0] == '\0' || arm->workload->feature_runs == NULL)
             continue;
+        uint64_t runs;
+        IFM_TRY(ifm_arm_feature_runs(cell, i, &runs, error));
         json_t *meta = json_pack("{s:s, s:s, s:s, s:I}", "cell", cell->plan->name, "arm", arm->plan->name, "feature",
-                                 arm->plan->feature, "runs", (json_int_t)arm->workload->feature_runs(arm->state));
+                                 arm->plan->feature, "runs", (json_int_t)runs);
         IFM_TRY(ifm_fact_new(cell->session, "feature", true, meta, error));
     }
     return IFM_OK;
@@ -272,6 +275,7 @@ enum ifm_status ifm_run_execute(const struct ifm_plan *plan, const struct ifm_ru
                                 struct ifm_error *error)
 {
     struct execution execution = {.plan = plan, .options = options, .is_fake = strcmp(plan->device, "fake") == 0};
+    execution.session.device = &options->device;
     ifm_interrupt_install();
     enum ifm_status status = open_and_run(&execution, error);
     ifm_interrupt_restore();
