@@ -91,10 +91,12 @@ struct ifm_plan {
  * numbers permuted anew. n_arms <= IFM_MOST_ARMS. Pure; the same for every build. */
 void ifm_plan_order(const struct ifm_cell *cell, unsigned block, unsigned *order);
 
+/* Does measure.isolation concern the arm? Not a ceiling that is taken along: it is compared with nothing. */
+bool ifm_plan_isolates(const struct ifm_cell *cell, size_t arm);
 enum { IFM_MOST_BUFFER_SETS = 4 };
 /* Under IFM_ISOLATION_BUFFERS: the set of buffers that each arm works in during measured block `block`, n_arms numbers.
- * The n arms that are no ceilings take the sets 0 .. n-1 by a cyclic shift drawn at random; ceilings, which are
- * compared with nothing, always have set n. Returns n. Pure. */
+ * The n arms that it isolates take the sets 0 .. n-1 by a cyclic shift drawn at random; the others
+ * always have set n. Returns n. Pure. */
 unsigned ifm_plan_sets(const struct ifm_cell *cell, unsigned block, unsigned *sets);
 /* How often the memory of an arm exists at once: once for each set of buffers that it works in. */
 unsigned ifm_plan_copies(const struct ifm_cell *cell, size_t arm);

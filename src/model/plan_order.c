@@ -52,26 +52,34 @@ void ifm_plan_order(const struct ifm_cell *cell, unsigned block, unsigned *order
         order[2 * n - 1 - i] = order[i];
 }
 
-static unsigned compared_arms(const struct ifm_cell *cell)
+bool ifm_plan_isolates(const struct ifm_cell *cell, size_t arm)
+{
+    bool probes_alone = true;
+    for (size_t i = 0; i < cell->n_arms; i++)
+        probes_alone = probes_alone && cell->arms[i].role == IFM_ROLE_CEILING;
+    return probes_alone || cell->arms[arm].role != IFM_ROLE_CEILING;
+}
+
+static unsigned isolated_arms(const struct ifm_cell *cell)
 {
     unsigned n = 0;
     for (size_t i = 0; i < cell->n_arms; i++)
-        n += cell->arms[i].role != IFM_ROLE_CEILING;
+        n += ifm_plan_isolates(cell, i);
     return n;
 }
 
 unsigned ifm_plan_copies(const struct ifm_cell *cell, size_t arm)
 {
-    bool sets = cell->measure.isolation == IFM_ISOLATION_BUFFERS && cell->arms[arm].role != IFM_ROLE_CEILING;
-    return sets ? compared_arms(cell) : 1;
+    bool sets = cell->measure.isolation == IFM_ISOLATION_BUFFERS && ifm_plan_isolates(cell, arm);
+    return sets ? isolated_arms(cell) : 1;
 }
 
 unsigned ifm_plan_sets(const struct ifm_cell *cell, unsigned block, unsigned *sets)
 {
-    unsigned n = compared_arms(cell), compared = 0;
+    unsigned n = isolated_arms(cell), placed = 0;
     struct ifm_random random = ifm_random_start(cell->seed, draw_stream(SETS, block));
     unsigned shift = n == 0 ? 0 : ifm_random_below(&random, n);
     for (size_t i = 0; i < cell->n_arms; i++)
-        sets[i] = cell->arms[i].role == IFM_ROLE_CEILING ? n : (compared++ + shift) % n;
+        sets[i] = ifm_plan_isolates(cell, i) ? (placed++ + shift) % n : n;
     return n;
 }

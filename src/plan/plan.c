@@ -147,35 +147,23 @@ static bool is_cache_resident(const struct ifm_cell *cell, const struct ifm_mach
     return false;
 }
 
-/* Arms that share less need more of the machine, or cannot. */
+/* What arms that share less ask of the workload and of the cell. */
 static enum ifm_status check_isolation(const struct ifm_cell *cell, const struct ifm_workload_entry *workload,
-                                       const struct ifm_machine *machine, struct ifm_error *error)
+                                       struct ifm_error *error)
 {
-    char need[48], have[48];
-    unsigned compared = 0;
-    uint64_t most = 0;
-    for (size_t i = 0; i < cell->n_arms; i++) {
-        compared += cell->arms[i].role != IFM_ROLE_CEILING;
-        most = cell->arms[i].memory > most ? cell->arms[i].memory : most;
-    }
+    unsigned apart = cell->n_arms > 0 ? ifm_plan_copies(cell, 0) : 0;
+    for (size_t i = 1; i < cell->n_arms; i++)
+        apart = ifm_plan_copies(cell, i) > apart ? ifm_plan_copies(cell, i) : apart;
     if (cell->measure.isolation == IFM_ISOLATION_PROCESSES && workload->one_process != NULL)
         return ifm_fail(error, IFM_USAGE, "measure.isolation", "choose measure.isolation=shared or buffers",
                         "the arms of %s cannot run in processes of their own: %s", workload->name,
                         workload->one_process);
-    if (cell->measure.isolation == IFM_ISOLATION_SHARED)
-        return IFM_OK;
-    if (cell->measure.isolation == IFM_ISOLATION_BUFFERS && compared > IFM_MOST_BUFFER_SETS)
+    if (apart > IFM_MOST_BUFFER_SETS)
         return ifm_fail(error, IFM_USAGE, "measure.isolation",
                         "compare fewer arms at once, or choose measure.isolation=shared or processes",
-                        "measure.isolation=buffers opens each arm in a set of buffers for each arm, %d at most; %s has "
-                        "%u arms",
-                        (int)IFM_MOST_BUFFER_SETS, cell->name, compared);
-    /* Arms may share inputs inside a set: less than this cannot suffice, more is found out when it is taken. */
-    if (most > machine->memory_available / (compared > 0 ? compared : 1))
-        return ifm_fail(error, IFM_USAGE, "measure.isolation", "choose a smaller shape, or measure.isolation=shared",
-                        "%u arms that share no buffers need at least %u times %s, but %s are available", compared,
-                        compared, ifm_format_human((double)most, "B", need),
-                        ifm_format_human((double)machine->memory_available, "B", have));
+                        "measure.isolation=buffers opens each arm in as many sets of buffers as there are arms, %d at "
+                        "most; %s has %u arms",
+                        (int)IFM_MOST_BUFFER_SETS, cell->name, apart);
     return IFM_OK;
 }
 
@@ -204,7 +192,7 @@ static enum ifm_status build_cell(const struct ifm_study *study, const struct if
     own.machine.threads = cell->threads;
     struct ifm_arms_request request = {study, &own, workload, settings, scope->n};
     IFM_TRY(ifm_plan_arms(&request, arena, cell, error));
-    IFM_TRY(check_isolation(cell, workload, &catalog->machine, error));
+    IFM_TRY(check_isolation(cell, workload, error));
     set_passes(cell, catalog, workload, arena);
     cell->cache_resident = is_cache_resident(cell, &catalog->machine);
     return IFM_OK;

@@ -13,19 +13,14 @@ enum { MOST_ROUGH_STEPS = 1 << 30 };
 /* Share of the cap on warm-up that a fresh process may spend on its own in each block. */
 static const double WARM_SHARE = 0.1;
 
-static bool is_alone(const struct ifm_cell_run *cell, size_t arm)
-{
-    return cell->plan->arms[arm].role != IFM_ROLE_CEILING;
-}
-
 static bool in_sets(const struct ifm_cell_run *cell, size_t arm)
 {
-    return cell->plan->measure.isolation == IFM_ISOLATION_BUFFERS && is_alone(cell, arm);
+    return cell->plan->measure.isolation == IFM_ISOLATION_BUFFERS && ifm_plan_isolates(cell->plan, arm);
 }
 
 static bool in_process(const struct ifm_cell_run *cell, size_t arm)
 {
-    return cell->plan->measure.isolation == IFM_ISOLATION_PROCESSES && is_alone(cell, arm);
+    return cell->plan->measure.isolation == IFM_ISOLATION_PROCESSES && ifm_plan_isolates(cell->plan, arm);
 }
 
 /* The workload's state in one set of buffers. */

@@ -1,6 +1,6 @@
 /* An arm under execution, wherever it runs: in this process, in several sets of buffers, or in a process of its own.
  *
- * measure.isolation decides. Ceilings are compared with nothing: they stay in this process, in one set. What the rest
+ * measure.isolation decides. Ceilings that are taken along stay in this process, in one set. What the rest
  * of the engine asks of an arm, it asks here. */
 #ifndef IFM_RUN_ARM_H
 #define IFM_RUN_ARM_H

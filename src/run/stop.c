@@ -33,6 +33,11 @@ void ifm_stop_init(struct ifm_stop *stop, const struct ifm_cell_run *cell)
                               .tick_ns = cell->tick_ns,
                               .level = 1 - 0.05 / (variants > 1 ? variants : 1),
                               .variants = variants};
+    /* Inside the margin is found by two one-sided tests, whose interval may err twice as often. */
+    if (cell->plan->measure.stop == IFM_STOP_GROUP &&
+        (ifm_stats_sequential_constant(1 - stop->level, IFM_SEQUENTIAL_LOOKS, &stop->outside) != IFM_STAT_OK ||
+         ifm_stats_sequential_constant(2 * (1 - stop->level), IFM_SEQUENTIAL_LOOKS, &stop->inside) != IFM_STAT_OK))
+        stop->outside = stop->inside = 0;
 }
 
 void ifm_stop_free(struct ifm_stop *stop)
@@ -158,17 +163,16 @@ static unsigned look_of(const struct ifm_stop *stop)
 
 /* Half the width of an arm's interval at this look; infinite where there is none. Equal blocks are equal only to the
  * clock's tick. */
-static double half_width(const struct ifm_stop *stop, size_t arm, double level)
+static double half_width(const struct ifm_stop *stop, size_t arm, double constant)
 {
     double widened, t, n = stop->blocks, tick = hypot(stop->tick[arm], stop->tick[baseline_of(stop->cell)]) / sqrt(12);
-    if (ifm_stats_sequential_level(level, stop->blocks, stop->cell->measure.blocks_max, &widened) != IFM_STAT_OK ||
+    if (ifm_stats_sequential_widened(constant, stop->blocks, stop->cell->measure.blocks_max, &widened) != IFM_STAT_OK ||
         ifm_stats_t_quantile(0.5 + widened / 2, n - 1, &t) != IFM_STAT_OK)
         return INFINITY;
     return t * fmax(sqrt(stop->m2[arm] / (n - 1)), tick) / sqrt(n);
 }
 
-/* Is every decision made: outside the margin on either side, or inside it by the interval of two one-sided tests, whose
- * error is twice as large? */
+/* Is every decision made: outside the margin on either side, or inside it? */
 static bool all_decided(const struct ifm_stop *stop)
 {
     double edge = margin_of(stop);
@@ -176,8 +180,7 @@ static bool all_decided(const struct ifm_stop *stop)
         if (!decides(stop, i))
             continue;
         double centre = fabs(stop->mean[i]);
-        if (centre - half_width(stop, i, stop->level) <= edge &&
-            centre + half_width(stop, i, 2 * stop->level - 1) >= edge)
+        if (centre - half_width(stop, i, stop->outside) <= edge && centre + half_width(stop, i, stop->inside) >= edge)
             return false;
     }
     return stop->variants > 0 && stop->blocks >= 2;
@@ -188,7 +191,7 @@ json_t *ifm_stop_facts(const struct ifm_stop *stop)
     const struct ifm_measure *measure = &stop->cell->measure;
     double level;
     if (measure->stop != IFM_STOP_GROUP ||
-        ifm_stats_sequential_level(stop->level, stop->blocks, measure->blocks_max, &level) != IFM_STAT_OK)
+        ifm_stats_sequential_widened(stop->outside, stop->blocks, measure->blocks_max, &level) != IFM_STAT_OK)
         return json_object();
     return json_pack("{s:i, s:i, s:I, s:f}", "look", (int)look_of(stop), "looks", (int)IFM_SEQUENTIAL_LOOKS,
                      "blocks_max", (json_int_t)measure->blocks_max, "level", level);

@@ -24,6 +24,7 @@ struct ifm_stop {
     double tick_ns;            /* of the device's clock */
     double level;              /* of each decision's interval: 0.95, or more when several share the 5 % (Bonferroni) */
     unsigned variants;         /* in the cell */
+    double outside, inside;    /* constants of the looks, for beyond the margin and within it; 0 = other rule */
 };
 
 void ifm_stop_init(struct ifm_stop *stop, const struct ifm_cell_run *cell);

@@ -26,6 +26,9 @@ IFM_STATS_CHECKED enum ifm_stat ifm_stats_sequential_constant(double alpha, unsi
  * n >= 1. */
 IFM_STATS_CHECKED enum ifm_stat ifm_stats_sequential_level(double level, size_t n, size_t maximum, double *out);
 
+/* The same for a constant that is known already. */
+IFM_STATS_CHECKED enum ifm_stat ifm_stats_sequential_widened(double constant, size_t n, size_t maximum, double *out);
+
 /* Blocks at look k = 1 .. IFM_SEQUENTIAL_LOOKS: the next whole number above k/K of the maximum. */
 size_t ifm_stats_sequential_look(size_t maximum, unsigned k);
 

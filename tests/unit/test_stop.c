@@ -129,6 +129,8 @@ static void start_group(struct fixture *f)
     f->plan.measure.stop = IFM_STOP_GROUP;
     f->plan.measure.blocks_max = 50;
     f->plan.measure.margin = 0.003;
+    ifm_stop_free(&f->stop);
+    ifm_stop_init(&f->stop, &f->cell);
 }
 
 /* The first block at which the rule stops, and its reason. */
