@@ -5,8 +5,8 @@
 #
 # Two arms of `null` spin for about 100 us a step. First N/5 cells of equal arms print their minimum detectable effect
 # (mde_percent, margin included); then one arm spins longer by 1.5 x their median, in N cells with the same settings.
-# Bars: the word is "slower" in at least 90 of 100, and the printed effect is at most 0.7 % in at least half of the cells,
-# each of which measured for 2 s at most; exit 1 when one is missed.
+# Bars: the word is "slower" in at least 90 of 100, and the printed effect is at most 0.7 % in at least half of the
+# cells, each of which measured for 2 s at most; exit 1 when one is missed.
 set -euo pipefail
 INFEROMETER=$(readlink -f "${INFEROMETER:-build/inferometer}")
 n=${1:-100} spin=${SPIN:-300000} mde=${MDE:-0.007} cap=${CAP:-2s}
@@ -41,7 +41,7 @@ if sys.argv[1] == "spin":
     print(statistics.median(mdes), round(spin * (1 + 1.5 * statistics.median(mdes) / 100)))
 else:
     words = [row["text"] for row in rows if row["metric"] == "change_percent" and row["state"] == "ok"]
-    stops = [json.loads(line)["meta"] for line in open(sys.argv[3]) if '"stage": "stop"' in line or '"stage":"stop"' in line]
+    stops = [json.loads(line)["meta"] for line in open(sys.argv[3]) if '"stage":"stop"' in line]
     step = statistics.median(float(row["value"]) for row in rows if row["metric"] == "step_ns" and row["arm"] == "a")
     seconds = statistics.median(stop["elapsed_s"] for stop in stops)
     slower, small = words.count("slower"), sum(mde <= 0.7 for mde in mdes)

@@ -24,7 +24,7 @@ for mode in buffers processes; do
     done
 done
 [ "$(grep -c '"stage":"cell_done"' processes/run.log)" = 1 ] || fail "the cell is not done"
-"$INFEROMETER" stream --probe copy --size 1MiB --isolation processes --repeats 30 --warmup 1 --threads 1 --ceilings none \
+"$INFEROMETER" stream --probe copy --size 1MiB --isolation processes --repeats 30 --warmup 1 --threads 1 \
     --out stream --quiet >/dev/null 2>errors || fail "stream: $(cat errors)"
 
 # A worker that is killed.
