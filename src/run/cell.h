@@ -22,6 +22,7 @@ struct ifm_arm_run {
     unsigned n_sets;
     struct ifm_remote *remote;  /* its process, under IFM_ISOLATION_PROCESSES; else NULL */
     uint64_t feature_runs_gone; /* in its processes that have ended */
+    uint64_t processes;         /* that were started for it */
     double step_ns;             /* rough, by calibration: a control input, never published */
     uint32_t inner;             /* steps in a sample */
     uint32_t samples;           /* in a slot */

@@ -4,6 +4,7 @@
 #include "run/run.h"
 
 #include "run/pass.h"
+#include "stats/sequential.h"
 #include <math.h>
 #include <string.h>
 
@@ -50,6 +51,8 @@ static enum ifm_status pilot(struct ifm_cell_run *cell, struct ifm_estimate *est
         const struct ifm_measure *measure = &cell->plan->measure;
         double expected = ifm_stop_expected_blocks(&stop, block_s);
         double fewest = (double)measure->blocks_min, most = fmax(fewest, ceil(measure->cap_s / block_s));
+        if (measure->stop == IFM_STOP_GROUP)
+            fewest = fmax(fewest, (double)ifm_stats_sequential_look(measure->blocks_max, 1));
         if (measure->stop == IFM_STOP_REPEATS)
             fewest = most = expected;
         estimate->seconds = warm_up_s(cell) + expected * block_s;

@@ -191,6 +191,7 @@ enum ifm_status ifm_remote_open(struct ifm_cell_run *cell, unsigned index, struc
         return ifm_fail(error, IFM_USAGE, cell->plan->name, "choose device.kind=cpu",
                         "processes of their own need the device cpu");
     IFM_TRY(start(cell, &cell->arms[index].remote, error));
+    cell->arms[index].processes++;
     return ask(cell, index, &request, &answer, error);
 }
 

@@ -116,6 +116,20 @@ static enum ifm_status log_features(struct ifm_cell_run *cell, struct ifm_error 
     return IFM_OK;
 }
 
+/* How many processes an arm had in this session: one before the first block, and one for each block. */
+static enum ifm_status log_processes(struct ifm_cell_run *cell, struct ifm_error *error)
+{
+    for (size_t i = 0; i < cell->plan->n_arms; i++) {
+        const struct ifm_arm_run *arm = &cell->arms[i];
+        if (arm->processes == 0)
+            continue;
+        json_t *meta = json_pack("{s:s, s:s, s:I}", "cell", cell->plan->name, "arm", arm->plan->name, "started",
+                                 (json_int_t)arm->processes);
+        IFM_TRY(ifm_fact_new(cell->session, "processes", true, meta, error));
+    }
+    return IFM_OK;
+}
+
 static enum ifm_status measure(struct execution *execution, struct ifm_cell_run *cell, struct ifm_pass_run *pass,
                                struct ifm_stop *stop, struct ifm_error *error)
 {
@@ -126,6 +140,7 @@ static enum ifm_status measure(struct execution *execution, struct ifm_cell_run 
     IFM_TRY(ifm_recorder_sync(pass->recorder, error));
     IFM_TRY(ifm_cell_check(cell, "after", error));
     IFM_TRY(log_features(cell, error));
+    IFM_TRY(log_processes(cell, error));
     return ifm_fact_new(cell->session, "cell_done", true, json_pack("{s:s}", "cell", cell->plan->name), error);
 }
 
