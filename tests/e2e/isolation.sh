@@ -27,7 +27,7 @@ done
 [ "$(grep -c '"stage":"processes".*"started":7' processes/run.log)" = 2 ] ||
     fail "not one process for each arm and block: $(grep '"stage":"processes"' processes/run.log)"
 [ "$(grep -c '"stage":"cell_done"' processes/run.log)" = 1 ] || fail "the cell is not done"
-"$INFEROMETER" stream --probe copy --size 1MiB --isolation processes --repeats 30 --warmup 1 --threads 1 \
+"$INFEROMETER" stream --probe copy --size 1MiB --isolation processes --repeats 60 --warmup 20 --threads 1 \
     --out stream --quiet >/dev/null 2>errors || fail "stream: $(cat errors)"
 
 # A worker that is killed.

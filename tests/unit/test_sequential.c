@@ -64,20 +64,21 @@ static unsigned flagged(unsigned runs, size_t maximum, size_t cut, uint32_t stre
 {
     struct ifm_random random = ifm_random_start(11, stream);
     double level_at[1001];
+    bool look_at[1001] = {false};
     unsigned found = 0;
     for (size_t n = 1; n <= maximum; n++)
         assert_int_equal(ifm_stats_sequential_level(0.95, n, maximum, &level_at[n]), IFM_STAT_OK);
+    for (unsigned k = 1; k <= IFM_SEQUENTIAL_LOOKS; k++)
+        look_at[ifm_stats_sequential_look(maximum, k)] = true;
+    look_at[cut] = true;
     for (unsigned run = 0; run < runs; run++) {
         double mean = 0, m2 = 0;
         for (size_t n = 1; n <= cut; n++) {
             double x = ifm_random_normal(&random), delta = x - mean;
             mean += delta / (double)n;
             m2 += delta * (x - mean);
-            bool look = n == cut;
-            for (unsigned k = 1; k <= IFM_SEQUENTIAL_LOOKS; k++)
-                look = look || n == ifm_stats_sequential_look(maximum, k);
             struct ifm_interval interval;
-            if (!look || n < 2)
+            if (!look_at[n] || n < 2)
                 continue;
             double sd = sqrt(m2 / (double)(n - 1));
             assert_int_equal(ifm_stats_t_interval(mean, sd, (double)n, level_at[n], &interval), IFM_STAT_OK);
