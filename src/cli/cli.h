@@ -97,6 +97,7 @@ enum ifm_status ifm_cmd_summary(int argc, char **argv, struct ifm_error *error);
 enum ifm_status ifm_cmd_explain(int argc, char **argv, struct ifm_error *error);
 enum ifm_status ifm_cmd_doctor(int argc, char **argv, struct ifm_error *error);
 enum ifm_status ifm_cmd_workloads(int argc, char **argv, struct ifm_error *error);
+enum ifm_status ifm_cmd_worker(int argc, char **argv, struct ifm_error *error); /* hidden: no row in ifm_verbs */
 enum ifm_status ifm_cmd_version(int argc, char **argv, struct ifm_error *error);
 enum ifm_status ifm_cmd_help(int argc, char **argv, struct ifm_error *error);
 enum ifm_status ifm_cmd_man(int argc, char **argv, struct ifm_error *error);

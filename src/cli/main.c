@@ -33,6 +33,8 @@ static enum ifm_status dispatch(int argc, char **argv, struct ifm_error *error)
         name = "version";
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
         name = "help";
+    if (strcmp(name, "worker") == 0)
+        return ifm_cmd_worker(argc - 1, argv + 1, error);
     const struct ifm_verb *verb = ifm_verb_find(name);
     if (verb == NULL && ifm_workload_find(name) != NULL) /* of a plugin */
         return ifm_cmd_run(argc - 1, argv + 1, error);

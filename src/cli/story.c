@@ -34,9 +34,9 @@ static size_t list_workloads(struct ifm_workload_entry *entries)
 {
     size_t n = 0;
     for (; ifm_workloads[n] != NULL; n++)
-        entries[n] = (struct ifm_workload_entry){ifm_workloads[n]->name, ifm_workloads[n]->describe,
+        entries[n] = (struct ifm_workload_entry){ifm_workloads[n]->name,         ifm_workloads[n]->describe,
                                                  ifm_workloads[n]->most_threads, ifm_workloads[n]->columns,
-                                                 ifm_workloads[n]->n_columns};
+                                                 ifm_workloads[n]->n_columns,    ifm_workloads[n]->one_process};
     return n;
 }
 
@@ -116,6 +116,7 @@ enum ifm_status ifm_story_check_plan(const char *where, const struct ifm_config 
         wanted.cells[i] = plan->cells[i];
         wanted.cells[i].measure = study->measure;
         wanted.cells[i].measure.cache = plan->cells[i].measure.cache; /* a cell may sweep it */
+        wanted.cells[i].measure.replica = plan->cells[i].measure.replica;
     }
     json_t *has = ifm_plan_to_json(plan), *wants = ifm_plan_to_json(&wanted);
     bool same = json_equal(has, wants);

@@ -44,13 +44,14 @@ static const struct ifm_param measure[] = {
     {"measure.repeats", "repeats", IFM_TYPE_U64, 0, "samples", "1000", 1, 1e9, NULL,
      "Samples of each arm under stop=repeats, rounded up to whole blocks; set alone, it chooses that rule", M(repeats)},
     {"measure.mde", "mde", IFM_TYPE_F64, 0, "1", "0.01", 1e-6, 1, NULL,
-     "Smallest relative effect that the run should be able to detect, under stop=mde", M(mde)},
+     "Smallest relative change, margin included, that the run should be able to call faster or slower, under stop=mde",
+     M(mde)},
     {"measure.cap", "cap", IFM_TYPE_SECONDS, 0, "s", "10s", 0.001, 86400, NULL,
-     "Time cap of the blocks of one cell, under stop=mde", M(cap_s)},
+     "Time cap of the blocks of one cell, under stop=mde and stop=group", M(cap_s)},
     {"measure.blocks_min", NULL, IFM_TYPE_U64, 0, "blocks", "6", 1, 1e6, NULL,
      "Fewest blocks of a cell; with fewer than 6 no interval is given", M(blocks_min)},
-    {"measure.blocks_max", NULL, IFM_TYPE_U64, 0, "blocks", "10000", 1, 1e7, NULL, "Most blocks of a cell",
-     M(blocks_max)},
+    {"measure.blocks_max", NULL, IFM_TYPE_U64, 0, "blocks", "10000", 1, 1e7, NULL,
+     "Most blocks of a cell; under stop=group the planned maximum, which must be set", M(blocks_max)},
     {"measure.slot_steps", "slot-steps", IFM_TYPE_U64, 0, "samples", "5", 1, 1e6, NULL, "Samples in a slot, at least",
      M(slot_steps)},
     {"measure.slot_min", NULL, IFM_TYPE_SECONDS, 0, "s", "1ms", 0, 60, NULL, "A slot lasts at least this long",
@@ -67,6 +68,8 @@ static const struct ifm_param measure[] = {
      "What the arms share: inputs and process (shared), the process but no buffer, its placement drawn anew in every "
      "block (buffers), or a fresh process for each arm and block (processes)",
      M(isolation)},
+    {"measure.replica", "replica", IFM_TYPE_U64, IFM_SWEEP, "", "1", 1, 1e6, NULL,
+     "A number that changes nothing but the cell's seed: a sweep measures the same cell again and again", M(replica)},
 };
 
 static const struct ifm_param arm[] = {

@@ -140,6 +140,29 @@ static enum ifm_status check_unused(struct ifm_config *config, struct ifm_error 
     return IFM_OK;
 }
 
+/* What the stop rules ask of the other settings. */
+static enum ifm_status check_stop(const struct ifm_config *config, struct ifm_error *error)
+{
+    enum { FEWEST = 30, MOST = 100000 }; /* of a group-sequential run: a look needs blocks, and a plan an end */
+    const struct ifm_measure *measure = &config->study.measure;
+    const struct ifm_slot *mde = ifm_config_find(config, "measure.mde");
+    const struct ifm_slot *margin = ifm_config_find(config, "measure.margin");
+    const struct ifm_slot *max = ifm_config_find(config, "measure.blocks_max");
+    if (measure->stop == IFM_STOP_MDE && measure->mde < measure->margin)
+        return ifm_fail(error, IFM_USAGE, margin->rank > mde->rank ? margin->where : mde->where,
+                        "raise measure.mde or lower measure.margin",
+                        "measure.mde (%g) is below measure.margin (%g): no change inside the margin is ever called "
+                        "faster or slower",
+                        measure->mde, measure->margin);
+    if (measure->stop == IFM_STOP_GROUP &&
+        (max->rank < IFM_RANK_FILE || measure->blocks_max < FEWEST || measure->blocks_max > MOST))
+        return ifm_fail(error, IFM_USAGE, max->rank < IFM_RANK_FILE ? "measure.stop" : max->where,
+                        "set measure.blocks_max, for example to 100: the run looks at every fifth of it",
+                        "measure.stop=group needs measure.blocks_max, the planned maximum, set to %d .. %d blocks",
+                        (int)FEWEST, (int)MOST);
+    return IFM_OK;
+}
+
 static enum ifm_status check_rules(const struct ifm_config *config, struct ifm_error *error)
 {
     const struct ifm_measure *measure = &config->study.measure;
@@ -150,6 +173,7 @@ static enum ifm_status check_rules(const struct ifm_config *config, struct ifm_e
                         "lower measure.blocks_min or raise measure.blocks_max",
                         "measure.blocks_min (%llu) is above measure.blocks_max (%llu)",
                         (unsigned long long)measure->blocks_min, (unsigned long long)measure->blocks_max);
+    IFM_TRY(check_stop(config, error));
     const struct ifm_slot *cache = ifm_config_find(config, "measure.cache");
     for (size_t i = 0; measure->inner > 1 && i < cache->n; i++)
         if (strcmp(cache->texts[i], "cold") == 0)
@@ -159,6 +183,11 @@ static enum ifm_status check_rules(const struct ifm_config *config, struct ifm_e
                             (unsigned long long)measure->inner);
     const struct ifm_slot *kind = ifm_config_find(config, "device.kind");
     const struct ifm_slot *script = ifm_config_find(config, "device.script");
+    if (measure->isolation == IFM_ISOLATION_PROCESSES && strcmp(kind->texts[0], "cpu") != 0)
+        return ifm_fail(error, IFM_USAGE, ifm_config_find(config, "measure.isolation")->where,
+                        "choose measure.isolation=shared or buffers, or device.kind=cpu",
+                        "measure.isolation=processes needs a clock that processes share, which the device '%s' has not",
+                        kind->texts[0]);
     if (script->texts[0][0] != '\0' && strcmp(kind->texts[0], "fake") != 0)
         return ifm_fail(error, IFM_USAGE, script->where, "set device.kind to fake, or leave the script out",
                         "device.script is for the device 'fake', but device.kind is '%s'", kind->texts[0]);

@@ -1,6 +1,7 @@
 /* Comparisons: each variant against the baseline of its cell, paired by block. */
 #include "derive/internal.h"
 
+#include "stats/sequential.h"
 #include <math.h>
 #include <string.h>
 
@@ -28,6 +29,15 @@ static const char *decide(const struct comparison *c, double margin)
     return "undecided";
 }
 
+/* The level at which an interval of n blocks is computed to hold at `level`: wider where the run looked as it went. */
+static double level_over_looks(const struct ifm_cell_work *work, double level, size_t n)
+{
+    const struct ifm_measure *measure = &work->cell->measure;
+    if (measure->stop == IFM_STOP_GROUP && n > 0)
+        (void)!ifm_stats_sequential_level(level, n, measure->blocks_max, &level);
+    return level;
+}
+
 static bool compare(const struct ifm_cell_work *work, const struct ifm_arm_work *arm, bool unmarked,
                     struct comparison *out)
 {
@@ -35,8 +45,8 @@ static bool compare(const struct ifm_cell_work *work, const struct ifm_arm_work 
     double *logs = IFM_ARENA_ARRAY(scratch, double, work->n_blocks + 1);
     *out = (struct comparison){.n = ifm_pair_logs(work, arm, work->baseline, unmarked, logs, NULL)};
     bool made = ifm_log_mean_of(logs, out->n, hypot(arm->quantum, work->baseline->quantum), &out->mean) &&
-                ifm_log_mean_interval(&out->mean, 0.95, &out->at95) &&
-                ifm_log_mean_interval(&out->mean, 0.90, &out->at90);
+                ifm_log_mean_interval(&out->mean, level_over_looks(work, 0.95, out->n), &out->at95) &&
+                ifm_log_mean_interval(&out->mean, level_over_looks(work, 0.90, out->n), &out->at90);
     ifm_arena_destroy(scratch);
     if (made)
         out->word = decide(out, work->cell->measure.margin);

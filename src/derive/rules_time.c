@@ -105,7 +105,13 @@ static void look_at_stop(struct ifm_derivation *d, const struct ifm_cell_work *w
 {
     const json_t *stop = ifm_derive_event(work, "stop", NULL);
     const char *reason = json_string_value(json_object_get(stop, "reason"));
-    if (reason != NULL && strcmp(reason, "cap") == 0)
+    bool capped = reason != NULL && strcmp(reason, "cap") == 0;
+    if (capped && work->cell->measure.stop == IFM_STOP_GROUP)
+        ifm_derive_find_fault(d, IFM_SEVERITY_NOTE, "rule-07", work->cell->name, "",
+                              "stopped by the time cap of %.3g s before the planned %llu blocks; intervals are as wide "
+                              "as at a look",
+                              work->cell->measure.cap_s, (unsigned long long)work->cell->measure.blocks_max);
+    else if (capped)
         ifm_derive_find_fault(d, IFM_SEVERITY_NOTE, "rule-07", work->cell->name, "",
                               "stopped by the time cap of %.3g s before the wanted effect of %.3g %% could be detected",
                               work->cell->measure.cap_s, 100.0 * work->cell->measure.mde);

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct ifm_buffer *ifm_buffer_find(struct ifm_buffer *list, const char *name, size_t bytes)
+struct ifm_buffer *ifm_buffer_find(struct ifm_buffer *list, unsigned set, const char *name, size_t bytes)
 {
-    while (list != NULL && (list->bytes != bytes || strcmp(list->name, name) != 0))
+    while (list != NULL && (list->set != set || list->bytes != bytes || strcmp(list->name, name) != 0))
         list = list->next;
     return list;
 }

@@ -11,11 +11,12 @@ struct ifm_buffer {
     void *data;
     size_t bytes;  /* as asked for */
     size_t mapped; /* as taken from the system */
+    unsigned set;
     char name[];
 };
 
 /* NULL when there is none. */
-struct ifm_buffer *ifm_buffer_find(struct ifm_buffer *list, const char *name, size_t bytes);
+struct ifm_buffer *ifm_buffer_find(struct ifm_buffer *list, unsigned set, const char *name, size_t bytes);
 /* Put a buffer in front of `*list`; NULL when memory runs out. */
 struct ifm_buffer *ifm_buffer_add(struct ifm_buffer **list, const char *name, size_t bytes);
 /* Sum of `mapped`. */

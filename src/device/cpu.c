@@ -207,6 +207,7 @@ static enum ifm_status add_buffer(struct cpu_device *cpu, struct ifm_buffer **li
                         strerror(failure));
     }
     buffer->mapped = mapped;
+    buffer->set = cpu->base.set;
     ifm_pool_run(cpu->pool, cpu->threads, touch, buffer);
     return IFM_OK;
 }
@@ -215,7 +216,7 @@ static enum ifm_status cpu_buffer(struct ifm_device *device, const char *name, s
                                   struct ifm_error *error)
 {
     struct cpu_device *cpu = cpu_of(device);
-    struct ifm_buffer *found = ifm_buffer_find(cpu->buffers, name, bytes);
+    struct ifm_buffer *found = ifm_buffer_find(cpu->buffers, device->set, name, bytes);
     *fresh = found == NULL;
     if (found == NULL)
         IFM_TRY(add_buffer(cpu, &cpu->buffers, name, bytes, error));
@@ -246,6 +247,14 @@ static enum ifm_status cpu_flush(struct ifm_device *device, struct ifm_error *er
     unsigned held = ifm_pool_held(cpu->pool);
     ifm_pool_run(cpu->pool, held > 0 ? held : cpu->threads, dirty, cpu->flush);
     return IFM_OK;
+}
+
+bool ifm_cpu_mask_before(const struct ifm_device *device, struct ifm_cpu_mask *out)
+{
+    if (device->ops != &ifm_device_cpu)
+        return false;
+    *out = ((const struct cpu_device *)(const void *)device)->before;
+    return true;
 }
 
 json_t *ifm_cpu_facts(struct ifm_device *device)

@@ -54,6 +54,7 @@ struct ifm_device_ops {
 /* Every implementation starts with this member. */
 struct ifm_device {
     const struct ifm_device_ops *ops;
+    unsigned set; /* buffers of one name are other memory in another set; run sets it around a workload's open */
 };
 
 extern const struct ifm_device_ops ifm_device_cpu, ifm_device_fake;

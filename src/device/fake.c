@@ -163,7 +163,7 @@ static enum ifm_status fake_buffer(struct ifm_device *device, const char *name, 
                                    struct ifm_error *error)
 {
     struct fake_device *fake = fake_of(device);
-    struct ifm_buffer *buffer = ifm_buffer_find(fake->buffers, name, bytes);
+    struct ifm_buffer *buffer = ifm_buffer_find(fake->buffers, device->set, name, bytes);
     *fresh = buffer == NULL;
     if (buffer == NULL) {
         IFM_TRY(ifm_buffer_check(name, bytes, memory_bytes - ifm_buffer_total(fake->buffers), error));
@@ -173,6 +173,7 @@ static enum ifm_status fake_buffer(struct ifm_device *device, const char *name, 
         size_t lines = bytes / 64 + 1; /* aligned as a real device's, and never empty */
         buffer->data = aligned_alloc(64, lines * 64);
         buffer->mapped = bytes;
+        buffer->set = device->set;
         if (buffer->data == NULL) {
             fake->buffers = buffer->next;
             free(buffer);

@@ -29,6 +29,7 @@ struct ifm_workload_entry {
     unsigned most_threads;            /* that it can use; 0 = as many as there are */
     const struct ifm_column *columns; /* that it counts itself, behind those of the instruments */
     size_t n_columns;
+    const char *one_process; /* why its arms cannot run in processes of their own; NULL = they can */
 };
 
 struct ifm_instrument_entry {

@@ -44,7 +44,7 @@ struct ifm_arm {
                                  they do not meet, as they do in cold mode */
 };
 
-/* The order of slots in a block: a random permutation of the arms followed by its mirror image, so that
+/* The order of slots in a block: the arms in an order drawn by ifm_plan_order followed by its mirror image, so that
  * linear drift cancels inside the block; with two arms this is ABBA or BAAB. */
 struct ifm_pass {
     const char *name; /* "latency" */
@@ -86,7 +86,19 @@ struct ifm_plan {
 };
 
 /* The order of the slots in measured block `block` (0, 1, ...; warm-up blocks do not count, so that a resumed run goes
- * on in the same order): 2 * n_arms indices. Pure; the same for every build. */
+ * on in the same order): 2 * n_arms indices, a row and its mirror image. With two arms the row is drawn at random;
+ * with n > 2 the rows of n successive blocks are those of a Williams square, in random order and with the arms'
+ * numbers permuted anew. n_arms <= IFM_MOST_ARMS. Pure; the same for every build. */
 void ifm_plan_order(const struct ifm_cell *cell, unsigned block, unsigned *order);
+
+/* Does measure.isolation concern the arm? Not a ceiling that is taken along: it is compared with nothing. */
+bool ifm_plan_isolates(const struct ifm_cell *cell, size_t arm);
+enum { IFM_MOST_BUFFER_SETS = 4 };
+/* Under IFM_ISOLATION_BUFFERS: the set of buffers that each arm works in during measured block `block`, n_arms numbers.
+ * The n arms that it isolates take the sets 0 .. n-1 by a cyclic shift drawn at random; the others
+ * always have set n. Returns n. Pure. */
+unsigned ifm_plan_sets(const struct ifm_cell *cell, unsigned block, unsigned *sets);
+/* How often the memory of an arm exists at once: once for each set of buffers that it works in. */
+unsigned ifm_plan_copies(const struct ifm_cell *cell, size_t arm);
 
 #endif

@@ -76,6 +76,7 @@ static const struct ifm_field measure_rows[] = {
     FIELD(struct ifm_measure, F64, margin),
     WORD(struct ifm_measure, locks, lock_words),
     WORD(struct ifm_measure, isolation, isolation_words),
+    FIELD(struct ifm_measure, U64, replica),
 };
 TABLE(ifm_measure_fields, measure_rows);
 

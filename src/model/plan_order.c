@@ -1,25 +1,85 @@
-/* The order of slots in a block: a random permutation of the arms, then its mirror image. */
+/* What is drawn anew in each block: the order of its slots, and the set of buffers that each arm works in.
+ *
+ * Pure functions of the cell's seed and the block's number, so that a resumed run goes on as it would have, and a
+ * reader of the record can draw again. */
 #include "base/random.h"
 #include "model/plan.h"
 
-/* A stream for each block, far from the small numbers that data streams use; odd factors keep them apart. */
-static uint32_t order_stream(unsigned block)
+/* Streams far from the small numbers that data streams use; odd factors keep the draws of one purpose apart. */
+static uint32_t draw_stream(uint32_t purpose, unsigned draw)
 {
-    static const uint32_t base = 0x6f726472; /* "ordr" */
-    return base ^ (block * 0x9e3779b9u);
+    return purpose ^ (draw * 0x9e3779b9u);
+}
+
+static const uint32_t ORDER = 0x6f726472, SETS = 0x73657473; /* "ordr", "sets" */
+
+static void permutation(struct ifm_random *random, unsigned n, unsigned *out)
+{
+    for (unsigned i = 0; i < n; i++)
+        out[i] = i;
+    for (unsigned i = n; i > 1; i--) { /* Fisher and Yates */
+        unsigned j = ifm_random_below(random, i), last = out[i - 1];
+        out[i - 1] = out[j];
+        out[j] = last;
+    }
+}
+
+/* Row `row` of the Williams square of n: 0, 1, n-1, 2, n-2, ... shifted by `row`. Over its n rows each number stands
+ * once at each place. In an even square each pair of neighbours stands there once in either direction; in an odd one
+ * the rows and their mirror images together hold each pair twice.
+ * Source: Williams, "Experimental designs balanced for the estimation of residual effects of treatments",
+ * Aust. J. Sci. Res. A 2 (1949). */
+static unsigned williams(unsigned n, unsigned row, unsigned place)
+{
+    unsigned first = place % 2 == 1 ? (place + 1) / 2 : (n - place / 2) % n;
+    return (first + row) % n;
 }
 
 void ifm_plan_order(const struct ifm_cell *cell, unsigned block, unsigned *order)
 {
-    unsigned n = (unsigned)cell->n_arms;
-    struct ifm_random random = ifm_random_start(cell->seed, order_stream(block));
-    for (unsigned i = 0; i < n; i++)
-        order[i] = i;
-    for (unsigned i = n; i > 1; i--) { /* Fisher and Yates */
-        unsigned j = ifm_random_below(&random, i), last = order[i - 1];
-        order[i - 1] = order[j];
-        order[j] = last;
+    unsigned n = (unsigned)cell->n_arms, rows[IFM_MOST_ARMS], labels[IFM_MOST_ARMS];
+    if (n <= 2) { /* a square of two rows is no more than the toss of a coin */
+        struct ifm_random random = ifm_random_start(cell->seed, draw_stream(ORDER, block));
+        permutation(&random, n, order);
+    } else {
+        struct ifm_random random = ifm_random_start(cell->seed, draw_stream(ORDER, block / n));
+        permutation(&random, n, labels);
+        permutation(&random, n, rows);
+        for (unsigned i = 0; i < n; i++)
+            order[i] = labels[williams(n, rows[block % n], i)];
     }
     for (unsigned i = 0; i < n; i++)
         order[2 * n - 1 - i] = order[i];
+}
+
+bool ifm_plan_isolates(const struct ifm_cell *cell, size_t arm)
+{
+    bool probes_alone = true;
+    for (size_t i = 0; i < cell->n_arms; i++)
+        probes_alone = probes_alone && cell->arms[i].role == IFM_ROLE_CEILING;
+    return probes_alone || cell->arms[arm].role != IFM_ROLE_CEILING;
+}
+
+static unsigned isolated_arms(const struct ifm_cell *cell)
+{
+    unsigned n = 0;
+    for (size_t i = 0; i < cell->n_arms; i++)
+        n += ifm_plan_isolates(cell, i);
+    return n;
+}
+
+unsigned ifm_plan_copies(const struct ifm_cell *cell, size_t arm)
+{
+    bool sets = cell->measure.isolation == IFM_ISOLATION_BUFFERS && ifm_plan_isolates(cell, arm);
+    return sets ? isolated_arms(cell) : 1;
+}
+
+unsigned ifm_plan_sets(const struct ifm_cell *cell, unsigned block, unsigned *sets)
+{
+    unsigned n = isolated_arms(cell), placed = 0;
+    struct ifm_random random = ifm_random_start(cell->seed, draw_stream(SETS, block));
+    unsigned shift = n == 0 ? 0 : ifm_random_below(&random, n);
+    for (size_t i = 0; i < cell->n_arms; i++)
+        sets[i] = ifm_plan_isolates(cell, i) ? (placed++ + shift) % n : n;
+    return n;
 }

@@ -29,6 +29,7 @@ struct ifm_measure {
     double margin;       /* decisions: relative change that counts as equal */
     int locks;           /* enum ifm_locks */
     int isolation;       /* enum ifm_isolation */
+    uint64_t replica;    /* a sweep of it measures the same cell again, with another seed */
 };
 
 /* One row of the configuration's array `arms`. */

@@ -173,31 +173,41 @@ static enum ifm_status check_names(const struct arms *arms, const struct ifm_cel
     return IFM_OK;
 }
 
-/* Arms with one ledger work on the same data and share it; the rest adds up. */
-static uint64_t memory_needed(const struct arms *arms)
+static bool same_data(const struct ifm_arm *a, const struct ifm_arm *b)
 {
-    uint64_t total = 0;
-    for (size_t i = 0; i < arms->n; i++) {
-        bool shared = false;
-        for (size_t j = 0; j < i && !shared; j++)
-            shared = strcmp(arms->items[i].workload, arms->items[j].workload) == 0 &&
-                     arms->items[i].working_set == arms->items[j].working_set &&
-                     arms->items[i].memory == arms->items[j].memory &&
-                     memcmp(&arms->items[i].ledger, &arms->items[j].ledger, sizeof arms->items[i].ledger) == 0;
-        if (!shared && __builtin_add_overflow(total, arms->items[i].memory, &total))
+    return strcmp(a->workload, b->workload) == 0 && a->working_set == b->working_set && a->memory == b->memory &&
+           memcmp(&a->ledger, &b->ledger, sizeof a->ledger) == 0;
+}
+
+/* Arms with one ledger work on the same data and share it; the rest adds up. In sets of buffers they share it inside
+ * each set, in processes of their own not at all. */
+static uint64_t memory_needed(const struct ifm_cell *cell)
+{
+    int isolation = cell->measure.isolation;
+    uint64_t total = 0, bytes;
+    for (size_t i = 0; i < cell->n_arms; i++) {
+        bool shared = false, apart = isolation != IFM_ISOLATION_SHARED && ifm_plan_isolates(cell, i);
+        for (size_t j = 0; j < i && !shared && !(apart && isolation == IFM_ISOLATION_PROCESSES); j++)
+            shared = same_data(&cell->arms[i], &cell->arms[j]) &&
+                     apart == (isolation != IFM_ISOLATION_SHARED && ifm_plan_isolates(cell, j));
+        if (!shared && (__builtin_mul_overflow(cell->arms[i].memory, ifm_plan_copies(cell, i), &bytes) ||
+                        __builtin_add_overflow(total, bytes, &total)))
             return UINT64_MAX;
     }
     return total;
 }
 
-static enum ifm_status check_memory(const struct arms *arms, const struct ifm_cell *cell,
-                                    const struct ifm_machine *machine, struct ifm_error *error)
+static enum ifm_status check_memory(const struct ifm_cell *cell, const struct ifm_machine *machine,
+                                    struct ifm_error *error)
 {
-    uint64_t needed = memory_needed(arms);
+    uint64_t needed = memory_needed(cell);
     if (needed <= machine->memory_available)
         return IFM_OK;
     char need[48], have[48];
-    return ifm_fail(error, IFM_USAGE, cell->name, "choose a smaller shape, or free memory",
+    return ifm_fail(error, IFM_USAGE, cell->name,
+                    cell->measure.isolation == IFM_ISOLATION_SHARED
+                        ? "choose a smaller shape, or free memory"
+                        : "choose a smaller shape, free memory, or let the arms share (measure.isolation=shared)",
                     "needs %s of memory (%llu bytes), but %s (%llu bytes) are available",
                     ifm_format_human((double)needed, "B", need), (unsigned long long)needed,
                     ifm_format_human((double)machine->memory_available, "B", have),
@@ -220,8 +230,7 @@ enum ifm_status ifm_plan_arms(const struct ifm_arms_request *request, struct ifm
     IFM_TRY(add_ceilings(request, arena, &arms, error));
     bind_outputs(&arms);
     IFM_TRY(check_names(&arms, cell, error));
-    IFM_TRY(check_memory(&arms, cell, &request->catalog->machine, error));
     cell->arms = arms.items;
     cell->n_arms = arms.n;
-    return IFM_OK;
+    return check_memory(cell, &request->catalog->machine, error);
 }

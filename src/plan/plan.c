@@ -147,6 +147,26 @@ static bool is_cache_resident(const struct ifm_cell *cell, const struct ifm_mach
     return false;
 }
 
+/* What arms that share less ask of the workload and of the cell. */
+static enum ifm_status check_isolation(const struct ifm_cell *cell, const struct ifm_workload_entry *workload,
+                                       struct ifm_error *error)
+{
+    unsigned apart = cell->n_arms > 0 ? ifm_plan_copies(cell, 0) : 0;
+    for (size_t i = 1; i < cell->n_arms; i++)
+        apart = ifm_plan_copies(cell, i) > apart ? ifm_plan_copies(cell, i) : apart;
+    if (cell->measure.isolation == IFM_ISOLATION_PROCESSES && workload->one_process != NULL)
+        return ifm_fail(error, IFM_USAGE, "measure.isolation", "choose measure.isolation=shared or buffers",
+                        "the arms of %s cannot run in processes of their own: %s", workload->name,
+                        workload->one_process);
+    if (apart > IFM_MOST_BUFFER_SETS)
+        return ifm_fail(error, IFM_USAGE, "measure.isolation",
+                        "compare fewer arms at once, or choose measure.isolation=shared or processes",
+                        "measure.isolation=buffers opens each arm in as many sets of buffers as there are arms, %d at "
+                        "most; %s has %u arms",
+                        (int)IFM_MOST_BUFFER_SETS, cell->name, apart);
+    return IFM_OK;
+}
+
 static enum ifm_status build_cell(const struct ifm_study *study, const struct ifm_catalog *catalog,
                                   const struct ifm_workload_entry *workload, const struct scope *scope, size_t point,
                                   struct ifm_arena *arena, struct ifm_cell *cell, struct ifm_error *error)
@@ -172,6 +192,7 @@ static enum ifm_status build_cell(const struct ifm_study *study, const struct if
     own.machine.threads = cell->threads;
     struct ifm_arms_request request = {study, &own, workload, settings, scope->n};
     IFM_TRY(ifm_plan_arms(&request, arena, cell, error));
+    IFM_TRY(check_isolation(cell, workload, error));
     set_passes(cell, catalog, workload, arena);
     cell->cache_resident = is_cache_resident(cell, &catalog->machine);
     return IFM_OK;

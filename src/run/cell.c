@@ -2,13 +2,14 @@
 #include "run/cell.h"
 
 #include "base/log.h"
+#include "run/arm.h"
+#include "run/remote.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* One clock reading costs about 25 ns on a good machine: a sample of 100 readings keeps its share at a percent. */
 static const double CLOCK_READS_PER_SAMPLE = 100;
-static const double ROUGH_NS = 1e6; /* a rough timing lasts about this long */
 enum { ENOUGH_SAMPLES_PER_SLOT = 1000, MOST_SAMPLES_PER_SLOT = 1000000, MOST_INNER = 1 << 30 };
 
 static void *allocate(size_t n, size_t size)
@@ -21,16 +22,8 @@ static void *allocate(size_t n, size_t size)
 
 static enum ifm_status open_arms(struct ifm_cell_run *cell, struct ifm_error *error)
 {
-    for (size_t i = 0; i < cell->plan->n_arms; i++) {
-        struct ifm_arm_run *arm = &cell->arms[i];
-        arm->plan = &cell->plan->arms[i];
-        arm->workload = ifm_workload_find(arm->plan->workload);
-        if (arm->workload == NULL)
-            return ifm_fail(error, IFM_INVALID, cell->plan->name, "use the version of inferometer that made the plan",
-                            "this build has no workload \"%s\"", arm->plan->workload);
-        IFM_TRY(
-            arm->workload->open(arm->plan, cell->device, cell->plan->threads, cell->plan->seed, &arm->state, error));
-    }
+    for (size_t i = 0; i < cell->plan->n_arms; i++)
+        IFM_TRY(ifm_arm_open(cell, i, error));
     return IFM_OK;
 }
 
@@ -63,34 +56,13 @@ enum ifm_status ifm_cell_open_instruments(struct ifm_cell_run *cell, struct ifm_
     return IFM_OK;
 }
 
-/* One step with the hooks of an arm that has gaps; `ns` receives its time by `device` where both are given. */
-static enum ifm_status step_apart(const struct ifm_arm_run *arm, struct ifm_device *device, double *ns,
-                                  struct ifm_error *error)
-{
-    bool hooks = arm->plan->gaps;
-    if (hooks && arm->workload->before != NULL)
-        IFM_TRY(arm->workload->before(arm->state, error));
-    struct ifm_instant start = {0};
-    if (device != NULL)
-        start = device->ops->mark(device);
-    arm->workload->step(arm->state, 1);
-    if (device != NULL)
-        *ns = (double)(device->ops->mark(device).ns - start.ns);
-    return hooks && arm->workload->after != NULL ? arm->workload->after(arm->state, error) : IFM_OK;
-}
-
 enum ifm_status ifm_cell_check(struct ifm_cell_run *cell, const char *when, struct ifm_error *error)
 {
     bool first = strcmp(when, "before") == 0;
     for (size_t i = 0; i < cell->plan->n_arms; i++) {
-        struct ifm_arm_run *arm = &cell->arms[i];
-        struct ifm_check check = {0};
-        if (arm->workload->check != NULL) {
-            if (first) /* later, what is checked is what the last timed step left */
-                IFM_TRY(step_apart(arm, NULL, NULL, error));
-            IFM_TRY(arm->workload->check(arm->state, &check, error));
-        }
-        IFM_TRY(ifm_fact_check(cell->session, cell->plan->name, arm->plan->name, when, &check, error));
+        struct ifm_check check;
+        IFM_TRY(ifm_arm_check(cell, i, first, &check, error));
+        IFM_TRY(ifm_fact_check(cell->session, cell->plan->name, cell->plan->arms[i].name, when, &check, error));
     }
     return IFM_OK;
 }
@@ -110,13 +82,24 @@ enum ifm_status ifm_cell_open(const struct ifm_cell *plan, struct ifm_device *de
     return status;
 }
 
+enum ifm_status ifm_cell_open_one(const struct ifm_cell *plan, struct ifm_device *device, struct ifm_session *session,
+                                  size_t arm, struct ifm_cell_run *out, struct ifm_error *error)
+{
+    *out = (struct ifm_cell_run){.plan = plan, .pass = &plan->passes[0], .device = device, .session = session};
+    if (arm >= plan->n_arms)
+        return ifm_fail(error, IFM_INTERNAL, plan->name, NULL, "the cell has no arm %zu", arm);
+    out->arms = allocate(plan->n_arms, sizeof *out->arms);
+    IFM_TRY(ifm_arm_open(out, arm, error));
+    return ifm_cell_open_instruments(out, error);
+}
+
 void ifm_cell_close(struct ifm_cell_run *cell)
 {
     for (size_t i = 0; i < cell->n_instruments; i++)
         cell->instruments[i].instrument->close(cell->instruments[i].state);
     for (size_t i = 0; cell->arms != NULL && i < cell->plan->n_arms; i++)
-        if (cell->arms[i].workload != NULL)
-            cell->arms[i].workload->close(cell->arms[i].state);
+        ifm_arm_close(cell, i);
+    ifm_remote_free(cell->shared);
     if (cell->device != NULL)
         cell->device->ops->drop_buffers(cell->device);
     free(cell->instruments);
@@ -126,30 +109,6 @@ void ifm_cell_close(struct ifm_cell_run *cell)
     free(cell->columns);
     free(cell->marks);
     *cell = (struct ifm_cell_run){0};
-}
-
-/* Time of one step: the fastest of three runs of enough steps for a millisecond. Rough, but free of cold starts. */
-static double rough_step_ns(struct ifm_cell_run *cell, struct ifm_arm_run *arm)
-{
-    struct ifm_device *device = cell->device;
-    uint64_t n = 1;
-    double best = 0;
-    device->ops->hold(device, cell->plan->threads);
-    arm->workload->step(arm->state, 1);
-    for (int round = 0; round < 3;) {
-        struct ifm_instant start = device->ops->mark(device);
-        arm->workload->step(arm->state, n);
-        double elapsed = (double)(device->ops->mark(device).ns - start.ns);
-        if (elapsed < ROUGH_NS && n < MOST_INNER) {
-            n = elapsed <= 0 ? n * 16 : n * 2;
-            continue;
-        }
-        best = round == 0 || elapsed / (double)n < best ? elapsed / (double)n : best;
-        /* A step of seconds is known well enough after one round. */
-        round = elapsed > 100 * ROUGH_NS ? 3 : round + 1;
-    }
-    device->ops->release(device);
-    return best > 0 ? best : 0.1;
 }
 
 double ifm_cell_read_clock(struct ifm_device *device, double *tick_ns)
@@ -295,12 +254,7 @@ enum ifm_status ifm_cell_calibrate(struct ifm_cell_run *cell, const json_t *even
         allocate_block(cell);
         return IFM_OK;
     }
-    for (size_t i = 0; i < cell->plan->n_arms; i++) {
-        struct ifm_arm_run *arm = &cell->arms[i];
-        if (arm->plan->gaps)
-            IFM_TRY(step_apart(arm, cell->device, &arm->step_ns, error));
-        else
-            arm->step_ns = rough_step_ns(cell, arm);
-    }
+    for (size_t i = 0; i < cell->plan->n_arms; i++)
+        IFM_TRY(ifm_arm_rough_ns(cell, i, &cell->arms[i].step_ns, error));
     return ifm_cell_choose(cell, clock_ns, error);
 }

@@ -11,13 +11,21 @@
 #include "sample/record.h"
 #include "workload/workload.h"
 
+struct ifm_remote;        /* run/remote.h */
+struct ifm_remote_shared; /* what the processes of a cell share */
+
 struct ifm_arm_run {
     const struct ifm_arm *plan;
     const struct ifm_workload *workload;
-    struct ifm_workload_state *state;
-    double step_ns;   /* rough, by calibration: a control input, never published */
-    uint32_t inner;   /* steps in a sample */
-    uint32_t samples; /* in a slot */
+    struct ifm_workload_state *state; /* that the next slot runs; NULL in a process of its own */
+    struct ifm_workload_state **sets; /* one for each set of buffers, under IFM_ISOLATION_BUFFERS; else NULL */
+    unsigned n_sets;
+    struct ifm_remote *remote;  /* its process, under IFM_ISOLATION_PROCESSES; else NULL */
+    uint64_t feature_runs_gone; /* in its processes that have ended */
+    uint64_t processes;         /* that were started for it */
+    double step_ns;             /* rough, by calibration: a control input, never published */
+    uint32_t inner;             /* steps in a sample */
+    uint32_t samples;           /* in a slot */
 };
 
 struct ifm_instrument_run {
@@ -32,6 +40,7 @@ struct ifm_cell_run {
     struct ifm_device *device;
     struct ifm_session *session; /* journal and time base */
     struct ifm_arm_run *arms;    /* plan->n_arms */
+    struct ifm_remote_shared *shared;
     struct ifm_instrument_run *instruments;
     size_t n_instruments;
     size_t own_columns; /* index of the first column that the cell's workload fills itself */
@@ -48,6 +57,10 @@ struct ifm_cell_run {
 IFM_CHECKED enum ifm_status ifm_cell_open(const struct ifm_cell *plan, struct ifm_device *device,
                                           struct ifm_session *session, struct ifm_cell_run *out,
                                           struct ifm_error *error);
+/* One arm and the instruments, without checks: what a process of its own needs. Close it also after a failure. */
+IFM_CHECKED enum ifm_status ifm_cell_open_one(const struct ifm_cell *plan, struct ifm_device *device,
+                                              struct ifm_session *session, size_t arm, struct ifm_cell_run *out,
+                                              struct ifm_error *error);
 /* The parts of opening and calibrating a cell that a session, whose windows are its caller's, needs by themselves.
  * Open the instruments of the cell's pass; a column that cannot be read here becomes a fact. */
 IFM_CHECKED enum ifm_status ifm_cell_open_instruments(struct ifm_cell_run *cell, struct ifm_error *error);

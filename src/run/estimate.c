@@ -4,6 +4,7 @@
 #include "run/run.h"
 
 #include "run/pass.h"
+#include "stats/sequential.h"
 #include <math.h>
 #include <string.h>
 
@@ -50,6 +51,8 @@ static enum ifm_status pilot(struct ifm_cell_run *cell, struct ifm_estimate *est
         const struct ifm_measure *measure = &cell->plan->measure;
         double expected = ifm_stop_expected_blocks(&stop, block_s);
         double fewest = (double)measure->blocks_min, most = fmax(fewest, ceil(measure->cap_s / block_s));
+        if (measure->stop == IFM_STOP_GROUP)
+            fewest = fmax(fewest, (double)ifm_stats_sequential_look(measure->blocks_max, 1));
         if (measure->stop == IFM_STOP_REPEATS)
             fewest = most = expected;
         estimate->seconds = warm_up_s(cell) + expected * block_s;
@@ -68,7 +71,7 @@ static enum ifm_status estimate_cell(const struct ifm_cell *plan, struct ifm_dev
     if (plan->unsupported[0] != '\0')
         return IFM_OK;
     for (size_t i = 0; i < plan->n_arms; i++)
-        estimate->memory += plan->arms[i].memory;
+        estimate->memory += plan->arms[i].memory * ifm_plan_copies(plan, i);
     struct ifm_instant start = ifm_clock_now();
     struct ifm_cell_run cell;
     IFM_TRY(ifm_cell_open(plan, device, session, &cell, error));
@@ -95,7 +98,7 @@ enum ifm_status ifm_run_estimate(const struct ifm_plan *plan, const struct ifm_r
     if (ops == NULL)
         return ifm_fail(error, IFM_MISSING, "device.kind", "", "this build has no device \"%s\"", plan->device);
     IFM_TRY(ops->open(&options->device, &device, error));
-    struct ifm_session session = {.base = ops->mark(device)};
+    struct ifm_session session = {.base = ops->mark(device), .device = &options->device};
     bool is_fake = strcmp(plan->device, "fake") == 0;
     double fixed_s = FIXED_S + (is_fake ? 0 : 2e-3 * IFM_LOAD_WINDOW_MS);
     *total = (struct ifm_estimate){fixed_s, fixed_s, fixed_s, 0};

@@ -12,9 +12,10 @@ enum { IFM_LOAD_WINDOW_MS = 200 };
 
 /* One invocation that writes into a run folder. A dry run has no journal: its facts go nowhere. */
 struct ifm_session {
-    struct ifm_journal *journal; /* NULL in a dry run */
-    struct ifm_instant base;     /* device mark at the start of the session */
-    int64_t offset_ns;           /* of that mark from the start of the run */
+    struct ifm_journal *journal;             /* NULL in a dry run */
+    struct ifm_instant base;                 /* device mark at the start of the session */
+    int64_t offset_ns;                       /* of that mark from the start of the run */
+    const struct ifm_device_options *device; /* to open it again, in a process of its own */
 };
 
 /* Write one fact; steals `meta`. */

@@ -1,8 +1,8 @@
 /* Warm-up, blocks, stop. */
 #include "run/pass.h"
 
+#include "run/arm.h"
 #include "run/interrupt.h"
-#include "run/slot.h"
 #include "run/warm_up.h"
 #include <math.h>
 
@@ -28,7 +28,7 @@ static enum ifm_status run_slots(struct ifm_pass_run *pass, const unsigned *orde
             return ifm_fail(error, IFM_INTERRUPTED, cell->plan->name, "go on with --resume",
                             "interrupted; every whole block is kept");
         struct ifm_slot *slot = &cell->slots[i];
-        IFM_TRY(ifm_slot_run(cell, order[i], slot, samples, cell->columns + i * cell->pass->n_columns, error));
+        IFM_TRY(ifm_arm_slot(cell, order[i], slot, samples, cell->columns + i * cell->pass->n_columns, error));
         slot->block = pass->next_block;
         slot->phase = phase;
         samples += slot->samples;
@@ -63,6 +63,7 @@ enum ifm_status ifm_pass_block(struct ifm_pass_run *pass, struct ifm_stop *stop,
     const struct ifm_cell *cell = pass->cell->plan;
     unsigned order[2 * IFM_MOST_ARMS];
     ifm_plan_order(cell, pass->measured, order);
+    IFM_TRY(ifm_arms_place(pass->cell, pass->measured, error));
     IFM_TRY(run_slots(pass, order, 2 * cell->n_arms, IFM_PHASE_MEASURE, error));
     IFM_TRY(append(pass, 2 * cell->n_arms, error));
     ifm_stop_add(stop, pass->cell->slots, pass->cell->samples);
@@ -77,6 +78,9 @@ enum ifm_status ifm_pass_log_stop(const struct ifm_pass_run *pass, const struct 
     json_t *meta = json_pack("{s:s, s:s, s:I, s:f, s:o, s:f}", "cell", pass->cell->plan->name, "reason", reason,
                              "blocks", (json_int_t)pass->measured, "elapsed_s", elapsed_s, "mde",
                              isfinite(mde) ? json_real(mde) : json_null(), "wanted_mde", ifm_stop_wanted(stop));
+    json_t *looked = ifm_stop_facts(stop);
+    json_object_update(meta, looked);
+    json_decref(looked);
     return ifm_fact_new(pass->cell->session, "stop", true, meta, error);
 }
 

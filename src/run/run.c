@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "device/cpu.h"
+#include "run/arm.h"
 #include "run/interrupt.h"
 #include "run/pass.h"
 #include <stdio.h>
@@ -106,9 +107,25 @@ static enum ifm_status log_features(struct ifm_cell_run *cell, struct ifm_error 
         const struct ifm_arm_run *arm = &cell->arms[i];
         if (arm->plan->feature[0] == '\0' || arm->workload->feature_runs == NULL)
             continue;
+        uint64_t runs;
+        IFM_TRY(ifm_arm_feature_runs(cell, i, &runs, error));
         json_t *meta = json_pack("{s:s, s:s, s:s, s:I}", "cell", cell->plan->name, "arm", arm->plan->name, "feature",
-                                 arm->plan->feature, "runs", (json_int_t)arm->workload->feature_runs(arm->state));
+                                 arm->plan->feature, "runs", (json_int_t)runs);
         IFM_TRY(ifm_fact_new(cell->session, "feature", true, meta, error));
+    }
+    return IFM_OK;
+}
+
+/* How many processes an arm had in this session: one before the first block, and one for each block. */
+static enum ifm_status log_processes(struct ifm_cell_run *cell, struct ifm_error *error)
+{
+    for (size_t i = 0; i < cell->plan->n_arms; i++) {
+        const struct ifm_arm_run *arm = &cell->arms[i];
+        if (arm->processes == 0)
+            continue;
+        json_t *meta = json_pack("{s:s, s:s, s:I}", "cell", cell->plan->name, "arm", arm->plan->name, "started",
+                                 (json_int_t)arm->processes);
+        IFM_TRY(ifm_fact_new(cell->session, "processes", true, meta, error));
     }
     return IFM_OK;
 }
@@ -123,6 +140,7 @@ static enum ifm_status measure(struct execution *execution, struct ifm_cell_run 
     IFM_TRY(ifm_recorder_sync(pass->recorder, error));
     IFM_TRY(ifm_cell_check(cell, "after", error));
     IFM_TRY(log_features(cell, error));
+    IFM_TRY(log_processes(cell, error));
     return ifm_fact_new(cell->session, "cell_done", true, json_pack("{s:s}", "cell", cell->plan->name), error);
 }
 
@@ -273,6 +291,7 @@ enum ifm_status ifm_run_execute(const struct ifm_plan *plan, const struct ifm_ru
                                 struct ifm_error *error)
 {
     struct execution execution = {.plan = plan, .options = options, .is_fake = strcmp(plan->device, "fake") == 0};
+    execution.session.device = &options->device;
     ifm_interrupt_install();
     enum ifm_status status = open_and_run(&execution, error);
     ifm_interrupt_restore();

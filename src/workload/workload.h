@@ -40,6 +40,8 @@ struct ifm_workload {
     uint64_t (*feature_runs)(const struct ifm_workload_state *state);
     void (*close)(struct ifm_workload_state *state); /* NULL state is allowed */
 
+    const char *one_process; /* why its arms cannot run in processes of their own; NULL = they can */
+
     /* ---- of arms with gaps (arm->gaps); NULL elsewhere ---- */
     /* Untimed, before each sample; they may allocate, do I/O and fail. */
     IFM_CHECKED enum ifm_status (*before)(struct ifm_workload_state *state, struct ifm_error *error);

@@ -270,6 +270,31 @@ static void rules_between_fields(void **state)
             "lower measure.blocks_min or raise measure.blocks_max");
 
     config = ifm_config_create(sample_sections);
+    yaml(config, "workload: decode\nmeasure.margin: 0.02\n");
+    refused(config, "c.yaml:2:17",
+            "measure.mde (0.01) is below measure.margin (0.02): no change inside the margin is ever called faster or "
+            "slower",
+            "raise measure.mde or lower measure.margin");
+
+    config = ifm_config_create(sample_sections);
+    yaml(config, "workload: decode\nmeasure.stop: group\n");
+    refused(config, "measure.stop",
+            "measure.stop=group needs measure.blocks_max, the planned maximum, set to 30 .. 100000 blocks",
+            "set measure.blocks_max, for example to 100: the run looks at every fifth of it");
+
+    config = ifm_config_create(sample_sections);
+    yaml(config, "workload: decode\nmeasure.stop: group\nmeasure.blocks_max: 29\n");
+    refused(config, "c.yaml:3:21",
+            "measure.stop=group needs measure.blocks_max, the planned maximum, set to 30 .. 100000 blocks",
+            "set measure.blocks_max, for example to 100: the run looks at every fifth of it");
+
+    config = ifm_config_create(sample_sections);
+    yaml(config, "workload: decode\ndevice.kind: fake\nmeasure.isolation: processes\n");
+    refused(config, "c.yaml:3:20",
+            "measure.isolation=processes needs a clock that processes share, which the device 'fake' has not",
+            "choose measure.isolation=shared or buffers, or device.kind=cpu");
+
+    config = ifm_config_create(sample_sections);
     yaml(config, "workload: decode\nceilings: [none, read]\n");
     refused(config, "c.yaml:2:12", "ceilings: 'none' excludes every other ceiling",
             "write none alone, or leave it out");

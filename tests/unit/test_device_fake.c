@@ -290,6 +290,13 @@ static void has_buffers_and_workers(void **state)
     assert_int_equal(device->ops->buffer(device, "a", 1000, &b, &fresh, &error), IFM_OK);
     assert_false(fresh);
     assert_ptr_equal(a, b);
+    device->set = 1; /* another set is other memory */
+    assert_int_equal(device->ops->buffer(device, "a", 1000, &b, &fresh, &error), IFM_OK);
+    assert_true(fresh);
+    assert_ptr_not_equal(a, b);
+    device->set = 0;
+    assert_int_equal(device->ops->buffer(device, "a", 1000, &b, &fresh, &error), IFM_OK);
+    assert_ptr_equal(a, b);
     assert_int_equal(device->ops->buffer(device, "b", (size_t)9 << 30, &b, &fresh, &error), IFM_USAGE);
     assert_non_null(strstr(error.message, "needs 9.00 GiB"));
     device->ops->parallel(device, 3, add_index, &sum);

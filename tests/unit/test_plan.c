@@ -59,8 +59,8 @@ static enum ifm_status describe_stream(const struct ifm_setting *settings, size_
     return IFM_OK;
 }
 
-static const struct ifm_workload_entry workloads[] = {{"toy", describe_toy, 0, NULL, 0},
-                                                      {"stream", describe_stream, 0, NULL, 0}};
+static const struct ifm_workload_entry workloads[] = {{"toy", describe_toy, 0, NULL, 0, "it lives in one"},
+                                                      {"stream", describe_stream, 0, NULL, 0, NULL}};
 static const struct ifm_column columns[] = {{"faults", "count"}};
 static const struct ifm_instrument_entry instruments[] = {{"os", 0, columns, 1}, {"replayer", 2, columns, 1}};
 static const char *const sizes[] = {"1", "2", "3"}, *const modes[] = {"hot", "cold"}, *const one[] = {"1"};
@@ -174,6 +174,41 @@ static void what_does_not_fit_is_refused_with_both_sizes(void **state)
     assert_non_null(strstr(f->error.message, "3.00 MiB (3145728 bytes) are available"));
 }
 
+static void isolation_asks_for_what_it_needs(void **state)
+{
+    struct fixture *f = *state;
+    f->study.measure.isolation = IFM_ISOLATION_PROCESSES;
+    assert_int_equal(build(f), IFM_USAGE);
+    assert_string_equal(f->error.message, "the arms of toy cannot run in processes of their own: it lives in one");
+    /* Two arms of 1 MiB that would share one: two sets hold two of them, two processes too. */
+    f->study.workloads = stream_only;
+    f->study.n_ceilings = 0;
+    for (int isolation = IFM_ISOLATION_SHARED; isolation <= IFM_ISOLATION_PROCESSES; isolation++) {
+        f->study.measure.isolation = isolation;
+        f->catalog.machine.memory_available = isolation == IFM_ISOLATION_SHARED ? 1 << 20 : 2 << 20;
+        assert_int_equal(build(f), IFM_OK);
+        assert_int_equal(ifm_plan_copies(f->plan->cells, 0), isolation == IFM_ISOLATION_BUFFERS ? 2 : 1);
+        f->catalog.machine.memory_available--;
+        assert_int_equal(build(f), IFM_USAGE);
+    }
+    f->catalog.machine.memory_available = 1 << 30;
+    f->study.workloads = toy_only;
+    static const struct ifm_setting none[] = {{NULL, NULL}};
+    static const struct ifm_arm_spec five[] = {{"a", true, none, 0, ""},
+                                               {"b", false, none, 0, ""},
+                                               {"c", false, none, 0, ""},
+                                               {"d", false, none, 0, ""},
+                                               {"e", false, none, 0, ""}};
+    f->study.arms = five;
+    f->study.n_arms = 5;
+    f->study.measure.isolation = IFM_ISOLATION_BUFFERS;
+    assert_int_equal(build(f), IFM_USAGE);
+    assert_non_null(strstr(f->error.message, "4 at most; toy"));
+    assert_non_null(strstr(f->error.message, "has 5 arms"));
+    f->study.n_arms = 4;
+    assert_int_equal(build(f), IFM_OK);
+}
+
 static void an_unsupported_cell_is_absent_not_dropped(void **state)
 {
     struct fixture *f = *state;
@@ -208,6 +243,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(probes_are_not_rivals, set_up, tear_down),
         cmocka_unit_test_setup_teardown(configured_arms_override_and_must_agree, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_does_not_fit_is_refused_with_both_sizes, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(isolation_asks_for_what_it_needs, set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_unsupported_cell_is_absent_not_dropped, set_up, tear_down),
         cmocka_unit_test_setup_teardown(too_many_threads_and_unknown_workloads_are_refused, set_up, tear_down),
     };

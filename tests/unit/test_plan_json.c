@@ -76,7 +76,7 @@ static struct ifm_cell cells[] = {
      .n_axes = COUNT(axes),
      .threads = 4000000000u,
      .measure = {50, 1.5, 0.02, IFM_STOP_REPEATS, 1000, 0.003, 60, 6, UINT64_MAX, 10, 1e-3, 3, IFM_CACHE_COLD, 0.005,
-                 IFM_LOCKS_REQUIRED},
+                 IFM_LOCKS_REQUIRED, IFM_ISOLATION_BUFFERS, 7},
      .seed = UINT64_MAX,
      .arms = arms,
      .n_arms = COUNT(arms),
@@ -133,6 +133,7 @@ static void assert_measures_equal(const struct ifm_measure *a, const struct ifm_
     assert_true(a->mde == b->mde && a->cap_s == b->cap_s && a->blocks_min == b->blocks_min);
     assert_true(a->blocks_max == b->blocks_max && a->slot_steps == b->slot_steps && a->slot_min_s == b->slot_min_s);
     assert_true(a->inner == b->inner && a->cache == b->cache && a->margin == b->margin && a->locks == b->locks);
+    assert_true(a->isolation == b->isolation && a->replica == b->replica);
 }
 
 static void assert_cells_equal(const struct ifm_cell *a, const struct ifm_cell *b)

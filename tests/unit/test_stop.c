@@ -67,7 +67,10 @@ static void common_noise_does_not_count_between_arms(void **state)
     }
     double sd = sqrt((squares - sum * sum / BLOCKS) / (BLOCKS - 1));
     /* t quantiles of 11 degrees of freedom, from tables: 2.20099 and 0.87553. */
-    double expected = (2.20099 + 0.87553) * sd / sqrt(BLOCKS);
+    double expected = expm1((2.20099 + 0.87553) * sd / sqrt(BLOCKS));
+    assert_true(fabs(ifm_stop_mde(&f.stop) / expected - 1) < 1e-4);
+    f.plan.measure.margin = 0.02; /* what is called must clear the margin too */
+    expected = expm1(log1p(0.02) + (2.20099 + 0.87553) * sd / sqrt(BLOCKS));
     assert_true(fabs(ifm_stop_mde(&f.stop) / expected - 1) < 1e-4);
     ifm_stop_free(&f.stop);
 }
@@ -120,6 +123,93 @@ static void the_clocks_tick_bounds_the_wanted_effect(void **state)
     ifm_stop_free(&f.stop);
 }
 
+static void start_group(struct fixture *f)
+{
+    start(f, IFM_ROLE_VARIANT);
+    f->plan.measure.stop = IFM_STOP_GROUP;
+    f->plan.measure.blocks_max = 50;
+    f->plan.measure.margin = 0.003;
+    ifm_stop_free(&f->stop);
+    ifm_stop_init(&f->stop, &f->cell);
+}
+
+/* The first block at which the rule stops, and its reason. */
+static unsigned stops_at(struct fixture *f, double ratio, double own, const char **reason)
+{
+    unsigned blocks = 0;
+    while ((*reason = ifm_stop_reason(&f->stop, 1)) == NULL) {
+        add_block(f, ratio, 0.01, own);
+        blocks++;
+    }
+    return blocks;
+}
+
+static void a_group_stops_only_at_a_look(void **state)
+{
+    (void)state;
+    struct fixture f;
+    const char *reason;
+    start_group(&f);
+    assert_int_equal(stops_at(&f, 1.5, 0.01, &reason), 10); /* clear at the first of five looks */
+    assert_string_equal(reason, "group");
+    json_t *facts = ifm_stop_facts(&f.stop);
+    assert_int_equal(json_integer_value(json_object_get(facts, "look")), 1);
+    assert_true(json_real_value(json_object_get(facts, "level")) > 0.999);
+    json_decref(facts);
+    ifm_stop_free(&f.stop);
+    start_group(&f);
+    assert_int_equal(stops_at(&f, 1, 0.0002, &reason), 10); /* equivalent, as clearly */
+    assert_string_equal(reason, "group");
+    ifm_stop_free(&f.stop);
+    start_group(&f);
+    assert_int_equal(stops_at(&f, 1.003, 0.01, &reason), 50); /* at the margin: never decided */
+    assert_string_equal(reason, "blocks_max");
+    ifm_stop_free(&f.stop);
+    start_group(&f);
+    unsigned blocks = stops_at(&f, 1.013, 0.012, &reason); /* an effect of about five standard errors in the end */
+    assert_true(blocks % 10 == 0 && blocks > 10);
+    ifm_stop_free(&f.stop);
+    start_group(&f);
+    f.arms[1].role = IFM_ROLE_CEILING;
+    f.arms[0].role = IFM_ROLE_BASELINE;
+    ifm_stop_free(&f.stop);
+    ifm_stop_init(&f.stop, &f.cell);
+    assert_int_equal(stops_at(&f, 1.5, 0.01, &reason), 50); /* nothing is compared, so nothing is decided early */
+    ifm_stop_free(&f.stop);
+}
+
+/* Runs without an effect and without a margin: how many stop early or end outside zero. */
+static void a_group_flags_null_runs_at_the_stated_rate(void **state)
+{
+    (void)state;
+    unsigned flagged = 0;
+    for (unsigned run = 0; run < 2000; run++) {
+        struct fixture f;
+        const char *reason;
+        start_group(&f);
+        f.plan.measure.margin = 0;
+        f.random = ifm_random_start(run, 3);
+        (void)stops_at(&f, 1, 0.01, &reason);
+        flagged += strcmp(reason, "group") == 0;
+        ifm_stop_free(&f.stop);
+    }
+    print_message("%u of 2000 null runs stopped early with a decision\n", flagged);
+    assert_in_range(flagged, 20, 125); /* the last look adds to it */
+}
+
+static void several_variants_share_the_error(void **state)
+{
+    (void)state;
+    struct fixture f;
+    start(&f, IFM_ROLE_VARIANT);
+    assert_true(f.stop.level == 0.95);
+    f.arms[0].role = IFM_ROLE_VARIANT;
+    ifm_stop_free(&f.stop);
+    ifm_stop_init(&f.stop, &f.cell);
+    assert_true(f.stop.level == 0.975);
+    ifm_stop_free(&f.stop);
+}
+
 static void repeats_are_counted_exactly(void **state)
 {
     (void)state;
@@ -144,6 +234,9 @@ int main(void)
         cmocka_unit_test(a_lone_baseline_is_decided_by_its_own_time),
         cmocka_unit_test(it_neither_stops_early_nor_late),
         cmocka_unit_test(the_clocks_tick_bounds_the_wanted_effect),
+        cmocka_unit_test(a_group_stops_only_at_a_look),
+        cmocka_unit_test(a_group_flags_null_runs_at_the_stated_rate),
+        cmocka_unit_test(several_variants_share_the_error),
         cmocka_unit_test(repeats_are_counted_exactly),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,122 @@
+/* Arms in sets of buffers: which state runs in which block, and what is taken for all of them together. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "run/arm.h"
+#include <string.h>
+
+enum { ARMS = 3, BLOCKS = 40 };
+
+struct fixture {
+    struct ifm_arm arms[ARMS];
+    struct ifm_pass pass;
+    struct ifm_cell plan;
+    struct ifm_session session;
+    struct ifm_device *device;
+    struct ifm_cell_run cell;
+    struct ifm_error error;
+};
+
+static int set_up(void **state)
+{
+    static struct fixture f;
+    static const char *const names[ARMS] = {"a", "b", "probe"};
+    static const enum ifm_role roles[ARMS] = {IFM_ROLE_BASELINE, IFM_ROLE_VARIANT, IFM_ROLE_CEILING};
+    memset(&f, 0, sizeof f);
+    for (int i = 0; i < ARMS; i++)
+        f.arms[i] = (struct ifm_arm){.name = names[i],
+                                     .workload = "null",
+                                     .variant = "",
+                                     .feature = "",
+                                     .equals = "",
+                                     .memory = 100,
+                                     .role = roles[i]};
+    f.pass.name = "latency";
+    f.plan = (struct ifm_cell){.name = "null",
+                               .workload = "null",
+                               .threads = 1,
+                               .seed = 3,
+                               .arms = f.arms,
+                               .n_arms = ARMS,
+                               .passes = &f.pass,
+                               .n_passes = 1,
+                               .unsupported = ""};
+    struct ifm_device_options options = {.threads = 1, .seed = 9, .script = "step_ns=1000"};
+    assert_int_equal(ifm_device_fake.open(&options, &f.device, &f.error), IFM_OK);
+    *state = &f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *f = *state;
+    ifm_cell_close(&f->cell);
+    f->device->ops->close(f->device);
+    return 0;
+}
+
+static void open_cell(struct fixture *f, int isolation)
+{
+    f->plan.measure = (struct ifm_measure){.isolation = isolation, .warmup = 5, .warmup_cap_s = 1};
+    assert_int_equal(ifm_cell_open(&f->plan, f->device, &f->session, &f->cell, &f->error), IFM_OK);
+}
+
+static void shared_arms_have_one_state(void **state)
+{
+    struct fixture *f = *state;
+    open_cell(f, IFM_ISOLATION_SHARED);
+    const struct ifm_workload_state *before = f->cell.arms[1].state;
+    for (unsigned block = 0; block < BLOCKS; block++) {
+        assert_int_equal(ifm_arms_place(&f->cell, block, &f->error), IFM_OK);
+        assert_ptr_equal(f->cell.arms[1].state, before);
+    }
+    assert_null(f->cell.arms[0].sets);
+    assert_int_equal(ifm_plan_copies(&f->plan, 0), 1);
+}
+
+static void blocks_draw_the_sets(void **state)
+{
+    struct fixture *f = *state;
+    open_cell(f, IFM_ISOLATION_BUFFERS);
+    const struct ifm_workload_state *probe = f->cell.arms[2].state;
+    unsigned shifted = 0;
+    assert_int_equal(f->cell.arms[0].n_sets, 2);
+    assert_null(f->cell.arms[2].sets);
+    assert_ptr_not_equal(f->cell.arms[0].sets[0], f->cell.arms[0].sets[1]);
+    for (unsigned block = 0; block < BLOCKS; block++) {
+        unsigned sets[ARMS];
+        ifm_plan_sets(&f->plan, block, sets);
+        assert_int_equal(ifm_arms_place(&f->cell, block, &f->error), IFM_OK);
+        for (int i = 0; i < 2; i++)
+            assert_ptr_equal(f->cell.arms[i].state, f->cell.arms[i].sets[sets[i]]);
+        assert_ptr_equal(f->cell.arms[2].state, probe);
+        shifted += sets[0] == 1;
+    }
+    assert_in_range(shifted, 8, 32); /* of 40 tosses */
+    assert_int_equal(ifm_plan_copies(&f->plan, 0), 2);
+    assert_int_equal(ifm_plan_copies(&f->plan, 2), 1);
+}
+
+static void a_process_needs_a_clock_that_is_shared(void **state)
+{
+    struct fixture *f = *state;
+    f->plan.measure = (struct ifm_measure){.isolation = IFM_ISOLATION_PROCESSES};
+    struct ifm_device_options options = {.threads = 1};
+    f->session.device = &options;
+    assert_int_equal(ifm_cell_open(&f->plan, f->device, &f->session, &f->cell, &f->error), IFM_USAGE);
+    assert_non_null(strstr(f->error.message, "need the device cpu"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(shared_arms_have_one_state, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(blocks_draw_the_sets, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_process_needs_a_clock_that_is_shared, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
