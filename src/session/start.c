@@ -45,7 +45,15 @@ static enum ifm_status make_plan(struct inferometer_session *session, struct ifm
 {
     const struct ifm_study *study = ifm_config_study(session->config);
     struct ifm_arena *arena = session->arena;
-    const struct ifm_workload_entry workload = {"session", ifm_session_describe, 1, NULL, 0};
+    if (study->measure.isolation != IFM_ISOLATION_SHARED)
+        return ifm_fail(error, IFM_USAGE, "measure.isolation", "leave measure.isolation=shared",
+                        "a session cannot choose buffers or processes for its caller's code");
+    const struct ifm_workload_entry workload = {
+        .name = "session",
+        .describe = ifm_session_describe,
+        .most_threads = 1,
+        .one_process = ifm_workload_session.one_process,
+    };
     struct ifm_instrument_entry *instruments = IFM_ARENA_ARRAY(arena, struct ifm_instrument_entry, MOST_INSTRUMENTS);
     struct ifm_catalog catalog = {
         .workloads = &workload, .n_workloads = 1, .instruments = instruments, .measure = &ifm_section_measure};

@@ -97,6 +97,7 @@ const struct ifm_workload ifm_workload_session = {
     .purpose = "your own code, bracketed through the library; see docs/session.md",
     .timed_region = "whatever the caller does between inferometer_begin and inferometer_end",
     .most_threads = 1,
+    .one_process = "its windows are its caller's own code",
     .params = &section,
     .describe = describe,
     .open = open_session,

@@ -421,7 +421,7 @@ static enum ifm_status buffer(struct ifm_device *device, const char *name, size_
 }
 
 static const struct ifm_device_ops ops = {.name = "serial", .parallel = parallel, .buffer = buffer};
-static struct ifm_device device = {&ops};
+static struct ifm_device device = {.ops = &ops};
 
 static struct ifm_workload_state *opened(void)
 {
