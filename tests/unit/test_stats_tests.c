@@ -112,10 +112,10 @@ static void flips_of_blocks(void **state)
     assert_true(test.p == 0.0625 && test.smallest == 0.0625);
     assert_int_equal(ifm_stats_sign_flip(same, 6, 1, 0, scratch, &test), IFM_STAT_OK);
     assert_true(test.p == 0.03125);
-    /* .1 + .2 - .3 is 0 but for rounding: every pattern is as far */
-    static const double rounding[] = {.1, .2, -.3};
-    assert_int_equal(ifm_stats_sign_flip(rounding, 3, 1, 0, scratch, &test), IFM_STAT_OK);
-    assert_true(test.p == 1);
+    /* sums that are equal but for the rounding of their shares count as equal: 16 of 32 are as far as 8 */
+    static const double rounding[] = {-1, -2, -7, 1, 1};
+    assert_int_equal(ifm_stats_sign_flip(rounding, 5, 1, 0, scratch, &test), IFM_STAT_OK);
+    assert_true(test.p == 0.5);
 }
 
 static void random_flips_repeat(void **state)
