@@ -118,10 +118,11 @@ void ifm_judge_classes(const struct ifm_gate_result *result, const struct ifm_de
                        size_t *capacity, struct ifm_verdict *verdict)
 {
     struct row row;
-    const char *at = tables() == NULL || result->gate->classes[0] == '\0' ? NULL : tables()->data;
+    const char *table = result->gate->classes;
+    const char *at = tables() == NULL || table == NULL || table[0] == '\0' ? NULL : tables()->data;
     while (next_row(&at, &row)) {
         const struct ifm_number *number = ifm_derived_find(derived, result->cell, result->arm, row.fields[2]);
-        if (strcmp(row.fields[0], result->gate->classes) != 0 || number == NULL || number->value.state != IFM_STATE_OK)
+        if (strcmp(row.fields[0], table) != 0 || number == NULL || number->value.state != IFM_STATE_OK)
             continue;
         struct ifm_class_label one = {.table = ifm_arena_strdup(arena, row.fields[0]),
                                       .title = ifm_arena_strdup(arena, row.fields[1]),

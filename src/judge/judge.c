@@ -87,13 +87,15 @@ static const char *describe(struct judging *j, const struct ifm_gate *gate, cons
 {
     char number[32], low[32], high[32], threshold[32];
     const char *relation = gate->op == IFM_GATE_AT_MOST ? "at most" : "at least";
+    bool bare = strcmp(v->unit, "1") == 0; /* a pure number has no unit to name */
+    const char *blank = bare ? "" : " ", *unit = bare ? "" : v->unit;
     ifm_format_real(v->number, number);
     ifm_format_real(gate->threshold, threshold);
     if (!gate->interval)
-        return ifm_arena_printf(j->arena, "%s is %s %s; %s %s is wanted: %s", gate->metric, number, v->unit, relation,
-                                threshold, passed ? "pass" : "fail");
-    return ifm_arena_printf(j->arena, "%s is %s %s, %g %% interval %s to %s; %s %s is wanted of all of it: %s",
-                            gate->metric, number, v->unit, 100.0 * v->level, ifm_format_real(v->low, low),
+        return ifm_arena_printf(j->arena, "%s is %s%s%s; %s %s is wanted: %s", gate->metric, number, blank, unit,
+                                relation, threshold, passed ? "pass" : "fail");
+    return ifm_arena_printf(j->arena, "%s is %s%s%s, %g %% interval %s to %s; %s %s is wanted of all of it: %s",
+                            gate->metric, number, blank, unit, 100.0 * v->level, ifm_format_real(v->low, low),
                             ifm_format_real(v->high, high), relation, threshold, passed ? "pass" : "fail");
 }
 

@@ -91,16 +91,20 @@ static bool has_changed(const struct look *look, const struct ifm_companion *c)
     return fabs(share) >= WORTH_A_WORD;
 }
 
-static void conclude(struct ifm_text *text, const char *word, const char *causes, size_t recorded)
+/* `seen` 0: no column was recorded; 1: none differs; more: some do. */
+static void conclude(struct ifm_text *text, const char *word, const char *causes, size_t seen)
 {
+    const char *nothing = seen == 0   ? "nothing else was recorded that could explain it"
+                          : seen == 1 ? "nothing else that was recorded differs"
+                                      : "nothing recorded explains it";
     if (strcmp(word, "equivalent") == 0)
         ifm_text_add(text, "; there is no change to explain");
     else if (causes[0] != '\0')
         ifm_text_printf(text, "; %s explains it", causes);
-    else if (recorded > 0)
-        ifm_text_add(text, "; nothing recorded explains it: the code itself");
+    else if (strcmp(word, "undecided") == 0)
+        ifm_text_printf(text, "; the change is not decided, and %s", nothing);
     else
-        ifm_text_add(text, "; nothing else was recorded that could explain it");
+        ifm_text_printf(text, "; %s%s", nothing, seen > 0 ? ": the code itself" : "");
 }
 
 static const char *one_line(const struct ifm_number *change, const struct ifm_derived *derived, struct ifm_arena *arena)
@@ -124,9 +128,7 @@ static const char *one_line(const struct ifm_number *change, const struct ifm_de
         if (share * v->number > 0 && fabs(share) >= EXPLAINS * fabs(v->number))
             causes = ifm_arena_printf(arena, "%s%s%s", causes, causes[0] == '\0' ? "" : " and ", what);
     }
-    if (recorded > 0 && told == 0)
-        ifm_text_add(&text, "; nothing else that was recorded differs");
-    conclude(&text, v->text, causes, recorded);
+    conclude(&text, v->text, causes, recorded == 0 ? 0 : told + 1);
     const char *line = ifm_arena_printf(arena, "%s", text.data);
     ifm_text_free(&text);
     return line;

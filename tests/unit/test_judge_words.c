@@ -212,7 +212,7 @@ static void a_clock_the_other_way_or_too_small_does_not(void **state)
     struct judged j;
     equal_columns(&j);
     j.fx.parts[0].step_ns[1] = 416000;
-    j.khz[0] = 2880000;
+    j.khz[0] = 2960000;
     j.khz[1] = 3000000;
     expect_triage(&j, "nothing recorded explains it: the code itself");
     equal_columns(&j);
@@ -244,10 +244,25 @@ static void nothing_recorded_says_so(void **state)
     struct judged j;
     equal_columns(&j);
     expect_triage(&j, "nothing else was recorded that could explain it");
+    equal_columns(&j); /* recorded, and all the same */
+    j.khz[0] = j.khz[1] = 3000000;
+    expect_triage(&j, "(faster); nothing else that was recorded differs: the code itself");
     equal_columns(&j);
     j.fx.parts[0].step_ns[1] = 400000;
     j.fx.noise = 0.0005;
     expect_triage(&j, "there is no change to explain");
+}
+
+/* What the data do not tell is not put down to the code. */
+static void an_undecided_change_has_no_cause(void **state)
+{
+    (void)state;
+    struct judged j;
+    equal_columns(&j);
+    j.khz[0] = j.khz[1] = 3000000;
+    j.fx.noise = 0.05;
+    j.fx.parts[0].step_ns[1] = 400000;
+    expect_triage(&j, "(undecided); the change is not decided, and nothing else that was recorded differs");
 }
 
 static void it_is_all_in_verdict_json(void **state)
@@ -279,6 +294,7 @@ int main(void)
         cmocka_unit_test(a_clock_the_other_way_or_too_small_does_not),
         cmocka_unit_test(stolen_time_explains),
         cmocka_unit_test(nothing_recorded_says_so),
+        cmocka_unit_test(an_undecided_change_has_no_cause),
         cmocka_unit_test(it_is_all_in_verdict_json),
     };
     return cmocka_run_group_tests_name("judge_words", tests, NULL, NULL);
