@@ -212,9 +212,10 @@ static struct ifm_value speedup_value(struct ifm_derivation *d, const struct ifm
 static void emit_absent(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm,
                         struct ifm_value value)
 {
-    ifm_derive_emit(d, work, arm, IFM_M_CHANGE, value);
-    ifm_derive_emit(d, work, arm, IFM_M_SPEEDUP, value);
-    ifm_derive_emit(d, work, arm, IFM_M_MDE, value);
+    static const enum ifm_metric_id made[] = {IFM_M_CHANGE, IFM_M_SPEEDUP, IFM_M_MDE,   IFM_M_CHANGE_MEDIAN,
+                                              IFM_M_GAP,    IFM_M_CLIFF,   IFM_M_HEDGES};
+    for (size_t i = 0; i < sizeof made / sizeof made[0]; i++)
+        ifm_derive_emit(d, work, arm, made[i], value);
 }
 
 /* Rule 2: the decision must be the same without the blocks that the machine disturbed. */
@@ -293,6 +294,7 @@ void ifm_derive_comparison(struct ifm_derivation *d, const struct ifm_cell_work 
                                                : work->baseline->broken;
     if (work->record == NULL || broken != NULL) {
         emit_absent(d, work, arm, ifm_value_absent(broken, work->remedy, 0, "blocks"));
+        ifm_derive_counter_changes(d, work, arm);
         return;
     }
     if (!did_the_same(d, work, arm))
@@ -302,6 +304,7 @@ void ifm_derive_comparison(struct ifm_derivation *d, const struct ifm_cell_work 
         emit_absent(d, work, arm,
                     ifm_value_absent(ifm_needs_blocks(d->arena, c.n), "measure more blocks (measure.blocks_min)",
                                      (int64_t)c.n, "blocks"));
+        ifm_derive_counter_changes(d, work, arm);
         return;
     }
     const char *word = word_without_marked(d, work, arm, &c);

@@ -205,6 +205,29 @@ static void absent_only_where_asked_for(void **state)
     fx_stop(&fx);
 }
 
+/* Where nothing can be compared, every number of the comparison is there, absent, so that a gate on it says why. */
+static void nothing_to_compare_is_absent(void **state)
+{
+    (void)state;
+    static const char *const metrics[] = {"change_percent",        "speedup",         "mde_percent",
+                                          "change_percent_median", "cliffs_delta",    "hedges_g",
+                                          "intervals_gap_percent", "l2_hit_change_pp"};
+    struct fixture fx;
+    fx_start(&fx);
+    fx.blocks = 3;
+    fx_gate(&fx, "l2_hit_change_pp", "", IFM_GATE_AT_LEAST, 1, false);
+    fx_generate(&fx);
+    fx_end_events(&fx);
+    fx_derive(&fx);
+    for (size_t i = 0; i < 8; i++)
+        fx_expect(&fx, "other", metrics[i], IFM_STATE_ABSENT, i < 7 ? "needs 6 blocks, has 3" : "no instrument");
+    fx.parts[0].has_record = false;
+    fx_derive(&fx);
+    for (size_t i = 0; i < 8; i++)
+        fx_expect(&fx, "other", metrics[i], IFM_STATE_ABSENT, "the run ended before this cell");
+    fx_stop(&fx);
+}
+
 /* One slot that was not read: a part of the sum is no sum. */
 static void a_gap_in_a_column_is_absent(void **state)
 {
@@ -262,6 +285,67 @@ static void a_throttle_event_marks_its_block(void **state)
     jd_stop(&j);
 }
 
+/* A level in place of the clock, `own` for the variant. */
+static void with_level(struct judged *j, char *column, int64_t base, int64_t own)
+{
+    jd_start(j);
+    jd_record(j);
+    struct ifm_record *r = &j->fx.parts[0].record;
+    r->column_names[4] = column;
+    for (size_t k = 0; k < r->n_slots; k++)
+        r->columns[k * r->n_columns + 4] = r->slots[k].arm == 1 ? own : base;
+    jd_judge(j);
+    assert_string_equal(fx_value(&j->fx, "other", "change_percent")->text, "faster"); /* said, and decides nothing */
+}
+
+static void warmth_and_power_are_said(void **state)
+{
+    (void)state;
+    static char temperature[] = "temperature_mc", power[] = "power_mw";
+    struct judged j;
+    with_level(&j, temperature, 50000, 56000);
+    const struct ifm_finding *found = fx_finding(&j.fx, "rule-08", "6.0 K hotter than its baseline");
+    assert_non_null(found);
+    assert_int_equal(found->severity, IFM_SEVERITY_NOTE);
+    assert_non_null(strstr(j.fx.verdict->triage[0].text, "temperature +6.0 K"));
+    jd_stop(&j);
+    with_level(&j, temperature, 50000, 54000);
+    assert_null(fx_finding(&j.fx, "rule-08", "hotter"));
+    jd_stop(&j);
+    with_level(&j, power, 100000, 80000);
+    assert_non_null(fx_finding(&j.fx, "rule-08", "20.0 % less power"));
+    jd_stop(&j);
+    with_level(&j, power, 100000, 95000);
+    assert_null(fx_finding(&j.fx, "rule-08", "less power"));
+    jd_stop(&j);
+}
+
+static void companions_survive_their_file(void **state)
+{
+    (void)state;
+    struct judged j;
+    struct ifm_derived *read = NULL;
+    struct ifm_error error = {0};
+    jd_start(&j);
+    jd_record(&j);
+    jd_judge(&j);
+    assert_int_equal(j.fx.derived->n_companions, 3); /* the scripted columns; steal and clock were not read */
+    const struct ifm_companion *hits = &j.fx.derived->companions[0];
+    assert_string_equal(hits->column, "l2_hits");
+    assert_true(near(hits->own, 650, 1e-9) && near(hits->base, 500, 1e-9) && hits->n == 12);
+    json_t *written = ifm_derived_to_json(j.fx.derived), *again;
+    if (ifm_derived_from_json(written, "derived.json", j.fx.arena, &read, &error) != IFM_OK)
+        fail_msg("%s: %s", error.where, error.message);
+    again = ifm_derived_to_json(read);
+    assert_true(json_equal(written, again));
+    json_decref(again);
+    json_object_del(json_array_get(json_object_get(written, "companions"), 1), "own");
+    assert_int_equal(ifm_derived_from_json(written, "derived.json", j.fx.arena, &read, &error), IFM_INVALID);
+    assert_string_equal(error.where, "derived.json: companions[1]");
+    json_decref(written);
+    jd_stop(&j);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -272,9 +356,12 @@ int main(void)
         cmocka_unit_test(the_gap_has_a_direction),
         cmocka_unit_test(counters_by_hand),
         cmocka_unit_test(absent_only_where_asked_for),
+        cmocka_unit_test(nothing_to_compare_is_absent),
         cmocka_unit_test(a_gap_in_a_column_is_absent),
         cmocka_unit_test(clocks_are_compared_inside_the_blocks),
         cmocka_unit_test(a_throttle_event_marks_its_block),
+        cmocka_unit_test(warmth_and_power_are_said),
+        cmocka_unit_test(companions_survive_their_file),
     };
     return cmocka_run_group_tests_name("derive_compare", tests, NULL, NULL);
 }
