@@ -1,6 +1,7 @@
 # The command, its man page and its completion, all from one binary; and a Debian package of them.
 include(GNUInstallDirs)
 install(TARGETS inferometer RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(FILES ${CMAKE_SOURCE_DIR}/include/inferometer/plugin.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/inferometer)
 
 # Both texts come from the parameter table, so the command writes them itself. Not part of `all`: a sanitizer build
 # need not run.

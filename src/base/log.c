@@ -1,11 +1,11 @@
-/* Messages on standard error. The quiet switch is the process's one piece of presentation state. */
+/* Messages on standard error. Its two switches are the process's only presentation state. */
 #include "base/log.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-static bool quiet;
+static bool quiet, muted;
 
 static void IFM_PRINTF(2, 0) say(const char *prefix, const char *format, va_list arguments)
 {
@@ -19,9 +19,14 @@ void ifm_log_quiet(bool is_quiet)
     quiet = is_quiet;
 }
 
+void ifm_log_mute(bool mute)
+{
+    muted = mute;
+}
+
 void ifm_note(const char *format, ...)
 {
-    if (quiet)
+    if (quiet || muted)
         return;
     va_list arguments;
     va_start(arguments, format);
@@ -31,6 +36,8 @@ void ifm_note(const char *format, ...)
 
 void ifm_warn(const char *format, ...)
 {
+    if (muted)
+        return;
     va_list arguments;
     va_start(arguments, format);
     say("warning: ", format, arguments);

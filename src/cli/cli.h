@@ -47,9 +47,6 @@ IFM_CHECKED enum ifm_status ifm_options_parse(int argc, char **argv, bool wants_
 struct ifm_config *ifm_story_config(void); /* an empty configuration that knows every workload's table */
 IFM_CHECKED enum ifm_status ifm_story_plan(const struct ifm_config *config, struct ifm_arena *arena,
                                            struct ifm_plan **plan, struct ifm_error *error);
-/* Gates that no number of this plan can ever answer are mistakes, found before anything has run (check_gates.c). */
-IFM_CHECKED enum ifm_status ifm_check_gates(const struct ifm_plan *plan, const char *const *places,
-                                            struct ifm_arena *arena, struct ifm_error *error);
 /* A plan that was read back holds the gates, measure settings and seed of its configuration; `where` names its file. */
 IFM_CHECKED enum ifm_status ifm_story_check_plan(const char *where, const struct ifm_config *config,
                                                  const struct ifm_plan *plan, struct ifm_error *error);

@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 
 #include "base/file.h"
+#include "cli/plugins.h"
 #include "sample/manifest.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -98,8 +99,13 @@ enum ifm_status ifm_cmd_judge(int argc, char **argv, struct ifm_error *error)
 }
 
 /* The lock resolves to itself, and its gates, settings and seed are the plan's: neither file can be edited alone. */
-static enum ifm_status verify_lock(const char *dir, const struct ifm_plan *plan, struct ifm_error *error)
+static enum ifm_status verify_lock(const char *dir, const struct ifm_plan *plan, const json_t *lock,
+                                   const char *missing, struct ifm_error *error)
 {
+    if (missing != NULL) { /* what can be seen without its tables */
+        enum ifm_status intact = ifm_config_lock_intact(lock, "config.lock.json", error);
+        return intact == IFM_USAGE ? error->code = IFM_INVALID : intact;
+    }
     struct ifm_config *config = ifm_story_config();
     struct ifm_arena *arena = ifm_arena_create();
     enum ifm_status status = ifm_config_file(config, ifm_path_join(arena, dir, "config.lock.json"), error);
@@ -124,14 +130,20 @@ enum ifm_status ifm_cmd_verify(int argc, char **argv, struct ifm_error *error)
     IFM_TRY(ifm_manifest_check(options.dir, error));
     struct ifm_folder folder;
     enum ifm_status status = ifm_folder_open(options.dir, &folder, error);
+    const char *missing = ifm_plugins_missing(folder.lock);
     if (status == IFM_OK)
-        status = verify_lock(options.dir, folder.plan, error);
+        status = verify_lock(options.dir, folder.plan, folder.lock, missing, error);
     if (status == IFM_OK)
         status = ifm_publish_verify(&folder.publication, error);
     if (status == IFM_OK)
         printf("verified: every hash fits, and all %zu numbers follow from the record\n"
                "(hashes show integrity, not authorship)\n",
                folder.derived->n_numbers);
+    if (status == IFM_OK && missing != NULL)
+        printf(
+            "(the configuration was not resolved again: the workload '%s' is of a plugin, and --plugin does not load "
+            "it)\n",
+            missing);
     ifm_folder_close(&folder);
     return status;
 }

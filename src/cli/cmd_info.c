@@ -130,6 +130,7 @@ enum ifm_status ifm_cmd_workloads(int argc, char **argv, struct ifm_error *error
         printf("%s\n", ifm_workloads[i]->name);
         print_field("purpose", ifm_workloads[i]->purpose);
         print_field("timed", ifm_workloads[i]->timed_region);
+        print_field("plugin", ifm_workloads[i]->plugin == NULL ? NULL : ifm_workloads[i]->plugin->file);
         print_field("flags", ifm_workloads[i]->params->n == 0 ? "none of its own" : "");
         for (size_t r = 0; r < ifm_workloads[i]->params->n; r++) {
             const struct ifm_param *row = &ifm_workloads[i]->params->rows[r];

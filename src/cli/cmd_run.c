@@ -3,8 +3,12 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "cli/plugins.h"
 #include "model/plan_json.h"
+#include "sample/journal.h"
 #include "sample/manifest.h"
+#include "sample/record.h"
+#include "workload/session.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -39,6 +43,33 @@ static enum ifm_status retire_manifest(const char *dir, struct ifm_arena *arena,
                                         strerror(errno));
 }
 
+/* A session's windows are its caller's: nothing can go on with it. But what a kill in the middle of a write has torn
+ * off is cut, so that its whole blocks can be derived. */
+static enum ifm_status refuse_session(const char *dir, const struct ifm_plan *plan, struct ifm_error *error)
+{
+    const struct ifm_cell *cell = &plan->cells[0];
+    struct ifm_journal *journal;
+    struct ifm_recorder *recorder;
+    uint32_t next_block;
+    int64_t end_ns;
+    if (ifm_session_refuse(plan, dir, error) == IFM_OK)
+        return IFM_OK;
+    struct ifm_error refusal = *error;
+    if (plan->n_cells != 1 || cell->n_passes == 0) /* an edited plan: there is no record to cut */
+        return error->code;
+    IFM_TRY(ifm_journal_open(dir, &journal, error)); /* and with it the lock: a session may be at work */
+    enum ifm_status status =
+        ifm_recorder_resume(dir, cell->index, cell->passes[0].name, cell->passes[0].columns, cell->passes[0].n_columns,
+                            2 * cell->n_arms, &recorder, &next_block, &end_ns, error);
+    if (status == IFM_OK)
+        ifm_recorder_close(recorder);
+    ifm_journal_close(journal);
+    IFM_TRY(status);
+    *error = refusal;
+    ifm_error_hint(error, "`inferometer derive %s` shows its whole blocks; to go on, measure again", dir);
+    return error->code;
+}
+
 /* The same story from the second stage on: configuration and plan are read back, not made. */
 static enum ifm_status resume(const struct ifm_options *options, struct ifm_config *config, struct ifm_arena *arena,
                               struct ifm_error *error)
@@ -65,6 +96,7 @@ static enum ifm_status resume(const struct ifm_options *options, struct ifm_conf
     if (strcmp(plan->config_hash, ifm_config_study(config)->config_hash) != 0)
         return ifm_fail(error, IFM_INVALID, dir, "measure again into a new folder",
                         "plan.json and config.lock.json belong to different configurations");
+    IFM_TRY(refuse_session(dir, plan, error));
     IFM_TRY(retire_manifest(dir, arena, error));
     IFM_TRY(ifm_story_measure(dir, config, plan, true, options->quiet, error));
     IFM_TRY(ifm_story_finish(dir, options, &judged, error));
@@ -86,8 +118,12 @@ enum ifm_status ifm_cmd_run(int argc, char **argv, struct ifm_error *error)
     struct ifm_config *config = ifm_story_config();
     const struct ifm_workload *quick = ifm_workload_find(argv[0]);
     struct ifm_options options = {.workload = quick == NULL ? NULL : quick->name};
-    enum ifm_status status = IFM_OK;
-    status = ifm_options_parse(argc, argv, false, config, &options, error);
+    enum ifm_status status = ifm_options_parse(argc, argv, false, config, &options, error);
+    if (status == IFM_OK && options.resume != NULL && options.changes == NULL) { /* with the tables of its plugins */
+        status = ifm_plugins_of_folder(options.resume, error);
+        ifm_config_destroy(config);
+        config = ifm_story_config();
+    }
     if (status == IFM_OK && quick != NULL && options.resume == NULL) {
         char assignment[64];
         snprintf(assignment, sizeof assignment, "workload=%s", quick->name);
@@ -103,13 +139,14 @@ enum ifm_status ifm_cmd_run(int argc, char **argv, struct ifm_error *error)
 
 enum ifm_status ifm_cmd_rerun(int argc, char **argv, struct ifm_error *error)
 {
-    struct ifm_config *config = ifm_story_config();
+    struct ifm_config *config = NULL;
     struct ifm_arena *arena = ifm_arena_create();
     struct ifm_options options = {0};
     enum ifm_status status = ifm_options_parse(argc, argv, true, NULL, &options, error);
     if (status == IFM_OK && options.help)
         status = ifm_cmd_help(2, (char *[]){(char *)"help", argv[0], NULL}, error);
-    else if (status == IFM_OK) {
+    else if (status == IFM_OK && (status = ifm_plugins_of_folder(options.dir, error)) == IFM_OK) {
+        config = ifm_story_config();
         status = ifm_config_file(config, ifm_path_join(arena, options.dir, "config.lock.json"), error);
         if (status == IFM_OK)
             status = run(&options, config, error);

@@ -6,11 +6,18 @@
 #define FORMATS "table|md|csv|json|jsonl"
 static const struct ifm_option help_option = {"help", 'h', NULL, NULL, "print this help"};
 
+#define PLUGIN_OPTION                                                                                                  \
+    {                                                                                                                  \
+        "plugin", '\0', "FILE", NULL, "load a workload from a shared object; may be given often"                       \
+    }
+static const struct ifm_option plugin_options[] = {PLUGIN_OPTION, {"help", 'h', NULL, NULL, "print this help"}};
+
 static const struct ifm_option run_options[] = {
     {"config", 'c', "FILE", NULL, "a YAML study, or the config.lock.json of a run"},
     {"override", '\0', "PATH=VALUE", NULL, "set one parameter; may be given often; VALUE may be a list"},
     {"out", '\0', "DIR", NULL, "the run folder, which must be new or empty (default: below runs/)"},
     {"resume", '\0', "DIR", NULL, "go on with an interrupted run"},
+    PLUGIN_OPTION,
     {"dry-run", '\0', NULL, NULL, "print the plan and a time estimate; record nothing"},
     {"format", '\0', "FORMAT", FORMATS, "how results are printed"},
     {"quiet", '\0', NULL, NULL, "no progress and no notes"},
@@ -20,6 +27,7 @@ enum { RUN_OPTIONS = sizeof run_options / sizeof *run_options };
 
 static const struct ifm_option rerun_options[] = {
     {"out", '\0', "DIR", NULL, "the new run folder (default: below runs/)"},
+    PLUGIN_OPTION,
     {"format", '\0', "FORMAT", FORMATS, "how results are printed"},
     {"quiet", '\0', NULL, NULL, "no progress and no notes"},
     {"help", 'h', NULL, NULL, "print this help"},
@@ -39,22 +47,22 @@ const struct ifm_verb ifm_verbs[] = {
      true, ifm_cmd_run},
     {"null", "[OPTIONS]", "measure the lab itself with a step that does nothing", run_options, RUN_OPTIONS, true,
      ifm_cmd_run},
-    {"rerun", "DIR [OPTIONS]", "measure again with the exact configuration of a run folder", rerun_options, 4, false,
+    {"rerun", "DIR [OPTIONS]", "measure again with the exact configuration of a run folder", rerun_options, 5, false,
      ifm_cmd_rerun},
     {"derive", "DIR", "recompute every number of a run folder from its raw record", folder_options, 2, false,
      ifm_cmd_derive},
     {"judge", "DIR", "recompute the verdict of a run folder and exit with it", folder_options, 2, false, ifm_cmd_judge},
     {"report", "DIR", "write the report of a run folder again", folder_options, 2, false, ifm_cmd_report},
-    {"verify", "DIR", "check every hash of a run folder and recompute every number", &help_option, 1, false,
+    {"verify", "DIR", "check every hash of a run folder and recompute every number", plugin_options, 2, false,
      ifm_cmd_verify},
     {"explain", "[METRIC]", "print a metric's definition, formula and limits", &help_option, 1, false, ifm_cmd_explain},
     {"doctor", "", "print what this machine can and cannot measure, and what would help", &help_option, 1, false,
      ifm_cmd_doctor},
-    {"workloads", "", "list what can be measured", &help_option, 1, false, ifm_cmd_workloads},
-    {"help", "[COMMAND]", "print help", NULL, 0, false, ifm_cmd_help},
+    {"workloads", "", "list what can be measured", plugin_options, 2, false, ifm_cmd_workloads},
+    {"help", "[COMMAND]", "print help", plugin_options, 1, false, ifm_cmd_help},
     {"man", "", "print the manual page", NULL, 0, false, ifm_cmd_man},
     {"completion", "bash|zsh|fish", "print a shell completion script", NULL, 0, false, ifm_cmd_completion},
-    {"schema", "[--markdown]", "print the JSON Schema of the configuration", NULL, 0, false, ifm_cmd_schema},
+    {"schema", "[--markdown]", "print the JSON Schema of the configuration", plugin_options, 1, false, ifm_cmd_schema},
     {"version", "", "print the version", NULL, 0, false, ifm_cmd_version},
     {NULL, NULL, NULL, NULL, 0, false, NULL},
 };
@@ -85,13 +93,21 @@ struct ifm_program *ifm_cli_program(struct ifm_arena *arena)
 {
     enum { VERBS = sizeof ifm_verbs / sizeof *ifm_verbs - 1 };
     struct ifm_program *program = IFM_ARENA_NEW(arena, struct ifm_program);
-    struct ifm_command *commands = IFM_ARENA_ARRAY(arena, struct ifm_command, VERBS);
+    struct ifm_command *commands = IFM_ARENA_ARRAY(arena, struct ifm_command, VERBS + IFM_WORKLOADS_MOST);
+    size_t n = VERBS;
     for (size_t i = 0; i < VERBS; i++) {
         const struct ifm_verb *verb = &ifm_verbs[i];
         commands[i] =
             (struct ifm_command){verb->name, verb->synopsis, verb->help, verb->options, verb->n_options, NULL};
         if (verb->measures)
             commands[i].sections = sections_of(verb->name, false, arena);
+    }
+    for (size_t i = 0; ifm_workloads[i] != NULL; i++) { /* quick forms of plugins */
+        const struct ifm_workload *workload = ifm_workloads[i];
+        if (workload->plugin != NULL)
+            commands[n++] = (struct ifm_command){
+                workload->name, "[OPTIONS]", ifm_arena_printf(arena, "measure %s", workload->purpose),
+                run_options,    RUN_OPTIONS, sections_of(workload->name, false, arena)};
     }
     *program = (struct ifm_program){
         .name = "inferometer",
@@ -102,7 +118,7 @@ struct ifm_program *ifm_cli_program(struct ifm_arena *arena)
                  "the same minutes, decides whether a change is an improvement, and refuses to print a number that it "
                  "cannot defend. A run leaves a folder from which every published number can be recomputed.",
         .commands = commands,
-        .n_commands = VERBS,
+        .n_commands = n,
         .sections = sections_of("", true, arena),
     };
     return program;

@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "cli/invocation.h"
+#include "cli/plugins.h"
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,6 +34,8 @@ static enum ifm_status dispatch(int argc, char **argv, struct ifm_error *error)
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
         name = "help";
     const struct ifm_verb *verb = ifm_verb_find(name);
+    if (verb == NULL && ifm_workload_find(name) != NULL) /* of a plugin */
+        return ifm_cmd_run(argc - 1, argv + 1, error);
     if (verb != NULL && argc < 2)
         return verb->main(1, (char *[]){(char *)"help", NULL}, error);
     if (verb != NULL && argc == 3 && (strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0))
@@ -42,12 +45,26 @@ static enum ifm_status dispatch(int argc, char **argv, struct ifm_error *error)
     return unknown_command(name, error);
 }
 
+/* Plugins first: they bring commands and flags. The words are copied, because those of plugins are taken out. */
+static enum ifm_status start(int argc, char **argv, struct ifm_error *error)
+{
+    char **words = calloc((size_t)argc + 1, sizeof *words);
+    if (words == NULL)
+        return ifm_fail(error, IFM_INTERNAL, "", "", "out of memory: %d arguments", argc);
+    memcpy(words, argv, (size_t)argc * sizeof *words);
+    enum ifm_status status = ifm_plugins_take(&argc, words, error);
+    if (status == IFM_OK)
+        status = dispatch(argc, words, error);
+    free(words);
+    return status;
+}
+
 int main(int argc, char **argv)
 {
     struct ifm_error error = {0};
     setlocale(LC_CTYPE, "C.UTF-8"); /* tables are UTF-8; numbers keep their point */
     ifm_invocation = (struct ifm_invocation){argc, argv};
-    enum ifm_status status = dispatch(argc, argv, &error);
+    enum ifm_status status = start(argc, argv, &error);
     /* A rejected measurement is an answer, not an error: only a filled message is printed. */
     if (status != IFM_OK && error.message[0] != '\0')
         ifm_error_print(&error);

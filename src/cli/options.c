@@ -13,8 +13,8 @@ struct own_flag {
     bool takes_value;
 };
 static const struct own_flag own_flags[] = {
-    {"config", true}, {"override", true}, {"out", true},    {"resume", true},
-    {"format", true}, {"dry-run", false}, {"quiet", false}, {"help", false},
+    {"config", true},   {"override", true}, {"out", true},   {"resume", true}, {"format", true},
+    {"dry-run", false}, {"quiet", false},   {"help", false}, {"plugin", true},
 };
 enum { OWN_FLAGS = sizeof own_flags / sizeof *own_flags };
 
@@ -49,7 +49,7 @@ static enum ifm_status apply_own(const char *name, const char *value, struct ifm
         return parse_format(value, &options->format, error);
     else if (strcmp(name, "out") == 0)
         options->out = value;
-    else if (config == NULL)
+    else if (config == NULL || strcmp(name, "plugin") == 0) /* where plugins are taken, cli/plugins.c took them */
         return ifm_fail(error, IFM_USAGE, "", "the run folder says what was measured",
                         "--%s does not belong to this command", name);
     else if (strcmp(name, "dry-run") == 0)

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "cli/invocation.h"
+#include "cli/plugins.h"
 #include "device/fake.h"
 #include "host/host.h"
 #include "instrument/instrument.h"
@@ -20,11 +21,11 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST_WORKLOADS = 32, MOST_INSTRUMENTS = 32, MOST_ISAS = 8 };
+enum { MOST_INSTRUMENTS = 32, MOST_ISAS = 8 };
 
 struct ifm_config *ifm_story_config(void)
 {
-    static const struct ifm_section *sections[MOST_WORKLOADS + 1];
+    static const struct ifm_section *sections[IFM_WORKLOADS_MOST + 1];
     for (size_t i = 0; ifm_workloads[i] != NULL; i++)
         sections[i] = ifm_workloads[i]->params;
     return ifm_config_create(sections);
@@ -89,7 +90,7 @@ enum ifm_status ifm_story_plan(const struct ifm_config *config, struct ifm_arena
                                struct ifm_error *error)
 {
     const struct ifm_study *study = ifm_config_study(config);
-    struct ifm_workload_entry *workloads = IFM_ARENA_ARRAY(arena, struct ifm_workload_entry, MOST_WORKLOADS);
+    struct ifm_workload_entry *workloads = IFM_ARENA_ARRAY(arena, struct ifm_workload_entry, IFM_WORKLOADS_MOST);
     struct ifm_instrument_entry *instruments = IFM_ARENA_ARRAY(arena, struct ifm_instrument_entry, MOST_INSTRUMENTS);
     struct ifm_catalog catalog = {.workloads = workloads,
                                   .n_workloads = list_workloads(workloads),
@@ -168,12 +169,14 @@ enum ifm_status ifm_story_folder(const char *dir, const struct ifm_config *confi
     struct ifm_arena *arena = ifm_arena_create();
     enum ifm_status status = ifm_dir_create_fresh(dir, error);
     if (status == IFM_OK)
-        status = write_json_new(arena, dir, "config.lock.json", ifm_config_lock_json(config), error);
+        status = write_json_new(arena, dir, "config.lock.json",
+                                ifm_plugins_into_lock(ifm_config_lock_json(config), config), error);
     if (status == IFM_OK)
         status = write_json_new(arena, dir, "plan.json", ifm_plan_to_json(plan), error);
     if (status == IFM_OK)
-        status = write_json_new(arena, dir, "private.json", ifm_host_private(ifm_invocation.argc, ifm_invocation.argv),
-                                error);
+        status = write_json_new(
+            arena, dir, "private.json",
+            ifm_plugins_into_private(ifm_host_private(ifm_invocation.argc, ifm_invocation.argv), config), error);
     if (status == IFM_OK)
         status = ifm_dir_create(ifm_path_join(arena, dir, "samples"), error);
     ifm_arena_destroy(arena);

@@ -82,6 +82,17 @@ static enum ifm_status bind_row(struct binding *binding, const struct ifm_node *
     return ifm_slot_set(source->config, slot, IFM_RANK_FILE, values, n, error);
 }
 
+static enum ifm_status check_plugins(const struct ifm_source *source, const struct ifm_node *node,
+                                     struct ifm_error *error)
+{
+    struct ifm_raw path;
+    if (node->kind != IFM_NODE_SEQUENCE)
+        return ifm_node_scalar(source, node, "plugin", &path, error);
+    for (const struct ifm_node *item = node->first; item != NULL; item = item->next)
+        IFM_TRY(ifm_node_scalar(source, item, "plugin", &path, error));
+    return IFM_OK;
+}
+
 /* Recursion is bounded: the tree has at most 16 levels. */
 static enum ifm_status bind_mapping(struct binding *binding, const struct ifm_node *mapping, const char *prefix,
                                     struct ifm_error *error)
@@ -93,6 +104,11 @@ static enum ifm_status bind_mapping(struct binding *binding, const struct ifm_no
         struct ifm_slot *slot = ifm_config_find(config, path);
         bool arms = strcmp(path, "arms") == 0, gates = strcmp(path, "gates") == 0;
         bool section = ifm_config_is_section(config, path);
+        if (slot == NULL && strcmp(path, "plugin") == 0) { /* loaded already: tables come first */
+            IFM_TRY(note_key(binding, node, path, error));
+            IFM_TRY(check_plugins(source, node, error));
+            continue;
+        }
         if (slot == NULL && !arms && !gates && !section)
             return ifm_config_unknown_key(config, path, ifm_node_key_where(source, node), error);
         IFM_TRY(note_key(binding, node, path, error));

@@ -44,6 +44,10 @@ IFM_CHECKED enum ifm_status ifm_config_yaml(struct ifm_config *config, const cha
                                             struct ifm_error *error);
 IFM_CHECKED enum ifm_status ifm_config_lock(struct ifm_config *config, const char *data, size_t size, const char *where,
                                             struct ifm_error *error);
+/* The paths that the key `plugin` of a YAML file names, relative to the folder of the file; none where the file cannot
+ * be read as such, which ifm_config_file then says. Plugins are loaded before there is a configuration to read it into.
+ */
+struct ifm_list ifm_config_plugins(const char *path, struct ifm_arena *arena);
 /* "path=value"; a value may be a list "512,1024" where the row is sweepable. */
 IFM_CHECKED enum ifm_status ifm_config_override(struct ifm_config *config, const char *assignment,
                                                 struct ifm_error *error);
@@ -66,5 +70,7 @@ const struct ifm_device_config *ifm_config_device(const struct ifm_config *confi
 /* config.lock.json (new reference): {"schema", "parameters": {every path: value or list}, "arms", "gates", "hash"}.
  * The hash is the SHA-256 of {"parameters", "arms", "gates"} in compact form. */
 json_t *ifm_config_lock_json(const struct ifm_config *config);
+/* A lock file's members are the known ones, "plugins" may be missing, and its hash fits its contents. */
+IFM_CHECKED enum ifm_status ifm_config_lock_intact(const json_t *lock, const char *where, struct ifm_error *error);
 
 #endif

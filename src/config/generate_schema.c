@@ -127,6 +127,14 @@ static void add_row(json_t *properties, const struct ifm_section *section, const
     json_object_set_new(properties, row->path, json_pack("{s:s}", "$ref", reference));
 }
 
+/* Not a row: it says which tables there are. */
+static json_t *plugin_schema(void)
+{
+    return json_pack("{s:[{s:s, s:i}, {s:s, s:i, s:{s:s, s:i}}], s:s}", "anyOf", "type", "string", "minLength", 1,
+                     "type", "array", "minItems", 1, "items", "type", "string", "minLength", 1, "description",
+                     "Shared objects that bring workloads of their own, relative to this file");
+}
+
 /* `arms` or `gates`: a list of records. */
 static json_t *records(const struct ifm_section *section, int most, struct ifm_arena *arena)
 {
@@ -161,6 +169,7 @@ void ifm_generate_schema(const struct ifm_section *const *sections, struct ifm_t
             add_row(properties, sections[i], row, row_schema(row, one, arena), arena);
         }
     }
+    json_object_set_new(properties, "plugin", plugin_schema());
     json_object_set_new(properties, "arms", records(&ifm_section_arm, IFM_CONFIG_ARMS_MAX, arena));
     json_object_set_new(properties, "gates", records(&ifm_section_gate, IFM_CONFIG_GATES_MAX, arena));
     json_t *schema =

@@ -156,6 +156,7 @@ static enum ifm_status check_members(const json_t *lock, const char *where, stru
                    {"gates", JSON_ARRAY, "an array"},
                    {"hash", JSON_STRING, "a string"}};
     enum { N = sizeof members / sizeof *members };
+    const json_t *plugins = json_object_get(lock, "plugins");
     char shown[72];
     const char *key;
     json_t *value;
@@ -174,10 +175,12 @@ static enum ifm_status check_members(const json_t *lock, const char *where, stru
         size_t i = 0;
         while (i < N && strcmp(members[i].name, key) != 0)
             i++;
-        if (i == N)
+        if (i == N && value != plugins)
             return ifm_fail(error, IFM_USAGE, where, edited_hint, "edited lock: unknown key '%s'",
                             ifm_param_shown(key, shown));
     }
+    if (plugins != NULL && !json_is_array(plugins))
+        return ifm_fail(error, IFM_USAGE, where, edited_hint, "edited lock: \"plugins\" is not an array");
     json_int_t schema = json_integer_value(json_object_get(lock, "schema"));
     if (schema != IFM_LOCK_SCHEMA)
         return ifm_fail(error, IFM_USAGE, where, "use the version of inferometer that wrote it",
@@ -233,11 +236,40 @@ static enum ifm_status check_round_trip(const struct ifm_config *config, const s
     return status;
 }
 
+enum ifm_status ifm_config_lock_intact(const json_t *lock, const char *where, struct ifm_error *error)
+{
+    IFM_TRY(check_members(lock, where, error));
+    return check_hash(lock, where, error);
+}
+
+/* Plugins are loaded before there is a configuration: here they only can be missing. Another build of the same plugin
+ * is welcome: the new lock names it. */
+static enum ifm_status check_plugins(const struct ifm_config *config, const json_t *plugins, const char *where,
+                                     struct ifm_error *error)
+{
+    for (size_t i = 0; i < json_array_size(plugins); i++) {
+        char shown[72], file[72];
+        const char *name = json_string_value(json_object_get(json_array_get(plugins, i), "name"));
+        const char *base = json_string_value(json_object_get(json_array_get(plugins, i), "file"));
+        if (name == NULL || base == NULL)
+            return ifm_fail(error, IFM_USAGE, where, edited_hint, "edited lock: plugins[%zu] has no name or no file",
+                            i);
+        size_t w = 0;
+        while (config->workloads[w] != NULL && strcmp(config->workloads[w]->name, name) != 0)
+            w++;
+        if (config->workloads[w] == NULL)
+            return ifm_fail(error, IFM_USAGE, where, "load it: --plugin PATH",
+                            "the workload '%s' is of the plugin %s, which is not loaded", ifm_param_shown(name, shown),
+                            ifm_param_shown(base, file));
+    }
+    return IFM_OK;
+}
+
 static enum ifm_status bind_lock(struct ifm_config *config, const json_t *lock, const char *where,
                                  struct ifm_error *error)
 {
-    IFM_TRY(check_members(lock, where, error));
-    IFM_TRY(check_hash(lock, where, error));
+    IFM_TRY(ifm_config_lock_intact(lock, where, error));
+    IFM_TRY(check_plugins(config, json_object_get(lock, "plugins"), where, error));
     struct ifm_node *root = json_to_node(json_object_get(lock, "parameters"), NULL, 1, config->arena);
     struct ifm_node *arms = json_to_node(json_object_get(lock, "arms"), "arms", 2, config->arena);
     struct ifm_node *gates = json_to_node(json_object_get(lock, "gates"), "gates", 2, config->arena);

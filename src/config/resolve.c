@@ -111,8 +111,8 @@ static enum ifm_status check_workloads(struct ifm_config *config, struct ifm_err
         if (j < known.n)
             continue;
         const char *nearest = ifm_nearest(chosen->items[i], known.items, known.n);
-        ifm_fail(error, IFM_USAGE, where, "", "unknown workload '%s'; known: %s",
-                 ifm_param_shown(chosen->items[i], shown), sentence);
+        ifm_fail(error, IFM_USAGE, where, "a workload of your own is loaded with --plugin FILE.so",
+                 "unknown workload '%s'; known: %s", ifm_param_shown(chosen->items[i], shown), sentence);
         if (nearest != NULL)
             ifm_error_hint(error, "did you mean '%s'?", nearest);
         return IFM_USAGE;

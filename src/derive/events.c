@@ -58,6 +58,12 @@ static bool names_a_cell(const struct ifm_plan *plan, const char *name)
     return false;
 }
 
+const char *ifm_derive_remedy(const struct ifm_plan *plan)
+{
+    bool session = plan->n_cells > 0 && strcmp(plan->cells[0].workload, "session") == 0;
+    return session ? "its caller's code can only be measured again" : "`run --resume` goes on";
+}
+
 /* Why the cell has no record, from the last word that the journal has on it. */
 static void explain_missing(struct ifm_derivation *d, struct ifm_cell_work *work)
 {
@@ -81,7 +87,7 @@ static void explain_missing(struct ifm_derivation *d, struct ifm_cell_work *work
         ifm_derive_find_fault(d, IFM_SEVERITY_INVALID, "rule-01", work->cell->name, "",
                               "the journal says that the cell is done, but its record is missing");
     else if (last[0] == '\0')
-        work->missing = "the run ended before this cell (run --resume goes on)";
+        work->missing = ifm_arena_printf(d->arena, "the run ended before this cell (%s)", ifm_derive_remedy(d->plan));
 }
 
 enum ifm_status ifm_derive_events(struct ifm_derivation *d, struct ifm_cell_work *work, struct ifm_error *error)

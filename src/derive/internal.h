@@ -49,6 +49,9 @@ enum ifm_metric_id {
     IFM_M_BLOCKS_MARKED,
     IFM_M_WARMUP_SAMPLES,
     IFM_M_INNER_STEPS,
+    IFM_M_MODES,
+    IFM_M_CHANGE_POINTS,
+    IFM_M_STEADY_FROM,
     IFM_M_READ_RATE,
     IFM_M_WRITE_RATE,
     IFM_M_BANDWIDTH,
@@ -171,6 +174,8 @@ IFM_CHECKED enum ifm_status ifm_derive_events(struct ifm_derivation *d, struct i
                                               struct ifm_error *error);
 /* The last event of `stage` about `arm` (NULL = about the cell); NULL when there is none. */
 const json_t *ifm_derive_event(const struct ifm_cell_work *work, const char *stage, const char *arm);
+/* What is to be done about a run that did not finish: no command can go on with a session. */
+const char *ifm_derive_remedy(const struct ifm_plan *plan);
 /* A check event, checked field by field. */
 struct ifm_check_fact {
     bool done, finite;
@@ -217,6 +222,7 @@ struct ifm_value ifm_derive_step_value(struct ifm_derivation *d, const struct if
                                        const struct ifm_arm_work *arm);
 void ifm_derive_step(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm);
 void ifm_derive_latency(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm);
+void ifm_derive_shape(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm);
 IFM_CHECKED enum ifm_status ifm_derive_facts_of_arm(struct ifm_derivation *d, const struct ifm_cell_work *work,
                                                     const struct ifm_arm_work *arm, struct ifm_error *error);
 void ifm_derive_cell_ceilings(struct ifm_derivation *d, const struct ifm_cell_work *work);

@@ -51,8 +51,8 @@ static void check_identity(struct ifm_derivation *d)
     if (starts == 0)
         refuse_run(d, "the journal has no start of the run: nothing says which configuration was measured");
     if (starts > 0 && ends == 0)
-        ifm_derive_find_fault(d, IFM_SEVERITY_WARNING, "", "", "", "the run %s; `run --resume` goes on",
-                              interruptions > 0 ? "was interrupted" : "did not finish");
+        ifm_derive_find_fault(d, IFM_SEVERITY_WARNING, "", "", "", "the run %s; %s",
+                              interruptions > 0 ? "was interrupted" : "did not finish", ifm_derive_remedy(d->plan));
 }
 
 /* A resumed run pools its blocks with those from before: they must come from one machine and one build. */

@@ -49,6 +49,10 @@ struct ifm_verdict {
 
 IFM_CHECKED enum ifm_status ifm_judge(const struct ifm_plan *plan, const struct ifm_derived *derived,
                                       struct ifm_arena *arena, struct ifm_verdict **out, struct ifm_error *error);
+/* Gates that no number of this plan can ever answer are mistakes, found before anything has run (check_gates.c);
+ * `places` says where each gate was written. */
+IFM_CHECKED enum ifm_status ifm_check_gates(const struct ifm_plan *plan, const char *const *places,
+                                            struct ifm_arena *arena, struct ifm_error *error);
 json_t *ifm_verdict_to_json(const struct ifm_verdict *verdict, const struct ifm_derived *derived); /* verdict.json */
 bool ifm_judge_has_classes(const char *table);
 const char *ifm_outcome_name(enum ifm_outcome outcome);

@@ -40,7 +40,7 @@ static void read_fake(void *context, int64_t *columns)
     ifm_fake_columns(context, columns);
 }
 
-static enum ifm_status open_instruments(struct ifm_cell_run *cell, struct ifm_error *error)
+enum ifm_status ifm_cell_open_instruments(struct ifm_cell_run *cell, struct ifm_error *error)
 {
     size_t column = 0;
     cell->instruments = allocate(cell->pass->n_instruments, sizeof *cell->instruments);
@@ -134,7 +134,7 @@ enum ifm_status ifm_cell_open(const struct ifm_cell *plan, struct ifm_device *de
     if (status == IFM_OK)
         status = ifm_cell_check(out, "before", error);
     if (status == IFM_OK)
-        status = open_instruments(out, error);
+        status = ifm_cell_open_instruments(out, error);
     if (status != IFM_OK)
         ifm_cell_close(out);
     return status;
@@ -182,8 +182,7 @@ static double rough_step_ns(struct ifm_cell_run *cell, struct ifm_arm_run *arm)
     return best > 0 ? best : 0.1;
 }
 
-/* Mean time from one clock reading to the next, and the smallest step that the clock takes. */
-static double read_clock(struct ifm_device *device, double *tick_ns)
+double ifm_cell_read_clock(struct ifm_device *device, double *tick_ns)
 {
     enum { READS = 1000 };
     struct ifm_instant start = device->ops->mark(device), last = start;
@@ -293,27 +292,13 @@ static enum ifm_status take_over(struct ifm_cell_run *cell, const json_t *events
     return IFM_OK;
 }
 
-enum ifm_status ifm_cell_calibrate(struct ifm_cell_run *cell, const json_t *events, struct ifm_error *error)
+enum ifm_status ifm_cell_choose(struct ifm_cell_run *cell, double clock_ns, struct ifm_error *error)
 {
-    bool taken;
-    double clock_ns = read_clock(cell->device, &cell->tick_ns);
-    if (cell->plan->measure.cache == IFM_CACHE_COLD) /* the first flush maps its buffer: not under the clock */
-        IFM_TRY(cell->device->ops->flush(cell->device, error));
-    IFM_TRY(take_over(cell, events, &taken, error));
-    if (taken) {
-        allocate_block(cell);
-        return IFM_OK;
-    }
     uint32_t samples = UINT32_MAX;
     for (size_t i = 0; i < cell->plan->n_arms; i++) {
-        struct ifm_arm_run *arm = &cell->arms[i];
-        if (arm->plan->gaps)
-            IFM_TRY(step_apart(arm, cell->device, &arm->step_ns, error));
-        else
-            arm->step_ns = rough_step_ns(cell, arm);
-        choose_counts(arm, &cell->plan->measure, clock_ns);
-        if (arm->samples < samples)
-            samples = arm->samples;
+        choose_counts(&cell->arms[i], &cell->plan->measure, clock_ns);
+        if (cell->arms[i].samples < samples)
+            samples = cell->arms[i].samples;
     }
     for (size_t i = 0; i < cell->plan->n_arms; i++) {
         struct ifm_arm_run *arm = &cell->arms[i];
@@ -327,4 +312,25 @@ enum ifm_status ifm_cell_calibrate(struct ifm_cell_run *cell, const json_t *even
     }
     allocate_block(cell);
     return IFM_OK;
+}
+
+enum ifm_status ifm_cell_calibrate(struct ifm_cell_run *cell, const json_t *events, struct ifm_error *error)
+{
+    bool taken;
+    double clock_ns = ifm_cell_read_clock(cell->device, &cell->tick_ns);
+    if (cell->plan->measure.cache == IFM_CACHE_COLD) /* the first flush maps its buffer: not under the clock */
+        IFM_TRY(cell->device->ops->flush(cell->device, error));
+    IFM_TRY(take_over(cell, events, &taken, error));
+    if (taken) {
+        allocate_block(cell);
+        return IFM_OK;
+    }
+    for (size_t i = 0; i < cell->plan->n_arms; i++) {
+        struct ifm_arm_run *arm = &cell->arms[i];
+        if (arm->plan->gaps)
+            IFM_TRY(step_apart(arm, cell->device, &arm->step_ns, error));
+        else
+            arm->step_ns = rough_step_ns(cell, arm);
+    }
+    return ifm_cell_choose(cell, clock_ns, error);
 }

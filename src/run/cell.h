@@ -48,6 +48,13 @@ struct ifm_cell_run {
 IFM_CHECKED enum ifm_status ifm_cell_open(const struct ifm_cell *plan, struct ifm_device *device,
                                           struct ifm_session *session, struct ifm_cell_run *out,
                                           struct ifm_error *error);
+/* The parts of opening and calibrating a cell that a session, whose windows are its caller's, needs by themselves.
+ * Open the instruments of the cell's pass; a column that cannot be read here becomes a fact. */
+IFM_CHECKED enum ifm_status ifm_cell_open_instruments(struct ifm_cell_run *cell, struct ifm_error *error);
+/* Mean time from one clock reading to the next, and the smallest step that the clock takes. */
+double ifm_cell_read_clock(struct ifm_device *device, double *tick_ns);
+/* Inner steps and samples per slot of every arm from its step_ns, as facts; allocates the block. */
+IFM_CHECKED enum ifm_status ifm_cell_choose(struct ifm_cell_run *cell, double clock_ns, struct ifm_error *error);
 /* Choose inner steps and samples per slot of every arm; allocates the block. Under IFM_STOP_REPEATS the samples of a
  * slot divide the repeats. `events` is the journal of the interrupted run that is resumed (its counts are taken over),
  * or NULL. */

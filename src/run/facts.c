@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "host/host.h"
+#include "workload/workload.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -59,6 +60,27 @@ enum ifm_status ifm_fact_locks(struct ifm_session *session, const char *when, bo
         return ifm_fact_new(session, "locks", true, json_pack("{s:s, s:o}", "when", when, "knobs", knobs), error);
     json_decref(knobs);
     return status;
+}
+
+static bool runs(const struct ifm_plan *plan, const char *workload)
+{
+    for (size_t i = 0; i < plan->n_cells; i++)
+        if (strcmp(plan->cells[i].workload, workload) == 0)
+            return true;
+    return false;
+}
+
+enum ifm_status ifm_fact_plugins(struct ifm_session *session, const struct ifm_plan *plan, struct ifm_error *error)
+{
+    for (size_t i = 0; ifm_workloads[i] != NULL; i++) {
+        const struct ifm_plugin_identity *plugin = ifm_workloads[i]->plugin;
+        if (plugin == NULL || !runs(plan, ifm_workloads[i]->name))
+            continue;
+        json_t *meta = json_pack("{s:s, s:s, s:s, s:I}", "name", ifm_workloads[i]->name, "file", plugin->file, "sha256",
+                                 plugin->sha256, "abi", (json_int_t)plugin->abi);
+        IFM_TRY(ifm_fact_new(session, "plugin", true, meta, error));
+    }
+    return IFM_OK;
 }
 
 enum ifm_status ifm_fact_environment(struct ifm_session *session, const char *when, bool is_fake,

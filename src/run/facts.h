@@ -24,6 +24,9 @@ IFM_CHECKED enum ifm_status ifm_fact_new(struct ifm_session *session, const char
  * When all are `required` and one is not locked, IFM_MISSING names it and nothing is written. */
 IFM_CHECKED enum ifm_status ifm_fact_locks(struct ifm_session *session, const char *when, bool required,
                                            struct ifm_error *error);
+/* Which plugins' code the cells of the plan run, one fact each. */
+IFM_CHECKED enum ifm_status ifm_fact_plugins(struct ifm_session *session, const struct ifm_plan *plan,
+                                             struct ifm_error *error);
 /* The environment (before) and the foreign load, `when` = "before" or "after". */
 IFM_CHECKED enum ifm_status ifm_fact_environment(struct ifm_session *session, const char *when, bool is_fake,
                                                  struct ifm_error *error);

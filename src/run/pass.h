@@ -21,6 +21,9 @@ struct ifm_pass_run {
 IFM_CHECKED enum ifm_status ifm_pass_warm_up(struct ifm_pass_run *pass, struct ifm_error *error);
 /* One measured block: run its slots in the plan's order, append it, tell the stop rule. */
 IFM_CHECKED enum ifm_status ifm_pass_block(struct ifm_pass_run *pass, struct ifm_stop *stop, struct ifm_error *error);
+/* The fact that ends a pass: the stop rule with its inputs. */
+IFM_CHECKED enum ifm_status ifm_pass_log_stop(const struct ifm_pass_run *pass, const struct ifm_stop *stop,
+                                              const char *reason, double elapsed_s, struct ifm_error *error);
 /* Blocks until the stop rule ends the pass. */
 IFM_CHECKED enum ifm_status ifm_pass_measure(struct ifm_pass_run *pass, struct ifm_stop *stop, struct ifm_error *error);
 

@@ -219,6 +219,7 @@ static enum ifm_status start_session(struct execution *execution, struct ifm_err
     json_t *meta = json_pack("{s:s, s:s, s:s}", "run_id", execution->plan->run_id, "config_hash",
                              execution->plan->config_hash, "version", IFM_VERSION);
     IFM_TRY(ifm_fact_new(session, stage, true, meta, error));
+    IFM_TRY(ifm_fact_plugins(session, execution->plan, error));
     IFM_TRY(ifm_fact_environment(session, "before", execution->is_fake, error));
     const struct ifm_device_ops *ops = ifm_device_find(execution->plan->device);
     if (ops == NULL)

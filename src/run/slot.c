@@ -65,24 +65,25 @@ static void collect_own(const struct ifm_cell_run *cell, const struct ifm_arm_ru
         arm->workload->collect(arm->state, columns + cell->own_columns);
 }
 
-enum ifm_status ifm_slot_run(struct ifm_cell_run *cell, unsigned arm_index, struct ifm_slot *slot,
-                             struct ifm_sample *samples, int64_t *columns, struct ifm_error *error)
+void ifm_slot_start(struct ifm_cell_run *cell)
 {
-    const struct ifm_arm_run *arm = &cell->arms[arm_index];
-    bool cold = cell->plan->measure.cache == IFM_CACHE_COLD;
-    bool apart = cold || arm->plan->gaps;
-    enum ifm_status status = IFM_OK;
     cell->device->ops->hold(cell->device, cell->plan->threads);
     for (size_t i = 0; i < cell->n_instruments; i++)
         cell->instruments[i].instrument->start(cell->instruments[i].state);
-    if (apart)
-        status = time_apart(cell, arm, cold, error);
-    else
-        time_hot(cell, arm);
+}
+
+void ifm_slot_stop(struct ifm_cell_run *cell)
+{
     for (size_t i = cell->n_instruments; i-- > 0;)
         cell->instruments[i].instrument->stop(cell->instruments[i].state);
     cell->device->ops->release(cell->device);
-    IFM_TRY(status);
+}
+
+void ifm_slot_collect(struct ifm_cell_run *cell, unsigned arm_index, struct ifm_slot *slot, struct ifm_sample *samples,
+                      int64_t *columns)
+{
+    const struct ifm_arm_run *arm = &cell->arms[arm_index];
+    bool apart = cell->plan->measure.cache == IFM_CACHE_COLD || arm->plan->gaps;
     for (size_t i = 0; i < cell->n_instruments; i++)
         cell->instruments[i].instrument->collect(cell->instruments[i].state,
                                                  columns + cell->instruments[i].first_column);
@@ -92,5 +93,21 @@ enum ifm_status ifm_slot_run(struct ifm_cell_run *cell, unsigned arm_index, stru
     slot->samples = arm->samples;
     slot->inner = arm->inner;
     slot->columns = columns;
+}
+
+enum ifm_status ifm_slot_run(struct ifm_cell_run *cell, unsigned arm_index, struct ifm_slot *slot,
+                             struct ifm_sample *samples, int64_t *columns, struct ifm_error *error)
+{
+    const struct ifm_arm_run *arm = &cell->arms[arm_index];
+    bool cold = cell->plan->measure.cache == IFM_CACHE_COLD;
+    enum ifm_status status = IFM_OK;
+    ifm_slot_start(cell);
+    if (cold || arm->plan->gaps)
+        status = time_apart(cell, arm, cold, error);
+    else
+        time_hot(cell, arm);
+    ifm_slot_stop(cell);
+    IFM_TRY(status);
+    ifm_slot_collect(cell, arm_index, slot, samples, columns);
     return IFM_OK;
 }

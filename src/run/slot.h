@@ -11,4 +11,11 @@
 IFM_CHECKED enum ifm_status ifm_slot_run(struct ifm_cell_run *cell, unsigned arm, struct ifm_slot *slot,
                                          struct ifm_sample *samples, int64_t *columns, struct ifm_error *error);
 
+/* The pieces, for a session, whose caller runs the steps: device held and instruments started; both undone; and what
+ * cell->marks hold turned into the slot and its samples. */
+void ifm_slot_start(struct ifm_cell_run *cell);
+void ifm_slot_stop(struct ifm_cell_run *cell);
+void ifm_slot_collect(struct ifm_cell_run *cell, unsigned arm, struct ifm_slot *slot, struct ifm_sample *samples,
+                      int64_t *columns);
+
 #endif

@@ -13,6 +13,14 @@
 
 struct ifm_workload_state;
 
+/* Whose code a workload is that did not come with this build. */
+struct ifm_plugin_identity {
+    const char *file;   /* its base name; may be published */
+    const char *path;   /* absolute; private */
+    const char *sha256; /* of the file, 64 hex digits */
+    unsigned abi;
+};
+
 struct ifm_workload {
     const char *name;
     const char *purpose;      /* one sentence for `inferometer workloads` */
@@ -43,10 +51,16 @@ struct ifm_workload {
     size_t n_columns;
     /* What was counted since the last call, warm-up step of the slot included; IFM_ABSENT where it was not read. */
     void (*collect)(struct ifm_workload_state *state, int64_t *columns);
+
+    const struct ifm_plugin_identity *plugin; /* NULL: built in */
 };
 
-extern const struct ifm_workload ifm_workload_null, ifm_workload_stream, ifm_workload_decode;
-extern const struct ifm_workload *const ifm_workloads[]; /* NULL-terminated */
+extern const struct ifm_workload ifm_workload_null, ifm_workload_stream, ifm_workload_decode, ifm_workload_session;
+/* The built-in ones, then those that were registered; NULL-terminated. */
+enum { IFM_WORKLOADS_MOST = 32 };
+extern const struct ifm_workload *ifm_workloads[IFM_WORKLOADS_MOST + 1];
+/* Add a workload that lives as long as the process, before the first configuration is made: tables come first. */
+IFM_CHECKED enum ifm_status ifm_workload_register(const struct ifm_workload *workload, struct ifm_error *error);
 const struct ifm_workload *ifm_workload_find(const char *name);
 
 #endif

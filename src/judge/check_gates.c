@@ -1,9 +1,7 @@
 /* Gates against the plan: a gate may name only metrics, cells and arms that exist. Measures nothing. */
-#include "cli/cli.h"
+#include "judge/judge.h"
 
 #include "base/text.h"
-#include "derive/derive.h"
-#include "judge/judge.h"
 #include <stdio.h>
 #include <string.h>
 

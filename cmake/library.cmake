@@ -1,0 +1,22 @@
+# libinferometer: the session API as a shared library, from the objects of the command. Only inferometer_* is exported.
+# A sanitizer or fuzz build has none: its runtime would have to be loaded into every program before the library.
+if(IFM_SANITIZE OR IFM_FUZZ)
+  return()
+endif()
+include(GNUInstallDirs)
+set(session_map ${CMAKE_SOURCE_DIR}/cmake/libinferometer.map)
+file(GLOB session_sources CONFIGURE_DEPENDS src/session/*.c)
+add_library(inferometer_library SHARED ${session_sources})
+set_target_properties(
+  inferometer_library
+  PROPERTIES OUTPUT_NAME inferometer VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
+             C_VISIBILITY_PRESET hidden LINK_DEPENDS ${session_map})
+target_link_libraries(inferometer_library PRIVATE ifm)
+target_link_options(inferometer_library PRIVATE -Wl,--version-script=${session_map} -Wl,--no-undefined
+                    -Wl,--exclude-libs,ALL)
+# The prefix is found from where the file lies, so that a package may choose another one than the build.
+file(RELATIVE_PATH session_up /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+configure_file(cmake/inferometer.pc.in ${CMAKE_BINARY_DIR}/generated/inferometer.pc @ONLY)
+install(TARGETS inferometer_library LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY include/inferometer DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES ${CMAKE_BINARY_DIR}/generated/inferometer.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -1,0 +1,214 @@
+/* Inferometer plugin ABI 1: measure a workload of your own with `inferometer run --plugin ./my.so`.
+ *
+ * Plain C11 (and C++11), self-contained: a plugin needs this header and no library of ours. It is a shared object that
+ * exports one function, inferometer_plugin, which returns a table. docs/plugins.md walks through an example.
+ *
+ * Lab: the inferometer command, which loads the plugin, measures, and keeps the record.
+ * Step: one unit of the work. Sample: one timed observation of K steps; the lab chooses K.
+ *
+ * Threads. One thread of the lab makes every call into the plugin, never two at once. Work runs on the other workers
+ * through host->parallel alone. A plugin starts no thread that runs while `step` does.
+ *
+ * Ownership. The table, and every string and array that it points to, must live and stay unchanged until the process
+ * ends: make them static const. What the lab passes in lives until the call returns, but for the host, which lives from
+ * `open` until `close` returns.
+ *
+ * Errors. A function that returns int returns 0 when it succeeded. To fail, `return host->fail(host, message, hint)`.
+ * No exception may leave the plugin, and it must neither exit nor change signal handlers, the locale, the floating
+ * point environment or the affinity of the calling thread.
+ *
+ * Growth. Structs begin with their size, and later versions only append members: a plugin that was built with this
+ * header goes on working, and one built with a later header works here as far as this version knows its members. What
+ * would break this gets another ABI number. */
+#ifndef INFEROMETER_PLUGIN_H
+#define INFEROMETER_PLUGIN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define INFEROMETER_PLUGIN_ABI 1u
+
+#if defined(__GNUC__)
+#define INFEROMETER_PLUGIN_EXPORT __attribute__((visibility("default")))
+#else
+#define INFEROMETER_PLUGIN_EXPORT
+#endif
+
+/* ---- parameters ---- */
+
+/* Type of a parameter, and the member of struct inferometer_plugin_value that holds it. */
+enum inferometer_plugin_type {
+    INFEROMETER_PLUGIN_U64 = 0,     /* u64; a whole number */
+    INFEROMETER_PLUGIN_F64 = 1,     /* f64; finite */
+    INFEROMETER_PLUGIN_BOOL = 2,    /* u64: 0 or 1; written true or false */
+    INFEROMETER_PLUGIN_TEXT = 3,    /* text; UTF-8 */
+    INFEROMETER_PLUGIN_CHOICE = 4,  /* u64: the index of the word in `choices`, from 0 */
+    INFEROMETER_PLUGIN_BYTES = 5,   /* u64: bytes; may be written 64KiB */
+    INFEROMETER_PLUGIN_SECONDS = 6, /* f64: seconds; may be written 10ms */
+};
+
+/* Flags of a parameter, added together. */
+enum {
+    INFEROMETER_PLUGIN_SWEEP = 1,   /* a list of values makes an axis of the study */
+    INFEROMETER_PLUGIN_PER_ARM = 2, /* an arm may set it: what two implementations differ in */
+};
+
+/* One parameter. It becomes the key `<plugin>.<name>` of a study and of --override, and the flag --<name>, with '-' for
+ * '_', of the quick form `inferometer <plugin>`; where every command has that flag already, it has the key alone. */
+struct inferometer_plugin_param {
+    const char *name;     /* a-z, then a-z 0-9 _ ; at most 32; distinct */
+    uint32_t type;        /* enum inferometer_plugin_type */
+    uint32_t flags;       /* sum of INFEROMETER_PLUGIN_SWEEP, ..._PER_ARM; 0 = neither */
+    const char *unit;     /* "" or NULL = none; else as "tokens", "B", "s": letters, digits and _ / % ; at most 16 */
+    const char *fallback; /* the default, as a user would write it; inside the range; never NULL */
+    double min, max;      /* inclusive range of a number, size or duration; both 0 = no limit; INFINITY on one side */
+    const char *choices;  /* of a choice, "naive|unrolled": at least one word; NULL for the other types */
+    const char *help;     /* one sentence, no line break */
+};
+
+/* The value of one parameter. Its size never changes within an ABI. */
+struct inferometer_plugin_value {
+    uint64_t u64;
+    double f64;
+    const char *text; /* every type: the value as it stands in the record; lives until the call returns */
+};
+
+/* ---- what the lab offers ---- */
+
+/* What worker `index` of `count` does; index 0 is the calling thread. */
+typedef void inferometer_plugin_work_fn(void *arg, unsigned index, unsigned count);
+
+enum {
+    INFEROMETER_PLUGIN_SHARED = 1, /* host->buffer: one buffer for all arms of the cell; for inputs, never outputs */
+};
+
+struct inferometer_plugin_host {
+    size_t struct_size; /* bytes of this struct as the lab knows it: members beyond it do not exist */
+    uint32_t abi;       /* INFEROMETER_PLUGIN_ABI of the lab */
+    uint32_t workers;   /* threads of this cell, at least 1, each pinned to a CPU of its own */
+    void *context;      /* the lab's own */
+    /* Say why a call fails; returns the 1 that the plugin then returns. UTF-8; at most 400 bytes of each are kept.
+     * `hint`: what to do instead; NULL = none. Never inside `step`. */
+    int (*fail)(const struct inferometer_plugin_host *host, const char *message, const char *hint);
+    /* Memory: zeroed, aligned to 64 bytes or more, each page touched by a worker. The lab frees it when the cell ends.
+     * The same name and size give the same memory: within one arm, or with INFEROMETER_PLUGIN_SHARED in `flags` within
+     * all arms of the cell. `*fresh` (may be NULL) is 1 when it is new, and 0 when an earlier call has got it: fill a
+     * shared input only when it is new. `bytes` is at least 1. When it fails it has called `fail`: return 1.
+     * In `open` only. */
+    int (*buffer)(const struct inferometer_plugin_host *host, const char *name, size_t bytes, uint32_t flags,
+                  void **memory, int *fresh);
+    /* Run `work` on all workers and wait until every one has returned. In `open`, `check` and hooks, and in `step`,
+     * where it costs a barrier of about a microsecond. Not inside `work`. NULL during `describe`. */
+    void (*parallel)(const struct inferometer_plugin_host *host, inferometer_plugin_work_fn *work, void *arg);
+};
+
+/* ---- what one step does ---- */
+
+/* The fewest operations and bytes of one step, by arithmetic on the parameters: what rates are made of, and what is
+ * held against the measured limits of the machine. Zeroed before `describe`; a member that stays 0 claims nothing. */
+struct inferometer_plugin_ledger {
+    size_t struct_size;        /* set by the lab; leave it */
+    uint64_t flops;            /* floating point operations; a multiply-add is two */
+    uint64_t bytes_read;       /* bytes that must be read at least once */
+    uint64_t bytes_written;    /* bytes that must be written at least once */
+    uint64_t tokens_prompt;    /* tokens of a prompt that were taken in */
+    uint64_t tokens_generated; /* tokens that came out; never added to those of a prompt */
+    uint64_t rows;             /* items of any other kind: requests, rows, pictures */
+    uint64_t working_set;      /* bytes that one step touches; 0 = not known, then no ceilings are measured */
+    uint64_t memory;           /* bytes that `open` allocates: a cell that does not fit is refused */
+    uint32_t lossy;            /* 1: changes numerics on purpose, so that its error belongs beside its speed */
+    uint32_t reserved;         /* 0 */
+    double tolerance;          /* largest error_rms_rel and error_max_rel that count as correct; finite, >= 0 */
+    const char *feature;       /* what makes this arm different, counted by feature_runs; NULL or "" = none */
+    const char *why_not;       /* NULL, or why these settings cannot run here: the cell is recorded as absent */
+};
+
+/* The outputs of the last step compared with an oracle in higher precision. Zeroed before `check`. */
+struct inferometer_plugin_check {
+    size_t struct_size;   /* set by the lab; leave it */
+    double error_rms_rel; /* sqrt(sum (x - ref)^2 / sum ref^2) */
+    double error_max_rel; /* max |x - ref| / max |ref| */
+    uint64_t values;      /* outputs compared; at least 1 */
+    uint32_t finite;      /* 1: no NaN or infinity that the oracle does not have. Else the errors may be anything */
+    uint32_t reserved;    /* 0 */
+    const void *output;   /* all outputs, so that the lab can hash them; valid until the next call of this state */
+    size_t output_bytes;  /* at least 1 */
+    double reserved_f64;  /* 0; kept for a quality in percent */
+};
+
+/* Absent, as a counter's value: never write 0 for what was not read. */
+#define INFEROMETER_PLUGIN_ABSENT INT64_MIN
+
+/* One integer for each slot of the record that only the plugin can count. */
+struct inferometer_plugin_counter {
+    const char *name; /* a-z, then a-z 0-9 _ ; at most 32; distinct, and not a column of the lab */
+    const char *unit; /* as a parameter's; "count" for plain numbers */
+};
+
+/* ---- the table ---- */
+
+struct inferometer_plugin {
+    size_t struct_size;       /* sizeof(struct inferometer_plugin) */
+    uint32_t abi;             /* INFEROMETER_PLUGIN_ABI */
+    uint32_t most_workers;    /* workers that it can use; 0 = as many as there are */
+    const char *name;         /* of the workload: a-z, then a-z 0-9 _ ; at most 32; not taken */
+    const char *purpose;      /* what is measured; one sentence, no line break */
+    const char *timed_region; /* what a sample contains, and so what it does not; one sentence, no line break */
+
+    const struct inferometer_plugin_param *params; /* in the order of help and record; NULL when n_params is 0 */
+    size_t n_params;                               /* at most 64 */
+    size_t param_size;                             /* sizeof(struct inferometer_plugin_param) */
+
+    const struct inferometer_plugin_counter *counters; /* NULL when n_counters is 0 */
+    size_t n_counters;                                 /* at most 16 */
+    size_t counter_size;                               /* sizeof(struct inferometer_plugin_counter) */
+
+    /* The ledger of one step with these values (n_params of them, in table order). Pure: the same values give the same
+     * ledger; it allocates nothing and touches no state. Check rules between parameters here and fail with the names of
+     * those at fault: nothing has run yet. Of `host`, `workers` and `fail` may be used. Required. */
+    int (*describe)(const struct inferometer_plugin_value *values, const struct inferometer_plugin_host *host,
+                    struct inferometer_plugin_ledger *ledger);
+
+    /* Allocate, generate data from `seed`, touch everything; fill outputs with NaN so that one that no step writes
+     * shows. `*state` comes back in every later call (NULL is a state too). Several arms are open at a time, and an arm
+     * may be opened again after its `close`; each has a state of its own. Not timed. Required. */
+    int (*open)(const struct inferometer_plugin_value *values, uint64_t seed,
+                const struct inferometer_plugin_host *host, void **state);
+
+    /* THE TIMED REGION: do the step `n` times, every one the same work with the same output: an output that changes
+     * during a run is reported (rule 12). It may compute and call host->parallel. It may not allocate or free,
+     * take a lock, do I/O or any other system call, read a clock, or skip work because it was done before. It cannot
+     * fail: keep the failure in the state, and report it in `after` or `check`. Required. */
+    void (*step)(void *state, uint64_t n);
+
+    /* Compare the outputs of the last step with an oracle. Not timed; before and after the samples of a cell. NULL:
+     * there is no oracle, and the record says so. */
+    int (*check)(void *state, struct inferometer_plugin_check *check);
+
+    /* How often the feature that `describe` named has run since `open`; needed where one is named. */
+    uint64_t (*feature_runs)(const void *state);
+
+    /* Release the state; called once for each `open` that returned 0. Required. */
+    void (*close)(void *state);
+
+    /* Untimed, before and after every sample: for what a step uses up. They may allocate and do I/O. With either of
+     * them, a sample is one step and samples do not meet (an arm "with gaps"). NULL: none. */
+    int (*before)(void *state);
+    int (*after)(void *state);
+
+    /* Counters since the last call, into values[0 .. n_counters-1]; once a slot, untimed. Needed with counters. */
+    void (*collect)(void *state, int64_t *values);
+};
+
+/* The one exported symbol. `abi` is the lab's; return the table for it, or NULL when there is none. */
+INFEROMETER_PLUGIN_EXPORT const struct inferometer_plugin *inferometer_plugin(uint32_t abi);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

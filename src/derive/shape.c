@@ -1,0 +1,217 @@
+/* The shape of one arm's latency series: modes, change points, and where it becomes steady. It describes, and warns; it
+ * changes no other number and drops no sample. */
+#include "derive/internal.h"
+
+#include "base/text.h"
+#include "stats/modes.h"
+#include "stats/steady.h"
+#include <math.h>
+
+enum { MOST = 5000, NAMED = 6 }; /* values that are looked at; change points that are named */
+
+/* Levels closer than this are one: what Barrett et al. 2017 use, on our scale at least a tick of the clock. */
+#define LEVEL_MARGIN 0.001
+#define CHI2_1_UPPER_QUARTILE 1.3233036969314664
+
+struct series {
+    size_t n, every;             /* values, and the samples that each stands for */
+    size_t n_samples;            /* behind them */
+    double *means;               /* of `every` consecutive samples: the time axis */
+    double *picked;              /* one sample in `every`, ascending: means would hide modes */
+    double *scratch;             /* 6 (n + 1) */
+    double *block_means, *spare; /* [n_blocks]: the means of a block's slots, equally weighted */
+    uint32_t last_block;
+    size_t n_blocks, in_block; /* slots in the last block */
+    double within;             /* sum of squares of the samples about their slot's mean */
+    size_t n_slots;
+};
+
+static void add_slot(struct series *s, const struct ifm_record *record, size_t k, double *pending, size_t *n_pending)
+{
+    double mean = 0.0, squares = 0.0, inner = record->slots[k].inner;
+    size_t from = record->first[k], to = record->first[k + 1];
+    for (size_t i = from; i < to; i++) {
+        double x = (double)record->samples[i].duration_ns / inner, off = x - mean;
+        mean += off / (double)(i - from + 1);
+        squares += off * (x - mean);
+        *pending += x;
+        if (*n_pending == 0)
+            s->picked[s->n] = x;
+        s->n_samples++;
+        if (++*n_pending < s->every)
+            continue;
+        s->means[s->n++] = *pending / (double)s->every;
+        *pending = 0.0;
+        *n_pending = 0;
+    }
+    if (to <= from)
+        return;
+    s->within += squares;
+    s->n_slots++;
+    if (s->n_blocks == 0 || s->last_block != record->slots[k].block) {
+        s->last_block = record->slots[k].block;
+        s->in_block = 0;
+        s->block_means[s->n_blocks++] = 0.0;
+    }
+    double *block = &s->block_means[s->n_blocks - 1];
+    *block += (mean - *block) / (double)++s->in_block;
+}
+
+/* A rest shorter than `every` is left out: at most one value in 5,000. */
+static void gather(const struct ifm_cell_work *work, const struct ifm_arm_work *arm, struct ifm_arena *arena,
+                   struct series *s)
+{
+    const struct ifm_record *record = work->record;
+    s->every = arm->n_samples > MOST ? (arm->n_samples + MOST - 1) / MOST : 1;
+    size_t room = arm->n_samples / s->every + 2;
+    s->means = IFM_ARENA_ARRAY(arena, double, room);
+    s->picked = IFM_ARENA_ARRAY(arena, double, room);
+    s->scratch = IFM_ARENA_ARRAY(arena, double, 6 * (room + 1));
+    s->block_means = IFM_ARENA_ARRAY(arena, double, arm->n_slots + 1);
+    s->spare = IFM_ARENA_ARRAY(arena, double, arm->n_slots + 1);
+    double pending = 0.0;
+    size_t n_pending = 0;
+    for (size_t k = 0; k < record->n_slots; k++) {
+        const struct ifm_slot *slot = &record->slots[k];
+        if (slot->phase == IFM_PHASE_MEASURE && slot->arm == arm->index && slot->inner > 0)
+            add_slot(s, record, k, &pending, &n_pending);
+    }
+    ifm_stats_sort(s->picked, s->scratch, s->n);
+}
+
+/* How much more the means of blocks vary from one to the next than their samples explain; at least 1. From the upper
+ * quartile of squared differences, which the few steps between levels leave alone. Reorders block_means. */
+static double dependence_of(struct series *s)
+{
+    double quartile;
+    if (s->n_blocks < IFM_BLOCKS_NEEDED || s->n_samples <= s->n_slots || !(s->within > 0.0))
+        return 1.0;
+    for (size_t k = 0; k + 1 < s->n_blocks; k++) {
+        double step = s->block_means[k + 1] - s->block_means[k];
+        s->block_means[k] = step * step;
+    }
+    ifm_stats_sort(s->block_means, s->spare, s->n_blocks - 1);
+    if (ifm_stats_quantile_sorted(s->block_means, s->n_blocks - 1, 0.75, &quartile) != IFM_STAT_OK)
+        return 1.0;
+    double length = (double)s->n_samples / (double)s->n_blocks;
+    double between = length * 0.5 * quartile / CHI2_1_UPPER_QUARTILE;
+    double ratio = between / (s->within / (double)(s->n_samples - s->n_slots));
+    return ratio > 1.0 && isfinite(ratio) ? ratio : 1.0;
+}
+
+static struct ifm_value absent(struct ifm_derivation *d, enum ifm_stat stat, size_t needs, const struct series *s)
+{
+    const char *reason = stat == IFM_STAT_TOO_FEW
+                             ? ifm_arena_printf(d->arena, "needs %zu samples, has %zu", needs, s->n_samples)
+                             : ifm_stat_reason(stat);
+    return ifm_value_absent(reason, stat == IFM_STAT_TOO_FEW ? "measure more samples (measure.repeats)" : "",
+                            (int64_t)s->n_samples, "samples");
+}
+
+static void emit_modes(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm,
+                       const struct series *s, bool tell)
+{
+    struct ifm_modes modes;
+    enum ifm_stat stat = ifm_stats_modes(s->picked, s->n, &modes);
+    if (stat != IFM_STAT_OK) {
+        ifm_derive_emit(d, work, arm, IFM_M_MODES, absent(d, stat, 30, s));
+        return;
+    }
+    struct ifm_value value = ifm_value_count((int64_t)modes.count, "samples");
+    value.n = (int64_t)s->n;
+    struct ifm_text text = {0};
+    for (size_t k = 0; k < modes.count && k < IFM_MODES_MOST && modes.count > 1; k++)
+        ifm_text_printf(&text, "%s%.0f %% at %.5g ns", k > 0 ? ", " : "", 100.0 * modes.mode[k].share,
+                        modes.mode[k].at);
+    if (modes.count > 1) {
+        value.text = ifm_arena_strdup(d->arena, text.data);
+        if (tell)
+            ifm_derive_find_fault(d, IFM_SEVERITY_NOTE, "rule-07", work->cell->name, arm->arm->name,
+                                  "the step time has %zu modes (%s): no single number describes it", modes.count,
+                                  text.data);
+    }
+    ifm_text_free(&text);
+    ifm_derive_emit(d, work, arm, IFM_M_MODES, value);
+}
+
+/* "slow-down: after 400, 1200 of 2000 samples" */
+static const char *where_changed(struct ifm_derivation *d, const struct series *s, const struct ifm_changes *changes,
+                                 const size_t *at, const char *class)
+{
+    struct ifm_text text = {0};
+    ifm_text_printf(&text, "%s: after", class);
+    for (size_t k = 0; k < changes->count && k < NAMED; k++)
+        ifm_text_printf(&text, "%s %zu", k > 0 ? "," : "", at[k] * s->every);
+    ifm_text_printf(&text, "%s of %zu samples", changes->count > NAMED ? ", ..." : "", s->n_samples);
+    const char *out = ifm_arena_strdup(d->arena, text.data);
+    ifm_text_free(&text);
+    return out;
+}
+
+static void emit_changes(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm,
+                         struct ifm_arena *arena, struct series *s, bool tell)
+{
+    struct ifm_changes changes;
+    struct ifm_steady steady;
+    size_t *at = IFM_ARENA_ARRAY(arena, size_t, s->n + 1);
+    double middle = 0.0, margin = LEVEL_MARGIN;
+    enum ifm_stat stat = ifm_stats_changes(s->means, s->n, dependence_of(s), s->scratch, at, s->n, &changes);
+    if (stat == IFM_STAT_CONSTANT) { /* nothing changed, for certain */
+        changes = (struct ifm_changes){.count = 0};
+        stat = IFM_STAT_OK;
+    }
+    if (stat == IFM_STAT_OK)
+        stat = ifm_stats_quantile_sorted(s->picked, s->n, 0.5, &middle);
+    if (stat == IFM_STAT_OK) {
+        margin = middle > 0.0 ? fmax(margin, 1.0 / (middle * fmax(1.0, (double)arm->inner_low))) : margin;
+        stat = ifm_stats_steadiness(s->means, s->n, at, changes.count, margin, s->scratch, &steady);
+    }
+    if (stat != IFM_STAT_OK) {
+        ifm_derive_emit(d, work, arm, IFM_M_CHANGE_POINTS, absent(d, stat, 2 * IFM_CHANGE_SEGMENT, s));
+        return;
+    }
+    struct ifm_value value = ifm_value_count((int64_t)changes.count, "samples");
+    value.n = (int64_t)s->n_samples;
+    if (changes.count > 0)
+        value.text = where_changed(d, s, &changes, at, ifm_steadiness_name(steady.class));
+    ifm_derive_emit(d, work, arm, IFM_M_CHANGE_POINTS, value);
+    if (tell && steady.class == IFM_STEADY_NONE)
+        ifm_derive_find_fault(d, IFM_SEVERITY_WARNING, "rule-07", work->cell->name, arm->arm->name,
+                              "no steady state: the level of the samples still changes in the last quarter (%s)",
+                              value.text);
+}
+
+static void emit_cut(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm,
+                     const struct series *s)
+{
+    struct ifm_warmup_cut cut;
+    struct ifm_value value;
+    enum ifm_stat stat = ifm_stats_mser5(s->means, s->n, &cut);
+    if (stat != IFM_STAT_OK)
+        value = absent(d, stat, 100, s);
+    else if (!cut.reached)
+        value = ifm_value_absent("the cut lies beyond half of the series, which so holds no steady part",
+                                 "a longer warm-up, or more samples", (int64_t)s->n_samples, "samples");
+    else
+        value = ifm_value_real(100.0 * (double)cut.cut / (double)s->n, (int64_t)s->n_samples, "samples");
+    ifm_derive_emit(d, work, arm, IFM_M_STEADY_FROM, value);
+}
+
+void ifm_derive_shape(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
+{
+    if (work->record == NULL) {
+        for (int m = IFM_M_MODES; m <= IFM_M_STEADY_FROM; m++)
+            ifm_derive_emit(d, work, arm, (enum ifm_metric_id)m, ifm_value_absent(work->missing, work->remedy, 0, ""));
+        return;
+    }
+    struct ifm_arena *arena = ifm_arena_create();
+    struct series s = {0};
+    gather(work, arm, arena, &s);
+    /* A cache sweep has dozens of arms that are a means, not a subject. What is withheld is not told in words. */
+    bool tell = !ifm_derive_is_cache_probe(arm->arm) && arm->broken == NULL && d->refusal.rule == NULL &&
+                work->refusal.rule == NULL && arm->refusal.rule == NULL;
+    emit_modes(d, work, arm, &s, tell);
+    emit_changes(d, work, arm, arena, &s, tell);
+    emit_cut(d, work, arm, &s);
+    ifm_arena_destroy(arena);
+}

@@ -1,0 +1,253 @@
+/* The end of a session: the facts that complete its record, the answer, and what is left when it ended early. */
+#include "session/internal.h"
+
+#include "base/file.h"
+#include "base/text.h"
+#include "publish/publish.h"
+#include <string.h>
+
+enum { MOST_METRICS = 512 };
+
+static void close_device(struct inferometer_session *session)
+{
+    if (session->cell.plan != NULL)
+        ifm_cell_close(&session->cell);
+    if (session->device != NULL)
+        session->device->ops->close(session->device);
+    session->device = NULL;
+}
+
+enum ifm_status ifm_session_settle(struct inferometer_session *session, struct ifm_error *error)
+{
+    enum ifm_status status = ifm_fact_locks(&session->facts, "after", false, error);
+    close_device(session);
+    IFM_TRY(status);
+    return ifm_fact_environment(&session->facts, "after", session->is_fake, error);
+}
+
+/* The arm's output as far as its caller has described it. An arm that must equal the baseline bit for bit is unchecked
+ * until its bytes are known. */
+static enum ifm_status log_check(struct inferometer_session *session, unsigned arm, struct ifm_error *error)
+{
+    const struct ifm_session_arm *said = &session->arms[arm];
+    struct ifm_check check = said->check;
+    bool needs_bytes = said->must_equal && said->equal_bound == 0;
+    for (unsigned i = 1; i < session->n_arms && arm == 0; i++)
+        needs_bytes = needs_bytes || (session->arms[i].must_equal && session->arms[i].equal_bound == 0);
+    check.done = said->error_known && (said->output_known || !needs_bytes);
+    return ifm_fact_check(&session->facts, session->plan->cells[0].name, said->name, "after", &check, error);
+}
+
+/* The facts that make the record complete; the journal is closed behind them. */
+static enum ifm_status complete(struct inferometer_session *session, struct ifm_error *error)
+{
+    struct ifm_session *facts = &session->facts;
+    const struct ifm_plan *plan = session->plan;
+    for (unsigned i = 0; i < session->n_arms; i++)
+        IFM_TRY(log_check(session, i, error));
+    IFM_TRY(ifm_fact_new(facts, "cell_done", true, json_pack("{s:s}", "cell", plan->cells[0].name), error));
+    IFM_TRY(ifm_fact_new(facts, "run_done", true, json_pack("{s:s}", "config_hash", plan->config_hash), error));
+    ifm_journal_close(facts->journal);
+    facts->journal = NULL;
+    return IFM_OK;
+}
+
+/* Say in the folder that the session was not measured to its end; its own failure to be written would not be news. */
+static void interrupt(struct inferometer_session *session)
+{
+    struct ifm_error second;
+    bool broken = session->state == IFM_SESSION_BROKEN;
+    const char *reason = broken ? session->error.message : "the session was closed before its stop rule ended it";
+    const char *where = broken ? ifm_path_base(session->error.where) : "inferometer_close";
+    json_t *meta = json_pack("{s:s, s:s}", "reason", reason, "where", where);
+    if (!session->plan_written && ifm_session_write_plan(session, &second) != IFM_OK)
+        ifm_fail(&second, IFM_INTERNAL, "", "", "plan.json could not be written");
+    if (ifm_fact_new(&session->facts, "interrupted", false, meta, &second) != IFM_OK)
+        ifm_fail(&second, IFM_INTERNAL, "", "", "run.log does not say how the session ended");
+}
+
+int ifm_session_end(struct inferometer_session *session)
+{
+    int code = INFEROMETER_OK;
+    if (session->state == IFM_SESSION_ENDED) {
+        enum ifm_status status = complete(session, &session->error);
+        if (status != IFM_OK)
+            code = ifm_session_fail(session, status);
+    } else if (session->facts.journal != NULL) {
+        interrupt(session);
+    }
+    close_device(session);
+    ifm_warm_up_free(&session->warm);
+    ifm_stop_free(&session->stop);
+    ifm_recorder_close(session->pass.recorder);
+    ifm_journal_close(session->facts.journal);
+    return code;
+}
+
+static enum ifm_status publish(struct inferometer_session *session, struct ifm_error *error)
+{
+    struct ifm_plan *plan;
+    struct ifm_arena *arena = session->arena;
+    json_t *events = NULL;
+    IFM_TRY(ifm_derive_folder(session->dir, arena, &plan, &session->derived, error));
+    IFM_TRY(ifm_judge(plan, session->derived, arena, &session->verdict, error));
+    IFM_TRY(ifm_journal_read(session->dir, &events, error));
+    json_t *lock = ifm_config_lock_json(session->config);
+    const struct ifm_publication publication = {session->dir, plan, session->derived, session->verdict, lock, events};
+    enum ifm_status status = ifm_publish_files(&publication, error);
+    json_decref(lock);
+    json_decref(events);
+    return status;
+}
+
+static const struct ifm_value *find(const struct inferometer_session *session, int arm, const char *metric)
+{
+    const char *name = arm < 0 ? "" : session->arms[arm].name;
+    const struct ifm_number *number = ifm_derived_find(session->derived, session->plan->cells[0].name, name, metric);
+    return number == NULL ? NULL : &number->value;
+}
+
+static void fill_change(const struct inferometer_session *session, struct inferometer_result *out)
+{
+    const struct ifm_value *change = session->n_arms > 1 ? find(session, 1, "change_percent") : NULL;
+    const struct ifm_value *mde = session->n_arms > 1 ? find(session, 1, "mde_percent") : NULL;
+    const char *missing = session->n_arms > 1 ? "the arms were not compared" : "there is one arm";
+    out->has_change = change != NULL && change->state == IFM_STATE_OK && change->has_interval;
+    if (out->has_change) {
+        out->word = change->text;
+        out->change_percent = change->number;
+        out->change_low = change->low;
+        out->change_high = change->high;
+    } else {
+        out->reason = change != NULL && change->reason[0] != '\0' ? change->reason : missing;
+    }
+    out->has_mde = mde != NULL && mde->state == IFM_STATE_OK;
+    out->mde_percent = out->has_mde ? mde->number : 0;
+}
+
+static void fill_result(struct inferometer_session *session, struct inferometer_result *result)
+{
+    const struct ifm_verdict *verdict = session->verdict;
+    struct inferometer_result out = {
+        .size = result->size,
+        .outcome = (int)verdict->outcome,
+        .exit_code = (int)verdict->exit_code,
+        .word = "",
+        .blocks = session->pass.measured,
+        .reason = verdict->n_reasons > 0 ? verdict->reasons[0] : "",
+        .dir = session->dir,
+        .report = ifm_path_join(session->arena, session->dir, "report.html"),
+    };
+    fill_change(session, &out);
+    memcpy(result, &out, result->size < sizeof out ? result->size : sizeof out);
+}
+
+/* A struct of an older or a newer caller: its first member says how much of it there is. */
+static enum ifm_status check_size(size_t size, size_t least, const char *call, struct ifm_error *error)
+{
+    if (size >= least)
+        return IFM_OK;
+    return ifm_fail(error, IFM_USAGE, call, "set its member size to sizeof of the struct before the call",
+                    "the struct says that it has %zu bytes, and this version needs %zu", size, least);
+}
+
+static int judge(struct inferometer_session *session, struct inferometer_result *result)
+{
+    int code = ifm_session_enter(session);
+    if (code != INFEROMETER_OK)
+        return code;
+    if (session->state != IFM_SESSION_ENDED && session->state != IFM_SESSION_JUDGED)
+        return ifm_session_misuse(session, "inferometer_judge", "the run has not ended: there is nothing to judge yet",
+                                  "go on until inferometer_next returns INFEROMETER_END");
+    enum ifm_status status = IFM_OK;
+    if (result != NULL)
+        status = check_size(result->size, sizeof *result, "inferometer_judge", &session->error);
+    if (status != IFM_OK)
+        return ifm_session_fail(session, status);
+    if (session->state == IFM_SESSION_ENDED) {
+        status = complete(session, &session->error);
+        if (status == IFM_OK)
+            status = publish(session, &session->error);
+        if (status != IFM_OK)
+            return ifm_session_break(session, status);
+        session->state = IFM_SESSION_JUDGED;
+    }
+    if (result != NULL)
+        fill_result(session, result);
+    return INFEROMETER_OK;
+}
+
+int inferometer_judge(struct inferometer_session *session, struct inferometer_result *result)
+{
+    locale_t before = ifm_session_plain_locale();
+    int code = judge(session, result);
+    uselocale(before);
+    return code;
+}
+
+static enum ifm_status check_metric(const char *metric, struct ifm_error *error)
+{
+    const char *known[MOST_METRICS];
+    size_t n = 0;
+    for (; n < MOST_METRICS && ifm_derive_metric(n) != NULL; n++) {
+        known[n] = ifm_derive_metric(n);
+        if (metric != NULL && strcmp(known[n], metric) == 0)
+            return IFM_OK;
+    }
+    const char *nearest = metric == NULL ? NULL : ifm_nearest(metric, known, n);
+    ifm_fail(error, IFM_USAGE, "inferometer_metric", "`inferometer explain` lists all metrics", "unknown metric '%s'",
+             metric == NULL ? "NULL" : metric);
+    if (nearest != NULL)
+        ifm_error_hint(error, "did you mean '%s'?", nearest);
+    return IFM_USAGE;
+}
+
+static void fill_value(const struct ifm_value *value, struct inferometer_value *result)
+{
+    bool ok = value->state == IFM_STATE_OK, bracketed = ok && value->has_interval;
+    const struct inferometer_value out = {
+        .size = result->size,
+        .state = (int)value->state,
+        .number = ok ? value->number : 0,
+        .has_interval = bracketed,
+        .low = bracketed ? value->low : 0,
+        .high = bracketed ? value->high : 0,
+        .level = bracketed ? value->level : 0,
+        .n = value->n,
+        .n_of = value->n_of,
+        .unit = value->unit,
+        .reason = value->reason,
+        .remedy = value->remedy,
+        .text = value->text,
+    };
+    memcpy(result, &out, result->size < sizeof out ? result->size : sizeof out);
+}
+
+int inferometer_metric(struct inferometer_session *session, int arm, const char *metric,
+                       struct inferometer_value *value)
+{
+    int code = ifm_session_enter(session);
+    if (code != INFEROMETER_OK)
+        return code;
+    if (session->state != IFM_SESSION_JUDGED)
+        return ifm_session_misuse(session, "inferometer_metric", "the run has not been judged: it has no numbers yet",
+                                  "call inferometer_judge first");
+    struct ifm_error *error = &session->error;
+    enum ifm_status status = check_metric(metric, error);
+    if (status == IFM_OK)
+        status = check_size(value == NULL ? 0 : value->size, sizeof *value, "inferometer_metric", error);
+    if (status == IFM_OK && (arm < -1 || arm >= (int)session->n_arms))
+        status = ifm_fail(error, IFM_USAGE, "inferometer_metric",
+                          "use what inferometer_arm returned, or -1 for the whole cell", "there is no arm %d", arm);
+    if (status != IFM_OK)
+        return ifm_session_fail(session, status);
+    static const struct ifm_value absent = {.state = IFM_STATE_ABSENT,
+                                            .n_of = "",
+                                            .unit = "",
+                                            .reason = "this number is not made for this arm",
+                                            .remedy = "`inferometer explain` says what a metric is of",
+                                            .text = ""};
+    const struct ifm_value *found = find(session, arm, metric);
+    fill_value(found == NULL ? &absent : found, value);
+    return INFEROMETER_OK;
+}

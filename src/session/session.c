@@ -1,0 +1,171 @@
+/* Opening and closing a session, its errors, and the rule that one process has one. */
+#include "session/internal.h"
+
+#include "base/log.h"
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Two sessions would disturb each other's windows. The process that set it: a forked child is not bound by it. */
+static _Atomic(pid_t) open_in;
+static _Thread_local struct ifm_error open_error;
+static _Thread_local char open_message[sizeof(struct ifm_error) + 16];
+
+static void compose(const struct ifm_error *error, char *out, size_t size)
+{
+    snprintf(out, size, "%s%s%s%s%s", error->where, error->where[0] == '\0' ? "" : ": ", error->message,
+             error->hint[0] == '\0' ? "" : "\nhint: ", error->hint);
+}
+
+static int code_of(enum ifm_status status)
+{
+    switch (status) {
+    case IFM_OK:
+        return INFEROMETER_OK;
+    case IFM_USAGE:
+        return INFEROMETER_USAGE;
+    case IFM_INVALID:
+        return INFEROMETER_INVALID;
+    case IFM_MISSING:
+        return INFEROMETER_MISSING;
+    default:
+        return INFEROMETER_INTERNAL;
+    }
+}
+
+int ifm_session_fail(struct inferometer_session *session, enum ifm_status status)
+{
+    compose(&session->error, session->message, sizeof session->message);
+    return code_of(status);
+}
+
+int ifm_session_break(struct inferometer_session *session, enum ifm_status status)
+{
+    session->state = IFM_SESSION_BROKEN;
+    session->broken = ifm_session_fail(session, status);
+    return session->broken;
+}
+
+int ifm_session_misuse(struct inferometer_session *session, const char *call, const char *message, const char *hint)
+{
+    if (session->state == IFM_SESSION_BROKEN) /* what broke it stays the message */
+        return session->broken;
+    bool spoilt = session->state == IFM_SESSION_TIMING;
+    ifm_fail(&session->error, IFM_USAGE, call, hint, "%s%s", message,
+             spoilt ? "; the call was made inside a window, which has spoilt it, and the session ends" : "");
+    if (spoilt)
+        ifm_session_break(session, IFM_USAGE);
+    else
+        ifm_session_fail(session, IFM_USAGE);
+    session->broken = INFEROMETER_MISUSE;
+    return INFEROMETER_MISUSE;
+}
+
+int ifm_session_enter(const struct inferometer_session *session)
+{
+    if (session == NULL)
+        return INFEROMETER_MISUSE;
+    bool ours = pthread_equal(session->thread, pthread_self()) && session->process == getpid();
+    return ours ? INFEROMETER_OK : INFEROMETER_THREAD;
+}
+
+static locale_t plain_locale;
+static pthread_once_t plain_once = PTHREAD_ONCE_INIT;
+
+static void make_plain_locale(void)
+{
+    plain_locale = newlocale(LC_ALL_MASK, "C", NULL);
+    if (plain_locale == NULL)
+        ifm_die("out of memory");
+}
+
+locale_t ifm_session_plain_locale(void)
+{
+    pthread_once(&plain_once, make_plain_locale);
+    return uselocale(plain_locale);
+}
+
+const char *inferometer_version(void)
+{
+    return IFM_VERSION;
+}
+
+const char *inferometer_message(const struct inferometer_session *session)
+{
+    if (session == NULL)
+        return open_message;
+    return ifm_session_enter(session) == INFEROMETER_OK
+               ? session->message
+               : "a session belongs to the thread and the process that opened it\n"
+                 "hint: call from there, or open another session after closing this one";
+}
+
+const char *inferometer_dir(const struct inferometer_session *session)
+{
+    return session == NULL || !session->has_folder ? "" : session->dir;
+}
+
+static enum ifm_status check_free(pid_t process, struct ifm_error *error)
+{
+    pid_t before = atomic_load(&open_in);
+    if (before != process && atomic_compare_exchange_strong(&open_in, &before, process))
+        return IFM_OK;
+    return ifm_fail(error, IFM_USAGE, "inferometer_open", "close the other session first (inferometer_close)",
+                    "this process has an open session already, and two would disturb each other");
+}
+
+static struct inferometer_session *open_session(const char *dir, const char *options)
+{
+    pid_t process = getpid();
+    open_error = (struct ifm_error){0};
+    open_message[0] = '\0';
+    ifm_log_mute(true);
+    enum ifm_status status = check_free(process, &open_error);
+    if (status != IFM_OK) {
+        compose(&open_error, open_message, sizeof open_message);
+        return NULL;
+    }
+    struct ifm_arena *arena = ifm_arena_create();
+    struct inferometer_session *session = IFM_ARENA_NEW(arena, struct inferometer_session);
+    session->arena = arena;
+    session->thread = pthread_self();
+    session->process = process;
+    session->options = ifm_arena_strdup(arena, options == NULL ? "" : options);
+    session->dir = ifm_arena_strdup(arena, dir);
+    struct ifm_config *config;
+    status = ifm_session_config(session, &config, &open_error);
+    if (status == IFM_OK) {
+        ifm_config_destroy(config);
+        return session;
+    }
+    compose(&open_error, open_message, sizeof open_message);
+    ifm_arena_destroy(arena);
+    atomic_store(&open_in, 0);
+    return NULL;
+}
+
+struct inferometer_session *inferometer_open(const char *dir, const char *options)
+{
+    locale_t before = ifm_session_plain_locale();
+    struct inferometer_session *session = open_session(dir, options);
+    uselocale(before);
+    return session;
+}
+
+int inferometer_close(struct inferometer_session *session)
+{
+    if (session == NULL)
+        return INFEROMETER_OK;
+    int code = ifm_session_enter(session);
+    if (code != INFEROMETER_OK)
+        return code;
+    locale_t before = ifm_session_plain_locale();
+    code = ifm_session_end(session);
+    uselocale(before);
+    ifm_config_destroy(session->config);
+    ifm_arena_destroy(session->arena);
+    atomic_store(&open_in, 0);
+    return code;
+}

@@ -1,0 +1,108 @@
+#!/usr/bin/env bash
+# Somebody else's code under our blocks: the C and the Python example through the shared library, an A/A comparison, and
+# a session that its caller leaves early. The run folders are ordinary ones.
+source "$(dirname "$0")/lib.sh"
+library=${IFM_LIBRARY:-$(dirname "$INFEROMETER")/libinferometer.so}
+[ -e "$library" ] || skip "needs libinferometer.so; a sanitizer build has none"
+compiler=$(command -v cc || command -v gcc || command -v clang) || skip "needs cc, of the Debian package gcc"
+folder=$(dirname "$library")
+
+# Nothing but the API leaves the library, and it does not bring the lab's symbols into the caller's process.
+nm -D --defined-only "$library" | awk '{ print $3 }' | grep -v '^inferometer_' && fail "it exports more than its API"
+
+"$compiler" -std=c11 -O2 -Wall -Wextra -Werror -Wpedantic -I"$IFM_SOURCE/include" \
+    "$IFM_SOURCE/examples/session/compare.c" -L"$folder" -linferometer -Wl,-rpath,"$folder" -o compare ||
+    fail "the C example does not compile as C11"
+./compare real "measure.mde=0.05;measure.cap=5s" >out 2>err || fail "the C example: $(cat err)"
+[ -s err ] && fail "the library printed: $(cat err)"
+grep -q '^in_four is faster: -' out || fail "four sums at once are not faster than one: $(cat out)"
+# The margin is wide, so that a busy machine cannot make this fail: equal code differs by less.
+./compare same "measure.mde=0.05;measure.cap=5s;measure.margin=0.1" same >out 2>err || fail "A/A: $(cat err)"
+grep -Eq '^in_four is (undecided|equivalent): ' out || fail "A/A finds a difference: $(cat out)"
+for run in real same; do
+    "$INFEROMETER" verify "$run" >/dev/null 2>err || fail "verify $run: $(cat err)"
+    "$INFEROMETER" report "$run" >/dev/null 2>err || fail "report $run: $(cat err)"
+    "$INFEROMETER" verify "$run" >/dev/null 2>err || fail "verify $run after report: $(cat err)"
+done
+./compare real 2>err && fail "a folder that is not empty is overwritten"
+grep -q '^hint: ' err || fail "no hint: $(cat err)"
+
+# Between the instruments' brackets, that is in next, begin and end of a slot, nothing allocates or calls the system.
+IFM_ALLOC_REPORT=${scratch:?}/report LD_PRELOAD=${IFM_ALLOC_GUARD:?} ./compare guarded measure.repeats=300 >/dev/null
+read -r slots allocations outside <report
+[ "$slots" -ge "$(slots_of guarded)" ] || fail "$slots bracketed slots, but the record holds $(slots_of guarded)"
+[ "$outside" -gt 0 ] || fail "the guard saw no allocation at all, so it does not work"
+[ "$allocations" = 0 ] || fail "$allocations allocations inside $slots slots"
+if command -v strace >/dev/null && strace -o trace ./compare traced measure.repeats=300 >/dev/null 2>err; then
+    awk '/^getrusage\(/ { is_open = !is_open; pairs += is_open; next }
+         is_open && !/^(---|\+\+\+)/ { print "inside a slot: " $0; bad = 1 }
+         END { exit bad || pairs < 24 }' trace || fail "a slot makes a system call"
+fi
+
+# No command can run the caller's code, and each says so.
+for command in "run --workload session" "rerun real" "run --resume real"; do
+    # shellcheck disable=SC2086
+    "$INFEROMETER" $command >/dev/null 2>err && fail "$command runs"
+    grep -q 'no command can run it' err || fail "$command: $(cat err)"
+done
+
+python3 -c 'import ctypes' 2>/dev/null || skip "the C part passed; the Python part needs python3 with ctypes"
+export PYTHONDONTWRITEBYTECODE=1
+compare=$IFM_SOURCE/examples/session/compare.py
+INFEROMETER_LIBRARY=$library python3 "$compare" --out python --option measure.mde=0.05 >out 2>err ||
+    fail "the Python example: $(cat err)"
+[ -s err ] && fail "the library printed: $(cat err)"
+grep -q '^faster: -' out || fail "the built-in sum is not faster than a loop: $(cat out)"
+"$INFEROMETER" verify python >/dev/null 2>err || fail "verify python: $(cat err)"
+python3 "$compare" --library "$library" --option measure.mde=much >out 2>err && fail "a bad option is taken"
+grep -q '^error: options: measure.mde=much' err || fail "a bad option: $(cat err)"
+
+# A caller whose locale writes numbers with a comma.
+if command -v localedef >/dev/null && localedef -i de_DE -f UTF-8 "$scratch/de_DE.UTF-8" 2>/dev/null; then
+    LOCPATH=$scratch PYTHONPATH=$(dirname "$compare") python3 - "$library" <<'P' || fail "a locale with a comma"
+import ctypes, locale, sys, compare
+locale.setlocale(locale.LC_ALL, "de_DE.UTF-8")
+libc = ctypes.CDLL(None)
+text = ctypes.create_string_buffer(8)
+libc.snprintf(text, 8, b"%.1f", ctypes.c_double(0.5))
+if text.value != b"0,5":
+    sys.exit(f"the locale has no comma: {text.value}")
+with compare.Session(compare.load(sys.argv[1]), "comma", "measure.mde=0.5") as session:
+    session.measure({"one": lambda: sum(range(2000)), "two": lambda: sum(range(2000))})
+libc.snprintf(text, 8, b"%.1f", ctypes.c_double(0.5))
+if text.value != b"0,5":
+    sys.exit(f"the caller's locale is not given back: {text.value}")
+P
+    "$INFEROMETER" verify comma >/dev/null 2>err || fail "verify of a run under another locale: $(cat err)"
+fi
+
+# An exception in the caller's code: the folder says that it was left early, and keeps its whole blocks.
+PYTHONPATH=$(dirname "$compare") python3 - "$library" <<'P' || fail "an exception in a window"
+import sys, compare
+count = 0
+def work():
+    global count
+    count += 1
+    sum(range(2000))
+    if count == 900:
+        raise KeyboardInterrupt
+try:
+    with compare.Session(compare.load(sys.argv[1]), "left", "measure.mde=0.0001") as session:
+        session.measure({"one": work, "two": work})
+except KeyboardInterrupt:
+    sys.exit(0)
+sys.exit("it was not raised")
+P
+grep -q '"stage":"interrupted"' left/run.log || fail "the folder does not say that the session was left"
+grep -q '"stage":"run_done"' left/run.log && fail "the folder says that it is complete"
+# A kill in the middle of a write leaves a torn row: derive refuses it, and --resume cuts it off before it says no.
+cp -r left torn
+echo -n '999999,1' >>torn/samples/0-latency.csv
+"$INFEROMETER" derive torn >/dev/null 2>err && fail "a torn record is taken"
+"$INFEROMETER" run --resume torn >/dev/null 2>err && fail "a session is resumed"
+grep -q 'derive torn' err || fail "the hint does not say how to see the blocks: $(cat err)"
+"$INFEROMETER" derive torn >out 2>err || fail "derive after the cut: $(cat err)"
+grep -q "its caller's code can only be measured again" out || fail "what to do is not said: $(cat out)"
+"$INFEROMETER" derive left >out 2>err || fail "derive of a session that was left: $(cat err)"
+"$INFEROMETER" verify left >/dev/null 2>err || fail "verify of a session that was left: $(cat err)"
+echo "C and Python examples, A/A, a session left early: all verified"

@@ -1,0 +1,184 @@
+/* The shape of an arm's series, on records whose truth is known: modes, change points, steadiness, and what is said. */
+#include "rules/fixture.h"
+
+/* Changes every measured sample of the arm: `factor` from the fraction `from` of its samples on; `every` 2 = every
+ * other sample only. The clock is set anew, without gaps. */
+static void scale(struct fixture *fx, size_t arm, double from, size_t every, double factor)
+{
+    struct ifm_record *record = &fx->parts[0].record;
+    size_t seen = 0, all = fx->blocks * 2 * fx->samples;
+    int64_t now = 1000;
+    for (size_t k = 0; k < record->n_slots; k++) {
+        struct ifm_slot *slot = &record->slots[k];
+        bool mine = slot->phase == IFM_PHASE_MEASURE && slot->arm == arm;
+        slot->start_ns = now;
+        for (size_t i = record->first[k]; i < record->first[k + 1]; i++) {
+            struct ifm_sample *sample = &record->samples[i];
+            if (mine && (double)seen >= from * (double)all && seen % every == 0)
+                sample->duration_ns = (int64_t)((double)sample->duration_ns * factor);
+            seen += mine;
+            sample->start_ns = now;
+            now += sample->duration_ns;
+        }
+        slot->end_ns = now;
+        now += 500;
+    }
+    assert_int_equal(seen, all);
+}
+
+static void start(struct fixture *fx)
+{
+    fx_start(fx);
+    fx->samples = 40;
+    fx_generate(fx);
+    fx_end_events(fx);
+}
+
+static void a_quiet_arm_is_flat(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start(&fx);
+    fx_derive(&fx);
+    const struct ifm_value *modes = fx_value(&fx, "base", "modes_count");
+    assert_true(modes->state == IFM_STATE_OK && modes->number == 1 && modes->n == 960);
+    assert_string_equal(modes->text, "");
+    const struct ifm_value *changes = fx_value(&fx, "base", "change_points");
+    assert_true(changes->state == IFM_STATE_OK && changes->number == 0);
+    assert_string_equal(changes->text, "");
+    const struct ifm_value *from = fx_value(&fx, "base", "steady_from_percent");
+    assert_true(from->state == IFM_STATE_OK && from->number >= 0 && from->number < 30);
+    assert_null(fx_finding(&fx, "rule-07", "no steady state"));
+    assert_null(fx_finding(&fx, "rule-07", "modes"));
+    fx_stop(&fx);
+}
+
+static void a_late_change_is_a_warning(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start(&fx);
+    scale(&fx, 1, 0.85, 1, 1.1);
+    fx_derive(&fx);
+    const struct ifm_value *changes = fx_value(&fx, "other", "change_points");
+    assert_true(changes->number == 1);
+    assert_string_equal(changes->text, "no steady state: after 816 of 960 samples");
+    const struct ifm_finding *finding = fx_finding(&fx, "rule-07", "no steady state");
+    assert_non_null(finding);
+    assert_int_equal(finding->severity, IFM_SEVERITY_WARNING);
+    assert_string_equal(finding->arm, "other");
+    assert_true(fx_value(&fx, "base", "change_points")->number == 0);
+    fx_stop(&fx);
+}
+
+static void an_early_change_is_told_without_a_warning(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start(&fx);
+    scale(&fx, 1, 0.25, 1, 0.9); /* slow at first */
+    fx_derive(&fx);
+    const char *text = fx_value(&fx, "other", "change_points")->text;
+    assert_true(strncmp(text, "warm-up: after 24", 17) == 0 && strstr(text, " of 960 samples") != NULL);
+    assert_null(fx_finding(&fx, "rule-07", "no steady state"));
+    const struct ifm_value *from = fx_value(&fx, "other", "steady_from_percent");
+    assert_true(from->state == IFM_STATE_OK && fabs(from->number - 25) < 3);
+    fx_stop(&fx);
+}
+
+static void two_modes_are_a_note(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start(&fx);
+    scale(&fx, 1, 0, 2, 1.2);
+    fx_derive(&fx);
+    const struct ifm_value *modes = fx_value(&fx, "other", "modes_count");
+    if (modes->number != 2)
+        fail_msg("%g modes, state %d: %s%s", modes->number, modes->state, modes->reason, modes->text);
+    assert_non_null(strstr(modes->text, "50 % at "));
+    const struct ifm_finding *finding = fx_finding(&fx, "rule-07", "2 modes");
+    assert_non_null(finding);
+    assert_int_equal(finding->severity, IFM_SEVERITY_NOTE);
+    fx_stop(&fx);
+}
+
+/* Above 5,000 samples: positions stay in samples, modes stay visible. */
+static void long_series_are_thinned(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    fx_start(&fx);
+    fx.samples = 700; /* 16,800 */
+    fx_generate(&fx);
+    fx_end_events(&fx);
+    scale(&fx, 1, 0.5, 1, 1.1);
+    fx_derive(&fx);
+    const struct ifm_value *changes = fx_value(&fx, "other", "change_points");
+    assert_true(changes->number == 1 && changes->n == 16800);
+    assert_string_equal(changes->text, "slow-down: after 8400 of 16800 samples");
+    assert_true(fx_value(&fx, "other", "modes_count")->number == 2);
+    assert_true(fx_value(&fx, "other", "modes_count")->n == 4200);
+    fx_stop(&fx);
+}
+
+static void few_or_equal_samples(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    fx_start(&fx);
+    fx.samples = 1;
+    fx.blocks = 8; /* 16 samples */
+    fx_generate(&fx);
+    fx_end_events(&fx);
+    fx_derive(&fx);
+    fx_expect(&fx, "base", "modes_count", IFM_STATE_ABSENT, "needs 30 samples, has 16");
+    fx_expect(&fx, "base", "change_points", IFM_STATE_ABSENT, "needs 20 samples, has 16");
+    fx_expect(&fx, "base", "steady_from_percent", IFM_STATE_ABSENT, "needs 100 samples, has 16");
+    fx_stop(&fx);
+    fx_start(&fx);
+    fx.noise = 0;
+    fx_generate(&fx);
+    fx_end_events(&fx);
+    fx_derive(&fx);
+    assert_true(fx_value(&fx, "base", "modes_count")->number == 1);
+    assert_true(fx_value(&fx, "base", "change_points")->number == 0);
+    fx_expect(&fx, "base", "steady_from_percent", IFM_STATE_ABSENT, "all values are equal");
+    fx_stop(&fx);
+}
+
+/* Noise that lasts a block is dependence, not change: it is told as no steady state in few runs. */
+static void noise_of_blocks_is_not_change(void **state)
+{
+    (void)state;
+    int told = 0, changed = 0;
+    for (unsigned run = 0; run < 100; run++) {
+        struct fixture fx;
+        fx_start(&fx);
+        fx.seed = 300 + run;
+        fx.blocks = 30;
+        fx.block_noise = 0.01; /* as large as that of samples */
+        fx_generate(&fx);
+        fx_end_events(&fx);
+        fx_derive(&fx);
+        told += fx_finding(&fx, "rule-07", "no steady state") != NULL;
+        changed += fx_value(&fx, "base", "change_points")->number > 0;
+        fx_stop(&fx);
+    }
+    if (told > 10 || changed > 15)
+        fail_msg("told %d, changed %d of 100", told, changed);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_quiet_arm_is_flat),
+        cmocka_unit_test(a_late_change_is_a_warning),
+        cmocka_unit_test(an_early_change_is_told_without_a_warning),
+        cmocka_unit_test(two_modes_are_a_note),
+        cmocka_unit_test(long_series_are_thinned),
+        cmocka_unit_test(few_or_equal_samples),
+        cmocka_unit_test(noise_of_blocks_is_not_change),
+    };
+    return cmocka_run_group_tests_name("derive_shape", tests, NULL, NULL);
+}

@@ -1,0 +1,567 @@
+/* The plugin boundary: every member of a table is checked and named, values and ledgers arrive, failures are errors. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "device/fake.h"
+#include "workload/plugin_private.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- a plugin in memory, with a switch for each thing that can go wrong ---- */
+
+enum { COUNT, RATE, ON, WORD, LABEL, PARAMS };
+
+static const struct inferometer_plugin_param good_params[PARAMS] = {
+    {"count", INFEROMETER_PLUGIN_BYTES, INFEROMETER_PLUGIN_SWEEP, "B", "4KiB", 1, 65536, NULL, "bytes"},
+    {"rate", INFEROMETER_PLUGIN_SECONDS, INFEROMETER_PLUGIN_PER_ARM, "s", "10ms", 0, INFINITY, NULL, "a time"},
+    {"is_on", INFEROMETER_PLUGIN_BOOL, 0, NULL, "true", 0, 0, NULL, "a switch"},
+    {"word", INFEROMETER_PLUGIN_CHOICE, 0, "", "b", 0, 0, "a|b", "a choice"},
+    {"seed", INFEROMETER_PLUGIN_TEXT, 0, "", "x y", 0, 0, NULL, "a text"},
+};
+static const struct inferometer_plugin_counter good_counters[] = {{"hits", NULL}, {"misses", "count"}};
+
+static struct behaviour {
+    struct inferometer_plugin_ledger ledger;
+    struct inferometer_plugin_check check;
+    const char *message; /* host->fail's, where a function fails */
+    int describe, open, checks, hooks;
+    unsigned opened, closed, stepped;
+    struct inferometer_plugin_value seen[PARAMS];
+    char label[16];
+    const struct inferometer_plugin_host *host;
+} b;
+
+static int answer(const struct inferometer_plugin_host *host, int status)
+{
+    return status != 0 && b.message != NULL ? (host->fail)(host, b.message, "a hint") : status;
+}
+
+static int describe(const struct inferometer_plugin_value *values, const struct inferometer_plugin_host *host,
+                    struct inferometer_plugin_ledger *ledger)
+{
+    assert_int_equal(ledger->struct_size, sizeof *ledger);
+    assert_null(host->buffer);
+    assert_null(host->parallel);
+    memcpy(b.seen, values, sizeof b.seen);
+    snprintf(b.label, sizeof b.label, "%s", values[LABEL].text);
+    size_t size = ledger->struct_size;
+    *ledger = b.ledger;
+    ledger->struct_size = size;
+    return answer(host, b.describe);
+}
+
+static int open_state(const struct inferometer_plugin_value *values, uint64_t seed,
+                      const struct inferometer_plugin_host *host, void **state)
+{
+    (void)values;
+    assert_int_equal(seed, 7);
+    b.host = host;
+    if (b.open != 0)
+        return answer(host, b.open);
+    b.opened++;
+    *state = &b;
+    return 0;
+}
+
+static void step(void *state, uint64_t n)
+{
+    assert_ptr_equal(state, &b);
+    b.stepped += (unsigned)n;
+}
+
+static int check(void *state, struct inferometer_plugin_check *out)
+{
+    assert_ptr_equal(state, &b);
+    assert_int_equal(out->struct_size, sizeof *out);
+    *out = b.check;
+    return answer(b.host, b.checks);
+}
+
+static uint64_t feature_runs(const void *state)
+{
+    return ((const struct behaviour *)state)->stepped;
+}
+
+static int hook(void *state)
+{
+    assert_ptr_equal(state, &b);
+    return answer(b.host, b.hooks);
+}
+
+static void collect(void *state, int64_t *values)
+{
+    assert_ptr_equal(state, &b);
+    values[0] = 5;
+}
+
+static void close_state(void *state)
+{
+    assert_ptr_equal(state, &b);
+    b.closed++;
+}
+
+static struct inferometer_plugin good(void)
+{
+    return (struct inferometer_plugin){
+        .struct_size = sizeof(struct inferometer_plugin),
+        .abi = INFEROMETER_PLUGIN_ABI,
+        .most_workers = 1,
+        .name = "mine",
+        .purpose = "a purpose",
+        .timed_region = "a region",
+        .params = good_params,
+        .n_params = PARAMS,
+        .param_size = sizeof *good_params,
+        .counters = good_counters,
+        .n_counters = 2,
+        .counter_size = sizeof *good_counters,
+        .describe = describe,
+        .open = open_state,
+        .step = step,
+        .check = check,
+        .feature_runs = feature_runs,
+        .close = close_state,
+        .before = hook,
+        .after = hook,
+        .collect = collect,
+    };
+}
+
+/* ---- the bench ---- */
+
+static struct ifm_arena *arena;
+static struct ifm_error error;
+
+static enum ifm_status check_table(const struct inferometer_plugin *table)
+{
+    static const char *const names[] = {"seed", "run", NULL}, *const flags[] = {"seed", "threads", NULL},
+                             *const columns[] = {"steal_ns", NULL};
+    const struct ifm_plugin_taken taken = {names, flags, columns};
+    ifm_plugins[0] = (struct ifm_plugin){.table = *table};
+    error = (struct ifm_error){0};
+    return ifm_plugin_check(&ifm_plugins[0], "my.so", &taken, arena, &error);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    arena = ifm_arena_create();
+    b = (struct behaviour){.ledger = {.flops = 2, .rows = 1, .tolerance = 0.5},
+                           .check = {.values = 1, .finite = 1, .output = "x", .output_bytes = 1}};
+    struct inferometer_plugin table = good();
+    if (check_table(&table) != IFM_OK)
+        fail_msg("%s: %s", error.where, error.message);
+    ifm_plugins[0].identity = (struct ifm_plugin_identity){"my.so", "/my.so", "00", 1};
+    ifm_plugin_adapt(0);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    ifm_plugins[0] = (struct ifm_plugin){0};
+    ifm_arena_destroy(arena);
+    return 0;
+}
+
+static void refused(const struct inferometer_plugin *table, const char *words)
+{
+    assert_int_equal(check_table(table), IFM_USAGE);
+    assert_string_equal(error.where, "my.so");
+    if (strstr(error.message, words) == NULL)
+        fail_msg("'%s' does not say '%s'", error.message, words);
+}
+
+/* ---- tables ---- */
+
+static void a_sound_table_becomes_rows_and_columns(void **state)
+{
+    (void)state;
+    const struct ifm_workload *workload = &ifm_plugins[0].workload;
+    const struct ifm_param *rows = workload->params->rows;
+    assert_string_equal(workload->name, "mine");
+    assert_int_equal(workload->params->n, PARAMS);
+    assert_string_equal(rows[COUNT].path, "mine.count");
+    assert_int_equal(rows[COUNT].flags, IFM_SWEEP);
+    assert_int_equal(rows[RATE].flags, IFM_PER_ARM);
+    assert_true(rows[RATE].min == 0 && isinf(rows[RATE].max));
+    assert_string_equal(rows[ON].flag, "is-on");
+    assert_true(rows[ON].min > rows[ON].max); /* no limit */
+    assert_null(rows[LABEL].flag);            /* --seed belongs to every command */
+    assert_int_equal(workload->n_columns, 2);
+    assert_string_equal(workload->columns[0].unit, "count");
+    assert_int_equal(workload->most_threads, 1);
+}
+
+#define WITHOUT(member)                                                                                                \
+    do {                                                                                                               \
+        table = good();                                                                                                \
+        table.member = 0;                                                                                              \
+        refused(&table, #member " is NULL");                                                                           \
+    } while (0)
+
+static void missing_members_are_named(void **state)
+{
+    (void)state;
+    struct inferometer_plugin table;
+    WITHOUT(name);
+    WITHOUT(purpose);
+    WITHOUT(timed_region);
+    WITHOUT(params);
+    WITHOUT(counters);
+    WITHOUT(describe);
+    WITHOUT(open);
+    WITHOUT(step);
+    WITHOUT(close);
+    WITHOUT(collect);
+    table = good(); /* the optional ones */
+    table.check = NULL;
+    table.before = table.after = NULL;
+    table.feature_runs = NULL;
+    table.params = NULL, table.n_params = 0;
+    table.counters = NULL, table.n_counters = 0, table.collect = NULL;
+    assert_int_equal(check_table(&table), IFM_OK);
+}
+
+static void wrong_members_are_named(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"", "Mine", "1st", "a-b", "a.b", "\xff", "a234567890123456789012345678901234"};
+    static const char *const taken[] = {"run", "seed", "decode"};
+    char long_text[500];
+    struct inferometer_plugin table = good();
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        table.name = names[i];
+        refused(&table, "is not a name");
+    }
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) {
+        table.name = taken[i];
+        refused(&table, "is taken");
+    }
+    memset(long_text, 'x', sizeof long_text);
+    long_text[sizeof long_text - 1] = '\0';
+    const char *const texts[] = {"", "two\nlines", "\xc3(", long_text};
+    for (size_t i = 0; i < 4; i++) {
+        table = good();
+        table.purpose = texts[i];
+        refused(&table, "purpose is not one sentence");
+    }
+    table = good(), table.n_params = 65;
+    refused(&table, "n_params is 65");
+    table = good(), table.param_size -= 8;
+    refused(&table, "param_size is");
+    table = good(), table.counter_size = 3;
+    refused(&table, "counter_size is 3");
+}
+
+static void wrong_parameter(const struct inferometer_plugin_param *param, const char *words)
+{
+    struct inferometer_plugin table = good();
+    struct inferometer_plugin_param params[2] = {good_params[COUNT], *param};
+    table.params = params;
+    table.n_params = 2;
+    refused(&table, words);
+}
+
+static void wrong_parameters_are_named(void **state)
+{
+    (void)state;
+    struct inferometer_plugin_param p;
+#define WRONG(assignment, words)                                                                                       \
+    do {                                                                                                               \
+        p = (struct inferometer_plugin_param){"n", 0, 0, "", "1", 0, 9, NULL, "help"};                                 \
+        assignment;                                                                                                    \
+        wrong_parameter(&p, words);                                                                                    \
+    } while (0)
+    WRONG(p.name = NULL, "params[1].name is NULL");
+    WRONG(p.name = "N", "params[1].name 'N' is not a name");
+    WRONG(p.name = "count", "parameter 'count': name is there twice");
+    WRONG(p.type = 7, "parameter 'n': type is not known");
+    WRONG(p.flags = 4, "flags has bits");
+    WRONG(p.unit = "a unit", "unit is not a unit");
+    WRONG(p.fallback = NULL, "fallback is NULL");
+    WRONG(p.fallback = "10", "n: 10 is out of range; allowed: 0 .. 9");
+    WRONG(p.fallback = "1,2", "fallback does not fit");
+    WRONG(p.fallback = "", "fallback does not fit");
+    WRONG(p.fallback = "\x01", "fallback is not");
+    WRONG(p.min = 10, "range is empty");
+    WRONG(p.max = NAN, "range is not a number");
+    WRONG(p.choices = "a|b", "choices is given");
+    WRONG((p.type = INFEROMETER_PLUGIN_CHOICE), "choices is NULL");
+    WRONG((p.type = INFEROMETER_PLUGIN_CHOICE, p.choices = "a||b"), "choices is not a list");
+    WRONG((p.type = INFEROMETER_PLUGIN_CHOICE, p.choices = "1|a b"), "choices is not a list");
+    WRONG((p.type = INFEROMETER_PLUGIN_CHOICE, p.choices = "1|2,3"), "choices is not a list");
+    WRONG((p.type = INFEROMETER_PLUGIN_CHOICE, p.choices = "1|2|1"), "choices holds '1' twice");
+    WRONG((p.type = INFEROMETER_PLUGIN_CHOICE, p.choices = "a|b"), "fallback does not fit: mine.n: '1'");
+    WRONG((p.type = INFEROMETER_PLUGIN_BOOL), "neither true nor false");
+    WRONG(p.help = "", "help is not one sentence");
+}
+
+static void wrong_counters_are_named(void **state)
+{
+    (void)state;
+    struct inferometer_plugin table = good();
+    const struct inferometer_plugin_counter twice[] = {{"hits", NULL}, {"hits", NULL}},
+                                            taken[] = {{"steal_ns", NULL}, {"b", NULL}},
+                                            unit[] = {{"a", "per cent"}, {"b", NULL}};
+    table.counters = twice;
+    refused(&table, "counters[1].name 'hits' is taken");
+    table.counters = taken;
+    refused(&table, "counters[0].name 'steal_ns' is taken");
+    table.counters = unit;
+    refused(&table, "counters[0].unit is not a unit");
+}
+
+/* ---- describe ---- */
+
+static const struct ifm_machine machine = {.device = "cpu", .threads = 2};
+static const struct ifm_machine scripted = {.device = "fake", .threads = 2};
+static struct ifm_arm_list arms;
+static const char *why_not;
+
+static enum ifm_status describe_on(const struct ifm_machine *where)
+{
+    static const struct ifm_setting settings[] = {{"mine.count", "100"}, {"other.count", "9"}, {"mine.word", "a"}};
+    error = (struct ifm_error){0};
+    enum ifm_status status = ifm_plugins[0].workload.describe(settings, 3, where, arena, &arms, &why_not, &error);
+    for (size_t i = 0; i < arms.n; i++) { /* what plan does */
+        arms.items[i].workload = "mine";
+        arms.items[i].settings = settings;
+        arms.items[i].n_settings = 3;
+    }
+    return status;
+}
+
+static void values_and_ledgers_arrive(void **state)
+{
+    (void)state;
+    assert_int_equal(describe_on(&machine), IFM_OK);
+    assert_int_equal(b.seen[COUNT].u64, 100);
+    assert_true(b.seen[RATE].f64 == 0.01);
+    assert_int_equal(b.seen[ON].u64, 1);
+    assert_int_equal(b.seen[WORD].u64, 0);
+    assert_string_equal(b.label, "x y");
+    assert_int_equal(arms.n, 1);
+    const struct ifm_arm *arm = &arms.items[0];
+    assert_int_equal(arm->ledger.flops, 2);
+    assert_int_equal(arm->ledger.rows, 1);
+    assert_true(arm->tolerance == 0.5 && arm->has_oracle && arm->gaps && !arm->lossy);
+    assert_string_equal(arm->feature, "");
+    assert_int_equal(describe_on(&scripted), IFM_OK);
+    assert_false(arms.items[0].has_oracle); /* nothing is computed there */
+}
+
+static void broken_describe(const char *words)
+{
+    assert_int_equal(describe_on(&machine), IFM_USAGE);
+    assert_int_equal(error.code, IFM_USAGE);
+    if (strstr(error.message, words) == NULL)
+        fail_msg("'%s' does not say '%s'", error.message, words);
+    b.ledger = (struct inferometer_plugin_ledger){.rows = 1};
+    b.describe = 0;
+}
+
+static void bad_ledgers_are_errors(void **state)
+{
+    (void)state;
+    b.ledger.tolerance = NAN;
+    broken_describe("tolerance");
+    b.ledger.tolerance = -1;
+    broken_describe("tolerance");
+    b.ledger.lossy = 2;
+    broken_describe("lossy");
+    b.ledger.feature = "\xff";
+    broken_describe("feature is not");
+    b.ledger.why_not = "";
+    broken_describe("why_not");
+    ifm_plugins[0].table.feature_runs = NULL;
+    b.ledger.feature = "fast";
+    broken_describe("nobody can count");
+    b.describe = 1;
+    broken_describe("failed without a reason");
+    b.describe = 1;
+    b.message = "no\n\xff";
+    broken_describe("no??");
+    assert_string_equal(error.hint, "a hint");
+    b.ledger.why_not = "not here";
+    assert_int_equal(describe_on(&machine), IFM_OK);
+    assert_int_equal(arms.n, 0);
+    assert_string_equal(why_not, "not here");
+}
+
+/* ---- the state, on a device that only has what is used ---- */
+
+static void parallel(struct ifm_device *device, unsigned threads, ifm_work_fn *work, void *arg)
+{
+    (void)device;
+    for (unsigned i = 0; i < threads; i++)
+        work(arg, i, threads);
+}
+
+static char buffer_name[256];
+
+static enum ifm_status buffer(struct ifm_device *device, const char *name, size_t bytes, void **out, bool *fresh,
+                              struct ifm_error *why)
+{
+    static char memory[64];
+    (void)device;
+    snprintf(buffer_name, sizeof buffer_name, "%s", name);
+    if (bytes > sizeof memory)
+        return ifm_fail(why, IFM_USAGE, NULL, "less", "too much");
+    *out = memory;
+    *fresh = true;
+    return IFM_OK;
+}
+
+static const struct ifm_device_ops ops = {.name = "serial", .parallel = parallel, .buffer = buffer};
+static struct ifm_device device = {&ops};
+
+static struct ifm_workload_state *opened(void)
+{
+    struct ifm_workload_state *open = NULL;
+    assert_int_equal(describe_on(&machine), IFM_OK);
+    assert_int_equal(ifm_plugins[0].workload.open(&arms.items[0], &device, 2, 7, &open, &error), IFM_OK);
+    assert_non_null(open);
+    return open;
+}
+
+static void count_calls(void *arg, unsigned index, unsigned count)
+{
+    assert_int_equal(count, 1); /* most_workers */
+    *(unsigned *)arg += index + 1;
+}
+
+static void a_state_lives_from_open_to_close(void **state)
+{
+    (void)state;
+    const struct ifm_workload *workload = &ifm_plugins[0].workload;
+    struct ifm_workload_state *open = opened();
+    int64_t columns[2] = {0, 0};
+    struct ifm_check out;
+    workload->step(open, 3);
+    assert_int_equal(b.stepped, 3);
+    assert_int_equal(workload->feature_runs(open), 3);
+    workload->collect(open, columns);
+    assert_int_equal(columns[0], 5);
+    assert_true(columns[1] == IFM_ABSENT); /* what the plugin left out is not zero */
+    assert_int_equal(workload->before(open, &error), IFM_OK);
+    assert_int_equal(workload->check(open, &out, &error), IFM_OK);
+    assert_true(out.done && out.finite && out.values == 1 && out.output_xxh3 != 0);
+    void *memory;
+    int fresh = 0;
+    unsigned calls = 0;
+    assert_int_equal(b.host->workers, 1);
+    assert_int_equal(b.host->buffer(b.host, "x", 8, 0, &memory, &fresh), 0);
+    assert_int_equal(fresh, 1);
+    assert_string_equal(buffer_name, "plugin mine arm mine x");
+    assert_int_equal(b.host->buffer(b.host, "x", 8, INFEROMETER_PLUGIN_SHARED, &memory, NULL), 0);
+    assert_string_equal(buffer_name, "plugin mine x");
+    assert_int_not_equal(b.host->buffer(b.host, "x", 0, 0, &memory, NULL), 0);
+    assert_int_not_equal(b.host->buffer(b.host, "x", 8, 2, &memory, NULL), 0);
+    assert_int_not_equal(b.host->buffer(b.host, "x", 65, 0, &memory, NULL), 0);
+    b.host->parallel(b.host, count_calls, &calls);
+    assert_int_equal(calls, 1);
+    workload->close(open);
+    assert_int_equal(b.closed, 1);
+    workload->close(NULL);
+    assert_int_equal(b.closed, 1);
+}
+
+static void broken_check(struct ifm_workload_state *open, const char *words)
+{
+    struct ifm_check out;
+    error = (struct ifm_error){0};
+    assert_int_equal(ifm_plugins[0].workload.check(open, &out, &error), IFM_INVALID);
+    assert_false(out.done);
+    if (strstr(error.message, words) == NULL)
+        fail_msg("'%s' does not say '%s'", error.message, words);
+    b.check = (struct inferometer_plugin_check){.values = 1, .finite = 1, .output = "x", .output_bytes = 1};
+}
+
+static void failures_inside_are_errors(void **state)
+{
+    (void)state;
+    struct ifm_workload_state *open = opened(), *none = NULL;
+    const struct ifm_workload *workload = &ifm_plugins[0].workload;
+    struct ifm_check out;
+    b.check.values = 0;
+    broken_check(open, "nothing was compared");
+    b.check.output = NULL;
+    broken_check(open, "output is NULL");
+    b.check.output_bytes = 0;
+    broken_check(open, "output is NULL or empty");
+    b.check.finite = 2;
+    broken_check(open, "finite is neither");
+    b.check.error_max_rel = NAN;
+    broken_check(open, "an error of finite outputs");
+    b.check.error_rms_rel = -1;
+    broken_check(open, "an error of finite outputs");
+    b.check.finite = 0; /* then the errors mean nothing, and are not read */
+    b.check.error_rms_rel = NAN;
+    assert_int_equal(workload->check(open, &out, &error), IFM_OK);
+    assert_true(out.done && !out.finite);
+    b.checks = b.hooks = 1;
+    broken_check(open, "check of the plugin 'mine' failed without a reason");
+    b.message = "because";
+    broken_check(open, "because");
+    assert_int_equal(workload->before(open, &error), IFM_INVALID);
+    assert_string_equal(error.message, "because");
+    b.message = NULL; /* a reason that was given for another call does not stand for this one */
+    assert_int_equal(workload->after(open, &error), IFM_INVALID);
+    assert_string_equal(error.message, "after of the plugin 'mine' failed without a reason");
+    workload->close(open);
+    b.open = 1;
+    b.message = "no room";
+    assert_int_equal(workload->open(&arms.items[0], &device, 1, 7, &none, &error), IFM_INVALID);
+    assert_string_equal(error.message, "no room");
+    assert_null(none);
+    assert_int_equal(b.opened, b.closed);
+}
+
+static void a_registered_workload_is_found_once(void **state)
+{
+    (void)state;
+    static struct ifm_workload one = {.name = "one"}, again = {.name = "decode"};
+    assert_null(ifm_workload_find("one"));
+    assert_int_equal(ifm_workload_register(&one, &error), IFM_OK);
+    assert_ptr_equal(ifm_workload_find("one"), &one);
+    assert_int_equal(ifm_workload_register(&one, &error), IFM_USAGE);
+    assert_int_equal(ifm_workload_register(&again, &error), IFM_USAGE);
+    assert_ptr_equal(ifm_workload_find("decode"), &ifm_workload_decode);
+    static struct ifm_workload many[IFM_WORKLOADS_MOST];
+    static char names[IFM_WORKLOADS_MOST][8];
+    enum ifm_status status = IFM_OK;
+    size_t n = 0;
+    for (; n < IFM_WORKLOADS_MOST && status == IFM_OK; n++) {
+        snprintf(names[n], sizeof names[n], "w%zu", n);
+        many[n].name = names[n];
+        status = ifm_workload_register(&many[n], &error);
+    }
+    assert_int_equal(status, IFM_USAGE);
+    assert_null(ifm_workloads[IFM_WORKLOADS_MOST]);
+    assert_null(ifm_workload_find(names[n - 1]));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_sound_table_becomes_rows_and_columns, setup, teardown),
+        cmocka_unit_test_setup_teardown(missing_members_are_named, setup, teardown),
+        cmocka_unit_test_setup_teardown(wrong_members_are_named, setup, teardown),
+        cmocka_unit_test_setup_teardown(wrong_parameters_are_named, setup, teardown),
+        cmocka_unit_test_setup_teardown(wrong_counters_are_named, setup, teardown),
+        cmocka_unit_test_setup_teardown(values_and_ledgers_arrive, setup, teardown),
+        cmocka_unit_test_setup_teardown(bad_ledgers_are_errors, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_state_lives_from_open_to_close, setup, teardown),
+        cmocka_unit_test_setup_teardown(failures_inside_are_errors, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_registered_workload_is_found_once, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
