@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "cli/invocation.h"
 #include "cli/plugins.h"
+#include "device/fake.h"
 #include "host/host.h"
 #include "instrument/instrument.h"
 #include "kernel/cpu/isa.h"
@@ -47,6 +48,16 @@ static size_t list_instruments(struct ifm_instrument_entry *entries)
         entries[n] = (struct ifm_instrument_entry){ifm_instruments[n]->name, (int)ifm_instruments[n]->intrusion,
                                                    ifm_instruments[n]->columns, ifm_instruments[n]->n_columns};
     return n;
+}
+
+/* A scripted device has nothing to observe but what its script gives. */
+static size_t list_fake_instrument(const char *script, struct ifm_instrument_entry *entries)
+{
+    if (!ifm_fake_script_has_columns(script))
+        return 0;
+    const struct ifm_instrument *fake = &ifm_instrument_fake;
+    entries[0] = (struct ifm_instrument_entry){fake->name, (int)fake->intrusion, fake->columns, fake->n_columns};
+    return 1;
 }
 
 static const char *device_name(const struct ifm_config *config)
@@ -91,7 +102,9 @@ enum ifm_status ifm_story_plan(const struct ifm_config *config, struct ifm_arena
         const char **isas = IFM_ARENA_ARRAY(arena, const char *, MOST_ISAS);
         catalog.machine.n_isas = ifm_isa_supported(isas, MOST_ISAS);
         catalog.machine.isas = isas;
-        catalog.n_instruments = list_instruments(instruments); /* a scripted device has nothing to observe */
+        catalog.n_instruments = list_instruments(instruments);
+    } else if (device == &ifm_device_fake) {
+        catalog.n_instruments = list_fake_instrument(ifm_config_device(config)->script, instruments);
     }
     enum ifm_status status = ifm_plan_build(study, &catalog, make_run_id(study, arena), arena, plan, error);
     if (status != IFM_OK) {

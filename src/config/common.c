@@ -15,6 +15,8 @@ static const struct ifm_param general[] = {
      "A set of measure settings; anything set explicitly ranks above it", G(preset)},
     {"seed", "seed", IFM_TYPE_U64, 0, "", "42", 1, 0, NULL, "Seed of the generated data and of the order of arms",
      G(seed)},
+    {"gates_preset", "gates", IFM_TYPE_TEXT, IFM_LIST, "", "", 0, 0, "sop|golden-ticket|significant",
+     "Sets of gates to add to those of the configuration; docs/gates.md says what each asks for", G(gates_preset)},
     {"ceilings", "ceilings", IFM_TYPE_TEXT, IFM_LIST, "", "read,flops", 0, 0, "read|write|copy|flops|none",
      "Limits of this machine that are measured as arms of every cell; none leaves them out", G(ceilings)},
 };
@@ -95,6 +97,10 @@ static const struct ifm_param gate[] = {
     {"threshold", NULL, IFM_TYPE_F64, 0, "", NULL, 1, 0, NULL, "Limit, in the unit of the metric", T(threshold)},
     {"interval", NULL, IFM_TYPE_BOOL, 0, "", "true", 0, 0, NULL,
      "The whole interval must satisfy the gate, not only the number", T(interval)},
+    {"least_n", NULL, IFM_TYPE_U64, 0, "", "0", 0, 1e12, NULL,
+     "Observations behind the number; with fewer the gate is blocked", T(least_n)},
+    {"classes", NULL, IFM_TYPE_TEXT, 0, "", "", 0, 0, NULL,
+     "Table of classes whose labels are given beside the verdict: golden-ticket", T(classes)},
 };
 
 const struct ifm_section ifm_section_general = {"general", "What is measured", ROWS(general),

@@ -23,7 +23,8 @@ struct ifm_general {
     struct ifm_list workload; /* names; a list runs several in one study */
     int preset;               /* "default", "quick", "sop" */
     uint64_t seed;
-    struct ifm_list ceilings; /* read, write, copy, flops, or none */
+    struct ifm_list gates_preset; /* names of data/gates/NAME.yaml */
+    struct ifm_list ceilings;     /* read, write, copy, flops, or none */
 };
 struct ifm_device_config {
     int kind;         /* "cpu", "fake" */

@@ -121,6 +121,12 @@ IFM_CHECKED enum ifm_status ifm_config_arms(const struct ifm_source *source, con
                                             struct ifm_error *error);
 IFM_CHECKED enum ifm_status ifm_config_gates(const struct ifm_source *source, const struct ifm_node *node,
                                              struct ifm_error *error);
+/* One record of `gates` into gates[index], its place into places[index]; names are held against those before it. */
+IFM_CHECKED enum ifm_status ifm_config_gate(const struct ifm_source *source, const struct ifm_node *node,
+                                            struct ifm_gate *gates, const char **places, size_t index,
+                                            struct ifm_error *error);
+/* gates.c: the gates of the chosen presets, added to those of the configuration. */
+IFM_CHECKED enum ifm_status ifm_config_gates_preset(struct ifm_config *config, struct ifm_error *error);
 
 /* lock.c: {"parameters", "arms", "gates"} of a configuration whose workloads are known. New reference. */
 json_t *ifm_config_content(const struct ifm_config *config);

@@ -55,9 +55,10 @@ static json_t *arm_to_json(const struct ifm_config *config, const struct ifm_arm
 
 static json_t *gate_to_json(const struct ifm_gate *gate)
 {
-    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:f, s:b}", "name", gate->name, "metric", gate->metric, "arm",
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:f, s:b, s:I, s:s}", "name", gate->name, "metric", gate->metric, "arm",
                      gate->arm, "cell", gate->cell, "op", gate->op == IFM_GATE_AT_MOST ? "at_most" : "at_least",
-                     "threshold", gate->threshold, "interval", gate->interval ? 1 : 0);
+                     "threshold", gate->threshold, "interval", gate->interval ? 1 : 0, "least_n",
+                     (json_int_t)gate->least_n, "classes", gate->classes);
 }
 
 json_t *ifm_config_content(const struct ifm_config *config)

@@ -245,8 +245,8 @@ static enum ifm_status check_gate_text(const char *text, const char *what, const
                     ifm_param_shown(text, shown), what);
 }
 
-static enum ifm_status bind_gate(const struct ifm_source *source, const struct ifm_node *node, struct ifm_gate *gates,
-                                 const char **places, size_t index, struct ifm_error *error)
+enum ifm_status ifm_config_gate(const struct ifm_source *source, const struct ifm_node *node, struct ifm_gate *gates,
+                                const char **places, size_t index, struct ifm_error *error)
 {
     const struct ifm_node *fields[MOST_FIELDS] = {NULL};
     struct ifm_gate *gate = &gates[index];
@@ -272,7 +272,7 @@ enum ifm_status ifm_config_gates(const struct ifm_source *source, const struct i
     const char **places = IFM_ARENA_ARRAY(config->arena, const char *, node->n + 1);
     size_t n = 0;
     for (const struct ifm_node *item = node->first; item != NULL; item = item->next, n++)
-        IFM_TRY(bind_gate(source, item, gates, places, n, error));
+        IFM_TRY(ifm_config_gate(source, item, gates, places, n, error));
     config->gates = gates;
     config->study.gate_places = places;
     config->n_gates = n;

@@ -266,6 +266,7 @@ enum ifm_status ifm_config_resolve(struct ifm_config *config, struct ifm_error *
     IFM_TRY(check_rules(config, error));
     IFM_TRY(resolve_ceilings(config, error));
     IFM_TRY(check_arms(config, error));
+    IFM_TRY(ifm_config_gates_preset(config, error));
     collect_study(config);
     config->lock = ifm_config_content(config);
     struct ifm_sha256 hash = ifm_config_hash(config->lock);

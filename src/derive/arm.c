@@ -151,6 +151,12 @@ static struct ifm_value column_total(struct ifm_derivation *d, const struct ifm_
     return value;
 }
 
+struct ifm_value ifm_derive_step_value(struct ifm_derivation *d, const struct ifm_cell_work *work,
+                                       const struct ifm_arm_work *arm)
+{
+    return step_of(d, work, arm, false);
+}
+
 static enum ifm_status emit_errors(struct ifm_derivation *d, const struct ifm_cell_work *work,
                                    const struct ifm_arm_work *arm, struct ifm_error *error)
 {

@@ -15,13 +15,14 @@
 
 /* The columns that can mark a block, -1 where the record lacks one. */
 struct causes {
-    int steal, delay, switches;
+    int steal, delay, switches, throttles;
 };
 
 static struct causes causes_of(const struct ifm_record *record)
 {
     return (struct causes){ifm_derive_column(record, "steal_ns"), ifm_derive_column(record, "run_delay_ns"),
-                           ifm_derive_column(record, "context_switches_involuntary")};
+                           ifm_derive_column(record, "context_switches_involuntary"),
+                           ifm_derive_column(record, "throttle_count")};
 }
 
 static bool was_read(const struct ifm_slot *slot, int column)
@@ -139,6 +140,8 @@ static void close_block(struct ifm_cell_work *work, size_t block, double *slots_
 static bool slot_is_marked(const struct ifm_slot *slot, const struct causes *causes)
 {
     double length = (double)(slot->end_ns - slot->start_ns);
+    if (was_read(slot, causes->throttles) && slot->columns[causes->throttles] > 0)
+        return true; /* the processor slowed itself down */
     if (was_read(slot, causes->steal) && (double)slot->columns[causes->steal] > LOST_SHARE * length)
         return true;
     if (was_read(slot, causes->delay))

@@ -5,26 +5,31 @@
 #include <math.h>
 #include <string.h>
 
-/* Arms whose mean clocks differ by more than this share are not compared (rule 8). */
-#define CLOCK_BAND 0.02
+/* More blocks than this are not foretold. */
+#define MOST_BLOCKS_FORETOLD 1000000
 
+/* The levels hold for all comparisons of the cell at once (Bonferroni): with m variants each interval has the level
+ * 1 - 0.05 / m, and each of the two one-sided tests for equivalence the error 0.05 / m. */
 struct comparison {
     size_t n;
     struct ifm_log_mean mean; /* of ln(time of arm / time of baseline) */
-    struct ifm_interval at95, at90;
+    double level, level_equal;
+    double
+        level_looks; /* at which the interval is computed to hold at `level`: wider where the run looked as it went */
+    struct ifm_interval change, equal;
     const char *word;
 };
 
-/* Faster or slower when the 95 % interval lies wholly beyond the margin; equivalent when the 90 % interval lies wholly
- * inside it (two one-sided tests at 5 %); else undecided. */
+/* Faster or slower when the interval lies wholly beyond the margin; equivalent when the narrower one of the two
+ * one-sided tests lies wholly inside it; else undecided. */
 static const char *decide(const struct comparison *c, double margin)
 {
     double edge = log1p(margin);
-    if (c->at95.high < -edge)
+    if (c->change.high < -edge)
         return "faster";
-    if (c->at95.low > edge)
+    if (c->change.low > edge)
         return "slower";
-    if (c->at90.low > -edge && c->at90.high < edge)
+    if (c->equal.low > -edge && c->equal.high < edge)
         return "equivalent";
     return "undecided";
 }
@@ -38,15 +43,38 @@ static double level_over_looks(const struct ifm_cell_work *work, double level, s
     return level;
 }
 
+static bool is_compared(const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
+{
+    return work->baseline != NULL && arm != work->baseline && arm->is_variant && !ifm_derive_is_cache_probe(arm->arm) &&
+           arm->arm->ceiling == work->baseline->arm->ceiling;
+}
+
+static size_t count_compared(const struct ifm_cell_work *work)
+{
+    size_t m = 0;
+    for (size_t a = 0; a < work->cell->n_arms; a++)
+        m += is_compared(work, &work->arms[a]);
+    return m;
+}
+
+double ifm_derive_compare_level(const struct ifm_cell_work *work)
+{
+    size_t m = count_compared(work);
+    return m > 1 ? 1.0 - (1.0 - IFM_LEVEL) / (double)m : IFM_LEVEL;
+}
+
 static bool compare(const struct ifm_cell_work *work, const struct ifm_arm_work *arm, bool unmarked,
                     struct comparison *out)
 {
     struct ifm_arena *scratch = ifm_arena_create();
     double *logs = IFM_ARENA_ARRAY(scratch, double, work->n_blocks + 1);
     *out = (struct comparison){.n = ifm_pair_logs(work, arm, work->baseline, unmarked, logs, NULL)};
+    out->level = ifm_derive_compare_level(work);
+    out->level_equal = 1.0 - 2.0 * (1.0 - out->level);
+    out->level_looks = level_over_looks(work, out->level, out->n);
     bool made = ifm_log_mean_of(logs, out->n, hypot(arm->quantum, work->baseline->quantum), &out->mean) &&
-                ifm_log_mean_interval(&out->mean, level_over_looks(work, 0.95, out->n), &out->at95) &&
-                ifm_log_mean_interval(&out->mean, level_over_looks(work, 0.90, out->n), &out->at90);
+                ifm_log_mean_interval(&out->mean, out->level_looks, &out->change) &&
+                ifm_log_mean_interval(&out->mean, level_over_looks(work, out->level_equal, out->n), &out->equal);
     ifm_arena_destroy(scratch);
     if (made)
         out->word = decide(out, work->cell->measure.margin);
@@ -56,19 +84,86 @@ static bool compare(const struct ifm_cell_work *work, const struct ifm_arm_work 
 static struct ifm_value change_value(const struct comparison *c, const char *word)
 {
     struct ifm_value value = ifm_value_real(100.0 * expm1(c->mean.mean), (int64_t)c->n, "blocks");
-    ifm_value_bracket(&value, 100.0 * expm1(c->at95.low), 100.0 * expm1(c->at95.high), IFM_LEVEL);
+    ifm_value_bracket(&value, 100.0 * expm1(c->change.low), 100.0 * expm1(c->change.high), c->level);
     value.text = word;
     return value;
 }
 
-/* The effect that this many blocks of this noise would show with 80 % probability at the 5 % level. */
-static struct ifm_value mde_value(const struct comparison *c)
+/* The effect that this many blocks of this noise would show, beyond the margin, with 80 % probability. */
+static struct ifm_value mde_value(const struct comparison *c, double margin)
 {
-    double t975, t80, df = c->mean.n_effective - 1.0;
-    if (ifm_stats_t_quantile(0.975, df, &t975) != IFM_STAT_OK || ifm_stats_t_quantile(0.8, df, &t80) != IFM_STAT_OK)
+    double bound, t80, df = c->mean.n_effective - 1.0;
+    if (ifm_stats_t_quantile(0.5 + 0.5 * c->level_looks, df, &bound) != IFM_STAT_OK ||
+        ifm_stats_t_quantile(0.8, df, &t80) != IFM_STAT_OK)
         return ifm_value_absent("no quantile of t for these blocks", "", (int64_t)c->n, "blocks");
-    return ifm_value_real(100.0 * expm1((t975 + t80) * c->mean.sd / sqrt(c->mean.n_effective)), (int64_t)c->n,
-                          "blocks");
+    return ifm_value_real(100.0 * expm1(log1p(margin) + (bound + t80) * c->mean.sd / sqrt(c->mean.n_effective)),
+                          (int64_t)c->n, "blocks");
+}
+
+/* Half the width of the interval of `level` that `blocks` blocks of this noise would give; infinite where none. */
+static double half_width(const struct comparison *c, double level, double blocks)
+{
+    double t, n = fmax(blocks * c->mean.n_effective / (double)c->mean.n, 2.0);
+    return ifm_stats_t_quantile(0.5 + 0.5 * level, n - 1.0, &t) == IFM_STAT_OK ? t * c->mean.sd / sqrt(n) : INFINITY;
+}
+
+/* Blocks in all after which this noise would decide, were the estimate the truth: the fewest for which the interval
+ * leaves the margin, or the one for equivalence lies inside it. */
+static struct ifm_value blocks_needed_value(struct ifm_derivation *d, const struct comparison *c, double margin)
+{
+    double distance = fabs(c->mean.mean) - log1p(margin);
+    double level = distance > 0 ? c->level : c->level_equal;
+    int64_t low = IFM_BLOCKS_NEEDED, high = MOST_BLOCKS_FORETOLD;
+    if (half_width(c, level, (double)high) >= fabs(distance))
+        return ifm_value_absent(
+            ifm_arena_printf(
+                d->arena, "the estimate lies so near the edge of the margin that more than %d blocks would be needed",
+                MOST_BLOCKS_FORETOLD),
+            "choose another margin (measure.margin), or take the arms for undecided", (int64_t)c->n, "blocks");
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (half_width(c, level, (double)middle) < fabs(distance))
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    struct ifm_value value = ifm_value_count(low, "blocks");
+    value.n = (int64_t)c->n;
+    return value;
+}
+
+/* The median of the block ratios with the order statistics of the sign test around it: no shape of the noise is
+ * assumed, and one wild block moves neither. */
+static struct ifm_value median_value(struct ifm_derivation *d, const struct ifm_cell_work *work,
+                                     const struct ifm_arm_work *arm, const struct comparison *c)
+{
+    struct ifm_arena *scratch = ifm_arena_create();
+    double *logs = IFM_ARENA_ARRAY(scratch, double, work->n_blocks + 1);
+    double *room = IFM_ARENA_ARRAY(scratch, double, work->n_blocks + 1), middle = 0.0;
+    size_t n = ifm_pair_logs(work, arm, work->baseline, false, logs, NULL), needs = 0;
+    struct ifm_interval interval;
+    ifm_stats_sort(logs, room, n);
+    struct ifm_value value = ifm_value_absent("there are no blocks", "", 0, "blocks");
+    if (ifm_stats_quantile_sorted(logs, n, 0.5, &middle) == IFM_STAT_OK)
+        value = ifm_value_real(100.0 * expm1(middle), (int64_t)n, "blocks");
+    if (ifm_stats_quantile_interval(logs, n, (size_t)c->mean.n_effective, 0.5, c->level, &interval, &needs) ==
+        IFM_STAT_OK)
+        ifm_value_bracket(&value, 100.0 * expm1(interval.low), 100.0 * expm1(interval.high), c->level);
+    else
+        value.text =
+            ifm_arena_printf(d->arena, "needs %zu independent blocks, has %zu", needs, (size_t)c->mean.n_effective);
+    ifm_arena_destroy(scratch);
+    return value;
+}
+
+/* How far the arm's interval of step_ns lies below the baseline's, as a share of its own upper end. */
+static struct ifm_value gap_value(struct ifm_derivation *d, const struct ifm_cell_work *work,
+                                  const struct ifm_arm_work *arm)
+{
+    struct ifm_value own = ifm_derive_step_value(d, work, arm), base = ifm_derive_step_value(d, work, work->baseline);
+    if (own.state != IFM_STATE_OK || base.state != IFM_STATE_OK || !own.has_interval || !base.has_interval)
+        return ifm_value_absent("one of the two step times has no interval", "", (int64_t)arm->n_blocks, "blocks");
+    return ifm_value_real(100.0 * (base.low / own.high - 1.0), own.n < base.n ? own.n : base.n, "blocks");
 }
 
 /* How many times fewer bytes or operations the arm has than the baseline: what its design can explain; 0 = no ledger.
@@ -104,7 +199,7 @@ static struct ifm_value speedup_value(struct ifm_derivation *d, const struct ifm
                                       const struct ifm_arm_work *arm, const struct comparison *c)
 {
     struct ifm_value value = ifm_value_real(exp(-c->mean.mean), (int64_t)c->n, "blocks");
-    ifm_value_bracket(&value, exp(-c->at95.high), exp(-c->at95.low), IFM_LEVEL);
+    ifm_value_bracket(&value, exp(-c->change.high), exp(-c->change.low), c->level);
     double ratio = explained(work->baseline->arm, arm->arm);
     if (ratio == 0.0 || value.low <= fmax(1.0, ratio) * (1.0 + work->cell->measure.margin))
         return value;
@@ -130,9 +225,10 @@ static struct ifm_value speedup_value(struct ifm_derivation *d, const struct ifm
 static void emit_absent(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm,
                         struct ifm_value value)
 {
-    ifm_derive_emit(d, work, arm, IFM_M_CHANGE, value);
-    ifm_derive_emit(d, work, arm, IFM_M_SPEEDUP, value);
-    ifm_derive_emit(d, work, arm, IFM_M_MDE, value);
+    static const enum ifm_metric_id made[] = {IFM_M_CHANGE, IFM_M_SPEEDUP, IFM_M_MDE,   IFM_M_CHANGE_MEDIAN,
+                                              IFM_M_GAP,    IFM_M_CLIFF,   IFM_M_HEDGES};
+    for (size_t i = 0; i < sizeof made / sizeof made[0]; i++)
+        ifm_derive_emit(d, work, arm, made[i], value);
 }
 
 /* Rule 2: the decision must be the same without the blocks that the machine disturbed. */
@@ -158,47 +254,6 @@ static const char *word_without_marked(struct ifm_derivation *d, const struct if
     ifm_derive_find_fault(d, IFM_SEVERITY_WARNING, "rule-02", work->cell->name, arm->arm->name,
                           "%s over all blocks but %s without the %zu that the machine disturbed: undecided", all->word,
                           rest.word, work->n_marked);
-    return "undecided";
-}
-
-/* Mean clock of the CPU over the arm's measured slots, kHz; 0 where it was not read back in each of them. */
-static double mean_clock_khz(const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
-{
-    const struct ifm_record *record = work->record;
-    int column = ifm_derive_column(record, "cpu_khz");
-    double sum = 0.0;
-    size_t n = 0;
-    for (size_t k = 0; column >= 0 && k < record->n_slots; k++) {
-        const struct ifm_slot *slot = &record->slots[k];
-        if (slot->phase != IFM_PHASE_MEASURE || slot->arm != arm->index)
-            continue;
-        if (slot->columns[column] == IFM_ABSENT)
-            return 0.0;
-        sum += (double)slot->columns[column];
-        n++;
-    }
-    return n == 0 ? 0.0 : sum / (double)n;
-}
-
-/* Rule 8, observed locks: where the arms ran at different clocks, the difference belongs to the operating point. */
-static const char *word_with_clocks(struct ifm_derivation *d, const struct ifm_cell_work *work,
-                                    const struct ifm_arm_work *arm, const char *word)
-{
-    double own = mean_clock_khz(work, arm), base = mean_clock_khz(work, work->baseline);
-    if (own <= 0.0 || base <= 0.0) {
-        if (work->cell->measure.locks == IFM_LOCKS_REQUIRED)
-            return word; /* the locks themselves are read back */
-        ifm_derive_find_fault(d, IFM_SEVERITY_NOTE, "rule-08", work->cell->name, arm->arm->name,
-                              "the clocks of this arm and of its baseline could not be read back and compared");
-        return word;
-    }
-    if (fabs(own / base - 1.0) <= CLOCK_BAND)
-        return word;
-    ifm_derive_find_fault(
-        d, IFM_SEVERITY_WARNING, "rule-08", work->cell->name, arm->arm->name,
-        "the arm ran at %.0f MHz and its baseline at %.0f MHz, more than %.0f %% apart: undecided, as "
-        "the difference belongs to the clock",
-        own / 1000.0, base / 1000.0, 100.0 * CLOCK_BAND);
     return "undecided";
 }
 
@@ -243,12 +298,6 @@ static bool did_the_same(struct ifm_derivation *d, const struct ifm_cell_work *w
     return true;
 }
 
-static bool is_compared(const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
-{
-    return work->baseline != NULL && arm != work->baseline && arm->is_variant && !ifm_derive_is_cache_probe(arm->arm) &&
-           arm->arm->ceiling == work->baseline->arm->ceiling;
-}
-
 void ifm_derive_comparison(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
 {
     if (!is_compared(work, arm))
@@ -258,6 +307,7 @@ void ifm_derive_comparison(struct ifm_derivation *d, const struct ifm_cell_work 
                                                : work->baseline->broken;
     if (work->record == NULL || broken != NULL) {
         emit_absent(d, work, arm, ifm_value_absent(broken, work->remedy, 0, "blocks"));
+        ifm_derive_counter_changes(d, work, arm);
         return;
     }
     if (!did_the_same(d, work, arm))
@@ -267,10 +317,29 @@ void ifm_derive_comparison(struct ifm_derivation *d, const struct ifm_cell_work 
         emit_absent(d, work, arm,
                     ifm_value_absent(ifm_needs_blocks(d->arena, c.n), "measure more blocks (measure.blocks_min)",
                                      (int64_t)c.n, "blocks"));
+        ifm_derive_counter_changes(d, work, arm);
         return;
     }
-    const char *word = word_with_clocks(d, work, arm, word_without_marked(d, work, arm, &c));
+    const char *word = word_without_marked(d, work, arm, &c);
+    word = ifm_derive_points_agree(d, work, arm) ? word : "undecided";
     ifm_derive_emit(d, work, arm, IFM_M_CHANGE, change_value(&c, word));
     ifm_derive_emit(d, work, arm, IFM_M_SPEEDUP, speedup_value(d, work, arm, &c));
-    ifm_derive_emit(d, work, arm, IFM_M_MDE, mde_value(&c));
+    ifm_derive_emit(d, work, arm, IFM_M_MDE, mde_value(&c, work->cell->measure.margin));
+    if (strcmp(c.word, "undecided") == 0)
+        ifm_derive_emit(d, work, arm, IFM_M_BLOCKS_TO_DECIDE, blocks_needed_value(d, &c, work->cell->measure.margin));
+    ifm_derive_emit(d, work, arm, IFM_M_CHANGE_MEDIAN, median_value(d, work, arm, &c));
+    ifm_derive_emit(d, work, arm, IFM_M_GAP, gap_value(d, work, arm));
+    ifm_derive_effects(d, work, arm);
+    ifm_derive_counter_changes(d, work, arm);
+    ifm_derive_companions(d, work, arm);
+}
+
+void ifm_derive_say_family(struct ifm_derivation *d, const struct ifm_cell_work *work)
+{
+    size_t m = count_compared(work);
+    if (m > 1 && work->record != NULL)
+        ifm_derive_find_fault(d, IFM_SEVERITY_NOTE, "", work->cell->name, "",
+                              "%zu arms are compared with %s: each interval of a change is one of %.4g %%, so that all "
+                              "of them hold at once with %.0f %% (Bonferroni)",
+                              m, work->baseline->arm->name, 100.0 * ifm_derive_compare_level(work), 100.0 * IFM_LEVEL);
 }

@@ -27,12 +27,28 @@ struct ifm_finding {
     const char *text;
 };
 
+/* A column of the instruments beside a comparison: what else differed between an arm and its baseline. */
+enum ifm_companion_kind {
+    IFM_COMPANION_AMOUNT = 0, /* adds up over a slot: own and base are per step */
+    IFM_COMPANION_LEVEL,      /* a reading: own and base are means of it */
+};
+struct ifm_companion {
+    const char *cell, *arm;
+    const char *column, *unit;
+    enum ifm_companion_kind kind;
+    int64_t n;        /* blocks in which both arms' slots were all read */
+    double own, base; /* means over those blocks */
+    double step_ns;   /* of the baseline, over the same blocks */
+};
+
 struct ifm_derived {
     const char *run_id, *config_hash;
     struct ifm_number *numbers;
     size_t n_numbers;
     struct ifm_finding *findings;
     size_t n_findings;
+    struct ifm_companion *companions; /* in the order of cells, arms and columns */
+    size_t n_companions;
 };
 
 /* The record of a run in memory, loaded by ifm_run_folder_load or built by a test. */

@@ -142,6 +142,11 @@ enum ifm_status ifm_derive_check(const struct ifm_cell_event *event, struct ifm_
                                    .when = json_string_value(json_object_get(event->meta, "when"))};
     if (!json_is_boolean(done))
         return bad_event(error, event->line, event->stage, "does not say whether it was done");
+    const json_t *quality = json_object_get(event->meta, "quality_percent");
+    out->has_quality = quality != NULL;
+    out->quality_percent = json_number_value(quality);
+    if (quality != NULL && (!json_is_number(quality) || out->quality_percent < 0 || out->quality_percent > 100))
+        return bad_event(error, event->line, event->stage, "has a \"quality_percent\" that is no share of 100");
     if (!json_is_true(done))
         return IFM_OK;
     if (!json_is_boolean(finite) || !json_is_integer(values) || json_integer_value(values) < 0)

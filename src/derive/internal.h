@@ -67,6 +67,17 @@ enum ifm_metric_id {
     IFM_M_CHANGE_WITHOUT_MARKED,
     IFM_M_SPEEDUP,
     IFM_M_MDE,
+    IFM_M_BLOCKS_TO_DECIDE,
+    IFM_M_CHANGE_MEDIAN,
+    IFM_M_GAP,
+    IFM_M_CLIFF,
+    IFM_M_HEDGES,
+    IFM_M_L2_HIT,
+    IFM_M_L2_HIT_CHANGE,
+    IFM_M_ENERGY_PER_TOKEN,
+    IFM_M_ENERGY_PER_TOKEN_CHANGE,
+    IFM_M_QUALITY,
+    IFM_M_QUALITY_LOSS,
     IFM_M_ERROR_RMS,
     IFM_M_ERROR_MAX,
     IFM_M_SWITCHES,
@@ -140,7 +151,7 @@ struct ifm_derivation {
     const struct ifm_facts_view *facts;
     struct ifm_arena *arena;
     struct ifm_derived *out;
-    size_t numbers_capacity, findings_capacity;
+    size_t numbers_capacity, findings_capacity, companions_capacity;
     struct ifm_cell_work *cells;
     double llc_bytes;           /* measured by a cache sweep of this run; 0 = not measured */
     struct ifm_refusal refusal; /* of the whole run (rule 4) */
@@ -171,6 +182,8 @@ struct ifm_check_fact {
     double error_rms_rel, error_max_rel;
     int64_t values;
     const char *output, *when;
+    bool has_quality;
+    double quality_percent;
 };
 IFM_CHECKED enum ifm_status ifm_derive_check(const struct ifm_cell_event *event, struct ifm_check_fact *out,
                                              struct ifm_error *error);
@@ -204,6 +217,9 @@ size_t ifm_pair_logs(const struct ifm_cell_work *work, const struct ifm_arm_work
 const char *ifm_needs_blocks(struct ifm_arena *arena, size_t has);
 
 /* ---- the numbers ---- */
+/* The step time of all blocks, before any rule withholds it. */
+struct ifm_value ifm_derive_step_value(struct ifm_derivation *d, const struct ifm_cell_work *work,
+                                       const struct ifm_arm_work *arm);
 void ifm_derive_step(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm);
 void ifm_derive_latency(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm);
 void ifm_derive_shape(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm);
@@ -214,6 +230,31 @@ void ifm_derive_arm_ceilings(struct ifm_derivation *d, const struct ifm_cell_wor
                              const struct ifm_arm_work *arm);
 void ifm_derive_caches(struct ifm_derivation *d, const struct ifm_cell_work *work);
 void ifm_derive_comparison(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm);
+/* The level of one comparison of the cell, such that all of them hold at once with 95 %. */
+double ifm_derive_compare_level(const struct ifm_cell_work *work);
+/* Says so, once a cell, when there are several. */
+void ifm_derive_say_family(struct ifm_derivation *d, const struct ifm_cell_work *work);
+/* counters.c: numbers from columns and facts that only some passes have; absent where a gate asks for one in vain. */
+IFM_CHECKED enum ifm_status ifm_derive_counters(struct ifm_derivation *d, const struct ifm_cell_work *work,
+                                                const struct ifm_arm_work *arm, struct ifm_error *error);
+void ifm_derive_counter_changes(struct ifm_derivation *d, const struct ifm_cell_work *work,
+                                const struct ifm_arm_work *arm);
+/* effect.c: cliffs_delta and hedges_g. */
+void ifm_derive_effects(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm);
+/* companion.c: what else the blocks recorded, for each arm that is compared. */
+void ifm_derive_companions(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm);
+/* Rule 8: false, with a finding, when the arm and its baseline ran at different operating points. */
+bool ifm_derive_points_agree(struct ifm_derivation *d, const struct ifm_cell_work *work,
+                             const struct ifm_arm_work *arm);
+/* A column by block. `total` = its sum over the arm's measured slots of the block, `steps` = the steps between the
+ * instrument's start and stop in them, `slots` = how many; `read` only where each of them was read. */
+struct ifm_column_block {
+    double total, steps, slots;
+    bool read;
+};
+/* `out` has room for every block of the cell; returns in how many the column was read. */
+size_t ifm_derive_column_blocks(const struct ifm_cell_work *work, const struct ifm_arm_work *arm, int column,
+                                struct ifm_column_block *out);
 /* The amount per step that a rate or a ceiling of `kind` divides by time; 0 = none. */
 double ifm_ceiling_amount(const struct ifm_arm *arm, enum ifm_ceiling kind);
 /* The usable ceiling arm of `kind` with the highest rate over its common blocks; `of` counts the candidates. */

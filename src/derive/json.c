@@ -7,6 +7,7 @@
 #include <string.h>
 
 static const char *const state_names[] = {"ok", "absent", "refused", "inactive"};
+static const char *const kind_names[] = {"amount", "level"};
 static const char *const severity_names[] = {"note", "warning", "invalid"};
 
 /* Above it a double no longer holds every integer. */
@@ -44,6 +45,13 @@ static json_t *number_json(const struct ifm_number *number)
     return out;
 }
 
+static json_t *companion_json(const struct ifm_companion *c)
+{
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:f, s:f, s:f}", "cell", c->cell, "arm", c->arm, "column",
+                     c->column, "unit", c->unit, "kind", kind_names[c->kind], "n", (json_int_t)c->n, "own", c->own,
+                     "base", c->base, "step_ns", c->step_ns);
+}
+
 json_t *ifm_derived_to_json(const struct ifm_derived *derived)
 {
     json_t *numbers = json_array(), *findings = json_array();
@@ -54,8 +62,11 @@ json_t *ifm_derived_to_json(const struct ifm_derived *derived)
         json_array_append_new(findings, json_pack("{s:s, s:s, s:s, s:s, s:s}", "severity", severity_names[f->severity],
                                                   "rule", f->rule, "cell", f->cell, "arm", f->arm, "text", f->text));
     }
-    return json_pack("{s:i, s:s, s:s, s:o, s:o}", "schema", 1, "run_id", derived->run_id, "config_hash",
-                     derived->config_hash, "numbers", numbers, "findings", findings);
+    json_t *companions = json_array();
+    for (size_t i = 0; i < derived->n_companions; i++)
+        json_array_append_new(companions, companion_json(&derived->companions[i]));
+    return json_pack("{s:i, s:s, s:s, s:o, s:o, s:o}", "schema", 1, "run_id", derived->run_id, "config_hash",
+                     derived->config_hash, "numbers", numbers, "findings", findings, "companions", companions);
 }
 
 /* ---- reading ---- */
@@ -139,6 +150,35 @@ static enum ifm_status read_finding(const struct reader *r, const json_t *object
     return read_text(r, object, "text", &out->text);
 }
 
+static enum ifm_status read_companion(const struct reader *r, const json_t *object, struct ifm_companion *out)
+{
+    int kind = 0;
+    IFM_TRY(read_text(r, object, "cell", &out->cell));
+    IFM_TRY(read_text(r, object, "arm", &out->arm));
+    IFM_TRY(read_text(r, object, "column", &out->column));
+    IFM_TRY(read_text(r, object, "unit", &out->unit));
+    IFM_TRY(read_word(r, object, "kind", kind_names, 2, &kind));
+    out->kind = (enum ifm_companion_kind)kind;
+    IFM_TRY(ifm_json_get_i64(object, "n", r->where, &out->n, r->error));
+    IFM_TRY(ifm_json_get_f64(object, "own", r->where, &out->own, r->error));
+    IFM_TRY(ifm_json_get_f64(object, "base", r->where, &out->base, r->error));
+    return ifm_json_get_f64(object, "step_ns", r->where, &out->step_ns, r->error);
+}
+
+static enum ifm_status read_companions(struct reader *r, const json_t *json, struct ifm_derived *derived)
+{
+    const json_t *companions;
+    const char *where = r->where;
+    IFM_TRY(ifm_json_get_array(json, "companions", where, &companions, r->error));
+    derived->n_companions = json_array_size(companions);
+    derived->companions = IFM_ARENA_ARRAY(r->arena, struct ifm_companion, derived->n_companions + 1);
+    for (size_t i = 0; i < derived->n_companions; i++) {
+        r->where = ifm_arena_printf(r->arena, "%s: companions[%zu]", where, i);
+        IFM_TRY(read_companion(r, json_array_get(companions, i), &derived->companions[i]));
+    }
+    return IFM_OK;
+}
+
 enum ifm_status ifm_derived_from_json(const json_t *json, const char *where, struct ifm_arena *arena,
                                       struct ifm_derived **out, struct ifm_error *error)
 {
@@ -166,6 +206,8 @@ enum ifm_status ifm_derived_from_json(const json_t *json, const char *where, str
         r.where = ifm_arena_printf(arena, "%s: findings[%zu]", where, i);
         IFM_TRY(read_finding(&r, json_array_get(findings, i), &derived->findings[i]));
     }
+    r.where = where;
+    IFM_TRY(read_companions(&r, json, derived));
     *out = derived;
     return IFM_OK;
 }

@@ -3,6 +3,7 @@
 #include "base/random.h"
 #include "device/buffers.h"
 #include "device/script.h"
+#include "model/facts.h"
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 
 #define WARMUP_STEPS 50.0
 #define FLUSH_NS 1000000.0
+#define L2_ACCESSES 1000.0 /* of a step */
 #define SLOWEST_DRIFT 0.01 /* a falling drift ends here, so that durations stay positive */
 
 enum stream { STREAM_SAMPLE = 1, STREAM_SLOT };
@@ -25,6 +27,7 @@ struct fake_device {
     double sample_noise; /* the autoregressive state, of unit variance */
     double slot_noise;   /* standard normal, one per hold */
     uint64_t slots;
+    double columns[IFM_FAKE_COLUMNS]; /* since the last hold; below zero = absent */
     struct ifm_buffer *buffers;
 };
 
@@ -51,6 +54,51 @@ bool ifm_device_is_fake(const struct ifm_device *device)
     return device->ops == &ifm_device_fake;
 }
 
+/* Sum `amount` into a column, unless the script does not give it. */
+static void count(double *column, double scripted, double amount)
+{
+    if (scripted >= 0)
+        *column = fmax(*column, 0.0) + amount;
+}
+
+static void count_columns(struct fake_device *fake, const struct ifm_curve *curve, double steps, double ns,
+                          double noise)
+{
+    count(&fake->columns[IFM_FAKE_L2_HITS], curve->l2_hit, L2_ACCESSES * steps * curve->l2_hit);
+    count(&fake->columns[IFM_FAKE_L2_ACCESSES], curve->l2_hit, L2_ACCESSES * steps);
+    count(&fake->columns[IFM_FAKE_ENERGY_UJ], curve->energy_j, 1e6 * curve->energy_j * steps * noise);
+    count(&fake->columns[IFM_FAKE_STEAL_NS], curve->steal, curve->steal * ns);
+    fake->columns[IFM_FAKE_CPU_KHZ] = curve->cpu_khz;
+}
+
+void ifm_fake_columns(struct ifm_device *device, int64_t *values)
+{
+    const struct fake_device *fake = fake_of(device);
+    for (size_t i = 0; i < IFM_FAKE_COLUMNS; i++)
+        values[i] = fake->columns[i] < 0 ? IFM_ABSENT : (int64_t)llround(fake->columns[i]);
+}
+
+bool ifm_fake_script_has_columns(const char *text)
+{
+    struct ifm_script script;
+    if (ifm_script_parse(text, &script, NULL) != IFM_OK)
+        return false;
+    bool any = false;
+    for (size_t i = 0; i <= script.n_arms; i++) {
+        const struct ifm_curve *curve = i < script.n_arms ? &script.arms[i].curve : &script.curve;
+        any = any || curve->l2_hit >= 0 || curve->energy_j >= 0 || curve->cpu_khz >= 0 || curve->steal >= 0;
+    }
+    ifm_script_free(&script);
+    return any;
+}
+
+void ifm_fake_check(struct ifm_device *device, const char *arm, double *quality_percent, double *error_rel)
+{
+    const struct ifm_script_arm *state = ifm_script_arm(&fake_of(device)->script, arm, strlen(arm));
+    *quality_percent = state == NULL ? -1 : state->curve.quality;
+    *error_rel = state == NULL ? -1 : state->curve.error;
+}
+
 void ifm_fake_advance(struct ifm_device *device, const char *arm, uint64_t steps)
 {
     struct fake_device *fake = fake_of(device);
@@ -63,8 +111,10 @@ void ifm_fake_advance(struct ifm_device *device, const char *arm, uint64_t steps
     double n = (double)steps, drift = 1 + curve->drift * (double)fake->clock_ns / 1e9;
     double weighted_steps = n + curve->warmup * warmup_sum(state->steps_done, n);
     double noise = exp(curve->noise * fake->sample_noise + curve->slot_noise * fake->slot_noise);
+    double ns = curve->step_ns * weighted_steps * fmax(drift, SLOWEST_DRIFT) * noise;
     state->steps_done += n;
-    advance(fake, curve->step_ns * weighted_steps * fmax(drift, SLOWEST_DRIFT) * noise);
+    advance(fake, ns);
+    count_columns(fake, curve, n, ns, noise);
 }
 
 static enum ifm_status fake_describe(unsigned threads, struct ifm_machine *out, struct ifm_error *error)
@@ -145,6 +195,8 @@ static void fake_hold(struct ifm_device *device, unsigned threads)
     if ((double)fake->slots == fake->script.die_after_slots)
         raise(SIGKILL); /* scripted: crash tests need an end that nobody can catch */
     fake->slot_noise = ifm_random_normal(&fake->slot);
+    for (size_t i = 0; i < IFM_FAKE_COLUMNS; i++)
+        fake->columns[i] = -1;
 }
 
 static void fake_release(struct ifm_device *device)

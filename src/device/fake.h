@@ -7,8 +7,11 @@
  * per slot; drift: relative change over 1e9 ns of fake time; ar: lag-1 autocorrelation of the noise; warmup: relative
  * excess of an arm's first step, decaying over 50 steps; mark_ns: what a mark costs (20); die_after_slots=N: raise
  * SIGKILL when the N-th hold starts (crash tests; not again in a resumed run). `arm.<name>.<key>` overrides one arm,
- * for every key but the last two. A flush takes 1 ms. A "sample" of the noise is one call of ifm_fake_advance, a
- * "slot" one hold. Deterministic for a seed. */
+ * for every key but mark_ns and die_after_slots. Beside the time a script can hold what instruments and checks read:
+ * l2_hit: share of the L2 accesses of a step (1000) that hit; energy_j: energy of a step, which varies with its
+ * duration; cpu_khz: the clock; steal: share of a slot that the hypervisor took; quality: score of the arm's check, in
+ * percent; error: its relative error against an oracle. What is not scripted is absent. A flush takes 1 ms. A "sample"
+ * of the noise is one call of ifm_fake_advance, a "slot" one hold. Deterministic for a seed. */
 #ifndef IFM_DEVICE_FAKE_H
 #define IFM_DEVICE_FAKE_H
 
@@ -18,5 +21,21 @@
 /* Called by a workload's step when it runs on the fake device: advance the clock by `steps` scripted steps of `arm`. */
 void ifm_fake_advance(struct ifm_device *device, const char *arm, uint64_t steps);
 bool ifm_device_is_fake(const struct ifm_device *device);
+
+/* The scripted columns, of all steps since the last hold: IFM_ABSENT where the script does not give them for the arm
+ * that ran. */
+enum ifm_fake_column {
+    IFM_FAKE_L2_HITS,
+    IFM_FAKE_L2_ACCESSES,
+    IFM_FAKE_ENERGY_UJ,
+    IFM_FAKE_CPU_KHZ,
+    IFM_FAKE_STEAL_NS,
+    IFM_FAKE_COLUMNS
+};
+void ifm_fake_columns(struct ifm_device *device, int64_t *values);
+/* Whether a script gives any of these columns to any arm; false for one that cannot be parsed. */
+bool ifm_fake_script_has_columns(const char *script);
+/* The scripted outcome of the arm's check; below zero = not scripted. */
+void ifm_fake_check(struct ifm_device *device, const char *arm, double *quality_percent, double *error_rel);
 
 #endif

@@ -24,13 +24,20 @@ static const struct key keys[] = {
     {"drift", offsetof(struct ifm_curve, drift), true, false, -1, 1000},
     {"ar", offsetof(struct ifm_curve, ar), true, false, -0.999, 0.999},
     {"warmup", offsetof(struct ifm_curve, warmup), true, false, 0, 1000},
+    {"l2_hit", offsetof(struct ifm_curve, l2_hit), true, false, 0, 1},
+    {"energy_j", offsetof(struct ifm_curve, energy_j), true, false, 0, 1e6},
+    {"cpu_khz", offsetof(struct ifm_curve, cpu_khz), true, true, 1, 1e9},
+    {"steal", offsetof(struct ifm_curve, steal), true, false, 0, 1},
+    {"quality", offsetof(struct ifm_curve, quality), true, false, 0, 100},
+    {"error", offsetof(struct ifm_curve, error), true, false, 0, 1e6},
     {"mark_ns", offsetof(struct ifm_script, mark_ns), false, true, 0, 1e6},
     {"die_after_slots", offsetof(struct ifm_script, die_after_slots), false, true, 0, 1e9},
 };
 #define N_KEYS (sizeof keys / sizeof *keys)
 
-static const char hint_keys[] = "known keys: step_ns, noise, slot_noise, drift, ar, warmup, mark_ns, die_after_slots; "
-                                "arm.NAME.KEY sets one of the first six for one arm";
+static const char hint_keys[] = "known keys: step_ns, noise, slot_noise, drift, ar, warmup, l2_hit, energy_j, cpu_khz, "
+                                "steal, quality, error, mark_ns, die_after_slots; arm.NAME.KEY sets one for one arm, "
+                                "but for the last two";
 
 struct ifm_script_arm *ifm_script_arm(struct ifm_script *script, const char *name, size_t length)
 {
@@ -173,7 +180,10 @@ static enum ifm_status parse_pass(struct parse *parse, const char *text, struct 
 
 enum ifm_status ifm_script_parse(const char *text, struct ifm_script *out, struct ifm_error *error)
 {
-    *out = (struct ifm_script){.curve = {.step_ns = 1000}, .mark_ns = 20};
+    *out = (struct ifm_script){
+        .curve =
+            {.step_ns = 1000, .l2_hit = -1, .energy_j = -1, .cpu_khz = -1, .steal = -1, .quality = -1, .error = -1},
+        .mark_ns = 20};
     struct parse parse = {.script = out};
     enum ifm_status status = text == NULL ? IFM_OK : parse_pass(&parse, text, error);
     parse.arms = true;

@@ -9,6 +9,8 @@
 /* What the durations of one arm follow. */
 struct ifm_curve {
     double step_ns, noise, slot_noise, drift, ar, warmup;
+    /* What the instrument "fake" and the checks read; below zero = not scripted. */
+    double l2_hit, energy_j, cpu_khz, steal, quality, error;
 };
 
 struct ifm_script_arm {

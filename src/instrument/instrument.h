@@ -15,6 +15,8 @@ enum ifm_intrusion { IFM_INTRUSION_PASSIVE = 0, IFM_INTRUSION_SAMPLING, IFM_INTR
 
 struct ifm_instrument_state;
 
+typedef void ifm_source_fn(void *context, int64_t *columns);
+
 struct ifm_instrument {
     const char *name;
     const char *purpose;
@@ -28,9 +30,14 @@ struct ifm_instrument {
     void (*stop)(struct ifm_instrument_state *state);
     void (*collect)(struct ifm_instrument_state *state, int64_t *columns); /* IFM_ABSENT where not read */
     void (*close)(struct ifm_instrument_state *state);
+    /* NULL for an instrument that finds its own source. Else run gives it one after `open`: `read` fills all columns
+     * with what happened since the device was last held. */
+    void (*attach)(struct ifm_instrument_state *state, ifm_source_fn *read, void *context);
 };
 
 extern const struct ifm_instrument ifm_instrument_os; /* context switches, faults, steal, run delay, clock frequency */
+extern const struct ifm_instrument ifm_instrument_fake; /* what the fake device's script gives */
+/* What is offered on a real device. */
 extern const struct ifm_instrument *const ifm_instruments[]; /* NULL-terminated */
 const struct ifm_instrument *ifm_instrument_find(const char *name);
 

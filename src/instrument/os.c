@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "host/cpus.h"
 #include "instrument/instrument.h"
+#include "instrument/thermal.h"
 #include <dirent.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -19,7 +20,18 @@
 
 #define STAT_BYTES_PER_CPU 160 /* ten numbers of /proc/stat */
 
-enum column { VOLUNTARY, INVOLUNTARY, FAULTS_MINOR, FAULTS_MAJOR, STEAL, RUN_DELAY, CPU_KHZ, N_COLUMNS };
+enum column {
+    VOLUNTARY,
+    INVOLUNTARY,
+    FAULTS_MINOR,
+    FAULTS_MAJOR,
+    STEAL,
+    RUN_DELAY,
+    CPU_KHZ,
+    THROTTLES,
+    TEMPERATURE,
+    N_COLUMNS
+};
 
 static const struct ifm_column columns[N_COLUMNS] = {
     [VOLUNTARY] = {"context_switches_voluntary", "count"},
@@ -29,6 +41,8 @@ static const struct ifm_column columns[N_COLUMNS] = {
     [STEAL] = {"steal_ns", "ns"},
     [RUN_DELAY] = {"run_delay_ns", "ns"},
     [CPU_KHZ] = {"cpu_khz", "kHz"},
+    [THROTTLES] = {"throttle_count", "count"},
+    [TEMPERATURE] = {"temperature_mc", "mC"},
 };
 
 struct thread {
@@ -53,6 +67,9 @@ struct ifm_instrument_state {
 
     int frequency_fd[IFM_CPUS_MAX]; /* 0 = not opened yet, -1 = not there */
     int64_t cpu_khz;
+
+    struct ifm_thermal thermal;
+    int64_t throttles_start, throttles, temperature_mc;
 
     struct rusage usage_start, usage;
 };
@@ -180,6 +197,7 @@ static void os_close(struct ifm_instrument_state *state)
     for (unsigned cpu = 0; cpu < IFM_CPUS_MAX; cpu++)
         if (state->frequency_fd[cpu] > 0)
             close(state->frequency_fd[cpu]);
+    ifm_thermal_close(&state->thermal);
     free(state->stat_buffer);
     free(state);
 }
@@ -188,6 +206,7 @@ static void os_close(struct ifm_instrument_state *state)
  * the others. */
 static void os_start(struct ifm_instrument_state *state)
 {
+    state->throttles_start = ifm_thermal_throttles(&state->thermal);
     state->steal_start = read_steal(state);
     find_threads(state);
     for (size_t i = 0; i < state->n_threads; i++) {
@@ -220,6 +239,10 @@ static void os_stop(struct ifm_instrument_state *state)
     int64_t steal = read_steal(state);
     state->steal = steal == IFM_ABSENT || state->steal_start == IFM_ABSENT ? IFM_ABSENT : steal - state->steal_start;
     state->cpu_khz = read_frequency(state);
+    int64_t throttles = ifm_thermal_throttles(&state->thermal);
+    bool counted = throttles != IFM_ABSENT && state->throttles_start != IFM_ABSENT;
+    state->throttles = counted ? throttles - state->throttles_start : IFM_ABSENT;
+    state->temperature_mc = ifm_thermal_temperature_mc(&state->thermal);
 }
 
 static void os_collect(struct ifm_instrument_state *state, int64_t *values)
@@ -232,6 +255,8 @@ static void os_collect(struct ifm_instrument_state *state, int64_t *values)
     values[STEAL] = state->steal == IFM_ABSENT ? IFM_ABSENT : state->steal * state->tick_ns;
     values[RUN_DELAY] = state->run_delay;
     values[CPU_KHZ] = state->cpu_khz;
+    values[THROTTLES] = state->throttles;
+    values[TEMPERATURE] = state->temperature_mc;
 }
 
 static const char *probe_steal(const char **remedy)
@@ -273,6 +298,24 @@ static const char *probe_frequency(const char **remedy)
     return "the kernel reports no clock frequency for this CPU (as a rule in a virtual machine)";
 }
 
+static const char *probe_thermal(bool throttles, const char **remedy)
+{
+    struct ifm_cpu_mask cpus;
+    struct ifm_thermal thermal;
+    *remedy = "measure on bare metal, with the thermal driver of the processor loaded";
+    if (!ifm_cpu_mask_process(&cpus))
+        return "the CPUs of this process cannot be read";
+    ifm_thermal_open("", &cpus, &thermal);
+    int64_t value = throttles ? ifm_thermal_throttles(&thermal) : ifm_thermal_temperature_mc(&thermal);
+    ifm_thermal_close(&thermal);
+    if (value != IFM_ABSENT) {
+        *remedy = "";
+        return "";
+    }
+    return throttles ? "the kernel does not count how often these CPUs throttle (as a rule in a virtual machine)"
+                     : "no temperature sensor of the processor is visible (as a rule in a virtual machine)";
+}
+
 static const char *os_probe(size_t column, const char **remedy)
 {
     *remedy = "";
@@ -283,6 +326,9 @@ static const char *os_probe(size_t column, const char **remedy)
         return probe_delay(remedy);
     case CPU_KHZ:
         return probe_frequency(remedy);
+    case THROTTLES:
+    case TEMPERATURE:
+        return probe_thermal(column == THROTTLES, remedy);
     default:
         return ""; /* getrusage is always there */
     }
@@ -294,7 +340,7 @@ static enum ifm_status os_open(struct ifm_instrument_state **out, struct ifm_err
     struct ifm_instrument_state *state = calloc(1, sizeof *state);
     if (state == NULL)
         return ifm_fail(error, IFM_INTERNAL, NULL, NULL, "no memory for the instrument os");
-    state->stat_fd = state->task_fd = -1;
+    state->stat_fd = state->task_fd = state->thermal.temperature_fd = -1;
     state->stat_size = (size_t)((cpus > 0 ? cpus : 1) + 1) * STAT_BYTES_PER_CPU;
     state->stat_buffer = malloc(state->stat_size);
     if (state->stat_buffer == NULL) {
@@ -302,7 +348,10 @@ static enum ifm_status os_open(struct ifm_instrument_state **out, struct ifm_err
         return ifm_fail(error, IFM_INTERNAL, NULL, NULL, "no memory for the instrument os");
     }
     memset(state->stat_buffer, 0, state->stat_size); /* touched now, not in a slot */
-    if (ifm_cpu_mask_process(&state->cpus) && hz > 0)
+    bool masked = ifm_cpu_mask_process(&state->cpus);
+    if (masked)
+        ifm_thermal_open("", &state->cpus, &state->thermal);
+    if (masked && hz > 0)
         state->stat_fd = open("/proc/stat", O_RDONLY | O_CLOEXEC);
     state->tick_ns = hz > 0 ? 1000000000 / hz : 0;
     const char *remedy;
@@ -316,7 +365,8 @@ static enum ifm_status os_open(struct ifm_instrument_state **out, struct ifm_err
 
 const struct ifm_instrument ifm_instrument_os = {
     .name = "os",
-    .purpose = "context switches, page faults, stolen time, time waited for a CPU, and clock frequency of each slot",
+    .purpose = "context switches, page faults, stolen time, time waited for a CPU, clock frequency, throttling and "
+               "temperature of each slot",
     .intrusion = IFM_INTRUSION_PASSIVE,
     .columns = columns,
     .n_columns = N_COLUMNS,

@@ -9,5 +9,5 @@ const struct ifm_instrument *ifm_instrument_find(const char *name)
     for (size_t i = 0; ifm_instruments[i] != NULL; i++)
         if (strcmp(ifm_instruments[i]->name, name) == 0)
             return ifm_instruments[i];
-    return NULL;
+    return strcmp(name, ifm_instrument_fake.name) == 0 ? &ifm_instrument_fake : NULL;
 }

@@ -73,7 +73,12 @@ enum ifm_status ifm_check_gates(const struct ifm_plan *plan, const char *const *
                                 struct ifm_error *error)
 {
     for (size_t i = 0; i < plan->n_gates; i++) {
-        IFM_TRY(check_metric(&plan->gates[i], places[i], error));
+        const struct ifm_gate *gate = &plan->gates[i];
+        IFM_TRY(check_metric(gate, places[i], error));
+        if (gate->classes[0] != '\0' && !ifm_judge_has_classes(gate->classes))
+            return ifm_fail(error, IFM_USAGE, places[i], "docs/gates.md lists the tables",
+                            "gate '%s' names the table of classes '%s', which does not exist", gate->name,
+                            gate->classes);
         IFM_TRY(check_places(&plan->gates[i], places[i], plan, arena, error));
     }
     return IFM_OK;

@@ -87,13 +87,15 @@ static const char *describe(struct judging *j, const struct ifm_gate *gate, cons
 {
     char number[32], low[32], high[32], threshold[32];
     const char *relation = gate->op == IFM_GATE_AT_MOST ? "at most" : "at least";
+    bool bare = strcmp(v->unit, "1") == 0; /* a pure number has no unit to name */
+    const char *blank = bare ? "" : " ", *unit = bare ? "" : v->unit;
     ifm_format_real(v->number, number);
     ifm_format_real(gate->threshold, threshold);
     if (!gate->interval)
-        return ifm_arena_printf(j->arena, "%s is %s %s; %s %s is wanted: %s", gate->metric, number, v->unit, relation,
-                                threshold, passed ? "pass" : "fail");
-    return ifm_arena_printf(j->arena, "%s is %s %s, %g %% interval %s to %s; %s %s is wanted of all of it: %s",
-                            gate->metric, number, v->unit, 100.0 * v->level, ifm_format_real(v->low, low),
+        return ifm_arena_printf(j->arena, "%s is %s%s%s; %s %s is wanted: %s", gate->metric, number, blank, unit,
+                                relation, threshold, passed ? "pass" : "fail");
+    return ifm_arena_printf(j->arena, "%s is %s%s%s, %g %% interval %s to %s; %s %s is wanted of all of it: %s",
+                            gate->metric, number, blank, unit, 100.0 * v->level, ifm_format_real(v->low, low),
                             ifm_format_real(v->high, high), relation, threshold, passed ? "pass" : "fail");
 }
 
@@ -115,6 +117,13 @@ static void decide(struct judging *j, struct ifm_gate_result *result, const stru
                                v->text));
         return;
     }
+    if (v->n < (int64_t)gate->least_n) {
+        block(j, result, false,
+              ifm_arena_printf(j->arena, "%s stands on %lld %s; the gate wants at least %llu", gate->metric,
+                               (long long)v->n, v->n_of[0] != '\0' ? v->n_of : "observations",
+                               (unsigned long long)gate->least_n));
+        return;
+    }
     bool passed = gate->interval ? satisfies(gate, v->low) && satisfies(gate, v->high) : satisfies(gate, v->number);
     result->outcome = passed ? IFM_OUTCOME_PASS : IFM_OUTCOME_FAIL;
     result->reason = describe(j, gate, v, passed);
@@ -125,7 +134,11 @@ static const struct ifm_finding *disputed(const struct ifm_derived *derived, con
                                           const char *metric)
 {
     const struct ifm_number *change = ifm_derived_find(derived, cell, arm, "change_percent");
-    bool compares = strcmp(metric, "change_percent") == 0 || strcmp(metric, "speedup") == 0;
+    static const char *const comparing[] = {"change_percent", "speedup",  "change_percent_median",
+                                            "cliffs_delta",   "hedges_g", "intervals_gap_percent"};
+    bool compares = false;
+    for (size_t i = 0; i < sizeof comparing / sizeof comparing[0]; i++)
+        compares = compares || strcmp(metric, comparing[i]) == 0;
     if (!compares || change == NULL || strcmp(change->value.text, "undecided") != 0)
         return NULL;
     for (size_t i = 0; i < derived->n_findings; i++) {
@@ -135,6 +148,22 @@ static const struct ifm_finding *disputed(const struct ifm_derived *derived, con
             return f;
     }
     return NULL;
+}
+
+/* An effect size decides nothing alone: very repeatable timings make it large for a change that nobody would notice.
+ * A gate on one stands only beside a gate on the change or the speed-up of the same arm. */
+static bool stands_alone(const struct judging *j, const struct ifm_gate *gate, const char *cell, const char *arm)
+{
+    if (strcmp(gate->metric, "cliffs_delta") != 0 && strcmp(gate->metric, "hedges_g") != 0)
+        return false;
+    for (size_t g = 0; g < j->plan->n_gates; g++) {
+        const struct ifm_gate *other = &j->plan->gates[g];
+        bool change = strcmp(other->metric, "change_percent") == 0 || strcmp(other->metric, "speedup") == 0;
+        if (change && (other->cell[0] == '\0' || strcmp(other->cell, cell) == 0) &&
+            (other->arm[0] == '\0' || strcmp(other->arm, arm) == 0))
+            return false;
+    }
+    return true;
 }
 
 /* ---- what a gate is about ---- */
@@ -192,6 +221,13 @@ static void judge_one(struct judging *j, const struct ifm_gate *gate, const stru
         block(j, result, false, ifm_arena_printf(j->arena, "%s was not measured for arm \"%s\"", gate->metric, arm));
     else if (dispute != NULL)
         block(j, result, false, dispute->text);
+    else if (stands_alone(j, gate, cell->name, arm))
+        block(
+            j, result, false,
+            ifm_arena_printf(j->arena,
+                             "%s is an effect size and decides nothing alone: give the arm a gate on change_percent or "
+                             "speedup too",
+                             gate->metric));
     else
         decide(j, result, &number->value);
 }
@@ -384,6 +420,11 @@ enum ifm_status ifm_judge(const struct ifm_plan *plan, const struct ifm_derived 
         judge_gate(&j, &plan->gates[g]);
     conclude(&j);
     ifm_judge_ladder(derived, arena, j.verdict);
+    size_t capacity = 0;
+    for (size_t g = 0; j.untrusted == NULL && g < j.verdict->n_gates; g++)
+        ifm_judge_classes(&j.verdict->gates[g], derived, arena, &capacity, j.verdict);
+    if (j.untrusted == NULL)
+        ifm_judge_triage(derived, arena, j.verdict);
     *out = j.verdict;
     return IFM_OK;
 }

@@ -18,6 +18,18 @@ struct ifm_gate_result {
     bool missing_capability; /* blocked by a missing capability (exit 4), else by invalid data (exit 3) */
 };
 
+/* A number in words: "speed-up" of cell and arm is "Good improvement to Excellent". */
+struct ifm_class_label {
+    const char *table, *title; /* of data/gates/classes.txt */
+    const char *cell, *arm, *metric;
+    const char *label;
+};
+
+/* What else changed with the time of a compared arm, and whether it explains the change. */
+struct ifm_triage_line {
+    const char *cell, *arm, *text;
+};
+
 struct ifm_verdict {
     enum ifm_outcome outcome;
     enum ifm_status exit_code; /* 0, 1, 3 or 4 */
@@ -29,6 +41,10 @@ struct ifm_verdict {
     const char *rollback_to; /* the baseline arm to go back to; "" when there is no rollback */
     const char **rca; /* root-cause ladder, one sentence a rung: environment, inputs, kernel, memory, statistics */
     size_t n_rca;
+    struct ifm_class_label *classes; /* of the tables that gates name */
+    size_t n_classes;
+    struct ifm_triage_line *triage;
+    size_t n_triage;
 };
 
 IFM_CHECKED enum ifm_status ifm_judge(const struct ifm_plan *plan, const struct ifm_derived *derived,
@@ -38,6 +54,7 @@ IFM_CHECKED enum ifm_status ifm_judge(const struct ifm_plan *plan, const struct 
 IFM_CHECKED enum ifm_status ifm_check_gates(const struct ifm_plan *plan, const char *const *places,
                                             struct ifm_arena *arena, struct ifm_error *error);
 json_t *ifm_verdict_to_json(const struct ifm_verdict *verdict, const struct ifm_derived *derived); /* verdict.json */
+bool ifm_judge_has_classes(const char *table);
 const char *ifm_outcome_name(enum ifm_outcome outcome);
 
 #endif

@@ -13,12 +13,14 @@
 
 /* An arm's outputs compared with its oracle. */
 struct ifm_check {
-    bool done;            /* false: the workload has no oracle */
-    double error_rms_rel; /* sqrt(sum (x - ref)^2 / sum ref^2) */
-    double error_max_rel; /* max |x - ref| / max |ref| */
-    uint64_t values;      /* outputs compared */
-    bool finite;          /* no NaN or infinity that the oracle does not have */
-    uint64_t output_xxh3; /* of all output bytes */
+    bool done;              /* false: the workload has no oracle */
+    double error_rms_rel;   /* sqrt(sum (x - ref)^2 / sum ref^2) */
+    double error_max_rel;   /* max |x - ref| / max |ref| */
+    uint64_t values;        /* outputs compared */
+    bool finite;            /* no NaN or infinity that the oracle does not have */
+    uint64_t output_xxh3;   /* of all output bytes */
+    bool has_quality;       /* a task was scored; independent of `done` */
+    double quality_percent; /* of its items, how many the arm got right: 0 .. 100 */
 };
 
 #endif

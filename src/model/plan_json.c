@@ -123,7 +123,8 @@ static const struct ifm_field gate_rows[] = {
     FIELD(struct ifm_gate, TEXT, name),     FIELD(struct ifm_gate, TEXT, metric),
     FIELD(struct ifm_gate, TEXT, arm),      FIELD(struct ifm_gate, TEXT, cell),
     WORD(struct ifm_gate, op, op_words),    FIELD(struct ifm_gate, F64, threshold),
-    FIELD(struct ifm_gate, BOOL, interval),
+    FIELD(struct ifm_gate, BOOL, interval), FIELD(struct ifm_gate, U64, least_n),
+    FIELD(struct ifm_gate, TEXT, classes),
 };
 TABLE(ifm_gate_fields, gate_rows);
 

@@ -47,10 +47,12 @@ struct ifm_gate {
     const char *name;
     const char *metric; /* metric id, see `inferometer explain` */
     const char *arm; /* arm name; "" = every arm that is neither baseline nor ceiling (all arms if there is only one) */
-    const char *cell; /* cell name; "" = every cell */
-    int op;           /* enum ifm_gate_op */
-    double threshold; /* in the metric's unit */
-    bool interval;    /* the whole interval must satisfy the gate, not only the number */
+    const char *cell;    /* cell name; "" = every cell */
+    int op;              /* enum ifm_gate_op */
+    double threshold;    /* in the metric's unit */
+    bool interval;       /* the whole interval must satisfy the gate, not only the number */
+    uint64_t least_n;    /* observations behind the number; fewer block the gate. 0 = as many as the metric needs */
+    const char *classes; /* class tables (data/gates/classes.txt) whose labels go beside the verdict; "" = none */
 };
 
 /* A path with the values it takes; n > 1 makes an axis. */

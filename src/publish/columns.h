@@ -25,6 +25,7 @@ const char *ifm_column_ceiling_metric(enum ifm_ceiling kind);
 #define IFM_METRIC_TIME "step_ns"
 #define IFM_METRIC_LOAD "load_ns"
 #define IFM_METRIC_CHANGE "change_percent"
+#define IFM_METRIC_BLOCKS_NEEDED "blocks_needed"
 /* The cell's number that holds the size of a cache; levels count from 1. */
 enum { IFM_CACHES_SHOWN = 3 };
 const char *ifm_column_cache_metric(int level);

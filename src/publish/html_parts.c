@@ -60,6 +60,21 @@ static void add_grid(struct ifm_page *page, const struct ifm_grid *grid, const c
     ifm_text_add(out, "</tbody></table>\n");
 }
 
+static void add_sentences(const char *title, const struct ifm_view_line *items, size_t n, struct ifm_text *out)
+{
+    if (n == 0)
+        return;
+    ifm_text_printf(out, "<section><h2>%s</h2>\n<ul class=\"findings\">\n", title);
+    for (size_t i = 0; i < n; i++) {
+        ifm_text_add(out, "<li><span class=\"strong\">");
+        ifm_html_escape(items[i].place, out);
+        ifm_text_add(out, "</span>: ");
+        ifm_html_escape(items[i].text, out);
+        ifm_text_add(out, "</li>\n");
+    }
+    ifm_text_add(out, "</ul></section>\n");
+}
+
 void ifm_html_verdict(struct ifm_page *page)
 {
     const struct ifm_view *view = page->view;
@@ -78,11 +93,13 @@ void ifm_html_verdict(struct ifm_page *page)
         ifm_text_add(out, "</p>\n");
     }
     ifm_text_add(out, "</div>\n");
-    if (view->gates.n_rows == 0)
-        return;
-    ifm_text_add(out, "<section><h2>Gates</h2>\n");
-    add_grid(page, &view->gates, "");
-    ifm_text_add(out, "</section>\n");
+    if (view->gates.n_rows > 0) {
+        ifm_text_add(out, "<section><h2>Gates</h2>\n");
+        add_grid(page, &view->gates, "");
+        ifm_text_add(out, "</section>\n");
+    }
+    add_sentences("Classes", view->classes, view->n_classes, out);
+    add_sentences("What else changed", view->triage, view->n_triage, out);
 }
 
 void ifm_html_causes(struct ifm_page *page)

@@ -101,6 +101,17 @@ static void add_findings(const struct ifm_view *view, struct ifm_text *out)
         ifm_text_add(out, "\n");
 }
 
+static void add_sentences(const char *title, const struct ifm_view_line *items, size_t n, struct ifm_text *out)
+{
+    for (size_t i = 0; i < n; i++) {
+        ifm_text_printf(out, "%s%s- ", i == 0 ? title : "", i == 0 ? ":\n\n" : "");
+        add_escaped(items[i].place, out);
+        ifm_text_add(out, ": ");
+        add_escaped(items[i].text, out);
+        ifm_text_add(out, i + 1 == n ? "\n\n" : "\n");
+    }
+}
+
 void ifm_compose_markdown(const struct ifm_publication *publication, struct ifm_text *out)
 {
     struct ifm_arena *arena = ifm_arena_create();
@@ -117,6 +128,8 @@ void ifm_compose_markdown(const struct ifm_publication *publication, struct ifm_
         ifm_text_add(out, "\n\n");
     }
     add_grid(&view->gates, out);
+    add_sentences("Classes", view->classes, view->n_classes, out);
+    add_sentences("What else changed", view->triage, view->n_triage, out);
     for (size_t i = 0; i < view->n_rca; i++) {
         ifm_text_printf(out, "%s%zu. ", i == 0 ? "Where to look for the cause:\n\n" : "", i + 1);
         add_escaped(view->rca[i], out);

@@ -41,6 +41,7 @@ static const struct rung ladder[] = {
     {"tokens/s", 1e4, 1e3, "k/s"},
     {"tokens/s", 0, 1, "/s"},
     {"%", 0, 1, "%"},
+    {"pp", 0, 1, "pp"},
     {"1", 0, 1, ""},
     {"count", 0, 1, ""},
 };

@@ -394,6 +394,17 @@ static void say_causes(struct terminal *terminal, const struct ifm_view *view)
     }
 }
 
+static void say_sentences(struct terminal *terminal, const char *title, const struct ifm_view_line *items, size_t n)
+{
+    if (n > 0)
+        say(terminal, IFM_TONE_STRONG, ifm_arena_printf(terminal->arena, "\n%s\n", title));
+    for (size_t i = 0; i < n; i++) {
+        ifm_text_printf(terminal->out, "%*s", INDENT, "");
+        say_wrapped(terminal, ifm_arena_printf(terminal->arena, "%s: %s", items[i].place, items[i].text), INDENT,
+                    2 * INDENT);
+    }
+}
+
 enum ifm_status ifm_compose_terminal(const struct ifm_publication *publication, bool colour, bool utf8,
                                      struct ifm_text *out, struct ifm_error *error)
 {
@@ -413,6 +424,8 @@ enum ifm_status ifm_compose_terminal(const struct ifm_publication *publication, 
     if (view->rollback[0] != '\0')
         ifm_text_printf(out, "%*s%s\n", (int)indent, "", view->rollback);
     enum ifm_status status = say_grid(&terminal, &view->gates, true, error);
+    say_sentences(&terminal, "classes", view->classes, view->n_classes);
+    say_sentences(&terminal, "what else changed", view->triage, view->n_triage);
     say_causes(&terminal, view);
     for (size_t i = 0; i < view->n_cells && status == IFM_OK; i++)
         status = say_cell(&terminal, &view->cells[i], error);

@@ -113,6 +113,41 @@ static void build_gates(struct ifm_view_builder *builder)
     builder->view->gates = grid;
 }
 
+/* One line an arm: "speed-up: Excellent; memory efficiency: Good". */
+static void build_classes(struct ifm_view_builder *builder)
+{
+    const struct ifm_verdict *verdict = builder->publication->verdict;
+    struct ifm_view *view = builder->view;
+    struct ifm_arena *arena = builder->arena;
+    view->classes = IFM_ARENA_ARRAY(arena, struct ifm_view_line, verdict->n_classes + 1);
+    for (size_t i = 0; i < verdict->n_classes; i++) {
+        const struct ifm_class_label *label = &verdict->classes[i];
+        const char *place = ifm_view_place(label->cell, label->arm, arena);
+        size_t at = 0;
+        while (at < view->n_classes && strcmp(view->classes[at].place, place) != 0)
+            at++;
+        struct ifm_view_line *line = &view->classes[at];
+        if (at == view->n_classes) {
+            *line = (struct ifm_view_line){place, ""};
+            view->n_classes++;
+        }
+        line->text = ifm_arena_printf(arena, "%s%s%s: %s", line->text, line->text[0] == '\0' ? "" : "; ", label->title,
+                                      label->label);
+    }
+}
+
+static void build_triage(struct ifm_view_builder *builder)
+{
+    const struct ifm_verdict *verdict = builder->publication->verdict;
+    struct ifm_view *view = builder->view;
+    view->triage = IFM_ARENA_ARRAY(builder->arena, struct ifm_view_line, verdict->n_triage + 1);
+    for (size_t i = 0; i < verdict->n_triage; i++) {
+        const struct ifm_triage_line *line = &verdict->triage[i];
+        view->triage[view->n_triage++] =
+            (struct ifm_view_line){ifm_view_place(line->cell, line->arm, builder->arena), line->text};
+    }
+}
+
 static bool same_finding(const struct ifm_finding *a, const struct ifm_finding *b)
 {
     return a->severity == b->severity && strcmp(a->text, b->text) == 0 && strcmp(a->rule, b->rule) == 0;
@@ -168,6 +203,8 @@ const struct ifm_view *ifm_view_build(const struct ifm_publication *publication,
     view->rca = (const char *const *)publication->verdict->rca;
     view->n_rca = failed ? publication->verdict->n_rca : 0;
     build_gates(&builder);
+    build_classes(&builder);
+    build_triage(&builder);
     view->n_cells = publication->plan->n_cells;
     view->cells = IFM_ARENA_ARRAY(arena, struct ifm_view_cell, view->n_cells + 1);
     for (size_t i = 0; i < view->n_cells; i++)

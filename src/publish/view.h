@@ -74,6 +74,11 @@ struct ifm_view_finding {
     size_t n;
 };
 
+/* A sentence about a place: classes of an arm, or what else changed with its time. */
+struct ifm_view_line {
+    const char *place, *text;
+};
+
 struct ifm_view {
     struct ifm_index index; /* of the derived numbers */
     const char *label;      /* "PASS", "FAIL", "BLOCKED", "MEASURED", "INVALID" */
@@ -84,6 +89,8 @@ struct ifm_view {
     const char *const *rca; /* where to look for the cause, one sentence a rung */
     size_t n_rca;
     struct ifm_grid gates;
+    struct ifm_view_line *classes, *triage;
+    size_t n_classes, n_triage;
     struct ifm_view_cell *cells;
     size_t n_cells;
     struct ifm_view_note *notes;

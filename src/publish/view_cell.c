@@ -74,6 +74,13 @@ static struct ifm_field comparison_field(struct ifm_view_builder *builder, const
     field.tone = tone_of_word(word);
     if (value->text != NULL && value->text[0] != '\0')
         field.note = ifm_view_add_note(builder, value->text, "");
+    const struct ifm_value *needed = value_of(builder, cell->name, arm->name, IFM_METRIC_BLOCKS_NEEDED);
+    if (field.note == 0 && needed != NULL && needed->state == IFM_STATE_OK && strcmp(word, "undecided") == 0)
+        field.note = ifm_view_add_note(
+            builder,
+            ifm_arena_printf(builder->arena, "undecided after %lld blocks; noise like this would be decided after %.0f",
+                             (long long)needed->n, needed->number),
+            "");
     return field;
 }
 

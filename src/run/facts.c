@@ -107,5 +107,7 @@ enum ifm_status ifm_fact_check(struct ifm_session *session, const char *cell, co
         json_object_set_new(meta, "finite", json_boolean(check->finite));
         json_object_set_new(meta, "output_xxh3", json_string(hash));
     }
+    if (check->has_quality)
+        json_object_set_new(meta, "quality_percent", json_real(check->quality_percent));
     return ifm_fact_new(session, "check", !check->done || check->finite, meta, error);
 }

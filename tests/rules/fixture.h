@@ -232,7 +232,14 @@ static inline void fx_derive(struct fixture *fx)
 static inline void fx_gate(struct fixture *fx, const char *metric, const char *arm, int op, double threshold,
                            bool interval)
 {
-    fx->gates[fx->plan.n_gates++] = (struct ifm_gate){metric, metric, arm, "", op, threshold, interval};
+    fx->gates[fx->plan.n_gates++] = (struct ifm_gate){.name = metric,
+                                                      .metric = metric,
+                                                      .arm = arm,
+                                                      .cell = "",
+                                                      .op = op,
+                                                      .threshold = threshold,
+                                                      .interval = interval,
+                                                      .classes = ""};
 }
 
 static inline void fx_judge(struct fixture *fx)

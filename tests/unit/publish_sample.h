@@ -142,9 +142,12 @@ static struct ifm_finding sample_findings[] = {
      "The governor is not locked: arms of this run are comparable with each other, separate runs are not."},
     {IFM_SEVERITY_INVALID, "rule-03", D, "packed", "The read rate exceeds the measured ceiling; it is refused."},
 };
-static struct ifm_derived sample_derived = {"a1b2c3d4e5f6",  "5f70bf18a086007016e948b04aed3b82",
-                                            sample_numbers,  COUNT(sample_numbers),
-                                            sample_findings, COUNT(sample_findings)};
+static struct ifm_derived sample_derived = {.run_id = "a1b2c3d4e5f6",
+                                            .config_hash = "5f70bf18a086007016e948b04aed3b82",
+                                            .numbers = sample_numbers,
+                                            .n_numbers = COUNT(sample_numbers),
+                                            .findings = sample_findings,
+                                            .n_findings = COUNT(sample_findings)};
 static struct ifm_gate_result sample_results[] = {
     {.gate = &sample_gates[0],
      .cell = D,

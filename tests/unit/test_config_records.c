@@ -192,7 +192,8 @@ static void wrong_gates(void **state)
     bad("gates: [{metric: m, op: at_most, threshold: 10ms}]\n", "c.yaml:2:45",
         "threshold: '10ms' is not a number; allowed: any number", "");
     bad("gates: [{metric: m, op: at_most, treshold: 1}]\n", "c.yaml:2:34",
-        "unknown key 'treshold' in a record of gates; known: name, metric, arm, cell, op, threshold, interval",
+        "unknown key 'treshold' in a record of gates; known: name, metric, arm, cell, op, threshold, interval, "
+        "least_n, classes",
         "did you mean 'threshold'?");
     bad("gates: [{metric: m, op: at_most, threshold: 1}, {metric: m, op: at_least, threshold: 1}]\n", "c.yaml:2:49",
         "there are two gates named 'm'; the first is at c.yaml:2:9", "give each gate a 'name' of its own");

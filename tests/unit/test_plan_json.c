@@ -87,8 +87,8 @@ static struct ifm_cell cells[] = {
     {.index = 1, .name = "decode kv_len=1e9", .workload = "decode", .unsupported = "needs 4 TiB; 8 GiB are free"},
 };
 static const struct ifm_gate gates[] = {
-    {"fast enough", "latency_ns_p95", "fast", "", IFM_GATE_AT_MOST, 1234.5, true},
-    {"", "speedup", "", "decode kv_len=4096", IFM_GATE_AT_LEAST, -0.0625, false},
+    {"fast enough", "latency_ns_p95", "fast", "", IFM_GATE_AT_MOST, 1234.5, true, 30, "golden-ticket"},
+    {"", "speedup", "", "decode kv_len=4096", IFM_GATE_AT_LEAST, -0.0625, false, 0, ""},
 };
 static const struct ifm_plan plan = {"0123456789ab", "cafe", 9007199254740993, "cpu", cells,
                                      COUNT(cells),   gates,  COUNT(gates)};

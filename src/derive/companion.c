@@ -1,0 +1,171 @@
+/* What else the blocks recorded: columns by block, the operating points of compared arms (rule 8), and the companions
+ * of a comparison.
+ *
+ * Arms are compared inside each block, where both met the same machine, and never by means over the whole pass. */
+#include "derive/internal.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Arms whose clocks differ by more than this share inside their blocks are not compared ... */
+#define CLOCK_BAND 0.02
+/* ... and a difference of temperature or power beyond these is said: they follow from what the arm does, and slow it
+ * only through its clock. */
+#define TEMPERATURE_BAND_MC 5000.0
+#define POWER_BAND 0.10
+
+size_t ifm_derive_column_blocks(const struct ifm_cell_work *work, const struct ifm_arm_work *arm, int column,
+                                struct ifm_column_block *out)
+{
+    const struct ifm_record *record = work->record;
+    bool apart = work->cell->measure.cache == IFM_CACHE_COLD || arm->arm->gaps;
+    size_t block = 0, read = 0;
+    memset(out, 0, sizeof *out * work->n_blocks);
+    for (size_t k = 0; column >= 0 && k < record->n_slots; k++) {
+        const struct ifm_slot *slot = &record->slots[k];
+        if (slot->phase != IFM_PHASE_MEASURE || slot->arm != arm->index)
+            continue;
+        while (block < work->n_blocks && work->block[block] != slot->block)
+            block++;
+        if (block == work->n_blocks)
+            break; /* blocks out of order: the rules on the record refuse the cell */
+        struct ifm_column_block *b = &out[block];
+        int64_t value = slot->columns[column];
+        b->read = (b->slots == 0 || b->read) && value != IFM_ABSENT;
+        b->total += value == IFM_ABSENT ? 0.0 : (double)value;
+        /* Samples that meet follow one untimed step inside the instrument's brackets. */
+        b->steps += (double)slot->samples * (double)slot->inner + (apart ? 0.0 : 1.0);
+        b->slots += 1;
+    }
+    for (size_t b = 0; b < work->n_blocks; b++)
+        read += out[b].read;
+    return read;
+}
+
+/* Means over the blocks that both arms read. */
+struct pair {
+    size_t n, n_blocks;
+    double own, base;  /* of levels: mean reading; of amounts: per step */
+    double difference; /* mean over blocks of own - base */
+    double ratio;      /* mean over blocks of own / base; NaN-free: 0 where a base is not positive */
+    double step_ns;    /* of the baseline */
+};
+
+static double reading(const struct ifm_column_block *block, bool level)
+{
+    return block->total / (level ? block->slots : block->steps);
+}
+
+static struct pair pair_of(const struct ifm_cell_work *work, const struct ifm_arm_work *arm, int column, bool level)
+{
+    struct ifm_arena *scratch = ifm_arena_create();
+    struct ifm_column_block *own = IFM_ARENA_ARRAY(scratch, struct ifm_column_block, work->n_blocks + 1);
+    struct ifm_column_block *base = IFM_ARENA_ARRAY(scratch, struct ifm_column_block, work->n_blocks + 1);
+    struct pair pair = {0};
+    bool positive = true;
+    ifm_derive_column_blocks(work, arm, column, own);
+    ifm_derive_column_blocks(work, work->baseline, column, base);
+    for (size_t b = 0; b < work->n_blocks; b++) {
+        pair.n_blocks += arm->present[b] && work->baseline->present[b];
+        if (!own[b].read || !base[b].read || !work->baseline->present[b])
+            continue;
+        double x = reading(&own[b], level), y = reading(&base[b], level);
+        pair.n++;
+        pair.own += x;
+        pair.base += y;
+        pair.difference += x - y;
+        positive = positive && y > 0;
+        pair.ratio += y > 0 ? x / y : 0.0;
+        pair.step_ns += exp(work->baseline->log_step[b]);
+    }
+    if (pair.n > 0) {
+        double n = (double)pair.n;
+        pair = (struct pair){pair.n,          pair.n_blocks,       pair.own / n,
+                             pair.base / n,   pair.difference / n, positive ? pair.ratio / n : 0.0,
+                             pair.step_ns / n};
+    }
+    ifm_arena_destroy(scratch);
+    return pair;
+}
+
+static const char *unit_of(const struct ifm_cell_work *work, const char *column)
+{
+    const struct ifm_cell *cell = work->cell;
+    for (size_t c = 0; cell->n_passes > 0 && c < cell->passes[0].n_columns; c++)
+        if (strcmp(cell->passes[0].columns[c], column) == 0)
+            return cell->passes[0].column_units[c];
+    return "";
+}
+
+/* A reading has a unit of state; everything else adds up. */
+static bool is_level(const char *column, const char *unit)
+{
+    static const char *const units[] = {"kHz", "MHz", "Hz", "mC", "C", "mW", "W", "mV", "V", "%"};
+    static const char *const names[] = {"cpu_khz", "temperature_mc", "power_mw"};
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+        if (strcmp(units[i], unit) == 0)
+            return true;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(names[i], column) == 0)
+            return true;
+    return false;
+}
+
+static void say_warmth(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
+{
+    struct pair t = pair_of(work, arm, ifm_derive_column(work->record, "temperature_mc"), true);
+    struct pair p = pair_of(work, arm, ifm_derive_column(work->record, "power_mw"), true);
+    if (t.n > 0 && fabs(t.difference) > TEMPERATURE_BAND_MC)
+        ifm_derive_find_fault(d, IFM_SEVERITY_NOTE, "rule-08", work->cell->name, arm->arm->name,
+                              "inside its blocks the arm ran %.1f K %s than its baseline, beyond the band of %.0f K",
+                              1e-3 * fabs(t.difference), t.difference > 0 ? "hotter" : "cooler",
+                              1e-3 * TEMPERATURE_BAND_MC);
+    if (p.n > 0 && p.ratio > 0 && fabs(p.ratio - 1.0) > POWER_BAND)
+        ifm_derive_find_fault(d, IFM_SEVERITY_NOTE, "rule-08", work->cell->name, arm->arm->name,
+                              "inside its blocks the arm drew %.1f %% %s power than its baseline, beyond the band of "
+                              "%.0f %%",
+                              100.0 * fabs(p.ratio - 1.0), p.ratio > 1.0 ? "more" : "less", 100.0 * POWER_BAND);
+}
+
+bool ifm_derive_points_agree(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
+{
+    struct pair clock = pair_of(work, arm, ifm_derive_column(work->record, "cpu_khz"), true);
+    say_warmth(d, work, arm);
+    if (clock.n == 0 || clock.n < clock.n_blocks || clock.ratio <= 0) {
+        if (work->cell->measure.locks != IFM_LOCKS_REQUIRED) /* else the locks themselves are read back */
+            ifm_derive_find_fault(d, IFM_SEVERITY_NOTE, "rule-08", work->cell->name, arm->arm->name,
+                                  "the clocks of this arm and of its baseline could not be read back and compared");
+        return true;
+    }
+    if (fabs(clock.ratio - 1.0) <= CLOCK_BAND)
+        return true;
+    ifm_derive_find_fault(d, IFM_SEVERITY_WARNING, "rule-08", work->cell->name, arm->arm->name,
+                          "the arm ran at %.0f MHz and its baseline at %.0f MHz, %.1f %% apart inside the blocks and "
+                          "more than %.0f %%: undecided, as the difference belongs to the clock",
+                          clock.own / 1000.0, clock.base / 1000.0, 100.0 * fabs(clock.ratio - 1.0), 100.0 * CLOCK_BAND);
+    return false;
+}
+
+void ifm_derive_companions(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
+{
+    struct ifm_derived *out = d->out;
+    for (size_t c = 0; c < work->record->n_columns; c++) {
+        const char *column = ifm_arena_strdup(d->arena, work->record->column_names[c]);
+        const char *unit = unit_of(work, column);
+        bool level = is_level(column, unit);
+        struct pair pair = pair_of(work, arm, (int)c, level);
+        if (pair.n == 0)
+            continue;
+        IFM_ARENA_GROW(d->arena, out->companions, out->n_companions, d->companions_capacity);
+        out->companions[out->n_companions++] =
+            (struct ifm_companion){.cell = work->cell->name,
+                                   .arm = arm->arm->name,
+                                   .column = column,
+                                   .unit = unit,
+                                   .kind = level ? IFM_COMPANION_LEVEL : IFM_COMPANION_AMOUNT,
+                                   .n = (int64_t)pair.n,
+                                   .own = pair.own,
+                                   .base = pair.base,
+                                   .step_ns = pair.step_ns};
+    }
+}

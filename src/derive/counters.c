@@ -1,0 +1,262 @@
+/* Numbers from columns and facts that only some passes have: second-level cache, energy, quality.
+ *
+ * They come from whatever instrument supplies the columns l2_hits, l2_accesses and energy_uj. A number that nobody
+ * asked for and nothing recorded is not listed; one that a gate asks for is absent, with the reason. */
+#include "derive/internal.h"
+
+#include <math.h>
+#include <string.h>
+
+static bool is_wanted(const struct ifm_derivation *d, const struct ifm_cell_work *work, enum ifm_metric_id metric)
+{
+    for (size_t g = 0; g < d->plan->n_gates; g++) {
+        const struct ifm_gate *gate = &d->plan->gates[g];
+        bool here = gate->cell[0] == '\0' || strcmp(gate->cell, work->cell->name) == 0;
+        if (here && strcmp(gate->metric, ifm_metric_rows[metric].id) == 0)
+            return true;
+    }
+    return false;
+}
+
+static struct ifm_value nobody_reads(const struct ifm_cell_work *work, const char *reason, const char *remedy)
+{
+    return work->record == NULL ? ifm_value_absent(work->missing, work->remedy, 0, "blocks")
+                                : ifm_value_absent(reason, remedy, 0, "blocks");
+}
+
+static struct ifm_value no_l2(const struct ifm_cell_work *work)
+{
+    return nobody_reads(work, "no instrument of this pass reads L2 counters",
+                        "measure where one does: processor counters (perf), or the profiler of a GPU");
+}
+
+static struct ifm_value no_energy(const struct ifm_cell_work *work)
+{
+    return nobody_reads(work, "no instrument of this pass reads an energy counter",
+                        "measure where one does: RAPL on a processor, NVML on a GPU");
+}
+
+/* ---- second-level cache ---- */
+
+struct l2_block {
+    double hits, accesses;
+    bool read;
+};
+
+/* Both columns by block; false when the record lacks one of them. */
+static bool l2_blocks(const struct ifm_cell_work *work, const struct ifm_arm_work *arm, struct ifm_arena *scratch,
+                      struct l2_block *out)
+{
+    int hits = ifm_derive_column(work->record, "l2_hits"), all = ifm_derive_column(work->record, "l2_accesses");
+    if (hits < 0 || all < 0)
+        return false;
+    struct ifm_column_block *a = IFM_ARENA_ARRAY(scratch, struct ifm_column_block, work->n_blocks + 1);
+    struct ifm_column_block *b = IFM_ARENA_ARRAY(scratch, struct ifm_column_block, work->n_blocks + 1);
+    size_t read = ifm_derive_column_blocks(work, arm, hits, a) + ifm_derive_column_blocks(work, arm, all, b);
+    for (size_t i = 0; i < work->n_blocks; i++)
+        out[i] = (struct l2_block){a[i].total, b[i].total, a[i].read && b[i].read && b[i].total > 0};
+    return read > 0;
+}
+
+static struct ifm_value l2_hit_value(struct ifm_derivation *d, const struct ifm_cell_work *work,
+                                     const struct ifm_arm_work *arm)
+{
+    struct ifm_arena *scratch = ifm_arena_create();
+    struct l2_block *blocks = IFM_ARENA_ARRAY(scratch, struct l2_block, work->n_blocks + 1);
+    double hits = 0.0, all = 0.0;
+    size_t n = 0;
+    struct ifm_value value = no_l2(work);
+    bool there = work->record != NULL && l2_blocks(work, arm, scratch, blocks);
+    for (size_t b = 0; there && b < work->n_blocks; b++) {
+        hits += blocks[b].read ? blocks[b].hits : 0.0;
+        all += blocks[b].read ? blocks[b].accesses : 0.0;
+        n += blocks[b].read;
+    }
+    if (there && (n < arm->n_blocks || n == 0))
+        value = ifm_value_absent(ifm_arena_printf(d->arena, "read in %zu of %zu blocks", n, arm->n_blocks), "",
+                                 (int64_t)n, "blocks");
+    else if (there)
+        value = ifm_value_real(100.0 * hits / all, (int64_t)n, "blocks");
+    ifm_arena_destroy(scratch);
+    return value;
+}
+
+/* A mean over blocks with its interval, from values that are resolved to `quantum`. */
+static struct ifm_value mean_value(struct ifm_derivation *d, const struct ifm_cell_work *work, const double *values,
+                                   size_t n, double quantum, bool logarithms)
+{
+    struct ifm_log_mean mean;
+    struct ifm_interval interval;
+    double level = ifm_derive_compare_level(work);
+    if (!ifm_log_mean_of(values, n, quantum, &mean))
+        return ifm_value_absent("no block has the counters of both arms", "", 0, "blocks");
+    struct ifm_value value = ifm_value_real(logarithms ? 100.0 * expm1(mean.mean) : mean.mean, (int64_t)n, "blocks");
+    if (!ifm_log_mean_interval(&mean, level, &interval))
+        value.text = ifm_needs_blocks(d->arena, n);
+    else if (logarithms)
+        ifm_value_bracket(&value, 100.0 * expm1(interval.low), 100.0 * expm1(interval.high), level);
+    else
+        ifm_value_bracket(&value, interval.low, interval.high, level);
+    return value;
+}
+
+static struct ifm_value l2_change_value(struct ifm_derivation *d, const struct ifm_cell_work *work,
+                                        const struct ifm_arm_work *arm)
+{
+    struct ifm_arena *scratch = ifm_arena_create();
+    struct l2_block *own = IFM_ARENA_ARRAY(scratch, struct l2_block, work->n_blocks + 1);
+    struct l2_block *base = IFM_ARENA_ARRAY(scratch, struct l2_block, work->n_blocks + 1);
+    double *points = IFM_ARENA_ARRAY(scratch, double, work->n_blocks + 1), quantum = 0.0;
+    size_t n = 0;
+    bool there = l2_blocks(work, arm, scratch, own) && l2_blocks(work, work->baseline, scratch, base);
+    for (size_t b = 0; there && b < work->n_blocks; b++) {
+        if (!own[b].read || !base[b].read)
+            continue;
+        points[n++] = 100.0 * (own[b].hits / own[b].accesses - base[b].hits / base[b].accesses);
+        quantum = fmax(quantum, 100.0 * hypot(1.0 / own[b].accesses, 1.0 / base[b].accesses)); /* one count */
+    }
+    struct ifm_value value = there ? mean_value(d, work, points, n, quantum, false) : no_l2(work);
+    ifm_arena_destroy(scratch);
+    return value;
+}
+
+/* ---- energy ---- */
+
+/* Tokens of one step: those that it generates; of a step that generates none, those of its prompt. */
+static double tokens_of(const struct ifm_arm *arm)
+{
+    return arm->ledger.tokens_generated > 0 ? (double)arm->ledger.tokens_generated : (double)arm->ledger.tokens_prompt;
+}
+
+static struct ifm_value energy_value(struct ifm_derivation *d, const struct ifm_cell_work *work,
+                                     const struct ifm_arm_work *arm)
+{
+    int column = work->record == NULL ? -1 : ifm_derive_column(work->record, "energy_uj");
+    if (column < 0)
+        return no_energy(work);
+    if (tokens_of(arm->arm) == 0)
+        return ifm_value_absent("a step of this arm makes no tokens", "", 0, "blocks");
+    struct ifm_arena *scratch = ifm_arena_create();
+    struct ifm_column_block *blocks = IFM_ARENA_ARRAY(scratch, struct ifm_column_block, work->n_blocks + 1);
+    size_t n = ifm_derive_column_blocks(work, arm, column, blocks);
+    double total = 0.0, steps = 0.0;
+    for (size_t b = 0; b < work->n_blocks; b++) {
+        total += blocks[b].read ? blocks[b].total : 0.0;
+        steps += blocks[b].read ? blocks[b].steps : 0.0;
+    }
+    ifm_arena_destroy(scratch);
+    if (n == 0)
+        return no_energy(work);
+    if (n < arm->n_blocks)
+        return ifm_value_absent(ifm_arena_printf(d->arena, "read in %zu of %zu blocks", n, arm->n_blocks), "",
+                                (int64_t)n, "blocks");
+    if (total <= 0)
+        return ifm_value_absent("the energy counter did not move", "let a slot last longer (measure.slot_min)",
+                                (int64_t)n, "blocks");
+    return ifm_value_real(1e-6 * total / (steps * tokens_of(arm->arm)), (int64_t)n, "blocks");
+}
+
+static struct ifm_value energy_change_value(struct ifm_derivation *d, const struct ifm_cell_work *work,
+                                            const struct ifm_arm_work *arm)
+{
+    int column = ifm_derive_column(work->record, "energy_uj");
+    if (column < 0)
+        return no_energy(work);
+    if (tokens_of(arm->arm) == 0 || tokens_of(work->baseline->arm) == 0)
+        return ifm_value_absent("a step of one of the two arms makes no tokens", "", 0, "blocks");
+    struct ifm_arena *scratch = ifm_arena_create();
+    struct ifm_column_block *own = IFM_ARENA_ARRAY(scratch, struct ifm_column_block, work->n_blocks + 1);
+    struct ifm_column_block *base = IFM_ARENA_ARRAY(scratch, struct ifm_column_block, work->n_blocks + 1);
+    double *logs = IFM_ARENA_ARRAY(scratch, double, work->n_blocks + 1), quantum = 0.0;
+    size_t n = 0, read = ifm_derive_column_blocks(work, arm, column, own);
+    read += ifm_derive_column_blocks(work, work->baseline, column, base);
+    bool still = false;
+    for (size_t b = 0; b < work->n_blocks; b++) {
+        if (!own[b].read || !base[b].read)
+            continue;
+        still = still || own[b].total <= 0 || base[b].total <= 0;
+        if (still)
+            break;
+        logs[n++] = log(own[b].total / (own[b].steps * tokens_of(arm->arm))) -
+                    log(base[b].total / (base[b].steps * tokens_of(work->baseline->arm)));
+        quantum = fmax(quantum, hypot(1.0 / own[b].total, 1.0 / base[b].total)); /* one count */
+    }
+    struct ifm_value value = read == 0 ? no_energy(work)
+                             : still
+                                 ? ifm_value_absent("the energy counter did not move in a block",
+                                                    "let a slot last longer (measure.slot_min)", (int64_t)n, "blocks")
+                                 : mean_value(d, work, logs, n, quantum, true);
+    ifm_arena_destroy(scratch);
+    return value;
+}
+
+/* ---- quality ---- */
+
+/* The score of the arm's last check that has one. */
+static enum ifm_status find_quality(const struct ifm_cell_work *work, const char *arm, bool *found, double *percent,
+                                    struct ifm_error *error)
+{
+    *found = false;
+    for (size_t i = 0; i < work->n_events; i++) {
+        const char *name = json_string_value(json_object_get(work->events[i].meta, "arm"));
+        struct ifm_check_fact fact;
+        if (strcmp(work->events[i].stage, "check") != 0 || name == NULL || strcmp(name, arm) != 0)
+            continue;
+        IFM_TRY(ifm_derive_check(&work->events[i], &fact, error));
+        if (fact.has_quality) {
+            *found = true;
+            *percent = fact.quality_percent;
+        }
+    }
+    return IFM_OK;
+}
+
+static enum ifm_status emit_quality(struct ifm_derivation *d, const struct ifm_cell_work *work,
+                                    const struct ifm_arm_work *arm, struct ifm_error *error)
+{
+    static const char remedy[] = "run a workload that scores a task beside its timing";
+    bool own_found, base_found = false, compared = work->baseline != NULL && arm->is_variant && arm != work->baseline;
+    double own = 0.0, base = 0.0;
+    IFM_TRY(find_quality(work, arm->arm->name, &own_found, &own, error));
+    if (compared)
+        IFM_TRY(find_quality(work, work->baseline->arm->name, &base_found, &base, error));
+    if (own_found || is_wanted(d, work, IFM_M_QUALITY))
+        ifm_derive_emit(d, work, arm, IFM_M_QUALITY,
+                        own_found ? ifm_value_real(own, 1, "checks")
+                                  : ifm_value_absent("no check of this arm scored a task", remedy, 0, "checks"));
+    if (compared && ((own_found && base_found) || is_wanted(d, work, IFM_M_QUALITY_LOSS)))
+        ifm_derive_emit(
+            d, work, arm, IFM_M_QUALITY_LOSS,
+            own_found && base_found
+                ? ifm_value_real(base - own, 1, "checks")
+                : ifm_value_absent("no check of this arm and its baseline scored a task", remedy, 0, "checks"));
+    return IFM_OK;
+}
+
+/* ---- what is listed ---- */
+
+static bool recorded(const struct ifm_cell_work *work, const char *column)
+{
+    return work->record != NULL && ifm_derive_column(work->record, column) >= 0;
+}
+
+enum ifm_status ifm_derive_counters(struct ifm_derivation *d, const struct ifm_cell_work *work,
+                                    const struct ifm_arm_work *arm, struct ifm_error *error)
+{
+    if (recorded(work, "l2_accesses") || is_wanted(d, work, IFM_M_L2_HIT))
+        ifm_derive_emit(d, work, arm, IFM_M_L2_HIT, l2_hit_value(d, work, arm));
+    bool tokens = tokens_of(arm->arm) > 0;
+    if ((tokens && recorded(work, "energy_uj")) || is_wanted(d, work, IFM_M_ENERGY_PER_TOKEN))
+        ifm_derive_emit(d, work, arm, IFM_M_ENERGY_PER_TOKEN, energy_value(d, work, arm));
+    return emit_quality(d, work, arm, error);
+}
+
+void ifm_derive_counter_changes(struct ifm_derivation *d, const struct ifm_cell_work *work,
+                                const struct ifm_arm_work *arm)
+{
+    if (recorded(work, "l2_accesses") || is_wanted(d, work, IFM_M_L2_HIT_CHANGE))
+        ifm_derive_emit(d, work, arm, IFM_M_L2_HIT_CHANGE, l2_change_value(d, work, arm));
+    bool tokens = tokens_of(arm->arm) > 0;
+    if ((tokens && recorded(work, "energy_uj")) || is_wanted(d, work, IFM_M_ENERGY_PER_TOKEN_CHANGE))
+        ifm_derive_emit(d, work, arm, IFM_M_ENERGY_PER_TOKEN_CHANGE, energy_change_value(d, work, arm));
+}

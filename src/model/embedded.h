@@ -1,0 +1,19 @@
+/* Files that the build puts into the command (cmake/embed.cmake), as those who read them see them.
+ *
+ * Owns nothing: constant data. Each text ends with a zero byte that its size does not count. */
+#ifndef IFM_MODEL_EMBEDDED_H
+#define IFM_MODEL_EMBEDDED_H
+
+#include <stddef.h>
+
+/* A file under its base name; the row after the last has no name. */
+struct ifm_embedded_file {
+    const char *name;
+    const char *data;
+    size_t size;
+};
+
+/* data/gates/: NAME.yaml is the gates preset NAME, classes.txt the tables of classes. */
+extern const struct ifm_embedded_file ifm_embedded_gates[];
+
+#endif

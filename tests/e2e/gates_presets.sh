@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# Rule 9, end to end: through the fake device, an arm twice as slow fails each gates preset and one a little more than
+# twice as fast passes it; what no instrument reads blocks; verify and rerun find the same gates again.
+source "$(dirname "$0")/lib.sh"
+
+study()
+{
+    cat >study.yaml <<EOF
+workload: $1
+seed: 1
+ceilings: none
+device:
+  kind: fake
+  script: "$2"
+measure: {stop: repeats, repeats: 120}
+arms:
+  - name: base
+  - name: other
+EOF
+}
+
+# WORKLOAD PRESET SCRIPT OUTCOME EXIT
+expect()
+{
+    study "$1" "$3"
+    rm -rf out
+    local code=0
+    "$INFEROMETER" run -c study.yaml --gates "$2" --out out >printed 2>errors || code=$?
+    [ "$code" = "$5" ] || fail "$2, $3: exit $code instead of $5: $(cat errors printed)"
+    grep -q "^  \"outcome\": \"$4\"" out/verdict.json || fail "$2, $3: the verdict is not $4: $(cat printed)"
+    "$INFEROMETER" verify out >/dev/null 2>errors || fail "$2, $3: $(cat errors)"
+}
+
+common="step_ns=400000; noise=0.005; error=1e-6; quality=90; l2_hit=0.5; energy_j=0.1"
+better="arm.other.step_ns=195000; arm.other.l2_hit=0.65; arm.other.energy_j=0.05"
+worse="arm.other.step_ns=800000; arm.other.l2_hit=0.4; arm.other.energy_j=0.2; arm.other.quality=80"
+for preset in sop golden-ticket significant; do
+    workload="'null'"
+    [ "$preset" = sop ] && workload=decode # energy for a token needs tokens
+    expect "$workload" "$preset" "$common; $better" pass 0
+    expect "$workload" "$preset" "$common; $worse" fail 1
+done
+expect decode sop "step_ns=400000; noise=0.005; arm.other.step_ns=195000" blocked 4
+grep -q "no instrument of this pass reads L2 counters" out/verdict.json || fail "the missing counters are not named"
+
+# Classes and triage stand in the summary, and a scripted clock is found to be the cause.
+expect "'null'" golden-ticket "$common; $better" pass 0
+grep -q "speed-up: Golden Ticket" printed || fail "no class in: $(cat printed)"
+"$INFEROMETER" judge out --format md | grep -q "speed-up: Golden Ticket" || fail "no class in the Markdown"
+expect "'null'" significant "step_ns=400000; noise=0.001; cpu_khz=3000000; arm.other.step_ns=416000; \
+arm.other.cpu_khz=2885000" blocked 3
+grep -q "clock -3.8 % explains it" out/verdict.json || fail "triage missed the clock: $(cat printed)"
+grep -q "What else changed" out/report.html || fail "the report has no triage"
+
+# The lock spells the gates out, and gives itself.
+"$INFEROMETER" rerun out --out again >/dev/null 2>errors || [ $? = 3 ] || fail "rerun: $(cat errors)"
+cmp -s out/config.lock.json again/config.lock.json || fail "the lock of a rerun is another one"
+code=0
+"$INFEROMETER" run -c study.yaml --gates golden-tickt --out never >/dev/null 2>errors || code=$?
+[ "$code" = 2 ] && grep -q "did you mean 'golden-ticket'" errors || fail "exit $code: $(cat errors)"
+echo "3 presets, both directions"

@@ -1,0 +1,367 @@
+/* Comparisons: levels of several arms at once, what the margin does, blocks that are wanting, robust companions, effect
+ * sizes, and the numbers from counters, each by hand. */
+#include "unit/judge_sample.h"
+
+#include "stats/stats.h"
+
+static double t_of(double p, double df)
+{
+    double t = 0;
+    assert_int_equal(ifm_stats_t_quantile(p, df, &t), IFM_STAT_OK);
+    return t;
+}
+
+static bool near(double a, double b, double relative)
+{
+    return fabs(a - b) <= relative * fmax(fabs(a), fabs(b));
+}
+
+static void start(struct fixture *fx, unsigned variants)
+{
+    static const char *const names[] = {"b", "c", "d"};
+    fx_start(fx);
+    for (unsigned i = 1; i < variants; i++)
+        fx_add_arm(fx, 0, names[i - 1], IFM_ROLE_VARIANT, 100000);
+    fx_generate(fx);
+    fx_end_events(fx);
+    fx_derive(fx);
+}
+
+/* With m variants each interval has the level 1 - 0.05 / m, and a note says so. */
+static void intervals_hold_for_all_arms_at_once(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start(&fx, 1);
+    assert_true(fx_value(&fx, "other", "change_percent")->level == 0.95);
+    assert_null(fx_finding(&fx, "", "Bonferroni"));
+    fx_stop(&fx);
+    start(&fx, 4);
+    const struct ifm_value *v = fx_value(&fx, "other", "change_percent");
+    assert_true(near(v->level, 0.9875, 1e-12));
+    assert_true(near(fx_value(&fx, "other", "speedup")->level, 0.9875, 1e-12));
+    assert_non_null(fx_finding(&fx, "", "4 arms are compared with base: each interval of a change is one of 98.75 %"));
+    /* The half-width is that of t at 1 - 0.05/8: mde shares its standard error, so the two can be held together. */
+    double half = 0.5 * (log1p(v->high / 100) - log1p(v->low / 100)), t = t_of(1 - 0.05 / 8, 11);
+    double error = half / t;
+    double mde = log1p(fx_value(&fx, "other", "mde_percent")->number / 100);
+    assert_true(near(mde, log1p(0.003) + (t + t_of(0.8, 11)) * error, 1e-9));
+    fx_stop(&fx);
+}
+
+/* A decision is made against the margin, so the smallest effect that can be found lies beyond it. */
+static void the_margin_is_in_the_mde(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start(&fx, 1);
+    double narrow = log1p(fx_value(&fx, "other", "mde_percent")->number / 100);
+    fx_stop(&fx);
+    fx_start(&fx);
+    fx.cells[0].measure.margin = 0.05;
+    fx_generate(&fx);
+    fx_end_events(&fx);
+    fx_derive(&fx);
+    double wide = log1p(fx_value(&fx, "other", "mde_percent")->number / 100);
+    assert_true(near(wide - narrow, log1p(0.05) - log1p(0.003), 1e-9));
+    fx_stop(&fx);
+}
+
+/* The number of blocks is the first at which the half-width falls below the distance from the margin. */
+static void blocks_that_are_wanting(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    fx_start(&fx);
+    fx.noise = 0.05;
+    fx.parts[0].step_ns[1] = 100800;
+    fx_generate(&fx);
+    fx_end_events(&fx);
+    fx_derive(&fx);
+    const struct ifm_value *v = fx_value(&fx, "other", "change_percent");
+    assert_string_equal(v->text, "undecided");
+    double mean = log1p(v->number / 100), n = 12;
+    double sd = 0.5 * (log1p(v->high / 100) - log1p(v->low / 100)) / t_of(0.975, n - 1) * sqrt(n);
+    double distance = fabs(mean) - log1p(0.003);
+    double p = distance > 0 ? 0.975 : 0.95;
+    double k = fx_value(&fx, "other", "blocks_needed")->number;
+    assert_true(k > n);
+    assert_true(t_of(p, k - 1) * sd / sqrt(k) < fabs(distance));
+    assert_true(t_of(p, k - 2) * sd / sqrt(k - 1) >= fabs(distance));
+    fx_stop(&fx);
+    fx_start(&fx); /* decided: there is nothing to wait for */
+    fx.parts[0].step_ns[1] = 150000;
+    fx_generate(&fx);
+    fx_end_events(&fx);
+    fx_derive(&fx);
+    assert_null(ifm_derived_find(fx.derived, "decode", "other", "blocks_needed"));
+    fx_stop(&fx);
+}
+
+/* One wild block moves the mean and not the median. The record stays honest: what follows starts later. */
+static void the_median_is_robust(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    fx_start(&fx);
+    fx.noise = 0.001;
+    fx.parts[0].step_ns[1] = 90000;
+    fx_generate(&fx);
+    struct ifm_record *r = &fx.parts[0].record;
+    int64_t now = r->slots[0].start_ns;
+    for (size_t k = 0; k < r->n_slots; k++) {
+        struct ifm_slot *slot = &r->slots[k];
+        slot->start_ns = now;
+        for (size_t i = r->first[k]; i < r->first[k + 1]; i++) {
+            r->samples[i].start_ns = now;
+            if (slot->block == 5 && slot->arm == 1)
+                r->samples[i].duration_ns *= 3;
+            now += r->samples[i].duration_ns;
+        }
+        slot->end_ns = now;
+        now += 500;
+    }
+    fx_end_events(&fx);
+    fx_derive(&fx);
+    const struct ifm_value *median = fx_value(&fx, "other", "change_percent_median");
+    assert_int_equal(median->state, IFM_STATE_OK);
+    assert_true(fabs(median->number + 10) < 0.2);
+    assert_true(median->has_interval && median->low > -10.5 && median->high < -9.5);
+    assert_true(fx_value(&fx, "other", "change_percent")->number > -3);
+    fx_stop(&fx);
+}
+
+/* The gap is positive only when the arm's whole interval lies below the baseline's. */
+static void the_gap_has_a_direction(void **state)
+{
+    (void)state;
+    static const struct {
+        double factor;
+        int sign;
+    } table[] = {{0.5, 1}, {1.0, -1}, {2.0, -1}};
+    for (size_t i = 0; i < 3; i++) {
+        struct fixture fx;
+        fx_start(&fx);
+        fx.parts[0].step_ns[1] = 100000 * table[i].factor;
+        fx_generate(&fx);
+        fx_end_events(&fx);
+        fx_derive(&fx);
+        const struct ifm_value *own = fx_value(&fx, "other", "step_ns"), *base = fx_value(&fx, "base", "step_ns");
+        double gap = fx_value(&fx, "other", "intervals_gap_percent")->number;
+        assert_true(near(gap, 100 * (base->low / own->high - 1), 1e-9));
+        assert_true(gap * table[i].sign > 0);
+        double delta = fx_value(&fx, "other", "cliffs_delta")->number;
+        double g = fx_value(&fx, "other", "hedges_g")->number;
+        if (table[i].factor < 1)
+            assert_true(delta == 1 && g > 0);
+        if (table[i].factor > 1)
+            assert_true(delta == -1 && g < 0);
+        fx_stop(&fx);
+    }
+}
+
+/* ---- counters ---- */
+
+static void counters_by_hand(void **state)
+{
+    (void)state;
+    struct judged j;
+    jd_start(&j);
+    jd_record(&j);
+    jd_judge(&j);
+    assert_true(near(fx_value(&j.fx, "other", "l2_hit_percent")->number, 65, 1e-9));
+    assert_true(near(fx_value(&j.fx, "base", "l2_hit_percent")->number, 50, 1e-9));
+    const struct ifm_value *change = fx_value(&j.fx, "other", "l2_hit_change_pp");
+    assert_true(near(change->number, 15, 1e-9) && change->has_interval && change->low < 15 && change->high > 15);
+    assert_true(near(fx_value(&j.fx, "other", "energy_per_token_j")->number, 500e-6 / 4, 1e-9));
+    const struct ifm_value *energy = fx_value(&j.fx, "other", "energy_per_token_change_percent");
+    assert_true(near(energy->number, -50, 1e-9) && energy->has_interval && energy->high < -49);
+    assert_true(fx_value(&j.fx, "base", "quality_percent")->number == 80);
+    assert_true(fx_value(&j.fx, "other", "quality_loss_pp")->number == 0);
+    jd_stop(&j);
+}
+
+/* Nobody asked and nothing was recorded: not listed. A gate asks: absent, and what would help. */
+static void absent_only_where_asked_for(void **state)
+{
+    (void)state;
+    static const char *const metrics[] = {"l2_hit_percent",     "l2_hit_change_pp",
+                                          "energy_per_token_j", "energy_per_token_change_percent",
+                                          "quality_percent",    "quality_loss_pp"};
+    struct fixture fx;
+    start(&fx, 1);
+    for (size_t i = 0; i < 6; i++)
+        assert_null(ifm_derived_find(fx.derived, "decode", "other", metrics[i]));
+    for (size_t i = 0; i < 6; i++)
+        fx_gate(&fx, metrics[i], "", IFM_GATE_AT_MOST, 1, false);
+    fx_derive(&fx);
+    fx_judge(&fx);
+    for (size_t i = 0; i < 6; i++) {
+        assert_int_equal(fx_value(&fx, "other", metrics[i])->state, IFM_STATE_ABSENT);
+        assert_true(fx_value(&fx, "other", metrics[i])->remedy[0] != '\0');
+        assert_int_equal(fx.verdict->gates[i].outcome, IFM_OUTCOME_BLOCKED);
+    }
+    assert_int_equal(fx.verdict->exit_code, IFM_MISSING);
+    fx_stop(&fx);
+}
+
+/* Where nothing can be compared, every number of the comparison is there, absent, so that a gate on it says why. */
+static void nothing_to_compare_is_absent(void **state)
+{
+    (void)state;
+    static const char *const metrics[] = {"change_percent",        "speedup",         "mde_percent",
+                                          "change_percent_median", "cliffs_delta",    "hedges_g",
+                                          "intervals_gap_percent", "l2_hit_change_pp"};
+    struct fixture fx;
+    fx_start(&fx);
+    fx.blocks = 3;
+    fx_gate(&fx, "l2_hit_change_pp", "", IFM_GATE_AT_LEAST, 1, false);
+    fx_generate(&fx);
+    fx_end_events(&fx);
+    fx_derive(&fx);
+    for (size_t i = 0; i < 8; i++)
+        fx_expect(&fx, "other", metrics[i], IFM_STATE_ABSENT, i < 7 ? "needs 6 blocks, has 3" : "no instrument");
+    fx.parts[0].has_record = false;
+    fx_derive(&fx);
+    for (size_t i = 0; i < 8; i++)
+        fx_expect(&fx, "other", metrics[i], IFM_STATE_ABSENT, "the run ended before this cell");
+    fx_stop(&fx);
+}
+
+/* One slot that was not read: a part of the sum is no sum. */
+static void a_gap_in_a_column_is_absent(void **state)
+{
+    (void)state;
+    struct judged j;
+    jd_start(&j);
+    jd_record(&j);
+    struct ifm_record *r = &j.fx.parts[0].record;
+    size_t k = r->n_slots - 1;
+    for (size_t c = 0; c < 3; c++)
+        r->columns[k * r->n_columns + c] = IFM_ABSENT;
+    jd_judge(&j);
+    const char *arm = r->slots[k].arm == 1 ? "other" : "base";
+    fx_expect(&j.fx, arm, "l2_hit_percent", IFM_STATE_ABSENT, "read in 11 of 12 blocks");
+    fx_expect(&j.fx, arm, "energy_per_token_j", IFM_STATE_ABSENT, "read in 11 of 12 blocks");
+    assert_int_equal(fx_value(&j.fx, "other", "l2_hit_change_pp")->n, 11);
+    jd_stop(&j);
+}
+
+/* Means over the pass agree, the blocks do not: the arms are compared inside them. */
+static void clocks_are_compared_inside_the_blocks(void **state)
+{
+    (void)state;
+    struct judged j;
+    jd_start(&j);
+    j.khz[0] = j.khz[1] = 3000000;
+    jd_record(&j);
+    struct ifm_record *r = &j.fx.parts[0].record;
+    for (size_t k = 0; k < r->n_slots; k++) /* 2 GHz and 4 GHz take turns, and the arm is 5 % ahead in each block */
+        r->columns[k * r->n_columns + 4] =
+            (int64_t)((r->slots[k].block % 2 == 0 ? 2e6 : 4e6) * (r->slots[k].arm == 1 ? 1.05 : 1.0));
+    jd_judge(&j);
+    assert_string_equal(fx_value(&j.fx, "other", "change_percent")->text, "undecided");
+    assert_non_null(fx_finding(&j.fx, "rule-08", "5.0 % apart inside the blocks"));
+    jd_stop(&j);
+}
+
+/* A processor that throttled marks the block, for both arms. */
+static void a_throttle_event_marks_its_block(void **state)
+{
+    (void)state;
+    static char name[] = "throttle_count";
+    struct judged j;
+    jd_start(&j);
+    jd_record(&j);
+    struct ifm_record *r = &j.fx.parts[0].record;
+    r->column_names[4] = name;
+    for (size_t k = 0; k < r->n_slots; k++)
+        r->columns[k * r->n_columns + 4] = r->slots[k].block == 3 && r->slots[k].arm == 0;
+    jd_judge(&j);
+    const struct ifm_number *marked =
+        ifm_derived_find(j.fx.derived, "decode", "other", "change_percent_without_marked");
+    assert_non_null(marked);
+    assert_int_equal(marked->value.n, 11);
+    jd_stop(&j);
+}
+
+/* A level in place of the clock, `own` for the variant. */
+static void with_level(struct judged *j, char *column, int64_t base, int64_t own)
+{
+    jd_start(j);
+    jd_record(j);
+    struct ifm_record *r = &j->fx.parts[0].record;
+    r->column_names[4] = column;
+    for (size_t k = 0; k < r->n_slots; k++)
+        r->columns[k * r->n_columns + 4] = r->slots[k].arm == 1 ? own : base;
+    jd_judge(j);
+    assert_string_equal(fx_value(&j->fx, "other", "change_percent")->text, "faster"); /* said, and decides nothing */
+}
+
+static void warmth_and_power_are_said(void **state)
+{
+    (void)state;
+    static char temperature[] = "temperature_mc", power[] = "power_mw";
+    struct judged j;
+    with_level(&j, temperature, 50000, 56000);
+    const struct ifm_finding *found = fx_finding(&j.fx, "rule-08", "6.0 K hotter than its baseline");
+    assert_non_null(found);
+    assert_int_equal(found->severity, IFM_SEVERITY_NOTE);
+    assert_non_null(strstr(j.fx.verdict->triage[0].text, "temperature +6.0 K"));
+    jd_stop(&j);
+    with_level(&j, temperature, 50000, 54000);
+    assert_null(fx_finding(&j.fx, "rule-08", "hotter"));
+    jd_stop(&j);
+    with_level(&j, power, 100000, 80000);
+    assert_non_null(fx_finding(&j.fx, "rule-08", "20.0 % less power"));
+    jd_stop(&j);
+    with_level(&j, power, 100000, 95000);
+    assert_null(fx_finding(&j.fx, "rule-08", "less power"));
+    jd_stop(&j);
+}
+
+static void companions_survive_their_file(void **state)
+{
+    (void)state;
+    struct judged j;
+    struct ifm_derived *read = NULL;
+    struct ifm_error error = {0};
+    jd_start(&j);
+    jd_record(&j);
+    jd_judge(&j);
+    assert_int_equal(j.fx.derived->n_companions, 3); /* the scripted columns; steal and clock were not read */
+    const struct ifm_companion *hits = &j.fx.derived->companions[0];
+    assert_string_equal(hits->column, "l2_hits");
+    assert_true(near(hits->own, 650, 1e-9) && near(hits->base, 500, 1e-9) && hits->n == 12);
+    json_t *written = ifm_derived_to_json(j.fx.derived), *again;
+    if (ifm_derived_from_json(written, "derived.json", j.fx.arena, &read, &error) != IFM_OK)
+        fail_msg("%s: %s", error.where, error.message);
+    again = ifm_derived_to_json(read);
+    assert_true(json_equal(written, again));
+    json_decref(again);
+    json_object_del(json_array_get(json_object_get(written, "companions"), 1), "own");
+    assert_int_equal(ifm_derived_from_json(written, "derived.json", j.fx.arena, &read, &error), IFM_INVALID);
+    assert_string_equal(error.where, "derived.json: companions[1]");
+    json_decref(written);
+    jd_stop(&j);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(intervals_hold_for_all_arms_at_once),
+        cmocka_unit_test(the_margin_is_in_the_mde),
+        cmocka_unit_test(blocks_that_are_wanting),
+        cmocka_unit_test(the_median_is_robust),
+        cmocka_unit_test(the_gap_has_a_direction),
+        cmocka_unit_test(counters_by_hand),
+        cmocka_unit_test(absent_only_where_asked_for),
+        cmocka_unit_test(nothing_to_compare_is_absent),
+        cmocka_unit_test(a_gap_in_a_column_is_absent),
+        cmocka_unit_test(clocks_are_compared_inside_the_blocks),
+        cmocka_unit_test(a_throttle_event_marks_its_block),
+        cmocka_unit_test(warmth_and_power_are_said),
+        cmocka_unit_test(companions_survive_their_file),
+    };
+    return cmocka_run_group_tests_name("derive_compare", tests, NULL, NULL);
+}

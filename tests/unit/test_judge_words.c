@@ -1,0 +1,301 @@
+/* Judge in words: classes at their borders, triage, fewest observations, effect sizes that stand alone. */
+#include "unit/judge_sample.h"
+
+static const struct ifm_class_label *class_of(const struct judged *j, const char *title)
+{
+    for (size_t i = 0; i < j->fx.verdict->n_classes; i++)
+        if (strcmp(j->fx.verdict->classes[i].title, title) == 0)
+            return &j->fx.verdict->classes[i];
+    return NULL;
+}
+
+/* A number of the derived set in place of the arm's own, with or without an interval; judged again. */
+static const char *label(struct judged *j, const char *metric, const char *title, double number, double low,
+                         double high)
+{
+    struct ifm_number *target = NULL;
+    for (size_t i = 0; i < j->fx.derived->n_numbers; i++)
+        if (strcmp(j->fx.derived->numbers[i].metric, metric) == 0 &&
+            strcmp(j->fx.derived->numbers[i].arm, "other") == 0)
+            target = &j->fx.derived->numbers[i];
+    assert_non_null(target);
+    target->value.number = number;
+    target->value.has_interval = low < high;
+    target->value.low = low;
+    target->value.high = high;
+    if (strcmp(metric, "speedup") == 0) /* fields agree (rule 4) */
+        for (size_t i = 0; i < j->fx.derived->n_numbers; i++)
+            if (strcmp(j->fx.derived->numbers[i].metric, "change_percent") == 0) {
+                j->fx.derived->numbers[i].value.number = 100.0 * (1.0 / number - 1.0);
+                j->fx.derived->numbers[i].value.has_interval = false;
+            }
+    fx_judge(&j->fx);
+    const struct ifm_class_label *found = class_of(j, title);
+    return found == NULL ? "" : found->label;
+}
+
+static void start_golden(struct judged *j)
+{
+    jd_start(j);
+    jd_record(j);
+    jd_preset(j, "golden-ticket");
+    jd_judge(j);
+}
+
+static void classes_at_their_borders(void **state)
+{
+    (void)state;
+    struct judged j;
+    start_golden(&j);
+    static const struct {
+        double speedup;
+        const char *label, *performance;
+    } table[] = {
+        {0.5, "Regression", "REGRESSION"},
+        {0.999, "Regression", "REGRESSION"},
+        {1.0, "Baseline", "CLOSE_TO_TARGET"},
+        {1.199, "Baseline", "CLOSE_TO_TARGET"},
+        {1.2, "Minor improvement", "CLOSE_TO_TARGET"},
+        {1.5, "Good improvement", "CLOSE_TO_TARGET"},
+        {1.8, "Excellent", "CLOSE_TO_TARGET"},
+        {1.999, "Excellent", "CLOSE_TO_TARGET"},
+        {2.0, "Golden Ticket", "PERFORMANCE_PASSED"},
+        {40.0, "Golden Ticket", "PERFORMANCE_PASSED"},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        assert_string_equal(label(&j, "speedup", "speed-up", table[i].speedup, 0, 0), table[i].label);
+        assert_string_equal(label(&j, "speedup", "performance", table[i].speedup, 0, 0), table[i].performance);
+    }
+    assert_string_equal(label(&j, "latency_cv_percent", "precision", 1.0, 0, 0), "PRECISION_PASSED");
+    assert_string_equal(label(&j, "latency_cv_percent", "precision", 1.001, 0, 0), "NEEDS_TUNING");
+    jd_stop(&j);
+}
+
+static void an_interval_across_a_border_has_two_labels(void **state)
+{
+    (void)state;
+    struct judged j;
+    start_golden(&j);
+    assert_string_equal(label(&j, "speedup", "speed-up", 1.81, 1.7, 1.9), "Good improvement to Excellent");
+    assert_string_equal(label(&j, "speedup", "speed-up", 1.7, 1.6, 1.75), "Good improvement");
+    jd_stop(&j);
+}
+
+/* Memory efficiency: above 60 is good, above 70 excellent, as the table has it. */
+static void memory_efficiency(void **state)
+{
+    (void)state;
+    static const struct {
+        double ns;
+        const char *label;
+    } table[] = {{250000, "below Good"}, {210000, "below Good"}, {182000, "Good"}, {150000, "Excellent"}};
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        struct judged j;
+        jd_start(&j);
+        struct ifm_arm *read = fx_add_arm(&j.fx, 0, "read.sum", IFM_ROLE_CEILING, 120000);
+        read->ceiling = IFM_CEILING_READ;
+        for (int a = 0; a < 3; a++)
+            j.fx.parts[0].arms[a].ledger.bytes_read = 1000000;
+        j.fx.parts[0].step_ns[1] = table[i].ns;
+        fx_generate(&j.fx);
+        fx_end_events(&j.fx);
+        jd_preset(&j, "golden-ticket");
+        jd_judge(&j);
+        assert_non_null(class_of(&j, "memory efficiency"));
+        assert_string_equal(class_of(&j, "memory efficiency")->label, table[i].label);
+        jd_stop(&j);
+    }
+}
+
+static void what_is_refused_has_no_class(void **state)
+{
+    (void)state;
+    struct judged j;
+    jd_start(&j);
+    j.fx.parts[0].arms[1].ledger.tokens_generated = 8; /* other work: the comparison is refused (rule 12) */
+    jd_record(&j);
+    jd_preset(&j, "golden-ticket");
+    jd_judge(&j);
+    assert_non_null(class_of(&j, "precision"));
+    assert_null(class_of(&j, "speed-up"));
+    assert_null(class_of(&j, "performance"));
+    assert_int_equal(j.fx.verdict->n_triage, 0);
+    jd_stop(&j);
+}
+
+static void gates_without_a_table_have_no_classes(void **state)
+{
+    (void)state;
+    struct judged j;
+    jd_start(&j);
+    jd_record(&j);
+    jd_preset(&j, "significant");
+    jd_judge(&j);
+    assert_int_equal(j.fx.verdict->n_classes, 0);
+    jd_stop(&j);
+}
+
+static void too_few_observations_block(void **state)
+{
+    (void)state;
+    struct judged j;
+    jd_start(&j);
+    j.fx.samples = 1; /* 24 cycles */
+    jd_record(&j);
+    jd_preset(&j, "golden-ticket");
+    jd_judge(&j);
+    jd_expect_but(&j, "golden ticket: precision", IFM_OUTCOME_BLOCKED, IFM_OUTCOME_PASS);
+    assert_non_null(strstr(j.fx.verdict->gates[0].reason, "stands on 24 samples; the gate wants at least 30"));
+    jd_expect(&j, IFM_OUTCOME_BLOCKED, IFM_INVALID);
+    jd_stop(&j);
+}
+
+static void an_effect_size_decides_nothing_alone(void **state)
+{
+    (void)state;
+    static const char *const metrics[] = {"cliffs_delta", "hedges_g"};
+    for (size_t i = 0; i < 2; i++) {
+        struct judged j;
+        jd_start(&j);
+        jd_record(&j);
+        fx_gate(&j.fx, metrics[i], "", IFM_GATE_AT_LEAST, 0.3, false);
+        jd_judge(&j);
+        jd_expect(&j, IFM_OUTCOME_BLOCKED, IFM_INVALID);
+        assert_non_null(strstr(j.fx.verdict->gates[0].reason, "decides nothing alone"));
+        fx_gate(&j.fx, "speedup", "base", IFM_GATE_AT_LEAST, 1.1, false); /* of another arm */
+        jd_judge(&j);
+        assert_int_equal(j.fx.verdict->gates[0].outcome, IFM_OUTCOME_BLOCKED);
+        j.fx.gates[1].arm = "other";
+        jd_judge(&j);
+        jd_expect(&j, IFM_OUTCOME_PASS, IFM_OK);
+        jd_stop(&j);
+    }
+}
+
+/* ---- triage ---- */
+
+static void expect_triage(struct judged *j, const char *words)
+{
+    jd_record(j);
+    jd_judge(j);
+    assert_int_equal(j->fx.verdict->n_triage, 1);
+    const struct ifm_triage_line *line = &j->fx.verdict->triage[0];
+    assert_string_equal(line->arm, "other");
+    if (strstr(line->text, words) == NULL)
+        fail_msg("%s", line->text);
+    jd_stop(j);
+}
+
+static void equal_columns(struct judged *j)
+{
+    jd_start(j);
+    j->l2[0] = j->l2[1] = -1;
+    j->energy_uj[0] = j->energy_uj[1] = -1;
+    j->fx.noise = 0.001;
+}
+
+static void a_slower_clock_explains(void **state)
+{
+    (void)state;
+    struct judged j;
+    equal_columns(&j);
+    j.fx.parts[0].step_ns[1] = 416000;
+    j.khz[0] = 3000000;
+    j.khz[1] = 2880000;
+    expect_triage(&j, "clock -4.0 % explains it");
+}
+
+/* A clock that ran faster cannot be why the arm is slower, and one too small by far cannot be why it is faster. */
+static void a_clock_the_other_way_or_too_small_does_not(void **state)
+{
+    (void)state;
+    struct judged j;
+    equal_columns(&j);
+    j.fx.parts[0].step_ns[1] = 416000;
+    j.khz[0] = 2960000;
+    j.khz[1] = 3000000;
+    expect_triage(&j, "nothing recorded explains it: the code itself");
+    equal_columns(&j);
+    j.fx.parts[0].step_ns[1] = 200000;
+    j.khz[0] = 3000000;
+    j.khz[1] = 3030000;
+    expect_triage(&j, "beside it clock +1.0 %; nothing recorded explains it: the code itself");
+}
+
+static void stolen_time_explains(void **state)
+{
+    (void)state;
+    struct judged j;
+    equal_columns(&j);
+    j.fx.parts[0].step_ns[1] = 412000;
+    j.steal[0] = 0;
+    j.steal[1] = 0.03;
+    expect_triage(&j, "% of the time explains it");
+    equal_columns(&j);
+    j.fx.parts[0].step_ns[1] = 800000; /* the same stolen share is far too little for this */
+    j.steal[0] = 0;
+    j.steal[1] = 0.03;
+    expect_triage(&j, "nothing recorded explains it");
+}
+
+static void nothing_recorded_says_so(void **state)
+{
+    (void)state;
+    struct judged j;
+    equal_columns(&j);
+    expect_triage(&j, "nothing else was recorded that could explain it");
+    equal_columns(&j); /* recorded, and all the same */
+    j.khz[0] = j.khz[1] = 3000000;
+    expect_triage(&j, "(faster); nothing else that was recorded differs: the code itself");
+    equal_columns(&j);
+    j.fx.parts[0].step_ns[1] = 400000;
+    j.fx.noise = 0.0005;
+    expect_triage(&j, "there is no change to explain");
+}
+
+/* What the data do not tell is not put down to the code. */
+static void an_undecided_change_has_no_cause(void **state)
+{
+    (void)state;
+    struct judged j;
+    equal_columns(&j);
+    j.khz[0] = j.khz[1] = 3000000;
+    j.fx.noise = 0.05;
+    j.fx.parts[0].step_ns[1] = 400000;
+    expect_triage(&j, "(undecided); the change is not decided, and nothing else that was recorded differs");
+}
+
+static void it_is_all_in_verdict_json(void **state)
+{
+    (void)state;
+    struct judged j;
+    start_golden(&j);
+    json_t *json = ifm_verdict_to_json(j.fx.verdict, j.fx.derived);
+    assert_non_null(json);
+    assert_int_equal(json_array_size(json_object_get(json, "triage")), 1);
+    assert_int_equal(json_array_size(json_object_get(json, "classes")), 3);
+    json_t *gate = json_array_get(json_object_get(json, "gates"), 0);
+    assert_int_equal(json_integer_value(json_object_get(gate, "least_n")), 30);
+    json_decref(json);
+    jd_stop(&j);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(classes_at_their_borders),
+        cmocka_unit_test(an_interval_across_a_border_has_two_labels),
+        cmocka_unit_test(memory_efficiency),
+        cmocka_unit_test(what_is_refused_has_no_class),
+        cmocka_unit_test(gates_without_a_table_have_no_classes),
+        cmocka_unit_test(too_few_observations_block),
+        cmocka_unit_test(an_effect_size_decides_nothing_alone),
+        cmocka_unit_test(a_slower_clock_explains),
+        cmocka_unit_test(a_clock_the_other_way_or_too_small_does_not),
+        cmocka_unit_test(stolen_time_explains),
+        cmocka_unit_test(nothing_recorded_says_so),
+        cmocka_unit_test(an_undecided_change_has_no_cause),
+        cmocka_unit_test(it_is_all_in_verdict_json),
+    };
+    return cmocka_run_group_tests_name("judge_words", tests, NULL, NULL);
+}
