@@ -62,6 +62,7 @@ static enum ifm_status derive_cell(struct ifm_derivation *d, const struct ifm_ce
         ifm_derive_comparison(d, work, arm);
         ifm_derive_latency(d, work, arm);
         IFM_TRY(ifm_derive_facts_of_arm(d, work, arm, error));
+        ifm_derive_command(d, work, arm);
     }
     ifm_derive_cell_ceilings(d, work);
     ifm_derive_caches(d, work);

@@ -264,6 +264,13 @@ json_t *ifm_cpu_facts(struct ifm_device *device)
                      (json_int_t)ifm_buffer_total(cpu->buffers));
 }
 
+const void *ifm_cpu_affinity_before(const struct ifm_device *device, size_t *bytes)
+{
+    const struct cpu_device *cpu = (const struct cpu_device *)(const void *)device;
+    *bytes = sizeof cpu->before;
+    return device->ops == &ifm_device_cpu ? &cpu->before : NULL;
+}
+
 const struct ifm_device_ops ifm_device_cpu = {
     .name = "cpu",
     .open = cpu_open,

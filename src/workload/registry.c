@@ -4,7 +4,7 @@
 #include <string.h>
 
 const struct ifm_workload *const ifm_workloads[] = {&ifm_workload_null, &ifm_workload_stream, &ifm_workload_decode,
-                                                    NULL};
+                                                    &ifm_workload_command, NULL};
 
 const struct ifm_workload *ifm_workload_find(const char *name)
 {
