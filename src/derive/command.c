@@ -72,6 +72,8 @@ static struct ifm_value cpu_of(struct ifm_derivation *d, const struct ifm_cell_w
 static struct ifm_value rss_of(const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
 {
     struct slots slots = slots_of(work, arm, "child_rss_bytes");
+    if (slots.read == 0 && slots_of(work, arm, "child_cpu_ns").read == 0)
+        return ifm_value_absent("the memory of the programs was not read", "", 0, "slots");
     if (slots.read == 0)
         return ifm_value_absent("no program's peak was seen above the lab's own, which the kernel counts with it", "",
                                 0, "slots");
