@@ -87,10 +87,12 @@ static bool hint_of_workload(const char *name, const char *workload, char *hint,
 static enum ifm_status unknown_flag(const char *name, const struct ifm_config *config, const char *workload,
                                     struct ifm_error *error)
 {
-    const char *words[OWN_FLAGS + 1];
+    const char *words[OWN_FLAGS + 2];
     size_t n = 0;
     for (; n < OWN_FLAGS; n++)
         words[n] = own_flags[n].name;
+    if (workload != NULL && strcmp(workload, "command") == 0)
+        words[n++] = "name";
     const char *table = config == NULL ? NULL : ifm_config_nearest_flag(config, workload, name);
     if (table != NULL)
         words[n++] = table;

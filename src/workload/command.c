@@ -377,6 +377,7 @@ static enum ifm_status before(struct ifm_workload_state *state, struct ifm_error
 {
     if (state->fake)
         return IFM_OK;
+    IFM_TRY(ifm_subprocess_prepare(error)); /* a process that was forked since the opening is no reaper yet */
     IFM_TRY(run_hook(state, PREPARE, error));
     bool ok = state->input_fd < 0 || lseek(state->input_fd, 0, SEEK_SET) == 0 || errno == ESPIPE;
     if (ok && state->output_fd >= 0) /* a device or a pipe cannot be cut, nor need it be */
@@ -420,9 +421,11 @@ static enum ifm_status after(struct ifm_workload_state *state, struct ifm_error 
     if (state->last.end == IFM_SUBPROCESS_INTERRUPTED)
         return interrupted(state, error);
     bool failed = failure_of(&state->last, words, sizeof words)[0] != '\0';
+    bool late = state->last.end == IFM_SUBPROCESS_TIMED_OUT;
     if (failed && (!state->ignore_failure || state->last.end == IFM_SUBPROCESS_NOT_STARTED))
         return ifm_fail(error, IFM_INVALID, state->arm,
-                        "--output inherit shows what it prints; --ignore-failure counts failures instead",
+                        late ? "raise --timeout, or count failures with --ignore-failure"
+                             : "--output inherit shows what it prints; --ignore-failure counts failures instead",
                         "the command of arm %s %s", state->arm, words);
     count(state, failed, strays);
     return run_hook(state, CLEANUP, error);

@@ -42,6 +42,12 @@ cmp -s private/config.lock.json again/config.lock.json || fail "rerun has anothe
 cmp -s <(grep -o '"sha256:.*' private/private.json | sort) <(grep -o '"sha256:.*' again/private.json | sort) ||
     fail "rerun keeps other texts"
 
+# The lab pins itself to one CPU; a program starts with the mask that the lab was started with.
+if [ "$(nproc)" -gt 1 ]; then
+    "$INFEROMETER" exec --shell "test \$(nproc) -eq $(nproc)" --repeats 12 --quiet --out mask >/dev/null 2>errors ||
+        fail "affinity: $(cat errors)"
+fi
+
 # Nothing outlives its sample: not in the background, not in a session of its own.
 marker=60.$$
 tree="sleep $marker & setsid sleep $marker & setsid sh -c 'sleep $marker & sleep $marker' & sleep 0.1"
