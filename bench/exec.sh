@@ -61,7 +61,9 @@ for round in 1 2 3 4 5; do
         END { print t[int(NR / 2)] }')
     # Median pause between the samples of a slot, and between slots: a slot of m samples has m - 1 and one of them.
     untimed=$(awk -F, '/^[0-9]/ { if (seen) print ($1 == slot ? "in" : "out"), $2 - end
-        seen = 1; slot = $1; end = $2 + $3; count[$1]++ } END { for (k in count) { n++; all += count[k] } print "size", int(all / n + 0.5) }' \
+        seen = 1; slot = $1; end = $2 + $3; count[$1]++ }
+        END { for (k in count) { n++; all += count[k] }
+            print "size", int(all / n + 0.5) }' \
         "out$round"/samples/*-latency.csv | sort -k1,1 -k2,2n | awk '$1 == "in" { a[++na] = $2 }
         $1 == "out" { b[++nb] = $2 } $1 == "size" { m = $2 }
         END { print int(((m - 1) * a[int((na + 1) / 2)] + b[int((nb + 1) / 2)]) / m) }')
