@@ -94,7 +94,8 @@ static void a_lock_reads_back_without_its_texts(void **state)
     snprintf(path, sizeof path, "%s/private.json", folder);
     /* Texts that this process has not kept: their tokens come from elsewhere. */
     static const char known[] = "never kept before", edited[] = "nor this one";
-    char known_token[80], edited_token[80];
+    char known_token[80], edited_token[80], changed_token[80];
+    snprintf(changed_token, sizeof changed_token, "sha256:%s", ifm_sha256_bytes("changed", strlen("changed")).hex);
     snprintf(known_token, sizeof known_token, "sha256:%s", ifm_sha256_bytes(known, strlen(known)).hex);
     snprintf(edited_token, sizeof edited_token, "sha256:%s", ifm_sha256_bytes(edited, strlen(edited)).hex);
     snprintf(text, sizeof text, "workload: sample\nsample: {line: '%s'}\n", known_token);
@@ -115,6 +116,7 @@ static void a_lock_reads_back_without_its_texts(void **state)
         else
             assert_string_equal(ifm_private_text(known_token), known);
         assert_null(ifm_private_text(edited_token));
+        assert_null(ifm_private_text(changed_token)); /* nor is the foreign text carried on */
         ifm_config_destroy(config);
     }
     json_decref(lock);
