@@ -27,6 +27,8 @@ enum ifm_param_flags {
     IFM_SWEEP = 1,   /* a list makes an axis of the study */
     IFM_LIST = 2,    /* a list is one value (its items are bound by the owner); the field is a struct ifm_list */
     IFM_PER_ARM = 4, /* an arm may set it */
+    IFM_PRIVATE = 8, /* a TEXT that is used but never published: configuration, plan and every artifact hold its token
+                        (base/private.h) in its place, unless it is the default; neither SWEEP nor LIST */
 };
 
 struct ifm_list {

@@ -27,13 +27,20 @@ const struct ifm_verb *ifm_verb_find(const char *name);
 /* The whole program for the generators of help, manual, completion and schema; in the arena. */
 struct ifm_program *ifm_cli_program(struct ifm_arena *arena);
 
+/* What `exec` takes beside flags: its commands and --name, in the order given. The arrays have room for all. */
+struct ifm_positionals {
+    const char **items, **names;
+    size_t n, n_names;
+};
+
 /* What the commands that measure have in common. */
 struct ifm_options {
-    const char *workload; /* quick form; NULL for `run` and `rerun` */
-    const char *out;      /* NULL = a fresh folder below runs/ */
-    const char *resume;   /* folder to go on with, or NULL */
-    const char *dir;      /* positional folder, or NULL */
-    const char *changes;  /* the first argument that changes what is measured, or NULL */
+    const char *workload;                /* quick form; NULL for `run` and `rerun` */
+    const char *out;                     /* NULL = a fresh folder below runs/ */
+    const char *resume;                  /* folder to go on with, or NULL */
+    const char *dir;                     /* positional folder, or NULL */
+    struct ifm_positionals *positionals; /* where a command takes any number of them; else NULL */
+    const char *changes;                 /* the first argument that changes what is measured, or NULL */
     enum ifm_format format;
     bool dry_run, quiet, help, colour;
 };
@@ -50,6 +57,8 @@ IFM_CHECKED enum ifm_status ifm_story_plan(const struct ifm_config *config, stru
 /* A plan that was read back holds the gates, measure settings and seed of its configuration; `where` names its file. */
 IFM_CHECKED enum ifm_status ifm_story_check_plan(const char *where, const struct ifm_config *config,
                                                  const struct ifm_plan *plan, struct ifm_error *error);
+/* What an arm needs of this machine (a program, a private text) is there, before anything is written. */
+IFM_CHECKED enum ifm_status ifm_story_ready(const struct ifm_plan *plan, struct ifm_error *error);
 /* Create the folder with config.lock.json, plan.json and private.json. */
 IFM_CHECKED enum ifm_status ifm_story_folder(const char *dir, const struct ifm_config *config,
                                              const struct ifm_plan *plan, struct ifm_error *error);
@@ -79,12 +88,16 @@ IFM_CHECKED enum ifm_status ifm_gate_judge(const struct ifm_folder *folder, cons
 /* derive and judge; measures nothing. Close it also after a failure. */
 IFM_CHECKED enum ifm_status ifm_folder_open(const char *dir, struct ifm_folder *out, struct ifm_error *error);
 void ifm_folder_close(struct ifm_folder *folder);
+/* All of it: a new run, or the rest of an interrupted one (cmd_run.c). */
+IFM_CHECKED enum ifm_status ifm_story_run(const struct ifm_options *options, struct ifm_config *config,
+                                          struct ifm_error *error);
 /* derive -> judge -> publish -> print. `judged` receives the verdict's exit code. */
 IFM_CHECKED enum ifm_status ifm_story_finish(const char *dir, const struct ifm_options *options,
                                              enum ifm_status *judged, struct ifm_error *error);
 
 /* ---- commands ---- */
 enum ifm_status ifm_cmd_run(int argc, char **argv, struct ifm_error *error); /* and the quick forms */
+enum ifm_status ifm_cmd_exec(int argc, char **argv, struct ifm_error *error);
 enum ifm_status ifm_cmd_rerun(int argc, char **argv, struct ifm_error *error);
 enum ifm_status ifm_cmd_derive(int argc, char **argv, struct ifm_error *error);
 enum ifm_status ifm_cmd_judge(int argc, char **argv, struct ifm_error *error);

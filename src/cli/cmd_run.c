@@ -21,6 +21,7 @@ static enum ifm_status tell(const struct ifm_options *options, struct ifm_config
     enum ifm_status judged;
     IFM_TRY(ifm_config_resolve(config, error));
     IFM_TRY(ifm_story_plan(config, arena, &plan, error));
+    IFM_TRY(ifm_story_ready(plan, error));
     if (options->dry_run)
         return ifm_story_dry_run(config, plan, options, error);
     const char *dir = ifm_story_out(options, plan, arena);
@@ -97,13 +98,14 @@ static enum ifm_status resume(const struct ifm_options *options, struct ifm_conf
         return ifm_fail(error, IFM_INVALID, dir, "measure again into a new folder",
                         "plan.json and config.lock.json belong to different configurations");
     IFM_TRY(refuse_session(dir, plan, error));
+    IFM_TRY(ifm_story_ready(plan, error));
     IFM_TRY(retire_manifest(dir, arena, error));
     IFM_TRY(ifm_story_measure(dir, config, plan, true, options->quiet, error));
     IFM_TRY(ifm_story_finish(dir, options, &judged, error));
     return judged;
 }
 
-static enum ifm_status run(struct ifm_options *options, struct ifm_config *config, struct ifm_error *error)
+enum ifm_status ifm_story_run(const struct ifm_options *options, struct ifm_config *config, struct ifm_error *error)
 {
     struct ifm_arena *arena = ifm_arena_create();
     ifm_log_quiet(options->quiet);
@@ -132,7 +134,7 @@ enum ifm_status ifm_cmd_run(int argc, char **argv, struct ifm_error *error)
     if (status == IFM_OK && options.help)
         status = ifm_cmd_help(2, (char *[]){(char *)"help", argv[0], NULL}, error);
     else if (status == IFM_OK)
-        status = run(&options, config, error);
+        status = ifm_story_run(&options, config, error);
     ifm_config_destroy(config);
     return status;
 }
@@ -149,7 +151,7 @@ enum ifm_status ifm_cmd_rerun(int argc, char **argv, struct ifm_error *error)
         config = ifm_story_config();
         status = ifm_config_file(config, ifm_path_join(arena, options.dir, "config.lock.json"), error);
         if (status == IFM_OK)
-            status = run(&options, config, error);
+            status = ifm_story_run(&options, config, error);
     }
     ifm_arena_destroy(arena);
     ifm_config_destroy(config);

@@ -25,6 +25,18 @@ static const struct ifm_option run_options[] = {
 };
 enum { RUN_OPTIONS = sizeof run_options / sizeof *run_options };
 
+static const struct ifm_option exec_options[] = {
+    {"name", '\0', "NAME", NULL, "name of a command's arm, once for each command (default: the program's name)"},
+    {"config", 'c', "FILE", NULL, "a YAML study whose settings are taken over"},
+    {"override", '\0', "PATH=VALUE", NULL, "set one parameter; may be given often"},
+    {"out", '\0', "DIR", NULL, "the run folder, which must be new or empty (default: below runs/)"},
+    {"resume", '\0', "DIR", NULL, "go on with an interrupted run"},
+    {"dry-run", '\0', NULL, NULL, "print the plan and a time estimate; record nothing"},
+    {"format", '\0', "FORMAT", FORMATS, "how results are printed"},
+    {"quiet", '\0', NULL, NULL, "no progress and no notes"},
+    {"help", 'h', NULL, NULL, "print this help"},
+};
+
 static const struct ifm_option rerun_options[] = {
     {"out", '\0', "DIR", NULL, "the new run folder (default: below runs/)"},
     PLUGIN_OPTION,
@@ -62,6 +74,9 @@ const struct ifm_verb ifm_verbs[] = {
      true, ifm_cmd_run},
     {"null", "[OPTIONS]", "measure the lab itself with a step that does nothing", run_options, RUN_OPTIONS, true,
      ifm_cmd_run},
+    {"exec", "'COMMAND' ['COMMAND'...] [OPTIONS]",
+     "measure any programs, each argument one command, in mirrored blocks", exec_options,
+     sizeof exec_options / sizeof *exec_options, true, ifm_cmd_exec},
     {"rerun", "DIR [OPTIONS]", "measure again with the exact configuration of a run folder", rerun_options, 5, false,
      ifm_cmd_rerun},
     {"derive", "DIR", "recompute every number of a run folder from its raw record", folder_options, 2, false,
@@ -101,12 +116,13 @@ const struct ifm_verb *ifm_verb_find(const char *name)
 static const struct ifm_section *const *sections_of(const char *command, bool all, struct ifm_arena *arena)
 {
     size_t n = 0;
+    const char *workload = strcmp(command, "exec") == 0 ? "command" : command;
     const struct ifm_section **sections = IFM_ARENA_ARRAY(arena, const struct ifm_section *, 64);
     sections[n++] = &ifm_section_general;
     sections[n++] = &ifm_section_device;
     sections[n++] = &ifm_section_measure;
     for (size_t i = 0; ifm_workloads[i] != NULL; i++)
-        if (all || strcmp(ifm_workloads[i]->name, command) == 0)
+        if (all || strcmp(ifm_workloads[i]->name, workload) == 0)
             sections[n++] = ifm_workloads[i]->params;
     return sections;
 }

@@ -72,11 +72,12 @@ static bool hint_of_workload(const char *name, const char *workload, char *hint,
             const struct ifm_param *row = &section->rows[r];
             if (row->flag == NULL || ifm_nearest(name, &row->flag, 1) == NULL)
                 continue;
+            const char *form = strcmp(ifm_workloads[w]->name, "command") == 0 ? "exec" : ifm_workloads[w]->name;
             if (workload == NULL)
-                snprintf(hint, size, "write --override %s=VALUE, or `inferometer %s --%s VALUE`", row->path,
-                         ifm_workloads[w]->name, row->flag);
+                snprintf(hint, size, "write --override %s=VALUE, or `inferometer %s --%s VALUE`", row->path, form,
+                         row->flag);
             else
-                snprintf(hint, size, "--%s belongs to `inferometer %s`", row->flag, ifm_workloads[w]->name);
+                snprintf(hint, size, "--%s belongs to `inferometer %s`", row->flag, form);
             return true;
         }
     }
@@ -86,10 +87,12 @@ static bool hint_of_workload(const char *name, const char *workload, char *hint,
 static enum ifm_status unknown_flag(const char *name, const struct ifm_config *config, const char *workload,
                                     struct ifm_error *error)
 {
-    const char *words[OWN_FLAGS + 1];
+    const char *words[OWN_FLAGS + 2];
     size_t n = 0;
     for (; n < OWN_FLAGS; n++)
         words[n] = own_flags[n].name;
+    if (workload != NULL && strcmp(workload, "command") == 0)
+        words[n++] = "name";
     const char *table = config == NULL ? NULL : ifm_config_nearest_flag(config, workload, name);
     if (table != NULL)
         words[n++] = table;
@@ -126,6 +129,13 @@ static enum ifm_status long_flag(char **argv, int left, struct ifm_config *confi
         value = argv[1];
         *used = 2;
     }
+    if (options->positionals != NULL && strcmp(name, "name") == 0) {
+        if (value == NULL && left < 2)
+            return ifm_fail(error, IFM_USAGE, "", "", "--name needs a value");
+        *used = value == NULL ? 2 : 1;
+        options->positionals->names[options->positionals->n_names++] = value == NULL ? argv[1] : value;
+        return IFM_OK;
+    }
     bool sets = own == NULL || strcmp(name, "config") == 0 || strcmp(name, "override") == 0;
     if (sets && options->changes == NULL)
         options->changes = argv[0];
@@ -140,6 +150,10 @@ static enum ifm_status long_flag(char **argv, int left, struct ifm_config *confi
 static enum ifm_status positional(const char *token, bool wants_dir, struct ifm_options *options,
                                   struct ifm_error *error)
 {
+    if (options->positionals != NULL) {
+        options->positionals->items[options->positionals->n++] = token;
+        return IFM_OK;
+    }
     if (!wants_dir || options->dir != NULL)
         return ifm_fail(error, IFM_USAGE, "", "put a value right after its flag", "unexpected argument \"%s\"", token);
     options->dir = token;

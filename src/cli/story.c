@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/log.h"
+#include "base/private.h"
 #include "base/text.h"
 #include "cli/invocation.h"
 #include "cli/plugins.h"
@@ -141,6 +142,18 @@ enum ifm_status ifm_story_check_plan(const char *where, const struct ifm_config 
                            "rule-04: its gates, measure settings or seed are not those of config.lock.json");
 }
 
+enum ifm_status ifm_story_ready(const struct ifm_plan *plan, struct ifm_error *error)
+{
+    for (size_t c = 0; c < plan->n_cells; c++)
+        for (size_t a = 0; a < plan->cells[c].n_arms; a++) {
+            const struct ifm_arm *arm = &plan->cells[c].arms[a];
+            const struct ifm_workload *workload = ifm_workload_find(arm->workload);
+            if (workload != NULL && workload->ready != NULL)
+                IFM_TRY(workload->ready(arm, strcmp(plan->device, "fake") == 0, error));
+        }
+    return IFM_OK;
+}
+
 const char *ifm_story_out(const struct ifm_options *options, const struct ifm_plan *plan, struct ifm_arena *arena)
 {
     if (options->out != NULL)
@@ -164,6 +177,15 @@ static enum ifm_status write_json_new(struct ifm_arena *arena, const char *dir, 
     return status;
 }
 
+/* Of this invocation, and the texts of which the other files hold tokens. */
+static json_t *private_facts(void)
+{
+    json_t *facts = ifm_host_private(ifm_invocation.argc, ifm_invocation.argv), *settings = ifm_private_json();
+    if (settings != NULL)
+        json_object_set_new(facts, "settings", settings);
+    return facts;
+}
+
 enum ifm_status ifm_story_folder(const char *dir, const struct ifm_config *config, const struct ifm_plan *plan,
                                  struct ifm_error *error)
 {
@@ -175,9 +197,7 @@ enum ifm_status ifm_story_folder(const char *dir, const struct ifm_config *confi
     if (status == IFM_OK)
         status = write_json_new(arena, dir, "plan.json", ifm_plan_to_json(plan), error);
     if (status == IFM_OK)
-        status = write_json_new(
-            arena, dir, "private.json",
-            ifm_plugins_into_private(ifm_host_private(ifm_invocation.argc, ifm_invocation.argv), config), error);
+        status = write_json_new(arena, dir, "private.json", ifm_plugins_into_private(private_facts(), config), error);
     if (status == IFM_OK)
         status = ifm_dir_create(ifm_path_join(arena, dir, "samples"), error);
     ifm_arena_destroy(arena);

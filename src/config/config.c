@@ -2,6 +2,7 @@
 #include "config/internal.h"
 
 #include "base/file.h"
+#include "base/private.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,6 +123,8 @@ enum ifm_status ifm_config_canonical(const struct ifm_config *config, const stru
     } field;
     IFM_TRY(ifm_param_parse(row, value.text, value.where, config->arena, &field, error));
     *out = ifm_param_print(row, &field, config->arena);
+    if ((row->flags & IFM_PRIVATE) != 0 && (row->fallback == NULL || strcmp(*out, row->fallback) != 0))
+        *out = ifm_private_keep(*out, config->arena); /* from here on, nobody but its user sees the text */
     return IFM_OK;
 }
 
@@ -223,6 +226,8 @@ enum ifm_status ifm_config_file(struct ifm_config *config, const char *path, str
     size_t size, length = strlen(path);
     bool lock = length > 5 && strcmp(path + length - 5, ".json") == 0;
     IFM_TRY(ifm_file_read(path, IFM_CONFIG_BYTES_MAX, &data, &size, error));
+    if (lock)
+        ifm_private_load(path);
     enum ifm_status status = lock ? ifm_config_lock(config, data, size, source_name(config, path), error)
                                   : ifm_config_yaml(config, data, size, path, error);
     free(data);

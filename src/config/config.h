@@ -48,6 +48,19 @@ IFM_CHECKED enum ifm_status ifm_config_lock(struct ifm_config *config, const cha
  * be read as such, which ifm_config_file then says. Plugins are loaded before there is a configuration to read it into.
  */
 struct ifm_list ifm_config_plugins(const char *path, struct ifm_arena *arena);
+/* A command's own default: ranks as a preset does. */
+IFM_CHECKED enum ifm_status ifm_config_default(struct ifm_config *config, const char *path, const char *text,
+                                               struct ifm_error *error);
+/* The arms of a quick form: each sets one row to a text of its own, the first is the baseline. They replace those of a
+ * file. `where` names the command in messages. */
+struct ifm_quick_arm {
+    const char *name, *text;
+};
+IFM_CHECKED enum ifm_status ifm_config_quick_arms(struct ifm_config *config, const char *path,
+                                                  const struct ifm_quick_arm *arms, size_t n, const char *where,
+                                                  struct ifm_error *error);
+/* Whether a boolean row has been set to true so far, by anything but its default. */
+bool ifm_config_is_true(const struct ifm_config *config, const char *path);
 /* "path=value"; a value may be a list "512,1024" where the row is sweepable. */
 IFM_CHECKED enum ifm_status ifm_config_override(struct ifm_config *config, const char *assignment,
                                                 struct ifm_error *error);

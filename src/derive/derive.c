@@ -64,6 +64,7 @@ static enum ifm_status derive_cell(struct ifm_derivation *d, const struct ifm_ce
         ifm_derive_shape(d, work, arm);
         IFM_TRY(ifm_derive_facts_of_arm(d, work, arm, error));
         IFM_TRY(ifm_derive_counters(d, work, arm, error));
+        ifm_derive_command(d, work, arm);
     }
     ifm_derive_say_family(d, work);
     ifm_derive_cell_ceilings(d, work);

@@ -91,6 +91,12 @@ enum ifm_metric_id {
     IFM_M_CACHE_L1,
     IFM_M_CACHE_L2,
     IFM_M_CACHE_L3,
+    IFM_M_COMMAND_CPU,
+    IFM_M_COMMAND_RSS,
+    IFM_M_COMMAND_FAULTS,
+    IFM_M_COMMAND_SWITCHES,
+    IFM_M_COMMAND_FAILURES,
+    IFM_M_COMMAND_STRAYS,
     IFM_M_COUNT
 };
 struct ifm_metric_row {
@@ -225,6 +231,8 @@ void ifm_derive_latency(struct ifm_derivation *d, const struct ifm_cell_work *wo
 void ifm_derive_shape(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm);
 IFM_CHECKED enum ifm_status ifm_derive_facts_of_arm(struct ifm_derivation *d, const struct ifm_cell_work *work,
                                                     const struct ifm_arm_work *arm, struct ifm_error *error);
+/* What a command's own columns say of an arm; nothing where the pass has no such columns. */
+void ifm_derive_command(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm);
 void ifm_derive_cell_ceilings(struct ifm_derivation *d, const struct ifm_cell_work *work);
 void ifm_derive_arm_ceilings(struct ifm_derivation *d, const struct ifm_cell_work *work,
                              const struct ifm_arm_work *arm);

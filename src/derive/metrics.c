@@ -68,6 +68,12 @@ const struct ifm_metric_row ifm_metric_rows[IFM_M_COUNT] = {
     [IFM_M_CACHE_L1] = {"cache_l1_bytes", "B", IFM_CLASS_CACHE},
     [IFM_M_CACHE_L2] = {"cache_l2_bytes", "B", IFM_CLASS_CACHE},
     [IFM_M_CACHE_L3] = {"cache_l3_bytes", "B", IFM_CLASS_CACHE},
+    [IFM_M_COMMAND_CPU] = {"command_cpu_ns", "ns", IFM_CLASS_TIME},
+    [IFM_M_COMMAND_RSS] = {"command_rss_bytes", "B", IFM_CLASS_COUNTER},
+    [IFM_M_COMMAND_FAULTS] = {"command_faults_major", "count", IFM_CLASS_COUNTER},
+    [IFM_M_COMMAND_SWITCHES] = {"command_switches_involuntary", "count", IFM_CLASS_COUNTER},
+    [IFM_M_COMMAND_FAILURES] = {"command_failures", "count", IFM_CLASS_COUNTER},
+    [IFM_M_COMMAND_STRAYS] = {"command_strays", "count", IFM_CLASS_COUNTER},
 };
 
 const char *ifm_derive_metric(size_t index)

@@ -11,6 +11,8 @@ const struct ifm_column_spec ifm_columns[] = {
     {"of ceiling", "ceiling_flops_percent", IFM_COLUMN_SHARE, 2},
     {"tokens", "tokens_generated_per_s", IFM_COLUMN_QUANTITY, 1},
     {"prompt tokens", "tokens_prompt_per_s", IFM_COLUMN_QUANTITY, 1},
+    {"cpu", "command_cpu_ns", IFM_COLUMN_QUANTITY, 1},
+    {"memory", "command_rss_bytes", IFM_COLUMN_QUANTITY, 1},
     {"vs baseline", "speedup", IFM_COLUMN_COMPARISON, 1},
     {"error", "error_rms_rel", IFM_COLUMN_QUANTITY, 1},
 };

@@ -1,4 +1,5 @@
 /* The view of one cell: its arms as a grid, its ceilings as lines, its cache sweep as a curve. */
+#include "base/private.h"
 #include "model/plan_json.h"
 #include "publish/columns.h"
 #include "publish/facts.h"
@@ -249,6 +250,16 @@ static bool is_common(const struct ifm_cell *cell, const char *path, const char 
     return true;
 }
 
+/* Nothing was chosen, or what was chosen is private. */
+static bool is_silent(const char *text)
+{
+    static const char *const unset[] = {"", "0", "auto", "false", "null"};
+    for (size_t i = 0; i < sizeof unset / sizeof *unset; i++)
+        if (strcmp(text, unset[i]) == 0)
+            return true;
+    return ifm_private_is_token(text);
+}
+
 /* The shape that all arms share, as far as the cell's name does not say it: "batch 4, kv_len 8192, "; "" for probes. */
 static const char *shape_of(struct ifm_view_builder *builder, const struct ifm_cell *cell)
 {
@@ -261,7 +272,7 @@ static const char *shape_of(struct ifm_view_builder *builder, const struct ifm_c
         for (size_t i = 0; i < arm->n_settings; i++) {
             const char *path = arm->settings[i].path, *text = arm->settings[i].text;
             bool own = strncmp(path, cell->workload, length) == 0 && path[length] == '.';
-            bool silent = strcmp(text, "0") == 0 || strcmp(text, "auto") == 0; /* nothing was chosen */
+            bool silent = is_silent(text);
             if (own && !silent && !is_axis(cell, path) && is_common(cell, path, text))
                 shape = ifm_arena_printf(builder->arena, "%s%s %s, ", shape, path + length + 1, text);
         }

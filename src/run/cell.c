@@ -2,6 +2,7 @@
 #include "run/cell.h"
 
 #include "base/log.h"
+#include "base/text.h"
 #include "device/fake.h"
 #include "run/arm.h"
 #include "run/remote.h"
@@ -251,6 +252,27 @@ static enum ifm_status take_over(struct ifm_cell_run *cell, const json_t *events
     return IFM_OK;
 }
 
+/* Steps of a caller's own may take seconds: say before they begin what the least of it will take, hooks aside. */
+static void note_expected_time(const struct ifm_cell_run *cell)
+{
+    const struct ifm_measure *measure = &cell->plan->measure;
+    double window_s = 0;
+    bool gaps = false, slow = false;
+    char block[48], least[48];
+    for (size_t i = 0; i < cell->plan->n_arms; i++) {
+        const struct ifm_arm_run *arm = &cell->arms[i];
+        gaps |= arm->plan->gaps;
+        slow |= arm->step_ns > 1e9 && arm->samples > 1;
+        window_s += arm->samples * arm->step_ns * 1e-9;
+    }
+    if (!gaps)
+        return;
+    ifm_note("cell %s: a block takes about %s, warm-up and %llu blocks about %s%s", cell->plan->name,
+             ifm_format_human(2 * window_s, "s", block), (unsigned long long)measure->blocks_min,
+             ifm_format_human(2 * window_s * (1 + (double)measure->blocks_min), "s", least),
+             slow ? "; --slot-steps 1 makes slots of single samples" : "");
+}
+
 enum ifm_status ifm_cell_choose(struct ifm_cell_run *cell, double clock_ns, struct ifm_error *error)
 {
     uint32_t samples = UINT32_MAX;
@@ -286,5 +308,7 @@ enum ifm_status ifm_cell_calibrate(struct ifm_cell_run *cell, const json_t *even
     }
     for (size_t i = 0; i < cell->plan->n_arms; i++)
         IFM_TRY(ifm_arm_rough_ns(cell, i, &cell->arms[i].step_ns, error));
-    return ifm_cell_choose(cell, clock_ns, error);
+    IFM_TRY(ifm_cell_choose(cell, clock_ns, error));
+    note_expected_time(cell);
+    return IFM_OK;
 }

@@ -28,6 +28,9 @@ struct ifm_workload {
     unsigned most_threads;    /* 0 = as many as the cell has */
     const struct ifm_section *params;
     ifm_describe_fn *describe; /* pure: settings -> arms with ledgers */
+    /* What open would need of this machine is there: asked before a run folder exists. NULL = nothing can be missing.
+     */
+    IFM_CHECKED enum ifm_status (*ready)(const struct ifm_arm *arm, bool fake, struct ifm_error *error);
     /* Allocate and generate by `seed`; touch everything; poison outputs. Nothing is timed. */
     IFM_CHECKED enum ifm_status (*open)(const struct ifm_arm *arm, struct ifm_device *device, unsigned threads,
                                         uint64_t seed, struct ifm_workload_state **out, struct ifm_error *error);
@@ -57,7 +60,8 @@ struct ifm_workload {
     const struct ifm_plugin_identity *plugin; /* NULL: built in */
 };
 
-extern const struct ifm_workload ifm_workload_null, ifm_workload_stream, ifm_workload_decode, ifm_workload_session;
+extern const struct ifm_workload ifm_workload_null, ifm_workload_stream, ifm_workload_decode, ifm_workload_command,
+    ifm_workload_session;
 /* The built-in ones, then those that were registered; NULL-terminated. */
 enum { IFM_WORKLOADS_MOST = 32 };
 extern const struct ifm_workload *ifm_workloads[IFM_WORKLOADS_MOST + 1];

@@ -1,0 +1,27 @@
+/* Private texts: what may be used but never published.
+ *
+ * The text of a private parameter (IFM_PRIVATE) is kept here and nowhere else; configuration, plan and every artifact
+ * hold its token, `sha256:` and 64 hex digits. The texts of a run stand in its private.json under "settings", from
+ * where they come back when a lock file is read. A token of itself is itself, so that a lock without private.json reads
+ * back as it stands. Thread rule: one table for the process, changed by the thread that reads the configuration, before
+ * anything runs. */
+#ifndef IFM_BASE_PRIVATE_H
+#define IFM_BASE_PRIVATE_H
+
+#include "base/arena.h"
+#include "base/json.h"
+#include <stdbool.h>
+
+/* Whether a text stands for one that is private. */
+bool ifm_private_is_token(const char *text);
+/* Keep `text` and return its token, in the arena; a token is returned as it is. */
+const char *ifm_private_keep(const char *text, struct ifm_arena *arena);
+/* The text of a token; any other text is its own; NULL when the token's text is not known here. */
+const char *ifm_private_text(const char *token);
+/* {token: text} of everything kept (new reference); NULL when nothing is. */
+json_t *ifm_private_json(void);
+/* Keep the texts of the private.json beside `lock_path`, if there is one. An entry that does not hash to its token is
+ * left out: its text then counts as not known. */
+void ifm_private_load(const char *lock_path);
+
+#endif

@@ -1,0 +1,206 @@
+/* Starting a program and waiting for it.
+ *
+ * clone with CLONE_VM | CLONE_VFORK, as posix_spawn does it: nothing of our memory is copied, and the child's failure
+ * to become the program comes back through that memory. posix_spawn itself can neither set an affinity nor a death
+ * signal, nor does it give a process descriptor to wait on without a race. */
+#include "base/subprocess.h"
+
+#include "base/clock.h"
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { CHILD_STACK = 32 << 10, REAP_WAIT_MS = 5000 };
+
+/* What the child finds in our memory. */
+struct start {
+    const struct ifm_subprocess *program;
+    const sigset_t *signals;
+    pid_t parent;
+    int failure; /* errno */
+};
+
+static bool redirect(int from, int to)
+{
+    return from < 0 || dup2(from, to) == to;
+}
+
+/* Between clone and execve: only system calls, and nothing of our memory is changed but `failure`. */
+static int child(void *argument)
+{
+    struct start *start = argument;
+    const struct ifm_subprocess *program = start->program;
+    bool ok = setsid() >= 0 && prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == start->parent &&
+              redirect(program->stdin_fd, STDIN_FILENO) && redirect(program->stdout_fd, STDOUT_FILENO) &&
+              redirect(program->stderr_fd, STDERR_FILENO);
+    if (ok && program->affinity != NULL)
+        ok = sched_setaffinity(0, program->affinity_bytes, program->affinity) == 0;
+    if (ok && sigprocmask(SIG_SETMASK, start->signals, NULL) == 0)
+        execve(program->path, program->argv, environ);
+    start->failure = errno == 0 ? ECHILD : errno;
+    _exit(127);
+}
+
+enum ifm_status ifm_subprocess_prepare(struct ifm_error *error)
+{
+    if (prctl(PR_SET_CHILD_SUBREAPER, 1) == 0)
+        return IFM_OK;
+    return ifm_fail(error, IFM_MISSING, "", "Linux 3.4 or newer is needed", "orphans cannot be collected: %s",
+                    strerror(errno));
+}
+
+static int64_t ns_of(struct timeval time)
+{
+    return ((int64_t)time.tv_sec * 1000000 + time.tv_usec) * 1000;
+}
+
+static void fill_usage(const struct rusage *usage, struct ifm_subprocess_result *out)
+{
+    out->cpu_ns = ns_of(usage->ru_utime) + ns_of(usage->ru_stime);
+    out->rss_bytes = (int64_t)usage->ru_maxrss * 1024;
+    out->faults_major = usage->ru_majflt;
+    out->switches_voluntary = usage->ru_nvcsw;
+    out->switches_involuntary = usage->ru_nivcsw;
+}
+
+/* Wait until the program ends, its time is over or a signal comes for us; the end that this makes. */
+static enum ifm_subprocess_end await(int fd, const struct ifm_subprocess *program, const sigset_t *signals)
+{
+    struct pollfd waiting = {.fd = fd, .events = POLLIN};
+    time_t seconds = (time_t)program->timeout_s;
+    struct timespec limit = {seconds, (long)((program->timeout_s - (double)seconds) * 1e9)};
+    int ready = ppoll(&waiting, 1, program->timeout_s > 0 ? &limit : NULL, signals);
+    if (ready > 0)
+        return IFM_SUBPROCESS_EXITED;
+    return ready == 0 ? IFM_SUBPROCESS_TIMED_OUT : IFM_SUBPROCESS_INTERRUPTED;
+}
+
+void ifm_subprocess_run(const struct ifm_subprocess *program, struct ifm_subprocess_result *out)
+{
+    static _Alignas(64) char stack[CHILD_STACK];
+    sigset_t all, before;
+    struct start start = {program, &before, getpid(), 0};
+    *out = (struct ifm_subprocess_result){.end = IFM_SUBPROCESS_NOT_STARTED};
+    sigfillset(&all);
+    /* No handler of ours runs in the child's half, and none between the start and the wait. */
+    sigprocmask(SIG_SETMASK, &all, &before);
+    int fd = -1, status = 0;
+    pid_t pid = clone(child, stack + sizeof stack, CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, &start, &fd);
+    if (pid < 0) {
+        out->code = errno;
+        sigprocmask(SIG_SETMASK, &before, NULL);
+        return;
+    }
+    enum ifm_subprocess_end end = await(fd, program, &before);
+    if (end != IFM_SUBPROCESS_EXITED && kill(-pid, SIGKILL) != 0)
+        kill(pid, SIGKILL);
+    struct rusage usage = {0};
+    while (wait4(pid, &status, 0, &usage) < 0 && errno == EINTR)
+        continue;
+    close(fd);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    fill_usage(&usage, out);
+    bool signaled = WIFSIGNALED(status);
+    out->code = start.failure != 0 ? start.failure : signaled ? WTERMSIG(status) : WEXITSTATUS(status);
+    if (start.failure != 0)
+        return;
+    out->end = end != IFM_SUBPROCESS_EXITED ? end : signaled ? IFM_SUBPROCESS_SIGNALED : IFM_SUBPROCESS_EXITED;
+}
+
+/* The parent of process `pid`, and whether it has ended already; 0 when there is no such process. */
+static pid_t parent_of(const char *pid, bool *ended)
+{
+    char path[64], line[512];
+    snprintf(path, sizeof path, "/proc/%s/stat", pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, line, sizeof line - 1);
+    if (fd >= 0)
+        close(fd);
+    if (n <= 0)
+        return 0;
+    line[n] = '\0';
+    const char *end = strrchr(line, ')'); /* the name in between may hold anything */
+    if (end == NULL || end[1] != ' ' || end[2] == '\0')
+        return 0;
+    *ended = end[2] == 'Z' || end[2] == 'X';
+    return (pid_t)strtol(end + 3, NULL, 10);
+}
+
+static void kill_children(void)
+{
+    DIR *folder = opendir("/proc");
+    pid_t self = getpid();
+    for (struct dirent *entry; folder != NULL && (entry = readdir(folder)) != NULL;) {
+        bool ended = false;
+        if (entry->d_name[0] < '1' || entry->d_name[0] > '9' || parent_of(entry->d_name, &ended) != self || ended)
+            continue;
+        kill((pid_t)strtol(entry->d_name, NULL, 10), SIGKILL);
+    }
+    if (folder != NULL)
+        closedir(folder);
+}
+
+/* Each round takes one generation: the children of what was killed come to us next. */
+enum ifm_status ifm_subprocess_reap(unsigned *killed, struct ifm_error *error)
+{
+    *killed = 0;
+    for (int waited_ms = 0; waited_ms < REAP_WAIT_MS;) {
+        int status = 0;
+        pid_t pid = waitpid(-1, &status, WNOHANG);
+        if (pid < 0 && errno == ECHILD)
+            return IFM_OK;
+        if (pid != 0) {
+            *killed += pid > 0 && waited_ms > 0 && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+            continue;
+        }
+        kill_children();
+        const struct timespec pause = {0, 1000000};
+        nanosleep(&pause, NULL);
+        waited_ms++;
+    }
+    return ifm_fail(error, IFM_INTERNAL, "", "look for processes that wait for a device (state D)",
+                    "a descendant of a command cannot be killed");
+}
+
+static bool is_program(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
+}
+
+enum ifm_status ifm_subprocess_find(const char *name, char *path, size_t size, struct ifm_error *error)
+{
+    static const char hint[] = "give the path of a program, or a name that stands in PATH";
+    struct stat status;
+    if (strchr(name, '/') != NULL) {
+        if (snprintf(path, size, "%s", name) >= (int)size)
+            return ifm_fail(error, IFM_USAGE, "", "", "the path of the program is longer than %zu bytes", size - 1);
+        if (is_program(name))
+            return IFM_OK;
+        return ifm_fail(error, IFM_USAGE, "", hint,
+                        stat(name, &status) != 0 ? "there is no program %s" : "%s cannot be executed", name);
+    }
+    const char *folders = getenv("PATH");
+    for (const char *at = folders == NULL ? "/usr/bin:/bin" : folders;; at++) {
+        size_t length = strcspn(at, ":");
+        int used =
+            length == 0 ? snprintf(path, size, "./%s", name) : snprintf(path, size, "%.*s/%s", (int)length, at, name);
+        if (used > 0 && (size_t)used < size && is_program(path))
+            return IFM_OK;
+        at += length;
+        if (*at == '\0')
+            break;
+    }
+    return ifm_fail(error, IFM_USAGE, "", hint, "there is no program %s in PATH", name);
+}

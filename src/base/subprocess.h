@@ -1,0 +1,52 @@
+/* Subprocess: start one program, wait for it, and leave nothing of it behind.
+ *
+ * The program runs in a session of its own, so that a signal for us is none for it and its whole group can be killed.
+ * Descendants that outlive it come to us (PR_SET_CHILD_SUBREAPER) and are killed and waited for by
+ * ifm_subprocess_reap. It dies with us (PR_SET_PDEATHSIG), should we be killed. Never a shell: the caller's words are
+ * the program's. Thread rule: one thread of the process starts and reaps programs, and it has no other children. */
+#ifndef IFM_BASE_SUBPROCESS_H
+#define IFM_BASE_SUBPROCESS_H
+
+#include "base/error.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct ifm_subprocess {
+    const char *path; /* of the program; not looked up */
+    char *const *argv;
+    int stdin_fd, stdout_fd, stderr_fd; /* -1 = ours */
+    const void *affinity;               /* the mask that it starts with, as sched_setaffinity takes it; NULL = ours */
+    size_t affinity_bytes;
+    double timeout_s; /* killed after that long; 0 = never */
+};
+
+enum ifm_subprocess_end {
+    IFM_SUBPROCESS_EXITED = 0,  /* `code` = exit status */
+    IFM_SUBPROCESS_SIGNALED,    /* `code` = signal */
+    IFM_SUBPROCESS_TIMED_OUT,   /* killed by us */
+    IFM_SUBPROCESS_INTERRUPTED, /* killed by us, because a signal that we catch came for us */
+    IFM_SUBPROCESS_NOT_STARTED, /* `code` = errno */
+};
+
+struct ifm_subprocess_result {
+    enum ifm_subprocess_end end;
+    int code;
+    /* Of the program and of its descendants that it waited for. */
+    int64_t cpu_ns;    /* user and system */
+    int64_t rss_bytes; /* largest peak of one process; never below our own peak, which the kernel counts with it */
+    int64_t faults_major;
+    int64_t switches_voluntary, switches_involuntary;
+};
+
+/* Become the reaper of orphaned descendants. Once a process; again does no harm. */
+IFM_CHECKED enum ifm_status ifm_subprocess_prepare(struct ifm_error *error);
+/* Start it and wait for its end: about ten system calls, no allocation. Its descendants may still live. */
+void ifm_subprocess_run(const struct ifm_subprocess *program, struct ifm_subprocess_result *out);
+/* Kill and wait for every descendant that is left; `killed` counts those that were still alive. */
+IFM_CHECKED enum ifm_status ifm_subprocess_reap(unsigned *killed, struct ifm_error *error);
+/* The file that running `name` means: itself when it holds a slash, else the first of PATH that can be executed. In
+ * `path`; IFM_USAGE names the program that is not there or not executable. */
+IFM_CHECKED enum ifm_status ifm_subprocess_find(const char *name, char *path, size_t size, struct ifm_error *error);
+
+#endif

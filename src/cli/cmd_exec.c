@@ -1,0 +1,72 @@
+/* `inferometer exec 'CMD1' 'CMD2' ...`: the quick form of the workload `command`, one arm for each command. */
+#include "cli/cli.h"
+
+#include "workload/command.h"
+#include <stdio.h>
+#include <string.h>
+
+/* A program takes longer than a step of ours and wants no long warm-up; all of it can be set otherwise. */
+static const struct ifm_setting defaults[] = {
+    {"ceilings", "none"},
+    {"measure.warmup", "1"},
+};
+
+/* The name that was given, or the program's, made unique. */
+static enum ifm_status name_arm(const struct ifm_positionals *given, size_t i, bool shell, struct ifm_quick_arm *arms,
+                                struct ifm_arena *arena, struct ifm_error *error)
+{
+    const char *where = ifm_arena_printf(arena, "command %zu", i + 1), *name;
+    IFM_TRY(ifm_command_name(given->items[i], shell, where, arena, &name, error));
+    arms[i].text = given->items[i];
+    arms[i].name = given->n_names > 0 ? given->names[i] : name;
+    for (unsigned again = 2, j = 0; given->n_names == 0 && j < i; j++)
+        if (strcmp(arms[j].name, arms[i].name) == 0) {
+            arms[i].name = ifm_arena_printf(arena, "%s-%u", name, again++);
+            j = (unsigned)-1; /* from the start: the new name may be taken too */
+        }
+    return IFM_OK;
+}
+
+static enum ifm_status set_up(const struct ifm_positionals *given, struct ifm_config *config, struct ifm_arena *arena,
+                              struct ifm_error *error)
+{
+    if (given->n == 0)
+        return ifm_fail(error, IFM_USAGE, "exec", "such as inferometer exec 'sort a.txt' 'sort --parallel=2 a.txt'",
+                        "no command is given");
+    if (given->n_names > 0 && given->n_names != given->n)
+        return ifm_fail(error, IFM_USAGE, "--name", "name each command, in their order, or none",
+                        "%zu name%s for %zu command%s", given->n_names, given->n_names == 1 ? "" : "s", given->n,
+                        given->n == 1 ? "" : "s");
+    struct ifm_quick_arm *arms = IFM_ARENA_ARRAY(arena, struct ifm_quick_arm, given->n);
+    bool shell = ifm_config_is_true(config, "command.shell");
+    for (size_t i = 0; i < given->n; i++)
+        IFM_TRY(name_arm(given, i, shell, arms, arena, error));
+    for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++)
+        IFM_TRY(ifm_config_default(config, defaults[i].path, defaults[i].text, error));
+    IFM_TRY(ifm_config_override(config, "workload=command", error));
+    return ifm_config_quick_arms(config, "command.line", arms, given->n, "exec", error);
+}
+
+enum ifm_status ifm_cmd_exec(int argc, char **argv, struct ifm_error *error)
+{
+    struct ifm_config *config = ifm_story_config();
+    struct ifm_arena *arena = ifm_arena_create();
+    struct ifm_positionals given = {.items = IFM_ARENA_ARRAY(arena, const char *, argc + 1),
+                                    .names = IFM_ARENA_ARRAY(arena, const char *, argc + 1)};
+    struct ifm_options options = {.workload = "command", .positionals = &given};
+    enum ifm_status status = ifm_options_parse(argc, argv, false, config, &options, error);
+    if (status == IFM_OK && options.help)
+        status = ifm_cmd_help(2, (char *[]){(char *)"help", argv[0], NULL}, error);
+    else if (status == IFM_OK && options.resume != NULL && given.n > 0)
+        status = ifm_fail(error, IFM_USAGE, "--resume", "give --resume alone",
+                          "the run folder says which commands are measured");
+    else if (status == IFM_OK) {
+        if (options.resume == NULL)
+            status = set_up(&given, config, arena, error);
+        if (status == IFM_OK)
+            status = ifm_story_run(&options, config, error);
+    }
+    ifm_arena_destroy(arena);
+    ifm_config_destroy(config);
+    return status;
+}

@@ -1,0 +1,104 @@
+#!/usr/bin/env bash
+# `exec` runs programs in mirrored blocks, leaves no process behind, keeps command lines out of every artifact, and goes
+# on after kill -9.
+source "$(dirname "$0")/lib.sh"
+
+# Runs of both arms and of the hooks in the order in which they really happened: with one sample a slot, ABBA or BAAB.
+log=$scratch/log
+cat >say <<'SH'
+#!/bin/sh
+printf '%s' "$1" >>"$LOG"
+SH
+chmod +x say
+export LOG=$log
+"$INFEROMETER" exec './say A' './say B' --prepare './say p' --cleanup './say c' --slot-steps 1 --repeats 24 \
+    --override measure.slot_min=0 --name left --name right --quiet --out order >/dev/null 2>errors ||
+    fail "order: $(cat errors)"
+order=$(sed 's/p\([AB]\)c/\1/g' <"$log")
+[ -z "${order//[AB]/}" ] || fail "not every sample stands between its hooks: $(cat "$log")"
+# One run each for the calibration, warm-up windows AB, then blocks of four.
+blocks=${order: -48}
+tidy=$(sed 's/ABBA//g; s/BAAB//g' <<<"$blocks")
+[ -z "$tidy" ] || fail "the last 12 blocks are not ABBA or BAAB: $blocks"
+[[ $blocks == *ABBA* && $blocks == *BAAB* ]] || fail "the order was not drawn: $blocks"
+
+# Command lines are private: no artifact but private.json holds them; arm names are public.
+needle=needle-$$
+"$INFEROMETER" exec "sh -c ': $needle'" "sh -c ': other; : $needle'" --prepare "sh -c ': $needle-hook'" --repeats 60 \
+    --quiet --out private >/dev/null 2>errors || fail "private: $(cat errors)"
+grep -rq "$needle" private/private.json || fail "private.json does not hold the command lines"
+leaks=$(grep -rl "$needle" private | grep -v '/private.json$' || true)
+[ -z "$leaks" ] || fail "the command line stands in $leaks"
+grep -q '"sh-2"' private/plan.json || fail "the second arm is not called sh-2"
+mv private/private.json kept.json
+"$INFEROMETER" verify private >/dev/null 2>errors || fail "verify without private.json: $(cat errors)"
+status=0
+"$INFEROMETER" rerun private --out again >/dev/null 2>errors || status=$?
+[ "$status" = 2 ] || fail "rerun without private.json ends with $status, not 2"
+grep -q 'no private.json' errors || fail "rerun does not say what is missing: $(cat errors)"
+mv kept.json private/private.json
+"$INFEROMETER" rerun private --out again --quiet >/dev/null 2>errors || fail "rerun: $(cat errors)"
+cmp -s private/config.lock.json again/config.lock.json || fail "rerun has another configuration"
+cmp -s <(grep -o '"sha256:.*' private/private.json | sort) <(grep -o '"sha256:.*' again/private.json | sort) ||
+    fail "rerun keeps other texts"
+
+# The lab pins itself to one CPU; a program starts with the mask that the lab was started with.
+if [ "$(nproc)" -gt 1 ]; then
+    "$INFEROMETER" exec --shell "test \$(nproc) -eq $(nproc)" --repeats 12 --quiet --out mask >/dev/null 2>errors ||
+        fail "affinity: $(cat errors)"
+fi
+
+# Nothing outlives its sample: not in the background, not in a session of its own.
+marker=60.$$
+tree="sleep $marker & setsid sleep $marker & setsid sh -c 'sleep $marker & sleep $marker' & sleep 0.1"
+"$INFEROMETER" exec --shell "$tree" --repeats 24 --slot-steps 1 --override measure.slot_min=0 --quiet \
+    --out strays >/dev/null 2>errors &
+pid=$!
+most=0
+while kill -0 "$pid" 2>/dev/null; do
+    zombies=$(ps -o stat= --ppid "$pid" 2>/dev/null | grep -c Z || true)
+    most=$((zombies > most ? zombies : most))
+    sleep 0.1
+done
+wait "$pid" || fail "strays: $(cat errors)"
+# A generation that was just killed may be seen before it is collected; over tens of samples they would pile up.
+[ "$most" -le 8 ] || fail "$most zombies at once: they are not collected"
+pgrep -f "^sleep $marker" >left && fail "left behind: $(cat left)"
+measured=$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "child_strays") column = i }
+    NR > 1 && $2 == 1 { n += $column; rows++ }
+    END { print n, rows }' strays/samples/*-slots.csv)
+read -r strays samples <<<"$measured"
+# Five a sample, unless the machine was too busy to start them all in time.
+[ "$strays" -ge $((3 * samples)) ] && [ "$strays" -le $((5 * samples)) ] ||
+    fail "$strays strays were counted in $samples samples, not 5 in each"
+
+# Ctrl-C ends the tree at once; kill -9 ends the program too; --resume goes on from the last whole block.
+"$INFEROMETER" exec "sleep 30.$$" --quiet --out long >/dev/null 2>errors &
+pid=$!
+for _ in $(seq 200); do # not the lab, whose own command line holds the words too
+    pgrep -f "^sleep 30.$$" >/dev/null && break
+    sleep 0.05
+done
+kill -INT "$pid"
+status=0
+wait "$pid" || status=$?
+[ "$status" = 130 ] || fail "exit status $status after SIGINT, not 130: $(cat errors)"
+pgrep -f "^sleep 30.$$" >/dev/null && fail "the program outlives SIGINT"
+"$INFEROMETER" exec 'sleep 0.01' 'sleep 0.012' --repeats 120 --quiet --out killed >/dev/null 2>errors &
+pid=$!
+for _ in $(seq 200); do
+    [ "$(cat killed/samples/*-slots.csv 2>/dev/null | wc -l)" -gt 12 ] && break
+    sleep 0.05
+done
+kill -KILL "$pid"
+{ wait "$pid"; } 2>/dev/null || true
+sleep 0.1
+before=$(slots_of killed)
+bytes=$(cat killed/samples/*-slots.csv | wc -c)
+cp killed/samples/*-slots.csv kept
+"$INFEROMETER" exec --resume killed --quiet >/dev/null 2>errors || fail "resume: $(cat errors)"
+[ "$(slots_of killed)" -gt "$before" ] || fail "resume added nothing"
+cmp -s <(head -n "$((before - 4))" kept) <(head -n "$((before - 4))" killed/samples/*-slots.csv) ||
+    fail "resume changed the $bytes bytes from before"
+"$INFEROMETER" verify killed >/dev/null 2>errors || fail "verify: $(cat errors)"
+echo "12 mirrored blocks in order, no leak, $strays strays in $samples samples reaped, $before slots kept over kill -9"

@@ -1,0 +1,125 @@
+/* Numbers of programs: what the columns of the workload `command` become, against values made by hand. */
+#include "rules/fixture.h"
+
+static char cpu[] = "child_cpu_ns", rss[] = "child_rss_bytes", failures[] = "child_failures", strays[] = "child_strays";
+static const char *const names[] = {"child_cpu_ns", "child_rss_bytes", "child_failures", "child_strays"};
+static const struct ifm_pass pass = {.name = "latency", .columns = names, .column_units = names, .n_columns = 4};
+
+/* Two arms, `blocks` blocks of two slots each with `samples` samples; every column 0 to begin with. */
+static struct ifm_record *start(struct fixture *fx, unsigned blocks)
+{
+    fx_start(fx);
+    fx->blocks = blocks;
+    fx_generate(fx);
+    fx->cells[0].passes = &pass;
+    fx->cells[0].n_passes = 1;
+    struct ifm_record *r = &fx->parts[0].record;
+    r->column_names[0] = cpu;
+    r->column_names[1] = rss;
+    r->column_names[2] = failures;
+    r->column_names[3] = strays;
+    memset(r->columns, 0, r->n_slots * FX_COLUMNS * sizeof *r->columns);
+    return r;
+}
+
+static int64_t *columns_of(struct ifm_record *r, size_t slot)
+{
+    return (int64_t *)r->slots[slot].columns;
+}
+
+static void processor_time_is_a_mean_over_blocks(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    struct ifm_record *r = start(&fx, 8);
+    /* Block b: 1000 + b ns a sample, spread unevenly over the arm's two slots; warm-up must not count. */
+    bool second[8] = {false};
+    for (size_t k = 0; k < r->n_slots; k++) {
+        const struct ifm_slot *slot = &r->slots[k];
+        if (slot->arm != 0 || slot->phase != IFM_PHASE_MEASURE) {
+            columns_of(r, k)[0] = 1000000000;
+            continue;
+        }
+        unsigned b = slot->block - fx.warmup_blocks;
+        int64_t of_both = (1000 + (int64_t)b) * 2 * slot->samples;
+        columns_of(r, k)[0] = second[b] ? of_both - 17 : 17;
+        second[b] = true;
+    }
+    fx_end_events(&fx);
+    fx_derive(&fx);
+    const struct ifm_value *value = fx_value(&fx, "base", "command_cpu_ns");
+    assert_int_equal(value->n, 8);
+    assert_true(fabs(value->number - 1003.5) < 1e-9);
+    /* Standard deviation of 0..7 is sqrt(6); t(0.975, 7) = 2.364624251592784. */
+    double half = 2.364624251592784 * sqrt(6.0) / sqrt(8.0);
+    assert_true(value->has_interval);
+    assert_true(fabs(value->low - (1003.5 - half)) < 1e-6 && fabs(value->high - (1003.5 + half)) < 1e-6);
+    fx_stop(&fx);
+}
+
+static void few_blocks_have_no_interval(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    struct ifm_record *r = start(&fx, 4);
+    for (size_t k = 0; k < r->n_slots; k++)
+        columns_of(r, k)[0] = 500 * r->slots[k].samples;
+    fx_end_events(&fx);
+    fx_derive(&fx);
+    const struct ifm_value *value = fx_value(&fx, "base", "command_cpu_ns");
+    assert_true(value->number == 500 && !value->has_interval);
+    assert_string_equal(value->text, "needs 6 blocks, has 4");
+    fx_stop(&fx);
+}
+
+static void memory_is_the_largest_and_counts_are_totals(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    struct ifm_record *r = start(&fx, 8);
+    int64_t slots = 0;
+    for (size_t k = 0; k < r->n_slots; k++) {
+        bool base = r->slots[k].arm == 0, measured = r->slots[k].phase == IFM_PHASE_MEASURE;
+        columns_of(r, k)[1] = !base ? IFM_ABSENT : measured ? 1000 + (int64_t)k : 1000000;
+        columns_of(r, k)[2] = measured ? 2 : 100;
+        columns_of(r, k)[3] = base ? 1 : IFM_ABSENT;
+        slots += base && measured;
+    }
+    int64_t last = 0;
+    for (size_t k = 0; k < r->n_slots; k++)
+        if (r->slots[k].arm == 0 && r->slots[k].phase == IFM_PHASE_MEASURE)
+            last = 1000 + (int64_t)k;
+    fx_end_events(&fx);
+    fx_derive(&fx);
+    assert_true(fx_value(&fx, "base", "command_rss_bytes")->number == (double)last);
+    assert_true(fx_value(&fx, "base", "command_failures")->number == 2.0 * (double)slots);
+    assert_true(fx_value(&fx, "base", "command_strays")->number == (double)slots);
+    assert_int_equal(fx_value(&fx, "other", "command_rss_bytes")->state, IFM_STATE_ABSENT);
+    assert_non_null(strstr(fx_value(&fx, "other", "command_rss_bytes")->reason, "above the lab's own"));
+    assert_int_equal(fx_value(&fx, "other", "command_strays")->state, IFM_STATE_ABSENT);
+    fx_stop(&fx);
+}
+
+static void other_workloads_have_no_such_numbers(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start(&fx, 8);
+    fx.cells[0].n_passes = 0;
+    fx_end_events(&fx);
+    fx_derive(&fx);
+    for (size_t i = 0; i < fx.derived->n_numbers; i++)
+        assert_null(strstr(fx.derived->numbers[i].metric, "command_"));
+    fx_stop(&fx);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(processor_time_is_a_mean_over_blocks),
+        cmocka_unit_test(few_blocks_have_no_interval),
+        cmocka_unit_test(memory_is_the_largest_and_counts_are_totals),
+        cmocka_unit_test(other_workloads_have_no_such_numbers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
