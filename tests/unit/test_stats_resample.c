@@ -168,6 +168,37 @@ static void published_values(void **state)
     within(value.interval.high, number(medians, "high"), MONTE_CARLO * value.se);
 }
 
+/* Against all n^n resamples of a few values; the other sample is constant, so that its median adds nothing. */
+static void medians_match_enumeration(void **state)
+{
+    (void)state;
+    const double a[5] = {0, 1, 4, 9, 25}, b[2] = {0, 0};
+    for (size_t n = 2; n <= 5; n++) {
+        size_t all = 1;
+        for (size_t i = 0; i < n; i++)
+            all *= n;
+        double sum = 0, squares = 0;
+        for (size_t r = 0; r < all; r++) {
+            double x[5], other[5], median;
+            size_t rest = r;
+            for (size_t i = 0; i < n; i++, rest /= n)
+                x[i] = a[rest % n];
+            ifm_stats_sort(x, other, n);
+            assert_int_equal(ifm_stats_quantile_sorted(x, n, 0.5, &median), IFM_STAT_OK);
+            sum += median;
+            squares += median * median;
+        }
+        double mean = sum / (double)all, se = sqrt(squares / (double)all - mean * mean), drawn = 0;
+        struct ifm_resample_plan plan = plan_of(RESAMPLES);
+        struct ifm_resampled value;
+        assert_int_equal(ifm_stats_median_difference(a, n, b, 2, &plan, &value), IFM_STAT_OK);
+        for (size_t i = 0; i < RESAMPLES; i++)
+            drawn += scratch[i] + value.value;
+        within(drawn / RESAMPLES, mean, 4 * se / sqrt(RESAMPLES));
+        close_to(value.se, se, 0.012);
+    }
+}
+
 /* R's tsboot on Michelson's 100 speeds, and the block length by hand: (6 * 0.25 / 0.5625 * 1000)^(1/3) = 13.87. */
 static void blocks_of_dependent_values(void **state)
 {
@@ -429,6 +460,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(agrees_with_scipy),
         cmocka_unit_test(published_values),
+        cmocka_unit_test(medians_match_enumeration),
         cmocka_unit_test(blocks_of_dependent_values),
         cmocka_unit_test(indices_are_unbiased),
         cmocka_unit_test(threads_and_builds_change_nothing),
