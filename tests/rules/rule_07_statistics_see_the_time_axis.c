@@ -255,6 +255,7 @@ static void dependent_slots_widen_mean_and_median(void **state)
         const struct ifm_value *p = fx_value(&fx, "base", "latency_ns_p50");
         assert_string_equal(m->n_of, "slots");
         assert_true(m->has_interval && p->has_interval);
+        assert_string_equal(m->text, "Student's t at the effective size");
         mean[k] = m->high - m->low;
         median[k] = p->high - p->low;
         fx_stop(&fx);

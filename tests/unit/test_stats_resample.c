@@ -1,0 +1,473 @@
+/* Bootstrap intervals against SciPy and R (tests/vectors, tools/oracle), the rule of which interval a mean gets, and
+ * that neither threads nor the build change a bit. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "stats/location.h"
+#include "stats/resample.h"
+#include "stats/resample_draw.h"
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST 6000
+#define RESAMPLES 200000
+
+static json_t *scipy, *r_answers;
+static double scratch[RESAMPLES + 4 * MOST];
+
+static void close_to(double got, double wanted, double relative)
+{
+    if (!(fabs(got - wanted) <= relative * fmax(fabs(wanted), 1e-3)))
+        fail_msg("got %.17g, wanted %.17g", got, wanted);
+}
+
+static void within(double got, double wanted, double absolute)
+{
+    if (!(fabs(got - wanted) <= absolute))
+        fail_msg("got %.17g, wanted %.17g +- %g", got, wanted, absolute);
+}
+
+static double number(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    assert_true(json_is_number(value));
+    return json_number_value(value);
+}
+
+static double at(const json_t *object, const char *key, size_t i)
+{
+    const json_t *value = json_array_get(json_object_get(object, key), i);
+    assert_true(json_is_number(value));
+    return json_number_value(value);
+}
+
+static size_t values_of(const json_t *array, double *x)
+{
+    size_t n = json_array_size(array);
+    assert_in_range(n, 1, MOST);
+    for (size_t i = 0; i < n; i++)
+        x[i] = json_number_value(json_array_get(array, i));
+    return n;
+}
+
+static int load(void **state)
+{
+    (void)state;
+    scipy = json_load_file("tests/vectors/stats_scipy.json", 0, NULL);
+    r_answers = json_load_file("tests/vectors/stats_r.json", 0, NULL);
+    return scipy == NULL || r_answers == NULL;
+}
+
+static int unload(void **state)
+{
+    (void)state;
+    json_decref(scipy);
+    json_decref(r_answers);
+    return 0;
+}
+
+static struct ifm_resample_plan plan_of(size_t resamples)
+{
+    return (struct ifm_resample_plan){20261121, resamples, 1, 0.95, scratch};
+}
+
+/* Standard deviation of a 2.5 % endpoint over resamples is 8.6 / sqrt(B) of a standard error at most: 0.019 for ours,
+ * 0.014 for SciPy's 400,000; four of both together are below 0.1. Ties of the ten `sleep` values stay far below that.
+ */
+#define MONTE_CARLO 0.05
+
+static void agrees_with_scipy(void **state)
+{
+    (void)state;
+    const char *name;
+    json_t *wanted;
+    size_t seen = 0;
+    json_object_foreach(json_object_get(scipy, "samples"), name, wanted)
+    {
+        double x[MOST], sorted[MOST];
+        size_t n = values_of(json_object_get(wanted, "values"), x);
+        struct ifm_resample_plan plan = plan_of(RESAMPLES);
+        struct ifm_resampled bca, plain;
+        const json_t *of = json_object_get(wanted, "bootstrap");
+        double se = number(of, "se");
+        assert_int_equal(ifm_stats_bootstrap_mean(x, n, IFM_MEAN_BCA, &plan, &bca), IFM_STAT_OK);
+        assert_int_equal(ifm_stats_bootstrap_mean(x, n, IFM_MEAN_PERCENTILE, &plan, &plain), IFM_STAT_OK);
+        assert_int_equal(bca.method, IFM_MEAN_BCA);
+        close_to(bca.acceleration, number(wanted, "acceleration"), 1e-10);
+        close_to(plain.se, se, 0.01);
+        for (size_t end = 0; end < 2; end++) {
+            within(end == 0 ? bca.interval.low : bca.interval.high, at(of, "bca", end), MONTE_CARLO * se);
+            within(end == 0 ? plain.interval.low : plain.interval.high, at(of, "percentile", end), MONTE_CARLO * se);
+        }
+        memcpy(sorted, x, n * sizeof *x);
+        ifm_stats_sort(sorted, scratch, n);
+        size_t i;
+        json_t *order;
+        json_array_foreach(json_object_get(wanted, "order"), i, order)
+        {
+            struct ifm_order_bootstrap exact;
+            assert_int_equal(ifm_stats_order_bootstrap(sorted, n, number(order, "p"), 0.95, &exact), IFM_STAT_OK);
+            close_to(exact.value, number(order, "value"), 0);
+            close_to(exact.se, number(order, "se"), 1e-10);
+            size_t other = n - exact.rank + 1;
+            assert_int_equal(exact.has_interval, exact.rank >= IFM_ORDER_NEEDED && other >= IFM_ORDER_NEEDED);
+            if (exact.has_interval) {
+                close_to(exact.interval.low, number(order, "low"), 0);
+                close_to(exact.interval.high, number(order, "high"), 0);
+            }
+        }
+        seen++;
+    }
+    assert_int_equal(seen, 4);
+}
+
+/* R's `sleep`, four million resamples (BCa) and the closed acceleration; R's own boot.ci; the median difference. */
+static void published_values(void **state)
+{
+    (void)state;
+    double a[MOST], b[MOST], top[MOST], bottom[MOST];
+    size_t n = values_of(json_object_get(r_answers, "sleep_a"), a);
+    assert_int_equal(values_of(json_object_get(r_answers, "sleep_b"), b), n);
+    struct ifm_resample_plan plan = plan_of(RESAMPLES);
+    struct ifm_resampled value;
+    assert_int_equal(ifm_stats_bootstrap_mean(a, n, IFM_MEAN_BCA, &plan, &value), IFM_STAT_OK);
+    within(value.z0, .02693, 0.012);
+    close_to(value.acceleration, .02581869661, 1e-9);
+    within(value.low_level, .034823, 0.002);
+    within(value.high_level, .983050, 0.001);
+    within(value.interval.low, -.19, 0.0200001);
+    within(value.interval.high, 1.93, 0.0200001);
+    within(value.interval.low, at(r_answers, "bca_a", 0), 0.03);
+    within(value.interval.high, at(r_answers, "bca_a", 1), 0.03);
+    assert_int_equal(ifm_stats_bootstrap_mean(b, n, IFM_MEAN_BCA, &plan, &value), IFM_STAT_OK);
+    close_to(value.acceleration, .01714691145, 1e-9);
+    within(value.interval.low, 1.24, 0.0200001);
+    within(value.interval.high, 3.60, 0.0300001);
+    for (size_t i = 0; i < n; i++) {
+        top[i] = b[i] + 10;
+        bottom[i] = a[i] + 10;
+    }
+    assert_int_equal(ifm_stats_bootstrap_ratio(top, bottom, n, IFM_MEAN_BCA, &plan, &value), IFM_STAT_OK);
+    close_to(value.value, number(r_answers, "ratio"), 1e-14);
+    within(value.interval.low, at(r_answers, "ratio_bca", 0), 0.05 * value.se);
+    within(value.interval.high, at(r_answers, "ratio_bca", 1), 0.05 * value.se);
+    const json_t *samples = json_object_get(scipy, "samples"), *medians = json_object_get(scipy, "medians");
+    n = values_of(json_object_get(json_object_get(samples, "uniform_50"), "values"), a);
+    size_t m = values_of(json_object_get(json_object_get(samples, "skewed_200"), "values"), b);
+    ifm_stats_sort(a, scratch, n);
+    ifm_stats_sort(b, scratch, m);
+    assert_int_equal(ifm_stats_median_difference(a, n, b, m, &plan, &value), IFM_STAT_OK);
+    close_to(value.se, number(medians, "se"), 0.015);
+    within(value.interval.low, number(medians, "low"), MONTE_CARLO * value.se);
+    within(value.interval.high, number(medians, "high"), MONTE_CARLO * value.se);
+}
+
+/* Against all n^n resamples of a few values; the other sample is constant, so that its median adds nothing. */
+static void medians_match_enumeration(void **state)
+{
+    (void)state;
+    const double a[5] = {0, 1, 4, 9, 25}, b[2] = {0, 0};
+    for (size_t n = 2; n <= 5; n++) {
+        size_t all = 1;
+        for (size_t i = 0; i < n; i++)
+            all *= n;
+        double sum = 0, squares = 0;
+        for (size_t r = 0; r < all; r++) {
+            double x[5], other[5], median;
+            size_t rest = r;
+            for (size_t i = 0; i < n; i++, rest /= n)
+                x[i] = a[rest % n];
+            ifm_stats_sort(x, other, n);
+            assert_int_equal(ifm_stats_quantile_sorted(x, n, 0.5, &median), IFM_STAT_OK);
+            sum += median;
+            squares += median * median;
+        }
+        double mean = sum / (double)all, se = sqrt(squares / (double)all - mean * mean), drawn = 0;
+        struct ifm_resample_plan plan = plan_of(RESAMPLES);
+        struct ifm_resampled value;
+        assert_int_equal(ifm_stats_median_difference(a, n, b, 2, &plan, &value), IFM_STAT_OK);
+        for (size_t i = 0; i < RESAMPLES; i++)
+            drawn += scratch[i] + value.value;
+        within(drawn / RESAMPLES, mean, 4 * se / sqrt(RESAMPLES));
+        close_to(value.se, se, 0.012);
+    }
+}
+
+/* R's tsboot on Michelson's 100 speeds, and the block length by hand: (6 * 0.25 / 0.5625 * 1000)^(1/3) = 13.87. */
+static void blocks_of_dependent_values(void **state)
+{
+    (void)state;
+    double x[MOST];
+    size_t n = values_of(json_object_get(r_answers, "morley"), x), length;
+    struct ifm_resample_plan plan = plan_of(RESAMPLES);
+    struct ifm_resampled value;
+    assert_int_equal(ifm_stats_bootstrap_blocks(x, n, (size_t)number(r_answers, "block_length"), &plan, &value),
+                     IFM_STAT_OK);
+    close_to(value.se, number(r_answers, "block_se"), 0.015);
+    close_to(value.value, 852.4, 1e-14);
+    assert_true(value.low_level < 0.025 && value.low_level > 0.015); /* widened for 20 blocks */
+    close_to(value.low_level + value.high_level, 1, 1e-15);
+    assert_int_equal(ifm_stats_bootstrap_blocks(x, 97, 5, &plan, &value), IFM_STAT_OK); /* a short last block */
+    assert_int_equal(ifm_stats_bootstrap_blocks(x, n, 20, &plan, &value), IFM_STAT_TOO_FEW);
+    assert_int_equal(ifm_stats_bootstrap_blocks(x, n, 0, &plan, &value), IFM_STAT_DOMAIN);
+    assert_int_equal(ifm_stats_block_length_ar1(1000, 0.5, &length), IFM_STAT_OK);
+    assert_int_equal(length, 14);
+    assert_int_equal(ifm_stats_block_length_ar1(1000, 0, &length), IFM_STAT_OK);
+    assert_int_equal(length, 1);
+    assert_int_equal(ifm_stats_block_length_ar1(10, 0.999999, &length), IFM_STAT_OK);
+    assert_int_equal(length, 10);
+    assert_int_equal(ifm_stats_block_length_ar1(10, 1, &length), IFM_STAT_DOMAIN);
+}
+
+/* How an index comes out of a word, and that all are equally likely for every number per word. */
+static void indices_are_unbiased(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t n;
+        unsigned k;
+    } cases[] = {{1, 5},     {7, 5},      {1782, 5},   {1783, 4},     {11585, 4},
+                 {11586, 3}, {262144, 3}, {262145, 2}, {134217729, 1}};
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+        struct ifm_draw draw = ifm_draw_of(cases[c].n);
+        assert_int_equal(draw.k, cases[c].k);
+        __extension__ typedef unsigned __int128 wide;
+        wide power = 1;
+        for (unsigned i = 0; i < draw.k; i++)
+            power *= cases[c].n;
+        assert_true(draw.threshold == (uint64_t)(((wide)1 << 64) % power));
+    }
+    uint32_t rows[700];
+    size_t count[7] = {0};
+    struct ifm_draw draw = ifm_draw_of(7);
+    struct ifm_xoshiro random = ifm_xoshiro_start(1, 2, 3);
+    for (int i = 0; i < 1000; i++) {
+        ifm_draw_rows(&draw, 700, &random, rows);
+        for (size_t j = 0; j < 700; j++)
+            count[rows[j]]++;
+    }
+    for (size_t i = 0; i < 7; i++)
+        within((double)count[i], 100000, 4 * 293); /* sqrt(700000 * 6 / 49) = 293 */
+    struct ifm_xoshiro known = {{1, 2, 3, 4}};     /* the authors' generator: first words for this state */
+    assert_true(ifm_xoshiro_next(&known) == UINT64_C(41943041));
+    assert_true(ifm_xoshiro_next(&known) == UINT64_C(58720359));
+    assert_true(ifm_xoshiro_next(&known) == UINT64_C(3588806011781223));
+}
+
+static uint64_t fingerprint(unsigned threads)
+{
+    double x[500], y[500];
+    struct ifm_xoshiro random = ifm_xoshiro_start(5, 6, 7);
+    for (size_t i = 0; i < 500; i++) {
+        x[i] = (double)(ifm_xoshiro_next(&random) >> 40) * 0x1p-20;
+        y[i] = 1 + (double)(ifm_xoshiro_next(&random) >> 40) * 0x1p-24;
+    }
+    struct ifm_resample_plan plan = {9, 5001, threads, 0.95, scratch};
+    struct ifm_resampled value[5];
+    memset(value, 0, sizeof value);
+    assert_int_equal(ifm_stats_bootstrap_mean(x, 499, IFM_MEAN_BCA, &plan, &value[0]), IFM_STAT_OK);
+    assert_int_equal(ifm_stats_bootstrap_mean(x, 499, IFM_MEAN_BOOTSTRAP_T, &plan, &value[1]), IFM_STAT_OK);
+    assert_int_equal(ifm_stats_bootstrap_ratio(x, y, 498, IFM_MEAN_PERCENTILE, &plan, &value[2]), IFM_STAT_OK);
+    assert_int_equal(ifm_stats_bootstrap_blocks(x, 500, 7, &plan, &value[3]), IFM_STAT_OK);
+    uint64_t hash = UINT64_C(14695981039346656037);
+    for (size_t i = 0; i < 4; i++) {
+        const double parts[3] = {value[i].value, value[i].interval.low, value[i].interval.high};
+        const unsigned char *bytes = (const unsigned char *)parts;
+        for (size_t j = 0; j < sizeof parts; j++)
+            hash = (hash ^ bytes[j]) * UINT64_C(1099511628211);
+    }
+    return hash;
+}
+
+/* Byte for byte: for 1, 2, 3 and more threads, and (the constant) for every compiler and build. What goes through libm
+ * (the BCa levels) would show here too if a C library rounded otherwise. */
+static void threads_and_builds_change_nothing(void **state)
+{
+    (void)state;
+    const uint64_t one = fingerprint(1);
+    assert_true(fingerprint(0) == one);
+    assert_true(fingerprint(2) == one);
+    assert_true(fingerprint(3) == one);
+    assert_true(fingerprint(64) == one);
+    if (one != UINT64_C(0xafd83e14e98a7347))
+        fail_msg("the bytes of the intervals changed: 0x%llx", (unsigned long long)one);
+    double x[40], y[30];
+    for (size_t i = 0; i < 40; i++)
+        x[i] = (double)(i * i);
+    for (size_t i = 0; i < 30; i++)
+        y[i] = (double)(3 * i);
+    struct ifm_resample_plan plan = {9, 5001, 1, 0.95, scratch};
+    struct ifm_resampled single, several;
+    assert_int_equal(ifm_stats_median_difference(x, 40, y, 30, &plan, &single), IFM_STAT_OK);
+    plan.threads = 3;
+    assert_int_equal(ifm_stats_median_difference(x, 40, y, 30, &plan, &several), IFM_STAT_OK);
+    assert_true(single.interval.low == several.interval.low && single.interval.high == several.interval.high);
+    plan.seed++;
+    assert_int_equal(ifm_stats_median_difference(x, 40, y, 30, &plan, &several), IFM_STAT_OK);
+    assert_true(single.interval.low != several.interval.low || single.se != several.se);
+}
+
+static enum ifm_stat largest(const uint32_t *rows, size_t n, void *context, double *out)
+{
+    const double *x = context;
+    *out = x[rows[0]];
+    for (size_t i = 1; i < n; i++)
+        *out = fmax(*out, x[rows[i]]);
+    return IFM_STAT_OK;
+}
+
+static enum ifm_stat refuses(const uint32_t *rows, size_t n, void *context, double *out)
+{
+    (void)n, (void)context, (void)out;
+    return rows[0] == 2 ? IFM_STAT_CONSTANT : IFM_STAT_OK;
+}
+
+static void odd_input_is_named(void **state)
+{
+    (void)state;
+    const double same[4] = {3, 3, 3, 3}, bad[4] = {1, 2, NAN, 4}, good[4] = {1, 2, 3, 9}, zero[4] = {1, 0, 1, 1};
+    struct ifm_resample_plan plan = plan_of(999);
+    struct ifm_resampled value;
+    struct ifm_order_bootstrap order;
+    uint32_t rows[4];
+    static const enum ifm_mean_method all[] = {IFM_MEAN_PERCENTILE, IFM_MEAN_BCA, IFM_MEAN_BOOTSTRAP_T};
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(ifm_stats_bootstrap_mean(good, 0, all[i], &plan, &value), IFM_STAT_EMPTY);
+        assert_int_equal(ifm_stats_bootstrap_mean(good, 1, all[i], &plan, &value), IFM_STAT_TOO_FEW);
+        assert_int_equal(ifm_stats_bootstrap_mean(same, 4, all[i], &plan, &value), IFM_STAT_CONSTANT);
+        assert_int_equal(ifm_stats_bootstrap_mean(bad, 4, all[i], &plan, &value), IFM_STAT_NOT_FINITE);
+    }
+    assert_int_equal(ifm_stats_bootstrap_mean(good, 4, IFM_MEAN_T, &plan, &value), IFM_STAT_DOMAIN);
+    /* 4 values: one resample in 64 has no spread, more than 1 %; of 2 values every second. */
+    assert_int_equal(ifm_stats_bootstrap_mean(good, 4, IFM_MEAN_BOOTSTRAP_T, &plan, &value), IFM_STAT_TOO_FEW);
+    assert_int_equal(ifm_stats_bootstrap_mean(good, 2, IFM_MEAN_BOOTSTRAP_T, &plan, &value), IFM_STAT_TOO_FEW);
+    assert_int_equal(ifm_stats_bootstrap_mean(good, 2, IFM_MEAN_BCA, &plan, &value), IFM_STAT_OK);
+    close_to(value.interval.low, 1, 0);
+    close_to(value.interval.high, 2, 0);
+    assert_int_equal(ifm_stats_bootstrap_ratio(good, zero, 4, IFM_MEAN_BCA, &plan, &value), IFM_STAT_DOMAIN);
+    assert_int_equal(ifm_stats_bootstrap_ratio(good, good, 4, IFM_MEAN_BCA, &plan, &value), IFM_STAT_CONSTANT);
+    assert_int_equal(ifm_stats_bootstrap_ratio(good, good, 4, IFM_MEAN_BOOTSTRAP_T, &plan, &value), IFM_STAT_DOMAIN);
+    assert_int_equal(ifm_stats_median_difference(same, 4, same, 4, &plan, &value), IFM_STAT_CONSTANT);
+    assert_int_equal(ifm_stats_median_difference(good, 4, same, 1, &plan, &value), IFM_STAT_TOO_FEW);
+    assert_int_equal(ifm_stats_median_difference(good, 4, same, 0, &plan, &value), IFM_STAT_EMPTY);
+    assert_int_equal(ifm_stats_order_bootstrap(good, 0, .5, .95, &order), IFM_STAT_EMPTY);
+    assert_int_equal(ifm_stats_order_bootstrap(good, 1, .5, .95, &order), IFM_STAT_TOO_FEW);
+    assert_int_equal(ifm_stats_order_bootstrap(same, 4, .5, .95, &order), IFM_STAT_CONSTANT);
+    assert_int_equal(ifm_stats_order_bootstrap(good, 4, 1, .95, &order), IFM_STAT_DOMAIN);
+    assert_int_equal(ifm_stats_bootstrap_any(largest, (void *)(uintptr_t)good, 4, rows, &plan, &value), IFM_STAT_OK);
+    close_to(value.value, 9, 0);
+    close_to(value.interval.high, 9, 0);
+    assert_int_equal(ifm_stats_bootstrap_any(refuses, NULL, 4, rows, &plan, &value), IFM_STAT_CONSTANT);
+    plan.resamples = IFM_RESAMPLES_NEEDED - 1;
+    assert_int_equal(ifm_stats_bootstrap_mean(good, 4, IFM_MEAN_BCA, &plan, &value), IFM_STAT_DOMAIN);
+    plan = plan_of(999);
+    plan.level = 1;
+    assert_int_equal(ifm_stats_bootstrap_mean(good, 4, IFM_MEAN_BCA, &plan, &value), IFM_STAT_DOMAIN);
+}
+
+/* A level so high that 1 - a (z0 + z) <= 0: the percentile interval is given, by its name. */
+static void bca_falls_back(void **state)
+{
+    (void)state;
+    double x[200] = {0};
+    x[0] = 1; /* one value in 200: a = skewness / (6 sqrt n) is 1/6, so z0 + z above 6 has no level */
+    struct ifm_resample_plan plan = plan_of(999);
+    struct ifm_resampled value;
+    plan.level = 1 - 1e-9;
+    assert_int_equal(ifm_stats_bootstrap_mean(x, 200, IFM_MEAN_BCA, &plan, &value), IFM_STAT_OK);
+    assert_int_equal(value.method, IFM_MEAN_PERCENTILE);
+    plan.level = 0.95;
+    assert_int_equal(ifm_stats_bootstrap_mean(x, 200, IFM_MEAN_BCA, &plan, &value), IFM_STAT_OK);
+    assert_int_equal(value.method, IFM_MEAN_BCA);
+}
+
+static void selection_is_that_of_the_sorted(void **state)
+{
+    (void)state;
+    struct ifm_xoshiro random = ifm_xoshiro_start(1, 1, 1);
+    for (int round = 0; round < 2000; round++) {
+        double x[300], sorted[300], other[300], wanted;
+        size_t n = 1 + ifm_xoshiro_next(&random) % 300;
+        uint64_t ties = 1 + ifm_xoshiro_next(&random) % 400;
+        for (size_t i = 0; i < n; i++)
+            sorted[i] = x[i] = (double)(ifm_xoshiro_next(&random) % ties);
+        ifm_stats_sort(sorted, other, n);
+        double p = ifm_xoshiro_uniform(&random);
+        assert_int_equal(ifm_stats_quantile_sorted(sorted, n, p, &wanted), IFM_STAT_OK);
+        close_to(ifm_select_quantile(x, n, p), wanted, 0);
+    }
+}
+
+static void the_rule(void **state)
+{
+    (void)state;
+    static const struct {
+        struct ifm_mean_facts facts;
+        enum ifm_mean_method method;
+        size_t needs;
+    } cases[] = {
+        {{0, 0, 0}, IFM_MEAN_NONE, 6},
+        {{5, 5, 0}, IFM_MEAN_NONE, 6},
+        {{6, 6, 0}, IFM_MEAN_T, 0},
+        {{9, 9, 1}, IFM_MEAN_T, 0},
+        {{10, 10, 0}, IFM_MEAN_BOOTSTRAP_T, 0},
+        {{399, 399, 2}, IFM_MEAN_BOOTSTRAP_T, 0},
+        {{400, 400, 2}, IFM_MEAN_BCA, 0},
+        {{400, 400, .5}, IFM_MEAN_T, 0},
+        {{10000, 10000, 4}, IFM_MEAN_T, 0},
+        {{40, 13, 0}, IFM_MEAN_NONE, 50}, /* autocorrelated */
+        {{50, 20, 0}, IFM_MEAN_T_EFFECTIVE, 0},
+        {{1000, 333, 0}, IFM_MEAN_T_EFFECTIVE, 0},
+        {{1000, 9, 0}, IFM_MEAN_NONE, 1112},     /* 10 effective ones at this rate */
+        {{1000, 950, 0}, IFM_MEAN_T, 0},         /* not visibly autocorrelated: 0.026 < 0.052 */
+        {{1000, 1000, 31}, IFM_MEAN_NONE, 3844}, /* one value in a thousand carries it */
+        {{1000, 1000, 15}, IFM_MEAN_BCA, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        size_t needs = 0;
+        assert_int_equal(ifm_stats_choose_mean_interval(&cases[i].facts, &needs), cases[i].method);
+        assert_int_equal(needs, cases[i].needs);
+    }
+    struct ifm_mean_facts facts = {500, 500, 0};
+    assert_int_equal(ifm_stats_mean_admits(IFM_MEAN_BLOCK, &facts, NULL), IFM_STAT_DOMAIN);
+    facts.effective = 167;
+    assert_int_equal(ifm_stats_mean_admits(IFM_MEAN_BLOCK, &facts, NULL), IFM_STAT_OK);
+    assert_int_equal(ifm_stats_mean_admits(IFM_MEAN_BCA, &facts, NULL), IFM_STAT_DOMAIN);
+    facts.skewness = NAN;
+    assert_int_equal(ifm_stats_mean_admits(IFM_MEAN_BLOCK, &facts, NULL), IFM_STAT_DOMAIN);
+    double x[12];
+    struct ifm_resample_plan plan = plan_of(999);
+    struct ifm_resampled value;
+    for (size_t i = 0; i < 12; i++)
+        x[i] = (double)(i * 7 % 12);
+    size_t needs = 0;
+    assert_int_equal(ifm_stats_mean_interval(x, 5, 5, &plan, &value, &needs), IFM_STAT_TOO_FEW);
+    assert_int_equal(needs, 6);
+    assert_int_equal(ifm_stats_mean_interval(x, 12, 12, &plan, &value, &needs), IFM_STAT_OK);
+    assert_int_equal(value.method, IFM_MEAN_BOOTSTRAP_T);
+    close_to(value.value, 5.5, 0);
+    assert_true(value.interval.low < 5.5 && value.interval.high > 5.5);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(agrees_with_scipy),
+        cmocka_unit_test(published_values),
+        cmocka_unit_test(medians_match_enumeration),
+        cmocka_unit_test(blocks_of_dependent_values),
+        cmocka_unit_test(indices_are_unbiased),
+        cmocka_unit_test(threads_and_builds_change_nothing),
+        cmocka_unit_test(odd_input_is_named),
+        cmocka_unit_test(bca_falls_back),
+        cmocka_unit_test(selection_is_that_of_the_sorted),
+        cmocka_unit_test(the_rule),
+    };
+    return cmocka_run_group_tests(tests, load, unload);
+}
