@@ -27,9 +27,14 @@ const char *ifm_outcome_name(enum ifm_outcome outcome)
     case IFM_OUTCOME_BLOCKED:
         return "blocked";
     case IFM_OUTCOME_NOT_GATED:
-        return "not gated";
+        return "not_gated";
     }
     return "unknown";
+}
+
+const char *ifm_outcome_words(enum ifm_outcome outcome)
+{
+    return outcome == IFM_OUTCOME_NOT_GATED ? "not gated" : ifm_outcome_name(outcome);
 }
 
 static void add_reason(struct judging *j, const char *reason)
@@ -336,6 +341,18 @@ static void collect(struct judging *j, enum ifm_outcome outcome)
     }
 }
 
+/* Why the cell's first time is absent; NULL where nobody says. */
+static const char *why_absent(const struct ifm_derived *derived, const char *cell)
+{
+    for (size_t i = 0; i < derived->n_numbers; i++) {
+        const struct ifm_number *number = &derived->numbers[i];
+        if (strcmp(number->metric, "step_ns") == 0 && strcmp(number->cell, cell) == 0 &&
+            number->value.state == IFM_STATE_ABSENT && number->value.reason[0] != '\0')
+            return number->value.reason;
+    }
+    return NULL;
+}
+
 static bool is_measured(const struct ifm_derived *derived, const char *cell)
 {
     for (size_t i = 0; i < derived->n_numbers; i++) {
@@ -360,8 +377,8 @@ static enum ifm_status nothing_measured(struct judging *j)
     }
     if (j->plan->n_cells == 0)
         return IFM_OK;
-    add_reason(j, lacking ? ifm_arena_printf(j->arena, "nothing was measured: %s", j->plan->cells[0].unsupported)
-                          : "nothing was measured: no cell has a record");
+    const char *why = lacking ? j->plan->cells[0].unsupported : why_absent(j->derived, j->plan->cells[0].name);
+    add_reason(j, ifm_arena_printf(j->arena, "nothing was measured: %s", why == NULL ? "no cell has a record" : why));
     return lacking ? IFM_MISSING : IFM_INVALID;
 }
 
