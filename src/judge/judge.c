@@ -90,18 +90,16 @@ static bool satisfies(const struct ifm_gate *gate, double number)
 
 static const char *describe(struct judging *j, const struct ifm_gate *gate, const struct ifm_value *v, bool passed)
 {
-    char number[32], low[32], high[32], threshold[32];
     const char *relation = gate->op == IFM_GATE_AT_MOST ? "at most" : "at least";
     bool bare = strcmp(v->unit, "1") == 0; /* a pure number has no unit to name */
     const char *blank = bare ? "" : " ", *unit = bare ? "" : v->unit;
-    ifm_format_real(v->number, number);
-    ifm_format_real(gate->threshold, threshold);
+    /* Six digits: for people. The numbers themselves stand beside the sentence. */
     if (!gate->interval)
-        return ifm_arena_printf(j->arena, "%s is %s%s%s; %s %s is wanted: %s", gate->metric, number, blank, unit,
-                                relation, threshold, passed ? "pass" : "fail");
-    return ifm_arena_printf(j->arena, "%s is %s%s%s, %g %% interval %s to %s; %s %s is wanted of all of it: %s",
-                            gate->metric, number, blank, unit, 100.0 * v->level, ifm_format_real(v->low, low),
-                            ifm_format_real(v->high, high), relation, threshold, passed ? "pass" : "fail");
+        return ifm_arena_printf(j->arena, "%s is %.6g%s%s; %s %.6g is wanted: %s", gate->metric, v->number, blank, unit,
+                                relation, gate->threshold, passed ? "pass" : "fail");
+    return ifm_arena_printf(j->arena, "%s is %.6g%s%s, %g %% interval %.6g to %.6g; %s %.6g is wanted of all of it: %s",
+                            gate->metric, v->number, blank, unit, 100.0 * v->level, v->low, v->high, relation,
+                            gate->threshold, passed ? "pass" : "fail");
 }
 
 static void decide(struct judging *j, struct ifm_gate_result *result, const struct ifm_value *v)

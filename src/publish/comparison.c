@@ -87,7 +87,8 @@ static const char *findings_of(struct ifm_listing *listing, const struct ifm_com
         if (!is_about(finding, row))
             continue;
         const char *text = finding_text(finding, finding->arm, listing->arena);
-        bool told = false; /* two runs share most of their findings */
+        bool own = strcmp(finding->arm, row->arm) == 0; /* the row says which arm: equal notes of arms are one */
+        bool told = false;                              /* two runs share most of their findings */
         for (size_t t = 0; t < json_array_size(texts); t++)
             told |= strcmp(json_string_value(json_array_get(texts, t)), text) == 0;
         if (!told)
@@ -95,7 +96,7 @@ static const char *findings_of(struct ifm_listing *listing, const struct ifm_com
         if (finding->arm[0] == '\0')
             ifm_listing_remark(listing, finding_text(finding, finding->cell, listing->arena));
         else if (row->change.state == IFM_STATE_OK)
-            notes = note_number(listing, notes, text);
+            notes = note_number(listing, notes, own ? finding_text(finding, "", listing->arena) : text);
     }
     return notes;
 }

@@ -63,6 +63,11 @@ enum ifm_tone ifm_severity_tone(enum ifm_severity severity)
     return tones[severity];
 }
 
+bool ifm_view_is_clean(const char *rung)
+{
+    return strstr(rung, ": nothing was found") != NULL;
+}
+
 const char *ifm_view_place(const char *cell, const char *arm, struct ifm_arena *arena)
 {
     if (is_empty(cell))

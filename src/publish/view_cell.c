@@ -34,9 +34,25 @@ static bool is_row(const struct ifm_view_builder *builder, const struct ifm_cell
     return ifm_view_is_row(builder->view, cell, arm);
 }
 
+/* A few bytes written beside many read say little, unless writing has a ceiling of its own. report.csv has them. */
+static bool is_aside(const struct ifm_view_builder *builder, const struct ifm_cell *cell,
+                     const struct ifm_column_spec *spec)
+{
+    if (strcmp(spec->metric, IFM_METRIC_WRITE) != 0)
+        return false;
+    bool held = value_of(builder, cell->name, "", ifm_column_ceiling_metric(IFM_CEILING_WRITE)) != NULL ||
+                value_of(builder, cell->name, "", ifm_column_ceiling_metric(IFM_CEILING_COPY)) != NULL;
+    bool reads = false;
+    for (size_t a = 0; a < cell->n_arms; a++)
+        reads |= is_row(builder, cell, &cell->arms[a]) && cell->arms[a].ledger.bytes_read > 0;
+    return reads && !held;
+}
+
 static bool is_shown(const struct ifm_view_builder *builder, const struct ifm_cell *cell,
                      const struct ifm_column_spec *spec)
 {
+    if (is_aside(builder, cell, spec))
+        return false;
     for (size_t a = 0; a < cell->n_arms; a++) {
         if (!is_row(builder, cell, &cell->arms[a]))
             continue;
