@@ -43,6 +43,7 @@ struct ifm_options {
     const char *changes;                 /* the first argument that changes what is measured, or NULL */
     enum ifm_format format;
     bool dry_run, quiet, help, colour;
+    bool gates; /* --gates was given: a second one would silently take the place of the first */
 };
 
 /* Parse argv[1..] into `options`; table flags, -c and --override go into `config` (NULL: the command takes none).
