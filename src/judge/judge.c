@@ -294,6 +294,10 @@ static void judge_gate(struct judging *j, const struct ifm_gate *gate)
     if (j->verdict->n_gates > before)
         return;
     struct ifm_gate_result *result = add_result(j, gate, gate->cell, gate->arm);
+    result->observed.reason = "no cell of this run gives it";
+    if (is_known(gate->metric))
+        result->observed.remedy =
+            ifm_arena_printf(j->arena, "`inferometer explain %s` says what it needs", gate->metric);
     if (j->untrusted != NULL)
         block(j, result, false, j->untrusted);
     else if (!is_known(gate->metric))
@@ -331,9 +335,11 @@ static void collect(struct judging *j, enum ifm_outcome outcome)
         const struct ifm_gate_result *r = &j->verdict->gates[g];
         if (r->outcome != outcome)
             continue;
-        add_reason(j, ifm_arena_printf(j->arena, "gate %s %s (cell %s%s%s): %s", r->gate->name,
-                                       outcome == IFM_OUTCOME_FAIL ? "fails" : "is blocked", r->cell,
-                                       r->arm[0] != '\0' ? ", arm " : "", r->arm, r->reason));
+        const char *place = r->cell[0] == '\0' ? ""
+                                               : ifm_arena_printf(j->arena, " (cell %s%s%s)", r->cell,
+                                                                  r->arm[0] != '\0' ? ", arm " : "", r->arm);
+        add_reason(j, ifm_arena_printf(j->arena, "gate %s %s%s: %s", r->gate->name,
+                                       outcome == IFM_OUTCOME_FAIL ? "fails" : "is blocked", place, r->reason));
         if (outcome == IFM_OUTCOME_FAIL)
             decide_rollback(j, r);
     }
