@@ -240,3 +240,15 @@ enum ifm_status ifm_json_get_object(const json_t *object, const char *key, const
     *out = value;
     return IFM_OK;
 }
+
+enum ifm_status ifm_json_check_schema(const json_t *object, int64_t reads, const char *where, const char *hint,
+                                      struct ifm_error *error)
+{
+    int64_t schema = 0;
+    IFM_TRY(ifm_json_get_i64(object, "schema", where, &schema, error));
+    if (schema == reads)
+        return IFM_OK;
+    return ifm_fail(error, IFM_INVALID, where, hint,
+                    "made by another version of inferometer (schema %lld; this one reads %lld)", (long long)schema,
+                    (long long)reads);
+}

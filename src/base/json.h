@@ -18,6 +18,10 @@ IFM_CHECKED enum ifm_status ifm_json_read(const char *path, json_t **out, struct
 IFM_CHECKED enum ifm_status ifm_json_parse(const char *data, size_t size, const char *where, json_t **out,
                                            struct ifm_error *error);
 
+/* The member "schema" is `reads`; else IFM_INVALID: the file is of another version. `hint` says what to do then. */
+IFM_CHECKED enum ifm_status ifm_json_check_schema(const json_t *object, int64_t reads, const char *where,
+                                                  const char *hint, struct ifm_error *error);
+
 /* Typed members of an object. `where` names the file (and path) for the message. */
 IFM_CHECKED enum ifm_status ifm_json_get_string(const json_t *object, const char *key, const char *where,
                                                 const char **out, struct ifm_error *error);

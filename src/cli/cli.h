@@ -43,6 +43,7 @@ struct ifm_options {
     const char *changes;                 /* the first argument that changes what is measured, or NULL */
     enum ifm_format format;
     bool dry_run, quiet, help, colour;
+    bool gates; /* --gates was given: a second one would silently take the place of the first */
 };
 
 /* Parse argv[1..] into `options`; table flags, -c and --override go into `config` (NULL: the command takes none).
@@ -81,10 +82,6 @@ struct ifm_folder {
 };
 /* A run folder at rest whose record is the one that was hashed; anything else is named (cmd_folder.c). */
 IFM_CHECKED enum ifm_status ifm_folder_check(const char *dir, struct ifm_error *error);
-/* The folder's own gates and `extra` ones, such as a preset's, judged together (cmd_gate.c). */
-IFM_CHECKED enum ifm_status ifm_gate_judge(const struct ifm_folder *folder, const struct ifm_gate *extra,
-                                           size_t n_extra, struct ifm_arena *arena, struct ifm_verdict **out,
-                                           struct ifm_error *error);
 /* derive and judge; measures nothing. Close it also after a failure. */
 IFM_CHECKED enum ifm_status ifm_folder_open(const char *dir, struct ifm_folder *out, struct ifm_error *error);
 void ifm_folder_close(struct ifm_folder *folder);

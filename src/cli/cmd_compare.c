@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_NAMES = 4 * IFM_MOST_ARMS };
+enum { MOST_NAMES = 4 * IFM_MOST_ARMS, MOST_SETTINGS = 512 };
 
 struct request {
     const char **words; /* folder first */
@@ -181,6 +181,25 @@ static enum ifm_status compare_arms(const struct request *request, struct ifm_er
 
 /* ---- between runs ---- */
 
+/* A setting that no run has would vary nothing, and the comparison would look as if it did not matter. */
+static enum ifm_status check_varies(const struct request *request, const struct ifm_folder *folders,
+                                    struct ifm_error *error)
+{
+    const char **known = IFM_ARENA_ARRAY(request->arena, const char *, MOST_SETTINGS), *key;
+    size_t n = 0;
+    json_t *value;
+    if (request->varies == NULL)
+        return IFM_OK;
+    for (size_t i = 0; i < request->n_words; i++)
+        json_object_foreach(json_object_get(folders[i].lock, "parameters"), key, value)
+        {
+            if (n < MOST_SETTINGS && !is_among(key, known, n))
+                known[n++] = key;
+        }
+    return is_among(request->varies, known, n) ? IFM_OK
+                                               : ifm_arguments_unknown("setting", request->varies, known, n, error);
+}
+
 static enum ifm_status open_runs(const struct request *request, struct ifm_folder *folders, struct ifm_error *error)
 {
     for (size_t i = 0; i < request->n_words; i++) {
@@ -193,7 +212,11 @@ static enum ifm_status open_runs(const struct request *request, struct ifm_folde
     }
     for (size_t i = 0; request->cell != NULL && i < request->n_words; i++)
         IFM_TRY(check_cell(folders[i].plan, request->cell, request->arena, error));
-    return IFM_OK;
+    for (size_t i = 1; i < request->n_words; i++)
+        if (strcmp(folders[i].plan->run_id, folders[0].plan->run_id) == 0)
+            return ifm_fail(error, IFM_USAGE, request->words[i], "name another run, or compare its arms: compare DIR",
+                            "it is the same run as %s", request->words[0]);
+    return check_varies(request, folders, error);
 }
 
 static void list_runs(const struct request *request, const struct ifm_folder *folders)

@@ -1,6 +1,7 @@
 /* `inferometer exec 'CMD1' 'CMD2' ...`: the quick form of the workload `command`, one arm for each command. */
 #include "cli/cli.h"
 
+#include "base/log.h"
 #include "workload/command.h"
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +14,7 @@ static const struct ifm_setting defaults[] = {
 
 /* The name that was given, or the program's, made unique. */
 static enum ifm_status name_arm(const struct ifm_positionals *given, size_t i, bool shell, struct ifm_quick_arm *arms,
-                                struct ifm_arena *arena, struct ifm_error *error)
+                                bool *numbered, struct ifm_arena *arena, struct ifm_error *error)
 {
     const char *where = ifm_arena_printf(arena, "command %zu", i + 1), *name;
     IFM_TRY(ifm_command_name(given->items[i], shell, where, arena, &name, error));
@@ -22,29 +23,52 @@ static enum ifm_status name_arm(const struct ifm_positionals *given, size_t i, b
     for (unsigned again = 2, j = 0; given->n_names == 0 && j < i; j++)
         if (strcmp(arms[j].name, arms[i].name) == 0) {
             arms[i].name = ifm_arena_printf(arena, "%s-%u", name, again++);
+            *numbered = true;
             j = (unsigned)-1; /* from the start: the new name may be taken too */
         }
     return IFM_OK;
 }
 
-static enum ifm_status set_up(const struct ifm_positionals *given, struct ifm_config *config, struct ifm_arena *arena,
-                              struct ifm_error *error)
+static enum ifm_status check_names(const struct ifm_positionals *given, struct ifm_error *error)
 {
-    if (given->n == 0)
-        return ifm_fail(error, IFM_USAGE, "exec", "such as inferometer exec 'sort a.txt' 'sort --parallel=2 a.txt'",
-                        "no command is given");
     if (given->n_names > 0 && given->n_names != given->n)
         return ifm_fail(error, IFM_USAGE, "--name", "name each command, in their order, or none",
                         "%zu name%s for %zu command%s", given->n_names, given->n_names == 1 ? "" : "s", given->n,
                         given->n == 1 ? "" : "s");
+    for (size_t i = 0; i < given->n_names; i++)
+        for (size_t j = 0; j < i; j++)
+            if (strcmp(given->names[i], given->names[j]) == 0)
+                return ifm_fail(error, IFM_USAGE, "--name", "give each command a name of its own",
+                                "two commands are named \"%s\"", given->names[i]);
+    return IFM_OK;
+}
+
+/* Which command is which arm, where one program runs in several and a number alone tells the names apart. */
+static void tell_names(const struct ifm_quick_arm *arms, size_t n)
+{
+    enum { SHOWN = 80 };
+    for (size_t i = 0; i < n; i++)
+        ifm_note("arm %s: %.*s%s", arms[i].name, SHOWN, arms[i].text, strlen(arms[i].text) > SHOWN ? "..." : "");
+}
+
+static enum ifm_status set_up(const struct ifm_positionals *given, bool quiet, struct ifm_config *config,
+                              struct ifm_arena *arena, struct ifm_error *error)
+{
+    if (given->n == 0)
+        return ifm_fail(error, IFM_USAGE, "exec", "such as inferometer exec 'sort a.txt' 'sort --parallel=2 a.txt'",
+                        "no command is given");
+    IFM_TRY(check_names(given, error));
     struct ifm_quick_arm *arms = IFM_ARENA_ARRAY(arena, struct ifm_quick_arm, given->n);
-    bool shell = ifm_config_is_true(config, "command.shell");
+    bool shell = ifm_config_is_true(config, "command.shell"), numbered = false;
     for (size_t i = 0; i < given->n; i++)
-        IFM_TRY(name_arm(given, i, shell, arms, arena, error));
+        IFM_TRY(name_arm(given, i, shell, arms, &numbered, arena, error));
     for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++)
         IFM_TRY(ifm_config_default(config, defaults[i].path, defaults[i].text, error));
     IFM_TRY(ifm_config_override(config, "workload=command", error));
-    return ifm_config_quick_arms(config, "command.line", arms, given->n, "exec", error);
+    IFM_TRY(ifm_config_quick_arms(config, "command.line", arms, given->n, "exec", error));
+    if (!quiet && numbered)
+        tell_names(arms, given->n);
+    return IFM_OK;
 }
 
 enum ifm_status ifm_cmd_exec(int argc, char **argv, struct ifm_error *error)
@@ -62,7 +86,7 @@ enum ifm_status ifm_cmd_exec(int argc, char **argv, struct ifm_error *error)
                           "the run folder says which commands are measured");
     else if (status == IFM_OK) {
         if (options.resume == NULL)
-            status = set_up(&given, config, arena, error);
+            status = set_up(&given, options.quiet, config, arena, error);
         if (status == IFM_OK)
             status = ifm_story_run(&options, config, error);
     }

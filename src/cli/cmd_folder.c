@@ -76,7 +76,7 @@ enum ifm_status ifm_cmd_report(int argc, char **argv, struct ifm_error *error)
 
 static void print_verdict(const struct ifm_verdict *verdict)
 {
-    printf("%s\n", ifm_outcome_name(verdict->outcome));
+    printf("%s\n", ifm_outcome_words(verdict->outcome));
     for (size_t i = 0; i < verdict->n_reasons; i++)
         printf("  %s\n", verdict->reasons[i]);
 }

@@ -7,24 +7,67 @@
 #include <string.h>
 
 struct request {
-    const char *dir, *against, *junit, *markdown;
+    const char *dir, *against, *gates, *junit, *markdown;
     enum ifm_format format;
     struct ifm_arena *arena;
     struct ifm_folder folder, reference; /* both stay open: lines borrow their texts */
+    struct ifm_config *presets;          /* so does this */
 };
 
-enum ifm_status ifm_gate_judge(const struct ifm_folder *folder, const struct ifm_gate *extra, size_t n_extra,
-                               struct ifm_arena *arena, struct ifm_verdict **out, struct ifm_error *error)
+static bool is_same_gate(const struct ifm_gate *a, const struct ifm_gate *b)
 {
-    struct ifm_plan plan = *folder->plan;
-    struct ifm_gate *gates = IFM_ARENA_ARRAY(arena, struct ifm_gate, plan.n_gates + n_extra + 1);
-    for (size_t i = 0; i < plan.n_gates; i++)
-        gates[i] = folder->plan->gates[i];
-    for (size_t i = 0; i < n_extra; i++)
-        gates[plan.n_gates + i] = extra[i];
-    plan.gates = gates;
-    plan.n_gates += n_extra;
-    return ifm_judge(&plan, folder->derived, arena, out, error);
+    return strcmp(a->metric, b->metric) == 0 && strcmp(a->arm, b->arm) == 0 && strcmp(a->cell, b->cell) == 0 &&
+           a->op == b->op && a->threshold == b->threshold && a->interval == b->interval && a->least_n == b->least_n;
+}
+
+/* The gates of the presets, as a configuration would hold them; they live in request->presets. */
+static enum ifm_status expand_presets(struct request *request, const struct ifm_study **out, struct ifm_error *error)
+{
+    bool known = false;
+    request->presets = ifm_story_config();
+    IFM_TRY(ifm_config_flag(request->presets, NULL, "gates", request->gates, &known, error));
+    IFM_TRY(ifm_config_override(request->presets, "workload=null", error)); /* any: only the gates are wanted */
+    IFM_TRY(ifm_config_resolve(request->presets, error));
+    *out = ifm_config_study(request->presets);
+    return IFM_OK;
+}
+
+/* Those that the run does not have already. */
+static enum ifm_status add_presets(struct request *request, struct ifm_gate **extra, size_t *n, struct ifm_error *error)
+{
+    const struct ifm_study *study;
+    const struct ifm_plan *plan = request->folder.plan;
+    IFM_TRY(expand_presets(request, &study, error));
+    *extra = IFM_ARENA_ARRAY(request->arena, struct ifm_gate, study->n_gates + 1);
+    for (size_t i = 0; i < study->n_gates; i++) {
+        const struct ifm_gate *gate = &study->gates[i];
+        size_t own = 0;
+        while (own < plan->n_gates && strcmp(plan->gates[own].name, gate->name) != 0)
+            own++;
+        if (own == plan->n_gates)
+            (*extra)[(*n)++] = *gate;
+        else if (!is_same_gate(&plan->gates[own], gate))
+            return ifm_fail(error, IFM_USAGE, "--gates", "leave the preset out; the run is judged by its own gate",
+                            "the run has another gate named '%s'", gate->name);
+    }
+    return IFM_OK;
+}
+
+/* The run's own gates and those of the presets, judged together. Some numbers are derived only when a gate asks for
+ * them: so they are derived once more. */
+static enum ifm_status judge_all(struct request *request, struct ifm_verdict **out, struct ifm_error *error)
+{
+    struct ifm_plan *plan;
+    struct ifm_derived *derived;
+    struct ifm_gate *extra = NULL;
+    size_t n = 0;
+    if (request->gates == NULL) {
+        *out = request->folder.verdict;
+        return IFM_OK;
+    }
+    IFM_TRY(add_presets(request, &extra, &n, error));
+    IFM_TRY(ifm_derive_folder_gated(request->dir, extra, n, request->arena, &plan, &derived, error));
+    return ifm_judge(plan, derived, request->arena, out, error);
 }
 
 /* What blocks the answer beside the gates: without a line of its own, the files would call the run passed. */
@@ -46,11 +89,12 @@ static void add_blocked(struct request *request, struct ifm_gate_lines *lines, c
 static enum ifm_status own_lines(struct request *request, struct ifm_gate_lines *lines, struct ifm_verdict **verdict,
                                  struct ifm_error *error)
 {
-    IFM_TRY(ifm_gate_judge(&request->folder, NULL, 0, request->arena, verdict, error));
+    IFM_TRY(judge_all(request, verdict, error));
     if ((*verdict)->n_gates == 0 && (*verdict)->exit_code == IFM_OK)
-        return ifm_fail(error, IFM_USAGE, request->dir,
-                        "name a reference run with --against, or put gates into the configuration",
-                        "the run has no gates: nothing can pass");
+        return ifm_fail(
+            error, IFM_USAGE, request->dir,
+            "name a preset with --gates or a reference run with --against, or put gates into the configuration",
+            "the run has no gates: nothing can pass");
     ifm_gate_lines_verdict(*verdict, request->arena, lines);
     if ((*verdict)->exit_code != IFM_OK && ifm_gate_lines_status(lines) == IFM_OK)
         add_blocked(request, lines, "the run itself", (*verdict)->reasons[0]);
@@ -63,6 +107,9 @@ static enum ifm_status reference_lines(struct request *request, struct ifm_gate_
     IFM_TRY(ifm_folder_open(request->against, &request->reference, error));
     struct ifm_run_view there = {request->reference.plan, request->reference.derived, request->reference.events};
     struct ifm_run_view here = {request->folder.plan, request->folder.derived, request->folder.events};
+    if (strcmp(here.plan->run_id, there.plan->run_id) == 0)
+        return ifm_fail(error, IFM_USAGE, request->against, "name another run as the reference",
+                        "it is the run that is to be judged: nothing can have changed");
     struct ifm_between between;
     ifm_between(&there, &here, NULL, NULL, request->arena, &between);
     ifm_gate_lines_between(&between, ifm_path_base(request->against), request->arena, lines);
@@ -116,9 +163,18 @@ static enum ifm_status write_files(const struct request *request, const struct i
     return status;
 }
 
+/* Whether a reason of the verdict stands in the table already. */
+static bool is_of_a_line(const struct ifm_gate_lines *lines, const char *reason)
+{
+    for (size_t i = 0; i < lines->n; i++)
+        if (strstr(reason, lines->items[i].reason) != NULL)
+            return true;
+    return false;
+}
+
 /* A file that goes to standard output takes the table's place there. */
-static void print_lines(const struct request *request, const struct ifm_listing *listing,
-                        const struct ifm_verdict *verdict, const char *outcome)
+static void print_lines(const struct request *request, const struct ifm_gate_lines *lines,
+                        const struct ifm_listing *listing, const struct ifm_verdict *verdict, const char *outcome)
 {
     bool taken = (request->junit != NULL && strcmp(request->junit, "-") == 0) ||
                  (request->markdown != NULL && strcmp(request->markdown, "-") == 0);
@@ -128,7 +184,8 @@ static void print_lines(const struct request *request, const struct ifm_listing 
     if (request->format == IFM_FORMAT_TABLE)
         ifm_text_printf(&text, "%s\n", outcome);
     for (size_t i = 0; request->format == IFM_FORMAT_TABLE && verdict != NULL && i < verdict->n_reasons; i++)
-        ifm_text_printf(&text, "  %s\n", verdict->reasons[i]);
+        if (!is_of_a_line(lines, verdict->reasons[i]))
+            ifm_text_printf(&text, "  %s\n", verdict->reasons[i]);
     if (request->format == IFM_FORMAT_TABLE && listing->n_rows > 0)
         ifm_text_add(&text, "\n");
     ifm_listing_compose(listing, request->format, &text);
@@ -151,7 +208,7 @@ static enum ifm_status gate(struct request *request, struct ifm_error *error)
     struct ifm_listing listing = ifm_gate_lines_listing(&lines, request->arena);
     enum ifm_status status = write_files(request, &lines, &listing, outcome, error);
     if (status == IFM_OK)
-        print_lines(request, &listing, verdict, outcome);
+        print_lines(request, &lines, &listing, verdict, outcome);
     ifm_listing_end(&listing);
     return status == IFM_OK ? judged : status;
 }
@@ -160,6 +217,7 @@ static enum ifm_status parse(int argc, char **argv, struct request *request, boo
 {
     const char *format = NULL;
     const struct ifm_flag flags[] = {{"against", &request->against},
+                                     {"gates", &request->gates},
                                      {"junit", &request->junit},
                                      {"markdown", &request->markdown},
                                      {"format", &format}};
@@ -174,6 +232,14 @@ static enum ifm_status parse(int argc, char **argv, struct request *request, boo
     if (n > 1)
         return ifm_fail(error, IFM_USAGE, "", "a reference run is named with --against", "unexpected argument \"%s\"",
                         words[1]);
+    if (request->gates != NULL && request->against != NULL)
+        return ifm_fail(error, IFM_USAGE, "--gates", "call gate twice, once with each",
+                        "--against judges by another run, and no gate is asked");
+    bool both = request->junit != NULL && request->markdown != NULL;
+    if (both && strcmp(request->junit, request->markdown) == 0)
+        return ifm_fail(error, IFM_USAGE, "--markdown", "give each a file of its own",
+                        "--junit and --markdown would both write to %s",
+                        strcmp(request->junit, "-") == 0 ? "standard output" : request->junit);
     request->dir = words[0];
     return IFM_OK;
 }
@@ -189,6 +255,8 @@ enum ifm_status ifm_cmd_gate(int argc, char **argv, struct ifm_error *error)
         status = gate(&request, error);
     ifm_folder_close(&request.folder);
     ifm_folder_close(&request.reference);
+    if (request.presets != NULL)
+        ifm_config_destroy(request.presets);
     ifm_arena_destroy(request.arena);
     return status;
 }

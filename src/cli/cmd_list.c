@@ -16,12 +16,13 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { DEEPEST = 8, ARMS_SHOWN = 4 };
+enum { DEEPEST = 8, NAMES_WIDTH = 22 };
 
 struct entry {
     const char *dir;   /* below the root */
-    const char *state; /* finished, running, interrupted, not derived, broken */
+    const char *state; /* finished, running, interrupted, not derived, of another version, broken */
     const char *outcome, *why;
+    bool unsound; /* exit code 3 or 4: numbers that nobody should use */
     const char *config_hash;
     int64_t start_ns; /* 0 = unknown */
     uint64_t bytes;
@@ -36,10 +37,10 @@ struct found {
 };
 
 static const struct ifm_listing_column columns[] = {
-    {"run", "run", true},         {"time", "time (UTC)", true},    {"workloads", "workload", true},
-    {"cells", "cells", false},    {"arms", "arms", true},          {"state", "state", true},
-    {"outcome", "outcome", true}, {"config_hash", "config", true}, {"bytes", "size", false},
-    {"reason", "why", true},
+    {"run", "run", true},    {"time", "time (UTC)", true}, {"workloads", "workload", true},
+    {"cells", NULL, false},  {"arms", "arms", true},       {"state", "state", true},
+    {"outcome", NULL, true}, {"config_hash", NULL, true},  {"bytes", "size", false},
+    {"reason", NULL, true},  {"", "notes", true},
 };
 
 /* ---- one folder ---- */
@@ -94,8 +95,15 @@ static enum ifm_status read_plan(struct found *found, const char *dir, struct en
     struct ifm_plan *plan;
     char *path = ifm_path_join(found->arena, dir, "plan.json");
     IFM_TRY(ifm_json_read(path, &json, error));
+    json_int_t schema = json_integer_value(json_object_get(json, "schema"));
     enum ifm_status status = ifm_plan_from_json(json, path, found->arena, &plan, error);
     json_decref(json);
+    if (schema > 0 && schema != IFM_PLAN_SCHEMA) {
+        entry->state = "of another version";
+        entry->why =
+            ifm_arena_printf(found->arena, "schema %lld; this version reads %d", (long long)schema, IFM_PLAN_SCHEMA);
+        return IFM_OK;
+    }
     IFM_TRY(status);
     size_t most = 1;
     for (size_t c = 0; c < plan->n_cells; c++)
@@ -145,6 +153,7 @@ static enum ifm_status read_verdict(struct found *found, const char *dir, struct
 {
     json_t *json;
     const char *outcome;
+    int64_t exit_code = 0;
     char *path = ifm_path_join(found->arena, dir, "verdict.json");
     if (!ifm_file_exists(path)) {
         if (strcmp(entry->state, "finished") == 0) {
@@ -156,7 +165,14 @@ static enum ifm_status read_verdict(struct found *found, const char *dir, struct
     IFM_TRY(ifm_json_read(path, &json, error));
     enum ifm_status status = ifm_json_get_string(json, "outcome", path, &outcome, error);
     if (status == IFM_OK)
+        status = ifm_json_get_i64(json, "exit_code", path, &exit_code, error);
+    if (status == IFM_OK)
         entry->outcome = ifm_arena_strdup(found->arena, outcome);
+    if (status == IFM_OK && strcmp(outcome, "not_gated") == 0 && exit_code != IFM_OK) {
+        const char *reason = json_string_value(json_array_get(json_object_get(json, "reasons"), 0));
+        entry->unsound = true;
+        entry->why = ifm_arena_strdup(found->arena, reason == NULL ? "" : reason);
+    }
     json_decref(json);
     return status;
 }
@@ -186,6 +202,8 @@ static void read_folder(struct found *found, const char *dir)
         break_entry(found, entry, &error);
         return;
     }
+    if (strcmp(entry->state, "finished") != 0)
+        return;
     if (!ifm_file_exists(log)) {
         entry->state = "interrupted";
         entry->why = "nothing was recorded";
@@ -212,6 +230,8 @@ static void walk(struct found *found, const char *dir, int depth)
     DIR *open = depth < DEEPEST ? opendir(dir) : NULL;
     while (open != NULL && (item = readdir(open)) != NULL) {
         char *path = ifm_path_join(found->arena, dir, item->d_name);
+        if (strcmp(dir, ".") == 0) /* "./x" is "x" */
+            path = ifm_arena_strdup(found->arena, item->d_name);
         if (item->d_name[0] != '.' && lstat(path, &info) == 0 && S_ISDIR(info.st_mode))
             walk(found, path, depth + 1);
     }
@@ -237,12 +257,25 @@ static json_t *names_json(const char *const *names, size_t n)
     return list;
 }
 
+/* As many names as fit into a column; the formats for machines have all of them. */
 static const char *names_text(const char *const *names, size_t n, struct ifm_arena *arena)
 {
-    const char *text = "";
-    for (size_t i = 0; i < n && i < ARMS_SHOWN; i++)
-        text = ifm_arena_printf(arena, "%s%s%s", text, i == 0 ? "" : ", ", names[i]);
-    return n > ARMS_SHOWN ? ifm_arena_printf(arena, "%s and %zu more", text, n - ARMS_SHOWN) : text;
+    const char *text = n == 0 ? "" : names[0];
+    size_t shown = n == 0 ? 0 : 1;
+    for (; shown < n && strlen(text) + 2 + strlen(names[shown]) <= NAMES_WIDTH; shown++)
+        text = ifm_arena_printf(arena, "%s, %s", text, names[shown]);
+    return n > shown ? ifm_arena_printf(arena, "%s, %zu more", text, n - shown) : text;
+}
+
+/* One word for people: how far the run is, and of a finished one what its verdict says. */
+static const char *state_text(const struct entry *entry)
+{
+    if (strcmp(entry->state, "finished") != 0)
+        return entry->state;
+    return entry->unsound                             ? "invalid"
+           : strcmp(entry->outcome, "not_gated") == 0 ? "not gated"
+           : entry->outcome[0] == '\0'                ? entry->state
+                                                      : entry->outcome;
 }
 
 static const char *time_text(int64_t t_ns, struct ifm_arena *arena)
@@ -262,20 +295,21 @@ static void add_row(struct ifm_listing *listing, const struct entry *entry)
     const char *when = time_text(entry->start_ns, arena);
     ifm_listing_row(listing);
     ifm_listing_set(listing, "run", json_string(entry->dir), entry->dir);
-    ifm_listing_set(listing, "time", when[0] == '\0' ? json_null() : json_string(when), when);
+    ifm_listing_set(listing, "time", when[0] == '\0' ? json_null() : json_string(when),
+                    ifm_arena_printf(arena, "%.16s", when)); /* to the minute */
     ifm_listing_set(listing, "workloads", names_json(entry->workloads, entry->n_workloads),
                     names_text(entry->workloads, entry->n_workloads, arena));
-    ifm_listing_set(listing, "cells", names_json(entry->cells, entry->n_cells),
-                    ifm_arena_printf(arena, "%zu", entry->n_cells));
+    ifm_listing_set(listing, "cells", names_json(entry->cells, entry->n_cells), NULL);
     ifm_listing_set(listing, "arms", names_json(entry->arms, entry->n_arms),
                     names_text(entry->arms, entry->n_arms, arena));
-    ifm_listing_set(listing, "state", json_string(entry->state), entry->state);
-    ifm_listing_set(listing, "outcome", json_string(entry->outcome), entry->outcome);
-    ifm_listing_set(listing, "config_hash", json_string(entry->config_hash),
-                    ifm_arena_printf(arena, "%.12s", entry->config_hash));
+    ifm_listing_set(listing, "state", json_string(entry->state), state_text(entry));
+    ifm_listing_set(listing, "outcome", json_string(entry->outcome), NULL);
+    ifm_listing_set(listing, "config_hash", json_string(entry->config_hash), NULL);
     ifm_listing_set(listing, "bytes", json_integer((json_int_t)entry->bytes),
                     ifm_format_human((double)entry->bytes, "B", size));
-    ifm_listing_set(listing, "reason", json_string(entry->why), entry->why);
+    ifm_listing_set(listing, "reason", json_string(entry->why), NULL);
+    if (entry->why[0] != '\0')
+        ifm_listing_show(listing, "notes", ifm_arena_printf(arena, "[%zu]", ifm_listing_note(listing, entry->why)));
 }
 
 static void print_found(struct found *found, const char *root, enum ifm_format format)
@@ -311,7 +345,7 @@ static enum ifm_status list(int argc, char **argv, struct ifm_arena *arena, stru
     const char *root = n == 1 ? words[0] : "runs";
     if (n == 1 && !ifm_dir_exists(root))
         return ifm_fail(error, IFM_USAGE, root, "name the folder that holds the run folders",
-                        "there is no such folder");
+                        ifm_file_exists(root) ? "not a folder" : "there is no such folder");
     struct found found = {.arena = arena};
     walk(&found, root, 0);
     print_found(&found, root, format);

@@ -59,6 +59,7 @@ static const struct ifm_option compare_options[] = {
 
 static const struct ifm_option gate_options[] = {
     {"against", '\0', "DIR", NULL, "judge against the ratios of this run instead of the run's own gates"},
+    {"gates", '\0', "NAME[,NAME...]", "sop|golden-ticket|significant", "judge by these presets too"},
     {"junit", '\0', "FILE", NULL, "write JUnit XML; - is standard output"},
     {"markdown", '\0', "FILE", NULL, "write a table for a pull request; - is standard output"},
     {"format", '\0', "FORMAT", FORMATS, "how results are printed"},
@@ -87,8 +88,8 @@ const struct ifm_verb ifm_verbs[] = {
      ifm_cmd_verify},
     {"compare", "DIR [ARM...] | DIR DIR...", "compare arms of a run, or runs, and say what can be said",
      compare_options, 4, false, ifm_cmd_compare},
-    {"gate", "DIR [--against DIR]", "judge a run for a pipeline and exit with the answer", gate_options, 5, false,
-     ifm_cmd_gate},
+    {"gate", "DIR [--gates NAME | --against DIR]", "judge a run for a pipeline and exit with the answer", gate_options,
+     6, false, ifm_cmd_gate},
     {"list", "[DIR]", "list the run folders below DIR (default: runs), newest first", folder_options, 2, false,
      ifm_cmd_list},
     {"summary", "DIR", "print a summary of at most 1,024 bytes to paste", &help_option, 1, false, ifm_cmd_summary},

@@ -142,6 +142,9 @@ static enum ifm_status long_flag(char **argv, int left, struct ifm_config *confi
     if (own != NULL)
         return apply_own(name, value, config, options, error);
     bool known = false;
+    if (strcmp(name, "gates") == 0 && options->gates)
+        return ifm_fail(error, IFM_USAGE, "", "give a list, such as --gates sop,significant", "--gates is given twice");
+    options->gates |= strcmp(name, "gates") == 0;
     if (config != NULL)
         IFM_TRY(ifm_config_flag(config, options->workload, name, value, &known, error));
     return known ? IFM_OK : unknown_flag(name, config, options->workload, error);

@@ -11,7 +11,7 @@ enum {
     IFM_CONFIG_AXIS_MAX = 256,
     IFM_CONFIG_ARMS_MAX = 64,
     IFM_CONFIG_GATES_MAX = 256,
-    IFM_LOCK_SCHEMA = 1,
+    IFM_LOCK_SCHEMA = 2,
 };
 
 /* Where a value came from; a higher rank wins, and among equals the later one. */

@@ -181,10 +181,9 @@ static enum ifm_status check_members(const json_t *lock, const char *where, stru
     }
     if (plugins != NULL && !json_is_array(plugins))
         return ifm_fail(error, IFM_USAGE, where, edited_hint, "edited lock: \"plugins\" is not an array");
-    json_int_t schema = json_integer_value(json_object_get(lock, "schema"));
-    if (schema != IFM_LOCK_SCHEMA)
-        return ifm_fail(error, IFM_USAGE, where, "use the version of inferometer that wrote it",
-                        "the lock has schema %lld; this version reads schema %d", (long long)schema, IFM_LOCK_SCHEMA);
+    if (ifm_json_check_schema(lock, IFM_LOCK_SCHEMA, where,
+                              "use the version that made it, or write its settings into a YAML study", error) != IFM_OK)
+        return error->code = IFM_USAGE;
     return IFM_OK;
 }
 

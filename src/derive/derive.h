@@ -93,5 +93,10 @@ IFM_CHECKED enum ifm_status ifm_derive_folder(const char *dir, struct ifm_arena 
 IFM_CHECKED enum ifm_status ifm_derive_folder_comparing(const char *dir, const char *const *compared, size_t n_compared,
                                                         struct ifm_arena *arena, struct ifm_plan **plan,
                                                         struct ifm_derived **derived, struct ifm_error *error);
+/* The same with gates behind those of the plan, so that numbers which are given only when a gate asks are among them.
+ * The plan that is returned has all of the gates. */
+IFM_CHECKED enum ifm_status ifm_derive_folder_gated(const char *dir, const struct ifm_gate *gates, size_t n_gates,
+                                                    struct ifm_arena *arena, struct ifm_plan **plan,
+                                                    struct ifm_derived **derived, struct ifm_error *error);
 
 #endif

@@ -67,24 +67,36 @@ static enum ifm_status load_records(const char *dir, const struct ifm_plan *plan
     return IFM_OK;
 }
 
-enum ifm_status ifm_derive_folder(const char *dir, struct ifm_arena *arena, struct ifm_plan **plan,
-                                  struct ifm_derived **derived, struct ifm_error *error)
+/* What is asked of a folder beside its own plan. */
+struct wish {
+    const char *const *compared;
+    size_t n_compared;
+    const struct ifm_gate *gates;
+    size_t n_gates;
+};
+
+static void add_gates(struct ifm_plan *plan, const struct wish *wish, struct ifm_arena *arena)
 {
-    return ifm_derive_folder_comparing(dir, NULL, 0, arena, plan, derived, error);
+    struct ifm_gate *gates = IFM_ARENA_ARRAY(arena, struct ifm_gate, plan->n_gates + wish->n_gates + 1);
+    for (size_t i = 0; i < plan->n_gates + wish->n_gates; i++)
+        gates[i] = i < plan->n_gates ? plan->gates[i] : wish->gates[i - plan->n_gates];
+    plan->gates = gates;
+    plan->n_gates += wish->n_gates;
 }
 
-enum ifm_status ifm_derive_folder_comparing(const char *dir, const char *const *compared, size_t n_compared,
-                                            struct ifm_arena *arena, struct ifm_plan **plan,
-                                            struct ifm_derived **derived, struct ifm_error *error)
+static enum ifm_status derive_folder(const char *dir, const struct wish *wish, struct ifm_arena *arena,
+                                     struct ifm_plan **plan, struct ifm_derived **derived, struct ifm_error *error)
 {
     json_t *events = NULL;
     struct loaded loaded = {0};
     IFM_TRY(load_plan(dir, arena, plan, error));
     IFM_TRY(check_lock(dir, *plan, arena, error));
     IFM_TRY(ifm_journal_read(dir, &events, error));
+    add_gates(*plan, wish, arena);
     enum ifm_status status = load_records(dir, *plan, arena, &loaded, error);
     if (status == IFM_OK) {
-        struct ifm_facts_view facts = {*plan, events, loaded.pointers, loaded.max_passes, compared, n_compared};
+        struct ifm_facts_view facts = {*plan,          events,          loaded.pointers, loaded.max_passes,
+                                       wish->compared, wish->n_compared};
         status = ifm_derive(&facts, arena, derived, error);
     }
     for (size_t i = 0; i < loaded.n; i++)
@@ -92,4 +104,26 @@ enum ifm_status ifm_derive_folder_comparing(const char *dir, const char *const *
             ifm_record_free(&loaded.records[i]);
     json_decref(events);
     return status;
+}
+
+enum ifm_status ifm_derive_folder(const char *dir, struct ifm_arena *arena, struct ifm_plan **plan,
+                                  struct ifm_derived **derived, struct ifm_error *error)
+{
+    return derive_folder(dir, &(struct wish){0}, arena, plan, derived, error);
+}
+
+enum ifm_status ifm_derive_folder_comparing(const char *dir, const char *const *compared, size_t n_compared,
+                                            struct ifm_arena *arena, struct ifm_plan **plan,
+                                            struct ifm_derived **derived, struct ifm_error *error)
+{
+    struct wish wish = {.compared = compared, .n_compared = n_compared};
+    return derive_folder(dir, &wish, arena, plan, derived, error);
+}
+
+enum ifm_status ifm_derive_folder_gated(const char *dir, const struct ifm_gate *gates, size_t n_gates,
+                                        struct ifm_arena *arena, struct ifm_plan **plan, struct ifm_derived **derived,
+                                        struct ifm_error *error)
+{
+    struct wish wish = {.gates = gates, .n_gates = n_gates};
+    return derive_folder(dir, &wish, arena, plan, derived, error);
 }

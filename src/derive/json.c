@@ -10,6 +10,9 @@ static const char *const state_names[] = {"ok", "absent", "refused", "inactive"}
 static const char *const kind_names[] = {"amount", "level"};
 static const char *const severity_names[] = {"note", "warning", "invalid"};
 
+/* Of the files that this version writes, and the only one that it reads. */
+enum { IFM_DERIVED_SCHEMA = 2 };
+
 /* Above it a double no longer holds every integer. */
 #define MOST_EXACT 9007199254740992.0
 
@@ -65,8 +68,9 @@ json_t *ifm_derived_to_json(const struct ifm_derived *derived)
     json_t *companions = json_array();
     for (size_t i = 0; i < derived->n_companions; i++)
         json_array_append_new(companions, companion_json(&derived->companions[i]));
-    return json_pack("{s:i, s:s, s:s, s:o, s:o, s:o}", "schema", 1, "run_id", derived->run_id, "config_hash",
-                     derived->config_hash, "numbers", numbers, "findings", findings, "companions", companions);
+    return json_pack("{s:i, s:s, s:s, s:o, s:o, s:o}", "schema", IFM_DERIVED_SCHEMA, "run_id", derived->run_id,
+                     "config_hash", derived->config_hash, "numbers", numbers, "findings", findings, "companions",
+                     companions);
 }
 
 /* ---- reading ---- */
@@ -182,13 +186,9 @@ static enum ifm_status read_companions(struct reader *r, const json_t *json, str
 enum ifm_status ifm_derived_from_json(const json_t *json, const char *where, struct ifm_arena *arena,
                                       struct ifm_derived **out, struct ifm_error *error)
 {
-    int64_t schema;
     const json_t *numbers, *findings;
     struct ifm_derived *derived = IFM_ARENA_NEW(arena, struct ifm_derived);
-    IFM_TRY(ifm_json_get_i64(json, "schema", where, &schema, error));
-    if (schema != 1)
-        return ifm_fail(error, IFM_INVALID, where, "derive the run again with this version", "schema %lld is not 1",
-                        (long long)schema);
+    IFM_TRY(ifm_json_check_schema(json, IFM_DERIVED_SCHEMA, where, "derive the run again with this version", error));
     struct reader r = {arena, error, where};
     IFM_TRY(read_text(&r, json, "run_id", &derived->run_id));
     IFM_TRY(read_text(&r, json, "config_hash", &derived->config_hash));

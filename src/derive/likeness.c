@@ -2,6 +2,7 @@
 #include "derive/likeness.h"
 
 #include "base/json.h"
+#include "model/lock_state.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -117,23 +118,6 @@ static void add_tree(struct ifm_likeness *out, struct ifm_arena *arena, const ch
     }
 }
 
-/* "locked" when every knob of every reading was, "not locked" when one was not, "unknown" without a reading. */
-static const char *lock_state(const json_t *events)
-{
-    const char *state = "unknown";
-    for (size_t i = 0; i < json_array_size(events); i++) {
-        const json_t *event = json_array_get(events, i);
-        const char *stage = json_string_value(json_object_get(event, "stage"));
-        const json_t *knobs = json_object_get(json_object_get(event, "meta"), "knobs");
-        for (size_t k = 0; stage != NULL && strcmp(stage, "locks") == 0 && k < json_array_size(knobs); k++) {
-            if (!json_is_true(json_object_get(json_array_get(knobs, k), "locked")))
-                return "not locked";
-            state = "locked";
-        }
-    }
-    return state;
-}
-
 static void add_knobs(struct ifm_likeness *out, struct ifm_arena *arena, const json_t *reference, const json_t *other)
 {
     const json_t *a = json_object_get(meta_of(reference, "locks"), "knobs");
@@ -163,9 +147,9 @@ void ifm_likeness_runs(const struct ifm_run_view *reference, const struct ifm_ru
     const enum ifm_difference_kind qualifies = IFM_DIFFERENCE_QUALIFIES;
     const json_t *a = reference->events, *b = other->events;
     add_text(out, arena, IFM_DIFFERENCE_REFUSES, "device", reference->plan->device, other->plan->device);
-    const char *locks_a = lock_state(a), *locks_b = lock_state(b);
-    if (strcmp(locks_a, "locked") != 0 || strcmp(locks_b, "locked") != 0)
-        add(out, arena, qualifies, "locks", locks_a, locks_b);
+    enum ifm_lock_state locks_a = ifm_lock_state(a), locks_b = ifm_lock_state(b);
+    if (locks_a != IFM_LOCK_HELD || locks_b != IFM_LOCK_HELD)
+        add(out, arena, qualifies, "locks", ifm_lock_state_words(locks_a), ifm_lock_state_words(locks_b));
     add_knobs(out, arena, a, b);
     add_text(out, arena, qualifies, "version", json_string_value(json_object_get(meta_of(a, "run_start"), "version")),
              json_string_value(json_object_get(meta_of(b, "run_start"), "version")));

@@ -2,6 +2,7 @@
 #include "derive/internal.h"
 
 #include "base/text.h"
+#include "model/lock_state.h"
 #include <string.h>
 
 /* Foreign tasks per allowed CPU above which the machine counts as loaded. */
@@ -133,7 +134,7 @@ static void read_knobs(const json_t *knobs, const json_t *first, struct locks *l
             locks->unread = true;
             continue;
         }
-        if (!json_is_true(json_object_get(knob, "locked")))
+        if (!ifm_lock_is_held(knob))
             add_once(&locks->open, name);
         const json_t *value = json_object_get(knob, "value");
         const json_t *was = first == NULL ? value : json_object_get(find_knob(first, name), "value");
@@ -171,9 +172,9 @@ static void check_locks(struct ifm_derivation *d)
     {
         const json_t *meta = json_object_get(event, "meta");
         const char *when = text_of(meta, "when");
+        const json_t *knobs = ifm_lock_knobs(event);
         if (!is_stage(event, "locks") || when == NULL)
             continue;
-        const json_t *knobs = json_object_get(meta, "knobs");
         locks.before += strcmp(when, "before") == 0;
         locks.after += strcmp(when, "after") == 0;
         read_knobs(knobs, first, &locks);
@@ -194,10 +195,13 @@ static void check_locks(struct ifm_derivation *d)
     ifm_text_free(&locks.changed);
 }
 
+/* One finding, however often the load was read: the readings before and after a run are about the same neighbours. */
 static void check_load(struct ifm_derivation *d)
 {
     size_t i;
     json_t *event;
+    double most = 0;
+    struct ifm_text loaded = {0}, unread = {0};
     json_array_foreach((json_t *)d->facts->events, i, event)
     {
         const json_t *meta = json_object_get(event, "meta");
@@ -205,14 +209,23 @@ static void check_load(struct ifm_derivation *d)
         const char *when = text_of(meta, "when");
         if (!is_stage(event, "load"))
             continue;
-        if (json_is_number(load) && json_number_value(load) > LOADED)
-            ifm_derive_find_fault(d, IFM_SEVERITY_WARNING, "rule-07", "", "",
-                                  "the machine is under load %s the run: %.2f foreign tasks for each CPU",
-                                  when == NULL ? "during" : when, json_number_value(load));
-        else if (!json_is_number(load))
-            ifm_derive_find_fault(d, IFM_SEVERITY_NOTE, "", "", "", "the foreign load %s the run could not be read",
-                                  when == NULL ? "during" : when);
+        when = when == NULL ? "during" : when;
+        if (!json_is_number(load))
+            add_once(&unread, when);
+        else if (json_number_value(load) > LOADED)
+            add_once(&loaded, when);
+        if (json_is_number(load) && json_number_value(load) > most)
+            most = json_number_value(load);
     }
+    if (loaded.size > 0)
+        ifm_derive_find_fault(d, IFM_SEVERITY_WARNING, "rule-07", "", "",
+                              "the machine is under load (%s the run): up to %.2f foreign tasks for each CPU",
+                              loaded.data, most);
+    if (unread.size > 0)
+        ifm_derive_find_fault(d, IFM_SEVERITY_NOTE, "", "", "", "the foreign load could not be read (%s the run)",
+                              unread.data);
+    ifm_text_free(&loaded);
+    ifm_text_free(&unread);
 }
 
 void ifm_rules_run(struct ifm_derivation *d)

@@ -27,9 +27,14 @@ const char *ifm_outcome_name(enum ifm_outcome outcome)
     case IFM_OUTCOME_BLOCKED:
         return "blocked";
     case IFM_OUTCOME_NOT_GATED:
-        return "not gated";
+        return "not_gated";
     }
     return "unknown";
+}
+
+const char *ifm_outcome_words(enum ifm_outcome outcome)
+{
+    return outcome == IFM_OUTCOME_NOT_GATED ? "not gated" : ifm_outcome_name(outcome);
 }
 
 static void add_reason(struct judging *j, const char *reason)
@@ -85,18 +90,16 @@ static bool satisfies(const struct ifm_gate *gate, double number)
 
 static const char *describe(struct judging *j, const struct ifm_gate *gate, const struct ifm_value *v, bool passed)
 {
-    char number[32], low[32], high[32], threshold[32];
     const char *relation = gate->op == IFM_GATE_AT_MOST ? "at most" : "at least";
     bool bare = strcmp(v->unit, "1") == 0; /* a pure number has no unit to name */
     const char *blank = bare ? "" : " ", *unit = bare ? "" : v->unit;
-    ifm_format_real(v->number, number);
-    ifm_format_real(gate->threshold, threshold);
+    /* Six digits: for people. The numbers themselves stand beside the sentence. */
     if (!gate->interval)
-        return ifm_arena_printf(j->arena, "%s is %s%s%s; %s %s is wanted: %s", gate->metric, number, blank, unit,
-                                relation, threshold, passed ? "pass" : "fail");
-    return ifm_arena_printf(j->arena, "%s is %s%s%s, %g %% interval %s to %s; %s %s is wanted of all of it: %s",
-                            gate->metric, number, blank, unit, 100.0 * v->level, ifm_format_real(v->low, low),
-                            ifm_format_real(v->high, high), relation, threshold, passed ? "pass" : "fail");
+        return ifm_arena_printf(j->arena, "%s is %.6g%s%s; %s %.6g is wanted: %s", gate->metric, v->number, blank, unit,
+                                relation, gate->threshold, passed ? "pass" : "fail");
+    return ifm_arena_printf(j->arena, "%s is %.6g%s%s, %g %% interval %.6g to %.6g; %s %.6g is wanted of all of it: %s",
+                            gate->metric, v->number, blank, unit, 100.0 * v->level, v->low, v->high, relation,
+                            gate->threshold, passed ? "pass" : "fail");
 }
 
 static void decide(struct judging *j, struct ifm_gate_result *result, const struct ifm_value *v)
@@ -291,6 +294,10 @@ static void judge_gate(struct judging *j, const struct ifm_gate *gate)
     if (j->verdict->n_gates > before)
         return;
     struct ifm_gate_result *result = add_result(j, gate, gate->cell, gate->arm);
+    result->observed.reason = "no cell of this run gives it";
+    if (is_known(gate->metric))
+        result->observed.remedy =
+            ifm_arena_printf(j->arena, "`inferometer explain %s` says what it needs", gate->metric);
     if (j->untrusted != NULL)
         block(j, result, false, j->untrusted);
     else if (!is_known(gate->metric))
@@ -328,12 +335,26 @@ static void collect(struct judging *j, enum ifm_outcome outcome)
         const struct ifm_gate_result *r = &j->verdict->gates[g];
         if (r->outcome != outcome)
             continue;
-        add_reason(j, ifm_arena_printf(j->arena, "gate %s %s (cell %s%s%s): %s", r->gate->name,
-                                       outcome == IFM_OUTCOME_FAIL ? "fails" : "is blocked", r->cell,
-                                       r->arm[0] != '\0' ? ", arm " : "", r->arm, r->reason));
+        const char *place = r->cell[0] == '\0' ? ""
+                                               : ifm_arena_printf(j->arena, " (cell %s%s%s)", r->cell,
+                                                                  r->arm[0] != '\0' ? ", arm " : "", r->arm);
+        add_reason(j, ifm_arena_printf(j->arena, "gate %s %s%s: %s", r->gate->name,
+                                       outcome == IFM_OUTCOME_FAIL ? "fails" : "is blocked", place, r->reason));
         if (outcome == IFM_OUTCOME_FAIL)
             decide_rollback(j, r);
     }
+}
+
+/* Why the cell's first time is absent; NULL where nobody says. */
+static const char *why_absent(const struct ifm_derived *derived, const char *cell)
+{
+    for (size_t i = 0; i < derived->n_numbers; i++) {
+        const struct ifm_number *number = &derived->numbers[i];
+        if (strcmp(number->metric, "step_ns") == 0 && strcmp(number->cell, cell) == 0 &&
+            number->value.state == IFM_STATE_ABSENT && number->value.reason[0] != '\0')
+            return number->value.reason;
+    }
+    return NULL;
 }
 
 static bool is_measured(const struct ifm_derived *derived, const char *cell)
@@ -360,8 +381,8 @@ static enum ifm_status nothing_measured(struct judging *j)
     }
     if (j->plan->n_cells == 0)
         return IFM_OK;
-    add_reason(j, lacking ? ifm_arena_printf(j->arena, "nothing was measured: %s", j->plan->cells[0].unsupported)
-                          : "nothing was measured: no cell has a record");
+    const char *why = lacking ? j->plan->cells[0].unsupported : why_absent(j->derived, j->plan->cells[0].name);
+    add_reason(j, ifm_arena_printf(j->arena, "nothing was measured: %s", why == NULL ? "no cell has a record" : why));
     return lacking ? IFM_MISSING : IFM_INVALID;
 }
 

@@ -34,6 +34,13 @@ static const struct look looks[] = {
     {"faults_major", "major faults", EFFECT_EVENT, 1e7},
     {"throttle_count", "throttle events", EFFECT_EVENT, 1e6},
     {"temperature_mc", "temperature", EFFECT_NONE, 0},
+    {"child_cpu_ns", "processor time", EFFECT_LOST_TIME, 0},
+    {"child_rss_bytes", "peak memory", EFFECT_NONE, 0},
+    {"child_faults_major", "major faults", EFFECT_EVENT, 1e7},
+    {"child_switches_voluntary", "voluntary switches", EFFECT_EVENT, 1e4},
+    {"child_switches_involuntary", "involuntary switches", EFFECT_EVENT, 1e4},
+    {"child_failures", "failed runs", EFFECT_NONE, 0},
+    {"child_strays", "processes left behind", EFFECT_NONE, 0},
     {"l2_hits", "L2 hits", EFFECT_NONE, 0},
     {"energy_uj", "energy", EFFECT_NONE, 0},
 };
@@ -92,7 +99,7 @@ static bool has_changed(const struct look *look, const struct ifm_companion *c)
 }
 
 /* `seen` 0: no column was recorded; 1: none differs; more: some do. */
-static void conclude(struct ifm_text *text, const char *word, const char *causes, size_t seen)
+static void conclude(struct ifm_text *text, const char *word, const char *causes, size_t n_causes, size_t seen)
 {
     const char *nothing = seen == 0   ? "nothing else was recorded that could explain it"
                           : seen == 1 ? "nothing else that was recorded differs"
@@ -100,7 +107,7 @@ static void conclude(struct ifm_text *text, const char *word, const char *causes
     if (strcmp(word, "equivalent") == 0)
         ifm_text_add(text, "; there is no change to explain");
     else if (causes[0] != '\0')
-        ifm_text_printf(text, "; %s explains it", causes);
+        ifm_text_printf(text, "; %s %s it", causes, n_causes > 1 ? "each explain" : "explains");
     else if (strcmp(word, "undecided") == 0)
         ifm_text_printf(text, "; the change is not decided, and %s", nothing);
     else
@@ -112,7 +119,7 @@ static const char *one_line(const struct ifm_number *change, const struct ifm_de
     const struct ifm_value *v = &change->value;
     struct ifm_text text = {0};
     const char *causes = "";
-    size_t recorded = 0, told = 0;
+    size_t recorded = 0, told = 0, n_causes = 0;
     ifm_text_printf(&text, "time %+.1f %% (%s)", v->number, v->text);
     for (size_t i = 0; i < derived->n_companions; i++) {
         const struct ifm_companion *c = &derived->companions[i];
@@ -125,10 +132,10 @@ static const char *one_line(const struct ifm_number *change, const struct ifm_de
             continue;
         const char *what = shown(&look, c, arena);
         ifm_text_printf(&text, "%s%s", told++ == 0 ? "; beside it " : ", ", what);
-        if (share * v->number > 0 && fabs(share) >= EXPLAINS * fabs(v->number))
+        if (share * v->number > 0 && fabs(share) >= EXPLAINS * fabs(v->number) && ++n_causes > 0)
             causes = ifm_arena_printf(arena, "%s%s%s", causes, causes[0] == '\0' ? "" : " and ", what);
     }
-    conclude(&text, v->text, causes, recorded == 0 ? 0 : told + 1);
+    conclude(&text, v->text, causes, n_causes, recorded == 0 ? 0 : told + 1);
     const char *line = ifm_arena_printf(arena, "%s", text.data);
     ifm_text_free(&text);
     return line;

@@ -7,8 +7,6 @@
 
 #include "model/plan.h"
 
-#define IFM_PLAN_SCHEMA 1
-
 enum ifm_field_kind {
     IFM_FIELD_TEXT,
     IFM_FIELD_BOOL,

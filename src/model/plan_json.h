@@ -5,6 +5,9 @@
 #include "base/json.h"
 #include "model/plan.h"
 
+/* Of the files that this version writes, and the only one that it reads. Whoever adds a required member counts up. */
+#define IFM_PLAN_SCHEMA 2
+
 /* New reference; NULL when a text is not UTF-8 or a real is not finite. Seeds stand as decimal text, because readers
  * in doubles would round them. */
 json_t *ifm_plan_to_json(const struct ifm_plan *plan);

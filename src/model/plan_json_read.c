@@ -384,16 +384,12 @@ static enum ifm_status check_plan(const struct reader *reader, const struct plac
 static enum ifm_status check_schema(const struct reader *reader, const struct place *root, const json_t *json)
 {
     struct place place = {root, "schema", 0};
-    int64_t schema;
     if (!json_is_object(json))
         return fail_at(reader, root, "a plan is a JSON object");
-    if (ifm_json_get_i64(json, "schema", NULL, &schema, reader->error) != IFM_OK)
-        return fail_member(reader, &place);
-    if (schema != IFM_PLAN_SCHEMA)
-        return fail_at(reader, &place,
-                       ifm_arena_printf(reader->arena, "schema %" PRId64 "; this version reads schema %d", schema,
-                                        IFM_PLAN_SCHEMA));
-    return IFM_OK;
+    if (!json_is_integer(json_object_get(json, "schema")))
+        return fail_at(reader, &place, "\"schema\" is missing; an integer is needed");
+    return ifm_json_check_schema(json, IFM_PLAN_SCHEMA, reader->where,
+                                 "read the folder with the version that made it, or measure again", reader->error);
 }
 
 enum ifm_status ifm_plan_from_json(const json_t *json, const char *where, struct ifm_arena *arena,

@@ -6,7 +6,7 @@ const struct ifm_column_spec ifm_columns[] = {
     {"K", "inner_steps", IFM_COLUMN_BATCH, 1},
     {"read", "read_bytes_per_s", IFM_COLUMN_QUANTITY, 2},
     {"of ceiling", "ceiling_read_percent", IFM_COLUMN_SHARE, 2},
-    {"write", "write_bytes_per_s", IFM_COLUMN_QUANTITY, 2},
+    {"write", IFM_METRIC_WRITE, IFM_COLUMN_QUANTITY, 2},
     {"compute", "flops_per_s", IFM_COLUMN_QUANTITY, 2},
     {"of ceiling", "ceiling_flops_percent", IFM_COLUMN_SHARE, 2},
     {"tokens", "tokens_generated_per_s", IFM_COLUMN_QUANTITY, 1},

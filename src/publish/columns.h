@@ -23,6 +23,7 @@ extern const size_t ifm_n_columns;
 const char *ifm_column_ceiling_metric(enum ifm_ceiling kind);
 /* The time of a step, and the time of one load of a cache probe. */
 #define IFM_METRIC_TIME "step_ns"
+#define IFM_METRIC_WRITE "write_bytes_per_s"
 #define IFM_METRIC_LOAD "load_ns"
 #define IFM_METRIC_CHANGE "change_percent"
 #define IFM_METRIC_BLOCKS_NEEDED "blocks_needed"

@@ -70,6 +70,15 @@ static const char *note_number(struct ifm_listing *listing, const char *list, co
     return strstr(list, number) != NULL ? list : ifm_arena_printf(listing->arena, "%s%s", list, number);
 }
 
+static const char *finding_text(const struct ifm_finding *finding, const char *place, struct ifm_arena *arena)
+{
+    return ifm_arena_printf(arena, "%s: %s%s%s%s%s%s", ifm_severity_label(finding->severity), place,
+                            place[0] != '\0' ? ": " : "", finding->text, finding->rule[0] != '\0' ? " (" : "",
+                            finding->rule, finding->rule[0] != '\0' ? ")" : "");
+}
+
+/* What is about an arm is a note of its row; what is about the cell or the run stands once below the table. A row
+ * without a number has its reason, and no use for doubts about the number. */
 static const char *findings_of(struct ifm_listing *listing, const struct ifm_comparison_row *row,
                                const struct ifm_derived *derived, const char *notes, json_t *texts)
 {
@@ -77,16 +86,17 @@ static const char *findings_of(struct ifm_listing *listing, const struct ifm_com
         const struct ifm_finding *finding = &derived->findings[i];
         if (!is_about(finding, row))
             continue;
-        const char *text =
-            ifm_arena_printf(listing->arena, "%s: %s%s%s%s%s%s", ifm_severity_label(finding->severity), finding->arm,
-                             finding->arm[0] != '\0' ? ": " : "", finding->text, finding->rule[0] != '\0' ? " (" : "",
-                             finding->rule, finding->rule[0] != '\0' ? ")" : "");
-        bool told = false; /* two runs share most of their findings */
+        const char *text = finding_text(finding, finding->arm, listing->arena);
+        bool own = strcmp(finding->arm, row->arm) == 0; /* the row says which arm: equal notes of arms are one */
+        bool told = false;                              /* two runs share most of their findings */
         for (size_t t = 0; t < json_array_size(texts); t++)
             told |= strcmp(json_string_value(json_array_get(texts, t)), text) == 0;
         if (!told)
             json_array_append_new(texts, json_string(text));
-        notes = note_number(listing, notes, text);
+        if (finding->arm[0] == '\0')
+            ifm_listing_remark(listing, finding_text(finding, finding->cell, listing->arena));
+        else if (row->change.state == IFM_STATE_OK)
+            notes = note_number(listing, notes, own ? finding_text(finding, "", listing->arena) : text);
     }
     return notes;
 }

@@ -3,6 +3,7 @@
  * Sibling objects map a path to what a plain number cannot say: _units, _n, _ci (low, high, level) and _absent (reason,
  * remedy). The top level is the first arm of the first cell that is no ceiling (in a cell of ceilings: the first arm);
  * several cells stand in "cells". */
+#include "model/lock_state.h"
 #include "publish/compose.h"
 #include "publish/facts.h"
 #include <string.h>
@@ -102,7 +103,7 @@ static void add_env(json_t *object, const struct ifm_publication *publication, s
 {
     json_t *env = json_object();
     const struct ifm_plan *plan = publication->plan;
-    enum ifm_lock_state locks = ifm_event_lock_state(publication->events);
+    enum ifm_lock_state locks = ifm_lock_state(publication->events);
     char reason[128];
     snprintf(reason, sizeof reason, "this run used the device %s, which is no GPU", plan->device);
     json_object_set_new(env, "gpu", json_null());

@@ -15,13 +15,6 @@ const json_t *ifm_event_meta(const json_t *events, const char *stage)
     return NULL;
 }
 
-const json_t *ifm_event_locks(const json_t *event)
-{
-    const json_t *meta = json_object_get(event, "meta");
-    const json_t *locks = json_object_get(meta, "knobs");
-    return json_is_array(locks) && json_is_object(json_array_get(locks, 0)) ? locks : NULL;
-}
-
 double ifm_event_reported_cache(const json_t *events, int level)
 {
     const json_t *environment = json_object_get(ifm_event_meta(events, "environment"), "fingerprint");
@@ -42,23 +35,4 @@ const char *ifm_event_machine(const json_t *events)
     const json_t *environment = json_object_get(ifm_event_meta(events, "environment"), "fingerprint");
     const char *model = json_string_value(json_object_get(json_object_get(environment, "cpu"), "model"));
     return model == NULL ? "" : model;
-}
-
-enum ifm_lock_state ifm_event_lock_state(const json_t *events)
-{
-    enum ifm_lock_state state = IFM_LOCK_UNKNOWN;
-    size_t index, k;
-    json_t *event, *lock;
-    json_array_foreach((json_t *)events, index, event)
-    {
-        const char *stage = json_string_value(json_object_get(event, "stage"));
-        const json_t *locks = stage != NULL && strcmp(stage, "locks") == 0 ? ifm_event_locks(event) : NULL;
-        json_array_foreach((json_t *)locks, k, lock)
-        {
-            if (!json_is_true(json_object_get(lock, "locked")))
-                return IFM_LOCK_OPEN;
-            state = IFM_LOCK_HELD;
-        }
-    }
-    return state;
 }

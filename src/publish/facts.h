@@ -7,17 +7,11 @@
 
 /* `meta` of the first event of a stage, borrowed; NULL when there is none. */
 const json_t *ifm_event_meta(const json_t *events, const char *stage);
-/* The readings of the locks in an event of stage "locks"; NULL when it holds none. */
-const json_t *ifm_event_locks(const json_t *event);
 
 /* The data or unified cache of `level` as the system reports it, bytes; 0 when it does not. */
 double ifm_event_reported_cache(const json_t *events, int level);
 
 /* The processor's model name; "" when the journal does not say. */
 const char *ifm_event_machine(const json_t *events);
-
-enum ifm_lock_state { IFM_LOCK_UNKNOWN = 0, IFM_LOCK_OPEN, IFM_LOCK_HELD };
-/* Held when every lock of every reading was locked; open when one was not; unknown without a reading. */
-enum ifm_lock_state ifm_event_lock_state(const json_t *events);
 
 #endif

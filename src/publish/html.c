@@ -75,9 +75,9 @@ static void add_body(struct ifm_page *page)
     ifm_html_escape(page->publication->derived->run_id, out);
     ifm_text_printf(out, "</code></span><span>%s</span></header>\n", date_of(page->publication->events, date));
     ifm_html_verdict(page);
-    ifm_html_causes(page);
     for (size_t i = 0; i < page->view->n_cells; i++)
         ifm_html_cell(page, &page->view->cells[i]);
+    ifm_html_causes(page);
     ifm_html_notes(page);
     ifm_html_findings(page);
     ifm_html_numbers(page);

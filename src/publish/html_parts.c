@@ -99,16 +99,18 @@ void ifm_html_verdict(struct ifm_page *page)
         ifm_text_add(out, "</section>\n");
     }
     add_sentences("Classes", view->classes, view->n_classes, out);
-    add_sentences("What else changed", view->triage, view->n_triage, out);
 }
 
 void ifm_html_causes(struct ifm_page *page)
 {
+    add_sentences("What else changed", page->view->triage, page->view->n_triage, page->out);
     if (page->view->n_rca == 0)
         return;
     ifm_text_add(page->out, "<section><h2>Where to look for the cause</h2>\n<ol class=\"notes\">\n");
     for (size_t i = 0; i < page->view->n_rca; i++) {
-        ifm_text_add(page->out, "<li>");
+        if (ifm_view_is_clean(page->view->rca[i]))
+            continue;
+        ifm_text_printf(page->out, "<li value=\"%zu\">", i + 1);
         ifm_html_escape(page->view->rca[i], page->out);
         ifm_text_add(page->out, "</li>\n");
     }

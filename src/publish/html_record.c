@@ -1,4 +1,5 @@
 /* The report's record: every number, the machine, the configuration, the definitions, how to repeat it, its limits. */
+#include "model/lock_state.h"
 #include "publish/facts.h"
 #include "publish/html.h"
 #include "publish/quantity.h"
@@ -176,7 +177,7 @@ static void add_locks(struct ifm_page *page)
         if (stage == NULL || strcmp(stage, "locks") != 0)
             continue;
         const char *when = json_string_value(json_object_get(json_object_get(event, "meta"), "when"));
-        json_array_foreach((json_t *)ifm_event_locks(event), k, lock)
+        json_array_foreach((json_t *)ifm_lock_knobs(event), k, lock)
         {
             const char *knob = json_string_value(json_object_get(lock, "knob"));
             const char *reason = json_string_value(json_object_get(lock, "reason"));
@@ -298,7 +299,7 @@ static size_t count_state(const struct ifm_page *page, enum ifm_state state)
 void ifm_html_limits(struct ifm_page *page)
 {
     struct ifm_text *out = page->out;
-    enum ifm_lock_state locks = ifm_event_lock_state(page->publication->events);
+    enum ifm_lock_state locks = ifm_lock_state(page->publication->events);
     size_t absent = count_state(page, IFM_STATE_ABSENT), refused = count_state(page, IFM_STATE_REFUSED);
     bool resident = false;
     for (size_t i = 0; i < page->publication->plan->n_cells; i++)

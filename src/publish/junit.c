@@ -120,7 +120,7 @@ static const struct ifm_listing_column columns[] = {
     {"gate", "gate", true},       {"cell", "cell", true},      {"arm", "arm", true}, {"metric", NULL, true},
     {"outcome", "outcome", true}, {"value", "observed", true}, {"low", NULL, false}, {"high", NULL, false},
     {"level", NULL, false},       {"unit", NULL, true},        {"n", "n", false},    {"threshold", "threshold", true},
-    {"reason", "reason", true},
+    {"reason", NULL, true},       {"remedy", NULL, true},      {"", "notes", true},
 };
 
 static const char *observed_text(const struct ifm_value *value, struct ifm_arena *arena)
@@ -129,6 +129,12 @@ static const char *observed_text(const struct ifm_value *value, struct ifm_arena
         return ifm_state_label(value->state);
     bool signed_percent = value->unit != NULL && strcmp(value->unit, "%") == 0;
     return signed_percent ? ifm_comparison_change(value, arena) : ifm_quantity_full(value, arena);
+}
+
+static const char *note_of(struct ifm_listing *listing, const char *reason, const char *remedy)
+{
+    const char *text = remedy[0] == '\0' ? reason : ifm_arena_printf(listing->arena, "%s. Remedy: %s", reason, remedy);
+    return ifm_arena_printf(listing->arena, "[%zu]", ifm_listing_note(listing, text));
 }
 
 struct ifm_listing ifm_gate_lines_listing(const struct ifm_gate_lines *lines, struct ifm_arena *arena)
@@ -153,10 +159,14 @@ struct ifm_listing ifm_gate_lines_listing(const struct ifm_gate_lines *lines, st
             ifm_listing_set(&listing, "n", json_integer(value->n),
                             ifm_arena_printf(arena, "%lld", (long long)value->n));
         ifm_listing_set(&listing, "threshold", json_string(line->threshold), line->threshold);
-        ifm_listing_set(&listing, "reason", json_string(line->reason), line->reason);
+        const char *remedy = value->state == IFM_STATE_OK || value->remedy == NULL ? "" : value->remedy;
+        ifm_listing_set(&listing, "reason", json_string(line->reason), NULL);
+        ifm_listing_set(&listing, "remedy", json_string(remedy), NULL);
+        if (line->outcome != IFM_OUTCOME_PASS) /* of a gate that passes, the numbers say all */
+            ifm_listing_show(&listing, "notes", note_of(&listing, line->reason, remedy));
     }
     for (size_t i = 0; i < lines->n_notes; i++)
-        ifm_listing_note(&listing, lines->notes[i]);
+        ifm_listing_remark(&listing, lines->notes[i]);
     return listing;
 }
 

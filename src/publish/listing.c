@@ -69,6 +69,15 @@ size_t ifm_listing_note(struct ifm_listing *listing, const char *text)
     return listing->n_notes;
 }
 
+void ifm_listing_remark(struct ifm_listing *listing, const char *text)
+{
+    for (size_t i = 0; i < listing->n_remarks; i++)
+        if (strcmp(listing->remarks[i], text) == 0)
+            return;
+    IFM_ARENA_GROW(listing->arena, listing->remarks, listing->n_remarks, listing->remarks_capacity);
+    listing->remarks[listing->n_remarks++] = ifm_arena_strdup(listing->arena, text);
+}
+
 json_t *ifm_listing_real(const struct ifm_value *value)
 {
     return value->state == IFM_STATE_OK && isfinite(value->number) ? json_real(value->number) : json_null();
@@ -145,6 +154,8 @@ static void compose_json(const struct ifm_listing *listing, struct ifm_text *out
     json_t *object = json_object(), *notes = json_array();
     for (size_t i = 0; i < listing->n_notes; i++)
         json_array_append_new(notes, json_string(listing->notes[i]));
+    for (size_t i = 0; i < listing->n_remarks; i++)
+        json_array_append_new(notes, json_string(listing->remarks[i]));
     json_object_set(object, "rows", listing->rows);
     json_object_set_new(object, "notes", notes);
     ifm_json_print(object, true, out);
@@ -212,8 +223,11 @@ static void compose_line(const struct ifm_listing *listing, const size_t *widths
             continue;
         const char *text = heading ? listing->columns[c].heading : shown_at(listing, row, c);
         add_padded(text, widths[c], listing->columns[c].left, c == last, out);
-        ifm_text_add(out, c == last ? "\n" : "  ");
+        ifm_text_add(out, c == last ? "" : "  ");
     }
+    while (out->size > 0 && out->data[out->size - 1] == ' ')
+        out->data[--out->size] = '\0';
+    ifm_text_add(out, "\n");
 }
 
 static void compose_table(const struct ifm_listing *listing, struct ifm_text *out)
@@ -225,6 +239,8 @@ static void compose_table(const struct ifm_listing *listing, struct ifm_text *ou
         compose_line(listing, widths, r, false, out);
     for (size_t i = 0; i < listing->n_notes; i++)
         ifm_text_printf(out, "%s[%zu] %s\n", i == 0 ? "\n" : "", i + 1, listing->notes[i]);
+    for (size_t i = 0; i < listing->n_remarks; i++)
+        ifm_text_printf(out, "%s%s\n", i == 0 ? "\n" : "", listing->remarks[i]);
 }
 
 /* Text inside a Markdown table: what would end the cell or start markup is escaped. */
@@ -261,6 +277,11 @@ static void compose_md(const struct ifm_listing *listing, struct ifm_text *out)
     for (size_t i = 0; i < listing->n_notes; i++) {
         ifm_text_printf(out, "%s%zu. ", i == 0 ? "\n" : "", i + 1);
         md_text(listing->notes[i], out);
+        ifm_text_add(out, "\n");
+    }
+    for (size_t i = 0; i < listing->n_remarks; i++) {
+        ifm_text_add(out, i == 0 ? "\n- " : "- ");
+        md_text(listing->remarks[i], out);
         ifm_text_add(out, "\n");
     }
 }

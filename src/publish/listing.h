@@ -22,6 +22,8 @@ struct ifm_listing {
     size_t n_rows, capacity;
     const char **notes; /* sentences below the table, referred to as [1], [2]...; also "notes" of the JSON form */
     size_t n_notes, notes_capacity;
+    const char **remarks; /* sentences about the whole table, behind the notes; of the JSON form's "notes" too */
+    size_t n_remarks, remarks_capacity;
     struct ifm_arena *arena;
 };
 
@@ -36,6 +38,8 @@ void ifm_listing_set(struct ifm_listing *listing, const char *field, json_t *val
 void ifm_listing_show(struct ifm_listing *listing, const char *heading, const char *shown);
 /* The number of a note; equal texts are one note. */
 size_t ifm_listing_note(struct ifm_listing *listing, const char *text);
+/* A sentence about the whole table; equal ones are one. */
+void ifm_listing_remark(struct ifm_listing *listing, const char *text);
 /* Number, bounds and n as JSON: null where the value is not OK. New references. */
 json_t *ifm_listing_real(const struct ifm_value *value);
 json_t *ifm_listing_bound(const struct ifm_value *value, double bound);

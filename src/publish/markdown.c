@@ -129,12 +129,6 @@ void ifm_compose_markdown(const struct ifm_publication *publication, struct ifm_
     }
     add_grid(&view->gates, out);
     add_sentences("Classes", view->classes, view->n_classes, out);
-    add_sentences("What else changed", view->triage, view->n_triage, out);
-    for (size_t i = 0; i < view->n_rca; i++) {
-        ifm_text_printf(out, "%s%zu. ", i == 0 ? "Where to look for the cause:\n\n" : "", i + 1);
-        add_escaped(view->rca[i], out);
-        ifm_text_add(out, i + 1 == view->n_rca ? "\n\n" : "\n");
-    }
     for (size_t i = 0; i < view->n_cells; i++)
         add_cell(&view->cells[i], out);
     for (size_t i = 0; i < view->n_notes; i++) {
@@ -144,6 +138,12 @@ void ifm_compose_markdown(const struct ifm_publication *publication, struct ifm_
     }
     if (view->n_notes > 0)
         ifm_text_add(out, "\n");
+    add_sentences("What else changed", view->triage, view->n_triage, out);
+    for (size_t i = 0; i < view->n_rca; i++) {
+        ifm_text_printf(out, "%s%zu. ", i == 0 ? "Where to look for the cause:\n\n" : "", i + 1);
+        add_escaped(view->rca[i], out);
+        ifm_text_add(out, i + 1 == view->n_rca ? "\n\n" : "\n");
+    }
     add_findings(view, out);
     ifm_text_printf(out, "Run `%s`.\n", publication->derived->run_id);
     ifm_arena_destroy(arena);

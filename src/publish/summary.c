@@ -2,6 +2,7 @@
 #include "publish/summary.h"
 
 #include "base/hash.h"
+#include "model/lock_state.h"
 #include "publish/comparison.h"
 #include "publish/facts.h"
 #include "publish/quantity.h"
@@ -185,7 +186,7 @@ static const char *heading(const struct ifm_publication *p, bool compares, struc
     if (compares && plan->n_cells > 0)
         margin = ifm_arena_printf(arena, ", margin %.3g %%", 100 * plan->cells[0].measure.margin);
     return ifm_arena_printf(arena, "inferometer: %s%s%s, %s\n", what, against, margin,
-                            ifm_outcome_name(p->verdict->outcome));
+                            ifm_outcome_words(p->verdict->outcome));
 }
 
 static unsigned most_threads(const struct ifm_plan *plan)
@@ -212,7 +213,7 @@ static const char *footing(const struct ifm_publication *p, struct ifm_arena *ar
     const char *version = json_string_value(json_object_get(ifm_event_meta(p->events, "run_start"), "version"));
     unsigned threads = most_threads(p->plan);
     const char *environment = ifm_summary_environment(p->events, hex);
-    const char *locks = ifm_event_lock_state(p->events) == IFM_LOCK_HELD ? "locked" : "not locked";
+    const char *locks = ifm_lock_state(p->events) == IFM_LOCK_HELD ? "locked" : "not locked";
     const char *machine =
         ifm_arena_printf(arena, "machine: %s, %u core%s used, %s, environment %s\n",
                          model[0] == '\0' ? "unknown CPU" : plain(model, NAME_BYTES + 20, arena), threads,

@@ -1,4 +1,4 @@
-/* The summary on a terminal: verdict first, then one table a cell, footnotes, findings. */
+/* The summary on a terminal: verdict first, then one table a cell, footnotes, what else changed, findings. */
 #include "publish/compose.h"
 #include "publish/view.h"
 #include <libsmartcols/libsmartcols.h>
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINE_WIDTH = 100, INDENT = 2 };
+enum { LINE_WIDTH = 100, INDENT = 2, REASONS_SHOWN = 3 };
 
 struct terminal {
     struct ifm_text *out;
@@ -389,6 +389,8 @@ static void say_causes(struct terminal *terminal, const struct ifm_view *view)
     if (view->n_rca > 0)
         say(terminal, IFM_TONE_STRONG, "\nwhere to look for the cause\n");
     for (size_t i = 0; i < view->n_rca; i++) {
+        if (ifm_view_is_clean(view->rca[i]))
+            continue;
         ifm_text_printf(terminal->out, "%*s%zu ", INDENT, "", i + 1);
         say_wrapped(terminal, cut_short(terminal, view->rca[i]), INDENT + 2, INDENT + 2);
     }
@@ -416,21 +418,25 @@ enum ifm_status ifm_compose_terminal(const struct ifm_publication *publication, 
     say(&terminal, view->tone, view->label);
     ifm_text_add(out, "  ");
     size_t indent = strlen(view->label) + 2;
-    for (size_t i = 0; i < view->n_reasons; i++) {
+    for (size_t i = 0; i < view->n_reasons && i < REASONS_SHOWN; i++) {
         if (i > 0)
             ifm_text_printf(out, "%*s", (int)indent, "");
         say_wrapped(&terminal, view->reasons[i], indent, indent);
     }
+    size_t more = view->n_reasons > REASONS_SHOWN ? view->n_reasons - REASONS_SHOWN : 0;
+    if (more > 0)
+        ifm_text_printf(out, "%*sand %zu more reason%s; the report has all of them\n", (int)indent, "", more,
+                        more == 1 ? "" : "s");
     if (view->rollback[0] != '\0')
         ifm_text_printf(out, "%*s%s\n", (int)indent, "", view->rollback);
     enum ifm_status status = say_grid(&terminal, &view->gates, true, error);
     say_sentences(&terminal, "classes", view->classes, view->n_classes);
-    say_sentences(&terminal, "what else changed", view->triage, view->n_triage);
-    say_causes(&terminal, view);
     for (size_t i = 0; i < view->n_cells && status == IFM_OK; i++)
         status = say_cell(&terminal, &view->cells[i], error);
     if (status == IFM_OK) {
         say_notes(&terminal, view);
+        say_sentences(&terminal, "what else changed", view->triage, view->n_triage);
+        say_causes(&terminal, view);
         say_findings(&terminal, view);
     }
     ifm_arena_destroy(arena);

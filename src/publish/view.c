@@ -63,6 +63,11 @@ enum ifm_tone ifm_severity_tone(enum ifm_severity severity)
     return tones[severity];
 }
 
+bool ifm_view_is_clean(const char *rung)
+{
+    return strstr(rung, ": nothing was found") != NULL;
+}
+
 const char *ifm_view_place(const char *cell, const char *arm, struct ifm_arena *arena)
 {
     if (is_empty(cell))
@@ -105,10 +110,7 @@ static void build_gates(struct ifm_view_builder *builder)
         *ifm_view_at(&grid, i, 2) = ifm_view_text(
             ifm_arena_printf(arena, "%s %s%s", bound, threshold, gate->interval ? ", interval" : ""), IFM_TONE_PLAIN);
         *ifm_view_at(&grid, i, 3) = ifm_view_field(builder, &result->observed);
-        struct ifm_field *outcome = ifm_view_at(&grid, i, 4);
-        *outcome = ifm_view_text(look.word, look.tone);
-        if (result->outcome != IFM_OUTCOME_PASS)
-            outcome->note = ifm_view_add_note(builder, result->reason, "");
+        *ifm_view_at(&grid, i, 4) = ifm_view_text(look.word, look.tone); /* the verdict's reasons say why */
     }
     builder->view->gates = grid;
 }

@@ -106,6 +106,8 @@ bool ifm_view_is_row(const struct ifm_view *view, const struct ifm_cell *cell, c
 /* Word and tone of a severity: "note", "warning", "invalid". */
 const char *ifm_severity_label(enum ifm_severity severity);
 enum ifm_tone ifm_severity_tone(enum ifm_severity severity);
+/* A rung of the ladder on which nothing was found: a line without news. */
+bool ifm_view_is_clean(const char *rung);
 /* "cell, arm" as far as they are set. */
 const char *ifm_view_place(const char *cell, const char *arm, struct ifm_arena *arena);
 

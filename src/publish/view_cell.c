@@ -34,9 +34,25 @@ static bool is_row(const struct ifm_view_builder *builder, const struct ifm_cell
     return ifm_view_is_row(builder->view, cell, arm);
 }
 
+/* A few bytes written beside many read say little, unless writing has a ceiling of its own. report.csv has them. */
+static bool is_aside(const struct ifm_view_builder *builder, const struct ifm_cell *cell,
+                     const struct ifm_column_spec *spec)
+{
+    if (strcmp(spec->metric, IFM_METRIC_WRITE) != 0)
+        return false;
+    bool held = value_of(builder, cell->name, "", ifm_column_ceiling_metric(IFM_CEILING_WRITE)) != NULL ||
+                value_of(builder, cell->name, "", ifm_column_ceiling_metric(IFM_CEILING_COPY)) != NULL;
+    bool reads = false;
+    for (size_t a = 0; a < cell->n_arms; a++)
+        reads |= is_row(builder, cell, &cell->arms[a]) && cell->arms[a].ledger.bytes_read > 0;
+    return reads && !held;
+}
+
 static bool is_shown(const struct ifm_view_builder *builder, const struct ifm_cell *cell,
                      const struct ifm_column_spec *spec)
 {
+    if (is_aside(builder, cell, spec))
+        return false;
     for (size_t a = 0; a < cell->n_arms; a++) {
         if (!is_row(builder, cell, &cell->arms[a]))
             continue;
@@ -127,6 +143,12 @@ static const char *count_heading(const struct ifm_view_builder *builder, const s
     return NULL;
 }
 
+/* Other programs: a step is one run of them. */
+static bool is_command(const struct ifm_cell *cell)
+{
+    return strcmp(cell->workload, "command") == 0;
+}
+
 static void build_arms(struct ifm_view_builder *builder, const struct ifm_cell *cell, struct ifm_grid *out)
 {
     size_t *shown = IFM_ARENA_ARRAY(builder->arena, size_t, ifm_n_columns), n_shown = 0, n_rows = 0;
@@ -142,6 +164,8 @@ static void build_arms(struct ifm_view_builder *builder, const struct ifm_cell *
         const struct ifm_column_spec *spec = &ifm_columns[shown[c]];
         out->headings[c + 1] =
             (struct ifm_heading){spec->heading, spec->metric, spec->kind == IFM_COLUMN_COMPARISON, spec->part};
+        if (is_command(cell) && strcmp(spec->metric, IFM_METRIC_TIME) == 0)
+            out->headings[c + 1].text = "time/run";
     }
     if (counted != NULL)
         out->headings[n_shown + 1] = (struct ifm_heading){counted, "", false, 1};
@@ -286,6 +310,8 @@ static const char *conditions_of(struct ifm_view_builder *builder, const struct 
     const char *threads =
         cell->threads == 1 ? "1 thread" : ifm_arena_printf(builder->arena, "%u threads", cell->threads);
     const char *margin = ifm_quantity_bare(cell->measure.margin * 100, "%", builder->arena);
+    if (is_command(cell)) /* its caches and threads are its own */
+        return ifm_arena_printf(builder->arena, "from start to end of one run, margin ±%s", margin);
     return ifm_arena_printf(builder->arena, "%s%s, %s, margin ±%s%s", shape_of(builder, cell), cache, threads, margin,
                             cell->cache_resident ? ", cache-resident" : "");
 }

@@ -66,7 +66,7 @@ static void the_lock_spells_everything_out(void **state)
     json_t *lock = ifm_config_lock_json(config);
     json_t *parameters = json_object_get(lock, "parameters");
     const struct ifm_study *study = ifm_config_study(config);
-    assert_int_equal(json_integer_value(json_object_get(lock, "schema")), 1);
+    assert_int_equal(json_integer_value(json_object_get(lock, "schema")), 2);
     assert_int_equal(json_object_size(parameters), study->n_axes);
     for (size_t i = 0; i < study->n_axes; i++)
         assert_non_null(json_object_get(parameters, study->axes[i].path));
@@ -168,8 +168,8 @@ static void an_edited_lock_is_refused(void **state)
     json_decref(edited);
 
     edited = json_deep_copy(lock);
-    json_object_set_new(edited, "schema", json_integer(2));
-    refused(edited, "the lock has schema 2; this version reads schema 1");
+    json_object_set_new(edited, "schema", json_integer(1));
+    refused(edited, "made by another version of inferometer (schema 1; this one reads 2)");
     json_object_set_new(edited, "schema", json_string("1"));
     refused(edited, "edited lock: \"schema\" is not an integer");
     json_decref(edited);

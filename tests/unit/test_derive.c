@@ -254,13 +254,13 @@ static void broken_json_is_named(void **state)
 {
     (void)state;
     static const char *const bad[] = {
-        "{}", "{\"schema\":2,\"run_id\":\"x\",\"config_hash\":\"y\",\"numbers\":[],\"findings\":[]}",
-        "{\"schema\":1,\"run_id\":\"x\",\"config_hash\":\"y\",\"numbers\":[{}],\"findings\":[]}",
-        "{\"schema\":1,\"run_id\":\"x\",\"config_hash\":\"y\",\"numbers\":[{\"cell\":\"c\",\"arm\":\"a\",\"metric\":"
+        "{}", "{\"schema\":1,\"run_id\":\"x\",\"config_hash\":\"y\",\"numbers\":[],\"findings\":[]}",
+        "{\"schema\":2,\"run_id\":\"x\",\"config_hash\":\"y\",\"numbers\":[{}],\"findings\":[]}",
+        "{\"schema\":2,\"run_id\":\"x\",\"config_hash\":\"y\",\"numbers\":[{\"cell\":\"c\",\"arm\":\"a\",\"metric\":"
         "\"m\","
         "\"value\":0,\"unit\":\"\",\"n\":0,\"n_of\":\"\",\"interval\":null,\"level\":null,\"state\":\"absent\","
         "\"reason\":\"\",\"remedy\":\"\",\"text\":\"\"}],\"findings\":[]}",
-        "{\"schema\":1,\"run_id\":\"x\",\"config_hash\":\"y\",\"numbers\":[],\"findings\":[3]}"};
+        "{\"schema\":2,\"run_id\":\"x\",\"config_hash\":\"y\",\"numbers\":[],\"findings\":[3]}"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         struct ifm_arena *arena = ifm_arena_create();
         struct ifm_error error = {0};

@@ -137,10 +137,10 @@ static void listing_has_one_set_of_fields(void **state)
     struct ifm_listing listing = ifm_gate_lines_listing(&lines, arena);
     struct ifm_text text = {0};
     ifm_listing_compose(&listing, IFM_FORMAT_CSV, &text);
-    assert_string_equal(text.data, "gate,cell,arm,metric,outcome,value,low,high,level,unit,n,threshold,reason\n"
+    assert_string_equal(text.data, "gate,cell,arm,metric,outcome,value,low,high,level,unit,n,threshold,reason,remedy\n"
                                    "\"p, \"\"q\"\"\",a<b,\"x&\"\"y'\",speedup,pass,1.5,1.0,2.0,0.95,%,9,at most +0.3 %,"
-                                   "because\n"
-                                   "f|g,a<b,\"x&\"\"y'\",speedup,fail,,,,,%,9,at most +0.3 %,because\n");
+                                   "because,\n"
+                                   "f|g,a<b,\"x&\"\"y'\",speedup,fail,,,,,%,9,at most +0.3 %,because,\n");
     ifm_text_clear(&text);
     ifm_listing_compose(&listing, IFM_FORMAT_JSONL, &text);
     const char *second = strchr(text.data, '\n') + 1;
@@ -149,7 +149,7 @@ static void listing_has_one_set_of_fields(void **state)
     assert_int_equal(ifm_json_parse(second, strlen(second) - 1, "row", &row, &error), IFM_OK);
     assert_true(json_is_null(json_object_get(row, "value")) && json_is_null(json_object_get(row, "low")));
     assert_string_equal(json_string_value(json_object_get(row, "outcome")), "fail");
-    assert_int_equal(json_object_size(row), 13);
+    assert_int_equal(json_object_size(row), 14);
     json_decref(row);
     ifm_text_clear(&text);
     ifm_listing_compose(&listing, IFM_FORMAT_MD, &text);
