@@ -2,6 +2,7 @@
 # `exec` runs programs in mirrored blocks, leaves no process behind, keeps command lines out of every artifact, and goes
 # on after kill -9.
 source "$(dirname "$0")/lib.sh"
+need pgrep procps
 
 # Runs of both arms and of the hooks in the order in which they really happened: with one sample a slot, ABBA or BAAB.
 log=$scratch/log
