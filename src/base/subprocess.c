@@ -21,7 +21,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { CHILD_STACK = 32 << 10, REAP_WAIT_MS = 5000 };
+enum { CHILD_STACK = 32 << 10, REAP_WAIT_MS = 5000, STRANGERS_MOST = 64 };
+
+/* Children that this process had before it started any: a shell that became the lab leaves it those, such as the `tee`
+ * of a process substitution. They are nobody's descendants here and stay alive. */
+static struct {
+    pid_t parent, pids[STRANGERS_MOST];
+    size_t n;
+} strangers;
 
 /* What the child finds in our memory. */
 struct start {
@@ -50,14 +57,6 @@ static int child(void *argument)
         execve(program->path, program->argv, environ);
     start->failure = errno == 0 ? ECHILD : errno;
     _exit(127);
-}
-
-enum ifm_status ifm_subprocess_prepare(struct ifm_error *error)
-{
-    if (prctl(PR_SET_CHILD_SUBREAPER, 1) == 0)
-        return IFM_OK;
-    return ifm_fail(error, IFM_MISSING, "", "Linux 3.4 or newer is needed", "orphans cannot be collected: %s",
-                    strerror(errno));
 }
 
 static int64_t ns_of(struct timeval time)
@@ -137,18 +136,68 @@ static pid_t parent_of(const char *pid, bool *ended)
     return (pid_t)strtol(end + 3, NULL, 10);
 }
 
-static void kill_children(void)
+static bool is_stranger(pid_t pid)
+{
+    for (size_t i = 0; i < strangers.n; i++)
+        if (strangers.pids[i] == pid)
+            return true;
+    return false;
+}
+
+static void forget_stranger(pid_t pid)
+{
+    for (size_t i = 0; i < strangers.n; i++)
+        if (strangers.pids[i] == pid)
+            strangers.pids[i] = strangers.pids[--strangers.n];
+}
+
+/* Call `visit` for each child that is no stranger; how many there are, and -1 without /proc. */
+static int each_child(void (*visit)(pid_t pid, bool ended))
 {
     DIR *folder = opendir("/proc");
     pid_t self = getpid();
+    int n = folder == NULL ? -1 : 0;
     for (struct dirent *entry; folder != NULL && (entry = readdir(folder)) != NULL;) {
         bool ended = false;
-        if (entry->d_name[0] < '1' || entry->d_name[0] > '9' || parent_of(entry->d_name, &ended) != self || ended)
+        if (entry->d_name[0] < '1' || entry->d_name[0] > '9' || parent_of(entry->d_name, &ended) != self)
             continue;
-        kill((pid_t)strtol(entry->d_name, NULL, 10), SIGKILL);
+        pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+        if (is_stranger(pid))
+            continue;
+        n++;
+        visit(pid, ended);
     }
     if (folder != NULL)
         closedir(folder);
+    return n;
+}
+
+static void end_child(pid_t pid, bool ended)
+{
+    if (!ended)
+        kill(pid, SIGKILL);
+}
+
+static void meet_stranger(pid_t pid, bool ended)
+{
+    (void)ended;
+    if (strangers.n < STRANGERS_MOST)
+        strangers.pids[strangers.n++] = pid;
+}
+
+enum ifm_status ifm_subprocess_prepare(struct ifm_error *error)
+{
+    if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
+        return ifm_fail(error, IFM_MISSING, "", "Linux 3.4 or newer is needed", "orphans cannot be collected: %s",
+                        strerror(errno));
+    if (strangers.parent == getpid())
+        return IFM_OK;
+    strangers.n = 0;
+    if (each_child(meet_stranger) > STRANGERS_MOST)
+        return ifm_fail(error, IFM_USAGE, "", "start it from a shell that does not become it",
+                        "this process has more than %d children that are not of its making", STRANGERS_MOST);
+    strangers.parent = getpid();
+    return IFM_OK;
 }
 
 /* Each round takes one generation: the children of what was killed come to us next. */
@@ -160,11 +209,16 @@ enum ifm_status ifm_subprocess_reap(unsigned *killed, struct ifm_error *error)
         pid_t pid = waitpid(-1, &status, WNOHANG);
         if (pid < 0 && errno == ECHILD)
             return IFM_OK;
+        if (pid > 0 && is_stranger(pid)) {
+            forget_stranger(pid);
+            continue;
+        }
         if (pid != 0) {
             *killed += pid > 0 && waited_ms > 0 && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
             continue;
         }
-        kill_children();
+        if (each_child(end_child) == 0)
+            return IFM_OK;
         const struct timespec pause = {0, 1000000};
         nanosleep(&pause, NULL);
         waited_ms++;

@@ -3,7 +3,8 @@
  * The program runs in a session of its own, so that a signal for us is none for it and its whole group can be killed.
  * Descendants that outlive it come to us (PR_SET_CHILD_SUBREAPER) and are killed and waited for by
  * ifm_subprocess_reap. It dies with us (PR_SET_PDEATHSIG), should we be killed. Never a shell: the caller's words are
- * the program's. Thread rule: one thread of the process starts and reaps programs, and it has no other children. */
+ * the program's. Children that the process had when it was prepared are left alone; orphans of theirs are not told from
+ * ours. Thread rule: one thread of the process starts and reaps programs, and none has children of another kind. */
 #ifndef IFM_BASE_SUBPROCESS_H
 #define IFM_BASE_SUBPROCESS_H
 
@@ -39,7 +40,7 @@ struct ifm_subprocess_result {
     int64_t switches_voluntary, switches_involuntary;
 };
 
-/* Become the reaper of orphaned descendants. Once a process; again does no harm. */
+/* Become the reaper of orphaned descendants, before the first program starts. Again does no harm. */
 IFM_CHECKED enum ifm_status ifm_subprocess_prepare(struct ifm_error *error);
 /* Start it and wait for its end: about ten system calls, no allocation. Its descendants may still live. */
 void ifm_subprocess_run(const struct ifm_subprocess *program, struct ifm_subprocess_result *out);

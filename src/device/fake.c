@@ -13,6 +13,7 @@
 #define FLUSH_NS 1000000.0
 #define L2_ACCESSES 1000.0 /* of a step */
 #define SLOWEST_DRIFT 0.01 /* a falling drift ends here, so that durations stay positive */
+#define MOST 0x1p62        /* the clock stops there, after 146 years, and columns too */
 
 enum stream { STREAM_SAMPLE = 1, STREAM_SLOT };
 
@@ -38,8 +39,8 @@ static struct fake_device *fake_of(struct ifm_device *device)
 
 static void advance(struct fake_device *fake, double ns)
 {
-    double whole = floor(fake->fraction_ns + ns);
-    fake->fraction_ns += ns - whole;
+    double whole = fmin(floor(fake->fraction_ns + ns), MOST - (double)fake->clock_ns);
+    fake->fraction_ns = fmin(fake->fraction_ns + (ns - whole), 1.0);
     fake->clock_ns += (int64_t)whole;
 }
 
@@ -75,7 +76,7 @@ void ifm_fake_columns(struct ifm_device *device, int64_t *values)
 {
     const struct fake_device *fake = fake_of(device);
     for (size_t i = 0; i < IFM_FAKE_COLUMNS; i++)
-        values[i] = fake->columns[i] < 0 ? IFM_ABSENT : (int64_t)llround(fake->columns[i]);
+        values[i] = fake->columns[i] < 0 ? IFM_ABSENT : (int64_t)llround(fmin(fake->columns[i], MOST));
 }
 
 bool ifm_fake_script_has_columns(const char *text)

@@ -1,4 +1,5 @@
-/* Signals set a flag; everything else happens between slots. */
+/* Signals set a flag; everything else happens between slots. A limit on file sizes (SIGXFSZ) is an error of the write,
+ * as a full disk is: caught and not ignored, since programs that an arm starts would inherit that. */
 #include "run/interrupt.h"
 
 #include <signal.h>
@@ -7,12 +8,17 @@
 static volatile sig_atomic_t interrupted;
 static const int caught[] = {SIGINT, SIGTERM, SIGHUP};
 enum { CAUGHT = sizeof caught / sizeof *caught };
-static struct sigaction before[CAUGHT];
+static struct sigaction before[CAUGHT], before_limit;
 
 static void on_signal(int number)
 {
     (void)number;
     interrupted = 1;
+}
+
+static void on_limit(int number)
+{
+    (void)number;
 }
 
 void ifm_interrupt_install(void)
@@ -22,12 +28,15 @@ void ifm_interrupt_install(void)
     interrupted = 0;
     for (int i = 0; i < CAUGHT; i++)
         sigaction(caught[i], &action, &before[i]);
+    action = (struct sigaction){.sa_handler = on_limit};
+    sigaction(SIGXFSZ, &action, &before_limit);
 }
 
 void ifm_interrupt_restore(void)
 {
     for (int i = 0; i < CAUGHT; i++)
         sigaction(caught[i], &before[i], NULL);
+    sigaction(SIGXFSZ, &before_limit, NULL);
 }
 
 bool ifm_interrupted(void)

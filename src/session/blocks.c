@@ -79,8 +79,12 @@ static void close_slot(struct inferometer_session *session)
 static enum ifm_status append(struct inferometer_session *session, struct ifm_error *error)
 {
     const struct ifm_cell_run *cell = &session->cell;
-    IFM_TRY(ifm_recorder_append(session->pass.recorder, cell->slots, session->slots, cell->samples,
-                                (size_t)(session->next_samples - cell->samples), error));
+    enum ifm_status status = ifm_recorder_append(session->pass.recorder, cell->slots, session->slots, cell->samples,
+                                                 (size_t)(session->next_samples - cell->samples), error);
+    if (status != IFM_OK) { /* nobody can resume a session */
+        ifm_error_hint(error, "free some space or choose another folder, then measure again");
+        return status;
+    }
     session->pass.next_block++;
     return IFM_OK;
 }

@@ -1,7 +1,8 @@
 /* Preloaded by no_allocation_in_slot.sh: counts allocations inside timed slots.
  *
  * A slot lies between two getrusage calls of the driving thread (the os instrument's bracket). While it is open, a call
- * of the allocator from any thread is counted. At exit the counts go to the file that IFM_ALLOC_REPORT names. */
+ * of the allocator from any thread is counted. At exit each process adds a line with its counts
+ * to the file that IFM_ALLOC_REPORT names. */
 #include <dlfcn.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -64,7 +65,7 @@ void free(void *block)
 __attribute__((destructor)) static void report(void)
 {
     const char *path = getenv("IFM_ALLOC_REPORT");
-    FILE *file = path == NULL ? NULL : fopen(path, "w");
+    FILE *file = path == NULL ? NULL : fopen(path, "a");
     if (file == NULL)
         return;
     fprintf(file, "%ld %ld %ld\n", atomic_load(&slots), atomic_load(&allocations), atomic_load(&outside));

@@ -2,6 +2,7 @@
 # `exec` runs programs in mirrored blocks, leaves no process behind, keeps command lines out of every artifact, and goes
 # on after kill -9.
 source "$(dirname "$0")/lib.sh"
+need pgrep procps
 
 # Runs of both arms and of the hooks in the order in which they really happened: with one sample a slot, ABBA or BAAB.
 log=$scratch/log
@@ -71,6 +72,11 @@ read -r strays samples <<<"$measured"
 # Five a sample, unless the machine was too busy to start them all in time.
 [ "$strays" -ge $((3 * samples)) ] && [ "$strays" -le $((5 * samples)) ] ||
     fail "$strays strays were counted in $samples samples, not 5 in each"
+
+# What a shell leaves to the lab by becoming it is not the lab's to kill: here the reader of its output.
+(sleep "61.$$" & exec "$INFEROMETER" exec 'sh -c "sleep 9 & exit 0"' --repeats 12 --quiet --out beside) >/dev/null \
+    2>errors || fail "beside a stranger: $(cat errors)"
+pkill -f "^sleep 61.$$" || fail "a child that was there before was killed"
 
 # Ctrl-C ends the tree at once; kill -9 ends the program too; --resume goes on from the last whole block.
 "$INFEROMETER" exec "sleep 30.$$" --quiet --out long >/dev/null 2>errors &

@@ -1,22 +1,30 @@
 #!/usr/bin/env bash
-# No thread allocates or frees inside a timed slot: the allocator is interposed (alloc_guard.c), for each workload.
+# No thread allocates or frees inside a timed slot: the allocator is interposed (alloc_guard.c), for each workload, a
+# plugin, and arms in buffers and processes of their own.
 source "$(dirname "$0")/lib.sh"
 [ -n "${IFM_ALLOC_GUARD:-}" ] || skip "a sanitizer owns the allocator in this build"
 threads=$(nproc)
 [ "$threads" -gt 2 ] && threads=2
-for workload in null stream decode; do
-    case $workload in
-    null) set -- ;;
-    stream) set -- --size 1MiB --override stream.probe=read ;;
-    decode) set -- --kv-len 256 --batch 1 ;;
-    esac
-    IFM_ALLOC_REPORT=${scratch:?}/report LD_PRELOAD=$IFM_ALLOC_GUARD "$INFEROMETER" "$workload" "$@" \
-        --threads "$threads" --ceilings none --repeats 60 --warmup 10 --out "$workload" >/dev/null 2>errors ||
-        fail "$workload: $(cat errors)"
-    read -r slots allocations outside <report
-    recorded=$(slots_of "$workload")
-    [ "$slots" -ge "$recorded" ] || fail "$workload: $slots bracketed slots, but the record holds $recorded"
-    [ "$outside" -gt 0 ] || fail "$workload: the guard saw no allocation at all, so it does not work"
-    [ "$allocations" = 0 ] || fail "$workload: $allocations allocations inside $slots slots"
-    echo "$workload: no allocation in $slots slots"
-done
+check() # NAME ARGUMENT...
+{
+    local name=$1
+    shift
+    IFM_ALLOC_REPORT=${scratch:?}/$name.report LD_PRELOAD=$IFM_ALLOC_GUARD "$INFEROMETER" "$@" \
+        --threads "$threads" --ceilings none --repeats 60 --warmup 10 --out "$name" >/dev/null 2>errors ||
+        fail "$name: $(cat errors)"
+    # One line a process: the run and its workers.
+    read -r slots allocations outside < <(awk '{ s += $1; a += $2; o += $3 } END { print s, a, o }' "$name.report")
+    recorded=$(slots_of "$name")
+    [ "$slots" -ge "$recorded" ] || fail "$name: $slots bracketed slots, but the record holds $recorded"
+    [ "$outside" -gt 0 ] || fail "$name: the guard saw no allocation at all, so it does not work"
+    [ "$allocations" = 0 ] || fail "$name: $allocations allocations inside $slots slots"
+    echo "$name: no allocation in $slots slots"
+}
+
+decode=(decode --kv-len 256 --batch 1)
+check null null
+check stream stream --size 1MiB --override stream.probe=read
+check decode "${decode[@]}"
+check buffers "${decode[@]}" --isolation buffers
+check processes "${decode[@]}" --isolation processes
+check plugin dot --plugin "${IFM_PLUGINS:?the folder of the plugins that the build makes}/dot.so" --n 1000

@@ -39,6 +39,15 @@ if command -v strace >/dev/null && strace -o trace ./compare traced measure.repe
          END { exit bad || pairs < 24 }' trace || fail "a slot makes a system call"
 fi
 
+# A write that fails ends the session with what to do, which is not to resume; its whole blocks stay.
+(
+    trap '' XFSZ
+    ulimit -f 64
+    ./compare full "measure.stop=repeats;measure.repeats=1000000;measure.cap=60s"
+) >out 2>err && fail "a record that cannot grow is taken"
+grep -q 'File too large' err && grep -q 'then measure again' err || fail "a failed write says: $(cat err)"
+"$INFEROMETER" derive full >out 2>err || fail "derive of a session whose write failed: $(cat err)"
+
 # No command can run the caller's code, and each says so.
 for command in "run --workload session" "rerun real" "run --resume real"; do
     # shellcheck disable=SC2086

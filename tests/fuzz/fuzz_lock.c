@@ -1,5 +1,5 @@
-/* Any bytes as a lock file; and, where they are JSON, the same with a hash that fits, so that the tables are reached.
- */
+/* Any bytes as a lock file; and, where they are JSON, the same with a hash that fits and with the parameters that are
+ * newer than it, so that the tables are reached. */
 #include "../unit/config_sample.h"
 #include "base/hash.h"
 #include <stdint.h>
@@ -28,12 +28,28 @@ static void read_lock(const char *data, size_t size)
     ifm_config_destroy(config);
 }
 
+/* The parameters of every study that `theirs` lacks, at their defaults. */
+static void complete(json_t *theirs)
+{
+    struct ifm_config *config = ifm_config_create(sample_sections);
+    const char *key;
+    json_t *value;
+    if (ifm_config_override(config, "workload=decode", NULL) != IFM_OK || ifm_config_resolve(config, NULL) != IFM_OK)
+        abort();
+    json_t *lock = ifm_config_lock_json(config), *ours = json_object_get(lock, "parameters");
+    json_object_foreach(ours, key, value) if (strncmp(key, "decode.", strlen("decode.")) != 0 &&
+                                              json_object_get(theirs, key) == NULL) json_object_set(theirs, key, value);
+    json_decref(lock);
+    ifm_config_destroy(config);
+}
+
 static void read_with_hash(json_t *lock)
 {
     json_t *parameters = json_object_get(lock, "parameters"), *arms = json_object_get(lock, "arms");
     json_t *gates = json_object_get(lock, "gates");
     if (parameters == NULL || arms == NULL || gates == NULL)
         return;
+    complete(parameters);
     json_t *content = json_pack("{s:O, s:O, s:O}", "parameters", parameters, "arms", arms, "gates", gates);
     struct ifm_text text = {0};
     ifm_json_print(content, false, &text);

@@ -134,9 +134,8 @@ static void reasons_tell_no_path(void **state)
 static void fits_at_every_length(void **state)
 {
     (void)state;
-    static const char *const prefixes[] = {"a", "a rather long name of an arm ",
-                                           "\xc3\xa4|very|long|name|beyond|what|any|"
-                                           "chat|wants|to|see|in|one|line|"};
+    static const char longest[] = "\xc3\xa4|very|long|name|beyond|what|any|chat|wants|to|see|in|one|line|";
+    static const char *const prefixes[] = {"a", "a rather long name of an arm ", longest};
     size_t fullest = 0;
     for (size_t p = 0; p < 3; p++)
         for (size_t n = 1; n <= MOST; n++) {
