@@ -181,6 +181,108 @@ static void counters_by_hand(void **state)
     jd_stop(&j);
 }
 
+/* What is evicted between two samples is in the counter, and is no part of a step. */
+static void counters_of_more_than_the_steps_are_absent(void **state)
+{
+    (void)state;
+    static const char *const metrics[] = {"l2_hit_percent", "energy_per_token_j", "l2_hit_change_pp",
+                                          "energy_per_token_change_percent"};
+    for (int gaps = 0; gaps < 2; gaps++) {
+        struct judged j;
+        jd_start(&j);
+        jd_record(&j);
+        if (gaps)
+            j.fx.parts[0].arms[1].gaps = true;
+        else
+            j.fx.cells[0].measure.cache = IFM_CACHE_COLD;
+        jd_judge(&j);
+        for (size_t i = 0; i < 4; i++)
+            fx_expect(&j.fx, "other", metrics[i], IFM_STATE_ABSENT, "between the samples");
+        jd_stop(&j);
+    }
+}
+
+/* All 2^12 patterns of twelve differences of one sign: two of them reach the sum. A run that looked has no such p. */
+static void sign_flips_by_hand(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    fx_start(&fx);
+    fx.parts[0].step_ns[1] = 200000;
+    fx_generate(&fx);
+    fx_end_events(&fx);
+    fx_derive(&fx);
+    assert_true(near(fx_value(&fx, "other", "sign_flip_p")->number, 2.0 / 4096, 1e-12));
+    fx_gate(&fx, "sign_flip_p", "", IFM_GATE_AT_MOST, 0.05, false);
+    fx_judge(&fx);
+    assert_int_equal(fx.verdict->gates[0].outcome, IFM_OUTCOME_BLOCKED);
+    assert_non_null(strstr(fx.verdict->gates[0].reason, "tells no size and decides nothing alone"));
+    fx.cells[0].measure.stop = IFM_STOP_GROUP;
+    fx.cells[0].measure.blocks_max = 50;
+    fx_derive(&fx);
+    fx_expect(&fx, "other", "sign_flip_p", IFM_STATE_ABSENT, "looks at its result");
+    fx_stop(&fx);
+}
+
+/* A run that ended because its interval was narrow: the interval of 95 % is computed at 96.25 %. */
+static void a_width_that_ends_the_run_costs_a_little(void **state)
+{
+    (void)state;
+    double half[2];
+    for (int ended = 0; ended < 2; ended++) {
+        struct fixture fx;
+        fx_start(&fx);
+        fx_generate(&fx);
+        if (ended)
+            fx_event(&fx, "stop", json_pack("{s:s, s:s}", "cell", "decode", "reason", "mde"));
+        fx_end_events(&fx);
+        fx_derive(&fx);
+        const struct ifm_value *v = fx_value(&fx, "other", "change_percent");
+        assert_true(v->level == 0.95);
+        half[ended] = log1p(v->high / 100) - log1p(v->low / 100);
+        fx_stop(&fx);
+    }
+    assert_true(near(half[1] / half[0], t_of(1 - 0.0375 / 2, 11) / t_of(0.975, 11), 1e-9));
+}
+
+/* A clock that differs belongs to the energy as it does to the time: neither decides a gate. */
+static void what_a_clock_disputes_decides_nothing(void **state)
+{
+    (void)state;
+    struct judged j;
+    jd_start(&j);
+    j.khz[0] = 3e6;
+    j.khz[1] = 2e6;
+    jd_record(&j);
+    fx_gate(&j.fx, "energy_per_token_change_percent", "", IFM_GATE_AT_MOST, -15, true);
+    jd_judge(&j);
+    assert_int_equal(j.fx.verdict->gates[0].outcome, IFM_OUTCOME_BLOCKED);
+    assert_non_null(strstr(j.fx.verdict->gates[0].reason, "the difference belongs to the clock"));
+    jd_stop(&j);
+}
+
+/* 240 samples of one step: 24 go at either end. */
+static void the_trimmed_mean_by_hand(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start(&fx, 1);
+    const struct ifm_record *r = &fx.parts[0].record;
+    double x[480], room[480], sum = 0;
+    size_t n = 0;
+    for (size_t k = 0; k < r->n_slots; k++)
+        for (size_t i = r->first[k]; i < r->first[k + 1]; i++)
+            if (r->slots[k].arm == 0 && r->slots[k].phase == IFM_PHASE_MEASURE)
+                x[n++] = (double)r->samples[i].duration_ns;
+    ifm_stats_sort(x, room, n);
+    for (size_t i = n / 10; i < n - n / 10; i++)
+        sum += x[i] / (double)(n - 2 * (n / 10));
+    const struct ifm_value *v = fx_value(&fx, "base", "latency_ns_trimmed_mean");
+    assert_true(near(v->number, sum, 1e-12) && v->has_interval && v->low < sum && sum < v->high);
+    assert_int_equal(v->n, n);
+    fx_stop(&fx);
+}
+
 /* Nobody asked and nothing was recorded: not listed. A gate asks: absent, and what would help. */
 static void absent_only_where_asked_for(void **state)
 {
@@ -355,6 +457,11 @@ int main(void)
         cmocka_unit_test(the_median_is_robust),
         cmocka_unit_test(the_gap_has_a_direction),
         cmocka_unit_test(counters_by_hand),
+        cmocka_unit_test(counters_of_more_than_the_steps_are_absent),
+        cmocka_unit_test(sign_flips_by_hand),
+        cmocka_unit_test(a_width_that_ends_the_run_costs_a_little),
+        cmocka_unit_test(what_a_clock_disputes_decides_nothing),
+        cmocka_unit_test(the_trimmed_mean_by_hand),
         cmocka_unit_test(absent_only_where_asked_for),
         cmocka_unit_test(nothing_to_compare_is_absent),
         cmocka_unit_test(a_gap_in_a_column_is_absent),

@@ -59,10 +59,13 @@ static void stop_early(struct fixture *fx)
     for (size_t a = 0; a < cell->n_arms; a++)
         arms[a] = (struct ifm_arm_run){.plan = &cell->arms[a], .inner = 1, .samples = 1};
     ifm_stop_init(&stop, &run);
-    while (at < r->n_slots && ifm_stop_reason(&stop, 0) == NULL) {
+    const char *reason = NULL;
+    while (at < r->n_slots && (reason = ifm_stop_reason(&stop, 0)) == NULL) {
         ifm_stop_add(&stop, &r->slots[at], &r->samples[r->first[at]]);
         at += per_block;
     }
+    if (reason != NULL)
+        fx_event(fx, "stop", json_pack("{s:s, s:s}", "cell", cell->name, "reason", reason));
     ifm_stop_free(&stop);
     r->n_slots = r->n_samples = at;
 }
@@ -115,15 +118,12 @@ static void identical_arms_are_not_told_apart(void **state)
     static const struct noise kinds[] = {
         {"normal", 0, 0, false, 2, 12, IFM_STOP_REPEATS},
         {"heavy tails", 0, 0, true, 2, 12, IFM_STOP_REPEATS},
-        {"AR(1) 0.3", 0.3, 0, false, 2, 12, IFM_STOP_REPEATS},
         {"AR(1) 0.6", 0.6, 0, false, 2, 12, IFM_STOP_REPEATS},
         {"drift of 1 %", 0.3, 0.01, false, 2, 12, IFM_STOP_REPEATS},
         {"three arms", 0.3, 0, false, 3, 12, IFM_STOP_REPEATS},
         {"five arms", 0.3, 0, false, 5, 12, IFM_STOP_REPEATS},
         {"stop: mde", 0.3, 0, false, 2, 60, IFM_STOP_MDE},
-        {"stop: mde, three arms", 0.3, 0.01, false, 3, 60, IFM_STOP_MDE},
         {"stop: group", 0.3, 0, false, 2, 30, IFM_STOP_GROUP},
-        {"stop: group, three arms", 0.3, 0.01, false, 3, 30, IFM_STOP_GROUP},
     };
     int wrong = 0;
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
@@ -148,7 +148,7 @@ static void the_printed_effect_is_found(void **state)
     };
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         int found = 0;
-        enum { TRIES = 500 };
+        enum { TRIES = 200 };
         for (int run = 0; run < TRIES; run++) {
             struct tally before = {0}, after = {0};
             one(&kinds[i], 1, 200000 + (uint64_t)run, &before);
