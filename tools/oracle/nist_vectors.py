@@ -1,8 +1,8 @@
 """Writes tests/vectors/nist_univariate.json: sets of the NIST Statistical Reference Datasets (public domain) that
 can be made here, with NIST's certified values (https://www.itl.nist.gov/div898/strd/univ/homepage.html).
 
-Michelso comes from R's `morley` in tests/vectors/stats_r.json, PiDigits is the 3 and the first 4,999 decimals of pi, by
-Machin's formula, with the one digit in which NIST's file differs from pi (its certified values are those of the file), and
+Michelso comes from R's `morley` in tests/vectors/stats_r.json. PiDigits is the 3 and the first 4,999 decimals of pi, by
+Machin's formula, with the one digit in which NIST's file differs from pi (the certified values are those of the file).
 NumAcc1-4 are built as described.
 Run from the root of the tree, after stats_vectors.R. Owns its output file alone.
 """
