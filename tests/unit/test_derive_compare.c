@@ -2,6 +2,7 @@
  * sizes, and the numbers from counters, each by hand. */
 #include "unit/judge_sample.h"
 
+#include "derive/internal.h"
 #include "stats/stats.h"
 
 static double t_of(double p, double df)
@@ -283,6 +284,58 @@ static void the_trimmed_mean_by_hand(void **state)
     fx_stop(&fx);
 }
 
+/* The interval of an arm's own level, of blocks that resemble the one before by `rho`: 93 to 97 % of 6,000 hold it.
+ * With ten blocks no rule has both; there only what is too little counts, up to 0.3. */
+static void a_level_covers(void **state)
+{
+    (void)state;
+    enum { SETS = 6000, MOST = 100 };
+    static const size_t sizes[] = {10, 15, 20, 40, 100};
+    static const double rhos[] = {0, 0.3, 0.5};
+    for (size_t s = 0; s < 5; s++)
+        for (size_t r = 0; r < 3; r++) {
+            struct ifm_random random = ifm_random_start(20261121, (uint32_t)(10 * s + r));
+            size_t held = 0;
+            for (int set = 0; set < SETS; set++) {
+                double x[MOST], at = ifm_random_normal(&random);
+                for (size_t i = 0; i < sizes[s]; i++) {
+                    x[i] = at;
+                    at = rhos[r] * at + sqrt(1 - rhos[r] * rhos[r]) * ifm_random_normal(&random);
+                }
+                struct ifm_log_mean mean;
+                struct ifm_interval interval;
+                assert_true(ifm_log_level_of(x, sizes[s], 0, &mean));
+                assert_true(ifm_log_mean_interval(&mean, 0.95, &interval));
+                held += interval.low <= 0 && 0 <= interval.high;
+            }
+            print_message("%zu blocks, correlation %.1f: %.3f\n", sizes[s], rhos[r], (double)held / SETS);
+            assert_true(held >= (sizes[s] == 10 && r == 2 ? 0.90 : 0.93) * SETS);
+            assert_true(sizes[s] == 10 || held <= 0.97 * SETS);
+        }
+}
+
+/* A run with looks decides at its last one at the latest: what it is told to need is not fewer than it has. */
+static void looks_need_more_blocks(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    fx_start(&fx);
+    fx.parts[0].step_ns[1] = 100700;
+    fx.noise = 0.015;
+    fx.cells[0].measure.stop = IFM_STOP_GROUP;
+    fx.cells[0].measure.blocks_max = 30;
+    fx_generate(&fx);
+    fx_end_events(&fx);
+    fx_derive(&fx);
+    assert_string_equal(fx_value(&fx, "other", "change_percent")->text, "undecided");
+    double looked = fx_value(&fx, "other", "blocks_needed")->number;
+    fx.cells[0].measure.stop = IFM_STOP_REPEATS;
+    fx_derive(&fx);
+    const struct ifm_number *plain = ifm_derived_find(fx.derived, "decode", "other", "blocks_needed");
+    assert_true(plain == NULL || plain->value.number < looked);
+    fx_stop(&fx);
+}
+
 /* Nobody asked and nothing was recorded: not listed. A gate asks: absent, and what would help. */
 static void absent_only_where_asked_for(void **state)
 {
@@ -462,6 +515,8 @@ int main(void)
         cmocka_unit_test(a_width_that_ends_the_run_costs_a_little),
         cmocka_unit_test(what_a_clock_disputes_decides_nothing),
         cmocka_unit_test(the_trimmed_mean_by_hand),
+        cmocka_unit_test(a_level_covers),
+        cmocka_unit_test(looks_need_more_blocks),
         cmocka_unit_test(absent_only_where_asked_for),
         cmocka_unit_test(nothing_to_compare_is_absent),
         cmocka_unit_test(a_gap_in_a_column_is_absent),
