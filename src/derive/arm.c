@@ -43,7 +43,7 @@ static struct ifm_value step_of(struct ifm_derivation *d, const struct ifm_cell_
     double *mid = IFM_ARENA_ARRAY(d->arena, double, work->n_blocks + 1);
     size_t n = ifm_arm_logs(work, arm, unmarked, logs, mid);
     struct ifm_log_mean mean;
-    if (!ifm_log_mean_of(logs, n, arm->quantum, &mean))
+    if (!ifm_log_level_of(logs, n, arm->quantum, &mean))
         return ifm_value_absent(unmarked ? "every block is marked" : "no complete block was recorded", "", 0, "blocks");
     struct ifm_value value = step_value(d, &mean);
     widen_by_drift(work, logs, mid, n, &value);

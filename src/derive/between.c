@@ -38,22 +38,22 @@ static bool interval_of(const struct ifm_log_estimate *estimate, double level, s
     return true;
 }
 
-/* The same words as inside a run (compare.c): beyond the margin at 95 %, inside it at 90 %. */
-static const char *word_of(const struct ifm_interval *at95, const struct ifm_interval *at90, double edge)
+/* The same words as inside a run (compare.c): beyond the margin, or by the narrower interval inside it. */
+static const char *word_of(const struct ifm_interval *change, const struct ifm_interval *equal, double edge)
 {
-    if (at95->high < -edge)
+    if (change->high < -edge)
         return "faster";
-    if (at95->low > edge)
+    if (change->low > edge)
         return "slower";
-    return at90->low > -edge && at90->high < edge ? "equivalent" : "undecided";
+    return equal->low > -edge && equal->high < edge ? "equivalent" : "undecided";
 }
 
 /* The half-width shrinks with the root of the blocks: how many each run needs for the interval's end to leave the edge.
  */
-static int64_t blocks_needed(const struct ifm_log_estimate *loss, const struct ifm_interval *at95, double edge,
+static int64_t blocks_needed(const struct ifm_log_estimate *loss, const struct ifm_interval *change, double edge,
                              int64_t blocks)
 {
-    double room = fabs(edge - loss->mean), half = at95->high - loss->mean;
+    double room = fabs(edge - loss->mean), half = change->high - loss->mean;
     double needed = room > 0 ? ceil((double)blocks * (half / room) * (half / room)) : INFINITY;
     return needed < BLOCKS_SENSIBLE ? (int64_t)fmax(needed, IFM_BLOCKS_NEEDED) : 0;
 }
@@ -84,33 +84,41 @@ static bool is_withheld(struct ifm_between_row *row, const struct ifm_value *val
     return true;
 }
 
-/* All values of a row from the logarithm of the time ratio, other over reference. */
-static void set_values(struct ifm_between_row *row, const struct ifm_log_estimate *loss, int64_t blocks, bool decide)
+/* A ratio of interleaved arms may always be decided, a time only where nothing qualifies it. */
+static bool is_decided(const struct ifm_between_row *row)
 {
-    struct ifm_interval at95, at90;
-    double t975, t80, edge = log1p(row->margin);
-    if (!interval_of(loss, 0.95, &at95) || !interval_of(loss, 0.90, &at90) ||
-        ifm_stats_t_quantile(0.975, loss->df, &t975) != IFM_STAT_OK ||
+    return row->interleaved || row->not_comparable[0] == '\0';
+}
+
+/* All values of a row, one of a family of `family`, from the logarithm of the time ratio, other over reference. */
+static void set_values(struct ifm_between_row *row, const struct ifm_log_estimate *loss, size_t family)
+{
+    struct ifm_interval change, equal;
+    double bound, t80, edge = log1p(row->margin), level = 1.0 - (1.0 - IFM_LEVEL) / (double)family;
+    int64_t blocks = row->reference.n < row->other.n ? row->reference.n : row->other.n;
+    if (!interval_of(loss, level, &change) || !interval_of(loss, 1.0 - 2.0 * (1.0 - level), &equal) ||
+        ifm_stats_t_quantile(0.5 + 0.5 * level, loss->df, &bound) != IFM_STAT_OK ||
         ifm_stats_t_quantile(0.8, loss->df, &t80) != IFM_STAT_OK) {
         set_all(row, ifm_value_absent("no quantile of t for these blocks", "", blocks, "blocks"));
         return;
     }
     row->change = ifm_value_real(100.0 * expm1(loss->mean), blocks, "blocks");
-    ifm_value_bracket(&row->change, 100.0 * expm1(at95.low), 100.0 * expm1(at95.high), IFM_LEVEL);
+    ifm_value_bracket(&row->change, 100.0 * expm1(change.low), 100.0 * expm1(change.high), level);
     row->speedup = ifm_value_real(exp(-loss->mean), blocks, "blocks");
-    ifm_value_bracket(&row->speedup, exp(-at95.high), exp(-at95.low), IFM_LEVEL);
-    row->mde = ifm_value_real(100.0 * expm1((t975 + t80) * loss->se), blocks, "blocks");
+    ifm_value_bracket(&row->speedup, exp(-change.high), exp(-change.low), level);
+    row->mde = ifm_value_real(100.0 * expm1(edge + (bound + t80) * loss->se), blocks, "blocks");
     row->change.unit = row->mde.unit = "%";
     row->speedup.unit = "1";
-    row->word = decide ? word_of(&at95, &at90, edge) : "";
+    row->word = is_decided(row) ? word_of(&change, &equal, edge) : "";
     row->change.text = row->word;
-    row->standing = at95.low > edge     ? IFM_STANDING_REGRESSED
-                    : at95.high <= edge ? IFM_STANDING_HOLDS
-                                        : IFM_STANDING_UNDECIDED;
-    row->blocks_needed = row->standing == IFM_STANDING_UNDECIDED ? blocks_needed(loss, &at95, edge, blocks) : 0;
+    row->standing = change.low > edge     ? IFM_STANDING_REGRESSED
+                    : change.high <= edge ? IFM_STANDING_HOLDS
+                                          : IFM_STANDING_UNDECIDED;
+    row->blocks_needed = row->standing == IFM_STANDING_UNDECIDED ? blocks_needed(loss, &change, edge, blocks) : 0;
 }
 
-static void fill_row(struct ifm_between_row *row, struct ifm_arena *arena)
+/* What keeps the two numbers of a row apart; false when they give an estimate. */
+static bool is_refused(struct ifm_between_row *row, struct ifm_log_estimate *loss, struct ifm_arena *arena)
 {
     const char *refusal = ifm_likeness_refusal(&row->likeness, arena);
     const char *fields = ifm_likeness_fields(&row->likeness, arena);
@@ -118,28 +126,47 @@ static void fill_row(struct ifm_between_row *row, struct ifm_arena *arena)
         struct ifm_value refused = ifm_value_refused(arena, "rule-12", refusal);
         refused.remedy = "measure both with the same settings; --varies PATH names the one setting under comparison";
         set_all(row, refused);
-        return;
+        return true;
     }
     if (fields[0] != '\0')
         row->not_comparable = ifm_arena_printf(arena, "not comparable: %s", fields);
     struct ifm_log_estimate reference, other;
     if (is_withheld(row, &row->reference, "the reference", arena) || is_withheld(row, &row->other, "this run", arena))
-        return;
+        return true;
     if (!ifm_log_estimate_of(&row->reference, &reference) || !ifm_log_estimate_of(&row->other, &other)) {
         set_all(row, ifm_value_absent("an interval that reaches zero has no logarithm", "measure more blocks",
                                       row->other.n, "blocks"));
-        return;
+        return true;
     }
-    struct ifm_log_estimate loss = ifm_log_difference(&other, &reference);
+    *loss = ifm_log_difference(&other, &reference);
     if (row->interleaved) /* more is better: the loss is the ratio upside down */
-        loss.mean = -loss.mean;
-    if (!(loss.se > 0)) {
-        set_all(row, ifm_value_absent("neither run shows any spread, so no interval can be given", "", row->other.n,
-                                      "blocks"));
-        return;
+        loss->mean = -loss->mean;
+    if (loss->se > 0)
+        return false;
+    set_all(row,
+            ifm_value_absent("neither run shows any spread, so no interval can be given", "", row->other.n, "blocks"));
+    return true;
+}
+
+/* How many rows are decided together with this one. */
+static size_t family_of(const struct ifm_between *between, const struct ifm_between_row *row)
+{
+    size_t n = 0;
+    for (size_t i = 0; is_decided(row) && i < between->n; i++) {
+        const struct ifm_between_row *other = &between->rows[i];
+        n += other->interleaved == row->interleaved && other->has_estimate && is_decided(other);
     }
-    int64_t blocks = row->reference.n < row->other.n ? row->reference.n : row->other.n;
-    set_values(row, &loss, blocks, row->interleaved || fields[0] == '\0');
+    return n > 0 ? n : 1;
+}
+
+/* Once every row has its estimate: their number makes the level. */
+static void decide_rows(struct ifm_between *between)
+{
+    for (size_t i = 0; i < between->n; i++) {
+        struct ifm_between_row *row = &between->rows[i];
+        if (row->has_estimate)
+            set_values(row, &row->loss, family_of(between, row));
+    }
 }
 
 /* ---- which numbers ---- */
@@ -250,7 +277,7 @@ static void pair_metric(struct pairing *p, const struct ifm_like_pair *pair, con
     } else if (row->interleaved && reference->state == IFM_STATE_OK && other->state == IFM_STATE_OK) {
         add_partner(p, pair, reference->text, other->text, "ceiling arm", &row->likeness);
     }
-    fill_row(row, p->arena);
+    row->has_estimate = !is_refused(row, &row->loss, p->arena);
 }
 
 static void pair_arm(struct pairing *p, const struct ifm_cell *here, const struct ifm_cell *there,
@@ -300,4 +327,5 @@ void ifm_between(const struct ifm_run_view *reference, const struct ifm_run_view
     for (size_t c = 0; c < there->n_cells; c++)
         if ((cell == NULL || strcmp(cell, there->cells[c].name) == 0) && find_cell(here, there->cells[c].name) == NULL)
             add_absent(&p, there->cells[c].name, "", "the reference has no such cell");
+    decide_rows(out);
 }

@@ -39,12 +39,14 @@ struct ifm_between_row {
     struct ifm_value reference, other; /* the numbers of both runs */
     struct ifm_value change;           /* % of time: positive = the other run is slower. text = word or "" */
     struct ifm_value speedup;          /* 1 / (1 + change) */
-    struct ifm_value mde;              /* %; shown with 80 % probability at the 5 % level */
+    struct ifm_value mde;              /* %; called faster or slower with 80 % probability, the margin cleared */
     const char *word;                  /* faster, slower, equivalent, undecided; "" = no decision is made */
     const char *not_comparable;        /* "not comparable: locks, time"; "" when nothing qualifies the number */
     double margin;                     /* of the other run's cell, relative */
     enum ifm_standing standing;
-    int64_t blocks_needed; /* of each run, to decide it if the difference stays; 0 = no number of blocks will */
+    bool has_estimate;
+    struct ifm_log_estimate loss; /* of ln(time of the other run / of the reference); where has_estimate */
+    int64_t blocks_needed;        /* of each run, to decide it if the difference stays; 0 = no number of blocks will */
 };
 
 struct ifm_between {
@@ -52,7 +54,11 @@ struct ifm_between {
     size_t n, capacity;
 };
 
-/* Every number that either run holds, in the order of the reference, then what only the other has. A cell or arm that
+/* Ratios of interleaved arms are one family, and so are step times that may be decided: with m rows in a family each
+ * interval has the level 1 - 0.05 / m (and the one for equivalence 1 - 0.10 / m), so that all of a family hold at once
+ * with 95 % (Bonferroni). Words and standings are read off these intervals.
+ *
+ * Every number that either run holds, in the order of the reference, then what only the other has. A cell or arm that
  * one of them lacks is an absent row with its reason. `cell` NULL = all cells; `varies` as in ifm_likeness_arms. */
 void ifm_between(const struct ifm_run_view *reference, const struct ifm_run_view *other, const char *cell,
                  const char *varies, struct ifm_arena *arena, struct ifm_between *out);

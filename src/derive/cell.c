@@ -21,7 +21,7 @@ static bool log_rate(const struct ifm_cell_work *work, const struct ifm_arm_work
     struct ifm_arena *scratch = ifm_arena_create();
     double *logs = IFM_ARENA_ARRAY(scratch, double, work->n_blocks + 1);
     size_t n = ifm_arm_logs(work, arm, false, logs, NULL);
-    bool made = ifm_log_mean_of(logs, n, arm->quantum, out);
+    bool made = ifm_log_level_of(logs, n, arm->quantum, out);
     out->mean = made ? log(ifm_ceiling_amount(arm->arm, kind)) - out->mean : 0.0;
     ifm_arena_destroy(scratch);
     return made;

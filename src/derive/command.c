@@ -47,13 +47,14 @@ static bool block_mean(const struct ifm_cell_work *work, const struct ifm_arm_wo
     return samples > 0;
 }
 
-/* Mean of the block means with its t interval: blocks are what is independent. */
+/* Mean of the block means with its t interval: blocks are the unit, guarded like a step time against what one shares
+ * with the next. */
 static struct ifm_value cpu_of(struct ifm_derivation *d, const struct ifm_cell_work *work,
                                const struct ifm_arm_work *arm)
 {
     int column = ifm_derive_column(work->record, "child_cpu_ns");
     double *means = IFM_ARENA_ARRAY(d->arena, double, work->n_blocks + 1), mean;
-    struct ifm_moments moments;
+    struct ifm_log_mean level; /* of plain values here */
     struct ifm_interval interval;
     size_t n = 0;
     for (size_t b = 0; column >= 0 && b < work->n_blocks; b++)
@@ -63,8 +64,7 @@ static struct ifm_value cpu_of(struct ifm_derivation *d, const struct ifm_cell_w
     struct ifm_value value = ifm_value_real(mean, (int64_t)n, "blocks");
     if (n < IFM_BLOCKS_NEEDED)
         value.text = ifm_needs_blocks(d->arena, n);
-    else if (ifm_stats_moments(means, n, &moments) == IFM_STAT_OK &&
-             ifm_stats_t_interval(mean, moments.sd, (double)n, IFM_LEVEL, &interval) == IFM_STAT_OK)
+    else if (ifm_log_level_of(means, n, 0.0, &level) && ifm_log_mean_interval(&level, IFM_LEVEL, &interval))
         ifm_value_bracket(&value, interval.low > 0 ? interval.low : 0, interval.high, IFM_LEVEL);
     return value;
 }

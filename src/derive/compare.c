@@ -38,8 +38,11 @@ static const char *decide(const struct comparison *c, double margin)
 static double level_over_looks(const struct ifm_cell_work *work, double level, size_t n)
 {
     const struct ifm_measure *measure = &work->cell->measure;
+    const char *reason = json_string_value(json_object_get(ifm_derive_event(work, "stop", NULL), "reason"));
     if (measure->stop == IFM_STOP_GROUP && n > 0)
         (void)!ifm_stats_sequential_level(level, n, measure->blocks_max, &level);
+    else if (measure->stop == IFM_STOP_MDE && reason != NULL && strcmp(reason, "mde") == 0)
+        level = ifm_stats_fixed_width_level(level);
     return level;
 }
 
@@ -109,10 +112,13 @@ static double half_width(const struct comparison *c, double level, double blocks
 
 /* Blocks in all after which this noise would decide, were the estimate the truth: the fewest for which the interval
  * leaves the margin, or the one for equivalence lies inside it. */
-static struct ifm_value blocks_needed_value(struct ifm_derivation *d, const struct comparison *c, double margin)
+static struct ifm_value blocks_needed_value(struct ifm_derivation *d, const struct ifm_cell_work *work,
+                                            const struct comparison *c)
 {
+    double margin = work->cell->measure.margin;
     double distance = fabs(c->mean.mean) - log1p(margin);
-    double level = distance > 0 ? c->level : c->level_equal;
+    /* A run with looks decides, at the latest, at its last one. */
+    double level = level_over_looks(work, distance > 0 ? c->level : c->level_equal, work->cell->measure.blocks_max);
     int64_t low = IFM_BLOCKS_NEEDED, high = MOST_BLOCKS_FORETOLD;
     if (half_width(c, level, (double)high) >= fabs(distance))
         return ifm_value_absent(
@@ -225,8 +231,8 @@ static struct ifm_value speedup_value(struct ifm_derivation *d, const struct ifm
 static void emit_absent(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm,
                         struct ifm_value value)
 {
-    static const enum ifm_metric_id made[] = {IFM_M_CHANGE, IFM_M_SPEEDUP, IFM_M_MDE,   IFM_M_CHANGE_MEDIAN,
-                                              IFM_M_GAP,    IFM_M_CLIFF,   IFM_M_HEDGES};
+    static const enum ifm_metric_id made[] = {IFM_M_CHANGE, IFM_M_SPEEDUP, IFM_M_MDE,    IFM_M_CHANGE_MEDIAN,
+                                              IFM_M_GAP,    IFM_M_CLIFF,   IFM_M_HEDGES, IFM_M_SIGN_FLIP};
     for (size_t i = 0; i < sizeof made / sizeof made[0]; i++)
         ifm_derive_emit(d, work, arm, made[i], value);
 }
@@ -326,7 +332,7 @@ void ifm_derive_comparison(struct ifm_derivation *d, const struct ifm_cell_work 
     ifm_derive_emit(d, work, arm, IFM_M_SPEEDUP, speedup_value(d, work, arm, &c));
     ifm_derive_emit(d, work, arm, IFM_M_MDE, mde_value(&c, work->cell->measure.margin));
     if (strcmp(c.word, "undecided") == 0)
-        ifm_derive_emit(d, work, arm, IFM_M_BLOCKS_TO_DECIDE, blocks_needed_value(d, &c, work->cell->measure.margin));
+        ifm_derive_emit(d, work, arm, IFM_M_BLOCKS_TO_DECIDE, blocks_needed_value(d, work, &c));
     ifm_derive_emit(d, work, arm, IFM_M_CHANGE_MEDIAN, median_value(d, work, arm, &c));
     ifm_derive_emit(d, work, arm, IFM_M_GAP, gap_value(d, work, arm));
     ifm_derive_effects(d, work, arm);

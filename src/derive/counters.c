@@ -36,6 +36,19 @@ static struct ifm_value no_energy(const struct ifm_cell_work *work)
                         "measure where one does: RAPL on a processor, NVML on a GPU");
 }
 
+/* A counter that runs on while caches are evicted or hooks run between two samples counts their work too. */
+static bool counts_more(const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
+{
+    return work->cell->measure.cache == IFM_CACHE_COLD || arm->arm->gaps;
+}
+
+static struct ifm_value not_of_the_steps(void)
+{
+    return ifm_value_absent("the counter also counted what runs between the samples (evictions, hooks), which is no "
+                            "part of a step",
+                            "measure.cache=hot, and an arm without hooks", 0, "blocks");
+}
+
 /* ---- second-level cache ---- */
 
 struct l2_block {
@@ -67,6 +80,10 @@ static struct ifm_value l2_hit_value(struct ifm_derivation *d, const struct ifm_
     size_t n = 0;
     struct ifm_value value = no_l2(work);
     bool there = work->record != NULL && l2_blocks(work, arm, scratch, blocks);
+    if (there && counts_more(work, arm)) {
+        there = false;
+        value = not_of_the_steps();
+    }
     for (size_t b = 0; there && b < work->n_blocks; b++) {
         hits += blocks[b].read ? blocks[b].hits : 0.0;
         all += blocks[b].read ? blocks[b].accesses : 0.0;
@@ -116,6 +133,8 @@ static struct ifm_value l2_change_value(struct ifm_derivation *d, const struct i
         quantum = fmax(quantum, 100.0 * hypot(1.0 / own[b].accesses, 1.0 / base[b].accesses)); /* one count */
     }
     struct ifm_value value = there ? mean_value(d, work, points, n, quantum, false) : no_l2(work);
+    if (there && (counts_more(work, arm) || counts_more(work, work->baseline)))
+        value = not_of_the_steps();
     ifm_arena_destroy(scratch);
     return value;
 }
@@ -136,6 +155,8 @@ static struct ifm_value energy_value(struct ifm_derivation *d, const struct ifm_
         return no_energy(work);
     if (tokens_of(arm->arm) == 0)
         return ifm_value_absent("a step of this arm makes no tokens", "", 0, "blocks");
+    if (counts_more(work, arm))
+        return not_of_the_steps();
     struct ifm_arena *scratch = ifm_arena_create();
     struct ifm_column_block *blocks = IFM_ARENA_ARRAY(scratch, struct ifm_column_block, work->n_blocks + 1);
     size_t n = ifm_derive_column_blocks(work, arm, column, blocks);
@@ -164,6 +185,8 @@ static struct ifm_value energy_change_value(struct ifm_derivation *d, const stru
         return no_energy(work);
     if (tokens_of(arm->arm) == 0 || tokens_of(work->baseline->arm) == 0)
         return ifm_value_absent("a step of one of the two arms makes no tokens", "", 0, "blocks");
+    if (counts_more(work, arm) || counts_more(work, work->baseline))
+        return not_of_the_steps();
     struct ifm_arena *scratch = ifm_arena_create();
     struct ifm_column_block *own = IFM_ARENA_ARRAY(scratch, struct ifm_column_block, work->n_blocks + 1);
     struct ifm_column_block *base = IFM_ARENA_ARRAY(scratch, struct ifm_column_block, work->n_blocks + 1);

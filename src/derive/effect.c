@@ -4,6 +4,7 @@
  * both say how far the arms' blocks lie apart, not how certain the change is. Positive = the arm is faster. */
 #include "stats/effect.h"
 #include "derive/internal.h"
+#include "stats/test.h"
 
 static struct ifm_value effect_value(enum ifm_stat stat, const struct ifm_effect *effect, size_t n, double level)
 {
@@ -15,6 +16,28 @@ static struct ifm_value effect_value(enum ifm_stat stat, const struct ifm_effect
     else
         value.text = "its interval does not hold it";
     return value;
+}
+
+/* P of the block differences under the random order of the arms: each sign might as well have been the other. A run
+ * that looked as it went has no such p. */
+static struct ifm_value flip_value(const struct ifm_cell_work *work, const struct ifm_arm_work *arm,
+                                   struct ifm_arena *scratch)
+{
+    enum { ROUNDS = 9999 };
+    double *logs = IFM_ARENA_ARRAY(scratch, double, work->n_blocks + 1);
+    int64_t *room = IFM_ARENA_ARRAY(scratch, int64_t, work->n_blocks + 1), n;
+    size_t k = ifm_pair_logs(work, arm, work->baseline, false, logs, NULL);
+    struct ifm_flip_test test;
+    n = (int64_t)k;
+    if (work->cell->measure.stop == IFM_STOP_GROUP)
+        return ifm_value_absent("a run that looks at its result as it goes has no p of a single look",
+                                "read the interval of change_percent, which holds over all looks", n, "blocks");
+    if (k < IFM_BLOCKS_NEEDED)
+        return ifm_value_absent("too few blocks", "measure more blocks (measure.blocks_min)", n, "blocks");
+    uint64_t seed = work->cell->seed + UINT64_C(0x9E3779B97F4A7C15) * (arm->index + 1);
+    enum ifm_stat stat = ifm_stats_sign_flip(logs, k, ROUNDS, seed, room, &test);
+    return stat == IFM_STAT_OK ? ifm_value_real(test.p, n, "blocks")
+                               : ifm_value_absent(ifm_stat_reason(stat), "", n, "blocks");
 }
 
 void ifm_derive_effects(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
@@ -30,5 +53,6 @@ void ifm_derive_effects(struct ifm_derivation *d, const struct ifm_cell_work *wo
     ifm_derive_emit(d, work, arm, IFM_M_CLIFF, effect_value(said, &cliff, n < m ? n : m, level));
     said = ifm_stats_hedges(base, m, own, n, level, &hedges);
     ifm_derive_emit(d, work, arm, IFM_M_HEDGES, effect_value(said, &hedges, n < m ? n : m, level));
+    ifm_derive_emit(d, work, arm, IFM_M_SIGN_FLIP, flip_value(work, arm, scratch));
     ifm_arena_destroy(scratch);
 }

@@ -3,7 +3,8 @@
 
 #include <math.h>
 
-/* Autocorrelation between blocks is corrected for where it is visible: above this many standard errors (one-sided 5 %).
+/* Autocorrelation between differences of blocks is corrected for where it is visible: above this many standard errors
+ * (one-sided 5 %).
  */
 #define VISIBLE 1.645
 
@@ -38,16 +39,35 @@ bool ifm_log_mean_of(const double *logs, size_t n, double quantum, struct ifm_lo
         return false;
     /* Equal blocks are equal only to the clock's tick: a uniform error of one tick remains. */
     double tick = quantum / sqrt(12.0);
-    *out = (struct ifm_log_mean){n, moments.mean, moments.sd > tick ? moments.sd : tick, (double)n};
+    *out = (struct ifm_log_mean){n, moments.mean, moments.sd > tick ? moments.sd : tick, (double)n, 0.0};
     if (n >= 10)
         out->n_effective = effective_blocks(logs, n);
+    out->df = out->n_effective - 1.0;
+    return true;
+}
+
+bool ifm_log_level_of(const double *logs, size_t n, double quantum, struct ifm_log_mean *out)
+{
+    double r;
+    if (!ifm_log_mean_of(logs, n, quantum, out))
+        return false;
+    out->n_effective = (double)n;
+    if (ifm_stats_autocorrelation(logs, n, &r) != IFM_STAT_OK ||
+        ifm_stats_effective_guarded(n, r, &out->n_effective) != IFM_STAT_OK)
+        out->n_effective = (double)n;
+    out->df = sqrt((out->n_effective - 1.0) * ((double)n - 1.0));
     return true;
 }
 
 bool ifm_log_mean_interval(const struct ifm_log_mean *mean, double level, struct ifm_interval *out)
 {
-    return mean->n >= IFM_BLOCKS_NEEDED &&
-           ifm_stats_t_interval(mean->mean, mean->sd, mean->n_effective, level, out) == IFM_STAT_OK;
+    double t;
+    if (mean->n < IFM_BLOCKS_NEEDED || !(mean->sd > 0.0) ||
+        ifm_stats_t_quantile(0.5 + 0.5 * level, mean->df, &t) != IFM_STAT_OK)
+        return false;
+    double half = t * mean->sd / sqrt(mean->n_effective);
+    *out = (struct ifm_interval){mean->mean - half, mean->mean + half};
+    return isfinite(out->low) && isfinite(out->high);
 }
 
 size_t ifm_arm_logs(const struct ifm_cell_work *work, const struct ifm_arm_work *arm, bool unmarked, double *logs,

@@ -154,6 +154,7 @@ enum ifm_status ifm_derive_check(const struct ifm_cell_event *event, struct ifm_
     if (out->output == NULL || out->when == NULL)
         return bad_event(error, event->line, event->stage, "has no \"output_xxh3\" or no \"when\"");
     out->done = true;
+    out->sets_differ = json_is_true(json_object_get(event->meta, "sets_differ"));
     out->finite = json_is_true(finite);
     out->values = json_integer_value(values);
     if (!out->finite)

@@ -33,6 +33,7 @@ enum ifm_metric_id {
     IFM_M_STEP_NS,
     IFM_M_STEP_NS_WITHOUT_MARKED,
     IFM_M_LATENCY_MEAN,
+    IFM_M_LATENCY_TRIMMED,
     IFM_M_LATENCY_P50,
     IFM_M_LATENCY_P90,
     IFM_M_LATENCY_P95,
@@ -72,6 +73,7 @@ enum ifm_metric_id {
     IFM_M_GAP,
     IFM_M_CLIFF,
     IFM_M_HEDGES,
+    IFM_M_SIGN_FLIP,
     IFM_M_L2_HIT,
     IFM_M_L2_HIT_CHANGE,
     IFM_M_ENERGY_PER_TOKEN,
@@ -188,6 +190,7 @@ struct ifm_check_fact {
     double error_rms_rel, error_max_rel;
     int64_t values;
     const char *output, *when;
+    bool sets_differ;
     bool has_quality;
     double quality_percent;
 };
@@ -205,12 +208,16 @@ bool ifm_derive_is_probe(const struct ifm_arm *arm);
 /* ---- estimate.c: means of block logarithms ---- */
 struct ifm_log_mean {
     size_t n;
-    double mean, sd, n_effective;
+    double mean, sd, n_effective, df;
 };
-/* Mean of `n` logarithms in time order; sd is at least `quantum` / sqrt(12), and n_effective is corrected for
- * autocorrelation where it is visible (n >= 10): pairing removes what two arms share, not what one of them remembers.
- * False when n == 0. */
+/* Mean of `n` differences of logarithms in time order, such as ifm_pair_logs; sd is at least `quantum` / sqrt(12), and
+ * n_effective is corrected for autocorrelation where it is visible (n >= 10): pairing removes what two arms share, not
+ * what one of them remembers. df = n_effective - 1. False when n == 0. */
 bool ifm_log_mean_of(const double *logs, size_t n, double quantum, struct ifm_log_mean *out);
+/* The same of one arm's own logarithms, such as ifm_arm_logs. Nothing cancels what its blocks share with their
+ * neighbours, and in few blocks it does not show; so n_effective is guarded (ifm_stats_effective_guarded) from ten
+ * blocks on, and df is the geometric mean of what n_effective and n would give, found by simulation. */
+bool ifm_log_level_of(const double *logs, size_t n, double quantum, struct ifm_log_mean *out);
 /* False below IFM_BLOCKS_NEEDED blocks. */
 bool ifm_log_mean_interval(const struct ifm_log_mean *mean, double level, struct ifm_interval *out);
 /* The arm's blocks in order, `unmarked` only those without a mark; returns how many. */
@@ -247,7 +254,7 @@ IFM_CHECKED enum ifm_status ifm_derive_counters(struct ifm_derivation *d, const 
                                                 const struct ifm_arm_work *arm, struct ifm_error *error);
 void ifm_derive_counter_changes(struct ifm_derivation *d, const struct ifm_cell_work *work,
                                 const struct ifm_arm_work *arm);
-/* effect.c: cliffs_delta and hedges_g. */
+/* effect.c: cliffs_delta, hedges_g and sign_flip_p. */
 void ifm_derive_effects(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm);
 /* companion.c: what else the blocks recorded, for each arm that is compared. */
 void ifm_derive_companions(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm);

@@ -1,8 +1,11 @@
 /* The numbers of one arm that come from its single samples, in time order. */
 #include "derive/internal.h"
+#include "stats/location.h"
 #include "stats/resample.h"
 
 #include <math.h>
+
+#define TRIM 0.1 /* of the samples at either end */
 
 /* The samples of one arm: time per step, in time order and sorted. */
 struct samples {
@@ -120,6 +123,26 @@ static struct ifm_value mean_of(struct ifm_derivation *d, const struct ifm_cell_
     return value;
 }
 
+/* The mean of the middle 80 %, whatever the order of the samples; its interval knows what they are worth. */
+static struct ifm_value trimmed_of(struct ifm_derivation *d, const struct samples *s)
+{
+    struct ifm_trimmed trimmed;
+    struct ifm_value value = ifm_value_absent(ifm_stat_reason(IFM_STAT_EMPTY), "", 0, "samples");
+    size_t cut = (size_t)floor(TRIM * (double)s->n + 1e-9);
+    double mean;
+    if (s->n == 0 || ifm_stats_mean(s->sorted + cut, s->n - 2 * cut, &mean) != IFM_STAT_OK)
+        return value;
+    value = ifm_value_real(mean, (int64_t)s->n, "samples");
+    enum ifm_stat stat = ifm_stats_trimmed_series(s->sorted, s->n, s->effective, TRIM, IFM_LEVEL, &trimmed);
+    if (stat == IFM_STAT_OK)
+        ifm_value_bracket(&value, trimmed.interval.low, trimmed.interval.high, IFM_LEVEL);
+    else
+        value.text = stat == IFM_STAT_TOO_FEW
+                         ? ifm_arena_printf(d->arena, "no interval: needs %d samples", IFM_TRIMMED_SERIES)
+                         : ifm_arena_printf(d->arena, "no interval: %s", ifm_stat_reason(stat));
+    return value;
+}
+
 /* Median of all samples with the order-statistic interval of the slot medians, made to hold the number itself. */
 static void bracket_by_slots(struct samples *s, struct ifm_value *value)
 {
@@ -152,6 +175,8 @@ static struct ifm_value quantile_of(struct ifm_derivation *d, struct samples *s,
         bracket_by_slots(s, &value);
         return value;
     }
+    if (p == 0.5 && s->n < IFM_MEDIAN_SERIES && s->n >= IFM_BLOCKS_NEEDED)
+        return value; /* the samples may depend on each other without showing it */
     stat = ifm_stats_quantile_interval(s->sorted, s->n, effective, p, IFM_LEVEL, &interval, &needs);
     if (stat == IFM_STAT_TOO_FEW && p == 0.5 && s->n >= IFM_BLOCKS_NEEDED)
         return value; /* a median stands without an interval; a tail does not */
@@ -248,6 +273,7 @@ void ifm_derive_latency(struct ifm_derivation *d, const struct ifm_cell_work *wo
     gather(work, arm, scratch, &s);
     emit_series(d, work, arm, &s);
     ifm_derive_emit(d, work, arm, IFM_M_LATENCY_MEAN, mean_of(d, work, arm, &s));
+    ifm_derive_emit(d, work, arm, IFM_M_LATENCY_TRIMMED, trimmed_of(d, &s));
     for (size_t i = 0; i < sizeof quantiles / sizeof quantiles[0]; i++)
         ifm_derive_emit(d, work, arm, quantiles[i].metric, quantile_of(d, &s, arm, quantiles[i].p));
     ifm_derive_emit(d, work, arm, IFM_M_DRIFT, drift_of(d, work, arm));

@@ -118,7 +118,9 @@ static void add_tree(struct ifm_likeness *out, struct ifm_arena *arena, const ch
     }
 }
 
-static void add_knobs(struct ifm_likeness *out, struct ifm_arena *arena, const json_t *reference, const json_t *other)
+/* The knobs of `reference` beside their namesakes; `turned`: the reference is really the other run. */
+static void add_knobs(struct ifm_likeness *out, struct ifm_arena *arena, const json_t *reference, const json_t *other,
+                      bool turned)
 {
     const json_t *a = json_object_get(meta_of(reference, "locks"), "knobs");
     const json_t *b = json_object_get(meta_of(other, "locks"), "knobs");
@@ -130,9 +132,11 @@ static void add_knobs(struct ifm_likeness *out, struct ifm_arena *arena, const j
             if (its != NULL && strcmp(its, name) == 0)
                 same = json_array_get(b, k);
         }
+        const char *mine = json_text(json_object_get(knob, "value"), arena);
+        const char *its = json_text(json_object_get(same, "value"), arena);
         if (name != NULL && !json_equal(json_object_get(knob, "value"), json_object_get(same, "value")))
-            add(out, arena, IFM_DIFFERENCE_QUALIFIES, ifm_arena_printf(arena, "locks.%s", name),
-                json_text(json_object_get(knob, "value"), arena), json_text(json_object_get(same, "value"), arena));
+            add(out, arena, IFM_DIFFERENCE_QUALIFIES, ifm_arena_printf(arena, "locks.%s", name), turned ? its : mine,
+                turned ? mine : its);
     }
 }
 
@@ -150,7 +154,8 @@ void ifm_likeness_runs(const struct ifm_run_view *reference, const struct ifm_ru
     enum ifm_lock_state locks_a = ifm_lock_state(a), locks_b = ifm_lock_state(b);
     if (locks_a != IFM_LOCK_HELD || locks_b != IFM_LOCK_HELD)
         add(out, arena, qualifies, "locks", ifm_lock_state_words(locks_a), ifm_lock_state_words(locks_b));
-    add_knobs(out, arena, a, b);
+    add_knobs(out, arena, a, b, false);
+    add_knobs(out, arena, b, a, true); /* those that the reference lacks */
     add_text(out, arena, qualifies, "version", json_string_value(json_object_get(meta_of(a, "run_start"), "version")),
              json_string_value(json_object_get(meta_of(b, "run_start"), "version")));
     const json_t *here = json_object_get(meta_of(a, "environment"), "fingerprint");

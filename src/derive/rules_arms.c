@@ -11,6 +11,7 @@ struct checks {
     double worst;        /* error_max_rel */
     const char *output;  /* hash after the last check */
     const char *changed; /* an earlier hash that differs; NULL when none does */
+    bool sets_differ;    /* the output depended on the set of buffers */
 };
 
 static enum ifm_status gather_checks(const struct ifm_cell_work *work, const char *arm, struct checks *out,
@@ -28,6 +29,7 @@ static enum ifm_status gather_checks(const struct ifm_cell_work *work, const cha
             continue;
         out->done++;
         out->finite &= fact.finite;
+        out->sets_differ |= fact.sets_differ;
         out->worst = fact.error_max_rel > out->worst ? fact.error_max_rel : out->worst;
         if (out->output != NULL && strcmp(out->output, fact.output) != 0)
             out->changed = out->output;
@@ -61,6 +63,10 @@ static void check_output(struct ifm_derivation *d, struct ifm_cell_work *work, s
     if (checks->changed != NULL)
         ifm_derive_find_fault(d, IFM_SEVERITY_WARNING, "rule-12", work->cell->name, a->name,
                               "the output changed during the run: hash %s, then %s", checks->changed, checks->output);
+    if (checks->sets_differ)
+        ifm_derive_find_fault(d, IFM_SEVERITY_WARNING, "rule-12", work->cell->name, a->name,
+                              "the same inputs in another set of buffers gave another output: it depends on where the "
+                              "buffers lie, or on what lay in them before");
 }
 
 static void check_feature(struct ifm_derivation *d, struct ifm_cell_work *work, struct ifm_arm_work *arm)
@@ -114,6 +120,11 @@ static enum ifm_status check_equal(struct ifm_derivation *d, struct ifm_cell_wor
     else if (a->equal_bound == 0 && strcmp(mine.output, other.output) != 0)
         reason = ifm_arena_printf(d->arena, "the output must equal that of arm %s bit for bit, and differs (%s, %s)",
                                   a->equals, mine.output, other.output);
+    else if (a->equal_bound == 0 && (mine.sets_differ || other.sets_differ))
+        reason = ifm_arena_printf(d->arena,
+                                  "the output must equal that of arm %s bit for bit, and that of %s differs from one "
+                                  "set of buffers to the next",
+                                  a->equals, mine.sets_differ ? a->name : a->equals);
     else if (a->equal_bound > 0 &&
              (!mine.finite || !other.finite || mine.worst > a->equal_bound || other.worst > a->equal_bound))
         reason =

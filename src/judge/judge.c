@@ -137,8 +137,11 @@ static const struct ifm_finding *disputed(const struct ifm_derived *derived, con
                                           const char *metric)
 {
     const struct ifm_number *change = ifm_derived_find(derived, cell, arm, "change_percent");
-    static const char *const comparing[] = {"change_percent", "speedup",  "change_percent_median",
-                                            "cliffs_delta",   "hedges_g", "intervals_gap_percent"};
+    static const char *const comparing[] = {"change_percent",        "speedup",
+                                            "change_percent_median", "change_percent_without_marked",
+                                            "cliffs_delta",          "hedges_g",
+                                            "sign_flip_p",           "intervals_gap_percent",
+                                            "l2_hit_change_pp",      "energy_per_token_change_percent"};
     bool compares = false;
     for (size_t i = 0; i < sizeof comparing / sizeof comparing[0]; i++)
         compares = compares || strcmp(metric, comparing[i]) == 0;
@@ -157,7 +160,8 @@ static const struct ifm_finding *disputed(const struct ifm_derived *derived, con
  * A gate on one stands only beside a gate on the change or the speed-up of the same arm. */
 static bool stands_alone(const struct judging *j, const struct ifm_gate *gate, const char *cell, const char *arm)
 {
-    if (strcmp(gate->metric, "cliffs_delta") != 0 && strcmp(gate->metric, "hedges_g") != 0)
+    if (strcmp(gate->metric, "cliffs_delta") != 0 && strcmp(gate->metric, "hedges_g") != 0 &&
+        strcmp(gate->metric, "sign_flip_p") != 0)
         return false;
     for (size_t g = 0; g < j->plan->n_gates; g++) {
         const struct ifm_gate *other = &j->plan->gates[g];
@@ -225,12 +229,12 @@ static void judge_one(struct judging *j, const struct ifm_gate *gate, const stru
     else if (dispute != NULL)
         block(j, result, false, dispute->text);
     else if (stands_alone(j, gate, cell->name, arm))
-        block(
-            j, result, false,
-            ifm_arena_printf(j->arena,
-                             "%s is an effect size and decides nothing alone: give the arm a gate on change_percent or "
-                             "speedup too",
-                             gate->metric));
+        block(j, result, false,
+              ifm_arena_printf(j->arena,
+                               "%s %s and decides nothing alone: give the arm a gate on change_percent or "
+                               "speedup too",
+                               gate->metric,
+                               strcmp(gate->metric, "sign_flip_p") == 0 ? "tells no size" : "is an effect size"));
     else
         decide(j, result, &number->value);
 }

@@ -98,20 +98,29 @@ static bool has_changed(const struct look *look, const struct ifm_companion *c)
     return fabs(share) >= WORTH_A_WORD;
 }
 
-/* `seen` 0: no column was recorded; 1: none differs; more: some do. */
-static void conclude(struct ifm_text *text, const char *word, const char *causes, size_t n_causes, size_t seen)
+/* `seen` 0: no column was recorded; 1: none differs; more: some do. `at_most`: no cause is more than a bound. */
+static void conclude(struct ifm_text *text, const struct ifm_value *change, const char *causes, size_t n_causes,
+                     bool at_most, size_t seen)
 {
+    const char *word = change->text;
+    /* A clock that differs leaves a change undecided, which is there all the same. */
+    bool seen_to_change = !change->has_interval || change->low > 0 || change->high < 0;
     const char *nothing = seen == 0   ? "nothing else was recorded that could explain it"
                           : seen == 1 ? "nothing else that was recorded differs"
                                       : "nothing recorded explains it";
     if (strcmp(word, "equivalent") == 0)
         ifm_text_add(text, "; there is no change to explain");
+    else if (!seen_to_change && causes[0] != '\0')
+        ifm_text_printf(text, "; the change is not decided; were it real, %s could explain it", causes);
     else if (causes[0] != '\0')
-        ifm_text_printf(text, "; %s %s it", causes, n_causes > 1 ? "each explain" : "explains");
+        ifm_text_printf(text, "; %s %s it", causes,
+                        at_most        ? "could explain"
+                        : n_causes > 1 ? "each explain"
+                                       : "explains");
     else if (strcmp(word, "undecided") == 0)
         ifm_text_printf(text, "; the change is not decided, and %s", nothing);
     else
-        ifm_text_printf(text, "; %s%s", nothing, seen > 0 ? ": the code itself" : "");
+        ifm_text_printf(text, "; %s%s", nothing, seen > 0 ? ": the code itself, or what was not recorded" : "");
 }
 
 static const char *one_line(const struct ifm_number *change, const struct ifm_derived *derived, struct ifm_arena *arena)
@@ -120,6 +129,7 @@ static const char *one_line(const struct ifm_number *change, const struct ifm_de
     struct ifm_text text = {0};
     const char *causes = "";
     size_t recorded = 0, told = 0, n_causes = 0;
+    bool at_most = true; /* every cause so far is an event or an amount, whose cost is known from above alone */
     ifm_text_printf(&text, "time %+.1f %% (%s)", v->number, v->text);
     for (size_t i = 0; i < derived->n_companions; i++) {
         const struct ifm_companion *c = &derived->companions[i];
@@ -132,10 +142,13 @@ static const char *one_line(const struct ifm_number *change, const struct ifm_de
             continue;
         const char *what = shown(&look, c, arena);
         ifm_text_printf(&text, "%s%s", told++ == 0 ? "; beside it " : ", ", what);
-        if (share * v->number > 0 && fabs(share) >= EXPLAINS * fabs(v->number) && ++n_causes > 0)
-            causes = ifm_arena_printf(arena, "%s%s%s", causes, causes[0] == '\0' ? "" : " and ", what);
+        if (!(share * v->number > 0 && fabs(share) >= EXPLAINS * fabs(v->number)))
+            continue;
+        n_causes++;
+        at_most = at_most && (look.effect == EFFECT_EVENT || look.effect == EFFECT_AMOUNT);
+        causes = ifm_arena_printf(arena, "%s%s%s", causes, causes[0] == '\0' ? "" : " and ", what);
     }
-    conclude(&text, v->text, causes, n_causes, recorded == 0 ? 0 : told + 1);
+    conclude(&text, v, causes, n_causes, at_most, recorded == 0 ? 0 : told + 1);
     const char *line = ifm_arena_printf(arena, "%s", text.data);
     ifm_text_free(&text);
     return line;

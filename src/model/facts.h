@@ -21,6 +21,7 @@ struct ifm_check {
     uint64_t output_xxh3;   /* of all output bytes */
     bool has_quality;       /* a task was scored; independent of `done` */
     double quality_percent; /* of its items, how many the arm got right: 0 .. 100 */
+    bool sets_differ;       /* the same inputs in another set of buffers gave another output */
 };
 
 #endif

@@ -119,8 +119,7 @@ enum ifm_status ifm_arm_check(struct ifm_cell_run *cell, size_t index, bool firs
         out->finite = out->finite && check.finite;
         out->error_rms_rel = fmax(out->error_rms_rel, check.error_rms_rel);
         out->error_max_rel = fmax(out->error_max_rel, check.error_max_rel);
-        if (check.output_xxh3 != out->output_xxh3)
-            out->output_xxh3 = check.output_xxh3;
+        out->sets_differ |= check.done && check.output_xxh3 != out->output_xxh3;
     }
     arm->state = current;
     return status;

@@ -106,6 +106,8 @@ enum ifm_status ifm_fact_check(struct ifm_session *session, const char *cell, co
         json_object_set_new(meta, "values", json_integer((json_int_t)check->values));
         json_object_set_new(meta, "finite", json_boolean(check->finite));
         json_object_set_new(meta, "output_xxh3", json_string(hash));
+        if (check->sets_differ)
+            json_object_set_new(meta, "sets_differ", json_true());
     }
     if (check->has_quality)
         json_object_set_new(meta, "quality_percent", json_real(check->quality_percent));

@@ -33,6 +33,8 @@ void ifm_stop_init(struct ifm_stop *stop, const struct ifm_cell_run *cell)
                               .tick_ns = cell->tick_ns,
                               .level = 1 - 0.05 / (variants > 1 ? variants : 1),
                               .variants = variants};
+    if (cell->plan->measure.stop == IFM_STOP_MDE)
+        stop->level = ifm_stats_fixed_width_level(stop->level);
     /* Inside the margin is found by two one-sided tests, whose interval may err twice as often. */
     if (cell->plan->measure.stop == IFM_STOP_GROUP &&
         (ifm_stats_sequential_constant(1 - stop->level, IFM_SEQUENTIAL_LOOKS, &stop->outside) != IFM_STAT_OK ||

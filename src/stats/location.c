@@ -72,6 +72,30 @@ enum ifm_stat ifm_stats_trimmed_mean(const double *sorted, size_t n, double trim
     return stat;
 }
 
+enum ifm_stat ifm_stats_trimmed_series(const double *sorted, size_t n, double effective, double trim, double level,
+                                       struct ifm_trimmed *out)
+{
+    struct ifm_trimmed value;
+    double all = (double)n, guarded;
+    if (n < IFM_TRIMMED_SERIES)
+        return n == 0 ? IFM_STAT_EMPTY : IFM_STAT_TOO_FEW;
+    if (!(effective >= 1.0 && effective <= all))
+        return IFM_STAT_DOMAIN;
+    enum ifm_stat stat = ifm_stats_trimmed_mean(sorted, n, trim, level, &value);
+    if (stat == IFM_STAT_OK)
+        stat = ifm_stats_effective_guarded(n, (all - effective) / (all + effective), &guarded);
+    if (stat != IFM_STAT_OK)
+        return stat;
+    double factor = sqrt(all / guarded);
+    value.se *= factor;
+    value.interval.low = value.mean + factor * (value.interval.low - value.mean);
+    value.interval.high = value.mean + factor * (value.interval.high - value.mean);
+    if (!isfinite(value.interval.low) || !isfinite(value.interval.high))
+        return IFM_STAT_NOT_FINITE;
+    *out = value;
+    return IFM_STAT_OK;
+}
+
 enum ifm_stat ifm_stats_yuen_welch(const double *a, size_t n, const double *b, size_t m, double trim, double level,
                                    struct ifm_trimmed *out)
 {

@@ -17,6 +17,12 @@ struct ifm_trimmed {
 IFM_STATS_CHECKED enum ifm_stat ifm_stats_trimmed_mean(const double *sorted, size_t n, double trim, double level,
                                                        struct ifm_trimmed *out);
 
+/* The same for a series worth `effective` independent values: both halves of the interval times sqrt(n / e), e from
+ * ifm_stats_effective_guarded. IFM_STAT_TOO_FEW below IFM_TRIMMED_SERIES values: of fewer, dependence hides. */
+#define IFM_TRIMMED_SERIES 30
+IFM_STATS_CHECKED enum ifm_stat ifm_stats_trimmed_series(const double *sorted, size_t n, double effective, double trim,
+                                                         double level, struct ifm_trimmed *out);
+
 /* Trimmed mean of `a` minus that of `b`, both ascending (Yuen 1974, Welch's degrees of freedom):
  * d_j = (n_j - 1) sw_j^2 / (h_j (h_j - 1)), se^2 = d_a + d_b, df = se^4 / (d_a^2 / (h_a - 1) + d_b^2 / (h_b - 1)).
  * trim = 0 is Welch's test. `kept` is that of both. */

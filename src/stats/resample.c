@@ -21,6 +21,8 @@ const char *ifm_mean_method_name(enum ifm_mean_method method)
         return "BCa bootstrap";
     case IFM_MEAN_BOOTSTRAP_T:
         return "bootstrap-t";
+    case IFM_MEAN_WIDENED:
+        return "bootstrap-t, widened";
     case IFM_MEAN_BLOCK:
         return "circular block bootstrap";
     }

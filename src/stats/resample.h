@@ -33,6 +33,7 @@ enum ifm_mean_method {
     IFM_MEAN_BCA,         /* bias-corrected and accelerated (Efron 1987) */
     IFM_MEAN_BOOTSTRAP_T, /* studentised bootstrap (Efron 1982; Hall 1988) */
     IFM_MEAN_BLOCK,       /* circular block bootstrap */
+    IFM_MEAN_WIDENED,     /* bootstrap-t, widened for the dependence that a short series can hide */
 };
 const char *ifm_mean_method_name(enum ifm_mean_method method); /* "BCa bootstrap" */
 
@@ -124,7 +125,7 @@ IFM_STATS_CHECKED enum ifm_stat ifm_stats_mean_admits(enum ifm_mean_method metho
 /* The method that a mean gets, IFM_MEAN_NONE with `needs` when there is none. */
 enum ifm_mean_method ifm_stats_choose_mean_interval(const struct ifm_mean_facts *facts, size_t *needs);
 /* The interval by `method`, whether the rule would choose it or not; the block length follows from the effective size.
- */
+ * WIDENED: both halves of the bootstrap-t interval times sqrt(n / e), e from ifm_stats_effective_guarded. */
 IFM_STATS_CHECKED enum ifm_stat ifm_stats_mean_by(enum ifm_mean_method method, const double *x,
                                                   const struct ifm_mean_facts *facts,
                                                   const struct ifm_resample_plan *plan, struct ifm_resampled *out);

@@ -83,11 +83,11 @@ enum ifm_stat ifm_stats_bootstrap_blocks(const double *x, size_t n, size_t lengt
 }
 
 /* The rule's bounds; docs/method.md says what each was found by. */
-#define T_NEEDED 6            /* no interval below */
-#define STUDENTISED_NEEDED 10 /* below, t: resamples of so few values hold too many equal ones */
-#define SMOOTH_NEEDED 400     /* below, percentile and BCa intervals are too short */
-#define DEPENDENT_NEEDED 50   /* values, and 10 effective ones, before autocorrelation is known well enough */
-#define EFFECTIVE_NEEDED 10
+#define MEAN_NEEDED 30       /* no interval below: a tenth of the values may lie elsewhere and not show */
+#define EFFECTIVE_LEAST 4    /* nor below so many effective ones */
+#define DEPENDENT_NEEDED 100 /* values, and 10 effective ones, before autocorrelation is known well enough */
+#define EFFECTIVE_NEEDED 10  /* below 100 values, dependent or not, the interval is widened for what may not show */
+#define SMOOTH_NEEDED 400    /* below, percentile and BCa intervals are too short */
 #define BLOCKS_TO_ADMIT 25
 #define SKEW_SEEN 50      /* values: below, the sample's skewness tells little, since it is bounded by sqrt(n) */
 #define SKEW_MOST 0.5     /* of sqrt(n): some four of the rarest values that carry the mean were seen */
@@ -132,6 +132,21 @@ static enum ifm_stat admits_dependent(enum ifm_mean_method method, const struct 
     return at_least((double)facts->n, values > SMOOTH_NEEDED ? values : SMOOTH_NEEDED, needs);
 }
 
+/* Values that are known not to resemble their neighbours; in a series of 100 it would show. */
+static enum ifm_stat admits_independent(enum ifm_mean_method method, double n, size_t *needs)
+{
+    switch (method) {
+    case IFM_MEAN_BOOTSTRAP_T:
+        return at_least(n, DEPENDENT_NEEDED, needs);
+    case IFM_MEAN_T:
+    case IFM_MEAN_PERCENTILE:
+    case IFM_MEAN_BCA:
+        return at_least(n, SMOOTH_NEEDED, needs);
+    default:
+        return IFM_STAT_DOMAIN;
+    }
+}
+
 enum ifm_stat ifm_stats_mean_admits(enum ifm_mean_method method, const struct ifm_mean_facts *facts, size_t *needs)
 {
     double n = (double)facts->n;
@@ -139,7 +154,9 @@ enum ifm_stat ifm_stats_mean_admits(enum ifm_mean_method method, const struct if
         return IFM_STAT_EMPTY;
     if (!isfinite(facts->skewness) || !(facts->effective >= 1.0 && facts->effective <= n))
         return IFM_STAT_DOMAIN;
-    enum ifm_stat stat = at_least(fmin(n, facts->effective), T_NEEDED, needs);
+    enum ifm_stat stat = at_least(n, MEAN_NEEDED, needs);
+    if (stat == IFM_STAT_OK) /* as many values as would be worth enough at this rate */
+        stat = at_least(n, (size_t)ceil(EFFECTIVE_LEAST * n / facts->effective - 1e-9), needs);
     if (stat != IFM_STAT_OK)
         return stat;
     double share = fabs(facts->skewness) / sqrt(facts->effective);
@@ -147,40 +164,50 @@ enum ifm_stat ifm_stats_mean_admits(enum ifm_mean_method method, const struct if
         double enough = facts->skewness / SKEW_MOST * (facts->skewness / SKEW_MOST);
         return at_least(facts->effective, (size_t)ceil(fmin(enough, 1e15)), needs);
     }
-    if (ifm_stats_is_dependent(facts))
-        return admits_dependent(method, facts, needs);
-    switch (method) {
-    case IFM_MEAN_T: /* few values, taken as near normal, or very many */
-        return at_least(n, n < STUDENTISED_NEEDED ? T_NEEDED : SMOOTH_NEEDED, needs);
-    case IFM_MEAN_BOOTSTRAP_T:
-        return at_least(n, STUDENTISED_NEEDED, needs);
-    case IFM_MEAN_PERCENTILE:
-    case IFM_MEAN_BCA:
-        return at_least(n, SMOOTH_NEEDED, needs);
-    case IFM_MEAN_T_EFFECTIVE:
-    case IFM_MEAN_BLOCK:
-    case IFM_MEAN_NONE:
-        break;
-    }
-    return IFM_STAT_DOMAIN;
+    if (method == IFM_MEAN_WIDENED)
+        return n < DEPENDENT_NEEDED ? IFM_STAT_OK : IFM_STAT_DOMAIN;
+    return ifm_stats_is_dependent(facts) ? admits_dependent(method, facts, needs)
+                                         : admits_independent(method, n, needs);
 }
 
 enum ifm_mean_method ifm_stats_choose_mean_interval(const struct ifm_mean_facts *facts, size_t *needs)
 {
     if (facts->n == 0 || !(facts->effective >= 1.0)) {
         if (needs != NULL)
-            *needs = T_NEEDED;
+            *needs = MEAN_NEEDED;
         return IFM_MEAN_NONE;
     }
     double n = (double)facts->n, share = fabs(facts->skewness) / sqrt(n);
     enum ifm_mean_method method = IFM_MEAN_BOOTSTRAP_T;
-    if (ifm_stats_is_dependent(facts))
+    if (n < DEPENDENT_NEEDED)
+        method = IFM_MEAN_WIDENED;
+    else if (ifm_stats_is_dependent(facts))
         method = IFM_MEAN_T_EFFECTIVE;
-    else if (n < STUDENTISED_NEEDED || (n >= SMOOTH_NEEDED && share < SKEW_SLIGHT))
-        method = IFM_MEAN_T;
     else if (n >= SMOOTH_NEEDED)
-        method = IFM_MEAN_BCA;
+        method = share < SKEW_SLIGHT ? IFM_MEAN_T : IFM_MEAN_BCA;
     return ifm_stats_mean_admits(method, facts, needs) == IFM_STAT_OK ? method : IFM_MEAN_NONE;
+}
+
+/* Bootstrap-t, each half times the root of values over effective ones. */
+static enum ifm_stat widened(const double *x, const struct ifm_mean_facts *facts, const struct ifm_resample_plan *plan,
+                             struct ifm_resampled *out)
+{
+    double effective;
+    struct ifm_resampled value;
+    enum ifm_stat stat = ifm_stats_bootstrap_mean(x, facts->n, IFM_MEAN_BOOTSTRAP_T, plan, &value);
+    if (stat == IFM_STAT_OK)
+        stat = ifm_stats_effective_guarded(facts->n, lag1_of(facts), &effective);
+    if (stat != IFM_STAT_OK)
+        return stat;
+    double factor = sqrt((double)facts->n / effective);
+    value.method = IFM_MEAN_WIDENED;
+    value.se *= factor;
+    value.interval.low = value.value + factor * (value.interval.low - value.value);
+    value.interval.high = value.value + factor * (value.interval.high - value.value);
+    if (!isfinite(value.interval.low) || !isfinite(value.interval.high))
+        return IFM_STAT_NOT_FINITE;
+    *out = value;
+    return IFM_STAT_OK;
 }
 
 static enum ifm_stat student(const struct ifm_moments *m, enum ifm_mean_method method, double effective, double level,
@@ -208,6 +235,8 @@ enum ifm_stat ifm_stats_mean_by(enum ifm_mean_method method, const double *x, co
         return student(&m, method, (double)facts->n, plan->level, out);
     case IFM_MEAN_T_EFFECTIVE:
         return student(&m, method, facts->effective, plan->level, out);
+    case IFM_MEAN_WIDENED:
+        return widened(x, facts, plan, out);
     case IFM_MEAN_BLOCK:
         stat = ifm_stats_block_length_ar1(facts->n, lag1_of(facts), &length);
         return stat == IFM_STAT_OK ? ifm_stats_bootstrap_blocks(x, facts->n, length, plan, out) : stat;
@@ -222,7 +251,7 @@ enum ifm_stat ifm_stats_mean_interval(const double *x, size_t n, double effectiv
     struct ifm_mean_facts facts = {.n = n, .effective = effective};
     enum ifm_stat stat = ifm_stats_skewness(x, n, &facts.skewness);
     if (needs != NULL)
-        *needs = T_NEEDED;
+        *needs = MEAN_NEEDED;
     if (stat != IFM_STAT_OK)
         return stat;
     enum ifm_mean_method method = ifm_stats_choose_mean_interval(&facts, needs);

@@ -99,3 +99,8 @@ size_t ifm_stats_sequential_look(size_t maximum, unsigned k)
 {
     return (maximum * k + IFM_SEQUENTIAL_LOOKS - 1) / IFM_SEQUENTIAL_LOOKS;
 }
+
+double ifm_stats_fixed_width_level(double level)
+{
+    return 1.0 - 0.75 * (1.0 - level);
+}

@@ -40,6 +40,18 @@ enum ifm_stat ifm_stats_effective_size(size_t n, double r, double *out)
     return IFM_STAT_OK;
 }
 
+enum ifm_stat ifm_stats_effective_guarded(size_t n, double r, double *out)
+{
+    const double most = 0.95, least = 3.0;
+    if (n == 0)
+        return IFM_STAT_EMPTY;
+    if (!(r > -1.0 && r < 1.0))
+        return IFM_STAT_DOMAIN;
+    double all = (double)n, guarded = fmin(r + 2.0 * (1.0 + r) / all, most);
+    *out = r > 0.0 ? between(all * (1.0 - guarded) / (1.0 + guarded), fmin(least, all), all) : all;
+    return IFM_STAT_OK;
+}
+
 enum ifm_stat ifm_stats_effective_batches(const double *means, size_t batches, size_t n, double variance, double *out)
 {
     struct ifm_moments m;

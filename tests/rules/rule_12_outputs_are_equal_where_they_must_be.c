@@ -39,6 +39,25 @@ static void different_bits_are_refused(void **state)
     expect(&fx, IFM_STATE_REFUSED, "rule-12");
 }
 
+/* The same inputs in another set of buffers: what differs there is no property of the arm. */
+static void sets_that_differ_are_refused(void **state)
+{
+    (void)state;
+    for (int arm = 0; arm < 2; arm++) {
+        struct fixture fx;
+        start(&fx, 0);
+        fx_check(&fx, "other", "after", 1e-7, "00000000000000aa");
+        size_t last = json_array_size(fx.events) - 1;
+        json_t *meta = json_object_get(json_array_get(fx.events, arm == 0 ? last - 1 : last), "meta");
+        json_object_set_new(meta, "sets_differ", json_true());
+        fx_end_events(&fx);
+        fx_derive(&fx);
+        fx_expect(&fx, "other", "change_percent", IFM_STATE_REFUSED, "from one set of buffers to the next");
+        assert_non_null(fx_finding(&fx, "rule-12", "another set of buffers gave another output"));
+        fx_stop(&fx);
+    }
+}
+
 static void within_the_bound_stands(void **state)
 {
     (void)state;
@@ -124,6 +143,7 @@ int main(void)
         cmocka_unit_test(another_computation_is_said),
         cmocka_unit_test(equal_bits_stand),
         cmocka_unit_test(different_bits_are_refused),
+        cmocka_unit_test(sets_that_differ_are_refused),
         cmocka_unit_test(within_the_bound_stands),
         cmocka_unit_test(beyond_the_bound_is_refused),
         cmocka_unit_test(unchecked_equality_is_refused),

@@ -101,6 +101,41 @@ static void blocks_draw_the_sets(void **state)
     assert_int_equal(ifm_plan_copies(&f->plan, 2), 1);
 }
 
+static unsigned asked;
+
+/* Each set of buffers gives another output: a step that reads what nobody wrote. */
+static enum ifm_status check_by_turns(struct ifm_workload_state *state, struct ifm_check *out, struct ifm_error *error)
+{
+    (void)state, (void)error;
+    *out = (struct ifm_check){.done = true, .finite = true, .output_xxh3 = 7 + asked++};
+    return IFM_OK;
+}
+
+static enum ifm_status check_alike(struct ifm_workload_state *state, struct ifm_check *out, struct ifm_error *error)
+{
+    (void)state, (void)error;
+    *out = (struct ifm_check){.done = true, .finite = true, .output_xxh3 = 7};
+    return IFM_OK;
+}
+
+static void sets_must_give_one_output(void **state)
+{
+    struct fixture *f = *state;
+    struct ifm_check check;
+    open_cell(f, IFM_ISOLATION_BUFFERS);
+    struct ifm_workload workload = *f->cell.arms[0].workload;
+    f->cell.arms[0].workload = &workload;
+    workload.check = check_by_turns;
+    asked = 0;
+    assert_int_equal(ifm_arm_check(&f->cell, 0, false, &check, &f->error), IFM_OK);
+    assert_true(check.sets_differ);
+    assert_int_equal(check.output_xxh3, 7);
+    workload.check = check_alike;
+    assert_int_equal(ifm_arm_check(&f->cell, 0, false, &check, &f->error), IFM_OK);
+    assert_false(check.sets_differ);
+    f->cell.arms[0].workload = f->cell.arms[1].workload;
+}
+
 static void a_process_needs_a_clock_that_is_shared(void **state)
 {
     struct fixture *f = *state;
@@ -116,6 +151,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(shared_arms_have_one_state, set_up, tear_down),
         cmocka_unit_test_setup_teardown(blocks_draw_the_sets, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(sets_must_give_one_output, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_process_needs_a_clock_that_is_shared, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,7 @@
  * sizes, and the numbers from counters, each by hand. */
 #include "unit/judge_sample.h"
 
+#include "derive/internal.h"
 #include "stats/stats.h"
 
 static double t_of(double p, double df)
@@ -181,6 +182,160 @@ static void counters_by_hand(void **state)
     jd_stop(&j);
 }
 
+/* What is evicted between two samples is in the counter, and is no part of a step. */
+static void counters_of_more_than_the_steps_are_absent(void **state)
+{
+    (void)state;
+    static const char *const metrics[] = {"l2_hit_percent", "energy_per_token_j", "l2_hit_change_pp",
+                                          "energy_per_token_change_percent"};
+    for (int gaps = 0; gaps < 2; gaps++) {
+        struct judged j;
+        jd_start(&j);
+        jd_record(&j);
+        if (gaps)
+            j.fx.parts[0].arms[1].gaps = true;
+        else
+            j.fx.cells[0].measure.cache = IFM_CACHE_COLD;
+        jd_judge(&j);
+        for (size_t i = 0; i < 4; i++)
+            fx_expect(&j.fx, "other", metrics[i], IFM_STATE_ABSENT, "between the samples");
+        jd_stop(&j);
+    }
+}
+
+/* All 2^12 patterns of twelve differences of one sign: two of them reach the sum. A run that looked has no such p. */
+static void sign_flips_by_hand(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    fx_start(&fx);
+    fx.parts[0].step_ns[1] = 200000;
+    fx_generate(&fx);
+    fx_end_events(&fx);
+    fx_derive(&fx);
+    assert_true(near(fx_value(&fx, "other", "sign_flip_p")->number, 2.0 / 4096, 1e-12));
+    fx_gate(&fx, "sign_flip_p", "", IFM_GATE_AT_MOST, 0.05, false);
+    fx_judge(&fx);
+    assert_int_equal(fx.verdict->gates[0].outcome, IFM_OUTCOME_BLOCKED);
+    assert_non_null(strstr(fx.verdict->gates[0].reason, "tells no size and decides nothing alone"));
+    fx.cells[0].measure.stop = IFM_STOP_GROUP;
+    fx.cells[0].measure.blocks_max = 50;
+    fx_derive(&fx);
+    fx_expect(&fx, "other", "sign_flip_p", IFM_STATE_ABSENT, "looks at its result");
+    fx_stop(&fx);
+}
+
+/* A run that ended because its interval was narrow: the interval of 95 % is computed at 96.25 %. */
+static void a_width_that_ends_the_run_costs_a_little(void **state)
+{
+    (void)state;
+    double half[2];
+    for (int ended = 0; ended < 2; ended++) {
+        struct fixture fx;
+        fx_start(&fx);
+        fx_generate(&fx);
+        if (ended)
+            fx_event(&fx, "stop", json_pack("{s:s, s:s}", "cell", "decode", "reason", "mde"));
+        fx_end_events(&fx);
+        fx_derive(&fx);
+        const struct ifm_value *v = fx_value(&fx, "other", "change_percent");
+        assert_true(v->level == 0.95);
+        half[ended] = log1p(v->high / 100) - log1p(v->low / 100);
+        fx_stop(&fx);
+    }
+    assert_true(near(half[1] / half[0], t_of(1 - 0.0375 / 2, 11) / t_of(0.975, 11), 1e-9));
+}
+
+/* A clock that differs belongs to the energy as it does to the time: neither decides a gate. */
+static void what_a_clock_disputes_decides_nothing(void **state)
+{
+    (void)state;
+    struct judged j;
+    jd_start(&j);
+    j.khz[0] = 3e6;
+    j.khz[1] = 2e6;
+    jd_record(&j);
+    fx_gate(&j.fx, "energy_per_token_change_percent", "", IFM_GATE_AT_MOST, -15, true);
+    jd_judge(&j);
+    assert_int_equal(j.fx.verdict->gates[0].outcome, IFM_OUTCOME_BLOCKED);
+    assert_non_null(strstr(j.fx.verdict->gates[0].reason, "the difference belongs to the clock"));
+    jd_stop(&j);
+}
+
+/* 240 samples of one step: 24 go at either end. */
+static void the_trimmed_mean_by_hand(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start(&fx, 1);
+    const struct ifm_record *r = &fx.parts[0].record;
+    double x[480], room[480], sum = 0;
+    size_t n = 0;
+    for (size_t k = 0; k < r->n_slots; k++)
+        for (size_t i = r->first[k]; i < r->first[k + 1]; i++)
+            if (r->slots[k].arm == 0 && r->slots[k].phase == IFM_PHASE_MEASURE)
+                x[n++] = (double)r->samples[i].duration_ns;
+    ifm_stats_sort(x, room, n);
+    for (size_t i = n / 10; i < n - n / 10; i++)
+        sum += x[i] / (double)(n - 2 * (n / 10));
+    const struct ifm_value *v = fx_value(&fx, "base", "latency_ns_trimmed_mean");
+    assert_true(near(v->number, sum, 1e-12) && v->has_interval && v->low < sum && sum < v->high);
+    assert_int_equal(v->n, n);
+    fx_stop(&fx);
+}
+
+/* The interval of an arm's own level, of blocks that resemble the one before by `rho`: 93 to 97 % of 6,000 hold it.
+ * With ten blocks no rule has both; there only what is too little counts, up to 0.3. */
+static void a_level_covers(void **state)
+{
+    (void)state;
+    enum { SETS = 6000, MOST = 100 };
+    static const size_t sizes[] = {10, 15, 20, 40, 100};
+    static const double rhos[] = {0, 0.3, 0.5};
+    for (size_t s = 0; s < 5; s++)
+        for (size_t r = 0; r < 3; r++) {
+            struct ifm_random random = ifm_random_start(20261121, (uint32_t)(10 * s + r));
+            size_t held = 0;
+            for (int set = 0; set < SETS; set++) {
+                double x[MOST], at = ifm_random_normal(&random);
+                for (size_t i = 0; i < sizes[s]; i++) {
+                    x[i] = at;
+                    at = rhos[r] * at + sqrt(1 - rhos[r] * rhos[r]) * ifm_random_normal(&random);
+                }
+                struct ifm_log_mean mean;
+                struct ifm_interval interval;
+                assert_true(ifm_log_level_of(x, sizes[s], 0, &mean));
+                assert_true(ifm_log_mean_interval(&mean, 0.95, &interval));
+                held += interval.low <= 0 && 0 <= interval.high;
+            }
+            print_message("%zu blocks, correlation %.1f: %.3f\n", sizes[s], rhos[r], (double)held / SETS);
+            assert_true(held >= (sizes[s] == 10 && r == 2 ? 0.90 : 0.93) * SETS);
+            assert_true(sizes[s] == 10 || held <= 0.97 * SETS);
+        }
+}
+
+/* A run with looks decides at its last one at the latest: what it is told to need is not fewer than it has. */
+static void looks_need_more_blocks(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    fx_start(&fx);
+    fx.parts[0].step_ns[1] = 100700;
+    fx.noise = 0.015;
+    fx.cells[0].measure.stop = IFM_STOP_GROUP;
+    fx.cells[0].measure.blocks_max = 30;
+    fx_generate(&fx);
+    fx_end_events(&fx);
+    fx_derive(&fx);
+    assert_string_equal(fx_value(&fx, "other", "change_percent")->text, "undecided");
+    double looked = fx_value(&fx, "other", "blocks_needed")->number;
+    fx.cells[0].measure.stop = IFM_STOP_REPEATS;
+    fx_derive(&fx);
+    const struct ifm_number *plain = ifm_derived_find(fx.derived, "decode", "other", "blocks_needed");
+    assert_true(plain == NULL || plain->value.number < looked);
+    fx_stop(&fx);
+}
+
 /* Nobody asked and nothing was recorded: not listed. A gate asks: absent, and what would help. */
 static void absent_only_where_asked_for(void **state)
 {
@@ -355,6 +510,13 @@ int main(void)
         cmocka_unit_test(the_median_is_robust),
         cmocka_unit_test(the_gap_has_a_direction),
         cmocka_unit_test(counters_by_hand),
+        cmocka_unit_test(counters_of_more_than_the_steps_are_absent),
+        cmocka_unit_test(sign_flips_by_hand),
+        cmocka_unit_test(a_width_that_ends_the_run_costs_a_little),
+        cmocka_unit_test(what_a_clock_disputes_decides_nothing),
+        cmocka_unit_test(the_trimmed_mean_by_hand),
+        cmocka_unit_test(a_level_covers),
+        cmocka_unit_test(looks_need_more_blocks),
         cmocka_unit_test(absent_only_where_asked_for),
         cmocka_unit_test(nothing_to_compare_is_absent),
         cmocka_unit_test(a_gap_in_a_column_is_absent),

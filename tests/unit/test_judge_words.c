@@ -194,6 +194,33 @@ static void equal_columns(struct judged *j)
     j->fx.noise = 0.001;
 }
 
+/* Noise that happens to lie on the side of a little stolen time: there is no change yet that it could explain. */
+static void what_is_not_decided_is_not_explained(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed < 40; seed++) {
+        struct judged j;
+        equal_columns(&j);
+        j.fx.noise = 0.05;
+        j.fx.seed = seed;
+        j.steal[0] = 0;
+        j.steal[1] = 0.04;
+        j.fx.parts[0].step_ns[1] = j.fx.parts[0].step_ns[0];
+        jd_record(&j);
+        jd_judge(&j);
+        const struct ifm_value *change = fx_value(&j.fx, "other", "change_percent");
+        const char *line = j.fx.verdict->triage[0].text;
+        bool unsure = change->low < 0 && change->high > 0;
+        bool caught = unsure && strstr(line, "could explain it") != NULL;
+        if (unsure && (strstr(line, "explains it") != NULL && strstr(line, "nothing recorded explains it") == NULL))
+            fail_msg("%s", line);
+        jd_stop(&j);
+        if (caught)
+            return;
+    }
+    fail_msg("no seed gave a change that is not decided beside stolen time");
+}
+
 static void a_slower_clock_explains(void **state)
 {
     (void)state;
@@ -290,6 +317,7 @@ int main(void)
         cmocka_unit_test(gates_without_a_table_have_no_classes),
         cmocka_unit_test(too_few_observations_block),
         cmocka_unit_test(an_effect_size_decides_nothing_alone),
+        cmocka_unit_test(what_is_not_decided_is_not_explained),
         cmocka_unit_test(a_slower_clock_explains),
         cmocka_unit_test(a_clock_the_other_way_or_too_small_does_not),
         cmocka_unit_test(stolen_time_explains),

@@ -412,17 +412,20 @@ static void the_rule(void **state)
         enum ifm_mean_method method;
         size_t needs;
     } cases[] = {
-        {{0, 0, 0}, IFM_MEAN_NONE, 6},
-        {{5, 5, 0}, IFM_MEAN_NONE, 6},
-        {{6, 6, 0}, IFM_MEAN_T, 0},
-        {{9, 9, 1}, IFM_MEAN_T, 0},
-        {{10, 10, 0}, IFM_MEAN_BOOTSTRAP_T, 0},
+        {{0, 0, 0}, IFM_MEAN_NONE, 30},
+        {{5, 5, 0}, IFM_MEAN_NONE, 30},
+        {{29, 29, 0}, IFM_MEAN_NONE, 30},
+        {{30, 30, 0}, IFM_MEAN_WIDENED, 0},
+        {{40, 13, 0}, IFM_MEAN_WIDENED, 0},
+        {{40, 3, 0}, IFM_MEAN_NONE, 54}, /* 4 effective ones at this rate */
+        {{99, 99, 0}, IFM_MEAN_WIDENED, 0},
+        {{99, 99, 9}, IFM_MEAN_NONE, 324},
+        {{100, 100, 2}, IFM_MEAN_BOOTSTRAP_T, 0},
         {{399, 399, 2}, IFM_MEAN_BOOTSTRAP_T, 0},
         {{400, 400, 2}, IFM_MEAN_BCA, 0},
         {{400, 400, .5}, IFM_MEAN_T, 0},
         {{10000, 10000, 4}, IFM_MEAN_T, 0},
-        {{40, 13, 0}, IFM_MEAN_NONE, 50}, /* autocorrelated */
-        {{50, 20, 0}, IFM_MEAN_T_EFFECTIVE, 0},
+        {{100, 40, 0}, IFM_MEAN_T_EFFECTIVE, 0}, /* autocorrelated */
         {{1000, 333, 0}, IFM_MEAN_T_EFFECTIVE, 0},
         {{1000, 9, 0}, IFM_MEAN_NONE, 1112},     /* 10 effective ones at this rate */
         {{1000, 950, 0}, IFM_MEAN_T, 0},         /* not visibly autocorrelated: 0.026 < 0.052 */
@@ -441,18 +444,23 @@ static void the_rule(void **state)
     assert_int_equal(ifm_stats_mean_admits(IFM_MEAN_BCA, &facts, NULL), IFM_STAT_DOMAIN);
     facts.skewness = NAN;
     assert_int_equal(ifm_stats_mean_admits(IFM_MEAN_BLOCK, &facts, NULL), IFM_STAT_DOMAIN);
-    double x[12];
+    double x[36], effective;
     struct ifm_resample_plan plan = plan_of(999);
     struct ifm_resampled value;
-    for (size_t i = 0; i < 12; i++)
-        x[i] = (double)(i * 7 % 12);
+    for (size_t i = 0; i < 36; i++)
+        x[i] = (double)(i * 7 % 36);
     size_t needs = 0;
-    assert_int_equal(ifm_stats_mean_interval(x, 5, 5, &plan, &value, &needs), IFM_STAT_TOO_FEW);
-    assert_int_equal(needs, 6);
-    assert_int_equal(ifm_stats_mean_interval(x, 12, 12, &plan, &value, &needs), IFM_STAT_OK);
-    assert_int_equal(value.method, IFM_MEAN_BOOTSTRAP_T);
-    close_to(value.value, 5.5, 0);
-    assert_true(value.interval.low < 5.5 && value.interval.high > 5.5);
+    assert_int_equal(ifm_stats_mean_interval(x, 29, 29, &plan, &value, &needs), IFM_STAT_TOO_FEW);
+    assert_int_equal(needs, 30);
+    assert_int_equal(ifm_stats_mean_interval(x, 36, 36, &plan, &value, &needs), IFM_STAT_OK);
+    assert_int_equal(value.method, IFM_MEAN_WIDENED);
+    close_to(value.value, 17.5, 0);
+    assert_true(value.interval.low < 17.5 && value.interval.high > 17.5);
+    double half = value.interval.high - 17.5;
+    assert_int_equal(ifm_stats_mean_interval(x, 36, 18, &plan, &value, &needs), IFM_STAT_OK);
+    assert_int_equal(ifm_stats_effective_guarded(36, 1.0 / 3, &effective), IFM_STAT_OK);
+    close_to(effective, 36 * (1 - (1.0 / 3 + 8.0 / 108)) / (1 + (1.0 / 3 + 8.0 / 108)), 1e-12);
+    close_to(value.interval.high - 17.5, half * sqrt(36 / effective), 1e-9);
 }
 
 int main(void)
