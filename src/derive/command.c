@@ -29,36 +29,21 @@ static struct slots slots_of(const struct ifm_cell_work *work, const struct ifm_
     return slots;
 }
 
-/* Processor time of one run in block `number`: the block's total over its samples. False when a slot was not read. */
-static bool block_mean(const struct ifm_cell_work *work, const struct ifm_arm_work *arm, int column, uint32_t number,
-                       double *out)
-{
-    double total = 0, samples = 0;
-    for (size_t k = 0; k < work->record->n_slots; k++) {
-        const struct ifm_slot *slot = &work->record->slots[k];
-        if (slot->phase != IFM_PHASE_MEASURE || slot->arm != arm->index || slot->block != number)
-            continue;
-        if (slot->columns[column] == IFM_ABSENT)
-            return false;
-        total += (double)slot->columns[column];
-        samples += slot->samples;
-    }
-    *out = samples > 0 ? total / samples : 0;
-    return samples > 0;
-}
-
 /* Mean of the block means with its t interval: blocks are the unit, guarded like a step time against what one shares
  * with the next. */
 static struct ifm_value cpu_of(struct ifm_derivation *d, const struct ifm_cell_work *work,
                                const struct ifm_arm_work *arm)
 {
     int column = ifm_derive_column(work->record, "child_cpu_ns");
+    struct ifm_column_block *blocks = IFM_ARENA_ARRAY(d->arena, struct ifm_column_block, work->n_blocks + 1);
     double *means = IFM_ARENA_ARRAY(d->arena, double, work->n_blocks + 1), mean;
     struct ifm_log_mean level; /* of plain values here */
     struct ifm_interval interval;
     size_t n = 0;
-    for (size_t b = 0; column >= 0 && b < work->n_blocks; b++)
-        n += block_mean(work, arm, column, work->block[b], &means[n]);
+    ifm_derive_column_blocks(work, arm, column, blocks);
+    for (size_t b = 0; b < work->n_blocks; b++)
+        if (blocks[b].read)
+            means[n++] = blocks[b].total / blocks[b].steps; /* a step is one run: programs have gaps between them */
     if (ifm_stats_mean(means, n, &mean) != IFM_STAT_OK)
         return ifm_value_absent("the processor time of the programs was not read", "", 0, "blocks");
     struct ifm_value value = ifm_value_real(mean, (int64_t)n, "blocks");

@@ -10,6 +10,7 @@ static struct ifm_record *start(struct fixture *fx, unsigned blocks)
 {
     fx_start(fx);
     fx->blocks = blocks;
+    fx->parts[0].arms[0].gaps = fx->parts[0].arms[1].gaps = true; /* as the workload describes them */
     fx_generate(fx);
     fx->cells[0].passes = &pass;
     fx->cells[0].n_passes = 1;
