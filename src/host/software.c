@@ -112,20 +112,20 @@ json_t *ifm_probe_clock(const char *root)
 }
 
 /* Best first; a machine takes a tail of the list. */
-static const char *const x86_isas[] = {"avx512", "avx2", "sse2", "scalar"};
+static const char *const x86_isas[] = {"avx512vnni", "avx512", "avx2", "sse2", "scalar"};
 
 const char *const *ifm_host_isas(size_t *n)
 {
-    size_t first = 3;
+    size_t first = 4;
 #if defined(__x86_64__)
     __builtin_cpu_init();
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
         __builtin_cpu_supports("avx512vl"))
-        first = 0;
+        first = __builtin_cpu_supports("avx512vnni") ? 0 : 1;
     else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-        first = 1;
+        first = 2;
     else
-        first = 2; /* part of the x86-64 baseline */
+        first = 3; /* part of the x86-64 baseline */
 #endif
     *n = sizeof x86_isas / sizeof *x86_isas - first;
     return x86_isas + first;

@@ -9,6 +9,8 @@
 struct ifm_arm_list {
     struct ifm_arm *items; /* in the arena */
     size_t n;
+    bool rivals; /* the first is the baseline and the others are compared with it; false: several are probes. An arm of
+                    the configuration is the last of two: the one rival that it selects. */
 };
 
 /* Describe is pure: same settings and machine, same arms. It sets name, ceiling, variant, ledger,

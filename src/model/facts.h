@@ -21,6 +21,14 @@ struct ifm_check {
     uint64_t output_xxh3;   /* of all output bytes */
     bool has_quality;       /* a task was scored; independent of `done` */
     double quality_percent; /* of its items, how many the arm got right: 0 .. 100 */
+    bool has_loss;          /* what compression did, kernel errors left out: f64 attention over what the cache holds
+                               against f64 attention over the original values, on the compared outputs */
+    double loss_rms_rel;    /* sqrt(sum (x - exact)^2 / sum exact^2) of the outputs */
+    double loss_p99_rel;    /* 99th percentile of |x - exact|, over the root mean square of exact */
+    double loss_cosine;     /* least cosine between an output row and the exact one */
+    double loss_kl;         /* mean over rows of KL(exact || x) of the attention weights, nats; negative = infinite,
+                               because tokens were dropped */
+    double loss_tv;         /* mean over rows of the total variation of the weights, 0 .. 1 */
     bool sets_differ;       /* the same inputs in another set of buffers gave another output */
 };
 

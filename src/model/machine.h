@@ -18,6 +18,8 @@ struct ifm_machine {
     unsigned llc_instances;  /* last-level caches behind the worker threads together; 0 = not known, taken as one */
     const char *const *isas; /* instruction sets this device can run, best first: "avx512", "avx2", "sse2", "scalar" */
     size_t n_isas;
+    const char *blas;         /* the BLAS library that kernels may call: "OpenBLAS 0.3.21 SkylakeX", NULL = none */
+    const char *blas_why_not; /* why there is none, with the remedy; NULL when there is one or nothing looked */
 };
 
 /* The last-level cache as reported, or 32 MiB where nothing is reported. */

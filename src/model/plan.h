@@ -31,8 +31,12 @@ struct ifm_arm {
     const struct ifm_setting *settings; /* complete parameters of its workload, cell axes and arm overrides applied */
     size_t n_settings;
     struct ifm_ledger ledger; /* per step */
-    uint64_t working_set;     /* bytes that one step touches */
+    uint64_t working_set;     /* bytes that steps touch before they touch the same again: of one step, or of all buffers
+                                 that successive steps take in turn */
     uint64_t memory;          /* bytes that the arm allocates */
+    uint64_t stored;          /* bytes in which the arm keeps what it is about (a KV cache, weights), metadata, padding
+                                 and uncompressed parts included; 0 = it keeps nothing that could be compressed */
+    uint64_t stored_plain;    /* the same content as plain 16-bit values; 0 where `stored` is */
     bool lossy;               /* changes numerics: never shown without its error (rule 10) */
     bool has_oracle;          /* run records its error against an oracle in higher precision */
     double tolerance;         /* largest error that counts as correct; in the unit of the check */

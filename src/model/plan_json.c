@@ -90,6 +90,8 @@ static const struct ifm_field arm_rows[] = {
     NESTED(ledger),
     FIELD(struct ifm_arm, U64, working_set),
     FIELD(struct ifm_arm, U64, memory),
+    FIELD(struct ifm_arm, U64, stored),
+    FIELD(struct ifm_arm, U64, stored_plain),
     FIELD(struct ifm_arm, BOOL, lossy),
     FIELD(struct ifm_arm, BOOL, has_oracle),
     FIELD(struct ifm_arm, F64, tolerance),

@@ -6,7 +6,7 @@
 #include "model/plan.h"
 
 /* Of the files that this version writes, and the only one that it reads. Whoever adds a required member counts up. */
-#define IFM_PLAN_SCHEMA 2
+#define IFM_PLAN_SCHEMA 3
 
 /* New reference; NULL when a text is not UTF-8 or a real is not finite. Seeds stand as decimal text, because readers
  * in doubles would round them. */

@@ -64,7 +64,15 @@ static void push(struct arms *arms, const struct ifm_arm *arm, struct ifm_arena 
     arms->items[arms->n++] = *arm;
 }
 
-/* Without configured arms: what the workload describes. Several variants are probes of the device, not rivals. */
+/* The part that item `i` of what a workload describes plays: rivals have a baseline, several probes have none. */
+static enum ifm_role role_of(const struct ifm_arm_list *list, size_t i)
+{
+    if (list->n == 1 || (list->rivals && i == 0))
+        return IFM_ROLE_BASELINE;
+    return list->rivals ? IFM_ROLE_VARIANT : IFM_ROLE_CEILING;
+}
+
+/* Without configured arms: what the workload describes. */
 static enum ifm_status add_described(const struct ifm_arms_request *request, struct ifm_arena *arena, struct arms *arms,
                                      const char **why_not, struct ifm_error *error)
 {
@@ -73,10 +81,26 @@ static enum ifm_status add_described(const struct ifm_arms_request *request, str
     struct ifm_arm_list list;
     IFM_TRY(describe(request, request->workload, settings, n, arena, &list, why_not, error));
     for (size_t i = 0; i < list.n; i++) {
-        list.items[i].role = list.n == 1 ? IFM_ROLE_BASELINE : IFM_ROLE_CEILING;
+        list.items[i].role = role_of(&list, i);
         push(arms, &list.items[i], arena);
     }
     return IFM_OK;
+}
+
+/* The one item that an arm of the configuration stands for. */
+static enum ifm_status select_arm(const struct ifm_arms_request *request, const struct ifm_arm_spec *spec,
+                                  const struct ifm_arm_list *list, struct ifm_arm **out, struct ifm_error *error)
+{
+    *out = &list->items[list->n - 1];
+    if (list->n == 1 || (list->rivals && list->n == 2))
+        return IFM_OK;
+    if (list->rivals)
+        return ifm_fail(error, IFM_USAGE, spec->where, "let the arm's `set` choose one of them",
+                        "arm %s stands for %zu arms of workload %s at once", spec->name, list->n,
+                        request->workload->name);
+    return ifm_fail(error, IFM_USAGE, spec->where, "compare arms of another workload, or remove `arms`",
+                    "workload %s makes %zu probes of its own; arms cannot be laid over them", request->workload->name,
+                    list->n);
 }
 
 static enum ifm_status add_configured(const struct ifm_arms_request *request, struct ifm_arena *arena,
@@ -92,13 +116,11 @@ static enum ifm_status add_configured(const struct ifm_arms_request *request, st
             *why_not = ifm_arena_printf(arena, "arm %s: %s", spec->name, *why_not);
             return IFM_OK;
         }
-        if (list.n != 1)
-            return ifm_fail(error, IFM_USAGE, spec->where, "compare arms of another workload, or remove `arms`",
-                            "workload %s makes %zu probes of its own; arms cannot be laid over them",
-                            request->workload->name, list.n);
-        list.items[0].name = spec->name;
-        list.items[0].role = spec->baseline ? IFM_ROLE_BASELINE : IFM_ROLE_VARIANT;
-        push(arms, &list.items[0], arena);
+        struct ifm_arm *arm;
+        IFM_TRY(select_arm(request, spec, &list, &arm, error));
+        arm->name = spec->name;
+        arm->role = spec->baseline ? IFM_ROLE_BASELINE : IFM_ROLE_VARIANT;
+        push(arms, arm, arena);
     }
     return IFM_OK;
 }

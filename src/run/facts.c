@@ -109,6 +109,11 @@ enum ifm_status ifm_fact_check(struct ifm_session *session, const char *cell, co
         if (check->sets_differ)
             json_object_set_new(meta, "sets_differ", json_true());
     }
+    if (check->has_loss)
+        json_object_set_new(meta, "loss",
+                            json_pack("{s:f, s:f, s:f, s:f, s:f}", "rms_rel", check->loss_rms_rel, "p99_rel",
+                                      check->loss_p99_rel, "cosine", check->loss_cosine, "kl", check->loss_kl, "tv",
+                                      check->loss_tv));
     if (check->has_quality)
         json_object_set_new(meta, "quality_percent", json_real(check->quality_percent));
     return ifm_fact_new(session, "check", !check->done || check->finite, meta, error);

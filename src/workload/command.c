@@ -160,7 +160,7 @@ static enum ifm_status describe(const struct ifm_setting *settings, size_t n, co
         .fixed_inner = true,
         .gaps = true,
     };
-    *arms = (struct ifm_arm_list){arm, 1};
+    *arms = (struct ifm_arm_list){.items = arm, .n = 1};
     return IFM_OK;
 }
 

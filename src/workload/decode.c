@@ -131,7 +131,7 @@ static enum ifm_status describe(const struct ifm_setting *settings, size_t n, co
         .has_oracle = ifm_data_computes(machine),
         .tolerance = tolerance(&s),
     };
-    *arms = (struct ifm_arm_list){arm, 1};
+    *arms = (struct ifm_arm_list){.items = arm, .n = 1};
     return IFM_OK;
 }
 

@@ -218,7 +218,7 @@ static enum ifm_status describe(const struct ifm_plugin *plugin, const struct if
         .tolerance = ledger.tolerance,
         .gaps = table->before != NULL || table->after != NULL,
     };
-    *arms = (struct ifm_arm_list){arm, 1};
+    *arms = (struct ifm_arm_list){.items = arm, .n = 1};
     return IFM_OK;
 }
 

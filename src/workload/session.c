@@ -37,7 +37,7 @@ enum ifm_status ifm_session_describe(const struct ifm_setting *settings, size_t 
     struct ifm_arm *arm = IFM_ARENA_NEW(arena, struct ifm_arm);
     *arm = (struct ifm_arm){
         .name = "session", .variant = "", .feature = "", .equals = "", .fixed_inner = true, .gaps = true};
-    *arms = (struct ifm_arm_list){arm, 1};
+    *arms = (struct ifm_arm_list){.items = arm, .n = 1};
     return IFM_OK;
 }
 

@@ -93,7 +93,7 @@ static void describe_shapes(const struct settings *s, const struct ifm_machine *
 {
     const struct probe *probe = &probes[s->probe];
     uint64_t size = s->size != 0 ? s->size : larger(256 * MIB, ifm_data_mul(4, ifm_machine_llc_total(machine)));
-    *arms = (struct ifm_arm_list){IFM_ARENA_ARRAY(arena, struct ifm_arm, SHAPES_MOST), 0};
+    *arms = (struct ifm_arm_list){.items = IFM_ARENA_ARRAY(arena, struct ifm_arm, SHAPES_MOST)};
     for (size_t i = 0; i < SHAPES_MOST; i++) {
         const struct ifm_kernel *kernel =
             ifm_stream_kernel((enum ifm_probe)s->probe, probe->shapes[i], ifm_isa_name(s->isa));
@@ -112,7 +112,7 @@ static void describe_caches(const struct ifm_machine *machine, struct ifm_arena 
     size_t n = 0;
     for (uint64_t size = CACHES_LEAST; size <= most; size *= 2)
         n += 2;
-    *arms = (struct ifm_arm_list){IFM_ARENA_ARRAY(arena, struct ifm_arm, n), 0};
+    *arms = (struct ifm_arm_list){.items = IFM_ARENA_ARRAY(arena, struct ifm_arm, n)};
     for (uint64_t octave = CACHES_LEAST; octave <= most; octave *= 2)
         for (int half = 0; half < 2; half++) {
             uint64_t size = half == 0 ? octave : octave / 10000 * 14142 + octave % 10000 * 14142 / 10000;

@@ -340,7 +340,7 @@ static void test_values_out_of_range(void **state)
     json_t *json = make_json(), *cell = at(json, "cells", 0), *arm = at(cell, "arms", 1);
     json_t *ledger = json_object_get(arm, "ledger"), *measure = json_object_get(cell, "measure");
     assert_value_refused(json, json, "schema", json_integer(1), "plan.json",
-                         "made by another version of inferometer (schema 1; this one reads 2)");
+                         "made by another version of inferometer (schema 1; this one reads 3)");
     assert_value_refused(json, json, "seed", json_integer(7), "plan.json: seed", "a string is needed");
     assert_value_refused(json, json, "seed", json_string("07"), "plan.json: seed", "not a decimal integer");
     assert_value_refused(json, json, "seed", json_string("-1"), "plan.json: seed", "not a decimal integer");

@@ -48,16 +48,25 @@ const struct ifm_kernel *ifm_kernels(size_t *n)
     return table;
 }
 
-const struct ifm_kernel *ifm_kernel_find(const char *op, const char *isa)
+static const struct ifm_kernel *find_exactly(const char *op, const char *isa)
 {
-    if (strcmp(isa, "auto") == 0) {
-        const char *const *names;
-        size_t n;
-        ifm_isas(&names, &n);
-        isa = names[0];
-    }
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
         if (strcmp(table[i].op, op) == 0 && (table[i].isa[0] == '\0' || strcmp(table[i].isa, isa) == 0))
             return &table[i];
     return NULL;
+}
+
+const struct ifm_kernel *ifm_kernel_find(const char *op, const char *isa)
+{
+    const struct ifm_kernel *found = NULL;
+    const char *const *names;
+    size_t n;
+    ifm_isas(&names, &n);
+    if (strcmp(isa, "auto") == 0) {
+        for (size_t i = 0; i < n && found == NULL; i++)
+            found = find_exactly(op, names[i]);
+        return found;
+    }
+    found = find_exactly(op, isa);
+    return found == NULL && strcmp(isa, "avx512vnni") == 0 ? find_exactly(op, "avx512") : found;
 }

@@ -54,9 +54,15 @@ static bool has_avx512(void)
     const uint64_t xmm_ymm_zmm = 0xe6;
     return has_avx2() && has_all(query(7, 0).ebx, leaf7_ebx) && (saved_state() & xmm_ymm_zmm) == xmm_ymm_zmm;
 }
+
+/* The byte dot products, in 512 bits. */
+static bool has_avx512vnni(void)
+{
+    return has_avx512() && has_all(query(7, 0).ecx, 1U << 11);
+}
 #endif
 
-static const char *const all_names[IFM_ISA_LIMIT] = {"avx512", "avx2", "sse2", "scalar"};
+static const char *const all_names[IFM_ISA_LIMIT] = {"avx512vnni", "avx512", "avx2", "sse2", "scalar"};
 
 const char *ifm_isa_name(int index)
 {
@@ -65,9 +71,9 @@ const char *ifm_isa_name(int index)
 
 void ifm_isas(const char *const **names, size_t *n)
 {
-    size_t first = 3;
+    size_t first = 4;
 #if defined(__x86_64__)
-    first = has_avx512() ? 0 : has_avx2() ? 1 : 2;
+    first = has_avx512vnni() ? 0 : has_avx512() ? 1 : has_avx2() ? 2 : 3;
 #endif
     *names = all_names + first;
     *n = IFM_ISA_LIMIT - first;

@@ -1,0 +1,84 @@
+/* The elastic KV cache: pages of many (sequence, KV head) pairs of one layer, in one format, with the first and the
+ * newest tokens kept in f16.
+ *
+ * Tokens of a pair, in order: `sink` first ones in f16; body pages of IFM_KV_PAGE tokens in the cache's format; the
+ * newest ones in a ring of two f16 pages. A full ring page leaves it, encoded, when the other one is full too: at least
+ * `recent` = IFM_KV_PAGE newest tokens are always in f16 once the pair is that long (fewer only while it is shorter).
+ * A cache of format f16 has neither sink nor ring: all its pages are body pages, the last one partial.
+ * Softmax does not mind the order of tokens, so a reader takes body, sink and ring one after the other.
+ *
+ * Owns the block tables and the lengths; memory for the pages comes from the caller (the device's buffers). Nothing
+ * here allocates after ifm_kv_cache_create. Thread rule: different pairs may be used by different threads at once. */
+#ifndef IFM_KV_CACHE_H
+#define IFM_KV_CACHE_H
+
+#include "base/error.h"
+#include "kv/format.h"
+
+struct ifm_kv_shape {
+    enum ifm_kv_format format;
+    unsigned head_dim;
+    uint64_t pairs;           /* sequences x KV heads; pair = sequence * kv_heads + head */
+    const uint64_t *capacity; /* tokens that each pair may grow to; copied */
+    unsigned sink;            /* tokens, 0 .. IFM_KV_WIDE */
+    bool paged;               /* body pages of all pairs shuffled over the pool (by `seed`); else in order */
+    uint64_t seed;
+};
+
+struct ifm_kv_cache; /* opaque but for what kernels read, below */
+
+/* Bytes that ifm_kv_cache_create will need for its pages: body, sink and ring together. UINT64_MAX on overflow. */
+uint64_t ifm_kv_pool_bytes(const struct ifm_kv_shape *shape);
+/* `pool`: ifm_kv_pool_bytes bytes, 64-byte aligned, zeroed, owned by the caller and outliving the cache. `encode` and
+ * `encode_f16` write body pages and f16 pages. */
+IFM_CHECKED enum ifm_status ifm_kv_cache_create(const struct ifm_kv_shape *shape, ifm_kv_encode_fn *encode, void *pool,
+                                                struct ifm_kv_cache **out, struct ifm_error *error);
+void ifm_kv_cache_destroy(struct ifm_kv_cache *cache); /* NULL is allowed; not the pool */
+
+/* Put one token's K and V (head_dim values each, rounded to f16 here) behind the others; encodes a page when one leaves
+ * the ring. The pair must be shorter than its capacity. */
+void ifm_kv_append(struct ifm_kv_cache *cache, uint64_t pair, const float *k, const float *v);
+/* The same for many tokens, rows of head_dim; the result is bit for bit that of appending one by one. */
+void ifm_kv_append_many(struct ifm_kv_cache *cache, uint64_t pair, uint64_t tokens, const float *k, const float *v);
+/* Forget all tokens of the pair. */
+void ifm_kv_clear(struct ifm_kv_cache *cache, uint64_t pair);
+/* Remember the state of every pair (lengths and ring contents); restore brings it back exactly, so that the same tokens
+ * can be appended again. Body pages that were added meanwhile are written anew by that. `save` may be called once. */
+IFM_CHECKED enum ifm_status ifm_kv_save(struct ifm_kv_cache *cache, struct ifm_error *error);
+void ifm_kv_restore(struct ifm_kv_cache *cache, uint64_t pair);
+/* The number of tokens that the pair holds. (Eviction is the caller's choice of which tokens to append.) */
+uint64_t ifm_kv_length(const struct ifm_kv_cache *cache, uint64_t pair);
+/* K and V of all its tokens in order of appending, f32 [length][head_dim], as attention sees them (the reference
+ * reading): for oracles. */
+void ifm_kv_read(const struct ifm_kv_cache *cache, uint64_t pair, float *k, float *v);
+
+/* What a kernel reads of a pair. Body pages: pool + table[i] * layout->page_bytes, i < n_body, all full but, in f16,
+ * the last one. Then at most three f16 pieces. */
+struct ifm_kv_piece {
+    const void *page; /* f16, of layout sink or side */
+    unsigned tokens;  /* filled slots, from slot 0 on; 0 = skip */
+};
+struct ifm_kv_view {
+    const unsigned char *pool;
+    const uint32_t *table;
+    uint64_t n_body;
+    unsigned last_tokens; /* of the last body page */
+    struct ifm_kv_piece sink, ring[2];
+};
+struct ifm_kv_view ifm_kv_view_of(const struct ifm_kv_cache *cache, uint64_t pair);
+const struct ifm_kv_layout *ifm_kv_body_layout(const struct ifm_kv_cache *cache);
+const struct ifm_kv_layout *ifm_kv_sink_layout_of(const struct ifm_kv_cache *cache);
+const struct ifm_kv_layout *ifm_kv_ring_layout(const struct ifm_kv_cache *cache);
+
+/* Bytes that hold a cache of these lengths, and of what: `total` = body + side; the f16 cache of the same tokens has
+ * `plain` = 4 * head_dim bytes a token. */
+struct ifm_kv_bytes {
+    uint64_t codes, metadata; /* of body pages; metadata = scales, zeros, lists, padding */
+    uint64_t side;            /* sink and ring pages, as allocated */
+    uint64_t padding;         /* unused slots of partial pages and blocks, contained in the above */
+    uint64_t total, plain;
+};
+/* `lengths` [pairs] tokens each. Pure. */
+struct ifm_kv_bytes ifm_kv_bytes_of(const struct ifm_kv_shape *shape, const uint64_t *lengths);
+
+#endif
