@@ -302,9 +302,11 @@ static void key_gains(struct run *run, const struct ifm_model_data *data, uint64
     const unsigned half = data->head_dim / 2, n = ifm_model_key_outliers(data, layer, pair, channels);
     for (unsigned i = 0; i < HALF_MOST; i++)
         run->gain_low[i] = run->gain_high[i] = 1;
-    for (unsigned i = 0; i < n; i++)
-        *(channels[i] < half ? run->gain_low + channels[i] : run->gain_high + channels[i] - half) =
-            (float)data->outlier;
+    for (unsigned i = 0; i < n; i++) {
+        const uint32_t c = channels[i];
+        float *gain = c < half ? &run->gain_low[c] : &run->gain_high[c - half];
+        *gain = (float)data->outlier;
+    }
 }
 
 static void value_gains(struct run *run, const struct ifm_model_data *data, uint64_t layer, uint64_t pair)
