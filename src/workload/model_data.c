@@ -249,10 +249,11 @@ static inline void next_token(struct run *run, unsigned token, unsigned chunk)
     float fresh_low[WIDE], fresh_high[WIDE];
     float *restrict low = run->low + (size_t)WIDE * chunk, *restrict high = run->high + (size_t)WIDE * chunk;
     draw(&run->source, ((uint64_t)token * run->chunks + chunk) * WIDE, fresh_low, fresh_high);
-    const float keep = token == 0 ? 0 : RHO, scale = token == 0 ? BYTES_SCALE : FRESH * BYTES_SCALE;
+    /* Before the first token there are zeros. */
+    const float scale = token == 0 ? BYTES_SCALE : FRESH * BYTES_SCALE;
     for (unsigned i = 0; i < WIDE; i++) {
-        low[i] = keep * low[i] + scale * fresh_low[i];
-        high[i] = keep * high[i] + scale * fresh_high[i];
+        low[i] = RHO * low[i] + scale * fresh_low[i];
+        high[i] = RHO * high[i] + scale * fresh_high[i];
     }
 }
 

@@ -236,6 +236,8 @@ static void streams_are_independent(void **state)
     for (unsigned i = 0; i < STREAMS; i++)
         for (unsigned j = 0; j < i; j++)
             near_to(correlation(x[i], x[j], (size_t)N * D), 0, 1.3 * 5 / sqrt((double)N * D));
+    const size_t block = (size_t)IFM_MODEL_BLOCK * D;
+    near_to(correlation(x[1], x[1] + block, block), 0, 1.3 * 5 / sqrt((double)block));
     for (unsigned i = 0; i < STREAMS; i++)
         free(x[i]);
 }
