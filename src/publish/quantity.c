@@ -2,6 +2,7 @@
 #include "publish/quantity.h"
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* A rung of a unit's ladder: numbers of at least `from` (in the unit of the value) are shown in this one. */
@@ -157,6 +158,26 @@ const char *ifm_quantity_bare(double number, const char *unit, struct ifm_arena 
     char text[48];
     snprintf(text, sizeof text, "%.4g", x);
     return with_unit(text, rung.shown, arena);
+}
+
+const char *ifm_quantity_true(double number, struct ifm_arena *arena)
+{
+    enum { MOST_DECIMALS = 9 };
+    int decimals = decimals_of(number, 0);
+    const char *text = digits(number, decimals, arena);
+    while (decimals < MOST_DECIMALS && number != floor(number) && strtod(text, NULL) == round(number))
+        text = digits(number, ++decimals, arena);
+    return text;
+}
+
+const char *ifm_quantity_ratio(double number, struct ifm_arena *arena)
+{
+    return ifm_arena_printf(arena, "%sx", ifm_quantity_true(number, arena));
+}
+
+const char *ifm_quantity_short(double number, struct ifm_arena *arena)
+{
+    return fabs(number) >= 999.5 ? ifm_arena_printf(arena, "%.0f", number) : ifm_arena_printf(arena, "%.3g", number);
 }
 
 const char *ifm_state_label(enum ifm_state state)

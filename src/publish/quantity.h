@@ -24,6 +24,12 @@ const char *ifm_quantity_full(const struct ifm_value *value, struct ifm_arena *a
 const char *ifm_quantity_range(const struct ifm_value *value, struct ifm_arena *arena);
 /* A threshold or another bare number in `unit`. */
 const char *ifm_quantity_bare(double number, const char *unit, struct ifm_arena *arena);
+/* Three digits at least, and more where fewer would show a whole number that it is not: "3.71", "0.99996". */
+const char *ifm_quantity_true(double number, struct ifm_arena *arena);
+/* The same of a ratio: "3.71x". */
+const char *ifm_quantity_ratio(double number, struct ifm_arena *arena);
+/* Three significant digits, without an exponent from 0.0001 on: "7.9", "0.021". */
+const char *ifm_quantity_short(double number, struct ifm_arena *arena);
 /* "ok", "absent", "refused", "inactive" */
 const char *ifm_state_label(enum ifm_state state);
 
