@@ -27,11 +27,10 @@ const struct ifm_column_spec ifm_compression_columns[] = {
     {"bits/value", "bits_per_value", IFM_COLUMN_QUANTITY, 0},
     {"loss (rms)", IFM_METRIC_LOSS, IFM_COLUMN_QUANTITY, 0},
     {"loss (p99)", "loss_p99_rel", IFM_COLUMN_QUANTITY, 0},
-    {"cosine", "loss_cosine", IFM_COLUMN_TRUE, 0},
+    {"cosine", "loss_cosine", IFM_COLUMN_QUANTITY, 0},
     {"KL", IFM_METRIC_KL, IFM_COLUMN_QUANTITY, 0},
     {"TV", IFM_METRIC_TV, IFM_COLUMN_QUANTITY, 0},
-    {"kernel error", IFM_METRIC_ERROR, IFM_COLUMN_QUANTITY, 0},
-    {"fewer bytes moved", IFM_METRIC_BYTES_RATIO, IFM_COLUMN_RATIO, 0},
+    {"fewer bytes", IFM_METRIC_BYTES_RATIO, IFM_COLUMN_RATIO, 0},
     {"vs baseline", IFM_METRIC_SPEEDUP, IFM_COLUMN_COMPARISON, 0},
 };
 const size_t ifm_n_compression_columns = sizeof ifm_compression_columns / sizeof ifm_compression_columns[0];

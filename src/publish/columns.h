@@ -6,15 +6,13 @@
 
 /* A quantity whose text, if any, says why it has no interval; a share of a ceiling, whose text names the ceiling's arm;
  * a comparison, whose word stands in IFM_METRIC_CHANGE; steps in a sample (K), which go without saying when one; a
- * ratio of bytes, which does so too, and which never loses the digits that keep it from its nominal value; a plain
- * number that does not either. */
+ * ratio of bytes, which does so too, and which never loses the digits that keep it from its nominal value. */
 enum ifm_column_kind {
     IFM_COLUMN_QUANTITY = 0,
     IFM_COLUMN_SHARE,
     IFM_COLUMN_COMPARISON,
     IFM_COLUMN_BATCH,
-    IFM_COLUMN_RATIO,
-    IFM_COLUMN_TRUE
+    IFM_COLUMN_RATIO
 };
 
 struct ifm_column_spec {

@@ -122,11 +122,8 @@ static struct ifm_field column_field(struct ifm_view_builder *builder, const str
     const struct ifm_value *value = value_of(builder, cell->name, arm->name, spec->metric);
     if (spec->kind == IFM_COLUMN_COMPARISON)
         return comparison_field(builder, cell, arm, value);
-    bool shown = value != NULL && value->state == IFM_STATE_OK;
-    if (spec->kind == IFM_COLUMN_RATIO && shown)
+    if (spec->kind == IFM_COLUMN_RATIO && value != NULL && value->state == IFM_STATE_OK)
         return ifm_view_text(ifm_quantity_ratio(value->number, builder->arena), IFM_TONE_PLAIN);
-    if (spec->kind == IFM_COLUMN_TRUE && shown)
-        return ifm_view_text(ifm_quantity_true(value->number, builder->arena), IFM_TONE_PLAIN);
     return spec->kind == IFM_COLUMN_SHARE ? ifm_view_field(builder, value) : quantity_field(builder, value);
 }
 
