@@ -59,6 +59,9 @@ static void bytes_are_the_true_ones(void **state)
     expect(&fx, "int4", "bytes_ratio", 4000.0 / 1100.0);
     expect(&fx, "int2", "bits_per_value", 2.8);
     assert_null(ifm_derived_find(fx.derived, "decode", "f16", "bytes_ratio"));
+    fx_judge(&fx); /* triage knows them too: 1100 of 4000 bytes */
+    assert_string_equal(fx.verdict->triage[0].arm, "int4");
+    assert_non_null(strstr(fx.verdict->triage[0].text, "bytes moved -72.5 % could explain it"));
     assert_null(ifm_derived_find(fx.derived, "decode", "f16", "loss_rms_rel"));
     fx_stop(&fx);
 }
@@ -169,6 +172,41 @@ static void numbers_of_storage_agree(void **state)
     }
 }
 
+/* A sweep that finds a last level of 32 MiB: an arm of 100 MiB is served by it, a baseline of 400 MiB is not. */
+static void help_from_caches_is_said(void **state)
+{
+    (void)state;
+    enum { MIB = 1 << 20, SIZES = 20 };
+    static const struct {
+        uint64_t own, base;
+        bool said;
+    } cases[] = {{100, 400, true}, {150, 400, false}, {100, 120, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct fixture fx;
+        char names[SIZES][32];
+        fx_start(&fx);
+        fx_add_cell(&fx, "stream", "stream");
+        for (unsigned k = 0; k < SIZES; k++) { /* 4 KiB to 2 GiB */
+            uint64_t size = UINT64_C(4096) << k;
+            snprintf(names[k], sizeof names[k], "caches.%llu", (unsigned long long)size);
+            struct ifm_arm *arm = fx_add_arm(&fx, 1, names[k], IFM_ROLE_CEILING, size <= 32 * MIB ? 10000 : 90000);
+            arm->ledger.rows = 10000;
+            arm->working_set = size;
+        }
+        fx_store(&fx, 0, 4000, 4000, cases[i].base * MIB);
+        fx_store(&fx, 1, 1000, 4000, cases[i].own * MIB);
+        fx_generate(&fx);
+        fx_check_loss(&fx, "other", "before", loss(0.05, 0.2, 0.99, 0.02, 0.1));
+        fx_end_events(&fx);
+        fx_derive(&fx);
+        const struct ifm_finding *finding = fx_finding(&fx, "rule-03", "not that of moving fewer bytes alone");
+        assert_true((finding != NULL) == cases[i].said);
+        if (finding != NULL)
+            assert_string_equal(finding->arm, "other");
+        fx_stop(&fx);
+    }
+}
+
 /* ---- the frontier ---- */
 
 static void the_frontier_by_hand(void **state)
@@ -237,15 +275,11 @@ static void unknown_losses_dominate_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bytes_are_the_true_ones),
-        cmocka_unit_test(the_worst_check_counts),
-        cmocka_unit_test(dropped_tokens_have_no_divergence),
-        cmocka_unit_test(what_does_not_apply_is_not_listed),
-        cmocka_unit_test(a_loss_out_of_range_is_no_fact),
-        cmocka_unit_test(numbers_of_storage_agree),
-        cmocka_unit_test(the_frontier_by_hand),
-        cmocka_unit_test(dominated_arms_are_marked),
-        cmocka_unit_test(unknown_losses_dominate_nothing),
+        cmocka_unit_test(bytes_are_the_true_ones),           cmocka_unit_test(the_worst_check_counts),
+        cmocka_unit_test(dropped_tokens_have_no_divergence), cmocka_unit_test(what_does_not_apply_is_not_listed),
+        cmocka_unit_test(a_loss_out_of_range_is_no_fact),    cmocka_unit_test(numbers_of_storage_agree),
+        cmocka_unit_test(help_from_caches_is_said),          cmocka_unit_test(the_frontier_by_hand),
+        cmocka_unit_test(dominated_arms_are_marked),         cmocka_unit_test(unknown_losses_dominate_nothing),
     };
     return cmocka_run_group_tests_name("derive_compression", tests, NULL, NULL);
 }
