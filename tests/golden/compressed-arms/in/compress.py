@@ -24,8 +24,7 @@ for arm in plan["cells"][0]["arms"]:
     arm["ledger"]["bytes_read"] = stored + 3_000_000 if stored else PLAIN
     arm["ledger"]["flops"] = PLAIN if stored else 0
     if not stored:
-        arm["role"] = arm["ceiling"] = "ceiling"
-        arm["ceiling"] = "read"
+        arm["role"], arm["ceiling"] = "ceiling", "read"
 with open(path, "w", encoding="utf-8") as file:
     json.dump(plan, file)
 
