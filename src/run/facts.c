@@ -109,6 +109,8 @@ enum ifm_status ifm_fact_check(struct ifm_session *session, const char *cell, co
         if (check->sets_differ)
             json_object_set_new(meta, "sets_differ", json_true());
     }
+    if (check->isa[0] != '\0')
+        json_object_set_new(meta, "isa", json_string(check->isa));
     if (check->has_loss)
         json_object_set_new(meta, "loss",
                             json_pack("{s:f, s:f, s:f, s:f, s:f}", "rms_rel", check->loss_rms_rel, "p99_rel",
