@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.."
 architecture=arm64
 sysroot=${1:-build-aarch64/sysroot}
 
-wanted=$(sed 's/ *#.*//' packages.txt | grep -E '^lib.*-dev$' | sort)
+wanted=$(sed 's/ *#.*//' packages.txt | grep -E '^lib.*-dev$' | grep -v '^libclang' | sort)
 if [ "$(cat "$sysroot/.packages" 2>/dev/null)" = "$wanted" ]; then
     exit 0
 fi
