@@ -3,9 +3,9 @@
 # 0 only when nothing failed. A build counts as one test.
 #
 # Stages: gcc clang scalar (builds with -Werror, all three are needed by e2e/same_numbers), asan (address and undefined
-# behaviour), tsan (threads); together they are `fast`, which is what runs without an argument. `slow` is what runs under
-# an emulator: aarch64 (cross-compiled), processors (the gcc build on x86-64 without newer instruction sets). A slow stage
-# whose packages cannot be had is a skip, named and counted. Logs and JUnit files lie in build-check/.
+# behaviour), tsan (threads); together they are `fast`, which is what runs without an argument. `slow` is what runs
+# under an emulator: aarch64 (cross-compiled), processors (the gcc build on x86-64 without newer instruction sets). A
+# slow stage whose packages cannot be had is a skip, named and counted. Logs and JUnit files lie in build-check/.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 5
 logs=build-check
