@@ -245,7 +245,6 @@ static enum ifm_status check(struct ifm_workload_state *state, struct ifm_check 
     for (size_t i = 0; i < state->outputs; i++)
         out->finite = out->finite && isfinite(state->job.out[i]);
     out->output_xxh3 = ifm_xxh3(state->job.out, state->outputs * sizeof(float));
-    snprintf(out->isa, sizeof out->isa, "%s", state->kernel->isa);
     out->done = true;
     return IFM_OK;
 }
