@@ -11,5 +11,8 @@
 /* How many ranges the clip search of 4 and 2 bits tries, from the full range down; the least squared error of the
  * decoded values wins, the wider range on a tie. */
 enum { IFM_KV_CLIPS = 12 };
+/* What each range of the search is narrower than the one before, as a part of the full width. */
+#define IFM_KV_CLIP_4 0.04f
+#define IFM_KV_CLIP_2 0.05f
 
 #endif

@@ -1,0 +1,444 @@
+/* Writing pages of the elastic KV cache, compiled once for each instruction set. See kv_encode.h.
+ *
+ * A page is cut into tiles of IFM_LANES columns: channels of K, tokens of V. Every value is computed in its own lane by
+ * the same operations in the same order, so that the width of the lanes does not show in the bytes. */
+#include "kernel/cpu/kernels.h"
+#include "kernel/cpu/kv_encode.h"
+#include "kernel/cpu/kv_lanes.h"
+#include "kv/rows.h"
+
+#include <stdbool.h>
+
+enum { ROWS_MOST = IFM_KV_DIM_MOST }; /* of a tile: channels of a V tile, tokens of a K tile */
+
+static const float half_most = 65504.0f;        /* the largest f16 */
+static const float rounder = 12582912.0f;       /* 1.5 x 2^23: adding it rounds to an integer, ties to even */
+static const float e4m3_most = 448.0f;          /* the largest e4m3 */
+static const float e4m3_least_peak = 0x1p-100f; /* a page of e4m3 below it is all zeros */
+
+/* One column per lane: code = round((x - zero) * inverse), x = zero + code * scale. */
+struct range {
+    floats scale, zero, inverse;
+};
+
+/* Codes and metadata of the page that is being written, before the codes are packed. */
+struct page {
+    const struct ifm_kv_layout *layout;
+    unsigned char *bytes;
+    _Alignas(IFM_KV_LINE) uint8_t codes[ROWS_MOST * IFM_KV_DIM_MOST]; /* [inner][outer], one byte each */
+};
+
+IFM_INLINE floats inverse_of(floats scale)
+{
+    return lanes_if_less(lanes_of(0.0f), scale, 1.0f / scale, lanes_of(0.0f));
+}
+
+/* Largest scale first rounded to f16; a scale beyond f16 saturates. */
+IFM_INLINE floats scale_of(floats width, float steps)
+{
+    return lanes_round_f16(lanes_min(width / steps, lanes_of(half_most)));
+}
+
+IFM_INLINE floats zero_of(floats low)
+{
+    return lanes_round_f16(lanes_max(lanes_min(low, lanes_of(half_most)), lanes_of(-half_most)));
+}
+
+/* The code as a number. NaN gives the least code. */
+IFM_INLINE floats code_of(floats x, struct range r, float least, float most)
+{
+    const floats y = (x - r.zero) * r.inverse;
+    return lanes_min(lanes_max(y, lanes_of(least)), lanes_of(most)) + rounder;
+}
+
+/* The range that starts at `low` and is `width` wide, in `steps` steps. A symmetric one has its zero point, which is
+ * not stored, half its steps below 0. */
+IFM_INLINE struct range range_of(floats low, floats width, float steps, bool symmetric)
+{
+    struct range r;
+    r.scale = scale_of(width, steps);
+    r.zero = symmetric ? r.scale * (-0.5f * steps) : zero_of(low);
+    r.inverse = inverse_of(r.scale);
+    return r;
+}
+
+IFM_INLINE floats squared_error(const floats *tile, unsigned n, struct range r, float steps)
+{
+    floats sum = {0};
+    for (unsigned i = 0; i < n; i++) {
+        const floats code = code_of(tile[i], r, 0.0f, steps) - rounder;
+        const floats error = (tile[i] - r.zero) - code * r.scale;
+        sum += error * error;
+    }
+    return sum;
+}
+
+/* The clip search: of IFM_KV_CLIPS ranges about the same middle, each narrower by `clip` of the full width, the one
+ * with the least squared error. */
+IFM_INLINE struct range search(const floats *tile, unsigned n, floats low, floats width, float steps, float clip,
+                               bool symmetric)
+{
+    struct range best = range_of(low, width, steps, symmetric);
+    floats least = squared_error(tile, n, best, steps);
+    for (int i = 1; i < IFM_KV_CLIPS; i++) {
+        const float cut = (float)i * clip;
+        const struct range r = range_of(low + width * (0.5f * cut), width * (1.0f - cut), steps, symmetric);
+        const floats error = squared_error(tile, n, r, steps);
+        best.scale = lanes_if_less(error, least, r.scale, best.scale);
+        best.zero = lanes_if_less(error, least, r.zero, best.zero);
+        best.inverse = lanes_if_less(error, least, r.inverse, best.inverse);
+        least = lanes_if_less(error, least, error, least);
+    }
+    return best;
+}
+
+IFM_INLINE float clip_of(unsigned bits)
+{
+    return bits == 2 ? IFM_KV_CLIP_2 : IFM_KV_CLIP_4;
+}
+
+/* Lanes of `sums` that are NaN: their columns hold NaN or infinity and read back as NaN through their scale. */
+static void store_scales(const floats *scale, const floats *sums, uint16_t *to, unsigned n)
+{
+    float scales[IFM_LANES], sum[IFM_LANES];
+    memcpy(scales, scale, sizeof scales);
+    memcpy(sum, sums, sizeof sum);
+    for (unsigned i = 0; i < n; i++)
+        to[i] = sum[i] == 0.0f ? ifm_f32_to_f16(scales[i]) : 0x7e00;
+}
+
+/* A column with NaN or infinity has the code of NaN, the least one, or that of 0. */
+IFM_INLINE void spoil(struct range *r, floats nothing)
+{
+    r->inverse = lanes_if_less(nothing, lanes_of(1.0f), r->inverse, lanes_of(0.0f));
+    r->zero = lanes_if_less(nothing, lanes_of(1.0f), r->zero, lanes_of(0.0f));
+}
+
+/* -- packing -- */
+
+/* Codes [inner][outer], one byte each, into the order of kv/format.h; `n_inner` is a multiple of a block. */
+static void pack(const uint8_t *from, unsigned n_inner, unsigned n_outer, unsigned bits, unsigned char *to)
+{
+    const unsigned fields = 8 / bits, block = 16 * fields;
+    for (unsigned at = 0; at < n_inner; at += block)
+        for (unsigned i = 0; i < 16; i++) {
+            const uint8_t *row = from + (size_t)(at + i) * n_outer;
+            unsigned char *line = to + (size_t)(at / block) * n_outer * 16 + (size_t)i * 4;
+            for (unsigned o = 0; o < n_outer; o += 4) {
+                uint32_t word = 0;
+                for (unsigned f = 0; f < fields; f++) {
+                    uint32_t field;
+                    memcpy(&field, row + (size_t)f * 16 * n_outer + o, sizeof field);
+                    word |= field << f * bits;
+                }
+                memcpy(line + (size_t)o * 16, &word, sizeof word);
+            }
+        }
+}
+
+static void pack_page(const struct page *p, unsigned n_inner, unsigned n_outer, size_t section)
+{
+    const unsigned bits = p->layout->bits;
+    if (bits == 8)
+        pack(p->codes, n_inner, n_outer, 8, p->bytes + section);
+    else if (bits == 4)
+        pack(p->codes, n_inner, n_outer, 4, p->bytes + section);
+    else
+        pack(p->codes, n_inner, n_outer, 2, p->bytes + section);
+}
+
+static uint16_t *u16_of(const struct page *p, size_t section)
+{
+    return (uint16_t *)(void *)(p->bytes + section);
+}
+
+/* -- K: one channel a lane -- */
+
+struct extent {
+    floats low, width, nothing; /* nothing: 0, or NaN in a lane that holds NaN or infinity */
+};
+
+IFM_INLINE struct extent extent_of(const floats *tile, unsigned n)
+{
+    floats low = tile[0], high = tile[0], nothing = {0};
+    for (unsigned i = 0; i < n; i++) {
+        low = lanes_min(tile[i], low);
+        high = lanes_max(tile[i], high);
+        nothing += tile[i] * 0.0f;
+    }
+    return (struct extent){low, high - low, nothing};
+}
+
+static void store_codes(const floats *tile, unsigned n, struct range r, float least, float most, uint8_t *to,
+                        unsigned stride)
+{
+    for (unsigned i = 0; i < n; i++)
+        lanes_store_bytes(to + (size_t)i * stride, code_of(tile[i], r, least, most));
+}
+
+/* Ranges of the channels at `d`; the tile holds their tokens, zeros in the slots behind `tokens`. */
+static struct extent encode_k_tile(struct page *p, const floats *tile, unsigned tokens, unsigned d)
+{
+    const struct ifm_kv_layout *l = p->layout;
+    const float steps = (float)((1U << l->bits) - 1);
+    const struct extent e = extent_of(tile, tokens);
+    struct range r = l->bits == 8 ? range_of(e.low, e.width, steps, false)
+                                  : search(tile, tokens, e.low, e.width, steps, clip_of(l->bits), false);
+    spoil(&r, e.nothing);
+    const floats none = {0};
+    store_scales(&r.scale, &e.nothing, u16_of(p, l->k_scale) + d, IFM_LANES);
+    store_scales(&r.zero, &none, u16_of(p, l->k_zero) + d, IFM_LANES);
+    store_codes(tile, l->tokens, r, 0.0f, steps, p->codes + d, l->head_dim);
+    return e;
+}
+
+static void load_k_tile(const float *k, unsigned head_dim, unsigned tokens, unsigned slots, floats *tile)
+{
+    tile[0] = (floats){0};
+    for (unsigned t = 0; t < tokens; t++)
+        tile[t] = load_floats(k + (size_t)t * head_dim);
+    for (unsigned t = tokens; t < slots; t++)
+        tile[t] = (floats){0};
+}
+
+/* The n channels of the largest worth, ascending; of equal ones the lower number. */
+static void choose(const float *worth, unsigned head_dim, unsigned n, uint8_t *list)
+{
+    bool taken[IFM_KV_DIM_MOST] = {false};
+    for (unsigned i = 0; i < n; i++) {
+        unsigned best = head_dim;
+        for (unsigned d = 0; d < head_dim; d++)
+            if (!taken[d] && (best == head_dim || worth[d] > worth[best]))
+                best = d;
+        taken[best] = true;
+    }
+    for (unsigned d = 0, i = 0; d < head_dim; d++)
+        if (taken[d])
+            list[i++] = (uint8_t)d;
+}
+
+/* Write the promoted channels anew with four bits: scales, upper halves among the codes, lower halves to `low`
+ * [tokens][n_promoted]. */
+static void promote(struct page *p, const float *k, unsigned tokens, const uint8_t *list, uint8_t *low)
+{
+    const struct ifm_kv_layout *l = p->layout;
+    uint16_t *scales = u16_of(p, l->k_scale), *zeros = u16_of(p, l->k_zero);
+    for (unsigned at = 0; at < l->n_promoted; at += IFM_LANES) {
+        const unsigned n = l->n_promoted - at < IFM_LANES ? l->n_promoted - at : IFM_LANES;
+        floats tile[IFM_KV_PAGE];
+        float columns[IFM_KV_PAGE * IFM_LANES] = {0};
+        for (unsigned t = 0; t < tokens; t++)
+            for (unsigned i = 0; i < n; i++)
+                columns[t * IFM_LANES + i] = k[(size_t)t * l->head_dim + list[at + i]];
+        memcpy(tile, columns, sizeof tile);
+        const struct extent e = extent_of(tile, tokens);
+        struct range r = search(tile, tokens, e.low, e.width, 15.0f, clip_of(4), false);
+        spoil(&r, e.nothing);
+        uint16_t scale[IFM_LANES], zero[IFM_LANES];
+        const floats none = {0};
+        store_scales(&r.scale, &e.nothing, scale, IFM_LANES);
+        store_scales(&r.zero, &none, zero, IFM_LANES);
+        uint8_t codes[IFM_KV_PAGE * IFM_LANES];
+        store_codes(tile, l->tokens, r, 0.0f, 15.0f, codes, IFM_LANES);
+        for (unsigned i = 0; i < n; i++) {
+            const unsigned d = list[at + i];
+            scales[d] = scale[i];
+            zeros[d] = zero[i];
+            for (unsigned t = 0; t < l->tokens; t++) {
+                p->codes[(size_t)t * l->head_dim + d] = codes[t * IFM_LANES + i] >> 2;
+                low[(size_t)t * l->n_promoted + at + i] = codes[t * IFM_LANES + i] & 3;
+            }
+        }
+    }
+}
+
+static void encode_k(struct page *p, const float *k, unsigned tokens)
+{
+    const struct ifm_kv_layout *l = p->layout;
+    float worth[IFM_KV_DIM_MOST];
+    for (unsigned d = 0; d < l->head_dim; d += IFM_LANES) {
+        floats tile[IFM_KV_PAGE];
+        load_k_tile(k + d, l->head_dim, tokens, l->tokens, tile);
+        const struct extent e = encode_k_tile(p, tile, tokens, d);
+        const floats wide = lanes_max(e.width + e.nothing, lanes_of(0.0f)); /* NaN: 0 */
+        memcpy(worth + d, &wide, sizeof wide);
+    }
+    if (l->n_promoted > 0) {
+        uint8_t low[IFM_KV_PAGE * IFM_KV_DIM_MOST / 8], *list = p->bytes + l->promoted;
+        choose(worth, l->head_dim, l->n_promoted, list);
+        promote(p, k, tokens, list, low);
+        pack(low, l->tokens, l->n_promoted, 2, p->bytes + l->k_low);
+    }
+    pack_page(p, l->tokens, l->head_dim, l->k_codes);
+}
+
+/* -- V: one token a lane -- */
+
+/* Tokens as columns: tile[d] holds channel d of the IFM_LANES tokens from `at` on, zeros where there is none. */
+static void load_v_tile(const float *v, unsigned head_dim, unsigned at, unsigned tokens, floats *tile)
+{
+    float *to = (float *)(void *)tile;
+    for (unsigned i = 0; i < IFM_LANES; i++)
+        for (unsigned d = 0; d < head_dim; d++)
+            to[d * IFM_LANES + i] = at + i < tokens ? v[(size_t)(at + i) * head_dim + d] : 0.0f;
+}
+
+/* The rotation of kv/format.h, down the columns: sums and differences at distance 1, 2, 4, ..., then the scale. */
+static void rotate(floats *tile, unsigned head_dim)
+{
+    const unsigned size = head_dim & -head_dim;
+    const float scale = size == 32 ? 0x1.6a09e6p-3f : size == 64 ? 0x1p-3f : size == 128 ? 0x1.6a09e6p-4f : 0x1p-4f;
+    for (unsigned half = 1; half < size; half *= 2)
+        for (unsigned at = 0; at < head_dim; at += 2 * half)
+            for (unsigned i = at; i < at + half; i++) {
+                const floats a = tile[i], b = tile[i + half];
+                tile[i] = a + b;
+                tile[i + half] = a - b;
+            }
+    for (unsigned i = 0; i < head_dim; i++)
+        tile[i] *= scale;
+}
+
+/* The largest magnitude of each column, and NaN in `nothing` where there is NaN or infinity. */
+IFM_INLINE floats peak_of(const floats *tile, unsigned n, floats *nothing)
+{
+    floats peak = {0}, sum = {0};
+    for (unsigned i = 0; i < n; i++) {
+        peak = lanes_max(lanes_max(tile[i], -tile[i]), peak);
+        sum += tile[i] * 0.0f;
+    }
+    *nothing = sum;
+    return peak;
+}
+
+static void encode_v_tile(struct page *p, const floats *tile, unsigned at)
+{
+    const struct ifm_kv_layout *l = p->layout;
+    floats nothing;
+    const floats peak = peak_of(tile, l->head_dim, &nothing);
+    const float steps = (float)((1U << l->bits) - 1);
+    struct range r = {lanes_of(0.0f), lanes_of(0.0f), lanes_of(0.0f)};
+    if (l->bits == 8) {
+        r.scale = scale_of(peak, 127.0f);
+        r.inverse = inverse_of(r.scale);
+    } else {
+        r = search(tile, l->head_dim, -peak, peak + peak, steps, clip_of(l->bits), true);
+    }
+    spoil(&r, nothing);
+    store_scales(&r.scale, &nothing, u16_of(p, l->v_scale) + at, IFM_LANES);
+    if (l->bits == 8)
+        store_codes(tile, l->head_dim, r, -127.0f, 127.0f, p->codes + at, l->tokens);
+    else
+        store_codes(tile, l->head_dim, r, 0.0f, steps, p->codes + at, l->tokens);
+}
+
+static void encode_v(struct page *p, const float *v, unsigned tokens)
+{
+    const struct ifm_kv_layout *l = p->layout;
+    const unsigned block = 16 * 8 / l->bits, filled = (l->head_dim + block - 1) / block * block;
+    for (unsigned at = 0; at < l->tokens; at += IFM_LANES) {
+        floats tile[ROWS_MOST];
+        load_v_tile(v, l->head_dim, at, tokens, tile);
+        if (l->rotated)
+            rotate(tile, l->head_dim);
+        encode_v_tile(p, tile, at);
+    }
+    memset(p->codes + (size_t)l->head_dim * l->tokens, 0, (size_t)(filled - l->head_dim) * l->tokens);
+    pack_page(p, filled, l->tokens, l->v_codes);
+}
+
+static void encode_integers(const struct ifm_kv_layout *layout, const float *k, const float *v, unsigned tokens,
+                            void *page)
+{
+    struct page p;
+    p.layout = layout;
+    p.bytes = page;
+    memset(page, 0, layout->k_codes); /* what lies between the sections */
+    encode_k(&p, k, tokens);
+    encode_v(&p, v, tokens);
+}
+
+/* -- f16 and e4m3 -- */
+
+IFM_INLINE uint16_t f16_of(float x)
+{
+    return (uint16_t)ifm_kv_f16_of_bits(ifm_f32_bits(x));
+}
+
+static size_t k_place(const struct ifm_kv_layout *l, unsigned t, unsigned d)
+{
+    return ((size_t)(t / IFM_KV_WIDE) * l->head_dim + d) * IFM_KV_WIDE + t % IFM_KV_WIDE;
+}
+
+static size_t v_place(const struct ifm_kv_layout *l, unsigned t, unsigned d)
+{
+    const unsigned block = d / IFM_KV_WIDE * IFM_KV_WIDE, left = l->head_dim - block;
+    return (size_t)block * l->tokens + (size_t)t * (left < IFM_KV_WIDE ? left : IFM_KV_WIDE) + (d - block);
+}
+
+/* The scale of a section of e4m3: its largest finite magnitude becomes 448. */
+static float e4m3_scale(const float *x, size_t n)
+{
+    uint32_t peak = 0;
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t rest = ifm_f32_bits(x[i]) & 0x7fffffff;
+        peak = rest < 0x7f800000 && rest > peak ? rest : peak;
+    }
+    return ifm_f32_of_bits(peak) < e4m3_least_peak ? 0.0f : ifm_f32_of_bits(peak) / e4m3_most;
+}
+
+static uint8_t e4m3_of(float x, float inverse)
+{
+    const uint32_t bits = ifm_f32_bits(x);
+    if ((bits & 0x7fffffff) >= 0x7f800000)
+        return (uint8_t)((bits >> 24 & 0x80) | 0x7f);
+    return ifm_f32_to_e4m3(x * inverse);
+}
+
+void IFM_KERNEL(ifm_kv_encode_f16)(const struct ifm_kv_layout *l, const float *k, const float *v, unsigned tokens,
+                                   void *page)
+{
+    uint16_t *to_k = (uint16_t *)(void *)((unsigned char *)page + l->k_codes);
+    uint16_t *to_v = (uint16_t *)(void *)((unsigned char *)page + l->v_codes);
+    memset(page, 0, l->page_bytes);
+    for (unsigned t = 0; t < tokens; t++)
+        for (unsigned d = 0; d < l->head_dim; d++) {
+            to_k[k_place(l, t, d)] = f16_of(k[(size_t)t * l->head_dim + d]);
+            to_v[v_place(l, t, d)] = f16_of(v[(size_t)t * l->head_dim + d]);
+        }
+}
+
+void IFM_KERNEL(ifm_kv_encode_e4m3)(const struct ifm_kv_layout *l, const float *k, const float *v, unsigned tokens,
+                                    void *page)
+{
+    unsigned char *bytes = page;
+    const size_t n = (size_t)tokens * l->head_dim;
+    const float k_scale = e4m3_scale(k, n), v_scale = e4m3_scale(v, n);
+    const float k_inverse = k_scale > 0.0f ? 1.0f / k_scale : 0.0f, v_inverse = v_scale > 0.0f ? 1.0f / v_scale : 0.0f;
+    memset(page, 0, l->page_bytes);
+    memcpy(bytes + l->k_scale, &k_scale, sizeof k_scale);
+    memcpy(bytes + l->v_scale, &v_scale, sizeof v_scale);
+    for (unsigned t = 0; t < tokens; t++)
+        for (unsigned d = 0; d < l->head_dim; d++) {
+            bytes[l->k_codes + k_place(l, t, d)] = e4m3_of(k[(size_t)t * l->head_dim + d], k_inverse);
+            bytes[l->v_codes + v_place(l, t, d)] = e4m3_of(v[(size_t)t * l->head_dim + d], v_inverse);
+        }
+}
+
+void IFM_KERNEL(ifm_kv_encode_int8)(const struct ifm_kv_layout *l, const float *k, const float *v, unsigned tokens,
+                                    void *page)
+{
+    encode_integers(l, k, v, tokens, page);
+}
+
+void IFM_KERNEL(ifm_kv_encode_int4)(const struct ifm_kv_layout *l, const float *k, const float *v, unsigned tokens,
+                                    void *page)
+{
+    encode_integers(l, k, v, tokens, page);
+}
+
+void IFM_KERNEL(ifm_kv_encode_int2)(const struct ifm_kv_layout *l, const float *k, const float *v, unsigned tokens,
+                                    void *page)
+{
+    encode_integers(l, k, v, tokens, page);
+}
