@@ -12,7 +12,6 @@
 enum { ROWS_MOST = IFM_KV_DIM_MOST }; /* of a tile: channels of a V tile, tokens of a K tile */
 
 static const float half_most = 65504.0f;        /* the largest f16 */
-static const float rounder = 12582912.0f;       /* 1.5 x 2^23: adding it rounds to an integer, ties to even */
 static const float e4m3_most = 448.0f;          /* the largest e4m3 */
 static const float e4m3_least_peak = 0x1p-100f; /* a page of e4m3 below it is all zeros */
 
@@ -33,7 +32,7 @@ IFM_INLINE floats inverse_of(floats scale)
     return lanes_if_less(lanes_of(0.0f), scale, 1.0f / scale, lanes_of(0.0f));
 }
 
-/* Largest scale first rounded to f16; a scale beyond f16 saturates. */
+/* A scale beyond f16 saturates. */
 IFM_INLINE floats scale_of(floats width, float steps)
 {
     return lanes_round_f16(lanes_min(width / steps, lanes_of(half_most)));
@@ -48,53 +47,98 @@ IFM_INLINE floats zero_of(floats low)
 IFM_INLINE floats code_of(floats x, struct range r, float least, float most)
 {
     const floats y = (x - r.zero) * r.inverse;
-    return lanes_min(lanes_max(y, lanes_of(least)), lanes_of(most)) + rounder;
+    return lanes_round(lanes_min(lanes_max(y, lanes_of(least)), lanes_of(most)));
 }
 
-/* The range that starts at `low` and is `width` wide, in `steps` steps. A symmetric one has its zero point, which is
- * not stored, half its steps below 0. */
-IFM_INLINE struct range range_of(floats low, floats width, float steps, bool symmetric)
+/* The range from `low` to `high` in `steps` steps. A symmetric one has its zero point, which is not stored, half its
+ * steps below 0. */
+IFM_INLINE struct range range_of(floats low, floats high, float steps, bool symmetric)
 {
     struct range r;
-    r.scale = scale_of(width, steps);
+    r.scale = scale_of(high - low, steps);
     r.zero = symmetric ? r.scale * (-0.5f * steps) : zero_of(low);
     r.inverse = inverse_of(r.scale);
     return r;
 }
 
-IFM_INLINE floats squared_error(const floats *tile, unsigned n, struct range r, float steps)
+/* A column of values, and the weights of their squared errors (NULL: 1). */
+struct column {
+    const floats *tile, *weight;
+    unsigned n;
+    float steps;
+    bool symmetric;
+};
+
+/* The best range of a search so far. */
+struct choice {
+    floats low, high, error;
+    struct range r;
+};
+
+IFM_INLINE floats squared_error(const struct column *c, struct range r)
 {
     floats sum = {0};
-    for (unsigned i = 0; i < n; i++) {
-        const floats code = code_of(tile[i], r, 0.0f, steps) - rounder;
-        const floats error = (tile[i] - r.zero) - code * r.scale;
-        sum += error * error;
+    for (unsigned i = 0; i < c->n; i++) {
+        const floats from_zero = c->tile[i] - r.zero;
+        const floats y = from_zero * r.inverse;
+        const floats code = lanes_round(lanes_min(lanes_max(y, lanes_of(0.0f)), lanes_of(c->steps)));
+        const floats error = from_zero - code * r.scale;
+        sum += c->weight != NULL ? error * error * c->weight[i] : error * error;
     }
     return sum;
 }
 
-/* The clip search: of IFM_KV_CLIPS ranges about the same middle, each narrower by `clip` of the full width, the one
- * with the least squared error. */
-IFM_INLINE struct range search(const floats *tile, unsigned n, floats low, floats width, float steps, float clip,
-                               bool symmetric)
+IFM_INLINE void try_range(const struct column *c, floats low, floats high, struct choice *best)
 {
-    struct range best = range_of(low, width, steps, symmetric);
-    floats least = squared_error(tile, n, best, steps);
-    for (int i = 1; i < IFM_KV_CLIPS; i++) {
-        const float cut = (float)i * clip;
-        const struct range r = range_of(low + width * (0.5f * cut), width * (1.0f - cut), steps, symmetric);
-        const floats error = squared_error(tile, n, r, steps);
-        best.scale = lanes_if_less(error, least, r.scale, best.scale);
-        best.zero = lanes_if_less(error, least, r.zero, best.zero);
-        best.inverse = lanes_if_less(error, least, r.inverse, best.inverse);
-        least = lanes_if_less(error, least, error, least);
+    const struct range r = range_of(low, high, c->steps, c->symmetric);
+    const floats error = squared_error(c, r);
+    best->low = lanes_if_less(error, best->error, low, best->low);
+    best->high = lanes_if_less(error, best->error, high, best->high);
+    best->r.scale = lanes_if_less(error, best->error, r.scale, best->r.scale);
+    best->r.zero = lanes_if_less(error, best->error, r.zero, best->r.zero);
+    best->r.inverse = lanes_if_less(error, best->error, r.inverse, best->r.inverse);
+    best->error = lanes_if_less(error, best->error, error, best->error);
+}
+
+/* The ranges about the middle of the full one, each narrower by `cut` of its width. */
+IFM_INLINE struct choice cut_evenly(const struct column *c, floats low, floats high, int cuts, float cut)
+{
+    struct choice best = {.low = low, .high = high, .r = range_of(low, high, c->steps, c->symmetric)};
+    best.error = squared_error(c, best.r);
+    for (int i = 1; i < cuts; i++) {
+        const floats move = (high - low) * (0.5f * cut * (float)i);
+        try_range(c, low + move, high - move, &best);
     }
     return best;
 }
 
-IFM_INLINE float clip_of(unsigned bits)
+static struct range search_k(const struct column *c, floats low, floats high, float cut)
 {
-    return bits == 2 ? IFM_KV_CLIP_2 : IFM_KV_CLIP_4;
+    struct choice best = cut_evenly(c, low, high, IFM_KV_CUTS, cut);
+    floats move = (high - low) * IFM_KV_MOVE;
+    for (int round = 0; round < IFM_KV_ROUNDS; round++) {
+        struct choice from = best;
+        try_range(c, from.low - move, from.high, &best);
+        try_range(c, from.low + move, from.high, &best);
+        from = best;
+        try_range(c, from.low, from.high - move, &best);
+        try_range(c, from.low, from.high + move, &best);
+        move *= 0.5f;
+    }
+    return best.r;
+}
+
+static struct range search_v(const struct column *c, floats peak, float cut)
+{
+    struct choice best = cut_evenly(c, -peak, peak, IFM_KV_CUTS_V, cut);
+    floats move = peak * (0.5f * cut);
+    for (int round = 0; round < IFM_KV_ROUNDS; round++) {
+        const struct choice from = best;
+        try_range(c, from.low - move, from.high + move, &best);
+        try_range(c, from.low + move, from.high - move, &best);
+        move *= 0.5f;
+    }
+    return best.r;
 }
 
 /* Lanes of `sums` that are NaN: their columns hold NaN or infinity and read back as NaN through their scale. */
@@ -155,7 +199,7 @@ static uint16_t *u16_of(const struct page *p, size_t section)
 /* -- K: one channel a lane -- */
 
 struct extent {
-    floats low, width, nothing; /* nothing: 0, or NaN in a lane that holds NaN or infinity */
+    floats low, high, nothing; /* nothing: 0, or NaN in a lane that holds NaN or infinity */
 };
 
 IFM_INLINE struct extent extent_of(const floats *tile, unsigned n)
@@ -166,7 +210,42 @@ IFM_INLINE struct extent extent_of(const floats *tile, unsigned n)
         high = lanes_max(tile[i], high);
         nothing += tile[i] * 0.0f;
     }
-    return (struct extent){low, high - low, nothing};
+    return (struct extent){low, high, nothing};
+}
+
+/* The weights of kv_encode.h; n > 0. */
+static void weigh(const floats *tile, unsigned n, unsigned head_dim, floats *weight)
+{
+    const float share = 1.0f / (float)n;
+    floats sum = {0}, squares = {0};
+    for (unsigned i = 0; i < n; i++) {
+        sum += tile[i];
+        squares += tile[i] * tile[i];
+    }
+    const floats mean = sum * share, variance = lanes_max(squares * share - mean * mean, lanes_of(0.0f));
+    const floats factor = 0.5f / (variance + (float)head_dim);
+    for (unsigned i = 0; i < n; i++) {
+        const floats y = (tile[i] - mean) * (tile[i] - mean) * factor;
+        weight[i] = (y * y) * 0.5f + (y + 1.0f);
+    }
+}
+
+/* The range of the channels of a tile, for codes of `bits`. */
+static struct range k_range(const floats *tile, unsigned tokens, unsigned head_dim, unsigned bits,
+                            const struct extent *e)
+{
+    const float steps = (float)((1U << bits) - 1);
+    struct range r;
+    if (bits == 8 || tokens == 0) {
+        r = range_of(e->low, e->high, steps, false);
+    } else {
+        floats weight[IFM_KV_PAGE];
+        weigh(tile, tokens, head_dim, weight);
+        const struct column c = {tile, weight, tokens, steps, false};
+        r = search_k(&c, e->low, e->high, bits == 2 ? IFM_KV_CUT_K2 : IFM_KV_CUT_K4);
+    }
+    spoil(&r, e->nothing);
+    return r;
 }
 
 static void store_codes(const floats *tile, unsigned n, struct range r, float least, float most, uint8_t *to,
@@ -182,9 +261,7 @@ static struct extent encode_k_tile(struct page *p, const floats *tile, unsigned 
     const struct ifm_kv_layout *l = p->layout;
     const float steps = (float)((1U << l->bits) - 1);
     const struct extent e = extent_of(tile, tokens);
-    struct range r = l->bits == 8 ? range_of(e.low, e.width, steps, false)
-                                  : search(tile, tokens, e.low, e.width, steps, clip_of(l->bits), false);
-    spoil(&r, e.nothing);
+    const struct range r = k_range(tile, tokens, l->head_dim, l->bits, &e);
     const floats none = {0};
     store_scales(&r.scale, &e.nothing, u16_of(p, l->k_scale) + d, IFM_LANES);
     store_scales(&r.zero, &none, u16_of(p, l->k_zero) + d, IFM_LANES);
@@ -232,8 +309,7 @@ static void promote(struct page *p, const float *k, unsigned tokens, const uint8
                 columns[t * IFM_LANES + i] = k[(size_t)t * l->head_dim + list[at + i]];
         memcpy(tile, columns, sizeof tile);
         const struct extent e = extent_of(tile, tokens);
-        struct range r = search(tile, tokens, e.low, e.width, 15.0f, clip_of(4), false);
-        spoil(&r, e.nothing);
+        const struct range r = k_range(tile, tokens, l->head_dim, 4, &e);
         uint16_t scale[IFM_LANES], zero[IFM_LANES];
         const floats none = {0};
         store_scales(&r.scale, &e.nothing, scale, IFM_LANES);
@@ -260,7 +336,7 @@ static void encode_k(struct page *p, const float *k, unsigned tokens)
         floats tile[IFM_KV_PAGE];
         load_k_tile(k + d, l->head_dim, tokens, l->tokens, tile);
         const struct extent e = encode_k_tile(p, tile, tokens, d);
-        const floats wide = lanes_max(e.width + e.nothing, lanes_of(0.0f)); /* NaN: 0 */
+        const floats wide = lanes_max(e.high - e.low + e.nothing, lanes_of(0.0f)); /* NaN: 0 */
         memcpy(worth + d, &wide, sizeof wide);
     }
     if (l->n_promoted > 0) {
@@ -322,7 +398,8 @@ static void encode_v_tile(struct page *p, const floats *tile, unsigned at)
         r.scale = scale_of(peak, 127.0f);
         r.inverse = inverse_of(r.scale);
     } else {
-        r = search(tile, l->head_dim, -peak, peak + peak, steps, clip_of(l->bits), true);
+        const struct column c = {tile, NULL, l->head_dim, steps, true};
+        r = search_v(&c, peak, l->bits == 2 ? IFM_KV_CUT_V2 : IFM_KV_CUT_V4);
     }
     spoil(&r, nothing);
     store_scales(&r.scale, &nothing, u16_of(p, l->v_scale) + at, IFM_LANES);
