@@ -64,7 +64,7 @@ IFM_INLINE struct range range_of(floats low, floats high, float steps, bool symm
 /* A column of values, and the weights of their squared errors (NULL: 1). */
 struct column {
     const floats *tile, *weight;
-    unsigned n;
+    unsigned n; /* a multiple of four */
     float steps;
     bool symmetric;
 };
@@ -75,15 +75,30 @@ struct choice {
     struct range r;
 };
 
+/* Four rows at a time, step by step: a row alone is one long chain of dependent operations. The sum goes row by row. */
 IFM_INLINE floats squared_error(const struct column *c, struct range r)
 {
     floats sum = {0};
-    for (unsigned i = 0; i < c->n; i++) {
-        const floats from_zero = c->tile[i] - r.zero;
-        const floats y = from_zero * r.inverse;
-        const floats code = lanes_round(lanes_min(lanes_max(y, lanes_of(0.0f)), lanes_of(c->steps)));
-        const floats error = from_zero - code * r.scale;
-        sum += c->weight != NULL ? error * error * c->weight[i] : error * error;
+    for (unsigned at = 0; at < c->n; at += 4) {
+        floats from_zero[4], x[4];
+        for (int i = 0; i < 4; i++)
+            from_zero[i] = c->tile[at + i] - r.zero;
+        for (int i = 0; i < 4; i++)
+            x[i] = from_zero[i] * r.inverse;
+        for (int i = 0; i < 4; i++)
+            x[i] = lanes_clamp(x[i], lanes_of(c->steps));
+        for (int i = 0; i < 4; i++)
+            x[i] = lanes_round(x[i]);
+        for (int i = 0; i < 4; i++)
+            x[i] = x[i] * r.scale;
+        for (int i = 0; i < 4; i++)
+            x[i] = from_zero[i] - x[i];
+        for (int i = 0; i < 4; i++)
+            x[i] = x[i] * x[i];
+        for (int i = 0; c->weight != NULL && i < 4; i++)
+            x[i] = x[i] * c->weight[at + i];
+        for (int i = 0; i < 4; i++)
+            sum += x[i];
     }
     return sum;
 }
@@ -213,7 +228,7 @@ IFM_INLINE struct extent extent_of(const floats *tile, unsigned n)
     return (struct extent){low, high, nothing};
 }
 
-/* The weights of kv_encode.h; n > 0. */
+/* The weights of kv_encode.h, n > 0 of them; 0 for the slots behind. */
 static void weigh(const floats *tile, unsigned n, unsigned head_dim, floats *weight)
 {
     const float share = 1.0f / (float)n;
@@ -228,6 +243,8 @@ static void weigh(const floats *tile, unsigned n, unsigned head_dim, floats *wei
         const floats y = (tile[i] - mean) * (tile[i] - mean) * factor;
         weight[i] = (y * y) * 0.5f + (y + 1.0f);
     }
+    for (unsigned i = n; i < IFM_KV_PAGE; i++)
+        weight[i] = (floats){0};
 }
 
 /* The range of the channels of a tile, for codes of `bits`. */
@@ -241,7 +258,7 @@ static struct range k_range(const floats *tile, unsigned tokens, unsigned head_d
     } else {
         floats weight[IFM_KV_PAGE];
         weigh(tile, tokens, head_dim, weight);
-        const struct column c = {tile, weight, tokens, steps, false};
+        const struct column c = {tile, weight, IFM_KV_PAGE, steps, false};
         r = search_k(&c, e->low, e->high, bits == 2 ? IFM_KV_CUT_K2 : IFM_KV_CUT_K4);
     }
     spoil(&r, e->nothing);
@@ -252,7 +269,7 @@ static void store_codes(const floats *tile, unsigned n, struct range r, float le
                         unsigned stride)
 {
     for (unsigned i = 0; i < n; i++)
-        lanes_store_bytes(to + (size_t)i * stride, code_of(tile[i], r, least, most));
+        lanes_store_bytes(to + (size_t)i * stride, lanes_integers(code_of(tile[i], r, least, most)));
 }
 
 /* Ranges of the channels at `d`; the tile holds their tokens, zeros in the slots behind `tokens`. */
@@ -353,26 +370,50 @@ static void encode_k(struct page *p, const float *k, unsigned tokens)
 /* Tokens as columns: tile[d] holds channel d of the IFM_LANES tokens from `at` on, zeros where there is none. */
 static void load_v_tile(const float *v, unsigned head_dim, unsigned at, unsigned tokens, floats *tile)
 {
-    float *to = (float *)(void *)tile;
-    for (unsigned i = 0; i < IFM_LANES; i++)
-        for (unsigned d = 0; d < head_dim; d++)
-            to[d * IFM_LANES + i] = at + i < tokens ? v[(size_t)(at + i) * head_dim + d] : 0.0f;
+    if (at + IFM_LANES <= tokens) {
+        lanes_transpose(v + (size_t)at * head_dim, head_dim, head_dim, tile);
+        return;
+    }
+    float rows[IFM_LANES * IFM_KV_DIM_MOST];
+    const unsigned left = at < tokens ? tokens - at : 0;
+    memset(rows, 0, sizeof rows);
+    memcpy(rows, v + (size_t)at * head_dim, (size_t)left * head_dim * sizeof *rows);
+    lanes_transpose(rows, head_dim, head_dim, tile);
 }
 
-/* The rotation of kv/format.h, down the columns: sums and differences at distance 1, 2, 4, ..., then the scale. */
+/* Two steps of the rotation at once, for values at distance `half`: first half, then 2 half. */
+IFM_INLINE void rotate_four(floats *tile, unsigned half, float scale)
+{
+    const floats a = tile[0] + tile[half], b = tile[0] - tile[half];
+    const floats c = tile[2 * half] + tile[3 * half], d = tile[2 * half] - tile[3 * half];
+    tile[0] = (a + c) * scale;
+    tile[half] = (b + d) * scale;
+    tile[2 * half] = (a - c) * scale;
+    tile[3 * half] = (b - d) * scale;
+}
+
+/* The rotation of kv/format.h, down the columns: sums and differences at distance 1, 2, 4, ... in turn; what the last
+ * step gives is scaled. Two steps at a time need half the loads and stores of one. */
 static void rotate(floats *tile, unsigned head_dim)
 {
     const unsigned size = head_dim & -head_dim;
     const float scale = size == 32 ? 0x1.6a09e6p-3f : size == 64 ? 0x1p-3f : size == 128 ? 0x1.6a09e6p-4f : 0x1p-4f;
-    for (unsigned half = 1; half < size; half *= 2)
-        for (unsigned at = 0; at < head_dim; at += 2 * half)
-            for (unsigned i = at; i < at + half; i++) {
-                const floats a = tile[i], b = tile[i + half];
-                tile[i] = a + b;
-                tile[i + half] = a - b;
-            }
-    for (unsigned i = 0; i < head_dim; i++)
-        tile[i] *= scale;
+    unsigned half = 1;
+    if (size == 32 || size == 128) { /* an odd number of steps */
+        for (unsigned i = 0; i < head_dim; i += 2) {
+            const floats a = tile[i], b = tile[i + 1];
+            tile[i] = a + b;
+            tile[i + 1] = a - b;
+        }
+        half = 2;
+    }
+    for (; 4 * half < size; half *= 4)
+        for (unsigned at = 0; at < head_dim; at += 4 * half)
+            for (unsigned i = 0; i < half; i++)
+                rotate_four(tile + at + i, half, 1.0f);
+    for (unsigned at = 0; at < head_dim; at += 4 * half)
+        for (unsigned i = 0; i < half; i++)
+            rotate_four(tile + at + i, half, scale);
 }
 
 /* The largest magnitude of each column, and NaN in `nothing` where there is NaN or infinity. */
@@ -437,52 +478,75 @@ static void encode_integers(const struct ifm_kv_layout *layout, const float *k, 
 
 /* -- f16 and e4m3 -- */
 
-IFM_INLINE uint16_t f16_of(float x)
+/* The e4m3 of x * inverse, as ifm_f32_to_e4m3 without a branch; NaN of NaN and infinity. */
+IFM_INLINE void store_e4m3(uint8_t *to, floats x, float inverse)
 {
-    return (uint16_t)ifm_kv_f16_of_bits(ifm_f32_bits(x));
+    const ints bits = lanes_bits(x), rest = lanes_bits(x * inverse) & 0x7fffffff;
+    const ints small = lanes_bits(lanes_of_bits(rest) + 16384.0f) - 0x46800000;
+    const ints normal = (rest - (120 << 23) + 0x7ffff + (rest >> 20 & 1)) >> 20;
+    ints code = LANES_PICK(rest < 0x3c800000, small, normal);
+    code = LANES_PICK(rest >= 0x43e00000, (rest & 0) | 0x7e, code);
+    code = LANES_PICK((bits & 0x7fffffff) >= 0x7f800000, (rest & 0) | 0x7f, code);
+    lanes_store_bytes(to, code | (bits >> 24 & 0x80));
 }
 
-static size_t k_place(const struct ifm_kv_layout *l, unsigned t, unsigned d)
+/* Values of two bytes (f16) or one (e4m3) at `to`: K turned to [block of 64 tokens][channel][64 tokens]. */
+IFM_INLINE void store_k(const struct ifm_kv_layout *l, const float *k, unsigned tokens, float inverse,
+                        unsigned char *to)
 {
-    return ((size_t)(t / IFM_KV_WIDE) * l->head_dim + d) * IFM_KV_WIDE + t % IFM_KV_WIDE;
+    const size_t wide = l->bits / 8;
+    for (unsigned at = 0; at < l->tokens; at += IFM_LANES) {
+        floats tile[IFM_KV_DIM_MOST];
+        load_v_tile(k, l->head_dim, at, tokens, tile);
+        const unsigned block = at / IFM_KV_WIDE * IFM_KV_WIDE;
+        for (unsigned d = 0; d < l->head_dim; d++) {
+            unsigned char *line = to + ((size_t)block * l->head_dim + (size_t)d * IFM_KV_WIDE + (at - block)) * wide;
+            if (wide == 2)
+                lanes_store_f16((uint16_t *)(void *)line, tile[d]);
+            else
+                store_e4m3(line, tile[d], inverse);
+        }
+    }
 }
 
-static size_t v_place(const struct ifm_kv_layout *l, unsigned t, unsigned d)
+/* V in [block of 64 channels][token][64 channels], the last block as narrow as what is left. */
+IFM_INLINE void store_v(const struct ifm_kv_layout *l, const float *v, unsigned tokens, float inverse,
+                        unsigned char *to)
 {
-    const unsigned block = d / IFM_KV_WIDE * IFM_KV_WIDE, left = l->head_dim - block;
-    return (size_t)block * l->tokens + (size_t)t * (left < IFM_KV_WIDE ? left : IFM_KV_WIDE) + (d - block);
+    const size_t wide = l->bits / 8;
+    for (unsigned block = 0; block < l->head_dim; block += IFM_KV_WIDE) {
+        const unsigned left = l->head_dim - block, width = left < IFM_KV_WIDE ? left : IFM_KV_WIDE;
+        unsigned char *rows = to + (size_t)block * l->tokens * wide;
+        for (unsigned t = 0; t < tokens; t++)
+            for (unsigned d = 0; d < width; d += IFM_LANES) {
+                const floats x = load_floats(v + (size_t)t * l->head_dim + block + d);
+                unsigned char *at = rows + ((size_t)t * width + d) * wide;
+                if (wide == 2)
+                    lanes_store_f16((uint16_t *)(void *)at, x);
+                else
+                    store_e4m3(at, x, inverse);
+            }
+        memset(rows + (size_t)tokens * width * wide, 0, (size_t)(l->tokens - tokens) * width * wide);
+    }
 }
 
 /* The scale of a section of e4m3: its largest finite magnitude becomes 448. */
 static float e4m3_scale(const float *x, size_t n)
 {
-    uint32_t peak = 0;
+    int32_t peak = 0;
     for (size_t i = 0; i < n; i++) {
-        const uint32_t rest = ifm_f32_bits(x[i]) & 0x7fffffff;
-        peak = rest < 0x7f800000 && rest > peak ? rest : peak;
+        const int32_t rest = (int32_t)(ifm_f32_bits(x[i]) & 0x7fffffff), finite = rest < 0x7f800000 ? rest : 0;
+        peak = finite > peak ? finite : peak;
     }
-    return ifm_f32_of_bits(peak) < e4m3_least_peak ? 0.0f : ifm_f32_of_bits(peak) / e4m3_most;
-}
-
-static uint8_t e4m3_of(float x, float inverse)
-{
-    const uint32_t bits = ifm_f32_bits(x);
-    if ((bits & 0x7fffffff) >= 0x7f800000)
-        return (uint8_t)((bits >> 24 & 0x80) | 0x7f);
-    return ifm_f32_to_e4m3(x * inverse);
+    const float most = ifm_f32_of_bits((uint32_t)peak);
+    return most < e4m3_least_peak ? 0.0f : most / e4m3_most;
 }
 
 void IFM_KERNEL(ifm_kv_encode_f16)(const struct ifm_kv_layout *l, const float *k, const float *v, unsigned tokens,
                                    void *page)
 {
-    uint16_t *to_k = (uint16_t *)(void *)((unsigned char *)page + l->k_codes);
-    uint16_t *to_v = (uint16_t *)(void *)((unsigned char *)page + l->v_codes);
-    memset(page, 0, l->page_bytes);
-    for (unsigned t = 0; t < tokens; t++)
-        for (unsigned d = 0; d < l->head_dim; d++) {
-            to_k[k_place(l, t, d)] = f16_of(k[(size_t)t * l->head_dim + d]);
-            to_v[v_place(l, t, d)] = f16_of(v[(size_t)t * l->head_dim + d]);
-        }
+    store_k(l, k, tokens, 1.0f, (unsigned char *)page + l->k_codes);
+    store_v(l, v, tokens, 1.0f, (unsigned char *)page + l->v_codes);
 }
 
 void IFM_KERNEL(ifm_kv_encode_e4m3)(const struct ifm_kv_layout *l, const float *k, const float *v, unsigned tokens,
@@ -491,15 +555,11 @@ void IFM_KERNEL(ifm_kv_encode_e4m3)(const struct ifm_kv_layout *l, const float *
     unsigned char *bytes = page;
     const size_t n = (size_t)tokens * l->head_dim;
     const float k_scale = e4m3_scale(k, n), v_scale = e4m3_scale(v, n);
-    const float k_inverse = k_scale > 0.0f ? 1.0f / k_scale : 0.0f, v_inverse = v_scale > 0.0f ? 1.0f / v_scale : 0.0f;
-    memset(page, 0, l->page_bytes);
+    memset(page, 0, l->k_codes);
     memcpy(bytes + l->k_scale, &k_scale, sizeof k_scale);
     memcpy(bytes + l->v_scale, &v_scale, sizeof v_scale);
-    for (unsigned t = 0; t < tokens; t++)
-        for (unsigned d = 0; d < l->head_dim; d++) {
-            bytes[l->k_codes + k_place(l, t, d)] = e4m3_of(k[(size_t)t * l->head_dim + d], k_inverse);
-            bytes[l->v_codes + v_place(l, t, d)] = e4m3_of(v[(size_t)t * l->head_dim + d], v_inverse);
-        }
+    store_k(l, k, tokens, k_scale > 0.0f ? 1.0f / k_scale : 0.0f, bytes + l->k_codes);
+    store_v(l, v, tokens, v_scale > 0.0f ? 1.0f / v_scale : 0.0f, bytes + l->v_codes);
 }
 
 void IFM_KERNEL(ifm_kv_encode_int8)(const struct ifm_kv_layout *l, const float *k, const float *v, unsigned tokens,
