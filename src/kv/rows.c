@@ -29,12 +29,24 @@ static inline quad halved(quad bits)
     return half | (bits >> 16 & 0x8000);
 }
 
-/* The product is exact and moves the exponent's bias; infinity and NaN get their exponent back. */
+/* The f16 in the upper halves of `half`. The product is exact and moves the exponent's bias; infinity and NaN get their
+ * exponent back. */
 static inline quad widened(quad half)
 {
-    const quad rest = half & 0x7fff;
-    const quad moved = (quad)((quad_f32)(rest << 13) * 0x1p112f);
-    return moved | ((rest >= 0x7c00) & 0x7f800000) | (half & 0x8000) << 16;
+    const quad moved = half >> 3 & (quad){(int)0x8fffe000, (int)0x8fffe000, (int)0x8fffe000, (int)0x8fffe000};
+    const quad special = (half & 0x7c000000) == 0x7c000000;
+    return (quad)((quad_f32)moved * 0x1p112f) | (special & 0x7f800000);
+}
+
+/* As widening what halving gives. */
+static inline quad rounded(quad bits)
+{
+    const quad rest = bits & 0x7fffffff;
+    const quad small = (quad)((quad_f32)rest + 0.5f - 0.5f);
+    const quad normal = (rest + 0xfff + (rest >> 13 & 1)) & ~0x1fff;
+    quad value = pick(rest < 0x38800000, small, normal);
+    value = pick(rest >= 0x477ff000, ((rest > 0x7f800000) & 0x400000) | 0x7f800000, value);
+    return value | (bits ^ rest);
 }
 
 static inline octet halve(const float *from)
@@ -48,16 +60,20 @@ static inline octet halve(const float *from)
 static inline void widen(octet half, float *to)
 {
     const octet zero = {0};
-    const quad low = widened((quad)__builtin_shufflevector(half, zero, 0, 8, 1, 9, 2, 10, 3, 11));
-    const quad high = widened((quad)__builtin_shufflevector(half, zero, 4, 12, 5, 13, 6, 14, 7, 15));
+    const quad low = widened((quad)__builtin_shufflevector(zero, half, 0, 8, 1, 9, 2, 10, 3, 11));
+    const quad high = widened((quad)__builtin_shufflevector(zero, half, 4, 12, 5, 13, 6, 14, 7, 15));
     memcpy(to, &low, sizeof low);
     memcpy(to + 4, &high, sizeof high);
 }
 
 void ifm_kv_round(const float *from, size_t n, float *to)
 {
-    for (size_t i = 0; i < n; i += STEP)
-        widen(halve(from + i), to + i);
+    for (size_t i = 0; i < n; i += 4) {
+        quad bits;
+        memcpy(&bits, from + i, sizeof bits);
+        bits = rounded(bits);
+        memcpy(to + i, &bits, sizeof bits);
+    }
 }
 
 static uint16_t *k_of(const struct ifm_kv_layout *l, void *page)

@@ -34,11 +34,11 @@
  * components and a normal channel of variance s, the attention that falls on a value x is its density times
  * exp(y), y = (x - mean)^2 / (2 (D + s)); the weight is 1 + y + y^2 / 2. (Under the softmax, the channel's values have
  * the density times exp(x q / sqrt(D)); averaged over q, normalised for each q.) */
-enum { IFM_KV_CUTS = 4, IFM_KV_CUTS_V = 6, IFM_KV_ROUNDS = 2, IFM_KV_TRIES = IFM_KV_CUTS + 4 * IFM_KV_ROUNDS };
+enum { IFM_KV_CUTS = 3, IFM_KV_CUTS_V = 4, IFM_KV_ROUNDS = 2, IFM_KV_TRIES = IFM_KV_CUTS + 4 * IFM_KV_ROUNDS };
 #define IFM_KV_CUT_K4 0.06f
-#define IFM_KV_CUT_K2 0.14f
-#define IFM_KV_CUT_V4 0.08f
-#define IFM_KV_CUT_V2 0.10f
+#define IFM_KV_CUT_K2 0.20f
+#define IFM_KV_CUT_V4 0.10f
+#define IFM_KV_CUT_V2 0.14f
 #define IFM_KV_MOVE 0.06f
 
 #endif
