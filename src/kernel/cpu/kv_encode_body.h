@@ -12,6 +12,7 @@
 enum { ROWS_MOST = IFM_KV_DIM_MOST }; /* of a tile: channels of a V tile, tokens of a K tile */
 
 static const float half_most = 65504.0f;        /* the largest f16 */
+static const float half_least = 0x1p-24f;       /* the smallest above 0 */
 static const float e4m3_most = 448.0f;          /* the largest e4m3 */
 static const float e4m3_least_peak = 0x1p-100f; /* a page of e4m3 below it is all zeros */
 
@@ -32,10 +33,11 @@ IFM_INLINE floats inverse_of(floats scale)
     return lanes_if_less(lanes_of(0.0f), scale, 1.0f / scale, lanes_of(0.0f));
 }
 
-/* A scale beyond f16 saturates. */
+/* A scale beyond f16 saturates; one below it is the least f16, unless the range is empty. */
 IFM_INLINE floats scale_of(floats width, float steps)
 {
-    return lanes_round_f16(lanes_min(width / steps, lanes_of(half_most)));
+    const floats scale = lanes_round_f16(lanes_min(width / steps, lanes_of(half_most)));
+    return lanes_if_less(lanes_of(0.0f), width, lanes_max(scale, lanes_of(half_least)), lanes_of(0.0f));
 }
 
 IFM_INLINE floats zero_of(floats low)
@@ -238,10 +240,11 @@ static void weigh(const floats *tile, unsigned n, unsigned head_dim, floats *wei
         squares += tile[i] * tile[i];
     }
     const floats mean = sum * share, variance = lanes_max(squares * share - mean * mean, lanes_of(0.0f));
-    const floats factor = 0.5f / (variance + (float)head_dim);
+    const floats factor = 0.125f / (variance + (float)head_dim);
     for (unsigned i = 0; i < n; i++) {
-        const floats y = (tile[i] - mean) * (tile[i] - mean) * factor;
-        weight[i] = (y * y) * 0.5f + (y + 1.0f);
+        const floats y = (tile[i] - mean) * (tile[i] - mean) * factor; /* a quarter of it */
+        const floats base = y + 1.0f, square = base * base, fourth = square * square;
+        weight[i] = fourth * fourth;
     }
     for (unsigned i = n; i < IFM_KV_PAGE; i++)
         weight[i] = (floats){0};
