@@ -6,9 +6,9 @@
 #include <string.h>
 
 typedef int32_t quad __attribute__((vector_size(16)));
+typedef uint32_t quad_u32 __attribute__((vector_size(16)));
 typedef float quad_f32 __attribute__((vector_size(16)));
 typedef uint16_t octet __attribute__((vector_size(16)));
-typedef uint32_t octet_32 __attribute__((vector_size(16)));
 typedef uint64_t octet_64 __attribute__((vector_size(16)));
 
 enum { STEP = 8 }; /* values */
@@ -23,7 +23,7 @@ static inline quad halved(quad bits)
 {
     const quad rest = bits & 0x7fffffff;
     const quad small = (quad)((quad_f32)rest + 0.5f) - 0x3f000000;
-    const quad normal = (rest + (0xfff - (112 << 23)) + (rest >> 13 & 1)) >> 13;
+    const quad normal = (quad)((quad_u32)rest - (112U << 23) + 0xfffU + (quad_u32)(rest >> 13 & 1)) >> 13;
     quad half = pick(rest < 0x38800000, small, normal);
     half = pick(rest >= 0x477ff000, ((rest > 0x7f800000) & 0x200) | 0x7c00, half);
     return half | (bits >> 16 & 0x8000);
@@ -43,7 +43,7 @@ static inline quad rounded(quad bits)
 {
     const quad rest = bits & 0x7fffffff;
     const quad small = (quad)((quad_f32)rest + 0.5f - 0.5f);
-    const quad normal = (rest + 0xfff + (rest >> 13 & 1)) & ~0x1fff;
+    const quad normal = (quad)((quad_u32)rest + 0xfffU + (quad_u32)(rest >> 13 & 1)) & ~0x1fff;
     quad value = pick(rest < 0x38800000, small, normal);
     value = pick(rest >= 0x477ff000, ((rest > 0x7f800000) & 0x400000) | 0x7f800000, value);
     return value | (bits ^ rest);
@@ -119,7 +119,7 @@ static inline octet pair_16(octet a, octet b, bool upper)
 
 static inline octet pair_32(octet a, octet b, bool upper)
 {
-    const octet_32 x = (octet_32)a, y = (octet_32)b;
+    const quad_u32 x = (quad_u32)a, y = (quad_u32)b;
     return (octet)(upper ? __builtin_shufflevector(x, y, 2, 6, 3, 7) : __builtin_shufflevector(x, y, 0, 4, 1, 5));
 }
 
