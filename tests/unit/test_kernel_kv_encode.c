@@ -65,7 +65,7 @@ static void fill(enum data kind, unsigned dim, unsigned tokens, uint32_t stream)
             v[i] = b;
         }
     if (kind == SPOILED && tokens > 0) {
-        const float bad[] = {NAN, INFINITY, -INFINITY, -NAN};
+        const float bad[] = {ifm_f32_of_bits(0x7fd12345), INFINITY, -INFINITY, -NAN}; /* a payload that goes */
         for (unsigned i = 0; i < 4; i++) {
             k[(size_t)(i * 5 % tokens) * dim + i * 7] = bad[i];
             v[(size_t)(i * 5 % tokens) * dim + i * 7] = bad[i];
