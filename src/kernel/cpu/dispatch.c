@@ -20,7 +20,12 @@
     {"flops.fma8", #set, {.flops = ifm_flops_fma8_##set}, 2 * 2 * 8 * (lanes)},                                        \
         {"flops.fma12", #set, {.flops = ifm_flops_fma12_##set}, 2 * 2 * 12 * (lanes)},                                 \
         {"flops.fma16", #set, {.flops = ifm_flops_fma16_##set}, 2 * 2 * 16 * (lanes)},                                 \
-        {"decode.online", #set, {.decode = ifm_decode_online_##set}, 0},
+        {"decode.online", #set, {.decode = ifm_decode_online_##set}, 0}, ATTENTION_ROWS(set)
+#define ATTENTION_ROWS(set)                                                                                            \
+    {"attention.tiled", #set, {.attention = ifm_attention_tiled_##set}, 0},                                            \
+        {"attention.softmax", #set, {.softmax = ifm_attention_softmax_##set}, 0},                                      \
+        {"attention.widen", #set, {.widen = ifm_attention_widen_##set}, 0},                                            \
+        {"attention.store", #set, {.store = ifm_attention_store_##set}, 0},
 
 static void write_memset(void *to, size_t bytes, uint64_t pattern)
 {

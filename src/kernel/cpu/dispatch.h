@@ -5,6 +5,7 @@
 #ifndef IFM_KERNEL_CPU_DISPATCH_H
 #define IFM_KERNEL_CPU_DISPATCH_H
 
+#include "kernel/cpu/attention.h"
 #include "kernel/cpu/decode.h"
 #include <stddef.h>
 #include <stdint.h>
@@ -35,6 +36,10 @@ struct ifm_kernel {
         ifm_flops_fn *flops;
         ifm_chase_fn *chase;
         ifm_decode_fn *decode;
+        ifm_attention_fn *attention;
+        ifm_attention_softmax_fn *softmax;
+        ifm_attention_widen_fn *widen;
+        ifm_attention_store_fn *store;
     } fn;
     unsigned flops_per_round; /* of "flops" kernels, else 0 */
 };
