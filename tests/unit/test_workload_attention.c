@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "config/config.h"
 #include "dyn/openblas.h"
 #include "kernel/cpu/isa.h"
 #include "workload/attention_data.h"
@@ -348,6 +349,31 @@ static void lengths_are_spread_and_drawn(void **context)
     assert_int_equal(a[0], 1000);
 }
 
+/* One word on the command line or in a file is ten cells; beside other values it is none. */
+static void the_word_baseline_is_an_axis_of_ten(void **context)
+{
+    (void)context;
+    static const char yaml[] = "workload: attention\nattention.matrix: baseline\n",
+                      mixed[] = "workload: attention\nattention.matrix: [none, baseline]\n";
+    const struct ifm_section *sections[] = {ifm_workload_attention.params, NULL};
+    struct ifm_error error = {0};
+    struct ifm_config *config = ifm_config_create(sections);
+    assert_int_equal(ifm_config_yaml(config, yaml, sizeof yaml - 1, "a.yaml", &error), IFM_OK);
+    assert_int_equal(ifm_config_resolve(config, &error), IFM_OK);
+    const struct ifm_study *study = ifm_config_study(config);
+    size_t found = 0;
+    for (size_t i = 0; i < study->n_axes; i++)
+        if (strcmp(study->axes[i].path, "attention.matrix") == 0)
+            for (size_t j = 0; j < study->axes[i].n; j++, found++)
+                assert_string_equal(study->axes[i].texts[j], ifm_attention_config((int)j + 1)->name);
+    assert_int_equal(found, 10);
+    ifm_config_destroy(config);
+    config = ifm_config_create(sections);
+    assert_int_equal(ifm_config_yaml(config, mixed, sizeof mixed - 1, "a.yaml", &error), IFM_USAGE);
+    assert_non_null(strstr(error.message, "baseline"));
+    ifm_config_destroy(config);
+}
+
 static void compared_rows_are_spread(void **context)
 {
     (void)context;
@@ -381,6 +407,7 @@ int main(void)
         TEST(refuses_impossible_shapes),
         TEST(inputs_depend_on_seed_and_place_alone),
         TEST(lengths_are_spread_and_drawn),
+        TEST(the_word_baseline_is_an_axis_of_ten),
         TEST(compared_rows_are_spread),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
