@@ -4,13 +4,25 @@
 #include <math.h>
 #include <string.h>
 
-enum { LINE_FLOATS = 16, BLOCK_LEAST = 16 };
+enum {
+    LINE_FLOATS = 16,
+    BLOCK_FULL = 256,   /* without a mask: long products */
+    BLOCK_CAUSAL = 128, /* with it half of a block's last square is computed in vain */
+    BLOCK_SHORT = 64,   /* of causal sequences below TOKENS_SHORT */
+    TOKENS_SHORT = 1024,
+    BLOCK_LEAST = 16,
+    UNITS_PER_WORKER = 4,
+    SCORES_MOST = 8 << 20, /* bytes of a block's scores */
+};
 
 uint32_t ifm_attention_blas_block(const struct ifm_attention_shape *shape, unsigned workers)
 {
-    (void)shape;
-    (void)workers;
-    return IFM_ATTENTION_BLOCK;
+    uint32_t block = !shape->causal ? BLOCK_FULL : shape->seq_len < TOKENS_SHORT ? BLOCK_SHORT : BLOCK_CAUSAL;
+    while (block > BLOCK_SHORT && ifm_attention_units(shape, block) < (size_t)UNITS_PER_WORKER * workers)
+        block /= 2;
+    while (block > BLOCK_LEAST && block * shape->seq_len * sizeof(float) > SCORES_MOST)
+        block /= 2;
+    return block;
 }
 
 /* Floats from one row of scores to the next: whole lines, and no power of two, whose rows would share cache sets. */

@@ -59,11 +59,11 @@ void ifm_attention_plan(const struct ifm_attention_shape *shape, const uint32_t 
     free(all);
 }
 
-/* Per worker: transposed queries and sums of a block, maxima and totals, scores of a tile, a tile of K and of V in
- * f32, and two rows. */
+/* Per worker: transposed queries and sums of a block, maxima and totals, scores of a tile, and a tile of K and of
+ * V in f32. */
 size_t ifm_attention_scratch_floats(const struct ifm_attention_shape *shape)
 {
     const size_t dim = shape->head_dim;
     return 2 * IFM_ATTENTION_BLOCK * dim + 2 * IFM_ATTENTION_BLOCK + IFM_ATTENTION_KEYS * IFM_ATTENTION_PANEL_MOST +
-           2 * IFM_ATTENTION_KEYS * dim + dim;
+           2 * IFM_ATTENTION_KEYS * dim;
 }

@@ -8,6 +8,7 @@
 #include "kernel/cpu/kernels.h"
 #include "kernel/cpu/lanes.h"
 #include "kernel/cpu/lanes_math.h"
+#include "kernel/cpu/lanes_sum.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -22,7 +23,6 @@ struct room {
     float *top, *total; /* [panel][PANEL] */
     float *scores;      /* [KEYS][PANEL] */
     float *k, *v;       /* [KEYS][dim], of narrow storage */
-    float *row;         /* [dim] */
 };
 
 static struct room room_of(const struct ifm_attention_job *job, unsigned index)
@@ -35,7 +35,6 @@ static struct room room_of(const struct ifm_attention_job *job, unsigned index)
     room.v = room.k + KEYS * dim;
     room.top = room.v + KEYS * dim;
     room.total = room.top + IFM_ATTENTION_BLOCK;
-    room.row = room.total + IFM_ATTENTION_BLOCK;
     return room;
 }
 
@@ -53,6 +52,7 @@ IFM_INLINE void score_tile(const float *k, size_t dim, const float *query, const
 #pragma GCC unroll 64
     for (int i = 0; i < n * VECTORS; i++)
         sum[i] = (floats){0};
+#pragma GCC unroll 2
     for (size_t d = 0; d < dim; d++) {
         floats q[VECTORS];
 #pragma GCC unroll 8
@@ -80,8 +80,8 @@ IFM_INLINE void score_tile(const float *k, size_t dim, const float *query, const
 
 /* Scores of `n` keys of a tile, of which those from `plain` on are not seen by every query. The last few are computed
  * together with some before them, a second time, which changes nothing. */
-static void score_keys(const float *k, size_t dim, const float *query, size_t n, size_t plain,
-                       const struct places *places, float *scores, floats *out)
+IFM_INLINE void score_keys(const float *k, size_t dim, const float *query, size_t n, size_t plain,
+                           const struct places *places, float *scores, floats *out)
 {
     floats top[VECTORS];
     for (int v = 0; v < VECTORS; v++)
@@ -135,6 +135,7 @@ static void weigh(float *scores, size_t n, const floats *tile_top, float *top, f
 IFM_INLINE void value_tile(const float *v, size_t dim, const float *weights, size_t from, size_t to, const bool masked,
                            const struct places *places, floats *sum)
 {
+#pragma GCC unroll 2
     for (size_t key = from; key < to; key++) {
         floats weight[VECTORS];
 #pragma GCC unroll 8
@@ -155,8 +156,8 @@ IFM_INLINE void value_tile(const float *v, size_t dim, const float *weights, siz
     }
 }
 
-static void value_keys(const float *v, size_t dim, const float *weights, size_t n, size_t plain,
-                       const struct places *places, const floats *factor, float *out)
+IFM_INLINE void value_keys(const float *v, size_t dim, const float *weights, size_t n, size_t plain,
+                           const struct places *places, const floats *factor, float *out)
 {
     for (size_t d = 0; d < dim; d += DEEP) {
         floats sum[DEEP * VECTORS];
@@ -271,40 +272,100 @@ static const float *floats_of(const struct view *view, const char *base, size_t 
     return room;
 }
 
+/* t[i][j] becomes t[j][i]: at each step pairs of rows exchange the blocks beside the diagonal. */
+IFM_INLINE void transpose(floats *t)
+{
+#if IFM_LANES > 1
+#define EXCHANGE(step)                                                                                                 \
+    for (int r = 0; r < IFM_LANES; r++)                                                                                \
+        if ((r & (step)) == 0) {                                                                                       \
+            const floats a = t[r], b = t[r + (step)];                                                                  \
+            t[r] = __builtin_shufflevector(a, b, LIST(LOW, step));                                                     \
+            t[r + (step)] = __builtin_shufflevector(a, b, LIST(HIGH, step));                                           \
+        }
+    EXCHANGE(1)
+    EXCHANGE(2)
+#if IFM_LANES >= 8
+    EXCHANGE(4)
+#endif
+#if IFM_LANES >= 16
+    EXCHANGE(8)
+#endif
+#undef EXCHANGE
+#else
+    (void)t;
+#endif
+}
+
+IFM_INLINE floats load_stored(const char *row, enum ifm_attention_storage storage, size_t i)
+{
+    const uint16_t *narrow = (const uint16_t *)(const void *)row;
+    return storage == IFM_STORE_F32   ? load_floats((const float *)(const void *)row + i)
+           : storage == IFM_STORE_F16 ? load_f16(narrow + i)
+                                      : load_bf16(narrow + i);
+}
+
+IFM_INLINE void store_stored(char *row, enum ifm_attention_storage storage, size_t i, floats value)
+{
+    uint16_t *narrow = (uint16_t *)(void *)row;
+    if (storage == IFM_STORE_F32)
+        store_floats((float *)(void *)row + i, value);
+    else if (storage == IFM_STORE_F16)
+        store_f16(narrow + i, value);
+    else
+        store_bf16(narrow + i, value);
+}
+
 /* Queries of the block that exist, transposed and in units of log2; lanes without a query are 0. */
 static void load_queries(const struct view *view, size_t live, const struct room *room)
 {
-    const float log2_e = 1.44269504f, scale = log2_e / sqrtf((float)view->dim);
-    const size_t dim = view->dim;
-    for (size_t r = 0; r < (live + PANEL - 1) / PANEL * PANEL; r++) {
+    const float log2_e = 1.44269504f;
+    const floats scale = splat(log2_e / sqrtf((float)view->dim));
+    const size_t dim = view->dim, padded = (live + PANEL - 1) / PANEL * PANEL;
+    for (size_t r = 0; r < padded; r += IFM_LANES) {
         float *to = room->query + r / PANEL * PANEL * dim + r % PANEL;
-        const float *from = r < live ? floats_of(view, view->q, view->first + r, 1, room->row) : NULL;
-        for (size_t d = 0; d < dim; d++)
-            to[d * PANEL] = from != NULL ? from[d] * scale : 0;
-        room->top[r] = -INFINITY;
-        room->total[r] = 0;
+        for (size_t d = 0; d < dim; d += IFM_LANES) {
+            floats t[IFM_LANES];
+            for (size_t i = 0; i < IFM_LANES; i++)
+                t[i] = r + i < live
+                           ? load_stored(view->q + (view->first + r + i) * dim * view->size, view->storage, d) * scale
+                           : splat(0);
+            transpose(t);
+            for (size_t i = 0; i < IFM_LANES; i++)
+                store_floats(to + (d + i) * PANEL, t[i]);
+        }
+        store_floats(room->top + r, splat(-INFINITY));
+        store_floats(room->total + r, splat(0));
     }
-    memset(room->sum, 0, (live + PANEL - 1) / PANEL * PANEL * dim * sizeof(float));
+    memset(room->sum, 0, padded * dim * sizeof(float));
 }
 
+/* Sums over totals, transposed back; 0 where nothing was seen. */
 static void store_rows(const struct view *view, size_t live, const struct room *room)
 {
-    const size_t dim = view->dim;
-    for (size_t r = 0; r < view->rows; r++) {
+    const size_t dim = view->dim, row = dim * view->size;
+    char *out = view->out + view->first * row;
+    for (size_t r = 0; r < live; r += IFM_LANES) {
         const float *from = room->sum + r / PANEL * PANEL * dim + r % PANEL;
-        for (size_t d = 0; d < dim; d++)
-            room->row[d] = r < live ? from[d * PANEL] : 0;
-        IFM_KERNEL(ifm_attention_store)
-        (room->row, r < live ? room->total[r] : 0, view->storage, view->out + (view->first + r) * dim * view->size,
-         dim);
+        const floats total = load_floats(room->total + r);
+        const floats factor = where_at_least(splat(0), total, splat(0), splat(1) / total);
+        for (size_t d = 0; d < dim; d += IFM_LANES) {
+            floats t[IFM_LANES];
+            for (size_t i = 0; i < IFM_LANES; i++)
+                t[i] = load_floats(from + (d + i) * PANEL) * factor;
+            transpose(t);
+            for (size_t i = 0; i < IFM_LANES && r + i < live; i++)
+                store_stored(out + (r + i) * row, view->storage, d, t[i]);
+        }
     }
+    memset(out + live * row, 0, (view->rows - live) * row);
 }
 
 /* A panel of queries with a tile of `n` keys that starts at key `start`. */
-static void attend_panel(const struct view *view, const struct room *room, size_t panel, const float *k, const float *v,
-                         size_t start, size_t n)
+IFM_INLINE void attend_panel(const struct view *view, const size_t dim, const struct room *room, size_t panel,
+                             const float *k, const float *v, size_t start, size_t n)
 {
-    const size_t position = view->first + panel * PANEL, at = panel * PANEL * view->dim;
+    const size_t position = view->first + panel * PANEL, at = panel * PANEL * dim;
     size_t plain = n;
     struct places places;
     if (view->causal) {
@@ -320,12 +381,12 @@ static void attend_panel(const struct view *view, const struct room *room, size_
         places.at[w] = load_floats(place);
     }
     floats top[VECTORS], factor[VECTORS];
-    score_keys(k, view->dim, room->query + at, n, plain, &places, room->scores, top);
+    score_keys(k, dim, room->query + at, n, plain, &places, room->scores, top);
     weigh(room->scores, n, top, room->top + panel * PANEL, room->total + panel * PANEL, factor);
-    value_keys(v, view->dim, room->scores, n, plain, &places, factor, room->sum + at);
+    value_keys(v, dim, room->scores, n, plain, &places, factor, room->sum + at);
 }
 
-static void attend_unit(const struct view *view, const struct room *room)
+IFM_INLINE void attend_unit(const struct view *view, const size_t dim, const struct room *room)
 {
     const size_t live = view->length <= view->first               ? 0
                         : view->length - view->first < view->rows ? view->length - view->first
@@ -337,7 +398,7 @@ static void attend_unit(const struct view *view, const struct room *room)
         const float *k = floats_of(view, view->k, start, n, room->k);
         const float *v = floats_of(view, view->v, start, n, room->v);
         for (size_t panel = 0; panel * PANEL < live; panel++)
-            attend_panel(view, room, panel, k, v, start, n);
+            attend_panel(view, dim, room, panel, k, v, start, n);
     }
     store_rows(view, live, room);
 }
@@ -350,6 +411,11 @@ void IFM_KERNEL(ifm_attention_tiled)(const struct ifm_attention_job *job, unsign
         if (at >= job->n_units)
             return;
         const struct view view = view_of(job, &job->units[at]);
-        attend_unit(&view, &room);
+        if (view.dim == 64)
+            attend_unit(&view, 64, &room);
+        else if (view.dim == 128)
+            attend_unit(&view, 128, &room);
+        else
+            attend_unit(&view, view.dim, &room);
     }
 }
