@@ -61,10 +61,11 @@ IFM_INLINE floats where_at_least(floats a, floats b, floats x, floats y)
 }
 
 /* 2^x for x <= 0, relative error below 1.5 x 2^-24; 0 below -126.5 and for -infinity; NaN for NaN; 1 for 0.
- * x + 1.5 x 2^23 rounds x to an integer n in its low bits; 2^(x - n) is a polynomial through the Chebyshev points. */
+ * x + 1.5 x 2^23 + 127 rounds x to an integer n and leaves the exponent of 2^n in the low bits; 2^(x - n) is a
+ * polynomial through the Chebyshev points. */
 IFM_INLINE floats exp2_of_negative(floats x)
 {
-    const floats low = splat(-127.0f), rounder = splat(12582912.0f);
+    const floats low = splat(-127.0f), rounder = splat(12582912.0f + 127.0f);
     x = larger_or_b(low, x);
     const floats shifted = x + rounder;
     const floats f = x - (shifted - rounder);
@@ -77,10 +78,10 @@ IFM_INLINE floats exp2_of_negative(floats x)
     p = p * f + splat(1.0f);
     typedef uint32_t unsigned_lane;
 #if IFM_LANES == 1
-    const ints power = (ints)(((unsigned_lane)bits_of(shifted) + 127) << 23);
+    const ints power = (ints)((unsigned_lane)bits_of(shifted) << 23);
 #else
     typedef unsigned_lane unsigned_lanes __attribute__((vector_size(IFM_LANE_BYTES)));
-    const ints power = (ints)(((unsigned_lanes)bits_of(shifted) + 127) << 23);
+    const ints power = (ints)((unsigned_lanes)bits_of(shifted) << 23);
 #endif
     return p * of_bits(power);
 }
