@@ -49,13 +49,19 @@ struct ifm_param {
     size_t offset;        /* of the field in the section's struct */
 };
 
+/* A word of a sweepable row that stands for several of its values: given alone, it is replaced by them. */
+struct ifm_word {
+    const char *path, *word, *values; /* "attention.matrix", "baseline", "b32h8s128,b32h8s256" */
+};
+
 /* A section: the rows that share a struct and a path prefix ("" for rows of several prefixes). */
 struct ifm_section {
     const char *name; /* "decode" */
     const char *help;
     const struct ifm_param *rows;
     size_t n;
-    size_t size; /* of the struct */
+    size_t size;                  /* of the struct */
+    const struct ifm_word *words; /* up to one without a path; NULL = none */
 };
 
 /* A resolved setting: full path and canonical text. */

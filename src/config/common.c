@@ -104,15 +104,15 @@ static const struct ifm_param gate[] = {
 };
 
 const struct ifm_section ifm_section_general = {"general", "What is measured", ROWS(general),
-                                                sizeof(struct ifm_general)};
+                                                sizeof(struct ifm_general), NULL};
 const struct ifm_section ifm_section_device = {"device", "Where it runs", ROWS(device),
-                                               sizeof(struct ifm_device_config)};
+                                               sizeof(struct ifm_device_config), NULL};
 const struct ifm_section ifm_section_measure = {"measure", "How it is measured", ROWS(measure),
-                                                sizeof(struct ifm_measure)};
+                                                sizeof(struct ifm_measure), NULL};
 const struct ifm_section ifm_section_arm = {"arms", "Variants under comparison", ROWS(arm),
-                                            sizeof(struct ifm_arm_record)};
+                                            sizeof(struct ifm_arm_record), NULL};
 const struct ifm_section ifm_section_gate = {"gates", "Conditions that decide the verdict", ROWS(gate),
-                                             sizeof(struct ifm_gate)};
+                                             sizeof(struct ifm_gate), NULL};
 
 /* Presets: values between the defaults above and anything that is set explicitly. */
 static const struct ifm_setting quick[] = {{"measure.warmup", "10"}, {"measure.cap", "2s"}, {"measure.mde", "0.05"}};

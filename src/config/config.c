@@ -169,12 +169,25 @@ static enum ifm_status set_axis(struct ifm_config *config, struct ifm_slot *slot
     return IFM_OK;
 }
 
+/* What a value stands for: itself, or the values of a word of its table. */
+static struct ifm_raw meant(const struct ifm_slot *slot, struct ifm_raw value)
+{
+    for (const struct ifm_word *word = slot->section->words; word != NULL && word->path != NULL; word++)
+        if (strcmp(word->path, slot->row->path) == 0 && strcmp(word->word, value.text) == 0)
+            return (struct ifm_raw){word->values, value.where};
+    return value;
+}
+
 enum ifm_status ifm_slot_set(struct ifm_config *config, struct ifm_slot *slot, enum ifm_rank rank,
                              const struct ifm_raw *values, size_t n, struct ifm_error *error)
 {
     const struct ifm_param *row = slot->row;
     const char *where = n > 0 ? values[0].where : row->path;
-    struct ifm_raw *split = NULL;
+    struct ifm_raw *split = NULL, whole;
+    if (n == 1) {
+        whole = meant(slot, values[0]);
+        values = &whole;
+    }
     if ((row->flags & IFM_SWEEP) != 0 && n == 1 && strchr(values[0].text, ',') != NULL) {
         struct ifm_list items = ifm_param_split(values[0].text, config->arena);
         split = IFM_ARENA_ARRAY(config->arena, struct ifm_raw, items.n);

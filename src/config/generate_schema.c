@@ -113,6 +113,9 @@ static void add_row(json_t *properties, const struct ifm_section *section, const
                     struct ifm_arena *arena)
 {
     const char *dot = strchr(row->path, '.');
+    for (const struct ifm_word *word = section->words; word != NULL && word->path != NULL; word++)
+        if (strcmp(word->path, row->path) == 0)
+            json_array_append_new(json_object_get(schema, "anyOf"), json_pack("{s:s}", "const", word->word));
     if (dot == NULL) {
         json_object_set_new(properties, row->path, schema);
         return;

@@ -2,6 +2,7 @@
 #include "device/cpu.h"
 #include "device/buffers.h"
 #include "device/pool.h"
+#include "dyn/openblas.h"
 #include "host/cpus.h"
 #include "host/host.h"
 #include <errno.h>
@@ -53,6 +54,8 @@ static enum ifm_status cpu_describe(unsigned threads, struct ifm_machine *out, s
     unsigned cpus[IFM_CPUS_MAX];
     out->llc_instances = ifm_host_llc_instances(cpus, ifm_host_cpus(cpus, out->threads));
     out->isas = ifm_host_isas(&out->n_isas);
+    const struct ifm_openblas *blas = ifm_openblas_load(&out->blas_why_not);
+    out->blas = blas != NULL ? blas->name : NULL;
     return IFM_OK;
 }
 

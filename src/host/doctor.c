@@ -1,4 +1,5 @@
 /* `inferometer doctor`: what this machine can and cannot measure, one row each. */
+#include "dyn/openblas.h"
 #include "host/cpus.h"
 #include "host/host.h"
 #include "host/probe.h"
@@ -204,6 +205,23 @@ static void add_isas(const char *root, json_t *rows)
     ifm_text_free(&text);
 }
 
+static void add_blas(const char *root, json_t *rows)
+{
+    const char *what = "OpenBLAS", *why_not;
+    if (!ifm_probe_live(root)) {
+        add_row(rows, what, STATE_ABSENT, json_string("only the live machine can be asked"), "");
+        return;
+    }
+    const struct ifm_openblas *blas = ifm_openblas_load(&why_not);
+    if (blas == NULL)
+        add_row(rows, what, STATE_ABSENT, json_string(why_not), "");
+    else
+        add_row(rows, what, STATE_OK,
+                json_sprintf("%s, core type %s (%s%s)", blas->version, blas->core,
+                             blas->asked[0] != '\0' ? "asked for: " : "its own choice", blas->asked),
+                "");
+}
+
 static void add_memory(const char *root, json_t *rows)
 {
     char bytes[48];
@@ -233,6 +251,7 @@ json_t *ifm_host_doctor_at(const char *root)
     add_clock(root, rows);
     add_threads(root, rows);
     add_isas(root, rows);
+    add_blas(root, rows);
     add_memory(root, rows);
     add_huge_pages(root, rows);
     add_locks(root, rows);

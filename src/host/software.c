@@ -1,5 +1,6 @@
 /* Software and clocks: kernel, C library, this binary, its libraries, the clock source and what a read costs. */
 #include "base/clock.h"
+#include "dyn/openblas.h"
 #include "host/cpus.h"
 #include "host/host.h"
 #include "host/probe.h"
@@ -67,13 +68,23 @@ json_t *ifm_probe_binary(void)
                      optimized, "build_flags", build_flags(), "git_revision", git_revision(), "git_dirty", git_dirty());
 }
 
+static json_t *openblas(void)
+{
+    const char *why_not;
+    const struct ifm_openblas *blas = ifm_openblas_load(&why_not);
+    if (blas == NULL)
+        return ifm_probe_absent(why_not, NULL);
+    return json_pack("{s:s, s:s, s:s, s:s}", "version", blas->version, "core", blas->core, "core_asked",
+                     blas->asked[0] != '\0' ? blas->asked : "auto", "config", blas->config);
+}
+
 json_t *ifm_probe_packages(void)
 {
     unsigned hwloc = hwloc_get_api_version();
-    return json_pack("{s:s, s:s, s:s, s:o, s:s}", "glibc", gnu_get_libc_version(), "jansson", jansson_version_str(),
-                     "libyaml", yaml_get_version_string(), "hwloc_api",
+    return json_pack("{s:s, s:s, s:s, s:o, s:s, s:o}", "glibc", gnu_get_libc_version(), "jansson",
+                     jansson_version_str(), "libyaml", yaml_get_version_string(), "hwloc_api",
                      json_sprintf("%u.%u.%u", hwloc >> 16, hwloc >> 8 & 255, hwloc & 255), "openssl",
-                     OpenSSL_version(OPENSSL_VERSION));
+                     OpenSSL_version(OPENSSL_VERSION), "openblas", openblas());
 }
 
 static int by_value(const void *a, const void *b)

@@ -215,7 +215,7 @@ static enum ifm_status check_params(const struct check *check, struct ifm_plugin
         IFM_TRY(check_param(check, plugin, i, &param, rows));
     }
     plugin->section = (struct ifm_section){copy(check, table->name), copy(check, table->purpose), rows, table->n_params,
-                                           table->n_params * sizeof(union ifm_plugin_field)};
+                                           table->n_params * sizeof(union ifm_plugin_field), NULL};
     return IFM_OK;
 }
 

@@ -47,9 +47,9 @@ static const struct ifm_param sample_copy_rows[] = {
 
 static const struct ifm_section sample_decode = {"decode", "One query token over a cache", sample_decode_rows,
                                                  sizeof sample_decode_rows / sizeof *sample_decode_rows,
-                                                 sizeof(struct sample_decode)};
+                                                 sizeof(struct sample_decode), NULL};
 static const struct ifm_section sample_copy = {"copy_test", "Copy a buffer", sample_copy_rows, 2,
-                                               sizeof(struct sample_copy)};
+                                               sizeof(struct sample_copy), NULL};
 static const struct ifm_section *const sample_sections[] = {&sample_decode, &sample_copy, NULL};
 
 #endif

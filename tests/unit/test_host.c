@@ -166,7 +166,7 @@ static void doctor_on_bare_tree(void **state)
     (void)state;
     json_t *rows = ifm_host_doctor_at(NOWHERE), *one;
     size_t i;
-    assert_int_equal(json_array_size(rows), 15);
+    assert_int_equal(json_array_size(rows), 16);
     json_array_foreach(rows, i, one)
     {
         assert_string_equal(json_string_value(json_object_get(one, "state")), "absent");

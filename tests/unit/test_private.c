@@ -24,7 +24,7 @@ static const struct ifm_param rows[] = {
     {"sample.open", "open", IFM_TYPE_TEXT, IFM_PER_ARM, "", "", 0, 0, NULL, "a public text",
      offsetof(struct sample, open)},
 };
-static const struct ifm_section section = {"sample", "A sample", rows, 2, sizeof(struct sample)};
+static const struct ifm_section section = {"sample", "A sample", rows, 2, sizeof(struct sample), NULL};
 static const struct ifm_section *const sections[] = {&section, NULL};
 
 static const char secret[] = "tool --key 'hunter2', twice";

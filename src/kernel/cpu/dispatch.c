@@ -20,13 +20,18 @@
     {"flops.fma8", #set, {.flops = ifm_flops_fma8_##set}, 2 * 2 * 8 * (lanes)},                                        \
         {"flops.fma12", #set, {.flops = ifm_flops_fma12_##set}, 2 * 2 * 12 * (lanes)},                                 \
         {"flops.fma16", #set, {.flops = ifm_flops_fma16_##set}, 2 * 2 * 16 * (lanes)},                                 \
-        {"decode.online", #set, {.decode = ifm_decode_online_##set}, 0},
+        {"decode.online", #set, {.decode = ifm_decode_online_##set}, 0}, ATTENTION_ROWS(set)
 #define KV_ENCODE_ROWS(set)                                                                                            \
     {"kv_encode.f16", #set, {.kv_encode = ifm_kv_encode_f16_##set}, 0},                                                \
         {"kv_encode.int8", #set, {.kv_encode = ifm_kv_encode_int8_##set}, 0},                                          \
         {"kv_encode.e4m3", #set, {.kv_encode = ifm_kv_encode_e4m3_##set}, 0},                                          \
         {"kv_encode.int4", #set, {.kv_encode = ifm_kv_encode_int4_##set}, 0},                                          \
         {"kv_encode.int2", #set, {.kv_encode = ifm_kv_encode_int2_##set}, 0},
+#define ATTENTION_ROWS(set)                                                                                            \
+    {"attention.tiled", #set, {.attention = ifm_attention_tiled_##set}, 0},                                            \
+        {"attention.softmax", #set, {.softmax = ifm_attention_softmax_##set}, 0},                                      \
+        {"attention.widen", #set, {.widen = ifm_attention_widen_##set}, 0},                                            \
+        {"attention.store", #set, {.store = ifm_attention_store_##set}, 0},
 
 static void write_memset(void *to, size_t bytes, uint64_t pattern)
 {

@@ -5,6 +5,7 @@
 #ifndef IFM_KERNEL_CPU_DISPATCH_H
 #define IFM_KERNEL_CPU_DISPATCH_H
 
+#include "kernel/cpu/attention.h"
 #include "kernel/cpu/decode.h"
 #include "kv/format.h"
 #include <stddef.h>
@@ -37,6 +38,10 @@ struct ifm_kernel {
         ifm_chase_fn *chase;
         ifm_decode_fn *decode;
         ifm_kv_encode_fn *kv_encode;
+        ifm_attention_fn *attention;
+        ifm_attention_softmax_fn *softmax;
+        ifm_attention_widen_fn *widen;
+        ifm_attention_store_fn *store;
     } fn;
     unsigned flops_per_round; /* of "flops" kernels, else 0 */
 };

@@ -1,0 +1,8 @@
+/* Attention forward: avx2. */
+#if defined(__x86_64__)
+#define IFM_ISA avx2
+#define IFM_LANE_BYTES 32
+#define IFM_VECTORS 2
+#define IFM_DEEP 4
+#include "kernel/cpu/attention_body.h"
+#endif

@@ -1,0 +1,25 @@
+/* The oracle of attention: the textbook two-pass softmax in f64 on the stored values.
+ *
+ * Thread rule: called by the thread that drives the device, outside timed regions. */
+#ifndef IFM_WORKLOAD_ATTENTION_ORACLE_H
+#define IFM_WORKLOAD_ATTENTION_ORACLE_H
+
+#include "device/device.h"
+#include "kernel/cpu/attention.h"
+#include "model/facts.h"
+
+/* Output row `row`, counted over [batch][q_heads][seq_len], into out[head_dim]; `weights` has room for seq_len. A query
+ * that sees no key gets zeros. */
+void ifm_attention_oracle(const struct ifm_attention_job *job, uint64_t row, double *weights, double *out);
+
+/* Which rows are compared: all of them when that is cheap, else an even selection of at least 64. Returns how many;
+ * they are ifm_attention_row(shape, i). */
+uint64_t ifm_attention_rows(const struct ifm_attention_shape *shape);
+uint64_t ifm_attention_row(const struct ifm_attention_shape *shape, uint64_t i);
+
+/* Compare job->out with the oracle: error_rms_rel, error_max_rel, values. */
+IFM_CHECKED enum ifm_status ifm_attention_compare(struct ifm_device *device, unsigned threads,
+                                                  const struct ifm_attention_job *job, struct ifm_check *out,
+                                                  struct ifm_error *error);
+
+#endif
