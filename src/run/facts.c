@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "host/host.h"
 #include "workload/workload.h"
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -94,6 +95,24 @@ enum ifm_status ifm_fact_environment(struct ifm_session *session, const char *wh
     return load_fact(session, when, is_fake, error);
 }
 
+/* What does not apply is NaN and left out: JSON has no NaN, and derive takes nothing for a number. */
+static json_t *loss_json(const struct ifm_check *check)
+{
+    const struct {
+        const char *key;
+        double number;
+    } members[] = {{"rms_rel", check->loss_rms_rel},
+                   {"p99_rel", check->loss_p99_rel},
+                   {"cosine", check->loss_cosine},
+                   {"kl", isinf(check->loss_kl) ? -1.0 : check->loss_kl}, /* a divergence without a bound is a fact */
+                   {"tv", check->loss_tv}};
+    json_t *loss = json_object();
+    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++)
+        if (isfinite(members[i].number))
+            json_object_set_new(loss, members[i].key, json_real(members[i].number));
+    return loss;
+}
+
 enum ifm_status ifm_fact_check(struct ifm_session *session, const char *cell, const char *arm, const char *when,
                                const struct ifm_check *check, struct ifm_error *error)
 {
@@ -110,10 +129,7 @@ enum ifm_status ifm_fact_check(struct ifm_session *session, const char *cell, co
             json_object_set_new(meta, "sets_differ", json_true());
     }
     if (check->has_loss)
-        json_object_set_new(meta, "loss",
-                            json_pack("{s:f, s:f, s:f, s:f, s:f}", "rms_rel", check->loss_rms_rel, "p99_rel",
-                                      check->loss_p99_rel, "cosine", check->loss_cosine, "kl", check->loss_kl, "tv",
-                                      check->loss_tv));
+        json_object_set_new(meta, "loss", loss_json(check));
     if (check->has_quality)
         json_object_set_new(meta, "quality_percent", json_real(check->quality_percent));
     return ifm_fact_new(session, "check", !check->done || check->finite, meta, error);
