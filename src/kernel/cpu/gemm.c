@@ -45,9 +45,11 @@ static size_t round_up(size_t bytes)
     return (bytes + LINE - 1) / LINE * LINE;
 }
 
+/* One line more than there are codes: rows at a large power of two from each other would meet in the same sets of the
+ * nearest cache. */
 static size_t row_bytes(const struct ifm_gemm_shape *s)
 {
-    return ifm_gemm_groups(s) * s->group / 4 * CODES_PER_QUAD;
+    return ifm_gemm_groups(s) * s->group / 4 * CODES_PER_QUAD + LINE;
 }
 
 /* Of one worker. */

@@ -12,45 +12,120 @@
 #include <math.h>
 #include <stdbool.h>
 
-enum { CODE_LINE = 64, CODE_MOST = 127 * 256 + 127, QUAD = 4, QUAD_BYTES = 8 };
+enum { CODE_LINE = 64, CODE_MOST = 127 * 256 + 127, QUAD = 4, QUAD_BYTES = 8, STEPS = 4 };
 
-/* Four codes in the order of this kernel. */
-IFM_INLINE void put_quad(const int32_t *code, unsigned char *to)
-{
-#if defined(IFM_GEMM_BYTES)
-    for (int i = 0; i < QUAD; i++) {
-        const int32_t high = (code[i] + 128) >> 8;
-        to[i] = (unsigned char)high;
-        to[QUAD + i] = (unsigned char)(code[i] - high * 256);
-    }
+#if IFM_LANES == 1
+/* One row is one lane, and the sums are those of plain C. */
+typedef int32_t ints;
+enum { ROWS_AT_ONCE = 1 };
+#elif IFM_LANES == 16
+typedef __m512i ints;
+enum { ROWS_AT_ONCE = 16 };
+#define INTS(op) _mm512_##op
+#define BROADCAST(from) _mm512_set1_epi32(from)
+#define LOAD_INTS(from) _mm512_loadu_si512((const void *)(from))
+#define AND(a, b) _mm512_and_si512(a, b)
 #else
-    const int16_t pairs[QUAD] = {(int16_t)code[0], (int16_t)code[2], (int16_t)code[1], (int16_t)code[3]};
-    memcpy(to, pairs, sizeof pairs);
+typedef __m256i ints;
+enum { ROWS_AT_ONCE = 8 };
+#define INTS(op) _mm256_##op
+#define BROADCAST(from) _mm256_set1_epi32(from)
+#define LOAD_INTS(from) _mm256_loadu_si256((const __m256i *)(const void *)(from))
+#define AND(a, b) _mm256_and_si256(a, b)
 #endif
-}
 
-/* The codes of a group of n values, filled up to `group`; returns its scale. */
-static float round_group(const float *x, unsigned n, unsigned group, unsigned char *to, int32_t *sum)
+#if IFM_LANES == 1
+static int32_t largest_bits(const float *x, unsigned n)
 {
-    const float magic = 12582912.0f; /* 1.5 x 2^23: adding it rounds to an integer, in the low bits */
-    const int32_t magic_bits = 0x4b400000;
-    int32_t top = 0, code[128];
+    int32_t top = 0;
     for (unsigned i = 0; i < n; i++) {
         const int32_t bits = (int32_t)(ifm_f32_bits(x[i]) & 0x7fffffff);
         top = bits > top ? bits : top;
     }
+    return top;
+}
+
+/* Codes of n values and their sum. */
+static int32_t put_codes(const float *x, unsigned n, float inverse, unsigned char *to)
+{
+    static const size_t place[QUAD] = {0, 2, 1, 3};
+    int32_t sum = 0;
+    for (unsigned i = 0; i < n; i++) {
+        const int16_t code = (int16_t)lrintf(x[i] * inverse);
+        memcpy(to + (i / QUAD * QUAD + place[i % QUAD]) * sizeof code, &code, sizeof code);
+        sum += code;
+    }
+    return sum;
+}
+#else
+IFM_INLINE int32_t one_of(ints v, const bool most)
+{
+    int32_t lane[IFM_LANES], out = 0;
+    memcpy(lane, &v, sizeof lane);
+    for (int i = 0; i < IFM_LANES; i++)
+        out = !most ? out + lane[i] : lane[i] > out ? lane[i] : out;
+    return out;
+}
+
+IFM_INLINE int32_t largest_bits(const float *x, unsigned n)
+{
+    ints top = INTS(set1_epi32)(0);
+    for (unsigned i = 0; i < n; i += IFM_LANES)
+        top = INTS(max_epi32)(top, AND(LOAD_INTS(x + i), INTS(set1_epi32)(0x7fffffff)));
+    return one_of(top, true);
+}
+
+/* One vector of codes in the order of this kernel: two bytes each. */
+IFM_INLINE void put_vector(ints code, unsigned char *to)
+{
+#if defined(IFM_GEMM_BYTES)
+    const __m128i high = _mm512_cvtepi32_epi8(_mm512_srai_epi32(_mm512_add_epi32(code, _mm512_set1_epi32(128)), 8));
+    const __m128i low = _mm512_cvtepi32_epi8(code); /* the code less 256 x high, in one byte */
+    _mm_storeu_si128((__m128i *)(void *)to, _mm_unpacklo_epi32(high, low));
+    _mm_storeu_si128((__m128i *)(void *)(to + 16), _mm_unpackhi_epi32(high, low));
+#elif IFM_LANES == 16
+    const __m256i packed = _mm512_cvtepi32_epi16(code);
+    _mm256_storeu_si256((__m256i *)(void *)to, _mm256_shufflehi_epi16(_mm256_shufflelo_epi16(packed, 0xd8), 0xd8));
+#else
+    const __m256i packed = _mm256_permute4x64_epi64(_mm256_packs_epi32(code, code), 8);
+    _mm_storeu_si128((__m128i *)(void *)to,
+                     _mm_shufflehi_epi16(_mm_shufflelo_epi16(_mm256_castsi256_si128(packed), 0xd8), 0xd8));
+#endif
+}
+
+IFM_INLINE int32_t put_codes(const float *x, unsigned n, float inverse, unsigned char *to)
+{
+    ints sum = INTS(set1_epi32)(0);
+    for (unsigned i = 0; i < n; i += IFM_LANES) {
+        const floats scaled = load_floats(x + i) * ((floats){0} + inverse);
+#if IFM_LANES == 16
+        const ints code = _mm512_cvtps_epi32((__m512)scaled); /* to nearest */
+#else
+        const ints code = _mm256_cvtps_epi32((__m256)scaled);
+#endif
+        sum = INTS(add_epi32)(sum, code);
+        put_vector(code, to + i * sizeof(int16_t));
+    }
+    return one_of(sum, false);
+}
+#endif
+
+/* The codes of a group of n values, filled up to `group`; returns its scale. */
+static float round_group(const float *x, unsigned n, unsigned group, unsigned char *to, int32_t *sum)
+{
+    float whole[128] = {0};
+    if (n < group)
+        x = memcpy(whole, x, n * sizeof *x);
+    const int32_t top = largest_bits(x, group);
     const float largest = ifm_f32_of_bits((uint32_t)top);
     const bool finite = top < 0x7f800000, zero = largest < 1e-34f;
-    const float inverse = finite && !zero ? (float)CODE_MOST / largest : 0;
-    *sum = 0;
-    for (unsigned i = 0; i < group; i++) {
-        const float scaled = (i < n && finite ? x[i] : 0) * inverse + magic;
-        code[i] = (int32_t)ifm_f32_bits(scaled) - magic_bits;
-        *sum += code[i];
+    if (!finite || zero) {
+        memset(to, 0, group / QUAD * QUAD_BYTES);
+        *sum = 0;
+        return finite ? 0 : NAN;
     }
-    for (unsigned i = 0; i < group; i += QUAD)
-        put_quad(code + i, to + i / QUAD * QUAD_BYTES);
-    return !finite ? NAN : zero ? 0 : largest / (float)CODE_MOST;
+    *sum = put_codes(x, group, (float)CODE_MOST / largest, to);
+    return largest / (float)CODE_MOST;
 }
 
 static void round_activations(const struct ifm_gemm_job *job, const struct ifm_gemm_codes *codes, int32_t offset)
@@ -66,26 +141,6 @@ static void round_activations(const struct ifm_gemm_job *job, const struct ifm_g
             codes->bias[i * groups + g] = sum * offset;
         }
 }
-
-#if IFM_LANES == 1
-/* One row is one lane, and the sums are those of plain C. */
-typedef int32_t ints;
-enum { ROWS_AT_ONCE = 1 };
-#elif IFM_LANES == 16
-typedef __m512i ints;
-enum { ROWS_AT_ONCE = 16 };
-#define INTS(op) _mm512_##op
-#define BROADCAST(from) _mm512_set1_epi32(from)
-#define LOAD_INTS(from) _mm512_loadu_si512(from)
-#define AND(a, b) _mm512_and_si512(a, b)
-#else
-typedef __m256i ints;
-enum { ROWS_AT_ONCE = 8 };
-#define INTS(op) _mm256_##op
-#define BROADCAST(from) _mm256_set1_epi32(from)
-#define LOAD_INTS(from) _mm256_loadu_si256((const __m256i *)(const void *)(from))
-#define AND(a, b) _mm256_and_si256(a, b)
-#endif
 
 /* What the two sums of a lane collect: high and low bytes, or even and odd values of k. */
 struct two {
@@ -164,16 +219,17 @@ IFM_INLINE void sum_group(const unsigned char *codes, unsigned group, const int 
     struct two sum[2 * IFM_TILE];
     for (int i = 0; i < chains * m; i++)
         sum[i] = (struct two){zero_ints(), zero_ints()};
-    for (unsigned k = 0; k < group; k += 2 * QUAD, x += 2 * QUAD_BYTES) {
-        const ints first = load_codes(codes), second = bits == 4 ? first : load_codes(codes + CODE_LINE);
-        const ints a = bits == 4 ? low_halves(first) : first, b = bits == 4 ? high_halves(first) : second;
-        codes += bits == 4 ? CODE_LINE : 2 * CODE_LINE;
-        for (int i = 0; i < m; i++) {
-            const unsigned char *at = x + (size_t)i * row_bytes;
-            sum[i] = add_quad(sum[i], a, at);
-            sum[(chains - 1) * m + i] = add_quad(sum[(chains - 1) * m + i], b, at + QUAD_BYTES);
+    for (unsigned k = 0; k < group; k += STEPS * 2 * QUAD)
+        for (int step = 0; step < STEPS; step++, x += 2 * QUAD_BYTES) { /* unrolled: every group has whole ones */
+            const ints first = load_codes(codes), second = bits == 4 ? first : load_codes(codes + CODE_LINE);
+            const ints a = bits == 4 ? low_halves(first) : first, b = bits == 4 ? high_halves(first) : second;
+            codes += bits == 4 ? CODE_LINE : 2 * CODE_LINE;
+            for (int i = 0; i < m; i++) {
+                const unsigned char *at = x + (size_t)i * row_bytes;
+                sum[i] = add_quad(sum[i], a, at);
+                sum[(chains - 1) * m + i] = add_quad(sum[(chains - 1) * m + i], b, at + QUAD_BYTES);
+            }
         }
-    }
     for (int i = 0; i < m; i++) {
         out[i] = sum[i];
 #if IFM_LANES == 1
@@ -246,27 +302,40 @@ IFM_INLINE void group_all(const struct ifm_gemm_job *job, const struct ifm_gemm_
         panel_group(job, x, g, i, scales, codes, bits, 1, total);
 }
 
-IFM_INLINE void share_panels(const struct ifm_gemm_job *job, unsigned index, unsigned count, const int bits)
+/* The panel that starts with row `row`; `one` says that there is one activation. */
+IFM_INLINE void panel_of_codes(const struct ifm_gemm_job *job, const struct ifm_gemm_codes *x, uint64_t row,
+                               size_t rows, const int bits, const bool one)
 {
     const struct ifm_gemm_shape *s = &job->shape;
-    const struct ifm_gemm_share share = ifm_gemm_share_of(s->n, index, count);
-    const struct ifm_gemm_codes x = ifm_gemm_codes_at(job, index);
     const size_t groups = ifm_gemm_groups(s), group_bytes = ifm_gemm_group_bytes(s);
+    const unsigned char *at = (const unsigned char *)job->w + row / IFM_GEMM_PANEL * ifm_gemm_panel_bytes(s);
+    const unsigned char *scales = at;
+    float total[IFM_GEMM_M_MOST][IFM_GEMM_PANEL] = {{0}};
+    for (size_t g = 0; g < groups; g++, at += group_bytes) {
+        if (g % 2 == 0) {
+            scales = at;
+            at += CODE_LINE;
+        }
+        if (one)
+            panel_group(job, x, g, 0, scales + g % 2 * CODE_LINE / 2, at, bits, 1, total);
+        else
+            group_all(job, x, g, scales + g % 2 * CODE_LINE / 2, at, bits, total);
+    }
+    for (size_t i = 0; i < s->m; i++)
+        memcpy(job->out + i * s->n + row, total[i], rows * sizeof(float));
+}
+
+IFM_INLINE void share_panels(const struct ifm_gemm_job *job, unsigned index, unsigned count, const int bits)
+{
+    const struct ifm_gemm_share share = ifm_gemm_share_of(job->shape.n, index, count);
+    const struct ifm_gemm_codes x = ifm_gemm_codes_at(job, index);
     round_activations(job, &x, bits == 4 ? 8 : 128);
     for (uint64_t row = share.from; row < share.to; row += IFM_GEMM_PANEL) {
-        const unsigned char *at = (const unsigned char *)job->w + row / IFM_GEMM_PANEL * ifm_gemm_panel_bytes(s);
-        const unsigned char *scales = at;
-        float total[IFM_GEMM_M_MOST][IFM_GEMM_PANEL] = {{0}};
-        for (size_t g = 0; g < groups; g++, at += group_bytes) {
-            if (g % 2 == 0) {
-                scales = at;
-                at += CODE_LINE;
-            }
-            group_all(job, &x, g, scales + g % 2 * CODE_LINE / 2, at, bits, total);
-        }
         const size_t rows = share.to - row < IFM_GEMM_PANEL ? share.to - row : IFM_GEMM_PANEL;
-        for (size_t i = 0; i < s->m; i++)
-            memcpy(job->out + i * s->n + row, total[i], rows * sizeof(float));
+        if (job->shape.m == 1)
+            panel_of_codes(job, &x, row, rows, bits, true);
+        else
+            panel_of_codes(job, &x, row, rows, bits, false);
     }
 }
 
