@@ -13,9 +13,9 @@
 
 struct problem {
     struct ifm_gemm_job job;
-    float *x, *w;  /* w: before it was stored */
-    double *exact; /* [m][n], of the stored weights */
-    double *scale; /* [m][n]: root of the sum of squares of the products, what rounding errors are relative to */
+    float *x, *w;    /* w: before it was stored */
+    double *exact;   /* [m][n], of the stored weights */
+    double *allowed; /* [m][n]: the largest error that rounding explains */
 };
 
 static void *lines(size_t bytes)
@@ -35,6 +35,26 @@ static float *normals(size_t n, uint32_t stream, double scale)
     return memory;
 }
 
+static bool grouped(enum ifm_gemm_format format)
+{
+    return format == IFM_GEMM_INT8 || format == IFM_GEMM_INT4;
+}
+
+/* Half a step of the activations' codes in every product of a group, with the weights as they are. */
+static double half_steps(const struct ifm_gemm_shape *s, const float *x, const float *w)
+{
+    double sum = 0;
+    for (uint64_t g = 0; grouped(s->format) && g < s->k; g += s->group) {
+        double largest = 0, weights = 0;
+        for (uint64_t k = g; k < s->k && k < g + s->group; k++) {
+            largest = fmax(largest, fabs((double)x[k]));
+            weights += fabs((double)w[k]);
+        }
+        sum += largest / 32639 / 2 * weights;
+    }
+    return sum;
+}
+
 static void solve(struct problem *p)
 {
     const struct ifm_gemm_shape *s = &p->job.shape;
@@ -49,7 +69,9 @@ static void solve(struct problem *p)
                 squares += product * product;
             }
             p->exact[m * s->n + n] = sum;
-            p->scale[m * s->n + n] = sqrt(squares);
+            /* Sums of f32 add their errors like random steps; a whole group's scale has two roundings more. */
+            p->allowed[m * s->n + n] = 0x1p-24 * (4 * sqrt((double)s->k) * sqrt(squares) + 4 * fabs(sum)) +
+                                       1.001 * half_steps(s, p->x + m * s->k, row);
         }
     }
     free(row);
@@ -60,7 +82,7 @@ static struct problem make(struct ifm_gemm_shape s, double x_scale, double w_sca
     struct problem p = {.job.shape = s, .x = normals(s.m * s.k, 1, x_scale), .w = normals(s.n * s.k, 2, w_scale)};
     void *stored = lines(ifm_gemm_bytes(&s));
     p.exact = lines(s.m * s.n * sizeof(double));
-    p.scale = lines(s.m * s.n * sizeof(double));
+    p.allowed = lines(s.m * s.n * sizeof(double));
     for (uint64_t row = 0; row < s.n; row += 32) /* in pieces, as workers do it */
         ifm_gemm_encode(&s, row, s.n - row < 32 ? s.n - row : 32, p.w + row * s.k, stored);
     p.job.x = p.x;
@@ -79,7 +101,7 @@ static void drop(struct problem *p)
     free(p->job.out);
     free(p->job.scratch);
     free(p->exact);
-    free(p->scale);
+    free(p->allowed);
 }
 
 static const struct ifm_kernel *kernel_of(enum ifm_gemm_format format, const char *isa)
@@ -99,27 +121,16 @@ static void run(struct problem *p, const struct ifm_kernel *kernel, unsigned wor
         kernel->fn.gemm(&p->job, i, workers);
 }
 
-/* Largest error in units of the products' root of squares. */
+/* Largest error in units of what is allowed. */
 static double worst(const struct problem *p)
 {
     double most = 0;
     for (size_t i = 0; i < p->job.shape.m * p->job.shape.n; i++) {
-        const double error = fabs((double)p->job.out[i] - p->exact[i]) / p->scale[i];
-        most = error > most || isnan(error) ? error : most;
+        const double error = fabs((double)p->job.out[i] - p->exact[i]);
+        const double share = error > 0 || isnan(error) ? error / p->allowed[i] : 0;
+        most = share > most || isnan(share) ? share : most;
     }
     return most;
-}
-
-static bool grouped(enum ifm_gemm_format format)
-{
-    return format == IFM_GEMM_INT8 || format == IFM_GEMM_INT4;
-}
-
-/* f32 sums round; activations of int8 and int4 are rounded to steps of their largest / 32639, and a group has few
- * products that are much larger than the others: a factor of 12 in 61. */
-static double bound(const struct ifm_gemm_shape *s)
-{
-    return grouped(s->format) ? 1.5e-3 : 0x1p-24 * 4 * sqrt((double)s->k);
 }
 
 static void check_shape(struct ifm_gemm_shape s, double x_scale, double w_scale)
@@ -135,10 +146,10 @@ static void check_shape(struct ifm_gemm_shape s, double x_scale, double w_scale)
         for (unsigned workers = 1; kernel != NULL && workers <= 5; workers += workers < 3 ? 1 : 2) {
             run(&p, kernel, workers);
             const double error = worst(&p);
-            if (!(error <= bound(&s)))
-                fail_msg("%s %s, %u workers, m %llu n %llu k %llu group %u: error %.3g above %.3g", kernel->op, isas[i],
-                         workers, (unsigned long long)s.m, (unsigned long long)s.n, (unsigned long long)s.k, s.group,
-                         error, bound(&s));
+            if (!(error <= 1))
+                fail_msg("%s %s, %u workers, m %llu n %llu k %llu group %u: error %.3g of what is allowed", kernel->op,
+                         isas[i], workers, (unsigned long long)s.m, (unsigned long long)s.n, (unsigned long long)s.k,
+                         s.group, error);
         }
     }
     drop(&p);
@@ -189,7 +200,9 @@ static void sums_do_not_overflow(void **state)
             for (size_t i = 0; i < n; i++)
                 if (kernel_of(s.format, isas[i]) != NULL) {
                     run(&p, kernel_of(s.format, isas[i]), 1);
-                    assert_true(worst(&p) < 1e-5); /* equal codes: nothing is rounded but the scales' product */
+                    /* equal codes: nothing is rounded but the scales */
+                    for (size_t o = 0; o < s.m * s.n; o++)
+                        assert_true(fabs((double)p.job.out[o] / p.exact[o] - 1) < 1e-6);
                 }
             drop(&p);
         }

@@ -11,9 +11,8 @@
  *                      k 8 l + 4 + i
  *              with l the number of the line in its group. weight = scale x code, codes -127 .. 127 and -8 .. 7; where
  *              k ends within a group, codes of zero fill it up.
- * The scale of int8 is the largest magnitude of the group / 127; that of int4 is the one of five fractions of the
- * largest magnitude / 7 with the least squared error; both are rounded to f16 first, and at most 65504. A group that
- * holds NaN or infinity has the scale NaN.
+ * A scale is the largest magnitude of the group / 127 or / 7, rounded to f16 before the codes are, and at most 65504. A
+ * group that holds NaN or infinity has the scale NaN.
  *
  * Sums of int8 and int4 are exact: activations are rounded to 16 bits in steps of their largest magnitude / 32639
  * within each group of one row (so |code| <= 127 x 256 + 127, two signed bytes), a group's sum of products fits 32
