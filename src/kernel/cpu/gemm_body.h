@@ -93,7 +93,7 @@ IFM_INLINE void tile(const struct piece *p, float total[][IFM_GEMM_PANEL], const
 IFM_INLINE void piece_of_panel(struct piece p, float total[][IFM_GEMM_PANEL], size_t rows, const int m,
                                const bool narrow)
 {
-    const int tall = m > 2 ? 2 : 4, chains = m == 1 ? 2 : 1;
+    const int tall = m > 2 || (m == 1 && narrow) ? 2 : 4, chains = m > 1 ? 1 : narrow ? 4 : 2;
     const size_t row_bytes = p.w_stride * (narrow ? sizeof(uint16_t) : sizeof(float));
     size_t r = 0;
     for (; r + (size_t)tall <= rows; r += (size_t)tall, p.w += (size_t)tall * row_bytes)

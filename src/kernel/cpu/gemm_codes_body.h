@@ -216,6 +216,7 @@ IFM_INLINE void sum_group(const unsigned char *codes, unsigned group, const int 
                           const unsigned char *x, size_t row_bytes, struct two *out)
 {
     const int chains = m <= 4 ? 2 : 1;
+    const size_t ahead = m == 1 ? 2048 : 4096; /* bytes; see docs/performance.md */
     struct two sum[2 * IFM_TILE];
     for (int i = 0; i < chains * m; i++)
         sum[i] = (struct two){zero_ints(), zero_ints()};
@@ -223,6 +224,9 @@ IFM_INLINE void sum_group(const unsigned char *codes, unsigned group, const int 
         for (int step = 0; step < STEPS; step++, x += 2 * QUAD_BYTES) { /* unrolled: every group has whole ones */
             const ints first = load_codes(codes), second = bits == 4 ? first : load_codes(codes + CODE_LINE);
             const ints a = bits == 4 ? low_halves(first) : first, b = bits == 4 ? high_halves(first) : second;
+            __builtin_prefetch(codes + ahead, 0, 3);
+            if (bits == 8)
+                __builtin_prefetch(codes + ahead + CODE_LINE, 0, 3);
             codes += bits == 4 ? CODE_LINE : 2 * CODE_LINE;
             for (int i = 0; i < m; i++) {
                 const unsigned char *at = x + (size_t)i * row_bytes;
