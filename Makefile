@@ -1,6 +1,7 @@
-# The front door. `make` builds, `make run` measures this machine, `make check` runs everything that CI runs.
+# The front door. `make` builds, `make run` measures this machine, `make check` runs the
+# fast tier of what CI runs, `make check-slow` the rest.
 .DEFAULT_GOAL := build
-.PHONY: build run check lint format bless fuzz bench package clean help setup-build setup-test
+.PHONY: build run check check-slow lint format bless fuzz bench package clean help setup-build setup-test
 # The stages call ninja, which has its own idea of how many jobs to run.
 .NOTPARALLEL:
 
@@ -14,8 +15,11 @@ build: setup-build ## build the command: build/inferometer
 run: build ## measure this machine with examples/first-run.yaml; ends with a table and the report's path
 	@build/inferometer run -c examples/first-run.yaml --out $(OUT)
 
-check: setup-test ## everything that CI runs; ends with "N passed, N failed, N skipped"
+check: setup-test ## the fast tier (STAGES="gcc ..." for some of it); ends with "N passed, N failed, N skipped"
 	@tools/check.sh $(STAGES)
+
+check-slow: setup-test ## the slow tier: what runs under an emulator (aarch64, older x86-64 processors)
+	@tools/check.sh slow
 
 lint: setup-test ## the include law and the style
 	@python3 tools/tidy.py .

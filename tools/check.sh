@@ -3,12 +3,23 @@
 # 0 only when nothing failed. A build counts as one test.
 #
 # Stages: gcc clang scalar (builds with -Werror, all three are needed by e2e/same_numbers), asan (address and undefined
-# behaviour), tsan (threads). Logs and JUnit files lie in build-check/.
+# behaviour), tsan (threads); together they are `fast`, which is what runs without an argument. `slow` is what runs
+# under an emulator: aarch64 (cross-compiled), processors (the gcc build on x86-64 without newer instruction sets). A
+# slow stage whose packages cannot be had is a skip, named and counted. Logs and JUnit files lie in build-check/.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 5
 logs=build-check
-stages=("$@")
-[ ${#stages[@]} -gt 0 ] || stages=(gcc clang scalar asan tsan)
+[ $# -gt 0 ] || set -- fast
+stages=()
+for word in "$@"; do
+    case "$word" in
+    fast) stages+=(gcc clang scalar asan tsan) ;;
+    slow) stages+=(aarch64 processors) ;;
+    gcc | clang | scalar | asan | tsan | aarch64 | processors) stages+=("$word") ;;
+    *) echo "error: no stage is called $word; known are fast, slow and the stages of both (see tools/check.sh)" >&2
+       exit 2 ;;
+    esac
+done
 passed=0 failed=0 skipped=0
 rm -rf "$logs" && mkdir -p "$logs" || exit 5
 
@@ -30,14 +41,28 @@ build()
     fi
 }
 
-# suite PRESET [ctest options]: run tests of that build; count them.
+# prepare STAGE: what a stage needs beyond the packages of [test]; where that cannot be had, the stage is skipped.
+prepare()
+{
+    local reason
+    case "$1" in
+    aarch64) reason=$({ tools/setup.sh slow && tools/sysroot.sh build-aarch64/sysroot; } 2>&1) && return ;;
+    processors) reason=$(tools/setup.sh slow 2>&1) && return ;;
+    *) return ;;
+    esac
+    skipped=$((skipped + 1))
+    echo "skipped: $1: the whole stage: $(tail -1 <<<"$reason")" | tee -a "$logs/named.txt"
+    return 1
+}
+
+# suite STAGE PRESET [ctest options]: run tests of that build; count them.
 suite()
 {
-    local stage=$1
-    shift
+    local stage=$1 preset=$2
+    shift 2
     say "test $stage"
     local sums
-    "${wrap[@]}" ctest --test-dir "build-$stage" --output-junit "$PWD/$logs/$stage.xml" --output-on-failure \
+    "${wrap[@]}" ctest --test-dir "build-$preset" --output-junit "$PWD/$logs/$stage.xml" --output-on-failure \
         --no-tests=error --timeout 300 "$@" 2>&1 | tee "$logs/$stage-test.log" | grep -vE '^ +Start +[0-9]+:'
     if [ ! -s "$logs/$stage.xml" ] || ! sums=$(python3 tools/tally.py "$logs/$stage.xml" 2>>"$logs/named.txt"); then
         failed=$((failed + 1))
@@ -53,29 +78,35 @@ suite()
     fi
 }
 
-built=" "
+has() { case "$1" in *" $2 "*) ;; *) return 1 ;; esac }
+built=" " ready=" "
 : >"$logs/named.txt"
 for stage in "${stages[@]}"; do
-    build "$stage" && built="$built$stage "
+    prepare "$stage" || continue
+    preset=${stage/processors/gcc} # the same programs
+    has "$built" "$preset" || { build "$preset" && built="$built$preset "; }
+    has "$built" "$preset" && ready="$ready$stage "
 done
-is_built() { case "$built" in *" $1 "*) ;; *) return 1 ;; esac }
+is_built() { has "$ready" "$1"; }
 
 # e2e/same_numbers compares the three builds.
 export IFM_BUILD_GCC=$PWD/build-gcc IFM_BUILD_CLANG=$PWD/build-clang IFM_BUILD_SCALAR=$PWD/build-scalar
 export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1 UBSAN_OPTIONS=print_stacktrace=1
 export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
 wrap=()
-is_built clang && suite clang -j "$(nproc)" -L 'unit|rules|fuzz'
-is_built scalar && suite scalar -j "$(nproc)" -L 'unit|rules'
-is_built asan && suite asan -j "$(nproc)" -L 'unit|rules|fuzz|golden'
+is_built clang && suite clang clang -j "$(nproc)" -L 'unit|rules|fuzz'
+is_built scalar && suite scalar scalar -j "$(nproc)" -L 'unit|rules'
+is_built asan && suite asan asan -j "$(nproc)" -L 'unit|rules|fuzz|golden'
 if is_built tsan; then
     # The thread sanitizer needs a memory layout without large random offsets.
     setarch -R true 2>/dev/null && wrap=(setarch -R)
-    suite tsan -L 'unit' -R 'pool|device|workload|run|journal'
+    suite tsan tsan -L 'unit' -R 'pool|device|workload|run|journal'
     wrap=()
 fi
+is_built aarch64 && suite aarch64 aarch64 -j "$(nproc)" -L 'unit|rules|emulate' -E 'emulate/processors'
+is_built processors && suite processors gcc -L emulate -E 'emulate/command'
 # Last, with nothing else running: this one times things.
-is_built gcc && suite gcc
+is_built gcc && suite gcc gcc -LE emulate
 
 echo
 cat "$logs/named.txt"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# tools/setup.sh run|build|test: make sure that the Debian packages of packages.txt are there.
+# tools/setup.sh run|build|test|slow: make sure that the Debian packages of packages.txt are there.
 #
 # Fast when nothing is missing: one dpkg-query. Otherwise apt-get installs them, as root or through `sudo -n`; where
 # that is not permitted, one line says what to install.
@@ -12,7 +12,7 @@ packages=$(awk -v stage="$stage" '
     /^\[/ { if (done) exit; if ($0 == "[" stage "]") { done = 1 } next }
     /^[a-z0-9]/ { print $1 }
     END { if (!done) exit 1 }' packages.txt) || {
-    echo "error: packages.txt has no section [$stage]; known are run, build, test" >&2
+    echo "error: packages.txt has no section [$stage]; known are run, build, test, slow" >&2
     exit 2
 }
 

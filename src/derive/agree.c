@@ -72,6 +72,25 @@ static enum ifm_status check_comparison(const struct where *at)
     return IFM_OK;
 }
 
+/* What is stored is the plan's, and two ways of telling how much it is compressed tell the same. */
+static enum ifm_status check_stored(const struct where *at, const struct ifm_arm *arm)
+{
+    const struct ifm_value *stored = find(at, "stored_bytes"), *ratio = find(at, "compression_ratio");
+    const struct ifm_value *bits = find(at, "bits_per_value"), *error = find(at, "error_rms_rel");
+    const struct ifm_value *loss = find(at, "loss_rms_rel"), *total = find(at, "total_error_rms_rel");
+    if (stored != NULL && !equal(stored->number, (double)arm->stored))
+        return disagree(at, "stored_bytes", stored->number, "the plan", (double)arm->stored);
+    if (stored != NULL && ratio != NULL && !equal(ratio->number * stored->number, (double)arm->stored_plain))
+        return disagree(at, "compression_ratio", ratio->number, "the plan", (double)arm->stored_plain / stored->number);
+    if (ratio != NULL && bits != NULL && !equal(ratio->number * bits->number, 16.0))
+        return disagree(at, "bits_per_value", bits->number, "compression_ratio", 16.0 / ratio->number);
+    double sum =
+        total == NULL || error == NULL || loss == NULL ? NAN : error->number * (1.0 + loss->number) + loss->number;
+    if (!isnan(sum) && !equal(total->number, sum))
+        return disagree(at, "total_error_rms_rel", total->number, "error_rms_rel and loss_rms_rel", sum);
+    return IFM_OK;
+}
+
 static enum ifm_status check_order(const struct where *at, const struct ifm_number *number)
 {
     const struct ifm_value *value = &number->value;
@@ -112,6 +131,7 @@ enum ifm_status ifm_derived_agree(const struct ifm_plan *plan, const struct ifm_
             struct where at = {derived, plan->cells[c].name, plan->cells[c].arms[a].name, error};
             IFM_TRY(check_rates(&at, &plan->cells[c].arms[a]));
             IFM_TRY(check_comparison(&at));
+            IFM_TRY(check_stored(&at, &plan->cells[c].arms[a]));
         }
     return IFM_OK;
 }

@@ -158,7 +158,7 @@ struct ifm_value ifm_derive_step_value(struct ifm_derivation *d, const struct if
 }
 
 static enum ifm_status emit_errors(struct ifm_derivation *d, const struct ifm_cell_work *work,
-                                   const struct ifm_arm_work *arm, struct ifm_error *error)
+                                   const struct ifm_arm_work *arm, struct ifm_value *error_rms, struct ifm_error *error)
 {
     struct ifm_value rms = ifm_value_absent(
         work->record == NULL && work->missing[0] != '\0' ? work->missing : "no check against the oracle was recorded",
@@ -187,6 +187,7 @@ static enum ifm_status emit_errors(struct ifm_derivation *d, const struct ifm_ce
         ifm_derive_emit(d, work, arm, IFM_M_ERROR_RMS, rms);
         ifm_derive_emit(d, work, arm, IFM_M_ERROR_MAX, largest);
     }
+    *error_rms = rms;
     return IFM_OK;
 }
 
@@ -194,7 +195,9 @@ enum ifm_status ifm_derive_facts_of_arm(struct ifm_derivation *d, const struct i
                                         const struct ifm_arm_work *arm, struct ifm_error *error)
 {
     static const enum ifm_metric_id counters[] = {IFM_M_SWITCHES, IFM_M_FAULTS, IFM_M_STEAL, IFM_M_RUN_DELAY};
-    IFM_TRY(emit_errors(d, work, arm, error));
+    struct ifm_value error_rms;
+    IFM_TRY(emit_errors(d, work, arm, &error_rms, error));
+    IFM_TRY(ifm_derive_compression(d, work, arm, &error_rms, error));
     for (size_t i = 0; i < sizeof counters / sizeof counters[0]; i++)
         ifm_derive_emit(d, work, arm, counters[i], column_total(d, work, arm, ifm_metric_rows[counters[i]].id));
     return IFM_OK;

@@ -257,6 +257,25 @@ static void add_partner(struct pairing *p, const struct ifm_like_pair *pair, con
     likeness->n_refusing++;
 }
 
+/* A kernel that became faster by losing more did not become faster (rule 10). */
+static void pair_loss(const struct pairing *p, const struct ifm_like_pair *pair, struct ifm_between_row *row)
+{
+    const char *cell = pair->reference_cell->name, *arm = pair->reference_arm->name;
+    const struct ifm_value *reference = value_of(p->reference, cell, arm, "loss_rms_rel");
+    const struct ifm_value *other = value_of(p->other, cell, arm, "loss_rms_rel");
+    if (reference == NULL || reference->state != IFM_STATE_OK || row->likeness.n_refusing > 0)
+        return;
+    row->lossy = true;
+    row->reference_loss = *reference;
+    row->other_loss = ifm_value_absent("no check of this run recorded the loss of the arm", "", 0, "values");
+    row->other_loss.unit = reference->unit;
+    if (other != NULL)
+        row->other_loss = *other;
+    if (row->other_loss.state == IFM_STATE_OK)
+        row->loss_standing = row->other_loss.number > reference->number * (1.0 + row->margin) ? IFM_STANDING_REGRESSED
+                                                                                              : IFM_STANDING_HOLDS;
+}
+
 static void pair_metric(struct pairing *p, const struct ifm_like_pair *pair, const char *metric)
 {
     const char *cell = pair->reference_cell->name, *arm = pair->reference_arm->name;
@@ -274,6 +293,7 @@ static void pair_metric(struct pairing *p, const struct ifm_like_pair *pair, con
         const struct ifm_arm *here = baseline_of(pair->reference_cell), *there = baseline_of(pair->other_cell);
         row->baseline = there == NULL ? "" : there->name;
         add_partner(p, pair, here == NULL ? "" : here->name, row->baseline, "baseline", &row->likeness);
+        pair_loss(p, pair, row);
     } else if (row->interleaved && reference->state == IFM_STATE_OK && other->state == IFM_STATE_OK) {
         add_partner(p, pair, reference->text, other->text, "ceiling arm", &row->likeness);
     }

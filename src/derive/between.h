@@ -46,7 +46,13 @@ struct ifm_between_row {
     enum ifm_standing standing;
     bool has_estimate;
     struct ifm_log_estimate loss; /* of ln(time of the other run / of the reference); where has_estimate */
-    int64_t blocks_needed;        /* of each run, to decide it if the difference stays; 0 = no number of blocks will */
+    /* Of a speed-up whose arm the reference knows to lose something of its output, and whose runs are alike: a loss is
+     * no time and has no noise, so one beyond the reference's and the margin regressed. Undecided: this run recorded
+     * none. */
+    bool lossy;
+    struct ifm_value reference_loss, other_loss; /* loss_rms_rel */
+    enum ifm_standing loss_standing;
+    int64_t blocks_needed; /* of each run, to decide it if the difference stays; 0 = no number of blocks will */
 };
 
 struct ifm_between {

@@ -46,7 +46,7 @@ static double level_over_looks(const struct ifm_cell_work *work, double level, s
     return level;
 }
 
-static bool is_compared(const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
+bool ifm_derive_is_compared(const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
 {
     return work->baseline != NULL && arm != work->baseline && arm->is_variant && !ifm_derive_is_cache_probe(arm->arm) &&
            arm->arm->ceiling == work->baseline->arm->ceiling;
@@ -56,7 +56,7 @@ static size_t count_compared(const struct ifm_cell_work *work)
 {
     size_t m = 0;
     for (size_t a = 0; a < work->cell->n_arms; a++)
-        m += is_compared(work, &work->arms[a]);
+        m += ifm_derive_is_compared(work, &work->arms[a]);
     return m;
 }
 
@@ -306,8 +306,9 @@ static bool did_the_same(struct ifm_derivation *d, const struct ifm_cell_work *w
 
 void ifm_derive_comparison(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
 {
-    if (!is_compared(work, arm))
+    if (!ifm_derive_is_compared(work, arm))
         return;
+    ifm_derive_bytes_ratio(d, work, arm);
     const char *broken = work->record == NULL  ? work->missing
                          : arm->broken != NULL ? arm->broken
                                                : work->baseline->broken;

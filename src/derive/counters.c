@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-static bool is_wanted(const struct ifm_derivation *d, const struct ifm_cell_work *work, enum ifm_metric_id metric)
+bool ifm_derive_is_wanted(const struct ifm_derivation *d, const struct ifm_cell_work *work, enum ifm_metric_id metric)
 {
     for (size_t g = 0; g < d->plan->n_gates; g++) {
         const struct ifm_gate *gate = &d->plan->gates[g];
@@ -243,11 +243,11 @@ static enum ifm_status emit_quality(struct ifm_derivation *d, const struct ifm_c
     IFM_TRY(find_quality(work, arm->arm->name, &own_found, &own, error));
     if (compared)
         IFM_TRY(find_quality(work, work->baseline->arm->name, &base_found, &base, error));
-    if (own_found || is_wanted(d, work, IFM_M_QUALITY))
+    if (own_found || ifm_derive_is_wanted(d, work, IFM_M_QUALITY))
         ifm_derive_emit(d, work, arm, IFM_M_QUALITY,
                         own_found ? ifm_value_real(own, 1, "checks")
                                   : ifm_value_absent("no check of this arm scored a task", remedy, 0, "checks"));
-    if (compared && ((own_found && base_found) || is_wanted(d, work, IFM_M_QUALITY_LOSS)))
+    if (compared && ((own_found && base_found) || ifm_derive_is_wanted(d, work, IFM_M_QUALITY_LOSS)))
         ifm_derive_emit(
             d, work, arm, IFM_M_QUALITY_LOSS,
             own_found && base_found
@@ -266,10 +266,10 @@ static bool recorded(const struct ifm_cell_work *work, const char *column)
 enum ifm_status ifm_derive_counters(struct ifm_derivation *d, const struct ifm_cell_work *work,
                                     const struct ifm_arm_work *arm, struct ifm_error *error)
 {
-    if (recorded(work, "l2_accesses") || is_wanted(d, work, IFM_M_L2_HIT))
+    if (recorded(work, "l2_accesses") || ifm_derive_is_wanted(d, work, IFM_M_L2_HIT))
         ifm_derive_emit(d, work, arm, IFM_M_L2_HIT, l2_hit_value(d, work, arm));
     bool tokens = tokens_of(arm->arm) > 0;
-    if ((tokens && recorded(work, "energy_uj")) || is_wanted(d, work, IFM_M_ENERGY_PER_TOKEN))
+    if ((tokens && recorded(work, "energy_uj")) || ifm_derive_is_wanted(d, work, IFM_M_ENERGY_PER_TOKEN))
         ifm_derive_emit(d, work, arm, IFM_M_ENERGY_PER_TOKEN, energy_value(d, work, arm));
     return emit_quality(d, work, arm, error);
 }
@@ -277,9 +277,9 @@ enum ifm_status ifm_derive_counters(struct ifm_derivation *d, const struct ifm_c
 void ifm_derive_counter_changes(struct ifm_derivation *d, const struct ifm_cell_work *work,
                                 const struct ifm_arm_work *arm)
 {
-    if (recorded(work, "l2_accesses") || is_wanted(d, work, IFM_M_L2_HIT_CHANGE))
+    if (recorded(work, "l2_accesses") || ifm_derive_is_wanted(d, work, IFM_M_L2_HIT_CHANGE))
         ifm_derive_emit(d, work, arm, IFM_M_L2_HIT_CHANGE, l2_change_value(d, work, arm));
     bool tokens = tokens_of(arm->arm) > 0;
-    if ((tokens && recorded(work, "energy_uj")) || is_wanted(d, work, IFM_M_ENERGY_PER_TOKEN_CHANGE))
+    if ((tokens && recorded(work, "energy_uj")) || ifm_derive_is_wanted(d, work, IFM_M_ENERGY_PER_TOKEN_CHANGE))
         ifm_derive_emit(d, work, arm, IFM_M_ENERGY_PER_TOKEN_CHANGE, energy_change_value(d, work, arm));
 }

@@ -1,6 +1,7 @@
 /* run.log as derive reads it: which events belong to a cell, and why a cell has no record. */
 #include "derive/internal.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -131,6 +132,36 @@ const json_t *ifm_derive_event(const struct ifm_cell_work *work, const char *sta
     return NULL;
 }
 
+/* A member of a loss; NaN where it does not apply and was left out. False when it is no number from low to high. */
+static bool read_share(const json_t *loss, const char *key, double low, double high, double *out)
+{
+    const json_t *member = json_object_get(loss, key);
+    *out = NAN;
+    if (member == NULL)
+        return true;
+    *out = json_number_value(member);
+    return json_is_number(member) && *out >= low && *out <= high;
+}
+
+static enum ifm_status read_loss(const struct ifm_cell_event *event, struct ifm_loss_fact *out, struct ifm_error *error)
+{
+    const json_t *loss = json_object_get(event->meta, "loss");
+    const double one = 1.0 + 1e-9; /* sums round */
+    *out = (struct ifm_loss_fact){.seen = loss != NULL, .rms_rel = NAN, .p99_rel = NAN, .cosine = NAN, .tv = NAN};
+    out->kl = NAN;
+    if (loss == NULL)
+        return IFM_OK;
+    if (!json_is_object(loss) || !read_share(loss, "rms_rel", 0, INFINITY, &out->rms_rel) ||
+        !read_share(loss, "p99_rel", 0, INFINITY, &out->p99_rel) ||
+        !read_share(loss, "cosine", -one, one, &out->cosine) ||
+        !read_share(loss, "kl", -INFINITY, INFINITY, &out->kl) || !read_share(loss, "tv", 0, one, &out->tv))
+        return bad_event(error, event->line, event->stage, "has a \"loss\" with a member that is out of its range");
+    out->dropped = out->kl < 0;
+    out->kl = out->dropped ? NAN : out->kl;
+    out->values = json_integer_value(json_object_get(event->meta, "values"));
+    return IFM_OK;
+}
+
 enum ifm_status ifm_derive_check(const struct ifm_cell_event *event, struct ifm_check_fact *out,
                                  struct ifm_error *error)
 {
@@ -147,6 +178,7 @@ enum ifm_status ifm_derive_check(const struct ifm_cell_event *event, struct ifm_
     out->quality_percent = json_number_value(quality);
     if (quality != NULL && (!json_is_number(quality) || out->quality_percent < 0 || out->quality_percent > 100))
         return bad_event(error, event->line, event->stage, "has a \"quality_percent\" that is no share of 100");
+    IFM_TRY(read_loss(event, &out->loss, error));
     if (!json_is_true(done))
         return IFM_OK;
     if (!json_is_boolean(finite) || !json_is_integer(values) || json_integer_value(values) < 0)

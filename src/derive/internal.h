@@ -82,6 +82,16 @@ enum ifm_metric_id {
     IFM_M_QUALITY_LOSS,
     IFM_M_ERROR_RMS,
     IFM_M_ERROR_MAX,
+    IFM_M_ERROR_TOTAL,
+    IFM_M_LOSS_RMS,
+    IFM_M_LOSS_P99,
+    IFM_M_LOSS_COSINE,
+    IFM_M_LOSS_KL,
+    IFM_M_LOSS_TV,
+    IFM_M_STORED,
+    IFM_M_COMPRESSION,
+    IFM_M_BITS,
+    IFM_M_BYTES_RATIO,
     IFM_M_SWITCHES,
     IFM_M_FAULTS,
     IFM_M_STEAL,
@@ -184,6 +194,13 @@ IFM_CHECKED enum ifm_status ifm_derive_events(struct ifm_derivation *d, struct i
 const json_t *ifm_derive_event(const struct ifm_cell_work *work, const char *stage, const char *arm);
 /* What is to be done about a run that did not finish: no command can go on with a session. */
 const char *ifm_derive_remedy(const struct ifm_plan *plan);
+/* What compression did to an output; a member that was not recorded is NaN. */
+struct ifm_loss_fact {
+    bool seen; /* a check spoke of it */
+    double rms_rel, p99_rel, cosine, kl, tv;
+    bool dropped;   /* tokens were: the divergence is infinite, and kl is NaN */
+    int64_t values; /* outputs compared */
+};
 /* A check event, checked field by field. */
 struct ifm_check_fact {
     bool done, finite;
@@ -193,6 +210,7 @@ struct ifm_check_fact {
     bool sets_differ;
     bool has_quality;
     double quality_percent;
+    struct ifm_loss_fact loss;
 };
 IFM_CHECKED enum ifm_status ifm_derive_check(const struct ifm_cell_event *event, struct ifm_check_fact *out,
                                              struct ifm_error *error);
@@ -249,6 +267,24 @@ void ifm_derive_comparison(struct ifm_derivation *d, const struct ifm_cell_work 
 double ifm_derive_compare_level(const struct ifm_cell_work *work);
 /* Says so, once a cell, when there are several. */
 void ifm_derive_say_family(struct ifm_derivation *d, const struct ifm_cell_work *work);
+/* Is the arm one that is held against the baseline of its cell? */
+bool ifm_derive_is_compared(const struct ifm_cell_work *work, const struct ifm_arm_work *arm);
+/* compression.c: what an arm keeps, and what its output lost by it. The worst of the arm's checks: */
+IFM_CHECKED enum ifm_status ifm_derive_loss(const struct ifm_cell_work *work, const char *arm,
+                                            struct ifm_loss_fact *out, struct ifm_error *error);
+/* Rule 10: must the arm's loss be on record? A lossy arm that keeps nothing compressed has its error alone. */
+bool ifm_derive_owes_loss(const struct ifm_arm *arm, const struct ifm_loss_fact *loss);
+/* `error_rms` is the arm's error_rms_rel, in any state. */
+IFM_CHECKED enum ifm_status ifm_derive_compression(struct ifm_derivation *d, const struct ifm_cell_work *work,
+                                                   const struct ifm_arm_work *arm, const struct ifm_value *error_rms,
+                                                   struct ifm_error *error);
+/* The bytes of a step against the baseline's, beside a compressed arm's comparison. */
+void ifm_derive_bytes_ratio(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm);
+/* Findings about compressed arms, once a cell: a weak baseline, help from caches, arms that another one dominates. */
+IFM_CHECKED enum ifm_status ifm_derive_say_compression(struct ifm_derivation *d, const struct ifm_cell_work *work,
+                                                       struct ifm_error *error);
+/* Does a gate on this cell ask for the metric? */
+bool ifm_derive_is_wanted(const struct ifm_derivation *d, const struct ifm_cell_work *work, enum ifm_metric_id metric);
 /* counters.c: numbers from columns and facts that only some passes have; absent where a gate asks for one in vain. */
 IFM_CHECKED enum ifm_status ifm_derive_counters(struct ifm_derivation *d, const struct ifm_cell_work *work,
                                                 const struct ifm_arm_work *arm, struct ifm_error *error);

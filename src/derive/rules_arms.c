@@ -1,6 +1,7 @@
 /* Rules 10, 11 and 12: an arm's output is right, its feature ran, and outputs that must be equal are. */
 #include "derive/internal.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -47,7 +48,7 @@ static void refuse_arm(struct ifm_derivation *d, struct ifm_cell_work *work, str
 }
 
 static void check_output(struct ifm_derivation *d, struct ifm_cell_work *work, struct ifm_arm_work *arm,
-                         const struct checks *checks)
+                         const struct checks *checks, const struct ifm_loss_fact *loss)
 {
     const struct ifm_arm *a = arm->arm;
     if (checks->done == 0 && a->lossy)
@@ -60,6 +61,9 @@ static void check_output(struct ifm_derivation *d, struct ifm_cell_work *work, s
         refuse_arm(d, work, arm, "rule-10",
                    ifm_arena_printf(d->arena, "the arm's output is wrong: its error %.3g is above the tolerance %.3g",
                                     checks->worst, a->tolerance));
+    else if (ifm_derive_owes_loss(a, loss) && isnan(loss->rms_rel))
+        refuse_arm(d, work, arm, "rule-10",
+                   "the arm keeps its content compressed, and what that did to its output was not recorded");
     if (checks->changed != NULL)
         ifm_derive_find_fault(d, IFM_SEVERITY_WARNING, "rule-12", work->cell->name, a->name,
                               "the output changed during the run: hash %s, then %s", checks->changed, checks->output);
@@ -155,7 +159,9 @@ enum ifm_status ifm_rules_arms(struct ifm_derivation *d, struct ifm_cell_work *w
     for (size_t a = 0; work->record != NULL && a < work->cell->n_arms; a++) {
         struct checks checks;
         IFM_TRY(gather_checks(work, work->arms[a].arm->name, &checks, error));
-        check_output(d, work, &work->arms[a], &checks);
+        struct ifm_loss_fact loss;
+        IFM_TRY(ifm_derive_loss(work, work->arms[a].arm->name, &loss, error));
+        check_output(d, work, &work->arms[a], &checks, &loss);
         check_feature(d, work, &work->arms[a]);
         IFM_TRY(check_equal(d, work, &work->arms[a], error));
     }

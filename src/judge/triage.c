@@ -123,34 +123,50 @@ static void conclude(struct ifm_text *text, const struct ifm_value *change, cons
         ifm_text_printf(text, "; %s%s", nothing, seen > 0 ? ": the code itself, or what was not recorded" : "");
 }
 
+/* A line under construction. */
+struct story {
+    struct ifm_text text;
+    const char *causes;
+    size_t recorded, told, n_causes;
+    bool at_most; /* every cause so far is an event or an amount, whose cost is known from above alone */
+};
+
+static void tell(struct story *story, const struct ifm_companion *c, double change, struct ifm_arena *arena)
+{
+    struct look look = look_of(c);
+    double share = accounts_for(&look, c);
+    story->recorded++;
+    if (!has_changed(&look, c))
+        return;
+    const char *what = shown(&look, c, arena);
+    ifm_text_printf(&story->text, "%s%s", story->told++ == 0 ? "; beside it " : ", ", what);
+    if (!(share * change > 0 && fabs(share) >= EXPLAINS * fabs(change)))
+        return;
+    story->n_causes++;
+    story->at_most = story->at_most && (look.effect == EFFECT_EVENT || look.effect == EFFECT_AMOUNT);
+    story->causes = ifm_arena_printf(arena, "%s%s%s", story->causes, story->causes[0] == '\0' ? "" : " and ", what);
+}
+
 static const char *one_line(const struct ifm_number *change, const struct ifm_derived *derived, struct ifm_arena *arena)
 {
     const struct ifm_value *v = &change->value;
-    struct ifm_text text = {0};
-    const char *causes = "";
-    size_t recorded = 0, told = 0, n_causes = 0;
-    bool at_most = true; /* every cause so far is an event or an amount, whose cost is known from above alone */
-    ifm_text_printf(&text, "time %+.1f %% (%s)", v->number, v->text);
+    struct story story = {.causes = "", .at_most = true};
+    ifm_text_printf(&story.text, "time %+.1f %% (%s)", v->number, v->text);
+    /* No column, but a fact of the plan: a compressed arm moves another amount of bytes by design. */
+    const struct ifm_number *bytes = ifm_derived_find(derived, change->cell, change->arm, "bytes_ratio");
+    if (bytes != NULL && bytes->value.state == IFM_STATE_OK && bytes->value.number > 0)
+        tell(&story,
+             &(struct ifm_companion){
+                 .column = "bytes moved", .unit = "B", .own = 1, .base = bytes->value.number, .step_ns = 0},
+             v->number, arena);
     for (size_t i = 0; i < derived->n_companions; i++) {
         const struct ifm_companion *c = &derived->companions[i];
-        if (strcmp(c->cell, change->cell) != 0 || strcmp(c->arm, change->arm) != 0)
-            continue;
-        struct look look = look_of(c);
-        double share = accounts_for(&look, c);
-        recorded++;
-        if (!has_changed(&look, c))
-            continue;
-        const char *what = shown(&look, c, arena);
-        ifm_text_printf(&text, "%s%s", told++ == 0 ? "; beside it " : ", ", what);
-        if (!(share * v->number > 0 && fabs(share) >= EXPLAINS * fabs(v->number)))
-            continue;
-        n_causes++;
-        at_most = at_most && (look.effect == EFFECT_EVENT || look.effect == EFFECT_AMOUNT);
-        causes = ifm_arena_printf(arena, "%s%s%s", causes, causes[0] == '\0' ? "" : " and ", what);
+        if (strcmp(c->cell, change->cell) == 0 && strcmp(c->arm, change->arm) == 0)
+            tell(&story, c, v->number, arena);
     }
-    conclude(&text, v, causes, n_causes, at_most, recorded == 0 ? 0 : told + 1);
-    const char *line = ifm_arena_printf(arena, "%s", text.data);
-    ifm_text_free(&text);
+    conclude(&story.text, v, story.causes, story.n_causes, story.at_most, story.recorded == 0 ? 0 : story.told + 1);
+    const char *line = ifm_arena_printf(arena, "%s", story.text.data);
+    ifm_text_free(&story.text);
     return line;
 }
 

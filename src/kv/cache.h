@@ -29,14 +29,14 @@ struct ifm_kv_cache; /* opaque but for what kernels read, below */
 
 /* Bytes that ifm_kv_cache_create will need for its pages: body, sink and ring together. UINT64_MAX on overflow. */
 uint64_t ifm_kv_pool_bytes(const struct ifm_kv_shape *shape);
-/* `pool`: ifm_kv_pool_bytes bytes, 64-byte aligned, zeroed, owned by the caller and outliving the cache. `encode` and
- * `encode_f16` write body pages and f16 pages. */
+/* `pool`: ifm_kv_pool_bytes bytes, 64-byte aligned, zeroed, owned by the caller and outliving the cache. `encode`
+ * writes body pages ("kv_encode.<format>" in the dispatch table). */
 IFM_CHECKED enum ifm_status ifm_kv_cache_create(const struct ifm_kv_shape *shape, ifm_kv_encode_fn *encode, void *pool,
                                                 struct ifm_kv_cache **out, struct ifm_error *error);
 void ifm_kv_cache_destroy(struct ifm_kv_cache *cache); /* NULL is allowed; not the pool */
 
 /* Put one token's K and V (head_dim values each, rounded to f16 here) behind the others; encodes a page when one leaves
- * the ring. The pair must be shorter than its capacity. */
+ * the ring, for which it takes up to 400 KiB of stack. The pair must be shorter than its capacity. */
 void ifm_kv_append(struct ifm_kv_cache *cache, uint64_t pair, const float *k, const float *v);
 /* The same for many tokens, rows of head_dim; the result is bit for bit that of appending one by one. */
 void ifm_kv_append_many(struct ifm_kv_cache *cache, uint64_t pair, uint64_t tokens, const float *k, const float *v);

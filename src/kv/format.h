@@ -20,14 +20,18 @@
  * Sources: per-channel K and per-token V: KIVI (Liu et al. 2024); promoted channels: Kitty (2026); rotated V: KVLinC,
  * QuaRot (Ashkboos et al. 2024).
  *
- * Order of the codes. All of one size of block: a block is 16 * (8 / bits) items of the inner axis, and
+ * Order of the codes. All of one size of block: a block is 16 * (8 / bits) items of the inner axis (int8: 16, int4: 32,
+ * int2: 64), and
  *
  *   K integer codes  [token block][channel / 4][16 tokens][4 channels], one byte each; field f of the byte (bits
- *                    f * bits ... ) belongs to token 16 f + i of the block. int8: 16 tokens a block, int4: 32,
- * int2: 64. V integer codes  [channel block][token / 4][16 channels][4 tokens], one byte each; field f belongs to
- * channel 16 f + i of the block. A last block that D does not fill is there in full, its codes zero. K f16, e4m3 [token
- * block of 64][channel][64 tokens] V f16, e4m3      [channel block of 64][token][64 channels]; the last block is as
- * narrow as what is left of D.
+ *                    f * bits ... ) belongs to token 16 f + i of the block.
+ *
+ *   V integer codes  [channel block][token / 4][16 channels][4 tokens], one byte each; field f belongs to channel
+ *                    16 f + i of the block. A last block that D does not fill is there in full, its codes zero.
+ *
+ *   K f16, e4m3      [token block of 64][channel][64 tokens]
+ *
+ *   V f16, e4m3      [channel block of 64][token][64 channels]; the last block is as narrow as what is left of D.
  *
  * so that one 64-byte load gives 16 lanes of four successive channels (or tokens), which is what a u8 x s8 dot product
  * of four takes, and the fields of a byte share the other factor.

@@ -13,10 +13,27 @@ const struct ifm_column_spec ifm_columns[] = {
     {"prompt tokens", "tokens_prompt_per_s", IFM_COLUMN_QUANTITY, 1},
     {"cpu", "command_cpu_ns", IFM_COLUMN_QUANTITY, 1},
     {"memory", "command_rss_bytes", IFM_COLUMN_QUANTITY, 1},
-    {"vs baseline", "speedup", IFM_COLUMN_COMPARISON, 1},
-    {"error", "error_rms_rel", IFM_COLUMN_QUANTITY, 1},
+    {"vs baseline", IFM_METRIC_SPEEDUP, IFM_COLUMN_COMPARISON, 1},
+    {"ratio", IFM_METRIC_COMPRESSION, IFM_COLUMN_RATIO, 1},
+    {"loss", IFM_METRIC_LOSS, IFM_COLUMN_QUANTITY, 1},
+    {"KL", IFM_METRIC_KL, IFM_COLUMN_QUANTITY, 1},
+    {"error", IFM_METRIC_ERROR, IFM_COLUMN_QUANTITY, 1},
 };
 const size_t ifm_n_columns = sizeof ifm_columns / sizeof ifm_columns[0];
+
+const struct ifm_column_spec ifm_compression_columns[] = {
+    {"stored", "stored_bytes", IFM_COLUMN_QUANTITY, 0},
+    {"ratio", IFM_METRIC_COMPRESSION, IFM_COLUMN_RATIO, 0},
+    {"bits/value", "bits_per_value", IFM_COLUMN_QUANTITY, 0},
+    {"loss (rms)", IFM_METRIC_LOSS, IFM_COLUMN_QUANTITY, 0},
+    {"loss (p99)", "loss_p99_rel", IFM_COLUMN_QUANTITY, 0},
+    {"cosine", "loss_cosine", IFM_COLUMN_QUANTITY, 0},
+    {"KL", IFM_METRIC_KL, IFM_COLUMN_QUANTITY, 0},
+    {"TV", IFM_METRIC_TV, IFM_COLUMN_QUANTITY, 0},
+    {"fewer bytes", IFM_METRIC_BYTES_RATIO, IFM_COLUMN_RATIO, 0},
+    {"vs baseline", IFM_METRIC_SPEEDUP, IFM_COLUMN_COMPARISON, 0},
+};
+const size_t ifm_n_compression_columns = sizeof ifm_compression_columns / sizeof ifm_compression_columns[0];
 
 const char *ifm_column_ceiling_metric(enum ifm_ceiling kind)
 {

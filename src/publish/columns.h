@@ -5,8 +5,15 @@
 #include "model/plan.h"
 
 /* A quantity whose text, if any, says why it has no interval; a share of a ceiling, whose text names the ceiling's arm;
- * a comparison, whose word stands in IFM_METRIC_CHANGE; steps in a sample (K), which go without saying when one. */
-enum ifm_column_kind { IFM_COLUMN_QUANTITY = 0, IFM_COLUMN_SHARE, IFM_COLUMN_COMPARISON, IFM_COLUMN_BATCH };
+ * a comparison, whose word stands in IFM_METRIC_CHANGE; steps in a sample (K), which go without saying when one; a
+ * ratio of bytes, which does so too, and which never loses the digits that keep it from its nominal value. */
+enum ifm_column_kind {
+    IFM_COLUMN_QUANTITY = 0,
+    IFM_COLUMN_SHARE,
+    IFM_COLUMN_COMPARISON,
+    IFM_COLUMN_BATCH,
+    IFM_COLUMN_RATIO
+};
 
 struct ifm_column_spec {
     const char *heading;
@@ -18,6 +25,9 @@ struct ifm_column_spec {
 /* Columns of the arms' table, in order. */
 extern const struct ifm_column_spec ifm_columns[];
 extern const size_t ifm_n_columns;
+/* Columns of the table of compressed arms: their bytes, what the output lost by it, and their speed. */
+extern const struct ifm_column_spec ifm_compression_columns[];
+extern const size_t ifm_n_compression_columns;
 
 /* The cell's number that holds the measured ceiling of a kind. */
 const char *ifm_column_ceiling_metric(enum ifm_ceiling kind);
@@ -27,6 +37,13 @@ const char *ifm_column_ceiling_metric(enum ifm_ceiling kind);
 #define IFM_METRIC_LOAD "load_ns"
 #define IFM_METRIC_CHANGE "change_percent"
 #define IFM_METRIC_BLOCKS_NEEDED "blocks_needed"
+#define IFM_METRIC_ERROR "error_rms_rel"
+#define IFM_METRIC_SPEEDUP "speedup"
+#define IFM_METRIC_LOSS "loss_rms_rel"
+#define IFM_METRIC_KL "attention_kl_nats"
+#define IFM_METRIC_TV "attention_tv"
+#define IFM_METRIC_COMPRESSION "compression_ratio"
+#define IFM_METRIC_BYTES_RATIO "bytes_ratio"
 /* The cell's number that holds the size of a cache; levels count from 1. */
 enum { IFM_CACHES_SHOWN = 3 };
 const char *ifm_column_cache_metric(int level);

@@ -1,6 +1,7 @@
 /* The rows of `compare`: one set of fields for arms of a run and for runs. */
 #include "publish/comparison.h"
 
+#include "publish/columns.h"
 #include "publish/quantity.h"
 #include "publish/view.h"
 #include <math.h>
@@ -29,6 +30,9 @@ static const struct ifm_listing_column columns[] = {
     {"remedy", NULL, true},
     {"not_comparable", NULL, true},
     {"findings", NULL, true},
+    {"bytes_ratio", "fewer bytes", false},
+    {"loss_rms_rel", "loss", false},
+    {"attention_kl_nats", "KL", false},
     {"", "notes", true},
 };
 
@@ -130,6 +134,41 @@ static const char *why_not(const struct ifm_value *value, struct ifm_arena *aren
     return ifm_arena_printf(arena, "%s%s%s", value->reason, remedy[0] != '\0' ? "; " : "", remedy);
 }
 
+static const struct ifm_value *value_of(const struct ifm_derived *derived, const char *cell, const char *arm,
+                                        const char *metric)
+{
+    const struct ifm_number *number = derived == NULL ? NULL : ifm_derived_find(derived, cell, arm, metric);
+    return number == NULL ? NULL : &number->value;
+}
+
+static void set_number(struct ifm_listing *listing, const char *field, const struct ifm_value *value, bool is_ratio)
+{
+    const char *shown = value == NULL                  ? ""
+                        : value->state != IFM_STATE_OK ? ifm_state_label(value->state)
+                        : is_ratio                     ? ifm_quantity_ratio(value->number, listing->arena)
+                                                       : ifm_quantity_short(value->number, listing->arena);
+    ifm_listing_set(listing, field, value == NULL ? json_null() : ifm_listing_real(value), shown);
+}
+
+/* Rule 10: what a compressed arm pays stands beside its speed, and what the reference pays too where that is another
+ * amount: a kernel that became faster by losing more did not become faster. */
+static const char *add_price(struct ifm_listing *listing, const struct ifm_comparison_row *row, const char *notes)
+{
+    const struct ifm_value *loss = value_of(row->derived[0], row->cell, row->arm, IFM_METRIC_LOSS);
+    bool within = row->derived[1] == NULL; /* across runs the bytes of an arm are held against its own baseline's */
+    const struct ifm_value *other = value_of(row->derived[within ? 0 : 1], row->cell, row->reference, IFM_METRIC_LOSS);
+    set_number(listing, IFM_METRIC_BYTES_RATIO,
+               within ? value_of(row->derived[0], row->cell, row->arm, IFM_METRIC_BYTES_RATIO) : NULL, true);
+    set_number(listing, IFM_METRIC_LOSS, loss, false);
+    set_number(listing, IFM_METRIC_KL, value_of(row->derived[0], row->cell, row->arm, IFM_METRIC_KL), false);
+    bool same = other == NULL || (loss != NULL && loss->state == other->state && loss->number == other->number);
+    if (same)
+        return notes;
+    const char *shown = other->state == IFM_STATE_OK ? ifm_quantity_short(other->number, listing->arena)
+                                                     : ifm_state_label(other->state);
+    return note_number(listing, notes, ifm_arena_printf(listing->arena, "the loss of the reference is %s", shown));
+}
+
 /* A speed-up can be refused (rule 3) where the change is not: its reason is a note of its own. */
 static const char *add_notes(struct ifm_listing *listing, const struct ifm_comparison_row *row)
 {
@@ -140,6 +179,7 @@ static const char *add_notes(struct ifm_listing *listing, const struct ifm_compa
         notes = note_number(listing, notes, why_not(&row->speedup, listing->arena));
     else if (row->speedup.text != NULL && row->speedup.text[0] != '\0')
         notes = note_number(listing, notes, row->speedup.text);
+    notes = add_price(listing, row, notes);
     if (row->not_comparable[0] != '\0')
         notes = note_number(listing, notes, row->not_comparable);
     return add_findings(listing, row, notes);
@@ -178,13 +218,6 @@ void ifm_comparison_add(struct ifm_listing *listing, const struct ifm_comparison
     set_text(listing, "remedy", worse->remedy);
     set_text(listing, "not_comparable", row->not_comparable);
     ifm_listing_show(listing, "notes", add_notes(listing, row));
-}
-
-static const struct ifm_value *value_of(const struct ifm_derived *derived, const char *cell, const char *arm,
-                                        const char *metric)
-{
-    const struct ifm_number *number = ifm_derived_find(derived, cell, arm, metric);
-    return number == NULL ? NULL : &number->value;
 }
 
 static const char *baseline_of(const struct ifm_cell *cell)

@@ -238,6 +238,23 @@ static void add_curve(struct ifm_page *page, const struct ifm_view_cell *cell)
     ifm_text_free(&svg);
 }
 
+/* What an arm gives up beside what it gains, so that no speed-up is read without its price. */
+static void add_compression(struct ifm_page *page, const struct ifm_view_cell *cell)
+{
+    struct ifm_text *out = page->out;
+    if (cell->compression.n_rows == 0)
+        return;
+    ifm_text_add(out, "<h3>Compression: bytes, loss, speed</h3>\n");
+    for (size_t i = 0; i < cell->n_compressed; i++) {
+        ifm_text_add(out, i == 0 ? "<ul>\n<li><span class=\"strong\">" : "<li><span class=\"strong\">");
+        ifm_html_escape(cell->compressed[i].place, out);
+        ifm_text_add(out, "</span>: ");
+        ifm_html_escape(cell->compressed[i].text, out);
+        ifm_text_add(out, i + 1 == cell->n_compressed ? "</li>\n</ul>\n" : "</li>\n");
+    }
+    add_grid(page, &cell->compression, "");
+}
+
 void ifm_html_cell(struct ifm_page *page, const struct ifm_view_cell *cell)
 {
     struct ifm_text *out = page->out;
@@ -249,6 +266,7 @@ void ifm_html_cell(struct ifm_page *page, const struct ifm_view_cell *cell)
     ifm_text_add(out, "</p>\n");
     if (cell->unsupported[0] == '\0') {
         add_grid(page, &cell->arms, "");
+        add_compression(page, cell);
         add_ceilings(cell, out);
         ifm_text_add(out, "<div class=\"charts\">\n");
         add_bars(page, cell->cell, "read_bytes_per_s", "ceiling_read_percent", IFM_CEILING_READ, "Read bandwidth");

@@ -66,6 +66,32 @@ static void judge_row(const struct ifm_between_row *row, struct ifm_arena *arena
     }
 }
 
+/* A line of its own, so that a speed-up that holds is not taken for one that costs no more than it did. */
+static void judge_loss(const struct ifm_between_row *row, const char *label, struct ifm_arena *arena,
+                       struct ifm_gate_line *line)
+{
+    const char *before = ifm_quantity_short(row->reference_loss.number, arena);
+    *line = (struct ifm_gate_line){
+        .name = ifm_arena_printf(arena, "loss_rms_rel against %s", label),
+        .cell = row->cell,
+        .arm = row->arm,
+        .metric = "loss_rms_rel",
+        .observed = row->other_loss,
+        .threshold = ifm_arena_printf(arena, "at most %s +%.3g %%", before, 100 * row->margin),
+    };
+    if (row->loss_standing == IFM_STANDING_UNDECIDED) {
+        line->outcome = IFM_OUTCOME_BLOCKED;
+        line->reason =
+            ifm_arena_printf(arena, "%s: %s", ifm_state_label(row->other_loss.state), row->other_loss.reason);
+        return;
+    }
+    bool holds = row->loss_standing == IFM_STANDING_HOLDS;
+    line->outcome = holds ? IFM_OUTCOME_PASS : IFM_OUTCOME_FAIL;
+    line->reason = ifm_arena_printf(arena, "the output %s: %s against %s in the reference",
+                                    holds ? "loses no more than it did" : "loses more than it did",
+                                    ifm_quantity_short(row->other_loss.number, arena), before);
+}
+
 static void add_note(struct ifm_gate_lines *out, const struct ifm_between_row *row, const char *reason,
                      struct ifm_arena *arena)
 {
@@ -98,6 +124,8 @@ void ifm_gate_lines_between(const struct ifm_between *between, const char *label
             .threshold = ifm_arena_printf(arena, "at most +%.3g %%", 100 * row->margin),
         };
         judge_row(row, arena, line);
+        if (row->lossy)
+            judge_loss(row, label, arena, add_line(out, arena));
     }
 }
 

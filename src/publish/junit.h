@@ -25,7 +25,8 @@ struct ifm_gate_lines {
 
 /* The gates that a verdict judged. */
 void ifm_gate_lines_verdict(const struct ifm_verdict *verdict, struct ifm_arena *arena, struct ifm_gate_lines *out);
-/* The ratios of interleaved arms that the reference holds. One that this run has lost blocks; one that the reference
+/* The ratios of interleaved arms that the reference holds, and beside the speed-up of an arm that compresses what its
+ * output loses. One that this run has lost blocks; one that the reference
  * does not hold, or whose cell or arm one run lacks, is not judged and noted. `label` names the reference. */
 void ifm_gate_lines_between(const struct ifm_between *between, const char *label, struct ifm_arena *arena,
                             struct ifm_gate_lines *out);

@@ -48,6 +48,17 @@ static void add_grid(const struct ifm_grid *grid, struct ifm_text *out)
     ifm_text_add(out, "\n");
 }
 
+static void add_sentences(const char *title, const struct ifm_view_line *items, size_t n, struct ifm_text *out)
+{
+    for (size_t i = 0; i < n; i++) {
+        ifm_text_printf(out, "%s%s- ", i == 0 ? title : "", i == 0 ? ":\n\n" : "");
+        add_escaped(items[i].place, out);
+        ifm_text_add(out, ": ");
+        add_escaped(items[i].text, out);
+        ifm_text_add(out, i + 1 == n ? "\n\n" : "\n");
+    }
+}
+
 static void add_cell(const struct ifm_view_cell *cell, struct ifm_text *out)
 {
     ifm_text_add(out, "### ");
@@ -62,6 +73,8 @@ static void add_cell(const struct ifm_view_cell *cell, struct ifm_text *out)
     add_escaped(cell->conditions, out);
     ifm_text_add(out, "\n\n");
     add_grid(&cell->arms, out);
+    add_sentences("Compression: bytes, loss, speed", cell->compressed, cell->n_compressed, out);
+    add_grid(&cell->compression, out);
     for (size_t i = 0; i < cell->n_ceilings; i++) {
         const struct ifm_view_ceiling *ceiling = &cell->ceilings[i];
         ifm_text_printf(out, "- ceiling, %s: ", ceiling->kind);
@@ -99,17 +112,6 @@ static void add_findings(const struct ifm_view *view, struct ifm_text *out)
     }
     if (view->n_findings > 0)
         ifm_text_add(out, "\n");
-}
-
-static void add_sentences(const char *title, const struct ifm_view_line *items, size_t n, struct ifm_text *out)
-{
-    for (size_t i = 0; i < n; i++) {
-        ifm_text_printf(out, "%s%s- ", i == 0 ? title : "", i == 0 ? ":\n\n" : "");
-        add_escaped(items[i].place, out);
-        ifm_text_add(out, ": ");
-        add_escaped(items[i].text, out);
-        ifm_text_add(out, i + 1 == n ? "\n\n" : "\n");
-    }
 }
 
 void ifm_compose_markdown(const struct ifm_publication *publication, struct ifm_text *out)

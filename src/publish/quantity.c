@@ -2,6 +2,7 @@
 #include "publish/quantity.h"
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* A rung of a unit's ladder: numbers of at least `from` (in the unit of the value) are shown in this one. */
@@ -114,6 +115,17 @@ const char *ifm_quantity_range(const struct ifm_value *value, struct ifm_arena *
                             short_number(value, value->high / rung.divide, decimals, arena));
 }
 
+/* More digits where fewer would show a whole number that it is not. */
+static const char *unrounded(double number, struct ifm_arena *arena)
+{
+    enum { MOST_DECIMALS = 9 };
+    int decimals = decimals_of(number, 0);
+    const char *text = digits(number, decimals, arena);
+    while (decimals < MOST_DECIMALS && number != floor(number) && strtod(text, NULL) == round(number))
+        text = digits(number, ++decimals, arena);
+    return text;
+}
+
 struct ifm_quantity ifm_quantity_of(const struct ifm_value *value, struct ifm_arena *arena)
 {
     struct rung rung = rung_of(value->number, value->unit);
@@ -122,7 +134,10 @@ struct ifm_quantity ifm_quantity_of(const struct ifm_value *value, struct ifm_ar
     double half = value->has_interval ? (value->high - value->low) / 2 / rung.divide : 0;
     int decimals = decimals_of(x, half);
     bool whole = value->is_integer && rung.divide == 1;
-    quantity.number = whole ? ifm_arena_printf(arena, "%.0f", x) : short_number(value, x, decimals, arena);
+    bool pure = !value->has_interval && !value->is_integer && strcmp(value->unit, "1") == 0;
+    quantity.number = whole  ? ifm_arena_printf(arena, "%.0f", x)
+                      : pure ? unrounded(x, arena)
+                             : short_number(value, x, decimals, arena);
     if (value->has_interval && value->is_integer)
         quantity.interval = ifm_quantity_range(value, arena);
     else if (value->has_interval)
@@ -157,6 +172,16 @@ const char *ifm_quantity_bare(double number, const char *unit, struct ifm_arena 
     char text[48];
     snprintf(text, sizeof text, "%.4g", x);
     return with_unit(text, rung.shown, arena);
+}
+
+const char *ifm_quantity_ratio(double number, struct ifm_arena *arena)
+{
+    return ifm_arena_printf(arena, "%sx", unrounded(number, arena));
+}
+
+const char *ifm_quantity_short(double number, struct ifm_arena *arena)
+{
+    return fabs(number) >= 999.5 ? ifm_arena_printf(arena, "%.0f", number) : ifm_arena_printf(arena, "%.3g", number);
 }
 
 const char *ifm_state_label(enum ifm_state state)

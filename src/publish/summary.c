@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "model/lock_state.h"
 #include "publish/comparison.h"
+#include "publish/compression.h"
 #include "publish/facts.h"
 #include "publish/quantity.h"
 #include "publish/view.h"
@@ -116,8 +117,9 @@ static const char *place(const struct ifm_publication *p, const struct ifm_cell 
     return ifm_arena_printf(arena, "%s / %s", plain(cell->name, NAME_BYTES, arena), plain(arm, NAME_BYTES, arena));
 }
 
-static const char *compared_line(const struct ifm_value *change, const struct ifm_value *mde, const char *where,
-                                 struct ifm_arena *arena)
+/* `price` is what a compressed arm pays for its speed, "" of any other: the two are never told apart (rule 10). */
+static const char *compared_line(const struct ifm_value *change, const struct ifm_value *mde, const char *price,
+                                 const char *where, struct ifm_arena *arena)
 {
     if (change->state != IFM_STATE_OK)
         return ifm_arena_printf(arena, "- %s: %s, %s\n", where, ifm_state_label(change->state),
@@ -125,8 +127,9 @@ static const char *compared_line(const struct ifm_value *change, const struct if
     const char *detect = "";
     if (mde != NULL && mde->state == IFM_STATE_OK)
         detect = ifm_arena_printf(arena, ", can detect %s", ascii(ifm_quantity_number(mde, arena), arena));
-    return ifm_arena_printf(arena, "- %s: %s, time %s, %lld %s%s\n", where, change->text,
-                            ifm_comparison_change(change, arena), (long long)change->n, change->n_of, detect);
+    return ifm_arena_printf(arena, "- %s: %s, time %s, %lld %s%s%s%s\n", where, change->text,
+                            ifm_comparison_change(change, arena), (long long)change->n, change->n_of, detect,
+                            price[0] == '\0' ? "" : "; ", price);
 }
 
 static const char *time_line(const struct ifm_value *step, const char *where, struct ifm_arena *arena)
@@ -161,7 +164,8 @@ static void add_cell(const struct ifm_publication *p, const struct ifm_cell *cel
         if (change == NULL)
             continue;
         const char *where = place(p, cell, arm, arena);
-        add_line(lines, arena, compared_line(change, value_of(p, cell->name, arm, "mde_percent"), where, arena),
+        const char *price = ascii(ifm_compression_price(p->derived, cell->name, arm, arena), arena);
+        add_line(lines, arena, compared_line(change, value_of(p, cell->name, arm, "mde_percent"), price, where, arena),
                  rank_of(change), change->state == IFM_STATE_OK ? fabs(change->number) : 0);
     }
     for (size_t a = 0; lines->n == before && a < cell->n_arms; a++) {

@@ -319,6 +319,17 @@ static void say_curve(struct terminal *terminal, const struct ifm_view_cell *cel
     say(terminal, IFM_TONE_PLAIN, ifm_arena_printf(terminal->arena, " %s (%s)\n", last->size, last->time));
 }
 
+/* "int4: 3.42x faster at 3.71x fewer bytes; output error 7.9 %, KL 0.021" */
+static void say_compressed(struct terminal *terminal, const struct ifm_view_cell *cell)
+{
+    for (size_t i = 0; i < cell->n_compressed; i++) {
+        ifm_text_printf(terminal->out, "%s%*s", i == 0 ? "\n" : "", INDENT, "");
+        const char *line =
+            ifm_arena_printf(terminal->arena, "%s: %s", cell->compressed[i].place, cell->compressed[i].text);
+        say_wrapped(terminal, line, INDENT, 2 * INDENT);
+    }
+}
+
 static enum ifm_status say_cell(struct terminal *terminal, const struct ifm_view_cell *cell, struct ifm_error *error)
 {
     ifm_text_add(terminal->out, "\n");
@@ -333,6 +344,7 @@ static enum ifm_status say_cell(struct terminal *terminal, const struct ifm_view
     say(terminal, IFM_TONE_DIM, cell->conditions);
     ifm_text_add(terminal->out, "\n");
     IFM_TRY(say_arms(terminal, &cell->arms, error));
+    say_compressed(terminal, cell);
     IFM_TRY(say_ceilings(terminal, cell, error));
     if (cell->caches.n_rows > 0 && cell->arms.n_rows > 0)
         ifm_text_add(terminal->out, "\n");

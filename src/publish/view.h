@@ -53,6 +53,9 @@ struct ifm_view_cell {
     const char *title, *conditions; /* "hot cache, 8 threads, margin ±0.3 %" */
     const char *unsupported;        /* "" or why there is nothing */
     struct ifm_grid arms;
+    struct ifm_grid compression;      /* bytes, loss and speed of arms that store something; n_rows = 0: none does */
+    struct ifm_view_line *compressed; /* each compared one in a sentence */
+    size_t n_compressed;
     struct ifm_view_ceiling *ceilings;
     size_t n_ceilings;
     struct ifm_grid caches; /* n_rows = 0: none */

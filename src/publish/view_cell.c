@@ -2,6 +2,7 @@
 #include "base/private.h"
 #include "model/plan_json.h"
 #include "publish/columns.h"
+#include "publish/compression.h"
 #include "publish/facts.h"
 #include "publish/quantity.h"
 #include "publish/view_private.h"
@@ -48,6 +49,13 @@ static bool is_aside(const struct ifm_view_builder *builder, const struct ifm_ce
     return reads && !held;
 }
 
+/* Steps in a sample and a ratio of bytes say something where they are not one. */
+static bool is_said(const struct ifm_column_spec *spec, const struct ifm_value *value)
+{
+    bool one_is_silent = spec->kind == IFM_COLUMN_BATCH || spec->kind == IFM_COLUMN_RATIO;
+    return value != NULL && (!one_is_silent || (value->state == IFM_STATE_OK && value->number != 1));
+}
+
 static bool is_shown(const struct ifm_view_builder *builder, const struct ifm_cell *cell,
                      const struct ifm_column_spec *spec)
 {
@@ -56,10 +64,7 @@ static bool is_shown(const struct ifm_view_builder *builder, const struct ifm_ce
     for (size_t a = 0; a < cell->n_arms; a++) {
         if (!is_row(builder, cell, &cell->arms[a]))
             continue;
-        const struct ifm_value *value = value_of(builder, cell->name, cell->arms[a].name, spec->metric);
-        bool said =
-            spec->kind != IFM_COLUMN_BATCH || (value != NULL && value->state == IFM_STATE_OK && value->number > 1);
-        if (value != NULL && said)
+        if (is_said(spec, value_of(builder, cell->name, cell->arms[a].name, spec->metric)))
             return true;
     }
     return false;
@@ -117,15 +122,44 @@ static struct ifm_field column_field(struct ifm_view_builder *builder, const str
     const struct ifm_value *value = value_of(builder, cell->name, arm->name, spec->metric);
     if (spec->kind == IFM_COLUMN_COMPARISON)
         return comparison_field(builder, cell, arm, value);
+    if (spec->kind == IFM_COLUMN_RATIO && value != NULL && value->state == IFM_STATE_OK)
+        return ifm_view_text(ifm_quantity_ratio(value->number, builder->arena), IFM_TONE_PLAIN);
     return spec->kind == IFM_COLUMN_SHARE ? ifm_view_field(builder, value) : quantity_field(builder, value);
 }
 
-static void fill_row(struct ifm_view_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm,
-                     const size_t *shown, size_t n_shown, struct ifm_grid *grid, size_t row)
+/* The columns of a table that this cell has something for. */
+struct shown {
+    const struct ifm_column_spec **specs;
+    size_t n;
+};
+
+static struct shown shown_of(struct ifm_view_builder *builder, const struct ifm_cell *cell,
+                             const struct ifm_column_spec *specs, size_t n)
 {
+    struct shown shown = {IFM_ARENA_ARRAY(builder->arena, const struct ifm_column_spec *, n), 0};
+    for (size_t c = 0; c < n; c++)
+        if (is_shown(builder, cell, &specs[c]))
+            shown.specs[shown.n++] = &specs[c];
+    return shown;
+}
+
+static void fill_headings(const struct shown *shown, struct ifm_grid *grid)
+{
+    grid->headings[0] = (struct ifm_heading){"arm", "", true, 0};
+    for (size_t c = 0; c < shown->n; c++) {
+        const struct ifm_column_spec *spec = shown->specs[c];
+        grid->headings[c + 1] =
+            (struct ifm_heading){spec->heading, spec->metric, spec->kind == IFM_COLUMN_COMPARISON, spec->part};
+    }
+}
+
+static void fill_row(struct ifm_view_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm,
+                     const struct shown *shown, struct ifm_grid *grid, size_t row)
+{
+    size_t n_shown = shown->n;
     *ifm_view_at(grid, row, 0) = ifm_view_text(arm->name, IFM_TONE_STRONG);
     for (size_t c = 0; c < n_shown; c++)
-        *ifm_view_at(grid, row, c + 1) = column_field(builder, cell, arm, &ifm_columns[shown[c]]);
+        *ifm_view_at(grid, row, c + 1) = column_field(builder, cell, arm, shown->specs[c]);
     const struct ifm_value *time = value_of(builder, cell->name, arm->name, IFM_METRIC_TIME);
     if (time != NULL && time->n > 0 && grid->n_columns > n_shown + 1)
         *ifm_view_at(grid, row, n_shown + 1) =
@@ -151,28 +185,59 @@ static bool is_command(const struct ifm_cell *cell)
 
 static void build_arms(struct ifm_view_builder *builder, const struct ifm_cell *cell, struct ifm_grid *out)
 {
-    size_t *shown = IFM_ARENA_ARRAY(builder->arena, size_t, ifm_n_columns), n_shown = 0, n_rows = 0;
-    for (size_t c = 0; c < ifm_n_columns; c++)
-        if (is_shown(builder, cell, &ifm_columns[c]))
-            shown[n_shown++] = c;
+    struct shown shown = shown_of(builder, cell, ifm_columns, ifm_n_columns);
+    size_t n_rows = 0;
+    bool loses = false;
     for (size_t a = 0; a < cell->n_arms; a++)
         n_rows += is_row(builder, cell, &cell->arms[a]);
     const char *counted = count_heading(builder, cell);
-    *out = ifm_view_grid(builder->arena, n_shown + 1 + (counted != NULL), n_rows);
-    out->headings[0] = (struct ifm_heading){"arm", "", true, 0};
-    for (size_t c = 0; c < n_shown; c++) {
-        const struct ifm_column_spec *spec = &ifm_columns[shown[c]];
-        out->headings[c + 1] =
-            (struct ifm_heading){spec->heading, spec->metric, spec->kind == IFM_COLUMN_COMPARISON, spec->part};
-        if (is_command(cell) && strcmp(spec->metric, IFM_METRIC_TIME) == 0)
-            out->headings[c + 1].text = "time/run";
+    *out = ifm_view_grid(builder->arena, shown.n + 1 + (counted != NULL), n_rows);
+    fill_headings(&shown, out);
+    for (size_t c = 1; c <= shown.n; c++) {
+        loses |= strcmp(out->headings[c].metric, IFM_METRIC_LOSS) == 0;
+        if (is_command(cell) && strcmp(out->headings[c].metric, IFM_METRIC_TIME) == 0)
+            out->headings[c].text = "time/run";
+        if (loses && strcmp(out->headings[c].metric, IFM_METRIC_ERROR) == 0)
+            out->headings[c].text = "kernel error"; /* beside a loss, which is an error too */
     }
     if (counted != NULL)
-        out->headings[n_shown + 1] = (struct ifm_heading){counted, "", false, 1};
+        out->headings[shown.n + 1] = (struct ifm_heading){counted, "", false, 1};
     size_t row = 0;
     for (size_t a = 0; a < cell->n_arms; a++)
         if (is_row(builder, cell, &cell->arms[a]))
-            fill_row(builder, cell, &cell->arms[a], shown, n_shown, out, row++);
+            fill_row(builder, cell, &cell->arms[a], &shown, out, row++);
+}
+
+static bool is_stored(const struct ifm_view_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm)
+{
+    return is_row(builder, cell, arm) && value_of(builder, cell->name, arm->name, IFM_METRIC_COMPRESSION) != NULL;
+}
+
+/* Only where an arm really is compressed: a ratio other than one, or a loss. */
+static void build_compression(struct ifm_view_builder *builder, const struct ifm_cell *cell, struct ifm_view_cell *out)
+{
+    const struct ifm_derived *derived = builder->publication->derived;
+    struct shown shown = shown_of(builder, cell, ifm_compression_columns, ifm_n_compression_columns);
+    size_t n_rows = 0, row = 0;
+    bool any = false;
+    for (size_t a = 0; a < cell->n_arms; a++)
+        n_rows += is_stored(builder, cell, &cell->arms[a]);
+    for (size_t c = 0; c < shown.n; c++)
+        any |= shown.specs[c]->kind == IFM_COLUMN_RATIO || strcmp(shown.specs[c]->metric, IFM_METRIC_LOSS) == 0;
+    if (!any || n_rows == 0)
+        return;
+    out->compression = ifm_view_grid(builder->arena, shown.n + 1, n_rows);
+    fill_headings(&shown, &out->compression);
+    out->compressed = IFM_ARENA_ARRAY(builder->arena, struct ifm_view_line, n_rows);
+    for (size_t a = 0; a < cell->n_arms; a++) {
+        const struct ifm_arm *arm = &cell->arms[a];
+        if (!is_stored(builder, cell, arm))
+            continue;
+        fill_row(builder, cell, arm, &shown, &out->compression, row++);
+        const char *text = ifm_compression_sentence(derived, cell->name, arm->name, builder->arena);
+        if (text[0] != '\0')
+            out->compressed[out->n_compressed++] = (struct ifm_view_line){arm->name, text};
+    }
 }
 
 static void build_ceilings(struct ifm_view_builder *builder, const struct ifm_cell *cell, struct ifm_view_cell *out)
@@ -325,6 +390,7 @@ void ifm_view_build_cell(struct ifm_view_builder *builder, const struct ifm_cell
     if (out->unsupported[0] != '\0')
         return;
     build_arms(builder, cell, &out->arms);
+    build_compression(builder, cell, out);
     build_ceilings(builder, cell, out);
     build_caches(builder, cell, out);
     build_curve(builder, cell, out);

@@ -99,6 +99,17 @@ static enum ifm_status check_state(const struct ifm_arm_run *arm, bool first, st
     return arm->workload->check(arm->state, out, error);
 }
 
+/* The worse of two, where both spoke of a loss; NaN does not apply, and a negative divergence is infinite. */
+static void take_loss(struct ifm_check *out, const struct ifm_check *check)
+{
+    out->has_loss = out->has_loss && check->has_loss;
+    out->loss_rms_rel = fmax(out->loss_rms_rel, check->loss_rms_rel);
+    out->loss_p99_rel = fmax(out->loss_p99_rel, check->loss_p99_rel);
+    out->loss_cosine = fmin(out->loss_cosine, check->loss_cosine);
+    out->loss_kl = out->loss_kl < 0 || check->loss_kl < 0 ? -1.0 : fmax(out->loss_kl, check->loss_kl);
+    out->loss_tv = fmax(out->loss_tv, check->loss_tv);
+}
+
 enum ifm_status ifm_arm_check(struct ifm_cell_run *cell, size_t index, bool first, struct ifm_check *out,
                               struct ifm_error *error)
 {
@@ -119,6 +130,7 @@ enum ifm_status ifm_arm_check(struct ifm_cell_run *cell, size_t index, bool firs
         out->finite = out->finite && check.finite;
         out->error_rms_rel = fmax(out->error_rms_rel, check.error_rms_rel);
         out->error_max_rel = fmax(out->error_max_rel, check.error_max_rel);
+        take_loss(out, &check);
         out->sets_differ |= check.done && check.output_xxh3 != out->output_xxh3;
     }
     arm->state = current;

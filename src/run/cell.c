@@ -75,14 +75,13 @@ static void script_check(struct ifm_device *device, const char *arm, struct ifm_
         check->has_quality = true;
         check->quality_percent = quality;
     }
-    if (error_rel >= 0)
-        *check = (struct ifm_check){.done = true,
-                                    .finite = true,
-                                    .values = 1,
-                                    .error_rms_rel = error_rel,
-                                    .error_max_rel = error_rel,
-                                    .has_quality = check->has_quality,
-                                    .quality_percent = check->quality_percent};
+    if (error_rel < 0)
+        return;
+    check->done = check->finite = true;
+    check->values = 1;
+    check->error_rms_rel = check->error_max_rel = error_rel;
+    check->output_xxh3 = 0;
+    check->sets_differ = false;
 }
 
 enum ifm_status ifm_cell_check(struct ifm_cell_run *cell, const char *when, struct ifm_error *error)

@@ -128,6 +128,8 @@ enum ifm_status ifm_fact_check(struct ifm_session *session, const char *cell, co
         if (check->sets_differ)
             json_object_set_new(meta, "sets_differ", json_true());
     }
+    if (check->isa[0] != '\0')
+        json_object_set_new(meta, "isa", json_string(check->isa));
     if (check->has_loss)
         json_object_set_new(meta, "loss", loss_json(check));
     if (check->has_quality)

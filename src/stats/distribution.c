@@ -109,31 +109,32 @@ static double beta_fraction(double x, double a, double b)
     return h;
 }
 
+/* I_x(a, b) for x > 0 and y = 1 - x > 0; either may be rounded to 1. The smaller of the two carries the digits. */
+static double beta_of_both(double x, double y, double a, double b)
+{
+    int sign;
+    double log_x = x > 0.5 ? log1p(-y) : log(x), log_y = y > 0.5 ? log1p(-x) : log(y);
+    double front = exp(lgamma_r(a + b, &sign) - lgamma_r(a, &sign) - lgamma_r(b, &sign) + a * log_x + b * log_y);
+    if (x < (a + 1.0) / (a + b + 2.0))
+        return front * beta_fraction(x, a, b) / a;
+    return 1.0 - front * beta_fraction(y, b, a) / b;
+}
+
 enum ifm_stat ifm_stats_beta(double x, double a, double b, double *out)
 {
     if (!(a > 0 && b > 0 && x >= 0 && x <= 1) || !isfinite(a) || !isfinite(b))
         return IFM_STAT_DOMAIN;
-    if (x == 0.0 || x == 1.0) {
-        *out = x;
-        return IFM_STAT_OK;
-    }
-    int sign;
-    double front = exp(lgamma_r(a + b, &sign) - lgamma_r(a, &sign) - lgamma_r(b, &sign) + a * log(x) + b * log1p(-x));
-    if (x < (a + 1.0) / (a + b + 2.0))
-        *out = front * beta_fraction(x, a, b) / a;
-    else
-        *out = 1.0 - front * beta_fraction(1.0 - x, b, a) / b;
+    *out = x == 0.0 || x == 1.0 ? x : beta_of_both(x, 1.0 - x, a, b);
     return IFM_STAT_OK;
 }
 
 /* P(T > |t|): computed from the tail, so that small probabilities keep their digits. */
 static double t_tail(double t, double df)
 {
-    double tail = 0.5;
-    double x = df / (df + t * t);
-    if (ifm_stats_beta(x, 0.5 * df, 0.5, &tail) != IFM_STAT_OK)
-        return 0.5; /* not reached: the caller checked df and t */
-    return 0.5 * tail;
+    double x = df / (df + t * t), y = t * t / (df + t * t);
+    if (!(x > 0.0)) /* t * t is infinite, and y no number */
+        return 0.0;
+    return y > 0.0 ? 0.5 * beta_of_both(x, y, 0.5 * df, 0.5) : 0.5;
 }
 
 enum ifm_stat ifm_stats_t_cdf(double t, double df, double *out)

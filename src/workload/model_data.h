@@ -11,8 +11,8 @@
  *   x, y   first-order autoregression over the tokens of a block of 128: x[t] = rho x[t-1] + sqrt(1 - rho^2) e[t],
  *          rho = 0.5, and x = e at the start of each block
  *   e, z   nearly normal, mean 0 and variance 1: the scaled sum of four random bytes, as in workload/data.h
- *   RoPE   channel c < D / 2 turns with channel c + D / 2 by t 10000^(-2 c / D) (Su et al. 2021, "RoFormer",
- *          equation 15; the pairing by halves is that of GPT-NeoX and Llama)
+ *   RoPE   channel c < D / 2 turns with channel c + D / 2 by t 10000^(-2 c / D) (Su et al. 2021,
+ *          "RoFormer"; the pairing by halves is that of GPT-NeoX and Llama)
  *   weight w[r][c] = b[c] e[r][c] / sqrt(columns), activation x[r][c] = a[c] e[r][c]: a = `outlier`, b = sqrt(outlier)
  *          in the same columns / 128 input channels (at least one), 1 in the others
  *

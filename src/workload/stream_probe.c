@@ -246,6 +246,7 @@ enum ifm_status ifm_stream_check(struct ifm_workload_state *state, struct ifm_ch
     uint64_t wrong = state->probe == IFM_PROBE_CACHES                                    ? wrong_chains(state, out)
                      : state->probe == IFM_PROBE_READ || state->probe == IFM_PROBE_FLOPS ? wrong_sum(state, out)
                                                                                          : wrong_bytes(state, out);
+    snprintf(out->isa, sizeof out->isa, "%s", state->kernel->isa);
     out->done = true;
     out->finite = true;
     out->error_rms_rel = out->error_max_rel = (double)wrong / (double)out->values;

@@ -132,6 +132,26 @@ static inline void fx_check(struct fixture *fx, const char *arm, const char *whe
                        hash, "when", when));
 }
 
+/* The same with what compression did; steals `loss`. */
+static inline void fx_check_loss(struct fixture *fx, const char *arm, const char *when, json_t *loss)
+{
+    assert_non_null(loss);
+    fx_check(fx, arm, when, 1e-7, "cc");
+    json_t *event = json_array_get(fx->events, json_array_size(fx->events) - 1);
+    json_object_set_new(json_object_get(event, "meta"), "loss", loss);
+}
+
+/* `plain` bytes of 16-bit values, kept in `stored` bytes, and a step that moves `moved` bytes. */
+static inline void fx_store(struct fixture *fx, size_t arm, uint64_t stored, uint64_t plain, uint64_t moved)
+{
+    struct ifm_arm *a = &fx->parts[0].arms[arm];
+    a->stored = stored;
+    a->stored_plain = plain;
+    a->lossy = stored < plain;
+    a->working_set = moved;
+    a->ledger = (struct ifm_ledger){.bytes_read = moved, .flops = 1000000, .tokens_generated = 1};
+}
+
 static inline void fx_free_record(struct ifm_record *record)
 {
     free(record->slots);

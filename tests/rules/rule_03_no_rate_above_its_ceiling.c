@@ -136,6 +136,76 @@ static void speedup_within_the_ratio_stands_alone(void **state)
     fx_stop(&fx);
 }
 
+/* A baseline of 1.6 MB a step and a compressed arm of 1 MB, beside a probe that reads 10 GB/s. */
+static void start_compressed(struct fixture *fx, double base_ns, double other_ns, bool ceilings)
+{
+    start(fx, base_ns, other_ns, ceilings);
+    fx_store(fx, 0, 1600000, 1600000, 1600000);
+    fx_store(fx, 1, 1000000, 1600000, 1000000);
+    for (int a = 0; a < 2; a++)
+        fx_check_loss(fx, fx->parts[0].arms[a].name, "after", json_pack("{s:f}", "rms_rel", 0.01 * a));
+}
+
+/* 1.707 times the speed from 1.6 times fewer bytes: the rest is the baseline's weakness, and is shown with it. */
+static void compression_explains_no_more_than_its_bytes(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start_compressed(&fx, 175000, 102500, true);
+    fx_derive(&fx);
+    fx_expect(&fx, "other", "bytes_ratio", IFM_STATE_OK, "");
+    assert_true(fabs(fx_value(&fx, "other", "bytes_ratio")->number - 1.6) < 1e-15);
+    const struct ifm_value *speedup = fx_value(&fx, "other", "speedup");
+    assert_int_equal(speedup->state, IFM_STATE_OK);
+    assert_true(fabs(speedup->number - 1.707) < 0.01);
+    assert_non_null(strstr(speedup->text, "baseline at 91."));
+    assert_non_null(strstr(speedup->text, "of its read ceiling"));
+    assert_non_null(fx_finding(&fx, "rule-03", "beyond the byte and FLOP ratio 1.6 "));
+    assert_null(fx_finding(&fx, "rule-03", "the baseline base reaches only")); /* above 90 % */
+    fx_stop(&fx);
+    start_compressed(&fx, 175000, 102500, false);
+    fx_derive(&fx);
+    fx_expect(&fx, "other", "speedup", IFM_STATE_REFUSED, "no ceiling shows how weak the baseline is");
+    assert_non_null(fx_finding(&fx, "rule-03", "no read ceiling was measured beside the baseline base"));
+    fx_stop(&fx);
+    start_compressed(&fx, 165000, 105000, true); /* 1.57 is explained */
+    fx_derive(&fx);
+    assert_string_equal(fx_value(&fx, "other", "speedup")->text, "");
+    assert_null(fx_finding(&fx, "rule-03", "beyond the byte"));
+    fx_stop(&fx);
+}
+
+/* Even a ratio within its bytes tells of the baseline when that leaves memory idle; it is shown, with the warning. */
+static void a_weak_baseline_is_said(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start_compressed(&fx, 200000, 130000, true); /* 8 of 10 GB/s */
+    fx_derive(&fx);
+    const struct ifm_finding *weak = fx_finding(&fx, "rule-03", "the baseline base reaches only 7");
+    weak = weak != NULL ? weak : fx_finding(&fx, "rule-03", "the baseline base reaches only 8");
+    assert_non_null(weak);
+    assert_int_equal(weak->severity, IFM_SEVERITY_WARNING);
+    assert_string_equal(weak->arm, "");
+    fx_expect(&fx, "other", "speedup", IFM_STATE_OK, "");
+    fx_stop(&fx);
+    start_compressed(&fx, 200000, 130000, true);
+    fx.parts[0].arms[0].ledger.flops = 18000000; /* 90 % of the FLOP ceiling: operations limit it, not bytes */
+    fx_derive(&fx);
+    assert_null(fx_finding(&fx, "rule-03", "the baseline base reaches only"));
+    fx_stop(&fx);
+    start_compressed(&fx, 200000, 130000, true);
+    fx.cells[0].cache_resident = true;
+    fx_derive(&fx);
+    assert_null(fx_finding(&fx, "rule-03", "the baseline base reaches only"));
+    assert_null(fx_finding(&fx, "rule-03", "no read ceiling was measured"));
+    fx_stop(&fx);
+    start(&fx, 200000, 130000, true); /* no arm is compressed */
+    fx_derive(&fx);
+    assert_null(fx_finding(&fx, "rule-03", "the baseline base reaches only"));
+    fx_stop(&fx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -147,6 +217,8 @@ int main(void)
         cmocka_unit_test(speedup_beyond_the_ratio_tells_of_the_baseline),
         cmocka_unit_test(speedup_beyond_the_ratio_needs_a_ceiling),
         cmocka_unit_test(speedup_within_the_ratio_stands_alone),
+        cmocka_unit_test(compression_explains_no_more_than_its_bytes),
+        cmocka_unit_test(a_weak_baseline_is_said),
     };
     return cmocka_run_group_tests_name("rule_03", tests, NULL, NULL);
 }

@@ -106,6 +106,58 @@ static void output_that_is_not_finite_has_no_speed(void **state)
     no_speed(&fx, "other", "not finite");
 }
 
+/* A kernel that reads its codes exactly says nothing about what the codes forgot. */
+static void compressed_without_its_loss_has_no_speed(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start(&fx);
+    fx_store(&fx, 1, 500, 1000, 500);
+    fx.parts[0].arms[0].ledger.tokens_generated = 1;
+    fx_check(&fx, "other", "after", 1e-7, "bb");
+    no_speed(&fx, "other", "rule-10: the arm keeps its content compressed, and what that did");
+}
+
+static void a_loss_without_a_number_is_none(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start(&fx);
+    fx_check_loss(&fx, "other", "after", json_pack("{s:f}", "tv", 0.1)); /* not even lossy by its plan */
+    no_speed(&fx, "other", "rule-10: the arm keeps its content compressed, and what that did");
+}
+
+static void compressed_with_its_loss_stands(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start(&fx);
+    fx_store(&fx, 1, 500, 1000, 1000);
+    fx.parts[0].arms[0].ledger = fx.parts[0].arms[1].ledger;
+    fx_check_loss(&fx, "other", "after", json_pack("{s:f}", "rms_rel", 0.02));
+    fx_end_events(&fx);
+    fx_derive(&fx);
+    fx_expect(&fx, "other", "step_ns", IFM_STATE_OK, "");
+    fx_expect(&fx, "other", "speedup", IFM_STATE_OK, "");
+    assert_true(fx_value(&fx, "other", "loss_rms_rel")->number == 0.02);
+    fx_stop(&fx);
+}
+
+/* Arms of plugins and sessions say that they are lossy and store nothing: their error is their accuracy. */
+static void lossy_without_a_store_owes_its_error_alone(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start(&fx);
+    fx.parts[0].arms[1].lossy = true;
+    fx_check(&fx, "other", "after", 5e-6, "bb");
+    fx_end_events(&fx);
+    fx_derive(&fx);
+    fx_expect(&fx, "other", "speedup", IFM_STATE_OK, "");
+    assert_null(ifm_derived_find(fx.derived, "decode", "other", "loss_rms_rel"));
+    fx_stop(&fx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -116,6 +168,10 @@ int main(void)
         cmocka_unit_test(once_wrong_is_wrong),
         cmocka_unit_test(a_wrong_baseline_takes_its_comparisons_along),
         cmocka_unit_test(output_that_is_not_finite_has_no_speed),
+        cmocka_unit_test(compressed_without_its_loss_has_no_speed),
+        cmocka_unit_test(a_loss_without_a_number_is_none),
+        cmocka_unit_test(compressed_with_its_loss_stands),
+        cmocka_unit_test(lossy_without_a_store_owes_its_error_alone),
     };
     return cmocka_run_group_tests_name("rule_10", tests, NULL, NULL);
 }

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "run/arm.h"
+#include <math.h>
 #include <string.h>
 
 enum { ARMS = 3, BLOCKS = 40 };
@@ -136,6 +137,37 @@ static void sets_must_give_one_output(void **state)
     f->cell.arms[0].workload = f->cell.arms[1].workload;
 }
 
+/* What the second set lost more of, and that it dropped tokens. */
+static enum ifm_status check_with_loss(struct ifm_workload_state *state, struct ifm_check *out, struct ifm_error *error)
+{
+    (void)state, (void)error;
+    bool second = asked++ > 0;
+    *out = (struct ifm_check){.done = true, .finite = true, .has_loss = true};
+    out->loss_rms_rel = second ? 0.2 : 0.1;
+    out->loss_p99_rel = second ? 0.3 : 0.4;
+    out->loss_cosine = second ? 0.8 : 0.9;
+    out->loss_kl = second ? -1 : 0.05;
+    out->loss_tv = NAN;
+    return IFM_OK;
+}
+
+static void the_worst_set_is_the_loss(void **state)
+{
+    struct fixture *f = *state;
+    struct ifm_check check;
+    open_cell(f, IFM_ISOLATION_BUFFERS);
+    struct ifm_workload workload = *f->cell.arms[0].workload;
+    f->cell.arms[0].workload = &workload;
+    workload.check = check_with_loss;
+    asked = 0;
+    assert_int_equal(ifm_arm_check(&f->cell, 0, false, &check, &f->error), IFM_OK);
+    assert_true(check.has_loss);
+    assert_true(check.loss_rms_rel == 0.2 && check.loss_p99_rel == 0.4 && check.loss_cosine == 0.8);
+    assert_true(check.loss_kl < 0);
+    assert_true(isnan(check.loss_tv));
+    f->cell.arms[0].workload = f->cell.arms[1].workload;
+}
+
 static void a_process_needs_a_clock_that_is_shared(void **state)
 {
     struct fixture *f = *state;
@@ -152,6 +184,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(shared_arms_have_one_state, set_up, tear_down),
         cmocka_unit_test_setup_teardown(blocks_draw_the_sets, set_up, tear_down),
         cmocka_unit_test_setup_teardown(sets_must_give_one_output, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_worst_set_is_the_loss, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_process_needs_a_clock_that_is_shared, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

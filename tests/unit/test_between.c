@@ -431,6 +431,38 @@ static void another_baseline_is_refused(void **state)
     pair_stop(&p);
 }
 
+/* Within the margin of 1 % it holds, beyond it has regressed, unrecorded it is undecided; between runs that are not
+ * alike it is not asked. */
+static void a_loss_is_held_against_the_reference(void **state)
+{
+    (void)state;
+    static const struct {
+        double loss; /* of the other run; negative: not recorded */
+        enum ifm_standing standing;
+    } cases[] = {{0.1, IFM_STANDING_HOLDS},
+                 {0.05, IFM_STANDING_HOLDS},
+                 {0.1009, IFM_STANDING_HOLDS},
+                 {0.102, IFM_STANDING_REGRESSED},
+                 {-1, IFM_STANDING_UNDECIDED}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        for (int unlike = 0; unlike < 2; unlike++) {
+            struct pair p;
+            pair_start(&p);
+            p.a.numbers[4] = p.b.numbers[4] = (struct ifm_number){
+                "null", "quick", "loss_rms_rel", {.number = 0.1, .n_of = "values", .unit = "1", .reason = ""}};
+            p.b.numbers[4].value.number = cases[i].loss;
+            p.a.derived.n_numbers = 5;
+            p.b.derived.n_numbers = cases[i].loss < 0 ? 4 : 5;
+            p.b.plan.seed += (uint64_t)unlike; /* other data */
+            pair_compare(&p, NULL);
+            const struct ifm_between_row *row = row_of(&p, "quick", "speedup");
+            assert_int_equal(row->lossy, !unlike);
+            assert_int_equal(row->loss_standing, unlike ? IFM_STANDING_UNDECIDED : cases[i].standing);
+            assert_false(row_of(&p, "quick", "ceiling_read_percent")->lossy); /* once an arm */
+            pair_stop(&p);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -445,6 +477,7 @@ int main(void)
         cmocka_unit_test(measure_settings_and_the_fake_machine_qualify),
         cmocka_unit_test(withheld_and_missing),
         cmocka_unit_test(another_baseline_is_refused),
+        cmocka_unit_test(a_loss_is_held_against_the_reference),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

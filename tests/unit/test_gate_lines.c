@@ -105,6 +105,52 @@ static void a_lost_ratio_blocks(void **state)
     ifm_arena_destroy(arena);
 }
 
+/* A speed-up that holds beside a loss that does not: the gate fails by the loss. */
+static void more_loss_is_worse(void **state)
+{
+    (void)state;
+    static const struct {
+        enum ifm_standing standing;
+        enum ifm_outcome outcome;
+        const char *reason;
+    } cases[] = {
+        {IFM_STANDING_REGRESSED, IFM_OUTCOME_FAIL,
+         "the output loses more than it did: 0.079 against 0.05 in the reference"},
+        {IFM_STANDING_HOLDS, IFM_OUTCOME_PASS,
+         "the output loses no more than it did: 0.079 against 0.05 in the reference"},
+        {IFM_STANDING_UNDECIDED, IFM_OUTCOME_BLOCKED, "absent: gone"},
+    };
+    struct ifm_arena *arena = ifm_arena_create();
+    const struct ifm_value ok = line("", IFM_OUTCOME_PASS, false).observed;
+    for (size_t i = 0; i < 3; i++) {
+        struct ifm_between_row row = {.cell = "c",
+                                      .arm = "int4",
+                                      .metric = "speedup",
+                                      .interleaved = true,
+                                      .reference = ok,
+                                      .other = ok,
+                                      .change = ok,
+                                      .standing = IFM_STANDING_HOLDS,
+                                      .margin = 0.01,
+                                      .lossy = true,
+                                      .loss_standing = cases[i].standing};
+        row.reference_loss = row.other_loss = (struct ifm_value){.number = 0.05, .unit = "1", .reason = ""};
+        row.other_loss.number = 0.079;
+        if (cases[i].standing == IFM_STANDING_UNDECIDED)
+            row.other_loss = (struct ifm_value){.state = IFM_STATE_ABSENT, .unit = "1", .reason = "gone"};
+        struct ifm_between between = {&row, 1, 1};
+        struct ifm_gate_lines lines = {0};
+        ifm_gate_lines_between(&between, "main", arena, &lines);
+        assert_int_equal(lines.n, 2);
+        assert_int_equal(lines.items[0].outcome, IFM_OUTCOME_PASS);
+        assert_string_equal(lines.items[1].name, "loss_rms_rel against main");
+        assert_int_equal(lines.items[1].outcome, cases[i].outcome);
+        assert_string_equal(lines.items[1].reason, cases[i].reason);
+        assert_string_equal(lines.items[1].threshold, "at most 0.05 +1 %");
+    }
+    ifm_arena_destroy(arena);
+}
+
 static void junit_is_escaped(void **state)
 {
     (void)state;
@@ -168,6 +214,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exit_code_of_the_worst),
         cmocka_unit_test(a_lost_ratio_blocks),
+        cmocka_unit_test(more_loss_is_worse),
         cmocka_unit_test(junit_is_escaped),
         cmocka_unit_test(listing_has_one_set_of_fields),
     };

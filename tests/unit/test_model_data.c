@@ -429,6 +429,52 @@ static void a_seed_stands_for_these_bits(void **state)
     assert_true(a == 0xe536fef84061cbcd);
 }
 
+/* Relative error of keys in codes of four bits, with one range for `run` successive values of stride `stride`. */
+static double four_bits(const float *k, size_t groups, size_t group_stride, size_t run, size_t stride, double *power)
+{
+    double error = 0;
+    for (size_t g = 0; g < groups; g++) {
+        const float *x = k + g * group_stride;
+        double low = INFINITY, high = -INFINITY;
+        for (size_t i = 0; i < run; i++) {
+            low = fmin(low, (double)x[i * stride]);
+            high = fmax(high, (double)x[i * stride]);
+        }
+        for (size_t i = 0; i < run; i++) {
+            const double exact = (double)x[i * stride], step = (high - low) / 15;
+            const double off = exact - (low + step * nearbyint((exact - low) / step));
+            error += off * off;
+            *power += exact * exact;
+        }
+    }
+    return error;
+}
+
+/* What the data are for: on independent values, a range for each channel and one for each token are equally good; on
+ * keys of a model, the channels win. */
+static void data_tell_formats_apart(void **state)
+{
+    (void)state;
+    static const struct {
+        double outlier, by_channel, by_token;
+    } expected[] = {{1, 0.095, 0.097}, {6, 0.102, 0.175}, {12, 0.105, 0.214}};
+    float *k = rows_of((size_t)IFM_MODEL_BLOCK * D);
+    for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
+        struct ifm_model_data data = plain;
+        double by_channel = 0, by_token = 0, power = 0;
+        data.outlier = expected[i].outlier;
+        for (uint64_t block = 0; block < 16; block++) {
+            ifm_model_kv(&data, 0, block % 4, block * IFM_MODEL_BLOCK, IFM_MODEL_BLOCK, k, NULL);
+            by_channel += four_bits(k, D, 1, IFM_MODEL_BLOCK, D, &power);
+            by_token += four_bits(k, IFM_MODEL_BLOCK, D, D, 1, &power);
+        }
+        power /= 2; /* both summed it */
+        near_to(sqrt(by_channel / power), expected[i].by_channel, 0.005);
+        near_to(sqrt(by_token / power), expected[i].by_token, 0.015);
+    }
+    free(k);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -443,6 +489,7 @@ int main(void)
         cmocka_unit_test(threads_do_not_matter),
         cmocka_unit_test(matrices_share_their_large_columns),
         cmocka_unit_test(every_value_is_an_f16),
+        cmocka_unit_test(data_tell_formats_apart),
         cmocka_unit_test(a_seed_stands_for_these_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

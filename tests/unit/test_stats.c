@@ -64,6 +64,11 @@ static void t_quantiles(void **state)
         assert_int_equal(ifm_stats_t_quantile(1 - golden[i].p, golden[i].df, &back), IFM_STAT_OK);
         close_to(back, -t, 1e-9);
     }
+    double near;
+    assert_int_equal(ifm_stats_t_cdf(1e-9, 5, &near), IFM_STAT_OK); /* the density at 0 is 8 / (3 pi sqrt(5)) */
+    close_to(near - .5, 1e-9 * 8 / (3 * M_PI * sqrt(5)), 1e-6);
+    assert_int_equal(ifm_stats_t_cdf(1e200, 5, &near), IFM_STAT_OK);
+    close_to(near, 1, 0);
     for (double df = 1; df < 2000; df *= 1.7) { /* closed form at 1 and 2; elsewhere the inverse must invert */
         for (double p = 1e-6; p < .5; p *= 3) {
             double t, back;

@@ -21,6 +21,12 @@
         {"flops.fma12", #set, {.flops = ifm_flops_fma12_##set}, 2 * 2 * 12 * (lanes)},                                 \
         {"flops.fma16", #set, {.flops = ifm_flops_fma16_##set}, 2 * 2 * 16 * (lanes)},                                 \
         {"decode.online", #set, {.decode = ifm_decode_online_##set}, 0},
+#define KV_ENCODE_ROWS(set)                                                                                            \
+    {"kv_encode.f16", #set, {.kv_encode = ifm_kv_encode_f16_##set}, 0},                                                \
+        {"kv_encode.int8", #set, {.kv_encode = ifm_kv_encode_int8_##set}, 0},                                          \
+        {"kv_encode.e4m3", #set, {.kv_encode = ifm_kv_encode_e4m3_##set}, 0},                                          \
+        {"kv_encode.int4", #set, {.kv_encode = ifm_kv_encode_int4_##set}, 0},                                          \
+        {"kv_encode.int2", #set, {.kv_encode = ifm_kv_encode_int2_##set}, 0},
 
 #define GEMM_CODES_ROWS(set)                                                                                           \
     {"gemm.int8", #set, {.gemm = ifm_gemm_int8_##set}, 0}, {"gemm.int4", #set, {.gemm = ifm_gemm_int4_##set}, 0},
@@ -41,9 +47,11 @@ static void copy_memcpy(void *to, const void *from, size_t bytes)
 static const struct ifm_kernel table[] = {
 #if defined(__x86_64__)
     STREAM_ROWS(avx512) NONTEMPORAL_ROWS(avx512) COMPUTE_ROWS(avx512, 16) STREAM_ROWS(avx2) NONTEMPORAL_ROWS(avx2)
-        COMPUTE_ROWS(avx2, 8) STREAM_ROWS(sse2) NONTEMPORAL_ROWS(sse2) COMPUTE_ROWS(sse2, 4) NONTEMPORAL_ROWS(scalar)
+        COMPUTE_ROWS(avx2, 8) KV_ENCODE_ROWS(avx512) KV_ENCODE_ROWS(avx2) STREAM_ROWS(sse2) NONTEMPORAL_ROWS(sse2)
+            COMPUTE_ROWS(sse2, 4) NONTEMPORAL_ROWS(scalar)
 #endif
-            STREAM_ROWS(scalar) COMPUTE_ROWS(scalar, 1){"write.memset", "", {.write = write_memset}, 0},
+                STREAM_ROWS(scalar) COMPUTE_ROWS(scalar, 1)
+                    KV_ENCODE_ROWS(scalar){"write.memset", "", {.write = write_memset}, 0},
     {"copy.memcpy", "", {.copy = copy_memcpy}, 0},
 #if defined(__x86_64__)
     GEMM_CODES_ROWS(avx512vnni) GEMM_ROWS(avx512) GEMM_ROWS(avx2)

@@ -7,6 +7,7 @@
 
 #include "kernel/cpu/decode.h"
 #include "kernel/cpu/gemm.h"
+#include "kv/format.h"
 #include <stddef.h>
 #include <stdint.h>
 
@@ -37,6 +38,7 @@ struct ifm_kernel {
         ifm_chase_fn *chase;
         ifm_decode_fn *decode;
         ifm_gemm_fn *gemm;
+        ifm_kv_encode_fn *kv_encode;
     } fn;
     unsigned flops_per_round; /* of "flops" kernels, else 0 */
 };

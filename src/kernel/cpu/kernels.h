@@ -3,6 +3,7 @@
 #define IFM_KERNEL_CPU_KERNELS_H
 
 #include "kernel/cpu/dispatch.h"
+#include "kv/format.h"
 
 #define IFM_DECLARE_KERNELS(isa)                                                                                       \
     ifm_read_fn ifm_read_linear_##isa, ifm_read_streams4_##isa, ifm_read_prefetch_##isa;                               \
@@ -11,11 +12,18 @@
     ifm_flops_fn ifm_flops_fma8_##isa, ifm_flops_fma12_##isa, ifm_flops_fma16_##isa;                                   \
     ifm_decode_fn ifm_decode_online_##isa;
 
+#define IFM_DECLARE_KV_ENCODE(isa)                                                                                     \
+    ifm_kv_encode_fn ifm_kv_encode_f16_##isa, ifm_kv_encode_int8_##isa, ifm_kv_encode_e4m3_##isa,                      \
+        ifm_kv_encode_int4_##isa, ifm_kv_encode_int2_##isa;
+
 IFM_DECLARE_KERNELS(scalar)
+IFM_DECLARE_KV_ENCODE(scalar)
 #if defined(__x86_64__)
 IFM_DECLARE_KERNELS(sse2)
 IFM_DECLARE_KERNELS(avx2)
 IFM_DECLARE_KERNELS(avx512)
+IFM_DECLARE_KV_ENCODE(avx2)
+IFM_DECLARE_KV_ENCODE(avx512)
 #endif
 
 ifm_chase_fn ifm_caches_chase;

@@ -1,0 +1,235 @@
+/* Numbers and findings of arms that keep their content compressed: bytes, what the output lost, and against what.
+ *
+ * The loss is not the error: the error is the kernel's, against an oracle on the same stored values; the loss is what
+ * the stored values themselves do to the output. A speed is never shown without both (rule 10). */
+#include "derive/frontier.h"
+#include "derive/internal.h"
+
+#include "base/text.h"
+#include <math.h>
+#include <string.h>
+
+/* Below this share of its read ceiling, a baseline leaves room for speed-ups that compression has not earned. */
+#define BASELINE_AT_LEAST 0.90
+
+/* The larger of two, either of which may be unknown. */
+static double larger(double a, double b)
+{
+    return isnan(a) || b > a ? b : a;
+}
+
+enum ifm_status ifm_derive_loss(const struct ifm_cell_work *work, const char *arm, struct ifm_loss_fact *out,
+                                struct ifm_error *error)
+{
+    *out = (struct ifm_loss_fact){.rms_rel = NAN, .p99_rel = NAN, .cosine = NAN, .kl = NAN, .tv = NAN};
+    for (size_t i = 0; i < work->n_events; i++) {
+        const char *name = json_string_value(json_object_get(work->events[i].meta, "arm"));
+        struct ifm_check_fact fact;
+        if (strcmp(work->events[i].stage, "check") != 0 || name == NULL || strcmp(name, arm) != 0)
+            continue;
+        IFM_TRY(ifm_derive_check(&work->events[i], &fact, error));
+        if (!fact.loss.seen)
+            continue;
+        out->seen = true;
+        out->dropped |= fact.loss.dropped;
+        out->values = fact.loss.values;
+        out->rms_rel = larger(out->rms_rel, fact.loss.rms_rel);
+        out->p99_rel = larger(out->p99_rel, fact.loss.p99_rel);
+        out->cosine = -larger(-out->cosine, -fact.loss.cosine);
+        out->kl = larger(out->kl, fact.loss.kl);
+        out->tv = larger(out->tv, fact.loss.tv);
+    }
+    return IFM_OK;
+}
+
+bool ifm_derive_owes_loss(const struct ifm_arm *arm, const struct ifm_loss_fact *loss)
+{
+    return loss->seen || (arm->lossy && arm->stored > 0);
+}
+
+static struct ifm_value no_loss(const struct ifm_cell_work *work)
+{
+    bool missing = work->record == NULL && work->missing[0] != '\0';
+    return ifm_value_absent(missing ? work->missing : "no check recorded what compression did to the output", "", 0,
+                            "values");
+}
+
+/* A member that does not apply (matrix products have no attention weights) gives no number at all. */
+static void emit_losses(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm,
+                        const struct ifm_loss_fact *loss)
+{
+    const struct {
+        enum ifm_metric_id metric;
+        double number;
+    } members[] = {{IFM_M_LOSS_RMS, loss->rms_rel},
+                   {IFM_M_LOSS_P99, loss->p99_rel},
+                   {IFM_M_LOSS_COSINE, loss->cosine},
+                   {IFM_M_LOSS_KL, loss->dropped ? NAN : loss->kl},
+                   {IFM_M_LOSS_TV, loss->tv}};
+    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
+        enum ifm_metric_id metric = members[i].metric;
+        if (!isnan(members[i].number))
+            ifm_derive_emit(d, work, arm, metric, ifm_value_real(members[i].number, loss->values, "values"));
+        else if (metric == IFM_M_LOSS_RMS)
+            ifm_derive_emit(d, work, arm, metric, no_loss(work));
+        else if (metric == IFM_M_LOSS_KL && loss->dropped)
+            ifm_derive_emit(d, work, arm, metric,
+                            ifm_value_absent("tokens were dropped, so the divergence is infinite; see attention_tv", "",
+                                             loss->values, "values"));
+    }
+}
+
+/* |x - exact| <= |x - ref| + |ref - exact|, and |ref| <= (1 + loss) |exact|: what the kernel and the compression can
+ * have done together. */
+static struct ifm_value total_error(const struct ifm_cell_work *work, const struct ifm_arm *arm,
+                                    const struct ifm_value *error_rms, const struct ifm_loss_fact *loss)
+{
+    if (error_rms->state != IFM_STATE_OK || !ifm_derive_owes_loss(arm, loss))
+        return *error_rms;
+    if (isnan(loss->rms_rel))
+        return no_loss(work);
+    return ifm_value_real(error_rms->number * (1.0 + loss->rms_rel) + loss->rms_rel, error_rms->n, error_rms->n_of);
+}
+
+static void emit_stored(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
+{
+    double stored = (double)arm->arm->stored, plain = (double)arm->arm->stored_plain;
+    if (stored <= 0 || plain <= 0)
+        return;
+    struct ifm_value bytes = ifm_value_real(stored, 0, "");
+    bytes.is_integer = true;
+    ifm_derive_emit(d, work, arm, IFM_M_STORED, bytes);
+    ifm_derive_emit(d, work, arm, IFM_M_COMPRESSION, ifm_value_real(plain / stored, 0, ""));
+    ifm_derive_emit(d, work, arm, IFM_M_BITS, ifm_value_real(16.0 * stored / plain, 0, ""));
+}
+
+enum ifm_status ifm_derive_compression(struct ifm_derivation *d, const struct ifm_cell_work *work,
+                                       const struct ifm_arm_work *arm, const struct ifm_value *error_rms,
+                                       struct ifm_error *error)
+{
+    struct ifm_loss_fact loss;
+    IFM_TRY(ifm_derive_loss(work, arm->arm->name, &loss, error));
+    bool owes = ifm_derive_owes_loss(arm->arm, &loss);
+    if (owes || ifm_derive_is_wanted(d, work, IFM_M_ERROR_TOTAL))
+        ifm_derive_emit(d, work, arm, IFM_M_ERROR_TOTAL, total_error(work, arm->arm, error_rms, &loss));
+    if (owes)
+        emit_losses(d, work, arm, &loss);
+    emit_stored(d, work, arm);
+    return IFM_OK;
+}
+
+void ifm_derive_bytes_ratio(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
+{
+    double own = ifm_ceiling_amount(arm->arm, IFM_CEILING_COPY);
+    double base = ifm_ceiling_amount(work->baseline->arm, IFM_CEILING_COPY);
+    if (arm->arm->stored > 0 && own > 0 && base > 0)
+        ifm_derive_emit(d, work, arm, IFM_M_BYTES_RATIO, ifm_value_real(base / own, 0, ""));
+}
+
+/* ---- findings ---- */
+
+static bool is_compressed(const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
+{
+    return arm->arm->lossy && arm->arm->stored > 0 && ifm_derive_is_compared(work, arm);
+}
+
+static bool is_withheld(const struct ifm_derivation *d, const struct ifm_cell_work *work,
+                        const struct ifm_arm_work *arm)
+{
+    return work->record == NULL || d->refusal.rule != NULL || work->refusal.rule != NULL || arm->refusal.rule != NULL ||
+           arm->broken != NULL;
+}
+
+/* What bytes can explain they explain against a baseline that memory limits and that uses what memory gives. One that
+ * operations limit is another comparison, and has no such bar. */
+static void say_weak_baseline(struct ifm_derivation *d, const struct ifm_cell_work *work)
+{
+    const struct ifm_arm_work *base = work->baseline, *ceiling;
+    struct ifm_log_mean read, flops;
+    if (base->cache_resident) /* said by rule 3: memory is not what serves it */
+        return;
+    if (!ifm_ceiling_share(work, base, IFM_CEILING_READ, &read, &ceiling)) {
+        ifm_derive_find_fault(d, IFM_SEVERITY_NOTE, "rule-03", work->cell->name, "",
+                              "no read ceiling was measured beside the baseline %s: how much of a compressed arm's "
+                              "speed-up is the baseline's weakness cannot be told (ceilings: read)",
+                              base->arm->name);
+        return;
+    }
+    bool by_flops = ifm_ceiling_share(work, base, IFM_CEILING_FLOPS, &flops, &ceiling) && flops.mean > read.mean;
+    double share = exp(read.mean);
+    if (by_flops || share >= BASELINE_AT_LEAST)
+        return;
+    /* Cut and not rounded: 89.97 % is not shown as the 90.0 % that it misses. */
+    ifm_derive_find_fault(d, IFM_SEVERITY_WARNING, "rule-03", work->cell->name, "",
+                          "the baseline %s reaches only %.1f %% of its read ceiling, below %.0f %%: ratios of "
+                          "compressed arms tell of the baseline's weakness too",
+                          base->arm->name, floor(1000.0 * share) / 10.0, 100.0 * BASELINE_AT_LEAST);
+}
+
+static bool same_work(const struct ifm_ledger *a, const struct ifm_ledger *b)
+{
+    return a->tokens_generated == b->tokens_generated && a->tokens_prompt == b->tokens_prompt && a->rows == b->rows;
+}
+
+static enum ifm_status point_of(struct ifm_derivation *d, const struct ifm_cell_work *work,
+                                const struct ifm_arm_work *arm, struct ifm_frontier_point *out, struct ifm_error *error)
+{
+    struct ifm_loss_fact loss;
+    *out = (struct ifm_frontier_point){.stored = arm->arm->stored};
+    if (arm->arm->stored == 0 || is_withheld(d, work, arm) ||
+        !same_work(&arm->arm->ledger, &work->baseline->arm->ledger))
+        return IFM_OK;
+    IFM_TRY(ifm_derive_loss(work, arm->arm->name, &loss, error));
+    struct ifm_value step = ifm_derive_step_value(d, work, arm);
+    out->known = step.state == IFM_STATE_OK && step.has_interval &&
+                 !(ifm_derive_owes_loss(arm->arm, &loss) && isnan(loss.rms_rel));
+    out->loss = isnan(loss.rms_rel) ? 0.0 : loss.rms_rel;
+    out->step_low = step.low;
+    out->step_high = step.high;
+    return IFM_OK;
+}
+
+static enum ifm_status say_dominated(struct ifm_derivation *d, const struct ifm_cell_work *work,
+                                     struct ifm_error *error)
+{
+    size_t n = work->cell->n_arms, *by = IFM_ARENA_ARRAY(d->arena, size_t, n + 1);
+    struct ifm_frontier_point *points = IFM_ARENA_ARRAY(d->arena, struct ifm_frontier_point, n + 1);
+    for (size_t a = 0; a < n; a++)
+        IFM_TRY(point_of(d, work, &work->arms[a], &points[a], error));
+    ifm_frontier_mark(points, n, by);
+    for (size_t a = 0; a < n; a++) {
+        if (by[a] == n)
+            continue;
+        char own[48], other[48];
+        const struct ifm_frontier_point *mine = &points[a], *best = &points[by[a]];
+        ifm_derive_find_fault(d, IFM_SEVERITY_NOTE, "", work->cell->name, work->cell->arms[a].name,
+                              "off the frontier: %s stores no more (%s against %s), loses no more of the output (%.3g "
+                              "against %.3g) and is "
+                              "faster, the intervals of step_ns apart",
+                              work->cell->arms[by[a]].name, ifm_format_human((double)best->stored, "B", other),
+                              ifm_format_human((double)mine->stored, "B", own), best->loss, mine->loss);
+    }
+    return IFM_OK;
+}
+
+enum ifm_status ifm_derive_say_compression(struct ifm_derivation *d, const struct ifm_cell_work *work,
+                                           struct ifm_error *error)
+{
+    size_t compressed = 0;
+    for (size_t a = 0; a < work->cell->n_arms; a++) {
+        const struct ifm_arm_work *arm = &work->arms[a];
+        if (!is_compressed(work, arm) || is_withheld(d, work, arm))
+            continue;
+        compressed++;
+        if (arm->cache_resident && !work->baseline->cache_resident)
+            ifm_derive_find_fault(
+                d, IFM_SEVERITY_WARNING, "rule-03", work->cell->name, arm->arm->name,
+                "the arm's working set is served by caches and the baseline's by memory: its speed-up "
+                "is not that of moving fewer bytes alone");
+    }
+    if (compressed == 0)
+        return IFM_OK;
+    if (!is_withheld(d, work, work->baseline))
+        say_weak_baseline(d, work);
+    return say_dominated(d, work, error);
+}

@@ -1,0 +1,263 @@
+/* Compressed arms as they are published: speed, bytes and loss in one sight, and no digit lost on the way. */
+/* clang-format off */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+/* clang-format on */
+
+#include "publish/comparison.h"
+#include "publish/compose.h"
+#include "publish/compression.h"
+#include "publish/quantity.h"
+#include "publish/summary.h"
+#include "publish_sample.h"
+#include <locale.h>
+
+#define C "decode cache"
+#define PLAIN(x)                                                                                                       \
+    {                                                                                                                  \
+        .number = x, .n = 64, .n_of = "values"                                                                         \
+    }
+
+static struct ifm_error error;
+
+static struct ifm_arm arms[] = {
+    {.name = "f16",
+     .role = IFM_ROLE_BASELINE,
+     .workload = "decode",
+     .variant = "",
+     .stored = 4000,
+     .stored_plain = 4000},
+    {.name = "int4", .role = IFM_ROLE_VARIANT, .workload = "decode", .variant = "", .lossy = true, .stored = 1075},
+    {.name = "evict<b>", .role = IFM_ROLE_VARIANT, .workload = "decode", .variant = "", .lossy = true, .stored = 1001},
+    {.name = "odd", .role = IFM_ROLE_VARIANT, .workload = "decode", .variant = "", .lossy = true, .stored = 4300},
+    {.name = "library", .role = IFM_ROLE_VARIANT, .workload = "decode", .variant = ""},
+};
+static struct ifm_cell cells[] = {{.name = C,
+                                   .workload = "decode",
+                                   .threads = 1,
+                                   .unsupported = "",
+                                   .arms = arms,
+                                   .n_arms = COUNT(arms),
+                                   .measure = {.margin = 0.003}}};
+static struct ifm_plan plan = {
+    .run_id = "a1b2c3d4e5f6", .config_hash = "5f70", .device = "cpu", .cells = cells, .n_cells = 1};
+static struct ifm_number numbers[] = {
+    {C, "f16", "step_ns", RATE(100000, 99900, 100100)},
+    {C, "f16", "compression_ratio", {.number = 1}},
+    {C, "f16", "error_rms_rel", PLAIN(1e-7)},
+    {C, "int4", "step_ns", RATE(29240, 29200, 29280)},
+    {C, "int4", "speedup", RATE(3.42, 3.415, 3.425)},
+    {C, "int4", "change_percent", SHARE(-70.8, -70.9, -70.7, "faster")},
+    {C, "int4", "compression_ratio", {.number = 3.9996}},
+    {C, "int4", "stored_bytes", {.number = 1075, .is_integer = true}},
+    {C, "int4", "bytes_ratio", {.number = 3.7149}},
+    {C, "int4", "loss_rms_rel", PLAIN(0.079)},
+    {C, "int4", "loss_cosine", PLAIN(0.99996)},
+    {C, "int4", "attention_kl_nats", PLAIN(0.021)},
+    {C, "int4", "attention_tv", PLAIN(0.08)},
+    {C, "int4", "error_rms_rel", PLAIN(3e-7)},
+    {C, "evict<b>", "speedup", SHARE(4.2, 4.1, 4.3, "baseline at 91.4 % of its read ceiling")},
+    {C, "evict<b>", "change_percent", SHARE(-76.2, -76.4, -76.0, "faster")},
+    {C, "evict<b>", "compression_ratio", {.number = 3.996}},
+    {C, "evict<b>", "bytes_ratio", {.number = 4}},
+    {C, "evict<b>", "loss_rms_rel", PLAIN(0.31)},
+    {C, "evict<b>", "attention_kl_nats", WORD(IFM_STATE_ABSENT, "tokens were dropped", "")},
+    {C, "evict<b>", "attention_tv", PLAIN(0.24)},
+    {C, "odd", "speedup", WORD(IFM_STATE_REFUSED, "rule-10: not recorded", "")},
+    {C, "odd", "change_percent", WORD(IFM_STATE_REFUSED, "rule-10: not recorded", "")},
+    {C, "odd", "compression_ratio", {.number = 4000.0 / 4300.0}},
+    {C, "odd", "bytes_ratio", {.number = 0.93}},
+    {C, "odd", "loss_rms_rel", WORD(IFM_STATE_ABSENT, "no check recorded what compression did to the output", "")},
+    {C, "library", "speedup", RATE(0.81, 0.80, 0.82)},
+    {C, "library", "change_percent", SHARE(23.4, 22.0, 25.0, "slower")},
+    {C, "library", "mde_percent", {.number = 0.5}},
+    {C, "int4", "mde_percent", {.number = 0.5}},
+};
+static struct ifm_derived derived = {
+    .run_id = "a1b2c3d4e5f6", .config_hash = "5f70", .numbers = numbers, .n_numbers = COUNT(numbers)};
+
+static struct ifm_publication publication(void)
+{
+    static struct ifm_verdict verdict = {.outcome = IFM_OUTCOME_NOT_GATED};
+    struct ifm_publication p = sample_publication(NULL);
+    p.plan = &plan;
+    p.derived = &derived;
+    p.verdict = &verdict;
+    sample_fill(numbers, COUNT(numbers));
+    for (size_t i = 0; i < COUNT(numbers); i++)
+        if (strcmp(numbers[i].metric, "attention_kl_nats") == 0)
+            numbers[i].value.unit = "nats";
+        else if (strcmp(numbers[i].metric, "stored_bytes") == 0)
+            numbers[i].value.unit = "B";
+    return p;
+}
+
+static void assert_has(const char *text, const char *part)
+{
+    if (strstr(text, part) == NULL)
+        fail_msg("\"%s\" is missing in:\n%s", part, text);
+}
+
+/* The line of `text` that holds both; fails without one. */
+static void assert_line(const char *text, const char *first, const char *second)
+{
+    for (const char *line = text; (line = strstr(line, first)) != NULL; line++) {
+        const char *end = strchr(line, '\n'), *found = strstr(line, second);
+        if (found != NULL && (end == NULL || found < end))
+            return;
+    }
+    fail_msg("no line has \"%s\" and behind it \"%s\":\n%s", first, second, text);
+}
+
+static const char *sentence(const char *arm, struct ifm_arena *arena)
+{
+    return ifm_compression_sentence(&derived, C, arm, arena);
+}
+
+static void one_sentence_has_all_three(void **state)
+{
+    (void)state;
+    publication();
+    struct ifm_arena *arena = ifm_arena_create();
+    assert_string_equal(sentence("int4", arena), "3.420x faster at 3.71x fewer bytes; output error 7.9 %, KL 0.021");
+    assert_string_equal(sentence("evict<b>", arena),
+                        "4.20x faster at 4.00x fewer bytes; output error 31 %, KL infinite (tokens dropped), TV 0.24; "
+                        "baseline at 91.4 % of its read ceiling");
+    assert_string_equal(sentence("odd", arena), "speed refused at a bytes ratio of 0.930x; output error not recorded");
+    assert_string_equal(sentence("f16", arena), "");
+    assert_string_equal(sentence("library", arena), "");
+    assert_string_equal(ifm_compression_price(&derived, C, "int4", arena),
+                        "3.71x fewer bytes, output error 7.9 %, KL 0.021");
+    assert_string_equal(ifm_compression_price(&derived, C, "library", arena), "");
+    ifm_arena_destroy(arena);
+}
+
+static void nothing_rounds_to_the_nominal_ratio(void **state)
+{
+    (void)state;
+    struct ifm_arena *arena = ifm_arena_create();
+    assert_string_equal(ifm_quantity_ratio(4, arena), "4.00x");
+    assert_string_equal(ifm_quantity_ratio(3.7149, arena), "3.71x");
+    assert_string_equal(ifm_quantity_ratio(3.9996, arena), "3.9996x");
+    assert_string_equal(ifm_quantity_ratio(8.004, arena), "8.004x");
+    assert_string_equal(ifm_quantity_ratio(15.96, arena), "15.96x");
+    assert_string_equal(ifm_quantity_ratio(0.93, arena), "0.930x");
+    struct ifm_value cosine = {.number = 0.99996, .unit = "1"};
+    assert_string_equal(ifm_quantity_number(&cosine, arena), "0.99996");
+    cosine.number = 1;
+    assert_string_equal(ifm_quantity_number(&cosine, arena), "1.00");
+    assert_string_equal(ifm_quantity_short(7.9, arena), "7.9");
+    assert_string_equal(ifm_quantity_short(0.0214, arena), "0.0214");
+    assert_string_equal(ifm_quantity_short(1234.5, arena), "1234");
+    ifm_arena_destroy(arena);
+}
+
+static void the_table_shows_loss_beside_speed(void **state)
+{
+    (void)state;
+    struct ifm_publication p = publication();
+    struct ifm_text text = {0};
+    assert_int_equal(ifm_compose_terminal(&p, false, true, &text, &error), IFM_OK);
+    assert_line(text.data, "vs baseline", "ratio");
+    assert_line(text.data, "ratio", "loss");
+    assert_line(text.data, "loss", "KL");
+    assert_line(text.data, "KL", "kernel error");
+    assert_line(text.data, "faster 3.420x", "3.9996x");
+    assert_line(text.data, "3.9996x", "0.079");
+    assert_line(text.data, "0.079", "0.021");
+    assert_has(text.data, "int4: 3.420x faster at 3.71x fewer bytes; output error 7.9 %, KL 0.021");
+    ifm_text_free(&text);
+}
+
+/* Where nothing is compressed the table is what it was. */
+static void other_cells_have_no_such_columns(void **state)
+{
+    (void)state;
+    struct ifm_publication p = publication();
+    struct ifm_derived plain = derived;
+    struct ifm_text text = {0};
+    plain.n_numbers = 3; /* f16 alone */
+    p.derived = &plain;
+    assert_int_equal(ifm_compose_terminal(&p, false, true, &text, &error), IFM_OK);
+    assert_null(strstr(text.data, "ratio"));
+    assert_null(strstr(text.data, "kernel error"));
+    assert_has(text.data, "error");
+    ifm_text_clear(&text);
+    assert_int_equal(ifm_compose_html(&p, &text, &error), IFM_OK);
+    assert_null(strstr(text.data, "<h3>Compression"));
+    ifm_text_free(&text);
+}
+
+static void the_report_has_a_table_of_it(void **state)
+{
+    (void)state;
+    struct ifm_publication p = publication();
+    struct ifm_text text = {0};
+    assert_int_equal(ifm_compose_html(&p, &text, &error), IFM_OK);
+    const char *section = strstr(text.data, "<h3>Compression: bytes, loss, speed</h3>");
+    assert_non_null(section);
+    const char *end = strstr(section, "</table>");
+    assert_non_null(end);
+    char *part = strndup(section, (size_t)(end - section));
+    static const char *const wanted[] = {"int4</span>: 3.420x faster at 3.71x fewer bytes",
+                                         "evict&lt;b&gt;",
+                                         "#metric-compression_ratio",
+                                         ">0.99996<",
+                                         ">0.0790<",
+                                         ">0.0210 nats<",
+                                         ">3.9996x<",
+                                         "1.05 KiB",
+                                         "faster 3.420x",
+                                         ">fewer bytes</a>"};
+    for (size_t i = 0; i < COUNT(wanted); i++)
+        assert_has(part, wanted[i]);
+    assert_null(strstr(part, "evict<b>"));
+    assert_null(strstr(part, "library"));
+    free(part);
+    ifm_text_clear(&text);
+    ifm_compose_markdown(&p, &text);
+    assert_line(text.data, "| **int4** | 1.05 KiB | 3.9996x |", "0.99996");
+    ifm_text_clear(&text);
+    ifm_compose_csv(&p, &text);
+    assert_has(text.data, "a1b2c3d4e5f6,decode cache,int4,variant,compression_ratio,3.9996,");
+    ifm_text_free(&text);
+}
+
+static void summary_and_compare_tell_the_price(void **state)
+{
+    (void)state;
+    struct ifm_publication p = publication();
+    struct ifm_text text = {0};
+    ifm_summary_compose(&p, &text);
+    assert_line(text.data, "- int4: faster", "; 3.71x fewer bytes, output error 7.9 %, KL 0.021");
+    assert_null(strstr(strstr(text.data, "- library"), "fewer bytes"));
+    ifm_text_clear(&text);
+    struct ifm_arena *arena = ifm_arena_create();
+    struct ifm_listing listing = ifm_comparison_begin(arena);
+    assert_int_equal(ifm_comparison_add_run(&listing, &plan, &derived, NULL, NULL), 2);
+    ifm_listing_compose(&listing, IFM_FORMAT_TABLE, &text);
+    assert_line(text.data, "fewer bytes", "loss");
+    assert_line(text.data, "3.71x", "0.079");
+    const json_t *row = json_array_get(listing.rows, 0);
+    assert_string_equal(json_string_value(json_object_get(row, "arm")), "int4");
+    assert_true(json_real_value(json_object_get(row, "loss_rms_rel")) == 0.079);
+    assert_true(json_real_value(json_object_get(row, "bytes_ratio")) == 3.7149);
+    assert_true(json_is_null(json_object_get(json_array_get(listing.rows, 1), "loss_rms_rel")));
+    ifm_listing_end(&listing);
+    ifm_text_free(&text);
+    ifm_arena_destroy(arena);
+}
+
+int main(void)
+{
+    setlocale(LC_CTYPE, "C.UTF-8");
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_sentence_has_all_three),        cmocka_unit_test(nothing_rounds_to_the_nominal_ratio),
+        cmocka_unit_test(the_table_shows_loss_beside_speed), cmocka_unit_test(other_cells_have_no_such_columns),
+        cmocka_unit_test(the_report_has_a_table_of_it),      cmocka_unit_test(summary_and_compare_tell_the_price),
+    };
+    return cmocka_run_group_tests_name("publish_compression", tests, NULL, NULL);
+}
