@@ -102,7 +102,7 @@ static bool take(void *library, struct ifm_openblas *out, struct ifm_openblas_ro
     void (*set_threads)(int);
     if (!FIND(library, "openblas_get_config", config) || !FIND(library, "openblas_get_corename", core) ||
         !FIND(library, "openblas_get_parallel", parallel) || !FIND(library, "openblas_set_num_threads", set_threads) ||
-        !FIND(library, "cblas_sgemm", out->sgemm)) {
+        !FIND(library, "cblas_sgemm", out->sgemm) || !FIND(library, "cblas_sgemv", out->sgemv)) {
         snprintf(room->why_not, sizeof room->why_not, "%s is not OpenBLAS (%s)", FILE_NAME, REMEDY);
         return false;
     }

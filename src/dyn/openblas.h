@@ -19,6 +19,9 @@ struct ifm_openblas {
     /* cblas_sgemm: c = alpha * op(a) * op(b) + beta * c, one thread. */
     void (*sgemm)(int order, int transa, int transb, int m, int n, int k, float alpha, const float *a, int lda,
                   const float *b, int ldb, float beta, float *c, int ldc);
+    /* cblas_sgemv: y = alpha * op(a) * x + beta * y, a of m rows and n columns. */
+    void (*sgemv)(int order, int trans, int m, int n, float alpha, const float *a, int lda, const float *x, int incx,
+                  float beta, float *y, int incy);
     /* cblas_sbgemm: the same of bfloat16 factors; NULL in builds without it, Debian's among them. */
     void (*sbgemm)(int order, int transa, int transb, int m, int n, int k, float alpha, const uint16_t *a, int lda,
                    const uint16_t *b, int ldb, float beta, float *c, int ldc);

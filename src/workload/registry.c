@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-const struct ifm_workload *ifm_workloads[IFM_WORKLOADS_MOST + 1] = {&ifm_workload_null,    &ifm_workload_stream,
-                                                                    &ifm_workload_decode,  &ifm_workload_attention,
-                                                                    &ifm_workload_command, &ifm_workload_session};
+const struct ifm_workload *ifm_workloads[IFM_WORKLOADS_MOST + 1] = {
+    &ifm_workload_null, &ifm_workload_stream,  &ifm_workload_decode, &ifm_workload_attention,
+    &ifm_workload_gemm, &ifm_workload_command, &ifm_workload_session};
 
 const struct ifm_workload *ifm_workload_find(const char *name)
 {

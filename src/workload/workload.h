@@ -61,7 +61,7 @@ struct ifm_workload {
 };
 
 extern const struct ifm_workload ifm_workload_null, ifm_workload_stream, ifm_workload_decode, ifm_workload_attention,
-    ifm_workload_command, ifm_workload_session;
+    ifm_workload_gemm, ifm_workload_command, ifm_workload_session;
 /* The built-in ones, then those that were registered; NULL-terminated. */
 enum { IFM_WORKLOADS_MOST = 32 };
 extern const struct ifm_workload *ifm_workloads[IFM_WORKLOADS_MOST + 1];

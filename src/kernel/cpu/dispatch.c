@@ -33,6 +33,12 @@
         {"attention.widen", #set, {.widen = ifm_attention_widen_##set}, 0},                                            \
         {"attention.store", #set, {.store = ifm_attention_store_##set}, 0},
 
+#define GEMM_CODES_ROWS(set)                                                                                           \
+    {"gemm.int8", #set, {.gemm = ifm_gemm_int8_##set}, 0}, {"gemm.int4", #set, {.gemm = ifm_gemm_int4_##set}, 0},
+#define GEMM_ROWS(set)                                                                                                 \
+    {"gemm.f32", #set, {.gemm = ifm_gemm_f32_##set}, 0}, {"gemm.bf16", #set, {.gemm = ifm_gemm_bf16_##set}, 0},        \
+        GEMM_CODES_ROWS(set)
+
 static void write_memset(void *to, size_t bytes, uint64_t pattern)
 {
     memset(to, (int)(pattern & 0xff), bytes);
@@ -52,7 +58,10 @@ static const struct ifm_kernel table[] = {
                 STREAM_ROWS(scalar) COMPUTE_ROWS(scalar, 1)
                     KV_ENCODE_ROWS(scalar){"write.memset", "", {.write = write_memset}, 0},
     {"copy.memcpy", "", {.copy = copy_memcpy}, 0},
-    {"caches.chase", "", {.chase = ifm_caches_chase}, 0},
+#if defined(__x86_64__)
+    GEMM_CODES_ROWS(avx512vnni) GEMM_ROWS(avx512) GEMM_ROWS(avx2)
+#endif
+        GEMM_ROWS(scalar){"caches.chase", "", {.chase = ifm_caches_chase}, 0},
 };
 
 const struct ifm_kernel *ifm_kernels(size_t *n)

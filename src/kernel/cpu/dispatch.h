@@ -7,6 +7,7 @@
 
 #include "kernel/cpu/attention.h"
 #include "kernel/cpu/decode.h"
+#include "kernel/cpu/gemm.h"
 #include "kv/format.h"
 #include <stddef.h>
 #include <stdint.h>
@@ -37,6 +38,7 @@ struct ifm_kernel {
         ifm_flops_fn *flops;
         ifm_chase_fn *chase;
         ifm_decode_fn *decode;
+        ifm_gemm_fn *gemm;
         ifm_kv_encode_fn *kv_encode;
         ifm_attention_fn *attention;
         ifm_attention_softmax_fn *softmax;

@@ -32,4 +32,14 @@ IFM_DECLARE_KV_ENCODE(avx512)
 
 ifm_chase_fn ifm_caches_chase;
 
+#define IFM_DECLARE_GEMM(isa) ifm_gemm_fn ifm_gemm_int8_##isa, ifm_gemm_int4_##isa
+ifm_gemm_fn ifm_gemm_f32_scalar, ifm_gemm_bf16_scalar;
+IFM_DECLARE_GEMM(scalar);
+#if defined(__x86_64__)
+ifm_gemm_fn ifm_gemm_f32_avx2, ifm_gemm_bf16_avx2, ifm_gemm_f32_avx512, ifm_gemm_bf16_avx512;
+IFM_DECLARE_GEMM(avx2);
+IFM_DECLARE_GEMM(avx512);
+IFM_DECLARE_GEMM(avx512vnni);
+#endif
+
 #endif
