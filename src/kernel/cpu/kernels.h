@@ -18,6 +18,12 @@ IFM_DECLARE_KERNELS(avx2)
 IFM_DECLARE_KERNELS(avx512)
 #endif
 
+#define IFM_DECLARE_KV_PLAIN(isa) ifm_kv_attend_fn ifm_kv_attend_f16_##isa, ifm_kv_attend_e4m3_##isa;
+#define IFM_DECLARE_KV_CODED(isa)                                                                                      \
+    ifm_kv_attend_fn ifm_kv_attend_int8_##isa, ifm_kv_attend_int4_##isa, ifm_kv_attend_int2_##isa;
+IFM_DECLARE_KV_PLAIN(scalar)
+IFM_DECLARE_KV_CODED(scalar)
+
 ifm_chase_fn ifm_caches_chase;
 
 #endif
