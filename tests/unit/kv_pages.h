@@ -30,16 +30,33 @@ static inline void put_float(unsigned char *page, size_t section, double value)
     memcpy(page + section, &single, sizeof single);
 }
 
+/* A byte of codes spread like those of normal values: a step of 0.2, 0.33 (int4) and 1 standard deviations. */
+static inline unsigned char code_byte(unsigned bits, struct ifm_random *random)
+{
+    const double levels = (double)((1U << bits) - 1), spread = bits == 2 ? 1 : levels / 5;
+    unsigned byte = 0;
+    for (unsigned f = 0; f < 8; f += bits) {
+        const double code = round(0.5 * levels + spread * ifm_random_normal(random));
+        byte |= (unsigned)fmin(fmax(code, 0), levels) << f;
+    }
+    return (unsigned char)byte;
+}
+
 /* Every byte random but for NaN in e4m3 and -128 in V of int8. */
 static inline void fill_codes(const struct ifm_kv_layout *l, unsigned char *page, struct ifm_random *random)
 {
-    for (size_t i = 0; i < l->page_bytes; i++) {
+    for (size_t i = 0; i < l->page_bytes; i++)
         page[i] = (unsigned char)ifm_random_u32(random);
-        if (l->format == IFM_KV_E4M3 && (page[i] & 0x7f) == 0x7f)
-            page[i] ^= 1;
-        if (l->format == IFM_KV_INT8 && page[i] == 0x80)
-            page[i] = 0x7f;
-    }
+    if (l->format == IFM_KV_E4M3)
+        for (size_t i = 0; i < l->page_bytes; i++)
+            page[i] = (page[i] & 0x7f) == 0x7f ? page[i] ^ 1 : page[i];
+    if (l->format == IFM_KV_F16 || l->format == IFM_KV_E4M3)
+        return;
+    for (size_t i = l->k_codes; i < l->page_bytes; i++)
+        page[i] = code_byte(l->bits, random);
+    if (l->format == IFM_KV_INT8)
+        for (size_t i = l->v_codes; i < l->page_bytes; i++)
+            page[i] = (unsigned char)(page[i] == 0 ? 1 : page[i] ^ 0x80);
 }
 
 /* Values of about 1, times k_scale and v_scale. */
@@ -74,6 +91,20 @@ static inline void fill_page(const struct ifm_kv_layout *l, unsigned char *page,
         put_half(page, l->k_scale, d, range / 15);
         put_half(page, l->k_zero, d, -range * 0.5);
     }
+}
+
+/* The error that a format of whole-number codes has by itself: half a step, at random, in each value of K and V. */
+static inline void add_format_error(const struct ifm_kv_layout *l, const unsigned char *page, unsigned tokens,
+                                    struct ifm_random *random, float *k, float *v)
+{
+    for (size_t t = 0; t < tokens; t++)
+        for (size_t d = 0; d < l->head_dim; d++) {
+            uint16_t steps[2];
+            memcpy(&steps[0], page + l->k_scale + 2 * d, 2);
+            memcpy(&steps[1], page + l->v_scale + 2 * t, 2);
+            k[t * l->head_dim + d] += (float)(ifm_f16_to_f32(steps[0]) * (ifm_random_uniform(random) - 0.5));
+            v[t * l->head_dim + d] += (float)(ifm_f16_to_f32(steps[1]) * (ifm_random_uniform(random) - 0.5));
+        }
 }
 
 /* Softmax (base 2, as the page functions take their queries) over `n` rows of K and V, in f64. */

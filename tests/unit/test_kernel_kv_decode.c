@@ -1,5 +1,6 @@
 /* Decode attention over the elastic cache: how pages are shared out and pieces joined, over a cache that this file
- * makes up (its own definition of what kernels read of one), with pages of random codes. */
+ * makes up (its own definition of what kernels read of one), with pages of random codes. The page functions are the
+ * scalar ones, which round least. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -131,8 +132,8 @@ static struct problem make(enum ifm_kv_format format, unsigned dim, unsigned gro
     for (size_t i = 0; i < p.values; i++)
         q[i] = (float)ifm_random_normal(&random);
     p.job = (struct ifm_kv_job){.cache = p.cache,
-                                .body = ifm_kernel_find(op, "auto")->fn.kv_attend,
-                                .f16 = ifm_kernel_find("kv_attend.f16", "auto")->fn.kv_attend,
+                                .body = ifm_kernel_find(op, "scalar")->fn.kv_attend,
+                                .f16 = ifm_kernel_find("kv_attend.f16", "scalar")->fn.kv_attend,
                                 .batch = batch,
                                 .q_heads = kv_heads * group,
                                 .kv_heads = kv_heads,

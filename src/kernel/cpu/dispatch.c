@@ -48,7 +48,10 @@ static const struct ifm_kernel table[] = {
             STREAM_ROWS(scalar) COMPUTE_ROWS(scalar, 1){"write.memset", "", {.write = write_memset}, 0},
     {"copy.memcpy", "", {.copy = copy_memcpy}, 0},
     {"caches.chase", "", {.chase = ifm_caches_chase}, 0},
-    KV_PLAIN_ROWS(scalar) KV_CODED_ROWS(scalar)};
+#if defined(__x86_64__)
+    KV_CODED_ROWS(avx512vnni) KV_PLAIN_ROWS(avx512)
+#endif
+        KV_PLAIN_ROWS(scalar) KV_CODED_ROWS(scalar)};
 
 const struct ifm_kernel *ifm_kernels(size_t *n)
 {

@@ -23,6 +23,10 @@ IFM_DECLARE_KERNELS(avx512)
     ifm_kv_attend_fn ifm_kv_attend_int8_##isa, ifm_kv_attend_int4_##isa, ifm_kv_attend_int2_##isa;
 IFM_DECLARE_KV_PLAIN(scalar)
 IFM_DECLARE_KV_CODED(scalar)
+#if defined(__x86_64__)
+IFM_DECLARE_KV_PLAIN(avx512)
+IFM_DECLARE_KV_CODED(avx512vnni)
+#endif
 
 ifm_chase_fn ifm_caches_chase;
 
