@@ -142,12 +142,15 @@ IFM_INLINE void attend(const struct call *c, const int bytes)
     for (size_t block = 0; block * IFM_KV_WIDE < c->tokens; block++)
         score_heads(c, block, bytes);
     for (size_t h = 0; h < c->group; h++) {
+        float *scores = c->scores + h * IFM_KV_PAGE;
+        c->keep[h] = raise_top(scores, c->tokens, &c->sums->top[h]);
+    }
+    for (size_t h = 0; h < c->group; h++) {
         __m512 s[PAGE_VECTORS];
         float *scores = c->scores + h * IFM_KV_PAGE;
         for (int i = 0; i < PAGE_VECTORS; i++)
             s[i] = _mm512_load_ps(scores + i * LANES);
-        mask_scores(s, c->tokens);
-        c->keep[h] = weigh(s, &c->sums->top[h], &c->sums->total[h]);
+        c->sums->total[h] = c->sums->total[h] * c->keep[h] + weigh(s, c->sums->top[h], false);
         for (int i = 0; i < PAGE_VECTORS; i++)
             _mm512_store_ps(scores + i * LANES, s[i]);
     }

@@ -18,22 +18,21 @@
 #if defined(__x86_64__)
 #include "kernel/cpu/kv_attend_body.h"
 
-#include <stdbool.h>
-
-enum { HEADS = 4, FIELDS_MOST = 4, QUADS_MOST = IFM_KV_DIM_MOST / 4, LOW_MOST = IFM_KV_DIM_MOST / 8 };
+enum { HEADS = 4, FIELDS_MOST = 4, QUADS_MOST = IFM_KV_DIM_MOST / 4, FOUR = 4 * LANES };
 
 /* A head over one page. */
 struct head {
-    float scores[IFM_KV_PAGE];
+    float scores[IFM_KV_PAGE];                          /* then weights */
     int8_t low[IFM_KV_DIM_MOST], high[IFM_KV_DIM_MOST]; /* of q', by channel */
-    int8_t promoted[2 * LOW_MOST];                      /* of q' times the lower bits of promoted channels */
+    int8_t promoted[IFM_LINE];                          /* of q' times the lower bits of promoted channels */
     uint8_t weight[IFM_KV_PAGE], weight_high[IFM_KV_PAGE];
+    __m512 zeros;                 /* lanes whose sum is q times the channels' zeros */
     uint32_t outlier[QUADS_MOST]; /* quads of channels that have a high byte */
     uint32_t n_outliers;
     float unit, base;     /* score = unit * sum + base */
     float v_unit, v_mass; /* of the weights: unit, and unit times their sum */
     float keep;
-} __attribute__((aligned(64)));
+};
 
 struct call {
     const struct ifm_kv_layout *layout;
@@ -43,8 +42,17 @@ struct call {
     const struct ifm_kv_piece_sums *sums;
     float *k_scale, *k_zero; /* [head_dim]; the scale of a promoted channel times 4 */
     float *v_scale;          /* [IFM_KV_PAGE] */
+    float *folded;           /* [group][IFM_KV_DIM_MOST]: q', zero from head_dim on */
     struct head *heads;
+    float *v_nothing; /* 0; NaN where a scale of V is not finite */
 };
+
+/* Lanes of slots that hold a token; the others are zero. */
+IFM_INLINE __m512 filled_lanes(const struct call *c, size_t slot, __m512 x)
+{
+    const size_t left = c->tokens > slot ? c->tokens - slot : 0;
+    return left >= LANES ? x : _mm512_maskz_mov_ps((__mmask16)((1U << left) - 1), x);
+}
 
 IFM_INLINE __m512 halves_at(const unsigned char *page, size_t section, size_t i)
 {
@@ -56,92 +64,143 @@ IFM_INLINE void read_scales(const struct call *c, const int bits)
 {
     const struct ifm_kv_layout *l = c->layout;
     const unsigned char *page = c->stretch.page;
+    __m512 nothing = _mm512_setzero_ps(); /* 0, or NaN once a scale is not finite */
     for (size_t d = 0; d < l->head_dim; d += LANES) {
         _mm512_store_ps(c->k_scale + d, halves_at(page, l->k_scale, d));
         _mm512_store_ps(c->k_zero + d, halves_at(page, l->k_zero, d));
     }
-    for (size_t t = 0; t < IFM_KV_PAGE; t += LANES)
-        _mm512_store_ps(c->v_scale + t, halves_at(page, l->v_scale, t));
+    for (size_t t = 0; t < IFM_KV_PAGE; t += LANES) {
+        const __m512 scale = filled_lanes(c, t, halves_at(page, l->v_scale, t));
+        nothing = _mm512_fmadd_ps(scale, _mm512_setzero_ps(), nothing);
+        _mm512_store_ps(c->v_scale + t, scale);
+    }
+    *c->v_nothing = _mm512_reduce_add_ps(nothing);
     if (bits == 2)
         for (size_t i = 0; i < l->n_promoted; i++)
             c->k_scale[page[l->promoted + i]] *= 4;
 }
 
-IFM_INLINE void store_bytes(int8_t *to, __m512i x)
+/* The low bytes of four vectors, in order. */
+IFM_INLINE __m512i pack_low(__m512i a, __m512i b, __m512i order)
 {
-    _mm_storeu_si128((__m128i *)(void *)to, _mm512_cvtepi32_epi8(x));
+    const __m512i byte = _mm512_set1_epi16(0xff);
+    return _mm512_permutexvar_epi32(order, _mm512_packus_epi16(_mm512_and_si512(a, byte), _mm512_and_si512(b, byte)));
+}
+
+/* The high bytes, of whole numbers 256 high + low with low in [-128, 127]. */
+IFM_INLINE __m512i pack_high(__m512i a, __m512i b, __m512i order)
+{
+    const __m512i half = _mm512_set1_epi16(128);
+    return _mm512_permutexvar_epi32(order, _mm512_packs_epi16(_mm512_srai_epi16(_mm512_add_epi16(a, half), 8),
+                                                              _mm512_srai_epi16(_mm512_add_epi16(b, half), 8)));
+}
+
+/* The order in which the packs leave dwords of four vectors: a 4 x 4 transposition. */
+IFM_INLINE __m512i pack_order(void)
+{
+    return _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+}
+
+struct rounded {
+    __m512 exact;      /* lanes of the sum of what was rounded */
+    __m512i low, high; /* lanes of sums of the low and high bytes */
+};
+
+/* `n` values, a multiple of 64, in whole numbers of a unit. `high` NULL: no value needs one. */
+IFM_INLINE void round_query(const float *x, size_t n, float per_unit, int8_t *low, int8_t *high, struct rounded *r)
+{
+    const __m512i order = pack_order(), one = _mm512_set1_epi8(1);
+    const __m512 factor = _mm512_set1_ps(per_unit);
+    for (size_t d = 0; d < n; d += FOUR) {
+        __m512i whole[4];
+        for (int i = 0; i < 4; i++) {
+            const __m512 value = _mm512_loadu_ps(x + d + (size_t)(i * LANES));
+            r->exact = _mm512_add_ps(r->exact, value);
+            whole[i] = _mm512_cvtps_epi32(_mm512_mul_ps(value, factor));
+        }
+        const __m512i a = _mm512_packs_epi32(whole[0], whole[1]), b = _mm512_packs_epi32(whole[2], whole[3]);
+        const __m512i bytes = pack_low(a, b, order);
+        _mm512_storeu_si512(low + d, bytes);
+        r->low = _mm512_dpbusd_epi32(r->low, one, bytes);
+        if (high == NULL)
+            continue;
+        const __m512i more = pack_high(a, b, order);
+        _mm512_storeu_si512(high + d, more);
+        r->high = _mm512_dpbusd_epi32(r->high, one, more);
+    }
 }
 
 /* The quads of channels that hold a high byte. */
 IFM_INLINE void list_outliers(struct head *head, size_t dim)
 {
     uint32_t n = 0;
-    for (size_t d = 0; d < dim; d += 4 * LANES) {
-        const __mmask16 there = dim - d >= 4 * LANES ? 0xffff : (__mmask16)((1U << ((dim - d) / 4)) - 1);
-        const __m512i high = _mm512_maskz_loadu_epi32(there, head->high + d);
+    for (size_t d = 0; d < dim; d += FOUR) {
+        const __m512i high = _mm512_loadu_si512(head->high + d);
         for (unsigned mask = _mm512_test_epi32_mask(high, high); mask != 0; mask &= mask - 1)
             head->outlier[n++] = (uint32_t)(d / 4) + (uint32_t)__builtin_ctz(mask);
     }
     head->n_outliers = n;
 }
 
-/* q' in whole numbers of a unit, into `low` and `high`; returns the sum of what rounding left over, in units. */
-IFM_INLINE __m512 round_query(const float *folded, size_t n, float per_unit, int8_t *low, int8_t *high)
-{
-    __m512 left = _mm512_setzero_ps();
-    for (size_t d = 0; d < n; d += LANES) {
-        const __m512 x = _mm512_mul_ps(_mm512_load_ps(folded + d), _mm512_set1_ps(per_unit));
-        const __m512i whole = _mm512_cvtps_epi32(x);
-        left = _mm512_add_ps(left, _mm512_sub_ps(x, _mm512_cvtepi32_ps(whole)));
-        store_bytes(low + d, whole);
-        if (high != NULL)
-            store_bytes(high + d, _mm512_srai_epi32(_mm512_add_epi32(whole, _mm512_set1_epi32(128)), 8));
-    }
-    return left;
-}
-
-/* The lower bits of promoted channels weigh a quarter of the upper ones. They never need a high byte: |4 q'| is at most
- * sqrt(D) rms, so q' is at most 16 / 4 rms, and a byte holds almost 8. */
-IFM_INLINE __m512 round_promoted(const struct call *c, const float *folded, float per_unit, struct head *head)
-{
-    float low[LOW_MOST + LANES] __attribute__((aligned(64)));
-    const unsigned char *list = c->stretch.page + c->layout->promoted;
-    const size_t n = c->layout->n_promoted;
-    for (size_t i = 0; i < n; i++)
-        low[i] = 0.25f * folded[list[i]];
-    for (size_t i = n; i % LANES != 0; i++)
-        low[i] = 0;
-    return round_query(low, n, per_unit, head->promoted, NULL);
-}
-
+/* q' and the unit of a head. A NaN in the query or a scale would be lost in whole numbers, and infinity: the unit
+ * carries it. */
 IFM_INLINE void fold_query(const struct call *c, size_t h, const int bits)
 {
     const size_t dim = c->layout->head_dim;
-    const float *query = c->query + h * dim, middle = 0.5f * (float)((1 << bits) - 1);
+    const float *query = c->query + h * dim;
+    float *folded = c->folded + h * IFM_KV_DIM_MOST;
     struct head *head = &c->heads[h];
-    float folded[IFM_KV_DIM_MOST] __attribute__((aligned(64)));
     __m512 squares = _mm512_setzero_ps(), zeros = squares, most = squares;
     for (size_t d = 0; d < dim; d += LANES) {
         const __m512 q = _mm512_loadu_ps(query + d), x = _mm512_mul_ps(q, _mm512_load_ps(c->k_scale + d));
         zeros = _mm512_fmadd_ps(q, _mm512_load_ps(c->k_zero + d), zeros);
         squares = _mm512_fmadd_ps(x, x, squares);
-        most = _mm512_max_ps(_mm512_abs_ps(x), most);
+        if (bits == 8)
+            most = _mm512_max_ps(_mm512_abs_ps(x), most);
         _mm512_store_ps(folded + d, x);
     }
-    const float square = _mm512_reduce_add_ps(squares), greatest = _mm512_reduce_max_ps(most);
-    float unit = greatest / 32639;
-    if (bits < 8)
-        unit = fmaxf(unit, sqrtf(square / (float)dim) / (bits == 4 ? 40 : 16));
-    unit = fmaxf(unit, 0x1p-100f);
-    const float per_unit = 1 / unit;
-    __m512 left = round_query(folded, dim, per_unit, head->low, head->high);
+    for (size_t d = dim; d % FOUR != 0; d += LANES)
+        _mm512_store_ps(folded + d, _mm512_setzero_ps());
+    head->zeros = zeros;
+    const float square = _mm512_reduce_add_ps(squares);
+    const float unit =
+        bits == 8 ? _mm512_reduce_max_ps(most) / 32639 : sqrtf(square / (float)dim) / (bits == 4 ? 40 : 16);
+    head->unit = square < INFINITY ? fmaxf(unit, 0x1p-100f) : NAN;
+}
+
+/* The lower bits of promoted channels weigh a quarter of the upper ones. They never need a high byte: |4 q'| is at most
+ * sqrt(D) rms, so q' is at most 16 / 4 rms, and a byte holds almost 8. */
+IFM_INLINE void round_promoted(const struct call *c, const float *folded, float per_unit, struct head *head,
+                               struct rounded *r)
+{
+    float low[FOUR] __attribute__((aligned(64))) = {0};
+    const unsigned char *list = c->stretch.page + c->layout->promoted;
+    for (size_t i = 0; i < c->layout->n_promoted; i += LANES) { /* 4, 8, 12, ... 32 of them */
+        const unsigned left = c->layout->n_promoted - (unsigned)i;
+        const __mmask16 there = left >= LANES ? 0xffff : (__mmask16)((1U << left) - 1);
+        const __m512i at = _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(const void *)(list + i)));
+        const __m512 x = _mm512_mask_i32gather_ps(_mm512_setzero_ps(), there, at, folded, sizeof(float));
+        _mm512_store_ps(low + i, _mm512_mul_ps(x, _mm512_set1_ps(0.25f)));
+    }
+    round_query(low, FOUR, per_unit, head->promoted, NULL, r);
+}
+
+/* q' in whole numbers, and the part of scores that they leave to be added. */
+IFM_INLINE void round_head(const struct call *c, size_t h, const int bits)
+{
+    const size_t dim = c->layout->head_dim, padded = (dim + FOUR - 1) / FOUR * FOUR;
+    const float *folded = c->folded + h * IFM_KV_DIM_MOST, middle = 0.5f * (float)((1 << bits) - 1);
+    struct head *head = &c->heads[h];
+    struct rounded r = {_mm512_setzero_ps(), _mm512_setzero_si512(), _mm512_setzero_si512()};
+    const float per_unit = 1 / head->unit;
+    round_query(folded, padded, per_unit, head->low, head->high, &r);
     if (bits == 2)
-        left = _mm512_add_ps(left, round_promoted(c, folded, per_unit, head));
+        round_promoted(c, folded, per_unit, head, &r);
     if (bits < 8)
-        list_outliers(head, dim);
-    /* A NaN in the query or a scale is lost in whole numbers, and an infinity too. */
-    head->unit = square < INFINITY ? unit : NAN;
-    head->base = _mm512_reduce_add_ps(_mm512_fmadd_ps(left, _mm512_set1_ps(unit * middle), zeros));
+        list_outliers(head, padded);
+    const __m512 whole = _mm512_cvtepi32_ps(_mm512_add_epi32(r.low, _mm512_slli_epi32(r.high, 8)));
+    const __m512 left = _mm512_fnmadd_ps(whole, _mm512_set1_ps(head->unit), r.exact);
+    head->base = _mm512_reduce_add_ps(_mm512_fmadd_ps(left, _mm512_set1_ps(middle), head->zeros));
 }
 
 /* Fields of a byte, in their place. */
@@ -228,48 +287,54 @@ IFM_INLINE void score_block(const struct call *c, size_t block, size_t first, co
     }
 }
 
-/* Weights in whole numbers of a unit. */
-IFM_INLINE void round_weights(struct head *head, const __m512 *w, const int bits)
-{
-    __m512 most = _mm512_setzero_ps(), all = most;
-    for (int i = 0; i < PAGE_VECTORS; i++) {
-        most = _mm512_max_ps(w[i], most);
-        all = _mm512_add_ps(w[i], all);
-    }
-    const float greatest = fmaxf(_mm512_reduce_max_ps(most), 0x1p-100f), levels = bits == 8 ? 65535 : 255;
-    const __m512 per_unit = _mm512_set1_ps(levels / greatest);
-    const float sum = _mm512_reduce_add_ps(all);
-    __m512 carry = _mm512_setzero_ps();
-    __m512i mass = _mm512_setzero_si512();
-    for (int i = 0; i < PAGE_VECTORS; i++) {
-        const __m512 x = _mm512_fmadd_ps(w[i], per_unit, carry);
-        const __m512i whole = _mm512_min_epi32(_mm512_cvtps_epi32(x), _mm512_set1_epi32((int)levels));
-        store_bytes((int8_t *)head->weight + i * LANES, whole);
-        if (bits == 8) {
-            store_bytes((int8_t *)head->weight_high + i * LANES, _mm512_srli_epi32(whole, 8));
-        } else {
-            carry = _mm512_sub_ps(x, _mm512_cvtepi32_ps(whole));
-            mass = _mm512_add_epi32(mass, whole);
-        }
-    }
-    head->v_unit = sum < INFINITY ? greatest / levels : NAN; /* NaN and infinity are lost in whole numbers */
-    head->v_mass = bits == 8 ? 0 : head->v_unit * (float)_mm512_reduce_add_epi32(mass);
-}
-
+/* Weights of a head times the scales of their tokens, and the unit for them. */
 IFM_INLINE void weigh_head(const struct call *c, size_t h, const int bits)
 {
     struct head *head = &c->heads[h];
-    __m512 s[PAGE_VECTORS];
+    __m512 s[PAGE_VECTORS], most = _mm512_setzero_ps();
     for (int i = 0; i < PAGE_VECTORS; i++)
         s[i] = _mm512_load_ps(head->scores + i * LANES);
-    mask_scores(s, c->tokens);
-    head->keep = weigh(s, &c->sums->top[h], &c->sums->total[h]);
-    for (unsigned i = 0; i < PAGE_VECTORS; i++) {
-        const unsigned left = c->tokens > i * LANES ? c->tokens - i * LANES : 0;
-        const __mmask16 filled = left >= LANES ? 0xffff : (__mmask16)((1U << left) - 1);
-        s[i] = _mm512_maskz_mul_ps(filled, s[i], _mm512_load_ps(c->v_scale + i * LANES));
+    /* The last term is 0, or NaN for a page whose scores are NaN. */
+    c->sums->total[h] =
+        c->sums->total[h] * head->keep + weigh(s, c->sums->top[h], bits < 8) + (head->base - head->base);
+    for (int i = 0; i < PAGE_VECTORS; i++) {
+        s[i] = _mm512_mul_ps(s[i], _mm512_load_ps(c->v_scale + i * LANES));
+        most = _mm512_max_ps(s[i], most);
+        _mm512_store_ps(head->scores + i * LANES, s[i]);
     }
-    round_weights(head, s, bits);
+    head->v_unit = fmaxf(_mm512_reduce_max_ps(most), 0x1p-100f) / (bits == 8 ? 65534 : 254);
+}
+
+/* Weights in whole numbers. Carrying what rounding leaves over is rounding the sums of all weights up to each token,
+ * and taking differences. */
+IFM_INLINE void round_weights(const struct call *c, size_t h, const int bits)
+{
+    struct head *head = &c->heads[h];
+    const __m512 per_unit = _mm512_set1_ps(1 / head->v_unit);
+    const __m512i order = pack_order();
+    __m512 sum = _mm512_setzero_ps();
+    __m512i before = _mm512_setzero_si512();
+    for (int t = 0; t < IFM_KV_PAGE; t += FOUR) {
+        __m512i whole[4];
+        for (int i = 0; i < 4; i++) {
+            const __m512 x = _mm512_load_ps(head->scores + t + i * LANES);
+            if (bits == 8) {
+                whole[i] = _mm512_cvtps_epi32(_mm512_mul_ps(x, per_unit));
+                continue;
+            }
+            sum = _mm512_fmadd_ps(x, per_unit, sum);
+            const __m512i upto = _mm512_cvtps_epi32(sum);
+            whole[i] = _mm512_sub_epi32(upto, before);
+            before = upto;
+        }
+        const __m512i a = _mm512_packus_epi32(whole[0], whole[1]), b = _mm512_packus_epi32(whole[2], whole[3]);
+        _mm512_store_si512(head->weight + t, pack_low(a, b, order));
+        if (bits == 8)
+            _mm512_store_si512(head->weight_high + t,
+                               pack_low(_mm512_srli_epi16(a, 8), _mm512_srli_epi16(b, 8), order));
+    }
+    head->v_mass = head->v_unit * (float)_mm512_reduce_add_epi32(before);
+    head->v_unit += *c->v_nothing;
 }
 
 /* Sums of one block of channels. */
@@ -298,7 +363,9 @@ IFM_INLINE void value_block(const struct call *c, size_t block, size_t first, co
         }
     }
     for (int h = 0; h < heads; h++)
-        for (int f = 0; f < fields && from + (size_t)(f * LANES) < dim; f++) {
+        for (int f = 0; f < fields; f++) {
+            if (from + (size_t)(f * LANES) >= dim)
+                continue;
             float *to = c->sums->sum + (first + (size_t)h) * dim + from + (size_t)(f * LANES);
             const float middle = f + 1 == fields ? 0.5f : -0.5f * (float)((1 << bits) - 1);
             __m512 x = _mm512_cvtepi32_ps(acc[h * fields + f]);
@@ -329,10 +396,18 @@ IFM_INLINE void attend(const struct call *c, const int bits)
     read_scales(c, bits);
     for (size_t h = 0; h < c->group; h++)
         fold_query(c, h, bits);
+    for (size_t h = 0; h < c->group; h++)
+        round_head(c, h, bits);
     for (size_t b = 0; b * block < c->tokens; b++)
         blocks_of_heads(c, b, bits, false);
+    for (size_t h = 0; h < c->group; h++) {
+        struct head *head = &c->heads[h];
+        head->keep = raise_top(head->scores, c->tokens, &c->sums->top[h]);
+    }
     for (size_t h = 0; h < c->group; h++)
         weigh_head(c, h, bits);
+    for (size_t h = 0; h < c->group; h++)
+        round_weights(c, h, bits);
     for (size_t b = 0; b * block < c->layout->head_dim; b++)
         blocks_of_heads(c, b, bits, true);
 }
@@ -341,7 +416,9 @@ IFM_INLINE struct call call_of(const struct ifm_kv_layout *layout, const void *p
                                const float *query, const struct ifm_kv_piece_sums *sums, void *scratch,
                                const void *next)
 {
+    const size_t dim = layout->head_dim;
     float *floats = scratch;
+    struct head *heads = (struct head *)(void *)(floats + 2 * dim + IFM_KV_PAGE + LANES);
     return (struct call){.layout = layout,
                          .stretch = {page, next != NULL ? next : page, layout->page_bytes},
                          .tokens = tokens,
@@ -349,9 +426,11 @@ IFM_INLINE struct call call_of(const struct ifm_kv_layout *layout, const void *p
                          .query = query,
                          .sums = sums,
                          .k_scale = floats,
-                         .k_zero = floats + layout->head_dim,
-                         .v_scale = floats + 2 * (size_t)layout->head_dim,
-                         .heads = (struct head *)(void *)(floats + 2 * (size_t)layout->head_dim + IFM_KV_PAGE)};
+                         .k_zero = floats + dim,
+                         .v_scale = floats + 2 * dim,
+                         .v_nothing = floats + 2 * dim + IFM_KV_PAGE,
+                         .folded = (float *)(void *)(heads + group),
+                         .heads = heads};
 }
 
 #define PAGE_FUNCTION(bits)                                                                                            \

@@ -6,6 +6,7 @@
 
 #include <immintrin.h>
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #define IFM_INLINE static inline __attribute__((always_inline))
@@ -51,37 +52,51 @@ IFM_INLINE __m512 exp2_lanes(__m512 x)
     return _mm512_scalef_ps(p, n);
 }
 
-/* The scores of a page's slots `tokens` and more weigh nothing. */
-IFM_INLINE void mask_scores(__m512 *s, unsigned tokens)
+/* The same with relative error 8e-5, for weights that will be rounded to eight bits; about 2^-126 for what is less, and
+ * anything for NaN. */
+IFM_INLINE __m512 exp2_roughly(__m512 x)
 {
-    if (tokens < IFM_KV_PAGE)
-        for (unsigned i = 0; i < PAGE_VECTORS; i++) {
-            const unsigned left = tokens > i * LANES ? tokens - i * LANES : 0;
-            const __mmask16 filled = left >= LANES ? 0xffff : (__mmask16)((1U << left) - 1);
-            s[i] = _mm512_mask_blend_ps(filled, _mm512_set1_ps(-INFINITY), s[i]);
-        }
+    const __m512 magic = _mm512_set1_ps(0x1.8p23f); /* adding it rounds to whole numbers, in the lowest bits */
+    x = _mm512_max_ps(_mm512_set1_ps(-126.0f), x);
+    const __m512 n = _mm512_add_ps(x, magic), f = _mm512_sub_ps(x, _mm512_sub_ps(n, magic));
+    __m512 p = _mm512_set1_ps(5.517166751e-2f);
+    p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(2.426111221e-1f));
+    p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(6.932609857e-1f));
+    p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(9.999280736e-1f));
+    return _mm512_castsi512_ps(_mm512_add_epi32(_mm512_castps_si512(p), _mm512_slli_epi32(_mm512_castps_si512(n), 23)));
 }
 
-/* Scores become weights relative to the running maximum; returns what earlier sums shrink by. NaN does not move the
- * maximum, but its weight is NaN, and the total. */
-IFM_INLINE float weigh(__m512 *s, float *top, float *total)
+/* Mask the scores of slots `tokens` and more, and raise the running maximum to those of the page; returns what earlier
+ * sums shrink by. NaN does not move the maximum. */
+IFM_INLINE float raise_top(float *scores, unsigned tokens, float *top)
 {
     __m512 high = _mm512_set1_ps(*top);
-    for (unsigned i = 0; i < PAGE_VECTORS; i++)
-        high = _mm512_max_ps(s[i], high);
-    const float highest = _mm512_reduce_max_ps(high);
-    const __m512 new_top = _mm512_set1_ps(highest);
-    __m512 even = _mm512_setzero_ps(), odd = even;
-    for (unsigned i = 0; i < PAGE_VECTORS; i += 2) {
-        s[i] = exp2_lanes(_mm512_sub_ps(s[i], new_top));
-        s[i + 1] = exp2_lanes(_mm512_sub_ps(s[i + 1], new_top));
-        even = _mm512_add_ps(even, s[i]);
-        odd = _mm512_add_ps(odd, s[i + 1]);
+    for (unsigned i = 0; i < PAGE_VECTORS; i++) {
+        __m512 x = _mm512_load_ps(scores + i * LANES);
+        if (tokens < (i + 1) * LANES) {
+            const unsigned left = tokens > i * LANES ? tokens - i * LANES : 0;
+            x = _mm512_mask_blend_ps((__mmask16)((1U << left) - 1), _mm512_set1_ps(-INFINITY), x);
+            _mm512_store_ps(scores + i * LANES, x);
+        }
+        high = _mm512_max_ps(x, high);
     }
+    const float highest = _mm512_reduce_max_ps(high);
     const float keep = _mm512_cvtss_f32(exp2_lanes(_mm512_set1_ps(*top - highest)));
-    *total = *total * keep + _mm512_reduce_add_ps(_mm512_add_ps(even, odd));
     *top = highest;
     return keep;
+}
+
+/* Scores become weights relative to the running maximum; returns their sum. */
+IFM_INLINE float weigh(__m512 *s, float top, const bool roughly)
+{
+    const __m512 tops = _mm512_set1_ps(top);
+    __m512 sum[2] = {_mm512_setzero_ps(), _mm512_setzero_ps()};
+    for (unsigned i = 0; i < PAGE_VECTORS; i++) {
+        const __m512 x = _mm512_sub_ps(s[i], tops);
+        s[i] = roughly ? exp2_roughly(x) : exp2_lanes(x);
+        sum[i % 2] = _mm512_add_ps(sum[i % 2], s[i]);
+    }
+    return _mm512_reduce_add_ps(_mm512_add_ps(sum[0], sum[1]));
 }
 
 #endif
