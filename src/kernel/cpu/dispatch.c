@@ -49,7 +49,7 @@ static const struct ifm_kernel table[] = {
     {"copy.memcpy", "", {.copy = copy_memcpy}, 0},
     {"caches.chase", "", {.chase = ifm_caches_chase}, 0},
 #if defined(__x86_64__)
-    KV_CODED_ROWS(avx512vnni) KV_PLAIN_ROWS(avx512)
+    KV_CODED_ROWS(avx512vnni) KV_PLAIN_ROWS(avx512) KV_PLAIN_ROWS(avx2) KV_CODED_ROWS(avx2)
 #endif
         KV_PLAIN_ROWS(scalar) KV_CODED_ROWS(scalar)};
 
