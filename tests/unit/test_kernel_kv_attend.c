@@ -199,6 +199,118 @@ static void agrees_with_the_oracle_on_odd_shapes(void **unused)
             }
 }
 
+/* Scores of +-300 (in units of log2), and scales from 1e-6 to 1e3: a wrong maximum overflows or loses everything. */
+static void survives_extreme_scores_and_scales(void **unused)
+{
+    (void)unused;
+    static const struct {
+        double spread, k_scale, v_scale;
+    } cases[] = {{300, 1, 1}, {60, 1, 1e3}, {2, 1, 1e-4}, {2, 1e3, 1}, {1e-3, 1, 1}, {2, 1e-3, 1e3}};
+    for (enum ifm_kv_format format = 0; format < IFM_KV_FORMATS; format++)
+        for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+            for (unsigned dim = 64; dim <= 160; dim += 96) {
+                struct sample s = make(format, dim, 2, 128, cases[i].spread, cases[i].k_scale, cases[i].v_scale);
+                check(&s, 5, cases[i].spread);
+                drop(&s);
+            }
+}
+
+static void expect_nans(const struct sample *s, const char *what)
+{
+    enum { GROUP = 5 };
+    const size_t dim = s->layout.head_dim;
+    const char *const *isas;
+    size_t n;
+    float *out = lines_of(GROUP * dim * sizeof *out);
+    ifm_isas(&isas, &n);
+    for (size_t i = 0; i < n; i++) {
+        const struct ifm_kernel *kernel = kernel_of(s->layout.format, isas[i]);
+        if (kernel == NULL)
+            continue;
+        attend(s, kernel, GROUP, out);
+        for (size_t j = 0; j < GROUP * dim; j++)
+            if (!isnan(s->reference[j]) != !isnan(out[j]))
+                fail_msg("%s %s: NaN in %s, output %zu is %g, wanted %g", kernel->op, kernel->isa, what, j,
+                         (double)out[j], s->reference[j]);
+    }
+    free(out);
+}
+
+static void put_nan(struct sample *s, size_t section, size_t i)
+{
+    unsigned char *page = s->pages + s->layout.page_bytes; /* the second of three */
+    if (s->layout.format == IFM_KV_E4M3 && (section == s->layout.k_scale || section == s->layout.v_scale))
+        put_float(page, section, NAN);
+    else if (s->layout.format == IFM_KV_E4M3)
+        page[section + i] = i % 2 == 0 ? 0x7f : 0xff;
+    else
+        put_half(page, section, i, NAN);
+}
+
+/* What is NaN by the oracle is NaN, and nothing else. */
+static void a_nan_comes_through(void **unused)
+{
+    (void)unused;
+    for (enum ifm_kv_format format = 0; format < IFM_KV_FORMATS; format++) {
+        struct sample s = make(format, 96, 3, 100, 2, 1, 1);
+        s.query[2 * 96 + 7] = NAN;
+        read_sample(&s);
+        assert_true(isnan(s.reference[2 * 96]) && !isnan(s.reference[96]));
+        expect_nans(&s, "a query");
+        drop(&s);
+        for (int which = 0; which < 5; which++) {
+            static const char *const names[] = {"a scale of K", "a zero of K", "a scale of V", "K", "V"};
+            const struct ifm_kv_layout l = ifm_kv_layout_of(format, 96);
+            const size_t sections[] = {l.k_scale, l.k_zero, l.v_scale, l.k_codes, l.v_codes};
+            if (which < 3 ? format == IFM_KV_F16 || (format == IFM_KV_E4M3 && which == 1)
+                          : format != IFM_KV_F16 && format != IFM_KV_E4M3)
+                continue;
+            s = make(format, 96, 3, 100, 2, 1, 1);
+            put_nan(&s, sections[which], 70);
+            read_sample(&s);
+            assert_true(isnan(s.reference[0]) || isnan(s.reference[64 + 70 % 32]) || isnan(s.reference[70 % 64]));
+            expect_nans(&s, names[which]);
+            drop(&s);
+        }
+    }
+}
+
+/* Tokens whose score is -inf weigh nothing; a page of such tokens changes nothing. */
+static void minus_infinity_weighs_nothing(void **unused)
+{
+    (void)unused;
+    enum { DIM = 64 };
+    struct sample s = make(IFM_KV_F16, DIM, 3, 128, 2, 1, 1);
+    for (size_t h = 0; h < GROUP_MOST; h++)
+        s.query[h * DIM] = 0.1f;
+    for (size_t t = 0; t < IFM_KV_WIDE; t++) /* the first page, and the first half of the third one */
+        for (size_t block = 0; block < 2; block++) {
+            put_half(s.pages, s.layout.k_codes, block * DIM * IFM_KV_WIDE + t, -INFINITY);
+            if (block == 0)
+                put_half(s.pages + 2 * s.layout.page_bytes, s.layout.k_codes, t, -INFINITY);
+        }
+    read_sample(&s);
+    assert_true(isfinite(s.reference[0]));
+    check(&s, 5, 2);
+    drop(&s);
+}
+
+/* A kernel that skipped a token, or a comparison that could not see it, would pass everything above. */
+static void one_changed_code_shows(void **unused)
+{
+    (void)unused;
+    for (enum ifm_kv_format format = 0; format < IFM_KV_FORMATS; format++) {
+        struct sample s = make(format, 64, 1, 2, 1, 1, 1);
+        float before[64], after[64];
+        const struct ifm_kernel *kernel = kernel_of(format, "auto");
+        attend(&s, kernel, 1, before);
+        s.pages[s.layout.v_codes + (format == IFM_KV_F16 ? 129 : format == IFM_KV_E4M3 ? 64 : 1)] ^= 0x02;
+        attend(&s, kernel, 1, after);
+        assert_memory_not_equal(before, after, sizeof before);
+        drop(&s);
+    }
+}
+
 /* A tenth of the format's error for int4 and int2, a hundredth for int8. Runs after the cases. */
 static void adds_little_to_the_error_of_the_format(void **unused)
 {
@@ -222,6 +334,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(agrees_with_the_oracle_on_odd_shapes),
+        cmocka_unit_test(survives_extreme_scores_and_scales),
+        cmocka_unit_test(a_nan_comes_through),
+        cmocka_unit_test(minus_infinity_weighs_nothing),
+        cmocka_unit_test(one_changed_code_shows),
         cmocka_unit_test(adds_little_to_the_error_of_the_format),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
