@@ -2,9 +2,12 @@
  *
  *   bench_kv_attend [--threads N] [--rounds N] [--mib N] [--dim D] [--isa NAME,...] [--group G,...]
  *
- * Each arm goes over `mib` MiB of its own pages (random codes), so the smallest format too is far beyond the caches
- * that a guest may count on; "read" is the best of the stream kernels over the same bytes. Time is per token and
- * thread, so that formats compare directly: `ratio` is f16's time a token over the arm's. */
+ * Each arm has `mib` MiB of pages of random codes, cut into SLICES; a round times one slice of each arm, in turn, and
+ * the next round the next one, so that a slice is far out of the caches when its turn comes again, and short enough
+ * that some rounds are left alone by whatever else runs. "read" is the best stream kernel over the slices of f16.
+ * Times are per token and thread; `ratio` is f16's time a token over the arm's; `floor` counts the instructions of the
+ * inner loops that only one pipe takes, in cycles a token (formulas at floor_cycles), and `of it` is what part of the
+ * cycles that were used the floor is. */
 #include "base/clock.h"
 #include "base/half.h"
 #include "base/random.h"
@@ -19,7 +22,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { ARMS_LIMIT = 64, THREADS_LIMIT = 64, ROUNDS_LIMIT = 200, GROUP_MOST = 16 };
+enum { ARMS_LIMIT = 64, THREADS_LIMIT = 64, ROUNDS_LIMIT = 2000, GROUP_MOST = 16, SLICES = 16 };
 
 struct arm {
     const struct ifm_kernel *kernel;
@@ -37,7 +40,8 @@ struct bench {
     struct ifm_kv_layout layouts[IFM_KV_FORMATS];
     float *query; /* [GROUP_MOST][dim] */
     atomic_uint arrived, generation;
-    const struct arm *current; /* written before a barrier, read after it */
+    const struct arm *current; /* written before a barrier, read after it, as `slice` */
+    unsigned slice;
     bool stop;
     uint64_t sums[THREADS_LIMIT][8];
 };
@@ -60,12 +64,12 @@ static void barrier(struct bench *bench)
     }
 }
 
+static cpu_set_t allowed; /* of the process, before any thread is pinned: threads inherit what they are pinned to */
+
 static void pin(unsigned index)
 {
-    cpu_set_t allowed, one;
+    cpu_set_t one;
     CPU_ZERO(&one);
-    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
-        return;
     for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
         if (CPU_ISSET(cpu, &allowed) && index-- == 0) {
             CPU_SET(cpu, &one);
@@ -86,9 +90,10 @@ static void *room(size_t bytes)
     return memory;
 }
 
+/* In a slice. */
 static size_t pages_of(const struct bench *bench, const struct arm *arm)
 {
-    return bench->bytes / bench->layouts[arm->format].page_bytes;
+    return bench->bytes / SLICES / bench->layouts[arm->format].page_bytes;
 }
 
 static void attend(struct bench *bench, const struct arm *arm, unsigned index)
@@ -97,7 +102,8 @@ static void attend(struct bench *bench, const struct arm *arm, unsigned index)
     static _Thread_local float top[GROUP_MOST], total[GROUP_MOST];
     static _Thread_local float sum[GROUP_MOST * IFM_KV_DIM_MOST] __attribute__((aligned(64)));
     const struct ifm_kv_layout *l = &bench->layouts[arm->format];
-    const size_t n = pages_of(bench, arm), from = n * index / bench->threads, to = n * (index + 1) / bench->threads;
+    const size_t n = pages_of(bench, arm), start = n * bench->slice;
+    const size_t from = start + n * index / bench->threads, to = start + n * (index + 1) / bench->threads;
     for (unsigned h = 0; h < arm->group; h++) {
         top[h] = -1e30f;
         total[h] = 0;
@@ -119,8 +125,8 @@ static void work(struct bench *bench, unsigned index)
         attend(bench, arm, index);
         return;
     }
-    const size_t lines = bench->bytes / IFM_LINE, from = lines * index / bench->threads,
-                 to = lines * (index + 1) / bench->threads;
+    const size_t lines = bench->bytes / SLICES / IFM_LINE, start = lines * bench->slice;
+    const size_t from = start + lines * index / bench->threads, to = start + lines * (index + 1) / bench->threads;
     bench->sums[index][0] += arm->kernel->fn.read(bench->pages[0] + from * IFM_LINE, (to - from) * IFM_LINE);
 }
 
@@ -137,10 +143,10 @@ static void *follow(void *arg)
     }
 }
 
-/* The whole memory of a format. */
-static double time_arm(struct bench *bench, const struct arm *arm)
+static double time_arm(struct bench *bench, const struct arm *arm, unsigned round)
 {
     bench->current = arm;
+    bench->slice = (round + 5 * (unsigned)(arm - bench->arms)) % SLICES; /* not the one that the last arm has read */
     struct ifm_instant start = ifm_clock_now();
     barrier(bench);
     work(bench, 0);
@@ -173,13 +179,14 @@ static void fill(const struct ifm_kv_layout *l, unsigned char *pages, size_t byt
         memcpy(page + l->v_scale, &plain, sizeof plain);
     } else {
         for (size_t d = 0; d < l->head_dim; d++) {
-            memcpy(page + l->k_scale + 2 * d, &scale, 2);
+            const uint16_t wide = ifm_f32_to_f16(6 * ifm_f16_to_f32(scale)); /* a few outlier channels */
+            memcpy(page + l->k_scale + 2 * d, d % 32 == 5 ? &wide : &scale, 2);
             memcpy(page + l->k_zero + 2 * d, &zero, 2);
         }
         for (size_t t = 0; t < l->tokens; t++)
             memcpy(page + l->v_scale + 2 * t, &scale, 2);
         for (size_t i = 0; i < l->n_promoted; i++)
-            page[l->promoted + i] = (unsigned char)(i * 8 + i % 8);
+            page[l->promoted + i] = (unsigned char)(i * 8 + 5);
     }
     for (size_t i = 1; i < bytes / l->page_bytes; i++)
         memcpy(page + i * l->page_bytes, page, l->page_bytes);
@@ -196,6 +203,43 @@ static void add_arms(struct bench *bench, const char *isa, unsigned group)
     }
 }
 
+/* The time of a dependent multiplication, three cycles on the machines that this is for. */
+static double cycle_ns(void)
+{
+    enum { N = 100000 };
+    double least = 1e30;
+    for (int i = 0; i < 50; i++) {
+        uint64_t x = (uint64_t)i;
+        struct ifm_instant start = ifm_clock_now();
+        for (int j = 0; j < N; j++) {
+            x *= x;
+            __asm__ volatile("" : "+r"(x));
+        }
+        const double ns = (double)ifm_clock_since(start).ns / (3.0 * N);
+        least = ns < least ? ns : least;
+    }
+    return least;
+}
+
+/* Cycles a token that the inner loops need at least, with one 512-bit multiply-add or byte product a cycle, two of 256
+ * bits. D channels, G heads, K and V:
+ *   f16, e4m3      2 D / lanes multiply-adds for each head (conversions go beside them)
+ *   int8, VNNI     2 D / 64 products for each head, of high and low bytes: 4 D / 64 each of K and V -> 2 * 2 D / 64 G
+ *   int4, VNNI     2 D / 64 G; the quads of outliers come on top
+ *   int2, VNNI     (2 D + D / 8) / 64 G
+ *   codes, avx2    a product of words takes 16 bytes' worth of codes: 2 D / 16 G / 2 */
+static double floor_cycles(const struct arm *arm, double dim)
+{
+    const bool plain = arm->format == IFM_KV_F16 || arm->format == IFM_KV_E4M3;
+    const bool wide = strncmp(arm->kernel->isa, "avx512", 6) == 0;
+    double heads = arm->group, low = arm->format == IFM_KV_INT2 ? dim / 8 : 0;
+    if (plain)
+        return 2 * dim / 16 * heads;
+    if (wide)
+        return (2 * dim + low) / 64 * heads * (arm->format == IFM_KV_INT8 ? 2 : 1);
+    return (2 * dim + low) / 16 / 2 * heads;
+}
+
 static int by_value(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
@@ -205,25 +249,28 @@ static int by_value(const void *a, const void *b)
 static void report(struct bench *bench)
 {
     double ceiling = 0, plain = 0;
-    printf("%-16s %-10s %5s %10s %8s %8s %7s %7s\n", "arm", "isa", "group", "ns/token", "median", "GB/s", "%read",
-           "ratio");
+    const double cycle = cycle_ns();
+    printf("%u threads, D %u, %.2f GHz\n", bench->threads, bench->dim, 1 / cycle);
+    printf("%-16s %-10s %5s %9s %8s %7s %7s %7s %7s %7s %6s\n", "arm", "isa", "group", "ns/token", "median", "GB/s",
+           "%read", "ratio", "cycles", "floor", "of it");
     for (size_t a = 0; a < bench->n_arms; a++) {
         struct arm *arm = &bench->arms[a];
         qsort(arm->ns, bench->rounds, sizeof *arm->ns, by_value);
         const double least = arm->ns[0], median = arm->ns[bench->rounds / 2];
         if (arm->group == 0) {
-            const double rate = (double)(bench->bytes / IFM_LINE * IFM_LINE) / least;
+            const double rate = (double)(bench->bytes / SLICES / IFM_LINE * IFM_LINE) / least;
             ceiling = rate > ceiling ? rate : ceiling;
-            printf("%-16s %-10s %5s %10s %8s %8.2f\n", arm->kernel->op, arm->kernel->isa, "", "", "", rate);
+            printf("%-16s %-10s %5s %9s %8s %7.2f\n", arm->kernel->op, arm->kernel->isa, "", "", "", rate);
             continue;
         }
-        const double tokens = (double)(pages_of(bench, arm) * IFM_KV_PAGE);
+        const double tokens = (double)(pages_of(bench, arm) * IFM_KV_PAGE) / bench->threads;
         const double rate = (double)(pages_of(bench, arm) * bench->layouts[arm->format].page_bytes) / least;
+        const double ns = least / tokens, floor = floor_cycles(arm, bench->dim);
         if (arm->format == IFM_KV_F16)
-            plain = least / tokens;
-        printf("%-16s %-10s %5u %10.3f %8.3f %8.2f %6.1f%% %6.2fx\n", arm->kernel->op, arm->kernel->isa, arm->group,
-               least / tokens * bench->threads, median / tokens * bench->threads, rate, 100 * rate / ceiling,
-               plain / (least / tokens));
+            plain = ns;
+        printf("%-16s %-10s %5u %9.3f %8.3f %7.2f %6.1f%% %6.2fx %7.1f %7.1f %5.0f%%\n", arm->kernel->op,
+               arm->kernel->isa, arm->group, ns, median / tokens, rate, 100 * rate / ceiling, plain / ns, ns / cycle,
+               floor, 100 * floor * cycle / ns);
     }
 }
 
@@ -261,7 +308,7 @@ static void parse(struct bench *bench, int argc, char **argv, const char **isas,
 
 int main(int argc, char **argv)
 {
-    static struct bench bench = {.bytes = (size_t)128 << 20, .threads = 2, .rounds = 9, .dim = 128};
+    static struct bench bench = {.bytes = (size_t)128 << 20, .threads = 2, .rounds = 96, .dim = 128};
     const char *isas = "avx512vnni,avx2", *groups = "1,4,8";
     parse(&bench, argc, argv, &isas, &groups);
     if (bench.threads < 1 || bench.threads > THREADS_LIMIT || bench.rounds < 1 || bench.rounds > ROUNDS_LIMIT)
@@ -279,6 +326,8 @@ int main(int argc, char **argv)
     prepare(&bench);
     pthread_t threads[THREADS_LIMIT];
     static struct worker workers[THREADS_LIMIT];
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
+        return 5;
     pin(0);
     for (unsigned i = 1; i < bench.threads; i++) {
         workers[i] = (struct worker){&bench, i};
@@ -287,7 +336,7 @@ int main(int argc, char **argv)
     }
     for (unsigned round = 0; round <= bench.rounds; round++) /* the first one warms up */
         for (size_t a = 0; a < bench.n_arms; a++)
-            bench.arms[a].ns[round == 0 ? 0 : round - 1] = time_arm(&bench, &bench.arms[a]);
+            bench.arms[a].ns[round == 0 ? 0 : round - 1] = time_arm(&bench, &bench.arms[a], round);
     bench.stop = true;
     barrier(&bench);
     for (unsigned i = 1; i < bench.threads; i++)

@@ -43,9 +43,11 @@ IFM_INLINE __mmask64 tile(const struct stretch *s, size_t at, size_t n, const fl
     for (size_t i = 0; i < n; i++, at += row) {
         const unsigned char *from = s->page + at;
         __m512 x[TILE];
-        read_ahead(s, at);
-        if (row > IFM_LINE)
-            read_ahead(s, at + IFM_LINE);
+        if (heads > 1) {
+            read_far_ahead(s, at);
+            if (row > IFM_LINE)
+                read_far_ahead(s, at + IFM_LINE);
+        }
         for (int w = 0; w < width; w++)
             x[w] = load_values(from + (size_t)(w * LANES * bytes), bytes);
         if (bytes == 1)
@@ -142,8 +144,8 @@ IFM_INLINE void attend(const struct call *c, const int bytes)
     for (size_t block = 0; block * IFM_KV_WIDE < c->tokens; block++)
         score_heads(c, block, bytes);
     for (size_t h = 0; h < c->group; h++) {
-        float *scores = c->scores + h * IFM_KV_PAGE;
-        c->keep[h] = raise_top(scores, c->tokens, &c->sums->top[h]);
+        float most;
+        c->keep[h] = raise_top(c->scores + h * IFM_KV_PAGE, c->tokens, &c->sums->top[h], &most);
     }
     for (size_t h = 0; h < c->group; h++) {
         __m512 s[PAGE_VECTORS];

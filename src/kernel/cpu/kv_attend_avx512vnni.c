@@ -32,6 +32,7 @@ struct head {
     float unit, base;     /* score = unit * sum + base */
     float v_unit, v_mass; /* of the weights: unit, and unit times their sum */
     float keep;
+    float most; /* the page's greatest score */
 };
 
 struct call {
@@ -45,6 +46,7 @@ struct call {
     float *folded;           /* [group][IFM_KV_DIM_MOST]: q', zero from head_dim on */
     struct head *heads;
     float *v_nothing; /* 0; NaN where a scale of V is not finite */
+    float *v_most;    /* the greatest scale of V */
 };
 
 /* Lanes of slots that hold a token; the others are zero. */
@@ -65,16 +67,19 @@ IFM_INLINE void read_scales(const struct call *c, const int bits)
     const struct ifm_kv_layout *l = c->layout;
     const unsigned char *page = c->stretch.page;
     __m512 nothing = _mm512_setzero_ps(); /* 0, or NaN once a scale is not finite */
+    __m512 greatest = _mm512_setzero_ps();
     for (size_t d = 0; d < l->head_dim; d += LANES) {
         _mm512_store_ps(c->k_scale + d, halves_at(page, l->k_scale, d));
         _mm512_store_ps(c->k_zero + d, halves_at(page, l->k_zero, d));
     }
     for (size_t t = 0; t < IFM_KV_PAGE; t += LANES) {
         const __m512 scale = filled_lanes(c, t, halves_at(page, l->v_scale, t));
+        greatest = _mm512_max_ps(scale, greatest);
         nothing = _mm512_fmadd_ps(scale, _mm512_setzero_ps(), nothing);
         _mm512_store_ps(c->v_scale + t, scale);
     }
     *c->v_nothing = _mm512_reduce_add_ps(nothing);
+    *c->v_most = _mm512_reduce_max_ps(greatest);
     if (bits == 2)
         for (size_t i = 0; i < l->n_promoted; i++)
             c->k_scale[page[l->promoted + i]] *= 4;
@@ -168,21 +173,34 @@ IFM_INLINE void fold_query(const struct call *c, size_t h, const int bits)
     head->unit = square < INFINITY ? fmaxf(unit, 0x1p-100f) : NAN;
 }
 
+/* folded[at[i]] for sixteen channels. */
+IFM_INLINE __m512 pick(const float *folded, size_t dim, __m512i at)
+{
+    const __m512i pair = _mm512_srli_epi32(at, 5);
+    __m512 x = _mm512_setzero_ps();
+    for (size_t d = 0; d < dim; d += 2 * LANES) {
+        const __m512 two = _mm512_permutex2var_ps(_mm512_load_ps(folded + d), at, _mm512_load_ps(folded + d + LANES));
+        x = _mm512_mask_mov_ps(x, _mm512_cmpeq_epi32_mask(pair, _mm512_set1_epi32((int)(d / (2 * LANES)))), two);
+    }
+    return x;
+}
+
 /* The lower bits of promoted channels weigh a quarter of the upper ones. They never need a high byte: |4 q'| is at most
  * sqrt(D) rms, so q' is at most 16 / 4 rms, and a byte holds almost 8. */
 IFM_INLINE void round_promoted(const struct call *c, const float *folded, float per_unit, struct head *head,
                                struct rounded *r)
 {
-    float low[FOUR] __attribute__((aligned(64))) = {0};
     const unsigned char *list = c->stretch.page + c->layout->promoted;
-    for (size_t i = 0; i < c->layout->n_promoted; i += LANES) { /* 4, 8, 12, ... 32 of them */
-        const unsigned left = c->layout->n_promoted - (unsigned)i;
-        const __mmask16 there = left >= LANES ? 0xffff : (__mmask16)((1U << left) - 1);
+    const unsigned n = c->layout->n_promoted;
+    for (unsigned i = 0; i < n; i += LANES) { /* 4, 8, 12, ... 32 of them */
+        const __mmask16 there = n - i >= LANES ? 0xffff : (__mmask16)((1U << (n - i)) - 1);
         const __m512i at = _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(const void *)(list + i)));
-        const __m512 x = _mm512_mask_i32gather_ps(_mm512_setzero_ps(), there, at, folded, sizeof(float));
-        _mm512_store_ps(low + i, _mm512_mul_ps(x, _mm512_set1_ps(0.25f)));
+        const __m512 x = _mm512_maskz_mul_ps(there, pick(folded, c->layout->head_dim, at), _mm512_set1_ps(0.25f));
+        const __m512i whole = _mm512_cvtps_epi32(_mm512_mul_ps(x, _mm512_set1_ps(per_unit)));
+        _mm_storeu_si128((__m128i *)(void *)(head->promoted + i), _mm512_cvtepi32_epi8(whole));
+        r->exact = _mm512_add_ps(r->exact, x);
+        r->low = _mm512_add_epi32(r->low, whole);
     }
-    round_query(low, FOUR, per_unit, head->promoted, NULL, r);
 }
 
 /* q' in whole numbers, and the part of scores that they leave to be added. */
@@ -224,6 +242,14 @@ IFM_INLINE __m512i quad_of(const void *bytes, size_t i)
     return _mm512_set1_epi32(quad);
 }
 
+IFM_INLINE void read_ahead(const struct stretch *s, size_t at, const int heads)
+{
+    if (heads > 1)
+        read_far_ahead(s, at);
+    else
+        _mm_prefetch((const char *)s->page + at + NEAR, _MM_HINT_T0);
+}
+
 /* acc[h][f] += codes of `n` quads of channels times low bytes; int8: acc[heads + h] the high bytes. */
 IFM_INLINE void score_quads(const struct call *c, size_t at, size_t n, const struct head *head, bool promoted,
                             const int bits, const int heads, __m512i *acc)
@@ -232,7 +258,7 @@ IFM_INLINE void score_quads(const struct call *c, size_t at, size_t n, const str
 #pragma GCC unroll 4
     for (size_t i = 0; i < n; i++, at += IFM_LINE) {
         const __m512i x = _mm512_load_si512(c->stretch.page + at);
-        read_ahead(&c->stretch, at);
+        read_ahead(&c->stretch, at, heads);
         for (int f = 0; f < fields; f++) {
             const __m512i codes = field(x, bits, f);
             for (int h = 0; h < heads; h++) {
@@ -299,10 +325,15 @@ IFM_INLINE void weigh_head(const struct call *c, size_t h, const int bits)
         c->sums->total[h] * head->keep + weigh(s, c->sums->top[h], bits < 8) + (head->base - head->base);
     for (int i = 0; i < PAGE_VECTORS; i++) {
         s[i] = _mm512_mul_ps(s[i], _mm512_load_ps(c->v_scale + i * LANES));
-        most = _mm512_max_ps(s[i], most);
+        if (bits > 2)
+            most = _mm512_max_ps(s[i], most);
         _mm512_store_ps(head->scores + i * LANES, s[i]);
     }
-    head->v_unit = fmaxf(_mm512_reduce_max_ps(most), 0x1p-100f) / (bits == 8 ? 65534 : 254);
+    /* int2 takes a bound that does not wait for the weights; its own error leaves room for a coarser unit. */
+    const float greatest =
+        bits > 2 ? _mm512_reduce_max_ps(most)
+                 : *c->v_most * _mm512_cvtss_f32(exp2_lanes(_mm512_set1_ps(head->most - c->sums->top[h])));
+    head->v_unit = fmaxf(greatest, 0x1p-100f) / (bits == 8 ? 65534 : 254);
 }
 
 /* Weights in whole numbers. Carrying what rounding leaves over is rounding the sums of all weights up to each token,
@@ -351,7 +382,7 @@ IFM_INLINE void value_block(const struct call *c, size_t block, size_t first, co
 #pragma GCC unroll 4
     for (size_t i = 0; i < quads; i++, at += IFM_LINE) {
         const __m512i x = _mm512_load_si512(c->stretch.page + at);
-        read_ahead(&c->stretch, at);
+        read_ahead(&c->stretch, at, heads);
         for (int h = 0; h < heads; h++) {
             const __m512i weight = quad_of(head[h].weight, i);
             for (int f = 0; f < fields; f++) {
@@ -402,7 +433,7 @@ IFM_INLINE void attend(const struct call *c, const int bits)
         blocks_of_heads(c, b, bits, false);
     for (size_t h = 0; h < c->group; h++) {
         struct head *head = &c->heads[h];
-        head->keep = raise_top(head->scores, c->tokens, &c->sums->top[h]);
+        head->keep = raise_top(head->scores, c->tokens, &c->sums->top[h], &head->most);
     }
     for (size_t h = 0; h < c->group; h++)
         weigh_head(c, h, bits);
@@ -429,6 +460,7 @@ IFM_INLINE struct call call_of(const struct ifm_kv_layout *layout, const void *p
                          .k_zero = floats + dim,
                          .v_scale = floats + 2 * dim,
                          .v_nothing = floats + 2 * dim + IFM_KV_PAGE,
+                         .v_most = floats + 2 * dim + IFM_KV_PAGE + 1,
                          .folded = (float *)(void *)(heads + group),
                          .heads = heads};
 }
