@@ -1,9 +1,10 @@
 /* Attention over a page of the elastic cache: avx2, every format.
  *
- * f16 and e4m3 as in kv_attend_avx512.c: lanes are tokens for K and channels for V, tiles of 32 by at most two heads.
- * Codes: a word holds one byte of a pair of bytes, so that vpmaddwd multiplies two channels (tokens) by words of the
- * query folded with the channel scales (of the weights), rounded to 16 (15) bits; lanes are again tokens (channels).
- * Fields of a byte stay in their place and their sums are divided by 4, 16 or 64. All sums are exact and below 2^31. */
+ * f16 and e4m3 as in kv_attend_avx512.c: lanes are tokens for K and channels for V, tiles of 32 by two heads or 64 by
+ * one. Codes: a word holds one byte of a pair of bytes, so that vpmaddwd multiplies two channels (tokens) by words of
+ * the query folded with the channel scales (of the weights), rounded to 16 (15) bits; lanes are again tokens
+ * (channels). Fields of a byte stay in their place and their sums are divided by 4, 16 or 64. All sums are exact and
+ * below 2^31. */
 #if defined(__x86_64__)
 #include "kernel/cpu/kernels.h"
 
@@ -13,7 +14,7 @@
 
 #define IFM_INLINE static inline __attribute__((always_inline))
 
-enum { LANES = 8, TILE = 4, WIDTH = TILE * LANES, PLAIN_HEADS = 2, ACCUMULATORS = 8 };
+enum { LANES = 8, NARROW = 4, WIDE = 8, ACCUMULATORS = 8 }; /* NARROW, WIDE: vectors of a tile */
 
 /* What a head keeps over one page. */
 struct head {
@@ -106,71 +107,93 @@ IFM_INLINE __m256 load_values(const unsigned char *from, const int bytes)
 /* acc[h][w] += rows[i][8 w ...] * factor[h][i] over `n` rows, `row` bytes apart; factors of heads lie `stride` apart.
  */
 IFM_INLINE void tile(const unsigned char *from, size_t row, size_t n, const float *factor, size_t stride,
-                     const int bytes, const int heads, __m256 *acc)
+                     const int bytes, const int width, const int heads, __m256 *acc)
 {
-    for (int i = 0; i < heads * TILE; i++)
+    for (int i = 0; i < heads * width; i++)
         acc[i] = _mm256_setzero_ps();
     for (size_t i = 0; i < n; i++, from += row) {
-        __m256 x[TILE];
-        for (int w = 0; w < TILE; w++)
+        __m256 x[WIDE];
+        for (int w = 0; w < width; w++)
             x[w] = load_values(from + (size_t)(w * LANES * bytes), bytes);
         for (int h = 0; h < heads; h++) {
             const __m256 f = _mm256_set1_ps(factor[(size_t)h * stride + i]);
-            for (int w = 0; w < TILE; w++)
-                acc[h * TILE + w] = _mm256_fmadd_ps(x[w], f, acc[h * TILE + w]);
+            for (int w = 0; w < width; w++)
+                acc[h * width + w] = _mm256_fmadd_ps(x[w], f, acc[h * width + w]);
         }
     }
 }
 
-/* Scores of tokens `t` .. t + 31. */
-IFM_INLINE void score_tile(const struct call *c, size_t t, size_t first, const int bytes, const int heads)
+/* Scores of `width` vectors of tokens from `t` on. */
+IFM_INLINE void score_tile(const struct call *c, size_t t, size_t first, const int bytes, const int width,
+                           const int heads)
 {
     const size_t dim = c->layout->head_dim, row = IFM_KV_WIDE * (size_t)bytes;
     const unsigned char *from =
         c->page + c->layout->k_codes + t / IFM_KV_WIDE * dim * row + t % IFM_KV_WIDE * (size_t)bytes;
-    __m256 acc[PLAIN_HEADS * TILE];
-    tile(from, row, dim, c->query + first * dim, dim, bytes, heads, acc);
+    __m256 acc[ACCUMULATORS];
+    tile(from, row, dim, c->query + first * dim, dim, bytes, width, heads, acc);
     for (int h = 0; h < heads; h++)
-        for (int w = 0; w < TILE; w++)
+        for (int w = 0; w < width; w++)
             _mm256_store_ps(c->heads[first + (size_t)h].scores + t + w * LANES,
-                            _mm256_mul_ps(acc[h * TILE + w], _mm256_set1_ps(c->k_unit)));
+                            _mm256_mul_ps(acc[h * width + w], _mm256_set1_ps(c->k_unit)));
 }
 
-/* Sums of channels `d` .. d + 31. */
-IFM_INLINE void value_tile(const struct call *c, size_t d, size_t first, const int bytes, const int heads)
+/* Sums of `width` vectors of channels from `d` on. */
+IFM_INLINE void value_tile(const struct call *c, size_t d, size_t first, const int bytes, const int width,
+                           const int heads)
 {
     const size_t dim = c->layout->head_dim, block = d / IFM_KV_WIDE * IFM_KV_WIDE;
-    const size_t width = dim - block < IFM_KV_WIDE ? dim - block : IFM_KV_WIDE;
+    const size_t row = (dim - block < IFM_KV_WIDE ? dim - block : IFM_KV_WIDE) * (size_t)bytes;
     const unsigned char *from = c->page + c->layout->v_codes + (block * c->layout->tokens + d - block) * (size_t)bytes;
-    __m256 acc[PLAIN_HEADS * TILE];
-    tile(from, width * (size_t)bytes, c->tokens, c->heads[first].scores, sizeof(struct head) / sizeof(float), bytes,
-         heads, acc);
+    __m256 acc[ACCUMULATORS];
+    tile(from, row, c->tokens, c->heads[first].scores, sizeof(struct head) / sizeof(float), bytes, width, heads, acc);
     for (int h = 0; h < heads; h++)
-        for (int w = 0; w < TILE; w++) {
+        for (int w = 0; w < width; w++) {
             float *sum = c->sums->sum + (first + (size_t)h) * dim + d + (size_t)(w * LANES);
-            const __m256 x = _mm256_mul_ps(acc[h * TILE + w], _mm256_set1_ps(c->v_unit));
+            const __m256 x = _mm256_mul_ps(acc[h * width + w], _mm256_set1_ps(c->v_unit));
             const __m256 keep = _mm256_set1_ps(c->heads[first + (size_t)h].keep);
             _mm256_storeu_ps(sum, _mm256_fmadd_ps(_mm256_loadu_ps(sum), keep, x));
         }
 }
 
+IFM_INLINE void score_heads(const struct call *c, size_t t, const int bytes)
+{
+    if (c->group == 1) {
+        score_tile(c, t, 0, bytes, WIDE, 1);
+        return;
+    }
+    for (size_t half = t; half < t + IFM_KV_WIDE; half += NARROW * LANES) {
+        size_t h = 0;
+        for (; h + 2 <= c->group; h += 2)
+            score_tile(c, half, h, bytes, NARROW, 2);
+        if (h < c->group)
+            score_tile(c, half, h, bytes, NARROW, 1);
+    }
+}
+
+IFM_INLINE void value_heads(const struct call *c, size_t d, const int bytes)
+{
+    if (c->group == 1 && d + IFM_KV_WIDE <= c->layout->head_dim) {
+        value_tile(c, d, 0, bytes, WIDE, 1);
+        return;
+    }
+    for (size_t half = d; half < d + IFM_KV_WIDE && half < c->layout->head_dim; half += NARROW * LANES) {
+        size_t h = 0;
+        for (; h + 2 <= c->group; h += 2)
+            value_tile(c, half, h, bytes, NARROW, 2);
+        if (h < c->group)
+            value_tile(c, half, h, bytes, NARROW, 1);
+    }
+}
+
 IFM_INLINE void attend_plain(const struct call *c, const int bytes)
 {
-    size_t h;
-    for (size_t t = 0; t < c->tokens; t += WIDTH) {
-        for (h = 0; h + PLAIN_HEADS <= c->group; h += PLAIN_HEADS)
-            score_tile(c, t, h, bytes, PLAIN_HEADS);
-        if (h < c->group)
-            score_tile(c, t, h, bytes, 1);
-    }
-    for (h = 0; h < c->group; h++)
+    for (size_t t = 0; t < c->tokens; t += IFM_KV_WIDE)
+        score_heads(c, t, bytes);
+    for (size_t h = 0; h < c->group; h++)
         weigh(c, h);
-    for (size_t d = 0; d < c->layout->head_dim; d += WIDTH) {
-        for (h = 0; h + PLAIN_HEADS <= c->group; h += PLAIN_HEADS)
-            value_tile(c, d, h, bytes, PLAIN_HEADS);
-        if (h < c->group)
-            value_tile(c, d, h, bytes, 1);
-    }
+    for (size_t d = 0; d < c->layout->head_dim; d += IFM_KV_WIDE)
+        value_heads(c, d, bytes);
 }
 
 IFM_INLINE __m256 halves_at(const struct call *c, size_t section, size_t i)
@@ -193,11 +216,11 @@ static void read_scales(const struct call *c)
         c->k_scale[c->page[l->promoted + i]] *= 4;
 }
 
-/* Value i in whole numbers of a unit, to its place in words for even and odd bytes. */
-IFM_INLINE int32_t put_word(float x, float per_unit, size_t i, int16_t *even, int16_t *odd)
+/* Value i in whole numbers of a unit, to its place in words for even and odd bytes; anything for NaN. */
+IFM_INLINE int16_t put_word(float x, float per_unit, size_t i, int16_t *even, int16_t *odd)
 {
-    const int32_t whole = _mm_cvtss_si32(_mm_set_ss(x * per_unit));
-    (i % 2 == 0 ? even : odd)[i / 2] = (int16_t)whole;
+    const int16_t whole = (int16_t)_mm_cvtss_si32(_mm_set_ss(x * per_unit));
+    (i % 2 == 0 ? even : odd)[i / 2] = whole;
     return whole;
 }
 

@@ -364,7 +364,7 @@ IFM_INLINE void round_weights(const struct call *c, size_t h, const int bits)
             _mm512_store_si512(head->weight_high + t,
                                pack_low(_mm512_srli_epi16(a, 8), _mm512_srli_epi16(b, 8), order));
     }
-    head->v_mass = head->v_unit * (float)_mm512_reduce_add_epi32(before);
+    head->v_mass = head->v_unit * _mm512_reduce_add_ps(_mm512_cvtepi32_ps(before));
     head->v_unit += *c->v_nothing;
 }
 
