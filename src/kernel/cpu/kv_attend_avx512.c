@@ -47,7 +47,7 @@ IFM_INLINE __mmask64 tile(const struct stretch *s, size_t at, size_t n, const fl
     for (size_t i = 0; i < n; i++, at += row) {
         const unsigned char *from = s->page + at;
         __m512 x[TILE];
-        if (heads > 1) {
+        if (heads > 2) {
             read_far_ahead(s, at);
             if (row > IFM_LINE)
                 read_far_ahead(s, at + IFM_LINE);

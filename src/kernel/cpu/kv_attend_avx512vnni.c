@@ -244,7 +244,7 @@ IFM_INLINE __m512i quad_of(const void *bytes, size_t i)
 
 IFM_INLINE void read_ahead(const struct stretch *s, size_t at, const int heads)
 {
-    if (heads > 1)
+    if (heads > 2)
         read_far_ahead(s, at);
     else
         _mm_prefetch((const char *)s->page + at + NEAR, _MM_HINT_T0);
@@ -413,11 +413,11 @@ IFM_INLINE void blocks_of_heads(const struct call *c, size_t block, const int bi
     size_t h = 0;
     for (; h + HEADS <= c->group; h += HEADS)
         values ? value_block(c, block, h, bits, HEADS) : score_block(c, block, h, bits, HEADS);
-    if (h + 2 <= c->group) {
+    if (c->group - h == 3)
+        values ? value_block(c, block, h, bits, 3) : score_block(c, block, h, bits, 3);
+    else if (c->group - h == 2)
         values ? value_block(c, block, h, bits, 2) : score_block(c, block, h, bits, 2);
-        h += 2;
-    }
-    if (h < c->group)
+    else if (c->group - h == 1)
         values ? value_block(c, block, h, bits, 1) : score_block(c, block, h, bits, 1);
 }
 
