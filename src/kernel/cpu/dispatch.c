@@ -20,7 +20,7 @@
     {"flops.fma8", #set, {.flops = ifm_flops_fma8_##set}, 2 * 2 * 8 * (lanes)},                                        \
         {"flops.fma12", #set, {.flops = ifm_flops_fma12_##set}, 2 * 2 * 12 * (lanes)},                                 \
         {"flops.fma16", #set, {.flops = ifm_flops_fma16_##set}, 2 * 2 * 16 * (lanes)},                                 \
-        {"decode.online", #set, {.decode = ifm_decode_online_##set}, 0}, ATTENTION_ROWS(set)
+        {"decode.online", #set, {.decode = ifm_decode_online_##set}, 0},
 #define KV_ENCODE_ROWS(set)                                                                                            \
     {"kv_encode.f16", #set, {.kv_encode = ifm_kv_encode_f16_##set}, 0},                                                \
         {"kv_encode.int8", #set, {.kv_encode = ifm_kv_encode_int8_##set}, 0},                                          \
@@ -39,6 +39,14 @@
     {"gemm.f32", #set, {.gemm = ifm_gemm_f32_##set}, 0}, {"gemm.bf16", #set, {.gemm = ifm_gemm_bf16_##set}, 0},        \
         GEMM_CODES_ROWS(set)
 
+#define KV_PLAIN_ROWS(set)                                                                                             \
+    {"kv_attend.f16", #set, {.kv_attend = ifm_kv_attend_f16_##set}, 0},                                                \
+        {"kv_attend.e4m3", #set, {.kv_attend = ifm_kv_attend_e4m3_##set}, 0},
+#define KV_CODED_ROWS(set)                                                                                             \
+    {"kv_attend.int8", #set, {.kv_attend = ifm_kv_attend_int8_##set}, 0},                                              \
+        {"kv_attend.int4", #set, {.kv_attend = ifm_kv_attend_int4_##set}, 0},                                          \
+        {"kv_attend.int2", #set, {.kv_attend = ifm_kv_attend_int2_##set}, 0},
+
 static void write_memset(void *to, size_t bytes, uint64_t pattern)
 {
     memset(to, (int)(pattern & 0xff), bytes);
@@ -49,20 +57,25 @@ static void copy_memcpy(void *to, const void *from, size_t bytes)
     memcpy(to, from, bytes);
 }
 
+/* A line is what one instruction set has; the formatter would run the lines together. */
+/* clang-format off */
 static const struct ifm_kernel table[] = {
 #if defined(__x86_64__)
-    STREAM_ROWS(avx512) NONTEMPORAL_ROWS(avx512) COMPUTE_ROWS(avx512, 16) STREAM_ROWS(avx2) NONTEMPORAL_ROWS(avx2)
-        COMPUTE_ROWS(avx2, 8) KV_ENCODE_ROWS(avx512) KV_ENCODE_ROWS(avx2) STREAM_ROWS(sse2) NONTEMPORAL_ROWS(sse2)
-            COMPUTE_ROWS(sse2, 4) NONTEMPORAL_ROWS(scalar)
+    GEMM_CODES_ROWS(avx512vnni) KV_CODED_ROWS(avx512vnni)
+    STREAM_ROWS(avx512) NONTEMPORAL_ROWS(avx512) COMPUTE_ROWS(avx512, 16) ATTENTION_ROWS(avx512) GEMM_ROWS(avx512)
+    KV_ENCODE_ROWS(avx512) KV_PLAIN_ROWS(avx512)
+    STREAM_ROWS(avx2) NONTEMPORAL_ROWS(avx2) COMPUTE_ROWS(avx2, 8) ATTENTION_ROWS(avx2) GEMM_ROWS(avx2)
+    KV_ENCODE_ROWS(avx2) KV_PLAIN_ROWS(avx2) KV_CODED_ROWS(avx2)
+    STREAM_ROWS(sse2) NONTEMPORAL_ROWS(sse2) COMPUTE_ROWS(sse2, 4) ATTENTION_ROWS(sse2)
+    NONTEMPORAL_ROWS(scalar)
 #endif
-                STREAM_ROWS(scalar) COMPUTE_ROWS(scalar, 1)
-                    KV_ENCODE_ROWS(scalar){"write.memset", "", {.write = write_memset}, 0},
+    STREAM_ROWS(scalar) COMPUTE_ROWS(scalar, 1) ATTENTION_ROWS(scalar) GEMM_ROWS(scalar)
+    KV_ENCODE_ROWS(scalar) KV_PLAIN_ROWS(scalar) KV_CODED_ROWS(scalar)
+    {"write.memset", "", {.write = write_memset}, 0},
     {"copy.memcpy", "", {.copy = copy_memcpy}, 0},
-#if defined(__x86_64__)
-    GEMM_CODES_ROWS(avx512vnni) GEMM_ROWS(avx512) GEMM_ROWS(avx2)
-#endif
-        GEMM_ROWS(scalar){"caches.chase", "", {.chase = ifm_caches_chase}, 0},
+    {"caches.chase", "", {.chase = ifm_caches_chase}, 0},
 };
+/* clang-format on */
 
 const struct ifm_kernel *ifm_kernels(size_t *n)
 {

@@ -9,6 +9,7 @@
 #include "kernel/cpu/decode.h"
 #include "kernel/cpu/gemm.h"
 #include "kv/format.h"
+#include "kernel/cpu/kv_attend.h"
 #include <stddef.h>
 #include <stdint.h>
 
@@ -44,6 +45,7 @@ struct ifm_kernel {
         ifm_attention_softmax_fn *softmax;
         ifm_attention_widen_fn *widen;
         ifm_attention_store_fn *store;
+        ifm_kv_attend_fn *kv_attend;
     } fn;
     unsigned flops_per_round; /* of "flops" kernels, else 0 */
 };
