@@ -28,6 +28,14 @@
         {"kv_encode.int4", #set, {.kv_encode = ifm_kv_encode_int4_##set}, 0},                                          \
         {"kv_encode.int2", #set, {.kv_encode = ifm_kv_encode_int2_##set}, 0},
 
+#define KV_PLAIN_ROWS(set)                                                                                             \
+    {"kv_attend.f16", #set, {.kv_attend = ifm_kv_attend_f16_##set}, 0},                                                \
+        {"kv_attend.e4m3", #set, {.kv_attend = ifm_kv_attend_e4m3_##set}, 0},
+#define KV_CODED_ROWS(set)                                                                                             \
+    {"kv_attend.int8", #set, {.kv_attend = ifm_kv_attend_int8_##set}, 0},                                              \
+        {"kv_attend.int4", #set, {.kv_attend = ifm_kv_attend_int4_##set}, 0},                                          \
+        {"kv_attend.int2", #set, {.kv_attend = ifm_kv_attend_int2_##set}, 0},
+
 static void write_memset(void *to, size_t bytes, uint64_t pattern)
 {
     memset(to, (int)(pattern & 0xff), bytes);
@@ -48,7 +56,10 @@ static const struct ifm_kernel table[] = {
                     KV_ENCODE_ROWS(scalar){"write.memset", "", {.write = write_memset}, 0},
     {"copy.memcpy", "", {.copy = copy_memcpy}, 0},
     {"caches.chase", "", {.chase = ifm_caches_chase}, 0},
-};
+#if defined(__x86_64__)
+    KV_CODED_ROWS(avx512vnni) KV_PLAIN_ROWS(avx512) KV_PLAIN_ROWS(avx2) KV_CODED_ROWS(avx2)
+#endif
+        KV_PLAIN_ROWS(scalar) KV_CODED_ROWS(scalar)};
 
 const struct ifm_kernel *ifm_kernels(size_t *n)
 {

@@ -6,6 +6,7 @@
 #define IFM_KERNEL_CPU_DISPATCH_H
 
 #include "kernel/cpu/decode.h"
+#include "kernel/cpu/kv_attend.h"
 #include "kv/format.h"
 #include <stddef.h>
 #include <stdint.h>
@@ -37,6 +38,7 @@ struct ifm_kernel {
         ifm_chase_fn *chase;
         ifm_decode_fn *decode;
         ifm_kv_encode_fn *kv_encode;
+        ifm_kv_attend_fn *kv_attend;
     } fn;
     unsigned flops_per_round; /* of "flops" kernels, else 0 */
 };

@@ -26,6 +26,18 @@ IFM_DECLARE_KV_ENCODE(avx2)
 IFM_DECLARE_KV_ENCODE(avx512)
 #endif
 
+#define IFM_DECLARE_KV_PLAIN(isa) ifm_kv_attend_fn ifm_kv_attend_f16_##isa, ifm_kv_attend_e4m3_##isa;
+#define IFM_DECLARE_KV_CODED(isa)                                                                                      \
+    ifm_kv_attend_fn ifm_kv_attend_int8_##isa, ifm_kv_attend_int4_##isa, ifm_kv_attend_int2_##isa;
+IFM_DECLARE_KV_PLAIN(scalar)
+IFM_DECLARE_KV_CODED(scalar)
+#if defined(__x86_64__)
+IFM_DECLARE_KV_PLAIN(avx2)
+IFM_DECLARE_KV_CODED(avx2)
+IFM_DECLARE_KV_PLAIN(avx512)
+IFM_DECLARE_KV_CODED(avx512vnni)
+#endif
+
 ifm_chase_fn ifm_caches_chase;
 
 #endif

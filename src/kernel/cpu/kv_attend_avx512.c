@@ -1,0 +1,210 @@
+/* Attention over a page of the elastic cache: avx512, f16 and e4m3.
+ *
+ * K: a vector holds 16 tokens of one channel and meets the channel's query, broadcast; V: 16 channels of one token meet
+ * the token's weight. So nothing is summed across lanes, and the page is read front to back, once: a tile of 64 tokens
+ * (or channels) by at most four heads stays in sixteen registers, and further heads find the tile's bytes in the first
+ * level cache.
+ *
+ * Cycles a token at least (Zen 4: one 512-bit multiply-add a cycle): 2 * D / 16 for each head. */
+#if defined(__x86_64__)
+#include "kernel/cpu/kv_attend_body.h"
+
+enum { TILE = IFM_KV_WIDE / LANES, HEADS = 4 };
+
+/* Sixteen values. e4m3 comes times 2^-120, as its bits moved to the places that f32 has for them, a shift and a mask
+ * where its way over f16 takes a sixth more time; the other factor carries LIFT, so that products are no smaller than
+ * f32 can hold. Its NaN reads as a number (see nan_bytes). */
+IFM_INLINE __m512 load_values(const unsigned char *from, const int bytes)
+{
+    if (bytes == 2)
+        return _mm512_cvtph_ps(_mm256_load_si256((const __m256i *)(const void *)from));
+    const __m512i wide = _mm512_cvtepi8_epi32(_mm_load_si128((const __m128i *)(const void *)from));
+    const __m512i bits = _mm512_and_si512(_mm512_slli_epi32(wide, 20), _mm512_set1_epi32((int)0x87f00000));
+    return _mm512_castsi512_ps(bits);
+}
+
+static const float LIFT = 0x1p60f, LEFT = 0x1p60f; /* LIFT * LEFT = 2^120 */
+
+/* Which of 64 (32) bytes are e4m3's NaN. */
+IFM_INLINE __mmask64 nan_bytes(const unsigned char *from, const int width)
+{
+    const __m512i all = _mm512_set1_epi8(-1), sign = _mm512_set1_epi8(-128);
+    const __m512i x = width == TILE ? _mm512_load_si512(from)
+                                    : _mm512_zextsi256_si512(_mm256_load_si256((const __m256i *)(const void *)from));
+    return _mm512_cmpeq_epi8_mask(_mm512_or_si512(x, sign), all);
+}
+
+/* acc[h][w] += rows[i][16 w ...] * factor[h][i] over `n` rows of `width` vectors; returns which columns met a NaN of
+ * e4m3. `at` is the offset of the rows in the page; factors of heads lie `stride` apart. */
+IFM_INLINE __mmask64 tile(const struct stretch *s, size_t at, size_t n, const float *factor, size_t stride,
+                          const int bytes, const int width, const int heads, __m512 *acc)
+{
+    const size_t row = (size_t)(width * LANES * bytes);
+    __mmask64 nans = 0;
+    for (int i = 0; i < heads * width; i++)
+        acc[i] = _mm512_setzero_ps();
+#pragma GCC unroll 2
+    for (size_t i = 0; i < n; i++, at += row) {
+        const unsigned char *from = s->page + at;
+        __m512 x[TILE];
+        if (heads > 2) {
+            read_far_ahead(s, at);
+            if (row > IFM_LINE)
+                read_far_ahead(s, at + IFM_LINE);
+        }
+        for (int w = 0; w < width; w++)
+            x[w] = load_values(from + (size_t)(w * LANES * bytes), bytes);
+        if (bytes == 1)
+            nans |= nan_bytes(from, width);
+        for (int h = 0; h < heads; h++) {
+            const __m512 f = _mm512_set1_ps(factor[(size_t)h * stride + i]);
+            for (int w = 0; w < width; w++)
+                acc[h * width + w] = _mm512_fmadd_ps(x[w], f, acc[h * width + w]);
+        }
+    }
+    return nans;
+}
+
+IFM_INLINE __m512 with_nans(__m512 x, __mmask64 nans, int w)
+{
+    return _mm512_mask_mov_ps(x, (__mmask16)(nans >> (w * LANES)), _mm512_set1_ps(NAN));
+}
+
+struct call {
+    const struct ifm_kv_layout *layout;
+    struct stretch stretch;
+    unsigned tokens, group;
+    const float *query;
+    const struct ifm_kv_piece_sums *sums;
+    float *scores, *keep; /* [group][IFM_KV_PAGE], [group] */
+    float k_unit, v_unit; /* what a loaded value is to be multiplied by */
+};
+
+/* Scores of 64 tokens. */
+IFM_INLINE void score_tile(const struct call *c, size_t block, size_t head, const int bytes, const int heads)
+{
+    const size_t dim = c->layout->head_dim, at = c->layout->k_codes + block * dim * IFM_KV_WIDE * (size_t)bytes;
+    __m512 acc[HEADS * TILE];
+    const __mmask64 nans = tile(&c->stretch, at, dim, c->query + head * dim, dim, bytes, TILE, heads, acc);
+    float *scores = c->scores + head * IFM_KV_PAGE + block * IFM_KV_WIDE;
+    for (int h = 0; h < heads; h++)
+        for (int w = 0; w < TILE; w++) {
+            __m512 x = acc[h * TILE + w];
+            if (bytes == 1)
+                x = with_nans(_mm512_mul_ps(x, _mm512_set1_ps(c->k_unit)), nans, w);
+            _mm512_store_ps(scores + h * IFM_KV_PAGE + w * LANES, x);
+        }
+}
+
+/* Sums of `width` vectors of channels from `d` on. */
+IFM_INLINE void value_tile(const struct call *c, size_t d, size_t head, const int bytes, const int width,
+                           const int heads)
+{
+    const size_t dim = c->layout->head_dim, at = c->layout->v_codes + d * c->layout->tokens * (size_t)bytes;
+    __m512 acc[HEADS * TILE];
+    const __mmask64 nans =
+        tile(&c->stretch, at, c->tokens, c->scores + head * IFM_KV_PAGE, IFM_KV_PAGE, bytes, width, heads, acc);
+    for (int h = 0; h < heads; h++) {
+        float *sum = c->sums->sum + (head + (size_t)h) * dim + d;
+        const __m512 keep = _mm512_set1_ps(c->keep[head + (size_t)h]), unit = _mm512_set1_ps(c->v_unit);
+        for (int w = 0; w < width; w++) {
+            __m512 x = acc[h * width + w];
+            if (bytes == 1)
+                x = with_nans(_mm512_mul_ps(x, unit), nans, w);
+            _mm512_storeu_ps(sum + w * LANES, _mm512_fmadd_ps(_mm512_loadu_ps(sum + w * LANES), keep, x));
+        }
+    }
+}
+
+IFM_INLINE void score_heads(const struct call *c, size_t block, const int bytes)
+{
+    size_t h = 0;
+    for (; h + HEADS <= c->group; h += HEADS)
+        score_tile(c, block, h, bytes, HEADS);
+    if (c->group - h == 3)
+        score_tile(c, block, h, bytes, 3);
+    else if (c->group - h == 2)
+        score_tile(c, block, h, bytes, 2);
+    else if (c->group - h == 1)
+        score_tile(c, block, h, bytes, 1);
+}
+
+IFM_INLINE void value_heads(const struct call *c, size_t d, const int bytes, const int width)
+{
+    size_t h = 0;
+    for (; h + HEADS <= c->group; h += HEADS)
+        value_tile(c, d, h, bytes, width, HEADS);
+    if (c->group - h == 3)
+        value_tile(c, d, h, bytes, width, 3);
+    else if (c->group - h == 2)
+        value_tile(c, d, h, bytes, width, 2);
+    else if (c->group - h == 1)
+        value_tile(c, d, h, bytes, width, 1);
+}
+
+IFM_INLINE void attend(const struct call *c, const int bytes)
+{
+    const size_t dim = c->layout->head_dim;
+    for (size_t block = 0; block * IFM_KV_WIDE < c->tokens; block++)
+        score_heads(c, block, bytes);
+    for (size_t h = 0; h < c->group; h++) {
+        float most;
+        c->keep[h] = raise_top(c->scores + h * IFM_KV_PAGE, c->tokens, &c->sums->top[h], &most);
+    }
+    for (size_t h = 0; h < c->group; h++) {
+        __m512 s[PAGE_VECTORS];
+        float *scores = c->scores + h * IFM_KV_PAGE;
+        for (int i = 0; i < PAGE_VECTORS; i++)
+            s[i] = _mm512_load_ps(scores + i * LANES);
+        c->sums->total[h] = c->sums->total[h] * c->keep[h] + weigh(s, c->sums->top[h], false);
+        for (int i = 0; i < PAGE_VECTORS; i++)
+            _mm512_store_ps(scores + i * LANES, bytes == 1 ? _mm512_mul_ps(s[i], _mm512_set1_ps(LIFT)) : s[i]);
+    }
+    size_t d = 0;
+    for (; d + IFM_KV_WIDE <= dim; d += IFM_KV_WIDE)
+        value_heads(c, d, bytes, TILE);
+    if (d < dim)
+        value_heads(c, d, bytes, TILE / 2);
+}
+
+IFM_INLINE struct call call_of(const struct ifm_kv_layout *layout, const void *page, unsigned tokens, unsigned group,
+                               const float *query, const struct ifm_kv_piece_sums *sums, void *scratch,
+                               const void *next)
+{
+    float *scores = scratch;
+    return (struct call){.layout = layout,
+                         .stretch = {page, next != NULL ? next : page, layout->page_bytes},
+                         .tokens = tokens,
+                         .group = group,
+                         .query = query,
+                         .sums = sums,
+                         .scores = scores,
+                         .keep = scores + (size_t)group * IFM_KV_PAGE,
+                         .k_unit = 1,
+                         .v_unit = 1};
+}
+
+void ifm_kv_attend_f16_avx512(const struct ifm_kv_layout *layout, const void *page, unsigned tokens, unsigned group,
+                              const float *query, const struct ifm_kv_piece_sums *sums, void *scratch, const void *next)
+{
+    const struct call c = call_of(layout, page, tokens, group, query, sums, scratch, next);
+    attend(&c, 2);
+}
+
+void ifm_kv_attend_e4m3_avx512(const struct ifm_kv_layout *layout, const void *page, unsigned tokens, unsigned group,
+                               const float *query, const struct ifm_kv_piece_sums *sums, void *scratch,
+                               const void *next)
+{
+    struct call c = call_of(layout, page, tokens, group, query, sums, scratch, next);
+    const unsigned char *bytes = page;
+    memcpy(&c.k_unit, bytes + layout->k_scale, sizeof c.k_unit);
+    memcpy(&c.v_unit, bytes + layout->v_scale, sizeof c.v_unit);
+    c.k_unit *= LEFT;
+    c.v_unit *= LEFT;
+    float *lifted = c.keep + (group + LANES - 1) / LANES * LANES;
+    for (size_t i = 0; i < (size_t)group * layout->head_dim; i++)
+        lifted[i] = query[i] * LIFT;
+    c.query = lifted;
+    attend(&c, 1);
+}
+#endif

@@ -1,0 +1,479 @@
+/* Attention over a page of the elastic cache: avx512vnni, int8, int4 and int2, with exact sums of byte products.
+ *
+ * K: the query is folded with the channel scales of the page, q'_c = q_c s_c, and rounded to whole numbers of a unit,
+ * so that codes (u8) times q' (s8) sum up exactly; four channels of 16 tokens an instruction. Zeros of the channels,
+ * and what rounding left over times the middle code, are one number for the page and head. int8  unit = greatest |q'| /
+ * 32639; q' = 256 high + low, both in every product. int4  unit = rms(q') / 40: below 3 rms a channel is one byte. What
+ * is larger has a high byte, and only quads of channels that hold such a one are gone over twice. int2  the same with
+ * rms(q') / 16. A unit adds rms(q') / R * sd(code) / sqrt(12) of error a channel to a score; the format itself adds
+ * about rms(q') / sqrt(12). The spread of codes is about range / 5.5 for values like a normal distribution: 2.7 of 15,
+ * so a twelfth of the format's error in int4; 1 of 3, a sixteenth, in int2. V: the weights p_t scale_t of a head in
+ * whole numbers of a unit, 16 bits as two bytes for int8; for int4 and int2 eight bits, what rounding leaves over being
+ * carried to the token 16 further on, so that no mass is lost however small the weights are. Codes are s8 here: fields
+ * of a byte stay in their place (times 4, 16, 64), the uppermost as code - 8 or code - 2, which is what its sign bit,
+ * flipped, makes of it.
+ *
+ * Cycles a token and head at least (Zen 4: one 512-bit vpdpbusd a cycle): int8 4 * 2 * D / 64, int4 2 * D / 64 and what
+ * outliers add, int2 2 * D / 64 + D / 8 / 64. */
+#if defined(__x86_64__)
+#include "kernel/cpu/kv_attend_body.h"
+
+enum { HEADS = 4, FIELDS_MOST = 4, QUADS_MOST = IFM_KV_DIM_MOST / 4, FOUR = 4 * LANES };
+
+/* A head over one page. */
+struct head {
+    float scores[IFM_KV_PAGE];                          /* then weights */
+    int8_t low[IFM_KV_DIM_MOST], high[IFM_KV_DIM_MOST]; /* of q', by channel */
+    int8_t promoted[IFM_LINE];                          /* of q' times the lower bits of promoted channels */
+    uint8_t weight[IFM_KV_PAGE], weight_high[IFM_KV_PAGE];
+    __m512 zeros;                 /* lanes whose sum is q times the channels' zeros */
+    uint32_t outlier[QUADS_MOST]; /* quads of channels that have a high byte */
+    uint32_t n_outliers;
+    float unit, base;     /* score = unit * sum + base */
+    float v_unit, v_mass; /* of the weights: unit, and unit times their sum */
+    float keep;
+    float most; /* the page's greatest score */
+};
+
+struct call {
+    const struct ifm_kv_layout *layout;
+    struct stretch stretch;
+    unsigned tokens, group;
+    const float *query;
+    const struct ifm_kv_piece_sums *sums;
+    float *k_scale, *k_zero; /* [head_dim]; the scale of a promoted channel times 4 */
+    float *v_scale;          /* [IFM_KV_PAGE] */
+    float *folded;           /* [group][IFM_KV_DIM_MOST]: q', zero from head_dim on */
+    struct head *heads;
+    float *v_nothing; /* 0; NaN where a scale of V is not finite */
+    float *v_most;    /* the greatest scale of V */
+};
+
+/* Lanes of slots that hold a token; the others are zero. */
+IFM_INLINE __m512 filled_lanes(const struct call *c, size_t slot, __m512 x)
+{
+    const size_t left = c->tokens > slot ? c->tokens - slot : 0;
+    return left >= LANES ? x : _mm512_maskz_mov_ps((__mmask16)((1U << left) - 1), x);
+}
+
+IFM_INLINE __m512 halves_at(const unsigned char *page, size_t section, size_t i)
+{
+    return _mm512_cvtph_ps(_mm256_load_si256((const __m256i *)(const void *)(page + section + i * 2)));
+}
+
+/* Scales and zeros of the page as f32. */
+IFM_INLINE void read_scales(const struct call *c, const int bits)
+{
+    const struct ifm_kv_layout *l = c->layout;
+    const unsigned char *page = c->stretch.page;
+    __m512 nothing = _mm512_setzero_ps(); /* 0, or NaN once a scale is not finite */
+    __m512 greatest = _mm512_setzero_ps();
+    for (size_t d = 0; d < l->head_dim; d += LANES) {
+        _mm512_store_ps(c->k_scale + d, halves_at(page, l->k_scale, d));
+        _mm512_store_ps(c->k_zero + d, halves_at(page, l->k_zero, d));
+    }
+    for (size_t t = 0; t < IFM_KV_PAGE; t += LANES) {
+        const __m512 scale = filled_lanes(c, t, halves_at(page, l->v_scale, t));
+        greatest = _mm512_max_ps(scale, greatest);
+        nothing = _mm512_fmadd_ps(scale, _mm512_setzero_ps(), nothing);
+        _mm512_store_ps(c->v_scale + t, scale);
+    }
+    *c->v_nothing = _mm512_reduce_add_ps(nothing);
+    *c->v_most = _mm512_reduce_max_ps(greatest);
+    if (bits == 2)
+        for (size_t i = 0; i < l->n_promoted; i++)
+            c->k_scale[page[l->promoted + i]] *= 4;
+}
+
+/* The low bytes of four vectors, in order. */
+IFM_INLINE __m512i pack_low(__m512i a, __m512i b, __m512i order)
+{
+    const __m512i byte = _mm512_set1_epi16(0xff);
+    return _mm512_permutexvar_epi32(order, _mm512_packus_epi16(_mm512_and_si512(a, byte), _mm512_and_si512(b, byte)));
+}
+
+/* The high bytes, of whole numbers 256 high + low with low in [-128, 127]. */
+IFM_INLINE __m512i pack_high(__m512i a, __m512i b, __m512i order)
+{
+    const __m512i half = _mm512_set1_epi16(128);
+    return _mm512_permutexvar_epi32(order, _mm512_packs_epi16(_mm512_srai_epi16(_mm512_add_epi16(a, half), 8),
+                                                              _mm512_srai_epi16(_mm512_add_epi16(b, half), 8)));
+}
+
+/* The order in which the packs leave dwords of four vectors: a 4 x 4 transposition. */
+IFM_INLINE __m512i pack_order(void)
+{
+    return _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+}
+
+struct rounded {
+    __m512 exact;      /* lanes of the sum of what was rounded */
+    __m512i low, high; /* lanes of sums of the low and high bytes */
+};
+
+/* `n` values, a multiple of 64, in whole numbers of a unit. `high` NULL: no value needs one. */
+IFM_INLINE void round_query(const float *x, size_t n, float per_unit, int8_t *low, int8_t *high, struct rounded *r)
+{
+    const __m512i order = pack_order(), one = _mm512_set1_epi8(1);
+    const __m512 factor = _mm512_set1_ps(per_unit);
+    for (size_t d = 0; d < n; d += FOUR) {
+        __m512i whole[4];
+        for (int i = 0; i < 4; i++) {
+            const __m512 value = _mm512_loadu_ps(x + d + (size_t)(i * LANES));
+            r->exact = _mm512_add_ps(r->exact, value);
+            whole[i] = _mm512_cvtps_epi32(_mm512_mul_ps(value, factor));
+        }
+        const __m512i a = _mm512_packs_epi32(whole[0], whole[1]), b = _mm512_packs_epi32(whole[2], whole[3]);
+        const __m512i bytes = pack_low(a, b, order);
+        _mm512_storeu_si512(low + d, bytes);
+        r->low = _mm512_dpbusd_epi32(r->low, one, bytes);
+        if (high == NULL)
+            continue;
+        const __m512i more = pack_high(a, b, order);
+        _mm512_storeu_si512(high + d, more);
+        r->high = _mm512_dpbusd_epi32(r->high, one, more);
+    }
+}
+
+/* The quads of channels that hold a high byte. */
+IFM_INLINE void list_outliers(struct head *head, size_t dim)
+{
+    uint32_t n = 0;
+    for (size_t d = 0; d < dim; d += FOUR) {
+        const __m512i high = _mm512_loadu_si512(head->high + d);
+        for (unsigned mask = _mm512_test_epi32_mask(high, high); mask != 0; mask &= mask - 1)
+            head->outlier[n++] = (uint32_t)(d / 4) + (uint32_t)__builtin_ctz(mask);
+    }
+    head->n_outliers = n;
+}
+
+/* q' and the unit of a head. A NaN in the query or a scale would be lost in whole numbers, and infinity: the unit
+ * carries it. */
+IFM_INLINE void fold_query(const struct call *c, size_t h, const int bits)
+{
+    const size_t dim = c->layout->head_dim;
+    const float *query = c->query + h * dim;
+    float *folded = c->folded + h * IFM_KV_DIM_MOST;
+    struct head *head = &c->heads[h];
+    __m512 squares = _mm512_setzero_ps(), zeros = squares, most = squares;
+    for (size_t d = 0; d < dim; d += LANES) {
+        const __m512 q = _mm512_loadu_ps(query + d), x = _mm512_mul_ps(q, _mm512_load_ps(c->k_scale + d));
+        zeros = _mm512_fmadd_ps(q, _mm512_load_ps(c->k_zero + d), zeros);
+        squares = _mm512_fmadd_ps(x, x, squares);
+        if (bits == 8)
+            most = _mm512_max_ps(_mm512_abs_ps(x), most);
+        _mm512_store_ps(folded + d, x);
+    }
+    for (size_t d = dim; d % FOUR != 0; d += LANES)
+        _mm512_store_ps(folded + d, _mm512_setzero_ps());
+    head->zeros = zeros;
+    const float square = _mm512_reduce_add_ps(squares);
+    const float unit =
+        bits == 8 ? _mm512_reduce_max_ps(most) / 32639 : sqrtf(square / (float)dim) / (bits == 4 ? 40 : 16);
+    head->unit = square < INFINITY ? fmaxf(unit, 0x1p-100f) : NAN;
+}
+
+/* folded[at[i]] for sixteen channels. */
+IFM_INLINE __m512 pick(const float *folded, size_t dim, __m512i at)
+{
+    const __m512i pair = _mm512_srli_epi32(at, 5);
+    __m512 x = _mm512_setzero_ps();
+    for (size_t d = 0; d < dim; d += 2 * LANES) {
+        const __m512 two = _mm512_permutex2var_ps(_mm512_load_ps(folded + d), at, _mm512_load_ps(folded + d + LANES));
+        x = _mm512_mask_mov_ps(x, _mm512_cmpeq_epi32_mask(pair, _mm512_set1_epi32((int)(d / (2 * LANES)))), two);
+    }
+    return x;
+}
+
+/* The lower bits of promoted channels weigh a quarter of the upper ones. They never need a high byte: |4 q'| is at most
+ * sqrt(D) rms, so q' is at most 16 / 4 rms, and a byte holds almost 8. */
+IFM_INLINE void round_promoted(const struct call *c, const float *folded, float per_unit, struct head *head,
+                               struct rounded *r)
+{
+    const unsigned char *list = c->stretch.page + c->layout->promoted;
+    const unsigned n = c->layout->n_promoted;
+    for (unsigned i = 0; i < n; i += LANES) { /* 4, 8, 12, ... 32 of them */
+        const __mmask16 there = n - i >= LANES ? 0xffff : (__mmask16)((1U << (n - i)) - 1);
+        const __m512i at = _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(const void *)(list + i)));
+        const __m512 x = _mm512_maskz_mul_ps(there, pick(folded, c->layout->head_dim, at), _mm512_set1_ps(0.25f));
+        const __m512i whole = _mm512_cvtps_epi32(_mm512_mul_ps(x, _mm512_set1_ps(per_unit)));
+        _mm_storeu_si128((__m128i *)(void *)(head->promoted + i), _mm512_cvtepi32_epi8(whole));
+        r->exact = _mm512_add_ps(r->exact, x);
+        r->low = _mm512_add_epi32(r->low, whole);
+    }
+}
+
+/* q' in whole numbers, and the part of scores that they leave to be added. */
+IFM_INLINE void round_head(const struct call *c, size_t h, const int bits)
+{
+    const size_t dim = c->layout->head_dim, padded = (dim + FOUR - 1) / FOUR * FOUR;
+    const float *folded = c->folded + h * IFM_KV_DIM_MOST, middle = 0.5f * (float)((1 << bits) - 1);
+    struct head *head = &c->heads[h];
+    struct rounded r = {_mm512_setzero_ps(), _mm512_setzero_si512(), _mm512_setzero_si512()};
+    const float per_unit = 1 / head->unit;
+    round_query(folded, padded, per_unit, head->low, head->high, &r);
+    if (bits == 2)
+        round_promoted(c, folded, per_unit, head, &r);
+    if (bits < 8)
+        list_outliers(head, padded);
+    const __m512 whole = _mm512_cvtepi32_ps(_mm512_add_epi32(r.low, _mm512_slli_epi32(r.high, 8)));
+    const __m512 left = _mm512_fnmadd_ps(whole, _mm512_set1_ps(head->unit), r.exact);
+    head->base = _mm512_reduce_add_ps(_mm512_fmadd_ps(left, _mm512_set1_ps(middle), head->zeros));
+}
+
+/* Fields of a byte, in their place. */
+IFM_INLINE __m512i field(__m512i x, const int bits, const int f)
+{
+    return bits == 8 ? x : _mm512_and_si512(x, _mm512_set1_epi8((char)(((1 << bits) - 1) << (f * bits))));
+}
+
+/* The same for the s8 operand: the uppermost field with its upper bit flipped, which makes it signed. */
+IFM_INLINE __m512i signed_field(__m512i x, const int bits, const int f)
+{
+    if (bits == 8 || (f + 1) * bits < 8)
+        return field(x, bits, f);
+    return field(_mm512_xor_si512(x, _mm512_set1_epi8(-128)), bits, f);
+}
+
+IFM_INLINE __m512i quad_of(const void *bytes, size_t i)
+{
+    int32_t quad;
+    memcpy(&quad, (const char *)bytes + 4 * i, sizeof quad);
+    return _mm512_set1_epi32(quad);
+}
+
+IFM_INLINE void read_ahead(const struct stretch *s, size_t at, const int heads)
+{
+    if (heads > 2)
+        read_far_ahead(s, at);
+    else
+        _mm_prefetch((const char *)s->page + at + NEAR, _MM_HINT_T0);
+}
+
+/* acc[h][f] += codes of `n` quads of channels times low bytes; int8: acc[heads + h] the high bytes. */
+IFM_INLINE void score_quads(const struct call *c, size_t at, size_t n, const struct head *head, bool promoted,
+                            const int bits, const int heads, __m512i *acc)
+{
+    const int fields = 8 / bits;
+#pragma GCC unroll 4
+    for (size_t i = 0; i < n; i++, at += IFM_LINE) {
+        const __m512i x = _mm512_load_si512(c->stretch.page + at);
+        read_ahead(&c->stretch, at, heads);
+        for (int f = 0; f < fields; f++) {
+            const __m512i codes = field(x, bits, f);
+            for (int h = 0; h < heads; h++) {
+                __m512i *sum = &acc[h * fields + f];
+                *sum = _mm512_dpbusd_epi32(*sum, codes, quad_of(promoted ? head[h].promoted : head[h].low, i));
+                if (bits == 8)
+                    acc[heads + h] = _mm512_dpbusd_epi32(acc[heads + h], codes, quad_of(head[h].high, i));
+            }
+        }
+    }
+}
+
+/* The high bytes of a head's outliers. */
+IFM_INLINE void score_outliers(const unsigned char *codes, const struct head *head, const int bits, __m512i *acc)
+{
+    const int fields = 8 / bits;
+    for (uint32_t i = 0; i < head->n_outliers; i++) {
+        const __m512i x = _mm512_load_si512(codes + head->outlier[i] * IFM_LINE);
+        const __m512i q = quad_of(head->high, head->outlier[i]);
+        for (int f = 0; f < fields; f++)
+            acc[f] = _mm512_dpbusd_epi32(acc[f], field(x, bits, f), q);
+    }
+}
+
+/* Scores of one block of tokens. */
+IFM_INLINE void score_block(const struct call *c, size_t block, size_t first, const int bits, const int heads)
+{
+    const int fields = 8 / bits, n_acc = bits == 8 ? 2 * heads : fields * heads;
+    const struct ifm_kv_layout *l = c->layout;
+    const size_t quads = l->head_dim / 4, low = l->n_promoted / 4;
+    const size_t at = l->k_codes + block * quads * IFM_LINE;
+    struct head *head = &c->heads[first];
+    __m512i acc[HEADS * FIELDS_MOST];
+    for (int i = 0; i < n_acc; i++)
+        acc[i] = _mm512_setzero_si512();
+    score_quads(c, at, quads, head, false, bits, heads, acc);
+    if (bits == 2)
+        score_quads(c, l->k_low + block * low * IFM_LINE, low, head, true, bits, heads, acc);
+    for (int h = 0; h < heads; h++) {
+        __m512i high[FIELDS_MOST];
+        for (int f = 0; f < fields; f++)
+            high[f] = bits == 8 ? acc[heads + h] : _mm512_setzero_si512();
+        if (bits < 8 && head[h].n_outliers > 0)
+            score_outliers(c->stretch.page + at, &head[h], bits, high);
+        for (int f = 0; f < fields; f++) {
+            const __m512 unit = _mm512_set1_ps(head[h].unit / (float)(1 << (f * bits)));
+            const __m512 sum = _mm512_fmadd_ps(_mm512_cvtepi32_ps(high[f]), _mm512_set1_ps(256),
+                                               _mm512_cvtepi32_ps(acc[h * fields + f]));
+            float *to = head[h].scores + (block * (size_t)fields + (size_t)f) * LANES;
+            _mm512_store_ps(to, _mm512_fmadd_ps(sum, unit, _mm512_set1_ps(head[h].base)));
+        }
+    }
+}
+
+/* Weights of a head times the scales of their tokens, and the unit for them. */
+IFM_INLINE void weigh_head(const struct call *c, size_t h, const int bits)
+{
+    struct head *head = &c->heads[h];
+    __m512 s[PAGE_VECTORS], most = _mm512_setzero_ps();
+    for (int i = 0; i < PAGE_VECTORS; i++)
+        s[i] = _mm512_load_ps(head->scores + i * LANES);
+    /* The last term is 0, or NaN for a page whose scores are NaN. */
+    c->sums->total[h] =
+        c->sums->total[h] * head->keep + weigh(s, c->sums->top[h], bits < 8) + (head->base - head->base);
+    for (int i = 0; i < PAGE_VECTORS; i++) {
+        s[i] = _mm512_mul_ps(s[i], _mm512_load_ps(c->v_scale + i * LANES));
+        if (bits > 2)
+            most = _mm512_max_ps(s[i], most);
+        _mm512_store_ps(head->scores + i * LANES, s[i]);
+    }
+    /* int2 takes a bound that does not wait for the weights; its own error leaves room for a coarser unit. */
+    const float greatest =
+        bits > 2 ? _mm512_reduce_max_ps(most)
+                 : *c->v_most * _mm512_cvtss_f32(exp2_lanes(_mm512_set1_ps(head->most - c->sums->top[h])));
+    head->v_unit = fmaxf(greatest, 0x1p-100f) / (bits == 8 ? 65534 : 254);
+}
+
+/* Weights in whole numbers. Carrying what rounding leaves over is rounding the sums of all weights up to each token,
+ * and taking differences. */
+IFM_INLINE void round_weights(const struct call *c, size_t h, const int bits)
+{
+    struct head *head = &c->heads[h];
+    const __m512 per_unit = _mm512_set1_ps(1 / head->v_unit);
+    const __m512i order = pack_order();
+    __m512 sum = _mm512_setzero_ps();
+    __m512i before = _mm512_setzero_si512();
+    for (int t = 0; t < IFM_KV_PAGE; t += FOUR) {
+        __m512i whole[4];
+        for (int i = 0; i < 4; i++) {
+            const __m512 x = _mm512_load_ps(head->scores + t + i * LANES);
+            if (bits == 8) {
+                whole[i] = _mm512_cvtps_epi32(_mm512_mul_ps(x, per_unit));
+                continue;
+            }
+            sum = _mm512_fmadd_ps(x, per_unit, sum);
+            const __m512i upto = _mm512_cvtps_epi32(sum);
+            whole[i] = _mm512_sub_epi32(upto, before);
+            before = upto;
+        }
+        const __m512i a = _mm512_packus_epi32(whole[0], whole[1]), b = _mm512_packus_epi32(whole[2], whole[3]);
+        _mm512_store_si512(head->weight + t, pack_low(a, b, order));
+        if (bits == 8)
+            _mm512_store_si512(head->weight_high + t,
+                               pack_low(_mm512_srli_epi16(a, 8), _mm512_srli_epi16(b, 8), order));
+    }
+    head->v_mass = head->v_unit * _mm512_reduce_add_ps(_mm512_cvtepi32_ps(before));
+    head->v_unit += *c->v_nothing;
+}
+
+/* Sums of one block of channels. */
+IFM_INLINE void value_block(const struct call *c, size_t block, size_t first, const int bits, const int heads)
+{
+    const int fields = 8 / bits, n_acc = bits == 8 ? 2 * heads : fields * heads;
+    const struct ifm_kv_layout *l = c->layout;
+    const size_t dim = l->head_dim, quads = (c->tokens + 3) / 4, from = block * (size_t)fields * LANES;
+    const struct head *head = &c->heads[first];
+    size_t at = l->v_codes + block * (l->tokens / 4) * IFM_LINE;
+    __m512i acc[HEADS * FIELDS_MOST];
+    for (int i = 0; i < n_acc; i++)
+        acc[i] = _mm512_setzero_si512();
+#pragma GCC unroll 4
+    for (size_t i = 0; i < quads; i++, at += IFM_LINE) {
+        const __m512i x = _mm512_load_si512(c->stretch.page + at);
+        read_ahead(&c->stretch, at, heads);
+        for (int h = 0; h < heads; h++) {
+            const __m512i weight = quad_of(head[h].weight, i);
+            for (int f = 0; f < fields; f++) {
+                __m512i *sum = &acc[h * fields + f];
+                *sum = _mm512_dpbusd_epi32(*sum, weight, signed_field(x, bits, f));
+            }
+            if (bits == 8)
+                acc[heads + h] = _mm512_dpbusd_epi32(acc[heads + h], quad_of(head[h].weight_high, i), x);
+        }
+    }
+    for (int h = 0; h < heads; h++)
+        for (int f = 0; f < fields; f++) {
+            if (from + (size_t)(f * LANES) >= dim)
+                continue;
+            float *to = c->sums->sum + (first + (size_t)h) * dim + from + (size_t)(f * LANES);
+            const float middle = f + 1 == fields ? 0.5f : -0.5f * (float)((1 << bits) - 1);
+            __m512 x = _mm512_cvtepi32_ps(acc[h * fields + f]);
+            if (bits == 8)
+                x = _mm512_fmadd_ps(_mm512_cvtepi32_ps(acc[heads + h]), _mm512_set1_ps(256), x);
+            x = _mm512_mul_ps(x, _mm512_set1_ps(head[h].v_unit / (float)(1 << (f * bits))));
+            x = _mm512_add_ps(x, _mm512_set1_ps(bits == 8 ? 0 : head[h].v_mass * middle));
+            _mm512_storeu_ps(to, _mm512_fmadd_ps(_mm512_loadu_ps(to), _mm512_set1_ps(head[h].keep), x));
+        }
+}
+
+IFM_INLINE void blocks_of_heads(const struct call *c, size_t block, const int bits, const bool values)
+{
+    size_t h = 0;
+    for (; h + HEADS <= c->group; h += HEADS)
+        values ? value_block(c, block, h, bits, HEADS) : score_block(c, block, h, bits, HEADS);
+    if (c->group - h == 3)
+        values ? value_block(c, block, h, bits, 3) : score_block(c, block, h, bits, 3);
+    else if (c->group - h == 2)
+        values ? value_block(c, block, h, bits, 2) : score_block(c, block, h, bits, 2);
+    else if (c->group - h == 1)
+        values ? value_block(c, block, h, bits, 1) : score_block(c, block, h, bits, 1);
+}
+
+IFM_INLINE void attend(const struct call *c, const int bits)
+{
+    const size_t block = (size_t)(8 / bits) * LANES;
+    read_scales(c, bits);
+    for (size_t h = 0; h < c->group; h++)
+        fold_query(c, h, bits);
+    for (size_t h = 0; h < c->group; h++)
+        round_head(c, h, bits);
+    for (size_t b = 0; b * block < c->tokens; b++)
+        blocks_of_heads(c, b, bits, false);
+    for (size_t h = 0; h < c->group; h++) {
+        struct head *head = &c->heads[h];
+        head->keep = raise_top(head->scores, c->tokens, &c->sums->top[h], &head->most);
+    }
+    for (size_t h = 0; h < c->group; h++)
+        weigh_head(c, h, bits);
+    for (size_t h = 0; h < c->group; h++)
+        round_weights(c, h, bits);
+    for (size_t b = 0; b * block < c->layout->head_dim; b++)
+        blocks_of_heads(c, b, bits, true);
+}
+
+IFM_INLINE struct call call_of(const struct ifm_kv_layout *layout, const void *page, unsigned tokens, unsigned group,
+                               const float *query, const struct ifm_kv_piece_sums *sums, void *scratch,
+                               const void *next)
+{
+    const size_t dim = layout->head_dim;
+    float *floats = scratch;
+    struct head *heads = (struct head *)(void *)(floats + 2 * dim + IFM_KV_PAGE + LANES);
+    return (struct call){.layout = layout,
+                         .stretch = {page, next != NULL ? next : page, layout->page_bytes},
+                         .tokens = tokens,
+                         .group = group,
+                         .query = query,
+                         .sums = sums,
+                         .k_scale = floats,
+                         .k_zero = floats + dim,
+                         .v_scale = floats + 2 * dim,
+                         .v_nothing = floats + 2 * dim + IFM_KV_PAGE,
+                         .v_most = floats + 2 * dim + IFM_KV_PAGE + 1,
+                         .folded = (float *)(void *)(heads + group),
+                         .heads = heads};
+}
+
+#define PAGE_FUNCTION(bits)                                                                                            \
+    void ifm_kv_attend_int##bits##_avx512vnni(const struct ifm_kv_layout *layout, const void *page, unsigned tokens,   \
+                                              unsigned group, const float *query,                                      \
+                                              const struct ifm_kv_piece_sums *sums, void *scratch, const void *next)   \
+    {                                                                                                                  \
+        const struct call c = call_of(layout, page, tokens, group, query, sums, scratch, next);                        \
+        attend(&c, bits);                                                                                              \
+    }
+PAGE_FUNCTION(8)
+PAGE_FUNCTION(4)
+PAGE_FUNCTION(2)
+#endif
