@@ -1,11 +1,10 @@
 /* The kernels of the cpu device: one table of {operation, instruction set, function}.
  *
- * An operation is named "probe.shape" ("read.linear", "decode.online"). A kernel computes; it never allocates,
+ * An operation is named "probe.shape" ("read.linear", "kv_attend.int4"). A kernel computes; it never allocates,
  * never reads a clock and knows no thread but its own. Thread rule: kernels are reentrant. */
 #ifndef IFM_KERNEL_CPU_DISPATCH_H
 #define IFM_KERNEL_CPU_DISPATCH_H
 
-#include "kernel/cpu/decode.h"
 #include "kernel/cpu/kv_attend.h"
 #include "kv/format.h"
 #include <stddef.h>
@@ -36,7 +35,6 @@ struct ifm_kernel {
         ifm_copy_fn *copy;
         ifm_flops_fn *flops;
         ifm_chase_fn *chase;
-        ifm_decode_fn *decode;
         ifm_kv_encode_fn *kv_encode;
         ifm_kv_attend_fn *kv_attend;
     } fn;

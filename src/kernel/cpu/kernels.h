@@ -9,8 +9,7 @@
     ifm_read_fn ifm_read_linear_##isa, ifm_read_streams4_##isa, ifm_read_prefetch_##isa;                               \
     ifm_write_fn ifm_write_store_##isa, ifm_write_nontemporal_##isa;                                                   \
     ifm_copy_fn ifm_copy_load_store_##isa, ifm_copy_nontemporal_##isa;                                                 \
-    ifm_flops_fn ifm_flops_fma8_##isa, ifm_flops_fma12_##isa, ifm_flops_fma16_##isa;                                   \
-    ifm_decode_fn ifm_decode_online_##isa;
+    ifm_flops_fn ifm_flops_fma8_##isa, ifm_flops_fma12_##isa, ifm_flops_fma16_##isa;
 
 #define IFM_DECLARE_KV_ENCODE(isa)                                                                                     \
     ifm_kv_encode_fn ifm_kv_encode_f16_##isa, ifm_kv_encode_int8_##isa, ifm_kv_encode_e4m3_##isa,                      \
