@@ -224,10 +224,10 @@ static double cycle_ns(void)
 /* Cycles a token that the inner loops need at least, with one 512-bit multiply-add or byte product a cycle, two of 256
  * bits. D channels, G heads, K and V:
  *   f16, e4m3      2 D / lanes multiply-adds for each head (conversions go beside them)
- *   int8, VNNI     2 D / 64 products for each head, of high and low bytes: 4 D / 64 each of K and V -> 2 * 2 D / 64 G
- *   int4, VNNI     2 D / 64 G; the quads of outliers come on top
- *   int2, VNNI     (2 D + D / 8) / 64 G
- *   codes, avx2    a product of words takes 16 bytes' worth of codes: 2 D / 16 G / 2 */
+ *   int8, VNNI     4 D / 64 byte products for each head: high and low bytes, K and V
+ *   int4, VNNI     2 D / 64 for each head; the quads of outliers come on top
+ *   int2, VNNI     (2 D + D / 8) / 64 for each head
+ *   codes, avx2    (2 D + low bits) / 16 products of words for each head, two of 256 bits a cycle */
 static double floor_cycles(const struct arm *arm, double dim)
 {
     const bool plain = arm->format == IFM_KV_F16 || arm->format == IFM_KV_E4M3;

@@ -1,20 +1,27 @@
 /* Attention over a page of the elastic cache: avx512vnni, int8, int4 and int2, with exact sums of byte products.
  *
  * K: the query is folded with the channel scales of the page, q'_c = q_c s_c, and rounded to whole numbers of a unit,
- * so that codes (u8) times q' (s8) sum up exactly; four channels of 16 tokens an instruction. Zeros of the channels,
- * and what rounding left over times the middle code, are one number for the page and head. int8  unit = greatest |q'| /
- * 32639; q' = 256 high + low, both in every product. int4  unit = rms(q') / 40: below 3 rms a channel is one byte. What
- * is larger has a high byte, and only quads of channels that hold such a one are gone over twice. int2  the same with
- * rms(q') / 16. A unit adds rms(q') / R * sd(code) / sqrt(12) of error a channel to a score; the format itself adds
- * about rms(q') / sqrt(12). The spread of codes is about range / 5.5 for values like a normal distribution: 2.7 of 15,
- * so a twelfth of the format's error in int4; 1 of 3, a sixteenth, in int2. V: the weights p_t scale_t of a head in
- * whole numbers of a unit, 16 bits as two bytes for int8; for int4 and int2 eight bits, what rounding leaves over being
- * carried to the token 16 further on, so that no mass is lost however small the weights are. Codes are s8 here: fields
- * of a byte stay in their place (times 4, 16, 64), the uppermost as code - 8 or code - 2, which is what its sign bit,
- * flipped, makes of it.
+ * so that codes (u8) times q' (s8) sum up exactly, four channels of 16 tokens an instruction. Zeros of the channels,
+ * and what rounding left over times the middle code, are one number for the page and head.
  *
- * Cycles a token and head at least (Zen 4: one 512-bit vpdpbusd a cycle): int8 4 * 2 * D / 64, int4 2 * D / 64 and what
- * outliers add, int2 2 * D / 64 + D / 8 / 64. */
+ * The unit of int8 is the greatest |q'| / 32639, and q' = 256 high + low takes two products. The unit of int4 is
+ * rms(q') / 40: below 3 rms a channel fits a byte, and only the quads of channels that hold a larger one are gone over
+ * again for the high byte. int2 does the same with rms(q') / 16.
+ *
+ * The error that a unit of rms(q') / R adds to a score is rms(q') / R * sd(code) / sqrt(12) a channel; that of the
+ * format itself is about rms(q') / sqrt(12). Codes of normal-like values spread by about 3 (int4) and 1 (int2), which
+ * makes a thirteenth and a sixteenth of the format's error.
+ *
+ * V: the weights p_t scale_t of a head are rounded to whole numbers of a unit, for int8 to 16 bits in two bytes, for
+ * int4 and int2 to eight bits. There, what rounding leaves over is carried to the token 16 further on, so that no mass
+ * is lost however small the weights are. Codes are s8 here: the fields of a byte stay in their place (times 4, 16, 64),
+ * the uppermost one as code - 8 or code - 2, which is what its flipped sign bit makes of it.
+ *
+ * Measured over such pages (test_kernel_kv_attend), the kernel's error is 0.008 (int8), 0.08 (int4) and 0.06 (int2) of
+ * the format's own.
+ *
+ * Cycles a token and head at least (Zen 4: one 512-bit vpdpbusd a cycle): int8 4 D / 64, int4 2 D / 64 and what
+ * outliers add, int2 (2 D + D / 8) / 64. */
 #if defined(__x86_64__)
 #include "kernel/cpu/kv_attend_body.h"
 
