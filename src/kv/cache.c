@@ -205,6 +205,11 @@ void ifm_kv_append_many(struct ifm_kv_cache *cache, uint64_t pair, uint64_t toke
     }
 }
 
+void ifm_kv_adopt(struct ifm_kv_cache *cache, uint64_t pair, uint64_t tokens)
+{
+    cache->length[pair] = tokens; /* where a token lies follows from it */
+}
+
 void ifm_kv_clear(struct ifm_kv_cache *cache, uint64_t pair)
 {
     cache->length[pair] = 0;

@@ -40,6 +40,9 @@ void ifm_kv_cache_destroy(struct ifm_kv_cache *cache); /* NULL is allowed; not t
 void ifm_kv_append(struct ifm_kv_cache *cache, uint64_t pair, const float *k, const float *v);
 /* The same for many tokens, rows of head_dim; the result is bit for bit that of appending one by one. */
 void ifm_kv_append_many(struct ifm_kv_cache *cache, uint64_t pair, uint64_t tokens, const float *k, const float *v);
+/* The pool holds the pages of `tokens` tokens of this pair already: another cache of the same shape wrote them there,
+ * or the caller copied its pool. For layers and arms that hold the same tokens. */
+void ifm_kv_adopt(struct ifm_kv_cache *cache, uint64_t pair, uint64_t tokens);
 /* Forget all tokens of the pair. */
 void ifm_kv_clear(struct ifm_kv_cache *cache, uint64_t pair);
 /* Remember the state of every pair (lengths and ring contents); restore brings it back exactly, so that the same tokens

@@ -1,262 +1,235 @@
-/* decode: attention of one new token per sequence over an f32 KV cache.
+/* decode: attention of one new token per sequence over an elastic KV cache, one arm for each way to keep it.
  *
- * What the timed region contains: for every sequence and query head, softmax(q K^T / sqrt(head_dim)) V over the whole
- * cache, and the join of the pieces that several workers computed. Nothing is appended to the cache. */
-#include "base/hash.h"
+ * What the timed region contains: for every sequence and query head of one layer, softmax(q K^T / sqrt(head_dim)) V
+ * over the whole cache in the form in which the arm keeps it, and the join of the pieces that several workers computed.
+ * Nothing is appended. With decode.inference it contains a cycle of decode.decode_tokens tokens through all layers: in
+ * each, the token's K and V are appended and full pages compressed, attention runs over the grown cache, and the output
+ * makes the next query; taking the caches back to their first length is not timed. */
 #include "base/text.h"
-#include "device/fake.h"
 #include "kernel/cpu/dispatch.h"
 #include "kernel/cpu/isa.h"
 #include "workload/data.h"
-#include "workload/decode_oracle.h"
-#include "workload/workload.h"
+#include "workload/decode_run.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include <stdio.h>
 
-enum { STREAM_K = 1, STREAM_V = 2, STREAM_Q = 3 };
+enum { CACHES_OVER_LLC = 4 };
 
-struct settings {
-    uint64_t batch, q_heads, kv_heads, kv_len, head_dim;
-    int isa;
-};
-
-#define ROW_U64(name, flag, fallback, low, high, unit, help)                                                           \
-    {                                                                                                                  \
-        "decode." #name, flag, IFM_TYPE_U64, IFM_SWEEP | IFM_PER_ARM, unit, fallback, low, high, NULL, help,           \
-            offsetof(struct settings, name)                                                                            \
-    }
-
-static const struct ifm_param rows[] = {
-    ROW_U64(batch, "batch", "4", 1, 65536, "count", "sequences, each with a cache of its own"),
-    ROW_U64(q_heads, "q-heads", "32", 1, 4096, "count", "query heads; a multiple of decode.kv_heads"),
-    ROW_U64(kv_heads, "kv-heads", "8", 1, 4096, "count", "heads of the KV cache"),
-    ROW_U64(kv_len, "kv-len", "8192", 1, 1073741824, "tokens", "tokens in the cache of each sequence"),
-    ROW_U64(head_dim, "head-dim", "128", 32, 256, "count", "dimension of a head; a multiple of 8"),
-    {"decode.isa", "isa", IFM_TYPE_CHOICE, IFM_SWEEP | IFM_PER_ARM, "", "auto", 1, 0, IFM_ISA_CHOICES,
-     "instruction set of the kernel; auto takes the best that the machine has", offsetof(struct settings, isa)},
-};
-
-static const struct ifm_section section = {
-    .name = "decode",
-    .help = "Attention of one new token per sequence over an f32 KV cache",
-    .rows = rows,
-    .n = sizeof rows / sizeof rows[0],
-    .size = sizeof(struct settings),
-};
-
-struct ifm_workload_state {
-    struct ifm_device *device;
-    const char *arm;
-    bool fake;
-    unsigned threads;
-    const struct ifm_kernel *kernel;
-    struct ifm_decode_job job;
-    size_t outputs; /* floats */
-};
-
-/* Sizes in bytes; UINT64_MAX where they overflow. */
-static uint64_t cache_bytes(const struct settings *s)
-{
-    return ifm_data_mul(sizeof(float) * s->batch * s->kv_heads, ifm_data_mul(s->kv_len, s->head_dim));
-}
-
-static uint64_t query_bytes(const struct settings *s)
-{
-    return sizeof(float) * s->batch * s->q_heads * s->head_dim;
-}
-
-static enum ifm_status check_shape(const struct settings *s, struct ifm_error *error)
+static enum ifm_status check_shape(const struct ifm_decode_settings *s, struct ifm_error *error)
 {
     if (s->q_heads % s->kv_heads != 0)
         return ifm_fail(error, IFM_USAGE, "decode.q_heads", "make decode.q_heads a multiple of decode.kv_heads",
                         "decode.q_heads %llu is not a multiple of decode.kv_heads %llu", (unsigned long long)s->q_heads,
                         (unsigned long long)s->kv_heads);
-    if (s->head_dim % 8 != 0)
-        return ifm_fail(error, IFM_USAGE, "decode.head_dim", "use a multiple of 8 from 32 to 256",
-                        "decode.head_dim %llu is not a multiple of 8", (unsigned long long)s->head_dim);
+    if (s->head_dim % 32 != 0)
+        return ifm_fail(error, IFM_USAGE, "decode.head_dim", "use a multiple of 32 from 32 to 256",
+                        "decode.head_dim %llu is not a multiple of 32", (unsigned long long)s->head_dim);
     return IFM_OK;
 }
 
-static enum ifm_status check_memory(const struct settings *s, uint64_t needed, const struct ifm_machine *machine,
-                                    struct ifm_error *error)
+/* NULL, or why no kernel of this build runs one of the forms with the instruction set. */
+static const char *kernels_why_not(const struct ifm_decode_settings *s, const struct ifm_decode_form *const *forms,
+                                   size_t n, struct ifm_arena *arena)
 {
+    static const char *const ops[] = {"kv_attend", "kv_encode"};
+    const char *isa = ifm_isa_name(s->isa);
+    for (size_t i = 0; i < n; i++)
+        for (size_t op = 0; op < sizeof ops / sizeof *ops; op++) {
+            char name[32];
+            snprintf(name, sizeof name, "%s.%s", ops[op], ifm_kv_format_name(forms[i]->format));
+            if (ifm_kernel_find(name, isa) == NULL)
+                return ifm_arena_printf(arena,
+                                        "this build has no kernel of format %s for the instruction set %s; "
+                                        "decode.isa=auto takes the best that there is",
+                                        ifm_kv_format_name(forms[i]->format), isa);
+        }
+    return NULL;
+}
+
+/* What the arms of a cell share: forms, and how many layers they rotate over. */
+struct cell {
+    const struct ifm_decode_settings *s;
+    const struct ifm_decode_form *forms[IFM_DECODE_FORMS];
+    struct ifm_decode_amounts amounts[IFM_DECODE_FORMS];
+    size_t n;
+    uint64_t layers;
+};
+
+/* Queries and outputs, and what a cycle appends and asks. */
+static uint64_t rows_memory(const struct ifm_decode_settings *s)
+{
+    const uint64_t query = ifm_decode_query_bytes(s), rows = 2 * sizeof(float) * s->batch * s->kv_heads * s->head_dim;
+    const uint64_t cycle = s->inference ? ifm_data_add(query, ifm_data_mul(s->decode_tokens, query + rows)) : 0;
+    return ifm_data_add(2 * query, cycle);
+}
+
+/* 0 asks for as many layers as let no arm's caches stay in the last-level cache, as far as half the memory goes. */
+static uint64_t choose_layers(const struct cell *cell, const struct ifm_machine *machine)
+{
+    uint64_t smallest = UINT64_MAX, all = 0;
+    if (cell->s->layers != 0)
+        return cell->s->layers;
+    for (size_t i = 0; i < cell->n; i++) {
+        smallest = cell->amounts[i].touched < smallest ? cell->amounts[i].touched : smallest;
+        all = ifm_data_add(all, cell->amounts[i].pool);
+    }
+    const uint64_t wanted = ifm_data_mul(CACHES_OVER_LLC, ifm_machine_llc_total(machine));
+    const uint64_t layers = wanted / smallest + (wanted % smallest != 0), most = machine->memory_available / 2 / all;
+    return layers <= most ? layers : most > 0 ? most : 1;
+}
+
+static enum ifm_status check_memory(const struct cell *cell, const struct ifm_machine *machine, struct ifm_error *error)
+{
+    const struct ifm_decode_settings *s = cell->s;
+    uint64_t needed = 0;
+    for (size_t i = 0; i < cell->n; i++)
+        needed = ifm_data_add(needed, ifm_data_add(ifm_data_mul(cell->layers, cell->amounts[i].pool), rows_memory(s)));
     if (needed <= machine->memory_available)
         return IFM_OK;
     char need[48], have[48];
-    return ifm_fail(error, IFM_USAGE, "decode", "lower decode.batch or decode.kv_len, or free memory",
-                    "batch %llu x %llu KV heads x %llu tokens x %llu needs %s of memory, but %s are available",
+    return ifm_fail(error, IFM_USAGE, "decode", "lower decode.batch, decode.kv_len or decode.layers, or free memory",
+                    "batch %llu x %llu KV heads x %llu tokens x %llu in %llu layers and %zu forms needs %s of memory, "
+                    "but %s are available",
                     (unsigned long long)s->batch, (unsigned long long)s->kv_heads, (unsigned long long)s->kv_len,
-                    (unsigned long long)s->head_dim,
+                    (unsigned long long)s->head_dim, (unsigned long long)cell->layers, cell->n,
                     needed == UINT64_MAX ? "more than 16 EiB" : ifm_format_human((double)needed, "B", need),
                     ifm_format_human((double)machine->memory_available, "B", have));
 }
 
-/* The kernel's error in units of f32 rounding, 2^-24: a score is a sum of head_dim products, and an output a running
- * sum of kv_len weighted rows; rounding errors add like random steps. A factor of 8 leaves room for the exponential
- * and for scores of several units, and a wrong row, head or weight is off by many orders more. */
-static double tolerance(const struct settings *s)
+static struct ifm_ledger ledger_of(const struct cell *cell, const struct ifm_decode_amounts *a)
 {
-    return 0x1p-24 * 8 * (sqrt((double)s->head_dim) + sqrt((double)s->kv_len) / 4);
+    const struct ifm_decode_settings *s = cell->s;
+    const uint64_t steps = ifm_decode_steps(s), layers = s->inference ? cell->layers : 1;
+    const uint64_t query = steps * ifm_decode_query_bytes(s);
+    const bool appends = s->inference && s->append == IFM_DECODE_APPEND_COMPRESS;
+    const uint64_t rows = appends ? steps * 2 * sizeof(float) * s->batch * s->kv_heads * s->head_dim : 0;
+    return (struct ifm_ledger){.flops = ifm_data_mul(layers * 4 * s->q_heads * s->head_dim, a->attended),
+                               .bytes_read = ifm_data_mul(layers, ifm_data_add(a->read, query + rows)),
+                               .bytes_written = ifm_data_mul(layers, ifm_data_add(a->appended, query)),
+                               .tokens_generated = s->batch * steps,
+                               .rows = s->batch * steps};
+}
+
+/* The largest kernel error that counts as correct: root mean square over the compared rows, relative to theirs.
+ *
+ * f16 and e4m3: f32 sums, in units of rounding, 2^-24. A score is a sum of head_dim products, and an output a running
+ * sum of kv_len weighted rows; rounding errors add like random steps. A factor of 8 leaves room for the exponential and
+ * for scores of several units.
+ *
+ * Integer formats: kernels round the query, folded with the channel scales of the page, to whole numbers of a unit
+ * (kv_attend_avx512vnni.c), which is wrong by sd = unit / sqrt(12) a channel, times the spread of its codes. Summed
+ * over the channels that is an error of a score in nats, and about the relative error of an output, which is a sum of
+ * rows that are independent of it. With keys of unit variance, outlier channels (one in 32) larger by a, and a range
+ * of 5.5 deviations: int8, unit = greatest / 32639, 3.1e-5 a. int4, unit = rms / 40, 0.0072 rms(1, a). int2, unit = rms
+ * / 16, clipped to a scale of 1, promoted channels with a scale of 1.47 a, 0.018 rms(1, 1.47 a). Four times that leaves
+ * room for rounded weights and for rows with large queries. Of a user's file a is not known; 32 is taken. What a wrong
+ * row, head or page does is larger. */
+static double tolerance(const struct ifm_decode_settings *s, enum ifm_kv_format format)
+{
+    const double plain = 0x1p-24 * 8 * (sqrt((double)s->head_dim) + sqrt((double)s->kv_len) / 4);
+    const double a = s->kv_file[0] == '\0' ? ifm_decode_outlier(s) : 32, promoted = 1.47 * a, room = 4;
+    switch (format) {
+    case IFM_KV_INT8:
+        return plain + room * 3.1e-5 * a;
+    case IFM_KV_INT4:
+        return plain + room * 0.0072 * sqrt((31 + a * a) / 32);
+    case IFM_KV_INT2:
+        return plain + room * 0.018 * sqrt((31 + promoted * promoted) / 32);
+    default:
+        return plain;
+    }
+}
+
+static struct ifm_arm arm_of(const struct cell *cell, size_t i, const struct ifm_machine *machine)
+{
+    const struct ifm_decode_form *form = cell->forms[i];
+    const struct ifm_decode_amounts *a = &cell->amounts[i];
+    const uint64_t query = ifm_decode_query_bytes(cell->s);
+    return (struct ifm_arm){
+        .name = form->name,
+        .variant = form->name,
+        .feature = form->format == IFM_KV_F16 ? "" : form->name,
+        .equals = "",
+        .ledger = ledger_of(cell, a),
+        .working_set = ifm_data_add(ifm_data_mul(cell->layers, a->touched), 2 * query),
+        .memory = ifm_data_add(ifm_data_mul(cell->layers, a->pool), rows_memory(cell->s)),
+        .stored = ifm_data_mul(cell->layers, a->stored),
+        .stored_plain = ifm_data_mul(cell->layers, a->plain),
+        .lossy = form->format != IFM_KV_F16,
+        .has_oracle = ifm_data_computes(machine),
+        .tolerance = tolerance(cell->s, form->format),
+        .fixed_inner = cell->s->inference,
+        .gaps = cell->s->inference,
+    };
 }
 
 static enum ifm_status describe(const struct ifm_setting *settings, size_t n, const struct ifm_machine *machine,
                                 struct ifm_arena *arena, struct ifm_arm_list *arms, const char **why_not,
                                 struct ifm_error *error)
 {
-    struct settings s;
+    struct ifm_decode_settings s;
+    struct cell cell = {.s = &s};
     *arms = (struct ifm_arm_list){0};
-    IFM_TRY(ifm_section_bind(&section, settings, n, arena, &s, error));
+    IFM_TRY(ifm_section_bind(&ifm_decode_section, settings, n, arena, &s, error));
     IFM_TRY(check_shape(&s, error));
+    IFM_TRY(ifm_decode_forms(&s, cell.forms, &cell.n, error));
     *why_not = ifm_data_isa_why_not(ifm_isa_name(s.isa), machine, arena);
+    if (*why_not == NULL)
+        *why_not = kernels_why_not(&s, cell.forms, cell.n, arena);
     if (*why_not != NULL)
         return IFM_OK;
-    uint64_t caches = ifm_data_mul(2, cache_bytes(&s)), query = query_bytes(&s);
-    uint64_t memory = ifm_data_add(caches, 2 * query);
-    IFM_TRY(check_memory(&s, memory, machine, error));
-    struct ifm_arm *arm = IFM_ARENA_NEW(arena, struct ifm_arm);
-    *arm = (struct ifm_arm){
-        .name = "decode",
-        .variant = "",
-        .feature = "",
-        .equals = "",
-        .ledger = {.flops = 4 * s.batch * s.q_heads * s.kv_len * s.head_dim,
-                   .bytes_read = caches + query,
-                   .bytes_written = query,
-                   .tokens_generated = s.batch,
-                   .rows = s.batch},
-        .working_set = caches + 2 * query,
-        .memory = memory,
-        .has_oracle = ifm_data_computes(machine),
-        .tolerance = tolerance(&s),
-    };
-    *arms = (struct ifm_arm_list){.items = arm, .n = 1};
+    for (size_t i = 0; i < cell.n; i++)
+        cell.amounts[i] = ifm_decode_amounts_of(&s, cell.forms[i]);
+    cell.layers = choose_layers(&cell, machine);
+    IFM_TRY(check_memory(&cell, machine, error));
+    struct ifm_arm *items = IFM_ARENA_ARRAY(arena, struct ifm_arm, cell.n);
+    for (size_t i = 0; i < cell.n; i++)
+        items[i] = arm_of(&cell, i, machine);
+    *arms = (struct ifm_arm_list){.items = items, .n = cell.n, .rivals = true};
     return IFM_OK;
 }
 
-/* Shared input: the same shape and seed name the same memory for every arm of the cell. */
-static enum ifm_status input(struct ifm_workload_state *state, uint64_t seed, uint32_t stream, size_t n,
-                             const float **out, struct ifm_error *error)
+/* The user's file is there and has what is asked for. */
+static enum ifm_status ready(const struct ifm_arm *arm, bool fake, struct ifm_error *error)
 {
-    const struct ifm_decode_shape *s = &state->job.shape;
-    char name[160];
-    snprintf(name, sizeof name, "decode.%c %llux%llux%llux%llu seed %016llx", "?KVQ"[stream],
-             (unsigned long long)s -> batch, (unsigned long long)(stream == STREAM_Q ? s->q_heads : s->kv_heads),
-             (unsigned long long)s -> kv_len, (unsigned long long)s -> head_dim, (unsigned long long)seed);
-    void *memory;
-    bool fresh;
-    IFM_TRY(state->device->ops->buffer(state->device, name, n * sizeof(float), &memory, &fresh, error));
-    if (fresh)
-        ifm_data_normal(state->device, state->threads, seed, stream, memory, n);
-    *out = memory;
-    return IFM_OK;
-}
-
-static float *aligned_floats(size_t n)
-{
-    const size_t line = 64;
-    size_t bytes = (n * sizeof(float) + line - 1) / line * line;
-    return aligned_alloc(line, bytes);
-}
-
-static enum ifm_status allocate(struct ifm_workload_state *state, uint64_t seed, struct ifm_error *error)
-{
-    const struct ifm_decode_shape *s = &state->job.shape;
-    size_t cache = s->batch * s->kv_heads * s->kv_len * s->head_dim;
-    size_t scratch = ifm_decode_scratch_floats(s, state->threads);
-    state->outputs = s->batch * s->q_heads * s->head_dim;
-    IFM_TRY(input(state, seed, STREAM_K, cache, &state->job.k, error));
-    IFM_TRY(input(state, seed, STREAM_V, cache, &state->job.v, error));
-    IFM_TRY(input(state, seed, STREAM_Q, state->outputs, &state->job.q, error));
-    state->job.out = aligned_floats(state->outputs);
-    state->job.scratch = aligned_floats(scratch);
-    if (state->job.out == NULL || state->job.scratch == NULL)
-        return ifm_fail(error, IFM_INTERNAL, state->arm, NULL, "out of memory");
-    memset(state->job.scratch, 0, scratch * sizeof(float));
-    for (size_t i = 0; i < state->outputs; i++)
-        state->job.out[i] = NAN; /* an output that no step writes shows */
-    return IFM_OK;
-}
-
-static void close_decode(struct ifm_workload_state *state)
-{
-    if (state == NULL)
-        return;
-    free(state->job.out);
-    free(state->job.scratch);
-    free(state);
-}
-
-static enum ifm_status open_decode(const struct ifm_arm *arm, struct ifm_device *device, unsigned threads,
-                                   uint64_t seed, struct ifm_workload_state **out, struct ifm_error *error)
-{
-    struct settings s;
     struct ifm_arena *arena = ifm_arena_create();
-    enum ifm_status status = ifm_section_bind(&section, arm->settings, arm->n_settings, arena, &s, error);
+    struct ifm_decode_settings s;
+    struct ifm_decode_source source;
+    enum ifm_status status = ifm_section_bind(&ifm_decode_section, arm->settings, arm->n_settings, arena, &s, error);
+    if (status == IFM_OK && !fake) {
+        status = ifm_decode_source_open(&s, 0, &source, error);
+        if (status == IFM_OK)
+            ifm_decode_source_close(&source);
+    }
     ifm_arena_destroy(arena);
-    IFM_TRY(status);
-    struct ifm_workload_state *state = calloc(1, sizeof *state);
-    if (state == NULL)
-        return ifm_fail(error, IFM_INTERNAL, arm->name, NULL, "out of memory");
-    state->device = device;
-    state->arm = arm->name;
-    state->threads = threads;
-    state->fake = ifm_device_is_fake(device);
-    state->job.shape = (struct ifm_decode_shape){s.batch, s.q_heads, s.kv_heads, s.kv_len, s.head_dim};
-    state->kernel = ifm_kernel_find("decode.online", ifm_isa_name(s.isa));
-    if (state->kernel == NULL && !state->fake)
-        status = ifm_fail(error, IFM_MISSING, arm->name, "choose decode.isa=auto",
-                          "this build has no decode kernel for %s", ifm_isa_name(s.isa));
-    else if (!state->fake)
-        status = allocate(state, seed, error);
-    if (status != IFM_OK)
-        close_decode(state);
-    else
-        *out = state;
     return status;
 }
 
-static void work(void *arg, unsigned index, unsigned count)
+static enum ifm_status before(struct ifm_workload_state *state, struct ifm_error *error)
 {
-    const struct ifm_workload_state *state = arg;
-    state->kernel->fn.decode(&state->job, index, count);
-}
-
-static void step(struct ifm_workload_state *state, uint64_t n)
-{
-    if (state->fake) {
-        ifm_fake_advance(state->device, state->arm, n);
-        return;
-    }
-    for (; n > 0; n--) {
-        state->device->ops->parallel(state->device, state->threads, work, state);
-        ifm_decode_merge(&state->job, state->threads);
-    }
-}
-
-static enum ifm_status check(struct ifm_workload_state *state, struct ifm_check *out, struct ifm_error *error)
-{
-    *out = (struct ifm_check){0};
-    if (state->fake)
-        return IFM_OK;
-    IFM_TRY(ifm_decode_compare(state->device, state->threads, &state->job, out, error));
-    out->finite = true;
-    for (size_t i = 0; i < state->outputs; i++)
-        out->finite = out->finite && isfinite(state->job.out[i]);
-    out->output_xxh3 = ifm_xxh3(state->job.out, state->outputs * sizeof(float));
-    out->done = true;
+    (void)error;
+    ifm_decode_rewind(state);
     return IFM_OK;
+}
+
+static uint64_t feature_runs(const struct ifm_workload_state *state)
+{
+    return state->pages;
 }
 
 const struct ifm_workload ifm_workload_decode = {
     .name = "decode",
-    .purpose = "attention of one new token per sequence over an f32 KV cache",
-    .timed_region = "softmax(q K^T / sqrt(d)) V of every query head over the whole cache, with the join of its pieces",
-    .params = &section,
+    .purpose = "attention of one new token per sequence over an elastic KV cache: f16, and compressed 2, 4 and 8 times",
+    .timed_region = "softmax(q K^T / sqrt(d)) V of every query head over the caches of one layer, with the join of its "
+                    "pieces; or an inference cycle of appending, compressing and attending",
+    .params = &ifm_decode_section,
     .describe = describe,
-    .open = open_decode,
-    .step = step,
-    .check = check,
-    .close = close_decode,
+    .ready = ready,
+    .open = ifm_decode_open,
+    .step = ifm_decode_step,
+    .check = ifm_decode_check,
+    .feature_runs = feature_runs,
+    .close = ifm_decode_close,
+    .before = before,
 };

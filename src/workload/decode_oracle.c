@@ -1,111 +1,84 @@
-/* The oracle of decode, straightforward on purpose: scores, maximum, weights, weighted sum, all in f64. */
+/* The oracle of decode, straightforward on purpose. */
 #include "workload/decode_oracle.h"
 
 #include <math.h>
-#include <stdlib.h>
 
-enum { PAIRS_LEAST = 8 };
-static const uint64_t MULTIPLICATIONS_MOST = 200000000; /* of one check: a few tenths of a second */
-
-void ifm_decode_oracle(const struct ifm_decode_job *job, uint64_t sequence, uint64_t head, double *weights, double *out)
+void ifm_decode_oracle_begin(struct ifm_decode_oracle *o)
 {
-    const struct ifm_decode_shape *s = &job->shape;
-    const size_t dim = s->head_dim, length = s->kv_len;
-    const size_t pair = sequence * s->kv_heads + head / (s->q_heads / s->kv_heads);
-    const float *q = job->q + (sequence * s->q_heads + head) * dim;
-    const float *k = job->k + pair * length * dim, *v = job->v + pair * length * dim;
-    double top = -INFINITY, total = 0;
-    for (size_t r = 0; r < length; r++) {
-        double dot = 0;
-        for (size_t d = 0; d < dim; d++)
-            dot += (double)q[d] * (double)k[r * dim + d];
-        weights[r] = dot / sqrt((double)dim);
-        top = fmax(top, weights[r]);
+    o->tokens = 0;
+    for (unsigned h = 0; h < o->heads; h++) {
+        o->top[h] = -INFINITY;
+        o->total[h] = 0;
+        for (unsigned d = 0; d < o->dim; d++)
+            o->sum[(size_t)h * o->dim + d] = 0;
     }
-    for (size_t d = 0; d < dim; d++)
-        out[d] = 0;
-    for (size_t r = 0; r < length; r++) {
-        double weight = exp(weights[r] - top);
-        total += weight;
-        for (size_t d = 0; d < dim; d++)
-            out[d] += weight * (double)v[r * dim + d];
-    }
-    for (size_t d = 0; d < dim; d++)
-        out[d] /= total;
 }
 
-uint64_t ifm_decode_pairs(const struct ifm_decode_shape *shape)
+static double dot(const float *a, const float *b, unsigned n)
 {
-    uint64_t all = shape->batch * shape->q_heads;
-    uint64_t affordable = MULTIPLICATIONS_MOST / (2 * shape->kv_len * shape->head_dim);
-    uint64_t wanted = affordable > PAIRS_LEAST ? affordable : PAIRS_LEAST;
-    return wanted < all ? wanted : all;
+    double sum = 0;
+    for (unsigned i = 0; i < n; i++)
+        sum += (double)a[i] * (double)b[i];
+    return sum;
 }
 
-uint64_t ifm_decode_pair(const struct ifm_decode_shape *shape, uint64_t i)
+/* A higher maximum: what was summed before counts for less. */
+static void raise_top(struct ifm_decode_oracle *o, unsigned h, double top)
 {
-    uint64_t all = shape->batch * shape->q_heads, n = ifm_decode_pairs(shape), stride = all / n;
-    return i * stride + i % stride; /* the second term walks through the heads of a group */
+    const double factor = exp(o->top[h] - top);
+    o->top[h] = top;
+    o->total[h] *= factor;
+    for (unsigned d = 0; d < o->dim; d++)
+        o->sum[(size_t)h * o->dim + d] *= factor;
 }
 
-struct comparison {
-    const struct ifm_decode_job *job;
-    double *room; /* per worker: kv_len weights, head_dim outputs */
-    struct sums {
-        double error2, reference2, error_max, reference_max;
-    } * sums; /* per pair, so that their sum does not depend on the workers */
-    uint64_t pairs;
-};
-
-static struct sums compare_pair(const struct ifm_decode_job *job, uint64_t pair, double *weights)
+void ifm_decode_oracle_add(struct ifm_decode_oracle *o, unsigned tokens, const float *k, const float *v)
 {
-    const struct ifm_decode_shape *s = &job->shape;
-    double *reference = weights + s->kv_len;
-    struct sums sums = {0};
-    ifm_decode_oracle(job, pair / s->q_heads, pair % s->q_heads, weights, reference);
-    for (size_t d = 0; d < s->head_dim; d++) {
-        double error = fabs((double)job->out[pair * s->head_dim + d] - reference[d]);
-        sums.error2 += error * error;
-        sums.reference2 += reference[d] * reference[d];
-        sums.error_max = error > sums.error_max || isnan(error) ? error : sums.error_max;
-        sums.reference_max = fmax(sums.reference_max, fabs(reference[d]));
+    for (unsigned h = 0; h < o->heads; h++) {
+        double *scores = o->scores + h * o->room + o->tokens, *sum = o->sum + (size_t)h * o->dim;
+        double top = o->top[h];
+        for (unsigned t = 0; t < tokens; t++) {
+            scores[t] = dot(o->q + (size_t)h * o->dim, k + (size_t)t * o->dim, o->dim) / sqrt((double)o->dim);
+            top = scores[t] > top || isnan(scores[t]) ? scores[t] : top;
+        }
+        if (top > o->top[h] || isnan(top))
+            raise_top(o, h, top);
+        for (unsigned t = 0; t < tokens; t++) {
+            const double weight = exp(scores[t] - o->top[h]);
+            o->total[h] += weight;
+            for (unsigned d = 0; d < o->dim; d++)
+                sum[d] += weight * (double)v[(size_t)t * o->dim + d];
+        }
     }
-    return sums;
+    o->tokens += tokens;
 }
 
-static void compare_part(void *arg, unsigned index, unsigned count)
+void ifm_decode_oracle_end(struct ifm_decode_oracle *o)
 {
-    struct comparison *c = arg;
-    const struct ifm_decode_shape *s = &c->job->shape;
-    for (uint64_t i = index; i < c->pairs; i += count)
-        c->sums[i] = compare_pair(c->job, ifm_decode_pair(s, i), c->room + index * (s->kv_len + s->head_dim));
+    for (unsigned h = 0; h < o->heads && o->tokens > 0; h++)
+        for (unsigned d = 0; d < o->dim; d++)
+            o->sum[(size_t)h * o->dim + d] /= o->total[h];
 }
 
-enum ifm_status ifm_decode_compare(struct ifm_device *device, unsigned threads, const struct ifm_decode_job *job,
-                                   struct ifm_check *out, struct ifm_error *error)
+struct ifm_decode_divergence ifm_decode_divergence_of(const struct ifm_decode_oracle *exact,
+                                                      const struct ifm_decode_oracle *other, unsigned head,
+                                                      const uint8_t *keep)
 {
-    const struct ifm_decode_shape *s = &job->shape;
-    struct comparison c = {.job = job, .pairs = ifm_decode_pairs(s)};
-    c.room = malloc(threads * (s->kv_len + s->head_dim) * sizeof *c.room);
-    c.sums = malloc(c.pairs * sizeof *c.sums);
-    if (c.room == NULL || c.sums == NULL) {
-        free(c.room);
-        free(c.sums);
-        return ifm_fail(error, IFM_INTERNAL, "decode", NULL, "out of memory for the oracle");
+    const double *scores = exact->scores + head * exact->room, *others = other->scores + head * other->room;
+    const double scale = exact->top[head] + log(exact->total[head]);
+    const double other_scale = other->top[head] + log(other->total[head]);
+    struct ifm_decode_divergence sum = {0, 0};
+    uint64_t next = 0;
+    for (uint64_t t = 0; t < exact->tokens; t++) {
+        const double p_log = scores[t] - scale, p = exp(p_log);
+        if (keep != NULL && keep[t] == 0) {
+            sum.kl = INFINITY;
+            sum.tv += p / 2;
+            continue;
+        }
+        const double other_log = others[next++] - other_scale;
+        sum.kl += p > 0 ? p * (p_log - other_log) : 0;
+        sum.tv += fabs(p - exp(other_log)) / 2;
     }
-    device->ops->parallel(device, threads, compare_part, &c);
-    struct sums all = {0};
-    for (uint64_t i = 0; i < c.pairs; i++) {
-        all.error2 += c.sums[i].error2;
-        all.reference2 += c.sums[i].reference2;
-        all.error_max =
-            c.sums[i].error_max > all.error_max || isnan(c.sums[i].error_max) ? c.sums[i].error_max : all.error_max;
-        all.reference_max = fmax(all.reference_max, c.sums[i].reference_max);
-    }
-    out->error_rms_rel = sqrt(all.error2 / all.reference2);
-    out->error_max_rel = all.error_max / all.reference_max;
-    out->values = c.pairs * s->head_dim;
-    free(c.room);
-    free(c.sums);
-    return IFM_OK;
+    return sum;
 }

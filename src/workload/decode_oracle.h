@@ -1,26 +1,36 @@
-/* The oracle of decode: the textbook two-pass softmax in f64 on the same f32 data.
+/* The oracle of decode: attention in f64, plain sums, on rows that come in pieces of a few tokens.
  *
- * Thread rule: called by the thread that drives the device, outside timed regions. */
+ * The maximum runs along as they come (Milakov and Gimelshein 2018), which in f64 costs nothing of what it is compared
+ * with; so no whole cache is ever held in f32. Owns no memory. Thread rule: no shared state. */
 #ifndef IFM_WORKLOAD_DECODE_ORACLE_H
 #define IFM_WORKLOAD_DECODE_ORACLE_H
 
-#include "device/device.h"
-#include "kernel/cpu/decode.h"
-#include "model/facts.h"
+#include <stddef.h>
+#include <stdint.h>
 
-/* The output of query head `head` of sequence `sequence` into out[head_dim]; `weights` has room for kv_len. */
-void ifm_decode_oracle(const struct ifm_decode_job *job, uint64_t sequence, uint64_t head, double *weights,
-                       double *out);
+/* A few query heads over the tokens of one pair. All arrays are the caller's. */
+struct ifm_decode_oracle {
+    unsigned heads, dim;
+    uint64_t tokens, room; /* added so far, at most */
+    const float *q;        /* [heads][dim] */
+    double *top, *total;   /* [heads] */
+    double *sum;           /* [heads][dim]: the output, once it is ended */
+    double *scores;        /* [heads][room]: natural logarithms of the weights, up to `top` + log(`total`) */
+};
 
-/* Which (sequence, head) pairs are compared: all of them when that is cheap, else an even selection of at least 8
- * that visits every place within a group. Returns how many; pair i is `ifm_decode_pair`(i), sequence * q_heads + head.
- */
-uint64_t ifm_decode_pairs(const struct ifm_decode_shape *shape);
-uint64_t ifm_decode_pair(const struct ifm_decode_shape *shape, uint64_t i);
+void ifm_decode_oracle_begin(struct ifm_decode_oracle *oracle);
+/* Rows [tokens][dim] of further tokens. */
+void ifm_decode_oracle_add(struct ifm_decode_oracle *oracle, unsigned tokens, const float *k, const float *v);
+void ifm_decode_oracle_end(struct ifm_decode_oracle *oracle);
 
-/* Compare job->out with the oracle: error_rms_rel, error_max_rel and values of `out`. */
-IFM_CHECKED enum ifm_status ifm_decode_compare(struct ifm_device *device, unsigned threads,
-                                               const struct ifm_decode_job *job, struct ifm_check *out,
-                                               struct ifm_error *error);
+/* How far the weights of head `head` of `other` are from those of `exact`, whose token i is the next one of `other`
+ * where keep[i] is 1 and is missing in it where it is 0; keep == NULL: it has all of them, in order. */
+struct ifm_decode_divergence {
+    double kl; /* sum p log(p / p'), nats; infinite where a token is missing */
+    double tv; /* total variation, 0 .. 1 */
+};
+struct ifm_decode_divergence ifm_decode_divergence_of(const struct ifm_decode_oracle *exact,
+                                                      const struct ifm_decode_oracle *other, unsigned head,
+                                                      const uint8_t *keep);
 
 #endif

@@ -4,7 +4,7 @@
 source "$(dirname "$0")/lib.sh"
 cat >arms.yaml <<'YAML'
 workload: decode
-decode: { batch: 1, q_heads: 4, kv_heads: 2, kv_len: 128, head_dim: 64 }
+decode: { batch: 1, q_heads: 4, kv_heads: 2, kv_len: 256, head_dim: 64, compress: 1, layers: 1 }
 arms:
   - name: plain
     baseline: true

@@ -21,10 +21,11 @@ check() # NAME ARGUMENT...
     echo "$name: no allocation in $slots slots"
 }
 
-decode=(decode --kv-len 256 --batch 1)
+decode=(decode --kv-len 512 --batch 1 --layers 2)
 check null null
 check stream stream --size 1MiB --override stream.probe=read
 check decode "${decode[@]}"
+check cycle "${decode[@]}" --inference --decode-tokens 8
 check buffers "${decode[@]}" --isolation buffers
 check processes "${decode[@]}" --isolation processes
 check plugin dot --plugin "${IFM_PLUGINS:?the folder of the plugins that the build makes}/dot.so" --n 1000

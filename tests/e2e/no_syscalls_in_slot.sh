@@ -51,9 +51,10 @@ look()
 }
 
 check null null
-check decode decode --kv-len 256 --batch 1
-check cold decode --kv-len 256 --batch 1 --cache cold
+check decode decode --kv-len 512 --batch 1 --layers 2
+check cycle decode --kv-len 512 --batch 1 --layers 2 --inference --decode-tokens 8
+check cold decode --kv-len 512 --batch 1 --layers 2 --cache cold
 check stream stream --size 1MiB --override stream.probe=read
-check buffers decode --kv-len 256 --batch 1 --isolation buffers
+check buffers decode --kv-len 512 --batch 1 --layers 2 --isolation buffers
 check processes null --isolation processes
 check plugin dot --plugin "${IFM_PLUGINS:?the folder of the plugins that the build makes}/dot.so" --n 1000

@@ -7,7 +7,7 @@ for build in "${builds[@]}"; do
     [ -n "$build" ] && [ -x "$build/inferometer" ] ||
         skip "needs the gcc, clang and scalar builds; 'make check' makes them"
 done
-"$INFEROMETER" decode --kv-len 64,512 --batch 1 --threads 1 --repeats 240 --warmup 10 --seed 5 \
+"$INFEROMETER" decode --kv-len 256,512 --batch 1 --layers 1 --threads 1 --repeats 240 --warmup 10 --seed 5 \
     --out real >/dev/null 2>errors || fail "$(cat errors)"
 script="step_ns=1000; noise=0.05; ar=0.6; drift=0.01"
 "$INFEROMETER" run --workload null --device fake --script "$script" --ceilings none --repeats 2000 \

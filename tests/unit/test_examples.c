@@ -25,8 +25,9 @@ static int collect(void **state)
 static void examples_resolve(void **state)
 {
     (void)state;
-    static const char *const files[] = {"examples/first-run.yaml", "examples/stream.yaml", "examples/sweep.yaml",
-                                        "examples/gates.yaml"};
+    static const char *const files[] = {"examples/first-run.yaml",      "examples/stream.yaml",
+                                        "examples/sweep.yaml",          "examples/gates.yaml",
+                                        "examples/elastic_decode.yaml", "examples/append_cost.yaml"};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         struct ifm_config *config = ifm_config_create(sections);
         struct ifm_error error = {0};

@@ -8,6 +8,7 @@
 
 #include "device/fake.h"
 #include "kernel/cpu/isa.h"
+#include "serial_device.h"
 #include "workload/cycle.h"
 #include "workload/data.h"
 #include "workload/workload.h"
@@ -16,57 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* The serial device: "workers" one after the other, buffers in a list. */
-struct serial {
-    struct ifm_device device;
-    struct slot {
-        char name[160];
-        size_t bytes;
-        void *memory;
-    } slots[16];
-    size_t n;
-    unsigned parallels;
-};
-
-static void serial_parallel(struct ifm_device *device, unsigned threads, ifm_work_fn *work, void *arg)
-{
-    ((struct serial *)device)->parallels++;
-    for (unsigned i = threads; i-- > 0;)
-        work(arg, i, threads);
-}
-
-static enum ifm_status serial_buffer(struct ifm_device *device, const char *name, size_t bytes, void **out, bool *fresh,
-                                     struct ifm_error *error)
-{
-    struct serial *serial = (struct serial *)device;
-    *fresh = false;
-    for (size_t i = 0; i < serial->n; i++)
-        if (strcmp(serial->slots[i].name, name) == 0 && serial->slots[i].bytes == bytes) {
-            *out = serial->slots[i].memory;
-            return IFM_OK;
-        }
-    if (serial->n == sizeof serial->slots / sizeof serial->slots[0])
-        return ifm_fail(error, IFM_INTERNAL, NULL, NULL, "too many buffers");
-    struct slot *slot = &serial->slots[serial->n++];
-    snprintf(slot->name, sizeof slot->name, "%s", name);
-    slot->bytes = bytes;
-    slot->memory = *out = aligned_alloc(64, (bytes + 63) / 64 * 64);
-    assert_non_null(*out);
-    memset(*out, 0, bytes);
-    *fresh = true;
-    return IFM_OK;
-}
-
-static const struct ifm_device_ops serial_ops = {
-    .name = "serial", .parallel = serial_parallel, .buffer = serial_buffer};
-
-static void serial_free(struct serial *serial)
-{
-    for (size_t i = 0; i < serial->n; i++)
-        free(serial->slots[i].memory);
-    serial->n = 0;
-}
 
 struct bench {
     struct ifm_arena *arena;
@@ -131,12 +81,6 @@ static struct ifm_check run_arm(struct bench *bench, const struct ifm_workload *
     return check;
 }
 
-static const struct ifm_setting small_decode[] = {
-    {"decode.batch", "2"},    {"decode.q_heads", "6"},   {"decode.kv_heads", "2"},
-    {"decode.kv_len", "333"}, {"decode.head_dim", "64"}, {"decode.isa", "auto"},
-};
-enum { SMALL = sizeof small_decode / sizeof small_decode[0] };
-
 static void registry_finds_every_workload(void **context)
 {
     (void)context;
@@ -186,93 +130,6 @@ static void null_spin_takes_time_in_proportion(void **context)
     for (int i = 0; i < 2; i++)
         ifm_workload_null.close(states[i]);
     assert_true(ns[0] > 5000 && ns[1] > 3 * ns[0]);
-}
-
-static void decode_ledger_counts_each_byte_once(void **context)
-{
-    struct bench *bench = *context;
-    assert_int_equal(describe(bench, &ifm_workload_decode, small_decode, SMALL), IFM_OK);
-    assert_int_equal(bench->arms.n, 1);
-    const struct ifm_arm *arm = &bench->arms.items[0];
-    const uint64_t cache = 2ULL * 2 * 333 * 64 * 4, query = 2ULL * 6 * 64 * 4;
-    assert_int_equal(arm->ledger.flops, 4ULL * 2 * 6 * 333 * 64);
-    assert_int_equal(arm->ledger.bytes_read, 2 * cache + query);
-    assert_int_equal(arm->ledger.bytes_written, query);
-    assert_int_equal(arm->ledger.tokens_generated, 2);
-    assert_int_equal(arm->ledger.tokens_prompt, 0);
-    assert_int_equal(arm->ledger.rows, 2);
-    assert_int_equal(arm->working_set, 2 * cache + 2 * query);
-    assert_true(arm->has_oracle && !arm->lossy);
-    assert_true(arm->tolerance > 1e-6 && arm->tolerance < 1e-4);
-}
-
-static void decode_is_right_on_every_isa_and_thread_count(void **context)
-{
-    struct bench *bench = *context;
-    for (size_t i = 0; i < bench->machine.n_isas; i++) {
-        struct ifm_setting settings[SMALL];
-        memcpy(settings, small_decode, sizeof settings);
-        settings[SMALL - 1].text = bench->machine.isas[i];
-        assert_int_equal(describe(bench, &ifm_workload_decode, settings, SMALL), IFM_OK);
-        for (unsigned threads = 1; threads <= 3; threads++) {
-            struct ifm_check check = run_arm(bench, &ifm_workload_decode, 0, threads, 2);
-            assert_true(check.done && check.finite);
-            assert_int_equal(check.values, 2 * 6 * 64);
-            assert_true(check.error_rms_rel > 0 && check.error_rms_rel <= bench->arms.items[0].tolerance);
-            assert_true(check.error_max_rel <= 10 * bench->arms.items[0].tolerance);
-        }
-    }
-    assert_int_equal(bench->serial.n, 3); /* K, V and Q once, for all arms */
-}
-
-/* Without a step the outputs are still poison, and the check says so. */
-static void decode_check_catches_outputs_that_nothing_wrote(void **context)
-{
-    struct bench *bench = *context;
-    assert_int_equal(describe(bench, &ifm_workload_decode, small_decode, SMALL), IFM_OK);
-    struct ifm_check check = run_arm(bench, &ifm_workload_decode, 0, 2, 0);
-    assert_true(check.done);
-    assert_false(check.finite);
-    assert_false(check.error_rms_rel <= 1);
-}
-
-/* The data changed under the kernel's feet after the step: the oracle, which reads them now, disagrees. */
-static void decode_check_catches_a_wrong_result(void **context)
-{
-    struct bench *bench = *context;
-    struct ifm_workload_state *state;
-    struct ifm_check check;
-    assert_int_equal(describe(bench, &ifm_workload_decode, small_decode, SMALL), IFM_OK);
-    assert_int_equal(
-        ifm_workload_decode.open(&bench->arms.items[0], &bench->serial.device, 2, 7, &state, &bench->error), IFM_OK);
-    ifm_workload_decode.step(state, 1);
-    float *v = bench->serial.slots[1].memory;
-    v[0] += 1;
-    assert_int_equal(ifm_workload_decode.check(state, &check, &bench->error), IFM_OK);
-    assert_true(check.error_rms_rel > 10 * bench->arms.items[0].tolerance);
-    ifm_workload_decode.close(state);
-}
-
-static void decode_refuses_impossible_shapes(void **context)
-{
-    struct bench *bench = *context;
-    const struct ifm_setting heads[] = {{"decode.q_heads", "7"}, {"decode.kv_heads", "2"}};
-    assert_int_equal(describe(bench, &ifm_workload_decode, heads, 2), IFM_USAGE);
-    assert_non_null(strstr(bench->error.message, "decode.q_heads 7"));
-    assert_non_null(strstr(bench->error.message, "decode.kv_heads 2"));
-    const struct ifm_setting dim[] = {{"decode.head_dim", "100"}};
-    assert_int_equal(describe(bench, &ifm_workload_decode, dim, 1), IFM_USAGE);
-    const struct ifm_setting huge[] = {{"decode.batch", "65536"},
-                                       {"decode.kv_len", "1073741824"},
-                                       {"decode.q_heads", "4096"},
-                                       {"decode.kv_heads", "4096"},
-                                       {"decode.head_dim", "256"}};
-    assert_int_equal(describe(bench, &ifm_workload_decode, huge, 5), IFM_USAGE);
-    assert_non_null(strstr(bench->error.message, "memory"));
-    const struct ifm_setting large[] = {{"decode.batch", "1"}, {"decode.kv_len", "16777216"}};
-    assert_int_equal(describe(bench, &ifm_workload_decode, large, 2), IFM_USAGE);
-    assert_non_null(strstr(bench->error.message, "needs 128 GiB of memory, but 16"));
-    assert_int_equal(bench->serial.n, 0);
 }
 
 static void an_unsupported_isa_is_absent_with_a_reason(void **context)
@@ -458,11 +315,6 @@ int main(void)
         WITH_BENCH(registry_finds_every_workload),
         WITH_BENCH(null_is_one_empty_step),
         WITH_BENCH(null_spin_takes_time_in_proportion),
-        WITH_BENCH(decode_ledger_counts_each_byte_once),
-        WITH_BENCH(decode_is_right_on_every_isa_and_thread_count),
-        WITH_BENCH(decode_check_catches_outputs_that_nothing_wrote),
-        WITH_BENCH(decode_check_catches_a_wrong_result),
-        WITH_BENCH(decode_refuses_impossible_shapes),
         WITH_BENCH(an_unsupported_isa_is_absent_with_a_reason),
         WITH_BENCH(data_do_not_depend_on_threads_and_look_normal),
         WITH_BENCH(stream_probes_do_what_their_ledger_says),

@@ -19,8 +19,7 @@
 #define COMPUTE_ROWS(set, lanes)                                                                                       \
     {"flops.fma8", #set, {.flops = ifm_flops_fma8_##set}, 2 * 2 * 8 * (lanes)},                                        \
         {"flops.fma12", #set, {.flops = ifm_flops_fma12_##set}, 2 * 2 * 12 * (lanes)},                                 \
-        {"flops.fma16", #set, {.flops = ifm_flops_fma16_##set}, 2 * 2 * 16 * (lanes)},                                 \
-        {"decode.online", #set, {.decode = ifm_decode_online_##set}, 0},
+        {"flops.fma16", #set, {.flops = ifm_flops_fma16_##set}, 2 * 2 * 16 * (lanes)},
 #define KV_ENCODE_ROWS(set)                                                                                            \
     {"kv_encode.f16", #set, {.kv_encode = ifm_kv_encode_f16_##set}, 0},                                                \
         {"kv_encode.int8", #set, {.kv_encode = ifm_kv_encode_int8_##set}, 0},                                          \

@@ -1,15 +1,14 @@
 /* The kernels of the cpu device: one table of {operation, instruction set, function}.
  *
- * An operation is named "probe.shape" ("read.linear", "decode.online"). A kernel computes; it never allocates,
+ * An operation is named "probe.shape" ("read.linear", "kv_attend.int4"). A kernel computes; it never allocates,
  * never reads a clock and knows no thread but its own. Thread rule: kernels are reentrant. */
 #ifndef IFM_KERNEL_CPU_DISPATCH_H
 #define IFM_KERNEL_CPU_DISPATCH_H
 
 #include "kernel/cpu/attention.h"
-#include "kernel/cpu/decode.h"
 #include "kernel/cpu/gemm.h"
-#include "kv/format.h"
 #include "kernel/cpu/kv_attend.h"
+#include "kv/format.h"
 #include <stddef.h>
 #include <stdint.h>
 
@@ -38,7 +37,6 @@ struct ifm_kernel {
         ifm_copy_fn *copy;
         ifm_flops_fn *flops;
         ifm_chase_fn *chase;
-        ifm_decode_fn *decode;
         ifm_gemm_fn *gemm;
         ifm_kv_encode_fn *kv_encode;
         ifm_attention_fn *attention;

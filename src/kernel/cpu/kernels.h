@@ -10,7 +10,6 @@
     ifm_write_fn ifm_write_store_##isa, ifm_write_nontemporal_##isa;                                                   \
     ifm_copy_fn ifm_copy_load_store_##isa, ifm_copy_nontemporal_##isa;                                                 \
     ifm_flops_fn ifm_flops_fma8_##isa, ifm_flops_fma12_##isa, ifm_flops_fma16_##isa;                                   \
-    ifm_decode_fn ifm_decode_online_##isa;                                                                             \
     ifm_attention_fn ifm_attention_tiled_##isa;                                                                        \
     ifm_attention_softmax_fn ifm_attention_softmax_##isa;                                                              \
     ifm_attention_widen_fn ifm_attention_widen_##isa;                                                                  \
