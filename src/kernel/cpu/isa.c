@@ -3,6 +3,7 @@
 
 #include <stdint.h>
 #include <string.h>
+#include <threads.h>
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -69,14 +70,22 @@ const char *ifm_isa_name(int index)
     return index >= 1 && index <= IFM_ISA_LIMIT ? all_names[index - 1] : "auto";
 }
 
+static once_flag once = ONCE_FLAG_INIT;
+static size_t best = IFM_ISA_LIMIT - 1; /* index of the first supported one */
+
+static void find_best(void)
+{
+#if defined(__x86_64__)
+    best = has_avx512vnni() ? 0 : has_avx512() ? 1 : has_avx2() ? 2 : 3;
+#endif
+}
+
+/* Asked once: a virtual machine traps each cpuid, which costs it some 20 us. */
 void ifm_isas(const char *const **names, size_t *n)
 {
-    size_t first = 4;
-#if defined(__x86_64__)
-    first = has_avx512vnni() ? 0 : has_avx512() ? 1 : has_avx2() ? 2 : 3;
-#endif
-    *names = all_names + first;
-    *n = IFM_ISA_LIMIT - first;
+    call_once(&once, find_best);
+    *names = all_names + best;
+    *n = IFM_ISA_LIMIT - best;
 }
 
 size_t ifm_isa_supported(const char **names, size_t limit)

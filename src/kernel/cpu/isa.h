@@ -4,7 +4,7 @@
  * is the x86-64 baseline and "scalar" is code that the compiler was told not to vectorise; elsewhere than on x86-64
  * only "scalar" exists. A set counts as supported when the processor has it *and* the operating system saves its
  * registers.
- * Thread rule: pure functions. */
+ * Thread rule: any thread; the processor is asked once, by whoever comes first. */
 #ifndef IFM_KERNEL_CPU_ISA_H
 #define IFM_KERNEL_CPU_ISA_H
 
