@@ -140,6 +140,33 @@ static void add_knobs(struct ifm_likeness *out, struct ifm_arena *arena, const j
     }
 }
 
+/* `meta` of an event that says what a file held; NULL of any other. */
+static const json_t *input_of(const json_t *events, size_t index)
+{
+    const json_t *event = json_array_get(events, index), *stage = json_object_get(event, "stage");
+    return json_is_string(stage) && strcmp(json_string_value(stage), "input") == 0 ? json_object_get(event, "meta")
+                                                                                   : NULL;
+}
+
+/* A path whose content changed in between: same settings, other data. */
+static void add_inputs(struct ifm_likeness *out, struct ifm_arena *arena, const json_t *a, const json_t *b)
+{
+    for (size_t i = 0; i < json_array_size(a); i++) {
+        const json_t *mine = input_of(a, i);
+        for (size_t k = 0; mine != NULL && k < json_array_size(b); k++) {
+            const json_t *its = input_of(b, k);
+            if (its == NULL || !json_equal(json_object_get(mine, "token"), json_object_get(its, "token")) ||
+                json_equal(json_object_get(mine, "sha256"), json_object_get(its, "sha256")))
+                continue;
+            const char *setting = json_string_value(json_object_get(mine, "setting"));
+            add(out, arena, IFM_DIFFERENCE_REFUSES,
+                ifm_arena_printf(arena, "content of %s", setting == NULL ? "an input file" : setting),
+                ifm_arena_printf(arena, "%.12s", json_text(json_object_get(mine, "sha256"), arena)),
+                ifm_arena_printf(arena, "%.12s", json_text(json_object_get(its, "sha256"), arena)));
+        }
+    }
+}
+
 static double start_ns(const json_t *events)
 {
     return json_number_value(json_object_get(last_event(events, "run_start", true), "t_ns"));
@@ -151,6 +178,7 @@ void ifm_likeness_runs(const struct ifm_run_view *reference, const struct ifm_ru
     const enum ifm_difference_kind qualifies = IFM_DIFFERENCE_QUALIFIES;
     const json_t *a = reference->events, *b = other->events;
     add_text(out, arena, IFM_DIFFERENCE_REFUSES, "device", reference->plan->device, other->plan->device);
+    add_inputs(out, arena, a, b);
     enum ifm_lock_state locks_a = ifm_lock_state(a), locks_b = ifm_lock_state(b);
     if (locks_a != IFM_LOCK_HELD || locks_b != IFM_LOCK_HELD)
         add(out, arena, qualifies, "locks", ifm_lock_state_words(locks_a), ifm_lock_state_words(locks_b));

@@ -352,6 +352,33 @@ static void another_work_is_refused(void **state)
     }
 }
 
+static json_t *read_file(const char *token, const char *sha256)
+{
+    return json_pack("{s:s, s:{s:s, s:s, s:s, s:s}}", "stage", "input", "meta", "setting", "decode.kv_file", "token",
+                     token, "file", "a.safetensors", "sha256", sha256);
+}
+
+/* One path, and other bytes under it. */
+static void another_content_of_a_file_is_refused(void **state)
+{
+    (void)state;
+    struct pair p;
+    pair_start(&p);
+    json_array_append_new(p.a.events, read_file("sha256:p", "1111"));
+    json_array_append_new(p.b.events, read_file("sha256:p", "1111"));
+    pair_compare(&p, NULL);
+    assert_int_equal(row_of(&p, "quick", "speedup")->change.state, IFM_STATE_OK);
+    json_array_append_new(p.b.events, read_file("sha256:other", "3333"));
+    pair_compare(&p, NULL);
+    assert_int_equal(row_of(&p, "quick", "speedup")->change.state, IFM_STATE_OK);
+    json_array_append_new(p.a.events, read_file("sha256:other", "2222"));
+    pair_compare(&p, NULL);
+    const struct ifm_value *change = &row_of(&p, "quick", "speedup")->change;
+    assert_int_equal(change->state, IFM_STATE_REFUSED);
+    assert_non_null(strstr(change->reason, "content of decode.kv_file is 2222 in the reference and 3333 here"));
+    pair_stop(&p);
+}
+
 /* The one setting under comparison may differ, and with it the bytes; not the result. */
 static void the_setting_under_comparison_may_differ(void **state)
 {
@@ -472,6 +499,7 @@ int main(void)
         cmocka_unit_test(locked_and_alike_is_decided),
         cmocka_unit_test(conditions_qualify),
         cmocka_unit_test(standing_has_a_direction),
+        cmocka_unit_test(another_content_of_a_file_is_refused),
         cmocka_unit_test(another_work_is_refused),
         cmocka_unit_test(the_setting_under_comparison_may_differ),
         cmocka_unit_test(measure_settings_and_the_fake_machine_qualify),
