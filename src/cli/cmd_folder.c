@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "cli/plugins.h"
+#include "run/inputs.h"
 #include "sample/manifest.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -138,6 +139,8 @@ enum ifm_status ifm_cmd_verify(int argc, char **argv, struct ifm_error *error)
     const char *missing = ifm_plugins_missing(folder.lock);
     if (status == IFM_OK)
         status = verify_lock(options.dir, folder.plan, folder.lock, missing, error);
+    if (status == IFM_OK)
+        status = ifm_inputs_agree(folder.events, options.dir, error);
     if (status == IFM_OK)
         status = ifm_publish_verify(&folder.publication, error);
     if (status == IFM_OK)

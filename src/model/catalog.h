@@ -11,6 +11,8 @@ struct ifm_arm_list {
     size_t n;
     bool rivals; /* the first is the baseline and the others are compared with it; false: several are probes. An arm of
                     the configuration is the last of two: the one rival that it selects. */
+    const char *one; /* of rivals: a line of the configuration that leaves one of them, such as "decode.compress: 1";
+                        NULL = there is none to name */
 };
 
 /* Describe is pure: same settings and machine, same arms. It sets name, ceiling, variant, ledger,

@@ -29,8 +29,8 @@ struct ifm_check {
     double loss_kl;         /* mean over rows of KL(exact || x) of the attention weights, nats; negative = infinite,
                                because tokens were dropped */
     double loss_tv;         /* mean over rows of the total variation of the weights, 0 .. 1 */
-    char isa[16];     /* instruction set of the kernel that made the outputs, a row of the dispatch table; "" = there
-                         is no choice */
+    char isa[16];     /* instruction set of the kernel that made the outputs, a row of the dispatch table; of a library
+                         the core type that it works with; "" = there is no choice, or it is not known */
     bool sets_differ; /* the same inputs in another set of buffers gave another output */
 };
 

@@ -94,10 +94,20 @@ static enum ifm_status select_arm(const struct ifm_arms_request *request, const 
     *out = &list->items[list->n - 1];
     if (list->n == 1 || (list->rivals && list->n == 2))
         return IFM_OK;
-    if (list->rivals)
-        return ifm_fail(error, IFM_USAGE, spec->where, "let the arm's `set` choose one of them",
-                        "arm %s stands for %zu arms of workload %s at once", spec->name, list->n,
-                        request->workload->name);
+    if (list->rivals) {
+        struct ifm_text names = {0};
+        for (size_t i = 0; i < list->n; i++)
+            ifm_text_printf(&names, "%s%s", i > 0 ? ", " : "", list->items[i].name);
+        (void)!ifm_fail(error, IFM_USAGE, spec->where, "let the arm's `set` choose one of them",
+                        "arm %s stands for %zu arms of workload %s at once: %s", spec->name, list->n,
+                        request->workload->name, names.data);
+        ifm_text_free(&names);
+        if (list->one != NULL)
+            ifm_error_hint(error,
+                           "add a line that leaves one, such as `%s`, to the arm's `set`, or to the file for all arms",
+                           list->one);
+        return IFM_USAGE;
+    }
     return ifm_fail(error, IFM_USAGE, spec->where, "compare arms of another workload, or remove `arms`",
                     "workload %s makes %zu probes of its own; arms cannot be laid over them", request->workload->name,
                     list->n);

@@ -195,6 +195,33 @@ static void add_locks(struct ifm_page *page)
     }
 }
 
+static bool is_told_before(const json_t *events, size_t index)
+{
+    for (size_t i = 0; i < index; i++)
+        if (json_equal(json_object_get(json_array_get(events, i), "meta"),
+                       json_object_get(json_array_get(events, index), "meta")))
+            return true;
+    return false;
+}
+
+/* The files that arms read, by base name and content; a later session says the same again. */
+static void add_inputs(struct ifm_page *page)
+{
+    const json_t *events = page->publication->events;
+    for (size_t i = 0; i < json_array_size(events); i++) {
+        const json_t *event = json_array_get(events, i), *meta = json_object_get(event, "meta");
+        const char *stage = json_string_value(json_object_get(event, "stage"));
+        const char *setting = json_string_value(json_object_get(meta, "setting"));
+        const char *file = json_string_value(json_object_get(meta, "file"));
+        const char *sha256 = json_string_value(json_object_get(meta, "sha256"));
+        if (stage == NULL || strcmp(stage, "input") != 0 || setting == NULL || file == NULL || sha256 == NULL ||
+            is_told_before(events, i))
+            continue;
+        add_fact(page, ifm_arena_printf(page->arena, "input file, %s", setting),
+                 ifm_arena_printf(page->arena, "%s, SHA-256 %s", file, sha256), false);
+    }
+}
+
 void ifm_html_environment(struct ifm_page *page)
 {
     const json_t *meta = ifm_event_meta(page->publication->events, "environment");
@@ -204,6 +231,7 @@ void ifm_html_environment(struct ifm_page *page)
         ifm_text_add(page->out, "<p class=\"dim\">absent: run.log holds no environment event.</p>\n");
     ifm_text_add(page->out, "<table class=\"facts\"><tbody>\n");
     add_facts(page, "", fingerprint != NULL ? fingerprint : meta);
+    add_inputs(page);
     add_locks(page);
     ifm_text_add(page->out, "</tbody></table></details></section>\n");
 }

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "device/cpu.h"
 #include "run/arm.h"
+#include "run/inputs.h"
 #include "run/interrupt.h"
 #include "run/pass.h"
 #include <stdio.h>
@@ -238,6 +239,7 @@ static enum ifm_status start_session(struct execution *execution, struct ifm_err
                              execution->plan->config_hash, "version", IFM_VERSION);
     IFM_TRY(ifm_fact_new(session, stage, true, meta, error));
     IFM_TRY(ifm_fact_plugins(session, execution->plan, error));
+    IFM_TRY(ifm_inputs_record(session, execution->plan, error));
     IFM_TRY(ifm_fact_environment(session, "before", execution->is_fake, error));
     const struct ifm_device_ops *ops = ifm_device_find(execution->plan->device);
     if (ops == NULL)

@@ -28,6 +28,7 @@ struct settings {
     bool causal;
     int storage, isa, matrix;
     struct ifm_list arms;
+    const char *kv_file; /* "" = generated inputs */
 };
 
 #define ROW_U64(name, flag, fallback, low, high, unit, help)                                                           \
@@ -63,6 +64,9 @@ static const struct ifm_param rows[] = {
      IFM_ATTENTION_MATRIX_CHOICES,
      "batch, heads and tokens by name, with head_dim 64; the word baseline stands for all ten, one cell each",
      offsetof(struct settings, matrix)},
+    {"attention.kv_file", "kv-file", IFM_TYPE_TEXT, IFM_PRIVATE | IFM_PER_ARM, "", "", 0, 0, NULL,
+     "safetensors file whose keys, values and queries are taken instead of generated ones",
+     offsetof(struct settings, kv_file)},
     ROW_U64(scale, "scale", "1", 1, 65536, "count", "divides the batch, down to one sequence: what a CPU can do"),
 };
 
@@ -232,7 +236,8 @@ static enum ifm_status describe(const struct ifm_setting *settings, size_t n, co
 {
     static const char *const usual[] = {OPENBLAS, "auto"};
     struct settings s;
-    *arms = (struct ifm_arm_list){.items = IFM_ARENA_ARRAY(arena, struct ifm_arm, ARMS_MOST), .rivals = true};
+    *arms = (struct ifm_arm_list){
+        .items = IFM_ARENA_ARRAY(arena, struct ifm_arm, ARMS_MOST), .rivals = true, .one = "attention.arms: auto"};
     IFM_TRY(bind(settings, n, arena, &s, error));
     IFM_TRY(check_memory(&s, bytes_of(&s, 2 * s.q_heads + 2 * s.kv_heads, s.batch * s.seq_len), machine, error));
     struct ifm_list items = s.arms;
@@ -251,28 +256,58 @@ static enum ifm_status describe(const struct ifm_setting *settings, size_t n, co
 
 /* ---- open ---- */
 
-/* Shared input: the same shape, storage and seed name the same memory for every arm of the cell. */
-static enum ifm_status input(struct ifm_workload_state *state, char which, uint64_t heads, double ragged, uint64_t seed,
-                             void **out, bool *fresh, struct ifm_error *error)
+/* Shared input: the same shape, storage, seed and file name the same memory for every arm of the cell. */
+static enum ifm_status input(struct ifm_workload_state *state, char which, uint64_t heads, const struct settings *from,
+                             uint64_t seed, void **out, bool *fresh, struct ifm_error *error)
 {
     const struct ifm_attention_shape *s = &state->job.shape;
     char name[160];
-    snprintf(name, sizeof name, "attention.%c %llux%llu(%llu)x%llux%llu storage %d ragged %a seed %016llx", which,
-             (unsigned long long)s->batch, (unsigned long long)heads, (unsigned long long)s->kv_heads,
-             (unsigned long long)s->seq_len, (unsigned long long)s->head_dim, (int)s->storage, ragged,
-             (unsigned long long)seed);
+    snprintf(name, sizeof name, "attention.%c %llux%llu(%llu)x%llux%llu storage %d ragged %a seed %016llx file %016llx",
+             which, (unsigned long long)s->batch, (unsigned long long)heads, (unsigned long long)s->kv_heads,
+             (unsigned long long)s->seq_len, (unsigned long long)s->head_dim, (int)s->storage, from->ragged,
+             (unsigned long long)seed, (unsigned long long)ifm_xxh3(from->kv_file, strlen(from->kv_file)));
     const size_t bytes = s->batch * heads * s->seq_len * s->head_dim * ifm_attention_size(s->storage);
     return state->device->ops->buffer(state->device, name, bytes, out, fresh, error);
 }
 
-static enum ifm_status inputs(struct ifm_workload_state *state, double ragged, uint64_t seed, struct ifm_error *error)
+/* The user's file, which has what is asked for; NULL where none is named. */
+static enum ifm_status open_file(const struct settings *s, struct ifm_kv_file **out, struct ifm_error *error)
+{
+    *out = NULL;
+    if (s->kv_file[0] == '\0')
+        return IFM_OK;
+    const struct ifm_attention_shape shape = shape_of(s);
+    IFM_TRY(ifm_kv_file_open(s->kv_file, out, error));
+    enum ifm_status status = ifm_attention_file_require(*out, &shape, error);
+    if (status != IFM_OK)
+        ifm_kv_file_close(*out);
+    return status;
+}
+
+static enum ifm_status ready(const struct ifm_arm *arm, bool fake, struct ifm_error *error)
+{
+    struct ifm_arena *arena = ifm_arena_create();
+    struct settings s;
+    struct ifm_kv_file *file = NULL;
+    enum ifm_status status = bind(arm->settings, arm->n_settings, arena, &s, error);
+    if (status == IFM_OK && !fake) {
+        status = open_file(&s, &file, error);
+        if (status == IFM_OK)
+            ifm_kv_file_close(file);
+    }
+    ifm_arena_destroy(arena);
+    return status;
+}
+
+static enum ifm_status inputs(struct ifm_workload_state *state, const struct settings *from, uint64_t seed,
+                              struct ifm_error *error)
 {
     const struct ifm_attention_shape *s = &state->job.shape;
     struct ifm_attention_inputs all = {0}, wanted = {0};
     bool fresh[3];
-    IFM_TRY(input(state, 'Q', s->q_heads, ragged, seed, &all.q, &fresh[0], error));
-    IFM_TRY(input(state, 'K', s->kv_heads, ragged, seed, &all.k, &fresh[1], error));
-    IFM_TRY(input(state, 'V', s->kv_heads, ragged, seed, &all.v, &fresh[2], error));
+    IFM_TRY(input(state, 'Q', s->q_heads, from, seed, &all.q, &fresh[0], error));
+    IFM_TRY(input(state, 'K', s->kv_heads, from, seed, &all.k, &fresh[1], error));
+    IFM_TRY(input(state, 'V', s->kv_heads, from, seed, &all.v, &fresh[2], error));
     if (fresh[0])
         wanted.q = all.q;
     if (fresh[1])
@@ -284,7 +319,13 @@ static enum ifm_status inputs(struct ifm_workload_state *state, double ragged, u
     state->job.v = all.v;
     if (!fresh[0] && !fresh[1] && !fresh[2])
         return IFM_OK;
-    return ifm_attention_generate(state->device, state->threads, seed, s, state->lengths, &wanted, error);
+    struct ifm_kv_file *file;
+    IFM_TRY(open_file(from, &file, error));
+    wanted.file = file;
+    enum ifm_status status =
+        ifm_attention_generate(state->device, state->threads, seed, s, state->lengths, &wanted, error);
+    ifm_kv_file_close(file);
+    return status;
 }
 
 static void *aligned(size_t bytes)
@@ -292,7 +333,8 @@ static void *aligned(size_t bytes)
     return aligned_alloc(LINE, (bytes + LINE - 1) / LINE * LINE);
 }
 
-static enum ifm_status allocate(struct ifm_workload_state *state, double ragged, uint64_t seed, struct ifm_error *error)
+static enum ifm_status allocate(struct ifm_workload_state *state, const struct settings *from, uint64_t seed,
+                                struct ifm_error *error)
 {
     struct ifm_attention_job *job = &state->job;
     const struct ifm_attention_shape *s = &job->shape;
@@ -309,13 +351,13 @@ static enum ifm_status allocate(struct ifm_workload_state *state, double ragged,
     job->scratch = aligned(state->threads * state->scratch_floats * sizeof(float));
     if (state->lengths == NULL || state->units == NULL || job->out == NULL || job->next == NULL || job->scratch == NULL)
         return ifm_fail(error, IFM_INTERNAL, state->arm, NULL, "out of memory");
-    ifm_attention_lengths(s->seq_len, ragged, s->batch, seed, state->lengths);
+    ifm_attention_lengths(s->seq_len, from->ragged, s->batch, seed, state->lengths);
     ifm_attention_plan(s, state->lengths, job->block, state->units);
     job->lengths = state->lengths;
     job->units = state->units;
     memset(job->scratch, 0, state->threads * state->scratch_floats * sizeof(float));
     memset(job->out, 0xff, state->out_bytes); /* NaN in every format: an output that no step writes shows */
-    return inputs(state, ragged, seed, error);
+    return inputs(state, from, seed, error);
 }
 
 static void close_attention(struct ifm_workload_state *state)
@@ -360,20 +402,21 @@ static enum ifm_status open_attention(const struct ifm_arm *arm, struct ifm_devi
     struct settings s;
     struct ifm_arena *arena = ifm_arena_create();
     enum ifm_status status = bind(arm->settings, arm->n_settings, arena, &s, error);
-    ifm_arena_destroy(arena);
-    IFM_TRY(status);
     struct ifm_workload_state *state = calloc(1, sizeof *state);
     if (state == NULL)
-        return ifm_fail(error, IFM_INTERNAL, arm->name, NULL, "out of memory");
-    state->device = device;
-    state->arm = arm->name;
-    state->threads = threads;
-    state->fake = ifm_device_is_fake(device);
-    state->job.shape = shape_of(&s);
-    if (!state->fake)
-        status = choose(state, arm->variant, ifm_isa_name(s.isa), error);
-    if (!state->fake && status == IFM_OK)
-        status = allocate(state, s.ragged, seed, error);
+        status = ifm_fail(error, IFM_INTERNAL, arm->name, NULL, "out of memory");
+    if (status == IFM_OK) {
+        state->device = device;
+        state->arm = arm->name;
+        state->threads = threads;
+        state->fake = ifm_device_is_fake(device);
+        state->job.shape = shape_of(&s);
+        if (!state->fake)
+            status = choose(state, arm->variant, ifm_isa_name(s.isa), error);
+        if (!state->fake && status == IFM_OK)
+            status = allocate(state, &s, seed, error);
+    }
+    ifm_arena_destroy(arena);
     if (status != IFM_OK)
         close_attention(state);
     else
@@ -416,9 +459,12 @@ static enum ifm_status check(struct ifm_workload_state *state, struct ifm_check 
     for (size_t i = 0; i < state->out_bytes / ifm_attention_size(storage); i++)
         out->finite = out->finite && isfinite(ifm_attention_value(state->job.out, storage, i));
     out->output_xxh3 = ifm_xxh3(state->job.out, state->out_bytes);
+    ifm_data_says_code(state->kernel, state->blas.library, out);
     out->done = true;
     return IFM_OK;
 }
+
+static const char *const input_files[] = {"attention.kv_file", NULL};
 
 const struct ifm_workload ifm_workload_attention = {
     .name = "attention",
@@ -426,6 +472,8 @@ const struct ifm_workload ifm_workload_attention = {
     .timed_region = "softmax(Q K^T / sqrt(d)) V of every sequence and query head, in and out of the storage format",
     .params = &section,
     .describe = describe,
+    .ready = ready,
+    .input_files = input_files,
     .open = open_attention,
     .step = step,
     .check = check,

@@ -4,6 +4,7 @@
 #include "base/random.h"
 #include "base/text.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { PER_DRAW = 4 }; /* values that one Philox block yields, one a word */
@@ -72,6 +73,13 @@ const char *ifm_data_isa_why_not(const char *isa, const struct ifm_machine *mach
                                  known.data != NULL ? known.data : "none reported");
     ifm_text_free(&known);
     return reason;
+}
+
+void ifm_data_says_code(const struct ifm_kernel *kernel, const struct ifm_openblas *blas, struct ifm_check *check)
+{
+    const char *name = kernel != NULL ? kernel->isa : blas != NULL ? blas->core : "";
+    if (strlen(name) < sizeof check->isa) /* half a name is another name */
+        snprintf(check->isa, sizeof check->isa, "%s", name);
 }
 
 bool ifm_data_computes(const struct ifm_machine *machine)

@@ -146,18 +146,19 @@ static struct ifm_arm arm_of(const struct cell *cell, size_t i, const struct ifm
     const struct ifm_decode_form *form = cell->forms[i];
     const struct ifm_decode_amounts *a = &cell->amounts[i];
     const uint64_t query = ifm_decode_query_bytes(cell->s);
+    const bool computes = ifm_data_computes(machine); /* else nothing can be lost, counted or checked */
     return (struct ifm_arm){
         .name = form->name,
         .variant = form->name,
-        .feature = form->format == IFM_KV_F16 ? "" : form->name,
+        .feature = form->format == IFM_KV_F16 || !computes ? "" : form->name,
         .equals = "",
         .ledger = ledger_of(cell, a),
         .working_set = ifm_data_add(ifm_data_mul(cell->layers, a->touched), 2 * query),
         .memory = ifm_data_add(ifm_data_mul(cell->layers, a->pool), rows_memory(cell->s)),
         .stored = ifm_data_mul(cell->layers, a->stored),
         .stored_plain = ifm_data_mul(cell->layers, a->plain),
-        .lossy = form->format != IFM_KV_F16,
-        .has_oracle = ifm_data_computes(machine),
+        .lossy = form->format != IFM_KV_F16 && computes,
+        .has_oracle = computes,
         .tolerance = tolerance(cell->s, form->format),
         .fixed_inner = cell->s->inference,
         .gaps = cell->s->inference,
@@ -186,7 +187,7 @@ static enum ifm_status describe(const struct ifm_setting *settings, size_t n, co
     struct ifm_arm *items = IFM_ARENA_ARRAY(arena, struct ifm_arm, cell.n);
     for (size_t i = 0; i < cell.n; i++)
         items[i] = arm_of(&cell, i, machine);
-    *arms = (struct ifm_arm_list){.items = items, .n = cell.n, .rivals = true};
+    *arms = (struct ifm_arm_list){.items = items, .n = cell.n, .rivals = true, .one = "decode.compress: 1"};
     return IFM_OK;
 }
 
@@ -218,6 +219,8 @@ static uint64_t feature_runs(const struct ifm_workload_state *state)
     return state->pages;
 }
 
+static const char *const input_files[] = {"decode.kv_file", NULL};
+
 const struct ifm_workload ifm_workload_decode = {
     .name = "decode",
     .purpose = "attention of one new token per sequence over an elastic KV cache: f16, and compressed 2, 4 and 8 times",
@@ -226,6 +229,7 @@ const struct ifm_workload ifm_workload_decode = {
     .params = &ifm_decode_section,
     .describe = describe,
     .ready = ready,
+    .input_files = input_files,
     .open = ifm_decode_open,
     .step = ifm_decode_step,
     .check = ifm_decode_check,

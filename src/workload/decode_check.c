@@ -8,6 +8,7 @@
 #include "workload/decode_run.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -270,6 +271,7 @@ enum ifm_status ifm_decode_check(struct ifm_workload_state *state, struct ifm_ch
     for (size_t i = 0; i < state->outputs; i++)
         out->finite = out->finite && isfinite(state->out[i]);
     out->output_xxh3 = ifm_xxh3(state->out, state->outputs * sizeof(float));
+    snprintf(out->isa, sizeof out->isa, "%s", state->isa);
     out->done = true;
     return IFM_OK;
 }

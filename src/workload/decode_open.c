@@ -182,6 +182,7 @@ static enum ifm_status open_caches(struct ifm_workload_state *state, struct ifm_
     if (body == NULL || f16 == NULL || encode == NULL)
         return ifm_fail(error, IFM_MISSING, state->arm, "choose decode.isa=auto",
                         "this build has no kernels of format %s for %s", state->form->name, isa);
+    state->isa = body->isa;
     for (uint64_t pair = 0; pair < state->pairs; pair++)
         state->capacity[pair] = ifm_decode_most(s, state->form, ifm_decode_length(s, pair / s->kv_heads));
     const struct ifm_kv_shape shape =

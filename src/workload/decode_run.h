@@ -25,6 +25,7 @@ struct ifm_workload_state {
     unsigned threads;
     struct ifm_decode_settings settings;
     const struct ifm_decode_form *form;
+    const char *isa; /* of the kernel that attends over the pages of the form */
     struct ifm_decode_source source;
     uint64_t pairs, layers;
     uint64_t *capacity;           /* [pairs] tokens */

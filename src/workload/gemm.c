@@ -208,6 +208,7 @@ static enum ifm_status describe(const struct ifm_setting *settings, size_t n, co
     }
     arms->items = items;
     arms->rivals = true;
+    arms->one = "gemm.weights: f32";
     return IFM_OK;
 }
 
@@ -404,6 +405,7 @@ static enum ifm_status check(struct ifm_workload_state *state, struct ifm_check 
     for (size_t i = 0; i < job->shape.m * job->shape.n; i++)
         out->finite = out->finite && isfinite(job->out[i]);
     out->output_xxh3 = ifm_xxh3(job->out, job->shape.m * job->shape.n * sizeof(float));
+    ifm_data_says_code(state->kernel, state->blas, out);
     out->done = true;
     return IFM_OK;
 }

@@ -213,7 +213,7 @@ static enum ifm_status describe(const struct ifm_plugin *plugin, const struct if
                    .rows = ledger.rows},
         .working_set = ledger.working_set,
         .memory = ledger.memory,
-        .lossy = ledger.lossy != 0,
+        .lossy = ledger.lossy != 0 && ifm_data_computes(machine),
         .has_oracle = table->check != NULL && ifm_data_computes(machine),
         .tolerance = ledger.tolerance,
         .gaps = table->before != NULL || table->after != NULL,

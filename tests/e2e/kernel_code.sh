@@ -52,11 +52,37 @@ if wrong:
 P
 sets=$("$INFEROMETER" doctor 2>/dev/null | sed -n 's/^instruction sets *ok *//p' | tr -d ,)
 [ -n "$sets" ] || fail "doctor names no instruction set"
+# The sets that checks of ARM in the record name, one a line.
+ran() # FOLDER ARM
+{
+    sed -n "s/.*\"stage\":\"check\".*\"arm\":\"$2\".*\"isa\":\"\([A-Za-z0-9]*\)\".*/\1/p" "$1/run.log" | sort -u
+}
+# Measure as shortly as can be, and compare what ran.
+runs() # FOLDER ARM WANTED ARGUMENTS...
+{
+    local folder=$1 arm=$2 wanted=$3
+    shift 3
+    [ -d "$folder" ] || "$INFEROMETER" "$@" --threads 1 --repeats 20 --warmup 2 --warmup-cap 0.1 --ceilings none \
+        --out "$folder" >/dev/null 2>errors || fail "$(tail -1 errors)"
+    [ "$(ran "$folder" "$arm")" = "$wanted" ] || fail "$folder: $arm ran '$(ran "$folder" "$arm")', not $wanted"
+}
 for isa in $sets; do
-    "$INFEROMETER" stream --probe read --isa "$isa" --size 64KiB --threads 1 --repeats 20 --warmup 2 --out "$isa" \
-        >/dev/null 2>errors || fail "$(tail -1 errors)"
-    ran=$(sed -n 's/.*"stage":"check".*"isa":"\([a-z0-9]*\)".*/\1/p' "$isa/run.log" | sort -u)
-    # The stream kernels have no use for byte dot products.
-    [ "$ran" = "${isa%vnni}" ] || fail "--isa $isa ran $ran"
+    plain=${isa%vnni} # what has no use for byte dot products
+    runs "stream-$isa" read.linear "$plain" stream --probe read --isa "$isa" --size 64KiB
+    runs "attention-$isa" "$isa" "$plain" attention --arms "$isa" --seq-len 64
+    [ "$isa" != sse2 ] || continue # decode and gemm have no kernels for it
+    decode=(decode --isa "$isa" --kv-len 512 --batch 1 --q-heads 2 --kv-heads 1 --layers 1)
+    gemm=(gemm --isa "$isa" --gemm-arms ours --n 64 --k 128 --layers 1 --weights f32,int8)
+    [ "$isa" = avx512 ] && decode+=(--compress 1) || decode+=(--compress 2) # codes need the byte dot products, or avx2
+    runs "decode-$isa" f16 "$plain" "${decode[@]}"
+    [ "$isa" = avx512 ] || runs "decode-$isa" int8 "$isa" "${decode[@]}"
+    runs "gemm-$isa" f32 "$plain" "${gemm[@]}"
+    runs "gemm-$isa" int8 "$isa" "${gemm[@]}"
 done
+if "$INFEROMETER" doctor 2>/dev/null | grep -q '^OpenBLAS *ok'; then
+    core=$("$INFEROMETER" doctor 2>/dev/null | sed -n 's/^OpenBLAS *ok .*core type \([A-Za-z0-9]*\).*/\1/p')
+    [ -n "$core" ] || fail "doctor does not name the core type of OpenBLAS"
+    runs library-attention openblas "$core" attention --arms openblas --seq-len 64
+    runs library-gemm openblas "$core" gemm --gemm-arms openblas --n 64 --k 128 --layers 1
+fi
 echo "objects of every set; ran: ${sets%"${sets##*[a-z0-9]}"}"

@@ -314,8 +314,8 @@ static void inputs_depend_on_seed_and_place_alone(void **context)
     enum { KV = 2 * 200 * 32 };
     float *values = malloc(7 * KV * sizeof *values);
     assert_non_null(values);
-    struct ifm_attention_inputs one = {values, values + 2 * KV, values + 3 * KV},
-                                other = {values + 4 * KV, NULL, values + 6 * KV};
+    struct ifm_attention_inputs one = {values, values + 2 * KV, values + 3 * KV, NULL},
+                                other = {values + 4 * KV, NULL, values + 6 * KV, NULL};
     assert_int_equal(ifm_attention_generate(&bench->serial.device, 1, 5, &s, lengths, &one, &bench->error), IFM_OK);
     assert_int_equal(ifm_attention_generate(&bench->serial.device, 3, 5, &s, lengths, &other, &bench->error), IFM_OK);
     assert_memory_equal(one.q, other.q, 2 * KV * sizeof *values);
