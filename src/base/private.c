@@ -73,6 +73,13 @@ static void keep_fitting(const json_t *settings, struct ifm_arena *arena)
     }
 }
 
+void ifm_private_take(const json_t *texts)
+{
+    struct ifm_arena *arena = ifm_arena_create();
+    keep_fitting(texts, arena);
+    ifm_arena_destroy(arena);
+}
+
 void ifm_private_load(const char *lock_path)
 {
     struct ifm_arena *arena = ifm_arena_create();

@@ -20,6 +20,8 @@ const char *ifm_private_keep(const char *text, struct ifm_arena *arena);
 const char *ifm_private_text(const char *token);
 /* {token: text} of everything kept (new reference); NULL when nothing is. */
 json_t *ifm_private_json(void);
+/* Keep the texts of such an object; NULL is allowed, and an entry that does not hash to its token is left out. */
+void ifm_private_take(const json_t *texts);
 /* Keep the texts of the private.json beside `lock_path`, if there is one. An entry that does not hash to its token is
  * left out: its text then counts as not known. */
 void ifm_private_load(const char *lock_path);

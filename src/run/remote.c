@@ -1,6 +1,7 @@
 /* Workers, seen from the run. */
 #include "run/remote.h"
 
+#include "base/private.h"
 #include "device/cpu.h"
 #include "model/plan_json.h"
 #include "run/interrupt.h"
@@ -46,13 +47,13 @@ static int lift(int fd)
     return lifted;
 }
 
-/* plan.json of this cell alone, for its workers. */
+/* plan.json of this cell alone, and the texts of its private parameters: in memory that only the workers see. */
 static bool write_plan(const struct ifm_cell *cell, int fd)
 {
     struct ifm_cell alone = *cell;
     struct ifm_plan plan = {.run_id = "", .config_hash = "", .device = "cpu", .cells = &alone, .n_cells = 1};
     alone.index = 0;
-    json_t *json = ifm_plan_to_json(&plan);
+    json_t *json = json_pack("{s:o, s:o*}", "plan", ifm_plan_to_json(&plan), "private", ifm_private_json());
     bool written = json != NULL && json_dumpfd(json, fd, JSON_COMPACT) == 0;
     json_decref(json);
     return written;

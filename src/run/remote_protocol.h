@@ -7,7 +7,8 @@
 #include "model/facts.h"
 #include "run/cell.h"
 
-/* Descriptors that a worker finds open: the socket, the samples' memory, and plan.json with its one cell. */
+/* Descriptors that a worker finds open: the socket, the samples' memory, and {"plan": plan.json with its one cell,
+ * "private": the texts of private parameters}. */
 enum { IFM_REMOTE_SOCKET = 3, IFM_REMOTE_SAMPLES, IFM_REMOTE_PLAN };
 /* The samples' memory has room for the longest slot there can be; pages that nobody writes do not exist. */
 enum { IFM_REMOTE_MOST_SAMPLES = 1000000 };

@@ -1,6 +1,7 @@
 /* The worker's side of an arm in a process of its own. */
 #include "run/worker.h"
 
+#include "base/private.h"
 #include "model/plan_json.h"
 #include "run/arm.h"
 #include "run/remote_protocol.h"
@@ -31,7 +32,9 @@ static enum ifm_status read_plan(struct worker *worker, struct ifm_error *error)
         json = json_loadfd(IFM_REMOTE_PLAN, 0, NULL);
     if (json == NULL)
         return ifm_fail(error, IFM_INTERNAL, NULL, NULL, "the plan does not reach the worker process");
-    enum ifm_status status = ifm_plan_from_json(json, "plan", worker->arena, &worker->plan, error);
+    enum ifm_status status =
+        ifm_plan_from_json(json_object_get(json, "plan"), "plan", worker->arena, &worker->plan, error);
+    ifm_private_take(json_object_get(json, "private"));
     json_decref(json);
     if (status == IFM_OK)
         worker->plan->cells[0].measure.isolation = IFM_ISOLATION_SHARED; /* in here it is the only one */

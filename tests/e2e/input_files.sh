@@ -42,6 +42,11 @@ for folder in decode attention; do
     "$INFEROMETER" verify $folder >/dev/null 2>errors || fail "verify $folder: $(cat errors)"
 done
 
+# A process of its own for each arm reads it too.
+"$INFEROMETER" "${attention[@]}" --repeats 12 --warmup 2 --warmup-cap 0.1 --isolation processes --out apart >/dev/null \
+    2>errors || fail "isolation: $(cat errors)"
+grep -q '"processes"' apart/run.log || fail "isolation: $(cat errors)"
+
 # Start COMMAND, and interrupt it once run.log matches WORDS so many times.
 interrupted() # TIMES WORDS COMMAND...
 {
