@@ -194,8 +194,8 @@ static void add_bars(struct ifm_page *page, const struct ifm_cell *cell, const c
     }
     const struct ifm_value *ceiling = shown_value(page, cell->name, "", ifm_column_ceiling_metric(kind));
     if (ceiling != NULL && is_held_against(page, cell, share)) {
-        const char *text = ifm_arena_printf(arena, "measured %s ceiling %s", ifm_ceiling_name(kind),
-                                            ifm_quantity_number(ceiling, arena));
+        /* The caption says of what: in half the picture's width there is no room for it. */
+        const char *text = ifm_arena_printf(arena, "measured ceiling %s", ifm_quantity_number(ceiling, arena));
         limit = (struct ifm_svg_limit){text, ceiling->number};
         n_limits = 1;
     }
