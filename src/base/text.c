@@ -109,6 +109,17 @@ static size_t edit_distance(const char *a, const char *b)
     return row[n % 3][m];
 }
 
+/* Is `word` a whole part of `name`, at its start or its end? "heads" of "q-heads", "seq" of "seq-len". */
+static bool is_part(const char *word, const char *name)
+{
+    size_t length = strlen(word), size = strlen(name);
+    if (length < 3 || length >= size)
+        return false;
+    bool first = strncmp(name, word, length) == 0 && strchr("-_.", name[length]) != NULL;
+    const char *tail = name + size - length;
+    return first || (strcmp(tail, word) == 0 && strchr("-_.", tail[-1]) != NULL);
+}
+
 const char *ifm_nearest(const char *word, const char *const *words, size_t n)
 {
     size_t length = strlen(word), limit = length / 3;
@@ -125,5 +136,10 @@ const char *ifm_nearest(const char *word, const char *const *words, size_t n)
                 break;
         }
     }
+    /* A slip of one letter is nearer than a part, anything farther is not. */
+    bool is_slip = nearest != NULL && edit_distance(word, nearest) <= 1;
+    for (size_t i = 0; !is_slip && i < n; i++)
+        if (is_part(word, words[i]))
+            return words[i];
     return nearest;
 }

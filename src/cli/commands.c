@@ -69,7 +69,11 @@ static const struct ifm_option gate_options[] = {
 const struct ifm_verb ifm_verbs[] = {
     {"run", "[-c FILE] [--out DIR] [OPTIONS]", "measure a study and judge it", run_options, RUN_OPTIONS, true,
      ifm_cmd_run},
-    {"decode", "[OPTIONS]", "measure decode attention over a KV cache against this machine's ceilings", run_options,
+    {"decode", "[OPTIONS]", "measure decode attention over f16 and compressed KV caches, with the loss of each",
+     run_options, RUN_OPTIONS, true, ifm_cmd_run},
+    {"attention", "[OPTIONS]", "measure attention of whole sequences beside OpenBLAS matrix products", run_options,
+     RUN_OPTIONS, true, ifm_cmd_run},
+    {"gemm", "[OPTIONS]", "measure products of a few rows with weights in f32, bf16, int8 and int4", run_options,
      RUN_OPTIONS, true, ifm_cmd_run},
     {"stream", "[OPTIONS]", "measure this device's bandwidth, FLOP rate and cache sizes", run_options, RUN_OPTIONS,
      true, ifm_cmd_run},

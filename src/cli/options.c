@@ -34,8 +34,9 @@ static enum ifm_status parse_format(const char *text, enum ifm_format *out, stru
             *out = (enum ifm_format)i;
             return IFM_OK;
         }
-    return ifm_fail(error, IFM_USAGE, "--format", "choose one of table, md, csv, json, jsonl", "unknown format \"%s\"",
-                    text);
+    return ifm_fail(error, IFM_USAGE, "--format",
+                    "choose one of table, md, csv, json, jsonl; that of a cache is --kv-format",
+                    "unknown format \"%s\"", text);
 }
 
 static enum ifm_status apply_own(const char *name, const char *value, struct ifm_config *config,

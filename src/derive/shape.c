@@ -120,9 +120,10 @@ static void emit_modes(struct ifm_derivation *d, const struct ifm_cell_work *wor
     struct ifm_value value = ifm_value_count((int64_t)modes.count, "samples");
     value.n = (int64_t)s->n;
     struct ifm_text text = {0};
+    char at[48];
     for (size_t k = 0; k < modes.count && k < IFM_MODES_MOST && modes.count > 1; k++)
-        ifm_text_printf(&text, "%s%.0f %% at %.5g ns", k > 0 ? ", " : "", 100.0 * modes.mode[k].share,
-                        modes.mode[k].at);
+        ifm_text_printf(&text, "%s%.0f %% at %s", k > 0 ? ", " : "", 100.0 * modes.mode[k].share,
+                        ifm_format_human(modes.mode[k].at, "ns", at));
     if (modes.count > 1) {
         value.text = ifm_arena_strdup(d->arena, text.data);
         if (tell)

@@ -34,12 +34,15 @@ static void add_field(const struct ifm_field *field, struct ifm_text *out)
     ifm_text_add(out, "</span>");
 }
 
+enum { MANY_COLUMNS = 9 }; /* more are set closer, so that they fit the widest page */
+
 static void add_grid(struct ifm_page *page, const struct ifm_grid *grid, const char *class)
 {
     struct ifm_text *out = page->out;
     if (grid->n_rows == 0)
         return;
-    ifm_text_printf(out, "<table class=\"cards %s\"><thead><tr>", class);
+    ifm_text_printf(out, "<div class=\"scroll\"><table class=\"cards %s%s\"><thead><tr>", class,
+                    grid->n_columns > MANY_COLUMNS ? " wide" : "");
     for (size_t c = 0; c < grid->n_columns; c++) {
         ifm_text_printf(out, "<th scope=\"col\"%s>", grid->headings[c].left ? " class=\"left\"" : "");
         ifm_html_metric(page, grid->headings[c].metric, grid->headings[c].text);
@@ -57,7 +60,7 @@ static void add_grid(struct ifm_page *page, const struct ifm_grid *grid, const c
         }
         ifm_text_add(out, "</tr>\n");
     }
-    ifm_text_add(out, "</tbody></table>\n");
+    ifm_text_add(out, "</tbody></table></div>\n");
 }
 
 static void add_sentences(const char *title, const struct ifm_view_line *items, size_t n, struct ifm_text *out)
@@ -191,8 +194,8 @@ static void add_bars(struct ifm_page *page, const struct ifm_cell *cell, const c
     }
     const struct ifm_value *ceiling = shown_value(page, cell->name, "", ifm_column_ceiling_metric(kind));
     if (ceiling != NULL && is_held_against(page, cell, share)) {
-        const char *text = ifm_arena_printf(arena, "measured %s ceiling %s", ifm_ceiling_name(kind),
-                                            ifm_quantity_number(ceiling, arena));
+        /* The caption says of what: in half the picture's width there is no room for it. */
+        const char *text = ifm_arena_printf(arena, "measured ceiling %s", ifm_quantity_number(ceiling, arena));
         limit = (struct ifm_svg_limit){text, ceiling->number};
         n_limits = 1;
     }
@@ -238,13 +241,9 @@ static void add_curve(struct ifm_page *page, const struct ifm_view_cell *cell)
     ifm_text_free(&svg);
 }
 
-/* What an arm gives up beside what it gains, so that no speed-up is read without its price. */
-static void add_compression(struct ifm_page *page, const struct ifm_view_cell *cell)
+/* What an arm gives up beside what it gains: first in its cell, so that no speed-up is read without its price. */
+static void add_prices(const struct ifm_view_cell *cell, struct ifm_text *out)
 {
-    struct ifm_text *out = page->out;
-    if (cell->compression.n_rows == 0)
-        return;
-    ifm_text_add(out, "<h3>Compression: bytes, loss, speed</h3>\n");
     for (size_t i = 0; i < cell->n_compressed; i++) {
         ifm_text_add(out, i == 0 ? "<ul>\n<li><span class=\"strong\">" : "<li><span class=\"strong\">");
         ifm_html_escape(cell->compressed[i].place, out);
@@ -252,6 +251,13 @@ static void add_compression(struct ifm_page *page, const struct ifm_view_cell *c
         ifm_html_escape(cell->compressed[i].text, out);
         ifm_text_add(out, i + 1 == cell->n_compressed ? "</li>\n</ul>\n" : "</li>\n");
     }
+}
+
+static void add_compression(struct ifm_page *page, const struct ifm_view_cell *cell)
+{
+    if (cell->compression.n_rows == 0)
+        return;
+    ifm_text_add(page->out, "<h3>Compression: bytes, loss, speed</h3>\n");
     add_grid(page, &cell->compression, "");
 }
 
@@ -265,6 +271,7 @@ void ifm_html_cell(struct ifm_page *page, const struct ifm_view_cell *cell)
     ifm_html_escape(cell->unsupported, out);
     ifm_text_add(out, "</p>\n");
     if (cell->unsupported[0] == '\0') {
+        add_prices(cell, out);
         add_grid(page, &cell->arms, "");
         add_compression(page, cell);
         add_ceilings(cell, out);

@@ -374,12 +374,19 @@ static void say_findings(struct terminal *terminal, const struct ifm_view *view)
         const struct ifm_finding *finding = view->findings[i].first;
         const char *label = ifm_severity_label(finding->severity);
         const char *place = view->findings[i].place;
+        size_t n_alike = view->findings[i].n_alike;
         bool ruled = finding->rule != NULL && finding->rule[0] != '\0';
+        if (view->findings[i].is_alike)
+            continue;
+        const char *alike = n_alike == 0
+                                ? ""
+                                : ifm_arena_printf(terminal->arena, "; %zu alike with other figures %s in the report",
+                                                   n_alike, n_alike == 1 ? "is" : "are");
         say(terminal, ifm_severity_tone(finding->severity), label);
         ifm_text_add(terminal->out, ": ");
         const char *text =
-            ifm_arena_printf(terminal->arena, "%s%s%s%s%s%s", place, place[0] == '\0' ? "" : ": ", finding->text,
-                             ruled ? " (" : "", ruled ? finding->rule : "", ruled ? ")" : "");
+            ifm_arena_printf(terminal->arena, "%s%s%s%s%s%s%s", place, place[0] == '\0' ? "" : ": ", finding->text,
+                             alike, ruled ? " (" : "", ruled ? finding->rule : "", ruled ? ")" : "");
         say_wrapped(terminal, text, strlen(label) + 2, INDENT);
     }
 }

@@ -155,6 +155,58 @@ static bool same_finding(const struct ifm_finding *a, const struct ifm_finding *
     return a->severity == b->severity && strcmp(a->text, b->text) == 0 && strcmp(a->rule, b->rule) == 0;
 }
 
+/* Behind the figure at `text`, its exponent and its unit of time: "8e+06", "1.43 ms"; `text` itself where none is. */
+static const char *past_figure(const char *text)
+{
+    static const char *const units[] = {" ns", " us", " ms", " s"};
+    size_t length = strspn(text, "0123456789.,+-");
+    if (length == 0)
+        return text;
+    text += length;
+    if (*text == 'e' && strspn(text + 1, "+-0123456789") > 0)
+        text += 1 + strspn(text + 1, "+-0123456789");
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        size_t size = strlen(units[i]);
+        if (strncmp(text, units[i], size) == 0 && strchr(" ,;:)", text[size]) != NULL)
+            return text + size;
+    }
+    return text;
+}
+
+/* Do two texts differ in nothing but their figures? "drifts by 1.5 % over" and "drifts by 8e+06 % over". */
+static bool same_words(const char *a, const char *b)
+{
+    for (;;) {
+        const char *after_a = past_figure(a), *after_b = past_figure(b);
+        if (after_a != a && after_b != b) {
+            a = after_a;
+            b = after_b;
+        } else if (*a != *b) {
+            return false;
+        } else if (*a == '\0') {
+            return true;
+        } else {
+            a++;
+            b++;
+        }
+    }
+}
+
+static bool are_alike(const struct ifm_finding *a, const struct ifm_finding *b)
+{
+    return a->severity == b->severity && strcmp(a->rule, b->rule) == 0 && same_words(a->text, b->text);
+}
+
+static void mark_alike(struct ifm_view *view)
+{
+    for (size_t i = 0; i < view->n_findings; i++)
+        for (size_t k = i + 1; !view->findings[i].is_alike && k < view->n_findings; k++)
+            if (are_alike(view->findings[i].first, view->findings[k].first)) {
+                view->findings[i].n_alike++;
+                view->findings[k].is_alike = true;
+            }
+}
+
 static void add_finding(struct ifm_view *view, const struct ifm_finding *finding)
 {
     for (size_t i = 0; i < view->n_findings; i++)
@@ -162,7 +214,7 @@ static void add_finding(struct ifm_view *view, const struct ifm_finding *finding
             view->findings[i].n++;
             return;
         }
-    view->findings[view->n_findings++] = (struct ifm_view_finding){finding, "", 1};
+    view->findings[view->n_findings++] = (struct ifm_view_finding){.first = finding, .place = "", .n = 1};
 }
 
 static void build_findings(struct ifm_view_builder *builder)
@@ -180,6 +232,7 @@ static void build_findings(struct ifm_view_builder *builder)
         if (finding->n > 1 && !is_empty(finding->place))
             finding->place = ifm_arena_printf(builder->arena, "%s and %zu more", finding->place, finding->n - 1);
     }
+    mark_alike(view);
     bool doubtful = view->n_findings > 0 && view->findings[0].first->severity == IFM_SEVERITY_INVALID;
     if (doubtful && view->tone == IFM_TONE_STRONG)
         view->tone = IFM_TONE_WARN;

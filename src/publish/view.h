@@ -70,11 +70,14 @@ struct ifm_view_note {
     const char *text;
 };
 
-/* Findings of the same severity, rule and text are one, with all their places: "read.linear and 2 more". */
+/* Findings of the same severity, rule and text are one, with all their places: "read.linear and 2 more". Those of which
+ * only the figures differ are alike: the terminal tells the first of them, and how many others there are. */
 struct ifm_view_finding {
     const struct ifm_finding *first;
     const char *place;
     size_t n;
+    size_t n_alike; /* later ones that are alike */
+    bool is_alike;  /* an earlier one is */
 };
 
 /* A sentence about a place: classes of an arm, or what else changed with its time. */

@@ -10,6 +10,7 @@
 
 enum { PILOT_BLOCKS = 4 };
 static const double PILOT_S = 1.5; /* longest pilot of one cell, two blocks aside */
+static const double LONG_S = 5; /* two blocks that take longer than this are not run: calibration timed their steps */
 /* Around the cells: the fingerprint, reading back, derive and publish; a real machine also waits for two load windows.
  */
 static const double FIXED_S = 0.03;
@@ -34,6 +35,15 @@ static double warm_up_s(const struct ifm_cell_run *cell)
     return window * fmin(windows, capped);
 }
 
+/* What one block takes, by the steps that calibration timed. */
+static double calibrated_block_s(const struct ifm_cell_run *cell)
+{
+    double block_s = 0;
+    for (size_t i = 0; i < cell->plan->n_arms; i++)
+        block_s += 2 * (double)cell->arms[i].samples * cell->arms[i].inner * cell->arms[i].step_ns * 1e-9;
+    return block_s;
+}
+
 static enum ifm_status pilot(struct ifm_cell_run *cell, struct ifm_estimate *estimate, struct ifm_error *error)
 {
     struct ifm_pass_run pass = {.cell = cell};
@@ -42,12 +52,15 @@ static enum ifm_status pilot(struct ifm_cell_run *cell, struct ifm_estimate *est
     struct ifm_instant start = ifm_clock_now();
     enum ifm_status status = IFM_OK;
     int blocks = 0;
-    while (status == IFM_OK && blocks < PILOT_BLOCKS && (blocks < 2 || seconds_since(start) < PILOT_S)) {
+    double block_s = calibrated_block_s(cell);
+    bool is_long = 2 * block_s > LONG_S;
+    while (!is_long && status == IFM_OK && blocks < PILOT_BLOCKS && (blocks < 2 || seconds_since(start) < PILOT_S)) {
         status = ifm_pass_block(&pass, &stop, error);
         blocks++;
     }
     if (status == IFM_OK) {
-        double block_s = seconds_since(start) / blocks;
+        if (blocks > 0)
+            block_s = seconds_since(start) / blocks;
         const struct ifm_measure *measure = &cell->plan->measure;
         double expected = ifm_stop_expected_blocks(&stop, block_s);
         double fewest = (double)measure->blocks_min, most = fmax(fewest, ceil(measure->cap_s / block_s));

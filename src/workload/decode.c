@@ -5,6 +5,7 @@
  * Nothing is appended. With decode.inference it contains a cycle of decode.decode_tokens tokens through all layers: in
  * each, the token's K and V are appended and full pages compressed, attention runs over the grown cache, and the output
  * makes the next query; taking the caches back to their first length is not timed. */
+#include "base/log.h"
 #include "base/text.h"
 #include "kernel/cpu/dispatch.h"
 #include "kernel/cpu/isa.h"
@@ -192,12 +193,26 @@ static enum ifm_status describe(const struct ifm_setting *settings, size_t n, co
 }
 
 /* The user's file is there and has what is asked for. */
+/* Rule 11 makes an arm that compresses nothing inactive; this says beforehand what to ask for instead. */
+static void tell_short(const struct ifm_arm *arm, const struct ifm_decode_settings *s)
+{
+    const uint64_t least = (uint64_t)s->sink + 2 * IFM_KV_PAGE;
+    const uint64_t most = (uint64_t)s->kv_len + (s->inference ? (uint64_t)s->decode_tokens : 0);
+    if (arm->feature[0] != '\0' && most < least)
+        ifm_note(
+            "decode: %s has nothing to compress in %llu tokens, of which the first and the newest stay f16: the arm "
+            "will be inactive; take --kv-len %llu or more",
+            arm->name, (unsigned long long)most, (unsigned long long)least);
+}
+
 static enum ifm_status ready(const struct ifm_arm *arm, bool fake, struct ifm_error *error)
 {
     struct ifm_arena *arena = ifm_arena_create();
     struct ifm_decode_settings s;
     struct ifm_decode_source source;
     enum ifm_status status = ifm_section_bind(&ifm_decode_section, arm->settings, arm->n_settings, arena, &s, error);
+    if (status == IFM_OK)
+        tell_short(arm, &s);
     if (status == IFM_OK && !fake) {
         status = ifm_decode_source_open(&s, 0, &source, error);
         if (status == IFM_OK)

@@ -81,6 +81,11 @@ static void the_nearest_word_is_near(void **state)
     assert_string_equal(ifm_nearest("decode.kv_length", words, 4), "decode.kv_len");
     assert_string_equal(ifm_nearest("sede", words, 4), "seed");
     assert_null(ifm_nearest("temperature", words, 4));
+    static const char *const flags[] = {"threads", "seq-len", "q-heads", "head-dim"};
+    assert_string_equal(ifm_nearest("heads", flags, 4), "q-heads"); /* and not threads, two letters away */
+    assert_string_equal(ifm_nearest("seq", flags, 4), "seq-len");
+    assert_string_equal(ifm_nearest("thread", flags, 4), "threads");
+    assert_null(ifm_nearest("ea", flags, 4));
 }
 
 static void the_arena_aligns_and_zeroes(void **state)

@@ -226,6 +226,40 @@ static void json_is_one_object(void **state)
     free(text);
 }
 
+/* Three arms drift, each by its own figure: one line on the terminal, which counts the others; the report has all. */
+static void findings_that_differ_in_figures_are_one_line(void **state)
+{
+    (void)state;
+    struct ifm_finding findings[] = {
+        {IFM_SEVERITY_WARNING, "rule-07", D, "plain", "the step time drifts by -66.72 % over the pass"},
+        {IFM_SEVERITY_WARNING, "rule-07", D, "packed", "the step time drifts by 8e+06 % over the pass"},
+        {IFM_SEVERITY_WARNING, "rule-07", D, "staged", "the step time drifts by +1.5 % over the pass"},
+        {IFM_SEVERITY_WARNING, "rule-03", D, "staged", "the step time drifts by +1.5 % over the block"},
+    };
+    struct ifm_publication publication = sample_publication(NULL);
+    struct ifm_derived derived = *publication.derived;
+    derived.findings = findings;
+    derived.n_findings = COUNT(findings);
+    publication.derived = &derived;
+    char *data[2] = {NULL, NULL};
+    const enum ifm_format formats[] = {IFM_FORMAT_TABLE, IFM_FORMAT_MD};
+    for (size_t i = 0; i < 2; i++) {
+        size_t size = 0;
+        FILE *out = open_memstream(&data[i], &size);
+        assert_int_equal(ifm_publish_table(&publication, formats[i], false, out, &error), IFM_OK);
+        fclose(out);
+    }
+    assert_has(data[0], "drifts by -66.72 %");
+    assert_has(data[0], "2 alike");
+    assert_lacks(data[0], "8e+06");
+    assert_lacks(data[0], "+1.5 % over the pass");
+    assert_has(data[0], "+1.5 % over the block");
+    assert_has(data[1], "8e+06");
+    assert_has(data[1], "+1.5 % over the pass");
+    free(data[0]);
+    free(data[1]);
+}
+
 static void a_number_that_is_none_is_an_error(void **state)
 {
     (void)state;
@@ -291,6 +325,7 @@ int main(void)
         cmocka_unit_test(csv_quotes_what_needs_it),
         cmocka_unit_test(json_lines_have_the_same_fields),
         cmocka_unit_test(json_is_one_object),
+        cmocka_unit_test(findings_that_differ_in_figures_are_one_line),
         cmocka_unit_test(a_number_that_is_none_is_an_error),
         cmocka_unit_test(missing_intervals_say_why),
         cmocka_unit_test(every_column_is_a_metric_of_derive),

@@ -224,7 +224,7 @@ static void the_report_shows_what_the_record_gives(void **state)
     assert_has(html, "faster 1.94x");
     assert_has(html, "refused<sup><a href=\"#note-");
     assert_has(html, "<li id=\"note-1\">no energy counter is readable on this machine. Remedy: run as root");
-    assert_has(html, "measured read ceiling 23.09 GB/s");
+    assert_has(html, "measured ceiling 23.09 GB/s");
     assert_has(html, "<polyline");
     assert_has(html, "absent: no cpufreq here");
     assert_has(html, "Example CPU @ 2.10 GHz");
