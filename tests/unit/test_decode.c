@@ -137,7 +137,7 @@ static void assert_right(const struct bench *bench, const char *arm, const struc
     assert_true(check->values >= 4 * 32);
     if (!(check->error_rms_rel > 0 && check->error_rms_rel <= tolerance))
         fail_msg("%s: error %g, tolerance %g", arm, check->error_rms_rel, tolerance);
-    assert_true(check->error_max_rel <= 10 * tolerance);
+    assert_true(check->error_max_rel <= 10 * tolerance && check->has_part && check->error_part < 0.25);
 }
 
 #define SMALL "batch=2 q_heads=6 kv_heads=2 kv_len=777 head_dim=64 layers=1 "
@@ -421,6 +421,7 @@ static void layers_are_taken_in_turn(void **context)
     memset(bench->serial.slots[1].memory, 0x55, bench->serial.slots[1].bytes);
     check = check_state(bench, state);
     assert_false(check.error_rms_rel <= 10 * arm_named(bench, "int4")->tolerance);
+    assert_true(check.error_part == 1);
     ifm_workload_decode.close(state);
 }
 
