@@ -1,4 +1,5 @@
-/* The check of decode against kernels and caches that leave something out. */
+/* What decode says of itself: the check against kernels and caches that leave something out, the ledger against what
+ * kernels are given. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -136,10 +137,58 @@ static void a_token_that_the_cache_lost_is_seen(void **context)
     }
 }
 
+/* Bytes of every page and piece that a kernel is given, counted from the views. */
+static uint64_t bytes_of_views(const struct ifm_workload_state *state)
+{
+    const struct ifm_kv_cache *cache = state->caches[0];
+    const struct ifm_kv_layout *body = ifm_kv_body_layout(cache);
+    const uint64_t plain = 2 * sizeof(uint16_t) * body->head_dim;
+    uint64_t bytes = 0;
+    for (uint64_t pair = 0; pair < state->pairs; pair++) {
+        const struct ifm_kv_view view = ifm_kv_view_of(cache, pair);
+        bytes += (view.sink.tokens + view.ring[0].tokens + view.ring[1].tokens) * plain;
+        for (uint64_t i = 0; i < view.n_body; i++)
+            bytes += body->format != IFM_KV_F16 ? body->page_bytes
+                     : i + 1 < view.n_body      ? IFM_KV_PAGE * plain
+                                                : view.last_tokens * plain;
+    }
+    return bytes;
+}
+
+static void a_ledger_is_what_the_views_hold(void **context)
+{
+    struct bench *bench = *context;
+    static const char *const lengths[] = {"256", "417", "1000"}, *const sinks[] = {"0", "32", "64"};
+    for (size_t i = 0; i < 9; i++) {
+        const struct ifm_setting settings[] = {{"decode.batch", "3"},
+                                               {"decode.q_heads", "4"},
+                                               {"decode.kv_heads", "2"},
+                                               {"decode.head_dim", "96"},
+                                               {"decode.layers", "1"},
+                                               {"decode.kv_len", lengths[i / 3]},
+                                               {"decode.sink", sinks[i % 3]},
+                                               {"decode.layout", "paged"},
+                                               {"decode.ragged", i % 2 == 0 ? "0.5" : "0"},
+                                               {"decode.format", i % 2 == 0 ? "auto" : "half4"}};
+        describe(bench, settings, sizeof settings / sizeof settings[0]);
+        for (size_t a = 0; a < bench->arms.n; a++) {
+            const struct ifm_arm *arm = &bench->arms.items[a];
+            struct ifm_workload_state *state = open_arm(bench, a);
+            const uint64_t query = 3 * 4 * 96 * sizeof(float), held = bytes_of_views(state);
+            assert_int_equal(arm->ledger.bytes_read, held + query);
+            assert_int_equal(arm->working_set, held + 2 * query);
+            assert_true(arm->stored >= held && arm->memory >= arm->stored);
+            ifm_workload_decode.close(state);
+        }
+        serial_free(&bench->serial);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_part_that_is_forgotten_is_seen, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_ledger_is_what_the_views_hold, setup, teardown),
         cmocka_unit_test_setup_teardown(a_token_that_the_cache_lost_is_seen, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
