@@ -39,7 +39,8 @@ static void add_grid(struct ifm_page *page, const struct ifm_grid *grid, const c
     struct ifm_text *out = page->out;
     if (grid->n_rows == 0)
         return;
-    ifm_text_printf(out, "<table class=\"cards %s\"><thead><tr>", class);
+    ifm_text_printf(out, "<div class=\"scroll\"><table class=\"cards %s\"><thead><tr>",
+                    class); /* ten columns are wide */
     for (size_t c = 0; c < grid->n_columns; c++) {
         ifm_text_printf(out, "<th scope=\"col\"%s>", grid->headings[c].left ? " class=\"left\"" : "");
         ifm_html_metric(page, grid->headings[c].metric, grid->headings[c].text);
@@ -57,7 +58,7 @@ static void add_grid(struct ifm_page *page, const struct ifm_grid *grid, const c
         }
         ifm_text_add(out, "</tr>\n");
     }
-    ifm_text_add(out, "</tbody></table>\n");
+    ifm_text_add(out, "</tbody></table></div>\n");
 }
 
 static void add_sentences(const char *title, const struct ifm_view_line *items, size_t n, struct ifm_text *out)
