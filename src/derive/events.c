@@ -194,6 +194,10 @@ enum ifm_status ifm_derive_check(const struct ifm_cell_event *event, struct ifm_
     if (!json_is_number(rms) || !json_is_number(largest) || json_number_value(rms) < 0 ||
         json_number_value(largest) < 0)
         return bad_event(error, event->line, event->stage, "has no error that is zero or more");
+    const json_t *part = json_object_get(event->meta, "error_part");
+    out->error_part = json_number_value(part);
+    if (part != NULL && (!json_is_number(part) || out->error_part < 0))
+        return bad_event(error, event->line, event->stage, "has an \"error_part\" that is no share");
     out->error_rms_rel = json_number_value(rms);
     out->error_max_rel = json_number_value(largest);
     return IFM_OK;

@@ -205,6 +205,7 @@ struct ifm_loss_fact {
 struct ifm_check_fact {
     bool done, finite;
     double error_rms_rel, error_max_rel;
+    double error_part; /* 0 where the oracle knows no parts */
     int64_t values;
     const char *output, *when;
     bool sets_differ;

@@ -5,11 +5,15 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Half of a part of the input: more than any rounding makes of it, and half of what a forgotten one is. */
+static const double PART_MOST = 0.5;
+
 /* What the checks of one arm say. */
 struct checks {
     size_t done;
     bool finite;
     double worst;        /* error_max_rel */
+    double part;         /* error_part */
     const char *output;  /* hash after the last check */
     const char *changed; /* an earlier hash that differs; NULL when none does */
     bool sets_differ;    /* the output depended on the set of buffers */
@@ -32,6 +36,7 @@ static enum ifm_status gather_checks(const struct ifm_cell_work *work, const cha
         out->finite &= fact.finite;
         out->sets_differ |= fact.sets_differ;
         out->worst = fact.error_max_rel > out->worst ? fact.error_max_rel : out->worst;
+        out->part = fact.error_part > out->part ? fact.error_part : out->part;
         if (out->output != NULL && strcmp(out->output, fact.output) != 0)
             out->changed = out->output;
         out->output = fact.output;
@@ -61,6 +66,12 @@ static void check_output(struct ifm_derivation *d, struct ifm_cell_work *work, s
         refuse_arm(d, work, arm, "rule-10",
                    ifm_arena_printf(d->arena, "the arm's output is wrong: its error %.3g is above the tolerance %.3g",
                                     checks->worst, a->tolerance));
+    else if (checks->done > 0 && a->has_oracle && checks->part > fmax(PART_MOST, a->tolerance))
+        refuse_arm(d, work, arm, "rule-10",
+                   ifm_arena_printf(d->arena,
+                                    "the arm's output is wrong: %.0f %% of some part of its input is missing in it, or "
+                                    "counted too often",
+                                    100 * checks->part));
     else if (ifm_derive_owes_loss(a, loss) && isnan(loss->rms_rel))
         refuse_arm(d, work, arm, "rule-10",
                    "the arm keeps its content compressed, and what that did to its output was not recorded");

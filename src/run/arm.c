@@ -130,6 +130,8 @@ enum ifm_status ifm_arm_check(struct ifm_cell_run *cell, size_t index, bool firs
         out->finite = out->finite && check.finite;
         out->error_rms_rel = fmax(out->error_rms_rel, check.error_rms_rel);
         out->error_max_rel = fmax(out->error_max_rel, check.error_max_rel);
+        out->has_part = out->has_part && check.has_part;
+        out->error_part = fmax(out->error_part, check.error_part);
         take_loss(out, &check);
         out->sets_differ |= check.done && check.output_xxh3 != out->output_xxh3;
     }

@@ -122,6 +122,8 @@ enum ifm_status ifm_fact_check(struct ifm_session *session, const char *cell, co
     if (check->done) {
         json_object_set_new(meta, "error_rms_rel", json_real(check->error_rms_rel));
         json_object_set_new(meta, "error_max_rel", json_real(check->error_max_rel));
+        if (check->has_part)
+            json_object_set_new(meta, "error_part", json_real(check->error_part));
         json_object_set_new(meta, "values", json_integer((json_int_t)check->values));
         json_object_set_new(meta, "finite", json_boolean(check->finite));
         json_object_set_new(meta, "output_xxh3", json_string(hash));

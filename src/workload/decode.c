@@ -112,7 +112,8 @@ static struct ifm_ledger ledger_of(const struct cell *cell, const struct ifm_dec
                                .rows = s->batch * steps};
 }
 
-/* The largest kernel error that counts as correct: root mean square over the compared rows, relative to theirs.
+/* The largest kernel error that counts as correct: of a value, relative to the largest one (error_max_rel, rule 10).
+ * Derived for the root mean square of both, which is near that: both maxima are some four deviations.
  *
  * f16 and e4m3: f32 sums, in units of rounding, 2^-24. A score is a sum of head_dim products, and an output a running
  * sum of kv_len weighted rows; rounding errors add like random steps. A factor of 8 leaves room for the exponential and

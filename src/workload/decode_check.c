@@ -2,9 +2,10 @@
  *
  * Kernel error: the output against f64 attention over the reference reading of the same cache. Loss: that attention
  * against f64 attention over the exact tokens, all of them. Both over a selection of rows that takes some tenths of a
- * second, of the layer that the last step attended over, with the query that it had. */
+ * second, of the layer that the last step attended over, with the query that it had. What the cache holds is looked at
+ * too: as many tokens as there should be, and those in f16 as they were appended. */
 #include "base/hash.h"
-#include "workload/decode_oracle.h"
+#include "workload/decode_parts.h"
 #include "workload/decode_run.h"
 
 #include <math.h>
@@ -36,6 +37,7 @@ static struct selection select_rows(const struct ifm_workload_state *state)
 /* Sums of one pair's rows, so that totals do not depend on the workers. */
 struct sums {
     double error2, reference2, error_max, reference_max; /* kernel against cache */
+    double part;                                         /* of which the kernel certainly has too little or too much */
     double loss2, exact2, cosine, kl, tv;                /* cache against exact tokens */
     enum ifm_status status;
     struct ifm_error error;
@@ -51,7 +53,8 @@ struct comparison {
 /* Room of one worker for one pair. */
 struct room {
     struct ifm_decode_oracle cache, exact;
-    float *q, *k, *v;
+    struct ifm_decode_parts parts;
+    float *q, *k, *v, *outputs;
     uint8_t *keep;
     double *doubles;
 };
@@ -67,15 +70,17 @@ static enum ifm_status take(struct room *room, const struct comparison *c, uint6
 {
     const unsigned heads = c->selection.heads, dim = (unsigned)c->state->settings.head_dim;
     const size_t each = heads * (2 + (size_t)dim + tokens);
-    *room = (struct room){.q = malloc((heads + 2 * IFM_KV_PAGE) * (size_t)dim * sizeof(float)),
+    *room = (struct room){.q = malloc((2 * heads + 2 * IFM_KV_PAGE) * (size_t)dim * sizeof(float)),
                           .keep = malloc(tokens),
-                          .doubles = malloc(2 * each * sizeof(double))};
+                          .doubles = malloc((2 * each + ifm_decode_parts_room(heads, dim)) * sizeof(double))};
     if (room->q == NULL || room->keep == NULL || room->doubles == NULL) {
         drop(room);
         return ifm_fail(error, IFM_INTERNAL, "decode", NULL, "out of memory for the oracle");
     }
     room->k = room->q + (size_t)heads * dim;
     room->v = room->k + IFM_KV_PAGE * (size_t)dim;
+    room->outputs = room->v + IFM_KV_PAGE * (size_t)dim;
+    ifm_decode_parts_start(&room->parts, heads, dim, room->doubles + 2 * each);
     struct ifm_decode_oracle *oracles[2] = {&room->cache, &room->exact};
     for (size_t i = 0; i < 2; i++) {
         double *at = room->doubles + i * each;
@@ -96,10 +101,17 @@ static uint64_t head_of(const struct comparison *c, uint64_t i, unsigned j)
 
 static void attend_page(struct room *room, const struct ifm_kv_layout *layout, const void *page, unsigned tokens)
 {
-    if (tokens == 0)
-        return;
     ifm_kv_page_read(layout, page, tokens, room->k, room->v);
     ifm_decode_oracle_add(&room->cache, tokens, room->k, room->v);
+}
+
+static void attend_side(struct room *room, const struct ifm_kv_layout *layout, const struct ifm_kv_piece *piece)
+{
+    if (piece->tokens == 0)
+        return;
+    ifm_decode_part_begin(&room->parts, &room->cache);
+    attend_page(room, layout, piece->page, piece->tokens);
+    ifm_decode_part_end(&room->parts, &room->cache);
 }
 
 /* The cache as it is read, page by page, in the order of its tokens. */
@@ -107,13 +119,40 @@ static void attend_cache(struct room *room, const struct ifm_kv_cache *cache, ui
 {
     const struct ifm_kv_view view = ifm_kv_view_of(cache, pair);
     const struct ifm_kv_layout *body = ifm_kv_body_layout(cache), *ring = ifm_kv_ring_layout(cache);
-    attend_page(room, ifm_kv_sink_layout_of(cache), view.sink.page, view.sink.tokens);
-    for (uint64_t i = 0; i < view.n_body; i++)
+    const uint64_t most = IFM_DECODE_PARTS_MOST - 3, run = (view.n_body + most - 1) / most; /* body pages of a part */
+    attend_side(room, ifm_kv_sink_layout_of(cache), &view.sink);
+    for (uint64_t i = 0; i < view.n_body; i++) {
+        if (i % run == 0)
+            ifm_decode_part_begin(&room->parts, &room->cache);
         attend_page(room, body, view.pool + view.table[i] * body->page_bytes,
                     i + 1 < view.n_body ? IFM_KV_PAGE : view.last_tokens);
-    attend_page(room, ring, view.ring[0].page, view.ring[0].tokens);
-    attend_page(room, ring, view.ring[1].page, view.ring[1].tokens);
+        if ((i + 1) % run == 0 || i + 1 == view.n_body)
+            ifm_decode_part_end(&room->parts, &room->cache);
+    }
+    attend_side(room, ring, &view.ring[0]);
+    attend_side(room, ring, &view.ring[1]);
     ifm_decode_oracle_end(&room->cache);
+}
+
+/* Whether the cache holds as many tokens as there should be, and those that it holds in f16 as they were: the kernel
+ * and the reference reading would both be wrong about one that it lost. Scores tell keys apart. */
+static bool holds_its_tokens(const struct room *room, const struct ifm_kv_cache *cache, uint64_t pair)
+{
+    const struct ifm_kv_view view = ifm_kv_view_of(cache, pair);
+    const bool plain = ifm_kv_body_layout(cache)->format == IFM_KV_F16;
+    const uint64_t from = view.sink.tokens, to = plain ? 0 : from + view.n_body * IFM_KV_PAGE;
+    uint64_t next = 0;
+    for (uint64_t t = 0; t < room->exact.tokens; t++) {
+        if (room->keep[t] == 0)
+            continue;
+        if (next == room->cache.tokens)
+            return false;
+        const double mine = room->cache.scores[next], exact = room->exact.scores[t];
+        if ((next < from || next >= to) && mine != exact && !(isnan(mine) && isnan(exact)))
+            return false;
+        next++;
+    }
+    return next == room->cache.tokens;
 }
 
 static enum ifm_status attend_exact(struct room *room, const struct ifm_workload_state *state, uint64_t pair,
@@ -167,8 +206,15 @@ static enum ifm_status compare_rows(struct comparison *c, uint64_t i, uint64_t p
         memcpy(room->q + j * dim, job->q + (pair * group + head_of(c, i, j)) * dim, dim * sizeof *room->q);
     attend_cache(room, job->cache, pair);
     IFM_TRY(attend_exact(room, state, pair, room->exact.room, &sums->error));
-    for (unsigned j = 0; j < heads; j++)
-        add_row(sums, room, j, job->out + (pair * group + head_of(c, i, j)) * dim, c->losses + (i * heads + j) * dim);
+    for (unsigned j = 0; j < heads; j++) {
+        float *outputs = room->outputs + j * dim;
+        memcpy(outputs, job->out + (pair * group + head_of(c, i, j)) * dim, dim * sizeof *outputs);
+        add_row(sums, room, j, outputs, c->losses + (i * heads + j) * dim);
+    }
+    /* A token that the cache lost is missing as a whole. */
+    sums->part = holds_its_tokens(room, job->cache, pair)
+                     ? ifm_decode_parts_wrong(&room->parts, &room->cache, room->outputs)
+                     : 1;
     return IFM_OK;
 }
 
@@ -222,6 +268,7 @@ static enum ifm_status add_up(struct comparison *c, struct ifm_check *out, struc
         all.reference2 += one->reference2;
         all.error_max = larger(all.error_max, one->error_max);
         all.reference_max = larger(all.reference_max, one->reference_max);
+        all.part = fmax(all.part, one->part);
         all.loss2 += one->loss2;
         all.exact2 += one->exact2;
         all.cosine = fmin(all.cosine, one->cosine);
@@ -231,6 +278,8 @@ static enum ifm_status add_up(struct comparison *c, struct ifm_check *out, struc
     qsort(c->losses, values, sizeof *c->losses, ascending);
     out->error_rms_rel = over(sqrt(all.error2), sqrt(all.reference2));
     out->error_max_rel = over(all.error_max, all.reference_max);
+    out->has_part = true;
+    out->error_part = all.part;
     out->values = values;
     out->has_loss = true;
     out->loss_rms_rel = over(sqrt(all.loss2), sqrt(all.exact2));

@@ -214,6 +214,8 @@ static struct ifm_decode_amounts of_pair(const struct ifm_decode_settings *s, co
     const uint64_t encoded = pages - ifm_kv_body_pages(&shape, first);
     a.pages += encoded;
     a.appended += encoded * layout.page_bytes;
+    if (most > first) /* what ifm_kv_save keeps of the ring */
+        a.pool += 2 * ifm_kv_layout_of(IFM_KV_F16, shape.head_dim).page_bytes;
     return a;
 }
 

@@ -64,7 +64,7 @@ struct ifm_decode_amounts {
     uint64_t appended; /* bytes that a step writes into the cache */
     uint64_t touched;  /* bytes of the cache that are used at all */
     uint64_t stored, plain;
-    uint64_t pool; /* bytes that the pages take in memory */
+    uint64_t pool; /* bytes that the pages take in memory, with the rings that a cycle keeps to go back to */
 };
 struct ifm_decode_amounts ifm_decode_amounts_of(const struct ifm_decode_settings *s,
                                                 const struct ifm_decode_form *form);

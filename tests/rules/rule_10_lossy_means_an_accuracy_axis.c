@@ -73,6 +73,35 @@ static void a_wrong_output_has_no_speed(void **state)
     no_speed(&fx, "other", "error 0.3 is above the tolerance 1e-05");
 }
 
+static void check_part(struct fixture *fx, double part)
+{
+    fx_check(fx, "other", "after", 1e-7, "bb");
+    json_t *event = json_array_get(fx->events, json_array_size(fx->events) - 1);
+    json_object_set_new(json_object_get(event, "meta"), "error_part", json_real(part));
+}
+
+/* A small part of the input adds less to an output than rounding may take away: its absence is a fault all the same. */
+static void a_forgotten_part_has_no_speed(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start(&fx);
+    check_part(&fx, 0.75);
+    no_speed(&fx, "other", "75 % of some part of its input is missing");
+}
+
+static void a_part_within_rounding_stands(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start(&fx);
+    check_part(&fx, 0.25);
+    fx_end_events(&fx);
+    fx_derive(&fx);
+    fx_expect(&fx, "other", "step_ns", IFM_STATE_OK, "");
+    fx_stop(&fx);
+}
+
 /* The last check does not heal an earlier one. */
 static void once_wrong_is_wrong(void **state)
 {
@@ -165,6 +194,8 @@ int main(void)
         cmocka_unit_test(lossy_without_error_has_no_speed),
         cmocka_unit_test(an_oracle_that_was_not_asked_gives_no_speed),
         cmocka_unit_test(a_wrong_output_has_no_speed),
+        cmocka_unit_test(a_forgotten_part_has_no_speed),
+        cmocka_unit_test(a_part_within_rounding_stands),
         cmocka_unit_test(once_wrong_is_wrong),
         cmocka_unit_test(a_wrong_baseline_takes_its_comparisons_along),
         cmocka_unit_test(output_that_is_not_finite_has_no_speed),

@@ -59,6 +59,19 @@ static void a_loss_is_written_whole(void **state)
     json_decref(events);
 }
 
+static void the_part_is_written_where_it_is_known(void **state)
+{
+    (void)state;
+    struct ifm_check check = lossy();
+    json_t *events;
+    assert_null(json_object_get(written(&check, &events), "error_part"));
+    json_decref(events);
+    check.has_part = true;
+    check.error_part = 0.75;
+    assert_true(json_real_value(json_object_get(written(&check, &events), "error_part")) == 0.75);
+    json_decref(events);
+}
+
 static void what_does_not_apply_is_left_out(void **state)
 {
     (void)state;
@@ -104,6 +117,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_loss_is_written_whole),
+        cmocka_unit_test(the_part_is_written_where_it_is_known),
         cmocka_unit_test(what_does_not_apply_is_left_out),
         cmocka_unit_test(an_infinite_divergence_is_a_fact),
         cmocka_unit_test(no_loss_is_no_member),
