@@ -57,12 +57,12 @@ static void barrier(struct bench *bench)
     }
 }
 
+static cpu_set_t allowed; /* of the process, before any thread is pinned: threads inherit what they are pinned to */
+
 static void pin(unsigned index)
 {
-    cpu_set_t allowed, one;
+    cpu_set_t one;
     CPU_ZERO(&one);
-    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
-        return;
     for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
         if (CPU_ISSET(cpu, &allowed) && index-- == 0) {
             CPU_SET(cpu, &one);
@@ -204,6 +204,8 @@ int main(int argc, char **argv)
     prepare_decode(&bench);
     pthread_t threads[THREADS_LIMIT];
     struct worker workers[THREADS_LIMIT];
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
+        return 5;
     pin(0);
     for (unsigned i = 1; i < bench.threads; i++) {
         workers[i] = (struct worker){&bench, i};
