@@ -1,10 +1,10 @@
 /* Kernels alone, without the lab: pinned threads, a spinning barrier, arms interleaved, medians.
  *
- *   bench_kernels [--size MiB] [--threads N] [--rounds N] [--decode B,H,KVH,S,D] OP[@ISA]...
+ *   bench_kernels [--size MiB] [--threads N] [--rounds N] OP[@ISA]...
  *
- * OP is a row of the dispatch table ("read.linear", "read.linear@avx2", "decode.online"). Each round times every
- * arm once, in turn; a line per arm gives the median over rounds in GB/s (GFLOP/s for "flops"). It is how
- * peers.sh gets its figure, and how kernels are tuned; published numbers come from `inferometer`. */
+ * OP is a row of the dispatch table that reads, writes, copies or multiplies ("read.linear", "read.linear@avx2"). Each
+ * round times every arm once, in turn; a line per arm gives the median over rounds in GB/s (GFLOP/s for "flops"). It is
+ * how these kernels are tuned; published numbers come from `inferometer`, and so do those of peers.sh. */
 #include "base/clock.h"
 #include "kernel/cpu/dispatch.h"
 
@@ -31,8 +31,6 @@ struct bench {
     size_t bytes;
     unsigned threads, rounds;
     unsigned char *from, *to;
-    struct ifm_decode_job decode;
-    size_t decode_bytes;
     atomic_uint arrived, generation;
     const struct arm *current; /* written before a barrier, read after it */
     bool stop;
@@ -57,12 +55,12 @@ static void barrier(struct bench *bench)
     }
 }
 
+static cpu_set_t allowed; /* of the process, before any thread is pinned: threads inherit what they are pinned to */
+
 static void pin(unsigned index)
 {
-    cpu_set_t allowed, one;
+    cpu_set_t one;
     CPU_ZERO(&one);
-    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
-        return;
     for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
         if (CPU_ISSET(cpu, &allowed) && index-- == 0) {
             CPU_SET(cpu, &one);
@@ -82,18 +80,14 @@ static void work(struct bench *bench, unsigned index)
         kernel->fn.write(bench->to + from, to - from, 0x5a5a5a5a5a5a5a5aU);
     else if (strncmp(kernel->op, "copy.", 5) == 0)
         kernel->fn.copy(bench->to + from, bench->from + from, to - from);
-    else if (strncmp(kernel->op, "flops.", 6) == 0)
-        bench->sums[index][0] += kernel->fn.flops((1U << 27) / kernel->flops_per_round, -1.0f, 3.0f);
     else
-        kernel->fn.decode(&bench->decode, index, bench->threads);
+        bench->sums[index][0] += kernel->fn.flops((1U << 27) / kernel->flops_per_round, -1.0f, 3.0f);
 }
 
 static double amount(const struct bench *bench, const struct ifm_kernel *kernel)
 {
     if (strncmp(kernel->op, "flops.", 6) == 0)
         return (double)((1U << 27) / kernel->flops_per_round * kernel->flops_per_round) * bench->threads;
-    if (strncmp(kernel->op, "decode.", 7) == 0)
-        return (double)bench->decode_bytes;
     return (double)(bench->bytes / IFM_LINE * IFM_LINE) * (strncmp(kernel->op, "copy.", 5) == 0 ? 2 : 1);
 }
 
@@ -117,8 +111,6 @@ static double time_arm(struct bench *bench, const struct arm *arm)
     barrier(bench);
     work(bench, 0);
     barrier(bench);
-    if (strncmp(arm->kernel->op, "decode.", 7) == 0)
-        ifm_decode_merge(&bench->decode, bench->threads);
     return amount(bench, arm->kernel) / (double)ifm_clock_since(start).ns;
 }
 
@@ -136,23 +128,19 @@ static void *touched(size_t bytes)
     return memory;
 }
 
-static void prepare_decode(struct bench *bench)
-{
-    const struct ifm_decode_shape *s = &bench->decode.shape;
-    size_t cache = s->batch * s->kv_heads * s->kv_len * s->head_dim * sizeof(float);
-    size_t query = s->batch * s->q_heads * s->head_dim * sizeof(float);
-    bench->decode.k = touched(cache);
-    bench->decode.v = touched(cache);
-    bench->decode.q = touched(query);
-    bench->decode.out = touched(query);
-    bench->decode.scratch = touched(sizeof(float) * ifm_decode_scratch_floats(s, bench->threads));
-    bench->decode_bytes = 2 * cache + query;
-}
-
 static int by_value(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
+}
+
+static bool is_streaming(const char *op)
+{
+    static const char *const families[] = {"read.", "write.", "copy.", "flops."};
+    for (size_t i = 0; i < sizeof families / sizeof families[0]; i++)
+        if (strncmp(op, families[i], strlen(families[i])) == 0)
+            return true;
+    return false;
 }
 
 static void add_arm(struct bench *bench, char *label)
@@ -161,7 +149,7 @@ static void add_arm(struct bench *bench, char *label)
     const char *at = strchr(label, '@');
     snprintf(op, sizeof op, "%.*s", at != NULL ? (int)(at - label) : (int)sizeof op - 1, label);
     const struct ifm_kernel *kernel = ifm_kernel_find(op, at != NULL ? at + 1 : "auto");
-    if (kernel == NULL || bench->n_arms == ARMS_LIMIT || strcmp(op, "caches.chase") == 0) {
+    if (kernel == NULL || bench->n_arms == ARMS_LIMIT || !is_streaming(op)) {
         fprintf(stderr, "bench_kernels: no such kernel: %s\n", label);
         exit(2);
     }
@@ -170,7 +158,6 @@ static void add_arm(struct bench *bench, char *label)
 
 static void parse(struct bench *bench, int argc, char **argv)
 {
-    struct ifm_decode_shape *s = &bench->decode.shape;
     for (int i = 1; i < argc; i++) {
         if (strncmp(argv[i], "--", 2) != 0) {
             add_arm(bench, argv[i]);
@@ -183,8 +170,7 @@ static void parse(struct bench *bench, int argc, char **argv)
             bench->threads = (unsigned)strtoul(value, NULL, 10);
         else if (strcmp(argv[i], "--rounds") == 0)
             bench->rounds = (unsigned)strtoul(value, NULL, 10);
-        else if (strcmp(argv[i], "--decode") != 0 || sscanf(value, "%lu,%lu,%lu,%lu,%lu", &s->batch, &s->q_heads,
-                                                            &s->kv_heads, &s->kv_len, &s->head_dim) != 5) {
+        else {
             fprintf(stderr, "bench_kernels: bad option: %s %s\n", argv[i], value);
             exit(2);
         }
@@ -195,15 +181,15 @@ static void parse(struct bench *bench, int argc, char **argv)
 int main(int argc, char **argv)
 {
     static struct bench bench = {.bytes = (size_t)256 << 20, .threads = 2, .rounds = 21};
-    bench.decode.shape = (struct ifm_decode_shape){1, 32, 8, 8192, 128};
     parse(&bench, argc, argv);
     if (bench.threads < 1 || bench.threads > THREADS_LIMIT || bench.rounds < 1 || bench.rounds > ROUNDS_LIMIT)
         return 2;
     bench.from = touched(bench.bytes);
     bench.to = touched(bench.bytes);
-    prepare_decode(&bench);
     pthread_t threads[THREADS_LIMIT];
     struct worker workers[THREADS_LIMIT];
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
+        return 5;
     pin(0);
     for (unsigned i = 1; i < bench.threads; i++) {
         workers[i] = (struct worker){&bench, i};

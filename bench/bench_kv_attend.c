@@ -1,13 +1,15 @@
 /* Attention over the pages of the elastic cache, format beside format: pinned threads, arms interleaved, minima.
  *
  *   bench_kv_attend [--threads N] [--rounds N] [--mib N] [--dim D] [--isa NAME,...] [--group G,...]
+ *                   [--repeat N]
  *
  * Each arm has `mib` MiB of pages of random codes, cut into SLICES; a round times one slice of each arm, in turn, and
  * the next round the next one, so that a slice is far out of the caches when its turn comes again, and short enough
  * that some rounds are left alone by whatever else runs. "read" is the best stream kernel over the slices of f16.
- * Times are per token and thread; `ratio` is f16's time a token over the arm's; `floor` counts the instructions of the
- * inner loops that only one pipe takes, in cycles a token (formulas at floor_cycles), and `of it` is what part of the
- * cycles that were used the floor is. */
+ * With --repeat each round goes over its slice N times: `--threads 1 --mib 4 --repeat 9` is the time from the second
+ * level cache. Times are per token and thread; `ratio` is f16's time a token over the arm's; `floor` counts the
+ * instructions of the inner loops that only one pipe takes, in cycles a token (formulas at floor_cycles), and `of it`
+ * is what part of the cycles that were used the floor is. */
 #include "base/clock.h"
 #include "base/half.h"
 #include "base/random.h"
@@ -35,7 +37,7 @@ struct arm {
 struct bench {
     struct arm arms[ARMS_LIMIT];
     size_t n_arms, bytes;
-    unsigned threads, rounds, dim;
+    unsigned threads, rounds, dim, repeat;
     unsigned char *pages[IFM_KV_FORMATS];
     struct ifm_kv_layout layouts[IFM_KV_FORMATS];
     float *query; /* [GROUP_MOST][dim] */
@@ -121,13 +123,14 @@ static void attend(struct bench *bench, const struct arm *arm, unsigned index)
 static void work(struct bench *bench, unsigned index)
 {
     const struct arm *arm = bench->current;
-    if (arm->group > 0) {
+    for (unsigned i = 0; arm->group > 0 && i < bench->repeat; i++)
         attend(bench, arm, index);
+    if (arm->group > 0)
         return;
-    }
     const size_t lines = bench->bytes / SLICES / IFM_LINE, start = lines * bench->slice;
     const size_t from = start + lines * index / bench->threads, to = start + lines * (index + 1) / bench->threads;
-    bench->sums[index][0] += arm->kernel->fn.read(bench->pages[0] + from * IFM_LINE, (to - from) * IFM_LINE);
+    for (unsigned i = 0; i < bench->repeat; i++)
+        bench->sums[index][0] += arm->kernel->fn.read(bench->pages[0] + from * IFM_LINE, (to - from) * IFM_LINE);
 }
 
 static void *follow(void *arg)
@@ -151,7 +154,7 @@ static double time_arm(struct bench *bench, const struct arm *arm, unsigned roun
     barrier(bench);
     work(bench, 0);
     barrier(bench);
-    return (double)ifm_clock_since(start).ns;
+    return (double)ifm_clock_since(start).ns / bench->repeat;
 }
 
 /* Random codes; scales and zeros like those of values of about 1. One page is drawn, the others are its copies with
@@ -299,6 +302,8 @@ static void parse(struct bench *bench, int argc, char **argv, const char **isas,
             bench->bytes = (size_t)number << 20;
         else if (strcmp(argv[i], "--dim") == 0)
             bench->dim = number;
+        else if (strcmp(argv[i], "--repeat") == 0)
+            bench->repeat = number;
         else if (strcmp(argv[i], "--isa") == 0)
             *isas = argv[i + 1];
         else if (strcmp(argv[i], "--group") == 0)
@@ -308,10 +313,11 @@ static void parse(struct bench *bench, int argc, char **argv, const char **isas,
 
 int main(int argc, char **argv)
 {
-    static struct bench bench = {.bytes = (size_t)128 << 20, .threads = 2, .rounds = 96, .dim = 128};
+    static struct bench bench = {.bytes = (size_t)128 << 20, .threads = 2, .rounds = 96, .dim = 128, .repeat = 1};
     const char *isas = "avx512vnni,avx2", *groups = "1,4,8";
     parse(&bench, argc, argv, &isas, &groups);
-    if (bench.threads < 1 || bench.threads > THREADS_LIMIT || bench.rounds < 1 || bench.rounds > ROUNDS_LIMIT)
+    if (bench.threads < 1 || bench.threads > THREADS_LIMIT || bench.repeat < 1 || bench.rounds < 1 ||
+        bench.rounds > ROUNDS_LIMIT)
         return 2;
     static const char *const reads[] = {"read.linear", "read.streams4", "read.prefetch"};
     for (size_t i = 0; i < sizeof reads / sizeof reads[0]; i++)

@@ -30,7 +30,7 @@ struct head {
 
 struct call {
     const struct ifm_kv_layout *layout;
-    const unsigned char *page;
+    const unsigned char *page, *next; /* next: the page that will be read after this one */
     unsigned tokens, group;
     const float *query;
     const struct ifm_kv_piece_sums *sums;
@@ -104,15 +104,29 @@ IFM_INLINE __m256 load_values(const unsigned char *from, const int bytes)
     return _mm256_cvtph_ps(_mm_or_si128(bits, nan));
 }
 
+enum { FAR = 16384 };
+
+/* Where reading ahead starts for rows from offset `at` of the page on; NULL where the hardware's prefetchers do as
+ * well. With three heads and more they fall behind: rows are read in halves, once for each pair of heads. */
+IFM_INLINE const unsigned char *far_ahead(const struct call *c, size_t at, size_t first)
+{
+    const size_t to = at + FAR;
+    if (c->group < 3 || first > 0)
+        return NULL;
+    return to < c->layout->page_bytes ? c->page + to : c->next + (to - c->layout->page_bytes);
+}
+
 /* acc[h][w] += rows[i][8 w ...] * factor[h][i] over `n` rows, `row` bytes apart; factors of heads lie `stride` apart.
- */
-IFM_INLINE void tile(const unsigned char *from, size_t row, size_t n, const float *factor, size_t stride,
-                     const int bytes, const int width, const int heads, __m256 *acc)
+ * `ahead` runs along with the rows. */
+IFM_INLINE void tile(const unsigned char *from, const unsigned char *ahead, size_t row, size_t n, const float *factor,
+                     size_t stride, const int bytes, const int width, const int heads, __m256 *acc)
 {
     for (int i = 0; i < heads * width; i++)
         acc[i] = _mm256_setzero_ps();
     for (size_t i = 0; i < n; i++, from += row) {
         __m256 x[WIDE];
+        if (ahead != NULL)
+            _mm_prefetch((const char *)ahead + i * row, _MM_HINT_T1);
         for (int w = 0; w < width; w++)
             x[w] = load_values(from + (size_t)(w * LANES * bytes), bytes);
         for (int h = 0; h < heads; h++) {
@@ -128,10 +142,9 @@ IFM_INLINE void score_tile(const struct call *c, size_t t, size_t first, const i
                            const int heads)
 {
     const size_t dim = c->layout->head_dim, row = IFM_KV_WIDE * (size_t)bytes;
-    const unsigned char *from =
-        c->page + c->layout->k_codes + t / IFM_KV_WIDE * dim * row + t % IFM_KV_WIDE * (size_t)bytes;
+    const size_t at = c->layout->k_codes + t / IFM_KV_WIDE * dim * row + t % IFM_KV_WIDE * (size_t)bytes;
     __m256 acc[ACCUMULATORS];
-    tile(from, row, dim, c->query + first * dim, dim, bytes, width, heads, acc);
+    tile(c->page + at, far_ahead(c, at, first), row, dim, c->query + first * dim, dim, bytes, width, heads, acc);
     for (int h = 0; h < heads; h++)
         for (int w = 0; w < width; w++)
             _mm256_store_ps(c->heads[first + (size_t)h].scores + t + w * LANES,
@@ -144,9 +157,10 @@ IFM_INLINE void value_tile(const struct call *c, size_t d, size_t first, const i
 {
     const size_t dim = c->layout->head_dim, block = d / IFM_KV_WIDE * IFM_KV_WIDE;
     const size_t row = (dim - block < IFM_KV_WIDE ? dim - block : IFM_KV_WIDE) * (size_t)bytes;
-    const unsigned char *from = c->page + c->layout->v_codes + (block * c->layout->tokens + d - block) * (size_t)bytes;
+    const size_t at = c->layout->v_codes + (block * c->layout->tokens + d - block) * (size_t)bytes;
     __m256 acc[ACCUMULATORS];
-    tile(from, row, c->tokens, c->heads[first].scores, sizeof(struct head) / sizeof(float), bytes, width, heads, acc);
+    tile(c->page + at, far_ahead(c, at, first), row, c->tokens, c->heads[first].scores,
+         sizeof(struct head) / sizeof(float), bytes, width, heads, acc);
     for (int h = 0; h < heads; h++)
         for (int w = 0; w < width; w++) {
             float *sum = c->sums->sum + (first + (size_t)h) * dim + d + (size_t)(w * LANES);
@@ -386,12 +400,14 @@ IFM_INLINE void attend_codes(const struct call *c, const int bits)
 }
 
 IFM_INLINE struct call call_of(const struct ifm_kv_layout *layout, const void *page, unsigned tokens, unsigned group,
-                               const float *query, const struct ifm_kv_piece_sums *sums, void *scratch)
+                               const float *query, const struct ifm_kv_piece_sums *sums, void *scratch,
+                               const void *next)
 {
     const size_t dim = layout->head_dim;
     float *floats = scratch;
     return (struct call){.layout = layout,
                          .page = page,
+                         .next = next != NULL ? next : page,
                          .tokens = tokens,
                          .group = group,
                          .query = query,
@@ -409,8 +425,7 @@ IFM_INLINE struct call call_of(const struct ifm_kv_layout *layout, const void *p
                                        unsigned group, const float *query, const struct ifm_kv_piece_sums *sums,       \
                                        void *scratch, const void *next)                                                \
     {                                                                                                                  \
-        (void)next;                                                                                                    \
-        struct call c = call_of(layout, page, tokens, group, query, sums, scratch);                                    \
+        struct call c = call_of(layout, page, tokens, group, query, sums, scratch, next);                              \
         body;                                                                                                          \
     }
 

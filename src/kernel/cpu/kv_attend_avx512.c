@@ -156,7 +156,7 @@ IFM_INLINE void attend(const struct call *c, const int bytes)
         float *scores = c->scores + h * IFM_KV_PAGE;
         for (int i = 0; i < PAGE_VECTORS; i++)
             s[i] = _mm512_load_ps(scores + i * LANES);
-        c->sums->total[h] = c->sums->total[h] * c->keep[h] + weigh(s, c->sums->top[h], false);
+        c->sums->total[h] = c->sums->total[h] * c->keep[h] + weigh(s, c->sums->top[h]);
         for (int i = 0; i < PAGE_VECTORS; i++)
             _mm512_store_ps(scores + i * LANES, bytes == 1 ? _mm512_mul_ps(s[i], _mm512_set1_ps(LIFT)) : s[i]);
     }

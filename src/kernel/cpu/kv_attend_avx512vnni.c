@@ -5,20 +5,22 @@
  * and what rounding left over times the middle code, are one number for the page and head.
  *
  * The unit of int8 is the greatest |q'| / 32639, and q' = 256 high + low takes two products. The unit of int4 is
- * rms(q') / 40: below 3 rms a channel fits a byte, and only the quads of channels that hold a larger one are gone over
- * again for the high byte. int2 does the same with rms(q') / 16.
+ * rms(q') / 52: below 2.4 rms a channel fits a byte, and only the quads of channels that hold a larger one are gone
+ * over again for the high byte. int2 does the same with rms(q') / 16. The root is an approximate one.
  *
  * The error that a unit of rms(q') / R adds to a score is rms(q') / R * sd(code) / sqrt(12) a channel; that of the
  * format itself is about rms(q') / sqrt(12). Codes of normal-like values spread by about 3 (int4) and 1 (int2), which
- * makes a thirteenth and a sixteenth of the format's error.
+ * makes a seventeenth and a sixteenth of the format's error.
  *
  * V: the weights p_t scale_t of a head are rounded to whole numbers of a unit, for int8 to 16 bits in two bytes, for
- * int4 and int2 to eight bits. There, what rounding leaves over is carried to the token 16 further on, so that no mass
- * is lost however small the weights are. Codes are s8 here: the fields of a byte stay in their place (times 4, 16, 64),
- * the uppermost one as code - 8 or code - 2, which is what its flipped sign bit makes of it.
+ * int4 and int2 to eight bits. The unit comes from a bound, the greatest p times the greatest scale, so that weighing
+ * and rounding are one pass that waits for no maximum. With eight bits, what rounding leaves over is carried to the
+ * token 16 further on, so that no mass is lost however small the weights are. Codes are s8 here: the fields of a byte
+ * stay in their place (times 4, 16, 64), the uppermost one as code - 8 or code - 2, which is what its flipped sign bit
+ * makes of it.
  *
- * Measured over such pages (test_kernel_kv_attend), the kernel's error is 0.008 (int8), 0.08 (int4) and 0.06 (int2) of
- * the format's own.
+ * Measured over such pages (test_kernel_kv_attend), the kernel's error is 0.009 (int8), 0.096 (int4) and 0.063 (int2)
+ * of the format's own.
  *
  * Cycles a token and head at least (Zen 4: one 512-bit vpdpbusd a cycle): int8 4 D / 64, int4 2 D / 64 and what
  * outliers add, int2 (2 D + D / 8) / 64. */
@@ -36,7 +38,8 @@ struct head {
     __m512 zeros;                 /* lanes whose sum is q times the channels' zeros */
     uint32_t outlier[QUADS_MOST]; /* quads of channels that have a high byte */
     uint32_t n_outliers;
-    float unit, base;     /* score = unit * sum + base */
+    float unit, per_unit; /* of q' */
+    float base;           /* score = unit * sum + base */
     float v_unit, v_mass; /* of the weights: unit, and unit times their sum */
     float keep;
     float most; /* the page's greatest score */
@@ -46,6 +49,7 @@ struct call {
     const struct ifm_kv_layout *layout;
     struct stretch stretch;
     unsigned tokens, group;
+    float per_dim; /* 1 / head_dim */
     const float *query;
     const struct ifm_kv_piece_sums *sums;
     float *k_scale, *k_zero; /* [head_dim]; the scale of a promoted channel times 4 */
@@ -53,7 +57,7 @@ struct call {
     float *folded;           /* [group][IFM_KV_DIM_MOST]: q', zero from head_dim on */
     struct head *heads;
     float *v_nothing; /* 0; NaN where a scale of V is not finite */
-    float *v_most;    /* the greatest scale of V */
+    float *v_shift;   /* log2 of how many units a weight of 1 has, for the greatest scale of V */
 };
 
 /* Lanes of slots that hold a token; the others are zero. */
@@ -66,6 +70,18 @@ IFM_INLINE __m512 filled_lanes(const struct call *c, size_t slot, __m512 x)
 IFM_INLINE __m512 halves_at(const unsigned char *page, size_t section, size_t i)
 {
     return _mm512_cvtph_ps(_mm256_load_si256((const __m256i *)(const void *)(page + section + i * 2)));
+}
+
+/* log2 of what makes `greatest` the greatest whole number or a little less. The bits of a float, read as a number of
+ * fixed point, are its log2 but for what a parabola leaves at most 0.008 of. */
+IFM_INLINE float shift_of(float greatest, const int bits)
+{
+    int32_t fixed;
+    greatest = fmaxf(greatest, 0x1p-100f);
+    memcpy(&fixed, &greatest, sizeof fixed);
+    const float part = (float)(fixed & 0x7fffff) * 0x1p-23f;
+    const float log2 = (float)(fixed - 0x3f800000) * 0x1p-23f + 0.344f * part * (1 - part);
+    return (bits == 8 ? 15.999f : 7.988f) - (log2 + 0.009f);
 }
 
 /* Scales and zeros of the page as f32. */
@@ -86,7 +102,7 @@ IFM_INLINE void read_scales(const struct call *c, const int bits)
         _mm512_store_ps(c->v_scale + t, scale);
     }
     *c->v_nothing = _mm512_reduce_add_ps(nothing);
-    *c->v_most = _mm512_reduce_max_ps(greatest);
+    *c->v_shift = shift_of(_mm512_reduce_max_ps(greatest), bits);
     if (bits == 2)
         for (size_t i = 0; i < l->n_promoted; i++)
             c->k_scale[page[l->promoted + i]] *= 4;
@@ -154,6 +170,15 @@ IFM_INLINE void list_outliers(struct head *head, size_t dim)
     head->n_outliers = n;
 }
 
+/* One over the unit; an approximate root does, as any unit near the one wanted does. */
+IFM_INLINE float per_unit_of(float greatest, float per_dim, const int bits)
+{
+    if (bits == 8)
+        return 32639 / fmaxf(greatest, 0x1p-80f);
+    const __m128 mean = _mm_set_ss(greatest * per_dim + 0x1p-120f);
+    return _mm_cvtss_f32(_mm_rsqrt14_ss(mean, mean)) * (bits == 4 ? 52 : 16);
+}
+
 /* q' and the unit of a head. A NaN in the query or a scale would be lost in whole numbers, and infinity: the unit
  * carries it. */
 IFM_INLINE void fold_query(const struct call *c, size_t h, const int bits)
@@ -175,9 +200,9 @@ IFM_INLINE void fold_query(const struct call *c, size_t h, const int bits)
         _mm512_store_ps(folded + d, _mm512_setzero_ps());
     head->zeros = zeros;
     const float square = _mm512_reduce_add_ps(squares);
-    const float unit =
-        bits == 8 ? _mm512_reduce_max_ps(most) / 32639 : sqrtf(square / (float)dim) / (bits == 4 ? 40 : 16);
-    head->unit = square < INFINITY ? fmaxf(unit, 0x1p-100f) : NAN;
+    const float greatest = bits == 8 ? _mm512_reduce_max_ps(most) : square;
+    head->per_unit = per_unit_of(greatest, c->per_dim, bits);
+    head->unit = square < INFINITY ? 1 / head->per_unit : NAN;
 }
 
 /* folded[at[i]] for sixteen channels. */
@@ -217,7 +242,7 @@ IFM_INLINE void round_head(const struct call *c, size_t h, const int bits)
     const float *folded = c->folded + h * IFM_KV_DIM_MOST, middle = 0.5f * (float)((1 << bits) - 1);
     struct head *head = &c->heads[h];
     struct rounded r = {_mm512_setzero_ps(), _mm512_setzero_si512(), _mm512_setzero_si512()};
-    const float per_unit = 1 / head->unit;
+    const float per_unit = head->per_unit;
     round_query(folded, padded, per_unit, head->low, head->high, &r);
     if (bits == 2)
         round_promoted(c, folded, per_unit, head, &r);
@@ -249,33 +274,47 @@ IFM_INLINE __m512i quad_of(const void *bytes, size_t i)
     return _mm512_set1_epi32(quad);
 }
 
-IFM_INLINE void read_ahead(const struct stretch *s, size_t at, const int heads)
+/* Where reading ahead starts for lines from `at` on; a stretch of lines may run past the end of the next page by less
+ * than a block, which no load follows. */
+IFM_INLINE const unsigned char *ahead_of(const struct stretch *s, size_t at, const int heads)
 {
-    if (heads > 2)
-        read_far_ahead(s, at);
-    else
-        _mm_prefetch((const char *)s->page + at + NEAR, _MM_HINT_T0);
+    return heads > 2 ? far_ahead(s, at) : s->page + at + NEAR;
 }
 
-/* acc[h][f] += codes of `n` quads of channels times low bytes; int8: acc[heads + h] the high bytes. */
+IFM_INLINE void read_ahead(const unsigned char *line, const int heads)
+{
+    if (heads > 2)
+        _mm_prefetch((const char *)line, _MM_HINT_T1);
+    else
+        _mm_prefetch((const char *)line, _MM_HINT_T0);
+}
+
+/* acc[h][f] += codes of `n` quads of channels times low bytes; int8: acc[heads + h] the high bytes. The loop has sums
+ * of its own, as gcc moves sums of two loops from register to register. */
 IFM_INLINE void score_quads(const struct call *c, size_t at, size_t n, const struct head *head, bool promoted,
                             const int bits, const int heads, __m512i *acc)
 {
-    const int fields = 8 / bits;
+    const int fields = 8 / bits, n_acc = bits == 8 ? 2 * heads : fields * heads;
+    const unsigned char *from = c->stretch.page + at, *ahead = ahead_of(&c->stretch, at, heads);
+    __m512i sum[HEADS * FIELDS_MOST];
+    for (int i = 0; i < n_acc; i++)
+        sum[i] = acc[i];
 #pragma GCC unroll 4
-    for (size_t i = 0; i < n; i++, at += IFM_LINE) {
-        const __m512i x = _mm512_load_si512(c->stretch.page + at);
-        read_ahead(&c->stretch, at, heads);
+    for (size_t i = 0; i < n; i++) {
+        const __m512i x = _mm512_load_si512(from + i * IFM_LINE);
+        read_ahead(ahead + i * IFM_LINE, heads);
         for (int f = 0; f < fields; f++) {
             const __m512i codes = field(x, bits, f);
             for (int h = 0; h < heads; h++) {
-                __m512i *sum = &acc[h * fields + f];
-                *sum = _mm512_dpbusd_epi32(*sum, codes, quad_of(promoted ? head[h].promoted : head[h].low, i));
+                __m512i *to = &sum[h * fields + f];
+                *to = _mm512_dpbusd_epi32(*to, codes, quad_of(promoted ? head[h].promoted : head[h].low, i));
                 if (bits == 8)
-                    acc[heads + h] = _mm512_dpbusd_epi32(acc[heads + h], codes, quad_of(head[h].high, i));
+                    to[heads] = _mm512_dpbusd_epi32(to[heads], codes, quad_of(head[h].high, i));
             }
         }
     }
+    for (int i = 0; i < n_acc; i++)
+        acc[i] = sum[i];
 }
 
 /* The high bytes of a head's outliers. */
@@ -320,86 +359,79 @@ IFM_INLINE void score_block(const struct call *c, size_t block, size_t first, co
     }
 }
 
-/* Weights of a head times the scales of their tokens, and the unit for them. */
+/* Scores become weights times the scales of their tokens, in whole numbers of a unit that a bound gives, so that
+ * nothing waits for the greatest of them: p_t scale_t is at most 2^(most - top) times the greatest scale. The unit goes
+ * into the exponent: 2^(score - most + v_shift) is a weight over the unit. Carrying what rounding leaves over is
+ * rounding the sums of all weights up to each token, and taking differences. */
 IFM_INLINE void weigh_head(const struct call *c, size_t h, const int bits)
 {
     struct head *head = &c->heads[h];
-    __m512 s[PAGE_VECTORS], most = _mm512_setzero_ps();
-    for (int i = 0; i < PAGE_VECTORS; i++)
-        s[i] = _mm512_load_ps(head->scores + i * LANES);
-    /* The last term is 0, or NaN for a page whose scores are NaN. */
-    c->sums->total[h] =
-        c->sums->total[h] * head->keep + weigh(s, c->sums->top[h], bits < 8) + (head->base - head->base);
-    for (int i = 0; i < PAGE_VECTORS; i++) {
-        s[i] = _mm512_mul_ps(s[i], _mm512_load_ps(c->v_scale + i * LANES));
-        if (bits > 2)
-            most = _mm512_max_ps(s[i], most);
-        _mm512_store_ps(head->scores + i * LANES, s[i]);
-    }
-    /* int2 takes a bound that does not wait for the weights; its own error leaves room for a coarser unit. */
-    const float greatest =
-        bits > 2 ? _mm512_reduce_max_ps(most)
-                 : *c->v_most * _mm512_cvtss_f32(exp2_lanes(_mm512_set1_ps(head->most - c->sums->top[h])));
-    head->v_unit = fmaxf(greatest, 0x1p-100f) / (bits == 8 ? 65534 : 254);
-}
-
-/* Weights in whole numbers. Carrying what rounding leaves over is rounding the sums of all weights up to each token,
- * and taking differences. */
-IFM_INLINE void round_weights(const struct call *c, size_t h, const int bits)
-{
-    struct head *head = &c->heads[h];
-    const __m512 per_unit = _mm512_set1_ps(1 / head->v_unit);
-    const __m512i order = pack_order();
-    __m512 sum = _mm512_setzero_ps();
+    const float shift = *c->v_shift - head->most;
+    const __m512 shifts = _mm512_set1_ps(shift);
+    __m512 total = _mm512_setzero_ps(), sum = total;
     __m512i before = _mm512_setzero_si512();
-    for (int t = 0; t < IFM_KV_PAGE; t += FOUR) {
-        __m512i whole[4];
-        for (int i = 0; i < 4; i++) {
-            const __m512 x = _mm512_load_ps(head->scores + t + i * LANES);
-            if (bits == 8) {
-                whole[i] = _mm512_cvtps_epi32(_mm512_mul_ps(x, per_unit));
-                continue;
-            }
-            sum = _mm512_fmadd_ps(x, per_unit, sum);
+#pragma GCC unroll 8
+    for (int t = 0; t < IFM_KV_PAGE; t += LANES) {
+        const __m512 x = _mm512_add_ps(_mm512_load_ps(head->scores + t), shifts);
+        const __m512 weight = bits == 8 ? exp2_closely(x) : exp2_roughly(x), scale = _mm512_load_ps(c->v_scale + t);
+        total = _mm512_add_ps(total, weight);
+        __m512i whole;
+        if (bits == 8) {
+            whole = _mm512_cvtps_epi32(_mm512_mul_ps(weight, scale));
+            _mm_store_si128((__m128i *)(void *)(head->weight_high + t),
+                            _mm512_cvtepi32_epi8(_mm512_srli_epi32(whole, 8)));
+        } else {
+            sum = _mm512_fmadd_ps(weight, scale, sum);
             const __m512i upto = _mm512_cvtps_epi32(sum);
-            whole[i] = _mm512_sub_epi32(upto, before);
+            whole = _mm512_sub_epi32(upto, before);
             before = upto;
         }
-        const __m512i a = _mm512_packus_epi32(whole[0], whole[1]), b = _mm512_packus_epi32(whole[2], whole[3]);
-        _mm512_store_si512(head->weight + t, pack_low(a, b, order));
-        if (bits == 8)
-            _mm512_store_si512(head->weight_high + t,
-                               pack_low(_mm512_srli_epi16(a, 8), _mm512_srli_epi16(b, 8), order));
+        _mm_store_si128((__m128i *)(void *)(head->weight + t), _mm512_cvtepi32_epi8(whole));
     }
-    head->v_mass = head->v_unit * _mm512_reduce_add_ps(_mm512_cvtepi32_ps(before));
-    head->v_unit += *c->v_nothing;
+    const float unit = _mm512_cvtss_f32(exp2_lanes(_mm512_set1_ps(-shift - c->sums->top[h])));
+    /* The last term is 0, or NaN for a page whose scores are NaN. */
+    c->sums->total[h] = c->sums->total[h] * head->keep + _mm512_reduce_add_ps(total) * unit + (head->base - head->base);
+    head->v_mass = bits == 8 ? 0 : unit * _mm512_reduce_add_ps(_mm512_cvtepi32_ps(before));
+    head->v_unit = unit + *c->v_nothing;
+}
+
+/* acc[h][f] := codes of all quads of tokens times weights, as score_quads. */
+IFM_INLINE void value_quads(const struct call *c, size_t at, const struct head *head, const int bits, const int heads,
+                            __m512i *acc)
+{
+    const int fields = 8 / bits, n_acc = bits == 8 ? 2 * heads : fields * heads;
+    const unsigned char *from = c->stretch.page + at, *ahead = ahead_of(&c->stretch, at, heads);
+    const size_t quads = (c->tokens + 3) / 4;
+    __m512i sum[HEADS * FIELDS_MOST];
+    for (int i = 0; i < n_acc; i++)
+        sum[i] = _mm512_setzero_si512();
+#pragma GCC unroll 4
+    for (size_t i = 0; i < quads; i++) {
+        const __m512i x = _mm512_load_si512(from + i * IFM_LINE);
+        read_ahead(ahead + i * IFM_LINE, heads);
+        for (int h = 0; h < heads; h++) {
+            const __m512i weight = quad_of(head[h].weight, i);
+            for (int f = 0; f < fields; f++) {
+                __m512i *to = &sum[h * fields + f];
+                *to = _mm512_dpbusd_epi32(*to, weight, signed_field(x, bits, f));
+            }
+            if (bits == 8)
+                sum[heads + h] = _mm512_dpbusd_epi32(sum[heads + h], quad_of(head[h].weight_high, i), x);
+        }
+    }
+    for (int i = 0; i < n_acc; i++)
+        acc[i] = sum[i];
 }
 
 /* Sums of one block of channels. */
 IFM_INLINE void value_block(const struct call *c, size_t block, size_t first, const int bits, const int heads)
 {
-    const int fields = 8 / bits, n_acc = bits == 8 ? 2 * heads : fields * heads;
+    const int fields = 8 / bits;
     const struct ifm_kv_layout *l = c->layout;
-    const size_t dim = l->head_dim, quads = (c->tokens + 3) / 4, from = block * (size_t)fields * LANES;
+    const size_t dim = l->head_dim, from = block * (size_t)fields * LANES;
     const struct head *head = &c->heads[first];
-    size_t at = l->v_codes + block * (l->tokens / 4) * IFM_LINE;
     __m512i acc[HEADS * FIELDS_MOST];
-    for (int i = 0; i < n_acc; i++)
-        acc[i] = _mm512_setzero_si512();
-#pragma GCC unroll 4
-    for (size_t i = 0; i < quads; i++, at += IFM_LINE) {
-        const __m512i x = _mm512_load_si512(c->stretch.page + at);
-        read_ahead(&c->stretch, at, heads);
-        for (int h = 0; h < heads; h++) {
-            const __m512i weight = quad_of(head[h].weight, i);
-            for (int f = 0; f < fields; f++) {
-                __m512i *sum = &acc[h * fields + f];
-                *sum = _mm512_dpbusd_epi32(*sum, weight, signed_field(x, bits, f));
-            }
-            if (bits == 8)
-                acc[heads + h] = _mm512_dpbusd_epi32(acc[heads + h], quad_of(head[h].weight_high, i), x);
-        }
-    }
+    value_quads(c, l->v_codes + block * (l->tokens / 4) * IFM_LINE, head, bits, heads, acc);
     for (int h = 0; h < heads; h++)
         for (int f = 0; f < fields; f++) {
             if (from + (size_t)(f * LANES) >= dim)
@@ -444,8 +476,6 @@ IFM_INLINE void attend(const struct call *c, const int bits)
     }
     for (size_t h = 0; h < c->group; h++)
         weigh_head(c, h, bits);
-    for (size_t h = 0; h < c->group; h++)
-        round_weights(c, h, bits);
     for (size_t b = 0; b * block < c->layout->head_dim; b++)
         blocks_of_heads(c, b, bits, true);
 }
@@ -461,13 +491,14 @@ IFM_INLINE struct call call_of(const struct ifm_kv_layout *layout, const void *p
                          .stretch = {page, next != NULL ? next : page, layout->page_bytes},
                          .tokens = tokens,
                          .group = group,
+                         .per_dim = 1.0f / (float)dim,
                          .query = query,
                          .sums = sums,
                          .k_scale = floats,
                          .k_zero = floats + dim,
                          .v_scale = floats + 2 * dim,
                          .v_nothing = floats + 2 * dim + IFM_KV_PAGE,
-                         .v_most = floats + 2 * dim + IFM_KV_PAGE + 1,
+                         .v_shift = floats + 2 * dim + IFM_KV_PAGE + 1,
                          .folded = (float *)(void *)(heads + group),
                          .heads = heads};
 }

@@ -25,11 +25,15 @@ struct stretch {
  * second level cache saves 20 to 25 % with int8 and int4. */
 enum { NEAR = 128, FAR = 16384 };
 
-IFM_INLINE void read_far_ahead(const struct stretch *s, size_t at)
+IFM_INLINE const unsigned char *far_ahead(const struct stretch *s, size_t at)
 {
     const size_t to = at + FAR;
-    const unsigned char *line = to < s->bytes ? s->page + to : s->next + (to - s->bytes);
-    _mm_prefetch((const char *)line, _MM_HINT_T1);
+    return to < s->bytes ? s->page + to : s->next + (to - s->bytes);
+}
+
+IFM_INLINE void read_far_ahead(const struct stretch *s, size_t at)
+{
+    _mm_prefetch((const char *)far_ahead(s, at), _MM_HINT_T1);
 }
 
 /* 2^x for x <= 0, relative error 1e-7 and its rounding; 0 from 2^-150 on, NaN for NaN. The polynomial has the least
@@ -48,8 +52,14 @@ IFM_INLINE __m512 exp2_lanes(__m512 x)
     return _mm512_scalef_ps(p, n);
 }
 
-/* The same with relative error 8e-5, for weights that will be rounded to eight bits; about 2^-126 for what is less, and
- * anything for NaN. */
+/* 2^n for the whole number that 2^23 * 1.5 was added to. */
+IFM_INLINE __m512 times_power(__m512 p, __m512 n)
+{
+    return _mm512_castsi512_ps(_mm512_add_epi32(_mm512_castps_si512(p), _mm512_slli_epi32(_mm512_castps_si512(n), 23)));
+}
+
+/* 2^x for x < 127, for weights that will be rounded to eight bits (relative error 8e-5) and to sixteen (3e-6); about
+ * 2^-126 for what is less, and anything for NaN. Polynomials of the least greatest relative error (Remez). */
 IFM_INLINE __m512 exp2_roughly(__m512 x)
 {
     const __m512 magic = _mm512_set1_ps(0x1.8p23f); /* adding it rounds to whole numbers, in the lowest bits */
@@ -59,7 +69,20 @@ IFM_INLINE __m512 exp2_roughly(__m512 x)
     p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(2.426111221e-1f));
     p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(6.932609857e-1f));
     p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(9.999280736e-1f));
-    return _mm512_castsi512_ps(_mm512_add_epi32(_mm512_castps_si512(p), _mm512_slli_epi32(_mm512_castps_si512(n), 23)));
+    return times_power(p, n);
+}
+
+IFM_INLINE __m512 exp2_closely(__m512 x)
+{
+    const __m512 magic = _mm512_set1_ps(0x1.8p23f);
+    x = _mm512_max_ps(_mm512_set1_ps(-126.0f), x);
+    const __m512 n = _mm512_add_ps(x, magic), f = _mm512_sub_ps(x, _mm512_sub_ps(n, magic));
+    __m512 p = _mm512_set1_ps(9.570101908e-3f);
+    p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(5.591786032e-2f));
+    p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(2.402474483e-1f));
+    p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(6.931218147e-1f));
+    p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(9.999992614e-1f));
+    return times_power(p, n);
 }
 
 /* Mask the scores of slots `tokens` and more, and raise the running maximum to those of the page, which `most` returns;
@@ -84,13 +107,12 @@ IFM_INLINE float raise_top(float *scores, unsigned tokens, float *top, float *mo
 }
 
 /* Scores become weights relative to the running maximum; returns their sum. */
-IFM_INLINE float weigh(__m512 *s, float top, const bool roughly)
+IFM_INLINE float weigh(__m512 *s, float top)
 {
     const __m512 tops = _mm512_set1_ps(top);
     __m512 sum[2] = {_mm512_setzero_ps(), _mm512_setzero_ps()};
     for (unsigned i = 0; i < PAGE_VECTORS; i++) {
-        const __m512 x = _mm512_sub_ps(s[i], tops);
-        s[i] = roughly ? exp2_roughly(x) : exp2_lanes(x);
+        s[i] = exp2_lanes(_mm512_sub_ps(s[i], tops));
         sum[i % 2] = _mm512_add_ps(sum[i % 2], s[i]);
     }
     return _mm512_reduce_add_ps(_mm512_add_ps(sum[0], sum[1]));
