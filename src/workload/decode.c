@@ -14,6 +14,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { CACHES_OVER_LLC = 4 };
 
@@ -123,7 +124,7 @@ static struct ifm_ledger ledger_of(const struct cell *cell, const struct ifm_dec
  * (kv_attend_avx512vnni.c), which is wrong by sd = unit / sqrt(12) a channel, times the spread of its codes. Summed
  * over the channels that is an error of a score in nats, and about the relative error of an output, which is a sum of
  * rows that are independent of it. With keys of unit variance, outlier channels (one in 32) larger by a, and a range
- * of 5.5 deviations: int8, unit = greatest / 32639, 3.1e-5 a. int4, unit = rms / 40, 0.0072 rms(1, a). int2, unit = rms
+ * of 5.5 deviations: int8, unit = greatest / 32639, 3.1e-5 a. int4, unit = rms / 52, 0.0056 rms(1, a). int2, unit = rms
  * / 16, clipped to a scale of 1, promoted channels with a scale of 1.47 a, 0.018 rms(1, 1.47 a). Four times that leaves
  * room for rounded weights and for rows with large queries. Of a user's file a is not known; 32 is taken. What a wrong
  * row, head or page does is larger. */
@@ -135,7 +136,7 @@ static double tolerance(const struct ifm_decode_settings *s, enum ifm_kv_format 
     case IFM_KV_INT8:
         return plain + room * 3.1e-5 * a;
     case IFM_KV_INT4:
-        return plain + room * 0.0072 * sqrt((31 + a * a) / 32);
+        return plain + room * 0.0056 * sqrt((31 + a * a) / 32);
     case IFM_KV_INT2:
         return plain + room * 0.018 * sqrt((31 + promoted * promoted) / 32);
     default:
@@ -193,19 +194,19 @@ static enum ifm_status describe(const struct ifm_setting *settings, size_t n, co
     return IFM_OK;
 }
 
-/* The user's file is there and has what is asked for. */
 /* Rule 11 makes an arm that compresses nothing inactive; this says beforehand what to ask for instead. */
 static void tell_short(const struct ifm_arm *arm, const struct ifm_decode_settings *s)
 {
-    const uint64_t least = (uint64_t)s->sink + 2 * IFM_KV_PAGE;
+    const uint64_t share = strcmp(arm->variant, "half4") == 0 ? 2 : 1; /* of the tokens it keeps one in two */
+    const uint64_t least = share * ((uint64_t)s->sink + 2 * IFM_KV_PAGE);
     const uint64_t most = (uint64_t)s->kv_len + (s->inference ? (uint64_t)s->decode_tokens : 0);
-    if (arm->feature[0] != '\0' && most < least)
-        ifm_note(
-            "decode: %s has nothing to compress in %llu tokens, of which the first and the newest stay f16: the arm "
-            "will be inactive; take --kv-len %llu or more",
-            arm->name, (unsigned long long)most, (unsigned long long)least);
+    if (strcmp(arm->variant, "f16") != 0 && most < least)
+        ifm_note("decode: %s has nothing to compress in %llu tokens, of which the first and the newest stay f16; take "
+                 "--kv-len %llu or more",
+                 arm->name, (unsigned long long)most, (unsigned long long)least);
 }
 
+/* The user's file is there and has what is asked for. */
 static enum ifm_status ready(const struct ifm_arm *arm, bool fake, struct ifm_error *error)
 {
     struct ifm_arena *arena = ifm_arena_create();
