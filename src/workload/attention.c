@@ -374,6 +374,8 @@ static enum ifm_status open_attention(const struct ifm_arm *arm, struct ifm_devi
         status = choose(state, arm->variant, ifm_isa_name(s.isa), error);
     if (!state->fake && status == IFM_OK)
         status = allocate(state, s.ragged, seed, error);
+    if (status == IFM_OK && state->blas.library != NULL)
+        status = ifm_openblas_check_memory(threads, error);
     if (status != IFM_OK)
         close_attention(state);
     else

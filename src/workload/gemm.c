@@ -354,6 +354,8 @@ static enum ifm_status open_gemm(const struct ifm_arm *arm, struct ifm_device *d
         status = take_code(state, arm->variant, s.isa, error);
     if (!state->fake && status == IFM_OK)
         status = allocate(state, error);
+    if (status == IFM_OK && state->blas != NULL)
+        status = ifm_openblas_check_memory(threads, error);
     if (status != IFM_OK)
         close_gemm(state);
     else
