@@ -100,7 +100,7 @@ is_built asan && suite asan asan -j "$(nproc)" -L 'unit|rules|fuzz|golden'
 if is_built tsan; then
     # The thread sanitizer needs a memory layout without large random offsets.
     setarch -R true 2>/dev/null && wrap=(setarch -R)
-    suite tsan tsan -L 'unit' -R 'pool|device|workload|run|journal'
+    suite tsan tsan -L 'unit' -R 'pool|device|workload|run|journal|decode|kv_cache|gemm|openblas'
     wrap=()
 fi
 is_built aarch64 && suite aarch64 aarch64 -j "$(nproc)" -L 'unit|rules|emulate' -E 'emulate/processors'

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
@@ -157,4 +158,17 @@ const struct ifm_openblas *ifm_openblas_load(const char **why_not)
     tried = true;
     *why_not = usable ? NULL : room.why_not;
     return usable ? &library : NULL;
+}
+
+enum { BUFFER_BYTES = 32 << 22 }; /* BUFFER_SIZE of OpenBLAS's common_x86_64.h, the largest of all processors */
+
+enum ifm_status ifm_openblas_check_memory(unsigned threads, struct ifm_error *error)
+{
+    const size_t bytes = (size_t)BUFFER_BYTES * threads;
+    void *room = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (room == MAP_FAILED)
+        return ifm_fail(error, IFM_USAGE, "openblas", "raise the limit (ulimit -v), or leave openblas out",
+                        "the system refuses %zu B for the buffers of OpenBLAS", bytes);
+    munmap(room, bytes);
+    return IFM_OK;
 }

@@ -8,6 +8,8 @@
 #ifndef IFM_DYN_OPENBLAS_H
 #define IFM_DYN_OPENBLAS_H
 
+#include "base/error.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -35,6 +37,10 @@ struct ifm_openblas {
 /* The library of this process; NULL where there is none to use, and `*why_not` then is one sentence with the remedy.
  * All results have static storage. */
 const struct ifm_openblas *ifm_openblas_load(const char **why_not);
+
+/* The first product of each thread maps a buffer, and where the system refuses it OpenBLAS 0.3.21 tries again for ever:
+ * IFM_USAGE where `threads` buffers cannot be had at this moment. Called when everything else is allocated. */
+enum ifm_status ifm_openblas_check_memory(unsigned threads, struct ifm_error *error);
 
 /* The core type to ask for on this processor, NULL = leave the choice to OpenBLAS. Zen 4 executes 512-bit
  * multiply-adds as two halves, and there OpenBLAS 0.3.21 is faster with its kernels for Haswell than with any other

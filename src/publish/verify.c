@@ -1,7 +1,7 @@
 /* Verify: what the files say against what the record gives.
  *
  * JSON files are compared as trees: integers, words and shapes exactly, reals within 1e-12. The texts made of the same
- * numbers, report.csv and report.html, are compared byte for byte. */
+ * numbers, report.csv and report.html, are compared byte for byte but for reals, which may differ as much. */
 #include "base/file.h"
 #include "publish/compose.h"
 #include <math.h>
@@ -146,13 +146,59 @@ static enum ifm_status verify_json(const struct ifm_publication *publication, st
     return status;
 }
 
+static bool is_of_number(char c)
+{
+    return (c >= '0' && c <= '9') || c == '.' || c == 'e' || c == 'E' || c == '+' || c == '-';
+}
+
+/* The real number whose text lies round `at`: false when it is none, or an integer, which is compared exactly. `*end`
+ * is where it ends. */
+static bool real_round(const char *text, size_t size, size_t at, double *number, size_t *end)
+{
+    char word[64];
+    size_t from = at;
+    while (from > 0 && is_of_number(text[from - 1]))
+        from--;
+    for (*end = at; *end < size && is_of_number(text[*end]);)
+        ++*end;
+    size_t length = *end - from;
+    if (length == 0 || length >= sizeof word || memchr(text + from, '.', length) == NULL)
+        return false;
+    memcpy(word, text + from, length);
+    word[length] = '\0';
+    return ifm_parse_f64(word, number);
+}
+
+/* Equal but for reals within the tolerance: another processor's logarithm may differ in its last bit. `*at` is where
+ * the first other difference begins in `a`. */
+static bool same_texts(const char *a, size_t size_a, const char *b, size_t size_b, size_t *at)
+{
+    size_t i = 0, j = 0;
+    while (i < size_a && j < size_b) {
+        if (a[i] == b[j]) {
+            i++;
+            j++;
+            continue;
+        }
+        double x, y;
+        size_t end_a, end_b;
+        if (!real_round(a, size_a, i, &x, &end_a) || !real_round(b, size_b, j, &y, &end_b) ||
+            !(fabs(x - y) <= tolerance * fmax(fabs(x), fabs(y))))
+            break;
+        i = end_a;
+        j = end_b;
+    }
+    *at = i;
+    return i == size_a && j == size_b;
+}
+
 static enum ifm_status compare_texts(const char *name, const char *file, size_t size, const struct ifm_text *record,
                                      struct ifm_error *error)
 {
-    if (size == record->size && (size == 0 || memcmp(file, record->data, size) == 0))
+    size_t at, line = 1;
+    if (same_texts(file, size, record->data, record->size, &at))
         return IFM_OK;
-    size_t line = 1;
-    for (size_t i = 0; i < size && i < record->size && file[i] == record->data[i]; i++)
+    for (size_t i = 0; i < at; i++)
         line += file[i] == '\n';
     return ifm_fail(error, IFM_INVALID, name,
                     "the file was edited, or made by another version; `inferometer derive` writes it anew",

@@ -415,6 +415,8 @@ static enum ifm_status open_attention(const struct ifm_arm *arm, struct ifm_devi
             status = choose(state, arm->variant, ifm_isa_name(s.isa), error);
         if (!state->fake && status == IFM_OK)
             status = allocate(state, &s, seed, error);
+        if (status == IFM_OK && state->blas.library != NULL)
+            status = ifm_openblas_check_memory(threads, error);
     }
     ifm_arena_destroy(arena);
     if (status != IFM_OK)

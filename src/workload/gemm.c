@@ -186,6 +186,23 @@ static uint64_t layers_of(const struct settings *s, const struct choice *choice,
     return (4 * ifm_machine_llc_total(machine) + smallest - 1) / smallest;
 }
 
+/* Before a ceiling is sized after an arm that cannot be: its error would name the probe. */
+static enum ifm_status check_memory(const struct settings *s, const struct ifm_arm_list *arms,
+                                    const struct ifm_machine *machine, struct ifm_error *error)
+{
+    uint64_t most = 0;
+    for (size_t i = 0; i < arms->n; i++)
+        most = arms->items[i].memory > most ? arms->items[i].memory : most;
+    if (most <= machine->memory_available)
+        return IFM_OK;
+    char need[48], have[48];
+    return ifm_fail(error, IFM_USAGE, "gemm", "lower gemm.n, gemm.k or gemm.layers, or free memory",
+                    "weights of %llu x %llu need %s of memory, but %s are available", (unsigned long long)s->n,
+                    (unsigned long long)s->k,
+                    most == UINT64_MAX ? "more than 16 EiB" : ifm_format_human((double)most, "B", need),
+                    ifm_format_human((double)machine->memory_available, "B", have));
+}
+
 static enum ifm_status describe(const struct ifm_setting *settings, size_t n, const struct ifm_machine *machine,
                                 struct ifm_arena *arena, struct ifm_arm_list *arms, const char **why_not,
                                 struct ifm_error *error)
@@ -209,7 +226,7 @@ static enum ifm_status describe(const struct ifm_setting *settings, size_t n, co
     arms->items = items;
     arms->rivals = true;
     arms->one = "gemm.weights: f32";
-    return IFM_OK;
+    return check_memory(&s, arms, machine, error);
 }
 
 /* Generates and stores rows by all workers; each layer is a copy of the first in memory of its own. */
@@ -355,6 +372,8 @@ static enum ifm_status open_gemm(const struct ifm_arm *arm, struct ifm_device *d
         status = take_code(state, arm->variant, s.isa, error);
     if (!state->fake && status == IFM_OK)
         status = allocate(state, error);
+    if (status == IFM_OK && state->blas != NULL)
+        status = ifm_openblas_check_memory(threads, error);
     if (status != IFM_OK)
         close_gemm(state);
     else

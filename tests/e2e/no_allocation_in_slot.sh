@@ -21,11 +21,18 @@ check() # NAME ARGUMENT...
     echo "$name: no allocation in $slots slots"
 }
 
-decode=(decode --kv-len 512 --batch 1 --layers 2)
+# A cycle that fills a page: with 32 sink tokens, the second one is compressed at token 416.
+decode=(decode --kv-len 408 --batch 1 --q-heads 4 --kv-heads 2 --head-dim 64 --layers 2)
+# Every arm that there is: our kernels, and OpenBLAS where it is installed.
+attention=(attention --batch 1 --q-heads 4 --kv-heads 2 --seq-len 128 --head-dim 64)
 check null null
 check stream stream --size 1MiB --override stream.probe=read
 check decode "${decode[@]}"
-check cycle "${decode[@]}" --inference --decode-tokens 8
+check cycle "${decode[@]}" --inference --decode-tokens 16
+check attention "${attention[@]}" --causal --ragged 0.5
+check f16 "${attention[@]}" --storage f16
+check gemm gemm --n 256 --k 256 --layers 2
+check gemm-m16 gemm --m 16 --n 256 --k 256 --weights f32 --layers 2
 check buffers "${decode[@]}" --isolation buffers
 check processes "${decode[@]}" --isolation processes
 check plugin dot --plugin "${IFM_PLUGINS:?the folder of the plugins that the build makes}/dot.so" --n 1000
