@@ -66,14 +66,18 @@ static uint64_t rows_memory(const struct ifm_decode_settings *s)
     return ifm_data_add(2 * query, cycle);
 }
 
-/* 0 asks for as many layers as let no arm's caches stay in the last-level cache, as far as half the memory goes. */
+/* 0 asks for as many layers as let no arm's caches stay in the last-level cache, as far as half the memory goes. Caches
+ * count as a cycle finds them, so that arms which differ in what they append go through equally many layers. */
 static uint64_t choose_layers(const struct cell *cell, const struct ifm_machine *machine)
 {
     uint64_t smallest = UINT64_MAX, all = 0;
     if (cell->s->layers != 0)
         return cell->s->layers;
+    struct ifm_decode_settings still = *cell->s;
+    still.inference = false;
     for (size_t i = 0; i < cell->n; i++) {
-        smallest = cell->amounts[i].touched < smallest ? cell->amounts[i].touched : smallest;
+        const uint64_t touched = ifm_decode_amounts_of(&still, cell->forms[i]).touched;
+        smallest = touched < smallest ? touched : smallest;
         all = ifm_data_add(all, cell->amounts[i].pool);
     }
     const uint64_t wanted = ifm_data_mul(CACHES_OVER_LLC, ifm_machine_llc_total(machine));

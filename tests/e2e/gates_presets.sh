@@ -17,6 +17,7 @@ arms:
   - name: base
   - name: other
 EOF
+    [ "$1" != decode ] || echo 'decode: {compress: 1}' >>study.yaml
 }
 
 # WORKLOAD PRESET SCRIPT OUTCOME EXIT
