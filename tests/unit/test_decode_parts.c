@@ -184,12 +184,32 @@ static void a_ledger_is_what_the_views_hold(void **context)
     }
 }
 
+/* Arms of a study that differ in appending only: another number of layers would be another amount of work. */
+static void appending_changes_no_number_of_layers(void **context)
+{
+    struct bench *bench = *context;
+    struct ifm_setting settings[] = {{"decode.kv_len", "800"},
+                                     {"decode.batch", "1"},
+                                     {"decode.inference", "true"},
+                                     {"decode.decode_tokens", "4096"},
+                                     {"decode.append", "compress"}};
+    uint64_t attended[2];
+    for (size_t i = 0; i < 2; i++) {
+        settings[4].text = i == 0 ? "compress" : "none";
+        describe(bench, settings, 5);
+        attended[i] = bench->arms.items[1].ledger.flops;
+    }
+    /* 4096 tokens grow the cache by 2048.5 on average, `none` finds 2048 more. */
+    assert_true(attended[0] > attended[1] && (attended[0] - attended[1]) * 1000 < attended[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_part_that_is_forgotten_is_seen, setup, teardown),
         cmocka_unit_test_setup_teardown(a_ledger_is_what_the_views_hold, setup, teardown),
         cmocka_unit_test_setup_teardown(a_token_that_the_cache_lost_is_seen, setup, teardown),
+        cmocka_unit_test_setup_teardown(appending_changes_no_number_of_layers, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
