@@ -1,5 +1,5 @@
 # The front door. `make` builds, `make run` measures this machine, `make check` runs the
-# fast tier of what CI runs, `make check-slow` the rest.
+# fast tier, which CI runs, `make check-slow` other processors.
 .DEFAULT_GOAL := build
 .PHONY: build run check check-slow lint format bless fuzz bench package clean help setup-build setup-test
 # The stages call ninja, which has its own idea of how many jobs to run.

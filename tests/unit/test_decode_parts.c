@@ -188,15 +188,14 @@ static void a_ledger_is_what_the_views_hold(void **context)
 static void appending_changes_no_number_of_layers(void **context)
 {
     struct bench *bench = *context;
-    struct ifm_setting settings[] = {{"decode.kv_len", "800"},
-                                     {"decode.batch", "1"},
-                                     {"decode.inference", "true"},
-                                     {"decode.decode_tokens", "4096"},
+    struct ifm_setting settings[] = {{"decode.kv_len", "800"},     {"decode.batch", "1"},
+                                     {"decode.inference", "true"}, {"decode.decode_tokens", "4096"},
+                                     {"decode.kv_heads", "1"},     {"decode.q_heads", "1"},
                                      {"decode.append", "compress"}};
     uint64_t attended[2];
     for (size_t i = 0; i < 2; i++) {
-        settings[4].text = i == 0 ? "compress" : "none";
-        describe(bench, settings, 5);
+        settings[6].text = i == 0 ? "compress" : "none";
+        describe(bench, settings, 7);
         attended[i] = bench->arms.items[1].ledger.flops;
     }
     /* 4096 tokens grow the cache by 2048.5 on average, `none` finds 2048 more. */
