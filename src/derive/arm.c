@@ -97,7 +97,9 @@ static void emit_rates(struct ifm_derivation *d, const struct ifm_cell_work *wor
     };
     for (size_t i = 0; i < sizeof rates / sizeof rates[0]; i++)
         if (rates[i].amount > 0)
-            ifm_derive_emit(d, work, arm, rates[i].metric, rate_of(step, rates[i].amount));
+            ifm_derive_emit(d, work, arm, rates[i].metric,
+                            rates[i].metric == IFM_M_FLOP_RATE && arm->arm->integer ? ifm_value_integer_products()
+                                                                                    : rate_of(step, rates[i].amount));
     if (ifm_derive_is_cache_probe(arm->arm) && ledger->rows > 0)
         ifm_derive_emit(d, work, arm, IFM_M_LOAD_NS, load_of(step, (double)ledger->rows));
     if (ledger->flops > 0 && bytes > 0)

@@ -52,7 +52,7 @@ bool ifm_ceiling_share(const struct ifm_cell_work *work, const struct ifm_arm_wo
     size_t of;
     const struct ifm_arm_work *best = ifm_best_ceiling(work, kind, &of);
     double amount = ifm_ceiling_amount(arm->arm, kind);
-    if (best == NULL || amount <= 0 || arm->broken != NULL)
+    if (best == NULL || amount <= 0 || arm->broken != NULL || (kind == IFM_CEILING_FLOPS && arm->arm->integer))
         return false;
     /* A probe that fits the caches says nothing about the memory that serves this arm. */
     if (kind != IFM_CEILING_FLOPS && best->cache_resident && !arm->cache_resident)
@@ -129,6 +129,8 @@ static struct ifm_value share_value(struct ifm_derivation *d, const struct ifm_c
     if (work->record == NULL)
         return ifm_value_absent(work->missing, work->remedy, 0, "blocks");
     char set[48];
+    if (kind == IFM_CEILING_FLOPS && arm->arm->integer)
+        return ifm_value_integer_products();
     if (kind == IFM_CEILING_READ && arm->cache_resident)
         return ifm_value_absent(
             ifm_arena_printf(d->arena,

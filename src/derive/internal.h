@@ -179,6 +179,8 @@ struct ifm_derivation {
 struct ifm_value ifm_value_real(double number, int64_t n, const char *n_of);
 struct ifm_value ifm_value_count(int64_t number, const char *n_of);
 struct ifm_value ifm_value_absent(const char *reason, const char *remedy, int64_t n, const char *n_of);
+/* Of a FLOP rate, or its share of a ceiling, of an arm that multiplies integers. */
+struct ifm_value ifm_value_integer_products(void);
 struct ifm_value ifm_value_refused(struct ifm_arena *arena, const char *rule, const char *reason);
 void ifm_value_bracket(struct ifm_value *value, double low, double high, double level);
 /* `arm` NULL = a number of the cell. Withholds what a rule refuses. */

@@ -113,6 +113,12 @@ struct ifm_value ifm_value_absent(const char *reason, const char *remedy, int64_
         .state = IFM_STATE_ABSENT, .n = n, .n_of = n_of, .reason = reason, .remedy = remedy, .text = ""};
 }
 
+struct ifm_value ifm_value_integer_products(void)
+{
+    return ifm_value_absent("the arm multiplies codes as integers, and no ceiling of such products is measured", "", 0,
+                            "blocks");
+}
+
 struct ifm_value ifm_value_refused(struct ifm_arena *arena, const char *rule, const char *reason)
 {
     return (struct ifm_value){.state = IFM_STATE_REFUSED,

@@ -37,6 +37,8 @@ struct ifm_arm {
     uint64_t stored;          /* bytes in which the arm keeps what it is about (a KV cache, weights), metadata, padding
                                  and uncompressed parts included; 0 = it keeps nothing that could be compressed */
     uint64_t stored_plain;    /* the same content as plain 16-bit values; 0 where `stored` is */
+    bool integer;             /* multiplies codes as integers: the ledger's operations are not those whose ceiling the
+                                 FLOP probes measure, so no FLOP rate is given */
     bool lossy;               /* changes numerics: never shown without its error (rule 10) */
     bool has_oracle;          /* run records its error against an oracle in higher precision */
     double tolerance;         /* largest error that counts as correct; in the unit of the check */

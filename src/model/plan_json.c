@@ -92,6 +92,7 @@ static const struct ifm_field arm_rows[] = {
     FIELD(struct ifm_arm, U64, memory),
     FIELD(struct ifm_arm, U64, stored),
     FIELD(struct ifm_arm, U64, stored_plain),
+    FIELD(struct ifm_arm, BOOL, integer),
     FIELD(struct ifm_arm, BOOL, lossy),
     FIELD(struct ifm_arm, BOOL, has_oracle),
     FIELD(struct ifm_arm, F64, tolerance),

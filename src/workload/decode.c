@@ -164,6 +164,7 @@ static struct ifm_arm arm_of(const struct cell *cell, size_t i, const struct ifm
         .memory = ifm_data_add(ifm_data_mul(cell->layers, a->pool), rows_memory(cell->s)),
         .stored = ifm_data_mul(cell->layers, a->stored),
         .stored_plain = ifm_data_mul(cell->layers, a->plain),
+        .integer = form->format != IFM_KV_F16 && form->format != IFM_KV_E4M3,
         .lossy = form->format != IFM_KV_F16 && computes,
         .has_oracle = computes,
         .tolerance = tolerance(cell->s, form->format),

@@ -126,6 +126,7 @@ static struct ifm_arm arm_of(const struct settings *s, const char *name, const c
         .memory = ifm_data_add(all, x + out + ifm_gemm_scratch_bytes(&shape, machine->threads)),
         .stored = bytes,
         .stored_plain = s->n * s->k * sizeof(uint16_t),
+        .integer = format == IFM_GEMM_INT8 || format == IFM_GEMM_INT4,
         .lossy = format != IFM_GEMM_F32 && ifm_data_computes(machine),
         .has_oracle = ifm_data_computes(machine),
         .tolerance = tolerance(&shape),

@@ -69,6 +69,23 @@ static void above_the_flop_ceiling_is_refused(void **state)
     fx_stop(&fx);
 }
 
+/* Byte products are not the multiply-adds of the ceiling: no such rate is given, and no other rate suffers. */
+static void integer_products_are_held_against_no_flop_ceiling(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start(&fx, 200000, 200000, true);
+    fx.parts[0].arms[1].ledger.flops = 40000000;
+    fx.parts[0].arms[1].integer = true;
+    fx_derive(&fx);
+    fx_expect(&fx, "other", "flops_per_s", IFM_STATE_ABSENT, "multiplies codes as integers");
+    fx_expect(&fx, "other", "ceiling_flops_percent", IFM_STATE_ABSENT, "multiplies codes as integers");
+    fx_expect(&fx, "other", "tokens_generated_per_s", IFM_STATE_OK, "");
+    fx_expect(&fx, "other", "read_bytes_per_s", IFM_STATE_OK, "");
+    fx_expect(&fx, "base", "flops_per_s", IFM_STATE_OK, "");
+    fx_stop(&fx);
+}
+
 static void cache_resident_cells_are_named(void **state)
 {
     (void)state;
@@ -212,6 +229,7 @@ int main(void)
         cmocka_unit_test(below_the_ceiling_stands),
         cmocka_unit_test(above_the_ceiling_is_refused),
         cmocka_unit_test(above_the_flop_ceiling_is_refused),
+        cmocka_unit_test(integer_products_are_held_against_no_flop_ceiling),
         cmocka_unit_test(cache_resident_cells_are_named),
         cmocka_unit_test(cold_cells_are_not_cache_resident),
         cmocka_unit_test(speedup_beyond_the_ratio_tells_of_the_baseline),
