@@ -1,7 +1,7 @@
 # The front door. `make` builds, `make run` measures this machine, `make check` runs the
-# fast tier, which CI runs, `make check-slow` other processors.
+# fast tier, which CI runs, `make check-slow` other processors and a fresh Debian 12.
 .DEFAULT_GOAL := build
-.PHONY: build run check check-slow lint format bless fuzz bench package clean help setup-build setup-test
+.PHONY: build run check check-slow lint format bless fuzz bench package clean help setup-build setup-package setup-test
 # The stages call ninja, which has its own idea of how many jobs to run.
 .NOTPARALLEL:
 
@@ -18,7 +18,7 @@ run: build ## measure this machine with examples/first-run.yaml; ends with a tab
 check: setup-test ## the fast tier (STAGES="gcc ..." for some of it); ends with "N passed, N failed, N skipped"
 	@tools/check.sh $(STAGES)
 
-check-slow: setup-test ## the slow tier: what runs under an emulator (aarch64, older x86-64 processors)
+check-slow: setup-test ## the slow tier: aarch64, older x86-64 processors, and a newcomer on a fresh Debian 12
 	@tools/check.sh slow
 
 lint: setup-test ## the include law and the style
@@ -36,9 +36,9 @@ fuzz: setup-test ## fuzz each target for FUZZ_SECONDS; new inputs go to the corp
 bench: build ## what the lab itself costs
 	@for script in bench/*.sh; do echo "== $$script"; INFEROMETER=$$PWD/build/inferometer bash $$script || exit 1; done
 
-package: build ## a Debian package in build/
-	@cmake --build build --target generated_pages
-	@cd build && cpack -G DEB
+package: build setup-package ## a Debian package in build/
+	@cmake --build build --target generated_pages inferometer_library
+	@cd build && rm -f inferometer_*.deb && cpack -G DEB >/dev/null && echo "package: build/$$(echo inferometer_*.deb)"
 
 clean: ## remove everything that was built; runs/ stays
 	@rm -rf build build-*
@@ -48,6 +48,9 @@ help: ## this list
 
 setup-build:
 	@tools/setup.sh build
+
+setup-package:
+	@tools/setup.sh package
 
 setup-test:
 	@tools/setup.sh test

@@ -3,6 +3,11 @@
 if(IFM_SANITIZE OR IFM_FUZZ)
   return()
 endif()
+# Debian's folder of this architecture below every prefix, where its linker and pkg-config look; GNUInstallDirs knows it
+# below /usr alone, while a package has another prefix than its build.
+if(NOT DEFINED CMAKE_INSTALL_LIBDIR AND CMAKE_LIBRARY_ARCHITECTURE AND EXISTS /etc/debian_version)
+  set(CMAKE_INSTALL_LIBDIR lib/${CMAKE_LIBRARY_ARCHITECTURE} CACHE PATH "folder of libraries below the prefix")
+endif()
 include(GNUInstallDirs)
 set(session_map ${CMAKE_SOURCE_DIR}/cmake/libinferometer.map)
 file(GLOB session_sources CONFIGURE_DEPENDS src/session/*.c)

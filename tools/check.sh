@@ -4,8 +4,12 @@
 #
 # Stages: gcc clang scalar (builds with -Werror, all three are needed by e2e/same_numbers), asan (address and undefined
 # behaviour), tsan (threads); together they are `fast`, which is what runs without an argument. `slow` is what runs
-# under an emulator: aarch64 (cross-compiled), processors (the gcc build on x86-64 without newer instruction sets). A
-# slow stage whose packages cannot be had is a skip, named and counted. Logs and JUnit files lie in build-check/.
+# under an emulator: aarch64 (cross-compiled), processors (the gcc build on x86-64 without newer instruction sets), and
+# newcomer: what the README says, on a fresh Debian 12 (tools/newcomer.sh; each kind of newcomer is one test). A slow
+# stage whose packages cannot be had is a skip, named and counted. Logs and JUnit files lie in build-check/.
+#
+# Where the CUDA toolkit is (nvcc), every native build must hold the device cuda, and its tests run; elsewhere they are
+# skips, named and counted. IFM_NEED_CUDA=1 makes the toolkit's absence a failure: a CI that has it must not lose it.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 5
 logs=build-check
@@ -14,14 +18,19 @@ stages=()
 for word in "$@"; do
     case "$word" in
     fast) stages+=(gcc clang scalar asan tsan) ;;
-    slow) stages+=(aarch64 processors) ;;
-    gcc | clang | scalar | asan | tsan | aarch64 | processors) stages+=("$word") ;;
+    slow) stages+=(aarch64 processors newcomer) ;;
+    gcc | clang | scalar | asan | tsan | aarch64 | processors | newcomer) stages+=("$word") ;;
     *) echo "error: no stage is called $word; known are fast, slow and the stages of both (see tools/check.sh)" >&2
        exit 2 ;;
     esac
 done
 passed=0 failed=0 skipped=0
 rm -rf "$logs" && mkdir -p "$logs" || exit 5
+
+cuda=AUTO
+if [ "${IFM_NEED_CUDA:-0}" = 1 ] || command -v nvcc >/dev/null || [ -x "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" ]; then
+    cuda=ON
+fi
 
 say() { printf '\n== %s\n' "$*"; }
 
@@ -30,7 +39,10 @@ build()
 {
     say "build $1"
     local start=$SECONDS
-    if cmake --preset "$1" >"$logs/$1-configure.log" 2>&1 && cmake --build "build-$1" >"$logs/$1-build.log" 2>&1; then
+    local with=(-DIFM_CUDA="$cuda")
+    [ "$1" = aarch64 ] && with=() # device code is built for x86-64 hosts only
+    if cmake --preset "$1" "${with[@]}" >"$logs/$1-configure.log" 2>&1 &&
+        cmake --build "build-$1" >"$logs/$1-build.log" 2>&1; then
         passed=$((passed + 1))
         echo "ok, $((SECONDS - start)) s"
     else
@@ -47,7 +59,7 @@ prepare()
     local reason
     case "$1" in
     aarch64) reason=$({ tools/setup.sh slow && tools/sysroot.sh build-aarch64/sysroot; } 2>&1) && return ;;
-    processors) reason=$(tools/setup.sh slow 2>&1) && return ;;
+    processors | newcomer) reason=$(tools/setup.sh slow 2>&1) && return ;;
     *) return ;;
     esac
     skipped=$((skipped + 1))
@@ -83,6 +95,7 @@ built=" " ready=" "
 : >"$logs/named.txt"
 for stage in "${stages[@]}"; do
     prepare "$stage" || continue
+    [ "$stage" = newcomer ] && { ready="$ready$stage "; continue; } # builds in roots of its own
     preset=${stage/processors/gcc} # the same programs
     has "$built" "$preset" || { build "$preset" && built="$built$preset "; }
     has "$built" "$preset" && ready="$ready$stage "
@@ -94,19 +107,33 @@ export IFM_BUILD_GCC=$PWD/build-gcc IFM_BUILD_CLANG=$PWD/build-clang IFM_BUILD_S
 export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1 UBSAN_OPTIONS=print_stacktrace=1
 export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
 wrap=()
-is_built clang && suite clang clang -j "$(nproc)" -L 'unit|rules|fuzz'
-is_built scalar && suite scalar scalar -j "$(nproc)" -L 'unit|rules'
+# The simulations of label `slow` run in the gcc build: all builds compute the same numbers (e2e/same_numbers).
+is_built clang && suite clang clang -j "$(nproc)" -L 'unit|rules|fuzz' -LE slow
+is_built scalar && suite scalar scalar -j "$(nproc)" -L 'unit|rules' -LE slow
 is_built asan && suite asan asan -j "$(nproc)" -L 'unit|rules|fuzz|golden'
 if is_built tsan; then
     # The thread sanitizer needs a memory layout without large random offsets.
     setarch -R true 2>/dev/null && wrap=(setarch -R)
-    suite tsan tsan -L 'unit' -R 'pool|device|workload|run|journal|decode|kv_cache|gemm|openblas'
+    suite tsan tsan -L 'unit' -R 'pool|device|workload|run|journal|decode|kv_cache|gemm|openblas|session'
     wrap=()
 fi
 is_built aarch64 && suite aarch64 aarch64 -j "$(nproc)" -L 'unit|rules|emulate' -E 'emulate/processors'
 is_built processors && suite processors gcc -L emulate -E 'emulate/command'
-# Last, with nothing else running: this one times things.
-is_built gcc && suite gcc gcc -LE emulate
+if is_built newcomer; then
+    say "test newcomer"
+    for who in root user plain package; do
+        tools/newcomer.sh "$who" >"$logs/newcomer-$who.log" 2>&1
+        case $? in
+        0) passed=$((passed + 1)) && echo "ok, $who" ;;
+        77) skipped=$((skipped + 1))
+            echo "skipped: newcomer: $who: $(tail -1 "$logs/newcomer-$who.log")" | tee -a "$logs/named.txt" ;;
+        *) failed=$((failed + 1))
+            echo "failed: newcomer: $who; see $logs/newcomer-$who.log" | tee -a "$logs/named.txt" ;;
+        esac
+    done
+fi
+# Last, and its scripts (RUN_SERIAL) with nothing else running: they time things.
+is_built gcc && suite gcc gcc -j "$(nproc)" -LE emulate
 
 echo
 cat "$logs/named.txt"

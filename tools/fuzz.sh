@@ -12,6 +12,7 @@ if [ ${#targets[@]} = 0 ]; then
         targets+=("${name%.c}")
     done
 fi
+[ -d /dev/shm ] && export TMPDIR=${TMPDIR:-/dev/shm} # targets that read folders make one for every input
 cmake --preset fuzz >/dev/null
 mkdir -p build-fuzz/found
 for name in "${targets[@]}"; do

@@ -1,5 +1,5 @@
 #!/bin/sh
-# tools/setup.sh run|build|test|slow: make sure that the Debian packages of packages.txt are there.
+# tools/setup.sh run|build|package|test|slow: make sure that the Debian packages of packages.txt are there.
 #
 # Fast when nothing is missing: one dpkg-query. Otherwise apt-get installs them, as root or through `sudo -n`; where
 # that is not permitted, one line says what to install.
@@ -12,7 +12,7 @@ packages=$(awk -v stage="$stage" '
     /^\[/ { if (done) exit; if ($0 == "[" stage "]") { done = 1 } next }
     /^[a-z0-9]/ { print $1 }
     END { if (!done) exit 1 }' packages.txt) || {
-    echo "error: packages.txt has no section [$stage]; known are run, build, test, slow" >&2
+    echo "error: packages.txt has no section [$stage]; known are run, build, package, test, slow" >&2
     exit 2
 }
 
@@ -42,13 +42,14 @@ if [ "$(id -u)" = 0 ]; then
 elif command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
     as_root="sudo -n"
 else
-    command="sudo apt-get update && sudo apt-get install --no-install-recommends$missing"
-    echo "error: packages are missing; run: $command" >&2
+    command="apt-get update && apt-get install -y --no-install-recommends$missing"
+    echo "error: packages are missing; as root, run: $command" >&2
     exit 4
 fi
 echo "installing:$missing" >&2
 apt_get() {
-    $as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 "$@" </dev/null >&2
+    $as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 "$@" \
+        </dev/null >&2
 }
 # shellcheck disable=SC2086
 if ! { apt_get update && apt_get install -y --no-install-recommends $missing; }; then

@@ -27,6 +27,15 @@ static inline struct ifm_duration ifm_clock_since(struct ifm_instant start)
     return (struct ifm_duration){ifm_clock_now().ns - start.ns};
 }
 
+/* Nanoseconds since boot by another clock of the kernel, suspension included: what ifm_clock_now is compared with.
+ * Never measured with: NTP slews it. */
+static inline int64_t ifm_clock_boot_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_BOOTTIME, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
 /* Nanoseconds since the Unix epoch: for labels and for joining sessions, never for durations. */
 static inline int64_t ifm_clock_wall_ns(void)
 {

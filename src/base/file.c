@@ -1,7 +1,6 @@
 /* Files. Errors name the file's base name: paths are private facts. */
 #include "base/file.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -14,10 +13,12 @@
 static enum ifm_status fail_errno(struct ifm_error *error, const char *path, const char *what)
 {
     int code = errno;
-    const char *hint = code == ENOSPC                    ? "free some space or choose another folder with --out"
-                       : code == EACCES || code == EROFS ? "choose a folder that you may write with --out"
-                       : code == ENOENT                  ? "check the name"
-                                                         : "";
+    const char *hint = code == ENOSPC || code == EDQUOT ? "free some space or choose another folder with --out"
+                       : code == EACCES || code == EROFS
+                           ? "see who may read and write it; a run can go elsewhere with --out"
+                       : code == ENOENT  ? "check the name"
+                       : code == ENOTDIR ? "a part of the path is a file: check the name"
+                                         : "see what the system's log (dmesg) says of this disk";
     enum ifm_status status = code == ENOENT || code == EACCES || code == EROFS || code == EISDIR || code == ENOTDIR
                                  ? IFM_USAGE
                                  : IFM_INTERNAL;
@@ -80,6 +81,30 @@ static bool write_all(int fd, const char *data, size_t size)
     return true;
 }
 
+enum ifm_status ifm_file_sync_name(const char *path, struct ifm_error *error)
+{
+    char folder[4096];
+    size_t length = strlen(path);
+    while (length > 1 && path[length - 1] == '/') /* "dir/" stands where "dir" does */
+        length--;
+    while (length > 0 && path[length - 1] != '/')
+        length--;
+    if (length >= sizeof folder)
+        return ifm_fail(error, IFM_USAGE, path, "choose a shorter name", "file name too long");
+    memcpy(folder, length == 0 ? "." : path, length == 0 ? 1 : length);
+    folder[length == 0 ? 1 : length] = '\0';
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0 && errno == EACCES) /* a folder that may be written and not read cannot be synced either */
+        return IFM_OK;
+    int code = fd < 0 || fsync(fd) != 0 ? errno : 0;
+    if (fd >= 0)
+        close(fd);
+    if (code == 0 || code == EINVAL || code == EBADF) /* this file system has nothing to sync */
+        return IFM_OK;
+    errno = code;
+    return fail_errno(error, path, "cannot sync its name to disk");
+}
+
 enum ifm_status ifm_file_write_atomic(const char *path, const void *data, size_t size, struct ifm_error *error)
 {
     char temporary[4096];
@@ -96,7 +121,7 @@ enum ifm_status ifm_file_write_atomic(const char *path, const void *data, size_t
         code = errno;
     }
     if (ok && rename(temporary, path) == 0)
-        return IFM_OK;
+        return ifm_file_sync_name(path, error);
     if (ok)
         code = errno;
     unlink(temporary);
@@ -104,10 +129,11 @@ enum ifm_status ifm_file_write_atomic(const char *path, const void *data, size_t
     return fail_errno(error, path, "cannot write");
 }
 
+/* What cannot be looked at is taken to be there: whoever reads it then says why it cannot be read. */
 bool ifm_file_exists(const char *path)
 {
     struct stat info;
-    return stat(path, &info) == 0 && S_ISREG(info.st_mode);
+    return stat(path, &info) == 0 ? S_ISREG(info.st_mode) : errno != ENOENT && errno != ENOTDIR;
 }
 
 bool ifm_dir_exists(const char *path)
@@ -116,38 +142,19 @@ bool ifm_dir_exists(const char *path)
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-static bool dir_is_empty(const char *path)
-{
-    DIR *dir = opendir(path);
-    if (dir == NULL)
-        return false;
-    bool empty = true;
-    for (struct dirent *entry; empty && (entry = readdir(dir)) != NULL;)
-        empty = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
-    closedir(dir);
-    return empty;
-}
-
 enum ifm_status ifm_dir_create(const char *path, struct ifm_error *error)
 {
-    if (mkdir(path, 0755) == 0 || (errno == EEXIST && ifm_dir_exists(path)))
+    if (mkdir(path, 0755) == 0)
+        return ifm_file_sync_name(path, error);
+    if (errno == EEXIST && ifm_dir_exists(path))
         return IFM_OK;
     if (errno == EEXIST || errno == ENOTDIR)
         return ifm_fail(error, IFM_USAGE, path, "choose another name", "is a file, not a folder");
     return fail_errno(error, path, "cannot create the folder");
 }
 
-enum ifm_status ifm_dir_create_fresh(const char *path, struct ifm_error *error)
+enum ifm_status ifm_dir_create_all(const char *path, struct ifm_error *error)
 {
-    if (ifm_dir_exists(path)) {
-        if (!dir_is_empty(path))
-            return ifm_fail(error, IFM_USAGE, path,
-                            "choose another --out, or continue an interrupted run with --resume",
-                            "the folder is not empty; a run never overwrites one");
-        if (access(path, W_OK | X_OK) != 0)
-            return fail_errno(error, path, "cannot write into the folder");
-        return IFM_OK;
-    }
     char parent[4096];
     if (strlen(path) == 0 || strlen(path) >= sizeof parent)
         return ifm_fail(error, IFM_USAGE, path, "give a folder's name", "an empty or too long folder name");
@@ -157,10 +164,7 @@ enum ifm_status ifm_dir_create_fresh(const char *path, struct ifm_error *error)
         IFM_TRY(ifm_dir_create(parent, error));
         *at = '/';
     }
-    if (mkdir(path, 0755) != 0 && errno != EEXIST)
-        return fail_errno(error, path, "cannot create the folder");
-    return ifm_dir_exists(path) ? IFM_OK
-                                : ifm_fail(error, IFM_USAGE, path, "choose another name", "is a file, not a folder");
+    return ifm_dir_create(path, error);
 }
 
 char *ifm_path_join(struct ifm_arena *arena, const char *dir, const char *name)

@@ -1,7 +1,8 @@
 /* Files: whole reads, atomic writes, run folders.
  *
  * A published file is written to a temporary name beside its target, synced and
- * renamed, so that a reader sees the old file or the new one, never half of it.
+ * renamed, and then its folder is synced, so that a reader sees the old file or
+ * the new one, never half of it, also after a power failure.
  * Thread rule: no shared state. */
 #ifndef IFM_BASE_FILE_H
 #define IFM_BASE_FILE_H
@@ -16,10 +17,13 @@ IFM_CHECKED enum ifm_status ifm_file_read(const char *path, size_t limit, char *
                                           struct ifm_error *error);
 IFM_CHECKED enum ifm_status ifm_file_write_atomic(const char *path, const void *data, size_t size,
                                                   struct ifm_error *error);
+/* Sync the folder that `path` stands in: its name outlives a power failure. What was made or renamed stays when it
+ * fails. */
+IFM_CHECKED enum ifm_status ifm_file_sync_name(const char *path, struct ifm_error *error);
 bool ifm_file_exists(const char *path);
 bool ifm_dir_exists(const char *path);
-/* Create `path` and its missing parents. Fails when `path` exists as a non-empty folder or as a file. */
-IFM_CHECKED enum ifm_status ifm_dir_create_fresh(const char *path, struct ifm_error *error);
+/* Create `path` and its missing parents; may exist as a folder. */
+IFM_CHECKED enum ifm_status ifm_dir_create_all(const char *path, struct ifm_error *error);
 IFM_CHECKED enum ifm_status ifm_dir_create(const char *path, struct ifm_error *error); /* one level, may exist */
 /* "dir/name" in the arena. */
 char *ifm_path_join(struct ifm_arena *arena, const char *dir, const char *name);

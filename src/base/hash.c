@@ -27,6 +27,9 @@ struct ifm_sha256 ifm_sha256_bytes(const void *data, size_t size)
     return to_hex(digest);
 }
 
+static const char disk_hint[] =
+    "see what the system's log (dmesg) says of this disk, and whether you may read the file";
+
 static enum ifm_status hash_stream(FILE *file, const char *path, struct ifm_sha256 *out, struct ifm_error *error)
 {
     static const size_t piece = 1 << 20;
@@ -35,14 +38,16 @@ static enum ifm_status hash_stream(FILE *file, const char *path, struct ifm_sha2
     if (buffer == NULL || context == NULL || EVP_DigestInit_ex(context, EVP_sha256(), NULL) != 1)
         ifm_die("SHA-256 is not available");
     size_t got;
+    errno = 0;
     while ((got = fread(buffer, 1, piece, file)) > 0)
         EVP_DigestUpdate(context, buffer, got);
+    int code = errno;
     unsigned char digest[EVP_MAX_MD_SIZE];
     EVP_DigestFinal_ex(context, digest, NULL);
     EVP_MD_CTX_free(context);
     free(buffer);
     if (ferror(file))
-        return ifm_fail(error, IFM_INTERNAL, path, "", "cannot read: %s", strerror(errno));
+        return ifm_fail(error, IFM_INTERNAL, path, disk_hint, "cannot read: %s", strerror(code));
     *out = to_hex(digest);
     return IFM_OK;
 }
@@ -51,7 +56,7 @@ enum ifm_status ifm_sha256_file(const char *path, struct ifm_sha256 *out, struct
 {
     FILE *file = fopen(path, "rbe");
     if (file == NULL)
-        return ifm_fail(error, IFM_INVALID, path, "", "cannot read: %s", strerror(errno));
+        return ifm_fail(error, IFM_INVALID, path, disk_hint, "cannot read: %s", strerror(errno));
     setvbuf(file, NULL, _IONBF, 0); /* the pieces are large already */
     enum ifm_status status = hash_stream(file, path, out, error);
     fclose(file);

@@ -74,12 +74,12 @@ static bool scaled(const char *text, const struct suffix *suffixes, double *out)
 {
     const char *end;
     double number;
-    if (!leading_f64(text, &number, &end) || number < 0)
+    if (text[0] == '-' || !leading_f64(text, &number, &end))
         return false;
     for (const struct suffix *s = suffixes; s->name != NULL; s++) {
         if (strcmp(end, s->name) == 0) {
             *out = number * s->factor;
-            return true;
+            return isfinite(*out);
         }
     }
     return false;

@@ -43,7 +43,8 @@ struct ifm_options {
     const char *changes;                 /* the first argument that changes what is measured, or NULL */
     enum ifm_format format;
     bool dry_run, quiet, help, colour;
-    bool gates; /* --gates was given: a second one would silently take the place of the first */
+    bool gates;      /* --gates was given: a second one would silently take the place of the first */
+    bool has_format; /* --format or --json was given */
 };
 
 /* Parse argv[1..] into `options`; table flags, -c and --override go into `config` (NULL: the command takes none).
@@ -60,13 +61,16 @@ IFM_CHECKED enum ifm_status ifm_story_check_plan(const char *where, const struct
                                                  const struct ifm_plan *plan, struct ifm_error *error);
 /* What an arm needs of this machine (a program, a private text) is there, before anything is written. */
 IFM_CHECKED enum ifm_status ifm_story_ready(const struct ifm_plan *plan, struct ifm_error *error);
-/* Create the folder with config.lock.json, plan.json and private.json. */
+/* Create the folder with config.lock.json, plan.json and private.json, claimed until this command ends. After a failure
+ * nothing of it is left. */
 IFM_CHECKED enum ifm_status ifm_story_folder(const char *dir, const struct ifm_config *config,
                                              const struct ifm_plan *plan, struct ifm_error *error);
 /* A fresh folder's name below runs/, in the arena. */
 const char *ifm_story_out(const struct ifm_options *options, const struct ifm_plan *plan, struct ifm_arena *arena);
+/* A device that only a new process can open again (run/run.h) is gone on with in one: this call then does not return.
+ */
 IFM_CHECKED enum ifm_status ifm_story_measure(const char *dir, const struct ifm_config *config,
-                                              const struct ifm_plan *plan, bool resume, bool quiet,
+                                              const struct ifm_plan *plan, bool resume, const struct ifm_options *how,
                                               struct ifm_error *error);
 IFM_CHECKED enum ifm_status ifm_story_dry_run(const struct ifm_config *config, const struct ifm_plan *plan,
                                               const struct ifm_options *options, struct ifm_error *error);
@@ -74,13 +78,19 @@ IFM_CHECKED enum ifm_status ifm_story_dry_run(const struct ifm_config *config, c
 /* A run folder in memory: what derive, judge, report and verify work on. */
 struct ifm_folder {
     struct ifm_arena *arena;
-    json_t *lock, *events;
-    struct ifm_plan *plan;
+    json_t *lock;
+    struct ifm_facts facts;
+    const json_t *events;        /* of facts */
+    const struct ifm_plan *plan; /* of facts */
     struct ifm_derived *derived;
     struct ifm_verdict *verdict;
     struct ifm_publication publication;
 };
-/* A run folder at rest whose record is the one that was hashed; anything else is named (cmd_folder.c). */
+/* Claim a run folder until this command ends (sample/claim.h), `alone` to write into it (cmd_folder.c). */
+IFM_CHECKED enum ifm_status ifm_folder_claim(const char *dir, bool alone, struct ifm_error *error);
+/* Is there a run folder of that name at all? */
+IFM_CHECKED enum ifm_status ifm_folder_is_run(const char *dir, struct ifm_error *error);
+/* A run folder at rest whose record is the one that was hashed, claimed to read; anything else is named. */
 IFM_CHECKED enum ifm_status ifm_folder_check(const char *dir, struct ifm_error *error);
 /* derive and judge; measures nothing. Close it also after a failure. */
 IFM_CHECKED enum ifm_status ifm_folder_open(const char *dir, struct ifm_folder *out, struct ifm_error *error);
@@ -106,6 +116,8 @@ enum ifm_status ifm_cmd_list(int argc, char **argv, struct ifm_error *error);
 enum ifm_status ifm_cmd_summary(int argc, char **argv, struct ifm_error *error);
 enum ifm_status ifm_cmd_explain(int argc, char **argv, struct ifm_error *error);
 enum ifm_status ifm_cmd_doctor(int argc, char **argv, struct ifm_error *error);
+enum ifm_status ifm_cmd_power(int argc, char **argv, struct ifm_error *error);
+void ifm_power_rows(json_t *rows); /* the sources of power, as rows of doctor */
 enum ifm_status ifm_cmd_workloads(int argc, char **argv, struct ifm_error *error);
 enum ifm_status ifm_cmd_worker(int argc, char **argv, struct ifm_error *error); /* hidden: no row in ifm_verbs */
 enum ifm_status ifm_cmd_version(int argc, char **argv, struct ifm_error *error);

@@ -81,6 +81,8 @@ static enum ifm_status check_arms(const struct ifm_plan *plan, const char *const
         enum ifm_status status = ifm_arguments_unknown("arm", arms[i], known, n_known, error);
         if (ifm_dir_exists(arms[i]))
             ifm_error_hint(error, "it is a folder, but no run folder: it has no config.lock.json");
+        else if (strchr(arms[i], '/') != NULL)
+            ifm_error_hint(error, "there is no folder of that name either");
         return status;
     }
     return IFM_OK;

@@ -4,14 +4,16 @@
 #include "base/file.h"
 #include "cli/plugins.h"
 #include "run/inputs.h"
+#include "sample/claim.h"
 #include "sample/manifest.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
 
-static enum ifm_status check_is_run(const char *dir, struct ifm_error *error)
+enum ifm_status ifm_folder_is_run(const char *dir, struct ifm_error *error)
 {
     struct ifm_arena *arena = ifm_arena_create();
     bool is_run = ifm_file_exists(ifm_path_join(arena, dir, "config.lock.json"));
@@ -36,7 +38,11 @@ static enum ifm_status check_at_rest(const char *dir, struct ifm_error *error)
 {
     struct ifm_arena *arena = ifm_arena_create();
     int fd = open(ifm_path_join(arena, dir, "run.log"), O_RDONLY | O_CLOEXEC);
+    int code = errno;
     ifm_arena_destroy(arena);
+    if (fd < 0 && code != ENOENT)
+        return ifm_fail(error, IFM_INTERNAL, dir, "see whether you may read it, and what the system's log (dmesg) says",
+                        "cannot open run.log: %s", strerror(code));
     bool busy = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
     if (fd >= 0)
         close(fd); /* and with it the lock */
@@ -44,10 +50,17 @@ static enum ifm_status check_at_rest(const char *dir, struct ifm_error *error)
                 : IFM_OK;
 }
 
+enum ifm_status ifm_folder_claim(const char *dir, bool alone, struct ifm_error *error)
+{
+    int claim;                          /* ends with this process */
+    IFM_TRY(check_at_rest(dir, error)); /* a session of the library, or a run on a file system without such locks */
+    return ifm_claim_take(dir, alone, &claim, error);
+}
+
 enum ifm_status ifm_folder_check(const char *dir, struct ifm_error *error)
 {
-    IFM_TRY(check_is_run(dir, error));
-    IFM_TRY(check_at_rest(dir, error));
+    IFM_TRY(ifm_folder_is_run(dir, error));
+    IFM_TRY(ifm_folder_claim(dir, false, error));
     return check_record(dir, error);
 }
 
@@ -59,7 +72,9 @@ static enum ifm_status open_options(int argc, char **argv, struct ifm_options *o
     if (options->out != NULL)
         return ifm_fail(error, IFM_USAGE, "--out", "the files go into the run folder itself",
                         "--out does not belong to this command");
-    return ifm_folder_check(options->dir, error);
+    IFM_TRY(ifm_folder_is_run(options->dir, error));
+    IFM_TRY(ifm_folder_claim(options->dir, true, error));
+    return check_record(options->dir, error);
 }
 
 enum ifm_status ifm_cmd_derive(int argc, char **argv, struct ifm_error *error)
@@ -132,7 +147,8 @@ enum ifm_status ifm_cmd_verify(int argc, char **argv, struct ifm_error *error)
     IFM_TRY(ifm_options_parse(argc, argv, true, NULL, &options, error));
     if (options.help)
         return ifm_cmd_help(2, (char *[]){(char *)"help", argv[0], NULL}, error);
-    IFM_TRY(check_is_run(options.dir, error));
+    IFM_TRY(ifm_folder_is_run(options.dir, error));
+    IFM_TRY(ifm_folder_claim(options.dir, false, error));
     IFM_TRY(ifm_manifest_check(options.dir, error));
     struct ifm_folder folder;
     enum ifm_status status = ifm_folder_open(options.dir, &folder, error);

@@ -39,7 +39,7 @@ static enum ifm_status tell(const struct ifm_options *options, struct ifm_config
         return ifm_story_dry_run(config, plan, options, error);
     const char *dir = ifm_story_out(options, plan, arena);
     IFM_TRY(ifm_story_folder(dir, config, plan, error));
-    IFM_TRY(ifm_story_measure(dir, config, plan, false, options->quiet, error));
+    IFM_TRY(ifm_story_measure(dir, config, plan, false, options, error));
     IFM_TRY(ifm_story_finish(dir, options, &judged, error));
     return judged;
 }
@@ -101,6 +101,7 @@ static enum ifm_status resume(const struct ifm_options *options, struct ifm_conf
     if (!ifm_file_exists(path))
         return ifm_fail(error, IFM_USAGE, dir, "name a run folder, such as runs/decode-20260101-120000",
                         "not a run folder: it has no plan.json");
+    IFM_TRY(ifm_folder_claim(dir, true, error));
     IFM_TRY(ifm_config_file(config, ifm_path_join(arena, dir, "config.lock.json"), error));
     IFM_TRY(ifm_config_resolve(config, error));
     IFM_TRY(ifm_json_read(path, &json, error));
@@ -114,7 +115,7 @@ static enum ifm_status resume(const struct ifm_options *options, struct ifm_conf
     IFM_TRY(ifm_story_ready(plan, error));
     IFM_TRY(same_inputs(dir, plan, error));
     IFM_TRY(retire_manifest(dir, arena, error));
-    IFM_TRY(ifm_story_measure(dir, config, plan, true, options->quiet, error));
+    IFM_TRY(ifm_story_measure(dir, config, plan, true, options, error));
     IFM_TRY(ifm_story_finish(dir, options, &judged, error));
     return judged;
 }
@@ -161,7 +162,8 @@ enum ifm_status ifm_cmd_rerun(int argc, char **argv, struct ifm_error *error)
     enum ifm_status status = ifm_options_parse(argc, argv, true, NULL, &options, error);
     if (status == IFM_OK && options.help)
         status = ifm_cmd_help(2, (char *[]){(char *)"help", argv[0], NULL}, error);
-    else if (status == IFM_OK && (status = ifm_plugins_of_folder(options.dir, error)) == IFM_OK) {
+    else if (status == IFM_OK && (status = ifm_folder_is_run(options.dir, error)) == IFM_OK &&
+             (status = ifm_plugins_of_folder(options.dir, error)) == IFM_OK) {
         config = ifm_story_config();
         status = ifm_config_file(config, ifm_path_join(arena, options.dir, "config.lock.json"), error);
         if (status == IFM_OK)

@@ -1,5 +1,6 @@
 /* The table of commands, and the program as the generators see it. */
 #include "cli/cli.h"
+#include "cli/specification.h"
 
 #include <string.h>
 
@@ -66,6 +67,14 @@ static const struct ifm_option gate_options[] = {
     {"help", 'h', NULL, NULL, "print this help"},
 };
 
+static const struct ifm_option power_options[] = {
+    {"seconds", '\0', "NUMBER", NULL, "how long each sensor is watched (default: 1)"},
+    {"meter", '\0', "FILE", NULL, "CSV file or pipe of an external meter, with lines t_s,power_w"},
+    {"rated-w", '\0', "NUMBER", NULL, "rated power of all processors together, for an estimate"},
+    {"format", '\0', "FORMAT", FORMATS, "how results are printed"},
+    {"help", 'h', NULL, NULL, "print this help"},
+};
+
 const struct ifm_verb ifm_verbs[] = {
     {"run", "[-c FILE] [--out DIR] [OPTIONS]", "measure a study and judge it", run_options, RUN_OPTIONS, true,
      ifm_cmd_run},
@@ -100,6 +109,8 @@ const struct ifm_verb ifm_verbs[] = {
     {"explain", "[METRIC]", "print a metric's definition, formula and limits", &help_option, 1, false, ifm_cmd_explain},
     {"doctor", "", "print what this machine can and cannot measure, and what would help", &help_option, 1, false,
      ifm_cmd_doctor},
+    {"power", "[OPTIONS]", "print what can measure power and energy here, each sensor watched for a moment",
+     power_options, sizeof power_options / sizeof *power_options, false, ifm_cmd_power},
     {"workloads", "", "list what can be measured", plugin_options, 2, false, ifm_cmd_workloads},
     {"help", "[COMMAND]", "print help", plugin_options, 1, false, ifm_cmd_help},
     {"man", "", "print the manual page", NULL, 0, false, ifm_cmd_man},
@@ -132,6 +143,22 @@ static const struct ifm_section *const *sections_of(const char *command, bool al
     return sections;
 }
 
+/* The names of the specification stand behind the options of `decode`, where they are taken. */
+static void add_specification(struct ifm_command *commands, size_t n, struct ifm_arena *arena)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct ifm_command *command = &commands[i];
+        if (strcmp(command->name, "decode") != 0)
+            continue;
+        size_t own = command->n_options;
+        struct ifm_option *options = IFM_ARENA_ARRAY(arena, struct ifm_option, own + ifm_specification_n_options);
+        memcpy(options, command->options, own * sizeof *options);
+        memcpy(options + own, ifm_specification_options, ifm_specification_n_options * sizeof *options);
+        command->options = options;
+        command->n_options = own + ifm_specification_n_options;
+    }
+}
+
 struct ifm_program *ifm_cli_program(struct ifm_arena *arena)
 {
     enum { VERBS = sizeof ifm_verbs / sizeof *ifm_verbs - 1 };
@@ -152,6 +179,7 @@ struct ifm_program *ifm_cli_program(struct ifm_arena *arena)
                 workload->name, "[OPTIONS]", ifm_arena_printf(arena, "measure %s", workload->purpose),
                 run_options,    RUN_OPTIONS, sections_of(workload->name, false, arena)};
     }
+    add_specification(commands, n, arena);
     *program = (struct ifm_program){
         .name = "inferometer",
         .purpose = "measure LLM inference, and refuse numbers that cannot be defended",

@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 
 #include "base/text.h"
+#include "cli/specification.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +27,7 @@ static const struct own_flag *find_own(const char *name)
     return NULL;
 }
 
-static enum ifm_status parse_format(const char *text, enum ifm_format *out, struct ifm_error *error)
+static enum ifm_status parse_format(const char *text, bool measures, enum ifm_format *out, struct ifm_error *error)
 {
     static const char *const names[] = {"table", "md", "csv", "json", "jsonl"};
     for (size_t i = 0; i < 5; i++)
@@ -35,7 +36,8 @@ static enum ifm_status parse_format(const char *text, enum ifm_format *out, stru
             return IFM_OK;
         }
     return ifm_fail(error, IFM_USAGE, "--format",
-                    "choose one of table, md, csv, json, jsonl; that of a cache is --kv-format",
+                    measures ? "choose one of table, md, csv, json, jsonl; that of a cache is --kv-format"
+                             : "choose one of table, md, csv, json, jsonl",
                     "unknown format \"%s\"", text);
 }
 
@@ -46,9 +48,15 @@ static enum ifm_status apply_own(const char *name, const char *value, struct ifm
         options->help = true;
     else if (strcmp(name, "quiet") == 0)
         options->quiet = true;
-    else if (strcmp(name, "format") == 0)
-        return parse_format(value, &options->format, error);
-    else if (strcmp(name, "out") == 0)
+    else if (strcmp(name, "format") == 0) {
+        if (options->format == IFM_FORMAT_ELASTIC_KV)
+            return ifm_fail(error, IFM_USAGE, "--format",
+                            "--format json prints all numbers, --json those of the "
+                            "specification",
+                            "--json has chosen the format already");
+        options->has_format = true;
+        return parse_format(value, config != NULL, &options->format, error);
+    } else if (strcmp(name, "out") == 0)
         options->out = value;
     else if (config == NULL || strcmp(name, "plugin") == 0) /* where plugins are taken, cli/plugins.c took them */
         return ifm_fail(error, IFM_USAGE, "", "the run folder says what was measured",
@@ -88,7 +96,7 @@ static bool hint_of_workload(const char *name, const char *workload, char *hint,
 static enum ifm_status unknown_flag(const char *name, const struct ifm_config *config, const char *workload,
                                     struct ifm_error *error)
 {
-    const char *words[OWN_FLAGS + 2];
+    const char *words[OWN_FLAGS + 3];
     size_t n = 0;
     for (; n < OWN_FLAGS; n++)
         words[n] = own_flags[n].name;
@@ -97,6 +105,9 @@ static enum ifm_status unknown_flag(const char *name, const struct ifm_config *c
     const char *table = config == NULL ? NULL : ifm_config_nearest_flag(config, workload, name);
     if (table != NULL)
         words[n++] = table;
+    const char *alias = ifm_specification_nearest(name, workload);
+    if (alias != NULL)
+        words[n++] = alias;
     const char *nearest = ifm_nearest(name, words, n);
     char hint[160];
     if (nearest != NULL)
@@ -137,6 +148,14 @@ static enum ifm_status long_flag(char **argv, int left, struct ifm_config *confi
         options->positionals->names[options->positionals->n_names++] = value == NULL ? argv[1] : value;
         return IFM_OK;
     }
+    bool alias = false;
+    if (own == NULL && config != NULL)
+        IFM_TRY(ifm_specification_flag(name, value, left < 2 ? NULL : argv[1], config, options, used, &alias, error));
+    if (alias) {
+        if (options->changes == NULL && strcmp(name, "json") != 0)
+            options->changes = argv[0];
+        return IFM_OK;
+    }
     bool sets = own == NULL || strcmp(name, "config") == 0 || strcmp(name, "override") == 0;
     if (sets && options->changes == NULL)
         options->changes = argv[0];
@@ -158,7 +177,9 @@ static enum ifm_status positional(const char *token, bool wants_dir, struct ifm_
         options->positionals->items[options->positionals->n++] = token;
         return IFM_OK;
     }
-    if (!wants_dir || options->dir != NULL)
+    if (wants_dir && options->dir != NULL)
+        return ifm_fail(error, IFM_USAGE, "", "name one run folder at a time", "unexpected argument \"%s\"", token);
+    if (!wants_dir)
         return ifm_fail(error, IFM_USAGE, "", "put a value right after its flag", "unexpected argument \"%s\"", token);
     options->dir = token;
     return IFM_OK;
@@ -187,6 +208,8 @@ enum ifm_status ifm_options_parse(int argc, char **argv, bool wants_dir, struct 
             IFM_TRY(positional(argv[i], wants_dir, options, error));
         i += used;
     }
+    if (config != NULL)
+        IFM_TRY(ifm_specification_done(config, options, error));
     if (wants_dir && options->dir == NULL && !options->help)
         return ifm_fail(error, IFM_USAGE, "", "such as runs/decode-20260101-120000", "%s needs a run folder", argv[0]);
     return IFM_OK;

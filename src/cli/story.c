@@ -15,6 +15,7 @@
 #include "model/plan_json.h"
 #include "plan/plan.h"
 #include "run/run.h"
+#include "sample/claim.h"
 #include "sample/journal.h"
 #include "sample/manifest.h"
 #include <stdio.h>
@@ -38,7 +39,8 @@ static size_t list_workloads(struct ifm_workload_entry *entries)
     for (; ifm_workloads[n] != NULL; n++)
         entries[n] = (struct ifm_workload_entry){ifm_workloads[n]->name,         ifm_workloads[n]->describe,
                                                  ifm_workloads[n]->most_threads, ifm_workloads[n]->columns,
-                                                 ifm_workloads[n]->n_columns,    ifm_workloads[n]->one_process};
+                                                 ifm_workloads[n]->n_columns,    ifm_workloads[n]->one_process,
+                                                 ifm_workloads[n]->on_gpu};
     return n;
 }
 
@@ -63,7 +65,7 @@ static size_t list_fake_instrument(const char *script, struct ifm_instrument_ent
 
 static const char *device_name(const struct ifm_config *config)
 {
-    static const char *const kinds[] = {"cpu", "fake"};
+    static const char *const kinds[] = {"cpu", "cuda", "fake"};
     return kinds[ifm_config_device(config)->kind];
 }
 
@@ -99,7 +101,9 @@ enum ifm_status ifm_story_plan(const struct ifm_config *config, struct ifm_arena
                                   .measure = &ifm_section_measure};
     const struct ifm_device_ops *device = ifm_device_find(device_name(config));
     IFM_TRY(device->describe(threads_asked(study), &catalog.machine, error));
-    if (device == &ifm_device_cpu) {
+    if (device == &ifm_device_cuda) {
+        catalog.n_instruments = list_instruments(instruments);
+    } else if (device == &ifm_device_cpu) {
         const char **isas = IFM_ARENA_ARRAY(arena, const char *, MOST_ISAS);
         catalog.machine.n_isas = ifm_isa_supported(isas, MOST_ISAS);
         catalog.machine.isas = isas;
@@ -186,20 +190,26 @@ static json_t *private_facts(void)
     return facts;
 }
 
+/* The plan comes last: with it the folder is a run that can be resumed, without it nothing. */
+static enum ifm_status fill_folder(const char *dir, const struct ifm_config *config, const struct ifm_plan *plan,
+                                   struct ifm_arena *arena, struct ifm_error *error)
+{
+    IFM_TRY(ifm_dir_create(ifm_path_join(arena, dir, "samples"), error));
+    IFM_TRY(write_json_new(arena, dir, "private.json", ifm_plugins_into_private(private_facts(), config), error));
+    IFM_TRY(write_json_new(arena, dir, "config.lock.json", ifm_plugins_into_lock(ifm_config_lock_json(config), config),
+                           error));
+    return write_json_new(arena, dir, "plan.json", ifm_plan_to_json(plan), error);
+}
+
 enum ifm_status ifm_story_folder(const char *dir, const struct ifm_config *config, const struct ifm_plan *plan,
                                  struct ifm_error *error)
 {
+    int claim; /* held until this command ends */
+    IFM_TRY(ifm_claim_new(dir, &claim, error));
     struct ifm_arena *arena = ifm_arena_create();
-    enum ifm_status status = ifm_dir_create_fresh(dir, error);
-    if (status == IFM_OK)
-        status = write_json_new(arena, dir, "config.lock.json",
-                                ifm_plugins_into_lock(ifm_config_lock_json(config), config), error);
-    if (status == IFM_OK)
-        status = write_json_new(arena, dir, "plan.json", ifm_plan_to_json(plan), error);
-    if (status == IFM_OK)
-        status = write_json_new(arena, dir, "private.json", ifm_plugins_into_private(private_facts(), config), error);
-    if (status == IFM_OK)
-        status = ifm_dir_create(ifm_path_join(arena, dir, "samples"), error);
+    enum ifm_status status = fill_folder(dir, config, plan, arena, error);
+    if (status != IFM_OK)
+        ifm_claim_undo(dir);
     ifm_arena_destroy(arena);
     return status;
 }
@@ -233,23 +243,50 @@ static struct ifm_run_options run_options(const struct ifm_config *config, const
         .resume = resume,
         .device = {.threads = most_threads(plan),
                    .huge_pages = device->huge_pages,
+                   .no_graphs = !device->graphs,
                    .script = device->script,
                    .resumed = resume,
                    .seed = ifm_config_study(config)->seed},
     };
 }
 
+/* In the place of this process, `run --resume`; returns when that cannot be. What is open here is closed by it. */
+static void go_on_in_a_new_process(const char *dir, const struct ifm_options *how)
+{
+    static const char *const formats[] = {[IFM_FORMAT_TABLE] = "table",
+                                          [IFM_FORMAT_MD] = "md",
+                                          [IFM_FORMAT_CSV] = "csv",
+                                          [IFM_FORMAT_JSON] = "json",
+                                          [IFM_FORMAT_JSONL] = "jsonl"};
+    const char *arguments[8] = {"inferometer", "run", "--resume", dir};
+    size_t n = 4;
+    if (how->quiet)
+        arguments[n++] = "--quiet";
+    if (how->format == IFM_FORMAT_ELASTIC_KV) {
+        arguments[n++] = "--json";
+    } else if (how->has_format) {
+        arguments[n++] = "--format";
+        arguments[n++] = formats[how->format];
+    }
+    ifm_warn("the device cannot be opened again in this process; a new one goes on with %s", dir);
+    fflush(NULL);
+    execv("/proc/self/exe", (char *const *)(uintptr_t)arguments);
+}
+
 enum ifm_status ifm_story_measure(const char *dir, const struct ifm_config *config, const struct ifm_plan *plan,
-                                  bool resume, bool quiet, struct ifm_error *error)
+                                  bool resume, const struct ifm_options *how, struct ifm_error *error)
 {
     struct ifm_run_options options = run_options(config, plan, dir, resume);
     int64_t last_ns = 0;
-    bool show = !quiet && isatty(STDERR_FILENO);
+    bool anew = false, show = !how->quiet && isatty(STDERR_FILENO);
     if (show)
         options.progress = (struct ifm_progress){show_progress, &last_ns};
+    options.needs_new_process = &anew;
     enum ifm_status status = ifm_run_execute(plan, &options, error);
     if (show)
         fputs("\r\033[K", stderr);
+    if (status != IFM_OK && anew)
+        go_on_in_a_new_process(dir, how);
     if (status == IFM_INTERRUPTED)
         ifm_error_hint(error, "go on with `inferometer run --resume %s`", dir);
     return status;
@@ -280,8 +317,8 @@ enum ifm_status ifm_story_dry_run(const struct ifm_config *config, const struct 
     struct ifm_run_options run = run_options(config, plan, "", false);
     if (options->format != IFM_FORMAT_TABLE && options->format != IFM_FORMAT_JSON) {
         ifm_arena_destroy(arena);
-        return ifm_fail(error, IFM_USAGE, "--format", "choose table or json",
-                        "a dry run has no numbers to list in this format");
+        return ifm_fail(error, IFM_USAGE, options->format == IFM_FORMAT_ELASTIC_KV ? "--json" : "--format",
+                        "choose --format table or json", "a dry run has no numbers to list in this format");
     }
     enum ifm_status status = ifm_run_estimate(plan, &run, cells, &total, error);
     if (status == IFM_OK && options->format == IFM_FORMAT_JSON) {
@@ -309,8 +346,10 @@ static enum ifm_status load_folder(const char *dir, struct ifm_folder *folder, s
 {
     char *lock = ifm_path_join(folder->arena, dir, "config.lock.json");
     IFM_TRY(ifm_json_read(lock, &folder->lock, error));
-    IFM_TRY(ifm_journal_read(dir, &folder->events, error));
-    IFM_TRY(ifm_derive_folder(dir, folder->arena, &folder->plan, &folder->derived, error));
+    IFM_TRY(ifm_facts_open(dir, NULL, 0, folder->arena, &folder->facts, error));
+    folder->plan = folder->facts.plan;
+    folder->events = folder->facts.events;
+    IFM_TRY(ifm_derive(&folder->facts.view, folder->arena, &folder->derived, error));
     return ifm_judge(folder->plan, folder->derived, folder->arena, &folder->verdict, error);
 }
 
@@ -318,14 +357,16 @@ enum ifm_status ifm_folder_open(const char *dir, struct ifm_folder *out, struct 
 {
     *out = (struct ifm_folder){.arena = ifm_arena_create()};
     IFM_TRY(load_folder(dir, out, error));
-    out->publication = (struct ifm_publication){dir, out->plan, out->derived, out->verdict, out->lock, out->events};
+    out->publication = (struct ifm_publication){
+        dir, out->plan, out->derived, out->verdict, out->lock, out->events, &out->facts.view,
+    };
     return IFM_OK;
 }
 
 void ifm_folder_close(struct ifm_folder *folder)
 {
     json_decref(folder->lock);
-    json_decref(folder->events);
+    ifm_facts_close(&folder->facts);
     ifm_arena_destroy(folder->arena);
     *folder = (struct ifm_folder){0};
 }
@@ -343,6 +384,8 @@ enum ifm_status ifm_story_finish(const char *dir, const struct ifm_options *opti
         *judged = folder.verdict->exit_code;
         if (options->format == IFM_FORMAT_TABLE)
             printf("\nreport: %s/report.html\n", dir);
+        if (options->format == IFM_FORMAT_ELASTIC_KV && !options->quiet)
+            ifm_publish_advice(&folder.publication, stderr);
     }
     ifm_folder_close(&folder);
     return status;

@@ -11,23 +11,25 @@
 static const struct ifm_param general[] = {
     {"workload", "workload", IFM_TYPE_TEXT, IFM_LIST, "", "", 0, 0, NULL,
      "What to measure; a list runs several workloads in one study", G(workload)},
-    {"preset", "preset", IFM_TYPE_CHOICE, 0, "", "default", 0, 0, "default|quick|sop",
+    {"preset", "preset", IFM_TYPE_CHOICE, 0, "", "default", 0, 0, "default|quick|sop|baseline",
      "A set of measure settings; anything set explicitly ranks above it", G(preset)},
     {"seed", "seed", IFM_TYPE_U64, 0, "", "42", 1, 0, NULL, "Seed of the generated data and of the order of arms",
      G(seed)},
     {"gates_preset", "gates", IFM_TYPE_TEXT, IFM_LIST, "", "", 0, 0, "sop|golden-ticket|significant",
      "Sets of gates to add to those of the configuration; docs/gates.md says what each asks for", G(gates_preset)},
-    {"ceilings", "ceilings", IFM_TYPE_TEXT, IFM_LIST, "", "read,flops", 0, 0, "read|write|copy|flops|none",
+    {"ceilings", "ceilings", IFM_TYPE_TEXT, IFM_LIST, "", "read,flops", 0, 0, "read|write|copy|flops|matrix|none",
      "Limits of this machine that are measured as arms of every cell; none leaves them out", G(ceilings)},
 };
 
 static const struct ifm_param device[] = {
-    {"device.kind", "device", IFM_TYPE_CHOICE, 0, "", "cpu", 0, 0, "cpu|fake",
-     "Where the workload runs; fake has a scripted clock and needs no hardware", D(kind)},
+    {"device.kind", "device", IFM_TYPE_CHOICE, 0, "", "cpu", 0, 0, "cpu|cuda|fake",
+     "Where the workload runs; cuda is an NVIDIA GPU, fake has a scripted clock and needs no hardware", D(kind)},
     {"device.threads", "threads", IFM_TYPE_U64, IFM_SWEEP, "threads", "0", 0, 4096, NULL,
      "Worker threads, one pinned to each CPU; 0 takes every CPU that this process may use", D(threads)},
     {"device.huge_pages", "huge-pages", IFM_TYPE_BOOL, 0, "", "true", 0, 0, NULL,
      "Ask for transparent huge pages for the buffers", D(huge_pages)},
+    {"device.graphs", "graphs", IFM_TYPE_BOOL, 0, "", "true", 0, 0, NULL,
+     "Replay graphs of steps on the device cuda; without them every step is launched by itself", D(graphs)},
     {"device.script", "script", IFM_TYPE_TEXT, 0, "", "", 0, 0, NULL,
      "Durations of the fake device, for example 'step_ns=1000; noise=0.01'", D(script)},
 };
@@ -72,6 +74,15 @@ static const struct ifm_param measure[] = {
      M(isolation)},
     {"measure.replica", "replica", IFM_TYPE_U64, IFM_SWEEP, "", "1", 1, 1e6, NULL,
      "A number that changes nothing but the cell's seed: a sweep measures the same cell again and again", M(replica)},
+    {"measure.truncate", "truncate", IFM_TYPE_F64, 0, "%", "0", 0, 45, NULL,
+     "Samples that the trimmed mean leaves out at either end; percentiles and rates never do. 0 trims it by 10 per "
+     "cent "
+     "and lets the mean stand for the time of a pass in elastic_kv.json",
+     M(truncate)},
+    {"measure.resamples", "resamples", IFM_TYPE_U64, 0, "count", "0", 0, 100000, NULL,
+     "Resamples of every bootstrap interval, that of the median included; 0 takes as many as the samples ask for, and "
+     "the order-statistic interval of the median",
+     M(resamples)},
 };
 
 static const struct ifm_param arm[] = {
@@ -119,4 +130,10 @@ static const struct ifm_setting quick[] = {{"measure.warmup", "10"}, {"measure.c
 static const struct ifm_setting sop[] = {
     {"measure.warmup", "50"}, {"measure.stop", "repeats"}, {"measure.repeats", "1000"}};
 
-const struct ifm_preset ifm_presets[] = {{NULL, 0}, {ROWS(quick)}, {ROWS(sop)}};
+static const struct ifm_setting baseline[] = {{"measure.warmup", "20"},
+                                              {"measure.stop", "repeats"},
+                                              {"measure.repeats", "100"},
+                                              {"seed", "42"},
+                                              {"measure.resamples", "10000"}};
+
+const struct ifm_preset ifm_presets[] = {{NULL, 0}, {ROWS(quick)}, {ROWS(sop)}, {ROWS(baseline)}};

@@ -21,15 +21,18 @@ extern const struct ifm_section ifm_section_general, ifm_section_device, ifm_sec
 /* The rows of section "general" and "device". */
 struct ifm_general {
     struct ifm_list workload; /* names; a list runs several in one study */
-    int preset;               /* "default", "quick", "sop" */
+    int preset;               /* "default", "quick", "sop", "baseline" */
     uint64_t seed;
     struct ifm_list gates_preset; /* names of data/gates/NAME.yaml */
     struct ifm_list ceilings;     /* read, write, copy, flops, or none */
 };
+/* In the order of the choices of device.kind. */
+enum ifm_device_kind { IFM_DEVICE_CPU = 0, IFM_DEVICE_CUDA, IFM_DEVICE_FAKE };
 struct ifm_device_config {
-    int kind;         /* "cpu", "fake" */
+    int kind;         /* enum ifm_device_kind */
     uint64_t threads; /* 0 = every CPU in the affinity mask */
     bool huge_pages;
+    bool graphs;        /* device cuda only */
     const char *script; /* fake device only */
 };
 
@@ -68,6 +71,10 @@ IFM_CHECKED enum ifm_status ifm_config_override(struct ifm_config *config, const
  * flag. `workload` limits workload flags to one section (quick form); NULL allows only common flags. */
 IFM_CHECKED enum ifm_status ifm_config_flag(struct ifm_config *config, const char *workload, const char *flag,
                                             const char *value, bool *known, struct ifm_error *error);
+/* The same for a flag that was written under another name, which messages then give. */
+IFM_CHECKED enum ifm_status ifm_config_flag_as(struct ifm_config *config, const char *workload, const char *flag,
+                                               const char *written, const char *value, bool *known,
+                                               struct ifm_error *error);
 /* Flags are given without their dashes. `value` NULL means that none was given: true for a boolean row, an
  * error for any other; "no-" before a boolean's flag means false. Takes_value is false for booleans and unknown
  * flags: only "--flag=value" gives those a value. Nearest is the known flag that was most likely meant, or NULL. */

@@ -45,14 +45,15 @@ static void sentence(const char *text, struct ifm_text *out)
     ifm_text_free(&whole);
 }
 
-/* Words on a macro line; "\&" keeps a word that is the name of a macro from being one. */
+/* Words on a macro line; "\&" keeps a word that is the name of a macro from being one, and "\:" lets a line end behind
+ * each of many choices. */
 static void arguments(const char *text, struct ifm_text *out)
 {
-    static const char *const by[] = {"\\e", "\\(dq", " \\&"};
+    static const char *const by[] = {"\\e", "\\(dq", " \\&", "|\\:"};
     if (text[0] == '\0')
         return;
     ifm_text_add(out, " \\&");
-    ifm_escape(text, "\\\" ", by, out);
+    ifm_escape(text, "\\\" |", by, out);
 }
 
 static void option_item(const struct ifm_option *option, struct ifm_text *out)
@@ -151,10 +152,83 @@ static void exit_status(struct ifm_text *out)
                  {IFM_MISSING, "This machine lacks a required capability, or a gate is blocked by that."},
                  {IFM_INTERNAL, "An error of the program or of the operating system."},
                  {IFM_INTERRUPTED, "Interrupted."}};
-    ifm_text_add(out, ".Sh EXIT STATUS\n.Bl -tag -width Ds\n");
+    ifm_text_add(out, ".Sh EXIT STATUS\nCommands that measure or judge exit with the answer; those that only inform, "
+                      "such as\n.Cm doctor ,\nexit with 0 whatever they found.\n.Bl -tag -width Ds\n");
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
         ifm_text_printf(out, ".It %d\n%s\n", (int)codes[i].code, codes[i].meaning);
     ifm_text_add(out, ".El\n");
+}
+
+struct item {
+    const char *name, *text;
+};
+
+/* A tagged list; `macro` marks the names: "Ev", "Pa". */
+static void items(const char *heading, const char *before, const char *macro, const struct item *list, size_t n,
+                  struct ifm_text *out)
+{
+    ifm_text_printf(out, ".Sh %s\n", heading);
+    if (before != NULL)
+        paragraph(before, out);
+    ifm_text_add(out, ".Bl -tag -width Ds\n");
+    for (size_t i = 0; i < n; i++) {
+        ifm_text_printf(out, ".It %s %s\n", macro, list[i].name);
+        paragraph(list[i].text, out);
+    }
+    ifm_text_add(out, ".El\n");
+}
+
+static void environment(struct ifm_text *out)
+{
+    static const struct item list[] = {
+        {"NO_COLOR", "When set, tables have no colour; nor have they when standard output is no terminal."},
+        {"OPENBLAS_CORETYPE", "The kernels that OpenBLAS chooses, when it is opened; the run records them."},
+        {"PATH", "Where programs of measured commands are found; the path itself is never published."},
+    };
+    items("ENVIRONMENT", NULL, "Ev", list, sizeof list / sizeof *list, out);
+}
+
+static void files(struct ifm_text *out)
+{
+    static const struct item list[] = {
+        {"config.lock.json", "The configuration, resolved: every parameter with its value. It measures the same again "
+                             "with -c, or with rerun."},
+        {"plan.json", "Cells, arms, their bytes and operations, and the gates."},
+        {"run.log", "The facts of the run, one JSON object a line."},
+        {"samples/", "Every sample and every slot, as CSV; nothing is left out or altered."},
+        {"derived.json", "Every number with unit, n, interval and state, or the reason why it is absent."},
+        {"verdict.json", "The verdict, gate by gate."},
+        {"metrics.json", "The numbers in a flat form, for other tools."},
+        {"report.csv", "The numbers, one a row."},
+        {"report.html", "The report, one file that opens without a network."},
+        {"manifest.sha256", "Hashes of all files above."},
+        {"private.json", "Host name, user, folders and command line: for yourself, in no other file, not hashed."},
+    };
+    items("FILES", "A run folder, by default below runs/ in the working folder, holds:", "Pa", list,
+          sizeof list / sizeof *list, out);
+}
+
+static void examples(const char *name, struct ifm_text *out)
+{
+    static const struct {
+        const char *what, *command;
+    } list[] = {
+        {"What can this machine measure, and what would help?", "doctor"},
+        {"Measure decode attention over a KV cache of 4,096 tokens, plain and compressed:",
+         "decode --kv-len 4096 --out runs/first"},
+        {"See what a study would measure, and for how long:", "run -c study.yaml --dry-run"},
+        {"Compare two programs in mirrored blocks:", "exec 'gzip -9 -c FILE' 'gzip -1 -c FILE'"},
+        {"Recompute every number from the raw samples, then measure again:",
+         "verify runs/first && inferometer rerun runs/first"},
+        {"Let a pipeline decide:", "gate runs/first --gates significant --junit gate.xml"},
+    };
+    ifm_text_add(out, ".Sh EXAMPLES\n");
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+        if (i > 0)
+            ifm_text_add(out, ".Pp\n");
+        paragraph(list[i].what, out);
+        ifm_text_printf(out, ".Dl $ %s %s\n", name, list[i].command);
+    }
 }
 
 void ifm_generate_man(const struct ifm_program *program, struct ifm_text *out)
@@ -170,5 +244,8 @@ void ifm_generate_man(const struct ifm_program *program, struct ifm_text *out)
     ifm_text_printf(out, ".Pp\nThis page describes version %s.\n", program->version);
     commands(program, out);
     parameters(program, out);
+    environment(out);
+    files(out);
     exit_status(out);
+    examples(program->name, out);
 }

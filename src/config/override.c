@@ -63,13 +63,19 @@ static struct ifm_slot *find_flag(const struct ifm_config *config, const char *w
 enum ifm_status ifm_config_flag(struct ifm_config *config, const char *workload, const char *flag, const char *value,
                                 bool *known, struct ifm_error *error)
 {
+    return ifm_config_flag_as(config, workload, flag, flag, value, known, error);
+}
+
+enum ifm_status ifm_config_flag_as(struct ifm_config *config, const char *workload, const char *flag,
+                                   const char *written, const char *value, bool *known, struct ifm_error *error)
+{
     char shown[72];
     bool negated;
     struct ifm_slot *slot = find_flag(config, workload, flag, &negated);
     *known = slot != NULL;
     if (slot == NULL)
         return IFM_OK;
-    const char *where = ifm_arena_printf(config->arena, "--%s", ifm_param_shown(flag, shown));
+    const char *where = ifm_arena_printf(config->arena, "--%s", ifm_param_shown(written, shown));
     IFM_TRY(ifm_config_open(config, where, error));
     IFM_TRY(check_utf8(value != NULL ? value : "", where, error));
     if (negated && value != NULL)

@@ -180,7 +180,7 @@ static enum ifm_status bind_set(const struct ifm_source *source, const struct if
 static enum ifm_status check_arm_name(const char *name, const char *where, struct ifm_error *error)
 {
     char shown[72];
-    static const char *const taken[] = {"read", "write", "copy", "flops", "none"};
+    static const char *const taken[] = {"read", "write", "copy", "flops", "matrix", "none"};
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+.";
     ifm_param_shown(name, shown);
     if (name[0] == '\0' || name[strspn(name, letters)] != '\0' || strlen(name) > LONGEST_ARM_NAME)

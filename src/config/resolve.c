@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+enum { FEWEST_RESAMPLES = 199 }; /* IFM_RESAMPLES_NEEDED of stats/resample.h */
+
 /* Give every slot that nothing has set its default; a row without one must be given. */
 static enum ifm_status set_default(struct ifm_config *config, struct ifm_slot *slot, struct ifm_error *error)
 {
@@ -174,6 +176,11 @@ static enum ifm_status check_rules(const struct ifm_config *config, struct ifm_e
                         "measure.blocks_min (%llu) is above measure.blocks_max (%llu)",
                         (unsigned long long)measure->blocks_min, (unsigned long long)measure->blocks_max);
     IFM_TRY(check_stop(config, error));
+    if (measure->resamples > 0 && measure->resamples < FEWEST_RESAMPLES)
+        return ifm_fail(error, IFM_USAGE, ifm_config_find(config, "measure.resamples")->where,
+                        "10000 is usual; 0 lets the samples decide",
+                        "measure.resamples is %llu: with fewer than %d the ends of an interval are chance",
+                        (unsigned long long)measure->resamples, (int)FEWEST_RESAMPLES);
     const struct ifm_slot *cache = ifm_config_find(config, "measure.cache");
     for (size_t i = 0; measure->inner > 1 && i < cache->n; i++)
         if (strcmp(cache->texts[i], "cold") == 0)

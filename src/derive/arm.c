@@ -38,7 +38,7 @@ static struct ifm_value step_of(struct ifm_derivation *d, const struct ifm_cell_
     if (work->record == NULL)
         return ifm_value_absent(work->missing, work->remedy, 0, "blocks");
     if (arm->broken != NULL)
-        return ifm_value_absent(arm->broken, "", (int64_t)arm->n_blocks, "blocks");
+        return ifm_value_absent(arm->broken, arm->remedy, (int64_t)arm->n_blocks, "blocks");
     double *logs = IFM_ARENA_ARRAY(d->arena, double, work->n_blocks + 1);
     double *mid = IFM_ARENA_ARRAY(d->arena, double, work->n_blocks + 1);
     size_t n = ifm_arm_logs(work, arm, unmarked, logs, mid);

@@ -15,14 +15,14 @@
 
 /* The columns that can mark a block, -1 where the record lacks one. */
 struct causes {
-    int steal, delay, switches, throttles;
+    int steal, delay, switches, throttles, faults;
 };
 
 static struct causes causes_of(const struct ifm_record *record)
 {
     return (struct causes){ifm_derive_column(record, "steal_ns"), ifm_derive_column(record, "run_delay_ns"),
                            ifm_derive_column(record, "context_switches_involuntary"),
-                           ifm_derive_column(record, "throttle_count")};
+                           ifm_derive_column(record, "throttle_count"), ifm_derive_column(record, "faults_major")};
 }
 
 static bool was_read(const struct ifm_slot *slot, int column)
@@ -76,6 +76,22 @@ static void choose_compared(const struct ifm_facts_view *facts, struct ifm_cell_
     }
 }
 
+/* An arm that the device failed under was left out, and has no blocks. */
+static void say_failed(struct ifm_derivation *d, const struct ifm_cell_work *work, struct ifm_arm_work *arm)
+{
+    const json_t *event = ifm_derive_event(work, "arm_failed", arm->arm->name);
+    arm->remedy = "";
+    if (event == NULL)
+        return;
+    const char *remedy = json_string_value(json_object_get(event, "remedy"));
+    arm->failed = true;
+    arm->broken =
+        ifm_arena_printf(d->arena, "the arm failed on the device, and the others were measured without it: %s",
+                         json_string_value(json_object_get(event, "reason")));
+    arm->remedy = remedy == NULL ? "" : ifm_arena_strdup(d->arena, remedy);
+    ifm_derive_find_fault(d, IFM_SEVERITY_WARNING, "rule-01", work->cell->name, arm->arm->name, "%s", arm->broken);
+}
+
 static void make_arms(struct ifm_derivation *d, struct ifm_cell_work *work)
 {
     size_t n = work->cell->n_arms;
@@ -85,6 +101,7 @@ static void make_arms(struct ifm_derivation *d, struct ifm_cell_work *work)
         arm->arm = &work->cell->arms[a];
         arm->index = a;
         arm->inner_low = UINT32_MAX;
+        say_failed(d, work, arm);
         arm->log_step = IFM_ARENA_ARRAY(d->arena, double, work->n_blocks + 1);
         arm->mid_ns = IFM_ARENA_ARRAY(d->arena, double, work->n_blocks + 1);
         arm->present = IFM_ARENA_ARRAY(d->arena, bool, work->n_blocks + 1);
@@ -137,17 +154,69 @@ static void close_block(struct ifm_cell_work *work, size_t block, double *slots_
     }
 }
 
-static bool slot_is_marked(const struct ifm_slot *slot, const struct causes *causes)
+/* What disturbed a slot enough to mark its block (rule 2). */
+enum cause { CAUSE_NONE, CAUSE_THROTTLED, CAUSE_FAULTED, CAUSE_STOLEN, CAUSE_WAITED, CAUSE_SWITCHED };
+
+/* `amount`: how much of it, a share of the slot or a count. */
+static enum cause cause_of(const struct ifm_slot *slot, const struct causes *causes, double *amount)
 {
     double length = (double)(slot->end_ns - slot->start_ns);
-    if (was_read(slot, causes->throttles) && slot->columns[causes->throttles] > 0)
-        return true; /* the processor slowed itself down */
-    if (was_read(slot, causes->steal) && (double)slot->columns[causes->steal] > LOST_SHARE * length)
-        return true;
-    if (was_read(slot, causes->delay))
-        return (double)slot->columns[causes->delay] > LOST_SHARE * length;
-    return was_read(slot, causes->switches) && slot->columns[causes->switches] > 1 &&
-           (double)slot->columns[causes->switches] > SWITCHES_PER_S * 1e-9 * length;
+    if (was_read(slot, causes->throttles) && slot->columns[causes->throttles] > 0) {
+        *amount = (double)slot->columns[causes->throttles];
+        return CAUSE_THROTTLED; /* the processor slowed itself down */
+    }
+    if (was_read(slot, causes->faults) && slot->columns[causes->faults] > 0) {
+        *amount = (double)slot->columns[causes->faults];
+        return CAUSE_FAULTED; /* memory was short: a page had to be read from a disk */
+    }
+    if (was_read(slot, causes->steal) && (double)slot->columns[causes->steal] > LOST_SHARE * length) {
+        *amount = (double)slot->columns[causes->steal] / length;
+        return CAUSE_STOLEN;
+    }
+    if (was_read(slot, causes->delay)) {
+        *amount = (double)slot->columns[causes->delay] / length;
+        return (double)slot->columns[causes->delay] > LOST_SHARE * length ? CAUSE_WAITED : CAUSE_NONE;
+    }
+    if (!was_read(slot, causes->switches))
+        return CAUSE_NONE;
+    *amount = (double)slot->columns[causes->switches];
+    return slot->columns[causes->switches] > 1 && *amount > SWITCHES_PER_S * 1e-9 * length ? CAUSE_SWITCHED
+                                                                                           : CAUSE_NONE;
+}
+
+static bool slot_is_marked(const struct ifm_slot *slot, const struct causes *causes)
+{
+    double amount;
+    return cause_of(slot, causes, &amount) != CAUSE_NONE;
+}
+
+const char *ifm_derive_mark_cause(const struct ifm_record *record, size_t from, size_t to, struct ifm_arena *arena)
+{
+    struct causes causes = causes_of(record);
+    enum cause worst = CAUSE_NONE;
+    double most = 0.0, amount = 0.0;
+    for (size_t k = from; k < to; k++) {
+        enum cause cause = cause_of(&record->slots[k], &causes, &amount);
+        if (cause == CAUSE_NONE || (worst != CAUSE_NONE && (cause > worst || (cause == worst && amount <= most))))
+            continue;
+        worst = cause;
+        most = amount;
+    }
+    switch (worst) {
+    case CAUSE_THROTTLED:
+        return ifm_arena_printf(arena, "the processor slowed itself down %.0f times in a slot", most);
+    case CAUSE_FAULTED:
+        return ifm_arena_printf(arena, "memory was short: %.0f pages of a slot came from a disk", most);
+    case CAUSE_STOLEN:
+        return ifm_arena_printf(arena, "stolen time %.3g %% of a slot", 100.0 * most);
+    case CAUSE_WAITED:
+        return ifm_arena_printf(arena, "threads waited for a CPU %.3g %% of a slot", 100.0 * most);
+    case CAUSE_SWITCHED:
+        return ifm_arena_printf(arena, "taken off its CPU %.0f times in a slot", most);
+    case CAUSE_NONE:
+        break;
+    }
+    return "";
 }
 
 static void count_slot(struct ifm_cell_work *work, const struct ifm_slot *slot)
@@ -223,6 +292,16 @@ static const char *why_marks_unknown(const struct ifm_record *record)
     return "neither stolen time nor waiting for a CPU nor involuntary context switches were recorded";
 }
 
+/* Blocks that the run itself has found disturbed: a clock that skipped, a thread on another CPU. */
+static void mark_disturbed(struct ifm_cell_work *work)
+{
+    for (size_t i = 0; i < work->n_events; i++) {
+        json_int_t block = json_integer_value(json_object_get(work->events[i].meta, "block"));
+        for (size_t b = 0; strcmp(work->events[i].stage, "disturbed") == 0 && b < work->n_blocks; b++)
+            work->marked[b] |= work->block[b] == block;
+    }
+}
+
 void ifm_derive_blocks(struct ifm_derivation *d, struct ifm_cell_work *work)
 {
     if (work->record != NULL)
@@ -233,6 +312,7 @@ void ifm_derive_blocks(struct ifm_derivation *d, struct ifm_cell_work *work)
     if (work->record == NULL)
         return;
     fill_blocks(d, work);
+    mark_disturbed(work);
     work->marks_unknown = why_marks_unknown(work->record);
     for (size_t b = 0; b < work->n_blocks; b++)
         work->n_marked += work->marked[b];

@@ -94,6 +94,36 @@ static struct ifm_value ceiling_value(const struct ifm_cell_work *work, enum ifm
     return value;
 }
 
+/* Where the roofs meet: from this many operations a byte on, operations are what limits. Block by block, as shares are.
+ */
+static struct ifm_value ridge_value(const struct ifm_cell_work *work)
+{
+    if (work->record == NULL)
+        return ifm_value_absent(work->missing, work->remedy, 0, "blocks");
+    size_t of;
+    const struct ifm_arm_work *read = ifm_best_ceiling(work, IFM_CEILING_READ, &of);
+    const struct ifm_arm_work *flops = ifm_best_ceiling(work, IFM_CEILING_FLOPS, &of);
+    struct ifm_log_mean ridge;
+    struct ifm_interval interval;
+    struct ifm_arena *scratch = ifm_arena_create();
+    double *logs = IFM_ARENA_ARRAY(scratch, double, work->n_blocks + 1);
+    bool made = read != NULL && flops != NULL &&
+                ifm_log_mean_of(logs, ifm_pair_logs(work, read, flops, false, logs, NULL),
+                                hypot(read->quantum, flops->quantum), &ridge);
+    ifm_arena_destroy(scratch);
+    if (!made)
+        return ifm_value_absent("the ridge point needs both ceilings, read and flops, in the same blocks", "", 0,
+                                "blocks");
+    for (size_t a = 0; a < work->cell->n_arms; a++)
+        if (read->cache_resident && !work->arms[a].cache_resident && !ifm_derive_is_probe(work->arms[a].arm))
+            return ifm_value_absent("the fastest read probe fits the caches, and an arm does not", "", 0, "blocks");
+    double scale = ifm_ceiling_amount(flops->arm, IFM_CEILING_FLOPS) / ifm_ceiling_amount(read->arm, IFM_CEILING_READ);
+    struct ifm_value value = ifm_value_real(scale * exp(ridge.mean), (int64_t)ridge.n, "blocks");
+    if (ifm_log_mean_interval(&ridge, IFM_LEVEL, &interval))
+        ifm_value_bracket(&value, scale * exp(interval.low), scale * exp(interval.high), IFM_LEVEL);
+    return value;
+}
+
 void ifm_derive_cell_ceilings(struct ifm_derivation *d, const struct ifm_cell_work *work)
 {
     static const struct {
@@ -103,7 +133,8 @@ void ifm_derive_cell_ceilings(struct ifm_derivation *d, const struct ifm_cell_wo
     } kinds[] = {{IFM_CEILING_READ, IFM_M_CEILING_READ, "read"},
                  {IFM_CEILING_WRITE, IFM_M_CEILING_WRITE, "write"},
                  {IFM_CEILING_COPY, IFM_M_CEILING_COPY, "copy"},
-                 {IFM_CEILING_FLOPS, IFM_M_CEILING_FLOPS, "flops"}};
+                 {IFM_CEILING_FLOPS, IFM_M_CEILING_FLOPS, "flops"},
+                 {IFM_CEILING_MATRIX, IFM_M_CEILING_MATRIX, "matrix"}};
     struct ifm_text note = {0};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         size_t probes = count_probes(work->cell, kinds[i].kind);
@@ -112,6 +143,8 @@ void ifm_derive_cell_ceilings(struct ifm_derivation *d, const struct ifm_cell_wo
         ifm_derive_emit(d, work, NULL, kinds[i].metric, ceiling_value(work, kinds[i].kind));
         ifm_text_printf(&note, "%s%s %zu", note.size > 0 ? ", " : "", kinds[i].name, probes);
     }
+    if (count_probes(work->cell, IFM_CEILING_READ) > 0 && count_probes(work->cell, IFM_CEILING_FLOPS) > 0)
+        ifm_derive_emit(d, work, NULL, IFM_M_RIDGE_POINT, ridge_value(work));
     if (note.size > 0)
         ifm_derive_find_fault(d, IFM_SEVERITY_NOTE, "", work->cell->name, "",
                               "each ceiling is the fastest of its probe shapes (%s)", note.data);
@@ -152,14 +185,38 @@ static struct ifm_value share_value(struct ifm_derivation *d, const struct ifm_c
     return value;
 }
 
+/* The least of the roofs that were measured for the arm is what it could attain; so the score is its largest share. */
+static struct ifm_value score_of(const struct ifm_value *read, const struct ifm_value *flops)
+{
+    bool by_read = read->state == IFM_STATE_OK, by_flops = flops->state == IFM_STATE_OK;
+    if (!by_read && !by_flops)
+        return read->reason != NULL && read->reason[0] != '\0' ? *read : *flops;
+    bool is_read = by_read && (!by_flops || read->number >= flops->number);
+    struct ifm_value score = is_read ? *read : *flops;
+    score.number /= 100.0;
+    score.low /= 100.0;
+    score.high /= 100.0;
+    score.text = is_read ? "read" : "flops";
+    return score;
+}
+
 void ifm_derive_arm_ceilings(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
 {
     if (ifm_derive_is_probe(arm->arm))
         return;
-    if (count_probes(work->cell, IFM_CEILING_READ) > 0 && arm->arm->ledger.bytes_read > 0)
-        ifm_derive_emit(d, work, arm, IFM_M_CEILING_READ_PERCENT, share_value(d, work, arm, IFM_CEILING_READ));
-    if (count_probes(work->cell, IFM_CEILING_FLOPS) > 0 && arm->arm->ledger.flops > 0)
-        ifm_derive_emit(d, work, arm, IFM_M_CEILING_FLOPS_PERCENT, share_value(d, work, arm, IFM_CEILING_FLOPS));
+    struct ifm_value read = {.state = IFM_STATE_ABSENT}, flops = read;
+    bool has_read = count_probes(work->cell, IFM_CEILING_READ) > 0 && arm->arm->ledger.bytes_read > 0;
+    bool has_flops = count_probes(work->cell, IFM_CEILING_FLOPS) > 0 && arm->arm->ledger.flops > 0;
+    if (has_read) {
+        read = share_value(d, work, arm, IFM_CEILING_READ);
+        ifm_derive_emit(d, work, arm, IFM_M_CEILING_READ_PERCENT, read);
+    }
+    if (has_flops) {
+        flops = share_value(d, work, arm, IFM_CEILING_FLOPS);
+        ifm_derive_emit(d, work, arm, IFM_M_CEILING_FLOPS_PERCENT, flops);
+    }
+    if (has_read && has_flops)
+        ifm_derive_emit(d, work, arm, IFM_M_ROOFLINE_SCORE, score_of(&read, &flops));
 }
 
 /* ---- caches ---- */

@@ -154,7 +154,8 @@ void ifm_derive_companions(struct ifm_derivation *d, const struct ifm_cell_work 
         const char *unit = unit_of(work, column);
         bool level = is_level(column, unit);
         struct pair pair = pair_of(work, arm, (int)c, level);
-        if (pair.n == 0)
+        bool refused = arm->energy_refused.rule != NULL || work->baseline->energy_refused.rule != NULL;
+        if (pair.n == 0 || (refused && strcmp(column, "energy_uj") == 0))
             continue;
         IFM_ARENA_GROW(d->arena, out->companions, out->n_companions, d->companions_capacity);
         out->companions[out->n_companions++] =

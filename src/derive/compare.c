@@ -186,11 +186,14 @@ static double explained(const struct ifm_arm *base, const struct ifm_arm *arm)
     return best;
 }
 
-/* How near the baseline was to a ceiling, as words; NULL when no ceiling was measured beside it. */
+/* How near the baseline was to a ceiling, as words; NULL when no ceiling was measured beside it, and when its rates are
+ * refused: a share above the ceiling shows no weakness. */
 static const char *baseline_share(struct ifm_derivation *d, const struct ifm_cell_work *work)
 {
     const struct ifm_arm_work *base = work->baseline, *ceiling;
     struct ifm_log_mean read = {0}, flops = {0};
+    if (base->rates_refused.rule != NULL)
+        return NULL;
     bool has_read = !base->cache_resident && ifm_ceiling_share(work, base, IFM_CEILING_READ, &read, &ceiling);
     bool has_flops = ifm_ceiling_share(work, base, IFM_CEILING_FLOPS, &flops, &ceiling);
     if (!has_read && !has_flops)
@@ -210,13 +213,14 @@ static struct ifm_value speedup_value(struct ifm_derivation *d, const struct ifm
     if (ratio == 0.0 || value.low <= fmax(1.0, ratio) * (1.0 + work->cell->measure.margin))
         return value;
     const char *share = baseline_share(d, work);
+    bool above = work->baseline->rates_refused.rule != NULL;
     if (share == NULL) {
         const char *reason = ifm_arena_printf(
-            d->arena,
-            "a speed-up of %.3g is beyond the byte and FLOP ratio %.3g, and no ceiling shows how weak the baseline is",
-            value.number, ratio);
+            d->arena, "a speed-up of %.3g is beyond the byte and FLOP ratio %.3g, and %s", value.number, ratio,
+            above ? "the baseline's own rates, which would show how weak it is, are refused"
+                  : "no ceiling shows how weak the baseline is");
         value = ifm_value_refused(d->arena, "rule-03", reason);
-        value.remedy = "take ceilings along (ceilings: read, flops)";
+        value.remedy = above ? "measure again where nothing else runs" : "take ceilings along (ceilings: read, flops)";
     } else {
         value.text = share;
     }
@@ -224,7 +228,10 @@ static struct ifm_value speedup_value(struct ifm_derivation *d, const struct ifm
         d, IFM_SEVERITY_NOTE, "rule-03", work->cell->name, arm->arm->name,
         "the speed-up is beyond the byte and FLOP ratio %.3g of the two arms (%s): it is not the gain of "
         "moving or computing less",
-        ratio, share != NULL ? share : "no ceiling was measured");
+        ratio,
+        share != NULL ? share
+        : above       ? "the baseline's own rates are refused"
+                      : "no ceiling was measured");
     return value;
 }
 

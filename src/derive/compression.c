@@ -159,11 +159,14 @@ static void say_weak_baseline(struct ifm_derivation *d, const struct ifm_cell_wo
     double share = exp(read.mean);
     if (by_flops || share >= BASELINE_AT_LEAST)
         return;
-    /* Cut and not rounded: 89.97 % is not shown as the 90.0 % that it misses. */
+    /* Cut where rounding would show 89.97 % as the 90.0 % that it misses. */
+    double shown = round(1000.0 * share) / 10.0;
+    if (shown >= 100.0 * BASELINE_AT_LEAST)
+        shown = floor(1000.0 * share) / 10.0;
     ifm_derive_find_fault(d, IFM_SEVERITY_WARNING, "rule-03", work->cell->name, "",
                           "the baseline %s reaches only %.1f %% of its read ceiling, below %.0f %%: ratios of "
                           "compressed arms tell of the baseline's weakness too",
-                          base->arm->name, floor(1000.0 * share) / 10.0, 100.0 * BASELINE_AT_LEAST);
+                          base->arm->name, shown, 100.0 * BASELINE_AT_LEAST);
 }
 
 static bool same_work(const struct ifm_ledger *a, const struct ifm_ledger *b)

@@ -2,7 +2,7 @@
  *
  * They come from whatever instrument supplies the columns l2_hits, l2_accesses and energy_uj. A number that nobody
  * asked for and nothing recorded is not listed; one that a gate asks for is absent, with the reason. */
-#include "derive/internal.h"
+#include "derive/energy.h"
 
 #include <math.h>
 #include <string.h>
@@ -141,20 +141,17 @@ static struct ifm_value l2_change_value(struct ifm_derivation *d, const struct i
 
 /* ---- energy ---- */
 
-/* Tokens of one step: those that it generates; of a step that generates none, those of its prompt. */
-static double tokens_of(const struct ifm_arm *arm)
-{
-    return arm->ledger.tokens_generated > 0 ? (double)arm->ledger.tokens_generated : (double)arm->ledger.tokens_prompt;
-}
-
 static struct ifm_value energy_value(struct ifm_derivation *d, const struct ifm_cell_work *work,
                                      const struct ifm_arm_work *arm)
 {
     int column = work->record == NULL ? -1 : ifm_derive_column(work->record, "energy_uj");
+    struct ifm_value value;
+    if (ifm_energy_tokens_of(arm->arm) == 0)
+        return column < 0 ? no_energy(work) : ifm_value_absent("a step of this arm makes no tokens", "", 0, "blocks");
+    if (ifm_derive_energy_window(work, arm, &value))
+        return value;
     if (column < 0)
         return no_energy(work);
-    if (tokens_of(arm->arm) == 0)
-        return ifm_value_absent("a step of this arm makes no tokens", "", 0, "blocks");
     if (counts_more(work, arm))
         return not_of_the_steps();
     struct ifm_arena *scratch = ifm_arena_create();
@@ -174,7 +171,7 @@ static struct ifm_value energy_value(struct ifm_derivation *d, const struct ifm_
     if (total <= 0)
         return ifm_value_absent("the energy counter did not move", "let a slot last longer (measure.slot_min)",
                                 (int64_t)n, "blocks");
-    return ifm_value_real(1e-6 * total / (steps * tokens_of(arm->arm)), (int64_t)n, "blocks");
+    return ifm_value_real(1e-6 * total / (steps * ifm_energy_tokens_of(arm->arm)), (int64_t)n, "blocks");
 }
 
 static struct ifm_value energy_change_value(struct ifm_derivation *d, const struct ifm_cell_work *work,
@@ -183,10 +180,15 @@ static struct ifm_value energy_change_value(struct ifm_derivation *d, const stru
     int column = ifm_derive_column(work->record, "energy_uj");
     if (column < 0)
         return no_energy(work);
-    if (tokens_of(arm->arm) == 0 || tokens_of(work->baseline->arm) == 0)
+    if (ifm_energy_tokens_of(arm->arm) == 0 || ifm_energy_tokens_of(work->baseline->arm) == 0)
         return ifm_value_absent("a step of one of the two arms makes no tokens", "", 0, "blocks");
     if (counts_more(work, arm) || counts_more(work, work->baseline))
         return not_of_the_steps();
+    const struct ifm_arm_work *wrong = arm->energy_refused.rule != NULL ? arm : work->baseline;
+    if (wrong->energy_refused.rule != NULL)
+        return ifm_value_refused(
+            d->arena, wrong->energy_refused.rule,
+            ifm_arena_printf(d->arena, "of %s: %s", wrong->arm->name, wrong->energy_refused.reason));
     struct ifm_arena *scratch = ifm_arena_create();
     struct ifm_column_block *own = IFM_ARENA_ARRAY(scratch, struct ifm_column_block, work->n_blocks + 1);
     struct ifm_column_block *base = IFM_ARENA_ARRAY(scratch, struct ifm_column_block, work->n_blocks + 1);
@@ -200,8 +202,8 @@ static struct ifm_value energy_change_value(struct ifm_derivation *d, const stru
         still = still || own[b].total <= 0 || base[b].total <= 0;
         if (still)
             break;
-        logs[n++] = log(own[b].total / (own[b].steps * tokens_of(arm->arm))) -
-                    log(base[b].total / (base[b].steps * tokens_of(work->baseline->arm)));
+        logs[n++] = log(own[b].total / (own[b].steps * ifm_energy_tokens_of(arm->arm))) -
+                    log(base[b].total / (base[b].steps * ifm_energy_tokens_of(work->baseline->arm)));
         quantum = fmax(quantum, hypot(1.0 / own[b].total, 1.0 / base[b].total)); /* one count */
     }
     struct ifm_value value = read == 0 ? no_energy(work)
@@ -256,6 +258,30 @@ static enum ifm_status emit_quality(struct ifm_derivation *d, const struct ifm_c
     return IFM_OK;
 }
 
+/* ---- temperature ---- */
+
+/* How far the mean readings of two blocks lie apart at most: a processor that still warms up, or cools down. False when
+ * no block was read. */
+static bool temperature_value(struct ifm_derivation *d, const struct ifm_cell_work *work,
+                              const struct ifm_arm_work *arm, struct ifm_value *out)
+{
+    struct ifm_arena *scratch = ifm_arena_create();
+    struct ifm_column_block *blocks = IFM_ARENA_ARRAY(scratch, struct ifm_column_block, work->n_blocks + 1);
+    size_t n = ifm_derive_column_blocks(work, arm, ifm_derive_column(work->record, "temperature_mc"), blocks);
+    double low = INFINITY, high = -INFINITY;
+    for (size_t b = 0; b < work->n_blocks; b++) {
+        double mean = blocks[b].read ? blocks[b].total / blocks[b].slots : NAN;
+        low = fmin(low, mean);
+        high = fmax(high, mean);
+    }
+    *out = n < arm->n_blocks
+               ? ifm_value_absent(ifm_arena_printf(d->arena, "read in %zu of %zu blocks", n, arm->n_blocks), "",
+                                  (int64_t)n, "blocks")
+               : ifm_value_real(1e-3 * (high - low), (int64_t)n, "blocks");
+    ifm_arena_destroy(scratch);
+    return n > 0;
+}
+
 /* ---- what is listed ---- */
 
 static bool recorded(const struct ifm_cell_work *work, const char *column)
@@ -268,9 +294,18 @@ enum ifm_status ifm_derive_counters(struct ifm_derivation *d, const struct ifm_c
 {
     if (recorded(work, "l2_accesses") || ifm_derive_is_wanted(d, work, IFM_M_L2_HIT))
         ifm_derive_emit(d, work, arm, IFM_M_L2_HIT, l2_hit_value(d, work, arm));
-    bool tokens = tokens_of(arm->arm) > 0;
-    if ((tokens && recorded(work, "energy_uj")) || ifm_derive_is_wanted(d, work, IFM_M_ENERGY_PER_TOKEN))
+    bool tokens = ifm_energy_tokens_of(arm->arm) > 0;
+    struct ifm_value window;
+    if ((tokens && (recorded(work, "energy_uj") || ifm_derive_energy_window(work, arm, &window))) ||
+        ifm_derive_is_wanted(d, work, IFM_M_ENERGY_PER_TOKEN))
         ifm_derive_emit(d, work, arm, IFM_M_ENERGY_PER_TOKEN, energy_value(d, work, arm));
+    struct ifm_value temperature;
+    if (recorded(work, "temperature_mc") && temperature_value(d, work, arm, &temperature))
+        ifm_derive_emit(d, work, arm, IFM_M_TEMPERATURE, temperature);
+    else if (ifm_derive_is_wanted(d, work, IFM_M_TEMPERATURE))
+        ifm_derive_emit(d, work, arm, IFM_M_TEMPERATURE,
+                        nobody_reads(work, "no instrument of this pass reads a temperature",
+                                     "measure on bare metal, with the thermal driver of the processor loaded"));
     return emit_quality(d, work, arm, error);
 }
 
@@ -279,7 +314,7 @@ void ifm_derive_counter_changes(struct ifm_derivation *d, const struct ifm_cell_
 {
     if (recorded(work, "l2_accesses") || ifm_derive_is_wanted(d, work, IFM_M_L2_HIT_CHANGE))
         ifm_derive_emit(d, work, arm, IFM_M_L2_HIT_CHANGE, l2_change_value(d, work, arm));
-    bool tokens = tokens_of(arm->arm) > 0;
+    bool tokens = ifm_energy_tokens_of(arm->arm) > 0;
     if ((tokens && recorded(work, "energy_uj")) || ifm_derive_is_wanted(d, work, IFM_M_ENERGY_PER_TOKEN_CHANGE))
         ifm_derive_emit(d, work, arm, IFM_M_ENERGY_PER_TOKEN_CHANGE, energy_change_value(d, work, arm));
 }

@@ -11,15 +11,15 @@ static const struct ifm_record *record_of(const struct ifm_facts_view *facts, si
     return facts->records[cell * facts->max_passes];
 }
 
-static enum ifm_status read_record(struct ifm_derivation *d, struct ifm_error *error)
+enum ifm_status ifm_derive_read(struct ifm_derivation *d, struct ifm_error *error)
 {
     for (size_t c = 0; c < d->plan->n_cells; c++) {
-        struct ifm_cell_work *work = &d->cells[c];
-        work->cell = &d->plan->cells[c];
-        work->record = record_of(d->facts, c);
-        IFM_TRY(ifm_derive_events(d, work, error));
-        ifm_derive_blocks(d, work);
+        d->cells[c].cell = &d->plan->cells[c];
+        d->cells[c].record = record_of(d->facts, c);
     }
+    IFM_TRY(ifm_derive_events(d, error));
+    for (size_t c = 0; c < d->plan->n_cells; c++)
+        ifm_derive_blocks(d, &d->cells[c]);
     return IFM_OK;
 }
 
@@ -29,6 +29,7 @@ static enum ifm_status apply_rules(struct ifm_derivation *d, struct ifm_error *e
     for (size_t c = 0; c < d->plan->n_cells; c++) {
         ifm_rules_record(d, &d->cells[c]);
         IFM_TRY(ifm_rules_arms(d, &d->cells[c], error));
+        IFM_TRY(ifm_rules_energy(d, &d->cells[c], error));
     }
     ifm_derive_find_caches(d);
     for (size_t c = 0; c < d->plan->n_cells; c++) {
@@ -64,11 +65,13 @@ static enum ifm_status derive_cell(struct ifm_derivation *d, const struct ifm_ce
         ifm_derive_shape(d, work, arm);
         IFM_TRY(ifm_derive_facts_of_arm(d, work, arm, error));
         IFM_TRY(ifm_derive_counters(d, work, arm, error));
+        ifm_derive_energy(d, work, arm);
         ifm_derive_command(d, work, arm);
     }
     ifm_derive_say_family(d, work);
     IFM_TRY(ifm_derive_say_compression(d, work, error));
     ifm_derive_cell_ceilings(d, work);
+    ifm_derive_energy(d, work, NULL);
     ifm_derive_caches(d, work);
     return IFM_OK;
 }
@@ -83,21 +86,11 @@ enum ifm_status ifm_derive(const struct ifm_facts_view *facts, struct ifm_arena 
     d.cells = IFM_ARENA_ARRAY(arena, struct ifm_cell_work, facts->plan->n_cells + 1);
     if (!json_is_array(facts->events))
         return ifm_fail(error, IFM_INVALID, "run.log", NULL, "the journal is not a list of events");
-    IFM_TRY(read_record(&d, error));
+    IFM_TRY(ifm_derive_read(&d, error));
     IFM_TRY(apply_rules(&d, error));
     for (size_t c = 0; c < d.plan->n_cells; c++)
         IFM_TRY(derive_cell(&d, &d.cells[c], error));
+    ifm_derived_sort(d.out, arena);
     *out = d.out;
     return IFM_OK;
-}
-
-const struct ifm_number *ifm_derived_find(const struct ifm_derived *derived, const char *cell, const char *arm,
-                                          const char *metric)
-{
-    for (size_t i = 0; i < derived->n_numbers; i++) {
-        const struct ifm_number *number = &derived->numbers[i];
-        if (strcmp(number->metric, metric) == 0 && strcmp(number->cell, cell) == 0 && strcmp(number->arm, arm) == 0)
-            return number;
-    }
-    return NULL;
 }

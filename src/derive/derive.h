@@ -7,6 +7,7 @@
 #define IFM_DERIVE_DERIVE_H
 
 #include "base/json.h"
+#include "model/facts.h"
 #include "model/plan.h"
 #include "model/value.h"
 
@@ -41,10 +42,17 @@ struct ifm_companion {
     double step_ns;   /* of the baseline, over the same blocks */
 };
 
+/* Numbers by cell, arm and metric; holds as long as a list has the same place and length. */
+struct ifm_number_order {
+    const struct ifm_number *of, **sorted;
+    size_t n;
+};
+
 struct ifm_derived {
     const char *run_id, *config_hash;
     struct ifm_number *numbers;
     size_t n_numbers;
+    struct ifm_number_order order; /* of the numbers; made by ifm_derive and ifm_derived_from_json */
     struct ifm_finding *findings;
     size_t n_findings;
     struct ifm_companion *companions; /* in the order of cells, arms and columns */
@@ -69,9 +77,19 @@ struct ifm_facts_view {
 IFM_CHECKED enum ifm_status ifm_derive(const struct ifm_facts_view *facts, struct ifm_arena *arena,
                                        struct ifm_derived **out, struct ifm_error *error);
 
-/* Look a number up; NULL when there is none. */
+/* Look a number up, the first of its name; NULL when there is none. In order, thousands of cells can ask for all of
+ * theirs; without one, as in a list made by hand, each look-up walks the list. */
 const struct ifm_number *ifm_derived_find(const struct ifm_derived *derived, const char *cell, const char *arm,
                                           const char *metric);
+/* The same number's value, in any state. */
+const struct ifm_value *ifm_derived_value(const struct ifm_derived *derived, const char *cell, const char *arm,
+                                          const char *metric);
+/* Put the numbers in order, for ifm_derived_find. */
+void ifm_derived_sort(struct ifm_derived *derived, struct ifm_arena *arena);
+
+/* The time of a step in every measured sample of an arm, in time order, ns: what latency_ns_mean and its like are made
+ * of. `cell` and `arm` are indices of the plan, `out` holds `most`; returns how many there are, 0 when that is more. */
+size_t ifm_derive_times(const struct ifm_facts_view *facts, size_t cell, size_t arm, size_t most, double *out);
 
 /* The ids that derive can give, in the order of its table; NULL at the end. Each is defined in data/metrics. */
 const char *ifm_derive_metric(size_t index);
@@ -86,15 +104,28 @@ json_t *ifm_derived_to_json(const struct ifm_derived *derived);
 IFM_CHECKED enum ifm_status ifm_derived_from_json(const json_t *json, const char *where, struct ifm_arena *arena,
                                                   struct ifm_derived **out, struct ifm_error *error);
 
-/* Load plan.json, run.log and samples/ of `dir`, and derive. The plan is returned for printers. */
+/* The facts of a run folder in memory: what its plan.json, run.log and samples/ say. Close it also after a failure. */
+struct ifm_facts {
+    struct ifm_facts_view view;
+    struct ifm_plan *plan; /* of the arena that was given */
+    json_t *events;
+    struct ifm_record *records;
+    size_t n_records;
+};
+/* `gates` stand behind those of the plan, so that numbers which are given only when a gate asks are among the derived
+ * ones. */
+IFM_CHECKED enum ifm_status ifm_facts_open(const char *dir, const struct ifm_gate *gates, size_t n_gates,
+                                           struct ifm_arena *arena, struct ifm_facts *out, struct ifm_error *error);
+void ifm_facts_close(struct ifm_facts *facts);
+
+/* Load the facts of `dir`, and derive. The plan is returned for printers. */
 IFM_CHECKED enum ifm_status ifm_derive_folder(const char *dir, struct ifm_arena *arena, struct ifm_plan **plan,
                                               struct ifm_derived **derived, struct ifm_error *error);
 /* The same with other arms compared; see struct ifm_facts_view. */
 IFM_CHECKED enum ifm_status ifm_derive_folder_comparing(const char *dir, const char *const *compared, size_t n_compared,
                                                         struct ifm_arena *arena, struct ifm_plan **plan,
                                                         struct ifm_derived **derived, struct ifm_error *error);
-/* The same with gates behind those of the plan, so that numbers which are given only when a gate asks are among them.
- * The plan that is returned has all of the gates. */
+/* The same with more gates. The plan that is returned has all of them. */
 IFM_CHECKED enum ifm_status ifm_derive_folder_gated(const char *dir, const struct ifm_gate *gates, size_t n_gates,
                                                     struct ifm_arena *arena, struct ifm_plan **plan,
                                                     struct ifm_derived **derived, struct ifm_error *error);

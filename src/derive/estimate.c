@@ -114,6 +114,7 @@ double ifm_ceiling_amount(const struct ifm_arm *arm, enum ifm_ceiling kind)
     case IFM_CEILING_COPY:
         return (double)ledger->bytes_read + (double)ledger->bytes_written;
     case IFM_CEILING_FLOPS:
+    case IFM_CEILING_MATRIX:
         return (double)ledger->flops;
     case IFM_CEILING_NONE:
         break;

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static enum ifm_status bad_event(struct ifm_error *error, size_t line, const char *stage, const char *what)
@@ -27,14 +28,11 @@ static enum ifm_status check_event(const struct ifm_cell *cell, const struct ifm
 {
     static const struct {
         const char *stage, *text, *integer;
-    } shapes[] = {{"check", "arm", NULL},
-                  {"feature", "arm", "runs"},
-                  {"cell_failed", "reason", NULL},
-                  {"cell_skipped", "reason", NULL},
-                  {"stop", "reason", NULL},
-                  {"column_absent", "column", NULL},
-                  {"column_absent", "reason", NULL},
-                  {"warmup", "arm", NULL}};
+    } shapes[] = {
+        {"check", "arm", NULL},           {"feature", "arm", "runs"},        {"cell_failed", "reason", NULL},
+        {"cell_skipped", "reason", NULL}, {"clock_broken", "reason", NULL},  {"disturbed", "reason", "block"},
+        {"stop", "reason", NULL},         {"column_absent", "column", NULL}, {"column_absent", "reason", NULL},
+        {"warmup", "arm", NULL},          {"arm_failed", "arm", NULL},       {"arm_failed", "reason", NULL}};
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
         char what[96];
         if (strcmp(shapes[i].stage, event->stage) != 0)
@@ -43,7 +41,7 @@ static enum ifm_status check_event(const struct ifm_cell *cell, const struct ifm
         if (!json_is_string(json_object_get(event->meta, shapes[i].text)))
             return bad_event(error, event->line, event->stage, what);
         if (shapes[i].integer != NULL && !json_is_integer(json_object_get(event->meta, shapes[i].integer)))
-            return bad_event(error, event->line, event->stage, "has no whole number of runs");
+            return bad_event(error, event->line, event->stage, "has a count that is no whole number");
     }
     const char *arm = json_string_value(json_object_get(event->meta, "arm"));
     if (arm != NULL && !names_an_arm(cell, arm))
@@ -51,18 +49,20 @@ static enum ifm_status check_event(const struct ifm_cell *cell, const struct ifm
     return IFM_OK;
 }
 
-static bool names_a_cell(const struct ifm_plan *plan, const char *name)
-{
-    for (size_t c = 0; c < plan->n_cells; c++)
-        if (strcmp(plan->cells[c].name, name) == 0)
-            return true;
-    return false;
-}
-
 const char *ifm_derive_remedy(const struct ifm_plan *plan)
 {
     bool session = plan->n_cells > 0 && strcmp(plan->cells[0].workload, "session") == 0;
     return session ? "its caller's code can only be measured again" : "`run --resume` goes on";
+}
+
+/* A cell that was begun anew: what was said before is about a record that was set aside, but for which arms failed. */
+static void forget_before_restart(struct ifm_cell_work *work)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < work->n_events; i++)
+        if (strcmp(work->events[i].stage, "arm_failed") == 0)
+            work->events[kept++] = work->events[i];
+    work->n_events = kept;
 }
 
 /* Why the cell has no record, from the last word that the journal has on it. */
@@ -91,13 +91,27 @@ static void explain_missing(struct ifm_derivation *d, struct ifm_cell_work *work
         work->missing = ifm_arena_printf(d->arena, "the run ended before this cell (%s)", ifm_derive_remedy(d->plan));
 }
 
-enum ifm_status ifm_derive_events(struct ifm_derivation *d, struct ifm_cell_work *work, struct ifm_error *error)
+static int by_cell_name(const void *a, const void *b)
 {
-    size_t i;
+    const struct ifm_cell_work *one = *(struct ifm_cell_work *const *)a, *other = *(struct ifm_cell_work *const *)b;
+    return strcmp(one->cell->name, other->cell->name);
+}
+
+static int compare_to_cell(const void *name, const void *item)
+{
+    return strcmp(name, (*(struct ifm_cell_work *const *)item)->cell->name);
+}
+
+/* A sweep has thousands of cells and several events of each: the journal is read once, not once for each cell. */
+static enum ifm_status deal_out(struct ifm_derivation *d, struct ifm_error *error)
+{
+    size_t n = d->plan->n_cells, i;
     json_t *event;
-    const json_t *events = d->facts->events;
-    work->events = IFM_ARENA_ARRAY(d->arena, struct ifm_cell_event, json_array_size(events) + 1);
-    json_array_foreach((json_t *)events, i, event)
+    struct ifm_cell_work **sorted = IFM_ARENA_ARRAY(d->arena, struct ifm_cell_work *, n + 1);
+    for (size_t c = 0; c < n; c++)
+        sorted[c] = &d->cells[c];
+    qsort(sorted, n, sizeof *sorted, by_cell_name);
+    json_array_foreach((json_t *)d->facts->events, i, event)
     {
         const char *stage = json_string_value(json_object_get(event, "stage"));
         const json_t *meta = json_object_get(event, "meta");
@@ -106,18 +120,30 @@ enum ifm_status ifm_derive_events(struct ifm_derivation *d, struct ifm_cell_work
         const char *cell = json_string_value(json_object_get(meta, "cell"));
         if (cell == NULL)
             continue;
-        if (!names_a_cell(d->plan, cell))
+        struct ifm_cell_work **found = bsearch(cell, sorted, n, sizeof *sorted, compare_to_cell);
+        if (found == NULL)
             return bad_event(error, i + 1, stage, "names a cell that the plan does not have");
-        if (strcmp(cell, work->cell->name) != 0)
-            continue;
+        struct ifm_cell_work *work = *found;
+        IFM_ARENA_GROW(d->arena, work->events, work->n_events, work->events_capacity);
         work->events[work->n_events] = (struct ifm_cell_event){stage, meta, i + 1};
         IFM_TRY(check_event(work->cell, &work->events[work->n_events], error));
         work->n_events++;
+        if (strcmp(stage, "cell_restarted") == 0)
+            forget_before_restart(work);
     }
-    work->missing = "";
-    work->remedy = "";
-    if (work->record == NULL)
-        explain_missing(d, work);
+    return IFM_OK;
+}
+
+enum ifm_status ifm_derive_events(struct ifm_derivation *d, struct ifm_error *error)
+{
+    IFM_TRY(deal_out(d, error));
+    for (size_t c = 0; c < d->plan->n_cells; c++) {
+        struct ifm_cell_work *work = &d->cells[c];
+        work->missing = "";
+        work->remedy = "";
+        if (work->record == NULL)
+            explain_missing(d, work);
+    }
     return IFM_OK;
 }
 

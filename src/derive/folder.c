@@ -39,32 +39,59 @@ static enum ifm_status check_lock(const char *dir, const struct ifm_plan *plan, 
 }
 
 /* The records of every cell and pass; a missing file leaves NULL, a broken one is an error. */
-struct loaded {
-    struct ifm_record *records;
-    const struct ifm_record **pointers;
-    size_t n, max_passes;
-};
-
-static enum ifm_status load_records(const char *dir, const struct ifm_plan *plan, struct ifm_arena *arena,
-                                    struct loaded *out, struct ifm_error *error)
+static enum ifm_status load_records(const char *dir, struct ifm_arena *arena, struct ifm_facts *facts,
+                                    struct ifm_error *error)
 {
-    out->max_passes = 1;
+    const struct ifm_plan *plan = facts->plan;
+    size_t most = 1;
     for (size_t c = 0; c < plan->n_cells; c++)
-        out->max_passes = plan->cells[c].n_passes > out->max_passes ? plan->cells[c].n_passes : out->max_passes;
-    out->n = plan->n_cells * out->max_passes;
-    out->records = IFM_ARENA_ARRAY(arena, struct ifm_record, out->n + 1);
-    out->pointers = IFM_ARENA_ARRAY(arena, const struct ifm_record *, out->n + 1);
+        most = plan->cells[c].n_passes > most ? plan->cells[c].n_passes : most;
+    facts->n_records = plan->n_cells * most;
+    facts->records = IFM_ARENA_ARRAY(arena, struct ifm_record, facts->n_records + 1);
+    const struct ifm_record **pointers = IFM_ARENA_ARRAY(arena, const struct ifm_record *, facts->n_records + 1);
+    facts->view.records = pointers;
+    facts->view.max_passes = most;
     for (size_t c = 0; c < plan->n_cells; c++)
         for (size_t p = 0; p < plan->cells[c].n_passes; p++) {
-            size_t at = c * out->max_passes + p;
+            size_t at = c * most + p;
             const char *pass = plan->cells[c].passes[p].name;
             char *name = ifm_arena_printf(arena, "samples/%u-%s.csv", plan->cells[c].index, pass);
             if (!ifm_file_exists(ifm_path_join(arena, dir, name)))
                 continue;
-            IFM_TRY(ifm_record_load(dir, plan->cells[c].index, pass, &out->records[at], error));
-            out->pointers[at] = &out->records[at];
+            IFM_TRY(ifm_record_load(dir, plan->cells[c].index, pass, &facts->records[at], error));
+            pointers[at] = &facts->records[at];
         }
     return IFM_OK;
+}
+
+static void add_gates(struct ifm_plan *plan, const struct ifm_gate *more, size_t n_more, struct ifm_arena *arena)
+{
+    struct ifm_gate *gates = IFM_ARENA_ARRAY(arena, struct ifm_gate, plan->n_gates + n_more + 1);
+    for (size_t i = 0; i < plan->n_gates + n_more; i++)
+        gates[i] = i < plan->n_gates ? plan->gates[i] : more[i - plan->n_gates];
+    plan->gates = gates;
+    plan->n_gates += n_more;
+}
+
+enum ifm_status ifm_facts_open(const char *dir, const struct ifm_gate *gates, size_t n_gates, struct ifm_arena *arena,
+                               struct ifm_facts *out, struct ifm_error *error)
+{
+    *out = (struct ifm_facts){0};
+    IFM_TRY(load_plan(dir, arena, &out->plan, error));
+    IFM_TRY(check_lock(dir, out->plan, arena, error));
+    IFM_TRY(ifm_journal_read(dir, &out->events, error));
+    add_gates(out->plan, gates, n_gates, arena);
+    out->view.plan = out->plan;
+    out->view.events = out->events;
+    return load_records(dir, arena, out, error);
+}
+
+void ifm_facts_close(struct ifm_facts *facts)
+{
+    for (size_t i = 0; i < facts->n_records; i++)
+        ifm_record_free(&facts->records[i]);
+    json_decref(facts->events);
+    *facts = (struct ifm_facts){0};
 }
 
 /* What is asked of a folder beside its own plan. */
@@ -75,34 +102,18 @@ struct wish {
     size_t n_gates;
 };
 
-static void add_gates(struct ifm_plan *plan, const struct wish *wish, struct ifm_arena *arena)
-{
-    struct ifm_gate *gates = IFM_ARENA_ARRAY(arena, struct ifm_gate, plan->n_gates + wish->n_gates + 1);
-    for (size_t i = 0; i < plan->n_gates + wish->n_gates; i++)
-        gates[i] = i < plan->n_gates ? plan->gates[i] : wish->gates[i - plan->n_gates];
-    plan->gates = gates;
-    plan->n_gates += wish->n_gates;
-}
-
 static enum ifm_status derive_folder(const char *dir, const struct wish *wish, struct ifm_arena *arena,
                                      struct ifm_plan **plan, struct ifm_derived **derived, struct ifm_error *error)
 {
-    json_t *events = NULL;
-    struct loaded loaded = {0};
-    IFM_TRY(load_plan(dir, arena, plan, error));
-    IFM_TRY(check_lock(dir, *plan, arena, error));
-    IFM_TRY(ifm_journal_read(dir, &events, error));
-    add_gates(*plan, wish, arena);
-    enum ifm_status status = load_records(dir, *plan, arena, &loaded, error);
+    struct ifm_facts facts;
+    enum ifm_status status = ifm_facts_open(dir, wish->gates, wish->n_gates, arena, &facts, error);
     if (status == IFM_OK) {
-        struct ifm_facts_view facts = {*plan,          events,          loaded.pointers, loaded.max_passes,
-                                       wish->compared, wish->n_compared};
-        status = ifm_derive(&facts, arena, derived, error);
+        facts.view.compared = wish->compared;
+        facts.view.n_compared = wish->n_compared;
+        *plan = facts.plan;
+        status = ifm_derive(&facts.view, arena, derived, error);
     }
-    for (size_t i = 0; i < loaded.n; i++)
-        if (loaded.pointers[i] != NULL)
-            ifm_record_free(&loaded.records[i]);
-    json_decref(events);
+    ifm_facts_close(&facts);
     return status;
 }
 

@@ -26,6 +26,7 @@ enum ifm_metric_class {
     IFM_CLASS_CACHE,   /* of the cell */
     IFM_CLASS_ERROR,   /* against the oracle: never withheld */
     IFM_CLASS_COUNTER, /* columns of the instruments: never withheld */
+    IFM_CLASS_ENERGY,  /* joules and watts */
 };
 
 /* Metric ids: one row each of the table in metrics.c. */
@@ -39,6 +40,7 @@ enum ifm_metric_id {
     IFM_M_LATENCY_P95,
     IFM_M_LATENCY_P99,
     IFM_M_LATENCY_P999,
+    IFM_M_LATENCY_SD,
     IFM_M_LATENCY_CV,
     IFM_M_DRIFT,
     IFM_M_AUTOCORRELATION,
@@ -53,6 +55,7 @@ enum ifm_metric_id {
     IFM_M_MODES,
     IFM_M_CHANGE_POINTS,
     IFM_M_STEADY_FROM,
+    IFM_M_LATENCY_P50_BOOTSTRAP,
     IFM_M_READ_RATE,
     IFM_M_WRITE_RATE,
     IFM_M_BANDWIDTH,
@@ -64,6 +67,7 @@ enum ifm_metric_id {
     IFM_M_INTENSITY,
     IFM_M_CEILING_READ_PERCENT,
     IFM_M_CEILING_FLOPS_PERCENT,
+    IFM_M_ROOFLINE_SCORE,
     IFM_M_CHANGE,
     IFM_M_CHANGE_WITHOUT_MARKED,
     IFM_M_SPEEDUP,
@@ -76,8 +80,11 @@ enum ifm_metric_id {
     IFM_M_SIGN_FLIP,
     IFM_M_L2_HIT,
     IFM_M_L2_HIT_CHANGE,
+    IFM_M_TEMPERATURE,
     IFM_M_ENERGY_PER_TOKEN,
     IFM_M_ENERGY_PER_TOKEN_CHANGE,
+    IFM_M_ENERGY_TOTAL,
+    IFM_M_POWER,
     IFM_M_QUALITY,
     IFM_M_QUALITY_LOSS,
     IFM_M_ERROR_RMS,
@@ -100,6 +107,8 @@ enum ifm_metric_id {
     IFM_M_CEILING_WRITE,
     IFM_M_CEILING_COPY,
     IFM_M_CEILING_FLOPS,
+    IFM_M_CEILING_MATRIX,
+    IFM_M_RIDGE_POINT,
     IFM_M_CACHE_L1,
     IFM_M_CACHE_L2,
     IFM_M_CACHE_L3,
@@ -137,8 +146,11 @@ struct ifm_arm_work {
     struct ifm_refusal refusal;          /* of times, rates and comparisons */
     struct ifm_refusal rates_refused;    /* of rates and ceilings alone (rule 3) */
     struct ifm_refusal compare_refused;  /* of comparisons alone (rules 7, 12) */
+    struct ifm_refusal energy_refused;   /* of energy alone (rule 5) */
     bool inactive;                       /* rule 11 */
     const char *broken;                  /* why no step time can be given; NULL when it can */
+    const char *remedy;                  /* of `broken`; "" for none */
+    bool failed;                         /* the device failed under it, and the cell was measured without it */
     bool cache_resident;
 };
 
@@ -153,15 +165,18 @@ struct ifm_cell_work {
     const struct ifm_record *record; /* of the timing pass; NULL when there is none */
     const char *missing, *remedy;    /* why there is none; "" when there is one */
     struct ifm_cell_event *events;   /* those of this cell, in order */
-    size_t n_events;
+    size_t n_events, events_capacity;
     uint32_t *block; /* numbers of the measured blocks, in order */
     size_t n_blocks;
     bool *marked; /* blocks with a machine cause (rule 2) */
     size_t n_marked;
     const char *marks_unknown; /* why blocks cannot be marked; NULL when they can */
     struct ifm_arm_work *arms;
-    struct ifm_arm_work *baseline; /* NULL when the cell has none */
-    struct ifm_refusal refusal;    /* of every time, rate, comparison, ceiling and cache size of the cell */
+    struct ifm_arm_work *baseline;  /* NULL when the cell has none */
+    struct ifm_refusal refusal;     /* of every time, rate, comparison, ceiling and cache size of the cell */
+    struct ifm_energy_fact *energy; /* energy.h */
+    size_t n_energy;
+    struct ifm_refusal energy_refused; /* of the cell's own energy (rule 5) */
 };
 
 struct ifm_derivation {
@@ -189,9 +204,13 @@ void ifm_derive_emit(struct ifm_derivation *d, const struct ifm_cell_work *work,
 void ifm_derive_find_fault(struct ifm_derivation *d, enum ifm_severity severity, const char *rule, const char *cell,
                            const char *arm, const char *format, ...) IFM_PRINTF(6, 7);
 
+/* ---- derive.c ---- */
+/* The events and blocks of every cell, before any rule: d->cells is [plan->n_cells + 1]. */
+IFM_CHECKED enum ifm_status ifm_derive_read(struct ifm_derivation *d, struct ifm_error *error);
+
 /* ---- events.c ---- */
-IFM_CHECKED enum ifm_status ifm_derive_events(struct ifm_derivation *d, struct ifm_cell_work *work,
-                                              struct ifm_error *error);
+/* Deals the journal's events out to their cells, whose records are known, and explains a record that is missing. */
+IFM_CHECKED enum ifm_status ifm_derive_events(struct ifm_derivation *d, struct ifm_error *error);
 /* The last event of `stage` about `arm` (NULL = about the cell); NULL when there is none. */
 const json_t *ifm_derive_event(const struct ifm_cell_work *work, const char *stage, const char *arm);
 /* What is to be done about a run that did not finish: no command can go on with a session. */
@@ -222,6 +241,8 @@ IFM_CHECKED enum ifm_status ifm_derive_check(const struct ifm_cell_event *event,
 void ifm_derive_blocks(struct ifm_derivation *d, struct ifm_cell_work *work);
 /* The column `name` of the record, or -1. */
 int ifm_derive_column(const struct ifm_record *record, const char *name);
+/* Why slots [from, to) of the record mark their block: the worst of their causes; "" when none does. */
+const char *ifm_derive_mark_cause(const struct ifm_record *record, size_t from, size_t to, struct ifm_arena *arena);
 bool ifm_derive_is_cache_probe(const struct ifm_arm *arm);
 /* A probe measures a limit of the device; every other arm is a subject. */
 bool ifm_derive_is_probe(const struct ifm_arm *arm);
@@ -257,6 +278,13 @@ struct ifm_value ifm_derive_step_value(struct ifm_derivation *d, const struct if
 void ifm_derive_step(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm);
 void ifm_derive_latency(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm);
 void ifm_derive_shape(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm);
+/* The line through the logarithms of the arm's blocks that drift_percent is of, its interval at IFM_LEVEL. `mid_ns` has
+ * room for every block of the cell, and gets the middle of each that the arm has; `n` says how many. */
+IFM_CHECKED enum ifm_stat ifm_derive_trend(const struct ifm_cell_work *work, const struct ifm_arm_work *arm,
+                                           double *mid_ns, size_t *n, struct ifm_slope *line);
+/* The change points that change_points counts: measured samples of the arm before each, ascending. */
+size_t ifm_derive_change_points(const struct ifm_cell_work *work, const struct ifm_arm_work *arm,
+                                struct ifm_arena *arena, size_t **before);
 IFM_CHECKED enum ifm_status ifm_derive_facts_of_arm(struct ifm_derivation *d, const struct ifm_cell_work *work,
                                                     const struct ifm_arm_work *arm, struct ifm_error *error);
 /* What a command's own columns say of an arm; nothing where the pass has no such columns. */
@@ -293,6 +321,11 @@ IFM_CHECKED enum ifm_status ifm_derive_counters(struct ifm_derivation *d, const 
                                                 const struct ifm_arm_work *arm, struct ifm_error *error);
 void ifm_derive_counter_changes(struct ifm_derivation *d, const struct ifm_cell_work *work,
                                 const struct ifm_arm_work *arm);
+/* energy.c: energy_total_j and power_mean_w of an arm, or of the cell (`arm` NULL); nothing where nothing was recorded.
+ */
+void ifm_derive_energy(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm);
+/* Energy per token of the windows around an arm; false when there is none. */
+bool ifm_derive_energy_window(const struct ifm_cell_work *work, const struct ifm_arm_work *arm, struct ifm_value *out);
 /* effect.c: cliffs_delta, hedges_g and sign_flip_p. */
 void ifm_derive_effects(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm);
 /* companion.c: what else the blocks recorded, for each arm that is compared. */
@@ -325,6 +358,8 @@ void ifm_rules_run(struct ifm_derivation *d);
 void ifm_rules_record(struct ifm_derivation *d, struct ifm_cell_work *work);
 IFM_CHECKED enum ifm_status ifm_rules_arms(struct ifm_derivation *d, struct ifm_cell_work *work,
                                            struct ifm_error *error);
+IFM_CHECKED enum ifm_status ifm_rules_energy(struct ifm_derivation *d, struct ifm_cell_work *work,
+                                             struct ifm_error *error);
 void ifm_rules_time(struct ifm_derivation *d, struct ifm_cell_work *work);
 void ifm_rules_ceiling(struct ifm_derivation *d, struct ifm_cell_work *work);
 

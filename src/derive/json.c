@@ -18,7 +18,7 @@ enum { IFM_DERIVED_SCHEMA = 2 };
 
 static json_t *real_json(double number, bool is_integer)
 {
-    if (is_integer && fabs(number) <= MOST_EXACT)
+    if (is_integer && fabs(number) <= MOST_EXACT && number == floor(number)) /* an interval's end may lie between */
         return json_integer((json_int_t)number);
     return json_real(number);
 }
@@ -140,6 +140,8 @@ static enum ifm_status read_number(const struct reader *r, const json_t *object,
         return IFM_OK;
     v->number = json_number_value(value);
     v->is_integer = json_is_integer(value);
+    if (v->is_integer && fabs(v->number) > MOST_EXACT) /* it is written as a real */
+        return ifm_fail(r->error, IFM_INVALID, r->where, NULL, "metric %s is an integer above 2^53", out->metric);
     return read_interval(r, object, v);
 }
 
@@ -208,6 +210,7 @@ enum ifm_status ifm_derived_from_json(const json_t *json, const char *where, str
     }
     r.where = where;
     IFM_TRY(read_companions(&r, json, derived));
+    ifm_derived_sort(derived, arena);
     *out = derived;
     return IFM_OK;
 }

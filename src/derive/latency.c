@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#define TRIM 0.1 /* of the samples at either end */
+#define TRIM 0.1 /* of the samples at either end, where measure.truncate does not say */
 
 /* The samples of one arm: time per step, in time order and sorted. */
 struct samples {
@@ -17,6 +17,31 @@ struct samples {
     double effective; /* independent samples that these are worth */
     bool tails;       /* every sample is one step */
 };
+
+/* x of data/metrics/time.txt: the time of a step in each sample of slot `k`, ns. Returns how many. */
+static size_t times_of_slot(const struct ifm_record *record, size_t k, double *out)
+{
+    size_t n = 0;
+    for (size_t i = record->first[k]; i < record->first[k + 1]; i++)
+        out[n++] = (double)record->samples[i].duration_ns / (double)record->slots[k].inner;
+    return n;
+}
+
+size_t ifm_derive_times(const struct ifm_facts_view *facts, size_t cell, size_t arm, size_t most, double *out)
+{
+    const struct ifm_record *record =
+        facts->records == NULL || facts->max_passes == 0 ? NULL : facts->records[cell * facts->max_passes];
+    size_t n = 0;
+    for (size_t k = 0; record != NULL && k < record->n_slots; k++) {
+        const struct ifm_slot *slot = &record->slots[k];
+        if (slot->phase != IFM_PHASE_MEASURE || slot->arm != arm || slot->inner == 0)
+            continue;
+        if (record->first[k + 1] - record->first[k] > most - n)
+            return 0;
+        n += times_of_slot(record, k, out + n);
+    }
+    return n;
+}
 
 static void gather(const struct ifm_cell_work *work, const struct ifm_arm_work *arm, struct ifm_arena *arena,
                    struct samples *s)
@@ -32,8 +57,7 @@ static void gather(const struct ifm_cell_work *work, const struct ifm_arm_work *
         if (slot->phase != IFM_PHASE_MEASURE || slot->arm != arm->index || slot->inner == 0)
             continue;
         size_t start = s->n;
-        for (size_t i = record->first[k]; i < record->first[k + 1]; i++)
-            s->series[s->n++] = (double)record->samples[i].duration_ns / (double)slot->inner;
+        s->n += times_of_slot(record, k, s->series + start);
         size_t slot_n = s->n - start;
         double mean, median;
         if (ifm_stats_mean(s->series + start, slot_n, &mean) != IFM_STAT_OK ||
@@ -72,22 +96,31 @@ static void weigh(struct samples *s, double *lag1, bool *has_lag1)
         s->effective = fmin(s->effective, effective);
 }
 
-/* Resamples for an interval of a mean of n values, n <= 10,000: at most six million draws, some 4 ms. */
-static size_t resamples_for(size_t n)
+/* Resamples for an interval of a mean of n values, n <= 10,000: as many as the study asks for, or at most six million
+ * draws, some 4 ms. */
+static size_t resamples_for(const struct ifm_cell *cell, size_t n)
 {
     size_t within = 6000000 / n;
+    if (cell->measure.resamples > 0)
+        return cell->measure.resamples;
     return within < 1999 ? within : 1999;
 }
 
+/* The cell's, moved on by the arm's index. */
+static uint64_t seed_of(const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
+{
+    return work->cell->seed + UINT64_C(0x9E3779B97F4A7C15) * (arm->index + 1);
+}
+
 /* The interval that the rule in stats/resample.h chooses for the mean of `n` values in time order, and its name as the
- * value's text; or no interval, and why as the text. The seed is the cell's, moved on by the arm's index. */
+ * value's text; or no interval, and why as the text. */
 static void bracket_mean(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm,
                          const double *values, size_t n, double effective, struct ifm_value *value)
 {
-    size_t needs = 0, resamples = resamples_for(n > 0 ? n : 1);
+    size_t needs = 0, resamples = resamples_for(work->cell, n > 0 ? n : 1);
     struct ifm_resampled resampled;
     struct ifm_arena *scratch = ifm_arena_create();
-    struct ifm_resample_plan plan = {.seed = work->cell->seed + UINT64_C(0x9E3779B97F4A7C15) * (arm->index + 1),
+    struct ifm_resample_plan plan = {.seed = seed_of(work, arm),
                                      .resamples = resamples,
                                      .threads = 1,
                                      .level = IFM_LEVEL,
@@ -123,17 +156,18 @@ static struct ifm_value mean_of(struct ifm_derivation *d, const struct ifm_cell_
     return value;
 }
 
-/* The mean of the middle 80 %, whatever the order of the samples; its interval knows what they are worth. */
-static struct ifm_value trimmed_of(struct ifm_derivation *d, const struct samples *s)
+/* The mean of the middle, whatever the order of the samples; its interval knows what they are worth. */
+static struct ifm_value trimmed_of(struct ifm_derivation *d, const struct ifm_cell *cell, const struct samples *s)
 {
+    const double trim = cell->measure.truncate > 0 ? cell->measure.truncate / 100 : TRIM;
     struct ifm_trimmed trimmed;
     struct ifm_value value = ifm_value_absent(ifm_stat_reason(IFM_STAT_EMPTY), "", 0, "samples");
-    size_t cut = (size_t)floor(TRIM * (double)s->n + 1e-9);
+    size_t cut = (size_t)floor(trim * (double)s->n + 1e-9);
     double mean;
     if (s->n == 0 || ifm_stats_mean(s->sorted + cut, s->n - 2 * cut, &mean) != IFM_STAT_OK)
         return value;
     value = ifm_value_real(mean, (int64_t)s->n, "samples");
-    enum ifm_stat stat = ifm_stats_trimmed_series(s->sorted, s->n, s->effective, TRIM, IFM_LEVEL, &trimmed);
+    enum ifm_stat stat = ifm_stats_trimmed_series(s->sorted, s->n, s->effective, trim, IFM_LEVEL, &trimmed);
     if (stat == IFM_STAT_OK)
         ifm_value_bracket(&value, trimmed.interval.low, trimmed.interval.high, IFM_LEVEL);
     else
@@ -189,18 +223,64 @@ static struct ifm_value quantile_of(struct ifm_derivation *d, struct samples *s,
     return value;
 }
 
+/* The median of all samples again, with the interval of as many resamples as the study asks for; each is as large as
+ * what the samples are worth. */
+static struct ifm_value resampled_median_of(struct ifm_derivation *d, const struct ifm_cell_work *work,
+                                            const struct ifm_arm_work *arm, const struct samples *s)
+{
+    const int needs = 2 * IFM_ORDER_NEEDED - 1;
+    double median;
+    enum ifm_stat stat = ifm_stats_quantile_sorted(s->sorted, s->n, 0.5, &median);
+    if (stat != IFM_STAT_OK)
+        return ifm_value_absent(ifm_stat_reason(stat), "", (int64_t)s->n, "samples");
+    struct ifm_value value = ifm_value_real(median, (int64_t)s->n, "samples");
+    struct ifm_arena *scratch = ifm_arena_create();
+    const size_t resamples = work->cell->measure.resamples;
+    struct ifm_resample_plan plan = {.seed = seed_of(work, arm),
+                                     .resamples = resamples,
+                                     .threads = 1,
+                                     .level = IFM_LEVEL,
+                                     .scratch = IFM_ARENA_ARRAY(scratch, double, resamples + 2 * s->n)};
+    struct ifm_resampled resampled;
+    stat = ifm_stats_bootstrap_median(s->sorted, s->n, s->effective, &plan, &resampled);
+    if (stat == IFM_STAT_OK) {
+        ifm_value_bracket(&value, resampled.interval.low, resampled.interval.high, IFM_LEVEL);
+        value.text =
+            ifm_arena_printf(d->arena, "percentile bootstrap, %zu resamples of %zu", resamples, (size_t)s->effective);
+    } else if (stat == IFM_STAT_TOO_FEW) {
+        value.text = ifm_arena_printf(d->arena, "no interval: needs %d independent samples, has %zu", needs,
+                                      (size_t)s->effective);
+    } else {
+        value.text = ifm_arena_printf(d->arena, "no interval: %s", ifm_stat_reason(stat));
+    }
+    ifm_arena_destroy(scratch);
+    return value;
+}
+
+enum ifm_stat ifm_derive_trend(const struct ifm_cell_work *work, const struct ifm_arm_work *arm, double *mid_ns,
+                               size_t *n, struct ifm_slope *line)
+{
+    struct ifm_arena *scratch = ifm_arena_create();
+    double *logs = IFM_ARENA_ARRAY(scratch, double, work->n_blocks + 1);
+    *n = ifm_arm_logs(work, arm, false, logs, mid_ns);
+    enum ifm_stat stat = arm->broken != NULL || *n < IFM_BLOCKS_NEEDED
+                             ? IFM_STAT_TOO_FEW
+                             : ifm_stats_slope(mid_ns, logs, *n, IFM_LEVEL, line);
+    ifm_arena_destroy(scratch);
+    return stat;
+}
+
 /* Change of the fitted line over the whole pass, in percent, from block means. */
 static struct ifm_value drift_of(struct ifm_derivation *d, const struct ifm_cell_work *work,
                                  const struct ifm_arm_work *arm)
 {
-    double *logs = IFM_ARENA_ARRAY(d->arena, double, work->n_blocks + 1);
     double *mid = IFM_ARENA_ARRAY(d->arena, double, work->n_blocks + 1);
-    size_t n = ifm_arm_logs(work, arm, false, logs, mid);
+    size_t n = 0;
+    struct ifm_slope line;
+    enum ifm_stat stat = ifm_derive_trend(work, arm, mid, &n, &line);
     if (arm->broken != NULL || n < IFM_BLOCKS_NEEDED)
         return ifm_value_absent(arm->broken != NULL ? arm->broken : ifm_needs_blocks(d->arena, n), "", (int64_t)n,
                                 "blocks");
-    struct ifm_slope line;
-    enum ifm_stat stat = ifm_stats_slope(mid, logs, n, IFM_LEVEL, &line);
     if (stat != IFM_STAT_OK)
         return ifm_value_absent(ifm_stat_reason(stat), "", (int64_t)n, "blocks");
     double span = mid[n - 1] - mid[0];
@@ -218,6 +298,11 @@ static void emit_series(struct ifm_derivation *d, const struct ifm_cell_work *wo
     bool has_lag1;
     size_t outside;
     weigh(s, &lag1, &has_lag1);
+    ifm_derive_emit(
+        d, work, arm, IFM_M_LATENCY_SD,
+        s->has_moments && n >= 2
+            ? ifm_value_real(s->moments.sd, n, "samples")
+            : ifm_value_absent(ifm_stat_reason(n < 1 ? IFM_STAT_EMPTY : IFM_STAT_TOO_FEW), "", n, "samples"));
     enum ifm_stat stat = ifm_stats_cv(s->series, s->n, &cv);
     ifm_derive_emit(d, work, arm, IFM_M_LATENCY_CV,
                     stat == IFM_STAT_OK ? ifm_value_real(100.0 * cv, n, "samples")
@@ -266,6 +351,9 @@ void ifm_derive_latency(struct ifm_derivation *d, const struct ifm_cell_work *wo
     if (work->record == NULL) {
         for (int m = IFM_M_LATENCY_MEAN; m <= IFM_M_INNER_STEPS; m++)
             ifm_derive_emit(d, work, arm, (enum ifm_metric_id)m, ifm_value_absent(work->missing, work->remedy, 0, ""));
+        if (work->cell->measure.resamples > 0)
+            ifm_derive_emit(d, work, arm, IFM_M_LATENCY_P50_BOOTSTRAP,
+                            ifm_value_absent(work->missing, work->remedy, 0, ""));
         return;
     }
     struct ifm_arena *scratch = ifm_arena_create();
@@ -273,9 +361,11 @@ void ifm_derive_latency(struct ifm_derivation *d, const struct ifm_cell_work *wo
     gather(work, arm, scratch, &s);
     emit_series(d, work, arm, &s);
     ifm_derive_emit(d, work, arm, IFM_M_LATENCY_MEAN, mean_of(d, work, arm, &s));
-    ifm_derive_emit(d, work, arm, IFM_M_LATENCY_TRIMMED, trimmed_of(d, &s));
+    ifm_derive_emit(d, work, arm, IFM_M_LATENCY_TRIMMED, trimmed_of(d, work->cell, &s));
     for (size_t i = 0; i < sizeof quantiles / sizeof quantiles[0]; i++)
         ifm_derive_emit(d, work, arm, quantiles[i].metric, quantile_of(d, &s, arm, quantiles[i].p));
+    if (work->cell->measure.resamples > 0)
+        ifm_derive_emit(d, work, arm, IFM_M_LATENCY_P50_BOOTSTRAP, resampled_median_of(d, work, arm, &s));
     ifm_derive_emit(d, work, arm, IFM_M_DRIFT, drift_of(d, work, arm));
     emit_counts(d, work, arm);
     ifm_arena_destroy(scratch);

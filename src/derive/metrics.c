@@ -16,6 +16,7 @@ const struct ifm_metric_row ifm_metric_rows[IFM_M_COUNT] = {
     [IFM_M_LATENCY_P95] = {"latency_ns_p95", "ns", IFM_CLASS_TIME},
     [IFM_M_LATENCY_P99] = {"latency_ns_p99", "ns", IFM_CLASS_TIME},
     [IFM_M_LATENCY_P999] = {"latency_ns_p999", "ns", IFM_CLASS_TIME},
+    [IFM_M_LATENCY_SD] = {"latency_ns_sd", "ns", IFM_CLASS_TIME},
     [IFM_M_LATENCY_CV] = {"latency_cv_percent", "%", IFM_CLASS_TIME},
     [IFM_M_DRIFT] = {"drift_percent", "%", IFM_CLASS_TIME},
     [IFM_M_AUTOCORRELATION] = {"autocorrelation_lag1", "1", IFM_CLASS_TIME},
@@ -30,6 +31,7 @@ const struct ifm_metric_row ifm_metric_rows[IFM_M_COUNT] = {
     [IFM_M_MODES] = {"modes_count", "count", IFM_CLASS_TIME},
     [IFM_M_CHANGE_POINTS] = {"change_points", "count", IFM_CLASS_TIME},
     [IFM_M_STEADY_FROM] = {"steady_from_percent", "%", IFM_CLASS_TIME},
+    [IFM_M_LATENCY_P50_BOOTSTRAP] = {"latency_ns_p50_bootstrap", "ns", IFM_CLASS_TIME},
     [IFM_M_READ_RATE] = {"read_bytes_per_s", "B/s", IFM_CLASS_RATE},
     [IFM_M_WRITE_RATE] = {"write_bytes_per_s", "B/s", IFM_CLASS_RATE},
     [IFM_M_BANDWIDTH] = {"bandwidth_bytes_per_s", "B/s", IFM_CLASS_RATE},
@@ -41,6 +43,7 @@ const struct ifm_metric_row ifm_metric_rows[IFM_M_COUNT] = {
     [IFM_M_INTENSITY] = {"arithmetic_intensity", "FLOP/B", IFM_CLASS_COUNT},
     [IFM_M_CEILING_READ_PERCENT] = {"ceiling_read_percent", "%", IFM_CLASS_RATE},
     [IFM_M_CEILING_FLOPS_PERCENT] = {"ceiling_flops_percent", "%", IFM_CLASS_RATE},
+    [IFM_M_ROOFLINE_SCORE] = {"roofline_score", "1", IFM_CLASS_RATE},
     [IFM_M_CHANGE] = {"change_percent", "%", IFM_CLASS_COMPARE},
     [IFM_M_CHANGE_WITHOUT_MARKED] = {"change_percent_without_marked", "%", IFM_CLASS_COMPARE},
     [IFM_M_SPEEDUP] = {"speedup", "1", IFM_CLASS_COMPARE},
@@ -53,8 +56,11 @@ const struct ifm_metric_row ifm_metric_rows[IFM_M_COUNT] = {
     [IFM_M_SIGN_FLIP] = {"sign_flip_p", "1", IFM_CLASS_COMPARE},
     [IFM_M_L2_HIT] = {"l2_hit_percent", "%", IFM_CLASS_COUNTER},
     [IFM_M_L2_HIT_CHANGE] = {"l2_hit_change_pp", "pp", IFM_CLASS_COMPARE},
-    [IFM_M_ENERGY_PER_TOKEN] = {"energy_per_token_j", "J", IFM_CLASS_TIME},
+    [IFM_M_TEMPERATURE] = {"temperature_range_k", "K", IFM_CLASS_COUNTER},
+    [IFM_M_ENERGY_PER_TOKEN] = {"energy_per_token_j", "J", IFM_CLASS_ENERGY},
     [IFM_M_ENERGY_PER_TOKEN_CHANGE] = {"energy_per_token_change_percent", "%", IFM_CLASS_COMPARE},
+    [IFM_M_ENERGY_TOTAL] = {"energy_total_j", "J", IFM_CLASS_ENERGY},
+    [IFM_M_POWER] = {"power_mean_w", "W", IFM_CLASS_ENERGY},
     [IFM_M_QUALITY] = {"quality_percent", "%", IFM_CLASS_ERROR},
     [IFM_M_QUALITY_LOSS] = {"quality_loss_pp", "pp", IFM_CLASS_ERROR},
     [IFM_M_ERROR_RMS] = {"error_rms_rel", "1", IFM_CLASS_ERROR},
@@ -77,6 +83,8 @@ const struct ifm_metric_row ifm_metric_rows[IFM_M_COUNT] = {
     [IFM_M_CEILING_WRITE] = {"ceiling_write", "B/s", IFM_CLASS_CEILING},
     [IFM_M_CEILING_COPY] = {"ceiling_copy", "B/s", IFM_CLASS_CEILING},
     [IFM_M_CEILING_FLOPS] = {"ceiling_flops", "FLOP/s", IFM_CLASS_CEILING},
+    [IFM_M_CEILING_MATRIX] = {"ceiling_matrix", "FLOP/s", IFM_CLASS_CEILING},
+    [IFM_M_RIDGE_POINT] = {"ridge_point", "FLOP/B", IFM_CLASS_CEILING},
     [IFM_M_CACHE_L1] = {"cache_l1_bytes", "B", IFM_CLASS_CACHE},
     [IFM_M_CACHE_L2] = {"cache_l2_bytes", "B", IFM_CLASS_CACHE},
     [IFM_M_CACHE_L3] = {"cache_l3_bytes", "B", IFM_CLASS_CACHE},
@@ -149,13 +157,15 @@ static const struct ifm_refusal *refusal_of(const struct ifm_derivation *d, cons
     if (work->refusal.rule != NULL)
         return &work->refusal;
     if (arm == NULL)
-        return NULL;
+        return kind == IFM_CLASS_ENERGY && work->energy_refused.rule != NULL ? &work->energy_refused : NULL;
     if (arm->refusal.rule != NULL)
         return &arm->refusal;
     if (kind == IFM_CLASS_RATE && arm->rates_refused.rule != NULL)
         return &arm->rates_refused;
     if (kind == IFM_CLASS_COMPARE && arm->compare_refused.rule != NULL)
         return &arm->compare_refused;
+    if (kind == IFM_CLASS_ENERGY && arm->energy_refused.rule != NULL)
+        return &arm->energy_refused;
     return NULL;
 }
 

@@ -99,7 +99,7 @@ static void check_feature(struct ifm_derivation *d, struct ifm_cell_work *work, 
         seen++;
         runs += json_integer_value(json_object_get(event->meta, "runs"));
     }
-    if (seen > 0 && runs > 0)
+    if ((seen > 0 && runs > 0) || (seen == 0 && work->n_blocks == 0)) /* without a block it is absent, which says why */
         return;
     const char *reason = seen == 0
                              ? ifm_arena_printf(d->arena, "how often %s ran was not recorded", feature)
@@ -172,6 +172,8 @@ enum ifm_status ifm_rules_arms(struct ifm_derivation *d, struct ifm_cell_work *w
         IFM_TRY(gather_checks(work, work->arms[a].arm->name, &checks, error));
         struct ifm_loss_fact loss;
         IFM_TRY(ifm_derive_loss(work, work->arms[a].arm->name, &loss, error));
+        if (work->arms[a].failed) /* it has no number that could be wrong */
+            continue;
         check_output(d, work, &work->arms[a], &checks, &loss);
         check_feature(d, work, &work->arms[a]);
         IFM_TRY(check_equal(d, work, &work->arms[a], error));

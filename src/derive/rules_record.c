@@ -101,8 +101,11 @@ static void check_sums(struct ifm_derivation *d, struct ifm_cell_work *work, con
 static void check_order(struct ifm_derivation *d, struct ifm_cell_work *work)
 {
     const struct ifm_record *r = work->record;
-    size_t per_block = 2 * work->cell->n_arms;
+    size_t n = work->cell->n_arms, per_block = 2 * n;
     unsigned *order = IFM_ARENA_ARRAY(d->arena, unsigned, per_block + 1);
+    bool *failed = IFM_ARENA_ARRAY(d->arena, bool, n + 1);
+    for (size_t a = 0; a < n; a++)
+        failed[a] = work->arms[a].failed;
     size_t k = 0;
     unsigned measured = 0;
     while (k < r->n_slots) {
@@ -111,7 +114,7 @@ static void check_order(struct ifm_derivation *d, struct ifm_cell_work *work)
             k++;
             continue;
         }
-        ifm_plan_order(work->cell, measured++, order);
+        per_block = ifm_plan_order_without(work->cell, failed, measured++, order);
         size_t at = 0;
         while (k < r->n_slots && r->slots[k].phase == IFM_PHASE_MEASURE && r->slots[k].block == block &&
                at < per_block && r->slots[k].arm == order[at]) {
@@ -127,8 +130,17 @@ static void check_order(struct ifm_derivation *d, struct ifm_cell_work *work)
     }
 }
 
+/* Samples of a clock that stood still or ran backwards are no times, those before it was noticed neither. */
+static void check_clock(struct ifm_derivation *d, struct ifm_cell_work *work)
+{
+    const json_t *broken = ifm_derive_event(work, "clock_broken", NULL);
+    if (broken != NULL)
+        refuse(d, work, "rule-02", "", "%s", json_string_value(json_object_get(broken, "reason")));
+}
+
 void ifm_rules_record(struct ifm_derivation *d, struct ifm_cell_work *work)
 {
+    check_clock(d, work);
     if (work->record == NULL || !check_times(d, work))
         return;
     check_order(d, work);

@@ -5,9 +5,6 @@
 #include "model/lock_state.h"
 #include <string.h>
 
-/* Foreign tasks per allowed CPU above which the machine counts as loaded. */
-#define LOADED 0.1
-
 static void refuse_run(struct ifm_derivation *d, const char *reason)
 {
     if (d->refusal.rule == NULL)
@@ -212,7 +209,7 @@ static void check_load(struct ifm_derivation *d)
         when = when == NULL ? "during" : when;
         if (!json_is_number(load))
             add_once(&unread, when);
-        else if (json_number_value(load) > LOADED)
+        else if (json_number_value(load) > IFM_LOADED)
             add_once(&loaded, when);
         if (json_is_number(load) && json_number_value(load) > most)
             most = json_number_value(load);

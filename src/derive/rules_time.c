@@ -125,6 +125,21 @@ static void look_at_stop(struct ifm_derivation *d, const struct ifm_cell_work *w
                               work->n_marked, work->n_blocks);
 }
 
+/* What the run itself saw of the machine while it measured. */
+static void look_at_disturbances(struct ifm_derivation *d, const struct ifm_cell_work *work)
+{
+    size_t n = 0;
+    const json_t *first = NULL;
+    for (size_t i = 0; i < work->n_events; i++)
+        if (strcmp(work->events[i].stage, "disturbed") == 0 && n++ == 0)
+            first = work->events[i].meta;
+    if (n > 0)
+        ifm_derive_find_fault(d, IFM_SEVERITY_WARNING, "rule-02", work->cell->name, "",
+                              "disturbed %zu time%s; first in block %lld: %s", n, n == 1 ? "" : "s",
+                              (long long)json_integer_value(json_object_get(first, "block")),
+                              json_string_value(json_object_get(first, "reason")));
+}
+
 void ifm_rules_time(struct ifm_derivation *d, struct ifm_cell_work *work)
 {
     if (work->record == NULL || work->refusal.rule != NULL)
@@ -134,6 +149,7 @@ void ifm_rules_time(struct ifm_derivation *d, struct ifm_cell_work *work)
                       IFM_ARENA_ARRAY(scratch, double, work->n_blocks + 1),
                       IFM_ARENA_ARRAY(scratch, double, work->n_blocks + 1)};
     look_at_stop(d, work);
+    look_at_disturbances(d, work);
     look_at_warmup(d, work);
     for (size_t a = 0; a < work->cell->n_arms; a++) {
         struct ifm_arm_work *arm = &work->arms[a];

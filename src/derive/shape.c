@@ -149,6 +149,34 @@ static const char *where_changed(struct ifm_derivation *d, const struct series *
     return out;
 }
 
+/* `at` has room for s->n. Nothing changes in equal values, for certain. */
+static enum ifm_stat find_changes(struct series *s, size_t *at, struct ifm_changes *out)
+{
+    enum ifm_stat stat = ifm_stats_changes(s->means, s->n, dependence_of(s), s->scratch, at, s->n, out);
+    if (stat != IFM_STAT_CONSTANT)
+        return stat;
+    *out = (struct ifm_changes){.count = 0};
+    return IFM_STAT_OK;
+}
+
+size_t ifm_derive_change_points(const struct ifm_cell_work *work, const struct ifm_arm_work *arm,
+                                struct ifm_arena *arena, size_t **before)
+{
+    struct ifm_arena *scratch = ifm_arena_create();
+    struct series s = {0};
+    struct ifm_changes changes;
+    size_t n = 0;
+    gather(work, arm, scratch, &s);
+    size_t *at = IFM_ARENA_ARRAY(scratch, size_t, s.n + 1);
+    if (find_changes(&s, at, &changes) == IFM_STAT_OK)
+        n = changes.count;
+    *before = IFM_ARENA_ARRAY(arena, size_t, n + 1);
+    for (size_t k = 0; k < n; k++)
+        (*before)[k] = at[k] * s.every;
+    ifm_arena_destroy(scratch);
+    return n;
+}
+
 static void emit_changes(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm,
                          struct ifm_arena *arena, struct series *s, bool tell)
 {
@@ -156,11 +184,7 @@ static void emit_changes(struct ifm_derivation *d, const struct ifm_cell_work *w
     struct ifm_steady steady;
     size_t *at = IFM_ARENA_ARRAY(arena, size_t, s->n + 1);
     double middle = 0.0, margin = LEVEL_MARGIN;
-    enum ifm_stat stat = ifm_stats_changes(s->means, s->n, dependence_of(s), s->scratch, at, s->n, &changes);
-    if (stat == IFM_STAT_CONSTANT) { /* nothing changed, for certain */
-        changes = (struct ifm_changes){.count = 0};
-        stat = IFM_STAT_OK;
-    }
+    enum ifm_stat stat = find_changes(s, at, &changes);
     if (stat == IFM_STAT_OK)
         stat = ifm_stats_quantile_sorted(s->picked, s->n, 0.5, &middle);
     if (stat == IFM_STAT_OK) {

@@ -15,6 +15,8 @@
 #define LINE 64
 #define FLUSH_FACTOR 4 /* of the last-level cache: enough for any replacement policy in use */
 
+static const char cpu_hint[] = "see that the CPU is online and allowed (taskset, cpuset), or lower --threads";
+
 struct cpu_device {
     struct ifm_device base;
     struct ifm_pool *pool;
@@ -97,11 +99,11 @@ static enum ifm_status pin_and_start(struct cpu_device *cpu, struct ifm_error *e
 {
     cpu->cpus = calloc(cpu->threads, sizeof *cpu->cpus);
     if (cpu->cpus == NULL || ifm_host_cpus(cpu->cpus, cpu->threads) != cpu->threads || !ifm_cpu_mask_get(&cpu->before))
-        return ifm_fail(error, IFM_INTERNAL, NULL, NULL, "cannot list %u CPUs of the affinity mask: %s", cpu->threads,
-                        strerror(errno));
+        return ifm_fail(error, IFM_INTERNAL, NULL, cpu_hint, "cannot list %u CPUs of the affinity mask: %s",
+                        cpu->threads, strerror(errno));
     struct ifm_cpu_mask mine = ifm_cpu_mask_of(cpu->cpus[0]);
     if (!ifm_cpu_mask_set(&mine))
-        return ifm_fail(error, IFM_INTERNAL, NULL, NULL, "cannot pin the driving thread to CPU %u: %s", cpu->cpus[0],
+        return ifm_fail(error, IFM_MISSING, NULL, cpu_hint, "cannot pin the driving thread to CPU %u: %s", cpu->cpus[0],
                         strerror(errno));
     enum ifm_status status = ifm_pool_create(cpu->cpus, cpu->threads, &cpu->pool, error);
     if (status != IFM_OK)
@@ -260,10 +262,28 @@ bool ifm_cpu_mask_before(const struct ifm_device *device, struct ifm_cpu_mask *o
     return true;
 }
 
-json_t *ifm_cpu_facts(struct ifm_device *device)
+int ifm_cpu_displaced(struct ifm_device *device, bool *back)
 {
+    int displaced = -1;
+    *back = true;
     if (device->ops != &ifm_device_cpu)
-        return NULL;
+        return -1;
+    struct cpu_device *cpu = cpu_of(device);
+    for (unsigned i = 0; i < cpu->threads; i++) {
+        struct ifm_cpu_mask wanted = ifm_cpu_mask_of(cpu->cpus[i]), now;
+        bool read = i == 0 ? ifm_cpu_mask_get(&now) : ifm_pool_mask_get(cpu->pool, i, &now);
+        if (read && memcmp(&now, &wanted, sizeof now) == 0)
+            continue;
+        displaced = (int)cpu->cpus[i];
+        *back &= i == 0 ? ifm_cpu_mask_set(&wanted) : ifm_pool_mask_set(cpu->pool, i, &wanted);
+    }
+    return displaced;
+}
+
+/* {"device": "cpu", "threads", "cpus": [ids, driver first], "huge_pages_asked", "huge_page_bytes": backing this process
+ * now, "buffer_bytes"} */
+static json_t *cpu_facts(struct ifm_device *device)
+{
     struct cpu_device *cpu = cpu_of(device);
     json_t *cpus = json_array();
     for (unsigned i = 0; i < cpu->threads; i++)
@@ -288,4 +308,5 @@ const struct ifm_device_ops ifm_device_cpu = {
     .flush = cpu_flush,
     .buffer = cpu_buffer,
     .drop_buffers = cpu_drop_buffers,
+    .facts = cpu_facts,
 };

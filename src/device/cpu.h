@@ -5,10 +5,11 @@
 #include "device/device.h"
 #include "host/cpus.h"
 
-/* {"device": "cpu", "threads", "cpus": [ids, driver first], "huge_pages_asked", "huge_page_bytes": backing this process
- * now, or absent, "buffer_bytes": mapped} (new reference); NULL when `device` is not a cpu device. */
-json_t *ifm_cpu_facts(struct ifm_device *device);
 /* The CPUs that this process might use before the device pinned it; false when `device` is not a cpu device. */
 bool ifm_cpu_mask_before(const struct ifm_device *device, struct ifm_cpu_mask *out);
+/* A CPU that a thread of the device was pinned to and is not any more, or -1; such threads are sent back. `*back`: all
+ * are in their places again. A call of the system a thread: not for inside a slot. -1 when `device` is not a cpu
+ * device. */
+int ifm_cpu_displaced(struct ifm_device *device, bool *back);
 
 #endif

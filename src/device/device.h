@@ -1,4 +1,4 @@
-/* Device: where a cell runs. One vtable; the members are `cpu`, `fake` and, later, `cuda`.
+/* Device: where a cell runs. One vtable; the members are `cpu`, `cuda` and `fake`.
  *
  * Owns worker threads, buffers and marks. It must never interpret a measurement.
  * Thread rule: one thread drives a device; its workers are its own business. */
@@ -18,7 +18,8 @@ struct ifm_device;
 typedef void ifm_work_fn(void *arg, unsigned index, unsigned count);
 
 struct ifm_device_options {
-    unsigned threads;   /* workers, pinned one per CPU of the affinity mask */
+    unsigned threads;   /* workers, pinned one per CPU of the affinity mask; cuda: the driving thread alone */
+    bool no_graphs;     /* cuda: launch every step by itself, instead of replaying graphs of them */
     bool huge_pages;    /* ask for transparent huge pages */
     const char *script; /* fake device: its scripted durations, see device/fake.h; else NULL */
     bool resumed;       /* fake device: the script's die_after_slots has happened already */
@@ -33,8 +34,17 @@ struct ifm_device_ops {
     /* What planning needs; callable without an open device. `threads` as asked for, 0 = all allowed. Fails when the
      * affinity mask has fewer CPUs than threads asked for. */
     IFM_CHECKED enum ifm_status (*describe)(unsigned threads, struct ifm_machine *out, struct ifm_error *error);
-    /* Marks: the time now on the device's clock. No system call, no allocation. */
+    /* Marks: the time now on the device's clock. No system call, no allocation. A device that works apart from the host
+     * (`resolve` below) gives tickets between hold and release: the place of the mark among its work. Elsewhere it
+     * waits for its work, and gives the time. */
     struct ifm_instant (*mark)(struct ifm_device *device);
+    /* NULL: marks are times at once. Else turn the first `n` tickets since `hold` into times, in place; waits for all
+     * work. Fails with what failed since `hold`: the work of a step has no other way to say so. */
+    IFM_CHECKED enum ifm_status (*resolve)(struct ifm_device *device, struct ifm_instant *marks, size_t n,
+                                           struct ifm_error *error);
+    /* NULL: always well. Else IFM_OK, or what failed for good: nothing works on the device until it is closed, which
+     * ends its context, and opened again. */
+    IFM_CHECKED enum ifm_status (*health)(struct ifm_device *device, struct ifm_error *error);
     /* Run `work` on `threads` workers and wait. No system call while the device is held. */
     void (*parallel)(struct ifm_device *device, unsigned threads, ifm_work_fn *work, void *arg);
     /* Between hold and release the workers spin and never park: a timed slot lies inside. */
@@ -49,6 +59,8 @@ struct ifm_device_ops {
     IFM_CHECKED enum ifm_status (*buffer)(struct ifm_device *device, const char *name, size_t bytes, void **out,
                                           bool *fresh, struct ifm_error *error);
     void (*drop_buffers)(struct ifm_device *device);
+    /* What the run records of it once a cell's memory is there (new reference); NULL: nothing. */
+    json_t *(*facts)(struct ifm_device *device);
 };
 
 /* Every implementation starts with this member. */
@@ -57,7 +69,7 @@ struct ifm_device {
     unsigned set; /* buffers of one name are other memory in another set; run sets it around a workload's open */
 };
 
-extern const struct ifm_device_ops ifm_device_cpu, ifm_device_fake;
+extern const struct ifm_device_ops ifm_device_cpu, ifm_device_cuda, ifm_device_fake;
 /* The registry: NULL-terminated. */
 extern const struct ifm_device_ops *const ifm_devices[];
 const struct ifm_device_ops *ifm_device_find(const char *name);

@@ -93,6 +93,15 @@ bool ifm_fake_script_has_columns(const char *text)
     return any;
 }
 
+bool ifm_fake_energy(const struct ifm_device *device, double *idle_w, double *limit_w, double *period_ns)
+{
+    const struct ifm_script *script = &((const struct fake_device *)(const void *)device)->script;
+    *idle_w = script->idle_w;
+    *limit_w = script->limit_w;
+    *period_ns = script->energy_period_ns;
+    return *idle_w >= 0 || *limit_w >= 0 || *period_ns >= 0;
+}
+
 void ifm_fake_check(struct ifm_device *device, const char *arm, double *quality_percent, double *error_rel)
 {
     const struct ifm_script_arm *state = ifm_script_arm(&fake_of(device)->script, arm, strlen(arm));

@@ -7,11 +7,13 @@
  * per slot; drift: relative change over 1e9 ns of fake time; ar: lag-1 autocorrelation of the noise; warmup: relative
  * excess of an arm's first step, decaying over 50 steps; mark_ns: what a mark costs (20); die_after_slots=N: raise
  * SIGKILL when the N-th hold starts (crash tests; not again in a resumed run). `arm.<name>.<key>` overrides one arm,
- * for every key but mark_ns and die_after_slots. Beside the time a script can hold what instruments and checks read:
+ * for every key but those of the whole device. Beside the time a script can hold what instruments and checks read:
  * l2_hit: share of the L2 accesses of a step (1000) that hit; energy_j: energy of a step, which varies with its
- * duration; cpu_khz: the clock; steal: share of a slot that the hypervisor took; quality: score of the arm's check, in
- * percent; error: its relative error against an oracle. What is not scripted is absent. A flush takes 1 ms. A "sample"
- * of the noise is one call of ifm_fake_advance, a "slot" one hold. Deterministic for a seed. */
+ * duration; idle_w, limit_w, energy_period_ns (of the whole device): what its energy sensor is said to idle at, to be
+ * limited to, and how often it speaks; cpu_khz: the clock; steal: share of a slot that the hypervisor took; quality:
+ * score of the arm's check, in percent; error: its relative error against an oracle. What is not scripted is absent. A
+ * flush takes 1 ms. A "sample" of the noise is one call of ifm_fake_advance, a "slot" one hold. Deterministic for a
+ * seed. */
 #ifndef IFM_DEVICE_FAKE_H
 #define IFM_DEVICE_FAKE_H
 
@@ -35,6 +37,8 @@ enum ifm_fake_column {
 void ifm_fake_columns(struct ifm_device *device, int64_t *values);
 /* Whether a script gives any of these columns to any arm; false for one that cannot be parsed. */
 bool ifm_fake_script_has_columns(const char *script);
+/* The scripted facts of the energy sensor; below zero = not scripted. False when the script has none of them. */
+bool ifm_fake_energy(const struct ifm_device *device, double *idle_w, double *limit_w, double *period_ns);
 /* The scripted outcome of the arm's check; below zero = not scripted. */
 void ifm_fake_check(struct ifm_device *device, const char *arm, double *quality_percent, double *error_rel);
 

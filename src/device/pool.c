@@ -27,7 +27,8 @@
 
 #define LINE 128 /* two cache lines: the adjacent-line prefetcher pairs them */
 #define SPIN_NS 50000
-#define SPIN_BATCH 64 /* pauses between two looks at the clock */
+#define MOST_SPINS (1u << 20) /* where the clock has stopped: some 20 ms */
+#define SPIN_BATCH 64         /* pauses between two looks at the clock */
 
 enum command { COMMAND_IDLE, COMMAND_WORK, COMMAND_QUIT };
 
@@ -86,7 +87,7 @@ static void await_command(struct worker *worker, uint32_t seen, bool held)
             continue;
         if (start.ns == 0) {
             start = ifm_clock_now();
-        } else if (ifm_clock_since(start).ns > SPIN_NS) {
+        } else if (ifm_clock_since(start).ns > SPIN_NS || spins > MOST_SPINS) {
             park(worker, seen);
             return;
         }
@@ -174,6 +175,17 @@ void ifm_pool_release(struct ifm_pool *pool)
     unsigned held = pool->held;
     pool->held = 0;
     tell(pool, 1, held, false, true);
+}
+
+bool ifm_pool_mask_get(const struct ifm_pool *pool, unsigned worker, struct ifm_cpu_mask *out)
+{
+    memset(out, 0, sizeof *out);
+    return pthread_getaffinity_np(pool->workers[worker].thread, sizeof out->sets, out->sets) == 0;
+}
+
+bool ifm_pool_mask_set(struct ifm_pool *pool, unsigned worker, const struct ifm_cpu_mask *mask)
+{
+    return pthread_setaffinity_np(pool->workers[worker].thread, sizeof mask->sets, mask->sets) == 0;
 }
 
 unsigned ifm_pool_size(const struct ifm_pool *pool)

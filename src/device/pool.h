@@ -8,6 +8,7 @@
 #define IFM_DEVICE_POOL_H
 
 #include "device/device.h"
+#include "host/cpus.h"
 
 struct ifm_pool;
 
@@ -23,6 +24,10 @@ void ifm_pool_run(struct ifm_pool *pool, unsigned threads, ifm_work_fn *work, vo
 /* On return, workers 1 .. threads-1 spin and will not park before release; the others sleep. */
 void ifm_pool_hold(struct ifm_pool *pool, unsigned threads);
 void ifm_pool_release(struct ifm_pool *pool);
+
+/* The CPUs that worker 1 .. size-1 may run on now, and those that it shall; false when the system says no. */
+bool ifm_pool_mask_get(const struct ifm_pool *pool, unsigned worker, struct ifm_cpu_mask *out);
+bool ifm_pool_mask_set(struct ifm_pool *pool, unsigned worker, const struct ifm_cpu_mask *mask);
 
 unsigned ifm_pool_size(const struct ifm_pool *pool);
 unsigned ifm_pool_held(const struct ifm_pool *pool);   /* 0 when released */

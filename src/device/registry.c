@@ -2,7 +2,7 @@
 #include "device/device.h"
 #include <string.h>
 
-const struct ifm_device_ops *const ifm_devices[] = {&ifm_device_cpu, &ifm_device_fake, NULL};
+const struct ifm_device_ops *const ifm_devices[] = {&ifm_device_cpu, &ifm_device_cuda, &ifm_device_fake, NULL};
 
 const struct ifm_device_ops *ifm_device_find(const char *name)
 {

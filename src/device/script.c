@@ -30,14 +30,17 @@ static const struct key keys[] = {
     {"steal", offsetof(struct ifm_curve, steal), true, false, 0, 1},
     {"quality", offsetof(struct ifm_curve, quality), true, false, 0, 100},
     {"error", offsetof(struct ifm_curve, error), true, false, 0, 1e6},
+    {"idle_w", offsetof(struct ifm_script, idle_w), false, false, 0, 1e6},
+    {"limit_w", offsetof(struct ifm_script, limit_w), false, false, 0, 1e6},
+    {"energy_period_ns", offsetof(struct ifm_script, energy_period_ns), false, false, 0, 1e12},
     {"mark_ns", offsetof(struct ifm_script, mark_ns), false, true, 0, 1e6},
     {"die_after_slots", offsetof(struct ifm_script, die_after_slots), false, true, 0, 1e9},
 };
 #define N_KEYS (sizeof keys / sizeof *keys)
 
 static const char hint_keys[] = "known keys: step_ns, noise, slot_noise, drift, ar, warmup, l2_hit, energy_j, cpu_khz, "
-                                "steal, quality, error, mark_ns, die_after_slots; arm.NAME.KEY sets one for one arm, "
-                                "but for the last two";
+                                "steal, quality, error, idle_w, limit_w, energy_period_ns, mark_ns, die_after_slots; "
+                                "arm.NAME.KEY sets one for one arm, but for the last five";
 
 struct ifm_script_arm *ifm_script_arm(struct ifm_script *script, const char *name, size_t length)
 {
@@ -183,6 +186,9 @@ enum ifm_status ifm_script_parse(const char *text, struct ifm_script *out, struc
     *out = (struct ifm_script){
         .curve =
             {.step_ns = 1000, .l2_hit = -1, .energy_j = -1, .cpu_khz = -1, .steal = -1, .quality = -1, .error = -1},
+        .idle_w = -1,
+        .limit_w = -1,
+        .energy_period_ns = -1,
         .mark_ns = 20};
     struct parse parse = {.script = out};
     enum ifm_status status = text == NULL ? IFM_OK : parse_pass(&parse, text, error);

@@ -21,7 +21,8 @@ struct ifm_script_arm {
 };
 
 struct ifm_script {
-    struct ifm_curve curve; /* of arms that the script does not name */
+    struct ifm_curve curve;                   /* of arms that the script does not name */
+    double idle_w, limit_w, energy_period_ns; /* of the sensor behind energy_j; below zero = not scripted */
     double mark_ns, die_after_slots;
     struct ifm_script_arm *arms;
     size_t n_arms;

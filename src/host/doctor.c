@@ -1,4 +1,6 @@
-/* `inferometer doctor`: what this machine can and cannot measure, one row each. */
+/* `inferometer doctor`: what this machine can and cannot measure, one row each: what, its state, why it matters and,
+ * when it is not as it should be, what would help. Looks only; changes nothing of the machine. */
+#include "dyn/cuda.h"
 #include "dyn/openblas.h"
 #include "host/cpus.h"
 #include "host/host.h"
@@ -16,15 +18,69 @@
 #define SLOW_CLOCK_NS 100
 #define BUSY_LOAD 0.05 /* of one CPU */
 #define LOAD_WINDOW_MS 250
+#define OWN_COUNTERS 2 /* perf_event_paranoid up to which a program may count its own events */
+#define MOUNT_PROC "mount -t proc proc /proc"
+#define MOUNT_SYS "mount -t sysfs sysfs /sys"
 
 enum state { STATE_OK, STATE_ABSENT, STATE_WARN };
+
+/* Every row: why it matters, and which of the kernel's file systems it is read from, "" for none; a row that is missing
+ * here would be seen by test_host. */
+static const struct about {
+    const char *what, *from, *why;
+} about[] = {
+    {"clock", "/sys", "every sample is a difference of two of its readings"},
+    {"threads", "/proc", "a shape is measured on no more threads than may run at once"},
+    {"instruction sets", "", "kernels exist for several; the best one is the default"},
+    {"OpenBLAS", "", "the reference that gemm and attention are compared with"},
+    {"memory", "/proc", "a shape that does not fit is refused before it runs"},
+    {"memory lock limit", "/proc",
+     "memory is touched before it is timed, not locked; pinned buffers would count against it"},
+    {"huge pages", "/sys", "without them, walking page tables is part of what large working sets cost"},
+    {"lock: governor", "/sys", "a clock that changes with the load makes separate runs incomparable"},
+    {"lock: turbo", "/sys", "a clock that changes with temperature makes separate runs incomparable"},
+    {"lock: frequency", "/sys", "a range of clocks makes separate runs incomparable"},
+    {"lock: affinity", "/proc", "a thread that moves to another CPU leaves its caches behind"},
+    {"isolated CPUs", "/sys", "on other CPUs the scheduler may put a task beside what is measured"},
+    {"foreign load", "/proc", "what other programs take is missing in the samples; blocks are compared because of it"},
+    {"cgroup limits", "/proc", "a quota stops threads in the middle of a sample"},
+    {"bare metal", "/proc", "a hypervisor may take the CPU away in the middle of a sample"},
+    {"hardware counters", "", "cycles, instructions and cache misses of a slot are absent without them"},
+    {"perf_event_paranoid", "/proc", "above 2, no program without privileges may count its own events"},
+    {"CPU energy (RAPL)", "/sys", "joules and joules per token are absent without it"},
+    {"NVIDIA driver", "", "nothing is measured on a GPU without its driver"},
+    {"GPU counters (CUPTI)", "", "counters inside GPU kernels are read through it"},
+    {"CUDA", "", "a GPU is measured only by a build that holds its kernels"},
+};
+
+static const struct about *about_row(const char *what)
+{
+    static const struct about none = {"", "", ""};
+    for (size_t i = 0; i < sizeof about / sizeof *about; i++)
+        if (strcmp(about[i].what, what) == 0)
+            return &about[i];
+    return &none;
+}
 
 /* Steals `detail`. */
 static void add_row(json_t *rows, const char *what, enum state state, json_t *detail, const char *remedy)
 {
     static const char *const names[] = {"ok", "absent", "warn"};
-    json_array_append_new(rows, json_pack("{s:s, s:s, s:o, s:s}", "what", what, "state", names[state], "detail", detail,
-                                          "remedy", remedy));
+    if (json_string_length(detail) == 0) { /* a file may be there and empty */
+        json_decref(detail);
+        detail = json_string("the kernel says nothing");
+    }
+    json_array_append_new(rows, json_pack("{s:s, s:s, s:o, s:s, s:s}", "what", what, "state", names[state], "detail",
+                                          detail, "why", about_row(what)->why, "remedy", remedy));
+}
+
+/* Of a recorded machine, what only a running one can be asked. */
+static bool is_recorded(const char *root, json_t *rows, const char *what)
+{
+    if (!ifm_probe_live(root))
+        add_row(rows, what, STATE_ABSENT, json_string("only the live machine can be asked"),
+                "run doctor on the machine itself");
+    return !ifm_probe_live(root);
 }
 
 static void add_clock(const char *root, json_t *rows)
@@ -33,7 +89,7 @@ static void add_clock(const char *root, json_t *rows)
     const char *source = json_string_value(json_object_get(clock, "source"));
     const json_t *cost = json_object_get(clock, "read_ns_p50");
     if (source == NULL)
-        add_row(rows, "clock", STATE_ABSENT, json_string("the kernel does not name its clock source"), "");
+        add_row(rows, "clock", STATE_ABSENT, json_string("the kernel does not name its clock source"), MOUNT_SYS);
     else if (!json_is_integer(cost))
         add_row(rows, "clock", STATE_OK, json_string(source), "");
     else
@@ -50,7 +106,7 @@ static void add_threads(const char *root, json_t *rows)
     free(cpus);
     double quota = ifm_probe_limits(root).cpu_quota;
     if (mask == 0) {
-        add_row(rows, "threads", STATE_ABSENT, json_string("/proc/self/status lists no allowed CPUs"), "");
+        add_row(rows, "threads", STATE_ABSENT, json_string("/proc/self/status lists no allowed CPUs"), MOUNT_PROC);
         return;
     }
     if (quota > 0 && ceil(quota) < mask)
@@ -77,11 +133,12 @@ static void add_locks(const char *root, json_t *rows)
             add_row(rows, what, STATE_OK, json_sprintf("CPUs %s; workers are pinned while a device is open", value),
                     "");
         else if (value == NULL)
-            add_row(rows, what, STATE_ABSENT, json_string(reason), remedy != NULL ? remedy : "");
+            add_row(rows, what, STATE_ABSENT, json_string(reason), remedy != NULL ? remedy : MOUNT_PROC);
         else if (json_is_true(json_object_get(lock, "locked")))
             add_row(rows, what, STATE_OK, json_string(value), "");
         else
-            add_row(rows, what, STATE_WARN, json_sprintf("%s: %s", value, reason), remedy != NULL ? remedy : "");
+            add_row(rows, what, STATE_WARN, json_sprintf("%s: %s", value, reason),
+                    remedy != NULL ? remedy : "taskset -c CPU, or let the device pin its threads");
     }
     json_decref(locks);
 }
@@ -104,10 +161,8 @@ static void add_huge_pages(const char *root, json_t *rows)
 static void add_counters(const char *root, json_t *rows)
 {
     const char *what = "hardware counters";
-    if (!ifm_probe_live(root)) {
-        add_row(rows, what, STATE_ABSENT, json_string("only the live kernel can be asked"), "");
+    if (is_recorded(root, rows, what))
         return;
-    }
     struct perf_event_attr attributes = {
         .type = PERF_TYPE_HARDWARE, .size = sizeof attributes, .config = PERF_COUNT_HW_CPU_CYCLES, .exclude_kernel = 1};
     long fd = syscall(SYS_perf_event_open, &attributes, 0, -1, -1, 0);
@@ -117,12 +172,13 @@ static void add_counters(const char *root, json_t *rows)
     } else if (errno == EACCES || errno == EPERM) {
         add_row(rows, what, STATE_ABSENT, json_string("perf_event_open is not permitted"),
                 "sysctl kernel.perf_event_paranoid=1, or grant CAP_PERFMON");
-    } else if (errno == ENOENT || errno == ENODEV || errno == EOPNOTSUPP) {
+    } else if ((errno == ENOENT || errno == ENODEV || errno == EOPNOTSUPP) && ifm_probe_exists(root, "/proc/cpuinfo")) {
         bool guest = ifm_probe_virtual(root);
         add_row(rows, what, STATE_ABSENT,
                 json_string(guest ? "the hypervisor gives this guest no performance counters"
                                   : "the kernel has no performance counters for this CPU"),
-                guest ? "enable the virtual PMU of this machine, or measure on bare metal" : "");
+                guest ? "enable the virtual PMU of this machine, or measure on bare metal"
+                      : "enable them in the firmware, or use a newer kernel");
     } else {
         add_row(rows, what, STATE_ABSENT, json_sprintf("perf_event_open: %s", strerror(errno)),
                 "use a kernel with CONFIG_PERF_EVENTS, outside a seccomp filter that forbids it");
@@ -145,21 +201,95 @@ static void add_rapl(const char *root, json_t *rows)
         add_row(rows, what, STATE_OK, json_string("powercap package zone is readable"), "");
 }
 
-static void add_gpu(const char *root, json_t *rows)
+static void add_paranoid(const char *root, json_t *rows)
 {
-    const char *what = "NVIDIA GPU";
-    if (!ifm_probe_live(root)) {
-        add_row(rows, what, STATE_ABSENT, json_string("only the live machine can be asked"), "");
+    static const char what[] = "perf_event_paranoid";
+    int64_t level;
+    if (!ifm_probe_i64(root, &level, "/proc/sys/kernel/perf_event_paranoid"))
+        add_row(rows, what, STATE_ABSENT, json_string("the kernel has no such setting, or /proc is not mounted"),
+                "use a kernel with CONFIG_PERF_EVENTS, with /proc mounted");
+    else if (level > OWN_COUNTERS)
+        add_row(rows, what, STATE_WARN, json_sprintf("%lld", (long long)level), "sysctl kernel.perf_event_paranoid=1");
+    else
+        add_row(rows, what, STATE_OK, json_sprintf("%lld", (long long)level), "");
+}
+
+/* A library of the driver or the toolkit: there or not; it is not called. It stays where it is: what its constructors
+ * took nobody gives back, and a leak sanitizer cannot find it in a library that is gone. */
+static void add_library(const char *root, json_t *rows, const char *what, const char *file, const char *remedy)
+{
+    if (is_recorded(root, rows, what))
         return;
-    }
-    void *library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+    void *library = dlopen(file, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
     if (library == NULL) {
-        add_row(rows, what, STATE_ABSENT, json_string("libcuda.so.1 cannot be opened"),
-                "install the NVIDIA driver, or pass the GPU to this machine");
+        add_row(rows, what, STATE_ABSENT, json_sprintf("%s cannot be opened", file), remedy);
         return;
     }
     dlclose(library);
-    add_row(rows, what, STATE_OK, json_string("the driver library is present"), "");
+    add_row(rows, what, STATE_OK, json_sprintf("%s is there", file), "");
+}
+
+/* The first GPU, as a run would open it; asked without a context. */
+static void add_cuda(const char *root, json_t *rows)
+{
+    struct ifm_cuda_card card;
+    struct ifm_cuda_absence absence;
+    char bytes[48];
+    if (is_recorded(root, rows, "CUDA"))
+        return;
+    if (!ifm_cuda_first(&card, &absence)) {
+        add_row(rows, "CUDA", STATE_ABSENT, json_string(absence.reason), absence.remedy);
+        return;
+    }
+    add_row(rows, "CUDA", STATE_OK,
+            json_sprintf("%s, compute capability %u.%u, %s, driver for CUDA %d.%d%s", card.name, card.major, card.minor,
+                         ifm_format_human((double)card.memory_bytes, "B", bytes), card.driver_version / 1000,
+                         card.driver_version % 1000 / 10, card.devices > 1 ? "; the first of several" : ""),
+            "");
+}
+
+static void add_gpu(const char *root, json_t *rows)
+{
+    static const char driver[] = "pass the GPU to this machine and install its driver: apt-get install nvidia-driver "
+                                 "(Debian: non-free)";
+    char line[128];
+    if (ifm_probe_line(root, line, sizeof line, "/proc/driver/nvidia/version"))
+        add_row(rows, "NVIDIA driver", STATE_OK, json_string(line), "");
+    else
+        add_library(root, rows, "NVIDIA driver", "libcuda.so.1", driver);
+    add_library(root, rows, "GPU counters (CUPTI)", "libcupti.so",
+                "apt-get install libcupti-dev (Debian: non-free), or the CUDA toolkit");
+    add_cuda(root, rows);
+}
+
+static void add_isolated(const char *root, json_t *rows)
+{
+    static const char what[] = "isolated CPUs", file[] = "/sys/devices/system/cpu/isolated";
+    char line[256];
+    if (ifm_probe_line(root, line, sizeof line, "%s", file) && line[0] != '\0')
+        add_row(rows, what, STATE_OK, json_string(line), "");
+    else
+        add_row(rows, what, STATE_ABSENT,
+                json_string(ifm_probe_exists(root, "%s", file) ? "none" : "the kernel does not say"),
+                "boot with isolcpus=CPUS nohz_full=CPUS, and start the lab with taskset -c CPUS");
+}
+
+static void add_memory_lock(const char *root, json_t *rows)
+{
+    static const char what[] = "memory lock limit";
+    char *limits = ifm_probe_text(root, "/proc/self/limits"), bytes[48];
+    const char *line = limits == NULL ? NULL : strstr(limits, "Max locked memory");
+    uint64_t limit;
+    char word[32] = "";
+    if (line != NULL)
+        sscanf(line, "Max locked memory %31s", word);
+    if (strcmp(word, "unlimited") == 0)
+        add_row(rows, what, STATE_OK, json_string("none"), "");
+    else if (ifm_parse_u64(word, &limit))
+        add_row(rows, what, STATE_OK, json_string(ifm_format_human((double)limit, "B", bytes)), "");
+    else
+        add_row(rows, what, STATE_ABSENT, json_string("/proc/self/limits does not name it"), MOUNT_PROC);
+    free(limits);
 }
 
 static void add_cgroup(const char *root, json_t *rows)
@@ -167,7 +297,8 @@ static void add_cgroup(const char *root, json_t *rows)
     struct ifm_probe_limits limits = ifm_probe_limits(root);
     char bytes[48] = "none", quota[32] = "none";
     if (limits.version == 0) {
-        add_row(rows, "cgroup limits", STATE_ABSENT, json_string("/proc/self/cgroup cannot be read or is empty"), "");
+        add_row(rows, "cgroup limits", STATE_ABSENT, json_string("/proc/self/cgroup cannot be read or is empty"),
+                MOUNT_PROC);
         return;
     }
     if (limits.memory_limit != UINT64_MAX)
@@ -181,9 +312,11 @@ static void add_cgroup(const char *root, json_t *rows)
 
 static void add_load(const char *root, json_t *rows)
 {
-    double load = ifm_probe_live(root) ? ifm_host_foreign_load(LOAD_WINDOW_MS) : -1;
+    if (is_recorded(root, rows, "foreign load"))
+        return;
+    double load = ifm_host_foreign_load(LOAD_WINDOW_MS);
     if (load < 0)
-        add_row(rows, "foreign load", STATE_ABSENT, json_string("/proc/stat cannot be read"), "");
+        add_row(rows, "foreign load", STATE_ABSENT, json_string("/proc/stat cannot be read"), MOUNT_PROC);
     else
         add_row(rows, "foreign load", load > BUSY_LOAD ? STATE_WARN : STATE_OK,
                 json_sprintf("%.2f of each allowed CPU is used by others", load),
@@ -192,10 +325,8 @@ static void add_load(const char *root, json_t *rows)
 
 static void add_isas(const char *root, json_t *rows)
 {
-    if (!ifm_probe_live(root)) {
-        add_row(rows, "instruction sets", STATE_ABSENT, json_string("only the live CPU can be asked"), "");
+    if (is_recorded(root, rows, "instruction sets"))
         return;
-    }
     size_t n;
     const char *const *isas = ifm_host_isas(&n);
     struct ifm_text text = {0};
@@ -208,13 +339,11 @@ static void add_isas(const char *root, json_t *rows)
 static void add_blas(const char *root, json_t *rows)
 {
     const char *what = "OpenBLAS", *why_not;
-    if (!ifm_probe_live(root)) {
-        add_row(rows, what, STATE_ABSENT, json_string("only the live machine can be asked"), "");
+    if (is_recorded(root, rows, what))
         return;
-    }
     const struct ifm_openblas *blas = ifm_openblas_load(&why_not);
     if (blas == NULL)
-        add_row(rows, what, STATE_ABSENT, json_string(why_not), "");
+        add_row(rows, what, STATE_ABSENT, json_string(why_not), "apt-get install libopenblas0-pthread");
     else
         add_row(rows, what, STATE_OK,
                 json_sprintf("%s, core type %s (%s%s)", blas->version, blas->core,
@@ -227,7 +356,7 @@ static void add_memory(const char *root, json_t *rows)
     char bytes[48];
     uint64_t available = ifm_probe_memory_available(root);
     if (available == 0)
-        add_row(rows, "memory", STATE_ABSENT, json_string("/proc/meminfo cannot be read"), "");
+        add_row(rows, "memory", STATE_ABSENT, json_string("/proc/meminfo cannot be read"), MOUNT_PROC);
     else
         add_row(rows, "memory", STATE_OK, json_sprintf("%s available", ifm_format_human((double)available, "B", bytes)),
                 "");
@@ -236,13 +365,28 @@ static void add_memory(const char *root, json_t *rows)
 static void add_hypervisor(const char *root, json_t *rows)
 {
     if (!ifm_probe_exists(root, "/proc/cpuinfo"))
-        add_row(rows, "bare metal", STATE_ABSENT, json_string("/proc/cpuinfo cannot be read"), "");
+        add_row(rows, "bare metal", STATE_ABSENT, json_string("/proc/cpuinfo cannot be read"), MOUNT_PROC);
     else if (ifm_probe_virtual(root))
         add_row(rows, "bare metal", STATE_WARN,
                 json_string("a hypervisor runs this machine; it may take the CPU away (see steal_ns)"),
                 "confirm small differences on bare metal");
     else
         add_row(rows, "bare metal", STATE_OK, json_string("no hypervisor"), "");
+}
+
+/* In a bare chroot or container: what is not there says nothing of the kernel. */
+static void name_unmounted(json_t *rows, const char *from, const char *remedy)
+{
+    json_t *row;
+    size_t i;
+    json_array_foreach(rows, i, row)
+    {
+        if (strcmp(json_string_value(json_object_get(row, "state")), "absent") != 0 ||
+            strcmp(about_row(json_string_value(json_object_get(row, "what")))->from, from) != 0)
+            continue;
+        json_object_set_new(row, "detail", json_sprintf("%s is not mounted", from));
+        json_object_set_new(row, "remedy", json_string(remedy));
+    }
 }
 
 json_t *ifm_host_doctor_at(const char *root)
@@ -253,14 +397,21 @@ json_t *ifm_host_doctor_at(const char *root)
     add_isas(root, rows);
     add_blas(root, rows);
     add_memory(root, rows);
+    add_memory_lock(root, rows);
     add_huge_pages(root, rows);
     add_locks(root, rows);
+    add_isolated(root, rows);
     add_load(root, rows);
     add_cgroup(root, rows);
     add_hypervisor(root, rows);
     add_counters(root, rows);
+    add_paranoid(root, rows);
     add_rapl(root, rows);
     add_gpu(root, rows);
+    if (!ifm_probe_exists(root, "/proc/self/status"))
+        name_unmounted(rows, "/proc", MOUNT_PROC);
+    if (!ifm_probe_exists(root, "/sys/devices/system/cpu"))
+        name_unmounted(rows, "/sys", MOUNT_SYS);
     return rows;
 }
 

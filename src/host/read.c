@@ -27,6 +27,14 @@ static bool path_of(char path[PATH_MAX], const char *root, const char *format, v
     return tail >= 0 && tail < PATH_MAX - head;
 }
 
+/* What is no printing ASCII becomes '?': it goes into JSON and onto terminals. */
+static void make_plain(char *text)
+{
+    for (; *text != '\0'; text++)
+        if ((*text < ' ' && *text != '\t') || *text > '~')
+            *text = '?';
+}
+
 bool ifm_probe_line(const char *root, char *buffer, size_t size, const char *format, ...)
 {
     char path[PATH_MAX];
@@ -34,7 +42,10 @@ bool ifm_probe_line(const char *root, char *buffer, size_t size, const char *for
     va_start(arguments, format);
     bool fits = path_of(path, root, format, arguments);
     va_end(arguments);
-    return fits && ifm_file_line(path, buffer, size);
+    if (!fits || !ifm_file_line(path, buffer, size))
+        return false;
+    make_plain(buffer);
+    return true;
 }
 
 bool ifm_probe_i64(const char *root, int64_t *out, const char *format, ...)
@@ -118,6 +129,7 @@ bool ifm_probe_field(const char *text, const char *key, char *buffer, size_t siz
             n = size - 1;
         memcpy(buffer, value, n);
         buffer[n] = '\0';
+        make_plain(buffer);
         return true;
     }
     return false;

@@ -1,5 +1,5 @@
 /* Gates against the plan: a gate may name only metrics, cells and arms that exist. Measures nothing. */
-#include "judge/judge.h"
+#include "judge/internal.h"
 
 #include "base/text.h"
 #include <stdio.h>
@@ -79,6 +79,11 @@ enum ifm_status ifm_check_gates(const struct ifm_plan *plan, const char *const *
             return ifm_fail(error, IFM_USAGE, places[i], "docs/gates.md lists the tables",
                             "gate '%s' names the table of classes '%s', which does not exist", gate->name,
                             gate->classes);
+        if (ifm_judge_is_inverted(plan->gates, plan->n_gates, gate))
+            return ifm_fail(error, IFM_USAGE, places[i],
+                            ifm_arena_printf(arena, "write op: %s; as one end of a band, give the other end a gate too",
+                                             gate->op == IFM_GATE_AT_LEAST ? "at_most" : "at_least"),
+                            "gate '%s': %s", gate->name, ifm_judge_inverted_reason(arena, gate));
         IFM_TRY(check_places(&plan->gates[i], places[i], plan, arena, error));
     }
     return IFM_OK;

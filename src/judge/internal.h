@@ -2,7 +2,7 @@
 #ifndef IFM_JUDGE_INTERNAL_H
 #define IFM_JUDGE_INTERNAL_H
 
-#include "judge/judge.h"
+#include "judge/checklist.h"
 
 /* The root-cause ladder: what the findings say, one sentence a rung, lowest rung first. */
 void ifm_judge_ladder(const struct ifm_derived *derived, struct ifm_arena *arena, struct ifm_verdict *verdict);
@@ -11,7 +11,44 @@ void ifm_judge_ladder(const struct ifm_derived *derived, struct ifm_arena *arena
 void ifm_judge_classes(const struct ifm_gate_result *result, const struct ifm_derived *derived, struct ifm_arena *arena,
                        size_t *capacity, struct ifm_verdict *verdict);
 
+/* direction.c: does the gate pass what is worse, with none of the `n` gates bounding the other side? */
+bool ifm_judge_is_inverted(const struct ifm_gate *gates, size_t n, const struct ifm_gate *gate);
+const char *ifm_judge_inverted_reason(struct ifm_arena *arena, const struct ifm_gate *gate);
+
 /* One line for each comparison that has a number. */
 void ifm_judge_triage(const struct ifm_derived *derived, struct ifm_arena *arena, struct ifm_verdict *verdict);
+
+/* ---- checklists ---- */
+
+/* What the questions of a checklist are asked about. */
+struct ifm_checking {
+    const struct ifm_plan *plan;
+    const struct ifm_derived *derived;
+    const struct ifm_verdict *verdict;
+    const json_t *events;
+    struct ifm_arena *arena;
+    const char *workload; /* only cells of this one; NULL = every cell */
+};
+
+typedef struct ifm_check_item ifm_answer_fn(const struct ifm_checking *c, double limit);
+
+/* Cells that are supported and of the list's workload; in them the arms that are no ceiling. */
+bool ifm_checks_cell(const struct ifm_checking *c, const struct ifm_cell *cell);
+bool ifm_checks_arm(const struct ifm_arm *arm);
+
+struct ifm_check_item ifm_check_met(const char *found);
+struct ifm_check_item ifm_check_unmet(const char *found, const char *remedy);
+struct ifm_check_item ifm_check_absent(const char *found, const char *remedy);
+
+/* A number, in whatever state; NULL = there is none. */
+const struct ifm_value *ifm_check_value(const struct ifm_checking *c, const char *cell, const char *arm,
+                                        const char *metric);
+bool ifm_check_is_ok(const struct ifm_value *value);
+
+/* checklist_journal.c: questions that run.log answers. */
+ifm_answer_fn ifm_answer_locks, ifm_answer_versions, ifm_answer_seed, ifm_answer_load, ifm_answer_inputs,
+    ifm_answer_fingerprint, ifm_answer_steady, ifm_answer_stored;
+/* The `meta` of the last event of a stage that says this of a member; both NULL: of any. NULL when there is none. */
+const json_t *ifm_check_event(const json_t *events, const char *stage, const char *key, const char *value);
 
 #endif

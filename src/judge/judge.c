@@ -219,6 +219,8 @@ static void judge_one(struct judging *j, const struct ifm_gate *gate, const stru
         block(j, result, false, j->untrusted);
     else if (!is_known(gate->metric))
         block(j, result, false, unknown_metric(j, gate->metric));
+    else if (ifm_judge_is_inverted(j->plan->gates, j->plan->n_gates, gate))
+        block(j, result, false, ifm_judge_inverted_reason(j->arena, gate));
     else if (unsupported)
         block(j, result, true, ifm_arena_printf(j->arena, "this device cannot run the cell: %s", cell->unsupported));
     else if (invalid != NULL)

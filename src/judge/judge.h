@@ -54,6 +54,8 @@ IFM_CHECKED enum ifm_status ifm_judge(const struct ifm_plan *plan, const struct 
 IFM_CHECKED enum ifm_status ifm_check_gates(const struct ifm_plan *plan, const char *const *places,
                                             struct ifm_arena *arena, struct ifm_error *error);
 json_t *ifm_verdict_to_json(const struct ifm_verdict *verdict, const struct ifm_derived *derived); /* verdict.json */
+/* Which way a metric improves: 1 = higher, -1 = lower, 0 = neither, or no gate tells (direction.c). */
+int ifm_judge_direction(const char *metric);
 bool ifm_judge_has_classes(const char *table);
 const char *ifm_outcome_name(enum ifm_outcome outcome);  /* as in verdict.json: "not_gated" */
 const char *ifm_outcome_words(enum ifm_outcome outcome); /* for people: "not gated" */

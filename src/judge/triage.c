@@ -131,7 +131,8 @@ struct story {
     bool at_most; /* every cause so far is an event or an amount, whose cost is known from above alone */
 };
 
-static void tell(struct story *story, const struct ifm_companion *c, double change, struct ifm_arena *arena)
+/* `able` false: what changed is told, and is no cause. */
+static void tell(struct story *story, const struct ifm_companion *c, bool able, double change, struct ifm_arena *arena)
 {
     struct look look = look_of(c);
     double share = accounts_for(&look, c);
@@ -140,11 +141,21 @@ static void tell(struct story *story, const struct ifm_companion *c, double chan
         return;
     const char *what = shown(&look, c, arena);
     ifm_text_printf(&story->text, "%s%s", story->told++ == 0 ? "; beside it " : ", ", what);
-    if (!(share * change > 0 && fabs(share) >= EXPLAINS * fabs(change)))
+    if (!able || !(share * change > 0 && fabs(share) >= EXPLAINS * fabs(change)))
         return;
     story->n_causes++;
     story->at_most = story->at_most && (look.effect == EFFECT_EVENT || look.effect == EFFECT_AMOUNT);
     story->causes = ifm_arena_printf(arena, "%s%s%s", story->causes, story->causes[0] == '\0' ? "" : " and ", what);
+}
+
+/* Rule 3: the speed-up is refused, or stands with the baseline's share only, when less work does not explain it. */
+static bool is_beyond_its_work(const struct ifm_derived *derived, const struct ifm_number *change)
+{
+    const struct ifm_number *speedup = ifm_derived_find(derived, change->cell, change->arm, "speedup");
+    if (speedup == NULL)
+        return false;
+    const struct ifm_value *value = &speedup->value;
+    return value->state == IFM_STATE_REFUSED || (value->text != NULL && value->text[0] != '\0');
 }
 
 static const char *one_line(const struct ifm_number *change, const struct ifm_derived *derived, struct ifm_arena *arena)
@@ -154,15 +165,18 @@ static const char *one_line(const struct ifm_number *change, const struct ifm_de
     ifm_text_printf(&story.text, "time %+.1f %% (%s)", v->number, v->text);
     /* No column, but a fact of the plan: a compressed arm moves another amount of bytes by design. */
     const struct ifm_number *bytes = ifm_derived_find(derived, change->cell, change->arm, "bytes_ratio");
+    bool beyond = is_beyond_its_work(derived, change);
+    if (beyond)
+        ifm_text_add(&story.text, ", more than its bytes and operations account for (rule 3)");
     if (bytes != NULL && bytes->value.state == IFM_STATE_OK && bytes->value.number > 0)
         tell(&story,
              &(struct ifm_companion){
                  .column = "bytes moved", .unit = "B", .own = 1, .base = bytes->value.number, .step_ns = 0},
-             v->number, arena);
+             !beyond, v->number, arena);
     for (size_t i = 0; i < derived->n_companions; i++) {
         const struct ifm_companion *c = &derived->companions[i];
         if (strcmp(c->cell, change->cell) == 0 && strcmp(c->arm, change->arm) == 0)
-            tell(&story, c, v->number, arena);
+            tell(&story, c, true, v->number, arena);
     }
     conclude(&story.text, v, story.causes, story.n_causes, story.at_most, story.recorded == 0 ? 0 : story.told + 1);
     const char *line = ifm_arena_printf(arena, "%s", story.text.data);

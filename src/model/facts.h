@@ -11,6 +11,10 @@
 /* In memory, an integer column that was not read; in a file, an empty field. Never zero. */
 #define IFM_ABSENT INT64_MIN
 
+/* Foreign running tasks for each allowed CPU above which the machine counts as loaded (rule 7): a run says so, derive
+ * and the checklists hold its journal against it. */
+#define IFM_LOADED 0.1
+
 /* An arm's outputs compared with its oracle. */
 struct ifm_check {
     bool done;              /* false: the workload has no oracle */

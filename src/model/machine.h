@@ -8,8 +8,22 @@
 
 #define IFM_CACHE_LEVELS 4
 
+/* A GPU, as far as planning needs to know it. */
+struct ifm_gpu {
+    char name[96];             /* "NVIDIA H200" */
+    unsigned multiprocessors;  /* 132 */
+    unsigned major, minor;     /* compute capability: 9.0 */
+    uint64_t l2_bytes;         /* as the driver reports it */
+    uint64_t memory_bytes;     /* of the card */
+    unsigned clock_khz;        /* highest clock of the multiprocessors */
+    unsigned memory_clock_khz; /* and of the memory; 0 = not reported */
+    unsigned memory_bus_bits;
+    int driver_version; /* 13000 = CUDA 13.0 */
+};
+
 struct ifm_machine {
-    const char *device;                        /* "cpu", "fake" */
+    const char *device;                        /* "cpu", "cuda", "fake" */
+    const struct ifm_gpu *gpu;                 /* of the device cuda; NULL elsewhere */
     unsigned cpus_allowed;                     /* CPUs in the affinity mask, limited by the cgroup quota rounded up */
     unsigned threads;                          /* worker threads that cells use */
     uint64_t memory_available;                 /* bytes this process may still take (MemAvailable and cgroup limit) */

@@ -20,7 +20,14 @@ struct ifm_ledger {
 /* A ceiling arm is a probe: it measures a limit of the device and is never compared with the baseline. */
 enum ifm_role { IFM_ROLE_BASELINE = 0, IFM_ROLE_VARIANT, IFM_ROLE_CEILING };
 /* What limit a stream arm measures; on a ceiling arm, which limit it stands for. */
-enum ifm_ceiling { IFM_CEILING_NONE = 0, IFM_CEILING_READ, IFM_CEILING_WRITE, IFM_CEILING_COPY, IFM_CEILING_FLOPS };
+enum ifm_ceiling {
+    IFM_CEILING_NONE = 0,
+    IFM_CEILING_READ,
+    IFM_CEILING_WRITE,
+    IFM_CEILING_COPY,
+    IFM_CEILING_FLOPS,
+    IFM_CEILING_MATRIX /* matrix products on units of their own */
+};
 
 struct ifm_arm {
     const char *name; /* unique in its cell */
@@ -30,6 +37,8 @@ struct ifm_arm {
     const char *variant;                /* of the workload: a probe shape; "" for none */
     const struct ifm_setting *settings; /* complete parameters of its workload, cell axes and arm overrides applied */
     size_t n_settings;
+    const char *idle;         /* paths of those settings that have no effect on this arm, each behind a space:
+                                 " attention.batch attention.seq_len"; "" or NULL = each has one */
     struct ifm_ledger ledger; /* per step */
     uint64_t working_set;     /* bytes that steps touch before they touch the same again: of one step, or of all buffers
                                  that successive steps take in turn */
@@ -96,6 +105,10 @@ struct ifm_plan {
  * with n > 2 the rows of n successive blocks are those of a Williams square, in random order and with the arms'
  * numbers permuted anew. n_arms <= IFM_MOST_ARMS. Pure; the same for every build. */
 void ifm_plan_order(const struct ifm_cell *cell, unsigned block, unsigned *order);
+
+/* The same of the arms that are left when those marked in `without` are not run: 2 * the rest, by their numbers in the
+ * cell. Returns how many. */
+size_t ifm_plan_order_without(const struct ifm_cell *cell, const bool *without, unsigned block, unsigned *order);
 
 /* Does measure.isolation concern the arm? Not a ceiling that is taken along: it is compared with nothing. */
 bool ifm_plan_isolates(const struct ifm_cell *cell, size_t arm);

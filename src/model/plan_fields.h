@@ -1,7 +1,7 @@
 /* The members of plan.json as tables, one for each struct of the plan, so that what is written is what is read.
  *
- * Private to plan_json.c and plan_json_read.c. Order is the order in the file; every member is required, no other is
- * allowed. */
+ * Private to plan_json.c and plan_json_read.c. Order is the order in the file; every member is required unless
+ * its row says that it is optional, no other is allowed. */
 #ifndef IFM_MODEL_PLAN_FIELDS_H
 #define IFM_MODEL_PLAN_FIELDS_H
 
@@ -23,6 +23,7 @@ struct ifm_field {
     enum ifm_field_kind kind;
     size_t offset;
     const char *const *words; /* of IFM_FIELD_WORD, NULL-terminated */
+    bool optional;            /* of IFM_FIELD_F64 and IFM_FIELD_U64: 0 is left out, and what is left out is 0 */
 };
 
 struct ifm_field_table {

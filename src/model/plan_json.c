@@ -9,7 +9,7 @@
 /* ---- tables ---- */
 
 static const char *const role_words[] = {"baseline", "variant", "ceiling", NULL};
-static const char *const ceiling_words[] = {"", "read", "write", "copy", "flops", NULL};
+static const char *const ceiling_words[] = {"", "read", "write", "copy", "flops", "matrix", NULL};
 static const char *const stop_words[] = {"mde", "repeats", "group", NULL};
 static const char *const cache_words[] = {"hot", "cold", NULL};
 static const char *const lock_words[] = {"observed", "required", NULL};
@@ -21,15 +21,20 @@ static_assert(sizeof(enum ifm_role) == sizeof(int) && sizeof(enum ifm_ceiling) =
 
 #define FIELD(type, kind, name)                                                                                        \
     {                                                                                                                  \
-#name, IFM_FIELD_##kind, offsetof(type, name), NULL                                                            \
+#name, IFM_FIELD_##kind, offsetof(type, name), NULL, false                                                     \
+    }
+/* Newer than the schema: 0, and an empty text, mean what folders without it mean. */
+#define OPTIONAL(type, kind, name)                                                                                     \
+    {                                                                                                                  \
+#name, IFM_FIELD_##kind, offsetof(type, name), NULL, true                                                      \
     }
 #define WORD(type, name, words)                                                                                        \
     {                                                                                                                  \
-#name, IFM_FIELD_WORD, offsetof(type, name), words                                                             \
+#name, IFM_FIELD_WORD, offsetof(type, name), words, false                                                      \
     }
 #define NESTED(name)                                                                                                   \
     {                                                                                                                  \
-#name, IFM_FIELD_NESTED, 0, NULL                                                                               \
+#name, IFM_FIELD_NESTED, 0, NULL, false                                                                        \
     }
 #define TABLE(table, array) const struct ifm_field_table table = {array, sizeof(array) / sizeof *(array)}
 
@@ -77,6 +82,8 @@ static const struct ifm_field measure_rows[] = {
     WORD(struct ifm_measure, locks, lock_words),
     WORD(struct ifm_measure, isolation, isolation_words),
     FIELD(struct ifm_measure, U64, replica),
+    OPTIONAL(struct ifm_measure, F64, truncate),
+    OPTIONAL(struct ifm_measure, U64, resamples),
 };
 TABLE(ifm_measure_fields, measure_rows);
 
@@ -87,6 +94,7 @@ static const struct ifm_field arm_rows[] = {
     FIELD(struct ifm_arm, TEXT, workload),
     FIELD(struct ifm_arm, TEXT, variant),
     NESTED(settings),
+    OPTIONAL(struct ifm_arm, TEXT, idle),
     NESTED(ledger),
     FIELD(struct ifm_arm, U64, working_set),
     FIELD(struct ifm_arm, U64, memory),
@@ -164,7 +172,7 @@ static json_t *write_scalar(const struct ifm_field *field, const char *at)
     switch (field->kind) {
     case IFM_FIELD_TEXT:
         memcpy(&value.text, at, sizeof value.text);
-        return json_string(value.text);
+        return json_string(value.text == NULL && field->optional ? "" : value.text);
     case IFM_FIELD_BOOL:
         memcpy(&value.boolean, at, sizeof value.boolean);
         return json_boolean(value.boolean);
@@ -197,6 +205,11 @@ static json_t *write_object(const struct ifm_field_table *table, const void *rec
         const struct ifm_field *field = &table->rows[i];
         bool is_nested = field->kind == IFM_FIELD_NESTED;
         json_t *value = is_nested ? *nested++ : write_scalar(field, (const char *)record + field->offset);
+        bool empty = json_is_string(value) && json_string_length(value) == 0;
+        if (field->optional && (empty || (json_is_number(value) && json_number_value(value) == 0.0))) {
+            json_decref(value);
+            continue;
+        }
         ok = json_object_set_new(object, field->key, value) == 0 && ok;
     }
     if (ok)

@@ -167,6 +167,8 @@ static enum ifm_status read_object(const struct reader *reader, const json_t *ob
     for (size_t i = 0; i < table->n; i++) {
         const struct ifm_field *field = &table->rows[i];
         struct place member = {place, field->key, 0};
+        if (field->optional && json_object_get(object, field->key) == NULL)
+            continue; /* the arena's memory is zero */
         if (field->kind == IFM_FIELD_NESTED && json_object_get(object, field->key) == NULL)
             return fail_at(reader, &member, "the member is missing");
         IFM_TRY(read_member(reader, object, field, &member, (char *)record + field->offset));
@@ -351,6 +353,13 @@ static enum ifm_status check_cell(const struct reader *reader, const struct plac
     struct place place = {cells, NULL, i}, index = {&place, "index", 0}, arms = {&place, "arms", 0},
                  passes = {&place, "passes", 0};
     bool runs = cell->unsupported[0] == '\0';
+    struct place measure = {&place, "measure", 0}, truncate = {&measure, "truncate", 0},
+                 resamples = {&measure, "resamples", 0};
+    if (!(cell->measure.truncate >= 0 &&
+          cell->measure.truncate <= 45)) /* derive cuts samples and takes memory by them */
+        return fail_at(reader, &truncate, "per cent from 0 to 45 are needed");
+    if (cell->measure.resamples > 100000 || (cell->measure.resamples > 0 && cell->measure.resamples < 199))
+        return fail_at(reader, &resamples, "0, or 199 to 100000, are needed");
     if (cell->index != i)
         return fail_at(reader, &index, "the index is not the cell's place in the list");
     if (runs && cell->n_arms == 0)

@@ -52,6 +52,20 @@ void ifm_plan_order(const struct ifm_cell *cell, unsigned block, unsigned *order
         order[2 * n - 1 - i] = order[i];
 }
 
+size_t ifm_plan_order_without(const struct ifm_cell *cell, const bool *without, unsigned block, unsigned *order)
+{
+    unsigned planned[IFM_MOST_ARMS];
+    struct ifm_cell left = *cell;
+    left.n_arms = 0;
+    for (unsigned i = 0; i < cell->n_arms; i++)
+        if (!without[i])
+            planned[left.n_arms++] = i;
+    ifm_plan_order(&left, block, order);
+    for (size_t i = 0; i < 2 * left.n_arms; i++)
+        order[i] = planned[order[i]];
+    return 2 * left.n_arms;
+}
+
 bool ifm_plan_isolates(const struct ifm_cell *cell, size_t arm)
 {
     bool probes_alone = true;

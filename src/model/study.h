@@ -30,6 +30,8 @@ struct ifm_measure {
     int locks;           /* enum ifm_locks */
     int isolation;       /* enum ifm_isolation */
     uint64_t replica;    /* a sweep of it measures the same cell again, with another seed */
+    double truncate;    /* numbers: per cent of the samples that a trimmed mean leaves out at either end; 0 = its own */
+    uint64_t resamples; /* numbers: of every bootstrap interval; 0 = as many as n asks for, and none of the median */
 };
 
 /* One row of the configuration's array `arms`. */

@@ -38,6 +38,10 @@ static enum ifm_status describe(const struct ifm_arms_request *request, const st
 {
     *list = (struct ifm_arm_list){0};
     *why_not = NULL;
+    if (request->catalog->machine.gpu != NULL && !workload->on_gpu) {
+        *why_not = ifm_arena_printf(arena, "%s has no CUDA kernels yet; the device cpu runs it", workload->name);
+        return IFM_OK;
+    }
     IFM_TRY(workload->describe(settings, n, &request->catalog->machine, arena, list, why_not, error));
     for (size_t i = 0; i < list->n; i++) {
         list->items[i].workload = workload->name;
@@ -48,6 +52,8 @@ static enum ifm_status describe(const struct ifm_arms_request *request, const st
             list->items[i].variant = "";
         if (list->items[i].feature == NULL)
             list->items[i].feature = "";
+        if (list->items[i].idle == NULL)
+            list->items[i].idle = "";
     }
     return IFM_OK;
 }

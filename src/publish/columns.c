@@ -13,6 +13,8 @@ const struct ifm_column_spec ifm_columns[] = {
     {"prompt tokens", "tokens_prompt_per_s", IFM_COLUMN_QUANTITY, 1},
     {"cpu", "command_cpu_ns", IFM_COLUMN_QUANTITY, 1},
     {"memory", "command_rss_bytes", IFM_COLUMN_QUANTITY, 1},
+    {"energy", "energy_total_j", IFM_COLUMN_QUANTITY, 1},
+    {"power", "power_mean_w", IFM_COLUMN_QUANTITY, 1},
     {"vs baseline", IFM_METRIC_SPEEDUP, IFM_COLUMN_COMPARISON, 1},
     {"ratio", IFM_METRIC_COMPRESSION, IFM_COLUMN_RATIO, 1},
     {"loss", IFM_METRIC_LOSS, IFM_COLUMN_QUANTITY, 1},
@@ -37,7 +39,8 @@ const size_t ifm_n_compression_columns = sizeof ifm_compression_columns / sizeof
 
 const char *ifm_column_ceiling_metric(enum ifm_ceiling kind)
 {
-    static const char *const metrics[] = {"", "ceiling_read", "ceiling_write", "ceiling_copy", "ceiling_flops"};
+    static const char *const metrics[] = {
+        "", "ceiling_read", "ceiling_write", "ceiling_copy", "ceiling_flops", "ceiling_matrix"};
     return metrics[kind];
 }
 

@@ -10,7 +10,9 @@ IFM_CHECKED enum ifm_status ifm_compose_check(const struct ifm_publication *publ
 void ifm_compose_csv(const struct ifm_publication *publication, struct ifm_text *out);
 void ifm_compose_jsonl(const struct ifm_publication *publication, struct ifm_text *out);
 json_t *ifm_compose_json(const struct ifm_publication *publication); /* new reference */
-void ifm_compose_markdown(const struct ifm_publication *publication, struct ifm_text *out);
+/* report.md, and what `--format md` prints. */
+IFM_CHECKED enum ifm_status ifm_compose_markdown(const struct ifm_publication *publication, struct ifm_text *out,
+                                                 struct ifm_error *error);
 /* `utf8`: false writes ASCII only. */
 IFM_CHECKED enum ifm_status ifm_compose_terminal(const struct ifm_publication *publication, bool colour, bool utf8,
                                                  struct ifm_text *out, struct ifm_error *error);
@@ -18,5 +20,14 @@ IFM_CHECKED enum ifm_status ifm_compose_html(const struct ifm_publication *publi
                                              struct ifm_error *error);
 /* metrics.json in the shape of the measurement standard. New reference. */
 json_t *ifm_compat_sop(const struct ifm_publication *publication);
+/* elastic_kv.json, and what `decode --json` prints: the specification's JSON of compressed KV caches. New reference. A
+ * run without cells of decode has none: an empty object. */
+bool ifm_compat_has_elastic_kv(const struct ifm_plan *plan);
+json_t *ifm_compat_elastic_kv(const struct ifm_publication *publication);
+/* summary.json and config_NN.json, NN from 01: the specification's files of a baseline, one for each cell of attention
+ * in the order of the plan. New references; `index` from 0, below the number of those cells. */
+size_t ifm_compat_count_baseline(const struct ifm_plan *plan);
+json_t *ifm_compat_baseline_summary(const struct ifm_publication *publication);
+json_t *ifm_compat_baseline_config(const struct ifm_publication *publication, size_t index);
 
 #endif

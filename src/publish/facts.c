@@ -30,6 +30,19 @@ double ifm_event_reported_cache(const json_t *events, int level)
     return 0;
 }
 
+const char *ifm_event_gpu(const json_t *events, const char *cell)
+{
+    const char *gpu = NULL;
+    for (size_t i = 0; i < json_array_size(events); i++) {
+        const json_t *event = json_array_get(events, i), *meta = json_object_get(event, "meta");
+        const char *stage = json_string_value(json_object_get(event, "stage"));
+        const char *its_cell = json_string_value(json_object_get(meta, "cell"));
+        if (stage != NULL && its_cell != NULL && strcmp(stage, "device") == 0 && strcmp(its_cell, cell) == 0)
+            gpu = json_string_value(json_object_get(meta, "gpu"));
+    }
+    return gpu == NULL ? "" : gpu;
+}
+
 const char *ifm_event_machine(const json_t *events)
 {
     const json_t *environment = json_object_get(ifm_event_meta(events, "environment"), "fingerprint");

@@ -11,6 +11,9 @@ const json_t *ifm_event_meta(const json_t *events, const char *stage);
 /* The data or unified cache of `level` as the system reports it, bytes; 0 when it does not. */
 double ifm_event_reported_cache(const json_t *events, int level);
 
+/* The GPU that the cell ran on; "" when it ran on none, or the journal does not say. */
+const char *ifm_event_gpu(const json_t *events, const char *cell);
+
 /* The processor's model name; "" when the journal does not say. */
 const char *ifm_event_machine(const json_t *events);
 

@@ -12,6 +12,22 @@ static enum ifm_status write_json(struct ifm_arena *arena, const char *dir, cons
     return status;
 }
 
+/* The specification's files of the workloads that the run measured. */
+static enum ifm_status write_compat(const struct ifm_publication *publication, struct ifm_arena *arena,
+                                    struct ifm_error *error)
+{
+    const char *dir = publication->dir;
+    size_t n = ifm_compat_count_baseline(publication->plan);
+    if (ifm_compat_has_elastic_kv(publication->plan))
+        IFM_TRY(write_json(arena, dir, "elastic_kv.json", ifm_compat_elastic_kv(publication), error));
+    if (n > 0)
+        IFM_TRY(write_json(arena, dir, "summary.json", ifm_compat_baseline_summary(publication), error));
+    for (size_t i = 0; i < n; i++)
+        IFM_TRY(write_json(arena, dir, ifm_arena_printf(arena, "config_%02zu.json", i + 1),
+                           ifm_compat_baseline_config(publication, i), error));
+    return IFM_OK;
+}
+
 static enum ifm_status write_all(const struct ifm_publication *publication, struct ifm_arena *arena,
                                  struct ifm_text *text, struct ifm_error *error)
 {
@@ -20,8 +36,12 @@ static enum ifm_status write_all(const struct ifm_publication *publication, stru
     IFM_TRY(write_json(arena, dir, "derived.json", ifm_derived_to_json(derived), error));
     IFM_TRY(write_json(arena, dir, "verdict.json", ifm_verdict_to_json(publication->verdict, derived), error));
     IFM_TRY(write_json(arena, dir, "metrics.json", ifm_compat_sop(publication), error));
+    IFM_TRY(write_compat(publication, arena, error));
     ifm_compose_csv(publication, text);
     IFM_TRY(ifm_file_write_atomic(ifm_path_join(arena, dir, "report.csv"), text->data, text->size, error));
+    ifm_text_clear(text);
+    IFM_TRY(ifm_compose_markdown(publication, text, error));
+    IFM_TRY(ifm_file_write_atomic(ifm_path_join(arena, dir, "report.md"), text->data, text->size, error));
     ifm_text_clear(text);
     IFM_TRY(ifm_compose_html(publication, text, error));
     IFM_TRY(ifm_file_write_atomic(ifm_path_join(arena, dir, "report.html"), text->data, text->size, error));

@@ -304,5 +304,7 @@ void ifm_listing_compose(const struct ifm_listing *listing, enum ifm_format form
     case IFM_FORMAT_JSONL:
         compose_jsonl(listing, out);
         break;
+    case IFM_FORMAT_ELASTIC_KV: /* of one run, never of a list */
+        break;
     }
 }

@@ -1,7 +1,11 @@
-/* The summary as Markdown, for issues, pull requests and wikis. */
+/* report.md: the whole report but its pictures and the list of every number, for pull requests, issues and wikis. */
+#include "judge/checklist.h"
+#include "model/lock_state.h"
 #include "publish/compose.h"
+#include "publish/facts.h"
 #include "publish/view.h"
 #include <string.h>
+#include <time.h>
 
 /* A field must not end its own row, nor start markup. */
 static void add_escaped(const char *text, struct ifm_text *out)
@@ -97,27 +101,128 @@ static void add_cell(const struct ifm_view_cell *cell, struct ifm_text *out)
         ifm_text_add(out, "\n");
 }
 
-static void add_findings(const struct ifm_view *view, struct ifm_text *out)
+static void add_finding(const struct ifm_view_finding *item, struct ifm_text *out)
 {
-    for (size_t i = 0; i < view->n_findings; i++) {
-        const struct ifm_finding *finding = view->findings[i].first;
-        const char *place = view->findings[i].place;
-        ifm_text_printf(out, "- **%s** ", ifm_severity_label(finding->severity));
-        add_escaped(place, out);
-        ifm_text_add(out, place[0] == '\0' ? "" : ": ");
-        add_escaped(finding->text, out);
-        if (finding->rule != NULL && finding->rule[0] != '\0')
-            ifm_text_printf(out, " (%s)", finding->rule);
-        ifm_text_add(out, "\n");
-    }
-    if (view->n_findings > 0)
-        ifm_text_add(out, "\n");
+    const struct ifm_finding *finding = item->first;
+    ifm_text_printf(out, "- **%s** ", ifm_severity_label(finding->severity));
+    add_escaped(item->place, out);
+    ifm_text_add(out, item->place[0] == '\0' ? "" : ": ");
+    add_escaped(finding->text, out);
+    if (finding->rule != NULL && finding->rule[0] != '\0')
+        ifm_text_printf(out, " (%s)", finding->rule);
+    ifm_text_add(out, "\n");
 }
 
-void ifm_compose_markdown(const struct ifm_publication *publication, struct ifm_text *out)
+/* What changes how a number is read stands open; notes are folded, where a page can fold. */
+static void add_findings(const struct ifm_view *view, struct ifm_text *out)
 {
-    struct ifm_arena *arena = ifm_arena_create();
-    const struct ifm_view *view = ifm_view_build(publication, arena);
+    size_t open = 0;
+    while (open < view->n_findings && view->findings[open].first->severity > IFM_SEVERITY_NOTE)
+        open++;
+    ifm_text_add(out, open > 0 ? "### Warnings\n\n" : "");
+    for (size_t i = 0; i < open; i++)
+        add_finding(&view->findings[i], out);
+    ifm_text_add(out, open > 0 ? "\n" : "");
+    size_t notes = view->n_findings - open;
+    if (notes == 0)
+        return;
+    ifm_text_printf(out, "<details><summary>%zu note%s</summary>\n\n", notes, notes == 1 ? "" : "s");
+    for (size_t i = open; i < view->n_findings; i++)
+        add_finding(&view->findings[i], out);
+    ifm_text_add(out, "\n</details>\n\n");
+}
+
+static void add_advice(const struct ifm_publication *publication, struct ifm_arena *arena, struct ifm_text *out)
+{
+    struct ifm_advice *advice;
+    size_t n;
+    ifm_advise(publication->plan, publication->derived, publication->events, arena, &advice, &n);
+    for (size_t i = 0; i < n; i++) {
+        ifm_text_add(out, i == 0 ? "### What would help\n\n- " : "- ");
+        add_escaped(ifm_view_place(advice[i].cell, advice[i].arm, arena), out);
+        ifm_text_add(out, ": ");
+        add_escaped(advice[i].condition, out);
+        ifm_text_add(out, ". Remedy: ");
+        add_escaped(advice[i].text, out);
+        ifm_text_add(out, i + 1 == n ? "\n\n" : "\n");
+    }
+}
+
+static void add_checklist(const struct ifm_checklist *list, struct ifm_text *out)
+{
+    static const char *const words[] = {"✓ met", "✗ not met", "– absent"};
+    ifm_text_printf(out, "<details><summary>%s: %zu of %zu points met</summary>\n\n", list->title, list->n_met,
+                    list->n_items);
+    ifm_text_add(out, "| point | | found | remedy |\n|---|---|---|---|\n");
+    for (size_t i = 0; i < list->n_items; i++) {
+        const struct ifm_check_item *item = &list->items[i];
+        ifm_text_add(out, "| ");
+        add_escaped(item->asks, out);
+        ifm_text_printf(out, " | %s | ", words[item->state]);
+        add_escaped(item->found, out);
+        ifm_text_add(out, " | ");
+        add_escaped(item->remedy, out);
+        ifm_text_add(out, " |\n");
+    }
+    ifm_text_add(out, "\n</details>\n\n");
+}
+
+static enum ifm_status add_checklists(const struct ifm_publication *publication, struct ifm_arena *arena,
+                                      struct ifm_text *out, struct ifm_error *error)
+{
+    struct ifm_checklist *lists;
+    size_t n;
+    IFM_TRY(ifm_checklists(publication->plan, publication->derived, publication->verdict, publication->events, arena,
+                           &lists, &n, error));
+    ifm_text_add(out, "### Checklists\n\nAnswered from the run; nobody ticked a point.\n\n");
+    for (size_t i = 0; i < n; i++)
+        add_checklist(&lists[i], out);
+    return IFM_OK;
+}
+
+static void add_repeat(const struct ifm_publication *publication, struct ifm_text *out)
+{
+    const struct ifm_plan *plan = publication->plan;
+    const json_t *events = publication->events;
+    time_t seconds = (time_t)(json_integer_value(json_object_get(json_array_get(events, 0), "t_ns")) / 1000000000);
+    const char *machine = ifm_event_machine(events);
+    char date[32] = "";
+    struct tm utc;
+    if (seconds > 0 && gmtime_r(&seconds, &utc) != NULL)
+        strftime(date, sizeof date, ", %Y-%m-%d %H:%M UTC", &utc);
+    ifm_text_add(out, "### Repeat it\n\n```sh\ninferometer rerun DIR   # measure again with the same configuration\n"
+                      "inferometer verify DIR  # recompute every number from the raw samples\n```\n\n");
+    ifm_text_printf(out, "`DIR` is the run's folder. Run `%s`, configuration `%.12s`, seed %llu, device %s",
+                    publication->derived->run_id, plan->config_hash, (unsigned long long)plan->seed, plan->device);
+    ifm_text_add(out, machine[0] == '\0' ? "" : " (");
+    add_escaped(machine, out);
+    ifm_text_printf(out, "%s%s, inferometer " IFM_VERSION ".\n\n", machine[0] == '\0' ? "" : ")", date);
+}
+
+static void add_limits(const struct ifm_publication *publication, struct ifm_text *out)
+{
+    const struct ifm_derived *derived = publication->derived;
+    size_t absent = 0, refused = 0;
+    for (size_t i = 0; i < derived->n_numbers; i++) {
+        absent += derived->numbers[i].value.state == IFM_STATE_ABSENT;
+        refused += derived->numbers[i].value.state == IFM_STATE_REFUSED;
+    }
+    ifm_text_add(out,
+                 "### Limits\n\nThe numbers hold for this machine, this configuration and these minutes; arms of one "
+                 "cell were interleaved and can be compared.");
+    if (ifm_lock_state(publication->events) != IFM_LOCK_HELD)
+        ifm_text_add(out, " Not every clock was locked, so that separate runs cannot.");
+    if (absent + refused > 0)
+        ifm_text_printf(out, " Absent numbers: %zu; refused: %zu; `report.csv` has each with its reason.", absent,
+                        refused);
+    ifm_text_add(out,
+                 " An interval covers the variation that was seen, and a ceiling is the best of this program's own "
+                 "probes.\n");
+}
+
+/* Verdict, why, and what to go back to. */
+static void add_verdict(const struct ifm_view *view, struct ifm_text *out)
+{
     ifm_text_printf(out, "## %s", view->label);
     for (size_t i = 0; i < view->n_reasons; i++) {
         ifm_text_add(out, i == 0 ? ": " : "\n- ");
@@ -131,22 +236,40 @@ void ifm_compose_markdown(const struct ifm_publication *publication, struct ifm_
     }
     add_grid(&view->gates, out);
     add_sentences("Classes", view->classes, view->n_classes, out);
-    for (size_t i = 0; i < view->n_cells; i++)
-        add_cell(&view->cells[i], out);
+}
+
+static void add_notes(const struct ifm_view *view, struct ifm_text *out)
+{
     for (size_t i = 0; i < view->n_notes; i++) {
         ifm_text_printf(out, "%u. ", view->notes[i].number);
         add_escaped(view->notes[i].text, out);
         ifm_text_add(out, "\n");
     }
-    if (view->n_notes > 0)
-        ifm_text_add(out, "\n");
+    ifm_text_add(out, view->n_notes > 0 ? "\n" : "");
+}
+
+enum ifm_status ifm_compose_markdown(const struct ifm_publication *publication, struct ifm_text *out,
+                                     struct ifm_error *error)
+{
+    struct ifm_arena *arena = ifm_arena_create();
+    const struct ifm_view *view = ifm_view_build(publication, arena);
+    add_verdict(view, out);
+    for (size_t i = 0; i < view->n_cells; i++)
+        add_cell(&view->cells[i], out);
+    add_notes(view, out);
     add_sentences("What else changed", view->triage, view->n_triage, out);
     for (size_t i = 0; i < view->n_rca; i++) {
         ifm_text_printf(out, "%s%zu. ", i == 0 ? "Where to look for the cause:\n\n" : "", i + 1);
         add_escaped(view->rca[i], out);
         ifm_text_add(out, i + 1 == view->n_rca ? "\n\n" : "\n");
     }
+    add_advice(publication, arena, out);
     add_findings(view, out);
-    ifm_text_printf(out, "Run `%s`.\n", publication->derived->run_id);
+    enum ifm_status status = add_checklists(publication, arena, out, error);
+    if (status == IFM_OK) {
+        add_repeat(publication, out);
+        add_limits(publication, out);
+    }
     ifm_arena_destroy(arena);
+    return status;
 }

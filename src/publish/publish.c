@@ -1,6 +1,7 @@
 /* Publish: the format that was asked for, on the stream that was given. */
 #include "publish/publish.h"
 #include "publish/compose.h"
+#include "publish/terminal_private.h"
 #include <errno.h>
 #include <langinfo.h>
 #include <string.h>
@@ -13,13 +14,13 @@ static enum ifm_status compose(const struct ifm_publication *publication, enum i
         return ifm_compose_terminal(publication, colour, utf8, text, error);
     }
     if (format == IFM_FORMAT_MD)
-        ifm_compose_markdown(publication, text);
+        return ifm_compose_markdown(publication, text, error);
     if (format == IFM_FORMAT_CSV)
         ifm_compose_csv(publication, text);
     if (format == IFM_FORMAT_JSONL)
         ifm_compose_jsonl(publication, text);
-    if (format == IFM_FORMAT_JSON) {
-        json_t *object = ifm_compose_json(publication);
+    if (format == IFM_FORMAT_JSON || format == IFM_FORMAT_ELASTIC_KV) {
+        json_t *object = format == IFM_FORMAT_JSON ? ifm_compose_json(publication) : ifm_compat_elastic_kv(publication);
         ifm_json_print(object, true, text);
         ifm_text_add(text, "\n");
         json_decref(object);
@@ -38,4 +39,16 @@ enum ifm_status ifm_publish_table(const struct ifm_publication *publication, enu
                           strerror(errno));
     ifm_text_free(&text);
     return status;
+}
+
+void ifm_publish_advice(const struct ifm_publication *publication, FILE *out)
+{
+    struct ifm_text text = {0};
+    struct ifm_arena *arena = ifm_arena_create();
+    struct ifm_terminal terminal = {.out = &text, .arena = arena, .utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0};
+    ifm_terminal_advice(&terminal, publication);
+    if (text.size > 0)
+        fwrite(text.data, 1, text.size, out);
+    ifm_arena_destroy(arena);
+    ifm_text_free(&text);
 }

@@ -8,7 +8,14 @@
 #include "judge/judge.h"
 #include <stdio.h>
 
-enum ifm_format { IFM_FORMAT_TABLE = 0, IFM_FORMAT_MD, IFM_FORMAT_CSV, IFM_FORMAT_JSON, IFM_FORMAT_JSONL };
+enum ifm_format {
+    IFM_FORMAT_TABLE = 0,
+    IFM_FORMAT_MD,
+    IFM_FORMAT_CSV,
+    IFM_FORMAT_JSON,
+    IFM_FORMAT_JSONL,
+    IFM_FORMAT_ELASTIC_KV
+};
 
 struct ifm_publication {
     const char *dir;
@@ -17,12 +24,17 @@ struct ifm_publication {
     const struct ifm_verdict *verdict;
     const json_t *lock;   /* config.lock.json */
     const json_t *events; /* run.log */
+    /* The record itself, for pictures and for files that hold raw samples; NULL: there are none of either. */
+    const struct ifm_facts_view *facts;
 };
 
 /* One row of every table: the same field names in every format. */
 IFM_CHECKED enum ifm_status ifm_publish_table(const struct ifm_publication *publication, enum ifm_format format,
                                               bool colour, FILE *out, struct ifm_error *error);
-/* Write derived.json, verdict.json, metrics.json, report.csv, report.html and the manifest, each atomically. */
+/* What would help, where its condition holds; nothing else. For streams beside a format that has no room for it. */
+void ifm_publish_advice(const struct ifm_publication *publication, FILE *out);
+/* Write derived.json, verdict.json, metrics.json, the specification's files of the workloads that ran, report.csv,
+ * report.md, report.html and the manifest, each atomically. */
 IFM_CHECKED enum ifm_status ifm_publish_files(const struct ifm_publication *publication, struct ifm_error *error);
 /* The text that each published file must hold, for `verify`: compares the file with what the record gives and names the
  * first number that differs (file, cell, arm, metric, both values). Integers exactly, reals within 1e-12. */

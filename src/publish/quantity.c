@@ -57,7 +57,7 @@ static struct rung rung_of(double number, const char *unit)
 
 static int exponent_of(double number)
 {
-    return number == 0 ? 0 : (int)floor(log10(fabs(number)));
+    return number == 0 || !isfinite(number) ? 0 : (int)floor(log10(fabs(number)));
 }
 
 /* Digits after the point: three or four significant digits of the number, four when the interval is that tight. */
@@ -95,7 +95,7 @@ static const char *short_number(const struct ifm_value *value, double x, int dec
 /* Beside a number, an interval is written as a half-width when it is symmetric within a fifth. */
 static const char *interval_text(double x, double low, double high, int decimals, struct ifm_arena *arena)
 {
-    double half = (high - low) / 2;
+    double half = high / 2 - low / 2;
     bool symmetric = low <= x && x <= high && fabs((high - x) - (x - low)) <= 0.2 * half;
     if (!symmetric || exponent_of(x) < -3)
         return ifm_arena_printf(arena, "[%s, %s]", digits(low, decimals, arena), digits(high, decimals, arena));
@@ -110,7 +110,7 @@ const char *ifm_quantity_range(const struct ifm_value *value, struct ifm_arena *
     if (!value->has_interval)
         return "";
     struct rung rung = rung_of(value->number, value->unit);
-    int decimals = decimals_of(value->number / rung.divide, (value->high - value->low) / 2 / rung.divide);
+    int decimals = decimals_of(value->number / rung.divide, (value->high / 2 - value->low / 2) / rung.divide);
     return ifm_arena_printf(arena, "[%s, %s]", short_number(value, value->low / rung.divide, decimals, arena),
                             short_number(value, value->high / rung.divide, decimals, arena));
 }
@@ -131,7 +131,7 @@ struct ifm_quantity ifm_quantity_of(const struct ifm_value *value, struct ifm_ar
     struct rung rung = rung_of(value->number, value->unit);
     double x = value->number / rung.divide;
     struct ifm_quantity quantity = {.unit = rung.shown, .interval = ""};
-    double half = value->has_interval ? (value->high - value->low) / 2 / rung.divide : 0;
+    double half = value->has_interval ? (value->high / 2 - value->low / 2) / rung.divide : 0;
     int decimals = decimals_of(x, half);
     bool whole = value->is_integer && rung.divide == 1;
     bool pure = !value->has_interval && !value->is_integer && strcmp(value->unit, "1") == 0;
@@ -171,6 +171,29 @@ const char *ifm_quantity_bare(double number, const char *unit, struct ifm_arena 
     double x = number / rung.divide;
     char text[48];
     snprintf(text, sizeof text, "%.4g", x);
+    return with_unit(text, rung.shown, arena);
+}
+
+const char *ifm_quantity_tick(double number, double largest, double step, const char *unit, struct ifm_arena *arena)
+{
+    enum { MOST_DECIMALS = 12 };
+    struct rung rung = rung_of(largest, unit);
+    double x = number / rung.divide, by = step / rung.divide, top = fabs(largest) / rung.divide;
+    bool plain = by > 0 && top < 1e6 && by >= 1e-4;
+    int decimals = plain ? 0 : (int)fmin(fmax(0, exponent_of(x) - exponent_of(by)) + 1, MOST_DECIMALS);
+    /* A step of 2.5 or of 1/4 has more digits than its first. */
+    while (plain && decimals < MOST_DECIMALS && fabs(by * pow(10, decimals) - round(by * pow(10, decimals))) > 1e-6)
+        decimals++;
+    char text[64];
+    snprintf(text, sizeof text, plain || x == 0 ? "%.*f" : "%.*e", x == 0 ? 0 : decimals, x);
+    char *mark = strchr(text, 'e');
+    int power;
+    if (mark != NULL && sscanf(mark + 1, "%d", &power) == 1) {
+        for (; decimals > 0 && mark[-1] == '0'; decimals--)
+            mark--;
+        mark -= decimals == 0;
+        snprintf(mark, sizeof text - (size_t)(mark - text), "e%d", power);
+    }
     return with_unit(text, rung.shown, arena);
 }
 

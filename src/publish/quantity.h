@@ -25,6 +25,9 @@ const char *ifm_quantity_full(const struct ifm_value *value, struct ifm_arena *a
 const char *ifm_quantity_range(const struct ifm_value *value, struct ifm_arena *arena);
 /* A threshold or another bare number in `unit`. */
 const char *ifm_quantity_bare(double number, const char *unit, struct ifm_arena *arena);
+/* A tick of an axis: in the unit that suits `largest`, the largest number on it, and with the digits that tell it from
+ * a tick `step` away (0 < step). */
+const char *ifm_quantity_tick(double number, double largest, double step, const char *unit, struct ifm_arena *arena);
 /* A ratio as "3.71x": three digits at least, and more where fewer would show a whole number that it is not. */
 const char *ifm_quantity_ratio(double number, struct ifm_arena *arena);
 /* Three significant digits, without an exponent from 0.0001 on: "7.9", "0.021". */

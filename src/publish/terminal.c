@@ -1,18 +1,12 @@
-/* The summary on a terminal: verdict first, then one table a cell, footnotes, what else changed, findings. */
-#include "publish/compose.h"
-#include "publish/view.h"
+/* The summary on a terminal: verdict first, then one table a cell, footnotes, and the few findings that a sceptic asks
+ * for first. What is left out is counted; report.md and report.html have it. */
+#include "publish/terminal_private.h"
 #include <libsmartcols/libsmartcols.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINE_WIDTH = 100, INDENT = 2, REASONS_SHOWN = 3 };
-
-struct terminal {
-    struct ifm_text *out;
-    struct ifm_arena *arena;
-    bool colour, utf8;
-};
+enum { REASONS_SHOWN = 3 };
 
 static const char *paint_of(enum ifm_tone tone)
 {
@@ -21,7 +15,7 @@ static const char *paint_of(enum ifm_tone tone)
 }
 
 /* What an ASCII terminal shows instead. */
-static const char *plain(const struct terminal *terminal, const char *text)
+static const char *plain(const struct ifm_terminal *terminal, const char *text)
 {
     static const struct {
         const char *utf8, *ascii;
@@ -59,7 +53,7 @@ static size_t width_of(const char *text)
     return width;
 }
 
-static void say(struct terminal *terminal, enum ifm_tone tone, const char *text)
+void ifm_terminal_say(struct ifm_terminal *terminal, enum ifm_tone tone, const char *text)
 {
     bool paint = terminal->colour && tone != IFM_TONE_PLAIN;
     if (paint)
@@ -69,8 +63,7 @@ static void say(struct terminal *terminal, enum ifm_tone tone, const char *text)
         ifm_text_add(terminal->out, "\033[0m");
 }
 
-/* Words of `text` in lines of LINE_WIDTH columns; later lines start at `indent`. The cursor is at `column`. */
-static void say_wrapped(struct terminal *terminal, const char *text, size_t column, size_t indent)
+void ifm_terminal_wrap(struct ifm_terminal *terminal, const char *text, size_t column, size_t indent)
 {
     text = plain(terminal, text);
     bool first = true;
@@ -78,7 +71,7 @@ static void say_wrapped(struct terminal *terminal, const char *text, size_t colu
         size_t length = strcspn(text, " \n");
         char *word = ifm_arena_printf(terminal->arena, "%.*s", (int)length, text);
         size_t width = width_of(word);
-        if (!first && column + 1 + width > LINE_WIDTH) {
+        if (!first && column + 1 + width > IFM_TERMINAL_WIDTH) {
             ifm_text_printf(terminal->out, "\n%*s", (int)indent, "");
             column = indent;
         } else if (!first) {
@@ -95,7 +88,7 @@ static void say_wrapped(struct terminal *terminal, const char *text, size_t colu
 }
 
 /* "absent" with its footnote: "absent¹", or "absent[1]" on an ASCII terminal. */
-static const char *noted(const struct terminal *terminal, const struct ifm_field *field)
+static const char *noted(const struct ifm_terminal *terminal, const struct ifm_field *field)
 {
     static const char *const digits[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
     if (field->note == 0)
@@ -115,7 +108,7 @@ struct widths {
     size_t text, interval;
 };
 
-static struct widths widths_of(const struct terminal *terminal, const struct ifm_grid *grid, size_t column)
+static struct widths widths_of(const struct ifm_terminal *terminal, const struct ifm_grid *grid, size_t column)
 {
     struct widths widest = {0, 0};
     for (size_t r = 0; r < grid->n_rows; r++) {
@@ -127,9 +120,9 @@ static struct widths widths_of(const struct terminal *terminal, const struct ifm
     return widest;
 }
 
-static size_t grid_width(const struct terminal *terminal, const struct ifm_grid *grid, bool headings, bool stacked)
+static size_t grid_width(const struct ifm_terminal *terminal, const struct ifm_grid *grid, bool headings, bool stacked)
 {
-    size_t total = INDENT;
+    size_t total = IFM_TERMINAL_INDENT;
     for (size_t c = 0; c < grid->n_columns; c++) {
         struct widths widest = widths_of(terminal, grid, c);
         size_t heading = headings ? width_of(grid->headings[c].text) : 0;
@@ -141,7 +134,7 @@ static size_t grid_width(const struct terminal *terminal, const struct ifm_grid 
     return total - 2;
 }
 
-static const char *padded(const struct terminal *terminal, const char *text, size_t width, bool left)
+static const char *padded(const struct ifm_terminal *terminal, const char *text, size_t width, bool left)
 {
     int blanks = (int)(width - width_of(text));
     return left ? ifm_arena_printf(terminal->arena, "%s%*s", text, blanks, "")
@@ -149,7 +142,8 @@ static const char *padded(const struct terminal *terminal, const char *text, siz
 }
 
 /* Number and interval side by side, each in its own lane, so that both can be read down the column. */
-static const char *side_by_side(const struct terminal *terminal, const struct ifm_grid *grid, size_t row, size_t column)
+static const char *side_by_side(const struct ifm_terminal *terminal, const struct ifm_grid *grid, size_t row,
+                                size_t column)
 {
     const struct ifm_field *field = &grid->fields[row * grid->n_columns + column];
     struct widths lanes = widths_of(terminal, grid, column);
@@ -160,8 +154,8 @@ static const char *side_by_side(const struct terminal *terminal, const struct if
                             padded(terminal, interval, lanes.interval, true));
 }
 
-static int add_line(struct terminal *terminal, struct libscols_table *table, const struct ifm_grid *grid, size_t row,
-                    bool stacked, bool second)
+static int add_line(struct ifm_terminal *terminal, struct libscols_table *table, const struct ifm_grid *grid,
+                    size_t row, bool stacked, bool second)
 {
     struct libscols_line *line = scols_table_new_line(table, NULL);
     if (line == NULL)
@@ -189,7 +183,7 @@ static bool has_interval(const struct ifm_grid *grid, size_t row)
     return false;
 }
 
-static int fill_table(struct terminal *terminal, struct libscols_table *table, const struct ifm_grid *grid,
+static int fill_table(struct ifm_terminal *terminal, struct libscols_table *table, const struct ifm_grid *grid,
                       bool headings, bool stacked)
 {
     /* The terminal's width is not asked for: a table in a pipe and on a screen is the same. */
@@ -216,23 +210,23 @@ static int fill_table(struct terminal *terminal, struct libscols_table *table, c
 }
 
 /* The lines of a drawn table, indented and without the blanks that padding leaves at their ends. */
-static void say_lines(struct terminal *terminal, const char *text)
+static void say_lines(struct ifm_terminal *terminal, const char *text)
 {
     while (*text != '\0') {
         size_t length = strcspn(text, "\n"), shown = length;
         while (shown > 0 && text[shown - 1] == ' ')
             shown--;
-        ifm_text_printf(terminal->out, "%*s%.*s\n", INDENT, "", (int)shown, text);
+        ifm_text_printf(terminal->out, "%*s%.*s\n", IFM_TERMINAL_INDENT, "", (int)shown, text);
         text += length + (text[length] == '\n');
     }
 }
 
-static enum ifm_status say_grid(struct terminal *terminal, const struct ifm_grid *grid, bool headings,
+static enum ifm_status say_grid(struct ifm_terminal *terminal, const struct ifm_grid *grid, bool headings,
                                 struct ifm_error *error)
 {
     if (grid->n_rows == 0)
         return IFM_OK;
-    bool stacked = grid_width(terminal, grid, headings, false) > LINE_WIDTH;
+    bool stacked = grid_width(terminal, grid, headings, false) > IFM_TERMINAL_WIDTH;
     struct libscols_table *table = scols_new_table();
     char *drawn = NULL;
     bool ok = table != NULL && fill_table(terminal, table, grid, headings, stacked) == 0 &&
@@ -245,7 +239,7 @@ static enum ifm_status say_grid(struct terminal *terminal, const struct ifm_grid
 }
 
 /* The columns of one part, and those that belong to each. */
-static struct ifm_grid part_of(struct terminal *terminal, const struct ifm_grid *grid, int part)
+static struct ifm_grid part_of(struct ifm_terminal *terminal, const struct ifm_grid *grid, int part)
 {
     struct ifm_grid out = {.n_rows = grid->n_rows};
     out.headings = IFM_ARENA_ARRAY(terminal->arena, struct ifm_heading, grid->n_columns + 1);
@@ -263,9 +257,9 @@ static struct ifm_grid part_of(struct terminal *terminal, const struct ifm_grid 
 }
 
 /* All columns in one table when they fit on a line, else the speeds first and the limits below. */
-static enum ifm_status say_arms(struct terminal *terminal, const struct ifm_grid *grid, struct ifm_error *error)
+static enum ifm_status say_arms(struct ifm_terminal *terminal, const struct ifm_grid *grid, struct ifm_error *error)
 {
-    if (grid_width(terminal, grid, true, false) <= LINE_WIDTH)
+    if (grid_width(terminal, grid, true, false) <= IFM_TERMINAL_WIDTH)
         return say_grid(terminal, grid, true, error);
     struct ifm_grid speeds = part_of(terminal, grid, 1), limits = part_of(terminal, grid, 2);
     IFM_TRY(say_grid(terminal, &speeds, true, error));
@@ -275,7 +269,7 @@ static enum ifm_status say_arms(struct terminal *terminal, const struct ifm_grid
     return say_grid(terminal, &limits, true, error);
 }
 
-static enum ifm_status say_ceilings(struct terminal *terminal, const struct ifm_view_cell *cell,
+static enum ifm_status say_ceilings(struct ifm_terminal *terminal, const struct ifm_view_cell *cell,
                                     struct ifm_error *error)
 {
     struct ifm_heading headings[4] = {{"", "", true, 0}, {"", "", true, 0}, {"", "", false, 0}, {"", "", true, 0}};
@@ -296,7 +290,7 @@ static enum ifm_status say_ceilings(struct terminal *terminal, const struct ifm_
 }
 
 /* One bar a size, on a logarithmic scale from the fastest load to the slowest: a picture, not a number. */
-static void say_curve(struct terminal *terminal, const struct ifm_view_cell *cell)
+static void say_curve(struct ifm_terminal *terminal, const struct ifm_view_cell *cell)
 {
     static const char *const bars[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
     double low = INFINITY, high = 0;
@@ -314,35 +308,37 @@ static void say_curve(struct terminal *terminal, const struct ifm_view_cell *cel
         int level = (int)(log(cell->curve[i].number / low) / span * 7.999);
         line = ifm_arena_printf(terminal->arena, "%s%s", line, bars[level]);
     }
-    ifm_text_printf(terminal->out, "\n%*s", INDENT, "");
-    say(terminal, IFM_TONE_PLAIN, line);
-    say(terminal, IFM_TONE_PLAIN, ifm_arena_printf(terminal->arena, " %s (%s)\n", last->size, last->time));
+    ifm_text_printf(terminal->out, "\n%*s", IFM_TERMINAL_INDENT, "");
+    ifm_terminal_say(terminal, IFM_TONE_PLAIN, line);
+    ifm_terminal_say(terminal, IFM_TONE_PLAIN, ifm_arena_printf(terminal->arena, " %s (%s)\n", last->size, last->time));
 }
 
 /* "int4: 3.42x faster at 3.71x fewer bytes; output error 7.9 %, KL 0.021" */
-static void say_compressed(struct terminal *terminal, const struct ifm_view_cell *cell)
+static void say_compressed(struct ifm_terminal *terminal, const struct ifm_view_cell *cell)
 {
     for (size_t i = 0; i < cell->n_compressed; i++) {
-        ifm_text_printf(terminal->out, "%s%*s", i == 0 ? "\n" : "", INDENT, "");
+        ifm_text_printf(terminal->out, "%s%*s", i == 0 ? "\n" : "", IFM_TERMINAL_INDENT, "");
         const char *line =
             ifm_arena_printf(terminal->arena, "%s: %s", cell->compressed[i].place, cell->compressed[i].text);
-        say_wrapped(terminal, line, INDENT, 2 * INDENT);
+        ifm_terminal_wrap(terminal, line, IFM_TERMINAL_INDENT, 2 * IFM_TERMINAL_INDENT);
     }
 }
 
-static enum ifm_status say_cell(struct terminal *terminal, const struct ifm_view_cell *cell, struct ifm_error *error)
+static enum ifm_status say_cell(struct ifm_terminal *terminal, const struct ifm_view_cell *cell,
+                                struct ifm_error *error)
 {
     ifm_text_add(terminal->out, "\n");
-    say(terminal, IFM_TONE_STRONG, cell->title);
+    ifm_terminal_say(terminal, IFM_TONE_STRONG, cell->title);
     if (cell->unsupported[0] != '\0') {
         ifm_text_add(terminal->out, "  ");
-        say(terminal, IFM_TONE_DIM, "absent: ");
-        say_wrapped(terminal, cell->unsupported, width_of(cell->title) + 10, INDENT);
+        ifm_terminal_say(terminal, IFM_TONE_DIM, "absent: ");
+        ifm_terminal_wrap(terminal, cell->unsupported, width_of(cell->title) + 10, IFM_TERMINAL_INDENT);
         return IFM_OK;
     }
     ifm_text_add(terminal->out, "  ");
-    say(terminal, IFM_TONE_DIM, cell->conditions);
-    ifm_text_add(terminal->out, "\n");
+    ifm_text_add(terminal->out, terminal->colour ? paint_of(IFM_TONE_DIM) : "");
+    ifm_terminal_wrap(terminal, cell->conditions, width_of(cell->title) + 2, IFM_TERMINAL_INDENT);
+    ifm_text_add(terminal->out, terminal->colour ? "\033[0m" : "");
     IFM_TRY(say_arms(terminal, &cell->arms, error));
     say_compressed(terminal, cell);
     IFM_TRY(say_ceilings(terminal, cell, error));
@@ -353,46 +349,21 @@ static enum ifm_status say_cell(struct terminal *terminal, const struct ifm_view
     return IFM_OK;
 }
 
-static void say_notes(struct terminal *terminal, const struct ifm_view *view)
+static void say_notes(struct ifm_terminal *terminal, const struct ifm_view *view)
 {
     if (view->n_notes > 0)
         ifm_text_add(terminal->out, "\n");
     for (size_t i = 0; i < view->n_notes; i++) {
         const struct ifm_field number = {"", "", IFM_TONE_DIM, view->notes[i].number};
         const char *label = noted(terminal, &number);
-        ifm_text_printf(terminal->out, "%*s%s ", INDENT, "", label);
-        size_t column = INDENT + width_of(label) + 1;
-        say_wrapped(terminal, view->notes[i].text, column, column);
-    }
-}
-
-static void say_findings(struct terminal *terminal, const struct ifm_view *view)
-{
-    if (view->n_findings > 0)
-        ifm_text_add(terminal->out, "\n");
-    for (size_t i = 0; i < view->n_findings; i++) {
-        const struct ifm_finding *finding = view->findings[i].first;
-        const char *label = ifm_severity_label(finding->severity);
-        const char *place = view->findings[i].place;
-        size_t n_alike = view->findings[i].n_alike;
-        bool ruled = finding->rule != NULL && finding->rule[0] != '\0';
-        if (view->findings[i].is_alike)
-            continue;
-        const char *alike = n_alike == 0
-                                ? ""
-                                : ifm_arena_printf(terminal->arena, "; %zu alike with other figures %s in the report",
-                                                   n_alike, n_alike == 1 ? "is" : "are");
-        say(terminal, ifm_severity_tone(finding->severity), label);
-        ifm_text_add(terminal->out, ": ");
-        const char *text =
-            ifm_arena_printf(terminal->arena, "%s%s%s%s%s%s%s", place, place[0] == '\0' ? "" : ": ", finding->text,
-                             alike, ruled ? " (" : "", ruled ? finding->rule : "", ruled ? ")" : "");
-        say_wrapped(terminal, text, strlen(label) + 2, INDENT);
+        ifm_text_printf(terminal->out, "%*s%s ", IFM_TERMINAL_INDENT, "", label);
+        size_t column = IFM_TERMINAL_INDENT + width_of(label) + 1;
+        ifm_terminal_wrap(terminal, view->notes[i].text, column, column);
     }
 }
 
 /* The report and verdict.json hold the rest of a long sentence. */
-static const char *cut_short(const struct terminal *terminal, const char *text)
+static const char *cut_short(const struct ifm_terminal *terminal, const char *text)
 {
     enum { MOST = 280 };
     if (strlen(text) <= MOST)
@@ -403,26 +374,27 @@ static const char *cut_short(const struct terminal *terminal, const char *text)
     return ifm_arena_printf(terminal->arena, "%.*s … (verdict.json has the rest)", size, text);
 }
 
-static void say_causes(struct terminal *terminal, const struct ifm_view *view)
+static void say_causes(struct ifm_terminal *terminal, const struct ifm_view *view)
 {
     if (view->n_rca > 0)
-        say(terminal, IFM_TONE_STRONG, "\nwhere to look for the cause\n");
+        ifm_terminal_say(terminal, IFM_TONE_STRONG, "\nwhere to look for the cause\n");
     for (size_t i = 0; i < view->n_rca; i++) {
         if (ifm_view_is_clean(view->rca[i]))
             continue;
-        ifm_text_printf(terminal->out, "%*s%zu ", INDENT, "", i + 1);
-        say_wrapped(terminal, cut_short(terminal, view->rca[i]), INDENT + 2, INDENT + 2);
+        ifm_text_printf(terminal->out, "%*s%zu ", IFM_TERMINAL_INDENT, "", i + 1);
+        ifm_terminal_wrap(terminal, cut_short(terminal, view->rca[i]), IFM_TERMINAL_INDENT + 2,
+                          IFM_TERMINAL_INDENT + 2);
     }
 }
 
-static void say_sentences(struct terminal *terminal, const char *title, const struct ifm_view_line *items, size_t n)
+static void say_sentences(struct ifm_terminal *terminal, const char *title, const struct ifm_view_line *items, size_t n)
 {
     if (n > 0)
-        say(terminal, IFM_TONE_STRONG, ifm_arena_printf(terminal->arena, "\n%s\n", title));
+        ifm_terminal_say(terminal, IFM_TONE_STRONG, ifm_arena_printf(terminal->arena, "\n%s\n", title));
     for (size_t i = 0; i < n; i++) {
-        ifm_text_printf(terminal->out, "%*s", INDENT, "");
-        say_wrapped(terminal, ifm_arena_printf(terminal->arena, "%s: %s", items[i].place, items[i].text), INDENT,
-                    2 * INDENT);
+        ifm_text_printf(terminal->out, "%*s", IFM_TERMINAL_INDENT, "");
+        ifm_terminal_wrap(terminal, ifm_arena_printf(terminal->arena, "%s: %s", items[i].place, items[i].text),
+                          IFM_TERMINAL_INDENT, 2 * IFM_TERMINAL_INDENT);
     }
 }
 
@@ -430,17 +402,17 @@ enum ifm_status ifm_compose_terminal(const struct ifm_publication *publication, 
                                      struct ifm_text *out, struct ifm_error *error)
 {
     struct ifm_arena *arena = ifm_arena_create();
-    struct terminal terminal = {.out = out, .arena = arena, .colour = colour, .utf8 = utf8};
+    struct ifm_terminal terminal = {.out = out, .arena = arena, .colour = colour, .utf8 = utf8};
     const struct ifm_view *view = ifm_view_build(publication, arena);
     if (colour)
         ifm_text_add(out, "\033[1m");
-    say(&terminal, view->tone, view->label);
+    ifm_terminal_say(&terminal, view->tone, view->label);
     ifm_text_add(out, "  ");
     size_t indent = strlen(view->label) + 2;
     for (size_t i = 0; i < view->n_reasons && i < REASONS_SHOWN; i++) {
         if (i > 0)
             ifm_text_printf(out, "%*s", (int)indent, "");
-        say_wrapped(&terminal, view->reasons[i], indent, indent);
+        ifm_terminal_wrap(&terminal, view->reasons[i], indent, indent);
     }
     size_t more = view->n_reasons > REASONS_SHOWN ? view->n_reasons - REASONS_SHOWN : 0;
     if (more > 0)
@@ -453,10 +425,15 @@ enum ifm_status ifm_compose_terminal(const struct ifm_publication *publication, 
     for (size_t i = 0; i < view->n_cells && status == IFM_OK; i++)
         status = say_cell(&terminal, &view->cells[i], error);
     if (status == IFM_OK) {
+        /* Where something is to be decided, what else changed belongs beside it; a first look can do without. */
+        bool gated = publication->verdict->n_gates > 0;
         say_notes(&terminal, view);
-        say_sentences(&terminal, "what else changed", view->triage, view->n_triage);
+        if (gated)
+            say_sentences(&terminal, "what else changed", view->triage, view->n_triage);
         say_causes(&terminal, view);
-        say_findings(&terminal, view);
+        ifm_terminal_findings(&terminal, publication->plan, view, !gated && view->n_triage > 0);
+        ifm_terminal_advice(&terminal, publication);
+        status = ifm_terminal_checklists(&terminal, publication, error);
     }
     ifm_arena_destroy(arena);
     return status;

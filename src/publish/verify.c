@@ -1,7 +1,8 @@
 /* Verify: what the files say against what the record gives.
  *
  * JSON files are compared as trees: integers, words and shapes exactly, reals within 1e-12. The texts made of the same
- * numbers, report.csv and report.html, are compared byte for byte but for reals, which may differ as much. */
+ * numbers, report.csv, report.md and report.html, are compared byte for byte but for reals, which may differ as much.
+ */
 #include "base/file.h"
 #include "publish/compose.h"
 #include <math.h>
@@ -220,6 +221,20 @@ static enum ifm_status verify_text(const struct ifm_publication *publication, st
     return status;
 }
 
+static enum ifm_status verify_compat(const struct ifm_publication *publication, struct ifm_arena *arena,
+                                     struct ifm_error *error)
+{
+    size_t n = ifm_compat_count_baseline(publication->plan);
+    if (ifm_compat_has_elastic_kv(publication->plan))
+        IFM_TRY(verify_json(publication, arena, "elastic_kv.json", ifm_compat_elastic_kv(publication), error));
+    if (n > 0)
+        IFM_TRY(verify_json(publication, arena, "summary.json", ifm_compat_baseline_summary(publication), error));
+    for (size_t i = 0; i < n; i++)
+        IFM_TRY(verify_json(publication, arena, ifm_arena_printf(arena, "config_%02zu.json", i + 1),
+                            ifm_compat_baseline_config(publication, i), error));
+    return IFM_OK;
+}
+
 static enum ifm_status verify_all(const struct ifm_publication *publication, struct ifm_arena *arena,
                                   struct ifm_text *text, struct ifm_error *error)
 {
@@ -227,8 +242,12 @@ static enum ifm_status verify_all(const struct ifm_publication *publication, str
     IFM_TRY(verify_json(publication, arena, "derived.json", ifm_derived_to_json(derived), error));
     IFM_TRY(verify_json(publication, arena, "verdict.json", ifm_verdict_to_json(publication->verdict, derived), error));
     IFM_TRY(verify_json(publication, arena, "metrics.json", ifm_compat_sop(publication), error));
+    IFM_TRY(verify_compat(publication, arena, error));
     ifm_compose_csv(publication, text);
     IFM_TRY(verify_text(publication, arena, "report.csv", text, error));
+    ifm_text_clear(text);
+    IFM_TRY(ifm_compose_markdown(publication, text, error));
+    IFM_TRY(verify_text(publication, arena, "report.md", text, error));
     ifm_text_clear(text);
     IFM_TRY(ifm_compose_html(publication, text, error));
     return verify_text(publication, arena, "report.html", text, error);

@@ -246,7 +246,7 @@ const struct ifm_view *ifm_view_build(const struct ifm_publication *publication,
     /* Without gates nothing is accepted or rejected, but a record that nobody should use is not just "measured". */
     if (publication->verdict->outcome == IFM_OUTCOME_NOT_GATED && publication->verdict->exit_code != IFM_OK)
         look = (struct outcome_look){"INVALID", "invalid", IFM_TONE_BAD};
-    view->index = ifm_index_build(publication->derived, arena);
+    view->derived = publication->derived;
     view->label = look.label;
     view->tone = look.tone;
     view->reasons = (const char *const *)publication->verdict->reasons;

@@ -5,7 +5,6 @@
 #ifndef IFM_PUBLISH_VIEW_H
 #define IFM_PUBLISH_VIEW_H
 
-#include "publish/index.h"
 #include "publish/publish.h"
 
 enum ifm_tone { IFM_TONE_PLAIN = 0, IFM_TONE_STRONG, IFM_TONE_DIM, IFM_TONE_GOOD, IFM_TONE_BAD, IFM_TONE_WARN };
@@ -86,8 +85,8 @@ struct ifm_view_line {
 };
 
 struct ifm_view {
-    struct ifm_index index; /* of the derived numbers */
-    const char *label;      /* "PASS", "FAIL", "BLOCKED", "MEASURED", "INVALID" */
+    const struct ifm_derived *derived;
+    const char *label; /* "PASS", "FAIL", "BLOCKED", "MEASURED", "INVALID" */
     enum ifm_tone tone;
     const char *const *reasons;
     size_t n_reasons;

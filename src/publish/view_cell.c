@@ -12,7 +12,7 @@
 static const struct ifm_value *value_of(const struct ifm_view_builder *builder, const char *cell, const char *arm,
                                         const char *metric)
 {
-    return ifm_index_find(&builder->view->index, cell, arm, metric);
+    return ifm_derived_value(builder->publication->derived, cell, arm, metric);
 }
 
 /* A cell whose arms are all ceilings is a cell about ceilings: there they are rows. */
@@ -26,7 +26,7 @@ static bool has_subject(const struct ifm_cell *cell)
 
 bool ifm_view_is_row(const struct ifm_view *view, const struct ifm_cell *cell, const struct ifm_arm *arm)
 {
-    bool probe = ifm_index_find(&view->index, cell->name, arm->name, IFM_METRIC_LOAD) != NULL;
+    bool probe = ifm_derived_value(view->derived, cell->name, arm->name, IFM_METRIC_LOAD) != NULL;
     return !probe && (arm->role != IFM_ROLE_CEILING || !has_subject(cell));
 }
 
@@ -242,8 +242,8 @@ static void build_compression(struct ifm_view_builder *builder, const struct ifm
 
 static void build_ceilings(struct ifm_view_builder *builder, const struct ifm_cell *cell, struct ifm_view_cell *out)
 {
-    out->ceilings = IFM_ARENA_ARRAY(builder->arena, struct ifm_view_ceiling, IFM_CEILING_FLOPS + 1);
-    for (int kind = IFM_CEILING_READ; kind <= IFM_CEILING_FLOPS; kind++) {
+    out->ceilings = IFM_ARENA_ARRAY(builder->arena, struct ifm_view_ceiling, IFM_CEILING_MATRIX + 1);
+    for (int kind = IFM_CEILING_READ; kind <= IFM_CEILING_MATRIX; kind++) {
         const char *metric = ifm_column_ceiling_metric((enum ifm_ceiling)kind);
         const struct ifm_value *value = value_of(builder, cell->name, "", metric);
         if (value == NULL)
@@ -339,6 +339,22 @@ static bool is_common(const struct ifm_cell *cell, const char *path, const char 
     return true;
 }
 
+/* Does a setting do nothing in any arm that is compared? */
+static bool is_idle(const struct ifm_cell *cell, const char *path)
+{
+    size_t length = strlen(path);
+    for (size_t a = 0; a < cell->n_arms; a++) {
+        const char *at = cell->arms[a].idle;
+        if (cell->arms[a].role == IFM_ROLE_CEILING)
+            continue;
+        while (at != NULL && (at = strstr(at, path)) != NULL && (at[length] != ' ' && at[length] != '\0'))
+            at += length;
+        if (at == NULL)
+            return false;
+    }
+    return true;
+}
+
 /* Nothing was chosen, or what was chosen is private. */
 static bool is_silent(const char *text)
 {
@@ -349,7 +365,8 @@ static bool is_silent(const char *text)
     return ifm_private_is_token(text);
 }
 
-/* The shape that all arms share, as far as the cell's name does not say it: "batch 4, kv_len 8192, "; "" for probes. */
+/* The shape that all arms share, as far as it has an effect and the cell's name does not say it: "batch 4, kv_len 8192,
+ * "; "" for probes. */
 static const char *shape_of(struct ifm_view_builder *builder, const struct ifm_cell *cell)
 {
     const char *shape = "";
@@ -361,7 +378,7 @@ static const char *shape_of(struct ifm_view_builder *builder, const struct ifm_c
         for (size_t i = 0; i < arm->n_settings; i++) {
             const char *path = arm->settings[i].path, *text = arm->settings[i].text;
             bool own = strncmp(path, cell->workload, length) == 0 && path[length] == '.';
-            bool silent = is_silent(text);
+            bool silent = is_silent(text) || is_idle(cell, path);
             if (own && !silent && !is_axis(cell, path) && is_common(cell, path, text))
                 shape = ifm_arena_printf(builder->arena, "%s%s %s, ", shape, path + length + 1, text);
         }
@@ -374,6 +391,9 @@ static const char *conditions_of(struct ifm_view_builder *builder, const struct 
     const char *cache = cell->measure.cache == IFM_CACHE_COLD ? "cold cache" : "hot cache";
     const char *threads =
         cell->threads == 1 ? "1 thread" : ifm_arena_printf(builder->arena, "%u threads", cell->threads);
+    const char *gpu = ifm_event_gpu(builder->publication->events, cell->name);
+    if (gpu[0] != '\0') /* which one thread only gives work to */
+        threads = ifm_arena_strdup(builder->arena, gpu);
     const char *margin = ifm_quantity_bare(cell->measure.margin * 100, "%", builder->arena);
     if (is_command(cell)) /* its caches and threads are its own */
         return ifm_arena_printf(builder->arena, "from start to end of one run, margin ±%s", margin);

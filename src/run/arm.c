@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 static const double ROUGH_NS = 1e6; /* a rough timing lasts about this long */
-enum { MOST_ROUGH_STEPS = 1 << 30 };
+enum { MOST_ROUGH_STEPS = 1 << 30, STILL_NS = 2000000000 };
 /* Share of the cap on warm-up that a fresh process may spend on its own in each block. */
 static const double WARM_SHARE = 0.1;
 
@@ -39,6 +39,7 @@ enum ifm_status ifm_arm_open(struct ifm_cell_run *cell, size_t index, struct ifm
     struct ifm_arm_run *arm = &cell->arms[index];
     unsigned sets[IFM_MOST_ARMS];
     arm->plan = &cell->plan->arms[index];
+    cell->session->at_work = arm->plan->name;
     arm->workload = ifm_workload_find(arm->plan->workload);
     if (arm->workload == NULL)
         return ifm_fail(error, IFM_INVALID, cell->plan->name, "use the version of inferometer that made the plan",
@@ -114,6 +115,7 @@ enum ifm_status ifm_arm_check(struct ifm_cell_run *cell, size_t index, bool firs
                               struct ifm_error *error)
 {
     struct ifm_arm_run *arm = &cell->arms[index];
+    cell->session->at_work = arm->plan->name;
     if (arm->remote != NULL)
         return ifm_remote_check(cell, (unsigned)index, first, out, error);
     if (arm->sets == NULL)
@@ -139,18 +141,31 @@ enum ifm_status ifm_arm_check(struct ifm_cell_run *cell, size_t index, bool firs
     return status;
 }
 
+static enum ifm_status health(struct ifm_device *device, struct ifm_error *error)
+{
+    return device->ops->health == NULL ? IFM_OK : device->ops->health(device, error);
+}
+
 /* Time of one step: the fastest of three runs of enough steps for a millisecond. Rough, but free of cold starts. */
 static double rough_step_ns(struct ifm_cell_run *cell, struct ifm_arm_run *arm)
 {
     struct ifm_device *device = cell->device;
     uint64_t n = 1;
     double best = 0;
-    device->ops->hold(device, cell->plan->threads);
+    int64_t began_ns = ifm_clock_boot_ns();
+    bool tickets = device->ops->resolve != NULL; /* its marks are times only when it is not held */
+    if (!tickets)
+        device->ops->hold(device, cell->plan->threads);
     arm->workload->step(arm->state, 1);
     for (int round = 0; round < 3;) {
         struct ifm_instant start = device->ops->mark(device);
         arm->workload->step(arm->state, n);
         double elapsed = (double)(device->ops->mark(device).ns - start.ns);
+        struct ifm_error unhealthy;
+        if (health(device, &unhealthy) != IFM_OK)
+            break;
+        if (elapsed <= 0 && ifm_clock_boot_ns() - began_ns > STILL_NS)
+            break; /* the clock has stopped: the first slot finds out */
         if (elapsed < ROUGH_NS && n < MOST_ROUGH_STEPS) {
             n = elapsed <= 0 ? n * 16 : n * 2;
             continue;
@@ -159,19 +174,21 @@ static double rough_step_ns(struct ifm_cell_run *cell, struct ifm_arm_run *arm)
         /* A step of seconds is known well enough after one round. */
         round = elapsed > 100 * ROUGH_NS ? 3 : round + 1;
     }
-    device->ops->release(device);
+    if (!tickets)
+        device->ops->release(device);
     return best > 0 ? best : 0.1;
 }
 
 enum ifm_status ifm_arm_rough_ns(struct ifm_cell_run *cell, size_t index, double *ns, struct ifm_error *error)
 {
     struct ifm_arm_run *arm = &cell->arms[index];
+    cell->session->at_work = arm->plan->name;
     if (arm->remote != NULL)
         return ifm_remote_rough_ns(cell, (unsigned)index, ns, error);
     if (arm->plan->gaps)
         return step_apart(arm, cell->device, ns, error);
     *ns = rough_step_ns(cell, arm);
-    return IFM_OK;
+    return health(cell->device, error);
 }
 
 enum ifm_status ifm_arm_warm(struct ifm_cell_run *cell, size_t index, uint64_t steps, double limit_s,
@@ -179,17 +196,21 @@ enum ifm_status ifm_arm_warm(struct ifm_cell_run *cell, size_t index, uint64_t s
 {
     struct ifm_arm_run *arm = &cell->arms[index];
     struct ifm_device *device = cell->device;
+    cell->session->at_work = arm->plan->name;
     if (arm->remote != NULL)
         return ifm_remote_warm(cell, (unsigned)index, steps, limit_s, error);
     struct ifm_instant start = device->ops->mark(device);
     enum ifm_status status = IFM_OK;
     uint64_t done = 0;
-    device->ops->hold(device, cell->plan->threads);
+    bool tickets = device->ops->resolve != NULL;
+    if (!tickets)
+        device->ops->hold(device, cell->plan->threads);
     do {
         status = step_apart(arm, NULL, NULL, error);
         done++;
     } while (status == IFM_OK && done < steps && (double)(device->ops->mark(device).ns - start.ns) * 1e-9 < limit_s);
-    device->ops->release(device);
+    if (!tickets)
+        device->ops->release(device);
     return status;
 }
 
@@ -214,6 +235,7 @@ enum ifm_status ifm_arm_feature_runs(struct ifm_cell_run *cell, size_t index, ui
 enum ifm_status ifm_arm_slot(struct ifm_cell_run *cell, unsigned index, struct ifm_slot *slot,
                              struct ifm_sample *samples, int64_t *columns, struct ifm_error *error)
 {
+    cell->session->at_work = cell->arms[index].plan->name;
     if (cell->arms[index].remote != NULL)
         return ifm_remote_slot(cell, index, slot, samples, columns, error);
     return ifm_slot_run(cell, index, slot, samples, columns, error);

@@ -6,12 +6,14 @@
 #include "device/fake.h"
 #include "run/arm.h"
 #include "run/remote.h"
+#include "run/watch.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* One clock reading costs about 25 ns on a good machine: a sample of 100 readings keeps its share at a percent. */
 static const double CLOCK_READS_PER_SAMPLE = 100;
+enum { READS = 1000 }; /* of the clock */
 enum { ENOUGH_SAMPLES_PER_SLOT = 1000, MOST_SAMPLES_PER_SLOT = 1000000, MOST_INNER = 1 << 30 };
 
 static void *allocate(size_t n, size_t size)
@@ -34,6 +36,15 @@ static void read_fake(void *context, int64_t *columns)
     ifm_fake_columns(context, columns);
 }
 
+/* A script that says something of its energy sensor stands for an instrument that would. */
+static enum ifm_status tell_of_sensor(struct ifm_cell_run *cell, struct ifm_error *error)
+{
+    double idle_w, limit_w, period_ns;
+    if (!ifm_fake_energy(cell->device, &idle_w, &limit_w, &period_ns))
+        return IFM_OK;
+    return ifm_fact_energy_sensor(cell->session, cell->plan->name, "fake", "script", idle_w, limit_w, period_ns, error);
+}
+
 enum ifm_status ifm_cell_open_instruments(struct ifm_cell_run *cell, struct ifm_error *error)
 {
     size_t column = 0;
@@ -49,8 +60,10 @@ enum ifm_status ifm_cell_open_instruments(struct ifm_cell_run *cell, struct ifm_
         column += instrument->n_columns;
         IFM_TRY(instrument->open(&run->state, error));
         bool attached = instrument->attach != NULL && ifm_device_is_fake(cell->device);
-        if (attached)
+        if (attached) {
             instrument->attach(run->state, read_fake, cell->device);
+            IFM_TRY(tell_of_sensor(cell, error));
+        }
         cell->n_instruments++;
         for (size_t c = 0; c < instrument->n_columns; c++) {
             const char *remedy = "";
@@ -141,9 +154,40 @@ void ifm_cell_close(struct ifm_cell_run *cell)
     *cell = (struct ifm_cell_run){0};
 }
 
+static int compare_i64(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Of tickets: what one more mark adds to a device's work, and the smallest step between two such gaps. A device that
+ * fails here fails the first slot, which says so. */
+static double read_tickets(struct ifm_device *device, double *tick_ns)
+{
+    struct ifm_instant marks[READS];
+    int64_t gaps[READS - 1], tick = INT64_MAX;
+    struct ifm_error ignored;
+    device->ops->hold(device, 1);
+    for (int i = 0; i < READS; i++)
+        marks[i] = device->ops->mark(device);
+    device->ops->release(device);
+    *tick_ns = 1;
+    if (device->ops->resolve(device, marks, READS, &ignored) != IFM_OK)
+        return 1;
+    for (int i = 0; i < READS - 1; i++)
+        gaps[i] = marks[i + 1].ns - marks[i].ns;
+    qsort(gaps, READS - 1, sizeof *gaps, compare_i64);
+    for (int i = 0; i < READS - 2; i++) /* a nanosecond is what rounding makes */
+        if (gaps[i + 1] - gaps[i] > 1 && gaps[i + 1] - gaps[i] < tick)
+            tick = gaps[i + 1] - gaps[i];
+    *tick_ns = tick == INT64_MAX ? 1 : (double)tick;
+    return (double)(marks[READS - 1].ns - marks[0].ns) / (READS - 1);
+}
+
 double ifm_cell_read_clock(struct ifm_device *device, double *tick_ns)
 {
-    enum { READS = 1000 };
+    if (device->ops->resolve != NULL)
+        return read_tickets(device, tick_ns);
     struct ifm_instant start = device->ops->mark(device), last = start;
     int64_t tick = INT64_MAX;
     for (int i = 0; i < READS; i++) {
@@ -297,6 +341,7 @@ enum ifm_status ifm_cell_choose(struct ifm_cell_run *cell, double clock_ns, stru
 enum ifm_status ifm_cell_calibrate(struct ifm_cell_run *cell, const json_t *events, struct ifm_error *error)
 {
     bool taken;
+    IFM_TRY(ifm_watch_clock(cell, error));
     double clock_ns = ifm_cell_read_clock(cell->device, &cell->tick_ns);
     if (cell->plan->measure.cache == IFM_CACHE_COLD) /* the first flush maps its buffer: not under the clock */
         IFM_TRY(cell->device->ops->flush(cell->device, error));

@@ -43,13 +43,15 @@ struct ifm_cell_run {
     struct ifm_remote_shared *shared;
     struct ifm_instrument_run *instruments;
     size_t n_instruments;
-    size_t own_columns; /* index of the first column that the cell's workload fills itself */
+    const unsigned *planned; /* number in the plan of each arm, where arms are left out; NULL = its own */
+    size_t own_columns;      /* index of the first column that the cell's workload fills itself */
     /* one block */
     struct ifm_slot *slots;     /* 2 * n_arms */
     struct ifm_sample *samples; /* of all slots of a block */
     int64_t *columns;           /* slots x columns */
     struct ifm_instant *marks;  /* of one slot: samples + 1, or 2 x samples in cold mode */
     size_t most_samples;        /* in a slot */
+    int displaced;              /* 1 + a CPU that a thread of a worker process was moved away from; 0 = none */
     double tick_ns;             /* smallest step of the device's clock that was seen */
 };
 

@@ -9,9 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Above this many foreign running tasks per CPU a timing is visibly disturbed: said, and tagged by derive. */
-static const double LOADED = 0.10;
-
 enum ifm_status ifm_fact_new(struct ifm_session *session, const char *stage, bool ok, json_t *meta,
                              struct ifm_error *error)
 {
@@ -19,19 +16,27 @@ enum ifm_status ifm_fact_new(struct ifm_session *session, const char *stage, boo
         json_decref(meta);
         return IFM_OK;
     }
-    return ifm_journal_add_new(session->journal, stage, ok, meta, error);
+    enum ifm_status status = IFM_OK;
+    if (meta == NULL) /* an event without its facts would say that there were none */
+        status = ifm_fail(error, IFM_INTERNAL, "run.log", "free some memory, then go on with run --resume",
+                          "out of memory for the facts of stage \"%s\"", stage);
+    else
+        status = ifm_journal_add_new(session->journal, stage, ok, meta, error);
+    session->unwritten |= status != IFM_OK;
+    return status;
 }
 
 static enum ifm_status load_fact(struct ifm_session *session, const char *when, bool is_fake, struct ifm_error *error)
 {
     /* A scripted clock does not care who else is running. */
     double load = is_fake ? -1 : ifm_host_foreign_load(IFM_LOAD_WINDOW_MS);
-    if (load > LOADED && strcmp(when, "before") == 0) /* the report has the reading after the run too */
+    if (load > IFM_LOADED && isfinite(load) &&
+        strcmp(when, "before") == 0) /* the report has the reading after the run too */
         ifm_warn(
             "this machine is busy with other work (%.0f %% of each allowed CPU): expect wider intervals; the run is "
             "tagged",
             100 * load);
-    json_t *value = load < 0 ? json_null() : json_real(load);
+    json_t *value = load >= 0 && isfinite(load) ? json_real(load) : json_null(); /* a clock may stand still */
     return ifm_fact_new(session, "load", true, json_pack("{s:s, s:o}", "when", when, "foreign_load", value), error);
 }
 
@@ -46,9 +51,17 @@ static void list_open(const json_t *knobs, struct ifm_text *names)
     }
 }
 
+/* Governor, turbo, frequency and affinity are the CPU's; what a GPU runs at is its own. */
+static json_t *gpu_locks(void)
+{
+    return json_pack("[{s:s, s:n, s:b, s:s, s:s}]", "knob", "gpu_clock", "value", "locked", 0, "reason",
+                     "this version does not read whether the GPU's clock is locked", "remedy",
+                     "nvidia-smi --lock-gpu-clocks=MHZ,MHZ");
+}
+
 enum ifm_status ifm_fact_locks(struct ifm_session *session, const char *when, bool required, struct ifm_error *error)
 {
-    json_t *knobs = ifm_host_locks();
+    json_t *knobs = session->on_gpu ? gpu_locks() : ifm_host_locks();
     struct ifm_text open = {0};
     enum ifm_status status = IFM_OK;
     list_open(knobs, &open);
@@ -95,8 +108,14 @@ enum ifm_status ifm_fact_environment(struct ifm_session *session, const char *wh
     return load_fact(session, when, is_fake, error);
 }
 
+/* A member that gets no memory must not be missing in silence. */
+static void set(json_t *object, const char *key, json_t *value, bool *made)
+{
+    *made = json_object_set_new(object, key, value) == 0 && *made;
+}
+
 /* What does not apply is NaN and left out: JSON has no NaN, and derive takes nothing for a number. */
-static json_t *loss_json(const struct ifm_check *check)
+static json_t *loss_json(const struct ifm_check *check, bool *made)
 {
     const struct {
         const char *key;
@@ -109,7 +128,7 @@ static json_t *loss_json(const struct ifm_check *check)
     json_t *loss = json_object();
     for (size_t i = 0; i < sizeof members / sizeof members[0]; i++)
         if (isfinite(members[i].number))
-            json_object_set_new(loss, members[i].key, json_real(members[i].number));
+            set(loss, members[i].key, json_real(members[i].number), made);
     return loss;
 }
 
@@ -117,24 +136,43 @@ enum ifm_status ifm_fact_check(struct ifm_session *session, const char *cell, co
                                const struct ifm_check *check, struct ifm_error *error)
 {
     char hash[20];
+    bool made = true;
     snprintf(hash, sizeof hash, "%016llx", (unsigned long long)check->output_xxh3);
     json_t *meta = json_pack("{s:s, s:s, s:s, s:b}", "cell", cell, "arm", arm, "when", when, "done", check->done);
     if (check->done) {
-        json_object_set_new(meta, "error_rms_rel", json_real(check->error_rms_rel));
-        json_object_set_new(meta, "error_max_rel", json_real(check->error_max_rel));
+        set(meta, "error_rms_rel", json_real(check->error_rms_rel), &made);
+        set(meta, "error_max_rel", json_real(check->error_max_rel), &made);
         if (check->has_part)
-            json_object_set_new(meta, "error_part", json_real(check->error_part));
-        json_object_set_new(meta, "values", json_integer((json_int_t)check->values));
-        json_object_set_new(meta, "finite", json_boolean(check->finite));
-        json_object_set_new(meta, "output_xxh3", json_string(hash));
+            set(meta, "error_part", json_real(check->error_part), &made);
+        set(meta, "values", json_integer((json_int_t)check->values), &made);
+        set(meta, "finite", json_boolean(check->finite), &made);
+        set(meta, "output_xxh3", json_string(hash), &made);
         if (check->sets_differ)
-            json_object_set_new(meta, "sets_differ", json_true());
+            set(meta, "sets_differ", json_true(), &made);
     }
     if (check->isa[0] != '\0')
-        json_object_set_new(meta, "isa", json_string(check->isa));
+        set(meta, "isa", json_string(check->isa), &made);
     if (check->has_loss)
-        json_object_set_new(meta, "loss", loss_json(check));
+        set(meta, "loss", loss_json(check, &made), &made);
     if (check->has_quality)
-        json_object_set_new(meta, "quality_percent", json_real(check->quality_percent));
+        set(meta, "quality_percent", json_real(check->quality_percent), &made);
+    if (!made) {
+        json_decref(meta);
+        meta = NULL;
+    }
     return ifm_fact_new(session, "check", !check->done || check->finite, meta, error);
+}
+
+enum ifm_status ifm_fact_energy_sensor(struct ifm_session *session, const char *cell, const char *device,
+                                       const char *source, double idle_w, double limit_w, double period_ns,
+                                       struct ifm_error *error)
+{
+    json_t *meta = json_pack("{s:s, s:s, s:s}", "cell", cell, "device", device, "source", source);
+    if (idle_w >= 0)
+        json_object_set_new(meta, "idle_w", json_real(idle_w));
+    if (limit_w >= 0)
+        json_object_set_new(meta, "limit_w", json_real(limit_w));
+    if (period_ns >= 0)
+        json_object_set_new(meta, "period_ns", json_real(period_ns));
+    return ifm_fact_new(session, "energy", true, meta, error);
 }

@@ -16,6 +16,9 @@ struct ifm_session {
     struct ifm_instant base;                 /* device mark at the start of the session */
     int64_t offset_ns;                       /* of that mark from the start of the run */
     const struct ifm_device_options *device; /* to open it again, in a process of its own */
+    const char *at_work;                     /* the arm whose turn it is, or was last; NULL = none yet */
+    bool on_gpu;                             /* the device is a GPU: what is locked of the CPU says nothing */
+    bool unwritten;                          /* a fact could not be written: the folder is at fault, not a cell */
 };
 
 /* Write one fact; steals `meta`. */
@@ -31,6 +34,11 @@ IFM_CHECKED enum ifm_status ifm_fact_plugins(struct ifm_session *session, const 
 /* The environment (before) and the foreign load, `when` = "before" or "after". */
 IFM_CHECKED enum ifm_status ifm_fact_environment(struct ifm_session *session, const char *when, bool is_fake,
                                                  struct ifm_error *error);
+/* The sensor behind the column energy_uj of the cell: what it idles at, is limited to, and how often it speaks. Below
+ * zero = not known, and left out. */
+IFM_CHECKED enum ifm_status ifm_fact_energy_sensor(struct ifm_session *session, const char *cell, const char *device,
+                                                   const char *source, double idle_w, double limit_w, double period_ns,
+                                                   struct ifm_error *error);
 IFM_CHECKED enum ifm_status ifm_fact_check(struct ifm_session *session, const char *cell, const char *arm,
                                            const char *when, const struct ifm_check *check, struct ifm_error *error);
 

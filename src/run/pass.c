@@ -4,6 +4,7 @@
 #include "run/arm.h"
 #include "run/interrupt.h"
 #include "run/warm_up.h"
+#include "run/watch.h"
 #include <math.h>
 
 static enum ifm_status append(struct ifm_pass_run *pass, size_t n_slots, struct ifm_error *error)
@@ -11,10 +12,19 @@ static enum ifm_status append(struct ifm_pass_run *pass, size_t n_slots, struct 
     size_t n_samples = 0;
     for (size_t i = 0; i < n_slots; i++)
         n_samples += pass->cell->slots[i].samples;
+    enum ifm_status status = IFM_OK;
+    unsigned arms[2 * IFM_MOST_ARMS];
+    for (size_t i = 0; i < n_slots; i++) { /* the record numbers them as the plan does */
+        arms[i] = pass->cell->slots[i].arm;
+        if (pass->cell->planned != NULL)
+            pass->cell->slots[i].arm = pass->cell->planned[arms[i]];
+    }
     if (pass->recorder != NULL)
-        IFM_TRY(ifm_recorder_append(pass->recorder, pass->cell->slots, n_slots, pass->cell->samples, n_samples, error));
+        status = ifm_recorder_append(pass->recorder, pass->cell->slots, n_slots, pass->cell->samples, n_samples, error);
+    for (size_t i = 0; i < n_slots; i++)
+        pass->cell->slots[i].arm = arms[i];
     pass->next_block++;
-    return IFM_OK;
+    return status;
 }
 
 /* Run the slots of one block, in `order`; nothing is on disk yet. */
@@ -29,6 +39,8 @@ static enum ifm_status run_slots(struct ifm_pass_run *pass, const unsigned *orde
                             "interrupted; every whole block is kept");
         struct ifm_slot *slot = &cell->slots[i];
         IFM_TRY(ifm_arm_slot(cell, order[i], slot, samples, cell->columns + i * cell->pass->n_columns, error));
+        IFM_TRY(ifm_watch_slot(cell, slot, samples, pass->end_ns, error));
+        pass->end_ns = slot->end_ns;
         slot->block = pass->next_block;
         slot->phase = phase;
         samples += slot->samples;
@@ -64,7 +76,10 @@ enum ifm_status ifm_pass_block(struct ifm_pass_run *pass, struct ifm_stop *stop,
     unsigned order[2 * IFM_MOST_ARMS];
     ifm_plan_order(cell, pass->measured, order);
     IFM_TRY(ifm_arms_place(pass->cell, pass->measured, error));
+    struct ifm_watch watch;
+    ifm_watch_begin(pass->cell, &watch);
     IFM_TRY(run_slots(pass, order, 2 * cell->n_arms, IFM_PHASE_MEASURE, error));
+    IFM_TRY(ifm_watch_end(pass->cell, &watch, pass->next_block, error));
     IFM_TRY(append(pass, 2 * cell->n_arms, error));
     ifm_stop_add(stop, pass->cell->slots, pass->cell->samples);
     pass->measured++;

@@ -12,6 +12,7 @@ struct ifm_pass_run {
     struct ifm_cell_run *cell;
     struct ifm_recorder *recorder;  /* NULL in a dry run: nothing is recorded */
     uint32_t next_block;            /* number of the next block in the record */
+    int64_t end_ns;                 /* of the last slot */
     uint32_t measured;              /* measured blocks that the record already holds */
     double earlier_s;               /* time that those blocks took */
     ifm_pass_progress_fn *progress; /* may be NULL */

@@ -253,6 +253,7 @@ enum ifm_status ifm_remote_slot(struct ifm_cell_run *cell, unsigned arm, struct 
     struct ifm_remote_answer answer;
     int64_t base = cell->session->offset_ns - cell->session->base.ns;
     IFM_TRY(ask(cell, arm, &request, &answer, error));
+    cell->displaced = answer.displaced > 0 ? answer.displaced : cell->displaced;
     memcpy(columns, cell->shared->memory, cell->pass->n_columns * sizeof *columns);
     memcpy(samples, cell->shared->memory + ifm_remote_samples_at(cell->pass), request.samples * sizeof *samples);
     for (uint32_t i = 0; i < request.samples; i++)

@@ -42,6 +42,7 @@ struct ifm_remote_answer {
     struct ifm_check check;
     double ns;
     uint64_t runs;
+    int displaced;        /* 1 + a CPU that a thread was moved away from in the slot; 0 = none */
     struct ifm_slot slot; /* its columns and samples are in the shared memory; times are marks of the clock */
 };
 

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "device/cpu.h"
 #include "run/arm.h"
+#include "run/failed.h"
 #include "run/inputs.h"
 #include "run/interrupt.h"
 #include "run/pass.h"
@@ -20,6 +21,9 @@ struct execution {
     bool is_fake;
     json_t *events; /* the journal so far, when resuming; else NULL */
     const struct ifm_cell *cell;
+    struct ifm_left left; /* of its arms, when the device failed under some */
+    bool opening;         /* the cell: what fails then is the cell's own, memory too */
+    bool unrecorded;      /* its record could not be opened: the folder is at fault */
     double cells_done;
 };
 
@@ -51,12 +55,21 @@ static const json_t *find_event(const json_t *events, const char *stage, const c
     return NULL;
 }
 
+/* The number that the cell under execution has for an arm of the plan; n_arms = left out, or in no plan. */
+static unsigned number_of(const struct ifm_cell_run *cell, unsigned planned)
+{
+    unsigned i = 0;
+    while (i < cell->plan->n_arms && (cell->planned == NULL ? i : cell->planned[i]) != planned)
+        i++;
+    return i;
+}
+
 /* Feed the blocks that an interrupted run left to the stop rule. */
 static enum ifm_status take_in_record(struct execution *execution, struct ifm_pass_run *pass, struct ifm_stop *stop,
                                       struct ifm_error *error)
 {
     struct ifm_record record;
-    const struct ifm_cell *cell = execution->cell;
+    const struct ifm_cell *cell = pass->cell->plan;
     size_t per_block = 2 * cell->n_arms;
     IFM_TRY(ifm_record_load(execution->options->dir, cell->index, pass->cell->pass->name, &record, error));
     enum ifm_status status = IFM_OK;
@@ -66,9 +79,11 @@ static enum ifm_status take_in_record(struct execution *execution, struct ifm_pa
             continue;
         }
         bool fits = i + per_block <= record.n_slots;
-        for (size_t k = i; fits && k < i + per_block; k++)
+        for (size_t k = i; fits && k < i + per_block; k++) {
+            record.slots[k].arm = number_of(pass->cell, record.slots[k].arm);
             fits = record.slots[k].arm < cell->n_arms &&
                    record.slots[k].samples <= pass->cell->arms[record.slots[k].arm].samples;
+        }
         if (!fits) {
             status = ifm_fail(error, IFM_INVALID, cell->name, "measure again into a new folder",
                               "the record does not fit the plan and its calibration");
@@ -89,12 +104,16 @@ static enum ifm_status open_record(struct execution *execution, struct ifm_cell_
 {
     const char *dir = execution->options->dir;
     const struct ifm_pass *plan = cell->pass;
-    if (!execution->options->resume)
-        return ifm_recorder_create(dir, cell->plan->index, plan->name, plan->columns, plan->n_columns, &pass->recorder,
-                                   error);
     int64_t end_ns;
-    IFM_TRY(ifm_recorder_resume(dir, cell->plan->index, plan->name, plan->columns, plan->n_columns,
-                                2 * cell->plan->n_arms, &pass->recorder, &pass->next_block, &end_ns, error));
+    bool resume = execution->options->resume;
+    enum ifm_status status =
+        resume ? ifm_recorder_resume(dir, cell->plan->index, plan->name, plan->columns, plan->n_columns,
+                                     2 * cell->plan->n_arms, &pass->recorder, &pass->next_block, &end_ns, error)
+               : ifm_recorder_create(dir, cell->plan->index, plan->name, plan->columns, plan->n_columns,
+                                     &pass->recorder, error);
+    execution->unrecorded = status != IFM_OK && status != IFM_INVALID; /* an edited record is the cell's own */
+    if (status != IFM_OK || !resume)
+        return status;
     /* The record's time goes on; a clock that was set back in between must not make it run backwards. */
     int64_t now_ns = execution->device->ops->mark(execution->device).ns - cell->session->base.ns;
     if (cell->session->offset_ns + now_ns <= end_ns)
@@ -162,16 +181,24 @@ static enum ifm_status run_open_cell(struct execution *execution, struct ifm_cel
 /* Pinned threads and the pages that really back the buffers, once the cell's memory is there. */
 static enum ifm_status log_device(struct execution *execution, struct ifm_error *error)
 {
-    json_t *facts = ifm_cpu_facts(execution->device);
-    if (facts == NULL)
+    const struct ifm_device_ops *ops = execution->device->ops;
+    if (ops->facts == NULL)
         return IFM_OK;
+    json_t *facts = ops->facts(execution->device);
     json_object_set_new(facts, "cell", json_string(execution->cell->name));
     return ifm_fact_new(&execution->session, "device", true, facts, error);
 }
 
+static bool device_is_lost(const struct execution *execution)
+{
+    struct ifm_error ignored;
+    const struct ifm_device_ops *ops = execution->device->ops;
+    return ops->health != NULL && ops->health(execution->device, &ignored) != IFM_OK;
+}
+
 static enum ifm_status run_cell(struct execution *execution, struct ifm_error *error)
 {
-    const struct ifm_cell *plan = execution->cell;
+    const struct ifm_cell *plan = &execution->left.cell;
     struct ifm_session *session = &execution->session;
     if (plan->unsupported[0] != '\0') {
         json_t *meta = json_pack("{s:s, s:s, s:s}", "cell", plan->name, "reason", plan->unsupported, "remedy",
@@ -180,16 +207,70 @@ static enum ifm_status run_cell(struct execution *execution, struct ifm_error *e
     }
     IFM_TRY(ifm_fact_new(session, "cell_start", true, json_pack("{s:s}", "cell", plan->name), error));
     struct ifm_cell_run cell;
-    IFM_TRY(ifm_cell_open(plan, execution->device, session, &cell, error));
-    enum ifm_status status = log_device(execution, error);
+    execution->opening = true;
+    enum ifm_status status = ifm_cell_open(plan, execution->device, session, &cell, error);
+    if (status == IFM_INTERNAL && error->hint[0] == '\0' && !device_is_lost(execution))
+        ifm_error_hint(error, "free some memory, or choose a smaller shape");
+    IFM_TRY(status);
+    execution->opening = false;
+    cell.planned = execution->left.planned;
+    status = log_device(execution, error);
     if (status == IFM_OK)
         status = run_open_cell(execution, &cell, error);
     ifm_cell_close(&cell);
     return status;
 }
 
-/* A cell that cannot be measured is a fact, not the end of the others; an interruption or our own fault ends the run.
- */
+/* A device that failed for good: its context is ended, and with it everything that was in it. Some errors stay with the
+ * whole process all the same (an illegal access, with driver 580 on an H200: not even a reset of the context helps). */
+static enum ifm_status reopen_device(struct execution *execution, struct ifm_error *error)
+{
+    const struct ifm_device_ops *ops = execution->device->ops;
+    ops->close(execution->device);
+    execution->device = NULL;
+    enum ifm_status status = ops->open(&execution->options->device, &execution->device, error);
+    if (status == IFM_OK)
+        return status;
+    if (execution->options->needs_new_process != NULL)
+        *execution->options->needs_new_process = true;
+    ifm_error_hint(error, "go on with --resume: a new process begins with a fresh context");
+    return status;
+}
+
+/* The cell, again without the arm each time that the device fails under one. */
+static enum ifm_status run_what_is_left(struct execution *execution, struct ifm_error *error)
+{
+    struct ifm_left *left = &execution->left;
+    struct ifm_error why = {0};
+    const char *arm = NULL;
+    ifm_left_begin(left, execution->cell, execution->events);
+    if (ifm_left_unfinished(left, execution->events))
+        IFM_TRY(ifm_left_restart(left, &execution->session, execution->options->dir, &why, error));
+    if (left->cell.n_arms == 0 && execution->cell->n_arms > 0)
+        return ifm_fail(error, IFM_INVALID, execution->cell->name, "measure into a new folder",
+                        "every arm failed on the device");
+    for (;;) {
+        execution->session.at_work = NULL;
+        enum ifm_status status = run_cell(execution, error);
+        if (status == IFM_OK || status == IFM_INTERRUPTED || !device_is_lost(execution))
+            return status;
+        why = *error;
+        IFM_TRY(ifm_left_drop(left, &execution->session, &why, &arm, error));
+        if (arm == NULL)
+            return status;
+        IFM_TRY(reopen_device(execution, error));
+        IFM_TRY(ifm_left_restart(left, &execution->session, execution->options->dir, &why, error));
+    }
+}
+
+/* A cell that cannot be measured is a fact, not the end of the others. An interruption ends the run, and so does our
+ * own fault or that of the folder, so that the run can go on when it is gone. */
+static bool ends_run(const struct execution *execution, enum ifm_status status)
+{
+    return status == IFM_INTERRUPTED || execution->session.unwritten || execution->unrecorded ||
+           (status == IFM_INTERNAL && !execution->opening);
+}
+
 static enum ifm_status run_cells(struct execution *execution, struct ifm_error *error)
 {
     for (size_t i = 0; i < execution->plan->n_cells; i++) {
@@ -197,8 +278,8 @@ static enum ifm_status run_cells(struct execution *execution, struct ifm_error *
         execution->cells_done = (double)i;
         if (find_event(execution->events, "cell_done", execution->cell->name) != NULL)
             continue;
-        enum ifm_status status = run_cell(execution, error);
-        if (status == IFM_INTERRUPTED || status == IFM_INTERNAL)
+        enum ifm_status status = run_what_is_left(execution, error);
+        if (status != IFM_OK && ends_run(execution, status))
             return status;
         if (status != IFM_OK) {
             ifm_warn("cell %s was not measured: %s", execution->cell->name, error->message);
@@ -234,7 +315,9 @@ static enum ifm_status check_locks(struct execution *execution, struct ifm_error
 static enum ifm_status start_session(struct execution *execution, struct ifm_error *error)
 {
     struct ifm_session *session = &execution->session;
-    const char *stage = execution->options->resume ? "resume" : "run_start";
+    /* A start may have been killed before it said so. */
+    bool resumed = find_event(execution->events, "run_start", NULL) != NULL;
+    const char *stage = resumed ? "resume" : "run_start";
     json_t *meta = json_pack("{s:s, s:s, s:s}", "run_id", execution->plan->run_id, "config_hash",
                              execution->plan->config_hash, "version", IFM_VERSION);
     IFM_TRY(ifm_fact_new(session, stage, true, meta, error));
@@ -279,9 +362,9 @@ static enum ifm_status run_session(struct execution *execution, struct ifm_error
 
 static enum ifm_status open_and_run(struct execution *execution, struct ifm_error *error)
 {
-    if (execution->options->resume)
-        IFM_TRY(ifm_journal_read(execution->options->dir, &execution->events, error));
     IFM_TRY(ifm_journal_open(execution->options->dir, &execution->session.journal, error));
+    if (execution->options->resume) /* under the lock: nobody adds to it any more */
+        IFM_TRY(ifm_journal_read(execution->options->dir, &execution->events, error));
     if (find_event(execution->events, "run_done", NULL) != NULL) {
         ifm_note("the run is complete already; there is nothing to resume");
         return IFM_OK;
@@ -294,6 +377,7 @@ enum ifm_status ifm_run_execute(const struct ifm_plan *plan, const struct ifm_ru
 {
     struct execution execution = {.plan = plan, .options = options, .is_fake = strcmp(plan->device, "fake") == 0};
     execution.session.device = &options->device;
+    execution.session.on_gpu = strcmp(plan->device, "cuda") == 0;
     ifm_interrupt_install();
     enum ifm_status status = open_and_run(&execution, error);
     ifm_interrupt_restore();

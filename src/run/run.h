@@ -20,6 +20,7 @@ struct ifm_run_options {
     struct ifm_device_options device;
     bool resume;
     struct ifm_progress progress; /* report may be NULL */
+    bool *needs_new_process;      /* set when the device failed and only a new process, which resumes, can open it */
 };
 
 /* Execute every cell that the record does not hold yet. IFM_INTERRUPTED after SIGINT or SIGTERM: the open block is

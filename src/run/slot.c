@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-static void time_hot(struct ifm_cell_run *cell, const struct ifm_arm_run *arm)
+static enum ifm_status time_hot(struct ifm_cell_run *cell, const struct ifm_arm_run *arm, struct ifm_error *error)
 {
     struct ifm_device *device = cell->device;
     struct ifm_instant (*const mark)(struct ifm_device *) = device->ops->mark;
@@ -20,6 +20,7 @@ static void time_hot(struct ifm_cell_run *cell, const struct ifm_arm_run *arm)
         step(arm->state, arm->inner);
         marks[i] = mark(device);
     }
+    return device->ops->resolve == NULL ? IFM_OK : device->ops->resolve(device, marks, arm->samples + 1U, error);
 }
 
 /* Samples with something untimed between them: caches are evicted, and the workload's own hooks run. */
@@ -38,7 +39,8 @@ static enum ifm_status time_apart(struct ifm_cell_run *cell, const struct ifm_ar
         if (arm->workload->after != NULL)
             IFM_TRY(arm->workload->after(arm->state, error));
     }
-    return IFM_OK;
+    return device->ops->resolve == NULL ? IFM_OK
+                                        : device->ops->resolve(device, cell->marks, 2 * (size_t)arm->samples, error);
 }
 
 /* Marks -> samples, in nanoseconds since the start of the run. */
@@ -105,7 +107,7 @@ enum ifm_status ifm_slot_run(struct ifm_cell_run *cell, unsigned arm_index, stru
     if (cold || arm->plan->gaps)
         status = time_apart(cell, arm, cold, error);
     else
-        time_hot(cell, arm);
+        status = time_hot(cell, arm, error);
     ifm_slot_stop(cell);
     IFM_TRY(status);
     ifm_slot_collect(cell, arm_index, slot, samples, columns);

@@ -2,6 +2,7 @@
 #include "run/worker.h"
 
 #include "base/private.h"
+#include "device/cpu.h"
 #include "model/plan_json.h"
 #include "run/arm.h"
 #include "run/remote_protocol.h"
@@ -110,7 +111,9 @@ static enum ifm_status serve(struct worker *worker, const struct ifm_remote_requ
     case IFM_REMOTE_WARM:
         return ifm_arm_warm(cell, request->arm, request->steps, request->limit_s, error);
     case IFM_REMOTE_SLOT:
-        return run_slot(worker, request, &answer->slot, error);
+        IFM_TRY(run_slot(worker, request, &answer->slot, error));
+        answer->displaced = 1 + ifm_cpu_displaced(worker->device, &(bool){false});
+        return IFM_OK;
     case IFM_REMOTE_FEATURES:
         return ifm_arm_feature_runs(cell, request->arm, &answer->runs, error);
     }

@@ -1,5 +1,6 @@
 /* Appending whole chunks; see append.h. */
 #include "sample/append.h"
+#include "base/file.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -9,11 +10,14 @@
 
 static const char full_hint[] = "free some space or choose another folder, then go on with run --resume";
 
+static const char disk_hint[] =
+    "see what the system's log (dmesg) says of this disk; what was recorded is kept for run --resume";
+
 static enum ifm_status system_failure(const struct ifm_append *file, const char *what, int code,
                                       struct ifm_error *error)
 {
     bool full = code == ENOSPC || code == EDQUOT || code == EFBIG;
-    return ifm_fail(error, IFM_INTERNAL, file->path, full ? full_hint : NULL, "%s: %s", what, strerror(code));
+    return ifm_fail(error, IFM_INTERNAL, file->path, full ? full_hint : disk_hint, "%s: %s", what, strerror(code));
 }
 
 enum ifm_status ifm_append_open(char *path, int flags, struct ifm_append *out, struct ifm_error *error)
@@ -28,7 +32,7 @@ enum ifm_status ifm_append_open(char *path, int flags, struct ifm_append *out, s
         result = ifm_fail(error, IFM_USAGE, path, "continue an interrupted run with --resume, or choose another --out",
                           "exists already; a run never overwrites a record");
     else if (out->fd < 0 && (errno == EACCES || errno == EROFS || errno == ENOENT || errno == EISDIR || errno == ELOOP))
-        result = ifm_fail(error, IFM_USAGE, path, "choose a folder that you may write with --out",
+        result = ifm_fail(error, IFM_USAGE, path, "see who may write it; a run can go elsewhere with --out",
                           "cannot open for append: %s", strerror(errno));
     else if (out->fd < 0)
         result = system_failure(out, "cannot open for append", errno, error);
@@ -38,6 +42,8 @@ enum ifm_status ifm_append_open(char *path, int flags, struct ifm_append *out, s
         result = ifm_fail(error, IFM_USAGE, path, NULL, "is not a regular file");
     else
         out->size = status.st_size;
+    if (result == IFM_OK && (flags & O_CREAT) != 0)
+        result = ifm_file_sync_name(path, error);
     if (result != IFM_OK)
         ifm_append_close(out);
     return result;

@@ -18,7 +18,7 @@ struct ifm_append {
 };
 
 /* Open `path` for append. `flags` are added to O_RDWR | O_APPEND | O_CLOEXEC (O_CREAT, O_EXCL). Steals `path`, also
- * when it fails; NULL stands for a failed allocation. */
+ * when it fails; with O_CREAT its name is synced too; NULL stands for a failed allocation. */
 IFM_CHECKED enum ifm_status ifm_append_open(char *path, int flags, struct ifm_append *out, struct ifm_error *error);
 /* One write(2), continued when the system takes only a part. */
 IFM_CHECKED enum ifm_status ifm_append_write(struct ifm_append *file, const char *data, size_t size,

@@ -29,8 +29,8 @@ static enum ifm_status lock(struct ifm_append *file, struct ifm_error *error)
         if (errno == EWOULDBLOCK)
             return ifm_fail(error, IFM_USAGE, file->path, "wait for it to end, or choose another --out",
                             "another run is at work in this folder");
-        if (errno != EINTR)
-            return ifm_fail(error, IFM_INTERNAL, file->path, NULL, "cannot lock: %s", strerror(errno));
+        if (errno != EINTR) /* this file system cannot, as in ifm_claim_take */
+            return IFM_OK;
     }
     return IFM_OK;
 }
@@ -76,9 +76,10 @@ enum ifm_status ifm_journal_add_new(struct ifm_journal *journal, const char *sta
     made = json_object_set_new(event, "meta", meta == NULL ? json_object() : meta) == 0 && made;
     enum ifm_status status = IFM_OK;
     if (!made || !json_is_object(json_object_get(event, "meta"))) {
-        status =
-            ifm_fail(error, IFM_INTERNAL, journal->file.path, NULL,
-                     "stage \"%s\" cannot be written: its name is not UTF-8 or its facts are not an object", stage);
+        status = ifm_fail(
+            error, IFM_INTERNAL, journal->file.path, NULL,
+            "stage \"%s\" cannot be written: out of memory, or its name is not UTF-8, or its facts are not an object",
+            stage);
     } else {
         struct ifm_text line = {0};
         ifm_json_print(event, false, &line);

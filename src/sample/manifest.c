@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+static const char disk_hint[] = "see what the system's log (dmesg) says of this disk";
 static const char manifest_name[] = "manifest.sha256";
 enum { HEX = 64, MANIFEST_LIMIT = 64 << 20, DEPTH_LIMIT = 16 };
 
@@ -70,7 +71,7 @@ static enum ifm_status visit(const char *dir, const char *prefix, const char *ba
     const char *name = prefix[0] == '\0' ? base : ifm_path_join(listing->arena, prefix, base);
     struct stat status;
     if (lstat(path, &status) != 0)
-        return ifm_fail(error, IFM_INTERNAL, path, NULL, "cannot stat: %s", strerror(errno));
+        return ifm_fail(error, IFM_INTERNAL, path, disk_hint, "cannot stat: %s", strerror(errno));
     if (S_ISDIR(status.st_mode))
         return walk(path, name, depth + 1, listing, error);
     if (!S_ISREG(status.st_mode))
@@ -89,7 +90,7 @@ static enum ifm_status walk(const char *dir, const char *prefix, int depth, stru
         return ifm_fail(error, IFM_INVALID, dir, NULL, "folders are nested more than %d deep", DEPTH_LIMIT);
     DIR *folder = opendir(dir);
     if (folder == NULL)
-        return ifm_fail(error, errno == ENOENT || errno == ENOTDIR ? IFM_USAGE : IFM_INTERNAL, dir, NULL,
+        return ifm_fail(error, errno == ENOENT || errno == ENOTDIR ? IFM_USAGE : IFM_INTERNAL, dir, disk_hint,
                         "cannot list the folder: %s", strerror(errno));
     enum ifm_status status = IFM_OK;
     while (status == IFM_OK) {
@@ -97,7 +98,7 @@ static enum ifm_status walk(const char *dir, const char *prefix, int depth, stru
         const struct dirent *item = readdir(folder);
         if (item == NULL) {
             if (errno != 0)
-                status = ifm_fail(error, IFM_INTERNAL, dir, NULL, "cannot list the folder: %s", strerror(errno));
+                status = ifm_fail(error, IFM_INTERNAL, dir, disk_hint, "cannot list the folder: %s", strerror(errno));
             break;
         }
         if (!is_skipped(item->d_name))
@@ -234,7 +235,8 @@ static enum ifm_status compare(const char *dir, const struct listing *listed, st
     while (i < listed->n || j < found->n) {
         int order = i == listed->n ? 1 : j == found->n ? -1 : by_name(&listed->entries[i], &found->entries[j]);
         if (order < 0)
-            return ifm_fail(error, IFM_INVALID, ifm_path_join(found->arena, dir, listed->entries[i].name), NULL,
+            return ifm_fail(error, IFM_INVALID, ifm_path_join(found->arena, dir, listed->entries[i].name),
+                            "bring the file back from a copy, or measure again with `inferometer rerun`",
                             "the file is missing; the manifest lists it");
         if (order > 0)
             return ifm_fail(error, IFM_INVALID, ifm_path_join(found->arena, dir, found->entries[j].name), NULL,

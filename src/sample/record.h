@@ -66,6 +66,10 @@ IFM_CHECKED enum ifm_status ifm_recorder_append(struct ifm_recorder *recorder, c
                                                 struct ifm_error *error);
 IFM_CHECKED enum ifm_status ifm_recorder_sync(struct ifm_recorder *recorder, struct ifm_error *error);
 void ifm_recorder_close(struct ifm_recorder *recorder); /* NULL is allowed */
+/* Rename what there is of the two files to <cell>-<pass>-before-<times>[-slots].csv: they stay in the folder as they
+ * are, and are no longer the record. `any` = there was one. Nothing is overwritten: IFM_USAGE. */
+IFM_CHECKED enum ifm_status ifm_recorder_set_aside(const char *dir, unsigned cell, const char *pass, unsigned times,
+                                                   bool *any, struct ifm_error *error);
 
 /* ---- reading ---- */
 struct ifm_record {

@@ -37,6 +37,8 @@ static void open_block(struct inferometer_session *session)
     session->slots = session->stage == IFM_SESSION_BLOCKS ? 2 * cell->n_arms : cell->n_arms;
     session->position = 0;
     session->next_samples = session->cell.samples;
+    if (session->stage == IFM_SESSION_BLOCKS)
+        ifm_watch_begin(&session->cell, &session->watch);
     open_slot(session);
 }
 
@@ -61,19 +63,22 @@ static void stop_slot(struct inferometer_session *session)
         ifm_slot_stop(&session->cell);
 }
 
-static void close_slot(struct inferometer_session *session)
+static enum ifm_status close_slot(struct inferometer_session *session, struct ifm_error *error)
 {
     struct ifm_cell_run *cell = &session->cell;
     if (session->stage == IFM_SESSION_PILOT) {
         take_pilot(session);
-        return;
+        return IFM_OK;
     }
     struct ifm_slot *slot = &cell->slots[session->position];
     ifm_slot_collect(cell, session->arm, slot, session->next_samples,
                      cell->columns + session->position * cell->pass->n_columns);
     slot->block = session->pass.next_block;
     slot->phase = session->stage == IFM_SESSION_BLOCKS ? IFM_PHASE_MEASURE : IFM_PHASE_WARMUP;
+    IFM_TRY(ifm_watch_slot(cell, slot, session->next_samples, session->pass.end_ns, error));
+    session->pass.end_ns = slot->end_ns;
     session->next_samples += slot->samples;
+    return IFM_OK;
 }
 
 static enum ifm_status append(struct inferometer_session *session, struct ifm_error *error)
@@ -118,6 +123,7 @@ static enum ifm_status end_warm_up_block(struct inferometer_session *session, st
 
 static enum ifm_status end_measured_block(struct inferometer_session *session, struct ifm_error *error)
 {
+    IFM_TRY(ifm_watch_end(&session->cell, &session->watch, session->pass.next_block, error));
     IFM_TRY(append(session, error));
     ifm_stop_add(&session->stop, session->cell.slots, session->cell.samples);
     session->pass.measured++;
@@ -137,7 +143,7 @@ static enum ifm_status end_measured_block(struct inferometer_session *session, s
 /* A slot is over: on to the next one, with the block on disk where it was the last of its block. */
 static enum ifm_status turn(struct inferometer_session *session, struct ifm_error *error)
 {
-    close_slot(session);
+    IFM_TRY(close_slot(session, error));
     if (++session->position < session->slots) {
         open_slot(session);
         return IFM_OK;

@@ -91,6 +91,15 @@ static enum ifm_status check_study(const struct ifm_study *study, struct ifm_err
     return IFM_OK;
 }
 
+/* Windows are taken with the host's clock, which does not see when a GPU is done. */
+static enum ifm_status check_device(const struct ifm_config *config, struct ifm_error *error)
+{
+    if (ifm_config_device(config)->kind != IFM_DEVICE_CUDA)
+        return IFM_OK;
+    return not_here("device.kind", "its windows are taken with the host's clock",
+                    "leave it out, and wait for the GPU inside the window", error);
+}
+
 static enum ifm_status apply(struct inferometer_session *session, struct ifm_config *config, struct ifm_error *error)
 {
     const char *options = session->options;
@@ -106,6 +115,8 @@ static enum ifm_status apply(struct inferometer_session *session, struct ifm_con
         return ifm_fail(error, IFM_USAGE, "options", "add each with inferometer_arm",
                         "a session's arms are not given as options");
     enum ifm_status status = check_study(ifm_config_study(config), error);
+    if (status == IFM_OK)
+        status = check_device(config, error);
     if (status != IFM_OK)
         ifm_config_locate(config, error);
     return status;

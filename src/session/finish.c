@@ -84,19 +84,27 @@ int ifm_session_end(struct inferometer_session *session)
     return code;
 }
 
-static enum ifm_status publish(struct inferometer_session *session, struct ifm_error *error)
+static enum ifm_status publish_facts(struct inferometer_session *session, const struct ifm_facts *facts,
+                                     struct ifm_error *error)
 {
-    struct ifm_plan *plan;
-    struct ifm_arena *arena = session->arena;
-    json_t *events = NULL;
-    IFM_TRY(ifm_derive_folder(session->dir, arena, &plan, &session->derived, error));
-    IFM_TRY(ifm_judge(plan, session->derived, arena, &session->verdict, error));
-    IFM_TRY(ifm_journal_read(session->dir, &events, error));
+    IFM_TRY(ifm_derive(&facts->view, session->arena, &session->derived, error));
+    IFM_TRY(ifm_judge(facts->plan, session->derived, session->arena, &session->verdict, error));
     json_t *lock = ifm_config_lock_json(session->config);
-    const struct ifm_publication publication = {session->dir, plan, session->derived, session->verdict, lock, events};
+    const struct ifm_publication publication = {
+        session->dir, facts->plan, session->derived, session->verdict, lock, facts->events, &facts->view,
+    };
     enum ifm_status status = ifm_publish_files(&publication, error);
     json_decref(lock);
-    json_decref(events);
+    return status;
+}
+
+static enum ifm_status publish(struct inferometer_session *session, struct ifm_error *error)
+{
+    struct ifm_facts facts;
+    enum ifm_status status = ifm_facts_open(session->dir, NULL, 0, session->arena, &facts, error);
+    if (status == IFM_OK)
+        status = publish_facts(session, &facts, error);
+    ifm_facts_close(&facts);
     return status;
 }
 

@@ -12,6 +12,7 @@
 #include "judge/judge.h"
 #include "run/pass.h"
 #include "run/warm_up.h"
+#include "run/watch.h"
 #include <locale.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -66,11 +67,13 @@ struct inferometer_session {
     struct ifm_plan *plan;
     struct ifm_arm *plan_arms; /* of the one cell; their ledgers are filled in when the windows have shown them */
     bool has_folder, plan_written;
+    int claim;                /* on the folder; -1 without one */
     struct ifm_session facts; /* journal and time base */
     struct ifm_cell_run cell;
     struct ifm_warm_up warm;
     struct ifm_stop stop;
     struct ifm_pass_run pass;
+    struct ifm_watch watch; /* of the measured block */
     enum ifm_session_stage stage;
     struct ifm_instant pilot_marks[2 * IFM_SESSION_PILOT_WINDOWS];
     unsigned order[2 * IFM_MOST_ARMS];

@@ -130,6 +130,7 @@ static struct inferometer_session *open_session(const char *dir, const char *opt
     struct ifm_arena *arena = ifm_arena_create();
     struct inferometer_session *session = IFM_ARENA_NEW(arena, struct inferometer_session);
     session->arena = arena;
+    session->claim = -1;
     session->thread = pthread_self();
     session->process = process;
     session->options = ifm_arena_strdup(arena, options == NULL ? "" : options);
@@ -165,6 +166,8 @@ int inferometer_close(struct inferometer_session *session)
     code = ifm_session_end(session);
     uselocale(before);
     ifm_config_destroy(session->config);
+    if (session->claim >= 0)
+        close(session->claim);
     ifm_arena_destroy(session->arena);
     atomic_store(&open_in, 0);
     return code;

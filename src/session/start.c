@@ -8,6 +8,7 @@
 #include "host/host.h"
 #include "model/plan_json.h"
 #include "plan/plan.h"
+#include "sample/claim.h"
 #include "workload/session.h"
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +58,7 @@ static enum ifm_status make_plan(struct inferometer_session *session, struct ifm
     struct ifm_instrument_entry *instruments = IFM_ARENA_ARRAY(arena, struct ifm_instrument_entry, MOST_INSTRUMENTS);
     struct ifm_catalog catalog = {
         .workloads = &workload, .n_workloads = 1, .instruments = instruments, .measure = &ifm_section_measure};
-    session->is_fake = ifm_config_device(session->config)->kind != 0;
+    session->is_fake = ifm_config_device(session->config)->kind == IFM_DEVICE_FAKE;
     const struct ifm_device_ops *device = session->is_fake ? &ifm_device_fake : &ifm_device_cpu;
     IFM_TRY(device->describe(1, &catalog.machine, error));
     if (!session->is_fake)
@@ -113,7 +114,7 @@ static enum ifm_status write_json_new(struct inferometer_session *session, const
 static enum ifm_status make_folder(struct inferometer_session *session, struct ifm_error *error)
 {
     const char *dir = session->dir == NULL ? fresh_dir(session->arena) : session->dir;
-    IFM_TRY(ifm_dir_create_fresh(dir, error));
+    IFM_TRY(ifm_claim_new(dir, &session->claim, error));
     session->dir = dir;
     session->has_folder = true;
     IFM_TRY(write_json_new(session, "config.lock.json", ifm_config_lock_json(session->config), error));
@@ -153,8 +154,8 @@ static enum ifm_status open_run(struct inferometer_session *session, struct ifm_
     facts->base = session->device->ops->mark(session->device);
     IFM_TRY(ifm_fact_locks(facts, "before", cell->measure.locks == IFM_LOCKS_REQUIRED, error));
     IFM_TRY(ifm_fact_new(facts, "cell_start", true, json_pack("{s:s}", "cell", cell->name), error));
-    json_t *device = ifm_cpu_facts(session->device);
-    if (device != NULL) {
+    if (session->device->ops->facts != NULL) {
+        json_t *device = session->device->ops->facts(session->device);
         json_object_set_new(device, "cell", json_string(cell->name));
         IFM_TRY(ifm_fact_new(facts, "device", true, device, error));
     }
@@ -180,5 +181,6 @@ enum ifm_status ifm_session_start(struct inferometer_session *session, struct if
     for (size_t i = 0; i < plan->n_arms; i++)
         cell->arms[i].plan = &plan->arms[i]; /* no workload of ours: the caller runs it */
     session->pass = (struct ifm_pass_run){.cell = cell};
+    IFM_TRY(ifm_watch_clock(cell, error));
     return ifm_cell_open_instruments(cell, error);
 }

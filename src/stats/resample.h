@@ -87,6 +87,12 @@ struct ifm_order_bootstrap {
 IFM_STATS_CHECKED enum ifm_stat ifm_stats_order_bootstrap(const double *sorted, size_t n, double p, double level,
                                                           struct ifm_order_bootstrap *out);
 
+/* Percentile interval of the median of `n` ascending values that are worth `effective` independent ones: resamples of
+ * that size (rounded down), so that an interval does not shrink with values that repeat each other (m out of n; Bickel,
+ * Goetze and van Zwet 1997). Drawn as below. TOO_FEW below 2 IFM_ORDER_NEEDED - 1 effective values. */
+IFM_STATS_CHECKED enum ifm_stat ifm_stats_bootstrap_median(const double *sorted, size_t n, double effective,
+                                                           const struct ifm_resample_plan *plan,
+                                                           struct ifm_resampled *out);
 /* Percentile interval of median(a) - median(b), both ascending. A resampled median is drawn without a resample: the
  * order statistic of uniforms U_(k) is Beta(k, n - k + 1), and x_(ceil(n U)) is the bootstrap's order statistic; for
  * even n the next one is drawn given the first, as 1 - (1 - U) V^(1 / (n - k)). n, m >= 2. */

@@ -3,7 +3,7 @@
 #include "stats/resample_draw.h"
 #include <math.h>
 
-enum { STREAM_MEDIANS = 0x6d656469 };
+enum { STREAM_MEDIANS = 0x6d656469, STREAM_MEDIAN = 0x6d656431 };
 
 enum ifm_stat ifm_stats_order_bootstrap(const double *sorted, size_t n, double p, double level,
                                         struct ifm_order_bootstrap *out)
@@ -83,16 +83,56 @@ static double value_at(const double *sorted, size_t n, double u)
     return sorted[i < 1 ? 0 : i > n ? n - 1 : i - 1];
 }
 
-/* The median of a resample of `sorted`. */
-static double median_draw(const double *sorted, size_t n, struct ifm_xoshiro *random)
+/* The median of `m` draws from `sorted`. */
+static double median_draw(const double *sorted, size_t n, size_t m, struct ifm_xoshiro *random)
 {
-    size_t k = (n + 1) / 2;
-    double a = gamma_draw(random, (double)k), b = gamma_draw(random, (double)(n - k + 1)), u = a / (a + b);
+    size_t k = (m + 1) / 2;
+    double a = gamma_draw(random, (double)k), b = gamma_draw(random, (double)(m - k + 1)), u = a / (a + b);
     double first = value_at(sorted, n, u);
-    if (n % 2 == 1)
+    if (m % 2 == 1)
         return first;
-    double next = 1.0 - (1.0 - u) * pow(ifm_xoshiro_uniform(random), 1.0 / (double)(n - k));
+    double next = 1.0 - (1.0 - u) * pow(ifm_xoshiro_uniform(random), 1.0 / (double)(m - k));
     return 0.5 * (first + value_at(sorted, n, next));
+}
+
+struct one_median {
+    const double *sorted;
+    size_t n, m;
+};
+
+static void fill_median(const void *context, struct ifm_xoshiro *random, double *values, size_t count)
+{
+    const struct one_median *one = context;
+    for (size_t i = 0; i < count; i++)
+        values[i] = median_draw(one->sorted, one->n, one->m, random);
+}
+
+enum ifm_stat ifm_stats_bootstrap_median(const double *sorted, size_t n, double effective,
+                                         const struct ifm_resample_plan *plan, struct ifm_resampled *out)
+{
+    double median;
+    enum ifm_stat stat = ifm_stats_quantile_sorted(sorted, n, 0.5, &median);
+    if (stat != IFM_STAT_OK)
+        return stat;
+    if (!(effective > 0.0) || !ifm_resample_plan_fits(plan))
+        return IFM_STAT_DOMAIN;
+    size_t m = effective < (double)n ? (size_t)effective : n;
+    if (m < 2 * IFM_ORDER_NEEDED - 1)
+        return IFM_STAT_TOO_FEW;
+    if (sorted[0] == sorted[n - 1])
+        return IFM_STAT_CONSTANT;
+    struct one_median one = {sorted, n, m};
+    struct ifm_resampled value = {.method = IFM_MEAN_PERCENTILE, .value = median};
+    ifm_resample_run(plan, STREAM_MEDIAN, fill_median, &one);
+    value.low_level = 0.5 - 0.5 * plan->level;
+    value.high_level = 0.5 + 0.5 * plan->level;
+    value.se = ifm_resample_sd(plan->scratch, plan->resamples);
+    value.interval.low = ifm_select_quantile(plan->scratch, plan->resamples, value.low_level);
+    value.interval.high = ifm_select_quantile(plan->scratch, plan->resamples, value.high_level);
+    if (!isfinite(value.se) || !isfinite(value.interval.low) || !isfinite(value.interval.high))
+        return IFM_STAT_NOT_FINITE;
+    *out = value;
+    return IFM_STAT_OK;
 }
 
 struct medians {
@@ -105,8 +145,8 @@ static void fill_medians(const void *context, struct ifm_xoshiro *random, double
 {
     const struct medians *two = context;
     for (size_t i = 0; i < count; i++) {
-        double of_a = median_draw(two->a, two->n, random);
-        values[i] = of_a - median_draw(two->b, two->m, random) - two->value;
+        double of_a = median_draw(two->a, two->n, two->n, random);
+        values[i] = of_a - median_draw(two->b, two->m, two->m, random) - two->value;
     }
 }
 

@@ -213,6 +213,18 @@ static const char *arm_why_not(const struct settings *s, const char *item, const
     return ifm_data_isa_why_not(named ? item : ifm_isa_name(s->isa), machine, arena);
 }
 
+/* Settings that do nothing here: a shape beside one by name, a divisor of one, an instruction set of an arm that names
+ * another. attention.head_dim stays: a shape by name has its default, and its name does not say it. */
+static const char *idle_of(const struct settings *s, const char *item, struct ifm_arena *arena)
+{
+    const bool named = ifm_attention_config(s->matrix) != NULL;
+    const bool own = strcmp(item, "auto") != 0 && strcmp(item, OPENBLAS) != 0;
+    return ifm_arena_printf(arena, "%s%s%s",
+                            named ? " attention.batch attention.q_heads attention.kv_heads attention.seq_len"
+                                  : " attention.matrix",
+                            s->scale == 1 ? " attention.scale" : "", own ? " attention.isa" : "");
+}
+
 /* The arm's name is that of its instruction set, or of the library. */
 static void add_arm(const struct settings *s, const char *item, const struct ifm_machine *machine,
                     struct ifm_arena *arena, struct ifm_arm_list *arms)
@@ -226,7 +238,8 @@ static void add_arm(const struct settings *s, const char *item, const struct ifm
                             .ledger = ledger_of(s),
                             .memory = bytes_of(s, 2 * s->q_heads + 2 * s->kv_heads, s->batch * s->seq_len),
                             .has_oracle = ifm_data_computes(machine),
-                            .tolerance = tolerance(s)};
+                            .tolerance = tolerance(s),
+                            .idle = idle_of(s, item, arena)};
     arm->working_set = ifm_data_add(arm->ledger.bytes_read, arm->ledger.bytes_written);
 }
 

@@ -114,7 +114,7 @@ enum ifm_status ifm_command_name(const char *line, bool shell, const char *where
                                  const char **name, struct ifm_error *error)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+.";
-    static const char *const ceilings[] = {"read", "write", "copy", "flops", "none"};
+    static const char *const ceilings[] = {"read", "write", "copy", "flops", "matrix", "none"};
     enum { LONGEST = 40 };
     struct ifm_words words = {0};
     const char *program = line + strspn(line, " \t\n");

@@ -173,6 +173,16 @@ static struct ifm_arm arm_of(const struct cell *cell, size_t i, const struct ifm
     };
 }
 
+/* Settings that do nothing in this form: a cycle's without cycles, a compressed cache's in f16, and what generates keys
+ * that come from a file. */
+static const char *idle_of(const struct ifm_decode_settings *s, const struct ifm_decode_form *form,
+                           struct ifm_arena *arena)
+{
+    return ifm_arena_printf(arena, "%s%s%s%s", s->inference ? "" : " decode.decode_tokens decode.append",
+                            form->format == IFM_KV_F16 ? " decode.sink" : "", form->half ? "" : " decode.evict",
+                            s->kv_file[0] == '\0' ? "" : " decode.outliers");
+}
+
 static enum ifm_status describe(const struct ifm_setting *settings, size_t n, const struct ifm_machine *machine,
                                 struct ifm_arena *arena, struct ifm_arm_list *arms, const char **why_not,
                                 struct ifm_error *error)
@@ -195,6 +205,8 @@ static enum ifm_status describe(const struct ifm_setting *settings, size_t n, co
     struct ifm_arm *items = IFM_ARENA_ARRAY(arena, struct ifm_arm, cell.n);
     for (size_t i = 0; i < cell.n; i++)
         items[i] = arm_of(&cell, i, machine);
+    for (size_t i = 0; i < cell.n; i++)
+        items[i].idle = idle_of(&s, cell.forms[i], arena);
     *arms = (struct ifm_arm_list){.items = items, .n = cell.n, .rivals = true, .one = "decode.compress: 1"};
     return IFM_OK;
 }

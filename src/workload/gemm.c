@@ -112,6 +112,7 @@ static struct ifm_arm arm_of(const struct settings *s, const char *name, const c
     const struct ifm_gemm_shape shape = shape_of(s, format);
     const uint64_t bytes = ifm_gemm_bytes(&shape), all = ifm_data_mul(bytes, layers);
     const uint64_t x = s->m * s->k * sizeof(float), out = s->m * s->n * sizeof(float);
+    const bool grouped = format == IFM_GEMM_INT8 || format == IFM_GEMM_INT4;
     return (struct ifm_arm){
         .name = name,
         .variant = variant,
@@ -126,10 +127,11 @@ static struct ifm_arm arm_of(const struct settings *s, const char *name, const c
         .memory = ifm_data_add(all, x + out + ifm_gemm_scratch_bytes(&shape, machine->threads)),
         .stored = bytes,
         .stored_plain = s->n * s->k * sizeof(uint16_t),
-        .integer = format == IFM_GEMM_INT8 || format == IFM_GEMM_INT4,
+        .integer = grouped,
         .lossy = format != IFM_GEMM_F32 && ifm_data_computes(machine),
         .has_oracle = ifm_data_computes(machine),
         .tolerance = tolerance(&shape),
+        .idle = grouped ? "" : " gemm.group",
     };
 }
 

@@ -1,6 +1,7 @@
 /* null: measures the lab itself.
  *
  * What the timed region contains: nothing, or `null.spin` dependent additions a step, an effect of known size. */
+#include "device/cuda.h"
 #include "device/fake.h"
 #include "workload/workload.h"
 
@@ -29,6 +30,9 @@ struct ifm_workload_state {
     const char *arm;
     bool fake;
     uint64_t spin, value;
+    struct ifm_cuda_steps *cuda; /* on the device cuda, where a step is a kernel of one thread */
+    struct ifm_cuda_function *kernel;
+    void *left; /* what the additions leave */
 };
 
 static enum ifm_status describe(const struct ifm_setting *settings, size_t n, const struct ifm_machine *machine,
@@ -53,6 +57,26 @@ static enum ifm_status describe(const struct ifm_setting *settings, size_t n, co
     return IFM_OK;
 }
 
+#if defined(IFM_HAVE_CUDA)
+static void enqueue(void *arg)
+{
+    struct ifm_workload_state *state = arg;
+    void *arguments[] = {&state->spin, &state->left};
+    ifm_cuda_launch(state->device, &(struct ifm_cuda_launch){state->kernel, 1, 1, 0, arguments});
+}
+
+static enum ifm_status open_cuda(struct ifm_workload_state *state, struct ifm_error *error)
+{
+    bool fresh;
+    const char *name = state->spin > 0 ? "ifm_null_spin" : "ifm_null";
+    IFM_TRY(ifm_cuda_find(state->device, "null", name, &state->kernel, error));
+    IFM_TRY(state->device->ops->buffer(state->device, "null", sizeof(uint64_t), &state->left, &fresh, error));
+    return ifm_cuda_steps_create(state->device, enqueue, state, &state->cuda, error);
+}
+#endif
+
+static void close_null(struct ifm_workload_state *state);
+
 static enum ifm_status open_null(const struct ifm_arm *arm, struct ifm_device *device, unsigned threads, uint64_t seed,
                                  struct ifm_workload_state **out, struct ifm_error *error)
 {
@@ -65,9 +89,17 @@ static enum ifm_status open_null(const struct ifm_arm *arm, struct ifm_device *d
     struct ifm_workload_state *state = calloc(1, sizeof *state);
     if (state == NULL)
         return ifm_fail(error, IFM_INTERNAL, arm->name, NULL, "out of memory");
-    *state = (struct ifm_workload_state){device, arm->name, ifm_device_is_fake(device), bound.spin, seed};
-    *out = state;
-    return IFM_OK;
+    *state =
+        (struct ifm_workload_state){device, arm->name, ifm_device_is_fake(device), bound.spin, seed, NULL, NULL, NULL};
+#if defined(IFM_HAVE_CUDA)
+    if (ifm_device_is_cuda(device))
+        status = open_cuda(state, error);
+#endif
+    if (status != IFM_OK)
+        close_null(state);
+    else
+        *out = state;
+    return status;
 }
 
 /* Each addition needs the one before it, and the compiler may not assume what it left. */
@@ -87,6 +119,12 @@ static __attribute__((noinline)) void step(struct ifm_workload_state *state, uin
         ifm_fake_advance(state->device, state->arm, n);
         return;
     }
+#if defined(IFM_HAVE_CUDA)
+    if (state->cuda != NULL) {
+        ifm_cuda_steps_run(state->cuda, n);
+        return;
+    }
+#endif
     for (; n > 0; n--) {
         if (state->spin > 0)
             spin(state);
@@ -96,6 +134,10 @@ static __attribute__((noinline)) void step(struct ifm_workload_state *state, uin
 
 static void close_null(struct ifm_workload_state *state)
 {
+#if defined(IFM_HAVE_CUDA)
+    if (state != NULL)
+        ifm_cuda_steps_destroy(state->cuda);
+#endif
     free(state);
 }
 
@@ -104,6 +146,7 @@ const struct ifm_workload ifm_workload_null = {
     .purpose = "does nothing: measures the lab itself",
     .timed_region = "an empty step, or null.spin dependent additions",
     .most_threads = 1,
+    .on_gpu = true,
     .params = &section,
     .describe = describe,
     .open = open_null,

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "kernel/cpu/isa.h"
 #include "workload/data.h"
+#include "workload/stream_cuda.h"
 #include "workload/stream_probe.h"
 
 #include <stdio.h>
@@ -25,7 +26,8 @@ struct settings {
 
 static const struct ifm_param rows[] = {
     {"stream.probe", "probe", IFM_TYPE_CHOICE, IFM_SWEEP, "", "read,write,copy,flops,caches", 1, 0,
-     "read|write|copy|flops|caches", "what is probed: a bandwidth, the FLOP rate, or the cache sizes",
+     "read|write|copy|flops|matrix|caches",
+     "what is probed: a bandwidth, the FLOP rate, the rate of a GPU's matrix products, or the cache sizes",
      offsetof(struct settings, probe)},
     {"stream.size", "size", IFM_TYPE_BYTES, IFM_SWEEP, "B", "0", 0, 1ULL << 50, NULL,
      "bytes in each buffer of read, write and copy; 0 takes the larger of 256 MiB and 4 x the last-level cache",
@@ -51,6 +53,7 @@ static const struct probe {
     [IFM_PROBE_WRITE] = {"write", IFM_CEILING_WRITE, {"store", "nontemporal", "memset"}},
     [IFM_PROBE_COPY] = {"copy", IFM_CEILING_COPY, {"load_store", "nontemporal", "memcpy"}},
     [IFM_PROBE_FLOPS] = {"flops", IFM_CEILING_FLOPS, {"fma8", "fma12", "fma16"}},
+    [IFM_PROBE_MATRIX] = {"matrix", IFM_CEILING_MATRIX, {NULL}},
     [IFM_PROBE_CACHES] = {"caches", IFM_CEILING_NONE, {NULL}},
 };
 
@@ -96,7 +99,9 @@ static void describe_shapes(const struct settings *s, const struct ifm_machine *
     *arms = (struct ifm_arm_list){.items = IFM_ARENA_ARRAY(arena, struct ifm_arm, SHAPES_MOST)};
     for (size_t i = 0; i < SHAPES_MOST; i++) {
         const struct ifm_kernel *kernel =
-            ifm_stream_kernel((enum ifm_probe)s->probe, probe->shapes[i], ifm_isa_name(s->isa));
+            probe->shapes[i] == NULL
+                ? NULL
+                : ifm_stream_kernel((enum ifm_probe)s->probe, probe->shapes[i], ifm_isa_name(s->isa));
         if (kernel == NULL) /* a shape that this architecture does not have */
             continue;
         struct ifm_arm arm = new_arm(probe->name, probe->shapes[i], probe->ceiling, machine, arena);
@@ -104,6 +109,30 @@ static void describe_shapes(const struct settings *s, const struct ifm_machine *
         arms->items[arms->n++] = arm;
     }
 }
+
+#if defined(IFM_HAVE_CUDA)
+static void describe_cuda(const struct settings *s, const struct ifm_machine *machine, struct ifm_arena *arena,
+                          struct ifm_arm_list *arms)
+{
+    const struct probe *probe = &probes[s->probe];
+    const char *const *shapes = ifm_stream_cuda_shapes((enum ifm_probe)s->probe, machine->gpu);
+    uint64_t size = s->size != 0 ? s->size / 16 * 16 : ifm_stream_cuda_size(machine->gpu);
+    *arms = (struct ifm_arm_list){.items = IFM_ARENA_ARRAY(arena, struct ifm_arm, SHAPES_MOST)};
+    for (size_t i = 0; shapes != NULL && shapes[i] != NULL && size > 0; i++) {
+        struct ifm_arm arm = new_arm(probe->name, shapes[i], probe->ceiling, machine, arena);
+        arm.ledger.rows = 1;
+        if (s->probe == IFM_PROBE_FLOPS || s->probe == IFM_PROBE_MATRIX) {
+            arm.ledger.flops = ifm_stream_cuda_flops((enum ifm_probe)s->probe, machine->gpu);
+            arm.tolerance = ifm_stream_cuda_tolerance((enum ifm_probe)s->probe);
+        } else {
+            arm.ledger.bytes_read = s->probe == IFM_PROBE_WRITE ? 0 : size;
+            arm.ledger.bytes_written = s->probe == IFM_PROBE_READ ? 0 : size;
+            arm.working_set = arm.memory = ifm_data_add(arm.ledger.bytes_read, arm.ledger.bytes_written);
+        }
+        arms->items[arms->n++] = arm;
+    }
+}
+#endif
 
 /* Sizes in half-octave steps: 2^k and 2^k x sqrt(2), in whole rounds of the chains. */
 static void describe_caches(const struct ifm_machine *machine, struct ifm_arena *arena, struct ifm_arm_list *arms)
@@ -151,16 +180,25 @@ static enum ifm_status describe(const struct ifm_setting *settings, size_t n, co
     struct settings s;
     *arms = (struct ifm_arm_list){0};
     IFM_TRY(ifm_section_bind(&section, settings, n, arena, &s, error));
+    if (machine->gpu != NULL && strcmp(ifm_isa_name(s.isa), "auto") != 0) {
+        *why_not = "instruction sets are a processor's: leave stream.isa out on the device cuda";
+        return IFM_OK;
+    }
     *why_not = ifm_data_isa_why_not(ifm_isa_name(s.isa), machine, arena);
     if (*why_not != NULL)
         return IFM_OK;
-    if (s.probe == IFM_PROBE_CACHES)
+    if (machine->gpu != NULL) {
+#if defined(IFM_HAVE_CUDA)
+        describe_cuda(&s, machine, arena, arms);
+#endif
+    } else if (s.probe == IFM_PROBE_CACHES) {
         describe_caches(machine, arena, arms);
-    else
+    } else {
         describe_shapes(&s, machine, arena, arms);
+    }
     if (arms->n == 0)
-        *why_not =
-            ifm_arena_printf(arena, "this build has no probe %s for %s", probes[s.probe].name, ifm_isa_name(s.isa));
+        *why_not = ifm_arena_printf(arena, "this build has no probe %s for %s", probes[s.probe].name,
+                                    machine->gpu != NULL ? machine->gpu->name : ifm_isa_name(s.isa));
     return check_memory(arms, machine, error);
 }
 
@@ -179,6 +217,7 @@ const struct ifm_workload ifm_workload_stream = {
     .name = "stream",
     .purpose = "the device's measured limits: read, write and copy bandwidth, FLOP rate, cache sizes",
     .timed_region = "one pass over the buffers, a fixed number of multiply-adds, or one walk through a cycle of lines",
+    .on_gpu = true,
     .params = &section,
     .describe = describe,
     .open = open_stream,

@@ -2,8 +2,10 @@
 #include "workload/stream_probe.h"
 
 #include "base/hash.h"
+#include "device/cuda.h"
 #include "device/fake.h"
 #include "workload/cycle.h"
+#include "workload/stream_cuda.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +15,7 @@
 #define OTHER 0xa5a5a5a5a5a5a5a5ULL
 static const float FACTOR = -1.0f, TERM = 3.0f; /* each lane is back at its start after a round */
 
-static const char *const probe_names[] = {"read", "write", "copy", "flops", "caches"};
+static const char *const probe_names[] = {"read", "write", "copy", "flops", "matrix", "caches"};
 
 struct result {
     _Alignas(IFM_LINE) uint64_t sum; /* a line each, so that workers do not share one */
@@ -23,6 +25,7 @@ struct ifm_workload_state {
     struct ifm_device *device;
     const char *arm;
     bool fake;
+    struct ifm_stream_cuda *cuda; /* on the device cuda; nothing below is used then */
     unsigned threads;
     enum ifm_probe probe;
     const struct ifm_kernel *kernel;
@@ -112,6 +115,16 @@ enum ifm_status ifm_stream_open(const struct ifm_arm *arm, enum ifm_probe probe,
         return ifm_fail(error, IFM_INTERNAL, arm->name, NULL, "out of memory");
     state->device = device;
     state->arm = arm->name;
+#if defined(IFM_HAVE_CUDA)
+    if (ifm_device_is_cuda(device)) {
+        enum ifm_status opened = ifm_stream_cuda_open(arm, probe, device, seed, &state->cuda, error);
+        if (opened != IFM_OK)
+            free(state);
+        else
+            *out = state;
+        return opened;
+    }
+#endif
     state->fake = ifm_device_is_fake(device);
     state->threads = threads;
     state->probe = probe;
@@ -156,6 +169,7 @@ static void work(void *arg, unsigned index, unsigned count)
     case IFM_PROBE_FLOPS:
         state->results[index].sum = state->kernel->fn.flops(rounds, FACTOR, TERM);
         break;
+    case IFM_PROBE_MATRIX: /* on GPUs alone */
     case IFM_PROBE_CACHES:
         break; /* one thread, without the pool */
     }
@@ -167,6 +181,12 @@ void ifm_stream_step(struct ifm_workload_state *state, uint64_t n)
         ifm_fake_advance(state->device, state->arm, n);
         return;
     }
+#if defined(IFM_HAVE_CUDA)
+    if (state->cuda != NULL) {
+        ifm_stream_cuda_step(state->cuda, n);
+        return;
+    }
+#endif
     for (; n > 0; n--)
         if (state->probe == IFM_PROBE_CACHES)
             state->kernel->fn.chase(state->from, state->position, state->loads / IFM_CHAINS);
@@ -243,6 +263,10 @@ enum ifm_status ifm_stream_check(struct ifm_workload_state *state, struct ifm_ch
     *out = (struct ifm_check){0};
     if (state->fake)
         return IFM_OK;
+#if defined(IFM_HAVE_CUDA)
+    if (state->cuda != NULL)
+        return ifm_stream_cuda_check(state->cuda, out, error);
+#endif
     uint64_t wrong = state->probe == IFM_PROBE_CACHES                                    ? wrong_chains(state, out)
                      : state->probe == IFM_PROBE_READ || state->probe == IFM_PROBE_FLOPS ? wrong_sum(state, out)
                                                                                          : wrong_bytes(state, out);
@@ -257,6 +281,9 @@ void ifm_stream_close(struct ifm_workload_state *state)
 {
     if (state == NULL)
         return;
+#if defined(IFM_HAVE_CUDA)
+    ifm_stream_cuda_close(state->cuda);
+#endif
     free(state->results);
     free(state);
 }

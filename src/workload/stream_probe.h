@@ -7,7 +7,14 @@
 #include "kernel/cpu/dispatch.h"
 #include "workload/workload.h"
 
-enum ifm_probe { IFM_PROBE_READ = 0, IFM_PROBE_WRITE, IFM_PROBE_COPY, IFM_PROBE_FLOPS, IFM_PROBE_CACHES };
+enum ifm_probe {
+    IFM_PROBE_READ = 0,
+    IFM_PROBE_WRITE,
+    IFM_PROBE_COPY,
+    IFM_PROBE_FLOPS,
+    IFM_PROBE_MATRIX,
+    IFM_PROBE_CACHES
+};
 
 /* Row "probe.shape" of the dispatch table for the arm; a caches arm's variant is its size, not a shape. NULL when
  * the build has none. */

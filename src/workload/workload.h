@@ -47,6 +47,7 @@ struct ifm_workload {
     void (*close)(struct ifm_workload_state *state); /* NULL state is allowed */
 
     const char *one_process; /* why its arms cannot run in processes of their own; NULL = they can */
+    bool on_gpu;             /* it has kernels for the device cuda; where it has none, its cells are absent there */
 
     /* ---- of arms with gaps (arm->gaps); NULL elsewhere ---- */
     /* Untimed, before each sample; they may allocate, do I/O and fail. */

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The generated man page is one that mandoc accepts, and names every flag of the parameter table that help names.
+# The generated man page is one that mandoc and groff accept, and names every command and flag that help names.
 source "$(dirname "$0")/lib.sh"
 need mandoc mandoc
 "$INFEROMETER" man >inferometer.1 2>errors || fail "$(cat errors)"
@@ -10,4 +10,18 @@ flags=$("$INFEROMETER" run --help | grep -oE -- '--[a-z][a-z-]+' | sort -u)
 for flag in $flags; do
     grep -qF -- "$flag" page || fail "the man page does not name $flag"
 done
-echo "$(wc -w <<<"$flags") flags, all in the man page"
+for heading in NAME SYNOPSIS DESCRIPTION COMMANDS PARAMETERS ENVIRONMENT FILES 'EXIT STATUS' EXAMPLES; do
+    grep -qx "$heading" page || fail "the man page has no section $heading"
+done
+# Every command of help, with what it does.
+commands=$("$INFEROMETER" help | awk '/^  [a-z]/ { print $1 }')
+[ "$(wc -w <<<"$commands")" -gt 15 ] || fail "help names too few commands: $commands"
+for command in $commands; do
+    grep -qE "^     $command( |\$)" page || fail "the man page does not name the command $command"
+done
+# The other formatter, where it is there: it must break every line.
+if command -v groff >/dev/null; then
+    groff -mdoc -Tutf8 -ww inferometer.1 2>warnings >/dev/null || fail "groff: $(head -3 warnings)"
+    [ ! -s warnings ] || fail "groff: $(head -3 warnings)"
+fi
+echo "$(wc -w <<<"$flags") flags, $(wc -w <<<"$commands") commands, all in the man page"

@@ -140,6 +140,22 @@ static void speedup_beyond_the_ratio_needs_a_ceiling(void **state)
     fx_stop(&fx);
 }
 
+/* A baseline above its ceiling shows no weakness: its share is refused, and excuses no speed-up. */
+static void a_refused_share_of_the_baseline_is_no_witness(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start(&fx, 200000, 102000, true);
+    for (int a = 0; a < 2; a++)
+        fx.parts[0].arms[a].ledger.flops = 40000000; /* the baseline: 200 GFLOP/s of 100 */
+    fx_derive(&fx);
+    fx_expect(&fx, "base", "ceiling_flops_percent", IFM_STATE_REFUSED, "flops ceiling");
+    fx_expect(&fx, "other", "speedup", IFM_STATE_REFUSED, "the baseline's own rates");
+    assert_non_null(fx_finding(&fx, "rule-03", "(the baseline's own rates are refused)"));
+    assert_null(fx_finding(&fx, "rule-03", "baseline at "));
+    fx_stop(&fx);
+}
+
 /* Half the bytes and operations, and not quite twice as fast: explained. */
 static void speedup_within_the_ratio_stands_alone(void **state)
 {
@@ -178,6 +194,11 @@ static void compression_explains_no_more_than_its_bytes(void **state)
     assert_non_null(strstr(speedup->text, "baseline at 91."));
     assert_non_null(strstr(speedup->text, "of its read ceiling"));
     assert_non_null(fx_finding(&fx, "rule-03", "beyond the byte and FLOP ratio 1.6 "));
+    fx_judge(&fx); /* what else changed: less work, and not as the cause of all of it */
+    assert_int_equal(fx.verdict->n_triage, 1);
+    assert_non_null(strstr(fx.verdict->triage[0].text, "more than its bytes and operations account for (rule 3)"));
+    assert_non_null(strstr(fx.verdict->triage[0].text, "beside it bytes moved -37.5 %"));
+    assert_null(strstr(fx.verdict->triage[0].text, "% could explain"));
     assert_null(fx_finding(&fx, "rule-03", "the baseline base reaches only")); /* above 90 % */
     fx_stop(&fx);
     start_compressed(&fx, 175000, 102500, false);
@@ -234,6 +255,7 @@ int main(void)
         cmocka_unit_test(cold_cells_are_not_cache_resident),
         cmocka_unit_test(speedup_beyond_the_ratio_tells_of_the_baseline),
         cmocka_unit_test(speedup_beyond_the_ratio_needs_a_ceiling),
+        cmocka_unit_test(a_refused_share_of_the_baseline_is_no_witness),
         cmocka_unit_test(speedup_within_the_ratio_stands_alone),
         cmocka_unit_test(compression_explains_no_more_than_its_bytes),
         cmocka_unit_test(a_weak_baseline_is_said),

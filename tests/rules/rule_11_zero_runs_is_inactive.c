@@ -37,6 +37,23 @@ static void unrecorded_runs_are_refused(void **state)
     fx_stop(&fx);
 }
 
+/* A cell that failed before its first block: nothing was measured, and nothing is refused in its place. */
+static void without_a_block_it_is_absent(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    fx_start(&fx);
+    fx.parts[0].arms[1].feature = "compression";
+    fx.blocks = 0; /* it was warmed up */
+    fx_generate(&fx);
+    fx_end_events(&fx);
+    fx_derive(&fx);
+    fx_expect(&fx, "other", "step_ns", IFM_STATE_ABSENT, "");
+    fx_judge(&fx);
+    assert_int_equal(fx.verdict->exit_code, IFM_INVALID);
+    fx_stop(&fx);
+}
+
 static void an_active_feature_stands(void **state)
 {
     (void)state;
@@ -56,6 +73,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(zero_runs_is_inactive),
         cmocka_unit_test(unrecorded_runs_are_refused),
+        cmocka_unit_test(without_a_block_it_is_absent),
         cmocka_unit_test(an_active_feature_stands),
     };
     return cmocka_run_group_tests_name("rule_11", tests, NULL, NULL);

@@ -51,6 +51,8 @@ static void bytes_and_seconds_take_suffixes(void **state)
     assert_true(ifm_parse_seconds("250ms", &seconds) && fabs(seconds - 0.25) < 1e-15);
     assert_true(ifm_parse_seconds("2min", &seconds) && seconds == 120);
     assert_false(ifm_parse_seconds("2 h", &seconds));
+    assert_false(ifm_parse_seconds("1e308min", &seconds)); /* finite until it is scaled */
+    assert_false(ifm_parse_seconds("-0", &seconds));
 }
 
 static void reals_print_short_and_read_back(void **state)
@@ -185,7 +187,8 @@ static void files_are_written_whole(void **state)
     assert_string_equal(data, "abc");
     free(data);
     assert_int_equal(ifm_file_read(path, 2, &data, &size, &error), IFM_USAGE);
-    assert_int_equal(ifm_dir_create_fresh(dir, &error), IFM_USAGE); /* not empty */
+    assert_int_equal(ifm_dir_create_all(dir, &error), IFM_OK); /* it exists */
+    assert_int_equal(ifm_dir_create_all(path, &error), IFM_USAGE); /* as a file */
     struct ifm_sha256 hash;
     assert_int_equal(ifm_sha256_file(path, &hash, &error), IFM_OK);
     assert_string_equal(hash.hex, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");

@@ -159,7 +159,7 @@ static void bash_completes(void **state)
     if (!has_program("bash"))
         skip();
     expect_bash("inferometer ''", 1, "run explain decode --help --version");
-    expect_bash("inferometer run --device ''", 3, "cpu fake");
+    expect_bash("inferometer run --device ''", 3, "cpu cuda fake");
     expect_bash("inferometer run --workload ''", 3, "decode copy_test");
     expect_bash("inferometer run --override measure.ca", 3, "measure.cap= measure.cache=");
     expect_bash("inferometer decode --kv", 2, "--kv-len --kv-heads");

@@ -348,7 +348,8 @@ static void absent_only_where_asked_for(void **state)
     for (size_t i = 0; i < 6; i++)
         assert_null(ifm_derived_find(fx.derived, "decode", "other", metrics[i]));
     for (size_t i = 0; i < 6; i++)
-        fx_gate(&fx, metrics[i], "", IFM_GATE_AT_MOST, 1, false);
+        fx_gate(&fx, metrics[i], "", ifm_judge_direction(metrics[i]) > 0 ? IFM_GATE_AT_LEAST : IFM_GATE_AT_MOST, 1,
+                false);
     fx_derive(&fx);
     fx_judge(&fx);
     for (size_t i = 0; i < 6; i++) {

@@ -98,7 +98,7 @@ static void pins_and_restores_affinity(void **state)
     struct ifm_device *device = open_device(0, false);
     assert_true(ifm_cpu_mask_get(&during));
     assert_int_equal(CPU_COUNT_S(sizeof during.sets, during.sets), 1);
-    json_t *facts = ifm_cpu_facts(device), *cpus = json_object_get(facts, "cpus");
+    json_t *facts = device->ops->facts(device), *cpus = json_object_get(facts, "cpus");
     int seen[64 * 32] = {0};
     unsigned n = (unsigned)json_array_size(cpus) < 64 ? (unsigned)json_array_size(cpus) : 64;
     device->ops->parallel(device, n, where_am_i, seen);
@@ -156,7 +156,7 @@ static void refuses_more_memory_than_there_is(void **state)
     assert_non_null(strstr(error.message, " available"));
     assert_null(data);
     assert_int_equal(device->ops->buffer(device, "cache", SIZE_MAX, &data, &fresh, &error), IFM_USAGE);
-    json_t *facts = ifm_cpu_facts(device);
+    json_t *facts = device->ops->facts(device);
     assert_int_equal(json_integer_value(json_object_get(facts, "buffer_bytes")), 0);
     json_decref(facts);
     device->ops->close(device);
@@ -174,7 +174,7 @@ static void facts_count_huge_pages(void **state)
     const char *mode = json_string_value(json_object_get(json_object_get(host, "huge_pages"), "transparent"));
     bool possible = mode != NULL && strcmp(mode, "never") != 0;
     assert_int_equal(device->ops->buffer(device, "x", bytes, &data, &fresh, &error), IFM_OK);
-    json_t *facts = ifm_cpu_facts(device), *backing = json_object_get(facts, "huge_page_bytes");
+    json_t *facts = device->ops->facts(device), *backing = json_object_get(facts, "huge_page_bytes");
     assert_true(json_is_true(json_object_get(facts, "huge_pages_asked")));
     assert_int_equal(json_integer_value(json_object_get(facts, "buffer_bytes")), bytes);
     assert_true(json_is_integer(backing) || json_object_get(backing, "absent") != NULL);

@@ -139,7 +139,8 @@ static void expect_row(const json_t *rows, const char *what, const char *state, 
     const json_t *one = row(rows, what);
     assert_string_equal(json_string_value(json_object_get(one, "state")), state);
     assert_string_equal(json_string_value(json_object_get(one, "detail")), detail);
-    assert_true(json_is_string(json_object_get(one, "remedy")));
+    assert_true(json_string_length(json_object_get(one, "why")) > 0);
+    assert_int_equal(json_string_length(json_object_get(one, "remedy")) > 0, strcmp(state, "ok") != 0);
 }
 
 static void doctor_replays(void **state)
@@ -151,12 +152,19 @@ static void doctor_replays(void **state)
     expect_row(rows, "clock", "ok", "kvm-clock");
     expect_row(rows, "memory", "ok", "1.00 GiB available");
     expect_row(rows, "CPU energy (RAPL)", "absent", "the hypervisor does not expose powercap to this guest");
+    expect_row(rows, "perf_event_paranoid", "warn", "3");
+    expect_row(rows, "memory lock limit", "ok", "8.00 MiB");
+    expect_row(rows, "isolated CPUs", "absent", "none");
     json_decref(rows);
     rows = ifm_host_doctor_at(LAPTOP);
     expect_row(rows, "threads", "ok", "up to 8 (affinity mask 8, no cgroup quota)");
     expect_row(rows, "lock: turbo", "warn", "on: the clock depends on temperature and on how many cores are busy");
     expect_row(rows, "CPU energy (RAPL)", "ok", "powercap package zone is readable");
     expect_row(rows, "bare metal", "ok", "no hypervisor");
+    expect_row(rows, "perf_event_paranoid", "ok", "1");
+    expect_row(rows, "memory lock limit", "ok", "none");
+    expect_row(rows, "isolated CPUs", "ok", "2-3,6-7");
+    expect_row(rows, "NVIDIA driver", "ok", "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.14");
     json_decref(rows);
 }
 
@@ -166,11 +174,15 @@ static void doctor_on_bare_tree(void **state)
     (void)state;
     json_t *rows = ifm_host_doctor_at(NOWHERE), *one;
     size_t i;
-    assert_int_equal(json_array_size(rows), 16);
+    assert_int_equal(json_array_size(rows), 21);
+    expect_row(rows, "huge pages", "absent", "/sys is not mounted"); /* and not: the kernel has none */
+    expect_row(rows, "bare metal", "absent", "/proc is not mounted");
     json_array_foreach(rows, i, one)
     {
         assert_string_equal(json_string_value(json_object_get(one, "state")), "absent");
-        assert_true(strlen(json_string_value(json_object_get(one, "detail"))) > 0);
+        assert_true(json_string_length(json_object_get(one, "detail")) > 0);
+        assert_true(json_string_length(json_object_get(one, "why")) > 0);
+        assert_true(json_string_length(json_object_get(one, "remedy")) > 0);
     }
     json_decref(rows);
 }

@@ -101,9 +101,28 @@ static void it_reads_its_source_at_the_stop(void **state)
     fake->close(own);
 }
 
+/* The sensor's facts belong to the device: no arm has its own, and what is not scripted is not known. */
+static void the_sensor_says_what_is_scripted(void **state)
+{
+    (void)state;
+    double idle_w, limit_w, period_ns;
+    struct ifm_error error = {0};
+    struct ifm_device *device = open_device("energy_j=0.001; idle_w=12.3; energy_period_ns=1e6");
+    assert_true(ifm_fake_energy(device, &idle_w, &limit_w, &period_ns));
+    assert_true(idle_w == 12.3 && limit_w < 0 && period_ns == 1e6);
+    device->ops->close(device);
+    device = open_device("energy_j=0.001");
+    assert_false(ifm_fake_energy(device, &idle_w, &limit_w, &period_ns));
+    device->ops->close(device);
+    const struct ifm_device_options options = {.threads = 1, .script = "arm.fast.idle_w=1", .seed = 1};
+    assert_int_equal(ifm_device_fake.open(&options, &device, &error), IFM_USAGE);
+    assert_non_null(strstr(error.message, "cannot be set for one arm"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_sensor_says_what_is_scripted),
         cmocka_unit_test(what_is_scripted_is_counted),
         cmocka_unit_test(what_is_not_scripted_is_absent),
         cmocka_unit_test(it_is_offered_only_where_a_script_needs_it),

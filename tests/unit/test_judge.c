@@ -134,7 +134,8 @@ static void what_is_missing_blocks(void **state)
     for (size_t i = 0; i < sizeof gates / sizeof gates[0]; i++) {
         struct fixture fx;
         start(&fx);
-        fx_gate(&fx, gates[i].metric, gates[i].arm, IFM_GATE_AT_MOST, 1e12, false);
+        int op = strstr(gates[i].metric, "_per_s") != NULL ? IFM_GATE_AT_LEAST : IFM_GATE_AT_MOST;
+        fx_gate(&fx, gates[i].metric, gates[i].arm, op, 1e12, false);
         fx.gates[0].cell = gates[i].cell;
         finish(&fx, IFM_OUTCOME_BLOCKED, IFM_INVALID);
         if (strstr(fx.verdict->gates[0].reason, gates[i].words) == NULL)

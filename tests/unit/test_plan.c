@@ -59,8 +59,8 @@ static enum ifm_status describe_stream(const struct ifm_setting *settings, size_
     return IFM_OK;
 }
 
-static const struct ifm_workload_entry workloads[] = {{"toy", describe_toy, 0, NULL, 0, "it lives in one"},
-                                                      {"stream", describe_stream, 0, NULL, 0, NULL}};
+static const struct ifm_workload_entry workloads[] = {{"toy", describe_toy, 0, NULL, 0, "it lives in one", false},
+                                                      {"stream", describe_stream, 0, NULL, 0, NULL, true}};
 static const struct ifm_column columns[] = {{"faults", "count"}};
 static const struct ifm_instrument_entry instruments[] = {{"os", 0, columns, 1}, {"replayer", 2, columns, 1}};
 static const char *const sizes[] = {"1", "2", "3"}, *const modes[] = {"hot", "cold"}, *const one[] = {"1"};

@@ -76,7 +76,7 @@ static struct ifm_cell cells[] = {
      .n_axes = COUNT(axes),
      .threads = 4000000000u,
      .measure = {50, 1.5, 0.02, IFM_STOP_REPEATS, 1000, 0.003, 60, 6, UINT64_MAX, 10, 1e-3, 3, IFM_CACHE_COLD, 0.005,
-                 IFM_LOCKS_REQUIRED, IFM_ISOLATION_BUFFERS, 7},
+                 IFM_LOCKS_REQUIRED, IFM_ISOLATION_BUFFERS, 7, 0, 0},
      .seed = UINT64_MAX,
      .arms = arms,
      .n_arms = COUNT(arms),
@@ -124,6 +124,7 @@ static void assert_arms_equal(const struct ifm_arm *a, const struct ifm_arm *b)
     assert_true(a->tolerance == b->tolerance && a->equal_bound == b->equal_bound);
     assert_string_equal(a->feature, b->feature);
     assert_string_equal(a->equals, b->equals);
+    assert_string_equal(a->idle == NULL ? "" : a->idle, b->idle == NULL ? "" : b->idle);
 }
 
 static void assert_measures_equal(const struct ifm_measure *a, const struct ifm_measure *b)
@@ -134,6 +135,7 @@ static void assert_measures_equal(const struct ifm_measure *a, const struct ifm_
     assert_true(a->blocks_max == b->blocks_max && a->slot_steps == b->slot_steps && a->slot_min_s == b->slot_min_s);
     assert_true(a->inner == b->inner && a->cache == b->cache && a->margin == b->margin && a->locks == b->locks);
     assert_true(a->isolation == b->isolation && a->replica == b->replica);
+    assert_true(a->truncate == b->truncate && a->resamples == b->resamples);
 }
 
 static void assert_cells_equal(const struct ifm_cell *a, const struct ifm_cell *b)
@@ -334,6 +336,40 @@ static void assert_value_refused(json_t *json, json_t *node, const char *key, js
     json_object_set_new(node, key, kept);
 }
 
+/* Members newer than the schema: a plan of an older version lacks them, and one of this version writes no 0. */
+static void test_newer_members_are_optional(void **state)
+{
+    (void)state;
+    json_t *json = make_json(), *measure = json_object_get(at(json, "cells", 0), "measure");
+    struct ifm_error error = {0};
+    struct ifm_plan *first;
+    struct ifm_arena *arena = ifm_arena_create();
+    json_object_del(measure, "truncate");
+    json_object_del(measure, "resamples");
+    assert_int_equal(ifm_plan_from_json(json, "plan.json", arena, &first, &error), IFM_OK);
+    assert_true(first->cells[0].measure.truncate == 0 && first->cells[0].measure.resamples == 0);
+    json_t *again = ifm_plan_to_json(first);
+    assert_true(json_equal(again, json));
+    first->cells[0].measure.truncate = 12.5;
+    first->cells[0].measure.resamples = 10000;
+    ((struct ifm_arm *)first->cells[0].arms)[0].idle = " decode.sink"; /* absent above */
+    json_decref(again);
+    again = ifm_plan_to_json(first);
+    struct ifm_plan *second;
+    assert_int_equal(ifm_plan_from_json(again, "plan.json", arena, &second, &error), IFM_OK);
+    assert_plans_equal(first, second);
+    assert_true(second->cells[0].measure.truncate == 12.5 && second->cells[0].measure.resamples == 10000);
+    measure = json_object_get(at(again, "cells", 0), "measure");
+    assert_value_refused(again, measure, "truncate", json_real(60), "plan.json: cells[0].measure.truncate", "0 to 45");
+    assert_value_refused(again, measure, "truncate", json_real(-1), "plan.json: cells[0].measure.truncate", "0 to 45");
+    assert_value_refused(again, measure, "resamples", json_integer(7), "plan.json: cells[0].measure.resamples", "199");
+    assert_value_refused(again, measure, "resamples", json_integer(1000000000000),
+                         "plan.json: cells[0].measure.resamples", "100000");
+    json_decref(again);
+    json_decref(json);
+    ifm_arena_destroy(arena);
+}
+
 static void test_values_out_of_range(void **state)
 {
     (void)state;
@@ -470,6 +506,7 @@ int main(void)
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_text_that_is_not_utf8),
         cmocka_unit_test(test_every_member_is_needed_and_typed),
+        cmocka_unit_test(test_newer_members_are_optional),
         cmocka_unit_test(test_values_out_of_range),
         cmocka_unit_test(test_a_plan_agrees_with_itself),
         cmocka_unit_test(test_order_is_a_permutation_and_its_mirror),

@@ -199,10 +199,12 @@ static void the_report_has_a_table_of_it(void **state)
     assert_int_equal(ifm_compose_html(&p, &text, &error), IFM_OK);
     const char *section = strstr(text.data, "<h3>Compression: bytes, loss, speed</h3>");
     assert_non_null(section);
-    /* Gain and price stand above every table of the cell. */
-    const char *sentence = strstr(text.data, "int4</span>: 3.420x faster at 3.71x fewer bytes");
+    /* Gain and price stand in one sentence above every table, and are not repeated in the cell. */
+    const char *sentence = strstr(text.data, "<b>int4</b> <strong>3.420x faster</strong>");
     assert_non_null(sentence);
     assert_true(sentence < strstr(text.data, "<table class=\"cards"));
+    assert_has(sentence, " at 3.71x fewer bytes, <strong>output error 7.9 %</strong>");
+    assert_null(strstr(text.data, "int4</span>: 3.420x faster"));
     const char *end = strstr(section, "</table>");
     assert_non_null(end);
     char *part = strndup(section, (size_t)(end - section));
@@ -217,7 +219,7 @@ static void the_report_has_a_table_of_it(void **state)
     assert_null(strstr(part, "library"));
     free(part);
     ifm_text_clear(&text);
-    ifm_compose_markdown(&p, &text);
+    assert_int_equal(ifm_compose_markdown(&p, &text, &error), IFM_OK);
     assert_line(text.data, "| **int4** | 1.05 KiB | 3.9996x |", "0.99996");
     ifm_text_clear(&text);
     ifm_compose_csv(&p, &text);

@@ -9,15 +9,15 @@
 
 #include "base/file.h"
 #include "publish/compose.h"
-#include "publish/html.h"
 #include "publish_sample.h"
+#include "report/html.h"
 #include "sample/manifest.h"
 #include <unistd.h>
 
 static struct ifm_error error;
 static char dir[256];
-static const char *const names[] = {"derived.json", "verdict.json", "metrics.json",
-                                    "report.csv",   "report.html",  "manifest.sha256"};
+static const char *const names[] = {"derived.json", "verdict.json", "metrics.json", "elastic_kv.json",
+                                    "report.csv",   "report.md",    "report.html",  "manifest.sha256"};
 
 static const char *path_of(const char *name)
 {
@@ -160,6 +160,10 @@ static void verify_names_the_line_of_a_text(void **state)
     edit("report.csv", ",speedup,1.9430000000000001,", ",speedup,1.94300000001,");
     assert_int_equal(verify(), IFM_INVALID);
     edit("report.csv", ",speedup,1.94300000001,", ",speedup,1.943,");
+    edit("report.md", "## BLOCKED", "## PASS");
+    assert_int_equal(verify(), IFM_INVALID);
+    assert_has(error.message, "report.md differs from what the record gives at line 1");
+    edit("report.md", "## PASS", "## BLOCKED");
     edit("report.html", "BLOCKED</div>", "PASS</div>");
     assert_int_equal(verify(), IFM_INVALID);
     assert_has(error.message, "report.html differs from what the record gives at line ");
@@ -207,12 +211,18 @@ static void metrics_json_has_the_standard_shape(void **state)
     free(text);
 }
 
-static void the_report_needs_no_script_and_no_network(void **state)
+static void the_report_needs_no_network_and_runs_its_own_script_only(void **state)
 {
     (void)state;
-    char *html = content("report.html");
+    char *html = content("report.html"), *script = strstr(html, "<script>");
+    assert_non_null(script);
+    assert_lacks(script + 1, "<script"); /* one, and none whose source is elsewhere */
+    char *end = strstr(script, "</script>"), *policy = strstr(html, "script-src 'sha256-");
+    assert_non_null(end);
+    assert_true(end - script > 1000 && end - script <= 30 * 1024);
+    assert_non_null(policy);
+    assert_true(policy < script);
     assert_has(html, "default-src 'none'");
-    assert_lacks(html, "<script");
     assert_lacks(html, "http://");
     assert_lacks(html, "https://");
     assert_lacks(html, "url(");
@@ -231,7 +241,7 @@ static void the_report_shows_what_the_record_gives(void **state)
     assert_has(html, "refused<sup><a href=\"#note-");
     assert_has(html, "<li id=\"note-1\">no energy counter is readable on this machine. Remedy: run as root");
     assert_has(html, "measured ceiling 23.09 GB/s");
-    assert_has(html, "<polyline");
+    assert_has(html, "<path class=\"line\"");
     assert_has(html, "absent: no cpufreq here");
     assert_has(html, "Example CPU @ 2.10 GHz");
     assert_has(html, "inferometer rerun DIR");
@@ -266,7 +276,7 @@ static void hostile_names_are_escaped(void **state)
     assert_has(html.data, "&lt;img src=x onerror=&#39;a()&#39;&gt;");
     assert_has(html.data, "a&quot;b &amp; c|d");
     assert_has(html.data, "kv_len 8192, batch &lt;b&gt;, hot cache"); /* the shape; what nobody chose is left out */
-    ifm_compose_markdown(&publication, &md);
+    assert_int_equal(ifm_compose_markdown(&publication, &md, &error), IFM_OK);
     assert_has(md.data, "\\<img src=x onerror='a()'\\>");
     assert_has(md.data, "c\\|d");
     ifm_text_free(&html);
@@ -301,7 +311,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(verify_names_the_line_of_a_text, set_up, tear_down),
         cmocka_unit_test_setup_teardown(verify_wants_every_file, set_up, tear_down),
         cmocka_unit_test_setup_teardown(metrics_json_has_the_standard_shape, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(the_report_needs_no_script_and_no_network, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_report_needs_no_network_and_runs_its_own_script_only, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_report_shows_what_the_record_gives, set_up, tear_down),
         cmocka_unit_test(hostile_names_are_escaped),
         cmocka_unit_test(a_run_without_facts_still_reports),

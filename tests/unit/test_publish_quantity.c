@@ -49,6 +49,19 @@ static void a_prefix_keeps_numbers_short(void **state)
     assert_full((struct ifm_value){.number = 5.25, .unit = "FLOP/B"}, "5.25 FLOP/B");
 }
 
+/* Ticks of one axis share a unit and have the digits of their step. */
+static void ticks_have_the_digits_of_their_step(void **state)
+{
+    (void)state;
+    assert_string_equal(ifm_quantity_tick(0, 2e6, 5e5, "ns", arena), "0 ms");
+    assert_string_equal(ifm_quantity_tick(500000, 2e6, 5e5, "ns", arena), "0.5 ms");
+    assert_string_equal(ifm_quantity_tick(100010, 100040, 10, "ns", arena), "100.01 µs");
+    assert_string_equal(ifm_quantity_tick(0.25, 1, 0.25, "1", arena), "0.25");
+    assert_string_equal(ifm_quantity_tick(1.5e-7, 1.5e-7, 1.5e-7, "1", arena), "1.5e-7");
+    assert_string_equal(ifm_quantity_tick(1e-6, 1e-6, 1e-6, "1", arena), "1e-6");
+    assert_string_equal(ifm_quantity_tick(-20, 40, 20, "%", arena), "-20 %");
+}
+
 static void the_interval_decides_the_digits(void **state)
 {
     (void)state;
@@ -82,9 +95,8 @@ static void small_and_odd_numbers_stay_numbers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_prefix_keeps_numbers_short),
-        cmocka_unit_test(the_interval_decides_the_digits),
-        cmocka_unit_test(an_uneven_interval_shows_its_ends),
+        cmocka_unit_test(a_prefix_keeps_numbers_short),       cmocka_unit_test(ticks_have_the_digits_of_their_step),
+        cmocka_unit_test(the_interval_decides_the_digits),    cmocka_unit_test(an_uneven_interval_shows_its_ends),
         cmocka_unit_test(small_and_odd_numbers_stay_numbers),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -168,6 +168,43 @@ static void published_values(void **state)
     within(value.interval.high, number(medians, "high"), MONTE_CARLO * value.se);
 }
 
+static void a_median_by_resamples(void **state)
+{
+    (void)state;
+    double x[200], mean = 0, squares = 0;
+    for (size_t i = 0; i < 200; i++)
+        x[i] = (double)(i * i);
+    struct ifm_resample_plan plan = plan_of(10000);
+    struct ifm_resampled value, fewer, more;
+    struct ifm_order_bootstrap exact;
+    /* An odd number: the exact bootstrap of the order statistic says what many resamples come to. */
+    assert_int_equal(ifm_stats_order_bootstrap(x, 199, 0.5, 0.95, &exact), IFM_STAT_OK);
+    assert_int_equal(ifm_stats_bootstrap_median(x, 199, 199, &plan, &value), IFM_STAT_OK);
+    close_to(value.se, exact.se, 0.03);
+    within(value.interval.low, exact.interval.low, 0.1 * exact.se);
+    within(value.interval.high, exact.interval.high, 0.1 * exact.se);
+    for (size_t i = 0; i < 10000; i++) {
+        mean += scratch[i] / 10000;
+        squares += scratch[i] * scratch[i] / 10000;
+    }
+    close_to(sqrt(squares - mean * mean), value.se, 1e-3); /* there are 10,000 medians, no fewer */
+    /* Values that are worth a quarter of their number have an interval about twice as wide. */
+    assert_int_equal(ifm_stats_bootstrap_median(x, 200, 50.7, &plan, &fewer), IFM_STAT_OK);
+    within((fewer.interval.high - fewer.interval.low) / (value.interval.high - value.interval.low), 2, 0.2);
+    assert_int_equal(ifm_stats_bootstrap_median(x, 200, 1e9, &plan, &more), IFM_STAT_OK); /* never more than n */
+    assert_true(more.interval.high - more.interval.low > 0.8 * (value.interval.high - value.interval.low));
+    assert_int_equal(ifm_stats_bootstrap_median(x, 200, 38.9, &plan, &value), IFM_STAT_TOO_FEW);
+    assert_int_equal(ifm_stats_bootstrap_median(x, 38, 38, &plan, &value), IFM_STAT_TOO_FEW);
+    assert_int_equal(ifm_stats_bootstrap_median(x, 0, 0, &plan, &value), IFM_STAT_EMPTY);
+    assert_int_equal(ifm_stats_bootstrap_median(x, 200, 0, &plan, &value), IFM_STAT_DOMAIN);
+    plan.resamples = 100;
+    assert_int_equal(ifm_stats_bootstrap_median(x, 200, 200, &plan, &value), IFM_STAT_DOMAIN);
+    for (size_t i = 0; i < 200; i++)
+        x[i] = 3;
+    plan.resamples = 10000;
+    assert_int_equal(ifm_stats_bootstrap_median(x, 200, 200, &plan, &value), IFM_STAT_CONSTANT);
+}
+
 /* Against all n^n resamples of a few values; the other sample is constant, so that its median adds nothing. */
 static void medians_match_enumeration(void **state)
 {
@@ -468,6 +505,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(agrees_with_scipy),
         cmocka_unit_test(published_values),
+        cmocka_unit_test(a_median_by_resamples),
         cmocka_unit_test(medians_match_enumeration),
         cmocka_unit_test(blocks_of_dependent_values),
         cmocka_unit_test(indices_are_unbiased),

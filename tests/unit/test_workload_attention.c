@@ -200,6 +200,21 @@ static void arms_are_what_was_asked_for(void **context)
     assert_string_equal(bench->arms.items[2].variant, "auto");
 }
 
+/* What a shape by name leaves without effect, and a divisor of one; the name does not say head_dim. */
+static void settings_without_effect_are_said(void **context)
+{
+    struct bench *bench = *context;
+    assert_int_equal(describe(bench, NULL, 0), IFM_OK);
+    assert_string_equal(bench->arms.items[0].idle, " attention.matrix attention.scale");
+    const struct ifm_setting named[] = {{"attention.matrix", "b32h8s128"}, {"attention.scale", "32"}};
+    assert_int_equal(describe(bench, named, 2), IFM_OK);
+    assert_string_equal(bench->arms.items[0].idle,
+                        " attention.batch attention.q_heads attention.kv_heads attention.seq_len");
+    const struct ifm_setting scalar[] = {{"attention.arms", "scalar"}, {"attention.scale", "2"}};
+    assert_int_equal(describe(bench, scalar, 2), IFM_OK);
+    assert_string_equal(bench->arms.items[0].idle, " attention.matrix attention.isa");
+}
+
 static void what_is_missing_is_absent_with_a_reason(void **context)
 {
     struct bench *bench = *context;
@@ -399,6 +414,7 @@ int main(void)
         TEST(ledger_counts_pairs_and_bytes_once),
         TEST(ledger_of_the_baseline_is_the_specifications),
         TEST(arms_are_what_was_asked_for),
+        TEST(settings_without_effect_are_said),
         TEST(what_is_missing_is_absent_with_a_reason),
         TEST(is_right_on_every_isa_and_thread_count),
         TEST(every_storage_and_the_library_are_right),

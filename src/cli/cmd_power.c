@@ -1,0 +1,227 @@
+/* power: what can say how many joules this machine takes, watched for a moment, and what cannot; doctor's rows of it.
+ * It sets nothing. */
+#include "cli/arguments.h"
+#include "power/power.h"
+#include "publish/listing.h"
+
+#include "base/text.h"
+#include <stdio.h>
+#include <string.h>
+
+#define DEFAULT_SECONDS 1.0
+#define MOST_SECONDS 600.0
+
+static const struct ifm_listing_column columns[] = {
+    {"device", "device", true},
+    {"source", "source", true},
+    {"state", "state", true},
+    {"kind", "kind", true},
+    {"power_w", "power W", false},
+    {"refresh_ms", "refresh ms", false},
+    {"jitter_ms", "jitter", false},
+    {"call_us", "call us", false},
+    {"quantum", "smallest step", false},
+    {"gain_error", "gain", false},
+    {"limit_w", "limit W", false},
+    {"part", NULL, false},
+    {"readings", NULL, false},
+    {"implausible", "refused", false},
+    {"reason", NULL, true},
+    {"remedy", NULL, true},
+    {"", "notes", true},
+};
+
+static const char *kind_name(enum ifm_power_kind kind)
+{
+    static const char *const names[] = {"counter", "samples", "average", "instant", "meter", "estimate"};
+    return names[kind];
+}
+
+/* A number that calibration found, or nothing where it says why not. */
+static void set_number(struct ifm_listing *listing, const char *field, const json_t *number, const char *format)
+{
+    char text[48];
+    if (!json_is_number(number))
+        return;
+    snprintf(text, sizeof text, strcmp(format, "%.1f") == 0 ? "%.1f" : "%.3g", json_number_value(number));
+    ifm_listing_set(listing, field, json_real(json_number_value(number)), text);
+}
+
+static void note(struct ifm_listing *listing, const char *text)
+{
+    ifm_listing_show(listing, "notes", ifm_arena_printf(listing->arena, "[%zu]", ifm_listing_note(listing, text)));
+}
+
+static void add_sensor(struct ifm_listing *listing, const struct ifm_power_sensor *sensor, json_t *seen)
+{
+    struct ifm_arena *arena = listing->arena;
+    const char *lost = json_string_value(json_object_get(seen, "lost"));
+    bool still = lost == NULL && sensor->kind == IFM_POWER_COUNTER &&
+                 !json_is_number(json_object_get(seen, "refresh_ms")) &&
+                 !json_is_number(json_object_get(seen, "mean_w"));
+    const char *state = lost != NULL ? "lost" : still ? "still" : "ok";
+    ifm_listing_row(listing);
+    ifm_listing_set(listing, "device", json_string(sensor->device), sensor->device);
+    ifm_listing_set(listing, "source", json_string(sensor->source), sensor->source);
+    ifm_listing_set(listing, "state", json_string(state), state);
+    ifm_listing_set(listing, "kind", json_string(kind_name(sensor->kind)), kind_name(sensor->kind));
+    set_number(listing, "power_w", json_object_get(seen, "mean_w"), "%.1f");
+    set_number(listing, "refresh_ms", json_object_get(seen, "refresh_ms"), "%.1f");
+    set_number(listing, "jitter_ms", json_object_get(seen, "refresh_jitter_ms"), "%.1f");
+    set_number(listing, "call_us", json_object_get(seen, "call_us"), "%.3g");
+    const json_t *quantum = json_object_get(seen, "quantum");
+    if (json_is_number(quantum))
+        ifm_listing_set(listing, "quantum", json_real(json_number_value(quantum)),
+                        ifm_arena_printf(arena, "%.3g %s", json_number_value(quantum),
+                                         sensor->kind == IFM_POWER_COUNTER ? "J" : "W"));
+    if (sensor->gain_error > 0)
+        ifm_listing_set(listing, "gain_error", json_real(sensor->gain_error),
+                        ifm_arena_printf(arena, "+-%.0f %%", sensor->gain_error * 100));
+    if (sensor->limit_w > 0)
+        ifm_listing_set(listing, "limit_w", json_real(sensor->limit_w),
+                        ifm_arena_printf(arena, "%.0f", sensor->limit_w));
+    json_int_t refused = json_integer_value(json_object_get(seen, "implausible"));
+    ifm_listing_set(listing, "part", json_boolean(sensor->part), NULL);
+    ifm_listing_set(listing, "readings", json_incref(json_object_get(seen, "readings")), NULL);
+    ifm_listing_set(listing, "implausible", json_integer(refused), ifm_arena_printf(arena, "%lld", (long long)refused));
+    const char *why = lost != NULL ? lost
+                      : still      ? "it did not move while it was watched: a virtual machine may show a counter that "
+                                     "nothing feeds, or the time was too short"
+                                   : NULL;
+    if (why != NULL) {
+        ifm_listing_set(listing, "reason", json_string(why), NULL);
+        note(listing, why);
+    } else if (sensor->kind == IFM_POWER_ESTIMATE)
+        note(listing, "an estimate: rated power x utilisation; nothing was measured");
+    else if (sensor->part)
+        note(listing, "a part of what other sensors hold: never added to them");
+    json_decref(seen);
+}
+
+static void add_absence(struct ifm_listing *listing, const struct ifm_power_absence *absence)
+{
+    ifm_listing_row(listing);
+    ifm_listing_set(listing, "source", json_string(absence->source), absence->source);
+    ifm_listing_set(listing, "state", json_string("absent"), "absent");
+    ifm_listing_set(listing, "reason", json_string(absence->reason), NULL);
+    ifm_listing_set(listing, "remedy", json_string(absence->remedy), NULL);
+    note(listing, absence->remedy[0] == '\0'
+                      ? absence->reason
+                      : ifm_arena_printf(listing->arena, "%s; what would help: %s", absence->reason, absence->remedy));
+}
+
+static void print_sensors(struct ifm_power *power, double seconds, enum ifm_format format, struct ifm_arena *arena)
+{
+    const struct ifm_power_list *list = ifm_power_list(power);
+    struct ifm_text text = {0};
+    struct ifm_listing listing = ifm_listing_begin(columns, sizeof columns / sizeof columns[0], arena);
+    for (size_t i = 0; i < list->n_sensors; i++)
+        add_sensor(&listing, &list->sensors[i], ifm_power_calibrate(power, i, seconds));
+    for (size_t i = 0; i < list->n_absences; i++)
+        add_absence(&listing, &list->absences[i]);
+    ifm_listing_compose(&listing, format, &text);
+    if (text.size > 0)
+        fputs(text.data, stdout);
+    ifm_listing_end(&listing);
+    ifm_text_free(&text);
+}
+
+static enum ifm_status parse_positive(const char *flag, const char *text, double most, double *out,
+                                      struct ifm_error *error)
+{
+    if (text != NULL && (!ifm_parse_f64(text, out) || !(*out > 0) || *out > most))
+        return ifm_fail(error, IFM_USAGE, "", "", "--%s wants a number above 0 and at most %.0f, not \"%s\"", flag,
+                        most, text);
+    return IFM_OK;
+}
+
+static enum ifm_status power_command(int argc, char **argv, struct ifm_arena *arena, struct ifm_error *error)
+{
+    const char **words = IFM_ARENA_ARRAY(arena, const char *, argc + 1);
+    const char *format_name = NULL, *seconds_text = NULL, *meter = NULL, *rated = NULL;
+    const struct ifm_flag flags[] = {
+        {"format", &format_name}, {"seconds", &seconds_text}, {"meter", &meter}, {"rated-w", &rated}};
+    enum ifm_format format;
+    struct ifm_power *power;
+    struct ifm_power_options options = {.root = ""};
+    double seconds = DEFAULT_SECONDS;
+    size_t n = 0;
+    bool help = false;
+    IFM_TRY(ifm_arguments_parse(argc, argv, flags, sizeof flags / sizeof *flags, words, &n, &help, error));
+    if (help)
+        return ifm_cmd_help(2, (char *[]){(char *)"help", argv[0], NULL}, error);
+    IFM_TRY(ifm_arguments_format(format_name, &format, error));
+    if (n > 0)
+        return ifm_fail(error, IFM_USAGE, "", "", "unexpected argument \"%s\"", words[0]);
+    IFM_TRY(parse_positive("seconds", seconds_text, MOST_SECONDS, &seconds, error));
+    IFM_TRY(parse_positive("rated-w", rated, 1e6, &options.rated_w, error));
+    options.meter = meter;
+    IFM_TRY(ifm_power_open(&options, &power, error));
+    print_sensors(power, seconds, format, arena);
+    ifm_power_close(power);
+    return IFM_OK;
+}
+
+/* Exit status 0 whatever it finds: it informs. */
+enum ifm_status ifm_cmd_power(int argc, char **argv, struct ifm_error *error)
+{
+    struct ifm_arena *arena = ifm_arena_create();
+    enum ifm_status status = power_command(argc, argv, arena, error);
+    ifm_arena_destroy(arena);
+    return status;
+}
+
+/* ---- doctor ---- */
+
+/* "gpu0: nvml_energy, nvml_samples; gpu1: ..." */
+static char *names_of(const struct ifm_power_list *list, const char *prefix, struct ifm_arena *arena)
+{
+    char *text = NULL;
+    const char *device = "";
+    for (size_t i = 0; i < list->n_sensors; i++) {
+        const struct ifm_power_sensor *sensor = &list->sensors[i];
+        if (strncmp(sensor->source, prefix, strlen(prefix)) != 0)
+            continue;
+        bool same = strcmp(device, sensor->device) == 0;
+        text = text == NULL ? ifm_arena_printf(arena, "%s: %s", sensor->device, sensor->source)
+               : same       ? ifm_arena_printf(arena, "%s, %s", text, sensor->source)
+                            : ifm_arena_printf(arena, "%s; %s: %s", text, sensor->device, sensor->source);
+        device = sensor->device;
+    }
+    return text;
+}
+
+static const struct ifm_power_absence *absence_of(const struct ifm_power_list *list, const char *prefix)
+{
+    for (size_t i = 0; i < list->n_absences; i++)
+        if (strncmp(list->absences[i].source, prefix, strlen(prefix)) == 0)
+            return &list->absences[i];
+    return NULL;
+}
+
+void ifm_power_rows(json_t *rows)
+{
+    static const struct {
+        const char *what, *prefix, *why;
+    } families[] = {
+        {"GPU power (NVML)", "nvml", "joules of a GPU are absent without it"},
+        {"CPU power (perf events)", "perf", "a second way to the processor's joules, where powercap is for root alone"},
+    };
+    struct ifm_power *power;
+    struct ifm_error error = {0};
+    if (ifm_power_open(&(struct ifm_power_options){.root = ""}, &power, &error) != IFM_OK)
+        return; /* out of memory: the rows before it stand */
+    struct ifm_arena *arena = ifm_arena_create();
+    const struct ifm_power_list *list = ifm_power_list(power);
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+        const char *names = names_of(list, families[i].prefix, arena);
+        const struct ifm_power_absence *absence = absence_of(list, families[i].prefix);
+        const char *reason = absence == NULL ? "no such sensor" : absence->reason;
+        json_array_append_new(rows, json_pack("{s:s, s:s, s:s, s:s, s:s}", "what", families[i].what, "state",
+                                              names != NULL ? "ok" : "absent", "detail", names != NULL ? names : reason,
+                                              "why", families[i].why, "remedy",
+                                              names != NULL || absence == NULL ? "" : absence->remedy));
+    }
+    ifm_arena_destroy(arena);
+    ifm_power_close(power);
+}

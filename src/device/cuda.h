@@ -1,0 +1,54 @@
+/* Device cuda, as workloads use it: kernels by name, work on its stream, and steps as graphs.
+ *
+ * Every call that puts work on the stream returns at once. The first one that fails is remembered, what follows is left
+ * out, and ifm_cuda_wait or the device's `resolve` reports it: a step of a workload cannot. A failure inside a kernel
+ * is sticky in CUDA: nothing works in that context afterwards. Thread rule: the thread that drives the device. */
+#ifndef IFM_DEVICE_CUDA_H
+#define IFM_DEVICE_CUDA_H
+
+#include "device/device.h"
+#include "model/machine.h"
+
+bool ifm_device_is_cuda(const struct ifm_device *device);
+const struct ifm_gpu *ifm_cuda_gpu(const struct ifm_device *device);
+
+/* A kernel of the image `image` (the .cu file's name). IFM_MISSING where the image for this GPU lacks it. */
+struct ifm_cuda_function;
+IFM_CHECKED enum ifm_status ifm_cuda_find(struct ifm_device *device, const char *image, const char *name,
+                                          struct ifm_cuda_function **out, struct ifm_error *error);
+/* Let the kernel have `bytes` of dynamic shared memory a block; needed above 48 KiB. */
+IFM_CHECKED enum ifm_status ifm_cuda_allow_shared(struct ifm_device *device, struct ifm_cuda_function *function,
+                                                  unsigned bytes, struct ifm_error *error);
+/* Blocks of `threads` threads and `shared` dynamic bytes that run on the GPU at the same time; 0 = none fits. */
+unsigned ifm_cuda_blocks(struct ifm_device *device, struct ifm_cuda_function *function, unsigned threads,
+                         unsigned shared);
+
+/* `arguments`: pointers to the kernel's arguments, as cuLaunchKernel takes them. */
+struct ifm_cuda_launch {
+    struct ifm_cuda_function *function;
+    unsigned blocks, threads, shared;
+    void **arguments;
+};
+void ifm_cuda_launch(struct ifm_device *device, const struct ifm_cuda_launch *launch);
+void ifm_cuda_copy(struct ifm_device *device, void *to, const void *from, size_t bytes); /* both on the device */
+void ifm_cuda_fill(struct ifm_device *device, void *to, uint32_t word, size_t words);
+/* Wait for all work; the first failure since the device was opened. */
+IFM_CHECKED enum ifm_status ifm_cuda_wait(struct ifm_device *device, struct ifm_error *error);
+/* Wait, and copy between host and device. */
+IFM_CHECKED enum ifm_status ifm_cuda_read(struct ifm_device *device, void *to, const void *from, size_t bytes,
+                                          struct ifm_error *error);
+IFM_CHECKED enum ifm_status ifm_cuda_write(struct ifm_device *device, void *to, const void *from, size_t bytes,
+                                           struct ifm_error *error);
+
+/* Steps of one arm. `enqueue` puts one step on the stream, always the same work. Under graphs the first call for a
+ * number of steps captures them (at most IFM_CUDA_NODES in a graph); later ones replay. Every step of a sample is in
+ * the sample, whichever way. */
+enum { IFM_CUDA_NODES = 1024 };
+struct ifm_cuda_steps;
+typedef void ifm_cuda_enqueue_fn(void *arg);
+IFM_CHECKED enum ifm_status ifm_cuda_steps_create(struct ifm_device *device, ifm_cuda_enqueue_fn *enqueue, void *arg,
+                                                  struct ifm_cuda_steps **out, struct ifm_error *error);
+void ifm_cuda_steps_run(struct ifm_cuda_steps *steps, uint64_t n);
+void ifm_cuda_steps_destroy(struct ifm_cuda_steps *steps); /* NULL is allowed */
+
+#endif

@@ -1,0 +1,217 @@
+/* Work on the stream of the device cuda: kernels, copies, and steps as graphs. */
+#include "device/cuda_private.h"
+
+#include "kernel/cuda/images.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- kernels ---- */
+
+static CUfunction handle_of(struct ifm_cuda_function *function)
+{
+    return (CUfunction)(void *)function;
+}
+
+static CUdeviceptr address_of(const void *pointer)
+{
+    return (CUdeviceptr)(uintptr_t)pointer;
+}
+
+static enum ifm_status load(struct ifm_cuda_device *device, const char *image, CUmodule *out, struct ifm_error *error)
+{
+    for (size_t i = 0; i < IFM_CUDA_IMAGES && ifm_cuda_images[i].name != NULL; i++) {
+        if (strcmp(ifm_cuda_images[i].name, image) != 0)
+            continue;
+        if (device->modules[i] == NULL) {
+            CUresult result = device->cuda->p_cuModuleLoadData(&device->modules[i], ifm_cuda_images[i].data);
+            if (result != CUDA_SUCCESS)
+                return ifm_cuda_fail(device->cuda, result, image, "this GPU does not load the device code", error);
+        }
+        *out = device->modules[i];
+        return IFM_OK;
+    }
+    return ifm_fail(error, IFM_MISSING, image, NULL, "this build has no device code '%s'", image);
+}
+
+enum ifm_status ifm_cuda_find(struct ifm_device *base, const char *image, const char *name,
+                              struct ifm_cuda_function **out, struct ifm_error *error)
+{
+    struct ifm_cuda_device *device = ifm_cuda_of(base);
+    CUmodule module = NULL;
+    CUfunction function;
+    IFM_TRY(load(device, image, &module, error));
+    CUresult result = device->cuda->p_cuModuleGetFunction(&function, module, name);
+    if (result == CUDA_ERROR_NOT_FOUND)
+        return ifm_fail(error, IFM_MISSING, name, NULL, "there is no kernel %s for compute capability %u.%u", name,
+                        device->gpu.major, device->gpu.minor);
+    if (result != CUDA_SUCCESS)
+        return ifm_cuda_fail(device->cuda, result, name, "the kernel cannot be had", error);
+    *out = (struct ifm_cuda_function *)(void *)function;
+    return IFM_OK;
+}
+
+enum ifm_status ifm_cuda_allow_shared(struct ifm_device *base, struct ifm_cuda_function *function, unsigned bytes,
+                                      struct ifm_error *error)
+{
+    struct ifm_cuda_device *device = ifm_cuda_of(base);
+    CUresult result = device->cuda->p_cuFuncSetAttribute(handle_of(function),
+                                                         CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)bytes);
+    return result == CUDA_SUCCESS
+               ? IFM_OK
+               : ifm_cuda_fail(device->cuda, result, device->gpu.name, "a block cannot have the shared memory", error);
+}
+
+unsigned ifm_cuda_blocks(struct ifm_device *base, struct ifm_cuda_function *function, unsigned threads, unsigned shared)
+{
+    struct ifm_cuda_device *device = ifm_cuda_of(base);
+    int blocks = 0;
+    if (device->cuda->p_cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, handle_of(function), (int)threads,
+                                                                    shared) != CUDA_SUCCESS)
+        return 0;
+    return (unsigned)blocks * device->gpu.multiprocessors;
+}
+
+void ifm_cuda_launch(struct ifm_device *base, const struct ifm_cuda_launch *launch)
+{
+    struct ifm_cuda_device *device = ifm_cuda_of(base);
+    if (device->failed == CUDA_SUCCESS)
+        ifm_cuda_note(device,
+                      device->cuda->p_cuLaunchKernel(handle_of(launch->function), launch->blocks, 1, 1, launch->threads,
+                                                     1, 1, launch->shared, device->stream, launch->arguments, NULL),
+                      "cuLaunchKernel");
+}
+
+void ifm_cuda_copy(struct ifm_device *base, void *to, const void *from, size_t bytes)
+{
+    struct ifm_cuda_device *device = ifm_cuda_of(base);
+    if (device->failed == CUDA_SUCCESS)
+        ifm_cuda_note(device,
+                      device->cuda->p_cuMemcpyDtoDAsync(address_of(to), address_of(from), bytes, device->stream),
+                      "cuMemcpyDtoDAsync");
+}
+
+void ifm_cuda_fill(struct ifm_device *base, void *to, uint32_t word, size_t words)
+{
+    struct ifm_cuda_device *device = ifm_cuda_of(base);
+    if (device->failed == CUDA_SUCCESS)
+        ifm_cuda_note(device, device->cuda->p_cuMemsetD32Async(address_of(to), word, words, device->stream),
+                      "cuMemsetD32Async");
+}
+
+enum ifm_status ifm_cuda_wait(struct ifm_device *base, struct ifm_error *error)
+{
+    struct ifm_cuda_device *device = ifm_cuda_of(base);
+    ifm_cuda_note(device, device->cuda->p_cuStreamSynchronize(device->stream), "work on the GPU");
+    return device->failed == CUDA_SUCCESS
+               ? IFM_OK
+               : ifm_cuda_fail(device->cuda, device->failed, device->gpu.name, device->failed_at, error);
+}
+
+enum ifm_status ifm_cuda_read(struct ifm_device *base, void *to, const void *from, size_t bytes,
+                              struct ifm_error *error)
+{
+    struct ifm_cuda_device *device = ifm_cuda_of(base);
+    IFM_TRY(ifm_cuda_wait(base, error));
+    ifm_cuda_note(device, device->cuda->p_cuMemcpyDtoH(to, address_of(from), bytes), "a copy to the host");
+    return ifm_cuda_wait(base, error);
+}
+
+enum ifm_status ifm_cuda_write(struct ifm_device *base, void *to, const void *from, size_t bytes,
+                               struct ifm_error *error)
+{
+    struct ifm_cuda_device *device = ifm_cuda_of(base);
+    IFM_TRY(ifm_cuda_wait(base, error));
+    ifm_cuda_note(device, device->cuda->p_cuMemcpyHtoD(address_of(to), from, bytes), "a copy to the GPU");
+    return ifm_cuda_wait(base, error);
+}
+
+/* ---- steps ---- */
+
+enum { GRAPHS_KEPT = 32 }; /* numbers of steps that are remembered: calibration tries some, slots use two */
+
+struct graph {
+    uint64_t n;
+    CUgraphExec exec;
+};
+
+struct ifm_cuda_steps {
+    struct ifm_cuda_device *device;
+    ifm_cuda_enqueue_fn *enqueue;
+    void *arg;
+    struct graph graphs[GRAPHS_KEPT];
+    size_t n_graphs, next; /* `next`: the one that is given up when there is no room */
+};
+
+enum ifm_status ifm_cuda_steps_create(struct ifm_device *base, ifm_cuda_enqueue_fn *enqueue, void *arg,
+                                      struct ifm_cuda_steps **out, struct ifm_error *error)
+{
+    *out = calloc(1, sizeof **out);
+    if (*out == NULL)
+        return ifm_fail(error, IFM_INTERNAL, "cuda", NULL, "out of memory");
+    **out = (struct ifm_cuda_steps){.device = ifm_cuda_of(base), .enqueue = enqueue, .arg = arg};
+    return IFM_OK;
+}
+
+static bool capture(struct ifm_cuda_steps *steps, uint64_t n, CUgraphExec *out)
+{
+    struct ifm_cuda_device *device = steps->device;
+    CUgraph graph = NULL;
+    if (!ifm_cuda_note(device, device->cuda->p_cuStreamBeginCapture(device->stream, CU_STREAM_CAPTURE_MODE_GLOBAL),
+                       "cuStreamBeginCapture"))
+        return false;
+    for (uint64_t i = 0; i < n; i++)
+        steps->enqueue(steps->arg);
+    ifm_cuda_note(device, device->cuda->p_cuStreamEndCapture(device->stream, &graph), "cuStreamEndCapture");
+    if (device->failed == CUDA_SUCCESS)
+        ifm_cuda_note(device, device->cuda->p_cuGraphInstantiateWithFlags(out, graph, 0),
+                      "cuGraphInstantiateWithFlags");
+    if (device->failed == CUDA_SUCCESS)
+        ifm_cuda_note(device, device->cuda->p_cuGraphUpload(*out, device->stream), "cuGraphUpload");
+    if (graph != NULL)
+        (void)device->cuda->p_cuGraphDestroy(graph);
+    return device->failed == CUDA_SUCCESS;
+}
+
+static CUgraphExec graph_of(struct ifm_cuda_steps *steps, uint64_t n)
+{
+    for (size_t i = 0; i < steps->n_graphs; i++)
+        if (steps->graphs[i].n == n)
+            return steps->graphs[i].exec;
+    CUgraphExec exec = NULL;
+    if (!capture(steps, n, &exec))
+        return NULL;
+    size_t at = steps->n_graphs < GRAPHS_KEPT ? steps->n_graphs++ : steps->next++ % GRAPHS_KEPT;
+    if (steps->graphs[at].exec != NULL) {
+        (void)steps->device->cuda->p_cuStreamSynchronize(steps->device->stream);
+        (void)steps->device->cuda->p_cuGraphExecDestroy(steps->graphs[at].exec);
+    }
+    steps->graphs[at] = (struct graph){n, exec};
+    return exec;
+}
+
+void ifm_cuda_steps_run(struct ifm_cuda_steps *steps, uint64_t n)
+{
+    struct ifm_cuda_device *device = steps->device;
+    if (device->no_graphs) {
+        for (; n > 0; n--)
+            steps->enqueue(steps->arg);
+        return;
+    }
+    while (n > 0 && device->failed == CUDA_SUCCESS) {
+        uint64_t now = n < IFM_CUDA_NODES ? n : IFM_CUDA_NODES;
+        CUgraphExec exec = graph_of(steps, now);
+        if (exec != NULL)
+            ifm_cuda_note(device, device->cuda->p_cuGraphLaunch(exec, device->stream), "cuGraphLaunch");
+        n -= now;
+    }
+}
+
+void ifm_cuda_steps_destroy(struct ifm_cuda_steps *steps)
+{
+    if (steps == NULL)
+        return;
+    (void)steps->device->cuda->p_cuStreamSynchronize(steps->device->stream);
+    for (size_t i = 0; i < steps->n_graphs; i++)
+        (void)steps->device->cuda->p_cuGraphExecDestroy(steps->graphs[i].exec);
+    free(steps);
+}

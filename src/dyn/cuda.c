@@ -1,0 +1,173 @@
+/* The CUDA driver, opened at run time. */
+#include "dyn/cuda.h"
+
+#if defined(IFM_HAVE_CUDA)
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+#define FILE_NAME "libcuda.so.1"
+#define REMEDY "install the NVIDIA driver (580 or newer for CUDA 13); in a container, start it with --gpus all"
+
+enum { WANTED_VERSION = 13000, OLDEST_DRIVER = 12000 };
+
+typedef __typeof__(&cuGetProcAddress) get_proc_fn;
+
+/* dlsym returns an object pointer, which C does not convert to a function's. */
+static bool find_symbol(void *library, const char *name, get_proc_fn *out)
+{
+    void *symbol = dlsym(library, name);
+    if (symbol == NULL)
+        return false;
+    memcpy(out, &symbol, sizeof *out);
+    return true;
+}
+
+/* Each function for the version that this build was written for; `missing` names the first that there is not. */
+static bool resolve(get_proc_fn get, struct ifm_cuda *out, const char **missing)
+{
+    CUdriverProcAddressQueryResult found;
+    void *address;
+#define IFM_CUDA_RESOLVE(name)                                                                                         \
+    address = NULL;                                                                                                    \
+    if (get(#name, &address, WANTED_VERSION, CU_GET_PROC_ADDRESS_DEFAULT, &found) != CUDA_SUCCESS ||                   \
+        address == NULL) {                                                                                             \
+        *missing = #name;                                                                                              \
+        return false;                                                                                                  \
+    }                                                                                                                  \
+    memcpy(&out->p_##name, &address, sizeof address);
+    IFM_CUDA_FUNCTIONS(IFM_CUDA_RESOLVE)
+#undef IFM_CUDA_RESOLVE
+    return true;
+}
+
+static bool start(struct ifm_cuda *out, struct ifm_cuda_absence *absence)
+{
+    static char why[256];
+    CUresult result = out->p_cuInit(0);
+    if (result != CUDA_SUCCESS) {
+        snprintf(why, sizeof why, "the CUDA driver does not start: %s", ifm_cuda_error(out, result));
+        *absence = (struct ifm_cuda_absence){why, result == CUDA_ERROR_NO_DEVICE
+                                                      ? "make a GPU visible: CUDA_VISIBLE_DEVICES, or the container's "
+                                                        "--gpus"
+                                                      : "look at `nvidia-smi` and `dmesg`"};
+        return false;
+    }
+    if (out->p_cuDriverGetVersion(&out->driver_version) == CUDA_SUCCESS && out->driver_version < OLDEST_DRIVER) {
+        snprintf(why, sizeof why, "the CUDA driver is too old: it supports CUDA %d.%d", out->driver_version / 1000,
+                 out->driver_version % 1000 / 10);
+        *absence = (struct ifm_cuda_absence){why, REMEDY};
+        return false;
+    }
+    if (out->p_cuDriverGetVersion(&out->driver_version) != CUDA_SUCCESS ||
+        out->p_cuDeviceGetCount(&out->devices) != CUDA_SUCCESS || out->devices == 0) {
+        *absence = (struct ifm_cuda_absence){"the CUDA driver names no GPU", "make one visible: CUDA_VISIBLE_DEVICES"};
+        return false;
+    }
+    return true;
+}
+
+bool ifm_cuda_open(const char *file, struct ifm_cuda *out, struct ifm_cuda_absence *absence)
+{
+    static char why[256];
+    get_proc_fn get;
+    const char *missing = "cuGetProcAddress";
+    *out = (struct ifm_cuda){0};
+    void *library = dlopen(file, RTLD_NOW | RTLD_GLOBAL);
+    if (library == NULL) {
+        snprintf(why, sizeof why, "there is no CUDA driver: %s is not found", file);
+        *absence = (struct ifm_cuda_absence){why, REMEDY};
+        return false;
+    }
+    if (!find_symbol(library, "cuGetProcAddress_v2", &get) || !resolve(get, out, &missing)) {
+        snprintf(why, sizeof why, "the CUDA driver is too old: it has no %s", missing);
+        *absence = (struct ifm_cuda_absence){why, REMEDY};
+        dlclose(library);
+        return false;
+    }
+    return start(out, absence);
+}
+
+const struct ifm_cuda *ifm_cuda_load(struct ifm_cuda_absence *absence)
+{
+    static struct ifm_cuda cuda;
+    static struct ifm_cuda_absence kept;
+    static bool tried, found;
+    if (!tried) {
+        found = ifm_cuda_open(FILE_NAME, &cuda, &kept);
+        tried = true;
+    }
+    *absence = found ? (struct ifm_cuda_absence){"", ""} : kept;
+    return found ? &cuda : NULL;
+}
+
+const char *ifm_cuda_error(const struct ifm_cuda *cuda, CUresult result)
+{
+    static char words[256];
+    const char *name = NULL, *text = NULL;
+    if (cuda->p_cuGetErrorName(result, &name) != CUDA_SUCCESS || name == NULL)
+        snprintf(words, sizeof words, "CUDA error %d", (int)result);
+    else if (cuda->p_cuGetErrorString(result, &text) != CUDA_SUCCESS || text == NULL)
+        snprintf(words, sizeof words, "%s", name);
+    else
+        snprintf(words, sizeof words, "%s: %s", name, text);
+    return words;
+}
+
+enum ifm_status ifm_cuda_fail(const struct ifm_cuda *cuda, CUresult result, const char *where, const char *what,
+                              struct ifm_error *error)
+{
+    return ifm_fail(error, IFM_INTERNAL, where, NULL, "%s: %s", what, ifm_cuda_error(cuda, result));
+}
+
+bool ifm_cuda_is_built(void)
+{
+    return true;
+}
+
+static unsigned capability(const struct ifm_cuda *cuda, CUdevice device, CUdevice_attribute which)
+{
+    int value = 0;
+    return cuda->p_cuDeviceGetAttribute(&value, which, device) == CUDA_SUCCESS && value > 0 ? (unsigned)value : 0;
+}
+
+bool ifm_cuda_first(struct ifm_cuda_card *out, struct ifm_cuda_absence *absence)
+{
+    CUdevice device;
+    const struct ifm_cuda *cuda = ifm_cuda_load(absence);
+    if (cuda == NULL)
+        return false;
+    *out = (struct ifm_cuda_card){.driver_version = cuda->driver_version, .devices = cuda->devices};
+    if (cuda->p_cuDeviceGet(&device, 0) != CUDA_SUCCESS ||
+        cuda->p_cuDeviceGetName(out->name, (int)sizeof out->name, device) != CUDA_SUCCESS ||
+        cuda->p_cuDeviceTotalMem(&out->memory_bytes, device) != CUDA_SUCCESS) {
+        *absence = (struct ifm_cuda_absence){"the CUDA driver does not describe its GPU", "look at `nvidia-smi`"};
+        return false;
+    }
+    out->major = capability(cuda, device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+    out->minor = capability(cuda, device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+    return true;
+}
+
+#else
+
+bool ifm_cuda_is_built(void)
+{
+    return false;
+}
+
+bool ifm_cuda_first(struct ifm_cuda_card *out, struct ifm_cuda_absence *absence)
+{
+    *out = (struct ifm_cuda_card){0};
+    return ifm_cuda_load(absence) != NULL;
+}
+
+const struct ifm_cuda *ifm_cuda_load(struct ifm_cuda_absence *absence)
+{
+    *absence = (struct ifm_cuda_absence){"this build is without CUDA",
+                                         "build it where the CUDA toolkit (nvcc, 13.0 or newer) is installed"};
+    return NULL;
+}
+
+#endif

@@ -1,0 +1,106 @@
+/* The CUDA driver, opened at run time: the same binary starts on a machine without one and says so.
+ *
+ * Owns the handle of libcuda.so.1, which stays open as long as the process. Every function is resolved through
+ * cuGetProcAddress for one CUDA version, so that a later driver gives the behaviour that this build was written for
+ * (CUDA driver API, "Driver Entry Point Access"). Never opens the toolkit's stubs: the linker's own search finds the
+ * driver. Built without the CUDA toolkit there is no driver API at all: IFM_HAVE_CUDA is then not defined, and
+ * ifm_cuda_load says so.
+ * Thread rule: the first call belongs to the driving thread; the functions are the driver's own. */
+#ifndef IFM_DYN_CUDA_H
+#define IFM_DYN_CUDA_H
+
+#include "base/error.h"
+#include <stdbool.h>
+
+/* Why there is no CUDA, and what would help; both "" where there is. */
+struct ifm_cuda_absence {
+    const char *reason, *remedy;
+};
+
+#if defined(IFM_HAVE_CUDA)
+
+#include <cuda.h>
+
+/* The header renames some functions by macro (cuMemAlloc -> cuMemAlloc_v2): the name is that of the documentation, the
+ * type that of the renamed one, and cuGetProcAddress joins the two. */
+#define IFM_CUDA_FUNCTIONS(F)                                                                                          \
+    F(cuInit)                                                                                                          \
+    F(cuDriverGetVersion)                                                                                              \
+    F(cuGetErrorName)                                                                                                  \
+    F(cuGetErrorString)                                                                                                \
+    F(cuDeviceGetCount)                                                                                                \
+    F(cuDeviceGet)                                                                                                     \
+    F(cuDeviceGetName)                                                                                                 \
+    F(cuDeviceGetAttribute)                                                                                            \
+    F(cuDeviceTotalMem)                                                                                                \
+    F(cuDeviceGetPCIBusId)                                                                                             \
+    F(cuDeviceGetUuid)                                                                                                 \
+    F(cuDevicePrimaryCtxRetain)                                                                                        \
+    F(cuDevicePrimaryCtxRelease)                                                                                       \
+    F(cuDevicePrimaryCtxReset)                                                                                         \
+    F(cuCtxSetCurrent)                                                                                                 \
+    F(cuCtxSynchronize)                                                                                                \
+    F(cuModuleLoadData)                                                                                                \
+    F(cuModuleUnload)                                                                                                  \
+    F(cuModuleGetFunction)                                                                                             \
+    F(cuFuncSetAttribute)                                                                                              \
+    F(cuFuncGetAttribute)                                                                                              \
+    F(cuOccupancyMaxActiveBlocksPerMultiprocessor)                                                                     \
+    F(cuMemGetInfo)                                                                                                    \
+    F(cuMemAlloc)                                                                                                      \
+    F(cuMemFree)                                                                                                       \
+    F(cuMemcpyHtoD)                                                                                                    \
+    F(cuMemcpyDtoH)                                                                                                    \
+    F(cuMemcpyDtoDAsync)                                                                                               \
+    F(cuMemsetD32Async)                                                                                                \
+    F(cuStreamCreate)                                                                                                  \
+    F(cuStreamDestroy)                                                                                                 \
+    F(cuStreamSynchronize)                                                                                             \
+    F(cuStreamBeginCapture)                                                                                            \
+    F(cuStreamEndCapture)                                                                                              \
+    F(cuGraphInstantiateWithFlags)                                                                                     \
+    F(cuGraphUpload)                                                                                                   \
+    F(cuGraphLaunch)                                                                                                   \
+    F(cuGraphDestroy)                                                                                                  \
+    F(cuGraphExecDestroy)                                                                                              \
+    F(cuEventCreate)                                                                                                   \
+    F(cuEventDestroy)                                                                                                  \
+    F(cuEventRecord)                                                                                                   \
+    F(cuEventSynchronize)                                                                                              \
+    F(cuEventElapsedTime)                                                                                              \
+    F(cuLaunchKernel)
+
+struct ifm_cuda {
+#define IFM_CUDA_MEMBER(name) __typeof__(&name) p_##name;
+    IFM_CUDA_FUNCTIONS(IFM_CUDA_MEMBER)
+#undef IFM_CUDA_MEMBER
+    int driver_version; /* 13000 = CUDA 13.0: the newest that this driver supports */
+    int devices;
+};
+
+/* "CUDA_ERROR_OUT_OF_MEMORY: out of memory", of static storage. */
+const char *ifm_cuda_error(const struct ifm_cuda *cuda, CUresult result);
+/* IFM_INTERNAL with the driver's words. `what`: "cuMemAlloc of 4 GiB". */
+enum ifm_status ifm_cuda_fail(const struct ifm_cuda *cuda, CUresult result, const char *where, const char *what,
+                              struct ifm_error *error);
+
+#endif
+
+struct ifm_cuda;
+/* Does this build hold CUDA kernels, and the way to a driver? */
+bool ifm_cuda_is_built(void);
+/* What `inferometer doctor` says of the first GPU; `available` without a context is not known. False: see `absence`. */
+struct ifm_cuda_card {
+    char name[96];
+    int driver_version; /* 13000 = CUDA 13.0 */
+    unsigned major, minor;
+    size_t memory_bytes;
+    int devices;
+};
+bool ifm_cuda_first(struct ifm_cuda_card *out, struct ifm_cuda_absence *absence);
+/* The driver of this process, initialised; NULL where there is none to use, and `*absence` then says why. */
+const struct ifm_cuda *ifm_cuda_load(struct ifm_cuda_absence *absence);
+/* The same for the library named `file`, which tests build themselves; nothing is remembered. */
+bool ifm_cuda_open(const char *file, struct ifm_cuda *out, struct ifm_cuda_absence *absence);
+
+#endif

@@ -1,0 +1,108 @@
+/* NVML, opened at run time: the driver's management library. Without it everything else works.
+ *
+ * Own declarations, since a CUDA toolkit need not hold nvml.h. Functions that an older driver lacks are NULL: each user
+ * asks. Owns the handle, which stays open as long as the process.
+ * Thread rule: NVML's functions may be called from any thread. */
+#ifndef IFM_DYN_NVML_H
+#define IFM_DYN_NVML_H
+
+#include "base/error.h"
+#include <stdbool.h>
+
+typedef struct ifm_nvml_device_opaque *ifm_nvml_device;
+
+/* Return codes of NVML that are told apart; all others are faults. */
+enum ifm_nvml_return {
+    IFM_NVML_SUCCESS = 0,
+    IFM_NVML_INVALID_ARGUMENT = 2,
+    IFM_NVML_NOT_SUPPORTED = 3,
+    IFM_NVML_NO_PERMISSION = 4,
+    IFM_NVML_NOT_FOUND = 6,
+    IFM_NVML_GPU_IS_LOST = 15
+};
+
+enum ifm_nvml_clock { IFM_NVML_CLOCK_GRAPHICS = 0, IFM_NVML_CLOCK_SM = 1, IFM_NVML_CLOCK_MEMORY = 2 };
+enum { IFM_NVML_TEMPERATURE_GPU = 0, IFM_NVML_SAMPLES_POWER = 0 };
+/* Field ids and scopes of nvmlDeviceGetFieldValues. */
+enum {
+    IFM_NVML_FIELD_CAPPED_NS = 74, /* time below the wanted clock because of the power cap */
+    IFM_NVML_FIELD_ENERGY_MJ = 83,
+    IFM_NVML_FIELD_POWER_AVERAGE = 185,
+    IFM_NVML_FIELD_POWER_INSTANT = 186,
+    IFM_NVML_SCOPE_GPU = 0,
+    IFM_NVML_SCOPE_MEMORY = 2
+};
+
+union ifm_nvml_value {
+    double d;
+    int i;
+    unsigned u;
+    unsigned long ul;
+    unsigned long long ull;
+    long long ll;
+    unsigned short us;
+};
+enum ifm_nvml_type {
+    IFM_NVML_DOUBLE = 0,
+    IFM_NVML_UNSIGNED,
+    IFM_NVML_UNSIGNED_LONG,
+    IFM_NVML_UNSIGNED_LONG_LONG,
+    IFM_NVML_LONG_LONG,
+    IFM_NVML_INT,
+    IFM_NVML_UNSIGNED_SHORT
+};
+struct ifm_nvml_field {
+    unsigned id, scope;
+    long long stamp_us, latency_us;
+    enum ifm_nvml_type type;
+    int result; /* of this field alone */
+    union ifm_nvml_value value;
+};
+struct ifm_nvml_sample {
+    unsigned long long stamp_us; /* of the wall clock */
+    union ifm_nvml_value value;
+};
+
+#define IFM_NVML_FUNCTIONS(F)                                                                                          \
+    F(nvmlInit_v2, int, (void))                                                                                        \
+    F(nvmlErrorString, const char *, (int))                                                                            \
+    F(nvmlSystemGetDriverVersion, int, (char *, unsigned))                                                             \
+    F(nvmlSystemGetNVMLVersion, int, (char *, unsigned))                                                               \
+    F(nvmlDeviceGetCount_v2, int, (unsigned *))                                                                        \
+    F(nvmlDeviceGetHandleByIndex_v2, int, (unsigned, ifm_nvml_device *))                                               \
+    F(nvmlDeviceGetHandleByPciBusId_v2, int, (const char *, ifm_nvml_device *))                                        \
+    F(nvmlDeviceGetName, int, (ifm_nvml_device, char *, unsigned))                                                     \
+    F(nvmlDeviceGetUUID, int, (ifm_nvml_device, char *, unsigned))                                                     \
+    F(nvmlDeviceGetVbiosVersion, int, (ifm_nvml_device, char *, unsigned))                                             \
+    F(nvmlDeviceGetTotalEnergyConsumption, int, (ifm_nvml_device, unsigned long long *))                               \
+    F(nvmlDeviceGetPowerUsage, int, (ifm_nvml_device, unsigned *))                                                     \
+    F(nvmlDeviceGetFieldValues, int, (ifm_nvml_device, int, struct ifm_nvml_field *))                                  \
+    F(nvmlDeviceGetSamples, int,                                                                                       \
+      (ifm_nvml_device, int, unsigned long long, enum ifm_nvml_type *, unsigned *, struct ifm_nvml_sample *))          \
+    F(nvmlDeviceGetClockInfo, int, (ifm_nvml_device, int, unsigned *))                                                 \
+    F(nvmlDeviceGetMaxClockInfo, int, (ifm_nvml_device, int, unsigned *))                                              \
+    F(nvmlDeviceGetTemperature, int, (ifm_nvml_device, int, unsigned *))                                               \
+    F(nvmlDeviceGetEnforcedPowerLimit, int, (ifm_nvml_device, unsigned *))                                             \
+    F(nvmlDeviceGetPowerManagementDefaultLimit, int, (ifm_nvml_device, unsigned *))                                    \
+    F(nvmlDeviceGetPersistenceMode, int, (ifm_nvml_device, int *))                                                     \
+    F(nvmlDeviceGetEccMode, int, (ifm_nvml_device, int *, int *))                                                      \
+    F(nvmlDeviceGetMigMode, int, (ifm_nvml_device, unsigned *, unsigned *))                                            \
+    F(nvmlDeviceGetCurrentClocksEventReasons, int, (ifm_nvml_device, unsigned long long *))
+
+struct ifm_nvml {
+#define IFM_NVML_MEMBER(name, type, arguments) type(*name) arguments;
+    IFM_NVML_FUNCTIONS(IFM_NVML_MEMBER)
+#undef IFM_NVML_MEMBER
+    char driver[80], version[80];
+};
+
+/* The library of this process, initialised; NULL where there is none to use, and reason and remedy then say why. */
+const struct ifm_nvml *ifm_nvml_load(const char **reason, const char **remedy);
+/* The same for the library named `file`, which tests build themselves; nothing is remembered. `room` holds the texts.
+ */
+bool ifm_nvml_open(const char *file, struct ifm_nvml *out, char room[static 256], const char **reason,
+                   const char **remedy);
+/* "no permission", never NULL. */
+const char *ifm_nvml_error(const struct ifm_nvml *nvml, int result);
+
+#endif

@@ -1,0 +1,251 @@
+/* Advice: what the specification says to do about a run in trouble, where its condition holds and with our parameters.
+ *
+ * One deviation: trimming is never advised. It lowers the printed variation and leaves that of the machine as it is. */
+#include "judge/internal.h"
+
+#include <math.h>
+#include <string.h>
+
+#define CV_PERCENT 5.0      /* above: too much variation */
+#define MEMORY_PERCENT 50.0 /* of the read ceiling, below: memory is not made use of */
+#define DISTURBED 0.5       /* share of the blocks */
+#define SHORT_NS 1e6        /* a sample shorter than this feels every interrupt */
+
+struct advising {
+    struct ifm_checking c;
+    struct ifm_advice *out;
+    size_t n, capacity;
+};
+
+static void advise(struct advising *g, struct ifm_advice advice)
+{
+    IFM_ARENA_GROW(g->c.arena, g->out, g->n, g->capacity);
+    g->out[g->n++] = advice;
+}
+
+static double number_of(const struct advising *g, const struct ifm_cell *cell, size_t arm, const char *metric)
+{
+    const struct ifm_value *value = ifm_check_value(&g->c, cell->name, cell->arms[arm].name, metric);
+    return ifm_check_is_ok(value) ? value->number : NAN;
+}
+
+/* ", and of 2 more arms" */
+static const char *and_more(const struct advising *g, size_t n)
+{
+    return n < 2 ? "" : ifm_arena_printf(g->c.arena, ", and of %zu more arm%s", n - 1, n == 2 ? "" : "s");
+}
+
+/* ---- variation ---- */
+
+static bool was_steady(const struct advising *g, const struct ifm_cell *cell)
+{
+    for (size_t i = 0; i < json_array_size(g->c.events); i++) {
+        const json_t *event = json_array_get(g->c.events, i), *meta = json_object_get(event, "meta");
+        const char *stage = json_string_value(json_object_get(event, "stage"));
+        const char *name = json_string_value(json_object_get(meta, "cell"));
+        if (stage != NULL && name != NULL && strcmp(stage, "warmup") == 0 && strcmp(name, cell->name) == 0 &&
+            json_is_false(json_object_get(meta, "steady")))
+            return false;
+    }
+    return true;
+}
+
+static bool is_loaded(const json_t *events)
+{
+    for (size_t i = 0; i < json_array_size(events); i++) {
+        const json_t *load = json_object_get(json_object_get(json_array_get(events, i), "meta"), "foreign_load");
+        if (json_is_number(load) && json_number_value(load) > IFM_LOADED)
+            return true;
+    }
+    return false;
+}
+
+static const char *against_variation(const struct advising *g, const struct ifm_cell *cell, size_t arm)
+{
+    double sample_ns = number_of(g, cell, arm, "step_ns") * number_of(g, cell, arm, "inner_steps");
+    const char *text = is_loaded(g->c.events) ? "end what else runs" : "";
+    if (!was_steady(g, cell))
+        text = ifm_arena_printf(g->c.arena, "%s%swarm up for longer (--warmup-cap above %.3g s)", text,
+                                text[0] == '\0' ? "" : "; ", cell->measure.warmup_cap_s);
+    if (sample_ns < SHORT_NS)
+        text = ifm_arena_printf(g->c.arena, "%s%smore steps in a sample (--inner above %.0f)", text,
+                                text[0] == '\0' ? "" : "; ", number_of(g, cell, arm, "inner_steps"));
+    if (text[0] == '\0')
+        text = number_of(g, cell, arm, "modes_count") > 1
+                   ? "look at the distribution: the time has several modes, and no mean describes it"
+                   : "a quieter machine, or its clocks locked";
+    return ifm_arena_printf(g->c.arena, "%s; more samples or trimming leave the variation as it is", text);
+}
+
+static void look_at_variation(struct advising *g, const struct ifm_cell *cell)
+{
+    size_t n = 0, worst = 0;
+    double most = CV_PERCENT;
+    for (size_t a = 0; a < cell->n_arms; a++) {
+        double cv = ifm_checks_arm(&cell->arms[a]) ? number_of(g, cell, a, "latency_cv_percent") : NAN;
+        n += cv > CV_PERCENT;
+        worst = cv > most ? a : worst;
+        most = fmax(most, cv);
+    }
+    if (n == 0)
+        return;
+    advise(g, (struct ifm_advice){"variation", cell->name, cell->arms[worst].name,
+                                  ifm_arena_printf(g->c.arena, "coefficient of variation %.3g %%, above %.3g %%%s",
+                                                   most, CV_PERCENT, and_more(g, n)),
+                                  against_variation(g, cell, worst)});
+}
+
+/* ---- memory ---- */
+
+static const char *kernel_of(const struct advising *g, const struct ifm_cell *cell, const char *arm)
+{
+    for (size_t i = json_array_size(g->c.events); i > 0; i--) {
+        const json_t *event = json_array_get(g->c.events, i - 1), *meta = json_object_get(event, "meta");
+        const char *stage = json_string_value(json_object_get(event, "stage"));
+        const char *in = json_string_value(json_object_get(meta, "cell"));
+        const char *of = json_string_value(json_object_get(meta, "arm"));
+        const char *isa = json_string_value(json_object_get(meta, "isa"));
+        if (stage != NULL && strcmp(stage, "check") == 0 && in != NULL && strcmp(in, cell->name) == 0 && of != NULL &&
+            strcmp(of, arm) == 0 && isa != NULL)
+            return isa;
+    }
+    return "";
+}
+
+static const char *for_memory(const struct advising *g, const struct ifm_cell *cell, size_t arm)
+{
+    const char *isa = kernel_of(g, cell, cell->arms[arm].name);
+    const json_t *device = ifm_check_event(g->c.events, "device", "cell", cell->name);
+    const json_t *host = json_object_get(ifm_check_event(g->c.events, "environment", NULL, NULL), "fingerprint");
+    json_int_t allowed = json_integer_value(json_object_get(json_object_get(host, "cpu"), "allowed"));
+    json_int_t huge = json_integer_value(json_object_get(device, "huge_page_bytes"));
+    json_int_t all = json_integer_value(json_object_get(device, "buffer_bytes"));
+    if (is_loaded(g->c.events))
+        return "end what else runs: it takes the memory's time too";
+    if (strcmp(isa, "scalar") == 0 || strcmp(isa, "sse2") == 0)
+        return ifm_arena_printf(g->c.arena, "its kernel is %s: take a wider one (--isa auto)", isa);
+    if (allowed > (json_int_t)cell->threads)
+        return ifm_arena_printf(g->c.arena, "%u of %lld CPUs worked: --threads 0 takes all of them", cell->threads,
+                                (long long)allowed);
+    if (all > 0 && huge < all)
+        return ifm_arena_printf(g->c.arena, "huge pages back %.0f %% of its buffers: --huge-pages, and free memory",
+                                100.0 * (double)huge / (double)all);
+    return "more bytes in a step (longer sequences, more of them), so that starting and joining the workers costs less";
+}
+
+/* Only where arithmetic does not hold it back either. */
+static void look_at_memory(struct advising *g, const struct ifm_cell *cell)
+{
+    size_t n = 0, worst = 0;
+    double least = MEMORY_PERCENT;
+    for (size_t a = 0; a < cell->n_arms; a++) {
+        double share = ifm_checks_arm(&cell->arms[a]) ? number_of(g, cell, a, "ceiling_read_percent") : NAN;
+        if (!(share < MEMORY_PERCENT) || number_of(g, cell, a, "ceiling_flops_percent") >= MEMORY_PERCENT)
+            continue;
+        n++;
+        worst = share < least ? a : worst;
+        least = fmin(least, share);
+    }
+    if (n == 0)
+        return;
+    advise(g, (struct ifm_advice){"memory", cell->name, cell->arms[worst].name,
+                                  ifm_arena_printf(g->c.arena, "reads at %.3g %% of its ceiling, below %.3g %%%s",
+                                                   least, MEMORY_PERCENT, and_more(g, n)),
+                                  for_memory(g, cell, worst)});
+}
+
+/* ---- fit ---- */
+
+static const char *shape_of(const char *workload)
+{
+    static const struct {
+        const char *workload, *words;
+    } shapes[] = {{"decode", "fewer tokens (--kv-len) or sequences (--batch)"},
+                  {"attention", "fewer sequences (--batch, or a larger --scale)"},
+                  {"gemm", "smaller matrices"}};
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
+        if (strcmp(shapes[i].workload, workload) == 0)
+            return shapes[i].words;
+    return "a smaller shape";
+}
+
+/* Too little of it; an illegal memory access is another matter. */
+static bool lacks_memory(const char *text)
+{
+    return text != NULL && strstr(text, "memory") != NULL && strstr(text, "memory access") == NULL;
+}
+
+static void look_at_fit(struct advising *g, const struct ifm_cell *cell)
+{
+    const json_t *event = ifm_check_event(g->c.events, "cell_failed", "cell", cell->name);
+    const char *reason = json_string_value(json_object_get(event, "reason"));
+    const char *remedy = json_string_value(json_object_get(event, "remedy"));
+    bool failed = lacks_memory(reason) || lacks_memory(remedy);
+    bool unfit = lacks_memory(cell->unsupported);
+    if (!failed && !unfit)
+        return;
+    bool copies = cell->measure.isolation != IFM_ISOLATION_SHARED;
+    advise(g, (struct ifm_advice){"fit", cell->name, "",
+                                  unfit            ? cell->unsupported
+                                  : reason == NULL ? "memory did not suffice"
+                                                   : ifm_arena_strdup(g->c.arena, reason),
+                                  ifm_arena_printf(g->c.arena, "%s%s", shape_of(cell->workload),
+                                                   copies ? "; --isolation shared needs less" : "")});
+}
+
+/* ---- consistency ---- */
+
+static bool drifts(const struct advising *g, const struct ifm_cell *cell, size_t arm)
+{
+    const struct ifm_value *drift = ifm_check_value(&g->c, cell->name, cell->arms[arm].name, "drift_percent");
+    return ifm_check_is_ok(drift) && drift->has_interval && (drift->low > 0 || drift->high < 0) &&
+           fabs(drift->number) > 100.0 * cell->measure.margin;
+}
+
+static void look_at_consistency(struct advising *g, const struct ifm_cell *cell)
+{
+    size_t drifting = 0, worst = 0;
+    double marked = 0, blocks = 0, most = 0;
+    for (size_t a = 0; a < cell->n_arms; a++) {
+        if (!ifm_checks_arm(&cell->arms[a]))
+            continue;
+        double own = number_of(g, cell, a, "blocks_marked"), all = number_of(g, cell, a, "blocks_count");
+        double drift = drifts(g, cell, a) ? fabs(number_of(g, cell, a, "drift_percent")) : 0;
+        if (own > DISTURBED * all && own > marked) {
+            marked = own;
+            blocks = all;
+        }
+        drifting += drift > 0;
+        worst = drift > most ? a : worst;
+        most = fmax(most, drift);
+    }
+    if (marked > 0)
+        advise(g, (struct ifm_advice){
+                      "consistency", cell->name, "",
+                      ifm_arena_printf(g->c.arena, "%.0f of %.0f blocks disturbed by the machine", marked, blocks),
+                      "end what else runs, or leave it a CPU (--threads); shorter slots meet fewer "
+                      "disturbances (--slot-steps)"});
+    else if (drifting > 0)
+        advise(g,
+               (struct ifm_advice){"consistency", cell->name, cell->arms[worst].name,
+                                   ifm_arena_printf(g->c.arena, "the step time drifts by %.3g %% over the pass%s",
+                                                    number_of(g, cell, worst, "drift_percent"), and_more(g, drifting)),
+                                   "a longer warm-up (--warmup, --warmup-cap), locked clocks (--locks required)"});
+}
+
+void ifm_advise(const struct ifm_plan *plan, const struct ifm_derived *derived, const json_t *events,
+                struct ifm_arena *arena, struct ifm_advice **out, size_t *n)
+{
+    static void (*const looks[])(struct advising *, const struct ifm_cell *) = {
+        look_at_variation,
+        look_at_memory,
+        look_at_fit,
+        look_at_consistency,
+    };
+    struct advising g = {.c = {.plan = plan, .derived = derived, .events = events, .arena = arena}};
+    for (size_t i = 0; i < sizeof looks / sizeof looks[0]; i++)
+        for (size_t k = 0; k < plan->n_cells; k++)
+            looks[i](&g, &plan->cells[k]);
+    *out = g.out;
+    *n = g.n;
+}

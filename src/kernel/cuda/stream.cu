@@ -1,0 +1,252 @@
+/* The device's own limits: memory traffic by plain and by bulk copies, fill and checks. Device code only.
+ *
+ * Amounts are exact: a kernel touches each of its bytes once. Sizes are multiples of 16 bytes; a thread handles what a
+ * grid of any size leaves it. Bulk copies are those of PTX ISA 8.0, "cp.async.bulk", on compute capability 9.0; other
+ * images of this file lack those kernels. */
+#include <cstdint>
+
+namespace {
+
+__device__ __forceinline__ uint64_t thread_index()
+{
+    return blockIdx.x * static_cast<uint64_t>(blockDim.x) + threadIdx.x;
+}
+
+__device__ __forceinline__ uint64_t thread_count()
+{
+    return static_cast<uint64_t>(gridDim.x) * blockDim.x;
+}
+
+/* Bytes that are read once need not stay in the first-level cache. */
+__device__ __forceinline__ ulonglong2 load_once(const ulonglong2 *from)
+{
+    ulonglong2 value;
+    asm volatile("ld.global.L1::no_allocate.v2.u64 {%0, %1}, [%2];" : "=l"(value.x), "=l"(value.y) : "l"(from));
+    return value;
+}
+
+/* The whole warp's sum in lane 0. */
+__device__ __forceinline__ uint64_t warp_sum(uint64_t value)
+{
+    for (int step = 16; step > 0; step /= 2)
+        value += __shfl_down_sync(0xffffffffu, value, step);
+    return value;
+}
+
+__device__ __forceinline__ void add_to(uint64_t *sums, uint64_t value)
+{
+    value = warp_sum(value);
+    if (threadIdx.x % 32 == 0)
+        sums[thread_index() / 32] = value;
+}
+
+} // namespace
+
+/* Word i of the source: (seed + i) times an odd constant: no two words are alike, and sums have a closed form. */
+extern "C" __global__ void ifm_fill_source(uint64_t *to, uint64_t words, uint64_t seed)
+{
+    for (uint64_t i = thread_index(); i < words; i += thread_count())
+        to[i] = (seed + i) * 0x9E3779B97F4A7C15ULL;
+}
+
+extern "C" __global__ void ifm_fill_pattern(uint64_t *to, uint64_t words, uint64_t pattern)
+{
+    for (uint64_t i = thread_index(); i < words; i += thread_count())
+        to[i] = pattern;
+}
+
+/* How many words differ from the source formula (pattern == 0) or from a pattern: added to *wrong. */
+extern "C" __global__ void ifm_count_wrong(const uint64_t *at, uint64_t words, uint64_t seed, uint64_t pattern,
+                                           unsigned long long *wrong)
+{
+    uint64_t n = 0;
+    for (uint64_t i = thread_index(); i < words; i += thread_count())
+        n += at[i] != (pattern != 0 ? pattern : (seed + i) * 0x9E3779B97F4A7C15ULL);
+    n = warp_sum(n);
+    if (threadIdx.x % 32 == 0 && n != 0)
+        atomicAdd(wrong, static_cast<unsigned long long>(n));
+}
+
+/* ---- read: the sum of all words, one partial sum a warp ---- */
+
+extern "C" __global__ void __launch_bounds__(512) ifm_read_linear(const ulonglong2 *from, uint64_t n, uint64_t *sums)
+{
+    uint64_t sum = 0, step = thread_count(), i = thread_index();
+    for (; i + 3 * step < n; i += 4 * step) {
+        ulonglong2 a = load_once(from + i), b = load_once(from + i + step);
+        ulonglong2 c = load_once(from + i + 2 * step), d = load_once(from + i + 3 * step);
+        sum += a.x + a.y + b.x + b.y + c.x + c.y + d.x + d.y;
+    }
+    for (; i < n; i += step) {
+        ulonglong2 a = load_once(from + i);
+        sum += a.x + a.y;
+    }
+    add_to(sums, sum);
+}
+
+/* ---- write ---- */
+
+extern "C" __global__ void __launch_bounds__(512) ifm_write_store(ulonglong2 *to, uint64_t n, uint64_t pattern)
+{
+    for (uint64_t i = thread_index(); i < n; i += thread_count())
+        to[i] = make_ulonglong2(pattern, pattern);
+}
+
+/* ---- copy: 16 bytes a thread and no loop, as data that nobody needs again. Of 70 forms that were tried
+ * on an H200 (threads, vectors a thread, cache hints) this is the fastest. ---- */
+
+extern "C" __global__ void __launch_bounds__(128) ifm_copy_flat(ulonglong2 *to, const ulonglong2 *from, uint64_t n)
+{
+    uint64_t i = thread_index();
+    if (i >= n)
+        return;
+    ulonglong2 value;
+    asm volatile("ld.global.cs.v2.u64 {%0, %1}, [%2];" : "=l"(value.x), "=l"(value.y) : "l"(from + i));
+    asm volatile("st.global.cs.v2.u64 [%0], {%1, %2};" ::"l"(to + i), "l"(value.x), "l"(value.y) : "memory");
+}
+
+/* ---- bulk copies through shared memory: one thread of a block starts them, the copy engine does the rest ---- */
+
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+
+namespace {
+
+enum { PIECE = 4096, STAGES = 16 }; /* bytes of a piece; pieces on their way in a block */
+
+__device__ __forceinline__ uint32_t shared_address(const void *pointer)
+{
+    return static_cast<uint32_t>(__cvta_generic_to_shared(pointer));
+}
+
+__device__ __forceinline__ void barrier_init(uint64_t *barrier)
+{
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(barrier)));
+}
+
+__device__ __forceinline__ void barrier_expect(uint64_t *barrier, uint32_t bytes)
+{
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)), "r"(bytes)
+                 : "memory");
+}
+
+__device__ __forceinline__ void barrier_wait(uint64_t *barrier, uint32_t parity)
+{
+    asm volatile("{\n.reg .pred done;\nagain:\n"
+                 "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n@done bra over;\nbra again;\n"
+                 "over:\n}" ::"r"(
+                     shared_address(barrier)),
+                 "r"(parity)
+                 : "memory");
+}
+
+__device__ __forceinline__ void bulk_load(void *shared, const void *from, uint32_t bytes, uint64_t *barrier)
+{
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+                     shared_address(shared)),
+                 "l"(from), "r"(bytes), "r"(shared_address(barrier))
+                 : "memory");
+}
+
+__device__ __forceinline__ void bulk_store(void *to, const void *shared, uint32_t bytes)
+{
+    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to), "r"(shared_address(shared)),
+                 "r"(bytes)
+                 : "memory");
+    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+}
+
+} // namespace
+
+/* One thread a block; the pieces go round the blocks. A stage is loaded again when the store that reads it is done. */
+extern "C" __global__ void __launch_bounds__(32) ifm_copy_bulk(char *to, const char *from, uint64_t bytes)
+{
+    extern __shared__ __align__(128) char pieces[];
+    __shared__ uint64_t full[STAGES];
+    if (threadIdx.x != 0)
+        return;
+    for (int s = 0; s < STAGES; s++)
+        barrier_init(&full[s]);
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    uint64_t n = (bytes + PIECE - 1) / PIECE;
+    uint64_t mine = n > blockIdx.x ? (n - blockIdx.x + gridDim.x - 1) / gridDim.x : 0;
+    for (uint64_t k = 0; k < mine + STAGES / 2; k++) {
+        if (k < mine) { /* load piece k */
+            int s = k % STAGES;
+            uint64_t at = (blockIdx.x + k * gridDim.x) * PIECE;
+            uint32_t size = bytes - at < PIECE ? bytes - at : PIECE;
+            if (k >= STAGES) /* the store of piece k - STAGES has read this stage: at most STAGES / 2 - 1 are younger */
+                asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(STAGES / 2 - 1) : "memory");
+            barrier_expect(&full[s], size);
+            bulk_load(pieces + s * PIECE, from + at, size, &full[s]);
+        }
+        if (k >= STAGES / 2) { /* store piece k - STAGES / 2 */
+            uint64_t j = k - STAGES / 2;
+            int s = j % STAGES;
+            uint64_t at = (blockIdx.x + j * gridDim.x) * PIECE;
+            uint32_t size = bytes - at < PIECE ? bytes - at : PIECE;
+            barrier_wait(&full[s], j / STAGES % 2);
+            bulk_store(to + at, pieces + s * PIECE, size);
+        }
+    }
+    asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+}
+
+/* Loads alone: each block's pieces arrive in shared memory, where its threads add their words up. */
+extern "C" __global__ void __launch_bounds__(256) ifm_read_bulk(const char *from, uint64_t bytes, uint64_t *sums)
+{
+    extern __shared__ __align__(128) char pieces[];
+    __shared__ uint64_t full[STAGES];
+    if (threadIdx.x == 0)
+        for (int s = 0; s < STAGES; s++)
+            barrier_init(&full[s]);
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    __syncthreads();
+    uint64_t n = (bytes + PIECE - 1) / PIECE;
+    uint64_t mine = n > blockIdx.x ? (n - blockIdx.x + gridDim.x - 1) / gridDim.x : 0;
+    uint64_t sum = 0;
+    for (uint64_t k = 0; k < mine + STAGES - 1; k++) {
+        if (k < mine && threadIdx.x == 0) {
+            int s = k % STAGES;
+            uint64_t at = (blockIdx.x + k * gridDim.x) * PIECE;
+            uint32_t size = bytes - at < PIECE ? bytes - at : PIECE;
+            barrier_expect(&full[s], size);
+            bulk_load(pieces + s * PIECE, from + at, size, &full[s]);
+        }
+        if (k >= STAGES - 1) {
+            uint64_t j = k - (STAGES - 1);
+            int s = j % STAGES;
+            uint64_t at = (blockIdx.x + j * gridDim.x) * PIECE;
+            uint32_t size = bytes - at < PIECE ? bytes - at : PIECE;
+            barrier_wait(&full[s], j / STAGES % 2);
+            const ulonglong2 *piece = reinterpret_cast<const ulonglong2 *>(pieces + s * PIECE);
+            for (uint32_t i = threadIdx.x; i < size / sizeof *piece; i += blockDim.x)
+                sum += piece[i].x + piece[i].y;
+            __syncthreads(); /* before the next load of this stage */
+        }
+    }
+    add_to(sums, sum);
+}
+
+#endif
+
+/* ---- flops: multiply-adds in registers, 2 operations each ---- */
+
+/* Eight independent chains a thread, 16 operations a round. x -> -x + 3 comes back after two
+ * steps, so that an even number of rounds leaves what began, and anything left out shows. */
+extern "C" __global__ void __launch_bounds__(256) ifm_flops_fma(uint64_t rounds, float factor, float term, float *out)
+{
+    float x[8];
+    for (int i = 0; i < 8; i++)
+        x[i] = static_cast<float>(threadIdx.x % 32) + 0.125f * i;
+    for (uint64_t r = 0; r < rounds; r += 8) {
+#pragma unroll
+        for (int k = 0; k < 8; k++)
+#pragma unroll
+            for (int i = 0; i < 8; i++)
+                asm volatile("fma.rn.f32 %0, %0, %1, %2;" : "+f"(x[i]) : "f"(factor), "f"(term));
+    }
+    float sum = 0;
+    for (int i = 0; i < 8; i++)
+        sum += x[i];
+    out[thread_index()] = sum;
+}

@@ -1,0 +1,328 @@
+/* The thread that reads the sensors, and the two banks that it and the driving thread change places with.
+ *
+ * Every sensor has a pace of its own. A counter that is refreshed slowly is read seldom between its ticks and often
+ * when the next one is due, so that each tick is known to a few milliseconds. Readings are stored and nothing else. */
+#include "power/sampler.h"
+#include "base/text.h"
+#include "power/source.h"
+
+#include <dirent.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    FIRST_ROOM = 1024,
+    BATCH = 512, /* readings of one call */
+    GAP_PERIODS = 3,
+    SLOW_MS = 20 /* counters that are refreshed more seldom have ticks to wait for */
+};
+#define MS INT64_C(1000000)
+#define FAST_PACE (50 * MS)  /* of counters that always bring something new */
+#define RING_PACE (400 * MS) /* the ring holds 2.4 s */
+#define METER_PACE (100 * MS)
+#define TICK_PACE (2 * MS) /* between readings while a tick is due */
+
+struct bank {
+    struct ifm_power_series series[IFM_POWER_MOST];
+    size_t room[IFM_POWER_MOST];
+};
+
+struct pace {
+    int64_t next_ns;
+    int64_t seen_ns; /* time of the last reading given; of a sensor that gave none, the start */
+    bool in_gap, lost;
+};
+
+struct ifm_sampler {
+    struct ifm_power *power;
+    int64_t base_ns;
+    size_t n;
+    pthread_t thread;
+    pthread_mutex_t lock; /* of everything below */
+    pthread_cond_t wake;
+    bool stop;
+    int active; /* the bank that the thread fills */
+    struct bank banks[2];
+    struct pace paces[IFM_POWER_MOST]; /* the thread's own */
+    struct ifm_power_point points[BATCH];
+};
+
+/* ---- where it runs ---- */
+
+struct ifm_cpu_mask ifm_sampler_cpus(const struct ifm_cpu_mask *allowed, const struct ifm_cpu_mask *taken)
+{
+    struct ifm_cpu_mask left = *allowed;
+    for (size_t i = 0; i < sizeof left.sets / sizeof *left.sets; i++)
+        for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+            if (CPU_ISSET(cpu, &taken->sets[i]))
+                CPU_CLR(cpu, &left.sets[i]);
+    return CPU_COUNT_S(sizeof left.sets, left.sets) > 0 ? left : *allowed;
+}
+
+/* CPUs that a thread of this process is pinned to alone, and the one that the caller is on. */
+static struct ifm_cpu_mask taken_cpus(void)
+{
+    struct ifm_cpu_mask taken;
+    memset(&taken, 0, sizeof taken);
+    int here = sched_getcpu();
+    if (here >= 0)
+        CPU_SET_S((size_t)here, sizeof taken.sets, taken.sets);
+    DIR *folder = opendir("/proc/self/task");
+    for (struct dirent *entry = folder == NULL ? NULL : readdir(folder); entry != NULL; entry = readdir(folder)) {
+        struct ifm_cpu_mask one;
+        uint64_t thread; /* "." and ".." are no numbers */
+        memset(&one, 0, sizeof one);
+        if (ifm_parse_u64(entry->d_name, &thread) && sched_getaffinity((pid_t)thread, sizeof one.sets, one.sets) == 0 &&
+            CPU_COUNT_S(sizeof one.sets, one.sets) == 1)
+            CPU_OR_S(sizeof taken.sets, taken.sets, taken.sets, one.sets);
+    }
+    if (folder != NULL)
+        closedir(folder);
+    return taken;
+}
+
+/* ---- pace ---- */
+
+static bool has_ticks(const struct ifm_power_sensor *sensor)
+{
+    return sensor->kind == IFM_POWER_COUNTER && sensor->every_ms >= SLOW_MS;
+}
+
+static int64_t even_pace(const struct ifm_power_sensor *sensor)
+{
+    int64_t every = (int64_t)sensor->every_ms * MS;
+    switch (sensor->kind) {
+    case IFM_POWER_COUNTER:
+        return every > FAST_PACE ? every : FAST_PACE;
+    case IFM_POWER_SAMPLES:
+        return RING_PACE;
+    case IFM_POWER_METER:
+        return METER_PACE;
+    case IFM_POWER_AVERAGE:
+    case IFM_POWER_INSTANT:
+        return every / 5 > 5 * MS ? every / 5 : 5 * MS; /* each costs a microsecond, and is new once in five */
+    case IFM_POWER_ESTIMATE:
+        break;
+    }
+    return every > 0 ? every : METER_PACE;
+}
+
+/* When to read next. After a tick nothing comes for most of a period; then it is looked for until it is there. */
+static int64_t next_time(const struct ifm_power_sensor *sensor, const struct pace *pace, bool fresh, int64_t now)
+{
+    int64_t every = (int64_t)sensor->every_ms * MS;
+    if (!has_ticks(sensor))
+        return now + even_pace(sensor);
+    if (fresh)
+        return now + every * 84 / 100;
+    return now + (now - pace->seen_ns > 2 * every ? every / 4 : TICK_PACE); /* late: it may never come */
+}
+
+/* Longest time between readings that is no gap. */
+static int64_t gap_ns(const struct ifm_power_sensor *sensor)
+{
+    int64_t every = (int64_t)sensor->every_ms * MS, pace = even_pace(sensor);
+    bool stamped = sensor->kind == IFM_POWER_SAMPLES || sensor->kind == IFM_POWER_METER;
+    return GAP_PERIODS * (stamped || every > pace ? every : pace);
+}
+
+/* ---- storing; the lock is held ---- */
+
+static bool grow(struct bank *bank, size_t sensor)
+{
+    size_t room = bank->room[sensor] == 0 ? FIRST_ROOM : 2 * bank->room[sensor];
+    struct ifm_power_point *points = realloc(bank->series[sensor].points, room * sizeof *points);
+    if (points == NULL)
+        return false;
+    bank->series[sensor].points = points;
+    bank->room[sensor] = room;
+    return true;
+}
+
+static void store(struct ifm_sampler *sampler, size_t sensor, const struct ifm_power_point *point, int64_t most_ns)
+{
+    struct bank *bank = &sampler->banks[sampler->active];
+    struct ifm_power_series *series = &bank->series[sensor];
+    struct pace *pace = &sampler->paces[sensor];
+    if (point->t_ns + point->half_ns < sampler->base_ns) /* from before the start */
+        return;
+    if (point->t_ns - pace->seen_ns > most_ns && !pace->in_gap)
+        series->gaps++;
+    pace->in_gap = false;
+    pace->seen_ns = point->t_ns;
+    if (series->n == bank->room[sensor] && !grow(bank, sensor)) {
+        series->gaps++;
+        return;
+    }
+    series->points[series->n] = *point;
+    series->points[series->n++].t_ns -= sampler->base_ns;
+}
+
+static void take(struct ifm_sampler *sampler, size_t sensor, enum ifm_status status, size_t n,
+                 const struct ifm_error *error)
+{
+    const struct ifm_power_sensor *which = &ifm_power_list(sampler->power)->sensors[sensor];
+    struct ifm_power_series *series = &sampler->banks[sampler->active].series[sensor];
+    struct pace *pace = &sampler->paces[sensor];
+    int64_t now = ifm_clock_now().ns, most = gap_ns(which);
+    for (size_t i = 0; status == IFM_OK && i < n; i++)
+        store(sampler, sensor, &sampler->points[i], most);
+    /* A sensor with stamps is read more seldom than it measures: its newest reading is a pace old. */
+    int64_t silence = now - pace->seen_ns - (which->kind == IFM_POWER_SAMPLES ? RING_PACE : 0);
+    if (n == 0 && silence > most && !pace->in_gap) {
+        pace->in_gap = true;
+        series->gaps++;
+    }
+    series->implausible += status != IFM_OK && status != IFM_MISSING;
+    if (status == IFM_MISSING) {
+        pace->lost = true;
+        for (int i = 0; i < 2; i++) { /* it stays lost in every series to come */
+            struct ifm_power_series *each = &sampler->banks[i].series[sensor];
+            each->lost = true;
+            snprintf(each->lost_reason, sizeof each->lost_reason, "%.*s", (int)sizeof each->lost_reason - 1,
+                     error->message);
+        }
+    }
+    pace->next_ns = next_time(which, pace, n > 0, now);
+}
+
+/* ---- the thread ---- */
+
+static size_t next_sensor(const struct ifm_sampler *sampler)
+{
+    size_t next = sampler->n;
+    for (size_t i = 0; i < sampler->n; i++)
+        if (!sampler->paces[i].lost && (next == sampler->n || sampler->paces[i].next_ns < sampler->paces[next].next_ns))
+            next = i;
+    return next;
+}
+
+/* Until then, or until stop. The condition's clock is another than the lab's: only the difference is carried over. */
+static void wait_until(struct ifm_sampler *sampler, int64_t time_ns)
+{
+    struct timespec until;
+    int64_t left = time_ns - ifm_clock_now().ns;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    int64_t ns = until.tv_nsec + (left > 0 ? left : 0);
+    until.tv_sec += ns / 1000000000;
+    until.tv_nsec = ns % 1000000000;
+    pthread_cond_timedwait(&sampler->wake, &sampler->lock, &until);
+}
+
+static void *sample(void *argument)
+{
+    struct ifm_sampler *sampler = argument;
+    pthread_mutex_lock(&sampler->lock);
+    while (!sampler->stop) {
+        size_t sensor = next_sensor(sampler), n;
+        if (sensor == sampler->n) { /* nothing is left to read */
+            pthread_cond_wait(&sampler->wake, &sampler->lock);
+            continue;
+        }
+        if (sampler->paces[sensor].next_ns > ifm_clock_now().ns) {
+            wait_until(sampler, sampler->paces[sensor].next_ns);
+            continue;
+        }
+        struct ifm_error error = {0};
+        pthread_mutex_unlock(&sampler->lock); /* a reading may take milliseconds: drain must not wait for it */
+        enum ifm_status status = ifm_power_read(sampler->power, sensor, sampler->points, BATCH, &n, &error);
+        pthread_mutex_lock(&sampler->lock);
+        take(sampler, sensor, status, n, &error);
+    }
+    pthread_mutex_unlock(&sampler->lock);
+    return NULL;
+}
+
+/* ---- for the driving thread ---- */
+
+static void release(struct ifm_sampler *sampler)
+{
+    for (int b = 0; b < 2; b++)
+        for (size_t i = 0; i < sampler->n; i++)
+            free(sampler->banks[b].series[i].points);
+    pthread_cond_destroy(&sampler->wake);
+    pthread_mutex_destroy(&sampler->lock);
+    free(sampler);
+}
+
+static bool prepare(struct ifm_sampler *sampler)
+{
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_mutex_init(&sampler->lock, NULL);
+    pthread_cond_init(&sampler->wake, &attributes);
+    pthread_condattr_destroy(&attributes);
+    for (size_t i = 0; i < sampler->n; i++) {
+        sampler->paces[i] = (struct pace){.next_ns = sampler->base_ns, .seen_ns = ifm_clock_now().ns};
+        if (!grow(&sampler->banks[0], i) || !grow(&sampler->banks[1], i))
+            return false;
+    }
+    return true;
+}
+
+/* A new thread has its creator's mask, which may be one CPU that something is measured on. */
+static int start_thread(struct ifm_sampler *sampler)
+{
+    struct ifm_cpu_mask allowed, taken = taken_cpus();
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    if (ifm_cpu_mask_process(&allowed)) {
+        CPU_OR_S(sizeof allowed.sets, allowed.sets, allowed.sets, ifm_power_cpus(sampler->power)->sets);
+        struct ifm_cpu_mask mine = ifm_sampler_cpus(&allowed, &taken);
+        pthread_attr_setaffinity_np(&attributes, sizeof mine.sets, mine.sets);
+    }
+    int failure = pthread_create(&sampler->thread, &attributes, sample, sampler);
+    pthread_attr_destroy(&attributes);
+    return failure;
+}
+
+enum ifm_status ifm_sampler_start(struct ifm_power *power, struct ifm_instant base, struct ifm_sampler **out,
+                                  struct ifm_error *error)
+{
+    struct ifm_sampler *sampler = calloc(1, sizeof *sampler);
+    if (sampler == NULL)
+        return ifm_fail(error, IFM_INTERNAL, "power", "", "out of memory");
+    sampler->power = power;
+    sampler->base_ns = base.ns;
+    sampler->n = ifm_power_list(power)->n_sensors;
+    if (!prepare(sampler)) {
+        release(sampler);
+        return ifm_fail(error, IFM_INTERNAL, "power", "", "out of memory");
+    }
+    int failure = start_thread(sampler);
+    if (failure != 0) {
+        release(sampler);
+        return ifm_fail(error, IFM_INTERNAL, "power", "raise the limit of processes (ulimit -u)",
+                        "the sampler's thread does not start: %s", strerror(failure));
+    }
+    *out = sampler;
+    return IFM_OK;
+}
+
+const struct ifm_power_series *ifm_sampler_drain(struct ifm_sampler *sampler)
+{
+    pthread_mutex_lock(&sampler->lock);
+    struct bank *full = &sampler->banks[sampler->active], *other = &sampler->banks[1 - sampler->active];
+    for (size_t i = 0; i < sampler->n; i++) {
+        other->series[i].n = other->series[i].gaps = other->series[i].implausible = 0;
+    }
+    sampler->active = 1 - sampler->active;
+    pthread_mutex_unlock(&sampler->lock);
+    return full->series;
+}
+
+void ifm_sampler_stop(struct ifm_sampler *sampler)
+{
+    if (sampler == NULL)
+        return;
+    pthread_mutex_lock(&sampler->lock);
+    sampler->stop = true;
+    pthread_cond_signal(&sampler->wake);
+    pthread_mutex_unlock(&sampler->lock);
+    pthread_join(sampler->thread, NULL);
+    release(sampler);
+}

@@ -1,0 +1,44 @@
+/* Figures of the report: a drawing, a sentence that says what to see, and the numbers behind it as a table.
+ *
+ * Each maker looks at one cell, and gives false when that cell has nothing to draw (no such arms, or every number
+ * withheld); `out` is then empty. It formats derived values and draws pictures of the record; it computes no number
+ * that a reader may quote. Texts live in the page's arena; free the drawing with ifm_figure_free. */
+#ifndef IFM_REPORT_FIGURE_H
+#define IFM_REPORT_FIGURE_H
+
+#include "derive/picture.h"
+#include "report/html.h"
+
+struct ifm_figure {
+    const char *id;       /* unique in the page: "decode-kv_len-4096-timeline" */
+    const char *title;    /* "Samples over time" */
+    const char *sentence; /* what to see: "int4 is slower in the last fifth: 3 of 12 blocks are marked as disturbed." */
+    struct ifm_text svg;
+    struct ifm_grid numbers; /* what the drawing shows, as text */
+};
+
+/* `picture` is NULL when the record is not at hand: only figures of derived numbers are drawn then. */
+typedef bool ifm_figure_maker(struct ifm_page *page, const struct ifm_view_cell *cell,
+                              const struct ifm_picture *picture, struct ifm_figure *out);
+
+/* figure_ratio.c: speed against the baseline with its interval, each block's own ratio, and the margin as a band. */
+ifm_figure_maker ifm_figure_ratio;
+/* figure_frontier.c: bytes against error of compressed arms, speed as the size of a point; which are dominated. */
+ifm_figure_maker ifm_figure_frontier;
+/* figure_roofline.c: work per byte against FLOP/s below the measured ceilings, on two logarithmic axes. */
+ifm_figure_maker ifm_figure_roofline;
+/* figure_timeline.c: one strip an arm, samples over time: warm-up, trend, change points, outliers, marked blocks. */
+ifm_figure_maker ifm_figure_timeline;
+/* figure_distribution.c: one density an arm on a common axis, with median, p95 and p99. */
+ifm_figure_maker ifm_figure_distribution;
+/* figure_bars.c: rates against their measured ceilings. */
+ifm_figure_maker ifm_figure_rates;
+/* figure_caches.c: time of a load by working set, with the cache sizes that were found. */
+ifm_figure_maker ifm_figure_caches;
+
+/* In the order of the page; NULL-terminated. */
+extern ifm_figure_maker *const ifm_figure_makers[];
+
+void ifm_figure_free(struct ifm_figure *figure);
+
+#endif

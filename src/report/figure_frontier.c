@@ -1,0 +1,402 @@
+/* Bytes against error of the compressed arms of a cell, their speed as the area of a point: what each buys, and which
+ * of them another one beats in all three.
+ *
+ * Which arm is beaten is derive's rule (derive/frontier.h), held against derived numbers; nothing else is computed. */
+#include "derive/frontier.h"
+#include "publish/columns.h"
+#include "publish/quantity.h"
+#include "report/chart.h"
+#include <math.h>
+#include <string.h>
+
+#define BITS "bits_per_value"
+#define STORED "stored_bytes"
+#define TOKENS "tokens_generated_per_s"
+enum { TOP = 34, AREA = 210, LANE = 30, LEFT = 56, LARGEST = 22, SMALLEST = 3, GAP = 16, TOLD = 4 };
+
+struct point {
+    const struct ifm_arm *arm;
+    const struct ifm_value *bits, *speed;
+    bool stored;    /* it keeps something that could be compressed */
+    bool has_error; /* the next one is known */
+    double error;   /* of its output; 0 of an arm that is not lossy and owes none */
+    bool compared;  /* it was recorded, and not only owed by none */
+    bool drawn;
+    size_t beaten_by; /* index of an arm of the cell; n_arms = by none */
+    double x, y, r;
+};
+
+struct frontier {
+    struct ifm_page *page;
+    const struct ifm_view_cell *cell;
+    struct point *points; /* one an arm of the cell */
+    size_t n_points, n_able, n_drawn;
+    const char *speed_metric, *speed_words;
+    double error_low, error_high, most_bits, most_speed; /* of the points drawn; error_low > 0, or infinite */
+    bool exact;                                          /* a point has no error at all */
+};
+
+static bool same_work(const struct ifm_arm *a, const struct ifm_arm *b)
+{
+    return a->ledger.tokens_generated == b->ledger.tokens_generated &&
+           a->ledger.tokens_prompt == b->ledger.tokens_prompt && a->ledger.rows == b->ledger.rows;
+}
+
+static const struct ifm_arm *baseline_of(const struct ifm_cell *cell)
+{
+    for (size_t a = 0; a < cell->n_arms; a++)
+        if (cell->arms[a].role == IFM_ROLE_BASELINE)
+            return &cell->arms[a];
+    return NULL;
+}
+
+/* The same facts that derive marks its frontier by, as the numbers that it gave. */
+static void mark(struct frontier *f)
+{
+    const struct ifm_cell *cell = f->cell->cell;
+    const struct ifm_arm *base = baseline_of(cell);
+    struct ifm_frontier_point *points = IFM_ARENA_ARRAY(f->page->arena, struct ifm_frontier_point, cell->n_arms + 1);
+    size_t *by = IFM_ARENA_ARRAY(f->page->arena, size_t, cell->n_arms + 1);
+    for (size_t a = 0; a < cell->n_arms; a++) {
+        const char *name = cell->arms[a].name;
+        const struct ifm_value *step = ifm_chart_shown(f->page, f->cell, name, IFM_METRIC_TIME);
+        points[a] = (struct ifm_frontier_point){.stored = cell->arms[a].stored};
+        if (!f->points[a].stored || step == NULL || !ifm_chart_has_interval(step) || base == NULL ||
+            !same_work(&cell->arms[a], base) || !f->points[a].has_error)
+            continue;
+        points[a].known = true;
+        points[a].loss = f->points[a].error;
+        points[a].step_low = step->low;
+        points[a].step_high = step->high;
+    }
+    ifm_frontier_mark(points, cell->n_arms, by);
+    for (size_t a = 0; a < cell->n_arms; a++)
+        f->points[a].beaten_by = by[a];
+}
+
+/* Tokens where all arms that could be drawn make some; else the speed-up, the baseline being 1x. */
+static void choose_speed(struct frontier *f)
+{
+    const struct ifm_cell *cell = f->cell->cell;
+    f->speed_metric = IFM_METRIC_SPEEDUP;
+    f->speed_words = "speed against the baseline";
+    for (size_t a = 0; a < cell->n_arms; a++)
+        if (f->points[a].stored && ifm_chart_value(f->page, f->cell, cell->arms[a].name, TOKENS) != NULL) {
+            f->speed_metric = TOKENS;
+            f->speed_words = "tokens per second";
+        }
+}
+
+static const struct ifm_value *speed_of(const struct frontier *f, const struct ifm_arm *arm)
+{
+    static const struct ifm_value one = {.number = 1, .unit = "1", .n_of = "", .reason = "", .remedy = "", .text = ""};
+    if (arm->role == IFM_ROLE_BASELINE && strcmp(f->speed_metric, IFM_METRIC_SPEEDUP) == 0 &&
+        ifm_chart_shown(f->page, f->cell, arm->name, IFM_METRIC_TIME) != NULL)
+        return &one; /* by definition */
+    return ifm_chart_shown(f->page, f->cell, arm->name, f->speed_metric);
+}
+
+static void collect(struct frontier *f)
+{
+    const struct ifm_cell *cell = f->cell->cell;
+    f->n_points = cell->n_arms;
+    f->points = IFM_ARENA_ARRAY(f->page->arena, struct point, cell->n_arms + 1);
+    for (size_t a = 0; a < cell->n_arms; a++)
+        f->points[a].stored = cell->arms[a].stored > 0 && ifm_view_is_row(f->page->view, cell, &cell->arms[a]) &&
+                              ifm_chart_value(f->page, f->cell, cell->arms[a].name, BITS) != NULL;
+    choose_speed(f);
+    f->error_low = INFINITY;
+    for (size_t a = 0; a < cell->n_arms; a++) {
+        struct point *point = &f->points[a];
+        const char *name = cell->arms[a].name;
+        point->arm = &cell->arms[a];
+        point->bits = ifm_chart_shown(f->page, f->cell, name, BITS);
+        bool owes = point->arm->lossy || ifm_chart_value(f->page, f->cell, name, IFM_METRIC_LOSS) != NULL;
+        const struct ifm_value *loss = ifm_chart_shown(f->page, f->cell, name, IFM_METRIC_LOSS);
+        point->has_error = !owes || (loss != NULL && loss->number >= 0);
+        point->compared = point->has_error && loss != NULL;
+        point->error = point->compared ? loss->number : 0;
+        point->speed = point->stored ? speed_of(f, point->arm) : NULL;
+        bool able = point->stored && point->bits != NULL && point->bits->number > 0 && point->has_error &&
+                    point->speed != NULL && point->speed->number > 0;
+        f->n_able += able;
+        point->drawn = able && f->n_able <= IFM_CHART_MOST;
+        if (!point->drawn)
+            continue;
+        f->n_drawn++;
+        f->most_bits = fmax(f->most_bits, point->bits->number);
+        f->most_speed = fmax(f->most_speed, point->speed->number);
+        f->exact |= point->error == 0;
+        if (point->error > 0) {
+            f->error_low = fmin(f->error_low, point->error);
+            f->error_high = fmax(f->error_high, point->error);
+        }
+    }
+}
+
+/* Worth a figure: two arms at least, and one of them really compressed. */
+static bool is_worth(const struct frontier *f)
+{
+    for (size_t a = 0; a < f->n_points; a++)
+        if (f->points[a].drawn && (f->points[a].error > 0 || f->points[a].bits->number < f->most_bits))
+            return f->n_drawn >= 2;
+    return false;
+}
+
+/* ---- drawing ---- */
+
+static const char *speed_text(const struct frontier *f, const struct ifm_value *speed)
+{
+    return strcmp(f->speed_metric, TOKENS) == 0 ? ifm_quantity_number(speed, f->page->arena)
+                                                : ifm_chart_ratio(f->page, speed);
+}
+
+static const char *error_text(const struct frontier *f, double loss)
+{
+    return loss == 0 ? "exact"
+                     : ifm_arena_printf(f->page->arena, "%s %%", ifm_quantity_short(100 * loss, f->page->arena));
+}
+
+/* Errors from `bottom` up, and below them a lane of their own for arms that lose nothing, as no logarithm has it. */
+static struct ifm_plot plot_of(const struct frontier *f, struct ifm_figure *out)
+{
+    struct ifm_plot plot = {.out = &out->svg, .arena = f->page->arena, .width = IFM_CHART_WIDTH};
+    double grow = fmax(0, GAP * (double)f->n_drawn - AREA), low = 1e-3, high = 1;
+    if (isfinite(f->error_low)) {
+        low = fmax(f->error_low / 2, 1e-300);
+        high = fmin(f->error_high * 2, 1e300);
+    }
+    plot.left = LEFT;
+    plot.right = IFM_CHART_WIDTH - LARGEST;
+    plot.top = TOP;
+    plot.bottom = TOP + AREA + grow;
+    plot.x =
+        (struct ifm_plot_axis){IFM_SCALE_LINEAR, 0, f->most_bits * 1.08, "", "bits per value: less is better", false};
+    plot.y = (struct ifm_plot_axis){
+        IFM_SCALE_LOG, 100 * low, 100 * high, "%", "error of the output (rms): less is better", false};
+    return plot;
+}
+
+static void add_axes(const struct frontier *f, struct ifm_plot *plot)
+{
+    struct ifm_plot_axis x = plot->x;
+    plot->x.hidden = true;
+    plot->y.hidden = !isfinite(f->error_low);
+    ifm_plot_axes(plot);
+    if (plot->y.hidden)
+        ifm_plot_text(plot, 0, plot->top - 8, "start", "small", plot->y.title);
+    if (f->exact) {
+        plot->bottom += LANE;
+        ifm_plot_text(plot, plot->left - 6, plot->bottom - LANE / 2.0 + 4, "end", "small", "exact");
+    }
+    plot->y.hidden = true;
+    plot->x = x;
+    ifm_plot_axes(plot);
+    plot->bottom -= f->exact ? LANE : 0;
+}
+
+static void place(struct frontier *f, const struct ifm_plot *plot)
+{
+    for (size_t a = 0; a < f->n_points; a++) {
+        struct point *point = &f->points[a];
+        if (!point->drawn)
+            continue;
+        point->x = ifm_plot_x(plot, point->bits->number);
+        point->y = point->error > 0 ? ifm_plot_y(plot, 100 * point->error) : plot->bottom + LANE / 2.0;
+        /* The area is the speed; a point that would vanish keeps a least size. */
+        point->r = fmax(LARGEST * sqrt(point->speed->number / f->most_speed), SMALLEST);
+    }
+}
+
+/* Through the arms that none beats, in order of their bytes. */
+static void add_line(const struct frontier *f, struct ifm_plot *plot)
+{
+    struct ifm_spot spots[IFM_CHART_MOST];
+    size_t n = 0;
+    for (size_t a = 0; a < f->n_points; a++) {
+        const struct point *point = &f->points[a];
+        if (!point->drawn || point->beaten_by < f->n_points)
+            continue;
+        size_t k = n++;
+        for (; k > 0 && spots[k - 1].x > point->x; k--)
+            spots[k] = spots[k - 1];
+        spots[k] = (struct ifm_spot){point->x, point->y};
+    }
+    if (n > 1)
+        ifm_plot_path(plot, "line dash frontier", spots, n, false, NULL);
+}
+
+static void add_points(const struct frontier *f, struct ifm_plot *plot)
+{
+    for (size_t a = 0; a < f->n_points; a++) {
+        const struct point *point = &f->points[a];
+        if (!point->drawn)
+            continue;
+        bool beaten = point->beaten_by < f->n_points;
+        const char *tip =
+            ifm_arena_printf(plot->arena, "%s: %s bits per value, error %s, %s%s%s", point->arm->name,
+                             ifm_quantity_short(point->bits->number, plot->arena), error_text(f, point->error),
+                             speed_text(f, point->speed), beaten ? ", beaten by " : "",
+                             beaten ? f->points[point->beaten_by].arm->name : "");
+        ifm_plot_group(plot, ifm_chart_series(f->page, f->cell, point->arm));
+        ifm_plot_dot(plot, beaten ? "hollow dash" : "bubble", point->x, point->y, point->r, tip);
+        ifm_plot_dot(plot, "fill", point->x, point->y, beaten ? 1 : 2, NULL);
+        ifm_plot_group_close(plot);
+    }
+}
+
+/* Beside the point, above the line that falls to the right, and below it where it ends. */
+static double name_y(const struct point *point)
+{
+    return point->y + (point->error > 0 ? -9 : 6);
+}
+
+static void add_names(const struct frontier *f, struct ifm_plot *plot)
+{
+    double y[IFM_CHART_MOST];
+    size_t n = 0;
+    for (size_t a = 0; a < f->n_points; a++)
+        if (f->points[a].drawn)
+            y[n++] = name_y(&f->points[a]);
+    ifm_plot_spread(y, n, GAP, plot->top, plot->bottom + (f->exact ? LANE - 8 : 0));
+    n = 0;
+    for (size_t a = 0; a < f->n_points; a++) {
+        const struct point *point = &f->points[a];
+        if (!point->drawn)
+            continue;
+        const char *text =
+            ifm_arena_printf(plot->arena, "%s %s", ifm_chart_clip(f->page, point->arm->name, IFM_CHART_FONT, 150),
+                             speed_text(f, point->speed));
+        double at = y[n++], width = ifm_plot_text_width(text, IFM_CHART_FONT), away = point->r + 4;
+        bool left = point->x + away + width > plot->width;
+        double x = left ? fmax(point->x - away, width) : point->x + away;
+        ifm_plot_group(plot, ifm_chart_series(f->page, f->cell, point->arm));
+        if (fabs(at - name_y(point)) > 6)
+            ifm_plot_line(plot, "leader", point->x, point->y, left ? fmin(x, point->x) : x, at);
+        ifm_plot_text(plot, x, at + 4.5, left ? "end" : "start", "halo", text);
+        ifm_plot_group_close(plot);
+    }
+}
+
+static void draw(struct frontier *f, struct ifm_figure *out)
+{
+    struct ifm_plot plot = plot_of(f, out);
+    bool beaten = false;
+    for (size_t a = 0; a < f->n_points; a++)
+        beaten |= f->points[a].drawn && f->points[a].beaten_by < f->n_points;
+    const char *legend[] = {ifm_arena_printf(f->page->arena, "area: %s", f->speed_words), "line: the frontier",
+                            beaten ? "hollow: beaten by another" : NULL};
+    size_t n = sizeof legend / sizeof legend[0];
+    double foot = plot.bottom + (f->exact ? LANE : 0) + 50;
+    plot.height = foot + 16 * (double)ifm_chart_legend(f->page, NULL, 0, legend, n) - 10;
+    ifm_plot_open(&plot, ifm_arena_printf(f->page->arena, "%s: %s", f->cell->title, out->title), "");
+    add_axes(f, &plot);
+    place(f, &plot);
+    add_line(f, &plot);
+    add_points(f, &plot);
+    add_names(f, &plot);
+    ifm_chart_legend(f->page, &plot, foot, legend, n);
+    ifm_plot_close(&plot);
+}
+
+/* ---- words ---- */
+
+/* "int4 keeps 4.31 bits a value, its output is off by 7.9 %, and it makes 918/s" */
+static const char *told(const struct frontier *f, const struct point *point)
+{
+    struct ifm_arena *arena = f->page->arena;
+    bool reference = point->arm->stored >= point->arm->stored_plain;
+    const char *error = !point->compared && !reference ? "it is not lossy"
+                        : point->error == 0
+                            ? "its output is exact"
+                            : ifm_arena_printf(arena, "its output is off by %s", error_text(f, point->error));
+    return ifm_arena_printf(arena, "%s keeps %s bits a value, %s, and it runs at %s%s.", point->arm->name,
+                            ifm_quantity_short(point->bits->number, arena), error, speed_text(f, point->speed),
+                            strcmp(f->speed_metric, TOKENS) == 0 ? "" : " the speed of the baseline");
+}
+
+static const char *words_of(const struct frontier *f)
+{
+    struct ifm_arena *arena = f->page->arena;
+    const char *text = "", *missing = "";
+    size_t n_told = 0, n_beaten = 0;
+    for (size_t a = 0; a < f->n_points; a++)
+        n_beaten += f->points[a].stored && f->points[a].beaten_by < f->n_points;
+    if (n_beaten == 0) /* what to see comes first, the figures of each arm behind it */
+        text = "None is beaten by another one in bytes, error and speed at once.";
+    for (size_t a = 0; a < f->n_points; a++) {
+        const struct point *point = &f->points[a];
+        bool beaten = point->beaten_by < f->n_points;
+        if (point->drawn && !beaten && n_told++ < TOLD)
+            text = ifm_chart_join(f->page, text, told(f, point));
+    }
+    if (n_told > TOLD)
+        text = ifm_arena_printf(arena, "%s %zu more are on the frontier.", text, n_told - TOLD);
+    for (size_t a = 0, n = 0; a < f->n_points; a++) {
+        const struct point *point = &f->points[a];
+        if (point->stored && point->beaten_by < f->n_points && n++ < TOLD)
+            text = ifm_chart_join(
+                f->page, text,
+                ifm_arena_printf(arena, "%s is off the frontier: %s stores no more, loses no more and is faster.",
+                                 point->arm->name, f->points[point->beaten_by].arm->name));
+    }
+    if (n_beaten > TOLD)
+        text = ifm_arena_printf(arena, "%s %zu more are off it.", text, n_beaten - TOLD);
+    for (size_t a = 0; a < f->n_points; a++)
+        if (f->points[a].stored && !f->points[a].drawn)
+            missing = ifm_chart_list(f->page, missing, f->points[a].arm->name);
+    return missing[0] == '\0'
+               ? text
+               : ifm_arena_printf(arena, "%s Not drawn, as a number of theirs is not shown (reasons in the table): %s.",
+                                  text, missing);
+}
+
+static struct ifm_grid table_of(const struct frontier *f)
+{
+    bool tokens = strcmp(f->speed_metric, TOKENS) == 0;
+    const struct ifm_heading headings[] = {{"arm", "", true, 0},
+                                           {"stored", STORED, false, 0},
+                                           {"bits/value", BITS, false, 0},
+                                           {"loss (rms)", IFM_METRIC_LOSS, false, 0},
+                                           {"KL", IFM_METRIC_KL, false, 0},
+                                           {tokens ? "tokens" : "speed", f->speed_metric, false, 0},
+                                           {"frontier", "", true, 0}};
+    struct ifm_grid grid = ifm_chart_grid(f->page, headings, sizeof headings / sizeof headings[0], f->n_points);
+    for (size_t a = 0; a < f->n_points; a++) {
+        const struct point *point = &f->points[a];
+        if (!point->stored)
+            continue;
+        const char *name = point->arm->name;
+        struct ifm_field *fields = ifm_chart_row(&grid, name);
+        const char *const metrics[] = {STORED, BITS, IFM_METRIC_LOSS, IFM_METRIC_KL};
+        for (size_t c = 0; c < sizeof metrics / sizeof metrics[0]; c++)
+            fields[1 + c] = ifm_chart_field(f->page, ifm_chart_value(f->page, f->cell, name, metrics[c]));
+        if (ifm_chart_value(f->page, f->cell, name, IFM_METRIC_LOSS) == NULL)
+            fields[3] = ifm_chart_text(point->has_error ? "not lossy" : "none recorded");
+        const struct ifm_value *speed = ifm_chart_value(f->page, f->cell, name, f->speed_metric);
+        fields[5] = tokens ? ifm_chart_field(f->page, speed) : ifm_chart_ratio_field(f->page, speed);
+        if (point->beaten_by < f->n_points)
+            fields[6] =
+                ifm_chart_text(ifm_arena_printf(f->page->arena, "beaten by %s", f->points[point->beaten_by].arm->name));
+        else
+            fields[6] = ifm_chart_text(point->drawn ? "on it" : "");
+    }
+    return grid;
+}
+
+bool ifm_figure_frontier(struct ifm_page *page, const struct ifm_view_cell *cell, const struct ifm_picture *picture,
+                         struct ifm_figure *out)
+{
+    (void)picture;
+    struct frontier f = {.page = page, .cell = cell};
+    collect(&f);
+    if (!is_worth(&f))
+        return false;
+    mark(&f);
+    out->id = ifm_chart_id(page, cell, "frontier");
+    out->title = "Bytes, error, speed";
+    out->sentence = words_of(&f);
+    draw(&f, out);
+    out->numbers = table_of(&f);
+    return true;
+}

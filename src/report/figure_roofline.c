@@ -1,0 +1,358 @@
+/* The roofline: operations per byte against operations per second, below what this machine was measured to give
+ * (Williams, Waterman, Patterson 2009, CACM 52(4):65).
+ *
+ * Shares of the ceilings are derive's. Where derive holds the share of the read ceiling back, as caches serve the cell
+ * and not memory (rule 3), no diagonal is drawn, and the sentence says so. */
+#include "publish/columns.h"
+#include "publish/quantity.h"
+#include "report/chart.h"
+#include <math.h>
+#include <string.h>
+
+#define INTENSITY "arithmetic_intensity"
+#define RATE "flops_per_s"
+#define READ_SHARE "ceiling_read_percent"
+#define FLOPS_SHARE "ceiling_flops_percent"
+enum { AREA = 220, LEFT = 90, NAME_GAP = 16, LEGEND = 16, TOLD = 3 };
+
+struct point {
+    const struct ifm_arm *arm;
+    const struct ifm_value *intensity, *rate;         /* as drawn */
+    const struct ifm_value *read_share, *flops_share; /* any state */
+    bool drawn;
+    double x, y;
+};
+
+struct roofline {
+    struct ifm_page *page;
+    const struct ifm_view_cell *cell;
+    struct point *points; /* arms of which one of the numbers is there, in any state */
+    size_t n_points, n_able, n_drawn;
+    const struct ifm_value *read, *flops; /* measured ceilings; NULL = not drawn */
+    const char *held_back;                /* why there is no diagonal although the ceiling was measured; "" */
+    double low_x, high_x, low_y, high_y;
+};
+
+static bool is_positive(const struct ifm_value *value)
+{
+    return value != NULL && value->number > 0;
+}
+
+static const struct ifm_value *ceiling_of(const struct roofline *f, enum ifm_ceiling kind)
+{
+    const struct ifm_value *value = ifm_chart_shown(f->page, f->cell, "", ifm_column_ceiling_metric(kind));
+    return is_positive(value) ? value : NULL;
+}
+
+static void collect(struct roofline *f)
+{
+    const struct ifm_cell *cell = f->cell->cell;
+    f->points = IFM_ARENA_ARRAY(f->page->arena, struct point, cell->n_arms + 1);
+    for (size_t a = 0; a < cell->n_arms; a++) {
+        const char *name = cell->arms[a].name;
+        bool row = ifm_view_is_row(f->page->view, cell, &cell->arms[a]);
+        if (!row || ifm_chart_value(f->page, f->cell, name, RATE) == NULL ||
+            ifm_chart_value(f->page, f->cell, name, INTENSITY) == NULL)
+            continue;
+        struct point *point = &f->points[f->n_points++];
+        *point = (struct point){.arm = &cell->arms[a],
+                                .intensity = ifm_chart_shown(f->page, f->cell, name, INTENSITY),
+                                .rate = ifm_chart_shown(f->page, f->cell, name, RATE),
+                                .read_share = ifm_chart_value(f->page, f->cell, name, READ_SHARE),
+                                .flops_share = ifm_chart_value(f->page, f->cell, name, FLOPS_SHARE)};
+        bool able = is_positive(point->intensity) && is_positive(point->rate);
+        f->n_able += able;
+        point->drawn = able && f->n_able <= IFM_CHART_MOST;
+        f->n_drawn += point->drawn;
+    }
+    f->held_back = "";
+    f->flops = ceiling_of(f, IFM_CEILING_FLOPS);
+    f->read = ceiling_of(f, IFM_CEILING_READ);
+    if (f->read != NULL && !ifm_chart_is_held_against(f->page, f->cell, READ_SHARE)) {
+        f->read = NULL;
+        f->held_back = ifm_chart_held_back(f->page, f->cell, READ_SHARE);
+    }
+}
+
+static double clamp(double value, double low, double high)
+{
+    return fmin(fmax(value, low), high);
+}
+
+/* Where memory and arithmetic meet. */
+static double ridge_of(const struct roofline *f)
+{
+    return f->flops->number / f->read->number;
+}
+
+/* The axes hold every point, both ceilings, and the ridge between them. */
+static void fit(struct roofline *f)
+{
+    f->low_x = f->low_y = INFINITY;
+    f->high_x = f->high_y = 0;
+    for (size_t i = 0; i < f->n_points; i++) {
+        const struct point *point = &f->points[i];
+        if (!point->drawn)
+            continue;
+        f->low_x = fmin(f->low_x, point->intensity->number);
+        f->high_x = fmax(f->high_x, point->intensity->number);
+        f->low_y = fmin(f->low_y, point->rate->number);
+        f->high_y = fmax(f->high_y, point->rate->number);
+    }
+    if (f->flops != NULL) {
+        f->low_y = fmin(f->low_y, f->flops->number);
+        f->high_y = fmax(f->high_y, f->flops->number);
+    }
+    if (f->read != NULL && f->flops != NULL && ridge_of(f) > 0 && isfinite(ridge_of(f))) {
+        f->low_x = fmin(f->low_x, ridge_of(f));
+        f->high_x = fmax(f->high_x, ridge_of(f));
+    }
+    f->low_x = clamp(f->low_x / 2.5, 1e-300, 1e290);
+    f->high_x = clamp(f->high_x * 2.5, f->low_x * 2, 1e300);
+    f->low_y = clamp(f->low_y / 2.5, 1e-300, 1e290);
+    f->high_y = clamp(f->high_y * 1.8, f->low_y * 2, 1e300);
+}
+
+/* ---- drawing ---- */
+
+/* The stretch of the diagonal y = rate * x that lies on the axes and, where there is a roof, below it. */
+static bool diagonal(const struct roofline *f, double rate, struct ifm_spot ends[2])
+{
+    double roof = f->flops != NULL ? fmin(f->flops->number, f->high_y) : f->high_y;
+    double from = fmax(f->low_x, f->low_y / rate), to = fmin(f->high_x, roof / rate);
+    ends[0] = (struct ifm_spot){from, clamp(from * rate, f->low_y, f->high_y)};
+    ends[1] = (struct ifm_spot){to, clamp(to * rate, f->low_y, f->high_y)};
+    return rate > 0 && from < to;
+}
+
+static struct ifm_spot at(const struct ifm_plot *plot, struct ifm_spot value)
+{
+    return (struct ifm_spot){ifm_plot_x(plot, value.x), ifm_plot_y(plot, value.y)};
+}
+
+static void add_read_ceiling(const struct roofline *f, struct ifm_plot *plot)
+{
+    struct ifm_spot low[2], high[2], middle[2];
+    if (ifm_chart_has_interval(f->read) && diagonal(f, f->read->low, low) && diagonal(f, f->read->high, high)) {
+        struct ifm_spot band[] = {at(plot, low[0]), at(plot, low[1]), at(plot, high[1]), at(plot, high[0])};
+        ifm_plot_path(plot, "band", band, 4, true, NULL);
+    }
+    if (!diagonal(f, f->read->number, middle))
+        return;
+    struct ifm_spot line[] = {at(plot, middle[0]), at(plot, middle[1])};
+    ifm_plot_path(plot, "line", line, 2, false,
+                  ifm_arena_printf(plot->arena, "measured read ceiling: %s", ifm_chart_quantity(f->page, f->read)));
+}
+
+static void add_flops_ceiling(const struct roofline *f, struct ifm_plot *plot)
+{
+    double from = f->read == NULL ? f->low_x : clamp(ridge_of(f), f->low_x, f->high_x);
+    double left = ifm_plot_x(plot, from), y = ifm_plot_y(plot, f->flops->number);
+    if (ifm_chart_has_interval(f->flops) && f->flops->low > 0) {
+        double top = ifm_plot_y(plot, clamp(f->flops->high, f->low_y, f->high_y));
+        double bottom = ifm_plot_y(plot, clamp(f->flops->low, f->low_y, f->high_y));
+        ifm_plot_rect(plot, "band", left, top, plot->right - left, bottom - top, NULL);
+    }
+    ifm_plot_path(
+        plot, "line", (struct ifm_spot[]){{left, y}, {plot->right, y}}, 2, false,
+        ifm_arena_printf(plot->arena, "measured arithmetic ceiling: %s", ifm_chart_quantity(f->page, f->flops)));
+}
+
+static void add_point(const struct roofline *f, struct ifm_plot *plot, const struct point *point)
+{
+    const struct ifm_value *rate = point->rate;
+    const char *tip = ifm_arena_printf(plot->arena, "%s: %s at %s", point->arm->name, ifm_chart_quantity(f->page, rate),
+                                       ifm_quantity_number(point->intensity, plot->arena));
+    ifm_plot_group(plot, ifm_chart_series(f->page, f->cell, point->arm));
+    if (ifm_chart_has_interval(rate)) {
+        double top = ifm_plot_y(plot, clamp(rate->high, f->low_y, f->high_y));
+        double bottom = ifm_plot_y(plot, clamp(rate->low, f->low_y, f->high_y));
+        ifm_plot_line(plot, "whisker", point->x, top, point->x, bottom);
+        ifm_plot_line(plot, "whisker", point->x - 4, top, point->x + 4, top);
+        ifm_plot_line(plot, "whisker", point->x - 4, bottom, point->x + 4, bottom);
+    }
+    ifm_plot_dot(plot, "fill", point->x, point->y, 4.5, tip);
+    ifm_plot_group_close(plot);
+}
+
+/* Beside the points, spread over the height so that none covers another. */
+static void add_names(const struct roofline *f, struct ifm_plot *plot)
+{
+    enum { AWAY = 9, WIDEST = 170 };
+    double y[IFM_CHART_MOST];
+    size_t n = 0;
+    for (size_t i = 0; i < f->n_points; i++)
+        if (f->points[i].drawn)
+            y[n++] = f->points[i].y;
+    ifm_plot_spread(y, n, NAME_GAP, plot->top + 8, plot->bottom - 8);
+    n = 0;
+    for (size_t i = 0; i < f->n_points; i++) {
+        const struct point *point = &f->points[i];
+        if (!point->drawn)
+            continue;
+        const char *name = ifm_chart_clip(f->page, point->arm->name, IFM_CHART_FONT, WIDEST);
+        double width = ifm_plot_text_width(name, IFM_CHART_FONT), height = y[n++];
+        bool left = point->x + AWAY + width > plot->right;
+        double x = left ? point->x - AWAY : point->x + AWAY;
+        ifm_plot_group(plot, ifm_chart_series(f->page, f->cell, point->arm));
+        if (fabs(height - point->y) > 6)
+            ifm_plot_line(plot, "leader", point->x, point->y, x, height);
+        ifm_plot_text(plot, x, height + 4.5, left ? "end" : "start", "halo", name);
+        ifm_plot_group_close(plot);
+    }
+}
+
+static const char *ceiling_text(const struct roofline *f, const char *words, const struct ifm_value *ceiling)
+{
+    if (ceiling == NULL)
+        return NULL;
+    return ifm_arena_printf(f->page->arena, "%s %s%s%s", words, ifm_chart_full(f->page, ceiling),
+                            ceiling->text[0] == '\0' ? "" : ", ", ceiling->text);
+}
+
+static void draw(struct roofline *f, struct ifm_figure *out)
+{
+    const char *legend[] = {ceiling_text(f, "╱ read ceiling", f->read),
+                            ceiling_text(f, "― arithmetic ceiling", f->flops)};
+    size_t lines = ifm_chart_legend(f->page, NULL, 0, legend, 2);
+    struct ifm_plot plot = {.out = &out->svg, .arena = f->page->arena, .width = IFM_CHART_WIDTH};
+    plot.left = LEFT;
+    plot.right = IFM_CHART_WIDTH - 8;
+    plot.top = LEGEND * (double)lines + 24;
+    plot.bottom = plot.top + fmax(AREA, NAME_GAP * (double)f->n_drawn + 20);
+    plot.height = plot.bottom + 38;
+    plot.x = (struct ifm_plot_axis){IFM_SCALE_LOG, f->low_x, f->high_x, "", "FLOP per byte", false};
+    plot.y = (struct ifm_plot_axis){IFM_SCALE_LOG, f->low_y, f->high_y, "FLOP/s", "", false};
+    ifm_plot_open(&plot, ifm_arena_printf(f->page->arena, "%s: %s", f->cell->title, out->title), "");
+    ifm_plot_axes(&plot);
+    ifm_chart_legend(f->page, &plot, 13, legend, 2);
+    ifm_plot_group(&plot, "roof");
+    if (f->read != NULL)
+        add_read_ceiling(f, &plot);
+    if (f->flops != NULL)
+        add_flops_ceiling(f, &plot);
+    ifm_plot_group_close(&plot);
+    for (size_t i = 0; i < f->n_points; i++) {
+        struct point *point = &f->points[i];
+        if (!point->drawn)
+            continue;
+        point->x = ifm_plot_x(&plot, point->intensity->number);
+        point->y = ifm_plot_y(&plot, point->rate->number);
+        add_point(f, &plot, point);
+    }
+    add_names(f, &plot);
+    ifm_plot_close(&plot);
+}
+
+/* ---- words ---- */
+
+static bool is_share(const struct ifm_value *value)
+{
+    return value != NULL && value->state == IFM_STATE_OK && isfinite(value->number);
+}
+
+/* The nearer ceiling is the one that limits: what an arm can reach is the lower of the two at its intensity, so the
+ * larger share is its share of the attainable. */
+static const struct ifm_value *attained(const struct point *point, const char **which)
+{
+    bool read = is_share(point->read_share), flops = is_share(point->flops_share);
+    *which = "read";
+    if (read && (!flops || point->read_share->number >= point->flops_share->number))
+        return point->read_share;
+    *which = "arithmetic";
+    return flops ? point->flops_share : NULL;
+}
+
+static const char *sentence_of(const struct roofline *f, const struct point *point)
+{
+    const char *which;
+    const struct ifm_value *share = attained(point, &which);
+    struct ifm_arena *arena = f->page->arena;
+    if (share == NULL)
+        return ifm_arena_printf(arena, "%s runs at %s.", point->arm->name, ifm_chart_quantity(f->page, point->rate));
+    return ifm_arena_printf(
+        arena, "%s reaches %s of the %s ceiling%s.", point->arm->name, ifm_chart_quantity(f->page, share), which,
+        is_share(point->read_share) && is_share(point->flops_share) ? ", the nearer of the two" : "");
+}
+
+static const char *missing_of(const struct roofline *f)
+{
+    const char *missing = "";
+    size_t n = 0;
+    for (size_t i = 0; i < f->n_points; i++) {
+        const struct point *point = &f->points[i];
+        if (is_positive(point->intensity) && is_positive(point->rate))
+            continue;
+        if (n++ < TOLD)
+            missing = ifm_chart_list(f->page, missing, point->arm->name);
+    }
+    if (n == 0)
+        return "";
+    if (n > TOLD)
+        missing = ifm_arena_printf(f->page->arena, "%s and %zu more", missing, n - TOLD);
+    return ifm_arena_printf(f->page->arena, "Not drawn, as no FLOP rate is given: %s (reasons in the table).", missing);
+}
+
+static const char *words_of(const struct roofline *f)
+{
+    struct ifm_arena *arena = f->page->arena;
+    const char *text = "";
+    size_t told = 0;
+    for (size_t i = 0; i < f->n_points && told < TOLD; i++)
+        if (f->points[i].drawn) {
+            text = ifm_chart_join(f->page, text, sentence_of(f, &f->points[i]));
+            told++;
+        }
+    if (f->n_drawn > told)
+        text = ifm_arena_printf(arena, "%s The shares of %zu more stand in the table.", text, f->n_drawn - told);
+    if (f->n_able > f->n_drawn)
+        text = ifm_arena_printf(arena, "%s Drawn are the first %zu of %zu arms.", text, f->n_drawn, f->n_able);
+    if (f->held_back[0] != '\0')
+        text = ifm_arena_printf(arena, "%s No line of memory is drawn: %s.", text, f->held_back);
+    else if (f->read == NULL && f->flops == NULL)
+        text = ifm_chart_join(f->page, text, "There is no roof: no ceiling was measured beside these arms.");
+    else if (f->read == NULL)
+        text = ifm_chart_join(f->page, text, "No line of memory is drawn: no read ceiling was measured.");
+    else if (f->flops == NULL)
+        text = ifm_chart_join(f->page, text, "There is no roof: no arithmetic ceiling was measured.");
+    return ifm_chart_join(f->page, text, missing_of(f));
+}
+
+static struct ifm_grid table_of(const struct roofline *f)
+{
+    const struct ifm_heading headings[] = {{"arm", "", true, 0},
+                                           {"intensity", INTENSITY, false, 0},
+                                           {"rate", RATE, false, 0},
+                                           {"of the read ceiling", READ_SHARE, false, 0},
+                                           {"of the arithmetic ceiling", FLOPS_SHARE, false, 0}};
+    static const char *const metrics[] = {INTENSITY, RATE, READ_SHARE, FLOPS_SHARE};
+    struct ifm_grid grid = ifm_chart_grid(f->page, headings, sizeof headings / sizeof headings[0], f->n_points + 2);
+    for (size_t i = 0; i < f->n_points; i++) {
+        struct ifm_field *fields = ifm_chart_row(&grid, f->points[i].arm->name);
+        for (size_t c = 0; c < sizeof metrics / sizeof metrics[0]; c++)
+            fields[1 + c] =
+                ifm_chart_field(f->page, ifm_chart_value(f->page, f->cell, f->points[i].arm->name, metrics[c]));
+    }
+    if (f->read != NULL)
+        ifm_chart_row(&grid, "read ceiling")[2] = ifm_chart_field(f->page, f->read);
+    if (f->flops != NULL)
+        ifm_chart_row(&grid, "arithmetic ceiling")[2] = ifm_chart_field(f->page, f->flops);
+    return grid;
+}
+
+bool ifm_figure_roofline(struct ifm_page *page, const struct ifm_view_cell *cell, const struct ifm_picture *picture,
+                         struct ifm_figure *out)
+{
+    (void)picture;
+    struct roofline f = {.page = page, .cell = cell};
+    collect(&f);
+    if (f.n_drawn == 0)
+        return false;
+    fit(&f);
+    out->id = ifm_chart_id(page, cell, "roofline");
+    out->title = "Roofline";
+    out->sentence = words_of(&f);
+    draw(&f, out);
+    out->numbers = table_of(&f);
+    return true;
+}

@@ -1,0 +1,334 @@
+/* The report's record: the machine, the configuration, the definitions, how to repeat it, its limits. */
+#include "model/lock_state.h"
+#include "publish/facts.h"
+#include "report/html.h"
+#include <string.h>
+
+void ifm_html_metric(struct ifm_page *page, const char *metric, const char *words)
+{
+    bool linked = metric[0] != '\0' && ifm_metric_find(page->metrics, page->n_metrics, metric) != NULL;
+    if (linked) {
+        ifm_text_add(page->out, "<a href=\"#metric-");
+        ifm_html_escape(metric, page->out);
+        ifm_text_add(page->out, "\">");
+    }
+    ifm_html_escape(words, page->out);
+    ifm_text_add(page->out, linked ? "</a>" : "");
+}
+
+/* ---- facts as name and value ---- */
+
+static void add_fact(struct ifm_page *page, const char *name, const char *text, bool absent)
+{
+    ifm_text_add(page->out, "<tr><th scope=\"row\">");
+    ifm_html_escape(name, page->out);
+    ifm_text_printf(page->out, "</th><td%s>", absent ? " class=\"dim\"" : "");
+    ifm_html_escape(text, page->out);
+    ifm_text_add(page->out, "</td></tr>\n");
+}
+
+static const char *scalar_text(struct ifm_page *page, const json_t *value)
+{
+    if (json_is_string(value))
+        return json_string_value(value);
+    struct ifm_text text = {0};
+    ifm_json_print(value, false, &text);
+    const char *copy = ifm_arena_printf(page->arena, "%s", text.data);
+    ifm_text_free(&text);
+    return copy;
+}
+
+static bool is_scalar_list(const json_t *list)
+{
+    size_t index;
+    json_t *item;
+    json_array_foreach((json_t *)list, index, item)
+    {
+        if (json_is_object(item) || json_is_array(item))
+            return false;
+    }
+    return true;
+}
+
+/* "level 1, type Data, bytes 32768", or NULL when a member is itself a tree. */
+static const char *flat_object(struct ifm_page *page, const json_t *object)
+{
+    const char *key, *text = "";
+    json_t *member;
+    if (!json_is_object(object) || json_object_get(object, "absent") != NULL)
+        return NULL;
+    json_object_foreach((json_t *)object, key, member)
+    {
+        if (json_is_object(member) || json_is_array(member))
+            return NULL;
+        text = ifm_arena_printf(page->arena, "%s%s%s %s", text, text[0] == '\0' ? "" : ", ", key,
+                                scalar_text(page, member));
+    }
+    return text;
+}
+
+static void add_facts(struct ifm_page *page, const char *name, const json_t *value);
+
+static void add_list(struct ifm_page *page, const char *name, const json_t *list)
+{
+    size_t index;
+    json_t *item;
+    const char *text = "";
+    if (!is_scalar_list(list)) {
+        json_array_foreach((json_t *)list, index, item)
+        {
+            const char *label = ifm_arena_printf(page->arena, "%s %zu", name, index + 1),
+                       *flat = flat_object(page, item);
+            if (flat != NULL)
+                add_fact(page, label, flat, false);
+            else
+                add_facts(page, label, item);
+        }
+        return;
+    }
+    json_array_foreach((json_t *)list, index, item)
+    {
+        text = ifm_arena_printf(page->arena, "%s%s%s", text, index == 0 ? "" : ", ", scalar_text(page, item));
+    }
+    add_fact(page, name, text, false);
+}
+
+/* A tree of facts, one row a leaf; {"absent": reason, "remedy": ...} is a leaf. */
+static void add_facts(struct ifm_page *page, const char *name, const json_t *value)
+{
+    const char *absent = json_string_value(json_object_get(value, "absent"));
+    const char *remedy = json_string_value(json_object_get(value, "remedy"));
+    const char *key;
+    json_t *member;
+    if (absent != NULL) {
+        add_fact(page, name,
+                 ifm_arena_printf(page->arena, "absent: %s%s%s", absent,
+                                  remedy == NULL ? "" : ". Remedy: ", remedy == NULL ? "" : remedy),
+                 true);
+    } else if (json_is_object(value)) {
+        json_object_foreach((json_t *)value, key, member)
+        {
+            add_facts(page, ifm_arena_printf(page->arena, "%s%s%s", name, name[0] == '\0' ? "" : " ", key), member);
+        }
+    } else if (json_is_array(value)) {
+        add_list(page, name, value);
+    } else if (value != NULL) {
+        add_fact(page, name, scalar_text(page, value), json_is_null(value));
+    }
+}
+
+static void add_locks(struct ifm_page *page)
+{
+    size_t index, k;
+    json_t *event, *lock;
+    json_array_foreach((json_t *)page->publication->events, index, event)
+    {
+        const char *stage = json_string_value(json_object_get(event, "stage"));
+        if (stage == NULL || strcmp(stage, "locks") != 0)
+            continue;
+        const char *when = json_string_value(json_object_get(json_object_get(event, "meta"), "when"));
+        json_array_foreach((json_t *)ifm_lock_knobs(event), k, lock)
+        {
+            const char *knob = json_string_value(json_object_get(lock, "knob"));
+            const char *reason = json_string_value(json_object_get(lock, "reason"));
+            const json_t *value = json_object_get(lock, "value");
+            const char *text = ifm_arena_printf(
+                page->arena, "%s%s%s%s%s", json_is_true(json_object_get(lock, "locked")) ? "locked" : "not locked",
+                json_is_null(value) || value == NULL ? "" : ", ",
+                json_is_null(value) || value == NULL ? "" : scalar_text(page, value),
+                reason == NULL || reason[0] == '\0' ? "" : ": ", reason == NULL ? "" : reason);
+            add_fact(page,
+                     ifm_arena_printf(page->arena, "lock %s, %s the run", knob == NULL ? "" : knob,
+                                      when == NULL ? "during" : when),
+                     text, false);
+        }
+    }
+}
+
+static bool is_told_before(const json_t *events, size_t index)
+{
+    for (size_t i = 0; i < index; i++)
+        if (json_equal(json_object_get(json_array_get(events, i), "meta"),
+                       json_object_get(json_array_get(events, index), "meta")))
+            return true;
+    return false;
+}
+
+/* The files that arms read, by base name and content; a later session says the same again. */
+static void add_inputs(struct ifm_page *page)
+{
+    const json_t *events = page->publication->events;
+    for (size_t i = 0; i < json_array_size(events); i++) {
+        const json_t *event = json_array_get(events, i), *meta = json_object_get(event, "meta");
+        const char *stage = json_string_value(json_object_get(event, "stage"));
+        const char *setting = json_string_value(json_object_get(meta, "setting"));
+        const char *file = json_string_value(json_object_get(meta, "file"));
+        const char *sha256 = json_string_value(json_object_get(meta, "sha256"));
+        if (stage == NULL || strcmp(stage, "input") != 0 || setting == NULL || file == NULL || sha256 == NULL ||
+            is_told_before(events, i))
+            continue;
+        add_fact(page, ifm_arena_printf(page->arena, "input file, %s", setting),
+                 ifm_arena_printf(page->arena, "%s, SHA-256 %s", file, sha256), false);
+    }
+}
+
+/* The device of each cell that has a GPU; what is the same for the cell before is not told again. */
+static void add_gpus(struct ifm_page *page)
+{
+    const json_t *events = page->publication->events;
+    for (size_t i = 0; i < json_array_size(events); i++) {
+        const json_t *meta = json_object_get(json_array_get(events, i), "meta");
+        const char *stage = json_string_value(json_object_get(json_array_get(events, i), "stage"));
+        const char *cell = json_string_value(json_object_get(meta, "cell"));
+        if (stage == NULL || cell == NULL || strcmp(stage, "device") != 0 || json_object_get(meta, "gpu") == NULL ||
+            is_told_before(events, i))
+            continue;
+        json_t *device = json_copy((json_t *)meta);
+        json_object_del(device, "cell");
+        add_facts(page, ifm_arena_printf(page->arena, "device of %s,", cell), device);
+        json_decref(device);
+    }
+}
+
+void ifm_html_environment(struct ifm_page *page)
+{
+    const json_t *meta = ifm_event_meta(page->publication->events, "environment");
+    const json_t *fingerprint = json_object_get(meta, "fingerprint");
+    ifm_text_add(page->out, "<section id=\"environment\"><details><summary><h2>Environment</h2></summary>\n");
+    if (meta == NULL)
+        ifm_text_add(page->out, "<p class=\"dim\">absent: run.log holds no environment event.</p>\n");
+    ifm_text_add(page->out, "<table class=\"facts\"><tbody>\n");
+    add_facts(page, "", fingerprint != NULL ? fingerprint : meta);
+    add_gpus(page);
+    add_inputs(page);
+    add_locks(page);
+    ifm_text_add(page->out, "</tbody></table></details></section>\n");
+}
+
+void ifm_html_configuration(struct ifm_page *page)
+{
+    const json_t *lock = page->publication->lock;
+    const json_t *parameters = json_object_get(lock, "parameters");
+    if (parameters == NULL)
+        return;
+    ifm_text_add(page->out, "<section id=\"configuration\"><details><summary><h2>Configuration</h2></summary>\n"
+                            "<table class=\"facts\"><tbody>\n");
+    add_facts(page, "", parameters);
+    add_facts(page, "arms", json_object_get(lock, "arms"));
+    add_facts(page, "gates", json_object_get(lock, "gates"));
+    ifm_text_add(page->out, "</tbody></table></details></section>\n");
+}
+
+/* ---- definitions ---- */
+
+static bool is_used(const struct ifm_page *page, const char *metric)
+{
+    const struct ifm_derived *derived = page->publication->derived;
+    for (size_t i = 0; i < derived->n_numbers; i++)
+        if (strcmp(derived->numbers[i].metric, metric) == 0)
+            return true;
+    return false;
+}
+
+static void add_definition(struct ifm_page *page, const struct ifm_metric *metric)
+{
+    struct ifm_text *out = page->out;
+    const struct {
+        const char *title, *text;
+    } lines[] = {
+        {"Unit", metric->unit}, {"Formula", metric->formula}, {"Source", metric->source}, {"Limits", metric->limits}};
+    ifm_text_add(out, "<dt id=\"metric-");
+    ifm_html_escape(metric->id, out);
+    ifm_text_add(out, "\"><code>");
+    ifm_html_escape(metric->id, out);
+    ifm_text_add(out, "</code><dd>");
+    ifm_html_escape(metric->prose, out);
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        ifm_text_printf(out, "<br><i>%s</i> ", lines[i].title);
+        ifm_html_escape(lines[i].text, out);
+    }
+    ifm_text_add(out, "\n");
+}
+
+/* Not folded away: a link into a closed fold leads nowhere without script in some browsers. */
+void ifm_html_definitions(struct ifm_page *page)
+{
+    bool any = false;
+    for (size_t i = 0; i < page->n_metrics; i++)
+        any |= is_used(page, page->metrics[i].id);
+    if (!any)
+        return;
+    ifm_text_add(page->out, "<section id=\"definitions\"><h2>What the numbers mean</h2>\n<dl class=\"metrics\">\n");
+    for (size_t i = 0; i < page->n_metrics; i++)
+        if (is_used(page, page->metrics[i].id))
+            add_definition(page, &page->metrics[i]);
+    ifm_text_add(page->out, "</dl></section>\n");
+}
+
+/* ---- repeat and limits ---- */
+
+/* The revision that measured, as the journal says: "" when it does not. */
+static const char *revision_of(struct ifm_page *page)
+{
+    const json_t *environment = ifm_event_meta(page->publication->events, "environment");
+    const json_t *binary = json_object_get(json_object_get(environment, "fingerprint"), "binary");
+    const char *revision = json_string_value(json_object_get(binary, "git_revision"));
+    if (revision == NULL)
+        return "";
+    return json_is_true(json_object_get(binary, "git_dirty")) ? ifm_arena_printf(page->arena, "%s, changed", revision)
+                                                              : revision;
+}
+
+void ifm_html_repeat(struct ifm_page *page)
+{
+    const struct ifm_plan *plan = page->publication->plan;
+    struct ifm_text *out = page->out;
+    const json_t *start = ifm_event_meta(page->publication->events, "run_start");
+    const char *version = json_string_value(json_object_get(start, "version")), *revision = revision_of(page);
+    ifm_text_add(out, "<section id=\"repeat\"><h2>Repeat it</h2>\n<p>The run folder holds the exact configuration and "
+                      "every raw sample. With <code>DIR</code> the folder of this report:</p>\n<pre tabindex=\"0\">"
+                      "# measure again with the same configuration\ninferometer rerun DIR\n"
+                      "# recompute every number from the raw samples\ninferometer verify DIR</pre>\n"
+                      "<table class=\"facts\"><tbody>\n");
+    add_fact(page, "measured by inferometer", version == NULL ? "absent: run.log does not say" : version,
+             version == NULL);
+    if (revision[0] != '\0')
+        add_fact(page, "git revision", revision, false);
+    add_fact(page, "configuration (SHA-256)", plan->config_hash, false);
+    add_fact(page, "seed", ifm_arena_printf(page->arena, "%llu", (unsigned long long)plan->seed), false);
+    add_fact(page, "device", plan->device, false);
+    ifm_text_add(out, "</tbody></table></section>\n");
+}
+
+static size_t count_state(const struct ifm_page *page, enum ifm_state state)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < page->publication->derived->n_numbers; i++)
+        n += page->publication->derived->numbers[i].value.state == state;
+    return n;
+}
+
+void ifm_html_limits(struct ifm_page *page)
+{
+    struct ifm_text *out = page->out;
+    enum ifm_lock_state locks = ifm_lock_state(page->publication->events);
+    size_t absent = count_state(page, IFM_STATE_ABSENT), refused = count_state(page, IFM_STATE_REFUSED);
+    bool resident = false;
+    for (size_t i = 0; i < page->publication->plan->n_cells; i++)
+        resident |= page->publication->plan->cells[i].cache_resident;
+    ifm_text_add(out,
+                 "<section id=\"limits\"><h2>Limits of this report</h2>\n<p>These numbers hold for this machine, this "
+                 "configuration and these minutes. Arms of one cell were interleaved and are comparable with each "
+                 "other. ");
+    if (locks != IFM_LOCK_HELD)
+        ifm_text_add(out, "Not every clock and governor was locked, so numbers of separate runs are not comparable. ");
+    if (resident)
+        ifm_text_add(out, "A cell that is called cache-resident fits the caches in part: its rates say nothing about "
+                          "memory. ");
+    ifm_text_add(out, "Ceilings are measured by this program's own probes; a better probe may find a higher one. ");
+    if (absent + refused > 0)
+        ifm_text_printf(out, "Absent numbers: %zu; refused: %zu; each says why. ", absent, refused);
+    ifm_text_add(out,
+                 "An interval covers the variation that was seen, not what was never sampled. The manifest's hashes "
+                 "show that the files are whole, not who made them.</p></section>\n");
+}

@@ -1,0 +1,152 @@
+#!/usr/bin/env bash
+# The device cuda from the command to the report, over a driver of host memory (tests/fake_cuda): numbers, checks,
+# verify, resume, an arm that the device fails under, and every way in which there is no driver.
+# shellcheck source=tests/e2e/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+need python3 python3
+[ -n "${IFM_FAKE_CUDA:-}" ] || skip "this build is without CUDA: the toolkit (nvcc, 13.0 or newer) was not found"
+
+counts=(--stop repeats --repeats 40 --slot-steps 2 --warmup 1)
+steady="kernel_ns=200000"
+
+# fake SCRIPT command...: with the driver of host memory
+fake()
+{
+    local script=$1
+    shift
+    FAKE_CUDA="$steady;$script" LD_LIBRARY_PATH="$IFM_FAKE_CUDA" "$@"
+}
+
+# number FOLDER ARM METRIC: the value in derived.json, or its state when it is not "ok"
+number()
+{
+    python3 - "$@" <<'PY'
+import json, sys
+folder, arm, metric = sys.argv[1:]
+for n in json.load(open(folder + "/derived.json"))["numbers"]:
+    if n.get("arm", "") == arm and n["metric"] == metric:
+        print(round(n["value"], 3) if n["state"] == "ok" else n["state"])
+PY
+}
+
+# refused WORDS command...: exit status other than 0, one error line that holds the words
+refused()
+{
+    local words=$1 said
+    shift
+    if said=$("$@" 2>&1); then
+        fail "accepted: $*"
+    fi
+    [ "$(grep -c '^error:' <<<"$said")" = 1 ] || fail "not one error: $said"
+    grep -qF -- "$words" <<<"$said" || fail "does not say '$words': $said"
+}
+
+# ---- no driver, or not enough of one ----
+refused "there is no CUDA driver: libcuda.so.1 is not found" env LD_LIBRARY_PATH= FAKE_CUDA= \
+    "$INFEROMETER" null --device cuda --out none
+[ ! -e none ] || fail "a run folder was made without a driver"
+refused "it has no cuGraphUpload" fake lacks=cuGraphUpload "$INFEROMETER" null --device cuda --out none
+refused "CUDA_ERROR_NO_DEVICE" fake init=100 "$INFEROMETER" null --device cuda --out none
+refused "names no GPU" fake devices=0 "$INFEROMETER" null --device cuda --out none
+refused "one thread drives the GPU" fake "" "$INFEROMETER" null --device cuda --threads 4 --out none
+refused "are available" fake memory=1030 "$INFEROMETER" stream --probe read --size 64MiB --device cuda --out none
+refused "processes share" fake "" "$INFEROMETER" null --device cuda --isolation processes --out none
+env LD_LIBRARY_PATH= "$INFEROMETER" doctor | grep -q '^CUDA  *absent  *there is no CUDA driver' ||
+    fail "doctor does not say that there is no driver"
+fake "" "$INFEROMETER" doctor | grep -q '^CUDA  *ok  *Fake GPU, compute capability 9.0' || fail "doctor: no GPU"
+"$INFEROMETER" version | grep -q 'CUDA: sm_90a' || fail "version does not say that CUDA is built in"
+
+# ---- whole runs ----
+for probe in read write copy flops matrix; do
+    fake "" "$INFEROMETER" stream --device cuda --probe $probe --size 64KiB "${counts[@]}" --out $probe >log 2>&1 ||
+        fail "$probe: $(cat log)"
+    "$INFEROMETER" verify $probe >log 2>&1 || fail "$probe: $(cat log)"
+done
+grep -q 'Fake GPU' read/report.html || fail "the page does not name the GPU"
+grep -q 'lock gpu_clock, before the run' read/report.html || fail "the page says nothing of the GPU's clock"
+! grep -q 'lock governor' read/report.html || fail "the page tells of a governor that no GPU obeys"
+for arm in read.linear read.bulk; do
+    [ "$(number read $arm step_ns)" = 200000.0 ] || fail "$arm: $(number read $arm step_ns) ns a step"
+    [ "$(number read $arm error_max_rel)" = 0.0 ] || fail "$arm: error $(number read $arm error_max_rel)"
+done
+for arm in copy.flat copy.bulk copy.memcpy; do
+    [ "$(number copy $arm error_max_rel)" = 0.0 ] || fail "$arm: error $(number copy $arm error_max_rel)"
+done
+[ "$(number flops flops.fma error_max_rel)" = 0.0 ] || fail "flops: error $(number flops flops.fma error_max_rel)"
+fake "" "$INFEROMETER" stream --device cuda --probe copy --cache cold --size 64KiB "${counts[@]}" --out cold \
+    >log 2>&1 || fail "cold: $(cat log)"
+fake "" "$INFEROMETER" stream --device cuda --probe copy --isolation buffers --size 64KiB "${counts[@]}" --out sets \
+    >log 2>&1 || fail "sets of buffers: $(cat log)"
+
+# A graph takes what its kernels take; launches by themselves add 1600 ns each. Neither mixes with the other.
+fake "" "$INFEROMETER" null --device cuda "${counts[@]}" --out null >log 2>&1 || fail "null: $(cat log)"
+fake "" "$INFEROMETER" null --device cuda --no-graphs "${counts[@]}" --out launches >log 2>&1 ||
+    fail "launches: $(cat log)"
+[ "$(number null null step_ns)" = 200000.0 ] || fail "null: $(number null null step_ns)"
+[ "$(number launches null step_ns)" = 201600.0 ] || fail "launches: $(number launches null step_ns)"
+grep -q '"graphs":false' launches/run.log || fail "the journal does not say how steps were launched"
+
+# ---- what has no kernels there is absent, with the reason ----
+for workload in decode attention gemm; do
+    fake "" "$INFEROMETER" "$workload" --device cuda --out "$workload" >log 2>&1 && fail "$workload ran on a GPU"
+    grep -q "absent: $workload has no CUDA kernels yet" log || fail "$workload: $(cat log)"
+done
+fake "" "$INFEROMETER" stream --device cuda --isa avx2 --out isa >log 2>&1 && fail "an instruction set on a GPU"
+grep -q "instruction sets are a processor's" log || fail "isa: $(cat log)"
+
+# ---- a wrong kernel is refused ----
+fake wrong=ifm_read_bulk "$INFEROMETER" stream --device cuda --probe read --size 64KiB "${counts[@]}" --out wrong \
+    >log 2>&1 && fail "a wrong result is no failure"
+grep -q "read.bulk: the arm's output is wrong" log || fail "a wrong sum was not refused: $(cat log)"
+[ "$(number wrong read.bulk step_ns)" = refused ] || fail "wrong: $(number wrong read.bulk step_ns)"
+[ "$(number wrong read.linear step_ns)" = 200000.0 ] || fail "the right arm: $(number wrong read.linear step_ns)"
+
+# ---- the device fails under one arm: the others go on without it ----
+fake fails=ifm_copy_bulk:60 "$INFEROMETER" stream --device cuda --probe copy --size 64KiB "${counts[@]}" --out sticky \
+    >log 2>&1 || fail "sticky: $(cat log)"
+grep -q '"arm_failed".*"copy.bulk".*CUDA_ERROR_ILLEGAL_ADDRESS' sticky/run.log || fail "sticky: no fact of the failure"
+[ "$(grep -c '"cell_restarted"' sticky/run.log)" = 1 ] || fail "sticky: the cell was not restarted once"
+[ -s sticky/samples/0-latency-before-1.csv ] || fail "sticky: the blocks before the failure are gone"
+"$INFEROMETER" verify sticky >log 2>&1 || fail "sticky: $(cat log)"
+for arm in copy.flat copy.memcpy; do
+    [ "$(number sticky $arm step_ns)" = 200000.0 ] || fail "$arm after a failure: $(number sticky $arm step_ns)"
+done
+[ "$(number sticky copy.bulk step_ns)" = absent ] || fail "copy.bulk: $(number sticky copy.bulk step_ns)"
+! cut -d, -f3 sticky/samples/0-latency-slots.csv | grep -qx 1 || fail "sticky: the record holds the failed arm"
+
+# At once: before there was a record.
+fake fails=ifm_copy_bulk:1 "$INFEROMETER" stream --device cuda --probe copy --size 64KiB "${counts[@]}" --out early \
+    >log 2>&1 || fail "early: $(cat log)"
+[ "$(number early copy.flat step_ns)" = 200000.0 ] || fail "early: $(number early copy.flat step_ns)"
+
+# All of them.
+fake fails=any:1 "$INFEROMETER" stream --device cuda --probe copy --size 64KiB "${counts[@]}" --out all >log 2>&1 &&
+    fail "a run without any arm succeeded"
+grep -q 'every arm failed on the device' log || fail "all: $(cat log)"
+
+# Not even a reset helps, as on real GPUs: a new process goes on without the arm, and the command ends as usual.
+fake 'fails=ifm_copy_bulk:60;stuck=1' "$INFEROMETER" stream --device cuda --probe copy --size 64KiB "${counts[@]}" \
+    --out stuck --format csv >stuck.csv 2>log || fail "stuck: $(cat log)"
+grep -q 'a new one goes on with' log || fail "stuck: no word of a new process: $(cat log)"
+grep -q 'copy.flat.*step_ns' stuck.csv || fail "stuck: no table of the format: $(cat stuck.csv)"
+grep -q '"stage":"resume"' stuck/run.log || fail "stuck: the new process did not resume"
+"$INFEROMETER" verify stuck >log 2>&1 || fail "stuck: $(cat log)"
+[ "$(number stuck copy.flat step_ns)" = 200000.0 ] || fail "stuck: $(number stuck copy.flat step_ns)"
+[ "$(number stuck copy.bulk step_ns)" = absent ] || fail "stuck: $(number stuck copy.bulk step_ns)"
+
+# ---- an interrupted run goes on ----
+FAKE_CUDA="kernel_ns=2000000" LD_LIBRARY_PATH="$IFM_FAKE_CUDA" "$INFEROMETER" stream --device cuda --probe copy \
+    --size 64KiB "${counts[@]}" --out cut >log 2>&1 &
+pid=$!
+for _ in $(seq 200); do
+    [ "$(slots_of cut 2>/dev/null || echo 0)" -ge 12 ] && break
+    sleep 0.05
+done
+kill -INT $pid
+if wait $pid; then
+    fail "an interrupted run says that it is complete"
+fi
+fake "" "$INFEROMETER" run --resume cut >log 2>&1 || fail "resume: $(cat log)"
+"$INFEROMETER" verify cut >log 2>&1 || fail "cut: $(cat log)"
+grep -q '"stage":"run_done"' cut/run.log || fail "the resumed run is not complete"
+echo "stream and null on a GPU of host memory: numbers, checks, failures and their words"

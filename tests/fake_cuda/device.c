@@ -1,0 +1,120 @@
+/* What the fake driver says of itself and its GPU. */
+#include "fake_cuda/internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- the driver: device ---- */
+
+CUresult fake_cuInit(unsigned flags)
+{
+    (void)flags;
+    return (CUresult)fake_number("init", CUDA_SUCCESS);
+}
+
+CUresult fake_cuDriverGetVersion(int *version)
+{
+    *version = (int)fake_number("version", 13000);
+    return CUDA_SUCCESS;
+}
+
+static const char *error_name(CUresult error)
+{
+    switch ((int)error) {
+    case CUDA_ERROR_OUT_OF_MEMORY:
+        return "CUDA_ERROR_OUT_OF_MEMORY\0out of memory";
+    case CUDA_ERROR_NO_DEVICE:
+        return "CUDA_ERROR_NO_DEVICE\0no CUDA-capable device is detected";
+    case CUDA_ERROR_ILLEGAL_ADDRESS:
+        return "CUDA_ERROR_ILLEGAL_ADDRESS\0an illegal memory access was encountered";
+    case CUDA_ERROR_NOT_FOUND:
+        return "CUDA_ERROR_NOT_FOUND\0named symbol not found";
+    case CUDA_ERROR_SYSTEM_NOT_READY:
+        return "CUDA_ERROR_SYSTEM_NOT_READY\0system not yet initialized";
+    default:
+        return NULL;
+    }
+}
+
+CUresult fake_cuGetErrorName(CUresult error, const char **name)
+{
+    *name = error_name(error);
+    return *name == NULL ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+}
+
+CUresult fake_cuGetErrorString(CUresult error, const char **text)
+{
+    const char *name = error_name(error);
+    *text = name == NULL ? NULL : name + strlen(name) + 1;
+    return name == NULL ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+}
+
+CUresult fake_cuDeviceGetCount(int *count)
+{
+    *count = (int)fake_number("devices", 1);
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_cuDeviceGet(CUdevice *device, int ordinal)
+{
+    *device = ordinal;
+    return ordinal < (int)fake_number("devices", 1) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+}
+
+CUresult fake_cuDeviceGetName(char *name, int size, CUdevice device)
+{
+    (void)device;
+    snprintf(name, (size_t)size, "Fake GPU");
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_cuDeviceGetAttribute(int *value, CUdevice_attribute which, CUdevice device)
+{
+    (void)device;
+    *value = which == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT       ? 2
+             : which == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR ? 9
+             : which == CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE            ? 65536
+             : which == CU_DEVICE_ATTRIBUTE_CLOCK_RATE               ? 1980000
+             : which == CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE        ? 3201000
+             : which == CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH  ? 6144
+                                                                     : 0;
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_cuDeviceGetPCIBusId(char *id, int size, CUdevice device)
+{
+    (void)device;
+    snprintf(id, (size_t)size, "0000:01:00.0");
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_cuDeviceGetUuid(CUuuid *uuid, CUdevice device)
+{
+    (void)device;
+    memset(uuid, 7, sizeof *uuid);
+    return CUDA_SUCCESS;
+}
+
+/* ---- kernels ---- */
+
+CUresult fake_cuFuncSetAttribute(CUfunction function, CUfunction_attribute which, int value)
+{
+    (void)function;
+    (void)which;
+    return value > 227 * 1024 ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+}
+
+CUresult fake_cuFuncGetAttribute(int *value, CUfunction_attribute which, CUfunction function)
+{
+    (void)which;
+    (void)function;
+    *value = 0;
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int threads, size_t shared)
+{
+    (void)function;
+    *blocks = shared > 227 * 1024 ? 0 : 2048 / threads > 32 ? 32 : 2048 / threads;
+    return CUDA_SUCCESS;
+}

@@ -1,0 +1,29 @@
+/* The way into the fake driver: one exported function, which knows the others by name. */
+#include "fake_cuda/internal.h"
+
+#include <string.h>
+
+CUresult cuGetProcAddress_v2(const char *symbol, void **function, int version, cuuint64_t flags,
+                             CUdriverProcAddressQueryResult *status);
+
+FAKE_EXPORT CUresult cuGetProcAddress_v2(const char *symbol, void **function, int version, cuuint64_t flags,
+                                         CUdriverProcAddressQueryResult *status)
+{
+    const char *lacks = fake_value("lacks");
+    (void)version;
+    (void)flags;
+    *function = NULL;
+    *status = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+    if (lacks != NULL && strcmp(lacks, symbol) == 0)
+        return CUDA_ERROR_NOT_FOUND;
+#define FAKE_FIND(name)                                                                                                \
+    if (strcmp(symbol, #name) == 0) {                                                                                  \
+        __typeof__(&fake_##name) address = fake_##name;                                                                \
+        memcpy(function, &address, sizeof address);                                                                    \
+        *status = CU_GET_PROC_ADDRESS_SUCCESS;                                                                         \
+        return CUDA_SUCCESS;                                                                                           \
+    }
+    IFM_CUDA_FUNCTIONS(FAKE_FIND)
+#undef FAKE_FIND
+    return CUDA_ERROR_NOT_FOUND;
+}

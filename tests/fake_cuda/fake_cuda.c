@@ -1,0 +1,514 @@
+/* Memory, work and time of the fake driver. */
+#include "fake_cuda/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define MIB ((size_t)1 << 20)
+
+enum { SOURCE_KERNELS = 64, FATBIN_MAGIC = (int)0xBA55ED50, KERNEL_NS = 1000, COPY_NS = 2000 };
+
+/* ---- what exists ---- */
+
+enum kind { MEMORY, MODULE, STREAM, EVENT, GRAPH, EXEC, KINDS };
+
+struct object {
+    enum kind kind;
+    struct object *next;
+    /* memory */
+    unsigned char *data;
+    size_t bytes;
+    /* event */
+    bool recorded;
+    uint64_t at_ns;
+    /* graph, exec */
+    struct work *work;
+    size_t n_work;
+};
+
+struct work {
+    const struct fake_kernel *kernel; /* NULL: a copy, or a fill where `words` is set */
+    struct fake_launch launch;
+    uint64_t to, from, bytes, words;
+    unsigned word;
+};
+
+static struct object *objects;
+static unsigned long long alive[KINDS], runs[SOURCE_KERNELS], all_runs, launches, graph_launches, allocations, resets;
+static int retained;
+static CUresult sticky;
+static struct object *captured; /* the graph that the stream is captured into, or NULL */
+static uint64_t device_ns, anchor_device_ns;
+static struct timespec anchor;
+static bool busy;
+
+static struct object *add(enum kind kind)
+{
+    struct object *object = calloc(1, sizeof *object);
+    if (object == NULL)
+        abort();
+    object->kind = kind;
+    object->next = objects;
+    objects = object;
+    alive[kind]++;
+    return object;
+}
+
+static bool is(const void *handle, enum kind kind)
+{
+    for (const struct object *object = objects; object != NULL; object = object->next)
+        if (object == handle)
+            return object->kind == kind;
+    return false;
+}
+
+static CUresult drop(const void *handle, enum kind kind)
+{
+    for (struct object **at = &objects; *at != NULL; at = &(*at)->next) {
+        struct object *object = *at;
+        if (object != handle || object->kind != kind)
+            continue;
+        *at = object->next;
+        alive[kind]--;
+        free(object->data);
+        free(object->work);
+        free(object);
+        return CUDA_SUCCESS;
+    }
+    return CUDA_ERROR_INVALID_HANDLE;
+}
+
+static void drop_all(void)
+{
+    while (objects != NULL)
+        (void)drop(objects, objects->kind);
+    captured = NULL;
+    busy = false;
+}
+
+static struct object *memory_at(uint64_t address)
+{
+    for (struct object *object = objects; object != NULL; object = object->next)
+        if (object->kind == MEMORY && address - (uint64_t)(uintptr_t)object->data < object->bytes)
+            return object;
+    return NULL;
+}
+
+bool fake_cuda_owns(uint64_t address, uint64_t n)
+{
+    const struct object *object = memory_at(address);
+    return object != NULL && n <= object->bytes - (address - (uint64_t)(uintptr_t)object->data);
+}
+
+/* ---- time ---- */
+
+static void begin_work(void)
+{
+    if (!busy) {
+        clock_gettime(CLOCK_MONOTONIC_RAW, &anchor);
+        anchor_device_ns = device_ns;
+        busy = true;
+    }
+}
+
+static void wait_for_work(void)
+{
+    struct timespec now;
+    while (busy) {
+        clock_gettime(CLOCK_MONOTONIC_RAW, &now);
+        int64_t passed = (now.tv_sec - anchor.tv_sec) * 1000000000LL + (now.tv_nsec - anchor.tv_nsec);
+        busy = passed < (int64_t)(device_ns - anchor_device_ns);
+    }
+}
+
+/* ---- work ---- */
+
+static CUresult run(const struct work *work)
+{
+    if (sticky != CUDA_SUCCESS)
+        return sticky;
+    begin_work();
+    bool fine = true;
+    if (work->kernel != NULL) {
+        const char *name = work->kernel->name, *wrong = fake_value("wrong");
+        bool spoil = wrong != NULL && strcmp(wrong, name) == 0;
+        size_t index = (size_t)(work->kernel - fake_kernels);
+        runs[index]++;
+        all_runs++;
+        device_ns += fake_number_in("ns", name, fake_number("kernel_ns", KERNEL_NS));
+        if (runs[index] >= fake_number_in("fails", name, UINT64_MAX) ||
+            all_runs >= fake_number_in("fails", "any", UINT64_MAX))
+            fine = false;
+        else
+            fine = work->kernel->run(&work->launch, spoil);
+    } else {
+        device_ns += fake_number("kernel_ns", COPY_NS);
+        fine = fake_cuda_owns(work->to, work->bytes) && (work->words > 0 || fake_cuda_owns(work->from, work->bytes));
+        if (fine && work->words == 0)
+            memmove((void *)(uintptr_t)work->to, (const void *)(uintptr_t)work->from, work->bytes);
+        for (uint64_t i = 0; fine && i < work->words; i++)
+            memcpy((unsigned char *)(uintptr_t)work->to + 4 * i, &work->word, sizeof work->word);
+    }
+    if (!fine) /* a device says so later, at the next call */
+        sticky = CUDA_ERROR_ILLEGAL_ADDRESS;
+    return CUDA_SUCCESS;
+}
+
+static CUresult put(const struct work *work)
+{
+    if (sticky != CUDA_SUCCESS)
+        return sticky;
+    if (captured == NULL) {
+        device_ns += fake_number("launch_ns", 1600);
+        launches++;
+        return run(work);
+    }
+    struct work *more = realloc(captured->work, (captured->n_work + 1) * sizeof *more);
+    if (more == NULL)
+        abort();
+    captured->work = more;
+    captured->work[captured->n_work++] = *work;
+    return CUDA_SUCCESS;
+}
+
+static size_t card_bytes(void)
+{
+    return (size_t)fake_number("memory", 2048) * MIB;
+}
+
+CUresult fake_cuDeviceTotalMem(size_t *bytes, CUdevice device)
+{
+    (void)device;
+    *bytes = card_bytes();
+    return CUDA_SUCCESS;
+}
+
+/* ---- context ---- */
+
+CUresult fake_cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
+{
+    (void)device;
+    if (sticky != CUDA_SUCCESS)
+        return sticky;
+    retained++;
+    *context = (CUcontext)(void *)&retained;
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_cuDevicePrimaryCtxRelease(CUdevice device)
+{
+    (void)device;
+    if (retained > 0 && --retained == 0)
+        drop_all();
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_cuDevicePrimaryCtxReset(CUdevice device)
+{
+    (void)device;
+    drop_all();
+    resets++;
+    if (fake_number("stuck", 0) == 0)
+        sticky = CUDA_SUCCESS;
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_cuCtxSetCurrent(CUcontext context)
+{
+    (void)context;
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_cuCtxSynchronize(void)
+{
+    wait_for_work();
+    return sticky;
+}
+
+/* ---- modules ---- */
+
+CUresult fake_cuModuleLoadData(CUmodule *module, const void *image)
+{
+    int magic;
+    memcpy(&magic, image, sizeof magic);
+    if (sticky != CUDA_SUCCESS)
+        return sticky;
+    if (magic != FATBIN_MAGIC)
+        return CUDA_ERROR_INVALID_IMAGE;
+    *module = (CUmodule)(void *)add(MODULE);
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_cuModuleUnload(CUmodule module)
+{
+    return drop(module, MODULE);
+}
+
+CUresult fake_cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name)
+{
+    if (!is(module, MODULE))
+        return CUDA_ERROR_INVALID_HANDLE;
+    for (const struct fake_kernel *kernel = fake_kernels; kernel->name != NULL; kernel++)
+        if (strcmp(kernel->name, name) == 0) {
+            *function = (CUfunction)(uintptr_t)kernel;
+            return CUDA_SUCCESS;
+        }
+    return CUDA_ERROR_NOT_FOUND;
+}
+
+/* ---- memory ---- */
+
+static size_t used_bytes(void)
+{
+    size_t used = 0;
+    for (const struct object *object = objects; object != NULL; object = object->next)
+        used += object->bytes;
+    return used;
+}
+
+CUresult fake_cuMemGetInfo(size_t *available, size_t *total)
+{
+    *total = card_bytes();
+    *available = *total - used_bytes();
+    return CUDA_SUCCESS;
+}
+
+/* Poisoned: what nobody has written is no zero. */
+CUresult fake_cuMemAlloc(CUdeviceptr *pointer, size_t bytes)
+{
+    if (sticky != CUDA_SUCCESS)
+        return sticky;
+    if (++allocations >= fake_number("oom_at", UINT64_MAX) || bytes > card_bytes() - used_bytes())
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    struct object *object = add(MEMORY);
+    object->data = malloc(bytes);
+    object->bytes = bytes;
+    if (object->data == NULL)
+        abort();
+    memset(object->data, 0xcd, bytes);
+    *pointer = (CUdeviceptr)(uintptr_t)object->data;
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_cuMemFree(CUdeviceptr pointer)
+{
+    struct object *object = memory_at(pointer);
+    if (object == NULL || (uint64_t)(uintptr_t)object->data != pointer)
+        return CUDA_ERROR_INVALID_VALUE;
+    return drop(object, MEMORY);
+}
+
+CUresult fake_cuMemcpyHtoD(CUdeviceptr to, const void *from, size_t bytes)
+{
+    if (sticky == CUDA_SUCCESS && !fake_cuda_owns(to, bytes))
+        return CUDA_ERROR_INVALID_VALUE;
+    if (sticky == CUDA_SUCCESS)
+        memcpy((void *)(uintptr_t)to, from, bytes);
+    return sticky;
+}
+
+CUresult fake_cuMemcpyDtoH(void *to, CUdeviceptr from, size_t bytes)
+{
+    if (sticky == CUDA_SUCCESS && !fake_cuda_owns(from, bytes))
+        return CUDA_ERROR_INVALID_VALUE;
+    if (sticky == CUDA_SUCCESS)
+        memcpy(to, (const void *)(uintptr_t)from, bytes);
+    return sticky;
+}
+
+CUresult fake_cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream)
+{
+    return is(stream, STREAM) ? put(&(struct work){.to = to, .from = from, .bytes = bytes}) : CUDA_ERROR_INVALID_HANDLE;
+}
+
+CUresult fake_cuMemsetD32Async(CUdeviceptr to, unsigned word, size_t words, CUstream stream)
+{
+    return is(stream, STREAM) ? put(&(struct work){.to = to, .bytes = 4 * words, .words = words, .word = word})
+                              : CUDA_ERROR_INVALID_HANDLE;
+}
+
+/* ---- stream, graphs, events ---- */
+
+CUresult fake_cuStreamCreate(CUstream *stream, unsigned flags)
+{
+    (void)flags;
+    if (sticky == CUDA_SUCCESS)
+        *stream = (CUstream)(void *)add(STREAM);
+    return sticky;
+}
+
+CUresult fake_cuStreamDestroy(CUstream stream)
+{
+    return drop(stream, STREAM);
+}
+
+CUresult fake_cuStreamSynchronize(CUstream stream)
+{
+    if (!is(stream, STREAM))
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (captured != NULL)
+        return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    wait_for_work();
+    return sticky;
+}
+
+CUresult fake_cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode)
+{
+    (void)mode;
+    if (!is(stream, STREAM) || captured != NULL)
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (sticky == CUDA_SUCCESS)
+        captured = add(GRAPH);
+    return sticky;
+}
+
+CUresult fake_cuStreamEndCapture(CUstream stream, CUgraph *graph)
+{
+    if (!is(stream, STREAM) || captured == NULL)
+        return CUDA_ERROR_INVALID_HANDLE;
+    *graph = (CUgraph)(void *)captured;
+    captured = NULL;
+    return sticky;
+}
+
+CUresult fake_cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned long long flags)
+{
+    (void)flags;
+    if (!is(graph, GRAPH))
+        return CUDA_ERROR_INVALID_HANDLE;
+    const struct object *from = (const struct object *)(const void *)graph;
+    struct object *object = add(EXEC);
+    object->work = malloc((from->n_work + 1) * sizeof *object->work);
+    if (object->work == NULL)
+        abort();
+    for (size_t i = 0; i < from->n_work; i++)
+        object->work[i] = from->work[i];
+    object->n_work = from->n_work;
+    *exec = (CUgraphExec)(void *)object;
+    return sticky;
+}
+
+CUresult fake_cuGraphUpload(CUgraphExec exec, CUstream stream)
+{
+    return is(exec, EXEC) && is(stream, STREAM) ? sticky : CUDA_ERROR_INVALID_HANDLE;
+}
+
+CUresult fake_cuGraphLaunch(CUgraphExec exec, CUstream stream)
+{
+    if (!is(exec, EXEC) || !is(stream, STREAM))
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (captured != NULL)
+        return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    const struct object *object = (const struct object *)(const void *)exec;
+    CUresult result = sticky;
+    graph_launches++;
+    for (size_t i = 0; i < object->n_work && result == CUDA_SUCCESS; i++)
+        result = run(&object->work[i]);
+    return result;
+}
+
+CUresult fake_cuGraphDestroy(CUgraph graph)
+{
+    return drop(graph, GRAPH);
+}
+
+CUresult fake_cuGraphExecDestroy(CUgraphExec exec)
+{
+    return drop(exec, EXEC);
+}
+
+CUresult fake_cuEventCreate(CUevent *event, unsigned flags)
+{
+    (void)flags;
+    if (sticky == CUDA_SUCCESS)
+        *event = (CUevent)(void *)add(EVENT);
+    return sticky;
+}
+
+CUresult fake_cuEventDestroy(CUevent event)
+{
+    return drop(event, EVENT);
+}
+
+CUresult fake_cuEventRecord(CUevent event, CUstream stream)
+{
+    if (sticky != CUDA_SUCCESS)
+        return sticky;
+    if (event == NULL || !is(stream, STREAM))
+        return CUDA_ERROR_INVALID_HANDLE;
+    struct object *object = (struct object *)(void *)event;
+    begin_work();
+    object->recorded = true;
+    object->at_ns = device_ns;
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_cuEventSynchronize(CUevent event)
+{
+    (void)event;
+    wait_for_work();
+    return sticky;
+}
+
+CUresult fake_cuEventElapsedTime(float *ms, CUevent from, CUevent to)
+{
+    const struct object *a = (const struct object *)(const void *)from, *b = (const struct object *)(const void *)to;
+    if (!a->recorded || !b->recorded)
+        return CUDA_ERROR_INVALID_HANDLE;
+    *ms = (float)((double)(b->at_ns - a->at_ns) * 1e-6);
+    return sticky;
+}
+
+CUresult fake_cuLaunchKernel(CUfunction function, unsigned x, unsigned y, unsigned z, unsigned tx, unsigned ty,
+                             unsigned tz, unsigned shared, CUstream stream, void **arguments, void **extra)
+{
+    (void)shared;
+    (void)extra;
+    if (!is(stream, STREAM))
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (x == 0 || y != 1 || z != 1 || tx == 0 || tx > 1024 || ty != 1 || tz != 1)
+        return CUDA_ERROR_INVALID_VALUE;
+    struct work work = {.kernel = (const struct fake_kernel *)(const void *)function};
+    work.launch.blocks = x;
+    work.launch.threads = tx;
+    for (size_t i = 0; i < FAKE_MOST_ARGUMENTS && work.kernel->sizes[i] > 0; i++)
+        memcpy(&work.launch.arguments[i], arguments[i], work.kernel->sizes[i]);
+    return put(&work);
+}
+
+/* ---- for the tests ---- */
+
+FAKE_EXPORT void fake_cuda_script(const char *text)
+{
+    fake_script_set(text);
+    memset(runs, 0, sizeof runs);
+    all_runs = launches = graph_launches = allocations = resets = 0;
+    sticky = CUDA_SUCCESS;
+}
+
+FAKE_EXPORT unsigned long long fake_cuda_count(const char *what)
+{
+    const struct {
+        const char *name;
+        unsigned long long n;
+    } counts[] = {{"kernels", all_runs},
+                  {"launches", launches},
+                  {"graph launches", graph_launches},
+                  {"allocations", allocations},
+                  {"resets", resets},
+                  {"contexts", (unsigned long long)retained},
+                  {"device ns", device_ns},
+                  {"memory alive", alive[MEMORY]},
+                  {"modules alive", alive[MODULE]},
+                  {"streams alive", alive[STREAM]},
+                  {"events alive", alive[EVENT]},
+                  {"graphs alive", alive[GRAPH] + alive[EXEC]}};
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
+        if (strcmp(counts[i].name, what) == 0)
+            return counts[i].n;
+    for (size_t i = 0; fake_kernels[i].name != NULL; i++)
+        if (strcmp(fake_kernels[i].name, what) == 0)
+            return runs[i];
+    return UINT64_MAX;
+}

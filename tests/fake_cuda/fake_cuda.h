@@ -1,0 +1,51 @@
+/* A CUDA driver made of host memory and a scripted clock, for tests: it is built as libcuda.so.1 and opened as one.
+ *
+ * Modules are accepted when they are fat binaries; their kernels are known by name and run on the host as C functions
+ * that do what the device code does, so that the oracles of workloads judge real results. Work is done at once and in
+ * order; the time of an event is the sum of the scripted durations before it. Waiting for work takes as long as the
+ * script says, so that the host's clock and the events agree. A pointer that lies in no allocation is an illegal
+ * access, and that error is sticky: nothing works until the primary context is reset.
+ *
+ * The script is the environment variable FAKE_CUDA, or set by fake_cuda_script: "key=value" separated by ';':
+ *   version=12020        cuDriverGetVersion
+ *   lacks=NAME           cuGetProcAddress does not know this function
+ *   init=100             cuInit fails with this error
+ *   devices=0            how many GPUs there are (default 1)
+ *   memory=64            MiB of the card's memory (default 2048)
+ *   oom_at=3             the third allocation, and each after it, fails
+ *   fails=KERNEL:5       from its fifth run on this kernel stops with an illegal access; "any" is every kernel
+ *   stuck=1              not even a reset of the primary context helps
+ *   wrong=KERNEL         one bit of what this kernel writes is wrong
+ *   ns=KERNEL:2000,...   durations; without one a kernel takes 1 us, a copy or fill 2 us
+ *   kernel_ns=100000     what everything lasts that `ns` does not name
+ *   launch_ns=1600       what a launch that is not in a graph adds (default 1600)
+ * Numbers of runs count from the start of the process, through resets. Thread rule: one thread. */
+#ifndef IFM_TESTS_FAKE_CUDA_H
+#define IFM_TESTS_FAKE_CUDA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Exported, for tests that find them with dlsym. */
+void fake_cuda_script(const char *script);            /* forgets all counts */
+unsigned long long fake_cuda_count(const char *what); /* see the table in fake_cuda.c: "kernels", "graphs alive", ... */
+
+/* ---- kernels.c ---- */
+enum { FAKE_MOST_ARGUMENTS = 6 };
+struct fake_launch {
+    unsigned blocks, threads;
+    uint64_t arguments[FAKE_MOST_ARGUMENTS]; /* by value; the low bytes where a parameter is smaller */
+};
+struct fake_kernel {
+    const char *name;
+    unsigned char sizes[FAKE_MOST_ARGUMENTS];                  /* bytes of each parameter; 0 = no more */
+    bool (*run)(const struct fake_launch *launch, bool wrong); /* false = an illegal access */
+};
+/* The row after the last has no name. */
+extern const struct fake_kernel fake_kernels[];
+
+/* `n` bytes at `address` lie in one allocation. */
+bool fake_cuda_owns(uint64_t address, uint64_t n);
+
+#endif

@@ -1,0 +1,22 @@
+/* What the files of the fake driver share. */
+#ifndef IFM_TESTS_FAKE_CUDA_INTERNAL_H
+#define IFM_TESTS_FAKE_CUDA_INTERNAL_H
+
+#include "dyn/cuda.h"
+#include "fake_cuda/fake_cuda.h"
+
+#define FAKE_EXPORT __attribute__((visibility("default")))
+
+/* Each function that the device resolves has a twin here, of the same type. */
+#define FAKE_DECLARE(name) extern __typeof__(name) fake_##name;
+IFM_CUDA_FUNCTIONS(FAKE_DECLARE)
+#undef FAKE_DECLARE
+
+/* The value of `key` in the script, in static storage until the next call; NULL where the script has none. */
+const char *fake_value(const char *key);
+unsigned long long fake_number(const char *key, unsigned long long fallback);
+/* The number behind "name:" in the list that is the value of `key`. */
+unsigned long long fake_number_in(const char *key, const char *name, unsigned long long fallback);
+void fake_script_set(const char *text);
+
+#endif

@@ -1,0 +1,174 @@
+/* Advice: given where its condition holds, with what helps there, and nowhere else. */
+#include "checklist_sample.h"
+
+static void out_of_memory(struct run *run)
+{
+    run->cells[0].measure.isolation = IFM_ISOLATION_PROCESSES;
+    event(run, "cell_failed",
+          json_pack("{s:s, s:s, s:s}", "cell", "decode", "reason", "needs 9 GiB of memory", "remedy", ""));
+}
+
+static void other_failure(struct run *run)
+{
+    event(run, "cell_failed", json_pack("{s:s, s:s, s:s}", "cell", "decode", "reason", "it stopped", "remedy", ""));
+}
+
+static void vary_by_load(struct run *run)
+{
+    load_0_101(run);
+    number(run, "f16", "latency_cv_percent")->number = 6;
+    number(run, "int4", "latency_cv_percent")->number = 7;
+}
+
+static void vary_unsteadily(struct run *run)
+{
+    unsteady(run);
+    run->cells[0].measure.warmup_cap_s = 5;
+    number(run, "int4", "latency_cv_percent")->number = 6;
+}
+
+static void vary_by_short_samples(struct run *run)
+{
+    number(run, "int4", "latency_cv_percent")->number = 6;
+    number(run, "int4", "step_ns")->number = 199999; /* times 5 steps */
+}
+
+static void vary_in_modes(struct run *run)
+{
+    number(run, "int4", "latency_cv_percent")->number = 6;
+    number(run, "int4", "modes_count")->number = 2;
+}
+
+static void read_slowly(struct run *run)
+{
+    number(run, "int4", "ceiling_read_percent")->number = 49.9;
+}
+
+static void read_slowly_under_load(struct run *run)
+{
+    read_slowly(run);
+    load_0_101(run);
+}
+
+static void read_slowly_scalar(struct run *run)
+{
+    read_slowly(run);
+    json_object_set_new(meta_of(run, "check", 3), "isa", json_string("scalar"));
+}
+
+static void read_slowly_on_one_cpu(struct run *run)
+{
+    read_slowly(run);
+    run->cells[0].threads = 1;
+}
+
+static void read_slowly_small_pages(struct run *run)
+{
+    read_slowly(run);
+    json_object_set_new(meta_of(run, "device", 0), "huge_page_bytes", json_integer(1024));
+}
+
+static void compute_bound(struct run *run)
+{
+    read_slowly(run);
+    number(run, "int4", "ceiling_flops_percent")->number = 50;
+}
+
+static void nearly_compute_bound(struct run *run)
+{
+    read_slowly(run);
+    number(run, "int4", "ceiling_flops_percent")->number = 49.9;
+}
+
+static void disturbed(struct run *run)
+{
+    number(run, "int4", "blocks_marked")->number = 7;
+}
+
+static void drifting(struct run *run)
+{
+    number(run, "int4", "drift_percent")->low = 1;
+}
+
+static void drifting_within_the_margin(struct run *run)
+{
+    drifting(run);
+    number(run, "int4", "drift_percent")->number = 0.3;
+}
+
+static void falling(struct run *run)
+{
+    *number(run, "int4", "drift_percent") =
+        (struct ifm_value){.number = -9, .has_interval = true, .low = -19, .high = -1, .reason = "", .text = ""};
+}
+
+/* `kind` NULL: the edit gives no advice. */
+static const struct {
+    void (*edit)(struct run *);
+    const char *kind, *arm, *condition, *text;
+} advised[] = {
+    {vary_by_load, "variation", "int4", "variation 7 %, above 5 %, and of 1 more arm", "end what else runs;"},
+    {vary_unsteadily, "variation", "int4", "6 %, above 5 %", "--warmup-cap above 5 s"},
+    {vary_by_short_samples, "variation", "int4", "6 %", "--inner above 5"},
+    {vary_in_modes, "variation", "int4", "6 %", "look at the distribution"},
+    {read_slowly, "memory", "int4", "reads at 49.9 % of its ceiling, below 50 %", "more bytes in a step"},
+    {read_slowly_under_load, "memory", "int4", "49.9 %", "end what else runs"},
+    {read_slowly_scalar, "memory", "int4", "49.9 %", "its kernel is scalar: take a wider one (--isa auto)"},
+    {read_slowly_on_one_cpu, "memory", "int4", "49.9 %", "1 of 2 CPUs worked: --threads 0"},
+    {read_slowly_small_pages, "memory", "int4", "49.9 %", "huge pages back 25 %"},
+    {nearly_compute_bound, "memory", "int4", "49.9 %", "more bytes"},
+    {compute_bound, NULL, "", "", ""},
+    {out_of_memory, "fit", "", "needs 9 GiB of memory", "(--kv-len) or sequences (--batch); --isolation shared"},
+    {other_failure, NULL, "", "", ""},
+    {disturbed, "consistency", "", "7 of 12 blocks disturbed", "--slot-steps"},
+    {drifting, "consistency", "int4", "drifts by 9 % over", "--locks required"},
+    {falling, "consistency", "int4", "drifts by -9 % over", "--locks required"},
+    {drifting_within_the_margin, NULL, "", "", ""},
+};
+
+static void advice_is_given_where_its_condition_holds(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof advised / sizeof advised[0]; i++) {
+        struct run run;
+        start(&run);
+        ask(&run);
+        assert_int_equal(run.n_advice, 0); /* every number stands at its limit */
+        advised[i].edit(&run);
+        ask(&run);
+        assert_int_equal(run.n_advice, advised[i].kind != NULL);
+        if (run.n_advice == 1 &&
+            (strcmp(run.advice->kind, advised[i].kind) != 0 || strcmp(run.advice->cell, "decode") != 0 ||
+             strcmp(run.advice->arm, advised[i].arm) != 0 ||
+             strstr(run.advice->condition, advised[i].condition) == NULL ||
+             strstr(run.advice->text, advised[i].text) == NULL))
+            fail_msg("%zu: %s, %s: %s: %s", i, run.advice->kind, run.advice->arm, run.advice->condition,
+                     run.advice->text);
+        stop(&run);
+    }
+}
+
+static void a_variation_at_its_limit_needs_no_advice(void **state)
+{
+    (void)state;
+    struct run run;
+    start(&run);
+    number(&run, "int4", "latency_cv_percent")->number = 5;
+    ask(&run);
+    assert_int_equal(run.n_advice, 0);
+    number(&run, "int4", "latency_cv_percent")->number = 5.01;
+    ask(&run);
+    assert_int_equal(run.n_advice, 1);
+    assert_non_null(strstr(run.advice->text, "a quieter machine")); /* samples of 1 ms are long enough */
+    assert_non_null(strstr(run.advice->text, "trimming leave the variation as it is"));
+    stop(&run);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(advice_is_given_where_its_condition_holds),
+        cmocka_unit_test(a_variation_at_its_limit_needs_no_advice),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

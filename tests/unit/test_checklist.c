@@ -1,0 +1,419 @@
+/* Checklists: each point on a run that meets it and on one that does not, each limit from both sides. */
+#include "checklist_sample.h"
+
+static const struct ifm_check_item *item_of(const struct run *run, const char *list, const char *asks)
+{
+    for (size_t i = 0; i < run->n_lists; i++)
+        for (size_t k = 0; strcmp(run->lists[i].id, list) == 0 && k < run->lists[i].n_items; k++)
+            if (strstr(run->lists[i].items[k].asks, asks) != NULL)
+                return &run->lists[i].items[k];
+    fail_msg("list %s asks nothing with \"%s\"", list, asks);
+    return NULL;
+}
+
+static const char *const words[] = {"met", "not met", "absent"};
+
+static void expect(const struct run *run, const char *list, const char *asks, enum ifm_check_state state,
+                   const char *found, const char *remedy)
+{
+    const struct ifm_check_item *item = item_of(run, list, asks);
+    if (item->state != state || strstr(item->found, found) == NULL || strstr(item->remedy, remedy) == NULL)
+        fail_msg("%s, %s: %s, \"%s\", \"%s\"; wanted %s, \"%s\", \"%s\"", list, asks, words[item->state], item->found,
+                 item->remedy, words[state], found, remedy);
+    assert_true(item->found[0] != '\0');
+    assert_int_equal(item->remedy[0] == '\0', state == IFM_CHECK_MET);
+}
+
+/* ---- what breaks a point ---- */
+
+static void open_governor(struct run *run)
+{
+    json_t *knob = json_array_get(json_object_get(meta_of(run, "locks", 1), "knobs"), 0);
+    json_object_set_new(knob, "locked", json_false());
+    json_object_set_new(knob, "reason", json_string("it follows the load"));
+    json_object_set_new(knob, "remedy", json_string("cpupower"));
+}
+
+static void hide_governor(struct run *run)
+{
+    open_governor(run);
+    json_object_set_new(json_array_get(json_object_get(meta_of(run, "locks", 1), "knobs"), 0), "value", json_null());
+}
+
+static void forget(struct run *run, const char *stage)
+{
+    for (size_t i = json_array_size(run->events); i > 0; i--)
+        if (strcmp(json_string_value(json_object_get(json_array_get(run->events, i - 1), "stage")), stage) == 0)
+            json_array_remove(run->events, i - 1);
+}
+
+static void forget_last_locks(struct run *run)
+{
+    json_array_remove(run->events, json_array_size(run->events) - 2);
+}
+
+static void forget_environment(struct run *run)
+{
+    forget(run, "environment");
+}
+
+static void forget_compiler(struct run *run)
+{
+    json_object_del(json_object_get(json_object_get(meta_of(run, "environment", 0), "fingerprint"), "binary"),
+                    "compiler");
+}
+
+static void forget_kernel(struct run *run)
+{
+    json_object_set_new(json_object_get(meta_of(run, "environment", 0), "fingerprint"), "kernel",
+                        json_pack("{s:s}", "absent", "why"));
+}
+
+static void forget_warmup(struct run *run)
+{
+    forget(run, "warmup");
+}
+
+static void change_output(struct run *run)
+{
+    json_object_set_new(meta_of(run, "check", 3), "output_xxh3", json_string("33"));
+}
+
+static void depend_on_buffers(struct run *run)
+{
+    json_object_set_new(meta_of(run, "check", 0), "sets_differ", json_true());
+}
+
+static void measure_a_command(struct run *run)
+{
+    run->cells[0].workload = "command";
+}
+
+static void load_0_1(struct run *run)
+{
+    json_object_set_new(meta_of(run, "load", 1), "foreign_load", json_real(0.1));
+}
+
+static void load_unread(struct run *run)
+{
+    json_object_set_new(meta_of(run, "load", 0), "foreign_load", json_null());
+}
+
+static void load_not_asked(struct run *run)
+{
+    forget(run, "load");
+}
+
+static void change_file(struct run *run)
+{
+    event(run, "input",
+          json_pack("{s:s, s:s, s:s, s:s}", "setting", "decode.kv_file", "token", "t", "file", "kv", "sha256", "bb"));
+}
+
+static void other_tokens(struct run *run)
+{
+    run->arms[1].ledger.tokens_generated = 8;
+}
+
+static void other_content(struct run *run)
+{
+    run->arms[1].stored_plain = 90;
+}
+
+static void other_configuration(struct run *run)
+{
+    run->findings[run->derived.n_findings++] =
+        (struct ifm_finding){IFM_SEVERITY_INVALID, "rule-04", "", "", "the journal says configuration beef"};
+}
+
+static void enough_asked(struct run *run)
+{
+    run->cells[0].measure.warmup = 50;
+    number(run, "int4", "warmup_samples")->number = 9;
+}
+
+static void no_temperature(struct run *run)
+{
+    for (int a = 0; a < 2; a++)
+        number(run, a == 0 ? "f16" : "int4", "temperature_range_k")->state = IFM_STATE_ABSENT;
+    event(run, "column_absent",
+          json_pack("{s:s, s:s, s:s, s:s}", "cell", "decode", "column", "temperature_mc", "reason", "no sensor is seen",
+                    "remedy", "bare metal"));
+}
+
+static void no_p95(struct run *run)
+{
+    struct ifm_value *value = number(run, "int4", "latency_ns_p95");
+    value->state = IFM_STATE_ABSENT;
+    value->reason = "n too small";
+}
+
+static void means_have_no_p95(struct run *run)
+{
+    struct ifm_value *value = number(run, "int4", "latency_ns_p95");
+    value->state = IFM_STATE_ABSENT;
+    value->reason = "a sample is the mean of 3 steps";
+    value->remedy = "measure.inner=1";
+}
+
+static void refused_rate(struct run *run)
+{
+    struct ifm_value *value = number(run, "int4", "tokens_generated_per_s");
+    value->state = IFM_STATE_REFUSED;
+    value->reason = "rule-03: 133 %";
+}
+
+static void rename_metric(struct run *run, const char *from, const char *to)
+{
+    for (size_t i = 0; i < run->derived.n_numbers; i++)
+        if (strcmp(run->numbers[i].metric, from) == 0)
+            run->numbers[i].metric = to;
+}
+
+static void no_throughput(struct run *run)
+{
+    rename_metric(run, "tokens_generated_per_s", "other");
+}
+
+static void rows_only(struct run *run)
+{
+    rename_metric(run, "tokens_generated_per_s", "rows_per_s");
+}
+
+static void no_l2(struct run *run)
+{
+    rename_metric(run, "l2_hit_percent", "other");
+}
+
+static void no_energy(struct run *run)
+{
+    rename_metric(run, "energy_per_token_j", "other");
+}
+
+static void some_energy(struct run *run)
+{
+    struct ifm_value *value = number(run, "int4", "energy_per_token_j");
+    value->state = IFM_STATE_ABSENT;
+    value->reason = "the counter stood still";
+}
+
+static void nothing_compared(struct run *run)
+{
+    run->arms[1].role = IFM_ROLE_BASELINE;
+}
+
+static void no_effect_size(struct run *run)
+{
+    number(run, "int4", "hedges_g")->state = IFM_STATE_ABSENT;
+}
+
+static void no_interval(struct run *run)
+{
+    number(run, "int4", "change_percent")->has_interval = false;
+}
+
+static void refused_change(struct run *run)
+{
+    number(run, "int4", "change_percent")->state = IFM_STATE_REFUSED;
+}
+
+static void compressed_baseline(struct run *run)
+{
+    run->arms[0].stored = 99;
+}
+
+static void half_a_cell(struct run *run)
+{
+    forget(run, "cell_done");
+}
+
+static void half_a_run(struct run *run)
+{
+    forget(run, "run_done");
+}
+
+static void no_variation(struct run *run)
+{
+    number(run, "f16", "latency_cv_percent")->state = IFM_STATE_ABSENT;
+}
+
+static void ceilings_only(struct run *run)
+{
+    for (int a = 0; a < 2; a++)
+        run->arms[a].role = IFM_ROLE_CEILING;
+}
+
+#define ENVIRONMENT "sop-environment"
+#define FINAL "sop-final"
+#define ELASTIC "elastic-kv"
+
+/* A number of int4 set to `number`, or an edit; nothing: the run as it is. */
+static const struct {
+    const char *list, *asks, *metric;
+    double number;
+    void (*edit)(struct run *);
+    enum ifm_check_state state;
+    const char *found, *remedy;
+} cases[] = {
+    {ENVIRONMENT, "GPU locked", NULL, 0, NULL, IFM_CHECK_ABSENT, "device cpu", "counterpart"},
+    {ENVIRONMENT, "clocks locked", NULL, 0, NULL, IFM_CHECK_MET, "locked", ""},
+    {ENVIRONMENT, "clocks locked", NULL, 0, open_governor, IFM_CHECK_NOT_MET, "governor; it follows", "cpupower"},
+    {ENVIRONMENT, "clocks locked", NULL, 0, hide_governor, IFM_CHECK_ABSENT, "governor; it follows", "cpupower"},
+    {ENVIRONMENT, "clocks locked", NULL, 0, forget_last_locks, IFM_CHECK_ABSENT, "before and after", "finish"},
+    {ENVIRONMENT, "versions", NULL, 0, NULL, IFM_CHECK_MET, "1.2, gcc 12, kernel 6.1, glibc 2.36, openblas 0.3", ""},
+    {ENVIRONMENT, "versions", NULL, 0, forget_environment, IFM_CHECK_NOT_MET, "no fingerprint", "measure again"},
+    {ENVIRONMENT, "versions", NULL, 0, forget_compiler, IFM_CHECK_NOT_MET, "the compiler", "measure again"},
+    {ENVIRONMENT, "versions", NULL, 0, forget_kernel, IFM_CHECK_NOT_MET, "the kernel", "measure again"},
+    {ENVIRONMENT, "50 warm-up", NULL, 0, NULL, IFM_CHECK_MET, "at least 50 steps", ""},
+    {ENVIRONMENT, "50 warm-up", "warmup_samples", 9.8, NULL, IFM_CHECK_NOT_MET, "49 steps (int4 of", "--warmup 50"},
+    {ENVIRONMENT, "50 warm-up", NULL, 0, enough_asked, IFM_CHECK_NOT_MET, "45 steps", "--warmup-cap"},
+    {ENVIRONMENT, "steady", NULL, 0, NULL, IFM_CHECK_MET, "2 arms", ""},
+    {ENVIRONMENT, "steady", NULL, 0, unsteady, IFM_CHECK_NOT_MET, "1 of 2 arms were not (int4 of decode)", "quieter"},
+    {ENVIRONMENT, "steady", NULL, 0, forget_warmup, IFM_CHECK_ABSENT, "f16 of decode", "finish"},
+    {ENVIRONMENT, "temperature", NULL, 0, NULL, IFM_CHECK_MET, "at most 5 K", ""},
+    {ENVIRONMENT, "temperature", "temperature_range_k", 5.01, NULL, IFM_CHECK_NOT_MET, "5 K (int4", "cooling"},
+    {ENVIRONMENT, "temperature", NULL, 0, no_temperature, IFM_CHECK_ABSENT, "no sensor is seen", "bare metal"},
+    {ENVIRONMENT, "by seed", NULL, 0, NULL, IFM_CHECK_MET, "seed 42 draws data and order; 2 arms", ""},
+    {ENVIRONMENT, "by seed", NULL, 0, change_output, IFM_CHECK_NOT_MET, "another output (int4 of decode)", "race"},
+    {ENVIRONMENT, "by seed", NULL, 0, depend_on_buffers, IFM_CHECK_NOT_MET, "(f16 of decode)", "race"},
+    {ENVIRONMENT, "by seed", NULL, 0, measure_a_command, IFM_CHECK_ABSENT, "its own", "seed of its own"},
+    {ENVIRONMENT, "load", NULL, 0, NULL, IFM_CHECK_MET, "at most 0.02", ""},
+    {ENVIRONMENT, "load", NULL, 0, load_0_1, IFM_CHECK_MET, "at most 0.10", ""},
+    {ENVIRONMENT, "load", NULL, 0, load_0_101, IFM_CHECK_NOT_MET, "0.10 foreign tasks for each CPU after", "end"},
+    {ENVIRONMENT, "load", NULL, 0, load_unread, IFM_CHECK_ABSENT, "could not be read", "device"},
+    {ENVIRONMENT, "load", NULL, 0, load_not_asked, IFM_CHECK_ABSENT, "was not read", "device"},
+    {ENVIRONMENT, "inputs fixed", NULL, 0, NULL, IFM_CHECK_MET, "configuration cafe, 1 input file by", ""},
+    {ENVIRONMENT, "inputs fixed", NULL, 0, change_file, IFM_CHECK_NOT_MET, "kv changed", "one file"},
+    {ENVIRONMENT, "inputs fixed", NULL, 0, other_tokens, IFM_CHECK_NOT_MET, "int4 of decode does other", "same batch"},
+    {ENVIRONMENT, "inputs fixed", NULL, 0, other_content, IFM_CHECK_NOT_MET, "int4 of decode does", "same batch"},
+    {ENVIRONMENT, "inputs fixed", NULL, 0, other_configuration, IFM_CHECK_NOT_MET, "beef", "measure again"},
+    {FINAL, "environment locked", NULL, 0, NULL, IFM_CHECK_ABSENT, "8 of 9 points are met; not known here: GPU", ""},
+    {FINAL, "environment locked", NULL, 0, unsteady, IFM_CHECK_NOT_MET, "7 of 9 points are met; not met: each arm", ""},
+    {FINAL, "fingerprint", NULL, 0, NULL, IFM_CHECK_MET, "4 facts of A CPU", ""},
+    {FINAL, "fingerprint", NULL, 0, forget_environment, IFM_CHECK_NOT_MET, "no fingerprint", "measure again"},
+    {FINAL, "50 warm-up", NULL, 0, NULL, IFM_CHECK_MET, "50 steps", ""},
+    {FINAL, "50 warm-up", "inner_steps", 4.9, NULL, IFM_CHECK_NOT_MET, "49 steps", "--warmup 50"},
+    {FINAL, "1000 measured", NULL, 0, NULL, IFM_CHECK_MET, "at least 1000 samples", ""},
+    {FINAL, "1000 measured", "samples_count", 999, NULL, IFM_CHECK_NOT_MET, "999 samples (int4", "--repeats 1000"},
+    {FINAL, "latency", NULL, 0, NULL, IFM_CHECK_MET, "throughput of 2 arms", ""},
+    {FINAL, "latency", NULL, 0, rows_only, IFM_CHECK_MET, "throughput of 2 arms", ""},
+    {FINAL, "latency", NULL, 0, no_p95, IFM_CHECK_NOT_MET, "latency_ns_p95 of int4 of decode: n too", "--repeats"},
+    {FINAL, "latency", NULL, 0, means_have_no_p95, IFM_CHECK_NOT_MET, "the mean of 3 steps", "measure.inner=1"},
+    {FINAL, "latency", NULL, 0, refused_rate, IFM_CHECK_NOT_MET, "int4 of decode: rule-03: 133 %", "again"},
+    {FINAL, "latency", NULL, 0, no_throughput, IFM_CHECK_ABSENT, "f16 of decode makes nothing", "tokens or rows"},
+    {FINAL, "second-level", NULL, 0, NULL, IFM_CHECK_MET, "of 2 arms; at most 90 (f16", ""},
+    {FINAL, "second-level", NULL, 0, no_l2, IFM_CHECK_ABSENT, "no instrument", "processor counters"},
+    {FINAL, "energy", NULL, 0, NULL, IFM_CHECK_MET, "of 2 arms; at most 2 (f16", ""},
+    {FINAL, "energy", NULL, 0, no_energy, IFM_CHECK_ABSENT, "no instrument", "RAPL"},
+    {FINAL, "energy", NULL, 0, some_energy, IFM_CHECK_ABSENT, "int4 of decode: the counter stood still", "again"},
+    {FINAL, "compared", NULL, 0, NULL, IFM_CHECK_MET, "1 comparison, block by block", ""},
+    {FINAL, "compared", NULL, 0, nothing_compared, IFM_CHECK_NOT_MET, "decode compares nothing", "baseline"},
+    {FINAL, "compared", NULL, 0, no_effect_size, IFM_CHECK_NOT_MET, "no effect size", "again"},
+    {FINAL, "compared", NULL, 0, no_interval, IFM_CHECK_NOT_MET, "int4 of decode has no interval", "blocks"},
+    {FINAL, "compared", NULL, 0, refused_change, IFM_CHECK_NOT_MET, "int4 of decode has no comparison", "again"},
+    {FINAL, "compared", NULL, 0, ceilings_only, IFM_CHECK_ABSENT, "no arm but ceilings", "workload"},
+    {FINAL, "whole", NULL, 0, NULL, IFM_CHECK_MET, "1 cell, run 0123456789ab by version 1.2, commit abcdef012345;", ""},
+    {FINAL, "whole", NULL, 0, half_a_cell, IFM_CHECK_NOT_MET, "decode has no whole record", "--resume"},
+    {FINAL, "whole", NULL, 0, half_a_run, IFM_CHECK_NOT_MET, "did not finish", "--resume"},
+    {FINAL, "whole", NULL, 0, forget_environment, IFM_CHECK_NOT_MET, "which version", "again"},
+    {ELASTIC, "variation", NULL, 0, NULL, IFM_CHECK_MET, "at most 2 % (f16 of decode), within the preferred 2 %", ""},
+    {ELASTIC, "variation", "latency_cv_percent", 2.01, NULL, IFM_CHECK_MET, "(int4 of decode), above the", ""},
+    {ELASTIC, "variation", "latency_cv_percent", 5, NULL, IFM_CHECK_MET, "at most 5 % (int4", ""},
+    {ELASTIC, "variation", "latency_cv_percent", 5.01, NULL, IFM_CHECK_NOT_MET, "up to 5.01 % (int4", "--inner"},
+    {ELASTIC, "variation", NULL, 0, no_variation, IFM_CHECK_ABSENT, "f16 of decode", "again"},
+    {ELASTIC, "100 measured", "samples_count", 100, NULL, IFM_CHECK_MET, "at least 100 samples (int4", ""},
+    {ELASTIC, "100 measured", "samples_count", 99, NULL, IFM_CHECK_NOT_MET, "99 samples (int4", "--repeats 100"},
+    {ELASTIC, "20 warm-up", "warmup_samples", 4, NULL, IFM_CHECK_MET, "at least 20 steps (int4", ""},
+    {ELASTIC, "20 warm-up", "warmup_samples", 3.8, NULL, IFM_CHECK_NOT_MET, "19 steps (int4", "--warmup 20"},
+    {ELASTIC, "uncompressed", NULL, 0, NULL, IFM_CHECK_MET, "1 comparison", ""},
+    {ELASTIC, "uncompressed", NULL, 0, compressed_baseline, IFM_CHECK_NOT_MET, "f16 of decode is comp", "compress"},
+    {ELASTIC, "temperature", NULL, 0, NULL, IFM_CHECK_MET, "at most 5 K", ""},
+    {ELASTIC, "temperature", "temperature_range_k", 5.01, NULL, IFM_CHECK_NOT_MET, "5 K (int4", "--warmup"},
+    {ELASTIC, "repeatable", NULL, 0, NULL, IFM_CHECK_ABSENT, "one run", "inferometer compare A B"},
+};
+
+static void each_point_is_met_and_is_not(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct run run;
+        start(&run);
+        if (cases[i].metric != NULL)
+            number(&run, "int4", cases[i].metric)->number = cases[i].number;
+        if (cases[i].edit != NULL)
+            cases[i].edit(&run);
+        ask(&run);
+        expect(&run, cases[i].list, cases[i].asks, cases[i].state, cases[i].found, cases[i].remedy);
+        stop(&run);
+    }
+}
+
+/* No point without a case that meets it, or that says why nothing can; and none without one that does not. */
+static void each_point_has_its_cases(void **state)
+{
+    (void)state;
+    struct run run;
+    start(&run);
+    ask(&run);
+    assert_int_equal(run.n_lists, 3);
+    for (size_t l = 0; l < run.n_lists; l++) {
+        size_t met = 0;
+        for (size_t k = 0; k < run.lists[l].n_items; k++) {
+            size_t good = 0, bad = 0;
+            for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+                if (strcmp(cases[i].list, run.lists[l].id) == 0 &&
+                    strstr(run.lists[l].items[k].asks, cases[i].asks) != NULL) {
+                    good += cases[i].state == IFM_CHECK_MET;
+                    bad += cases[i].state != IFM_CHECK_MET;
+                }
+            met += run.lists[l].items[k].state == IFM_CHECK_MET;
+            const char *asks = run.lists[l].items[k].asks;
+            bool never = strstr(asks, "GPU") != NULL || strstr(asks, "repeatable") != NULL ||
+                         strstr(asks, "environment locked") != NULL; /* it asks for the GPU too */
+            if ((good == 0) != never || bad == 0)
+                fail_msg("%s: %zu cases meet it, %zu do not", asks, good, bad);
+        }
+        assert_int_equal(run.lists[l].n_met, met);
+    }
+    stop(&run);
+}
+
+static void only_decode_has_the_elastic_list(void **state)
+{
+    (void)state;
+    struct run run;
+    start(&run);
+    run.cells[0].workload = run.cells[1].workload = "gemm";
+    ask(&run);
+    assert_int_equal(run.n_lists, 2);
+    stop(&run);
+}
+
+/* A journal of another version, or none, meets nothing by itself and breaks nothing. */
+static void an_empty_journal_meets_little(void **state)
+{
+    (void)state;
+    struct run run;
+    start(&run);
+    json_decref(run.events);
+    run.events = NULL;
+    ask(&run);
+    expect(&run, ENVIRONMENT, "clocks locked", IFM_CHECK_ABSENT, "not read back", "");
+    expect(&run, ENVIRONMENT, "by seed", IFM_CHECK_ABSENT, "no output was compared", "output");
+    expect(&run, FINAL, "whole", IFM_CHECK_NOT_MET, "decode has no whole record", "");
+    run.events = json_pack("[{}, {s:i}, {s:s, s:[]}, n]", "stage", 3, "stage", "locks", "meta");
+    ask(&run);
+    expect(&run, ENVIRONMENT, "clocks locked", IFM_CHECK_ABSENT, "not read back", "");
+    stop(&run);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_point_is_met_and_is_not),
+        cmocka_unit_test(each_point_has_its_cases),
+        cmocka_unit_test(only_decode_has_the_elastic_list),
+        cmocka_unit_test(an_empty_journal_meets_little),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

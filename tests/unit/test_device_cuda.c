@@ -1,0 +1,402 @@
+/* The device cuda over a driver of host memory (tests/fake_cuda): marks, buffers, graphs, failures and their words. */
+#include <cmocka.h>
+
+#if defined(IFM_HAVE_CUDA)
+
+#include "device/cuda.h"
+#include "device/cuda_private.h"
+#include "dyn/cuda.h"
+#include "workload/stream_cuda.h"
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void (*set_script)(const char *script);
+static unsigned long long (*count)(const char *what);
+
+/* Once opened, the driver stays: what we set is what the device sees. */
+static int find_driver(void **state)
+{
+    (void)state;
+    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL), *symbol;
+    if (library == NULL)
+        return -1;
+    symbol = dlsym(library, "fake_cuda_script");
+    memcpy(&set_script, &symbol, sizeof symbol);
+    symbol = dlsym(library, "fake_cuda_count");
+    memcpy(&count, &symbol, sizeof symbol);
+    return set_script == NULL || count == NULL ? -1 : 0;
+}
+
+static struct ifm_device *open_device(const char *script, bool no_graphs)
+{
+    struct ifm_device *device = NULL;
+    struct ifm_error error = {0};
+    set_script(script);
+    const struct ifm_device_options options = {.threads = 1, .no_graphs = no_graphs};
+    assert_int_equal(ifm_device_cuda.open(&options, &device, &error), IFM_OK);
+    return device;
+}
+
+static void close_device(struct ifm_device *device)
+{
+    device->ops->close(device);
+    assert_int_equal(count("contexts"), 0);
+    assert_int_equal(count("memory alive"), 0);
+    assert_int_equal(count("modules alive"), 0);
+    assert_int_equal(count("streams alive"), 0);
+    assert_int_equal(count("events alive"), 0);
+    assert_int_equal(count("graphs alive"), 0);
+}
+
+/* ---- the driver that is not there, or not enough ---- */
+
+static void refuse(const char *file, const char *script, const char *reason, const char *remedy)
+{
+    struct ifm_cuda cuda;
+    struct ifm_cuda_absence absence = {"", ""};
+    set_script(script);
+    assert_false(ifm_cuda_open(file, &cuda, &absence));
+    assert_non_null(strstr(absence.reason, reason));
+    assert_non_null(strstr(absence.remedy, remedy));
+}
+
+static void says_why_there_is_no_driver(void **state)
+{
+    (void)state;
+    refuse("libcuda-of-nobody.so.1", "", "libcuda-of-nobody.so.1 is not found", "install the NVIDIA driver");
+    refuse("libcuda.so.1", "lacks=cuGraphUpload", "too old: it has no cuGraphUpload", "580");
+    refuse("libcuda.so.1", "lacks=cuInit", "too old: it has no cuInit", "580");
+    refuse("libcuda.so.1", "init=100", "CUDA_ERROR_NO_DEVICE: no CUDA-capable device", "CUDA_VISIBLE_DEVICES");
+    refuse("libcuda.so.1", "init=802", "CUDA_ERROR_SYSTEM_NOT_READY", "nvidia-smi");
+    refuse("libcuda.so.1", "init=777", "CUDA error 777", "nvidia-smi");
+    refuse("libcuda.so.1", "devices=0", "names no GPU", "CUDA_VISIBLE_DEVICES");
+    refuse("libcuda.so.1", "version=11080", "supports CUDA 11.8", "580");
+    struct ifm_cuda cuda;
+    struct ifm_cuda_absence absence;
+    set_script("");
+    assert_true(ifm_cuda_open("libcuda.so.1", &cuda, &absence));
+    assert_int_equal(cuda.driver_version, 13000);
+    assert_int_equal(cuda.devices, 1);
+}
+
+static void describes_its_gpu(void **state)
+{
+    (void)state;
+    struct ifm_machine machine;
+    struct ifm_error error = {0};
+    struct ifm_cuda_card card;
+    struct ifm_cuda_absence absence;
+    set_script("memory=3000");
+    assert_int_equal(ifm_device_cuda.describe(0, &machine, &error), IFM_OK);
+    assert_string_equal(machine.gpu->name, "Fake GPU");
+    assert_int_equal(machine.gpu->multiprocessors, 2);
+    assert_int_equal(machine.gpu->major, 9);
+    assert_int_equal(machine.gpu->memory_bytes, 3000ULL << 20);
+    assert_int_equal(machine.memory_available, (3000ULL << 20) - (1ULL << 30)); /* the driver's own share */
+    assert_int_equal(machine.threads, 1);
+    assert_int_equal(ifm_device_cuda.describe(1, &machine, &error), IFM_OK);
+    assert_int_equal(ifm_device_cuda.describe(4, &machine, &error), IFM_USAGE);
+    assert_non_null(strstr(error.message, "4 threads asked for, but one thread drives the GPU"));
+    assert_true(ifm_cuda_first(&card, &absence));
+    assert_string_equal(card.name, "Fake GPU");
+    assert_int_equal(card.memory_bytes, 3000ULL << 20);
+    assert_int_equal(count("contexts"), 0);
+}
+
+/* ---- marks ---- */
+
+static struct ifm_cuda_function *kernel(struct ifm_device *device, const char *image, const char *name)
+{
+    struct ifm_cuda_function *function = NULL;
+    struct ifm_error error = {0};
+    assert_int_equal(ifm_cuda_find(device, image, name, &function, &error), IFM_OK);
+    return function;
+}
+
+static void marks_are_sums_of_neighbouring_events(void **state)
+{
+    (void)state;
+    struct ifm_device *device = open_device("ns=ifm_null:2950;launch_ns=1600", false);
+    struct ifm_cuda_launch launch = {kernel(device, "null", "ifm_null"), 1, 1, 0, NULL};
+    struct ifm_instant marks[8];
+    struct ifm_error error = {0};
+    struct ifm_instant before = device->ops->mark(device);
+    device->ops->hold(device, 1);
+    for (int i = 0; i < 8; i++) {
+        marks[i] = device->ops->mark(device);
+        assert_int_equal(marks[i].ns, i + 1); /* a ticket */
+        for (int k = 0; k <= i; k++)
+            ifm_cuda_launch(device, &launch);
+    }
+    device->ops->release(device);
+    assert_int_equal(device->ops->resolve(device, marks, 8, &error), IFM_OK);
+    for (int i = 0; i < 7; i++)
+        assert_int_equal(marks[i + 1].ns - marks[i].ns, (i + 1) * 4550);
+    assert_true(marks[0].ns >= before.ns);
+    assert_true(device->ops->mark(device).ns >= marks[7].ns); /* unheld: waits, and is the host's time */
+    close_device(device);
+}
+
+/* 2000 steps of 23457 ns: a float of milliseconds since the first mark would round each to 4 ns at their end. */
+static void long_slots_lose_nothing(void **state)
+{
+    (void)state;
+    enum { N = 2000 };
+    static struct ifm_instant marks[N + 1];
+    struct ifm_device *device = open_device("ns=ifm_null:23457;launch_ns=0", false);
+    struct ifm_cuda_launch launch = {kernel(device, "null", "ifm_null"), 1, 1, 0, NULL};
+    struct ifm_error error = {0};
+    device->ops->hold(device, 1);
+    for (int i = 0; i <= N; i++) {
+        marks[i] = device->ops->mark(device);
+        ifm_cuda_launch(device, &launch);
+    }
+    device->ops->release(device);
+    assert_int_equal(device->ops->resolve(device, marks, N + 1, &error), IFM_OK);
+    for (int i = 0; i < N; i++)
+        assert_in_range(marks[i + 1].ns - marks[i].ns, 23456, 23458);
+    assert_in_range(marks[N].ns - marks[0].ns, N * 23457LL - 20, N * 23457LL + 20);
+    close_device(device);
+}
+
+static void refuses_more_marks_than_it_keeps(void **state)
+{
+    (void)state;
+    static struct ifm_instant marks[IFM_CUDA_MARKS + 1];
+    struct ifm_device *device = open_device("", false);
+    struct ifm_error error = {0};
+    for (size_t n = IFM_CUDA_MARKS - 1; n <= IFM_CUDA_MARKS; n++) {
+        device->ops->hold(device, 1);
+        for (size_t i = 0; i < n; i++)
+            marks[i] = device->ops->mark(device);
+        device->ops->release(device);
+        assert_int_equal(device->ops->resolve(device, marks, n, &error), n < IFM_CUDA_MARKS ? IFM_OK : IFM_USAGE);
+    }
+    assert_non_null(strstr(error.message, "4096 marks in a slot, but the device cuda keeps 4095"));
+    assert_int_equal(device->ops->health(device, &error), IFM_OK);
+    close_device(device);
+}
+
+/* ---- buffers ---- */
+
+static void *buffer(struct ifm_device *device, const char *name, size_t bytes, bool wanted_fresh)
+{
+    void *data = NULL;
+    bool fresh = !wanted_fresh;
+    struct ifm_error error = {0};
+    assert_int_equal(device->ops->buffer(device, name, bytes, &data, &fresh, &error), IFM_OK);
+    assert_int_equal(fresh, wanted_fresh);
+    return data;
+}
+
+static void buffers_are_named_zeroed_and_freed(void **state)
+{
+    (void)state;
+    struct ifm_device *device = open_device("", false);
+    struct ifm_error error = {0};
+    unsigned char bytes[1003];
+    void *a = buffer(device, "a", sizeof bytes, true);
+    assert_int_equal(ifm_cuda_read(device, bytes, a, sizeof bytes, &error), IFM_OK);
+    for (size_t i = 0; i < sizeof bytes; i++)
+        assert_int_equal(bytes[i], 0);
+    assert_ptr_equal(buffer(device, "a", sizeof bytes, false), a);
+    assert_ptr_not_equal(buffer(device, "a", 2000, true), a); /* of another size */
+    device->set = 1;
+    assert_ptr_not_equal(buffer(device, "a", sizeof bytes, true), a); /* of another set */
+    device->set = 0;
+    memset(bytes, 7, sizeof bytes);
+    assert_int_equal(ifm_cuda_write(device, a, bytes, sizeof bytes, &error), IFM_OK);
+    json_t *facts = device->ops->facts(device);
+    assert_int_equal(json_integer_value(json_object_get(facts, "buffer_bytes")), 3 * 16 + 2 * 1003 + 2000);
+    assert_string_equal(json_string_value(json_object_get(facts, "gpu")), "Fake GPU");
+    json_decref(facts);
+    assert_int_equal(count("memory alive"), 3);
+    device->ops->drop_buffers(device);
+    assert_int_equal(count("memory alive"), 0);
+    close_device(device);
+}
+
+static void says_when_memory_does_not_suffice(void **state)
+{
+    (void)state;
+    struct ifm_device *device = open_device("memory=100;oom_at=2", false);
+    struct ifm_error error = {0};
+    void *data;
+    bool fresh;
+    assert_int_equal(device->ops->buffer(device, "cache", 200 << 20, &data, &fresh, &error), IFM_USAGE);
+    assert_non_null(strstr(error.message, "available"));
+    buffer(device, "a", 4096, true);
+    assert_int_equal(device->ops->buffer(device, "b", 4096, &data, &fresh, &error), IFM_INTERNAL);
+    assert_non_null(strstr(error.message, "CUDA_ERROR_OUT_OF_MEMORY: out of memory"));
+    assert_int_equal(device->ops->health(device, &error), IFM_OK); /* a cell may be smaller */
+    close_device(device);
+}
+
+/* ---- steps ---- */
+
+struct filling {
+    struct ifm_device *device;
+    struct ifm_cuda_function *function;
+    uint64_t n;
+    void *value;
+};
+
+/* One step adds 0 + 1 + 2 to the value. */
+static void enqueue(void *arg)
+{
+    struct filling *filling = arg;
+    void *arguments[] = {&filling->n, &filling->value};
+    ifm_cuda_launch(filling->device, &(struct ifm_cuda_launch){filling->function, 1, 1, 0, arguments});
+}
+
+static void exactly_n_steps(bool no_graphs)
+{
+    static const uint64_t numbers[] = {1, 2, 1023, 1024, 1025, 5000, 1, 5000};
+    struct ifm_device *device = open_device("ns=ifm_null_spin:10;launch_ns=0", no_graphs);
+    struct ifm_error error = {0};
+    struct filling filling = {device, kernel(device, "null", "ifm_null_spin"), 3, buffer(device, "v", 8, true)};
+    struct ifm_cuda_steps *steps;
+    uint64_t expected = 0, value;
+    assert_int_equal(ifm_cuda_steps_create(device, enqueue, &filling, &steps, &error), IFM_OK);
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        ifm_cuda_steps_run(steps, numbers[i]);
+        expected += numbers[i];
+        assert_int_equal(ifm_cuda_read(device, &value, filling.value, sizeof value, &error), IFM_OK);
+        assert_int_equal(value, 3 * expected);
+        assert_int_equal(count("ifm_null_spin"), expected);
+    }
+    /* ceil(n / 1024) graphs each, or none at all */
+    assert_int_equal(count("graph launches"), no_graphs ? 0 : 1 + 1 + 1 + 1 + 2 + 5 + 1 + 5);
+    ifm_cuda_steps_destroy(steps);
+    close_device(device);
+}
+
+static void graphs_replay_exactly_n_steps(void **state)
+{
+    (void)state;
+    exactly_n_steps(false);
+}
+
+static void without_graphs_the_work_is_the_same(void **state)
+{
+    (void)state;
+    exactly_n_steps(true);
+}
+
+/* More numbers of steps than graphs are kept: old ones are given up, and made again. */
+static void keeps_few_graphs(void **state)
+{
+    (void)state;
+    struct ifm_device *device = open_device("ns=ifm_null_spin:10", false);
+    struct ifm_error error = {0};
+    struct filling filling = {device, kernel(device, "null", "ifm_null_spin"), 3, buffer(device, "v", 8, true)};
+    struct ifm_cuda_steps *steps;
+    assert_int_equal(ifm_cuda_steps_create(device, enqueue, &filling, &steps, &error), IFM_OK);
+    for (uint64_t n = 1; n <= 50; n++)
+        ifm_cuda_steps_run(steps, n);
+    for (uint64_t n = 1; n <= 50; n++)
+        ifm_cuda_steps_run(steps, n);
+    assert_int_equal(ifm_cuda_wait(device, &error), IFM_OK);
+    assert_int_equal(count("ifm_null_spin"), 2 * 50 * 51 / 2);
+    assert_int_equal(count("graphs alive"), 32);
+    ifm_cuda_steps_destroy(steps);
+    close_device(device);
+}
+
+static void flush_writes_four_caches(void **state)
+{
+    (void)state;
+    struct ifm_device *device = open_device("", false);
+    struct ifm_error error = {0};
+    assert_int_equal(device->ops->flush(device, &error), IFM_OK);
+    json_t *facts = device->ops->facts(device);
+    assert_int_equal(json_integer_value(json_object_get(facts, "buffer_bytes")), 4 * 65536 + 16);
+    json_decref(facts);
+    device->ops->hold(device, 1);
+    assert_int_equal(device->ops->flush(device, &error), IFM_OK); /* and does not wait: the work goes on */
+    device->ops->release(device);
+    assert_int_equal(count("memory alive"), 1);
+    close_device(device);
+}
+
+/* ---- failures ---- */
+
+static void a_failed_kernel_is_sticky_until_the_device_is_opened_again(void **state)
+{
+    (void)state;
+    struct ifm_device *device = open_device("ns=ifm_fill_source:10", false);
+    struct ifm_error error = {0};
+    struct ifm_instant marks[2];
+    struct ifm_cuda_function *fill = kernel(device, "stream", "ifm_fill_source");
+    uint64_t words = 8, seed = 1, nowhere = 4096;
+    void *arguments[] = {&nowhere, &words, &seed};
+    device->ops->hold(device, 1);
+    marks[0] = device->ops->mark(device);
+    ifm_cuda_launch(device, &(struct ifm_cuda_launch){fill, 1, 32, 0, arguments});
+    marks[1] = device->ops->mark(device);
+    device->ops->release(device);
+    assert_int_equal(device->ops->resolve(device, marks, 2, &error), IFM_INTERNAL);
+    assert_non_null(strstr(error.message, "CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered"));
+    assert_int_equal(device->ops->health(device, &error), IFM_INTERNAL);
+    device->ops->close(device);
+    assert_int_equal(count("resets"), 1);
+    struct ifm_device *again = NULL;
+    assert_int_equal(ifm_device_cuda.open(&(struct ifm_device_options){.threads = 1}, &again, &error), IFM_OK);
+    assert_int_equal(again->ops->health(again, &error), IFM_OK);
+    void *at = buffer(again, "words", 64, true);
+    arguments[0] = &at;
+    ifm_cuda_launch(again, &(struct ifm_cuda_launch){kernel(again, "stream", "ifm_fill_source"), 1, 32, 0, arguments});
+    assert_int_equal(ifm_cuda_wait(again, &error), IFM_OK);
+    close_device(again);
+}
+
+static void names_what_it_does_not_have(void **state)
+{
+    (void)state;
+    struct ifm_device *device = open_device("", false);
+    struct ifm_cuda_function *function;
+    struct ifm_error error = {0};
+    assert_int_equal(ifm_cuda_find(device, "stream", "ifm_nothing", &function, &error), IFM_MISSING);
+    assert_non_null(strstr(error.message, "there is no kernel ifm_nothing for compute capability 9.0"));
+    assert_int_equal(ifm_cuda_find(device, "nothing", "ifm_null", &function, &error), IFM_MISSING);
+    assert_non_null(strstr(error.message, "this build has no device code 'nothing'"));
+    assert_int_equal(device->ops->health(device, &error), IFM_OK);
+    struct ifm_gpu older = {.major = 8};
+    assert_null(ifm_stream_cuda_shapes(IFM_PROBE_CACHES, ifm_cuda_gpu(device)));
+    assert_null(ifm_stream_cuda_shapes(IFM_PROBE_MATRIX, &older));
+    assert_non_null(ifm_stream_cuda_shapes(IFM_PROBE_MATRIX, ifm_cuda_gpu(device)));
+    close_device(device);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(says_why_there_is_no_driver),
+        cmocka_unit_test(describes_its_gpu),
+        cmocka_unit_test(marks_are_sums_of_neighbouring_events),
+        cmocka_unit_test(long_slots_lose_nothing),
+        cmocka_unit_test(refuses_more_marks_than_it_keeps),
+        cmocka_unit_test(buffers_are_named_zeroed_and_freed),
+        cmocka_unit_test(says_when_memory_does_not_suffice),
+        cmocka_unit_test(graphs_replay_exactly_n_steps),
+        cmocka_unit_test(without_graphs_the_work_is_the_same),
+        cmocka_unit_test(keeps_few_graphs),
+        cmocka_unit_test(flush_writes_four_caches),
+        cmocka_unit_test(a_failed_kernel_is_sticky_until_the_device_is_opened_again),
+        cmocka_unit_test(names_what_it_does_not_have),
+    };
+    return cmocka_run_group_tests(tests, find_driver, NULL);
+}
+
+#else
+
+#include <stdio.h>
+
+int main(void)
+{
+    puts("this build is without CUDA: the toolkit (nvcc, 13.0 or newer) was not found when it was configured");
+    return 77;
+}
+
+#endif

@@ -1,0 +1,600 @@
+/* Figures of derived numbers: what they say, what they leave out, and that no number breaks a drawing. */
+/* clang-format off */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+/* clang-format on */
+
+#include "base/random.h"
+#include "publish_sample.h"
+#include "report/figure.h"
+#include "report/plot.h"
+#include <ctype.h>
+#include <float.h>
+#include <math.h>
+
+#define C "decode"
+#define EXACT(x)                                                                                                       \
+    {                                                                                                                  \
+        .number = x                                                                                                    \
+    }
+static const char integer_reason[] = "the arm multiplies codes as integers";
+static const char resident_reason[] = "cache-resident: served by caches";
+
+static struct ifm_arm arms[] = {
+    {.name = "f16", .role = IFM_ROLE_BASELINE, .workload = "decode", .stored = 1000, .stored_plain = 1000},
+    {.name = "int8",
+     .role = IFM_ROLE_VARIANT,
+     .workload = "decode",
+     .stored = 532,
+     .stored_plain = 1000,
+     .lossy = true},
+    {.name = "int4",
+     .role = IFM_ROLE_VARIANT,
+     .workload = "decode",
+     .stored = 270,
+     .stored_plain = 1000,
+     .lossy = true},
+    {.name = "evict",
+     .role = IFM_ROLE_VARIANT,
+     .workload = "decode",
+     .stored = 300,
+     .stored_plain = 1000,
+     .lossy = true},
+};
+static struct ifm_cell cells[] = {{.name = C,
+                                   .workload = "decode",
+                                   .threads = 1,
+                                   .unsupported = "",
+                                   .arms = arms,
+                                   .n_arms = COUNT(arms),
+                                   .measure = {.margin = 0.003}}};
+static struct ifm_number numbers[] = {
+    {C, "f16", "step_ns", RATE(1000, 990, 1010)},
+    {C, "f16", "bits_per_value", EXACT(16)},
+    {C, "f16", "arithmetic_intensity", EXACT(4)},
+    {C, "f16", "flops_per_s", RATE(5e10, 4.9e10, 5.1e10)},
+    {C, "f16", "ceiling_read_percent", SHARE(92.3, 92.0, 92.6, "read.linear")},
+    {C, "f16", "ceiling_flops_percent", SHARE(21.0, 20.5, 21.5, "flops.fma")},
+    {C, "f16", "read_bytes_per_s", RATE(1.2e10, 1.1e10, 1.3e10)},
+    {C, "int8", "step_ns", RATE(550, 545, 555)},
+    {C, "int8", "speedup", RATE(1.82, 1.80, 1.84)},
+    {C, "int8", "change_percent", SHARE(-45, -46, -44, "faster")},
+    {C, "int8", "bytes_ratio", EXACT(1.879)},
+    {C, "int8", "bits_per_value", EXACT(8.5)},
+    {C, "int8", "loss_rms_rel", EXACT(0.006)},
+    {C, "int8", "arithmetic_intensity", EXACT(7.5)},
+    {C, "int8", "flops_per_s", WORD(IFM_STATE_ABSENT, integer_reason, "")},
+    {C, "int8", "read_bytes_per_s", RATE(1.1e10, 1.0e10, 1.2e10)},
+    {C, "int8", "ceiling_read_percent", RATE(89.7, 89.4, 90.0)},
+    {C, "int4", "step_ns", RATE(285, 280, 290)},
+    {C, "int4", "speedup", RATE(3.51, 3.48, 3.54)},
+    {C, "int4", "change_percent", SHARE(-71, -72, -70, "faster")},
+    {C, "int4", "bytes_ratio", EXACT(3.7)},
+    {C, "int4", "bits_per_value", EXACT(4.3)},
+    {C, "int4", "loss_rms_rel", EXACT(0.079)},
+    {C, "evict", "step_ns", RATE(310, 305, 315)},
+    {C, "evict", "speedup", RATE(3.2, 3.1, 3.3)},
+    {C, "evict", "change_percent", SHARE(-68, -69, -67, "faster")},
+    {C, "evict", "bits_per_value", EXACT(4.8)},
+    {C, "evict", "loss_rms_rel", EXACT(0.31)},
+    {C, "", "ceiling_read", SHARE(1.3e10, 1.29e10, 1.31e10, "read.linear")},
+    {C, "", "ceiling_flops", SHARE(2.35e11, 2.34e11, 2.36e11, "flops.fma")},
+};
+static struct ifm_plan plan = {.run_id = "a1b2", .config_hash = "5f70", .device = "cpu", .cells = cells, .n_cells = 1};
+static struct ifm_derived derived = {
+    .run_id = "a1b2", .config_hash = "5f70", .numbers = numbers, .n_numbers = COUNT(numbers)};
+
+static struct ifm_arena *arena;
+static struct ifm_page page;
+static struct ifm_number kept[COUNT(numbers)];
+
+static void build(const struct ifm_plan *of_plan, const struct ifm_derived *of_derived)
+{
+    static struct ifm_publication publication;
+    publication = sample_publication(NULL);
+    publication.plan = of_plan;
+    publication.derived = of_derived;
+    page = (struct ifm_page){.arena = arena, .publication = &publication};
+    page.view = ifm_view_build(&publication, arena);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    arena = ifm_arena_create();
+    sample_fill(numbers, COUNT(numbers));
+    memcpy(kept, numbers, sizeof kept);
+    build(&plan, &derived);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    memcpy(numbers, kept, sizeof kept);
+    cells[0].arms = arms;
+    cells[0].n_arms = COUNT(arms);
+    ifm_arena_destroy(arena);
+    return 0;
+}
+
+static struct ifm_value *number_of(const char *arm, const char *metric)
+{
+    for (size_t i = 0; i < COUNT(numbers); i++)
+        if (strcmp(numbers[i].arm, arm) == 0 && strcmp(numbers[i].metric, metric) == 0)
+            return &numbers[i].value;
+    fail_msg("no %s of %s", metric, arm);
+    return NULL;
+}
+
+static struct ifm_figure figure_of(ifm_figure_maker *maker, const struct ifm_picture *picture)
+{
+    struct ifm_figure figure = {0};
+    assert_true(maker(&page, &page.view->cells[0], picture, &figure));
+    return figure;
+}
+
+static bool has(const char *text, const char *part)
+{
+    return strstr(text, part) != NULL;
+}
+
+static size_t count_of(const char *text, const char *part)
+{
+    size_t n = 0;
+    for (; (text = strstr(text, part)) != NULL; text++)
+        n++;
+    return n;
+}
+
+/* Does the table say `part` in the row of `arm`? */
+static bool table_says(const struct ifm_figure *figure, const char *arm, const char *part)
+{
+    const struct ifm_grid *grid = &figure->numbers;
+    for (size_t r = 0; r < grid->n_rows; r++)
+        for (size_t c = 1; strcmp(grid->fields[r * grid->n_columns].text, arm) == 0 && c < grid->n_columns; c++)
+            if (has(grid->fields[r * grid->n_columns + c].text, part))
+                return true;
+    return false;
+}
+
+/* ---- what they say ---- */
+
+static void the_ratio_says_how_much_and_beyond_what(void **state)
+{
+    (void)state;
+    double ratios[] = {1.79, 1.86, 1.82};
+    struct ifm_picture_arm pictures[COUNT(arms)] = {0};
+    for (size_t a = 0; a < COUNT(arms); a++)
+        pictures[a].arm = &arms[a];
+    pictures[1].ratios = ratios;
+    pictures[1].n_ratios = 3;
+    struct ifm_picture picture = {.cell = &cells[0], .arms = pictures};
+    struct ifm_figure figure = figure_of(ifm_figure_ratio, &picture);
+    assert_string_equal(figure.id, "decode-ratio");
+    assert_true(has(figure.sentence, "compared with f16: "));
+    assert_true(has(figure.sentence, "The fastest: int4 is 3.51x faster than f16"));
+    assert_false(has(figure.sentence, "int8 is")); /* drawn, and in the table: the sentence stays short */
+    assert_int_equal(count_of(figure.svg.data, "<circle"), 3);
+    assert_int_equal(count_of(figure.svg.data, "class=\"hollow\""), 2); /* evict has no ratio of bytes */
+    assert_int_equal(count_of(figure.svg.data, "class=\"dots faint\""), 1);
+    assert_true(table_says(&figure, "int4", "3.51x") && table_says(&figure, "int4", "95 %"));
+    ifm_figure_free(&figure);
+    figure = figure_of(ifm_figure_ratio, NULL);
+    assert_false(has(figure.sentence, "scatter"));
+    ifm_figure_free(&figure);
+}
+
+static void a_refused_speed_is_named_and_not_drawn(void **state)
+{
+    (void)state;
+    *number_of("int4", "speedup") =
+        (struct ifm_value){.state = IFM_STATE_REFUSED, .number = 3.51, .reason = rule_3, .remedy = "", .text = ""};
+    struct ifm_figure figure = {0};
+    /* The view has been built before: it has no such note, and the table gives the reason itself. */
+    figure = figure_of(ifm_figure_ratio, NULL);
+    assert_int_equal(count_of(figure.svg.data, "<circle"), 2);
+    assert_true(has(figure.sentence, "Not drawn, as no ratio may be shown: int4"));
+    assert_true(table_says(&figure, "int4", "refused: rule-03: the read rate exceeds"));
+    assert_false(table_says(&figure, "int4", "faster")); /* no decision beside a speed that is withheld */
+    ifm_figure_free(&figure);
+    build(&plan, &derived);
+    figure = figure_of(ifm_figure_ratio, NULL);
+    unsigned note = figure.numbers.fields[figure.numbers.n_columns + 1].note;
+    assert_true(note > 0);
+    assert_string_equal(page.view->notes[note - 1].text, rule_3);
+    assert_false(table_says(&figure, "int4", "rule-03"));
+    ifm_figure_free(&figure);
+    number_of("int8", "speedup")->state = IFM_STATE_REFUSED;
+    number_of("evict", "speedup")->state = IFM_STATE_ABSENT;
+    assert_false(ifm_figure_ratio(&page, &page.view->cells[0], NULL, &figure));
+    assert_int_equal(figure.svg.size, 0);
+}
+
+static void the_frontier_names_who_beats_whom(void **state)
+{
+    (void)state;
+    struct ifm_figure figure = figure_of(ifm_figure_frontier, NULL);
+    assert_true(has(figure.sentence, "evict is off the frontier: int4 stores no more, loses no more and is faster."));
+    assert_true(has(figure.sentence, "f16 keeps 16 bits a value, its output is exact"));
+    assert_int_equal(count_of(figure.svg.data, "class=\"hollow dash\""), 1);
+    assert_int_equal(count_of(figure.svg.data, "class=\"bubble\""), 3);
+    assert_true(table_says(&figure, "evict", "beaten by int4") && table_says(&figure, "int8", "on it"));
+    ifm_figure_free(&figure);
+    /* Intervals that touch decide nothing. */
+    number_of("evict", "step_ns")->low = 285;
+    build(&plan, &derived);
+    figure = figure_of(ifm_figure_frontier, NULL);
+    assert_true(has(figure.sentence, "None is beaten by another one"));
+    assert_int_equal(count_of(figure.svg.data, "class=\"hollow dash\""), 0);
+    ifm_figure_free(&figure);
+    number_of("int4", "loss_rms_rel")->state = IFM_STATE_ABSENT;
+    figure = figure_of(ifm_figure_frontier, NULL);
+    assert_int_equal(count_of(figure.svg.data, "class=\"bubble\""), 3);
+    assert_true(has(figure.sentence, "(reasons in the table): int4."));
+    ifm_figure_free(&figure);
+}
+
+static void the_roofline_leaves_integer_arms_out(void **state)
+{
+    (void)state;
+    struct ifm_figure figure = figure_of(ifm_figure_roofline, NULL);
+    assert_true(has(figure.sentence, "f16 reaches 92.3 % [92.0, 92.6] of the read ceiling, the nearer of the two."));
+    assert_true(has(figure.sentence, "Not drawn, as no FLOP rate is given: int8"));
+    assert_true(table_says(&figure, "int8", integer_reason) || figure.numbers.fields[7].note > 0);
+    assert_int_equal(count_of(figure.svg.data, "<circle"), 1);
+    assert_int_equal(count_of(figure.svg.data, "<path class=\"line\""), 2);
+    assert_true(has(figure.svg.data, "read ceiling 13.00 GB/s ±0.10, read.linear"));
+    ifm_figure_free(&figure);
+}
+
+static void no_line_of_memory_where_caches_serve(void **state)
+{
+    (void)state;
+    for (int a = 0; a < 2; a++) {
+        struct ifm_value *share = number_of(a == 0 ? "f16" : "int8", "ceiling_read_percent");
+        share->state = IFM_STATE_ABSENT;
+        share->reason = resident_reason;
+    }
+    build(&plan, &derived);
+    struct ifm_figure figure = figure_of(ifm_figure_roofline, NULL);
+    assert_int_equal(count_of(figure.svg.data, "<path class=\"line\""), 1);
+    assert_false(has(figure.svg.data, "read ceiling 13.0"));
+    assert_true(has(figure.sentence, "No line of memory is drawn: cache-resident"));
+    assert_true(has(figure.sentence, "f16 reaches 21.0 % [20.5, 21.5] of the arithmetic ceiling."));
+    ifm_figure_free(&figure);
+    figure = figure_of(ifm_figure_rates, NULL);
+    assert_false(has(figure.svg.data, "measured ceiling 13.0"));
+    assert_true(has(figure.sentence, "The read ceiling is not drawn: cache-resident"));
+    ifm_figure_free(&figure);
+}
+
+static void without_ceilings_there_is_no_roof(void **state)
+{
+    (void)state;
+    derived.n_numbers -= 2;
+    build(&plan, &derived);
+    struct ifm_figure figure = figure_of(ifm_figure_roofline, NULL);
+    assert_true(has(figure.sentence, "There is no roof: no ceiling was measured"));
+    assert_int_equal(count_of(figure.svg.data, "<path class=\"line\""), 0);
+    ifm_figure_free(&figure);
+    number_of("f16", "flops_per_s")->state = IFM_STATE_REFUSED;
+    assert_false(ifm_figure_roofline(&page, &page.view->cells[0], NULL, &figure));
+    derived.n_numbers += 2;
+}
+
+static void rates_stand_against_their_ceiling(void **state)
+{
+    (void)state;
+    struct ifm_figure figure = figure_of(ifm_figure_rates, NULL);
+    assert_int_equal(count_of(figure.svg.data, "<svg"), 2);
+    assert_true(has(figure.svg.data, "measured ceiling 13.00 GB/s"));
+    assert_true(
+        has(figure.sentence, "of the measured read ceiling of 13.00 GB/s: f16 92.3 % [92.0, 92.6], int8 89.7 %"));
+    assert_true(has(figure.sentence, "No FLOP rate of int8 may be shown"));
+    assert_int_equal(count_of(figure.svg.data, "class=\"fill\""), 3);
+    ifm_figure_free(&figure);
+}
+
+static void caches_are_a_curve_with_marks(void **state)
+{
+    (void)state;
+    struct ifm_publication publication = sample_publication(NULL);
+    build(publication.plan, publication.derived);
+    struct ifm_figure figure = {0};
+    assert_true(ifm_figure_caches(&page, &page.view->cells[1], NULL, &figure));
+    assert_int_equal(count_of(figure.svg.data, "<circle"), 6);
+    assert_int_equal(count_of(figure.svg.data, "class=\"mark\""), 2);
+    assert_true(has(figure.sentence,
+                    "A load takes 1.190 ns ±0.010 in a working set of 16 KiB and 97.4 ns ±1.5 in one of 512 "
+                    "MiB. Caches found in the curve, dotted: L1 of 32 KiB, L2 of 1 MiB."));
+    assert_int_equal(figure.numbers.n_rows, 6);
+    ifm_figure_free(&figure);
+    assert_false(ifm_figure_caches(&page, &page.view->cells[0], NULL, &figure));
+    assert_false(ifm_figure_frontier(&page, &page.view->cells[0], NULL, &figure)); /* it stores nothing */
+}
+
+static void cells_of_like_names_have_ids_of_their_own(void **state)
+{
+    (void)state;
+    struct ifm_cell two[] = {cells[0], cells[0]};
+    two[0].name = "a=b";
+    two[1].name = "a b";
+    two[1].index = 1;
+    struct ifm_number of_two[2 * COUNT(numbers)];
+    for (size_t i = 0; i < 2 * COUNT(numbers); i++) {
+        of_two[i] = numbers[i / 2];
+        of_two[i].cell = two[i % 2].name;
+    }
+    struct ifm_plan both = plan;
+    both.cells = two;
+    both.n_cells = 2;
+    struct ifm_derived all = derived;
+    all.numbers = of_two;
+    all.n_numbers = COUNT(of_two);
+    build(&both, &all);
+    struct ifm_figure a = {0}, b = {0};
+    assert_true(ifm_figure_ratio(&page, &page.view->cells[0], NULL, &a));
+    assert_true(ifm_figure_ratio(&page, &page.view->cells[1], NULL, &b));
+    assert_string_not_equal(a.id, b.id);
+    ifm_figure_free(&a);
+    ifm_figure_free(&b);
+}
+
+/* ---- any numbers at all ---- */
+
+/* The number after `name` in the element at `at`; NAN when it has none. */
+static double attribute(const char *at, const char *name)
+{
+    char key[24];
+    snprintf(key, sizeof key, " %s=\"", name);
+    const char *end = at + strcspn(at, ">"), *found = strstr(at, key);
+    return found == NULL || found > end ? NAN : strtod(found + strlen(key), NULL);
+}
+
+static void assert_inside(double x, double y, double width, double height, const char *at)
+{
+    if (x < -0.15 || x > width + 0.15 || y < -0.15 || y > height + 0.15)
+        fail_msg("%g %g is outside of %g x %g: %.160s", x, y, width, height, at);
+}
+
+/* The width of the text up to the next tag; an escape is one letter. */
+static double width_of(const char *text)
+{
+    char plain[2048];
+    size_t n = 0;
+    for (; *text != '<' && n + 1 < sizeof plain; text++) {
+        plain[n++] = *text;
+        if (*text == '&')
+            text = strchr(text, ';');
+    }
+    plain[n] = '\0';
+    return ifm_plot_text_width(plain, 12);
+}
+
+static void check_text(const char *at, double width, double height)
+{
+    const char *text = at + strcspn(at, ">") + 1;
+    double x = attribute(at, "x"), y = attribute(at, "y");
+    double size = width_of(text);
+    const char *anchor = strstr(at, "text-anchor=\"");
+    char first = anchor == NULL || anchor > text ? 's' : anchor[13];
+    double from = first == 'm' ? x - size / 2 : first == 'e' ? x - size : x;
+    assert_inside(from, y, width, height, at);
+    assert_inside(from + size, y - 8, width, height, at);
+}
+
+static void check_path(const char *at, double width, double height)
+{
+    for (const char *p = strstr(at, " d=\"") + 4; *p != '"';) {
+        char *end;
+        if (!isdigit((unsigned char)*p) && *p != '-') {
+            p += *p == 'h' ? 2 : 1;
+            continue;
+        }
+        double x = strtod(p, &end), y = strtod(end, &end);
+        assert_inside(x, y, width, height, at);
+        p = end;
+    }
+}
+
+/* All elements lie inside their drawing, none is left open, and no number is none. */
+static void check_svg(const char *svg)
+{
+    double width = 0, height = 0;
+    for (const char *at = strchr(svg, '<'); at != NULL; at = strchr(at + 1, '<')) {
+        if (strncmp(at, "<svg", 4) == 0)
+            assert_int_equal(sscanf(at, "<svg viewBox=\"0 0 %lf %lf\"", &width, &height), 2);
+        if (strncmp(at, "<line", 5) == 0) {
+            assert_inside(attribute(at, "x1"), attribute(at, "y1"), width, height, at);
+            assert_inside(attribute(at, "x2"), attribute(at, "y2"), width, height, at);
+        }
+        if (strncmp(at, "<rect", 5) == 0) {
+            double x = attribute(at, "x"), y = attribute(at, "y");
+            assert_inside(x, y, width, height, at);
+            assert_inside(x + attribute(at, "width"), y + attribute(at, "height"), width, height, at);
+        }
+        if (strncmp(at, "<circle", 7) == 0) {
+            double r = attribute(at, "r");
+            assert_inside(attribute(at, "cx") - r, attribute(at, "cy") - r, width, height, at);
+            assert_inside(attribute(at, "cx") + r, attribute(at, "cy") + r, width, height, at);
+        }
+        if (strncmp(at, "<text", 5) == 0)
+            check_text(at, width, height);
+        if (strncmp(at, "<path", 5) == 0)
+            check_path(at, width, height);
+    }
+    assert_int_equal(count_of(svg, "<g"), count_of(svg, "</g>"));
+    assert_int_equal(count_of(svg, "<svg"), count_of(svg, "</svg>"));
+    for (const char *p = svg; *p != '\0'; p++) {
+        bool start = p == svg || !isalpha((unsigned char)p[-1]);
+        bool none = strncmp(p, "nan", 3) == 0 || strncmp(p, "inf", 3) == 0;
+        if (start && none && !isalpha((unsigned char)p[3]))
+            fail_msg("no number in %.80s", p > svg + 40 ? p - 40 : svg);
+    }
+}
+
+static double any_number(struct ifm_random *random)
+{
+    const double odd[] = {0, -1, 5e-324, 1e-300, DBL_MAX, 1e300, 1};
+    uint32_t kind = ifm_random_below(random, 14);
+    if (kind < COUNT(odd))
+        return odd[kind];
+    return kind == 12 ? pow(10, 40 * ifm_random_uniform(random) - 20) : exp(ifm_random_normal(random));
+}
+
+static struct ifm_value any_value(struct ifm_random *random)
+{
+    struct ifm_value value = {.number = any_number(random), .level = 0.95, .n = 9};
+    if (ifm_random_below(random, 5) == 0)
+        value.state = (enum ifm_state)ifm_random_below(random, 4);
+    value.reason = value.state == IFM_STATE_OK ? "" : "of <a> reason & more";
+    value.has_interval = ifm_random_below(random, 3) > 0;
+    double half =
+        ifm_random_below(random, 4) == 0 ? any_number(random) : fabs(value.number) * ifm_random_uniform(random);
+    value.low = value.number - half;
+    value.high = value.number + half;
+    value.has_interval &= isfinite(value.low) && isfinite(value.high); /* as derive gives them */
+    value.text = ifm_random_below(random, 2) ? "faster" : "undecided";
+    return value;
+}
+
+static const char *const metrics[] = {"step_ns",           "speedup",
+                                      "change_percent",    "bytes_ratio",
+                                      "bits_per_value",    "loss_rms_rel",
+                                      "flops_per_s",       "arithmetic_intensity",
+                                      "read_bytes_per_s",  "ceiling_read_percent",
+                                      "stored_bytes",      "ceiling_flops_percent",
+                                      "compression_ratio", "tokens_generated_per_s"};
+
+struct random_run {
+    struct ifm_arm arms[IFM_MOST_ARMS];
+    struct ifm_number numbers[IFM_MOST_ARMS * (COUNT(metrics) + 1) + 2];
+    struct ifm_picture_arm pictures[IFM_MOST_ARMS];
+    double ratios[IFM_MOST_ARMS][5];
+    struct ifm_cell cell;
+    struct ifm_plan plan;
+    struct ifm_derived derived;
+    struct ifm_picture picture;
+};
+
+static void fill(struct random_run *run, struct ifm_random *random)
+{
+    size_t n = 1 + ifm_random_below(random, ifm_random_below(random, 8) == 0 ? IFM_MOST_ARMS : 8), count = 0;
+    bool probes = ifm_random_below(random, 6) == 0, tokens = ifm_random_below(random, 2);
+    for (size_t a = 0; a < n; a++) {
+        const char *name =
+            ifm_arena_printf(arena, ifm_random_below(random, 4) ? "arm%zu" : "µ-%zu-%s", a,
+                             "a name that is rather longer than any drawing is wide, by far & <more> of it");
+        run->arms[a] = (struct ifm_arm){.name = name,
+                                        .role = a == 0 ? IFM_ROLE_BASELINE : IFM_ROLE_VARIANT,
+                                        .workload = "decode",
+                                        .lossy = a % 3 > 0,
+                                        .stored = ifm_random_u32(random),
+                                        .working_set = probes ? (uint64_t)1 << ifm_random_below(random, 60) : 0};
+        run->pictures[a] = (struct ifm_picture_arm){.arm = &run->arms[a], .ratios = run->ratios[a], .n_ratios = 5};
+        for (size_t k = 0; k < 5; k++)
+            run->ratios[a][k] = ifm_random_below(random, 20) ? any_number(random) : NAN;
+        for (size_t m = 0; m < COUNT(metrics); m++)
+            if (ifm_random_below(random, 6) > 0 && (tokens || m + 1 < COUNT(metrics)))
+                run->numbers[count++] = (struct ifm_number){C, name, metrics[m], any_value(random)};
+        if (probes)
+            run->numbers[count++] = (struct ifm_number){C, name, "load_ns", any_value(random)};
+    }
+    run->numbers[count++] = (struct ifm_number){C, "", "ceiling_read", any_value(random)};
+    run->numbers[count++] = (struct ifm_number){C, "", "ceiling_flops", any_value(random)};
+    sample_fill(run->numbers, count);
+    run->cell = cells[0];
+    run->cell.arms = run->arms;
+    run->cell.n_arms = n;
+    run->cell.measure.margin = ifm_random_below(random, 4) ? 0.003 : ifm_random_uniform(random);
+    run->plan = plan;
+    run->plan.cells = &run->cell;
+    run->derived = derived;
+    run->derived.numbers = run->numbers;
+    run->derived.n_numbers = count;
+    run->picture = (struct ifm_picture){.cell = &run->cell, .arms = run->pictures};
+}
+
+static void any_numbers_give_a_whole_drawing(void **state)
+{
+    (void)state;
+    static struct random_run run;
+    static const char *const names[] = {"ratio", "frontier", "roofline", "rates", "caches"};
+    ifm_figure_maker *const makers[] = {ifm_figure_ratio, ifm_figure_frontier, ifm_figure_roofline, ifm_figure_rates,
+                                        ifm_figure_caches};
+    struct ifm_random random = ifm_random_start(5, 0);
+    size_t drawn[COUNT(makers)] = {0};
+    for (int i = 0; i < 1500; i++) {
+        fill(&run, &random);
+        ifm_derived_sort(&run.derived, arena); /* as ifm_derive leaves it: thousands are looked up */
+        build(&run.plan, &run.derived);
+        for (size_t m = 0; m < COUNT(makers); m++) {
+            struct ifm_figure figure = {0};
+            bool any = makers[m](&page, &page.view->cells[0], i % 2 ? &run.picture : NULL, &figure);
+            assert_int_equal(any, figure.svg.size > 0);
+            drawn[m] += any;
+            if (any) {
+                check_svg(figure.svg.data);
+                assert_true(figure.sentence[0] != '\0' && figure.numbers.n_rows > 0);
+                assert_true(count_of(figure.svg.data, "<circle") <= 2 * 24 || m == 4);
+            }
+            ifm_figure_free(&figure);
+        }
+        if (i % 100 == 99) {
+            ifm_arena_destroy(arena);
+            arena = ifm_arena_create();
+        }
+    }
+    for (size_t m = 0; m < COUNT(makers); m++)
+        if (drawn[m] < 50)
+            fail_msg("%s was drawn %zu times only", names[m], drawn[m]);
+}
+
+static void many_arms_are_cut_and_it_is_said(void **state)
+{
+    (void)state;
+    enum { N = 60 };
+    static struct ifm_arm many[N];
+    static struct ifm_number of[2 * N];
+    size_t count = 0;
+    for (size_t a = 0; a < N; a++) {
+        many[a] = (struct ifm_arm){.name = ifm_arena_printf(arena, "arm %zu", a),
+                                   .role = a == 0 ? IFM_ROLE_BASELINE : IFM_ROLE_VARIANT};
+        if (a > 0) {
+            of[count++] = (struct ifm_number){C, many[a].name, "speedup", RATE(1 + (double)a / N, 0.9, 2.2)};
+            of[count++] = (struct ifm_number){C, many[a].name, "change_percent", SHARE(-1, -2, 0, "undecided")};
+        }
+    }
+    sample_fill(of, count);
+    cells[0].arms = many;
+    cells[0].n_arms = N;
+    struct ifm_derived all = derived;
+    all.numbers = of;
+    all.n_numbers = count;
+    build(&plan, &all);
+    struct ifm_figure figure = figure_of(ifm_figure_ratio, NULL);
+    assert_int_equal(count_of(figure.svg.data, "<circle"), 24);
+    assert_true(has(figure.sentence, "Of 59 arms compared with arm 0: 59 undecided"));
+    assert_true(has(figure.sentence, "The fastest: arm 59 "));
+    assert_true(has(figure.sentence, "Drawn are the first 24"));
+    assert_int_equal(figure.numbers.n_rows, N - 1);
+    ifm_figure_free(&figure);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(the_ratio_says_how_much_and_beyond_what),   TEST(a_refused_speed_is_named_and_not_drawn),
+        TEST(the_frontier_names_who_beats_whom),         TEST(the_roofline_leaves_integer_arms_out),
+        TEST(no_line_of_memory_where_caches_serve),      TEST(without_ceilings_there_is_no_roof),
+        TEST(rates_stand_against_their_ceiling),         TEST(caches_are_a_curve_with_marks),
+        TEST(cells_of_like_names_have_ids_of_their_own), TEST(any_numbers_give_a_whole_drawing),
+        TEST(many_arms_are_cut_and_it_is_said),
+    };
+    return cmocka_run_group_tests_name("figures", tests, NULL, NULL);
+}

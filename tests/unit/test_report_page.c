@@ -1,0 +1,333 @@
+/* The page's own parts: the script's hash, checklists and advice, the table of every number, the first screen. */
+/* clang-format off */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+/* clang-format on */
+
+#include "publish/compose.h"
+#include "publish_sample.h"
+#include "report/html.h"
+#include <openssl/evp.h>
+
+static struct ifm_error error;
+
+static void assert_has(const char *text, const char *part)
+{
+    if (text == NULL || strstr(text, part) == NULL)
+        fail_msg("\"%s\" is missing in:\n%s", part, text == NULL ? "" : text);
+}
+
+static void assert_lacks(const char *text, const char *part)
+{
+    if (strstr(text, part) != NULL)
+        fail_msg("\"%s\" must not stand in:\n%s", part, text);
+}
+
+/* The same hash by another way: the library's digest and the library's base64. */
+static void the_policy_names_the_scripts_hash(void **state)
+{
+    (void)state;
+    const char *script = ifm_html_script();
+    unsigned char digest[EVP_MAX_MD_SIZE], base64[64];
+    unsigned size = 0;
+    assert_true(strlen(script) > 1000 && strlen(script) <= 30 * 1024);
+    assert_lacks(script, "</script");
+    assert_int_equal(EVP_Digest(script, strlen(script), digest, &size, EVP_sha256(), NULL), 1);
+    EVP_EncodeBlock(base64, digest, (int)size);
+    struct ifm_text source = {0}, wanted = {0};
+    ifm_html_script_source(&source);
+    ifm_text_printf(&wanted, "'sha256-%s'", base64);
+    assert_string_equal(source.data, wanted.data);
+    ifm_text_free(&source);
+    ifm_text_free(&wanted);
+}
+
+static struct ifm_page empty_page(struct ifm_text *out, struct ifm_arena *arena)
+{
+    static const struct ifm_view view;
+    return (struct ifm_page){.out = out, .arena = arena, .view = &view};
+}
+
+static void a_checklist_tells_answer_reason_and_remedy(void **state)
+{
+    (void)state;
+    struct ifm_check_item items[] = {
+        {"at least six blocks", IFM_CHECK_MET, "6 blocks", ""},
+        {"variation of at most 5 % & no more", IFM_CHECK_NOT_MET, "7.2 % (<int4>)", "raise --warmup"},
+        {"clocks locked", IFM_CHECK_ABSENT, "the guest has no cpufreq", "measure on the host"},
+    };
+    const struct ifm_checklist list = {"sop-environment", "Environment lock", items, COUNT(items), 1};
+    struct ifm_text out = {0};
+    struct ifm_arena *arena = ifm_arena_create();
+    struct ifm_page page = empty_page(&out, arena);
+    ifm_html_checklists(&page, &list, 0);
+    ifm_html_advice(&page, NULL, 0);
+    assert_int_equal(out.size, 0);
+    ifm_html_checklists(&page, &list, 1);
+    assert_has(out.data, "Environment lock: 1 of 3 met</h3>");
+    assert_has(out.data, "at least six blocks</th>");
+    assert_has(out.data, "<span class=\"good\">met</span>");
+    assert_has(out.data, "variation of at most 5 % &amp; no more</th>");
+    assert_has(out.data, "<span class=\"bad\">not met</span>");
+    assert_has(out.data, "7.2 % (&lt;int4&gt;). <span class=\"dim\">Remedy: raise --warmup</span>");
+    assert_has(out.data, "<span class=\"warn\">absent</span>");
+    ifm_text_clear(&out);
+    const struct ifm_advice advice = {"variation", "decode", "int4", "coefficient of variation 7.2 %, above 5 %",
+                                      "raise --warmup"};
+    ifm_html_advice(&page, &advice, 1);
+    assert_has(out.data, "<b>decode, int4</b>: coefficient of variation 7.2 %, above 5 %. raise --warmup</li>");
+    ifm_text_free(&out);
+    ifm_arena_destroy(arena);
+}
+
+/* ---- every number ---- */
+
+static char *numbers_part(const struct ifm_publication *publication)
+{
+    struct ifm_text html = {0};
+    assert_int_equal(ifm_compose_html(publication, &html, &error), IFM_OK);
+    const char *begin = strstr(html.data, "<section id=\"numbers\">"), *end = strstr(begin, "</section>");
+    assert_non_null(begin);
+    char *part = strndup(begin, (size_t)(end - begin));
+    ifm_text_free(&html);
+    return part;
+}
+
+static size_t count_of(const char *text, const char *part)
+{
+    size_t n = 0;
+    for (; (text = strstr(text, part)) != NULL; text += strlen(part))
+        n++;
+    return n;
+}
+
+/* Arms stand beside each other; a metric that only the second has takes its place between those of the first. */
+static void every_number_stands_in_its_line_and_column(void **state)
+{
+    (void)state;
+    struct ifm_arm arms[] = {{.name = "a", .role = IFM_ROLE_BASELINE},
+                             {.name = "b", .role = IFM_ROLE_VARIANT},
+                             {.name = "probe", .role = IFM_ROLE_CEILING, .ceiling = IFM_CEILING_READ}};
+    struct ifm_cell cell = {
+        .name = "one", .workload = "decode", .arms = arms, .n_arms = COUNT(arms), .unsupported = ""};
+    struct ifm_number numbers[] = {
+        {"one", "a", "step_ns", {.number = 1234, .n = 60, .n_of = "samples"}},
+        {"one", "a", "outliers_count", {.number = 2, .unit = "count", .n = 60, .n_of = "samples"}},
+        {"one", "b", "step_ns", {.number = 2345, .n = 72, .n_of = "samples"}},
+        {"one", "b", "speedup", {.number = 0.52, .unit = "1", .text = "baseline at <9> %"}},
+        {"one", "b", "change_percent", {.number = 92, .unit = "%", .text = "slower"}},
+        {"one", "b", "outliers_count", {.state = IFM_STATE_ABSENT, .reason = "too <few>", .remedy = "more"}},
+        {"one", "probe", "step_ns", {.state = IFM_STATE_REFUSED, .reason = "too <few>", .remedy = "more"}},
+    };
+    numbers[0].value.unit = numbers[2].value.unit = "ns";
+    sample_fill(numbers, COUNT(numbers));
+    struct ifm_plan plan = sample_plan;
+    plan.cells = &cell;
+    plan.n_cells = 1;
+    struct ifm_derived derived = sample_derived;
+    derived.numbers = numbers;
+    derived.n_numbers = COUNT(numbers);
+    struct ifm_publication publication = sample_publication(NULL);
+    publication.plan = &plan;
+    publication.derived = &derived;
+    char *part = numbers_part(&publication);
+    assert_has(part, "Every number (7)");
+    assert_int_equal(count_of(part, "<table"), 2); /* a probe is not beside those that are compared */
+    assert_has(part, "<th scope=\"col\">a<th scope=\"col\">b<tbody>");
+    assert_has(part, ">step_ns</a><td>60, 72 samples<td>1.23 µs<td>2.35 µs\n");
+    assert_has(part, ">speedup</a><td><td><td>0.520 <a href=\"#why-1\">1</a>\n");
+    assert_has(part, ">change_percent</a><td><td><td>92.0 % slower\n");
+    assert_has(part, ">outliers_count</a><td>60 samples<td>2.00<td>absent <a href=\"#why-2\">2</a>\n");
+    assert_has(part, "<td>refused <a href=\"#why-2\">2</a>\n");
+    assert_int_equal(count_of(part, "<li id=\"why-"), 2);
+    assert_has(part, "<li id=\"why-1\">baseline at &lt;9&gt; %\n");
+    assert_has(part, "<li id=\"why-2\">too &lt;few&gt;. Remedy: more\n");
+    assert_true(strstr(part, ">step_ns</a>") < strstr(part, ">speedup</a>"));
+    assert_true(strstr(part, ">speedup</a>") < strstr(part, ">change_percent</a>"));
+    assert_true(strstr(part, ">change_percent</a>") < strstr(part, ">outliers_count</a>"));
+    free(part);
+}
+
+/* Every number of a larger run has its field: as many as there are, and of many arms none is left out. */
+static void no_number_is_lost(void **state)
+{
+    (void)state;
+    enum { ARMS = 19, METRICS = 21 };
+    static struct ifm_arm arms[ARMS];
+    static struct ifm_number numbers[ARMS * METRICS];
+    static char names[ARMS][16], metrics[METRICS][16];
+    for (size_t a = 0; a < ARMS; a++) {
+        snprintf(names[a], sizeof names[a], "arm%zu", a);
+        arms[a] = (struct ifm_arm){.name = names[a], .role = a == 0 ? IFM_ROLE_BASELINE : IFM_ROLE_VARIANT};
+        for (size_t m = 0; m < METRICS; m++) {
+            snprintf(metrics[m], sizeof metrics[m], "metric%zu", m);
+            numbers[a * METRICS + m] =
+                (struct ifm_number){"one", names[a], metrics[m], {.number = (double)(1000 + a * METRICS + m)}};
+            numbers[a * METRICS + m].value.unit = "count";
+        }
+    }
+    sample_fill(numbers, COUNT(numbers));
+    struct ifm_cell cell = {.name = "one", .workload = "decode", .arms = arms, .n_arms = ARMS, .unsupported = ""};
+    struct ifm_plan plan = sample_plan;
+    plan.cells = &cell;
+    plan.n_cells = 1;
+    struct ifm_derived derived = sample_derived;
+    derived.numbers = numbers;
+    derived.n_numbers = COUNT(numbers);
+    struct ifm_publication publication = sample_publication(NULL);
+    publication.plan = &plan;
+    publication.derived = &derived;
+    char *part = numbers_part(&publication), wanted[32];
+    for (size_t i = 0; i < COUNT(numbers); i++) {
+        snprintf(wanted, sizeof wanted, "<td>%zu", 1000 + i);
+        if (count_of(part, wanted) != 1)
+            fail_msg("%s stands %zu times", wanted, count_of(part, wanted));
+    }
+    free(part);
+}
+
+/* ---- findings ---- */
+
+static void many_notes_are_folded_and_warnings_never(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"n1", "n2", "n3", "n4", "n5", "n6"};
+    struct ifm_finding findings[COUNT(texts) + 1] = {{IFM_SEVERITY_WARNING, "rule-08", "", "", "a <warning>"}};
+    for (size_t i = 0; i < COUNT(texts); i++)
+        findings[1 + i] = (struct ifm_finding){IFM_SEVERITY_NOTE, "", "", "", texts[i]};
+    struct ifm_derived derived = sample_derived;
+    derived.findings = findings;
+    for (size_t n = COUNT(texts); n <= COUNT(findings); n++) { /* five notes, then six */
+        derived.n_findings = n;
+        struct ifm_publication publication = sample_publication(NULL);
+        publication.derived = &derived;
+        struct ifm_text html = {0};
+        assert_int_equal(ifm_compose_html(&publication, &html, &error), IFM_OK);
+        const char *part = strstr(html.data, "<section id=\"findings\">");
+        assert_non_null(part);
+        const char *warning = strstr(part, "a &lt;warning&gt;"), *fold = strstr(part, "<summary>6 notes</summary>");
+        assert_non_null(warning);
+        assert_int_equal(fold != NULL, n == COUNT(findings));
+        assert_true(fold == NULL || (warning < fold && fold < strstr(part, "n1</li>")));
+        assert_int_equal(count_of(part, "<span class=\"tag dim\">note</span>"), n - 1);
+        ifm_text_free(&html);
+    }
+}
+
+/* ---- the first screen ---- */
+
+enum { LEAD_CELLS = 7, LEAD_NUMBERS = 12 };
+
+static struct ifm_number lead_numbers[LEAD_NUMBERS];
+static struct ifm_cell lead_cells[LEAD_CELLS];
+
+/* Seven cells of f16 and int4; only the first has numbers: int4 is faster, "exact" is not, and owes nothing. */
+static char *lead_of(size_t n_cells)
+{
+    static struct ifm_arm arms[] = {{.name = "f16", .role = IFM_ROLE_BASELINE},
+                                    {.name = "int4", .role = IFM_ROLE_VARIANT, .lossy = true},
+                                    {.name = "lossy", .role = IFM_ROLE_VARIANT, .lossy = true},
+                                    {.name = "same", .role = IFM_ROLE_VARIANT}};
+    static const char *const names[] = {"c1", "c2", "c3", "c4", "c5", "c6", "c7"};
+    const struct ifm_number numbers[LEAD_NUMBERS] = {
+        {"c1", "int4", "speedup", {.number = 1.53, .low = 1.19, .high = 1.96, .has_interval = true, .level = 0.95}},
+        {"c1", "int4", "change_percent", {.number = -34, .text = "faster"}},
+        {"c1", "int4", "bytes_ratio", {.number = 1.9}},
+        {"c1", "int4", "loss_rms_rel", {.number = 0.008}},
+        {"c1", "lossy", "speedup", {.number = 0.9, .text = "baseline at 60 % of its read ceiling"}},
+        {"c1", "lossy", "change_percent", {.number = 11, .text = "slower"}},
+        {"c1",
+         "lossy",
+         "bandwidth_bytes_per_s",
+         {.state = IFM_STATE_REFUSED, .reason = "rule-03: 133 % of the <ceiling>"}},
+        {"c1", "same", "speedup", {.state = IFM_STATE_REFUSED, .reason = "rule-03: <too fast>"}},
+        {"c1", "same", "error_rms_rel", {.number = 0.00021}},
+        {"c2", "f16", "step_ns", {.number = 5000, .unit = "ns"}},
+        {"c2", "int4", "step_ns", {.state = IFM_STATE_ABSENT, .reason = "no sample", .unit = "ns"}},
+        {"c3", "int4", "change_percent", {.number = 0, .text = "undecided"}},
+    };
+    memcpy(lead_numbers, numbers, sizeof numbers);
+    for (size_t i = 0; i < LEAD_NUMBERS; i++)
+        if (lead_numbers[i].value.unit == NULL)
+            lead_numbers[i].value.unit = "1";
+    sample_fill(lead_numbers, LEAD_NUMBERS);
+    for (size_t i = 0; i < LEAD_CELLS; i++)
+        lead_cells[i] = (struct ifm_cell){.name = names[i],
+                                          .workload = i < 2 ? "decode" : "gemm",
+                                          .arms = arms,
+                                          .n_arms = COUNT(arms),
+                                          .unsupported = i == 2 ? "no <such> unit" : ""};
+    struct ifm_plan plan = sample_plan;
+    plan.cells = lead_cells;
+    plan.n_cells = n_cells;
+    struct ifm_derived derived = sample_derived;
+    derived.numbers = lead_numbers;
+    derived.n_numbers = LEAD_NUMBERS;
+    struct ifm_publication publication = sample_publication(NULL);
+    publication.plan = &plan;
+    publication.derived = &derived;
+    struct ifm_text html = {0};
+    assert_int_equal(ifm_compose_html(&publication, &html, &error), IFM_OK);
+    char *end = strstr(html.data, "<section id=\"cell-1\">"); /* in front of it: the first screen, and the list */
+    assert_non_null(end);
+    char *part = strndup(html.data, (size_t)(end - html.data));
+    ifm_text_free(&html);
+    return part;
+}
+
+static void the_first_screen_says_the_outcome_with_its_price(void **state)
+{
+    (void)state;
+    char *part = lead_of(3);
+    assert_has(part, "<h1>decode, gemm on Example CPU @ 2.10 GHz</h1>");
+    assert_has(part, "<a href=\"#cell-1\">c1</a>");
+    assert_has(part, "good\"><b>int4</b> <strong>1.53x faster</strong> [1.19, 1.96] than f16 at 1.90x fewer bytes, "
+                     "<strong>output error 0.8 %</strong><");
+    assert_has(part, "bad\"><b>lossy</b> <strong>slower</strong>: 0.900x the speed of f16, "
+                     "<strong>its error was not recorded</strong>; "
+                     "baseline at 60 % of its read ceiling");
+    assert_has(part, "<b>same</b> speed against f16 refused: rule-03: &lt;too fast&gt;, <strong>error 2.1e-4<");
+    assert_has(part, "baseline at 60 % of its read ceiling; <span class=\"bad\">its rates are refused</span>: rule-03: "
+                     "133 % of the &lt;ceiling&gt;<");
+    assert_has(part, "<b>f16</b> 5.00 µs a step<");
+    assert_has(part, "<b>int4</b> absent: no sample<");
+    assert_has(part, "<li>absent: no &lt;such&gt; unit</li>");
+    assert_has(
+        part,
+        "What to distrust:</b> decode kv_len=4096, packed: The read rate exceeds the measured ceiling; it is refused. "
+        "In all <a href=\"#findings\">1 part is not valid, 1 warning, 1 note</a>");
+    assert_has(part, "<a href=\"#findings\">");
+    assert_has(part, "are 95 % intervals");
+    assert_lacks(part, "comparisons with a baseline");
+    free(part);
+}
+
+static void many_cells_are_counted_and_listed(void **state)
+{
+    (void)state;
+    char *part = lead_of(LEAD_CELLS);
+    assert_has(part, "<p>3 comparisons with a baseline: 1 faster, 1 slower, 0 equivalent, 1 undecided.</p>");
+    const char *contents = strstr(part, "Cells (7)</h2>");
+    assert_non_null(contents);
+    assert_has(contents, "<b>int4</b> <strong>1.53x faster");
+    assert_has(contents, "<a href=\"#cell-7\">c7</a>");
+    assert_true(strstr(part, "1.53x faster") > contents);
+    free(part);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_policy_names_the_scripts_hash),
+        cmocka_unit_test(a_checklist_tells_answer_reason_and_remedy),
+        cmocka_unit_test(every_number_stands_in_its_line_and_column),
+        cmocka_unit_test(no_number_is_lost),
+        cmocka_unit_test(many_notes_are_folded_and_warnings_never),
+        cmocka_unit_test(the_first_screen_says_the_outcome_with_its_price),
+        cmocka_unit_test(many_cells_are_counted_and_listed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,209 @@
+/* The sampler: one thread over sensors that tick, vanish, pause and freeze, and where it may run. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "power/sampler.h"
+#include "power/source.h"
+#include "power_tree.h"
+#include <math.h>
+#include <pthread.h>
+#include <time.h>
+
+#define MS INT64_C(1000000)
+
+static void sleep_ms(long ms)
+{
+    struct timespec left = {ms / 1000, ms % 1000 * 1000000};
+    while (nanosleep(&left, &left) != 0)
+        ;
+}
+
+static struct ifm_power *open_fake(const char *script)
+{
+    static char path[512];
+    snprintf(path, sizeof path, "%sfake_nvml.so", IFM_FAKE_NVML);
+    assert_int_equal(setenv("FAKE_NVML", script, 1), 0);
+    return tree_open(&(struct ifm_power_options){.root = "/nowhere", .nvml = path});
+}
+
+static struct ifm_sampler *start(struct ifm_power *power, struct ifm_instant base)
+{
+    struct ifm_sampler *sampler = NULL;
+    struct ifm_error error = {0};
+    assert_int_equal(ifm_sampler_start(power, base, &sampler, &error), IFM_OK);
+    return sampler;
+}
+
+/* Joules over time are those of the load, readings ascend over drains, and none is given twice. */
+static void what_is_drained_is_one_series(void **state)
+{
+    (void)state;
+    struct ifm_power *power = open_fake("watts=400 refresh_ms=50");
+    size_t energy = tree_sensor(power, "gpu0", "nvml_energy"), ring = tree_sensor(power, "gpu0", "nvml_samples");
+    struct ifm_instant base = ifm_clock_now();
+    struct ifm_sampler *sampler = start(power, base);
+    struct ifm_power_point first = {0}, last = {0};
+    size_t n = 0, samples = 0;
+    int64_t sample_ns = INT64_MIN;
+    for (int i = 0; i < 4; i++) {
+        sleep_ms(350);
+        const struct ifm_power_series *series = ifm_sampler_drain(sampler);
+        for (size_t p = 0; p < series[energy].n; p++) {
+            const struct ifm_power_point *point = &series[energy].points[p];
+            assert_true(n == 0 || (point->t_ns > last.t_ns && point->value > last.value));
+            first = n++ == 0 ? *point : first;
+            last = *point;
+        }
+        for (size_t p = 0; p < series[ring].n; p++) {
+            assert_true(series[ring].points[p].t_ns > sample_ns);
+            assert_true(series[ring].points[p].t_ns >= -MS);
+            sample_ns = series[ring].points[p].t_ns;
+            samples++;
+        }
+        assert_false(series[energy].lost);
+        assert_int_equal(series[energy].implausible, 0);
+    }
+    ifm_sampler_stop(sampler);
+    int64_t ms = ifm_clock_since(base).ns / MS; /* a busy machine sleeps longer */
+    assert_in_range(n, 8, ms / 50 + 3);
+    assert_in_range(samples, 30, ms / 20 + 3);
+    double watts = (last.value - first.value) / ((double)(last.t_ns - first.t_ns) * 1e-9);
+    assert_true(fabs(watts - 400) < 60);
+    assert_true(last.t_ns > 900 * MS && last.t_ns <= ifm_clock_since(base).ns);
+    ifm_power_close(power);
+}
+
+static void a_lost_sensor_keeps_what_it_gave(void **state)
+{
+    (void)state;
+    struct ifm_power *power = open_fake("gpus=2 lost=14");
+    size_t energy = tree_sensor(power, "gpu0", "nvml_energy"), other = tree_sensor(power, "gpu1", "nvml_energy");
+    struct ifm_sampler *sampler = start(power, ifm_clock_now());
+    sleep_ms(900);
+    const struct ifm_power_series *series = ifm_sampler_drain(sampler);
+    assert_true(series[energy].lost);
+    assert_true(series[energy].n >= 1);
+    assert_string_equal(series[energy].lost_reason, "the GPU is lost: it fell off the bus");
+    assert_false(series[other].lost);
+    assert_true(series[other].n >= 4);
+    sleep_ms(300);
+    series = ifm_sampler_drain(sampler);
+    assert_true(series[energy].lost && series[energy].n == 0); /* said again, not made up */
+    assert_true(series[other].n >= 1);
+    ifm_sampler_stop(sampler);
+    ifm_power_close(power);
+}
+
+static void gaps_are_counted_once_each(void **state)
+{
+    (void)state;
+    struct ifm_power *power = open_fake("gap=300,600");
+    size_t ring = tree_sensor(power, "gpu0", "nvml_samples"), gaps = 0, n = 0;
+    struct ifm_instant base = ifm_clock_now();
+    struct ifm_sampler *sampler = start(power, base);
+    for (int i = 0; i < 6; i++) {
+        sleep_ms(250);
+        const struct ifm_power_series *series = ifm_sampler_drain(sampler);
+        gaps += series[ring].gaps;
+        n += series[ring].n;
+    }
+    ifm_sampler_stop(sampler);
+    assert_int_equal(gaps, 1);
+    assert_in_range(n, 25, (ifm_clock_since(base).ns / MS - 300) / 20 + 3);
+    ifm_power_close(power);
+}
+
+static void a_frozen_counter_is_seen(void **state)
+{
+    (void)state;
+    struct ifm_power *power = open_fake("refresh_ms=20 freeze_ms=200");
+    size_t energy = tree_sensor(power, "gpu0", "nvml_energy");
+    struct ifm_power_sensor *sensor = ifm_power_sensor_at(power, energy);
+    sensor->every_ms = 20; /* as calibration would find */
+    struct ifm_sampler *sampler = start(power, ifm_clock_now());
+    sleep_ms(700);
+    const struct ifm_power_series *series = ifm_sampler_drain(sampler);
+    assert_int_equal(series[energy].gaps, 1);
+    assert_int_equal(series[energy].implausible, 0);
+    sleep_ms(2200); /* twenty nominal periods */
+    series = ifm_sampler_drain(sampler);
+    assert_int_equal(series[energy].n, 0);
+    assert_int_equal(series[energy].gaps, 0); /* the same gap still */
+    assert_int_equal(series[energy].implausible, 1);
+    ifm_sampler_stop(sampler);
+    ifm_power_close(power);
+}
+
+static void nothing_to_read_is_no_hang(void **state)
+{
+    (void)state;
+    struct ifm_power *power = tree_open(&(struct ifm_power_options){.root = "/nowhere"});
+    struct ifm_sampler *sampler = start(power, ifm_clock_now());
+    assert_non_null(ifm_sampler_drain(sampler));
+    ifm_sampler_stop(sampler);
+    ifm_sampler_stop(NULL);
+    ifm_power_close(power);
+}
+
+static struct ifm_cpu_mask mask_of(const unsigned *cpus, size_t n)
+{
+    struct ifm_cpu_mask mask;
+    memset(&mask, 0, sizeof mask);
+    for (size_t i = 0; i < n; i++)
+        CPU_SET_S(cpus[i], sizeof mask.sets, mask.sets);
+    return mask;
+}
+
+static void it_leaves_the_cpus_of_others_alone(void **state)
+{
+    (void)state;
+    struct ifm_cpu_mask allowed = mask_of((unsigned[]){0, 3, 1500}, 3), taken = mask_of((unsigned[]){0, 1500, 7}, 3);
+    struct ifm_cpu_mask left = ifm_sampler_cpus(&allowed, &taken), wanted = mask_of((unsigned[]){3}, 1);
+    assert_memory_equal(&left, &wanted, sizeof left);
+    taken = mask_of((unsigned[]){0, 3, 1500}, 3);
+    left = ifm_sampler_cpus(&allowed, &taken); /* no other: better there than not at all */
+    assert_memory_equal(&left, &allowed, sizeof left);
+}
+
+#define TREE_TEST(name) cmocka_unit_test_setup_teardown(name, tree_set_up, tree_tear_down)
+
+/* The thread itself, seen from outside: pinned where we are, it runs elsewhere. */
+static void the_thread_is_not_where_the_driver_is_pinned(void **state)
+{
+    (void)state;
+    struct ifm_cpu_mask before, mine, seen;
+    assert_true(ifm_cpu_mask_get(&before));
+    if (CPU_COUNT_S(sizeof before.sets, before.sets) < 2)
+        skip(); /* one CPU: there is no other */
+    tree_put("/proc/stat", "cpu  100 0 100 700 100 0 0 0 0 0\n");
+    struct ifm_power *power = tree_open(&(struct ifm_power_options){.root = tree_root, .rated_w = 10});
+    unsigned here = 0;
+    while (!ifm_cpu_mask_has(&before, here))
+        here++;
+    mine = ifm_cpu_mask_of(here);
+    assert_true(ifm_cpu_mask_set(&mine));
+    struct ifm_sampler *sampler = start(power, ifm_clock_now());
+    assert_true(ifm_cpu_mask_process(&seen)); /* the union over our threads: ours is one CPU */
+    assert_true(CPU_COUNT_S(sizeof seen.sets, seen.sets) == CPU_COUNT_S(sizeof before.sets, before.sets));
+    ifm_sampler_stop(sampler);
+    ifm_power_close(power);
+    assert_true(ifm_cpu_mask_set(&before));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_drained_is_one_series),
+        cmocka_unit_test(a_lost_sensor_keeps_what_it_gave),
+        cmocka_unit_test(gaps_are_counted_once_each),
+        cmocka_unit_test(a_frozen_counter_is_seen),
+        cmocka_unit_test(nothing_to_read_is_no_hang),
+        cmocka_unit_test(it_leaves_the_cpus_of_others_alone),
+        TREE_TEST(the_thread_is_not_where_the_driver_is_pinned),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

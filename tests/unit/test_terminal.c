@@ -1,0 +1,176 @@
+/* What the terminal shows of many findings, and report.md of all of them. */
+/* clang-format off */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+/* clang-format on */
+
+#include "base/text.h"
+#include "publish/compose.h"
+#include "publish_sample.h"
+
+static struct ifm_error error;
+
+static void assert_has(const char *text, const char *part)
+{
+    if (strstr(text, part) == NULL)
+        fail_msg("\"%s\" is missing in:\n%s", part, text);
+}
+
+static void assert_lacks(const char *text, const char *part)
+{
+    if (strstr(text, part) != NULL)
+        fail_msg("\"%s\" is in:\n%s", part, text);
+}
+
+static const struct ifm_finding many[] = {
+    {IFM_SEVERITY_WARNING, "rule-07", D, "read.linear", "a probe is not steady"},
+    {IFM_SEVERITY_WARNING, "rule-07", D, "half", "it drifts by 3 %"},
+    {IFM_SEVERITY_WARNING, "rule-07", D, "packed", "it drifts by 4 %"},
+    {IFM_SEVERITY_WARNING, "rule-07", D, "staged", "it changes after 3 blocks"},
+    {IFM_SEVERITY_WARNING, "rule-07", "", "", "the machine is under load"},
+    {IFM_SEVERITY_WARNING, "rule-03", D, "packed", "a rate above its ceiling"},
+    {IFM_SEVERITY_WARNING, "rule-12", D, "half", "the output changed"},
+    {IFM_SEVERITY_WARNING, "rule-02", D, "half", "a decision is disturbed"},
+    {IFM_SEVERITY_NOTE, "", D, "", "a note about a cell"},
+    {IFM_SEVERITY_NOTE, "rule-08", "", "", "not locked"},
+    {IFM_SEVERITY_INVALID, "rule-02", D, "staged", "its samples are sorted"},
+    {IFM_SEVERITY_INVALID, "rule-10", D, "half", "its output is wrong"},
+};
+
+static char *composed(const struct ifm_finding *findings, size_t n, bool markdown)
+{
+    struct ifm_derived derived = sample_derived;
+    struct ifm_finding *copy = malloc(sizeof *copy * (n + 1));
+    memcpy(copy, findings, sizeof *copy * n);
+    derived.findings = copy;
+    derived.n_findings = n;
+    struct ifm_publication publication = sample_publication(NULL);
+    publication.derived = &derived;
+    struct ifm_text text = {0};
+    if (markdown)
+        assert_int_equal(ifm_compose_markdown(&publication, &text, &error), IFM_OK);
+    else
+        assert_int_equal(ifm_compose_terminal(&publication, false, true, &text, &error), IFM_OK);
+    free(copy);
+    return text.data;
+}
+
+/* All that is invalid, and five of the rest: what is wrong before what is noisy, an arm before a probe. */
+static void a_handful_is_shown_and_the_rest_is_counted(void **state)
+{
+    (void)state;
+    char *text = composed(many, COUNT(many), false);
+    assert_has(text, "invalid: " D ", staged: its samples are sorted (rule-02)");
+    assert_has(text, "invalid: " D ", half: its output is wrong (rule-10)");
+    assert_has(text, "warning: " D ", half: it drifts by 3 % [and 1 alike] (rule-07)");
+    assert_has(text, "warning: the machine is under load (rule-07)");
+    assert_has(text, "warning: " D ", packed: a rate above its ceiling (rule-03)");
+    assert_has(text, "warning: " D ", half: the output changed (rule-12)");
+    assert_has(text, "warning: " D ", half: a decision is disturbed (rule-02)");
+    assert_lacks(text, "a probe is not steady");
+    assert_lacks(text, "4 %");
+    assert_lacks(text, "it changes after"); /* the whole run weighs more than one arm */
+    assert_lacks(text, "a note about a cell");
+    assert_has(text, "\n3 more warnings, 2 more notes: report.md, report.html\n");
+    free(text);
+}
+
+/* The same of another cell, with other names behind it, takes the place of nothing else. */
+static void a_kind_is_told_once_before_the_next(void **state)
+{
+    (void)state;
+    struct ifm_finding findings[7];
+    for (size_t i = 0; i < 4; i++)
+        findings[i] = (struct ifm_finding){IFM_SEVERITY_WARNING, "rule-08", D, "", ""};
+    findings[0].text = "5 of 8 arms were not steady: a, b";
+    findings[1].text = "7 of 10 arms were not steady: a, c";
+    findings[2].text = "1 of 2 arms were not steady: d";
+    findings[3].text = "3 of 4 arms are slow: d";
+    findings[4] = (struct ifm_finding){IFM_SEVERITY_WARNING, "rule-07", D, "half", "it drifts"};
+    findings[5] = (struct ifm_finding){IFM_SEVERITY_WARNING, "rule-07", D, "half", "it changes"};
+    findings[6] = (struct ifm_finding){IFM_SEVERITY_NOTE, "", D, "", "a note"};
+    char *text = composed(findings, 7, false);
+    static const char *const shown[] = {"5 of 8 arms", "7 of 10 arms", "3 of 4 arms", "it drifts", "it changes"};
+    for (size_t i = 0; i < COUNT(shown); i++)
+        assert_has(text, shown[i]);
+    assert_has(text, "1 more warning, 1 more note: report.md");
+    free(text);
+}
+
+static void few_findings_are_all_shown(void **state)
+{
+    (void)state;
+    char *text = composed(many, 1, false);
+    assert_has(text, "warning: " D ", read.linear: a probe is not steady (rule-07)");
+    assert_lacks(text, "more warning");
+    free(text);
+    text = composed(many, 0, false);
+    assert_lacks(text, "warning");
+    assert_lacks(text, "report.md");
+    free(text);
+}
+
+static void a_long_finding_takes_two_lines(void **state)
+{
+    (void)state;
+    char words[600] = "it begins";
+    for (int i = 0; i < 60; i++)
+        strcat(words, " and on");
+    strcat(words, " to the end");
+    struct ifm_finding finding = {IFM_SEVERITY_WARNING, "rule-07", "", "", words};
+    char *text = composed(&finding, 1, false);
+    char *from = strstr(text, "warning: it begins");
+    assert_non_null(from);
+    char *second = strchr(from, '\n') + 1, *third = strchr(second, '\n') + 1;
+    assert_has(second, " … (rule-07)\n");
+    assert_true(third > second && *third == '\n');
+    assert_lacks(text, "to the end");
+    free(text);
+    finding.severity = IFM_SEVERITY_INVALID; /* what makes a run unusable is said to its end */
+    text = composed(&finding, 1, false);
+    assert_has(text, "to the end");
+    free(text);
+    text = composed(&finding, 1, true);
+    assert_has(text, "to the end");
+    free(text);
+}
+
+static void report_md_holds_everything(void **state)
+{
+    (void)state;
+    char *text = composed(many, COUNT(many), true);
+    for (size_t i = 0; i < COUNT(many); i++)
+        assert_has(text, many[i].text);
+    static const char *const parts[] = {
+        "### Warnings\n\n- **invalid** ",
+        "<details><summary>2 notes</summary>\n\n- **note** ",
+        "### Checklists\n",
+        "<details><summary>Environment lock: ",
+        "<details><summary>Final checklist: ",
+        "<details><summary>Validation checklist: ",
+        "| GPU locked: persistence mode, application clocks, power cap | – absent | ",
+        "inferometer rerun DIR",
+        "inferometer verify DIR",
+        "Run `a1b2c3d4e5f6`, configuration `5f70bf18a086`, seed 7, device cpu",
+        "### Limits\n",
+        "Absent numbers: ",
+    };
+    for (size_t i = 0; i < COUNT(parts); i++)
+        assert_has(text, parts[i]);
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_handful_is_shown_and_the_rest_is_counted),
+        cmocka_unit_test(a_kind_is_told_once_before_the_next),
+        cmocka_unit_test(few_findings_are_all_shown),
+        cmocka_unit_test(a_long_finding_takes_two_lines),
+        cmocka_unit_test(report_md_holds_everything),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
