@@ -83,6 +83,27 @@ static const struct ifm_param measure[] = {
      "Resamples of every bootstrap interval, that of the median included; 0 takes as many as the samples ask for, and "
      "the order-statistic interval of the median",
      M(resamples)},
+    {"measure.energy", "energy", IFM_TYPE_BOOL, 0, "", "false", 0, 0, NULL,
+     "Measure energy too, in a pass of its own after the latencies: windows of each arm under every sensor of power",
+     M(energy)},
+    {"measure.energy_window", "energy-window", IFM_TYPE_SECONDS, 0, "s", "10s", 0.1, 3600, NULL,
+     "Length of a window of energy; one too short for the sensor is refused with the length that it needs",
+     M(energy_window_s)},
+    {"measure.energy_windows", "energy-windows", IFM_TYPE_U64, 0, "windows", "4", 3, 1e4, NULL,
+     "Windows of energy of each arm, rounded up to an even number", M(energy_windows)},
+    {"measure.energy_idle", "energy-idle", IFM_TYPE_SECONDS, 0, "s", "5s", 1, 3600, NULL,
+     "Idle power is measured this long before and after the windows, with the device's context alive",
+     M(energy_idle_s)},
+    {"measure.pre_roll", "pre-roll", IFM_TYPE_SECONDS, 0, "s", "1s", 0, 600, NULL,
+     "Steps of the arm itself before it is measured where an arm of another power level ran before: in the energy "
+     "pass, and in the latency pass on a device whose power shows such levels; 0 leaves it out, and says so",
+     M(pre_roll_s)},
+    {"measure.power_sample_hz", "power-sample-hz", IFM_TYPE_F64, 0, "Hz", "10", 0.1, 100, NULL,
+     "Rate of power.csv, and at which sensors of watts are read", M(power_sample_hz)},
+    {"measure.power_meter", "power-meter", IFM_TYPE_TEXT, IFM_PRIVATE, "", "", 0, 0, NULL,
+     "CSV file or pipe of an external meter: t_s,power_w", M(power_meter)},
+    {"measure.rated_w", "rated-w", IFM_TYPE_F64, 0, "W", "0", 0, 1e6, NULL,
+     "Rated power of all processors, for an estimate that is labelled so; 0 = no estimate", M(rated_w)},
 };
 
 static const struct ifm_param arm[] = {

@@ -42,6 +42,19 @@ struct ifm_companion {
     double step_ns;   /* of the baseline, over the same blocks */
 };
 
+/* What one device took in the windows of one arm: one row for each sensor that can be integrated. */
+struct ifm_device_energy {
+    const char *cell, *arm;
+    const char *device, *source, *role; /* "gpu0"; "nvml_energy"; "primary", "witness", "part", "estimate" */
+    int64_t windows;
+    double seconds, joules;     /* gross, of all windows */
+    double random_j;            /* half-width of its 95 % interval */
+    double systematic;          /* relative, of the sensor's gain; NaN = not known */
+    double idle_w, idle_half_w; /* NaN = not measured */
+    double above_idle_j;        /* joules - idle_w x seconds; NaN */
+    const char *refused;        /* "" or why no number of the arm is made of it */
+};
+
 /* Numbers by cell, arm and metric; holds as long as a list has the same place and length. */
 struct ifm_number_order {
     const struct ifm_number *of, **sorted;
@@ -57,6 +70,19 @@ struct ifm_derived {
     size_t n_findings;
     struct ifm_companion *companions; /* in the order of cells, arms and columns */
     size_t n_companions;
+    struct ifm_device_energy *energies; /* in the order of cells, arms and sensors */
+    size_t n_energies;
+};
+
+/* What the sensors of power said in the energy pass of a cell. */
+struct ifm_readings;
+struct ifm_sensor_readings {
+    const char *device, *source;
+    const struct ifm_readings *readings; /* NULL: the file is missing */
+};
+struct ifm_cell_readings {
+    const struct ifm_sensor_readings *sensors;
+    size_t n;
 };
 
 /* The record of a run in memory, loaded by ifm_run_folder_load or built by a test. */
@@ -66,6 +92,7 @@ struct ifm_facts_view {
     const json_t *events;                    /* run.log */
     const struct ifm_record *const *records; /* [cell * max_passes + pass]; NULL when the file is missing */
     size_t max_passes;
+    const struct ifm_cell_readings *readings; /* [cell], of the energy passes; NULL = none */
     /* Names of arms to compare in place of the plan's roles: the first is the baseline, the others its variants, every
      * other arm is not compared. NULL = as planned. A cell that lacks the first compares nothing. */
     const char *const *compared;

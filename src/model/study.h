@@ -32,6 +32,14 @@ struct ifm_measure {
     uint64_t replica;    /* a sweep of it measures the same cell again, with another seed */
     double truncate;    /* numbers: per cent of the samples that a trimmed mean leaves out at either end; 0 = its own */
     uint64_t resamples; /* numbers: of every bootstrap interval; 0 = as many as n asks for, and none of the median */
+    bool energy;        /* an energy pass follows the latency pass */
+    double energy_window_s;  /* length of one of its windows */
+    uint64_t energy_windows; /* of each arm, at least 3; rounded up to whole blocks of two */
+    double energy_idle_s;    /* idle with a live context, before and after the windows */
+    double pre_roll_s;       /* of the same arm before a slot that follows another power level */
+    double power_sample_hz;  /* of power.csv and of sensors that give watts */
+    double rated_w;          /* of all processors, for the estimate; 0 = not known */
+    const char *power_meter; /* CSV file or pipe of an external meter; "" = none */
 };
 
 /* One row of the configuration's array `arms`. */

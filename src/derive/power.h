@@ -1,0 +1,85 @@
+/* The energy pass of a cell: what its sensors said, window by window, and what each device took.
+ *
+ * Read from the record of the pass "energy" (a slot = a window), the sensors' readings and the journal's events
+ * (docs/formats.md: power_sensor, power_absent, power_fault, energy_idle, energy_pre_roll). Computes joules by
+ * joules.h; which of them may be printed, rule 5 decides; the numbers of arms are made in energy.c. */
+#ifndef IFM_DERIVE_POWER_H
+#define IFM_DERIVE_POWER_H
+
+#include "derive/derive.h"
+#include "derive/joules.h"
+
+enum ifm_power_role {
+    IFM_POWER_PRIMARY = 0, /* its joules are the device's */
+    IFM_POWER_WITNESS,     /* the same joules by another source: kept beside them, never added */
+    IFM_POWER_PART,        /* within the device (memory of a GPU): shown, never added */
+    IFM_POWER_GUESS,       /* an estimate: shown as one, never added */
+    IFM_POWER_SHOWN        /* instantaneous, or of a device that is not measured here: drawn, never integrated */
+};
+
+/* One sensor of the pass, its readings, and what the journal says of it. */
+struct ifm_power_fact {
+    const char *device, *source, *kind; /* kind: "counter", "samples", "average", "instant", "meter", "estimate" */
+    enum ifm_power_role role;
+    double period_s, quantum, gain_error, limit_w; /* NaN = not known */
+    double call_s, lag_s, sensor_window_s;
+    const struct ifm_readings *readings;
+};
+
+/* One window (slot) of one device: the primary's joules, and its best witness's. */
+struct ifm_power_window {
+    size_t arm, block, slot;
+    int64_t start_ns, end_ns; /* of the slot */
+    double steps, busy_s;     /* between the ticks: steps of the arm, interpolated in its samples; time in them */
+    struct ifm_joules by_primary, by_witness;
+    const char *fault; /* "" or why the window is not used: readings lost, implausible, too short */
+};
+
+/* One device of the cell. */
+struct ifm_power_device {
+    const char *device;
+    const struct ifm_power_fact *primary, *witness; /* witness may be NULL */
+    double idle_w, idle_half_w; /* with a live context, before and after; half-width of 95 %; NaN = not measured */
+    double limit_w;
+    struct ifm_power_window *windows; /* in time order */
+    size_t n_windows;
+};
+
+struct ifm_power_phase {
+    enum { IFM_POWER_IDLE = 0, IFM_POWER_PRE_ROLL, IFM_POWER_WINDOW } kind;
+    int arm; /* index in the cell; -1 = of none */
+    int64_t start_ns, end_ns;
+};
+
+struct ifm_power_cell {
+    const char *missing, *remedy; /* why there is nothing; "" when there is */
+    struct ifm_power_fact *facts;
+    size_t n_facts;
+    struct ifm_power_device *devices; /* whose joules are added: GPUs of a cell on cuda, and processors */
+    size_t n_devices;
+    struct ifm_power_phase *phases; /* in time order */
+    size_t n_phases;
+};
+
+/* Everything lives in the arena. A journal that is none is IFM_INVALID. */
+IFM_CHECKED enum ifm_status ifm_derive_power(const struct ifm_facts_view *facts, size_t cell, struct ifm_arena *arena,
+                                             struct ifm_power_cell *out, struct ifm_error *error);
+
+/* ---- power over time ---- */
+
+/* Watts at equal distances, `hz` a second, from `start_ns`: the mean over each step of a counter's slope, or of the
+ * readings in it; NaN where there are none. */
+struct ifm_power_trace {
+    const char *device, *source; /* source "" = the sum of the measured devices, what power.csv holds */
+    enum ifm_power_role role;
+    int64_t start_ns;
+    double hz;
+    double *watts;
+    size_t n;
+};
+/* The sum first, then every sensor. */
+IFM_CHECKED enum ifm_status ifm_derive_power_traces(const struct ifm_power_cell *power, double hz,
+                                                    struct ifm_arena *arena, struct ifm_power_trace **out, size_t *n,
+                                                    struct ifm_error *error);
+
+#endif
