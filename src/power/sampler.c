@@ -32,6 +32,8 @@ struct bank {
 
 struct pace {
     int64_t next_ns;
+    int64_t tick_ns; /* of a counter with ticks: where its last one was, as far as all readings tell */
+    int64_t call_ns; /* what a call takes lately, at worst */
     int64_t seen_ns; /* time of the last reading given; of a sensor that gave none, the start */
     bool in_gap, lost;
 };
@@ -110,14 +112,30 @@ static int64_t even_pace(const struct ifm_power_sensor *sensor)
     return every > 0 ? every : METER_PACE;
 }
 
-/* When to read next. After a tick nothing comes for most of a period; then it is looked for until it is there. */
+/* Ticks come at even distances, so that a reading that says little of when its tick was is helped by those before. */
+static void follow_tick(struct pace *pace, const struct ifm_power_point *point, int64_t every)
+{
+    int64_t low = point->t_ns - point->half_ns, high = point->t_ns + point->half_ns;
+    if (pace->tick_ns == 0 || every <= 0) {
+        pace->tick_ns = point->t_ns;
+        return;
+    }
+    int64_t due = pace->tick_ns + (point->t_ns - pace->tick_ns + every / 2) / every * every;
+    pace->tick_ns = due < low ? low : due > high ? high : due;
+}
+
+/* When to read next. After a tick nothing comes for most of a period; then it is looked for until it is there: a call
+ * that still sees the old value must end before the tick, also where calls have become slow (17 ms on an H200 whose
+ * memory is busy), or nothing says when the tick was. */
 static int64_t next_time(const struct ifm_power_sensor *sensor, const struct pace *pace, bool fresh, int64_t now)
 {
     int64_t every = (int64_t)sensor->every_ms * MS;
     if (!has_ticks(sensor))
         return now + even_pace(sensor);
-    if (fresh)
-        return now + every * 84 / 100;
+    if (fresh) {
+        int64_t next = pace->tick_ns + every - every / 10 - pace->call_ns;
+        return next > now + TICK_PACE ? next : now + TICK_PACE;
+    }
     return now + (now - pace->seen_ns > 2 * every ? every / 4 : TICK_PACE); /* late: it may never come */
 }
 
@@ -170,6 +188,8 @@ static void take(struct ifm_sampler *sampler, size_t sensor, enum ifm_status sta
     int64_t now = ifm_clock_now().ns, most = gap_ns(which);
     for (size_t i = 0; status == IFM_OK && i < n; i++)
         store(sampler, sensor, &sampler->points[i], most);
+    if (status == IFM_OK && n > 0)
+        follow_tick(pace, &sampler->points[n - 1], (int64_t)which->every_ms * MS);
     /* A sensor with stamps is read more seldom than it measures: its newest reading is a pace old. */
     int64_t silence = now - pace->seen_ns - (which->kind == IFM_POWER_SAMPLES ? RING_PACE : 0);
     if (n == 0 && silence > most && !pace->in_gap) {
@@ -228,8 +248,12 @@ static void *sample(void *argument)
         }
         struct ifm_error error = {0};
         pthread_mutex_unlock(&sampler->lock); /* a reading may take milliseconds: drain must not wait for it */
+        int64_t begin = ifm_clock_now().ns;
         enum ifm_status status = ifm_power_read(sampler->power, sensor, sampler->points, BATCH, &n, &error);
+        int64_t took = ifm_clock_now().ns - begin;
         pthread_mutex_lock(&sampler->lock);
+        struct pace *pace = &sampler->paces[sensor];
+        pace->call_ns = took > pace->call_ns ? took : pace->call_ns - pace->call_ns / 16;
         take(sampler, sensor, status, n, &error);
     }
     pthread_mutex_unlock(&sampler->lock);

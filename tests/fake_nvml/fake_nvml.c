@@ -8,6 +8,7 @@
  *   hiccup=2,5          two calls for energy fail with 999 (unknown error), from each of these on
  *   energy=100,200,50   millijoules, one a call, the last one again and again; else watts x time since init
  *   watts=300 refresh_ms=100 limit=700   of what runs by the clock
+ *   call_ms=17          what a call for energy takes; it tells what the counter is when it returns
  *   freeze_ms=500       from then on the energy counter stands still
  *   field=300000,0      milliwatts of the fields, one a call
  *   gap=100,300         no power samples between these milliseconds after init
@@ -131,6 +132,8 @@ int nvmlDeviceGetTotalEnergyConsumption(ifm_nvml_device device, unsigned long lo
     int result = (int)number_of("energy_rc", 0);
     if (result != 0)
         return result;
+    long call_ms = number_of("call_ms", 0);
+    nanosleep(&(struct timespec){.tv_nsec = call_ms * 1000000}, NULL);
     if (is_lost(device))
         return IFM_NVML_GPU_IS_LOST;
     size_t call = state.energy_calls++;
