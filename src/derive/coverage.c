@@ -37,16 +37,25 @@ static double locked_w(const struct ifm_coverage *coverage)
     return sqrt(2.0 * sum) * coverage->swing_w;
 }
 
-/* Random distances walk the phase: after (P / (2 pi d))^2 periods it is forgotten, so that so many of them are one
- * independent look, and what the sensor saw of the spread is what there is. The factor is that of a normal mean, and a
- * sixth more, since looks that overlap in phase are no sample of a normal one (simulated in
+/* Random distances walk the phase, so that each harmonic becomes a line as wide as it forgets itself (a Lorentz line:
+ * `forgets` radians a sample), `off` radians from the nearest one that a sensor takes for a constant. What the sensor
+ * saw of the spread is then what there is, but for the first phases that it has not forgotten: it must have had the
+ * time to, or the load counts as one that locks. The factor is that of a normal mean and a sixth more (simulated in
  * tests/unit/test_coverage.c). */
 static double dithered_w(const struct ifm_coverage *coverage)
 {
-    double turn = coverage->period_s / (2.0 * PI * coverage->dither_s);
-    double remembered = 1.0 + 2.0 * turn * turn;
-    double looks = coverage->seconds / coverage->period_s / remembered;
-    return 2.3 * coverage->spread_w / sqrt(fmax(looks, 1.0));
+    double sum = 0.0, weights = 0.0, n = coverage->seconds / SAMPLE_S;
+    double walk = 2.0 * PI * coverage->dither_s / coverage->period_s;
+    double forgets = 0.5 * walk * walk * SAMPLE_S / coverage->period_s;
+    if (n * forgets < 1.0)
+        return locked_w(coverage);
+    for (int k = 1; k <= HARMONICS; k++) {
+        double x = k * SAMPLE_S / coverage->period_s, off = 2.0 * PI * fabs(x - round(x)), line = k * k * forgets;
+        double weight = box(k * BOX_S / coverage->period_s) / k;
+        weights += weight * weight;
+        sum += weight * weight * fmin(1.0, 2.0 * line / (n * (line * line + off * off)));
+    }
+    return 2.3 * coverage->spread_w * sqrt(sum / weights);
 }
 
 double ifm_coverage_w(const struct ifm_coverage *coverage)
@@ -54,11 +63,8 @@ double ifm_coverage_w(const struct ifm_coverage *coverage)
     double any = SHARE * coverage->spread_w * sqrt(SHARE_S / coverage->seconds);
     if (coverage->period_s < IFM_COVERAGE_LOCKS_S)
         return any;
-    double locked = locked_w(coverage);
-    if (!(coverage->dither_s > 0.0))
-        return isnan(locked) ? locked : fmax(any, locked);
-    double dithered = dithered_w(coverage);
-    return fmax(any, dithered < locked || isnan(locked) ? dithered : locked);
+    double periodic = coverage->dither_s > 0.0 ? dithered_w(coverage) : locked_w(coverage);
+    return isnan(periodic) ? periodic : fmax(any, periodic);
 }
 
 double ifm_coverage_swing(double mean_w, double low_w, double high_w)
