@@ -57,7 +57,6 @@ static const struct about {
     {"GPU ECC", "", "it takes part of memory and bandwidth; runs with and without it do not compare"},
     {"GPU MIG", "", "power and energy are those of the whole board, whoever uses its other parts"},
     {"GPU throttling", "", "a clock that heat or power holds down makes runs incomparable"},
-    {"GPU energy", "", "joules of the GPU come from its counter first"},
 };
 
 static const struct about *about_row(const char *what)

@@ -125,21 +125,6 @@ static void say_throttling(const struct reporter *to, ifm_nvml_device gpu)
     json_decref(reasons);
 }
 
-static void say_energy(const struct reporter *to, ifm_nvml_device gpu)
-{
-    static const char what[] = "GPU energy";
-    unsigned long long millijoules;
-    bool has = to->nvml->nvmlDeviceGetTotalEnergyConsumption != NULL;
-    int result = has ? to->nvml->nvmlDeviceGetTotalEnergyConsumption(gpu, &millijoules) : IFM_NVML_SUCCESS;
-    if (has && result == IFM_NVML_SUCCESS) {
-        say(to, what, IFM_DOCTOR_OK, json_string("the energy counter is readable"), "");
-        return;
-    }
-    json_t *lack = ifm_gpu_lack(to->nvml, has, result);
-    is_absent(to, what, lack);
-    json_decref(lack);
-}
-
 void ifm_doctor_gpus(const struct ifm_nvml *nvml, const char *reason, const char *remedy, ifm_doctor_add_fn *add,
                      json_t *rows)
 {
@@ -164,7 +149,6 @@ void ifm_doctor_gpus(const struct ifm_nvml *nvml, const char *reason, const char
         say_power_limit(&to, device);
         say_modes(&to, device);
         say_throttling(&to, gpu);
-        say_energy(&to, gpu);
     }
     json_decref(facts);
 }

@@ -6,6 +6,8 @@
 #define IFM_HOST_HOST_H
 
 #include "base/json.h"
+#include <stdbool.h>
+#include <stdint.h>
 
 /* The environment fingerprint (new reference): cpu, caches as reported, governor, turbo, smt, load, memory, huge pages,
  * cgroup quota, hypervisor, kernel, libc, compiler and flags of this binary, git revision and dirtiness of the
@@ -19,9 +21,9 @@ json_t *ifm_host_fingerprint(void);
  * "reason": ..., "remedy": ... if any}, ...] (new reference). Knobs: governor, turbo, frequency, affinity. */
 json_t *ifm_host_locks(void);
 
-/* The state of every GPU now, or {"absent": reason, "remedy"} (new reference); members: gpu.h. `bus`: the PCI bus id of
- * the one that is measured, or NULL. `zero_ns` is taken from the time of each reading. */
-json_t *ifm_host_gpu_state(const char *bus, int64_t zero_ns);
+/* The state of every GPU now, or {"absent": reason, "remedy"} (new reference); members: gpu.h. `by_cuda`: the first GPU
+ * of CUDA is the one that is measured. `zero_ns` is taken from the time of each reading. */
+json_t *ifm_host_gpu_state(bool by_cuda, int64_t zero_ns);
 
 /* The licence that the folder of a model or data set names: {"id": "apache-2.0", "from": "README.md" | "LICENSE", ...},
  * or {"absent": reason, "remedy"} (new reference). */

@@ -174,7 +174,7 @@ static void doctor_on_bare_tree(void **state)
     (void)state;
     json_t *rows = ifm_host_doctor_at(NOWHERE), *one;
     size_t i;
-    assert_int_equal(json_array_size(rows), 21);
+    assert_int_equal(json_array_size(rows), 23);
     expect_row(rows, "huge pages", "absent", "/sys is not mounted"); /* and not: the kernel has none */
     expect_row(rows, "bare metal", "absent", "/proc is not mounted");
     json_array_foreach(rows, i, one)
@@ -207,7 +207,8 @@ static void fingerprints_have_no_holes(void **state)
     static const char *const roots[] = {VM, LAPTOP, CONTAINER, NOWHERE, ""};
     static const char *const members[] = {
         "cpu",    "caches_reported", "numa_nodes", "topology", "frequency", "memory", "huge_pages", "load",
-        "cgroup", "hypervisor",      "kernel",     "aslr",     "clock",     "binary", "packages"};
+        "cgroup", "hypervisor",      "kernel",     "aslr",     "clock",     "binary", "packages",
+        "gpu",    "cuda_libraries",  "container",  "python"};
     for (size_t r = 0; r < sizeof roots / sizeof *roots; r++) {
         json_t *host = ifm_host_fingerprint_at(roots[r]);
         for (size_t m = 0; m < sizeof members / sizeof *members; m++)
