@@ -353,17 +353,17 @@ static void containers_are_told_apart(void **state)
 static void frameworks_are_found_without_python(void **state)
 {
     (void)state;
-    static const char conda[] = "CONDA_PREFIX=/home/someone/conda/envs/bench\0";
-    static const char both[] = "CONDA_PREFIX=/home/someone/conda/envs/bench\0VIRTUAL_ENV=/home/someone/venv\0";
+    static const char conda[] = "CONDA_PREFIX=/srv/someone/conda/envs/bench\0";
+    static const char both[] = "CONDA_PREFIX=/srv/someone/conda/envs/bench\0VIRTUAL_ENV=/srv/someone/venv\0";
     json_t *found = ifm_probe_python(tree.path);
     assert_non_null(at(found, "absent"));
     json_decref(found);
-    make("/home/someone/conda/envs/bench/conda-meta/python-3.12.4-h194c7f8_0_cpython.json", "");
-    make("/home/someone/conda/envs/bench/conda-meta/python-dateutil-2.9.0.json", "");
-    make("/home/someone/conda/envs/bench/lib/python3.12/site-packages/torch-2.9.0+cu130.dist-info/METADATA", "");
-    make("/home/someone/conda/envs/bench/lib/python3.12/site-packages/Flash_Attn-2.8.3.dist-info/METADATA", "");
-    make("/home/someone/conda/envs/bench/lib/python3.12/site-packages/tensorrt_llm-1.1.0.dist-info/METADATA", "");
-    make("/home/someone/conda/envs/bench/lib/python3.12/site-packages/someones_own_package-1.0.dist-info/METADATA", "");
+    make("/srv/someone/conda/envs/bench/conda-meta/python-3.12.4-h194c7f8_0_cpython.json", "");
+    make("/srv/someone/conda/envs/bench/conda-meta/python-dateutil-2.9.0.json", "");
+    make("/srv/someone/conda/envs/bench/lib/python3.12/site-packages/torch-2.9.0+cu130.dist-info/METADATA", "");
+    make("/srv/someone/conda/envs/bench/lib/python3.12/site-packages/Flash_Attn-2.8.3.dist-info/METADATA", "");
+    make("/srv/someone/conda/envs/bench/lib/python3.12/site-packages/tensorrt_llm-1.1.0.dist-info/METADATA", "");
+    make("/srv/someone/conda/envs/bench/lib/python3.12/site-packages/someones_own_package-1.0.dist-info/METADATA", "");
     set_environment(conda, sizeof conda - 1);
     found = ifm_probe_python(tree.path);
     assert_string_equal(text_at(found, "kind"), "conda");
@@ -374,8 +374,8 @@ static void frameworks_are_found_without_python(void **state)
     assert_int_equal(json_object_size(at(found, "frameworks")), 3);
     assert_false(holds(found, "someone"));
     json_decref(found);
-    make("/home/someone/venv/pyvenv.cfg", "home = /usr/bin\nversion = 3.11.2\n");
-    make("/home/someone/venv/lib/python3.11/site-packages/vllm-0.12.0.dist-info/METADATA", "");
+    make("/srv/someone/venv/pyvenv.cfg", "home = /usr/bin\nversion = 3.11.2\n");
+    make("/srv/someone/venv/lib/python3.11/site-packages/vllm-0.12.0.dist-info/METADATA", "");
     set_environment(both, sizeof both - 1);
     found = ifm_probe_python(tree.path);
     assert_string_equal(text_at(found, "kind"), "venv");
