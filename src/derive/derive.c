@@ -26,6 +26,7 @@ enum ifm_status ifm_derive_read(struct ifm_derivation *d, struct ifm_error *erro
 static enum ifm_status apply_rules(struct ifm_derivation *d, struct ifm_error *error)
 {
     ifm_rules_run(d);
+    ifm_rules_gpu(d);
     for (size_t c = 0; c < d->plan->n_cells; c++) {
         ifm_rules_record(d, &d->cells[c]);
         IFM_TRY(ifm_rules_arms(d, &d->cells[c], error));
@@ -73,6 +74,7 @@ static enum ifm_status derive_cell(struct ifm_derivation *d, const struct ifm_ce
     ifm_derive_cell_ceilings(d, work);
     ifm_derive_energy(d, work, NULL);
     ifm_derive_caches(d, work);
+    ifm_derive_gpu_state(d, work);
     return IFM_OK;
 }
 

@@ -118,6 +118,10 @@ enum ifm_metric_id {
     IFM_M_COMMAND_SWITCHES,
     IFM_M_COMMAND_FAILURES,
     IFM_M_COMMAND_STRAYS,
+    IFM_M_GPU_CAPPED,
+    IFM_M_GPU_THROTTLED,
+    IFM_M_GPU_TEMPERATURE_START,
+    IFM_M_GPU_TEMPERATURE_END,
     IFM_M_COUNT
 };
 struct ifm_metric_row {
@@ -353,7 +357,11 @@ bool ifm_ceiling_share(const struct ifm_cell_work *work, const struct ifm_arm_wo
 double ifm_resident_below(const struct ifm_derivation *d);
 void ifm_derive_find_caches(struct ifm_derivation *d);
 
+/* gpu_state.c: what the GPU's clock, heat and memory went through in a cell; nothing where that was not recorded. */
+void ifm_derive_gpu_state(struct ifm_derivation *d, const struct ifm_cell_work *work);
+
 /* ---- rules ---- */
+void ifm_rules_gpu(struct ifm_derivation *d); /* gpu_state.c: others on the GPU */
 void ifm_rules_run(struct ifm_derivation *d);
 void ifm_rules_record(struct ifm_derivation *d, struct ifm_cell_work *work);
 IFM_CHECKED enum ifm_status ifm_rules_arms(struct ifm_derivation *d, struct ifm_cell_work *work,

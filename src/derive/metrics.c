@@ -94,6 +94,10 @@ const struct ifm_metric_row ifm_metric_rows[IFM_M_COUNT] = {
     [IFM_M_COMMAND_SWITCHES] = {"command_switches_involuntary", "count", IFM_CLASS_COUNTER},
     [IFM_M_COMMAND_FAILURES] = {"command_failures", "count", IFM_CLASS_COUNTER},
     [IFM_M_COMMAND_STRAYS] = {"command_strays", "count", IFM_CLASS_COUNTER},
+    [IFM_M_GPU_CAPPED] = {"gpu_power_capped_percent", "%", IFM_CLASS_COUNTER},
+    [IFM_M_GPU_THROTTLED] = {"gpu_thermal_throttled_percent", "%", IFM_CLASS_COUNTER},
+    [IFM_M_GPU_TEMPERATURE_START] = {"gpu_temperature_start_c", "degC", IFM_CLASS_COUNTER},
+    [IFM_M_GPU_TEMPERATURE_END] = {"gpu_temperature_end_c", "degC", IFM_CLASS_COUNTER},
 };
 
 const char *ifm_derive_metric(size_t index)

@@ -55,9 +55,9 @@ static void check_identity(struct ifm_derivation *d)
 
 /* A resumed run pools its blocks with those from before: they must come from one machine and one build. */
 static const char *const machine_paths[][2] = {
-    {"cpu", "model"},          {"cpu", "microcode"},      {"cpu", "online"},      {"cpu", "allowed"},
-    {"kernel", NULL},          {"memory", "total_bytes"}, {"binary", "compiler"}, {"binary", "version"},
-    {"binary", "build_flags"}, {"binary", "git_revision"}};
+    {"cpu", "model"},          {"cpu", "microcode"},       {"cpu", "online"},      {"cpu", "allowed"},
+    {"kernel", NULL},          {"memory", "total_bytes"},  {"binary", "compiler"}, {"binary", "version"},
+    {"binary", "build_flags"}, {"binary", "git_revision"}, {"gpu", "driver"},      {"gpu", "devices_sha256"}};
 
 static const json_t *at_path(const json_t *host, const char *const path[2])
 {
@@ -79,7 +79,9 @@ static void check_machine(struct ifm_derivation *d)
         for (size_t k = 0; k < sizeof machine_paths / sizeof machine_paths[0]; k++) {
             const char *const *path = machine_paths[k];
             const json_t *now = at_path(host, path), *was = at_path(first, path);
-            if (now == was || json_equal((json_t *)now, (json_t *)was))
+            bool of_gpu = strcmp(path[0], "gpu") == 0;
+            if (now == was || json_equal((json_t *)now, (json_t *)was) ||
+                (of_gpu && strcmp(d->plan->device, "cuda") != 0))
                 continue;
             refuse_run(d, ifm_arena_printf(d->arena,
                                            "run.log:%zu: the run was resumed on another machine or by another build: "

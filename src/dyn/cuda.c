@@ -147,6 +147,8 @@ bool ifm_cuda_first(struct ifm_cuda_card *out, struct ifm_cuda_absence *absence)
     }
     out->major = capability(cuda, device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
     out->minor = capability(cuda, device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+    if (cuda->p_cuDeviceGetPCIBusId(out->bus, (int)sizeof out->bus, device) != CUDA_SUCCESS)
+        out->bus[0] = '\0';
     return true;
 }
 

@@ -96,6 +96,7 @@ struct ifm_cuda_card {
     unsigned major, minor;
     size_t memory_bytes;
     int devices;
+    char bus[32]; /* PCI bus id, by which NVML finds the same GPU; "" when the driver does not say */
 };
 bool ifm_cuda_first(struct ifm_cuda_card *out, struct ifm_cuda_absence *absence);
 /* The driver of this process, initialised; NULL where there is none to use, and `*absence` then says why. */

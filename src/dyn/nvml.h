@@ -18,6 +18,7 @@ enum ifm_nvml_return {
     IFM_NVML_NOT_SUPPORTED = 3,
     IFM_NVML_NO_PERMISSION = 4,
     IFM_NVML_NOT_FOUND = 6,
+    IFM_NVML_INSUFFICIENT_SIZE = 7,
     IFM_NVML_GPU_IS_LOST = 15
 };
 
@@ -29,6 +30,17 @@ enum {
     IFM_NVML_FIELD_ENERGY_MJ = 83,
     IFM_NVML_FIELD_POWER_AVERAGE = 185,
     IFM_NVML_FIELD_POWER_INSTANT = 186,
+    /* The other policies that hold the clock down, ns since the driver was loaded. */
+    IFM_NVML_FIELD_THERMAL_POLICY_NS = 75,
+    IFM_NVML_FIELD_SYNC_BOOST_NS = 76,
+    IFM_NVML_FIELD_BOARD_LIMIT_NS = 77,
+    IFM_NVML_FIELD_LOW_UTILIZATION_NS = 78,
+    IFM_NVML_FIELD_RELIABILITY_NS = 79,
+    IFM_NVML_FIELD_MEMORY_TEMPERATURE = 82,
+    IFM_NVML_FIELD_NVLINKS = 91,
+    IFM_NVML_FIELD_SW_THERMAL_NS = 269,
+    IFM_NVML_FIELD_HW_THERMAL_NS = 270,
+    IFM_NVML_FIELD_POWER_BRAKE_NS = 271,
     IFM_NVML_SCOPE_GPU = 0,
     IFM_NVML_SCOPE_MEMORY = 2
 };
@@ -63,6 +75,18 @@ struct ifm_nvml_sample {
     union ifm_nvml_value value;
 };
 
+struct ifm_nvml_memory {
+    unsigned long long total, free, used;
+};
+struct ifm_nvml_violation {
+    unsigned long long reference_us, violation_ns;
+};
+struct ifm_nvml_process { /* nvmlProcessInfo_t of the functions that end in _v3 */
+    unsigned pid;
+    unsigned long long memory;
+    unsigned gpu_instance, compute_instance;
+};
+
 #define IFM_NVML_FUNCTIONS(F)                                                                                          \
     F(nvmlInit_v2, int, (void))                                                                                        \
     F(nvmlErrorString, const char *, (int))                                                                            \
@@ -87,7 +111,30 @@ struct ifm_nvml_sample {
     F(nvmlDeviceGetPersistenceMode, int, (ifm_nvml_device, int *))                                                     \
     F(nvmlDeviceGetEccMode, int, (ifm_nvml_device, int *, int *))                                                      \
     F(nvmlDeviceGetMigMode, int, (ifm_nvml_device, unsigned *, unsigned *))                                            \
-    F(nvmlDeviceGetCurrentClocksEventReasons, int, (ifm_nvml_device, unsigned long long *))
+    F(nvmlDeviceGetCurrentClocksEventReasons, int, (ifm_nvml_device, unsigned long long *))                            \
+    F(nvmlDeviceGetCurrentClocksThrottleReasons, int, (ifm_nvml_device, unsigned long long *)) /* its older name */    \
+    F(nvmlSystemGetCudaDriverVersion_v2, int, (int *))                                                                 \
+    F(nvmlDeviceGetIndex, int, (ifm_nvml_device, unsigned *))                                                          \
+    F(nvmlDeviceGetArchitecture, int, (ifm_nvml_device, unsigned *))                                                   \
+    F(nvmlDeviceGetCudaComputeCapability, int, (ifm_nvml_device, int *, int *))                                        \
+    F(nvmlDeviceGetMaxPcieLinkGeneration, int, (ifm_nvml_device, unsigned *))                                          \
+    F(nvmlDeviceGetMaxPcieLinkWidth, int, (ifm_nvml_device, unsigned *))                                               \
+    F(nvmlDeviceGetCurrPcieLinkGeneration, int, (ifm_nvml_device, unsigned *))                                         \
+    F(nvmlDeviceGetCurrPcieLinkWidth, int, (ifm_nvml_device, unsigned *))                                              \
+    F(nvmlDeviceGetMemoryInfo, int, (ifm_nvml_device, struct ifm_nvml_memory *))                                       \
+    F(nvmlDeviceGetBAR1MemoryInfo, int, (ifm_nvml_device, struct ifm_nvml_memory *))                                   \
+    F(nvmlDeviceGetPowerManagementLimit, int, (ifm_nvml_device, unsigned *))                                           \
+    F(nvmlDeviceGetPowerManagementLimitConstraints, int, (ifm_nvml_device, unsigned *, unsigned *))                    \
+    F(nvmlDeviceGetComputeMode, int, (ifm_nvml_device, int *))                                                         \
+    F(nvmlDeviceGetPerformanceState, int, (ifm_nvml_device, int *))                                                    \
+    F(nvmlDeviceGetTemperatureThreshold, int, (ifm_nvml_device, int, unsigned *))                                      \
+    F(nvmlDeviceGetNvLinkState, int, (ifm_nvml_device, unsigned, int *))                                               \
+    F(nvmlDeviceGetTotalEccErrors, int, (ifm_nvml_device, int, int, unsigned long long *))                             \
+    F(nvmlDeviceGetRemappedRows, int, (ifm_nvml_device, unsigned *, unsigned *, unsigned *, unsigned *))               \
+    F(nvmlDeviceGetRetiredPages, int, (ifm_nvml_device, int, unsigned *, unsigned long long *))                        \
+    F(nvmlDeviceGetViolationStatus, int, (ifm_nvml_device, int, struct ifm_nvml_violation *))                          \
+    F(nvmlDeviceGetComputeRunningProcesses_v3, int, (ifm_nvml_device, unsigned *, struct ifm_nvml_process *))          \
+    F(nvmlDeviceGetGraphicsRunningProcesses_v3, int, (ifm_nvml_device, unsigned *, struct ifm_nvml_process *))
 
 struct ifm_nvml {
 #define IFM_NVML_MEMBER(name, type, arguments) type(*name) arguments;

@@ -1,6 +1,7 @@
 /* `inferometer doctor`: what this machine can and cannot measure, one row each: what, its state, why it matters and,
  * when it is not as it should be, what would help. Looks only; changes nothing of the machine. */
 #include "dyn/cuda.h"
+#include "dyn/nvml.h"
 #include "dyn/openblas.h"
 #include "host/cpus.h"
 #include "host/host.h"
@@ -21,8 +22,6 @@
 #define OWN_COUNTERS 2 /* perf_event_paranoid up to which a program may count its own events */
 #define MOUNT_PROC "mount -t proc proc /proc"
 #define MOUNT_SYS "mount -t sysfs sysfs /sys"
-
-enum state { STATE_OK, STATE_ABSENT, STATE_WARN };
 
 /* Every row: why it matters, and which of the kernel's file systems it is read from, "" for none; a row that is missing
  * here would be seen by test_host. */
@@ -50,7 +49,14 @@ static const struct about {
     {"CPU energy (RAPL)", "/sys", "joules and joules per token are absent without it"},
     {"NVIDIA driver", "", "nothing is measured on a GPU without its driver"},
     {"GPU counters (CUPTI)", "", "counters inside GPU kernels are read through it"},
+    {"GPU counter permission", "/proc", "counters inside kernels need privileges where the driver keeps them for root"},
     {"CUDA", "", "a GPU is measured only by a build that holds its kernels"},
+    {"GPU", "", "its power, clocks and temperature are read through the driver's management library"},
+    {"GPU power limit", "", "under a lower cap the same kernel runs at a lower clock"},
+    {"GPU persistence", "", "without it the driver forgets its counters, and the first call is slow"},
+    {"GPU ECC", "", "it takes part of memory and bandwidth; runs with and without it do not compare"},
+    {"GPU MIG", "", "power and energy are those of the whole board, whoever uses its other parts"},
+    {"GPU throttling", "", "a clock that heat or power holds down makes runs incomparable"},
 };
 
 static const struct about *about_row(const char *what)
@@ -63,7 +69,7 @@ static const struct about *about_row(const char *what)
 }
 
 /* Steals `detail`. */
-static void add_row(json_t *rows, const char *what, enum state state, json_t *detail, const char *remedy)
+static void add_row(json_t *rows, const char *what, enum ifm_doctor_state state, json_t *detail, const char *remedy)
 {
     static const char *const names[] = {"ok", "absent", "warn"};
     if (json_string_length(detail) == 0) { /* a file may be there and empty */
@@ -78,7 +84,7 @@ static void add_row(json_t *rows, const char *what, enum state state, json_t *de
 static bool is_recorded(const char *root, json_t *rows, const char *what)
 {
     if (!ifm_probe_live(root))
-        add_row(rows, what, STATE_ABSENT, json_string("only the live machine can be asked"),
+        add_row(rows, what, IFM_DOCTOR_ABSENT, json_string("only the live machine can be asked"),
                 "run doctor on the machine itself");
     return !ifm_probe_live(root);
 }
@@ -89,11 +95,11 @@ static void add_clock(const char *root, json_t *rows)
     const char *source = json_string_value(json_object_get(clock, "source"));
     const json_t *cost = json_object_get(clock, "read_ns_p50");
     if (source == NULL)
-        add_row(rows, "clock", STATE_ABSENT, json_string("the kernel does not name its clock source"), MOUNT_SYS);
+        add_row(rows, "clock", IFM_DOCTOR_ABSENT, json_string("the kernel does not name its clock source"), MOUNT_SYS);
     else if (!json_is_integer(cost))
-        add_row(rows, "clock", STATE_OK, json_string(source), "");
+        add_row(rows, "clock", IFM_DOCTOR_OK, json_string(source), "");
     else
-        add_row(rows, "clock", json_integer_value(cost) > SLOW_CLOCK_NS ? STATE_WARN : STATE_OK,
+        add_row(rows, "clock", json_integer_value(cost) > SLOW_CLOCK_NS ? IFM_DOCTOR_WARN : IFM_DOCTOR_OK,
                 json_sprintf("%s, %lld ns a read", source, (long long)json_integer_value(cost)),
                 json_integer_value(cost) > SLOW_CLOCK_NS ? "boot with clocksource=tsc, if the TSC is stable" : "");
     json_decref(clock);
@@ -106,7 +112,7 @@ static void add_threads(const char *root, json_t *rows)
     free(cpus);
     double quota = ifm_probe_limits(root).cpu_quota;
     if (mask == 0) {
-        add_row(rows, "threads", STATE_ABSENT, json_string("/proc/self/status lists no allowed CPUs"), MOUNT_PROC);
+        add_row(rows, "threads", IFM_DOCTOR_ABSENT, json_string("/proc/self/status lists no allowed CPUs"), MOUNT_PROC);
         return;
     }
     if (quota > 0 && ceil(quota) < mask)
@@ -114,7 +120,7 @@ static void add_threads(const char *root, json_t *rows)
     json_t *detail = quota > 0
                          ? json_sprintf("up to %u (affinity mask %u, cgroup quota %.2f CPUs)", usable, mask, quota)
                          : json_sprintf("up to %u (affinity mask %u, no cgroup quota)", usable, mask);
-    add_row(rows, "threads", STATE_OK, detail, "");
+    add_row(rows, "threads", IFM_DOCTOR_OK, detail, "");
 }
 
 static void add_locks(const char *root, json_t *rows)
@@ -130,14 +136,14 @@ static void add_locks(const char *root, json_t *rows)
         char what[64];
         snprintf(what, sizeof what, "lock: %s", knob);
         if (strcmp(knob, "affinity") == 0 && value != NULL) /* the device pins its threads when it opens */
-            add_row(rows, what, STATE_OK, json_sprintf("CPUs %s; workers are pinned while a device is open", value),
-                    "");
+            add_row(rows, what, IFM_DOCTOR_OK,
+                    json_sprintf("CPUs %s; workers are pinned while a device is open", value), "");
         else if (value == NULL)
-            add_row(rows, what, STATE_ABSENT, json_string(reason), remedy != NULL ? remedy : MOUNT_PROC);
+            add_row(rows, what, IFM_DOCTOR_ABSENT, json_string(reason), remedy != NULL ? remedy : MOUNT_PROC);
         else if (json_is_true(json_object_get(lock, "locked")))
-            add_row(rows, what, STATE_OK, json_string(value), "");
+            add_row(rows, what, IFM_DOCTOR_OK, json_string(value), "");
         else
-            add_row(rows, what, STATE_WARN, json_sprintf("%s: %s", value, reason),
+            add_row(rows, what, IFM_DOCTOR_WARN, json_sprintf("%s: %s", value, reason),
                     remedy != NULL ? remedy : "taskset -c CPU, or let the device pin its threads");
     }
     json_decref(locks);
@@ -148,13 +154,13 @@ static void add_huge_pages(const char *root, json_t *rows)
     json_t *pages = ifm_probe_huge_pages(root);
     const char *mode = json_string_value(json_object_get(pages, "transparent"));
     if (mode == NULL)
-        add_row(rows, "huge pages", STATE_ABSENT, json_string("the kernel has no transparent huge pages"),
+        add_row(rows, "huge pages", IFM_DOCTOR_ABSENT, json_string("the kernel has no transparent huge pages"),
                 "use a kernel with CONFIG_TRANSPARENT_HUGEPAGE");
     else if (strcmp(mode, "never") == 0)
-        add_row(rows, "huge pages", STATE_ABSENT, json_string("transparent huge pages are off"),
+        add_row(rows, "huge pages", IFM_DOCTOR_ABSENT, json_string("transparent huge pages are off"),
                 "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled");
     else
-        add_row(rows, "huge pages", STATE_OK, json_sprintf("transparent, %s", mode), "");
+        add_row(rows, "huge pages", IFM_DOCTOR_OK, json_sprintf("transparent, %s", mode), "");
     json_decref(pages);
 }
 
@@ -168,19 +174,19 @@ static void add_counters(const char *root, json_t *rows)
     long fd = syscall(SYS_perf_event_open, &attributes, 0, -1, -1, 0);
     if (fd >= 0) {
         close((int)fd);
-        add_row(rows, what, STATE_OK, json_string("perf_event counts cycles"), "");
+        add_row(rows, what, IFM_DOCTOR_OK, json_string("perf_event counts cycles"), "");
     } else if (errno == EACCES || errno == EPERM) {
-        add_row(rows, what, STATE_ABSENT, json_string("perf_event_open is not permitted"),
+        add_row(rows, what, IFM_DOCTOR_ABSENT, json_string("perf_event_open is not permitted"),
                 "sysctl kernel.perf_event_paranoid=1, or grant CAP_PERFMON");
     } else if ((errno == ENOENT || errno == ENODEV || errno == EOPNOTSUPP) && ifm_probe_exists(root, "/proc/cpuinfo")) {
         bool guest = ifm_probe_virtual(root);
-        add_row(rows, what, STATE_ABSENT,
+        add_row(rows, what, IFM_DOCTOR_ABSENT,
                 json_string(guest ? "the hypervisor gives this guest no performance counters"
                                   : "the kernel has no performance counters for this CPU"),
                 guest ? "enable the virtual PMU of this machine, or measure on bare metal"
                       : "enable them in the firmware, or use a newer kernel");
     } else {
-        add_row(rows, what, STATE_ABSENT, json_sprintf("perf_event_open: %s", strerror(errno)),
+        add_row(rows, what, IFM_DOCTOR_ABSENT, json_sprintf("perf_event_open: %s", strerror(errno)),
                 "use a kernel with CONFIG_PERF_EVENTS, outside a seccomp filter that forbids it");
     }
 }
@@ -190,15 +196,15 @@ static void add_rapl(const char *root, json_t *rows)
     char line[64];
     const char *what = "CPU energy (RAPL)";
     if (!ifm_probe_exists(root, "/sys/class/powercap/intel-rapl:0/energy_uj"))
-        add_row(rows, what, STATE_ABSENT,
+        add_row(rows, what, IFM_DOCTOR_ABSENT,
                 json_string(ifm_probe_virtual(root) ? "the hypervisor does not expose powercap to this guest"
                                                     : "no powercap zone of the CPU package"),
                 ifm_probe_virtual(root) ? "measure on the host or on bare metal" : "modprobe intel_rapl_msr");
     else if (!ifm_probe_line(root, line, sizeof line, "/sys/class/powercap/intel-rapl:0/energy_uj"))
-        add_row(rows, what, STATE_ABSENT, json_string("energy_uj is not readable by this user"),
+        add_row(rows, what, IFM_DOCTOR_ABSENT, json_string("energy_uj is not readable by this user"),
                 "chmod a+r /sys/class/powercap/intel-rapl:*/energy_uj as root");
     else
-        add_row(rows, what, STATE_OK, json_string("powercap package zone is readable"), "");
+        add_row(rows, what, IFM_DOCTOR_OK, json_string("powercap package zone is readable"), "");
 }
 
 static void add_paranoid(const char *root, json_t *rows)
@@ -206,12 +212,13 @@ static void add_paranoid(const char *root, json_t *rows)
     static const char what[] = "perf_event_paranoid";
     int64_t level;
     if (!ifm_probe_i64(root, &level, "/proc/sys/kernel/perf_event_paranoid"))
-        add_row(rows, what, STATE_ABSENT, json_string("the kernel has no such setting, or /proc is not mounted"),
+        add_row(rows, what, IFM_DOCTOR_ABSENT, json_string("the kernel has no such setting, or /proc is not mounted"),
                 "use a kernel with CONFIG_PERF_EVENTS, with /proc mounted");
     else if (level > OWN_COUNTERS)
-        add_row(rows, what, STATE_WARN, json_sprintf("%lld", (long long)level), "sysctl kernel.perf_event_paranoid=1");
+        add_row(rows, what, IFM_DOCTOR_WARN, json_sprintf("%lld", (long long)level),
+                "sysctl kernel.perf_event_paranoid=1");
     else
-        add_row(rows, what, STATE_OK, json_sprintf("%lld", (long long)level), "");
+        add_row(rows, what, IFM_DOCTOR_OK, json_sprintf("%lld", (long long)level), "");
 }
 
 /* A library of the driver or the toolkit: there or not; it is not called. It stays where it is: what its constructors
@@ -222,11 +229,11 @@ static void add_library(const char *root, json_t *rows, const char *what, const 
         return;
     void *library = dlopen(file, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
     if (library == NULL) {
-        add_row(rows, what, STATE_ABSENT, json_sprintf("%s cannot be opened", file), remedy);
+        add_row(rows, what, IFM_DOCTOR_ABSENT, json_sprintf("%s cannot be opened", file), remedy);
         return;
     }
     dlclose(library);
-    add_row(rows, what, STATE_OK, json_sprintf("%s is there", file), "");
+    add_row(rows, what, IFM_DOCTOR_OK, json_sprintf("%s is there", file), "");
 }
 
 /* The first GPU, as a run would open it; asked without a context. */
@@ -238,14 +245,39 @@ static void add_cuda(const char *root, json_t *rows)
     if (is_recorded(root, rows, "CUDA"))
         return;
     if (!ifm_cuda_first(&card, &absence)) {
-        add_row(rows, "CUDA", STATE_ABSENT, json_string(absence.reason), absence.remedy);
+        add_row(rows, "CUDA", IFM_DOCTOR_ABSENT, json_string(absence.reason), absence.remedy);
         return;
     }
-    add_row(rows, "CUDA", STATE_OK,
+    add_row(rows, "CUDA", IFM_DOCTOR_OK,
             json_sprintf("%s, compute capability %u.%u, %s, driver for CUDA %d.%d%s", card.name, card.major, card.minor,
                          ifm_format_human((double)card.memory_bytes, "B", bytes), card.driver_version / 1000,
                          card.driver_version % 1000 / 10, card.devices > 1 ? "; the first of several" : ""),
             "");
+}
+
+/* "RmProfilingAdminOnly: 0" of the driver's module; without the file there is no module to ask. */
+static void add_counter_permission(const char *root, json_t *rows)
+{
+    static const char what[] = "GPU counter permission";
+    char *params = ifm_probe_text(root, "/proc/driver/nvidia/params"), value[16];
+    if (params == NULL || !ifm_probe_field(params, "RmProfilingAdminOnly", value, sizeof value))
+        add_row(rows, what, IFM_DOCTOR_ABSENT, json_string("the driver's module does not say who may count"),
+                "load the NVIDIA driver's module; in a container, ask on the host");
+    else if (strcmp(value, "0") == 0)
+        add_row(rows, what, IFM_DOCTOR_OK, json_string("everybody may count"), "");
+    else
+        add_row(rows, what, IFM_DOCTOR_WARN, json_string("for root alone"),
+                "options nvidia NVreg_RestrictProfilingToAdminUsers=0 in /etc/modprobe.d, or CAP_SYS_ADMIN");
+    free(params);
+}
+
+static void add_management(const char *root, json_t *rows)
+{
+    const char *reason, *remedy;
+    if (is_recorded(root, rows, "GPU"))
+        return;
+    const struct ifm_nvml *nvml = ifm_nvml_load(&reason, &remedy);
+    ifm_doctor_gpus(nvml, reason, remedy, add_row, rows);
 }
 
 static void add_gpu(const char *root, json_t *rows)
@@ -254,12 +286,14 @@ static void add_gpu(const char *root, json_t *rows)
                                  "(Debian: non-free)";
     char line[128];
     if (ifm_probe_line(root, line, sizeof line, "/proc/driver/nvidia/version"))
-        add_row(rows, "NVIDIA driver", STATE_OK, json_string(line), "");
+        add_row(rows, "NVIDIA driver", IFM_DOCTOR_OK, json_string(line), "");
     else
         add_library(root, rows, "NVIDIA driver", "libcuda.so.1", driver);
     add_library(root, rows, "GPU counters (CUPTI)", "libcupti.so",
                 "apt-get install libcupti-dev (Debian: non-free), or the CUDA toolkit");
+    add_counter_permission(root, rows);
     add_cuda(root, rows);
+    add_management(root, rows);
 }
 
 static void add_isolated(const char *root, json_t *rows)
@@ -267,9 +301,9 @@ static void add_isolated(const char *root, json_t *rows)
     static const char what[] = "isolated CPUs", file[] = "/sys/devices/system/cpu/isolated";
     char line[256];
     if (ifm_probe_line(root, line, sizeof line, "%s", file) && line[0] != '\0')
-        add_row(rows, what, STATE_OK, json_string(line), "");
+        add_row(rows, what, IFM_DOCTOR_OK, json_string(line), "");
     else
-        add_row(rows, what, STATE_ABSENT,
+        add_row(rows, what, IFM_DOCTOR_ABSENT,
                 json_string(ifm_probe_exists(root, "%s", file) ? "none" : "the kernel does not say"),
                 "boot with isolcpus=CPUS nohz_full=CPUS, and start the lab with taskset -c CPUS");
 }
@@ -284,11 +318,11 @@ static void add_memory_lock(const char *root, json_t *rows)
     if (line != NULL)
         sscanf(line, "Max locked memory %31s", word);
     if (strcmp(word, "unlimited") == 0)
-        add_row(rows, what, STATE_OK, json_string("none"), "");
+        add_row(rows, what, IFM_DOCTOR_OK, json_string("none"), "");
     else if (ifm_parse_u64(word, &limit))
-        add_row(rows, what, STATE_OK, json_string(ifm_format_human((double)limit, "B", bytes)), "");
+        add_row(rows, what, IFM_DOCTOR_OK, json_string(ifm_format_human((double)limit, "B", bytes)), "");
     else
-        add_row(rows, what, STATE_ABSENT, json_string("/proc/self/limits does not name it"), MOUNT_PROC);
+        add_row(rows, what, IFM_DOCTOR_ABSENT, json_string("/proc/self/limits does not name it"), MOUNT_PROC);
     free(limits);
 }
 
@@ -297,7 +331,7 @@ static void add_cgroup(const char *root, json_t *rows)
     struct ifm_probe_limits limits = ifm_probe_limits(root);
     char bytes[48] = "none", quota[32] = "none";
     if (limits.version == 0) {
-        add_row(rows, "cgroup limits", STATE_ABSENT, json_string("/proc/self/cgroup cannot be read or is empty"),
+        add_row(rows, "cgroup limits", IFM_DOCTOR_ABSENT, json_string("/proc/self/cgroup cannot be read or is empty"),
                 MOUNT_PROC);
         return;
     }
@@ -305,7 +339,7 @@ static void add_cgroup(const char *root, json_t *rows)
         ifm_format_human((double)limits.memory_limit, "B", bytes);
     if (limits.cpu_quota > 0)
         snprintf(quota, sizeof quota, "%.2f CPUs", limits.cpu_quota);
-    add_row(rows, "cgroup limits", limits.cpu_quota > 0 ? STATE_WARN : STATE_OK,
+    add_row(rows, "cgroup limits", limits.cpu_quota > 0 ? IFM_DOCTOR_WARN : IFM_DOCTOR_OK,
             json_sprintf("version %d, cpu quota %s, memory limit %s", limits.version, quota, bytes),
             limits.cpu_quota > 0 ? "a quota stops threads in the middle of a sample; use a cpuset instead" : "");
 }
@@ -316,9 +350,9 @@ static void add_load(const char *root, json_t *rows)
         return;
     double load = ifm_host_foreign_load(LOAD_WINDOW_MS);
     if (load < 0)
-        add_row(rows, "foreign load", STATE_ABSENT, json_string("/proc/stat cannot be read"), MOUNT_PROC);
+        add_row(rows, "foreign load", IFM_DOCTOR_ABSENT, json_string("/proc/stat cannot be read"), MOUNT_PROC);
     else
-        add_row(rows, "foreign load", load > BUSY_LOAD ? STATE_WARN : STATE_OK,
+        add_row(rows, "foreign load", load > BUSY_LOAD ? IFM_DOCTOR_WARN : IFM_DOCTOR_OK,
                 json_sprintf("%.2f of each allowed CPU is used by others", load),
                 load > BUSY_LOAD ? "stop other programs, or keep them off these CPUs" : "");
 }
@@ -332,7 +366,7 @@ static void add_isas(const char *root, json_t *rows)
     struct ifm_text text = {0};
     for (size_t i = 0; i < n; i++)
         ifm_text_printf(&text, "%s%s", i > 0 ? ", " : "", isas[i]);
-    add_row(rows, "instruction sets", STATE_OK, json_string(text.data), "");
+    add_row(rows, "instruction sets", IFM_DOCTOR_OK, json_string(text.data), "");
     ifm_text_free(&text);
 }
 
@@ -343,9 +377,9 @@ static void add_blas(const char *root, json_t *rows)
         return;
     const struct ifm_openblas *blas = ifm_openblas_load(&why_not);
     if (blas == NULL)
-        add_row(rows, what, STATE_ABSENT, json_string(why_not), "apt-get install libopenblas0-pthread");
+        add_row(rows, what, IFM_DOCTOR_ABSENT, json_string(why_not), "apt-get install libopenblas0-pthread");
     else
-        add_row(rows, what, STATE_OK,
+        add_row(rows, what, IFM_DOCTOR_OK,
                 json_sprintf("%s, core type %s (%s%s)", blas->version, blas->core,
                              blas->asked[0] != '\0' ? "asked for: " : "its own choice", blas->asked),
                 "");
@@ -356,22 +390,22 @@ static void add_memory(const char *root, json_t *rows)
     char bytes[48];
     uint64_t available = ifm_probe_memory_available(root);
     if (available == 0)
-        add_row(rows, "memory", STATE_ABSENT, json_string("/proc/meminfo cannot be read"), MOUNT_PROC);
+        add_row(rows, "memory", IFM_DOCTOR_ABSENT, json_string("/proc/meminfo cannot be read"), MOUNT_PROC);
     else
-        add_row(rows, "memory", STATE_OK, json_sprintf("%s available", ifm_format_human((double)available, "B", bytes)),
-                "");
+        add_row(rows, "memory", IFM_DOCTOR_OK,
+                json_sprintf("%s available", ifm_format_human((double)available, "B", bytes)), "");
 }
 
 static void add_hypervisor(const char *root, json_t *rows)
 {
     if (!ifm_probe_exists(root, "/proc/cpuinfo"))
-        add_row(rows, "bare metal", STATE_ABSENT, json_string("/proc/cpuinfo cannot be read"), MOUNT_PROC);
+        add_row(rows, "bare metal", IFM_DOCTOR_ABSENT, json_string("/proc/cpuinfo cannot be read"), MOUNT_PROC);
     else if (ifm_probe_virtual(root))
-        add_row(rows, "bare metal", STATE_WARN,
+        add_row(rows, "bare metal", IFM_DOCTOR_WARN,
                 json_string("a hypervisor runs this machine; it may take the CPU away (see steal_ns)"),
                 "confirm small differences on bare metal");
     else
-        add_row(rows, "bare metal", STATE_OK, json_string("no hypervisor"), "");
+        add_row(rows, "bare metal", IFM_DOCTOR_OK, json_string("no hypervisor"), "");
 }
 
 /* In a bare chroot or container: what is not there says nothing of the kernel. */

@@ -1,4 +1,5 @@
 /* The environment fingerprint, put together from the probes; and the facts that stay private. */
+#include "host/environment.h"
 #include "host/host.h"
 #include "host/probe.h"
 #include <limits.h>
@@ -31,6 +32,10 @@ json_t *ifm_host_fingerprint_at(const char *root)
     json_object_set_new(host, "clock", ifm_probe_clock(root));
     json_object_set_new(host, "binary", ifm_probe_binary());
     json_object_set_new(host, "packages", ifm_probe_packages());
+    json_object_set_new(host, "gpu", ifm_probe_gpu(root));
+    json_object_set_new(host, "cuda_libraries", ifm_probe_cuda_libraries(root));
+    json_object_set_new(host, "container", ifm_probe_container(root));
+    json_object_set_new(host, "python", ifm_probe_python(root));
     return host;
 }
 

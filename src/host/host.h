@@ -6,16 +6,28 @@
 #define IFM_HOST_HOST_H
 
 #include "base/json.h"
+#include <stdbool.h>
+#include <stdint.h>
 
 /* The environment fingerprint (new reference): cpu, caches as reported, governor, turbo, smt, load, memory, huge pages,
  * cgroup quota, hypervisor, kernel, libc, compiler and flags of this binary, git revision and dirtiness of the
- * binary's source, package versions, clock source and the cost of one clock read. Every field that cannot be
- * read is {"absent": reason}. Holds no path, host name, user name or serial number. */
+ * binary's source, package versions, clock source and the cost of one clock read; the GPUs and their driver, the CUDA
+ * libraries that the loader would find, container, Python environment and frameworks. Every field that cannot be
+ * read is {"absent": reason}. Holds no path, host name, user name or serial number; a GPU's UUID is unsalted SHA-256.
+ */
 json_t *ifm_host_fingerprint(void);
 
 /* The state of each lock as read back now: [{"knob": "governor", "value": "performance" | null, "locked": bool,
  * "reason": ..., "remedy": ... if any}, ...] (new reference). Knobs: governor, turbo, frequency, affinity. */
 json_t *ifm_host_locks(void);
+
+/* The state of every GPU now, or {"absent": reason, "remedy"} (new reference); members: gpu.h. `by_cuda`: the first GPU
+ * of CUDA is the one that is measured. `zero_ns` is taken from the time of each reading. */
+json_t *ifm_host_gpu_state(bool by_cuda, int64_t zero_ns);
+
+/* The licence that the folder of a model or data set names: {"id": "apache-2.0", "from": "README.md" | "LICENSE", ...},
+ * or {"absent": reason, "remedy"} (new reference). */
+json_t *ifm_host_licence(const char *folder);
 
 /* Facts that must not be published: host and user name, paths, command line (new reference). */
 json_t *ifm_host_private(int argc, char **argv);

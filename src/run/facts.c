@@ -108,6 +108,23 @@ enum ifm_status ifm_fact_environment(struct ifm_session *session, const char *wh
     return load_fact(session, when, is_fake, error);
 }
 
+enum ifm_status ifm_fact_gpu_state(struct ifm_session *session, const char *when, const char *cell, const char *at,
+                                   struct ifm_error *error)
+{
+    if (!session->watches_gpu || session->journal == NULL)
+        return IFM_OK;
+    /* Before the device is open there is no time axis yet: the reading then stands on that of the clock itself. */
+    json_t *gpus = ifm_host_gpu_state(session->on_gpu, session->base.ns - session->offset_ns);
+    if (!session->on_gpu && !json_is_array(gpus)) { /* a machine without one has nothing to say of it */
+        json_decref(gpus);
+        return IFM_OK;
+    }
+    json_t *meta = json_pack("{s:s, s:o}", "when", when, "gpus", gpus);
+    if (cell != NULL)
+        json_object_update_new(meta, json_pack("{s:s, s:s}", "cell", cell, "at", at));
+    return ifm_fact_new(session, "gpu_state", true, meta, error);
+}
+
 /* A member that gets no memory must not be missing in silence. */
 static void set(json_t *object, const char *key, json_t *value, bool *made)
 {

@@ -18,6 +18,7 @@ struct ifm_session {
     const struct ifm_device_options *device; /* to open it again, in a process of its own */
     const char *at_work;                     /* the arm whose turn it is, or was last; NULL = none yet */
     bool on_gpu;                             /* the device is a GPU: what is locked of the CPU says nothing */
+    bool watches_gpu;                        /* the state of the GPUs is a fact of this run */
     bool unwritten;                          /* a fact could not be written: the folder is at fault, not a cell */
 };
 
@@ -34,6 +35,10 @@ IFM_CHECKED enum ifm_status ifm_fact_plugins(struct ifm_session *session, const 
 /* The environment (before) and the foreign load, `when` = "before" or "after". */
 IFM_CHECKED enum ifm_status ifm_fact_environment(struct ifm_session *session, const char *when, bool is_fake,
                                                  struct ifm_error *error);
+/* The state of the GPUs, where the session watches them; never between the marks of a slot. `when` = "before", "after"
+ * (the run), with `cell` and `at` NULL, or "cell", with `at` = "start" or "end". */
+IFM_CHECKED enum ifm_status ifm_fact_gpu_state(struct ifm_session *session, const char *when, const char *cell,
+                                               const char *at, struct ifm_error *error);
 /* The sensor behind the column energy_uj of the cell: what it idles at, is limited to, and how often it speaks. Below
  * zero = not known, and left out. */
 IFM_CHECKED enum ifm_status ifm_fact_energy_sensor(struct ifm_session *session, const char *cell, const char *device,

@@ -4,11 +4,12 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/private.h"
+#include "host/host.h"
 #include "workload/workload.h"
 #include <string.h>
 
 struct input {
-    const char *setting, *token, *file; /* file: base name */
+    const char *setting, *token, *file, *path; /* file: base name; path: private */
     struct ifm_sha256 sha256;
 };
 
@@ -42,7 +43,7 @@ static enum ifm_status add(struct inputs *inputs, const char *setting, const cha
     if (path == NULL)
         return ifm_fail(error, IFM_USAGE, setting, "put the run's private.json beside its lock file",
                         "the path of the file is not known here, only its hash");
-    struct input input = {setting, token, ifm_arena_strdup(arena, ifm_path_base(path)), {{0}}};
+    struct input input = {setting, token, ifm_arena_strdup(arena, ifm_path_base(path)), path, {{0}}};
     IFM_TRY(ifm_sha256_file(path, &input.sha256, error));
     IFM_ARENA_GROW(arena, inputs->items, inputs->n, inputs->capacity);
     inputs->items[inputs->n++] = input;
@@ -73,6 +74,13 @@ static enum ifm_status list(const struct ifm_plan *plan, struct ifm_arena *arena
     return IFM_OK;
 }
 
+/* What the folder of the file says; the folder itself goes nowhere. */
+static json_t *licence_of(const struct input *input, struct ifm_arena *arena)
+{
+    size_t folder = (size_t)(ifm_path_base(input->path) - input->path);
+    return ifm_host_licence(folder == 0 ? "." : ifm_arena_printf(arena, "%.*s", (int)folder, input->path));
+}
+
 enum ifm_status ifm_inputs_record(struct ifm_session *session, const struct ifm_plan *plan, struct ifm_error *error)
 {
     if (session->journal == NULL) /* nothing is read for a fact that goes nowhere */
@@ -82,8 +90,8 @@ enum ifm_status ifm_inputs_record(struct ifm_session *session, const struct ifm_
     enum ifm_status status = list(plan, arena, &inputs, error);
     for (size_t i = 0; i < inputs.n && status == IFM_OK; i++) {
         const struct input *input = &inputs.items[i];
-        json_t *meta = json_pack("{s:s, s:s, s:s, s:s}", "setting", input->setting, "token", input->token, "file",
-                                 input->file, "sha256", input->sha256.hex);
+        json_t *meta = json_pack("{s:s, s:s, s:s, s:s, s:o}", "setting", input->setting, "token", input->token, "file",
+                                 input->file, "sha256", input->sha256.hex, "licence", licence_of(input, arena));
         status = ifm_fact_new(session, "input", true, meta, error);
     }
     ifm_arena_destroy(arena);

@@ -2,8 +2,9 @@
  * not.
  *
  * The lock file and the plan hold the token of a path, and one path can hold other bytes tomorrow. So run.log says what
- * the bytes were, {"setting", "token", "file": base name, "sha256"}, and who goes on with a run, or repeats it, is held
- * to them. A scripted device reads no file. Thread rule: no shared state; each call reads the files whole. */
+ * the bytes were, {"setting", "token", "file": base name, "sha256", "licence"}, and who goes on with a run, or repeats
+ * it, is held to them. A scripted device reads no file. Thread rule: no shared state; each call reads the files whole.
+ */
 #ifndef IFM_RUN_INPUTS_H
 #define IFM_RUN_INPUTS_H
 

@@ -206,6 +206,7 @@ static enum ifm_status run_cell(struct execution *execution, struct ifm_error *e
         return ifm_fact_new(session, "cell_skipped", false, meta, error);
     }
     IFM_TRY(ifm_fact_new(session, "cell_start", true, json_pack("{s:s}", "cell", plan->name), error));
+    IFM_TRY(ifm_fact_gpu_state(session, "cell", plan->name, "start", error));
     struct ifm_cell_run cell;
     execution->opening = true;
     enum ifm_status status = ifm_cell_open(plan, execution->device, session, &cell, error);
@@ -217,8 +218,10 @@ static enum ifm_status run_cell(struct execution *execution, struct ifm_error *e
     status = log_device(execution, error);
     if (status == IFM_OK)
         status = run_open_cell(execution, &cell, error);
+    struct ifm_error second = {0}; /* how the cell ended is what is reported, if it failed */
+    enum ifm_status said = ifm_fact_gpu_state(session, "cell", plan->name, "end", status == IFM_OK ? error : &second);
     ifm_cell_close(&cell);
-    return status;
+    return status == IFM_OK ? said : status;
 }
 
 /* A device that failed for good: its context is ended, and with it everything that was in it. Some errors stay with the
@@ -324,6 +327,7 @@ static enum ifm_status start_session(struct execution *execution, struct ifm_err
     IFM_TRY(ifm_fact_plugins(session, execution->plan, error));
     IFM_TRY(ifm_inputs_record(session, execution->plan, error));
     IFM_TRY(ifm_fact_environment(session, "before", execution->is_fake, error));
+    IFM_TRY(ifm_fact_gpu_state(session, "before", NULL, NULL, error));
     const struct ifm_device_ops *ops = ifm_device_find(execution->plan->device);
     if (ops == NULL)
         return ifm_fail(error, IFM_MISSING, "device.kind", "", "this build has no device \"%s\"",
@@ -355,6 +359,7 @@ static enum ifm_status run_session(struct execution *execution, struct ifm_error
         log_interruption(execution, error);
         return status;
     }
+    IFM_TRY(ifm_fact_gpu_state(&execution->session, "after", NULL, NULL, error));
     IFM_TRY(ifm_fact_environment(&execution->session, "after", execution->is_fake, error));
     return ifm_fact_new(&execution->session, "run_done", true,
                         json_pack("{s:s}", "config_hash", execution->plan->config_hash), error);
@@ -378,6 +383,9 @@ enum ifm_status ifm_run_execute(const struct ifm_plan *plan, const struct ifm_ru
     struct execution execution = {.plan = plan, .options = options, .is_fake = strcmp(plan->device, "fake") == 0};
     execution.session.device = &options->device;
     execution.session.on_gpu = strcmp(plan->device, "cuda") == 0;
+    execution.session.watches_gpu = execution.session.on_gpu;
+    for (size_t i = 0; i < plan->n_cells && !execution.is_fake; i++)
+        execution.session.watches_gpu |= plan->cells[i].measure.energy;
     ifm_interrupt_install();
     enum ifm_status status = open_and_run(&execution, error);
     ifm_interrupt_restore();

@@ -12,6 +12,13 @@
  *   freeze_ms=500       from then on the energy counter stands still
  *   field=300000,0      milliwatts of the fields, one a call
  *   gap=100,300         no power samples between these milliseconds after init
+ * and of its state (the block at the end), each list one value a call, the last one again and again:
+ *   f74=0,500           values of a field by its id, such as an accumulator in ns, the temperature of memory (82) or
+ * the number of links (91); 0 where nothing is said no=74,82            fields that this GPU lacks; no=-1 all of them
+ *   policy=0,500        violation times, ns, of every policy
+ *   celsius=33,61 sm=345,1980 uncorrected=0,2 corrected=0 reasons=4
+ *   ours=1 foreign=2    compute processes: this one, and others that /proc knows; stranger=1: ids of another namespace
+ *   ecc=0 persistence=0 mig=1 cap=500   otherwise ECC and persistence are on, MIG off, and the cap is `limit`
  * FAKE_OLD leaves out what came with later drivers; FAKE_BROKEN leaves out nvmlInit_v2. */
 #include "dyn/nvml.h"
 
@@ -20,6 +27,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { GPUS = 4, SCRIPT = 64, RING = 119, RING_US = 20000 };
 
@@ -78,10 +86,12 @@ static bool is_lost(ifm_nvml_device device)
 }
 
 #ifndef FAKE_BROKEN
+static void gpu_begin(void);
 int nvmlInit_v2(void);
 int nvmlInit_v2(void)
 {
     memset(&state, 0, sizeof state);
+    gpu_begin();
     state.n_energy = list_of("energy", state.energy);
     state.n_field = list_of("field", state.field);
     state.start_us = wall_us();
@@ -122,7 +132,7 @@ int nvmlDeviceGetEnforcedPowerLimit(ifm_nvml_device device, unsigned *milliwatts
 int nvmlDeviceGetEnforcedPowerLimit(ifm_nvml_device device, unsigned *milliwatts)
 {
     (void)device;
-    *milliwatts = (unsigned)number_of("limit", 700) * 1000;
+    *milliwatts = (unsigned)number_of("cap", number_of("limit", 700)) * 1000;
     return 0;
 }
 
@@ -156,12 +166,14 @@ int nvmlDeviceGetTotalEnergyConsumption(ifm_nvml_device device, unsigned long lo
 int nvmlDeviceGetHandleByPciBusId_v2(const char *bus, ifm_nvml_device *out);
 int nvmlDeviceGetHandleByPciBusId_v2(const char *bus, ifm_nvml_device *out)
 {
-    if (strcmp(bus, "0000:00:07.0") != 0)
+    bool first = strcmp(bus, "0000:01:00.0") == 0; /* of the fake driver of CUDA */
+    if (!first && strcmp(bus, "0000:00:07.0") != 0)
         return IFM_NVML_NOT_FOUND;
-    *out = &gpus[1];
+    *out = &gpus[first ? 0 : 1];
     return 0;
 }
 
+static bool gpu_field(ifm_nvml_device device, struct ifm_nvml_field *field);
 int nvmlDeviceGetFieldValues(ifm_nvml_device device, int n, struct ifm_nvml_field *fields);
 int nvmlDeviceGetFieldValues(ifm_nvml_device device, int n, struct ifm_nvml_field *fields)
 {
@@ -169,6 +181,8 @@ int nvmlDeviceGetFieldValues(ifm_nvml_device device, int n, struct ifm_nvml_fiel
         return IFM_NVML_GPU_IS_LOST;
     for (int i = 0; i < n; i++) {
         struct ifm_nvml_field *field = &fields[i];
+        if (gpu_field(device, field))
+            continue;
         int64_t tick = (wall_us() - state.start_us) / 1000 / number_of("refresh_ms", 100);
         size_t call = state.field_calls++;
         field->result = (int)number_of(field->scope == IFM_NVML_SCOPE_MEMORY       ? "memory_rc"
@@ -210,5 +224,251 @@ int nvmlDeviceGetSamples(ifm_nvml_device device, int kind, unsigned long long la
     *type = IFM_NVML_UNSIGNED;
     *count = n;
     return n == 0 ? IFM_NVML_NOT_FOUND : 0;
+}
+#endif
+
+/* ---- identity, limits and state of a GPU: an H200 as it was seen, where the script says nothing ---- */
+
+enum { KEYS = 32 };
+static struct {
+    char key[16];
+    size_t calls;
+} asked[KEYS];
+
+#ifndef FAKE_BROKEN
+static void gpu_begin(void)
+{
+    memset(asked, 0, sizeof asked);
+}
+#endif
+
+/* The value of a list for this call of its key. Of the first GPU; the others give the first value always. */
+static unsigned long long next_of(ifm_nvml_device device, const char *key, unsigned long long otherwise)
+{
+    unsigned long long list[SCRIPT];
+    size_t n = list_of(key, list), call = 0;
+    if (n == 0)
+        return otherwise;
+    for (size_t i = 0; i < KEYS && device->index == 0; i++) {
+        if (asked[i].key[0] != '\0' && strcmp(asked[i].key, key) != 0)
+            continue;
+        snprintf(asked[i].key, sizeof asked[i].key, "%s", key);
+        call = asked[i].calls++;
+        break;
+    }
+    return list[call < n ? call : n - 1];
+}
+
+#ifndef FAKE_OLD
+static bool gpu_field(ifm_nvml_device device, struct ifm_nvml_field *field)
+{
+    static const unsigned ids[] = {74, 75, 76, 77, 78, 79, 82, 91, 269, 270, 271};
+    unsigned long long lacks[SCRIPT];
+    char key[16];
+    bool mine = false;
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
+        mine |= field->id == ids[i];
+    if (!mine)
+        return false;
+    field->result = number_of("no", 0) == -1 ? IFM_NVML_NOT_SUPPORTED : 0;
+    for (size_t i = list_of("no", lacks); i > 0; i--)
+        if (lacks[i - 1] == field->id)
+            field->result = IFM_NVML_NOT_SUPPORTED;
+    snprintf(key, sizeof key, "f%u", field->id);
+    field->type = field->id == 82 || field->id == 91 ? IFM_NVML_UNSIGNED : IFM_NVML_UNSIGNED_LONG_LONG;
+    unsigned long long value = field->result == 0 ? next_of(device, key, 0) : 0;
+    if (field->type == IFM_NVML_UNSIGNED)
+        field->value.u = (unsigned)value;
+    else
+        field->value.ull = value;
+    return true;
+}
+#endif
+
+#define FAKE(name, ...)                                                                                                \
+    int name(ifm_nvml_device device, __VA_ARGS__);                                                                     \
+    int name(ifm_nvml_device device, __VA_ARGS__)
+
+FAKE(nvmlDeviceGetIndex, unsigned *out)
+{
+    *out = (unsigned)device->index;
+    return 0;
+}
+
+FAKE(nvmlDeviceGetName, char *text, unsigned size)
+{
+    (void)device;
+    snprintf(text, size, "NVIDIA H200");
+    return 0;
+}
+
+/* These two must stand in nothing that is published. */
+FAKE(nvmlDeviceGetUUID, char *text, unsigned size)
+{
+    snprintf(text, size, "GPU-5ec4e7ed-0000-1111-2222-33334444555%d", device->index);
+    return 0;
+}
+FAKE(nvmlDeviceGetSerial, char *text, unsigned size)
+{
+    snprintf(text, size, "165422300777%d", device->index);
+    return 0;
+}
+
+FAKE(nvmlDeviceGetVbiosVersion, char *text, unsigned size)
+{
+    (void)device;
+    snprintf(text, size, "96.00.A5.00.1A");
+    return 0;
+}
+
+FAKE(nvmlDeviceGetCudaComputeCapability, int *major, int *minor)
+{
+    (void)device;
+    *major = 9;
+    *minor = 0;
+    return 0;
+}
+
+FAKE(nvmlDeviceGetMemoryInfo, struct ifm_nvml_memory *out)
+{
+    (void)device;
+    *out = (struct ifm_nvml_memory){150754820096, 150000000000, 754820096};
+    return 0;
+}
+
+FAKE(nvmlDeviceGetMaxClockInfo, int clock, unsigned *mhz)
+{
+    (void)device;
+    *mhz = clock == IFM_NVML_CLOCK_MEMORY ? 3201 : 1980;
+    return 0;
+}
+
+FAKE(nvmlDeviceGetClockInfo, int clock, unsigned *mhz)
+{
+    *mhz = clock == IFM_NVML_CLOCK_MEMORY ? 3201 : (unsigned)next_of(device, "sm", 1980);
+    return 0;
+}
+
+FAKE(nvmlDeviceGetTemperature, int sensor, unsigned *celsius)
+{
+    (void)sensor;
+    *celsius = (unsigned)next_of(device, "celsius", 34);
+    return 0;
+}
+
+FAKE(nvmlDeviceGetPowerUsage, unsigned *milliwatts)
+{
+    (void)device;
+    *milliwatts = (unsigned)number_of("watts", 300) * 1000;
+    return 0;
+}
+
+FAKE(nvmlDeviceGetPowerManagementDefaultLimit, unsigned *milliwatts)
+{
+    (void)device;
+    *milliwatts = 700000;
+    return 0;
+}
+
+FAKE(nvmlDeviceGetPersistenceMode, int *on)
+{
+    (void)device;
+    *on = (int)number_of("persistence", 1);
+    return 0;
+}
+
+FAKE(nvmlDeviceGetEccMode, int *current, int *pending)
+{
+    (void)device;
+    *current = (int)number_of("ecc", 1);
+    *pending = 1;
+    return 0;
+}
+
+FAKE(nvmlDeviceGetTotalEccErrors, int kind, int since, unsigned long long *n)
+{
+    if (since != 0)
+        return IFM_NVML_INVALID_ARGUMENT;
+    *n = next_of(device, kind == 1 ? "uncorrected" : "corrected", 0);
+    return 0;
+}
+
+FAKE(nvmlDeviceGetViolationStatus, int policy, struct ifm_nvml_violation *out)
+{
+    if (policy < 0 || policy > 5)
+        return IFM_NVML_INVALID_ARGUMENT;
+    *out = (struct ifm_nvml_violation){0, next_of(device, "policy", 0)};
+    return 0;
+}
+
+FAKE(nvmlDeviceGetCurrentClocksThrottleReasons, unsigned long long *mask)
+{
+    *mask = next_of(device, "reasons", 0);
+    return 0;
+}
+
+#ifndef FAKE_OLD
+int nvmlSystemGetNVMLVersion(char *text, unsigned size);
+int nvmlSystemGetNVMLVersion(char *text, unsigned size)
+{
+    snprintf(text, size, "13.580.00");
+    return 0;
+}
+int nvmlSystemGetCudaDriverVersion_v2(int *version);
+int nvmlSystemGetCudaDriverVersion_v2(int *version)
+{
+    *version = 13000;
+    return 0;
+}
+
+FAKE(nvmlDeviceGetArchitecture, unsigned *which)
+{
+    (void)device;
+    *which = 9;
+    return 0;
+}
+
+FAKE(nvmlDeviceGetMigMode, unsigned *current, unsigned *pending)
+{
+    (void)device;
+    *current = *pending = (unsigned)number_of("mig", 0);
+    return 0;
+}
+
+FAKE(nvmlDeviceGetRemappedRows, unsigned *corrected, unsigned *uncorrected, unsigned *pending, unsigned *failed)
+{
+    (void)device;
+    *corrected = *uncorrected = *pending = *failed = 0;
+    return 0;
+}
+
+FAKE(nvmlDeviceGetNvLinkState, unsigned link, int *active)
+{
+    (void)device;
+    *active = link != 0; /* one is down */
+    return 0;
+}
+
+static int put(struct ifm_nvml_process *list, unsigned room, unsigned *n, unsigned pid)
+{
+    if (*n < room)
+        list[*n].pid = pid;
+    ++*n;
+    return *n <= room ? 0 : IFM_NVML_INSUFFICIENT_SIZE;
+}
+
+FAKE(nvmlDeviceGetComputeRunningProcesses_v3, unsigned *n, struct ifm_nvml_process *list)
+{
+    unsigned room = *n;
+    int result = 0;
+    (void)device;
+    *n = 0;
+    if (number_of("ours", 0) != 0)
+        result = put(list, room, n, (unsigned)getpid());
+    for (long i = number_of("foreign", 0); i > 0; i--)
+        result = put(list, room, n, (unsigned)getppid()); /* it started us: none of ours */
+    if (number_of("stranger", 0) != 0)
+        result = put(list, room, n, 1u << 30);
+    return result;
 }
 #endif

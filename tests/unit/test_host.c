@@ -174,7 +174,7 @@ static void doctor_on_bare_tree(void **state)
     (void)state;
     json_t *rows = ifm_host_doctor_at(NOWHERE), *one;
     size_t i;
-    assert_int_equal(json_array_size(rows), 21);
+    assert_int_equal(json_array_size(rows), 23);
     expect_row(rows, "huge pages", "absent", "/sys is not mounted"); /* and not: the kernel has none */
     expect_row(rows, "bare metal", "absent", "/proc is not mounted");
     json_array_foreach(rows, i, one)
@@ -205,9 +205,25 @@ static void fingerprints_have_no_holes(void **state)
 {
     (void)state;
     static const char *const roots[] = {VM, LAPTOP, CONTAINER, NOWHERE, ""};
-    static const char *const members[] = {
-        "cpu",    "caches_reported", "numa_nodes", "topology", "frequency", "memory", "huge_pages", "load",
-        "cgroup", "hypervisor",      "kernel",     "aslr",     "clock",     "binary", "packages"};
+    static const char *const members[] = {"cpu",
+                                          "caches_reported",
+                                          "numa_nodes",
+                                          "topology",
+                                          "frequency",
+                                          "memory",
+                                          "huge_pages",
+                                          "load",
+                                          "cgroup",
+                                          "hypervisor",
+                                          "kernel",
+                                          "aslr",
+                                          "clock",
+                                          "binary",
+                                          "packages",
+                                          "gpu",
+                                          "cuda_libraries",
+                                          "container",
+                                          "python"};
     for (size_t r = 0; r < sizeof roots / sizeof *roots; r++) {
         json_t *host = ifm_host_fingerprint_at(roots[r]);
         for (size_t m = 0; m < sizeof members / sizeof *members; m++)
@@ -223,11 +239,16 @@ static void fingerprint_holds_no_private_fact(void **state)
     (void)state;
     char name[256] = "", folder[4096];
     char *arguments[] = {(char *)"inferometer", (char *)"run", NULL};
+    assert_int_equal(setenv("VIRTUAL_ENV", "/srv/somebodys/environment", 1), 0);
+    assert_int_equal(setenv("CUDA_HOME", "/srv/somebodys/toolkit", 1), 0);
     json_t *host = ifm_host_fingerprint(), *facts = ifm_host_private(2, arguments);
+    assert_int_equal(unsetenv("VIRTUAL_ENV") | unsetenv("CUDA_HOME"), 0);
     char *text = json_dumps(host, 0);
+    assert_string_equal(json_string_value(json_object_get(json_object_get(host, "python"), "kind")), "venv");
     assert_int_equal(gethostname(name, sizeof name - 1), 0);
     assert_non_null(getcwd(folder, sizeof folder));
     assert_null(strstr(text, folder));
+    assert_null(strstr(text, "somebodys"));
     assert_string_equal(json_string_value(json_object_get(facts, "host_name")), name);
     assert_string_equal(json_string_value(json_object_get(facts, "working_folder")), folder);
     assert_string_equal(json_string_value(json_array_get(json_object_get(facts, "command_line"), 1)), "run");

@@ -225,6 +225,9 @@ static void a_file_is_recorded_once_and_held_to(void **context)
     assert_string_equal(json_string_value(json_object_get(meta, "file")), strrchr(bench->path, '/') + 1);
     assert_string_equal(json_string_value(json_object_get(meta, "sha256")), sha256.hex);
     assert_string_equal(json_string_value(json_object_get(meta, "token")), bench->settings[SETTINGS - 1].text);
+    const json_t *licence = json_object_get(meta, "licence");
+    assert_non_null(json_object_get(licence, "absent"));
+    assert_non_null(json_object_get(licence, "remedy"));
     assert_int_equal(ifm_inputs_unchanged(&plan, events, "out", &bench->error), IFM_OK);
     assert_int_equal(ifm_inputs_agree(events, "out", &bench->error), IFM_OK);
 

@@ -1,0 +1,38 @@
+/* What the GPUs of this machine are, and the state that they are in, as NVML says it. Reads only.
+ *
+ * Each field that cannot be read is {"absent": reason, "remedy"?}, and a GPU that fails is {"index", "absent", ...}: it
+ * hides neither the others nor itself. UUIDs leave here as unsalted SHA-256 alone; serial numbers are never asked for.
+ * Nothing here asks for the energy counter, whose call takes milliseconds: src/power reads it.
+ * Source: NVML API Reference Guide (NVIDIA); docs/method.md says what was seen on a real one.
+ * Thread rule: no shared state; NVML's functions may be called from any thread. */
+#ifndef IFM_HOST_GPU_H
+#define IFM_HOST_GPU_H
+
+#include "base/json.h"
+#include "dyn/nvml.h"
+#include <stdint.h>
+
+/* ---- facts that stay: gpu.c ---- */
+/* {"driver", "nvml", "cuda_driver_api", "devices": [...], "devices_sha256"} (new reference). Each device: index, name,
+ * architecture, compute_capability, uuid_sha256, pcie_max {generation, width}, vbios, memory_bytes, bar1_bytes,
+ * max_clock_mhz {graphics, sm, memory}, power_limit_w {default, set, enforced, min, max}, slowdown_temperature_c,
+ * persistence, compute_mode, ecc {current, pending}, mig {current, pending}, nvlinks {links, active}. */
+json_t *ifm_gpu_facts(const struct ifm_nvml *nvml);
+
+/* ---- the state now: gpu_state.c ---- */
+/* One object a GPU (new reference): index, measured (it is the one at PCI bus id `bus`; NULL or unknown = no such
+ * member), read_ns (now on the lab's clock, minus `zero_ns`), clock_mhz {sm, memory}, pstate, temperature_c {gpu,
+ * memory}, power_w, event_reasons [names], pcie {generation, width}, accumulators_from ("fields", "violation status"),
+ * accumulators {name: ns}, ecc_errors {corrected, uncorrected} since the driver was loaded, remapped_rows, or
+ * retired_pages, and processes {compute, graphics, foreign}. */
+json_t *ifm_gpu_state(const struct ifm_nvml *nvml, const char *bus, int64_t zero_ns);
+
+/* ---- shared by the two and by the doctor ---- */
+/* GPUs that NVML counts; negative = it does not say. */
+int ifm_gpu_count(const struct ifm_nvml *nvml);
+/* Why a reading is not there, as {"absent", "remedy"?}: the driver has no such function, or it answered `result`. */
+json_t *ifm_gpu_lack(const struct ifm_nvml *nvml, bool has_function, int result);
+/* Names of what holds the clock of one GPU down now (new reference); or why that is not known. */
+json_t *ifm_gpu_event_reasons(const struct ifm_nvml *nvml, ifm_nvml_device device);
+
+#endif
