@@ -161,6 +161,7 @@ static enum ifm_status measure(struct execution *execution, struct ifm_cell_run 
     IFM_TRY(ifm_cell_check(cell, "after", error));
     IFM_TRY(log_features(cell, error));
     IFM_TRY(log_processes(cell, error));
+    IFM_TRY(ifm_cell_log_clock(cell, error));
     return ifm_fact_new(cell->session, "cell_done", true, json_pack("{s:s}", "cell", cell->plan->name), error);
 }
 
