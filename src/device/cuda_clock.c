@@ -23,7 +23,7 @@ static const char *prepare(struct ifm_cuda_device *device)
     struct ifm_cuda_stamps *stamps = &device->stamps;
     struct ifm_error error = {0};
     if (ifm_cuda_find(&device->base, "stamp", "ifm_stamp", &stamps->kernel, &error) != IFM_OK) {
-        snprintf(stamps->reason, sizeof stamps->reason, "%s", error.message);
+        snprintf(stamps->reason, sizeof stamps->reason, "%.*s", (int)sizeof stamps->reason - 1, error.message);
         return stamps->reason;
     }
     stamps->n = device->gpu.multiprocessors;
@@ -102,9 +102,9 @@ void ifm_cuda_clock(struct ifm_device *base, struct ifm_device_clock *out)
     const struct ifm_cuda_stamps *stamps = &ifm_cuda_of(base)->stamps;
     bool seen = stamps->tried && stamps->cycles != IFM_ABSENT;
     *out = (struct ifm_device_clock){IFM_ABSENT, IFM_ABSENT, stamps->tried ? stamps->reported_mhz : IFM_ABSENT,
-                                     seen                                       ? ""
+                                     seen                                      ? ""
                                      : stamps->tried && stamps->why[0] != '\0' ? stamps->why
-                                                                                : "no slot was timed"};
+                                                                               : "no slot was timed"};
     if (seen) {
         out->cycles = stamps->cycles;
         out->span_ns = stamps->span_ns;

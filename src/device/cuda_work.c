@@ -69,8 +69,8 @@ unsigned ifm_cuda_blocks(struct ifm_device *base, struct ifm_cuda_function *func
 {
     struct ifm_cuda_device *device = ifm_cuda_of(base);
     int blocks = 0;
-    if (device->cuda->p_cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function->handle, (int)threads,
-                                                                    shared) != CUDA_SUCCESS)
+    if (device->cuda->p_cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function->handle, (int)threads, shared) !=
+        CUDA_SUCCESS)
         return 0;
     return (unsigned)blocks * device->gpu.multiprocessors;
 }
@@ -82,8 +82,8 @@ void ifm_cuda_launch(struct ifm_device *base, const struct ifm_cuda_launch *laun
     launch->function->shared = launch->shared;
     if (device->failed == CUDA_SUCCESS)
         ifm_cuda_note(device,
-                      device->cuda->p_cuLaunchKernel(launch->function->handle, launch->blocks, 1, 1, launch->threads,
-                                                     1, 1, launch->shared, device->stream, launch->arguments, NULL),
+                      device->cuda->p_cuLaunchKernel(launch->function->handle, launch->blocks, 1, 1, launch->threads, 1,
+                                                     1, launch->shared, device->stream, launch->arguments, NULL),
                       "cuLaunchKernel");
 }
 
