@@ -257,14 +257,17 @@ static enum ifm_status decide(struct ifm_converge *converge, struct ifm_error *e
     return ifm_fact_new(cell->session, "pre_roll", true, meta, error);
 }
 
-enum ifm_status ifm_converge_pre_roll(struct ifm_converge *converge, unsigned arm, struct ifm_error *error)
+/* Note that the arm is next; does it follow one of another level? */
+static bool follows_another(struct ifm_converge *converge, unsigned arm)
 {
     int last = converge->last;
     converge->last = (int)arm;
-    if (converge->pre_roll_s <= 0 || last < 0 || last == (int)arm ||
-        !differ(converge->watts[last], converge->watts[arm]))
-        return IFM_OK;
-    return roll(converge->cell, arm, converge->pre_roll_s, error);
+    return converge->pre_roll_s > 0 && last >= 0 && differ(converge->watts[last], converge->watts[arm]);
+}
+
+enum ifm_status ifm_converge_pre_roll(struct ifm_converge *converge, unsigned arm, struct ifm_error *error)
+{
+    return follows_another(converge, arm) ? roll(converge->cell, arm, converge->pre_roll_s, error) : IFM_OK;
 }
 
 /* ---- the gate ---- */
@@ -346,19 +349,30 @@ enum ifm_status ifm_converge_here(struct ifm_cell_run *cell, double used_s, stru
     return status;
 }
 
-void ifm_converge_estimate(const struct ifm_cell_run *cell, double *gate_s, double *block_s)
+/* Pre-rolls of an average block, by the orders of the first ones. */
+static double rolls_of_block(struct ifm_converge *converge)
 {
-    char reason[200], remedy[200];
-    const struct ifm_measure *measure = &cell->plan->measure;
-    double n = (double)cell->plan->n_arms;
+    enum { BLOCKS = 16 };
+    const struct ifm_cell *plan = converge->cell->plan;
+    unsigned order[2 * IFM_MOST_ARMS], rolls = 0;
+    for (unsigned block = 0; block < BLOCKS; block++) {
+        ifm_plan_order(plan, block, order);
+        for (size_t i = 0; i < 2 * plan->n_arms; i++)
+            rolls += follows_another(converge, order[i]);
+    }
+    return (double)rolls / BLOCKS;
+}
+
+enum ifm_status ifm_converge_estimate(struct ifm_cell_run *cell, double used_s, double *gate_s, double *block_s,
+                                      struct ifm_error *error)
+{
+    struct ifm_converge converge;
+    struct ifm_instant start = ifm_clock_now();
     *gate_s = *block_s = 0;
-    if (ifm_device_is_fake(cell->device) || is_callers(cell))
-        return;
-    struct ifm_gauge *gauge = ifm_gauge_open(cell->device, reason, remedy);
-    if (gauge == NULL)
-        return;
-    *gate_s = fmin(n * (turn_of(measure) + gauge->lag_s), measure->warmup_cap_s);
-    /* A block is a row of arms and its mirror image: one arm meets itself in the middle. */
-    *block_s = n > 1 ? (2 * n - 1) * measure->pre_roll_s : 0;
-    ifm_gauge_close(gauge);
+    if (ifm_device_is_fake(cell->device))
+        return IFM_OK;
+    IFM_TRY(ifm_converge_here(cell, used_s, &converge, error));
+    *gate_s = (double)ifm_clock_since(start).ns * 1e-9;
+    *block_s = rolls_of_block(&converge) * converge.pre_roll_s;
+    return IFM_OK;
 }

@@ -52,7 +52,9 @@ IFM_CHECKED enum ifm_status ifm_converge_here(struct ifm_cell_run *cell, double 
                                               struct ifm_error *error);
 /* Before each slot of the arm: its pre-roll, where it follows an arm of another level. */
 IFM_CHECKED enum ifm_status ifm_converge_pre_roll(struct ifm_converge *converge, unsigned arm, struct ifm_error *error);
-/* For the dry run: seconds of the gate, and of the pre-rolls of a block when every arm has a level of its own. */
-void ifm_converge_estimate(const struct ifm_cell_run *cell, double *gate_s, double *block_s);
+/* For the dry run: runs the gate, since nothing else tells the levels; gives the seconds that it took, and those of the
+ * pre-rolls of an average block. */
+IFM_CHECKED enum ifm_status ifm_converge_estimate(struct ifm_cell_run *cell, double used_s, double *gate_s,
+                                                  double *block_s, struct ifm_error *error);
 
 #endif
