@@ -343,7 +343,7 @@ enum ifm_status ifm_converge_here(struct ifm_cell_run *cell, double used_s, stru
     if (is_callers(cell))
         return ifm_converge(cell, NULL, "commands run as often as they are asked to, and no more", "", used_s, out,
                             error);
-    struct ifm_gauge *gauge = ifm_gauge_open(cell->device, reason, remedy);
+    struct ifm_gauge *gauge = ifm_gauge_open(cell->device, &(struct ifm_power_options){.root = ""}, reason, remedy);
     enum ifm_status status = ifm_converge(cell, gauge, reason, remedy, used_s, out, error);
     ifm_gauge_close(gauge);
     return status;

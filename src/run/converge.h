@@ -32,8 +32,10 @@ struct ifm_gauge {
     void *context;
 };
 
-/* What this machine has for the cell's device; NULL, with reason and remedy, where nothing says what it draws. */
-struct ifm_gauge *ifm_gauge_open(struct ifm_device *device, char reason[static 200], char remedy[static 200]);
+/* What a machine has for the device; NULL, with reason and remedy, where nothing says what it draws. `where`: its root
+ * and its NVML; the bus of a GPU is the device's own. */
+struct ifm_gauge *ifm_gauge_open(struct ifm_device *device, const struct ifm_power_options *where,
+                                 char reason[static 200], char remedy[static 200]);
 void ifm_gauge_close(struct ifm_gauge *gauge); /* NULL is allowed */
 
 struct ifm_converge {

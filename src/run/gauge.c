@@ -101,7 +101,7 @@ static bool find_gpu(struct own *own)
     return true;
 }
 
-static bool find_processors(struct own *own)
+static bool find_processors(struct own *own, const char *root)
 {
     struct ifm_cpu_mask cpus;
     if (choose(own, "cpu", "rapl_package") == 0 && choose(own, "cpu", "perf_package") == 0)
@@ -109,7 +109,7 @@ static bool find_processors(struct own *own)
     own->gauge.watts = read_counters;
     own->gauge.temperature_mc = cpu_temperature;
     if (ifm_cpu_mask_process(&cpus))
-        ifm_thermal_open("", &cpus, &own->thermal);
+        ifm_thermal_open(root, &cpus, &own->thermal);
     return true;
 }
 
@@ -127,10 +127,11 @@ static void explain(const struct own *own, bool gpu, char *reason, char *remedy)
         }
 }
 
-struct ifm_gauge *ifm_gauge_open(struct ifm_device *device, char reason[static 200], char remedy[static 200])
+struct ifm_gauge *ifm_gauge_open(struct ifm_device *device, const struct ifm_power_options *where,
+                                 char reason[static 200], char remedy[static 200])
 {
     bool gpu = strcmp(device->ops->name, "cuda") == 0;
-    struct ifm_power_options options = {.root = ""};
+    struct ifm_power_options options = {.root = where->root, .nvml = where->nvml};
     struct ifm_machine machine;
     struct ifm_error error = {0};
     struct own *own = calloc(1, sizeof *own);
@@ -147,7 +148,7 @@ struct ifm_gauge *ifm_gauge_open(struct ifm_device *device, char reason[static 2
         free(own);
         return NULL;
     }
-    if (gpu ? find_gpu(own) : find_processors(own))
+    if (gpu ? find_gpu(own) : find_processors(own, where->root))
         return &own->gauge;
     explain(own, gpu, reason, remedy);
     ifm_gauge_close(&own->gauge);

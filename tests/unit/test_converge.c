@@ -234,6 +234,15 @@ static void arms_of_one_level_have_none(void **state)
     assert_true(rolled(f, 0) < 1e-3 && rolled(f, 1) < 1e-3);
 }
 
+static void a_level_just_beyond_five_percent_is_another(void **state)
+{
+    struct fixture *f = *state;
+    f->watts[1] = 317; /* 5.4 % of the higher one */
+    gate(f, true, 0);
+    assert_int_equal(json_array_size(json_object_get(event(f, "pre_roll", 0), "arms")), 2);
+    assert_true(rolled(f, 0) >= 1);
+}
+
 /* Three arms: quick and like have one level; slow has another, so all differ from some arm. */
 static void only_a_change_of_level_is_rolled(void **state)
 {
@@ -416,6 +425,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(two_levels_have_pre_rolls_where_the_arm_changes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(arms_of_one_level_have_none, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_level_just_beyond_five_percent_is_another, set_up, tear_down),
         cmocka_unit_test_setup_teardown(only_a_change_of_level_is_rolled, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_setting_of_zero_leaves_them_out_and_says_so, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_blocks_of_a_pass_are_rolled_in_the_plans_order, set_up, tear_down),
