@@ -40,7 +40,7 @@ static void launch_ours(void *arg)
 
 static void launch_bare(struct bench *b)
 {
-    must_cuda(b->inner->cuda->p_cuLaunchKernel((CUfunction)(void *)b->kernel, 1, 1, 1, 1, 1, 1, 0, b->inner->stream,
+    must_cuda(b->inner->cuda->p_cuLaunchKernel(b->kernel->handle, 1, 1, 1, 1, 1, 1, 0, b->inner->stream,
                                                NULL, NULL));
 }
 

@@ -44,12 +44,15 @@ static size_t list_workloads(struct ifm_workload_entry *entries)
     return n;
 }
 
-static size_t list_instruments(struct ifm_instrument_entry *entries)
+static size_t list_instruments(const struct ifm_device_ops *device, struct ifm_instrument_entry *entries)
 {
     size_t n = 0;
-    for (; ifm_instruments[n] != NULL; n++)
-        entries[n] = (struct ifm_instrument_entry){ifm_instruments[n]->name, (int)ifm_instruments[n]->intrusion,
-                                                   ifm_instruments[n]->columns, ifm_instruments[n]->n_columns};
+    for (size_t i = 0; ifm_instruments[i] != NULL; i++) {
+        const struct ifm_instrument *instrument = ifm_instruments[i];
+        if (ifm_instrument_is_of(instrument, device->name))
+            entries[n++] = (struct ifm_instrument_entry){instrument->name, (int)instrument->intrusion,
+                                                         instrument->columns, instrument->n_columns};
+    }
     return n;
 }
 
@@ -102,12 +105,12 @@ enum ifm_status ifm_story_plan(const struct ifm_config *config, struct ifm_arena
     const struct ifm_device_ops *device = ifm_device_find(device_name(config));
     IFM_TRY(device->describe(threads_asked(study), &catalog.machine, error));
     if (device == &ifm_device_cuda) {
-        catalog.n_instruments = list_instruments(instruments);
+        catalog.n_instruments = list_instruments(device, instruments);
     } else if (device == &ifm_device_cpu) {
         const char **isas = IFM_ARENA_ARRAY(arena, const char *, MOST_ISAS);
         catalog.machine.n_isas = ifm_isa_supported(isas, MOST_ISAS);
         catalog.machine.isas = isas;
-        catalog.n_instruments = list_instruments(instruments);
+        catalog.n_instruments = list_instruments(device, instruments);
     } else if (device == &ifm_device_fake) {
         catalog.n_instruments = list_fake_instrument(ifm_config_device(config)->script, instruments);
     }

@@ -56,6 +56,26 @@ static double reading(const struct ifm_column_block *block, bool level)
     return block->total / (level ? block->slots : block->steps);
 }
 
+/* The real clock of a GPU in kHz, as a level: all cycles of a block's slots over all of their time. */
+static void cycles_as_khz(const struct ifm_cell_work *work, const struct ifm_arm_work *arm,
+                          struct ifm_column_block *out)
+{
+    struct ifm_arena *scratch = ifm_arena_create();
+    struct ifm_column_block *span = IFM_ARENA_ARRAY(scratch, struct ifm_column_block, work->n_blocks + 1);
+    ifm_derive_column_blocks(work, arm, ifm_derive_column(work->record, "gpu_clock_span_ns"), span);
+    for (size_t b = 0; b < work->n_blocks; b++) {
+        out[b].read = out[b].read && span[b].read && span[b].total > 0;
+        out[b].total = out[b].read ? 1e6 * out[b].total / span[b].total * out[b].slots : 0.0;
+    }
+    ifm_arena_destroy(scratch);
+}
+
+static bool is_cycles(const struct ifm_cell_work *work, int column)
+{
+    return column >= 0 && strcmp(work->record->column_names[column], "gpu_cycles") == 0;
+}
+
+/* Of cycles it is the clock that is paired: a level in kHz. */
 static struct pair pair_of(const struct ifm_cell_work *work, const struct ifm_arm_work *arm, int column, bool level)
 {
     struct ifm_arena *scratch = ifm_arena_create();
@@ -65,6 +85,10 @@ static struct pair pair_of(const struct ifm_cell_work *work, const struct ifm_ar
     bool positive = true;
     ifm_derive_column_blocks(work, arm, column, own);
     ifm_derive_column_blocks(work, work->baseline, column, base);
+    if (is_cycles(work, column)) {
+        cycles_as_khz(work, arm, own);
+        cycles_as_khz(work, work->baseline, base);
+    }
     for (size_t b = 0; b < work->n_blocks; b++) {
         pair.n_blocks += arm->present[b] && work->baseline->present[b];
         if (!own[b].read || !base[b].read || !work->baseline->present[b])
@@ -129,7 +153,8 @@ static void say_warmth(struct ifm_derivation *d, const struct ifm_cell_work *wor
 
 bool ifm_derive_points_agree(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
 {
-    struct pair clock = pair_of(work, arm, ifm_derive_column(work->record, "cpu_khz"), true);
+    int cycles = ifm_derive_column(work->record, "gpu_cycles");
+    struct pair clock = pair_of(work, arm, cycles >= 0 ? cycles : ifm_derive_column(work->record, "cpu_khz"), true);
     say_warmth(d, work, arm);
     if (clock.n == 0 || clock.n < clock.n_blocks || clock.ratio <= 0) {
         if (work->cell->measure.locks != IFM_LOCKS_REQUIRED) /* else the locks themselves are read back */
@@ -146,13 +171,24 @@ bool ifm_derive_points_agree(struct ifm_derivation *d, const struct ifm_cell_wor
     return false;
 }
 
+/* The time of the cycles, and what other clocks are said to be: no causes beside the clock that the cycles give. */
+static bool is_beside_cycles(const struct ifm_cell_work *work, const char *column)
+{
+    return ifm_derive_column(work->record, "gpu_cycles") >= 0 &&
+           (strcmp(column, "gpu_clock_span_ns") == 0 || strcmp(column, "gpu_clock_reported_mhz") == 0 ||
+            strcmp(column, "cpu_khz") == 0);
+}
+
 void ifm_derive_companions(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
 {
     struct ifm_derived *out = d->out;
     for (size_t c = 0; c < work->record->n_columns; c++) {
         const char *column = ifm_arena_strdup(d->arena, work->record->column_names[c]);
-        const char *unit = unit_of(work, column);
-        bool level = is_level(column, unit);
+        bool cycles = is_cycles(work, (int)c);
+        const char *unit = cycles ? "kHz" : unit_of(work, column);
+        bool level = cycles || is_level(column, unit);
+        if (is_beside_cycles(work, column))
+            continue;
         struct pair pair = pair_of(work, arm, (int)c, level);
         bool refused = arm->energy_refused.rule != NULL || work->baseline->energy_refused.rule != NULL;
         if (pair.n == 0 || (refused && strcmp(column, "energy_uj") == 0))
@@ -161,7 +197,7 @@ void ifm_derive_companions(struct ifm_derivation *d, const struct ifm_cell_work 
         out->companions[out->n_companions++] =
             (struct ifm_companion){.cell = work->cell->name,
                                    .arm = arm->arm->name,
-                                   .column = column,
+                                   .column = cycles ? "gpu_clock_khz" : column,
                                    .unit = unit,
                                    .kind = level ? IFM_COMPANION_LEVEL : IFM_COMPANION_AMOUNT,
                                    .n = (int64_t)pair.n,

@@ -35,6 +35,7 @@ static enum ifm_status apply_rules(struct ifm_derivation *d, struct ifm_error *e
     ifm_derive_find_caches(d);
     for (size_t c = 0; c < d->plan->n_cells; c++) {
         ifm_rules_time(d, &d->cells[c]);
+        ifm_rules_converged(d, &d->cells[c]);
         ifm_rules_ceiling(d, &d->cells[c]);
     }
     return IFM_OK;
@@ -66,6 +67,7 @@ static enum ifm_status derive_cell(struct ifm_derivation *d, const struct ifm_ce
         ifm_derive_shape(d, work, arm);
         IFM_TRY(ifm_derive_facts_of_arm(d, work, arm, error));
         IFM_TRY(ifm_derive_counters(d, work, arm, error));
+        ifm_derive_clock(d, work, arm);
         ifm_derive_energy(d, work, arm);
         ifm_derive_command(d, work, arm);
     }

@@ -81,6 +81,8 @@ enum ifm_metric_id {
     IFM_M_L2_HIT,
     IFM_M_L2_HIT_CHANGE,
     IFM_M_TEMPERATURE,
+    IFM_M_CLOCK_SM,
+    IFM_M_CLOCK_SM_REPORTED,
     IFM_M_ENERGY_PER_TOKEN,
     IFM_M_ENERGY_PER_TOKEN_CHANGE,
     IFM_M_ENERGY_TOTAL,
@@ -330,6 +332,8 @@ void ifm_derive_counter_changes(struct ifm_derivation *d, const struct ifm_cell_
 void ifm_derive_energy(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm);
 /* Energy per token of the windows around an arm; false when there is none. */
 bool ifm_derive_energy_window(const struct ifm_cell_work *work, const struct ifm_arm_work *arm, struct ifm_value *out);
+/* clock.c: clock_sm_mhz and clock_sm_reported_mhz; nothing where nothing counts cycles and no gate asks. */
+void ifm_derive_clock(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm);
 /* effect.c: cliffs_delta, hedges_g and sign_flip_p. */
 void ifm_derive_effects(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm);
 /* companion.c: what else the blocks recorded, for each arm that is compared. */
@@ -369,6 +373,7 @@ IFM_CHECKED enum ifm_status ifm_rules_arms(struct ifm_derivation *d, struct ifm_
 IFM_CHECKED enum ifm_status ifm_rules_energy(struct ifm_derivation *d, struct ifm_cell_work *work,
                                              struct ifm_error *error);
 void ifm_rules_time(struct ifm_derivation *d, struct ifm_cell_work *work);
+void ifm_rules_converged(struct ifm_derivation *d, const struct ifm_cell_work *work);
 void ifm_rules_ceiling(struct ifm_derivation *d, struct ifm_cell_work *work);
 
 #endif

@@ -3,7 +3,6 @@
 
 #include "host/host.h"
 #include "kernel/cuda/images.h"
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,6 +49,8 @@ static enum ifm_status describe_gpu(const struct ifm_cuda *cuda, CUdevice handle
     out->clock_khz = attribute(cuda, handle, CU_DEVICE_ATTRIBUTE_CLOCK_RATE);
     out->memory_clock_khz = attribute(cuda, handle, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE);
     out->memory_bus_bits = attribute(cuda, handle, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH);
+    if (cuda->p_cuDeviceGetPCIBusId(out->bus, (int)sizeof out->bus, handle) != CUDA_SUCCESS)
+        out->bus[0] = '\0';
     return IFM_OK;
 }
 
@@ -134,6 +135,8 @@ static void cuda_drop_buffers(struct ifm_device *base)
     }
     device->buffers = NULL;
     device->flush = NULL;
+    for (struct ifm_cuda_function *function = device->functions; function != NULL; function = function->next)
+        function->threads = 0; /* the next cell has kernels of its own */
 }
 
 static void cuda_close(struct ifm_device *base)
@@ -143,6 +146,7 @@ static void cuda_close(struct ifm_device *base)
         return;
     if (device->context != NULL) {
         cuda_drop_buffers(base);
+        ifm_cuda_clock_close(device);
         for (size_t i = 0; i < device->n_events; i++)
             (void)device->cuda->p_cuEventDestroy(device->events[i]);
         for (size_t i = 0; i < IFM_CUDA_IMAGES; i++)
@@ -153,6 +157,10 @@ static void cuda_close(struct ifm_device *base)
         (void)device->cuda->p_cuDevicePrimaryCtxRelease(device->handle);
         if (device->failed != CUDA_SUCCESS) /* the error stays with the context, whoever retains it */
             (void)device->cuda->p_cuDevicePrimaryCtxReset(device->handle);
+    }
+    for (struct ifm_cuda_function *function = device->functions, *next; function != NULL; function = next) {
+        next = function->next;
+        free(function);
     }
     free(device->events);
     free(device);
@@ -182,6 +190,7 @@ static void cuda_hold(struct ifm_device *base, unsigned threads)
 {
     struct ifm_cuda_device *device = ifm_cuda_of(base);
     (void)threads;
+    ifm_cuda_clock_hold(device);
     ifm_cuda_note(device, device->cuda->p_cuStreamSynchronize(device->stream), "work before a slot");
     device->held = true;
     device->n_marks = 1;
@@ -202,6 +211,8 @@ static struct ifm_instant cuda_mark(struct ifm_device *base)
         return ifm_clock_now();
     }
     size_t ticket = device->n_marks++;
+    if (ticket == 1)
+        ifm_cuda_clock_begin(device);
     if (ticket < device->n_events)
         ifm_cuda_note(device, device->cuda->p_cuEventRecord(device->events[ticket], device->stream), "cuEventRecord");
     return (struct ifm_instant){(int64_t)ticket};
@@ -212,7 +223,9 @@ static enum ifm_status cuda_resolve(struct ifm_device *base, struct ifm_instant 
                                     struct ifm_error *error)
 {
     struct ifm_cuda_device *device = ifm_cuda_of(base);
+    ifm_cuda_clock_end(device);
     ifm_cuda_note(device, device->cuda->p_cuStreamSynchronize(device->stream), "the work of a slot");
+    ifm_cuda_clock_read(device);
     IFM_TRY(report(device, error));
     if (device->n_marks != n + 1 || n >= device->n_events)
         return ifm_fail(error, IFM_USAGE, "measure.slot_steps", "take fewer samples in a slot",
@@ -292,20 +305,6 @@ static enum ifm_status cuda_flush(struct ifm_device *base, struct ifm_error *err
     return device->held ? IFM_OK : ifm_cuda_wait(base, error);
 }
 
-static json_t *cuda_facts(struct ifm_device *base)
-{
-    const struct ifm_cuda_device *device = ifm_cuda_of(base);
-    const struct ifm_gpu *gpu = &device->gpu;
-    char capability[32];
-    snprintf(capability, sizeof capability, "%u.%u", gpu->major, gpu->minor);
-    return json_pack("{s:s, s:s, s:s, s:i, s:i, s:I, s:I, s:i, s:i, s:b, s:I}", "device", "cuda", "gpu", gpu->name,
-                     "compute_capability", capability, "cuda_driver_version", gpu->driver_version, "multiprocessors",
-                     (int)gpu->multiprocessors, "l2_bytes", (json_int_t)gpu->l2_bytes, "memory_bytes",
-                     (json_int_t)gpu->memory_bytes, "clock_khz", (int)gpu->clock_khz, "memory_clock_khz",
-                     (int)gpu->memory_clock_khz, "graphs", (int)!device->no_graphs, "buffer_bytes",
-                     (json_int_t)ifm_buffer_total(device->buffers));
-}
-
 const struct ifm_device_ops ifm_device_cuda = {
     .name = "cuda",
     .open = cuda_open,
@@ -320,7 +319,9 @@ const struct ifm_device_ops ifm_device_cuda = {
     .flush = cuda_flush,
     .buffer = cuda_buffer,
     .drop_buffers = cuda_drop_buffers,
-    .facts = cuda_facts,
+    .facts = ifm_cuda_facts,
+    .clock = ifm_cuda_clock,
+    .temperature_mc = ifm_cuda_temperature_mc,
 };
 
 bool ifm_device_is_cuda(const struct ifm_device *device)

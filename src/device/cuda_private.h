@@ -4,9 +4,37 @@
 
 #include "device/buffers.h"
 #include "device/cuda.h"
+#include "device/stamp.h"
 #include "dyn/cuda.h"
+#include "dyn/nvml.h"
 
 enum { IFM_CUDA_MARKS = 4096, IFM_CUDA_IMAGES = 16 };
+
+/* A kernel of this process, as it was launched last. */
+struct ifm_cuda_function {
+    CUfunction handle;
+    char name[48];
+    unsigned threads, shared; /* of a block, in its last launch; threads 0 = not launched for the open cell */
+    struct ifm_cuda_function *next;
+};
+
+/* Stamps of the multiprocessors round a slot: [0, n) before its first mark, [n, 2n) behind its last. */
+struct ifm_cuda_stamps {
+    bool tried, begun;
+    const char *why; /* there are none, for the last slot or at all; "" = there are */
+    char reason[200];
+    struct ifm_cuda_function *kernel;
+    CUdeviceptr memory;
+    struct ifm_stamp *host;
+    size_t n;
+    int64_t cycles, span_ns, reported_mhz;
+};
+
+/* Medians over `n` rounds, ns for each; n = 0: not measured. */
+struct ifm_cuda_cost {
+    double median_ns;
+    unsigned n;
+};
 
 struct ifm_cuda_device {
     struct ifm_device base;
@@ -25,6 +53,14 @@ struct ifm_cuda_device {
     struct ifm_instant held_at;
     struct ifm_buffer *buffers;
     struct ifm_buffer *flush;
+    struct ifm_cuda_function *functions;
+    struct ifm_cuda_stamps stamps;
+    const struct ifm_nvml *nvml; /* NULL = not there, or it does not know this GPU */
+    ifm_nvml_device nvml_device;
+    struct {
+        bool measured;
+        struct ifm_cuda_cost launch, graph_node, event_pair;
+    } costs;
     /* the first failure */
     CUresult failed;
     const char *failed_at;
@@ -34,6 +70,17 @@ static inline struct ifm_cuda_device *ifm_cuda_of(struct ifm_device *device)
 {
     return (struct ifm_cuda_device *)(void *)device;
 }
+
+/* ---- cuda_clock.c: called by the marks ---- */
+void ifm_cuda_clock_hold(struct ifm_cuda_device *device);  /* before a slot: all that takes time the first time */
+void ifm_cuda_clock_begin(struct ifm_cuda_device *device); /* before its first mark */
+void ifm_cuda_clock_end(struct ifm_cuda_device *device);   /* behind its last; nothing has been waited for */
+void ifm_cuda_clock_read(struct ifm_cuda_device *device);  /* its work is done */
+void ifm_cuda_clock_close(struct ifm_cuda_device *device);
+void ifm_cuda_clock(struct ifm_device *device, struct ifm_device_clock *out);
+int64_t ifm_cuda_temperature_mc(struct ifm_device *device);
+/* ---- cuda_facts.c ---- */
+json_t *ifm_cuda_facts(struct ifm_device *device);
 
 /* Remember the first failure; true when `result` and everything before it succeeded. */
 bool ifm_cuda_note(struct ifm_cuda_device *device, CUresult result, const char *what);

@@ -2,15 +2,11 @@
 #include "device/cuda_private.h"
 
 #include "kernel/cuda/images.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- kernels ---- */
-
-static CUfunction handle_of(struct ifm_cuda_function *function)
-{
-    return (CUfunction)(void *)function;
-}
 
 static CUdeviceptr address_of(const void *pointer)
 {
@@ -46,7 +42,15 @@ enum ifm_status ifm_cuda_find(struct ifm_device *base, const char *image, const 
                         device->gpu.major, device->gpu.minor);
     if (result != CUDA_SUCCESS)
         return ifm_cuda_fail(device->cuda, result, name, "the kernel cannot be had", error);
-    *out = (struct ifm_cuda_function *)(void *)function;
+    for (*out = device->functions; *out != NULL; *out = (*out)->next)
+        if ((*out)->handle == function)
+            return IFM_OK;
+    *out = calloc(1, sizeof **out);
+    if (*out == NULL)
+        return ifm_fail(error, IFM_INTERNAL, name, NULL, "out of memory");
+    **out = (struct ifm_cuda_function){.handle = function, .next = device->functions};
+    snprintf((*out)->name, sizeof(*out)->name, "%s", name);
+    device->functions = *out;
     return IFM_OK;
 }
 
@@ -54,7 +58,7 @@ enum ifm_status ifm_cuda_allow_shared(struct ifm_device *base, struct ifm_cuda_f
                                       struct ifm_error *error)
 {
     struct ifm_cuda_device *device = ifm_cuda_of(base);
-    CUresult result = device->cuda->p_cuFuncSetAttribute(handle_of(function),
+    CUresult result = device->cuda->p_cuFuncSetAttribute(function->handle,
                                                          CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)bytes);
     return result == CUDA_SUCCESS
                ? IFM_OK
@@ -65,8 +69,8 @@ unsigned ifm_cuda_blocks(struct ifm_device *base, struct ifm_cuda_function *func
 {
     struct ifm_cuda_device *device = ifm_cuda_of(base);
     int blocks = 0;
-    if (device->cuda->p_cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, handle_of(function), (int)threads,
-                                                                    shared) != CUDA_SUCCESS)
+    if (device->cuda->p_cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function->handle, (int)threads, shared) !=
+        CUDA_SUCCESS)
         return 0;
     return (unsigned)blocks * device->gpu.multiprocessors;
 }
@@ -74,10 +78,12 @@ unsigned ifm_cuda_blocks(struct ifm_device *base, struct ifm_cuda_function *func
 void ifm_cuda_launch(struct ifm_device *base, const struct ifm_cuda_launch *launch)
 {
     struct ifm_cuda_device *device = ifm_cuda_of(base);
+    launch->function->threads = launch->threads;
+    launch->function->shared = launch->shared;
     if (device->failed == CUDA_SUCCESS)
         ifm_cuda_note(device,
-                      device->cuda->p_cuLaunchKernel(handle_of(launch->function), launch->blocks, 1, 1, launch->threads,
-                                                     1, 1, launch->shared, device->stream, launch->arguments, NULL),
+                      device->cuda->p_cuLaunchKernel(launch->function->handle, launch->blocks, 1, 1, launch->threads, 1,
+                                                     1, launch->shared, device->stream, launch->arguments, NULL),
                       "cuLaunchKernel");
 }
 

@@ -11,8 +11,17 @@
 #include "model/machine.h"
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct ifm_device;
+
+/* What a device says of its own clock over the last slot; IFM_ABSENT where it does not. */
+struct ifm_device_clock {
+    int64_t cycles, span_ns; /* of one multiprocessor of a GPU, from before the first mark to behind the last: the real
+                                mean clock is their ratio */
+    int64_t reported_mhz;    /* as the driver reads it when the slot's work is done */
+    const char *why;         /* there are no cycles; "" when there are */
+};
 
 /* What worker `index` of `count` does; index 0 is the thread that drives the device. */
 typedef void ifm_work_fn(void *arg, unsigned index, unsigned count);
@@ -61,6 +70,10 @@ struct ifm_device_ops {
     void (*drop_buffers)(struct ifm_device *device);
     /* What the run records of it once a cell's memory is there (new reference); NULL: nothing. */
     json_t *(*facts)(struct ifm_device *device);
+    /* Its clock over the slot that was resolved last; NULL: it counts nothing of its own. */
+    void (*clock)(struct ifm_device *device, struct ifm_device_clock *out);
+    /* Thousandths of a degree Celsius, now and cheaply; IFM_ABSENT. NULL: not its business. */
+    int64_t (*temperature_mc)(struct ifm_device *device);
 };
 
 /* Every implementation starts with this member. */

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "model/catalog.h"
 #include "model/facts.h"
+#include <stdbool.h>
 #include <stdint.h>
 
 enum ifm_intrusion { IFM_INTRUSION_PASSIVE = 0, IFM_INTRUSION_SAMPLING, IFM_INTRUSION_REPLAYING };
@@ -20,6 +21,7 @@ typedef void ifm_source_fn(void *context, int64_t *columns);
 struct ifm_instrument {
     const char *name;
     const char *purpose;
+    const char *device; /* the only one that it is offered on; NULL = every real one */
     enum ifm_intrusion intrusion;
     const struct ifm_column *columns; /* integers per slot, in file order */
     size_t n_columns;
@@ -36,9 +38,12 @@ struct ifm_instrument {
 };
 
 extern const struct ifm_instrument ifm_instrument_os; /* context switches, faults, steal, run delay, clock frequency */
+extern const struct ifm_instrument ifm_instrument_gpu; /* cycles of a GPU's multiprocessors, and its reported clock */
 extern const struct ifm_instrument ifm_instrument_fake; /* what the fake device's script gives */
 /* What is offered on a real device. */
 extern const struct ifm_instrument *const ifm_instruments[]; /* NULL-terminated */
 const struct ifm_instrument *ifm_instrument_find(const char *name);
+/* Is it offered on the device of this name? */
+bool ifm_instrument_is_of(const struct ifm_instrument *instrument, const char *device);
 
 #endif

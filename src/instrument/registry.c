@@ -2,7 +2,12 @@
 #include "instrument/instrument.h"
 #include <string.h>
 
-const struct ifm_instrument *const ifm_instruments[] = {&ifm_instrument_os, NULL};
+const struct ifm_instrument *const ifm_instruments[] = {&ifm_instrument_os, &ifm_instrument_gpu, NULL};
+
+bool ifm_instrument_is_of(const struct ifm_instrument *instrument, const char *device)
+{
+    return instrument->device == NULL || strcmp(instrument->device, device) == 0;
+}
 
 const struct ifm_instrument *ifm_instrument_find(const char *name)
 {

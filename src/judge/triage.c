@@ -26,6 +26,7 @@ struct look {
 /* The columns that need a name or a cost of their own; others go by their unit. */
 static const struct look looks[] = {
     {"cpu_khz", "clock", EFFECT_CLOCK, 0},
+    {"gpu_clock_khz", "clock", EFFECT_CLOCK, 0},
     {"steal_ns", "steal", EFFECT_LOST_TIME, 0},
     {"run_delay_ns", "run delay", EFFECT_LOST_TIME, 0},
     {"context_switches_voluntary", "voluntary switches", EFFECT_EVENT, 1e4},

@@ -36,6 +36,44 @@ static void read_fake(void *context, int64_t *columns)
     ifm_fake_columns(context, columns);
 }
 
+/* In the order of the columns of the instrument gpu. */
+static void read_clock(void *context, int64_t *columns)
+{
+    struct ifm_cell_run *cell = context;
+    struct ifm_device_clock now;
+    cell->device->ops->clock(cell->device, &now);
+    columns[0] = now.cycles;
+    columns[1] = now.span_ns;
+    columns[2] = now.reported_mhz;
+    cell->clock_slots++;
+    cell->clock_read += now.cycles != IFM_ABSENT;
+    if (now.cycles == IFM_ABSENT)
+        cell->clock_why = now.why;
+}
+
+enum ifm_status ifm_cell_log_clock(const struct ifm_cell_run *cell, struct ifm_error *error)
+{
+    if (cell->clock_read == cell->clock_slots)
+        return IFM_OK;
+    json_t *meta = json_pack("{s:s, s:I, s:I, s:s}", "cell", cell->plan->name, "slots", (json_int_t)cell->clock_slots,
+                             "read", (json_int_t)cell->clock_read, "reason", cell->clock_why);
+    return ifm_fact_new(cell->session, "clock_unread", true, meta, error);
+}
+
+/* Give an instrument that finds no source of its own the device's; false where that has none for it. */
+static bool attach(struct ifm_cell_run *cell, const struct ifm_instrument_run *run)
+{
+    const struct ifm_instrument *instrument = run->instrument;
+    bool fake = ifm_device_is_fake(cell->device), clock = cell->device->ops->clock != NULL;
+    if (instrument->attach == NULL || !(fake || clock))
+        return false;
+    if (fake)
+        instrument->attach(run->state, read_fake, cell->device);
+    else
+        instrument->attach(run->state, read_clock, cell);
+    return true;
+}
+
 /* A script that says something of its energy sensor stands for an instrument that would. */
 static enum ifm_status tell_of_sensor(struct ifm_cell_run *cell, struct ifm_error *error)
 {
@@ -59,11 +97,9 @@ enum ifm_status ifm_cell_open_instruments(struct ifm_cell_run *cell, struct ifm_
         run->first_column = column;
         column += instrument->n_columns;
         IFM_TRY(instrument->open(&run->state, error));
-        bool attached = instrument->attach != NULL && ifm_device_is_fake(cell->device);
-        if (attached) {
-            instrument->attach(run->state, read_fake, cell->device);
+        bool attached = attach(cell, run);
+        if (attached && ifm_device_is_fake(cell->device))
             IFM_TRY(tell_of_sensor(cell, error));
-        }
         cell->n_instruments++;
         for (size_t c = 0; c < instrument->n_columns; c++) {
             const char *remedy = "";

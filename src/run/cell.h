@@ -53,6 +53,8 @@ struct ifm_cell_run {
     size_t most_samples;        /* in a slot */
     int displaced;              /* 1 + a CPU that a thread of a worker process was moved away from; 0 = none */
     double tick_ns;             /* smallest step of the device's clock that was seen */
+    size_t clock_slots, clock_read; /* slots whose own clock was asked for, and those that had cycles */
+    const char *clock_why;          /* of the last one that had none; NULL = each had */
 };
 
 /* Open every arm, check it against its oracle, open the instruments. On failure everything is closed again. */
@@ -75,6 +77,8 @@ IFM_CHECKED enum ifm_status ifm_cell_choose(struct ifm_cell_run *cell, double cl
  * or NULL. */
 IFM_CHECKED enum ifm_status ifm_cell_calibrate(struct ifm_cell_run *cell, const json_t *events,
                                                struct ifm_error *error);
+/* How many slots had no cycles of the device's own, and why; nothing is written where each had, or none was asked. */
+IFM_CHECKED enum ifm_status ifm_cell_log_clock(const struct ifm_cell_run *cell, struct ifm_error *error);
 /* Compare each arm with its oracle and write the fact: of a step of its own ("before"), or of what the last timed step
  * left ("after"). */
 IFM_CHECKED enum ifm_status ifm_cell_check(struct ifm_cell_run *cell, const char *when, struct ifm_error *error);

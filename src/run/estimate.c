@@ -58,9 +58,13 @@ static enum ifm_status pilot(struct ifm_cell_run *cell, struct ifm_estimate *est
         status = ifm_pass_block(&pass, &stop, error);
         blocks++;
     }
+    if (status == IFM_OK && blocks > 0)
+        block_s = seconds_since(start) / blocks;
+    double gate_s = 0, rolls_s = 0;
+    if (status == IFM_OK)
+        status = ifm_converge_estimate(cell, warm_up_s(cell), &gate_s, &rolls_s, error);
     if (status == IFM_OK) {
-        if (blocks > 0)
-            block_s = seconds_since(start) / blocks;
+        block_s += rolls_s;
         const struct ifm_measure *measure = &cell->plan->measure;
         double expected = ifm_stop_expected_blocks(&stop, block_s);
         double fewest = (double)measure->blocks_min, most = fmax(fewest, ceil(measure->cap_s / block_s));
@@ -68,9 +72,9 @@ static enum ifm_status pilot(struct ifm_cell_run *cell, struct ifm_estimate *est
             fewest = fmax(fewest, (double)ifm_stats_sequential_look(measure->blocks_max, 1));
         if (measure->stop == IFM_STOP_REPEATS)
             fewest = most = expected;
-        estimate->seconds = warm_up_s(cell) + expected * block_s;
-        estimate->low = warm_up_s(cell) + fewest * block_s;
-        estimate->high = warm_up_s(cell) + most * block_s;
+        estimate->seconds = warm_up_s(cell) + gate_s + expected * block_s;
+        estimate->low = warm_up_s(cell) + gate_s + fewest * block_s;
+        estimate->high = warm_up_s(cell) + gate_s + most * block_s;
     }
     ifm_stop_free(&stop);
     return status;

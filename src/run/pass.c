@@ -38,6 +38,8 @@ static enum ifm_status run_slots(struct ifm_pass_run *pass, const unsigned *orde
             return ifm_fail(error, IFM_INTERRUPTED, cell->plan->name, "go on with --resume",
                             "interrupted; every whole block is kept");
         struct ifm_slot *slot = &cell->slots[i];
+        if (phase == IFM_PHASE_MEASURE)
+            IFM_TRY(ifm_converge_pre_roll(&pass->converge, order[i], error));
         IFM_TRY(ifm_arm_slot(cell, order[i], slot, samples, cell->columns + i * cell->pass->n_columns, error));
         IFM_TRY(ifm_watch_slot(cell, slot, samples, pass->end_ns, error));
         pass->end_ns = slot->end_ns;

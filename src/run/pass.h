@@ -3,6 +3,7 @@
 #define IFM_RUN_PASS_H
 
 #include "run/cell.h"
+#include "run/converge.h"
 #include "run/stop.h"
 
 /* Progress of one cell: `done` and `expected` blocks, and how long a block takes. */
@@ -15,6 +16,7 @@ struct ifm_pass_run {
     int64_t end_ns;                 /* of the last slot */
     uint32_t measured;              /* measured blocks that the record already holds */
     double earlier_s;               /* time that those blocks took */
+    struct ifm_converge converge;   /* what ran last, and which slots have a pre-roll; {0} = none has */
     ifm_pass_progress_fn *progress; /* may be NULL */
     void *context;
 };

@@ -154,13 +154,18 @@ static enum ifm_status measure(struct execution *execution, struct ifm_cell_run 
                                struct ifm_stop *stop, struct ifm_error *error)
 {
     IFM_TRY(open_record(execution, cell, pass, stop, error));
-    if (ifm_stop_reason(stop, pass->earlier_s) == NULL)
+    if (ifm_stop_reason(stop, pass->earlier_s) == NULL) {
+        struct ifm_instant start = cell->device->ops->mark(cell->device);
         IFM_TRY(ifm_pass_warm_up(pass, error));
+        double used_s = (double)(cell->device->ops->mark(cell->device).ns - start.ns) * 1e-9;
+        IFM_TRY(ifm_converge_here(cell, used_s, &pass->converge, error));
+    }
     IFM_TRY(ifm_pass_measure(pass, stop, error));
     IFM_TRY(ifm_recorder_sync(pass->recorder, error));
     IFM_TRY(ifm_cell_check(cell, "after", error));
     IFM_TRY(log_features(cell, error));
     IFM_TRY(log_processes(cell, error));
+    IFM_TRY(ifm_cell_log_clock(cell, error));
     return ifm_fact_new(cell->session, "cell_done", true, json_pack("{s:s}", "cell", cell->plan->name), error);
 }
 

@@ -19,9 +19,12 @@ enum { MOST_INSTRUMENTS = 32 };
 static size_t list_instruments(struct ifm_instrument_entry *entries)
 {
     size_t n = 0;
-    for (; ifm_instruments[n] != NULL && n < MOST_INSTRUMENTS; n++)
-        entries[n] = (struct ifm_instrument_entry){ifm_instruments[n]->name, (int)ifm_instruments[n]->intrusion,
-                                                   ifm_instruments[n]->columns, ifm_instruments[n]->n_columns};
+    for (size_t i = 0; ifm_instruments[i] != NULL && n < MOST_INSTRUMENTS; i++) {
+        const struct ifm_instrument *instrument = ifm_instruments[i];
+        if (ifm_instrument_is_of(instrument, ifm_device_cpu.name))
+            entries[n++] = (struct ifm_instrument_entry){instrument->name, (int)instrument->intrusion,
+                                                         instrument->columns, instrument->n_columns};
+    }
     return n;
 }
 

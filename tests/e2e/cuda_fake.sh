@@ -86,6 +86,50 @@ fake "" "$INFEROMETER" null --device cuda --no-graphs "${counts[@]}" --out launc
 [ "$(number launches null step_ns)" = 201600.0 ] || fail "launches: $(number launches null step_ns)"
 grep -q '"graphs":false' launches/run.log || fail "the journal does not say how steps were launched"
 
+# ---- the real clock, kernels and what a launch costs ----
+fake "khz=ifm_read_bulk:1755000" "$INFEROMETER" stream --device cuda --probe read --size 64KiB "${counts[@]}" \
+    --out clock >log 2>&1 || fail "clock: $(cat log)"
+"$INFEROMETER" verify clock >log 2>&1 || fail "clock: $(cat log)"
+# The stamp itself, 1 us in 400, runs at the highest clock.
+[[ $(number clock read.linear clock_sm_mhz) = 1980.0 ]] || fail "linear: $(number clock read.linear clock_sm_mhz) MHz"
+[[ $(number clock read.bulk clock_sm_mhz) = 175[5-7].* ]] || fail "bulk: $(number clock read.bulk clock_sm_mhz) MHz"
+[ "$(number clock read.bulk step_ns)" = 200000.0 ] || fail "a stamp is in a sample: $(number clock read.bulk step_ns)"
+fake "reset_at=20" "$INFEROMETER" stream --device cuda --probe read --size 64KiB "${counts[@]}" --out reset >log 2>&1 ||
+    fail "reset: $(cat log)"
+grep -q '"clock_unread".*"reason":"the cycle counters of most multiprocessors went back' reset/run.log ||
+    fail "a counter that was reset is not told of"
+grep -l absent <(number reset read.linear clock_sm_mhz; number reset read.bulk clock_sm_mhz) >/dev/null ||
+    fail "a counter that was reset gave a clock"
+"$INFEROMETER" verify reset >log 2>&1 || fail "reset: $(cat log)"
+python3 - clock/run.log launches/run.log <<'PY' || fail "facts of the device"
+import json, sys
+for name in sys.argv[1:]:
+    [device] = [e["meta"] for e in map(json.loads, open(name)) if e["stage"] == "device"]
+    kernels = {k["name"]: k for k in device["kernels"]}
+    assert "ifm_stamp" not in kernels, kernels
+    for kernel in kernels.values():
+        assert 0 < kernel["occupancy"] <= 1 and kernel["registers"] == 32, kernel
+    assert abs(device["graph_node_ns"]["median"] - 200000) < 1, device
+    assert abs(device["launch_ns"]["median"] - 201600) < 1, device
+    assert device["event_pair_ns"]["n"] >= 5, device
+    assert ("ifm_read_bulk" in kernels) == name.startswith("clock"), kernels
+PY
+
+# ---- power: levels where NVML gives them, the reason where it does not ----
+grep -q '"stage":"converge".*"reason":".*libnvidia-ml' read/run.log || fail "no word of why power was not read"
+! grep -q '"stage":"pre_roll"' read/run.log || fail "pre-rolls are told of where no level is known"
+if [ -e "${IFM_FAKE_NVML:-}/fake_nvml.so" ]; then
+    mkdir -p nvml
+    ln -sf "$IFM_FAKE_NVML/fake_nvml.so" nvml/libnvidia-ml.so.1
+    FAKE_NVML="watts=300" FAKE_CUDA="$steady;bus=0000:00:07.0" LD_LIBRARY_PATH="$IFM_FAKE_CUDA:$PWD/nvml" \
+        "$INFEROMETER" stream --device cuda --probe read --size 64KiB "${counts[@]}" --out levels >log 2>&1 ||
+        fail "levels: $(cat log)"
+    [ "$(grep -c '"stage":"converge".*"source":"nvml_samples".*"steady":true.*"watts":300.0' levels/run.log)" = 2 ] ||
+        fail "levels: $(grep converge levels/run.log)"
+    grep -q '"stage":"pre_roll".*"arms":\[\].*within 5 %' levels/run.log || fail "$(grep pre_roll levels/run.log)"
+    "$INFEROMETER" verify levels >log 2>&1 || fail "levels: $(cat log)"
+fi
+
 # ---- what has no kernels there is absent, with the reason ----
 for workload in decode attention gemm; do
     fake "" "$INFEROMETER" "$workload" --device cuda --out "$workload" >log 2>&1 && fail "$workload ran on a GPU"

@@ -71,20 +71,22 @@ CUresult fake_cuDeviceGetName(char *name, int size, CUdevice device)
 CUresult fake_cuDeviceGetAttribute(int *value, CUdevice_attribute which, CUdevice device)
 {
     (void)device;
-    *value = which == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT       ? 2
-             : which == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR ? 9
-             : which == CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE            ? 65536
-             : which == CU_DEVICE_ATTRIBUTE_CLOCK_RATE               ? 1980000
-             : which == CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE        ? 3201000
-             : which == CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH  ? 6144
-                                                                     : 0;
+    *value = which == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT             ? 2
+             : which == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR       ? 9
+             : which == CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE                  ? 65536
+             : which == CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR ? 2048
+             : which == CU_DEVICE_ATTRIBUTE_CLOCK_RATE                     ? 1980000
+             : which == CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE              ? 3201000
+             : which == CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH        ? 6144
+                                                                           : 0;
     return CUDA_SUCCESS;
 }
 
 CUresult fake_cuDeviceGetPCIBusId(char *id, int size, CUdevice device)
 {
     (void)device;
-    snprintf(id, (size_t)size, "0000:01:00.0");
+    const char *bus = fake_value("bus");
+    snprintf(id, (size_t)size, "%s", bus == NULL ? "0000:01:00.0" : bus);
     return CUDA_SUCCESS;
 }
 
@@ -106,9 +108,8 @@ CUresult fake_cuFuncSetAttribute(CUfunction function, CUfunction_attribute which
 
 CUresult fake_cuFuncGetAttribute(int *value, CUfunction_attribute which, CUfunction function)
 {
-    (void)which;
     (void)function;
-    *value = 0;
+    *value = which == CU_FUNC_ATTRIBUTE_NUM_REGS ? 32 : which == CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES ? 1024 : 0;
     return CUDA_SUCCESS;
 }
 

@@ -7,7 +7,7 @@
 
 #define MIB ((size_t)1 << 20)
 
-enum { SOURCE_KERNELS = 64, FATBIN_MAGIC = (int)0xBA55ED50, KERNEL_NS = 1000, COPY_NS = 2000 };
+enum { SOURCE_KERNELS = 64, FATBIN_MAGIC = (int)0xBA55ED50, KERNEL_NS = 1000, COPY_NS = 2000, HIGHEST_KHZ = 1980000 };
 
 /* ---- what exists ---- */
 
@@ -40,6 +40,8 @@ static int retained;
 static CUresult sticky;
 static struct object *captured; /* the graph that the stream is captured into, or NULL */
 static uint64_t device_ns, anchor_device_ns;
+static double device_cycles; /* the gaps between works have the highest clock */
+static unsigned long long stamps;
 static struct timespec anchor;
 static bool busy;
 
@@ -103,6 +105,22 @@ bool fake_cuda_owns(uint64_t address, uint64_t n)
 
 /* ---- time ---- */
 
+static void pass(uint64_t ns, uint64_t khz)
+{
+    device_ns += ns;
+    device_cycles += (double)ns * (double)khz * 1e-6;
+}
+
+uint64_t fake_cuda_now_ns(void)
+{
+    return device_ns;
+}
+
+uint64_t fake_cuda_cycles(void)
+{
+    return (uint64_t)device_cycles;
+}
+
 static void begin_work(void)
 {
     if (!busy) {
@@ -136,14 +154,18 @@ static CUresult run(const struct work *work)
         size_t index = (size_t)(work->kernel - fake_kernels);
         runs[index]++;
         all_runs++;
-        device_ns += fake_number_in("ns", name, fake_number("kernel_ns", KERNEL_NS));
+        bool is_stamp = strcmp(name, "ifm_stamp") == 0;
+        pass(fake_number_in("ns", name, is_stamp ? KERNEL_NS : fake_number("kernel_ns", KERNEL_NS)),
+             fake_number_in("khz", name, HIGHEST_KHZ));
+        if (is_stamp && ++stamps == fake_number("reset_at", UINT64_MAX))
+            device_cycles = 0;
         if (runs[index] >= fake_number_in("fails", name, UINT64_MAX) ||
             all_runs >= fake_number_in("fails", "any", UINT64_MAX))
             fine = false;
         else
             fine = work->kernel->run(&work->launch, spoil);
     } else {
-        device_ns += fake_number("kernel_ns", COPY_NS);
+        pass(fake_number("kernel_ns", COPY_NS), HIGHEST_KHZ);
         fine = fake_cuda_owns(work->to, work->bytes) && (work->words > 0 || fake_cuda_owns(work->from, work->bytes));
         if (fine && work->words == 0)
             memmove((void *)(uintptr_t)work->to, (const void *)(uintptr_t)work->from, work->bytes);
@@ -160,7 +182,7 @@ static CUresult put(const struct work *work)
     if (sticky != CUDA_SUCCESS)
         return sticky;
     if (captured == NULL) {
-        device_ns += fake_number("launch_ns", 1600);
+        pass(fake_number("launch_ns", 1600), HIGHEST_KHZ);
         launches++;
         return run(work);
     }
@@ -483,7 +505,7 @@ FAKE_EXPORT void fake_cuda_script(const char *text)
 {
     fake_script_set(text);
     memset(runs, 0, sizeof runs);
-    all_runs = launches = graph_launches = allocations = resets = 0;
+    all_runs = launches = graph_launches = allocations = resets = stamps = 0;
     sticky = CUDA_SUCCESS;
 }
 

@@ -19,6 +19,9 @@
  *   ns=KERNEL:2000,...   durations; without one a kernel takes 1 us, a copy or fill 2 us
  *   kernel_ns=100000     what everything lasts that `ns` does not name
  *   launch_ns=1600       what a launch that is not in a graph adds (default 1600)
+ *   khz=KERNEL:1755000,...  the clock while this kernel runs (default 1980000, its highest)
+ *   reset_at=5           before the fifth stamp of the clock the cycle counters begin again at 0
+ *   bus=0000:01:00.0     PCI bus id of the GPU
  * Numbers of runs count from the start of the process, through resets. Thread rule: one thread. */
 #ifndef IFM_TESTS_FAKE_CUDA_H
 #define IFM_TESTS_FAKE_CUDA_H
@@ -44,6 +47,10 @@ struct fake_kernel {
 };
 /* The row after the last has no name. */
 extern const struct fake_kernel fake_kernels[];
+
+/* The GPU's timer, and the cycles that its multiprocessors have counted. */
+uint64_t fake_cuda_now_ns(void);
+uint64_t fake_cuda_cycles(void);
 
 /* `n` bytes at `address` lie in one allocation. */
 bool fake_cuda_owns(uint64_t address, uint64_t n);

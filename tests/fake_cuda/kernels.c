@@ -192,6 +192,23 @@ static bool run_matrix_bf16(const struct fake_launch *launch, bool wrong)
     return true;
 }
 
+/* A block a multiprocessor, in turn: two blocks of one leave the same. */
+static bool run_stamp(const struct fake_launch *launch, bool wrong)
+{
+    enum { MULTIPROCESSORS = 2 };
+    struct stamp {
+        uint32_t multiprocessor, unused;
+        uint64_t cycles, ns;
+    };
+    const uint64_t *a = launch->arguments;
+    if (!fake_cuda_owns(a[0], launch->blocks * sizeof(struct stamp)))
+        return false;
+    struct stamp *out = pointer_of(a[0]);
+    for (unsigned i = 0; i < launch->blocks; i++)
+        out[i] = (struct stamp){(i + wrong) % MULTIPROCESSORS, 0, fake_cuda_cycles() + 1000 * i, fake_cuda_now_ns()};
+    return true;
+}
+
 const struct fake_kernel fake_kernels[] = {
     {"ifm_null", {0}, run_null},
     {"ifm_null_spin", {8, 8}, run_null_spin},
@@ -205,5 +222,6 @@ const struct fake_kernel fake_kernels[] = {
     {"ifm_copy_bulk", {8, 8, 8}, run_copy_bulk},
     {"ifm_flops_fma", {8, 4, 4, 8}, run_flops_fma},
     {"ifm_matrix_bf16", {8, 8, 8}, run_matrix_bf16},
+    {"ifm_stamp", {8}, run_stamp},
     {NULL, {0}, NULL},
 };

@@ -6,8 +6,10 @@
 #include "device/cuda.h"
 #include "device/cuda_private.h"
 #include "dyn/cuda.h"
+#include "model/facts.h"
 #include "workload/stream_cuda.h"
 #include <dlfcn.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -178,6 +180,114 @@ static void refuses_more_marks_than_it_keeps(void **state)
     close_device(device);
 }
 
+/* ---- the clock over a slot ---- */
+
+/* A slot of an untimed step and `n` timed ones of 1 ms each. */
+static struct ifm_device_clock timed_slot(struct ifm_device *device, const char *name, int n)
+{
+    struct ifm_cuda_launch launch = {kernel(device, "null", name), 1, 1, 0, NULL};
+    struct ifm_instant marks[8];
+    struct ifm_error error = {0};
+    struct ifm_device_clock now;
+    device->ops->hold(device, 1);
+    ifm_cuda_launch(device, &launch);
+    for (int i = 0; i <= n; i++) {
+        marks[i] = device->ops->mark(device);
+        if (i < n)
+            ifm_cuda_launch(device, &launch);
+    }
+    assert_int_equal(device->ops->resolve(device, marks, (size_t)n + 1, &error), IFM_OK);
+    device->ops->release(device);
+    for (int i = 0; i < n; i++) /* no sample holds a stamp */
+        assert_int_equal(marks[i + 1].ns - marks[i].ns, 1000000);
+    device->ops->clock(device, &now);
+    return now;
+}
+
+static void the_clock_of_a_slot_is_cycles_over_time(void **state)
+{
+    (void)state;
+    struct ifm_device *device = open_device("ns=ifm_null:1000000;khz=ifm_null:1755000;launch_ns=0", false);
+    struct ifm_device_clock now = timed_slot(device, "ifm_null", 4);
+    assert_string_equal(now.why, "");
+    assert_int_equal(now.span_ns, 4001000); /* four steps and the second stamp; the untimed step lies before */
+    assert_true(llabs(now.cycles - 4000 * 1755 - 1980) <= 1);
+    assert_int_equal(now.reported_mhz, IFM_ABSENT); /* no NVML here */
+    close_device(device);
+}
+
+static void a_clock_that_cannot_be_is_absent(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *script, *why;
+    } cases[] = {{"ns=ifm_null:1000000;launch_ns=0;reset_at=2", "went back, stood still or jumped"},
+                 {"ns=ifm_null:1000000;launch_ns=0;khz=ifm_null:2200000", "went back, stood still or jumped"},
+                 {"ns=ifm_null:1000000;launch_ns=0;khz=ifm_null:1000", "went back, stood still or jumped"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct ifm_device *device = open_device(cases[i].script, false);
+        struct ifm_device_clock now = timed_slot(device, "ifm_null", 4);
+        assert_int_equal(now.cycles, IFM_ABSENT);
+        assert_int_equal(now.span_ns, IFM_ABSENT);
+        assert_non_null(strstr(now.why, cases[i].why));
+        if (i == 0) /* the next slot is whole again */
+            assert_string_equal(timed_slot(device, "ifm_null", 4).why, "");
+        close_device(device);
+    }
+    struct ifm_device *device = open_device("ns=ifm_null:1000000;launch_ns=0;oom_at=1", false);
+    assert_non_null(strstr(timed_slot(device, "ifm_null", 1).why, "no memory left for the stamps"));
+    close_device(device);
+}
+
+/* ---- facts ---- */
+
+static void tells_of_kernels_and_of_what_launching_costs(void **state)
+{
+    (void)state;
+    struct ifm_device *device = open_device("ns=ifm_null:2000;launch_ns=1600", true);
+    uint64_t n = 3;
+    void *value = NULL;
+    bool fresh;
+    struct ifm_error error = {0};
+    assert_int_equal(device->ops->buffer(device, "v", 8, &value, &fresh, &error), IFM_OK);
+    void *arguments[] = {&n, &value};
+    ifm_cuda_launch(device, &(struct ifm_cuda_launch){kernel(device, "null", "ifm_null_spin"), 1, 1, 0, arguments});
+    struct ifm_cuda_launch launch = {kernel(device, "stream", "ifm_flops_fma"), 0, 256, 64, NULL};
+    launch.function->threads = 256; /* as a launch leaves it */
+    launch.function->shared = 64;
+    json_t *facts = device->ops->facts(device), *kernels = json_object_get(facts, "kernels");
+    assert_int_equal(json_array_size(kernels), 2); /* by name; the stamps are no kernel of the cell */
+    const json_t *flops = json_array_get(kernels, 0);
+    assert_string_equal(json_string_value(json_object_get(flops, "name")), "ifm_flops_fma");
+    assert_int_equal(json_integer_value(json_object_get(flops, "threads")), 256);
+    assert_int_equal(json_integer_value(json_object_get(flops, "shared_dynamic_bytes")), 64);
+    assert_int_equal(json_integer_value(json_object_get(flops, "shared_static_bytes")), 1024);
+    assert_int_equal(json_integer_value(json_object_get(flops, "registers")), 32);
+    assert_int_equal(json_integer_value(json_object_get(flops, "blocks_per_multiprocessor")), 8);
+    assert_true(json_real_value(json_object_get(flops, "occupancy")) == 1.0);
+    const json_t *spin = json_array_get(kernels, 1); /* one thread: a warp in each of 32 blocks */
+    assert_true(json_real_value(json_object_get(spin, "occupancy")) == 0.5);
+    static const struct {
+        const char *key;
+        double ns;
+    } costs[] = {{"launch_ns", 3600}, {"event_pair_ns", 3600}, {"graph_node_ns", 2000}};
+    for (size_t i = 0; i < 3; i++) {
+        const json_t *cost = json_object_get(facts, costs[i].key);
+        assert_true(fabs(json_real_value(json_object_get(cost, "median")) - costs[i].ns) < 1);
+        assert_in_range(json_integer_value(json_object_get(cost, "n")), 5, 25);
+    }
+    assert_false(json_is_true(json_object_get(facts, "graphs"))); /* how the steps are launched stays */
+    json_decref(facts);
+    unsigned long long kernels_run = count("ifm_null");
+    device->ops->drop_buffers(device);
+    facts = device->ops->facts(device); /* the next cell's: no kernels yet, and nothing is measured again */
+    assert_int_equal(json_array_size(json_object_get(facts, "kernels")), 0);
+    assert_non_null(json_object_get(facts, "launch_ns"));
+    assert_int_equal(count("ifm_null"), kernels_run);
+    json_decref(facts);
+    close_device(device);
+}
+
 /* ---- buffers ---- */
 
 static void *buffer(struct ifm_device *device, const char *name, size_t bytes, bool wanted_fresh)
@@ -316,7 +426,7 @@ static void flush_writes_four_caches(void **state)
     device->ops->hold(device, 1);
     assert_int_equal(device->ops->flush(device, &error), IFM_OK); /* and does not wait: the work goes on */
     device->ops->release(device);
-    assert_int_equal(count("memory alive"), 1);
+    assert_int_equal(count("memory alive"), 2); /* one for the flush, one for the stamps of the clock */
     close_device(device);
 }
 
@@ -377,6 +487,9 @@ int main(void)
         cmocka_unit_test(marks_are_sums_of_neighbouring_events),
         cmocka_unit_test(long_slots_lose_nothing),
         cmocka_unit_test(refuses_more_marks_than_it_keeps),
+        cmocka_unit_test(the_clock_of_a_slot_is_cycles_over_time),
+        cmocka_unit_test(a_clock_that_cannot_be_is_absent),
+        cmocka_unit_test(tells_of_kernels_and_of_what_launching_costs),
         cmocka_unit_test(buffers_are_named_zeroed_and_freed),
         cmocka_unit_test(says_when_memory_does_not_suffice),
         cmocka_unit_test(graphs_replay_exactly_n_steps),

@@ -1,0 +1,48 @@
+/* What the gate of power and temperature said before the measured blocks: rule 7. Control inputs; no number is made of
+ * them. */
+#include "derive/internal.h"
+
+#include "base/text.h"
+#include <math.h>
+
+static double number_or_nan(const json_t *meta, const char *key)
+{
+    const json_t *value = json_object_get(meta, key);
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+/* "mma (410 W, standard deviation 22 W, +0.8 K/s)" */
+static void name_arm(struct ifm_text *names, const char *arm, const json_t *meta)
+{
+    char watts[48], spread[48];
+    double w = number_or_nan(meta, "watts"), sd = number_or_nan(meta, "sd_w"), k = number_or_nan(meta, "slope_k_per_s");
+    ifm_text_printf(names, "%s%s", names->size > 0 ? ", " : "", arm);
+    if (!isfinite(w) || !isfinite(sd))
+        return;
+    ifm_text_printf(names, " (%s, standard deviation %s", ifm_format_human(w, "W", watts),
+                    ifm_format_human(sd, "W", spread));
+    if (isfinite(k))
+        ifm_text_printf(names, ", %+.1f K/s", k);
+    ifm_text_add(names, ")");
+}
+
+/* One finding a cell, from the last gate that each arm went through. */
+void ifm_rules_converged(struct ifm_derivation *d, const struct ifm_cell_work *work)
+{
+    enum { NAMED = 4 };
+    struct ifm_text names = {0};
+    size_t unsteady = 0;
+    for (size_t a = 0; a < work->cell->n_arms; a++) {
+        const json_t *meta = ifm_derive_event(work, "converge", work->cell->arms[a].name);
+        if (meta == NULL || !json_is_false(json_object_get(meta, "steady")))
+            continue;
+        if (unsteady++ < NAMED)
+            name_arm(&names, work->cell->arms[a].name, meta);
+    }
+    if (unsteady > 0)
+        ifm_derive_find_fault(d, IFM_SEVERITY_WARNING, "rule-07", work->cell->name, "",
+                              "power or temperature of %zu of %zu arms had not settled when the time for the warm-up "
+                              "was spent: %s%s; a longer --warmup-cap lets them",
+                              unsteady, work->cell->n_arms, names.data, unsteady > NAMED ? ", ..." : "");
+    ifm_text_free(&names);
+}

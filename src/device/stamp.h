@@ -1,0 +1,28 @@
+/* Two stamps of a GPU's multiprocessors -> cycles and time between them: the real mean clock.
+ *
+ * The driver's own reading of the clock is of one moment, and misleads at the power cap: it said 1980 MHz of an H200
+ * that ran at 1760 (docs/power.md). A counter of cycles may be reset when its multiprocessor sleeps, and blocks may
+ * land on other multiprocessors the second time; so each is held against itself alone and against what is possible, and
+ * the median is taken. Pure; no CUDA here. */
+#ifndef IFM_DEVICE_STAMP_H
+#define IFM_DEVICE_STAMP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* What one block of the kernel ifm_stamp leaves. */
+struct ifm_stamp {
+    uint32_t multiprocessor, unused;
+    uint64_t cycles; /* of its own counter */
+    uint64_t ns;     /* of the GPU's timer, which may tick in microseconds */
+};
+
+/* Shorter, and the timer's tick would be worth more than a quarter of a percent. */
+enum { IFM_STAMP_LEAST_NS = 400000 };
+
+/* `n` stamps each; `most_khz`: the highest clock that the GPU has, 0 = not known. "" and the cycles and nanoseconds of
+ * the multiprocessor whose clock is the median; or why there are none (static storage), and both are IFM_ABSENT. */
+const char *ifm_stamp_between(const struct ifm_stamp *first, const struct ifm_stamp *second, size_t n,
+                              unsigned most_khz, int64_t *cycles, int64_t *span_ns);
+
+#endif
