@@ -221,7 +221,7 @@ void ifm_joules_integral(const struct ifm_readings *readings, const struct ifm_j
         return;
     }
     out->joules = trapezoids(&in, from_ns, to_ns, first, last, at_start, at_end, &out->longest_gap_s);
-    if (out->longest_gap_s > LONGEST_GAP * in.period_s)
+    if (out->longest_gap_s > LONGEST_GAP * in.period_s * (1.0 + 1e-9))
         out->why = "its readings have a gap of more than three of its periods";
     else if (lround(out->seconds / in.period_s) < IFM_JOULES_TICKS)
         out->why = "the window has fewer than 10 of its periods";
