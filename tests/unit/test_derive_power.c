@@ -353,6 +353,23 @@ static void windows_that_a_fault_touches_are_left_out(void **state)
     ps_stop(&p);
 }
 
+/* Both arms take more from block to block; a window that is missing moves no pair into another block. */
+static void pairs_are_of_one_block(void **state)
+{
+    (void)state;
+    ps_start(&p);
+    p.blocks = 4;
+    ps_generate(&p);
+    for (size_t i = 0; i < p.n_phases; i++)
+        p.phases[i].watts *= p.phases[i].watts > 120 ? 1 + 0.1 * floor((p.phases[i].from - 5) / 24) : 1;
+    ps_counter(&p);
+    ps_fault(&p, "gpu0", "nvml_energy", 7, 7.1, NULL);
+    ps_derive(&p);
+    ps_expect(&p, "other", "energy_per_token_change_percent", -25, 1e-4);
+    assert_int_equal(fx_value(&p.fx, "other", "energy_per_token_change_percent")->n, 7);
+    ps_stop(&p);
+}
+
 static void a_counter_that_freezes_is_no_energy(void **state)
 {
     (void)state;
@@ -523,6 +540,7 @@ int main(void)
         cmocka_unit_test(devices_that_are_not_measured_are_shown),
         cmocka_unit_test(two_gpus_of_which_one_fails),
         cmocka_unit_test(windows_that_a_fault_touches_are_left_out),
+        cmocka_unit_test(pairs_are_of_one_block),
         cmocka_unit_test(a_counter_that_freezes_is_no_energy),
         cmocka_unit_test(a_counter_without_readings_gives_way),
         cmocka_unit_test(a_cell_without_an_energy_pass_says_why),

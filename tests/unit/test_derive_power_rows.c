@@ -87,6 +87,8 @@ static void traces_show_the_phases(void **state)
     ps_near(traces[1].watts[20], 120, 1e-6);
     ps_near(traces[2].watts[20], 60, 1e-4);
     assert_true(isnan(traces[0].watts[0])); /* before the counter's second tick */
+    assert_true(isnan(traces[1].watts[1])); /* its first reading is no tick */
+    assert_false(isnan(traces[1].watts[2]));
     assert_true(isnan(traces[3].watts[25]));
     ps_near(traces[3].watts[35], 120, 1e-6);
     ps_near(traces[4].watts[20], 240, 1e-6);
