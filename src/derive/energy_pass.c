@@ -376,9 +376,9 @@ struct ifm_value ifm_derive_energy_pass_change(struct ifm_derivation *d, const s
                                                const struct ifm_arm_work *arm, bool per_step)
 {
     struct made own, base, pairs = {0};
-    bool there = start(&own, d, work, arm) & start(&base, d, work, work->baseline);
+    bool has_own = start(&own, d, work, arm), has_base = start(&base, d, work, work->baseline);
     double tokens = ifm_energy_tokens_of(arm->arm), base_tokens = ifm_energy_tokens_of(work->baseline->arm), mean;
-    if (!there)
+    if (!has_own || !has_base)
         return ifm_value_absent("one of the two arms has no window of energy", "", 0, "windows");
     const struct ifm_arm_work *wrong = arm->energy_refused.rule != NULL ? arm : work->baseline;
     if (wrong->energy_refused.rule != NULL)

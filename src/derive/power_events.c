@@ -42,7 +42,7 @@ static enum ifm_status read_span(const struct event *event, int64_t *start_ns, i
     const json_t *start = json_object_get(event->meta, "start_ns"), *end = json_object_get(event->meta, "end_ns");
     *start_ns = json_integer_value(start);
     *end_ns = json_integer_value(end);
-    if (!json_is_integer(start) || !json_is_integer(end) || *end_ns < *start_ns)
+    if (!json_is_integer(start) || !json_is_integer(end) || *start_ns < 0 || *end_ns < *start_ns)
         return bad_event(event, "has a span (start_ns, end_ns) that does not end after its start");
     return IFM_OK;
 }
@@ -153,8 +153,8 @@ static enum ifm_status read_idle(struct ifm_power_pass *pass, const struct event
     struct ifm_power_idle idle;
     double settle_ns;
     IFM_TRY(read_span(event, &idle.start_ns, &idle.end_ns));
-    if (!read_amount(event, "settle_ns", 1, &settle_ns))
-        return bad_event(event, "has a \"settle_ns\" that is no time");
+    if (!read_amount(event, "settle_ns", 1, &settle_ns) || settle_ns > (double)(idle.end_ns - idle.start_ns))
+        return bad_event(event, "has a \"settle_ns\" that is no time within it");
     add_phase(pass, (struct ifm_power_phase){IFM_POWER_IDLE, -1, idle.start_ns, idle.end_ns});
     idle.start_ns += isnan(settle_ns) ? 0 : (int64_t)settle_ns;
     IFM_ARENA_GROW(pass->arena, pass->idles, pass->n_idles, pass->idles_capacity);
@@ -216,6 +216,10 @@ enum ifm_status ifm_power_read_events(struct ifm_power_pass *pass, struct ifm_er
     }
     for (size_t k = 0; pass->record != NULL && k < pass->record->n_slots; k++) {
         const struct ifm_slot *slot = &pass->record->slots[k];
+        if (slot->arm >= pass->cell->n_arms)
+            return ifm_fail(error, IFM_INVALID, pass->cell->name, "the record was edited, or is of another plan",
+                            "slot %zu of the energy pass is of arm %u, and the cell has %zu", k, (unsigned)slot->arm,
+                            pass->cell->n_arms);
         if (slot->phase == IFM_PHASE_MEASURE)
             add_phase(pass, (struct ifm_power_phase){IFM_POWER_WINDOW, (int)slot->arm, slot->start_ns, slot->end_ns});
     }

@@ -7,6 +7,9 @@
 /* A way between two readings that is longer than this many periods is a gap, and nothing is drawn in it. */
 #define LONGEST_GAP 3.0
 
+/* Values of a series: a day at a thousand a second. */
+#define MOST_VALUES 86400000.0
+
 struct grid {
     int64_t start_ns;
     double hz;
@@ -141,6 +144,9 @@ enum ifm_status ifm_derive_power_traces(const struct ifm_power_cell *power, doub
     if (!(hz > 0))
         return ifm_fail(error, IFM_USAGE, "measure.power_sample_hz", "give a rate above 0",
                         "power over time has %g values a second", hz);
+    if ((double)grid.n > MOST_VALUES)
+        return ifm_fail(error, IFM_INVALID, "run.log", "the journal was edited, or measure.power_sample_hz is too high",
+                        "power over time would have %zu values", grid.n);
     *n = power->n_facts + 1;
     *out = IFM_ARENA_ARRAY(arena, struct ifm_power_trace, *n);
     for (size_t t = 0; t < *n; t++)

@@ -11,6 +11,8 @@
 #define PAUSE_COUNTS 1e-3
 /* Periods that the ends of a window cost a sensor, and one for its jitter. */
 #define ENDS 3.0
+/* No sensor averages over a day. */
+#define MOST_LATE_S 86400.0
 
 /* ---- one sensor ---- */
 
@@ -48,7 +50,7 @@ static double known(double number)
 /* An average over the last second says nothing of the load in the first second of a window. */
 static int64_t late(const struct ifm_power_fact *fact)
 {
-    return strcmp(fact->kind, "average") == 0 ? (int64_t)(1e9 * known(fact->sensor_window_s)) : 0;
+    return strcmp(fact->kind, "average") == 0 ? (int64_t)(1e9 * fmin(known(fact->sensor_window_s), MOST_LATE_S)) : 0;
 }
 
 static struct ifm_joules joules_of(const struct ifm_power_pass *pass, const struct ifm_power_fact *fact,
@@ -63,8 +65,10 @@ static struct ifm_joules joules_of(const struct ifm_power_pass *pass, const stru
     sensor.spread_w = finest_spread(pass, fact->device, from_ns, to_ns);
     if (fact->readings->joules)
         ifm_joules_counter(fact->readings, &sensor, from_ns, to_ns, &out);
-    else
+    else if (to_ns - from_ns > late(fact))
         ifm_joules_integral(fact->readings, &sensor, from_ns + late(fact), to_ns, &out);
+    else
+        out.why = "it is as far behind as the window is long";
     return out;
 }
 

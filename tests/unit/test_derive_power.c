@@ -491,7 +491,9 @@ static void an_event_that_is_none_is_named(void **state)
         {"power_absent", "{\"cell\":\"decode\",\"source\":\"x\"}"},
         {"power_fault", "{\"cell\":\"decode\",\"device\":\"gpu0\",\"source\":\"x\",\"start_ns\":5,\"end_ns\":4}"},
         {"power_fault", "{\"cell\":\"decode\",\"start_ns\":5,\"end_ns\":6}"},
+        {"power_fault", "{\"cell\":\"decode\",\"device\":\"gpu0\",\"source\":\"x\",\"start_ns\":-5,\"end_ns\":4}"},
         {"energy_idle", "{\"cell\":\"decode\",\"start_ns\":5}"},
+        {"energy_idle", "{\"cell\":\"decode\",\"start_ns\":5,\"end_ns\":6,\"settle_ns\":2}"},
         {"energy_idle", "{\"cell\":\"decode\",\"start_ns\":5,\"end_ns\":6,\"settle_ns\":\"x\"}"},
         {"energy_pre_roll", "{\"cell\":\"decode\",\"start_ns\":5,\"end_ns\":6}"}};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
@@ -504,6 +506,18 @@ static void an_event_that_is_none_is_named(void **state)
         assert_non_null(strstr(error.where, "run.log:"));
         ps_stop(&p);
     }
+}
+
+static void a_window_of_no_arm_is_no_record(void **state)
+{
+    (void)state;
+    struct ifm_error error = {0};
+    ps_plain(&p);
+    ps_counter(&p);
+    p.energy.slots[3].arm = 2;
+    assert_int_equal(ps_try_power(&p, &error), IFM_INVALID);
+    assert_string_equal(error.message, "slot 3 of the energy pass is of arm 2, and the cell has 2");
+    ps_stop(&p);
 }
 
 /* A resumed run tells of its sensors again, and a cell that began anew forgets. */
@@ -547,6 +561,7 @@ int main(void)
         cmocka_unit_test(a_cell_without_sensors_quotes_the_reasons),
         cmocka_unit_test(steps_without_tokens),
         cmocka_unit_test(an_event_that_is_none_is_named),
+        cmocka_unit_test(a_window_of_no_arm_is_no_record),
         cmocka_unit_test(sessions_and_restarts),
     };
     return cmocka_run_group_tests_name("derive_power", tests, NULL, NULL);
