@@ -47,7 +47,8 @@ grep -q "no instrument of this pass reads L2 counters" out/verdict.json || fail 
 # Classes and triage stand in the summary, and a scripted clock is found to be the cause.
 expect "'null'" golden-ticket "$common; $better" pass 0
 grep -q "speed-up: Golden Ticket" printed || fail "no class in: $(cat printed)"
-"$INFEROMETER" judge out --format md | grep -q "speed-up: Golden Ticket" || fail "no class in the Markdown"
+"$INFEROMETER" judge out --format md >markdown # a pipe to grep -q breaks where grep is the faster one
+grep -q "speed-up: Golden Ticket" markdown || fail "no class in the Markdown"
 expect "'null'" significant "step_ns=400000; noise=0.001; cpu_khz=3000000; arm.other.step_ns=416000; \
 arm.other.cpu_khz=2885000" blocked 3
 grep -q "clock -3.8 % explains it" out/verdict.json || fail "triage missed the clock: $(cat printed)"
