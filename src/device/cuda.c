@@ -43,6 +43,8 @@ static enum ifm_status describe_gpu(const struct ifm_cuda *cuda, CUdevice handle
     if (result != CUDA_SUCCESS)
         return ifm_cuda_fail(cuda, result, "cuda", "the GPU cannot be described", error);
     out->memory_bytes = memory;
+    if (cuda->p_cuDeviceGetPCIBusId(out->bus, (int)sizeof out->bus, handle) != CUDA_SUCCESS)
+        out->bus[0] = '\0';
     out->multiprocessors = attribute(cuda, handle, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
     out->major = attribute(cuda, handle, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
     out->minor = attribute(cuda, handle, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);

@@ -19,6 +19,7 @@ struct ifm_gpu {
     unsigned memory_clock_khz; /* and of the memory; 0 = not reported */
     unsigned memory_bus_bits;
     int driver_version; /* 13000 = CUDA 13.0 */
+    char bus[16];       /* PCI bus id, "0000:00:06.0": what NVML finds the same GPU by; "" = not reported */
 };
 
 struct ifm_machine {

@@ -153,6 +153,10 @@ int nvmlDeviceGetTotalEnergyConsumption(ifm_nvml_device device, unsigned long lo
 int nvmlDeviceGetHandleByPciBusId_v2(const char *bus, ifm_nvml_device *out);
 int nvmlDeviceGetHandleByPciBusId_v2(const char *bus, ifm_nvml_device *out)
 {
+    if (strcmp(bus, "0000:01:00.0") == 0) { /* of the fake CUDA driver's GPU */
+        *out = &gpus[0];
+        return number_of("fail", -1) == 0 ? IFM_NVML_GPU_IS_LOST : 0;
+    }
     if (strcmp(bus, "0000:00:07.0") != 0)
         return IFM_NVML_NOT_FOUND;
     *out = &gpus[1];
