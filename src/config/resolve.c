@@ -165,17 +165,18 @@ static enum ifm_status check_stop(const struct ifm_config *config, struct ifm_er
     return IFM_OK;
 }
 
-/* A setting of the energy pass without the pass is a mistake; a lock file spells out every setting, also of what is
- * off. */
+/* A setting of the energy pass without the pass is a mistake. Its default is none: a lock file spells it out. */
 static enum ifm_status check_energy(const struct ifm_config *config, struct ifm_error *error)
 {
     static const char *const own[] = {"measure.energy_window",   "measure.energy_windows", "measure.energy_idle",
                                       "measure.power_sample_hz", "measure.power_meter",    "measure.rated_w"};
     const struct ifm_measure *measure = &config->study.measure;
-    const enum ifm_rank given = config->locked ? IFM_RANK_OVERRIDE : IFM_RANK_FILE;
     for (size_t i = 0; !measure->energy && i < sizeof own / sizeof *own; i++) {
         const struct ifm_slot *slot = ifm_config_find(config, own[i]);
-        if (slot->rank >= given)
+        const struct ifm_raw fallback = {slot->row->fallback, "default"};
+        const char *usual;
+        IFM_TRY(ifm_config_canonical(config, slot->row, fallback, &usual, error));
+        if (slot->rank >= IFM_RANK_FILE && strcmp(slot->texts[0], usual) != 0)
             return ifm_fail(error, IFM_USAGE, slot->where,
                             "measure energy too (measure.energy=true, --energy), or leave the setting out",
                             "%s is set, but measure.energy is off", own[i]);

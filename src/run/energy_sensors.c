@@ -128,6 +128,12 @@ bool ifm_energy_sensors_useful(const struct ifm_energy_sensors *sensors)
     return false;
 }
 
+/* Counters first, then what measures watts; an estimate says something only where nothing measures. */
+static int rank_of(const struct ifm_power_sensor *sensor)
+{
+    return sensor->kind == IFM_POWER_COUNTER ? 2 : sensor->kind == IFM_POWER_ESTIMATE ? 0 : 1;
+}
+
 const struct ifm_power_sensor *ifm_energy_sensors_slowest(const struct ifm_energy_sensors *sensors, double *every_s)
 {
     const struct ifm_power_list *list = ifm_power_list(sensors->power);
@@ -135,14 +141,11 @@ const struct ifm_power_sensor *ifm_energy_sensors_slowest(const struct ifm_energ
     *every_s = 0;
     for (size_t i = 0; i < list->n_sensors; i++) {
         const struct ifm_power_sensor *sensor = &list->sensors[i];
-        bool counts = sensor->kind == IFM_POWER_COUNTER, better = counts && slowest != NULL &&
-                                                                  slowest->kind != IFM_POWER_COUNTER;
-        if (!sensors->list[i].useful || (!counts && slowest != NULL && slowest->kind == IFM_POWER_COUNTER))
+        int more = slowest == NULL ? 1 : rank_of(sensor) - rank_of(slowest);
+        if (!sensors->list[i].useful || more < 0 || (more == 0 && sensors->list[i].every_s <= *every_s))
             continue;
-        if (slowest == NULL || better || sensors->list[i].every_s > *every_s) {
-            slowest = sensor;
-            *every_s = sensors->list[i].every_s;
-        }
+        slowest = sensor;
+        *every_s = sensors->list[i].every_s;
     }
     return slowest;
 }

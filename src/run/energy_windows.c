@@ -26,28 +26,29 @@ static enum ifm_status health(const struct ifm_cell_run *cell, struct ifm_error 
     return device->ops->health == NULL ? IFM_OK : device->ops->health(device, error);
 }
 
-/* Steps in chunks of about a sample for `seconds`, at least one chunk; the mean time of a step. A device that works
- * apart is not held: its marks then wait for each chunk. */
+/* Steps in chunks of about a sample for `seconds`, at least one chunk; the time of a step in the fastest chunk, so that
+ * windows planned by it are at least as long as they shall be. A device that works apart is not held: its marks then
+ * wait for each chunk. */
 static enum ifm_status run_steps(struct ifm_cell_run *cell, unsigned arm, uint64_t chunk, double seconds,
                                  double *step_s, struct ifm_error *error)
 {
     struct ifm_device *device = cell->device;
     const struct ifm_arm_run *run = &cell->arms[arm];
     bool tickets = device->ops->resolve != NULL;
-    uint64_t done = 0;
-    double elapsed_s = 0;
+    double best_s = INFINITY;
     cell->session->at_work = run->plan->name;
     if (!tickets)
         device->ops->hold(device, cell->plan->threads);
-    struct ifm_instant start = device->ops->mark(device);
+    struct ifm_instant start = device->ops->mark(device), last = start;
     do {
         run->workload->step(run->state, chunk);
-        done += chunk;
-        elapsed_s = (double)(device->ops->mark(device).ns - start.ns) * 1e-9;
-    } while (elapsed_s < seconds && !ifm_interrupted() && health(cell, error) == IFM_OK);
+        struct ifm_instant now = device->ops->mark(device);
+        best_s = fmin(best_s, (double)(now.ns - last.ns) * 1e-9);
+        last = now;
+    } while ((double)(last.ns - start.ns) * 1e-9 < seconds && !ifm_interrupted() && health(cell, error) == IFM_OK);
     if (!tickets)
         device->ops->release(device);
-    *step_s = fmax(elapsed_s / (double)done, 1e-10);
+    *step_s = fmax(best_s / (double)chunk, 1e-10);
     IFM_TRY(health(cell, error));
     return ifm_energy_wait(cell, 0, error);
 }
