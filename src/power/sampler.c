@@ -94,8 +94,8 @@ static bool has_ticks(const struct ifm_power_sensor *sensor)
 static int64_t even_pace(const struct ifm_power_sensor *sensor, int64_t watts_ns)
 {
     int64_t every = (int64_t)sensor->every_ms * MS;
-    bool watts = sensor->kind == IFM_POWER_AVERAGE || sensor->kind == IFM_POWER_INSTANT ||
-                 sensor->kind == IFM_POWER_ESTIMATE;
+    bool watts =
+        sensor->kind == IFM_POWER_AVERAGE || sensor->kind == IFM_POWER_INSTANT || sensor->kind == IFM_POWER_ESTIMATE;
     if (watts && watts_ns > 0)
         return watts_ns;
     switch (sensor->kind) {

@@ -152,17 +152,17 @@ static enum ifm_status idle(struct pass *pass, const char *when, struct ifm_erro
     int64_t start_ns = ifm_energy_now(cell);
     IFM_TRY(ifm_energy_wait(cell, seconds, error));
     pass->windows.before = -1;
-    json_t *meta = json_pack("{s:s, s:s, s:I, s:I, s:I}", "cell", cell->plan->name, "when", when, "start_ns",
-                             (json_int_t)start_ns, "end_ns", (json_int_t)ifm_energy_now(cell), "settle_ns",
-                             (json_int_t)(settle_s * 1e9));
+    json_t *meta =
+        json_pack("{s:s, s:s, s:I, s:I, s:I}", "cell", cell->plan->name, "when", when, "start_ns", (json_int_t)start_ns,
+                  "end_ns", (json_int_t)ifm_energy_now(cell), "settle_ns", (json_int_t)(settle_s * 1e9));
     return ifm_fact_new(cell->session, "energy_idle", true, meta, error);
 }
 
 static void report(const struct pass *pass, double of_block)
 {
     double expected_s = ifm_energy_expected_s(pass->cell->plan);
-    double left_s = (pass->wanted - pass->done - of_block) * block_s(pass->cell->plan) +
-                    pass->cell->plan->measure.energy_idle_s;
+    double left_s =
+        (pass->wanted - pass->done - of_block) * block_s(pass->cell->plan) + pass->cell->plan->measure.energy_idle_s;
     if (pass->energy->progress != NULL)
         pass->energy->progress(pass->energy->context, expected_s > left_s ? expected_s - left_s : 0, left_s);
 }

@@ -91,8 +91,8 @@ static void take_calibration(const struct ifm_energy_sensors *sensors, const str
                              struct ifm_energy_sensor *sensor)
 {
     const json_t *refresh = json_object_get(sensor->seen, "refresh_ms");
-    bool watts = which->kind == IFM_POWER_AVERAGE || which->kind == IFM_POWER_INSTANT ||
-                 which->kind == IFM_POWER_ESTIMATE;
+    bool watts =
+        which->kind == IFM_POWER_AVERAGE || which->kind == IFM_POWER_INSTANT || which->kind == IFM_POWER_ESTIMATE;
     if (json_is_number(refresh))
         sensor->every_s = json_number_value(refresh) * 1e-3;
     if (watts) /* they are read no more often than this */
@@ -186,8 +186,8 @@ static enum ifm_status tell_sensor(const struct ifm_energy_sensor *sensor, const
 static enum ifm_status tell_absence(const struct ifm_cell_run *cell, const char *source, const char *reason,
                                     const char *remedy, struct ifm_error *error)
 {
-    json_t *meta =
-        json_pack("{s:s, s:s, s:s, s:s}", "cell", cell->plan->name, "source", source, "reason", reason, "remedy", remedy);
+    json_t *meta = json_pack("{s:s, s:s, s:s, s:s}", "cell", cell->plan->name, "source", source, "reason", reason,
+                             "remedy", remedy);
     return ifm_fact_new(cell->session, "power_absent", true, meta, error);
 }
 
@@ -200,12 +200,13 @@ static enum ifm_status tell(const struct ifm_energy_sensors *sensors, const stru
         const struct ifm_energy_sensor *sensor = &sensors->list[i];
         char reason[300];
         snprintf(reason, sizeof reason, "%s: %s", which->device, sensor->absent == NULL ? "" : sensor->absent);
-        IFM_TRY(sensor->absent == NULL ? tell_sensor(sensor, which, cell, error)
-                                       : tell_absence(cell, which->source, reason,
-                                                      "see what `inferometer power` says of it", error));
+        IFM_TRY(sensor->absent == NULL
+                    ? tell_sensor(sensor, which, cell, error)
+                    : tell_absence(cell, which->source, reason, "see what `inferometer power` says of it", error));
     }
     for (size_t i = 0; i < list->n_absences; i++)
-        IFM_TRY(tell_absence(cell, list->absences[i].source, list->absences[i].reason, list->absences[i].remedy, error));
+        IFM_TRY(
+            tell_absence(cell, list->absences[i].source, list->absences[i].reason, list->absences[i].remedy, error));
     return IFM_OK;
 }
 

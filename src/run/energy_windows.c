@@ -102,10 +102,10 @@ static enum ifm_status choose_arm(struct ifm_energy_windows *windows, unsigned i
     choose(arm, step_s, cell->plan->measure.energy_window_s);
     explain(arm, step_s, cell->plan->measure.pre_roll_s, sensors, &reason);
     double window_s = arm->samples * (arm->inner * step_s + arm->pause_s / 2);
-    json_t *meta = json_pack("{s:s, s:s, s:I, s:I, s:f, s:f, s:s}", "cell", cell->plan->name, "arm",
-                             cell->arms[index].plan->name, "inner", (json_int_t)arm->inner, "samples_per_slot",
-                             (json_int_t)arm->samples, "window_s", window_s, "pause_ms", arm->pause_s * 1e3, "reason",
-                             reason.data);
+    json_t *meta =
+        json_pack("{s:s, s:s, s:I, s:I, s:f, s:f, s:s}", "cell", cell->plan->name, "arm", cell->arms[index].plan->name,
+                  "inner", (json_int_t)arm->inner, "samples_per_slot", (json_int_t)arm->samples, "window_s", window_s,
+                  "pause_ms", arm->pause_s * 1e3, "reason", reason.data);
     ifm_text_free(&reason);
     return ifm_fact_new(cell->session, "energy_plan", true, meta, error);
 }

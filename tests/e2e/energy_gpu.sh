@@ -29,7 +29,8 @@ grep -q '"power_absent".*"nvml_memory".*does not support' whole/run.log || fail 
 "$INFEROMETER" verify whole >log 2>&1 || fail "whole: $(cat log)"
 python3 - <<'PY' || fail "whole: the readings are not those of the load"
 import csv
-rows = [(int(r["t_ns"]), int(r["energy_uj"])) for r in csv.DictReader(open("whole/samples/0-power-gpu0-nvml_energy.csv"))]
+reader = csv.DictReader(open("whole/samples/0-power-gpu0-nvml_energy.csv"))
+rows = [(int(r["t_ns"]), int(r["energy_uj"])) for r in reader]
 watts = (rows[-1][1] - rows[0][1]) * 1e-6 / ((rows[-1][0] - rows[0][0]) * 1e-9)
 assert 390 < watts < 410, watts
 assert all(int(r["power_uw"]) == 400000000 for r in csv.DictReader(open("whole/samples/0-power-gpu0-nvml_samples.csv")))

@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # Shared by the scripts of the energy pass; sourced after lib.sh, not run.
 
-# check_energy FOLDER WINDOWS: the record of the pass of cell 0 is whole, it fits its facts, and every block that is in it
-# has its readings. WINDOWS of each arm.
+# check_energy FOLDER WINDOWS: the record of the pass of cell 0 is whole, it fits its facts, and every block that is in
+# it has its readings. WINDOWS of each arm.
 check_energy()
 {
     python3 - "$@" <<'PY'

@@ -320,11 +320,12 @@ static void settings_of_energy_need_energy(void **state)
 
     config = ifm_config_create(sample_sections);
     yaml(config, "workload: decode\nmeasure.energy: true\nmeasure.isolation: processes\n");
-    refused(config, "c.yaml:3:20",
-            "measure.energy needs arms that run without a pause in one process, and measure.isolation=processes starts "
-            "them anew in every block",
-            "choose measure.isolation=shared or buffers, or leave measure.energy out and measure energy in a run of its "
-            "own");
+    refused(
+        config, "c.yaml:3:20",
+        "measure.energy needs arms that run without a pause in one process, and measure.isolation=processes starts "
+        "them anew in every block",
+        "choose measure.isolation=shared or buffers, or leave measure.energy out and measure energy in a run of its "
+        "own");
 
     config = ifm_config_create(sample_sections);
     yaml(config, "workload: decode\nmeasure.energy: true\nmeasure.energy_window: 2s\n");

@@ -68,6 +68,7 @@ static const struct ifm_pass passes[] = {
     {"latency", instruments, COUNT(instruments), columns, units, COUNT(columns)},
     {"energy", NULL, 0, NULL, NULL, 0},
 };
+#define ENERGY_OFF false, 10, 4, 5, 1, 10, 0, ""
 static struct ifm_cell cells[] = {
     {.index = 0,
      .name = "decode kv_len=4096",
@@ -75,8 +76,26 @@ static struct ifm_cell cells[] = {
      .axes = axes,
      .n_axes = COUNT(axes),
      .threads = 4000000000u,
-     .measure = {50, 1.5, 0.02, IFM_STOP_REPEATS, 1000, 0.003, 60, 6, UINT64_MAX, 10, 1e-3, 3, IFM_CACHE_COLD, 0.005,
-                 IFM_LOCKS_REQUIRED, IFM_ISOLATION_BUFFERS, 7, 0, 0, false, 10, 4, 5, 1, 10, 0, ""},
+     .measure = {50,
+                 1.5,
+                 0.02,
+                 IFM_STOP_REPEATS,
+                 1000,
+                 0.003,
+                 60,
+                 6,
+                 UINT64_MAX,
+                 10,
+                 1e-3,
+                 3,
+                 IFM_CACHE_COLD,
+                 0.005,
+                 IFM_LOCKS_REQUIRED,
+                 IFM_ISOLATION_BUFFERS,
+                 7,
+                 0,
+                 0,
+                 ENERGY_OFF},
      .seed = UINT64_MAX,
      .arms = arms,
      .n_arms = COUNT(arms),
@@ -87,12 +106,7 @@ static struct ifm_cell cells[] = {
     {.index = 1,
      .name = "decode kv_len=1e9",
      .workload = "decode",
-     .measure = {.energy_window_s = 10,
-                 .energy_windows = 4,
-                 .energy_idle_s = 5,
-                 .pre_roll_s = 1,
-                 .power_sample_hz = 10,
-                 .power_meter = ""},
+     .measure = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, ENERGY_OFF},
      .unsupported = "needs 4 TiB; 8 GiB are free"},
 };
 static const struct ifm_gate gates[] = {
@@ -413,7 +427,8 @@ static void test_energy_is_optional_and_checked(void **state)
     assert_int_equal(ifm_plan_from_json(json, "plan.json", arena, &second, &error), IFM_OK);
     assert_measures_equal(m, &second->cells[0].measure);
     measure = json_object_get(at(json, "cells", 0), "measure");
-    const char *window = "plan.json: cells[0].measure.energy_window_s", *hz = "plan.json: cells[0].measure.power_sample_hz";
+    const char *window = "plan.json: cells[0].measure.energy_window_s",
+               *hz = "plan.json: cells[0].measure.power_sample_hz";
     assert_value_refused(json, measure, "energy_window_s", json_real(0.01), window, "0.1 to 3600");
     assert_value_refused(json, measure, "energy_window_s", json_real(1e9), window, "0.1 to 3600");
     assert_value_refused(json, measure, "energy_windows", json_integer(2), "plan.json: cells[0].measure.energy_windows",
@@ -423,7 +438,8 @@ static void test_energy_is_optional_and_checked(void **state)
     assert_value_refused(json, measure, "pre_roll_s", json_real(-1), "plan.json: cells[0].measure.pre_roll_s",
                          "0 to 600");
     assert_value_refused(json, measure, "power_sample_hz", json_real(0), hz, "0.1 to 100");
-    assert_value_refused(json, measure, "rated_w", json_real(-5), "plan.json: cells[0].measure.rated_w", "0 to 1000000");
+    assert_value_refused(json, measure, "rated_w", json_real(-5), "plan.json: cells[0].measure.rated_w",
+                         "0 to 1000000");
     assert_value_refused(json, measure, "energy", json_string("yes"), "plan.json: cells[0].measure.energy", "energy");
     json_decref(json);
     ifm_arena_destroy(arena);

@@ -185,7 +185,8 @@ static void bad_rows_are_named(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct ifm_readings readings;
-        assert_int_equal(ifm_readings_parse(cases[i].text, strlen(cases[i].text), "here", &readings, &why), IFM_INVALID);
+        assert_int_equal(ifm_readings_parse(cases[i].text, strlen(cases[i].text), "here", &readings, &why),
+                         IFM_INVALID);
         assert_string_equal(why.where, cases[i].where);
         assert_null(readings.list);
     }
