@@ -15,7 +15,10 @@
 static const double SAMPLE_S = 0.02, LONG_STEP_S = 5e-3, LONGEST_PAUSE_S = 0.02, PAUSE_SHARE = 0.1;
 static const double TIMED_S = 0.25; /* how long steps are timed before they are counted */
 /* A device that works apart keeps 4096 marks at once. */
-enum { MOST_MEETING = 4000, MOST_SAMPLES = 2000000, MOST_INNER = 1 << 30, TICKS = 10 };
+enum { MOST_MEETING = 4000, MOST_SAMPLES = 2000000, MOST_INNER = 1 << 30 };
+/* Joules are taken between ticks, ten periods at least (derive/joules.h): a window that begins and ends anywhere needs
+ * one more, and one for their jitter. */
+enum { LEAST_PERIODS = 12 };
 static const uint32_t PAUSES = 0x70617573; /* "paus" */
 
 /* ---- choosing ---- */
@@ -85,7 +88,7 @@ static void explain(const struct ifm_energy_arm *arm, double step_s, double pre_
     if (sensor != NULL)
         ifm_text_printf(out, "; %s of %s brings something new every %s, so that a window needs %s", sensor->source,
                         sensor->device, ifm_format_human(every_s, "s", period),
-                        ifm_format_human(TICKS * every_s, "s", least));
+                        ifm_format_human(LEAST_PERIODS * every_s, "s", least));
     if (!(pre_roll_s > 0))
         ifm_text_add(out, "; without a pre-roll, so that a window may begin at the power of the arm before");
 }
@@ -169,10 +172,10 @@ enum ifm_status ifm_energy_windows_choose(struct ifm_energy_windows *windows, st
     double every_s;
     const struct ifm_power_sensor *sensor = ifm_energy_sensors_slowest(sensors, &every_s);
     *windows = (struct ifm_energy_windows){.cell = cell, .before = -1};
-    if (sensor != NULL && cell->plan->measure.energy_window_s < TICKS * every_s)
+    if (sensor != NULL && cell->plan->measure.energy_window_s < LEAST_PERIODS * every_s)
         ifm_warn("cell %s: windows of %g s are too short for %s of %s, which needs %g s: its joules will be refused",
                  cell->plan->name, cell->plan->measure.energy_window_s, sensor->source, sensor->device,
-                 TICKS * every_s);
+                 LEAST_PERIODS * every_s);
     for (unsigned i = 0; i < cell->plan->n_arms; i++) {
         const json_t *meta = earlier(events, cell->plan->name, cell->arms[i].plan->name);
         IFM_TRY(meta != NULL ? take_over(&windows->arms[i], meta, error) : choose_arm(windows, i, sensors, error));

@@ -15,7 +15,7 @@ fake()
 {
     local cuda=$1 nvml=$2
     shift 2
-    FAKE_CUDA="kernel_ns=200000;$cuda" FAKE_NVML="$nvml" LD_LIBRARY_PATH="$IFM_FAKE_CUDA:$PWD/driver" "$@"
+    FAKE_CUDA="$cuda;kernel_ns=200000" FAKE_NVML="$nvml" LD_LIBRARY_PATH="$IFM_FAKE_CUDA:$PWD/driver" "$@"
 }
 
 # ---- the device fails under an arm in the pass: what there is of the cell is set aside as a whole ----

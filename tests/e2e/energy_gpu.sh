@@ -16,13 +16,23 @@ fake()
 {
     local cuda=$1 nvml=$2
     shift 2
-    FAKE_CUDA="kernel_ns=200000;$cuda" FAKE_NVML="$nvml" LD_LIBRARY_PATH="$IFM_FAKE_CUDA:$PWD/driver" "$@"
+    FAKE_CUDA="$cuda;kernel_ns=200000" FAKE_NVML="$nvml" LD_LIBRARY_PATH="$IFM_FAKE_CUDA:$PWD/driver" "$@"
 }
 
 # ---- the other GPU fails: nobody asks it ----
-fake "" "$two gpus=2 fail=1 watts=400" "$INFEROMETER" null "${counts[@]}" "${energy[@]}" --out whole >/dev/null 2>log ||
-    fail "whole: $(cat log)"
+# Its steps are long: each is a sample, with a random pause behind it.
+fake "kernel_ns=6000000" "$two gpus=2 fail=1 watts=400" "$INFEROMETER" null "${counts[@]}" "${energy[@]}" --out whole \
+    >/dev/null 2>log || fail "whole: $(cat log)"
 check_energy whole 4 || fail "whole: the record"
+python3 - <<'PY' || fail "whole: the pauses"
+import csv, json
+plan = next(e["meta"] for e in map(json.loads, open("whole/run.log")) if e["stage"] == "energy_plan")
+assert plan["inner"] == 1 and 0.5 < plan["pause_ms"] < 0.7, plan
+reader = csv.DictReader(open("whole/samples/0-energy.csv"))
+rows = [(int(r["slot"]), int(r["start_ns"]), int(r["duration_ns"])) for r in reader]
+pauses = sorted(b[1] - a[1] - a[2] for a, b in zip(rows, rows[1:]) if a[0] == b[0])
+assert pauses[-1] > 0.3e6 and pauses[len(pauses) // 2] > pauses[0] >= 0, pauses
+PY
 [ "$(grep -c '"power_sensor"' whole/run.log)" -ge 2 ] || fail "whole: sensors are missing"
 grep -q '"power_absent".*"nvml_memory".*does not support' whole/run.log || fail "whole: no word of what is absent"
 ! grep -q '"power_fault"' whole/run.log || fail "whole: $(grep power_fault whole/run.log)"

@@ -29,7 +29,7 @@ for k, s in enumerate(slots):
     assert int(s["block"]) == k // (2 * len(arms)) and s["phase"] == "1", s
     assert int(s["samples"]) == said["samples_per_slot"] and int(s["inner"]) == said["inner"], (s, said)
     assert start >= last and end > start, "windows overlap"
-    assert 0.5 < (end - start) * 1e-9 / said["window_s"] < 8, ((end - start) * 1e-9, said)
+    assert (end - start) * 1e-9 > 0.5 * said["window_s"], ((end - start) * 1e-9, said) # others may make it longer
     last = end
 sensors = {(m["device"], m["source"]): m for m in of("power_sensor")}
 lost = {(m["device"], m["source"]) for m in of("power_fault") if m["lost"]}
