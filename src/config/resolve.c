@@ -165,6 +165,31 @@ static enum ifm_status check_stop(const struct ifm_config *config, struct ifm_er
     return IFM_OK;
 }
 
+/* A setting of the energy pass without the pass is a mistake. Its default is none: a lock file spells it out. */
+static enum ifm_status check_energy(const struct ifm_config *config, struct ifm_error *error)
+{
+    static const char *const own[] = {"measure.energy_window",   "measure.energy_windows", "measure.energy_idle",
+                                      "measure.power_sample_hz", "measure.power_meter",    "measure.rated_w"};
+    const struct ifm_measure *measure = &config->study.measure;
+    for (size_t i = 0; !measure->energy && i < sizeof own / sizeof *own; i++) {
+        const struct ifm_slot *slot = ifm_config_find(config, own[i]);
+        const struct ifm_raw fallback = {slot->row->fallback, "default"};
+        const char *usual;
+        IFM_TRY(ifm_config_canonical(config, slot->row, fallback, &usual, error));
+        if (slot->rank >= IFM_RANK_FILE && strcmp(slot->texts[0], usual) != 0)
+            return ifm_fail(error, IFM_USAGE, slot->where,
+                            "measure energy too (measure.energy=true, --energy), or leave the setting out",
+                            "%s is set, but measure.energy is off", own[i]);
+    }
+    if (measure->energy && measure->isolation == IFM_ISOLATION_PROCESSES)
+        return ifm_fail(error, IFM_USAGE, ifm_config_find(config, "measure.isolation")->where,
+                        "choose measure.isolation=shared or buffers, or leave measure.energy out and measure energy in "
+                        "a run of its own",
+                        "measure.energy needs arms that run without a pause in one process, and "
+                        "measure.isolation=processes starts them anew in every block");
+    return IFM_OK;
+}
+
 static enum ifm_status check_rules(const struct ifm_config *config, struct ifm_error *error)
 {
     const struct ifm_measure *measure = &config->study.measure;
@@ -176,6 +201,7 @@ static enum ifm_status check_rules(const struct ifm_config *config, struct ifm_e
                         "measure.blocks_min (%llu) is above measure.blocks_max (%llu)",
                         (unsigned long long)measure->blocks_min, (unsigned long long)measure->blocks_max);
     IFM_TRY(check_stop(config, error));
+    IFM_TRY(check_energy(config, error));
     if (measure->resamples > 0 && measure->resamples < FEWEST_RESAMPLES)
         return ifm_fail(error, IFM_USAGE, ifm_config_find(config, "measure.resamples")->where,
                         "10000 is usual; 0 lets the samples decide",

@@ -23,7 +23,9 @@ struct ifm_field {
     enum ifm_field_kind kind;
     size_t offset;
     const char *const *words; /* of IFM_FIELD_WORD, NULL-terminated */
-    bool optional;            /* of IFM_FIELD_F64 and IFM_FIELD_U64: 0 is left out, and what is left out is 0 */
+    bool optional;            /* newer than the schema: left out where it has the value that folders without it mean,
+                                 which is 0, false or an empty text, but for */
+    double otherwise;         /* of IFM_FIELD_F64 and IFM_FIELD_U64: that value */
 };
 
 struct ifm_field_table {

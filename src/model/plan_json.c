@@ -21,20 +21,24 @@ static_assert(sizeof(enum ifm_role) == sizeof(int) && sizeof(enum ifm_ceiling) =
 
 #define FIELD(type, kind, name)                                                                                        \
     {                                                                                                                  \
-#name, IFM_FIELD_##kind, offsetof(type, name), NULL, false                                                     \
+#name, IFM_FIELD_##kind, offsetof(type, name), NULL, false, 0                                                  \
     }
-/* Newer than the schema: 0, and an empty text, mean what folders without it mean. */
+/* Newer than the schema: 0, false and an empty text, or the value given, mean what folders without it mean. */
 #define OPTIONAL(type, kind, name)                                                                                     \
     {                                                                                                                  \
-#name, IFM_FIELD_##kind, offsetof(type, name), NULL, true                                                      \
+#name, IFM_FIELD_##kind, offsetof(type, name), NULL, true, 0                                                   \
+    }
+#define OTHERWISE(type, kind, name, value)                                                                             \
+    {                                                                                                                  \
+#name, IFM_FIELD_##kind, offsetof(type, name), NULL, true, value                                               \
     }
 #define WORD(type, name, words)                                                                                        \
     {                                                                                                                  \
-#name, IFM_FIELD_WORD, offsetof(type, name), words, false                                                      \
+#name, IFM_FIELD_WORD, offsetof(type, name), words, false, 0                                                   \
     }
 #define NESTED(name)                                                                                                   \
     {                                                                                                                  \
-#name, IFM_FIELD_NESTED, 0, NULL, false                                                                        \
+#name, IFM_FIELD_NESTED, 0, NULL, false, 0                                                                     \
     }
 #define TABLE(table, array) const struct ifm_field_table table = {array, sizeof(array) / sizeof *(array)}
 
@@ -84,6 +88,14 @@ static const struct ifm_field measure_rows[] = {
     FIELD(struct ifm_measure, U64, replica),
     OPTIONAL(struct ifm_measure, F64, truncate),
     OPTIONAL(struct ifm_measure, U64, resamples),
+    OPTIONAL(struct ifm_measure, BOOL, energy),
+    OTHERWISE(struct ifm_measure, F64, energy_window_s, 10),
+    OTHERWISE(struct ifm_measure, U64, energy_windows, 4),
+    OTHERWISE(struct ifm_measure, F64, energy_idle_s, 5),
+    OTHERWISE(struct ifm_measure, F64, pre_roll_s, 1),
+    OTHERWISE(struct ifm_measure, F64, power_sample_hz, 10),
+    OPTIONAL(struct ifm_measure, F64, rated_w),
+    OPTIONAL(struct ifm_measure, TEXT, power_meter),
 };
 TABLE(ifm_measure_fields, measure_rows);
 
@@ -205,8 +217,8 @@ static json_t *write_object(const struct ifm_field_table *table, const void *rec
         const struct ifm_field *field = &table->rows[i];
         bool is_nested = field->kind == IFM_FIELD_NESTED;
         json_t *value = is_nested ? *nested++ : write_scalar(field, (const char *)record + field->offset);
-        bool empty = json_is_string(value) && json_string_length(value) == 0;
-        if (field->optional && (empty || (json_is_number(value) && json_number_value(value) == 0.0))) {
+        bool empty = json_is_false(value) || (json_is_string(value) && json_string_length(value) == 0);
+        if (field->optional && (empty || (json_is_number(value) && json_number_value(value) == field->otherwise))) {
             json_decref(value);
             continue;
         }

@@ -157,6 +157,19 @@ static enum ifm_status read_member(const struct reader *reader, const json_t *ob
     return IFM_OK;
 }
 
+/* What a member is that is not there: the arena's memory is zero. */
+static void leave_out(const struct ifm_field *field, char *at)
+{
+    uint64_t whole = (uint64_t)field->otherwise;
+    static const char *const nothing = "";
+    if (field->kind == IFM_FIELD_F64)
+        memcpy(at, &field->otherwise, sizeof field->otherwise);
+    if (field->kind == IFM_FIELD_U64)
+        memcpy(at, &whole, sizeof whole);
+    if (field->kind == IFM_FIELD_TEXT)
+        memcpy(at, &nothing, sizeof nothing);
+}
+
 /* An object of `table` into `record`; nested members are only checked to be there and are left to the caller. */
 static enum ifm_status read_object(const struct reader *reader, const json_t *object,
                                    const struct ifm_field_table *table, const struct place *place, void *record)
@@ -167,8 +180,10 @@ static enum ifm_status read_object(const struct reader *reader, const json_t *ob
     for (size_t i = 0; i < table->n; i++) {
         const struct ifm_field *field = &table->rows[i];
         struct place member = {place, field->key, 0};
-        if (field->optional && json_object_get(object, field->key) == NULL)
-            continue; /* the arena's memory is zero */
+        if (field->optional && json_object_get(object, field->key) == NULL) {
+            leave_out(field, (char *)record + field->offset);
+            continue;
+        }
         if (field->kind == IFM_FIELD_NESTED && json_object_get(object, field->key) == NULL)
             return fail_at(reader, &member, "the member is missing");
         IFM_TRY(read_member(reader, object, field, &member, (char *)record + field->offset));
@@ -347,6 +362,30 @@ static enum ifm_status check_equals(const struct reader *reader, const struct pl
     return IFM_OK;
 }
 
+/* run waits and derive divides by them: what the configuration would refuse is refused here too. */
+static enum ifm_status check_energy(const struct reader *reader, const struct place *cell,
+                                    const struct ifm_measure *measure)
+{
+    const struct {
+        const char *key, *range;
+        double number, least, most;
+    } rows[] = {
+        {"energy_window_s", "0.1 to 3600", measure->energy_window_s, 0.1, 3600},
+        {"energy_windows", "3 to 10000", (double)measure->energy_windows, 3, 1e4},
+        {"energy_idle_s", "1 to 3600", measure->energy_idle_s, 1, 3600},
+        {"pre_roll_s", "0 to 600", measure->pre_roll_s, 0, 600},
+        {"power_sample_hz", "0.1 to 100", measure->power_sample_hz, 0.1, 100},
+        {"rated_w", "0 to 1000000", measure->rated_w, 0, 1e6},
+    };
+    struct place place = {cell, "measure", 0};
+    for (size_t i = 0; measure->energy && i < sizeof rows / sizeof *rows; i++) {
+        struct place member = {&place, rows[i].key, 0};
+        if (!(rows[i].number >= rows[i].least && rows[i].number <= rows[i].most))
+            return fail_at(reader, &member, ifm_arena_printf(reader->arena, "%s are needed", rows[i].range));
+    }
+    return IFM_OK;
+}
+
 static enum ifm_status check_cell(const struct reader *reader, const struct place *cells, const struct ifm_cell *cell,
                                   size_t i)
 {
@@ -360,6 +399,7 @@ static enum ifm_status check_cell(const struct reader *reader, const struct plac
         return fail_at(reader, &truncate, "per cent from 0 to 45 are needed");
     if (cell->measure.resamples > 100000 || (cell->measure.resamples > 0 && cell->measure.resamples < 199))
         return fail_at(reader, &resamples, "0, or 199 to 100000, are needed");
+    IFM_TRY(check_energy(reader, &place, &cell->measure));
     if (cell->index != i)
         return fail_at(reader, &index, "the index is not the cell's place in the list");
     if (runs && cell->n_arms == 0)

@@ -96,11 +96,23 @@ static unsigned at_most(unsigned threads, unsigned most)
     return most != 0 && threads > most ? most : threads;
 }
 
-/* One latency pass with every passive instrument; instruments of other classes get passes of their own. */
+/* Can windows of energy be taken of the cell? Under sensors that read ten times a second its steps must follow each
+ * other in this process, with nothing between them, on a device that takes power. */
+static bool has_energy(const struct ifm_cell *cell, const struct ifm_catalog *catalog)
+{
+    bool can = cell->measure.cache == IFM_CACHE_HOT && cell->measure.isolation != IFM_ISOLATION_PROCESSES &&
+               strcmp(catalog->machine.device, "fake") != 0 && cell->n_arms > 0;
+    for (size_t i = 0; i < cell->n_arms; i++)
+        can = can && !cell->arms[i].gaps;
+    return can && cell->measure.energy;
+}
+
+/* One latency pass with every passive instrument, and one of energy, whose sensors are no instruments of a slot.
+ * Instruments of other classes get passes of their own. */
 static void set_passes(struct ifm_cell *cell, const struct ifm_catalog *catalog,
                        const struct ifm_workload_entry *workload, struct ifm_arena *arena)
 {
-    struct ifm_pass *pass = IFM_ARENA_NEW(arena, struct ifm_pass);
+    struct ifm_pass *pass = IFM_ARENA_ARRAY(arena, struct ifm_pass, 2);
     size_t columns = workload->n_columns;
     for (size_t i = 0; i < catalog->n_instruments; i++)
         columns += catalog->instruments[i].n_columns;
@@ -127,6 +139,11 @@ static void set_passes(struct ifm_cell *cell, const struct ifm_catalog *catalog,
     pass->column_units = units;
     cell->passes = pass;
     cell->n_passes = 1;
+    if (has_energy(cell, catalog)) {
+        static const char *const none[] = {NULL};
+        cell->n_passes = 2;
+        pass[1] = (struct ifm_pass){.name = "energy", .instruments = none, .columns = none, .column_units = none};
+    }
 }
 
 static uint64_t cell_seed(uint64_t seed, unsigned index)

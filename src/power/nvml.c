@@ -337,6 +337,11 @@ void ifm_power_find_nvml(const struct ifm_power_options *options, struct ifm_pow
     static char room[256];
     const char *reason, *remedy;
     const struct ifm_nvml *nvml;
+    if (options->no_gpu) {
+        ifm_power_lack(power, "nvml", "measure on the GPU: device.kind=cuda",
+                       "GPUs are left alone: what is measured here runs on the processors");
+        return;
+    }
     if (options->nvml == NULL && options->root[0] != '\0') {
         ifm_power_lack(power, "nvml", "none: look on the machine itself", "a recorded machine has no driver to ask");
         return;

@@ -74,6 +74,7 @@ struct ifm_power_options {
     const char *root;  /* of sysfs and procfs: "" = this machine; tests give a tree of files */
     const char *nvml;  /* file of the library; NULL = libnvidia-ml.so.1 */
     const char *bus;   /* PCI bus id of the GPU that is measured, "0000:00:06.0"; NULL = every GPU */
+    bool no_gpu;       /* leave GPUs alone: asking one takes milliseconds of the processor that is measured */
     const char *meter; /* CSV file or pipe of an external meter (t_s,power_w); NULL = none */
     double rated_w;    /* of all processors together, for the estimate; 0 = not known, then there is no estimate */
 };

@@ -40,7 +40,7 @@ struct pace {
 
 struct ifm_sampler {
     struct ifm_power *power;
-    int64_t base_ns;
+    int64_t base_ns, watts_ns; /* watts_ns: between readings of watts; 0 = their own pace */
     size_t n;
     pthread_t thread;
     pthread_mutex_t lock; /* of everything below */
@@ -93,9 +93,13 @@ static bool has_ticks(const struct ifm_power_sensor *sensor)
     return sensor->kind == IFM_POWER_COUNTER && sensor->every_ms >= SLOW_MS;
 }
 
-static int64_t even_pace(const struct ifm_power_sensor *sensor)
+static int64_t even_pace(const struct ifm_power_sensor *sensor, int64_t watts_ns)
 {
     int64_t every = (int64_t)sensor->every_ms * MS;
+    bool watts =
+        sensor->kind == IFM_POWER_AVERAGE || sensor->kind == IFM_POWER_INSTANT || sensor->kind == IFM_POWER_ESTIMATE;
+    if (watts && watts_ns > 0)
+        return watts_ns;
     switch (sensor->kind) {
     case IFM_POWER_COUNTER:
         return every > FAST_PACE ? every : FAST_PACE;
@@ -127,11 +131,12 @@ static void follow_tick(struct pace *pace, const struct ifm_power_point *point, 
 /* When to read next. After a tick nothing comes for most of a period; then it is looked for until it is there: a call
  * that still sees the old value must end before the tick, also where calls have become slow (17 ms on an H200 whose
  * memory is busy), or nothing says when the tick was. */
-static int64_t next_time(const struct ifm_power_sensor *sensor, const struct pace *pace, bool fresh, int64_t now)
+static int64_t next_time(const struct ifm_sampler *sampler, const struct ifm_power_sensor *sensor,
+                         const struct pace *pace, bool fresh, int64_t now)
 {
     int64_t every = (int64_t)sensor->every_ms * MS;
     if (!has_ticks(sensor))
-        return now + even_pace(sensor);
+        return now + even_pace(sensor, sampler->watts_ns);
     if (fresh) {
         int64_t next = pace->tick_ns + every - every / 10 - pace->call_ns;
         return next > now + TICK_PACE ? next : now + TICK_PACE;
@@ -140,9 +145,9 @@ static int64_t next_time(const struct ifm_power_sensor *sensor, const struct pac
 }
 
 /* Longest time between readings that is no gap. */
-static int64_t gap_ns(const struct ifm_power_sensor *sensor)
+static int64_t gap_ns(const struct ifm_sampler *sampler, const struct ifm_power_sensor *sensor)
 {
-    int64_t every = (int64_t)sensor->every_ms * MS, pace = even_pace(sensor);
+    int64_t every = (int64_t)sensor->every_ms * MS, pace = even_pace(sensor, sampler->watts_ns);
     bool stamped = sensor->kind == IFM_POWER_SAMPLES || sensor->kind == IFM_POWER_METER;
     return GAP_PERIODS * (stamped || every > pace ? every : pace);
 }
@@ -185,7 +190,7 @@ static void take(struct ifm_sampler *sampler, size_t sensor, enum ifm_status sta
     const struct ifm_power_sensor *which = &ifm_power_list(sampler->power)->sensors[sensor];
     struct ifm_power_series *series = &sampler->banks[sampler->active].series[sensor];
     struct pace *pace = &sampler->paces[sensor];
-    int64_t now = ifm_clock_now().ns, most = gap_ns(which);
+    int64_t now = ifm_clock_now().ns, most = gap_ns(sampler, which);
     for (size_t i = 0; status == IFM_OK && i < n; i++)
         store(sampler, sensor, &sampler->points[i], most);
     if (status == IFM_OK && n > 0)
@@ -206,7 +211,7 @@ static void take(struct ifm_sampler *sampler, size_t sensor, enum ifm_status sta
                      error->message);
         }
     }
-    pace->next_ns = next_time(which, pace, n > 0, now);
+    pace->next_ns = next_time(sampler, which, pace, n > 0, now);
 }
 
 /* ---- the thread ---- */
@@ -307,11 +312,18 @@ static int start_thread(struct ifm_sampler *sampler)
 enum ifm_status ifm_sampler_start(struct ifm_power *power, struct ifm_instant base, struct ifm_sampler **out,
                                   struct ifm_error *error)
 {
+    return ifm_sampler_start_at(power, base, 0, out, error);
+}
+
+enum ifm_status ifm_sampler_start_at(struct ifm_power *power, struct ifm_instant base, double watts_hz,
+                                     struct ifm_sampler **out, struct ifm_error *error)
+{
     struct ifm_sampler *sampler = calloc(1, sizeof *sampler);
     if (sampler == NULL)
         return ifm_fail(error, IFM_INTERNAL, "power", "", "out of memory");
     sampler->power = power;
     sampler->base_ns = base.ns;
+    sampler->watts_ns = watts_hz > 0 ? (int64_t)(1e9 / watts_hz) : 0;
     sampler->n = ifm_power_list(power)->n_sensors;
     if (!prepare(sampler)) {
         release(sampler);

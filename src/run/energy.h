@@ -19,6 +19,13 @@ IFM_CHECKED enum ifm_status ifm_energy_open(const struct ifm_plan *plan, const s
 /* The energy pass of an open cell; nothing to do where the cell has none, or the record is already complete. */
 IFM_CHECKED enum ifm_status ifm_energy_pass(struct ifm_energy_run *energy, struct ifm_cell_run *cell, const char *dir,
                                             bool resume, struct ifm_error *error);
+/* Called after each window with the seconds of the pass that are done and left. */
+typedef void ifm_energy_progress_fn(void *context, double done_s, double left_s);
+void ifm_energy_on_progress(struct ifm_energy_run *energy, ifm_energy_progress_fn *progress, void *context);
+/* What the pass of a cell will take, s; 0 where it has none. */
+double ifm_energy_expected_s(const struct ifm_cell *cell);
+/* What opening the sensors takes once, s; `possible`: there is one that windows can be taken under. For a dry run. */
+double ifm_energy_start_s(const struct ifm_plan *plan, const struct ifm_device_options *device, bool *possible);
 void ifm_energy_close(struct ifm_energy_run *energy); /* NULL is allowed */
 
 #endif

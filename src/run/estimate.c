@@ -3,6 +3,7 @@
  * Set-up is timed, not guessed, because for large caches generation and the oracle take longer than a block. */
 #include "run/run.h"
 
+#include "run/energy.h"
 #include "run/pass.h"
 #include "stats/sequential.h"
 #include <math.h>
@@ -114,14 +115,22 @@ enum ifm_status ifm_run_estimate(const struct ifm_plan *plan, const struct ifm_r
     struct ifm_device *device;
     if (ops == NULL)
         return ifm_fail(error, IFM_MISSING, "device.kind", "", "this build has no device \"%s\"", plan->device);
+    bool sensors; /* found before threads are pinned, as the run does */
+    double start_s = ifm_energy_start_s(plan, &options->device, &sensors);
     IFM_TRY(ops->open(&options->device, &device, error));
     struct ifm_session session = {.base = ops->mark(device), .device = &options->device};
     bool is_fake = strcmp(plan->device, "fake") == 0;
     double fixed_s = FIXED_S + (is_fake ? 0 : 2e-3 * IFM_LOAD_WINDOW_MS);
+    fixed_s += start_s;
     *total = (struct ifm_estimate){fixed_s, fixed_s, fixed_s, 0};
     enum ifm_status status = IFM_OK;
     for (size_t i = 0; i < plan->n_cells && status == IFM_OK; i++) {
         status = estimate_cell(&plan->cells[i], device, &session, &cells[i], error);
+        if (sensors) { /* a pass of energy that no sensor can serve takes no time */
+            cells[i].seconds += ifm_energy_expected_s(&plan->cells[i]);
+            cells[i].low += ifm_energy_expected_s(&plan->cells[i]);
+            cells[i].high += ifm_energy_expected_s(&plan->cells[i]);
+        }
         total->seconds += cells[i].seconds;
         total->low += cells[i].low;
         total->high += cells[i].high;

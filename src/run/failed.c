@@ -2,6 +2,7 @@
 #include "run/failed.h"
 
 #include "base/log.h"
+#include "sample/readings.h"
 #include "sample/record.h"
 #include <string.h>
 
@@ -77,8 +78,12 @@ enum ifm_status ifm_left_restart(struct ifm_left *left, struct ifm_session *sess
 {
     const struct ifm_cell *cell = left->whole;
     unsigned times = (unsigned)(cell->n_arms - left->cell.n_arms);
-    bool any;
-    IFM_TRY(ifm_recorder_set_aside(dir, cell->index, cell->passes[0].name, times, &any, error));
+    bool any = false, of_pass;
+    for (size_t i = 0; i < cell->n_passes; i++) {
+        IFM_TRY(ifm_recorder_set_aside(dir, cell->index, cell->passes[i].name, times, &of_pass, error));
+        any |= of_pass;
+    }
+    IFM_TRY(ifm_readings_set_aside(dir, cell->index, times, &of_pass, error));
     json_t *meta = json_pack("{s:s, s:i, s:b, s:i}", "cell", cell->name, "arms_left", (int)left->cell.n_arms,
                              "record_set_aside", (int)any, "times", (int)times);
     IFM_TRY(ifm_fact_new(session, "cell_restarted", true, meta, error));

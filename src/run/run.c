@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "device/cpu.h"
 #include "run/arm.h"
+#include "run/energy.h"
 #include "run/failed.h"
 #include "run/inputs.h"
 #include "run/interrupt.h"
@@ -25,18 +26,31 @@ struct execution {
     bool opening;         /* the cell: what fails then is the cell's own, memory too */
     bool unrecorded;      /* its record could not be opened: the folder is at fault */
     double cells_done;
+    struct ifm_energy_run *energy; /* NULL where no cell has an energy pass */
+    double latency_s;              /* that the cell's blocks have taken */
 };
+
+/* Later cells are taken to last as long as this one: the dry run knows better, a progress line need not. */
+static void report_cell(const struct execution *execution, double done_s, double left_s)
+{
+    const struct ifm_progress *progress = &execution->options->progress;
+    double cells = (double)execution->plan->n_cells, of_cell = left_s > 0 ? done_s / (done_s + left_s) : 1;
+    double later_s = (cells - execution->cells_done - 1) * (done_s + left_s);
+    progress->report(progress->context, execution->cell, (execution->cells_done + of_cell) / cells, left_s + later_s);
+}
 
 static void report(void *context, double done, double expected, double block_s)
 {
+    struct execution *execution = context;
+    execution->latency_s = done * block_s;
+    report_cell(execution, execution->latency_s,
+                (expected > done ? expected - done : 0) * block_s + ifm_energy_expected_s(execution->cell));
+}
+
+static void report_energy(void *context, double done_s, double left_s)
+{
     const struct execution *execution = context;
-    const struct ifm_progress *progress = &execution->options->progress;
-    double of_cell = expected > 0 && done < expected ? done / expected : 1;
-    double cells = (double)execution->plan->n_cells;
-    double remaining_s = (expected > done ? expected - done : 0) * block_s;
-    /* Later cells are taken to last as long as this one: the dry run knows better, a progress line need not. */
-    remaining_s += (cells - execution->cells_done - 1) * expected * block_s;
-    progress->report(progress->context, execution->cell, (execution->cells_done + of_cell) / cells, remaining_s);
+    report_cell(execution, execution->latency_s + done_s, left_s);
 }
 
 static bool is_event(const json_t *event, const char *stage, const char *cell)
@@ -162,6 +176,7 @@ static enum ifm_status measure(struct execution *execution, struct ifm_cell_run 
     }
     IFM_TRY(ifm_pass_measure(pass, stop, error));
     IFM_TRY(ifm_recorder_sync(pass->recorder, error));
+    IFM_TRY(ifm_energy_pass(execution->energy, cell, execution->options->dir, execution->options->resume, error));
     IFM_TRY(ifm_cell_check(cell, "after", error));
     IFM_TRY(log_features(cell, error));
     IFM_TRY(log_processes(cell, error));
@@ -284,6 +299,7 @@ static enum ifm_status run_cells(struct execution *execution, struct ifm_error *
     for (size_t i = 0; i < execution->plan->n_cells; i++) {
         execution->cell = &execution->plan->cells[i];
         execution->cells_done = (double)i;
+        execution->latency_s = 0;
         if (find_event(execution->events, "cell_done", execution->cell->name) != NULL)
             continue;
         enum ifm_status status = run_what_is_left(execution, error);
@@ -337,6 +353,9 @@ static enum ifm_status start_session(struct execution *execution, struct ifm_err
     if (ops == NULL)
         return ifm_fail(error, IFM_MISSING, "device.kind", "", "this build has no device \"%s\"",
                         execution->plan->device);
+    IFM_TRY(ifm_energy_open(execution->plan, &execution->options->device, session, &execution->energy, error));
+    if (execution->options->progress.report != NULL)
+        ifm_energy_on_progress(execution->energy, report_energy, execution);
     IFM_TRY(ops->open(&execution->options->device, &execution->device, error));
     set_time_base(execution);
     return check_locks(execution, error);
@@ -360,6 +379,7 @@ static enum ifm_status run_session(struct execution *execution, struct ifm_error
         status = ifm_fact_locks(&execution->session, "after", false, error);
     if (execution->device != NULL)
         execution->device->ops->close(execution->device);
+    ifm_energy_close(execution->energy);
     if (status != IFM_OK) {
         log_interruption(execution, error);
         return status;

@@ -15,7 +15,7 @@ static const char hint[] = "the file was edited or belongs to another run; measu
 struct ifm_readings_writer {
     struct ifm_append file;
     bool joules;
-    int64_t last_ns; /* of the last reading; -1 = none yet */
+    int64_t last_ns;    /* of the last reading; -1 = none yet */
     int64_t last, base; /* of a counter: its last value in the file, and what is added to those of this session */
 };
 
@@ -160,8 +160,8 @@ static enum ifm_status resume_file(struct ifm_readings_writer *writer, const cha
     } else {
         status = ifm_readings_parse(text, size, writer->file.path, &readings, error);
         if (status == IFM_OK && readings.joules != writer->joules)
-            status = ifm_fail(error, IFM_INVALID, writer->file.path, hint,
-                              "the first row is not the header \"%.*s\"", (int)length - 1, header);
+            status = ifm_fail(error, IFM_INVALID, writer->file.path, hint, "the first row is not the header \"%.*s\"",
+                              (int)length - 1, header);
         if (status == IFM_OK)
             status = ifm_append_cut(&writer->file, (int64_t)ifm_append_whole(text, size), error);
     }
@@ -197,8 +197,8 @@ enum ifm_status ifm_readings_open(const char *dir, unsigned cell, const char *de
         return ifm_fail(error, IFM_INTERNAL, NULL, NULL, "out of memory for a file of readings");
     writer->joules = joules;
     writer->last_ns = -1;
-    enum ifm_status status = ifm_append_open(path_of(dir, cell, device, source), resume ? O_CREAT : O_CREAT | O_EXCL,
-                                             &writer->file, error);
+    enum ifm_status status =
+        ifm_append_open(path_of(dir, cell, device, source), resume ? O_CREAT : O_CREAT | O_EXCL, &writer->file, error);
     if (status == IFM_OK)
         status = resume ? resume_file(writer, header, error)
                         : ifm_append_write(&writer->file, header, strlen(header), error);

@@ -5,6 +5,7 @@
  *   init=9              result of nvmlInit_v2
  *   energy_rc=4 samples_rc=3 average_rc=3 instant_rc=3 memory_rc=3   results of the readings
  *   lost=5              from the sixth reading of gpu0 on, it is lost
+ *   lost_ms=500         from then on gpu0 is lost
  *   hiccup=2,5          two calls for energy fail with 999 (unknown error), from each of these on
  *   energy=100,200,50   millijoules, one a call, the last one again and again; else watts x time since init
  *   watts=300 refresh_ms=100 limit=700   of what runs by the clock
@@ -82,6 +83,8 @@ static size_t list_of(const char *key, unsigned long long *list)
 static bool is_lost(ifm_nvml_device device)
 {
     long lost = number_of("lost", -1);
+    if (device->index == 0 && (wall_us() - state.start_us) / 1000 >= number_of("lost_ms", INT32_MAX))
+        return true;
     return device->index == 0 && lost >= 0 && state.readings++ >= (size_t)lost;
 }
 
@@ -166,10 +169,13 @@ int nvmlDeviceGetTotalEnergyConsumption(ifm_nvml_device device, unsigned long lo
 int nvmlDeviceGetHandleByPciBusId_v2(const char *bus, ifm_nvml_device *out);
 int nvmlDeviceGetHandleByPciBusId_v2(const char *bus, ifm_nvml_device *out)
 {
-    bool first = strcmp(bus, "0000:01:00.0") == 0; /* of the fake driver of CUDA */
-    if (!first && strcmp(bus, "0000:00:07.0") != 0)
+    if (strcmp(bus, "0000:01:00.0") == 0) { /* of the fake CUDA driver's GPU */
+        *out = &gpus[0];
+        return number_of("fail", -1) == 0 ? IFM_NVML_GPU_IS_LOST : 0;
+    }
+    if (strcmp(bus, "0000:00:07.0") != 0)
         return IFM_NVML_NOT_FOUND;
-    *out = &gpus[first ? 0 : 1];
+    *out = &gpus[1];
     return 0;
 }
 

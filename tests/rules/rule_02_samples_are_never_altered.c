@@ -117,6 +117,25 @@ static void outliers_stay(void **state)
     fx_stop(&fx);
 }
 
+/* A disturbance marks its block in the pass that it names, and the block of that number in no other. */
+static void a_disturbance_marks_its_own_pass(void **state)
+{
+    (void)state;
+    static const char *const passes[] = {"energy", "latency"};
+    for (int i = 0; i < 2; i++) {
+        struct fixture fx;
+        fx_start(&fx);
+        fx_generate(&fx);
+        fx_event(&fx, "disturbed",
+                 json_pack("{s:s, s:s, s:i, s:s}", "cell", "decode", "pass", passes[i], "block",
+                           (int)fx.parts[0].record.slots[fx.parts[0].record.n_slots - 1].block, "reason", "a test"));
+        fx_end_events(&fx);
+        fx_derive(&fx);
+        assert_true(fx_value(&fx, "base", "blocks_marked")->number == i);
+        fx_stop(&fx);
+    }
+}
+
 /* Faster over all blocks, equal without those that the machine disturbed: undecided, and no gate passes on it. */
 static void a_decision_that_hangs_on_marked_blocks_is_none(void **state)
 {
@@ -168,6 +187,7 @@ int main(void)
         cmocka_unit_test(samples_out_of_time_are_refused),
         cmocka_unit_test(longer_samples_than_slots_are_refused),
         cmocka_unit_test(outliers_stay),
+        cmocka_unit_test(a_disturbance_marks_its_own_pass),
         cmocka_unit_test(a_decision_that_hangs_on_marked_blocks_is_none),
     };
     return cmocka_run_group_tests_name("rule_02", tests, NULL, NULL);

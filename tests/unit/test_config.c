@@ -305,6 +305,40 @@ static void rules_between_fields(void **state)
             "set device.kind to fake, or leave the script out");
 }
 
+static void settings_of_energy_need_energy(void **state)
+{
+    (void)state;
+    struct ifm_config *config = ifm_config_create(sample_sections);
+    yaml(config, "workload: decode\nmeasure.energy_window: 2s\n");
+    refused(config, "c.yaml:2:24", "measure.energy_window is set, but measure.energy is off",
+            "measure energy too (measure.energy=true, --energy), or leave the setting out");
+
+    config = ifm_config_create(sample_sections);
+    yaml(config, "workload: decode\nmeasure.power_meter: meter.csv\n");
+    refused(config, "c.yaml:2:22", "measure.power_meter is set, but measure.energy is off",
+            "measure energy too (measure.energy=true, --energy), or leave the setting out");
+
+    config = ifm_config_create(sample_sections);
+    yaml(config, "workload: decode\nmeasure.energy: true\nmeasure.isolation: processes\n");
+    refused(
+        config, "c.yaml:3:20",
+        "measure.energy needs arms that run without a pause in one process, and measure.isolation=processes starts "
+        "them anew in every block",
+        "choose measure.isolation=shared or buffers, or leave measure.energy out and measure energy in a run of its "
+        "own");
+
+    config = ifm_config_create(sample_sections);
+    yaml(config, "workload: decode\nmeasure.energy: true\nmeasure.energy_window: 2s\n");
+    assert_true(resolved(config)->measure.energy);
+    assert_true(ifm_config_study(config)->measure.energy_window_s == 2);
+    ifm_config_destroy(config);
+
+    config = ifm_config_create(sample_sections); /* what it would be anyway */
+    yaml(config, "workload: decode\nmeasure.energy_window: 10s\nmeasure.pre_roll: 0\n");
+    assert_true(resolved(config)->measure.pre_roll_s == 0);
+    ifm_config_destroy(config);
+}
+
 static void a_resolved_configuration_is_closed(void **state)
 {
     (void)state;
@@ -333,6 +367,7 @@ int main(void)
         cmocka_unit_test(flags),
         cmocka_unit_test(flag_lookups),
         cmocka_unit_test(rules_between_fields),
+        cmocka_unit_test(settings_of_energy_need_energy),
         cmocka_unit_test(a_resolved_configuration_is_closed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -174,6 +174,29 @@ static void what_does_not_fit_is_refused_with_both_sizes(void **state)
     assert_non_null(strstr(f->error.message, "3.00 MiB (3145728 bytes) are available"));
 }
 
+/* Windows of energy need steps that follow each other, in this process, on a device that takes power. */
+static void energy_is_a_pass_of_its_own(void **state)
+{
+    struct fixture *f = *state;
+    assert_int_equal(build(f), IFM_OK);
+    assert_int_equal(f->plan->cells[0].n_passes, 1);
+    f->study.measure.energy = true;
+    assert_int_equal(build(f), IFM_OK);
+    const struct ifm_cell *hot = &f->plan->cells[0];
+    assert_int_equal(hot->n_passes, 2);
+    assert_string_equal(hot->passes[1].name, "energy");
+    assert_int_equal(hot->passes[1].n_columns, 0);
+    assert_int_equal(hot->passes[1].n_instruments, 0);
+    assert_int_equal(hot->passes[0].n_columns, 1);
+    f->study.measure.cache = IFM_CACHE_COLD;
+    assert_int_equal(build(f), IFM_OK);
+    assert_int_equal(f->plan->cells[0].n_passes, 1);
+    f->study.measure.cache = IFM_CACHE_HOT;
+    f->catalog.machine.device = "fake";
+    assert_int_equal(build(f), IFM_OK);
+    assert_int_equal(f->plan->cells[0].n_passes, 1);
+}
+
 static void isolation_asks_for_what_it_needs(void **state)
 {
     struct fixture *f = *state;
@@ -243,6 +266,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(probes_are_not_rivals, set_up, tear_down),
         cmocka_unit_test_setup_teardown(configured_arms_override_and_must_agree, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_does_not_fit_is_refused_with_both_sizes, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(energy_is_a_pass_of_its_own, set_up, tear_down),
         cmocka_unit_test_setup_teardown(isolation_asks_for_what_it_needs, set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_unsupported_cell_is_absent_not_dropped, set_up, tear_down),
         cmocka_unit_test_setup_teardown(too_many_threads_and_unknown_workloads_are_refused, set_up, tear_down),

@@ -68,6 +68,7 @@ static const struct ifm_pass passes[] = {
     {"latency", instruments, COUNT(instruments), columns, units, COUNT(columns)},
     {"energy", NULL, 0, NULL, NULL, 0},
 };
+#define ENERGY_OFF false, 10, 4, 5, 1, 10, 0, ""
 static struct ifm_cell cells[] = {
     {.index = 0,
      .name = "decode kv_len=4096",
@@ -75,8 +76,26 @@ static struct ifm_cell cells[] = {
      .axes = axes,
      .n_axes = COUNT(axes),
      .threads = 4000000000u,
-     .measure = {50, 1.5, 0.02, IFM_STOP_REPEATS, 1000, 0.003, 60, 6, UINT64_MAX, 10, 1e-3, 3, IFM_CACHE_COLD, 0.005,
-                 IFM_LOCKS_REQUIRED, IFM_ISOLATION_BUFFERS, 7, 0, 0},
+     .measure = {50,
+                 1.5,
+                 0.02,
+                 IFM_STOP_REPEATS,
+                 1000,
+                 0.003,
+                 60,
+                 6,
+                 UINT64_MAX,
+                 10,
+                 1e-3,
+                 3,
+                 IFM_CACHE_COLD,
+                 0.005,
+                 IFM_LOCKS_REQUIRED,
+                 IFM_ISOLATION_BUFFERS,
+                 7,
+                 0,
+                 0,
+                 ENERGY_OFF},
      .seed = UINT64_MAX,
      .arms = arms,
      .n_arms = COUNT(arms),
@@ -84,7 +103,11 @@ static struct ifm_cell cells[] = {
      .n_passes = COUNT(passes),
      .unsupported = "",
      .cache_resident = true},
-    {.index = 1, .name = "decode kv_len=1e9", .workload = "decode", .unsupported = "needs 4 TiB; 8 GiB are free"},
+    {.index = 1,
+     .name = "decode kv_len=1e9",
+     .workload = "decode",
+     .measure = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, ENERGY_OFF},
+     .unsupported = "needs 4 TiB; 8 GiB are free"},
 };
 static const struct ifm_gate gates[] = {
     {"fast enough", "latency_ns_p95", "fast", "", IFM_GATE_AT_MOST, 1234.5, true, 30, "golden-ticket"},
@@ -135,7 +158,11 @@ static void assert_measures_equal(const struct ifm_measure *a, const struct ifm_
     assert_true(a->blocks_max == b->blocks_max && a->slot_steps == b->slot_steps && a->slot_min_s == b->slot_min_s);
     assert_true(a->inner == b->inner && a->cache == b->cache && a->margin == b->margin && a->locks == b->locks);
     assert_true(a->isolation == b->isolation && a->replica == b->replica);
-    assert_true(a->truncate == b->truncate && a->resamples == b->resamples);
+    assert_true(a->truncate == b->truncate && a->resamples == b->resamples && a->energy == b->energy);
+    assert_true(a->energy_window_s == b->energy_window_s && a->energy_windows == b->energy_windows);
+    assert_true(a->energy_idle_s == b->energy_idle_s && a->pre_roll_s == b->pre_roll_s);
+    assert_true(a->power_sample_hz == b->power_sample_hz && a->rated_w == b->rated_w);
+    assert_string_equal(a->power_meter, b->power_meter);
 }
 
 static void assert_cells_equal(const struct ifm_cell *a, const struct ifm_cell *b)
@@ -370,6 +397,54 @@ static void test_newer_members_are_optional(void **state)
     ifm_arena_destroy(arena);
 }
 
+/* Energy too is newer: without its members it is off, with the settings that it would have. */
+static void test_energy_is_optional_and_checked(void **state)
+{
+    (void)state;
+    static const char *const keys[] = {"energy",     "energy_window_s", "energy_windows", "energy_idle_s",
+                                       "pre_roll_s", "power_sample_hz", "rated_w",        "power_meter"};
+    json_t *json = make_json(), *measure = json_object_get(at(json, "cells", 0), "measure");
+    struct ifm_error error = {0};
+    struct ifm_plan *first, *second;
+    struct ifm_arena *arena = ifm_arena_create();
+    for (size_t i = 0; i < COUNT(keys); i++)
+        assert_null(json_object_get(measure, keys[i])); /* what older folders mean is not written */
+    assert_int_equal(ifm_plan_from_json(json, "plan.json", arena, &first, &error), IFM_OK);
+    struct ifm_measure *m = &first->cells[0].measure;
+    assert_true(!m->energy && m->energy_window_s == 10 && m->energy_windows == 4 && m->energy_idle_s == 5);
+    assert_true(m->pre_roll_s == 1 && m->power_sample_hz == 10 && m->rated_w == 0);
+    assert_string_equal(m->power_meter, "");
+    m->energy = true;
+    m->energy_window_s = 2.5;
+    m->energy_windows = 6;
+    m->energy_idle_s = 1;
+    m->pre_roll_s = 0;
+    m->power_sample_hz = 100;
+    m->rated_w = 280;
+    m->power_meter = "sha256:abc";
+    json_decref(json);
+    json = ifm_plan_to_json(first);
+    assert_int_equal(ifm_plan_from_json(json, "plan.json", arena, &second, &error), IFM_OK);
+    assert_measures_equal(m, &second->cells[0].measure);
+    measure = json_object_get(at(json, "cells", 0), "measure");
+    const char *window = "plan.json: cells[0].measure.energy_window_s",
+               *hz = "plan.json: cells[0].measure.power_sample_hz";
+    assert_value_refused(json, measure, "energy_window_s", json_real(0.01), window, "0.1 to 3600");
+    assert_value_refused(json, measure, "energy_window_s", json_real(1e9), window, "0.1 to 3600");
+    assert_value_refused(json, measure, "energy_windows", json_integer(2), "plan.json: cells[0].measure.energy_windows",
+                         "3 to 10000");
+    assert_value_refused(json, measure, "energy_idle_s", json_real(0), "plan.json: cells[0].measure.energy_idle_s",
+                         "1 to 3600");
+    assert_value_refused(json, measure, "pre_roll_s", json_real(-1), "plan.json: cells[0].measure.pre_roll_s",
+                         "0 to 600");
+    assert_value_refused(json, measure, "power_sample_hz", json_real(0), hz, "0.1 to 100");
+    assert_value_refused(json, measure, "rated_w", json_real(-5), "plan.json: cells[0].measure.rated_w",
+                         "0 to 1000000");
+    assert_value_refused(json, measure, "energy", json_string("yes"), "plan.json: cells[0].measure.energy", "energy");
+    json_decref(json);
+    ifm_arena_destroy(arena);
+}
+
 static void test_values_out_of_range(void **state)
 {
     (void)state;
@@ -507,6 +582,7 @@ int main(void)
         cmocka_unit_test(test_text_that_is_not_utf8),
         cmocka_unit_test(test_every_member_is_needed_and_typed),
         cmocka_unit_test(test_newer_members_are_optional),
+        cmocka_unit_test(test_energy_is_optional_and_checked),
         cmocka_unit_test(test_values_out_of_range),
         cmocka_unit_test(test_a_plan_agrees_with_itself),
         cmocka_unit_test(test_order_is_a_permutation_and_its_mirror),

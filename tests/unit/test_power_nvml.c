@@ -52,6 +52,17 @@ static void no_library_is_a_reason(void **state)
     ifm_power_close(power);
 }
 
+static void gpus_are_left_alone_where_they_are_not_measured(void **state)
+{
+    (void)state;
+    char path[512];
+    snprintf(path, sizeof path, "%sfake_nvml.so", IFM_FAKE_NVML);
+    struct ifm_power *power = tree_open(&(struct ifm_power_options){.root = "/nowhere", .nvml = path, .no_gpu = true});
+    assert_int_equal(tree_sensor(power, "gpu0", "nvml_energy"), IFM_POWER_MOST);
+    assert_non_null(strstr(tree_absence(power, "nvml")->reason, "left alone"));
+    ifm_power_close(power);
+}
+
 static void a_library_that_does_not_start_says_why(void **state)
 {
     (void)state;
@@ -241,6 +252,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_library_is_a_reason),
+        cmocka_unit_test(gpus_are_left_alone_where_they_are_not_measured),
         cmocka_unit_test(a_library_that_does_not_start_says_why),
         cmocka_unit_test(an_old_driver_keeps_what_it_has),
         cmocka_unit_test(what_a_gpu_refuses_is_absent_alone),

@@ -139,6 +139,25 @@ static void a_frozen_counter_is_seen(void **state)
     ifm_power_close(power);
 }
 
+/* Watts are read as often as the caller wants; a counter keeps its own pace. */
+static void watts_are_read_at_the_rate_asked_for(void **state)
+{
+    (void)state;
+    struct ifm_power *power = open_fake("refresh_ms=10");
+    size_t instant = tree_sensor(power, "gpu0", "nvml_instant"), energy = tree_sensor(power, "gpu0", "nvml_energy");
+    struct ifm_sampler *sampler = NULL;
+    struct ifm_error error = {0};
+    struct ifm_instant base = ifm_clock_now();
+    assert_int_equal(ifm_sampler_start_at(power, base, 4, &sampler, &error), IFM_OK);
+    sleep_ms(1600);
+    const struct ifm_power_series *series = ifm_sampler_drain(sampler);
+    assert_in_range(series[instant].n, 3, ifm_clock_since(base).ns / (250 * MS) + 1);
+    assert_true(series[energy].n >= 8);
+    assert_int_equal(series[instant].gaps, 0);
+    ifm_sampler_stop(sampler);
+    ifm_power_close(power);
+}
+
 static void nothing_to_read_is_no_hang(void **state)
 {
     (void)state;
@@ -230,6 +249,7 @@ int main(void)
         cmocka_unit_test(gaps_are_counted_once_each),
         cmocka_unit_test(a_frozen_counter_is_seen),
         cmocka_unit_test(slow_calls_do_not_hide_when_ticks_are),
+        cmocka_unit_test(watts_are_read_at_the_rate_asked_for),
         cmocka_unit_test(nothing_to_read_is_no_hang),
         cmocka_unit_test(it_leaves_the_cpus_of_others_alone),
         TREE_TEST(the_thread_is_not_where_the_driver_is_pinned),

@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# The energy pass on the processor under an external meter: what is recorded, what the dry run says, no sensor at
+# all, and settings that contradict each other.
+source "$(dirname "$0")/lib.sh"
+source "$(dirname "$0")/energy_lib.sh"
+need python3 python3
+counts=(--threads 1 --stop repeats --repeats 40 --slot-steps 2 --warmup 1 --format csv)
+energy=(--energy --energy-windows 3 --energy-idle 1s --pre-roll 100ms)
+
+# ---- settings ----
+refused()
+{
+    local words=$1 said
+    shift
+    said=$("$@" 2>&1) && fail "accepted: $*"
+    grep -qF -- "$words" <<<"$said" || fail "does not say '$words': $said"
+    [ ! -e none ] || fail "a run folder was made"
+}
+refused "measure.energy_window is set, but measure.energy is off" "$INFEROMETER" null --energy-window 2s --out none
+refused "measure.isolation=processes starts them anew" "$INFEROMETER" stream --energy --isolation processes --out none
+
+# ---- no sensor: no windows, no minutes, and the reason ----
+"$INFEROMETER" null "${counts[@]}" --energy --out bare >/dev/null 2>log || fail "bare: $(cat log)"
+if grep -q '"power_sensor"' bare/run.log; then
+    check_energy bare 4
+else
+    grep -q '"energy_done","ok":false.*"windows":0.*no sensor here says' bare/run.log || fail "bare: no word of why"
+    ! grep -q '"energy_idle"' bare/run.log || fail "bare: it waited for nothing"
+    grep -q '"power_absent".*"rapl_package"' bare/run.log || fail "bare: absent sources are not named"
+fi
+"$INFEROMETER" verify bare >log 2>&1 || fail "bare: $(cat log)"
+
+# ---- a meter ----
+python3 -c '
+import time
+out = open("meter.csv", "w")
+out.write("t_s,power_w\n")
+while True:
+    out.write("%.6f,%.1f\n" % (time.time(), 120))
+    out.flush()
+    time.sleep(0.05)' &
+meter=$!
+trap 'kill $meter 2>/dev/null; rm -rf "$scratch"' EXIT
+sleep 0.3
+"$INFEROMETER" null "${counts[@]}" "${energy[@]}" --energy-window 500ms --power-meter meter.csv --rated-w 100 \
+    --out whole >/dev/null 2>log || fail "whole: $(cat log)"
+check_energy whole 4 || fail "whole: the record"
+grep -q '"power_sensor".*"board","source":"meter","kind":"meter".*"measured":true' whole/run.log || fail "no meter"
+grep -q '"power_absent".*"nvml".*GPUs are left alone' whole/run.log || fail "a GPU was asked on the way"
+! grep -q 'meter.csv' whole/plan.json whole/config.lock.json whole/run.log || fail "the meter's path is published"
+"$INFEROMETER" verify whole >log 2>&1 || fail "whole: $(cat log)"
+
+# ---- the dry run knows of the pass ----
+"$INFEROMETER" null "${counts[@]}" --energy --energy-windows 10 --energy-window 20s --power-meter meter.csv --dry-run \
+    --format json >dry.json 2>log || fail "dry run: $(cat log)"
+python3 -c 'import json; assert 200 < json.load(open("dry.json"))["seconds_low"] < 300' ||
+    fail "the dry run does not count 200 s of windows: $(grep seconds dry.json)"
+
+echo "windows under a meter, no sensor at all, the dry run: records are whole and fit their facts"
