@@ -22,6 +22,13 @@ enum ifm_nvml_return {
 };
 
 enum ifm_nvml_clock { IFM_NVML_CLOCK_GRAPHICS = 0, IFM_NVML_CLOCK_SM = 1, IFM_NVML_CLOCK_MEMORY = 2 };
+/* Bits of nvmlDeviceGetCurrentClocksEventReasons. */
+enum {
+    IFM_NVML_REASON_IDLE = 0x1,
+    IFM_NVML_REASON_POWER_CAP = 0x4,
+    IFM_NVML_REASON_HARDWARE = 0x8 | 0x40 | 0x80, /* slow-down, its thermal and its power brake part */
+    IFM_NVML_REASON_THERMAL = 0x20
+};
 enum { IFM_NVML_TEMPERATURE_GPU = 0, IFM_NVML_SAMPLES_POWER = 0 };
 /* Field ids and scopes of nvmlDeviceGetFieldValues. */
 enum {
@@ -63,6 +70,22 @@ struct ifm_nvml_sample {
     union ifm_nvml_value value;
 };
 
+/* What locks read and set. Only src/host/lock_nvml.c may name a function that sets or resets; tools/tidy.py enforces
+ * it.
+ */
+#define IFM_NVML_LOCKS(F)                                                                                              \
+    F(nvmlDeviceGetPowerManagementLimit, int, (ifm_nvml_device, unsigned *))                                           \
+    F(nvmlDeviceGetPowerManagementLimitConstraints, int, (ifm_nvml_device, unsigned *, unsigned *))                    \
+    F(nvmlDeviceGetSupportedMemoryClocks, int, (ifm_nvml_device, unsigned *, unsigned *))                              \
+    F(nvmlDeviceGetSupportedGraphicsClocks, int, (ifm_nvml_device, unsigned, unsigned *, unsigned *))                  \
+    F(nvmlDeviceGetApplicationsClock, int, (ifm_nvml_device, int, unsigned *))                                         \
+    F(nvmlDeviceSetPersistenceMode, int, (ifm_nvml_device, int))                                                       \
+    F(nvmlDeviceSetPowerManagementLimit, int, (ifm_nvml_device, unsigned))                                             \
+    F(nvmlDeviceSetGpuLockedClocks, int, (ifm_nvml_device, unsigned, unsigned))                                        \
+    F(nvmlDeviceResetGpuLockedClocks, int, (ifm_nvml_device))                                                          \
+    F(nvmlDeviceSetMemoryLockedClocks, int, (ifm_nvml_device, unsigned, unsigned))                                     \
+    F(nvmlDeviceResetMemoryLockedClocks, int, (ifm_nvml_device))
+
 #define IFM_NVML_FUNCTIONS(F)                                                                                          \
     F(nvmlInit_v2, int, (void))                                                                                        \
     F(nvmlErrorString, const char *, (int))                                                                            \
@@ -87,7 +110,8 @@ struct ifm_nvml_sample {
     F(nvmlDeviceGetPersistenceMode, int, (ifm_nvml_device, int *))                                                     \
     F(nvmlDeviceGetEccMode, int, (ifm_nvml_device, int *, int *))                                                      \
     F(nvmlDeviceGetMigMode, int, (ifm_nvml_device, unsigned *, unsigned *))                                            \
-    F(nvmlDeviceGetCurrentClocksEventReasons, int, (ifm_nvml_device, unsigned long long *))
+    F(nvmlDeviceGetCurrentClocksEventReasons, int, (ifm_nvml_device, unsigned long long *))                            \
+    IFM_NVML_LOCKS(F)
 
 struct ifm_nvml {
 #define IFM_NVML_MEMBER(name, type, arguments) type(*name) arguments;

@@ -329,6 +329,7 @@ static enum ifm_status start_session(struct execution *execution, struct ifm_err
         return ifm_fail(error, IFM_MISSING, "device.kind", "", "this build has no device \"%s\"",
                         execution->plan->device);
     IFM_TRY(ops->open(&execution->options->device, &execution->device, error));
+    snprintf(session->gpu_bus, sizeof session->gpu_bus, "%s", execution->device->bus);
     set_time_base(execution);
     return check_locks(execution, error);
 }
