@@ -28,6 +28,9 @@ BANNED = {
     "stack": (r"alloca", (), "use an arena"),
     "stdout": (r"(?:printf|vprintf|puts|putchar)", ("cli", "publish"), "results leave through publish and cli"),
 }
+# What changes a setting of the machine is named in one file, and declared in one.
+SETTERS = re.compile(r"\bnvmlDevice(?:Set|Reset)\w*")
+SETTER_FILES = ("src/host/lock_nvml.c", "src/dyn/nvml.h")
 MARKERS = re.compile(r"\b(?:" + "|".join(["TO" "DO", "FIX" "ME", "X" "XX"]) + r")\b")
 MACHINE_PATH = re.compile(r"(?<![\w.])/(?:home|work|Users|root)/\w")
 
@@ -171,6 +174,10 @@ class Tidy:
             for match in re.finditer(r"(?<![\w.>])" + names + r"\s*\(", bare):
                 self.say(path, bare.count("\n", 0, match.start()) + 1, rule,
                          f"{match.group().rstrip('( ')}: {instead}")
+        for match in re.finditer(SETTERS, bare):
+            if path not in SETTER_FILES:
+                self.say(path, bare.count("\n", 0, match.start()) + 1, "setter",
+                         f"{match.group()}: only src/host/lock_nvml.c changes a GPU's settings")
         if folder not in BANNED["stdout"][1]:
             for match in re.finditer(r"\bstdout\b", bare):
                 self.say(path, bare.count("\n", 0, match.start()) + 1, "stdout",

@@ -117,6 +117,8 @@ enum ifm_status ifm_cmd_summary(int argc, char **argv, struct ifm_error *error);
 enum ifm_status ifm_cmd_explain(int argc, char **argv, struct ifm_error *error);
 enum ifm_status ifm_cmd_doctor(int argc, char **argv, struct ifm_error *error);
 enum ifm_status ifm_cmd_power(int argc, char **argv, struct ifm_error *error);
+enum ifm_status ifm_cmd_lock(int argc, char **argv, struct ifm_error *error);
+enum ifm_status ifm_cmd_unlock(int argc, char **argv, struct ifm_error *error);
 void ifm_power_rows(json_t *rows); /* the sources of power, as rows of doctor */
 enum ifm_status ifm_cmd_workloads(int argc, char **argv, struct ifm_error *error);
 enum ifm_status ifm_cmd_worker(int argc, char **argv, struct ifm_error *error); /* hidden: no row in ifm_verbs */

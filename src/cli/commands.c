@@ -75,6 +75,36 @@ static const struct ifm_option power_options[] = {
     {"help", 'h', NULL, NULL, "print this help"},
 };
 
+#define LOCK_STATE                                                                                                     \
+    {                                                                                                                  \
+        "state", '\0', "FILE", NULL, "where what was before is kept (default: below XDG_STATE_HOME or ~/.local/state)" \
+    }
+#define LOCK_ROOT                                                                                                      \
+    {                                                                                                                  \
+        "root", '\0', "DIR", NULL, "a tree of files in place of this machine's /proc and /sys"                         \
+    }
+static const struct ifm_option lock_options[] = {
+    {"gpu-clock", '\0', "MHZ", NULL, "lowest = highest clock of the multiprocessors"},
+    {"memory-clock", '\0', "MHZ", NULL, "lowest = highest clock of the GPU's memory"},
+    {"power-cap", '\0', "W", NULL, "power limit of the GPU"},
+    {"persistence", '\0', NULL, NULL, "keep the GPU's driver loaded, which otherwise forgets the rest"},
+    {"gpu", '\0', "LIST", NULL, "these GPUs, such as 0,1 (default: every one)"},
+    {"governor", '\0', "NAME", NULL, "governor of every allowed CPU, such as performance"},
+    {"frequency", '\0', "MHZ", NULL, "lowest = highest clock of every allowed CPU"},
+    {"turbo", '\0', "off", "off", "no clocks above the nominal one"},
+    {"dry-run", '\0', NULL, NULL, "print the plan and the present values; change nothing"},
+    LOCK_STATE,
+    LOCK_ROOT,
+    {"format", '\0', "FORMAT", FORMATS, "how the knobs are printed"},
+    {"help", 'h', NULL, NULL, "print this help"},
+};
+static const struct ifm_option unlock_options[] = {
+    LOCK_STATE,
+    LOCK_ROOT,
+    {"format", '\0', "FORMAT", FORMATS, "how the knobs are printed"},
+    {"help", 'h', NULL, NULL, "print this help"},
+};
+
 const struct ifm_verb ifm_verbs[] = {
     {"run", "[-c FILE] [--out DIR] [OPTIONS]", "measure a study and judge it", run_options, RUN_OPTIONS, true,
      ifm_cmd_run},
@@ -111,6 +141,11 @@ const struct ifm_verb ifm_verbs[] = {
      ifm_cmd_doctor},
     {"power", "[OPTIONS]", "print what can measure power and energy here, each sensor watched for a moment",
      power_options, sizeof power_options / sizeof *power_options, false, ifm_cmd_power},
+    {"lock", "KNOBS [-- COMMAND ARGUMENTS...]",
+     "fix clocks, power limit, governor or turbo while a command runs, or until `unlock`", lock_options,
+     sizeof lock_options / sizeof *lock_options, false, ifm_cmd_lock},
+    {"unlock", "", "put back what `lock` has changed, also after a crash", unlock_options,
+     sizeof unlock_options / sizeof *unlock_options, false, ifm_cmd_unlock},
     {"workloads", "", "list what can be measured", plugin_options, 2, false, ifm_cmd_workloads},
     {"help", "[COMMAND]", "print help", plugin_options, 1, false, ifm_cmd_help},
     {"man", "", "print the manual page", NULL, 0, false, ifm_cmd_man},

@@ -115,6 +115,9 @@ static enum ifm_status create_events(struct ifm_cuda_device *device, struct ifm_
 static enum ifm_status open_context(struct ifm_cuda_device *device, struct ifm_error *error)
 {
     IFM_TRY(describe_gpu(device->cuda, device->handle, &device->gpu, error));
+    if (device->cuda->p_cuDeviceGetPCIBusId(device->base.bus, (int)sizeof device->base.bus, device->handle) !=
+        CUDA_SUCCESS)
+        device->base.bus[0] = '\0';
     CUresult result = device->cuda->p_cuDevicePrimaryCtxRetain(&device->context, device->handle);
     if (result == CUDA_SUCCESS)
         result = device->cuda->p_cuCtxSetCurrent(device->context);

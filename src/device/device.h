@@ -79,6 +79,7 @@ struct ifm_device_ops {
 /* Every implementation starts with this member. */
 struct ifm_device {
     const struct ifm_device_ops *ops;
+    char bus[32]; /* PCI bus id of a GPU, "0000:00:06.0"; "" elsewhere, and where the driver does not say */
     unsigned set; /* buffers of one name are other memory in another set; run sets it around a workload's open */
 };
 

@@ -23,6 +23,13 @@ enum ifm_nvml_return {
 };
 
 enum ifm_nvml_clock { IFM_NVML_CLOCK_GRAPHICS = 0, IFM_NVML_CLOCK_SM = 1, IFM_NVML_CLOCK_MEMORY = 2 };
+/* Bits of nvmlDeviceGetCurrentClocksEventReasons. */
+enum {
+    IFM_NVML_REASON_IDLE = 0x1,
+    IFM_NVML_REASON_POWER_CAP = 0x4,
+    IFM_NVML_REASON_HARDWARE = 0x8 | 0x40 | 0x80, /* slow-down, its thermal and its power brake part */
+    IFM_NVML_REASON_THERMAL = 0x20
+};
 enum { IFM_NVML_TEMPERATURE_GPU = 0, IFM_NVML_SAMPLES_POWER = 0 };
 /* Field ids and scopes of nvmlDeviceGetFieldValues. */
 enum {
@@ -86,6 +93,21 @@ struct ifm_nvml_process { /* nvmlProcessInfo_t of the functions that end in _v3 
     unsigned long long memory;
     unsigned gpu_instance, compute_instance;
 };
+/* What locks read and set. Only src/host/lock_nvml.c may name a function that sets or resets; tools/tidy.py enforces
+ * it.
+ */
+#define IFM_NVML_LOCKS(F)                                                                                              \
+    F(nvmlDeviceGetPowerManagementLimit, int, (ifm_nvml_device, unsigned *))                                           \
+    F(nvmlDeviceGetPowerManagementLimitConstraints, int, (ifm_nvml_device, unsigned *, unsigned *))                    \
+    F(nvmlDeviceGetSupportedMemoryClocks, int, (ifm_nvml_device, unsigned *, unsigned *))                              \
+    F(nvmlDeviceGetSupportedGraphicsClocks, int, (ifm_nvml_device, unsigned, unsigned *, unsigned *))                  \
+    F(nvmlDeviceGetApplicationsClock, int, (ifm_nvml_device, int, unsigned *))                                         \
+    F(nvmlDeviceSetPersistenceMode, int, (ifm_nvml_device, int))                                                       \
+    F(nvmlDeviceSetPowerManagementLimit, int, (ifm_nvml_device, unsigned))                                             \
+    F(nvmlDeviceSetGpuLockedClocks, int, (ifm_nvml_device, unsigned, unsigned))                                        \
+    F(nvmlDeviceResetGpuLockedClocks, int, (ifm_nvml_device))                                                          \
+    F(nvmlDeviceSetMemoryLockedClocks, int, (ifm_nvml_device, unsigned, unsigned))                                     \
+    F(nvmlDeviceResetMemoryLockedClocks, int, (ifm_nvml_device))
 
 #define IFM_NVML_FUNCTIONS(F)                                                                                          \
     F(nvmlInit_v2, int, (void))                                                                                        \
@@ -123,8 +145,6 @@ struct ifm_nvml_process { /* nvmlProcessInfo_t of the functions that end in _v3 
     F(nvmlDeviceGetCurrPcieLinkWidth, int, (ifm_nvml_device, unsigned *))                                              \
     F(nvmlDeviceGetMemoryInfo, int, (ifm_nvml_device, struct ifm_nvml_memory *))                                       \
     F(nvmlDeviceGetBAR1MemoryInfo, int, (ifm_nvml_device, struct ifm_nvml_memory *))                                   \
-    F(nvmlDeviceGetPowerManagementLimit, int, (ifm_nvml_device, unsigned *))                                           \
-    F(nvmlDeviceGetPowerManagementLimitConstraints, int, (ifm_nvml_device, unsigned *, unsigned *))                    \
     F(nvmlDeviceGetComputeMode, int, (ifm_nvml_device, int *))                                                         \
     F(nvmlDeviceGetPerformanceState, int, (ifm_nvml_device, int *))                                                    \
     F(nvmlDeviceGetTemperatureThreshold, int, (ifm_nvml_device, int, unsigned *))                                      \
@@ -134,7 +154,8 @@ struct ifm_nvml_process { /* nvmlProcessInfo_t of the functions that end in _v3 
     F(nvmlDeviceGetRetiredPages, int, (ifm_nvml_device, int, unsigned *, unsigned long long *))                        \
     F(nvmlDeviceGetViolationStatus, int, (ifm_nvml_device, int, struct ifm_nvml_violation *))                          \
     F(nvmlDeviceGetComputeRunningProcesses_v3, int, (ifm_nvml_device, unsigned *, struct ifm_nvml_process *))          \
-    F(nvmlDeviceGetGraphicsRunningProcesses_v3, int, (ifm_nvml_device, unsigned *, struct ifm_nvml_process *))
+    F(nvmlDeviceGetGraphicsRunningProcesses_v3, int, (ifm_nvml_device, unsigned *, struct ifm_nvml_process *))         \
+    IFM_NVML_LOCKS(F)
 
 struct ifm_nvml {
 #define IFM_NVML_MEMBER(name, type, arguments) type(*name) arguments;

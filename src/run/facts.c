@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "host/host.h"
+#include "host/lock.h"
 #include "workload/workload.h"
 #include <math.h>
 #include <stdio.h>
@@ -51,17 +52,10 @@ static void list_open(const json_t *knobs, struct ifm_text *names)
     }
 }
 
-/* Governor, turbo, frequency and affinity are the CPU's; what a GPU runs at is its own. */
-static json_t *gpu_locks(void)
-{
-    return json_pack("[{s:s, s:n, s:b, s:s, s:s}]", "knob", "gpu_clock", "value", "locked", 0, "reason",
-                     "this version does not read whether the GPU's clock is locked", "remedy",
-                     "nvidia-smi --lock-gpu-clocks=MHZ,MHZ");
-}
-
 enum ifm_status ifm_fact_locks(struct ifm_session *session, const char *when, bool required, struct ifm_error *error)
 {
-    json_t *knobs = session->on_gpu ? gpu_locks() : ifm_host_locks();
+    /* Governor, turbo, frequency and affinity are the CPU's; what a GPU runs at is its own. */
+    json_t *knobs = session->on_gpu ? ifm_host_gpu_locks(session->gpu_bus) : ifm_host_locks();
     struct ifm_text open = {0};
     enum ifm_status status = IFM_OK;
     list_open(knobs, &open);

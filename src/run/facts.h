@@ -17,6 +17,7 @@ struct ifm_session {
     int64_t offset_ns;                       /* of that mark from the start of the run */
     const struct ifm_device_options *device; /* to open it again, in a process of its own */
     const char *at_work;                     /* the arm whose turn it is, or was last; NULL = none yet */
+    char gpu_bus[32];                        /* PCI bus id of that GPU; "" = not known, then it is the only one */
     bool on_gpu;                             /* the device is a GPU: what is locked of the CPU says nothing */
     bool watches_gpu;                        /* the state of the GPUs is a fact of this run */
     bool unwritten;                          /* a fact could not be written: the folder is at fault, not a cell */

@@ -357,6 +357,7 @@ static enum ifm_status start_session(struct execution *execution, struct ifm_err
     if (execution->options->progress.report != NULL)
         ifm_energy_on_progress(execution->energy, report_energy, execution);
     IFM_TRY(ops->open(&execution->options->device, &execution->device, error));
+    snprintf(session->gpu_bus, sizeof session->gpu_bus, "%s", execution->device->bus);
     set_time_base(execution);
     return check_locks(execution, error);
 }

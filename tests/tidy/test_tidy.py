@@ -48,6 +48,8 @@ BAD = [
     ("stack", "src/base/s.c", c("void *f(void)\n{\n    return alloca(1);\n}\n")),
     ("stdout", "src/run/p.c", c('void f(void)\n{\n    printf("x");\n}\n')),
     ("stdout", "src/run/q.c", c('void f(void)\n{\n    fprintf(stdout, "x");\n}\n')),
+    ("setter", "src/power/s.c", c("void f(struct n *n)\n{\n    n->nvmlDeviceSetPersistenceMode(0, 1);\n}\n")),
+    ("setter", "src/cli/s.c", c("void f(struct n *n)\n{\n    n->nvmlDeviceResetGpuLockedClocks(0);\n}\n")),
     ("function-length", "src/run/l.c", long_function(71)),
     ("file-length", "src/run/m.c", c("int x;\n" * 600)),
     ("line-length", "src/run/n.c", c("/* " + "x" * 120 + " */\n")),
