@@ -334,7 +334,7 @@ static void tell_device(const struct sheet *sheet, const struct ifm_power_device
                   watts.n, watts.n == 1 ? "" : "s");
     if (isfinite(device->idle_w))
         ifm_text_printf(text, " and %s idle", ifm_quantity_bare(device->idle_w, "W", arena));
-    if (differ.n > 0)
+    if (differ.n > 0 && device->primary != NULL)
         ifm_text_printf(text, "; %s and %s differ by at most %.2g %%", device->primary->source,
                         device->witness != NULL ? device->witness->source : "its witness", differ.high);
     ifm_text_add(text, ".");
