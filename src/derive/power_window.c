@@ -1,4 +1,4 @@
-/* Quotients of one window: J a step, and how far the two sources are apart. */
+/* What is printed of one window: whether it is used, J a step, and how far the two sources are apart. */
 #include "derive/power_window.h"
 
 #include <math.h>
@@ -15,19 +15,14 @@ bool ifm_power_is_used(const struct ifm_power_window *window)
     return ifm_power_why(window)[0] == '\0';
 }
 
-static double a_step(const struct ifm_power_window *window, double joules)
-{
-    return ifm_power_is_used(window) && window->steps > 0 ? joules / window->steps : NAN;
-}
-
 double ifm_power_step_j(const struct ifm_power_window *window)
 {
-    return a_step(window, window->by_primary.joules);
+    return ifm_power_is_used(window) && window->steps > 0 ? window->step_j : NAN;
 }
 
 double ifm_power_step_random_j(const struct ifm_power_window *window)
 {
-    return a_step(window, window->by_primary.random_j);
+    return ifm_power_is_used(window) && window->steps > 0 ? window->step_half_j : NAN;
 }
 
 double ifm_power_differ_percent(const struct ifm_power_window *window)

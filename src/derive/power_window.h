@@ -4,8 +4,8 @@
 
 #include "derive/power.h"
 
-/* Joules of the primary over the steps between its ticks, and half of their random interval's width over the same
- * steps; NaN when the window is not used, or nothing was counted in it. */
+/* Joules of a step, without the pauses between samples, and the half-width of its 95 % interval; NaN when the window is
+ * not used, or no step lies in it. */
 double ifm_power_step_j(const struct ifm_power_window *window);
 double ifm_power_step_random_j(const struct ifm_power_window *window);
 /* By how much the witness's mean power is above the primary's, in percent of the latter; NaN without a witness. */
