@@ -41,6 +41,7 @@ const struct ifm_column_spec ifm_energy_columns[] = {
     {"energy/token", IFM_METRIC_TOKEN_ENERGY, IFM_COLUMN_QUANTITY, 1},
     {"above idle", "energy_per_token_above_idle_j", IFM_COLUMN_QUANTITY, 1},
     {"per total token", "energy_per_total_token_j", IFM_COLUMN_QUANTITY, 2},
+    {"power", IFM_METRIC_POWER, IFM_COLUMN_QUANTITY, 1},
     {"gpu", "gpu_power_w", IFM_COLUMN_QUANTITY, 1},
     {"cpu", "cpu_power_w", IFM_COLUMN_QUANTITY, 1},
     {"idle", "idle_power_w", IFM_COLUMN_QUANTITY, 1},
@@ -56,6 +57,7 @@ const size_t ifm_n_energy_columns = sizeof ifm_energy_columns / sizeof ifm_energ
 
 const struct ifm_column_spec ifm_energy_step_columns[] = {
     {"energy/step", IFM_METRIC_STEP_ENERGY, IFM_COLUMN_QUANTITY, 1},
+    {"power", IFM_METRIC_POWER, IFM_COLUMN_QUANTITY, 1},
     {"gpu", "gpu_power_w", IFM_COLUMN_QUANTITY, 1},
     {"cpu", "cpu_power_w", IFM_COLUMN_QUANTITY, 1},
     {"idle", "idle_power_w", IFM_COLUMN_QUANTITY, 1},

@@ -53,6 +53,17 @@ static struct ifm_field field_of(struct ifm_view_builder *builder, const struct 
     return field;
 }
 
+/* What an arm took is said in any state, all else where there is some; the power of all devices where it is that of
+ * none which has a column of its own. */
+static bool is_shown(const struct ifm_view_builder *builder, const struct ifm_cell *cell,
+                     const struct ifm_column_spec *spec, bool first)
+{
+    bool parts = has_any(builder, cell, "gpu_power_w", true) || has_any(builder, cell, "cpu_power_w", true);
+    if (strcmp(spec->metric, IFM_METRIC_POWER) == 0 && parts)
+        return false;
+    return has_any(builder, cell, spec->metric, !first);
+}
+
 static void build_grid(struct ifm_view_builder *builder, const struct ifm_cell *cell, struct ifm_grid *out)
 {
     bool tokens =
@@ -61,7 +72,7 @@ static void build_grid(struct ifm_view_builder *builder, const struct ifm_cell *
     size_t n = tokens ? ifm_n_energy_columns : ifm_n_energy_step_columns, n_rows = 0, n_shown = 0, row = 0;
     const struct ifm_column_spec **shown = IFM_ARENA_ARRAY(builder->arena, const struct ifm_column_spec *, n + 1);
     for (size_t c = 0; c < n; c++)
-        if (has_any(builder, cell, specs[c].metric, false))
+        if (is_shown(builder, cell, &specs[c], c == 0))
             shown[n_shown++] = &specs[c];
     for (size_t a = 0; a < cell->n_arms; a++)
         n_rows += ifm_view_is_row(builder->view, cell, &cell->arms[a]);
