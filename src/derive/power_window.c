@@ -17,12 +17,12 @@ bool ifm_power_is_used(const struct ifm_power_window *window)
 
 double ifm_power_step_j(const struct ifm_power_window *window)
 {
-    return ifm_power_is_used(window) && window->steps > 0 ? window->step_j : NAN;
+    return ifm_power_is_used(window) && window->steps > 0 ? window->step_j / window->steps : NAN;
 }
 
 double ifm_power_step_random_j(const struct ifm_power_window *window)
 {
-    return ifm_power_is_used(window) && window->steps > 0 ? window->step_half_j : NAN;
+    return ifm_power_is_used(window) && window->steps > 0 ? window->step_half_j / window->steps : NAN;
 }
 
 double ifm_power_differ_percent(const struct ifm_power_window *window)

@@ -130,10 +130,14 @@ static void add_energy(struct ifm_page *page, const struct ifm_cell *cell, const
     struct ifm_arena *arena = page->arena;
     if (compared && is_ok(change)) {
         const char *range = ifm_quantity_range(change, arena);
+        const char *number =
+            ifm_arena_printf(arena, "%s%s", change->number > 0 ? "+" : "", ifm_quantity_number(change, arena));
+        bool told = change->has_interval && (change->high < 0 || change->low > 0); /* loud where it is one */
         ifm_text_add(page->out, "; energy per token ");
-        add_strong(page,
-                   ifm_arena_printf(arena, "%s%s", change->number > 0 ? "+" : "", ifm_quantity_number(change, arena)));
-        ifm_html_escape(ifm_arena_printf(arena, "%s%s", range[0] == '\0' ? "" : " ", range), page->out);
+        if (told)
+            add_strong(page, number);
+        ifm_html_escape(ifm_arena_printf(arena, "%s%s%s", told ? "" : number, range[0] == '\0' ? "" : " ", range),
+                        page->out);
     } else if (!compared && (is_ok(token) || is_ok(step))) {
         ifm_html_escape(ifm_arena_printf(arena, ", %s a %s", ifm_quantity_full(is_ok(token) ? token : step, arena),
                                          is_ok(token) ? "token" : "step"),

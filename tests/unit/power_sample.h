@@ -63,8 +63,8 @@ static inline struct ifm_power_window power_window(size_t arm, size_t slot, int6
                                             .watts = watts,
                                             .readings = 100,
                                             .random_j = watts * 9.9 * 0.002};
-    window.step_j = window.by_primary.joules / steps;
-    window.step_half_j = window.by_primary.random_j / steps;
+    window.step_j = window.by_primary.joules;
+    window.step_half_j = window.by_primary.random_j;
     window.by_witness = window.by_primary;
     window.by_witness.watts = 1.0015 * watts;
     window.by_witness.joules = 1.0015 * watts * 9.9;
