@@ -10,7 +10,7 @@
 #include "derive/gpu_held.h"
 #include "derive/power_window.h"
 #include "energy_sample.h"
-#include "power_sample.h"
+#include "power_pass.h"
 #include "publish/compose.h"
 #include "report/figure.h"
 

@@ -9,7 +9,7 @@
 
 #include "base/file.h"
 #include "energy_sample.h"
-#include "power_sample.h"
+#include "power_pass.h"
 #include "publish/compose.h"
 #include <locale.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 /* An energy pass made by hand: two arms, four windows each, a GPU with four sensors and a processor with one. */
-#ifndef TESTS_UNIT_POWER_SAMPLE_H
-#define TESTS_UNIT_POWER_SAMPLE_H
+#ifndef TESTS_UNIT_POWER_PASS_H
+#define TESTS_UNIT_POWER_PASS_H
 
 #include "derive/power.h"
 #include "publish/power.h"
