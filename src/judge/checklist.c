@@ -108,14 +108,6 @@ static struct ifm_check_item lacks(const struct ifm_checking *c, const struct ex
 
 /* ---- questions to numbers ---- */
 
-static struct ifm_check_item answer_gpu(const struct ifm_checking *c, double limit)
-{
-    (void)limit;
-    return ifm_check_absent(
-        ifm_arena_printf(c->arena, "no GPU was measured: the run was on device %s", c->plan->device),
-        "the next point is its counterpart on a processor");
-}
-
 static struct ifm_check_item answer_variation(const struct ifm_checking *c, double limit)
 {
     struct extreme worst = extreme_of(c, "latency_cv_percent", NULL, true);
@@ -244,9 +236,8 @@ static struct ifm_check_item answer_latency(const struct ifm_checking *c, double
         ifm_arena_printf(c->arena, "mean, median, 95th percentile and throughput of %zu arm%s", n, n == 1 ? "" : "s"));
 }
 
-/* A number that needs an instrument: had for every arm, or absent. */
-static struct ifm_check_item instrument_read(const struct ifm_checking *c, const char *metric, const char *what,
-                                             const char *remedy)
+struct ifm_check_item ifm_check_instrument(const struct ifm_checking *c, const char *metric, const char *what,
+                                           const char *remedy)
 {
     struct extreme seen = extreme_of(c, metric, NULL, true);
     if (seen.n_arms == 0)
@@ -262,15 +253,8 @@ static struct ifm_check_item instrument_read(const struct ifm_checking *c, const
 static struct ifm_check_item answer_l2(const struct ifm_checking *c, double limit)
 {
     (void)limit;
-    return instrument_read(c, "l2_hit_percent", "counts hits of the second-level cache",
-                           "measure where one does: processor counters, or the profiler of a GPU");
-}
-
-static struct ifm_check_item answer_energy(const struct ifm_checking *c, double limit)
-{
-    (void)limit;
-    return instrument_read(c, "energy_per_token_j", "reads an energy counter",
-                           "measure where one does: RAPL on a processor, NVML on a GPU");
+    return ifm_check_instrument(c, "l2_hit_percent", "counts hits of the second-level cache",
+                                "measure where one does: processor counters, or the profiler of a GPU");
 }
 
 /* Every cell compares something, and each comparison has an interval and an effect size. */
@@ -343,7 +327,7 @@ struct question {
 static ifm_answer_fn answer_environment;
 
 static const struct question environment[] = {
-    {"GPU locked: persistence mode, application clocks, power cap", answer_gpu, 0},
+    {"GPU locked: persistence mode, application clocks, power cap", ifm_answer_gpu, 0},
     {"processor's clocks locked, as read back before and after", ifm_answer_locks, 0},
     {"versions of kernel, compiler and libraries recorded", ifm_answer_versions, 0},
     {"at least 50 warm-up steps of each arm", answer_warmup, 50},
@@ -362,7 +346,7 @@ static const struct question final[] = {
     {"at least 1000 measured samples of each arm", answer_repeats, 1000},
     {"latency and throughput recorded", answer_latency, 0},
     {"hits of the second-level cache captured", answer_l2, 0},
-    {"energy for each token computed", answer_energy, 0},
+    {"energy for each token computed", ifm_answer_energy, 0},
     {"compared with a baseline, with interval and effect size", answer_compared, 0},
     {"record and reports whole, stored and versioned", ifm_answer_stored, 0},
     {NULL, NULL, 0},

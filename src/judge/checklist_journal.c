@@ -113,12 +113,25 @@ static const json_t *open_knobs(const json_t *events, struct ifm_text *names, co
     return readable;
 }
 
+bool ifm_checks_gpu(const struct ifm_checking *c)
+{
+    return strcmp(c->plan->device, "cuda") == 0;
+}
+
 struct ifm_check_item ifm_answer_locks(const struct ifm_checking *c, double limit)
+{
+    (void)limit;
+    if (ifm_checks_gpu(c))
+        return ifm_check_absent("the run was on a GPU: its locks are the GPU's",
+                                "the point before is its counterpart on a GPU");
+    return ifm_check_knobs(c);
+}
+
+struct ifm_check_item ifm_check_knobs(const struct ifm_checking *c)
 {
     const json_t *before = ifm_check_event(c->events, "locks", "when", "before");
     const json_t *after = ifm_check_event(c->events, "locks", "when", "after"), *first = NULL;
     enum ifm_lock_state state = ifm_lock_state(c->events);
-    (void)limit;
     if (state == IFM_LOCK_UNKNOWN || before == NULL || after == NULL)
         return ifm_check_absent("the locks were not read back before and after the run", "let the run finish");
     if (state == IFM_LOCK_HELD)
@@ -153,8 +166,12 @@ struct ifm_check_item ifm_answer_versions(const struct ifm_checking *c, double l
     const json_t *host = fingerprint_of(c), *binary = json_object_get(host, "binary");
     const char *kernel = text_of(host, "kernel"), *compiler = text_of(binary, "compiler");
     const char *version = text_of(binary, "version"), *name;
+    const char *gpu = ifm_checks_gpu(c) ? ifm_check_gpu_named(c) : "";
     json_t *package;
     (void)limit;
+    if (ifm_checks_gpu(c) && gpu[0] == '\0')
+        return ifm_check_unmet("not recorded: the GPU and its driver",
+                               "let NVML be found: `inferometer doctor` says how");
     if (host == NULL)
         return ifm_check_unmet("the journal holds no fingerprint of the machine", "measure again with this version");
     if (kernel == NULL || compiler == NULL || version == NULL)
@@ -166,6 +183,12 @@ struct ifm_check_item ifm_answer_versions(const struct ifm_checking *c, double l
     struct ifm_text out = {0};
     ifm_text_printf(&out, "inferometer %s, %s, kernel %s", version, compiler, kernel);
     json_object_foreach(json_object_get(host, "packages"), name, package)
+    {
+        add_package(&out, name, package);
+    }
+    if (gpu[0] != '\0')
+        ifm_text_printf(&out, ", %s", gpu);
+    json_object_foreach(json_object_get(json_object_get(host, "python"), "frameworks"), name, package)
     {
         add_package(&out, name, package);
     }
@@ -181,10 +204,15 @@ struct ifm_check_item ifm_answer_fingerprint(const struct ifm_checking *c, doubl
     (void)limit;
     if (json_object_size(host) == 0)
         return ifm_check_unmet("the journal holds no fingerprint of the machine", "measure again with this version");
+    const char *gpu = ifm_check_gpu_named(c);
+    if (ifm_checks_gpu(c) && gpu[0] == '\0')
+        return ifm_check_unmet("the run was on a GPU, and the fingerprint names none",
+                               "let NVML be found: `inferometer doctor` says how");
     return ifm_check_met(ifm_arena_printf(c->arena,
                                           "%zu facts of %s: processor, caches, clocks, memory, kernel, "
-                                          "build, packages",
-                                          json_object_size(host), model == NULL ? "the machine" : model));
+                                          "build, packages%s%s",
+                                          json_object_size(host), model == NULL ? "the machine" : model,
+                                          gpu[0] == '\0' ? "" : "; ", gpu));
 }
 
 struct ifm_check_item ifm_answer_load(const struct ifm_checking *c, double limit)

@@ -45,6 +45,20 @@ const struct ifm_value *ifm_check_value(const struct ifm_checking *c, const char
                                         const char *metric);
 bool ifm_check_is_ok(const struct ifm_value *value);
 
+/* A number that needs an instrument: had for every arm, or absent: "no instrument of this run <what>". */
+struct ifm_check_item ifm_check_instrument(const struct ifm_checking *c, const char *metric, const char *what,
+                                           const char *remedy);
+
+/* Was the run on a GPU? Then its locks are the GPU's. */
+bool ifm_checks_gpu(const struct ifm_checking *c);
+/* The state of all knobs that the journal holds. */
+struct ifm_check_item ifm_check_knobs(const struct ifm_checking *c);
+
+/* checklist_gpu.c: what concerns GPUs and sensors of power. */
+ifm_answer_fn ifm_answer_gpu, ifm_answer_energy;
+/* "NVIDIA H200, driver 580.95" of the fingerprint; "" when it names no GPU that could be read. */
+const char *ifm_check_gpu_named(const struct ifm_checking *c);
+
 /* checklist_journal.c: questions that run.log answers. */
 ifm_answer_fn ifm_answer_locks, ifm_answer_versions, ifm_answer_seed, ifm_answer_load, ifm_answer_inputs,
     ifm_answer_fingerprint, ifm_answer_steady, ifm_answer_stored;

@@ -37,6 +37,39 @@ const struct ifm_column_spec ifm_compression_columns[] = {
 };
 const size_t ifm_n_compression_columns = sizeof ifm_compression_columns / sizeof ifm_compression_columns[0];
 
+const struct ifm_column_spec ifm_energy_columns[] = {
+    {"energy/token", IFM_METRIC_TOKEN_ENERGY, IFM_COLUMN_QUANTITY, 1},
+    {"above idle", "energy_per_token_above_idle_j", IFM_COLUMN_QUANTITY, 1},
+    {"per total token", "energy_per_total_token_j", IFM_COLUMN_QUANTITY, 2},
+    {"power", IFM_METRIC_POWER, IFM_COLUMN_QUANTITY, 1},
+    {"gpu", "gpu_power_w", IFM_COLUMN_QUANTITY, 1},
+    {"cpu", "cpu_power_w", IFM_COLUMN_QUANTITY, 1},
+    {"idle", "idle_power_w", IFM_COLUMN_QUANTITY, 1},
+    {"tokens", "tokens_per_joule", IFM_COLUMN_SHARE, 1},
+    {"arithmetic", "flops_per_joule", IFM_COLUMN_SHARE, 2},
+    {"vs baseline", IFM_METRIC_TOKEN_ENERGY_CHANGE, IFM_COLUMN_QUANTITY, 1},
+    {"all windows", IFM_METRIC_TOTAL_ENERGY, IFM_COLUMN_QUANTITY, 2},
+    {"time", "duration_sec", IFM_COLUMN_SHARE, 2},
+    {"windows", "energy_windows", IFM_COLUMN_SHARE, 2},
+    {"sources differ", "energy_sources_differ_percent", IFM_COLUMN_SHARE, 2},
+};
+const size_t ifm_n_energy_columns = sizeof ifm_energy_columns / sizeof ifm_energy_columns[0];
+
+const struct ifm_column_spec ifm_energy_step_columns[] = {
+    {"energy/step", IFM_METRIC_STEP_ENERGY, IFM_COLUMN_QUANTITY, 1},
+    {"power", IFM_METRIC_POWER, IFM_COLUMN_QUANTITY, 1},
+    {"gpu", "gpu_power_w", IFM_COLUMN_QUANTITY, 1},
+    {"cpu", "cpu_power_w", IFM_COLUMN_QUANTITY, 1},
+    {"idle", "idle_power_w", IFM_COLUMN_QUANTITY, 1},
+    {"arithmetic", "flops_per_joule", IFM_COLUMN_SHARE, 1},
+    {"all windows", IFM_METRIC_TOTAL_ENERGY, IFM_COLUMN_QUANTITY, 2},
+    {"above idle", "energy_above_idle_j", IFM_COLUMN_QUANTITY, 2},
+    {"time", "duration_sec", IFM_COLUMN_SHARE, 2},
+    {"windows", "energy_windows", IFM_COLUMN_SHARE, 2},
+    {"sources differ", "energy_sources_differ_percent", IFM_COLUMN_SHARE, 2},
+};
+const size_t ifm_n_energy_step_columns = sizeof ifm_energy_step_columns / sizeof ifm_energy_step_columns[0];
+
 const char *ifm_column_ceiling_metric(enum ifm_ceiling kind)
 {
     static const char *const metrics[] = {

@@ -29,6 +29,11 @@ extern const size_t ifm_n_columns;
 extern const struct ifm_column_spec ifm_compression_columns[];
 extern const size_t ifm_n_compression_columns;
 
+/* Columns of the table of energy: what a token or a step took, gross and above idle, what drew it, and what it bought;
+ * of cells whose steps make tokens, and of the others. */
+extern const struct ifm_column_spec ifm_energy_columns[], ifm_energy_step_columns[];
+extern const size_t ifm_n_energy_columns, ifm_n_energy_step_columns;
+
 /* The cell's number that holds the measured ceiling of a kind. */
 const char *ifm_column_ceiling_metric(enum ifm_ceiling kind);
 /* The time of a step, and the time of one load of a cache probe. */
@@ -44,6 +49,11 @@ const char *ifm_column_ceiling_metric(enum ifm_ceiling kind);
 #define IFM_METRIC_TV "attention_tv"
 #define IFM_METRIC_COMPRESSION "compression_ratio"
 #define IFM_METRIC_BYTES_RATIO "bytes_ratio"
+#define IFM_METRIC_TOKEN_ENERGY "energy_per_token_j"
+#define IFM_METRIC_STEP_ENERGY "energy_per_step_j"
+#define IFM_METRIC_TOKEN_ENERGY_CHANGE "energy_per_token_change_percent"
+#define IFM_METRIC_TOTAL_ENERGY "total_energy_j"
+#define IFM_METRIC_POWER "power_mean_w"
 /* The cell's number that holds the size of a cache; levels count from 1. */
 enum { IFM_CACHES_SHOWN = 3 };
 const char *ifm_column_cache_metric(int level);

@@ -30,4 +30,22 @@ size_t ifm_compat_count_baseline(const struct ifm_plan *plan);
 json_t *ifm_compat_baseline_summary(const struct ifm_publication *publication);
 json_t *ifm_compat_baseline_config(const struct ifm_publication *publication, size_t index);
 
+/* power.csv first, where a device was measured, and a file for each sensor; none where there are no readings. Names and
+ * the list live in the arena, the texts are freed with ifm_power_files_free. */
+struct ifm_power_file {
+    const char *name, *device, *source;
+    struct ifm_text text;
+};
+struct ifm_power_files {
+    struct ifm_power_file *list;
+    size_t n;
+};
+IFM_CHECKED enum ifm_status ifm_compose_power(const struct ifm_publication *publication, struct ifm_arena *arena,
+                                              struct ifm_power_files *out, struct ifm_error *error);
+void ifm_power_files_free(struct ifm_power_files *files);
+/* The same of what was gathered (power.h). */
+struct ifm_power_shown;
+void ifm_power_files_of(const struct ifm_power_shown *shown, size_t n, struct ifm_arena *arena,
+                        struct ifm_power_files *out);
+
 #endif

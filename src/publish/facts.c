@@ -43,6 +43,27 @@ const char *ifm_event_gpu(const json_t *events, const char *cell)
     return gpu == NULL ? "" : gpu;
 }
 
+/* The fingerprint's {"driver", "devices": [...]}. */
+static const json_t *gpus_of(const json_t *events)
+{
+    return json_object_get(json_object_get(ifm_event_meta(events, "environment"), "fingerprint"), "gpu");
+}
+
+const char *ifm_event_gpu_name(const json_t *events)
+{
+    const char *name = json_string_value(json_object_get(ifm_event_meta(events, "device"), "gpu"));
+    if (name == NULL)
+        name =
+            json_string_value(json_object_get(json_array_get(json_object_get(gpus_of(events), "devices"), 0), "name"));
+    return name == NULL ? "" : name;
+}
+
+const char *ifm_event_gpu_driver(const json_t *events)
+{
+    const char *driver = json_string_value(json_object_get(gpus_of(events), "driver"));
+    return driver == NULL ? "" : driver;
+}
+
 const char *ifm_event_machine(const json_t *events)
 {
     const json_t *environment = json_object_get(ifm_event_meta(events, "environment"), "fingerprint");

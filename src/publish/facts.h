@@ -14,6 +14,11 @@ double ifm_event_reported_cache(const json_t *events, int level);
 /* The GPU that the cell ran on; "" when it ran on none, or the journal does not say. */
 const char *ifm_event_gpu(const json_t *events, const char *cell);
 
+/* The first GPU of the run's machine, by the device that was opened or by the fingerprint, and its driver's version; ""
+ * when the journal does not say. */
+const char *ifm_event_gpu_name(const json_t *events);
+const char *ifm_event_gpu_driver(const json_t *events);
+
 /* The processor's model name; "" when the journal does not say. */
 const char *ifm_event_machine(const json_t *events);
 

@@ -28,6 +28,18 @@ static enum ifm_status write_compat(const struct ifm_publication *publication, s
     return IFM_OK;
 }
 
+static enum ifm_status write_power(const struct ifm_publication *publication, struct ifm_arena *arena,
+                                   struct ifm_error *error)
+{
+    struct ifm_power_files files;
+    enum ifm_status status = ifm_compose_power(publication, arena, &files, error);
+    for (size_t i = 0; status == IFM_OK && i < files.n; i++)
+        status = ifm_file_write_atomic(ifm_path_join(arena, publication->dir, files.list[i].name),
+                                       files.list[i].text.data, files.list[i].text.size, error);
+    ifm_power_files_free(&files);
+    return status;
+}
+
 static enum ifm_status write_all(const struct ifm_publication *publication, struct ifm_arena *arena,
                                  struct ifm_text *text, struct ifm_error *error)
 {
@@ -37,6 +49,7 @@ static enum ifm_status write_all(const struct ifm_publication *publication, stru
     IFM_TRY(write_json(arena, dir, "verdict.json", ifm_verdict_to_json(publication->verdict, derived), error));
     IFM_TRY(write_json(arena, dir, "metrics.json", ifm_compat_sop(publication), error));
     IFM_TRY(write_compat(publication, arena, error));
+    IFM_TRY(write_power(publication, arena, error));
     ifm_compose_csv(publication, text);
     IFM_TRY(ifm_file_write_atomic(ifm_path_join(arena, dir, "report.csv"), text->data, text->size, error));
     ifm_text_clear(text);

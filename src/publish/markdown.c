@@ -63,6 +63,18 @@ static void add_sentences(const char *title, const struct ifm_view_line *items, 
     }
 }
 
+static void add_energy(const struct ifm_view_cell *cell, struct ifm_text *out)
+{
+    if (cell->energy.n_rows == 0 && cell->n_energy_said == 0)
+        return;
+    ifm_text_add(out, "Energy:\n\n");
+    add_grid(&cell->energy, out);
+    for (size_t i = 0; i < cell->n_energy_said; i++) {
+        add_escaped(cell->energy_said[i], out);
+        ifm_text_add(out, "\n\n");
+    }
+}
+
 static void add_cell(const struct ifm_view_cell *cell, struct ifm_text *out)
 {
     ifm_text_add(out, "### ");
@@ -79,6 +91,7 @@ static void add_cell(const struct ifm_view_cell *cell, struct ifm_text *out)
     add_grid(&cell->arms, out);
     add_sentences("Compression: bytes, loss, speed", cell->compressed, cell->n_compressed, out);
     add_grid(&cell->compression, out);
+    add_energy(cell, out);
     for (size_t i = 0; i < cell->n_ceilings; i++) {
         const struct ifm_view_ceiling *ceiling = &cell->ceilings[i];
         ifm_text_printf(out, "- ceiling, %s: ", ceiling->kind);

@@ -33,8 +33,8 @@ IFM_CHECKED enum ifm_status ifm_publish_table(const struct ifm_publication *publ
                                               bool colour, FILE *out, struct ifm_error *error);
 /* What would help, where its condition holds; nothing else. For streams beside a format that has no room for it. */
 void ifm_publish_advice(const struct ifm_publication *publication, FILE *out);
-/* Write derived.json, verdict.json, metrics.json, the specification's files of the workloads that ran, report.csv,
- * report.md, report.html and the manifest, each atomically. */
+/* Write derived.json, verdict.json, metrics.json, the specification's files of the workloads that ran, power.csv and
+ * its kin where there are readings of power, report.csv, report.md, report.html and the manifest, each atomically. */
 IFM_CHECKED enum ifm_status ifm_publish_files(const struct ifm_publication *publication, struct ifm_error *error);
 /* The text that each published file must hold, for `verify`: compares the file with what the record gives and names the
  * first number that differs (file, cell, arm, metric, both values). Integers exactly, reals within 1e-12. */

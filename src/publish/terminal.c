@@ -324,6 +324,21 @@ static void say_compressed(struct ifm_terminal *terminal, const struct ifm_view_
     }
 }
 
+static enum ifm_status say_energy(struct ifm_terminal *terminal, const struct ifm_view_cell *cell,
+                                  struct ifm_error *error)
+{
+    if (cell->energy.n_rows == 0 && cell->n_energy_said == 0)
+        return IFM_OK;
+    ifm_text_printf(terminal->out, "\n%*s", IFM_TERMINAL_INDENT, "");
+    ifm_terminal_say(terminal, IFM_TONE_STRONG, "energy\n");
+    IFM_TRY(say_arms(terminal, &cell->energy, error));
+    for (size_t i = 0; i < cell->n_energy_said; i++) {
+        ifm_text_printf(terminal->out, "%*s", IFM_TERMINAL_INDENT, "");
+        ifm_terminal_wrap(terminal, cell->energy_said[i], IFM_TERMINAL_INDENT, IFM_TERMINAL_INDENT);
+    }
+    return IFM_OK;
+}
+
 static enum ifm_status say_cell(struct ifm_terminal *terminal, const struct ifm_view_cell *cell,
                                 struct ifm_error *error)
 {
@@ -341,6 +356,7 @@ static enum ifm_status say_cell(struct ifm_terminal *terminal, const struct ifm_
     ifm_text_add(terminal->out, terminal->colour ? "\033[0m" : "");
     IFM_TRY(say_arms(terminal, &cell->arms, error));
     say_compressed(terminal, cell);
+    IFM_TRY(say_energy(terminal, cell, error));
     IFM_TRY(say_ceilings(terminal, cell, error));
     if (cell->caches.n_rows > 0 && cell->arms.n_rows > 0)
         ifm_text_add(terminal->out, "\n");

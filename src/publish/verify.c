@@ -235,6 +235,32 @@ static enum ifm_status verify_compat(const struct ifm_publication *publication, 
     return IFM_OK;
 }
 
+/* Nobody may put a power.csv beside a record that holds no power. */
+static enum ifm_status verify_no_power(const struct ifm_publication *publication, const struct ifm_power_files *files,
+                                       struct ifm_arena *arena, struct ifm_error *error)
+{
+    bool given = false;
+    for (size_t i = 0; i < files->n; i++)
+        given |= strcmp(files->list[i].name, "power.csv") == 0;
+    if (given || !ifm_file_exists(ifm_path_join(arena, publication->dir, "power.csv")))
+        return IFM_OK;
+    return ifm_fail(error, IFM_INVALID, "power.csv", "remove it, or measure with --energy",
+                    "power.csv is there, and the record holds no reading of a measured device");
+}
+
+static enum ifm_status verify_power(const struct ifm_publication *publication, struct ifm_arena *arena,
+                                    struct ifm_error *error)
+{
+    struct ifm_power_files files;
+    enum ifm_status status = ifm_compose_power(publication, arena, &files, error);
+    if (status == IFM_OK)
+        status = verify_no_power(publication, &files, arena, error);
+    for (size_t i = 0; status == IFM_OK && i < files.n; i++)
+        status = verify_text(publication, arena, files.list[i].name, &files.list[i].text, error);
+    ifm_power_files_free(&files);
+    return status;
+}
+
 static enum ifm_status verify_all(const struct ifm_publication *publication, struct ifm_arena *arena,
                                   struct ifm_text *text, struct ifm_error *error)
 {
@@ -243,6 +269,7 @@ static enum ifm_status verify_all(const struct ifm_publication *publication, str
     IFM_TRY(verify_json(publication, arena, "verdict.json", ifm_verdict_to_json(publication->verdict, derived), error));
     IFM_TRY(verify_json(publication, arena, "metrics.json", ifm_compat_sop(publication), error));
     IFM_TRY(verify_compat(publication, arena, error));
+    IFM_TRY(verify_power(publication, arena, error));
     ifm_compose_csv(publication, text);
     IFM_TRY(verify_text(publication, arena, "report.csv", text, error));
     ifm_text_clear(text);

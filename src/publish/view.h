@@ -55,6 +55,9 @@ struct ifm_view_cell {
     struct ifm_grid compression;      /* bytes, loss and speed of arms that store something; n_rows = 0: none does */
     struct ifm_view_line *compressed; /* each compared one in a sentence */
     size_t n_compressed;
+    struct ifm_grid energy;   /* what the energy pass gave for each arm; n_rows = 0: there was none */
+    const char **energy_said; /* what must be said beside it: systematic errors, refusals, or why there is nothing */
+    size_t n_energy_said;
     struct ifm_view_ceiling *ceilings;
     size_t n_ceilings;
     struct ifm_grid caches; /* n_rows = 0: none */

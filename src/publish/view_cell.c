@@ -4,6 +4,7 @@
 #include "publish/columns.h"
 #include "publish/compression.h"
 #include "publish/facts.h"
+#include "publish/power.h"
 #include "publish/quantity.h"
 #include "publish/view_private.h"
 #include <stdlib.h>
@@ -35,10 +36,13 @@ static bool is_row(const struct ifm_view_builder *builder, const struct ifm_cell
     return ifm_view_is_row(builder->view, cell, arm);
 }
 
-/* A few bytes written beside many read say little, unless writing has a ceiling of its own. report.csv has them. */
+/* A few bytes written beside many read say little, unless writing has a ceiling of its own. report.csv has them.
+ * Energy of a pass of its own has a table of its own. */
 static bool is_aside(const struct ifm_view_builder *builder, const struct ifm_cell *cell,
                      const struct ifm_column_spec *spec)
 {
+    if (strcmp(spec->metric, IFM_METRIC_TOTAL_ENERGY) == 0 || strcmp(spec->metric, IFM_METRIC_POWER) == 0)
+        return ifm_power_is_planned(cell);
     if (strcmp(spec->metric, IFM_METRIC_WRITE) != 0)
         return false;
     bool held = value_of(builder, cell->name, "", ifm_column_ceiling_metric(IFM_CEILING_WRITE)) != NULL ||
@@ -411,6 +415,7 @@ void ifm_view_build_cell(struct ifm_view_builder *builder, const struct ifm_cell
         return;
     build_arms(builder, cell, &out->arms);
     build_compression(builder, cell, out);
+    ifm_view_build_energy(builder, cell, out);
     build_ceilings(builder, cell, out);
     build_caches(builder, cell, out);
     build_curve(builder, cell, out);

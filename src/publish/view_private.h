@@ -25,6 +25,8 @@ static inline struct ifm_field ifm_view_text(const char *text, enum ifm_tone ton
     return (struct ifm_field){text, "", tone, 0};
 }
 
+/* view_energy.c */
+void ifm_view_build_energy(struct ifm_view_builder *builder, const struct ifm_cell *cell, struct ifm_view_cell *out);
 void ifm_view_build_cell(struct ifm_view_builder *builder, const struct ifm_cell *cell, struct ifm_view_cell *out);
 
 #endif

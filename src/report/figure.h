@@ -9,12 +9,20 @@
 #include "derive/picture.h"
 #include "report/html.h"
 
+struct ifm_figure_table {
+    const char *title; /* what unfolds it */
+    struct ifm_grid grid;
+};
+
+enum { IFM_FIGURE_TABLES = 2 };
 struct ifm_figure {
     const char *id;       /* unique in the page: "decode-kv_len-4096-timeline" */
     const char *title;    /* "Samples over time" */
     const char *sentence; /* what to see: "int4 is slower in the last fifth: 3 of 12 blocks are marked as disturbed." */
+    bool wide;            /* takes the whole row, for the sake of its tables */
     struct ifm_text svg;
-    struct ifm_grid numbers; /* what the drawing shows, as text */
+    struct ifm_grid numbers;                         /* what the drawing shows, as text */
+    struct ifm_figure_table more[IFM_FIGURE_TABLES]; /* what it is made of; without rows: not there */
 };
 
 /* `picture` is NULL when the record is not at hand: only figures of derived numbers are drawn then. */
@@ -35,6 +43,12 @@ ifm_figure_maker ifm_figure_distribution;
 ifm_figure_maker ifm_figure_rates;
 /* figure_caches.c: time of a load by working set, with the cache sizes that were found. */
 ifm_figure_maker ifm_figure_caches;
+
+/* figure_power.c: power over time with what ran, and as tables what each window took and which sensors said so. */
+ifm_figure_maker ifm_figure_power;
+/* The same of an energy pass that is at hand. */
+bool ifm_figure_power_of(struct ifm_page *page, const struct ifm_view_cell *cell, const struct ifm_power_shown *shown,
+                         struct ifm_figure *out);
 
 /* In the order of the page; NULL-terminated. */
 extern ifm_figure_maker *const ifm_figure_makers[];

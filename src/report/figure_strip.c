@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FONT = 13, SMALL = 12, LINE = 17, SWATCH = 14 };
+enum { FONT = 13, SMALL = 12, LINE = 17, SWATCH = 14, SLACK = 4 /* letters may be wider than is thought */ };
 
 static const struct ifm_picture_arm *picture_of(const struct ifm_picture *picture, const struct ifm_arm *arm)
 {
@@ -121,7 +121,7 @@ void ifm_strip_x_ticks(struct ifm_plot *plot, size_t most)
     double free_from = -INFINITY;
     for (size_t i = 0; i < n; i++) {
         double x = ifm_plot_x(plot, ticks[i].at), half = 0.5 * ifm_plot_text_width(tick_text(&ticks[i]), SMALL);
-        double left = fmin(fmax(x - half, 0), plot->width - 2 * half);
+        double left = fmin(fmax(x - half, 0), plot->width - 2 * half - SLACK);
         ifm_plot_line(plot, "grid", x, plot->top, x, plot->bottom);
         if (left < free_from)
             continue;

@@ -100,6 +100,9 @@ static enum ifm_status gather(struct ifm_page *page, struct ifm_error *error)
     IFM_TRY(ifm_metrics_load(page->arena, &page->metrics, &page->n_metrics, error));
     if (from->facts != NULL)
         IFM_TRY(ifm_derive_pictures(from->facts, from->derived, page->arena, &pictures, error));
+    struct ifm_power_shown *powers;
+    IFM_TRY(ifm_power_gather(from, page->arena, &powers, &page->n_powers, error));
+    page->powers = powers;
     page->pictures = pictures;
     page->n_pictures = pictures != NULL ? from->plan->n_cells : 0;
     IFM_TRY(ifm_checklists(from->plan, from->derived, from->verdict, from->events, page->arena, &lists, &page->n_lists,

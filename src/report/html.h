@@ -8,6 +8,7 @@
 #include "derive/picture.h"
 #include "judge/checklist.h"
 #include "publish/metric.h"
+#include "publish/power.h"
 #include "publish/view.h"
 
 struct ifm_page {
@@ -21,6 +22,8 @@ struct ifm_page {
     size_t n_lists;
     const struct ifm_advice *advice;
     size_t n_advice;
+    const struct ifm_power_shown *powers; /* energy passes that have readings */
+    size_t n_powers;
     const struct ifm_picture *pictures; /* of the record, one a cell; none when the record is not at hand */
     size_t n_pictures;
 };
@@ -68,6 +71,13 @@ void ifm_html_numbers(struct ifm_page *page);
 
 /* html_record.c: environment, configuration, definitions, how to repeat it, limits. */
 void ifm_html_environment(struct ifm_page *page);
+/* One row of a table of facts; a tree of facts, one row a leaf: {"absent": reason, "remedy": ...} is a leaf. */
+void ifm_html_fact(struct ifm_page *page, const char *name, const char *text, bool absent);
+void ifm_html_facts(struct ifm_page *page, const char *name, const json_t *value);
+/* A scalar's text, or "a, b" of a list of them; NULL for a list of anything else. */
+const char *ifm_html_scalars(struct ifm_page *page, const json_t *value);
+/* html_gpu.c: rows of the GPUs in the fingerprint (NULL: it names none), their states, what held them down. */
+void ifm_html_gpus(struct ifm_page *page, const json_t *gpus);
 void ifm_html_configuration(struct ifm_page *page);
 void ifm_html_definitions(struct ifm_page *page);
 void ifm_html_repeat(struct ifm_page *page);

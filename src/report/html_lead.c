@@ -121,6 +121,30 @@ static void add_price(struct ifm_page *page, const struct ifm_cell *cell, const 
     }
 }
 
+/* Energy where a pass measured it: the change of a compared arm, else what a token or a step took. */
+static void add_energy(struct ifm_page *page, const struct ifm_cell *cell, const struct ifm_arm *arm, bool compared)
+{
+    const struct ifm_value *change = value_of(page, cell, arm, IFM_METRIC_TOKEN_ENERGY_CHANGE);
+    const struct ifm_value *token = value_of(page, cell, arm, IFM_METRIC_TOKEN_ENERGY);
+    const struct ifm_value *step = value_of(page, cell, arm, IFM_METRIC_STEP_ENERGY);
+    struct ifm_arena *arena = page->arena;
+    if (compared && is_ok(change)) {
+        const char *range = ifm_quantity_range(change, arena);
+        const char *number =
+            ifm_arena_printf(arena, "%s%s", change->number > 0 ? "+" : "", ifm_quantity_number(change, arena));
+        bool told = change->has_interval && (change->high < 0 || change->low > 0); /* loud where it is one */
+        ifm_text_add(page->out, "; energy per token ");
+        if (told)
+            add_strong(page, number);
+        ifm_html_escape(ifm_arena_printf(arena, "%s%s%s", told ? "" : number, range[0] == '\0' ? "" : " ", range),
+                        page->out);
+    } else if (!compared && (is_ok(token) || is_ok(step))) {
+        ifm_html_escape(ifm_arena_printf(arena, ", %s a %s", ifm_quantity_full(is_ok(token) ? token : step, arena),
+                                         is_ok(token) ? "token" : "step"),
+                        page->out);
+    }
+}
+
 static enum ifm_tone tone_of(const struct ifm_page *page, const struct ifm_cell *cell, const struct ifm_arm *arm)
 {
     const struct ifm_value *change = value_of(page, cell, arm, IFM_METRIC_CHANGE);
@@ -152,9 +176,11 @@ static size_t add_sentences(struct ifm_page *page, const struct ifm_cell *cell, 
         if (compares) {
             add_speed(page, cell, arm, base == NULL ? "the baseline" : base->name);
             add_price(page, cell, arm);
+            add_energy(page, cell, arm, true);
             add_refused_rate(page, cell, arm);
         } else if (is_ok(time)) {
             ifm_html_escape(ifm_arena_printf(page->arena, "%s a step", ifm_quantity_full(time, page->arena)), out);
+            add_energy(page, cell, arm, false);
         } else {
             ifm_html_escape(ifm_state_label(time->state), out);
             ifm_text_add(out, ": ");

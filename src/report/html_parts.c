@@ -190,6 +190,19 @@ static void add_compression(struct ifm_page *page, const struct ifm_view_cell *c
     ifm_html_table(page, &cell->compression, "", ifm_arena_printf(page->arena, "Compression in %s", cell->title));
 }
 
+static void add_energy(struct ifm_page *page, const struct ifm_view_cell *cell)
+{
+    if (cell->energy.n_rows == 0 && cell->n_energy_said == 0)
+        return;
+    ifm_text_add(page->out, "<h3>Energy</h3>\n");
+    ifm_html_table(page, &cell->energy, "", ifm_arena_printf(page->arena, "Energy in %s", cell->title));
+    for (size_t i = 0; i < cell->n_energy_said; i++) {
+        ifm_text_add(page->out, "<p class=\"dim\">");
+        ifm_html_escape(cell->energy_said[i], page->out);
+        ifm_text_add(page->out, "</p>\n");
+    }
+}
+
 void ifm_html_cell(struct ifm_page *page, const struct ifm_view_cell *cell)
 {
     struct ifm_text *out = page->out;
@@ -203,6 +216,7 @@ void ifm_html_cell(struct ifm_page *page, const struct ifm_view_cell *cell)
         add_prices(page, cell);
         ifm_html_table(page, &cell->arms, "", ifm_arena_printf(page->arena, "Arms of %s", cell->title));
         add_compression(page, cell);
+        add_energy(page, cell);
         add_ceilings(cell, out);
         ifm_html_grid(page, &cell->caches, "small");
         ifm_html_figures(page, cell);

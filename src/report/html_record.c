@@ -18,7 +18,7 @@ void ifm_html_metric(struct ifm_page *page, const char *metric, const char *word
 
 /* ---- facts as name and value ---- */
 
-static void add_fact(struct ifm_page *page, const char *name, const char *text, bool absent)
+void ifm_html_fact(struct ifm_page *page, const char *name, const char *text, bool absent)
 {
     ifm_text_add(page->out, "<tr><th scope=\"row\">");
     ifm_html_escape(name, page->out);
@@ -67,53 +67,64 @@ static const char *flat_object(struct ifm_page *page, const json_t *object)
     return text;
 }
 
-static void add_facts(struct ifm_page *page, const char *name, const json_t *value);
+const char *ifm_html_scalars(struct ifm_page *page, const json_t *value)
+{
+    size_t index;
+    json_t *item;
+    const char *text = "";
+    if (!json_is_array(value))
+        return scalar_text(page, value);
+    if (!is_scalar_list(value))
+        return NULL;
+    json_array_foreach((json_t *)value, index, item)
+    {
+        text = ifm_arena_printf(page->arena, "%s%s%s", text, index == 0 ? "" : ", ", scalar_text(page, item));
+    }
+    return text;
+}
 
 static void add_list(struct ifm_page *page, const char *name, const json_t *list)
 {
     size_t index;
     json_t *item;
-    const char *text = "";
-    if (!is_scalar_list(list)) {
+    const char *text = ifm_html_scalars(page, list);
+    if (text == NULL) {
         json_array_foreach((json_t *)list, index, item)
         {
             const char *label = ifm_arena_printf(page->arena, "%s %zu", name, index + 1),
                        *flat = flat_object(page, item);
             if (flat != NULL)
-                add_fact(page, label, flat, false);
+                ifm_html_fact(page, label, flat, false);
             else
-                add_facts(page, label, item);
+                ifm_html_facts(page, label, item);
         }
         return;
     }
-    json_array_foreach((json_t *)list, index, item)
-    {
-        text = ifm_arena_printf(page->arena, "%s%s%s", text, index == 0 ? "" : ", ", scalar_text(page, item));
-    }
-    add_fact(page, name, text, false);
+    ifm_html_fact(page, name, text, false);
 }
 
 /* A tree of facts, one row a leaf; {"absent": reason, "remedy": ...} is a leaf. */
-static void add_facts(struct ifm_page *page, const char *name, const json_t *value)
+void ifm_html_facts(struct ifm_page *page, const char *name, const json_t *value)
 {
     const char *absent = json_string_value(json_object_get(value, "absent"));
     const char *remedy = json_string_value(json_object_get(value, "remedy"));
     const char *key;
     json_t *member;
     if (absent != NULL) {
-        add_fact(page, name,
-                 ifm_arena_printf(page->arena, "absent: %s%s%s", absent,
-                                  remedy == NULL ? "" : ". Remedy: ", remedy == NULL ? "" : remedy),
-                 true);
+        ifm_html_fact(page, name,
+                      ifm_arena_printf(page->arena, "absent: %s%s%s", absent,
+                                       remedy == NULL ? "" : ". Remedy: ", remedy == NULL ? "" : remedy),
+                      true);
     } else if (json_is_object(value)) {
         json_object_foreach((json_t *)value, key, member)
         {
-            add_facts(page, ifm_arena_printf(page->arena, "%s%s%s", name, name[0] == '\0' ? "" : " ", key), member);
+            ifm_html_facts(page, ifm_arena_printf(page->arena, "%s%s%s", name, name[0] == '\0' ? "" : " ", key),
+                           member);
         }
     } else if (json_is_array(value)) {
         add_list(page, name, value);
     } else if (value != NULL) {
-        add_fact(page, name, scalar_text(page, value), json_is_null(value));
+        ifm_html_fact(page, name, scalar_text(page, value), json_is_null(value));
     }
 }
 
@@ -137,10 +148,10 @@ static void add_locks(struct ifm_page *page)
                 json_is_null(value) || value == NULL ? "" : ", ",
                 json_is_null(value) || value == NULL ? "" : scalar_text(page, value),
                 reason == NULL || reason[0] == '\0' ? "" : ": ", reason == NULL ? "" : reason);
-            add_fact(page,
-                     ifm_arena_printf(page->arena, "lock %s, %s the run", knob == NULL ? "" : knob,
-                                      when == NULL ? "during" : when),
-                     text, false);
+            ifm_html_fact(page,
+                          ifm_arena_printf(page->arena, "lock %s, %s the run", knob == NULL ? "" : knob,
+                                           when == NULL ? "during" : when),
+                          text, false);
         }
     }
 }
@@ -167,8 +178,8 @@ static void add_inputs(struct ifm_page *page)
         if (stage == NULL || strcmp(stage, "input") != 0 || setting == NULL || file == NULL || sha256 == NULL ||
             is_told_before(events, i))
             continue;
-        add_fact(page, ifm_arena_printf(page->arena, "input file, %s", setting),
-                 ifm_arena_printf(page->arena, "%s, SHA-256 %s", file, sha256), false);
+        ifm_html_fact(page, ifm_arena_printf(page->arena, "input file, %s", setting),
+                      ifm_arena_printf(page->arena, "%s, SHA-256 %s", file, sha256), false);
     }
 }
 
@@ -185,7 +196,7 @@ static void add_gpus(struct ifm_page *page)
             continue;
         json_t *device = json_copy((json_t *)meta);
         json_object_del(device, "cell");
-        add_facts(page, ifm_arena_printf(page->arena, "device of %s,", cell), device);
+        ifm_html_facts(page, ifm_arena_printf(page->arena, "device of %s,", cell), device);
         json_decref(device);
     }
 }
@@ -198,7 +209,15 @@ void ifm_html_environment(struct ifm_page *page)
     if (meta == NULL)
         ifm_text_add(page->out, "<p class=\"dim\">absent: run.log holds no environment event.</p>\n");
     ifm_text_add(page->out, "<table class=\"facts\"><tbody>\n");
-    add_facts(page, "", fingerprint != NULL ? fingerprint : meta);
+    json_t *host = json_copy((json_t *)(fingerprint != NULL ? fingerprint : meta));
+    json_t *gpus = json_incref(json_object_get(host, "gpu"));
+    bool apart = json_object_get(gpus, "absent") == NULL && json_is_object(gpus);
+    if (apart)
+        json_object_del(host, "gpu");
+    ifm_html_facts(page, "", host);
+    ifm_html_gpus(page, apart ? gpus : NULL);
+    json_decref(gpus);
+    json_decref(host);
     add_gpus(page);
     add_inputs(page);
     add_locks(page);
@@ -213,9 +232,9 @@ void ifm_html_configuration(struct ifm_page *page)
         return;
     ifm_text_add(page->out, "<section id=\"configuration\"><details><summary><h2>Configuration</h2></summary>\n"
                             "<table class=\"facts\"><tbody>\n");
-    add_facts(page, "", parameters);
-    add_facts(page, "arms", json_object_get(lock, "arms"));
-    add_facts(page, "gates", json_object_get(lock, "gates"));
+    ifm_html_facts(page, "", parameters);
+    ifm_html_facts(page, "arms", json_object_get(lock, "arms"));
+    ifm_html_facts(page, "gates", json_object_get(lock, "gates"));
     ifm_text_add(page->out, "</tbody></table></details></section>\n");
 }
 
@@ -290,13 +309,13 @@ void ifm_html_repeat(struct ifm_page *page)
                       "# measure again with the same configuration\ninferometer rerun DIR\n"
                       "# recompute every number from the raw samples\ninferometer verify DIR</pre>\n"
                       "<table class=\"facts\"><tbody>\n");
-    add_fact(page, "measured by inferometer", version == NULL ? "absent: run.log does not say" : version,
-             version == NULL);
+    ifm_html_fact(page, "measured by inferometer", version == NULL ? "absent: run.log does not say" : version,
+                  version == NULL);
     if (revision[0] != '\0')
-        add_fact(page, "git revision", revision, false);
-    add_fact(page, "configuration (SHA-256)", plan->config_hash, false);
-    add_fact(page, "seed", ifm_arena_printf(page->arena, "%llu", (unsigned long long)plan->seed), false);
-    add_fact(page, "device", plan->device, false);
+        ifm_html_fact(page, "git revision", revision, false);
+    ifm_html_fact(page, "configuration (SHA-256)", plan->config_hash, false);
+    ifm_html_fact(page, "seed", ifm_arena_printf(page->arena, "%llu", (unsigned long long)plan->seed), false);
+    ifm_html_fact(page, "device", plan->device, false);
     ifm_text_add(out, "</tbody></table></section>\n");
 }
 

@@ -124,6 +124,7 @@ const char *const ifm_html_style[] = {
     ".figures{display:grid;gap:.5rem 2rem;align-items:start}",
     "@media (min-width:46rem){.figures{grid-template-columns:minmax(0,1fr) minmax(0,1fr)}}",
     ".figures figure{max-width:none;min-width:0}",
+    ".figures .span{grid-column:1/-1}",
     ".figures svg{max-width:37rem}",
     ".figures td.long{min-width:22rem}", /* a sentence beside numbers: one word a line cannot be read */
     "figure h3{margin:.25rem 0 .35rem}",
@@ -169,6 +170,11 @@ const char *const ifm_html_style[] = {
     "svg .q50{stroke:var(--ink);stroke-width:2}",
     "svg .q95{stroke:var(--ink);stroke-width:1.5;stroke-dasharray:5 3}",
     "svg .q99{stroke:var(--ink);stroke-width:1.5;stroke-dasharray:1.5 2.5}",
+    /* Power: the sum in ink, its range behind it; a window of an arm is a pale field under its box. */
+    "svg .power-sum{fill:none;stroke:var(--ink);stroke-width:1.6;stroke-linejoin:round}",
+    "svg .power-range{fill:var(--ink);opacity:.18}",
+    "svg .phase{fill:var(--s,var(--bar));opacity:.09}",
+    "svg .phase-name{font-size:12px}",
     "svg .limit-text{fill:var(--bad);font-size:12px}",
     "svg .mark{stroke:var(--dim);stroke-dasharray:2 3}",
     "@media (max-width:44rem){table.cards thead{position:absolute;width:1px;height:1px;overflow:hidden;"

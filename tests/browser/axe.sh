@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# axe finds nothing in a report: compared arms, a failing gate, a cell that is absent, many cells, an interrupted run;
-# light and dark, on a phone and on a desk, with everything unfolded. That axe would find something is seen first.
+# axe finds nothing in a report: compared arms, a failing gate, a cell that is absent, many cells, an interrupted run,
+# an energy pass; light and dark, on a phone and on a desk, with everything unfolded. That axe would find something is
+# seen first.
 source "$(dirname "$0")/lib.sh"
 need_packages
 make_runs
@@ -11,5 +12,6 @@ sed "s|</main>|$bad</main>|" decode/report.html >bad.html
 for rule in color-contrast svg-img-alt heading-order; do
     grep -q "$rule" said || fail "axe does not find $rule: $(head -3 said)"
 done
-check axe decode/report.html gates/report.html absent/report.html many/report.html interrupted/report.html
-echo "nothing found in 5 kinds of run, light and dark, narrow and wide"
+make_energy_run
+check axe {decode,energy,gates,absent,many,interrupted}/report.html
+echo "nothing found in 6 kinds of run, light and dark, narrow and wide"

@@ -20,5 +20,6 @@ grep -q 'desk: .*lie on each other' said || fail "names on names go unnoticed"
 spoilt 's/svg text{fill:var(--ink);font:13px/svg text{fill:var(--ink);font:6px/' 'phone: .*pixels high'
 spoilt 's/td .interval{display:block;/td .interval{display:block;margin-top:-1.4em;/' 'desk, dark: .*lie on each other'
 spoilt 's/main,header.top,footer{max-width:76rem;/main,header.top,footer{min-width:60rem;/' 'tablet: .*leaves the page'
-check layout {decode,gates,absent,many,interrupted,measured}/report.html
+make_energy_run
+check layout {decode,gates,absent,many,interrupted,measured,energy}/report.html
 cat said

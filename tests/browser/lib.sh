@@ -34,6 +34,25 @@ check()
     timeout 250 node "$browser/$name.mjs" "$@" >said 2>errors || fail "$name: $(cat said errors | head -20)"
 }
 
+# A run with an energy pass under a meter that this script plays, in the folder `energy`.
+make_energy_run()
+{
+    local meter
+    (while :; do
+        echo "$(date +%s.%6N),$((110 + RANDOM % 20))"
+        sleep 0.05
+    done >meter.csv) &
+    meter=$!
+    sleep 0.3
+    "$INFEROMETER" decode --kv-len 256 --batch 1 --compress 1,4 --ceilings none --stop repeats --repeats 12 \
+        --warmup 3 --energy --energy-windows 4 --energy-window 1s --energy-idle 1s --pre-roll 100ms \
+        --power-meter meter.csv --out energy >/dev/null 2>errors || fail "energy: $(cat errors)"
+    kill $meter
+    wait $meter 2>/dev/null || true
+    grep -q 'id="decode-power"' energy/report.html || fail "the page of an energy pass has no figure of power"
+    [ "$(head -1 energy/power.csv)" = t_s,power_w ] || fail "an energy pass has no power.csv"
+}
+
 # Runs of every kind that a page looks different for, by the fake device, each in the folder of its name.
 make_runs()
 {

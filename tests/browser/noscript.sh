@@ -9,5 +9,6 @@ script=$(sed -n '/<script>/,/<\/script>/p' decode/report.html | wc -c)
 sed "s|'use strict';|'use strict'; document.body.append('changed');|" decode/report.html >changed.html
 ! timeout 250 node "$browser/noscript.mjs" changed.html >said 2>&1 || fail "a changed script goes unnoticed"
 grep -qi 'content security policy' said || fail "a changed script was not refused: $(head -3 said)"
-check noscript decode/report.html gates/report.html interrupted/report.html
+make_energy_run
+check noscript decode/report.html energy/report.html gates/report.html interrupted/report.html
 echo "the same text without script; $script bytes of it, run by their hash"

@@ -1,0 +1,177 @@
+/* The view of a cell's energy: what each arm took as a grid, and what must be said beside its bars. */
+#include "publish/columns.h"
+#include "publish/power.h"
+#include "publish/quantity.h"
+#include "publish/view_private.h"
+#include <math.h>
+#include <string.h>
+
+static const struct ifm_value *value_of(const struct ifm_view_builder *builder, const struct ifm_cell *cell,
+                                        const struct ifm_arm *arm, const char *metric)
+{
+    return ifm_derived_value(builder->publication->derived, cell->name, arm->name, metric);
+}
+
+static bool has_any(const struct ifm_view_builder *builder, const struct ifm_cell *cell, const char *metric, bool ok)
+{
+    for (size_t a = 0; a < cell->n_arms; a++) {
+        const struct ifm_value *value = value_of(builder, cell, &cell->arms[a], metric);
+        if (ifm_view_is_row(builder->view, cell, &cell->arms[a]) && value != NULL &&
+            (!ok || value->state == IFM_STATE_OK))
+            return true;
+    }
+    return false;
+}
+
+/* "less -31.2 %": derive's word, where it has one. */
+static struct ifm_field change_field(struct ifm_view_builder *builder, const struct ifm_arm *arm,
+                                     const struct ifm_value *value)
+{
+    if (value == NULL)
+        return ifm_view_text(arm->role == IFM_ROLE_BASELINE ? "baseline" : "", IFM_TONE_DIM);
+    struct ifm_field field = ifm_view_field(builder, value);
+    if (value->state != IFM_STATE_OK)
+        return field;
+    bool worded = value->text != NULL && value->text[0] != '\0';
+    field.text = ifm_arena_printf(builder->arena, "%s%s%s%s", worded ? value->text : "", worded ? " " : "",
+                                  value->number > 0 ? "+" : "", field.text);
+    field.interval = ifm_quantity_range(value, builder->arena);
+    if (value->has_interval)
+        field.tone = value->high < 0 ? IFM_TONE_GOOD : value->low > 0 ? IFM_TONE_BAD : IFM_TONE_PLAIN;
+    return field;
+}
+
+static struct ifm_field field_of(struct ifm_view_builder *builder, const struct ifm_cell *cell,
+                                 const struct ifm_arm *arm, const struct ifm_column_spec *spec)
+{
+    const struct ifm_value *value = value_of(builder, cell, arm, spec->metric);
+    if (strcmp(spec->metric, IFM_METRIC_TOKEN_ENERGY_CHANGE) == 0)
+        return change_field(builder, arm, value);
+    struct ifm_field field = ifm_view_field(builder, value);
+    if (spec->kind == IFM_COLUMN_SHARE) /* its bar is that of the joules */
+        field.interval = "";
+    return field;
+}
+
+/* What an arm took is said in any state, all else where there is some; the power of all devices where it is that of
+ * none which has a column of its own. */
+static bool is_shown(const struct ifm_view_builder *builder, const struct ifm_cell *cell,
+                     const struct ifm_column_spec *spec, bool first)
+{
+    bool parts = has_any(builder, cell, "gpu_power_w", true) || has_any(builder, cell, "cpu_power_w", true);
+    if (strcmp(spec->metric, IFM_METRIC_POWER) == 0 && parts)
+        return false;
+    return has_any(builder, cell, spec->metric, !first);
+}
+
+static void build_grid(struct ifm_view_builder *builder, const struct ifm_cell *cell, struct ifm_grid *out)
+{
+    bool tokens =
+        has_any(builder, cell, IFM_METRIC_TOKEN_ENERGY, true) || !has_any(builder, cell, IFM_METRIC_STEP_ENERGY, true);
+    const struct ifm_column_spec *specs = tokens ? ifm_energy_columns : ifm_energy_step_columns;
+    size_t n = tokens ? ifm_n_energy_columns : ifm_n_energy_step_columns, n_rows = 0, n_shown = 0, row = 0;
+    const struct ifm_column_spec **shown = IFM_ARENA_ARRAY(builder->arena, const struct ifm_column_spec *, n + 1);
+    for (size_t c = 0; c < n; c++)
+        if (is_shown(builder, cell, &specs[c], c == 0))
+            shown[n_shown++] = &specs[c];
+    for (size_t a = 0; a < cell->n_arms; a++)
+        n_rows += ifm_view_is_row(builder->view, cell, &cell->arms[a]);
+    if (n_shown == 0 || n_rows == 0)
+        return;
+    *out = ifm_view_grid(builder->arena, n_shown + 1, n_rows);
+    out->headings[0] = (struct ifm_heading){"arm", "", true, 0};
+    for (size_t c = 0; c < n_shown; c++)
+        out->headings[c + 1] = (struct ifm_heading){shown[c]->heading, shown[c]->metric, false, shown[c]->part};
+    for (size_t a = 0; a < cell->n_arms; a++) {
+        const struct ifm_arm *arm = &cell->arms[a];
+        if (!ifm_view_is_row(builder->view, cell, arm))
+            continue;
+        *ifm_view_at(out, row, 0) = ifm_view_text(arm->name, IFM_TONE_STRONG);
+        for (size_t c = 0; c < n_shown; c++)
+            *ifm_view_at(out, row, c + 1) = field_of(builder, cell, arm, shown[c]);
+        row++;
+    }
+}
+
+/* ---- beside the bars ---- */
+
+static bool is_primary(const struct ifm_device_energy *energy, const struct ifm_cell *cell)
+{
+    return strcmp(energy->cell, cell->name) == 0 && strcmp(energy->role, "primary") == 0;
+}
+
+/* "gpu0 ±5 % (nvml_energy)", each device once. */
+static const char *systematic_of(const struct ifm_view_builder *builder, const struct ifm_cell *cell)
+{
+    const struct ifm_derived *derived = builder->publication->derived;
+    const char *list = "";
+    for (size_t i = 0; i < derived->n_energies; i++) {
+        const struct ifm_device_energy *energy = &derived->energies[i];
+        bool told = false;
+        for (size_t k = 0; k < i; k++)
+            told |= is_primary(&derived->energies[k], cell) && strcmp(derived->energies[k].device, energy->device) == 0;
+        if (!is_primary(energy, cell) || told)
+            continue;
+        const char *gain = isfinite(energy->systematic)
+                               ? ifm_arena_printf(builder->arena, "±%s",
+                                                  ifm_quantity_bare(100 * energy->systematic, "%", builder->arena))
+                               : "not known";
+        list = ifm_arena_printf(builder->arena, "%s%s%s %s (%s)", list, list[0] == '\0' ? "" : ", ", energy->device,
+                                gain, energy->source);
+    }
+    return list;
+}
+
+static void say(struct ifm_view_builder *builder, struct ifm_view_cell *out, const char *text)
+{
+    out->energy_said[out->n_energy_said++] = ifm_arena_strdup(builder->arena, text);
+}
+
+static bool is_told(const struct ifm_view_builder *builder, const struct ifm_device_energy *energy)
+{
+    static const char *const metrics[] = {IFM_METRIC_TOKEN_ENERGY, IFM_METRIC_STEP_ENERGY, IFM_METRIC_TOTAL_ENERGY};
+    for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++) {
+        const struct ifm_value *value =
+            ifm_derived_value(builder->publication->derived, energy->cell, energy->arm, metrics[i]);
+        if (value != NULL && value->state != IFM_STATE_OK)
+            return true;
+    }
+    return false;
+}
+
+/* Rows that are in no number of an arm, where no number of it says so. */
+static void say_refused(struct ifm_view_builder *builder, const struct ifm_cell *cell, struct ifm_view_cell *out)
+{
+    const struct ifm_derived *derived = builder->publication->derived;
+    for (size_t i = 0; i < derived->n_energies; i++) {
+        const struct ifm_device_energy *energy = &derived->energies[i];
+        if (strcmp(energy->cell, cell->name) == 0 && energy->refused != NULL && energy->refused[0] != '\0' &&
+            !is_told(builder, energy))
+            say(builder, out,
+                ifm_arena_printf(builder->arena, "%s by %s, %s: refused: %s", energy->device, energy->source,
+                                 energy->arm, energy->refused));
+    }
+}
+
+void ifm_view_build_energy(struct ifm_view_builder *builder, const struct ifm_cell *cell, struct ifm_view_cell *out)
+{
+    if (!ifm_power_is_planned(cell))
+        return;
+    out->energy_said = IFM_ARENA_ARRAY(builder->arena, const char *, builder->publication->derived->n_energies + 3);
+    build_grid(builder, cell, &out->energy);
+    if (!has_any(builder, cell, IFM_METRIC_TOTAL_ENERGY, true) && out->energy.n_rows == 0) {
+        struct ifm_power_reason why = ifm_power_missing(builder->publication, cell, builder->arena);
+        say(builder, out,
+            ifm_arena_printf(builder->arena, "absent: %s%s%s", why.reason,
+                             why.remedy[0] == '\0' ? "" : ". Remedy: ", why.remedy));
+        return;
+    }
+    const char *systematic = systematic_of(builder, cell);
+    if (systematic[0] != '\0')
+        say(builder, out,
+            ifm_arena_printf(builder->arena,
+                             "The bars are random. Apart from them, systematic: %s. That is the gain of a sensor, and "
+                             "cancels in ratios on one card.",
+                             systematic));
+    say_refused(builder, cell, out);
+}

@@ -1,0 +1,391 @@
+/* Power over time: the sum of the measured devices and each sensor as lines, and above them what ran: idle, pre-roll,
+ * the windows of each arm.
+ *
+ * Long passes are thinned: a line goes through the means of equal stretches, and the sum has the range of each behind
+ * it. Sensors that are never integrated are drawn pale. */
+#include "report/figure_power.h"
+
+#include "derive/power_window.h"
+#include "publish/quantity.h"
+#include "report/chart.h"
+#include "report/figure_strip.h"
+#include <math.h>
+#include <string.h>
+
+enum {
+    LANE_TOP = 20,
+    LANE = 16,
+    TOP = 48,
+    AREA = 190,
+    LEFT = 52,
+    AXIS = 40,
+    MOST_LINES = 6,
+    MOST_SPOTS = 240, /* of a line */
+    MANY_CELLS = 4,   /* of more, a line has fewer */
+    FEW_SPOTS = 90,
+    MOST_KEYS = MOST_LINES + IFM_STRIP_MOST + 4
+};
+
+/* A power limit is a line where the axis would not have to grow by more than this. */
+#define LIMIT_WITHIN 1.6
+
+struct line {
+    const struct ifm_power_trace *trace;
+    const char *class, *text;
+};
+
+struct sheet {
+    struct ifm_page *page;
+    const struct ifm_view_cell *cell;
+    const struct ifm_power_shown *shown;
+    struct line lines[MOST_LINES];
+    size_t n_lines, n_left_out;
+    struct ifm_plot plot;
+    int64_t start_ns, end_ns;
+    double most_w, limit_w; /* NaN = none is drawn */
+    const char *limit_of;
+    size_t spots; /* of a line */
+};
+
+static double seconds(const struct sheet *sheet, int64_t ns)
+{
+    return 1e-9 * (double)(ns - sheet->start_ns);
+}
+
+/* ---- what is drawn ---- */
+
+static bool has_steps(const struct ifm_power_trace *trace)
+{
+    for (size_t i = 0; i < trace->n; i++)
+        if (isfinite(trace->watts[i]))
+            return true;
+    return false;
+}
+
+/* With one device alone its own line would lie under the sum. */
+static bool is_sum_again(const struct sheet *sheet, const struct ifm_power_trace *trace)
+{
+    return sheet->n_lines > 0 && sheet->lines[0].trace->source[0] == '\0' && sheet->shown->power.n_devices == 1 &&
+           trace->role == IFM_POWER_PRIMARY;
+}
+
+static const char *line_text(const struct sheet *sheet, const struct ifm_power_trace *trace)
+{
+    const struct ifm_power_cell *power = &sheet->shown->power;
+    if (trace->source[0] != '\0')
+        return ifm_arena_printf(sheet->page->arena, "%s %s%s", trace->device, trace->source,
+                                trace->role == IFM_POWER_SHOWN || trace->role == IFM_POWER_PART ? " (not counted)"
+                                                                                                : "");
+    if (power->n_devices == 1 && power->devices[0].primary != NULL)
+        return ifm_arena_printf(sheet->page->arena, "%s %s", power->devices[0].device,
+                                power->devices[0].primary->source);
+    return "sum of the measured devices";
+}
+
+/* The first arms have the first colours: sensors take theirs from the other end. */
+static void choose_lines(struct sheet *sheet)
+{
+    static const char *const classes[] = {"s7 line thin", "s6 line thin", "s5 line thin",
+                                          "s3 line thin", "s4 line thin", "s2 line thin"};
+    size_t colour = 0;
+    for (size_t i = 0; i < sheet->shown->n_traces; i++) {
+        const struct ifm_power_trace *trace = &sheet->shown->traces[i];
+        if (!has_steps(trace) || is_sum_again(sheet, trace))
+            continue;
+        if (sheet->n_lines == MOST_LINES) {
+            sheet->n_left_out++;
+            continue;
+        }
+        bool sum = trace->source[0] == '\0', pale = trace->role == IFM_POWER_SHOWN;
+        const char *class = sum ? "power-sum" : classes[colour++];
+        if (!sum && trace->role != IFM_POWER_PRIMARY)
+            class = ifm_arena_printf(sheet->page->arena, "%s dash%s", class, pale ? " faint" : "");
+        sheet->lines[sheet->n_lines++] = (struct line){trace, class, line_text(sheet, trace)};
+    }
+}
+
+static void choose_span(struct sheet *sheet)
+{
+    const struct ifm_power_cell *power = &sheet->shown->power;
+    sheet->start_ns = INT64_MAX;
+    sheet->end_ns = INT64_MIN;
+    for (size_t i = 0; i < sheet->n_lines; i++) {
+        const struct ifm_power_trace *trace = sheet->lines[i].trace;
+        int64_t end = trace->start_ns + (int64_t)(1e9 * (double)trace->n / trace->hz);
+        sheet->start_ns = trace->start_ns < sheet->start_ns ? trace->start_ns : sheet->start_ns;
+        sheet->end_ns = end > sheet->end_ns ? end : sheet->end_ns;
+        for (size_t k = 0; k < trace->n; k++)
+            sheet->most_w = fmax(sheet->most_w, trace->watts[k]); /* of NaN and a number the number */
+    }
+    for (size_t i = 0; i < power->n_phases; i++) {
+        sheet->start_ns = power->phases[i].start_ns < sheet->start_ns ? power->phases[i].start_ns : sheet->start_ns;
+        sheet->end_ns = power->phases[i].end_ns > sheet->end_ns ? power->phases[i].end_ns : sheet->end_ns;
+    }
+}
+
+static void choose_limit(struct sheet *sheet)
+{
+    const struct ifm_power_cell *power = &sheet->shown->power;
+    sheet->limit_w = NAN;
+    for (size_t d = 0; d < power->n_devices; d++)
+        if (power->devices[d].limit_w > 0 && !(power->devices[d].limit_w <= sheet->limit_w)) {
+            sheet->limit_w = power->devices[d].limit_w;
+            sheet->limit_of = power->devices[d].device;
+        }
+    if (!(sheet->limit_w <= LIMIT_WITHIN * sheet->most_w))
+        sheet->limit_w = NAN;
+}
+
+/* ---- phases ---- */
+
+static const char *arm_class(const struct sheet *sheet, int arm)
+{
+    return ifm_chart_series(sheet->page, sheet->cell, &sheet->shown->cell->arms[arm]);
+}
+
+static bool is_arm(const struct sheet *sheet, int arm)
+{
+    return arm >= 0 && (size_t)arm < sheet->shown->cell->n_arms;
+}
+
+static const char *phase_tip(const struct sheet *sheet, const struct ifm_power_phase *phase)
+{
+    double length = 1e-9 * (double)(phase->end_ns - phase->start_ns);
+    const char *name = ifm_power_arm_name(sheet->shown, phase->arm);
+    const char *time = ifm_quantity_bare(length, "s", sheet->page->arena);
+    if (phase->kind == IFM_POWER_IDLE)
+        return ifm_arena_printf(sheet->page->arena, "idle, %s", time);
+    return ifm_arena_printf(sheet->page->arena, "%s, %s, %s", name,
+                            phase->kind == IFM_POWER_WINDOW ? "window" : "pre-roll: it runs and is not measured", time);
+}
+
+/* Its box in the lane, a pale field below it, and its name where there is room. */
+static void add_phase(const struct sheet *sheet, struct ifm_plot *plot, const struct ifm_power_phase *phase)
+{
+    double from = ifm_plot_x(plot, seconds(sheet, phase->start_ns)),
+           to = ifm_plot_x(plot, seconds(sheet, phase->end_ns));
+    bool named = is_arm(sheet, phase->arm);
+    const char *name = phase->kind == IFM_POWER_IDLE ? "idle" : ifm_power_arm_name(sheet->shown, phase->arm);
+    const char *tip = phase_tip(sheet, phase);
+    if (named)
+        ifm_plot_group(plot, arm_class(sheet, phase->arm));
+    if (phase->kind == IFM_POWER_IDLE)
+        ifm_plot_rect(plot, "warm", from, LANE_TOP, to - from, plot->bottom - LANE_TOP, tip);
+    if (phase->kind == IFM_POWER_PRE_ROLL)
+        ifm_plot_rect(plot, "hollow", from, LANE_TOP + 0.75, to - from, LANE - 1.5, tip);
+    if (phase->kind == IFM_POWER_WINDOW) {
+        ifm_plot_rect(plot, "phase", from, LANE_TOP, to - from, plot->bottom - LANE_TOP, NULL);
+        ifm_plot_rect(plot, "bubble", from, LANE_TOP + 0.75, to - from, LANE - 1.5, tip);
+    }
+    bool fits = phase->kind != IFM_POWER_PRE_ROLL && ifm_plot_text_width(name, IFM_CHART_SMALL) < to - from - 4;
+    if (fits)
+        ifm_plot_text(plot, 0.5 * (from + to), LANE_TOP + 12, "middle",
+                      phase->kind == IFM_POWER_IDLE ? "small" : "phase-name", name);
+    if (named)
+        ifm_plot_group_close(plot);
+}
+
+/* ---- lines ---- */
+
+/* Means of equal stretches; a stretch without readings breaks the line. */
+static void add_line(const struct sheet *sheet, struct ifm_plot *plot, const struct line *line)
+{
+    const struct ifm_power_trace *trace = line->trace;
+    size_t step = trace->n / sheet->spots + 1, n = 0;
+    struct ifm_spot *spots = IFM_ARENA_ARRAY(plot->arena, struct ifm_spot, trace->n / step + 2);
+    struct ifm_spot *range = IFM_ARENA_ARRAY(plot->arena, struct ifm_spot, 2 * (trace->n / step + 2));
+    bool sum = trace->source[0] == '\0' && step > 1;
+    double *low = IFM_ARENA_ARRAY(plot->arena, double, trace->n / step + 2);
+    for (size_t i = 0; i <= trace->n; i += step) {
+        double total = 0, least = INFINITY, most = -INFINITY;
+        size_t count = 0, end = i + step < trace->n ? i + step : trace->n;
+        for (size_t k = i; k < end; k++)
+            if (isfinite(trace->watts[k])) {
+                total += trace->watts[k];
+                least = fmin(least, trace->watts[k]);
+                most = fmax(most, trace->watts[k]);
+                count++;
+            }
+        if (count > 0) {
+            double middle = 0.5 * (double)(i + end) / trace->hz;
+            double x = ifm_plot_x(plot, seconds(sheet, trace->start_ns) + middle);
+            spots[n] = (struct ifm_spot){x, ifm_plot_y(plot, total / (double)count)};
+            range[n] = (struct ifm_spot){x, ifm_plot_y(plot, most)};
+            low[n++] = ifm_plot_y(plot, least);
+        }
+        if (n == 0 || (count > 0 && end < trace->n))
+            continue;
+        for (size_t k = 0; sum && k < n; k++)
+            range[2 * n - 1 - k] = (struct ifm_spot){spots[k].x, low[k]};
+        if (sum && n > 1)
+            ifm_plot_path(plot, "power-range", range, 2 * n, true, NULL);
+        if (n > 1)
+            ifm_plot_path(plot, line->class, spots, n, false, NULL);
+        else
+            ifm_plot_line(plot, line->class, spots[0].x - 0.5, spots[0].y, spots[0].x + 0.5, spots[0].y);
+        n = 0;
+    }
+}
+
+static void add_limit(const struct sheet *sheet, struct ifm_plot *plot)
+{
+    if (!isfinite(sheet->limit_w))
+        return;
+    double y = ifm_plot_y(plot, sheet->limit_w);
+    ifm_plot_line(plot, "limit dash", plot->left, y, plot->right, y);
+}
+
+/* ---- legend ---- */
+
+static size_t keys_of(const struct sheet *sheet, struct ifm_strip_key *keys)
+{
+    const struct ifm_power_cell *power = &sheet->shown->power;
+    size_t n = 0;
+    bool idle = false, roll = false;
+    for (size_t i = 0; i < sheet->n_lines; i++)
+        keys[n++] = (struct ifm_strip_key){'l', sheet->lines[i].class, sheet->lines[i].text};
+    for (size_t i = 0; i < power->n_phases; i++) {
+        idle |= power->phases[i].kind == IFM_POWER_IDLE;
+        roll |= power->phases[i].kind == IFM_POWER_PRE_ROLL;
+    }
+    for (size_t a = 0, named = 0; a < sheet->shown->cell->n_arms && named < IFM_STRIP_MOST; a++) {
+        bool ran = false;
+        for (size_t i = 0; i < power->n_phases; i++)
+            ran |= power->phases[i].kind == IFM_POWER_WINDOW && power->phases[i].arm == (int)a;
+        if (!ran)
+            continue;
+        named++;
+        keys[n++] = (struct ifm_strip_key){
+            'r', ifm_arena_printf(sheet->page->arena, "%s bubble", arm_class(sheet, (int)a)),
+            ifm_arena_printf(sheet->page->arena, "windows of %s", sheet->shown->cell->arms[a].name)};
+    }
+    if (isfinite(sheet->limit_w))
+        keys[n++] =
+            (struct ifm_strip_key){'l', "limit dash",
+                                   ifm_arena_printf(sheet->page->arena, "limit of %s, %s", sheet->limit_of,
+                                                    ifm_quantity_bare(sheet->limit_w, "W", sheet->page->arena))};
+    if (roll)
+        keys[n++] = (struct ifm_strip_key){'r', "hollow", "pre-roll"};
+    if (idle)
+        keys[n++] = (struct ifm_strip_key){'r', "warm", "idle, context alive"};
+    return n;
+}
+
+static void draw(struct sheet *sheet, struct ifm_figure *out)
+{
+    struct ifm_strip_key keys[MOST_KEYS];
+    size_t n_keys = keys_of(sheet, keys);
+    struct ifm_plot *plot = &sheet->plot;
+    double high = fmax(sheet->most_w, isfinite(sheet->limit_w) ? sheet->limit_w : 0) * 1.08;
+    *plot = (struct ifm_plot){.out = &out->svg, .arena = sheet->page->arena, .width = IFM_STRIP_WIDTH};
+    plot->left = LEFT;
+    plot->right = IFM_STRIP_RIGHT;
+    plot->top = TOP;
+    plot->bottom = TOP + AREA;
+    plot->height = plot->bottom + AXIS + ifm_strip_legend(NULL, 0, keys, n_keys) + 4;
+    plot->x = (struct ifm_plot_axis){IFM_SCALE_LINEAR,          0,    seconds(sheet, sheet->end_ns), "s",
+                                     "time in the energy pass", false};
+    plot->y = (struct ifm_plot_axis){IFM_SCALE_LINEAR, 0, high, "W", "", false};
+    ifm_plot_open(plot, ifm_arena_printf(plot->arena, "%s: %s", sheet->cell->title, out->title), "");
+    ifm_plot_text(plot, 0, 13, "start", "small", "power, and above it what ran");
+    for (size_t i = 0; i < sheet->shown->power.n_phases; i++)
+        add_phase(sheet, plot, &sheet->shown->power.phases[i]);
+    ifm_plot_axes(plot);
+    for (size_t i = sheet->n_lines; i-- > 0;) /* the sum on top */
+        add_line(sheet, plot, &sheet->lines[i]);
+    add_limit(sheet, plot);
+    ifm_strip_legend(plot, plot->bottom + AXIS, keys, n_keys);
+    ifm_plot_close(plot);
+}
+
+/* ---- words ---- */
+
+struct spread {
+    double low, high;
+    size_t n;
+};
+
+static void include(struct spread *spread, double number)
+{
+    if (!isfinite(number))
+        return;
+    spread->low = spread->n == 0 ? number : fmin(spread->low, number);
+    spread->high = spread->n == 0 ? number : fmax(spread->high, number);
+    spread->n++;
+}
+
+static void tell_device(const struct sheet *sheet, const struct ifm_power_device *device, struct ifm_text *text)
+{
+    struct ifm_arena *arena = sheet->page->arena;
+    struct spread watts = {0}, differ = {0};
+    for (size_t w = 0; w < device->n_windows; w++) {
+        if (!ifm_power_is_used(&device->windows[w]))
+            continue;
+        include(&watts, device->windows[w].by_primary.watts);
+        include(&differ, fabs(ifm_power_differ_percent(&device->windows[w])));
+    }
+    if (watts.n == 0) {
+        ifm_strip_add(text, "No window of %s can be used: the table says why.", device->device);
+        return;
+    }
+    const char *low = ifm_quantity_bare(watts.low, "W", arena), *high = ifm_quantity_bare(watts.high, "W", arena);
+    bool flat = strcmp(low, high) == 0;
+    ifm_strip_add(text, "%s drew %s%s%s in its %zu window%s", device->device, flat ? "" : low, flat ? "" : " to ", high,
+                  watts.n, watts.n == 1 ? "" : "s");
+    if (isfinite(device->idle_w))
+        ifm_text_printf(text, " and %s idle", ifm_quantity_bare(device->idle_w, "W", arena));
+    if (differ.n > 0 && device->primary != NULL)
+        ifm_text_printf(text, "; %s and %s differ by at most %.2g %%", device->primary->source,
+                        device->witness != NULL ? device->witness->source : "its witness", differ.high);
+    ifm_text_add(text, ".");
+    if (watts.n < device->n_windows)
+        ifm_strip_add(text, "%zu of %zu windows are not used: the table says why.", device->n_windows - watts.n,
+                      device->n_windows);
+}
+
+static const char *sentence_of(const struct sheet *sheet)
+{
+    struct ifm_text text = {0};
+    for (size_t d = 0; d < sheet->shown->power.n_devices; d++)
+        tell_device(sheet, &sheet->shown->power.devices[d], &text);
+    if (sheet->shown->power.n_devices == 0)
+        ifm_strip_add(&text, "No device whose energy counts here was measured.");
+    ifm_strip_add(&text, "Level fields are good windows; a slope in one says that the device was not steady yet.");
+    if (sheet->n_left_out > 0)
+        ifm_strip_add(&text, "%zu more sensor%s in the table only.", sheet->n_left_out,
+                      sheet->n_left_out == 1 ? " is" : "s are");
+    const char *copy = ifm_arena_strdup(sheet->page->arena, text.data);
+    ifm_text_free(&text);
+    return copy;
+}
+
+bool ifm_figure_power_of(struct ifm_page *page, const struct ifm_view_cell *cell, const struct ifm_power_shown *shown,
+                         struct ifm_figure *out)
+{
+    struct sheet sheet = {.page = page, .cell = cell, .shown = shown};
+    sheet.spots = page->view->n_cells > MANY_CELLS ? FEW_SPOTS : MOST_SPOTS;
+    choose_lines(&sheet);
+    choose_span(&sheet);
+    if (sheet.n_lines == 0 || !(sheet.most_w > 0) || sheet.end_ns <= sheet.start_ns)
+        return false;
+    choose_limit(&sheet);
+    out->wide = true;
+    out->id = ifm_chart_id(page, cell, "power");
+    out->title = "Power over time";
+    out->sentence = sentence_of(&sheet);
+    draw(&sheet, out);
+    out->numbers = ifm_power_window_table(page, shown);
+    out->more[0] = (struct ifm_figure_table){"The sensors", ifm_power_sensor_table(page, shown)};
+    out->more[1] = (struct ifm_figure_table){"What ran when", ifm_power_phase_table(page, shown)};
+    return true;
+}
+
+bool ifm_figure_power(struct ifm_page *page, const struct ifm_view_cell *cell, const struct ifm_picture *picture,
+                      struct ifm_figure *out)
+{
+    (void)picture;
+    for (size_t i = 0; i < page->n_powers; i++)
+        if (page->powers[i].cell == cell->cell)
+            return ifm_figure_power_of(page, cell, &page->powers[i], out);
+    return false;
+}

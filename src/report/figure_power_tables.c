@@ -1,0 +1,169 @@
+/* The tables under the figure of power. */
+#include "report/figure_power.h"
+
+#include "derive/power_window.h"
+#include "publish/quantity.h"
+#include "report/chart.h"
+#include <math.h>
+#include <string.h>
+
+const char *ifm_power_arm_name(const struct ifm_power_shown *shown, int arm)
+{
+    return arm >= 0 && (size_t)arm < shown->cell->n_arms ? shown->cell->arms[arm].name : "";
+}
+
+static const char *quantity(const struct ifm_page *page, double number, const char *unit)
+{
+    return isfinite(number) ? ifm_quantity_bare(number, unit, page->arena) : "";
+}
+
+/* A number with its half-width, in one unit. */
+static struct ifm_field with_bar(const struct ifm_page *page, double number, double half, const char *unit)
+{
+    struct ifm_value value = {.number = number, .unit = unit, .has_interval = isfinite(half), .level = 0.95};
+    struct ifm_field field = ifm_chart_text("");
+    if (!isfinite(number))
+        return field;
+    if (value.has_interval) {
+        value.low = number - half;
+        value.high = number + half;
+    }
+    field.text = ifm_quantity_number(&value, page->arena);
+    field.interval = value.has_interval ? ifm_quantity_of(&value, page->arena).interval : "";
+    return field;
+}
+
+/* ---- windows ---- */
+
+static void add_window(const struct ifm_page *page, const struct ifm_power_shown *shown,
+                       const struct ifm_power_device *device, const struct ifm_power_window *window,
+                       struct ifm_grid *grid)
+{
+    const struct ifm_joules *own = &window->by_primary;
+    struct ifm_field *row = ifm_chart_row(grid, ifm_power_arm_name(shown, (int)window->arm));
+    double differ = ifm_power_differ_percent(window);
+    row[1] = ifm_chart_text(ifm_arena_printf(page->arena, "%zu", window->slot + 1));
+    row[2] = ifm_chart_text(device->device);
+    if (own->why == NULL) {
+        row[3] = with_bar(page, own->joules, own->random_j, "J");
+        row[4] = with_bar(page, own->watts, NAN, "W");
+        row[5] = with_bar(page, own->seconds, NAN, "s");
+    }
+    if (ifm_power_is_used(window)) {
+        row[6] = ifm_chart_text(ifm_arena_printf(page->arena, "%.6g", window->steps));
+        row[7] = with_bar(page, ifm_power_step_j(window), ifm_power_step_random_j(window), "J");
+    }
+    if (isfinite(differ))
+        row[8] = ifm_chart_text(ifm_arena_printf(page->arena, "%+.2f %%", differ));
+    row[9] = ifm_chart_text(ifm_power_is_used(window) ? "" : ifm_power_why(window));
+    row[9].tone = IFM_TONE_WARN;
+}
+
+struct ifm_grid ifm_power_window_table(const struct ifm_page *page, const struct ifm_power_shown *shown)
+{
+    const struct ifm_heading headings[] = {
+        {"arm", "", true, 0},      {"window", "", false, 0}, {"device", "", true, 0}, {"energy", "", false, 0},
+        {"power", "", false, 0},   {"time", "", false, 0},   {"steps", "", false, 0}, {"energy/step", "", false, 0},
+        {"witness", "", false, 0}, {"not used", "", true, 0}};
+    size_t n = 0, columns = sizeof headings / sizeof *headings;
+    bool any_fault = false;
+    for (size_t d = 0; d < shown->power.n_devices; d++) {
+        const struct ifm_power_device *device = &shown->power.devices[d];
+        n += device->n_windows;
+        for (size_t w = 0; w < device->n_windows; w++)
+            any_fault |= !ifm_power_is_used(&device->windows[w]);
+    }
+    struct ifm_grid grid = ifm_chart_grid(page, headings, columns, n);
+    for (size_t d = 0; d < shown->power.n_devices; d++)
+        for (size_t w = 0; w < shown->power.devices[d].n_windows; w++)
+            add_window(page, shown, &shown->power.devices[d], &shown->power.devices[d].windows[w], &grid);
+    if (!any_fault) { /* the last column says nothing */
+        for (size_t r = 0; r < grid.n_rows; r++)
+            memmove(&grid.fields[r * (columns - 1)], &grid.fields[r * columns], (columns - 1) * sizeof *grid.fields);
+        grid.n_columns = columns - 1;
+    }
+    return grid;
+}
+
+/* ---- sensors ---- */
+
+static const char *what_it_is(const struct ifm_power_fact *fact)
+{
+    static const struct {
+        const char *kind, *words;
+    } kinds[] = {{"counter", "counter of joules, read at its ticks"},
+                 {"samples", "watts sampled by the driver"},
+                 {"average", "watts averaged by the driver"},
+                 {"instant", "instantaneous watts: drawn, never integrated"},
+                 {"meter", "external meter"},
+                 {"estimate", "estimate from load and rated power"}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strcmp(kinds[i].kind, fact->kind) == 0)
+            return kinds[i].words;
+    return fact->kind;
+}
+
+static const char *role_words(enum ifm_power_role role)
+{
+    static const char *const words[] = {"counted", "witness, not added", "part, not added", "estimate, not added",
+                                        "shown only"};
+    return words[role];
+}
+
+static const struct ifm_power_device *device_of(const struct ifm_power_shown *shown, const char *name)
+{
+    for (size_t d = 0; d < shown->power.n_devices; d++)
+        if (strcmp(shown->power.devices[d].device, name) == 0)
+            return &shown->power.devices[d];
+    return NULL;
+}
+
+struct ifm_grid ifm_power_sensor_table(const struct ifm_page *page, const struct ifm_power_shown *shown)
+{
+    const struct ifm_heading headings[] = {
+        {"sensor", "", true, 0}, {"what it is", "", true, 0}, {"role", "", true, 0},    {"period", "", false, 0},
+        {"lag", "", false, 0},   {"window", "", false, 0},    {"a read", "", false, 0}, {"gain", "", false, 0},
+        {"idle", "", false, 0},  {"limit", "", false, 0}};
+    struct ifm_grid grid = ifm_chart_grid(page, headings, sizeof headings / sizeof *headings, shown->power.n_facts);
+    for (size_t i = 0; i < shown->power.n_facts; i++) {
+        const struct ifm_power_fact *fact = &shown->power.facts[i];
+        const struct ifm_power_device *device = device_of(shown, fact->device);
+        struct ifm_field *row =
+            ifm_chart_row(&grid, ifm_arena_printf(page->arena, "%s %s", fact->device, fact->source));
+        row[1] = ifm_chart_text(what_it_is(fact));
+        row[2] = ifm_chart_text(role_words(fact->role));
+        row[3] = ifm_chart_text(fact->period_s > 0 ? quantity(page, fact->period_s, "s") : "");
+        row[4] = ifm_chart_text(quantity(page, fact->lag_s, "s"));
+        row[5] = ifm_chart_text(quantity(page, fact->sensor_window_s, "s"));
+        row[6] = ifm_chart_text(quantity(page, fact->call_s, "s"));
+        if (isfinite(fact->gain_error))
+            row[7] = ifm_chart_text(
+                ifm_arena_printf(page->arena, "±%s", ifm_quantity_bare(100 * fact->gain_error, "%", page->arena)));
+        if (device != NULL && device->primary == fact)
+            row[8] = with_bar(page, device->idle_w, device->idle_half_w, "W");
+        row[9] = ifm_chart_text(quantity(page, fact->limit_w, "W"));
+    }
+    return grid;
+}
+
+/* ---- phases ---- */
+
+struct ifm_grid ifm_power_phase_table(const struct ifm_page *page, const struct ifm_power_shown *shown)
+{
+    static const char *const words[] = {"idle", "pre-roll", "window"};
+    const struct ifm_heading headings[] = {
+        {"phase", "", true, 0}, {"arm", "", true, 0}, {"from", "", false, 0}, {"length", "", false, 0}};
+    struct ifm_grid grid = ifm_chart_grid(page, headings, 4, shown->power.n_phases);
+    int64_t zero = shown->n_traces > 0         ? shown->traces[0].start_ns
+                   : shown->power.n_phases > 0 ? shown->power.phases[0].start_ns
+                                               : 0;
+    for (size_t i = 0; i < shown->power.n_phases; i++) {
+        const struct ifm_power_phase *phase = &shown->power.phases[i];
+        struct ifm_field *row = ifm_chart_row(&grid, words[phase->kind]);
+        row[1] = ifm_chart_text(ifm_power_arm_name(shown, phase->arm));
+        row[2] = ifm_chart_text(ifm_arena_printf(page->arena, "%.2f s", 1e-9 * (double)(phase->start_ns - zero)));
+        row[3] =
+            ifm_chart_text(ifm_arena_printf(page->arena, "%.2f s", 1e-9 * (double)(phase->end_ns - phase->start_ns)));
+    }
+    return grid;
+}
