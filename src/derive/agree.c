@@ -2,6 +2,7 @@
 #include "derive/derive.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Reals are recomputed within 1e-12; two operations on them agree within ten times that. */
@@ -91,6 +92,76 @@ static enum ifm_status check_stored(const struct where *at, const struct ifm_arm
     return IFM_OK;
 }
 
+/* first x second = product, where all three were made. */
+static enum ifm_status check_product(const struct where *at, const char *first, const char *second, const char *product)
+{
+    const struct ifm_value *a = find(at, first), *b = find(at, second), *c = find(at, product);
+    if (a == NULL || b == NULL || c == NULL || equal(a->number * b->number, c->number))
+        return IFM_OK;
+    char text[160];
+    snprintf(text, sizeof text, "%s x %s", first, second);
+    return disagree(at, product, c->number, text, a->number * b->number);
+}
+
+/* Joules, watts, seconds and tokens of the energy pass. */
+static enum ifm_status check_energy(const struct where *at, const struct ifm_arm *arm)
+{
+    const struct ifm_value *gpu = find(at, "gpu_energy_j"), *cpu = find(at, "cpu_energy_j");
+    const struct ifm_value *all = find(at, "total_energy_j"), *step = find(at, "energy_per_step_j");
+    const struct ifm_value *token = find(at, "energy_per_token_j"), *rate = find(at, "tokens_per_joule");
+    IFM_TRY(check_product(at, "power_mean_w", "duration_sec", "total_energy_j"));
+    IFM_TRY(check_product(at, "gpu_power_w", "duration_sec", "gpu_energy_j"));
+    IFM_TRY(check_product(at, "cpu_power_w", "duration_sec", "cpu_energy_j"));
+    if (gpu != NULL && cpu != NULL && all != NULL && !equal(gpu->number + cpu->number, all->number))
+        return disagree(at, "total_energy_j", all->number, "gpu_energy_j + cpu_energy_j", gpu->number + cpu->number);
+    if (rate != NULL && token != NULL && !equal(rate->number * token->number, 1.0))
+        return disagree(at, "tokens_per_joule", rate->number, "energy_per_token_j", 1.0 / token->number);
+    double tokens = (double)arm->ledger.tokens_generated;
+    if (step != NULL && token != NULL && tokens > 0 && !equal(token->number * tokens, step->number))
+        return disagree(at, "energy_per_step_j", step->number, "energy_per_token_j x tokens", token->number * tokens);
+    return IFM_OK;
+}
+
+/* One row of a sensor: what it has it has whole, and its idle part and the rest are its joules. */
+static enum ifm_status check_row(const struct ifm_derived *derived, const struct ifm_device_energy *row,
+                                 struct ifm_error *error)
+{
+    struct where at = {derived, row->cell, row->arm, error};
+    bool empty = isnan(row->joules) && isnan(row->seconds);
+    if (row->windows < 0 || (row->windows > 0 && !(row->joules >= 0 && row->seconds > 0 && row->random_j >= 0)) ||
+        (row->windows == 0 && !empty))
+        return disagree(&at, row->source, row->joules, "its number of windows", (double)row->windows);
+    double whole = row->above_idle_j + row->idle_w * row->seconds;
+    if (row->windows > 0 && !isnan(whole) &&
+        fabs(whole - row->joules) > AGREES * (row->joules + fabs(row->above_idle_j)))
+        return disagree(&at, row->source, row->joules, "its idle energy and the rest", whole);
+    return isnan(row->idle_w) == isnan(row->above_idle_j) || row->windows == 0
+               ? IFM_OK
+               : disagree(&at, row->source, row->above_idle_j, "its idle power", row->idle_w);
+}
+
+/* Devices add up: the primaries of an arm are its total, where all of them have every window that it has. */
+static enum ifm_status check_devices(const struct where *at)
+{
+    const struct ifm_value *all = find(at, "total_energy_j"), *windows = find(at, "energy_windows");
+    double sum = 0.0;
+    size_t n = 0;
+    if (all == NULL || windows == NULL)
+        return IFM_OK;
+    for (size_t i = 0; i < at->derived->n_energies; i++) {
+        const struct ifm_device_energy *row = &at->derived->energies[i];
+        if (strcmp(row->cell, at->cell) != 0 || strcmp(row->arm, at->arm) != 0 || strcmp(row->role, "primary") != 0)
+            continue;
+        if ((double)row->windows != windows->number)
+            return IFM_OK;
+        sum += row->joules;
+        n++;
+    }
+    if (n > 0 && !equal(sum, all->number))
+        return disagree(at, "total_energy_j", all->number, "the sum of the devices", sum);
+    return IFM_OK;
+}
+
 static enum ifm_status check_order(const struct where *at, const struct ifm_number *number)
 {
     const struct ifm_value *value = &number->value;
@@ -126,12 +197,16 @@ enum ifm_status ifm_derived_agree(const struct ifm_plan *plan, const struct ifm_
                             number->cell);
         IFM_TRY(check_order(&at, number));
     }
+    for (size_t i = 0; i < derived->n_energies; i++)
+        IFM_TRY(check_row(derived, &derived->energies[i], error));
     for (size_t c = 0; c < plan->n_cells; c++)
         for (size_t a = 0; a < plan->cells[c].n_arms; a++) {
             struct where at = {derived, plan->cells[c].name, plan->cells[c].arms[a].name, error};
             IFM_TRY(check_rates(&at, &plan->cells[c].arms[a]));
             IFM_TRY(check_comparison(&at));
             IFM_TRY(check_stored(&at, &plan->cells[c].arms[a]));
+            IFM_TRY(check_energy(&at, &plan->cells[c].arms[a]));
+            IFM_TRY(check_devices(&at));
         }
     return IFM_OK;
 }

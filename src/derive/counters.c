@@ -30,10 +30,12 @@ static struct ifm_value no_l2(const struct ifm_cell_work *work)
                         "measure where one does: processor counters (perf), or the profiler of a GPU");
 }
 
+/* Why there is neither an energy pass nor a column of energy. */
 static struct ifm_value no_energy(const struct ifm_cell_work *work)
 {
-    return nobody_reads(work, "no instrument of this pass reads an energy counter",
-                        "measure where one does: RAPL on a processor, NVML on a GPU");
+    bool said = work->power.missing != NULL && work->power.missing[0] != '\0';
+    return said ? nobody_reads(work, work->power.missing, work->power.remedy)
+                : nobody_reads(work, "no window of energy of this arm was recorded", "`run --resume` goes on");
 }
 
 /* A counter that runs on while caches are evicted or hooks run between two samples counts their work too. */
@@ -177,6 +179,8 @@ static struct ifm_value energy_value(struct ifm_derivation *d, const struct ifm_
 static struct ifm_value energy_change_value(struct ifm_derivation *d, const struct ifm_cell_work *work,
                                             const struct ifm_arm_work *arm)
 {
+    if (ifm_derive_has_energy_pass(work))
+        return ifm_derive_energy_pass_change(d, work, arm, false);
     int column = ifm_derive_column(work->record, "energy_uj");
     if (column < 0)
         return no_energy(work);
@@ -296,8 +300,9 @@ enum ifm_status ifm_derive_counters(struct ifm_derivation *d, const struct ifm_c
         ifm_derive_emit(d, work, arm, IFM_M_L2_HIT, l2_hit_value(d, work, arm));
     bool tokens = ifm_energy_tokens_of(arm->arm) > 0;
     struct ifm_value window;
-    if ((tokens && (recorded(work, "energy_uj") || ifm_derive_energy_window(work, arm, &window))) ||
-        ifm_derive_is_wanted(d, work, IFM_M_ENERGY_PER_TOKEN))
+    bool old = recorded(work, "energy_uj") || ifm_derive_energy_window(work, arm, &window);
+    if (!ifm_derive_has_energy_pass(work) &&
+        ((tokens && (old || work->cell->measure.energy)) || ifm_derive_is_wanted(d, work, IFM_M_ENERGY_PER_TOKEN)))
         ifm_derive_emit(d, work, arm, IFM_M_ENERGY_PER_TOKEN, energy_value(d, work, arm));
     struct ifm_value temperature;
     if (recorded(work, "temperature_mc") && temperature_value(d, work, arm, &temperature))
@@ -314,7 +319,11 @@ void ifm_derive_counter_changes(struct ifm_derivation *d, const struct ifm_cell_
 {
     if (recorded(work, "l2_accesses") || ifm_derive_is_wanted(d, work, IFM_M_L2_HIT_CHANGE))
         ifm_derive_emit(d, work, arm, IFM_M_L2_HIT_CHANGE, l2_change_value(d, work, arm));
-    bool tokens = ifm_energy_tokens_of(arm->arm) > 0;
-    if ((tokens && recorded(work, "energy_uj")) || ifm_derive_is_wanted(d, work, IFM_M_ENERGY_PER_TOKEN_CHANGE))
+    bool tokens = ifm_energy_tokens_of(arm->arm) > 0, pass = ifm_derive_has_energy_pass(work);
+    if ((!tokens && pass) || ifm_derive_is_wanted(d, work, IFM_M_ENERGY_PER_STEP_CHANGE))
+        ifm_derive_emit(d, work, arm, IFM_M_ENERGY_PER_STEP_CHANGE,
+                        pass ? ifm_derive_energy_pass_change(d, work, arm, true) : no_energy(work));
+    if ((tokens && (recorded(work, "energy_uj") || pass)) ||
+        ifm_derive_is_wanted(d, work, IFM_M_ENERGY_PER_TOKEN_CHANGE))
         ifm_derive_emit(d, work, arm, IFM_M_ENERGY_PER_TOKEN_CHANGE, energy_change_value(d, work, arm));
 }

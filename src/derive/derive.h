@@ -47,7 +47,7 @@ struct ifm_device_energy {
     const char *cell, *arm;
     const char *device, *source, *role; /* "gpu0"; "nvml_energy"; "primary", "witness", "part", "estimate" */
     int64_t windows;
-    double seconds, joules;     /* gross, of all windows */
+    double seconds, joules;     /* gross, of all windows; NaN without one */
     double random_j;            /* half-width of its 95 % interval */
     double systematic;          /* relative, of the sensor's gain; NaN = not known */
     double idle_w, idle_half_w; /* NaN = not measured */
@@ -138,6 +138,8 @@ struct ifm_facts {
     json_t *events;
     struct ifm_record *records;
     size_t n_records;
+    struct ifm_readings *readings; /* every file of them, of all cells */
+    size_t n_readings;
 };
 /* `gates` stand behind those of the plan, so that numbers which are given only when a gate asks are among the derived
  * ones. */

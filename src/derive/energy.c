@@ -222,11 +222,50 @@ bool ifm_derive_energy_window(const struct ifm_cell_work *work, const struct ifm
     return true;
 }
 
+/* Every number of energy that a gate asks for and nothing gave is absent, with the reason; where an energy pass was
+ * asked for, the main ones are, whoever asks. */
+static void emit_missing(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm,
+                         bool has_total)
+{
+    static const enum ifm_metric_id main_ones[] = {IFM_M_ENERGY_TOTAL, IFM_M_POWER, IFM_M_ENERGY_PER_STEP};
+    bool none = work->power.missing != NULL && work->power.missing[0] != '\0';
+    struct ifm_value absent =
+        none ? ifm_value_absent(work->power.missing, work->power.remedy, 0, "windows")
+             : ifm_value_absent("no window of energy of this arm was recorded", "`run --resume` goes on", 0, "windows");
+    if (work->record == NULL && none)
+        absent = ifm_value_absent(work->missing, work->remedy, 0, "windows");
+    for (size_t i = 0; i < IFM_M_COUNT; i++) {
+        enum ifm_metric_id metric = (enum ifm_metric_id)i;
+        bool energy = ifm_metric_rows[i].kind == IFM_CLASS_ENERGY || metric == IFM_M_ENERGY_WINDOWS;
+        bool listed = work->cell->measure.energy && !has_total;
+        bool is_main = false;
+        for (size_t k = 0; k < sizeof main_ones / sizeof main_ones[0]; k++)
+            is_main |= main_ones[k] == metric;
+        /* without an energy pass counters.c has the energy of a token, whatever it comes from */
+        if (!energy || (metric == IFM_M_ENERGY_PER_TOKEN && !ifm_derive_has_energy_pass(work)) ||
+            (has_total && (metric == IFM_M_ENERGY_TOTAL || metric == IFM_M_POWER)))
+            continue;
+        if ((listed && is_main) || ifm_derive_is_wanted(d, work, metric))
+            ifm_derive_emit(d, work, arm, metric, absent);
+    }
+}
+
+static bool column_speaks(const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
+{
+    return work->record != NULL && ifm_energy_column_of(work, arm).read > 0;
+}
+
 void ifm_derive_energy(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
 {
+    if (arm != NULL)
+        ifm_derive_energy_rows(d, work, arm);
+    if (arm != NULL && ifm_derive_energy_pass(d, work, arm))
+        return;
     struct total total = total_of(work->energy, work->n_energy, arm == NULL ? "" : arm->arm->name);
     if (total.windows > 0)
         emit_total(d, work, arm, &total);
     else if (arm != NULL && work->record != NULL)
         emit_column(d, work, arm);
+    if (arm != NULL)
+        emit_missing(d, work, arm, total.windows > 0 || column_speaks(work, arm));
 }

@@ -50,4 +50,33 @@ struct ifm_energy_column ifm_energy_column_of(const struct ifm_cell_work *work, 
 /* Joules of the timed steps over their time. */
 double ifm_energy_column_power(const struct ifm_energy_column *column);
 
+/* ---- the energy pass ---- */
+
+/* One window of an arm over all devices that are measured, in the time between the ticks of the first one. Devices draw
+ * at the same time: the watts of the others are taken over it. */
+struct ifm_energy_window {
+    size_t block, at;  /* `at` = its place among the windows of the cell */
+    const char *fault; /* "" or why it is not used */
+    double seconds, busy_s, steps;
+    double joules, half_j;      /* gross */
+    double step_j, step_half_j; /* without pauses */
+    double gpu_j, gpu_half_j, cpu_j, cpu_half_j;
+};
+/* The arm's windows in time order; `*usable` of them have no fault. The list lives in the arena. */
+size_t ifm_energy_windows_of(const struct ifm_cell_work *work, const struct ifm_arm_work *arm, struct ifm_arena *arena,
+                             struct ifm_energy_window **out, size_t *usable);
+
+/* How far the witness of a device is from its primary over the arm's usable windows: of the device where it is
+ * farthest. `windows` 0 = no device has a witness. */
+struct ifm_energy_difference {
+    const struct ifm_power_device *device;
+    double percent;
+    size_t windows;
+    bool periodic; /* the load swings: then a difference shows no fault */
+};
+struct ifm_energy_difference ifm_energy_difference_of(const struct ifm_cell_work *work,
+                                                      const struct ifm_energy_window *windows, size_t n);
+#define IFM_ENERGY_DIFFER_SAID 2.0   /* percent: above it a finding says so */
+#define IFM_ENERGY_DIFFER_WARNED 5.0 /* percent: above it the finding is a warning */
+
 #endif

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "model/plan_json.h"
 #include "sample/journal.h"
+#include "sample/readings.h"
 #include "sample/record.h"
 #include <stdlib.h>
 #include <string.h>
@@ -64,6 +65,96 @@ static enum ifm_status load_records(const char *dir, struct ifm_arena *arena, st
     return IFM_OK;
 }
 
+/* ---- readings of the sensors of power ---- */
+
+/* Does the name go into a file's name as it is? The journal may have been edited. */
+static bool is_plain(const char *name)
+{
+    size_t n = name == NULL ? 0 : strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_");
+    return n > 0 && n < 64 && name[n] == '\0';
+}
+
+static bool is_listed(const struct ifm_sensor_readings *sensors, size_t n, const char *device, const char *source)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(sensors[i].device, device) == 0 && strcmp(sensors[i].source, source) == 0)
+            return true;
+    return false;
+}
+
+/* The sensors that the journal names for the cell, each once however many sessions tell of it. */
+static enum ifm_status list_sensors(const json_t *events, const char *cell, struct ifm_sensor_readings *out, size_t *n,
+                                    struct ifm_error *error)
+{
+    size_t i;
+    json_t *event;
+    *n = 0;
+    json_array_foreach((json_t *)events, i, event)
+    {
+        const json_t *meta = json_object_get(event, "meta");
+        const char *stage = json_string_value(json_object_get(event, "stage"));
+        const char *name = json_string_value(json_object_get(meta, "cell"));
+        const char *device = json_string_value(json_object_get(meta, "device"));
+        const char *source = json_string_value(json_object_get(meta, "source"));
+        if (stage == NULL || strcmp(stage, "power_sensor") != 0 || name == NULL || strcmp(name, cell) != 0)
+            continue;
+        if (!is_plain(device) || !is_plain(source))
+            return ifm_fail(error, IFM_INVALID, "run.log", "the journal was edited, or written by another version",
+                            "event \"power_sensor\" of line %zu has no plain names for its device and source", i + 1);
+        if (!is_listed(out, *n, device, source))
+            out[(*n)++] = (struct ifm_sensor_readings){device, source, NULL};
+    }
+    return IFM_OK;
+}
+
+static bool has_energy_pass(const struct ifm_cell *cell)
+{
+    for (size_t p = 0; p < cell->n_passes; p++)
+        if (strcmp(cell->passes[p].name, "energy") == 0)
+            return true;
+    return false;
+}
+
+/* A missing file leaves NULL, a broken one is an error. */
+static enum ifm_status load_cell_readings(const char *dir, const struct ifm_cell *cell, struct ifm_arena *arena,
+                                          struct ifm_facts *facts, struct ifm_cell_readings *out,
+                                          struct ifm_error *error)
+{
+    struct ifm_sensor_readings *sensors =
+        IFM_ARENA_ARRAY(arena, struct ifm_sensor_readings, json_array_size(facts->events) + 1);
+    IFM_TRY(list_sensors(facts->events, cell->name, sensors, &out->n, error));
+    out->sensors = sensors;
+    struct ifm_readings *more = realloc(facts->readings, (facts->n_readings + out->n + 1) * sizeof *facts->readings);
+    if (more == NULL)
+        return ifm_fail(error, IFM_INTERNAL, dir, NULL, "out of memory for the readings of %zu sensors", out->n);
+    facts->readings = more;
+    for (size_t i = 0; i < out->n; i++) {
+        struct ifm_readings *one = &facts->readings[facts->n_readings];
+        *one = (struct ifm_readings){0};
+        enum ifm_status status = ifm_readings_load(dir, cell->index, sensors[i].device, sensors[i].source, one, error);
+        if (status == IFM_MISSING)
+            continue;
+        IFM_TRY(status);
+        struct ifm_readings *kept = IFM_ARENA_NEW(arena, struct ifm_readings); /* the list may move */
+        *kept = *one;
+        sensors[i].readings = kept;
+        facts->n_readings++;
+    }
+    return IFM_OK;
+}
+
+static enum ifm_status load_readings(const char *dir, struct ifm_arena *arena, struct ifm_facts *facts,
+                                     struct ifm_error *error)
+{
+    const struct ifm_plan *plan = facts->plan;
+    struct ifm_cell_readings *cells = IFM_ARENA_ARRAY(arena, struct ifm_cell_readings, plan->n_cells + 1);
+    for (size_t c = 0; c < plan->n_cells; c++)
+        if (has_energy_pass(&plan->cells[c]))
+            IFM_TRY(load_cell_readings(dir, &plan->cells[c], arena, facts, &cells[c], error));
+    facts->view.readings = cells;
+    return IFM_OK;
+}
+
 static void add_gates(struct ifm_plan *plan, const struct ifm_gate *more, size_t n_more, struct ifm_arena *arena)
 {
     struct ifm_gate *gates = IFM_ARENA_ARRAY(arena, struct ifm_gate, plan->n_gates + n_more + 1);
@@ -83,13 +174,17 @@ enum ifm_status ifm_facts_open(const char *dir, const struct ifm_gate *gates, si
     add_gates(out->plan, gates, n_gates, arena);
     out->view.plan = out->plan;
     out->view.events = out->events;
-    return load_records(dir, arena, out, error);
+    IFM_TRY(load_records(dir, arena, out, error));
+    return load_readings(dir, arena, out, error);
 }
 
 void ifm_facts_close(struct ifm_facts *facts)
 {
     for (size_t i = 0; i < facts->n_records; i++)
         ifm_record_free(&facts->records[i]);
+    for (size_t i = 0; i < facts->n_readings; i++)
+        ifm_readings_free(&facts->readings[i]);
+    free(facts->readings);
     json_decref(facts->events);
     *facts = (struct ifm_facts){0};
 }

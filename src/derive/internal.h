@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "derive/derive.h"
+#include "derive/power.h"
 #include "sample/record.h"
 #include "stats/stats.h"
 
@@ -83,8 +84,26 @@ enum ifm_metric_id {
     IFM_M_TEMPERATURE,
     IFM_M_ENERGY_PER_TOKEN,
     IFM_M_ENERGY_PER_TOKEN_CHANGE,
+    IFM_M_ENERGY_PER_STEP_CHANGE,
     IFM_M_ENERGY_TOTAL,
     IFM_M_POWER,
+    IFM_M_ENERGY_DURATION,
+    IFM_M_ENERGY_GPU,
+    IFM_M_POWER_GPU,
+    IFM_M_ENERGY_CPU,
+    IFM_M_POWER_CPU,
+    IFM_M_POWER_IDLE,
+    IFM_M_ENERGY_ABOVE_IDLE,
+    IFM_M_ENERGY_PER_STEP,
+    IFM_M_ENERGY_PER_TOTAL_TOKEN,
+    IFM_M_ENERGY_PER_TOKEN_ABOVE_IDLE,
+    IFM_M_TOKENS_PER_JOULE,
+    IFM_M_FLOPS_PER_JOULE,
+    IFM_M_WATTS_PER_TOKEN_RATE,
+    IFM_M_ENERGY_SYSTEMATIC,
+    IFM_M_ENERGY_DIFFER,
+    IFM_M_ENERGY_WINDOWS,
+    IFM_M_ENERGY_PER_STEP_CV,
     IFM_M_QUALITY,
     IFM_M_QUALITY_LOSS,
     IFM_M_ERROR_RMS,
@@ -177,6 +196,7 @@ struct ifm_cell_work {
     struct ifm_energy_fact *energy; /* energy.h */
     size_t n_energy;
     struct ifm_refusal energy_refused; /* of the cell's own energy (rule 5) */
+    struct ifm_power_cell power;       /* of the energy pass */
 };
 
 struct ifm_derivation {
@@ -184,7 +204,7 @@ struct ifm_derivation {
     const struct ifm_facts_view *facts;
     struct ifm_arena *arena;
     struct ifm_derived *out;
-    size_t numbers_capacity, findings_capacity, companions_capacity;
+    size_t numbers_capacity, findings_capacity, companions_capacity, energies_capacity;
     struct ifm_cell_work *cells;
     double llc_bytes;           /* measured by a cache sweep of this run; 0 = not measured */
     struct ifm_refusal refusal; /* of the whole run (rule 4) */
@@ -321,9 +341,17 @@ IFM_CHECKED enum ifm_status ifm_derive_counters(struct ifm_derivation *d, const 
                                                 const struct ifm_arm_work *arm, struct ifm_error *error);
 void ifm_derive_counter_changes(struct ifm_derivation *d, const struct ifm_cell_work *work,
                                 const struct ifm_arm_work *arm);
-/* energy.c: energy_total_j and power_mean_w of an arm, or of the cell (`arm` NULL); nothing where nothing was recorded.
- */
+/* energy.c: total_energy_j and power_mean_w of an arm, or of the cell (`arm` NULL), and what else the energy pass gives
+ * of an arm; nothing where nothing was recorded and nobody asked. */
 void ifm_derive_energy(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm);
+/* energy_pass.c: every number of the arm's windows; false where the cell has no windows of an energy pass. */
+bool ifm_derive_energy_pass(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm);
+bool ifm_derive_has_energy_pass(const struct ifm_cell_work *work);
+/* The change of the energy of a token, or of a step (`per_step`), by pairs of windows. */
+struct ifm_value ifm_derive_energy_pass_change(struct ifm_derivation *d, const struct ifm_cell_work *work,
+                                               const struct ifm_arm_work *arm, bool per_step);
+/* One row for each sensor that can be integrated. */
+void ifm_derive_energy_rows(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm);
 /* Energy per token of the windows around an arm; false when there is none. */
 bool ifm_derive_energy_window(const struct ifm_cell_work *work, const struct ifm_arm_work *arm, struct ifm_value *out);
 /* effect.c: cliffs_delta, hedges_g and sign_flip_p. */
@@ -360,6 +388,8 @@ IFM_CHECKED enum ifm_status ifm_rules_arms(struct ifm_derivation *d, struct ifm_
                                            struct ifm_error *error);
 IFM_CHECKED enum ifm_status ifm_rules_energy(struct ifm_derivation *d, struct ifm_cell_work *work,
                                              struct ifm_error *error);
+/* The same on the windows of the energy pass. */
+void ifm_rules_power(struct ifm_derivation *d, struct ifm_cell_work *work);
 void ifm_rules_time(struct ifm_derivation *d, struct ifm_cell_work *work);
 void ifm_rules_ceiling(struct ifm_derivation *d, struct ifm_cell_work *work);
 

@@ -7,9 +7,11 @@
  *
  * The error bar is random: what another window of the same load might have said. It is the half-width of a 95 %
  * interval, put together in squares of
- *   edge      each end's time is known to half_ns: power x that
- *   quantum   the counter's smallest step
- *   coverage  the sensor samples power and does not tile time: see ifm_joules_coverage
+ *   edge      each end's time is known to half_ns: power x that, evenly spread within it
+ *   quantum   the counter's smallest step; half a step of a sensor of watts, all the time
+ *   coverage  the sensor samples power and does not tile time: see ifm_joules_coverage; of watts also the error of a
+ *             mean of so many readings, and a quarter of the standard deviation where the load is periodic: samples
+ *             lock to it
  * What a sensor is off by as a whole (its gain) is systematic, is no part of it, and cancels in ratios on one card. */
 #ifndef IFM_DERIVE_JOULES_H
 #define IFM_DERIVE_JOULES_H
@@ -40,7 +42,8 @@ enum { IFM_JOULES_TICKS = 10 };
 void ifm_joules_counter(const struct ifm_readings *readings, const struct ifm_joules_sensor *sensor, int64_t from_ns,
                         int64_t to_ns, struct ifm_joules *out);
 /* Of watts, by the trapezoid rule from exactly from_ns to exactly to_ns, both ends interpolated between readings. A gap
- * longer than three periods, or ends without a reading beyond or within one period of them, is a reason. */
+ * longer than three periods, ends without a reading beyond or within one period of them, or fewer than
+ * IFM_JOULES_TICKS periods, is a reason. `spread_w` is used where it is above the readings' own. */
 void ifm_joules_integral(const struct ifm_readings *readings, const struct ifm_joules_sensor *sensor, int64_t from_ns,
                          int64_t to_ns, struct ifm_joules *out);
 /* 95 % half-width, in W, of the mean of a power that has the standard deviation `spread_w` (W), as a sensor that
@@ -49,5 +52,9 @@ void ifm_joules_integral(const struct ifm_readings *readings, const struct ifm_j
 double ifm_joules_coverage(double spread_w, double seconds);
 /* Seconds that a window needs at least: IFM_JOULES_TICKS periods of the sensor. */
 double ifm_joules_least_s(double period_s);
+/* Standard deviation of the watts within [from_ns, to_ns]; negative = fewer than IFM_JOULES_TICKS readings. */
+double ifm_joules_spread(const struct ifm_readings *readings, int64_t from_ns, int64_t to_ns);
+/* Is a load of this standard deviation one that swings? Then sources may differ without one of them being wrong. */
+bool ifm_joules_periodic(double spread_w, double mean_w);
 
 #endif

@@ -11,7 +11,7 @@ static const char *const kind_names[] = {"amount", "level"};
 static const char *const severity_names[] = {"note", "warning", "invalid"};
 
 /* Of the files that this version writes, and the only one that it reads. */
-enum { IFM_DERIVED_SCHEMA = 2 };
+enum { IFM_DERIVED_SCHEMA = 3 };
 
 /* Above it a double no longer holds every integer. */
 #define MOST_EXACT 9007199254740992.0
@@ -55,6 +55,22 @@ static json_t *companion_json(const struct ifm_companion *c)
                      "base", c->base, "step_ns", c->step_ns);
 }
 
+/* What is not known is null. */
+static json_t *known_json(double number)
+{
+    return isfinite(number) ? json_real(number) : json_null();
+}
+
+static json_t *energy_json(const struct ifm_device_energy *e)
+{
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s}", "cell", e->cell, "arm",
+                     e->arm, "device", e->device, "source", e->source, "role", e->role, "windows",
+                     (json_int_t)e->windows, "seconds", known_json(e->seconds), "joules", known_json(e->joules),
+                     "random_j", known_json(e->random_j), "systematic", known_json(e->systematic), "idle_w",
+                     known_json(e->idle_w), "idle_half_w", known_json(e->idle_half_w), "above_idle_j",
+                     known_json(e->above_idle_j), "refused", e->refused);
+}
+
 json_t *ifm_derived_to_json(const struct ifm_derived *derived)
 {
     json_t *numbers = json_array(), *findings = json_array();
@@ -68,9 +84,12 @@ json_t *ifm_derived_to_json(const struct ifm_derived *derived)
     json_t *companions = json_array();
     for (size_t i = 0; i < derived->n_companions; i++)
         json_array_append_new(companions, companion_json(&derived->companions[i]));
-    return json_pack("{s:i, s:s, s:s, s:o, s:o, s:o}", "schema", IFM_DERIVED_SCHEMA, "run_id", derived->run_id,
+    json_t *energies = json_array();
+    for (size_t i = 0; i < derived->n_energies; i++)
+        json_array_append_new(energies, energy_json(&derived->energies[i]));
+    return json_pack("{s:i, s:s, s:s, s:o, s:o, s:o, s:o}", "schema", IFM_DERIVED_SCHEMA, "run_id", derived->run_id,
                      "config_hash", derived->config_hash, "numbers", numbers, "findings", findings, "companions",
-                     companions);
+                     companions, "energy", energies);
 }
 
 /* ---- reading ---- */
@@ -185,6 +204,50 @@ static enum ifm_status read_companions(struct reader *r, const json_t *json, str
     return IFM_OK;
 }
 
+static enum ifm_status read_known(const struct reader *r, const json_t *object, const char *key, double *out)
+{
+    *out = NAN;
+    if (json_is_null(json_object_get(object, key)))
+        return IFM_OK;
+    return ifm_json_get_f64(object, key, r->where, out, r->error);
+}
+
+static enum ifm_status read_energy(const struct reader *r, const json_t *object, struct ifm_device_energy *out)
+{
+    static const char *const roles[] = {"primary", "witness", "part", "estimate"};
+    int role = 0;
+    IFM_TRY(read_text(r, object, "cell", &out->cell));
+    IFM_TRY(read_text(r, object, "arm", &out->arm));
+    IFM_TRY(read_text(r, object, "device", &out->device));
+    IFM_TRY(read_text(r, object, "source", &out->source));
+    IFM_TRY(read_word(r, object, "role", roles, 4, &role));
+    out->role = roles[role];
+    IFM_TRY(ifm_json_get_i64(object, "windows", r->where, &out->windows, r->error));
+    IFM_TRY(read_known(r, object, "seconds", &out->seconds));
+    IFM_TRY(read_known(r, object, "joules", &out->joules));
+    IFM_TRY(read_known(r, object, "random_j", &out->random_j));
+    IFM_TRY(read_known(r, object, "systematic", &out->systematic));
+    IFM_TRY(read_known(r, object, "idle_w", &out->idle_w));
+    IFM_TRY(read_known(r, object, "idle_half_w", &out->idle_half_w));
+    IFM_TRY(read_known(r, object, "above_idle_j", &out->above_idle_j));
+    return read_text(r, object, "refused", &out->refused);
+}
+
+static enum ifm_status read_energies(struct reader *r, const json_t *json, struct ifm_derived *derived)
+{
+    const json_t *energies;
+    const char *where = r->where;
+    IFM_TRY(ifm_json_get_array(json, "energy", where, &energies, r->error));
+    derived->n_energies = json_array_size(energies);
+    derived->energies = IFM_ARENA_ARRAY(r->arena, struct ifm_device_energy, derived->n_energies + 1);
+    for (size_t i = 0; i < derived->n_energies; i++) {
+        r->where = ifm_arena_printf(r->arena, "%s: energy[%zu]", where, i);
+        IFM_TRY(read_energy(r, json_array_get(energies, i), &derived->energies[i]));
+    }
+    r->where = where;
+    return IFM_OK;
+}
+
 enum ifm_status ifm_derived_from_json(const json_t *json, const char *where, struct ifm_arena *arena,
                                       struct ifm_derived **out, struct ifm_error *error)
 {
@@ -210,6 +273,8 @@ enum ifm_status ifm_derived_from_json(const json_t *json, const char *where, str
     }
     r.where = where;
     IFM_TRY(read_companions(&r, json, derived));
+    r.where = where;
+    IFM_TRY(read_energies(&r, json, derived));
     ifm_derived_sort(derived, arena);
     *out = derived;
     return IFM_OK;

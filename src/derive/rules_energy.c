@@ -167,5 +167,7 @@ enum ifm_status ifm_rules_energy(struct ifm_derivation *d, struct ifm_cell_work 
             check_window(d, work, i);
     for (size_t a = 0; work->record != NULL && a < work->cell->n_arms; a++)
         check_column(d, work, &work->arms[a]);
+    IFM_TRY(ifm_derive_power(d->facts, (size_t)(work - d->cells), d->arena, &work->power, error));
+    ifm_rules_power(d, work);
     return IFM_OK;
 }

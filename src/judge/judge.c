@@ -141,7 +141,8 @@ static const struct ifm_finding *disputed(const struct ifm_derived *derived, con
                                             "change_percent_median", "change_percent_without_marked",
                                             "cliffs_delta",          "hedges_g",
                                             "sign_flip_p",           "intervals_gap_percent",
-                                            "l2_hit_change_pp",      "energy_per_token_change_percent"};
+                                            "l2_hit_change_pp",      "energy_per_token_change_percent",
+                                            "energy_per_step_change_percent"};
     bool compares = false;
     for (size_t i = 0; i < sizeof comparing / sizeof comparing[0]; i++)
         compares = compares || strcmp(metric, comparing[i]) == 0;

@@ -13,7 +13,7 @@ const struct ifm_column_spec ifm_columns[] = {
     {"prompt tokens", "tokens_prompt_per_s", IFM_COLUMN_QUANTITY, 1},
     {"cpu", "command_cpu_ns", IFM_COLUMN_QUANTITY, 1},
     {"memory", "command_rss_bytes", IFM_COLUMN_QUANTITY, 1},
-    {"energy", "energy_total_j", IFM_COLUMN_QUANTITY, 1},
+    {"energy", "total_energy_j", IFM_COLUMN_QUANTITY, 1},
     {"power", "power_mean_w", IFM_COLUMN_QUANTITY, 1},
     {"vs baseline", IFM_METRIC_SPEEDUP, IFM_COLUMN_COMPARISON, 1},
     {"ratio", IFM_METRIC_COMPRESSION, IFM_COLUMN_RATIO, 1},

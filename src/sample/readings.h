@@ -28,12 +28,18 @@ struct ifm_readings_writer;
 IFM_CHECKED enum ifm_status ifm_readings_open(const char *dir, unsigned cell, const char *device, const char *source,
                                               bool joules, bool resume, struct ifm_readings_writer **out,
                                               struct ifm_error *error);
-/* Append with one write; what a failed write left is cut off again. Readings that go back in time are left out and
- * counted in `*left_out`. */
+/* Append with one write; what a failed write left is cut off again. Readings that go back in time, or of a counter that
+ * goes back, are left out and counted in `*left_out`. */
 IFM_CHECKED enum ifm_status ifm_readings_append(struct ifm_readings_writer *writer, const struct ifm_reading *readings,
                                                 size_t n, size_t *left_out, struct ifm_error *error);
+/* Time of the last reading in the file; -1 without one. What is appended must not lie before it. */
+int64_t ifm_readings_end_ns(const struct ifm_readings_writer *writer);
 IFM_CHECKED enum ifm_status ifm_readings_sync(struct ifm_readings_writer *writer, struct ifm_error *error);
 void ifm_readings_close(struct ifm_readings_writer *writer); /* NULL is allowed */
+/* Rename every file of readings of the cell to <cell>-power-<device>-<source>-before-<times>.csv, as
+ * ifm_recorder_set_aside does with records. `any` = there was one. Nothing is overwritten: IFM_USAGE. */
+IFM_CHECKED enum ifm_status ifm_readings_set_aside(const char *dir, unsigned cell, unsigned times, bool *any,
+                                                   struct ifm_error *error);
 
 /* ---- reading ---- */
 struct ifm_readings {

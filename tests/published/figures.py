@@ -190,7 +190,7 @@ CASES = {
     "below_idle": {
         "source": "002's guide: total 847 J, baseline 12.3 W, 98 s",
         "cells": [("session", guide(847.0))], "blocks": 7, "samples": 7, "even": True,
-        "expect": [("session", "model", "energy_total_j", REFUSED, "rule-05: 847 J in 98 s"),
+        "expect": [("session", "model", "total_energy_j", REFUSED, "rule-05: 847 J in 98 s"),
                    ("session", "model", "power_mean_w", REFUSED, "are 1205 J"),
                    ("session", "model", "step_ns", OK, 1e9)],
         "says": "847 J in 98 s is less than gpu0 draws when it idles: 12.3 W for 98 s are 1205 J, and a total "
@@ -199,7 +199,7 @@ CASES = {
     "below_idle_right": {
         "source": "723 J above idle and the 1,205 J of idling are 1,928 J",
         "cells": [("session", guide(1928.4))], "blocks": 7, "samples": 7, "even": True,
-        "expect": [("session", "model", "energy_total_j", OK, 1928.4), ("session", "model", "power_mean_w", OK, 19.68)],
+        "expect": [("session", "model", "total_energy_j", OK, 1928.4), ("session", "model", "power_mean_w", OK, 19.68)],
     },
     "one_calls_tokens": {
         "source": "000's implementation: energy over 1000 repeats, tokens of one call",

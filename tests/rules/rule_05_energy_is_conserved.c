@@ -72,7 +72,7 @@ static void an_honest_total_stands(void **state)
     double joules = 50.0 * seconds(&fx), tokens = 4.0 * (double)fx.parts[0].record.n_samples;
     window(&fx, joules, json_pack("{s:I, s:f}", "tokens", (json_int_t)tokens, "integral_j", 1.02 * joules));
     fx_derive(&fx);
-    assert_true(fabs(fx_value(&fx, "base", "energy_total_j")->number / joules - 1) < 1e-12);
+    assert_true(fabs(fx_value(&fx, "base", "total_energy_j")->number / joules - 1) < 1e-12);
     assert_true(fabs(fx_value(&fx, "base", "power_mean_w")->number - 50) < 1e-9);
     assert_true(fabs(fx_value(&fx, "base", "energy_per_token_j")->number / (joules / tokens) - 1) < 1e-12);
     const struct ifm_finding *both = fx_finding(&fx, "rule-05", "the integral");
@@ -85,7 +85,7 @@ static void an_honest_total_stands(void **state)
 static void expect_refused(struct fixture *fx, const char *reason)
 {
     fx_derive(fx);
-    fx_expect(fx, "base", "energy_total_j", IFM_STATE_REFUSED, reason);
+    fx_expect(fx, "base", "total_energy_j", IFM_STATE_REFUSED, reason);
     fx_expect(fx, "base", "power_mean_w", IFM_STATE_REFUSED, reason);
     fx_expect(fx, "base", "energy_per_token_j", IFM_STATE_REFUSED, reason);
     fx_expect(fx, "base", "step_ns", IFM_STATE_OK, ""); /* times do not come from that sensor */
@@ -103,7 +103,7 @@ static void below_idle_is_refused(void **state)
     start(&fx);
     window(&fx, 12.0 * seconds(&fx), NULL); /* inside the sensor's tolerance */
     fx_derive(&fx);
-    fx_expect(&fx, "base", "energy_total_j", IFM_STATE_OK, "");
+    fx_expect(&fx, "base", "total_energy_j", IFM_STATE_OK, "");
     fx_stop(&fx);
 }
 
@@ -164,7 +164,7 @@ static void nothing_is_counted_twice(void **state)
     window(&fx, joules, NULL);
     window(&fx, 1.3 * joules, json_pack("{s:s}", "source", "meter")); /* a witness, not another device */
     fx_derive(&fx);
-    assert_true(fabs(fx_value(&fx, "base", "energy_total_j")->number / joules - 1) < 1e-12);
+    assert_true(fabs(fx_value(&fx, "base", "total_energy_j")->number / joules - 1) < 1e-12);
     const struct ifm_finding *both = fx_finding(&fx, "rule-05", "one of them is wrong");
     assert_non_null(both);
     assert_int_equal(both->severity, IFM_SEVERITY_WARNING);
@@ -173,7 +173,7 @@ static void nothing_is_counted_twice(void **state)
     window(&fx, joules, NULL);
     window(&fx, joules, json_pack("{s:s}", "device", "gpu1")); /* two devices add up, in one time */
     fx_derive(&fx);
-    assert_true(fabs(fx_value(&fx, "base", "energy_total_j")->number / (2 * joules) - 1) < 1e-12);
+    assert_true(fabs(fx_value(&fx, "base", "total_energy_j")->number / (2 * joules) - 1) < 1e-12);
     assert_true(fabs(fx_value(&fx, "base", "power_mean_w")->number - 100) < 1e-9);
     fx_stop(&fx);
 }
@@ -242,11 +242,11 @@ static void a_window_of_the_cell_is_the_cells(void **state)
         json_t *event = json_array_get(fx.events, json_array_size(fx.events) - 1);
         json_object_del(json_object_get(event, "meta"), "arm");
         fx_derive(&fx);
-        fx_expect(&fx, "", "energy_total_j", low ? IFM_STATE_REFUSED : IFM_STATE_OK, low ? "when it idles" : "");
+        fx_expect(&fx, "", "total_energy_j", low ? IFM_STATE_REFUSED : IFM_STATE_OK, low ? "when it idles" : "");
         if (!low)
             assert_true(fabs(fx_value(&fx, "", "power_mean_w")->number - 20) < 1e-9);
         assert_null(ifm_derived_find(fx.derived, "decode", "base", "energy_per_token_j"));
-        assert_null(ifm_derived_find(fx.derived, "decode", "base", "energy_total_j"));
+        assert_null(ifm_derived_find(fx.derived, "decode", "base", "total_energy_j"));
         fx_stop(&fx);
     }
 }
