@@ -52,5 +52,7 @@ int main(int argc, char **argv)
         return options.n_phases > 0 ? usage() : energy_perturb(&options);
     if (strcmp(argv[1], "record") == 0)
         return energy_record(&options);
+    if (strcmp(argv[1], "analyse") == 0 && options.n_phases == 0)
+        return energy_analyse(options.folder);
     return usage();
 }
