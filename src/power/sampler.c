@@ -33,6 +33,7 @@ struct bank {
 struct pace {
     int64_t next_ns;
     int64_t seen_ns; /* time of the last reading given; of a sensor that gave none, the start */
+    int64_t call_ns; /* what the last call took */
     bool in_gap, lost;
 };
 
@@ -110,14 +111,18 @@ static int64_t even_pace(const struct ifm_power_sensor *sensor)
     return every > 0 ? every : METER_PACE;
 }
 
-/* When to read next. After a tick nothing comes for most of a period; then it is looked for until it is there. */
+/* When to read next. After a tick nothing comes for most of a period; then it is looked for until it is there. The tick
+ * may have come as early as the beginning of the call that still saw the old value, and the next call shall be over
+ * before the next one: with calls of 16 ms, as an H200 has them under a stream of reads, a fixed pause would find each
+ * tick already there and know it to half a period only. */
 static int64_t next_time(const struct ifm_power_sensor *sensor, const struct pace *pace, bool fresh, int64_t now)
 {
     int64_t every = (int64_t)sensor->every_ms * MS;
     if (!has_ticks(sensor))
         return now + even_pace(sensor);
+    int64_t pause = every * 92 / 100 - TICK_PACE - 3 * pace->call_ns;
     if (fresh)
-        return now + every * 84 / 100;
+        return now + (pause > every / 4 ? pause : every / 4);
     return now + (now - pace->seen_ns > 2 * every ? every / 4 : TICK_PACE); /* late: it may never come */
 }
 
@@ -161,7 +166,7 @@ static void store(struct ifm_sampler *sampler, size_t sensor, const struct ifm_p
     series->points[series->n++].t_ns -= sampler->base_ns;
 }
 
-static void take(struct ifm_sampler *sampler, size_t sensor, enum ifm_status status, size_t n,
+static void take(struct ifm_sampler *sampler, size_t sensor, enum ifm_status status, size_t n, int64_t began_ns,
                  const struct ifm_error *error)
 {
     const struct ifm_power_sensor *which = &ifm_power_list(sampler->power)->sensors[sensor];
@@ -186,6 +191,7 @@ static void take(struct ifm_sampler *sampler, size_t sensor, enum ifm_status sta
                      error->message);
         }
     }
+    pace->call_ns = now - began_ns;
     pace->next_ns = next_time(which, pace, n > 0, now);
 }
 
@@ -228,9 +234,10 @@ static void *sample(void *argument)
         }
         struct ifm_error error = {0};
         pthread_mutex_unlock(&sampler->lock); /* a reading may take milliseconds: drain must not wait for it */
+        int64_t began_ns = ifm_clock_now().ns;
         enum ifm_status status = ifm_power_read(sampler->power, sensor, sampler->points, BATCH, &n, &error);
         pthread_mutex_lock(&sampler->lock);
-        take(sampler, sensor, status, n, &error);
+        take(sampler, sensor, status, n, began_ns, &error);
     }
     pthread_mutex_unlock(&sampler->lock);
     return NULL;

@@ -8,6 +8,7 @@
  *   hiccup=2,5          two calls for energy fail with 999 (unknown error), from each of these on
  *   energy=100,200,50   millijoules, one a call, the last one again and again; else watts x time since init
  *   watts=300 refresh_ms=100 limit=700   of what runs by the clock
+ *   energy_call_ms=16    what a call for energy takes
  *   freeze_ms=500       from then on the energy counter stands still
  *   field=300000,0      milliwatts of the fields, one a call
  *   gap=100,300         no power samples between these milliseconds after init
@@ -133,6 +134,9 @@ int nvmlDeviceGetTotalEnergyConsumption(ifm_nvml_device device, unsigned long lo
         return result;
     if (is_lost(device))
         return IFM_NVML_GPU_IS_LOST;
+    struct timespec left = {0, number_of("energy_call_ms", 0) * 1000000};
+    while (left.tv_nsec > 0 && nanosleep(&left, &left) != 0)
+        ;
     size_t call = state.energy_calls++;
     unsigned long long hiccups[SCRIPT];
     for (size_t i = list_of("hiccup", hiccups); i > 0; i--)
