@@ -126,7 +126,8 @@ static size_t swings_of(const struct capture *capture, const struct capture_sens
     return n;
 }
 
-/* A window holds no whole number of periods: its power is compared at the mean duty, by the slope of the ramp. */
+/* A window holds no whole number of periods: its power is compared at the mean duty, by the slope of the ramp. The
+ * load's own swing is the standard deviation that its two levels and its duty give it. */
 static void report_swings(const char *name, const char *source, const struct swing *swings, size_t n, double slope,
                           const struct line *ramp)
 {
@@ -146,10 +147,10 @@ static void report_swings(const char *name, const char *source, const struct swi
         squares += off * off;
     }
     printf("%-14s %-14s %5.2f s x %2zu: mean %6.1f W (ramp's %6.1f), sd %.2f %%, farthest %.2f %%, bar +-%.2f %%, "
-           "within %zu of %zu (%s), farthest %.2f bars\n",
+           "within %zu of %zu (%s), farthest %.2f bars, %.3f of the load's own swing\n",
            name, source, seconds, n, watts, line_at(ramp, duty),
            100 * sqrt(squares / (double)(n > 1 ? n - 1 : 1)) / watts, 100 * most / watts, 100 * bar / watts, within, n,
-           within == n ? "yes" : "NO", worst);
+           within == n ? "yes" : "NO", worst, most / (slope * sqrt(duty * (1 - duty))));
 }
 
 static bool seen_before(const struct capture *capture, size_t index)
@@ -232,7 +233,8 @@ static size_t edges_of(const struct capture *capture, struct edge *edges)
     size_t n = 0;
     for (size_t p = 1; p < capture->n_phases && n < MOST_EDGES; p++) {
         const struct capture_phase *before = &capture->phases[p - 1], *after = &capture->phases[p];
-        bool steady = before->period_ms <= 0 && after->period_ms <= 0;
+        bool meet = after->start_ns - before->end_ns < S / 20; /* a capture that was cut has holes */
+        bool steady = meet && before->period_ms <= 0 && after->period_ms <= 0;
         if (steady && before->n_marks == 0 && after->n_marks > 0)
             edges[n++] = (struct edge){after->marks[0].t_ns, before->start_ns, after->end_ns, true};
         if (steady && before->n_marks > 0 && after->n_marks == 0)
