@@ -4,9 +4,13 @@
 # with none. A clock that does one thing more is noticed, and so is one addition a step in the command itself.
 source "$(dirname "$0")/lib.sh"
 need valgrind valgrind
+need strip binutils
 [ -n "${IFM_SLOT_COST:-}" ] || skip "a sanitizer counts its own instructions in this build"
 library=${IFM_FAKE_NVML:?the folder of the management libraries that the build makes}/fake_nvml.so
 
+# Symbols are enough, and not every valgrind can read what every compiler says of lines.
+strip -g -o slot_cost "$IFM_SLOT_COST"
+strip -g -o inferometer "$INFEROMETER"
 export LD_BIND_NOW=1 # what binds a function at its first call is no part of a slot
 
 # count NAME command...: instructions of the timed part, into NAME.count
@@ -25,7 +29,7 @@ count()
 }
 
 for mode in off armed sampling more; do
-    count $mode "$IFM_SLOT_COST" $mode "$library"
+    count $mode ./slot_cost $mode "$library"
     cmp -s off.out $mode.out || fail "$mode: other slots than those of off: $(cat $mode.out)"
 done
 off=$(cat off.count)
@@ -39,7 +43,7 @@ a_slot()
 {
     local name=$1
     shift
-    count "$name" "$INFEROMETER" null --ceilings none --stop repeats --repeats 2000 --slot-steps 200 --out "$name" "$@"
+    count "$name" ./inferometer null --ceilings none --stop repeats --repeats 2000 --slot-steps 200 --out "$name" "$@"
     local slots
     slots=$(slots_of "$name")
     [ "$slots" -gt 0 ] && [ $(($(cat "$name.count") % slots)) = 0 ] ||
