@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""A session of bench_energy, cut down to test data: energy_thin.py CAPTURE OUT
+
+Keeps the energy counter and the ring of samples, a stretch of each steady load, some square waves, steps and a ramp of
+duty; of marks, one a second of steady loads, and the first and the last of the others. Times are counted from the first
+phase that is kept. Nothing is rounded, smoothed or made up."""
+import csv
+import json
+import os
+import sys
+
+STEADY_S, SKIP_S, LONG_S, RAMP_MS = 35, 5, 30, 7.3
+WAVES = (20.0, 33.0, 100.0)  # ms, at a duty of 0.5
+SOURCES = ("nvml_energy", "nvml_samples")
+AROUND_NS = 150_000_000  # readings on both sides of what is kept, for windows that end at its ends
+S = 1_000_000_000
+
+
+def read_rows(path):
+    with open(path, encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def cut(phase, marks):
+    """The stretch of a long steady phase that is kept: between two of its marks."""
+    start = phase["start_ns"] + SKIP_S * S
+    inside = [m for m in marks if start <= m[0] <= start + STEADY_S * S]
+    thinned = [inside[0]]
+    for mark in inside:
+        if mark[0] - thinned[-1][0] >= S or mark is inside[-1]:
+            thinned.append(mark)
+    phase.update(start_ns=inside[0][0], end_ns=inside[-1][0], steps=inside[-1][1] - inside[0][1])
+    phase["on_ns"] = phase["end_ns"] - phase["start_ns"]
+    return [(t, steps - inside[0][1]) for t, steps in thinned]
+
+
+def is_kept(phase, before):
+    steady = phase["period_ms"] == 0 and phase["steps"] > 0
+    if steady and phase["end_ns"] - phase["start_ns"] > LONG_S * S:
+        return True
+    if phase["period_ms"] == RAMP_MS or phase["period_ms"] in WAVES and phase["duty"] == 0.5:
+        return True
+    # the first three steps of load: idle, load, idle, load
+    return phase["period_ms"] == 0 and phase["end_ns"] - phase["start_ns"] < 3 * S and before < 4
+
+
+def main(source, target):
+    phases, marks, steps_of_load = [], [], 0
+    for index, row in enumerate(read_rows(f"{source}/phases.csv")):
+        phase = {key: float(value) if key in ("period_ms", "duty") else value for key, value in row.items()}
+        phase.update({key: int(row[key]) for key in ("start_ns", "end_ns", "steps", "on_ns", "late")})
+        if not is_kept(phase, steps_of_load):
+            continue
+        steps_of_load += phase["period_ms"] == 0 and phase["end_ns"] - phase["start_ns"] < 3 * S
+        each = [(int(m["t_ns"]), int(m["steps"])) for m in read_rows(f"{source}/marks-{index:02}.csv")]
+        if phase["period_ms"] == 0 and phase["end_ns"] - phase["start_ns"] > LONG_S * S:
+            each = cut(phase, each)
+        phases.append(phase)
+        marks.append(each[:1] + each[-1:] if phase["period_ms"] > 0 else each)
+    zero = phases[0]["start_ns"] - AROUND_NS
+    os.makedirs(target, exist_ok=True)
+    with open(f"{target}/phases.csv", "w", encoding="utf-8") as out:
+        out.write("phase,name,start_ns,end_ns,period_ms,duty,steps,on_ns,late\n")
+        for i, p in enumerate(phases):
+            out.write(f"{i},{p['name']},{p['start_ns'] - zero},{p['end_ns'] - zero},{p['period_ms']:g},{p['duty']:g},"
+                      f"{p['steps']},{p['on_ns']},{p['late']}\n")
+    for i, each in enumerate(marks):
+        with open(f"{target}/marks-{i:02}.csv", "w", encoding="utf-8") as out:
+            out.write("t_ns,steps\n" + "".join(f"{t - zero},{steps}\n" for t, steps in each))
+    with open(f"{source}/session.json", encoding="utf-8") as file:
+        session = json.load(file)
+    session["sensors"] = [s for s in session["sensors"] if s["source"] in SOURCES]
+    with open(f"{target}/session.json", "w", encoding="utf-8") as out:
+        json.dump(session, out, indent=1)
+        out.write("\n")
+    for sensor in session["sensors"]:
+        name = f"0-power-{sensor['device']}-{sensor['source']}.csv"
+        with open(f"{source}/{name}", encoding="utf-8") as file, open(f"{target}/{name}", "w", encoding="utf-8") as out:
+            out.write(next(file))
+            for line in file:
+                t, rest = line.split(",", 1)
+                if any(p["start_ns"] - AROUND_NS <= int(t) <= p["end_ns"] + AROUND_NS for p in phases):
+                    out.write(f"{int(t) - zero},{rest}")
+    size = sum(os.path.getsize(f"{target}/{name}") for name in os.listdir(target))
+    print(f"{len(phases)} phases, {size} bytes")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    main(sys.argv[1], sys.argv[2])

@@ -1,0 +1,248 @@
+/* Joules of real sensors: captures of GPUs (tests/captures, cut down by bench/energy_thin.py), read and integrated.
+ *
+ * What a load was is known from the device's own clock: steps of a steady load are all alike, and a load that runs a
+ * share of the time takes power in proportion. */
+#include <cmocka.h>
+
+#include "base/file.h"
+#include "derive/joules.h"
+
+#include <dirent.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FOLDER "tests/captures"
+#define S INT64_C(1000000000)
+#define EDGE_NS (S / 5)
+enum { PHASES = 64, MARKS = 256, PATH_ROOM = 512 };
+
+struct phase {
+    char name[64];
+    int64_t start_ns, end_ns, on_ns;
+    double period_ms;
+    uint64_t steps;
+    int64_t mark_ns[MARKS];
+    uint64_t mark_steps[MARKS];
+    size_t n_marks;
+};
+
+static struct capture {
+    struct phase phases[PHASES];
+    size_t n;
+    struct ifm_readings counter, ring;
+} capture;
+static const struct ifm_joules_sensor ticks = {.period_s = 0.1, .quantum = 1e-3},
+                                      samples = {.period_s = 0.02, .quantum = 1e-3, .spread_w = -1};
+
+/* ---- reading ---- */
+
+static void load_readings(const char *folder, const char *source, struct ifm_readings *out)
+{
+    struct ifm_error error = {0};
+    char path[PATH_ROOM], *text = NULL;
+    size_t size = 0;
+    snprintf(path, sizeof path, "%s/0-power-gpu0-%s.csv", folder, source);
+    assert_int_equal(ifm_file_read(path, (size_t)1 << 20, &text, &size, &error), IFM_OK);
+    assert_int_equal(ifm_readings_parse(text, size, path, out, &error), IFM_OK);
+    free(text);
+    assert_true(out->n > 100);
+}
+
+static void load_marks(const char *folder, size_t index, struct phase *phase)
+{
+    char path[PATH_ROOM], line[128];
+    snprintf(path, sizeof path, "%s/marks-%02zu.csv", folder, index);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    assert_non_null(fgets(line, sizeof line, file));
+    while (phase->n_marks < MARKS && fscanf(file, "%" SCNd64 ",%" SCNu64, &phase->mark_ns[phase->n_marks],
+                                            &phase->mark_steps[phase->n_marks]) == 2)
+        phase->n_marks++;
+    assert_true(feof(file));
+    fclose(file);
+}
+
+static void load(const char *folder)
+{
+    char path[PATH_ROOM], line[256];
+    memset(&capture, 0, sizeof capture);
+    snprintf(path, sizeof path, "%s/phases.csv", folder);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    assert_non_null(fgets(line, sizeof line, file));
+    while (fgets(line, sizeof line, file) != NULL) {
+        assert_true(capture.n < PHASES);
+        struct phase *phase = &capture.phases[capture.n];
+        assert_int_equal(sscanf(line, "%*u,%63[^,],%" SCNd64 ",%" SCNd64 ",%lf,%*f,%" SCNu64 ",%" SCNd64, phase->name,
+                                &phase->start_ns, &phase->end_ns, &phase->period_ms, &phase->steps, &phase->on_ns),
+                         6);
+        load_marks(folder, capture.n++, phase);
+    }
+    fclose(file);
+    load_readings(folder, "nvml_energy", &capture.counter);
+    load_readings(folder, "nvml_samples", &capture.ring);
+    assert_true(capture.counter.joules && !capture.ring.joules);
+}
+
+/* ---- windows ---- */
+
+static void count(int64_t from_ns, int64_t to_ns, struct ifm_joules *out)
+{
+    struct ifm_joules_sensor sensor = ticks;
+    sensor.spread_w = ifm_joules_spread(&capture.ring, from_ns, to_ns);
+    ifm_joules_counter(&capture.counter, &sensor, from_ns, to_ns, out);
+    assert_null(out->why);
+    assert_true(out->random_j > 0);
+}
+
+static void integrate(int64_t from_ns, int64_t to_ns, struct ifm_joules *out)
+{
+    ifm_joules_integral(&capture.ring, &samples, from_ns, to_ns, out);
+    assert_null(out->why);
+    assert_true(out->random_j > 0);
+}
+
+static bool is_steady(const struct phase *phase)
+{
+    return phase->steps > 0 && !(phase->period_ms > 0) && phase->end_ns - phase->start_ns > 30 * S;
+}
+
+static double steps_at(const struct phase *phase, int64_t t_ns)
+{
+    size_t i = 1;
+    while (i + 1 < phase->n_marks && phase->mark_ns[i] < t_ns)
+        i++;
+    double share = (double)(t_ns - phase->mark_ns[i - 1]) / (double)(phase->mark_ns[i] - phase->mark_ns[i - 1]);
+    return (double)phase->mark_steps[i - 1] + share * (double)(phase->mark_steps[i] - phase->mark_steps[i - 1]);
+}
+
+/* Both sources say the same of 10 s, and each says so within its bar. */
+static void check_agreement(const struct phase *phase)
+{
+    for (int64_t from = phase->start_ns; from + 10 * S <= phase->end_ns; from += S) {
+        struct ifm_joules a, b;
+        count(from, from + 10 * S, &a);
+        integrate(a.start_ns, a.end_ns, &b);
+        assert_true(a.seconds > 9.6 && a.readings > 90);
+        assert_true(fabs(b.joules / a.joules - 1) <= 0.005);
+        assert_true(fabs(b.joules - a.joules) <= hypot(a.random_j, b.random_j));
+    }
+}
+
+/* Windows of 2 s within their bars of the mean of all: at least 95 of 100. */
+static void check_honesty(const struct phase *phase)
+{
+    struct ifm_joules all[2], one[2];
+    size_t n = 0, within[2] = {0};
+    count(phase->start_ns, phase->end_ns, &all[0]);
+    integrate(phase->start_ns, phase->end_ns, &all[1]);
+    for (int64_t from = phase->start_ns; from + 2 * S <= phase->end_ns; from += S / 2, n++) {
+        count(from, from + 2 * S, &one[0]);
+        integrate(from, from + 2 * S, &one[1]);
+        for (int i = 0; i < 2; i++)
+            within[i] += fabs(one[i].watts - all[i].watts) <= one[i].random_j / one[i].seconds;
+    }
+    assert_true(n >= 50);
+    assert_true(100 * within[0] >= 95 * n && 100 * within[1] >= 95 * n);
+}
+
+/* Joules a step over windows of 5 s between ticks: a coefficient of variation of 0.3 % at most, where both ticks are
+ * known to some 10 ms. False where too few are. */
+static bool check_steps(const struct phase *phase)
+{
+    double sum = 0, squares = 0, n = 0;
+    for (int64_t from = phase->start_ns; from + 5 * S <= phase->end_ns; from += 2 * S) {
+        struct ifm_joules one;
+        count(from, from + 5 * S, &one);
+        if (one.edge_j > 0.003 * one.joules)
+            continue;
+        double each = one.joules / (steps_at(phase, one.end_ns) - steps_at(phase, one.start_ns));
+        sum += each;
+        squares += each * each;
+        n++;
+    }
+    if (n < 6)
+        return false;
+    double mean = sum / n, sd = sqrt(fmax(squares - sum * mean, 0) / (n - 1));
+    assert_true(sd / mean <= 0.003);
+    return true;
+}
+
+static void steady_loads_are_told_within_their_bars(void **state)
+{
+    size_t n = 0, told = 0;
+    load(*state);
+    for (size_t p = 0; p < capture.n; p++)
+        if (is_steady(&capture.phases[p])) {
+            check_agreement(&capture.phases[p]);
+            check_honesty(&capture.phases[p]);
+            told += check_steps(&capture.phases[p]);
+            n++;
+        }
+    assert_true(n >= 2 && told >= 1);
+    ifm_readings_free(&capture.counter);
+    ifm_readings_free(&capture.ring);
+}
+
+/* Power of a load that runs a share of each 7.3 ms lies on a straight line from idle to full load. */
+static void power_follows_the_share_of_time_under_load(void **state)
+{
+    double n = 0, x = 0, y = 0, xx = 0, xy = 0, duty[PHASES], watts[PHASES];
+    size_t points = 0;
+    load(*state);
+    for (size_t p = 0; p < capture.n; p++) {
+        const struct phase *phase = &capture.phases[p];
+        struct ifm_joules one;
+        if (fabs(phase->period_ms - 7.3) > 1e-9)
+            continue;
+        count(phase->start_ns + EDGE_NS, phase->end_ns - EDGE_NS, &one);
+        duty[points] = (double)phase->on_ns / (double)(phase->end_ns - phase->start_ns);
+        watts[points++] = one.watts;
+    }
+    assert_int_equal(points, 6);
+    for (size_t i = 0; i < points; i++, n++) {
+        x += duty[i];
+        y += watts[i];
+        xx += duty[i] * duty[i];
+        xy += duty[i] * watts[i];
+    }
+    double slope = (xy - x * y / n) / (xx - x * x / n), idle = (y - slope * x) / n;
+    assert_true(idle > 80 && idle < 200 && slope > 300);
+    for (size_t i = 0; i < points; i++)
+        assert_true(fabs(watts[i] - idle - slope * duty[i]) <= 0.015 * (idle + slope));
+    ifm_readings_free(&capture.counter);
+    ifm_readings_free(&capture.ring);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest of_each[] = {
+        cmocka_unit_test(steady_loads_are_told_within_their_bars),
+        cmocka_unit_test(power_follows_the_share_of_time_under_load),
+    };
+    enum { EACH = sizeof of_each / sizeof *of_each, CAPTURES = 8 };
+    static char folders[CAPTURES][PATH_ROOM];
+    struct CMUnitTest tests[CAPTURES * EACH];
+    size_t n = 0, n_folders = 0;
+    DIR *folder = opendir(FOLDER);
+    for (struct dirent *entry = folder == NULL ? NULL : readdir(folder); entry != NULL; entry = readdir(folder)) {
+        if (entry->d_name[0] == '.' || n_folders == CAPTURES)
+            continue;
+        snprintf(folders[n_folders], PATH_ROOM, FOLDER "/%s", entry->d_name);
+        for (size_t i = 0; i < EACH; i++) {
+            tests[n] = of_each[i];
+            tests[n++].initial_state = folders[n_folders];
+        }
+        n_folders++;
+    }
+    if (folder != NULL)
+        closedir(folder);
+    if (n == 0) {
+        fputs("no capture in " FOLDER "\n", stderr);
+        return 1;
+    }
+    return _cmocka_run_group_tests("captures", tests, n, NULL, NULL);
+}
