@@ -35,7 +35,6 @@ struct pace {
     int64_t tick_ns; /* of a counter with ticks: where its last one was, as far as all readings tell */
     int64_t call_ns; /* what a call takes lately, at worst */
     int64_t seen_ns; /* time of the last reading given; of a sensor that gave none, the start */
-    int64_t call_ns; /* what the last call took */
     bool in_gap, lost;
 };
 
@@ -185,7 +184,7 @@ static void store(struct ifm_sampler *sampler, size_t sensor, const struct ifm_p
     series->points[series->n++].t_ns -= sampler->base_ns;
 }
 
-static void take(struct ifm_sampler *sampler, size_t sensor, enum ifm_status status, size_t n, int64_t began_ns,
+static void take(struct ifm_sampler *sampler, size_t sensor, enum ifm_status status, size_t n,
                  const struct ifm_error *error)
 {
     const struct ifm_power_sensor *which = &ifm_power_list(sampler->power)->sensors[sensor];

@@ -157,9 +157,6 @@ int nvmlDeviceGetTotalEnergyConsumption(ifm_nvml_device device, unsigned long lo
     nanosleep(&(struct timespec){.tv_nsec = call_ms * 1000000}, NULL);
     if (is_lost(device))
         return IFM_NVML_GPU_IS_LOST;
-    struct timespec left = {0, number_of("energy_call_ms", 0) * 1000000};
-    while (left.tv_nsec > 0 && nanosleep(&left, &left) != 0)
-        ;
     size_t call = state.energy_calls++;
     unsigned long long hiccups[SCRIPT];
     for (size_t i = list_of("hiccup", hiccups); i > 0; i--)

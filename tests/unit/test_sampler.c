@@ -78,26 +78,6 @@ static void what_is_drained_is_one_series(void **state)
     ifm_power_close(power);
 }
 
-/* Ticks are known to what two calls and the pause between them take, not to half a period: also where calls are slow.
- */
-static void ticks_are_known_where_calls_are_slow(void **state)
-{
-    (void)state;
-    struct ifm_power *power = open_fake("watts=400 energy_call_ms=16");
-    size_t energy = tree_sensor(power, "gpu0", "nvml_energy"), n = 0, wide = 0;
-    struct ifm_sampler *sampler = start(power, ifm_clock_now());
-    for (int i = 0; i < 2; i++) { /* the first ticks are found at any time */
-        sleep_ms(i == 0 ? 300 : 1500);
-        const struct ifm_power_series *series = ifm_sampler_drain(sampler);
-        for (size_t p = 0; i > 0 && p < series[energy].n; p++, n++)
-            wide += series[energy].points[p].half_ns > 30 * MS;
-    }
-    ifm_sampler_stop(sampler);
-    assert_true(n >= 10);
-    assert_true(wide <= n / 4); /* a busy machine wakes late now and then */
-    ifm_power_close(power);
-}
-
 static void a_lost_sensor_keeps_what_it_gave(void **state)
 {
     (void)state;
