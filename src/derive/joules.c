@@ -1,6 +1,8 @@
 /* Joules of a window from a sensor's readings: ticks of a counter, or the trapezoid rule; see joules.h. */
 #include "derive/joules.h"
 
+#include "derive/coverage.h"
+
 #include <math.h>
 
 /* The 95 % half-width of an error that is uniform within +-1, as a normal of the same variance would have it: two such
@@ -10,13 +12,6 @@
 #define CUT95 (1.959963984540054 / 2.449489742783178)
 #define NORMAL95 1.959963984540054
 
-/* Coverage. Square waves with periods of 7.3 to 130 ms on an H200, 33 windows of 2.7 to 7.7 s: the counter's means lay
- * within about 5 % of the load's standard deviation of their ideal at 3 s, and within 1.4 % at 7.7 s where the period
- * was exactly that of its ticks; so it samples power, finely, and does not tile time. The square root is that of a mean
- * of samples. Found in one session on one card; this is the only place where the figure stands. */
-#define COVERAGE_SHARE 0.05
-#define COVERAGE_AT_S 3.0
-
 /* A sensor of watts that samples a periodic load locks to it: the ring of the same card was off by up to 25 % of the
  * load's standard deviation (periods of 10 and 20 ms), and longer windows did not help. A load is periodic when its
  * standard deviation is above a tenth of its mean. */
@@ -25,11 +20,6 @@
 
 /* Between readings of a sensor of watts, in periods. */
 #define LONGEST_GAP 3.0
-
-double ifm_joules_coverage(double spread_w, double seconds)
-{
-    return COVERAGE_SHARE * spread_w * sqrt(COVERAGE_AT_S / seconds);
-}
 
 double ifm_joules_least_s(double period_s)
 {
@@ -74,10 +64,10 @@ double ifm_joules_spread(const struct ifm_readings *readings, int64_t from_ns, i
 }
 
 /* Half-widths in squares, and the mean. */
-static void finish(struct ifm_joules *out, double start_half_ns, double end_half_ns)
+static void finish(struct ifm_joules *out, double start_half_ns, double end_half_ns, double grain_j)
 {
     out->watts = out->joules / out->seconds;
-    out->edge_j = fabs(out->watts) * 1e-9 * UNIFORM95 * hypot(start_half_ns, end_half_ns);
+    out->edge_j = hypot(fabs(out->watts) * 1e-9 * UNIFORM95 * hypot(start_half_ns, end_half_ns), grain_j);
     out->random_j = hypot(out->edge_j, hypot(out->quantum_j, out->coverage_j));
 }
 
@@ -105,43 +95,145 @@ static double spread_of_slopes(const struct ifm_readings *readings, size_t first
     return sqrt(squares / seconds_of(readings->list[first].t_ns, readings->list[last].t_ns));
 }
 
+/* The ticks of a window. */
+struct ticks {
+    const struct ifm_readings *readings;
+    size_t from, to, n; /* readings [from, to), and how many of them are ticks */
+};
+
+static struct ticks ticks_in(const struct ifm_readings *readings, int64_t from_ns, int64_t to_ns)
+{
+    struct ticks out = {.readings = readings, .from = lower_bound(readings, from_ns)};
+    for (out.to = out.from; out.to < readings->n && readings->list[out.to].t_ns <= to_ns; out.to++)
+        out.n += is_tick(readings, out.to);
+    return out;
+}
+
+/* A tick within its half-width of the window's end may lie outside of it. */
+static bool surely_inside(const struct ifm_reading *tick, int64_t from_ns, int64_t to_ns)
+{
+    return tick->t_ns - tick->half_ns >= from_ns && tick->t_ns + tick->half_ns <= to_ns;
+}
+
+/* The two ticks whose times are known best for the length between them. Ends are looked at from the furthest on, and no
+ * further than one could still be better. False when there are no two that are `least_s` apart. */
+static bool choose_ends(const struct ticks *ticks, int64_t from_ns, int64_t to_ns, double least_s, size_t *first,
+                        size_t *last)
+{
+    const struct ifm_reading *list = ticks->readings->list;
+    double best = INFINITY, finest = INFINITY;
+    for (size_t i = ticks->from; i < ticks->to; i++)
+        finest = is_tick(ticks->readings, i) ? fmin(finest, (double)list[i].half_ns) : finest;
+    for (size_t i = ticks->from; i < ticks->to; i++) {
+        if (!is_tick(ticks->readings, i) || !surely_inside(&list[i], from_ns, to_ns))
+            continue;
+        for (size_t k = ticks->to; k-- > i + 1;) {
+            double s = seconds_of(list[i].t_ns, list[k].t_ns);
+            double error = hypot((double)list[i].half_ns, (double)list[k].half_ns) + 1.0;
+            if (s < least_s || hypot((double)list[i].half_ns, finest) + 1.0 >= best * s)
+                break; /* nearer ends are no better */
+            if (is_tick(ticks->readings, k) && surely_inside(&list[k], from_ns, to_ns) && error < best * s) {
+                best = error / s;
+                *first = i;
+                *last = k;
+            }
+        }
+    }
+    return isfinite(best);
+}
+
+struct moments {
+    double n, mean, squares;
+};
+
+static void take(struct moments *m, double value)
+{
+    double off = value - m->mean;
+    m->n++;
+    m->mean += off / m->n;
+    m->squares += off * (value - m->mean);
+}
+
+/* How unevenly the counter grows from tick to tick: the standard deviation of what it grows by, or of that less the
+ * mean power for the time between, whichever is less. Ticks at even distances that are read late say the first, uneven
+ * ones that are read in time the second. */
+static double grain_of(const struct ticks *ticks, double period_s, double mean_w)
+{
+    const struct ifm_reading *list = ticks->readings->list;
+    struct moments even = {0}, timed = {0};
+    for (size_t i = ticks->from, before = ticks->to; i < ticks->to; i++) {
+        if (!is_tick(ticks->readings, i))
+            continue;
+        double s = before == ticks->to ? 0.0 : seconds_of(list[before].t_ns, list[i].t_ns);
+        double joules = before == ticks->to ? 0.0 : 1e-6 * (double)(list[i].micro - list[before].micro);
+        if (s > 0.0 && s < 1.5 * period_s) {
+            take(&even, joules);
+            take(&timed, joules - mean_w * s);
+        }
+        before = i;
+    }
+    return even.n < 2 ? 0.0 : sqrt(fmin(even.squares, timed.squares) / (even.n - 1.0));
+}
+
+static double longest_between(const struct ticks *ticks, size_t first, size_t last)
+{
+    double longest = 0.0;
+    for (size_t i = first + 1, before = first; i <= last; i++)
+        if (is_tick(ticks->readings, i)) {
+            longest = fmax(longest, seconds_of(ticks->readings->list[before].t_ns, ticks->readings->list[i].t_ns));
+            before = i;
+        }
+    return longest;
+}
+
+static double coverage_of(const struct ifm_joules_sensor *sensor, double spread_w, const struct ifm_joules *out)
+{
+    bool known = sensor->high_w > sensor->low_w;
+    struct ifm_coverage coverage = {
+        .seconds = out->seconds,
+        .spread_w = spread_w,
+        .swing_w = known ? ifm_coverage_swing(out->joules / out->seconds, sensor->low_w, sensor->high_w) : NAN,
+        .period_s = sensor->load_period_s,
+        .dither_s = sensor->load_dither_s};
+    return ifm_coverage_w(&coverage);
+}
+
+static const char locks[] = "its steps are long enough for the sensor to lock to, and neither the idle power nor the "
+                            "limit of the device says how far its power may swing unseen";
+
 void ifm_joules_counter(const struct ifm_readings *readings, const struct ifm_joules_sensor *sensor, int64_t from_ns,
                         int64_t to_ns, struct ifm_joules *out)
 {
     const struct ifm_reading *list = readings->list;
-    size_t first = 0, last = 0, seen = 0;
+    struct ticks ticks = ticks_in(readings, from_ns, to_ns);
+    size_t first = 0, last = 0;
     *out = (struct ifm_joules){0};
-    for (size_t i = lower_bound(readings, from_ns); i < readings->n && list[i].t_ns <= to_ns; i++) {
-        seen++;
-        if (!is_tick(readings, i))
-            continue;
-        if (out->readings == 0)
-            first = i;
-        else
-            out->longest_gap_s = fmax(out->longest_gap_s, seconds_of(list[last].t_ns, list[i].t_ns));
-        last = i;
-        out->readings++;
+    if (ticks.n < 2) {
+        out->why = ticks.from == ticks.to ? "there is no reading of it in the window"
+                   : ticks.n == 0         ? "it stood still"
+                                          : "it ticked once";
+        return;
     }
-    if (out->readings < 2 || list[last].t_ns <= list[first].t_ns) {
-        out->why = seen == 0            ? "there is no reading of it in the window"
-                   : out->readings == 0 ? "it stood still"
-                                        : "it ticked once";
+    double whole = seconds_of(list[ticks.from].t_ns, list[ticks.to - 1].t_ns);
+    double period = sensor->period_s > 0 ? sensor->period_s : whole / (double)(ticks.n - 1);
+    if (!choose_ends(&ticks, from_ns, to_ns, (IFM_JOULES_TICKS - 0.5) * period, &first, &last)) {
+        out->why = "there are fewer than 10 of its periods between its first and its last tick in the window";
         return;
     }
     out->start_ns = list[first].t_ns;
     out->end_ns = list[last].t_ns;
     out->seconds = seconds_of(out->start_ns, out->end_ns);
-    double period = sensor->period_s > 0 ? sensor->period_s : out->seconds / (double)(out->readings - 1);
-    if (lround(out->seconds / period) < IFM_JOULES_TICKS) {
-        out->why = "there are fewer than 10 of its periods between its first and its last tick in the window";
-        return;
-    }
+    for (size_t i = first; i <= last; i++)
+        out->readings += is_tick(readings, i);
+    out->longest_gap_s = longest_between(&ticks, first, last);
     out->joules = 1e-6 * (double)(list[last].micro - list[first].micro);
     double mean = out->joules / out->seconds;
     double spread = sensor->spread_w >= 0 ? sensor->spread_w : spread_of_slopes(readings, first, last, mean);
     out->quantum_j = CUT95 * sensor->quantum;
-    out->coverage_j = ifm_joules_coverage(spread, out->seconds) * out->seconds;
-    finish(out, (double)list[first].half_ns, (double)list[last].half_ns);
+    out->coverage_j = coverage_of(sensor, spread, out) * out->seconds;
+    finish(out, (double)list[first].half_ns, (double)list[last].half_ns, NORMAL95 * grain_of(&ticks, period, mean));
+    if (isnan(out->coverage_j))
+        out->why = locks;
 }
 
 /* ---- watts ---- */
@@ -192,10 +284,11 @@ static double trapezoids(const struct integral *in, int64_t from_ns, int64_t to_
 }
 
 /* What samples may miss: noise by their number, a periodic load as a whole. */
-static double missed_w(double spread, double mean, size_t n, double seconds)
+static double missed_w(const struct ifm_joules_sensor *sensor, double spread, const struct ifm_joules *out)
 {
-    double noise = fmax(ifm_joules_coverage(spread, seconds), NORMAL95 * spread / sqrt((double)n));
-    return ifm_joules_periodic(spread, mean) ? fmax(noise, LOCKED_SHARE * spread) : noise;
+    double noise = fmax(coverage_of(sensor, spread, out), NORMAL95 * spread / sqrt((double)out->readings));
+    bool swings = ifm_joules_periodic(spread, out->joules / out->seconds) && sensor->load_period_s <= 0.0;
+    return swings ? fmax(noise, LOCKED_SHARE * spread) : noise;
 }
 
 void ifm_joules_integral(const struct ifm_readings *readings, const struct ifm_joules_sensor *sensor, int64_t from_ns,
@@ -229,9 +322,11 @@ void ifm_joules_integral(const struct ifm_readings *readings, const struct ifm_j
         out->joules = 0.0;
         return;
     }
-    double own = ifm_joules_spread(readings, from_ns, to_ns), mean = out->joules / out->seconds;
+    double own = ifm_joules_spread(readings, from_ns, to_ns);
     double spread = fmax(sensor->spread_w, fmax(own, 0.0));
     out->quantum_j = 0.5 * sensor->quantum * out->seconds; /* a steady load is cut off at the same side each time */
-    out->coverage_j = missed_w(spread, mean, out->readings, out->seconds) * out->seconds;
-    finish(out, (double)list[first].half_ns, (double)list[last - 1].half_ns);
+    out->coverage_j = missed_w(sensor, spread, out) * out->seconds;
+    finish(out, (double)list[first].half_ns, (double)list[last - 1].half_ns, 0.0);
+    if (isnan(coverage_of(sensor, spread, out)))
+        out->why = locks;
 }

@@ -24,7 +24,7 @@ struct ifm_joules {
     int64_t start_ns, end_ns; /* between the ticks, or the readings, that it is of */
     double joules, seconds, watts;
     size_t readings;                      /* in it, both ends counted */
-    double edge_j, quantum_j, coverage_j; /* half-widths */
+    double edge_j, quantum_j, coverage_j; /* half-widths; edge_j holds the grain */
     double random_j;                      /* all of them in squares */
     double longest_gap_s;                 /* between readings in it */
 };
@@ -35,10 +35,14 @@ struct ifm_joules_sensor {
     double quantum;  /* J or W; 0 = not known */
     double spread_w; /* standard deviation of power inside the window as the finest sensor of the device saw it; a
                         negative one = not known: then the readings' own */
+    /* Of a load whose steps are so long that a sensor which samples may lock to them (coverage.h). All zeros: none. */
+    double load_period_s, load_dither_s;
+    double low_w, high_w; /* what the device idles at, and its limit: how far its power may swing unseen */
 };
 
 /* Of a counter: readings within [from_ns, to_ns]. At least IFM_JOULES_TICKS periods between its ends. */
 enum { IFM_JOULES_TICKS = 10 };
+/* The ends are those ticks surely inside whose times are known best, for the length between them. */
 void ifm_joules_counter(const struct ifm_readings *readings, const struct ifm_joules_sensor *sensor, int64_t from_ns,
                         int64_t to_ns, struct ifm_joules *out);
 /* Of watts, by the trapezoid rule from exactly from_ns to exactly to_ns, both ends interpolated between readings. A gap
@@ -46,10 +50,6 @@ void ifm_joules_counter(const struct ifm_readings *readings, const struct ifm_jo
  * IFM_JOULES_TICKS periods, is a reason. `spread_w` is used where it is above the readings' own. */
 void ifm_joules_integral(const struct ifm_readings *readings, const struct ifm_joules_sensor *sensor, int64_t from_ns,
                          int64_t to_ns, struct ifm_joules *out);
-/* 95 % half-width, in W, of the mean of a power that has the standard deviation `spread_w` (W), as a sensor that
- * samples it for `seconds` gives it. Measured on an H200 with square waves of 7.3 to 130 ms; docs/method.md has the
- * figures. */
-double ifm_joules_coverage(double spread_w, double seconds);
 /* Seconds that a window needs at least: IFM_JOULES_TICKS periods of the sensor. */
 double ifm_joules_least_s(double period_s);
 /* Standard deviation of the watts within [from_ns, to_ns]; negative = fewer than IFM_JOULES_TICKS readings. */

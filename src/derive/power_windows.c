@@ -1,6 +1,8 @@
 /* Joules of the windows and of the idle phases: each sensor by itself, then each device, then the steps in them. */
 #include "derive/power_private.h"
 
+#include "derive/coverage.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -53,11 +55,41 @@ static int64_t late(const struct ifm_power_fact *fact)
     return strcmp(fact->kind, "average") == 0 ? (int64_t)(1e9 * fmin(known(fact->sensor_window_s), MOST_LATE_S)) : 0;
 }
 
+/* The period of a slot's load, where a sensor that samples power may lock to it: NVML's do (coverage.h). RAPL adds up
+ * what its voltage regulators took. */
+static void load_of(const struct ifm_power_pass *pass, const struct ifm_power_fact *fact, size_t k,
+                    struct ifm_joules_sensor *sensor)
+{
+    const struct ifm_record *r = pass->record;
+    size_t first = r->first[k], n = r->first[k + 1] - first;
+    double inner = (double)r->slots[k].inner, mean = 0.0, squares = 0.0;
+    if (strncmp(fact->source, "nvml_", 5) != 0 || n < 2)
+        return;
+    const struct ifm_sample *samples = &r->samples[first];
+    double period = 1e-9 * (double)(samples[n - 1].start_ns - samples[0].start_ns) / (double)(n - 1) / inner;
+    if (period < IFM_COVERAGE_LOCKS_S)
+        return;
+    for (size_t i = 0; i + 1 < n; i++) {
+        double pause = 1e-9 * (double)(samples[i + 1].start_ns - samples[i].start_ns - samples[i].duration_ns);
+        double off = pause - mean;
+        mean += off / (double)(i + 1);
+        squares += off * (pause - mean);
+    }
+    sensor->load_period_s = period;
+    sensor->load_dither_s = inner > 1.0 || n < 3 ? 0.0 : sqrt(squares / (double)(n - 2));
+    sensor->low_w = known(fact->idle_w);
+    sensor->high_w = isnan(fact->idle_w) ? 0.0 : known(fact->limit_w);
+}
+
+/* Of slot `k`, or of an idle phase (`k` < 0). */
 static struct ifm_joules joules_of(const struct ifm_power_pass *pass, const struct ifm_power_fact *fact,
-                                   int64_t from_ns, int64_t to_ns)
+                                   int64_t from_ns, int64_t to_ns, int64_t k)
 {
     struct ifm_joules out = {.why = fault_in(pass, fact, from_ns, to_ns)};
-    struct ifm_joules_sensor sensor = {known(fact->period_s), known(fact->quantum), -1.0};
+    struct ifm_joules_sensor sensor = {
+        .period_s = known(fact->period_s), .quantum = known(fact->quantum), .spread_w = -1.0};
+    if (k >= 0)
+        load_of(pass, fact, (size_t)k, &sensor);
     if (fact->readings == NULL)
         out.why = "the file of its readings is missing";
     if (out.why != NULL)
@@ -78,7 +110,7 @@ static void measure_idle(const struct ifm_power_pass *pass, struct ifm_power_fac
     double sum = 0.0, squares = 0.0, low = INFINITY, high = -INFINITY;
     size_t n = 0;
     for (size_t i = 0; i < pass->n_idles; i++) {
-        struct ifm_joules one = joules_of(pass, fact, pass->idles[i].start_ns, pass->idles[i].end_ns);
+        struct ifm_joules one = joules_of(pass, fact, pass->idles[i].start_ns, pass->idles[i].end_ns, -1);
         if (one.why != NULL)
             continue;
         double half = one.random_j / one.seconds;
@@ -113,16 +145,16 @@ static void integrate_fact(const struct ifm_power_pass *pass, struct ifm_power_f
     const struct ifm_record *r = pass->record;
     struct ifm_joules *windows = IFM_ARENA_ARRAY(pass->arena, struct ifm_joules, pass->out->n_windows + 1);
     size_t at = 0;
+    measure_idle(pass, fact); /* windows ask for it */
     for (size_t k = 0; r != NULL && k < r->n_slots; k++) {
         const struct ifm_slot *slot = &r->slots[k];
         if (slot->phase != IFM_PHASE_MEASURE)
             continue;
         const struct ifm_joules *bounds = bounds_of(pass, fact, at);
         windows[at++] = joules_of(pass, fact, bounds == NULL ? slot->start_ns : bounds->start_ns,
-                                  bounds == NULL ? slot->end_ns : bounds->end_ns);
+                                  bounds == NULL ? slot->end_ns : bounds->end_ns, (int64_t)k);
     }
     fact->by_window = windows;
-    measure_idle(pass, fact);
 }
 
 /* ---- steps ---- */

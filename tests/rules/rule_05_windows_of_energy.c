@@ -1,5 +1,12 @@
 /* Rule 5 on the windows of an energy pass: what breaks it costs the energy of the arm, and no time. */
 #include "unit/power_sample.h"
+#include "derive/coverage.h"
+
+/* Of a load without a period. */
+static double steady_coverage(double spread_w, double seconds)
+{
+    return ifm_coverage_w(&(struct ifm_coverage){.seconds = seconds, .spread_w = spread_w});
+}
 
 static struct ps p;
 
@@ -165,7 +172,7 @@ static void two_sources_that_differ_are_told(void **state)
     assert_int_equal(said->severity, IFM_SEVERITY_NOTE);
     /* and its bar is wide, since the counter does not tile time either */
     const struct ifm_value *power = fx_value(&p.fx, "base", "power_mean_w");
-    assert_true((power->high - power->low) / 2 > 0.9 * ifm_joules_coverage(100 * 1.2, 5) / 2);
+    assert_true((power->high - power->low) / 2 > 0.9 * steady_coverage(100 * 1.2, 5) / 2);
     ps_stop(&p);
 }
 

@@ -149,6 +149,11 @@ static inline void energy_sample_make(struct energy_sample *s)
     }
     memcpy(s->cells, sample_cells, sizeof s->cells);
     s->cells[0].measure.energy = true;
+    s->cells[0].measure.energy_window_s = 10;
+    s->cells[0].measure.energy_windows = 4;
+    s->cells[0].measure.energy_idle_s = 5;
+    s->cells[0].measure.pre_roll_s = 1;
+    s->cells[0].measure.power_sample_hz = 10;
     s->cells[0].measure.power_sample_hz = 10;
     s->plan = *s->publication.plan;
     s->plan.cells = s->cells;

@@ -117,6 +117,11 @@ static inline void ps_start(struct ps *p)
     p->passes[0].name = "latency";
     p->passes[1].name = "energy";
     p->fx.cells[0].measure.energy = true;
+    p->fx.cells[0].measure.energy_window_s = 10;
+    p->fx.cells[0].measure.energy_windows = 4;
+    p->fx.cells[0].measure.energy_idle_s = 5;
+    p->fx.cells[0].measure.pre_roll_s = 1;
+    p->fx.cells[0].measure.power_sample_hz = 10;
     p->fx.cells[0].passes = p->passes;
     p->fx.cells[0].n_passes = 2;
     p->sensors = calloc(PS_SENSORS, sizeof *p->sensors);

@@ -9,6 +9,13 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include "derive/coverage.h"
+
+/* Of a load without a period. */
+static double steady_coverage(double spread_w, double seconds)
+{
+    return ifm_coverage_w(&(struct ifm_coverage){.seconds = seconds, .spread_w = spread_w});
+}
 
 enum { MOST = 20000 };
 
@@ -264,11 +271,11 @@ static void square_waves_lie_within_the_bar(void **state)
                     joules += 0.005 * power_at(&load, at + 0.005 * ifm_random_uniform(&random));
                 add(&watch, at, 0.001, joules);
             }
-            struct ifm_joules_sensor sensor = {0.1, 1e-3, 291};
+            struct ifm_joules_sensor sensor = {.period_s = 0.1, .quantum = 1e-3, .spread_w = 291};
             struct ifm_joules j = counted(&sensor, 1, 11.5);
             double from = 1e-9 * (double)j.start_ns, to = 1e-9 * (double)j.end_ns;
             inside += fabs(j.joules - (energy_at(&load, to) - energy_at(&load, from))) <= j.random_j;
-            assert_near(j.coverage_j, ifm_joules_coverage(291, j.seconds) * j.seconds, 1e-9);
+            assert_near(j.coverage_j, steady_coverage(291, j.seconds) * j.seconds, 1e-9);
             assert_true(j.random_j / j.joules < 0.03);
         }
     assert_true(inside * 100 >= 95 * all);
@@ -277,16 +284,16 @@ static void square_waves_lie_within_the_bar(void **state)
 static void coverage_shrinks_with_the_window(void **state)
 {
     (void)state;
-    assert_near(ifm_joules_coverage(300, 3), 15, 1e-9);
-    assert_near(ifm_joules_coverage(300, 12), 7.5, 1e-9);
-    assert_near(ifm_joules_coverage(0, 12), 0, 0);
+    assert_near(steady_coverage(300, 3), 15, 1e-9);
+    assert_near(steady_coverage(300, 12), 7.5, 1e-9);
+    assert_near(steady_coverage(0, 12), 0, 0);
     /* with no finer sensor, the counter's own slopes tell of a load that swings slowly */
     struct ifm_random random = ifm_random_start(1, 9);
     const struct load slow = {100, 0, 400, 2.0, 0.5};
-    const struct ifm_joules_sensor alone = {0.1, 0, -1};
+    const struct ifm_joules_sensor alone = {.period_s = 0.1, .spread_w = -1};
     count(&watch, &slow, 13, 0.1, 0, 0, 0, &random);
     struct ifm_joules j = counted(&alone, 1, 11);
-    assert_near(j.coverage_j / j.seconds, ifm_joules_coverage(200, 10), 0.02);
+    assert_near(j.coverage_j / j.seconds, steady_coverage(200, 10), 0.02);
     assert_true(ifm_joules_periodic(51, 500));
     assert_false(ifm_joules_periodic(49, 500));
 }
@@ -295,7 +302,7 @@ static void a_counter_of_unknown_period_uses_its_own(void **state)
 {
     (void)state;
     struct ifm_random random = ifm_random_start(1, 10);
-    const struct ifm_joules_sensor unknown = {0, 0, 0};
+    const struct ifm_joules_sensor unknown = {.period_s = 0};
     count(&watch, &STEADY, 8, 0.5, 0, 0, 0, &random);
     assert_null(counted(&unknown, 1, 6).why);
     assert_non_null(counted(&unknown, 1, 5).why);
