@@ -107,13 +107,25 @@ static double mean_w(const struct watched *watched, const struct ifm_power_senso
     return (watched->last - watched->first) / ((double)(watched->last_ns - watched->first_ns) * 1e-9);
 }
 
+/* Between readings, in ms: what all of them took over how many there were. Late calls make single ones long and the
+ * next ones short; a reading that was not seen at all makes one twice the median. */
+static double refresh_of(const struct watched *watched, double middle)
+{
+    double sum = 0.0, n = 0.0;
+    for (size_t i = 0; i < watched->n_periods; i++) {
+        sum += watched->periods_ms[i];
+        n += fmax(1.0, round(watched->periods_ms[i] / middle));
+    }
+    return sum / n;
+}
+
 /* Adds what was seen, and teaches the sensor what was learnt for certain. */
 static void describe(json_t *json, const struct watched *watched, struct ifm_power_sensor *sensor)
 {
     size_t n = watched->n_periods;
     bool ours = sensor->kind == IFM_POWER_ESTIMATE; /* it has no period but that of our looks */
     if (n >= ENOUGH && !ours) {
-        double middle = share(watched->periods_ms, n, 0.5);
+        double middle = refresh_of(watched, share(watched->periods_ms, n, 0.5));
         double jitter = (share(watched->periods_ms, n, 0.95) - share(watched->periods_ms, n, 0.05)) / 2;
         json_object_set_new(json, "refresh_ms", json_real(middle));
         json_object_set_new(json, "refresh_jitter_ms", json_real(jitter));

@@ -17,7 +17,9 @@ enum {
     FIRST_ROOM = 1024,
     BATCH = 512, /* readings of one call */
     GAP_PERIODS = 3,
-    SLOW_MS = 20 /* counters that are refreshed more seldom have ticks to wait for */
+    SLOW_MS = 20, /* counters that are refreshed more seldom have ticks to wait for */
+    LEARNT_TICKS = 5,
+    LOST_TICKS = 3
 };
 #define MS INT64_C(1000000)
 #define FAST_PACE (50 * MS)  /* of counters that always bring something new */
@@ -32,9 +34,13 @@ struct bank {
 
 struct pace {
     int64_t next_ns;
-    int64_t tick_ns; /* of a counter with ticks: where its last one was, as far as all readings tell */
-    int64_t call_ns; /* what a call takes lately, at worst */
-    int64_t seen_ns; /* time of the last reading given; of a sensor that gave none, the start */
+    /* of a counter with ticks */
+    int64_t tick_ns;   /* where its last one was, as far as all readings tell */
+    int64_t known_ns;  /* the last that was known well */
+    int64_t period_ns; /* between ticks, as learnt */
+    int64_t call_ns;   /* what a call takes lately, at worst */
+    int known, missed; /* ticks known well since the last time that several in a row were not; those in a row */
+    int64_t seen_ns;   /* time of the last reading given; of a sensor that gave none, the start */
     bool in_gap, lost;
 };
 
@@ -116,32 +122,40 @@ static int64_t even_pace(const struct ifm_power_sensor *sensor, int64_t watts_ns
     return every > 0 ? every : METER_PACE;
 }
 
-/* Ticks come at even distances, so that a reading that says little of when its tick was is helped by those before. */
+/* Ticks come at even distances, so that a reading that says little of when its tick was is helped by those before. The
+ * distance is learnt: a calibration of a second may be a tenth off where calls are slow. */
 static void follow_tick(struct pace *pace, const struct ifm_power_point *point, int64_t every)
 {
     int64_t low = point->t_ns - point->half_ns, high = point->t_ns + point->half_ns;
-    if (pace->tick_ns == 0 || every <= 0) {
-        pace->tick_ns = point->t_ns;
+    int64_t period = pace->period_ns > 0 ? pace->period_ns : every;
+    bool well = point->half_ns < period / 5;
+    int64_t due = pace->tick_ns + (point->t_ns - pace->tick_ns + period / 2) / period * period;
+    pace->tick_ns = pace->tick_ns == 0 ? point->t_ns : due < low ? low : due > high ? high : due;
+    pace->missed = well ? 0 : pace->missed + 1;
+    pace->known = well ? pace->known + 1 : pace->missed >= LOST_TICKS ? 0 : pace->known;
+    if (!well)
         return;
-    }
-    int64_t due = pace->tick_ns + (point->t_ns - pace->tick_ns + every / 2) / every * every;
-    pace->tick_ns = due < low ? low : due > high ? high : due;
+    int64_t n = pace->known_ns == 0 ? 0 : (point->t_ns - pace->known_ns + period / 2) / period;
+    if (n > 0)
+        pace->period_ns = period + ((point->t_ns - pace->known_ns) / n - period) / 4;
+    pace->known_ns = point->t_ns;
 }
 
 /* When to read next. After a tick nothing comes for most of a period; then it is looked for until it is there: a call
  * that still sees the old value must end before the tick, also where calls have become slow (17 ms on an H200 whose
- * memory is busy), or nothing says when the tick was. */
+ * memory is busy), or nothing says when the tick was. Until the ticks are known, and when they are lost, one call
+ * follows the other. */
 static int64_t next_time(const struct ifm_sampler *sampler, const struct ifm_power_sensor *sensor,
                          const struct pace *pace, bool fresh, int64_t now)
 {
-    int64_t every = (int64_t)sensor->every_ms * MS;
+    int64_t every = (int64_t)sensor->every_ms * MS, next = now + TICK_PACE;
     if (!has_ticks(sensor))
         return now + even_pace(sensor, sampler->watts_ns);
-    if (fresh) {
-        int64_t next = pace->tick_ns + every - every / 10 - pace->call_ns;
-        return next > now + TICK_PACE ? next : now + TICK_PACE;
-    }
-    return now + (now - pace->seen_ns > 2 * every ? every / 4 : TICK_PACE); /* late: it may never come */
+    if (fresh && pace->known >= LEARNT_TICKS)
+        next = pace->tick_ns + pace->period_ns - pace->period_ns / 10 - pace->call_ns;
+    else if (now - pace->seen_ns > 2 * every) /* late: it may never come */
+        next = now + every / 4;
+    return next > now + TICK_PACE ? next : now + TICK_PACE;
 }
 
 /* Longest time between readings that is no gap. */
