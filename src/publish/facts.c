@@ -70,3 +70,8 @@ const char *ifm_event_machine(const json_t *events)
     const char *model = json_string_value(json_object_get(json_object_get(environment, "cpu"), "model"));
     return model == NULL ? "" : model;
 }
+
+const char *ifm_event_measured(const json_t *events, const char *device)
+{
+    return strcmp(device, "cuda") == 0 ? ifm_event_gpu_name(events) : ifm_event_machine(events);
+}

@@ -21,5 +21,7 @@ const char *ifm_event_gpu_driver(const json_t *events);
 
 /* The processor's model name; "" when the journal does not say. */
 const char *ifm_event_machine(const json_t *events);
+/* What the run measured: the GPU of a run on `device` "cuda", else the processor; "" as above. */
+const char *ifm_event_measured(const json_t *events, const char *device);
 
 #endif

@@ -198,7 +198,7 @@ static void add_repeat(const struct ifm_publication *publication, struct ifm_tex
     const struct ifm_plan *plan = publication->plan;
     const json_t *events = publication->events;
     time_t seconds = (time_t)(json_integer_value(json_object_get(json_array_get(events, 0), "t_ns")) / 1000000000);
-    const char *machine = ifm_event_machine(events);
+    const char *machine = ifm_event_measured(events, plan->device);
     char date[32] = "";
     struct tm utc;
     if (seconds > 0 && gmtime_r(&seconds, &utc) != NULL)
