@@ -138,7 +138,7 @@ for name in sys.argv[1:]:
     assert ("ifm_read_bulk" in kernels) == name.startswith("clock"), kernels
     assert ("ifm_null" in kernels) == name.startswith("launches"), kernels
 PY
-grep -q 'name ifm_read_bulk,[^<]* occupancy [01][.][0-9]' clock/report.html || fail "the page does not tell the occupancy"
+grep -q 'name ifm_read_bulk,[^<]* occupancy [01][.][0-9]' clock/report.html || fail "the page tells no occupancy"
 grep -q 'launch_ns median' clock/report.html || fail "the page does not tell what a launch costs"
 
 # ---- power: levels where NVML gives them, the reason where it does not ----
