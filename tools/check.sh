@@ -9,7 +9,8 @@
 # stage whose packages cannot be had is a skip, named and counted. Logs and JUnit files lie in build-check/.
 #
 # Where the CUDA toolkit is (nvcc), every native build must hold the device cuda, and its tests run; elsewhere they are
-# skips, named and counted. IFM_NEED_CUDA=1 makes the toolkit's absence a failure: a CI that has it must not lose it.
+# skips, named and counted. IFM_NEED_CUDA=1 makes the toolkit's absence a failure, named and counted, beside which all
+# else is built and tested: a CI that has it must not lose it.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 5
 logs=build-check
@@ -27,9 +28,13 @@ done
 passed=0 failed=0 skipped=0
 rm -rf "$logs" && mkdir -p "$logs" || exit 5
 
-cuda=AUTO
-if [ "${IFM_NEED_CUDA:-0}" = 1 ] || command -v nvcc >/dev/null || [ -x "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" ]; then
+cuda=AUTO no_cuda=
+if command -v nvcc >/dev/null || [ -x "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" ]; then
     cuda=ON
+elif [ "${IFM_NEED_CUDA:-0}" = 1 ]; then
+    cuda=OFF # no build may find one elsewhere and hide what is said here
+    no_cuda="no CUDA toolkit: nvcc is neither in PATH nor in ${CUDA_HOME:-/usr/local/cuda}/bin, and IFM_NEED_CUDA is 1"
+    no_cuda="$no_cuda: install the toolkit (13.0 or newer), set CUDA_HOME to where it lies, or set IFM_NEED_CUDA=0"
 fi
 
 say() { printf '\n== %s\n' "$*"; }
@@ -93,6 +98,10 @@ suite()
 has() { case "$1" in *" $2 "*) ;; *) return 1 ;; esac }
 built=" " ready=" "
 : >"$logs/named.txt"
+if [ -n "$no_cuda" ]; then
+    failed=$((failed + 1))
+    echo "failed: cuda: $no_cuda" | tee -a "$logs/named.txt" >&2
+fi
 for stage in "${stages[@]}"; do
     prepare "$stage" || continue
     [ "$stage" = newcomer ] && { ready="$ready$stage "; continue; } # builds in roots of its own

@@ -271,10 +271,22 @@ static bool has_sweep(const struct ifm_cell *cell)
 
 enum { MOST_KNEES = 8 };
 
+/* A GPU says how large the cache before its memory is, and no hypervisor comes between; nothing of it is swept. */
+static void take_gpu_cache(struct ifm_derivation *d, const struct ifm_cell_work *work)
+{
+    const json_t *device = ifm_derive_event(work, "device", NULL);
+    double bytes = json_number_value(json_object_get(device, "l2_bytes"));
+    if (json_is_string(json_object_get(device, "gpu")) && bytes > d->llc_bytes) {
+        d->llc_bytes = bytes;
+        d->llc_of_gpu = true;
+    }
+}
+
 void ifm_derive_find_caches(struct ifm_derivation *d)
 {
     for (size_t c = 0; c < d->plan->n_cells; c++) {
         const struct ifm_cell_work *work = &d->cells[c];
+        take_gpu_cache(d, work);
         if (work->record == NULL || work->refusal.rule != NULL || !has_sweep(work->cell))
             continue;
         struct ifm_arena *scratch = ifm_arena_create();

@@ -212,7 +212,8 @@ struct ifm_derivation {
     struct ifm_derived *out;
     size_t numbers_capacity, findings_capacity, companions_capacity, energies_capacity;
     struct ifm_cell_work *cells;
-    double llc_bytes;           /* measured by a cache sweep of this run; 0 = not measured */
+    double llc_bytes;           /* measured by a cache sweep of this run, or what a GPU says; 0 = not known */
+    bool llc_of_gpu;            /* the second-level cache of a GPU */
     struct ifm_refusal refusal; /* of the whole run (rule 4) */
 };
 

@@ -222,6 +222,7 @@ enum ifm_status ifm_derive_power(const struct ifm_facts_view *facts, size_t cell
     choose(&pass);
     if (out->n_phases > 0)
         qsort(out->phases, out->n_phases, sizeof *out->phases, by_time);
+    ifm_power_measure_lags(&pass);
     ifm_power_integrate(&pass);
     if (pass.record == NULL)
         nothing(out, "the run ended before the energy pass of this cell", "`run --resume` goes on");

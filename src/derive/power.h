@@ -27,6 +27,12 @@ struct ifm_power_fact {
     bool measured;                                 /* of a device that this cell measures */
     double period_s, quantum, gain_error, limit_w; /* NaN = not known */
     double call_s, lag_s, sensor_window_s;
+    /* How it followed the steps of load that the pass itself made (idle to load, load to idle), the device's own rise
+     * included: from the step to half of it, and, of watts, 10 to 90 % of it / 0.8, which is the window of a mean.
+     * Means of `steps` steps, and the smallest and largest lag; NaN where `steps` is 0, the window also of a counter.
+     */
+    size_t steps;
+    double step_lag_s, step_lag_low_s, step_lag_high_s, step_window_s;
     const struct ifm_readings *readings; /* NULL = the file is missing */
     double idle_w, idle_half_w;          /* as this sensor saw it; NaN = not measured */
     const struct ifm_joules *by_window;  /* of each window of the cell; NULL = never integrated */

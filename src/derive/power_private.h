@@ -32,6 +32,22 @@ struct ifm_power_pass {
 /* power_events.c: facts, spans, idles and phases; facts with their readings, without a role. */
 IFM_CHECKED enum ifm_status ifm_power_read_events(struct ifm_power_pass *pass, struct ifm_error *error);
 
+/* Is the span of this sensor, and does it touch [from_ns, to_ns]? */
+bool ifm_power_touches(const struct ifm_power_span *span, const struct ifm_power_fact *fact, int64_t from_ns,
+                       int64_t to_ns);
+
+/* A step of load at `at_ns`: one level in [from_ns, before_ns], another one until to_ns. */
+struct ifm_power_edge {
+    int64_t from_ns, before_ns, at_ns, to_ns;
+};
+struct ifm_power_follow {
+    double lag_s, window_s; /* see struct ifm_power_fact; NaN = the step does not say */
+};
+/* power_lag.c: how readings follow a step, and that of every sensor of the pass. */
+struct ifm_power_follow ifm_power_follow(const struct ifm_readings *readings, double period_s,
+                                         const struct ifm_power_edge *edge);
+void ifm_power_measure_lags(struct ifm_power_pass *pass);
+
 /* power_windows.c: joules of every window and idle phase, once roles and devices are known. */
 void ifm_power_integrate(struct ifm_power_pass *pass);
 

@@ -32,14 +32,19 @@ static double finest_spread(const struct ifm_power_pass *pass, const char *devic
     return most;
 }
 
+bool ifm_power_touches(const struct ifm_power_span *span, const struct ifm_power_fact *fact, int64_t from_ns,
+                       int64_t to_ns)
+{
+    return span->start_ns <= to_ns && span->end_ns >= from_ns && strcmp(span->device, fact->device) == 0 &&
+           strcmp(span->source, fact->source) == 0;
+}
+
 static const char *fault_in(const struct ifm_power_pass *pass, const struct ifm_power_fact *fact, int64_t from_ns,
                             int64_t to_ns)
 {
     for (size_t i = 0; i < pass->n_spans; i++) {
-        const struct ifm_power_span *span = &pass->spans[i];
-        if (span->start_ns <= to_ns && span->end_ns >= from_ns && strcmp(span->device, fact->device) == 0 &&
-            strcmp(span->source, fact->source) == 0)
-            return span->why;
+        if (ifm_power_touches(&pass->spans[i], fact, from_ns, to_ns))
+            return pass->spans[i].why;
     }
     return NULL;
 }

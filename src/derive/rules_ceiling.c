@@ -31,7 +31,8 @@ static void mark_resident(struct ifm_derivation *d, struct ifm_cell_work *work)
         return;
     char set[48], cache[48];
     const char *basis = (double)smallest < ifm_resident_below(d)
-                            ? ifm_arena_printf(d->arena, "4 x the measured last-level cache of %s",
+                            ? ifm_arena_printf(d->arena, "4 x the %s of %s",
+                                               d->llc_of_gpu ? "GPU's second-level cache" : "measured last-level cache",
                                                ifm_format_human(d->llc_bytes, "B", cache))
                             : "4 x the reported last-level cache";
     ifm_derive_find_fault(

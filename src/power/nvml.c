@@ -325,8 +325,9 @@ static void add_chosen(struct ifm_power *power, const struct ifm_nvml *nvml, con
     }
     int result = nvml->nvmlDeviceGetHandleByPciBusId_v2(bus, &gpu.device);
     if (result != IFM_NVML_SUCCESS)
-        ifm_power_lack(power, "nvml", "compare with `nvidia-smi --query-gpu=pci.bus_id --format=csv`",
-                       "the GPU at %s: %s", bus, ifm_nvml_error(nvml, result));
+        /* Its bus id says which card of this machine it is: a journal is published, and does not hold it. */
+        ifm_power_lack(power, "nvml", "compare `inferometer doctor` with `nvidia-smi`", "the GPU that is measured: %s",
+                       ifm_nvml_error(nvml, result));
     else
         add_gpu(power, &gpu);
 }

@@ -144,7 +144,7 @@ static void add_build(json_t *object, const struct ifm_publication *publication,
     const struct ifm_compat_field inner = {"build", "inner_loops", "inner_steps", 1, "steps", NO_TIME, ""};
     ifm_compat_add_arm(object, &inner, publication, cell, arm, siblings);
     json_t *build = json_object_get(object, "build");
-    json_object_set_new(build, "cuda_graphs", json_false()); /* there is no CUDA device yet */
+    json_object_set_new(build, "cuda_graphs", json_false()); /* decode has no kernels of a GPU */
     double truncate = cell->measure.truncate;
     json_object_set_new(build, "truncate_percent",
                         truncate == floor(truncate) ? json_integer((json_int_t)truncate) : json_real(truncate));

@@ -118,6 +118,23 @@ static const struct ifm_power_device *device_of(const struct ifm_power_shown *sh
     return NULL;
 }
 
+/* As it followed the steps of load of this pass; where there was none, what was known before: the age of the newest
+ * reading, which is the least that it lags, and the window that its documents name. */
+static struct ifm_field followed(const struct ifm_page *page, const struct ifm_power_fact *fact, double measured,
+                                 double told, const char *of_told)
+{
+    bool any = fact->steps > 0 && isfinite(measured);
+    struct ifm_field field = ifm_chart_text(quantity(page, any ? measured : told, "s"));
+    if (!any && isfinite(told))
+        field.interval = of_told;
+    if (any)
+        field.interval = ifm_arena_printf(page->arena, "n %zu", fact->steps);
+    if (any && measured == fact->step_lag_s && fact->steps > 1)
+        field.interval = ifm_arena_printf(page->arena, "%s to %s, n %zu", quantity(page, fact->step_lag_low_s, "s"),
+                                          quantity(page, fact->step_lag_high_s, "s"), fact->steps);
+    return field;
+}
+
 struct ifm_grid ifm_power_sensor_table(const struct ifm_page *page, const struct ifm_power_shown *shown)
 {
     const struct ifm_heading headings[] = {
@@ -133,8 +150,8 @@ struct ifm_grid ifm_power_sensor_table(const struct ifm_page *page, const struct
         row[1] = ifm_chart_text(what_it_is(fact));
         row[2] = ifm_chart_text(role_words(fact->role));
         row[3] = ifm_chart_text(fact->period_s > 0 ? quantity(page, fact->period_s, "s") : "");
-        row[4] = ifm_chart_text(quantity(page, fact->lag_s, "s"));
-        row[5] = ifm_chart_text(quantity(page, fact->sensor_window_s, "s"));
+        row[4] = followed(page, fact, fact->step_lag_s, fact->lag_s, "at least");
+        row[5] = followed(page, fact, fact->step_window_s, fact->sensor_window_s, "not measured");
         row[6] = ifm_chart_text(quantity(page, fact->call_s, "s"));
         if (isfinite(fact->gain_error))
             row[7] = ifm_chart_text(

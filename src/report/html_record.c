@@ -180,6 +180,13 @@ static void add_inputs(struct ifm_page *page)
             continue;
         ifm_html_fact(page, ifm_arena_printf(page->arena, "input file, %s", setting),
                       ifm_arena_printf(page->arena, "%s, SHA-256 %s", file, sha256), false);
+        const char *id = json_string_value(json_object_get(json_object_get(meta, "licence"), "id"));
+        const char *from = json_string_value(json_object_get(json_object_get(meta, "licence"), "from"));
+        const char *name = ifm_arena_printf(page->arena, "licence of %s", file);
+        if (id != NULL && from != NULL)
+            ifm_html_fact(page, name, ifm_arena_printf(page->arena, "%s, as %s beside it says", id, from), false);
+        else
+            ifm_html_facts(page, name, json_object_get(meta, "licence"));
     }
 }
 

@@ -71,6 +71,7 @@ static enum ifm_status open_cuda(struct ifm_workload_state *state, struct ifm_er
     const char *name = state->spin > 0 ? "ifm_null_spin" : "ifm_null";
     IFM_TRY(ifm_cuda_find(state->device, "null", name, &state->kernel, error));
     IFM_TRY(state->device->ops->buffer(state->device, "null", sizeof(uint64_t), &state->left, &fresh, error));
+    enqueue(state); /* what is made on first use is made here, and the facts of the device know the kernel */
     return ifm_cuda_steps_create(state->device, enqueue, state, &state->cuda, error);
 }
 #endif

@@ -51,10 +51,10 @@ refused "names no GPU" fake devices=0 "$INFEROMETER" null --device cuda --out no
 refused "one thread drives the GPU" fake "" "$INFEROMETER" null --device cuda --threads 4 --out none
 refused "are available" fake memory=1030 "$INFEROMETER" stream --probe read --size 64MiB --device cuda --out none
 refused "processes share" fake "" "$INFEROMETER" null --device cuda --isolation processes --out none
-env LD_LIBRARY_PATH= "$INFEROMETER" doctor | grep -q '^CUDA  *absent  *there is no CUDA driver' ||
+env LD_LIBRARY_PATH= "$INFEROMETER" doctor | grep '^CUDA  *absent  *there is no CUDA driver' >/dev/null ||
     fail "doctor does not say that there is no driver"
-fake "" "$INFEROMETER" doctor | grep -q '^CUDA  *ok  *Fake GPU, compute capability 9.0' || fail "doctor: no GPU"
-"$INFEROMETER" version | grep -q 'CUDA: sm_90a' || fail "version does not say that CUDA is built in"
+fake "" "$INFEROMETER" doctor | grep '^CUDA  *ok  *Fake GPU, compute capability 9.0' >/dev/null || fail "doctor: no GPU"
+"$INFEROMETER" version | grep 'CUDA: sm_90a' >/dev/null || fail "version does not say that CUDA is built in"
 
 # ---- whole runs ----
 for probe in read write copy flops matrix; do
@@ -85,6 +85,29 @@ fake "" "$INFEROMETER" null --device cuda --no-graphs "${counts[@]}" --out launc
 [ "$(number null null step_ns)" = 200000.0 ] || fail "null: $(number null null step_ns)"
 [ "$(number launches null step_ns)" = 201600.0 ] || fail "launches: $(number launches null step_ns)"
 grep -q '"graphs":false' launches/run.log || fail "the journal does not say how steps were launched"
+fake "" "$INFEROMETER" stream --device cuda --probe copy --no-graphs --size 64KiB "${counts[@]}" --out apart \
+    >log 2>&1 || fail "copy without graphs: $(cat log)"
+python3 - null launches copy apart <<'PY' || fail "--no-graphs changes more than how steps are launched"
+import json, sys
+
+def leaves(value, path=""):
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else None
+    if items is None:
+        return {path: value}
+    return {k: v for key, member in items for k, v in leaves(member, f"{path}.{key}").items()}
+
+for with_graphs, without in (sys.argv[1:3], sys.argv[3:5]):
+    one, other = (leaves(json.load(open(f"{name}/plan.json"))) for name in (with_graphs, without))
+    assert one.keys() == other.keys(), one.keys() ^ other.keys()
+    differ = {key for key in one if one[key] != other[key]} - {".run_id", ".config_hash"}
+    assert differ and all(key.endswith(".settings.device.graphs") for key in differ), differ
+    outputs = [[(e["meta"]["arm"], e["meta"].get("output_xxh3")) for e in map(json.loads, open(f"{name}/run.log"))
+                if e["stage"] == "check"] for name in (with_graphs, without)]
+    assert outputs[0] == outputs[1], outputs
+PY
+"$INFEROMETER" compare null launches --format csv >log 2>&1 || true
+grep -q 'refused,rule-12: device.graphs is true in the reference and false here' log ||
+    fail "graphs and launches were compared: $(cat log)"
 
 # ---- the real clock, kernels and what a launch costs ----
 fake "khz=ifm_read_bulk:1755000" "$INFEROMETER" stream --device cuda --probe read --size 64KiB "${counts[@]}" \
@@ -113,7 +136,10 @@ for name in sys.argv[1:]:
     assert abs(device["launch_ns"]["median"] - 201600) < 1, device
     assert device["event_pair_ns"]["n"] >= 5, device
     assert ("ifm_read_bulk" in kernels) == name.startswith("clock"), kernels
+    assert ("ifm_null" in kernels) == name.startswith("launches"), kernels
 PY
+grep -q 'name ifm_read_bulk,[^<]* occupancy [01][.][0-9]' clock/report.html || fail "the page tells no occupancy"
+grep -q 'launch_ns median' clock/report.html || fail "the page does not tell what a launch costs"
 
 # ---- power: levels where NVML gives them, the reason where it does not ----
 grep -q '"stage":"converge".*"reason":".*libnvidia-ml' read/run.log || fail "no word of why power was not read"

@@ -50,10 +50,39 @@ grep -q '"power_absent".*"nvml".*GPUs are left alone' whole/run.log || fail "a G
 ! grep -q 'meter.csv' whole/plan.json whole/config.lock.json whole/run.log || fail "the meter's path is published"
 "$INFEROMETER" verify whole >log 2>&1 || fail "whole: $(cat log)"
 
+# ---- a meter that is silent for a while: the gap is a fact, and no window that it touches is used ----
+python3 -c '
+import os, time
+out = open("hole.csv", "w")
+out.write("t_s,power_w\n")
+silent = False
+while True:
+    if not silent and os.path.exists("hole/run.log") and "energy_idle" in open("hole/run.log").read():
+        time.sleep(0.8)
+        silent = True
+    out.write("%.6f,%.1f\n" % (time.time(), 120))
+    out.flush()
+    time.sleep(0.02)' &
+kill $meter
+meter=$!
+sleep 0.3
+"$INFEROMETER" null "${counts[@]}" "${energy[@]}" --energy-window 600ms --power-meter hole.csv --out hole >/dev/null \
+    2>log || fail "hole: $(cat log)"
+python3 - <<'PY' || fail "hole: $(grep power_fault hole/run.log)"
+import json
+faults = [e["meta"] for e in map(json.loads, open("hole/run.log")) if e["stage"] == "power_fault"]
+assert any(f["source"] == "meter" and f["gaps"] >= 1 and f["lost"] is None for f in faults), faults
+[row] = [r for r in json.load(open("hole/derived.json"))["energy"] if r["source"] == "meter"]
+assert row["windows"] < 4, row
+PY
+grep -q 'its readings are not whole' hole/report.html ||
+    fail "hole: the page does not tell of the gap"
+"$INFEROMETER" verify hole >log 2>&1 || fail "hole: $(cat log)"
+
 # ---- the dry run knows of the pass ----
 "$INFEROMETER" null "${counts[@]}" --energy --energy-windows 10 --energy-window 20s --power-meter meter.csv --dry-run \
     --format json >dry.json 2>log || fail "dry run: $(cat log)"
 python3 -c 'import json; assert 200 < json.load(open("dry.json"))["seconds_low"] < 300' ||
     fail "the dry run does not count 200 s of windows: $(grep seconds dry.json)"
 
-echo "windows under a meter, no sensor at all, the dry run: records are whole and fit their facts"
+echo "windows under a meter, one with a gap, no sensor at all, the dry run: records are whole and fit their facts"

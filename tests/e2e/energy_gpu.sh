@@ -49,7 +49,7 @@ PY
 # ---- the GPU under test cannot be asked ----
 fake "" "$two gpus=2 fail=0" "$INFEROMETER" null "${counts[@]}" "${energy[@]}" --out mute >/dev/null 2>log ||
     fail "mute: $(cat log)"
-grep -q '"power_absent".*"source":"nvml","reason":"the GPU at 0000:01:00.0: the GPU is lost' mute/run.log ||
+grep -q '"power_absent".*"source":"nvml","reason":"the GPU that is measured: the GPU is lost' mute/run.log ||
     fail "mute: $(grep power_absent mute/run.log)"
 if ! grep -q '"power_sensor"' mute/run.log; then
     grep -q '"energy_done","ok":false.*"windows":0' mute/run.log || fail "mute: windows without a sensor"
@@ -73,5 +73,12 @@ assert slots and done[0]["meta"]["windows"] == len(slots), (done, len(slots))
 if not any(e["stage"] == "power_sensor" and e["meta"]["device"] != "gpu0" for e in events):
     assert not done[0]["ok"] and "lost" in done[0]["meta"]["reason"], done
 PY
+
+# What is published names neither the cards, whether they work or not, nor where the run and its libraries lie.
+for secret in 5ec4e7ed 165422300777 0000:01:00.0 "$PWD" "$IFM_FAKE_CUDA"; do
+    if grep -rlF --exclude=private.json -- "$secret" whole mute lost; then
+        fail "published: $secret"
+    fi
+done
 
 echo "one GPU of two, one that cannot be asked, a sensor lost halfway: the record says what happened"

@@ -21,6 +21,7 @@ open(path, "wb").write(struct.pack("<Q", len(text)) + text + data)
 P
 python3 tensors.py "$needle/layer.safetensors" 1
 cp "$needle/layer.safetensors" kept
+printf -- '---\nlicense: mit\n---\n' >"$needle/README.md"
 sum=$(sha256sum <kept | cut -d' ' -f1)
 file=$PWD/$needle/layer.safetensors
 shape=(--kv-file "$file" --q-heads 4 --kv-heads 2 --head-dim 32 --threads 1 --ceilings none)
@@ -36,6 +37,8 @@ for folder in decode attention; do
     [ "$(grep -o "input file, $folder.kv_file" $folder/report.html | wc -l)" = 1 ] ||
         fail "$folder/report.html does not name the file once"
     grep -q "layer.safetensors, SHA-256 $sum" $folder/report.html || fail "$folder/report.html holds no SHA-256"
+    grep -q "licence of layer.safetensors</th><td[^>]*>mit, as README.md beside it says" $folder/report.html ||
+        fail "$folder/report.html does not name the licence"
     leaks=$(grep -rlF -e "$needle" -e "$PWD" $folder | grep -v '/private.json$' || true)
     [ -z "$leaks" ] || fail "the path of the file stands in $leaks"
     grep -qF "$file" $folder/private.json || fail "$folder/private.json does not say where the file was"

@@ -11,6 +11,8 @@ IFM_SOURCE=${IFM_SOURCE:-$(readlink -f "$(dirname "${BASH_SOURCE[0]}")/../..")}
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch"
+# Under pipefail `command | grep -q` fails now and then: grep leaves at its first match, and the command is killed by
+# its next write. So it is `| grep WORDS >/dev/null`, which reads to the end, or a file in between.
 
 skip()
 {

@@ -19,7 +19,7 @@ on()
         (cd "$IFM_SOURCE" && "${emulator[@]}" "$test") >out 2>&1 ||
             fail "$cpu: $(basename "$test"): $(grep -m 1 -E 'ERROR|FAILED' out || tail -1 out)"
     done
-    "${emulator[@]}" "$INFEROMETER" doctor 2>/dev/null | grep -q "instruction sets .* $sets *$" ||
+    "${emulator[@]}" "$INFEROMETER" doctor 2>/dev/null | grep "instruction sets .* $sets *$" >/dev/null ||
         fail "$cpu: doctor does not say \"$sets\""
     for isa in auto ${sets//,/ }; do
         rm -rf run

@@ -99,6 +99,26 @@ static void cache_resident_cells_are_named(void **state)
     fx_stop(&fx);
 }
 
+/* A GPU's second-level cache is known and not swept: a probe that fits into it gives no ceiling of its memory. */
+static void ceilings_of_a_gpu_s_cache_are_named(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    for (int fits = 0; fits < 2; fits++) {
+        start(&fx, 200000, 130000, true);
+        fx.parts[0].arms[0].working_set = fx.parts[0].arms[1].working_set = 4000000;
+        fx.parts[0].arms[3].working_set = 1000000;
+        fx_event(&fx, "device",
+                 json_pack("{s:s, s:s, s:I}", "cell", "decode", "gpu", "Fake GPU", "l2_bytes",
+                           (json_int_t)(fits ? 250001 : 250000)));
+        fx_derive(&fx);
+        const char *words = "is below 4 x the GPU's second-level cache of 244 KiB; these ceilings are those of a cache";
+        const struct ifm_finding *said = fx_finding(&fx, "rule-03", words);
+        assert_true((said != NULL) == fits);
+        fx_stop(&fx);
+    }
+}
+
 /* In cold mode memory serves a small working set too: its rate is held against the memory's ceiling. */
 static void cold_cells_are_not_cache_resident(void **state)
 {
@@ -252,6 +272,7 @@ int main(void)
         cmocka_unit_test(above_the_flop_ceiling_is_refused),
         cmocka_unit_test(integer_products_are_held_against_no_flop_ceiling),
         cmocka_unit_test(cache_resident_cells_are_named),
+        cmocka_unit_test(ceilings_of_a_gpu_s_cache_are_named),
         cmocka_unit_test(cold_cells_are_not_cache_resident),
         cmocka_unit_test(speedup_beyond_the_ratio_tells_of_the_baseline),
         cmocka_unit_test(speedup_beyond_the_ratio_needs_a_ceiling),

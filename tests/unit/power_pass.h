@@ -144,6 +144,11 @@ static inline void power_sample_make(struct power_sample *s, const struct ifm_ce
     s->facts[1] = power_fact("gpu0", "nvml_samples", "samples", IFM_POWER_WITNESS);
     s->facts[1].period_s = 0.02;
     s->facts[1].lag_s = 0.02;
+    s->facts[1].steps = 2;
+    s->facts[1].step_lag_s = 0.012;
+    s->facts[1].step_lag_low_s = 0.010;
+    s->facts[1].step_lag_high_s = 0.014;
+    s->facts[1].step_window_s = 0.045;
     s->facts[2] = power_fact("gpu0", "nvml_memory", "average", IFM_POWER_PART);
     s->facts[2].sensor_window_s = 1;
     s->facts[3] = power_fact("gpu0", "nvml_instant", "instant", IFM_POWER_SHOWN);

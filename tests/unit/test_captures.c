@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "derive/joules.h"
+#include "derive/power_private.h"
 
 #include <dirent.h>
 #include <inttypes.h>
@@ -217,9 +218,36 @@ static void power_follows_the_share_of_time_under_load(void **state)
     ifm_readings_free(&capture.ring);
 }
 
+/* Idle, a load of 1.5 s, idle: the ring is half there after some 15 ms, and takes some 45. The counter adds
+ * a whole period at each tick, also where a tick comes early: it may be ahead, by less than a period. */
+static void steps_of_load_are_followed(void **state)
+{
+    size_t n = 0;
+    load(*state);
+    for (size_t p = 1; p < capture.n; p++) {
+        const struct phase *one = &capture.phases[p - 1], *next = &capture.phases[p];
+        bool rises = one->steps == 0 && next->steps > 0, falls = one->steps > 0 && next->steps == 0;
+        if (!(rises || falls) || next->period_ms > 0 || next->start_ns - one->end_ns > S / 100 ||
+            next->end_ns - next->start_ns < 3 * S / 2)
+            continue;
+        const struct ifm_power_edge edge = {one->end_ns - S, one->end_ns, rises ? next->start_ns : one->end_ns,
+                                            next->end_ns};
+        struct ifm_power_follow counter = ifm_power_follow(&capture.counter, ticks.period_s, &edge);
+        struct ifm_power_follow ring = ifm_power_follow(&capture.ring, samples.period_s, &edge);
+        assert_true(fabs(counter.lag_s) < ticks.period_s && isnan(counter.window_s));
+        assert_true(ring.lag_s > 0 && ring.lag_s < 0.03);
+        assert_true(ring.window_s > 0.02 && ring.window_s < 0.08);
+        n++;
+    }
+    assert_int_equal(n, 3);
+    ifm_readings_free(&capture.counter);
+    ifm_readings_free(&capture.ring);
+}
+
 int main(void)
 {
     static const struct CMUnitTest of_each[] = {
+        cmocka_unit_test(steps_of_load_are_followed),
         cmocka_unit_test(steady_loads_are_told_within_their_bars),
         cmocka_unit_test(power_follows_the_share_of_time_under_load),
     };

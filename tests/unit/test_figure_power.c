@@ -57,13 +57,23 @@ static size_t count(const char *text, const char *word)
     return n;
 }
 
-static const char *field_of(const struct ifm_grid *grid, size_t row, const char *heading)
+static const struct ifm_field *find_field(const struct ifm_grid *grid, size_t row, const char *heading)
 {
     for (size_t c = 0; c < grid->n_columns; c++)
         if (strcmp(grid->headings[c].text, heading) == 0)
-            return grid->fields[row * grid->n_columns + c].text;
+            return &grid->fields[row * grid->n_columns + c];
     fail_msg("no column %s", heading);
-    return "";
+    return NULL;
+}
+
+static const char *field_of(const struct ifm_grid *grid, size_t row, const char *heading)
+{
+    return find_field(grid, row, heading)->text;
+}
+
+static const char *interval_of(const struct ifm_grid *grid, size_t row, const char *heading)
+{
+    return find_field(grid, row, heading)->interval;
 }
 
 /* Nothing endless, all groups closed, every mark in the drawing, and small enough for a page of many cells. */
@@ -161,6 +171,11 @@ static void tables_say_what_was_taken(void **state)
     assert_string_equal(field_of(sensors, 0, "idle"), "128.1 W");
     assert_string_equal(field_of(sensors, 3, "what it is"), "instantaneous watts: drawn, never integrated");
     assert_string_equal(field_of(sensors, 4, "gain"), "");
+    assert_string_equal(field_of(sensors, 1, "lag"), "12 ms"); /* measured, not what was told */
+    assert_string_equal(interval_of(sensors, 1, "lag"), "10 ms to 14 ms, n 2");
+    assert_string_equal(field_of(sensors, 1, "window"), "45 ms");
+    assert_string_equal(field_of(sensors, 2, "window"), "1 s"); /* told */
+    assert_string_equal(interval_of(sensors, 2, "window"), "not measured");
     assert_int_equal(d.figure.more[1].grid.n_rows, POWER_PHASES);
     end();
 }
