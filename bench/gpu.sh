@@ -11,10 +11,10 @@ set -euo pipefail
 folder=${IFM_PORTABLE:-$(readlink -f "$(dirname "$0")/..")/.gpu}
 out=${1:?"usage: bench/gpu.sh OUT"}
 lab=$folder/inferometer
-[ -x "$lab" ] && [ -x "$folder/bench_cuda" ] || {
+if [ ! -x "$lab" ] || [ ! -x "$folder/bench_cuda" ]; then
     echo "error: $folder holds no inferometer and bench_cuda: tools/portable.sh $folder bench/bench_cuda" >&2
     exit 2
-}
+fi
 mkdir -p "$out" && cd "$out"
 { date -u +%FT%TZ; "$lab" version; "$lab" doctor || true; } >machine.txt 2>&1
 
