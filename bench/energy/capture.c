@@ -58,7 +58,8 @@ static bool load_phases(const char *folder, struct capture *out)
                 sscanf(line, "%zu,%63[^,],%" SCNd64 ",%" SCNd64 ",%lf,%lf,%" SCNu64 ",%" SCNd64 ",%*u,%lf", &index,
                        phase->name, &phase->start_ns, &phase->end_ns, &phase->period_ms, &phase->duty, &phase->steps,
                        &phase->on_ns, &phase->dither_ms) >= 8 && /* older sessions have no pauses */
-                index == out->n_phases && load_marks(folder, index, phase);
+                index == out->n_phases &&
+                load_marks(folder, index, phase);
         out->n_phases += whole;
     }
     if (file != NULL)

@@ -53,7 +53,8 @@ static double idle_of(const struct capture *capture, const struct capture_sensor
     return n > 0 ? sum / n : 0;
 }
 
-/* What a run knows of a sensor under this load: the distance of its steps, how far that is random, idle power and limit.
+/* What a run knows of a sensor under this load: the distance of its steps, how far that is random, idle power and
+ * limit.
  */
 static struct ifm_joules_sensor known_of(const struct capture *capture, const struct capture_sensor *sensor,
                                          const struct capture_phase *phase)
@@ -185,12 +186,15 @@ static void report_swings(const char *name, const char *source, const struct swi
         worst = fmax(worst, fabs(off) / swings[i].half);
         squares += off * off;
     }
-    double expected = line_at(ramp, duty);
-    printf("%-16s %-12s %5.2f s x %2zu: mean %6.1f W, by the ramp %6.1f (%+.2f %%); sd %.2f %%, farthest %.2f %%, bar "
-           "+-%.2f %%, within %zu of %zu (%s), farthest %.2f bars, %.3f of the load's own swing\n",
-           name, source, seconds, n, watts, expected, 100 * (watts / expected - 1),
+    printf("%-16s %-12s %5.2f s x %2zu: mean %6.1f W", name, source, seconds, n, watts);
+    if (slope > 0) {
+        double expected = line_at(ramp, duty);
+        printf(", by the ramp %6.1f (%+.2f %%), farthest %.3f of the load's own swing", expected,
+               100 * (watts / expected - 1), most / (slope * sqrt(duty * (1 - duty))));
+    }
+    printf("; sd %.2f %%, farthest %.2f %%, bar +-%.2f %%, within %zu of %zu (%s), farthest %.2f bars\n",
            100 * sqrt(squares / (double)(n > 1 ? n - 1 : 1)) / watts, 100 * most / watts, 100 * bar / watts, within, n,
-           within == n ? "yes" : "NO", worst, most / (slope * sqrt(duty * (1 - duty))));
+           within == n ? "yes" : "NO", worst);
 }
 
 static bool seen_before(const struct capture *capture, size_t index)
