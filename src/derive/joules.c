@@ -68,12 +68,19 @@ double ifm_joules_spread(const struct ifm_readings *readings, int64_t from_ns, i
     return n < IFM_JOULES_TICKS ? -1.0 : sqrt(squares / (double)(n - 1));
 }
 
-/* Half-widths in squares, and the mean. An end lies anywhere in a load that changes: what its time is worth there is the
- * root of the mean square of power, not its mean. */
-static void finish(struct ifm_joules *out, double spread_w, double start_half_ns, double end_half_ns, double grain_j)
+/* An end of the stretch: how well its time is known, and the power there. */
+struct end {
+    double half_ns, watts;
+};
+
+/* Half-widths in squares, and the mean. What the time of an end is worth is the power there, or the root of the load's
+ * mean square where that is more: an end lies anywhere in a load that changes. */
+static void finish(struct ifm_joules *out, double spread_w, struct end start, struct end end, double grain_j)
 {
     out->watts = out->joules / out->seconds;
-    out->edge_j = hypot(hypot(out->watts, spread_w) * 1e-9 * UNIFORM95 * hypot(start_half_ns, end_half_ns), grain_j);
+    double least = hypot(out->watts, spread_w);
+    double off = hypot(start.half_ns * fmax(least, start.watts), end.half_ns * fmax(least, end.watts));
+    out->edge_j = hypot(1e-9 * UNIFORM95 * off, grain_j);
     out->random_j = hypot(out->edge_j, hypot(out->quantum_j, out->coverage_j));
 }
 
@@ -208,6 +215,20 @@ static bool stood_still(const struct ifm_joules *out, double period_s, double ga
     return out->longest_gap_s > SILENT * typical && gap_j < CAUGHT_UP * rest_w * out->longest_gap_s;
 }
 
+/* Power over the first ticks of the stretch from `first` to `last`, or over its last ones where `first` > `last`. */
+static struct end end_of(const struct ticks *ticks, size_t first, size_t last)
+{
+    const struct ifm_reading *list = ticks->readings->list;
+    size_t at = first, n = 0;
+    while (at != last && n < IFM_JOULES_TICKS / 2) {
+        at += last > first ? 1U : (size_t)-1;
+        n += is_tick(ticks->readings, at);
+    }
+    double s = seconds_of(list[first].t_ns, list[at].t_ns);
+    return (struct end){(double)list[first].half_ns,
+                        s == 0.0 ? 0.0 : 1e-6 * (double)(list[at].micro - list[first].micro) / s};
+}
+
 static double coverage_of(const struct ifm_joules_sensor *sensor, double spread_w, const struct ifm_joules *out)
 {
     bool known = sensor->high_w > sensor->low_w;
@@ -254,7 +275,7 @@ void ifm_joules_counter(const struct ifm_readings *readings, const struct ifm_jo
     double spread = sensor->spread_w >= 0 ? sensor->spread_w : spread_of_slopes(readings, first, last, mean);
     out->quantum_j = CUT95 * sensor->quantum;
     out->coverage_j = coverage_of(sensor, spread, out) * out->seconds;
-    finish(out, spread, (double)list[first].half_ns, (double)list[last].half_ns,
+    finish(out, spread, end_of(&ticks, first, last), end_of(&ticks, last, first),
            NORMAL95 * grain_of(&ticks, period, mean));
     if (isnan(out->coverage_j))
         out->why = locks;
@@ -313,7 +334,8 @@ static double trapezoids(const struct integral *in, int64_t from_ns, int64_t to_
 static double missed_w(const struct ifm_joules_sensor *sensor, double spread, const struct ifm_joules *out)
 {
     double noise = fmax(coverage_of(sensor, spread, out), NORMAL95 * spread / sqrt((double)out->readings));
-    bool swings = ifm_joules_periodic(spread, out->joules / out->seconds) && sensor->load_period_s < IFM_COVERAGE_LOCKS_S;
+    bool swings =
+        ifm_joules_periodic(spread, out->joules / out->seconds) && sensor->load_period_s < IFM_COVERAGE_LOCKS_S;
     return swings ? fmax(noise, LOCKED_SHARE * spread) : noise;
 }
 
@@ -352,7 +374,8 @@ void ifm_joules_integral(const struct ifm_readings *readings, const struct ifm_j
     double spread = fmax(sensor->spread_w, fmax(own, 0.0));
     out->quantum_j = 0.5 * sensor->quantum * out->seconds; /* a steady load is cut off at the same side each time */
     out->coverage_j = missed_w(sensor, spread, out) * out->seconds;
-    finish(out, spread, (double)list[first].half_ns, (double)list[last - 1].half_ns, 0.0);
+    finish(out, spread, (struct end){(double)list[first].half_ns, at_start},
+           (struct end){(double)list[last - 1].half_ns, at_end}, 0.0);
     if (isnan(coverage_of(sensor, spread, out)))
         out->why = locks;
 }

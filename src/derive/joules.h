@@ -7,7 +7,8 @@
  *
  * The error bar is random: what another window of the same load might have said. It is the half-width of a 95 %
  * interval, put together in squares of
- *   edge      each end's time is known to half_ns: power (the root of its mean square) x that, evenly spread within it
+ *   edge      each end's time is known to half_ns: the power there x that, evenly spread within it; the root of power's
+ *             mean square at least
  *   quantum   the counter's smallest step; half a step of a sensor of watts, all the time
  *   coverage  the sensor samples power and does not tile time: see ifm_joules_coverage; of watts also the error of a
  *             mean of so many readings, and a quarter of the standard deviation where the load is periodic: samples
