@@ -10,7 +10,7 @@
  *   edge      each end's time is known to half_ns: the power there x that, evenly spread within it; the root of power's
  *             mean square at least
  *   quantum   the counter's smallest step; half a step of a sensor of watts, all the time
- *   coverage  the sensor samples power and does not tile time: see ifm_joules_coverage; of watts also the error of a
+ *   coverage  the sensor samples power and does not tile time: see coverage.h; of watts also the error of a
  *             mean of so many readings, and a quarter of the standard deviation where the load is periodic: samples
  *             lock to it
  * What a sensor is off by as a whole (its gain) is systematic, is no part of it, and cancels in ratios on one card. */

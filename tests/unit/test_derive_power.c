@@ -165,6 +165,17 @@ static void idle_before_and_after_differ(void **state)
     ps_near(p.power.devices[0].idle_w, 130, 1e-6);
     ps_near(p.power.devices[0].idle_half_w, 10, 0.01);
     ps_stop(&p);
+    /* what was taken off the pauses and what is taken off the steps are off together, in all windows */
+    ps_start(&p);
+    p.pause_s = 0.01;
+    p.pause_w = 130;
+    ps_generate(&p);
+    p.phases[p.n_phases - 1].watts = 140;
+    ps_counter(&p);
+    ps_derive(&p);
+    const struct ifm_value *above = fx_value(&p.fx, "base", "energy_per_token_above_idle_j");
+    assert_true((above->high - above->low) / 2 >= 10 * 2 * 2e-3 / 4);
+    ps_stop(&p);
 }
 
 /* ---- which sensor speaks ---- */
