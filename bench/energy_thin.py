@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
 """A session of bench_energy, cut down to test data: energy_thin.py CAPTURE OUT
 
-Keeps the energy counter and the ring of samples, a stretch of each steady load, the idle phases, the square waves, two
-steps and a ramp of duty; of marks, one a second of steady loads, all of square waves, and the first and the last of the
+Keeps the energy counter and the ring of samples, a stretch of each steady load, an idle phase, two square waves of each
+period and duty, two steps and a ramp of duty; of marks, one a second of steady loads, all of square waves, and the first and the last of the
 others. Times are counted from the first phase that is kept. Nothing is rounded, smoothed or made up."""
 import csv
 import json
 import os
 import sys
 
-STEADY_S, SKIP_S, LONG_S, IDLE_S, RAMP_MS = 35, 5, 30, 3, 7.3
+STEADY_S, SKIP_S, LONG_S, IDLE_S, RAMP_MS = 31, 5, 30, 3, 7.3
+EACH = 2  # square waves of a name that are kept, and none of TWIN_MS, whose beats are those of 97 and 100
+TWIN_MS = 101.0
+NUMBERS = ("period_ms", "duty", "dither_ms")
 SOURCES = ("nvml_energy", "nvml_samples")
 AROUND_NS = 150_000_000  # readings on both sides of what is kept, for windows that end at its ends
 S = 1_000_000_000
@@ -33,14 +36,16 @@ def cut(phase, marks):
     return [(t, steps - inside[0][1]) for t, steps in thinned]
 
 
-def is_kept(phase, before):
+def is_kept(phase, before, like):
     steady = phase["period_ms"] == 0 and phase["steps"] > 0
     if steady and phase["end_ns"] - phase["start_ns"] > LONG_S * S:
         return True
+    if phase["period_ms"] == RAMP_MS:
+        return True
     if phase["period_ms"] > 0:
-        return True
+        return like < EACH and phase["period_ms"] != TWIN_MS
     if phase["steps"] == 0 and phase["end_ns"] - phase["start_ns"] >= IDLE_S * S:
-        return True
+        return like == 0
     # the first three steps of load: idle, load, idle, load
     return phase["period_ms"] == 0 and phase["end_ns"] - phase["start_ns"] < 3 * S and before < 4
 
@@ -49,9 +54,9 @@ def main(source, target):
     phases, marks, steps_of_load = [], [], 0
     for index, row in enumerate(read_rows(f"{source}/phases.csv")):
         row.setdefault("dither_ms", "0")  # older sessions have no pauses
-        phase = {key: float(value) if key in ("period_ms", "duty", "dither_ms") else value for key, value in row.items()}
+        phase = {key: float(value) if key in NUMBERS else value for key, value in row.items()}
         phase.update({key: int(row[key]) for key in ("start_ns", "end_ns", "steps", "on_ns", "late")})
-        if not is_kept(phase, steps_of_load):
+        if not is_kept(phase, steps_of_load, sum(p["name"] == phase["name"] for p in phases)):
             continue
         steps_of_load += phase["period_ms"] == 0 and phase["end_ns"] - phase["start_ns"] < 3 * S
         each = [(int(m["t_ns"]), int(m["steps"])) for m in read_rows(f"{source}/marks-{index:02}.csv")]
