@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """A session of bench_energy, cut down to test data: energy_thin.py CAPTURE OUT
 
-Keeps the energy counter and the ring of samples, a stretch of each steady load, an idle phase, two square waves of each
-period and duty, two steps and a ramp of duty; of marks, one a second of steady loads, all of square waves, and the first
-and the last of the others. Times are counted from the first phase that is kept. Nothing is rounded, smoothed or made up.
+Keeps the energy counter and the ring of samples, a stretch of each steady load, an idle phase, two square waves of
+each period and duty, two steps and a ramp of duty; of marks, one a second of steady loads, all of square waves, and the
+first and the last of the others. Times are counted from the first phase that is kept. Nothing is rounded or made up.
 """
 import csv
 import json
