@@ -1,7 +1,7 @@
 /* Energy on a real GPU: loads of known course under every sensor (record), what reading costs the load (perturb), and
  * what the sensors said of the loads (analyse).
  *
- *   bench_energy record DIR [options] [--script FILE] [PHASE...]   PHASE: LOAD:SECONDS[:PERIOD_MS:DUTY]
+ *   bench_energy record DIR [options] [--script FILE] [PHASE...]   PHASE: LOAD:SECONDS[:PERIOD_MS:DUTY[:DITHER]]
  *   bench_energy perturb [options]
  *   bench_energy analyse DIR
  * Options: --scale X (of all times), --size BYTES (of a step), --nvml FILE (a management library). */

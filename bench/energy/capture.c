@@ -55,10 +55,11 @@ static bool load_phases(const char *folder, struct capture *out)
         struct capture_phase *phase = &out->phases[out->n_phases];
         size_t index = 0;
         whole = out->n_phases < CAPTURE_PHASES &&
-                sscanf(line, "%zu,%63[^,],%" SCNd64 ",%" SCNd64 ",%lf,%lf,%" SCNu64 ",%" SCNd64, &index, phase->name,
-                       &phase->start_ns, &phase->end_ns, &phase->period_ms, &phase->duty, &phase->steps,
-                       &phase->on_ns) == 8 &&
-                index == out->n_phases && load_marks(folder, index, phase);
+                sscanf(line, "%zu,%63[^,],%" SCNd64 ",%" SCNd64 ",%lf,%lf,%" SCNu64 ",%" SCNd64 ",%*u,%lf", &index,
+                       phase->name, &phase->start_ns, &phase->end_ns, &phase->period_ms, &phase->duty, &phase->steps,
+                       &phase->on_ns, &phase->dither_ms) >= 8 && /* older sessions have no pauses */
+                index == out->n_phases &&
+                load_marks(folder, index, phase);
         out->n_phases += whole;
     }
     if (file != NULL)
@@ -82,6 +83,7 @@ static bool load_sensor(const char *folder, const json_t *json, struct capture_s
     out->known = (struct ifm_joules_sensor){.period_s = 1e-3 * (refresh_ms > 0 ? refresh_ms : every_ms),
                                             .quantum = json_number_value(json_object_get(json, "quantum")),
                                             .spread_w = -1};
+    out->limit_w = json_number_value(json_object_get(json, "limit_w"));
     snprintf(path, sizeof path, "%s/0-power-%s-%s.csv", folder, device, source);
     bool read = ifm_file_read(path, MOST_BYTES, &text, &size, &error) == IFM_OK &&
                 ifm_readings_parse(text, size, path, &out->readings, &error) == IFM_OK;

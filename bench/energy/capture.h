@@ -14,7 +14,7 @@ struct capture_mark {
 struct capture_phase {
     char name[64];
     int64_t start_ns, end_ns, on_ns;
-    double period_ms, duty;
+    double period_ms, duty, dither_ms; /* dither: the longest random pause behind a burst */
     uint64_t steps;
     struct capture_mark *marks;
     size_t n_marks;
@@ -23,7 +23,8 @@ struct capture_phase {
 struct capture_sensor {
     char device[32], source[32];
     struct ifm_readings readings;
-    struct ifm_joules_sensor known;
+    struct ifm_joules_sensor known; /* of a steady load */
+    double limit_w;                 /* 0 = not known */
 };
 
 enum { CAPTURE_PHASES = 256, CAPTURE_SENSORS = 64 };

@@ -2,8 +2,9 @@
  * of them. Loads are the lab's own kernels on its own device layer; no setting of the GPU is touched.
  *
  * A session in a folder, times in ns since its start:
- *   phases.csv     phase,name,start_ns,end_ns,period_ms,duty,steps,on_ns,late: `duty` as asked for, on_ns the time of
- *                  the bursts on the device's clock, `late` bursts that the host started more than half a ms late
+ *   phases.csv     phase,name,start_ns,end_ns,period_ms,duty,steps,on_ns,late,dither_ms: `duty` as asked for, on_ns the
+ *                  time of the bursts on the device's clock, `late` bursts that the host started more than half a ms
+ *                  late; dither_ms the longest of the random pauses that follow each period, 0 = none
  *   marks-NN.csv   t_ns,steps of phase NN: at t_ns so many steps were done since the phase began
  *   0-power-<device>-<source>.csv   the sensor's readings, as sample/readings.h has them
  *   session.json   the device and the sensors, calibrated

@@ -13,12 +13,12 @@
 #define CHUNK_NS 20e6  /* of steady load between two marks */
 #define SEGMENT_S 5.0  /* of steady load in one hold: the device's clock is tied to the host's at each */
 #define LATE_NS 500000 /* a burst that starts later than this is told of */
-enum { MOST_PHASES = 256, MOST_NAME = 40, MOST_FIELDS = 4, PATH_ROOM = 512, LINE_ROOM = 256 };
+enum { MOST_PHASES = 256, MOST_NAME = 40, MOST_FIELDS = 5, PATH_ROOM = 512, LINE_ROOM = 256 };
 
 struct phase {
     char name[MOST_NAME];
     struct energy_load *load; /* NULL: idle */
-    double seconds, period_ms, duty;
+    double seconds, period_ms, duty, dither_ms;
     int64_t start_ns, end_ns, on_ns;
     uint64_t steps, late;
 };
@@ -44,21 +44,21 @@ struct session {
 
 /* ---- the plan ---- */
 
-/* LOAD:SECONDS or LOAD:SECONDS:PERIOD_MS:DUTY; three starts for each period, so that each meets the sensor's clock in
- * another phase. The copy takes less than the power limit, so that its power is the same in every burst. */
-static const char *const plan[] = {
-    "idle:6", "matrix:15", "matrix:103", "read:103", "idle:2",
-    /* steps of load */
-    "copy:1.5", "idle:1.5", "copy:1.5", "idle:1.5", "copy:1.5", "idle:1.5", "copy:1.5", "idle:1.5", "copy:1.5",
-    "idle:1.5",
-    /* square waves */
-    "copy:4:10:0.5", "copy:4:20:0.5", "copy:4:33:0.5", "copy:4:50:0.5", "copy:4:97:0.5", "copy:4:100:0.5",
-    "copy:4:101:0.5", "copy:4:130:0.5", "copy:4:100:0.25", "copy:4:10:0.5", "copy:4:20:0.5", "copy:4:33:0.5",
-    "copy:4:50:0.5", "copy:4:97:0.5", "copy:4:100:0.5", "copy:4:101:0.5", "copy:4:130:0.5", "copy:4:100:0.25",
-    "copy:4:10:0.5", "copy:4:20:0.5", "copy:4:33:0.5", "copy:4:50:0.5", "copy:4:97:0.5", "copy:4:100:0.5",
-    "copy:4:101:0.5", "copy:4:130:0.5", "copy:4:100:0.25",
-    /* linear */
-    "copy:4:7.3:0", "copy:4:7.3:0.2", "copy:4:7.3:0.4", "copy:4:7.3:0.6", "copy:4:7.3:0.8", "copy:4:7.3:1", "idle:6"};
+/* LOAD:SECONDS or LOAD:SECONDS:PERIOD_MS:DUTY[:DITHER]; three starts for each period, so that each meets the sensor's
+ * clock in another phase. The copy takes less than the power limit, so that its power is the same in every burst. Some
+ * 393 s in all, and one for each sensor to be watched before. */
+#define SQUARE_WAVES                                                                                                   \
+    "copy:4:10:0.5", "copy:4:20:0.5", "copy:4:33:0.5", "copy:4:50:0.5", "copy:4:100:0.5", "copy:4:101:0.5",            \
+        "copy:4:130:0.5", "copy:4:100:0.25", "copy:4:10:0.5:0.2", "copy:4:20:0.5:0.2", "copy:4:50:0.5:0.2",            \
+        "copy:4:100:0.5:0.2"
+static const char *const plan[] = {"idle:4", "matrix:6", "matrix:103", "read:103", "idle:2",
+                                   /* steps of load */
+                                   "copy:1.5", "idle:1.5", "copy:1.5", "idle:1.5", "copy:1.5", "idle:1.5",
+                                   /* square waves */
+                                   SQUARE_WAVES, SQUARE_WAVES, SQUARE_WAVES,
+                                   /* linear */
+                                   "copy:3:7.3:0", "copy:3:7.3:0.2", "copy:3:7.3:0.4", "copy:3:7.3:0.6",
+                                   "copy:3:7.3:0.8", "copy:3:7.3:1", "idle:4"};
 
 static bool parse_phase(struct session *session, const char *text, struct phase *phase)
 {
@@ -69,10 +69,13 @@ static bool parse_phase(struct session *session, const char *text, struct phase 
         if (n++ < MOST_FIELDS)
             fields[n - 1] = at;
     *phase = (struct phase){.duty = 1};
-    if ((n != 2 && n != 4) || !ifm_parse_f64(fields[1], &phase->seconds) || !(phase->seconds > 0))
+    if ((n != 2 && n != 4 && n != 5) || !ifm_parse_f64(fields[1], &phase->seconds) || !(phase->seconds > 0))
         return false;
-    if (n == 4 && (!ifm_parse_f64(fields[2], &phase->period_ms) || !ifm_parse_f64(fields[3], &phase->duty) ||
+    double share = 0;
+    if (n >= 4 && (!ifm_parse_f64(fields[2], &phase->period_ms) || !ifm_parse_f64(fields[3], &phase->duty) ||
                    !(phase->period_ms > 0) || !(phase->duty >= 0 && phase->duty <= 1)))
+        return false;
+    if (n == 5 && (!ifm_parse_f64(fields[4], &share) || !(share > 0 && share <= 1)))
         return false;
     for (size_t i = 0; i < ENERGY_LOADS; i++)
         if (strcmp(fields[0], session->bench.loads[i].name) == 0)
@@ -81,10 +84,12 @@ static bool parse_phase(struct session *session, const char *text, struct phase 
         return false;
     phase->duty = phase->load == NULL ? 0 : phase->duty;
     phase->seconds *= session->bench.options->scale;
-    if (n == 4)
-        snprintf(phase->name, sizeof phase->name, "%s-%g-%g", fields[0], phase->period_ms, phase->duty);
-    else
+    phase->dither_ms = share * phase->period_ms;
+    if (n == 2)
         snprintf(phase->name, sizeof phase->name, "%s", fields[0]);
+    else
+        snprintf(phase->name, sizeof phase->name, "%s-%g-%g%s%s", fields[0], phase->period_ms, phase->duty,
+                 n == 5 ? "-" : "", n == 5 ? fields[4] : "");
     return true;
 }
 
@@ -95,7 +100,7 @@ static void add_phase(struct session *session, const char *text)
         return;
     }
     fprintf(stderr,
-            "error: the phase '%s' is none of LOAD:SECONDS[:PERIOD_MS:DUTY] with LOAD of idle, read, copy, "
+            "error: the phase '%s' is none of LOAD:SECONDS[:PERIOD_MS:DUTY[:DITHER]] with LOAD of idle, read, copy, "
             "matrix, cache, or there are more than %d\n",
             text, MOST_PHASES);
     exit(2);
@@ -224,15 +229,17 @@ static void run_wave(struct session *session, struct phase *phase, int64_t end_n
 {
     struct energy_bench *bench = &session->bench;
     double period_ns = phase->period_ms * 1e6;
-    uint64_t n = (uint64_t)(phase->duty * period_ns / phase->load->step_ns + 0.5), k = 0;
+    uint64_t n = (uint64_t)(phase->duty * period_ns / phase->load->step_ns + 0.5);
     energy_steps(bench, phase->load, n); /* its graphs are made before the first burst */
-    int64_t first_ns = ifm_clock_now().ns + (int64_t)(ifm_random_uniform(&session->random) * period_ns) + 10000000;
-    while (first_ns + (int64_t)((double)(k + 1) * period_ns) < end_ns) {
+    int64_t first_ns = ifm_clock_now().ns + 10000000;
+    double next_ns = ifm_random_uniform(&session->random) * period_ns; /* since the first; no error adds up */
+    while (first_ns + (int64_t)(next_ns + period_ns) < end_ns) {
         energy_marks_start(bench);
         while (bench->marks.n + 3 < IFM_CUDA_MARKS) {
-            int64_t start_ns = first_ns + (int64_t)((double)k++ * period_ns);
+            int64_t start_ns = first_ns + (int64_t)next_ns;
             if (start_ns + (int64_t)period_ns > end_ns)
                 break;
+            next_ns += period_ns + 1e6 * phase->dither_ms * ifm_random_uniform(&session->random);
             phase->late += energy_spin_until(start_ns) > LATE_NS;
             if (n == 0)
                 continue;
@@ -310,12 +317,12 @@ static void open_session(struct session *session)
 static void write_phases(struct session *session)
 {
     FILE *file = create(session, "phases.csv");
-    fputs("phase,name,start_ns,end_ns,period_ms,duty,steps,on_ns,late\n", file);
+    fputs("phase,name,start_ns,end_ns,period_ms,duty,steps,on_ns,late,dither_ms\n", file);
     for (size_t i = 0; i < session->n_phases; i++) {
         const struct phase *phase = &session->phases[i];
-        fprintf(file, "%zu,%s,%lld,%lld,%g,%g,%llu,%lld,%llu\n", i, phase->name, (long long)phase->start_ns,
+        fprintf(file, "%zu,%s,%lld,%lld,%g,%g,%llu,%lld,%llu,%g\n", i, phase->name, (long long)phase->start_ns,
                 (long long)phase->end_ns, phase->period_ms, phase->duty, (unsigned long long)phase->steps,
-                (long long)phase->on_ns, (unsigned long long)phase->late);
+                (long long)phase->on_ns, (unsigned long long)phase->late, phase->dither_ms);
     }
     finish(file);
 }

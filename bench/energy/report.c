@@ -16,11 +16,11 @@ static bool is_ramp(const struct capture_phase *phase)
     return fabs(phase->period_ms - RAMP_MS) < 1e-6;
 }
 
-static bool window_of(const struct capture *capture, const struct capture_sensor *sensor, int64_t from_ns,
-                      int64_t to_ns, struct ifm_joules *out)
+/* `known` of the load is for loads with a period that the sensor may lock to. */
+static bool joules_of(const struct capture *capture, const struct capture_sensor *sensor,
+                      struct ifm_joules_sensor known, int64_t from_ns, int64_t to_ns, struct ifm_joules *out)
 {
     const struct capture_sensor *ring = capture_find(capture, "nvml_samples");
-    struct ifm_joules_sensor known = sensor->known;
     if (!sensor->readings.joules) {
         ifm_joules_integral(&sensor->readings, &known, from_ns, to_ns, out);
     } else {
@@ -29,6 +29,42 @@ static bool window_of(const struct capture *capture, const struct capture_sensor
         ifm_joules_counter(&sensor->readings, &known, from_ns, to_ns, out);
     }
     return out->why == NULL;
+}
+
+static bool window_of(const struct capture *capture, const struct capture_sensor *sensor, int64_t from_ns,
+                      int64_t to_ns, struct ifm_joules *out)
+{
+    return joules_of(capture, sensor, sensor->known, from_ns, to_ns, out);
+}
+
+/* Mean power of the idle phases, their first second left out; 0 = there is none that is long enough. */
+static double idle_of(const struct capture *capture, const struct capture_sensor *sensor)
+{
+    double sum = 0, n = 0;
+    for (size_t p = 0; p < capture->n_phases; p++) {
+        const struct capture_phase *phase = &capture->phases[p];
+        struct ifm_joules one;
+        bool idle = phase->steps == 0 && phase->period_ms <= 0;
+        if (idle && window_of(capture, sensor, phase->start_ns + S, phase->end_ns, &one)) {
+            sum += one.watts;
+            n++;
+        }
+    }
+    return n > 0 ? sum / n : 0;
+}
+
+/* What a run knows of a sensor under this load: the distance of its steps, how far that is random, idle power and
+ * limit.
+ */
+static struct ifm_joules_sensor known_of(const struct capture *capture, const struct capture_sensor *sensor,
+                                         const struct capture_phase *phase)
+{
+    struct ifm_joules_sensor known = sensor->known;
+    known.load_period_s = 1e-3 * (phase->period_ms + 0.5 * phase->dither_ms);
+    known.load_dither_s = 1e-3 * phase->dither_ms / sqrt(12);
+    known.low_w = idle_of(capture, sensor);
+    known.high_w = known.low_w > 0 ? sensor->limit_w : 0;
+    return known;
 }
 
 /* ---- a straight line ---- */
@@ -105,11 +141,13 @@ struct swing {
     double watts, half, duty, seconds;
 };
 
-/* Windows of all phases with this period and duty. */
+/* Windows of all phases with this period and duty; `*why` is the reason of one that was refused. */
 static size_t swings_of(const struct capture *capture, const struct capture_sensor *sensor,
-                        const struct capture_phase *like, int64_t length_ns, struct swing *out)
+                        const struct capture_phase *like, int64_t length_ns, struct swing *out, const char **why)
 {
+    const struct ifm_joules_sensor known = known_of(capture, sensor, like);
     size_t n = 0;
+    *why = NULL;
     for (size_t p = 0; p < capture->n_phases; p++) {
         const struct capture_phase *phase = &capture->phases[p];
         if (strcmp(phase->name, like->name) != 0)
@@ -118,7 +156,9 @@ static size_t swings_of(const struct capture *capture, const struct capture_sens
         int64_t length = length_ns > 0 ? length_ns : last - first;
         for (int64_t from = first; length > 0 && from + length <= last && n < MOST; from += length) {
             struct ifm_joules one;
-            if (window_of(capture, sensor, from, from + length, &one))
+            if (!joules_of(capture, sensor, known, from, from + length, &one))
+                *why = one.why;
+            else
                 out[n++] = (struct swing){one.watts, one.random_j / one.seconds,
                                           capture_duty(phase, one.start_ns, one.end_ns), one.seconds};
         }
@@ -146,11 +186,15 @@ static void report_swings(const char *name, const char *source, const struct swi
         worst = fmax(worst, fabs(off) / swings[i].half);
         squares += off * off;
     }
-    printf("%-14s %-14s %5.2f s x %2zu: mean %6.1f W (ramp's %6.1f), sd %.2f %%, farthest %.2f %%, bar +-%.2f %%, "
-           "within %zu of %zu (%s), farthest %.2f bars, %.3f of the load's own swing\n",
-           name, source, seconds, n, watts, line_at(ramp, duty),
+    printf("%-16s %-12s %5.2f s x %2zu: mean %6.1f W", name, source, seconds, n, watts);
+    if (slope > 0) {
+        double expected = line_at(ramp, duty);
+        printf(", by the ramp %6.1f (%+.2f %%), farthest %.3f of the load's own swing", expected,
+               100 * (watts / expected - 1), most / (slope * sqrt(duty * (1 - duty))));
+    }
+    printf("; sd %.2f %%, farthest %.2f %%, bar +-%.2f %%, within %zu of %zu (%s), farthest %.2f bars\n",
            100 * sqrt(squares / (double)(n > 1 ? n - 1 : 1)) / watts, 100 * most / watts, 100 * bar / watts, within, n,
-           within == n ? "yes" : "NO", worst, most / (slope * sqrt(duty * (1 - duty))));
+           within == n ? "yes" : "NO", worst);
 }
 
 static bool seen_before(const struct capture *capture, size_t index)
@@ -180,7 +224,10 @@ void energy_report_waves(const struct capture *capture)
                 line_add(&ramp, 0, NAN);
             }
             double slope = ramp.n < 3 ? 0 : line_slope(&ramp);
-            size_t n = swings_of(capture, sensor, phase, s % 2 == 0 ? 0 : 3 * S / 2, swings);
+            const char *why;
+            size_t n = swings_of(capture, sensor, phase, s % 2 == 0 ? 0 : 3 * S / 2, swings, &why);
+            if (why != NULL)
+                printf("%-16s %-12s refused: %s\n", phase->name, sensor->source, why);
             if (n > 0)
                 report_swings(phase->name, sensor->source, swings, n, slope, &ramp);
         }

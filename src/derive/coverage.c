@@ -4,8 +4,10 @@
 #include <math.h>
 
 #define PI 3.14159265358979323846
-#define SAMPLE_S 0.020 /* from sample to sample of the sensor */
-#define BOX_S 0.0145   /* what a sample is the mean of */
+#define SAMPLE_S 0.020   /* from sample to sample of the sensor */
+#define BOX_S 0.0145     /* what a sample is the mean of */
+#define GROUP 5.0        /* samples to a tick, which do not weigh the same */
+#define GROUP_SHARE 0.08 /* of a wave that their sum holds too much or too little, as was seen */
 /* Aperiodic loads: of 100 windows of 1 to 10 s of loads at the power cap and below, 95 and more lie within this share
  * of the spread at 3 s; it falls with the root of the length. */
 #define SHARE 0.05
@@ -31,14 +33,23 @@ static double locked_w(const struct ifm_coverage *coverage)
 {
     double sum = 0.0, n = coverage->seconds / SAMPLE_S;
     for (int k = 1; k <= HARMONICS; k++) {
-        double amplitude = box(k * BOX_S / coverage->period_s) * comb(k * SAMPLE_S / coverage->period_s, n) / k;
+        double x = k * SAMPLE_S / coverage->period_s;
+        double seen = hypot(comb(x, n), GROUP_SHARE * comb(GROUP * x, n / GROUP));
+        double amplitude = box(k * BOX_S / coverage->period_s) * fmin(1.0, seen) / k;
         sum += amplitude * amplitude;
     }
     return sqrt(2.0 * sum) * coverage->swing_w;
 }
 
+/* The square of what is left of a line that turns `x` times from sample to sample and is `line` radians wide. */
+static double walked(double x, double line, double n)
+{
+    double off = 2.0 * PI * fabs(x - round(x));
+    return fmin(1.0, 2.0 * line / (n * (line * line + off * off)));
+}
+
 /* Random distances walk the phase, so that each harmonic becomes a line as wide as it forgets itself (a Lorentz line:
- * `forgets` radians a sample), `off` radians from the nearest one that a sensor takes for a constant. What the sensor
+ * `forgets` radians a sample), some radians from the nearest one that a sensor takes for a constant. What the sensor
  * saw of the spread is then what there is, but for the first phases that it has not forgotten: it must have had the
  * time to, or the load counts as one that locks. The factor is that of a normal mean and a sixth more (simulated in
  * tests/unit/test_coverage.c). */
@@ -50,10 +61,11 @@ static double dithered_w(const struct ifm_coverage *coverage)
     if (n * forgets < 1.0)
         return locked_w(coverage);
     for (int k = 1; k <= HARMONICS; k++) {
-        double x = k * SAMPLE_S / coverage->period_s, off = 2.0 * PI * fabs(x - round(x)), line = k * k * forgets;
+        double x = k * SAMPLE_S / coverage->period_s, line = k * k * forgets;
         double weight = box(k * BOX_S / coverage->period_s) / k;
+        double seen = walked(x, line, n) + GROUP_SHARE * GROUP_SHARE * walked(GROUP * x, GROUP * line, n / GROUP);
         weights += weight * weight;
-        sum += weight * weight * fmin(1.0, 2.0 * line / (n * (line * line + off * off)));
+        sum += weight * weight * fmin(1.0, seen);
     }
     return 2.3 * coverage->spread_w * sqrt(sum / weights);
 }

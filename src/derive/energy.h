@@ -59,7 +59,8 @@ struct ifm_energy_window {
     const char *fault; /* "" or why it is not used */
     double seconds, busy_s, steps;
     double joules, half_j;      /* gross */
-    double step_j, step_half_j; /* without pauses */
+    double step_j;                       /* without pauses */
+    double step_random_j, step_common_j; /* half-widths: of this window alone; the same error in all windows */
     double gpu_j, gpu_half_j, cpu_j, cpu_half_j;
 };
 /* The arm's windows in time order; `*usable` of them have no fault. The list lives in the arena. */

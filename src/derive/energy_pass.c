@@ -1,6 +1,6 @@
 /* Energy: the numbers of an arm from its windows of the energy pass. Each window gives one value; a number is their
- * mean, and its interval the wider one of what the windows show (t, n - 1) and what the sensors' own error bars allow.
- */
+ * mean, and its interval the wider one of what the windows show (t, n - 1) and what the sensors' own error bars allow,
+ * and in squares with it whatever all windows are off by together: that shrinks with no number of windows. */
 #include "derive/energy.h"
 
 #include <math.h>
@@ -12,27 +12,30 @@ struct made {
     const struct ifm_arm_work *arm;
     struct ifm_energy_window *windows; /* the usable ones */
     size_t n, all;
-    double *values, *halves; /* room for n */
+    double *values, *halves; /* room for n; halves of each window alone, 95 % */
+    double common;           /* half-width of the error that all values share, 95 % */
     double seconds;          /* of all usable windows */
 };
 
 /* ---- means of windows ---- */
 
-/* 95 % half-width of the mean of the made values. */
+/* Half-width of the mean of the made values. */
 static double half_of(const struct made *m, double level)
 {
-    double model = 0.0, t = 0.0, z = 0.0, z95 = 0.0, shown = 0.0;
+    double model = 0.0, common = m->common, t = 0.0, z = 0.0, z95 = 0.0, shown = 0.0;
     struct ifm_moments moments;
     for (size_t i = 0; i < m->n; i++)
         model = hypot(model, m->halves[i]);
     model /= (double)m->n;
     if (ifm_stats_normal_quantile(0.5 + 0.5 * level, &z) == IFM_STAT_OK &&
-        ifm_stats_normal_quantile(0.975, &z95) == IFM_STAT_OK)
+        ifm_stats_normal_quantile(0.975, &z95) == IFM_STAT_OK) {
         model *= z / z95;
+        common *= z / z95;
+    }
     if (ifm_stats_moments(m->values, m->n, &moments) == IFM_STAT_OK &&
         ifm_stats_t_quantile(0.5 + 0.5 * level, (double)(m->n - 1), &t) == IFM_STAT_OK)
         shown = t * moments.sd / sqrt((double)m->n);
-    return fmax(model, shown);
+    return hypot(fmax(model, shown), common);
 }
 
 static struct ifm_value bracketed(const struct made *m, double number, double half)
@@ -54,8 +57,10 @@ static struct ifm_value mean_of(const struct made *m)
 static struct ifm_value inverse_of(const struct ifm_value *value, double scale)
 {
     struct ifm_value out = *value;
-    if (value->state != IFM_STATE_OK || !(value->number > 0))
+    if (value->state != IFM_STATE_OK)
         return out;
+    if (!(value->number > 0))
+        return ifm_value_absent("the energy that it is the inverse of is not above 0", "", value->n, value->n_of);
     out.number = scale / value->number;
     out.has_interval = false;
     if (value->has_interval && value->low > 0)
@@ -77,8 +82,9 @@ static bool is_wanted(const struct made *m, enum ifm_metric_id metric)
 
 enum part { PART_ALL, PART_GPU, PART_CPU };
 
-static void fill_watts(const struct made *m, enum part part)
+static void fill_watts(struct made *m, enum part part)
 {
+    m->common = 0.0;
     for (size_t i = 0; i < m->n; i++) {
         const struct ifm_energy_window *w = &m->windows[i];
         double joules = part == PART_ALL ? w->joules : part == PART_GPU ? w->gpu_j : w->cpu_j;
@@ -89,7 +95,7 @@ static void fill_watts(const struct made *m, enum part part)
 }
 
 /* The sum of the windows' joules, and the watts that it is over their time; the half-width of the watts. */
-static double emit_sum(const struct made *m, enum part part, enum ifm_metric_id joules, enum ifm_metric_id watts)
+static double emit_sum(struct made *m, enum part part, enum ifm_metric_id joules, enum ifm_metric_id watts)
 {
     double sum = 0.0;
     for (size_t i = 0; i < m->n; i++)
@@ -139,7 +145,7 @@ static void emit_absent_part(const struct made *m, enum part part, enum ifm_metr
     emit(m, watts, absent);
 }
 
-static void emit_part(const struct made *m, enum part part, enum ifm_metric_id joules, enum ifm_metric_id watts)
+static void emit_part(struct made *m, enum part part, enum ifm_metric_id joules, enum ifm_metric_id watts)
 {
     bool here = has_device(m->work, part == PART_GPU ? ifm_power_is_gpu : ifm_power_is_processor);
     if (here)
@@ -169,7 +175,7 @@ static struct ifm_value no_idle(void)
                             "let it idle longer (measure.energy_idle)", 0, "windows");
 }
 
-static void emit_joules(const struct made *m)
+static void emit_joules(struct made *m)
 {
     struct idle idle = idle_of(m->work);
     double half = emit_sum(m, PART_ALL, IFM_M_ENERGY_TOTAL, IFM_M_POWER), sum = 0.0;
@@ -186,16 +192,24 @@ static void emit_joules(const struct made *m)
 
 /* ---- steps, tokens, operations ---- */
 
-static struct ifm_value per_step(const struct made *m, double parts)
+/* The k-th window's value is made of its joules of steps, less `taken_j`, for each `unit`. */
+static void set(struct made *m, size_t k, double taken_j, double unit)
 {
-    for (size_t i = 0; i < m->n; i++) {
-        m->values[i] = m->windows[i].step_j / (m->windows[i].steps * parts);
-        m->halves[i] = m->windows[i].step_half_j / (m->windows[i].steps * parts);
-    }
+    const struct ifm_energy_window *w = &m->windows[k];
+    m->common = k == 0 ? 0.0 : m->common;
+    m->values[k] = (w->step_j - taken_j) / unit;
+    m->halves[k] = w->step_random_j / unit;
+    m->common = fmax(m->common, w->step_common_j / unit);
+}
+
+static struct ifm_value per_step(struct made *m, double parts)
+{
+    for (size_t i = 0; i < m->n; i++)
+        set(m, i, 0.0, m->windows[i].steps * parts);
     return mean_of(m);
 }
 
-static struct ifm_value per_token_above_idle(const struct made *m, double tokens)
+static struct ifm_value per_token_above_idle(struct made *m, double tokens)
 {
     struct idle idle = idle_of(m->work);
     if (isnan(idle.watts))
@@ -203,28 +217,22 @@ static struct ifm_value per_token_above_idle(const struct made *m, double tokens
     double most = 0.0;
     for (size_t i = 0; i < m->n; i++) {
         const struct ifm_energy_window *w = &m->windows[i];
-        m->values[i] = (w->step_j - idle.watts * w->busy_s) / (w->steps * tokens);
-        m->halves[i] = w->step_half_j / (w->steps * tokens);
-        most = fmax(most, idle.half * w->busy_s / (w->steps * tokens)); /* one error for all windows */
+        set(m, i, idle.watts * w->busy_s, w->steps * tokens);
+        /* One error for all windows: idle power is taken from the pauses and from the steps, all of the time. */
+        most = fmax(most, idle.half * w->seconds / (w->steps * tokens));
     }
-    struct ifm_value value = mean_of(m);
-    if (value.has_interval) {
-        double half = hypot(value.high - value.number, most);
-        ifm_value_bracket(&value, value.number - half, value.number + half, IFM_LEVEL);
-    }
-    return value;
+    m->common = hypot(m->common, most);
+    return mean_of(m);
 }
 
 /* Watts while steps run, over the tokens a second of the latency pass. */
-static struct ifm_value watts_per_rate(const struct made *m, double tokens)
+static struct ifm_value watts_per_rate(struct made *m, double tokens)
 {
     struct ifm_value step = ifm_derive_step_value(m->d, m->work, m->arm);
     if (step.state != IFM_STATE_OK)
         return step;
-    for (size_t i = 0; i < m->n; i++) {
-        m->values[i] = m->windows[i].step_j / m->windows[i].busy_s;
-        m->halves[i] = m->windows[i].step_half_j / m->windows[i].busy_s;
-    }
+    for (size_t i = 0; i < m->n; i++)
+        set(m, i, 0.0, m->windows[i].busy_s);
     struct ifm_value value = mean_of(m);
     double scale = 1e-9 * step.number / tokens;
     double own = value.has_interval ? (value.high - value.number) / value.number : 0.0;
@@ -238,7 +246,7 @@ static struct ifm_value watts_per_rate(const struct made *m, double tokens)
     return value;
 }
 
-static void emit_tokens(const struct made *m)
+static void emit_tokens(struct made *m)
 {
     const struct ifm_ledger *ledger = &m->arm->arm->ledger;
     double tokens = (double)ledger->tokens_generated, total = tokens + (double)ledger->tokens_prompt;
@@ -303,7 +311,7 @@ static struct ifm_value difference_of(const struct made *m)
     return value;
 }
 
-static void emit_quality(const struct made *m)
+static void emit_quality(struct made *m)
 {
     double cv = 0.0;
     struct ifm_value windows = ifm_value_count((int64_t)m->n, "windows");
@@ -366,7 +374,9 @@ static size_t pair(const struct made *own, const struct made *base, double scale
             continue;
         }
         out->values[n] = log(scale * (a->step_j / a->steps) / (b->step_j / b->steps));
-        out->halves[n] = hypot(a->step_half_j / a->step_j, b->step_half_j / b->step_j);
+        out->halves[n] = hypot(a->step_random_j / a->step_j, b->step_random_j / b->step_j);
+        /* The power in pauses is off the same way in both arms: as if it were not is too wide, and never too narrow. */
+        out->common = fmax(out->common, hypot(a->step_common_j / a->step_j, b->step_common_j / b->step_j));
         n++, i++, k++;
     }
     return n;

@@ -34,7 +34,8 @@ static struct ifm_energy_window window_at(const struct ifm_power_cell *power, si
         out.joules += joules;
         out.half_j = hypot(out.half_j, half);
         out.step_j += in_steps * w->step_j;
-        out.step_half_j = hypot(out.step_half_j, in_steps * w->step_half_j);
+        out.step_random_j = hypot(out.step_random_j, in_steps * w->by_primary.random_j);
+        out.step_common_j = hypot(out.step_common_j, in_steps * w->step_common_j);
         out.gpu_j += gpu ? joules : 0.0;
         out.gpu_half_j = hypot(out.gpu_half_j, gpu ? half : 0.0);
         out.cpu_j += cpu ? joules : 0.0;

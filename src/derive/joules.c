@@ -21,6 +21,11 @@
 /* Between readings of a sensor of watts, in periods. */
 #define LONGEST_GAP 3.0
 
+/* A counter that is silent for this many periods and then has grown by less than this share of what the rest of the
+ * window says it should have, stood still: joules are missing. One that catches up was read late, and has them all. */
+#define SILENT 2.5
+#define CAUGHT_UP 0.5
+
 double ifm_joules_least_s(double period_s)
 {
     return IFM_JOULES_TICKS * period_s;
@@ -63,11 +68,19 @@ double ifm_joules_spread(const struct ifm_readings *readings, int64_t from_ns, i
     return n < IFM_JOULES_TICKS ? -1.0 : sqrt(squares / (double)(n - 1));
 }
 
-/* Half-widths in squares, and the mean. */
-static void finish(struct ifm_joules *out, double start_half_ns, double end_half_ns, double grain_j)
+/* An end of the stretch: how well its time is known, and the power there. */
+struct end {
+    double half_ns, watts;
+};
+
+/* Half-widths in squares, and the mean. What the time of an end is worth is the power there, or the root of the load's
+ * mean square where that is more: an end lies anywhere in a load that changes. */
+static void finish(struct ifm_joules *out, double spread_w, struct end start, struct end end, double grain_j)
 {
     out->watts = out->joules / out->seconds;
-    out->edge_j = hypot(fabs(out->watts) * 1e-9 * UNIFORM95 * hypot(start_half_ns, end_half_ns), grain_j);
+    double least = hypot(out->watts, spread_w);
+    double off = hypot(start.half_ns * fmax(least, start.watts), end.half_ns * fmax(least, end.watts));
+    out->edge_j = hypot(1e-9 * UNIFORM95 * off, grain_j);
     out->random_j = hypot(out->edge_j, hypot(out->quantum_j, out->coverage_j));
 }
 
@@ -175,15 +188,45 @@ static double grain_of(const struct ticks *ticks, double period_s, double mean_w
     return even.n < 2 ? 0.0 : sqrt(fmin(even.squares, timed.squares) / (even.n - 1.0));
 }
 
-static double longest_between(const struct ticks *ticks, size_t first, size_t last)
+/* The longest way between two ticks; `*joules` that it brought. */
+static double longest_between(const struct ticks *ticks, size_t first, size_t last, double *joules)
 {
+    const struct ifm_reading *list = ticks->readings->list;
     double longest = 0.0;
-    for (size_t i = first + 1, before = first; i <= last; i++)
-        if (is_tick(ticks->readings, i)) {
-            longest = fmax(longest, seconds_of(ticks->readings->list[before].t_ns, ticks->readings->list[i].t_ns));
-            before = i;
+    *joules = 0.0;
+    for (size_t i = first + 1, before = first; i <= last; i++) {
+        if (!is_tick(ticks->readings, i))
+            continue;
+        double s = seconds_of(list[before].t_ns, list[i].t_ns);
+        if (s > longest) {
+            longest = s;
+            *joules = 1e-6 * (double)(list[i].micro - list[before].micro);
         }
+        before = i;
+    }
     return longest;
+}
+
+/* A fast counter is read more seldom than it ticks. */
+static bool stood_still(const struct ifm_joules *out, double period_s, double gap_j)
+{
+    double typical = fmax(period_s, out->seconds / (double)(out->readings - 1));
+    double rest_w = (out->joules - gap_j) / (out->seconds - out->longest_gap_s);
+    return out->longest_gap_s > SILENT * typical && gap_j < CAUGHT_UP * rest_w * out->longest_gap_s;
+}
+
+/* Power over the first ticks of the stretch from `first` to `last`, or over its last ones where `first` > `last`. */
+static struct end end_of(const struct ticks *ticks, size_t first, size_t last)
+{
+    const struct ifm_reading *list = ticks->readings->list;
+    size_t at = first, n = 0;
+    while (at != last && n < IFM_JOULES_TICKS / 2) {
+        at += last > first ? 1U : (size_t)-1;
+        n += is_tick(ticks->readings, at);
+    }
+    double s = seconds_of(list[first].t_ns, list[at].t_ns);
+    return (struct end){(double)list[first].half_ns,
+                        s == 0.0 ? 0.0 : 1e-6 * (double)(list[at].micro - list[first].micro) / s};
 }
 
 static double coverage_of(const struct ifm_joules_sensor *sensor, double spread_w, const struct ifm_joules *out)
@@ -225,15 +268,19 @@ void ifm_joules_counter(const struct ifm_readings *readings, const struct ifm_jo
     out->seconds = seconds_of(out->start_ns, out->end_ns);
     for (size_t i = first; i <= last; i++)
         out->readings += is_tick(readings, i);
-    out->longest_gap_s = longest_between(&ticks, first, last);
+    double gap_j;
+    out->longest_gap_s = longest_between(&ticks, first, last, &gap_j);
     out->joules = 1e-6 * (double)(list[last].micro - list[first].micro);
     double mean = out->joules / out->seconds;
     double spread = sensor->spread_w >= 0 ? sensor->spread_w : spread_of_slopes(readings, first, last, mean);
     out->quantum_j = CUT95 * sensor->quantum;
     out->coverage_j = coverage_of(sensor, spread, out) * out->seconds;
-    finish(out, (double)list[first].half_ns, (double)list[last].half_ns, NORMAL95 * grain_of(&ticks, period, mean));
+    finish(out, spread, end_of(&ticks, first, last), end_of(&ticks, last, first),
+           NORMAL95 * grain_of(&ticks, period, mean));
     if (isnan(out->coverage_j))
         out->why = locks;
+    if (stood_still(out, period, gap_j))
+        out->why = "it stood still for more than two of its periods and did not catch up: joules are missing";
 }
 
 /* ---- watts ---- */
@@ -287,7 +334,8 @@ static double trapezoids(const struct integral *in, int64_t from_ns, int64_t to_
 static double missed_w(const struct ifm_joules_sensor *sensor, double spread, const struct ifm_joules *out)
 {
     double noise = fmax(coverage_of(sensor, spread, out), NORMAL95 * spread / sqrt((double)out->readings));
-    bool swings = ifm_joules_periodic(spread, out->joules / out->seconds) && sensor->load_period_s <= 0.0;
+    bool swings =
+        ifm_joules_periodic(spread, out->joules / out->seconds) && sensor->load_period_s < IFM_COVERAGE_LOCKS_S;
     return swings ? fmax(noise, LOCKED_SHARE * spread) : noise;
 }
 
@@ -326,7 +374,8 @@ void ifm_joules_integral(const struct ifm_readings *readings, const struct ifm_j
     double spread = fmax(sensor->spread_w, fmax(own, 0.0));
     out->quantum_j = 0.5 * sensor->quantum * out->seconds; /* a steady load is cut off at the same side each time */
     out->coverage_j = missed_w(sensor, spread, out) * out->seconds;
-    finish(out, (double)list[first].half_ns, (double)list[last - 1].half_ns, 0.0);
+    finish(out, spread, (struct end){(double)list[first].half_ns, at_start},
+           (struct end){(double)list[last - 1].half_ns, at_end}, 0.0);
     if (isnan(coverage_of(sensor, spread, out)))
         out->why = locks;
 }

@@ -7,9 +7,10 @@
  *
  * The error bar is random: what another window of the same load might have said. It is the half-width of a 95 %
  * interval, put together in squares of
- *   edge      each end's time is known to half_ns: power x that, evenly spread within it
+ *   edge      each end's time is known to half_ns: the power there x that, evenly spread within it; the root of power's
+ *             mean square at least
  *   quantum   the counter's smallest step; half a step of a sensor of watts, all the time
- *   coverage  the sensor samples power and does not tile time: see ifm_joules_coverage; of watts also the error of a
+ *   coverage  the sensor samples power and does not tile time: see coverage.h; of watts also the error of a
  *             mean of so many readings, and a quarter of the standard deviation where the load is periodic: samples
  *             lock to it
  * What a sensor is off by as a whole (its gain) is systematic, is no part of it, and cancels in ratios on one card. */
@@ -42,7 +43,8 @@ struct ifm_joules_sensor {
 
 /* Of a counter: readings within [from_ns, to_ns]. At least IFM_JOULES_TICKS periods between its ends. */
 enum { IFM_JOULES_TICKS = 10 };
-/* The ends are those ticks surely inside whose times are known best, for the length between them. */
+/* The ends are those ticks surely inside whose times are known best, for the length between them. A counter that stood
+ * still in between and did not catch up is a reason; one that did has its joules. */
 void ifm_joules_counter(const struct ifm_readings *readings, const struct ifm_joules_sensor *sensor, int64_t from_ns,
                         int64_t to_ns, struct ifm_joules *out);
 /* Of watts, by the trapezoid rule from exactly from_ns to exactly to_ns, both ends interpolated between readings. A gap

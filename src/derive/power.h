@@ -46,6 +46,7 @@ struct ifm_power_window {
     struct ifm_joules by_primary; /* the package's and its memory's together where both are counted */
     struct ifm_joules by_witness; /* of what the primary alone counts */
     double step_j, step_half_j;   /* of the steps: without the pauses between samples; 95 % half-width */
+    double step_common_j;         /* of step_half_j what all windows are off by together: the power in pauses */
     double spread_w;              /* standard deviation of power as the finest sensor saw it; negative = not known */
     const char *fault;            /* "" or why the window is not used: readings lost, implausible, too short */
 };

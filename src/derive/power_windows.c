@@ -259,8 +259,8 @@ static void take_pauses_out(const struct ifm_power_device *device, struct ifm_po
     if (pause <= PAUSE_COUNTS * all->seconds)
         return;
     w->step_j -= pause * device->idle_w;
-    w->step_half_j = hypot(
-        all->random_j, hypot(PAUSE_UNSURE * fabs(all->watts - device->idle_w) * pause, device->idle_half_w * pause));
+    w->step_common_j = pause * hypot(PAUSE_UNSURE * (all->watts - device->idle_w), device->idle_half_w);
+    w->step_half_j = hypot(all->random_j, w->step_common_j);
 }
 
 static void measure_device(const struct ifm_power_pass *pass, struct ifm_power_device *device)

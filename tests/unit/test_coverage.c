@@ -1,4 +1,5 @@
-/* Coverage of a sampled power against sensors that are simulated: one sample every 20 ms, the mean of 14.5 ms. */
+/* Coverage of a sampled power against sensors that are simulated: one sample every 20 ms, the mean of 14.5 ms; every
+ * fifth may weigh more than the others. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,16 +46,19 @@ static double on(const struct load *load, double a, double b)
     return sum;
 }
 
+static double uneven; /* by which every fifth sample weighs more */
+
 static double sampled_w(const struct load *load, double seconds, double *spread)
 {
-    double sum = 0.0, squares = 0.0, phase = 0.02 * uniform();
-    int n = (int)(seconds / 0.02);
+    double sum = 0.0, plain = 0.0, squares = 0.0, phase = 0.02 * uniform();
+    int n = 5 * (int)(seconds / 0.1);
     for (int i = 0; i < n; i++) {
         double at = phase + 0.02 * i, watts = LOW + (HIGH - LOW) * on(load, at, at + 0.0145) / 0.0145;
-        sum += watts;
+        sum += watts * (i % 5 == 0 ? 1.0 + uneven : 1.0 - 0.25 * uneven);
+        plain += watts;
         squares += watts * watts;
     }
-    *spread = sqrt(fmax(0.0, squares / n - sum / n * (sum / n)));
+    *spread = sqrt(fmax(0.0, squares / n - plain / n * (plain / n)));
     return sum / n;
 }
 
@@ -94,6 +98,23 @@ static void a_load_that_locks_is_within_its_bar(void **state)
     assert_true(honest(0.020, 0.0, 8.0, &widest) >= 0.95 && widest > 0.1);
 }
 
+/* A load that turns through the samples, and hardly through the ticks: it beats. */
+static void samples_that_weigh_unevenly_are_within_the_bar(void **state)
+{
+    (void)state;
+    static const double periods[] = {0.0125, 0.020, 0.025, 0.033, 0.050, 0.097, 0.100, 0.101, 0.130};
+    static const double seconds[] = {1.2, 3.0, 8.0};
+    double widest;
+    random_state = 3;
+    uneven = 0.32; /* a quarter of it is what is left of a wave of the ticks' own frequency: 0.08 */
+    for (size_t i = 0; i < sizeof periods / sizeof *periods; i++)
+        for (size_t k = 0; k < sizeof seconds / sizeof *seconds; k++)
+            assert_true(honest(periods[i], 0.0, seconds[k], &widest) >= 0.95);
+    for (size_t i = 0; i < sizeof periods / sizeof *periods; i++)
+        assert_true(honest(periods[i], 0.2 * periods[i], 5.0, &widest) >= 0.95);
+    uneven = 0.0;
+}
+
 static void random_pauses_make_the_bar_narrow(void **state)
 {
     (void)state;
@@ -131,6 +152,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_load_that_locks_is_within_its_bar),
+        cmocka_unit_test(samples_that_weigh_unevenly_are_within_the_bar),
         cmocka_unit_test(random_pauses_make_the_bar_narrow),
         cmocka_unit_test(short_steps_have_no_period),
         cmocka_unit_test(an_unknown_swing_is_no_small_one),

@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include "derive/coverage.h"
+#include <cmocka.h>
 
 /* Of a load without a period. */
 static double steady_coverage(double spread_w, double seconds)
@@ -213,6 +213,54 @@ static void a_late_refresh_keeps_the_energy(void **state)
     j = counted(&TICKS, 1, 4.2);
     assert_int_equal(j.end_ns, ns(2.9));
     assert_near(j.watts, 500, 1e-6);
+}
+
+/* One that lost joules meanwhile is found, whether for two seconds or for two ticks. */
+static void a_counter_that_stood_still_is_no_energy(void **state)
+{
+    (void)state;
+    static const unsigned lost[] = {2, 5, 20};
+    struct ifm_random random = ifm_random_start(1, 11);
+    for (size_t k = 0; k < sizeof lost / sizeof *lost; k++) {
+        count(&watch, &STEADY, 8, 0.1, 0.01, 0.002, 1e-3, &random);
+        int64_t joules = watch.list[30 + lost[k]].micro - watch.list[30].micro;
+        for (size_t i = 30; i < watch.readings.n; i++)
+            watch.list[i].micro = i < 30 + lost[k] ? watch.list[30].micro : watch.list[i].micro - joules;
+        struct ifm_joules j = counted(&TICKS, 1, 7);
+        assert_non_null(j.why);
+        assert_non_null(strstr(j.why, "stood still"));
+        assert_null(counted(&TICKS, 1, 3.05).why); /* not of the windows beside it */
+        assert_null(counted(&TICKS, 5.5, 7.5).why);
+    }
+}
+
+/* Ends that are known badly, in a load that begins high and ends low. */
+static void a_load_that_steps_is_within_its_bar(void **state)
+{
+    (void)state;
+    struct ifm_random random = ifm_random_start(1, 12);
+    const struct load steps = {100, 0, 600, 10, 0.2}; /* high for 2 s of 10 */
+    size_t inside = 0;
+    for (int i = 0; i < 1000; i++) {
+        double from = 10.2 * ifm_random_uniform(&random);
+        count(&watch, &steps, 20, 0.1, 0.01, 0.05, 1e-3, &random);
+        struct ifm_joules_sensor sensor = TICKS;
+        sensor.spread_w = 240;
+        struct ifm_joules j = counted(&sensor, from, from + 7);
+        double truth = energy_at(&steps, 1e-9 * (double)j.end_ns) - energy_at(&steps, 1e-9 * (double)j.start_ns);
+        assert_null(j.why);
+        j.random_j = hypot(j.edge_j, j.quantum_j); /* this counter tiles time */
+        inside += fabs(j.joules - truth) <= j.random_j;
+    }
+    assert_true(inside >= 950);
+    /* 0.05 s of 700 W at the start, and of 100 W at the end: the mean square's root is 302 W */
+    count(&watch, &steps, 20, 0.1, 0, 0, 0, &random);
+    for (size_t i = 0; i < watch.readings.n; i++)
+        watch.list[i].half_ns = ns(0.05);
+    struct ifm_joules_sensor sensor = TICKS;
+    sensor.spread_w = 220;
+    struct ifm_joules j = counted(&sensor, 10, 18.01);
+    assert_true(j.edge_j > 1.13 * 0.05 * hypot(700, hypot(j.watts, 220)) - 0.1);
 }
 
 static void a_coarse_counter_is_within_its_quantum(void **state)
@@ -436,6 +484,8 @@ int main(void)
         cmocka_unit_test(the_first_reading_is_no_tick),
         cmocka_unit_test(too_few_ticks_are_no_energy),
         cmocka_unit_test(a_late_refresh_keeps_the_energy),
+        cmocka_unit_test(a_counter_that_stood_still_is_no_energy),
+        cmocka_unit_test(a_load_that_steps_is_within_its_bar),
         cmocka_unit_test(a_coarse_counter_is_within_its_quantum),
         cmocka_unit_test(the_bar_of_a_steady_load_is_honest),
         cmocka_unit_test(square_waves_lie_within_the_bar),
