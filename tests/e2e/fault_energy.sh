@@ -19,8 +19,9 @@ strike()
 {
     local what="$1 at call $3" status=0
     rm -rf one before
-    env LD_PRELOAD="$IFM_FAULT" IFM_FAULT_CALLS=write,sync,folder,rename,open,cut IFM_FAULT_BELOW=one IFM_FAULT_DO="$1" \
-        IFM_FAULT_AT="$3" ${2:+IFM_FAULT_KEEP=1} IFM_FAULT_FROM='"power_sensor"' IFM_FAULT_COUNT=calls \
+    env LD_PRELOAD="$IFM_FAULT" IFM_FAULT_CALLS=write,sync,folder,rename,open,cut IFM_FAULT_BELOW=one \
+        IFM_FAULT_DO="$1" IFM_FAULT_AT="$3" ${2:+IFM_FAULT_KEEP=1} IFM_FAULT_FROM='"power_sensor"' \
+        IFM_FAULT_COUNT=calls \
         "$INFEROMETER" "${start[@]}" >/dev/null 2>errors || status=$?
     [ "$(cat calls)" -ge "$3" ] || return 1
     if [ $status != 0 ]; then
@@ -44,7 +45,7 @@ PY
 
 struck=0
 kinds=("ENOSPC keep" "EIO " "EROFS keep")
-for ((k = 1 + ${FAULT_OFFSET:-6}; ; k += ${FAULT_STEP:-29})); do
+for ((k = 1 + ${FAULT_OFFSET:-6}; ; k += ${FAULT_STEP:-36})); do
     strike ${kinds[$((struck % 3))]% *} "${kinds[$((struck % 3))]#* }" $k || break
     struck=$((struck + 1))
 done

@@ -10,6 +10,7 @@
  *   energy=100,200,50   millijoules, one a call, the last one again and again; else watts x time since init
  *   watts=300 refresh_ms=100 limit=700   of what runs by the clock
  *   call_ms=17          what a call for energy takes; it tells what the counter is when it returns
+ *   block=500,2000      the first call for energy from then on takes so many milliseconds
  *   freeze_ms=500       from then on the energy counter stands still
  *   field=300000,0      milliwatts of the fields, one a call
  *   gap=100,300         no power samples between these milliseconds after init

@@ -12,6 +12,7 @@ static struct ifm_nvml_device_opaque gpus[FAKE_GPUS] = {{0}, {1}, {2}, {3}};
 static struct {
     unsigned long long energy[FAKE_SCRIPT], field[FAKE_SCRIPT];
     size_t n_energy, n_field, energy_calls, field_calls, readings;
+    bool blocked;
     int64_t start_us;
 } state;
 
@@ -28,6 +29,22 @@ static bool is_lost(ifm_nvml_device device)
     if (device->index == 0 && (wall_us() - state.start_us) / 1000 >= fake_number_of("lost_ms", INT32_MAX))
         return true;
     return device->index == 0 && lost >= 0 && state.readings++ >= (size_t)lost;
+}
+
+static void sleep_ms(long ms)
+{
+    struct timespec left = {ms / 1000, ms % 1000 * 1000000};
+    while (ms > 0 && nanosleep(&left, &left) != 0)
+        ;
+}
+
+static void block(void)
+{
+    unsigned long long block[FAKE_SCRIPT];
+    if (state.blocked || fake_list_of("block", block) != 2 || (wall_us() - state.start_us) / 1000 < (int64_t)block[0])
+        return;
+    state.blocked = true;
+    sleep_ms((long)block[1]);
 }
 
 #ifndef FAKE_BROKEN
@@ -86,8 +103,8 @@ int nvmlDeviceGetTotalEnergyConsumption(ifm_nvml_device device, unsigned long lo
     int result = (int)fake_number_of("energy_rc", 0);
     if (result != 0)
         return result;
-    long call_ms = fake_number_of("call_ms", 0);
-    nanosleep(&(struct timespec){.tv_nsec = call_ms * 1000000}, NULL);
+    sleep_ms(fake_number_of("call_ms", 0));
+    block();
     if (is_lost(device))
         return IFM_NVML_GPU_IS_LOST;
     size_t call = state.energy_calls++;
