@@ -41,7 +41,7 @@ size_t ifm_derive_gpu_held(const json_t *events, struct ifm_arena *arena, struct
         json_object_foreach((json_t *)gpu, name, value)
         {
             const json_t *was = json_object_get(before, name);
-            if (first == last || !json_is_integer(value) || !json_is_integer(was) ||
+            if (first == last || !json_is_integer(value) || !json_is_integer(was) || json_integer_value(was) < 0 ||
                 json_integer_value(value) < json_integer_value(was))
                 continue;
             IFM_ARENA_GROW(arena, *out, n, capacity);

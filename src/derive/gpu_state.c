@@ -84,7 +84,7 @@ static struct growth growth_of(const struct spans *spans, const char *group, con
         const json_t *unread = json_is_integer(from) ? to : from;
         double passed = json_number_value(json_object_get(span->end, "read_ns")) -
                         json_number_value(json_object_get(span->start, "read_ns"));
-        double grown = (double)(json_integer_value(to) - json_integer_value(from));
+        double grown = (double)json_integer_value(to) - (double)json_integer_value(from);
         if (!json_is_integer(from) || !json_is_integer(to)) {
             growth.missing = text_of(unread, "absent");
             growth.remedy = text_of(unread, "remedy");

@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { ROOM = 4096, LONGEST = 256, ASSUMED_MS = 1000 };
+enum { ROOM = 4096, LONGEST = 256, ASSUMED_MS = 1000, PATIENCE = 10 /* periods */ };
 #define EPOCH_S 1e9
 #define LATEST_S 9e9 /* of the epoch, in 2255: beyond it nanoseconds do not fit */
 #define MOST_W 1e6
@@ -28,6 +28,7 @@ enum { ROOM = 4096, LONGEST = 256, ASSUMED_MS = 1000 };
 struct meter {
     int fd;
     bool pipe;
+    char *path;
     char name[64]; /* without folders, which are private */
     char text[ROOM];
     size_t used, line; /* bytes in `text`; lines taken so far */
@@ -38,6 +39,7 @@ struct meter {
     int64_t start_ns; /* when the meter's own clock stood at 0 */
     int64_t half_ns;
     int64_t looked_ns, before_ns; /* begin of the last two looks */
+    int64_t alive_ns;             /* of a pipe: when it last had something, or a writer; 0 = never anything */
     struct ifm_error owed;        /* of a line behind readings that were given first */
 };
 
@@ -45,6 +47,7 @@ static void close_meter(void *state)
 {
     struct meter *meter = state;
     close(meter->fd);
+    free(meter->path);
     free(meter);
 }
 
@@ -55,21 +58,49 @@ static enum ifm_status malformed(const struct meter *meter, struct ifm_error *er
     return ifm_fail(error, IFM_INVALID, where, FORM, "%s", what);
 }
 
+static enum ifm_status gone(const struct meter *meter, struct ifm_error *error, const char *what)
+{
+    return ifm_fail(error, IFM_MISSING, meter->name, "let the meter's program write to one file, or pipe, to its end",
+                    "%s", what);
+}
+
+/* Nothing came. Is that because nothing can come any more? A file that was moved or deleted keeps its descriptor, and
+ * a pipe may find another writer: programs that open it for each line have none in between. */
+static enum ifm_status check_alive(struct meter *meter, bool end, unsigned every_ms, struct ifm_error *error)
+{
+    struct stat here, there;
+    int64_t now_ns = ifm_clock_now().ns, patience_ns = (int64_t)PATIENCE * every_ms * 1000000;
+    if (!meter->pipe && fstat(meter->fd, &here) == 0) {
+        if (stat(meter->path, &there) != 0)
+            return errno == ENOENT ? gone(meter, error, "the meter's file was deleted or renamed") : IFM_OK;
+        if (here.st_dev != there.st_dev || here.st_ino != there.st_ino)
+            return gone(meter, error, "another file stands in the place of the meter's file");
+    }
+    if (!end)
+        meter->alive_ns = now_ns;
+    if (meter->pipe && meter->any && now_ns - meter->alive_ns > patience_ns)
+        return gone(meter, error, "nobody writes to the meter's pipe any more");
+    return IFM_OK;
+}
+
 /* Bytes into the buffer; false when nothing came. */
-static bool fill(struct meter *meter, enum ifm_status *status, struct ifm_error *error)
+static bool fill(struct meter *meter, unsigned every_ms, enum ifm_status *status, struct ifm_error *error)
 {
     struct stat info;
     *status = IFM_OK;
     if (!meter->pipe && (fstat(meter->fd, &info) != 0 || info.st_size < meter->offset)) {
-        *status = ifm_fail(error, IFM_MISSING, meter->name, "", "the meter's file became shorter");
+        *status = gone(meter, error, "the meter's file became shorter");
         return false;
     }
     ssize_t got = read(meter->fd, meter->text + meter->used, ROOM - meter->used);
     if (got < 0 && errno != EAGAIN && errno != EINTR)
         *status =
             ifm_fail(error, IFM_MISSING, meter->name, "", "the meter cannot be read any more: %s", strerror(errno));
-    if (got <= 0) /* the end of what is there; of a pipe, perhaps no writer */
+    else if (got <= 0) /* the end of what is there; of a pipe, perhaps no writer */
+        *status = check_alive(meter, got == 0, every_ms, error);
+    if (got <= 0)
         return false;
+    meter->alive_ns = meter->looked_ns;
     meter->used += (size_t)got;
     meter->offset += got;
     return true;
@@ -144,7 +175,6 @@ static enum ifm_status read_meter(void *state, const struct ifm_power_sensor *se
     double t_s, watts;
     bool too_long, nothing;
     enum ifm_status status = IFM_OK;
-    (void)sensor;
     if (meter->owed.code != IFM_OK) {
         *error = meter->owed;
         meter->owed = (struct ifm_error){0};
@@ -164,7 +194,7 @@ static enum ifm_status read_meter(void *state, const struct ifm_power_sensor *se
             if (!nothing)
                 points[(*n)++] = place(meter, t_s, watts, ifm_clock_now().ns);
         }
-    } while (*n < room && fill(meter, &status, error));
+    } while (*n < room && fill(meter, sensor->every_ms, &status, error));
     return *n > 0 ? IFM_OK : status;
 }
 
@@ -184,7 +214,7 @@ static enum ifm_status skip_old(struct meter *meter, unsigned *every_ms, struct 
             if (!nothing && readings++ == 0)
                 first_s = t_s;
         }
-    } while (fill(meter, &status, error));
+    } while (fill(meter, ASSUMED_MS, &status, error));
     double mean_ms = readings < 2 ? ASSUMED_MS : (meter->last_s - first_s) / (double)(readings - 1) * 1e3;
     *every_ms = (unsigned)fmin(fmax(round(mean_ms), 1), 3600e3);
     return status;
@@ -217,6 +247,12 @@ void ifm_power_find_meter(const struct ifm_power_options *options, struct ifm_po
         return;
     }
     meter->fd = fd;
+    meter->path = strdup(options->meter);
+    if (meter->path == NULL) {
+        close_meter(meter);
+        ifm_power_lack(power, "meter", "", "out of memory");
+        return;
+    }
     meter->pipe = S_ISFIFO(info.st_mode);
     meter->looked_ns = ifm_clock_now().ns;
     snprintf(meter->name, sizeof meter->name, "%.*s", (int)sizeof meter->name - 1, ifm_path_base(options->meter));

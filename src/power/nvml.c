@@ -18,7 +18,8 @@ enum {
 };
 #define GAIN_ERROR 0.05 /* of the sensor of one card; cancels in ratios on it alone */
 #define UNKNOWN_LIMIT_W 1500.0
-#define FAULT_FACTOR 4.0 /* times the limit: no card takes that */
+#define RING_DEPTH_NS INT64_C(3000000000) /* it holds 2.4 s */
+#define FAULT_FACTOR 4.0                  /* times the limit: no card takes that */
 
 struct gauge {
     const struct ifm_nvml *nvml;
@@ -31,6 +32,8 @@ struct gauge {
     double last_w;
     unsigned long long last_stamp_us; /* of the ring */
     struct ifm_nvml_sample *samples;  /* RING of them; NULL but for the ring */
+    int64_t ahead_ns, drained_ns;     /* of the ring's last drain: how far the wall clock was ahead, and when */
+    int64_t blind_ns;                 /* until then the ring may hold stamps of a wall clock that was set since */
 };
 
 static void close_gauge(void *state)
@@ -165,7 +168,38 @@ static int drain(struct gauge *gauge, enum ifm_nvml_type *type, unsigned *count)
     return result;
 }
 
-/* The stamps are of the wall clock, which may be set at any time: each drain is placed by a pair of its own. */
+/* Was the wall clock set since the last drain? Its slew and the drift of the two clocks stay below 0.1 %. */
+static int64_t clock_step(struct gauge *gauge, const struct ifm_power_wall *wall, int64_t now_ns)
+{
+    int64_t step = wall->ahead_ns - gauge->ahead_ns,
+            most = 2000000 + wall->half_ns + (now_ns - gauge->drained_ns) / 500;
+    bool first = gauge->drained_ns == 0;
+    gauge->ahead_ns = wall->ahead_ns;
+    gauge->drained_ns = now_ns;
+    return first || llabs(step) <= most ? 0 : step;
+}
+
+/* The stamps are of the wall clock: each drain is placed by a pair of its own, since clocks are slewed. When the clock
+ * was set, nobody knows which stamps are of before, until the ring holds none of them any more; what it holds until
+ * then is left out. Stamps of before may lie in the future: what is taken next is counted from the clock as it is. */
+static bool is_blind(struct gauge *gauge, const struct ifm_power_wall *wall, enum ifm_status *status,
+                     struct ifm_error *error)
+{
+    int64_t now_ns = ifm_clock_now().ns, step_ns = clock_step(gauge, wall, now_ns);
+    *status = IFM_OK;
+    if (step_ns != 0) {
+        gauge->blind_ns = now_ns + RING_DEPTH_NS;
+        *status =
+            ifm_fail(error, IFM_INVALID, NULL, "let the clock be set before a run, not in it",
+                     "the wall clock was set by %.3f s: the times of samples are not known", (double)step_ns * 1e-9);
+    }
+    if (now_ns >= gauge->blind_ns)
+        return false;
+    int64_t wall_us = (now_ns + wall->ahead_ns) / 1000;
+    gauge->last_stamp_us = wall_us > 0 ? (unsigned long long)wall_us : 0;
+    return true;
+}
+
 static enum ifm_status read_ring(void *state, const struct ifm_power_sensor *sensor, struct ifm_power_point *points,
                                  size_t room, size_t *n, struct ifm_error *error)
 {
@@ -178,6 +212,9 @@ static enum ifm_status read_ring(void *state, const struct ifm_power_sensor *sen
         return failed(gauge, result, error);
     gauge->failures = 0;
     struct ifm_power_wall wall = ifm_power_wall();
+    enum ifm_status status;
+    if (is_blind(gauge, &wall, &status, error))
+        return status;
     for (unsigned i = 0; i < count && *n < room; i++) {
         const struct ifm_nvml_sample *sample = &gauge->samples[i];
         double watts = 0;

@@ -42,6 +42,7 @@ struct pace {
     int known, missed; /* ticks known well since the last time that several in a row were not; those in a row */
     int64_t seen_ns;   /* time of the last reading given; of a sensor that gave none, the start */
     bool in_gap, lost;
+    char lost_reason[200];
 };
 
 struct ifm_sampler {
@@ -218,12 +219,8 @@ static void take(struct ifm_sampler *sampler, size_t sensor, enum ifm_status sta
     series->implausible += status != IFM_OK && status != IFM_MISSING;
     if (status == IFM_MISSING) {
         pace->lost = true;
-        for (int i = 0; i < 2; i++) { /* it stays lost in every series to come */
-            struct ifm_power_series *each = &sampler->banks[i].series[sensor];
-            each->lost = true;
-            snprintf(each->lost_reason, sizeof each->lost_reason, "%.*s", (int)sizeof each->lost_reason - 1,
-                     error->message);
-        }
+        snprintf(pace->lost_reason, sizeof pace->lost_reason, "%.*s", (int)sizeof pace->lost_reason - 1,
+                 error->message);
     }
     pace->next_ns = next_time(sampler, which, pace, n > 0, now);
 }
@@ -359,6 +356,9 @@ const struct ifm_power_series *ifm_sampler_drain(struct ifm_sampler *sampler)
     struct bank *full = &sampler->banks[sampler->active], *other = &sampler->banks[1 - sampler->active];
     for (size_t i = 0; i < sampler->n; i++) {
         other->series[i].n = other->series[i].gaps = other->series[i].implausible = 0;
+        /* Here, since the caller reads without the lock what it was given: the thread must not touch it. */
+        full->series[i].lost = sampler->paces[i].lost;
+        memcpy(full->series[i].lost_reason, sampler->paces[i].lost_reason, sizeof full->series[i].lost_reason);
     }
     sampler->active = 1 - sampler->active;
     pthread_mutex_unlock(&sampler->lock);

@@ -31,17 +31,7 @@ fi
 "$INFEROMETER" verify bare >log 2>&1 || fail "bare: $(cat log)"
 
 # ---- a meter ----
-python3 -c '
-import time
-out = open("meter.csv", "w")
-out.write("t_s,power_w\n")
-while True:
-    out.write("%.6f,%.1f\n" % (time.time(), 120))
-    out.flush()
-    time.sleep(0.05)' &
-meter=$!
-trap 'kill $meter 2>/dev/null; rm -rf "$scratch"' EXIT
-sleep 0.3
+start_meter
 "$INFEROMETER" null "${counts[@]}" "${energy[@]}" --energy-window 500ms --power-meter meter.csv --rated-w 100 \
     --out whole >/dev/null 2>log || fail "whole: $(cat log)"
 check_energy whole 4 || fail "whole: the record"

@@ -7,21 +7,11 @@ counts=(--threads 1 --stop repeats --repeats 40 --slot-steps 2 --warmup 1 --form
 energy=(--energy --energy-windows 3 --energy-idle 1s --pre-roll 100ms)
 
 # ---- a meter ----
-python3 -c '
-import time
-out = open("meter.csv", "w")
-out.write("t_s,power_w\n")
-while True:
-    out.write("%.6f,%.1f\n" % (time.time(), 120))
-    out.flush()
-    time.sleep(0.05)' &
-meter=$!
-trap 'kill $meter 2>/dev/null; rm -rf "$scratch"' EXIT
-sleep 0.3
+start_meter
 # ---- an interruption need not wait for an idle stretch to end ----
 "$INFEROMETER" null "${counts[@]}" --energy --energy-idle 100s --power-meter meter.csv --out idle >/dev/null 2>log &
 pid=$!
-for _ in $(seq 100); do
+for _ in $(seq 600); do
     grep -q '"energy_plan"' idle/run.log 2>/dev/null && break
     sleep 0.05
 done
@@ -38,7 +28,7 @@ printf 'workload: null\narms:\n  - name: quick\n  - name: slow\n    set: {null.s
 "$INFEROMETER" run -c two.yaml "${counts[@]}" "${energy[@]}" --energy-window 150ms --power-meter meter.csv --out cut \
     >/dev/null 2>&1 &
 pid=$!
-for _ in $(seq 300); do
+for _ in $(seq 900); do
     [ "$(cat cut/samples/0-energy-slots.csv 2>/dev/null | grep -c '^0')" -ge 2 ] && break
     sleep 0.05
 done

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "power/source.h"
 #include "power_tree.h"
 #include <fcntl.h>
 #include <math.h>
@@ -127,6 +128,60 @@ static void a_file_that_is_bad_at_once_is_absent(void **state)
     ifm_power_close(power);
 }
 
+/* The descriptor stays readable and nothing ever comes: that is no silence but a loss, and has a reason. */
+static void a_file_that_is_taken_away_is_lost(void **state)
+{
+    (void)state;
+    struct ifm_power_point points[8];
+    struct ifm_error error;
+    char path[128], aside[128];
+    snprintf(path, sizeof path, "%s/m.csv", tree_root);
+    snprintf(aside, sizeof aside, "%s/m.csv.1", tree_root);
+    tree_put("/m.csv", "t_s,power_w\n");
+    struct ifm_power *power = open_meter("m.csv");
+    tree_append("/m.csv", "1,100\n");
+    assert_int_equal(rename(path, aside), 0); /* what came before is given first */
+    assert_int_equal(read_all(power, points, IFM_OK, &error), 1);
+    read_all(power, points, IFM_MISSING, &error);
+    assert_non_null(strstr(error.message, "deleted or renamed"));
+    ifm_power_close(power);
+
+    tree_put("/m.csv", "t_s,power_w\n");
+    power = open_meter("m.csv");
+    assert_int_equal(read_all(power, points, IFM_OK, &error), 0);
+    assert_int_equal(rename(path, aside), 0);
+    tree_put("/m.csv", "t_s,power_w\n2,100\n");
+    read_all(power, points, IFM_MISSING, &error);
+    assert_non_null(strstr(error.message, "another file stands in the place"));
+    assert_null(strstr(error.where, tree_root)); /* folders are private */
+    ifm_power_close(power);
+}
+
+static void a_pipe_without_a_writer_is_lost_at_last(void **state)
+{
+    (void)state;
+    static const char line[] = "0.1,70\n";
+    struct ifm_power_point points[8];
+    struct ifm_error error;
+    char path[128];
+    snprintf(path, sizeof path, "%s/left", tree_root);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    struct ifm_power *power = open_meter("left");
+    ifm_power_sensor_at(power, 0)->every_ms = 20; /* patience is ten of them */
+    nanosleep(&(struct timespec){0, 300000000}, NULL);
+    assert_int_equal(read_all(power, points, IFM_OK, &error), 0); /* nobody has come yet: it is waited for */
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    assert_int_equal(write(fd, line, sizeof line - 1), sizeof line - 1);
+    assert_int_equal(read_all(power, points, IFM_OK, &error), 1);
+    nanosleep(&(struct timespec){0, 300000000}, NULL);
+    assert_int_equal(read_all(power, points, IFM_OK, &error), 0); /* a writer that is silent is there */
+    close(fd);
+    nanosleep(&(struct timespec){0, 300000000}, NULL);
+    read_all(power, points, IFM_MISSING, &error);
+    assert_non_null(strstr(error.message, "nobody writes to the meter's pipe any more"));
+    ifm_power_close(power);
+}
+
 static void a_pipe_is_read_as_it_comes(void **state)
 {
     (void)state;
@@ -184,6 +239,8 @@ int main(void)
         TREE_TEST(a_bad_line_is_one_error_with_its_number),
         TREE_TEST(a_file_that_is_bad_at_once_is_absent),
         TREE_TEST(a_pipe_is_read_as_it_comes),
+        TREE_TEST(a_file_that_is_taken_away_is_lost),
+        TREE_TEST(a_pipe_without_a_writer_is_lost_at_last),
         TREE_TEST(the_estimate_is_rated_power_times_utilisation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

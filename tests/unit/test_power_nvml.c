@@ -9,9 +9,20 @@
 #include "dyn/nvml.h"
 #include "power_tree.h"
 #include <math.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #define MS INT64_C(1000000)
+
+/* The C library's, with a wall clock that a test sets, for this program and the library that it opens. */
+static int64_t clock_set_s;
+int clock_gettime(clockid_t clock, struct timespec *time)
+{
+    int result = (int)syscall(SYS_clock_gettime, clock, time);
+    time->tv_sec += clock == CLOCK_REALTIME ? clock_set_s : 0;
+    return result;
+}
 
 static struct ifm_power *open_fake(const char *library, const char *script, const char *bus)
 {
@@ -182,6 +193,38 @@ static void a_lost_gpu_stays_lost_and_a_hiccup_passes(void **state)
     ifm_power_close(power);
 }
 
+/* The stamps of the ring are of the wall clock. Where it is set, samples of before would lie at other times, and one
+ * that was set back would give none until it is where it was. */
+static void a_clock_that_is_set_costs_one_ring(void **state)
+{
+    (void)state;
+    static const int64_t steps_s[] = {-3600, 7200};
+    struct ifm_power *power = open_fake("fake_nvml", "", NULL);
+    size_t sensor = tree_sensor(power, "gpu0", "nvml_samples"), n;
+    static struct ifm_power_point points[512];
+    struct ifm_error error = {0};
+    for (size_t i = 0; i < sizeof steps_s / sizeof *steps_s; i++) {
+        sleep_ms(60);
+        assert_int_equal(ifm_power_read(power, sensor, points, 512, &n, &error), IFM_OK);
+        assert_true(n > 0);
+        clock_set_s += steps_s[i];
+        assert_int_equal(ifm_power_read(power, sensor, points, 512, &n, &error), IFM_INVALID);
+        assert_non_null(strstr(error.message, "the wall clock was set by "));
+        assert_int_equal(ifm_power_read(power, sensor, points, 512, &n, &error), IFM_OK); /* told once */
+        assert_int_equal(n, 0);
+        for (int naps = 0; naps < 8; naps++) {
+            sleep_ms(400);
+            assert_int_equal(ifm_power_read(power, sensor, points, 512, &n, &error), IFM_OK);
+            int64_t now = ifm_clock_now().ns;
+            for (size_t k = 0; k < n; k++) /* what is given is of its time */
+                assert_in_range(now - points[k].t_ns + 100 * MS, 0, 3000 * MS);
+        }
+        assert_true(n > 0);
+    }
+    clock_set_s = 0;
+    ifm_power_close(power);
+}
+
 static void watts_that_cannot_be_are_refused(void **state)
 {
     (void)state;
@@ -261,6 +304,7 @@ int main(void)
         cmocka_unit_test(a_gpu_is_chosen_by_its_bus),
         cmocka_unit_test(energy_is_joules_since_the_first_reading),
         cmocka_unit_test(a_lost_gpu_stays_lost_and_a_hiccup_passes),
+        cmocka_unit_test(a_clock_that_is_set_costs_one_ring),
         cmocka_unit_test(watts_that_cannot_be_are_refused),
         cmocka_unit_test(the_ring_is_placed_in_time_and_given_once),
         cmocka_unit_test(calibration_finds_the_period),

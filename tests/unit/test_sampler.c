@@ -99,6 +99,23 @@ static void a_lost_sensor_keeps_what_it_gave(void **state)
     ifm_power_close(power);
 }
 
+/* What was drained is the caller's, who reads it without a lock: the thread does not touch it any more. */
+static void a_series_that_was_given_stays_as_it_is(void **state)
+{
+    (void)state;
+    struct ifm_power *power = open_fake("lost_ms=400");
+    size_t energy = tree_sensor(power, "gpu0", "nvml_energy");
+    struct ifm_sampler *sampler = start(power, ifm_clock_now());
+    sleep_ms(100);
+    const struct ifm_power_series *early = ifm_sampler_drain(sampler);
+    bool lost = early[energy].lost; /* on a machine so busy that 100 ms took 400 */
+    sleep_ms(900);
+    assert_int_equal(early[energy].lost, lost);
+    assert_true(ifm_sampler_drain(sampler)[energy].lost);
+    ifm_sampler_stop(sampler);
+    ifm_power_close(power);
+}
+
 static void gaps_are_counted_once_each(void **state)
 {
     (void)state;
@@ -116,6 +133,35 @@ static void gaps_are_counted_once_each(void **state)
     assert_int_equal(gaps, 1);
     assert_in_range(n, 25, (ifm_clock_since(base).ns / MS - 300) / 20 + 3);
     ifm_power_close(power);
+}
+
+/* A driver that keeps a call for seconds: who drains does not wait for it, and the silence is a gap of that sensor.
+ * What the ring kept meanwhile is not lost. */
+static void a_call_that_blocks_is_a_gap(void **state)
+{
+    (void)state;
+    struct ifm_power *power = open_fake("block=300,1500");
+    size_t energy = tree_sensor(power, "gpu0", "nvml_energy"), ring = tree_sensor(power, "gpu0", "nvml_samples");
+    size_t gaps[2] = {0, 0};
+    struct ifm_sampler *sampler = start(power, ifm_clock_now());
+    int64_t longest_ns = 0, widest_ns = 0;
+    for (int i = 0; i < 5; i++) {
+        sleep_ms(500);
+        struct ifm_instant before = ifm_clock_now();
+        const struct ifm_power_series *series = ifm_sampler_drain(sampler);
+        int64_t took_ns = ifm_clock_since(before).ns;
+        longest_ns = took_ns > longest_ns ? took_ns : longest_ns;
+        gaps[0] += series[energy].gaps;
+        gaps[1] += series[ring].gaps;
+        for (size_t p = 0; p < series[energy].n; p++)
+            widest_ns = series[energy].points[p].half_ns > widest_ns ? series[energy].points[p].half_ns : widest_ns;
+    }
+    ifm_sampler_stop(sampler);
+    ifm_power_close(power);
+    assert_true(longest_ns < 700 * MS);
+    assert_true(gaps[0] >= 1);
+    assert_int_equal(gaps[1], 0);
+    assert_true(widest_ns >= 50 * MS); /* nobody knows when in the call the value came to be */
 }
 
 static void a_frozen_counter_is_seen(void **state)
@@ -246,7 +292,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_drained_is_one_series),
         cmocka_unit_test(a_lost_sensor_keeps_what_it_gave),
+        cmocka_unit_test(a_series_that_was_given_stays_as_it_is),
         cmocka_unit_test(gaps_are_counted_once_each),
+        cmocka_unit_test(a_call_that_blocks_is_a_gap),
         cmocka_unit_test(a_frozen_counter_is_seen),
         cmocka_unit_test(slow_calls_do_not_hide_when_ticks_are),
         cmocka_unit_test(watts_are_read_at_the_rate_asked_for),
