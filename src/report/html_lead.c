@@ -381,7 +381,10 @@ static const char *names_of_workloads(struct ifm_page *page)
 void ifm_html_header(struct ifm_page *page, const char *date)
 {
     struct ifm_text *out = page->out;
-    const char *machine = ifm_event_machine(page->publication->events), *names = names_of_workloads(page);
+    bool on_gpu = strcmp(page->publication->plan->device, "cuda") == 0;
+    const char *gpu = on_gpu ? ifm_event_gpu_name(page->publication->events) : "";
+    const char *machine = gpu[0] != '\0' ? gpu : ifm_event_machine(page->publication->events);
+    const char *names = names_of_workloads(page);
     ifm_text_add(out, "<header class=\"top\"><p>Inferometer report</p><h1>");
     ifm_html_escape(names[0] == '\0' ? "nothing" : names, out);
     ifm_text_add(out, " on ");
