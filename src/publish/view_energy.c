@@ -66,8 +66,10 @@ static bool is_shown(const struct ifm_view_builder *builder, const struct ifm_ce
 
 static void build_grid(struct ifm_view_builder *builder, const struct ifm_cell *cell, struct ifm_grid *out)
 {
-    bool tokens =
-        has_any(builder, cell, IFM_METRIC_TOKEN_ENERGY, true) || !has_any(builder, cell, IFM_METRIC_STEP_ENERGY, true);
+    bool tokens = has_any(builder, cell, IFM_METRIC_TOKEN_ENERGY, true);
+    for (size_t a = 0; a < cell->n_arms && !has_any(builder, cell, IFM_METRIC_STEP_ENERGY, true); a++)
+        tokens |= cell->arms[a].ledger.tokens_generated > 0; /* nothing was told: what would have been */
+    tokens |= !has_any(builder, cell, IFM_METRIC_STEP_ENERGY, false);
     const struct ifm_column_spec *specs = tokens ? ifm_energy_columns : ifm_energy_step_columns;
     size_t n = tokens ? ifm_n_energy_columns : ifm_n_energy_step_columns, n_rows = 0, n_shown = 0, row = 0;
     const struct ifm_column_spec **shown = IFM_ARENA_ARRAY(builder->arena, const struct ifm_column_spec *, n + 1);
