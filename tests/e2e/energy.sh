@@ -46,7 +46,10 @@ while True:
     time.sleep(0.05)' &
 meter=$!
 trap 'kill $meter 2>/dev/null; rm -rf "$scratch"' EXIT
-sleep 0.3
+for _ in $(seq 200); do # a run wants the file to be there
+    [ "$(grep -c , meter.csv 2>/dev/null)" -ge 3 ] 2>/dev/null && break
+    sleep 0.05
+done
 "$INFEROMETER" null "${counts[@]}" "${energy[@]}" --energy-window 500ms --power-meter meter.csv --rated-w 100 \
     --out whole >/dev/null 2>log || fail "whole: $(cat log)"
 check_energy whole 4 || fail "whole: the record"

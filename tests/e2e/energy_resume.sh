@@ -17,7 +17,10 @@ while True:
     time.sleep(0.05)' &
 meter=$!
 trap 'kill $meter 2>/dev/null; rm -rf "$scratch"' EXIT
-sleep 0.3
+for _ in $(seq 200); do # a run wants the file to be there
+    [ "$(grep -c , meter.csv 2>/dev/null)" -ge 3 ] 2>/dev/null && break
+    sleep 0.05
+done
 # ---- an interruption need not wait for an idle stretch to end ----
 "$INFEROMETER" null "${counts[@]}" --energy --energy-idle 100s --power-meter meter.csv --out idle >/dev/null 2>log &
 pid=$!
