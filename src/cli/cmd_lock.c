@@ -144,6 +144,10 @@ static enum ifm_status parse_wishes(struct lock_arguments *out, const char *cons
     if (!gpus && wishes->gpus != NULL)
         return ifm_fail(error, IFM_USAGE, "", "add a knob of a GPU, such as --gpu-clock MHZ",
                         "--gpu chooses GPUs, and no knob of a GPU is named");
+    if (wishes->gpus != NULL &&
+        (wishes->gpus[0] < '0' || wishes->gpus[0] > '9' || strspn(wishes->gpus, "0123456789,") != strlen(wishes->gpus)))
+        return ifm_fail(error, IFM_USAGE, "", "such as --gpu 0 or --gpu 0,1",
+                        "--gpu wants indices of GPUs, not \"%.40s\"", wishes->gpus);
     if (gpus || wishes->governor != NULL || frequency > 0 || wishes->turbo_off)
         return IFM_OK;
     return ifm_fail(error, IFM_USAGE, "", "name at least one of " KNOBS "; --dry-run shows what they are now",

@@ -14,6 +14,7 @@
 #include "kernel/cpu/isa.h"
 #include "model/plan_json.h"
 #include "plan/plan.h"
+#include "run/energy.h"
 #include "run/run.h"
 #include "sample/claim.h"
 #include "sample/journal.h"
@@ -158,7 +159,7 @@ enum ifm_status ifm_story_ready(const struct ifm_plan *plan, struct ifm_error *e
             if (workload != NULL && workload->ready != NULL)
                 IFM_TRY(workload->ready(arm, strcmp(plan->device, "fake") == 0, error));
         }
-    return IFM_OK;
+    return ifm_energy_ready(plan, error);
 }
 
 const char *ifm_story_out(const struct ifm_options *options, const struct ifm_plan *plan, struct ifm_arena *arena)

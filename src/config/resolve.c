@@ -187,6 +187,15 @@ static enum ifm_status check_energy(const struct ifm_config *config, struct ifm_
                         "a run of its own",
                         "measure.energy needs arms that run without a pause in one process, and "
                         "measure.isolation=processes starts them anew in every block");
+    const struct ifm_slot *cache = ifm_config_find(config, "measure.cache");
+    bool hot = false;
+    for (size_t i = 0; i < cache->n; i++)
+        hot |= strcmp(cache->texts[i], "hot") == 0;
+    if (measure->energy && !hot) /* beside hot cells a cold one says why it has no energy */
+        return ifm_fail(error, IFM_USAGE, cache->where,
+                        "choose measure.cache=hot, or leave measure.energy out and measure energy in a run of its own",
+                        "measure.energy needs steps that follow each other, and measure.cache=cold evicts the caches "
+                        "between them, which draws energy too");
     return IFM_OK;
 }
 

@@ -210,7 +210,7 @@ const char *ifm_derive_mark_cause(const struct ifm_record *record, size_t from, 
     case CAUSE_STOLEN:
         return ifm_arena_printf(arena, "stolen time %.3g %% of a slot", 100.0 * most);
     case CAUSE_WAITED:
-        return ifm_arena_printf(arena, "threads waited for a CPU %.3g %% of a slot", 100.0 * most);
+        return ifm_arena_printf(arena, "threads waited for a CPU %.*f %% of a slot", most < 0.1 ? 1 : 0, 100.0 * most);
     case CAUSE_SWITCHED:
         return ifm_arena_printf(arena, "taken off its CPU %.0f times in a slot", most);
     case CAUSE_NONE:

@@ -134,8 +134,8 @@ static enum ifm_status read_fault(struct ifm_power_pass *pass, const struct even
     span.device = ifm_arena_strdup(pass->arena, device);
     span.source = ifm_arena_strdup(pass->arena, source);
     span.why = lost != NULL ? ifm_arena_printf(pass->arena, "it was lost (%s)", lost)
-                            : ifm_arena_printf(pass->arena, "its readings are not whole (%lld gaps, %lld implausible)",
-                                               (long long)gaps, (long long)wrong);
+                            : ifm_arena_printf(pass->arena, "its readings are not whole (%lld gap%s, %lld implausible)",
+                                               (long long)gaps, gaps == 1 ? "" : "s", (long long)wrong);
     IFM_ARENA_GROW(pass->arena, pass->spans, pass->n_spans, pass->spans_capacity);
     pass->spans[pass->n_spans++] = span;
     return IFM_OK;

@@ -113,7 +113,7 @@ static void add_governor(const char *root, json_t *locks)
     bool locked = strcmp(value, "performance") == 0;
     add_lock(locks, "governor", json_string(value), locked,
              locked ? "" : "the governor may change the clock with the load",
-             locked ? "" : "cpupower frequency-set -g performance");
+             locked ? "" : "inferometer lock --governor performance -- COMMAND");
 }
 
 static void add_turbo(const char *root, json_t *locks)
@@ -123,11 +123,9 @@ static void add_turbo(const char *root, json_t *locks)
         add_unreadable(root, locks, "turbo");
         return;
     }
-    bool intel = ifm_probe_exists(root, SYSFS_CPU "/intel_pstate/no_turbo");
-    const char *remedy =
-        intel ? "echo 1 > " SYSFS_CPU "/intel_pstate/no_turbo" : "echo 0 > " SYSFS_CPU "/cpufreq/boost";
     add_lock(locks, "turbo", json_string(turbo ? "on" : "off"), turbo == 0,
-             turbo ? "the clock depends on temperature and on how many cores are busy" : "", turbo ? remedy : "");
+             turbo ? "the clock depends on temperature and on how many cores are busy" : "",
+             turbo ? "inferometer lock --turbo off -- COMMAND" : "");
 }
 
 static void add_frequency(const char *root, json_t *locks)
@@ -142,7 +140,7 @@ static void add_frequency(const char *root, json_t *locks)
     bool pinned = !low_mixed && !high_mixed && strcmp(low, high) == 0;
     add_lock(locks, "frequency", json_sprintf("%s-%s kHz", low, high), pinned,
              pinned ? "" : "the lowest and the highest allowed clock differ",
-             pinned ? "" : "cpupower frequency-set -d FREQ -u FREQ");
+             pinned ? "" : "inferometer lock --frequency MHZ -- COMMAND");
 }
 
 static void add_affinity(const char *root, json_t *locks)

@@ -42,6 +42,7 @@ bool ifm_checks_arm(const struct ifm_arm *arm)
 struct extreme {
     size_t n_arms, n; /* arms asked, and those that have the number */
     double number;
+    const char *unit;                       /* of `metric`; NULL or "" = none */
     const char *cell, *arm;                 /* where it is worst */
     const char *lacking_cell, *lacking_arm; /* the first arm that has no such number */
     const struct ifm_value *lacking;        /* what it has instead; NULL = nothing */
@@ -82,6 +83,7 @@ static struct extreme extreme_of(const struct ifm_checking *c, const char *metri
             double number = value->number * (factor == NULL ? 1.0 : times->number);
             if (worst.n++ == 0 || (greatest ? number > worst.number : number < worst.number)) {
                 worst.number = number;
+                worst.unit = value->unit;
                 worst.cell = cell->name;
                 worst.arm = arm;
             }
@@ -243,8 +245,10 @@ struct ifm_check_item ifm_check_instrument(const struct ifm_checking *c, const c
     if (seen.n_arms == 0)
         return no_arms();
     if (seen.n == seen.n_arms)
-        return ifm_check_met(ifm_arena_printf(c->arena, "of %zu arm%s; at most %.3g (%s of %s)", seen.n,
-                                              seen.n == 1 ? "" : "s", seen.number, seen.arm, seen.cell));
+        return ifm_check_met(ifm_arena_printf(c->arena, "of %zu arm%s; at most %.3g%s%s (%s of %s)", seen.n,
+                                              seen.n == 1 ? "" : "s", seen.number,
+                                              seen.unit == NULL || seen.unit[0] == '\0' ? "" : " ",
+                                              seen.unit == NULL ? "" : seen.unit, seen.arm, seen.cell));
     if (seen.n == 0)
         return ifm_check_absent(ifm_arena_printf(c->arena, "no instrument of this run %s", what), remedy);
     return lacks(c, &seen, metric);

@@ -228,8 +228,10 @@ void ifm_power_find_meter(const struct ifm_power_options *options, struct ifm_po
     struct ifm_error error = {0};
     struct stat info;
     if (options->meter == NULL) {
-        ifm_power_lack(power, "meter", "name its CSV file or pipe, with lines t_s,power_w",
-                       "no file or pipe of an external meter was named");
+        ifm_power_lack(
+            power, "meter",
+            "name its CSV file or pipe, of lines t_s,power_w: --power-meter FILE (of `inferometer power`: --meter)",
+            "no file or pipe of an external meter was named");
         return;
     }
     int fd = open(options->meter, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -262,4 +264,22 @@ void ifm_power_find_meter(const struct ifm_power_options *options, struct ifm_po
         return;
     }
     ifm_power_add(power, &sensor, &reader, meter);
+}
+
+enum ifm_status ifm_power_meter_ready(const char *path, struct ifm_error *error)
+{
+    struct stat info;
+    const struct ifm_power_options options = {.no_gpu = true, .meter = path};
+    struct ifm_power *power;
+    enum ifm_status status = IFM_OK;
+    if (stat(path, &info) == 0 && S_ISFIFO(info.st_mode))
+        return IFM_OK;
+    IFM_TRY(ifm_power_open(&options, &power, error));
+    const struct ifm_power_list *list = ifm_power_list(power);
+    for (size_t i = 0; i < list->n_absences && status == IFM_OK; i++)
+        if (strcmp(list->absences[i].source, "meter") == 0)
+            status = ifm_fail(error, IFM_MISSING, "measure.power_meter", list->absences[i].remedy, "%s",
+                              list->absences[i].reason);
+    ifm_power_close(power);
+    return status;
 }

@@ -83,6 +83,9 @@ struct ifm_power;
 /* Find and open every sensor; succeeds with none. */
 IFM_CHECKED enum ifm_status ifm_power_open(const struct ifm_power_options *options, struct ifm_power **out,
                                            struct ifm_error *error);
+/* Can the meter's file be used? Its lines are checked; a pipe is not opened, since closing it again would end its
+ * writer. IFM_MISSING, with what is wrong and what to do. */
+IFM_CHECKED enum ifm_status ifm_power_meter_ready(const char *path, struct ifm_error *error);
 const struct ifm_power_list *ifm_power_list(const struct ifm_power *power);
 /* Read one sensor now. At most `room` points, oldest first, none given before; `*n` may be 0 when nothing is new.
  * IFM_MISSING: the sensor is lost (its reason in `error`); it stays lost. Implausible readings (a counter that goes

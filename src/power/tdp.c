@@ -80,7 +80,7 @@ void ifm_power_find_tdp(const struct ifm_power_options *options, struct ifm_powe
                                                    .call_ns = 20000};
     uint64_t busy, total;
     if (!(options->rated_w > 0)) {
-        ifm_power_lack(power, "tdp", "give the rated power of all processors together, in watts",
+        ifm_power_lack(power, "tdp", "give the rated power of all processors together: --rated-w WATTS",
                        "no rated power was given, so that nothing is estimated");
         return;
     }

@@ -63,7 +63,7 @@ const struct ifm_column_spec ifm_energy_step_columns[] = {
     {"idle", "idle_power_w", IFM_COLUMN_QUANTITY, 1},
     {"arithmetic", "flops_per_joule", IFM_COLUMN_SHARE, 1},
     {"all windows", IFM_METRIC_TOTAL_ENERGY, IFM_COLUMN_QUANTITY, 2},
-    {"above idle", "energy_above_idle_j", IFM_COLUMN_QUANTITY, 2},
+    {"of it above idle", "energy_above_idle_j", IFM_COLUMN_QUANTITY, 2},
     {"time", "duration_sec", IFM_COLUMN_SHARE, 2},
     {"windows", "energy_windows", IFM_COLUMN_SHARE, 2},
     {"sources differ", "energy_sources_differ_percent", IFM_COLUMN_SHARE, 2},

@@ -39,8 +39,11 @@ static void add_fields(json_t *object, const struct ifm_publication *publication
     struct ifm_power_reason missing = ifm_power_missing(publication, cell, arena);
     for (size_t i = 0; i < sizeof energy_fields / sizeof energy_fields[0]; i++) {
         struct ifm_compat_field field = energy_fields[i];
-        field.reason = missing.reason;
-        field.remedy = missing.remedy;
+        bool of_gpu = strncmp(field.name, "gpu_", 4) == 0 && strcmp(publication->plan->device, "cuda") != 0;
+        field.reason =
+            of_gpu ? ifm_arena_printf(arena, "this run used the device %s, which is no GPU", publication->plan->device)
+                   : missing.reason;
+        field.remedy = of_gpu ? "" : missing.remedy;
         ifm_compat_add_arm(object, &field, publication, cell, arm, siblings);
     }
     ifm_arena_destroy(arena);

@@ -50,14 +50,13 @@ static const char *text_of(const json_t *meta, const char *key)
     return text == NULL ? "" : text;
 }
 
-/* A reason once, with the names of the sources that it is of. */
-struct cause {
-    const char *reason, *remedy, *sources;
-};
-
-static size_t collect(const json_t *events, const struct ifm_cell *cell, struct ifm_arena *arena, struct cause *causes)
+size_t ifm_power_causes(const struct ifm_publication *publication, const struct ifm_cell *cell, struct ifm_arena *arena,
+                        struct ifm_power_cause **out)
 {
+    const json_t *events = publication->events;
+    struct ifm_power_cause *causes = IFM_ARENA_ARRAY(arena, struct ifm_power_cause, json_array_size(events) + 1);
     size_t n = 0;
+    *out = causes;
     for (size_t i = 0; i < json_array_size(events); i++) {
         const json_t *event = json_array_get(events, i), *meta = json_object_get(event, "meta");
         const char *reason = text_of(meta, "reason"), *source = text_of(meta, "source");
@@ -68,7 +67,7 @@ static size_t collect(const json_t *events, const struct ifm_cell *cell, struct 
         while (at < n && strcmp(causes[at].reason, reason) != 0)
             at++;
         if (at == n)
-            causes[n++] = (struct cause){reason, text_of(meta, "remedy"), source};
+            causes[n++] = (struct ifm_power_cause){reason, text_of(meta, "remedy"), source};
         else if (strstr(causes[at].sources, source) == NULL)
             causes[at].sources = ifm_arena_printf(arena, "%s, %s", causes[at].sources, source);
     }
@@ -82,6 +81,23 @@ static const char *joined(const char *list, const char *next, struct ifm_arena *
     return list[0] == '\0' ? next : ifm_arena_printf(arena, "%s; %s", list, next);
 }
 
+/* What derive says of a cell of which the journal has no source: the plan gave it no pass, or the pass has no reading.
+ */
+static struct ifm_power_reason derived_reason(const struct ifm_publication *publication, const struct ifm_cell *cell,
+                                              struct ifm_arena *arena)
+{
+    static const struct ifm_power_reason none = {
+        "the record holds no reading of power", "`inferometer power` lists the sources, what is absent and what helps"};
+    struct ifm_power_cell power;
+    struct ifm_error error;
+    if (cell == NULL || publication->facts == NULL ||
+        ifm_derive_power(publication->facts, (size_t)(cell - publication->plan->cells), arena, &power, &error) !=
+            IFM_OK ||
+        power.missing == NULL || power.missing[0] == '\0')
+        return none;
+    return (struct ifm_power_reason){power.missing, power.remedy == NULL ? "" : power.remedy};
+}
+
 struct ifm_power_reason ifm_power_missing(const struct ifm_publication *publication, const struct ifm_cell *cell,
                                           struct ifm_arena *arena)
 {
@@ -91,15 +107,12 @@ struct ifm_power_reason ifm_power_missing(const struct ifm_publication *publicat
         planned |= ifm_power_is_planned(&plan->cells[c]);
     if (!planned)
         return (struct ifm_power_reason){"no energy pass was asked for", "measure with --energy"};
-    struct cause *causes = IFM_ARENA_ARRAY(arena, struct cause, json_array_size(publication->events) + 1);
-    size_t n = collect(publication->events, cell, arena, causes);
+    struct ifm_power_cause *causes;
+    size_t n = ifm_power_causes(publication, cell, arena, &causes);
     struct ifm_power_reason out = {"", ""};
     for (size_t i = 0; i < n; i++) {
         out.reason = joined(out.reason, ifm_arena_printf(arena, "%s: %s", causes[i].sources, causes[i].reason), arena);
         out.remedy = joined(out.remedy, causes[i].remedy, arena);
     }
-    if (n == 0)
-        out = (struct ifm_power_reason){"the record holds no reading of power",
-                                        "`inferometer doctor` says which sensors this machine has"};
-    return out;
+    return n == 0 ? derived_reason(publication, cell, arena) : out;
 }

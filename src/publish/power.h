@@ -22,6 +22,13 @@ bool ifm_power_is_planned(const struct ifm_cell *cell);
 IFM_CHECKED enum ifm_status ifm_power_gather(const struct ifm_publication *publication, struct ifm_arena *arena,
                                              struct ifm_power_shown **out, size_t *n, struct ifm_error *error);
 
+/* Why a source of power is absent, told once with the names of all sources that lack it. Texts live in the arena. */
+struct ifm_power_cause {
+    const char *reason, *remedy, *sources; /* never NULL; remedy "" = none */
+};
+size_t ifm_power_causes(const struct ifm_publication *publication, const struct ifm_cell *cell,
+                        struct ifm_arena *arena, struct ifm_power_cause **out);
+
 /* Why there is no energy, and what would help. Texts live in the arena. */
 struct ifm_power_reason {
     const char *reason, *remedy; /* never NULL; "" = none */

@@ -66,8 +66,10 @@ static bool is_shown(const struct ifm_view_builder *builder, const struct ifm_ce
 
 static void build_grid(struct ifm_view_builder *builder, const struct ifm_cell *cell, struct ifm_grid *out)
 {
-    bool tokens =
-        has_any(builder, cell, IFM_METRIC_TOKEN_ENERGY, true) || !has_any(builder, cell, IFM_METRIC_STEP_ENERGY, true);
+    bool tokens = has_any(builder, cell, IFM_METRIC_TOKEN_ENERGY, true);
+    for (size_t a = 0; a < cell->n_arms && !has_any(builder, cell, IFM_METRIC_STEP_ENERGY, true); a++)
+        tokens |= cell->arms[a].ledger.tokens_generated > 0; /* nothing was told: what would have been */
+    tokens |= !has_any(builder, cell, IFM_METRIC_STEP_ENERGY, false);
     const struct ifm_column_spec *specs = tokens ? ifm_energy_columns : ifm_energy_step_columns;
     size_t n = tokens ? ifm_n_energy_columns : ifm_n_energy_step_columns, n_rows = 0, n_shown = 0, row = 0;
     const struct ifm_column_spec **shown = IFM_ARENA_ARRAY(builder->arena, const struct ifm_column_spec *, n + 1);
@@ -153,6 +155,46 @@ static void say_refused(struct ifm_view_builder *builder, const struct ifm_cell 
     }
 }
 
+/* Was the same said of a cell before this one? Its title, or NULL. */
+static const char *said_before(const struct ifm_view_builder *builder, const struct ifm_cell *cell,
+                               const struct ifm_power_reason *why)
+{
+    const struct ifm_plan *plan = builder->publication->plan;
+    for (const struct ifm_cell *other = plan->cells; other < cell; other++) {
+        if (!ifm_power_is_planned(other) || has_any(builder, other, IFM_METRIC_TOTAL_ENERGY, true))
+            continue;
+        struct ifm_power_reason its = ifm_power_missing(builder->publication, other, builder->arena);
+        if (strcmp(its.reason, why->reason) == 0 && strcmp(its.remedy, why->remedy) == 0)
+            return other->name;
+    }
+    return NULL;
+}
+
+/* Each source with its own reason and remedy, in a line of its own; of a later cell, where they stand. */
+static void say_absent(struct ifm_view_builder *builder, const struct ifm_cell *cell, struct ifm_view_cell *out)
+{
+    struct ifm_power_reason why = ifm_power_missing(builder->publication, cell, builder->arena);
+    const char *before = said_before(builder, cell, &why);
+    struct ifm_power_cause *causes;
+    size_t n = ifm_power_causes(builder->publication, cell, builder->arena, &causes);
+    out->energy_said = IFM_ARENA_ARRAY(builder->arena, const char *, n + 1);
+    if (before != NULL) {
+        say(builder, out, ifm_arena_printf(builder->arena, "absent, as in %s", before));
+        return;
+    }
+    if (n == 0) {
+        say(builder, out,
+            ifm_arena_printf(builder->arena, "absent: %s%s%s", why.reason,
+                             why.remedy[0] == '\0' ? "" : ". Remedy: ", why.remedy));
+        return;
+    }
+    say(builder, out, "absent: no sensor told how many joules were taken");
+    for (size_t i = 0; i < n; i++)
+        say(builder, out,
+            ifm_arena_printf(builder->arena, "%s: %s%s%s", causes[i].sources, causes[i].reason,
+                             causes[i].remedy[0] == '\0' ? "" : ". Remedy: ", causes[i].remedy));
+}
+
 void ifm_view_build_energy(struct ifm_view_builder *builder, const struct ifm_cell *cell, struct ifm_view_cell *out)
 {
     if (!ifm_power_is_planned(cell))
@@ -160,10 +202,7 @@ void ifm_view_build_energy(struct ifm_view_builder *builder, const struct ifm_ce
     out->energy_said = IFM_ARENA_ARRAY(builder->arena, const char *, builder->publication->derived->n_energies + 3);
     build_grid(builder, cell, &out->energy);
     if (!has_any(builder, cell, IFM_METRIC_TOTAL_ENERGY, true) && out->energy.n_rows == 0) {
-        struct ifm_power_reason why = ifm_power_missing(builder->publication, cell, builder->arena);
-        say(builder, out,
-            ifm_arena_printf(builder->arena, "absent: %s%s%s", why.reason,
-                             why.remedy[0] == '\0' ? "" : ". Remedy: ", why.remedy));
+        say_absent(builder, cell, out);
         return;
     }
     const char *systematic = systematic_of(builder, cell);

@@ -74,8 +74,9 @@ static const char *line_text(const struct sheet *sheet, const struct ifm_power_t
     const struct ifm_power_cell *power = &sheet->shown->power;
     if (trace->source[0] != '\0')
         return ifm_arena_printf(sheet->page->arena, "%s %s%s", trace->device, trace->source,
-                                trace->role == IFM_POWER_SHOWN || trace->role == IFM_POWER_PART ? " (not counted)"
-                                                                                                : "");
+                                trace->role == IFM_POWER_GUESS                                    ? " (estimate)"
+                                : trace->role == IFM_POWER_SHOWN || trace->role == IFM_POWER_PART ? " (not counted)"
+                                                                                                  : "");
     if (power->n_devices == 1 && power->devices[0].primary != NULL)
         return ifm_arena_printf(sheet->page->arena, "%s %s", power->devices[0].device,
                                 power->devices[0].primary->source);

@@ -2,6 +2,7 @@
 #include "run/energy.h"
 
 #include "base/log.h"
+#include "base/private.h"
 #include "run/arm.h"
 #include "run/energy_private.h"
 #include "run/interrupt.h"
@@ -68,6 +69,16 @@ static bool any_pass(const struct ifm_plan *plan)
     for (size_t i = 0; i < plan->n_cells; i++)
         any |= pass_of(&plan->cells[i]) != NULL && plan->cells[i].unsupported[0] == '\0';
     return any;
+}
+
+enum ifm_status ifm_energy_ready(const struct ifm_plan *plan, struct ifm_error *error)
+{
+    const char *meter = "";
+    for (size_t i = 0; i < plan->n_cells; i++)
+        if (pass_of(&plan->cells[i]) != NULL && plan->cells[i].measure.power_meter != NULL)
+            meter = plan->cells[i].measure.power_meter;
+    const char *path = meter[0] == '\0' ? NULL : ifm_private_text(meter);
+    return path == NULL ? IFM_OK : ifm_power_meter_ready(path, error); /* an unknown path is told when it is opened */
 }
 
 double ifm_energy_start_s(const struct ifm_plan *plan, const struct ifm_device_options *device, bool *possible)

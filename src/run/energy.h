@@ -11,6 +11,8 @@
 #include "run/cell.h"
 
 struct ifm_energy_run;
+/* Before there is a folder: a meter that the plan names can be used. */
+IFM_CHECKED enum ifm_status ifm_energy_ready(const struct ifm_plan *plan, struct ifm_error *error);
 /* Sensors of the run: opened before threads are pinned, calibrated once. With no sensor it succeeds and says so in
  * facts. NULL `out` where no cell of the plan has an energy pass. */
 IFM_CHECKED enum ifm_status ifm_energy_open(const struct ifm_plan *plan, const struct ifm_device_options *device,

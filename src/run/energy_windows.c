@@ -173,8 +173,14 @@ enum ifm_status ifm_energy_windows_choose(struct ifm_energy_windows *windows, st
     const struct ifm_power_sensor *sensor = ifm_energy_sensors_slowest(sensors, &every_s);
     *windows = (struct ifm_energy_windows){.cell = cell, .before = -1};
     if (sensor != NULL && cell->plan->measure.energy_window_s < LEAST_PERIODS * every_s)
-        ifm_warn("cell %s: windows of %g s are too short for %s of %s, which needs %g s: its joules will be refused",
+        ifm_warn("cell %s: windows of %g s are too short for %s of %s, which needs %g s: its joules will be refused "
+                 "(--energy-window)",
                  cell->plan->name, cell->plan->measure.energy_window_s, sensor->source, sensor->device,
+                 LEAST_PERIODS * every_s);
+    if (sensor != NULL && cell->plan->measure.energy_idle_s < LEAST_PERIODS * every_s)
+        ifm_warn("cell %s: idle stretches of %g s are too short for %s of %s, which needs %g s: there will be no "
+                 "joules above idle (--energy-idle)",
+                 cell->plan->name, cell->plan->measure.energy_idle_s, sensor->source, sensor->device,
                  LEAST_PERIODS * every_s);
     for (unsigned i = 0; i < cell->plan->n_arms; i++) {
         const json_t *meta = earlier(events, cell->plan->name, cell->arms[i].plan->name);

@@ -43,7 +43,7 @@ make_energy_run()
         sleep 0.05
     done >meter.csv) &
     meter=$!
-    sleep 0.3
+    until [ -s meter.csv ]; do sleep 0.05; done # a run wants the file to be there
     "$INFEROMETER" decode --kv-len 256 --batch 1 --compress 1,4 --ceilings none --stop repeats --repeats 12 \
         --warmup 3 --energy --energy-windows 4 --energy-window 1s --energy-idle 1s --pre-roll 100ms \
         --power-meter meter.csv --out energy >/dev/null 2>errors || fail "energy: $(cat errors)"

@@ -19,6 +19,11 @@ refused()
 refused "measure.energy_window is set, but measure.energy is off" "$INFEROMETER" null --energy-window 2s --out none
 refused "measure.isolation=processes starts them anew" "$INFEROMETER" stream --energy --isolation processes --out none
 
+refused "draws energy too" "$INFEROMETER" stream --energy --cache cold --out none
+refused "nofile.csv: No such file" "$INFEROMETER" null --energy --power-meter nofile.csv --out none
+printf 'hello\nworld\n' >garbage.csv
+refused "garbage.csv:1: a line without a comma" "$INFEROMETER" null --energy --power-meter garbage.csv --out none
+
 # ---- no sensor: no windows, no minutes, and the reason ----
 "$INFEROMETER" null "${counts[@]}" --energy --out bare >/dev/null 2>log || fail "bare: $(cat log)"
 if grep -q '"power_sensor"' bare/run.log; then

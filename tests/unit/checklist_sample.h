@@ -30,6 +30,8 @@ static inline void add(struct run *run, const char *arm, const char *metric, dou
     assert_true(run->derived.n_numbers < MOST);
     struct ifm_number *n = &run->numbers[run->derived.n_numbers++];
     *n = (struct ifm_number){"decode", arm, metric, {.number = number, .n_of = "", .unit = ""}};
+    if (strcmp(metric, "energy_per_token_j") == 0)
+        n->value.unit = "J";
     n->value.reason = n->value.remedy = n->value.text = "";
 }
 

@@ -364,7 +364,7 @@ static const struct {
     {FINAL, "latency", NULL, 0, no_throughput, IFM_CHECK_ABSENT, "f16 of decode makes nothing", "tokens or rows"},
     {FINAL, "second-level", NULL, 0, NULL, IFM_CHECK_MET, "of 2 arms; at most 90 (f16", ""},
     {FINAL, "second-level", NULL, 0, no_l2, IFM_CHECK_ABSENT, "no instrument", "processor counters"},
-    {FINAL, "energy", NULL, 0, NULL, IFM_CHECK_MET, "of 2 arms; at most 2 (f16", ""},
+    {FINAL, "energy", NULL, 0, NULL, IFM_CHECK_MET, "of 2 arms; at most 2 J (f16", ""},
     {FINAL, "energy", NULL, 0, no_energy, IFM_CHECK_ABSENT, "no instrument", "RAPL"},
     {FINAL, "energy", NULL, 0, some_energy, IFM_CHECK_ABSENT, "int4 of decode: the counter stood still", "again"},
     {FINAL, "compared", NULL, 0, NULL, IFM_CHECK_MET, "1 comparison, block by block", ""},

@@ -354,7 +354,7 @@ static void windows_that_a_fault_touches_are_left_out(void **state)
     ps_power(&p);
     size_t arm = p.power.devices[0].windows[0].arm;
     const char *name = arm == 0 ? "base" : "other";
-    assert_non_null(strstr(p.power.devices[0].windows[0].fault, "its readings are not whole (1 gaps, 0 implausible)"));
+    assert_non_null(strstr(p.power.devices[0].windows[0].fault, "its readings are not whole (1 gap, 0 implausible)"));
     assert_string_equal(p.power.devices[0].windows[1].fault, "");
     assert_non_null(p.power.devices[0].windows[1].by_witness.why);
     ps_expect(&p, name, "energy_windows", 7, 0);

@@ -96,11 +96,11 @@ static void laptop_locks_are_open(void **state)
     (void)state;
     expect(ifm_probe_locks(LAPTOP),
            "[{\"knob\":\"governor\",\"value\":\"powersave\",\"locked\":false,\"reason\":\"the governor may change the "
-           "clock with the load\",\"remedy\":\"cpupower frequency-set -g performance\"},"
+           "clock with the load\",\"remedy\":\"inferometer lock --governor performance -- COMMAND\"},"
            "{\"knob\":\"turbo\",\"value\":\"on\",\"locked\":false,\"reason\":\"the clock depends on temperature and on "
-           "how many cores are busy\",\"remedy\":\"echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo\"},"
+           "how many cores are busy\",\"remedy\":\"inferometer lock --turbo off -- COMMAND\"},"
            "{\"knob\":\"frequency\",\"value\":\"400000-4800000 kHz\",\"locked\":false,\"reason\":\"the lowest and the "
-           "highest allowed clock differ\",\"remedy\":\"cpupower frequency-set -d FREQ -u FREQ\"},"
+           "highest allowed clock differ\",\"remedy\":\"inferometer lock --frequency MHZ -- COMMAND\"},"
            "{\"knob\":\"affinity\",\"value\":\"0-7\",\"locked\":false,\"reason\":\"this thread may move between CPUs; "
            "an open cpu device pins it and its workers\"}]");
 }

@@ -274,7 +274,21 @@ static void a_pass_without_sensors_says_so(void **state)
     energy_sample_make(&s);
     s.derived.n_numbers = 3;
     assert_int_equal(ifm_compose_terminal(&s.publication, false, true, &out, &error), IFM_OK);
-    expect(out.data, "\n  energy\n  absent: the record holds no reading of power. Remedy: `inferometer doctor` says");
+    expect(out.data, "\n  energy\n  absent: the record holds no reading of power. Remedy: `inferometer power` lists");
+    json_t *events = json_deep_copy(s.publication.events);
+    const char *const causes[][3] = {{"nvml", "no driver", "install it"},
+                                     {"rapl_package", "no zone", "measure on the host"},
+                                     {"perf_package", "no zone", "measure on the host"}};
+    for (size_t i = 0; i < 3; i++)
+        json_array_append_new(events,
+                              json_pack("{s:s, s:{s:s, s:s, s:s, s:s}}", "stage", "power_absent", "meta", "cell", D,
+                                        "source", causes[i][0], "reason", causes[i][1], "remedy", causes[i][2]));
+    s.publication.events = events; /* each reason beside its own remedy */
+    assert_int_equal(ifm_compose_terminal(&s.publication, false, true, &out, &error), IFM_OK);
+    expect(out.data, "\n  energy\n  absent: no sensor told how many joules were taken\n"
+                     "  nvml: no driver. Remedy: install it\n"
+                     "  rapl_package, perf_package: no zone. Remedy: measure on the host\n");
+    json_decref(events);
     ifm_text_free(&out);
     struct ifm_publication without = sample_publication(NULL);
     assert_int_equal(ifm_compose_terminal(&without, false, true, &out, &error), IFM_OK);
