@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Everything that Part 5 promises of a real GPU, measured with the product itself, from a portable folder. Builds nothing
-# and sets nothing. About five minutes of an H200; energy_gpu.sh has the rest (loads of known course, eight minutes).
+# Copies, launches and energy of a real GPU, measured with the product itself, from a portable folder. Builds nothing and
+# sets nothing. About four minutes of an H200; energy_gpu.sh has the rest (loads of known course, eight minutes).
 #
 #   cmake --preset portable && ninja -C build-portable inferometer bench_cuda
 #   tools/portable.sh .gpu bench/bench_cuda
@@ -39,8 +39,11 @@ print("PyTorch copy_ of 1 GiB %.4f TB/s" % (2 * a.numel() * 2 / statistics.media
 PY
 }
 
-{ torch_copy; "$lab" stream --device cuda --probe copy --size 1GiB --ceilings none --cap 4s --out copy --quiet; torch_copy; } \
-    >copy.txt 2>&1
+{
+    torch_copy
+    "$lab" stream --device cuda --probe copy --size 1GiB --ceilings none --cap 4s --out copy --quiet
+    torch_copy
+} >copy.txt 2>&1
 "$folder/bench_cuda" >launch.txt 2>&1 || true
 "$lab" null --device cuda --repeats 1000 --out null --quiet >null.txt 2>&1
 "$lab" null --device cuda --repeats 1000 --no-graphs --out null-no-graphs --quiet >>null.txt 2>&1
@@ -61,9 +64,9 @@ print("copy: ours %s %.4f TB/s (error %g); bulk %.4f; PyTorch %s; ours over the 
     best, copy[best] / 1e12, error[best], copy["copy.bulk"] / 1e12, torch,
     copy[best] / max([copy["copy.bulk"]] + [t * 1e12 for t in torch])))
 print(open("launch.txt").read().strip())
-wanted = ("energy_per_step_j", "power_mean_w", "idle_power_w", "energy_per_step_cv_percent", "energy_sources_differ_percent",
-          "energy_systematic_percent", "flops_per_joule", "clock_sm_mhz", "clock_sm_reported_mhz", "error_max_rel",
-          "gpu_power_capped_percent")
+wanted = ("energy_per_step_j", "power_mean_w", "idle_power_w", "energy_per_step_cv_percent", "flops_per_joule",
+          "energy_sources_differ_percent", "energy_systematic_percent", "clock_sm_mhz", "clock_sm_reported_mhz",
+          "error_max_rel", "gpu_power_capped_percent")
 for cell, arm, metric, n in numbers("energy"):
     if metric in wanted and n["state"] == "ok":
         half = (n["interval"][1] - n["interval"][0]) / 2 if n["interval"] else float("nan")

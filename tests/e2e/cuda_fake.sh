@@ -51,10 +51,10 @@ refused "names no GPU" fake devices=0 "$INFEROMETER" null --device cuda --out no
 refused "one thread drives the GPU" fake "" "$INFEROMETER" null --device cuda --threads 4 --out none
 refused "are available" fake memory=1030 "$INFEROMETER" stream --probe read --size 64MiB --device cuda --out none
 refused "processes share" fake "" "$INFEROMETER" null --device cuda --isolation processes --out none
-env LD_LIBRARY_PATH= "$INFEROMETER" doctor | grep '^CUDA  *absent  *there is no CUDA driver' >/dev/null ||
+env LD_LIBRARY_PATH= "$INFEROMETER" doctor | has '^CUDA  *absent  *there is no CUDA driver' ||
     fail "doctor does not say that there is no driver"
-fake "" "$INFEROMETER" doctor | grep '^CUDA  *ok  *Fake GPU, compute capability 9.0' >/dev/null || fail "doctor: no GPU"
-"$INFEROMETER" version | grep 'CUDA: sm_90a' >/dev/null || fail "version does not say that CUDA is built in"
+fake "" "$INFEROMETER" doctor | has '^CUDA  *ok  *Fake GPU, compute capability 9.0' || fail "doctor: no GPU"
+"$INFEROMETER" version | has 'CUDA: sm_90a' || fail "version does not say that CUDA is built in"
 
 # ---- whole runs ----
 for probe in read write copy flops matrix; do
@@ -182,7 +182,7 @@ for arm in copy.flat copy.memcpy; do
     [ "$(number sticky $arm step_ns)" = 200000.0 ] || fail "$arm after a failure: $(number sticky $arm step_ns)"
 done
 [ "$(number sticky copy.bulk step_ns)" = absent ] || fail "copy.bulk: $(number sticky copy.bulk step_ns)"
-! cut -d, -f3 sticky/samples/0-latency-slots.csv | grep -qx 1 || fail "sticky: the record holds the failed arm"
+! cut -d, -f3 sticky/samples/0-latency-slots.csv | has -x 1 || fail "sticky: the record holds the failed arm"
 
 # At once: before there was a record.
 fake fails=ifm_copy_bulk:1 "$INFEROMETER" stream --device cuda --probe copy --size 64KiB "${counts[@]}" --out early \

@@ -29,6 +29,6 @@ for name in latency latency-slots energy energy-slots power-gpu0-nvml_energy pow
     [ -s "failed/samples/0-$aside.csv" ] || fail "failed: $name was not set aside: $(ls failed/samples)"
 done
 check_energy failed 4 || fail "failed: the record"
-! cut -d, -f3 failed/samples/0-energy-slots.csv | grep -qx 1 || fail "failed: the record holds the failed arm"
+! cut -d, -f3 failed/samples/0-energy-slots.csv | has -x 1 || fail "failed: the record holds the failed arm"
 "$INFEROMETER" verify failed >log 2>&1 || fail "failed: $(cat log)"
 echo "the device failed under an arm in the energy pass: the others were measured anew, and nothing is lost"

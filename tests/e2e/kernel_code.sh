@@ -79,7 +79,7 @@ for isa in $sets; do
     runs "gemm-$isa" f32 "$plain" "${gemm[@]}"
     runs "gemm-$isa" int8 "$isa" "${gemm[@]}"
 done
-if "$INFEROMETER" doctor 2>/dev/null | grep '^OpenBLAS *ok' >/dev/null; then
+if "$INFEROMETER" doctor 2>/dev/null | has '^OpenBLAS *ok'; then
     core=$("$INFEROMETER" doctor 2>/dev/null | sed -n 's/^OpenBLAS *ok .*core type \([A-Za-z0-9]*\).*/\1/p')
     [ -n "$core" ] || fail "doctor does not name the core type of OpenBLAS"
     runs library-attention openblas "$core" attention --arms openblas --seq-len 64

@@ -28,6 +28,10 @@ fail()
 
 need() { command -v "$1" >/dev/null || skip "needs $1, of the Debian package $2"; }
 
+# has ...: what grep -q says of standard input, which it reads to the end. grep -q leaves at the first match, and with
+# pipefail the command before it, which then writes into a closed pipe, makes the whole pipe fail: at times.
+has() { grep "$@" >/dev/null; }
+
 # The numbers of slots in all records below a run folder: rows of the slots files without their headers.
 slots_of()
 {

@@ -66,7 +66,7 @@ check gemm gemm --n 256 --k 256 --layers 2 --gemm-arms ours
 check buffers "${decode[@]}" --isolation buffers
 check processes null --isolation processes
 check plugin dot --plugin "${IFM_PLUGINS:?the folder of the plugins that the build makes}/dot.so" --n 1000
-"$INFEROMETER" doctor 2>/dev/null | grep "^OpenBLAS  *ok" >/dev/null || {
+"$INFEROMETER" doctor 2>/dev/null | has "^OpenBLAS  *ok" || {
     echo "without the arms of OpenBLAS, which is not here"
     exit
 }

@@ -26,7 +26,7 @@ done
 dpkg-deb -e "$deb" control
 grep -q ldconfig control/triggers || fail "installing it does not refresh the loader's cache"
 version=$(dpkg-deb -f "$deb" Version)
-zcat root/usr/share/doc/inferometer/changelog.gz | head -1 | grep -qF "($version)" ||
+zcat root/usr/share/doc/inferometer/changelog.gz | head -1 | has -F "($version)" ||
     fail "packaging/changelog does not begin with version $version"
 if ! command -v lintian >/dev/null; then
     echo "$version, $(wc -l <control/md5sums) files; lintian is not there"

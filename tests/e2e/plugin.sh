@@ -66,7 +66,7 @@ cp "$IFM_SOURCE/examples/plugin/dot.yaml" dot.so study/
 passes "$ifm" run -c study/dot.yaml --override measure.repeats=60 --override dot.n=1000,4099 --ceilings none --out run
 [ "$(find run/samples -name '*-slots.csv' | wc -l)" = 2 ] || fail "not two cells"
 for arm in naive unrolled; do
-    grep "\"check\".*\"arm\":\"$arm\"" run/run.log | grep -q '"done":true.*"finite":true' || fail "$arm was not checked"
+    grep "\"check\".*\"arm\":\"$arm\"" run/run.log | has '"done":true.*"finite":true' || fail "$arm was not checked"
 done
 python3 - run <<'PY' || fail "the numbers of the two arms are not there"
 import json, sys
@@ -126,10 +126,10 @@ passes "$ifm" verify killed
 # Every member: counters in the record, hooks, a feature that ran, values of every type.
 full() { "$ifm" full --plugin ./full.so --ceilings none "$@"; }
 passes full --repeats 60 --twice --out full
-head -1 full/samples/*-slots.csv | grep -q ',steps_done,never_read$' || fail "the counters have no columns"
+head -1 full/samples/*-slots.csv | has ',steps_done,never_read$' || fail "the counters have no columns"
 awk -F, 'NR > 1 && !($(NF - 1) >= 5 && $NF == "") { bad = 1 } END { exit bad }' full/samples/*-slots.csv ||
     fail "the counters are not in the slots, or one that was never read is not absent"
-grep '"feature"' full/run.log | grep -q '"feature":"twice","runs":[1-9]' || fail "the feature's runs were not counted"
+grep '"feature"' full/run.log | has '"feature":"twice","runs":[1-9]' || fail "the feature's runs were not counted"
 passes "$ifm" verify full --plugin ./full.so
 
 # Failures inside: of describe before anything runs, of the rest as a cell that failed, with the plugin's own words.
@@ -147,7 +147,7 @@ for fault in open check after nan_error; do
     tried=$((tried + 1))
 done
 full --fault nan_output --repeats 60 --out nan_output >out 2>errors || true
-grep '"check"' nan_output/run.log | grep -q '"finite":false' || fail "a NaN in the output is not in the record"
+grep '"check"' nan_output/run.log | has '"finite":false' || fail "a NaN in the output is not in the record"
 status=0
 { full --fault crash --repeats 600 --out crash >/dev/null; } 2>errors || status=$?
 [ "$status" = 134 ] || fail "the crash ended with $status"

@@ -6,13 +6,13 @@ source "$(dirname "$0")/../e2e/lib.sh"
 read -ra emulator <<<"$IFM_EMULATOR"
 here() { "${emulator[@]}" "$INFEROMETER" "$@"; }
 
-here doctor 2>/dev/null | grep -q "instruction sets .* scalar *$" || fail "doctor knows other sets than scalar"
+here doctor 2>/dev/null | has "instruction sets .* scalar *$" || fail "doctor knows other sets than scalar"
 here decode --kv-len 416 --batch 1 --q-heads 2 --kv-heads 1 --head-dim 64 --layers 1 --threads 2 --ceilings none \
     --repeats 40 --warmup 4 --out there >/dev/null 2>errors ||
     fail "$(tail -1 errors)"
 here verify there >out 2>&1 || fail "its own record: $(head -1 out)"
 here stream --probe read --isa sse2 --size 64KiB --out none >out 2>&1 && fail "--isa sse2 was accepted"
-tr -s '\n ' ' ' <out | grep -q "does not support the instruction set sse2 (it has: scalar)" ||
+tr -s '\n ' ' ' <out | has "does not support the instruction set sse2 (it has: scalar)" ||
     fail "--isa sse2: no sentence says what is there"
 
 native=${IFM_BUILD_GCC:-}/inferometer

@@ -19,22 +19,22 @@ on()
         (cd "$IFM_SOURCE" && "${emulator[@]}" "$test") >out 2>&1 ||
             fail "$cpu: $(basename "$test"): $(grep -m 1 -E 'ERROR|FAILED' out || tail -1 out)"
     done
-    "${emulator[@]}" "$INFEROMETER" doctor 2>/dev/null | grep "instruction sets .* $sets *$" >/dev/null ||
+    "${emulator[@]}" "$INFEROMETER" doctor 2>/dev/null | has "instruction sets .* $sets *$" ||
         fail "$cpu: doctor does not say \"$sets\""
     for isa in auto ${sets//,/ }; do
         rm -rf run
         "${emulator[@]}" "$INFEROMETER" stream --probe read --isa "$isa" --size 64KiB --repeats 20 --warmup 2 \
             --out run >out 2>errors || fail "$cpu: --isa $isa: $(tail -1 errors)"
         [ "$isa" != auto ] || isa=$best
-        grep '"stage":"check"' run/run.log | grep -q "\"isa\":\"$isa\"" ||
+        grep '"stage":"check"' run/run.log | has "\"isa\":\"$isa\"" ||
             fail "$cpu: the record of --isa $isa does not name that kernel"
-        ! grep '"stage":"check"' run/run.log | grep -v "\"isa\":\"$isa\"" | grep -q . ||
+        ! grep '"stage":"check"' run/run.log | grep -v "\"isa\":\"$isa\"" | has . ||
             fail "$cpu: the record of --isa $isa names another kernel"
     done
     rm -rf run
     "${emulator[@]}" "$INFEROMETER" stream --probe read --isa "$missing" --size 64KiB --out run >out 2>errors &&
         fail "$cpu: --isa $missing was accepted"
-    tr -s '\n ' ' ' <out | grep -q "does not support the instruction set $missing (it has: $sets)" ||
+    tr -s '\n ' ' ' <out | has "does not support the instruction set $missing (it has: $sets)" ||
         fail "$cpu: --isa $missing: no sentence says what is there"
 }
 on Haswell avx2 "avx2, sse2, scalar" avx512
