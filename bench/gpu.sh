@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Copies, launches and energy of a real GPU, measured with the product itself, from a portable folder. Builds nothing and
+# Copies, launches and energy of a real GPU, measured with the product itself, from a portable folder. Builds nothing,
 # sets nothing. About four minutes of an H200; energy_gpu.sh has the rest (loads of known course, eight minutes).
 #
 #   cmake --preset portable && ninja -C build-portable inferometer bench_cuda
