@@ -48,10 +48,23 @@ static uint32_t blocks_of(const struct ifm_cell *cell)
     return (uint32_t)((cell->measure.energy_windows + 1) / 2);
 }
 
+/* The arms that have no windows, and how many have: ceilings that are taken along are held against times, not joules.
+ */
+static size_t leave_out(const struct ifm_cell *cell, bool *without)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < cell->n_arms; i++) {
+        without[i] = !ifm_plan_isolates(cell, i);
+        n += !without[i];
+    }
+    return n;
+}
+
 static double block_s(const struct ifm_cell *cell)
 {
+    bool without[IFM_MOST_ARMS];
     const struct ifm_measure *measure = &cell->measure;
-    double n = (double)cell->n_arms, changes = 2 * n - 1; /* the middle two slots are of one arm */
+    double n = (double)leave_out(cell, without), changes = 2 * n - 1; /* the middle two slots are of one arm */
     return 2 * n * measure->energy_window_s + changes * measure->pre_roll_s + FLUSH_S;
 }
 
@@ -214,9 +227,11 @@ static enum ifm_status run_block(struct pass *pass, struct ifm_error *error)
     struct ifm_cell_run *cell = pass->cell;
     struct ifm_energy_windows *windows = &pass->windows;
     unsigned order[2 * IFM_MOST_ARMS];
-    size_t n = 2 * cell->plan->n_arms, n_samples;
+    bool without[IFM_MOST_ARMS];
+    size_t n_samples;
     struct ifm_watch watch;
-    ifm_plan_order(cell->plan, pass->done, order);
+    (void)leave_out(cell->plan, without);
+    size_t n = ifm_plan_order_without(cell->plan, without, pass->done, order);
     ifm_energy_windows_draw(windows, pass->done);
     IFM_TRY(ifm_arms_place(cell, pass->done, error));
     ifm_watch_begin(cell, &watch);
@@ -235,8 +250,9 @@ static enum ifm_status run_block(struct pass *pass, struct ifm_error *error)
 
 static enum ifm_status finish(struct pass *pass, const char *reason, const char *remedy, struct ifm_error *error)
 {
+    bool without[IFM_MOST_ARMS];
     json_t *meta = json_pack("{s:s, s:I}", "cell", pass->cell->plan->name, "windows",
-                             (json_int_t)(pass->done * 2 * pass->cell->plan->n_arms));
+                             (json_int_t)(pass->done * 2 * leave_out(pass->cell->plan, without)));
     if (reason != NULL) {
         json_object_set_new(meta, "reason", json_string(reason));
         json_object_set_new(meta, "remedy", json_string(remedy));
@@ -276,9 +292,10 @@ static enum ifm_status open_record(struct pass *pass, const char *dir, bool resu
     if (!resume)
         return ifm_recorder_create(dir, cell->plan->index, plan->name, plan->columns, plan->n_columns, &pass->recorder,
                                    error);
+    bool without[IFM_MOST_ARMS];
     int64_t end_ns;
     IFM_TRY(ifm_recorder_resume(dir, cell->plan->index, plan->name, plan->columns, plan->n_columns,
-                                2 * cell->plan->n_arms, &pass->recorder, &pass->done, &end_ns, error));
+                                2 * leave_out(cell->plan, without), &pass->recorder, &pass->done, &end_ns, error));
     int64_t now_ns = ifm_energy_now(cell);
     if (now_ns <= end_ns)
         cell->session->offset_ns += end_ns + 1 - now_ns;

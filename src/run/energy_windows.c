@@ -183,6 +183,8 @@ enum ifm_status ifm_energy_windows_choose(struct ifm_energy_windows *windows, st
                  cell->plan->name, cell->plan->measure.energy_idle_s, sensor->source, sensor->device,
                  LEAST_PERIODS * every_s);
     for (unsigned i = 0; i < cell->plan->n_arms; i++) {
+        if (!ifm_plan_isolates(cell->plan, i)) /* no windows: energy.c */
+            continue;
         const json_t *meta = earlier(events, cell->plan->name, cell->arms[i].plan->name);
         IFM_TRY(meta != NULL ? take_over(&windows->arms[i], meta, error) : choose_arm(windows, i, sensors, error));
     }
