@@ -2,6 +2,7 @@
 #include "derive/energy.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 bool ifm_derive_has_energy_pass(const struct ifm_cell_work *work)
@@ -167,14 +168,30 @@ static struct ifm_device_energy row_of(struct ifm_derivation *d, const struct if
     return row;
 }
 
+/* What is only estimated stands in no sum: it is said, with what it is. */
+static void say_estimate(struct ifm_derivation *d, const struct ifm_device_energy *row)
+{
+    char half[32] = "of unknown error";
+    if (strcmp(row->role, "estimate") != 0 || row->windows == 0)
+        return;
+    if (!isnan(row->systematic))
+        snprintf(half, sizeof half, "+-%.0f %%", 100.0 * row->systematic);
+    ifm_derive_find_fault(d, IFM_SEVERITY_NOTE, "rule-05", row->cell, row->arm,
+                          "estimate, nothing measured it: %s by %s %.4g W %s, %.4g J in %.4g s (rated power x "
+                          "utilisation); it is in no sum",
+                          row->device, row->source, row->joules / row->seconds, half, row->joules, row->seconds);
+}
+
 void ifm_derive_energy_rows(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
 {
     struct ifm_derived *out = d->out;
     const size_t *arms = arms_of_windows(&work->power, d->arena);
     for (size_t i = 0; work->power.n_windows > 0 && i < work->power.n_facts; i++) {
-        if (work->power.facts[i].by_window == NULL)
+        /* ceilings that are taken along have no windows (run/energy.c) */
+        if (work->power.facts[i].by_window == NULL || !ifm_plan_isolates(work->cell, arm->index))
             continue;
         IFM_ARENA_GROW(d->arena, out->energies, out->n_energies, d->energies_capacity);
-        out->energies[out->n_energies++] = row_of(d, work, arm, &work->power.facts[i], arms);
+        out->energies[out->n_energies] = row_of(d, work, arm, &work->power.facts[i], arms);
+        say_estimate(d, &out->energies[out->n_energies++]);
     }
 }

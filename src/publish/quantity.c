@@ -119,12 +119,20 @@ static const char *interval_text(double x, double low, double high, int decimals
     return ifm_arena_printf(arena, "±%.*f", decimals, half);
 }
 
+/* The size that prefix and digits follow: a number that is lost in its interval, such as joules above idle of a load
+ * that draws none, has the interval's. */
+static double size_of(const struct ifm_value *value)
+{
+    double half = value->has_interval ? value->high / 2 - value->low / 2 : 0;
+    return half > 10 * fabs(value->number) ? half : value->number;
+}
+
 const char *ifm_quantity_range(const struct ifm_value *value, struct ifm_arena *arena)
 {
     if (!value->has_interval)
         return "";
-    struct rung rung = rung_of(value->number, value->unit);
-    int decimals = decimals_of(value->number / rung.divide, (value->high / 2 - value->low / 2) / rung.divide);
+    struct rung rung = rung_of(size_of(value), value->unit);
+    int decimals = decimals_of(size_of(value) / rung.divide, (value->high / 2 - value->low / 2) / rung.divide);
     return ifm_arena_printf(arena, "[%s, %s]", short_number(value, value->low / rung.divide, decimals, arena),
                             short_number(value, value->high / rung.divide, decimals, arena));
 }
@@ -142,11 +150,13 @@ static const char *unrounded(double number, struct ifm_arena *arena)
 
 struct ifm_quantity ifm_quantity_of(const struct ifm_value *value, struct ifm_arena *arena)
 {
-    struct rung rung = rung_of(value->number, value->unit);
+    struct rung rung = rung_of(size_of(value), value->unit);
     double x = value->number / rung.divide;
     struct ifm_quantity quantity = {.unit = rung.shown, .interval = ""};
     double half = value->has_interval ? (value->high / 2 - value->low / 2) / rung.divide : 0;
-    int decimals = decimals_of(x, half);
+    int decimals = decimals_of(size_of(value) / rung.divide, half);
+    if (size_of(value) != value->number && !value->is_integer) /* no digits below those of the interval */
+        x = round(x * pow(10, decimals)) / pow(10, decimals) + 0.0;
     bool whole = value->is_integer && rung.divide == 1;
     bool pure = !value->has_interval && !value->is_integer && strcmp(value->unit, "1") == 0;
     quantity.number = whole  ? ifm_arena_printf(arena, "%.0f", x)

@@ -285,6 +285,7 @@ static void an_estimate_is_no_measurement(void **state)
                        "chmod"));
     ps_derive(&p);
     fx_expect(&p.fx, "base", "total_energy_j", IFM_STATE_ABSENT, "only an estimate");
+    assert_non_null(fx_finding(&p.fx, "rule-05", "estimate, nothing measured it: cpu by tdp"));
     fx_expect(&p.fx, "base", "energy_per_step_j", IFM_STATE_ABSENT, "rapl: for root alone");
     assert_string_equal(fx_value(&p.fx, "base", "energy_per_token_j")->remedy, "rapl: chmod");
     const struct ifm_device_energy *row = ps_row(&p, "base", "cpu", "tdp");

@@ -88,6 +88,9 @@ static void small_and_odd_numbers_stay_numbers(void **state)
     assert_full((struct ifm_value){.number = 0, .unit = "ns"}, "0.00 ns");
     assert_full((struct ifm_value){.number = -12.34, .unit = "%"}, "-12.3 %");
     assert_full(with_interval(0, -1, 1, "%"), "0.00 % ±1.00");
+    /* What is lost in its interval has the interval's prefix and digits. */
+    assert_full(with_interval(2.1e-17, -0.1499, 0.1499, "J"), "0.000 J ±0.150");
+    assert_full(with_interval(-0.004, -12.3, 12.292, "J"), "0.0 J ±12.3");
     assert_string_equal(ifm_quantity_bare(700000, "ns", arena), "700 µs");
     assert_string_equal(ifm_quantity_bare(0.5, "1", arena), "0.5");
 }
