@@ -257,6 +257,10 @@ static bool column_speaks(const struct ifm_cell_work *work, const struct ifm_arm
 
 void ifm_derive_energy(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
 {
+    /* a ceiling that is taken along has no windows */
+    if (arm != NULL && work->cell->measure.energy && !ifm_plan_isolates(work->cell, arm->index) &&
+        !column_speaks(work, arm))
+        return;
     if (arm != NULL)
         ifm_derive_energy_rows(d, work, arm);
     if (arm != NULL && ifm_derive_energy_pass(d, work, arm))

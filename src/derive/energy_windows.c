@@ -187,8 +187,7 @@ void ifm_derive_energy_rows(struct ifm_derivation *d, const struct ifm_cell_work
     struct ifm_derived *out = d->out;
     const size_t *arms = arms_of_windows(&work->power, d->arena);
     for (size_t i = 0; work->power.n_windows > 0 && i < work->power.n_facts; i++) {
-        /* ceilings that are taken along have no windows (run/energy.c) */
-        if (work->power.facts[i].by_window == NULL || !ifm_plan_isolates(work->cell, arm->index))
+        if (work->power.facts[i].by_window == NULL)
             continue;
         IFM_ARENA_GROW(d->arena, out->energies, out->n_energies, d->energies_capacity);
         out->energies[out->n_energies] = row_of(d, work, arm, &work->power.facts[i], arms);

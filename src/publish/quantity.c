@@ -124,7 +124,7 @@ static const char *interval_text(double x, double low, double high, int decimals
 static double size_of(const struct ifm_value *value)
 {
     double half = value->has_interval ? value->high / 2 - value->low / 2 : 0;
-    return half > 10 * fabs(value->number) ? half : value->number;
+    return half > 10 * fabs(value->number) && half > 1e-6 ? half : value->number; /* smaller ones have an exponent */
 }
 
 const char *ifm_quantity_range(const struct ifm_value *value, struct ifm_arena *arena)
