@@ -17,8 +17,8 @@ static const double TIMED_S = 0.25; /* how long steps are timed before they are 
 /* A device that works apart keeps 4096 marks at once. */
 enum { MOST_MEETING = 4000, MOST_SAMPLES = 2000000, MOST_INNER = 1 << 30 };
 /* Joules are taken between ticks, ten periods at least (derive/joules.h): a window that begins and ends anywhere needs
- * one more, and one for their jitter. */
-enum { LEAST_PERIODS = 12 };
+ * one more at either end, and one for their jitter (what derive asks for, power_windows.c). */
+enum { LEAST_PERIODS = 13 };
 static const uint32_t PAUSES = 0x70617573; /* "paus" */
 
 /* ---- choosing ---- */

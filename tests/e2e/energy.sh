@@ -45,6 +45,23 @@ grep -q '"power_absent".*"nvml".*GPUs are left alone' whole/run.log || fail "a G
 ! grep -q 'meter.csv' whole/plan.json whole/config.lock.json whole/run.log || fail "the meter's path is published"
 "$INFEROMETER" verify whole >log 2>&1 || fail "whole: $(cat log)"
 
+# ---- ceilings that are taken along have no windows ----
+"$INFEROMETER" gemm --m 1 --n 256 --k 256 --layers 1 --weights f32 --ceilings read "${counts[@]}" "${energy[@]}" \
+    --energy-window 500ms --power-meter meter.csv --out probes >/dev/null 2>log || fail "probes: $(cat log)"
+check_energy probes 4 || fail "probes: the record"
+python3 - <<'PY' || fail "probes: a ceiling has energy"
+import csv, json
+arms = json.load(open("probes/plan.json"))["cells"][0]["arms"]
+own = {a["name"] for a in arms if a["role"] != "ceiling"}
+assert own and len(own) < len(arms), arms
+slots = list(csv.DictReader(open("probes/samples/0-energy-slots.csv")))
+assert {arms[int(s["arm"])]["name"] for s in slots} == own, slots
+derived = json.load(open("probes/derived.json"))
+assert {row["arm"] for row in derived["energy"]} == own, derived["energy"]
+assert not [n for n in derived["numbers"] if n["metric"] == "energy_per_step_j" and n["arm"] not in own]
+PY
+"$INFEROMETER" verify probes >log 2>&1 || fail "probes: $(cat log)"
+
 # ---- a meter that is silent for a while: the gap is a fact, and no window that it touches is used ----
 python3 -c '
 import os, time
