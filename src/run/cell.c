@@ -292,29 +292,13 @@ static void allocate_block(struct ifm_cell_run *cell)
     memset(cell->samples, 1, samples * sizeof *cell->samples);
 }
 
-/* The last calibration of this arm in the journal of an interrupted run, or NULL. */
-static const json_t *earlier_calibration(const json_t *events, const char *cell, const char *arm)
-{
-    const json_t *found = NULL;
-    for (size_t i = 0; i < json_array_size(events); i++) {
-        const json_t *event = json_array_get(events, i), *meta = json_object_get(event, "meta");
-        const char *stage = json_string_value(json_object_get(event, "stage"));
-        const char *its_cell = json_string_value(json_object_get(meta, "cell"));
-        const char *its_arm = json_string_value(json_object_get(meta, "arm"));
-        if (stage != NULL && its_cell != NULL && its_arm != NULL && strcmp(stage, "calibrate") == 0 &&
-            strcmp(its_cell, cell) == 0 && strcmp(its_arm, arm) == 0)
-            found = meta;
-    }
-    return found;
-}
-
 /* A resumed pass goes on with the counts it began with, so that all its slots are alike. */
 static enum ifm_status take_over(struct ifm_cell_run *cell, const json_t *events, bool *taken, struct ifm_error *error)
 {
     *taken = false;
     for (size_t i = 0; i < cell->plan->n_arms; i++) {
         struct ifm_arm_run *arm = &cell->arms[i];
-        const json_t *meta = earlier_calibration(events, cell->plan->name, arm->plan->name);
+        const json_t *meta = ifm_fact_last(events, "calibrate", cell->plan->name, arm->plan->name);
         int64_t inner, samples;
         if (meta == NULL)
             return IFM_OK;

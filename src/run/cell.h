@@ -46,13 +46,13 @@ struct ifm_cell_run {
     const unsigned *planned; /* number in the plan of each arm, where arms are left out; NULL = its own */
     size_t own_columns;      /* index of the first column that the cell's workload fills itself */
     /* one block */
-    struct ifm_slot *slots;     /* 2 * n_arms */
-    struct ifm_sample *samples; /* of all slots of a block */
-    int64_t *columns;           /* slots x columns */
-    struct ifm_instant *marks;  /* of one slot: samples + 1, or 2 x samples in cold mode */
-    size_t most_samples;        /* in a slot */
-    int displaced;              /* 1 + a CPU that a thread of a worker process was moved away from; 0 = none */
-    double tick_ns;             /* smallest step of the device's clock that was seen */
+    struct ifm_slot *slots;         /* 2 * n_arms */
+    struct ifm_sample *samples;     /* of all slots of a block */
+    int64_t *columns;               /* slots x columns */
+    struct ifm_instant *marks;      /* of one slot: samples + 1, or 2 x samples in cold mode */
+    size_t most_samples;            /* in a slot */
+    int displaced;                  /* 1 + a CPU that a thread of a worker process was moved away from; 0 = none */
+    double tick_ns;                 /* smallest step of the device's clock that was seen */
     size_t clock_slots, clock_read; /* slots whose own clock was asked for, and those that had cycles */
     const char *clock_why;          /* of the last one that had none; NULL = each had */
 };

@@ -114,22 +114,6 @@ static enum ifm_status choose_arm(struct ifm_energy_windows *windows, unsigned i
     return ifm_fact_new(cell->session, "energy_plan", true, meta, error);
 }
 
-/* The last plan of this arm in the journal of an interrupted run, or NULL. */
-static const json_t *earlier(const json_t *events, const char *cell, const char *arm)
-{
-    const json_t *found = NULL;
-    for (size_t i = 0; i < json_array_size(events); i++) {
-        const json_t *event = json_array_get(events, i), *meta = json_object_get(event, "meta");
-        const char *stage = json_string_value(json_object_get(event, "stage"));
-        const char *its_cell = json_string_value(json_object_get(meta, "cell"));
-        const char *its_arm = json_string_value(json_object_get(meta, "arm"));
-        if (stage != NULL && its_cell != NULL && its_arm != NULL && strcmp(stage, "energy_plan") == 0 &&
-            strcmp(its_cell, cell) == 0 && strcmp(its_arm, arm) == 0)
-            found = meta;
-    }
-    return found;
-}
-
 /* A resumed pass goes on with windows as it began. */
 static enum ifm_status take_over(struct ifm_energy_arm *arm, const json_t *meta, struct ifm_error *error)
 {
@@ -185,7 +169,7 @@ enum ifm_status ifm_energy_windows_choose(struct ifm_energy_windows *windows, st
     for (unsigned i = 0; i < cell->plan->n_arms; i++) {
         if (!ifm_plan_isolates(cell->plan, i)) /* no windows: energy.c */
             continue;
-        const json_t *meta = earlier(events, cell->plan->name, cell->arms[i].plan->name);
+        const json_t *meta = ifm_fact_last(events, "energy_plan", cell->plan->name, cell->arms[i].plan->name);
         IFM_TRY(meta != NULL ? take_over(&windows->arms[i], meta, error) : choose_arm(windows, i, sensors, error));
     }
     return allocate(windows, error);

@@ -27,6 +27,23 @@ enum ifm_status ifm_fact_new(struct ifm_session *session, const char *stage, boo
     return status;
 }
 
+static bool is_text(const json_t *value, const char *text)
+{
+    return json_is_string(value) && strcmp(json_string_value(value), text) == 0;
+}
+
+const json_t *ifm_fact_last(const json_t *events, const char *stage, const char *cell, const char *arm)
+{
+    const json_t *found = NULL;
+    for (size_t i = 0; i < json_array_size(events); i++) {
+        const json_t *event = json_array_get(events, i), *meta = json_object_get(event, "meta");
+        if (is_text(json_object_get(event, "stage"), stage) && is_text(json_object_get(meta, "cell"), cell) &&
+            is_text(json_object_get(meta, "arm"), arm))
+            found = meta;
+    }
+    return found;
+}
+
 static enum ifm_status load_fact(struct ifm_session *session, const char *when, bool is_fake, struct ifm_error *error)
 {
     /* A scripted clock does not care who else is running. */

@@ -26,6 +26,10 @@ struct ifm_session {
 /* Write one fact; steals `meta`. */
 IFM_CHECKED enum ifm_status ifm_fact_new(struct ifm_session *session, const char *stage, bool ok, json_t *meta,
                                          struct ifm_error *error);
+/* `meta` of the last event of a stage about an arm in the journal of an interrupted run, borrowed; NULL when there is
+ * none
+ * (`events` NULL: there is no such run). */
+const json_t *ifm_fact_last(const json_t *events, const char *stage, const char *cell, const char *arm);
 /* The state of every lock as read back, `when` = "before" or "after"; a device that is open has pinned its threads.
  * When all are `required` and one is not locked, IFM_MISSING names it and nothing is written. */
 IFM_CHECKED enum ifm_status ifm_fact_locks(struct ifm_session *session, const char *when, bool required,
