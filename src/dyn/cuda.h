@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include <stdbool.h>
+#include <stddef.h>
 
 /* Why there is no CUDA, and what would help; both "" where there is. */
 struct ifm_cuda_absence {
