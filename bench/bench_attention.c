@@ -3,7 +3,7 @@
  * GFLOP/s, and the best of the multiply-add probe.
  *
  * bench_attention [TOKENS [HEAD_DIM [CAUSAL [ROUNDS]]]] */
-#include "workload/attention_blas.h"
+#include "workload/attention/blas.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -30,7 +30,7 @@ BANNED = {
 }
 # What changes a setting of the machine is named in one file, and declared in one.
 SETTERS = re.compile(r"\bnvmlDevice(?:Set|Reset)\w*")
-SETTER_FILES = ("src/host/lock_nvml.c", "src/dyn/nvml.h")
+SETTER_FILES = ("src/lock/nvml.c", "src/dyn/nvml.h")
 MARKERS = re.compile(r"\b(?:" + "|".join(["TO" "DO", "FIX" "ME", "X" "XX"]) + r")\b")
 MACHINE_PATH = re.compile(r"(?<![\w.])/(?:home|work|Users|root)/\w")
 
@@ -177,7 +177,7 @@ class Tidy:
         for match in re.finditer(SETTERS, bare):
             if path not in SETTER_FILES:
                 self.say(path, bare.count("\n", 0, match.start()) + 1, "setter",
-                         f"{match.group()}: only src/host/lock_nvml.c changes a GPU's settings")
+                         f"{match.group()}: only src/lock/nvml.c changes a GPU's settings")
         if folder not in BANNED["stdout"][1]:
             for match in re.finditer(r"\bstdout\b", bare):
                 self.say(path, bare.count("\n", 0, match.start()) + 1, "stdout",

@@ -2,7 +2,7 @@
 #ifndef IFM_ENERGY_CAPTURE_H
 #define IFM_ENERGY_CAPTURE_H
 
-#include "derive/joules.h"
+#include "derive/energy/joules.h"
 
 #include <stddef.h>
 

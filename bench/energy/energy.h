@@ -15,7 +15,7 @@
 #include "device/cuda_private.h"
 #include "power/sampler.h"
 #include "sample/readings.h"
-#include "workload/stream_cuda.h"
+#include "workload/stream/cuda.h"
 
 #include <stdio.h>
 

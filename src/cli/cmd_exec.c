@@ -2,7 +2,7 @@
 #include "cli/cli.h"
 
 #include "base/log.h"
-#include "workload/command.h"
+#include "workload/command/command.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* lock and unlock: clocks, power limit, governor and turbo, fixed for a command or until they are unlocked. The only
  * commands that change a setting of the machine, and only the knobs that are named. */
 #include "cli/arguments.h"
-#include "host/lock.h"
+#include "lock/lock.h"
 #include "publish/listing.h"
 
 #include "base/log.h"

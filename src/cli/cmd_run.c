@@ -9,7 +9,7 @@
 #include "sample/journal.h"
 #include "sample/manifest.h"
 #include "sample/record.h"
-#include "workload/session.h"
+#include "workload/session/session.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "instrument/instrument.h"
-#include "workload/plugin.h"
+#include "workload/plugin/plugin.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -2,8 +2,8 @@
  *
  * The loss is not the error: the error is the kernel's, against an oracle on the same stored values; the loss is what
  * the stored values themselves do to the output. A speed is never shown without both (rule 10). */
-#include "derive/frontier.h"
 #include "derive/internal.h"
+#include "derive/picture/frontier.h"
 
 #include "base/text.h"
 #include <math.h>

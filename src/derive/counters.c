@@ -2,7 +2,7 @@
  *
  * They come from whatever instrument supplies the columns l2_hits, l2_accesses and energy_uj. A number that nobody
  * asked for and nothing recorded is not listed; one that a gate asks for is absent, with the reason. */
-#include "derive/energy.h"
+#include "derive/energy/energy.h"
 
 #include <math.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 
 #include "base/arena.h"
 #include "derive/derive.h"
-#include "derive/power.h"
+#include "derive/energy/power.h"
 #include "sample/record.h"
 #include "stats/stats.h"
 

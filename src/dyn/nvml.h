@@ -93,7 +93,7 @@ struct ifm_nvml_process { /* nvmlProcessInfo_t of the functions that end in _v3 
     unsigned long long memory;
     unsigned gpu_instance, compute_instance;
 };
-/* What locks read and set. Only src/host/lock_nvml.c may name a function that sets or resets; tools/tidy.py enforces
+/* What locks read and set. Only src/lock/nvml.c may name a function that sets or resets; tools/tidy.py enforces
  * it.
  */
 #define IFM_NVML_LOCKS(F)                                                                                              \

@@ -2,7 +2,7 @@
 #ifndef IFM_PUBLISH_COMPARISON_H
 #define IFM_PUBLISH_COMPARISON_H
 
-#include "derive/between.h"
+#include "derive/compare/between.h"
 #include "publish/listing.h"
 
 /* One comparison: what, against what, and derive's answer. */

@@ -2,7 +2,7 @@
 #ifndef IFM_PUBLISH_JUNIT_H
 #define IFM_PUBLISH_JUNIT_H
 
-#include "derive/between.h"
+#include "derive/compare/between.h"
 #include "publish/listing.h"
 
 /* One gate of the run itself, or one ratio against a reference run. */

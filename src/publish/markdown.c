@@ -1,5 +1,5 @@
 /* report.md: the whole report but its pictures and the list of every number, for pull requests, issues and wikis. */
-#include "judge/checklist.h"
+#include "judge/review/checklist.h"
 #include "model/lock_state.h"
 #include "publish/compose.h"
 #include "publish/facts.h"

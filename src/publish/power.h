@@ -4,7 +4,7 @@
 #ifndef IFM_PUBLISH_POWER_H
 #define IFM_PUBLISH_POWER_H
 
-#include "derive/power.h"
+#include "derive/energy/power.h"
 #include "publish/publish.h"
 
 struct ifm_power_shown {
@@ -26,8 +26,8 @@ IFM_CHECKED enum ifm_status ifm_power_gather(const struct ifm_publication *publi
 struct ifm_power_cause {
     const char *reason, *remedy, *sources; /* never NULL; remedy "" = none */
 };
-size_t ifm_power_causes(const struct ifm_publication *publication, const struct ifm_cell *cell,
-                        struct ifm_arena *arena, struct ifm_power_cause **out);
+size_t ifm_power_causes(const struct ifm_publication *publication, const struct ifm_cell *cell, struct ifm_arena *arena,
+                        struct ifm_power_cause **out);
 
 /* Why there is no energy, and what would help. Texts live in the arena. */
 struct ifm_power_reason {

@@ -1,5 +1,5 @@
 /* The end of the summary on a terminal: findings, advice and checklists, of each as much as a first look needs. */
-#include "judge/checklist.h"
+#include "judge/review/checklist.h"
 #include "publish/terminal_private.h"
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #ifndef IFM_REPORT_FIGURE_H
 #define IFM_REPORT_FIGURE_H
 
-#include "derive/picture.h"
+#include "derive/picture/picture.h"
 #include "report/html.h"
 
 struct ifm_figure_table {

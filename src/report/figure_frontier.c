@@ -1,8 +1,9 @@
 /* Bytes against error of the compressed arms of a cell, their speed as the area of a point: what each buys, and which
  * of them another one beats in all three.
  *
- * Which arm is beaten is derive's rule (derive/frontier.h), held against derived numbers; nothing else is computed. */
-#include "derive/frontier.h"
+ * Which arm is beaten is derive's rule (derive/picture/frontier.h), held against derived numbers; nothing else is
+ * computed. */
+#include "derive/picture/frontier.h"
 #include "publish/columns.h"
 #include "publish/quantity.h"
 #include "report/chart.h"

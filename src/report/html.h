@@ -5,8 +5,8 @@
 #ifndef IFM_REPORT_HTML_H
 #define IFM_REPORT_HTML_H
 
-#include "derive/picture.h"
-#include "judge/checklist.h"
+#include "derive/picture/picture.h"
+#include "judge/review/checklist.h"
 #include "publish/metric.h"
 #include "publish/power.h"
 #include "publish/view.h"

@@ -1,5 +1,5 @@
-/* The specification's checklists and its advice on the page. The answers are computed elsewhere (judge/checklist.h);
- * here they are only set. */
+/* The specification's checklists and its advice on the page. The answers are computed elsewhere
+ * (judge/review/checklist.h); here they are only set. */
 #include "report/html.h"
 
 static void add_item(const struct ifm_check_item *item, struct ifm_text *out)

@@ -3,7 +3,7 @@
 
 #include "base/log.h"
 #include "run/interrupt.h"
-#include "run/remote.h"
+#include "run/remote/remote.h"
 #include "run/slot.h"
 #include <math.h>
 #include <stdlib.h>

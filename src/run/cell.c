@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "device/fake.h"
 #include "run/arm.h"
-#include "run/remote.h"
+#include "run/remote/remote.h"
 #include "run/watch.h"
 #include <math.h>
 #include <stdlib.h>

@@ -11,7 +11,7 @@
 #include "sample/record.h"
 #include "workload/workload.h"
 
-struct ifm_remote;        /* run/remote.h */
+struct ifm_remote;        /* run/remote/remote.h */
 struct ifm_remote_shared; /* what the processes of a cell share */
 
 struct ifm_arm_run {

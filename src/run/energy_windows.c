@@ -16,8 +16,8 @@ static const double SAMPLE_S = 0.02, LONG_STEP_S = 5e-3, LONGEST_PAUSE_S = 0.02,
 static const double TIMED_S = 0.25; /* how long steps are timed before they are counted */
 /* A device that works apart keeps 4096 marks at once. */
 enum { MOST_MEETING = 4000, MOST_SAMPLES = 2000000, MOST_INNER = 1 << 30 };
-/* Joules are taken between ticks, ten periods at least (derive/joules.h): a window that begins and ends anywhere needs
- * one more at either end, and one for their jitter (what derive asks for, power_windows.c). */
+/* Joules are taken between ticks, ten periods at least (derive/energy/joules.h): a window that begins and ends anywhere
+ * needs one more at either end, and one for their jitter (what derive asks for, power_windows.c). */
 enum { LEAST_PERIODS = 13 };
 static const uint32_t PAUSES = 0x70617573; /* "paus" */
 

@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "host/host.h"
-#include "host/lock.h"
+#include "lock/lock.h"
 #include "workload/workload.h"
 #include <math.h>
 #include <stdio.h>

@@ -9,7 +9,7 @@
 #include "model/plan_json.h"
 #include "plan/plan.h"
 #include "sample/claim.h"
-#include "workload/session.h"
+#include "workload/session/session.h"
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>

@@ -2,7 +2,7 @@
  * have written. A line "-" is a NULL. The order: name, purpose, timed_region, then each parameter (name, type and flags
  * and range as numbers, unit, fallback, choices, help) behind a line "p", each counter (name, unit) behind "c". */
 #include "base/arena.h"
-#include "workload/plugin_private.h"
+#include "workload/plugin/private.h"
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Any bytes as a safetensors file: one error with a way out, or tensors that lie inside the file, cover its data and
  * can be read to their last element; and the same bytes as a file of keys and values. */
 #include "tensor/safetensors.h"
-#include "workload/kv_file.h"
+#include "workload/data/kv_file.h"
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* A machine of files with a state file of locks: everything is put back and the file is gone, or one error says what is
  * wrong and the file is still there. A second time there is nothing to do, or the same error. */
 #include "base/file.h"
-#include "host/lock.h"
+#include "lock/lock.h"
 #include "tree.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

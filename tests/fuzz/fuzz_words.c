@@ -2,7 +2,7 @@
  * the name that its arm would get, with and without a shell. */
 #include "base/text.h"
 #include "base/words.h"
-#include "workload/command.h"
+#include "workload/command/command.h"
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 
 #include "rules/fixture.h"
 
-#include "judge/checklist.h"
+#include "judge/review/checklist.h"
 
 enum { MOST = 64 };
 

@@ -4,7 +4,7 @@
 
 #include <cmocka.h>
 
-#include "host/lock.h"
+#include "lock/lock.h"
 #include "power_tree.h"
 #include <sys/wait.h>
 

@@ -4,7 +4,7 @@
 
 #include "rules/fixture.h"
 
-#include "derive/picture.h"
+#include "derive/picture/picture.h"
 
 struct drawn {
     const struct ifm_record *records[FX_CELLS];

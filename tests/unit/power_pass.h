@@ -2,7 +2,7 @@
 #ifndef TESTS_UNIT_POWER_PASS_H
 #define TESTS_UNIT_POWER_PASS_H
 
-#include "derive/power.h"
+#include "derive/energy/power.h"
 #include "publish/power.h"
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef IFM_TESTS_UNIT_POWER_SAMPLE_H
 #define IFM_TESTS_UNIT_POWER_SAMPLE_H
 
-#include "derive/power.h"
+#include "derive/energy/power.h"
 #include "rules/fixture.h"
 
 enum { PS_BLOCKS = 2, PS_SENSORS = 12, PS_PHASES = 40, PS_READINGS = 16000 };

@@ -8,7 +8,7 @@
 
 #include "base/json.h"
 #include "base/random.h"
-#include "derive/between.h"
+#include "derive/compare/between.h"
 #include "stats/stats.h"
 #include <math.h>
 #include <string.h>

@@ -6,8 +6,8 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "derive/joules.h"
-#include "derive/power_private.h"
+#include "derive/energy/joules.h"
+#include "derive/energy/power_private.h"
 
 #include <dirent.h>
 #include <inttypes.h>

@@ -8,7 +8,7 @@
 
 #include "kernel/cpu/isa.h"
 #include "serial_device.h"
-#include "workload/decode_run.h"
+#include "workload/decode/run.h"
 
 #include <math.h>
 #include <unistd.h>

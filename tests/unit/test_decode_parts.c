@@ -9,7 +9,7 @@
 
 #include "kernel/cpu/isa.h"
 #include "serial_device.h"
-#include "workload/decode_run.h"
+#include "workload/decode/run.h"
 
 struct bench {
     struct ifm_arena *arena;

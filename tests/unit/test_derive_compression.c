@@ -1,7 +1,7 @@
 /* Compressed arms: their bytes, the worst of their losses, the frontier; each number by hand. */
 #include "rules/fixture.h"
 
-#include "derive/frontier.h"
+#include "derive/picture/frontier.h"
 
 /* "f16" of 4000 bytes, "int4" of 1075, "int2" of 700; all three move what they store, and are as fast as that. */
 static void start(struct fixture *fx)

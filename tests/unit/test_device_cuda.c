@@ -7,7 +7,7 @@
 #include "device/cuda_private.h"
 #include "dyn/cuda.h"
 #include "model/facts.h"
-#include "workload/stream_cuda.h"
+#include "workload/stream/cuda.h"
 #include <dlfcn.h>
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include "device/fake.h"
 #include "dyn/openblas.h"
 #include "kernel/cpu/isa.h"
-#include "workload/gemm_oracle.h"
+#include "workload/gemm/oracle.h"
 #include "workload/workload.h"
 
 #include <cmocka.h>

@@ -13,7 +13,7 @@
 #include "run/inputs.h"
 #include "serial_device.h"
 #include "tensor_file.h"
-#include "workload/attention_data.h"
+#include "workload/attention/data.h"
 #include "workload/workload.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* Joules of a window against a truth that is known: a power in time, and the sensors that would have watched it. */
-#include "derive/joules.h"
+#include "derive/energy/joules.h"
 
 #include "base/random.h"
 #include <math.h>

@@ -11,9 +11,9 @@
 #include "base/random.h"
 #include "kernel/cpu/dispatch.h"
 #include "kernel/cpu/isa.h"
-#include "workload/attention_blas.h"
-#include "workload/attention_data.h"
-#include "workload/attention_oracle.h"
+#include "workload/attention/blas.h"
+#include "workload/attention/data.h"
+#include "workload/attention/oracle.h"
 
 #include <math.h>
 #include <stdlib.h>

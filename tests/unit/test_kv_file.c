@@ -11,7 +11,7 @@
 #include "base/private.h"
 #include "base/text.h"
 #include "unit/tensor_file.h"
-#include "workload/kv_file.h"
+#include "workload/data/kv_file.h"
 #include <math.h>
 
 enum { B = 2, KVH = 3, H = 6, S = 5, D = 4, MOST = 8 };

@@ -9,7 +9,7 @@
 #include "base/half.h"
 #include "base/hash.h"
 #include "unit/vectors.h"
-#include "workload/model_data.h"
+#include "workload/data/model_data.h"
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "device/fake.h"
-#include "workload/plugin_private.h"
+#include "workload/plugin/private.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -9,8 +9,8 @@
 #include "device/fake.h"
 #include "kernel/cpu/isa.h"
 #include "serial_device.h"
-#include "workload/cycle.h"
-#include "workload/data.h"
+#include "workload/data/data.h"
+#include "workload/stream/cycle.h"
 #include "workload/workload.h"
 
 #include <math.h>

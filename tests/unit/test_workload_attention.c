@@ -9,9 +9,9 @@
 #include "config/config.h"
 #include "dyn/openblas.h"
 #include "kernel/cpu/isa.h"
-#include "workload/attention_data.h"
-#include "workload/attention_matrix.h"
-#include "workload/attention_oracle.h"
+#include "workload/attention/data.h"
+#include "workload/attention/matrix.h"
+#include "workload/attention/oracle.h"
 #include "workload/workload.h"
 
 #include <math.h>

@@ -1,0 +1,72 @@
+/* Between runs: the formulas that put a number of one run beside the same number of another.
+ *
+ * Two runs of identical code differ significantly far too often (docs/comparing.md has the figures), so a
+ * ratio of two absolute times gets a decision word only where nothing at all differs. A ratio of arms that took turns
+ * inside each run survives another clock or host, so a ratio of two such ratios may be decided. Pure. */
+#ifndef IFM_DERIVE_COMPARE_BETWEEN_H
+#define IFM_DERIVE_COMPARE_BETWEEN_H
+
+#include "derive/compare/likeness.h"
+
+/* A mean of logarithms that an interval stands for. */
+struct ifm_log_estimate {
+    double mean, se, df;
+};
+
+/* Recover mean and standard error of ln(value) from a number with an interval: mean = ln(number),
+ * se = max(ln(high/number), ln(number/low)) / t((1 + level)/2, n - 1), df = n - 1. What widened the interval (effective
+ * blocks, drift, planned looks) widens the standard error with it. False without an interval, below two blocks, or for
+ * a number that is not positive. */
+bool ifm_log_estimate_of(const struct ifm_value *value, struct ifm_log_estimate *out);
+/* other - reference of two independent estimates; Welch (1947), degrees of freedom by Satterthwaite (1946). */
+struct ifm_log_estimate ifm_log_difference(const struct ifm_log_estimate *other,
+                                           const struct ifm_log_estimate *reference);
+
+enum ifm_standing {
+    IFM_STANDING_UNDECIDED = 0,
+    IFM_STANDING_HOLDS,    /* the worse end of the interval stays inside the margin (non-inferiority) */
+    IFM_STANDING_REGRESSED /* the whole interval lies beyond the margin on the bad side */
+};
+
+/* One number of a cell and arm in two runs. */
+struct ifm_between_row {
+    const char *cell, *arm;
+    const char *metric;   /* "step_ns", "speedup", "ceiling_read_percent", "ceiling_flops_percent" */
+    const char *baseline; /* of "speedup"; else "" */
+    bool missing;         /* one of the runs has no such cell or arm */
+    bool interleaved;     /* a ratio of arms that took turns inside each run */
+    struct ifm_likeness likeness;
+    struct ifm_value reference, other; /* the numbers of both runs */
+    struct ifm_value change;           /* % of time: positive = the other run is slower. text = word or "" */
+    struct ifm_value speedup;          /* 1 / (1 + change) */
+    struct ifm_value mde;              /* %; called faster or slower with 80 % probability, the margin cleared */
+    const char *word;                  /* faster, slower, equivalent, undecided; "" = no decision is made */
+    const char *not_comparable;        /* "not comparable: locks, time"; "" when nothing qualifies the number */
+    double margin;                     /* of the other run's cell, relative */
+    enum ifm_standing standing;
+    bool has_estimate;
+    struct ifm_log_estimate loss; /* of ln(time of the other run / of the reference); where has_estimate */
+    /* Of a speed-up whose arm the reference knows to lose something of its output, and whose runs are alike: a loss is
+     * no time and has no noise, so one beyond the reference's and the margin regressed. Undecided: this run recorded
+     * none. */
+    bool lossy;
+    struct ifm_value reference_loss, other_loss; /* loss_rms_rel */
+    enum ifm_standing loss_standing;
+    int64_t blocks_needed; /* of each run, to decide it if the difference stays; 0 = no number of blocks will */
+};
+
+struct ifm_between {
+    struct ifm_between_row *rows;
+    size_t n, capacity;
+};
+
+/* Ratios of interleaved arms are one family, and so are step times that may be decided: with m rows in a family each
+ * interval has the level 1 - 0.05 / m (and the one for equivalence 1 - 0.10 / m), so that all of a family hold at once
+ * with 95 % (Bonferroni). Words and standings are read off these intervals.
+ *
+ * Every number that either run holds, in the order of the reference, then what only the other has. A cell or arm that
+ * one of them lacks is an absent row with its reason. `cell` NULL = all cells; `varies` as in ifm_likeness_arms. */
+void ifm_between(const struct ifm_run_view *reference, const struct ifm_run_view *other, const char *cell,
+                 const char *varies, struct ifm_arena *arena, struct ifm_between *out);
+
+#endif

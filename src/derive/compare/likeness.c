@@ -1,0 +1,342 @@
+/* In what two runs differ: plan against plan, journal against journal. It reads no number of time. */
+#include "derive/compare/likeness.h"
+
+#include "base/json.h"
+#include "model/lock_state.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Runs further apart than this met another state of the machine, however alike they are otherwise. */
+#define APART_NS 3.6e12 /* an hour */
+
+enum { FIELDS_SHOWN = 4, TEXT_SHOWN = 60 };
+
+static const char *text_or_empty(const char *text)
+{
+    return text == NULL ? "" : text;
+}
+
+/* Refusing differences stand before the others, each kind in the order in which it was found. */
+static void add(struct ifm_likeness *out, struct ifm_arena *arena, enum ifm_difference_kind kind, const char *field,
+                const char *reference, const char *other)
+{
+    for (size_t i = 0; i < out->n; i++)
+        if (strcmp(out->items[i].field, field) == 0)
+            return; /* two arms of one ratio share most of their fields */
+    IFM_ARENA_GROW(arena, out->items, out->n, out->capacity);
+    size_t at = kind == IFM_DIFFERENCE_REFUSES ? out->n_refusing++ : out->n;
+    memmove(&out->items[at + 1], &out->items[at], (out->n - at) * sizeof *out->items);
+    out->items[at] = (struct ifm_difference){kind, field, text_or_empty(reference), text_or_empty(other)};
+    out->n++;
+}
+
+static void add_text(struct ifm_likeness *out, struct ifm_arena *arena, enum ifm_difference_kind kind,
+                     const char *field, const char *reference, const char *other)
+{
+    if (strcmp(text_or_empty(reference), text_or_empty(other)) != 0)
+        add(out, arena, kind, field, reference, other);
+}
+
+static void add_u64(struct ifm_likeness *out, struct ifm_arena *arena, enum ifm_difference_kind kind, const char *field,
+                    uint64_t reference, uint64_t other)
+{
+    if (reference != other)
+        add(out, arena, kind, field, ifm_arena_printf(arena, "%llu", (unsigned long long)reference),
+            ifm_arena_printf(arena, "%llu", (unsigned long long)other));
+}
+
+/* ---- the journal ---- */
+
+static const json_t *last_event(const json_t *events, const char *stage, bool first)
+{
+    const json_t *found = NULL;
+    for (size_t i = 0; i < json_array_size(events); i++) {
+        const json_t *event = json_array_get(events, i);
+        const char *name = json_string_value(json_object_get(event, "stage"));
+        if (name == NULL || strcmp(name, stage) != 0)
+            continue;
+        found = event;
+        if (first)
+            break;
+    }
+    return found;
+}
+
+static const json_t *meta_of(const json_t *events, const char *stage)
+{
+    return json_object_get(last_event(events, stage, true), "meta");
+}
+
+/* What changes from minute to minute and says nothing about which machine it is. */
+static bool is_volatile(const char *field)
+{
+    static const char *const paths[] = {"environment.load", "environment.memory.available_bytes",
+                                        "environment.clock.read_ns_p50", "environment.binary.version"};
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
+        if (strcmp(paths[i], field) == 0)
+            return true;
+    return false;
+}
+
+static const char *json_text(const json_t *value, struct ifm_arena *arena)
+{
+    if (value == NULL)
+        return "";
+    if (json_is_string(value))
+        return json_string_value(value);
+    if (json_object_get(value, "absent") != NULL)
+        return "absent";
+    struct ifm_text text = {0};
+    ifm_json_print(value, false, &text);
+    bool cut = text.size > TEXT_SHOWN;
+    const char *shown = ifm_arena_printf(arena, "%.*s%s", TEXT_SHOWN, text.data, cut ? "..." : "");
+    ifm_text_free(&text);
+    return shown;
+}
+
+/* Every leaf that differs, by its path. Lists are compared whole. */
+static void add_tree(struct ifm_likeness *out, struct ifm_arena *arena, const char *path, const json_t *reference,
+                     const json_t *other)
+{
+    if (is_volatile(path) || json_equal(reference, other))
+        return;
+    bool leaf = !json_is_object(reference) || !json_is_object(other) || json_object_get(reference, "absent") != NULL ||
+                json_object_get(other, "absent") != NULL;
+    if (leaf) {
+        add(out, arena, IFM_DIFFERENCE_QUALIFIES, path, json_text(reference, arena), json_text(other, arena));
+        return;
+    }
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)reference, key, value)
+        add_tree(out, arena, ifm_arena_printf(arena, "%s.%s", path, key), value, json_object_get(other, key));
+    json_object_foreach((json_t *)other, key, value)
+    {
+        if (json_object_get(reference, key) == NULL)
+            add_tree(out, arena, ifm_arena_printf(arena, "%s.%s", path, key), NULL, value);
+    }
+}
+
+/* The knobs of `reference` beside their namesakes; `turned`: the reference is really the other run. */
+static void add_knobs(struct ifm_likeness *out, struct ifm_arena *arena, const json_t *reference, const json_t *other,
+                      bool turned)
+{
+    const json_t *a = json_object_get(meta_of(reference, "locks"), "knobs");
+    const json_t *b = json_object_get(meta_of(other, "locks"), "knobs");
+    for (size_t i = 0; i < json_array_size(a); i++) {
+        const json_t *knob = json_array_get(a, i), *same = NULL;
+        const char *name = json_string_value(json_object_get(knob, "knob"));
+        for (size_t k = 0; name != NULL && k < json_array_size(b); k++) {
+            const char *its = json_string_value(json_object_get(json_array_get(b, k), "knob"));
+            if (its != NULL && strcmp(its, name) == 0)
+                same = json_array_get(b, k);
+        }
+        const char *mine = json_text(json_object_get(knob, "value"), arena);
+        const char *its = json_text(json_object_get(same, "value"), arena);
+        if (name != NULL && !json_equal(json_object_get(knob, "value"), json_object_get(same, "value")))
+            add(out, arena, IFM_DIFFERENCE_QUALIFIES, ifm_arena_printf(arena, "locks.%s", name), turned ? its : mine,
+                turned ? mine : its);
+    }
+}
+
+/* `meta` of an event that says what a file held; NULL of any other. */
+static const json_t *input_of(const json_t *events, size_t index)
+{
+    const json_t *event = json_array_get(events, index), *stage = json_object_get(event, "stage");
+    return json_is_string(stage) && strcmp(json_string_value(stage), "input") == 0 ? json_object_get(event, "meta")
+                                                                                   : NULL;
+}
+
+/* A path whose content changed in between: same settings, other data. */
+static void add_inputs(struct ifm_likeness *out, struct ifm_arena *arena, const json_t *a, const json_t *b)
+{
+    for (size_t i = 0; i < json_array_size(a); i++) {
+        const json_t *mine = input_of(a, i);
+        for (size_t k = 0; mine != NULL && k < json_array_size(b); k++) {
+            const json_t *its = input_of(b, k);
+            if (its == NULL || !json_equal(json_object_get(mine, "token"), json_object_get(its, "token")) ||
+                json_equal(json_object_get(mine, "sha256"), json_object_get(its, "sha256")))
+                continue;
+            const char *setting = json_string_value(json_object_get(mine, "setting"));
+            add(out, arena, IFM_DIFFERENCE_REFUSES,
+                ifm_arena_printf(arena, "content of %s", setting == NULL ? "an input file" : setting),
+                ifm_arena_printf(arena, "%.12s", json_text(json_object_get(mine, "sha256"), arena)),
+                ifm_arena_printf(arena, "%.12s", json_text(json_object_get(its, "sha256"), arena)));
+        }
+    }
+}
+
+static double start_ns(const json_t *events)
+{
+    return json_number_value(json_object_get(last_event(events, "run_start", true), "t_ns"));
+}
+
+void ifm_likeness_runs(const struct ifm_run_view *reference, const struct ifm_run_view *other, struct ifm_arena *arena,
+                       struct ifm_likeness *out)
+{
+    const enum ifm_difference_kind qualifies = IFM_DIFFERENCE_QUALIFIES;
+    const json_t *a = reference->events, *b = other->events;
+    add_text(out, arena, IFM_DIFFERENCE_REFUSES, "device", reference->plan->device, other->plan->device);
+    add_inputs(out, arena, a, b);
+    enum ifm_lock_state locks_a = ifm_lock_state(a), locks_b = ifm_lock_state(b);
+    if (locks_a != IFM_LOCK_HELD || locks_b != IFM_LOCK_HELD)
+        add(out, arena, qualifies, "locks", ifm_lock_state_words(locks_a), ifm_lock_state_words(locks_b));
+    add_knobs(out, arena, a, b, false);
+    add_knobs(out, arena, b, a, true); /* those that the reference lacks */
+    add_text(out, arena, qualifies, "version", json_string_value(json_object_get(meta_of(a, "run_start"), "version")),
+             json_string_value(json_object_get(meta_of(b, "run_start"), "version")));
+    const json_t *here = json_object_get(meta_of(a, "environment"), "fingerprint");
+    const json_t *there = json_object_get(meta_of(b, "environment"), "fingerprint");
+    if (here == NULL || there == NULL)
+        add(out, arena, qualifies, "environment", here == NULL ? "unknown" : "known",
+            there == NULL ? "unknown" : "known");
+    else
+        add_tree(out, arena, "environment", here, there);
+    double apart = fabs(start_ns(a) - start_ns(b));
+    if (apart > APART_NS || start_ns(a) == 0 || start_ns(b) == 0)
+        add(out, arena, qualifies, "time", "",
+            start_ns(a) == 0 || start_ns(b) == 0 ? "unknown"
+                                                 : ifm_arena_printf(arena, "%.1f hours apart", apart / APART_NS));
+}
+
+/* ---- the plan ---- */
+
+/* Settings that are compared by what they came to (threads, cache) or say how it was measured, not what. */
+static bool is_input(const char *path)
+{
+    return strncmp(path, "measure.", 8) != 0 && strcmp(path, "device.kind") != 0 && strcmp(path, "device.threads") != 0;
+}
+
+static const char *setting_of(const struct ifm_arm *arm, const char *path)
+{
+    for (size_t i = 0; i < arm->n_settings; i++)
+        if (strcmp(arm->settings[i].path, path) == 0)
+            return arm->settings[i].text;
+    return NULL;
+}
+
+static void add_setting(const struct ifm_like_pair *pair, const char *path, const char *varies, struct ifm_arena *arena,
+                        struct ifm_likeness *out)
+{
+    if (!is_input(path) || (varies != NULL && strcmp(varies, path) == 0))
+        return;
+    /* The script is the fake device's machine, not the work that it is given. */
+    bool machine = strcmp(path, "device.script") == 0;
+    add_text(out, arena, machine ? IFM_DIFFERENCE_QUALIFIES : IFM_DIFFERENCE_REFUSES, path,
+             setting_of(pair->reference_arm, path), setting_of(pair->other_arm, path));
+}
+
+static void add_settings(const struct ifm_like_pair *pair, const char *varies, struct ifm_arena *arena,
+                         struct ifm_likeness *out)
+{
+    const struct ifm_arm *a = pair->reference_arm, *b = pair->other_arm;
+    for (size_t i = 0; i < a->n_settings; i++)
+        add_setting(pair, a->settings[i].path, varies, arena, out);
+    for (size_t i = 0; i < b->n_settings; i++)
+        add_setting(pair, b->settings[i].path, varies, arena, out);
+}
+
+static void add_ledger(const struct ifm_ledger *a, const struct ifm_ledger *b, const char *varies,
+                       struct ifm_arena *arena, struct ifm_likeness *out)
+{
+    const enum ifm_difference_kind refuses = IFM_DIFFERENCE_REFUSES;
+    if (varies == NULL) { /* the setting under comparison may take other bytes and operations to the same result */
+        add_u64(out, arena, refuses, "ledger.flops", a->flops, b->flops);
+        add_u64(out, arena, refuses, "ledger.bytes_read", a->bytes_read, b->bytes_read);
+        add_u64(out, arena, refuses, "ledger.bytes_written", a->bytes_written, b->bytes_written);
+    }
+    add_u64(out, arena, refuses, "ledger.tokens_prompt", a->tokens_prompt, b->tokens_prompt);
+    add_u64(out, arena, refuses, "ledger.tokens_generated", a->tokens_generated, b->tokens_generated);
+    add_u64(out, arena, refuses, "ledger.rows", a->rows, b->rows);
+}
+
+static void add_real(struct ifm_likeness *out, struct ifm_arena *arena, const char *field, double a, double b)
+{
+    char left[32], right[32];
+    if (a != b)
+        add(out, arena, IFM_DIFFERENCE_QUALIFIES, field, ifm_arena_strdup(arena, ifm_format_real(a, left)),
+            ifm_arena_strdup(arena, ifm_format_real(b, right)));
+}
+
+/* How it was measured; when it stopped and how it is judged do not change a time. */
+static void add_measure(const struct ifm_measure *a, const struct ifm_measure *b, struct ifm_arena *arena,
+                        struct ifm_likeness *out)
+{
+    const enum ifm_difference_kind qualifies = IFM_DIFFERENCE_QUALIFIES;
+    static const char *const caches[] = {"hot", "cold"}, *const isolations[] = {"shared", "buffers", "processes"};
+    add_text(out, arena, IFM_DIFFERENCE_REFUSES, "cache", caches[a->cache != 0], caches[b->cache != 0]);
+    if (a->isolation != b->isolation)
+        add(out, arena, qualifies, "measure.isolation", isolations[a->isolation % 3], isolations[b->isolation % 3]);
+    add_u64(out, arena, qualifies, "measure.warmup", a->warmup, b->warmup);
+    add_u64(out, arena, qualifies, "measure.inner", a->inner, b->inner);
+    add_u64(out, arena, qualifies, "measure.slot_steps", a->slot_steps, b->slot_steps);
+    add_real(out, arena, "measure.slot_min", a->slot_min_s, b->slot_min_s);
+}
+
+/* The hash of an arm's outputs as the last check of it saw them; NULL without one. */
+static const char *output_of(const json_t *events, const char *cell, const char *arm)
+{
+    const char *output = NULL;
+    for (size_t i = 0; i < json_array_size(events); i++) {
+        const json_t *event = json_array_get(events, i), *meta = json_object_get(event, "meta");
+        const char *stage = json_string_value(json_object_get(event, "stage"));
+        const char *its_cell = json_string_value(json_object_get(meta, "cell"));
+        const char *its_arm = json_string_value(json_object_get(meta, "arm"));
+        if (stage != NULL && its_cell != NULL && its_arm != NULL && strcmp(stage, "check") == 0 &&
+            strcmp(its_cell, cell) == 0 && strcmp(its_arm, arm) == 0)
+            output = json_string_value(json_object_get(meta, "output_xxh3"));
+    }
+    return output;
+}
+
+void ifm_likeness_arms(const struct ifm_run_view *reference, const struct ifm_run_view *other,
+                       const struct ifm_like_pair *pair, const char *varies, struct ifm_arena *arena,
+                       struct ifm_likeness *out)
+{
+    const struct ifm_cell *a = pair->reference_cell, *b = pair->other_cell;
+    const struct ifm_arm *x = pair->reference_arm, *y = pair->other_arm;
+    add_text(out, arena, IFM_DIFFERENCE_REFUSES, "workload", x->workload, y->workload);
+    if (reference->plan->seed != other->plan->seed)
+        add_u64(out, arena, IFM_DIFFERENCE_REFUSES, "seed", reference->plan->seed, other->plan->seed);
+    else /* mixed with the cell's place in its plan */
+        add_u64(out, arena, IFM_DIFFERENCE_REFUSES, "seed of the cell", a->seed, b->seed);
+    add_u64(out, arena, IFM_DIFFERENCE_REFUSES, "threads", a->threads, b->threads);
+    add_settings(pair, varies, arena, out);
+    add_ledger(&x->ledger, &y->ledger, varies, arena, out);
+    add_measure(&a->measure, &b->measure, arena, out);
+    add_text(out, arena, IFM_DIFFERENCE_QUALIFIES, ifm_arena_printf(arena, "outputs of %s", x->name),
+             output_of(reference->events, a->name, x->name), output_of(other->events, b->name, y->name));
+}
+
+/* ---- words ---- */
+
+static const char *shown(const char *text)
+{
+    return text[0] == '\0' ? "not there" : text;
+}
+
+const char *ifm_likeness_refusal(const struct ifm_likeness *likeness, struct ifm_arena *arena)
+{
+    const char *text = "";
+    for (size_t i = 0; i < likeness->n_refusing && i < FIELDS_SHOWN; i++) {
+        const struct ifm_difference *d = &likeness->items[i];
+        text = ifm_arena_printf(arena, "%s%s%s is %s in the reference and %s here", text, i == 0 ? "" : "; ", d->field,
+                                shown(d->reference), shown(d->other));
+    }
+    if (likeness->n_refusing > FIELDS_SHOWN)
+        text = ifm_arena_printf(arena, "%s; and %zu more", text, likeness->n_refusing - FIELDS_SHOWN);
+    return text;
+}
+
+const char *ifm_likeness_fields(const struct ifm_likeness *likeness, struct ifm_arena *arena)
+{
+    const char *text = "";
+    size_t n = likeness->n - likeness->n_refusing;
+    for (size_t i = 0; i < n && i < FIELDS_SHOWN; i++)
+        text = ifm_arena_printf(arena, "%s%s%s", text, i == 0 ? "" : ", ",
+                                likeness->items[likeness->n_refusing + i].field);
+    if (n > FIELDS_SHOWN)
+        text = ifm_arena_printf(arena, "%s and %zu more", text, n - FIELDS_SHOWN);
+    return text;
+}

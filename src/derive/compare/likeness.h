@@ -1,0 +1,50 @@
+/* Likeness: may a number of one run stand beside the same number of another? Field by field, from plan and journal.
+ *
+ * Owns nothing and decides nothing about times: it lists in what two runs differ, and which of those differences forbid
+ * a comparison. Pure; no clock, no files. Everything lives in the caller's arena or is the runs' own text. */
+#ifndef IFM_DERIVE_COMPARE_LIKENESS_H
+#define IFM_DERIVE_COMPARE_LIKENESS_H
+
+#include "derive/derive.h"
+
+/* A run in memory, as far as another one is compared with it. */
+struct ifm_run_view {
+    const struct ifm_plan *plan;
+    const struct ifm_derived *derived;
+    const json_t *events; /* run.log; NULL = unknown, which is a difference */
+};
+
+/* Another amount or kind of work forbids a comparison. Other conditions qualify it: a number may be shown, and no time
+ * decided. */
+enum ifm_difference_kind { IFM_DIFFERENCE_QUALIFIES = 0, IFM_DIFFERENCE_REFUSES };
+struct ifm_difference {
+    enum ifm_difference_kind kind;
+    const char *field;             /* "seed", "decode.kv_len", "ledger.flops", "environment.kernel" */
+    const char *reference, *other; /* both values as text; "" = not there */
+};
+
+struct ifm_likeness {
+    struct ifm_difference *items; /* what forbids first */
+    size_t n, capacity, n_refusing;
+};
+
+/* One arm of one cell in two runs. */
+struct ifm_like_pair {
+    const struct ifm_cell *reference_cell, *other_cell;
+    const struct ifm_arm *reference_arm, *other_arm;
+};
+
+/* What two runs have in common whatever the arm: device, environment, locks, version, time. `out` starts as {0}. */
+void ifm_likeness_runs(const struct ifm_run_view *reference, const struct ifm_run_view *other, struct ifm_arena *arena,
+                       struct ifm_likeness *out);
+/* What concerns the arm: workload, seed, threads, cache mode, settings, ledger, measure settings, outputs. `varies` is
+ * the path of the setting under comparison, which may differ; NULL = none. Adds to `out`. */
+void ifm_likeness_arms(const struct ifm_run_view *reference, const struct ifm_run_view *other,
+                       const struct ifm_like_pair *pair, const char *varies, struct ifm_arena *arena,
+                       struct ifm_likeness *out);
+/* "seed is 1 in the reference and 2 here; ..." of those that forbid; "" when none does. */
+const char *ifm_likeness_refusal(const struct ifm_likeness *likeness, struct ifm_arena *arena);
+/* "locks, version, environment.kernel and 3 more": the fields that qualify, at most four; "" when none does. */
+const char *ifm_likeness_fields(const struct ifm_likeness *likeness, struct ifm_arena *arena);
+
+#endif

@@ -1,0 +1,83 @@
+/* What the journal says of energy: the events of stage `energy`, checked field by field.
+ *
+ * An event without a window describes the sensor behind the column energy_uj of the slots: the idle power, the limit
+ * and the period of its readings. One with a window (start_ns, end_ns) is a total that a sensor gave for it: by its
+ * counter, by the integral of its power readings, or by both. An instrument supplies no more than these facts; what may
+ * be printed of them is decided by rule 5 (rules_energy.c), and what is printed is computed in energy.c. */
+#ifndef IFM_DERIVE_ENERGY_ENERGY_H
+#define IFM_DERIVE_ENERGY_ENERGY_H
+
+#include "derive/internal.h"
+
+/* Unknown numbers are NaN, unknown tokens are negative. */
+struct ifm_energy_fact {
+    const char *device, *source; /* "gpu0"; "nvml" */
+    const char *arm;             /* whose the window is; "" = of the whole cell */
+    double idle_w, limit_w, period_ns;
+    bool windowed;
+    int64_t start_ns, end_ns; /* in the time of the samples; windowed ones only */
+    double counter_j, integral_j;
+    int64_t tokens; /* that the source says were made in the window */
+    size_t line;    /* of run.log */
+};
+
+/* All energy events of the cell in order; `*out` lives in the arena. IFM_INVALID names the event that is none. */
+IFM_CHECKED enum ifm_status ifm_energy_facts(struct ifm_derivation *d, const struct ifm_cell_work *work,
+                                             struct ifm_energy_fact **out, size_t *n, struct ifm_error *error);
+/* The total of a window: the counter's where there is one, else the integral. */
+double ifm_energy_total_j(const struct ifm_energy_fact *fact);
+double ifm_energy_window_s(const struct ifm_energy_fact *fact);
+
+/* What the record holds inside a window. */
+struct ifm_energy_work {
+    size_t own, others, cut; /* slots of the arm and of other arms that lie in it, and slots that its ends cut */
+    double tokens;           /* of the arm's steps in it, warm-up included: whatever drew the energy */
+};
+struct ifm_energy_work ifm_energy_work_in(const struct ifm_cell_work *work, const struct ifm_arm_work *arm,
+                                          const struct ifm_energy_fact *fact);
+/* Tokens of one step: those that it generates; of a step that generates none, those of its prompt. */
+double ifm_energy_tokens_of(const struct ifm_arm *arm);
+
+/* The column energy_uj over the arm's measured slots. */
+struct ifm_energy_column {
+    size_t slots, read;
+    double total_j;  /* of all that ran between the brackets of the slots */
+    double steps;    /* between the brackets: one untimed step of each slot is among them, where samples meet */
+    double timed;    /* steps that were timed */
+    double duration; /* of the timed parts, in s */
+};
+struct ifm_energy_column ifm_energy_column_of(const struct ifm_cell_work *work, const struct ifm_arm_work *arm);
+/* Joules of the timed steps over their time. */
+double ifm_energy_column_power(const struct ifm_energy_column *column);
+
+/* ---- the energy pass ---- */
+
+/* One window of an arm over all devices that are measured, in the time between the ticks of the first one. Devices draw
+ * at the same time: the watts of the others are taken over it. */
+struct ifm_energy_window {
+    size_t block, at;  /* `at` = its place among the windows of the cell */
+    const char *fault; /* "" or why it is not used */
+    double seconds, busy_s, steps;
+    double joules, half_j;               /* gross */
+    double step_j;                       /* without pauses */
+    double step_random_j, step_common_j; /* half-widths: of this window alone; the same error in all windows */
+    double gpu_j, gpu_half_j, cpu_j, cpu_half_j;
+};
+/* The arm's windows in time order; `*usable` of them have no fault. The list lives in the arena. */
+size_t ifm_energy_windows_of(const struct ifm_cell_work *work, const struct ifm_arm_work *arm, struct ifm_arena *arena,
+                             struct ifm_energy_window **out, size_t *usable);
+
+/* How far the witness of a device is from its primary over the arm's usable windows: of the device where it is
+ * farthest. `windows` 0 = no device has a witness. */
+struct ifm_energy_difference {
+    const struct ifm_power_device *device;
+    double percent;
+    size_t windows;
+    bool periodic; /* the load swings: then a difference shows no fault */
+};
+struct ifm_energy_difference ifm_energy_difference_of(const struct ifm_cell_work *work,
+                                                      const struct ifm_energy_window *windows, size_t n);
+#define IFM_ENERGY_DIFFER_SAID 2.0   /* percent: above it a finding says so */
+#define IFM_ENERGY_DIFFER_WARNED 5.0 /* percent: above it the finding is a warning */
+
+#endif

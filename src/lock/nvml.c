@@ -1,0 +1,325 @@
+/* Knobs of NVIDIA GPUs. The only file of the lab that names a function of NVML that sets or resets. */
+#include "lock/private.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_CLOCKS = 512 };
+
+void ifm_lock_nvml_open(struct ifm_lock_machine *machine, const char *file)
+{
+    if (file != NULL)
+        machine->nvml = ifm_nvml_open(file, &machine->own, machine->room, &machine->nvml_reason, &machine->nvml_remedy)
+                            ? &machine->own
+                            : NULL;
+    else if (machine->root[0] == '\0')
+        machine->nvml = ifm_nvml_load(&machine->nvml_reason, &machine->nvml_remedy);
+    else { /* the GPUs of this machine are none of another's */
+        machine->nvml_reason = "a tree of files has no GPU";
+        machine->nvml_remedy = "leave out --root";
+    }
+}
+
+unsigned ifm_lock_gpus(const struct ifm_lock_machine *machine)
+{
+    unsigned n = 0;
+    const struct ifm_nvml *nvml = machine->nvml;
+    return nvml != NULL && nvml->nvmlDeviceGetCount_v2 != NULL && nvml->nvmlDeviceGetCount_v2(&n) == IFM_NVML_SUCCESS
+               ? n
+               : 0;
+}
+
+/* `remedy` for what people can do something about. */
+static enum ifm_status refuse(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row, int result,
+                              const char *what, struct ifm_error *error)
+{
+    return ifm_fail(error, IFM_MISSING, row->target,
+                    result == IFM_NVML_NO_PERMISSION
+                        ? "run it as root, or ask the administrator of this machine to"
+                        : "look at `nvidia-smi -q`; virtual and shared GPUs leave their settings to the host",
+                    "%s: %s", what, ifm_nvml_error(machine->nvml, result));
+}
+
+static enum ifm_status too_old(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row, const char *what,
+                               struct ifm_error *error)
+{
+    return ifm_fail(error, IFM_MISSING, row->target, "install a newer NVIDIA driver",
+                    "the management library of driver %s has no %s", machine->nvml->driver, what);
+}
+
+static enum ifm_status no_library(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row,
+                                  struct ifm_error *error)
+{
+    return ifm_fail(error, IFM_MISSING, row->target, machine->nvml_remedy, "%s", machine->nvml_reason);
+}
+
+enum ifm_status ifm_lock_gpu_id(const struct ifm_lock_machine *machine, unsigned index, char id[static IFM_LOCK_ID],
+                                struct ifm_error *error)
+{
+    ifm_nvml_device device;
+    struct ifm_lock_row row = {0};
+    snprintf(row.target, sizeof row.target, "gpu%u", index);
+    id[0] = '\0';
+    if (machine->nvml == NULL)
+        return no_library(machine, &row, error);
+    int result = machine->nvml->nvmlDeviceGetHandleByIndex_v2(index, &device);
+    if (result != IFM_NVML_SUCCESS)
+        return refuse(machine, &row, result, "it cannot be opened", error);
+    if (machine->nvml->nvmlDeviceGetUUID == NULL ||
+        machine->nvml->nvmlDeviceGetUUID(device, id, IFM_LOCK_ID) != IFM_NVML_SUCCESS)
+        id[0] = '\0';
+    return IFM_OK;
+}
+
+/* The card itself where it has a UUID, wherever it is numbered now. */
+static enum ifm_status find(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row,
+                            ifm_nvml_device *out, struct ifm_error *error)
+{
+    char id[IFM_LOCK_ID];
+    struct ifm_error ignored;
+    unsigned index = (unsigned)strtoul(row->target + strlen("gpu"), NULL, 10), n = ifm_lock_gpus(machine);
+    if (machine->nvml == NULL)
+        return no_library(machine, row, error);
+    for (unsigned i = 0; row->id[0] != '\0' && i < n; i++)
+        if (ifm_lock_gpu_id(machine, i, id, &ignored) == IFM_OK && strcmp(id, row->id) == 0) {
+            index = i;
+            break;
+        } else if (i + 1 == n)
+            return ifm_fail(error, IFM_MISSING, row->target, "look at `nvidia-smi -L`",
+                            "the card that was locked does not answer here");
+    int result = machine->nvml->nvmlDeviceGetHandleByIndex_v2(index, out);
+    return result == IFM_NVML_SUCCESS ? IFM_OK : refuse(machine, row, result, "it cannot be opened", error);
+}
+
+enum ifm_status ifm_lock_gpu_at(const struct ifm_lock_machine *machine, const char *bus, unsigned *index,
+                                struct ifm_error *error)
+{
+    struct ifm_lock_row row = {.target = "gpu"};
+    ifm_nvml_device wanted, device;
+    unsigned n = ifm_lock_gpus(machine);
+    *index = 0;
+    if (machine->nvml == NULL)
+        return no_library(machine, &row, error);
+    if (bus == NULL || bus[0] == '\0') {
+        if (n == 1)
+            return IFM_OK;
+        return ifm_fail(error, IFM_MISSING, "gpu", "make the others invisible to this machine's driver",
+                        "NVML names %u GPUs, and which of them is measured is not known", n);
+    }
+    if (machine->nvml->nvmlDeviceGetHandleByPciBusId_v2 == NULL)
+        return too_old(machine, &row, "nvmlDeviceGetHandleByPciBusId_v2", error);
+    int result = machine->nvml->nvmlDeviceGetHandleByPciBusId_v2(bus, &wanted);
+    if (result != IFM_NVML_SUCCESS)
+        return refuse(machine, &row, result, "the measured GPU cannot be found by its bus", error);
+    for (; *index < n; ++*index)
+        if (machine->nvml->nvmlDeviceGetHandleByIndex_v2(*index, &device) == IFM_NVML_SUCCESS && device == wanted)
+            return IFM_OK;
+    return ifm_fail(error, IFM_MISSING, "gpu", "look at `nvidia-smi -L`", "the measured GPU has no index");
+}
+
+/* ---- persistence mode ---- */
+
+static enum ifm_status read_persistence(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row,
+                                        char value[static IFM_LOCK_TEXT], struct ifm_error *error)
+{
+    ifm_nvml_device device;
+    int mode = 0;
+    IFM_TRY(find(machine, row, &device, error));
+    if (machine->nvml->nvmlDeviceGetPersistenceMode == NULL)
+        return too_old(machine, row, "nvmlDeviceGetPersistenceMode", error);
+    int result = machine->nvml->nvmlDeviceGetPersistenceMode(device, &mode);
+    snprintf(value, IFM_LOCK_TEXT, "%s", mode != 0 ? "on" : "off");
+    return result == IFM_NVML_SUCCESS ? IFM_OK : refuse(machine, row, result, "its persistence mode", error);
+}
+
+static enum ifm_status write_persistence(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row,
+                                         const char *value, struct ifm_error *error)
+{
+    ifm_nvml_device device;
+    IFM_TRY(find(machine, row, &device, error));
+    if (machine->nvml->nvmlDeviceSetPersistenceMode == NULL)
+        return too_old(machine, row, "nvmlDeviceSetPersistenceMode", error);
+    int result = machine->nvml->nvmlDeviceSetPersistenceMode(device, strcmp(value, "on") == 0);
+    return result == IFM_NVML_SUCCESS ? IFM_OK : refuse(machine, row, result, "its persistence mode", error);
+}
+
+/* ---- power limit ---- */
+
+static enum ifm_status read_power(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row,
+                                  char value[static IFM_LOCK_TEXT], struct ifm_error *error)
+{
+    ifm_nvml_device device;
+    unsigned milliwatts = 0;
+    IFM_TRY(find(machine, row, &device, error));
+    if (machine->nvml->nvmlDeviceGetPowerManagementLimit == NULL)
+        return too_old(machine, row, "nvmlDeviceGetPowerManagementLimit", error);
+    int result = machine->nvml->nvmlDeviceGetPowerManagementLimit(device, &milliwatts);
+    snprintf(value, IFM_LOCK_TEXT, "%.7g W", milliwatts / 1e3);
+    return result == IFM_NVML_SUCCESS ? IFM_OK : refuse(machine, row, result, "its power limit", error);
+}
+
+static enum ifm_status write_power(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row,
+                                   const char *value, struct ifm_error *error)
+{
+    ifm_nvml_device device;
+    IFM_TRY(find(machine, row, &device, error));
+    if (machine->nvml->nvmlDeviceSetPowerManagementLimit == NULL)
+        return too_old(machine, row, "nvmlDeviceSetPowerManagementLimit", error);
+    int result = machine->nvml->nvmlDeviceSetPowerManagementLimit(device, (unsigned)lround(strtod(value, NULL) * 1e3));
+    return result == IFM_NVML_SUCCESS ? IFM_OK : refuse(machine, row, result, "its power limit", error);
+}
+
+/* ---- clocks ---- */
+
+static enum ifm_status read_clock(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row,
+                                  char value[static IFM_LOCK_TEXT], struct ifm_error *error)
+{
+    ifm_nvml_device device;
+    unsigned mhz = 0;
+    IFM_TRY(find(machine, row, &device, error));
+    if (machine->nvml->nvmlDeviceGetClockInfo == NULL)
+        return too_old(machine, row, "nvmlDeviceGetClockInfo", error);
+    int result = machine->nvml->nvmlDeviceGetClockInfo(
+        device, row->kind == &ifm_lock_gpu_clock ? IFM_NVML_CLOCK_SM : IFM_NVML_CLOCK_MEMORY, &mhz);
+    snprintf(value, IFM_LOCK_TEXT, "%u MHz", mhz);
+    return result == IFM_NVML_SUCCESS ? IFM_OK : refuse(machine, row, result, "its clock", error);
+}
+
+/* What was locked before cannot be read, and a reset is all that can put it back. */
+static enum ifm_status write_clock(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row,
+                                   const char *value, struct ifm_error *error)
+{
+    ifm_nvml_device device;
+    const struct ifm_nvml *nvml = machine->nvml;
+    bool memory = row->kind == &ifm_lock_memory_clock;
+    unsigned mhz = (unsigned)strtoul(value, NULL, 10);
+    IFM_TRY(find(machine, row, &device, error));
+    int (*set)(ifm_nvml_device, unsigned, unsigned) =
+        memory ? nvml->nvmlDeviceSetMemoryLockedClocks : nvml->nvmlDeviceSetGpuLockedClocks;
+    int (*reset)(ifm_nvml_device) =
+        memory ? nvml->nvmlDeviceResetMemoryLockedClocks : nvml->nvmlDeviceResetGpuLockedClocks;
+    if (set == NULL || reset == NULL) /* what could not be put back is not set */
+        return too_old(machine, row, memory ? "nvmlDeviceSetMemoryLockedClocks" : "nvmlDeviceSetGpuLockedClocks",
+                       error);
+    int result = mhz == 0 ? reset(device) : set(device, mhz, mhz);
+    return result == IFM_NVML_SUCCESS
+               ? IFM_OK
+               : refuse(machine, row, result, mhz == 0 ? "the reset of its clock" : "the lock of its clock", error);
+}
+
+const struct ifm_lock_kind ifm_lock_persistence = {"persistence", true, false, read_persistence, write_persistence};
+const struct ifm_lock_kind ifm_lock_power_limit = {"power_limit", true, false, read_power, write_power};
+const struct ifm_lock_kind ifm_lock_memory_clock = {"memory_clock", true, true, read_clock, write_clock};
+const struct ifm_lock_kind ifm_lock_gpu_clock = {"gpu_clock", true, true, read_clock, write_clock};
+
+void ifm_lock_why_slow(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row,
+                       char reason[static IFM_LOCK_SENTENCE])
+{
+    ifm_nvml_device device;
+    struct ifm_error ignored;
+    unsigned long long bits = 0;
+    const struct ifm_nvml *nvml = machine->nvml;
+    if (find(machine, row, &device, &ignored) != IFM_OK || nvml->nvmlDeviceGetCurrentClocksEventReasons == NULL ||
+        nvml->nvmlDeviceGetCurrentClocksEventReasons(device, &bits) != IFM_NVML_SUCCESS)
+        bits = 0;
+    const char *why = bits & IFM_NVML_REASON_IDLE        ? "it idles, and shows its lock under load"
+                      : bits & IFM_NVML_REASON_POWER_CAP ? "its power cap holds it below the lock"
+                      : bits & IFM_NVML_REASON_THERMAL   ? "its temperature holds it below the lock"
+                      : bits & IFM_NVML_REASON_HARDWARE  ? "a hardware slow-down holds it below the lock"
+                                                         : "the driver does not say why";
+    snprintf(reason, IFM_LOCK_SENTENCE, "the driver took the lock at %.24s, and the clock now is %.24s: %s",
+             row->wanted, row->seen, why);
+}
+
+/* ---- what a GPU can have ---- */
+
+static unsigned memory_clocks(const struct ifm_nvml *nvml, ifm_nvml_device device, unsigned clocks[static MOST_CLOCKS])
+{
+    unsigned n = MOST_CLOCKS;
+    if (nvml->nvmlDeviceGetSupportedMemoryClocks == NULL ||
+        nvml->nvmlDeviceGetSupportedMemoryClocks(device, &n, clocks) != IFM_NVML_SUCCESS)
+        return 0;
+    return n < MOST_CLOCKS ? n : MOST_CLOCKS;
+}
+
+unsigned ifm_lock_only_memory_clock(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row)
+{
+    unsigned clocks[MOST_CLOCKS];
+    ifm_nvml_device device;
+    struct ifm_error ignored;
+    if (find(machine, row, &device, &ignored) != IFM_OK || memory_clocks(machine->nvml, device, clocks) != 1)
+        return 0;
+    return clocks[0];
+}
+
+unsigned ifm_lock_application_clock(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row)
+{
+    unsigned mhz = 0;
+    ifm_nvml_device device;
+    struct ifm_error ignored;
+    if (find(machine, row, &device, &ignored) != IFM_OK || machine->nvml->nvmlDeviceGetApplicationsClock == NULL ||
+        machine->nvml->nvmlDeviceGetApplicationsClock(device, IFM_NVML_CLOCK_SM, &mhz) != IFM_NVML_SUCCESS)
+        return 0;
+    return mhz;
+}
+
+/* The driver would round to the nearest of its clocks in silence. */
+static enum ifm_status check_clock(const struct ifm_lock_row *row, const unsigned *clocks, unsigned n,
+                                   struct ifm_error *error)
+{
+    unsigned wanted = (unsigned)strtoul(row->wanted, NULL, 10), below = 0, above = 0;
+    char hint[IFM_LOCK_SENTENCE];
+    for (unsigned i = 0; i < n; i++) {
+        if (clocks[i] == wanted)
+            return IFM_OK;
+        if (clocks[i] < wanted && clocks[i] > below)
+            below = clocks[i];
+        if (clocks[i] > wanted && (above == 0 || clocks[i] < above))
+            above = clocks[i];
+    }
+    if (n == 0) /* the driver then judges */
+        return IFM_OK;
+    if (below != 0 && above != 0)
+        snprintf(hint, sizeof hint, "the nearest are %u and %u MHz", below, above);
+    else
+        snprintf(hint, sizeof hint, "the nearest is %u MHz", below != 0 ? below : above);
+    return ifm_fail(error, IFM_USAGE, row->kind == &ifm_lock_gpu_clock ? "--gpu-clock" : "--memory-clock", hint,
+                    "%s has no clock of %u MHz", row->target, wanted);
+}
+
+static enum ifm_status check_power(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row,
+                                   ifm_nvml_device device, struct ifm_error *error)
+{
+    unsigned least = 0, most = 0;
+    double wanted = strtod(row->wanted, NULL) * 1e3;
+    if (machine->nvml->nvmlDeviceGetPowerManagementLimitConstraints == NULL ||
+        machine->nvml->nvmlDeviceGetPowerManagementLimitConstraints(device, &least, &most) != IFM_NVML_SUCCESS ||
+        (wanted >= least && wanted <= most))
+        return IFM_OK;
+    return ifm_fail(error, IFM_USAGE, "--power-cap", "", "%s takes a power limit from %.7g to %.7g W, not %s",
+                    row->target, least / 1e3, most / 1e3, row->wanted);
+}
+
+enum ifm_status ifm_lock_gpu_check(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row,
+                                   struct ifm_error *error)
+{
+    const struct ifm_nvml *nvml = machine->nvml;
+    unsigned clocks[MOST_CLOCKS], n, now = 0, graphics = MOST_CLOCKS;
+    ifm_nvml_device device;
+    IFM_TRY(find(machine, row, &device, error));
+    if (row->kind == &ifm_lock_power_limit)
+        return check_power(machine, row, device, error);
+    if (!row->kind->is_clock)
+        return IFM_OK;
+    n = memory_clocks(nvml, device, clocks);
+    if (row->kind == &ifm_lock_memory_clock)
+        return check_clock(row, clocks, n, error);
+    for (unsigned i = 0; i < n; i++)
+        now = clocks[i] > now ? clocks[i] : now;
+    if (now == 0 || nvml->nvmlDeviceGetSupportedGraphicsClocks == NULL ||
+        nvml->nvmlDeviceGetSupportedGraphicsClocks(device, now, &graphics, clocks) != IFM_NVML_SUCCESS)
+        return IFM_OK;
+    return check_clock(row, clocks, graphics < MOST_CLOCKS ? graphics : MOST_CLOCKS, error);
+}

@@ -1,0 +1,199 @@
+/* Knobs of the CPUs: files of cpufreq. The only file of the lab that writes to sysfs. */
+#include "host/probe.h"
+#include "lock/private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SYSFS_CPU "/sys/devices/system/cpu"
+#define NO_TURBO SYSFS_CPU "/intel_pstate/no_turbo"
+#define BOOST SYSFS_CPU "/cpufreq/boost"
+
+static const char *remedy_of(int code)
+{
+    return code == EACCES || code == EPERM ? "run it as root, or ask the administrator of this machine to"
+           : code == EROFS                 ? "/sys is read-only here: run it on the host, outside the container"
+           : code == EINVAL || code == EBUSY
+               ? "the driver refuses this value: scaling_available_governors and cpuinfo_*_freq list what it takes"
+               : "look at the file named above";
+}
+
+static enum ifm_status write_file(const char *root, const char *name, const char *value, struct ifm_error *error)
+{
+    char path[IFM_LOCK_PATH];
+    size_t length = strlen(value);
+    if (snprintf(path, sizeof path, "%s%s", root, name) >= (int)sizeof path)
+        return ifm_fail(error, IFM_USAGE, name, "choose a shorter root", "the path is too long");
+    int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC), code = 0;
+    if (fd < 0 || write(fd, value, length) != (ssize_t)length)
+        code = errno == 0 ? EIO : errno;
+    if (fd >= 0 && close(fd) != 0 && code == 0)
+        code = errno;
+    if (code == 0)
+        return IFM_OK;
+    return ifm_fail(error, IFM_MISSING, name, remedy_of(code), "cannot write \"%s\": %s", value, strerror(code));
+}
+
+static enum ifm_status cannot_read(const struct ifm_lock_machine *machine, const char *name, struct ifm_error *error)
+{
+    return ifm_fail(error, IFM_MISSING, name,
+                    ifm_probe_virtual(machine->root) ? "measure on the host or on bare metal"
+                                                     : "load a cpufreq driver such as acpi-cpufreq",
+                    "this machine has no such knob that can be read");
+}
+
+/* ---- files of one CPU ---- */
+
+static void file_of(const struct ifm_lock_row *row, const char *file, char name[static 128])
+{
+    snprintf(name, 128, SYSFS_CPU "/%.32s/cpufreq/%s", row->target, file);
+}
+
+static enum ifm_status read_cpu(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row,
+                                const char *file, char value[static IFM_LOCK_TEXT], struct ifm_error *error)
+{
+    char name[128];
+    file_of(row, file, name);
+    if (!ifm_probe_line(machine->root, value, IFM_LOCK_TEXT - 8, "%s", name) || value[0] == '\0')
+        return cannot_read(machine, name, error);
+    return IFM_OK;
+}
+
+static enum ifm_status read_governor(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row,
+                                     char value[static IFM_LOCK_TEXT], struct ifm_error *error)
+{
+    return read_cpu(machine, row, "scaling_governor", value, error);
+}
+
+static enum ifm_status write_governor(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row,
+                                      const char *value, struct ifm_error *error)
+{
+    char name[128];
+    file_of(row, "scaling_governor", name);
+    return write_file(machine->root, name, value, error);
+}
+
+static enum ifm_status read_khz(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row,
+                                const char *file, char value[static IFM_LOCK_TEXT], struct ifm_error *error)
+{
+    int64_t khz;
+    IFM_TRY(read_cpu(machine, row, file, value, error));
+    if (!ifm_parse_i64(value, &khz))
+        return ifm_fail(error, IFM_MISSING, row->target, "", "%s is no number of kHz: \"%s\"", file, value);
+    snprintf(value, IFM_LOCK_TEXT, "%lld kHz", (long long)khz);
+    return IFM_OK;
+}
+
+static enum ifm_status write_khz(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row,
+                                 const char *file, const char *value, struct ifm_error *error)
+{
+    char name[128], digits[IFM_LOCK_TEXT];
+    file_of(row, file, name);
+    snprintf(digits, sizeof digits, "%.*s", (int)strcspn(value, " "), value);
+    return write_file(machine->root, name, digits, error);
+}
+
+static enum ifm_status read_min(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row,
+                                char value[static IFM_LOCK_TEXT], struct ifm_error *error)
+{
+    return read_khz(machine, row, "scaling_min_freq", value, error);
+}
+
+static enum ifm_status write_min(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row,
+                                 const char *value, struct ifm_error *error)
+{
+    return write_khz(machine, row, "scaling_min_freq", value, error);
+}
+
+static enum ifm_status read_max(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row,
+                                char value[static IFM_LOCK_TEXT], struct ifm_error *error)
+{
+    return read_khz(machine, row, "scaling_max_freq", value, error);
+}
+
+static enum ifm_status write_max(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row,
+                                 const char *value, struct ifm_error *error)
+{
+    return write_khz(machine, row, "scaling_max_freq", value, error);
+}
+
+/* ---- turbo, of all CPUs at once ---- */
+
+/* The two drivers' files mean the opposite of each other. */
+static const char *turbo_file(const struct ifm_lock_machine *machine, bool *inverse)
+{
+    *inverse = ifm_probe_exists(machine->root, NO_TURBO);
+    return *inverse ? NO_TURBO : BOOST;
+}
+
+static enum ifm_status read_turbo(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row,
+                                  char value[static IFM_LOCK_TEXT], struct ifm_error *error)
+{
+    bool inverse;
+    int64_t number;
+    (void)row;
+    const char *file = turbo_file(machine, &inverse);
+    if (!ifm_probe_i64(machine->root, &number, "%s", file))
+        return cannot_read(machine, file, error);
+    snprintf(value, IFM_LOCK_TEXT, "%s", (number != 0) != inverse ? "on" : "off");
+    return IFM_OK;
+}
+
+static enum ifm_status write_turbo(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row,
+                                   const char *value, struct ifm_error *error)
+{
+    bool inverse;
+    (void)row;
+    const char *file = turbo_file(machine, &inverse);
+    return write_file(machine->root, file, (strcmp(value, "on") == 0) != inverse ? "1" : "0", error);
+}
+
+/* ---- what a CPU can have ---- */
+
+static enum ifm_status check_governor(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row,
+                                      struct ifm_error *error)
+{
+    char name[128], list[512], padded[520], word[IFM_LOCK_TEXT + 2];
+    file_of(row, "scaling_available_governors", name);
+    if (!ifm_probe_line(machine->root, list, sizeof list, "%s", name))
+        return IFM_OK; /* the kernel then judges */
+    snprintf(padded, sizeof padded, " %s ", list);
+    snprintf(word, sizeof word, " %s ", row->wanted);
+    if (strstr(padded, word) != NULL)
+        return IFM_OK;
+    char hint[560];
+    snprintf(hint, sizeof hint, "it has: %s", list);
+    return ifm_fail(error, IFM_USAGE, "--governor", hint, "%s has no governor \"%s\"", row->target, row->wanted);
+}
+
+static enum ifm_status check_frequency(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row,
+                                       struct ifm_error *error)
+{
+    char low_file[128], high_file[128];
+    int64_t low, high, wanted = 0;
+    char digits[IFM_LOCK_TEXT];
+    snprintf(digits, sizeof digits, "%.*s", (int)strcspn(row->wanted, " "), row->wanted);
+    file_of(row, "cpuinfo_min_freq", low_file);
+    file_of(row, "cpuinfo_max_freq", high_file);
+    if (!ifm_parse_i64(digits, &wanted) || !ifm_probe_i64(machine->root, &low, "%s", low_file) ||
+        !ifm_probe_i64(machine->root, &high, "%s", high_file) || (wanted >= low && wanted <= high))
+        return IFM_OK;
+    return ifm_fail(error, IFM_USAGE, "--frequency", "", "%s runs from %lld to %lld MHz, not at %lld", row->target,
+                    (long long)low / 1000, (long long)high / 1000, (long long)wanted / 1000);
+}
+
+enum ifm_status ifm_lock_cpu_check(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row,
+                                   struct ifm_error *error)
+{
+    if (row->kind == &ifm_lock_governor)
+        return check_governor(machine, row, error);
+    return row->kind == &ifm_lock_turbo ? IFM_OK : check_frequency(machine, row, error);
+}
+
+const struct ifm_lock_kind ifm_lock_frequency_min = {"frequency_min", false, false, read_min, write_min};
+const struct ifm_lock_kind ifm_lock_frequency_max = {"frequency_max", false, false, read_max, write_max};
+const struct ifm_lock_kind ifm_lock_governor = {"governor", false, false, read_governor, write_governor};
+const struct ifm_lock_kind ifm_lock_turbo = {"turbo", false, false, read_turbo, write_turbo};

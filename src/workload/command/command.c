@@ -1,0 +1,477 @@
+/* command: any program, one run a sample.
+ *
+ * What the timed region contains: starting the program (clone and execve), its run, and waiting for its end; with
+ * command.shell the shell's start too. Not in it: command.prepare before and command.cleanup after each sample, killing
+ * what the program left behind, and looking its file up in PATH, which is done once.
+ *
+ * The program's own processor time, peak memory, faults and failures are columns of each slot. Its command line, hooks
+ * and files are private texts: the settings hold their tokens, and no message that run.log could keep names them. */
+#include "workload/command/command.h"
+
+#include "base/private.h"
+#include "base/subprocess.h"
+#include "base/words.h"
+#include "device/cpu.h"
+#include "device/fake.h"
+#include "workload/workload.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Two readings of resident memory may differ by what the kernel's counters of each CPU hold back. */
+enum { RSS_SLACK = 256 << 10 };
+
+struct settings {
+    const char *line, *prepare, *cleanup, *setup, *teardown, *input, *output; /* tokens, unless they are defaults */
+    bool shell, ignore_failure;
+    double timeout_s;
+};
+
+#define OF(field) offsetof(struct settings, field)
+enum { PRIVATE_TEXT = IFM_PRIVATE | IFM_PER_ARM };
+
+static const struct ifm_param rows[] = {
+    {"command.line", NULL, IFM_TYPE_TEXT, PRIVATE_TEXT, "", "", 0, 0, NULL,
+     "program and arguments, split into words as a shell splits them, but run without a shell", OF(line)},
+    {"command.shell", "shell", IFM_TYPE_BOOL, IFM_PER_ARM, "", "false", 0, 0, NULL,
+     "run the command and its hooks under /bin/sh -c; the time of the shell is part of the sample", OF(shell)},
+    {"command.prepare", "prepare", IFM_TYPE_TEXT, PRIVATE_TEXT, "", "", 0, 0, NULL,
+     "command that is run before each sample, untimed", OF(prepare)},
+    {"command.cleanup", "cleanup", IFM_TYPE_TEXT, PRIVATE_TEXT, "", "", 0, 0, NULL,
+     "command that is run after each sample, untimed", OF(cleanup)},
+    {"command.setup", "setup", IFM_TYPE_TEXT, PRIVATE_TEXT, "", "", 0, 0, NULL,
+     "command that is run once for each arm, before its first sample", OF(setup)},
+    {"command.teardown", "teardown", IFM_TYPE_TEXT, PRIVATE_TEXT, "", "", 0, 0, NULL,
+     "command that is run once for each arm, after its last sample", OF(teardown)},
+    {"command.input", "input", IFM_TYPE_TEXT, PRIVATE_TEXT, "", "", 0, 0, NULL,
+     "file that is standard input, read from its start in each sample; /dev/null when none is given", OF(input)},
+    {"command.output", "output", IFM_TYPE_TEXT, PRIVATE_TEXT, "", "null", 0, 0, NULL,
+     "where output goes: null, inherit, or the name of a file that keeps the last sample's standard output",
+     OF(output)},
+    {"command.ignore_failure", "ignore-failure", IFM_TYPE_BOOL, IFM_PER_ARM, "", "false", 0, 0, NULL,
+     "count samples that fail instead of stopping at the first", OF(ignore_failure)},
+    {"command.timeout", "timeout", IFM_TYPE_SECONDS, IFM_PER_ARM, "s", "0", 0, 1e6, NULL,
+     "longest time of one sample: a program that takes longer is killed and has failed; 0 = no limit", OF(timeout_s)},
+};
+
+static const struct ifm_section section = {
+    .name = "command",
+    .help = "Any program, one run a sample",
+    .rows = rows,
+    .n = sizeof rows / sizeof rows[0],
+    .size = sizeof(struct settings),
+};
+
+enum column { CPU, RSS, FAULTS, VOLUNTARY, INVOLUNTARY, FAILURES, STRAYS, N_COLUMNS };
+
+static const struct ifm_column columns[N_COLUMNS] = {
+    [CPU] = {"child_cpu_ns", "ns"},
+    [RSS] = {"child_rss_bytes", "B"},
+    [FAULTS] = {"child_faults_major", "count"},
+    [VOLUNTARY] = {"child_switches_voluntary", "count"},
+    [INVOLUNTARY] = {"child_switches_involuntary", "count"},
+    [FAILURES] = {"child_failures", "count"},
+    [STRAYS] = {"child_strays", "count"},
+};
+
+enum program { LINE, PREPARE, CLEANUP, SETUP, TEARDOWN, N_PROGRAMS };
+static const char *const program_names[N_PROGRAMS] = {"command", "prepare command", "cleanup command", "setup command",
+                                                      "teardown command"};
+
+struct ifm_workload_state {
+    struct ifm_cpu_mask before; /* the CPUs that we might use before the device pinned us: what a program starts with */
+    struct ifm_arena *arena;
+    struct ifm_device *device;
+    char *arm;
+    bool fake, ignore_failure, has[N_PROGRAMS];
+    struct ifm_subprocess programs[N_PROGRAMS];
+    int null_fd, input_fd, output_fd; /* -1 = none */
+    struct ifm_subprocess_result last;
+    int64_t counts[N_COLUMNS]; /* since the last collect; of RSS the largest */
+};
+
+/* ---- texts ---- */
+
+static const char *text_of(const struct settings *settings, enum program program)
+{
+    const char *const texts[N_PROGRAMS] = {settings->line, settings->prepare, settings->cleanup, settings->setup,
+                                           settings->teardown};
+    return texts[program];
+}
+
+static enum ifm_status missing_text(const char *where, struct ifm_error *error)
+{
+    return ifm_fail(error, IFM_USAGE, where, "restore the private.json that the run wrote beside config.lock.json",
+                    "the text of this setting is private, and no private.json beside the lock file holds it");
+}
+
+enum ifm_status ifm_command_name(const char *line, bool shell, const char *where, struct ifm_arena *arena,
+                                 const char **name, struct ifm_error *error)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+.";
+    static const char *const ceilings[] = {"read", "write", "copy", "flops", "matrix", "none"};
+    enum { LONGEST = 40 };
+    struct ifm_words words = {0};
+    const char *program = line + strspn(line, " \t\n");
+    if (!shell) {
+        words = ifm_words_split(line, arena);
+        IFM_TRY(ifm_words_fail(&words, where, error));
+        program = words.items[0];
+    } else if (program[0] == '\0') {
+        words.fault = IFM_WORDS_EMPTY;
+        return ifm_words_fail(&words, where, error);
+    } else
+        program = ifm_arena_printf(arena, "%.*s", (int)strcspn(program, " \t\n;|&<>"), program);
+    const char *slash = strrchr(program, '/');
+    char *base = ifm_arena_printf(arena, "%.*s", LONGEST, slash != NULL ? slash + 1 : program);
+    for (char *at = base; *at != '\0'; at++)
+        if (strchr(letters, *at) == NULL)
+            *at = '_';
+    *name = base[0] == '\0' ? "command" : base;
+    for (size_t i = 0; i < sizeof ceilings / sizeof *ceilings; i++)
+        if (strcmp(base, ceilings[i]) == 0)
+            *name = ifm_arena_printf(arena, "%s-program", base);
+    return IFM_OK;
+}
+
+static enum ifm_status describe(const struct ifm_setting *settings, size_t n, const struct ifm_machine *machine,
+                                struct ifm_arena *arena, struct ifm_arm_list *arms, const char **why_not,
+                                struct ifm_error *error)
+{
+    (void)machine;
+    struct settings bound;
+    IFM_TRY(ifm_section_bind(&section, settings, n, arena, &bound, error));
+    *why_not = NULL;
+    const char *name = "command", *line = ifm_private_text(bound.line);
+    if (line != NULL) /* else `ready` says that it is missing, to those who want to run it */
+        IFM_TRY(ifm_command_name(line, bound.shell, "command.line", arena, &name, error));
+    struct ifm_arm *arm = IFM_ARENA_NEW(arena, struct ifm_arm);
+    *arm = (struct ifm_arm){
+        .name = name,
+        .variant = "",
+        .feature = "",
+        .equals = "",
+        .memory = sizeof(struct ifm_workload_state),
+        .fixed_inner = true,
+        .gaps = true,
+    };
+    *arms = (struct ifm_arm_list){.items = arm, .n = 1};
+    return IFM_OK;
+}
+
+/* ---- opening ---- */
+
+/* The program of a text: its words, and its file as PATH has it now. */
+static enum ifm_status build(const char *token, bool shell, const char *where, struct ifm_arena *arena,
+                             struct ifm_subprocess *out, struct ifm_error *error)
+{
+    const char *text = ifm_private_text(token);
+    if (text == NULL)
+        return missing_text(where, error);
+    if (shell) {
+        char **argv = IFM_ARENA_ARRAY(arena, char *, 4);
+        argv[0] = ifm_arena_strdup(arena, "/bin/sh");
+        argv[1] = ifm_arena_strdup(arena, "-c");
+        argv[2] = ifm_arena_strdup(arena, text);
+        *out = (struct ifm_subprocess){.path = argv[0], .argv = argv};
+        return IFM_OK;
+    }
+    struct ifm_words words = ifm_words_split(text, arena);
+    IFM_TRY(ifm_words_fail(&words, where, error));
+    char *path = IFM_ARENA_ARRAY(arena, char, PATH_MAX);
+    enum ifm_status status = ifm_subprocess_find(words.items[0], path, PATH_MAX, error);
+    if (status != IFM_OK && error != NULL)
+        snprintf(error->where, sizeof error->where, "%s", where);
+    *out = (struct ifm_subprocess){.path = path, .argv = words.items};
+    return status;
+}
+
+static enum ifm_status check_files(const struct settings *settings, const char *arm, struct ifm_arena *arena,
+                                   struct ifm_error *error)
+{
+    const char *input = ifm_private_text(settings->input), *output = ifm_private_text(settings->output);
+    if (input == NULL || output == NULL)
+        return missing_text(ifm_arena_printf(arena, "arm %s: the %s", arm, input == NULL ? "input" : "output"), error);
+    if (input[0] != '\0' && access(input, R_OK) != 0)
+        return ifm_fail(error, IFM_USAGE, ifm_arena_printf(arena, "arm %s: the input", arm), "name a file to be read",
+                        "%s: %s", input, strerror(errno));
+    if (strcmp(output, "null") == 0 || strcmp(output, "inherit") == 0 || access(output, W_OK) == 0)
+        return IFM_OK;
+    const char *slash = strrchr(output, '/');
+    const char *folder =
+        slash == NULL ? "." : ifm_arena_printf(arena, "%.*s", slash == output ? 1 : (int)(slash - output), output);
+    if (errno == ENOENT && output[0] != '\0' && access(folder, W_OK) == 0)
+        return IFM_OK;
+    return ifm_fail(error, IFM_USAGE, ifm_arena_printf(arena, "arm %s: the output", arm),
+                    "null, inherit, or a file in a folder that can be written", "%s: %s", output, strerror(errno));
+}
+
+static enum ifm_status ready_in(const struct ifm_arm *arm, bool fake, struct ifm_arena *arena, struct ifm_error *error)
+{
+    struct settings bound;
+    IFM_TRY(ifm_section_bind(&section, arm->settings, arm->n_settings, arena, &bound, error));
+    for (int p = 0; p < N_PROGRAMS && !fake; p++) {
+        const char *token = text_of(&bound, (enum program)p);
+        const char *where = ifm_arena_printf(arena, "arm %s: the %s", arm->name, program_names[p]);
+        struct ifm_subprocess program;
+        if (token[0] != '\0' || p == LINE)
+            IFM_TRY(build(token, bound.shell, where, arena, &program, error));
+    }
+    return fake ? IFM_OK : check_files(&bound, arm->name, arena, error);
+}
+
+static enum ifm_status ready(const struct ifm_arm *arm, bool fake, struct ifm_error *error)
+{
+    struct ifm_arena *arena = ifm_arena_create();
+    enum ifm_status status = ready_in(arm, fake, arena, error);
+    ifm_arena_destroy(arena);
+    return status;
+}
+
+static bool open_files(struct ifm_workload_state *state, const struct settings *settings)
+{
+    const char *input = ifm_private_text(settings->input), *output = ifm_private_text(settings->output);
+    state->null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (input == NULL || output == NULL || state->null_fd < 0)
+        return false;
+    if (input[0] != '\0' && (state->input_fd = open(input, O_RDONLY | O_CLOEXEC)) < 0)
+        return false;
+    bool inherit = strcmp(output, "inherit") == 0, null = strcmp(output, "null") == 0;
+    if (!inherit && !null && (state->output_fd = open(output, O_WRONLY | O_CREAT | O_CLOEXEC, 0666)) < 0)
+        return false;
+    int quiet = inherit ? -1 : state->null_fd;
+    for (int p = 0; p < N_PROGRAMS; p++) {
+        struct ifm_subprocess *program = &state->programs[p];
+        program->stdin_fd = state->null_fd;
+        program->stdout_fd = program->stderr_fd = quiet;
+        if (ifm_cpu_mask_before(state->device, &state->before)) {
+            program->affinity = &state->before;
+            program->affinity_bytes = sizeof state->before;
+        }
+    }
+    struct ifm_subprocess *line = &state->programs[LINE];
+    line->timeout_s = settings->timeout_s;
+    if (state->input_fd >= 0)
+        line->stdin_fd = state->input_fd;
+    if (state->output_fd >= 0)
+        line->stdout_fd = state->output_fd;
+    return true;
+}
+
+/* `ready` has found everything a moment ago; what is gone since is not named here, since run.log keeps the message. */
+static enum ifm_status open_programs(struct ifm_workload_state *state, const struct settings *settings,
+                                     struct ifm_error *error)
+{
+    IFM_TRY(ifm_subprocess_prepare(error));
+    bool ok = true;
+    struct ifm_error hidden;
+    for (int p = 0; p < N_PROGRAMS && ok; p++) {
+        const char *token = text_of(settings, (enum program)p);
+        state->has[p] = p == LINE || token[0] != '\0';
+        if (state->has[p])
+            ok = build(token, settings->shell, "", state->arena, &state->programs[p], &hidden) == IFM_OK;
+    }
+    if (ok && open_files(state, settings))
+        return IFM_OK;
+    return ifm_fail(error, IFM_INVALID, state->arm, "start it again to see which",
+                    "a program or file of this arm cannot be opened any more");
+}
+
+/* A result that is a failure, in words; "" for success. No text of the user's. */
+static const char *failure_of(const struct ifm_subprocess_result *result, char *out, size_t size)
+{
+    out[0] = '\0';
+    switch (result->end) {
+    case IFM_SUBPROCESS_EXITED:
+        if (result->code != 0)
+            snprintf(out, size, "ended with exit status %d", result->code);
+        break;
+    case IFM_SUBPROCESS_SIGNALED:
+        snprintf(out, size, "was ended by signal %d (%s)", result->code, strsignal(result->code));
+        break;
+    case IFM_SUBPROCESS_TIMED_OUT:
+        snprintf(out, size, "ran longer than command.timeout and was killed");
+        break;
+    case IFM_SUBPROCESS_INTERRUPTED:
+        snprintf(out, size, "was interrupted");
+        break;
+    case IFM_SUBPROCESS_NOT_STARTED:
+        snprintf(out, size, "could not be started: %s", strerror(result->code));
+        break;
+    }
+    return out;
+}
+
+static enum ifm_status interrupted(const struct ifm_workload_state *state, struct ifm_error *error)
+{
+    return ifm_fail(error, IFM_INTERRUPTED, state->arm, "go on with --resume",
+                    "interrupted; every whole block is kept");
+}
+
+/* Run a hook, if there is one, and what it leaves behind to the end. */
+static enum ifm_status run_hook(struct ifm_workload_state *state, enum program hook, struct ifm_error *error)
+{
+    if (!state->has[hook])
+        return IFM_OK;
+    struct ifm_subprocess_result result;
+    char words[128];
+    unsigned strays;
+    ifm_subprocess_run(&state->programs[hook], &result);
+    IFM_TRY(ifm_subprocess_reap(&strays, error));
+    if (result.end == IFM_SUBPROCESS_INTERRUPTED)
+        return interrupted(state, error);
+    if (failure_of(&result, words, sizeof words)[0] == '\0')
+        return IFM_OK;
+    return ifm_fail(error, IFM_INVALID, state->arm, "--output inherit shows what it prints", "the %s %s",
+                    program_names[hook], words);
+}
+
+static void close_command(struct ifm_workload_state *state)
+{
+    if (state == NULL)
+        return;
+    struct ifm_error ignored; /* the samples stand; a teardown that fails leaves its own mess, not ours */
+    if (state->has[TEARDOWN] && !state->fake)
+        (void)!run_hook(state, TEARDOWN, &ignored);
+    for (size_t i = 0; i < 3; i++) {
+        const int fds[] = {state->null_fd, state->input_fd, state->output_fd};
+        if (fds[i] >= 0)
+            close(fds[i]);
+    }
+    ifm_arena_destroy(state->arena);
+    free(state);
+}
+
+static enum ifm_status open_command(const struct ifm_arm *arm, struct ifm_device *device, unsigned threads,
+                                    uint64_t seed, struct ifm_workload_state **out, struct ifm_error *error)
+{
+    (void)threads;
+    (void)seed;
+    struct settings bound;
+    struct ifm_workload_state *state = calloc(1, sizeof *state);
+    if (state == NULL)
+        return ifm_fail(error, IFM_INTERNAL, arm->name, NULL, "out of memory");
+    *state = (struct ifm_workload_state){.device = device, .null_fd = -1, .input_fd = -1, .output_fd = -1};
+    state->arena = ifm_arena_create();
+    state->arm = ifm_arena_strdup(state->arena, arm->name);
+    state->fake = ifm_device_is_fake(device);
+    enum ifm_status status = ifm_section_bind(&section, arm->settings, arm->n_settings, state->arena, &bound, error);
+    state->ignore_failure = status == IFM_OK && bound.ignore_failure;
+    if (status == IFM_OK && !state->fake)
+        status = open_programs(state, &bound, error);
+    if (status == IFM_OK && !state->fake)
+        status = run_hook(state, SETUP, error);
+    if (status == IFM_OK) {
+        *out = state;
+        return IFM_OK;
+    }
+    state->has[TEARDOWN] = false; /* nothing was set up */
+    close_command(state);
+    return status;
+}
+
+/* ---- one sample ---- */
+
+static enum ifm_status before(struct ifm_workload_state *state, struct ifm_error *error)
+{
+    if (state->fake)
+        return IFM_OK;
+    IFM_TRY(ifm_subprocess_prepare(error)); /* a process that was forked since the opening is no reaper yet */
+    IFM_TRY(run_hook(state, PREPARE, error));
+    bool ok = state->input_fd < 0 || lseek(state->input_fd, 0, SEEK_SET) == 0 || errno == ESPIPE;
+    if (ok && state->output_fd >= 0) /* a device or a pipe cannot be cut, nor need it be */
+        ok = (ftruncate(state->output_fd, 0) == 0 || errno == EINVAL) &&
+             (lseek(state->output_fd, 0, SEEK_SET) == 0 || errno == ESPIPE);
+    return ok ? IFM_OK
+              : ifm_fail(error, IFM_INVALID, state->arm, NULL, "input or output cannot be rewound: %s",
+                         strerror(errno));
+}
+
+static void step(struct ifm_workload_state *state, uint64_t n)
+{
+    if (state->fake) {
+        ifm_fake_advance(state->device, state->arm, n);
+        return;
+    }
+    for (; n > 0; n--)
+        ifm_subprocess_run(&state->programs[LINE], &state->last);
+}
+
+static void count(struct ifm_workload_state *state, bool failed, unsigned strays)
+{
+    const struct ifm_subprocess_result *last = &state->last;
+    state->counts[CPU] += last->cpu_ns;
+    if (last->rss_bytes > state->counts[RSS])
+        state->counts[RSS] = last->rss_bytes;
+    state->counts[FAULTS] += last->faults_major;
+    state->counts[VOLUNTARY] += last->switches_voluntary;
+    state->counts[INVOLUNTARY] += last->switches_involuntary;
+    state->counts[FAILURES] += failed;
+    state->counts[STRAYS] += strays;
+}
+
+static enum ifm_status after(struct ifm_workload_state *state, struct ifm_error *error)
+{
+    char words[128];
+    unsigned strays;
+    if (state->fake)
+        return IFM_OK;
+    IFM_TRY(ifm_subprocess_reap(&strays, error));
+    if (state->last.end == IFM_SUBPROCESS_INTERRUPTED)
+        return interrupted(state, error);
+    bool failed = failure_of(&state->last, words, sizeof words)[0] != '\0';
+    bool late = state->last.end == IFM_SUBPROCESS_TIMED_OUT;
+    if (failed && (!state->ignore_failure || state->last.end == IFM_SUBPROCESS_NOT_STARTED))
+        return ifm_fail(error, IFM_INVALID, state->arm,
+                        late ? "raise --timeout, or count failures with --ignore-failure"
+                             : "--output inherit shows what it prints; --ignore-failure counts failures instead",
+                        "the command of arm %s %s", state->arm, words);
+    count(state, failed, strays);
+    return run_hook(state, CLEANUP, error);
+}
+
+/* Our own largest resident set: the kernel counts it for a program that we start, whose own peak may lie below. */
+static int64_t own_peak_bytes(void)
+{
+    char text[4096];
+    int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    if (fd >= 0)
+        close(fd);
+    text[n > 0 ? n : 0] = '\0';
+    const char *line = strstr(text, "VmHWM:");
+    return line == NULL ? INT64_MAX - RSS_SLACK : strtoll(line + strlen("VmHWM:"), NULL, 10) * 1024;
+}
+
+static void collect(struct ifm_workload_state *state, int64_t *out)
+{
+    for (int i = 0; i < N_COLUMNS; i++)
+        out[i] = state->fake ? IFM_ABSENT : state->counts[i];
+    if (state->counts[RSS] <= own_peak_bytes() + RSS_SLACK)
+        out[RSS] = IFM_ABSENT;
+    memset(state->counts, 0, sizeof state->counts);
+}
+
+const struct ifm_workload ifm_workload_command = {
+    .name = "command",
+    .purpose = "any program: `inferometer exec` is its quick form",
+    .timed_region = "starting the program, its run, and waiting for its end",
+    .most_threads = 1,
+    .one_process = "each of its samples is a process of its own already",
+    .params = &section,
+    .describe = describe,
+    .ready = ready,
+    .open = open_command,
+    .step = step,
+    .close = close_command,
+    .before = before,
+    .after = after,
+    .columns = columns,
+    .n_columns = N_COLUMNS,
+    .collect = collect,
+};

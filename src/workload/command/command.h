@@ -1,0 +1,14 @@
+/* What the command line needs of the workload `command` before there is a configuration. */
+#ifndef IFM_WORKLOAD_COMMAND_COMMAND_H
+#define IFM_WORKLOAD_COMMAND_COMMAND_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include <stdbool.h>
+
+/* A name for the arm that runs `line`: the base name of its program, in the letters that a name may have. The text is
+ * split as it will be run; `where` names it in an error. In the arena. */
+IFM_CHECKED enum ifm_status ifm_command_name(const char *line, bool shell, const char *where, struct ifm_arena *arena,
+                                             const char **name, struct ifm_error *error);
+
+#endif

@@ -1,0 +1,326 @@
+/* The check of decode: what the kernel did to the numbers, and what the compression did, apart.
+ *
+ * Kernel error: the output against f64 attention over the reference reading of the same cache. Loss: that attention
+ * against f64 attention over the exact tokens, all of them. Both over a selection of rows that takes some tenths of a
+ * second, of the layer that the last step attended over, with the query that it had. What the cache holds is looked at
+ * too: as many tokens as there should be, and those in f16 as they were appended. */
+#include "base/hash.h"
+#include "workload/decode/parts.h"
+#include "workload/decode/run.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROWS_LEAST = 4, HEADS_MOST = 8 };
+static const uint64_t VALUES_MOST = 24000000; /* of K, V and products, in one check */
+
+/* What is compared: `heads` query heads of each of `pairs` pairs. */
+struct selection {
+    uint64_t pairs;
+    unsigned heads;
+};
+
+static struct selection select_rows(const struct ifm_workload_state *state)
+{
+    const struct ifm_decode_settings *s = &state->settings;
+    struct selection out = {.heads = state->source.group < HEADS_MOST ? state->source.group : HEADS_MOST};
+    uint64_t least = (ROWS_LEAST + out.heads - 1) / out.heads;
+    out.pairs = VALUES_MOST / (s->kv_len * s->head_dim * (2 + out.heads));
+    least = least < 2 ? 2 : least;
+    out.pairs = out.pairs < least ? least : out.pairs;
+    out.pairs = out.pairs < state->pairs ? out.pairs : state->pairs;
+    return out;
+}
+
+/* Sums of one pair's rows, so that totals do not depend on the workers. */
+struct sums {
+    double error2, reference2, error_max, reference_max; /* kernel against cache */
+    double part;                                         /* of which the kernel certainly has too little or too much */
+    double loss2, exact2, cosine, kl, tv;                /* cache against exact tokens */
+    enum ifm_status status;
+    struct ifm_error error;
+};
+
+struct comparison {
+    struct ifm_workload_state *state;
+    struct selection selection;
+    struct sums *sums; /* [pairs] */
+    double *losses;    /* [pairs][heads][dim]: |x - exact| */
+};
+
+/* Room of one worker for one pair. */
+struct room {
+    struct ifm_decode_oracle cache, exact;
+    struct ifm_decode_parts parts;
+    float *q, *k, *v, *outputs;
+    uint8_t *keep;
+    double *doubles;
+};
+
+static void drop(struct room *room)
+{
+    free(room->q);
+    free(room->keep);
+    free(room->doubles);
+}
+
+static enum ifm_status take(struct room *room, const struct comparison *c, uint64_t tokens, struct ifm_error *error)
+{
+    const unsigned heads = c->selection.heads, dim = (unsigned)c->state->settings.head_dim;
+    const size_t each = heads * (2 + (size_t)dim + tokens);
+    *room = (struct room){.q = malloc((2 * heads + 2 * IFM_KV_PAGE) * (size_t)dim * sizeof(float)),
+                          .keep = malloc(tokens),
+                          .doubles = malloc((2 * each + ifm_decode_parts_room(heads, dim)) * sizeof(double))};
+    if (room->q == NULL || room->keep == NULL || room->doubles == NULL) {
+        drop(room);
+        return ifm_fail(error, IFM_INTERNAL, "decode", NULL, "out of memory for the oracle");
+    }
+    room->k = room->q + (size_t)heads * dim;
+    room->v = room->k + IFM_KV_PAGE * (size_t)dim;
+    room->outputs = room->v + IFM_KV_PAGE * (size_t)dim;
+    ifm_decode_parts_start(&room->parts, heads, dim, room->doubles + 2 * each);
+    struct ifm_decode_oracle *oracles[2] = {&room->cache, &room->exact};
+    for (size_t i = 0; i < 2; i++) {
+        double *at = room->doubles + i * each;
+        *oracles[i] = (struct ifm_decode_oracle){.heads = heads, .dim = dim, .room = tokens, .q = room->q, .top = at};
+        oracles[i]->total = at + heads;
+        oracles[i]->sum = oracles[i]->total + heads;
+        oracles[i]->scores = oracles[i]->sum + (size_t)heads * dim;
+        ifm_decode_oracle_begin(oracles[i]);
+    }
+    return IFM_OK;
+}
+
+/* The query head of row `j` of selected pair `i`: every place within a group has its turn. */
+static uint64_t head_of(const struct comparison *c, uint64_t i, unsigned j)
+{
+    return (i * c->selection.heads + j) % c->state->source.group;
+}
+
+static void attend_page(struct room *room, const struct ifm_kv_layout *layout, const void *page, unsigned tokens)
+{
+    ifm_kv_page_read(layout, page, tokens, room->k, room->v);
+    ifm_decode_oracle_add(&room->cache, tokens, room->k, room->v);
+}
+
+static void attend_side(struct room *room, const struct ifm_kv_layout *layout, const struct ifm_kv_piece *piece)
+{
+    if (piece->tokens == 0)
+        return;
+    ifm_decode_part_begin(&room->parts, &room->cache);
+    attend_page(room, layout, piece->page, piece->tokens);
+    ifm_decode_part_end(&room->parts, &room->cache);
+}
+
+/* The cache as it is read, page by page, in the order of its tokens. */
+static void attend_cache(struct room *room, const struct ifm_kv_cache *cache, uint64_t pair)
+{
+    const struct ifm_kv_view view = ifm_kv_view_of(cache, pair);
+    const struct ifm_kv_layout *body = ifm_kv_body_layout(cache), *ring = ifm_kv_ring_layout(cache);
+    const uint64_t most = IFM_DECODE_PARTS_MOST - 3, run = (view.n_body + most - 1) / most; /* body pages of a part */
+    attend_side(room, ifm_kv_sink_layout_of(cache), &view.sink);
+    for (uint64_t i = 0; i < view.n_body; i++) {
+        if (i % run == 0)
+            ifm_decode_part_begin(&room->parts, &room->cache);
+        attend_page(room, body, view.pool + view.table[i] * body->page_bytes,
+                    i + 1 < view.n_body ? IFM_KV_PAGE : view.last_tokens);
+        if ((i + 1) % run == 0 || i + 1 == view.n_body)
+            ifm_decode_part_end(&room->parts, &room->cache);
+    }
+    attend_side(room, ring, &view.ring[0]);
+    attend_side(room, ring, &view.ring[1]);
+    ifm_decode_oracle_end(&room->cache);
+}
+
+/* Whether the cache holds as many tokens as there should be, and those that it holds in f16 as they were: the kernel
+ * and the reference reading would both be wrong about one that it lost. Scores tell keys apart. */
+static bool holds_its_tokens(const struct room *room, const struct ifm_kv_cache *cache, uint64_t pair)
+{
+    const struct ifm_kv_view view = ifm_kv_view_of(cache, pair);
+    const bool plain = ifm_kv_body_layout(cache)->format == IFM_KV_F16;
+    const uint64_t from = view.sink.tokens, to = plain ? 0 : from + view.n_body * IFM_KV_PAGE;
+    uint64_t next = 0;
+    for (uint64_t t = 0; t < room->exact.tokens; t++) {
+        if (room->keep[t] == 0)
+            continue;
+        if (next == room->cache.tokens)
+            return false;
+        const double mine = room->cache.scores[next], exact = room->exact.scores[t];
+        if ((next < from || next >= to) && mine != exact && !(isnan(mine) && isnan(exact)))
+            return false;
+        next++;
+    }
+    return next == room->cache.tokens;
+}
+
+static enum ifm_status attend_exact(struct room *room, const struct ifm_workload_state *state, uint64_t pair,
+                                    uint64_t tokens, struct ifm_error *error)
+{
+    for (uint64_t at = 0; at < tokens; at += IFM_KV_PAGE) {
+        const unsigned n = tokens - at < IFM_KV_PAGE ? (unsigned)(tokens - at) : IFM_KV_PAGE;
+        IFM_TRY(ifm_decode_source_kv(&state->source, pair, at, n, room->k, room->v, error));
+        ifm_decode_oracle_add(&room->exact, n, room->k, room->v);
+    }
+    ifm_decode_oracle_end(&room->exact);
+    return IFM_OK;
+}
+
+static double larger(double a, double b) /* NaN is larger than anything */
+{
+    return b > a || isnan(b) ? b : a;
+}
+
+static void add_row(struct sums *sums, const struct room *room, unsigned row, const float *kernel, double *losses)
+{
+    const unsigned dim = room->exact.dim;
+    const double *read = room->cache.sum + (size_t)row * dim, *exact = room->exact.sum + (size_t)row * dim;
+    double dot = 0, read2 = 0, exact2 = 0;
+    for (unsigned d = 0; d < dim; d++) {
+        const double error = fabs((double)kernel[d] - read[d]);
+        sums->error2 += error * error;
+        sums->reference2 += read[d] * read[d];
+        sums->error_max = larger(sums->error_max, error);
+        sums->reference_max = larger(sums->reference_max, fabs(read[d]));
+        losses[d] = fabs(read[d] - exact[d]);
+        sums->loss2 += losses[d] * losses[d];
+        dot += read[d] * exact[d];
+        read2 += read[d] * read[d];
+        exact2 += exact[d] * exact[d];
+    }
+    sums->exact2 += exact2;
+    sums->cosine = fmin(sums->cosine, fmin(1, dot / sqrt(read2 * exact2)));
+    const struct ifm_decode_divergence weights = ifm_decode_divergence_of(&room->exact, &room->cache, row, room->keep);
+    sums->kl += weights.kl;
+    sums->tv += weights.tv;
+}
+
+static enum ifm_status compare_rows(struct comparison *c, uint64_t i, uint64_t pair, struct room *room,
+                                    struct sums *sums)
+{
+    const struct ifm_workload_state *state = c->state;
+    const struct ifm_kv_job *job = &state->jobs[state->last];
+    const size_t dim = state->settings.head_dim, heads = c->selection.heads, group = state->source.group;
+    for (unsigned j = 0; j < heads; j++)
+        memcpy(room->q + j * dim, job->q + (pair * group + head_of(c, i, j)) * dim, dim * sizeof *room->q);
+    attend_cache(room, job->cache, pair);
+    IFM_TRY(attend_exact(room, state, pair, room->exact.room, &sums->error));
+    for (unsigned j = 0; j < heads; j++) {
+        float *outputs = room->outputs + j * dim;
+        memcpy(outputs, job->out + (pair * group + head_of(c, i, j)) * dim, dim * sizeof *outputs);
+        add_row(sums, room, j, outputs, c->losses + (i * heads + j) * dim);
+    }
+    /* A token that the cache lost is missing as a whole. */
+    sums->part = holds_its_tokens(room, job->cache, pair)
+                     ? ifm_decode_parts_wrong(&room->parts, &room->cache, room->outputs)
+                     : 1;
+    return IFM_OK;
+}
+
+static enum ifm_status compare_pair(struct comparison *c, uint64_t i, struct sums *sums)
+{
+    const struct ifm_workload_state *state = c->state;
+    const struct ifm_decode_settings *s = &state->settings;
+    const uint64_t pair = state->pairs / c->selection.pairs * i, length = ifm_decode_length(s, pair / s->kv_heads);
+    const uint64_t held = ifm_kv_length(state->caches[state->last], pair);
+    struct room room;
+    IFM_TRY(take(&room, c, length + held - ifm_decode_kept(state->form, length), &sums->error));
+    memset(room.keep, 1, room.exact.room);
+    enum ifm_status status = IFM_OK;
+    if (state->form->half)
+        status = ifm_decode_keep(&state->source, s, state->form, pair, length, room.keep, &sums->error);
+    if (status == IFM_OK)
+        status = compare_rows(c, i, pair, &room, sums);
+    drop(&room);
+    return status;
+}
+
+static void compare_part(void *arg, unsigned index, unsigned count)
+{
+    struct comparison *c = arg;
+    for (uint64_t i = index; i < c->selection.pairs; i += count)
+        c->sums[i].status = compare_pair(c, i, &c->sums[i]);
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* 0 where both are: an arm that loses nothing. */
+static double over(double amount, double reference)
+{
+    return amount == 0 ? 0 : amount / reference;
+}
+
+static enum ifm_status add_up(struct comparison *c, struct ifm_check *out, struct ifm_error *error)
+{
+    struct sums all = {.cosine = 1};
+    const uint64_t rows = c->selection.pairs * c->selection.heads, values = rows * c->state->settings.head_dim;
+    for (uint64_t i = 0; i < c->selection.pairs; i++) {
+        const struct sums *one = &c->sums[i];
+        if (one->status != IFM_OK && error != NULL)
+            *error = one->error;
+        IFM_TRY(one->status);
+        all.error2 += one->error2;
+        all.reference2 += one->reference2;
+        all.error_max = larger(all.error_max, one->error_max);
+        all.reference_max = larger(all.reference_max, one->reference_max);
+        all.part = fmax(all.part, one->part);
+        all.loss2 += one->loss2;
+        all.exact2 += one->exact2;
+        all.cosine = fmin(all.cosine, one->cosine);
+        all.kl += one->kl;
+        all.tv += one->tv;
+    }
+    qsort(c->losses, values, sizeof *c->losses, ascending);
+    out->error_rms_rel = over(sqrt(all.error2), sqrt(all.reference2));
+    out->error_max_rel = over(all.error_max, all.reference_max);
+    out->has_part = true;
+    out->error_part = all.part;
+    out->values = values;
+    out->has_loss = true;
+    out->loss_rms_rel = over(sqrt(all.loss2), sqrt(all.exact2));
+    out->loss_p99_rel = over(c->losses[(values - 1) * 99 / 100], sqrt(all.exact2 / (double)values));
+    out->loss_cosine = all.cosine;
+    out->loss_kl = isinf(all.kl) ? -1 : all.kl < 0 ? 0 : all.kl / (double)rows; /* rounding, where nothing is lost */
+    out->loss_tv = all.tv / (double)rows;
+    return IFM_OK;
+}
+
+static enum ifm_status compare(struct ifm_workload_state *state, struct ifm_check *out, struct ifm_error *error)
+{
+    struct comparison c = {.state = state, .selection = select_rows(state)};
+    const size_t values = c.selection.pairs * c.selection.heads * state->settings.head_dim;
+    c.sums = calloc(c.selection.pairs, sizeof *c.sums);
+    c.losses = malloc(values * sizeof *c.losses);
+    enum ifm_status status = IFM_OK;
+    if (c.sums == NULL || c.losses == NULL)
+        status = ifm_fail(error, IFM_INTERNAL, state->arm, NULL, "out of memory for the oracle");
+    for (uint64_t i = 0; i < c.selection.pairs && status == IFM_OK; i++)
+        c.sums[i].cosine = 1;
+    if (status == IFM_OK) {
+        state->device->ops->parallel(state->device, state->threads, compare_part, &c);
+        status = add_up(&c, out, error);
+    }
+    free(c.sums);
+    free(c.losses);
+    return status;
+}
+
+enum ifm_status ifm_decode_check(struct ifm_workload_state *state, struct ifm_check *out, struct ifm_error *error)
+{
+    *out = (struct ifm_check){0};
+    if (state->fake)
+        return IFM_OK;
+    IFM_TRY(compare(state, out, error));
+    out->finite = true;
+    for (size_t i = 0; i < state->outputs; i++)
+        out->finite = out->finite && isfinite(state->out[i]);
+    out->output_xxh3 = ifm_xxh3(state->out, state->outputs * sizeof(float));
+    snprintf(out->isa, sizeof out->isa, "%s", state->isa);
+    out->done = true;
+    return IFM_OK;
+}

@@ -1,0 +1,273 @@
+/* decode: attention of one new token per sequence over an elastic KV cache, one arm for each way to keep it.
+ *
+ * What the timed region contains: for every sequence and query head of one layer, softmax(q K^T / sqrt(head_dim)) V
+ * over the whole cache in the form in which the arm keeps it, and the join of the pieces that several workers computed.
+ * Nothing is appended. With decode.inference it contains a cycle of decode.decode_tokens tokens through all layers: in
+ * each, the token's K and V are appended and full pages compressed, attention runs over the grown cache, and the output
+ * makes the next query; taking the caches back to their first length is not timed. */
+#include "base/log.h"
+#include "base/text.h"
+#include "kernel/cpu/dispatch.h"
+#include "kernel/cpu/isa.h"
+#include "workload/data/data.h"
+#include "workload/decode/run.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { CACHES_OVER_LLC = 4 };
+
+static enum ifm_status check_shape(const struct ifm_decode_settings *s, struct ifm_error *error)
+{
+    if (s->q_heads % s->kv_heads != 0)
+        return ifm_fail(error, IFM_USAGE, "decode.q_heads", "make decode.q_heads a multiple of decode.kv_heads",
+                        "decode.q_heads %llu is not a multiple of decode.kv_heads %llu", (unsigned long long)s->q_heads,
+                        (unsigned long long)s->kv_heads);
+    if (s->head_dim % 32 != 0)
+        return ifm_fail(error, IFM_USAGE, "decode.head_dim", "use a multiple of 32 from 32 to 256",
+                        "decode.head_dim %llu is not a multiple of 32", (unsigned long long)s->head_dim);
+    return IFM_OK;
+}
+
+/* NULL, or why no kernel of this build runs one of the forms with the instruction set. */
+static const char *kernels_why_not(const struct ifm_decode_settings *s, const struct ifm_decode_form *const *forms,
+                                   size_t n, struct ifm_arena *arena)
+{
+    static const char *const ops[] = {"kv_attend", "kv_encode"};
+    const char *isa = ifm_isa_name(s->isa);
+    for (size_t i = 0; i < n; i++)
+        for (size_t op = 0; op < sizeof ops / sizeof *ops; op++) {
+            char name[32];
+            snprintf(name, sizeof name, "%s.%s", ops[op], ifm_kv_format_name(forms[i]->format));
+            if (ifm_kernel_find(name, isa) == NULL)
+                return ifm_arena_printf(arena,
+                                        "this build has no kernel of format %s for the instruction set %s; "
+                                        "decode.isa=auto takes the best that there is",
+                                        ifm_kv_format_name(forms[i]->format), isa);
+        }
+    return NULL;
+}
+
+/* What the arms of a cell share: forms, and how many layers they rotate over. */
+struct cell {
+    const struct ifm_decode_settings *s;
+    const struct ifm_decode_form *forms[IFM_DECODE_FORMS];
+    struct ifm_decode_amounts amounts[IFM_DECODE_FORMS];
+    size_t n;
+    uint64_t layers;
+};
+
+/* Queries and outputs, and what a cycle appends and asks. */
+static uint64_t rows_memory(const struct ifm_decode_settings *s)
+{
+    const uint64_t query = ifm_decode_query_bytes(s), rows = 2 * sizeof(float) * s->batch * s->kv_heads * s->head_dim;
+    const uint64_t cycle = s->inference ? ifm_data_add(query, ifm_data_mul(s->decode_tokens, query + rows)) : 0;
+    return ifm_data_add(2 * query, cycle);
+}
+
+/* 0 asks for as many layers as let no arm's caches stay in the last-level cache, as far as half the memory goes. Caches
+ * count as a cycle finds them, so that arms which differ in what they append go through equally many layers. */
+static uint64_t choose_layers(const struct cell *cell, const struct ifm_machine *machine)
+{
+    uint64_t smallest = UINT64_MAX, all = 0;
+    if (cell->s->layers != 0)
+        return cell->s->layers;
+    struct ifm_decode_settings still = *cell->s;
+    still.inference = false;
+    for (size_t i = 0; i < cell->n; i++) {
+        const uint64_t touched = ifm_decode_amounts_of(&still, cell->forms[i]).touched;
+        smallest = touched < smallest ? touched : smallest;
+        all = ifm_data_add(all, cell->amounts[i].pool);
+    }
+    const uint64_t wanted = ifm_data_mul(CACHES_OVER_LLC, ifm_machine_llc_total(machine));
+    const uint64_t layers = wanted / smallest + (wanted % smallest != 0), most = machine->memory_available / 2 / all;
+    return layers <= most ? layers : most > 0 ? most : 1;
+}
+
+static enum ifm_status check_memory(const struct cell *cell, const struct ifm_machine *machine, struct ifm_error *error)
+{
+    const struct ifm_decode_settings *s = cell->s;
+    uint64_t needed = 0;
+    for (size_t i = 0; i < cell->n; i++)
+        needed = ifm_data_add(needed, ifm_data_add(ifm_data_mul(cell->layers, cell->amounts[i].pool), rows_memory(s)));
+    if (needed <= machine->memory_available)
+        return IFM_OK;
+    char need[48], have[48];
+    return ifm_fail(error, IFM_USAGE, "decode", "lower decode.batch, decode.kv_len or decode.layers, or free memory",
+                    "batch %llu x %llu KV heads x %llu tokens x %llu in %llu layers and %zu forms needs %s of memory, "
+                    "but %s are available",
+                    (unsigned long long)s->batch, (unsigned long long)s->kv_heads, (unsigned long long)s->kv_len,
+                    (unsigned long long)s->head_dim, (unsigned long long)cell->layers, cell->n,
+                    needed == UINT64_MAX ? "more than 16 EiB" : ifm_format_human((double)needed, "B", need),
+                    ifm_format_human((double)machine->memory_available, "B", have));
+}
+
+static struct ifm_ledger ledger_of(const struct cell *cell, const struct ifm_decode_amounts *a)
+{
+    const struct ifm_decode_settings *s = cell->s;
+    const uint64_t steps = ifm_decode_steps(s), layers = s->inference ? cell->layers : 1;
+    const uint64_t query = steps * ifm_decode_query_bytes(s);
+    const bool appends = s->inference && s->append == IFM_DECODE_APPEND_COMPRESS;
+    const uint64_t rows = appends ? steps * 2 * sizeof(float) * s->batch * s->kv_heads * s->head_dim : 0;
+    return (struct ifm_ledger){.flops = ifm_data_mul(layers * 4 * s->q_heads * s->head_dim, a->attended),
+                               .bytes_read = ifm_data_mul(layers, ifm_data_add(a->read, query + rows)),
+                               .bytes_written = ifm_data_mul(layers, ifm_data_add(a->appended, query)),
+                               .tokens_generated = s->batch * steps,
+                               .rows = s->batch * steps};
+}
+
+/* The largest kernel error that counts as correct: of a value, relative to the largest one (error_max_rel, rule 10).
+ * Derived for the root mean square of both, which is near that: both maxima are some four deviations.
+ *
+ * f16 and e4m3: f32 sums, in units of rounding, 2^-24. A score is a sum of head_dim products, and an output a running
+ * sum of kv_len weighted rows; rounding errors add like random steps. A factor of 8 leaves room for the exponential and
+ * for scores of several units.
+ *
+ * Integer formats: kernels round the query, folded with the channel scales of the page, to whole numbers of a unit
+ * (kv_attend_avx512vnni.c), which is wrong by sd = unit / sqrt(12) a channel, times the spread of its codes. Summed
+ * over the channels that is an error of a score in nats, and about the relative error of an output, which is a sum of
+ * rows that are independent of it. With keys of unit variance, outlier channels (one in 32) larger by a, and a range
+ * of 5.5 deviations: int8, unit = greatest / 32639, 3.1e-5 a. int4, unit = rms / 52, 0.0056 rms(1, a). int2, unit = rms
+ * / 16, clipped to a scale of 1, promoted channels with a scale of 1.47 a, 0.018 rms(1, 1.47 a). Four times that leaves
+ * room for rounded weights and for rows with large queries. Of a user's file a is not known; 32 is taken. What a wrong
+ * row, head or page does is larger. */
+static double tolerance(const struct ifm_decode_settings *s, enum ifm_kv_format format)
+{
+    const double plain = 0x1p-24 * 8 * (sqrt((double)s->head_dim) + sqrt((double)s->kv_len) / 4);
+    const double a = s->kv_file[0] == '\0' ? ifm_decode_outlier(s) : 32, promoted = 1.47 * a, room = 4;
+    switch (format) {
+    case IFM_KV_INT8:
+        return plain + room * 3.1e-5 * a;
+    case IFM_KV_INT4:
+        return plain + room * 0.0056 * sqrt((31 + a * a) / 32);
+    case IFM_KV_INT2:
+        return plain + room * 0.018 * sqrt((31 + promoted * promoted) / 32);
+    default:
+        return plain;
+    }
+}
+
+static struct ifm_arm arm_of(const struct cell *cell, size_t i, const struct ifm_machine *machine)
+{
+    const struct ifm_decode_form *form = cell->forms[i];
+    const struct ifm_decode_amounts *a = &cell->amounts[i];
+    const uint64_t query = ifm_decode_query_bytes(cell->s);
+    const bool computes = ifm_data_computes(machine); /* else nothing can be lost, counted or checked */
+    return (struct ifm_arm){
+        .name = form->name,
+        .variant = form->name,
+        .feature = form->format == IFM_KV_F16 || !computes ? "" : form->name,
+        .equals = "",
+        .ledger = ledger_of(cell, a),
+        .working_set = ifm_data_add(ifm_data_mul(cell->layers, a->touched), 2 * query),
+        .memory = ifm_data_add(ifm_data_mul(cell->layers, a->pool), rows_memory(cell->s)),
+        .stored = ifm_data_mul(cell->layers, a->stored),
+        .stored_plain = ifm_data_mul(cell->layers, a->plain),
+        .integer = form->format != IFM_KV_F16 && form->format != IFM_KV_E4M3,
+        .lossy = form->format != IFM_KV_F16 && computes,
+        .has_oracle = computes,
+        .tolerance = tolerance(cell->s, form->format),
+        .fixed_inner = cell->s->inference,
+        .gaps = cell->s->inference,
+    };
+}
+
+/* Settings that do nothing in this form: a cycle's without cycles, a compressed cache's in f16, and what generates keys
+ * that come from a file. */
+static const char *idle_of(const struct ifm_decode_settings *s, const struct ifm_decode_form *form,
+                           struct ifm_arena *arena)
+{
+    return ifm_arena_printf(arena, "%s%s%s%s", s->inference ? "" : " decode.decode_tokens decode.append",
+                            form->format == IFM_KV_F16 ? " decode.sink" : "", form->half ? "" : " decode.evict",
+                            s->kv_file[0] == '\0' ? "" : " decode.outliers");
+}
+
+static enum ifm_status describe(const struct ifm_setting *settings, size_t n, const struct ifm_machine *machine,
+                                struct ifm_arena *arena, struct ifm_arm_list *arms, const char **why_not,
+                                struct ifm_error *error)
+{
+    struct ifm_decode_settings s;
+    struct cell cell = {.s = &s};
+    *arms = (struct ifm_arm_list){0};
+    IFM_TRY(ifm_section_bind(&ifm_decode_section, settings, n, arena, &s, error));
+    IFM_TRY(check_shape(&s, error));
+    IFM_TRY(ifm_decode_forms(&s, cell.forms, &cell.n, error));
+    *why_not = ifm_data_isa_why_not(ifm_isa_name(s.isa), machine, arena);
+    if (*why_not == NULL)
+        *why_not = kernels_why_not(&s, cell.forms, cell.n, arena);
+    if (*why_not != NULL)
+        return IFM_OK;
+    for (size_t i = 0; i < cell.n; i++)
+        cell.amounts[i] = ifm_decode_amounts_of(&s, cell.forms[i]);
+    cell.layers = choose_layers(&cell, machine);
+    IFM_TRY(check_memory(&cell, machine, error));
+    struct ifm_arm *items = IFM_ARENA_ARRAY(arena, struct ifm_arm, cell.n);
+    for (size_t i = 0; i < cell.n; i++)
+        items[i] = arm_of(&cell, i, machine);
+    for (size_t i = 0; i < cell.n; i++)
+        items[i].idle = idle_of(&s, cell.forms[i], arena);
+    *arms = (struct ifm_arm_list){.items = items, .n = cell.n, .rivals = true, .one = "decode.compress: 1"};
+    return IFM_OK;
+}
+
+/* Rule 11 makes an arm that compresses nothing inactive; this says beforehand what to ask for instead. */
+static void tell_short(const struct ifm_arm *arm, const struct ifm_decode_settings *s)
+{
+    const uint64_t share = strcmp(arm->variant, "half4") == 0 ? 2 : 1; /* of the tokens it keeps one in two */
+    const uint64_t least = share * ((uint64_t)s->sink + 2 * IFM_KV_PAGE);
+    const uint64_t most = (uint64_t)s->kv_len + (s->inference ? (uint64_t)s->decode_tokens : 0);
+    if (strcmp(arm->variant, "f16") != 0 && most < least)
+        ifm_note("decode: %s has nothing to compress in %llu tokens, of which the first and the newest stay f16; take "
+                 "--kv-len %llu or more",
+                 arm->name, (unsigned long long)most, (unsigned long long)least);
+}
+
+/* The user's file is there and has what is asked for. */
+static enum ifm_status ready(const struct ifm_arm *arm, bool fake, struct ifm_error *error)
+{
+    struct ifm_arena *arena = ifm_arena_create();
+    struct ifm_decode_settings s;
+    struct ifm_decode_source source;
+    enum ifm_status status = ifm_section_bind(&ifm_decode_section, arm->settings, arm->n_settings, arena, &s, error);
+    if (status == IFM_OK)
+        tell_short(arm, &s);
+    if (status == IFM_OK && !fake) {
+        status = ifm_decode_source_open(&s, 0, &source, error);
+        if (status == IFM_OK)
+            ifm_decode_source_close(&source);
+    }
+    ifm_arena_destroy(arena);
+    return status;
+}
+
+static enum ifm_status before(struct ifm_workload_state *state, struct ifm_error *error)
+{
+    (void)error;
+    ifm_decode_rewind(state);
+    return IFM_OK;
+}
+
+static uint64_t feature_runs(const struct ifm_workload_state *state)
+{
+    return state->pages;
+}
+
+static const char *const input_files[] = {"decode.kv_file", NULL};
+
+const struct ifm_workload ifm_workload_decode = {
+    .name = "decode",
+    .purpose = "attention of one new token per sequence over an elastic KV cache: f16, and compressed 2, 4 and 8 times",
+    .timed_region = "softmax(q K^T / sqrt(d)) V of every query head over the caches of one layer, with the join of its "
+                    "pieces; or an inference cycle of appending, compressing and attending",
+    .params = &ifm_decode_section,
+    .describe = describe,
+    .ready = ready,
+    .input_files = input_files,
+    .open = ifm_decode_open,
+    .step = ifm_decode_step,
+    .check = ifm_decode_check,
+    .feature_runs = feature_runs,
+    .close = ifm_decode_close,
+    .before = before,
+};

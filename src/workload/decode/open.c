@@ -1,0 +1,338 @@
+/* Opening an arm of decode: pools from the device, filled page by page by all workers; queries; poisoned outputs. */
+#include "base/hash.h"
+#include "device/fake.h"
+#include "kernel/cpu/dispatch.h"
+#include "kernel/cpu/isa.h"
+#include "workload/decode/run.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHUNK = 8 * IFM_KV_PAGE, LINE = 64 }; /* tokens that are generated and appended at once; bytes */
+
+static enum ifm_status no_memory(const struct ifm_workload_state *state, struct ifm_error *error)
+{
+    return ifm_fail(error, IFM_INTERNAL, state->arm, NULL, "out of memory");
+}
+
+static void *aligned(size_t bytes)
+{
+    return aligned_alloc(LINE, (bytes + LINE - 1) / LINE * LINE + LINE);
+}
+
+/* ---- filling ---- */
+
+struct fill {
+    const struct ifm_workload_state *state;
+    struct ifm_kv_cache *cache;
+    float *rows;   /* per worker: K and V of CHUNK tokens */
+    uint8_t *keep; /* per worker: the longest sequence; NULL when everything is kept */
+    uint64_t longest;
+    enum ifm_status *status; /* per worker */
+    struct ifm_error *errors;
+};
+
+/* Move the rows that are kept to the front; returns how many. */
+static unsigned squeeze(const uint8_t *keep, unsigned tokens, size_t dim, float *k, float *v)
+{
+    unsigned kept = 0;
+    for (unsigned t = 0; t < tokens; t++) {
+        if (keep[t] == 0)
+            continue;
+        memmove(k + kept * dim, k + t * dim, dim * sizeof *k);
+        memmove(v + kept * dim, v + t * dim, dim * sizeof *v);
+        kept++;
+    }
+    return kept;
+}
+
+/* Tokens [0, length) as far as they are kept, then those behind them that a cycle without appending finds there. */
+static enum ifm_status fill_pair(const struct fill *fill, uint64_t pair, float *k, float *v, const uint8_t *keep,
+                                 struct ifm_error *error)
+{
+    const struct ifm_workload_state *state = fill->state;
+    const struct ifm_decode_settings *s = &state->settings;
+    const uint64_t length = ifm_decode_length(s, pair / s->kv_heads);
+    const uint64_t end = length + ifm_decode_first(s, state->form, length) - ifm_decode_kept(state->form, length);
+    for (uint64_t at = 0; at < end;) {
+        const uint64_t stop = at < length ? length : end;
+        const unsigned tokens = stop - at < CHUNK ? (unsigned)(stop - at) : CHUNK;
+        IFM_TRY(ifm_decode_source_kv(&state->source, pair, at, tokens, k, v, error));
+        const unsigned kept = keep != NULL && at < length ? squeeze(keep + at, tokens, s->head_dim, k, v) : tokens;
+        ifm_kv_append_many(fill->cache, pair, kept, k, v);
+        at += tokens;
+    }
+    return IFM_OK;
+}
+
+static void fill_part(void *arg, unsigned index, unsigned count)
+{
+    struct fill *fill = arg;
+    const struct ifm_workload_state *state = fill->state;
+    const struct ifm_decode_settings *s = &state->settings;
+    float *k = fill->rows + (size_t)index * 2 * CHUNK * s->head_dim, *v = k + CHUNK * s->head_dim;
+    uint8_t *keep = fill->keep == NULL ? NULL : fill->keep + index * fill->longest;
+    for (uint64_t pair = index; pair < state->pairs && fill->status[index] == IFM_OK; pair += count) {
+        if (keep != NULL)
+            fill->status[index] = ifm_decode_keep(&state->source, s, state->form, pair,
+                                                  ifm_decode_length(s, pair / s->kv_heads), keep, &fill->errors[index]);
+        if (fill->status[index] == IFM_OK)
+            fill->status[index] = fill_pair(fill, pair, k, v, keep, &fill->errors[index]);
+    }
+}
+
+static enum ifm_status fill_cache(struct ifm_workload_state *state, struct ifm_kv_cache *cache, struct ifm_error *error)
+{
+    const struct ifm_decode_settings *s = &state->settings;
+    const unsigned n = state->threads;
+    struct fill fill = {.state = state, .cache = cache, .longest = s->kv_len};
+    fill.rows = aligned(n * 2 * CHUNK * s->head_dim * sizeof *fill.rows);
+    fill.keep = state->form->half ? malloc(n * fill.longest) : NULL;
+    fill.status = calloc(n, sizeof *fill.status);
+    fill.errors = calloc(n, sizeof *fill.errors);
+    enum ifm_status status = IFM_OK;
+    if (fill.rows == NULL || (fill.keep == NULL && state->form->half) || fill.status == NULL || fill.errors == NULL)
+        status = no_memory(state, error);
+    else
+        state->device->ops->parallel(state->device, n, fill_part, &fill);
+    for (unsigned i = 0; i < n && status == IFM_OK; i++) {
+        status = fill.status[i];
+        if (status != IFM_OK && error != NULL)
+            *error = fill.errors[i];
+    }
+    free(fill.rows);
+    free(fill.keep);
+    free(fill.status);
+    free(fill.errors);
+    return status;
+}
+
+struct copy {
+    const unsigned char *from;
+    unsigned char *to;
+    size_t lines;
+};
+
+static void copy_part(void *arg, unsigned index, unsigned count)
+{
+    const struct copy *copy = arg;
+    const size_t from = copy->lines * index / count * LINE, to = copy->lines * (index + 1) / count * LINE;
+    memcpy(copy->to + from, copy->from + from, to - from);
+}
+
+/* ---- caches ---- */
+
+/* What decides the bytes of a pool, so that equal arms share it. A cycle writes: its pools are its own. */
+static uint64_t identity(const struct ifm_workload_state *state)
+{
+    const struct ifm_decode_settings *s = &state->settings;
+    char text[512];
+    int n =
+        snprintf(text, sizeof text, "%s %llu %llu %llu %llu %llu %llu %llu %a %d %d %d %d %s", state->form->name,
+                 (unsigned long long)s->batch, (unsigned long long)s->kv_heads, (unsigned long long)s->kv_len,
+                 (unsigned long long)s->head_dim, (unsigned long long)s->sink,
+                 (unsigned long long)(s->inference ? s->decode_tokens : 0), (unsigned long long)state->source.data.seed,
+                 s->ragged, s->evict, s->layout, s->outliers, s->append, s->inference ? state->arm : "");
+    return ifm_xxh3(text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1) ^
+           ifm_xxh3(s->kv_file, strlen(s->kv_file));
+}
+
+/* The pool of a layer; all layers hold the same tokens, so one is filled and the others are copies of it. */
+static enum ifm_status open_layer(struct ifm_workload_state *state, const struct ifm_kv_shape *shape,
+                                  ifm_kv_encode_fn *encode, uint64_t layer, void **first, struct ifm_error *error)
+{
+    char name[96];
+    void *pool;
+    bool fresh;
+    const uint64_t bytes = ifm_kv_pool_bytes(shape);
+    snprintf(name, sizeof name, "decode.kv %s %016llx layer %llu", state->form->name,
+             (unsigned long long)identity(state), (unsigned long long)layer);
+    IFM_TRY(state->device->ops->buffer(state->device, name, bytes, &pool, &fresh, error));
+    IFM_TRY(ifm_kv_cache_create(shape, encode, pool, &state->caches[layer], error));
+    if (layer == 0)
+        *first = pool;
+    if (layer == 0 && fresh)
+        return fill_cache(state, state->caches[0], error);
+    struct copy copy = {*first, pool, bytes / LINE};
+    if (fresh)
+        state->device->ops->parallel(state->device, state->threads, copy_part, &copy);
+    for (uint64_t pair = 0; pair < state->pairs; pair++) {
+        const uint64_t length = ifm_decode_length(&state->settings, pair / state->settings.kv_heads);
+        ifm_kv_adopt(state->caches[layer], pair, ifm_decode_first(&state->settings, state->form, length));
+    }
+    return IFM_OK;
+}
+
+static const struct ifm_kernel *kernel_of(const char *op, enum ifm_kv_format format, const char *isa)
+{
+    char name[32];
+    snprintf(name, sizeof name, "%s.%s", op, ifm_kv_format_name(format));
+    return ifm_kernel_find(name, isa);
+}
+
+static enum ifm_status open_caches(struct ifm_workload_state *state, struct ifm_error *error)
+{
+    const struct ifm_decode_settings *s = &state->settings;
+    /* Every instruction set writes the same bytes: what is not timed takes the fastest. */
+    const char *isa = ifm_isa_name(s->isa), *encode_isa = s->inference ? isa : "auto";
+    const struct ifm_kernel *body = kernel_of("kv_attend", state->form->format, isa);
+    const struct ifm_kernel *f16 = kernel_of("kv_attend", IFM_KV_F16, isa);
+    const struct ifm_kernel *encode = kernel_of("kv_encode", state->form->format, encode_isa);
+    if (body == NULL || f16 == NULL || encode == NULL)
+        return ifm_fail(error, IFM_MISSING, state->arm, "choose decode.isa=auto",
+                        "this build has no kernels of format %s for %s", state->form->name, isa);
+    state->isa = body->isa;
+    for (uint64_t pair = 0; pair < state->pairs; pair++)
+        state->capacity[pair] = ifm_decode_most(s, state->form, ifm_decode_length(s, pair / s->kv_heads));
+    const struct ifm_kv_shape shape =
+        ifm_decode_cache_shape(s, state->form, state->pairs, state->capacity, state->source.data.seed);
+    void *first = NULL;
+    for (uint64_t layer = 0; layer < state->layers; layer++) {
+        IFM_TRY(open_layer(state, &shape, encode->fn.kv_encode, layer, &first, error));
+        state->jobs[layer] = (struct ifm_kv_job){.cache = state->caches[layer],
+                                                 .body = body->fn.kv_attend,
+                                                 .f16 = f16->fn.kv_attend,
+                                                 .batch = s->batch,
+                                                 .q_heads = s->q_heads,
+                                                 .kv_heads = s->kv_heads,
+                                                 .head_dim = (unsigned)s->head_dim,
+                                                 .q = s->inference ? state->cycle.fed : state->q,
+                                                 .out = state->out};
+        if (state->cycle.k != NULL)
+            IFM_TRY(ifm_kv_save(state->caches[layer], error));
+    }
+    const size_t scratch = ifm_kv_job_scratch_bytes(&state->jobs[0], state->threads);
+    state->scratch = aligned(scratch);
+    if (state->scratch == NULL)
+        return no_memory(state, error);
+    memset(state->scratch, 0, scratch);
+    for (uint64_t layer = 0; layer < state->layers; layer++)
+        state->jobs[layer].scratch = state->scratch;
+    return IFM_OK;
+}
+
+/* ---- queries, outputs, the rows of a cycle ---- */
+
+static enum ifm_status make_queries(const struct ifm_workload_state *state, uint64_t token, float *q,
+                                    struct ifm_error *error)
+{
+    const struct ifm_decode_settings *s = &state->settings;
+    for (uint64_t pair = 0; pair < state->pairs; pair++)
+        IFM_TRY(ifm_decode_source_queries(&state->source, pair, ifm_decode_length(s, pair / s->kv_heads) + token,
+                                          q + pair * state->source.group * s->head_dim, error));
+    return IFM_OK;
+}
+
+static enum ifm_status make_cycle(const struct ifm_workload_state *state, struct ifm_error *error)
+{
+    const struct ifm_decode_settings *s = &state->settings;
+    const struct ifm_decode_cycle *cycle = &state->cycle;
+    for (uint64_t token = 0; token < s->decode_tokens; token++)
+        IFM_TRY(make_queries(state, token, cycle->fresh + token * state->outputs, error));
+    for (uint64_t pair = 0; pair < state->pairs && cycle->k != NULL; pair++) {
+        const size_t row = pair * s->decode_tokens * s->head_dim;
+        IFM_TRY(ifm_decode_source_kv(&state->source, pair, ifm_decode_length(s, pair / s->kv_heads),
+                                     (unsigned)s->decode_tokens, cycle->k + row, cycle->v + row, error));
+    }
+    return IFM_OK;
+}
+
+static enum ifm_status open_rows(struct ifm_workload_state *state, struct ifm_error *error)
+{
+    const struct ifm_decode_settings *s = &state->settings;
+    const size_t bytes = state->outputs * sizeof(float);
+    state->q = aligned(bytes);
+    state->out = aligned(bytes);
+    if (state->q == NULL || state->out == NULL)
+        return no_memory(state, error);
+    IFM_TRY(make_queries(state, 0, state->q, error));
+    for (size_t i = 0; i < state->outputs; i++)
+        state->out[i] = NAN; /* an output that no step writes shows */
+    if (!s->inference)
+        return IFM_OK;
+    struct ifm_decode_cycle *cycle = &state->cycle;
+    cycle->fed = aligned(bytes);
+    cycle->fresh = aligned(s->decode_tokens * bytes);
+    if (cycle->fed == NULL || cycle->fresh == NULL)
+        return no_memory(state, error);
+    memset(cycle->fed, 0, bytes);
+    if (s->append == IFM_DECODE_APPEND_COMPRESS) {
+        const size_t rows = state->pairs * s->decode_tokens * s->head_dim * sizeof(float);
+        cycle->k = aligned(rows);
+        cycle->v = aligned(rows);
+        if (cycle->k == NULL || cycle->v == NULL)
+            return no_memory(state, error);
+    }
+    return make_cycle(state, error);
+}
+
+static enum ifm_status bind(struct ifm_workload_state *state, const struct ifm_arm *arm, uint64_t seed,
+                            struct ifm_error *error)
+{
+    struct ifm_decode_settings *s = &state->settings;
+    state->arm = ifm_arena_strdup(state->arena, arm->name);
+    IFM_TRY(ifm_section_bind(&ifm_decode_section, arm->settings, arm->n_settings, state->arena, s, error));
+    state->form = ifm_decode_form_find(arm->variant);
+    if (state->form == NULL)
+        return ifm_fail(error, IFM_INVALID, arm->name, "use the version of inferometer that made the plan",
+                        "this build knows no form of the cache called \"%s\"", arm->variant);
+    const struct ifm_decode_amounts amounts = ifm_decode_amounts_of(s, state->form);
+    state->layers = arm->stored / amounts.stored;
+    state->pages_a_step = amounts.pages * (s->inference ? state->layers : 1);
+    state->pairs = s->batch * s->kv_heads;
+    state->outputs = s->batch * s->q_heads * s->head_dim;
+    return state->fake ? IFM_OK : ifm_decode_source_open(s, seed, &state->source, error);
+}
+
+static enum ifm_status allocate(struct ifm_workload_state *state, struct ifm_error *error)
+{
+    state->caches = calloc(state->layers, sizeof(struct ifm_kv_cache *));
+    state->jobs = calloc(state->layers, sizeof *state->jobs);
+    state->capacity = calloc(state->pairs, sizeof *state->capacity);
+    if (state->caches == NULL || state->jobs == NULL || state->capacity == NULL)
+        return no_memory(state, error);
+    IFM_TRY(open_rows(state, error));
+    return open_caches(state, error);
+}
+
+void ifm_decode_close(struct ifm_workload_state *state)
+{
+    if (state == NULL)
+        return;
+    for (uint64_t layer = 0; state->caches != NULL && layer < state->layers; layer++)
+        ifm_kv_cache_destroy(state->caches[layer]);
+    free(state->caches);
+    free(state->jobs);
+    free(state->capacity);
+    free(state->q);
+    free(state->out);
+    free(state->scratch);
+    free(state->cycle.k);
+    free(state->cycle.v);
+    free(state->cycle.fresh);
+    free(state->cycle.fed);
+    ifm_decode_source_close(&state->source);
+    ifm_arena_destroy(state->arena);
+    free(state);
+}
+
+enum ifm_status ifm_decode_open(const struct ifm_arm *arm, struct ifm_device *device, unsigned threads, uint64_t seed,
+                                struct ifm_workload_state **out, struct ifm_error *error)
+{
+    struct ifm_workload_state *state = calloc(1, sizeof *state);
+    if (state == NULL)
+        return ifm_fail(error, IFM_INTERNAL, arm->name, NULL, "out of memory");
+    state->arena = ifm_arena_create();
+    state->device = device;
+    state->threads = threads;
+    state->fake = ifm_device_is_fake(device);
+    enum ifm_status status = bind(state, arm, seed, error);
+    if (status == IFM_OK && !state->fake)
+        status = allocate(state, error);
+    if (status != IFM_OK)
+        ifm_decode_close(state);
+    else
+        *out = state;
+    return status;
+}

@@ -1,0 +1,190 @@
+/* The exact keys, values and queries of decode, and which tokens stay when half of them go. */
+#include "workload/decode/source.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OBSERVERS = 8 };
+
+enum ifm_status ifm_decode_source_open(const struct ifm_decode_settings *s, uint64_t seed,
+                                       struct ifm_decode_source *out, struct ifm_error *error)
+{
+    *out = (struct ifm_decode_source){.data = {.seed = seed,
+                                               .head_dim = (unsigned)s->head_dim,
+                                               .kv_heads = (unsigned)s->kv_heads,
+                                               .outlier = ifm_decode_outlier(s)},
+                                      .group = (unsigned)(s->q_heads / s->kv_heads)};
+    if (s->kv_file[0] == '\0')
+        return IFM_OK;
+    const struct ifm_kv_file_shape asked = {.sequences = s->batch,
+                                            .kv_heads = s->kv_heads,
+                                            .tokens = s->kv_len + (s->inference ? s->decode_tokens : 0),
+                                            .head_dim = s->head_dim,
+                                            .query_heads = s->q_heads};
+    IFM_TRY(ifm_kv_file_open(s->kv_file, &out->file, error));
+    enum ifm_status status = ifm_kv_file_require(out->file, &asked, error);
+    if (status != IFM_OK)
+        ifm_decode_source_close(out);
+    return status;
+}
+
+void ifm_decode_source_close(struct ifm_decode_source *source)
+{
+    ifm_kv_file_close(source->file);
+    source->file = NULL;
+}
+
+enum ifm_status ifm_decode_source_kv(const struct ifm_decode_source *source, uint64_t pair, uint64_t first,
+                                     unsigned tokens, float *k, float *v, struct ifm_error *error)
+{
+    const uint64_t heads = source->data.kv_heads;
+    if (source->file != NULL)
+        return ifm_kv_file_rows(source->file, pair / heads, pair % heads, first, tokens, k, v, error);
+    ifm_model_kv(&source->data, 0, pair, first, tokens, k, v);
+    return IFM_OK;
+}
+
+enum ifm_status ifm_decode_source_queries(const struct ifm_decode_source *source, uint64_t pair, uint64_t position,
+                                          float *q, struct ifm_error *error)
+{
+    const uint64_t heads = source->data.kv_heads;
+    const struct ifm_kv_file_shape shape =
+        source->file == NULL ? (struct ifm_kv_file_shape){0} : ifm_kv_file_shape(source->file);
+    if (shape.query_tokens == 0) {
+        ifm_model_queries(&source->data, 0, pair, position, source->group, q);
+        return IFM_OK;
+    }
+    for (unsigned i = 0; i < source->group; i++)
+        IFM_TRY(ifm_kv_file_queries(source->file, pair / heads, pair % heads * source->group + i,
+                                    position % shape.query_tokens, 1, q + (size_t)i * source->data.head_dim, error));
+    return IFM_OK;
+}
+
+/* ---- eviction by attention mass ---- */
+
+struct observation {
+    float *scores;              /* [length][OBSERVERS] */
+    double *mass;               /* [length] */
+    uint64_t *order;            /* [length] */
+    float *k, *queries;         /* [IFM_KV_PAGE][dim], [group][dim] */
+    float (*turned)[OBSERVERS]; /* [dim]: queries side by side, scaled */
+};
+
+static void release(struct observation *o)
+{
+    free(o->scores);
+    free(o->mass);
+    free(o->order);
+    free(o->k);
+    free(o->queries);
+    free(o->turned);
+}
+
+static bool allocate(struct observation *o, const struct ifm_decode_source *source, uint64_t length)
+{
+    const size_t dim = source->data.head_dim;
+    *o = (struct observation){.scores = malloc(length * OBSERVERS * sizeof *o->scores),
+                              .mass = calloc(length, sizeof *o->mass),
+                              .order = malloc(length * sizeof *o->order),
+                              .k = malloc(IFM_KV_PAGE * dim * sizeof *o->k),
+                              .queries = malloc(source->group * dim * sizeof *o->queries),
+                              .turned = malloc(dim * sizeof *o->turned)};
+    const bool ok = o->scores != NULL && o->mass != NULL && o->order != NULL && o->k != NULL && o->queries != NULL &&
+                    o->turned != NULL;
+    if (!ok)
+        release(o);
+    return ok;
+}
+
+/* Observer i is a query of head i of the group, taken in turn, i + 1 positions before the step's. */
+static enum ifm_status observers(const struct ifm_decode_source *source, uint64_t pair, uint64_t length,
+                                 struct observation *o, struct ifm_error *error)
+{
+    const unsigned dim = source->data.head_dim;
+    const float scale = 1.0f / sqrtf((float)dim);
+    for (unsigned i = 0; i < OBSERVERS; i++) {
+        IFM_TRY(ifm_decode_source_queries(source, pair, length > i ? length - 1 - i : 0, o->queries, error));
+        for (unsigned d = 0; d < dim; d++)
+            o->turned[d][i] = scale * o->queries[(size_t)(i % source->group) * dim + d];
+    }
+    return IFM_OK;
+}
+
+static enum ifm_status score(const struct ifm_decode_source *source, uint64_t pair, uint64_t length,
+                             struct observation *o, struct ifm_error *error)
+{
+    const unsigned dim = source->data.head_dim;
+    for (uint64_t from = 0; from < length; from += IFM_KV_PAGE) {
+        const unsigned n = length - from < IFM_KV_PAGE ? (unsigned)(length - from) : IFM_KV_PAGE;
+        IFM_TRY(ifm_decode_source_kv(source, pair, from, n, o->k, NULL, error));
+        for (unsigned t = 0; t < n; t++) {
+            float sum[OBSERVERS] = {0};
+            for (unsigned d = 0; d < dim; d++)
+                for (unsigned i = 0; i < OBSERVERS; i++)
+                    sum[i] += o->k[(size_t)t * dim + d] * o->turned[d][i];
+            memcpy(o->scores + (from + t) * OBSERVERS, sum, sizeof sum);
+        }
+    }
+    return IFM_OK;
+}
+
+/* The observers' softmax weights, added up per token. */
+static void weigh(uint64_t length, struct observation *o)
+{
+    for (unsigned i = 0; i < OBSERVERS; i++) {
+        double top = -INFINITY, total = 0;
+        for (uint64_t t = 0; t < length; t++)
+            top = fmax(top, (double)o->scores[t * OBSERVERS + i]);
+        for (uint64_t t = 0; t < length; t++)
+            total += exp((double)o->scores[t * OBSERVERS + i] - top);
+        for (uint64_t t = 0; t < length; t++)
+            o->mass[t] += exp((double)o->scores[t * OBSERVERS + i] - top) / total;
+    }
+}
+
+static int heavier_first(const void *a, const void *b, void *context)
+{
+    const double *mass = context;
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    if (mass[x] != mass[y])
+        return mass[x] > mass[y] ? -1 : 1;
+    return (x > y) - (x < y);
+}
+
+/* Keep `wanted` of the tokens [from, to). */
+static void keep_heaviest(struct observation *o, uint64_t from, uint64_t to, uint64_t wanted, uint8_t *keep)
+{
+    for (uint64_t t = from; t < to; t++)
+        o->order[t - from] = t;
+    qsort_r(o->order, to - from, sizeof *o->order, heavier_first, o->mass);
+    for (uint64_t i = 0; i < wanted; i++)
+        keep[o->order[i]] = 1;
+}
+
+enum ifm_status ifm_decode_keep(const struct ifm_decode_source *source, const struct ifm_decode_settings *s,
+                                const struct ifm_decode_form *form, uint64_t pair, uint64_t length, uint8_t *keep,
+                                struct ifm_error *error)
+{
+    const uint64_t kept = ifm_decode_kept(form, length), sinks = s->sink < kept ? s->sink : kept;
+    uint64_t newest = kept - sinks;
+    if (s->evict == IFM_DECODE_EVICT_MASS && newest > IFM_KV_PAGE)
+        newest = IFM_KV_PAGE;
+    memset(keep, 0, length);
+    memset(keep, 1, sinks);
+    memset(keep + length - newest, 1, newest);
+    if (sinks + newest == kept)
+        return IFM_OK;
+    struct observation o;
+    if (!allocate(&o, source, length))
+        return ifm_fail(error, IFM_INTERNAL, "decode", NULL, "out of memory for choosing tokens");
+    enum ifm_status status = observers(source, pair, length, &o, error);
+    if (status == IFM_OK)
+        status = score(source, pair, length, &o, error);
+    if (status == IFM_OK) {
+        weigh(length, &o);
+        keep_heaviest(&o, sinks, length - newest, kept - sinks - newest, keep);
+    }
+    release(&o);
+    return status;
+}

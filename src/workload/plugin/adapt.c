@@ -1,0 +1,388 @@
+/* A plugin's table as a workload: values in, errors and ledgers out.
+ *
+ * What the timed region contains: what the plugin's own says. The adapter adds one branch and one indirect call to a
+ * sample, not to a step. Everything that a plugin hands out is checked here before anybody else sees it. */
+#include "base/hash.h"
+#include "base/text.h"
+#include "device/fake.h"
+#include "workload/data/data.h"
+#include "workload/plugin/private.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert((int)INFEROMETER_PLUGIN_U64 == IFM_TYPE_U64 && (int)INFEROMETER_PLUGIN_F64 == IFM_TYPE_F64 &&
+                   (int)INFEROMETER_PLUGIN_BOOL == IFM_TYPE_BOOL && (int)INFEROMETER_PLUGIN_TEXT == IFM_TYPE_TEXT &&
+                   (int)INFEROMETER_PLUGIN_CHOICE == IFM_TYPE_CHOICE &&
+                   (int)INFEROMETER_PLUGIN_BYTES == IFM_TYPE_BYTES &&
+                   (int)INFEROMETER_PLUGIN_SECONDS == IFM_TYPE_SECONDS,
+               "plugin_check.c takes the types over as numbers");
+
+enum { WORDS_MOST = 400 };
+
+/* The host as a plugin sees it, and what stands behind it. */
+struct link {
+    struct inferometer_plugin_host host;
+    const char *plugin, *arm;
+    struct ifm_device *device; /* NULL during describe */
+    char message[WORDS_MOST + 1], hint[WORDS_MOST + 1];
+};
+
+struct ifm_workload_state {
+    const struct ifm_plugin *plugin;
+    void *inner;
+    bool fake;
+    struct link link;
+};
+
+/* ---- the host's services ---- */
+
+static void keep_words(char to[WORDS_MOST + 1], const char *words)
+{
+    snprintf(to, WORDS_MOST + 1, "%s", words == NULL ? "" : words);
+    if (ifm_plugin_text_valid(to))
+        return;
+    for (; *to != '\0'; to++)
+        if (*to < 0x20 || *to > 0x7e)
+            *to = '?';
+}
+
+static int host_fail(const struct inferometer_plugin_host *host, const char *message, const char *hint)
+{
+    struct link *link = host->context;
+    keep_words(link->message, message);
+    keep_words(link->hint, hint);
+    return 1;
+}
+
+static int host_buffer(const struct inferometer_plugin_host *host, const char *name, size_t bytes, uint32_t flags,
+                       void **memory, int *fresh)
+{
+    struct link *link = host->context;
+    struct ifm_error error = {0};
+    bool is_new, shared = (flags & INFEROMETER_PLUGIN_SHARED) != 0;
+    char whole[256];
+    if (memory == NULL || name == NULL || bytes == 0 || (flags & ~(uint32_t)INFEROMETER_PLUGIN_SHARED) != 0)
+        return host_fail(host, "host->buffer needs a name, at least 1 byte, known flags and a place for the address",
+                         NULL);
+    int length = snprintf(whole, sizeof whole, "plugin %s%s%s %s", link->plugin, shared ? "" : " arm ",
+                          shared ? "" : link->arm, name);
+    if (length < 0 || (size_t)length >= sizeof whole)
+        return host_fail(host, "the name of a buffer is too long", "use at most 64 bytes");
+    if (link->device->ops->buffer(link->device, whole, bytes, memory, &is_new, &error) != IFM_OK)
+        return host_fail(host, error.message, error.hint);
+    if (fresh != NULL)
+        *fresh = is_new;
+    return 0;
+}
+
+static void host_parallel(const struct inferometer_plugin_host *host, inferometer_plugin_work_fn *work, void *arg)
+{
+    struct link *link = host->context;
+    link->device->ops->parallel(link->device, host->workers, work, arg);
+}
+
+static void link_up(struct link *link, const struct ifm_plugin *plugin, const char *arm, struct ifm_device *device,
+                    unsigned workers)
+{
+    *link = (struct link){
+        .host = {.struct_size = sizeof link->host,
+                 .abi = INFEROMETER_PLUGIN_ABI,
+                 .workers = workers > 0 ? workers : 1,
+                 .context = link,
+                 .fail = host_fail,
+                 .buffer = device == NULL ? NULL : host_buffer,
+                 .parallel = device == NULL ? NULL : host_parallel},
+        .plugin = plugin->section.name,
+        .arm = arm,
+        .device = device,
+    };
+}
+
+/* A function of the plugin's has returned non-zero. */
+static enum ifm_status refused(const struct link *link, enum ifm_status code, const char *function,
+                               struct ifm_error *error)
+{
+    if (link->message[0] == '\0')
+        return ifm_fail(error, code, link->plugin, "the plugin should say so with host->fail",
+                        "%s of the plugin '%s' failed without a reason", function, link->plugin);
+    return ifm_fail(error, code, link->plugin, link->hint, "%s", link->message);
+}
+
+/* A function of the plugin's handed out what the header forbids. */
+static enum ifm_status broken(const struct ifm_plugin *plugin, const char *what, struct ifm_error *error)
+{
+    return ifm_fail(error, IFM_INVALID, plugin->identity.file, "inferometer/plugin.h says what each member must hold",
+                    "%s", what);
+}
+
+/* ---- values ---- */
+
+static void convert(const struct ifm_param *row, const union ifm_plugin_field *field, struct ifm_arena *arena,
+                    struct inferometer_plugin_value *out)
+{
+    *out = (struct inferometer_plugin_value){.text = ifm_param_print(row, field, arena)};
+    switch (row->type) {
+    case IFM_TYPE_U64:
+    case IFM_TYPE_BYTES:
+        out->u64 = field->u64;
+        break;
+    case IFM_TYPE_F64:
+    case IFM_TYPE_SECONDS:
+        out->f64 = field->f64;
+        break;
+    case IFM_TYPE_BOOL:
+        out->u64 = field->truth;
+        break;
+    case IFM_TYPE_CHOICE:
+        out->u64 = (uint64_t)field->choice;
+        break;
+    case IFM_TYPE_TEXT:
+        break;
+    }
+}
+
+static enum ifm_status bind(const struct ifm_plugin *plugin, const struct ifm_setting *settings, size_t n,
+                            struct ifm_arena *arena, struct inferometer_plugin_value **out, struct ifm_error *error)
+{
+    const struct ifm_section *section = &plugin->section;
+    union ifm_plugin_field *fields = IFM_ARENA_ARRAY(arena, union ifm_plugin_field, section->n + 1);
+    *out = IFM_ARENA_ARRAY(arena, struct inferometer_plugin_value, section->n + 1);
+    IFM_TRY(ifm_section_bind(section, settings, n, arena, fields, error));
+    for (size_t i = 0; i < section->n; i++)
+        convert(&section->rows[i], &fields[i], arena, &(*out)[i]);
+    return IFM_OK;
+}
+
+/* ---- describe ---- */
+
+static enum ifm_status check_ledger(const struct ifm_plugin *plugin, const struct inferometer_plugin_ledger *ledger,
+                                    struct ifm_error *error)
+{
+    const char *feature = ledger->feature, *why_not = ledger->why_not;
+    if (!isfinite(ledger->tolerance) || ledger->tolerance < 0)
+        return broken(plugin, "describe: tolerance is not a finite number of 0 or more", error);
+    if (ledger->lossy > 1)
+        return broken(plugin, "describe: lossy is neither 0 nor 1", error);
+    if (feature != NULL && (strnlen(feature, WORDS_MOST + 1) > WORDS_MOST || !ifm_plugin_text_valid(feature)))
+        return broken(plugin, "describe: feature is not at most 400 bytes of UTF-8 in one line", error);
+    if (feature != NULL && feature[0] != '\0' && plugin->table.feature_runs == NULL)
+        return broken(plugin, "describe names a feature, but feature_runs is NULL: nobody can count its runs", error);
+    if (why_not != NULL &&
+        (why_not[0] == '\0' || strnlen(why_not, WORDS_MOST + 1) > WORDS_MOST || !ifm_plugin_text_valid(why_not)))
+        return broken(plugin, "describe: why_not is not 1 to 400 bytes of UTF-8 in one line", error);
+    return IFM_OK;
+}
+
+static enum ifm_status describe(const struct ifm_plugin *plugin, const struct ifm_setting *settings, size_t n,
+                                const struct ifm_machine *machine, struct ifm_arena *arena, struct ifm_arm_list *arms,
+                                const char **why_not, struct ifm_error *error)
+{
+    struct inferometer_plugin_value *values;
+    struct inferometer_plugin_ledger ledger = {.struct_size = sizeof ledger};
+    const struct inferometer_plugin *table = &plugin->table;
+    struct link link;
+    *arms = (struct ifm_arm_list){0};
+    *why_not = NULL;
+    IFM_TRY(bind(plugin, settings, n, arena, &values, error));
+    unsigned workers = machine->threads;
+    if (table->most_workers != 0 && workers > table->most_workers)
+        workers = table->most_workers;
+    link_up(&link, plugin, "", NULL, workers);
+    if (table->describe(values, &link.host, &ledger) != 0)
+        return refused(&link, IFM_USAGE, "describe", error);
+    enum ifm_status status = check_ledger(plugin, &ledger, error);
+    if (status != IFM_OK) /* nothing has run: a plugin that cannot be used */
+        return status = error->code = IFM_USAGE;
+    *why_not = ifm_arena_strdup(arena, ledger.why_not);
+    if (*why_not != NULL)
+        return IFM_OK;
+    struct ifm_arm *arm = IFM_ARENA_NEW(arena, struct ifm_arm);
+    *arm = (struct ifm_arm){
+        .name = plugin->section.name,
+        .variant = "",
+        .feature = ledger.feature == NULL ? "" : ifm_arena_strdup(arena, ledger.feature),
+        .equals = "",
+        .ledger = {.flops = ledger.flops,
+                   .bytes_read = ledger.bytes_read,
+                   .bytes_written = ledger.bytes_written,
+                   .tokens_prompt = ledger.tokens_prompt,
+                   .tokens_generated = ledger.tokens_generated,
+                   .rows = ledger.rows},
+        .working_set = ledger.working_set,
+        .memory = ledger.memory,
+        .lossy = ledger.lossy != 0 && ifm_data_computes(machine),
+        .has_oracle = table->check != NULL && ifm_data_computes(machine),
+        .tolerance = ledger.tolerance,
+        .gaps = table->before != NULL || table->after != NULL,
+    };
+    *arms = (struct ifm_arm_list){.items = arm, .n = 1};
+    return IFM_OK;
+}
+
+/* ifm_describe_fn knows no workload, so each place in the list of plugins has a function of its own. */
+#define DESCRIBE(index)                                                                                                \
+    static enum ifm_status describe_##index(const struct ifm_setting *settings, size_t n,                              \
+                                            const struct ifm_machine *machine, struct ifm_arena *arena,                \
+                                            struct ifm_arm_list *arms, const char **why_not, struct ifm_error *error)  \
+    {                                                                                                                  \
+        return describe(&ifm_plugins[index], settings, n, machine, arena, arms, why_not, error);                       \
+    }
+DESCRIBE(0)
+DESCRIBE(1)
+DESCRIBE(2)
+DESCRIBE(3)
+DESCRIBE(4)
+DESCRIBE(5)
+DESCRIBE(6)
+DESCRIBE(7)
+static ifm_describe_fn *const describers[IFM_PLUGINS_MOST] = {describe_0, describe_1, describe_2, describe_3,
+                                                              describe_4, describe_5, describe_6, describe_7};
+
+/* ---- the state ---- */
+
+static const struct ifm_plugin *plugin_of(const char *workload)
+{
+    for (size_t i = 0; i < IFM_PLUGINS_MOST; i++)
+        if (ifm_plugins[i].workload.name != NULL && strcmp(ifm_plugins[i].workload.name, workload) == 0)
+            return &ifm_plugins[i];
+    return NULL;
+}
+
+static enum ifm_status open_plugin(const struct ifm_arm *arm, struct ifm_device *device, unsigned threads,
+                                   uint64_t seed, struct ifm_workload_state **out, struct ifm_error *error)
+{
+    const struct ifm_plugin *plugin = plugin_of(arm->workload);
+    if (plugin == NULL)
+        return ifm_fail(error, IFM_INTERNAL, arm->name, NULL, "no plugin '%s' is loaded", arm->workload);
+    struct ifm_workload_state *state = calloc(1, sizeof *state);
+    if (state == NULL)
+        return ifm_fail(error, IFM_INTERNAL, arm->name, NULL, "out of memory");
+    state->plugin = plugin;
+    state->fake = ifm_device_is_fake(device);
+    unsigned most = plugin->table.most_workers;
+    link_up(&state->link, plugin, arm->name, device, most != 0 && threads > most ? most : threads);
+    struct ifm_arena *arena = ifm_arena_create();
+    struct inferometer_plugin_value *values;
+    enum ifm_status status = bind(plugin, arm->settings, arm->n_settings, arena, &values, error);
+    if (status == IFM_OK && !state->fake && plugin->table.open(values, seed, &state->link.host, &state->inner) != 0)
+        status = refused(&state->link, IFM_INVALID, "open", error);
+    ifm_arena_destroy(arena);
+    if (status == IFM_OK)
+        *out = state;
+    else
+        free(state);
+    return status;
+}
+
+static void step(struct ifm_workload_state *state, uint64_t n)
+{
+    if (state->fake)
+        ifm_fake_advance(state->link.device, state->link.arm, n);
+    else
+        state->plugin->table.step(state->inner, n);
+}
+
+static enum ifm_status take_check(const struct ifm_plugin *plugin, const struct inferometer_plugin_check *theirs,
+                                  struct ifm_check *out, struct ifm_error *error)
+{
+    if (theirs->finite > 1)
+        return broken(plugin, "check: finite is neither 0 nor 1", error);
+    if (theirs->values == 0 || theirs->values > INT64_MAX)
+        return broken(plugin, "check: values is 0, so nothing was compared", error);
+    if (theirs->output == NULL || theirs->output_bytes == 0)
+        return broken(plugin, "check: output is NULL or empty; the lab hashes the outputs", error);
+    bool sound = isfinite(theirs->error_rms_rel) && theirs->error_rms_rel >= 0 && isfinite(theirs->error_max_rel) &&
+                 theirs->error_max_rel >= 0;
+    if (theirs->finite == 1 && !sound)
+        return broken(plugin, "check: an error of finite outputs is not a finite number of 0 or more", error);
+    *out = (struct ifm_check){
+        .done = true,
+        .error_rms_rel = sound ? theirs->error_rms_rel : 0, /* read by nobody where the outputs are not finite */
+        .error_max_rel = sound ? theirs->error_max_rel : 0,
+        .values = theirs->values,
+        .finite = theirs->finite == 1,
+        .output_xxh3 = ifm_xxh3(theirs->output, theirs->output_bytes),
+    };
+    return IFM_OK;
+}
+
+static enum ifm_status check(struct ifm_workload_state *state, struct ifm_check *out, struct ifm_error *error)
+{
+    struct inferometer_plugin_check theirs = {.struct_size = sizeof theirs};
+    *out = (struct ifm_check){0};
+    if (state->fake || state->plugin->table.check == NULL)
+        return IFM_OK;
+    state->link.message[0] = '\0';
+    if (state->plugin->table.check(state->inner, &theirs) != 0)
+        return refused(&state->link, IFM_INVALID, "check", error);
+    return take_check(state->plugin, &theirs, out, error);
+}
+
+static uint64_t feature_runs(const struct ifm_workload_state *state)
+{
+    return state->fake || state->plugin->table.feature_runs == NULL ? 0
+                                                                    : state->plugin->table.feature_runs(state->inner);
+}
+
+static void close_plugin(struct ifm_workload_state *state)
+{
+    if (state == NULL)
+        return;
+    if (!state->fake)
+        state->plugin->table.close(state->inner);
+    free(state);
+}
+
+static enum ifm_status hook(struct ifm_workload_state *state, int (*function)(void *), const char *name,
+                            struct ifm_error *error)
+{
+    if (state->fake || function == NULL)
+        return IFM_OK;
+    state->link.message[0] = '\0';
+    return function(state->inner) == 0 ? IFM_OK : refused(&state->link, IFM_INVALID, name, error);
+}
+
+static enum ifm_status before(struct ifm_workload_state *state, struct ifm_error *error)
+{
+    return hook(state, state->plugin->table.before, "before", error);
+}
+
+static enum ifm_status after(struct ifm_workload_state *state, struct ifm_error *error)
+{
+    return hook(state, state->plugin->table.after, "after", error);
+}
+
+_Static_assert(INFEROMETER_PLUGIN_ABSENT == IFM_ABSENT, "a counter that was not read stays that");
+
+static void collect(struct ifm_workload_state *state, int64_t *columns)
+{
+    for (size_t i = 0; i < state->plugin->workload.n_columns; i++)
+        columns[i] = IFM_ABSENT;
+    if (!state->fake)
+        state->plugin->table.collect(state->inner, columns);
+}
+
+void ifm_plugin_adapt(unsigned index)
+{
+    struct ifm_plugin *plugin = &ifm_plugins[index];
+    const struct inferometer_plugin *table = &plugin->table;
+    struct ifm_workload *workload = &plugin->workload;
+    workload->name = plugin->section.name;
+    workload->purpose = plugin->section.help;
+    workload->timed_region = table->timed_region;
+    workload->most_threads = table->most_workers;
+    workload->params = &plugin->section;
+    workload->describe = describers[index];
+    workload->open = open_plugin;
+    workload->step = step;
+    workload->check = table->check == NULL ? NULL : check;
+    workload->feature_runs = table->feature_runs == NULL ? NULL : feature_runs;
+    workload->close = close_plugin;
+    workload->before = table->before == NULL ? NULL : before;
+    workload->after = table->after == NULL ? NULL : after;
+    workload->collect = table->n_counters == 0 ? NULL : collect;
+    workload->plugin = &plugin->identity;
+}
