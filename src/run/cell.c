@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "device/fake.h"
 #include "run/arm.h"
+#include "run/instruments.h"
 #include "run/remote/remote.h"
 #include "run/watch.h"
 #include <math.h>
@@ -28,90 +29,6 @@ static enum ifm_status open_arms(struct ifm_cell_run *cell, struct ifm_error *er
 {
     for (size_t i = 0; i < cell->plan->n_arms; i++)
         IFM_TRY(ifm_arm_open(cell, i, error));
-    return IFM_OK;
-}
-
-static void read_fake(void *context, int64_t *columns)
-{
-    ifm_fake_columns(context, columns);
-}
-
-/* In the order of the columns of the instrument gpu. */
-static void read_clock(void *context, int64_t *columns)
-{
-    struct ifm_cell_run *cell = context;
-    struct ifm_device_clock now;
-    cell->device->ops->clock(cell->device, &now);
-    columns[0] = now.cycles;
-    columns[1] = now.span_ns;
-    columns[2] = now.reported_mhz;
-    cell->clock_slots++;
-    cell->clock_read += now.cycles != IFM_ABSENT;
-    if (now.cycles == IFM_ABSENT)
-        cell->clock_why = now.why;
-}
-
-enum ifm_status ifm_cell_log_clock(const struct ifm_cell_run *cell, struct ifm_error *error)
-{
-    if (cell->clock_read == cell->clock_slots)
-        return IFM_OK;
-    json_t *meta = json_pack("{s:s, s:I, s:I, s:s}", "cell", cell->plan->name, "slots", (json_int_t)cell->clock_slots,
-                             "read", (json_int_t)cell->clock_read, "reason", cell->clock_why);
-    return ifm_fact_new(cell->session, "clock_unread", true, meta, error);
-}
-
-/* Give an instrument that finds no source of its own the device's; false where that has none for it. */
-static bool attach(struct ifm_cell_run *cell, const struct ifm_instrument_run *run)
-{
-    const struct ifm_instrument *instrument = run->instrument;
-    bool fake = ifm_device_is_fake(cell->device), clock = cell->device->ops->clock != NULL;
-    if (instrument->attach == NULL || !(fake || clock))
-        return false;
-    if (fake)
-        instrument->attach(run->state, read_fake, cell->device);
-    else
-        instrument->attach(run->state, read_clock, cell);
-    return true;
-}
-
-/* A script that says something of its energy sensor stands for an instrument that would. */
-static enum ifm_status tell_of_sensor(struct ifm_cell_run *cell, struct ifm_error *error)
-{
-    double idle_w, limit_w, period_ns;
-    if (!ifm_fake_energy(cell->device, &idle_w, &limit_w, &period_ns))
-        return IFM_OK;
-    return ifm_fact_energy_sensor(cell->session, cell->plan->name, "fake", "script", idle_w, limit_w, period_ns, error);
-}
-
-enum ifm_status ifm_cell_open_instruments(struct ifm_cell_run *cell, struct ifm_error *error)
-{
-    size_t column = 0;
-    cell->instruments = allocate(cell->pass->n_instruments, sizeof *cell->instruments);
-    for (size_t i = 0; i < cell->pass->n_instruments; i++) {
-        const struct ifm_instrument *instrument = ifm_instrument_find(cell->pass->instruments[i]);
-        if (instrument == NULL)
-            return ifm_fail(error, IFM_INVALID, cell->plan->name, "use the version of inferometer that made the plan",
-                            "this build has no instrument \"%s\"", cell->pass->instruments[i]);
-        struct ifm_instrument_run *run = &cell->instruments[cell->n_instruments];
-        run->instrument = instrument;
-        run->first_column = column;
-        column += instrument->n_columns;
-        IFM_TRY(instrument->open(&run->state, error));
-        bool attached = attach(cell, run);
-        if (attached && ifm_device_is_fake(cell->device))
-            IFM_TRY(tell_of_sensor(cell, error));
-        cell->n_instruments++;
-        for (size_t c = 0; c < instrument->n_columns; c++) {
-            const char *remedy = "";
-            const char *reason = attached ? "" : instrument->probe(c, &remedy);
-            if (reason[0] == '\0')
-                continue;
-            json_t *meta = json_pack("{s:s, s:s, s:s, s:s, s:s}", "cell", cell->plan->name, "pass", cell->pass->name,
-                                     "column", instrument->columns[c].id, "reason", reason, "remedy", remedy);
-            IFM_TRY(ifm_fact_new(cell->session, "column_absent", true, meta, error));
-        }
-    }
-    cell->own_columns = column;
     return IFM_OK;
 }
 
@@ -155,7 +72,7 @@ enum ifm_status ifm_cell_open(const struct ifm_cell *plan, struct ifm_device *de
     if (status == IFM_OK)
         status = ifm_cell_check(out, "before", error);
     if (status == IFM_OK)
-        status = ifm_cell_open_instruments(out, error);
+        status = ifm_instruments_open(out, error);
     if (status != IFM_OK)
         ifm_cell_close(out);
     return status;
@@ -169,19 +86,17 @@ enum ifm_status ifm_cell_open_one(const struct ifm_cell *plan, struct ifm_device
         return ifm_fail(error, IFM_INTERNAL, plan->name, NULL, "the cell has no arm %zu", arm);
     out->arms = allocate(plan->n_arms, sizeof *out->arms);
     IFM_TRY(ifm_arm_open(out, arm, error));
-    return ifm_cell_open_instruments(out, error);
+    return ifm_instruments_open(out, error);
 }
 
 void ifm_cell_close(struct ifm_cell_run *cell)
 {
-    for (size_t i = 0; i < cell->n_instruments; i++)
-        cell->instruments[i].instrument->close(cell->instruments[i].state);
+    ifm_instruments_close(cell);
     for (size_t i = 0; cell->arms != NULL && i < cell->plan->n_arms; i++)
         ifm_arm_close(cell, i);
     ifm_remote_free(cell->shared);
     if (cell->device != NULL)
         cell->device->ops->drop_buffers(cell->device);
-    free(cell->instruments);
     free(cell->arms);
     free(cell->slots);
     free(cell->samples);
@@ -334,6 +249,14 @@ static void note_expected_time(const struct ifm_cell_run *cell)
              ifm_format_human(2 * window_s, "s", block), (unsigned long long)measure->blocks_min,
              ifm_format_human(2 * window_s * (1 + (double)measure->blocks_min), "s", least),
              slow ? "; --slot-steps 1 makes slots of single samples" : "");
+}
+
+double ifm_cell_block_s(const struct ifm_cell_run *cell)
+{
+    double block_s = 0;
+    for (size_t i = 0; i < cell->plan->n_arms; i++)
+        block_s += 2 * (double)cell->arms[i].samples * cell->arms[i].inner * cell->arms[i].step_ns * 1e-9;
+    return block_s;
 }
 
 enum ifm_status ifm_cell_choose(struct ifm_cell_run *cell, double clock_ns, struct ifm_error *error)

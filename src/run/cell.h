@@ -66,9 +66,7 @@ IFM_CHECKED enum ifm_status ifm_cell_open_one(const struct ifm_cell *plan, struc
                                               struct ifm_session *session, size_t arm, struct ifm_cell_run *out,
                                               struct ifm_error *error);
 /* The parts of opening and calibrating a cell that a session, whose windows are its caller's, needs by themselves.
- * Open the instruments of the cell's pass; a column that cannot be read here becomes a fact. */
-IFM_CHECKED enum ifm_status ifm_cell_open_instruments(struct ifm_cell_run *cell, struct ifm_error *error);
-/* Mean time from one clock reading to the next, and the smallest step that the clock takes. */
+ * Mean time from one clock reading to the next, and the smallest step that the clock takes. */
 double ifm_cell_read_clock(struct ifm_device *device, double *tick_ns);
 /* Inner steps and samples per slot of every arm from its step_ns, as facts; allocates the block. */
 IFM_CHECKED enum ifm_status ifm_cell_choose(struct ifm_cell_run *cell, double clock_ns, struct ifm_error *error);
@@ -77,8 +75,8 @@ IFM_CHECKED enum ifm_status ifm_cell_choose(struct ifm_cell_run *cell, double cl
  * or NULL. */
 IFM_CHECKED enum ifm_status ifm_cell_calibrate(struct ifm_cell_run *cell, const json_t *events,
                                                struct ifm_error *error);
-/* How many slots had no cycles of the device's own, and why; nothing is written where each had, or none was asked. */
-IFM_CHECKED enum ifm_status ifm_cell_log_clock(const struct ifm_cell_run *cell, struct ifm_error *error);
+/* What a block of all arms takes, s, by the steps that calibration timed. */
+double ifm_cell_block_s(const struct ifm_cell_run *cell);
 /* Compare each arm with its oracle and write the fact: of a step of its own ("before"), or of what the last timed step
  * left ("after"). */
 IFM_CHECKED enum ifm_status ifm_cell_check(struct ifm_cell_run *cell, const char *when, struct ifm_error *error);

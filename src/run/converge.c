@@ -82,10 +82,7 @@ static enum ifm_status roll(struct ifm_cell_run *cell, size_t index, double seco
         device->ops->release(device);
     if (status == IFM_OK && device->ops->health != NULL)
         status = device->ops->health(device, error);
-    if (status == IFM_OK && ifm_interrupted())
-        return ifm_fail(error, IFM_INTERRUPTED, cell->plan->name, "go on with --resume",
-                        "interrupted; every whole block is kept");
-    return status;
+    return status == IFM_OK ? ifm_interrupt_check(cell->plan->name, error) : status;
 }
 
 /* ---- readings ---- */

@@ -10,6 +10,18 @@
 #include <stdio.h>
 #include <string.h>
 
+int64_t ifm_session_now(const struct ifm_session *session, struct ifm_device *device)
+{
+    return session->offset_ns + device->ops->mark(device).ns - session->base.ns;
+}
+
+void ifm_session_behind(struct ifm_session *session, struct ifm_device *device, int64_t end_ns)
+{
+    int64_t now_ns = ifm_session_now(session, device);
+    if (now_ns <= end_ns)
+        session->offset_ns += end_ns + 1 - now_ns;
+}
+
 enum ifm_status ifm_fact_new(struct ifm_session *session, const char *stage, bool ok, json_t *meta,
                              struct ifm_error *error)
 {

@@ -23,6 +23,10 @@ struct ifm_session {
     bool unwritten;                          /* a fact could not be written: the folder is at fault, not a cell */
 };
 
+/* Time of the run, now that the device's work is done; and from now on behind `end_ns`, so that a clock that was set
+ * back does not make a record run backwards. */
+int64_t ifm_session_now(const struct ifm_session *session, struct ifm_device *device);
+void ifm_session_behind(struct ifm_session *session, struct ifm_device *device, int64_t end_ns);
 /* Write one fact; steals `meta`. */
 IFM_CHECKED enum ifm_status ifm_fact_new(struct ifm_session *session, const char *stage, bool ok, json_t *meta,
                                          struct ifm_error *error);

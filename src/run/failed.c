@@ -80,7 +80,7 @@ enum ifm_status ifm_left_restart(struct ifm_left *left, struct ifm_session *sess
     unsigned times = (unsigned)(cell->n_arms - left->cell.n_arms);
     bool any = false, of_pass;
     for (size_t i = 0; i < cell->n_passes; i++) {
-        IFM_TRY(ifm_recorder_set_aside(dir, cell->index, cell->passes[i].name, times, &of_pass, error));
+        IFM_TRY(ifm_recorder_set_aside(dir, cell->index, ifm_pass_name(&cell->passes[i]), times, &of_pass, error));
         any |= of_pass;
     }
     IFM_TRY(ifm_readings_set_aside(dir, cell->index, times, &of_pass, error));

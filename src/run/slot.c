@@ -6,6 +6,7 @@
  * the caches after another arm has run. */
 #include "run/slot.h"
 
+#include "run/instruments.h"
 #include <string.h>
 
 /* Not inlined, so that a test can count the instructions of the timed part alone. */
@@ -72,14 +73,12 @@ static void collect_own(const struct ifm_cell_run *cell, const struct ifm_arm_ru
 void ifm_slot_start(struct ifm_cell_run *cell)
 {
     cell->device->ops->hold(cell->device, cell->plan->threads);
-    for (size_t i = 0; i < cell->n_instruments; i++)
-        cell->instruments[i].instrument->start(cell->instruments[i].state);
+    ifm_instruments_start(cell);
 }
 
 void ifm_slot_stop(struct ifm_cell_run *cell)
 {
-    for (size_t i = cell->n_instruments; i-- > 0;)
-        cell->instruments[i].instrument->stop(cell->instruments[i].state);
+    ifm_instruments_stop(cell);
     cell->device->ops->release(cell->device);
 }
 
@@ -88,9 +87,7 @@ void ifm_slot_collect(struct ifm_cell_run *cell, unsigned arm_index, struct ifm_
 {
     const struct ifm_arm_run *arm = &cell->arms[arm_index];
     bool apart = cell->plan->measure.cache == IFM_CACHE_COLD || arm->plan->gaps;
-    for (size_t i = 0; i < cell->n_instruments; i++)
-        cell->instruments[i].instrument->collect(cell->instruments[i].state,
-                                                 columns + cell->instruments[i].first_column);
+    ifm_instruments_collect(cell, columns);
     collect_own(cell, arm, columns);
     read_marks(cell, arm, apart, slot, samples);
     slot->arm = arm_index;

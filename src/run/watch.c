@@ -87,8 +87,8 @@ void ifm_watch_begin(const struct ifm_cell_run *cell, struct ifm_watch *watch)
 
 static enum ifm_status mark(struct ifm_cell_run *cell, uint32_t block, const char *reason, struct ifm_error *error)
 {
-    json_t *meta = json_pack("{s:s, s:s, s:I, s:s}", "cell", cell->plan->name, "pass", cell->pass->name, "block",
-                             (json_int_t)block, "reason", reason);
+    json_t *meta = json_pack("{s:s, s:s, s:I, s:s}", "cell", cell->plan->name, "pass", ifm_pass_name(cell->pass),
+                             "block", (json_int_t)block, "reason", reason);
     ifm_warn("cell %s, block %u: %s; the block is marked", cell->plan->name, block, reason);
     return ifm_fact_new(cell->session, "disturbed", false, meta, error);
 }

@@ -44,7 +44,7 @@ static int set_up(void **state)
                                      .feature = "",
                                      .equals = "",
                                      .role = i == 0 ? IFM_ROLE_BASELINE : IFM_ROLE_VARIANT};
-    f.pass = (struct ifm_pass){.name = "latency"};
+    f.pass = (struct ifm_pass){.kind = IFM_PASS_LATENCY};
     f.cells[0] = (struct ifm_cell){.name = "null",
                                    .workload = "null",
                                    .threads = 1,

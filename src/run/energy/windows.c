@@ -3,10 +3,11 @@
  * A window is a slot whose samples last milliseconds: long enough that taking their times costs nothing, short enough
  * that the steps between two ticks of a sensor are known. Steps that last 5 ms or more might lock to the phase of a
  * sensor that reads a few times a second; those have a random pause behind each, in which the device idles. */
-#include "run/energy_private.h"
+#include "run/energy/private.h"
 
 #include "base/log.h"
 #include "base/text.h"
+#include "run/instruments.h"
 #include "run/interrupt.h"
 #include <math.h>
 #include <stdlib.h>
@@ -53,7 +54,7 @@ static enum ifm_status run_steps(struct ifm_cell_run *cell, unsigned arm, uint64
         device->ops->release(device);
     *step_s = fmax(best_s / (double)chunk, 1e-10);
     IFM_TRY(health(cell, error));
-    return ifm_energy_wait(cell, 0, error);
+    return ifm_interrupt_check(cell->plan->name, error);
 }
 
 static uint64_t steps_in(double seconds, double step_s)
@@ -167,7 +168,7 @@ enum ifm_status ifm_energy_windows_choose(struct ifm_energy_windows *windows, st
                  cell->plan->name, cell->plan->measure.energy_idle_s, sensor->source, sensor->device,
                  LEAST_PERIODS * every_s);
     for (unsigned i = 0; i < cell->plan->n_arms; i++) {
-        if (!ifm_plan_isolates(cell->plan, i)) /* no windows: energy.c */
+        if (!ifm_plan_isolates(cell->plan, i)) /* ceilings have no windows */
             continue;
         const json_t *meta = ifm_fact_last(events, "energy_plan", cell->plan->name, cell->arms[i].plan->name);
         IFM_TRY(meta != NULL ? take_over(&windows->arms[i], meta, error) : choose_arm(windows, i, sensors, error));
@@ -196,10 +197,11 @@ enum ifm_status ifm_energy_pre_roll(struct ifm_energy_windows *windows, unsigned
     double seconds = cell->plan->measure.pre_roll_s, step_s;
     if (windows->before == (int)arm || !(seconds > 0))
         return IFM_OK;
-    int64_t start_ns = ifm_energy_now(cell);
+    int64_t start_ns = ifm_session_now(cell->session, cell->device);
     IFM_TRY(run_steps(cell, arm, windows->arms[arm].inner, seconds, &step_s, error));
-    json_t *meta = json_pack("{s:s, s:s, s:I, s:I}", "cell", cell->plan->name, "arm", cell->arms[arm].plan->name,
-                             "start_ns", (json_int_t)start_ns, "end_ns", (json_int_t)ifm_energy_now(cell));
+    json_t *meta =
+        json_pack("{s:s, s:s, s:I, s:I}", "cell", cell->plan->name, "arm", cell->arms[arm].plan->name, "start_ns",
+                  (json_int_t)start_ns, "end_ns", (json_int_t)ifm_session_now(cell->session, cell->device));
     return ifm_fact_new(cell->session, "energy_pre_roll", true, meta, error);
 }
 
@@ -266,17 +268,20 @@ static void read_marks(const struct ifm_energy_windows *windows, unsigned index,
 }
 
 enum ifm_status ifm_energy_window(struct ifm_energy_windows *windows, unsigned index, struct ifm_slot *slot,
-                                  struct ifm_sample *samples, struct ifm_error *error)
+                                  struct ifm_sample *samples, int64_t *columns, struct ifm_error *error)
 {
     struct ifm_cell_run *cell = windows->cell;
     const struct ifm_energy_arm *arm = &windows->arms[index];
     cell->session->at_work = cell->arms[index].plan->name;
+    ifm_instruments_start(cell);
     enum ifm_status status = arm->pause_s > 0 ? run_apart(windows, &cell->arms[index], arm, error)
                                               : run_meeting(windows, &cell->arms[index], arm, error);
+    ifm_instruments_stop(cell);
     windows->before = (int)index;
-    if (status == IFM_OK)
-        status = ifm_energy_wait(cell, 0, error); /* what an interruption cut short is no window */
     IFM_TRY(status);
+    IFM_TRY(ifm_interrupt_check(cell->plan->name, error)); /* what an interruption cut short is no window */
+    ifm_instruments_collect(cell, columns);
     read_marks(windows, index, slot, samples);
+    slot->columns = columns;
     return IFM_OK;
 }

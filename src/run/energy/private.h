@@ -1,15 +1,15 @@
 /* The parts of the energy pass: its sensors, and its windows.
  *
- * Private to src/run/energy*.c. Times are of the run, as those of samples are. */
+ * Private to src/run/energy. Times are of the run, as those of samples are. */
 #ifndef IFM_RUN_ENERGY_PRIVATE_H
 #define IFM_RUN_ENERGY_PRIVATE_H
 
 #include "base/random.h"
 #include "power/sampler.h"
-#include "run/energy.h"
+#include "run/cell.h"
 #include "sample/readings.h"
 
-/* ---- sensors (energy_sensors.c) ---- */
+/* ---- sensors (sensors.c) ---- */
 
 /* One sensor of the list, and how far its file has come in the pass that is open. */
 struct ifm_energy_sensor {
@@ -56,7 +56,7 @@ IFM_CHECKED enum ifm_status ifm_energy_sensors_flush(struct ifm_energy_sensors *
                                                      struct ifm_error *error);
 void ifm_energy_sensors_end(struct ifm_energy_sensors *sensors);
 
-/* ---- windows (energy_windows.c) ---- */
+/* ---- windows (windows.c) ---- */
 
 struct ifm_energy_arm {
     uint32_t inner, samples;
@@ -71,7 +71,6 @@ struct ifm_energy_windows {
     struct ifm_instant *marks;  /* of a window */
     struct ifm_random random;   /* of the block */
     int before;                 /* the arm that ran last; -1 = none */
-    int64_t end_ns;             /* of the last window */
 };
 
 /* Choose how the windows of each arm are made, as facts, or take over what `events` of an interrupted run say (NULL: of
@@ -85,14 +84,12 @@ void ifm_energy_windows_draw(struct ifm_energy_windows *windows, unsigned block)
 /* The same steps untimed, where another arm or none ran before. */
 IFM_CHECKED enum ifm_status ifm_energy_pre_roll(struct ifm_energy_windows *windows, unsigned arm,
                                                 struct ifm_error *error);
-/* One window: `slot` and its samples. */
+/* One window: `slot`, its samples, and the columns of the pass. */
 IFM_CHECKED enum ifm_status ifm_energy_window(struct ifm_energy_windows *windows, unsigned arm, struct ifm_slot *slot,
-                                              struct ifm_sample *samples, struct ifm_error *error);
+                                              struct ifm_sample *samples, int64_t *columns, struct ifm_error *error);
 
 /* ---- both (energy.c) ---- */
 
-/* Now, when the device's work is done. */
-int64_t ifm_energy_now(const struct ifm_cell_run *cell);
 /* Sleep; IFM_INTERRUPTED as soon as the run is. */
 IFM_CHECKED enum ifm_status ifm_energy_wait(const struct ifm_cell_run *cell, double seconds, struct ifm_error *error);
 

@@ -1,5 +1,5 @@
 /* Sensors of the energy pass: opened and calibrated once, read by the sampler, written as they are. */
-#include "run/energy_private.h"
+#include "run/energy/private.h"
 
 #include "base/private.h"
 #include "run/interrupt.h"
@@ -252,10 +252,8 @@ enum ifm_status ifm_energy_sensors_begin(struct ifm_energy_sensors *sensors, str
         int64_t last_ns = ifm_readings_end_ns(sensor->writer);
         end_ns = last_ns > end_ns ? last_ns : end_ns;
     }
-    int64_t now_ns = ifm_energy_now(cell); /* a clock that was set back must not make readings run backwards */
-    if (now_ns <= end_ns)
-        session->offset_ns += end_ns + 1 - now_ns;
-    sensors->began_ns = sensors->drained_ns = ifm_energy_now(cell);
+    ifm_session_behind(session, cell->device, end_ns);
+    sensors->began_ns = sensors->drained_ns = ifm_session_now(cell->session, cell->device);
     const struct ifm_instant base = {session->base.ns - session->offset_ns};
     return ifm_sampler_start_at(sensors->power, base, sensors->watts_hz, &sensors->sampler, error);
 }
@@ -293,7 +291,7 @@ enum ifm_status ifm_energy_sensors_drain(struct ifm_energy_sensors *sensors, str
 {
     const struct ifm_power_list *list = ifm_power_list(sensors->power);
     const struct ifm_power_series *all = ifm_sampler_drain(sensors->sampler);
-    int64_t now_ns = ifm_energy_now(cell);
+    int64_t now_ns = ifm_session_now(cell->session, cell->device);
     for (size_t i = 0; i < list->n_sensors; i++) {
         struct ifm_energy_sensor *sensor = &sensors->list[i];
         const struct ifm_power_series *series = &all[i];
