@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "cli/plugins.h"
 #include "model/plan_json.h"
-#include "run/inputs.h"
+#include "run/facts/inputs.h"
 #include "sample/journal.h"
 #include "sample/manifest.h"
 #include "sample/record.h"

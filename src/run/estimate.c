@@ -3,6 +3,7 @@
  * Set-up is timed, not guessed, because for large caches generation and the oracle take longer than a block. */
 #include "run/run.h"
 
+#include "run/cell/calibrate.h"
 #include "run/energy/energy.h"
 #include "run/pass/pass.h"
 #include "stats/sequential.h"

@@ -11,8 +11,8 @@
 #include "inferometer/session.h"
 #include "judge/judge.h"
 #include "run/pass/pass.h"
-#include "run/warm_up.h"
-#include "run/watch.h"
+#include "run/pass/warm_up.h"
+#include "run/cell/watch.h"
 #include <locale.h>
 #include <pthread.h>
 #include <stdbool.h>

@@ -8,7 +8,7 @@
 #include "host/host.h"
 #include "model/plan_json.h"
 #include "plan/plan.h"
-#include "run/instruments.h"
+#include "run/cell/instruments.h"
 #include "sample/claim.h"
 #include "workload/session/session.h"
 #include <stdlib.h>

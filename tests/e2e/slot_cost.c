@@ -7,8 +7,8 @@
  *   more       as off, with a clock that does one thing more: what the test must notice
  * NVML is the management library that the sensors are read from. */
 #include "power/sampler.h"
-#include "run/cell.h"
-#include "run/slot.h"
+#include "run/cell/cell.h"
+#include "run/cell/slot.h"
 
 #include <stdio.h>
 #include <string.h>

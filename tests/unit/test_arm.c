@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "run/arm.h"
+#include "run/cell/arm.h"
 #include <math.h>
 #include <string.h>
 

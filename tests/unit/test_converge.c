@@ -4,7 +4,8 @@
 
 #include "base/file.h"
 #include "base/log.h"
-#include "run/converge.h"
+#include "run/cell/calibrate.h"
+#include "run/pass/converge.h"
 #include "run/pass/pass.h"
 #include "sample/journal.h"
 #include <ftw.h>

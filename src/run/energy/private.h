@@ -6,7 +6,7 @@
 
 #include "base/random.h"
 #include "power/sampler.h"
-#include "run/cell.h"
+#include "run/cell/cell.h"
 #include "sample/readings.h"
 
 /* ---- sensors (sensors.c) ---- */

@@ -7,7 +7,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
-#include "run/instruments.h"
+#include "run/cell/instruments.h"
 #include "run/interrupt.h"
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* The latency pass: warm-up, then blocks of samples until the stop rule of the configuration has enough. */
 #include "run/pass/kinds.h"
 
-#include "run/arm.h"
+#include "run/cell/arm.h"
 #include <math.h>
 
 static enum ifm_status init(struct ifm_pass_run *pass, struct ifm_error *error)

@@ -5,7 +5,8 @@
  * these slots are recorded, but nothing derives a latency from them. */
 #include "run/pass/kinds.h"
 
-#include "run/arm.h"
+#include "run/cell/arm.h"
+#include "run/cell/calibrate.h"
 
 static uint32_t wanted(const struct ifm_cell_run *cell)
 {

@@ -1,11 +1,11 @@
 /* The block loop. */
 #include "run/pass/pass.h"
 
-#include "run/arm.h"
-#include "run/instruments.h"
+#include "run/cell/arm.h"
+#include "run/cell/instruments.h"
+#include "run/cell/watch.h"
 #include "run/interrupt.h"
-#include "run/warm_up.h"
-#include "run/watch.h"
+#include "run/pass/warm_up.h"
 #include <math.h>
 #include <string.h>
 

@@ -4,9 +4,9 @@
 #ifndef IFM_RUN_PASS_PASS_H
 #define IFM_RUN_PASS_PASS_H
 
-#include "run/cell.h"
-#include "run/converge.h"
-#include "run/stop.h"
+#include "run/cell/cell.h"
+#include "run/pass/converge.h"
+#include "run/pass/stop.h"
 
 struct ifm_energy_run;
 

@@ -4,9 +4,9 @@
  * each sample contains exactly one reading. Samples apart (cold mode, where every cache level is evicted before each
  * one, and arms with hooks of their own) need two readings each. The untimed first step brings the arm's own data into
  * the caches after another arm has run. */
-#include "run/slot.h"
+#include "run/cell/slot.h"
 
-#include "run/instruments.h"
+#include "run/cell/instruments.h"
 #include <string.h>
 
 /* Not inlined, so that a test can count the instructions of the timed part alone. */

@@ -1,8 +1,8 @@
 /* The gate of power and temperature, and pre-rolls. */
-#include "run/converge.h"
+#include "run/pass/converge.h"
 
 #include "device/fake.h"
-#include "run/arm.h"
+#include "run/cell/arm.h"
 #include "run/interrupt.h"
 #include <math.h>
 #include <stdio.h>

@@ -1,13 +1,13 @@
 /* A cell under execution: its arms opened on the device, its instruments, its buffers.
  *
  * Everything that a timed slot touches is allocated and touched here, before the first sample. */
-#ifndef IFM_RUN_CELL_H
-#define IFM_RUN_CELL_H
+#ifndef IFM_RUN_CELL_CELL_H
+#define IFM_RUN_CELL_CELL_H
 
 #include "device/device.h"
 #include "instrument/instrument.h"
 #include "model/plan.h"
-#include "run/facts.h"
+#include "run/facts/facts.h"
 #include "sample/record.h"
 #include "workload/workload.h"
 
@@ -65,18 +65,6 @@ IFM_CHECKED enum ifm_status ifm_cell_open(const struct ifm_cell *plan, struct if
 IFM_CHECKED enum ifm_status ifm_cell_open_one(const struct ifm_cell *plan, struct ifm_device *device,
                                               struct ifm_session *session, size_t arm, struct ifm_cell_run *out,
                                               struct ifm_error *error);
-/* The parts of opening and calibrating a cell that a session, whose windows are its caller's, needs by themselves.
- * Mean time from one clock reading to the next, and the smallest step that the clock takes. */
-double ifm_cell_read_clock(struct ifm_device *device, double *tick_ns);
-/* Inner steps and samples per slot of every arm from its step_ns, as facts; allocates the block. */
-IFM_CHECKED enum ifm_status ifm_cell_choose(struct ifm_cell_run *cell, double clock_ns, struct ifm_error *error);
-/* Choose inner steps and samples per slot of every arm; allocates the block. Under IFM_STOP_REPEATS the samples of a
- * slot divide the repeats. `events` is the journal of the interrupted run that is resumed (its counts are taken over),
- * or NULL. */
-IFM_CHECKED enum ifm_status ifm_cell_calibrate(struct ifm_cell_run *cell, const json_t *events,
-                                               struct ifm_error *error);
-/* What a block of all arms takes, s, by the steps that calibration timed. */
-double ifm_cell_block_s(const struct ifm_cell_run *cell);
 /* Compare each arm with its oracle and write the fact: of a step of its own ("before"), or of what the last timed step
  * left ("after"). */
 IFM_CHECKED enum ifm_status ifm_cell_check(struct ifm_cell_run *cell, const char *when, struct ifm_error *error);

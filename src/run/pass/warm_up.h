@@ -1,10 +1,10 @@
 /* The warm-up gate: windows of one slot an arm, until every arm is warm and steady or the time is up.
  *
  * A control decision, logged with its inputs. Whoever runs the slots hands each window in; nothing is timed here. */
-#ifndef IFM_RUN_WARM_UP_H
-#define IFM_RUN_WARM_UP_H
+#ifndef IFM_RUN_PASS_WARM_UP_H
+#define IFM_RUN_PASS_WARM_UP_H
 
-#include "run/cell.h"
+#include "run/cell/cell.h"
 #include <stdbool.h>
 
 struct ifm_warm_up {

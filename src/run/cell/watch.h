@@ -4,10 +4,10 @@
  * counts (suspension, a stopped virtual machine), and a thread that was moved to another CPU, mark their block: a
  * machine cause that is recorded independently of any sample (rule 2). Everything is read between slots, never inside
  * one. */
-#ifndef IFM_RUN_WATCH_H
-#define IFM_RUN_WATCH_H
+#ifndef IFM_RUN_CELL_WATCH_H
+#define IFM_RUN_CELL_WATCH_H
 
-#include "run/cell.h"
+#include "run/cell/cell.h"
 
 struct ifm_watch {
     int64_t clock_ns, boot_ns; /* both clocks when the block began */

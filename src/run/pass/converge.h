@@ -7,11 +7,11 @@
  *
  * Control decisions, logged with their inputs (facts `converge` and `pre_roll`); no published number comes from them.
  * Where power cannot be read, the fact says why and no time is spent. Thread rule: the driving thread. */
-#ifndef IFM_RUN_CONVERGE_H
-#define IFM_RUN_CONVERGE_H
+#ifndef IFM_RUN_PASS_CONVERGE_H
+#define IFM_RUN_PASS_CONVERGE_H
 
 #include "power/power.h"
-#include "run/cell.h"
+#include "run/cell/cell.h"
 
 /* Steady: the standard deviation of power over the last half of an arm's turn is at most this share of its mean, ... */
 #define IFM_CONVERGE_SPREAD 0.03

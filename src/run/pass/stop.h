@@ -6,11 +6,11 @@
  * derived from such a record has intervals widened for all looks. Looking at a significance test to stop at any other
  * time is impossible by construction. The decision of a variant is its block log-ratio to the baseline; a cell without
  * variants is decided by the log time of each of its arms, and nothing in it is decided early. */
-#ifndef IFM_RUN_STOP_H
-#define IFM_RUN_STOP_H
+#ifndef IFM_RUN_PASS_STOP_H
+#define IFM_RUN_PASS_STOP_H
 
 #include "model/plan.h"
-#include "run/cell.h"
+#include "run/cell/cell.h"
 #include <stdbool.h>
 
 struct ifm_stop {

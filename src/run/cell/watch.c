@@ -1,5 +1,5 @@
 /* Watching the machine between slots. */
-#include "run/watch.h"
+#include "run/cell/watch.h"
 
 #include "base/log.h"
 #include "device/cpu.h"

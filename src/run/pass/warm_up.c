@@ -1,25 +1,17 @@
 /* The warm-up gate. */
-#include "run/warm_up.h"
+#include "run/pass/warm_up.h"
 
-#include "base/log.h"
+#include "base/arena.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void *zeros(size_t n, size_t size)
-{
-    void *memory = calloc(n == 0 ? 1 : n, size);
-    if (memory == NULL)
-        ifm_die("out of memory");
-    return memory;
-}
-
 void ifm_warm_up_init(struct ifm_warm_up *warm, struct ifm_cell_run *cell)
 {
     *warm = (struct ifm_warm_up){.cell = cell,
-                                 .now = zeros(cell->plan->n_arms, sizeof *warm->now),
-                                 .before = zeros(cell->plan->n_arms, sizeof *warm->before),
-                                 .scratch = zeros(cell->most_samples, sizeof *warm->scratch),
+                                 .now = ifm_zeros(cell->plan->n_arms, sizeof *warm->now),
+                                 .before = ifm_zeros(cell->plan->n_arms, sizeof *warm->before),
+                                 .scratch = ifm_zeros(cell->most_samples, sizeof *warm->scratch),
                                  .start = cell->device->ops->mark(cell->device)};
 }
 

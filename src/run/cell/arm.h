@@ -2,10 +2,10 @@
  *
  * measure.isolation decides. Ceilings that are taken along stay in this process, in one set. What the rest
  * of the engine asks of an arm, it asks here. */
-#ifndef IFM_RUN_ARM_H
-#define IFM_RUN_ARM_H
+#ifndef IFM_RUN_CELL_ARM_H
+#define IFM_RUN_CELL_ARM_H
 
-#include "run/cell.h"
+#include "run/cell/cell.h"
 
 /* Open arm number `arm` in every set of buffers that it will use, or in a process of its own. */
 IFM_CHECKED enum ifm_status ifm_arm_open(struct ifm_cell_run *cell, size_t arm, struct ifm_error *error);

@@ -1,21 +1,13 @@
 /* The stop rule. */
-#include "run/stop.h"
+#include "run/pass/stop.h"
 
-#include "base/log.h"
+#include "base/arena.h"
 #include "stats/sequential.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { BLOCKS_FOR_WIDTH = 10 }; /* a fixed-width rule covers as promised from about ten on (research: .93 to .95) */
-
-static double *zeros(size_t n)
-{
-    double *memory = calloc(n == 0 ? 1 : n, sizeof *memory);
-    if (memory == NULL)
-        ifm_die("out of memory");
-    return memory;
-}
 
 void ifm_stop_init(struct ifm_stop *stop, const struct ifm_cell_run *cell)
 {
@@ -24,11 +16,11 @@ void ifm_stop_init(struct ifm_stop *stop, const struct ifm_cell_run *cell)
     for (size_t i = 0; i < n; i++)
         variants += cell->plan->arms[i].role == IFM_ROLE_VARIANT;
     *stop = (struct ifm_stop){.cell = cell->plan,
-                              .mean = zeros(n),
-                              .m2 = zeros(n),
-                              .block = zeros(n),
-                              .tick = zeros(n),
-                              .scratch = zeros(cell->most_samples),
+                              .mean = ifm_zeros(n, sizeof(double)),
+                              .m2 = ifm_zeros(n, sizeof(double)),
+                              .block = ifm_zeros(n, sizeof(double)),
+                              .tick = ifm_zeros(n, sizeof(double)),
+                              .scratch = ifm_zeros(cell->most_samples, sizeof(double)),
                               .samples_per_slot = cell->arms[0].samples,
                               .tick_ns = cell->tick_ns,
                               .level = 1 - 0.05 / (variants > 1 ? variants : 1),

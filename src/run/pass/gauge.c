@@ -1,5 +1,5 @@
 /* What says how much a cell's device draws: NVML's samples for a GPU, RAPL for the processors. */
-#include "run/converge.h"
+#include "run/pass/converge.h"
 
 #include "host/cpus.h"
 #include "instrument/thermal.h"

@@ -3,10 +3,10 @@
  * An error that ends a device's context (device/device.h, `health`) ends every arm's data in it, so the blocks before
  * it cannot be gone on with: what they hold is set aside in the run folder, and the other arms start again in a fresh
  * context. The record numbers arms as the plan does all the same. */
-#ifndef IFM_RUN_FAILED_H
-#define IFM_RUN_FAILED_H
+#ifndef IFM_RUN_CELL_FAILED_H
+#define IFM_RUN_CELL_FAILED_H
 
-#include "run/cell.h"
+#include "run/cell/cell.h"
 
 /* The arms of a cell that are left. */
 struct ifm_left {

@@ -1,5 +1,5 @@
 /* Leaving out arms that a device failed under. */
-#include "run/failed.h"
+#include "run/cell/failed.h"
 
 #include "base/log.h"
 #include "sample/readings.h"

@@ -1,8 +1,8 @@
 /* The instruments of the pass that a cell is in: opened for it, round each of its slots, closed behind it. */
-#ifndef IFM_RUN_INSTRUMENTS_H
-#define IFM_RUN_INSTRUMENTS_H
+#ifndef IFM_RUN_CELL_INSTRUMENTS_H
+#define IFM_RUN_CELL_INSTRUMENTS_H
 
-#include "run/cell.h"
+#include "run/cell/cell.h"
 
 /* Open the instruments of cell->pass; a column that cannot be read here becomes a fact. */
 IFM_CHECKED enum ifm_status ifm_instruments_open(struct ifm_cell_run *cell, struct ifm_error *error);

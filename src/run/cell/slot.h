@@ -2,10 +2,10 @@
  *
  * Order: device held -> instruments start -> one untimed step -> timed samples -> instruments stop -> device released.
  * Between the instruments' start and stop nothing allocates, locks or calls the system. */
-#ifndef IFM_RUN_SLOT_H
-#define IFM_RUN_SLOT_H
+#ifndef IFM_RUN_CELL_SLOT_H
+#define IFM_RUN_CELL_SLOT_H
 
-#include "run/cell.h"
+#include "run/cell/cell.h"
 
 /* Run one slot of arm `arm`. Fills `slot` and its samples (arms[arm].samples of them). */
 IFM_CHECKED enum ifm_status ifm_slot_run(struct ifm_cell_run *cell, unsigned arm, struct ifm_slot *slot,

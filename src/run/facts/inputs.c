@@ -1,5 +1,5 @@
 /* Files that arms read: recorded, and compared with what was recorded. */
-#include "run/inputs.h"
+#include "run/facts/inputs.h"
 
 #include "base/file.h"
 #include "base/hash.h"

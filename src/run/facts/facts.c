@@ -1,5 +1,5 @@
 /* Facts into run.log. */
-#include "run/facts.h"
+#include "run/facts/facts.h"
 
 #include "base/log.h"
 #include "base/text.h"

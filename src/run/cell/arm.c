@@ -1,10 +1,10 @@
 /* Arms under execution. */
-#include "run/arm.h"
+#include "run/cell/arm.h"
 
 #include "base/log.h"
+#include "run/cell/slot.h"
 #include "run/interrupt.h"
 #include "run/remote/remote.h"
-#include "run/slot.h"
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* The facts of a run: what goes into run.log, stage by stage. docs/formats.md lists the stages. */
-#ifndef IFM_RUN_FACTS_H
-#define IFM_RUN_FACTS_H
+#ifndef IFM_RUN_FACTS_FACTS_H
+#define IFM_RUN_FACTS_FACTS_H
 
 #include "device/device.h"
 #include "model/facts.h"

@@ -5,10 +5,10 @@
  * the bytes were, {"setting", "token", "file": base name, "sha256", "licence"}, and who goes on with a run, or repeats
  * it, is held to them. A scripted device reads no file. Thread rule: no shared state; each call reads the files whole.
  */
-#ifndef IFM_RUN_INPUTS_H
-#define IFM_RUN_INPUTS_H
+#ifndef IFM_RUN_FACTS_INPUTS_H
+#define IFM_RUN_FACTS_INPUTS_H
 
-#include "run/facts.h"
+#include "run/facts/facts.h"
 
 /* One fact of stage "input" for each file. */
 IFM_CHECKED enum ifm_status ifm_inputs_record(struct ifm_session *session, const struct ifm_plan *plan,

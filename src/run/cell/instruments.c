@@ -1,7 +1,7 @@
 /* The instruments of a pass. */
-#include "run/instruments.h"
+#include "run/cell/instruments.h"
 
-#include "base/log.h"
+#include "base/arena.h"
 #include "device/fake.h"
 #include <stdlib.h>
 
@@ -90,9 +90,7 @@ static enum ifm_status open_one(struct ifm_cell_run *cell, const char *name, str
 
 enum ifm_status ifm_instruments_open(struct ifm_cell_run *cell, struct ifm_error *error)
 {
-    cell->instruments = calloc(cell->pass->n_instruments + 1, sizeof *cell->instruments);
-    if (cell->instruments == NULL)
-        ifm_die("out of memory: %zu instruments", cell->pass->n_instruments);
+    cell->instruments = ifm_zeros(cell->pass->n_instruments, sizeof *cell->instruments);
     for (size_t i = 0; i < cell->pass->n_instruments; i++)
         IFM_TRY(open_one(cell, cell->pass->instruments[i], error));
     return IFM_OK;
@@ -114,9 +112,7 @@ enum ifm_status ifm_instruments_of(struct ifm_cell_run *cell, const struct ifm_p
     ifm_instruments_close(cell);
     cell->pass = pass;
     free(cell->columns);
-    cell->columns = calloc(2 * cell->plan->n_arms * pass->n_columns + 1, sizeof *cell->columns);
-    if (cell->columns == NULL)
-        ifm_die("out of memory: %zu columns", pass->n_columns);
+    cell->columns = ifm_zeros(2 * cell->plan->n_arms * pass->n_columns, sizeof *cell->columns);
     return ifm_instruments_open(cell, error);
 }
 

@@ -1,13 +1,11 @@
-/* Opening, checking and calibrating a cell. */
-#include "run/cell.h"
+/* Calibrating a cell. */
+#include "run/cell/calibrate.h"
 
+#include "base/arena.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "device/fake.h"
-#include "run/arm.h"
-#include "run/instruments.h"
-#include "run/remote/remote.h"
-#include "run/watch.h"
+#include "run/cell/arm.h"
+#include "run/cell/watch.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,94 +14,6 @@
 static const double CLOCK_READS_PER_SAMPLE = 100;
 enum { READS = 1000 }; /* of the clock */
 enum { ENOUGH_SAMPLES_PER_SLOT = 1000, MOST_SAMPLES_PER_SLOT = 1000000, MOST_INNER = 1 << 30 };
-
-static void *allocate(size_t n, size_t size)
-{
-    void *memory = calloc(n == 0 ? 1 : n, size);
-    if (memory == NULL)
-        ifm_die("out of memory: %zu bytes of bookkeeping", n * size);
-    return memory;
-}
-
-static enum ifm_status open_arms(struct ifm_cell_run *cell, struct ifm_error *error)
-{
-    for (size_t i = 0; i < cell->plan->n_arms; i++)
-        IFM_TRY(ifm_arm_open(cell, i, error));
-    return IFM_OK;
-}
-
-/* A scripted device computes nothing: what its check says is scripted too. */
-static void script_check(struct ifm_device *device, const char *arm, struct ifm_check *check)
-{
-    double quality, error_rel;
-    ifm_fake_check(device, arm, &quality, &error_rel);
-    if (quality >= 0) {
-        check->has_quality = true;
-        check->quality_percent = quality;
-    }
-    if (error_rel < 0)
-        return;
-    check->done = check->finite = true;
-    check->values = 1;
-    check->error_rms_rel = check->error_max_rel = error_rel;
-    check->output_xxh3 = 0;
-    check->sets_differ = false;
-}
-
-enum ifm_status ifm_cell_check(struct ifm_cell_run *cell, const char *when, struct ifm_error *error)
-{
-    bool first = strcmp(when, "before") == 0;
-    for (size_t i = 0; i < cell->plan->n_arms; i++) {
-        struct ifm_check check;
-        IFM_TRY(ifm_arm_check(cell, i, first, &check, error));
-        if (ifm_device_is_fake(cell->device))
-            script_check(cell->device, cell->plan->arms[i].name, &check);
-        IFM_TRY(ifm_fact_check(cell->session, cell->plan->name, cell->plan->arms[i].name, when, &check, error));
-    }
-    return IFM_OK;
-}
-
-enum ifm_status ifm_cell_open(const struct ifm_cell *plan, struct ifm_device *device, struct ifm_session *session,
-                              struct ifm_cell_run *out, struct ifm_error *error)
-{
-    *out = (struct ifm_cell_run){.plan = plan, .pass = &plan->passes[0], .device = device, .session = session};
-    out->arms = allocate(plan->n_arms, sizeof *out->arms);
-    enum ifm_status status = open_arms(out, error);
-    if (status == IFM_OK)
-        status = ifm_cell_check(out, "before", error);
-    if (status == IFM_OK)
-        status = ifm_instruments_open(out, error);
-    if (status != IFM_OK)
-        ifm_cell_close(out);
-    return status;
-}
-
-enum ifm_status ifm_cell_open_one(const struct ifm_cell *plan, struct ifm_device *device, struct ifm_session *session,
-                                  size_t arm, struct ifm_cell_run *out, struct ifm_error *error)
-{
-    *out = (struct ifm_cell_run){.plan = plan, .pass = &plan->passes[0], .device = device, .session = session};
-    if (arm >= plan->n_arms)
-        return ifm_fail(error, IFM_INTERNAL, plan->name, NULL, "the cell has no arm %zu", arm);
-    out->arms = allocate(plan->n_arms, sizeof *out->arms);
-    IFM_TRY(ifm_arm_open(out, arm, error));
-    return ifm_instruments_open(out, error);
-}
-
-void ifm_cell_close(struct ifm_cell_run *cell)
-{
-    ifm_instruments_close(cell);
-    for (size_t i = 0; cell->arms != NULL && i < cell->plan->n_arms; i++)
-        ifm_arm_close(cell, i);
-    ifm_remote_free(cell->shared);
-    if (cell->device != NULL)
-        cell->device->ops->drop_buffers(cell->device);
-    free(cell->arms);
-    free(cell->slots);
-    free(cell->samples);
-    free(cell->columns);
-    free(cell->marks);
-    *cell = (struct ifm_cell_run){0};
-}
 
 static int compare_i64(const void *a, const void *b)
 {
@@ -198,10 +108,10 @@ static void allocate_block(struct ifm_cell_run *cell)
         if (cell->arms[i].samples > cell->most_samples)
             cell->most_samples = cell->arms[i].samples;
     }
-    cell->slots = allocate(slots, sizeof *cell->slots);
-    cell->samples = allocate(samples, sizeof *cell->samples);
-    cell->columns = allocate(slots * cell->pass->n_columns, sizeof *cell->columns);
-    cell->marks = allocate(2 * cell->most_samples + 1, sizeof *cell->marks);
+    cell->slots = ifm_zeros(slots, sizeof *cell->slots);
+    cell->samples = ifm_zeros(samples, sizeof *cell->samples);
+    cell->columns = ifm_zeros(slots * cell->pass->n_columns, sizeof *cell->columns);
+    cell->marks = ifm_zeros(2 * cell->most_samples + 1, sizeof *cell->marks);
     /* calloc gives untouched pages: touch them now, not under the clock. */
     memset(cell->marks, 1, (2 * cell->most_samples + 1) * sizeof *cell->marks);
     memset(cell->samples, 1, samples * sizeof *cell->samples);
