@@ -57,9 +57,9 @@ if ! grep -q '"power_sensor"' mute/run.log; then
     grep -q '"energy_done","ok":false.*"windows":0' mute/run.log || fail "mute: windows without a sensor"
 fi
 
-# ---- the counter is lost halfway: a fact, and the run goes on ----
-fake "" "$two lost_ms=2600" "$INFEROMETER" null "${counts[@]}" "${energy[@]}" --out lost >/dev/null 2>log ||
-    fail "lost: $(cat log)"
+# ---- the counter is lost halfway, once a window is recorded: a fact, and the run goes on ----
+fake "" "$two lost_rows=lost/samples/0-energy-slots.csv:2" "$INFEROMETER" null "${counts[@]}" "${energy[@]}" \
+    --energy-windows 6 --out lost >/dev/null 2>log || fail "lost: $(cat log)"
 python3 - <<'PY' || fail "lost: $(grep -E 'power_fault|energy_done' lost/run.log)"
 import csv, json
 events = [json.loads(line) for line in open("lost/run.log")]
