@@ -5,6 +5,7 @@
 #include "model/plan_json.h"
 #include "publish/comparison.h"
 #include "sample/journal.h"
+#include "story/folder.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -159,7 +160,7 @@ static enum ifm_status compare_arms(const struct request *request, struct ifm_er
     if (request->varies != NULL)
         return ifm_fail(error, IFM_USAGE, "--varies", "the arms of one run say themselves in what they differ",
                         "only a comparison between runs takes it");
-    IFM_TRY(ifm_folder_check(dir, error));
+    IFM_TRY(ifm_folder_check(dir, false, error));
     IFM_TRY(load_plan(dir, request->arena, &plan, error));
     IFM_TRY(check_cell(plan, request->cell, request->arena, error));
     IFM_TRY(check_arms(plan, request->words + 1, n, request->arena, error));
@@ -209,7 +210,7 @@ static enum ifm_status open_runs(const struct request *request, struct ifm_folde
             return ifm_fail(error, IFM_USAGE, request->words[i],
                             "compare DIR A B compares arms of one run, compare DIR1 DIR2 runs; not both",
                             "not a run folder, as the second one is");
-        IFM_TRY(ifm_folder_check(request->words[i], error));
+        IFM_TRY(ifm_folder_check(request->words[i], false, error));
         IFM_TRY(ifm_folder_open(request->words[i], &folders[i], error));
     }
     for (size_t i = 0; request->cell != NULL && i < request->n_words; i++)

@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "publish/junit.h"
+#include "story/folder.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -103,7 +104,7 @@ static enum ifm_status own_lines(struct request *request, struct ifm_gate_lines 
 
 static enum ifm_status reference_lines(struct request *request, struct ifm_gate_lines *lines, struct ifm_error *error)
 {
-    IFM_TRY(ifm_folder_check(request->against, error));
+    IFM_TRY(ifm_folder_check(request->against, false, error));
     IFM_TRY(ifm_folder_open(request->against, &request->reference, error));
     struct ifm_run_view there = {request->reference.plan, request->reference.derived, request->reference.events};
     struct ifm_run_view here = {request->folder.plan, request->folder.derived, request->folder.events};
@@ -197,7 +198,7 @@ static enum ifm_status gate(struct request *request, struct ifm_error *error)
 {
     struct ifm_gate_lines lines = {0};
     struct ifm_verdict *verdict = NULL;
-    IFM_TRY(ifm_folder_check(request->dir, error));
+    IFM_TRY(ifm_folder_check(request->dir, false, error));
     IFM_TRY(ifm_folder_open(request->dir, &request->folder, error));
     if (request->against != NULL)
         IFM_TRY(reference_lines(request, &lines, error));

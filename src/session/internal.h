@@ -6,13 +6,12 @@
 #ifndef IFM_SESSION_INTERNAL_H
 #define IFM_SESSION_INTERNAL_H
 
-#include "config/config.h"
-#include "derive/derive.h"
 #include "inferometer/session.h"
-#include "judge/judge.h"
 #include "run/pass.h"
 #include "run/warm_up.h"
 #include "run/watch.h"
+#include "story/folder.h"
+#include "story/story.h"
 #include <locale.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -81,8 +80,7 @@ struct inferometer_session {
     struct ifm_sample *next_samples;
     struct ifm_instant last; /* when the last measured block ended */
     double elapsed_s;
-    struct ifm_derived *derived;
-    struct ifm_verdict *verdict;
+    struct ifm_folder folder; /* its numbers and its verdict, once judged */
     struct ifm_error error;
     int broken; /* the code that broke it */
     char message[sizeof(struct ifm_error) + 16];
