@@ -11,7 +11,7 @@
 
 enum { MOST_NAMES = 4 * IFM_MOST_ARMS, MOST_SETTINGS = 512 };
 
-struct request {
+struct compare_request {
     const char **words; /* folder first */
     size_t n_words;
     const char *cell, *varies;
@@ -131,7 +131,7 @@ static void add_absent(struct ifm_listing *listing, const struct ifm_derived *de
 
 /* What was asked for by name and cannot be given is said, not left out. */
 static void add_missing(struct ifm_listing *listing, const struct ifm_plan *plan, const struct ifm_derived *derived,
-                        const struct request *request, const char *const *arms, size_t n)
+                        const struct compare_request *request, const char *const *arms, size_t n)
 {
     for (size_t c = 0; c < plan->n_cells; c++) {
         const struct ifm_cell *cell = &plan->cells[c];
@@ -150,7 +150,7 @@ static void add_missing(struct ifm_listing *listing, const struct ifm_plan *plan
     }
 }
 
-static enum ifm_status compare_arms(const struct request *request, struct ifm_error *error)
+static enum ifm_status compare_arms(const struct compare_request *request, struct ifm_error *error)
 {
     const char *dir = request->words[0];
     struct ifm_plan *plan;
@@ -185,7 +185,7 @@ static enum ifm_status compare_arms(const struct request *request, struct ifm_er
 /* ---- between runs ---- */
 
 /* A setting that no run has would vary nothing, and the comparison would look as if it did not matter. */
-static enum ifm_status check_varies(const struct request *request, const struct ifm_folder *folders,
+static enum ifm_status check_varies(const struct compare_request *request, const struct ifm_folder *folders,
                                     struct ifm_error *error)
 {
     const char **known = IFM_ARENA_ARRAY(request->arena, const char *, MOST_SETTINGS), *key;
@@ -203,7 +203,8 @@ static enum ifm_status check_varies(const struct request *request, const struct 
                                                : ifm_arguments_unknown("setting", request->varies, known, n, error);
 }
 
-static enum ifm_status open_runs(const struct request *request, struct ifm_folder *folders, struct ifm_error *error)
+static enum ifm_status open_runs(const struct compare_request *request, struct ifm_folder *folders,
+                                 struct ifm_error *error)
 {
     for (size_t i = 0; i < request->n_words; i++) {
         if (!is_run_folder(request->words[i], request->arena))
@@ -222,7 +223,7 @@ static enum ifm_status open_runs(const struct request *request, struct ifm_folde
     return check_varies(request, folders, error);
 }
 
-static void list_runs(const struct request *request, const struct ifm_folder *folders)
+static void list_runs(const struct compare_request *request, const struct ifm_folder *folders)
 {
     struct ifm_listing listing = ifm_comparison_begin(request->arena);
     struct ifm_run_view reference = {folders[0].plan, folders[0].derived, folders[0].events};
@@ -238,7 +239,7 @@ static void list_runs(const struct request *request, const struct ifm_folder *fo
     ifm_listing_end(&listing);
 }
 
-static enum ifm_status compare_runs(const struct request *request, struct ifm_error *error)
+static enum ifm_status compare_runs(const struct compare_request *request, struct ifm_error *error)
 {
     struct ifm_folder *folders = IFM_ARENA_ARRAY(request->arena, struct ifm_folder, request->n_words);
     enum ifm_status status = open_runs(request, folders, error);
@@ -251,7 +252,7 @@ static enum ifm_status compare_runs(const struct request *request, struct ifm_er
 
 enum ifm_status ifm_cmd_compare(int argc, char **argv, struct ifm_error *error)
 {
-    struct request request = {.arena = ifm_arena_create()};
+    struct compare_request request = {.arena = ifm_arena_create()};
     const char *format = NULL;
     bool help = false;
     const struct ifm_flag flags[] = {{"cell", &request.cell}, {"varies", &request.varies}, {"format", &format}};

@@ -77,7 +77,7 @@ static enum ifm_status add_preset(struct ifm_config *config, const char *name, c
 
 enum ifm_status ifm_config_gates_preset(struct ifm_config *config, struct ifm_error *error)
 {
-    const struct ifm_slot *slot = ifm_config_find(config, "gates_preset");
+    const struct ifm_config_slot *slot = ifm_config_find(config, "gates_preset");
     const struct ifm_list *names = &config->general.gates_preset;
     if (config->locked && slot->rank > IFM_RANK_FILE)
         return ifm_fail(error, IFM_USAGE, slot->where, "start from the configuration file of that run instead",

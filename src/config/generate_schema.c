@@ -82,7 +82,7 @@ static void add_default(json_t *schema, const struct ifm_param *row, struct ifm_
     for (size_t i = 0; i < items.n; i++)
         if (ifm_config_canonical(&config, row, (struct ifm_raw){items.items[i], row->path}, &texts[i], NULL) != IFM_OK)
             return;
-    const struct ifm_slot slot = {.row = row, .texts = texts, .n = items.n};
+    const struct ifm_config_slot slot = {.row = row, .texts = texts, .n = items.n};
     json_object_set_new(schema, "default", ifm_slot_to_json(&slot, arena));
 }
 

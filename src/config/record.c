@@ -102,7 +102,7 @@ static enum ifm_status add_setting(const struct ifm_source *source, struct ifm_a
                                    struct ifm_setting *settings, const char *path, struct ifm_raw value,
                                    struct ifm_error *error)
 {
-    const struct ifm_slot *slot = ifm_config_find(source->config, path);
+    const struct ifm_config_slot *slot = ifm_config_find(source->config, path);
     if (slot == NULL)
         return ifm_config_unknown_key(source->config, path, value.where, error);
     if ((slot->row->flags & IFM_PER_ARM) == 0)

@@ -16,14 +16,14 @@
 #define PMU "/sys/bus/event_source/devices/power"
 enum { MOST_CPUS = 64 };
 
-struct event {
+struct perf_event {
     int fd;
     struct ifm_power_counter counter;
 };
 
 static void close_event(void *state)
 {
-    struct event *event = state;
+    struct perf_event *event = state;
     close(event->fd);
     free(event);
 }
@@ -31,7 +31,7 @@ static void close_event(void *state)
 static enum ifm_status read_event(void *state, const struct ifm_power_sensor *sensor, struct ifm_power_point *points,
                                   size_t room, size_t *n, struct ifm_error *error)
 {
-    struct event *event = state;
+    struct perf_event *event = state;
     uint64_t count;
     (void)sensor;
     (void)room;
@@ -145,7 +145,7 @@ static void add_event(struct ifm_power *power, const struct pmu *pmu, const stru
         lack_event(power, pmu->root, domain->perf_source, device, errno);
         return;
     }
-    struct event *event = calloc(1, sizeof *event);
+    struct perf_event *event = calloc(1, sizeof *event);
     if (event == NULL) {
         close(fd);
         ifm_power_lack(power, domain->perf_source, "", "%s: out of memory", device);

@@ -32,14 +32,14 @@ struct zone {
     char device[IFM_POWER_NAME];
 };
 
-struct meter {
+struct powercap_meter {
     int fd;
     struct ifm_power_counter counter;
 };
 
 static void close_meter(void *state)
 {
-    struct meter *meter = state;
+    struct powercap_meter *meter = state;
     close(meter->fd);
     free(meter);
 }
@@ -58,7 +58,7 @@ static bool read_number(int fd, uint64_t *out)
 static enum ifm_status read_meter(void *state, const struct ifm_power_sensor *sensor, struct ifm_power_point *points,
                                   size_t room, size_t *n, struct ifm_error *error)
 {
-    struct meter *meter = state;
+    struct powercap_meter *meter = state;
     uint64_t microjoules;
     (void)sensor;
     (void)room;
@@ -181,7 +181,7 @@ static void add_zone(struct ifm_power *power, const char *root, const struct zon
             close(fd);
         return;
     }
-    struct meter *meter = calloc(1, sizeof *meter);
+    struct powercap_meter *meter = calloc(1, sizeof *meter);
     if (meter == NULL) {
         close(fd);
         ifm_power_lack(power, zone->domain->rapl_source, "", "%s: out of memory", zone->device);

@@ -86,7 +86,9 @@ struct inferometer_session {
     char message[sizeof(struct ifm_error) + 16];
 };
 
-/* ---- session.c ---- */
+/* ---- enter.c ---- */
+/* The error as a message: "where: what", and its hint on a line of its own. */
+void ifm_session_compose(const struct ifm_error *error, char *out, size_t size);
 /* Keep the error for inferometer_message, and the code for the caller. */
 int ifm_session_fail(struct inferometer_session *session, enum ifm_status status);
 /* A call out of order: INFEROMETER_MISUSE. Inside a window it has spoilt the window, and ends the session; of a session
