@@ -47,9 +47,9 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void a_whole_run_verifies_and_prints_to_its_file_alone(void **state)
+/* The whole story into f->run; what it prints, to be freed. */
+static char *measure(struct fixture *f)
 {
-    struct fixture *f = *state;
     char *printed = NULL;
     size_t size = 0;
     int claim = -1;
@@ -57,7 +57,6 @@ static void a_whole_run_verifies_and_prints_to_its_file_alone(void **state)
     const struct ifm_story_measuring how = {.dir = f->run};
     const struct ifm_story_printing printing = {.format = IFM_FORMAT_JSON, .out = out};
     enum ifm_status judged = IFM_INTERNAL;
-    struct ifm_story_verified verified = {0};
     assert_int_equal(ifm_story_ready(f->plan, &f->error), IFM_OK);
     assert_int_equal(ifm_story_folder(f->run, f->config, f->plan, ifm_host_private(0, NULL), &claim, &f->error), 0);
     assert_true(claim >= 0);
@@ -65,14 +64,52 @@ static void a_whole_run_verifies_and_prints_to_its_file_alone(void **state)
     assert_int_equal(ifm_story_finish(f->run, &printing, &judged, &f->error), IFM_OK);
     assert_int_equal(judged, IFM_OK);
     fclose(out);
+    close(claim);
+    return printed;
+}
+
+static void a_whole_run_verifies_and_prints_to_its_file_alone(void **state)
+{
+    struct fixture *f = *state;
+    struct ifm_story_verified verified = {0};
+    char *printed = measure(f);
     json_t *numbers = json_loads(printed, 0, NULL);
     assert_non_null(numbers);
     json_decref(numbers);
     free(printed);
-    close(claim);
     assert_int_equal(ifm_story_verify(f->run, f->arena, &verified, &f->error), IFM_OK);
     assert_true(verified.n_numbers > 10);
     assert_null(verified.missing);
+}
+
+/* The schema that docs/formats.md gives for a file. */
+static long documented_schema(const char *file)
+{
+    FILE *page = fopen("docs/formats.md", "r");
+    char line[512], row[64];
+    long schema = -1;
+    assert_non_null(page);
+    snprintf(row, sizeof row, "| `%s` | ", file);
+    while (fgets(line, sizeof line, page) != NULL)
+        if (strncmp(line, row, strlen(row)) == 0 && strspn(line + strlen(row), "0123456789") > 0)
+            schema = strtol(line + strlen(row), NULL, 10);
+    fclose(page);
+    return schema;
+}
+
+static void formats_md_gives_the_schemas_of_the_files(void **state)
+{
+    static const char *const files[] = {"config.lock.json", "plan.json", "derived.json", "verdict.json"};
+    struct fixture *f = *state;
+    free(measure(f));
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        char path[160];
+        json_t *json = NULL;
+        snprintf(path, sizeof path, "%s/%s", f->run, files[i]);
+        assert_int_equal(ifm_json_read(path, &json, &f->error), IFM_OK);
+        assert_int_equal(json_integer_value(json_object_get(json, "schema")), documented_schema(files[i]));
+        json_decref(json);
+    }
 }
 
 static void a_folder_that_cannot_be_filled_is_left_empty(void **state)
@@ -123,6 +160,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_whole_run_verifies_and_prints_to_its_file_alone, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(formats_md_gives_the_schemas_of_the_files, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_folder_that_cannot_be_filled_is_left_empty, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_plan_that_comes_later_leaves_a_folder_without_one, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_session_describes_itself_in_place_of_the_registry, set_up, tear_down),
