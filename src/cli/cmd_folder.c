@@ -60,10 +60,26 @@ enum ifm_status ifm_cmd_judge(int argc, char **argv, struct ifm_error *error)
     return status;
 }
 
+static void print_verified(const struct ifm_story_verified *verified)
+{
+    const struct ifm_verified *published = &verified->published;
+    printf("verified: every hash fits, and all %zu numbers follow from the record\n"
+           "(hashes show integrity, not authorship)\n",
+           verified->n_numbers);
+    if (!published->words)
+        printf("(published by %s, whose wording differs: numbers and states\n"
+               "were compared; sentences, report.md and report.html were not; `inferometer report` writes them anew)\n",
+               published->publisher);
+    if (verified->missing != NULL)
+        printf("(the configuration was not resolved again: the workload '%s' is of a plugin, and --plugin does not "
+               "load it)\n",
+               verified->missing);
+}
+
 enum ifm_status ifm_cmd_verify(int argc, char **argv, struct ifm_error *error)
 {
     struct ifm_options options = {0};
-    struct ifm_story_verified verified;
+    struct ifm_story_verified verified = {0};
     IFM_TRY(ifm_options_parse(argc, argv, true, NULL, &options, error));
     if (options.help)
         return ifm_cmd_help(2, (char *[]){(char *)"help", argv[0], NULL}, error);
@@ -72,13 +88,7 @@ enum ifm_status ifm_cmd_verify(int argc, char **argv, struct ifm_error *error)
     struct ifm_arena *arena = ifm_arena_create();
     enum ifm_status status = ifm_story_verify(options.dir, arena, &verified, error);
     if (status == IFM_OK)
-        printf("verified: every hash fits, and all %zu numbers follow from the record\n"
-               "(hashes show integrity, not authorship)\n",
-               verified.n_numbers);
-    if (status == IFM_OK && verified.missing != NULL)
-        printf("(the configuration was not resolved again: the workload '%s' is of a plugin, and --plugin does not "
-               "load it)\n",
-               verified.missing);
+        print_verified(&verified);
     ifm_arena_destroy(arena);
     return status;
 }

@@ -54,11 +54,12 @@ static enum ifm_status verify_lock(const struct ifm_folder *folder, bool has_tab
     return status;
 }
 
-static enum ifm_status verify(const struct ifm_folder *folder, bool has_tables, struct ifm_error *error)
+static enum ifm_status verify(const struct ifm_folder *folder, bool has_tables, struct ifm_verified *published,
+                              struct ifm_error *error)
 {
     IFM_TRY(verify_lock(folder, has_tables, error));
     IFM_TRY(ifm_inputs_agree(folder->events, folder->publication.dir, error));
-    return ifm_publish_verify(&folder->publication, error);
+    return ifm_publish_verify(&folder->publication, published, error);
 }
 
 enum ifm_status ifm_story_verify(const char *dir, struct ifm_arena *arena, struct ifm_story_verified *out,
@@ -71,7 +72,7 @@ enum ifm_status ifm_story_verify(const char *dir, struct ifm_arena *arena, struc
         const char *missing = ifm_plugins_missing(folder.lock);
         out->missing = missing == NULL ? NULL : ifm_arena_strdup(arena, missing);
         out->n_numbers = folder.derived->n_numbers;
-        status = verify(&folder, missing == NULL, error);
+        status = verify(&folder, missing == NULL, &out->published, error);
     }
     ifm_folder_close(&folder);
     return status;

@@ -68,6 +68,7 @@ IFM_CHECKED enum ifm_status ifm_story_finish(const char *dir, const struct ifm_s
 /* Recompute every published number of the folder from its hashed record, and compare. */
 struct ifm_story_verified {
     size_t n_numbers;
+    struct ifm_verified published;
     const char *missing; /* a workload whose plugin is not loaded: the configuration was not resolved again; NULL */
 };
 IFM_CHECKED enum ifm_status ifm_story_verify(const char *dir, struct ifm_arena *arena, struct ifm_story_verified *out,

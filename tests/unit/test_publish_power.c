@@ -135,14 +135,15 @@ static void a_stranger_s_power_csv_is_refused(void **state)
 {
     char dir[] = "/tmp/ifm-power-XXXXXX", path[64];
     struct ifm_error error = {0};
+    struct ifm_verified verified;
     (void)state;
     assert_non_null(mkdtemp(dir));
     struct ifm_publication publication = sample_publication(dir);
     assert_int_equal(ifm_publish_files(&publication, &error), IFM_OK);
-    assert_int_equal(ifm_publish_verify(&publication, &error), IFM_OK);
+    assert_int_equal(ifm_publish_verify(&publication, &verified, &error), IFM_OK);
     snprintf(path, sizeof path, "%s/power.csv", dir);
     assert_int_equal(ifm_file_write_atomic(path, "t_s,power_w\n", 12, &error), IFM_OK);
-    assert_int_equal(ifm_publish_verify(&publication, &error), IFM_INVALID);
+    assert_int_equal(ifm_publish_verify(&publication, &verified, &error), IFM_INVALID);
     expect(error.message, "the record holds no reading");
     static const char *const names[] = {"derived.json",    "verdict.json", "metrics.json",
                                         "elastic_kv.json", "report.csv",   "report.md",
