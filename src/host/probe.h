@@ -1,4 +1,4 @@
-/* Probes of the host, private to src/host and its tests.
+/* Probes of the host, for src/host and for the folders that read the same files: lock, power.
  *
  * Every reader takes `root`, a prefix of all paths: "" on the real machine, a folder
  * with a recorded /proc and /sys in tests. What needs the live kernel (clock cost,

@@ -3,9 +3,9 @@
  * Zones are known by their names; the mmio tree, a second way to the same registers, is left out. A counter is as wide
  * as its file says and wraps: every 164 s at 400 W where a unit is 2^-16 J. Reads only. */
 #include "base/text.h"
+#include "host/probe.h"
 #include "power/rapl.h"
 #include "power/source.h"
-
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -100,7 +100,7 @@ static bool name_package(const char *name, char device[IFM_POWER_NAME])
 static bool know_zone(const char *root, struct zone *zone)
 {
     char name[64], parent[NAME];
-    if (!ifm_power_line(root, name, sizeof name, FOLDER "/%s/name", zone->folder))
+    if (!ifm_probe_line(root, name, sizeof name, FOLDER "/%s/name", zone->folder))
         return false;
     if (name_package(name, zone->device)) {
         zone->domain = &ifm_rapl_domains[IFM_RAPL_PACKAGE];
@@ -118,7 +118,7 @@ static bool know_zone(const char *root, struct zone *zone)
     snprintf(parent, sizeof parent, "%s", zone->folder);
     char *colon = strrchr(parent, ':');
     *colon = '\0'; /* every zone's name has one; without a parent the name below is none of a package */
-    return ifm_power_line(root, name, sizeof name, FOLDER "/%s/name", parent) && name_package(name, zone->device);
+    return ifm_probe_line(root, name, sizeof name, FOLDER "/%s/name", parent) && name_package(name, zone->device);
 }
 
 static size_t list_zones(const char *root, struct zone zones[MOST_ZONES])
@@ -146,7 +146,7 @@ static double limit_of(const char *root, const char *folder)
 {
     char line[32];
     uint64_t microwatts;
-    bool found = ifm_power_line(root, line, sizeof line, FOLDER "/%s/constraint_0_power_limit_uw", folder) &&
+    bool found = ifm_probe_line(root, line, sizeof line, FOLDER "/%s/constraint_0_power_limit_uw", folder) &&
                  ifm_parse_u64(line, &microwatts);
     return found ? (double)microwatts * 1e-6 : 0;
 }
@@ -166,7 +166,7 @@ static void add_zone(struct ifm_power *power, const char *root, const struct zon
     static const struct ifm_power_reader reader = {read_meter, close_meter};
     char path[4096], line[32];
     uint64_t range, microjoules;
-    if (!ifm_power_line(root, line, sizeof line, FOLDER "/%s/max_energy_range_uj", zone->folder) ||
+    if (!ifm_probe_line(root, line, sizeof line, FOLDER "/%s/max_energy_range_uj", zone->folder) ||
         !ifm_parse_u64(line, &range) || range == 0) {
         ifm_power_lack(power, zone->domain->rapl_source, "use a newer kernel",
                        "%s: max_energy_range_uj does not say where the counter wraps", zone->device);

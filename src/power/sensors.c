@@ -1,7 +1,6 @@
 /* The sensors that the sources found: added, listed, read and closed. */
 #include "power/source.h"
 
-#include "base/file.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,19 +24,6 @@ struct ifm_power *ifm_power_create(void)
     if (power != NULL && !ifm_cpu_mask_process(&power->cpus))
         power->cpus = (struct ifm_cpu_mask){0};
     return power;
-}
-
-bool ifm_power_line(const char *root, char *buffer, size_t size, const char *format, ...)
-{
-    char path[4096];
-    va_list arguments;
-    int head = snprintf(path, sizeof path, "%s", root);
-    if (head < 0 || (size_t)head >= sizeof path)
-        return false;
-    va_start(arguments, format);
-    int tail = vsnprintf(path + head, sizeof path - (size_t)head, format, arguments);
-    va_end(arguments);
-    return tail >= 0 && (size_t)tail < sizeof path - (size_t)head && ifm_file_line(path, buffer, size);
 }
 
 void ifm_power_add(struct ifm_power *power, const struct ifm_power_sensor *sensor,

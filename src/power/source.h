@@ -44,9 +44,6 @@ const struct ifm_cpu_mask *ifm_power_cpus(const struct ifm_power *power);
 /* Where the sampler's thread may run: `allowed` without `taken`, or `allowed` where nothing is left. */
 struct ifm_cpu_mask ifm_sampler_cpus(const struct ifm_cpu_mask *allowed, const struct ifm_cpu_mask *taken);
 
-/* First line of root/path into `buffer`; the path is a format. */
-bool ifm_power_line(const char *root, char *buffer, size_t size, const char *format, ...) IFM_PRINTF(4, 5);
-
 /* ---- where a reading lies in time ---- */
 
 /* A quantity that stands between refreshes was read within begin..end, and before by a call that began at `previous`
