@@ -1,4 +1,4 @@
-/* The configuration under construction: slots, lookup, and the one way in which a value enters. */
+/* The configuration under construction: slots, lookup, and ifm_slot_set, through which every value enters. */
 #include "config/internal.h"
 
 #include "base/private.h"
@@ -74,7 +74,7 @@ static const char *last_part(const char *path)
     return dot == NULL ? path : dot + 1;
 }
 
-/* The known key that was most likely meant: near as a whole, or right or near in its last part. */
+/* The known key that was most likely meant: its whole path is near, or its last part is. */
 static const char *nearest_path(const struct ifm_config *config, const char *path)
 {
     size_t n = config->n_slots + 2;
@@ -122,7 +122,7 @@ enum ifm_status ifm_config_canonical(const struct ifm_config *config, const stru
     IFM_TRY(ifm_param_parse(row, value.text, value.where, config->arena, &field, error));
     *out = ifm_param_print(row, &field, config->arena);
     if ((row->flags & IFM_PRIVATE) != 0 && (row->fallback == NULL || strcmp(*out, row->fallback) != 0))
-        *out = ifm_private_keep(*out, config->arena); /* from here on, nobody but its user sees the text */
+        *out = ifm_private_keep(*out, config->arena); /* from here on only the workload sees the text */
     return IFM_OK;
 }
 
@@ -167,7 +167,7 @@ static enum ifm_status set_axis(struct ifm_config *config, struct ifm_config_slo
     return IFM_OK;
 }
 
-/* What a value stands for: itself, or the values of a word of its table. */
+/* The values that a word of the table stands for; any other value is returned as it is. */
 static struct ifm_raw meant(const struct ifm_config_slot *slot, struct ifm_raw value)
 {
     for (const struct ifm_word *word = slot->section->words; word != NULL && word->path != NULL; word++)

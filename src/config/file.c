@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A file's name for messages: short enough that line and column are never cut off. */
+/* A file's name for messages, shortened so that line and column always fit. */
 static const char *source_name(const struct ifm_config *config, const char *where)
 {
     enum { LONGEST = 200 };

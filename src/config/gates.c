@@ -1,8 +1,8 @@
 /* Gates presets: data/gates/NAME.yaml, embedded, becomes ordinary gate records, as if the configuration spelled them
  * out.
  *
- * Expanded once, when the configuration is resolved; the lock and the plan hold the records. A record that is there
- * already, word for word, is not added again: so a lock gives itself. */
+ * Presets are expanded once, when the configuration is resolved; the lock and the plan hold the records. An identical
+ * record is not added twice, so that a lock resolves to itself. */
 #include "config/internal.h"
 #include "model/embedded.h"
 

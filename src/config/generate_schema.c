@@ -20,7 +20,8 @@ static json_t *string_list(const char *words)
     return array;
 }
 
-/* The names of the workloads. YAML reads a bare null as no value, so the workload "null" is listed as both. */
+/* The names of the workloads. YAML reads a bare null as no value, so the workload "null" is listed as both a string and
+ * null. */
 static json_t *workload_names(const struct ifm_section *const *sections)
 {
     json_t *array = json_array();
@@ -130,7 +131,7 @@ static void add_row(json_t *properties, const struct ifm_section *section, const
     json_object_set_new(properties, row->path, json_pack("{s:s}", "$ref", reference));
 }
 
-/* Not a row: it says which tables there are. */
+/* Not a row of a table: it names the files that bring tables. */
 static json_t *plugin_schema(void)
 {
     return json_pack("{s:[{s:s, s:i}, {s:s, s:i, s:{s:s, s:i}}], s:s}", "anyOf", "type", "string", "minLength", 1,

@@ -40,7 +40,7 @@ struct ifm_config {
     const struct ifm_section *const *workloads; /* NULL-terminated */
     struct ifm_config_slot *slots;
     size_t n_slots;
-    struct ifm_arm_spec *arms; /* where: file:line:column */
+    struct ifm_arm_spec *arms; /* each `where` is file:line:column */
     size_t n_arms;
     struct ifm_gate *gates;
     size_t n_gates;
@@ -64,7 +64,7 @@ struct ifm_raw {
     const char *where;
 };
 
-/* A configuration file as a tree; YAML and lock files become the same thing. Everything in the arena. */
+/* A configuration file as a tree; YAML and lock files become the same tree. Everything is in the arena. */
 enum ifm_node_kind { IFM_NODE_SCALAR, IFM_NODE_SEQUENCE, IFM_NODE_MAPPING };
 struct ifm_node {
     enum ifm_node_kind kind;

@@ -1,7 +1,7 @@
-/* config.lock.json: every parameter spelled out, and a hash that an edit does not survive.
+/* config.lock.json: every parameter spelled out, and a hash that detects edits.
  *
- * A lock is read as a file like any other, through the same tables, but strictly: after it is bound and resolved
- * it must give the very lock that was read. */
+ * A lock is read through the same tables as a YAML file, but strictly: after it is resolved it must produce the lock
+ * that was read. */
 #include "config/internal.h"
 
 #include <stdio.h>
@@ -67,7 +67,7 @@ static struct ifm_node *json_to_node(const json_t *json, const char *key, unsign
 
 static const char edited_hint[] = "take the lock of a run as it is, and change settings with --override";
 
-/* The lock's members are the ones that we write, and the hash fits its contents. */
+/* The lock has the members that we write, each of its type. */
 static enum ifm_status check_members(const json_t *lock, const char *where, struct ifm_error *error)
 {
     static const struct {
@@ -145,7 +145,7 @@ static enum ifm_status not_canonical(const json_t *lock, const struct ifm_config
     return ifm_fail(error, IFM_USAGE, where, hint, "the lock is not in canonical form");
 }
 
-/* Resolve the lock alone: it must give itself again. */
+/* Resolve the lock alone: the result must be the lock itself. */
 static enum ifm_status check_round_trip(const struct ifm_config *config, const struct ifm_node *root,
                                         const json_t *lock, const char *where, struct ifm_error *error)
 {
@@ -165,8 +165,8 @@ enum ifm_status ifm_config_lock_intact(const json_t *lock, const char *where, st
     return check_hash(lock, where, error);
 }
 
-/* Plugins are loaded before there is a configuration: here they only can be missing. Another build of the same plugin
- * is welcome: the new lock names it. */
+/* Plugins were loaded before the configuration was read, so the only possible error here is a missing one. Another
+ * build of the plugin is accepted: the new lock names it. */
 static enum ifm_status check_plugins(const struct ifm_config *config, const json_t *plugins, const char *where,
                                      struct ifm_error *error)
 {

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The lock file is UTF-8, so its values are. */
+/* The lock file is UTF-8, so values must be. */
 static enum ifm_status check_utf8(const char *text, const char *where, struct ifm_error *error)
 {
     if (ifm_utf8_valid(text, strlen(text)))

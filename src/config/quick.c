@@ -29,7 +29,7 @@ static struct ifm_node *add_node(struct ifm_config *config, struct ifm_node *par
     return node;
 }
 
-/* As a file would spell them, so that one place checks them. */
+/* Builds the tree that a file would give, so that the same code checks it. */
 enum ifm_status ifm_config_quick_arms(struct ifm_config *config, const char *path, const struct ifm_quick_arm *arms,
                                       size_t n, const char *where, struct ifm_error *error)
 {

@@ -1,4 +1,4 @@
-/* Resolve: defaults, preset, rules between fields, and the study that comes of it. */
+/* Resolve: defaults, preset, rules between fields, and the resulting study. */
 #include "config/internal.h"
 
 #include <string.h>
@@ -36,8 +36,7 @@ static enum ifm_status apply_preset(struct ifm_config *config, struct ifm_error 
     return IFM_OK;
 }
 
-/* A number of repeats that was asked for is meant: it chooses the stop rule that uses it, unless the rule was
- * chosen at the same place or at a higher rank. */
+/* Setting the number of repeats selects stop=repeats, unless a stop rule was set at the same or a higher rank. */
 static enum ifm_status apply_repeats(struct ifm_config *config, struct ifm_error *error)
 {
     const struct ifm_config_slot *repeats = ifm_config_find(config, "measure.repeats");
@@ -113,7 +112,7 @@ static enum ifm_status check_workloads(struct ifm_config *config, struct ifm_err
     return IFM_OK;
 }
 
-/* Nothing is silently ignored: a setting of a workload that does not run is a mistake. */
+/* No setting is silently ignored: one of a workload that does not run is an error. */
 static enum ifm_status check_unused(struct ifm_config *config, struct ifm_error *error)
 {
     for (size_t i = 0; i < config->n_slots; i++) {
@@ -133,10 +132,11 @@ static enum ifm_status check_unused(struct ifm_config *config, struct ifm_error 
     return IFM_OK;
 }
 
-/* What the stop rules ask of the other settings. */
+/* What the stop rules require of other settings. */
 static enum ifm_status check_stop(const struct ifm_config *config, struct ifm_error *error)
 {
-    enum { FEWEST = 30, MOST = 100000 }; /* of a group-sequential run: a look needs blocks, and a plan an end */
+    /* of a group-sequential run: five looks need as many blocks, and the plan an upper limit */
+    enum { FEWEST = 30, MOST = 100000 };
     const struct ifm_measure *measure = &config->study.measure;
     const struct ifm_config_slot *mde = ifm_config_find(config, "measure.mde");
     const struct ifm_config_slot *margin = ifm_config_find(config, "measure.margin");
@@ -156,7 +156,7 @@ static enum ifm_status check_stop(const struct ifm_config *config, struct ifm_er
     return IFM_OK;
 }
 
-/* A setting of the energy pass without the pass is a mistake. Its default is none: a lock file spells it out. */
+/* Setting the energy pass without measuring energy is an error. A default is not: a lock file spells it out. */
 static enum ifm_status check_energy(const struct ifm_config *config, struct ifm_error *error)
 {
     static const char *const own[] = {"measure.energy_window",   "measure.energy_windows", "measure.energy_idle",
@@ -182,7 +182,7 @@ static enum ifm_status check_energy(const struct ifm_config *config, struct ifm_
     bool hot = false;
     for (size_t i = 0; i < cache->n; i++)
         hot |= strcmp(cache->texts[i], "hot") == 0;
-    if (measure->energy && !hot) /* beside hot cells a cold one says why it has no energy */
+    if (measure->energy && !hot) /* in a sweep of both, cold cells state why they have no energy */
         return ifm_fail(error, IFM_USAGE, cache->where,
                         "choose measure.cache=hot, or leave measure.energy out and measure energy in a run of its own",
                         "measure.energy needs steps that follow each other, and measure.cache=cold evicts the caches "
@@ -205,7 +205,7 @@ static enum ifm_status check_rules(const struct ifm_config *config, struct ifm_e
     if (measure->resamples > 0 && measure->resamples < FEWEST_RESAMPLES)
         return ifm_fail(error, IFM_USAGE, ifm_config_find(config, "measure.resamples")->where,
                         "10000 is usual; 0 lets the samples decide",
-                        "measure.resamples is %llu: with fewer than %d the ends of an interval are chance",
+                        "measure.resamples is %llu: with fewer than %d the ends of an interval are mostly noise",
                         (unsigned long long)measure->resamples, (int)FEWEST_RESAMPLES);
     const struct ifm_config_slot *cache = ifm_config_find(config, "measure.cache");
     for (size_t i = 0; measure->inner > 1 && i < cache->n; i++)
@@ -219,7 +219,7 @@ static enum ifm_status check_rules(const struct ifm_config *config, struct ifm_e
     if (measure->isolation == IFM_ISOLATION_PROCESSES && strcmp(kind->texts[0], "cpu") != 0)
         return ifm_fail(error, IFM_USAGE, ifm_config_find(config, "measure.isolation")->where,
                         "choose measure.isolation=shared or buffers, or device.kind=cpu",
-                        "measure.isolation=processes needs a clock that processes share, which the device '%s' has not",
+                        "measure.isolation=processes: the device '%s' has no clock that processes share",
                         kind->texts[0]);
     if (script->texts[0][0] != '\0' && strcmp(kind->texts[0], "fake") != 0)
         return ifm_fail(error, IFM_USAGE, script->where, "set device.kind to fake, or leave the script out",
@@ -241,7 +241,7 @@ static enum ifm_status resolve_ceilings(struct ifm_config *config, struct ifm_er
     return IFM_OK;
 }
 
-/* An arm may set what its workload takes, and nothing that the study sweeps: the cell's name would not hold for it. */
+/* An arm may set its workload's parameters, but none that the study sweeps: the cell's name would be wrong for it. */
 static enum ifm_status check_arms(const struct ifm_config *config, struct ifm_error *error)
 {
     for (size_t i = 0; i < config->n_arms; i++) {
