@@ -76,7 +76,7 @@ int ifm_session_end(struct inferometer_session *session)
     }
     close_device(session);
     ifm_warm_up_free(&session->warm);
-    ifm_stop_free(&session->stop);
+    ifm_stop_free(&session->pass.stop);
     ifm_recorder_close(session->pass.recorder);
     ifm_journal_close(session->facts.journal);
     return code;

@@ -3,7 +3,7 @@
 
 static char cpu[] = "child_cpu_ns", rss[] = "child_rss_bytes", failures[] = "child_failures", strays[] = "child_strays";
 static const char *const names[] = {"child_cpu_ns", "child_rss_bytes", "child_failures", "child_strays"};
-static const struct ifm_pass pass = {.name = "latency", .columns = names, .column_units = names, .n_columns = 4};
+static const struct ifm_pass pass = {.columns = names, .column_units = names, .n_columns = 4};
 
 /* Two arms, `blocks` blocks of two slots each with `samples` samples; every column 0 to begin with. */
 static struct ifm_record *start(struct fixture *fx, unsigned blocks)
