@@ -1,5 +1,5 @@
 # Text files that the command carries: data/metrics/*.txt in one piece, and each file of web/ and
-# data/gates/ under its name. The symbols are declared in src/publish/embedded.h and src/model/embedded.h.
+# data/gates/ under its name. The symbols are declared in src/document/embedded.h and src/model/embedded.h.
 file(GLOB metric_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/data/metrics/*.txt)
 file(GLOB web_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/web/*.js ${CMAKE_SOURCE_DIR}/web/*.css
      ${CMAKE_SOURCE_DIR}/web/*.html ${CMAKE_SOURCE_DIR}/web/*.svg)

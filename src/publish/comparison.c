@@ -1,9 +1,8 @@
 /* The rows of `compare`: one set of fields for arms of a run and for runs. */
 #include "publish/comparison.h"
 
-#include "publish/columns.h"
-#include "publish/quantity.h"
-#include "publish/view.h"
+#include "document/columns.h"
+#include "document/quantity.h"
 #include <math.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* Any bytes as definitions of metrics: one error that names a line, or definitions that are found by their ids and
  * printed. */
-#include "publish/metric.h"
+#include "document/metric.h"
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Rule 9: a gate that asks for the wrong direction, so that worse arms pass and better ones fail, is refused. */
-#include "publish/metric.h"
+#include "document/metric.h"
 #include "rules/fixture.h"
 
 static void judge(struct fixture *fx, double factor, const char *metric, int op, double threshold)

@@ -8,7 +8,7 @@
 /* clang-format on */
 
 #include "base/file.h"
-#include "publish/metric.h"
+#include "document/metric.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

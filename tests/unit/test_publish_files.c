@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "publish/compose.h"
 #include "publish_sample.h"
-#include "report/html.h"
+#include "publish/paint/html.h"
 #include "sample/manifest.h"
 #include <unistd.h>
 
