@@ -228,7 +228,7 @@ static void add_ceilings(struct ifm_builder *builder, const struct ifm_cell *cel
             probes += (int)cell->arms[a].ceiling == kind;
         struct ifm_field field = ifm_field_value(builder, value);
         struct ifm_line *line = &ifm_add_item(builder, list, IFM_LEVEL_ALWAYS)->line;
-        ifm_say(builder, line, IFM_TONE_PLAIN, "measured ceiling, %s: ", ifm_ceiling_name((enum ifm_ceiling)kind));
+        ifm_say(builder, line, IFM_TONE_PLAIN, "Measured ceiling, %s: ", ifm_ceiling_name((enum ifm_ceiling)kind));
         ifm_say(builder, line, IFM_TONE_STRONG, "%s", field.text);
         line->spans[line->n - 1].note = field.note;
         if (field.interval[0] != '\0')
