@@ -3,7 +3,7 @@
 
 #include "base/file.h"
 #include "cli/plugins.h"
-#include "run/inputs.h"
+#include "run/facts/inputs.h"
 #include "sample/claim.h"
 #include "sample/manifest.h"
 #include <errno.h>
@@ -141,6 +141,21 @@ static enum ifm_status verify_lock(const char *dir, const struct ifm_plan *plan,
     return status;
 }
 
+static void print_verified(const struct ifm_folder *folder, const struct ifm_verified *verified, const char *missing)
+{
+    printf("verified: every hash fits, and all %zu numbers follow from the record\n"
+           "(hashes show integrity, not authorship)\n",
+           folder->derived->n_numbers);
+    if (!verified->words)
+        printf("(published by %s, whose wording differs: numbers and states\n"
+               "were compared; sentences, report.md and report.html were not; `inferometer report` writes them anew)\n",
+               verified->publisher);
+    if (missing != NULL)
+        printf("(the configuration was not resolved again: the workload '%s' is of a plugin, and --plugin does not "
+               "load it)\n",
+               missing);
+}
+
 enum ifm_status ifm_cmd_verify(int argc, char **argv, struct ifm_error *error)
 {
     struct ifm_options options = {0};
@@ -151,6 +166,7 @@ enum ifm_status ifm_cmd_verify(int argc, char **argv, struct ifm_error *error)
     IFM_TRY(ifm_folder_claim(options.dir, false, error));
     IFM_TRY(ifm_manifest_check(options.dir, error));
     struct ifm_folder folder;
+    struct ifm_verified verified = {0};
     enum ifm_status status = ifm_folder_open(options.dir, &folder, error);
     const char *missing = ifm_plugins_missing(folder.lock);
     if (status == IFM_OK)
@@ -158,16 +174,9 @@ enum ifm_status ifm_cmd_verify(int argc, char **argv, struct ifm_error *error)
     if (status == IFM_OK)
         status = ifm_inputs_agree(folder.events, options.dir, error);
     if (status == IFM_OK)
-        status = ifm_publish_verify(&folder.publication, error);
+        status = ifm_publish_verify(&folder.publication, &verified, error);
     if (status == IFM_OK)
-        printf("verified: every hash fits, and all %zu numbers follow from the record\n"
-               "(hashes show integrity, not authorship)\n",
-               folder.derived->n_numbers);
-    if (status == IFM_OK && missing != NULL)
-        printf(
-            "(the configuration was not resolved again: the workload '%s' is of a plugin, and --plugin does not load "
-            "it)\n",
-            missing);
+        print_verified(&folder, &verified, missing);
     ifm_folder_close(&folder);
     return status;
 }

@@ -4,8 +4,6 @@
 #include "base/text.h"
 #include "derive/energy/power_run.h"
 #include "derive/picture/picture.h"
-#include "document/columns.h"
-#include "document/metric.h"
 #include "document/quantity.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -145,7 +143,7 @@ enum ifm_tone ifm_tone_of_word(const char *word)
 /* ---- numbers ---- */
 
 const struct ifm_value *ifm_value_of(const struct ifm_builder *builder, const struct ifm_cell *cell,
-                                     const struct ifm_arm *arm, const char *metric)
+                                     const struct ifm_arm *arm, enum ifm_metric_id metric)
 {
     return ifm_derived_value(builder->from->derived, cell->name, arm == NULL ? "" : arm->name, metric);
 }
@@ -169,7 +167,7 @@ static bool has_subject(const struct ifm_cell *cell)
 
 bool ifm_document_is_row(const struct ifm_derived *derived, const struct ifm_cell *cell, const struct ifm_arm *arm)
 {
-    bool probe = ifm_derived_value(derived, cell->name, arm->name, IFM_METRIC_LOAD) != NULL;
+    bool probe = ifm_derived_value(derived, cell->name, arm->name, IFM_M_LOAD_NS) != NULL;
     return !probe && (arm->role != IFM_ROLE_CEILING || !has_subject(cell));
 }
 
@@ -184,7 +182,7 @@ struct ifm_grid ifm_grid_make(struct ifm_arena *arena, size_t n_columns, size_t 
     grid.headings = IFM_ARENA_ARRAY(arena, struct ifm_heading, n_columns + 1);
     grid.fields = IFM_ARENA_ARRAY(arena, struct ifm_field, n_columns * n_rows + 1);
     for (size_t i = 0; i < n_columns; i++)
-        grid.headings[i] = (struct ifm_heading){"", "", false, 0};
+        grid.headings[i] = (struct ifm_heading){"", IFM_M_NONE, false, 0};
     for (size_t i = 0; i < n_columns * n_rows; i++)
         grid.fields[i] = ifm_field_text("", IFM_TONE_PLAIN);
     return grid;
@@ -221,27 +219,18 @@ struct ifm_field ifm_field_value(struct ifm_builder *builder, const struct ifm_v
 
 /* ---- the whole ---- */
 
-bool ifm_document_defines(const struct ifm_document *document, const char *metric)
-{
-    const struct ifm_block *last = document->root.last, *glossary = last == NULL ? NULL : last->first;
-    for (size_t i = 0; metric[0] != '\0' && glossary != NULL && i < glossary->n_metrics; i++)
-        if (strcmp(glossary->metrics[i]->id, metric) == 0)
-            return true;
-    return false;
-}
-
 /* Not folded away: a link into a closed fold leads nowhere without script in some browsers. */
 static void build_definitions(struct ifm_builder *builder)
 {
     const struct ifm_derived *derived = builder->from->derived;
-    const struct ifm_metric **used = IFM_ARENA_ARRAY(builder->arena, const struct ifm_metric *, builder->n_metrics + 1);
+    const struct ifm_metric **used = IFM_ARENA_ARRAY(builder->arena, const struct ifm_metric *, IFM_M_COUNT);
+    bool is_used[IFM_M_COUNT] = {false};
     size_t n = 0;
-    for (size_t m = 0; m < builder->n_metrics; m++)
-        for (size_t i = 0; i < derived->n_numbers; i++)
-            if (strcmp(derived->numbers[i].metric, builder->metrics[m].id) == 0) {
-                used[n++] = &builder->metrics[m];
-                break;
-            }
+    for (size_t i = 0; i < derived->n_numbers; i++)
+        is_used[derived->numbers[i].metric] = true;
+    for (int m = IFM_M_NONE + 1; m < IFM_M_COUNT; m++)
+        if (is_used[m])
+            used[n++] = &ifm_metrics[m];
     if (n == 0)
         return;
     struct ifm_block *section =
@@ -251,14 +240,13 @@ static void build_definitions(struct ifm_builder *builder)
     glossary->n_metrics = n;
 }
 
-/* Of the page alone: what figures are drawn from, and the definitions. */
+/* Of the page alone: what figures are drawn from. */
 static enum ifm_status gather(struct ifm_builder *builder, struct ifm_error *error)
 {
     const struct ifm_publication *from = builder->from;
     struct ifm_document *document = builder->document;
     struct ifm_picture *pictures = NULL;
     struct ifm_power_shown *powers;
-    IFM_TRY(ifm_metrics_load(builder->arena, &builder->metrics, &builder->n_metrics, error));
     if (from->facts != NULL)
         IFM_TRY(ifm_derive_pictures(from->facts, from->derived, builder->arena, &pictures, error));
     IFM_TRY(ifm_derive_power_run(from->facts, builder->arena, &powers, &document->n_powers, error));

@@ -9,8 +9,6 @@ struct ifm_builder {
     struct ifm_document *document;
     struct ifm_arena *arena;
     enum ifm_level most;
-    const struct ifm_metric *metrics; /* all definitions; none below IFM_LEVEL_PAGE */
-    size_t n_metrics;
 };
 
 /* ---- blocks: each gives the new one, the last of `parent` ---- */
@@ -45,7 +43,7 @@ const char *ifm_with_remedy(const char *reason, const char *remedy, struct ifm_a
 /* ---- numbers ---- */
 
 const struct ifm_value *ifm_value_of(const struct ifm_builder *builder, const struct ifm_cell *cell,
-                                     const struct ifm_arm *arm, const char *metric); /* arm NULL: of the cell */
+                                     const struct ifm_arm *arm, enum ifm_metric_id metric); /* arm NULL: of the cell */
 static inline bool ifm_is_ok(const struct ifm_value *value)
 {
     return value != NULL && value->state == IFM_STATE_OK;

@@ -2,7 +2,6 @@
 #include "base/private.h"
 #include "derive/energy/power_run.h"
 #include "document/build.h"
-#include "document/columns.h"
 #include "document/facts.h"
 #include "document/quantity.h"
 #include "model/plan_json.h"
@@ -13,14 +12,15 @@
 
 /* A few bytes written beside many read say little, unless writing has a ceiling of its own. report.csv has them.
  * Energy of a pass of its own has a table of its own. */
-static bool is_aside(const struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_column_spec *spec)
+static bool is_aside(const struct ifm_builder *builder, const struct ifm_cell *cell,
+                     const struct ifm_metric_column *spec)
 {
-    if (strcmp(spec->metric, IFM_METRIC_TOTAL_ENERGY) == 0 || strcmp(spec->metric, IFM_METRIC_POWER) == 0)
+    if (spec->metric == IFM_M_TOTAL_ENERGY_J || spec->metric == IFM_M_POWER_MEAN_W)
         return ifm_power_is_planned(cell);
-    if (strcmp(spec->metric, IFM_METRIC_WRITE) != 0)
+    if (spec->metric != IFM_M_WRITE_BYTES_PER_S)
         return false;
-    bool held = ifm_value_of(builder, cell, NULL, ifm_column_ceiling_metric(IFM_CEILING_WRITE)) != NULL ||
-                ifm_value_of(builder, cell, NULL, ifm_column_ceiling_metric(IFM_CEILING_COPY)) != NULL;
+    bool held = ifm_value_of(builder, cell, NULL, IFM_M_CEILING_WRITE) != NULL ||
+                ifm_value_of(builder, cell, NULL, IFM_M_CEILING_COPY) != NULL;
     bool reads = false;
     for (size_t a = 0; a < cell->n_arms; a++)
         reads |= ifm_is_row(builder, cell, &cell->arms[a]) && cell->arms[a].ledger.bytes_read > 0;
@@ -28,13 +28,15 @@ static bool is_aside(const struct ifm_builder *builder, const struct ifm_cell *c
 }
 
 /* Steps in a sample and a ratio of bytes say something where they are not one. */
-static bool is_said(const struct ifm_column_spec *spec, const struct ifm_value *value)
+static bool is_said(const struct ifm_metric_column *spec, const struct ifm_value *value)
 {
-    bool one_is_silent = spec->kind == IFM_COLUMN_BATCH || spec->kind == IFM_COLUMN_RATIO;
+    bool one_is_silent = ifm_metrics[spec->metric].rounding == IFM_ROUNDING_STEPS ||
+                         ifm_metrics[spec->metric].rounding == IFM_ROUNDING_RATIO;
     return value != NULL && (!one_is_silent || (value->state == IFM_STATE_OK && value->number != 1));
 }
 
-static bool is_shown(const struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_column_spec *spec)
+static bool is_shown(const struct ifm_builder *builder, const struct ifm_cell *cell,
+                     const struct ifm_metric_column *spec)
 {
     if (is_aside(builder, cell, spec))
         return false;
@@ -56,7 +58,7 @@ static struct ifm_field comparison_field(struct ifm_builder *builder, const stru
     struct ifm_field field = ifm_field_value(builder, value);
     if (value->state != IFM_STATE_OK)
         return field;
-    const struct ifm_value *change = ifm_value_of(builder, cell, arm, IFM_METRIC_CHANGE);
+    const struct ifm_value *change = ifm_value_of(builder, cell, arm, IFM_M_CHANGE_PERCENT);
     const char *word = change != NULL && change->state == IFM_STATE_OK ? change->text : "";
     struct ifm_quantity ratio = ifm_quantity_of(value, builder->arena);
     field.text = ifm_arena_printf(builder->arena, "%s%s%sx", word, word[0] == '\0' ? "" : " ", ratio.number);
@@ -64,7 +66,7 @@ static struct ifm_field comparison_field(struct ifm_builder *builder, const stru
     field.tone = ifm_tone_of_word(word);
     if (value->text != NULL && value->text[0] != '\0')
         field.note = ifm_add_note(builder, value->text, "");
-    const struct ifm_value *needed = ifm_value_of(builder, cell, arm, IFM_METRIC_BLOCKS_NEEDED);
+    const struct ifm_value *needed = ifm_value_of(builder, cell, arm, IFM_M_BLOCKS_NEEDED);
     if (field.note == 0 && needed != NULL && needed->state == IFM_STATE_OK && strcmp(word, "undecided") == 0)
         field.note = ifm_add_note(
             builder,
@@ -85,39 +87,40 @@ static struct ifm_field quantity_field(struct ifm_builder *builder, const struct
 }
 
 static struct ifm_field column_field(struct ifm_builder *builder, const struct ifm_cell *cell,
-                                     const struct ifm_arm *arm, const struct ifm_column_spec *spec)
+                                     const struct ifm_arm *arm, const struct ifm_metric_column *spec)
 {
     const struct ifm_value *value = ifm_value_of(builder, cell, arm, spec->metric);
-    if (spec->kind == IFM_COLUMN_COMPARISON)
+    if (ifm_metrics[spec->metric].rounding == IFM_ROUNDING_COMPARISON)
         return comparison_field(builder, cell, arm, value);
-    if (spec->kind == IFM_COLUMN_RATIO && value != NULL && value->state == IFM_STATE_OK)
+    if (ifm_metrics[spec->metric].rounding == IFM_ROUNDING_RATIO && value != NULL && value->state == IFM_STATE_OK)
         return ifm_field_text(ifm_quantity_ratio(value->number, builder->arena), IFM_TONE_PLAIN);
-    return spec->kind == IFM_COLUMN_SHARE ? ifm_field_value(builder, value) : quantity_field(builder, value);
+    return ifm_metrics[spec->metric].rounding == IFM_ROUNDING_PLAIN ? ifm_field_value(builder, value)
+                                                                    : quantity_field(builder, value);
 }
 
 /* The columns of a table that this cell has something for. */
 struct shown {
-    const struct ifm_column_spec **specs;
+    const struct ifm_metric_column **specs;
     size_t n;
 };
 
 static struct shown shown_of(struct ifm_builder *builder, const struct ifm_cell *cell,
-                             const struct ifm_column_spec *specs, size_t n)
+                             const struct ifm_metric_columns *columns)
 {
-    struct shown shown = {IFM_ARENA_ARRAY(builder->arena, const struct ifm_column_spec *, n), 0};
-    for (size_t c = 0; c < n; c++)
-        if (is_shown(builder, cell, &specs[c]))
-            shown.specs[shown.n++] = &specs[c];
+    struct shown shown = {IFM_ARENA_ARRAY(builder->arena, const struct ifm_metric_column *, columns->n), 0};
+    for (size_t c = 0; c < columns->n; c++)
+        if (is_shown(builder, cell, &columns->items[c]))
+            shown.specs[shown.n++] = &columns->items[c];
     return shown;
 }
 
 static void fill_headings(const struct shown *shown, struct ifm_grid *grid)
 {
-    grid->headings[0] = (struct ifm_heading){"arm", "", true, 0};
+    grid->headings[0] = (struct ifm_heading){"arm", IFM_M_NONE, true, 0};
     for (size_t c = 0; c < shown->n; c++) {
-        const struct ifm_column_spec *spec = shown->specs[c];
-        grid->headings[c + 1] =
-            (struct ifm_heading){spec->heading, spec->metric, spec->kind == IFM_COLUMN_COMPARISON, spec->part};
+        const struct ifm_metric_column *spec = shown->specs[c];
+        grid->headings[c + 1] = (struct ifm_heading){
+            spec->heading, spec->metric, ifm_metrics[spec->metric].rounding == IFM_ROUNDING_COMPARISON, spec->part};
     }
 }
 
@@ -128,7 +131,7 @@ static void fill_row(struct ifm_builder *builder, const struct ifm_cell *cell, c
     *ifm_grid_at(grid, row, 0) = ifm_field_text(arm->name, IFM_TONE_STRONG);
     for (size_t c = 0; c < n_shown; c++)
         *ifm_grid_at(grid, row, c + 1) = column_field(builder, cell, arm, shown->specs[c]);
-    const struct ifm_value *time = ifm_value_of(builder, cell, arm, IFM_METRIC_TIME);
+    const struct ifm_value *time = ifm_value_of(builder, cell, arm, IFM_M_STEP_NS);
     if (time != NULL && time->n > 0 && grid->n_columns > n_shown + 1)
         *ifm_grid_at(grid, row, n_shown + 1) =
             ifm_field_text(ifm_arena_printf(builder->arena, "%lld", (long long)time->n), IFM_TONE_PLAIN);
@@ -138,7 +141,7 @@ static void fill_row(struct ifm_builder *builder, const struct ifm_cell *cell, c
 static const char *count_heading(const struct ifm_builder *builder, const struct ifm_cell *cell)
 {
     for (size_t a = 0; a < cell->n_arms; a++) {
-        const struct ifm_value *time = ifm_value_of(builder, cell, &cell->arms[a], IFM_METRIC_TIME);
+        const struct ifm_value *time = ifm_value_of(builder, cell, &cell->arms[a], IFM_M_STEP_NS);
         if (time != NULL && time->n > 0)
             return time->n_of != NULL && time->n_of[0] != '\0' ? time->n_of : "n";
     }
@@ -153,7 +156,7 @@ static bool is_command(const struct ifm_cell *cell)
 
 static void add_arms(struct ifm_builder *builder, const struct ifm_cell *cell, struct ifm_block *section)
 {
-    struct shown shown = shown_of(builder, cell, ifm_columns, ifm_n_columns);
+    struct shown shown = shown_of(builder, cell, &ifm_columns_arms);
     size_t n_rows = 0;
     bool loses = false;
     for (size_t a = 0; a < cell->n_arms; a++)
@@ -163,14 +166,14 @@ static void add_arms(struct ifm_builder *builder, const struct ifm_cell *cell, s
     grid.caption = ifm_arena_printf(builder->arena, "Arms of %s", cell->name);
     fill_headings(&shown, &grid);
     for (size_t c = 1; c <= shown.n; c++) {
-        loses |= strcmp(grid.headings[c].metric, IFM_METRIC_LOSS) == 0;
-        if (is_command(cell) && strcmp(grid.headings[c].metric, IFM_METRIC_TIME) == 0)
+        loses |= grid.headings[c].metric == IFM_M_LOSS_RMS_REL;
+        if (is_command(cell) && grid.headings[c].metric == IFM_M_STEP_NS)
             grid.headings[c].text = "time/run";
-        if (loses && strcmp(grid.headings[c].metric, IFM_METRIC_ERROR) == 0)
+        if (loses && grid.headings[c].metric == IFM_M_ERROR_RMS_REL)
             grid.headings[c].text = "kernel error"; /* beside a loss, which is an error too */
     }
     if (counted != NULL)
-        grid.headings[shown.n + 1] = (struct ifm_heading){counted, "", false, 1};
+        grid.headings[shown.n + 1] = (struct ifm_heading){counted, IFM_M_NONE, false, 1};
     size_t row = 0;
     for (size_t a = 0; a < cell->n_arms; a++)
         if (ifm_is_row(builder, cell, &cell->arms[a]))
@@ -180,19 +183,20 @@ static void add_arms(struct ifm_builder *builder, const struct ifm_cell *cell, s
 
 static bool is_stored(const struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm)
 {
-    return ifm_is_row(builder, cell, arm) && ifm_value_of(builder, cell, arm, IFM_METRIC_COMPRESSION) != NULL;
+    return ifm_is_row(builder, cell, arm) && ifm_value_of(builder, cell, arm, IFM_M_COMPRESSION_RATIO) != NULL;
 }
 
 /* Only where an arm really is compressed: a ratio other than one, or a loss. */
 static void add_compression(struct ifm_builder *builder, const struct ifm_cell *cell, struct ifm_block *section)
 {
-    struct shown shown = shown_of(builder, cell, ifm_compression_columns, ifm_n_compression_columns);
+    struct shown shown = shown_of(builder, cell, &ifm_columns_compression);
     size_t n_rows = 0, row = 0;
     bool any = false;
     for (size_t a = 0; a < cell->n_arms; a++)
         n_rows += is_stored(builder, cell, &cell->arms[a]);
     for (size_t c = 0; c < shown.n; c++)
-        any |= shown.specs[c]->kind == IFM_COLUMN_RATIO || strcmp(shown.specs[c]->metric, IFM_METRIC_LOSS) == 0;
+        any |= ifm_metrics[shown.specs[c]->metric].rounding == IFM_ROUNDING_RATIO ||
+               shown.specs[c]->metric == IFM_M_LOSS_RMS_REL;
     if (!any || n_rows == 0)
         return;
     struct ifm_grid grid = ifm_grid_make(builder->arena, shown.n + 1, n_rows);
@@ -219,7 +223,7 @@ static void add_ceilings(struct ifm_builder *builder, const struct ifm_cell *cel
 {
     struct ifm_block *list = ifm_add_list(builder, section, IFM_LEVEL_ALWAYS, IFM_AS_FACTS);
     for (int kind = IFM_CEILING_READ; kind <= IFM_CEILING_MATRIX; kind++) {
-        const char *metric = ifm_column_ceiling_metric((enum ifm_ceiling)kind);
+        enum ifm_metric_id metric = ifm_ceiling_metrics[kind];
         const struct ifm_value *value = ifm_value_of(builder, cell, NULL, metric);
         size_t probes = 0;
         if (value == NULL)
@@ -253,12 +257,12 @@ static void add_caches(struct ifm_builder *builder, const struct ifm_cell *cell,
 {
     struct ifm_grid grid = ifm_grid_make(builder->arena, 3, IFM_CACHES_SHOWN);
     static const struct ifm_heading headings[] = {
-        {"cache", "", true, 0}, {"found", "", false, 0}, {"reported", "", false, 0}};
+        {"cache", IFM_M_NONE, true, 0}, {"found", IFM_M_NONE, false, 0}, {"reported", IFM_M_NONE, false, 0}};
     memcpy(grid.headings, headings, sizeof headings);
     grid.look = IFM_GRID_SMALL;
     grid.n_rows = 0;
     for (int level = 1; level <= IFM_CACHES_SHOWN; level++) {
-        const struct ifm_value *value = ifm_value_of(builder, cell, NULL, ifm_column_cache_metric(level));
+        const struct ifm_value *value = ifm_value_of(builder, cell, NULL, ifm_cache_metrics[level - 1]);
         if (value == NULL)
             continue;
         size_t row = grid.n_rows++;
@@ -286,7 +290,7 @@ static void add_curve(struct ifm_builder *builder, const struct ifm_cell *cell, 
     struct probe *probes = IFM_ARENA_ARRAY(builder->arena, struct probe, cell->n_arms + 1);
     size_t n = 0;
     for (size_t a = 0; a < cell->n_arms; a++) {
-        const struct ifm_value *load = ifm_value_of(builder, cell, &cell->arms[a], IFM_METRIC_LOAD);
+        const struct ifm_value *load = ifm_value_of(builder, cell, &cell->arms[a], IFM_M_LOAD_NS);
         double bytes = (double)cell->arms[a].working_set;
         if (ifm_is_ok(load))
             probes[n++] = (struct probe){

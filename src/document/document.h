@@ -67,9 +67,9 @@ struct ifm_field {
 
 struct ifm_heading {
     const char *text;
-    const char *metric; /* id, or "" */
-    bool left;          /* flush left; numbers are flush right */
-    int part;           /* where a page is too narrow for all columns: those of one part stay together; 0 = in each */
+    enum ifm_metric_id metric; /* IFM_M_NONE: it is none */
+    bool left;                 /* flush left; numbers are flush right */
+    int part; /* where a page is too narrow for all columns: those of one part stay together; 0 = in each */
 };
 
 enum ifm_grid_look {
@@ -163,8 +163,8 @@ struct ifm_block {
     const struct ifm_point *points;
     size_t n_points;
     enum ifm_figure_kind figure;
-    const struct ifm_cell *cell; /* of a figure */
-    const struct ifm_metric **metrics;
+    const struct ifm_cell *cell;       /* of a figure */
+    const struct ifm_metric **metrics; /* of a glossary */
     size_t n_metrics;
 };
 
@@ -198,8 +198,6 @@ struct ifm_document *ifm_document_advice(const struct ifm_publication *publicati
 
 /* Whether an arm is a row of its cell's table: no cache probe, and a ceiling only in a cell of ceilings. */
 bool ifm_document_is_row(const struct ifm_derived *derived, const struct ifm_cell *cell, const struct ifm_arm *arm);
-/* Is a definition of the metric on the page? */
-bool ifm_document_defines(const struct ifm_document *document, const char *metric);
 /* Word of a severity: "note", "warning", "invalid". */
 const char *ifm_severity_label(enum ifm_severity severity);
 /* "cell, arm" as far as they are set. */

@@ -145,8 +145,8 @@ static void add_marked(const char *text, const char *specials, const char *const
 
 void ifm_escape_html(const char *text, struct ifm_text *out)
 {
-    static const char *const escapes[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
-    add_marked(text, "&<>\"'", escapes, out);
+    static const char *const escapes[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;", " "};
+    add_marked(text, "&<>\"'\r", escapes, out);
 }
 
 void ifm_escape_xml(const char *text, struct ifm_text *out)
@@ -163,7 +163,7 @@ void ifm_escape_csv(const char *text, struct ifm_text *out)
     ifm_text_add(out, formula ? "'" : "");
     while (*text != '\0') {
         struct step step = next_of(text);
-        ifm_text_append(out, step.text, step.size);
+        ifm_text_append(out, *step.text == '\r' ? " " : step.text, step.size); /* it would hide what stands before */
         ifm_text_add(out, *step.text == '"' ? "\"" : "");
         text += step.taken;
     }

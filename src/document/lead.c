@@ -1,7 +1,6 @@
 /* What comes first: what was measured where, the verdict, the outcomes in sentences, what to distrust, what the words
  * mean; gates; and where cells stand when there are many. Counts sentences, computes no number. */
 #include "document/build.h"
-#include "document/columns.h"
 #include "document/facts.h"
 #include "document/quantity.h"
 #include "model/lock_state.h"
@@ -85,7 +84,7 @@ static void add_counts(struct ifm_builder *builder, struct ifm_block *parent)
     size_t counts[N_WORDS] = {0}, n = 0, decided = 0;
     for (size_t i = 0; i < derived->n_numbers; i++) {
         const struct ifm_number *number = &derived->numbers[i];
-        if (strcmp(number->metric, IFM_METRIC_CHANGE) != 0)
+        if (number->metric != IFM_M_CHANGE_PERCENT)
             continue;
         n++;
         for (size_t w = 0; w < N_WORDS; w++)
@@ -285,7 +284,7 @@ static void add_gates(struct ifm_builder *builder)
     struct ifm_grid grid = ifm_grid_make(arena, 5, verdict->n_gates);
     grid.caption = "Gates";
     for (size_t c = 0; c < 5; c++)
-        grid.headings[c] = (struct ifm_heading){headings[c], "", true, 0};
+        grid.headings[c] = (struct ifm_heading){headings[c], IFM_M_NONE, true, 0};
     for (size_t i = 0; i < verdict->n_gates; i++) {
         const struct ifm_gate_result *result = &verdict->gates[i];
         const struct ifm_gate *gate = result->gate;

@@ -18,7 +18,7 @@ struct block {
     const char *cell;
     const char *arms[MOST_COLUMNS];
     size_t n_arms;
-    const char **metrics;
+    enum ifm_metric_id *metrics;
     size_t n_metrics;
     const struct ifm_value **values; /* [metric * MOST_COLUMNS + arm] */
     size_t n_values;
@@ -93,7 +93,7 @@ static void add_block(struct ifm_builder *builder, struct ifm_block *section, co
     for (size_t a = 0; a < block->n_arms; a++)
         grid.headings[a + 2].text = block->arms[a][0] == '\0' ? "value" : block->arms[a];
     for (size_t m = 0; m < block->n_metrics; m++) {
-        *ifm_grid_at(&grid, m, 0) = ifm_field_text(block->metrics[m], IFM_TONE_PLAIN);
+        *ifm_grid_at(&grid, m, 0) = ifm_field_text(ifm_metrics[block->metrics[m]].id, IFM_TONE_PLAIN);
         *ifm_grid_at(&grid, m, 1) = ifm_field_text(count_text(builder, block, m), IFM_TONE_PLAIN);
         for (size_t a = 0; a < block->n_arms; a++)
             *ifm_grid_at(&grid, m, a + 2) = field_of(builder, block->values[m * MOST_COLUMNS + a], reasons);
@@ -113,10 +113,11 @@ static int kind_of(const struct ifm_cell *cell, const char *name)
 }
 
 /* The line of a metric: behind that of the arm's number before it, so that each arm's order is kept. */
-static size_t line_of(struct block *block, const char *metric, size_t behind, size_t *capacity, struct ifm_arena *arena)
+static size_t line_of(struct block *block, enum ifm_metric_id metric, size_t behind, size_t *capacity,
+                      struct ifm_arena *arena)
 {
     for (size_t m = 0; m < block->n_metrics; m++)
-        if (strcmp(block->metrics[m], metric) == 0)
+        if (block->metrics[m] == metric)
             return m;
     size_t values = *capacity;
     IFM_ARENA_GROW(arena, block->metrics, block->n_metrics, *capacity);

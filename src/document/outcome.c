@@ -2,13 +2,12 @@
 #include "document/outcome.h"
 
 #include "document/build.h"
-#include "document/columns.h"
 #include "document/quantity.h"
 #include <string.h>
 
 bool ifm_is_compared(const struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm)
 {
-    return arm->role == IFM_ROLE_VARIANT && ifm_value_of(builder, cell, arm, IFM_METRIC_SPEEDUP) != NULL;
+    return arm->role == IFM_ROLE_VARIANT && ifm_value_of(builder, cell, arm, IFM_M_SPEEDUP) != NULL;
 }
 
 /* ---- what it costs ---- */
@@ -58,13 +57,13 @@ struct price {
 static struct price price_of(const struct ifm_derived *derived, const char *cell, const char *arm, bool owes,
                              struct ifm_arena *arena)
 {
-    const struct ifm_value *loss = ifm_derived_value(derived, cell, arm, IFM_METRIC_LOSS);
-    const struct ifm_value *kl = ifm_derived_value(derived, cell, arm, IFM_METRIC_KL);
+    const struct ifm_value *loss = ifm_derived_value(derived, cell, arm, IFM_M_LOSS_RMS_REL);
+    const struct ifm_value *kl = ifm_derived_value(derived, cell, arm, IFM_M_ATTENTION_KL_NATS);
     return (struct price){
-        bytes_words(ifm_derived_value(derived, cell, arm, IFM_METRIC_BYTES_RATIO), arena),
-        error_words(loss, ifm_derived_value(derived, cell, arm, IFM_METRIC_ERROR), owes, arena),
-        ifm_is_ok(loss) ? spread_words(kl, ifm_derived_value(derived, cell, arm, IFM_METRIC_TV), arena) : "",
-        share_words(ifm_derived_value(derived, cell, arm, IFM_METRIC_SPEEDUP)),
+        bytes_words(ifm_derived_value(derived, cell, arm, IFM_M_BYTES_RATIO), arena),
+        error_words(loss, ifm_derived_value(derived, cell, arm, IFM_M_ERROR_RMS_REL), owes, arena),
+        ifm_is_ok(loss) ? spread_words(kl, ifm_derived_value(derived, cell, arm, IFM_M_ATTENTION_TV), arena) : "",
+        share_words(ifm_derived_value(derived, cell, arm, IFM_M_SPEEDUP)),
     };
 }
 
@@ -72,7 +71,7 @@ const char *ifm_outcome_price(const struct ifm_derived *derived, const char *cel
                               struct ifm_arena *arena)
 {
     struct price price = price_of(derived, cell, arm, false, arena);
-    bool loses = ifm_derived_value(derived, cell, arm, IFM_METRIC_LOSS) != NULL;
+    bool loses = ifm_derived_value(derived, cell, arm, IFM_M_LOSS_RMS_REL) != NULL;
     const char *parts[] = {loses ? price.error : "", price.spread, price.share}, *text = price.bytes;
     for (size_t i = 0; text[0] != '\0' && i < sizeof parts / sizeof *parts; i++)
         if (parts[i][0] != '\0')
@@ -104,8 +103,8 @@ static void say_price(struct ifm_builder *builder, struct ifm_line *line, const 
 static void say_speed(struct ifm_builder *builder, struct ifm_line *line, const struct ifm_cell *cell,
                       const struct ifm_arm *arm)
 {
-    const struct ifm_value *speedup = ifm_value_of(builder, cell, arm, IFM_METRIC_SPEEDUP);
-    const struct ifm_value *change = ifm_value_of(builder, cell, arm, IFM_METRIC_CHANGE);
+    const struct ifm_value *speedup = ifm_value_of(builder, cell, arm, IFM_M_SPEEDUP);
+    const struct ifm_value *change = ifm_value_of(builder, cell, arm, IFM_M_CHANGE_PERCENT);
     const struct ifm_arm *baseline = ifm_baseline_of(cell);
     const char *base = baseline == NULL ? "the baseline" : baseline->name;
     if (!ifm_is_ok(speedup)) {
@@ -132,7 +131,7 @@ static void say_speed(struct ifm_builder *builder, struct ifm_line *line, const 
 static void say_refused_rate(struct ifm_builder *builder, struct ifm_line *line, const struct ifm_cell *cell,
                              const struct ifm_arm *arm)
 {
-    static const char *const rates[] = {"bandwidth_bytes_per_s", "flops_per_s"};
+    static const enum ifm_metric_id rates[] = {IFM_M_BANDWIDTH_BYTES_PER_S, IFM_M_FLOPS_PER_S};
     for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
         const struct ifm_value *rate = ifm_value_of(builder, cell, arm, rates[i]);
         if (rate == NULL || rate->state != IFM_STATE_REFUSED)
@@ -148,7 +147,7 @@ static void say_refused_rate(struct ifm_builder *builder, struct ifm_line *line,
 static void say_energy_change(struct ifm_builder *builder, struct ifm_line *line, const struct ifm_cell *cell,
                               const struct ifm_arm *arm)
 {
-    const struct ifm_value *change = ifm_value_of(builder, cell, arm, IFM_METRIC_TOKEN_ENERGY_CHANGE);
+    const struct ifm_value *change = ifm_value_of(builder, cell, arm, IFM_M_ENERGY_PER_TOKEN_CHANGE_PERCENT);
     if (!ifm_is_ok(change))
         return;
     const char *range = ifm_quantity_range(change, builder->arena);
@@ -164,9 +163,9 @@ static void say_energy_change(struct ifm_builder *builder, struct ifm_line *line
 static void say_time(struct ifm_builder *builder, struct ifm_line *line, const struct ifm_cell *cell,
                      const struct ifm_arm *arm)
 {
-    const struct ifm_value *time = ifm_value_of(builder, cell, arm, IFM_METRIC_TIME);
-    const struct ifm_value *token = ifm_value_of(builder, cell, arm, IFM_METRIC_TOKEN_ENERGY);
-    const struct ifm_value *step = ifm_value_of(builder, cell, arm, IFM_METRIC_STEP_ENERGY);
+    const struct ifm_value *time = ifm_value_of(builder, cell, arm, IFM_M_STEP_NS);
+    const struct ifm_value *token = ifm_value_of(builder, cell, arm, IFM_M_ENERGY_PER_TOKEN_J);
+    const struct ifm_value *step = ifm_value_of(builder, cell, arm, IFM_M_ENERGY_PER_STEP_J);
     if (!ifm_is_ok(time)) {
         ifm_say(builder, line, IFM_TONE_PLAIN, " is %s: %s", ifm_state_label(time->state), time->reason);
         return;
@@ -182,14 +181,14 @@ static void say_time(struct ifm_builder *builder, struct ifm_line *line, const s
 static enum ifm_level level_of(const struct ifm_builder *builder, const struct ifm_cell *cell,
                                const struct ifm_arm *arm)
 {
-    const struct ifm_value *bytes = ifm_value_of(builder, cell, arm, IFM_METRIC_BYTES_RATIO);
+    const struct ifm_value *bytes = ifm_value_of(builder, cell, arm, IFM_M_BYTES_RATIO);
     return ifm_is_ok(bytes) ? IFM_LEVEL_ALWAYS : IFM_LEVEL_VERBOSE;
 }
 
 static void add_outcome(struct ifm_builder *builder, struct ifm_block *list, const struct ifm_cell *cell,
                         const struct ifm_arm *arm, bool compares)
 {
-    const struct ifm_value *change = ifm_value_of(builder, cell, arm, IFM_METRIC_CHANGE);
+    const struct ifm_value *change = ifm_value_of(builder, cell, arm, IFM_M_CHANGE_PERCENT);
     struct ifm_item *item = ifm_add_item(builder, list, level_of(builder, cell, arm));
     enum ifm_tone tone = ifm_tone_of_word(ifm_is_ok(change) ? change->text : "");
     item->place = arm->name;
@@ -213,7 +212,7 @@ size_t ifm_add_outcomes(struct ifm_builder *builder, struct ifm_block *list, con
         compares |= ifm_is_compared(builder, cell, &cell->arms[a]);
     for (size_t a = 0; (compares || times) && a < cell->n_arms; a++) {
         const struct ifm_arm *arm = &cell->arms[a];
-        bool timed = ifm_is_row(builder, cell, arm) && ifm_value_of(builder, cell, arm, IFM_METRIC_TIME) != NULL;
+        bool timed = ifm_is_row(builder, cell, arm) && ifm_value_of(builder, cell, arm, IFM_M_STEP_NS) != NULL;
         if ((compares ? ifm_is_compared(builder, cell, arm) : timed) && ++n <= most)
             add_outcome(builder, list, cell, arm, compares);
     }

@@ -116,7 +116,7 @@ size_t ifm_chart_legend(const struct ifm_document *document, struct ifm_plot *pl
 /* ---- numbers ---- */
 
 const struct ifm_value *ifm_chart_value(const struct ifm_document *document, const struct ifm_cell *cell,
-                                        const char *arm, const char *metric)
+                                        const char *arm, enum ifm_metric_id metric)
 {
     return ifm_derived_value(document->derived, cell->name, arm, metric);
 }
@@ -127,7 +127,7 @@ bool ifm_chart_is_drawable(double number)
 }
 
 const struct ifm_value *ifm_chart_shown(const struct ifm_document *document, const struct ifm_cell *cell,
-                                        const char *arm, const char *metric)
+                                        const char *arm, enum ifm_metric_id metric)
 {
     const struct ifm_value *value = ifm_chart_value(document, cell, arm, metric);
     return value != NULL && value->state == IFM_STATE_OK && ifm_chart_is_drawable(value->number) ? value : NULL;
@@ -139,7 +139,8 @@ bool ifm_chart_has_interval(const struct ifm_value *value)
            value->low <= value->high;
 }
 
-bool ifm_chart_is_held_against(const struct ifm_document *document, const struct ifm_cell *cell, const char *share)
+bool ifm_chart_is_held_against(const struct ifm_document *document, const struct ifm_cell *cell,
+                               enum ifm_metric_id share)
 {
     bool any = false;
     for (size_t a = 0; a < cell->n_arms; a++) {
@@ -151,7 +152,8 @@ bool ifm_chart_is_held_against(const struct ifm_document *document, const struct
     return !any;
 }
 
-const char *ifm_chart_held_back(const struct ifm_document *document, const struct ifm_cell *cell, const char *share)
+const char *ifm_chart_held_back(const struct ifm_document *document, const struct ifm_cell *cell,
+                                enum ifm_metric_id share)
 {
     for (size_t a = 0; a < cell->n_arms; a++) {
         const struct ifm_value *value = ifm_chart_value(document, cell, cell->arms[a].name, share);

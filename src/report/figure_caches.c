@@ -1,6 +1,5 @@
 /* The time of one load by the working set it is taken from, on two logarithmic axes, with the caches that were found.
  */
-#include "document/columns.h"
 #include "document/quantity.h"
 #include "report/chart.h"
 #include <math.h>
@@ -44,10 +43,10 @@ static void collect(struct caches *c)
     const struct ifm_cell *cell = c->cell;
     c->probes = IFM_ARENA_ARRAY(c->document->arena, struct probe, cell->n_arms + 1);
     for (size_t a = 0; a < cell->n_arms; a++) {
-        const struct ifm_value *load = ifm_chart_value(c->document, c->cell, cell->arms[a].name, IFM_METRIC_LOAD);
+        const struct ifm_value *load = ifm_chart_value(c->document, c->cell, cell->arms[a].name, IFM_M_LOAD_NS);
         if (load == NULL)
             continue;
-        const struct ifm_value *shown = ifm_chart_shown(c->document, c->cell, cell->arms[a].name, IFM_METRIC_LOAD);
+        const struct ifm_value *shown = ifm_chart_shown(c->document, c->cell, cell->arms[a].name, IFM_M_LOAD_NS);
         bool drawn = shown != NULL && shown->number > 0 && cell->arms[a].working_set > 0;
         c->probes[c->n_probes++] = (struct probe){&cell->arms[a], load, (double)cell->arms[a].working_set, drawn};
     }
@@ -63,10 +62,11 @@ static void collect(struct caches *c)
         c->low = fmin(c->low, probe->load->number);
         c->high = fmax(c->high, probe->load->number);
     }
-    for (int level = 1; level <= IFM_CACHES_SHOWN; level++) {
-        const struct ifm_value *size = ifm_chart_shown(c->document, cell, "", ifm_column_cache_metric(level));
+    for (int level = 0; level < IFM_CACHES_SHOWN; level++) {
+        const struct ifm_value *size = ifm_chart_shown(c->document, cell, "", ifm_cache_metrics[level]);
         if (size != NULL)
-            c->marks[c->n_marks++] = (struct mark){ifm_arena_printf(c->document->arena, "L%d", level), size->number};
+            c->marks[c->n_marks++] =
+                (struct mark){ifm_arena_printf(c->document->arena, "L%d", level + 1), size->number};
     }
 }
 
@@ -165,7 +165,8 @@ static const char *words_of(const struct caches *c)
 
 static struct ifm_grid table_of(const struct caches *c)
 {
-    const struct ifm_heading headings[] = {{"working set", "", true, 0}, {"time of a load", IFM_METRIC_LOAD, false, 0}};
+    const struct ifm_heading headings[] = {{"working set", IFM_M_NONE, true, 0},
+                                           {"time of a load", IFM_M_LOAD_NS, false, 0}};
     struct ifm_grid grid = ifm_chart_grid(c->document, headings, 2, c->n_probes + IFM_CACHES_SHOWN);
     for (size_t i = 0; i < c->n_probes; i++)
         ifm_chart_row(&grid, size_text(c, c->probes[i].bytes))[1] = ifm_chart_field(c->document, c->probes[i].load);

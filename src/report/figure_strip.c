@@ -44,13 +44,13 @@ bool ifm_strips_choose(const struct ifm_document *document, const struct ifm_cel
 }
 
 const struct ifm_value *ifm_strip_value(const struct ifm_document *document, const struct ifm_cell *cell,
-                                        const struct ifm_strip *strip, const char *metric)
+                                        const struct ifm_strip *strip, enum ifm_metric_id metric)
 {
     return ifm_chart_value(document, cell, strip->arm->name, metric);
 }
 
 const struct ifm_value *ifm_strip_shown(const struct ifm_document *document, const struct ifm_cell *cell,
-                                        const struct ifm_strip *strip, const char *metric)
+                                        const struct ifm_strip *strip, enum ifm_metric_id metric)
 {
     const struct ifm_value *value = ifm_strip_value(document, cell, strip, metric);
     return value != NULL && value->state == IFM_STATE_OK ? value : NULL;

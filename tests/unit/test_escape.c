@@ -74,9 +74,9 @@ static struct ifm_publication hostile(void)
         {.name = "v" HOSTILE, .role = IFM_ROLE_VARIANT, .workload = "decode", .variant = ""}};
     static struct ifm_cell cell = {.name = HOSTILE, .workload = HOSTILE, .unsupported = "", .arms = arms, .n_arms = 2};
     static struct ifm_number numbers[] = {
-        {HOSTILE, HOSTILE, "step_ns", RATE(1000, 990, 1010)},
-        {HOSTILE, "v" HOSTILE, "step_ns", WORD(IFM_STATE_REFUSED, HOSTILE, HOSTILE)},
-        {HOSTILE, "v" HOSTILE, "speedup", WORD(IFM_STATE_ABSENT, HOSTILE, "")},
+        {HOSTILE, HOSTILE, IFM_M_STEP_NS, RATE(1000, 990, 1010)},
+        {HOSTILE, "v" HOSTILE, IFM_M_STEP_NS, WORD(IFM_STATE_REFUSED, HOSTILE, HOSTILE)},
+        {HOSTILE, "v" HOSTILE, IFM_M_SPEEDUP, WORD(IFM_STATE_ABSENT, HOSTILE, "")},
     };
     static struct ifm_finding findings[] = {{IFM_SEVERITY_WARNING, HOSTILE, HOSTILE, HOSTILE, HOSTILE}};
     static struct ifm_plan plan;

@@ -2,7 +2,6 @@
 #include "publish/paint/html.h"
 
 #include "document/escape.h"
-#include "document/metric.h"
 #include "publish/compose.h"
 #include "report/figure.h"
 
@@ -125,11 +124,7 @@ static void add_glossary(struct ifm_html *html, const struct ifm_block *glossary
                                         {"Formula", metric->formula},
                                         {"Source", metric->source},
                                         {"Limits", metric->limits}};
-        ifm_text_add(out, "<dt id=\"metric-");
-        ifm_escape_html(metric->id, out);
-        ifm_text_add(out, "\"><code>");
-        ifm_escape_html(metric->id, out);
-        ifm_text_add(out, "</code><dd>");
+        ifm_text_printf(out, "<dt id=\"metric-%s\"><code>%s</code><dd>", metric->id, metric->id);
         ifm_escape_html(metric->prose, out);
         for (size_t k = 0; k < sizeof lines / sizeof lines[0]; k++) {
             ifm_text_printf(out, "<br><i>%s</i> ", lines[k][0]);

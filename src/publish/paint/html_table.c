@@ -15,17 +15,13 @@ void ifm_html_note(struct ifm_html *html, unsigned note)
         ifm_text_printf(html->out, "<sup><a href=\"#note-%u\">%u</a></sup>", note, note);
 }
 
-/* A metric's words, linked to its definition where there is one. */
-static void add_metric(struct ifm_html *html, const char *metric, const char *words)
+/* A metric's words, linked to its definition; of IFM_M_NONE the words alone. */
+static void add_metric(struct ifm_html *html, enum ifm_metric_id metric, const char *words)
 {
-    bool linked = ifm_document_defines(html->document, metric);
-    if (linked) {
-        ifm_text_add(html->out, "<a href=\"#metric-");
-        ifm_escape_html(metric, html->out);
-        ifm_text_add(html->out, "\">");
-    }
+    if (metric != IFM_M_NONE)
+        ifm_text_printf(html->out, "<a href=\"#metric-%s\">", ifm_metrics[metric].id);
     ifm_escape_html(words, html->out);
-    ifm_text_add(html->out, linked ? "</a>" : "");
+    ifm_text_add(html->out, metric != IFM_M_NONE ? "</a>" : "");
 }
 
 static void add_field(struct ifm_html *html, const struct ifm_field *field)
@@ -118,7 +114,7 @@ static void add_dense(struct ifm_html *html, const struct ifm_grid *grid)
     for (size_t r = 0; r < grid->n_rows; r++) {
         const char *name = ifm_grid_at(grid, r, 0)->text;
         ifm_text_add(out, "<tr><th scope=\"row\">");
-        add_metric(html, name, name);
+        add_metric(html, ifm_metric_of(name), name);
         for (size_t c = 1; c < grid->n_columns; c++) {
             const struct ifm_field *field = ifm_grid_at(grid, r, c);
             ifm_text_add(out, "<td>");
