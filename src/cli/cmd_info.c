@@ -2,9 +2,9 @@
 #include "cli/cli.h"
 
 #include "base/text.h"
+#include "document/metric.h"
 #include "dyn/cuda.h"
 #include "host/host.h"
-#include "publish/metric.h"
 #include <libsmartcols/libsmartcols.h>
 #include <stdio.h>
 #include <stdlib.h>

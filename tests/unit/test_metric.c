@@ -10,7 +10,7 @@
 
 #include "base/file.h"
 #include "model/metric.h"
-#include "publish/metric.h"
+#include "document/metric.h"
 #include <stdlib.h>
 #include <string.h>
 
