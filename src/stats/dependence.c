@@ -34,7 +34,7 @@ enum ifm_stat ifm_stats_effective_geyer(const double *x, size_t n, double *out)
         last = fmin(last, pair);
         sum += last;
     }
-    double share = 2.0 * sum - 1.0; /* of time that one independent value takes */
+    double share = 2.0 * sum - 1.0; /* in time, of one independent value */
     double size = share > 0.0 ? (double)n / share : (double)n;
     *out = fmin(fmax(size, 1.0), (double)n);
     return IFM_STAT_OK;

@@ -1,5 +1,5 @@
-/* Where the clock of each multiprocessor stands, and the time: two of these stamps give its real mean clock between
- * them. Device code only. */
+/* The cycle counter of each multiprocessor, and the time: two such stamps give its true mean clock between them. Device
+ * code only. */
 #include <cstdint>
 
 /* As struct ifm_stamp of device/stamp.h. */
@@ -8,7 +8,7 @@ struct stamp {
     uint64_t cycles, ns;
 };
 
-/* One stamp a block, wherever it lands. */
+/* One stamp for each block, on whichever multiprocessor runs it. */
 extern "C" __global__ void ifm_stamp(stamp *out)
 {
     if (threadIdx.x != 0)

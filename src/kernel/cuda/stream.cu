@@ -1,7 +1,7 @@
 /* The device's own limits: memory traffic by plain and by bulk copies, fill and checks. Device code only.
  *
- * Amounts are exact: a kernel touches each of its bytes once. Sizes are multiples of 16 bytes; a thread handles what a
- * grid of any size leaves it. Bulk copies are those of PTX ISA 8.0, "cp.async.bulk", on compute capability 9.0; other
+ * Amounts are exact: a kernel touches each of its bytes once. Sizes are multiples of 16 bytes; a thread handles its
+ * share for a grid of any size. Bulk copies are those of PTX ISA 8.0, "cp.async.bulk", on compute capability 9.0; other
  * images of this file lack those kernels. */
 #include <cstdint>
 
@@ -92,8 +92,8 @@ extern "C" __global__ void __launch_bounds__(512) ifm_write_store(ulonglong2 *to
         to[i] = make_ulonglong2(pattern, pattern);
 }
 
-/* ---- copy: 16 bytes a thread and no loop, as data that nobody needs again. Of 70 forms that were tried
- * on an H200 (threads, vectors a thread, cache hints) this is the fastest. ---- */
+/* ---- copy: 16 bytes a thread, no loop, streaming cache hints. Of 70 forms that were tried on an H200 (threads,
+ * vectors a thread, cache hints) this is the fastest. ---- */
 
 extern "C" __global__ void __launch_bounds__(128) ifm_copy_flat(ulonglong2 *to, const ulonglong2 *from, uint64_t n)
 {
@@ -231,8 +231,8 @@ extern "C" __global__ void __launch_bounds__(256) ifm_read_bulk(const char *from
 
 /* ---- flops: multiply-adds in registers, 2 operations each ---- */
 
-/* Eight independent chains a thread, 16 operations a round. x -> -x + 3 comes back after two
- * steps, so that an even number of rounds leaves what began, and anything left out shows. */
+/* Eight independent chains a thread, 16 operations a round. x -> -x + 3 returns to x after two steps, so an even number
+ * of rounds gives the start value, and a skipped step shows. */
 extern "C" __global__ void __launch_bounds__(256) ifm_flops_fma(uint64_t rounds, float factor, float term, float *out)
 {
     float x[8];
