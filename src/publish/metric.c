@@ -189,17 +189,6 @@ const struct ifm_metric *ifm_metric_find(const struct ifm_metric *metrics, size_
     return NULL;
 }
 
-const char *ifm_metric_nearest(const struct ifm_metric *metrics, size_t n, const char *id)
-{
-    struct ifm_arena *arena = ifm_arena_create();
-    const char **ids = IFM_ARENA_ARRAY(arena, const char *, n + 1);
-    for (size_t i = 0; i < n; i++)
-        ids[i] = metrics[i].id;
-    const char *nearest = ifm_nearest(id, ids, n);
-    ifm_arena_destroy(arena);
-    return nearest;
-}
-
 void ifm_metrics_markdown_of(const struct ifm_metric *metrics, size_t n, struct ifm_text *out)
 {
     static const char *const scopes[] = {"arm", "cell", "run"};

@@ -23,8 +23,6 @@ IFM_CHECKED enum ifm_status ifm_metrics_parse(const char *text, size_t size, con
                                               const struct ifm_metric **out, size_t *n, struct ifm_error *error);
 /* The definition of `id`, or NULL. */
 const struct ifm_metric *ifm_metric_find(const struct ifm_metric *metrics, size_t n, const char *id);
-/* The id nearest to `id`, or NULL when none is near. */
-const char *ifm_metric_nearest(const struct ifm_metric *metrics, size_t n, const char *id);
 /* The body of docs/definitions.md. */
 IFM_CHECKED enum ifm_status ifm_metrics_markdown(struct ifm_text *out, struct ifm_error *error);
 /* The same of given definitions. */

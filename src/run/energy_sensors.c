@@ -257,7 +257,7 @@ enum ifm_status ifm_energy_sensors_begin(struct ifm_energy_sensors *sensors, str
         session->offset_ns += end_ns + 1 - now_ns;
     sensors->began_ns = sensors->drained_ns = ifm_energy_now(cell);
     const struct ifm_instant base = {session->base.ns - session->offset_ns};
-    return ifm_sampler_start_at(sensors->power, base, sensors->watts_hz, &sensors->sampler, error);
+    return ifm_sampler_start(sensors->power, base, sensors->watts_hz, &sensors->sampler, error);
 }
 
 static int64_t micro(double value)

@@ -63,8 +63,6 @@ static void reads_records_comments_and_continuations(void **state)
     assert_string_equal(metrics[1].prose, "The best read rate.");
     assert_ptr_equal(ifm_metric_find(metrics, n, "ceiling_read"), &metrics[1]);
     assert_null(ifm_metric_find(metrics, n, "ceiling"));
-    assert_string_equal(ifm_metric_nearest(metrics, n, "step_n"), "step_ns");
-    assert_null(ifm_metric_nearest(metrics, n, "something else"));
 }
 
 static void assert_refused(const char *text, const char *where, const char *message)
