@@ -3,7 +3,7 @@
 
 #include "base/file.h"
 #include "cli/plugins.h"
-#include "run/inputs.h"
+#include "run/facts/inputs.h"
 #include "sample/claim.h"
 #include "sample/manifest.h"
 #include <errno.h>

@@ -30,7 +30,7 @@ static json_t *number_json(const struct ifm_number *number)
     json_t *out = json_object();
     json_object_set_new(out, "cell", json_string(number->cell));
     json_object_set_new(out, "arm", json_string(number->arm));
-    json_object_set_new(out, "metric", json_string(number->metric));
+    json_object_set_new(out, "metric", json_string(ifm_metrics[number->metric].id));
     json_object_set_new(out, "value", ok ? real_json(v->number, v->is_integer) : json_null());
     json_object_set_new(out, "unit", json_string(v->unit));
     json_object_set_new(out, "n", json_integer(v->n));

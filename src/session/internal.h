@@ -10,9 +10,9 @@
 #include "derive/derive.h"
 #include "inferometer/session.h"
 #include "judge/judge.h"
-#include "run/pass.h"
-#include "run/warm_up.h"
-#include "run/watch.h"
+#include "run/pass/pass.h"
+#include "run/pass/warm_up.h"
+#include "run/cell/watch.h"
 #include <locale.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -71,7 +71,6 @@ struct inferometer_session {
     struct ifm_session facts; /* journal and time base */
     struct ifm_cell_run cell;
     struct ifm_warm_up warm;
-    struct ifm_stop stop;
     struct ifm_pass_run pass;
     struct ifm_watch watch; /* of the measured block */
     enum ifm_session_stage stage;
@@ -80,7 +79,6 @@ struct inferometer_session {
     size_t position, slots; /* in the block */
     struct ifm_sample *next_samples;
     struct ifm_instant last; /* when the last measured block ended */
-    double elapsed_s;
     struct ifm_derived *derived;
     struct ifm_verdict *verdict;
     struct ifm_error error;

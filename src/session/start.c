@@ -8,6 +8,7 @@
 #include "host/host.h"
 #include "model/plan_json.h"
 #include "plan/plan.h"
+#include "run/cell/instruments.h"
 #include "sample/claim.h"
 #include "workload/session/session.h"
 #include <stdlib.h>
@@ -15,18 +16,6 @@
 #include <time.h>
 
 enum { MOST_INSTRUMENTS = 32 };
-
-static size_t list_instruments(struct ifm_instrument_entry *entries)
-{
-    size_t n = 0;
-    for (size_t i = 0; ifm_instruments[i] != NULL && n < MOST_INSTRUMENTS; i++) {
-        const struct ifm_instrument *instrument = ifm_instruments[i];
-        if (ifm_instrument_is_of(instrument, ifm_device_cpu.name))
-            entries[n++] = (struct ifm_instrument_entry){instrument->name, (int)instrument->intrusion,
-                                                         instrument->columns, instrument->n_columns};
-    }
-    return n;
-}
 
 static const char *make_run_id(const struct ifm_study *study, struct ifm_arena *arena)
 {
@@ -64,8 +53,8 @@ static enum ifm_status make_plan(struct inferometer_session *session, struct ifm
     session->is_fake = ifm_config_device(session->config)->kind == IFM_DEVICE_FAKE;
     const struct ifm_device_ops *device = session->is_fake ? &ifm_device_fake : &ifm_device_cpu;
     IFM_TRY(device->describe(1, &catalog.machine, error));
-    if (!session->is_fake)
-        catalog.n_instruments = list_instruments(instruments); /* a scripted device has nothing to observe */
+    if (!session->is_fake) /* a scripted device has nothing to observe */
+        catalog.n_instruments = ifm_instruments_offered(device->name, instruments, MOST_INSTRUMENTS);
     IFM_TRY(ifm_plan_build(study, &catalog, make_run_id(study, arena), arena, &session->plan, error));
     struct ifm_cell *cell = &session->plan->cells[0];
     session->plan_arms = IFM_ARENA_ARRAY(arena, struct ifm_arm, cell->n_arms);
@@ -185,5 +174,5 @@ enum ifm_status ifm_session_start(struct inferometer_session *session, struct if
         cell->arms[i].plan = &plan->arms[i]; /* no workload of ours: the caller runs it */
     session->pass = (struct ifm_pass_run){.cell = cell};
     IFM_TRY(ifm_watch_clock(cell, error));
-    return ifm_cell_open_instruments(cell, error);
+    return ifm_instruments_open(cell, error);
 }

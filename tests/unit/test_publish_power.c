@@ -258,7 +258,7 @@ static void cells_without_tokens_are_told_by_the_step(void **state)
     (void)state;
     energy_sample_make(&s);
     for (size_t i = 0; i < s.derived.n_numbers; i++)
-        if (strcmp(s.numbers[i].metric, "energy_per_token_j") == 0)
+        if (s.numbers[i].metric == IFM_M_ENERGY_PER_TOKEN_J)
             s.numbers[i].value.state = IFM_STATE_ABSENT;
     assert_int_equal(ifm_compose_markdown(&s.publication, &out, &error), IFM_OK);
     expect(out.data, "| arm | energy/step |");
