@@ -77,11 +77,6 @@ const char *ifm_chart_list(const struct ifm_document *document, const char *list
     return list[0] == '\0' ? item : ifm_arena_printf(document->arena, "%s, %s", list, item);
 }
 
-const char *ifm_chart_and(const struct ifm_document *document, const char *list, const char *item)
-{
-    return list[0] == '\0' ? item : ifm_arena_printf(document->arena, "%s and %s", list, item);
-}
-
 const char *ifm_chart_join(const struct ifm_document *document, const char *sentences, const char *next)
 {
     if (sentences[0] == '\0' || next[0] == '\0')

@@ -48,9 +48,8 @@ const char *ifm_chart_quantity(const struct ifm_document *document, const struct
 const char *ifm_chart_full(const struct ifm_document *document, const struct ifm_value *value);
 /* "1.68x" */
 const char *ifm_chart_ratio(const struct ifm_document *document, const struct ifm_value *value);
-/* One text more in a list: "a", "a, b"; ifm_chart_and gives the last one: "a, b and c". */
+/* One text more in a list: "a", "a, b". */
 const char *ifm_chart_list(const struct ifm_document *document, const char *list, const char *item);
-const char *ifm_chart_and(const struct ifm_document *document, const char *list, const char *item);
 /* Sentences behind each other, a space between. */
 const char *ifm_chart_join(const struct ifm_document *document, const char *sentences, const char *next);
 

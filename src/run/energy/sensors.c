@@ -254,7 +254,7 @@ enum ifm_status ifm_energy_sensors_begin(struct ifm_energy_sensors *sensors, str
     ifm_session_behind(session, cell->device, end_ns);
     sensors->began_ns = sensors->drained_ns = ifm_session_now(cell->session, cell->device);
     const struct ifm_instant base = {session->base.ns - session->offset_ns};
-    return ifm_sampler_start_at(sensors->power, base, sensors->watts_hz, &sensors->sampler, error);
+    return ifm_sampler_start(sensors->power, base, sensors->watts_hz, &sensors->sampler, error);
 }
 
 static int64_t micro(double value)
