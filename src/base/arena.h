@@ -1,9 +1,7 @@
 /* Arena: memory that is released all at once.
  *
- * Owns every block it hands out; nothing is freed singly. Memory is zeroed.
- * Out of memory ends the process through ifm_die (a lab that cannot allocate
- * a few kilobytes of bookkeeping has nothing to report). Never used inside a
- * timed slot. Thread rule: one arena, one thread. */
+ * Owns every block it hands out; blocks are not freed one by one. Memory is zeroed. Out of memory ends the process
+ * through ifm_die. Never used inside a timed slot. Thread rule: one arena, one thread. */
 #ifndef IFM_BASE_ARENA_H
 #define IFM_BASE_ARENA_H
 

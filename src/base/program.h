@@ -1,4 +1,4 @@
-/* Which program this is: its version and the revision that it was built from. */
+/* Version of this program and the revision it was built from. */
 #ifndef IFM_BASE_PROGRAM_H
 #define IFM_BASE_PROGRAM_H
 

@@ -2,14 +2,20 @@
 #include "document/metric.h"
 #include "model/metric.h"
 
+void ifm_metric_better(const struct ifm_metric *metric, struct ifm_text *out)
+{
+    ifm_text_add(out, ifm_better_word(metric->better));
+    if (metric->better == IFM_BETTER_NONE)
+        ifm_text_printf(out, ": %s", metric->undirected);
+    if (metric->instead != IFM_M_NONE)
+        ifm_text_printf(out, "; gate `%s` instead", ifm_metrics[metric->instead].id);
+}
+
 static void add_definition(const struct ifm_metric *m, struct ifm_text *out)
 {
     ifm_text_printf(out, "### `%s`\n\n%s\n\n", m->id, m->prose);
-    ifm_text_printf(out, "- **Unit:** `%s`; better: %s", m->unit, ifm_better_word(m->better));
-    if (m->better == IFM_BETTER_NONE)
-        ifm_text_printf(out, " (%s)", m->undirected);
-    if (m->instead != IFM_M_NONE)
-        ifm_text_printf(out, "; gate `%s` instead", ifm_metrics[m->instead].id);
+    ifm_text_printf(out, "- **Unit:** `%s`; better: ", m->unit);
+    ifm_metric_better(m, out);
     ifm_text_printf(out, "\n- **Formula:** `%s`\n- **Source:** %s\n- **Limits:** %s\n\n", m->formula, m->source,
                     m->limits);
 }

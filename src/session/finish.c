@@ -3,7 +3,6 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "publish/publish.h"
 #include <string.h>
 
 static void close_device(struct inferometer_session *session)
@@ -79,37 +78,15 @@ int ifm_session_end(struct inferometer_session *session)
     ifm_stop_free(&session->pass.stop);
     ifm_recorder_close(session->pass.recorder);
     ifm_journal_close(session->facts.journal);
+    ifm_folder_close(&session->folder);
     return code;
-}
-
-static enum ifm_status publish_facts(struct inferometer_session *session, const struct ifm_facts *facts,
-                                     struct ifm_error *error)
-{
-    IFM_TRY(ifm_derive(&facts->view, session->arena, &session->derived, error));
-    IFM_TRY(ifm_judge(facts->plan, session->derived, session->arena, &session->verdict, error));
-    json_t *lock = ifm_config_lock_json(session->config);
-    const struct ifm_publication publication = {
-        session->dir, facts->plan, session->derived, session->verdict, lock, facts->events, &facts->view,
-    };
-    enum ifm_status status = ifm_publish_files(&publication, error);
-    json_decref(lock);
-    return status;
-}
-
-static enum ifm_status publish(struct inferometer_session *session, struct ifm_error *error)
-{
-    struct ifm_facts facts;
-    enum ifm_status status = ifm_facts_open(session->dir, NULL, 0, session->arena, &facts, error);
-    if (status == IFM_OK)
-        status = publish_facts(session, &facts, error);
-    ifm_facts_close(&facts);
-    return status;
 }
 
 static const struct ifm_value *find(const struct inferometer_session *session, int arm, enum ifm_metric_id metric)
 {
     const char *name = arm < 0 ? "" : session->arms[arm].name;
-    const struct ifm_number *number = ifm_derived_find(session->derived, session->plan->cells[0].name, name, metric);
+    const struct ifm_number *number =
+        ifm_derived_find(session->folder.derived, session->plan->cells[0].name, name, metric);
     return number == NULL ? NULL : &number->value;
 }
 
@@ -133,7 +110,7 @@ static void fill_change(const struct inferometer_session *session, struct infero
 
 static void fill_result(struct inferometer_session *session, struct inferometer_result *result)
 {
-    const struct ifm_verdict *verdict = session->verdict;
+    const struct ifm_verdict *verdict = session->folder.verdict;
     struct inferometer_result out = {
         .size = result->size,
         .outcome = (int)verdict->outcome,
@@ -173,7 +150,9 @@ static int judge(struct inferometer_session *session, struct inferometer_result 
     if (session->state == IFM_SESSION_ENDED) {
         status = complete(session, &session->error);
         if (status == IFM_OK)
-            status = publish(session, &session->error);
+            status = ifm_folder_open(session->dir, &session->folder, &session->error);
+        if (status == IFM_OK)
+            status = ifm_publish_files(&session->folder.publication, &session->error);
         if (status != IFM_OK)
             return ifm_session_break(session, status);
         session->state = IFM_SESSION_JUDGED;

@@ -4,6 +4,7 @@
 #include "cli/cli.h"
 #include "cli/invocation.h"
 #include "publish/summary.h"
+#include "story/folder.h"
 #include "sample/manifest.h"
 #include "tree.h"
 

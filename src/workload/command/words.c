@@ -1,5 +1,5 @@
 /* Splitting a command line into words. */
-#include "base/words.h"
+#include "workload/command/words.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -3,8 +3,8 @@
  * Quotes and backslashes mean what they mean to a shell (POSIX.1-2017, Shell Command Language, 2.2 and 2.6.7); nothing
  * is expanded. Text that needs a shell to be understood is refused, never passed on with another meaning. Pure but for
  * allocation. */
-#ifndef IFM_BASE_WORDS_H
-#define IFM_BASE_WORDS_H
+#ifndef IFM_WORKLOAD_COMMAND_WORDS_H
+#define IFM_WORKLOAD_COMMAND_WORDS_H
 
 #include "base/arena.h"
 #include <stddef.h>
