@@ -119,7 +119,7 @@ static void add_absent(struct ifm_listing *listing, const struct ifm_derived *de
                                                              .cell = cell,
                                                              .arm = arm,
                                                              .reference = reference,
-                                                             .metric = "step_ns",
+                                                             .metric = IFM_M_STEP_NS,
                                                              .change = absent,
                                                              .speedup = absent,
                                                              .mde = absent,
@@ -144,7 +144,7 @@ static void add_missing(struct ifm_listing *listing, const struct ifm_plan *plan
                                  : !has_arm(cell, arms[i])
                                      ? "the cell has no such arm"
                                      : "a ceiling (a limit of the machine) and an arm are not compared";
-            if (ifm_derived_find(derived, cell->name, arms[i], "change_percent") == NULL)
+            if (ifm_derived_find(derived, cell->name, arms[i], IFM_M_CHANGE_PERCENT) == NULL)
                 add_absent(listing, derived, cell->name, arms[i], arms[0], reason);
         }
     }

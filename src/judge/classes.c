@@ -121,7 +121,8 @@ void ifm_judge_classes(const struct ifm_gate_result *result, const struct ifm_de
     const char *table = result->gate->classes;
     const char *at = tables() == NULL || table == NULL || table[0] == '\0' ? NULL : tables()->data;
     while (next_row(&at, &row)) {
-        const struct ifm_number *number = ifm_derived_find(derived, result->cell, result->arm, row.fields[2]);
+        const struct ifm_number *number =
+            ifm_derived_find(derived, result->cell, result->arm, ifm_metric_of(row.fields[2]));
         if (strcmp(row.fields[0], table) != 0 || number == NULL || number->value.state != IFM_STATE_OK)
             continue;
         struct ifm_class_label one = {.table = ifm_arena_strdup(arena, row.fields[0]),

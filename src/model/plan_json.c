@@ -16,7 +16,8 @@ static const char *const lock_words[] = {"observed", "required", NULL};
 static const char *const isolation_words[] = {"shared", "buffers", "processes", NULL};
 static const char *const op_words[] = {"at_most", "at_least", NULL};
 
-static_assert(sizeof(enum ifm_role) == sizeof(int) && sizeof(enum ifm_ceiling) == sizeof(int),
+static_assert(sizeof(enum ifm_role) == sizeof(int) && sizeof(enum ifm_ceiling) == sizeof(int) &&
+                  sizeof(enum ifm_pass_kind) == sizeof(int),
               "a word is stored as an int");
 
 #define FIELD(type, kind, name)                                                                                        \
@@ -135,7 +136,7 @@ static const struct ifm_plan_field ledger_rows[] = {
 TABLE(ifm_ledger_fields, ledger_rows);
 
 static const struct ifm_plan_field pass_rows[] = {
-    FIELD(struct ifm_pass, TEXT, name),
+    {"name", IFM_FIELD_WORD, offsetof(struct ifm_pass, kind), ifm_pass_names, false, 0},
     NESTED(instruments),
     NESTED(columns),
     NESTED(column_units),

@@ -387,6 +387,28 @@ static enum ifm_status check_energy(const struct plan_reader *reader, const stru
     return IFM_OK;
 }
 
+/* Passes stand in the order of their kinds, so that none stands twice and the latency pass, whose record all numbers of
+ * time are made of, stands first. */
+static enum ifm_status check_passes(const struct plan_reader *reader, const struct plan_place *passes,
+                                    const struct ifm_cell *cell)
+{
+    for (size_t p = 0; p < cell->n_passes; p++) {
+        const struct ifm_pass *pass = &cell->passes[p];
+        struct plan_place element = {passes, NULL, p};
+        if (p == 0 && pass->kind != IFM_PASS_LATENCY)
+            return fail_at(reader, &element, "the first pass must be \"latency\"");
+        if (p > 0 && pass->kind == pass[-1].kind)
+            return fail_at(reader, &element,
+                           ifm_arena_printf(reader->arena, "the name \"%s\" is used twice", ifm_pass_name(pass)));
+        if (p > 0 && pass->kind < pass[-1].kind)
+            return fail_at(reader, &element,
+                           ifm_arena_printf(reader->arena, "the pass \"%s\" stands before \"%s\"", ifm_pass_name(pass),
+                                            ifm_pass_name(&pass[-1])));
+        IFM_TRY(check_names(reader, &element, "columns", pass->columns, pass->n_columns, sizeof *pass->columns, 0));
+    }
+    return IFM_OK;
+}
+
 static enum ifm_status check_cell(const struct plan_reader *reader, const struct plan_place *cells,
                                   const struct ifm_cell *cell, size_t i)
 {
@@ -410,14 +432,7 @@ static enum ifm_status check_cell(const struct plan_reader *reader, const struct
     IFM_TRY(check_names(reader, &place, "arms", cell->arms, cell->n_arms, sizeof *cell->arms,
                         offsetof(struct ifm_arm, name)));
     IFM_TRY(check_equals(reader, &place, cell));
-    IFM_TRY(check_names(reader, &place, "passes", cell->passes, cell->n_passes, sizeof *cell->passes,
-                        offsetof(struct ifm_pass, name)));
-    for (size_t p = 0; p < cell->n_passes; p++) {
-        const struct ifm_pass *pass = &cell->passes[p];
-        struct plan_place element = {&passes, NULL, p};
-        IFM_TRY(check_names(reader, &element, "columns", pass->columns, pass->n_columns, sizeof *pass->columns, 0));
-    }
-    return IFM_OK;
+    return check_passes(reader, &passes, cell);
 }
 
 static enum ifm_status check_plan(const struct plan_reader *reader, const struct plan_place *root,

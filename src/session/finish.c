@@ -5,8 +5,6 @@
 #include "base/text.h"
 #include <string.h>
 
-enum { MOST_METRICS = 512 };
-
 static void close_device(struct inferometer_session *session)
 {
     if (session->cell.plan != NULL)
@@ -77,14 +75,14 @@ int ifm_session_end(struct inferometer_session *session)
     }
     close_device(session);
     ifm_warm_up_free(&session->warm);
-    ifm_stop_free(&session->stop);
+    ifm_stop_free(&session->pass.stop);
     ifm_recorder_close(session->pass.recorder);
     ifm_journal_close(session->facts.journal);
     ifm_folder_close(&session->folder);
     return code;
 }
 
-static const struct ifm_value *find(const struct inferometer_session *session, int arm, const char *metric)
+static const struct ifm_value *find(const struct inferometer_session *session, int arm, enum ifm_metric_id metric)
 {
     const char *name = arm < 0 ? "" : session->arms[arm].name;
     const struct ifm_number *number =
@@ -94,8 +92,8 @@ static const struct ifm_value *find(const struct inferometer_session *session, i
 
 static void fill_change(const struct inferometer_session *session, struct inferometer_result *out)
 {
-    const struct ifm_value *change = session->n_arms > 1 ? find(session, 1, "change_percent") : NULL;
-    const struct ifm_value *mde = session->n_arms > 1 ? find(session, 1, "mde_percent") : NULL;
+    const struct ifm_value *change = session->n_arms > 1 ? find(session, 1, IFM_M_CHANGE_PERCENT) : NULL;
+    const struct ifm_value *mde = session->n_arms > 1 ? find(session, 1, IFM_M_MDE_PERCENT) : NULL;
     const char *missing = session->n_arms > 1 ? "the arms were not compared" : "there is one arm";
     out->has_change = change != NULL && change->state == IFM_STATE_OK && change->has_interval;
     if (out->has_change) {
@@ -172,18 +170,14 @@ int inferometer_judge(struct inferometer_session *session, struct inferometer_re
     return code;
 }
 
-static enum ifm_status check_metric(const char *metric, struct ifm_error *error)
+static enum ifm_status find_metric(const char *id, enum ifm_metric_id *metric, struct ifm_error *error)
 {
-    const char *known[MOST_METRICS];
-    size_t n = 0;
-    for (; n < MOST_METRICS && ifm_derive_metric(n) != NULL; n++) {
-        known[n] = ifm_derive_metric(n);
-        if (metric != NULL && strcmp(known[n], metric) == 0)
-            return IFM_OK;
-    }
-    const char *nearest = metric == NULL ? NULL : ifm_nearest(metric, known, n);
+    *metric = id == NULL ? IFM_M_NONE : ifm_metric_of(id);
+    if (*metric != IFM_M_NONE)
+        return IFM_OK;
+    const char *nearest = id == NULL ? NULL : ifm_metric_nearest(id);
     ifm_fail(error, IFM_USAGE, "inferometer_metric", "`inferometer explain` lists all metrics", "unknown metric '%s'",
-             metric == NULL ? "NULL" : metric);
+             id == NULL ? "NULL" : id);
     if (nearest != NULL)
         ifm_error_hint(error, "did you mean '%s'?", nearest);
     return IFM_USAGE;
@@ -220,7 +214,8 @@ int inferometer_metric(struct inferometer_session *session, int arm, const char 
         return ifm_session_misuse(session, "inferometer_metric", "the run has not been judged: it has no numbers yet",
                                   "call inferometer_judge first");
     struct ifm_error *error = &session->error;
-    enum ifm_status status = check_metric(metric, error);
+    enum ifm_metric_id id;
+    enum ifm_status status = find_metric(metric, &id, error);
     if (status == IFM_OK)
         status = check_size(value == NULL ? 0 : value->size, sizeof *value, "inferometer_metric", error);
     if (status == IFM_OK && (arm < -1 || arm >= (int)session->n_arms))
@@ -234,7 +229,7 @@ int inferometer_metric(struct inferometer_session *session, int arm, const char 
                                             .reason = "this metric is not derived for this arm",
                                             .remedy = "`inferometer explain` tells which arms a metric is for",
                                             .text = ""};
-    const struct ifm_value *found = find(session, arm, metric);
+    const struct ifm_value *found = find(session, arm, id);
     fill_value(found == NULL ? &absent : found, value);
     return INFEROMETER_OK;
 }

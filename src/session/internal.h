@@ -7,9 +7,9 @@
 #define IFM_SESSION_INTERNAL_H
 
 #include "inferometer/session.h"
-#include "run/pass.h"
-#include "run/warm_up.h"
-#include "run/watch.h"
+#include "run/cell/watch.h"
+#include "run/pass/pass.h"
+#include "run/pass/warm_up.h"
 #include "story/folder.h"
 #include "story/story.h"
 #include <locale.h>
@@ -70,7 +70,6 @@ struct inferometer_session {
     struct ifm_session facts; /* journal and time base */
     struct ifm_cell_run cell;
     struct ifm_warm_up warm;
-    struct ifm_stop stop;
     struct ifm_pass_run pass;
     struct ifm_watch watch; /* of the measured block */
     enum ifm_session_stage stage;
@@ -78,8 +77,7 @@ struct inferometer_session {
     unsigned order[2 * IFM_MOST_ARMS];
     size_t position, slots; /* in the block */
     struct ifm_sample *next_samples;
-    struct ifm_instant last; /* when the last measured block ended */
-    double elapsed_s;
+    struct ifm_instant last;  /* when the last measured block ended */
     struct ifm_folder folder; /* its numbers and its verdict, once judged */
     struct ifm_error error;
     int broken; /* the code that broke it */

@@ -6,6 +6,7 @@
 #include "device/fake.h"
 #include "host/host.h"
 #include "model/plan_json.h"
+#include "run/cell/instruments.h"
 #include "workload/session/session.h"
 #include <stdlib.h>
 #include <string.h>
@@ -127,5 +128,5 @@ enum ifm_status ifm_session_start(struct inferometer_session *session, struct if
         cell->arms[i].plan = &plan->arms[i]; /* the caller runs it, not a workload */
     session->pass = (struct ifm_pass_run){.cell = cell};
     IFM_TRY(ifm_watch_clock(cell, error));
-    return ifm_cell_open_instruments(cell, error);
+    return ifm_instruments_open(cell, error);
 }

@@ -10,8 +10,8 @@
 #include "kernel/cpu/isa.h"
 #include "model/plan_json.h"
 #include "plan/plan.h"
-#include "run/energy.h"
-#include "run/inputs.h"
+#include "run/energy/energy.h"
+#include "run/facts/inputs.h"
 #include "sample/journal.h"
 #include "workload/workload.h"
 #include <string.h>
@@ -37,26 +37,14 @@ static size_t list_workloads(struct ifm_workload_entry *entries)
     return n;
 }
 
-static size_t list_instruments(const struct ifm_device_ops *device, struct ifm_instrument_entry *entries)
+/* What every run on the device takes along. A scripted device has nothing to observe but what its script gives. */
+static size_t list_instruments(const struct ifm_device_ops *device, const char *script,
+                               struct ifm_instrument_entry *entries)
 {
-    size_t n = 0;
-    for (size_t i = 0; ifm_instruments[i] != NULL && n < MOST_INSTRUMENTS; i++) {
-        const struct ifm_instrument *instrument = ifm_instruments[i];
-        if (ifm_instrument_is_of(instrument, device->name))
-            entries[n++] = (struct ifm_instrument_entry){instrument->name, (int)instrument->intrusion,
-                                                         instrument->columns, instrument->n_columns};
-    }
-    return n;
-}
-
-/* A scripted device has nothing to observe but what its script gives. */
-static size_t list_fake_instrument(const char *script, struct ifm_instrument_entry *entries)
-{
-    if (!ifm_fake_script_has_columns(script))
-        return 0;
-    const struct ifm_instrument *fake = &ifm_instrument_fake;
-    entries[0] = (struct ifm_instrument_entry){fake->name, (int)fake->intrusion, fake->columns, fake->n_columns};
-    return 1;
+    if (device != &ifm_device_fake)
+        return ifm_instruments_offered(device->name, entries, MOST_INSTRUMENTS);
+    entries[0] = ifm_instrument_entry(&ifm_instrument_fake);
+    return ifm_fake_script_has_columns(script) ? 1 : 0;
 }
 
 static const char *device_name(const struct ifm_config *config)
@@ -93,16 +81,12 @@ static enum ifm_status describe_machine(const struct ifm_config *config, struct 
     const struct ifm_device_ops *device = ifm_device_find(device_name(config));
     catalog->instruments = instruments;
     IFM_TRY(device->describe(threads_asked(ifm_config_study(config)), &catalog->machine, error));
-    if (device == &ifm_device_fake) {
-        catalog->n_instruments = list_fake_instrument(ifm_config_device(config)->script, instruments);
-        return IFM_OK;
-    }
     if (device == &ifm_device_cpu) {
         const char **isas = IFM_ARENA_ARRAY(arena, const char *, MOST_ISAS);
         catalog->machine.n_isas = ifm_isa_supported(isas, MOST_ISAS);
         catalog->machine.isas = isas;
     }
-    catalog->n_instruments = list_instruments(device, instruments);
+    catalog->n_instruments = list_instruments(device, ifm_config_device(config)->script, instruments);
     return IFM_OK;
 }
 

@@ -3,7 +3,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "run/inputs.h"
+#include "run/facts/inputs.h"
 #include "sample/manifest.h"
 #include "story/folder.h"
 #include "story/plugins.h"

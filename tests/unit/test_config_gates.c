@@ -22,14 +22,6 @@ static enum ifm_status resolve(const char *yaml, struct ifm_config **out, struct
     return ifm_config_resolve(*out, error);
 }
 
-static bool is_metric(const char *id)
-{
-    for (size_t i = 0; ifm_derive_metric(i) != NULL; i++)
-        if (strcmp(ifm_derive_metric(i), id) == 0)
-            return true;
-    return false;
-}
-
 /* What the table offers is what data/gates/ holds, and each gate is one that a run could answer. */
 static void every_file_is_a_choice(void **state)
 {
@@ -50,7 +42,7 @@ static void every_file_is_a_choice(void **state)
         const struct ifm_study *study = ifm_config_study(config);
         assert_true(study->n_gates >= 3);
         for (size_t g = 0; g < study->n_gates; g++) {
-            assert_true(is_metric(study->gates[g].metric));
+            assert_true(IFM_M_NONE != ifm_metric_of(study->gates[g].metric));
             assert_non_null(strstr(study->gate_places[g], "gates preset "));
             assert_true(study->gates[g].classes[0] == '\0' || ifm_judge_has_classes(study->gates[g].classes));
         }

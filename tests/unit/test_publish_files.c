@@ -11,7 +11,7 @@
 #include "base/program.h"
 #include "publish/compose.h"
 #include "publish_sample.h"
-#include "report/html.h"
+#include "publish/paint/html.h"
 #include "sample/manifest.h"
 #include <unistd.h>
 
@@ -343,7 +343,7 @@ static void hostile_names_are_escaped(void **state)
         {.name = "<img src=x onerror='a()'>", .role = IFM_ROLE_BASELINE, .settings = settings, .n_settings = 3}};
     struct ifm_cell cells[] = {
         {.name = "a\"b & c|d", .workload = "decode", .arms = arms, .n_arms = 1, .unsupported = ""}};
-    struct ifm_number numbers[] = {{"a\"b & c|d", "<img src=x onerror='a()'>", "step_ns", {.number = 5}}};
+    struct ifm_number numbers[] = {{"a\"b & c|d", "<img src=x onerror='a()'>", IFM_M_STEP_NS, {.number = 5}}};
     sample_fill(numbers, 1);
     struct ifm_plan plan = sample_plan;
     plan.cells = cells;
