@@ -38,7 +38,7 @@ wrong "unexpected argument \"true\"" --gpu-clock 1500 true
 wrong "no command after --" --gpu-clock 1500 --
 wrong "there is no program" --gpu-clock 1500 -- no-such-program-anywhere
 wrong "no clock of 1501 MHz" --gpu-clock 1501 -- true
-wrong "no knob of a GPU is named" --gpu 0 --governor performance
+wrong "no knob of a GPU" --gpu 0 --governor performance
 wrong "which has 2" --gpu 2 --gpu-clock 1500
 wrong "wants indices of GPUs" --gpu first --gpu-clock 1500
 
