@@ -101,7 +101,7 @@ static unsigned at_most(unsigned threads, unsigned most)
 static bool has_energy(const struct ifm_cell *cell, const struct ifm_catalog *catalog)
 {
     bool can = cell->measure.cache == IFM_CACHE_HOT && cell->measure.isolation != IFM_ISOLATION_PROCESSES &&
-               strcmp(catalog->machine.device, "fake") != 0 && cell->n_arms > 0;
+               !catalog->machine.scripted && cell->n_arms > 0;
     for (size_t i = 0; i < cell->n_arms; i++)
         can = can && !cell->arms[i].gaps;
     return can && cell->measure.energy;

@@ -161,7 +161,7 @@ static void fill_row(struct ifm_view_builder *builder, const struct ifm_cell *ce
                      const struct shown *shown, struct ifm_grid *grid, size_t row)
 {
     size_t n_shown = shown->n;
-    *ifm_view_at(grid, row, 0) = ifm_view_text(arm->name, IFM_TONE_STRONG);
+    *ifm_view_at(grid, row, 0) = ifm_view_text(ifm_arm_label(arm), IFM_TONE_STRONG);
     for (size_t c = 0; c < n_shown; c++)
         *ifm_view_at(grid, row, c + 1) = column_field(builder, cell, arm, shown->specs[c]);
     const struct ifm_value *time = value_of(builder, cell->name, arm->name, IFM_METRIC_TIME);

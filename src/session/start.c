@@ -57,6 +57,7 @@ static enum ifm_status make_plan(struct inferometer_session *session, struct ifm
         .describe = ifm_session_describe,
         .most_threads = 1,
         .one_process = ifm_workload_session.one_process,
+        .serves = true,
     };
     struct ifm_instrument_entry *instruments = IFM_ARENA_ARRAY(arena, struct ifm_instrument_entry, MOST_INSTRUMENTS);
     struct ifm_catalog catalog = {
