@@ -296,10 +296,9 @@ static const char *why_marks_unknown(const struct ifm_record *record)
  * have numbers of their own. */
 static void mark_disturbed(struct ifm_cell_work *work)
 {
-    const char *own = work->cell->n_passes > 0 ? work->cell->passes[0].name : "latency";
     for (size_t i = 0; i < work->n_events; i++) {
         const char *pass = json_string_value(json_object_get(work->events[i].meta, "pass"));
-        if (pass != NULL && strcmp(pass, own) != 0)
+        if (pass != NULL && strcmp(pass, ifm_pass_names[IFM_PASS_LATENCY]) != 0)
             continue;
         json_int_t block = json_integer_value(json_object_get(work->events[i].meta, "block"));
         for (size_t b = 0; strcmp(work->events[i].stage, "disturbed") == 0 && b < work->n_blocks; b++)

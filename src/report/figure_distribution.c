@@ -1,7 +1,7 @@
 /* Distributions: one density an arm on a common axis, with the median, p95 and p99 that derive gives.
  *
  * Each density is as high as its strip, so that shapes can be compared; areas of different arms cannot. */
-#include "publish/quantity.h"
+#include "document/quantity.h"
 #include "report/chart.h"
 #include "report/figure_strip.h"
 #include <math.h>
@@ -13,17 +13,19 @@ enum { AREA = 46, GAP = 8, TOP = 4, AXIS = 38 };
 #define NARROWEST 0.01 /* of the level */
 
 struct sheet {
-    struct ifm_page *page;
-    const struct ifm_view_cell *cell;
+    const struct ifm_document *document;
+    const struct ifm_cell *cell;
     struct ifm_strips strips;
     struct ifm_plot plot;
     bool any[3]; /* of the quantiles */
 };
 
 static const struct {
-    const char *metric, *name, *class;
-} quantiles[] = {
-    {"latency_ns_p50", "median", "q50"}, {"latency_ns_p95", "p95", "q95"}, {"latency_ns_p99", "p99", "q99"}};
+    enum ifm_metric_id metric;
+    const char *name, *class;
+} quantiles[] = {{IFM_M_LATENCY_NS_P50, "median", "q50"},
+                 {IFM_M_LATENCY_NS_P95, "p95", "q95"},
+                 {IFM_M_LATENCY_NS_P99, "p99", "q99"}};
 enum { QUANTILES = sizeof quantiles / sizeof quantiles[0] };
 
 static bool is_drawn(const struct ifm_strip *strip)
@@ -97,10 +99,10 @@ static const char *head_note(const struct sheet *sheet, const struct ifm_strip *
 {
     const char *note = "";
     for (size_t q = 0; q < QUANTILES; q++) {
-        const struct ifm_value *value = ifm_strip_shown(sheet->page, sheet->cell, strip, quantiles[q].metric);
+        const struct ifm_value *value = ifm_strip_shown(sheet->document, sheet->cell, strip, quantiles[q].metric);
         if (value != NULL)
-            note = ifm_arena_printf(sheet->page->arena, "%s%s%s %s", note, note[0] != '\0' ? ", " : "",
-                                    quantiles[q].name, ifm_quantity_number(value, sheet->page->arena));
+            note = ifm_arena_printf(sheet->document->arena, "%s%s%s %s", note, note[0] != '\0' ? ", " : "",
+                                    quantiles[q].name, ifm_quantity_number(value, sheet->document->arena));
     }
     return note;
 }
@@ -110,7 +112,7 @@ static double add_strip(struct sheet *sheet, const struct ifm_strip *strip, doub
     struct ifm_plot *plot = &sheet->plot;
     if (!is_drawn(strip)) {
         ifm_strip_head(plot, strip, y + 14, "withheld");
-        return IFM_STRIP_HEAD + ifm_strip_words(plot, y + IFM_STRIP_HEAD, why_not(strip), sheet->page->arena) + GAP;
+        return IFM_STRIP_HEAD + ifm_strip_words(plot, y + IFM_STRIP_HEAD, why_not(strip), sheet->document->arena) + GAP;
     }
     plot->top = y + IFM_STRIP_HEAD;
     plot->bottom = plot->top + AREA;
@@ -120,7 +122,7 @@ static double add_strip(struct sheet *sheet, const struct ifm_strip *strip, doub
     ifm_plot_group_close(plot);
     ifm_plot_line(plot, "axis", plot->left, plot->bottom, plot->right, plot->bottom);
     for (size_t q = 0; q < QUANTILES; q++) {
-        const struct ifm_value *value = ifm_strip_shown(sheet->page, sheet->cell, strip, quantiles[q].metric);
+        const struct ifm_value *value = ifm_strip_shown(sheet->document, sheet->cell, strip, quantiles[q].metric);
         if (value == NULL || value->number < plot->x.low || value->number > plot->x.high)
             continue;
         double x = ifm_plot_x(plot, value->number);
@@ -134,7 +136,7 @@ static double height_of(const struct sheet *sheet, const struct ifm_strip *strip
 {
     if (is_drawn(strip))
         return IFM_STRIP_HEAD + AREA + GAP;
-    return IFM_STRIP_HEAD + ifm_strip_words(NULL, 0, why_not(strip), sheet->page->arena) + GAP;
+    return IFM_STRIP_HEAD + ifm_strip_words(NULL, 0, why_not(strip), sheet->document->arena) + GAP;
 }
 
 static void draw(struct sheet *sheet, struct ifm_figure *out)
@@ -157,7 +159,7 @@ static void draw(struct sheet *sheet, struct ifm_figure *out)
         keys[q] = (struct ifm_strip_key){sheet->any[q] ? 'v' : 0, quantiles[q].class, quantiles[q].name};
     whole.height = bottom + AXIS + ifm_strip_legend(plot, bottom + AXIS, keys, QUANTILES);
     whole.out = &out->svg;
-    ifm_plot_open(&whole, ifm_arena_printf(plot->arena, "%s: distributions of the time of a step", sheet->cell->title),
+    ifm_plot_open(&whole, ifm_arena_printf(plot->arena, "%s: distributions of the time of a step", sheet->cell->name),
                   out->sentence);
     ifm_text_append(&out->svg, marks.data, marks.size);
     ifm_plot_close(&whole);
@@ -173,7 +175,7 @@ static bool tell_modes(const struct sheet *sheet, struct ifm_text *text)
     size_t several = 0, unknown = 0;
     for (size_t i = 0; i < sheet->strips.n; i++) {
         const struct ifm_strip *strip = &sheet->strips.item[i];
-        const struct ifm_value *modes = ifm_strip_value(sheet->page, sheet->cell, strip, "modes_count");
+        const struct ifm_value *modes = ifm_strip_value(sheet->document, sheet->cell, strip, IFM_M_MODES_COUNT);
         if (!is_drawn(strip))
             ifm_strip_add(text, "%s is withheld: %s.", strip->arm->name, why_not(strip));
         else if (modes == NULL || modes->state != IFM_STATE_OK)
@@ -207,7 +209,7 @@ static void tell_outside(const struct sheet *sheet, struct ifm_text *text)
     if (worst != NULL)
         ifm_strip_add(text, "%zu of %zu samples of %s %s too far out to be drawn%s", most, worst->picture->n_samples,
                       worst->arm->name, most == 1 ? "lies" : "lie",
-                      arms > 1 ? ifm_arena_printf(sheet->page->arena, ", and fewer of %zu other arm%s.", arms - 1,
+                      arms > 1 ? ifm_arena_printf(sheet->document->arena, ", and fewer of %zu other arm%s.", arms - 1,
                                                   arms > 2 ? "s" : "")
                                : ".");
 }
@@ -219,7 +221,7 @@ static void tell_widest(const struct sheet *sheet, struct ifm_text *text)
     size_t n = 0;
     for (size_t i = 0; i < sheet->strips.n; i++) {
         const struct ifm_strip *strip = &sheet->strips.item[i];
-        const struct ifm_value *cv = ifm_strip_shown(sheet->page, sheet->cell, strip, "latency_cv_percent");
+        const struct ifm_value *cv = ifm_strip_shown(sheet->document, sheet->cell, strip, IFM_M_LATENCY_CV_PERCENT);
         n += cv != NULL;
         if (cv == NULL || (most != NULL && cv->number <= most->number))
             continue;
@@ -228,10 +230,10 @@ static void tell_widest(const struct sheet *sheet, struct ifm_text *text)
     }
     if (n > 1 && most->number > 0)
         ifm_strip_add(text, "%s spreads most: its coefficient of variation is %s.", widest->arm->name,
-                      ifm_quantity_number(most, sheet->page->arena));
+                      ifm_quantity_number(most, sheet->document->arena));
     else if (n == 1)
         ifm_strip_add(text, "The coefficient of variation of %s is %s.", widest->arm->name,
-                      ifm_quantity_number(most, sheet->page->arena));
+                      ifm_quantity_number(most, sheet->document->arena));
 }
 
 static const char *sentence_of(const struct sheet *sheet)
@@ -243,7 +245,7 @@ static const char *sentence_of(const struct sheet *sheet)
     tell_outside(sheet, &text);
     if (sheet->strips.left_out > 0)
         ifm_strip_add(&text, "%zu more arms of this cell are not drawn.", sheet->strips.left_out);
-    const char *sentence = text.size > 0 ? ifm_arena_strdup(sheet->page->arena, text.data) : "";
+    const char *sentence = text.size > 0 ? ifm_arena_strdup(sheet->document->arena, text.data) : "";
     ifm_text_free(&text);
     return sentence;
 }
@@ -252,15 +254,15 @@ static const char *sentence_of(const struct sheet *sheet)
 
 static void add_row(const struct sheet *sheet, const struct ifm_strip *strip, struct ifm_grid *grid)
 {
-    static const char *const metrics[] = {"samples_count",  "latency_ns_p50",     "latency_ns_p95",
-                                          "latency_ns_p99", "latency_cv_percent", "modes_count"};
+    static const enum ifm_metric_id metrics[] = {IFM_M_SAMPLES_COUNT,  IFM_M_LATENCY_NS_P50,     IFM_M_LATENCY_NS_P95,
+                                                 IFM_M_LATENCY_NS_P99, IFM_M_LATENCY_CV_PERCENT, IFM_M_MODES_COUNT};
     enum { N = sizeof metrics / sizeof metrics[0] };
     const struct ifm_picture_arm *arm = strip->picture;
     struct ifm_text remarks = {0};
     struct ifm_field *row = ifm_strip_row(grid, strip->arm->name);
     for (size_t m = 0; m < N; m++) {
-        const struct ifm_value *value = ifm_strip_value(sheet->page, sheet->cell, strip, metrics[m]);
-        row[m + 1] = ifm_strip_field(sheet->page, value, &remarks);
+        const struct ifm_value *value = ifm_strip_value(sheet->document, sheet->cell, strip, metrics[m]);
+        row[m + 1] = ifm_strip_field(sheet->document, value, &remarks);
         if (value != NULL && value->state == IFM_STATE_OK && m == N - 1 && value->text[0] != '\0')
             ifm_strip_add(&remarks, "Modes: %s.", value->text);
     }
@@ -268,37 +270,38 @@ static void add_row(const struct sheet *sheet, const struct ifm_strip *strip, st
         ifm_strip_add(&remarks, "%zu above what is drawn.", arm->above);
     if (arm->below > 0)
         ifm_strip_add(&remarks, "%zu below what is drawn.", arm->below);
-    row[N + 1].text = remarks.size > 0 ? ifm_arena_strdup(sheet->page->arena, remarks.data) : "";
+    row[N + 1].text = remarks.size > 0 ? ifm_arena_strdup(sheet->document->arena, remarks.data) : "";
     ifm_text_free(&remarks);
 }
 
 static struct ifm_grid numbers_of(const struct sheet *sheet)
 {
     static const struct ifm_heading headings[] = {
-        {"arm", "", true, 0},
-        {"samples", "samples_count", false, 0},
-        {"median", "latency_ns_p50", false, 0},
-        {"p95", "latency_ns_p95", false, 0},
-        {"p99", "latency_ns_p99", false, 0},
-        {"variation", "latency_cv_percent", false, 0},
-        {"modes", "modes_count", false, 0},
-        {"remarks", "", true, 0},
+        {"arm", IFM_M_NONE, true, 0},
+        {"samples", IFM_M_SAMPLES_COUNT, false, 0},
+        {"median", IFM_M_LATENCY_NS_P50, false, 0},
+        {"p95", IFM_M_LATENCY_NS_P95, false, 0},
+        {"p99", IFM_M_LATENCY_NS_P99, false, 0},
+        {"variation", IFM_M_LATENCY_CV_PERCENT, false, 0},
+        {"modes", IFM_M_MODES_COUNT, false, 0},
+        {"remarks", IFM_M_NONE, true, 0},
     };
-    struct ifm_grid grid = ifm_chart_grid(sheet->page, headings, sizeof headings / sizeof headings[0], sheet->strips.n);
+    struct ifm_grid grid =
+        ifm_chart_grid(sheet->document, headings, sizeof headings / sizeof headings[0], sheet->strips.n);
     for (size_t i = 0; i < sheet->strips.n; i++)
         add_row(sheet, &sheet->strips.item[i], &grid);
     return grid;
 }
 
-bool ifm_figure_distribution(struct ifm_page *page, const struct ifm_view_cell *cell, const struct ifm_picture *picture,
-                             struct ifm_figure *out)
+bool ifm_figure_distribution(const struct ifm_document *document, const struct ifm_cell *cell,
+                             const struct ifm_picture *picture, struct ifm_figure *out)
 {
-    struct sheet sheet = {.page = page, .cell = cell};
+    struct sheet sheet = {.document = document, .cell = cell};
     sheet.plot = (struct ifm_plot){
-        .arena = page->arena, .width = IFM_STRIP_WIDTH, .left = 6, .right = IFM_STRIP_RIGHT, .y = {.hidden = true}};
-    if (!ifm_strips_choose(page, cell, picture, &sheet.strips) || !scale(&sheet))
+        .arena = document->arena, .width = IFM_STRIP_WIDTH, .left = 6, .right = IFM_STRIP_RIGHT, .y = {.hidden = true}};
+    if (!ifm_strips_choose(document, cell, picture, &sheet.strips) || !scale(&sheet))
         return false;
-    out->id = ifm_chart_id(page, cell, "distribution");
+    out->id = ifm_chart_id(document, cell, "distribution");
     out->title = "Distributions";
     out->sentence = sentence_of(&sheet);
     out->numbers = numbers_of(&sheet);

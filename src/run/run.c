@@ -4,12 +4,14 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "device/cpu.h"
-#include "run/arm.h"
-#include "run/energy.h"
-#include "run/failed.h"
-#include "run/inputs.h"
+#include "run/cell/arm.h"
+#include "run/cell/calibrate.h"
+#include "run/cell/failed.h"
+#include "run/cell/instruments.h"
+#include "run/energy/energy.h"
+#include "run/facts/inputs.h"
 #include "run/interrupt.h"
-#include "run/pass.h"
+#include "run/pass/pass.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -23,14 +25,14 @@ struct execution {
     json_t *events; /* the journal so far, when resuming; else NULL */
     const struct ifm_cell *cell;
     struct ifm_left left; /* of its arms, when the device failed under some */
-    bool opening;         /* the cell: what fails then is the cell's own, memory too */
+    bool opening;         /* the cell is being opened: a failure, of memory too, is its own */
     bool unrecorded;      /* its record could not be opened: the folder is at fault */
     double cells_done;
     struct ifm_energy_run *energy; /* NULL where no cell has an energy pass */
-    double latency_s;              /* that the cell's blocks have taken */
+    double passes_s, pass_s;       /* that the cell's finished passes have taken, and the open one */
 };
 
-/* Later cells are taken to last as long as this one: the dry run knows better, a progress line need not. */
+/* Assumes that later cells last as long as this one: good enough for a progress line. */
 static void report_cell(const struct execution *execution, double done_s, double left_s)
 {
     const struct ifm_progress *progress = &execution->options->progress;
@@ -39,18 +41,11 @@ static void report_cell(const struct execution *execution, double done_s, double
     progress->report(progress->context, execution->cell, (execution->cells_done + of_cell) / cells, left_s + later_s);
 }
 
-static void report(void *context, double done, double expected, double block_s)
+static void report(void *context, double done_s, double left_s)
 {
     struct execution *execution = context;
-    execution->latency_s = done * block_s;
-    report_cell(execution, execution->latency_s,
-                (expected > done ? expected - done : 0) * block_s + ifm_energy_expected_s(execution->cell));
-}
-
-static void report_energy(void *context, double done_s, double left_s)
-{
-    const struct execution *execution = context;
-    report_cell(execution, execution->latency_s + done_s, left_s);
+    execution->pass_s = done_s;
+    report_cell(execution, execution->passes_s + done_s, left_s);
 }
 
 static bool is_event(const json_t *event, const char *stage, const char *cell)
@@ -67,72 +62,6 @@ static const json_t *find_event(const json_t *events, const char *stage, const c
         if (is_event(json_array_get(events, i), stage, cell))
             return json_array_get(events, i);
     return NULL;
-}
-
-/* The number that the cell under execution has for an arm of the plan; n_arms = left out, or in no plan. */
-static unsigned number_of(const struct ifm_cell_run *cell, unsigned planned)
-{
-    unsigned i = 0;
-    while (i < cell->plan->n_arms && (cell->planned == NULL ? i : cell->planned[i]) != planned)
-        i++;
-    return i;
-}
-
-/* Feed the blocks that an interrupted run left to the stop rule. */
-static enum ifm_status take_in_record(struct execution *execution, struct ifm_pass_run *pass, struct ifm_stop *stop,
-                                      struct ifm_error *error)
-{
-    struct ifm_record record;
-    const struct ifm_cell *cell = pass->cell->plan;
-    size_t per_block = 2 * cell->n_arms;
-    IFM_TRY(ifm_record_load(execution->options->dir, cell->index, pass->cell->pass->name, &record, error));
-    enum ifm_status status = IFM_OK;
-    for (size_t i = 0; i < record.n_slots && status == IFM_OK;) {
-        if (record.slots[i].phase == IFM_PHASE_WARMUP) {
-            i++;
-            continue;
-        }
-        bool fits = i + per_block <= record.n_slots;
-        for (size_t k = i; fits && k < i + per_block; k++) {
-            record.slots[k].arm = number_of(pass->cell, record.slots[k].arm);
-            fits = record.slots[k].arm < cell->n_arms &&
-                   record.slots[k].samples <= pass->cell->arms[record.slots[k].arm].samples;
-        }
-        if (!fits) {
-            status = ifm_fail(error, IFM_INVALID, cell->name, "measure again into a new folder",
-                              "the record does not fit the plan and its calibration");
-            break;
-        }
-        ifm_stop_add(stop, &record.slots[i], &record.samples[record.first[i]]);
-        pass->earlier_s += (double)(record.slots[i + per_block - 1].end_ns - record.slots[i].start_ns) * 1e-9;
-        pass->measured++;
-        i += per_block;
-    }
-    ifm_record_free(&record);
-    return status;
-}
-
-/* Create the record, or reopen it where the interruption cut it. */
-static enum ifm_status open_record(struct execution *execution, struct ifm_cell_run *cell, struct ifm_pass_run *pass,
-                                   struct ifm_stop *stop, struct ifm_error *error)
-{
-    const char *dir = execution->options->dir;
-    const struct ifm_pass *plan = cell->pass;
-    int64_t end_ns;
-    bool resume = execution->options->resume;
-    enum ifm_status status =
-        resume ? ifm_recorder_resume(dir, cell->plan->index, plan->name, plan->columns, plan->n_columns,
-                                     2 * cell->plan->n_arms, &pass->recorder, &pass->next_block, &end_ns, error)
-               : ifm_recorder_create(dir, cell->plan->index, plan->name, plan->columns, plan->n_columns,
-                                     &pass->recorder, error);
-    execution->unrecorded = status != IFM_OK && status != IFM_INVALID; /* an edited record is the cell's own */
-    if (status != IFM_OK || !resume)
-        return status;
-    /* The record's time goes on; a clock that was set back in between must not make it run backwards. */
-    int64_t now_ns = execution->device->ops->mark(execution->device).ns - cell->session->base.ns;
-    if (cell->session->offset_ns + now_ns <= end_ns)
-        cell->session->offset_ns = end_ns + 1 - now_ns;
-    return take_in_record(execution, pass, stop, error);
 }
 
 static enum ifm_status log_features(struct ifm_cell_run *cell, struct ifm_error *error)
@@ -164,41 +93,36 @@ static enum ifm_status log_processes(struct ifm_cell_run *cell, struct ifm_error
     return IFM_OK;
 }
 
-static enum ifm_status measure(struct execution *execution, struct ifm_cell_run *cell, struct ifm_pass_run *pass,
-                               struct ifm_stop *stop, struct ifm_error *error)
+static enum ifm_status run_passes(struct execution *execution, struct ifm_cell_run *cell, struct ifm_error *error)
 {
-    IFM_TRY(open_record(execution, cell, pass, stop, error));
-    if (ifm_stop_reason(stop, pass->earlier_s) == NULL) {
-        struct ifm_instant start = cell->device->ops->mark(cell->device);
-        IFM_TRY(ifm_pass_warm_up(pass, error));
-        double used_s = (double)(cell->device->ops->mark(cell->device).ns - start.ns) * 1e-9;
-        IFM_TRY(ifm_converge_here(cell, used_s, &pass->converge, error));
+    const struct ifm_passes shared = {
+        .dir = execution->options->dir,
+        .resume = execution->options->resume,
+        .energy = execution->energy,
+        .progress = execution->options->progress.report == NULL ? NULL : report,
+        .context = execution,
+    };
+    execution->passes_s = execution->pass_s = 0;
+    for (size_t i = 0; i < cell->plan->n_passes; i++) {
+        IFM_TRY(ifm_pass_execute(cell, &cell->plan->passes[i], &shared, &execution->unrecorded, error));
+        execution->passes_s += execution->pass_s;
+        execution->pass_s = 0;
     }
-    IFM_TRY(ifm_pass_measure(pass, stop, error));
-    IFM_TRY(ifm_recorder_sync(pass->recorder, error));
-    IFM_TRY(ifm_energy_pass(execution->energy, cell, execution->options->dir, execution->options->resume, error));
-    IFM_TRY(ifm_cell_check(cell, "after", error));
-    IFM_TRY(log_features(cell, error));
-    IFM_TRY(log_processes(cell, error));
-    IFM_TRY(ifm_cell_log_clock(cell, error));
-    return ifm_fact_new(cell->session, "cell_done", true, json_pack("{s:s}", "cell", cell->plan->name), error);
+    return IFM_OK;
 }
 
 static enum ifm_status run_open_cell(struct execution *execution, struct ifm_cell_run *cell, struct ifm_error *error)
 {
     IFM_TRY(ifm_cell_calibrate(cell, execution->events, error));
-    struct ifm_pass_run pass = {.cell = cell, .context = execution};
-    if (execution->options->progress.report != NULL)
-        pass.progress = report;
-    struct ifm_stop stop;
-    ifm_stop_init(&stop, cell);
-    enum ifm_status status = measure(execution, cell, &pass, &stop, error);
-    ifm_stop_free(&stop);
-    ifm_recorder_close(pass.recorder);
-    return status;
+    IFM_TRY(run_passes(execution, cell, error));
+    IFM_TRY(ifm_cell_check(cell, "after", error));
+    IFM_TRY(log_features(cell, error));
+    IFM_TRY(log_processes(cell, error));
+    IFM_TRY(ifm_instruments_log_clock(cell, error));
+    return ifm_fact_new(cell->session, "cell_done", true, json_pack("{s:s}", "cell", cell->plan->name), error);
 }
 
-/* Pinned threads and the pages that really back the buffers, once the cell's memory is there. */
+/* Pinned threads and the pages that back the buffers, once the cell's memory is allocated. */
 static enum ifm_status log_device(struct execution *execution, struct ifm_error *error)
 {
     const struct ifm_device_ops *ops = execution->device->ops;
@@ -238,14 +162,14 @@ static enum ifm_status run_cell(struct execution *execution, struct ifm_error *e
     status = log_device(execution, error);
     if (status == IFM_OK)
         status = run_open_cell(execution, &cell, error);
-    struct ifm_error second = {0}; /* how the cell ended is what is reported, if it failed */
+    struct ifm_error second = {0}; /* a failure of the cell is reported first */
     enum ifm_status said = ifm_fact_gpu_state(session, "cell", plan->name, "end", status == IFM_OK ? error : &second);
     ifm_cell_close(&cell);
     return status == IFM_OK ? said : status;
 }
 
-/* A device that failed for good: its context is ended, and with it everything that was in it. Some errors stay with the
- * whole process all the same (an illegal access, with driver 580 on an H200: not even a reset of the context helps). */
+/* After a failure that ends the device's context: everything in it is lost, and a new one is opened. Some errors stay
+ * with the process (an illegal access, with driver 580 on an H200): then only a new process can open the device. */
 static enum ifm_status reopen_device(struct execution *execution, struct ifm_error *error)
 {
     const struct ifm_device_ops *ops = execution->device->ops;
@@ -260,7 +184,7 @@ static enum ifm_status reopen_device(struct execution *execution, struct ifm_err
     return status;
 }
 
-/* The cell, again without the arm each time that the device fails under one. */
+/* Run the cell; when the device fails under an arm, run it again without that arm. */
 static enum ifm_status run_what_is_left(struct execution *execution, struct ifm_error *error)
 {
     struct ifm_left *left = &execution->left;
@@ -286,8 +210,8 @@ static enum ifm_status run_what_is_left(struct execution *execution, struct ifm_
     }
 }
 
-/* A cell that cannot be measured is a fact, not the end of the others. An interruption ends the run, and so does our
- * own fault or that of the folder, so that the run can go on when it is gone. */
+/* A cell that cannot be measured is a fact, and the other cells still run. An interruption ends the run, and so does a
+ * fault of our own or of the folder: it can be resumed when the fault is gone. */
 static bool ends_run(const struct execution *execution, enum ifm_status status)
 {
     return status == IFM_INTERRUPTED || execution->session.unwritten || execution->unrecorded ||
@@ -299,7 +223,6 @@ static enum ifm_status run_cells(struct execution *execution, struct ifm_error *
     for (size_t i = 0; i < execution->plan->n_cells; i++) {
         execution->cell = &execution->plan->cells[i];
         execution->cells_done = (double)i;
-        execution->latency_s = 0;
         if (find_event(execution->events, "cell_done", execution->cell->name) != NULL)
             continue;
         enum ifm_status status = run_what_is_left(execution, error);
@@ -315,7 +238,7 @@ static enum ifm_status run_cells(struct execution *execution, struct ifm_error *
     return IFM_OK;
 }
 
-/* Start of the time axis: the run's first event, so that a resumed session goes on where the clock on the wall is. */
+/* Time counts from the run's first event, also in a session that resumes it. */
 static void set_time_base(struct execution *execution)
 {
     execution->session.base = execution->device->ops->mark(execution->device);
@@ -324,8 +247,8 @@ static void set_time_base(struct execution *execution)
     execution->session.offset_ns = start == NULL || execution->is_fake || elapsed < 0 ? 0 : elapsed;
 }
 
-/* Rule 8: where real locks are required and one is open, nothing is measured at all. The locks are read back with the
- * device open, since opening it is what pins the threads. */
+/* Rule 8: where locks are required and one is open, nothing is measured. They are read back with the device open,
+ * because opening it pins the threads. */
 static enum ifm_status check_locks(struct execution *execution, struct ifm_error *error)
 {
     const struct ifm_plan *plan = execution->plan;
@@ -339,7 +262,7 @@ static enum ifm_status check_locks(struct execution *execution, struct ifm_error
 static enum ifm_status start_session(struct execution *execution, struct ifm_error *error)
 {
     struct ifm_session *session = &execution->session;
-    /* A start may have been killed before it said so. */
+    /* The first session may have been killed before it wrote its start. */
     bool resumed = find_event(execution->events, "run_start", NULL) != NULL;
     const char *stage = resumed ? "resume" : "run_start";
     json_t *meta = json_pack("{s:s, s:s, s:s}", "run_id", execution->plan->run_id, "config_hash",
@@ -353,16 +276,14 @@ static enum ifm_status start_session(struct execution *execution, struct ifm_err
     if (ops == NULL)
         return ifm_fail(error, IFM_MISSING, "device.kind", "", "this build has no device \"%s\"",
                         execution->plan->device);
-    IFM_TRY(ifm_energy_open(execution->plan, &execution->options->device, session, &execution->energy, error));
-    if (execution->options->progress.report != NULL)
-        ifm_energy_on_progress(execution->energy, report_energy, execution);
+    IFM_TRY(ifm_energy_open(execution->plan, &execution->options->device, &execution->energy, error));
     IFM_TRY(ops->open(&execution->options->device, &execution->device, error));
     snprintf(session->gpu_bus, sizeof session->gpu_bus, "%s", execution->device->bus);
     set_time_base(execution);
     return check_locks(execution, error);
 }
 
-/* How an unfinished session ended; its own failure to be written would not be news. */
+/* Why the session ended early. If this cannot be written either, a warning is enough. */
 static void log_interruption(struct execution *execution, const struct ifm_error *error)
 {
     json_t *meta = json_pack("{s:s, s:s}", "reason", error->message, "where", ifm_path_base(error->where));
@@ -394,7 +315,7 @@ static enum ifm_status run_session(struct execution *execution, struct ifm_error
 static enum ifm_status open_and_run(struct execution *execution, struct ifm_error *error)
 {
     IFM_TRY(ifm_journal_open(execution->options->dir, &execution->session.journal, error));
-    if (execution->options->resume) /* under the lock: nobody adds to it any more */
+    if (execution->options->resume) /* the journal is locked: nobody else adds to it */
         IFM_TRY(ifm_journal_read(execution->options->dir, &execution->events, error));
     if (find_event(execution->events, "run_done", NULL) != NULL) {
         ifm_note("the run is complete already; there is nothing to resume");

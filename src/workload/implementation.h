@@ -9,6 +9,7 @@
 #include "device/device.h"
 #include "model/catalog.h"
 #include "model/facts.h"
+#include <string.h>
 
 struct ifm_implementation;
 struct ifm_workload;
@@ -56,7 +57,11 @@ struct ifm_implementation {
 };
 
 /* Whether a row works on the machine's device. A scripted device stands for the processor: it plans what that would. */
-bool ifm_implementation_serves(const struct ifm_implementation *row, const struct ifm_machine *machine);
+static inline bool ifm_implementation_serves(const struct ifm_implementation *row, const struct ifm_machine *machine)
+{
+    return strcmp(row->device, machine->scripted ? "cpu" : machine->device) == 0;
+}
+/* The same of any row of a workload; true of one that has none, whose caller computes it. */
 bool ifm_workload_serves(const struct ifm_workload *workload, const struct ifm_machine *machine);
 
 /* Find the row that the arm names on `device` and bind its settings and what describe chose, once, in the arena.

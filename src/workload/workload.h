@@ -30,7 +30,7 @@ struct ifm_workload {
      */
     const struct ifm_implementation *const *implementations;
     /* Private parameters each of which names a file that open reads, NULL-terminated: the file's base name and SHA-256
-     * become facts of the run (run/inputs.h). NULL = none. */
+     * become facts of the run (run/facts/inputs.h). NULL = none. */
     const char *const *input_files;
     const char *one_process; /* why its arms cannot run in processes of their own; NULL = they can */
     /* What only the workload can count, one integer a slot; n_columns may be 0. They stand in the record behind those

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "run/facts.h"
+#include "run/facts/facts.h"
 #include "sample_folder.h"
 #include <math.h>
 

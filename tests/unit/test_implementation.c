@@ -114,7 +114,7 @@ static void a_row_that_is_not_there_is_refused(void **context)
 static void the_plan_holds_them(void **context)
 {
     struct bench *bench = *context;
-    static const struct ifm_pass pass = {.name = "latency"};
+    static const struct ifm_pass pass = {.kind = IFM_PASS_LATENCY};
     struct ifm_cell cell = {.name = "gemm", .workload = "gemm", .unsupported = "", .arms = &bench->arm, .n_arms = 1};
     struct ifm_plan plan = {"run", "hash", 1, "cpu", &cell, 1, NULL, 0}, *back;
     cell.passes = &pass;

@@ -11,7 +11,7 @@
 #include "base/private.h"
 #include "kernel/cpu/isa.h"
 #include "opened.h"
-#include "run/inputs.h"
+#include "run/facts/inputs.h"
 #include "serial_device.h"
 #include "tensor_file.h"
 #include "workload/attention/data.h"

@@ -7,10 +7,10 @@
 #include <cmocka.h>
 /* clang-format on */
 
+#include "document/outcome.h"
+#include "document/quantity.h"
 #include "publish/comparison.h"
 #include "publish/compose.h"
-#include "publish/compression.h"
-#include "publish/quantity.h"
 #include "publish/summary.h"
 #include "publish_sample.h"
 #include <locale.h>
@@ -45,36 +45,36 @@ static struct ifm_cell cells[] = {{.name = C,
 static struct ifm_plan plan = {
     .run_id = "a1b2c3d4e5f6", .config_hash = "5f70", .device = "cpu", .cells = cells, .n_cells = 1};
 static struct ifm_number numbers[] = {
-    {C, "f16", "step_ns", RATE(100000, 99900, 100100)},
-    {C, "f16", "compression_ratio", {.number = 1}},
-    {C, "f16", "error_rms_rel", PLAIN(1e-7)},
-    {C, "int4", "step_ns", RATE(29240, 29200, 29280)},
-    {C, "int4", "speedup", RATE(3.42, 3.415, 3.425)},
-    {C, "int4", "change_percent", SHARE(-70.8, -70.9, -70.7, "faster")},
-    {C, "int4", "compression_ratio", {.number = 3.9996}},
-    {C, "int4", "stored_bytes", {.number = 1075, .is_integer = true}},
-    {C, "int4", "bytes_ratio", {.number = 3.7149}},
-    {C, "int4", "loss_rms_rel", PLAIN(0.079)},
-    {C, "int4", "loss_cosine", PLAIN(0.99996)},
-    {C, "int4", "attention_kl_nats", PLAIN(0.021)},
-    {C, "int4", "attention_tv", PLAIN(0.08)},
-    {C, "int4", "error_rms_rel", PLAIN(3e-7)},
-    {C, "evict<b>", "speedup", SHARE(4.2, 4.1, 4.3, "baseline at 91.4 % of its read ceiling")},
-    {C, "evict<b>", "change_percent", SHARE(-76.2, -76.4, -76.0, "faster")},
-    {C, "evict<b>", "compression_ratio", {.number = 3.996}},
-    {C, "evict<b>", "bytes_ratio", {.number = 4}},
-    {C, "evict<b>", "loss_rms_rel", PLAIN(0.31)},
-    {C, "evict<b>", "attention_kl_nats", WORD(IFM_STATE_ABSENT, "tokens were dropped", "")},
-    {C, "evict<b>", "attention_tv", PLAIN(0.24)},
-    {C, "odd", "speedup", WORD(IFM_STATE_REFUSED, "rule-10: not recorded", "")},
-    {C, "odd", "change_percent", WORD(IFM_STATE_REFUSED, "rule-10: not recorded", "")},
-    {C, "odd", "compression_ratio", {.number = 4000.0 / 4300.0}},
-    {C, "odd", "bytes_ratio", {.number = 0.93}},
-    {C, "odd", "loss_rms_rel", WORD(IFM_STATE_ABSENT, "no check recorded what compression did to the output", "")},
-    {C, "library", "speedup", RATE(0.81, 0.80, 0.82)},
-    {C, "library", "change_percent", SHARE(23.4, 22.0, 25.0, "slower")},
-    {C, "library", "mde_percent", {.number = 0.5}},
-    {C, "int4", "mde_percent", {.number = 0.5}},
+    {C, "f16", IFM_M_STEP_NS, RATE(100000, 99900, 100100)},
+    {C, "f16", IFM_M_COMPRESSION_RATIO, {.number = 1}},
+    {C, "f16", IFM_M_ERROR_RMS_REL, PLAIN(1e-7)},
+    {C, "int4", IFM_M_STEP_NS, RATE(29240, 29200, 29280)},
+    {C, "int4", IFM_M_SPEEDUP, RATE(3.42, 3.415, 3.425)},
+    {C, "int4", IFM_M_CHANGE_PERCENT, SHARE(-70.8, -70.9, -70.7, "faster")},
+    {C, "int4", IFM_M_COMPRESSION_RATIO, {.number = 3.9996}},
+    {C, "int4", IFM_M_STORED_BYTES, {.number = 1075, .is_integer = true}},
+    {C, "int4", IFM_M_BYTES_RATIO, {.number = 3.7149}},
+    {C, "int4", IFM_M_LOSS_RMS_REL, PLAIN(0.079)},
+    {C, "int4", IFM_M_LOSS_COSINE, PLAIN(0.99996)},
+    {C, "int4", IFM_M_ATTENTION_KL_NATS, PLAIN(0.021)},
+    {C, "int4", IFM_M_ATTENTION_TV, PLAIN(0.08)},
+    {C, "int4", IFM_M_ERROR_RMS_REL, PLAIN(3e-7)},
+    {C, "evict<b>", IFM_M_SPEEDUP, SHARE(4.2, 4.1, 4.3, "baseline at 91.4 % of its read ceiling")},
+    {C, "evict<b>", IFM_M_CHANGE_PERCENT, SHARE(-76.2, -76.4, -76.0, "faster")},
+    {C, "evict<b>", IFM_M_COMPRESSION_RATIO, {.number = 3.996}},
+    {C, "evict<b>", IFM_M_BYTES_RATIO, {.number = 4}},
+    {C, "evict<b>", IFM_M_LOSS_RMS_REL, PLAIN(0.31)},
+    {C, "evict<b>", IFM_M_ATTENTION_KL_NATS, WORD(IFM_STATE_ABSENT, "tokens were dropped", "")},
+    {C, "evict<b>", IFM_M_ATTENTION_TV, PLAIN(0.24)},
+    {C, "odd", IFM_M_SPEEDUP, WORD(IFM_STATE_REFUSED, "rule-10: not recorded", "")},
+    {C, "odd", IFM_M_CHANGE_PERCENT, WORD(IFM_STATE_REFUSED, "rule-10: not recorded", "")},
+    {C, "odd", IFM_M_COMPRESSION_RATIO, {.number = 4000.0 / 4300.0}},
+    {C, "odd", IFM_M_BYTES_RATIO, {.number = 0.93}},
+    {C, "odd", IFM_M_LOSS_RMS_REL, WORD(IFM_STATE_ABSENT, "no check recorded what compression did to the output", "")},
+    {C, "library", IFM_M_SPEEDUP, RATE(0.81, 0.80, 0.82)},
+    {C, "library", IFM_M_CHANGE_PERCENT, SHARE(23.4, 22.0, 25.0, "slower")},
+    {C, "library", IFM_M_MDE_PERCENT, {.number = 0.5}},
+    {C, "int4", IFM_M_MDE_PERCENT, {.number = 0.5}},
 };
 static struct ifm_derived derived = {
     .run_id = "a1b2c3d4e5f6", .config_hash = "5f70", .numbers = numbers, .n_numbers = COUNT(numbers)};
@@ -88,9 +88,9 @@ static struct ifm_publication publication(void)
     p.verdict = &verdict;
     sample_fill(numbers, COUNT(numbers));
     for (size_t i = 0; i < COUNT(numbers); i++)
-        if (strcmp(numbers[i].metric, "attention_kl_nats") == 0)
+        if (numbers[i].metric == IFM_M_ATTENTION_KL_NATS)
             numbers[i].value.unit = "nats";
-        else if (strcmp(numbers[i].metric, "stored_bytes") == 0)
+        else if (numbers[i].metric == IFM_M_STORED_BYTES)
             numbers[i].value.unit = "B";
     return p;
 }
@@ -112,26 +112,37 @@ static void assert_line(const char *text, const char *first, const char *second)
     fail_msg("no line has \"%s\" and behind it \"%s\":\n%s", first, second, text);
 }
 
-static const char *sentence(const char *arm, struct ifm_arena *arena)
+/* The sentence about an arm, as the document's cell has it. */
+static const char *sentence(const struct ifm_document *document, const char *arm)
 {
-    return ifm_compression_sentence(&derived, C, arm, arena);
+    const struct ifm_block *cell = document->root.first;
+    while (cell != NULL && strcmp(cell->id, "cell-1") != 0)
+        cell = cell->next;
+    for (const struct ifm_block *block = cell == NULL ? NULL : cell->first; block != NULL; block = block->next)
+        for (size_t i = 0; block->purpose == IFM_AS_OUTCOMES && i < block->n_items; i++)
+            if (strcmp(block->items[i].place, arm) == 0)
+                return ifm_line_text(&block->items[i].line, document->arena);
+    return "";
 }
 
 static void one_sentence_has_all_three(void **state)
 {
     (void)state;
-    publication();
+    struct ifm_publication p = publication();
     struct ifm_arena *arena = ifm_arena_create();
-    assert_string_equal(sentence("int4", arena), "3.420x faster at 3.71x fewer bytes; output error 7.9 %, KL 0.021");
-    assert_string_equal(sentence("evict<b>", arena),
-                        "4.20x faster at 4.00x fewer bytes; output error 31 %, KL infinite (tokens dropped), TV 0.24; "
-                        "baseline at 91.4 % of its read ceiling");
-    assert_string_equal(sentence("odd", arena), "speed refused at a bytes ratio of 0.930x; output error not recorded");
-    assert_string_equal(sentence("f16", arena), "");
-    assert_string_equal(sentence("library", arena), "");
-    assert_string_equal(ifm_compression_price(&derived, C, "int4", arena),
+    struct ifm_document *document;
+    assert_int_equal(ifm_document_build(&p, IFM_LEVEL_VERBOSE, arena, &document, &error), IFM_OK);
+    assert_string_equal(sentence(document, "int4"), " is 3.420x faster [3.415, 3.425] than f16 at 3.71x fewer bytes, "
+                                                    "output error 7.9 %, KL 0.021");
+    assert_string_equal(sentence(document, "evict<b>"),
+                        " is 4.20x faster [4.10, 4.30] than f16 at 4.00x fewer bytes, output error 31 %, KL infinite "
+                        "(tokens dropped), TV 0.24; baseline at 91.4 % of its read ceiling");
+    assert_string_equal(sentence(document, "odd"), ": its speed against f16 is refused: rule-10: not recorded at a "
+                                                   "bytes ratio of 0.930x, output error not recorded");
+    assert_string_equal(sentence(document, "f16"), "");
+    assert_string_equal(ifm_outcome_price(&derived, C, "int4", arena),
                         "3.71x fewer bytes, output error 7.9 %, KL 0.021");
-    assert_string_equal(ifm_compression_price(&derived, C, "library", arena), "");
+    assert_string_equal(ifm_outcome_price(&derived, C, "library", arena), "");
     ifm_arena_destroy(arena);
 }
 
@@ -168,7 +179,7 @@ static void the_table_shows_loss_beside_speed(void **state)
     assert_line(text.data, "faster 3.420x", "3.9996x");
     assert_line(text.data, "3.9996x", "0.079");
     assert_line(text.data, "0.079", "0.021");
-    assert_has(text.data, "int4: 3.420x faster at 3.71x fewer bytes; output error 7.9 %, KL 0.021");
+    assert_has(text.data, "int4 is 3.420x faster [3.415, 3.425] than f16 at 3.71x fewer bytes, output error 7.9 %");
     ifm_text_free(&text);
 }
 
@@ -200,11 +211,11 @@ static void the_report_has_a_table_of_it(void **state)
     const char *section = strstr(text.data, "<h3>Compression: bytes, loss, speed</h3>");
     assert_non_null(section);
     /* Gain and price stand in one sentence above every table, and are not repeated in the cell. */
-    const char *sentence = strstr(text.data, "<b>int4</b> <strong>3.420x faster</strong>");
+    const char *sentence = strstr(text.data, "<b>int4</b> is <strong>3.420x faster</strong>");
     assert_non_null(sentence);
     assert_true(sentence < strstr(text.data, "<table class=\"cards"));
     assert_has(sentence, " at 3.71x fewer bytes, <strong>output error 7.9 %</strong>");
-    assert_null(strstr(text.data, "int4</span>: 3.420x faster"));
+    assert_null(strstr(text.data, "int4</b>: 3.420x faster"));
     const char *end = strstr(section, "</table>");
     assert_non_null(end);
     char *part = strndup(section, (size_t)(end - section));

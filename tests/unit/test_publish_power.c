@@ -135,14 +135,15 @@ static void a_stranger_s_power_csv_is_refused(void **state)
 {
     char dir[] = "/tmp/ifm-power-XXXXXX", path[64];
     struct ifm_error error = {0};
+    struct ifm_verified verified;
     (void)state;
     assert_non_null(mkdtemp(dir));
     struct ifm_publication publication = sample_publication(dir);
     assert_int_equal(ifm_publish_files(&publication, &error), IFM_OK);
-    assert_int_equal(ifm_publish_verify(&publication, &error), IFM_OK);
+    assert_int_equal(ifm_publish_verify(&publication, &verified, &error), IFM_OK);
     snprintf(path, sizeof path, "%s/power.csv", dir);
     assert_int_equal(ifm_file_write_atomic(path, "t_s,power_w\n", 12, &error), IFM_OK);
-    assert_int_equal(ifm_publish_verify(&publication, &error), IFM_INVALID);
+    assert_int_equal(ifm_publish_verify(&publication, &verified, &error), IFM_INVALID);
     expect(error.message, "the record holds no reading");
     static const char *const names[] = {"derived.json",    "verdict.json", "metrics.json",
                                         "elastic_kv.json", "report.csv",   "report.md",
@@ -225,14 +226,14 @@ static void the_terminal_has_a_table_of_energy(void **state)
     (void)state;
     energy_sample_make(&s);
     assert_int_equal(ifm_compose_terminal(&s.publication, false, true, &out, &error), IFM_OK);
-    expect(out.data, "\n  energy\n");
+    expect(out.data, "\n  Energy\n");
     expect(out.data, "energy/token");
     expect(out.data, "86.2 mJ");
     expect(out.data, "690.4 W");
     expect(out.data, "11.60/J");
     expect(out.data, "-58.1 %");
     expect(out.data, "[-58.4, -57.8]");
-    expect(out.data, "Apart from them, systematic: gpu0 ±5 % (nvml_energy), cpu0 not known");
+    expect(out.data, "not included: gpu0 ±5 % (nvml_energy)");
     expect(out.data, "2 windows are left, and 3 are needed. Remedy: --energy-windows 8");
     for (const char *line = out.data; *line != '\0';) {
         size_t width = 0;
@@ -257,7 +258,7 @@ static void cells_without_tokens_are_told_by_the_step(void **state)
     (void)state;
     energy_sample_make(&s);
     for (size_t i = 0; i < s.derived.n_numbers; i++)
-        if (strcmp(s.numbers[i].metric, "energy_per_token_j") == 0)
+        if (s.numbers[i].metric == IFM_M_ENERGY_PER_TOKEN_J)
             s.numbers[i].value.state = IFM_STATE_ABSENT;
     assert_int_equal(ifm_compose_markdown(&s.publication, &out, &error), IFM_OK);
     expect(out.data, "| arm | energy/step |");
@@ -274,7 +275,7 @@ static void a_pass_without_sensors_says_so(void **state)
     energy_sample_make(&s);
     s.derived.n_numbers = 3;
     assert_int_equal(ifm_compose_terminal(&s.publication, false, true, &out, &error), IFM_OK);
-    expect(out.data, "\n  energy\n  absent: the record holds no reading of power. Remedy: `inferometer power` lists");
+    expect(out.data, "\n  Energy\n  absent: the record holds no reading of power. Remedy: `inferometer power` lists");
     json_t *events = json_deep_copy(s.publication.events);
     const char *const causes[][3] = {{"nvml", "no driver", "install it"},
                                      {"rapl_package", "no zone", "measure on the host"},
@@ -285,14 +286,14 @@ static void a_pass_without_sensors_says_so(void **state)
                                         "source", causes[i][0], "reason", causes[i][1], "remedy", causes[i][2]));
     s.publication.events = events; /* each reason beside its own remedy */
     assert_int_equal(ifm_compose_terminal(&s.publication, false, true, &out, &error), IFM_OK);
-    expect(out.data, "\n  energy\n  absent: no sensor told how many joules were taken\n"
+    expect(out.data, "\n  Energy\n  absent: no sensor reported how many joules were used\n"
                      "  nvml: no driver. Remedy: install it\n"
                      "  rapl_package, perf_package: no zone. Remedy: measure on the host\n");
     json_decref(events);
     ifm_text_free(&out);
     struct ifm_publication without = sample_publication(NULL);
     assert_int_equal(ifm_compose_terminal(&without, false, true, &out, &error), IFM_OK);
-    expect_none(out.data, "\n  energy\n");
+    expect_none(out.data, "\n  Energy\n");
     ifm_text_free(&out);
 }
 

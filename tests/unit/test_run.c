@@ -1,93 +1,10 @@
 /* The run engine on the scripted device: facts, counts, the steady-state gate, interruption and resume. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "unit/run_sample.h"
 
-#include <cmocka.h>
-
-#include "base/file.h"
-#include "base/log.h"
-#include "run/run.h"
 #include "sample/journal.h"
 #include "sample/record.h"
-#include <ftw.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-struct fixture {
-    char dir[32];
-    struct ifm_arm arms[2];
-    struct ifm_pass pass;
-    struct ifm_cell cells[2];
-    struct ifm_plan plan;
-    struct ifm_run_options options;
-    struct ifm_error error;
-};
-
-static int set_up(void **state)
-{
-    static struct fixture f;
-    memset(&f, 0, sizeof f);
-    strcpy(f.dir, "/tmp/ifm-run-XXXXXX");
-    assert_non_null(mkdtemp(f.dir));
-    char samples[64];
-    snprintf(samples, sizeof samples, "%s/samples", f.dir);
-    assert_int_equal(ifm_dir_create(samples, &f.error), IFM_OK);
-    for (int i = 0; i < 2; i++)
-        f.arms[i] = (struct ifm_arm){.name = i == 0 ? "quick" : "slow",
-                                     .workload = "null",
-                                     .implementation = "script",
-                                     .variant = "",
-                                     .feature = "",
-                                     .equals = "",
-                                     .role = i == 0 ? IFM_ROLE_BASELINE : IFM_ROLE_VARIANT};
-    f.pass = (struct ifm_pass){.name = "latency"};
-    f.cells[0] = (struct ifm_cell){.name = "null",
-                                   .workload = "null",
-                                   .threads = 1,
-                                   .seed = 3,
-                                   .arms = f.arms,
-                                   .n_arms = 2,
-                                   .passes = &f.pass,
-                                   .n_passes = 1,
-                                   .unsupported = ""};
-    f.cells[0].measure = (struct ifm_measure){.warmup = 50,
-                                              .warmup_cap_s = 5,
-                                              .steady_tolerance = 0.05,
-                                              .stop = IFM_STOP_REPEATS,
-                                              .repeats = 1000,
-                                              .mde = 0.01,
-                                              .cap_s = 10,
-                                              .blocks_min = 6,
-                                              .blocks_max = 1000,
-                                              .slot_steps = 5,
-                                              .slot_min_s = 1e-3};
-    f.plan =
-        (struct ifm_plan){.run_id = "run", .config_hash = "hash", .device = "fake", .cells = f.cells, .n_cells = 1};
-    f.options = (struct ifm_run_options){
-        .dir = f.dir,
-        .device = {.threads = 1, .seed = 9, .script = "step_ns=10000; noise=0.01; arm.slow.step_ns=20000"}};
-    ifm_log_quiet(1);
-    *state = &f;
-    return 0;
-}
-
-static int remove_entry(const char *path, const struct stat *info, int kind, struct FTW *walk)
-{
-    (void)info;
-    (void)kind;
-    (void)walk;
-    return remove(path);
-}
-
-static int tear_down(void **state)
-{
-    return nftw(((struct fixture *)*state)->dir, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
-}
 
 static void load(struct fixture *f, struct ifm_record *record)
 {
@@ -200,6 +117,25 @@ static void interrupt_on_progress(void *context, const struct ifm_cell *cell, do
         raise(SIGINT);
 }
 
+/* The last stop rule's inputs: blocks and time of both sessions. */
+static void assert_stop_counts_all_blocks(struct fixture *f, const struct ifm_record *record)
+{
+    json_t *events;
+    const json_t *meta = NULL;
+    double measured_s = 0;
+    size_t blocks = 0;
+    for (size_t k = 0; k < record->n_slots; k++) {
+        bool measured = record->slots[k].phase == IFM_PHASE_MEASURE;
+        measured_s += measured ? (double)(record->slots[k].end_ns - record->slots[k].start_ns) * 1e-9 : 0;
+        blocks += measured;
+    }
+    assert_int_equal(ifm_journal_read(f->dir, &events, &f->error), IFM_OK);
+    assert_true(count_stage(events, "stop", &meta) > 0);
+    assert_int_equal(json_integer_value(json_object_get(meta, "blocks")), blocks / 4);
+    assert_true(json_real_value(json_object_get(meta, "elapsed_s")) >= measured_s);
+    json_decref(events);
+}
+
 static void an_interrupted_run_goes_on_where_it_was(void **state)
 {
     struct fixture *f = *state;
@@ -219,11 +155,45 @@ static void an_interrupted_run_goes_on_where_it_was(void **state)
     assert_int_equal(ifm_record_load(f->dir, 1, "latency", &after, &f->error), IFM_OK);
     assert_int_equal(measured_samples(&after, 0), 1000);
     assert_memory_equal(before.samples, after.samples, before.n_samples * sizeof *before.samples);
+    assert_stop_counts_all_blocks(f, &after);
     ifm_record_free(&before);
     ifm_record_free(&after);
     load(f, &after);
     assert_int_equal(measured_samples(&after, 0), 1000); /* the finished cell was not touched again */
     ifm_record_free(&after);
+}
+
+/* A recorded slot of an arm that the plan does not have: the cell is not measured, and nothing is taken for it. */
+static void a_record_that_does_not_fit_the_plan_is_refused(void **state)
+{
+    struct fixture *f = *state;
+    int countdown = 3;
+    char path[64], *text;
+    size_t size;
+    json_t *events;
+    const json_t *meta = NULL;
+    f->cells[1] = f->cells[0];
+    f->cells[1].index = 1;
+    f->cells[1].name = "null again";
+    f->plan.n_cells = 2;
+    f->options.progress = (struct ifm_progress){interrupt_on_progress, &countdown};
+    assert_int_equal(ifm_run_execute(&f->plan, &f->options, &f->error), IFM_INTERRUPTED);
+    snprintf(path, sizeof path, "%s/samples/1-latency-slots.csv", f->dir);
+    assert_int_equal(ifm_file_read(path, 1 << 20, &text, &size, &f->error), IFM_OK);
+    char *row = memrchr(text, '\n', size - 1);
+    assert_non_null(row);
+    char *arm = strchr(strchr(row, ',') + 1, ',') + 1;
+    assert_true(*arm == '0' || *arm == '1');
+    *arm = '2';
+    assert_int_equal(ifm_file_write_atomic(path, text, size, &f->error), IFM_OK);
+    free(text);
+    f->options.resume = true;
+    f->options.progress.report = NULL;
+    assert_int_equal(ifm_run_execute(&f->plan, &f->options, &f->error), IFM_OK);
+    assert_int_equal(ifm_journal_read(f->dir, &events, &f->error), IFM_OK);
+    assert_int_equal(count_stage(events, "cell_failed", &meta), 1);
+    assert_non_null(strstr(json_string_value(json_object_get(meta, "reason")), "does not fit the plan"));
+    json_decref(events);
 }
 
 static void a_cell_that_cannot_run_is_a_fact(void **state)
@@ -250,6 +220,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(every_stage_leaves_its_fact, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_gate_sees_an_arm_that_is_not_steady, set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_interrupted_run_goes_on_where_it_was, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_record_that_does_not_fit_the_plan_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_cell_that_cannot_run_is_a_fact, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

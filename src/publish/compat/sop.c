@@ -3,32 +3,31 @@
  *
  * The top level is the first arm of the first cell that is no ceiling (in a cell of ceilings: the first arm);
  * several cells stand in "cells". */
+#include "derive/energy/power_run.h"
+#include "document/facts.h"
 #include "model/lock_state.h"
 #include "publish/compat/compat.h"
-#include "publish/facts.h"
-#include "publish/power.h"
 #include <stdio.h>
 #include <string.h>
 
 static const struct ifm_compat_field sop_fields[] = {
-    {"latency_ms", "mean", "latency_ns_mean", 1e6, "ms", "the mean latency of this arm was not derived", ""},
-    {"latency_ms", "p50", "latency_ns_p50", 1e6, "ms", "the median latency of this arm was not derived", ""},
-    {"latency_ms", "p95", "latency_ns_p95", 1e6, "ms", "the 95th percentile of this arm was not derived", ""},
-    {"", "throughput_toks_s", "tokens_generated_per_s", 1, "tokens/s", "this workload produces no tokens", ""},
-    {"", "l2_hit_pct", "l2_hit_percent", 1, "%", "no instrument of this run counts cache hits", ""},
-    {"", "quality_delta_pct", "quality_delta_percent", 1, "percentage points",
-     "no workload of this run has a quality score", ""},
+    {"latency_ms", "mean", IFM_M_LATENCY_NS_MEAN, 1e6, "ms", "the mean latency of this arm was not derived", ""},
+    {"latency_ms", "p50", IFM_M_LATENCY_NS_P50, 1e6, "ms", "the median latency of this arm was not derived", ""},
+    {"latency_ms", "p95", IFM_M_LATENCY_NS_P95, 1e6, "ms", "the 95th percentile of this arm was not derived", ""},
+    {"", "throughput_toks_s", IFM_M_TOKENS_GENERATED_PER_S, 1, "tokens/s", "this workload produces no tokens", ""},
+    {"", "l2_hit_pct", IFM_M_L2_HIT_PERCENT, 1, "%", "no instrument of this run counts cache hits", ""},
+    {"", "quality_delta_pct", IFM_M_NONE, 1, "percentage points", "no workload of this run has a quality score", ""},
 };
 
 /* Energy: derived from the energy pass; where derive has no such number, the reason is the pass's. */
 static const struct ifm_compat_field energy_fields[] = {
-    {"", "ept_j_per_tok", "energy_per_token_j", 1, "J/token", "", ""},
-    {"", "total_energy_j", "total_energy_j", 1, "J", "", ""},
-    {"", "gpu_energy_j", "gpu_energy_j", 1, "J", "", ""},
-    {"", "cpu_energy_j", "cpu_energy_j", 1, "J", "", ""},
-    {"", "gpu_power_w", "gpu_power_w", 1, "W", "", ""},
-    {"", "cpu_power_w", "cpu_power_w", 1, "W", "", ""},
-    {"", "duration_sec", "duration_sec", 1, "s", "", ""},
+    {"", "ept_j_per_tok", IFM_M_ENERGY_PER_TOKEN_J, 1, "J/token", "", ""},
+    {"", "total_energy_j", IFM_M_TOTAL_ENERGY_J, 1, "J", "", ""},
+    {"", "gpu_energy_j", IFM_M_GPU_ENERGY_J, 1, "J", "", ""},
+    {"", "cpu_energy_j", IFM_M_CPU_ENERGY_J, 1, "J", "", ""},
+    {"", "gpu_power_w", IFM_M_GPU_POWER_W, 1, "W", "", ""},
+    {"", "cpu_power_w", IFM_M_CPU_POWER_W, 1, "W", "", ""},
+    {"", "duration_sec", IFM_M_DURATION_SEC, 1, "s", "", ""},
 };
 
 static void add_fields(json_t *object, const struct ifm_publication *publication, const struct ifm_cell *cell,
@@ -37,7 +36,8 @@ static void add_fields(json_t *object, const struct ifm_publication *publication
     for (size_t i = 0; i < sizeof sop_fields / sizeof sop_fields[0]; i++)
         ifm_compat_add_arm(object, &sop_fields[i], publication, cell, arm, siblings);
     struct ifm_arena *arena = ifm_arena_create();
-    struct ifm_power_reason missing = ifm_power_missing(publication, cell, arena);
+    struct ifm_power_reason missing =
+        ifm_power_missing(publication->plan, publication->events, publication->facts, cell, arena);
     for (size_t i = 0; i < sizeof energy_fields / sizeof energy_fields[0]; i++) {
         struct ifm_compat_field field = energy_fields[i];
         bool of_gpu = strncmp(field.name, "gpu_", 4) == 0 && strcmp(publication->plan->device, "cuda") != 0;
@@ -54,18 +54,20 @@ static void add_fields(json_t *object, const struct ifm_publication *publication
 static void add_power_file(json_t *object, const struct ifm_publication *publication, struct ifm_siblings *siblings)
 {
     struct ifm_arena *arena = ifm_arena_create();
-    struct ifm_power_files files;
+    struct ifm_power_shown *shown;
+    size_t n = 0;
     struct ifm_error error = {0};
-    struct ifm_power_reason missing = ifm_power_missing(publication, NULL, arena);
+    struct ifm_power_reason missing =
+        ifm_power_missing(publication->plan, publication->events, publication->facts, NULL, arena);
     bool given = false;
-    if (ifm_compose_power(publication, arena, &files, &error) != IFM_OK)
+    if (ifm_derive_power_run(publication->facts, arena, &shown, &n, &error) != IFM_OK)
         missing = (struct ifm_power_reason){error.message, error.hint};
-    for (size_t i = 0; i < files.n; i++)
-        given |= strcmp(files.list[i].name, "power.csv") == 0;
+    for (size_t i = 0; i < n; i++)
+        given |=
+            shown[i].n_traces > 0 && shown[i].traces[0].source[0] == '\0' && ifm_power_has_steps(&shown[i].traces[0]);
     json_object_set_new(object, "power_csv", given ? json_string("power.csv") : json_null());
     if (!given)
         ifm_siblings_absent(siblings, "power_csv", missing.reason, missing.remedy);
-    ifm_power_files_free(&files);
     ifm_arena_destroy(arena);
 }
 

@@ -1,11 +1,11 @@
-/* What a run and its workers say to each other: one packet a request, one an answer. Both are the same executable, so
- * that plain structs do. Private to remote.c and worker.c. */
+/* Messages between a run and its workers: one packet a request, one an answer. Both are the same executable, so plain
+ * structs are enough. Private to remote.c and worker.c. */
 #ifndef IFM_RUN_REMOTE_PROTOCOL_H
 #define IFM_RUN_REMOTE_PROTOCOL_H
 
 #include "host/cpus.h"
 #include "model/facts.h"
-#include "run/cell.h"
+#include "run/cell/cell.h"
 
 /* Descriptors that a worker finds open: the socket, the samples' memory, and {"plan": plan.json with its one cell,
  * "private": the texts of private parameters}. */

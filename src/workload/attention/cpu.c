@@ -7,7 +7,7 @@
 
 static const char operation[] = "attention.tiled";
 
-struct state {
+struct attention_cpu {
     struct ifm_attention_host host;
     const struct ifm_kernel *kernel;
 };
@@ -28,7 +28,7 @@ static const char *supports(const struct ifm_machine *machine, void *asked, stru
 
 static void close_attention(void *opened)
 {
-    struct state *state = opened;
+    struct attention_cpu *state = opened;
     if (state != NULL)
         ifm_attention_host_close(&state->host);
     free(state);
@@ -44,7 +44,7 @@ static enum ifm_status open_attention(const struct ifm_opening *opening, void **
 {
     static const struct ifm_attention_cut cut = {ifm_attention_block, scratch_floats};
     const struct ifm_attention_chosen *chosen = opening->chosen;
-    struct state *state = calloc(1, sizeof *state);
+    struct attention_cpu *state = calloc(1, sizeof *state);
     if (state == NULL)
         return ifm_fail(error, IFM_INTERNAL, opening->arm->name, NULL, "out of memory");
     state->kernel = ifm_kernel_find(operation, chosen->isa);
@@ -61,20 +61,20 @@ static enum ifm_status open_attention(const struct ifm_opening *opening, void **
 
 static void work(void *arg, unsigned index, unsigned count)
 {
-    const struct state *state = arg;
+    const struct attention_cpu *state = arg;
     (void)count;
     state->kernel->fn.attention(&state->host.job, index);
 }
 
 static void step(void *opened, uint64_t n)
 {
-    struct state *state = opened;
+    struct attention_cpu *state = opened;
     ifm_attention_host_step(&state->host, n, work, state);
 }
 
 static enum ifm_status check(void *opened, struct ifm_check *out, struct ifm_error *error)
 {
-    struct state *state = opened;
+    struct attention_cpu *state = opened;
     return ifm_attention_host_check(&state->host, state->kernel->isa, out, error);
 }
 

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-struct state {
+struct attention_openblas {
     struct ifm_attention_host host;
     struct ifm_attention_blas blas;
 };
@@ -26,13 +26,14 @@ static const char *supports(const struct ifm_machine *machine, void *asked, stru
 
 static void close_attention(void *opened)
 {
-    struct state *state = opened;
+    struct attention_openblas *state = opened;
     if (state != NULL)
         ifm_attention_host_close(&state->host);
     free(state);
 }
 
-static enum ifm_status prepare(struct state *state, const struct ifm_opening *opening, struct ifm_error *error)
+static enum ifm_status prepare(struct attention_openblas *state, const struct ifm_opening *opening,
+                               struct ifm_error *error)
 {
     static const struct ifm_attention_cut cut = {ifm_attention_blas_block, ifm_attention_blas_scratch_floats};
     const struct ifm_attention_chosen *chosen = opening->chosen;
@@ -52,7 +53,7 @@ static enum ifm_status prepare(struct state *state, const struct ifm_opening *op
 
 static enum ifm_status open_attention(const struct ifm_opening *opening, void **out, struct ifm_error *error)
 {
-    struct state *state = calloc(1, sizeof *state);
+    struct attention_openblas *state = calloc(1, sizeof *state);
     if (state == NULL)
         return ifm_fail(error, IFM_INTERNAL, opening->arm->name, NULL, "out of memory");
     enum ifm_status status = prepare(state, opening, error);
@@ -65,7 +66,7 @@ static enum ifm_status open_attention(const struct ifm_opening *opening, void **
 
 static void work(void *arg, unsigned index, unsigned count)
 {
-    const struct state *state = arg;
+    const struct attention_openblas *state = arg;
     const struct ifm_attention_job *job = &state->host.job;
     (void)count;
     ifm_attention_blas(&state->blas, job, job->scratch + index * state->host.scratch_floats);
@@ -73,13 +74,13 @@ static void work(void *arg, unsigned index, unsigned count)
 
 static void step(void *opened, uint64_t n)
 {
-    struct state *state = opened;
+    struct attention_openblas *state = opened;
     ifm_attention_host_step(&state->host, n, work, state);
 }
 
 static enum ifm_status check(void *opened, struct ifm_check *out, struct ifm_error *error)
 {
-    struct state *state = opened;
+    struct attention_openblas *state = opened;
     return ifm_attention_host_check(&state->host, state->blas.library->core, out, error);
 }
 

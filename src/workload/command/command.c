@@ -10,8 +10,8 @@
 
 #include "base/private.h"
 #include "base/subprocess.h"
-#include "base/words.h"
 #include "device/cpu.h"
+#include "workload/command/words.h"
 #include "workload/workload.h"
 
 #include <errno.h>
@@ -82,7 +82,7 @@ enum program { LINE, PREPARE, CLEANUP, SETUP, TEARDOWN, N_PROGRAMS };
 static const char *const program_names[N_PROGRAMS] = {"command", "prepare command", "cleanup command", "setup command",
                                                       "teardown command"};
 
-struct state {
+struct command_program {
     struct ifm_cpu_mask before; /* the CPUs that we might use before the device pinned us: what a program starts with */
     struct ifm_arena *arena;
     struct ifm_device *device;
@@ -156,7 +156,7 @@ static enum ifm_status describe(const struct ifm_setting *settings, size_t n, co
         .name = name,
         .implementation = ifm_command_program.name,
         .title = ifm_command_program.title,
-        .memory = sizeof(struct state),
+        .memory = sizeof(struct command_program),
         .fixed_inner = true,
         .gaps = true,
     };
@@ -232,7 +232,7 @@ static enum ifm_status ready(const struct ifm_opening *opening, struct ifm_error
     return status;
 }
 
-static bool open_files(struct state *state, const struct settings *settings)
+static bool open_files(struct command_program *state, const struct settings *settings)
 {
     const char *input = ifm_private_text(settings->input), *output = ifm_private_text(settings->output);
     state->null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -263,7 +263,8 @@ static bool open_files(struct state *state, const struct settings *settings)
 }
 
 /* `ready` has found everything a moment ago; what is gone since is not named here, since run.log keeps the message. */
-static enum ifm_status open_programs(struct state *state, const struct settings *settings, struct ifm_error *error)
+static enum ifm_status open_programs(struct command_program *state, const struct settings *settings,
+                                     struct ifm_error *error)
 {
     IFM_TRY(ifm_subprocess_prepare(error));
     bool ok = true;
@@ -305,14 +306,14 @@ static const char *failure_of(const struct ifm_subprocess_result *result, char *
     return out;
 }
 
-static enum ifm_status interrupted(const struct state *state, struct ifm_error *error)
+static enum ifm_status interrupted(const struct command_program *state, struct ifm_error *error)
 {
     return ifm_fail(error, IFM_INTERRUPTED, state->arm, "go on with --resume",
                     "interrupted; every whole block is kept");
 }
 
 /* Run a hook, if there is one, and what it leaves behind to the end. */
-static enum ifm_status run_hook(struct state *state, enum program hook, struct ifm_error *error)
+static enum ifm_status run_hook(struct command_program *state, enum program hook, struct ifm_error *error)
 {
     if (!state->has[hook])
         return IFM_OK;
@@ -331,7 +332,7 @@ static enum ifm_status run_hook(struct state *state, enum program hook, struct i
 
 static void close_command(void *opened)
 {
-    struct state *state = opened;
+    struct command_program *state = opened;
     if (state == NULL)
         return;
     struct ifm_error ignored; /* the samples stand; a teardown that fails leaves its own mess, not ours */
@@ -349,10 +350,10 @@ static void close_command(void *opened)
 static enum ifm_status open_command(const struct ifm_opening *opening, void **out, struct ifm_error *error)
 {
     const struct settings *settings = opening->settings;
-    struct state *state = calloc(1, sizeof *state);
+    struct command_program *state = calloc(1, sizeof *state);
     if (state == NULL)
         return ifm_fail(error, IFM_INTERNAL, opening->arm->name, NULL, "out of memory");
-    *state = (struct state){.device = opening->device, .null_fd = -1, .input_fd = -1, .output_fd = -1};
+    *state = (struct command_program){.device = opening->device, .null_fd = -1, .input_fd = -1, .output_fd = -1};
     state->arena = ifm_arena_create();
     state->arm = opening->arm->name;
     state->ignore_failure = settings->ignore_failure;
@@ -372,7 +373,7 @@ static enum ifm_status open_command(const struct ifm_opening *opening, void **ou
 
 static enum ifm_status before(void *opened, struct ifm_error *error)
 {
-    struct state *state = opened;
+    struct command_program *state = opened;
     IFM_TRY(ifm_subprocess_prepare(error)); /* a process that was forked since the opening is no reaper yet */
     IFM_TRY(run_hook(state, PREPARE, error));
     bool ok = state->input_fd < 0 || lseek(state->input_fd, 0, SEEK_SET) == 0 || errno == ESPIPE;
@@ -386,12 +387,12 @@ static enum ifm_status before(void *opened, struct ifm_error *error)
 
 static void step(void *opened, uint64_t n)
 {
-    struct state *state = opened;
+    struct command_program *state = opened;
     for (; n > 0; n--)
         ifm_subprocess_run(&state->programs[LINE], &state->last);
 }
 
-static void count(struct state *state, bool failed, unsigned strays)
+static void count(struct command_program *state, bool failed, unsigned strays)
 {
     const struct ifm_subprocess_result *last = &state->last;
     state->counts[CPU] += last->cpu_ns;
@@ -406,7 +407,7 @@ static void count(struct state *state, bool failed, unsigned strays)
 
 static enum ifm_status after(void *opened, struct ifm_error *error)
 {
-    struct state *state = opened;
+    struct command_program *state = opened;
     char words[128];
     unsigned strays;
     IFM_TRY(ifm_subprocess_reap(&strays, error));
@@ -438,7 +439,7 @@ static int64_t own_peak_bytes(void)
 
 static void collect(void *opened, int64_t *out)
 {
-    struct state *state = opened;
+    struct command_program *state = opened;
     for (int i = 0; i < N_COLUMNS; i++)
         out[i] = state->counts[i];
     if (state->counts[RSS] <= own_peak_bytes() + RSS_SLACK)

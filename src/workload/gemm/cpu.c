@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-struct state {
+struct gemm_cpu {
     struct ifm_gemm_host host;
     const struct ifm_kernel *kernel;
 };
@@ -39,7 +39,7 @@ static const char *supports(const struct ifm_machine *machine, void *asked, stru
 
 static void close_gemm(void *opened)
 {
-    struct state *state = opened;
+    struct gemm_cpu *state = opened;
     if (state != NULL)
         ifm_gemm_host_close(&state->host);
     free(state);
@@ -48,7 +48,7 @@ static void close_gemm(void *opened)
 static enum ifm_status open_gemm(const struct ifm_opening *opening, void **out, struct ifm_error *error)
 {
     const struct ifm_gemm_chosen *chosen = opening->chosen;
-    struct state *state = calloc(1, sizeof *state);
+    struct gemm_cpu *state = calloc(1, sizeof *state);
     if (state == NULL)
         return ifm_fail(error, IFM_INTERNAL, opening->arm->name, NULL, "out of memory");
     char op[32];
@@ -66,19 +66,19 @@ static enum ifm_status open_gemm(const struct ifm_opening *opening, void **out, 
 
 static void work(void *arg, unsigned index, unsigned count)
 {
-    const struct state *state = arg;
+    const struct gemm_cpu *state = arg;
     state->kernel->fn.gemm(&state->host.job, index, count);
 }
 
 static void step(void *opened, uint64_t n)
 {
-    struct state *state = opened;
+    struct gemm_cpu *state = opened;
     ifm_gemm_host_step(&state->host, n, work, state);
 }
 
 static enum ifm_status check(void *opened, struct ifm_check *out, struct ifm_error *error)
 {
-    struct state *state = opened;
+    struct gemm_cpu *state = opened;
     return ifm_gemm_host_check(&state->host, state->kernel->isa, out, error);
 }
 

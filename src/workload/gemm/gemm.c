@@ -79,12 +79,6 @@ static bool is_ours(const struct ifm_implementation *row)
     return strcmp(row->name, "ours") == 0;
 }
 
-struct ifm_gemm_shape ifm_gemm_shape_of(const struct ifm_gemm_settings *s, enum ifm_gemm_format format)
-{
-    static const unsigned groups[] = {128, 64, 32};
-    return (struct ifm_gemm_shape){s->m, s->n, s->k, groups[s->group], format};
-}
-
 static enum ifm_status check_shape(const struct ifm_gemm_settings *s, struct ifm_error *error)
 {
     const struct {

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-struct state {
+struct gemm_openblas {
     struct ifm_gemm_host host;
     const struct ifm_openblas *blas;
 };
@@ -22,13 +22,13 @@ static const char *supports(const struct ifm_machine *machine, void *asked, stru
 
 static void close_gemm(void *opened)
 {
-    struct state *state = opened;
+    struct gemm_openblas *state = opened;
     if (state != NULL)
         ifm_gemm_host_close(&state->host);
     free(state);
 }
 
-static enum ifm_status prepare(struct state *state, const struct ifm_opening *opening, struct ifm_error *error)
+static enum ifm_status prepare(struct gemm_openblas *state, const struct ifm_opening *opening, struct ifm_error *error)
 {
     const char *why_not;
     state->blas = ifm_openblas_load(&why_not);
@@ -40,7 +40,7 @@ static enum ifm_status prepare(struct state *state, const struct ifm_opening *op
 
 static enum ifm_status open_gemm(const struct ifm_opening *opening, void **out, struct ifm_error *error)
 {
-    struct state *state = calloc(1, sizeof *state);
+    struct gemm_openblas *state = calloc(1, sizeof *state);
     if (state == NULL)
         return ifm_fail(error, IFM_INTERNAL, opening->arm->name, NULL, "out of memory");
     enum ifm_status status = prepare(state, opening, error);
@@ -53,7 +53,7 @@ static enum ifm_status open_gemm(const struct ifm_opening *opening, void **out, 
 
 static void work(void *arg, unsigned index, unsigned count)
 {
-    const struct state *state = arg;
+    const struct gemm_openblas *state = arg;
     const struct ifm_gemm_job *job = &state->host.job;
     const struct ifm_gemm_share share = ifm_gemm_share_of(job->shape.n, index, count);
     const int m = (int)job->shape.m, n = (int)job->shape.n, k = (int)job->shape.k, own = (int)(share.to - share.from);
@@ -67,13 +67,13 @@ static void work(void *arg, unsigned index, unsigned count)
 
 static void step(void *opened, uint64_t n)
 {
-    struct state *state = opened;
+    struct gemm_openblas *state = opened;
     ifm_gemm_host_step(&state->host, n, work, state);
 }
 
 static enum ifm_status check(void *opened, struct ifm_check *out, struct ifm_error *error)
 {
-    struct state *state = opened;
+    struct gemm_openblas *state = opened;
     return ifm_gemm_host_check(&state->host, state->blas->core, out, error);
 }
 

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-struct state {
+struct null_cuda {
     struct ifm_device *device;
     struct ifm_cuda_steps *steps;
     struct ifm_cuda_function *kernel;
@@ -14,19 +14,19 @@ struct state {
 
 static void enqueue(void *opened)
 {
-    const struct state *state = opened;
+    const struct null_cuda *state = opened;
     ifm_cuda_launch(state->device, &(struct ifm_cuda_launch){state->kernel, 1, 1, 0, &state->arguments});
 }
 
 static void close_null(void *opened)
 {
-    struct state *state = opened;
+    struct null_cuda *state = opened;
     if (state != NULL)
         ifm_cuda_steps_destroy(state->steps);
     free(state);
 }
 
-static enum ifm_status prepare(struct state *state, struct ifm_error *error)
+static enum ifm_status prepare(struct null_cuda *state, struct ifm_error *error)
 {
     bool fresh;
     void *left;
@@ -41,10 +41,10 @@ static enum ifm_status prepare(struct state *state, struct ifm_error *error)
 static enum ifm_status open_null(const struct ifm_opening *opening, void **out, struct ifm_error *error)
 {
     const struct ifm_null_settings *settings = opening->settings;
-    struct state *state = calloc(1, sizeof *state);
+    struct null_cuda *state = calloc(1, sizeof *state);
     if (state == NULL)
         return ifm_fail(error, IFM_INTERNAL, opening->arm->name, NULL, "out of memory");
-    *state = (struct state){.device = opening->device, .arguments.n = settings->spin};
+    *state = (struct null_cuda){.device = opening->device, .arguments.n = settings->spin};
     enum ifm_status status = prepare(state, error);
     if (status != IFM_OK)
         close_null(state);
@@ -55,7 +55,7 @@ static enum ifm_status open_null(const struct ifm_opening *opening, void **out, 
 
 static void step(void *opened, uint64_t n)
 {
-    const struct state *state = opened;
+    const struct null_cuda *state = opened;
     ifm_cuda_steps_run(state->steps, n);
 }
 

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct ifm_plugin ifm_plugins[IFM_PLUGINS_MOST];
+
 _Static_assert((int)INFEROMETER_PLUGIN_U64 == IFM_TYPE_U64 && (int)INFEROMETER_PLUGIN_F64 == IFM_TYPE_F64 &&
                    (int)INFEROMETER_PLUGIN_BOOL == IFM_TYPE_BOOL && (int)INFEROMETER_PLUGIN_TEXT == IFM_TYPE_TEXT &&
                    (int)INFEROMETER_PLUGIN_CHOICE == IFM_TYPE_CHOICE &&
@@ -28,7 +30,7 @@ struct link {
     char message[WORDS_MOST + 1], hint[WORDS_MOST + 1];
 };
 
-struct state {
+struct plugin_state {
     const struct ifm_plugin *plugin;
     void *inner;
     struct link link;
@@ -252,7 +254,7 @@ static enum ifm_status open_plugin(const struct ifm_opening *opening, void **out
     const char *arm = opening->arm->name;
     if (plugin == NULL)
         return ifm_fail(error, IFM_INTERNAL, arm, NULL, "no plugin '%s' is loaded", opening->workload->name);
-    struct state *state = calloc(1, sizeof *state);
+    struct plugin_state *state = calloc(1, sizeof *state);
     if (state == NULL)
         return ifm_fail(error, IFM_INTERNAL, arm, NULL, "out of memory");
     state->plugin = plugin;
@@ -273,7 +275,7 @@ static enum ifm_status open_plugin(const struct ifm_opening *opening, void **out
 
 static void step(void *opened, uint64_t n)
 {
-    struct state *state = opened;
+    struct plugin_state *state = opened;
     state->plugin->table.step(state->inner, n);
 }
 
@@ -303,7 +305,7 @@ static enum ifm_status take_check(const struct ifm_plugin *plugin, const struct 
 
 static enum ifm_status check(void *opened, struct ifm_check *out, struct ifm_error *error)
 {
-    struct state *state = opened;
+    struct plugin_state *state = opened;
     struct inferometer_plugin_check theirs = {.struct_size = sizeof theirs};
     *out = (struct ifm_check){0};
     state->link.message[0] = '\0';
@@ -314,19 +316,20 @@ static enum ifm_status check(void *opened, struct ifm_check *out, struct ifm_err
 
 static uint64_t feature_runs(const void *opened)
 {
-    const struct state *state = opened;
+    const struct plugin_state *state = opened;
     return state->plugin->table.feature_runs(state->inner);
 }
 
 static void close_plugin(void *opened)
 {
-    struct state *state = opened;
+    struct plugin_state *state = opened;
     if (state != NULL)
         state->plugin->table.close(state->inner);
     free(state);
 }
 
-static enum ifm_status hook(struct state *state, int (*function)(void *), const char *name, struct ifm_error *error)
+static enum ifm_status hook(struct plugin_state *state, int (*function)(void *), const char *name,
+                            struct ifm_error *error)
 {
     state->link.message[0] = '\0';
     return function(state->inner) == 0 ? IFM_OK : refused(&state->link, IFM_INVALID, name, error);
@@ -334,13 +337,13 @@ static enum ifm_status hook(struct state *state, int (*function)(void *), const 
 
 static enum ifm_status before(void *opened, struct ifm_error *error)
 {
-    struct state *state = opened;
+    struct plugin_state *state = opened;
     return hook(state, state->plugin->table.before, "before", error);
 }
 
 static enum ifm_status after(void *opened, struct ifm_error *error)
 {
-    struct state *state = opened;
+    struct plugin_state *state = opened;
     return hook(state, state->plugin->table.after, "after", error);
 }
 
@@ -348,7 +351,7 @@ _Static_assert(INFEROMETER_PLUGIN_ABSENT == IFM_ABSENT, "a counter that was not 
 
 static void collect(void *opened, int64_t *columns)
 {
-    struct state *state = opened;
+    struct plugin_state *state = opened;
     for (size_t i = 0; i < state->plugin->workload.n_columns; i++)
         columns[i] = IFM_ABSENT;
     state->plugin->table.collect(state->inner, columns);

@@ -32,7 +32,7 @@ struct result {
     _Alignas(IFM_LINE) uint64_t sum; /* a line each, so that workers do not share one */
 };
 
-struct state {
+struct stream_cpu {
     struct ifm_device *device;
     const char *arm;
     unsigned threads;
@@ -142,7 +142,7 @@ static struct span span_of(uint64_t bytes, unsigned index, unsigned count)
 
 static void fill_source(void *arg, unsigned index, unsigned count)
 {
-    const struct state *state = arg;
+    const struct stream_cpu *state = arg;
     struct span span = span_of(state->bytes, index, count);
     for (size_t at = span.from; at < span.from + span.bytes; at += sizeof(uint64_t)) {
         uint64_t word = word_at(state->seed, at / sizeof word);
@@ -151,7 +151,7 @@ static void fill_source(void *arg, unsigned index, unsigned count)
     }
 }
 
-static enum ifm_status buffer(struct state *state, const char *what, unsigned char **out, bool *fresh,
+static enum ifm_status buffer(struct stream_cpu *state, const char *what, unsigned char **out, bool *fresh,
                               struct ifm_error *error)
 {
     char name[64];
@@ -163,7 +163,7 @@ static enum ifm_status buffer(struct state *state, const char *what, unsigned ch
 }
 
 /* Read and copy arms of a cell share their source; targets belong to a probe. */
-static enum ifm_status allocate(struct state *state, struct ifm_error *error)
+static enum ifm_status allocate(struct stream_cpu *state, struct ifm_error *error)
 {
     bool fresh = false;
     state->results = aligned_alloc(IFM_LINE, state->threads * sizeof *state->results);
@@ -187,7 +187,7 @@ static enum ifm_status allocate(struct state *state, struct ifm_error *error)
 
 static void close_stream(void *opened)
 {
-    struct state *state = opened;
+    struct stream_cpu *state = opened;
     if (state != NULL)
         free(state->results);
     free(state);
@@ -197,10 +197,10 @@ static enum ifm_status open_stream(const struct ifm_opening *opening, void **out
 {
     const struct ifm_stream_settings *settings = opening->settings;
     const struct ifm_stream_chosen *chosen = opening->chosen;
-    struct state *state = calloc(1, sizeof *state);
+    struct stream_cpu *state = calloc(1, sizeof *state);
     if (state == NULL)
         return ifm_fail(error, IFM_INTERNAL, opening->arm->name, NULL, "out of memory");
-    *state = (struct state){
+    *state = (struct stream_cpu){
         .device = opening->device,
         .arm = opening->arm->name,
         .threads = opening->threads,
@@ -225,7 +225,7 @@ static enum ifm_status open_stream(const struct ifm_opening *opening, void **out
 
 static void work(void *arg, unsigned index, unsigned count)
 {
-    struct state *state = arg;
+    struct stream_cpu *state = arg;
     const struct span span = span_of(state->bytes, index, count);
     uint64_t rounds = state->rounds / count + (index < state->rounds % count);
     switch (state->probe) {
@@ -250,7 +250,7 @@ static void work(void *arg, unsigned index, unsigned count)
 
 static void step(void *opened, uint64_t n)
 {
-    struct state *state = opened;
+    struct stream_cpu *state = opened;
     for (; n > 0; n--)
         if (state->probe == IFM_PROBE_CACHES)
             state->kernel->fn.chase(state->from, state->position, state->loads / IFM_CHAINS);
@@ -258,7 +258,7 @@ static void step(void *opened, uint64_t n)
             state->device->ops->parallel(state->device, state->threads, work, state);
 }
 
-static uint64_t sum_of_results(const struct state *state)
+static uint64_t sum_of_results(const struct stream_cpu *state)
 {
     uint64_t sum = 0;
     for (unsigned i = 0; i < state->threads; i++)
@@ -267,7 +267,7 @@ static uint64_t sum_of_results(const struct state *state)
 }
 
 /* The source's sum, from the formula that filled it. */
-static uint64_t expected_sum(const struct state *state)
+static uint64_t expected_sum(const struct stream_cpu *state)
 {
     uint64_t words = state->bytes / sizeof(uint64_t), sum = 0, last = 0, word = word_at(state->seed, words);
     for (uint64_t i = 0; i < words; i++)
@@ -277,7 +277,7 @@ static uint64_t expected_sum(const struct state *state)
 }
 
 /* Values that a read or compute probe got wrong: its checksum is exact, so that is all or none. */
-static uint64_t wrong_sum(const struct state *state, struct ifm_check *out)
+static uint64_t wrong_sum(const struct stream_cpu *state, struct ifm_check *out)
 {
     uint64_t sum = sum_of_results(state), expected;
     if (state->probe == IFM_PROBE_READ)
@@ -290,7 +290,7 @@ static uint64_t wrong_sum(const struct state *state, struct ifm_check *out)
 }
 
 /* Bytes that differ from what one more step over a spoiled target must leave. */
-static uint64_t wrong_bytes(struct state *state, struct ifm_check *out)
+static uint64_t wrong_bytes(struct stream_cpu *state, struct ifm_check *out)
 {
     memset(state->to, (int)(OTHER & 0xff), state->bytes);
     step(state, 1);
@@ -309,7 +309,7 @@ static uint64_t wrong_bytes(struct state *state, struct ifm_check *out)
 }
 
 /* Chains that, after walking the whole cycle's length between them, are not where the next one began. */
-static uint64_t wrong_chains(struct state *state, struct ifm_check *out)
+static uint64_t wrong_chains(struct stream_cpu *state, struct ifm_check *out)
 {
     uint64_t position[IFM_CHAINS], wrong = 0;
     memcpy(position, state->start, sizeof position);
@@ -323,7 +323,7 @@ static uint64_t wrong_chains(struct state *state, struct ifm_check *out)
 
 static enum ifm_status check(void *opened, struct ifm_check *out, struct ifm_error *error)
 {
-    struct state *state = opened;
+    struct stream_cpu *state = opened;
     (void)error;
     *out = (struct ifm_check){0};
     uint64_t wrong = state->probe == IFM_PROBE_CACHES                                    ? wrong_chains(state, out)

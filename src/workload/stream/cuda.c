@@ -29,7 +29,7 @@ static const char *const shapes[IFM_PROBES][SHAPES_MOST] = {
     [IFM_PROBE_MATRIX] = {"bf16"}, /* of compute capability 9.0 */
 };
 
-struct state {
+struct stream_cuda {
     struct ifm_device *device;
     struct ifm_cuda_steps *steps;
     struct ifm_cuda_function *kernel; /* NULL: a copy or fill of the driver's */
@@ -87,7 +87,7 @@ static const char *supports(const struct ifm_machine *machine, void *asked, stru
 
 static void enqueue(void *opened)
 {
-    const struct state *state = opened;
+    const struct stream_cuda *state = opened;
     const struct ifm_stream_read read = {state->from, state->bytes, state->sums};
     const struct ifm_stream_write write = {state->to, state->bytes, state->pattern};
     const struct ifm_stream_copy copy = {state->to, state->from, state->bytes};
@@ -107,7 +107,7 @@ static void enqueue(void *opened)
         ifm_cuda_fill(state->device, state->to, (uint32_t)state->pattern, state->bytes / 4);
 }
 
-static enum ifm_status choose_matrix(struct state *state, const char *name, struct ifm_error *error)
+static enum ifm_status choose_matrix(struct stream_cuda *state, const char *name, struct ifm_error *error)
 {
     IFM_TRY(ifm_cuda_find(state->device, "matrix", name, &state->kernel, error));
     state->threads = IFM_MATRIX_THREADS;
@@ -118,7 +118,7 @@ static enum ifm_status choose_matrix(struct state *state, const char *name, stru
 }
 
 /* Kernel and grid of a shape: as many blocks as the GPU runs at once, so that none waits for another. */
-static enum ifm_status choose(struct state *state, const char *shape, struct ifm_error *error)
+static enum ifm_status choose(struct stream_cuda *state, const char *shape, struct ifm_error *error)
 {
     char name[64];
     if (strcmp(shape, "memcpy") == 0 || strcmp(shape, "memset") == 0)
@@ -149,7 +149,7 @@ static enum ifm_status choose(struct state *state, const char *shape, struct ifm
     return IFM_OK;
 }
 
-static enum ifm_status buffer(struct state *state, const char *what, size_t bytes, void **out, bool *fresh,
+static enum ifm_status buffer(struct stream_cuda *state, const char *what, size_t bytes, void **out, bool *fresh,
                               struct ifm_error *error)
 {
     char name[64];
@@ -158,7 +158,7 @@ static enum ifm_status buffer(struct state *state, const char *what, size_t byte
 }
 
 /* A kernel that goes over buffers once, outside the timed region. */
-static enum ifm_status launch_once(struct state *state, const char *name, const void *arguments,
+static enum ifm_status launch_once(struct stream_cuda *state, const char *name, const void *arguments,
                                    struct ifm_error *error)
 {
     struct ifm_cuda_function *kernel;
@@ -169,13 +169,13 @@ static enum ifm_status launch_once(struct state *state, const char *name, const 
     return ifm_cuda_wait(state->device, error);
 }
 
-static enum ifm_status fill_source(struct state *state, struct ifm_error *error)
+static enum ifm_status fill_source(struct stream_cuda *state, struct ifm_error *error)
 {
     const struct ifm_stream_fill fill = {state->from, state->bytes / sizeof(uint64_t), state->seed};
     return launch_once(state, "ifm_fill_source", &fill, error);
 }
 
-static enum ifm_status allocate(struct state *state, struct ifm_error *error)
+static enum ifm_status allocate(struct stream_cuda *state, struct ifm_error *error)
 {
     bool fresh = false;
     if (state->probe == IFM_PROBE_READ || state->probe == IFM_PROBE_COPY) {
@@ -192,7 +192,7 @@ static enum ifm_status allocate(struct state *state, struct ifm_error *error)
 
 static void close_stream(void *opened)
 {
-    struct state *state = opened;
+    struct stream_cuda *state = opened;
     if (state != NULL)
         ifm_cuda_steps_destroy(state->steps);
     free(state);
@@ -202,15 +202,15 @@ static enum ifm_status open_stream(const struct ifm_opening *opening, void **out
 {
     const struct ifm_stream_settings *settings = opening->settings;
     const struct ifm_stream_chosen *chosen = opening->chosen;
-    struct state *state = calloc(1, sizeof *state);
+    struct stream_cuda *state = calloc(1, sizeof *state);
     if (state == NULL)
         return ifm_fail(error, IFM_INTERNAL, opening->arm->name, NULL, "out of memory");
-    *state = (struct state){.device = opening->device,
-                            .probe = (enum ifm_probe)settings->probe,
-                            .seed = opening->seed,
-                            .pattern = PATTERN,
-                            .rounds = chosen->rounds,
-                            .bytes = chosen->bytes};
+    *state = (struct stream_cuda){.device = opening->device,
+                                  .probe = (enum ifm_probe)settings->probe,
+                                  .seed = opening->seed,
+                                  .pattern = PATTERN,
+                                  .rounds = chosen->rounds,
+                                  .bytes = chosen->bytes};
     enum ifm_status status = choose(state, opening->arm->variant, error);
     if (status == IFM_OK)
         status = allocate(state, error);
@@ -225,12 +225,12 @@ static enum ifm_status open_stream(const struct ifm_opening *opening, void **out
 
 static void step(void *opened, uint64_t n)
 {
-    const struct state *state = opened;
+    const struct stream_cuda *state = opened;
     ifm_cuda_steps_run(state->steps, n);
 }
 
 /* Sums that a step leaves are spoiled first, so that a step that does nothing is seen. */
-static enum ifm_status wrong_sums(struct state *state, struct ifm_check *out, struct ifm_error *error)
+static enum ifm_status wrong_sums(struct stream_cuda *state, struct ifm_check *out, struct ifm_error *error)
 {
     size_t bytes = state->n_sums * sizeof(uint64_t);
     uint64_t *sums = malloc(bytes);
@@ -274,7 +274,7 @@ static double factor_at(uint64_t seed, uint64_t i)
 }
 
 /* The tile of sums against the product in f64, times the rounds. */
-static void compare_tile(const struct state *state, const float *tile, struct ifm_check *out)
+static void compare_tile(const struct stream_cuda *state, const float *tile, struct ifm_check *out)
 {
     double squares = 0, wrong = 0, most = 0;
     bool finite = true;
@@ -299,7 +299,7 @@ static void compare_tile(const struct state *state, const float *tile, struct if
     out->output_xxh3 = ifm_xxh3(tile, sizeof(float) * TILE_ROWS * TILE_COLUMNS);
 }
 
-static enum ifm_status wrong_tile(struct state *state, struct ifm_check *out, struct ifm_error *error)
+static enum ifm_status wrong_tile(struct stream_cuda *state, struct ifm_check *out, struct ifm_error *error)
 {
     size_t bytes = sizeof(float) * TILE_ROWS * TILE_COLUMNS;
     float *tile = malloc(bytes);
@@ -315,7 +315,7 @@ static enum ifm_status wrong_tile(struct state *state, struct ifm_check *out, st
 }
 
 /* Words that differ from what one more step over a spoiled target must leave, counted on the device. */
-static enum ifm_status wrong_words(struct state *state, struct ifm_check *out, struct ifm_error *error)
+static enum ifm_status wrong_words(struct stream_cuda *state, struct ifm_check *out, struct ifm_error *error)
 {
     uint64_t words = state->bytes / sizeof(uint64_t), wrong = 0;
     void *at = NULL;
@@ -336,7 +336,7 @@ static enum ifm_status wrong_words(struct state *state, struct ifm_check *out, s
 
 static enum ifm_status check(void *opened, struct ifm_check *out, struct ifm_error *error)
 {
-    struct state *state = opened;
+    struct stream_cuda *state = opened;
     *out = (struct ifm_check){0};
     bool sums = state->probe == IFM_PROBE_READ || state->probe == IFM_PROBE_FLOPS;
     out->finite = true;

@@ -49,22 +49,11 @@ static const struct ifm_section chosen = {
     .size = sizeof(struct ifm_stream_chosen),
 };
 
-const char *const ifm_probe_names[IFM_PROBES] = {"read", "write", "copy", "flops", "matrix", "caches"};
-
 static const enum ifm_ceiling ceilings[IFM_PROBES] = {IFM_CEILING_READ,  IFM_CEILING_WRITE,  IFM_CEILING_COPY,
                                                       IFM_CEILING_FLOPS, IFM_CEILING_MATRIX, IFM_CEILING_NONE};
 
 static const struct ifm_implementation *const implementations[] = {&ifm_stream_cpu,
                                                                    IFM_CUDA_ENTRY(&ifm_stream_cuda) NULL};
-
-struct ifm_stream_offer ifm_stream_traffic(enum ifm_probe probe, const char *variant, uint64_t bytes)
-{
-    struct ifm_stream_offer offer = {.variant = variant, .ledger.rows = 1, .chosen = {.bytes = bytes, .isa = ""}};
-    offer.ledger.bytes_read = probe == IFM_PROBE_WRITE ? 0 : bytes;
-    offer.ledger.bytes_written = probe == IFM_PROBE_READ ? 0 : bytes;
-    offer.working_set = ifm_data_add(offer.ledger.bytes_read, offer.ledger.bytes_written);
-    return offer;
-}
 
 static struct ifm_arm arm_of(enum ifm_probe probe, const struct ifm_implementation *row,
                              const struct ifm_stream_offer *offer, struct ifm_arena *arena)
