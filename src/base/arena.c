@@ -86,18 +86,25 @@ char *ifm_arena_strdup(struct ifm_arena *arena, const char *text)
     return memcpy(ifm_arena_alloc(arena, size), text, size);
 }
 
-char *ifm_arena_printf(struct ifm_arena *arena, const char *format, ...)
+char *ifm_arena_vprintf(struct ifm_arena *arena, const char *format, va_list arguments)
 {
-    va_list arguments, again;
-    va_start(arguments, format);
+    va_list again;
     va_copy(again, arguments);
     int length = vsnprintf(NULL, 0, format, arguments);
-    va_end(arguments);
     if (length < 0)
         ifm_die("cannot format a message");
     char *text = ifm_arena_alloc(arena, (size_t)length + 1);
     vsnprintf(text, (size_t)length + 1, format, again);
     va_end(again);
+    return text;
+}
+
+char *ifm_arena_printf(struct ifm_arena *arena, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    char *text = ifm_arena_vprintf(arena, format, arguments);
+    va_end(arguments);
     return text;
 }
 

@@ -6,6 +6,7 @@
 #define IFM_BASE_ARENA_H
 
 #include "base/error.h"
+#include <stdarg.h>
 #include <stddef.h>
 
 struct ifm_arena;
@@ -24,6 +25,7 @@ void *ifm_arena_grow(struct ifm_arena *arena, void *items, size_t n, size_t *cap
 
 char *ifm_arena_strdup(struct ifm_arena *arena, const char *text); /* NULL gives NULL */
 char *ifm_arena_printf(struct ifm_arena *arena, const char *format, ...) IFM_PRINTF(2, 3);
+char *ifm_arena_vprintf(struct ifm_arena *arena, const char *format, va_list arguments) IFM_PRINTF(2, 0);
 
 /* Zeroed memory for at least one element outside of an arena: freed with free(). Without memory the process ends. */
 void *ifm_zeros(size_t n, size_t size);

@@ -13,6 +13,7 @@ typedef struct ifm_nvml_device_opaque *ifm_nvml_device;
 
 /* Return codes of NVML that are handled separately; all others are faults. */
 enum ifm_nvml_return {
+    IFM_NVML_LACKS = -1, /* ours: this driver has no such function */
     IFM_NVML_SUCCESS = 0,
     IFM_NVML_INVALID_ARGUMENT = 2,
     IFM_NVML_NOT_SUPPORTED = 3,
@@ -169,6 +170,8 @@ const struct ifm_nvml *ifm_nvml_load(const char **reason, const char **remedy);
 /* The same for the library named `file`, for tests; the result is not kept. `room` holds the texts. */
 bool ifm_nvml_open(const char *file, struct ifm_nvml *out, char room[static 256], const char **reason,
                    const char **remedy);
+/* The result of a function that an older driver may lack. */
+#define IFM_NVML_ASK(function, ...) ((function) == NULL ? IFM_NVML_LACKS : (function)(__VA_ARGS__))
 /* "no permission", never NULL. */
 const char *ifm_nvml_error(const struct ifm_nvml *nvml, int result);
 

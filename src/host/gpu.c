@@ -10,11 +10,9 @@
 
 enum { MOST_GPUS = 64, MOST_LINKS = 36 };
 
-typedef int unsigned_fn(ifm_nvml_device device, unsigned *value);
-
-json_t *ifm_gpu_lack(const struct ifm_nvml *nvml, bool has_function, int result)
+json_t *ifm_gpu_lack(const struct ifm_nvml *nvml, int result)
 {
-    if (!has_function) {
+    if (result == IFM_NVML_LACKS) {
         char reason[160];
         snprintf(reason, sizeof reason, "the management library of driver %s has no such reading",
                  nvml->driver[0] != '\0' ? nvml->driver : "(unnamed)");
@@ -25,6 +23,66 @@ json_t *ifm_gpu_lack(const struct ifm_nvml *nvml, bool has_function, int result)
                          : result == IFM_NVML_NOT_SUPPORTED ? NULL
                                                             : "look at `nvidia-smi` and `dmesg`";
     return ifm_probe_absent(ifm_nvml_error(nvml, result), remedy);
+}
+
+json_t *ifm_gpu_answer(const struct ifm_nvml *nvml, int result, json_t *value)
+{
+    if (result == IFM_NVML_SUCCESS)
+        return value;
+    json_decref(value);
+    return ifm_gpu_lack(nvml, result);
+}
+
+json_t *ifm_gpu_number(const struct ifm_nvml *nvml, ifm_gpu_number_fn *function, ifm_nvml_device device)
+{
+    unsigned value = 0;
+    int result = IFM_NVML_ASK(function, device, &value);
+    return ifm_gpu_answer(nvml, result, json_integer((json_int_t)value));
+}
+
+json_t *ifm_gpu_choice(const struct ifm_nvml *nvml, ifm_gpu_choice_fn *function, ifm_nvml_device device, int which)
+{
+    unsigned value = 0;
+    int result = IFM_NVML_ASK(function, device, which, &value);
+    return ifm_gpu_answer(nvml, result, json_integer((json_int_t)value));
+}
+
+json_t *ifm_gpu_watts(const struct ifm_nvml *nvml, ifm_gpu_number_fn *function, ifm_nvml_device device)
+{
+    unsigned milliwatts = 0;
+    int result = IFM_NVML_ASK(function, device, &milliwatts);
+    return ifm_gpu_answer(nvml, result, json_real(milliwatts / 1000.0));
+}
+
+json_t *ifm_gpu_pcie(const struct ifm_nvml *nvml, ifm_gpu_number_fn *generation, ifm_gpu_number_fn *width,
+                     ifm_nvml_device device)
+{
+    return json_pack("{s:o, s:o}", "generation", ifm_gpu_number(nvml, generation, device), "width",
+                     ifm_gpu_number(nvml, width, device));
+}
+
+int ifm_gpu_field(const struct ifm_nvml *nvml, ifm_nvml_device device, struct ifm_nvml_field *field)
+{
+    int result = IFM_NVML_ASK(nvml->nvmlDeviceGetFieldValues, device, 1, field);
+    return result == IFM_NVML_SUCCESS ? field->result : result;
+}
+
+bool ifm_gpu_open(const struct ifm_nvml *nvml, unsigned index, ifm_nvml_device *device, json_t *object)
+{
+    int result = nvml->nvmlDeviceGetHandleByIndex_v2(index, device);
+    if (result == IFM_NVML_SUCCESS)
+        return true;
+    json_t *lack = ifm_gpu_lack(nvml, result);
+    json_object_update(object, lack);
+    json_decref(lack);
+    return false;
+}
+
+json_t *ifm_gpu_list(int n)
+{
+    return n > 0 ? json_array()
+                 : ifm_probe_absent(n == 0 ? "NVML names no GPU" : "NVML does not count its GPUs",
+                                    "in a container, start it with --gpus all; else look at `nvidia-smi`");
 }
 
 int ifm_gpu_count(const struct ifm_nvml *nvml)
@@ -49,181 +107,111 @@ static json_t *plain(const char *text)
     return n > 0 ? json_string(copy) : ifm_probe_absent("the driver gives an empty text", NULL);
 }
 
-static json_t *number(const struct ifm_nvml *nvml, unsigned_fn *function, ifm_nvml_device device)
-{
-    unsigned value = 0;
-    int result = function == NULL ? IFM_NVML_SUCCESS : function(device, &value);
-    if (function == NULL || result != IFM_NVML_SUCCESS)
-        return ifm_gpu_lack(nvml, function != NULL, result);
-    return json_integer((json_int_t)value);
-}
-
-static json_t *watts(const struct ifm_nvml *nvml, unsigned_fn *function, ifm_nvml_device device)
-{
-    json_t *value = number(nvml, function, device);
-    if (!json_is_integer(value))
-        return value;
-    json_t *watts = json_real((double)json_integer_value(value) / 1000);
-    json_decref(value);
-    return watts;
-}
-
 static json_t *text_of(const struct ifm_nvml *nvml, int (*function)(ifm_nvml_device, char *, unsigned),
                        ifm_nvml_device device)
 {
     char text[128] = "";
-    int result = function == NULL ? IFM_NVML_SUCCESS : function(device, text, sizeof text);
-    if (function == NULL || result != IFM_NVML_SUCCESS)
-        return ifm_gpu_lack(nvml, function != NULL, result);
+    int result = IFM_NVML_ASK(function, device, text, sizeof text);
     text[sizeof text - 1] = '\0';
-    return plain(text);
+    return ifm_gpu_answer(nvml, result, plain(text));
 }
 
 /* The only place that reads a UUID; only its hash is kept. */
 static json_t *identity(const struct ifm_nvml *nvml, ifm_nvml_device device, struct ifm_text *all)
 {
     char uuid[128] = "";
-    int result =
-        nvml->nvmlDeviceGetUUID == NULL ? IFM_NVML_SUCCESS : nvml->nvmlDeviceGetUUID(device, uuid, sizeof uuid);
-    if (nvml->nvmlDeviceGetUUID == NULL || result != IFM_NVML_SUCCESS)
-        return ifm_gpu_lack(nvml, nvml->nvmlDeviceGetUUID != NULL, result);
+    int result = IFM_NVML_ASK(nvml->nvmlDeviceGetUUID, device, uuid, sizeof uuid);
+    if (result != IFM_NVML_SUCCESS)
+        return ifm_gpu_lack(nvml, result);
     uuid[sizeof uuid - 1] = '\0';
     struct ifm_sha256 hash = ifm_sha256_bytes(uuid, strlen(uuid));
     ifm_text_add(all, hash.hex);
     return json_string(hash.hex);
 }
 
+/* The name of what NVML numbers. */
+static json_t *named(const char *const *names, size_t n, long long which)
+{
+    bool known = which >= 0 && which < (long long)n && names[which] != NULL;
+    return known ? json_string(names[which]) : json_sprintf("number %lld of NVML", which);
+}
+
 static json_t *architecture(const struct ifm_nvml *nvml, ifm_nvml_device device)
 {
     static const char *const names[] = {NULL,     NULL,     "Kepler", "Maxwell", "Pascal",   "Volta",
                                         "Turing", "Ampere", "Ada",    "Hopper",  "Blackwell"};
-    json_t *value = number(nvml, nvml->nvmlDeviceGetArchitecture, device);
-    json_int_t which = json_integer_value(value);
-    if (!json_is_integer(value))
-        return value;
-    json_decref(value);
-    if (which < 2 || which >= (json_int_t)(sizeof names / sizeof *names))
-        return json_sprintf("number %lld of NVML", (long long)which);
-    return json_string(names[which]);
+    unsigned which = 0;
+    int result = IFM_NVML_ASK(nvml->nvmlDeviceGetArchitecture, device, &which);
+    return ifm_gpu_answer(nvml, result, named(names, sizeof names / sizeof *names, which));
+}
+
+static json_t *compute_mode(const struct ifm_nvml *nvml, ifm_nvml_device device)
+{
+    static const char *const names[] = {"default", "exclusive thread", "prohibited", "exclusive process"};
+    int mode = 0, result = IFM_NVML_ASK(nvml->nvmlDeviceGetComputeMode, device, &mode);
+    return ifm_gpu_answer(nvml, result, named(names, sizeof names / sizeof *names, mode));
 }
 
 static json_t *capability(const struct ifm_nvml *nvml, ifm_nvml_device device)
 {
-    int major = 0, minor = 0, result = IFM_NVML_SUCCESS;
-    bool has = nvml->nvmlDeviceGetCudaComputeCapability != NULL;
-    if (has)
-        result = nvml->nvmlDeviceGetCudaComputeCapability(device, &major, &minor);
-    return has && result == IFM_NVML_SUCCESS ? json_sprintf("%d.%d", major, minor) : ifm_gpu_lack(nvml, has, result);
+    int major = 0, minor = 0, result = IFM_NVML_ASK(nvml->nvmlDeviceGetCudaComputeCapability, device, &major, &minor);
+    return ifm_gpu_answer(nvml, result, json_sprintf("%d.%d", major, minor));
 }
 
 static json_t *memory(const struct ifm_nvml *nvml, int (*function)(ifm_nvml_device, struct ifm_nvml_memory *),
                       ifm_nvml_device device)
 {
     struct ifm_nvml_memory bytes = {0};
-    int result = function == NULL ? IFM_NVML_SUCCESS : function(device, &bytes);
-    if (function == NULL || result != IFM_NVML_SUCCESS)
-        return ifm_gpu_lack(nvml, function != NULL, result);
-    return json_integer((json_int_t)bytes.total);
+    int result = IFM_NVML_ASK(function, device, &bytes);
+    return ifm_gpu_answer(nvml, result, json_integer((json_int_t)bytes.total));
 }
 
-static json_t *clocks(const struct ifm_nvml *nvml, ifm_nvml_device device)
+static json_t *max_clocks(const struct ifm_nvml *nvml, ifm_nvml_device device)
 {
-    static const struct {
-        const char *name;
-        int clock;
-    } kinds[] = {{"graphics", IFM_NVML_CLOCK_GRAPHICS}, {"sm", IFM_NVML_CLOCK_SM}, {"memory", IFM_NVML_CLOCK_MEMORY}};
-    json_t *clocks = json_object();
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        unsigned mhz = 0;
-        bool has = nvml->nvmlDeviceGetMaxClockInfo != NULL;
-        int result = has ? nvml->nvmlDeviceGetMaxClockInfo(device, kinds[i].clock, &mhz) : IFM_NVML_SUCCESS;
-        json_object_set_new(clocks, kinds[i].name,
-                            has && result == IFM_NVML_SUCCESS ? json_integer((json_int_t)mhz)
-                                                              : ifm_gpu_lack(nvml, has, result));
-    }
-    return clocks;
+    ifm_gpu_choice_fn *clock = nvml->nvmlDeviceGetMaxClockInfo;
+    return json_pack("{s:o, s:o, s:o}", "graphics", ifm_gpu_choice(nvml, clock, device, IFM_NVML_CLOCK_GRAPHICS), "sm",
+                     ifm_gpu_choice(nvml, clock, device, IFM_NVML_CLOCK_SM), "memory",
+                     ifm_gpu_choice(nvml, clock, device, IFM_NVML_CLOCK_MEMORY));
 }
 
 static json_t *power_limits(const struct ifm_nvml *nvml, ifm_nvml_device device)
 {
     unsigned low = 0, high = 0;
-    bool has = nvml->nvmlDeviceGetPowerManagementLimitConstraints != NULL;
-    int result = has ? nvml->nvmlDeviceGetPowerManagementLimitConstraints(device, &low, &high) : IFM_NVML_SUCCESS;
-    bool known = has && result == IFM_NVML_SUCCESS;
-    json_t *limits = json_object();
-    json_object_set_new(limits, "default", watts(nvml, nvml->nvmlDeviceGetPowerManagementDefaultLimit, device));
-    json_object_set_new(limits, "set", watts(nvml, nvml->nvmlDeviceGetPowerManagementLimit, device));
-    json_object_set_new(limits, "enforced", watts(nvml, nvml->nvmlDeviceGetEnforcedPowerLimit, device));
-    json_object_set_new(limits, "min", known ? json_real(low / 1000.0) : ifm_gpu_lack(nvml, has, result));
-    json_object_set_new(limits, "max", known ? json_real(high / 1000.0) : ifm_gpu_lack(nvml, has, result));
-    return limits;
-}
-
-static json_t *slowdown_temperature(const struct ifm_nvml *nvml, ifm_nvml_device device)
-{
-    enum { SLOWDOWN = 1 };
-    unsigned celsius = 0;
-    bool has = nvml->nvmlDeviceGetTemperatureThreshold != NULL;
-    int result = has ? nvml->nvmlDeviceGetTemperatureThreshold(device, SLOWDOWN, &celsius) : IFM_NVML_SUCCESS;
-    return has && result == IFM_NVML_SUCCESS ? json_integer((json_int_t)celsius) : ifm_gpu_lack(nvml, has, result);
+    int result = IFM_NVML_ASK(nvml->nvmlDeviceGetPowerManagementLimitConstraints, device, &low, &high);
+    return json_pack("{s:o, s:o, s:o, s:o, s:o}", "default",
+                     ifm_gpu_watts(nvml, nvml->nvmlDeviceGetPowerManagementDefaultLimit, device), "set",
+                     ifm_gpu_watts(nvml, nvml->nvmlDeviceGetPowerManagementLimit, device), "enforced",
+                     ifm_gpu_watts(nvml, nvml->nvmlDeviceGetEnforcedPowerLimit, device), "min",
+                     ifm_gpu_answer(nvml, result, json_real(low / 1000.0)), "max",
+                     ifm_gpu_answer(nvml, result, json_real(high / 1000.0)));
 }
 
 static json_t *persistence(const struct ifm_nvml *nvml, ifm_nvml_device device)
 {
-    int on = 0, result = IFM_NVML_SUCCESS;
-    bool has = nvml->nvmlDeviceGetPersistenceMode != NULL;
-    if (has)
-        result = nvml->nvmlDeviceGetPersistenceMode(device, &on);
-    return has && result == IFM_NVML_SUCCESS ? json_boolean(on != 0) : ifm_gpu_lack(nvml, has, result);
-}
-
-static json_t *compute_mode(const struct ifm_nvml *nvml, ifm_nvml_device device)
-{
-    static const char *const names[] = {"default", "exclusive thread", "prohibited", "exclusive process"};
-    int mode = 0, result = IFM_NVML_SUCCESS;
-    bool has = nvml->nvmlDeviceGetComputeMode != NULL;
-    if (has)
-        result = nvml->nvmlDeviceGetComputeMode(device, &mode);
-    if (!has || result != IFM_NVML_SUCCESS)
-        return ifm_gpu_lack(nvml, has, result);
-    return mode >= 0 && mode < 4 ? json_string(names[mode]) : json_sprintf("number %d of NVML", mode);
-}
-
-static json_t *pair(json_t *current, json_t *pending)
-{
-    return json_pack("{s:o, s:o}", "current", current, "pending", pending);
+    int on = 0, result = IFM_NVML_ASK(nvml->nvmlDeviceGetPersistenceMode, device, &on);
+    return ifm_gpu_answer(nvml, result, json_boolean(on != 0));
 }
 
 static json_t *ecc(const struct ifm_nvml *nvml, ifm_nvml_device device)
 {
-    int current = 0, pending = 0, result = IFM_NVML_SUCCESS;
-    bool has = nvml->nvmlDeviceGetEccMode != NULL;
-    if (has)
-        result = nvml->nvmlDeviceGetEccMode(device, &current, &pending);
-    if (!has || result != IFM_NVML_SUCCESS)
-        return ifm_gpu_lack(nvml, has, result);
-    return pair(json_boolean(current != 0), json_boolean(pending != 0));
+    int current = 0, pending = 0, result = IFM_NVML_ASK(nvml->nvmlDeviceGetEccMode, device, &current, &pending);
+    return ifm_gpu_answer(nvml, result, json_pack("{s:b, s:b}", "current", current != 0, "pending", pending != 0));
 }
 
 static json_t *mig(const struct ifm_nvml *nvml, ifm_nvml_device device)
 {
     unsigned current = 0, pending = 0;
-    bool has = nvml->nvmlDeviceGetMigMode != NULL;
-    int result = has ? nvml->nvmlDeviceGetMigMode(device, &current, &pending) : IFM_NVML_SUCCESS;
-    if (!has || result != IFM_NVML_SUCCESS)
-        return ifm_gpu_lack(nvml, has, result);
-    return pair(json_boolean(current != 0), json_boolean(pending != 0));
+    int result = IFM_NVML_ASK(nvml->nvmlDeviceGetMigMode, device, &current, &pending);
+    return ifm_gpu_answer(nvml, result, json_pack("{s:b, s:b}", "current", current != 0, "pending", pending != 0));
 }
 
 /* One field gives the number of links; a call for each tells whether it is up. */
 static json_t *links(const struct ifm_nvml *nvml, ifm_nvml_device device)
 {
     struct ifm_nvml_field field = {.id = IFM_NVML_FIELD_NVLINKS};
-    bool has = nvml->nvmlDeviceGetFieldValues != NULL;
-    int result = has ? nvml->nvmlDeviceGetFieldValues(device, 1, &field) : IFM_NVML_SUCCESS;
-    result = result == IFM_NVML_SUCCESS ? field.result : result;
-    if (!has || result != IFM_NVML_SUCCESS)
-        return ifm_gpu_lack(nvml, has, result);
+    int result = ifm_gpu_field(nvml, device, &field);
+    if (result != IFM_NVML_SUCCESS)
+        return ifm_gpu_lack(nvml, result);
     unsigned n = field.value.u < MOST_LINKS ? field.value.u : MOST_LINKS, up = 0;
     bool asked = nvml->nvmlDeviceGetNvLinkState != NULL;
     for (unsigned i = 0; asked && i < n; i++) {
@@ -231,18 +219,15 @@ static json_t *links(const struct ifm_nvml *nvml, ifm_nvml_device device)
         up += nvml->nvmlDeviceGetNvLinkState(device, i, &active) == IFM_NVML_SUCCESS && active != 0;
     }
     return json_pack("{s:I, s:o}", "links", (json_int_t)n, "active",
-                     asked || n == 0 ? json_integer((json_int_t)up) : ifm_gpu_lack(nvml, false, 0));
+                     asked || n == 0 ? json_integer((json_int_t)up) : ifm_gpu_lack(nvml, IFM_NVML_LACKS));
 }
 
 static json_t *facts_of(const struct ifm_nvml *nvml, unsigned index, struct ifm_text *identities)
 {
+    enum { SLOWDOWN = 1 };
     ifm_nvml_device gpu;
     json_t *facts = json_pack("{s:I}", "index", (json_int_t)index);
-    int result = nvml->nvmlDeviceGetHandleByIndex_v2(index, &gpu);
-    if (result != IFM_NVML_SUCCESS) {
-        json_t *lack = ifm_gpu_lack(nvml, true, result);
-        json_object_update(facts, lack);
-        json_decref(lack);
+    if (!ifm_gpu_open(nvml, index, &gpu, facts)) {
         ifm_text_add(identities, "absent");
         return facts;
     }
@@ -250,16 +235,16 @@ static json_t *facts_of(const struct ifm_nvml *nvml, unsigned index, struct ifm_
     json_object_set_new(facts, "architecture", architecture(nvml, gpu));
     json_object_set_new(facts, "compute_capability", capability(nvml, gpu));
     json_object_set_new(facts, "uuid_sha256", identity(nvml, gpu, identities));
-    json_object_set_new(facts, "pcie_max",
-                        json_pack("{s:o, s:o}", "generation",
-                                  number(nvml, nvml->nvmlDeviceGetMaxPcieLinkGeneration, gpu), "width",
-                                  number(nvml, nvml->nvmlDeviceGetMaxPcieLinkWidth, gpu)));
+    json_object_set_new(
+        facts, "pcie_max",
+        ifm_gpu_pcie(nvml, nvml->nvmlDeviceGetMaxPcieLinkGeneration, nvml->nvmlDeviceGetMaxPcieLinkWidth, gpu));
     json_object_set_new(facts, "vbios", text_of(nvml, nvml->nvmlDeviceGetVbiosVersion, gpu));
     json_object_set_new(facts, "memory_bytes", memory(nvml, nvml->nvmlDeviceGetMemoryInfo, gpu));
     json_object_set_new(facts, "bar1_bytes", memory(nvml, nvml->nvmlDeviceGetBAR1MemoryInfo, gpu));
-    json_object_set_new(facts, "max_clock_mhz", clocks(nvml, gpu));
+    json_object_set_new(facts, "max_clock_mhz", max_clocks(nvml, gpu));
     json_object_set_new(facts, "power_limit_w", power_limits(nvml, gpu));
-    json_object_set_new(facts, "slowdown_temperature_c", slowdown_temperature(nvml, gpu));
+    json_object_set_new(facts, "slowdown_temperature_c",
+                        ifm_gpu_choice(nvml, nvml->nvmlDeviceGetTemperatureThreshold, gpu, SLOWDOWN));
     json_object_set_new(facts, "persistence", persistence(nvml, gpu));
     json_object_set_new(facts, "compute_mode", compute_mode(nvml, gpu));
     json_object_set_new(facts, "ecc", ecc(nvml, gpu));
@@ -270,20 +255,14 @@ static json_t *facts_of(const struct ifm_nvml *nvml, unsigned index, struct ifm_
 
 static json_t *driver_api(const struct ifm_nvml *nvml)
 {
-    int version = 0, result = IFM_NVML_SUCCESS;
-    bool has = nvml->nvmlSystemGetCudaDriverVersion_v2 != NULL;
-    if (has)
-        result = nvml->nvmlSystemGetCudaDriverVersion_v2(&version);
-    return has && result == IFM_NVML_SUCCESS ? json_sprintf("%d.%d", version / 1000, version % 1000 / 10)
-                                             : ifm_gpu_lack(nvml, has, result);
+    int version = 0, result = IFM_NVML_ASK(nvml->nvmlSystemGetCudaDriverVersion_v2, &version);
+    return ifm_gpu_answer(nvml, result, json_sprintf("%d.%d", version / 1000, version % 1000 / 10));
 }
 
 json_t *ifm_gpu_facts(const struct ifm_nvml *nvml)
 {
     int n = ifm_gpu_count(nvml);
-    json_t *devices = n <= 0 ? ifm_probe_absent(n == 0 ? "NVML names no GPU" : "NVML does not count its GPUs",
-                                                "in a container, start it with --gpus all; else look at `nvidia-smi`")
-                             : json_array();
+    json_t *devices = ifm_gpu_list(n);
     struct ifm_text identities = {0};
     for (int i = 0; i < n; i++)
         json_array_append_new(devices, facts_of(nvml, (unsigned)i, &identities));

@@ -30,8 +30,26 @@ json_t *ifm_gpu_state(const struct ifm_nvml *nvml, const char *bus, int64_t zero
 /* ---- shared by the two and by the doctor ---- */
 /* The number of GPUs that NVML reports; negative = unknown. */
 int ifm_gpu_count(const struct ifm_nvml *nvml);
-/* Why a reading is absent, as {"absent", "remedy"?}: the driver lacks the function, or it returned `result`. */
-json_t *ifm_gpu_lack(const struct ifm_nvml *nvml, bool has_function, int result);
+/* Why a reading is absent, as {"absent", "remedy"?}: what NVML returned, or IFM_NVML_LACKS. */
+json_t *ifm_gpu_lack(const struct ifm_nvml *nvml, int result);
+/* Steals `value`: what was read, or why it was not. */
+json_t *ifm_gpu_answer(const struct ifm_nvml *nvml, int result, json_t *value);
+/* A reading that is one number, of a function that may be NULL; `which` one of its clocks or temperatures. */
+typedef int ifm_gpu_number_fn(ifm_nvml_device device, unsigned *value);
+typedef int ifm_gpu_choice_fn(ifm_nvml_device device, int which, unsigned *value);
+json_t *ifm_gpu_number(const struct ifm_nvml *nvml, ifm_gpu_number_fn *function, ifm_nvml_device device);
+json_t *ifm_gpu_choice(const struct ifm_nvml *nvml, ifm_gpu_choice_fn *function, ifm_nvml_device device, int which);
+/* The same in watts, of milliwatts. */
+json_t *ifm_gpu_watts(const struct ifm_nvml *nvml, ifm_gpu_number_fn *function, ifm_nvml_device device);
+/* {"generation", "width"} of its link. */
+json_t *ifm_gpu_pcie(const struct ifm_nvml *nvml, ifm_gpu_number_fn *generation, ifm_gpu_number_fn *width,
+                     ifm_nvml_device device);
+/* One field of nvmlDeviceGetFieldValues; its result. */
+int ifm_gpu_field(const struct ifm_nvml *nvml, ifm_nvml_device device, struct ifm_nvml_field *field);
+/* GPU `index`; false: `object` now says why it is absent. */
+bool ifm_gpu_open(const struct ifm_nvml *nvml, unsigned index, ifm_nvml_device *device, json_t *object);
+/* An array for `n` GPUs, or why there is none. */
+json_t *ifm_gpu_list(int n);
 /* The reasons why the clock of one GPU is reduced now (new reference), or why they are unknown. */
 json_t *ifm_gpu_event_reasons(const struct ifm_nvml *nvml, ifm_nvml_device device);
 

@@ -64,12 +64,17 @@ static json_t *count(unsigned long long value)
     return json_integer((json_int_t)(value & INT64_MAX));
 }
 
+static json_t *count_json(const struct ifm_nvml_field *field)
+{
+    unsigned long long value;
+    return count_of(field, &value) ? count(value) : ifm_probe_absent("NVML gives no count for it", NULL);
+}
+
 static json_t *violation(const struct ifm_nvml *nvml, ifm_nvml_device gpu, int policy)
 {
     struct ifm_nvml_violation seen = {0};
-    bool has = nvml->nvmlDeviceGetViolationStatus != NULL && policy >= 0;
-    int result = has ? nvml->nvmlDeviceGetViolationStatus(gpu, policy, &seen) : IFM_NVML_SUCCESS;
-    return has && result == IFM_NVML_SUCCESS ? count(seen.violation_ns) : ifm_gpu_lack(nvml, has, result);
+    int result = policy < 0 ? IFM_NVML_LACKS : IFM_NVML_ASK(nvml->nvmlDeviceGetViolationStatus, gpu, policy, &seen);
+    return ifm_gpu_answer(nvml, result, count(seen.violation_ns));
 }
 
 /* All fields in one call; each has its own result. An older driver has none of them and is asked through
@@ -77,77 +82,38 @@ static json_t *violation(const struct ifm_nvml *nvml, ifm_nvml_device gpu, int p
 static void add_accumulators(const struct ifm_nvml *nvml, ifm_nvml_device gpu, json_t *state)
 {
     struct ifm_nvml_field fields[ACCUMULATORS] = {{0}};
-    bool has = nvml->nvmlDeviceGetFieldValues != NULL, any = false;
+    bool any = false;
     for (size_t i = 0; i < ACCUMULATORS; i++)
         fields[i].id = accumulators[i].field;
-    int result = has ? nvml->nvmlDeviceGetFieldValues(gpu, ACCUMULATORS, fields) : IFM_NVML_SUCCESS;
-    bool read = has && result == IFM_NVML_SUCCESS;
-    for (size_t i = 0; read && i < ACCUMULATORS; i++)
+    int result = IFM_NVML_ASK(nvml->nvmlDeviceGetFieldValues, gpu, ACCUMULATORS, fields);
+    for (size_t i = 0; result == IFM_NVML_SUCCESS && i < ACCUMULATORS; i++)
         any |= fields[i].result == IFM_NVML_SUCCESS;
     json_t *all = json_object();
     for (size_t i = 0; i < ACCUMULATORS; i++) {
-        unsigned long long ns;
-        json_t *value;
-        if (!any && nvml->nvmlDeviceGetViolationStatus != NULL)
-            value = violation(nvml, gpu, accumulators[i].policy);
-        else if (!read)
-            value = ifm_gpu_lack(nvml, has, result);
-        else if (fields[i].result != IFM_NVML_SUCCESS)
-            value = ifm_gpu_lack(nvml, true, fields[i].result);
-        else
-            value = count_of(&fields[i], &ns) ? count(ns) : ifm_probe_absent("NVML gives no count for it", NULL);
-        json_object_set_new(all, accumulators[i].name, value);
+        int own = result == IFM_NVML_SUCCESS ? fields[i].result : result;
+        json_object_set_new(all, accumulators[i].name,
+                            any || nvml->nvmlDeviceGetViolationStatus == NULL
+                                ? ifm_gpu_answer(nvml, own, count_json(&fields[i]))
+                                : violation(nvml, gpu, accumulators[i].policy));
     }
     json_object_set_new(state, "accumulators_from",
                         json_string(any || nvml->nvmlDeviceGetViolationStatus == NULL ? "fields" : "violation status"));
     json_object_set_new(state, "accumulators", all);
 }
 
-static json_t *clock_mhz(const struct ifm_nvml *nvml, ifm_nvml_device gpu, int clock)
-{
-    unsigned mhz = 0;
-    bool has = nvml->nvmlDeviceGetClockInfo != NULL;
-    int result = has ? nvml->nvmlDeviceGetClockInfo(gpu, clock, &mhz) : IFM_NVML_SUCCESS;
-    return has && result == IFM_NVML_SUCCESS ? json_integer((json_int_t)mhz) : ifm_gpu_lack(nvml, has, result);
-}
-
 static json_t *pstate(const struct ifm_nvml *nvml, ifm_nvml_device gpu)
 {
-    int level = 0, result = IFM_NVML_SUCCESS;
-    bool has = nvml->nvmlDeviceGetPerformanceState != NULL;
-    if (has)
-        result = nvml->nvmlDeviceGetPerformanceState(gpu, &level);
-    if (!has || result != IFM_NVML_SUCCESS)
-        return ifm_gpu_lack(nvml, has, result);
-    return level >= 0 && level < 16 ? json_sprintf("P%d", level) : ifm_probe_absent("NVML does not know it", NULL);
-}
-
-static json_t *temperature(const struct ifm_nvml *nvml, ifm_nvml_device gpu)
-{
-    unsigned celsius = 0;
-    bool has = nvml->nvmlDeviceGetTemperature != NULL;
-    int result = has ? nvml->nvmlDeviceGetTemperature(gpu, IFM_NVML_TEMPERATURE_GPU, &celsius) : IFM_NVML_SUCCESS;
-    return has && result == IFM_NVML_SUCCESS ? json_integer((json_int_t)celsius) : ifm_gpu_lack(nvml, has, result);
+    int level = 0, result = IFM_NVML_ASK(nvml->nvmlDeviceGetPerformanceState, gpu, &level);
+    bool known = level >= 0 && level < 16;
+    return ifm_gpu_answer(nvml, result,
+                          known ? json_sprintf("P%d", level) : ifm_probe_absent("NVML does not know it", NULL));
 }
 
 static json_t *memory_temperature(const struct ifm_nvml *nvml, ifm_nvml_device gpu)
 {
-    unsigned long long celsius;
     struct ifm_nvml_field field = {.id = IFM_NVML_FIELD_MEMORY_TEMPERATURE};
-    bool has = nvml->nvmlDeviceGetFieldValues != NULL;
-    int result = has ? nvml->nvmlDeviceGetFieldValues(gpu, 1, &field) : IFM_NVML_SUCCESS;
-    result = result == IFM_NVML_SUCCESS ? field.result : result;
-    if (!has || result != IFM_NVML_SUCCESS)
-        return ifm_gpu_lack(nvml, has, result);
-    return count_of(&field, &celsius) ? count(celsius) : ifm_probe_absent("NVML gives no count for it", NULL);
-}
-
-static json_t *power(const struct ifm_nvml *nvml, ifm_nvml_device gpu)
-{
-    unsigned milliwatts = 0;
-    bool has = nvml->nvmlDeviceGetPowerUsage != NULL;
-    int result = has ? nvml->nvmlDeviceGetPowerUsage(gpu, &milliwatts) : IFM_NVML_SUCCESS;
-    return has && result == IFM_NVML_SUCCESS ? json_real(milliwatts / 1000.0) : ifm_gpu_lack(nvml, has, result);
+    int result = ifm_gpu_field(nvml, gpu, &field);
+    return ifm_gpu_answer(nvml, result, count_json(&field));
 }
 
 json_t *ifm_gpu_event_reasons(const struct ifm_nvml *nvml, ifm_nvml_device gpu)
@@ -161,9 +127,9 @@ json_t *ifm_gpu_event_reasons(const struct ifm_nvml *nvml, ifm_nvml_device gpu)
     int (*ask)(ifm_nvml_device, unsigned long long *) = nvml->nvmlDeviceGetCurrentClocksEventReasons != NULL
                                                             ? nvml->nvmlDeviceGetCurrentClocksEventReasons
                                                             : nvml->nvmlDeviceGetCurrentClocksThrottleReasons;
-    int result = ask == NULL ? IFM_NVML_SUCCESS : ask(gpu, &mask);
-    if (ask == NULL || result != IFM_NVML_SUCCESS)
-        return ifm_gpu_lack(nvml, ask != NULL, result);
+    int result = IFM_NVML_ASK(ask, gpu, &mask);
+    if (result != IFM_NVML_SUCCESS)
+        return ifm_gpu_lack(nvml, result);
     json_t *reasons = json_array();
     for (unsigned bit = 0; bit < 64; bit++) {
         if ((mask >> bit & 1) == 0)
@@ -174,14 +140,6 @@ json_t *ifm_gpu_event_reasons(const struct ifm_nvml *nvml, ifm_nvml_device gpu)
     return reasons;
 }
 
-static json_t *number(const struct ifm_nvml *nvml, int (*function)(ifm_nvml_device, unsigned *), ifm_nvml_device gpu)
-{
-    unsigned value = 0;
-    int result = function == NULL ? IFM_NVML_SUCCESS : function(gpu, &value);
-    return function != NULL && result == IFM_NVML_SUCCESS ? json_integer((json_int_t)value)
-                                                          : ifm_gpu_lack(nvml, function != NULL, result);
-}
-
 static json_t *ecc_errors(const struct ifm_nvml *nvml, ifm_nvml_device gpu)
 {
     static const char *const names[] = {"corrected", "uncorrected"};
@@ -189,10 +147,8 @@ static json_t *ecc_errors(const struct ifm_nvml *nvml, ifm_nvml_device gpu)
     json_t *errors = json_object();
     for (int kind = 0; kind < 2; kind++) {
         unsigned long long n = 0;
-        bool has = nvml->nvmlDeviceGetTotalEccErrors != NULL;
-        int result = has ? nvml->nvmlDeviceGetTotalEccErrors(gpu, kind, VOLATILE, &n) : IFM_NVML_SUCCESS;
-        json_object_set_new(errors, names[kind],
-                            has && result == IFM_NVML_SUCCESS ? count(n) : ifm_gpu_lack(nvml, has, result));
+        int result = IFM_NVML_ASK(nvml->nvmlDeviceGetTotalEccErrors, gpu, kind, VOLATILE, &n);
+        json_object_set_new(errors, names[kind], ifm_gpu_answer(nvml, result, count(n)));
     }
     return errors;
 }
@@ -201,27 +157,23 @@ static json_t *ecc_errors(const struct ifm_nvml *nvml, ifm_nvml_device gpu)
 static json_t *remapped_rows(const struct ifm_nvml *nvml, ifm_nvml_device gpu)
 {
     unsigned corrected = 0, uncorrected = 0, pending = 0, failed = 0;
-    bool has = nvml->nvmlDeviceGetRemappedRows != NULL;
-    int result =
-        has ? nvml->nvmlDeviceGetRemappedRows(gpu, &corrected, &uncorrected, &pending, &failed) : IFM_NVML_SUCCESS;
-    if (!has || result != IFM_NVML_SUCCESS)
-        return ifm_gpu_lack(nvml, has, result);
-    return json_pack("{s:I, s:I, s:b, s:b}", "corrected", (json_int_t)corrected, "uncorrected", (json_int_t)uncorrected,
-                     "pending", pending != 0, "failed", failed != 0);
+    int result = IFM_NVML_ASK(nvml->nvmlDeviceGetRemappedRows, gpu, &corrected, &uncorrected, &pending, &failed);
+    return ifm_gpu_answer(nvml, result,
+                          json_pack("{s:I, s:I, s:b, s:b}", "corrected", (json_int_t)corrected, "uncorrected",
+                                    (json_int_t)uncorrected, "pending", pending != 0, "failed", failed != 0));
 }
 
 static json_t *retired_pages(const struct ifm_nvml *nvml, ifm_nvml_device gpu)
 {
     unsigned total = 0;
-    bool has = nvml->nvmlDeviceGetRetiredPages != NULL;
-    for (int cause = 0; has && cause < 2; cause++) { /* many single-bit errors, one double-bit error */
+    for (int cause = 0; cause < 2; cause++) { /* many single-bit errors, one double-bit error */
         unsigned n = 0;
-        int result = nvml->nvmlDeviceGetRetiredPages(gpu, cause, &n, NULL);
+        int result = IFM_NVML_ASK(nvml->nvmlDeviceGetRetiredPages, gpu, cause, &n, NULL);
         if (result != IFM_NVML_SUCCESS && result != IFM_NVML_INSUFFICIENT_SIZE)
-            return ifm_gpu_lack(nvml, true, result);
+            return ifm_gpu_lack(nvml, result);
         total += n;
     }
-    return has ? json_integer((json_int_t)total) : ifm_gpu_lack(nvml, false, 0);
+    return json_integer((json_int_t)total);
 }
 
 /* ---- processes: counted, never named ---- */
@@ -284,20 +236,16 @@ static json_t *processes(const struct ifm_nvml *nvml, ifm_nvml_device gpu)
     for (size_t i = 0; list != NULL && i < 2; i++) {
         unsigned n = 0;
         int foreign = 0;
-        int result = asks[i] == NULL ? IFM_NVML_SUCCESS : list_processes(asks[i], gpu, list, &n, &foreign);
-        bool read = asks[i] != NULL && result == IFM_NVML_SUCCESS;
-        json_object_set_new(all, names[i],
-                            read ? json_integer((json_int_t)n) : ifm_gpu_lack(nvml, asks[i] != NULL, result));
+        int result = asks[i] == NULL ? IFM_NVML_LACKS : list_processes(asks[i], gpu, list, &n, &foreign);
+        json_object_set_new(all, names[i], ifm_gpu_answer(nvml, result, json_integer((json_int_t)n)));
         if (i > 0) /* a desktop only draws with it */
             continue;
-        json_t *value =
-            !read ? ifm_gpu_lack(nvml, asks[i] != NULL, result)
-            : foreign >= 0
-                ? json_integer(foreign)
-                : ifm_probe_absent(
-                      "NVML gives process ids of another namespace: own and foreign processes cannot be told apart",
-                      "start the container with --pid=host");
-        json_object_set_new(all, "foreign", value);
+        json_t *others =
+            foreign >= 0 ? json_integer(foreign)
+                         : ifm_probe_absent("NVML gives process ids of another namespace: own and foreign processes "
+                                            "cannot be told apart",
+                                            "start the container with --pid=host");
+        json_object_set_new(all, "foreign", ifm_gpu_answer(nvml, result, others));
     }
     free(list);
     return all;
@@ -309,30 +257,26 @@ static json_t *state_of(const struct ifm_nvml *nvml, unsigned index, int measure
 {
     ifm_nvml_device gpu;
     json_t *state = json_pack("{s:I}", "index", (json_int_t)index);
-    int result = nvml->nvmlDeviceGetHandleByIndex_v2(index, &gpu);
     if (measured >= 0)
         json_object_set_new(state, "measured", json_boolean((unsigned)measured == index));
-    if (result != IFM_NVML_SUCCESS) {
-        json_t *lack = ifm_gpu_lack(nvml, true, result);
-        json_object_update(state, lack);
-        json_decref(lack);
+    if (!ifm_gpu_open(nvml, index, &gpu, state))
         return state;
-    }
+    ifm_gpu_choice_fn *clock = nvml->nvmlDeviceGetClockInfo;
     json_object_set_new(state, "read_ns", json_integer(ifm_clock_now().ns - zero_ns));
     add_accumulators(nvml, gpu, state);
     json_object_set_new(state, "clock_mhz",
-                        json_pack("{s:o, s:o}", "sm", clock_mhz(nvml, gpu, IFM_NVML_CLOCK_SM), "memory",
-                                  clock_mhz(nvml, gpu, IFM_NVML_CLOCK_MEMORY)));
+                        json_pack("{s:o, s:o}", "sm", ifm_gpu_choice(nvml, clock, gpu, IFM_NVML_CLOCK_SM), "memory",
+                                  ifm_gpu_choice(nvml, clock, gpu, IFM_NVML_CLOCK_MEMORY)));
     json_object_set_new(state, "pstate", pstate(nvml, gpu));
-    json_object_set_new(
-        state, "temperature_c",
-        json_pack("{s:o, s:o}", "gpu", temperature(nvml, gpu), "memory", memory_temperature(nvml, gpu)));
-    json_object_set_new(state, "power_w", power(nvml, gpu));
+    json_object_set_new(state, "temperature_c",
+                        json_pack("{s:o, s:o}", "gpu",
+                                  ifm_gpu_choice(nvml, nvml->nvmlDeviceGetTemperature, gpu, IFM_NVML_TEMPERATURE_GPU),
+                                  "memory", memory_temperature(nvml, gpu)));
+    json_object_set_new(state, "power_w", ifm_gpu_watts(nvml, nvml->nvmlDeviceGetPowerUsage, gpu));
     json_object_set_new(state, "event_reasons", ifm_gpu_event_reasons(nvml, gpu));
-    json_object_set_new(state, "pcie",
-                        json_pack("{s:o, s:o}", "generation",
-                                  number(nvml, nvml->nvmlDeviceGetCurrPcieLinkGeneration, gpu), "width",
-                                  number(nvml, nvml->nvmlDeviceGetCurrPcieLinkWidth, gpu)));
+    json_object_set_new(
+        state, "pcie",
+        ifm_gpu_pcie(nvml, nvml->nvmlDeviceGetCurrPcieLinkGeneration, nvml->nvmlDeviceGetCurrPcieLinkWidth, gpu));
     json_object_set_new(state, "ecc_errors", ecc_errors(nvml, gpu));
     json_object_set_new(state, "remapped_rows", remapped_rows(nvml, gpu));
     json_object_set_new(state, "retired_pages", retired_pages(nvml, gpu));
@@ -355,10 +299,7 @@ static int index_at(const struct ifm_nvml *nvml, const char *bus)
 json_t *ifm_gpu_state(const struct ifm_nvml *nvml, const char *bus, int64_t zero_ns)
 {
     int n = ifm_gpu_count(nvml), measured = index_at(nvml, bus);
-    if (n <= 0)
-        return ifm_probe_absent(n == 0 ? "NVML names no GPU" : "NVML does not count its GPUs",
-                                "in a container, start it with --gpus all; else look at `nvidia-smi`");
-    json_t *all = json_array();
+    json_t *all = ifm_gpu_list(n);
     for (int i = 0; i < n; i++)
         json_array_append_new(all, state_of(nvml, (unsigned)i, measured, zero_ns));
     return all;

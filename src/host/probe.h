@@ -69,14 +69,21 @@ json_t *ifm_probe_clock(const char *root);
 /* gpu.c */
 json_t *ifm_probe_gpu(const char *root);
 
-/* doctor_gpu.c: doctor's rows about GPUs. `add` appends one to `rows` and steals `detail`. */
+/* The rows of doctor, as doctor.c and doctor_gpu.c add them. */
 enum ifm_doctor_state { IFM_DOCTOR_OK, IFM_DOCTOR_ABSENT, IFM_DOCTOR_WARN };
-typedef void ifm_doctor_add_fn(json_t *rows, const char *what, enum ifm_doctor_state state, json_t *detail,
-                               const char *remedy);
+struct ifm_doctor {
+    json_t *rows;
+    const char *what; /* the row that is added next */
+    char of[32];      /* before every detail: "gpu1: " where there are several */
+};
+void ifm_doctor_say(const struct ifm_doctor *doctor, enum ifm_doctor_state state, const char *remedy,
+                    const char *detail, ...) IFM_PRINTF(4, 5);
+#define ifm_doctor_ok(doctor, ...) ifm_doctor_say((doctor), IFM_DOCTOR_OK, "", __VA_ARGS__)
+#define ifm_doctor_absent(doctor, remedy, ...) ifm_doctor_say((doctor), IFM_DOCTOR_ABSENT, (remedy), __VA_ARGS__)
+#define ifm_doctor_warn(doctor, remedy, ...) ifm_doctor_say((doctor), IFM_DOCTOR_WARN, (remedy), __VA_ARGS__)
+/* doctor_gpu.c. `nvml` NULL: one row replaces all others and gives `reason` and `remedy`. */
 struct ifm_nvml;
-/* `nvml` NULL: one row replaces all others and gives `reason` and `remedy`. */
-void ifm_doctor_gpus(const struct ifm_nvml *nvml, const char *reason, const char *remedy, ifm_doctor_add_fn *add,
-                     json_t *rows);
+void ifm_doctor_gpus(struct ifm_doctor *doctor, const struct ifm_nvml *nvml, const char *reason, const char *remedy);
 
 /* fingerprint.c and doctor.c */
 json_t *ifm_host_fingerprint_at(const char *root);

@@ -4,6 +4,8 @@
 
 #include "judge/review/checklist.h"
 
+#include "base/text.h"
+
 /* The root-cause ladder: what the findings say, one sentence a rung, lowest rung first. */
 void ifm_judge_ladder(const struct ifm_derived *derived, struct ifm_arena *arena, struct ifm_verdict *verdict);
 
@@ -31,17 +33,28 @@ struct ifm_checking {
     const json_t *events;
     struct ifm_arena *arena;
     const char *workload; /* only cells of this one; NULL = every cell */
+    double limit;         /* of the question that is asked */
 };
 
-typedef struct ifm_check_item ifm_answer_fn(const struct ifm_checking *c, double limit);
+typedef struct ifm_check_item ifm_answer_fn(const struct ifm_checking *c);
 
 /* Cells that are supported and of the list's workload; in them the arms that are no ceiling. */
 bool ifm_checks_cell(const struct ifm_checking *c, const struct ifm_cell *cell);
 bool ifm_checks_arm(const struct ifm_arm *arm);
+/* The arms that a list asks about, one after the other; starts as {0}. */
+struct ifm_check_place {
+    size_t k, next; /* index of the cell; of the arm that is looked at next */
+    const struct ifm_cell *cell;
+    const struct ifm_arm *arm;
+};
+bool ifm_checks_next(const struct ifm_checking *c, struct ifm_check_place *place);
 
-struct ifm_check_item ifm_check_met(const char *found);
-struct ifm_check_item ifm_check_unmet(const char *found, const char *remedy);
-struct ifm_check_item ifm_check_absent(const char *found, const char *remedy);
+struct ifm_check_item ifm_check_found(const struct ifm_checking *c, enum ifm_check_state state, const char *remedy,
+                                      const char *found, ...) IFM_PRINTF(4, 5);
+#define ifm_check_met(c, ...) ifm_check_found((c), IFM_CHECK_MET, "", __VA_ARGS__)
+#define ifm_check_unmet(c, remedy, ...) ifm_check_found((c), IFM_CHECK_NOT_MET, (remedy), __VA_ARGS__)
+#define ifm_check_absent(c, remedy, ...) ifm_check_found((c), IFM_CHECK_ABSENT, (remedy), __VA_ARGS__)
+struct ifm_check_item ifm_check_no_arms(const struct ifm_checking *c);
 
 /* A number, in whatever state; NULL = there is none. */
 const struct ifm_value *ifm_check_value(const struct ifm_checking *c, const char *cell, const char *arm,

@@ -26,15 +26,18 @@ unsigned ifm_lock_gpus(const struct ifm_lock_machine *machine)
 {
     unsigned n = 0;
     const struct ifm_nvml *nvml = machine->nvml;
-    return nvml != NULL && nvml->nvmlDeviceGetCount_v2 != NULL && nvml->nvmlDeviceGetCount_v2(&n) == IFM_NVML_SUCCESS
-               ? n
-               : 0;
+    return nvml != NULL && IFM_NVML_ASK(nvml->nvmlDeviceGetCount_v2, &n) == IFM_NVML_SUCCESS ? n : 0;
 }
 
-/* `remedy` is for failures that the user can resolve. */
-static enum ifm_status refuse(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row, int result,
-                              const char *what, struct ifm_error *error)
+/* What came of the function `name`, which is about `what`. */
+static enum ifm_status told(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row, int result,
+                            const char *name, const char *what, struct ifm_error *error)
 {
+    if (result == IFM_NVML_SUCCESS)
+        return IFM_OK;
+    if (result == IFM_NVML_LACKS)
+        return ifm_fail(error, IFM_MISSING, row->target, "install a newer NVIDIA driver",
+                        "the management library of driver %s has no %s", machine->nvml->driver, name);
     return ifm_fail(error, IFM_MISSING, row->target,
                     result == IFM_NVML_NO_PERMISSION
                         ? "run it as root, or ask the administrator of this machine to"
@@ -42,11 +45,11 @@ static enum ifm_status refuse(const struct ifm_lock_machine *machine, const stru
                     "%s: %s", what, ifm_nvml_error(machine->nvml, result));
 }
 
-static enum ifm_status too_old(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row, const char *what,
-                               struct ifm_error *error)
+static enum ifm_status open_card(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row, unsigned index,
+                                 ifm_nvml_device *out, struct ifm_error *error)
 {
-    return ifm_fail(error, IFM_MISSING, row->target, "install a newer NVIDIA driver",
-                    "the management library of driver %s has no %s", machine->nvml->driver, what);
+    int result = machine->nvml->nvmlDeviceGetHandleByIndex_v2(index, out);
+    return told(machine, row, result, "", "it cannot be opened", error);
 }
 
 static enum ifm_status no_library(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row,
@@ -64,11 +67,8 @@ enum ifm_status ifm_lock_gpu_id(const struct ifm_lock_machine *machine, unsigned
     id[0] = '\0';
     if (machine->nvml == NULL)
         return no_library(machine, &row, error);
-    int result = machine->nvml->nvmlDeviceGetHandleByIndex_v2(index, &device);
-    if (result != IFM_NVML_SUCCESS)
-        return refuse(machine, &row, result, "it cannot be opened", error);
-    if (machine->nvml->nvmlDeviceGetUUID == NULL ||
-        machine->nvml->nvmlDeviceGetUUID(device, id, IFM_LOCK_ID) != IFM_NVML_SUCCESS)
+    IFM_TRY(open_card(machine, &row, index, &device, error));
+    if (IFM_NVML_ASK(machine->nvml->nvmlDeviceGetUUID, device, id, IFM_LOCK_ID) != IFM_NVML_SUCCESS)
         id[0] = '\0';
     return IFM_OK;
 }
@@ -89,8 +89,7 @@ static enum ifm_status find(const struct ifm_lock_machine *machine, const struct
         } else if (i + 1 == n)
             return ifm_fail(error, IFM_MISSING, row->target, "look at `nvidia-smi -L`",
                             "the card that was locked does not answer here");
-    int result = machine->nvml->nvmlDeviceGetHandleByIndex_v2(index, out);
-    return result == IFM_NVML_SUCCESS ? IFM_OK : refuse(machine, row, result, "it cannot be opened", error);
+    return open_card(machine, row, index, out, error);
 }
 
 enum ifm_status ifm_lock_gpu_at(const struct ifm_lock_machine *machine, const char *bus, unsigned *index,
@@ -108,11 +107,9 @@ enum ifm_status ifm_lock_gpu_at(const struct ifm_lock_machine *machine, const ch
         return ifm_fail(error, IFM_MISSING, "gpu", "hide the others from this machine's driver",
                         "NVML lists %u GPUs, and it is unknown which one is measured", n);
     }
-    if (machine->nvml->nvmlDeviceGetHandleByPciBusId_v2 == NULL)
-        return too_old(machine, &row, "nvmlDeviceGetHandleByPciBusId_v2", error);
-    int result = machine->nvml->nvmlDeviceGetHandleByPciBusId_v2(bus, &wanted);
-    if (result != IFM_NVML_SUCCESS)
-        return refuse(machine, &row, result, "the measured GPU cannot be found by its bus", error);
+    int result = IFM_NVML_ASK(machine->nvml->nvmlDeviceGetHandleByPciBusId_v2, bus, &wanted);
+    IFM_TRY(told(machine, &row, result, "nvmlDeviceGetHandleByPciBusId_v2",
+                 "the measured GPU cannot be found by its bus", error));
     for (; *index < n; ++*index)
         if (machine->nvml->nvmlDeviceGetHandleByIndex_v2(*index, &device) == IFM_NVML_SUCCESS && device == wanted)
             return IFM_OK;
@@ -127,11 +124,9 @@ static enum ifm_status read_persistence(const struct ifm_lock_machine *machine, 
     ifm_nvml_device device;
     int mode = 0;
     IFM_TRY(find(machine, row, &device, error));
-    if (machine->nvml->nvmlDeviceGetPersistenceMode == NULL)
-        return too_old(machine, row, "nvmlDeviceGetPersistenceMode", error);
-    int result = machine->nvml->nvmlDeviceGetPersistenceMode(device, &mode);
+    int result = IFM_NVML_ASK(machine->nvml->nvmlDeviceGetPersistenceMode, device, &mode);
     snprintf(value, IFM_LOCK_TEXT, "%s", mode != 0 ? "on" : "off");
-    return result == IFM_NVML_SUCCESS ? IFM_OK : refuse(machine, row, result, "its persistence mode", error);
+    return told(machine, row, result, "nvmlDeviceGetPersistenceMode", "its persistence mode", error);
 }
 
 static enum ifm_status write_persistence(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row,
@@ -139,10 +134,8 @@ static enum ifm_status write_persistence(const struct ifm_lock_machine *machine,
 {
     ifm_nvml_device device;
     IFM_TRY(find(machine, row, &device, error));
-    if (machine->nvml->nvmlDeviceSetPersistenceMode == NULL)
-        return too_old(machine, row, "nvmlDeviceSetPersistenceMode", error);
-    int result = machine->nvml->nvmlDeviceSetPersistenceMode(device, strcmp(value, "on") == 0);
-    return result == IFM_NVML_SUCCESS ? IFM_OK : refuse(machine, row, result, "its persistence mode", error);
+    int result = IFM_NVML_ASK(machine->nvml->nvmlDeviceSetPersistenceMode, device, strcmp(value, "on") == 0);
+    return told(machine, row, result, "nvmlDeviceSetPersistenceMode", "its persistence mode", error);
 }
 
 /* ---- power limit ---- */
@@ -153,22 +146,33 @@ static enum ifm_status read_power(const struct ifm_lock_machine *machine, const 
     ifm_nvml_device device;
     unsigned milliwatts = 0;
     IFM_TRY(find(machine, row, &device, error));
-    if (machine->nvml->nvmlDeviceGetPowerManagementLimit == NULL)
-        return too_old(machine, row, "nvmlDeviceGetPowerManagementLimit", error);
-    int result = machine->nvml->nvmlDeviceGetPowerManagementLimit(device, &milliwatts);
+    int result = IFM_NVML_ASK(machine->nvml->nvmlDeviceGetPowerManagementLimit, device, &milliwatts);
     snprintf(value, IFM_LOCK_TEXT, "%.7g W", milliwatts / 1e3);
-    return result == IFM_NVML_SUCCESS ? IFM_OK : refuse(machine, row, result, "its power limit", error);
+    return told(machine, row, result, "nvmlDeviceGetPowerManagementLimit", "its power limit", error);
 }
 
 static enum ifm_status write_power(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row,
                                    const char *value, struct ifm_error *error)
 {
     ifm_nvml_device device;
+    unsigned milliwatts = (unsigned)lround(strtod(value, NULL) * 1e3);
     IFM_TRY(find(machine, row, &device, error));
-    if (machine->nvml->nvmlDeviceSetPowerManagementLimit == NULL)
-        return too_old(machine, row, "nvmlDeviceSetPowerManagementLimit", error);
-    int result = machine->nvml->nvmlDeviceSetPowerManagementLimit(device, (unsigned)lround(strtod(value, NULL) * 1e3));
-    return result == IFM_NVML_SUCCESS ? IFM_OK : refuse(machine, row, result, "its power limit", error);
+    int result = IFM_NVML_ASK(machine->nvml->nvmlDeviceSetPowerManagementLimit, device, milliwatts);
+    return told(machine, row, result, "nvmlDeviceSetPowerManagementLimit", "its power limit", error);
+}
+
+static enum ifm_status check_power(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row,
+                                   struct ifm_error *error)
+{
+    ifm_nvml_device device;
+    unsigned least = 0, most = 0;
+    double wanted = strtod(row->wanted, NULL) * 1e3;
+    IFM_TRY(find(machine, row, &device, error));
+    int result = IFM_NVML_ASK(machine->nvml->nvmlDeviceGetPowerManagementLimitConstraints, device, &least, &most);
+    if (result != IFM_NVML_SUCCESS || (wanted >= least && wanted <= most))
+        return IFM_OK;
+    return ifm_fail(error, IFM_USAGE, "--power-cap", "", "%s takes a power limit from %.7g to %.7g W, not %s",
+                    row->target, least / 1e3, most / 1e3, row->wanted);
 }
 
 /* ---- clocks ---- */
@@ -178,13 +182,11 @@ static enum ifm_status read_clock(const struct ifm_lock_machine *machine, const 
 {
     ifm_nvml_device device;
     unsigned mhz = 0;
+    int clock = row->kind == &ifm_lock_gpu_clock ? IFM_NVML_CLOCK_SM : IFM_NVML_CLOCK_MEMORY;
     IFM_TRY(find(machine, row, &device, error));
-    if (machine->nvml->nvmlDeviceGetClockInfo == NULL)
-        return too_old(machine, row, "nvmlDeviceGetClockInfo", error);
-    int result = machine->nvml->nvmlDeviceGetClockInfo(
-        device, row->kind == &ifm_lock_gpu_clock ? IFM_NVML_CLOCK_SM : IFM_NVML_CLOCK_MEMORY, &mhz);
+    int result = IFM_NVML_ASK(machine->nvml->nvmlDeviceGetClockInfo, device, clock, &mhz);
     snprintf(value, IFM_LOCK_TEXT, "%u MHz", mhz);
-    return result == IFM_NVML_SUCCESS ? IFM_OK : refuse(machine, row, result, "its clock", error);
+    return told(machine, row, result, "nvmlDeviceGetClockInfo", "its clock", error);
 }
 
 /* The previous lock cannot be read, so only a reset can restore it. */
@@ -192,27 +194,20 @@ static enum ifm_status write_clock(const struct ifm_lock_machine *machine, const
                                    const char *value, struct ifm_error *error)
 {
     ifm_nvml_device device;
-    const struct ifm_nvml *nvml = machine->nvml;
     bool memory = row->kind == &ifm_lock_memory_clock;
     unsigned mhz = (unsigned)strtoul(value, NULL, 10);
     IFM_TRY(find(machine, row, &device, error));
+    const struct ifm_nvml *nvml = machine->nvml;
     int (*set)(ifm_nvml_device, unsigned, unsigned) =
         memory ? nvml->nvmlDeviceSetMemoryLockedClocks : nvml->nvmlDeviceSetGpuLockedClocks;
     int (*reset)(ifm_nvml_device) =
         memory ? nvml->nvmlDeviceResetMemoryLockedClocks : nvml->nvmlDeviceResetGpuLockedClocks;
-    if (set == NULL || reset == NULL) /* a value that could not be restored later is not set */
-        return too_old(machine, row, memory ? "nvmlDeviceSetMemoryLockedClocks" : "nvmlDeviceSetGpuLockedClocks",
-                       error);
-    int result = mhz == 0 ? reset(device) : set(device, mhz, mhz);
-    return result == IFM_NVML_SUCCESS
-               ? IFM_OK
-               : refuse(machine, row, result, mhz == 0 ? "the reset of its clock" : "the lock of its clock", error);
+    int result = IFM_NVML_LACKS; /* a value that could not be restored later is not set */
+    if (set != NULL && reset != NULL)
+        result = mhz == 0 ? reset(device) : set(device, mhz, mhz);
+    return told(machine, row, result, memory ? "nvmlDeviceSetMemoryLockedClocks" : "nvmlDeviceSetGpuLockedClocks",
+                mhz == 0 ? "the reset of its clock" : "the lock of its clock", error);
 }
-
-const struct ifm_lock_kind ifm_lock_persistence = {"persistence", true, false, read_persistence, write_persistence};
-const struct ifm_lock_kind ifm_lock_power_limit = {"power_limit", true, false, read_power, write_power};
-const struct ifm_lock_kind ifm_lock_memory_clock = {"memory_clock", true, true, read_clock, write_clock};
-const struct ifm_lock_kind ifm_lock_gpu_clock = {"gpu_clock", true, true, read_clock, write_clock};
 
 void ifm_lock_why_slow(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row,
                        char reason[static IFM_LOCK_SENTENCE])
@@ -221,8 +216,8 @@ void ifm_lock_why_slow(const struct ifm_lock_machine *machine, const struct ifm_
     struct ifm_error ignored;
     unsigned long long bits = 0;
     const struct ifm_nvml *nvml = machine->nvml;
-    if (find(machine, row, &device, &ignored) != IFM_OK || nvml->nvmlDeviceGetCurrentClocksEventReasons == NULL ||
-        nvml->nvmlDeviceGetCurrentClocksEventReasons(device, &bits) != IFM_NVML_SUCCESS)
+    if (find(machine, row, &device, &ignored) != IFM_OK ||
+        IFM_NVML_ASK(nvml->nvmlDeviceGetCurrentClocksEventReasons, device, &bits) != IFM_NVML_SUCCESS)
         bits = 0;
     const char *why = bits & IFM_NVML_REASON_IDLE        ? "it is idle; the locked clock shows only under load"
                       : bits & IFM_NVML_REASON_POWER_CAP ? "its power cap keeps it below the lock"
@@ -238,8 +233,7 @@ void ifm_lock_why_slow(const struct ifm_lock_machine *machine, const struct ifm_
 static unsigned memory_clocks(const struct ifm_nvml *nvml, ifm_nvml_device device, unsigned clocks[static MOST_CLOCKS])
 {
     unsigned n = MOST_CLOCKS;
-    if (nvml->nvmlDeviceGetSupportedMemoryClocks == NULL ||
-        nvml->nvmlDeviceGetSupportedMemoryClocks(device, &n, clocks) != IFM_NVML_SUCCESS)
+    if (IFM_NVML_ASK(nvml->nvmlDeviceGetSupportedMemoryClocks, device, &n, clocks) != IFM_NVML_SUCCESS)
         return 0;
     return n < MOST_CLOCKS ? n : MOST_CLOCKS;
 }
@@ -259,8 +253,9 @@ unsigned ifm_lock_application_clock(const struct ifm_lock_machine *machine, cons
     unsigned mhz = 0;
     ifm_nvml_device device;
     struct ifm_error ignored;
-    if (find(machine, row, &device, &ignored) != IFM_OK || machine->nvml->nvmlDeviceGetApplicationsClock == NULL ||
-        machine->nvml->nvmlDeviceGetApplicationsClock(device, IFM_NVML_CLOCK_SM, &mhz) != IFM_NVML_SUCCESS)
+    if (find(machine, row, &device, &ignored) != IFM_OK ||
+        IFM_NVML_ASK(machine->nvml->nvmlDeviceGetApplicationsClock, device, IFM_NVML_CLOCK_SM, &mhz) !=
+            IFM_NVML_SUCCESS)
         return 0;
     return mhz;
 }
@@ -289,37 +284,28 @@ static enum ifm_status check_clock(const struct ifm_lock_row *row, const unsigne
                     "%s has no clock of %u MHz", row->target, wanted);
 }
 
-static enum ifm_status check_power(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row,
-                                   ifm_nvml_device device, struct ifm_error *error)
+static enum ifm_status check_clocks(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row,
+                                    struct ifm_error *error)
 {
-    unsigned least = 0, most = 0;
-    double wanted = strtod(row->wanted, NULL) * 1e3;
-    if (machine->nvml->nvmlDeviceGetPowerManagementLimitConstraints == NULL ||
-        machine->nvml->nvmlDeviceGetPowerManagementLimitConstraints(device, &least, &most) != IFM_NVML_SUCCESS ||
-        (wanted >= least && wanted <= most))
-        return IFM_OK;
-    return ifm_fail(error, IFM_USAGE, "--power-cap", "", "%s takes a power limit from %.7g to %.7g W, not %s",
-                    row->target, least / 1e3, most / 1e3, row->wanted);
-}
-
-enum ifm_status ifm_lock_gpu_check(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row,
-                                   struct ifm_error *error)
-{
-    const struct ifm_nvml *nvml = machine->nvml;
-    unsigned clocks[MOST_CLOCKS], n, now = 0, graphics = MOST_CLOCKS;
+    unsigned clocks[MOST_CLOCKS], now = 0, graphics = MOST_CLOCKS;
     ifm_nvml_device device;
     IFM_TRY(find(machine, row, &device, error));
-    if (row->kind == &ifm_lock_power_limit)
-        return check_power(machine, row, device, error);
-    if (!row->kind->is_clock)
-        return IFM_OK;
-    n = memory_clocks(nvml, device, clocks);
+    unsigned n = memory_clocks(machine->nvml, device, clocks);
     if (row->kind == &ifm_lock_memory_clock)
         return check_clock(row, clocks, n, error);
     for (unsigned i = 0; i < n; i++)
         now = clocks[i] > now ? clocks[i] : now;
-    if (now == 0 || nvml->nvmlDeviceGetSupportedGraphicsClocks == NULL ||
-        nvml->nvmlDeviceGetSupportedGraphicsClocks(device, now, &graphics, clocks) != IFM_NVML_SUCCESS)
+    if (now == 0 || IFM_NVML_ASK(machine->nvml->nvmlDeviceGetSupportedGraphicsClocks, device, now, &graphics, clocks) !=
+                        IFM_NVML_SUCCESS)
         return IFM_OK;
     return check_clock(row, clocks, graphics < MOST_CLOCKS ? graphics : MOST_CLOCKS, error);
 }
+
+const struct ifm_lock_kind ifm_lock_persistence = {"persistence", .on_gpu = true, .read = read_persistence,
+                                                   .write = write_persistence};
+const struct ifm_lock_kind ifm_lock_power_limit = {"power_limit", .on_gpu = true, .read = read_power,
+                                                   .write = write_power, .check = check_power};
+const struct ifm_lock_kind ifm_lock_memory_clock = {
+    "memory_clock", true, .is_clock = true, .read = read_clock, .write = write_clock, .check = check_clocks};
+const struct ifm_lock_kind ifm_lock_gpu_clock = {
+    "gpu_clock", true, .is_clock = true, .read = read_clock, .write = write_clock, .check = check_clocks};

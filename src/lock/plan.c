@@ -35,7 +35,7 @@ static enum ifm_status add(struct plan *plan, const struct ifm_lock_kind *kind, 
     IFM_TRY(kind->read(plan->machine, row, row->seen, error));
     snprintf(row->before, sizeof row->before, "%s", kind->is_clock ? IFM_LOCK_NOT_READABLE : row->seen);
     plan->n++;
-    return kind->on_gpu ? ifm_lock_gpu_check(plan->machine, row, error) : ifm_lock_cpu_check(plan->machine, row, error);
+    return kind->check == NULL ? IFM_OK : kind->check(plan->machine, row, error);
 }
 
 /* ---- GPUs ---- */

@@ -32,6 +32,11 @@ struct ifm_lock_kind {
     /* Set `value`, which is `wanted` or `before` of the row. */
     enum ifm_status (*write)(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row, const char *value,
                              struct ifm_error *error);
+    /* Before anything is changed: is the row's wish one that this target can have? NULL = any that it is given. */
+    enum ifm_status (*check)(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row,
+                             struct ifm_error *error);
+    const char *file; /* of a CPU, below cpufreq/ */
+    bool is_khz;      /* the file holds a number of kHz */
 };
 extern const struct ifm_lock_kind ifm_lock_persistence, ifm_lock_power_limit, ifm_lock_memory_clock, ifm_lock_gpu_clock;
 extern const struct ifm_lock_kind ifm_lock_frequency_min, ifm_lock_frequency_max, ifm_lock_governor, ifm_lock_turbo;
@@ -57,9 +62,6 @@ IFM_CHECKED enum ifm_status ifm_lock_gpu_id(const struct ifm_lock_machine *machi
 /* The index of the GPU at a bus id, or of the only one. */
 IFM_CHECKED enum ifm_status ifm_lock_gpu_at(const struct ifm_lock_machine *machine, const char *bus, unsigned *index,
                                             struct ifm_error *error);
-/* Before anything is changed: is the row's wish one that this GPU can have? */
-IFM_CHECKED enum ifm_status ifm_lock_gpu_check(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row,
-                                               struct ifm_error *error);
 /* "it idles", "its power cap holds it down"... why a clock is below what is wanted. */
 void ifm_lock_why_slow(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row,
                        char reason[static IFM_LOCK_SENTENCE]);
@@ -67,10 +69,6 @@ void ifm_lock_why_slow(const struct ifm_lock_machine *machine, const struct ifm_
 unsigned ifm_lock_only_memory_clock(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row);
 /* The application clock that the driver keeps; 0 = none. */
 unsigned ifm_lock_application_clock(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row);
-
-/* sysfs.c */
-enum ifm_status ifm_lock_cpu_check(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row,
-                                   struct ifm_error *error);
 
 /* file.c: the state file. */
 struct ifm_lock_file {

@@ -53,71 +53,28 @@ static void file_of(const struct ifm_lock_row *row, const char *file, char name[
 }
 
 static enum ifm_status read_cpu(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row,
-                                const char *file, char value[static IFM_LOCK_TEXT], struct ifm_error *error)
+                                char value[static IFM_LOCK_TEXT], struct ifm_error *error)
 {
     char name[128];
-    file_of(row, file, name);
+    int64_t khz;
+    file_of(row, row->kind->file, name);
     if (!ifm_probe_line(machine->root, value, IFM_LOCK_TEXT - 8, "%s", name) || value[0] == '\0')
         return cannot_read(machine, name, error);
-    return IFM_OK;
-}
-
-static enum ifm_status read_governor(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row,
-                                     char value[static IFM_LOCK_TEXT], struct ifm_error *error)
-{
-    return read_cpu(machine, row, "scaling_governor", value, error);
-}
-
-static enum ifm_status write_governor(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row,
-                                      const char *value, struct ifm_error *error)
-{
-    char name[128];
-    file_of(row, "scaling_governor", name);
-    return write_file(machine->root, name, value, error);
-}
-
-static enum ifm_status read_khz(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row,
-                                const char *file, char value[static IFM_LOCK_TEXT], struct ifm_error *error)
-{
-    int64_t khz;
-    IFM_TRY(read_cpu(machine, row, file, value, error));
+    if (!row->kind->is_khz)
+        return IFM_OK;
     if (!ifm_parse_i64(value, &khz))
-        return ifm_fail(error, IFM_MISSING, row->target, "", "%s is no number of kHz: \"%s\"", file, value);
+        return ifm_fail(error, IFM_MISSING, row->target, "", "%s is no number of kHz: \"%s\"", row->kind->file, value);
     snprintf(value, IFM_LOCK_TEXT, "%lld kHz", (long long)khz);
     return IFM_OK;
 }
 
-static enum ifm_status write_khz(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row,
-                                 const char *file, const char *value, struct ifm_error *error)
-{
-    char name[128], digits[IFM_LOCK_TEXT];
-    file_of(row, file, name);
-    snprintf(digits, sizeof digits, "%.*s", (int)strcspn(value, " "), value);
-    return write_file(machine->root, name, digits, error);
-}
-
-static enum ifm_status read_min(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row,
-                                char value[static IFM_LOCK_TEXT], struct ifm_error *error)
-{
-    return read_khz(machine, row, "scaling_min_freq", value, error);
-}
-
-static enum ifm_status write_min(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row,
+static enum ifm_status write_cpu(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row,
                                  const char *value, struct ifm_error *error)
 {
-    return write_khz(machine, row, "scaling_min_freq", value, error);
-}
-
-static enum ifm_status read_max(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row,
-                                char value[static IFM_LOCK_TEXT], struct ifm_error *error)
-{
-    return read_khz(machine, row, "scaling_max_freq", value, error);
-}
-
-static enum ifm_status write_max(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row,
-                                 const char *value, struct ifm_error *error)
-{
-    return write_khz(machine, row, "scaling_max_freq", value, error);
+    char name[128], bare[IFM_LOCK_TEXT];
+    file_of(row, row->kind->file, name);
+    snprintf(bare, sizeof bare, "%.*s", (int)strcspn(value, " "), value); /* without its unit */
+    return write_file(machine->root, name, bare, error);
 }
 
 /* ---- turbo, of all CPUs at once ---- */
@@ -185,15 +142,18 @@ static enum ifm_status check_frequency(const struct ifm_lock_machine *machine, c
                     (long long)low / 1000, (long long)high / 1000, (long long)wanted / 1000);
 }
 
-enum ifm_status ifm_lock_cpu_check(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row,
-                                   struct ifm_error *error)
-{
-    if (row->kind == &ifm_lock_governor)
-        return check_governor(machine, row, error);
-    return row->kind == &ifm_lock_turbo ? IFM_OK : check_frequency(machine, row, error);
-}
-
-const struct ifm_lock_kind ifm_lock_frequency_min = {"frequency_min", false, false, read_min, write_min};
-const struct ifm_lock_kind ifm_lock_frequency_max = {"frequency_max", false, false, read_max, write_max};
-const struct ifm_lock_kind ifm_lock_governor = {"governor", false, false, read_governor, write_governor};
-const struct ifm_lock_kind ifm_lock_turbo = {"turbo", false, false, read_turbo, write_turbo};
+const struct ifm_lock_kind ifm_lock_frequency_min = {.knob = "frequency_min",
+                                                     .read = read_cpu,
+                                                     .write = write_cpu,
+                                                     .check = check_frequency,
+                                                     .file = "scaling_min_freq",
+                                                     .is_khz = true};
+const struct ifm_lock_kind ifm_lock_frequency_max = {.knob = "frequency_max",
+                                                     .read = read_cpu,
+                                                     .write = write_cpu,
+                                                     .check = check_frequency,
+                                                     .file = "scaling_max_freq",
+                                                     .is_khz = true};
+const struct ifm_lock_kind ifm_lock_governor = {
+    .knob = "governor", .read = read_cpu, .write = write_cpu, .check = check_governor, .file = "scaling_governor"};
+const struct ifm_lock_kind ifm_lock_turbo = {.knob = "turbo", .read = read_turbo, .write = write_turbo};

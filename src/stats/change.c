@@ -183,9 +183,7 @@ enum ifm_stat ifm_stats_changes(const double *x, size_t n, double dependence, do
                                 struct ifm_changes *out)
 {
     struct ifm_moments m;
-    enum ifm_stat stat = ifm_stats_moments(x, n, &m);
-    if (stat != IFM_STAT_OK)
-        return stat;
+    IFM_STAT_TRY(ifm_stats_moments(x, n, &m));
     if (n < 2 * (size_t)IFM_CHANGE_SEGMENT)
         return IFM_STAT_TOO_FEW;
     if (!(dependence >= 1.0) || !isfinite(dependence))

@@ -55,9 +55,7 @@ static struct ifm_interval asymmetric(double delta, double variance, double quan
 enum ifm_stat ifm_stats_cliff(const double *a, size_t n, const double *b, size_t m, double level, double *scratch,
                               struct ifm_effect *out)
 {
-    enum ifm_stat stat = look_at(a, n, b, m, level);
-    if (stat != IFM_STAT_OK)
-        return stat;
+    IFM_STAT_TRY(look_at(a, n, b, m, level));
     double *sorted_a = scratch, *sorted_b = scratch + n, *spare = sorted_b + m, t;
     for (size_t i = 0; i < n; i++)
         sorted_a[i] = a[i];
@@ -65,9 +63,7 @@ enum ifm_stat ifm_stats_cliff(const double *a, size_t n, const double *b, size_t
         sorted_b[i] = b[i];
     ifm_stats_sort(sorted_a, spare, n);
     ifm_stats_sort(sorted_b, spare, m);
-    stat = ifm_stats_t_quantile(0.5 + 0.5 * level, (double)(n + m - 2), &t);
-    if (stat != IFM_STAT_OK)
-        return stat;
+    IFM_STAT_TRY(ifm_stats_t_quantile(0.5 + 0.5 * level, (double)(n + m - 2), &t));
     struct dominance rows = dominance_of(sorted_a, n, sorted_b, m), columns = dominance_of(sorted_b, m, sorted_a, n);
     double nd = (double)n, md = (double)m, pairs = nd * md, value = rows.sum / pairs;
     /* m^2 sum_i (d_i. - delta)^2 and its like, from the whole sums */
@@ -94,14 +90,10 @@ static double unbiasing(double df)
 enum ifm_stat ifm_stats_hedges(const double *a, size_t n, const double *b, size_t m, double level,
                                struct ifm_effect *out)
 {
-    enum ifm_stat stat = look_at(a, n, b, m, level);
     struct ifm_moments ma, mb;
-    if (stat == IFM_STAT_OK)
-        stat = ifm_stats_moments(a, n, &ma);
-    if (stat == IFM_STAT_OK)
-        stat = ifm_stats_moments(b, m, &mb);
-    if (stat != IFM_STAT_OK)
-        return stat;
+    IFM_STAT_TRY(look_at(a, n, b, m, level));
+    IFM_STAT_TRY(ifm_stats_moments(a, n, &ma));
+    IFM_STAT_TRY(ifm_stats_moments(b, m, &mb));
     double nd = (double)n, md = (double)m, df = nd + md - 2.0, low, high;
     double pooled = sqrt(((nd - 1.0) * ma.sd * ma.sd + (md - 1.0) * mb.sd * mb.sd) / df);
     if (!isfinite(pooled))
@@ -111,11 +103,8 @@ enum ifm_stat ifm_stats_hedges(const double *a, size_t n, const double *b, size_
     double d = (ma.mean - mb.mean) / pooled, root = sqrt(1.0 / nd + 1.0 / md), j = unbiasing(df);
     if (!isfinite(d))
         return IFM_STAT_NOT_FINITE;
-    stat = ifm_stats_noncentral_t_delta(d / root, df, 0.5 + 0.5 * level, &low);
-    if (stat == IFM_STAT_OK)
-        stat = ifm_stats_noncentral_t_delta(d / root, df, 0.5 - 0.5 * level, &high);
-    if (stat != IFM_STAT_OK)
-        return stat;
+    IFM_STAT_TRY(ifm_stats_noncentral_t_delta(d / root, df, 0.5 + 0.5 * level, &low));
+    IFM_STAT_TRY(ifm_stats_noncentral_t_delta(d / root, df, 0.5 - 0.5 * level, &high));
     double se = j * sqrt(root * root + d * d / (2.0 * (nd + md)));
     *out = (struct ifm_effect){j * d, se, {j * low * root, j * high * root}};
     return IFM_STAT_OK;

@@ -51,9 +51,7 @@ static enum ifm_stat check(const double *sizes, const double *ns, size_t n)
 enum ifm_stat ifm_stats_knees(const double *sizes, const double *ns, size_t n, size_t *knees, size_t limit,
                               size_t *count)
 {
-    enum ifm_stat stat = check(sizes, ns, n);
-    if (stat != IFM_STAT_OK)
-        return stat;
+    IFM_STAT_TRY(check(sizes, ns, n));
     size_t found = 0, flat = 0; /* flat = first point of the plateau before the climb */
     for (size_t i = 0; i + 1 < n; i++) {
         if (!climbs(sizes, ns, i))

@@ -22,9 +22,7 @@ static enum ifm_stat part_of(const double *sorted, size_t n, double trim, struct
     if (2 * cut >= n || kept < 2)
         return IFM_STAT_TOO_FEW;
     double mean, low = sorted[cut], high = sorted[n - cut - 1];
-    enum ifm_stat stat = ifm_stats_mean(sorted + cut, kept, &mean);
-    if (stat != IFM_STAT_OK)
-        return stat;
+    IFM_STAT_TRY(ifm_stats_mean(sorted + cut, kept, &mean));
     /* Around the trimmed mean, so that little cancels; the correction term makes it the spread around their own mean.
      */
     double squares = 0.0, rest = 0.0;
@@ -47,9 +45,7 @@ static enum ifm_stat bracket(struct ifm_trimmed *value, double level)
         return IFM_STAT_DOMAIN;
     if (value->se == 0.0)
         return IFM_STAT_CONSTANT;
-    enum ifm_stat stat = ifm_stats_t_quantile(0.5 + 0.5 * level, value->df, &t);
-    if (stat != IFM_STAT_OK)
-        return stat;
+    IFM_STAT_TRY(ifm_stats_t_quantile(0.5 + 0.5 * level, value->df, &t));
     value->interval = (struct ifm_interval){value->mean - t * value->se, value->mean + t * value->se};
     return isfinite(value->interval.low) && isfinite(value->interval.high) ? IFM_STAT_OK : IFM_STAT_NOT_FINITE;
 }
@@ -57,15 +53,12 @@ static enum ifm_stat bracket(struct ifm_trimmed *value, double level)
 enum ifm_stat ifm_stats_trimmed_mean(const double *sorted, size_t n, double trim, double level, struct ifm_trimmed *out)
 {
     struct part part;
-    enum ifm_stat stat = part_of(sorted, n, trim, &part);
-    if (stat != IFM_STAT_OK)
-        return stat;
+    IFM_STAT_TRY(part_of(sorted, n, trim, &part));
     struct ifm_trimmed value = {part.mean, 0.0, (double)(part.kept - 1), part.kept, {0.0, 0.0}};
     value.se = sqrt(part.squares / (double)(n - 1)) / ((1.0 - 2.0 * trim) * sqrt((double)n));
-    stat = bracket(&value, level);
-    if (stat == IFM_STAT_OK)
-        *out = value;
-    return stat;
+    IFM_STAT_TRY(bracket(&value, level));
+    *out = value;
+    return IFM_STAT_OK;
 }
 
 enum ifm_stat ifm_stats_trimmed_series(const double *sorted, size_t n, double effective, double trim, double level,
@@ -77,11 +70,8 @@ enum ifm_stat ifm_stats_trimmed_series(const double *sorted, size_t n, double ef
         return n == 0 ? IFM_STAT_EMPTY : IFM_STAT_TOO_FEW;
     if (!(effective >= 1.0 && effective <= all))
         return IFM_STAT_DOMAIN;
-    enum ifm_stat stat = ifm_stats_trimmed_mean(sorted, n, trim, level, &value);
-    if (stat == IFM_STAT_OK)
-        stat = ifm_stats_effective_guarded(n, (all - effective) / (all + effective), &guarded);
-    if (stat != IFM_STAT_OK)
-        return stat;
+    IFM_STAT_TRY(ifm_stats_trimmed_mean(sorted, n, trim, level, &value));
+    IFM_STAT_TRY(ifm_stats_effective_guarded(n, (all - effective) / (all + effective), &guarded));
     double factor = sqrt(all / guarded);
     value.se *= factor;
     value.interval.low = value.mean + factor * (value.interval.low - value.mean);
@@ -95,9 +85,7 @@ enum ifm_stat ifm_stats_trimmed_series(const double *sorted, size_t n, double ef
 enum ifm_stat ifm_stats_skewness(const double *x, size_t n, double *out)
 {
     struct ifm_moments m;
-    enum ifm_stat stat = ifm_stats_moments(x, n, &m);
-    if (stat != IFM_STAT_OK)
-        return stat;
+    IFM_STAT_TRY(ifm_stats_moments(x, n, &m));
     if (n < 3)
         return IFM_STAT_TOO_FEW;
     if (m.sd == 0.0)

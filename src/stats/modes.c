@@ -144,9 +144,7 @@ enum ifm_stat ifm_stats_modes(const double *sorted, size_t n, struct ifm_modes *
 {
     struct ifm_moments m;
     double q1, q3;
-    enum ifm_stat stat = ifm_stats_moments(sorted, n, &m);
-    if (stat != IFM_STAT_OK)
-        return stat;
+    IFM_STAT_TRY(ifm_stats_moments(sorted, n, &m));
     if (n < 30)
         return IFM_STAT_TOO_FEW;
     if (sorted[0] == sorted[n - 1]) {

@@ -27,9 +27,7 @@ enum ifm_stat ifm_stats_mean(const double *x, size_t n, double *out)
 enum ifm_stat ifm_stats_moments(const double *x, size_t n, struct ifm_moments *out)
 {
     double mean;
-    enum ifm_stat stat = ifm_stats_mean(x, n, &mean);
-    if (stat != IFM_STAT_OK)
-        return stat;
+    IFM_STAT_TRY(ifm_stats_mean(x, n, &mean));
     if (n < 2)
         return IFM_STAT_TOO_FEW;
     double squares = 0.0, lost = 0.0, rest = 0.0;
@@ -49,9 +47,7 @@ enum ifm_stat ifm_stats_moments(const double *x, size_t n, struct ifm_moments *o
 enum ifm_stat ifm_stats_cv(const double *x, size_t n, double *out)
 {
     struct ifm_moments m;
-    enum ifm_stat stat = ifm_stats_moments(x, n, &m);
-    if (stat != IFM_STAT_OK)
-        return stat;
+    IFM_STAT_TRY(ifm_stats_moments(x, n, &m));
     double cv = m.mean == 0.0 ? INFINITY : m.sd / fabs(m.mean);
     if (!isfinite(cv))
         return IFM_STAT_DOMAIN;
@@ -70,9 +66,7 @@ enum ifm_stat ifm_stats_t_interval(double mean, double sd, double n, double leve
     if (sd == 0.0)
         return IFM_STAT_CONSTANT;
     double t;
-    enum ifm_stat stat = ifm_stats_t_quantile(0.5 + 0.5 * level, n - 1.0, &t);
-    if (stat != IFM_STAT_OK)
-        return stat;
+    IFM_STAT_TRY(ifm_stats_t_quantile(0.5 + 0.5 * level, n - 1.0, &t));
     double half = t * sd / sqrt(n);
     if (!isfinite(mean - half) || !isfinite(mean + half))
         return IFM_STAT_NOT_FINITE;

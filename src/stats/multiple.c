@@ -43,9 +43,7 @@ static enum ifm_stat rank_them(const double *p, size_t n, size_t *order)
 
 enum ifm_stat ifm_stats_holm(const double *p, size_t n, size_t *order, double *adjusted)
 {
-    enum ifm_stat stat = rank_them(p, n, order);
-    if (stat != IFM_STAT_OK)
-        return stat;
+    IFM_STAT_TRY(rank_them(p, n, order));
     double highest = 0.0;
     for (size_t i = 0; i < n; i++) {
         double value = (double)(n - i) * p[order[i]];
@@ -57,9 +55,7 @@ enum ifm_stat ifm_stats_holm(const double *p, size_t n, size_t *order, double *a
 
 enum ifm_stat ifm_stats_benjamini_hochberg(const double *p, size_t n, size_t *order, double *adjusted)
 {
-    enum ifm_stat stat = rank_them(p, n, order);
-    if (stat != IFM_STAT_OK)
-        return stat;
+    IFM_STAT_TRY(rank_them(p, n, order));
     double lowest = 1.0;
     for (size_t i = n; i-- > 0;) {
         double value = (double)n * p[order[i]] / (double)(i + 1);

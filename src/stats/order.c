@@ -94,9 +94,7 @@ static enum ifm_stat first_reaching(int64_t n, double p, double target, int64_t 
     while (low < high) {
         int64_t k = low + (high - low) / 2;
         double cdf;
-        enum ifm_stat stat = ifm_stats_binomial_cdf(k, n, p, &cdf);
-        if (stat != IFM_STAT_OK)
-            return stat;
+        IFM_STAT_TRY(ifm_stats_binomial_cdf(k, n, p, &cdf));
         if (cdf >= target)
             high = k;
         else
@@ -121,15 +119,10 @@ enum ifm_stat ifm_stats_quantile_ranks(size_t n, double p, double level, struct 
     int64_t below, above;
     double upto_low, upto_high;
     /* l - 1 = the last k with P(X <= k) <= half, one before the first that exceeds it. */
-    enum ifm_stat stat = first_reaching((int64_t)n, p, nextafter(half, 1.0), &below);
-    if (stat == IFM_STAT_OK)
-        stat = first_reaching((int64_t)n, p, 1.0 - half, &above);
-    if (stat == IFM_STAT_OK)
-        stat = ifm_stats_binomial_cdf(below - 1, (int64_t)n, p, &upto_low);
-    if (stat == IFM_STAT_OK)
-        stat = ifm_stats_binomial_cdf(above, (int64_t)n, p, &upto_high);
-    if (stat != IFM_STAT_OK)
-        return stat;
+    IFM_STAT_TRY(first_reaching((int64_t)n, p, nextafter(half, 1.0), &below));
+    IFM_STAT_TRY(first_reaching((int64_t)n, p, 1.0 - half, &above));
+    IFM_STAT_TRY(ifm_stats_binomial_cdf(below - 1, (int64_t)n, p, &upto_low));
+    IFM_STAT_TRY(ifm_stats_binomial_cdf(above, (int64_t)n, p, &upto_high));
     if (below < 1 || above + 1 > (int64_t)n)
         return IFM_STAT_TOO_FEW;
     *out = (struct ifm_ranks){(size_t)below, (size_t)above + 1, upto_high - upto_low};
@@ -145,9 +138,7 @@ enum ifm_stat ifm_stats_quantile_interval(const double *sorted, size_t n, size_t
         return IFM_STAT_NOT_FINITE;
     size_t m = effective < n ? effective : n;
     struct ifm_ranks ranks;
-    enum ifm_stat stat = ifm_stats_quantile_ranks(m, p, level, &ranks, needs);
-    if (stat != IFM_STAT_OK)
-        return stat;
+    IFM_STAT_TRY(ifm_stats_quantile_ranks(m, p, level, &ranks, needs));
     size_t low = ranks.low * (n + 1) / (m + 1);
     size_t high = (ranks.high * (n + 1) + m) / (m + 1);
     low = low < 1 ? 1 : low;
@@ -159,16 +150,12 @@ enum ifm_stat ifm_stats_quantile_interval(const double *sorted, size_t n, size_t
 enum ifm_stat ifm_stats_outliers(const double *sorted, size_t n, double *scratch, size_t *count)
 {
     double median, mad;
-    enum ifm_stat stat = ifm_stats_quantile_sorted(sorted, n, 0.5, &median);
-    if (stat != IFM_STAT_OK)
-        return stat;
+    IFM_STAT_TRY(ifm_stats_quantile_sorted(sorted, n, 0.5, &median));
     for (size_t i = 0; i < n; i++)
         scratch[i] = fabs(sorted[i] - median);
     double spread = 1.2533141373155001 * ifm_stats_sum(scratch, n) / (double)n;
     ifm_stats_sort(scratch, scratch + n, n);
-    stat = ifm_stats_quantile_sorted(scratch, n, 0.5, &mad);
-    if (stat != IFM_STAT_OK)
-        return stat;
+    IFM_STAT_TRY(ifm_stats_quantile_sorted(scratch, n, 0.5, &mad));
     if (mad > 0)
         spread = 1.482602218505602 * mad;
     size_t outside = 0;

@@ -128,9 +128,7 @@ enum ifm_stat ifm_stats_bootstrap_mean(const double *x, size_t n, enum ifm_mean_
                                        const struct ifm_resample_plan *plan, struct ifm_resampled *out)
 {
     struct ifm_moments m;
-    enum ifm_stat stat = ifm_stats_moments(x, n, &m);
-    if (stat != IFM_STAT_OK)
-        return stat;
+    IFM_STAT_TRY(ifm_stats_moments(x, n, &m));
     bool t = method == IFM_MEAN_BOOTSTRAP_T;
     if (!ifm_resample_plan_fits(plan) || n >= UINT32_MAX ||
         (!t && method != IFM_MEAN_PERCENTILE && method != IFM_MEAN_BCA))
@@ -153,8 +151,7 @@ enum ifm_stat ifm_stats_bootstrap_mean(const double *x, size_t n, enum ifm_mean_
     struct ifm_resampled value = {.method = method, .value = m.mean};
     value.acceleration = method == IFM_MEAN_BCA ? cubes / (6.0 * squares * sqrt(squares)) : 0.0;
     ifm_resample_run(plan, STREAM_MEAN, t ? fill_t : fill_means, &source);
-    stat = t ? studentised(plan, m.sd / sqrt((double)n), &value) : percentile_or_bca(plan, &value);
-    if (stat == IFM_STAT_OK)
-        *out = value;
-    return stat;
+    IFM_STAT_TRY(t ? studentised(plan, m.sd / sqrt((double)n), &value) : percentile_or_bca(plan, &value));
+    *out = value;
+    return IFM_STAT_OK;
 }

@@ -64,11 +64,9 @@ enum ifm_stat ifm_stats_mean_admits(enum ifm_mean_method method, const struct if
         return IFM_STAT_EMPTY;
     if (!isfinite(facts->skewness) || !(facts->effective >= 1.0 && facts->effective <= n))
         return IFM_STAT_DOMAIN;
-    enum ifm_stat stat = at_least(n, MEAN_NEEDED, needs);
-    if (stat == IFM_STAT_OK) /* the number of values that would suffice at this ratio of effective to actual values */
-        stat = at_least(n, (size_t)ceil(EFFECTIVE_LEAST * n / facts->effective - 1e-9), needs);
-    if (stat != IFM_STAT_OK)
-        return stat;
+    IFM_STAT_TRY(at_least(n, MEAN_NEEDED, needs));
+    /* the number of values that would suffice at this ratio of effective to actual values */
+    IFM_STAT_TRY(at_least(n, (size_t)ceil(EFFECTIVE_LEAST * n / facts->effective - 1e-9), needs));
     double share = fabs(facts->skewness) / sqrt(facts->effective);
     if (facts->effective >= SKEW_SEEN && share > SKEW_MOST) {
         double enough = facts->skewness / SKEW_MOST * (facts->skewness / SKEW_MOST);
@@ -104,11 +102,8 @@ static enum ifm_stat widened(const double *x, const struct ifm_mean_facts *facts
 {
     double effective;
     struct ifm_resampled value;
-    enum ifm_stat stat = ifm_stats_bootstrap_mean(x, facts->n, IFM_MEAN_BOOTSTRAP_T, plan, &value);
-    if (stat == IFM_STAT_OK)
-        stat = ifm_stats_effective_guarded(facts->n, lag1_of(facts), &effective);
-    if (stat != IFM_STAT_OK)
-        return stat;
+    IFM_STAT_TRY(ifm_stats_bootstrap_mean(x, facts->n, IFM_MEAN_BOOTSTRAP_T, plan, &value));
+    IFM_STAT_TRY(ifm_stats_effective_guarded(facts->n, lag1_of(facts), &effective));
     double factor = sqrt((double)facts->n / effective);
     value.method = IFM_MEAN_WIDENED;
     value.se *= factor;
@@ -126,19 +121,16 @@ static enum ifm_stat student(const struct ifm_moments *m, enum ifm_mean_method m
     struct ifm_resampled value = {.method = method, .value = m->mean, .se = m->sd / sqrt(effective)};
     value.low_level = 0.5 - 0.5 * level;
     value.high_level = 0.5 + 0.5 * level;
-    enum ifm_stat stat = ifm_stats_t_interval(m->mean, m->sd, effective, level, &value.interval);
-    if (stat == IFM_STAT_OK)
-        *out = value;
-    return stat;
+    IFM_STAT_TRY(ifm_stats_t_interval(m->mean, m->sd, effective, level, &value.interval));
+    *out = value;
+    return IFM_STAT_OK;
 }
 
 enum ifm_stat ifm_stats_mean_by(enum ifm_mean_method method, const double *x, const struct ifm_mean_facts *facts,
                                 const struct ifm_resample_plan *plan, struct ifm_resampled *out)
 {
     struct ifm_moments m;
-    enum ifm_stat stat = ifm_stats_moments(x, facts->n, &m);
-    if (stat != IFM_STAT_OK)
-        return stat;
+    IFM_STAT_TRY(ifm_stats_moments(x, facts->n, &m));
     switch (method) {
     case IFM_MEAN_T:
         return student(&m, method, (double)facts->n, plan->level, out);
@@ -155,11 +147,9 @@ enum ifm_stat ifm_stats_mean_interval(const double *x, size_t n, double effectiv
                                       struct ifm_resampled *out, size_t *needs)
 {
     struct ifm_mean_facts facts = {.n = n, .effective = effective};
-    enum ifm_stat stat = ifm_stats_skewness(x, n, &facts.skewness);
     if (needs != NULL)
         *needs = MEAN_NEEDED;
-    if (stat != IFM_STAT_OK)
-        return stat;
+    IFM_STAT_TRY(ifm_stats_skewness(x, n, &facts.skewness));
     enum ifm_mean_method method = ifm_stats_choose_mean_interval(&facts, needs);
     return method == IFM_MEAN_NONE ? IFM_STAT_TOO_FEW : ifm_stats_mean_by(method, x, &facts, plan, out);
 }

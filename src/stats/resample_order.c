@@ -65,9 +65,7 @@ enum ifm_stat ifm_stats_bootstrap_median(const double *sorted, size_t n, double 
                                          const struct ifm_resample_plan *plan, struct ifm_resampled *out)
 {
     double median;
-    enum ifm_stat stat = ifm_stats_quantile_sorted(sorted, n, 0.5, &median);
-    if (stat != IFM_STAT_OK)
-        return stat;
+    IFM_STAT_TRY(ifm_stats_quantile_sorted(sorted, n, 0.5, &median));
     if (!(effective > 0.0) || !ifm_resample_plan_fits(plan))
         return IFM_STAT_DOMAIN;
     size_t m = effective < (double)n ? (size_t)effective : n;

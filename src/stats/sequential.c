@@ -91,8 +91,8 @@ enum ifm_stat ifm_stats_sequential_level(double level, size_t n, size_t maximum,
     double constant;
     if (!(level >= 0.5 && level < 1.0))
         return IFM_STAT_DOMAIN;
-    enum ifm_stat stat = ifm_stats_sequential_constant(1.0 - level, IFM_SEQUENTIAL_LOOKS, &constant);
-    return stat == IFM_STAT_OK ? ifm_stats_sequential_widened(constant, n, maximum, out) : stat;
+    IFM_STAT_TRY(ifm_stats_sequential_constant(1.0 - level, IFM_SEQUENTIAL_LOOKS, &constant));
+    return ifm_stats_sequential_widened(constant, n, maximum, out);
 }
 
 size_t ifm_stats_sequential_look(size_t maximum, unsigned k)

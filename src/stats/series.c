@@ -5,9 +5,7 @@
 enum ifm_stat ifm_stats_autocorrelation(const double *x, size_t n, double *out)
 {
     struct ifm_moments m;
-    enum ifm_stat stat = ifm_stats_moments(x, n, &m);
-    if (stat != IFM_STAT_OK)
-        return stat;
+    IFM_STAT_TRY(ifm_stats_moments(x, n, &m));
     if (n < 10)
         return IFM_STAT_TOO_FEW;
     if (m.sd == 0.0)
@@ -55,9 +53,7 @@ enum ifm_stat ifm_stats_effective_guarded(size_t n, double r, double *out)
 enum ifm_stat ifm_stats_effective_batches(const double *means, size_t batches, size_t n, double variance, double *out)
 {
     struct ifm_moments m;
-    enum ifm_stat stat = ifm_stats_moments(means, batches, &m);
-    if (stat != IFM_STAT_OK)
-        return stat;
+    IFM_STAT_TRY(ifm_stats_moments(means, batches, &m));
     if (batches < 6 || n < batches)
         return IFM_STAT_TOO_FEW;
     if (!isfinite(variance))
@@ -71,11 +67,8 @@ enum ifm_stat ifm_stats_effective_batches(const double *means, size_t batches, s
 enum ifm_stat ifm_stats_slope(const double *x, const double *y, size_t n, double level, struct ifm_slope *out)
 {
     struct ifm_moments mx, my;
-    enum ifm_stat stat = ifm_stats_moments(x, n, &mx);
-    if (stat == IFM_STAT_OK)
-        stat = ifm_stats_moments(y, n, &my);
-    if (stat != IFM_STAT_OK)
-        return stat;
+    IFM_STAT_TRY(ifm_stats_moments(x, n, &mx));
+    IFM_STAT_TRY(ifm_stats_moments(y, n, &my));
     if (n < 3)
         return IFM_STAT_TOO_FEW;
     if (mx.sd == 0.0)
@@ -94,9 +87,7 @@ enum ifm_stat ifm_stats_slope(const double *x, const double *y, size_t n, double
     double se = sqrt(residual / (double)(n - 2) / xx);
     if (!(level > 0.0 && level < 1.0))
         return IFM_STAT_DOMAIN;
-    stat = ifm_stats_t_quantile(0.5 + 0.5 * level, (double)(n - 2), &t);
-    if (stat != IFM_STAT_OK)
-        return stat;
+    IFM_STAT_TRY(ifm_stats_t_quantile(0.5 + 0.5 * level, (double)(n - 2), &t));
     if (!isfinite(slope) || !isfinite(t * se))
         return IFM_STAT_NOT_FINITE;
     *out = (struct ifm_slope){slope, my.mean - slope * mx.mean, se, {slope - t * se, slope + t * se}};
@@ -106,9 +97,7 @@ enum ifm_stat ifm_stats_slope(const double *x, const double *y, size_t n, double
 enum ifm_stat ifm_stats_cusum(const double *x, size_t n, struct ifm_cusum *out)
 {
     struct ifm_moments m;
-    enum ifm_stat stat = ifm_stats_moments(x, n, &m);
-    if (stat != IFM_STAT_OK)
-        return stat;
+    IFM_STAT_TRY(ifm_stats_moments(x, n, &m));
     if (n < 6)
         return IFM_STAT_TOO_FEW;
     if (m.sd == 0.0)

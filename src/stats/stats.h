@@ -24,6 +24,14 @@ enum ifm_stat {
 };
 const char *ifm_stat_reason(enum ifm_stat stat); /* "there are no values", ...; "" for OK */
 
+/* Return early with the reason of a callee that cannot answer, as IFM_TRY does with failures. */
+#define IFM_STAT_TRY(call)                                                                                             \
+    do {                                                                                                               \
+        enum ifm_stat ifm_stat_try_ = (call);                                                                          \
+        if (ifm_stat_try_ != IFM_STAT_OK)                                                                              \
+            return ifm_stat_try_;                                                                                      \
+    } while (0)
+
 struct ifm_interval {
     double low, high;
 };

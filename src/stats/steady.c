@@ -5,9 +5,7 @@
 enum ifm_stat ifm_stats_mser5(const double *x, size_t n, struct ifm_warmup_cut *out)
 {
     struct ifm_moments m;
-    enum ifm_stat stat = ifm_stats_moments(x, n, &m);
-    if (stat != IFM_STAT_OK)
-        return stat;
+    IFM_STAT_TRY(ifm_stats_moments(x, n, &m));
     if (n < 100)
         return IFM_STAT_TOO_FEW;
     if (m.sd == 0.0)
@@ -52,9 +50,7 @@ enum ifm_stat ifm_stats_steadiness(const double *x, size_t n, const size_t *at, 
         double middle;
         if (from >= to || to > n)
             return IFM_STAT_DOMAIN;
-        enum ifm_stat stat = ifm_stats_median(x + from, to - from, scratch, &middle);
-        if (stat != IFM_STAT_OK)
-            return stat;
+        IFM_STAT_TRY(ifm_stats_median(x + from, to - from, scratch, &middle));
         last = k == count ? middle : last;
         bool same = fabs(middle - last) <= margin * fabs(last);
         connected = connected && same;

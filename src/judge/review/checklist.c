@@ -11,19 +11,21 @@
 /* The coefficient of variation that the benchmark would rather see. */
 #define CV_PREFERRED_PERCENT 2.0
 
-struct ifm_check_item ifm_check_met(const char *found)
+enum { WHOLE = 15 }; /* digits of a count */
+
+struct ifm_check_item ifm_check_found(const struct ifm_checking *c, enum ifm_check_state state, const char *remedy,
+                                      const char *found, ...)
 {
-    return (struct ifm_check_item){.state = IFM_CHECK_MET, .found = found, .remedy = ""};
+    va_list arguments;
+    va_start(arguments, found);
+    const char *text = ifm_arena_vprintf(c->arena, found, arguments);
+    va_end(arguments);
+    return (struct ifm_check_item){.state = state, .found = text, .remedy = remedy};
 }
 
-struct ifm_check_item ifm_check_unmet(const char *found, const char *remedy)
+struct ifm_check_item ifm_check_no_arms(const struct ifm_checking *c)
 {
-    return (struct ifm_check_item){.state = IFM_CHECK_NOT_MET, .found = found, .remedy = remedy};
-}
-
-struct ifm_check_item ifm_check_absent(const char *found, const char *remedy)
-{
-    return (struct ifm_check_item){.state = IFM_CHECK_ABSENT, .found = found, .remedy = remedy};
+    return ifm_check_absent(c, "measure a workload", "the run measures no arm but ceilings");
 }
 
 bool ifm_checks_cell(const struct ifm_checking *c, const struct ifm_cell *cell)
@@ -35,6 +37,19 @@ bool ifm_checks_cell(const struct ifm_checking *c, const struct ifm_cell *cell)
 bool ifm_checks_arm(const struct ifm_arm *arm)
 {
     return arm->role != IFM_ROLE_CEILING;
+}
+
+bool ifm_checks_next(const struct ifm_checking *c, struct ifm_check_place *place)
+{
+    for (; place->k < c->plan->n_cells; place->k++, place->next = 0) {
+        place->cell = &c->plan->cells[place->k];
+        while (ifm_checks_cell(c, place->cell) && place->next < place->cell->n_arms) {
+            place->arm = &place->cell->arms[place->next++];
+            if (ifm_checks_arm(place->arm))
+                return true;
+        }
+    }
+    return false;
 }
 
 /* ---- the worst place of a number ---- */
@@ -64,38 +79,34 @@ static struct extreme extreme_of(const struct ifm_checking *c, enum ifm_metric_i
                                  bool greatest)
 {
     struct extreme worst = {0};
-    for (size_t k = 0; k < c->plan->n_cells; k++) {
-        const struct ifm_cell *cell = &c->plan->cells[k];
-        for (size_t a = 0; ifm_checks_cell(c, cell) && a < cell->n_arms; a++) {
-            const char *arm = cell->arms[a].name;
-            if (!ifm_checks_arm(&cell->arms[a]))
-                continue;
-            const struct ifm_value *value = ifm_check_value(c, cell->name, arm, metric);
-            const struct ifm_value *times = factor == IFM_M_NONE ? value : ifm_check_value(c, cell->name, arm, factor);
-            worst.n_arms++;
-            if (!ifm_check_is_ok(value) || !ifm_check_is_ok(times)) {
-                if (worst.lacking_arm == NULL) {
-                    worst.lacking_cell = cell->name;
-                    worst.lacking_arm = arm;
-                    worst.lacking = ifm_check_is_ok(value) ? times : value;
-                }
-                continue;
+    for (struct ifm_check_place at = {0}; ifm_checks_next(c, &at);) {
+        const struct ifm_value *value = ifm_check_value(c, at.cell->name, at.arm->name, metric);
+        const struct ifm_value *times =
+            factor == IFM_M_NONE ? value : ifm_check_value(c, at.cell->name, at.arm->name, factor);
+        worst.n_arms++;
+        if (!ifm_check_is_ok(value) || !ifm_check_is_ok(times)) {
+            if (worst.lacking_arm == NULL) {
+                worst.lacking_cell = at.cell->name;
+                worst.lacking_arm = at.arm->name;
+                worst.lacking = ifm_check_is_ok(value) ? times : value;
             }
-            double number = value->number * (factor == IFM_M_NONE ? 1.0 : times->number);
-            if (worst.n++ == 0 || (greatest ? number > worst.number : number < worst.number)) {
-                worst.number = number;
-                worst.unit = value->unit;
-                worst.cell = cell->name;
-                worst.arm = arm;
-            }
+            continue;
+        }
+        double number = value->number * (factor == IFM_M_NONE ? 1.0 : times->number);
+        if (worst.n++ == 0 || (greatest ? number > worst.number : number < worst.number)) {
+            worst.number = number;
+            worst.unit = value->unit;
+            worst.cell = at.cell->name;
+            worst.arm = at.arm->name;
         }
     }
     return worst;
 }
 
-static struct ifm_check_item no_arms(void)
+/* What a number's own remedy is, or to measure again. */
+static const char *remedy_of(const struct ifm_value *value)
 {
-    return ifm_check_absent("the run measures no arm but ceilings", "measure a workload");
+    return value == NULL || value->remedy[0] == '\0' ? "measure the cell again" : value->remedy;
 }
 
 /* An arm of which the number, by its words, is not known, so that the point is not either. */
@@ -103,90 +114,92 @@ static struct ifm_check_item lacks(const struct ifm_checking *c, const struct ex
 {
     const struct ifm_value *value = worst->lacking;
     const char *reason = value == NULL || value->reason[0] == '\0' ? "it was not measured" : value->reason;
-    const char *remedy = value == NULL ? "" : value->remedy;
-    return ifm_check_absent(
-        ifm_arena_printf(c->arena, "no %s of %s of %s: %s", words, worst->lacking_arm, worst->lacking_cell, reason),
-        remedy[0] == '\0' ? "measure the cell again" : remedy);
+    return ifm_check_absent(c, remedy_of(value), "no %s of %s of %s: %s", words, worst->lacking_arm,
+                            worst->lacking_cell, reason);
 }
 
 /* ---- questions to numbers ---- */
 
-static struct ifm_check_item answer_variation(const struct ifm_checking *c, double limit)
+/* Limits that the worst arm must keep, and how its number is told. */
+enum { VARIATION, REPEATS, WARMUP, TEMPERATURE };
+static const struct bound {
+    enum ifm_metric_id metric, factor;
+    bool is_most; /* the limit is an upper one */
+    int digits;
+    const char *words, *unit, *broken, *kept;
+} bounds[] = {
+    [VARIATION] = {IFM_M_LATENCY_CV_PERCENT, IFM_M_NONE, true, 3, "coefficient of variation", "%", "up to", "at most"},
+    [REPEATS] = {IFM_M_SAMPLES_COUNT, IFM_M_NONE, false, WHOLE, "number of samples", "samples", "only", "at least"},
+    [WARMUP] = {IFM_M_WARMUP_SAMPLES, IFM_M_INNER_STEPS, false, WHOLE, "number of warm-up samples", "steps", "only",
+                "at least"},
+    [TEMPERATURE] = {IFM_M_TEMPERATURE_RANGE_K, IFM_M_NONE, true, 2, "temperature", "K", "moved by",
+                     "moved by at most"},
+};
+
+static struct ifm_check_item answer_bound(const struct ifm_checking *c, const struct bound *bound, const char *remedy,
+                                          struct extreme *worst)
 {
-    struct extreme worst = extreme_of(c, IFM_M_LATENCY_CV_PERCENT, IFM_M_NONE, true);
-    if (worst.n_arms == 0)
-        return no_arms();
-    if (worst.n > 0 && worst.number > limit)
-        return ifm_check_unmet(
-            ifm_arena_printf(c->arena, "up to %.3g %% (%s of %s)", worst.number, worst.arm, worst.cell),
-            "a quieter machine, a longer --warmup, or more steps in a sample (--inner)");
-    if (worst.n < worst.n_arms)
-        return lacks(c, &worst, "coefficient of variation");
-    return ifm_check_met(
-        ifm_arena_printf(c->arena, "at most %.3g %% (%s of %s), %s the preferred %.3g %%", worst.number, worst.arm,
-                         worst.cell, worst.number > CV_PREFERRED_PERCENT ? "above" : "within", CV_PREFERRED_PERCENT));
+    *worst = extreme_of(c, bound->metric, bound->factor, bound->is_most);
+    if (worst->n_arms == 0)
+        return ifm_check_no_arms(c);
+    bool broken = worst->n > 0 && (bound->is_most ? worst->number > c->limit : worst->number < c->limit);
+    if (!broken && worst->n < worst->n_arms)
+        return lacks(c, worst, bound->words);
+    return ifm_check_found(c, broken ? IFM_CHECK_NOT_MET : IFM_CHECK_MET, broken ? remedy : "", "%s %.*g %s (%s of %s)",
+                           broken ? bound->broken : bound->kept, bound->digits, worst->number, bound->unit, worst->arm,
+                           worst->cell);
 }
 
-static struct ifm_check_item answer_repeats(const struct ifm_checking *c, double limit)
+static struct ifm_check_item answer_variation(const struct ifm_checking *c)
 {
-    struct extreme worst = extreme_of(c, IFM_M_SAMPLES_COUNT, IFM_M_NONE, false);
-    if (worst.n_arms == 0)
-        return no_arms();
-    if (worst.n > 0 && worst.number < limit)
-        return ifm_check_unmet(
-            ifm_arena_printf(c->arena, "only %.0f samples (%s of %s)", worst.number, worst.arm, worst.cell),
-            ifm_arena_printf(c->arena, "--repeats %.0f", limit));
-    if (worst.n < worst.n_arms)
-        return lacks(c, &worst, "number of samples");
-    return ifm_check_met(
-        ifm_arena_printf(c->arena, "at least %.0f samples (%s of %s)", worst.number, worst.arm, worst.cell));
+    struct extreme worst;
+    struct ifm_check_item item = answer_bound(
+        c, &bounds[VARIATION], "a quieter machine, a longer --warmup, or more steps in a sample (--inner)", &worst);
+    if (item.state != IFM_CHECK_MET)
+        return item;
+    return ifm_check_met(c, "%s, %s the preferred %.3g %%", item.found,
+                         worst.number > CV_PREFERRED_PERCENT ? "above" : "within", CV_PREFERRED_PERCENT);
+}
+
+static struct ifm_check_item answer_repeats(const struct ifm_checking *c)
+{
+    struct extreme worst;
+    return answer_bound(c, &bounds[REPEATS], ifm_arena_printf(c->arena, "--repeats %.0f", c->limit), &worst);
 }
 
 /* The cell's warm-up asked for enough steps, and its cap cut them off? Then more steps alone do not help. */
-static bool was_capped(const struct ifm_checking *c, const char *cell, double limit)
+static bool was_capped(const struct ifm_checking *c, const char *cell)
 {
     for (size_t k = 0; k < c->plan->n_cells; k++)
         if (strcmp(c->plan->cells[k].name, cell) == 0)
-            return (double)c->plan->cells[k].measure.warmup >= limit;
+            return (double)c->plan->cells[k].measure.warmup >= c->limit;
     return false;
 }
 
-static struct ifm_check_item answer_warmup(const struct ifm_checking *c, double limit)
+static struct ifm_check_item answer_warmup(const struct ifm_checking *c)
 {
-    struct extreme worst = extreme_of(c, IFM_M_WARMUP_SAMPLES, IFM_M_INNER_STEPS, false);
-    if (worst.n_arms == 0)
-        return no_arms();
-    if (worst.n > 0 && worst.number < limit)
-        return ifm_check_unmet(
-            ifm_arena_printf(c->arena, "only %.0f steps (%s of %s)", worst.number, worst.arm, worst.cell),
-            was_capped(c, worst.cell, limit) ? "a longer --warmup-cap: it ended the warm-up"
-                                             : ifm_arena_printf(c->arena, "--warmup %.0f", limit));
-    if (worst.n < worst.n_arms)
-        return lacks(c, &worst, "number of warm-up samples");
-    return ifm_check_met(
-        ifm_arena_printf(c->arena, "at least %.0f steps (%s of %s)", worst.number, worst.arm, worst.cell));
+    struct extreme worst;
+    struct ifm_check_item item =
+        answer_bound(c, &bounds[WARMUP], ifm_arena_printf(c->arena, "--warmup %.0f", c->limit), &worst);
+    if (item.state == IFM_CHECK_NOT_MET && was_capped(c, worst.cell))
+        item.remedy = "a longer --warmup-cap: it ended the warm-up";
+    return item;
 }
 
-/* Why no instrument read a temperature, as the journal says. */
-static struct ifm_check_item answer_temperature(const struct ifm_checking *c, double limit)
+static struct ifm_check_item answer_temperature(const struct ifm_checking *c)
 {
-    struct extreme worst = extreme_of(c, IFM_M_TEMPERATURE_RANGE_K, IFM_M_NONE, true);
+    struct extreme worst;
+    struct ifm_check_item item = answer_bound(c, &bounds[TEMPERATURE], "a longer --warmup, or better cooling", &worst);
+    if (worst.n > 0)
+        return item;
+    /* Why no instrument read one, as the journal says. */
     const json_t *event = ifm_check_event(c->events, "column_absent", "column", "temperature_mc");
     const char *reason = json_string_value(json_object_get(event, "reason"));
     const char *remedy = json_string_value(json_object_get(event, "remedy"));
-    if (worst.n > 0 && worst.number > limit)
-        return ifm_check_unmet(
-            ifm_arena_printf(c->arena, "moved by %.2g K (%s of %s)", worst.number, worst.arm, worst.cell),
-            "a longer --warmup, or better cooling");
-    if (worst.n == 0)
-        return ifm_check_absent(reason == NULL ? "no instrument of this run reads a temperature"
-                                               : ifm_arena_strdup(c->arena, reason),
-                                remedy == NULL ? "measure on bare metal, with a sensor that the kernel shows"
-                                               : ifm_arena_strdup(c->arena, remedy));
-    if (worst.n < worst.n_arms)
-        return lacks(c, &worst, "temperature");
-    return ifm_check_met(
-        ifm_arena_printf(c->arena, "moved by at most %.2g K (%s of %s)", worst.number, worst.arm, worst.cell));
+    return ifm_check_absent(c,
+                            remedy == NULL ? "measure on bare metal, with a sensor that the kernel shows"
+                                           : ifm_arena_strdup(c->arena, remedy),
+                            "%s", reason == NULL ? "no instrument of this run reads a temperature" : reason);
 }
 
 /* The throughput of an arm: of the tokens that it makes, else of those that it reads, else of rows. NULL: it has none.
@@ -201,43 +214,33 @@ static enum ifm_metric_id throughput_of(const struct ifm_checking *c, const char
     return IFM_M_NONE;
 }
 
-static struct ifm_check_item answer_latency(const struct ifm_checking *c, double limit)
+static struct ifm_check_item answer_latency(const struct ifm_checking *c)
 {
     static const enum ifm_metric_id latencies[] = {IFM_M_LATENCY_NS_MEAN, IFM_M_LATENCY_NS_P50, IFM_M_LATENCY_NS_P95};
-    (void)limit;
     for (size_t i = 0; i < sizeof latencies / sizeof latencies[0]; i++) {
         struct extreme seen = extreme_of(c, latencies[i], IFM_M_NONE, true);
         if (seen.n_arms == 0)
-            return no_arms();
+            return ifm_check_no_arms(c);
         if (seen.n < seen.n_arms) {
             struct ifm_check_item item = lacks(c, &seen, ifm_metrics[latencies[i]].id);
             bool has_remedy = seen.lacking != NULL && seen.lacking->remedy[0] != '\0';
             bool few = !has_remedy && (seen.n > 0 || seen.lacking != NULL);
-            return ifm_check_unmet(item.found, few ? "more samples (--repeats)" : item.remedy);
+            return ifm_check_unmet(c, few ? "more samples (--repeats)" : item.remedy, "%s", item.found);
         }
     }
     size_t n = 0;
-    for (size_t k = 0; k < c->plan->n_cells; k++) {
-        const struct ifm_cell *cell = &c->plan->cells[k];
-        for (size_t a = 0; ifm_checks_cell(c, cell) && a < cell->n_arms; a++) {
-            const char *arm = cell->arms[a].name;
-            if (!ifm_checks_arm(&cell->arms[a]))
-                continue;
-            enum ifm_metric_id metric = throughput_of(c, cell->name, arm);
-            if (metric == IFM_M_NONE)
-                return ifm_check_absent(
-                    ifm_arena_printf(c->arena, "a step of %s of %s makes nothing that is counted", arm, cell->name),
-                    "measure a workload with tokens or rows");
-            const struct ifm_value *value = ifm_check_value(c, cell->name, arm, metric);
-            if (!ifm_check_is_ok(value))
-                return ifm_check_unmet(ifm_arena_printf(c->arena, "no %s of %s of %s: %s", ifm_metrics[metric].id, arm,
-                                                        cell->name, value->reason),
-                                       value->remedy[0] == '\0' ? "measure the cell again" : value->remedy);
-            n++;
-        }
+    for (struct ifm_check_place at = {0}; ifm_checks_next(c, &at); n++) {
+        const char *arm = at.arm->name, *cell = at.cell->name;
+        enum ifm_metric_id metric = throughput_of(c, cell, arm);
+        if (metric == IFM_M_NONE)
+            return ifm_check_absent(c, "measure a workload with tokens or rows",
+                                    "a step of %s of %s makes nothing that is counted", arm, cell);
+        const struct ifm_value *value = ifm_check_value(c, cell, arm, metric);
+        if (!ifm_check_is_ok(value))
+            return ifm_check_unmet(c, remedy_of(value), "no %s of %s of %s: %s", ifm_metrics[metric].id, arm, cell,
+                                   value->reason);
     }
-    return ifm_check_met(
-        ifm_arena_printf(c->arena, "mean, median, 95th percentile and throughput of %zu arm%s", n, n == 1 ? "" : "s"));
+    return ifm_check_met(c, "mean, median, 95th percentile and throughput of %zu arm%s", n, n == 1 ? "" : "s");
 }
 
 struct ifm_check_item ifm_check_instrument(const struct ifm_checking *c, enum ifm_metric_id metric, const char *what,
@@ -245,29 +248,26 @@ struct ifm_check_item ifm_check_instrument(const struct ifm_checking *c, enum if
 {
     struct extreme seen = extreme_of(c, metric, IFM_M_NONE, true);
     if (seen.n_arms == 0)
-        return no_arms();
-    if (seen.n == seen.n_arms)
-        return ifm_check_met(ifm_arena_printf(c->arena, "of %zu arm%s; at most %.3g%s%s (%s of %s)", seen.n,
-                                              seen.n == 1 ? "" : "s", seen.number,
-                                              seen.unit == NULL || seen.unit[0] == '\0' ? "" : " ",
-                                              seen.unit == NULL ? "" : seen.unit, seen.arm, seen.cell));
+        return ifm_check_no_arms(c);
     if (seen.n == 0)
-        return ifm_check_absent(ifm_arena_printf(c->arena, "no instrument of this run %s", what), remedy);
-    return lacks(c, &seen, ifm_metrics[metric].id);
+        return ifm_check_absent(c, remedy, "no instrument of this run %s", what);
+    if (seen.n < seen.n_arms)
+        return lacks(c, &seen, ifm_metrics[metric].id);
+    const char *unit = seen.unit == NULL ? "" : seen.unit;
+    return ifm_check_met(c, "of %zu arm%s; at most %.3g%s%s (%s of %s)", seen.n, seen.n == 1 ? "" : "s", seen.number,
+                         unit[0] == '\0' ? "" : " ", unit, seen.arm, seen.cell);
 }
 
-static struct ifm_check_item answer_l2(const struct ifm_checking *c, double limit)
+static struct ifm_check_item answer_l2(const struct ifm_checking *c)
 {
-    (void)limit;
     return ifm_check_instrument(c, IFM_M_L2_HIT_PERCENT, "counts hits of the second-level cache",
                                 "measure where one does: processor counters, or the profiler of a GPU");
 }
 
 /* Every cell compares something, and each comparison has an interval and an effect size. */
-static struct ifm_check_item answer_compared(const struct ifm_checking *c, double limit)
+static struct ifm_check_item answer_compared(const struct ifm_checking *c)
 {
     size_t n = 0;
-    (void)limit;
     for (size_t k = 0; k < c->plan->n_cells; k++) {
         const struct ifm_cell *cell = &c->plan->cells[k];
         size_t arms = 0, before = n;
@@ -279,47 +279,38 @@ static struct ifm_check_item answer_compared(const struct ifm_checking *c, doubl
             const struct ifm_value *change = ifm_check_value(c, cell->name, arm, IFM_M_CHANGE_PERCENT);
             const struct ifm_value *effect = ifm_check_value(c, cell->name, arm, IFM_M_HEDGES_G);
             const struct ifm_value *worse = ifm_check_is_ok(change) ? effect : change;
-            if (!ifm_check_is_ok(change) || !ifm_check_is_ok(effect))
-                return ifm_check_unmet(ifm_arena_printf(c->arena, "%s of %s has no %s: %s", arm, cell->name,
-                                                        ifm_check_is_ok(change) ? "effect size" : "comparison",
-                                                        worse == NULL ? "it was not compared" : worse->reason),
-                                       worse == NULL || worse->remedy[0] == '\0' ? "measure the cell again"
-                                                                                 : worse->remedy);
+            if (!ifm_check_is_ok(worse))
+                return ifm_check_unmet(c, remedy_of(worse), "%s of %s has no %s: %s", arm, cell->name,
+                                       ifm_check_is_ok(change) ? "effect size" : "comparison",
+                                       worse == NULL ? "it was not compared" : worse->reason);
             if (!change->has_interval)
-                return ifm_check_unmet(ifm_arena_printf(c->arena, "the change of %s of %s has no interval: %s", arm,
-                                                        cell->name, change->text),
-                                       "more blocks (--repeats, or a longer --cap)");
+                return ifm_check_unmet(c, "more blocks (--repeats, or a longer --cap)",
+                                       "the change of %s of %s has no interval: %s", arm, cell->name, change->text);
             n++;
         }
         if (arms > 0 && n == before)
-            return ifm_check_unmet(ifm_arena_printf(c->arena, "%s compares nothing", cell->name),
-                                   "give the cell a baseline and an arm beside it (arms)");
+            return ifm_check_unmet(c, "give the cell a baseline and an arm beside it (arms)", "%s compares nothing",
+                                   cell->name);
     }
-    return n == 0 ? no_arms()
-                  : ifm_check_met(ifm_arena_printf(
-                        c->arena, "%zu comparison%s, block by block, each with its interval and Hedges' g", n,
-                        n == 1 ? "" : "s"));
+    if (n == 0)
+        return ifm_check_no_arms(c);
+    return ifm_check_met(c, "%zu comparison%s, block by block, each with its interval and Hedges' g", n,
+                         n == 1 ? "" : "s");
 }
 
 /* ... and the baseline is the cache as it is without compression. */
-static struct ifm_check_item answer_uncompressed(const struct ifm_checking *c, double limit)
+static struct ifm_check_item answer_uncompressed(const struct ifm_checking *c)
 {
-    for (size_t k = 0; k < c->plan->n_cells; k++) {
-        const struct ifm_cell *cell = &c->plan->cells[k];
-        for (size_t a = 0; ifm_checks_cell(c, cell) && a < cell->n_arms; a++)
-            if (cell->arms[a].role == IFM_ROLE_BASELINE && cell->arms[a].stored < cell->arms[a].stored_plain)
-                return ifm_check_unmet(ifm_arena_printf(c->arena, "the baseline %s of %s is compressed itself",
-                                                        cell->arms[a].name, cell->name),
-                                       "let compress begin with 1");
-    }
-    return answer_compared(c, limit);
+    for (struct ifm_check_place at = {0}; ifm_checks_next(c, &at);)
+        if (at.arm->role == IFM_ROLE_BASELINE && at.arm->stored < at.arm->stored_plain)
+            return ifm_check_unmet(c, "let compress begin with 1", "the baseline %s of %s is compressed itself",
+                                   at.arm->name, at.cell->name);
+    return answer_compared(c);
 }
 
-static struct ifm_check_item answer_repeatable(const struct ifm_checking *c, double limit)
+static struct ifm_check_item answer_repeatable(const struct ifm_checking *c)
 {
-    (void)c;
-    (void)limit;
-    return ifm_check_absent("one run cannot show it", "measure twice, then `inferometer compare A B`");
+    return ifm_check_absent(c, "measure twice, then `inferometer compare A B`", "one run cannot show it");
 }
 
 /* ---- the lists ---- */
@@ -377,7 +368,9 @@ static struct ifm_checklist answered(const struct ifm_checking *c, const char *i
         n++;
     list.items = IFM_ARENA_ARRAY(c->arena, struct ifm_check_item, n + 1);
     for (size_t i = 0; i < n; i++) {
-        list.items[i] = questions[i].answer(c, questions[i].limit);
+        struct ifm_checking asked = *c;
+        asked.limit = questions[i].limit;
+        list.items[i] = questions[i].answer(&asked);
         list.items[i].asks = questions[i].asks;
         list.n_met += list.items[i].state == IFM_CHECK_MET;
     }
@@ -386,24 +379,20 @@ static struct ifm_checklist answered(const struct ifm_checking *c, const char *i
 }
 
 /* What one list says as a whole: a point that is not met outweighs one that cannot be known. */
-static struct ifm_check_item answer_environment(const struct ifm_checking *c, double limit)
+static struct ifm_check_item answer_environment(const struct ifm_checking *c)
 {
     struct ifm_checklist list = answered(c, "", "", environment);
     const struct ifm_check_item *worst = NULL;
-    (void)limit;
     for (size_t i = 0; i < list.n_items; i++)
         if (list.items[i].state != IFM_CHECK_MET &&
             (worst == NULL || (worst->state == IFM_CHECK_ABSENT && list.items[i].state == IFM_CHECK_NOT_MET)))
             worst = &list.items[i];
-    const char *found = ifm_arena_printf(c->arena, "%zu of %zu points are met%s%s", list.n_met, list.n_items,
-                                         worst == NULL                       ? ""
-                                         : worst->state == IFM_CHECK_NOT_MET ? "; not met: "
-                                                                             : "; not known here: ",
-                                         worst == NULL ? "" : worst->asks);
+    struct ifm_check_item whole = ifm_check_met(c, "%zu of %zu points are met", list.n_met, list.n_items);
     if (worst == NULL)
-        return ifm_check_met(found);
-    return worst->state == IFM_CHECK_NOT_MET ? ifm_check_unmet(found, worst->remedy)
-                                             : ifm_check_absent(found, worst->remedy);
+        return whole;
+    if (worst->state == IFM_CHECK_NOT_MET)
+        return ifm_check_unmet(c, worst->remedy, "%s; not met: %s", whole.found, worst->asks);
+    return ifm_check_absent(c, worst->remedy, "%s; not known here: %s", whole.found, worst->asks);
 }
 
 static bool runs(const struct ifm_plan *plan, const char *workload)

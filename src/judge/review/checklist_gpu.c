@@ -23,13 +23,11 @@ const char *ifm_check_gpu_named(const struct ifm_checking *c)
 }
 
 /* What cannot be fixed is called unlocked, in the standard's own word. */
-struct ifm_check_item ifm_answer_gpu(const struct ifm_checking *c, double limit)
+struct ifm_check_item ifm_answer_gpu(const struct ifm_checking *c)
 {
-    (void)limit;
     if (!ifm_checks_gpu(c))
-        return ifm_check_absent(
-            ifm_arena_printf(c->arena, "no GPU was measured: the run was on device %s", c->plan->device),
-            "the next point is its counterpart on a processor");
+        return ifm_check_absent(c, "the next point is its counterpart on a processor",
+                                "no GPU was measured: the run was on device %s", c->plan->device);
     struct ifm_check_item item = ifm_check_knobs(c);
     if (item.state != IFM_CHECK_MET)
         item.found = ifm_arena_printf(c->arena, "unlocked: %s", item.found);
@@ -64,28 +62,27 @@ static struct ifm_check_item no_sensor(const struct ifm_checking *c, struct ifm_
         const json_t *event = json_array_get(c->events, i), *meta = json_object_get(event, "meta");
         const char *remedy = text_of(meta, "remedy");
         if (strcmp(text_of(event, "stage"), "power_absent") == 0)
-            return ifm_check_absent(
-                ifm_arena_printf(c->arena, "%s: %s", text_of(meta, "source"), text_of(meta, "reason")),
-                remedy[0] == '\0' ? "`inferometer doctor` says which sensors this machine has"
-                                  : ifm_arena_strdup(c->arena, remedy));
+            return ifm_check_absent(c,
+                                    remedy[0] == '\0' ? "`inferometer doctor` says which sensors this machine has"
+                                                      : ifm_arena_strdup(c->arena, remedy),
+                                    "%s: %s", text_of(meta, "source"), text_of(meta, "reason"));
     }
     return otherwise;
 }
 
-struct ifm_check_item ifm_answer_energy(const struct ifm_checking *c, double limit)
+struct ifm_check_item ifm_answer_energy(const struct ifm_checking *c)
 {
     size_t n_sensors;
     const char *cadence = cadence_of(c, &n_sensors);
     struct ifm_check_item item =
         ifm_check_instrument(c, IFM_M_ENERGY_PER_TOKEN_J, "reads an energy counter",
                              "measure with --energy where one does: RAPL on a processor, NVML on a GPU");
-    (void)limit;
     if (item.state != IFM_CHECK_MET)
         return n_sensors == 0 ? no_sensor(c, item) : item;
     if (n_sensors == 0)
         return item; /* an instrument of the slots, which has no cadence of its own */
     if (cadence[0] == '\0')
-        return ifm_check_absent("the period of no sensor of power is known",
-                                "let the calibration at the start of the pass end");
-    return ifm_check_met(ifm_arena_printf(c->arena, "%s; read at a fixed cadence: %s", item.found, cadence));
+        return ifm_check_absent(c, "let the calibration at the start of the pass end",
+                                "the period of no sensor of power is known");
+    return ifm_check_met(c, "%s; read at a fixed cadence: %s", item.found, cadence);
 }

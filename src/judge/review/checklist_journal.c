@@ -3,9 +3,12 @@
  * A journal may come from another version: what it does not say is not known, and never met. */
 #include "judge/internal.h"
 
-#include "base/text.h"
 #include "model/lock_state.h"
 #include <string.h>
+
+#define MEASURE_AGAIN "measure again with this version"
+#define FIND_NVML "let NVML be found: `inferometer doctor` says how"
+#define GO_ON "`inferometer run --resume` goes on"
 
 static const char *text_of(const json_t *object, const char *key)
 {
@@ -118,12 +121,11 @@ bool ifm_checks_gpu(const struct ifm_checking *c)
     return strcmp(c->plan->device, "cuda") == 0;
 }
 
-struct ifm_check_item ifm_answer_locks(const struct ifm_checking *c, double limit)
+struct ifm_check_item ifm_answer_locks(const struct ifm_checking *c)
 {
-    (void)limit;
     if (ifm_checks_gpu(c))
-        return ifm_check_absent("the run was on a GPU: its locks are the GPU's",
-                                "the point before is its counterpart on a GPU");
+        return ifm_check_absent(c, "the point before is its counterpart on a GPU",
+                                "the run was on a GPU: its locks are the GPU's");
     return ifm_check_knobs(c);
 }
 
@@ -133,17 +135,19 @@ struct ifm_check_item ifm_check_knobs(const struct ifm_checking *c)
     const json_t *after = ifm_check_event(c->events, "locks", "when", "after"), *first = NULL;
     enum ifm_lock_state state = ifm_lock_state(c->events);
     if (state == IFM_LOCK_UNKNOWN || before == NULL || after == NULL)
-        return ifm_check_absent("the locks were not read back before and after the run", "let the run finish");
+        return ifm_check_absent(c, "let the run finish", "the locks were not read back before and after the run");
     if (state == IFM_LOCK_HELD)
-        return ifm_check_met("every knob that was read back was locked, before and after");
+        return ifm_check_met(c, "every knob that was read back was locked, before and after");
     struct ifm_text names = {0};
     const json_t *readable = open_knobs(c->events, &names, &first), *told = readable != NULL ? readable : first;
     const char *reason = text_of(told, "reason"), *remedy = text_of(told, "remedy");
-    const char *found = ifm_arena_printf(c->arena, "not locked: %s%s%s", names.size > 0 ? names.data : "some",
-                                         reason == NULL || reason[0] == '\0' ? "" : "; ", reason == NULL ? "" : reason);
-    ifm_text_free(&names);
     remedy = remedy == NULL ? "`inferometer doctor` says how" : ifm_arena_strdup(c->arena, remedy);
-    return readable != NULL ? ifm_check_unmet(found, remedy) : ifm_check_absent(found, remedy);
+    struct ifm_check_item item =
+        ifm_check_found(c, readable != NULL ? IFM_CHECK_NOT_MET : IFM_CHECK_ABSENT, remedy, "not locked: %s%s%s",
+                        names.size > 0 ? names.data : "some", reason == NULL || reason[0] == '\0' ? "" : "; ",
+                        reason == NULL ? "" : reason);
+    ifm_text_free(&names);
+    return item;
 }
 
 /* ---- the machine ---- */
@@ -161,25 +165,22 @@ static void add_package(struct ifm_text *out, const char *name, const json_t *pa
         ifm_text_printf(out, ", %s %s", name, version);
 }
 
-struct ifm_check_item ifm_answer_versions(const struct ifm_checking *c, double limit)
+struct ifm_check_item ifm_answer_versions(const struct ifm_checking *c)
 {
     const json_t *host = fingerprint_of(c), *binary = json_object_get(host, "binary");
     const char *kernel = text_of(host, "kernel"), *compiler = text_of(binary, "compiler");
     const char *version = text_of(binary, "version"), *name;
     const char *gpu = ifm_checks_gpu(c) ? ifm_check_gpu_named(c) : "";
     json_t *package;
-    (void)limit;
     if (ifm_checks_gpu(c) && gpu[0] == '\0')
-        return ifm_check_unmet("not recorded: the GPU and its driver",
-                               "let NVML be found: `inferometer doctor` says how");
+        return ifm_check_unmet(c, FIND_NVML, "not recorded: the GPU and its driver");
     if (host == NULL)
-        return ifm_check_unmet("the journal holds no fingerprint of the machine", "measure again with this version");
+        return ifm_check_unmet(c, MEASURE_AGAIN, "the journal holds no fingerprint of the machine");
     if (kernel == NULL || compiler == NULL || version == NULL)
-        return ifm_check_unmet(ifm_arena_printf(c->arena, "not recorded: %s",
-                                                kernel == NULL     ? "the kernel"
-                                                : compiler == NULL ? "the compiler"
-                                                                   : "the version of this program"),
-                               "measure again with this version");
+        return ifm_check_unmet(c, MEASURE_AGAIN, "not recorded: %s",
+                               kernel == NULL     ? "the kernel"
+                               : compiler == NULL ? "the compiler"
+                                                  : "the version of this program");
     struct ifm_text out = {0};
     ifm_text_printf(&out, "inferometer %s, %s, kernel %s", version, compiler, kernel);
     json_object_foreach(json_object_get(host, "packages"), name, package)
@@ -192,30 +193,26 @@ struct ifm_check_item ifm_answer_versions(const struct ifm_checking *c, double l
     {
         add_package(&out, name, package);
     }
-    const char *found = ifm_arena_strdup(c->arena, out.data);
+    struct ifm_check_item item = ifm_check_met(c, "%s", out.data);
     ifm_text_free(&out);
-    return ifm_check_met(found);
+    return item;
 }
 
-struct ifm_check_item ifm_answer_fingerprint(const struct ifm_checking *c, double limit)
+struct ifm_check_item ifm_answer_fingerprint(const struct ifm_checking *c)
 {
     const json_t *host = fingerprint_of(c);
     const char *model = text_of(json_object_get(host, "cpu"), "model");
-    (void)limit;
     if (json_object_size(host) == 0)
-        return ifm_check_unmet("the journal holds no fingerprint of the machine", "measure again with this version");
+        return ifm_check_unmet(c, MEASURE_AGAIN, "the journal holds no fingerprint of the machine");
     const char *gpu = ifm_check_gpu_named(c);
     if (ifm_checks_gpu(c) && gpu[0] == '\0')
-        return ifm_check_unmet("the run was on a GPU, and the fingerprint names none",
-                               "let NVML be found: `inferometer doctor` says how");
-    return ifm_check_met(ifm_arena_printf(c->arena,
-                                          "%zu facts of %s: processor, caches, clocks, memory, kernel, "
-                                          "build, packages%s%s",
-                                          json_object_size(host), model == NULL ? "the machine" : model,
-                                          gpu[0] == '\0' ? "" : "; ", gpu));
+        return ifm_check_unmet(c, FIND_NVML, "the run was on a GPU, and the fingerprint names none");
+    return ifm_check_met(c, "%zu facts of %s: processor, caches, clocks, memory, kernel, build, packages%s%s",
+                         json_object_size(host), model == NULL ? "the machine" : model, gpu[0] == '\0' ? "" : "; ",
+                         gpu);
 }
 
-struct ifm_check_item ifm_answer_load(const struct ifm_checking *c, double limit)
+struct ifm_check_item ifm_answer_load(const struct ifm_checking *c)
 {
     size_t n = 0, unread = 0;
     double most = 0;
@@ -232,15 +229,14 @@ struct ifm_check_item ifm_answer_load(const struct ifm_checking *c, double limit
             when = text_of(meta, "when") == NULL ? "during" : text_of(meta, "when");
         }
     }
-    if (most > limit)
-        return ifm_check_unmet(ifm_arena_printf(c->arena, "%.2f foreign tasks for each CPU %s the run", most, when),
-                               "end what else runs, or take a machine of your own");
+    if (most > c->limit)
+        return ifm_check_unmet(c, "end what else runs, or take a machine of your own",
+                               "%.2f foreign tasks for each CPU %s the run", most, when);
     if (n == 0 || unread > 0)
-        return ifm_check_absent(n == 0 ? "the load was not read"
-                                       : "the load could not be read before and after the run",
-                                "measure on a device whose machine can be read");
-    return ifm_check_met(
-        ifm_arena_printf(c->arena, "at most %.2f foreign tasks for each CPU, read %zu times", most, n));
+        return ifm_check_absent(c, "measure on a device whose machine can be read", "%s",
+                                n == 0 ? "the load was not read"
+                                       : "the load could not be read before and after the run");
+    return ifm_check_met(c, "at most %.2f foreign tasks for each CPU, read %zu times", most, n);
 }
 
 /* ---- seeds and inputs ---- */
@@ -262,31 +258,26 @@ static const char *changed_output(const struct ifm_checking *c, size_t *n_same)
     return NULL;
 }
 
-struct ifm_check_item ifm_answer_seed(const struct ifm_checking *c, double limit)
+struct ifm_check_item ifm_answer_seed(const struct ifm_checking *c)
 {
     size_t n;
     const char *place = changed_output(c, &n);
     unsigned long long seed = (unsigned long long)c->plan->seed;
-    (void)limit;
     if (place != NULL)
-        return ifm_check_unmet(ifm_arena_printf(c->arena, "the same inputs gave another output (%s)", place),
-                               "look for a race or for memory that is read before it is written");
+        return ifm_check_unmet(c, "look for a race or for memory that is read before it is written",
+                               "the same inputs gave another output (%s)", place);
     for (size_t k = 0; k < c->plan->n_cells; k++) {
         const char *workload = c->plan->cells[k].workload;
         if (strcmp(workload, "command") == 0 || strcmp(workload, "session") == 0)
-            return ifm_check_absent(ifm_arena_printf(c->arena,
-                                                     "seed %llu draws the order; what the code of %s draws is its own",
-                                                     seed, c->plan->cells[k].name),
-                                    "give the measured code a seed of its own");
+            return ifm_check_absent(c, "give the measured code a seed of its own",
+                                    "seed %llu draws the order; what the code of %s draws is its own", seed,
+                                    c->plan->cells[k].name);
     }
     if (n == 0)
-        return ifm_check_absent(
-            ifm_arena_printf(c->arena, "seed %llu draws data and order; no output was compared", seed),
-            "measure a workload that has an output");
-    return ifm_check_met(ifm_arena_printf(c->arena,
-                                          "seed %llu draws data and order; %zu arm%s gave the same output "
-                                          "again",
-                                          seed, n, n == 1 ? "" : "s"));
+        return ifm_check_absent(c, "measure a workload that has an output",
+                                "seed %llu draws data and order; no output was compared", seed);
+    return ifm_check_met(c, "seed %llu draws data and order; %zu arm%s gave the same output again", seed, n,
+                         n == 1 ? "" : "s");
 }
 
 /* A file that one session read with one content and a later one with another. */
@@ -313,19 +304,17 @@ static bool same_work(const struct ifm_arm *a, const struct ifm_arm *b)
            (a->stored_plain == b->stored_plain || a->stored_plain == 0 || b->stored_plain == 0);
 }
 
-struct ifm_check_item ifm_answer_inputs(const struct ifm_checking *c, double limit)
+struct ifm_check_item ifm_answer_inputs(const struct ifm_checking *c)
 {
     size_t files;
     const char *changed = changed_file(c->events, &files);
-    (void)limit;
     for (size_t i = 0; i < c->derived->n_findings; i++) {
         const struct ifm_finding *f = &c->derived->findings[i];
         if (strcmp(f->rule, "rule-04") == 0 && f->severity == IFM_SEVERITY_INVALID && f->cell[0] == '\0')
-            return ifm_check_unmet(f->text, "measure again, in a folder of its own");
+            return ifm_check_unmet(c, "measure again, in a folder of its own", "%s", f->text);
     }
     if (changed != NULL)
-        return ifm_check_unmet(ifm_arena_printf(c->arena, "the file %s changed during the run", changed),
-                               "measure again with one file");
+        return ifm_check_unmet(c, "measure again with one file", "the file %s changed during the run", changed);
     for (size_t k = 0; k < c->plan->n_cells; k++) {
         const struct ifm_cell *cell = &c->plan->cells[k];
         const struct ifm_arm *base = NULL;
@@ -333,70 +322,56 @@ struct ifm_check_item ifm_answer_inputs(const struct ifm_checking *c, double lim
             base = cell->arms[a].role == IFM_ROLE_BASELINE ? &cell->arms[a] : base;
         for (size_t a = 0; base != NULL && a < cell->n_arms; a++)
             if (cell->arms[a].role == IFM_ROLE_VARIANT && !same_work(base, &cell->arms[a]))
-                return ifm_check_unmet(ifm_arena_printf(c->arena, "%s of %s does other work in a step than %s",
-                                                        cell->arms[a].name, cell->name, base->name),
-                                       "give the arms the same batch, lengths and heads");
+                return ifm_check_unmet(c, "give the arms the same batch, lengths and heads",
+                                       "%s of %s does other work in a step than %s", cell->arms[a].name, cell->name,
+                                       base->name);
     }
-    return ifm_check_met(ifm_arena_printf(c->arena,
-                                          "configuration %.12s, %zu input file%s by SHA-256; compared arms "
-                                          "do the same work",
-                                          c->plan->config_hash, files, files == 1 ? "" : "s"));
+    return ifm_check_met(c, "configuration %.12s, %zu input file%s by SHA-256; compared arms do the same work",
+                         c->plan->config_hash, files, files == 1 ? "" : "s");
 }
 
 /* ---- how the run went ---- */
 
-struct ifm_check_item ifm_answer_steady(const struct ifm_checking *c, double limit)
+struct ifm_check_item ifm_answer_steady(const struct ifm_checking *c)
 {
     size_t n = 0, unsteady = 0, silent = 0;
     const char *place = "", *mute = "";
     struct told **told = hear_all(c);
-    (void)limit;
-    for (size_t k = 0; k < c->plan->n_cells; k++) {
-        const struct ifm_cell *cell = &c->plan->cells[k];
-        for (size_t a = 0; ifm_checks_cell(c, cell) && a < cell->n_arms; a++) {
-            const json_t *steady = told[k][a].steady;
-            if (!ifm_checks_arm(&cell->arms[a]))
-                continue;
-            const char *here = ifm_arena_printf(c->arena, "%s of %s", cell->arms[a].name, cell->name);
-            n++;
-            mute = !json_is_boolean(steady) && silent++ == 0 ? here : mute;
-            place = json_is_false(steady) && unsteady++ == 0 ? here : place;
-        }
+    for (struct ifm_check_place at = {0}; ifm_checks_next(c, &at); n++) {
+        const json_t *steady = told[at.k][at.next - 1].steady;
+        const char *here = ifm_arena_printf(c->arena, "%s of %s", at.arm->name, at.cell->name);
+        mute = !json_is_boolean(steady) && silent++ == 0 ? here : mute;
+        place = json_is_false(steady) && unsteady++ == 0 ? here : place;
     }
     if (unsteady > 0)
-        return ifm_check_unmet(ifm_arena_printf(c->arena, "%zu of %zu arms were not (%s%s)", unsteady, n, place,
-                                                unsteady > 1 ? ", ..." : ""),
-                               "a quieter machine, or a longer --warmup-cap");
+        return ifm_check_unmet(c, "a quieter machine, or a longer --warmup-cap", "%zu of %zu arms were not (%s%s)",
+                               unsteady, n, place, unsteady > 1 ? ", ..." : "");
     if (n == 0)
-        return ifm_check_absent("the run measures no arm but ceilings", "measure a workload");
+        return ifm_check_no_arms(c);
     if (silent > 0)
-        return ifm_check_absent(ifm_arena_printf(c->arena, "the journal does not say it of %s", mute),
-                                "let the run finish");
-    return ifm_check_met(ifm_arena_printf(c->arena, "%zu arm%s: two windows agreed", n, n == 1 ? "" : "s"));
+        return ifm_check_absent(c, "let the run finish", "the journal does not say it of %s", mute);
+    return ifm_check_met(c, "%zu arm%s: two windows agreed", n, n == 1 ? "" : "s");
 }
 
-struct ifm_check_item ifm_answer_stored(const struct ifm_checking *c, double limit)
+struct ifm_check_item ifm_answer_stored(const struct ifm_checking *c)
 {
-    const char *version = text_of(json_object_get(fingerprint_of(c), "binary"), "version");
-    const char *commit = text_of(json_object_get(fingerprint_of(c), "binary"), "git_revision");
+    const json_t *binary = json_object_get(fingerprint_of(c), "binary");
+    const char *version = text_of(binary, "version"), *commit = text_of(binary, "git_revision");
     struct told **told = hear_all(c);
     size_t n = 0;
-    (void)limit;
     for (size_t k = 0; k < c->plan->n_cells; k++) {
         const struct ifm_cell *cell = &c->plan->cells[k];
         if (!ifm_checks_cell(c, cell))
             continue;
         if (!told[k][0].done)
-            return ifm_check_unmet(ifm_arena_printf(c->arena, "%s has no whole record", cell->name),
-                                   "`inferometer run --resume` goes on");
+            return ifm_check_unmet(c, GO_ON, "%s has no whole record", cell->name);
         n++;
     }
     if (ifm_check_event(c->events, "run_done", NULL, NULL) == NULL)
-        return ifm_check_unmet("the run did not finish", "`inferometer run --resume` goes on");
+        return ifm_check_unmet(c, GO_ON, "the run did not finish");
     if (version == NULL)
-        return ifm_check_unmet("nothing says which version measured", "measure again with this version");
-    return ifm_check_met(ifm_arena_printf(c->arena, "%zu cell%s, run %s by version %s%s%.12s; verdict: %s", n,
-                                          n == 1 ? "" : "s", c->plan->run_id, version,
-                                          commit == NULL ? "" : ", commit ", commit == NULL ? "" : commit,
-                                          ifm_outcome_words(c->verdict->outcome)));
+        return ifm_check_unmet(c, MEASURE_AGAIN, "nothing says which version measured");
+    return ifm_check_met(c, "%zu cell%s, run %s by version %s%s%.12s; verdict: %s", n, n == 1 ? "" : "s",
+                         c->plan->run_id, version, commit == NULL ? "" : ", commit ", commit == NULL ? "" : commit,
+                         ifm_outcome_words(c->verdict->outcome));
 }
