@@ -15,13 +15,12 @@
 #include <string.h>
 
 /* The files that the run in `dir` read still hold what it read. */
-static enum ifm_status same_inputs(const char *dir, const struct ifm_plan *plan, struct ifm_error *error)
+static enum ifm_status same_inputs(const char *dir, const struct ifm_plan *plan, struct ifm_arena *arena,
+                                   struct ifm_error *error)
 {
-    json_t *events = NULL;
-    IFM_TRY(ifm_journal_read(dir, &events, error));
-    enum ifm_status status = ifm_inputs_unchanged(plan, events, dir, error);
-    json_decref(events);
-    return status;
+    const struct ifm_events *events;
+    IFM_TRY(ifm_journal_read(dir, arena, &events, error));
+    return ifm_inputs_unchanged(plan, events, dir, error);
 }
 
 /* config -> plan -> run -> record -> derive -> judge -> publish */
@@ -34,7 +33,7 @@ static enum ifm_status tell(const struct ifm_options *options, struct ifm_config
     IFM_TRY(ifm_story_plan(config, arena, &plan, error));
     IFM_TRY(ifm_story_ready(plan, error));
     if (options->dir != NULL) /* it is repeated */
-        IFM_TRY(same_inputs(options->dir, plan, error));
+        IFM_TRY(same_inputs(options->dir, plan, arena, error));
     if (options->dry_run)
         return ifm_story_dry_run(config, plan, options, error);
     const char *dir = ifm_story_out(options, plan, arena);
@@ -113,7 +112,7 @@ static enum ifm_status resume(const struct ifm_options *options, struct ifm_conf
                         "plan.json and config.lock.json belong to different configurations");
     IFM_TRY(refuse_session(dir, plan, error));
     IFM_TRY(ifm_story_ready(plan, error));
-    IFM_TRY(same_inputs(dir, plan, error));
+    IFM_TRY(same_inputs(dir, plan, arena, error));
     IFM_TRY(retire_manifest(dir, arena, error));
     IFM_TRY(ifm_story_measure(dir, config, plan, true, options, error));
     IFM_TRY(ifm_story_finish(dir, options, &judged, error));

@@ -34,7 +34,7 @@
     {#member, IFM_NEED_##need, IFM_KIND_##kind, #beside, offsetof(struct ifm_event_##row, member)},
 #define DEFINE(row, ...)                                                                                               \
     const struct ifm_event_##row ifm_blank_##row = {IFM_FIELDS_##row(BLANK, row)};                                     \
-    static const struct ifm_field fields_##row[] = {IFM_FIELDS_##row(FIELD, row)};
+    static const struct ifm_event_field fields_##row[] = {IFM_FIELDS_##row(FIELD, row)};
 #define ROW_OF(row, repeat, restart)                                                                                   \
     {                                                                                                                  \
 #row, IFM_REPEAT_##repeat, (restart), fields_##row,                                                            \
@@ -78,7 +78,7 @@ const char *ifm_stage_name(enum ifm_stage stage)
     return stage == IFM_STAGE_unknown ? "unknown" : ifm_event_rows[stage].name;
 }
 
-static const void *at(const void *facts, const struct ifm_field *field)
+static const void *at(const void *facts, const struct ifm_event_field *field)
 {
     return (const char *)facts + field->offset;
 }
@@ -94,7 +94,7 @@ static const json_t *json_at(const void *place)
 }
 
 /* Lists are always set: one without items is empty. */
-static bool is_set(const struct ifm_field *field, const void *place)
+static bool is_set(const struct ifm_event_field *field, const void *place)
 {
     switch (kinds[field->kind].type) {
     case COUNT:
@@ -111,7 +111,7 @@ static bool is_set(const struct ifm_field *field, const void *place)
     }
 }
 
-static const struct ifm_field *find_field(const struct ifm_event_row *row, const char *name)
+static const struct ifm_event_field *find_field(const struct ifm_event_row *row, const char *name)
 {
     for (size_t i = 0; i < row->n_fields; i++)
         if (strcmp(row->fields[i].name, name) == 0)
@@ -120,9 +120,9 @@ static const struct ifm_field *find_field(const struct ifm_event_row *row, const
 }
 
 /* Is the member set beside which the field stands? */
-static bool is_due(const struct ifm_event_row *row, const struct ifm_field *field, const void *facts)
+static bool is_due(const struct ifm_event_row *row, const struct ifm_event_field *field, const void *facts)
 {
-    const struct ifm_field *beside = field->beside[0] == '_' ? NULL : find_field(row, field->beside);
+    const struct ifm_event_field *beside = field->beside[0] == '_' ? NULL : find_field(row, field->beside);
     return beside == NULL || is_set(beside, at(facts, beside));
 }
 
@@ -131,7 +131,7 @@ static bool is_due(const struct ifm_event_row *row, const struct ifm_field *fiel
 static enum ifm_status encode_row(const struct ifm_event_row *row, const void *facts, json_t **out,
                                   struct ifm_error *error);
 
-static enum ifm_status encode_list(const struct ifm_field *field, const void *place, json_t **out,
+static enum ifm_status encode_list(const struct ifm_event_field *field, const void *place, json_t **out,
                                    struct ifm_error *error)
 {
     *out = json_array();
@@ -151,7 +151,7 @@ static enum ifm_status encode_list(const struct ifm_field *field, const void *pl
 }
 
 /* A new reference; NULL when there is no memory for it, or a text is not UTF-8. */
-static enum ifm_status encode_value(const struct ifm_field *field, const void *place, json_t **out,
+static enum ifm_status encode_value(const struct ifm_event_field *field, const void *place, json_t **out,
                                     struct ifm_error *error)
 {
     switch (kinds[field->kind].type) {
@@ -178,8 +178,8 @@ static enum ifm_status encode_value(const struct ifm_field *field, const void *p
     }
 }
 
-static enum ifm_status encode_field(const struct ifm_event_row *row, const struct ifm_field *field, const void *facts,
-                                    json_t *out, struct ifm_error *error)
+static enum ifm_status encode_field(const struct ifm_event_row *row, const struct ifm_event_field *field,
+                                    const void *facts, json_t *out, struct ifm_error *error)
 {
     const void *place = at(facts, field);
     bool due = is_due(row, field, facts), must = field->need == IFM_NEED_must;
@@ -238,7 +238,7 @@ struct reading {
     struct ifm_error *error;
 };
 
-static enum ifm_status wrong(const struct reading *r, const struct ifm_field *field, const json_t *value)
+static enum ifm_status wrong(const struct reading *r, const struct ifm_event_field *field, const json_t *value)
 {
     return ifm_fail(r->error, IFM_INVALID, r->where, EDITED, "event \"%s\": \"%s%s\" is %s %s", r->stage, r->within,
                     field->name, value == NULL ? "missing: it is" : "not", kinds[field->kind].words);
@@ -258,7 +258,7 @@ static const json_t *keep_json(struct ifm_arena *arena, json_t *owned)
     return owned;
 }
 
-static enum ifm_status decode_texts(const struct reading *r, const struct ifm_field *field, const json_t *list,
+static enum ifm_status decode_texts(const struct reading *r, const struct ifm_event_field *field, const json_t *list,
                                     struct ifm_texts *out)
 {
     const char **items = IFM_ARENA_ARRAY(r->arena, const char *, json_array_size(list) + 1);
@@ -271,7 +271,7 @@ static enum ifm_status decode_texts(const struct reading *r, const struct ifm_fi
     return json_is_array(list) ? IFM_OK : wrong(r, field, list);
 }
 
-static enum ifm_status decode_knobs(const struct reading *r, const struct ifm_field *field, const json_t *list,
+static enum ifm_status decode_knobs(const struct reading *r, const struct ifm_event_field *field, const json_t *list,
                                     struct ifm_knobs *out)
 {
     struct reading inner = *r;
@@ -286,7 +286,7 @@ static enum ifm_status decode_knobs(const struct reading *r, const struct ifm_fi
     return json_is_array(list) ? IFM_OK : wrong(r, field, list);
 }
 
-static enum ifm_status decode_loss(const struct reading *r, const struct ifm_field *field, const json_t *object,
+static enum ifm_status decode_loss(const struct reading *r, const struct ifm_event_field *field, const json_t *object,
                                    const struct ifm_event_loss **out)
 {
     struct reading inner = *r;
@@ -296,7 +296,7 @@ static enum ifm_status decode_loss(const struct reading *r, const struct ifm_fie
     return json_is_object(object) ? decode_row(&inner, &ifm_loss_row, object, loss) : wrong(r, field, object);
 }
 
-static enum ifm_status decode_number(const struct reading *r, const struct ifm_field *field, const json_t *value,
+static enum ifm_status decode_number(const struct reading *r, const struct ifm_event_field *field, const json_t *value,
                                      void *place)
 {
     if (kinds[field->kind].type == COUNT) {
@@ -310,7 +310,7 @@ static enum ifm_status decode_number(const struct reading *r, const struct ifm_f
                : wrong(r, field, value);
 }
 
-static enum ifm_status decode_value(const struct reading *r, const struct ifm_field *field, const json_t *value,
+static enum ifm_status decode_value(const struct reading *r, const struct ifm_event_field *field, const json_t *value,
                                     void *place)
 {
     switch (kinds[field->kind].type) {
@@ -361,18 +361,19 @@ static enum ifm_status decode_row(const struct reading *r, const struct ifm_even
 {
     make_blank(row, out);
     for (size_t i = 0; i < row->n_fields; i++) {
-        const struct ifm_field *field = &row->fields[i];
+        const struct ifm_event_field *field = &row->fields[i];
         const json_t *value = json_object_get(object, field->name);
         void *place = (char *)out + field->offset;
         if (field->kind == IFM_KIND_rest)
             *(const json_t **)place = decode_rest(r, row, object);
-        else if (value != NULL && !(json_is_null(value) && field->need != IFM_NEED_must))
+        else if (value != NULL && !(json_is_null(value) && (field->need != IFM_NEED_must || field->beside[0] != '_')))
             IFM_TRY(decode_value(r, field, value, place));
     }
     for (size_t i = 0; i < row->n_fields; i++) {
-        const struct ifm_field *field = &row->fields[i];
-        if (field->need == IFM_NEED_must && field->kind != IFM_KIND_rest &&
-            json_object_get(object, field->name) == NULL && is_due(row, field, out))
+        const struct ifm_event_field *field = &row->fields[i];
+        const json_t *value = json_object_get(object, field->name);
+        if (field->need == IFM_NEED_must && field->kind != IFM_KIND_rest && (value == NULL || json_is_null(value)) &&
+            is_due(row, field, out))
             return wrong(r, field, NULL);
     }
     return IFM_OK;
@@ -391,7 +392,7 @@ static const char *name_in(const struct ifm_event *event, const json_t *meta, co
 {
     if (event->stage == IFM_STAGE_unknown)
         return ifm_arena_strdup(arena, json_string_value(json_object_get(meta, key)));
-    const struct ifm_field *field = find_field(&ifm_event_rows[event->stage], key);
+    const struct ifm_event_field *field = find_field(&ifm_event_rows[event->stage], key);
     return field == NULL ? NULL : text_at(at(event->facts, field));
 }
 
@@ -419,6 +420,13 @@ enum ifm_status ifm_event_decode(const json_t *line, const char *where, struct i
     return IFM_OK;
 }
 
+enum ifm_status ifm_knobs_decode(const json_t *list, struct ifm_arena *arena, struct ifm_knobs *out,
+                                 struct ifm_error *error)
+{
+    const struct reading r = {"knobs", "locks", "", arena, error};
+    return decode_knobs(&r, find_field(&ifm_event_rows[IFM_STAGE_locks], "knobs"), list, out);
+}
+
 /* ---- comparing ---- */
 
 static bool same_text(const char *a, const char *b)
@@ -444,7 +452,7 @@ static bool same_knobs(const struct ifm_knobs *a, const struct ifm_knobs *b)
     return same;
 }
 
-static bool same_value(const struct ifm_field *field, const void *a, const void *b)
+static bool same_value(const struct ifm_event_field *field, const void *a, const void *b)
 {
     bool set = is_set(field, a), other = is_set(field, b);
     if (!set || !other)

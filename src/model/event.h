@@ -89,6 +89,10 @@ IFM_CHECKED enum ifm_status ifm_event_encode(const struct ifm_event *event, json
 IFM_CHECKED enum ifm_status ifm_event_decode(const json_t *line, const char *where, struct ifm_arena *arena,
                                              struct ifm_event *out, struct ifm_error *error);
 
+/* A list of knobs as the machine is read back: [{"knob", "value", "locked", "reason", "remedy"}, ...]. */
+IFM_CHECKED enum ifm_status ifm_knobs_decode(const json_t *list, struct ifm_arena *arena, struct ifm_knobs *out,
+                                             struct ifm_error *error);
+
 /* Both stage and every field are the same; the line number and the clock may differ. */
 bool ifm_event_equal(const struct ifm_event *a, const struct ifm_event *b);
 const char *ifm_stage_name(enum ifm_stage stage);
@@ -138,6 +142,9 @@ const void *ifm_facts_of(const struct ifm_event *event);
     for (const struct ifm_event *event = NULL;                                                                         \
          (event = ifm_events_next((events), IFM_STAGE_##row, (cell), (arm), event)) != NULL;)
 
+/* When the run began, by the wall clock of its first event: "2026-05-07 12:00 UTC"; "" without one. Fills `buffer`. */
+const char *ifm_events_date(const struct ifm_events *events, char buffer[32]);
+
 /* ---- the table, for tests and documents ---- */
 
 enum ifm_need { IFM_NEED_must, IFM_NEED_may, IFM_NEED_null };
@@ -156,7 +163,7 @@ enum ifm_kind {
     IFM_KIND_loss,
     IFM_KIND_knobs
 };
-struct ifm_field {
+struct ifm_event_field {
     const char *name;
     enum ifm_need need;
     enum ifm_kind kind;
@@ -174,7 +181,7 @@ struct ifm_event_row {
     const char *name;
     enum ifm_repeat repeat;
     bool kept; /* a restart of its cell leaves it standing */
-    const struct ifm_field *fields;
+    const struct ifm_event_field *fields;
     size_t n_fields, size;
 };
 /* [IFM_STAGE_COUNT]; the first is of no stage. */

@@ -22,7 +22,7 @@
     S(locks, at_both_ends, kept)                                                                                       \
     S(load, at_both_ends, kept)                                                                                        \
     S(cell_start, once_a_session, forgotten)                                                                           \
-    S(device, once_a_session, forgotten)                                                                               \
+    S(device, once_a_session, kept)                                                                                    \
     S(check, at_both_ends, forgotten)                                                                                  \
     S(column_absent, each, forgotten)                                                                                  \
     S(clock_unread, once_a_session, forgotten)                                                                         \
@@ -169,7 +169,13 @@
     F(r, must, text, source, _)                                                                                        \
     F(r, may, amount, idle_w, _)                                                                                       \
     F(r, may, amount, limit_w, _)                                                                                      \
-    F(r, may, amount, period_ns, _)
+    F(r, may, amount, period_ns, _)                                                                                    \
+    F(r, may, text, arm, _)                                                                                            \
+    F(r, may, count, start_ns, _)                                                                                      \
+    F(r, may, count, end_ns, _)                                                                                        \
+    F(r, may, amount, counter_j, _)                                                                                    \
+    F(r, may, amount, integral_j, _)                                                                                   \
+    F(r, may, count, tokens, _)
 #define IFM_FIELDS_power_sensor(F, r)                                                                                  \
     F(r, must, text, cell, _)                                                                                          \
     F(r, must, text, device, _)                                                                                        \

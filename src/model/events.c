@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 struct ifm_events *ifm_events_create(struct ifm_arena *arena)
 {
@@ -163,4 +164,14 @@ const struct ifm_event *ifm_events_last(const struct ifm_events *events, enum if
 const void *ifm_facts_of(const struct ifm_event *event)
 {
     return event == NULL ? NULL : event->facts;
+}
+
+const char *ifm_events_date(const struct ifm_events *events, char buffer[32])
+{
+    time_t seconds = events == NULL || events->n == 0 ? 0 : (time_t)(events->items[0].t_ns / 1000000000);
+    struct tm utc;
+    buffer[0] = '\0';
+    if (seconds > 0 && gmtime_r(&seconds, &utc) != NULL)
+        strftime(buffer, 32, "%Y-%m-%d %H:%M UTC", &utc);
+    return buffer;
 }

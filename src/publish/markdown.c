@@ -1,8 +1,8 @@
 /* report.md: the whole report but its pictures and the list of every number, for pull requests, issues and wikis. */
 #include "judge/review/checklist.h"
 #include "model/lock_state.h"
+#include "model/machine_facts.h"
 #include "publish/compose.h"
-#include "publish/facts.h"
 #include "publish/view.h"
 #include <string.h>
 #include <time.h>
@@ -196,20 +196,17 @@ static enum ifm_status add_checklists(const struct ifm_publication *publication,
 static void add_repeat(const struct ifm_publication *publication, struct ifm_text *out)
 {
     const struct ifm_plan *plan = publication->plan;
-    const json_t *events = publication->events;
-    time_t seconds = (time_t)(json_integer_value(json_object_get(json_array_get(events, 0), "t_ns")) / 1000000000);
-    const char *machine = ifm_event_measured(events, plan->device);
-    char date[32] = "";
-    struct tm utc;
-    if (seconds > 0 && gmtime_r(&seconds, &utc) != NULL)
-        strftime(date, sizeof date, ", %Y-%m-%d %H:%M UTC", &utc);
+    const char *machine = ifm_machine_measured(publication->events, plan->device);
+    char date[32];
+    ifm_events_date(publication->events, date);
     ifm_text_add(out, "### Repeat it\n\n```sh\ninferometer rerun DIR   # measure again with the same configuration\n"
                       "inferometer verify DIR  # recompute every number from the raw samples\n```\n\n");
     ifm_text_printf(out, "`DIR` is the run's folder. Run `%s`, configuration `%.12s`, seed %llu, device %s",
                     publication->derived->run_id, plan->config_hash, (unsigned long long)plan->seed, plan->device);
     ifm_text_add(out, machine[0] == '\0' ? "" : " (");
     add_escaped(machine, out);
-    ifm_text_printf(out, "%s%s, inferometer " IFM_VERSION ".\n\n", machine[0] == '\0' ? "" : ")", date);
+    ifm_text_printf(out, "%s%s%s, inferometer " IFM_VERSION ".\n\n", machine[0] == '\0' ? "" : ")",
+                    date[0] == '\0' ? "" : ", ", date);
 }
 
 static void add_limits(const struct ifm_publication *publication, struct ifm_text *out)

@@ -1,6 +1,5 @@
 /* Where the published files get power from, and why there is none. */
 #include "publish/power.h"
-#include "publish/facts.h"
 #include <string.h>
 
 bool ifm_power_is_planned(const struct ifm_cell *cell)
@@ -44,30 +43,24 @@ enum ifm_status ifm_power_gather(const struct ifm_publication *publication, stru
 
 /* ---- why there is none ---- */
 
-static const char *text_of(const json_t *meta, const char *key)
-{
-    const char *text = json_string_value(json_object_get(meta, key));
-    return text == NULL ? "" : text;
-}
-
 size_t ifm_power_causes(const struct ifm_publication *publication, const struct ifm_cell *cell, struct ifm_arena *arena,
                         struct ifm_power_cause **out)
 {
-    const json_t *events = publication->events;
-    struct ifm_power_cause *causes = IFM_ARENA_ARRAY(arena, struct ifm_power_cause, json_array_size(events) + 1);
+    const struct ifm_events *events = publication->events;
+    struct ifm_power_cause *causes = IFM_ARENA_ARRAY(arena, struct ifm_power_cause, events == NULL ? 1 : events->n + 1);
     size_t n = 0;
     *out = causes;
-    for (size_t i = 0; i < json_array_size(events); i++) {
-        const json_t *event = json_array_get(events, i), *meta = json_object_get(event, "meta");
-        const char *reason = text_of(meta, "reason"), *source = text_of(meta, "source");
-        if (strcmp(text_of(event, "stage"), "power_absent") != 0 || reason[0] == '\0' ||
-            (cell != NULL && strcmp(text_of(meta, "cell"), cell->name) != 0))
+    IFM_EACH(event, events, power_absent, cell == NULL ? NULL : cell->name, NULL)
+    {
+        const struct ifm_event_power_absent *absent = IFM_FACTS(event, power_absent);
+        const char *reason = absent->reason, *source = absent->source;
+        if (reason[0] == '\0')
             continue;
         size_t at = 0;
         while (at < n && strcmp(causes[at].reason, reason) != 0)
             at++;
         if (at == n)
-            causes[n++] = (struct ifm_power_cause){reason, text_of(meta, "remedy"), source};
+            causes[n++] = (struct ifm_power_cause){reason, absent->remedy, source};
         else if (strstr(causes[at].sources, source) == NULL)
             causes[at].sources = ifm_arena_printf(arena, "%s, %s", causes[at].sources, source);
     }

@@ -1,9 +1,9 @@
 /* The view of one cell: its arms as a grid, its ceilings as lines, its cache sweep as a curve. */
 #include "base/private.h"
+#include "model/machine_facts.h"
 #include "model/plan_json.h"
 #include "publish/columns.h"
 #include "publish/compression.h"
-#include "publish/facts.h"
 #include "publish/power.h"
 #include "publish/quantity.h"
 #include "publish/view_private.h"
@@ -281,13 +281,14 @@ static void build_caches(struct ifm_view_builder *builder, const struct ifm_cell
     grid.headings[1] = (struct ifm_heading){"found", "", false, 0};
     grid.headings[2] = (struct ifm_heading){"reported", "", false, 0};
     out->marks = IFM_ARENA_ARRAY(builder->arena, struct ifm_view_mark, IFM_CACHES_SHOWN);
+    struct ifm_fingerprint host = ifm_fingerprint_of(builder->publication->events);
     grid.n_rows = 0;
     for (int level = 1; level <= IFM_CACHES_SHOWN; level++) {
         const struct ifm_value *value = value_of(builder, cell->name, "", ifm_column_cache_metric(level));
         if (value == NULL)
             continue;
         const char *name = ifm_arena_printf(builder->arena, "L%d", level);
-        double reported = ifm_event_reported_cache(builder->publication->events, level);
+        double reported = ifm_fingerprint_cache(&host, level);
         size_t row = grid.n_rows++;
         *ifm_view_at(&grid, row, 0) = ifm_view_text(name, IFM_TONE_STRONG);
         *ifm_view_at(&grid, row, 1) = ifm_view_field(builder, value);
@@ -395,9 +396,9 @@ static const char *conditions_of(struct ifm_view_builder *builder, const struct 
     const char *cache = cell->measure.cache == IFM_CACHE_COLD ? "cold cache" : "hot cache";
     const char *threads =
         cell->threads == 1 ? "1 thread" : ifm_arena_printf(builder->arena, "%u threads", cell->threads);
-    const char *gpu = ifm_event_gpu(builder->publication->events, cell->name);
-    if (gpu[0] != '\0') /* which one thread only gives work to */
-        threads = ifm_arena_strdup(builder->arena, gpu);
+    const char *gpu = ifm_device_facts_of(builder->publication->events, cell->name).gpu;
+    if (gpu != NULL) /* which one thread only gives work to */
+        threads = gpu;
     const char *margin = ifm_quantity_bare(cell->measure.margin * 100, "%", builder->arena);
     if (is_command(cell)) /* its caches and threads are its own */
         return ifm_arena_printf(builder->arena, "from start to end of one run, margin ±%s", margin);

@@ -1,7 +1,6 @@
 /* report.html: one page, no network, the same without script, readable on a phone, in the dark and on paper. */
 #include "report/html.h"
 #include "publish/compose.h"
-#include "publish/facts.h"
 #include <time.h>
 
 void ifm_html_escape(const char *text, struct ifm_text *out)
@@ -31,17 +30,6 @@ void ifm_html_escape(const char *text, struct ifm_text *out)
     }
 }
 
-/* When the run began, by the wall clock of its first event; "" without events. */
-static const char *date_of(const json_t *events, char buffer[32])
-{
-    time_t seconds = (time_t)(json_integer_value(json_object_get(json_array_get(events, 0), "t_ns")) / 1000000000);
-    struct tm utc;
-    buffer[0] = '\0';
-    if (seconds > 0 && gmtime_r(&seconds, &utc) != NULL)
-        strftime(buffer, 32, "%Y-%m-%d %H:%M UTC", &utc);
-    return buffer;
-}
-
 static void add_head(struct ifm_page *page)
 {
     struct ifm_text *out = page->out;
@@ -68,7 +56,7 @@ static void add_body(struct ifm_page *page)
     struct ifm_text *out = page->out;
     char date[32];
     ifm_text_add(out, "<body>\n");
-    ifm_html_header(page, date_of(page->publication->events, date));
+    ifm_html_header(page, ifm_events_date(page->publication->events, date));
     ifm_text_add(out, "<main>\n");
     ifm_html_verdict(page);
     ifm_html_contents(page);

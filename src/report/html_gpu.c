@@ -1,6 +1,5 @@
 /* The GPUs of the record: what they are, their state before and after the run, and what held their clocks down. */
 #include "derive/gpu_held.h"
-#include "publish/facts.h"
 #include "publish/quantity.h"
 #include "report/html.h"
 #include <string.h>
@@ -103,9 +102,9 @@ static void add_held(struct ifm_page *page)
 
 void ifm_html_gpus(struct ifm_page *page, const json_t *gpus)
 {
-    const json_t *events = page->publication->events, *devices = json_object_get(gpus, "devices");
-    size_t index, i;
-    json_t *gpu, *event;
+    const json_t *devices = json_object_get(gpus, "devices");
+    size_t index;
+    json_t *gpu;
     const char *key;
     json_object_foreach((json_t *)gpus, key, gpu)
     {
@@ -116,17 +115,11 @@ void ifm_html_gpus(struct ifm_page *page, const json_t *gpus)
     {
         add_device(page, gpu);
     }
-    json_array_foreach((json_t *)events, i, event)
+    IFM_EACH(event, page->publication->events, gpu_state, NULL, NULL)
     {
-        const json_t *meta = json_object_get(event, "meta");
-        const char *stage = json_string_value(json_object_get(event, "stage"));
-        const char *when = json_string_value(json_object_get(meta, "when"));
-        if (stage == NULL || when == NULL || strcmp(stage, "gpu_state") != 0 || strcmp(when, "cell") == 0)
-            continue;
-        json_array_foreach(json_object_get(meta, "gpus"), index, gpu)
-        {
-            add_state(page, gpu, when);
-        }
+        const struct ifm_event_gpu_state *state = IFM_FACTS(event, gpu_state);
+        for (size_t i = 0; state->cell == NULL && i < json_array_size(state->gpus); i++)
+            add_state(page, json_array_get(state->gpus, i), state->when);
     }
     add_held(page);
 }

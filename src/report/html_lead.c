@@ -1,8 +1,8 @@
 /* The report's first screen: what was measured on which machine, the outcome in sentences, what to distrust, and what
  * the words mean. Formats derived numbers and counts sentences; computes no number that a reader may quote. */
 #include "model/lock_state.h"
+#include "model/machine_facts.h"
 #include "publish/columns.h"
-#include "publish/facts.h"
 #include "publish/quantity.h"
 #include "report/html.h"
 #include <string.h>
@@ -381,7 +381,7 @@ static const char *names_of_workloads(struct ifm_page *page)
 void ifm_html_header(struct ifm_page *page, const char *date)
 {
     struct ifm_text *out = page->out;
-    const char *machine = ifm_event_measured(page->publication->events, page->publication->plan->device),
+    const char *machine = ifm_machine_measured(page->publication->events, page->publication->plan->device),
                *names = names_of_workloads(page);
     ifm_text_add(out, "<header class=\"top\"><p>Inferometer report</p><h1>");
     ifm_html_escape(names[0] == '\0' ? "nothing" : names, out);

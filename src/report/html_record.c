@@ -1,6 +1,6 @@
 /* The report's record: the machine, the configuration, the definitions, how to repeat it, its limits. */
 #include "model/lock_state.h"
-#include "publish/facts.h"
+#include "model/machine_facts.h"
 #include "report/html.h"
 #include <string.h>
 
@@ -130,93 +130,69 @@ void ifm_html_facts(struct ifm_page *page, const char *name, const json_t *value
 
 static void add_locks(struct ifm_page *page)
 {
-    size_t index, k;
-    json_t *event, *lock;
-    json_array_foreach((json_t *)page->publication->events, index, event)
+    IFM_EACH(event, page->publication->events, locks, NULL, NULL)
     {
-        const char *stage = json_string_value(json_object_get(event, "stage"));
-        if (stage == NULL || strcmp(stage, "locks") != 0)
-            continue;
-        const char *when = json_string_value(json_object_get(json_object_get(event, "meta"), "when"));
-        json_array_foreach((json_t *)ifm_lock_knobs(event), k, lock)
-        {
-            const char *knob = json_string_value(json_object_get(lock, "knob"));
-            const char *reason = json_string_value(json_object_get(lock, "reason"));
-            const json_t *value = json_object_get(lock, "value");
-            const char *text = ifm_arena_printf(
-                page->arena, "%s%s%s%s%s", json_is_true(json_object_get(lock, "locked")) ? "locked" : "not locked",
-                json_is_null(value) || value == NULL ? "" : ", ",
-                json_is_null(value) || value == NULL ? "" : scalar_text(page, value),
-                reason == NULL || reason[0] == '\0' ? "" : ": ", reason == NULL ? "" : reason);
-            ifm_html_fact(page,
-                          ifm_arena_printf(page->arena, "lock %s, %s the run", knob == NULL ? "" : knob,
-                                           when == NULL ? "during" : when),
-                          text, false);
+        const struct ifm_event_locks *locks = IFM_FACTS(event, locks);
+        for (size_t k = 0; k < locks->knobs.n; k++) {
+            const struct ifm_event_knob *knob = &locks->knobs.items[k];
+            const char *text = ifm_arena_printf(page->arena, "%s%s%s%s%s", knob->locked ? "locked" : "not locked",
+                                                knob->value == NULL ? "" : ", ", knob->value == NULL ? "" : knob->value,
+                                                knob->reason[0] == '\0' ? "" : ": ", knob->reason);
+            ifm_html_fact(page, ifm_arena_printf(page->arena, "lock %s, %s the run", knob->knob, locks->when), text,
+                          false);
         }
     }
 }
 
-static bool is_told_before(const json_t *events, size_t index)
+/* A later session says the same again. */
+static bool is_told_before(const struct ifm_page *page, const struct ifm_event *event)
 {
-    for (size_t i = 0; i < index; i++)
-        if (json_equal(json_object_get(json_array_get(events, i), "meta"),
-                       json_object_get(json_array_get(events, index), "meta")))
+    const struct ifm_event *earlier = NULL;
+    while ((earlier = ifm_events_next(page->publication->events, event->stage, NULL, NULL, earlier)) != event)
+        if (ifm_event_equal(earlier, event))
             return true;
     return false;
 }
 
-/* The files that arms read, by base name and content; a later session says the same again. */
+/* The files that arms read, by base name and content. */
 static void add_inputs(struct ifm_page *page)
 {
-    const json_t *events = page->publication->events;
-    for (size_t i = 0; i < json_array_size(events); i++) {
-        const json_t *event = json_array_get(events, i), *meta = json_object_get(event, "meta");
-        const char *stage = json_string_value(json_object_get(event, "stage"));
-        const char *setting = json_string_value(json_object_get(meta, "setting"));
-        const char *file = json_string_value(json_object_get(meta, "file"));
-        const char *sha256 = json_string_value(json_object_get(meta, "sha256"));
-        if (stage == NULL || strcmp(stage, "input") != 0 || setting == NULL || file == NULL || sha256 == NULL ||
-            is_told_before(events, i))
+    IFM_EACH(event, page->publication->events, input, NULL, NULL)
+    {
+        const struct ifm_event_input *input = IFM_FACTS(event, input);
+        if (is_told_before(page, event))
             continue;
-        ifm_html_fact(page, ifm_arena_printf(page->arena, "input file, %s", setting),
-                      ifm_arena_printf(page->arena, "%s, SHA-256 %s", file, sha256), false);
-        const char *id = json_string_value(json_object_get(json_object_get(meta, "licence"), "id"));
-        const char *from = json_string_value(json_object_get(json_object_get(meta, "licence"), "from"));
-        const char *name = ifm_arena_printf(page->arena, "licence of %s", file);
+        ifm_html_fact(page, ifm_arena_printf(page->arena, "input file, %s", input->setting),
+                      ifm_arena_printf(page->arena, "%s, SHA-256 %s", input->file, input->sha256), false);
+        const char *id = json_string_value(json_object_get(input->licence, "id"));
+        const char *from = json_string_value(json_object_get(input->licence, "from"));
+        const char *name = ifm_arena_printf(page->arena, "licence of %s", input->file);
         if (id != NULL && from != NULL)
             ifm_html_fact(page, name, ifm_arena_printf(page->arena, "%s, as %s beside it says", id, from), false);
         else
-            ifm_html_facts(page, name, json_object_get(meta, "licence"));
+            ifm_html_facts(page, name, input->licence);
     }
 }
 
-/* The device of each cell that has a GPU; what is the same for the cell before is not told again. */
+/* The device of each cell that has a GPU. */
 static void add_gpus(struct ifm_page *page)
 {
-    const json_t *events = page->publication->events;
-    for (size_t i = 0; i < json_array_size(events); i++) {
-        const json_t *meta = json_object_get(json_array_get(events, i), "meta");
-        const char *stage = json_string_value(json_object_get(json_array_get(events, i), "stage"));
-        const char *cell = json_string_value(json_object_get(meta, "cell"));
-        if (stage == NULL || cell == NULL || strcmp(stage, "device") != 0 || json_object_get(meta, "gpu") == NULL ||
-            is_told_before(events, i))
-            continue;
-        json_t *device = json_copy((json_t *)meta);
-        json_object_del(device, "cell");
-        ifm_html_facts(page, ifm_arena_printf(page->arena, "device of %s,", cell), device);
-        json_decref(device);
+    IFM_EACH(event, page->publication->events, device, NULL, NULL)
+    {
+        const struct ifm_event_device *device = IFM_FACTS(event, device);
+        if (ifm_device_facts_of(page->publication->events, device->cell).gpu != NULL && !is_told_before(page, event))
+            ifm_html_facts(page, ifm_arena_printf(page->arena, "device of %s,", device->cell), device->facts);
     }
 }
 
 void ifm_html_environment(struct ifm_page *page)
 {
-    const json_t *meta = ifm_event_meta(page->publication->events, "environment");
-    const json_t *fingerprint = json_object_get(meta, "fingerprint");
+    struct ifm_fingerprint fingerprint = ifm_fingerprint_of(page->publication->events);
     ifm_text_add(page->out, "<section id=\"environment\"><details><summary><h2>Environment</h2></summary>\n");
-    if (meta == NULL)
+    if (fingerprint.all == NULL)
         ifm_text_add(page->out, "<p class=\"dim\">absent: run.log holds no environment event.</p>\n");
     ifm_text_add(page->out, "<table class=\"facts\"><tbody>\n");
-    json_t *host = json_copy((json_t *)(fingerprint != NULL ? fingerprint : meta));
+    json_t *host = json_copy((json_t *)fingerprint.all);
     json_t *gpus = json_incref(json_object_get(host, "gpu"));
     bool apart = json_object_get(gpus, "absent") == NULL && json_is_object(gpus);
     if (apart)
@@ -296,28 +272,25 @@ void ifm_html_definitions(struct ifm_page *page)
 /* The revision that measured, as the journal says: "" when it does not. */
 static const char *revision_of(struct ifm_page *page)
 {
-    const json_t *environment = ifm_event_meta(page->publication->events, "environment");
-    const json_t *binary = json_object_get(json_object_get(environment, "fingerprint"), "binary");
-    const char *revision = json_string_value(json_object_get(binary, "git_revision"));
-    if (revision == NULL)
+    struct ifm_fingerprint host = ifm_fingerprint_of(page->publication->events);
+    if (host.revision == NULL)
         return "";
-    return json_is_true(json_object_get(binary, "git_dirty")) ? ifm_arena_printf(page->arena, "%s, changed", revision)
-                                                              : revision;
+    return host.dirty ? ifm_arena_printf(page->arena, "%s, changed", host.revision) : host.revision;
 }
 
 void ifm_html_repeat(struct ifm_page *page)
 {
     const struct ifm_plan *plan = page->publication->plan;
     struct ifm_text *out = page->out;
-    const json_t *start = ifm_event_meta(page->publication->events, "run_start");
-    const char *version = json_string_value(json_object_get(start, "version")), *revision = revision_of(page);
+    const struct ifm_event_run_start *start = IFM_FIRST(page->publication->events, run_start);
+    const char *revision = revision_of(page);
     ifm_text_add(out, "<section id=\"repeat\"><h2>Repeat it</h2>\n<p>The run folder holds the exact configuration and "
                       "every raw sample. With <code>DIR</code> the folder of this report:</p>\n<pre tabindex=\"0\">"
                       "# measure again with the same configuration\ninferometer rerun DIR\n"
                       "# recompute every number from the raw samples\ninferometer verify DIR</pre>\n"
                       "<table class=\"facts\"><tbody>\n");
-    ifm_html_fact(page, "measured by inferometer", version == NULL ? "absent: run.log does not say" : version,
-                  version == NULL);
+    ifm_html_fact(page, "measured by inferometer", start == NULL ? "absent: run.log does not say" : start->version,
+                  start == NULL);
     if (revision[0] != '\0')
         ifm_html_fact(page, "git revision", revision, false);
     ifm_html_fact(page, "configuration (SHA-256)", plan->config_hash, false);

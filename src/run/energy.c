@@ -176,10 +176,10 @@ static enum ifm_status idle(struct pass *pass, const char *when, struct ifm_erro
     int64_t start_ns = ifm_energy_now(cell);
     IFM_TRY(ifm_energy_wait(cell, seconds, error));
     pass->windows.before = -1;
-    json_t *meta =
-        json_pack("{s:s, s:s, s:I, s:I, s:I}", "cell", cell->plan->name, "when", when, "start_ns", (json_int_t)start_ns,
-                  "end_ns", (json_int_t)ifm_energy_now(cell), "settle_ns", (json_int_t)(settle_s * 1e9));
-    return ifm_fact_new(cell->session, "energy_idle", true, meta, error);
+    return ifm_fact_add(cell->session,
+                        IFM_EVENT(energy_idle, true, .cell = cell->plan->name, .when = when, .start_ns = start_ns,
+                                  .end_ns = ifm_energy_now(cell), .settle_ns = (int64_t)(settle_s * 1e9)),
+                        error);
 }
 
 static void report(const struct pass *pass, double of_block)
@@ -251,17 +251,16 @@ static enum ifm_status run_block(struct pass *pass, struct ifm_error *error)
 static enum ifm_status finish(struct pass *pass, const char *reason, const char *remedy, struct ifm_error *error)
 {
     bool without[IFM_MOST_ARMS];
-    json_t *meta = json_pack("{s:s, s:I}", "cell", pass->cell->plan->name, "windows",
-                             (json_int_t)(pass->done * 2 * leave_out(pass->cell->plan, without)));
-    if (reason != NULL) {
-        json_object_set_new(meta, "reason", json_string(reason));
-        json_object_set_new(meta, "remedy", json_string(remedy));
+    if (reason != NULL)
         ifm_warn("cell %s: %s", pass->cell->plan->name, reason);
-    }
-    return ifm_fact_new(pass->cell->session, "energy_done", reason == NULL, meta, error);
+    return ifm_fact_add(pass->cell->session,
+                        IFM_EVENT(energy_done, reason == NULL, .cell = pass->cell->plan->name,
+                                  .windows = (int64_t)(pass->done * 2 * leave_out(pass->cell->plan, without)),
+                                  .reason = reason, .remedy = remedy),
+                        error);
 }
 
-static enum ifm_status measure(struct pass *pass, const json_t *events, struct ifm_error *error)
+static enum ifm_status measure(struct pass *pass, const struct ifm_events *events, struct ifm_error *error)
 {
     struct ifm_energy_sensors *sensors = &pass->energy->sensors;
     static const char remedy[] = "`inferometer power` lists the sources, what is absent and what helps";
@@ -302,23 +301,7 @@ static enum ifm_status open_record(struct pass *pass, const char *dir, bool resu
     return IFM_OK;
 }
 
-/* Is the pass complete, as far as the journal of an interrupted run says? What was said before the cell was restarted
- * is about a record that is no longer one. */
-static bool is_done(const json_t *events, const char *cell)
-{
-    bool done = false;
-    for (size_t i = 0; i < json_array_size(events); i++) {
-        const json_t *event = json_array_get(events, i);
-        const char *stage = json_string_value(json_object_get(event, "stage"));
-        const char *its = json_string_value(json_object_get(json_object_get(event, "meta"), "cell"));
-        if (stage == NULL || its == NULL || strcmp(its, cell) != 0)
-            continue;
-        done = (done || strcmp(stage, "energy_done") == 0) && strcmp(stage, "cell_restarted") != 0;
-    }
-    return done;
-}
-
-static enum ifm_status run_pass(struct pass *pass, const json_t *events, const char *dir, bool resume,
+static enum ifm_status run_pass(struct pass *pass, const struct ifm_events *events, const char *dir, bool resume,
                                 struct ifm_error *error)
 {
     IFM_TRY(open_record(pass, dir, resume, error));
@@ -330,13 +313,12 @@ enum ifm_status ifm_energy_pass(struct ifm_energy_run *energy, struct ifm_cell_r
                                 struct ifm_error *error)
 {
     const struct ifm_pass *latency = cell->pass, *own = pass_of(cell->plan);
-    json_t *events = NULL;
+    const struct ifm_events *events = NULL;
     if (energy == NULL || own == NULL)
         return IFM_OK;
-    if (resume)
-        IFM_TRY(ifm_journal_read(dir, &events, error));
-    enum ifm_status status = IFM_OK;
-    if (!is_done(events, cell->plan->name)) {
+    struct ifm_arena *arena = ifm_arena_create();
+    enum ifm_status status = resume ? ifm_journal_read(dir, arena, &events, error) : IFM_OK;
+    if (status == IFM_OK && IFM_LAST(events, energy_done, cell->plan->name, NULL) == NULL) {
         struct pass pass = {.energy = energy, .cell = cell, .wanted = blocks_of(cell->plan)};
         cell->pass = own; /* what watches the blocks names it */
         status = run_pass(&pass, events, dir, resume, error);
@@ -345,6 +327,6 @@ enum ifm_status ifm_energy_pass(struct ifm_energy_run *energy, struct ifm_cell_r
         ifm_recorder_close(pass.recorder);
         cell->pass = latency;
     }
-    json_decref(events);
+    ifm_arena_destroy(arena);
     return status;
 }

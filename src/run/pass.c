@@ -91,14 +91,12 @@ enum ifm_status ifm_pass_block(struct ifm_pass_run *pass, struct ifm_stop *stop,
 enum ifm_status ifm_pass_log_stop(const struct ifm_pass_run *pass, const struct ifm_stop *stop, const char *reason,
                                   double elapsed_s, struct ifm_error *error)
 {
-    double mde = ifm_stop_mde(stop);
-    json_t *meta = json_pack("{s:s, s:s, s:I, s:f, s:o, s:f}", "cell", pass->cell->plan->name, "reason", reason,
-                             "blocks", (json_int_t)pass->measured, "elapsed_s", elapsed_s, "mde",
-                             isfinite(mde) ? json_real(mde) : json_null(), "wanted_mde", ifm_stop_wanted(stop));
-    json_t *looked = ifm_stop_facts(stop);
-    json_object_update(meta, looked);
-    json_decref(looked);
-    return ifm_fact_new(pass->cell->session, "stop", true, meta, error);
+    struct ifm_event_stop facts = ifm_stop_facts(stop);
+    facts.cell = pass->cell->plan->name;
+    facts.reason = reason;
+    facts.blocks = (int64_t)pass->measured;
+    facts.elapsed_s = elapsed_s;
+    return ifm_fact_add(pass->cell->session, IFM_EVENT_OF(stop, true, &facts), error);
 }
 
 enum ifm_status ifm_pass_measure(struct ifm_pass_run *pass, struct ifm_stop *stop, struct ifm_error *error)

@@ -135,7 +135,7 @@ static void fill_row(const struct ifm_event_row *row, void *facts, struct ifm_ar
 {
     for (int pass = 0; pass < 3; pass++)
         for (size_t i = 0; i < row->n_fields; i++) {
-            const struct ifm_field *field = &row->fields[i];
+            const struct ifm_event_field *field = &row->fields[i];
             bool free_standing = field->beside[0] == '_', second = strcmp(field->beside, "finite") == 0;
             if (pass != (free_standing ? 0 : second ? 2 : 1))
                 continue;
@@ -218,7 +218,7 @@ static void bad_fields_are_refused(const struct ifm_event *event)
 {
     const struct ifm_event_row *row = &ifm_event_rows[event->stage];
     for (size_t i = 0; i < row->n_fields; i++) {
-        const struct ifm_field *field = &row->fields[i];
+        const struct ifm_event_field *field = &row->fields[i];
         json_t *line = line_of(event), *meta = json_object_get(line, "meta");
         bool stands = json_object_get(meta, field->name) != NULL;
         if (field->kind == IFM_KIND_rest) {

@@ -24,7 +24,7 @@ static void show(struct shown *s)
     s->publication = (struct ifm_publication){.plan = &s->fx.plan,
                                               .derived = s->fx.derived,
                                               .verdict = s->fx.verdict,
-                                              .events = s->fx.events,
+                                              .events = events_of(s->fx.events, s->fx.arena),
                                               .facts = &s->drawn.facts};
     s->page = (struct ifm_page){.arena = s->fx.arena, .publication = &s->publication};
     s->page.view = ifm_view_build(&s->publication, s->fx.arena);
@@ -204,7 +204,8 @@ static void withheld_arms_are_not_drawn(void **state)
         for (int a = all ? 0 : 1; a < 2; a++) {
             s.fx.parts[0].arms[a].feature = "staging";
             fx_event(&s.fx, "feature",
-                     json_pack("{s:s, s:s, s:i}", "cell", "decode", "arm", a == 0 ? "base" : "other", "runs", 0));
+                     json_pack("{s:s, s:s, s:s, s:i}", "cell", "decode", "arm", a == 0 ? "base" : "other", "feature",
+                               "staging", "runs", 0));
         }
         show(&s);
         assert_int_equal(s.has_timeline, !all);

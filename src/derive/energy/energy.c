@@ -16,66 +16,44 @@ static enum ifm_status bad_fact(struct ifm_error *error, size_t line, const char
                     "event \"energy\" %s", what);
 }
 
-/* Absent and null are unknown; anything else must be a number that is not negative. */
-static bool read_amount(const json_t *meta, const char *key, double *out)
+static enum ifm_status read_window(const struct ifm_event_energy *told, struct ifm_energy_fact *out,
+                                   struct ifm_error *error)
 {
-    const json_t *member = json_object_get(meta, key);
-    *out = NAN;
-    if (member == NULL || json_is_null(member))
-        return true;
-    *out = json_number_value(member);
-    return json_is_number(member) && *out >= 0;
-}
-
-static enum ifm_status read_window(const json_t *meta, struct ifm_energy_fact *out, struct ifm_error *error)
-{
-    const json_t *start = json_object_get(meta, "start_ns"), *end = json_object_get(meta, "end_ns");
-    const json_t *tokens = json_object_get(meta, "tokens");
     bool total = !isnan(out->counter_j) || !isnan(out->integral_j);
-    out->windowed = start != NULL || end != NULL;
-    out->tokens = json_is_integer(tokens) ? json_integer_value(tokens) : -1;
-    if (tokens != NULL && out->tokens < 0)
-        return bad_fact(error, out->line, "has \"tokens\" that are no count");
-    if (!out->windowed && (total || tokens != NULL))
+    out->windowed = told->start_ns != IFM_ABSENT || told->end_ns != IFM_ABSENT;
+    out->tokens = told->tokens == IFM_ABSENT ? -1 : told->tokens;
+    if (!out->windowed && (total || out->tokens >= 0))
         return bad_fact(error, out->line, "has a total and no window (start_ns, end_ns)");
     if (!out->windowed)
         return IFM_OK;
-    if (!json_is_integer(start) || !json_is_integer(end) || json_integer_value(start) < 0 ||
-        json_integer_value(end) <= json_integer_value(start))
+    if (told->start_ns == IFM_ABSENT || told->end_ns <= told->start_ns)
         return bad_fact(error, out->line, "has a window that does not end after its start");
-    out->start_ns = json_integer_value(start);
-    out->end_ns = json_integer_value(end);
+    out->start_ns = told->start_ns;
+    out->end_ns = told->end_ns;
     return total ? IFM_OK : bad_fact(error, out->line, "has a window and neither \"counter_j\" nor \"integral_j\"");
-}
-
-static enum ifm_status read_fact(const struct ifm_cell_event *event, struct ifm_energy_fact *out,
-                                 struct ifm_error *error)
-{
-    const json_t *meta = event->meta;
-    const char *arm = json_string_value(json_object_get(meta, "arm"));
-    *out = (struct ifm_energy_fact){.device = json_string_value(json_object_get(meta, "device")),
-                                    .source = json_string_value(json_object_get(meta, "source")),
-                                    .arm = arm == NULL ? "" : arm,
-                                    .line = event->line};
-    if (out->device == NULL || out->source == NULL)
-        return bad_fact(error, event->line, "does not name its \"device\" and \"source\"");
-    if (!read_amount(meta, "idle_w", &out->idle_w) || !read_amount(meta, "limit_w", &out->limit_w) ||
-        !read_amount(meta, "period_ns", &out->period_ns) || !read_amount(meta, "counter_j", &out->counter_j) ||
-        !read_amount(meta, "integral_j", &out->integral_j))
-        return bad_fact(error, event->line, "has an amount that is no number, or negative");
-    return read_window(meta, out, error);
 }
 
 enum ifm_status ifm_energy_facts(struct ifm_derivation *d, const struct ifm_cell_work *work,
                                  struct ifm_energy_fact **out, size_t *n, struct ifm_error *error)
 {
-    *out = IFM_ARENA_ARRAY(d->arena, struct ifm_energy_fact, work->n_events + 1);
+    size_t capacity = 0;
+    *out = NULL;
     *n = 0;
-    for (size_t i = 0; i < work->n_events; i++) {
-        if (strcmp(work->events[i].stage, "energy") != 0)
-            continue;
-        IFM_TRY(read_fact(&work->events[i], &(*out)[*n], error));
-        (*n)++;
+    IFM_EACH_TOLD(event, work, energy, NULL)
+    {
+        const struct ifm_event_energy *told = IFM_FACTS(event, energy);
+        IFM_ARENA_GROW(d->arena, *out, *n, capacity);
+        struct ifm_energy_fact *fact = &(*out)[(*n)++];
+        *fact = (struct ifm_energy_fact){.device = told->device,
+                                         .source = told->source,
+                                         .arm = told->arm == NULL ? "" : told->arm,
+                                         .line = event->line,
+                                         .idle_w = told->idle_w,
+                                         .limit_w = told->limit_w,
+                                         .period_ns = told->period_ns,
+                                         .counter_j = told->counter_j,
+                                         .integral_j = told->integral_j};
+        IFM_TRY(read_window(told, fact, error));
     }
     return IFM_OK;
 }

@@ -170,18 +170,18 @@ static struct ifm_check_item answer_warmup(const struct ifm_checking *c, double 
 static struct ifm_check_item answer_temperature(const struct ifm_checking *c, double limit)
 {
     struct extreme worst = extreme_of(c, "temperature_range_k", NULL, true);
-    const json_t *event = ifm_check_event(c->events, "column_absent", "column", "temperature_mc");
-    const char *reason = json_string_value(json_object_get(event, "reason"));
-    const char *remedy = json_string_value(json_object_get(event, "remedy"));
+    const struct ifm_event_column_absent *absent = NULL;
+    IFM_EACH(event, c->events, column_absent, NULL, NULL)
+    if (strcmp(IFM_FACTS(event, column_absent)->column, "temperature_mc") == 0)
+        absent = IFM_FACTS(event, column_absent);
     if (worst.n > 0 && worst.number > limit)
         return ifm_check_unmet(
             ifm_arena_printf(c->arena, "moved by %.2g K (%s of %s)", worst.number, worst.arm, worst.cell),
             "a longer --warmup, or better cooling");
     if (worst.n == 0)
-        return ifm_check_absent(reason == NULL ? "no instrument of this run reads a temperature"
-                                               : ifm_arena_strdup(c->arena, reason),
-                                remedy == NULL ? "measure on bare metal, with a sensor that the kernel shows"
-                                               : ifm_arena_strdup(c->arena, remedy));
+        return absent != NULL ? ifm_check_absent(absent->reason, absent->remedy)
+                              : ifm_check_absent("no instrument of this run reads a temperature",
+                                                 "measure on bare metal, with a sensor that the kernel shows");
     if (worst.n < worst.n_arms)
         return lacks(c, &worst, "temperature");
     return ifm_check_met(
@@ -413,8 +413,8 @@ static bool runs(const struct ifm_plan *plan, const char *workload)
 }
 
 enum ifm_status ifm_checklists(const struct ifm_plan *plan, const struct ifm_derived *derived,
-                               const struct ifm_verdict *verdict, const json_t *events, struct ifm_arena *arena,
-                               struct ifm_checklist **out, size_t *n, struct ifm_error *error)
+                               const struct ifm_verdict *verdict, const struct ifm_events *events,
+                               struct ifm_arena *arena, struct ifm_checklist **out, size_t *n, struct ifm_error *error)
 {
     *out = IFM_ARENA_ARRAY(arena, struct ifm_checklist, 3);
     *n = 0;
