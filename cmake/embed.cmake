@@ -1,5 +1,5 @@
-# Text files that the command carries: data/metrics/*.txt in one piece, and each file of web/ and
-# data/gates/ under its name. The symbols are declared in src/publish/embedded.h and src/model/embedded.h.
+# Text files that the command carries: each file of web/ and data/gates/ under its name (src/publish/embedded.h,
+# src/model/embedded.h), and the records of data/metrics as an enum and tables (src/model/metric.h).
 file(GLOB metric_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/data/metrics/*.txt)
 file(GLOB web_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/web/*.js ${CMAKE_SOURCE_DIR}/web/*.css
      ${CMAKE_SOURCE_DIR}/web/*.html ${CMAKE_SOURCE_DIR}/web/*.svg)
@@ -14,9 +14,19 @@ string(JOIN "," web_arg ${web_files})
 string(JOIN "," gates_arg ${gate_files})
 add_custom_command(
   OUTPUT ${embedded_c}
-  COMMAND ${CMAKE_COMMAND} -DOUT=${embedded_c} "-DMETRICS=${metric_arg}" "-DWEB=${web_arg}" "-DGATES=${gates_arg}"
+  COMMAND ${CMAKE_COMMAND} -DOUT=${embedded_c} "-DWEB=${web_arg}" "-DGATES=${gates_arg}"
           -P ${CMAKE_SOURCE_DIR}/cmake/write_embedded.cmake
-  DEPENDS ${metric_files} ${web_files} ${gate_files} ${CMAKE_SOURCE_DIR}/cmake/write_embedded.cmake
-  COMMENT "Embedding data/metrics, data/gates and web"
+  DEPENDS ${web_files} ${gate_files} ${CMAKE_SOURCE_DIR}/cmake/write_embedded.cmake
+  COMMENT "Embedding data/gates and web"
   VERBATIM)
-target_sources(ifm PRIVATE ${embedded_c})
+set(metric_ids_h ${CMAKE_BINARY_DIR}/generated/model/metric_ids.h)
+set(metrics_c ${CMAKE_BINARY_DIR}/generated/metrics.c)
+add_custom_command(
+  OUTPUT ${metric_ids_h} ${metrics_c}
+  COMMAND ${CMAKE_COMMAND} -DHEADER=${metric_ids_h} -DSOURCE=${metrics_c} "-DMETRICS=${metric_arg}"
+          -P ${CMAKE_SOURCE_DIR}/cmake/write_metrics.cmake
+  DEPENDS ${metric_files} ${CMAKE_SOURCE_DIR}/cmake/write_metrics.cmake
+  COMMENT "Generating the metrics of data/metrics"
+  VERBATIM)
+target_sources(ifm PRIVATE ${embedded_c} ${metric_ids_h} ${metrics_c})
+target_include_directories(ifm PUBLIC ${CMAKE_BINARY_DIR}/generated)

@@ -1,7 +1,7 @@
-# What src/host says about this binary: git revision, dirtiness and build flags.
+# What src/host and src/base/program.c say of this binary: git revision, dirtiness and build flags.
 #
 # The revision is read at every build, not at configure time, and its header is rewritten only when it changed, so that
-# an unchanged tree rebuilds nothing. src/host sees, by a forced include:
+# an unchanged tree rebuilds nothing. Both see, by a forced include:
 #   IFM_GIT_REVISION  "<40 hex digits>"; not defined outside git
 #   IFM_GIT_DIRTY     1 or 0; not defined outside git
 #   IFM_BUILD_FLAGS   compiler flags of this build, as text
@@ -22,7 +22,7 @@ if(IFM_SANITIZE)
   string(APPEND build_flags " -fsanitize=${IFM_SANITIZE}")
 endif()
 string(STRIP "${build_flags}" build_flags)
-file(GLOB host_sources CONFIGURE_DEPENDS src/host/*.c)
+file(GLOB host_sources CONFIGURE_DEPENDS src/host/*.c src/base/program.c)
 set_source_files_properties(
   ${host_sources} PROPERTIES COMPILE_OPTIONS "-include;${revision_header}"
   COMPILE_DEFINITIONS "IFM_BUILD_FLAGS=\"${build_flags}\";IFM_BUILD_TYPE=\"${CMAKE_BUILD_TYPE}\"")

@@ -80,7 +80,7 @@ suite()
     say "test $stage"
     local sums
     "${wrap[@]}" ctest --test-dir "build-$preset" --output-junit "$PWD/$logs/$stage.xml" --output-on-failure \
-        --no-tests=error --timeout 300 "$@" 2>&1 | tee "$logs/$stage-test.log" | grep -vE '^ +Start +[0-9]+:'
+        --no-tests=error --timeout 900 "$@" 2>&1 | tee "$logs/$stage-test.log" | grep -vE '^ +Start +[0-9]+:'
     if [ ! -s "$logs/$stage.xml" ] || ! sums=$(python3 tools/tally.py "$logs/$stage.xml" 2>>"$logs/named.txt"); then
         failed=$((failed + 1))
         echo "failed: $stage: ctest ran no test" >>"$logs/named.txt"

@@ -11,7 +11,7 @@ import re
 import subprocess
 import sys
 
-MAX_LINE, MAX_FILE, MAX_FUNCTION, MAX_BLOB = 120, 600, 70, 256 * 1024
+MAX_LINE, MAX_FILE, MAX_FUNCTION, MAX_BLOB = 120, 600, 60, 256 * 1024
 CODE = (".c", ".h", ".cu")
 LINED = CODE + (".py", ".sh", ".cmake")
 # Their bytes are data: nothing about white space is said of them.
@@ -32,6 +32,14 @@ BANNED = {
 SETTERS = re.compile(r"\bnvmlDevice(?:Set|Reset)\w*")
 SETTER_FILES = ("src/lock/nvml.c", "src/dyn/nvml.h")
 MARKERS = re.compile(r"\b(?:" + "|".join(["TO" "DO", "FIX" "ME", "X" "XX"]) + r")\b")
+# What other files can see of one: functions, objects, inline functions of headers, and tags of structs.
+FUNCTION = re.compile(
+    r"^(?!static\b|typedef\b|extern\b)[A-Za-z_][^\n;{}=]*?\b((?:ifm|inferometer)_\w+)\s*\([^;{}]*\)\s*\n\{", re.M)
+OBJECT = re.compile(r"^(?!static\b|typedef\b|extern\b|return\b)[A-Za-z_][\w\s*]*?[\s*](ifm_\w+)(?:\[[^\]]*\])*\s*[=;]",
+                    re.M)
+INLINE = re.compile(r"^static inline [^\n;{}=]*?\b(ifm_\w+)\s*\([^;{}]*\)\s*\n\{.*?^\}", re.M | re.S)
+TAG = re.compile(r"^[ \t]*(?:(?:static|const|typedef)\s+)*struct (\w+) \{", re.M)
+OPAQUE = re.compile(r"^struct (\w+);", re.M)
 MACHINE_PATH = re.compile(r"(?<![\w.])/(?:home|work|Users|root)/\w")
 
 
@@ -41,10 +49,44 @@ def strip_c(text):
     return pattern.sub(lambda m: re.sub(r"[^\n]", " ", m.group()), text)
 
 
+def find_circles(graph):
+    """The strongly connected parts of more than one node, each sorted (Tarjan, without recursion)."""
+    index, low, stack, on_stack, circles = {}, {}, [], set(), []
+    for root in sorted(graph):
+        work = [] if root in index else [(root, iter(sorted(graph[root])))]
+        if work:
+            index[root] = low[root] = len(index)
+            stack.append(root)
+            on_stack.add(root)
+        while work:
+            node, rest = work[-1]
+            for other in rest:
+                if other not in index:
+                    index[other] = low[other] = len(index)
+                    stack.append(other)
+                    on_stack.add(other)
+                    work.append((other, iter(sorted(graph.get(other, ())))))
+                    break
+                if other in on_stack:
+                    low[node] = min(low[node], index[other])
+            else:
+                work.pop()
+                if work:
+                    low[work[-1][0]] = min(low[work[-1][0]], low[node])
+                if low[node] == index[node]:
+                    part = stack[stack.index(node):]
+                    del stack[len(stack) - len(part):]
+                    on_stack -= set(part)
+                    if len(part) > 1:
+                        circles.append(sorted(part))
+    return circles
+
+
 class Tidy:
     def __init__(self, root):
         self.root = root
         self.offences = []
+        self.sources = {}  # path below src/ -> C text without comments and literals
         self.exempt = self.read_exempt()
         self.law = self.read_law()
 
@@ -108,6 +150,8 @@ class Tidy:
         for path in self.files():
             count += 1
             self.check_file(path)
+        self.check_circles()
+        self.check_tags()
         for row in self.exempt:
             if not row["used"]:
                 self.offences.append(("tools/tidy_exempt.txt", row["line"], "exempt",
@@ -167,6 +211,7 @@ class Tidy:
         if parts[0] != "src" or len(parts) < 3:
             return
         folder = parts[1]
+        self.sources[path] = bare
         self.check_includes(path, folder, text, bare)
         for rule, (names, allowed, instead) in BANNED.items():
             if folder in allowed:
@@ -213,6 +258,42 @@ class Tidy:
                     self.say(path, number, "include-law", f"write it from src/: \"{os.path.dirname(path)[4:]}/{ours}\"")
             elif target not in allowed and "*" not in allowed and target != "inferometer":
                 self.say(path, number, "include-law", f"{folder} must not see {target} ({ours})")
+
+    def check_circles(self):
+        """A file and its header are one unit. No unit of a folder uses itself through others of the folder: a unit uses
+        another one when it names a function or an object that the other defines."""
+        owners, words = {}, {}
+        for path, bare in self.sources.items():
+            if path.endswith(".cu"):
+                continue
+            unit = path[4:].rsplit(".", 1)[0]
+            if path.endswith(".h"):  # what it declares is defined elsewhere; only its bodies use anything
+                names = INLINE.findall(bare)
+                bare = "\n".join(match.group() for match in INLINE.finditer(bare))
+            else:
+                names = FUNCTION.findall(bare) + OBJECT.findall(bare)
+            for name in names:
+                owners.setdefault(name, set()).add(unit)
+            words.setdefault(unit, set()).update(re.findall(r"\b[A-Za-z_]\w*\b", bare))
+        graph = {unit: set() for unit in words}
+        for unit, used in words.items():
+            for name in used & owners.keys():
+                if unit not in owners[name]:
+                    graph[unit] |= {other for other in owners[name] if other.split("/")[0] == unit.split("/")[0]}
+        for circle in find_circles(graph):
+            self.say(f"src/{circle[0]}.c", 1, "circle", "these use each other: " + ", ".join(circle))
+
+    def check_tags(self):
+        """No two structs share a tag. A tag that a header only announces may have one meaning in each file that
+        implements it, such as the state behind a table of functions."""
+        opaque = {tag for path, bare in self.sources.items() if path.endswith(".h") for tag in OPAQUE.findall(bare)}
+        first = {}
+        for path, bare in sorted(self.sources.items()):
+            for match in TAG.finditer(bare):
+                tag, line = match.group(1), bare.count("\n", 0, match.start()) + 1
+                other = first.setdefault(tag, path)
+                if other != path and not (tag in opaque and path.endswith(".c") and other.endswith(".c")):
+                    self.say(path, line, "struct-tag", f"struct {tag} stands in {other} too")
 
     def check_functions(self, path, bare):
         """A body opens with a brace in the first column (.clang-format says so) and ends with one."""

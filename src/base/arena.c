@@ -116,3 +116,11 @@ char *ifm_arena_printf(struct ifm_arena *arena, const char *format, ...)
     va_end(again);
     return text;
 }
+
+void *ifm_zeros(size_t n, size_t size)
+{
+    void *memory = calloc(n == 0 ? 1 : n, size);
+    if (memory == NULL)
+        ifm_die("out of memory: %zu elements of %zu bytes", n, size);
+    return memory;
+}

@@ -1,9 +1,7 @@
 /* Arena: memory that is released all at once.
  *
- * Owns every block it hands out; nothing is freed singly. Memory is zeroed.
- * Out of memory ends the process through ifm_die (a lab that cannot allocate
- * a few kilobytes of bookkeeping has nothing to report). Never used inside a
- * timed slot. Thread rule: one arena, one thread. */
+ * Owns every block it hands out; blocks are not freed one by one. Memory is zeroed. Out of memory ends the process
+ * through ifm_die. Never used inside a timed slot. Thread rule: one arena, one thread. */
 #ifndef IFM_BASE_ARENA_H
 #define IFM_BASE_ARENA_H
 
@@ -30,5 +28,8 @@ void ifm_arena_defer(struct ifm_arena *arena, void (*release)(void *what), void 
 
 char *ifm_arena_strdup(struct ifm_arena *arena, const char *text); /* NULL gives NULL */
 char *ifm_arena_printf(struct ifm_arena *arena, const char *format, ...) IFM_PRINTF(2, 3);
+
+/* Zeroed memory for at least one element outside of an arena: freed with free(). Without memory the process ends. */
+void *ifm_zeros(size_t n, size_t size);
 
 #endif

@@ -1,7 +1,7 @@
 /* Clock types: instants and durations cannot be mixed up.
  *
- * The lab's one clock is CLOCK_MONOTONIC_RAW: it never steps, NTP does not slew
- * it, and on x86 it is read through the vDSO without a system call. */
+ * All durations use CLOCK_MONOTONIC_RAW: it never steps, NTP does not slew it, and on x86 the vDSO reads it without a
+ * system call. */
 #ifndef IFM_BASE_CLOCK_H
 #define IFM_BASE_CLOCK_H
 
@@ -27,8 +27,8 @@ static inline struct ifm_duration ifm_clock_since(struct ifm_instant start)
     return (struct ifm_duration){ifm_clock_now().ns - start.ns};
 }
 
-/* Nanoseconds since boot by another clock of the kernel, suspension included: what ifm_clock_now is compared with.
- * Never measured with: NTP slews it. */
+/* Nanoseconds since boot, suspension included, by another clock of the kernel. Used only to check ifm_clock_now, never
+ * to measure: NTP slews it. */
 static inline int64_t ifm_clock_boot_ns(void)
 {
     struct timespec t;

@@ -13,7 +13,7 @@ enum ifm_status {
     IFM_USAGE = 2,         /* usage or configuration; nothing has run */
     IFM_INVALID = 3,       /* the measurement or its record is invalid */
     IFM_MISSING = 4,       /* this machine lacks a required capability */
-    IFM_INTERNAL = 5,      /* our fault, or the operating system's */
+    IFM_INTERNAL = 5,      /* an error of this program or of the operating system */
     IFM_INTERRUPTED = 130, /* Ctrl-C or SIGTERM */
 };
 

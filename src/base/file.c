@@ -85,7 +85,7 @@ enum ifm_status ifm_file_sync_name(const char *path, struct ifm_error *error)
 {
     char folder[4096];
     size_t length = strlen(path);
-    while (length > 1 && path[length - 1] == '/') /* "dir/" stands where "dir" does */
+    while (length > 1 && path[length - 1] == '/') /* "dir/" and "dir" have the same parent */
         length--;
     while (length > 0 && path[length - 1] != '/')
         length--;
@@ -94,7 +94,7 @@ enum ifm_status ifm_file_sync_name(const char *path, struct ifm_error *error)
     memcpy(folder, length == 0 ? "." : path, length == 0 ? 1 : length);
     folder[length == 0 ? 1 : length] = '\0';
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0 && errno == EACCES) /* a folder that may be written and not read cannot be synced either */
+    if (fd < 0 && errno == EACCES) /* a folder with write but no read permission cannot be synced */
         return IFM_OK;
     int code = fd < 0 || fsync(fd) != 0 ? errno : 0;
     if (fd >= 0)
@@ -129,7 +129,7 @@ enum ifm_status ifm_file_write_atomic(const char *path, const void *data, size_t
     return fail_errno(error, path, "cannot write");
 }
 
-/* What cannot be looked at is taken to be there: whoever reads it then says why it cannot be read. */
+/* A file that cannot be checked counts as present: reading it then gives the reason. */
 bool ifm_file_exists(const char *path)
 {
     struct stat info;

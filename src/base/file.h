@@ -17,8 +17,8 @@ IFM_CHECKED enum ifm_status ifm_file_read(const char *path, size_t limit, char *
                                           struct ifm_error *error);
 IFM_CHECKED enum ifm_status ifm_file_write_atomic(const char *path, const void *data, size_t size,
                                                   struct ifm_error *error);
-/* Sync the folder that `path` stands in: its name outlives a power failure. What was made or renamed stays when it
- * fails. */
+/* Sync the folder of `path`, so that the name survives a power failure. A file that was created or renamed stays when
+ * the sync fails. */
 IFM_CHECKED enum ifm_status ifm_file_sync_name(const char *path, struct ifm_error *error);
 bool ifm_file_exists(const char *path);
 bool ifm_dir_exists(const char *path);

@@ -1,4 +1,4 @@
-/* Printing is ours, because jansson prints 0.1 with 17 digits or loses bits with 15; parsing is jansson's. */
+/* Own printing, because jansson prints 0.1 with 17 digits or loses bits with 15; jansson parses. */
 #include "base/json.h"
 
 #include "base/file.h"

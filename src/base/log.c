@@ -1,4 +1,4 @@
-/* Messages on standard error. Its two switches are the process's only presentation state. */
+/* Messages on standard error. The two switches, quiet and mute, are the only presentation state of the process. */
 #include "base/log.h"
 
 #include <stdarg.h>

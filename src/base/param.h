@@ -49,7 +49,7 @@ struct ifm_param {
     size_t offset;        /* of the field in the section's struct */
 };
 
-/* A word of a sweepable row that stands for several of its values: given alone, it is replaced by them. */
+/* A word that stands for several values of a sweepable row; it replaces them only when given alone. */
 struct ifm_word {
     const char *path, *word, *values; /* "attention.matrix", "baseline", "b32h8s128,b32h8s256" */
 };
@@ -79,7 +79,7 @@ IFM_CHECKED enum ifm_status ifm_param_parse(const struct ifm_param *row, const c
 const char *ifm_param_print(const struct ifm_param *row, const void *field, struct ifm_arena *arena);
 /* The items of "a, b,c" without the spaces around them, in the arena; text without a comma is one item. */
 struct ifm_list ifm_param_split(const char *text, struct ifm_arena *arena);
-/* Text of a user for a message: at most 60 bytes, control characters and cut characters replaced. */
+/* A user's text, fit for a message: at most 60 bytes; control characters and a character cut in half are replaced. */
 const char *ifm_param_shown(const char *text, char buffer[72]);
 /* "1 .. 1048576", "hot, cold", "true, false" or "any text". */
 const char *ifm_param_range(const struct ifm_param *row, struct ifm_arena *arena);

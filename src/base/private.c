@@ -10,7 +10,7 @@ static const char prefix[] = "sha256:";
 
 static struct {
     struct ifm_arena *arena; /* lives as long as the process */
-    struct entry {
+    struct kept_text {
         const char *token, *text;
     } * entries;
     size_t n, capacity;
@@ -34,7 +34,7 @@ const char *ifm_private_keep(const char *text, struct ifm_arena *arena)
         table.arena = ifm_arena_create();
     IFM_ARENA_GROW(table.arena, table.entries, table.n, table.capacity);
     table.entries[table.n++] =
-        (struct entry){ifm_arena_strdup(table.arena, token), ifm_arena_strdup(table.arena, text)};
+        (struct kept_text){ifm_arena_strdup(table.arena, token), ifm_arena_strdup(table.arena, text)};
     return token;
 }
 

@@ -1,9 +1,9 @@
 /* Private texts: what may be used but never published.
  *
  * The text of a private parameter (IFM_PRIVATE) is kept here and nowhere else; configuration, plan and every artifact
- * hold its token, `sha256:` and 64 hex digits. The texts of a run stand in its private.json under "settings", from
- * where they come back when a lock file is read. A token of itself is itself, so that a lock without private.json reads
- * back as it stands. Thread rule: one table for the process, changed by the thread that reads the configuration, before
+ * hold its token, `sha256:` and 64 hex digits. A run's private.json holds its texts under "settings"; they are loaded
+ * again when its lock file is read. The token of a token is the token itself, so that a lock can be read without its
+ * private.json. Thread rule: one table for the process, changed by the thread that reads the configuration, before
  * anything runs. */
 #ifndef IFM_BASE_PRIVATE_H
 #define IFM_BASE_PRIVATE_H
@@ -12,11 +12,11 @@
 #include "base/json.h"
 #include <stdbool.h>
 
-/* Whether a text stands for one that is private. */
+/* Whether a text is a token. */
 bool ifm_private_is_token(const char *text);
 /* Keep `text` and return its token, in the arena; a token is returned as it is. */
 const char *ifm_private_keep(const char *text, struct ifm_arena *arena);
-/* The text of a token; any other text is its own; NULL when the token's text is not known here. */
+/* The text of a token; any other text is returned as it is; NULL when the token's text is not known. */
 const char *ifm_private_text(const char *token);
 /* {token: text} of everything kept (new reference); NULL when nothing is. */
 json_t *ifm_private_json(void);

@@ -23,14 +23,14 @@
 
 enum { CHILD_STACK = 32 << 10, REAP_WAIT_MS = 5000, STRANGERS_MOST = 64 };
 
-/* Children that this process had before it started any: a shell that became the lab leaves it those, such as the `tee`
- * of a process substitution. They are nobody's descendants here and stay alive. */
+/* Children that this process had before it started any: a shell that execs the lab leaves it such children, for example
+ * the `tee` of a process substitution. They are not ours to kill. */
 static struct {
     pid_t parent, pids[STRANGERS_MOST];
     size_t n;
 } strangers;
 
-/* What the child finds in our memory. */
+/* Shared with the child, which runs in our memory. */
 struct start {
     const struct ifm_subprocess *program;
     const sigset_t *signals;
@@ -73,7 +73,7 @@ static void fill_usage(const struct rusage *usage, struct ifm_subprocess_result 
     out->switches_involuntary = usage->ru_nivcsw;
 }
 
-/* Wait until the program ends, its time is over or a signal comes for us; the end that this makes. */
+/* Wait until the program ends, its time limit passes, or we receive a signal; returns how it ended. */
 static enum ifm_subprocess_end await(int fd, const struct ifm_subprocess *program, const sigset_t *signals)
 {
     struct pollfd waiting = {.fd = fd, .events = POLLIN};
@@ -92,7 +92,7 @@ void ifm_subprocess_run(const struct ifm_subprocess *program, struct ifm_subproc
     struct start start = {program, &before, getpid(), 0};
     *out = (struct ifm_subprocess_result){.end = IFM_SUBPROCESS_NOT_STARTED};
     sigfillset(&all);
-    /* No handler of ours runs in the child's half, and none between the start and the wait. */
+    /* Signals are blocked, so that no handler of ours runs in the child or between start and wait. */
     sigprocmask(SIG_SETMASK, &all, &before);
     int fd = -1, status = 0;
     pid_t pid = clone(child, stack + sizeof stack, CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, &start, &fd);
@@ -129,7 +129,7 @@ static pid_t parent_of(const char *pid, bool *ended)
     if (n <= 0)
         return 0;
     line[n] = '\0';
-    const char *end = strrchr(line, ')'); /* the name in between may hold anything */
+    const char *end = strrchr(line, ')'); /* the name between the parentheses may hold any character */
     if (end == NULL || end[1] != ' ' || end[2] == '\0')
         return 0;
     *ended = end[2] == 'Z' || end[2] == 'X';
@@ -151,7 +151,7 @@ static void forget_stranger(pid_t pid)
             strangers.pids[i] = strangers.pids[--strangers.n];
 }
 
-/* Call `visit` for each child that is no stranger; how many there are, and -1 without /proc. */
+/* Call `visit` for each child that we started; returns their number, or -1 without /proc. */
 static int each_child(void (*visit)(pid_t pid, bool ended))
 {
     DIR *folder = opendir("/proc");
@@ -194,13 +194,13 @@ enum ifm_status ifm_subprocess_prepare(struct ifm_error *error)
         return IFM_OK;
     strangers.n = 0;
     if (each_child(meet_stranger) > STRANGERS_MOST)
-        return ifm_fail(error, IFM_USAGE, "", "start it from a shell that does not become it",
-                        "this process has more than %d children that are not of its making", STRANGERS_MOST);
+        return ifm_fail(error, IFM_USAGE, "", "start it from a shell without `exec`",
+                        "this process already had more than %d children when it started", STRANGERS_MOST);
     strangers.parent = getpid();
     return IFM_OK;
 }
 
-/* Each round takes one generation: the children of what was killed come to us next. */
+/* Each round kills one generation: its children are then reparented to us. */
 enum ifm_status ifm_subprocess_reap(unsigned *killed, struct ifm_error *error)
 {
     *killed = 0;

@@ -1,10 +1,10 @@
 /* Subprocess: start one program, wait for it, and leave nothing of it behind.
  *
- * The program runs in a session of its own, so that a signal for us is none for it and its whole group can be killed.
- * Descendants that outlive it come to us (PR_SET_CHILD_SUBREAPER) and are killed and waited for by
- * ifm_subprocess_reap. It dies with us (PR_SET_PDEATHSIG), should we be killed. Never a shell: the caller's words are
- * the program's. Children that the process had when it was prepared are left alone; orphans of theirs are not told from
- * ours. Thread rule: one thread of the process starts and reaps programs, and none has children of another kind. */
+ * The program runs in its own session: signals for us do not reach it, and its whole group can be killed. Descendants
+ * that outlive it are reparented to us (PR_SET_CHILD_SUBREAPER); ifm_subprocess_reap kills and waits for them. If we
+ * are killed, it is killed too (PR_SET_PDEATHSIG). No shell is used: the caller's words are the program's arguments.
+ * Children that this process already had are left alone, but their orphans cannot be told from ours. Thread rule: one
+ * thread of the process starts and reaps programs, and none has children of another kind. */
 #ifndef IFM_BASE_SUBPROCESS_H
 #define IFM_BASE_SUBPROCESS_H
 
@@ -26,7 +26,7 @@ enum ifm_subprocess_end {
     IFM_SUBPROCESS_EXITED = 0,  /* `code` = exit status */
     IFM_SUBPROCESS_SIGNALED,    /* `code` = signal */
     IFM_SUBPROCESS_TIMED_OUT,   /* killed by us */
-    IFM_SUBPROCESS_INTERRUPTED, /* killed by us, because a signal that we catch came for us */
+    IFM_SUBPROCESS_INTERRUPTED, /* killed by us, because we received a signal */
     IFM_SUBPROCESS_NOT_STARTED, /* `code` = errno */
 };
 
@@ -40,14 +40,14 @@ struct ifm_subprocess_result {
     int64_t switches_voluntary, switches_involuntary;
 };
 
-/* Become the reaper of orphaned descendants, before the first program starts. Again does no harm. */
+/* Become the reaper of orphaned descendants. Call it before the first program starts; further calls do nothing. */
 IFM_CHECKED enum ifm_status ifm_subprocess_prepare(struct ifm_error *error);
 /* Start it and wait for its end: about ten system calls, no allocation. Its descendants may still live. */
 void ifm_subprocess_run(const struct ifm_subprocess *program, struct ifm_subprocess_result *out);
 /* Kill and wait for every descendant that is left; `killed` counts those that were still alive. */
 IFM_CHECKED enum ifm_status ifm_subprocess_reap(unsigned *killed, struct ifm_error *error);
-/* The file that running `name` means: itself when it holds a slash, else the first of PATH that can be executed. In
- * `path`; IFM_USAGE names the program that is not there or not executable. */
+/* Find the file that running `name` executes: `name` itself when it holds a slash, else the first executable in PATH.
+ * IFM_USAGE: there is none. */
 IFM_CHECKED enum ifm_status ifm_subprocess_find(const char *name, char *path, size_t size, struct ifm_error *error);
 
 #endif

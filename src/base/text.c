@@ -109,7 +109,7 @@ static size_t edit_distance(const char *a, const char *b)
     return row[n % 3][m];
 }
 
-/* Is `word` a whole part of `name`, at its start or its end? "heads" of "q-heads", "seq" of "seq-len". */
+/* Whether `word` is the first or last part of `name`: "heads" of "q-heads", "seq" of "seq-len". */
 static bool is_part(const char *word, const char *name)
 {
     size_t length = strlen(word), size = strlen(name);
@@ -128,7 +128,7 @@ const char *ifm_nearest(const char *word, const char *const *words, size_t n)
     const char *nearest = NULL;
     for (size_t i = 0; i < n; i++) {
         size_t distance = edit_distance(word, words[i]);
-        /* A match that replaces every letter is no match. */
+        /* A distance as long as the word matches anything. */
         if (distance <= limit && distance < strlen(words[i])) {
             nearest = words[i];
             limit = distance == 0 ? 0 : distance - 1;
@@ -136,7 +136,7 @@ const char *ifm_nearest(const char *word, const char *const *words, size_t n)
                 break;
         }
     }
-    /* A slip of one letter is nearer than a part, anything farther is not. */
+    /* A typing error of one letter counts as nearer than a matching part; two or more do not. */
     bool is_slip = nearest != NULL && edit_distance(word, nearest) <= 1;
     for (size_t i = 0; !is_slip && i < n; i++)
         if (is_part(word, words[i]))

@@ -22,7 +22,7 @@ void ifm_text_add_i64(struct ifm_text *text, int64_t number);
 void ifm_text_clear(struct ifm_text *text); /* keeps the capacity */
 void ifm_text_free(struct ifm_text *text);
 
-/* Whole-string parsers: false on empty input, trailing characters or overflow. */
+/* Parse the whole string: false on empty input, trailing characters or overflow. */
 bool ifm_parse_i64(const char *text, int64_t *out);
 bool ifm_parse_u64(const char *text, uint64_t *out);
 bool ifm_parse_f64(const char *text, double *out); /* finite values only */

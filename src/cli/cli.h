@@ -1,4 +1,4 @@
-/* The command line: commands, their options, and the story that they share.
+/* The command line: commands and their options. src/story has the stages that they call.
  *
  * The only layer that prints an error, writes to standard output unasked, or exits. */
 #ifndef IFM_CLI_CLI_H
@@ -9,6 +9,7 @@
 #include "judge/judge.h"
 #include "model/catalog.h"
 #include "publish/publish.h"
+#include "story/story.h"
 #include "workload/workload.h"
 #include <stdbool.h>
 
@@ -52,55 +53,11 @@ struct ifm_options {
 IFM_CHECKED enum ifm_status ifm_options_parse(int argc, char **argv, bool wants_dir, struct ifm_config *config,
                                               struct ifm_options *options, struct ifm_error *error);
 
-/* ---- the story, stage by stage (story.c) ---- */
-struct ifm_config *ifm_story_config(void); /* an empty configuration that knows every workload's table */
-IFM_CHECKED enum ifm_status ifm_story_plan(const struct ifm_config *config, struct ifm_arena *arena,
-                                           struct ifm_plan **plan, struct ifm_error *error);
-/* A plan that was read back holds the gates, measure settings and seed of its configuration; `where` names its file. */
-IFM_CHECKED enum ifm_status ifm_story_check_plan(const char *where, const struct ifm_config *config,
-                                                 const struct ifm_plan *plan, struct ifm_error *error);
-/* What an arm needs of this machine (a program, a private text) is there, before anything is written. */
-IFM_CHECKED enum ifm_status ifm_story_ready(const struct ifm_plan *plan, struct ifm_error *error);
-/* Create the folder with config.lock.json, plan.json and private.json, claimed until this command ends. After a failure
- * nothing of it is left. */
-IFM_CHECKED enum ifm_status ifm_story_folder(const char *dir, const struct ifm_config *config,
-                                             const struct ifm_plan *plan, struct ifm_error *error);
-/* A fresh folder's name below runs/, in the arena. */
-const char *ifm_story_out(const struct ifm_options *options, const struct ifm_plan *plan, struct ifm_arena *arena);
-/* A device that only a new process can open again (run/run.h) is gone on with in one: this call then does not return.
- */
-IFM_CHECKED enum ifm_status ifm_story_measure(const char *dir, const struct ifm_config *config,
-                                              const struct ifm_plan *plan, bool resume, const struct ifm_options *how,
-                                              struct ifm_error *error);
-IFM_CHECKED enum ifm_status ifm_story_dry_run(const struct ifm_config *config, const struct ifm_plan *plan,
-                                              const struct ifm_options *options, struct ifm_error *error);
-
-/* A run folder in memory: what derive, judge, report and verify work on. */
-struct ifm_folder {
-    struct ifm_arena *arena;
-    json_t *lock;
-    struct ifm_facts facts;
-    const struct ifm_events *events; /* of facts */
-    const struct ifm_plan *plan;     /* of facts */
-    struct ifm_derived *derived;
-    struct ifm_verdict *verdict;
-    struct ifm_publication publication;
-};
-/* Claim a run folder until this command ends (sample/claim.h), `alone` to write into it (cmd_folder.c). */
-IFM_CHECKED enum ifm_status ifm_folder_claim(const char *dir, bool alone, struct ifm_error *error);
-/* Is there a run folder of that name at all? */
-IFM_CHECKED enum ifm_status ifm_folder_is_run(const char *dir, struct ifm_error *error);
-/* A run folder at rest whose record is the one that was hashed, claimed to read; anything else is named. */
-IFM_CHECKED enum ifm_status ifm_folder_check(const char *dir, struct ifm_error *error);
-/* derive and judge; measures nothing. Close it also after a failure. */
-IFM_CHECKED enum ifm_status ifm_folder_open(const char *dir, struct ifm_folder *out, struct ifm_error *error);
-void ifm_folder_close(struct ifm_folder *folder);
-/* All of it: a new run, or the rest of an interrupted one (cmd_run.c). */
-IFM_CHECKED enum ifm_status ifm_story_run(const struct ifm_options *options, struct ifm_config *config,
-                                          struct ifm_error *error);
-/* derive -> judge -> publish -> print. `judged` receives the verdict's exit code. */
-IFM_CHECKED enum ifm_status ifm_story_finish(const char *dir, const struct ifm_options *options,
-                                             enum ifm_status *judged, struct ifm_error *error);
+/* A new run, or the rest of an interrupted one, told to its end (cmd_run.c). */
+IFM_CHECKED enum ifm_status ifm_cli_run(const struct ifm_options *options, struct ifm_config *config,
+                                        struct ifm_error *error);
+/* How the last stage prints for these options. */
+struct ifm_story_printing ifm_cli_printing(const struct ifm_options *options);
 
 /* ---- commands ---- */
 enum ifm_status ifm_cmd_run(int argc, char **argv, struct ifm_error *error); /* and the quick forms */

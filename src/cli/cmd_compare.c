@@ -5,12 +5,13 @@
 #include "model/plan_json.h"
 #include "publish/comparison.h"
 #include "sample/journal.h"
+#include "story/folder.h"
 #include <stdio.h>
 #include <string.h>
 
 enum { MOST_NAMES = 4 * IFM_MOST_ARMS, MOST_SETTINGS = 512 };
 
-struct request {
+struct compare_request {
     const char **words; /* folder first */
     size_t n_words;
     const char *cell, *varies;
@@ -118,7 +119,7 @@ static void add_absent(struct ifm_listing *listing, const struct ifm_derived *de
                                                              .cell = cell,
                                                              .arm = arm,
                                                              .reference = reference,
-                                                             .metric = "step_ns",
+                                                             .metric = IFM_M_STEP_NS,
                                                              .change = absent,
                                                              .speedup = absent,
                                                              .mde = absent,
@@ -130,7 +131,7 @@ static void add_absent(struct ifm_listing *listing, const struct ifm_derived *de
 
 /* What was asked for by name and cannot be given is said, not left out. */
 static void add_missing(struct ifm_listing *listing, const struct ifm_plan *plan, const struct ifm_derived *derived,
-                        const struct request *request, const char *const *arms, size_t n)
+                        const struct compare_request *request, const char *const *arms, size_t n)
 {
     for (size_t c = 0; c < plan->n_cells; c++) {
         const struct ifm_cell *cell = &plan->cells[c];
@@ -143,13 +144,13 @@ static void add_missing(struct ifm_listing *listing, const struct ifm_plan *plan
                                  : !has_arm(cell, arms[i]) ? "the cell has no such arm"
                                                            : "a limit of the machine and an arm that does work are "
                                                              "not compared";
-            if (ifm_derived_find(derived, cell->name, arms[i], "change_percent") == NULL)
+            if (ifm_derived_find(derived, cell->name, arms[i], IFM_M_CHANGE_PERCENT) == NULL)
                 add_absent(listing, derived, cell->name, arms[i], arms[0], reason);
         }
     }
 }
 
-static enum ifm_status compare_arms(const struct request *request, struct ifm_error *error)
+static enum ifm_status compare_arms(const struct compare_request *request, struct ifm_error *error)
 {
     const char *dir = request->words[0];
     struct ifm_plan *plan;
@@ -159,7 +160,7 @@ static enum ifm_status compare_arms(const struct request *request, struct ifm_er
     if (request->varies != NULL)
         return ifm_fail(error, IFM_USAGE, "--varies", "the arms of one run say themselves in what they differ",
                         "only a comparison between runs takes it");
-    IFM_TRY(ifm_folder_check(dir, error));
+    IFM_TRY(ifm_folder_check(dir, false, error));
     IFM_TRY(load_plan(dir, request->arena, &plan, error));
     IFM_TRY(check_cell(plan, request->cell, request->arena, error));
     IFM_TRY(check_arms(plan, request->words + 1, n, request->arena, error));
@@ -184,7 +185,7 @@ static enum ifm_status compare_arms(const struct request *request, struct ifm_er
 /* ---- between runs ---- */
 
 /* A setting that no run has would vary nothing, and the comparison would look as if it did not matter. */
-static enum ifm_status check_varies(const struct request *request, const struct ifm_folder *folders,
+static enum ifm_status check_varies(const struct compare_request *request, const struct ifm_folder *folders,
                                     struct ifm_error *error)
 {
     const char **known = IFM_ARENA_ARRAY(request->arena, const char *, MOST_SETTINGS), *key;
@@ -202,14 +203,15 @@ static enum ifm_status check_varies(const struct request *request, const struct 
                                                : ifm_arguments_unknown("setting", request->varies, known, n, error);
 }
 
-static enum ifm_status open_runs(const struct request *request, struct ifm_folder *folders, struct ifm_error *error)
+static enum ifm_status open_runs(const struct compare_request *request, struct ifm_folder *folders,
+                                 struct ifm_error *error)
 {
     for (size_t i = 0; i < request->n_words; i++) {
         if (!is_run_folder(request->words[i], request->arena))
             return ifm_fail(error, IFM_USAGE, request->words[i],
                             "compare DIR A B compares arms of one run, compare DIR1 DIR2 runs; not both",
                             "not a run folder, as the second one is");
-        IFM_TRY(ifm_folder_check(request->words[i], error));
+        IFM_TRY(ifm_folder_check(request->words[i], false, error));
         IFM_TRY(ifm_folder_open(request->words[i], &folders[i], error));
     }
     for (size_t i = 0; request->cell != NULL && i < request->n_words; i++)
@@ -221,7 +223,7 @@ static enum ifm_status open_runs(const struct request *request, struct ifm_folde
     return check_varies(request, folders, error);
 }
 
-static void list_runs(const struct request *request, const struct ifm_folder *folders)
+static void list_runs(const struct compare_request *request, const struct ifm_folder *folders)
 {
     struct ifm_listing listing = ifm_comparison_begin(request->arena);
     struct ifm_run_view reference = {folders[0].plan, folders[0].derived, folders[0].events};
@@ -237,7 +239,7 @@ static void list_runs(const struct request *request, const struct ifm_folder *fo
     ifm_listing_end(&listing);
 }
 
-static enum ifm_status compare_runs(const struct request *request, struct ifm_error *error)
+static enum ifm_status compare_runs(const struct compare_request *request, struct ifm_error *error)
 {
     struct ifm_folder *folders = IFM_ARENA_ARRAY(request->arena, struct ifm_folder, request->n_words);
     enum ifm_status status = open_runs(request, folders, error);
@@ -250,7 +252,7 @@ static enum ifm_status compare_runs(const struct request *request, struct ifm_er
 
 enum ifm_status ifm_cmd_compare(int argc, char **argv, struct ifm_error *error)
 {
-    struct request request = {.arena = ifm_arena_create()};
+    struct compare_request request = {.arena = ifm_arena_create()};
     const char *format = NULL;
     bool help = false;
     const struct ifm_flag flags[] = {{"cell", &request.cell}, {"varies", &request.varies}, {"format", &format}};

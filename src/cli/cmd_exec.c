@@ -88,7 +88,7 @@ enum ifm_status ifm_cmd_exec(int argc, char **argv, struct ifm_error *error)
         if (options.resume == NULL)
             status = set_up(&given, options.quiet, config, arena, error);
         if (status == IFM_OK)
-            status = ifm_story_run(&options, config, error);
+            status = ifm_cli_run(&options, config, error);
     }
     ifm_arena_destroy(arena);
     ifm_config_destroy(config);

@@ -3,10 +3,11 @@
 
 #include "base/file.h"
 #include "publish/junit.h"
+#include "story/folder.h"
 #include <stdio.h>
 #include <string.h>
 
-struct request {
+struct gate_request {
     const char *dir, *against, *gates, *junit, *markdown;
     enum ifm_format format;
     struct ifm_arena *arena;
@@ -21,7 +22,8 @@ static bool is_same_gate(const struct ifm_gate *a, const struct ifm_gate *b)
 }
 
 /* The gates of the presets, as a configuration would hold them; they live in request->presets. */
-static enum ifm_status expand_presets(struct request *request, const struct ifm_study **out, struct ifm_error *error)
+static enum ifm_status expand_presets(struct gate_request *request, const struct ifm_study **out,
+                                      struct ifm_error *error)
 {
     bool known = false;
     request->presets = ifm_story_config();
@@ -33,7 +35,8 @@ static enum ifm_status expand_presets(struct request *request, const struct ifm_
 }
 
 /* Those that the run does not have already. */
-static enum ifm_status add_presets(struct request *request, struct ifm_gate **extra, size_t *n, struct ifm_error *error)
+static enum ifm_status add_presets(struct gate_request *request, struct ifm_gate **extra, size_t *n,
+                                   struct ifm_error *error)
 {
     const struct ifm_study *study;
     const struct ifm_plan *plan = request->folder.plan;
@@ -55,7 +58,7 @@ static enum ifm_status add_presets(struct request *request, struct ifm_gate **ex
 
 /* The run's own gates and those of the presets, judged together. Some numbers are derived only when a gate asks for
  * them: so they are derived once more. */
-static enum ifm_status judge_all(struct request *request, struct ifm_verdict **out, struct ifm_error *error)
+static enum ifm_status judge_all(struct gate_request *request, struct ifm_verdict **out, struct ifm_error *error)
 {
     struct ifm_plan *plan;
     struct ifm_derived *derived;
@@ -71,7 +74,8 @@ static enum ifm_status judge_all(struct request *request, struct ifm_verdict **o
 }
 
 /* What blocks the answer beside the gates: without a line of its own, the files would call the run passed. */
-static void add_blocked(struct request *request, struct ifm_gate_lines *lines, const char *name, const char *reason)
+static void add_blocked(struct gate_request *request, struct ifm_gate_lines *lines, const char *name,
+                        const char *reason)
 {
     IFM_ARENA_GROW(request->arena, lines->items, lines->n, lines->capacity);
     lines->items[lines->n++] = (struct ifm_gate_line){
@@ -86,8 +90,8 @@ static void add_blocked(struct request *request, struct ifm_gate_lines *lines, c
     };
 }
 
-static enum ifm_status own_lines(struct request *request, struct ifm_gate_lines *lines, struct ifm_verdict **verdict,
-                                 struct ifm_error *error)
+static enum ifm_status own_lines(struct gate_request *request, struct ifm_gate_lines *lines,
+                                 struct ifm_verdict **verdict, struct ifm_error *error)
 {
     IFM_TRY(judge_all(request, verdict, error));
     if ((*verdict)->n_gates == 0 && (*verdict)->exit_code == IFM_OK)
@@ -101,9 +105,10 @@ static enum ifm_status own_lines(struct request *request, struct ifm_gate_lines 
     return IFM_OK;
 }
 
-static enum ifm_status reference_lines(struct request *request, struct ifm_gate_lines *lines, struct ifm_error *error)
+static enum ifm_status reference_lines(struct gate_request *request, struct ifm_gate_lines *lines,
+                                       struct ifm_error *error)
 {
-    IFM_TRY(ifm_folder_check(request->against, error));
+    IFM_TRY(ifm_folder_check(request->against, false, error));
     IFM_TRY(ifm_folder_open(request->against, &request->reference, error));
     struct ifm_run_view there = {request->reference.plan, request->reference.derived, request->reference.events};
     struct ifm_run_view here = {request->folder.plan, request->folder.derived, request->folder.events};
@@ -148,7 +153,7 @@ static enum ifm_status write_markdown(const char *path, const struct ifm_listing
     return status;
 }
 
-static enum ifm_status write_files(const struct request *request, const struct ifm_gate_lines *lines,
+static enum ifm_status write_files(const struct gate_request *request, const struct ifm_gate_lines *lines,
                                    const struct ifm_listing *listing, const char *outcome, struct ifm_error *error)
 {
     enum ifm_status status = IFM_OK;
@@ -173,7 +178,7 @@ static bool is_of_a_line(const struct ifm_gate_lines *lines, const char *reason)
 }
 
 /* A file that goes to standard output takes the table's place there. */
-static void print_lines(const struct request *request, const struct ifm_gate_lines *lines,
+static void print_lines(const struct gate_request *request, const struct ifm_gate_lines *lines,
                         const struct ifm_listing *listing, const struct ifm_verdict *verdict, const char *outcome)
 {
     bool taken = (request->junit != NULL && strcmp(request->junit, "-") == 0) ||
@@ -193,11 +198,11 @@ static void print_lines(const struct request *request, const struct ifm_gate_lin
     ifm_text_free(&text);
 }
 
-static enum ifm_status gate(struct request *request, struct ifm_error *error)
+static enum ifm_status gate(struct gate_request *request, struct ifm_error *error)
 {
     struct ifm_gate_lines lines = {0};
     struct ifm_verdict *verdict = NULL;
-    IFM_TRY(ifm_folder_check(request->dir, error));
+    IFM_TRY(ifm_folder_check(request->dir, false, error));
     IFM_TRY(ifm_folder_open(request->dir, &request->folder, error));
     if (request->against != NULL)
         IFM_TRY(reference_lines(request, &lines, error));
@@ -213,7 +218,7 @@ static enum ifm_status gate(struct request *request, struct ifm_error *error)
     return status == IFM_OK ? judged : status;
 }
 
-static enum ifm_status parse(int argc, char **argv, struct request *request, bool *help, struct ifm_error *error)
+static enum ifm_status parse(int argc, char **argv, struct gate_request *request, bool *help, struct ifm_error *error)
 {
     const char *format = NULL;
     const struct ifm_flag flags[] = {{"against", &request->against},
@@ -246,7 +251,7 @@ static enum ifm_status parse(int argc, char **argv, struct request *request, boo
 
 enum ifm_status ifm_cmd_gate(int argc, char **argv, struct ifm_error *error)
 {
-    struct request request = {.arena = ifm_arena_create()};
+    struct gate_request request = {.arena = ifm_arena_create()};
     bool help = false;
     enum ifm_status status = parse(argc, argv, &request, &help, error);
     if (status == IFM_OK && help)

@@ -33,42 +33,33 @@ static void print_metric(const struct ifm_metric *metric)
     printf("%s\n", metric->id);
     print_field("what", metric->prose);
     print_field("unit", metric->unit);
-    print_field("better", metric->better);
-    print_field("of a", metric->scope);
+    printf("  %-8s %s%s%s\n", "better", ifm_better_word(metric->better), metric->undirected[0] == '\0' ? "" : ": ",
+           metric->undirected);
+    print_field("of a", ifm_scope_word(metric->scope));
     print_field("formula", metric->formula);
     print_field("source", metric->source);
     print_field("limits", metric->limits);
 }
 
-static enum ifm_status explain_one(const char *id, const struct ifm_metric *metrics, size_t n, struct ifm_arena *arena,
-                                   struct ifm_error *error)
+static enum ifm_status explain(int argc, char **argv, struct ifm_error *error)
 {
-    const char **ids = IFM_ARENA_ARRAY(arena, const char *, n + 1);
-    for (size_t i = 0; i < n; i++) {
-        ids[i] = metrics[i].id;
-        if (strcmp(metrics[i].id, id) == 0) {
-            print_metric(&metrics[i]);
-            return IFM_OK;
-        }
-    }
-    const char *nearest = ifm_nearest(id, ids, n);
-    char hint[128] = "`inferometer explain` lists all metrics";
-    if (nearest != NULL)
-        snprintf(hint, sizeof hint, "did you mean %s?", nearest);
-    return ifm_fail(error, IFM_USAGE, "", hint, "unknown metric \"%s\"", id);
-}
-
-static enum ifm_status explain(int argc, char **argv, struct ifm_arena *arena, struct ifm_error *error)
-{
-    const struct ifm_metric *metrics;
-    size_t n;
-    IFM_TRY(ifm_metrics_load(arena, &metrics, &n, error));
     if (argc > 2)
         return ifm_fail(error, IFM_USAGE, "", "explain one metric at a time", "unexpected argument \"%s\"", argv[2]);
-    if (argc == 2)
-        return explain_one(argv[1], metrics, n, arena, error);
-    for (size_t i = 0; i < n; i++)
-        printf("%-34s %s\n", metrics[i].id, metrics[i].unit);
+    enum ifm_metric_id asked = argc == 2 ? ifm_metric_of(argv[1]) : IFM_M_NONE;
+    if (asked != IFM_M_NONE) {
+        print_metric(&ifm_metrics[asked]);
+        return IFM_OK;
+    }
+    if (argc == 2) {
+        const char *nearest = ifm_metric_nearest(argv[1]);
+        enum ifm_status status =
+            ifm_fail(error, IFM_USAGE, "", "`inferometer explain` lists all metrics", "unknown metric \"%s\"", argv[1]);
+        if (nearest != NULL)
+            ifm_error_hint(error, "did you mean %s?", nearest);
+        return status;
+    }
+    for (int m = IFM_M_NONE + 1; m < IFM_M_COUNT; m++)
+        printf("%-34s %s\n", ifm_metrics[m].id, ifm_metrics[m].unit);
     printf("\n`inferometer explain METRIC` prints definition, formula and limits.\n");
     return IFM_OK;
 }
@@ -79,16 +70,12 @@ enum ifm_status ifm_cmd_explain(int argc, char **argv, struct ifm_error *error)
         return ifm_cmd_help(2, (char *[]){(char *)"help", argv[0], NULL}, error);
     if (argc == 2 && strcmp(argv[1], "--markdown") == 0) {
         struct ifm_text text = {0};
-        enum ifm_status status = ifm_metrics_markdown(&text, error);
-        if (status == IFM_OK)
-            fputs(text.data, stdout);
+        ifm_metrics_markdown(&text);
+        fputs(text.data, stdout);
         ifm_text_free(&text);
-        return status;
+        return IFM_OK;
     }
-    struct ifm_arena *arena = ifm_arena_create();
-    enum ifm_status status = explain(argc, argv, arena, error);
-    ifm_arena_destroy(arena);
-    return status;
+    return explain(argc, argv, error);
 }
 
 static const char *doctor_text(const json_t *row, const char *key)

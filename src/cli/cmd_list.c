@@ -18,7 +18,7 @@
 
 enum { DEEPEST = 8, NAMES_WIDTH = 22 };
 
-struct entry {
+struct listed_run {
     const char *dir;   /* below the root */
     const char *state; /* finished, running, interrupted, not derived, of another version, broken */
     const char *outcome, *why;
@@ -32,7 +32,7 @@ struct entry {
 
 struct found {
     struct ifm_arena *arena;
-    struct entry *items;
+    struct listed_run *items;
     size_t n, capacity;
 };
 
@@ -74,7 +74,7 @@ static bool is_running(const char *log)
     return busy;
 }
 
-static void break_entry(struct found *found, struct entry *entry, const struct ifm_error *error)
+static void break_entry(struct found *found, struct listed_run *entry, const struct ifm_error *error)
 {
     entry->state = "broken";
     entry->why = ifm_arena_printf(found->arena, "%s%s%s", ifm_path_base(error->where),
@@ -89,7 +89,8 @@ static void add_name(const char **names, size_t *n, const char *name)
     names[(*n)++] = name;
 }
 
-static enum ifm_status read_plan(struct found *found, const char *dir, struct entry *entry, struct ifm_error *error)
+static enum ifm_status read_plan(struct found *found, const char *dir, struct listed_run *entry,
+                                 struct ifm_error *error)
 {
     json_t *json;
     struct ifm_plan *plan;
@@ -124,7 +125,7 @@ static enum ifm_status read_plan(struct found *found, const char *dir, struct en
 }
 
 /* Finished when the last session ended with run_done. */
-static enum ifm_status read_log(struct found *found, const char *dir, struct entry *entry, struct ifm_error *error)
+static enum ifm_status read_log(struct found *found, const char *dir, struct listed_run *entry, struct ifm_error *error)
 {
     const struct ifm_events *events;
     const char *reason = "the run ended without saying so";
@@ -144,7 +145,8 @@ static enum ifm_status read_log(struct found *found, const char *dir, struct ent
     return IFM_OK;
 }
 
-static enum ifm_status read_verdict(struct found *found, const char *dir, struct entry *entry, struct ifm_error *error)
+static enum ifm_status read_verdict(struct found *found, const char *dir, struct listed_run *entry,
+                                    struct ifm_error *error)
 {
     json_t *json;
     const char *outcome;
@@ -172,7 +174,8 @@ static enum ifm_status read_verdict(struct found *found, const char *dir, struct
     return status;
 }
 
-static enum ifm_status read_lock(struct found *found, const char *dir, struct entry *entry, struct ifm_error *error)
+static enum ifm_status read_lock(struct found *found, const char *dir, struct listed_run *entry,
+                                 struct ifm_error *error)
 {
     json_t *json;
     const char *hash;
@@ -189,8 +192,8 @@ static void read_folder(struct found *found, const char *dir)
 {
     struct ifm_error error = {0};
     IFM_ARENA_GROW(found->arena, found->items, found->n, found->capacity);
-    struct entry *entry = &found->items[found->n++];
-    *entry = (struct entry){.dir = dir, .state = "finished", .outcome = "", .why = "", .config_hash = ""};
+    struct listed_run *entry = &found->items[found->n++];
+    *entry = (struct listed_run){.dir = dir, .state = "finished", .outcome = "", .why = "", .config_hash = ""};
     entry->bytes = size_of(dir, 0, found->arena);
     char *log = ifm_path_join(found->arena, dir, "run.log");
     if (read_lock(found, dir, entry, &error) != IFM_OK || read_plan(found, dir, entry, &error) != IFM_OK) {
@@ -238,7 +241,7 @@ static void walk(struct found *found, const char *dir, int depth)
 
 static int newest_first(const void *a, const void *b)
 {
-    const struct entry *x = a, *y = b;
+    const struct listed_run *x = a, *y = b;
     if (x->start_ns != y->start_ns)
         return x->start_ns > y->start_ns ? -1 : 1;
     return strcmp(x->dir, y->dir);
@@ -263,7 +266,7 @@ static const char *names_text(const char *const *names, size_t n, struct ifm_are
 }
 
 /* One word for people: how far the run is, and of a finished one what its verdict says. */
-static const char *state_text(const struct entry *entry)
+static const char *state_text(const struct listed_run *entry)
 {
     if (strcmp(entry->state, "finished") != 0)
         return entry->state;
@@ -283,7 +286,7 @@ static const char *time_text(int64_t t_ns, struct ifm_arena *arena)
     return ifm_arena_strdup(arena, text);
 }
 
-static void add_row(struct ifm_listing *listing, const struct entry *entry)
+static void add_row(struct ifm_listing *listing, const struct listed_run *entry)
 {
     struct ifm_arena *arena = listing->arena;
     char size[48];

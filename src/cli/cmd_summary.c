@@ -2,12 +2,13 @@
 #include "cli/arguments.h"
 
 #include "publish/summary.h"
+#include "story/folder.h"
 #include <stdio.h>
 
 static enum ifm_status summarise(const char *dir, struct ifm_error *error)
 {
     struct ifm_folder folder;
-    IFM_TRY(ifm_folder_check(dir, error));
+    IFM_TRY(ifm_folder_check(dir, false, error));
     enum ifm_status status = ifm_folder_open(dir, &folder, error);
     if (status == IFM_OK) {
         struct ifm_text text = {0};

@@ -16,36 +16,6 @@ struct binding {
     struct seen *seen;
 };
 
-static const char *place(const struct ifm_source *source, unsigned line, unsigned column)
-{
-    if (line == 0)
-        return source->name;
-    return ifm_arena_printf(source->config->arena, "%s:%u:%u", source->name, line, column);
-}
-
-const char *ifm_node_where(const struct ifm_source *source, const struct ifm_node *node)
-{
-    return place(source, node->line, node->column);
-}
-
-const char *ifm_node_key_where(const struct ifm_source *source, const struct ifm_node *node)
-{
-    return place(source, node->key_line, node->key_column);
-}
-
-enum ifm_status ifm_node_scalar(const struct ifm_source *source, const struct ifm_node *node, const char *path,
-                                struct ifm_raw *out, struct ifm_error *error)
-{
-    *out = (struct ifm_raw){node->text, ifm_node_where(source, node)};
-    if (node->kind != IFM_NODE_SCALAR)
-        return ifm_fail(error, IFM_USAGE, out->where, "give one value", "%s takes a value, not a %s", path,
-                        node->kind == IFM_NODE_MAPPING ? "mapping" : "list");
-    if (node->plain && node->text[0] == '\0')
-        return ifm_fail(error, IFM_USAGE, out->where, "write a value after the colon, or leave the key out",
-                        "%s has no value", path);
-    return IFM_OK;
-}
-
 static enum ifm_status note_key(struct binding *binding, const struct ifm_node *node, const char *path,
                                 struct ifm_error *error)
 {
@@ -60,7 +30,7 @@ static enum ifm_status note_key(struct binding *binding, const struct ifm_node *
     return IFM_OK;
 }
 
-static enum ifm_status bind_row(struct binding *binding, const struct ifm_node *node, struct ifm_slot *slot,
+static enum ifm_status bind_row(struct binding *binding, const struct ifm_node *node, struct ifm_config_slot *slot,
                                 struct ifm_error *error)
 {
     const struct ifm_source *source = &binding->source;
@@ -101,7 +71,7 @@ static enum ifm_status bind_mapping(struct binding *binding, const struct ifm_no
     struct ifm_config *config = source->config;
     for (const struct ifm_node *node = mapping->first; node != NULL; node = node->next) {
         const char *path = prefix[0] == '\0' ? node->key : ifm_arena_printf(config->arena, "%s.%s", prefix, node->key);
-        struct ifm_slot *slot = ifm_config_find(config, path);
+        struct ifm_config_slot *slot = ifm_config_find(config, path);
         bool arms = strcmp(path, "arms") == 0, gates = strcmp(path, "gates") == 0;
         bool section = ifm_config_is_section(config, path);
         if (slot == NULL && strcmp(path, "plugin") == 0) { /* loaded already: tables come first */

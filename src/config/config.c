@@ -1,21 +1,19 @@
-/* The configuration under construction: slots, lookup, and the one way in which a value enters. */
+/* The configuration under construction: slots, lookup, and ifm_slot_set, through which every value enters. */
 #include "config/internal.h"
 
-#include "base/file.h"
 #include "base/private.h"
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-static size_t add_section(struct ifm_slot *slots, const struct ifm_section *section, bool common)
+static size_t add_section(struct ifm_config_slot *slots, const struct ifm_section *section, bool common)
 {
     for (size_t i = 0; slots != NULL && i < section->n; i++)
-        slots[i] = (struct ifm_slot){.section = section, .row = &section->rows[i], .common = common};
+        slots[i] = (struct ifm_config_slot){.section = section, .row = &section->rows[i], .common = common};
     return section->n;
 }
 
 /* The slots of every table in table order; with NULL it only counts them. */
-static size_t add_sections(struct ifm_slot *slots, const struct ifm_section *const *workloads)
+static size_t add_sections(struct ifm_config_slot *slots, const struct ifm_section *const *workloads)
 {
     static const struct ifm_section *const common[] = {&ifm_section_general, &ifm_section_device, &ifm_section_measure};
     size_t n = 0;
@@ -33,7 +31,7 @@ struct ifm_config *ifm_config_create(const struct ifm_section *const *workload_s
     config->arena = arena;
     config->workloads = workload_sections;
     config->n_slots = add_sections(NULL, workload_sections);
-    config->slots = IFM_ARENA_ARRAY(arena, struct ifm_slot, config->n_slots);
+    config->slots = IFM_ARENA_ARRAY(arena, struct ifm_config_slot, config->n_slots);
     add_sections(config->slots, workload_sections);
     return config;
 }
@@ -53,7 +51,7 @@ enum ifm_status ifm_config_open(const struct ifm_config *config, const char *whe
     return ifm_fail(error, IFM_INTERNAL, where, "", "the configuration is resolved; it cannot change any more");
 }
 
-struct ifm_slot *ifm_config_find(const struct ifm_config *config, const char *path)
+struct ifm_config_slot *ifm_config_find(const struct ifm_config *config, const char *path)
 {
     for (size_t i = 0; i < config->n_slots; i++)
         if (strcmp(config->slots[i].row->path, path) == 0)
@@ -76,7 +74,7 @@ static const char *last_part(const char *path)
     return dot == NULL ? path : dot + 1;
 }
 
-/* The known key that was most likely meant: near as a whole, or right or near in its last part. */
+/* The known key that was most likely meant: its whole path is near, or its last part is. */
 static const char *nearest_path(const struct ifm_config *config, const char *path)
 {
     size_t n = config->n_slots + 2;
@@ -124,12 +122,12 @@ enum ifm_status ifm_config_canonical(const struct ifm_config *config, const stru
     IFM_TRY(ifm_param_parse(row, value.text, value.where, config->arena, &field, error));
     *out = ifm_param_print(row, &field, config->arena);
     if ((row->flags & IFM_PRIVATE) != 0 && (row->fallback == NULL || strcmp(*out, row->fallback) != 0))
-        *out = ifm_private_keep(*out, config->arena); /* from here on, nobody but its user sees the text */
+        *out = ifm_private_keep(*out, config->arena); /* from here on only the workload sees the text */
     return IFM_OK;
 }
 
 /* The items of a list row, checked one by one so that each error has its place, then joined. */
-static enum ifm_status set_list(struct ifm_config *config, struct ifm_slot *slot, const struct ifm_raw *values,
+static enum ifm_status set_list(struct ifm_config *config, struct ifm_config_slot *slot, const struct ifm_raw *values,
                                 size_t n, const char **out, struct ifm_error *error)
 {
     struct ifm_text joined = {0};
@@ -152,7 +150,7 @@ static enum ifm_status set_list(struct ifm_config *config, struct ifm_slot *slot
 }
 
 /* The values of an axis: each valid, all different. */
-static enum ifm_status set_axis(struct ifm_config *config, struct ifm_slot *slot, const struct ifm_raw *values,
+static enum ifm_status set_axis(struct ifm_config *config, struct ifm_config_slot *slot, const struct ifm_raw *values,
                                 size_t n, const char **texts, struct ifm_error *error)
 {
     char shown[72];
@@ -169,8 +167,8 @@ static enum ifm_status set_axis(struct ifm_config *config, struct ifm_slot *slot
     return IFM_OK;
 }
 
-/* What a value stands for: itself, or the values of a word of its table. */
-static struct ifm_raw meant(const struct ifm_slot *slot, struct ifm_raw value)
+/* The values that a word of the table stands for; any other value is returned as it is. */
+static struct ifm_raw meant(const struct ifm_config_slot *slot, struct ifm_raw value)
 {
     for (const struct ifm_word *word = slot->section->words; word != NULL && word->path != NULL; word++)
         if (strcmp(word->path, slot->row->path) == 0 && strcmp(word->word, value.text) == 0)
@@ -178,7 +176,7 @@ static struct ifm_raw meant(const struct ifm_slot *slot, struct ifm_raw value)
     return value;
 }
 
-enum ifm_status ifm_slot_set(struct ifm_config *config, struct ifm_slot *slot, enum ifm_rank rank,
+enum ifm_status ifm_slot_set(struct ifm_config *config, struct ifm_config_slot *slot, enum ifm_rank rank,
                              const struct ifm_raw *values, size_t n, struct ifm_error *error)
 {
     const struct ifm_param *row = slot->row;
@@ -215,41 +213,9 @@ enum ifm_status ifm_slot_set(struct ifm_config *config, struct ifm_slot *slot, e
     return IFM_OK;
 }
 
-/* A file's name for messages: short enough that line and column are never cut off. */
-static const char *source_name(const struct ifm_config *config, const char *where)
-{
-    enum { LONGEST = 200 };
-    size_t length = strlen(where);
-    return length <= LONGEST ? where : ifm_arena_printf(config->arena, "...%s", where + length - LONGEST);
-}
-
-enum ifm_status ifm_config_yaml(struct ifm_config *config, const char *data, size_t size, const char *where,
-                                struct ifm_error *error)
-{
-    struct ifm_node *root;
-    const char *name = source_name(config, where);
-    IFM_TRY(ifm_config_open(config, name, error));
-    IFM_TRY(ifm_yaml_tree(data, size, name, config->arena, &root, error));
-    return ifm_config_bind(config, root, name, false, error);
-}
-
-enum ifm_status ifm_config_file(struct ifm_config *config, const char *path, struct ifm_error *error)
-{
-    char *data;
-    size_t size, length = strlen(path);
-    bool lock = length > 5 && strcmp(path + length - 5, ".json") == 0;
-    IFM_TRY(ifm_file_read(path, IFM_CONFIG_BYTES_MAX, &data, &size, error));
-    if (lock)
-        ifm_private_load(path);
-    enum ifm_status status = lock ? ifm_config_lock(config, data, size, source_name(config, path), error)
-                                  : ifm_config_yaml(config, data, size, path, error);
-    free(data);
-    return status;
-}
-
 void ifm_config_locate(const struct ifm_config *config, struct ifm_error *error)
 {
-    const struct ifm_slot *slot = ifm_config_find(config, error->where);
+    const struct ifm_config_slot *slot = ifm_config_find(config, error->where);
     if (slot == NULL || slot->rank < IFM_RANK_FILE)
         return;
     for (size_t i = 0; i < config->n_arms; i++) /* an arm may have set it instead */

@@ -47,11 +47,10 @@ IFM_CHECKED enum ifm_status ifm_config_yaml(struct ifm_config *config, const cha
                                             struct ifm_error *error);
 IFM_CHECKED enum ifm_status ifm_config_lock(struct ifm_config *config, const char *data, size_t size, const char *where,
                                             struct ifm_error *error);
-/* The paths that the key `plugin` of a YAML file names, relative to the folder of the file; none where the file cannot
- * be read as such, which ifm_config_file then says. Plugins are loaded before there is a configuration to read it into.
- */
+/* The paths that the key `plugin` of a YAML file names, resolved from the folder of the file. Empty when the file
+ * cannot be read: ifm_config_file reports that later. Plugins are loaded before the configuration exists. */
 struct ifm_list ifm_config_plugins(const char *path, struct ifm_arena *arena);
-/* A command's own default: ranks as a preset does. */
+/* A command's own default; it ranks as a preset does. */
 IFM_CHECKED enum ifm_status ifm_config_default(struct ifm_config *config, const char *path, const char *text,
                                                struct ifm_error *error);
 /* The arms of a quick form: each sets one row to a text of its own, the first is the baseline. They replace those of a
@@ -83,7 +82,7 @@ const char *ifm_config_nearest_flag(const struct ifm_config *config, const char 
 
 /* Resolve: apply preset and precedence, check ranges and cross-field rules, hash. */
 IFM_CHECKED enum ifm_status ifm_config_resolve(struct ifm_config *config, struct ifm_error *error);
-/* An error that is about a parameter by its path gets the place where that parameter was set, if anybody set it. */
+/* Replace a parameter's path in error->where by the place where that parameter was set, if it was set. */
 void ifm_config_locate(const struct ifm_config *config, struct ifm_error *error);
 const struct ifm_study *ifm_config_study(const struct ifm_config *config);
 const struct ifm_device_config *ifm_config_device(const struct ifm_config *config);

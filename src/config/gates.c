@@ -1,8 +1,8 @@
 /* Gates presets: data/gates/NAME.yaml, embedded, becomes ordinary gate records, as if the configuration spelled them
  * out.
  *
- * Expanded once, when the configuration is resolved; the lock and the plan hold the records. A record that is there
- * already, word for word, is not added again: so a lock gives itself. */
+ * Presets are expanded once, when the configuration is resolved; the lock and the plan hold the records. An identical
+ * record is not added twice, so that a lock resolves to itself. */
 #include "config/internal.h"
 #include "model/embedded.h"
 
@@ -77,7 +77,7 @@ static enum ifm_status add_preset(struct ifm_config *config, const char *name, c
 
 enum ifm_status ifm_config_gates_preset(struct ifm_config *config, struct ifm_error *error)
 {
-    const struct ifm_slot *slot = ifm_config_find(config, "gates_preset");
+    const struct ifm_config_slot *slot = ifm_config_find(config, "gates_preset");
     const struct ifm_list *names = &config->general.gates_preset;
     if (config->locked && slot->rank > IFM_RANK_FILE)
         return ifm_fail(error, IFM_USAGE, slot->where, "start from the configuration file of that run instead",

@@ -1,4 +1,4 @@
-/* Generate: what people and tools read about the parameters, written from the tables and nothing else.
+/* Generate: help, manual, completion and schema, written from the parameter tables.
  *
  * Owns nothing; appends to the caller's text. Sections come as NULL-terminated arrays. Thread rule: no shared state. */
 #ifndef IFM_CONFIG_GENERATE_H

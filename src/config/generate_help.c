@@ -72,7 +72,7 @@ void ifm_row_sentence(const struct ifm_param *row, const char *more, struct ifm_
         ifm_text_printf(&details, "%smust be given", details.size > 0 ? "; " : "");
     else if (row->fallback[0] != '\0')
         ifm_text_printf(&details, "%sdefault %s", details.size > 0 ? "; " : "", row->fallback);
-    /* Choices stand in the value already, and any text is no limit. */
+    /* The value lists choices already, and "any text" limits nothing. */
     if (row->choices == NULL && row->type != IFM_TYPE_TEXT && row->type != IFM_TYPE_BOOL) {
         ifm_text_add(&details, details.size > 0 ? "; " : "");
         ifm_escape(ifm_param_range(row, arena), " ", fixed, &details);
@@ -215,7 +215,7 @@ static void markdown_section(const struct ifm_section *section, struct ifm_arena
         markdown_row(&section->rows[i], arena, out);
 }
 
-/* What the tables alone do not say. */
+/* The introduction of docs/configuration.md. */
 static const char markdown_head[] =
     "# Configuration\n\n"
     "This page is generated from the parameter tables; edit the tables, not this page.\n\n"

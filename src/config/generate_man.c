@@ -14,7 +14,7 @@ static bool ends_sentence(const char *text, size_t at)
     return at > 0 && strchr(".!?", text[at - 1]) != NULL;
 }
 
-/* A paragraph of running text: no line of it may look like a request, and each sentence begins a line. */
+/* A paragraph: no line may look like an mdoc request, and each sentence begins a line. */
 static void paragraph(const char *text, struct ifm_text *out)
 {
     static const char *const by[] = {"\\e"};
@@ -45,8 +45,7 @@ static void sentence(const char *text, struct ifm_text *out)
     ifm_text_free(&whole);
 }
 
-/* Words on a macro line; "\&" keeps a word that is the name of a macro from being one, and "\:" lets a line end behind
- * each of many choices. */
+/* Words on a macro line. "\&" keeps a word from being read as a macro; "\:" allows a line break after each choice. */
 static void arguments(const char *text, struct ifm_text *out)
 {
     static const char *const by[] = {"\\e", "\\(dq", " \\&", "|\\:"};
@@ -181,8 +180,8 @@ static void items(const char *heading, const char *before, const char *macro, co
 static void environment(struct ifm_text *out)
 {
     static const struct item list[] = {
-        {"NO_COLOR", "When set, tables have no colour; nor have they when standard output is no terminal."},
-        {"OPENBLAS_CORETYPE", "The kernels that OpenBLAS chooses, when it is opened; the run records them."},
+        {"NO_COLOR", "When set, tables have no colour. They also have none when standard output is not a terminal."},
+        {"OPENBLAS_CORETYPE", "Which kernels OpenBLAS uses; the run records it."},
         {"PATH", "Where programs of measured commands are found; the path itself is never published."},
     };
     items("ENVIRONMENT", NULL, "Ev", list, sizeof list / sizeof *list, out);
@@ -202,7 +201,8 @@ static void files(struct ifm_text *out)
         {"report.csv", "The numbers, one a row."},
         {"report.html", "The report, one file that opens without a network."},
         {"manifest.sha256", "Hashes of all files above."},
-        {"private.json", "Host name, user, folders and command line: for yourself, in no other file, not hashed."},
+        {"private.json",
+         "Host name, user, folders and command line. They are in no other file, and this file is not hashed."},
     };
     items("FILES", "A run folder, by default below runs/ in the working folder, holds:", "Pa", list,
           sizeof list / sizeof *list, out);

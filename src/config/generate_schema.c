@@ -20,7 +20,8 @@ static json_t *string_list(const char *words)
     return array;
 }
 
-/* The names of the workloads. YAML reads a bare null as no value, so the workload "null" is listed as both. */
+/* The names of the workloads. YAML reads a bare null as no value, so the workload "null" is listed as both a string and
+ * null. */
 static json_t *workload_names(const struct ifm_section *const *sections)
 {
     json_t *array = json_array();
@@ -82,7 +83,7 @@ static void add_default(json_t *schema, const struct ifm_param *row, struct ifm_
     for (size_t i = 0; i < items.n; i++)
         if (ifm_config_canonical(&config, row, (struct ifm_raw){items.items[i], row->path}, &texts[i], NULL) != IFM_OK)
             return;
-    const struct ifm_slot slot = {.row = row, .texts = texts, .n = items.n};
+    const struct ifm_config_slot slot = {.row = row, .texts = texts, .n = items.n};
     json_object_set_new(schema, "default", ifm_slot_to_json(&slot, arena));
 }
 
@@ -130,7 +131,7 @@ static void add_row(json_t *properties, const struct ifm_section *section, const
     json_object_set_new(properties, row->path, json_pack("{s:s}", "$ref", reference));
 }
 
-/* Not a row: it says which tables there are. */
+/* Not a row of a table: it names the files that bring tables. */
 static json_t *plugin_schema(void)
 {
     return json_pack("{s:[{s:s, s:i}, {s:s, s:i, s:{s:s, s:i}}], s:s}", "anyOf", "type", "string", "minLength", 1,

@@ -18,7 +18,7 @@ enum {
 enum ifm_rank { IFM_RANK_DEFAULT = 0, IFM_RANK_PRESET, IFM_RANK_FILE, IFM_RANK_OVERRIDE, IFM_RANK_FLAG };
 
 /* A row and its current value: canonical texts. A LIST is one text, its items joined by commas. */
-struct ifm_slot {
+struct ifm_config_slot {
     const struct ifm_section *section;
     const struct ifm_param *row;
     bool common; /* of general, device or measure; else of a workload */
@@ -38,9 +38,9 @@ struct ifm_arm_record {
 struct ifm_config {
     struct ifm_arena *arena;
     const struct ifm_section *const *workloads; /* NULL-terminated */
-    struct ifm_slot *slots;
+    struct ifm_config_slot *slots;
     size_t n_slots;
-    struct ifm_arm_spec *arms; /* where: file:line:column */
+    struct ifm_arm_spec *arms; /* each `where` is file:line:column */
     size_t n_arms;
     struct ifm_gate *gates;
     size_t n_gates;
@@ -64,7 +64,7 @@ struct ifm_raw {
     const char *where;
 };
 
-/* A configuration file as a tree; YAML and lock files become the same thing. Everything in the arena. */
+/* A configuration file as a tree; YAML and lock files become the same tree. Everything is in the arena. */
 enum ifm_node_kind { IFM_NODE_SCALAR, IFM_NODE_SEQUENCE, IFM_NODE_MAPPING };
 struct ifm_node {
     enum ifm_node_kind kind;
@@ -81,13 +81,13 @@ void ifm_node_add(struct ifm_node *parent, struct ifm_node *child);
 /* config.c */
 IFM_CHECKED enum ifm_status ifm_config_open(const struct ifm_config *config, const char *where,
                                             struct ifm_error *error); /* fails when already resolved */
-struct ifm_slot *ifm_config_find(const struct ifm_config *config, const char *path);
+struct ifm_config_slot *ifm_config_find(const struct ifm_config *config, const char *path);
 /* Whether some row's path continues after `path` and a dot. */
 bool ifm_config_is_section(const struct ifm_config *config, const char *path);
 enum ifm_status ifm_config_unknown_key(const struct ifm_config *config, const char *path, const char *where,
                                        struct ifm_error *error); /* always fails, with the nearest key */
 /* Check and store the values of a row. A single text with commas is split where the row takes several. */
-IFM_CHECKED enum ifm_status ifm_slot_set(struct ifm_config *config, struct ifm_slot *slot, enum ifm_rank rank,
+IFM_CHECKED enum ifm_status ifm_slot_set(struct ifm_config *config, struct ifm_config_slot *slot, enum ifm_rank rank,
                                          const struct ifm_raw *values, size_t n, struct ifm_error *error);
 /* One value in canonical form. */
 IFM_CHECKED enum ifm_status ifm_config_canonical(const struct ifm_config *config, const struct ifm_param *row,
@@ -104,7 +104,7 @@ bool ifm_utf8_valid(const char *data, size_t size);
 IFM_CHECKED enum ifm_status ifm_config_bind(struct ifm_config *config, const struct ifm_node *root, const char *where,
                                             bool lock, struct ifm_error *error);
 
-/* Where a node comes from. */
+/* node.c: where a node comes from. */
 struct ifm_source {
     struct ifm_config *config;
     const char *name; /* of the file */
@@ -128,10 +128,11 @@ IFM_CHECKED enum ifm_status ifm_config_gate(const struct ifm_source *source, con
 /* gates.c: the gates of the chosen presets, added to those of the configuration. */
 IFM_CHECKED enum ifm_status ifm_config_gates_preset(struct ifm_config *config, struct ifm_error *error);
 
-/* lock.c: {"parameters", "arms", "gates"} of a configuration whose workloads are known. New reference. */
+/* content.c: {"parameters", "arms", "gates"} of a configuration whose workloads are known. New reference. */
 json_t *ifm_config_content(const struct ifm_config *config);
-json_t *ifm_slot_to_json(const struct ifm_slot *slot, struct ifm_arena *arena); /* a row's value or list */
+json_t *ifm_slot_to_json(const struct ifm_config_slot *slot, struct ifm_arena *arena); /* a row's value or list */
 struct ifm_sha256 ifm_config_hash(const json_t *content);
-bool ifm_config_uses(const struct ifm_config *config, const struct ifm_slot *slot);
+/* The row is common, or of a workload that the study runs. */
+bool ifm_config_uses(const struct ifm_config *config, const struct ifm_config_slot *slot);
 
 #endif

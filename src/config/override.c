@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The lock file is UTF-8, so its values are. */
+/* The lock file is UTF-8, so values must be. */
 static enum ifm_status check_utf8(const char *text, const char *where, struct ifm_error *error)
 {
     if (ifm_utf8_valid(text, strlen(text)))
@@ -27,7 +27,7 @@ enum ifm_status ifm_config_override(struct ifm_config *config, const char *assig
     if (strcmp(path, "arms") == 0 || strcmp(path, "gates") == 0)
         return ifm_fail(error, IFM_USAGE, where, "write them into a configuration file and give it with -c",
                         "%s cannot be overridden: each is a list of records", path);
-    struct ifm_slot *slot = ifm_config_find(config, path);
+    struct ifm_config_slot *slot = ifm_config_find(config, path);
     if (slot == NULL)
         return ifm_config_unknown_key(config, path, where, error);
     const struct ifm_raw value = {equals + 1, where};
@@ -35,15 +35,15 @@ enum ifm_status ifm_config_override(struct ifm_config *config, const char *assig
 }
 
 /* Whether `slot` takes flags here: common rows always, those of a workload only in its quick form. */
-static bool in_scope(const struct ifm_slot *slot, const char *workload)
+static bool in_scope(const struct ifm_config_slot *slot, const char *workload)
 {
     return slot->row->flag != NULL &&
            (slot->common || (workload != NULL && strcmp(slot->section->name, workload) == 0));
 }
 
 /* The slot of a flag. "no-" before the flag of a boolean row sets `*negated`. */
-static struct ifm_slot *find_flag(const struct ifm_config *config, const char *workload, const char *flag,
-                                  bool *negated)
+static struct ifm_config_slot *find_flag(const struct ifm_config *config, const char *workload, const char *flag,
+                                         bool *negated)
 {
     *negated = false;
     for (size_t i = 0; i < config->n_slots; i++)
@@ -53,7 +53,7 @@ static struct ifm_slot *find_flag(const struct ifm_config *config, const char *w
         return NULL;
     *negated = true;
     for (size_t i = 0; i < config->n_slots; i++) {
-        struct ifm_slot *slot = &config->slots[i];
+        struct ifm_config_slot *slot = &config->slots[i];
         if (in_scope(slot, workload) && slot->row->type == IFM_TYPE_BOOL && strcmp(slot->row->flag, flag + 3) == 0)
             return slot;
     }
@@ -71,7 +71,7 @@ enum ifm_status ifm_config_flag_as(struct ifm_config *config, const char *worklo
 {
     char shown[72];
     bool negated;
-    struct ifm_slot *slot = find_flag(config, workload, flag, &negated);
+    struct ifm_config_slot *slot = find_flag(config, workload, flag, &negated);
     *known = slot != NULL;
     if (slot == NULL)
         return IFM_OK;
@@ -90,7 +90,7 @@ enum ifm_status ifm_config_flag_as(struct ifm_config *config, const char *worklo
 bool ifm_config_flag_takes_value(const struct ifm_config *config, const char *workload, const char *flag)
 {
     bool negated;
-    const struct ifm_slot *slot = find_flag(config, workload, flag, &negated);
+    const struct ifm_config_slot *slot = find_flag(config, workload, flag, &negated);
     return slot != NULL && slot->row->type != IFM_TYPE_BOOL;
 }
 

@@ -1,13 +1,14 @@
-/* The key `plugin` of a study, read before anything else: a plugin brings tables, and the tables read the file.
+/* The key `plugin` of a study, read before anything else: a plugin adds parameter tables, and reading the file needs
+ * them.
  *
- * What is wrong with the file is not said here; reading it into the configuration says it, with its place. */
+ * Errors in the file are not reported here; reading it into the configuration reports them with their place. */
 #include "config/internal.h"
 
 #include "base/file.h"
 #include <stdlib.h>
 #include <string.h>
 
-/* A path in a file is meant from where the file is. */
+/* A path in a file is relative to the file's folder. */
 static const char *beside(const char *file, const char *path, struct ifm_arena *arena)
 {
     const char *slash = strrchr(file, '/');

@@ -6,7 +6,7 @@
 enum ifm_status ifm_config_default(struct ifm_config *config, const char *path, const char *text,
                                    struct ifm_error *error)
 {
-    struct ifm_slot *slot = ifm_config_find(config, path);
+    struct ifm_config_slot *slot = ifm_config_find(config, path);
     const struct ifm_raw value = {text, "default"};
     if (slot == NULL)
         return ifm_config_unknown_key(config, path, "", error);
@@ -15,7 +15,7 @@ enum ifm_status ifm_config_default(struct ifm_config *config, const char *path, 
 
 bool ifm_config_is_true(const struct ifm_config *config, const char *path)
 {
-    const struct ifm_slot *slot = ifm_config_find(config, path);
+    const struct ifm_config_slot *slot = ifm_config_find(config, path);
     return slot != NULL && slot->n > 0 && strcmp(slot->texts[0], "true") == 0;
 }
 
@@ -29,7 +29,7 @@ static struct ifm_node *add_node(struct ifm_config *config, struct ifm_node *par
     return node;
 }
 
-/* As a file would spell them, so that one place checks them. */
+/* Builds the tree that a file would give, so that the same code checks it. */
 enum ifm_status ifm_config_quick_arms(struct ifm_config *config, const char *path, const struct ifm_quick_arm *arms,
                                       size_t n, const char *where, struct ifm_error *error)
 {

@@ -47,7 +47,7 @@ static enum ifm_status sort_fields(const struct ifm_source *source, const struct
     return IFM_OK;
 }
 
-/* Bind a record's scalars into `out`; lists are their owner's. */
+/* Bind a record's scalars into `out`; the caller binds lists. */
 static enum ifm_status bind_record(const struct ifm_source *source, const struct ifm_section *section,
                                    const struct ifm_node *record, const struct ifm_node **fields, void *out,
                                    struct ifm_error *error)
@@ -102,7 +102,7 @@ static enum ifm_status add_setting(const struct ifm_source *source, struct ifm_a
                                    struct ifm_setting *settings, const char *path, struct ifm_raw value,
                                    struct ifm_error *error)
 {
-    const struct ifm_slot *slot = ifm_config_find(source->config, path);
+    const struct ifm_config_slot *slot = ifm_config_find(source->config, path);
     if (slot == NULL)
         return ifm_config_unknown_key(source->config, path, value.where, error);
     if ((slot->row->flags & IFM_PER_ARM) == 0)
@@ -136,7 +136,7 @@ static enum ifm_status set_from_list(const struct ifm_source *source, const stru
     return IFM_OK;
 }
 
-/* Nested and dotted keys, as at the top of the file. Recursion is bounded by the depth of the tree. */
+/* Nested and dotted keys, as at the top level of the file. The depth of the tree bounds the recursion. */
 static enum ifm_status set_from_mapping(const struct ifm_source *source, const struct ifm_node *mapping,
                                         const char *prefix, struct ifm_arm_spec *arm, struct ifm_setting *settings,
                                         struct ifm_error *error)

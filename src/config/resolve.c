@@ -1,4 +1,4 @@
-/* Resolve: defaults, preset, rules between fields, and the study that comes of it. */
+/* Resolve: defaults, preset, rules between fields, and the resulting study. */
 #include "config/internal.h"
 
 #include <string.h>
@@ -6,7 +6,7 @@
 enum { FEWEST_RESAMPLES = 199 }; /* IFM_RESAMPLES_NEEDED of stats/resample.h */
 
 /* Give every slot that nothing has set its default; a row without one must be given. */
-static enum ifm_status set_default(struct ifm_config *config, struct ifm_slot *slot, struct ifm_error *error)
+static enum ifm_status set_default(struct ifm_config *config, struct ifm_config_slot *slot, struct ifm_error *error)
 {
     if (slot->n > 0)
         return IFM_OK;
@@ -19,7 +19,7 @@ static enum ifm_status set_default(struct ifm_config *config, struct ifm_slot *s
 
 static enum ifm_status apply_preset(struct ifm_config *config, struct ifm_error *error)
 {
-    struct ifm_slot *slot = ifm_config_find(config, "preset");
+    struct ifm_config_slot *slot = ifm_config_find(config, "preset");
     int index = 0;
     IFM_TRY(set_default(config, slot, error));
     if (config->locked && slot->rank > IFM_RANK_FILE)
@@ -30,18 +30,17 @@ static enum ifm_status apply_preset(struct ifm_config *config, struct ifm_error 
     const char *where = ifm_arena_printf(config->arena, "preset %s", slot->texts[0]);
     for (size_t i = 0; i < preset->n; i++) {
         const struct ifm_raw value = {preset->settings[i].text, where};
-        struct ifm_slot *target = ifm_config_find(config, preset->settings[i].path);
+        struct ifm_config_slot *target = ifm_config_find(config, preset->settings[i].path);
         IFM_TRY(ifm_slot_set(config, target, IFM_RANK_PRESET, &value, 1, error));
     }
     return IFM_OK;
 }
 
-/* A number of repeats that was asked for is meant: it chooses the stop rule that uses it, unless the rule was
- * chosen at the same place or at a higher rank. */
+/* Setting the number of repeats selects stop=repeats, unless a stop rule was set at the same or a higher rank. */
 static enum ifm_status apply_repeats(struct ifm_config *config, struct ifm_error *error)
 {
-    const struct ifm_slot *repeats = ifm_config_find(config, "measure.repeats");
-    struct ifm_slot *stop = ifm_config_find(config, "measure.stop");
+    const struct ifm_config_slot *repeats = ifm_config_find(config, "measure.repeats");
+    struct ifm_config_slot *stop = ifm_config_find(config, "measure.stop");
     if (repeats->rank < IFM_RANK_FILE || stop->rank >= repeats->rank)
         return IFM_OK;
     const struct ifm_raw value = {"repeats", repeats->where};
@@ -68,15 +67,6 @@ static enum ifm_status bind_common(struct ifm_config *config, struct ifm_error *
     IFM_TRY(bind_section(config, &ifm_section_general, &config->general, error));
     IFM_TRY(bind_section(config, &ifm_section_device, &config->device, error));
     return bind_section(config, &ifm_section_measure, &config->study.measure, error);
-}
-
-bool ifm_config_uses(const struct ifm_config *config, const struct ifm_slot *slot)
-{
-    const struct ifm_list *names = &config->general.workload;
-    for (size_t i = 0; !slot->common && i < names->n; i++)
-        if (strcmp(names->items[i], slot->section->name) == 0)
-            return true;
-    return slot->common;
 }
 
 /* The names of the known workloads, for lookups and messages. */
@@ -122,11 +112,11 @@ static enum ifm_status check_workloads(struct ifm_config *config, struct ifm_err
     return IFM_OK;
 }
 
-/* Nothing is silently ignored: a setting of a workload that does not run is a mistake. */
+/* No setting is silently ignored: one of a workload that does not run is an error. */
 static enum ifm_status check_unused(struct ifm_config *config, struct ifm_error *error)
 {
     for (size_t i = 0; i < config->n_slots; i++) {
-        struct ifm_slot *slot = &config->slots[i];
+        struct ifm_config_slot *slot = &config->slots[i];
         if (ifm_config_uses(config, slot)) {
             IFM_TRY(set_default(config, slot, error));
             continue;
@@ -142,14 +132,15 @@ static enum ifm_status check_unused(struct ifm_config *config, struct ifm_error 
     return IFM_OK;
 }
 
-/* What the stop rules ask of the other settings. */
+/* What the stop rules require of other settings. */
 static enum ifm_status check_stop(const struct ifm_config *config, struct ifm_error *error)
 {
-    enum { FEWEST = 30, MOST = 100000 }; /* of a group-sequential run: a look needs blocks, and a plan an end */
+    /* of a group-sequential run: five looks need as many blocks, and the plan an upper limit */
+    enum { FEWEST = 30, MOST = 100000 };
     const struct ifm_measure *measure = &config->study.measure;
-    const struct ifm_slot *mde = ifm_config_find(config, "measure.mde");
-    const struct ifm_slot *margin = ifm_config_find(config, "measure.margin");
-    const struct ifm_slot *max = ifm_config_find(config, "measure.blocks_max");
+    const struct ifm_config_slot *mde = ifm_config_find(config, "measure.mde");
+    const struct ifm_config_slot *margin = ifm_config_find(config, "measure.margin");
+    const struct ifm_config_slot *max = ifm_config_find(config, "measure.blocks_max");
     if (measure->stop == IFM_STOP_MDE && measure->mde < measure->margin)
         return ifm_fail(error, IFM_USAGE, margin->rank > mde->rank ? margin->where : mde->where,
                         "raise measure.mde or lower measure.margin",
@@ -165,14 +156,14 @@ static enum ifm_status check_stop(const struct ifm_config *config, struct ifm_er
     return IFM_OK;
 }
 
-/* A setting of the energy pass without the pass is a mistake. Its default is none: a lock file spells it out. */
+/* Setting the energy pass without measuring energy is an error. A default is not: a lock file spells it out. */
 static enum ifm_status check_energy(const struct ifm_config *config, struct ifm_error *error)
 {
     static const char *const own[] = {"measure.energy_window",   "measure.energy_windows", "measure.energy_idle",
                                       "measure.power_sample_hz", "measure.power_meter",    "measure.rated_w"};
     const struct ifm_measure *measure = &config->study.measure;
     for (size_t i = 0; !measure->energy && i < sizeof own / sizeof *own; i++) {
-        const struct ifm_slot *slot = ifm_config_find(config, own[i]);
+        const struct ifm_config_slot *slot = ifm_config_find(config, own[i]);
         const struct ifm_raw fallback = {slot->row->fallback, "default"};
         const char *usual;
         IFM_TRY(ifm_config_canonical(config, slot->row, fallback, &usual, error));
@@ -187,11 +178,11 @@ static enum ifm_status check_energy(const struct ifm_config *config, struct ifm_
                         "a run of its own",
                         "measure.energy needs arms that run without a pause in one process, and "
                         "measure.isolation=processes starts them anew in every block");
-    const struct ifm_slot *cache = ifm_config_find(config, "measure.cache");
+    const struct ifm_config_slot *cache = ifm_config_find(config, "measure.cache");
     bool hot = false;
     for (size_t i = 0; i < cache->n; i++)
         hot |= strcmp(cache->texts[i], "hot") == 0;
-    if (measure->energy && !hot) /* beside hot cells a cold one says why it has no energy */
+    if (measure->energy && !hot) /* in a sweep of both, cold cells state why they have no energy */
         return ifm_fail(error, IFM_USAGE, cache->where,
                         "choose measure.cache=hot, or leave measure.energy out and measure energy in a run of its own",
                         "measure.energy needs steps that follow each other, and measure.cache=cold evicts the caches "
@@ -202,8 +193,8 @@ static enum ifm_status check_energy(const struct ifm_config *config, struct ifm_
 static enum ifm_status check_rules(const struct ifm_config *config, struct ifm_error *error)
 {
     const struct ifm_measure *measure = &config->study.measure;
-    const struct ifm_slot *min = ifm_config_find(config, "measure.blocks_min");
-    const struct ifm_slot *max = ifm_config_find(config, "measure.blocks_max");
+    const struct ifm_config_slot *min = ifm_config_find(config, "measure.blocks_min");
+    const struct ifm_config_slot *max = ifm_config_find(config, "measure.blocks_max");
     if (measure->blocks_min > measure->blocks_max)
         return ifm_fail(error, IFM_USAGE, max->rank > min->rank ? max->where : min->where,
                         "lower measure.blocks_min or raise measure.blocks_max",
@@ -214,21 +205,21 @@ static enum ifm_status check_rules(const struct ifm_config *config, struct ifm_e
     if (measure->resamples > 0 && measure->resamples < FEWEST_RESAMPLES)
         return ifm_fail(error, IFM_USAGE, ifm_config_find(config, "measure.resamples")->where,
                         "10000 is usual; 0 lets the samples decide",
-                        "measure.resamples is %llu: with fewer than %d the ends of an interval are chance",
+                        "measure.resamples is %llu: with fewer than %d the ends of an interval are mostly noise",
                         (unsigned long long)measure->resamples, (int)FEWEST_RESAMPLES);
-    const struct ifm_slot *cache = ifm_config_find(config, "measure.cache");
+    const struct ifm_config_slot *cache = ifm_config_find(config, "measure.cache");
     for (size_t i = 0; measure->inner > 1 && i < cache->n; i++)
         if (strcmp(cache->texts[i], "cold") == 0)
             return ifm_fail(error, IFM_USAGE, ifm_config_find(config, "measure.inner")->where,
                             "leave measure.inner out, or choose measure.cache=hot",
                             "measure.inner is %llu, but a cold sample is one step: a second would find warm caches",
                             (unsigned long long)measure->inner);
-    const struct ifm_slot *kind = ifm_config_find(config, "device.kind");
-    const struct ifm_slot *script = ifm_config_find(config, "device.script");
+    const struct ifm_config_slot *kind = ifm_config_find(config, "device.kind");
+    const struct ifm_config_slot *script = ifm_config_find(config, "device.script");
     if (measure->isolation == IFM_ISOLATION_PROCESSES && strcmp(kind->texts[0], "cpu") != 0)
         return ifm_fail(error, IFM_USAGE, ifm_config_find(config, "measure.isolation")->where,
                         "choose measure.isolation=shared or buffers, or device.kind=cpu",
-                        "measure.isolation=processes needs a clock that processes share, which the device '%s' has not",
+                        "measure.isolation=processes: the device '%s' has no clock that processes share",
                         kind->texts[0]);
     if (script->texts[0][0] != '\0' && strcmp(kind->texts[0], "fake") != 0)
         return ifm_fail(error, IFM_USAGE, script->where, "set device.kind to fake, or leave the script out",
@@ -250,13 +241,13 @@ static enum ifm_status resolve_ceilings(struct ifm_config *config, struct ifm_er
     return IFM_OK;
 }
 
-/* An arm may set what its workload takes, and nothing that the study sweeps: the cell's name would not hold for it. */
+/* An arm may set its workload's parameters, but none that the study sweeps: the cell's name would be wrong for it. */
 static enum ifm_status check_arms(const struct ifm_config *config, struct ifm_error *error)
 {
     for (size_t i = 0; i < config->n_arms; i++) {
         const struct ifm_arm_spec *arm = &config->arms[i];
         for (size_t j = 0; j < arm->n_set; j++) {
-            const struct ifm_slot *slot = ifm_config_find(config, arm->set[j].path);
+            const struct ifm_config_slot *slot = ifm_config_find(config, arm->set[j].path);
             if (!ifm_config_uses(config, slot))
                 return ifm_fail(error, IFM_USAGE, arm->where,
                                 "add the workload to 'workload', or leave the setting out",
@@ -275,7 +266,7 @@ static void collect_axes(struct ifm_config *config)
     struct ifm_axis *axes = IFM_ARENA_ARRAY(config->arena, struct ifm_axis, config->n_slots);
     size_t n = 0;
     for (size_t i = 0; i < config->n_slots; i++) {
-        const struct ifm_slot *slot = &config->slots[i];
+        const struct ifm_config_slot *slot = &config->slots[i];
         if (ifm_config_uses(config, slot))
             axes[n++] = (struct ifm_axis){slot->row->path, slot->texts, slot->n};
     }

@@ -1,7 +1,6 @@
 /* YAML text to a tree, with the place of every node. Scalars stay text: only the tables give them types.
  *
- * What makes a YAML file mean more than it shows is refused: anchors, aliases, tags, several documents, deep nesting.
- */
+ * Refused: anchors, aliases, tags, several documents, deep nesting. */
 #include "config/internal.h"
 
 #include <string.h>
@@ -29,7 +28,7 @@ void ifm_node_add(struct ifm_node *parent, struct ifm_node *child)
     parent->n++;
 }
 
-/* The length of the UTF-8 character at `at`, 0 when it is not one. NUL is none: a text file holds no NUL. */
+/* The length of the UTF-8 character at `at`, 0 when it is invalid. NUL counts as invalid. */
 static size_t utf8_length(const unsigned char *at, size_t left)
 {
     size_t n = at[0] == 0 ? 0 : at[0] < 0x80 ? 1 : at[0] < 0xC2 ? 0 : at[0] < 0xE0 ? 2 : at[0] < 0xF0 ? 3 : 4;

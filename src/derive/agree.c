@@ -14,7 +14,7 @@ struct where {
     struct ifm_error *error;
 };
 
-static const struct ifm_value *find(const struct where *at, const char *metric)
+static const struct ifm_value *find(const struct where *at, enum ifm_metric_id metric)
 {
     const struct ifm_number *number = ifm_derived_find(at->derived, at->cell, at->arm, metric);
     return number != NULL && number->value.state == IFM_STATE_OK ? &number->value : NULL;
@@ -25,17 +25,23 @@ static bool equal(double a, double b)
     return fabs(a - b) <= AGREES * fmax(fabs(a), fabs(b));
 }
 
-static enum ifm_status disagree(const struct where *at, const char *first, double a, const char *second, double b)
+static enum ifm_status say(const struct where *at, const char *first, double a, const char *second, double b)
 {
     return ifm_fail(at->error, IFM_INVALID, "derived.json", "derive the numbers again from the record (verify)",
                     "rule-04: cell %s, arm %s: %s gives %.17g, but %s gives %.17g", at->cell, at->arm, first, a, second,
                     b);
 }
 
-/* time x rate = amount, for the number and, turned round, for its interval. */
-static enum ifm_status check_rate(const struct where *at, const char *metric, double amount)
+static enum ifm_status disagree(const struct where *at, enum ifm_metric_id metric, double a, const char *second,
+                                double b)
 {
-    const struct ifm_value *step = find(at, "step_ns"), *rate = find(at, metric);
+    return say(at, ifm_metrics[metric].id, a, second, b);
+}
+
+/* time x rate = amount, for the number and, turned round, for its interval. */
+static enum ifm_status check_rate(const struct where *at, enum ifm_metric_id metric, double amount)
+{
+    const struct ifm_value *step = find(at, IFM_M_STEP_NS), *rate = find(at, metric);
     if (rate == NULL || step == NULL)
         return IFM_OK;
     if (!equal(rate->number * step->number, amount * 1e9))
@@ -52,73 +58,77 @@ static enum ifm_status check_rates(const struct where *at, const struct ifm_arm 
 {
     const struct ifm_ledger *ledger = &arm->ledger;
     double bytes = (double)ledger->bytes_read + (double)ledger->bytes_written;
-    IFM_TRY(check_rate(at, "read_bytes_per_s", (double)ledger->bytes_read));
-    IFM_TRY(check_rate(at, "write_bytes_per_s", (double)ledger->bytes_written));
-    IFM_TRY(check_rate(at, "bandwidth_bytes_per_s", bytes));
-    IFM_TRY(check_rate(at, "flops_per_s", (double)ledger->flops));
-    IFM_TRY(check_rate(at, "tokens_generated_per_s", (double)ledger->tokens_generated));
-    IFM_TRY(check_rate(at, "tokens_prompt_per_s", (double)ledger->tokens_prompt));
-    IFM_TRY(check_rate(at, "rows_per_s", (double)ledger->rows));
-    const struct ifm_value *intensity = find(at, "arithmetic_intensity");
+    IFM_TRY(check_rate(at, IFM_M_READ_BYTES_PER_S, (double)ledger->bytes_read));
+    IFM_TRY(check_rate(at, IFM_M_WRITE_BYTES_PER_S, (double)ledger->bytes_written));
+    IFM_TRY(check_rate(at, IFM_M_BANDWIDTH_BYTES_PER_S, bytes));
+    IFM_TRY(check_rate(at, IFM_M_FLOPS_PER_S, (double)ledger->flops));
+    IFM_TRY(check_rate(at, IFM_M_TOKENS_GENERATED_PER_S, (double)ledger->tokens_generated));
+    IFM_TRY(check_rate(at, IFM_M_TOKENS_PROMPT_PER_S, (double)ledger->tokens_prompt));
+    IFM_TRY(check_rate(at, IFM_M_ROWS_PER_S, (double)ledger->rows));
+    const struct ifm_value *intensity = find(at, IFM_M_ARITHMETIC_INTENSITY);
     if (intensity != NULL && !equal(intensity->number * bytes, (double)ledger->flops))
-        return disagree(at, "arithmetic_intensity", intensity->number, "the ledger", (double)ledger->flops / bytes);
+        return disagree(at, IFM_M_ARITHMETIC_INTENSITY, intensity->number, "the ledger", (double)ledger->flops / bytes);
     return IFM_OK;
 }
 
 static enum ifm_status check_comparison(const struct where *at)
 {
-    const struct ifm_value *change = find(at, "change_percent"), *speedup = find(at, "speedup");
+    const struct ifm_value *change = find(at, IFM_M_CHANGE_PERCENT), *speedup = find(at, IFM_M_SPEEDUP);
     if (change != NULL && speedup != NULL && !equal(speedup->number * (1.0 + change->number / 100.0), 1.0))
-        return disagree(at, "speedup", speedup->number, "change_percent", 1.0 / (1.0 + change->number / 100.0));
+        return disagree(at, IFM_M_SPEEDUP, speedup->number, "change_percent", 1.0 / (1.0 + change->number / 100.0));
     return IFM_OK;
 }
 
 /* What is stored is the plan's, and two ways of telling how much it is compressed tell the same. */
 static enum ifm_status check_stored(const struct where *at, const struct ifm_arm *arm)
 {
-    const struct ifm_value *stored = find(at, "stored_bytes"), *ratio = find(at, "compression_ratio");
-    const struct ifm_value *bits = find(at, "bits_per_value"), *error = find(at, "error_rms_rel");
-    const struct ifm_value *loss = find(at, "loss_rms_rel"), *total = find(at, "total_error_rms_rel");
+    const struct ifm_value *stored = find(at, IFM_M_STORED_BYTES), *ratio = find(at, IFM_M_COMPRESSION_RATIO);
+    const struct ifm_value *bits = find(at, IFM_M_BITS_PER_VALUE), *error = find(at, IFM_M_ERROR_RMS_REL);
+    const struct ifm_value *loss = find(at, IFM_M_LOSS_RMS_REL), *total = find(at, IFM_M_TOTAL_ERROR_RMS_REL);
     if (stored != NULL && !equal(stored->number, (double)arm->stored))
-        return disagree(at, "stored_bytes", stored->number, "the plan", (double)arm->stored);
+        return disagree(at, IFM_M_STORED_BYTES, stored->number, "the plan", (double)arm->stored);
     if (stored != NULL && ratio != NULL && !equal(ratio->number * stored->number, (double)arm->stored_plain))
-        return disagree(at, "compression_ratio", ratio->number, "the plan", (double)arm->stored_plain / stored->number);
+        return disagree(at, IFM_M_COMPRESSION_RATIO, ratio->number, "the plan",
+                        (double)arm->stored_plain / stored->number);
     if (ratio != NULL && bits != NULL && !equal(ratio->number * bits->number, 16.0))
-        return disagree(at, "bits_per_value", bits->number, "compression_ratio", 16.0 / ratio->number);
+        return disagree(at, IFM_M_BITS_PER_VALUE, bits->number, "compression_ratio", 16.0 / ratio->number);
     double sum =
         total == NULL || error == NULL || loss == NULL ? NAN : error->number * (1.0 + loss->number) + loss->number;
     if (!isnan(sum) && !equal(total->number, sum))
-        return disagree(at, "total_error_rms_rel", total->number, "error_rms_rel and loss_rms_rel", sum);
+        return disagree(at, IFM_M_TOTAL_ERROR_RMS_REL, total->number, "error_rms_rel and loss_rms_rel", sum);
     return IFM_OK;
 }
 
 /* first x second = product, where all three were made. */
-static enum ifm_status check_product(const struct where *at, const char *first, const char *second, const char *product)
+static enum ifm_status check_product(const struct where *at, enum ifm_metric_id first, enum ifm_metric_id second,
+                                     enum ifm_metric_id product)
 {
     const struct ifm_value *a = find(at, first), *b = find(at, second), *c = find(at, product);
     if (a == NULL || b == NULL || c == NULL || equal(a->number * b->number, c->number))
         return IFM_OK;
     char text[160];
-    snprintf(text, sizeof text, "%s x %s", first, second);
+    snprintf(text, sizeof text, "%s x %s", ifm_metrics[first].id, ifm_metrics[second].id);
     return disagree(at, product, c->number, text, a->number * b->number);
 }
 
 /* Joules, watts, seconds and tokens of the energy pass. */
 static enum ifm_status check_energy(const struct where *at, const struct ifm_arm *arm)
 {
-    const struct ifm_value *gpu = find(at, "gpu_energy_j"), *cpu = find(at, "cpu_energy_j");
-    const struct ifm_value *all = find(at, "total_energy_j"), *step = find(at, "energy_per_step_j");
-    const struct ifm_value *token = find(at, "energy_per_token_j"), *rate = find(at, "tokens_per_joule");
-    IFM_TRY(check_product(at, "power_mean_w", "duration_sec", "total_energy_j"));
-    IFM_TRY(check_product(at, "gpu_power_w", "duration_sec", "gpu_energy_j"));
-    IFM_TRY(check_product(at, "cpu_power_w", "duration_sec", "cpu_energy_j"));
+    const struct ifm_value *gpu = find(at, IFM_M_GPU_ENERGY_J), *cpu = find(at, IFM_M_CPU_ENERGY_J);
+    const struct ifm_value *all = find(at, IFM_M_TOTAL_ENERGY_J), *step = find(at, IFM_M_ENERGY_PER_STEP_J);
+    const struct ifm_value *token = find(at, IFM_M_ENERGY_PER_TOKEN_J), *rate = find(at, IFM_M_TOKENS_PER_JOULE);
+    IFM_TRY(check_product(at, IFM_M_POWER_MEAN_W, IFM_M_DURATION_SEC, IFM_M_TOTAL_ENERGY_J));
+    IFM_TRY(check_product(at, IFM_M_GPU_POWER_W, IFM_M_DURATION_SEC, IFM_M_GPU_ENERGY_J));
+    IFM_TRY(check_product(at, IFM_M_CPU_POWER_W, IFM_M_DURATION_SEC, IFM_M_CPU_ENERGY_J));
     if (gpu != NULL && cpu != NULL && all != NULL && !equal(gpu->number + cpu->number, all->number))
-        return disagree(at, "total_energy_j", all->number, "gpu_energy_j + cpu_energy_j", gpu->number + cpu->number);
+        return disagree(at, IFM_M_TOTAL_ENERGY_J, all->number, "gpu_energy_j + cpu_energy_j",
+                        gpu->number + cpu->number);
     if (rate != NULL && token != NULL && !equal(rate->number * token->number, 1.0))
-        return disagree(at, "tokens_per_joule", rate->number, "energy_per_token_j", 1.0 / token->number);
+        return disagree(at, IFM_M_TOKENS_PER_JOULE, rate->number, "energy_per_token_j", 1.0 / token->number);
     double tokens = (double)arm->ledger.tokens_generated;
     if (step != NULL && token != NULL && tokens > 0 && !equal(token->number * tokens, step->number))
-        return disagree(at, "energy_per_step_j", step->number, "energy_per_token_j x tokens", token->number * tokens);
+        return disagree(at, IFM_M_ENERGY_PER_STEP_J, step->number, "energy_per_token_j x tokens",
+                        token->number * tokens);
     return IFM_OK;
 }
 
@@ -130,20 +140,20 @@ static enum ifm_status check_row(const struct ifm_derived *derived, const struct
     bool empty = isnan(row->joules) && isnan(row->seconds);
     if (row->windows < 0 || (row->windows > 0 && !(row->joules >= 0 && row->seconds > 0 && row->random_j >= 0)) ||
         (row->windows == 0 && !empty))
-        return disagree(&at, row->source, row->joules, "its number of windows", (double)row->windows);
+        return say(&at, row->source, row->joules, "its number of windows", (double)row->windows);
     double whole = row->above_idle_j + row->idle_w * row->seconds;
     if (row->windows > 0 && !isnan(whole) &&
         fabs(whole - row->joules) > AGREES * (row->joules + fabs(row->above_idle_j)))
-        return disagree(&at, row->source, row->joules, "its idle energy and the rest", whole);
+        return say(&at, row->source, row->joules, "its idle energy and the rest", whole);
     return isnan(row->idle_w) == isnan(row->above_idle_j) || row->windows == 0
                ? IFM_OK
-               : disagree(&at, row->source, row->above_idle_j, "its idle power", row->idle_w);
+               : say(&at, row->source, row->above_idle_j, "its idle power", row->idle_w);
 }
 
 /* Devices add up: the primaries of an arm are its total, where all of them have every window that it has. */
 static enum ifm_status check_devices(const struct where *at)
 {
-    const struct ifm_value *all = find(at, "total_energy_j"), *windows = find(at, "energy_windows");
+    const struct ifm_value *all = find(at, IFM_M_TOTAL_ENERGY_J), *windows = find(at, IFM_M_ENERGY_WINDOWS);
     double sum = 0.0;
     size_t n = 0;
     if (all == NULL || windows == NULL)
@@ -158,7 +168,7 @@ static enum ifm_status check_devices(const struct where *at)
         n++;
     }
     if (n > 0 && !equal(sum, all->number))
-        return disagree(at, "total_energy_j", all->number, "the sum of the devices", sum);
+        return disagree(at, IFM_M_TOTAL_ENERGY_J, all->number, "the sum of the devices", sum);
     return IFM_OK;
 }
 

@@ -87,23 +87,23 @@ static void emit_rates(struct ifm_derivation *d, const struct ifm_cell_work *wor
         enum ifm_metric_id metric;
         double amount;
     } rates[] = {
-        {IFM_M_READ_RATE, (double)ledger->bytes_read},
-        {IFM_M_WRITE_RATE, (double)ledger->bytes_written},
-        {IFM_M_BANDWIDTH, bytes},
-        {IFM_M_FLOP_RATE, (double)ledger->flops},
-        {IFM_M_TOKENS_GENERATED_RATE, (double)ledger->tokens_generated},
-        {IFM_M_TOKENS_PROMPT_RATE, (double)ledger->tokens_prompt},
-        {IFM_M_ROW_RATE, (double)ledger->rows},
+        {IFM_M_READ_BYTES_PER_S, (double)ledger->bytes_read},
+        {IFM_M_WRITE_BYTES_PER_S, (double)ledger->bytes_written},
+        {IFM_M_BANDWIDTH_BYTES_PER_S, bytes},
+        {IFM_M_FLOPS_PER_S, (double)ledger->flops},
+        {IFM_M_TOKENS_GENERATED_PER_S, (double)ledger->tokens_generated},
+        {IFM_M_TOKENS_PROMPT_PER_S, (double)ledger->tokens_prompt},
+        {IFM_M_ROWS_PER_S, (double)ledger->rows},
     };
     for (size_t i = 0; i < sizeof rates / sizeof rates[0]; i++)
         if (rates[i].amount > 0)
             ifm_derive_emit(d, work, arm, rates[i].metric,
-                            rates[i].metric == IFM_M_FLOP_RATE && arm->arm->integer ? ifm_value_integer_products()
-                                                                                    : rate_of(step, rates[i].amount));
+                            rates[i].metric == IFM_M_FLOPS_PER_S && arm->arm->integer ? ifm_value_integer_products()
+                                                                                      : rate_of(step, rates[i].amount));
     if (ifm_derive_is_cache_probe(arm->arm) && ledger->rows > 0)
         ifm_derive_emit(d, work, arm, IFM_M_LOAD_NS, load_of(step, (double)ledger->rows));
     if (ledger->flops > 0 && bytes > 0)
-        ifm_derive_emit(d, work, arm, IFM_M_INTENSITY, ifm_value_real((double)ledger->flops / bytes, 0, ""));
+        ifm_derive_emit(d, work, arm, IFM_M_ARITHMETIC_INTENSITY, ifm_value_real((double)ledger->flops / bytes, 0, ""));
 }
 
 void ifm_derive_step(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
@@ -182,17 +182,18 @@ static struct ifm_value emit_errors(struct ifm_derivation *d, const struct ifm_c
         }
     }
     if (seen || arm->arm->has_oracle) {
-        ifm_derive_emit(d, work, arm, IFM_M_ERROR_RMS, rms);
-        ifm_derive_emit(d, work, arm, IFM_M_ERROR_MAX, largest);
+        ifm_derive_emit(d, work, arm, IFM_M_ERROR_RMS_REL, rms);
+        ifm_derive_emit(d, work, arm, IFM_M_ERROR_MAX_REL, largest);
     }
     return rms;
 }
 
 void ifm_derive_facts_of_arm(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
 {
-    static const enum ifm_metric_id counters[] = {IFM_M_SWITCHES, IFM_M_FAULTS, IFM_M_STEAL, IFM_M_RUN_DELAY};
+    static const enum ifm_metric_id counters[] = {IFM_M_CONTEXT_SWITCHES_INVOLUNTARY, IFM_M_FAULTS_MAJOR,
+                                                  IFM_M_STEAL_NS, IFM_M_RUN_DELAY_NS};
     struct ifm_value error_rms = emit_errors(d, work, arm);
     ifm_derive_compression(d, work, arm, &error_rms);
     for (size_t i = 0; i < sizeof counters / sizeof counters[0]; i++)
-        ifm_derive_emit(d, work, arm, counters[i], column_total(d, work, arm, ifm_metric_rows[counters[i]].id));
+        ifm_derive_emit(d, work, arm, counters[i], column_total(d, work, arm, ifm_metrics[counters[i]].id));
 }

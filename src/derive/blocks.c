@@ -293,7 +293,7 @@ static const char *why_marks_unknown(const struct ifm_record *record)
  * have numbers of their own. */
 static void mark_disturbed(struct ifm_cell_work *work)
 {
-    const char *own = work->cell->n_passes > 0 ? work->cell->passes[0].name : "latency";
+    const char *own = ifm_pass_names[IFM_PASS_LATENCY];
     IFM_EACH_TOLD(event, work, disturbed, NULL)
     {
         const struct ifm_event_disturbed *told = IFM_FACTS(event, disturbed);

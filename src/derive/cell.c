@@ -337,7 +337,7 @@ void ifm_derive_caches(struct ifm_derivation *d, const struct ifm_cell_work *wor
                                      "", (int64_t)sweep.n, "sizes");
         else
             value = knee_value(d, &sweep, knees, n, level);
-        ifm_derive_emit(d, work, NULL, (enum ifm_metric_id)(IFM_M_CACHE_L1 + (int)level), value);
+        ifm_derive_emit(d, work, NULL, ifm_cache_metrics[level], value);
     }
     if (n > 3)
         ifm_derive_find_fault(

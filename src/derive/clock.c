@@ -67,9 +67,9 @@ static struct ifm_value mean_of(const double *logs, size_t n, double quantum, bo
 
 static void emit_missing(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
 {
-    if (!ifm_derive_is_wanted(d, work, IFM_M_CLOCK_SM))
+    if (!ifm_derive_is_wanted(d, work, IFM_M_CLOCK_SM_MHZ))
         return;
-    ifm_derive_emit(d, work, arm, IFM_M_CLOCK_SM,
+    ifm_derive_emit(d, work, arm, IFM_M_CLOCK_SM_MHZ,
                     work->record == NULL ? ifm_value_absent(work->missing, work->remedy, 0, "slots")
                                          : ifm_value_absent("no instrument of this pass counts the cycles of a GPU",
                                                             "device.kind=cuda", 0, "slots"));
@@ -88,11 +88,11 @@ void ifm_derive_clock(struct ifm_derivation *d, const struct ifm_cell_work *work
     double *logs = IFM_ARENA_ARRAY(scratch, double, work->record->n_slots + 1);
     size_t n = gather(work, arm, &columns, slot_mhz, logs);
     bool whole = n > 0 && n >= arm->n_slots;
-    ifm_derive_emit(d, work, arm, IFM_M_CLOCK_SM,
+    ifm_derive_emit(d, work, arm, IFM_M_CLOCK_SM_MHZ,
                     whole ? mean_of(logs, n, CLOCK_QUANTUM, true) : unread(d, work, arm, n));
     /* Of single moments, which say nothing of the mean between them: no interval. */
     n = columns.reported < 0 ? 0 : gather(work, arm, &columns, reported_mhz, logs);
     if (n > 0)
-        ifm_derive_emit(d, work, arm, IFM_M_CLOCK_SM_REPORTED, mean_of(logs, n, 0, false));
+        ifm_derive_emit(d, work, arm, IFM_M_CLOCK_SM_REPORTED_MHZ, mean_of(logs, n, 0, false));
     ifm_arena_destroy(scratch);
 }

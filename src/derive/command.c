@@ -97,8 +97,8 @@ void ifm_derive_command(struct ifm_derivation *d, const struct ifm_cell_work *wo
         enum ifm_metric_id metric;
         const char *column;
     } totals[] = {
-        {IFM_M_COMMAND_FAULTS, "child_faults_major"},
-        {IFM_M_COMMAND_SWITCHES, "child_switches_involuntary"},
+        {IFM_M_COMMAND_FAULTS_MAJOR, "child_faults_major"},
+        {IFM_M_COMMAND_SWITCHES_INVOLUNTARY, "child_switches_involuntary"},
         {IFM_M_COMMAND_FAILURES, "child_failures"},
         {IFM_M_COMMAND_STRAYS, "child_strays"},
     };
@@ -106,8 +106,8 @@ void ifm_derive_command(struct ifm_derivation *d, const struct ifm_cell_work *wo
         return;
     struct ifm_value missing = ifm_value_absent(work->missing, work->remedy, 0, "slots");
     bool recorded = work->record != NULL;
-    ifm_derive_emit(d, work, arm, IFM_M_COMMAND_CPU, recorded ? cpu_of(d, work, arm) : missing);
-    ifm_derive_emit(d, work, arm, IFM_M_COMMAND_RSS, recorded ? rss_of(work, arm) : missing);
+    ifm_derive_emit(d, work, arm, IFM_M_COMMAND_CPU_NS, recorded ? cpu_of(d, work, arm) : missing);
+    ifm_derive_emit(d, work, arm, IFM_M_COMMAND_RSS_BYTES, recorded ? rss_of(work, arm) : missing);
     for (size_t i = 0; i < sizeof totals / sizeof *totals; i++)
         ifm_derive_emit(d, work, arm, totals[i].metric, recorded ? total_of(d, work, arm, totals[i].column) : missing);
 }

@@ -58,18 +58,18 @@ static void emit_losses(struct ifm_derivation *d, const struct ifm_cell_work *wo
     const struct {
         enum ifm_metric_id metric;
         double number;
-    } members[] = {{IFM_M_LOSS_RMS, loss->rms_rel},
-                   {IFM_M_LOSS_P99, loss->p99_rel},
+    } members[] = {{IFM_M_LOSS_RMS_REL, loss->rms_rel},
+                   {IFM_M_LOSS_P99_REL, loss->p99_rel},
                    {IFM_M_LOSS_COSINE, loss->cosine},
-                   {IFM_M_LOSS_KL, loss->dropped ? NAN : loss->kl},
-                   {IFM_M_LOSS_TV, loss->tv}};
+                   {IFM_M_ATTENTION_KL_NATS, loss->dropped ? NAN : loss->kl},
+                   {IFM_M_ATTENTION_TV, loss->tv}};
     for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
         enum ifm_metric_id metric = members[i].metric;
         if (!isnan(members[i].number))
             ifm_derive_emit(d, work, arm, metric, ifm_value_real(members[i].number, loss->values, "values"));
-        else if (metric == IFM_M_LOSS_RMS)
+        else if (metric == IFM_M_LOSS_RMS_REL)
             ifm_derive_emit(d, work, arm, metric, no_loss(work));
-        else if (metric == IFM_M_LOSS_KL && loss->dropped)
+        else if (metric == IFM_M_ATTENTION_KL_NATS && loss->dropped)
             ifm_derive_emit(d, work, arm, metric,
                             ifm_value_absent("tokens were dropped, so the divergence is infinite; see attention_tv", "",
                                              loss->values, "values"));
@@ -95,9 +95,9 @@ static void emit_stored(struct ifm_derivation *d, const struct ifm_cell_work *wo
         return;
     struct ifm_value bytes = ifm_value_real(stored, 0, "");
     bytes.is_integer = true;
-    ifm_derive_emit(d, work, arm, IFM_M_STORED, bytes);
-    ifm_derive_emit(d, work, arm, IFM_M_COMPRESSION, ifm_value_real(plain / stored, 0, ""));
-    ifm_derive_emit(d, work, arm, IFM_M_BITS, ifm_value_real(16.0 * stored / plain, 0, ""));
+    ifm_derive_emit(d, work, arm, IFM_M_STORED_BYTES, bytes);
+    ifm_derive_emit(d, work, arm, IFM_M_COMPRESSION_RATIO, ifm_value_real(plain / stored, 0, ""));
+    ifm_derive_emit(d, work, arm, IFM_M_BITS_PER_VALUE, ifm_value_real(16.0 * stored / plain, 0, ""));
 }
 
 void ifm_derive_compression(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm,
@@ -105,8 +105,8 @@ void ifm_derive_compression(struct ifm_derivation *d, const struct ifm_cell_work
 {
     struct ifm_loss_fact loss = ifm_derive_loss(work, arm->arm->name);
     bool owes = ifm_derive_owes_loss(arm->arm, &loss);
-    if (owes || ifm_derive_is_wanted(d, work, IFM_M_ERROR_TOTAL))
-        ifm_derive_emit(d, work, arm, IFM_M_ERROR_TOTAL, total_error(work, arm->arm, error_rms, &loss));
+    if (owes || ifm_derive_is_wanted(d, work, IFM_M_TOTAL_ERROR_RMS_REL))
+        ifm_derive_emit(d, work, arm, IFM_M_TOTAL_ERROR_RMS_REL, total_error(work, arm->arm, error_rms, &loss));
     if (owes)
         emit_losses(d, work, arm, &loss);
     emit_stored(d, work, arm);

@@ -12,7 +12,7 @@ bool ifm_derive_is_wanted(const struct ifm_derivation *d, const struct ifm_cell_
     for (size_t g = 0; g < d->plan->n_gates; g++) {
         const struct ifm_gate *gate = &d->plan->gates[g];
         bool here = gate->cell[0] == '\0' || strcmp(gate->cell, work->cell->name) == 0;
-        if (here && strcmp(gate->metric, ifm_metric_rows[metric].id) == 0)
+        if (here && d->gated[g] == metric)
             return true;
     }
     return false;
@@ -236,12 +236,12 @@ static void emit_quality(struct ifm_derivation *d, const struct ifm_cell_work *w
     bool compared = work->baseline != NULL && arm->is_variant && arm != work->baseline;
     double own = quality_of(work, arm->arm->name);
     double less = compared ? quality_of(work, work->baseline->arm->name) - own : NAN;
-    if (!isnan(own) || ifm_derive_is_wanted(d, work, IFM_M_QUALITY))
-        ifm_derive_emit(d, work, arm, IFM_M_QUALITY,
+    if (!isnan(own) || ifm_derive_is_wanted(d, work, IFM_M_QUALITY_PERCENT))
+        ifm_derive_emit(d, work, arm, IFM_M_QUALITY_PERCENT,
                         !isnan(own) ? ifm_value_real(own, 1, "checks")
                                     : ifm_value_absent("no check of this arm scored a task", remedy, 0, "checks"));
-    if (compared && (!isnan(less) || ifm_derive_is_wanted(d, work, IFM_M_QUALITY_LOSS)))
-        ifm_derive_emit(d, work, arm, IFM_M_QUALITY_LOSS,
+    if (compared && (!isnan(less) || ifm_derive_is_wanted(d, work, IFM_M_QUALITY_LOSS_PP)))
+        ifm_derive_emit(d, work, arm, IFM_M_QUALITY_LOSS_PP,
                         !isnan(less) ? ifm_value_real(less, 1, "checks")
                                      : ifm_value_absent("no check of this arm and its baseline scored a task", remedy,
                                                         0, "checks"));
@@ -280,19 +280,19 @@ static bool recorded(const struct ifm_cell_work *work, const char *column)
 
 void ifm_derive_counters(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
 {
-    if (recorded(work, "l2_accesses") || ifm_derive_is_wanted(d, work, IFM_M_L2_HIT))
-        ifm_derive_emit(d, work, arm, IFM_M_L2_HIT, l2_hit_value(d, work, arm));
+    if (recorded(work, "l2_accesses") || ifm_derive_is_wanted(d, work, IFM_M_L2_HIT_PERCENT))
+        ifm_derive_emit(d, work, arm, IFM_M_L2_HIT_PERCENT, l2_hit_value(d, work, arm));
     bool tokens = ifm_energy_tokens_of(arm->arm) > 0;
     struct ifm_value window;
     bool old = recorded(work, "energy_uj") || ifm_derive_energy_window(work, arm, &window);
     if (!ifm_derive_has_energy_pass(work) &&
-        ((tokens && (old || work->cell->measure.energy)) || ifm_derive_is_wanted(d, work, IFM_M_ENERGY_PER_TOKEN)))
-        ifm_derive_emit(d, work, arm, IFM_M_ENERGY_PER_TOKEN, energy_value(d, work, arm));
+        ((tokens && (old || work->cell->measure.energy)) || ifm_derive_is_wanted(d, work, IFM_M_ENERGY_PER_TOKEN_J)))
+        ifm_derive_emit(d, work, arm, IFM_M_ENERGY_PER_TOKEN_J, energy_value(d, work, arm));
     struct ifm_value temperature;
     if (recorded(work, "temperature_mc") && temperature_value(d, work, arm, &temperature))
-        ifm_derive_emit(d, work, arm, IFM_M_TEMPERATURE, temperature);
-    else if (ifm_derive_is_wanted(d, work, IFM_M_TEMPERATURE))
-        ifm_derive_emit(d, work, arm, IFM_M_TEMPERATURE,
+        ifm_derive_emit(d, work, arm, IFM_M_TEMPERATURE_RANGE_K, temperature);
+    else if (ifm_derive_is_wanted(d, work, IFM_M_TEMPERATURE_RANGE_K))
+        ifm_derive_emit(d, work, arm, IFM_M_TEMPERATURE_RANGE_K,
                         nobody_reads(work, "no instrument of this pass reads a temperature",
                                      "measure on bare metal, with the thermal driver of the processor loaded"));
     emit_quality(d, work, arm);
@@ -301,13 +301,13 @@ void ifm_derive_counters(struct ifm_derivation *d, const struct ifm_cell_work *w
 void ifm_derive_counter_changes(struct ifm_derivation *d, const struct ifm_cell_work *work,
                                 const struct ifm_arm_work *arm)
 {
-    if (recorded(work, "l2_accesses") || ifm_derive_is_wanted(d, work, IFM_M_L2_HIT_CHANGE))
-        ifm_derive_emit(d, work, arm, IFM_M_L2_HIT_CHANGE, l2_change_value(d, work, arm));
+    if (recorded(work, "l2_accesses") || ifm_derive_is_wanted(d, work, IFM_M_L2_HIT_CHANGE_PP))
+        ifm_derive_emit(d, work, arm, IFM_M_L2_HIT_CHANGE_PP, l2_change_value(d, work, arm));
     bool tokens = ifm_energy_tokens_of(arm->arm) > 0, pass = ifm_derive_has_energy_pass(work);
-    if ((!tokens && pass) || ifm_derive_is_wanted(d, work, IFM_M_ENERGY_PER_STEP_CHANGE))
-        ifm_derive_emit(d, work, arm, IFM_M_ENERGY_PER_STEP_CHANGE,
+    if ((!tokens && pass) || ifm_derive_is_wanted(d, work, IFM_M_ENERGY_PER_STEP_CHANGE_PERCENT))
+        ifm_derive_emit(d, work, arm, IFM_M_ENERGY_PER_STEP_CHANGE_PERCENT,
                         pass ? ifm_derive_energy_pass_change(d, work, arm, true) : no_energy(work));
     if ((tokens && (recorded(work, "energy_uj") || pass)) ||
-        ifm_derive_is_wanted(d, work, IFM_M_ENERGY_PER_TOKEN_CHANGE))
-        ifm_derive_emit(d, work, arm, IFM_M_ENERGY_PER_TOKEN_CHANGE, energy_change_value(d, work, arm));
+        ifm_derive_is_wanted(d, work, IFM_M_ENERGY_PER_TOKEN_CHANGE_PERCENT))
+        ifm_derive_emit(d, work, arm, IFM_M_ENERGY_PER_TOKEN_CHANGE_PERCENT, energy_change_value(d, work, arm));
 }

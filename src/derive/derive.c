@@ -88,6 +88,9 @@ enum ifm_status ifm_derive(const struct ifm_facts_view *facts, struct ifm_arena 
     d.out->run_id = facts->plan->run_id;
     d.out->config_hash = facts->plan->config_hash;
     d.cells = IFM_ARENA_ARRAY(arena, struct ifm_cell_work, facts->plan->n_cells + 1);
+    d.gated = IFM_ARENA_ARRAY(arena, enum ifm_metric_id, facts->plan->n_gates + 1);
+    for (size_t g = 0; g < facts->plan->n_gates; g++)
+        d.gated[g] = ifm_metric_of(facts->plan->gates[g].metric);
     if (facts->events == NULL)
         return ifm_fail(error, IFM_INVALID, "run.log", NULL, "there is no journal");
     IFM_TRY(ifm_derive_read(&d, error));

@@ -7,6 +7,7 @@
 #define IFM_DERIVE_DERIVE_H
 
 #include "model/event.h"
+#include "model/metric.h"
 #include "model/plan.h"
 #include "model/value.h"
 
@@ -14,7 +15,7 @@
 struct ifm_number {
     const char *cell;
     const char *arm;
-    const char *metric; /* id, defined in data/metrics: formula, unit, source, limits */
+    enum ifm_metric_id metric;
     struct ifm_value value;
 };
 
@@ -103,22 +104,19 @@ struct ifm_facts_view {
 IFM_CHECKED enum ifm_status ifm_derive(const struct ifm_facts_view *facts, struct ifm_arena *arena,
                                        struct ifm_derived **out, struct ifm_error *error);
 
-/* Look a number up, the first of its name; NULL when there is none. In order, thousands of cells can ask for all of
+/* Look a number up, the first of its kind; NULL when there is none. In order, thousands of cells can ask for all of
  * theirs; without one, as in a list made by hand, each look-up walks the list. */
 const struct ifm_number *ifm_derived_find(const struct ifm_derived *derived, const char *cell, const char *arm,
-                                          const char *metric);
+                                          enum ifm_metric_id metric);
 /* The same number's value, in any state. */
 const struct ifm_value *ifm_derived_value(const struct ifm_derived *derived, const char *cell, const char *arm,
-                                          const char *metric);
+                                          enum ifm_metric_id metric);
 /* Put the numbers in order, for ifm_derived_find. */
 void ifm_derived_sort(struct ifm_derived *derived, struct ifm_arena *arena);
 
 /* The time of a step in every measured sample of an arm, in time order, ns: what latency_ns_mean and its like are made
  * of. `cell` and `arm` are indices of the plan, `out` holds `most`; returns how many there are, 0 when that is more. */
 size_t ifm_derive_times(const struct ifm_facts_view *facts, size_t cell, size_t arm, size_t most, double *out);
-
-/* The ids that derive can give, in the order of its table; NULL at the end. Each is defined in data/metrics. */
-const char *ifm_derive_metric(size_t index);
 
 /* Rule 4, fields agree: time x rate = amount for every pair, the speed-up is the inverse of the change, sums and
  * intensities fit. IFM_INVALID names the first two numbers that do not. A test of any derived value, read or made. */

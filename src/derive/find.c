@@ -9,7 +9,7 @@ static int compare_names(const struct ifm_number *a, const struct ifm_number *b)
     int order = strcmp(a->cell, b->cell);
     if (order == 0)
         order = strcmp(a->arm, b->arm);
-    return order != 0 ? order : strcmp(a->metric, b->metric);
+    return order != 0 ? order : (int)a->metric - (int)b->metric;
 }
 
 /* Of two with the same name the first of the list stays first. */
@@ -32,7 +32,7 @@ void ifm_derived_sort(struct ifm_derived *derived, struct ifm_arena *arena)
 }
 
 const struct ifm_number *ifm_derived_find(const struct ifm_derived *derived, const char *cell, const char *arm,
-                                          const char *metric)
+                                          enum ifm_metric_id metric)
 {
     const struct ifm_number key = {.cell = cell, .arm = arm, .metric = metric};
     const struct ifm_number_order *order = &derived->order;
@@ -55,7 +55,7 @@ const struct ifm_number *ifm_derived_find(const struct ifm_derived *derived, con
 }
 
 const struct ifm_value *ifm_derived_value(const struct ifm_derived *derived, const char *cell, const char *arm,
-                                          const char *metric)
+                                          enum ifm_metric_id metric)
 {
     const struct ifm_number *number = ifm_derived_find(derived, cell, arm, metric);
     return number == NULL ? NULL : &number->value;

@@ -55,7 +55,7 @@ static enum ifm_status load_records(const char *dir, struct ifm_arena *arena, st
     for (size_t c = 0; c < plan->n_cells; c++)
         for (size_t p = 0; p < plan->cells[c].n_passes; p++) {
             size_t at = c * most + p;
-            const char *pass = plan->cells[c].passes[p].name;
+            const char *pass = ifm_pass_name(&plan->cells[c].passes[p]);
             char *name = ifm_arena_printf(arena, "samples/%u-%s.csv", plan->cells[c].index, pass);
             if (!ifm_file_exists(ifm_path_join(arena, dir, name)))
                 continue;
@@ -100,12 +100,12 @@ static enum ifm_status list_sensors(const struct ifm_events *events, const char 
     return IFM_OK;
 }
 
-static bool has_energy_pass(const struct ifm_cell *cell)
+static bool has_readings(const struct ifm_cell *cell)
 {
+    bool any = false;
     for (size_t p = 0; p < cell->n_passes; p++)
-        if (strcmp(cell->passes[p].name, "energy") == 0)
-            return true;
-    return false;
+        any |= ifm_pass_rows[cell->passes[p].kind].readings;
+    return any;
 }
 
 /* A missing file leaves NULL, a broken one is an error. */
@@ -142,7 +142,7 @@ static enum ifm_status load_readings(const char *dir, struct ifm_arena *arena, s
     const struct ifm_plan *plan = facts->plan;
     struct ifm_cell_readings *cells = IFM_ARENA_ARRAY(arena, struct ifm_cell_readings, plan->n_cells + 1);
     for (size_t c = 0; c < plan->n_cells; c++)
-        if (has_energy_pass(&plan->cells[c]))
+        if (has_readings(&plan->cells[c]))
             IFM_TRY(load_cell_readings(dir, &plan->cells[c], arena, facts, &cells[c], error));
     facts->view.readings = cells;
     return IFM_OK;

@@ -146,8 +146,8 @@ static void say_errors(struct ifm_derivation *d, const struct ifm_cell_work *wor
 
 void ifm_derive_gpu_state(struct ifm_derivation *d, const struct ifm_cell_work *work)
 {
-    static const enum ifm_metric_id ids[] = {IFM_M_GPU_CAPPED, IFM_M_GPU_THROTTLED, IFM_M_GPU_TEMPERATURE_START,
-                                             IFM_M_GPU_TEMPERATURE_END};
+    static const enum ifm_metric_id ids[] = {IFM_M_GPU_POWER_CAPPED_PERCENT, IFM_M_GPU_THERMAL_THROTTLED_PERCENT,
+                                             IFM_M_GPU_TEMPERATURE_START_C, IFM_M_GPU_TEMPERATURE_END_C};
     bool recorded = IFM_TOLD(work, gpu_state, NULL) != NULL && strcmp(d->plan->device, "cuda") == 0;
     struct spans spans = read_spans(work, d->arena);
     struct growth capped = growth_of(&spans, "accumulators", "power_cap_ns"), hot = heat(&spans);

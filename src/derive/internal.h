@@ -17,140 +17,6 @@
 #define IFM_RATE_TOLERANCE 0.05      /* rule 3: how far above its ceiling a rate may be seen */
 #define IFM_SLOT_SUMMARY_ABOVE 10000 /* samples: above it, intervals of mean and median come from the slots */
 
-/* What a metric is about decides which rule can withhold it. */
-enum ifm_metric_class {
-    IFM_CLASS_COUNT,   /* how much was recorded: never withheld */
-    IFM_CLASS_TIME,    /* durations of one arm */
-    IFM_CLASS_RATE,    /* amount over time */
-    IFM_CLASS_COMPARE, /* one arm against another */
-    IFM_CLASS_CEILING, /* of the cell */
-    IFM_CLASS_CACHE,   /* of the cell */
-    IFM_CLASS_ERROR,   /* against the oracle: never withheld */
-    IFM_CLASS_COUNTER, /* columns of the instruments: never withheld */
-    IFM_CLASS_ENERGY,  /* joules and watts */
-};
-
-/* Metric ids: one row each of the table in metrics.c. */
-enum ifm_metric_id {
-    IFM_M_STEP_NS,
-    IFM_M_STEP_NS_WITHOUT_MARKED,
-    IFM_M_LATENCY_MEAN,
-    IFM_M_LATENCY_TRIMMED,
-    IFM_M_LATENCY_P50,
-    IFM_M_LATENCY_P90,
-    IFM_M_LATENCY_P95,
-    IFM_M_LATENCY_P99,
-    IFM_M_LATENCY_P999,
-    IFM_M_LATENCY_SD,
-    IFM_M_LATENCY_CV,
-    IFM_M_DRIFT,
-    IFM_M_AUTOCORRELATION,
-    IFM_M_EFFECTIVE_SAMPLES,
-    IFM_M_OUTLIERS,
-    IFM_M_SAMPLES,
-    IFM_M_SLOTS,
-    IFM_M_BLOCKS,
-    IFM_M_BLOCKS_MARKED,
-    IFM_M_WARMUP_SAMPLES,
-    IFM_M_INNER_STEPS,
-    IFM_M_MODES,
-    IFM_M_CHANGE_POINTS,
-    IFM_M_STEADY_FROM,
-    IFM_M_LATENCY_P50_BOOTSTRAP,
-    IFM_M_READ_RATE,
-    IFM_M_WRITE_RATE,
-    IFM_M_BANDWIDTH,
-    IFM_M_FLOP_RATE,
-    IFM_M_TOKENS_GENERATED_RATE,
-    IFM_M_TOKENS_PROMPT_RATE,
-    IFM_M_ROW_RATE,
-    IFM_M_LOAD_NS,
-    IFM_M_INTENSITY,
-    IFM_M_CEILING_READ_PERCENT,
-    IFM_M_CEILING_FLOPS_PERCENT,
-    IFM_M_ROOFLINE_SCORE,
-    IFM_M_CHANGE,
-    IFM_M_CHANGE_WITHOUT_MARKED,
-    IFM_M_SPEEDUP,
-    IFM_M_MDE,
-    IFM_M_BLOCKS_TO_DECIDE,
-    IFM_M_CHANGE_MEDIAN,
-    IFM_M_GAP,
-    IFM_M_CLIFF,
-    IFM_M_HEDGES,
-    IFM_M_SIGN_FLIP,
-    IFM_M_L2_HIT,
-    IFM_M_L2_HIT_CHANGE,
-    IFM_M_TEMPERATURE,
-    IFM_M_CLOCK_SM,
-    IFM_M_CLOCK_SM_REPORTED,
-    IFM_M_ENERGY_PER_TOKEN,
-    IFM_M_ENERGY_PER_TOKEN_CHANGE,
-    IFM_M_ENERGY_PER_STEP_CHANGE,
-    IFM_M_ENERGY_TOTAL,
-    IFM_M_POWER,
-    IFM_M_ENERGY_DURATION,
-    IFM_M_ENERGY_GPU,
-    IFM_M_POWER_GPU,
-    IFM_M_ENERGY_CPU,
-    IFM_M_POWER_CPU,
-    IFM_M_POWER_IDLE,
-    IFM_M_ENERGY_ABOVE_IDLE,
-    IFM_M_ENERGY_PER_STEP,
-    IFM_M_ENERGY_PER_TOTAL_TOKEN,
-    IFM_M_ENERGY_PER_TOKEN_ABOVE_IDLE,
-    IFM_M_TOKENS_PER_JOULE,
-    IFM_M_FLOPS_PER_JOULE,
-    IFM_M_WATTS_PER_TOKEN_RATE,
-    IFM_M_ENERGY_SYSTEMATIC,
-    IFM_M_ENERGY_DIFFER,
-    IFM_M_ENERGY_WINDOWS,
-    IFM_M_ENERGY_PER_STEP_CV,
-    IFM_M_QUALITY,
-    IFM_M_QUALITY_LOSS,
-    IFM_M_ERROR_RMS,
-    IFM_M_ERROR_MAX,
-    IFM_M_ERROR_TOTAL,
-    IFM_M_LOSS_RMS,
-    IFM_M_LOSS_P99,
-    IFM_M_LOSS_COSINE,
-    IFM_M_LOSS_KL,
-    IFM_M_LOSS_TV,
-    IFM_M_STORED,
-    IFM_M_COMPRESSION,
-    IFM_M_BITS,
-    IFM_M_BYTES_RATIO,
-    IFM_M_SWITCHES,
-    IFM_M_FAULTS,
-    IFM_M_STEAL,
-    IFM_M_RUN_DELAY,
-    IFM_M_CEILING_READ,
-    IFM_M_CEILING_WRITE,
-    IFM_M_CEILING_COPY,
-    IFM_M_CEILING_FLOPS,
-    IFM_M_CEILING_MATRIX,
-    IFM_M_RIDGE_POINT,
-    IFM_M_CACHE_L1,
-    IFM_M_CACHE_L2,
-    IFM_M_CACHE_L3,
-    IFM_M_COMMAND_CPU,
-    IFM_M_COMMAND_RSS,
-    IFM_M_COMMAND_FAULTS,
-    IFM_M_COMMAND_SWITCHES,
-    IFM_M_COMMAND_FAILURES,
-    IFM_M_COMMAND_STRAYS,
-    IFM_M_GPU_CAPPED,
-    IFM_M_GPU_THROTTLED,
-    IFM_M_GPU_TEMPERATURE_START,
-    IFM_M_GPU_TEMPERATURE_END,
-    IFM_M_COUNT
-};
-struct ifm_metric_row {
-    const char *id, *unit;
-    enum ifm_metric_class kind;
-};
-extern const struct ifm_metric_row ifm_metric_rows[IFM_M_COUNT];
-
 /* Why numbers are withheld; rule == NULL: they are not. */
 struct ifm_refusal {
     const char *rule, *reason;
@@ -203,6 +69,7 @@ struct ifm_derivation {
     const struct ifm_facts_view *facts;
     struct ifm_arena *arena;
     struct ifm_derived *out;
+    enum ifm_metric_id *gated; /* the metric of each gate of the plan; IFM_M_NONE: there is no such metric */
     size_t numbers_capacity, findings_capacity, companions_capacity, energies_capacity;
     struct ifm_cell_work *cells;
     double llc_bytes;           /* measured by a cache sweep of this run, or what a GPU says; 0 = not known */

@@ -30,7 +30,7 @@ static json_t *number_json(const struct ifm_number *number)
     json_t *out = json_object();
     json_object_set_new(out, "cell", json_string(number->cell));
     json_object_set_new(out, "arm", json_string(number->arm));
-    json_object_set_new(out, "metric", json_string(number->metric));
+    json_object_set_new(out, "metric", json_string(ifm_metrics[number->metric].id));
     json_object_set_new(out, "value", ok ? real_json(v->number, v->is_integer) : json_null());
     json_object_set_new(out, "unit", json_string(v->unit));
     json_object_set_new(out, "n", json_integer(v->n));
@@ -142,7 +142,12 @@ static enum ifm_status read_number(const struct reader *r, const json_t *object,
     int state = 0;
     IFM_TRY(read_text(r, object, "cell", &out->cell));
     IFM_TRY(read_text(r, object, "arm", &out->arm));
-    IFM_TRY(read_text(r, object, "metric", &out->metric));
+    const char *metric;
+    IFM_TRY(read_text(r, object, "metric", &metric));
+    out->metric = ifm_metric_of(metric);
+    if (out->metric == IFM_M_NONE)
+        return ifm_fail(r->error, IFM_INVALID, r->where, "`inferometer explain` lists all metrics",
+                        "there is no metric \"%s\"", metric);
     IFM_TRY(read_text(r, object, "unit", &v->unit));
     IFM_TRY(read_text(r, object, "n_of", &v->n_of));
     IFM_TRY(read_text(r, object, "reason", &v->reason));
@@ -153,14 +158,14 @@ static enum ifm_status read_number(const struct reader *r, const json_t *object,
     v->state = (enum ifm_state)state;
     const json_t *value = json_object_get(object, "value");
     if ((v->state == IFM_STATE_OK) != json_is_number(value) || (v->state != IFM_STATE_OK && !json_is_null(value)))
-        return ifm_fail(r->error, IFM_INVALID, r->where, NULL, "metric %s is %s, but its value is not %s", out->metric,
+        return ifm_fail(r->error, IFM_INVALID, r->where, NULL, "metric %s is %s, but its value is not %s", metric,
                         state_names[state], v->state == IFM_STATE_OK ? "a number" : "null");
     if (v->state != IFM_STATE_OK)
         return IFM_OK;
     v->number = json_number_value(value);
     v->is_integer = json_is_integer(value);
     if (v->is_integer && fabs(v->number) > MOST_EXACT) /* it is written as a real */
-        return ifm_fail(r->error, IFM_INVALID, r->where, NULL, "metric %s is an integer above 2^53", out->metric);
+        return ifm_fail(r->error, IFM_INVALID, r->where, NULL, "metric %s is an integer above 2^53", metric);
     return read_interval(r, object, v);
 }
 

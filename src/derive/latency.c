@@ -299,15 +299,15 @@ static void emit_series(struct ifm_derivation *d, const struct ifm_cell_work *wo
     size_t outside;
     weigh(s, &lag1, &has_lag1);
     ifm_derive_emit(
-        d, work, arm, IFM_M_LATENCY_SD,
+        d, work, arm, IFM_M_LATENCY_NS_SD,
         s->has_moments && n >= 2
             ? ifm_value_real(s->moments.sd, n, "samples")
             : ifm_value_absent(ifm_stat_reason(n < 1 ? IFM_STAT_EMPTY : IFM_STAT_TOO_FEW), "", n, "samples"));
     enum ifm_stat stat = ifm_stats_cv(s->series, s->n, &cv);
-    ifm_derive_emit(d, work, arm, IFM_M_LATENCY_CV,
+    ifm_derive_emit(d, work, arm, IFM_M_LATENCY_CV_PERCENT,
                     stat == IFM_STAT_OK ? ifm_value_real(100.0 * cv, n, "samples")
                                         : ifm_value_absent(ifm_stat_reason(stat), "", n, "samples"));
-    ifm_derive_emit(d, work, arm, IFM_M_AUTOCORRELATION,
+    ifm_derive_emit(d, work, arm, IFM_M_AUTOCORRELATION_LAG1,
                     has_lag1
                         ? ifm_value_real(lag1, n, "samples")
                         : ifm_value_absent(n < 10 ? "needs 10 samples" : "all samples are equal", "", n, "samples"));
@@ -318,14 +318,14 @@ static void emit_series(struct ifm_derivation *d, const struct ifm_cell_work *wo
     struct ifm_value outliers = stat == IFM_STAT_OK ? ifm_value_count((int64_t)outside, "samples")
                                                     : ifm_value_absent(ifm_stat_reason(stat), "", n, "samples");
     outliers.n = n;
-    ifm_derive_emit(d, work, arm, IFM_M_OUTLIERS, outliers);
+    ifm_derive_emit(d, work, arm, IFM_M_OUTLIERS_COUNT, outliers);
 }
 
 static void emit_counts(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
 {
-    ifm_derive_emit(d, work, arm, IFM_M_SAMPLES, ifm_value_count((int64_t)arm->n_samples, "samples"));
-    ifm_derive_emit(d, work, arm, IFM_M_SLOTS, ifm_value_count((int64_t)arm->n_slots, "slots"));
-    ifm_derive_emit(d, work, arm, IFM_M_BLOCKS, ifm_value_count((int64_t)arm->n_blocks, "blocks"));
+    ifm_derive_emit(d, work, arm, IFM_M_SAMPLES_COUNT, ifm_value_count((int64_t)arm->n_samples, "samples"));
+    ifm_derive_emit(d, work, arm, IFM_M_SLOTS_COUNT, ifm_value_count((int64_t)arm->n_slots, "slots"));
+    ifm_derive_emit(d, work, arm, IFM_M_BLOCKS_COUNT, ifm_value_count((int64_t)arm->n_blocks, "blocks"));
     ifm_derive_emit(d, work, arm, IFM_M_BLOCKS_MARKED,
                     work->marks_unknown == NULL ? ifm_value_count((int64_t)work->n_marked, "blocks")
                                                 : ifm_value_absent(work->marks_unknown, "", 0, "blocks"));
@@ -343,16 +343,24 @@ void ifm_derive_latency(struct ifm_derivation *d, const struct ifm_cell_work *wo
     static const struct {
         enum ifm_metric_id metric;
         double p;
-    } quantiles[] = {{IFM_M_LATENCY_P50, 0.5},
-                     {IFM_M_LATENCY_P90, 0.9},
-                     {IFM_M_LATENCY_P95, 0.95},
-                     {IFM_M_LATENCY_P99, 0.99},
-                     {IFM_M_LATENCY_P999, 0.999}};
+    } quantiles[] = {{IFM_M_LATENCY_NS_P50, 0.5},
+                     {IFM_M_LATENCY_NS_P90, 0.9},
+                     {IFM_M_LATENCY_NS_P95, 0.95},
+                     {IFM_M_LATENCY_NS_P99, 0.99},
+                     {IFM_M_LATENCY_NS_P999, 0.999}};
     if (work->record == NULL) {
-        for (int m = IFM_M_LATENCY_MEAN; m <= IFM_M_INNER_STEPS; m++)
-            ifm_derive_emit(d, work, arm, (enum ifm_metric_id)m, ifm_value_absent(work->missing, work->remedy, 0, ""));
+        static const enum ifm_metric_id made[] = {
+            IFM_M_LATENCY_NS_MEAN, IFM_M_LATENCY_NS_TRIMMED_MEAN, IFM_M_LATENCY_NS_P50,
+            IFM_M_LATENCY_NS_P90,  IFM_M_LATENCY_NS_P95,          IFM_M_LATENCY_NS_P99,
+            IFM_M_LATENCY_NS_P999, IFM_M_LATENCY_NS_SD,           IFM_M_LATENCY_CV_PERCENT,
+            IFM_M_DRIFT_PERCENT,   IFM_M_AUTOCORRELATION_LAG1,    IFM_M_EFFECTIVE_SAMPLES,
+            IFM_M_OUTLIERS_COUNT,  IFM_M_SAMPLES_COUNT,           IFM_M_SLOTS_COUNT,
+            IFM_M_BLOCKS_COUNT,    IFM_M_BLOCKS_MARKED,           IFM_M_WARMUP_SAMPLES,
+            IFM_M_INNER_STEPS};
+        for (size_t i = 0; i < sizeof made / sizeof made[0]; i++)
+            ifm_derive_emit(d, work, arm, made[i], ifm_value_absent(work->missing, work->remedy, 0, ""));
         if (work->cell->measure.resamples > 0)
-            ifm_derive_emit(d, work, arm, IFM_M_LATENCY_P50_BOOTSTRAP,
+            ifm_derive_emit(d, work, arm, IFM_M_LATENCY_NS_P50_BOOTSTRAP,
                             ifm_value_absent(work->missing, work->remedy, 0, ""));
         return;
     }
@@ -360,13 +368,13 @@ void ifm_derive_latency(struct ifm_derivation *d, const struct ifm_cell_work *wo
     struct samples s = {0};
     gather(work, arm, scratch, &s);
     emit_series(d, work, arm, &s);
-    ifm_derive_emit(d, work, arm, IFM_M_LATENCY_MEAN, mean_of(d, work, arm, &s));
-    ifm_derive_emit(d, work, arm, IFM_M_LATENCY_TRIMMED, trimmed_of(d, work->cell, &s));
+    ifm_derive_emit(d, work, arm, IFM_M_LATENCY_NS_MEAN, mean_of(d, work, arm, &s));
+    ifm_derive_emit(d, work, arm, IFM_M_LATENCY_NS_TRIMMED_MEAN, trimmed_of(d, work->cell, &s));
     for (size_t i = 0; i < sizeof quantiles / sizeof quantiles[0]; i++)
         ifm_derive_emit(d, work, arm, quantiles[i].metric, quantile_of(d, &s, arm, quantiles[i].p));
     if (work->cell->measure.resamples > 0)
-        ifm_derive_emit(d, work, arm, IFM_M_LATENCY_P50_BOOTSTRAP, resampled_median_of(d, work, arm, &s));
-    ifm_derive_emit(d, work, arm, IFM_M_DRIFT, drift_of(d, work, arm));
+        ifm_derive_emit(d, work, arm, IFM_M_LATENCY_NS_P50_BOOTSTRAP, resampled_median_of(d, work, arm, &s));
+    ifm_derive_emit(d, work, arm, IFM_M_DRIFT_PERCENT, drift_of(d, work, arm));
     emit_counts(d, work, arm);
     ifm_arena_destroy(scratch);
 }

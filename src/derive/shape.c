@@ -114,7 +114,7 @@ static void emit_modes(struct ifm_derivation *d, const struct ifm_cell_work *wor
     struct ifm_modes modes;
     enum ifm_stat stat = ifm_stats_modes(s->picked, s->n, &modes);
     if (stat != IFM_STAT_OK) {
-        ifm_derive_emit(d, work, arm, IFM_M_MODES, absent(d, stat, 30, s));
+        ifm_derive_emit(d, work, arm, IFM_M_MODES_COUNT, absent(d, stat, 30, s));
         return;
     }
     struct ifm_value value = ifm_value_count((int64_t)modes.count, "samples");
@@ -132,7 +132,7 @@ static void emit_modes(struct ifm_derivation *d, const struct ifm_cell_work *wor
                                   text.data);
     }
     ifm_text_free(&text);
-    ifm_derive_emit(d, work, arm, IFM_M_MODES, value);
+    ifm_derive_emit(d, work, arm, IFM_M_MODES_COUNT, value);
 }
 
 /* "slow-down: after 400, 1200 of 2000 samples" */
@@ -219,14 +219,15 @@ static void emit_cut(struct ifm_derivation *d, const struct ifm_cell_work *work,
                                  "a longer warm-up, or more samples", (int64_t)s->n_samples, "samples");
     else
         value = ifm_value_real(100.0 * (double)cut.cut / (double)s->n, (int64_t)s->n_samples, "samples");
-    ifm_derive_emit(d, work, arm, IFM_M_STEADY_FROM, value);
+    ifm_derive_emit(d, work, arm, IFM_M_STEADY_FROM_PERCENT, value);
 }
 
 void ifm_derive_shape(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
 {
     if (work->record == NULL) {
-        for (int m = IFM_M_MODES; m <= IFM_M_STEADY_FROM; m++)
-            ifm_derive_emit(d, work, arm, (enum ifm_metric_id)m, ifm_value_absent(work->missing, work->remedy, 0, ""));
+        static const enum ifm_metric_id made[] = {IFM_M_MODES_COUNT, IFM_M_CHANGE_POINTS, IFM_M_STEADY_FROM_PERCENT};
+        for (size_t i = 0; i < sizeof made / sizeof made[0]; i++)
+            ifm_derive_emit(d, work, arm, made[i], ifm_value_absent(work->missing, work->remedy, 0, ""));
         return;
     }
     struct ifm_arena *arena = ifm_arena_create();

@@ -9,15 +9,6 @@
 #define FLUSH_FACTOR 4                /* of the second-level cache */
 #define STAY_FREE ((uint64_t)1 << 30) /* of the card's memory: what the driver takes for graphs and modules */
 
-bool ifm_cuda_note(struct ifm_cuda_device *device, CUresult result, const char *what)
-{
-    if (result != CUDA_SUCCESS && device->failed == CUDA_SUCCESS) {
-        device->failed = result;
-        device->failed_at = what;
-    }
-    return device->failed == CUDA_SUCCESS;
-}
-
 static enum ifm_status report(const struct ifm_cuda_device *device, struct ifm_error *error)
 {
     return device->failed == CUDA_SUCCESS

@@ -71,6 +71,10 @@ static inline struct ifm_cuda_device *ifm_cuda_of(struct ifm_device *device)
     return (struct ifm_cuda_device *)(void *)device;
 }
 
+/* ---- cuda_work.c; device/cuda.h has the rest ---- */
+/* Remember the first failure; true when `result` and everything before it succeeded. */
+bool ifm_cuda_note(struct ifm_cuda_device *device, CUresult result, const char *what);
+
 /* ---- cuda_clock.c: called by the marks ---- */
 void ifm_cuda_clock_hold(struct ifm_cuda_device *device);  /* before a slot: all that takes time the first time */
 void ifm_cuda_clock_begin(struct ifm_cuda_device *device); /* before its first mark */
@@ -81,8 +85,5 @@ void ifm_cuda_clock(struct ifm_device *device, struct ifm_device_clock *out);
 int64_t ifm_cuda_temperature_mc(struct ifm_device *device);
 /* ---- cuda_facts.c ---- */
 json_t *ifm_cuda_facts(struct ifm_device *device);
-
-/* Remember the first failure; true when `result` and everything before it succeeded. */
-bool ifm_cuda_note(struct ifm_cuda_device *device, CUresult result, const char *what);
 
 #endif

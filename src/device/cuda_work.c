@@ -6,6 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+bool ifm_cuda_note(struct ifm_cuda_device *device, CUresult result, const char *what)
+{
+    if (result != CUDA_SUCCESS && device->failed == CUDA_SUCCESS) {
+        device->failed = result;
+        device->failed_at = what;
+    }
+    return device->failed == CUDA_SUCCESS;
+}
+
 /* ---- kernels ---- */
 
 static CUdeviceptr address_of(const void *pointer)

@@ -52,6 +52,27 @@ bool ifm_cpu_mask_process(struct ifm_cpu_mask *out)
     return CPU_COUNT_S(sizeof out->sets, out->sets) > 0;
 }
 
+/* Ids of the set bits. */
+static unsigned mask_list(const struct ifm_cpu_mask *mask, unsigned *cpus, unsigned limit)
+{
+    unsigned n = 0;
+    for (unsigned cpu = 0; cpu < IFM_CPUS_MAX && n < limit; cpu++)
+        if (ifm_cpu_mask_has(mask, cpu))
+            cpus[n++] = cpu;
+    return n;
+}
+
+unsigned ifm_probe_allowed(const char *root, unsigned *cpus, unsigned limit)
+{
+    struct ifm_cpu_mask mask;
+    if (ifm_probe_live(root))
+        return ifm_cpu_mask_process(&mask) ? mask_list(&mask, cpus, limit) : 0;
+    char *status = ifm_probe_text(root, "/proc/self/status"), list[4096];
+    bool found = status != NULL && ifm_probe_field(status, "Cpus_allowed_list", list, sizeof list);
+    free(status);
+    return found ? ifm_probe_cpu_list(list, cpus, limit) : 0;
+}
+
 /* How many allowed CPUs of smaller id share the core of `cpu`: 0 for the first thread of each core. */
 static unsigned sibling_rank(const struct ifm_cpu_mask *mask, unsigned cpu)
 {

@@ -3,10 +3,8 @@
 
 #include "base/hash.h"
 #include "base/text.h"
-#include "dyn/cuda.h"
 #include "host/host.h"
 #include "host/probe.h"
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -305,23 +303,4 @@ json_t *ifm_probe_gpu(const char *root)
         return ifm_probe_absent("only the live machine can be asked", NULL);
     const struct ifm_nvml *nvml = ifm_nvml_load(&reason, &remedy);
     return nvml == NULL ? ifm_probe_absent(reason, remedy) : ifm_gpu_facts(nvml);
-}
-
-/* Asked for once: a driver whose context failed for good may say nothing any more. */
-static struct ifm_cuda_card card;
-static void find_card(void)
-{
-    struct ifm_cuda_absence absence;
-    if (!ifm_cuda_first(&card, &absence))
-        card.bus[0] = '\0';
-}
-
-json_t *ifm_host_gpu_state(bool by_cuda, int64_t zero_ns)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    const char *reason, *remedy;
-    if (by_cuda)
-        pthread_once(&once, find_card);
-    const struct ifm_nvml *nvml = ifm_nvml_load(&reason, &remedy);
-    return nvml == NULL ? ifm_probe_absent(reason, remedy) : ifm_gpu_state(nvml, by_cuda ? card.bus : NULL, zero_ns);
 }

@@ -2,8 +2,10 @@
 #include "host/gpu.h"
 
 #include "base/clock.h"
+#include "dyn/cuda.h"
 #include "host/host.h"
 #include "host/probe.h"
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -356,4 +358,23 @@ json_t *ifm_gpu_state(const struct ifm_nvml *nvml, const char *bus, int64_t zero
     for (int i = 0; i < n; i++)
         json_array_append_new(all, state_of(nvml, (unsigned)i, measured, zero_ns));
     return all;
+}
+
+/* Asked for once: a driver whose context failed for good may say nothing any more. */
+static struct ifm_cuda_card card;
+static void find_card(void)
+{
+    struct ifm_cuda_absence absence;
+    if (!ifm_cuda_first(&card, &absence))
+        card.bus[0] = '\0';
+}
+
+json_t *ifm_host_gpu_state(bool by_cuda, int64_t zero_ns)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    const char *reason, *remedy;
+    if (by_cuda)
+        pthread_once(&once, find_card);
+    const struct ifm_nvml *nvml = ifm_nvml_load(&reason, &remedy);
+    return nvml == NULL ? ifm_probe_absent(reason, remedy) : ifm_gpu_state(nvml, by_cuda ? card.bus : NULL, zero_ns);
 }

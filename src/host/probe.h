@@ -1,4 +1,4 @@
-/* Probes of the host, private to src/host and its tests.
+/* Probes of the host, for src/host and for the folders that read the same files: lock, power.
  *
  * Every reader takes `root`, a prefix of all paths: "" on the real machine, a folder
  * with a recorded /proc and /sys in tests. What needs the live kernel (clock cost,
@@ -25,9 +25,11 @@ bool ifm_probe_field(const char *text, const char *key, char *buffer, size_t siz
 json_t *ifm_probe_absent(const char *reason, const char *remedy);
 /* "0-3,8" into ids, at most `limit`; the count. */
 unsigned ifm_probe_cpu_list(const char *list, unsigned *cpus, unsigned limit);
+bool ifm_probe_virtual(const char *root); /* the CPU says that a hypervisor runs it */
+
+/* cpus.c */
 /* CPUs that any thread of this process may run on; of a recorded machine, what /proc/self/status lists. */
 unsigned ifm_probe_allowed(const char *root, unsigned *cpus, unsigned limit);
-bool ifm_probe_virtual(const char *root); /* the CPU says that a hypervisor runs it */
 
 /* processor.c */
 json_t *ifm_probe_cpu(const char *root);

@@ -162,27 +162,6 @@ unsigned ifm_probe_cpu_list(const char *list, unsigned *cpus, unsigned limit)
     return n;
 }
 
-/* Ids of the set bits. */
-static unsigned mask_list(const struct ifm_cpu_mask *mask, unsigned *cpus, unsigned limit)
-{
-    unsigned n = 0;
-    for (unsigned cpu = 0; cpu < IFM_CPUS_MAX && n < limit; cpu++)
-        if (ifm_cpu_mask_has(mask, cpu))
-            cpus[n++] = cpu;
-    return n;
-}
-
-unsigned ifm_probe_allowed(const char *root, unsigned *cpus, unsigned limit)
-{
-    struct ifm_cpu_mask mask;
-    if (ifm_probe_live(root))
-        return ifm_cpu_mask_process(&mask) ? mask_list(&mask, cpus, limit) : 0;
-    char *status = ifm_probe_text(root, "/proc/self/status"), list[4096];
-    bool found = status != NULL && ifm_probe_field(status, "Cpus_allowed_list", list, sizeof list);
-    free(status);
-    return found ? ifm_probe_cpu_list(list, cpus, limit) : 0;
-}
-
 bool ifm_probe_virtual(const char *root)
 {
     char *text = ifm_probe_text(root, "/proc/cpuinfo"), flags[8192];

@@ -1,5 +1,6 @@
 /* Software and clocks: kernel, C library, this binary, its libraries, the clock source and what a read costs. */
 #include "base/clock.h"
+#include "base/program.h"
 #include "dyn/openblas.h"
 #include "host/cpus.h"
 #include "host/host.h"
@@ -12,10 +13,6 @@
 #include <yaml.h>
 
 #define CLOCK_READS 1001
-
-#ifndef IFM_VERSION
-#define IFM_VERSION "absent"
-#endif
 
 json_t *ifm_probe_kernel(const char *root)
 {
@@ -36,11 +33,10 @@ static json_t *build_flags(void)
 
 static json_t *git_revision(void)
 {
-#ifdef IFM_GIT_REVISION
-    return json_string(IFM_GIT_REVISION);
-#else
-    return ifm_probe_absent("the build did not record it", "build from a git checkout with the project's CMake files");
-#endif
+    const char *revision = ifm_program_revision();
+    return revision != NULL ? json_string(revision)
+                            : ifm_probe_absent("the build did not record it",
+                                               "build from a git checkout with the project's CMake files");
 }
 
 static json_t *git_dirty(void)
@@ -64,8 +60,9 @@ json_t *ifm_probe_binary(void)
 #else
     bool optimized = false;
 #endif
-    return json_pack("{s:s, s:s, s:b, s:o, s:o, s:o}", "version", IFM_VERSION, "compiler", compiler, "optimized",
-                     optimized, "build_flags", build_flags(), "git_revision", git_revision(), "git_dirty", git_dirty());
+    return json_pack("{s:s, s:s, s:b, s:o, s:o, s:o}", "version", ifm_program_version(), "compiler", compiler,
+                     "optimized", optimized, "build_flags", build_flags(), "git_revision", git_revision(), "git_dirty",
+                     git_dirty());
 }
 
 static json_t *openblas(void)

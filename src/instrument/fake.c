@@ -1,7 +1,7 @@
 /* Instrument fake: columns from the fake device's script, so that what is made of counters can be tested without any.
  *
- * It is offered on the fake device alone, and there only when the script gives it something to read. It never sees the
- * device: run attaches a source. */
+ * The passive one is offered on the fake device alone, and only when the script gives it something to read; those of
+ * the other classes are for tests of their passes. They never see the device: run attaches a source. */
 #include "instrument/instrument.h"
 #include <stdlib.h>
 
@@ -62,17 +62,23 @@ static void fake_attach(struct ifm_instrument_state *state, ifm_source_fn *read,
     state->context = context;
 }
 
-const struct ifm_instrument ifm_instrument_fake = {
-    .name = "fake",
-    .purpose = "counters that the fake device's script gives: L2 hits and accesses, energy, clock, stolen time",
-    .intrusion = IFM_INTRUSION_PASSIVE,
-    .columns = columns,
-    .n_columns = N_COLUMNS,
-    .probe = fake_probe,
-    .open = fake_open,
-    .start = fake_start,
-    .stop = fake_stop,
-    .collect = fake_collect,
-    .close = fake_close,
-    .attach = fake_attach,
+#define FAKE(id, class)                                                                                                \
+    {                                                                                                                  \
+        .name = id,                                                                                                    \
+        .purpose = "counters that the fake device's script gives: L2 hits and accesses, energy, clock, "               \
+                   "stolen time",                                                                                      \
+        .intrusion = IFM_INTRUSION_##class, .columns = columns, .n_columns = N_COLUMNS, .probe = fake_probe,           \
+        .open = fake_open, .start = fake_start, .stop = fake_stop, .collect = fake_collect, .close = fake_close,       \
+        .attach = fake_attach                                                                                          \
+    }
+
+const struct ifm_instrument ifm_instrument_fake = FAKE("fake", PASSIVE);
+static const struct ifm_instrument sampler = FAKE("fake_sampler", SAMPLING),
+                                   replayer = FAKE("fake_replayer", REPLAYING), tracer = FAKE("fake_tracer", TRACING);
+
+const struct ifm_instrument *const ifm_fake_instruments[IFM_INTRUSIONS] = {
+    [IFM_INTRUSION_PASSIVE] = &ifm_instrument_fake,
+    [IFM_INTRUSION_SAMPLING] = &sampler,
+    [IFM_INTRUSION_REPLAYING] = &replayer,
+    [IFM_INTRUSION_TRACING] = &tracer,
 };

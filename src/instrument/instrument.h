@@ -9,10 +9,7 @@
 #include "base/error.h"
 #include "model/catalog.h"
 #include "model/facts.h"
-#include <stdbool.h>
 #include <stdint.h>
-
-enum ifm_intrusion { IFM_INTRUSION_PASSIVE = 0, IFM_INTRUSION_SAMPLING, IFM_INTRUSION_REPLAYING };
 
 struct ifm_instrument_state;
 
@@ -21,7 +18,7 @@ typedef void ifm_source_fn(void *context, int64_t *columns);
 struct ifm_instrument {
     const char *name;
     const char *purpose;
-    const char *device; /* the only one that it is offered on; NULL = every real one */
+    const char *device; /* the only one that it works on; NULL = every real one */
     enum ifm_intrusion intrusion;
     const struct ifm_column *columns; /* integers per slot, in file order */
     size_t n_columns;
@@ -37,13 +34,18 @@ struct ifm_instrument {
     void (*attach)(struct ifm_instrument_state *state, ifm_source_fn *read, void *context);
 };
 
-extern const struct ifm_instrument ifm_instrument_os; /* context switches, faults, steal, run delay, clock frequency */
+extern const struct ifm_instrument ifm_instrument_os;  /* context switches, faults, steal, run delay, clock frequency */
 extern const struct ifm_instrument ifm_instrument_gpu; /* cycles of a GPU's multiprocessors, and its reported clock */
 extern const struct ifm_instrument ifm_instrument_fake; /* what the fake device's script gives */
-/* What is offered on a real device. */
+/* The same instrument in each class of intrusion: [IFM_INTRUSION_PASSIVE] is ifm_instrument_fake. */
+extern const struct ifm_instrument *const ifm_fake_instruments[IFM_INTRUSIONS];
+/* Those of real devices. */
 extern const struct ifm_instrument *const ifm_instruments[]; /* NULL-terminated */
 const struct ifm_instrument *ifm_instrument_find(const char *name);
-/* Is it offered on the device of this name? */
-bool ifm_instrument_is_of(const struct ifm_instrument *instrument, const char *device);
+/* What the planner must know of it. */
+struct ifm_instrument_entry ifm_instrument_entry(const struct ifm_instrument *instrument);
+/* Those that every run on the device of this name takes along without being asked: the passive ones. Returns how many.
+ */
+size_t ifm_instruments_offered(const char *device, struct ifm_instrument_entry *entries, size_t room);
 
 #endif

@@ -4,9 +4,22 @@
 
 const struct ifm_instrument *const ifm_instruments[] = {&ifm_instrument_os, &ifm_instrument_gpu, NULL};
 
-bool ifm_instrument_is_of(const struct ifm_instrument *instrument, const char *device)
+struct ifm_instrument_entry ifm_instrument_entry(const struct ifm_instrument *instrument)
 {
-    return instrument->device == NULL || strcmp(instrument->device, device) == 0;
+    return (struct ifm_instrument_entry){instrument->name, instrument->intrusion, instrument->columns,
+                                         instrument->n_columns};
+}
+
+size_t ifm_instruments_offered(const char *device, struct ifm_instrument_entry *entries, size_t room)
+{
+    size_t n = 0;
+    for (size_t i = 0; ifm_instruments[i] != NULL && n < room; i++) {
+        const struct ifm_instrument *instrument = ifm_instruments[i];
+        bool works = instrument->device == NULL || strcmp(instrument->device, device) == 0;
+        if (works && instrument->intrusion == IFM_INTRUSION_PASSIVE)
+            entries[n++] = ifm_instrument_entry(instrument);
+    }
+    return n;
 }
 
 const struct ifm_instrument *ifm_instrument_find(const char *name)
@@ -14,5 +27,8 @@ const struct ifm_instrument *ifm_instrument_find(const char *name)
     for (size_t i = 0; ifm_instruments[i] != NULL; i++)
         if (strcmp(ifm_instruments[i]->name, name) == 0)
             return ifm_instruments[i];
-    return strcmp(name, ifm_instrument_fake.name) == 0 ? &ifm_instrument_fake : NULL;
+    for (size_t i = 0; i < IFM_INTRUSIONS; i++)
+        if (strcmp(ifm_fake_instruments[i]->name, name) == 0)
+            return ifm_fake_instruments[i];
+    return NULL;
 }

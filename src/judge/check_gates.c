@@ -19,25 +19,13 @@ static void add_name(struct names *names, const char *name)
 }
 
 static enum ifm_status unknown(const struct ifm_gate *gate, const char *where, const char *what, const char *name,
-                               const struct names *known, const char *otherwise, struct ifm_error *error)
+                               const char *nearest, const char *otherwise, struct ifm_error *error)
 {
-    const char *nearest = ifm_nearest(name, known->items, known->n);
     enum ifm_status status = ifm_fail(error, IFM_USAGE, where, otherwise,
                                       "gate '%s' names the %s '%s', which does not exist", gate->name, what, name);
     if (nearest != NULL)
         ifm_error_hint(error, "did you mean '%s'?", nearest);
     return status;
-}
-
-static enum ifm_status check_metric(const struct ifm_gate *gate, const char *where, struct ifm_error *error)
-{
-    struct names known = {.n = 0};
-    for (size_t i = 0; ifm_derive_metric(i) != NULL; i++) {
-        if (strcmp(ifm_derive_metric(i), gate->metric) == 0)
-            return IFM_OK;
-        add_name(&known, ifm_derive_metric(i));
-    }
-    return unknown(gate, where, "metric", gate->metric, &known, "`inferometer explain` lists all metrics", error);
 }
 
 /* The arms of the cells that the gate is about, as "a, b, c" in the hint. */
@@ -62,11 +50,11 @@ static enum ifm_status check_places(const struct ifm_gate *gate, const char *whe
         arm_found = arm_found || cell->unsupported[0] != '\0'; /* nothing is known of its arms */
     }
     if (!cell_found)
-        return unknown(gate, where, "cell", gate->cell, &cells,
+        return unknown(gate, where, "cell", gate->cell, ifm_nearest(gate->cell, cells.items, cells.n),
                        "`--dry-run` prints the cells; leave `cell` out for all", error);
-    return arm_found
-               ? IFM_OK
-               : unknown(gate, where, "arm", gate->arm, &arms, ifm_arena_printf(arena, "the arms are:%s", list), error);
+    return arm_found ? IFM_OK
+                     : unknown(gate, where, "arm", gate->arm, ifm_nearest(gate->arm, arms.items, arms.n),
+                               ifm_arena_printf(arena, "the arms are:%s", list), error);
 }
 
 enum ifm_status ifm_check_gates(const struct ifm_plan *plan, const char *const *places, struct ifm_arena *arena,
@@ -74,16 +62,17 @@ enum ifm_status ifm_check_gates(const struct ifm_plan *plan, const char *const *
 {
     for (size_t i = 0; i < plan->n_gates; i++) {
         const struct ifm_gate *gate = &plan->gates[i];
-        IFM_TRY(check_metric(gate, places[i], error));
+        enum ifm_metric_id metric = ifm_metric_of(gate->metric);
+        if (metric == IFM_M_NONE)
+            return unknown(gate, places[i], "metric", gate->metric, ifm_metric_nearest(gate->metric),
+                           "`inferometer explain` lists all metrics", error);
         if (gate->classes[0] != '\0' && !ifm_judge_has_classes(gate->classes))
             return ifm_fail(error, IFM_USAGE, places[i], "docs/gates.md lists the tables",
                             "gate '%s' names the table of classes '%s', which does not exist", gate->name,
                             gate->classes);
-        if (ifm_judge_is_inverted(plan->gates, plan->n_gates, gate))
-            return ifm_fail(error, IFM_USAGE, places[i],
-                            ifm_arena_printf(arena, "write op: %s; as one end of a band, give the other end a gate too",
-                                             gate->op == IFM_GATE_AT_LEAST ? "at_most" : "at_least"),
-                            "gate '%s': %s", gate->name, ifm_judge_inverted_reason(arena, gate));
+        if (ifm_judge_is_inverted(plan->gates, plan->n_gates, gate, metric))
+            return ifm_fail(error, IFM_USAGE, places[i], ifm_judge_inverted_hint(arena, gate, metric), "gate '%s': %s",
+                            gate->name, ifm_judge_inverted_reason(arena, gate, metric));
         IFM_TRY(check_places(&plan->gates[i], places[i], plan, arena, error));
     }
     return IFM_OK;

@@ -12,7 +12,7 @@
 enum { FIELDS = 6, LONGEST_FIELD = 64 };
 
 /* One row of the tables. */
-struct row {
+struct class_row {
     char fields[FIELDS][LONGEST_FIELD]; /* table, title, metric, label, from, to */
     double from, to;
 };
@@ -32,7 +32,7 @@ static bool bound_of(const char *text, double unbounded, double *out)
 }
 
 /* The row in [line, line + length); false for a comment, an empty line, and a line of another shape. */
-static bool parse_row(const char *line, size_t length, struct row *out)
+static bool parse_row(const char *line, size_t length, struct class_row *out)
 {
     const char *at = line, *end = line + length;
     size_t field = 0;
@@ -57,7 +57,7 @@ static bool parse_row(const char *line, size_t length, struct row *out)
 }
 
 /* The next row at or behind `*at`, which moves behind it. */
-static bool next_row(const char **at, struct row *out)
+static bool next_row(const char **at, struct class_row *out)
 {
     while (*at != NULL && **at != '\0') {
         size_t length = strcspn(*at, "\n");
@@ -71,7 +71,7 @@ static bool next_row(const char **at, struct row *out)
 
 bool ifm_judge_has_classes(const char *table)
 {
-    struct row row;
+    struct class_row row;
     const char *at = tables() == NULL ? NULL : tables()->data;
     while (next_row(&at, &row))
         if (strcmp(row.fields[0], table) == 0)
@@ -82,7 +82,7 @@ bool ifm_judge_has_classes(const char *table)
 /* The first row of this title that holds the number. */
 static const char *label_of(const char *table, const char *title, double number, struct ifm_arena *arena)
 {
-    struct row row;
+    struct class_row row;
     const char *at = tables()->data;
     while (next_row(&at, &row))
         if (strcmp(row.fields[0], table) == 0 && strcmp(row.fields[1], title) == 0 && row.from <= number &&
@@ -117,11 +117,12 @@ static bool is_labelled(const struct ifm_verdict *verdict, const struct ifm_clas
 void ifm_judge_classes(const struct ifm_gate_result *result, const struct ifm_derived *derived, struct ifm_arena *arena,
                        size_t *capacity, struct ifm_verdict *verdict)
 {
-    struct row row;
+    struct class_row row;
     const char *table = result->gate->classes;
     const char *at = tables() == NULL || table == NULL || table[0] == '\0' ? NULL : tables()->data;
     while (next_row(&at, &row)) {
-        const struct ifm_number *number = ifm_derived_find(derived, result->cell, result->arm, row.fields[2]);
+        const struct ifm_number *number =
+            ifm_derived_find(derived, result->cell, result->arm, ifm_metric_of(row.fields[2]));
         if (strcmp(row.fields[0], table) != 0 || number == NULL || number->value.state != IFM_STATE_OK)
             continue;
         struct ifm_class_label one = {.table = ifm_arena_strdup(arena, row.fields[0]),

@@ -11,9 +11,12 @@ void ifm_judge_ladder(const struct ifm_derived *derived, struct ifm_arena *arena
 void ifm_judge_classes(const struct ifm_gate_result *result, const struct ifm_derived *derived, struct ifm_arena *arena,
                        size_t *capacity, struct ifm_verdict *verdict);
 
-/* direction.c: does the gate pass what is worse, with none of the `n` gates bounding the other side? */
-bool ifm_judge_is_inverted(const struct ifm_gate *gates, size_t n, const struct ifm_gate *gate);
-const char *ifm_judge_inverted_reason(struct ifm_arena *arena, const struct ifm_gate *gate);
+/* direction.c: does the gate on `metric` pass what is worse or no better, with none of the `n` gates bounding the other
+ * side? Then why it is refused, and what to write instead. */
+bool ifm_judge_is_inverted(const struct ifm_gate *gates, size_t n, const struct ifm_gate *gate,
+                           enum ifm_metric_id metric);
+const char *ifm_judge_inverted_reason(struct ifm_arena *arena, const struct ifm_gate *gate, enum ifm_metric_id metric);
+const char *ifm_judge_inverted_hint(struct ifm_arena *arena, const struct ifm_gate *gate, enum ifm_metric_id metric);
 
 /* One line for each comparison that has a number. */
 void ifm_judge_triage(const struct ifm_derived *derived, struct ifm_arena *arena, struct ifm_verdict *verdict);
@@ -42,11 +45,11 @@ struct ifm_check_item ifm_check_absent(const char *found, const char *remedy);
 
 /* A number, in whatever state; NULL = there is none. */
 const struct ifm_value *ifm_check_value(const struct ifm_checking *c, const char *cell, const char *arm,
-                                        const char *metric);
+                                        enum ifm_metric_id metric);
 bool ifm_check_is_ok(const struct ifm_value *value);
 
 /* A number that needs an instrument: had for every arm, or absent: "no instrument of this run <what>". */
-struct ifm_check_item ifm_check_instrument(const struct ifm_checking *c, const char *metric, const char *what,
+struct ifm_check_item ifm_check_instrument(const struct ifm_checking *c, enum ifm_metric_id metric, const char *what,
                                            const char *remedy);
 
 /* Was the run on a GPU? Then its locks are the GPU's. */

@@ -28,7 +28,8 @@ static json_t *classes_json(const struct ifm_verdict *verdict)
     for (size_t i = 0; i < verdict->n_classes; i++) {
         const struct ifm_class_label *c = &verdict->classes[i];
         json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}", "table", c->table, "title", c->title,
-                                              "cell", c->cell, "arm", c->arm, "metric", c->metric, "label", c->label));
+                                              "cell", c->cell, "arm", c->arm, "metric", ifm_metrics[c->metric].id,
+                                              "label", c->label));
     }
     return list;
 }

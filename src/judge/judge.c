@@ -47,13 +47,14 @@ static void add_reason(struct judging *j, const char *reason)
     v->reasons[v->n_reasons++] = reason;
 }
 
-static struct ifm_gate_result *add_result(struct judging *j, const struct ifm_gate *gate, const char *cell,
-                                          const char *arm)
+static struct ifm_gate_result *add_result(struct judging *j, const struct ifm_gate *gate, enum ifm_metric_id metric,
+                                          const char *cell, const char *arm)
 {
     struct ifm_verdict *v = j->verdict;
     IFM_ARENA_GROW(j->arena, v->gates, v->n_gates, j->gates_capacity);
     struct ifm_gate_result *result = &v->gates[v->n_gates++];
-    *result = (struct ifm_gate_result){.gate = gate, .cell = cell, .arm = arm, .outcome = IFM_OUTCOME_BLOCKED};
+    *result = (struct ifm_gate_result){
+        .gate = gate, .metric = metric, .cell = cell, .arm = arm, .outcome = IFM_OUTCOME_BLOCKED};
     result->observed = (struct ifm_value){.state = IFM_STATE_ABSENT,
                                           .n_of = "",
                                           .unit = "",
@@ -134,18 +135,12 @@ static void decide(struct judging *j, struct ifm_gate_result *result, const stru
 
 /* Rule 2: a comparison whose word changes without the disturbed blocks decides no gate; the finding says why. */
 static const struct ifm_finding *disputed(const struct ifm_derived *derived, const char *cell, const char *arm,
-                                          const char *metric)
+                                          enum ifm_metric_id metric)
 {
-    const struct ifm_number *change = ifm_derived_find(derived, cell, arm, "change_percent");
-    static const char *const comparing[] = {"change_percent",        "speedup",
-                                            "change_percent_median", "change_percent_without_marked",
-                                            "cliffs_delta",          "hedges_g",
-                                            "sign_flip_p",           "intervals_gap_percent",
-                                            "l2_hit_change_pp",      "energy_per_token_change_percent",
-                                            "energy_per_step_change_percent"};
-    bool compares = false;
-    for (size_t i = 0; i < sizeof comparing / sizeof comparing[0]; i++)
-        compares = compares || strcmp(metric, comparing[i]) == 0;
+    const struct ifm_number *change = ifm_derived_find(derived, cell, arm, IFM_M_CHANGE_PERCENT);
+    /* How sharp a comparison is stands whatever it says. */
+    bool compares =
+        ifm_metrics[metric].kind == IFM_CLASS_COMPARE && metric != IFM_M_MDE_PERCENT && metric != IFM_M_BLOCKS_NEEDED;
     if (!compares || change == NULL || strcmp(change->value.text, "undecided") != 0)
         return NULL;
     for (size_t i = 0; i < derived->n_findings; i++) {
@@ -159,14 +154,14 @@ static const struct ifm_finding *disputed(const struct ifm_derived *derived, con
 
 /* An effect size decides nothing alone: very repeatable timings make it large for a change that nobody would notice.
  * A gate on one stands only beside a gate on the change or the speed-up of the same arm. */
-static bool stands_alone(const struct judging *j, const struct ifm_gate *gate, const char *cell, const char *arm)
+static bool stands_alone(const struct judging *j, enum ifm_metric_id metric, const char *cell, const char *arm)
 {
-    if (strcmp(gate->metric, "cliffs_delta") != 0 && strcmp(gate->metric, "hedges_g") != 0 &&
-        strcmp(gate->metric, "sign_flip_p") != 0)
+    if (metric != IFM_M_CLIFFS_DELTA && metric != IFM_M_HEDGES_G && metric != IFM_M_SIGN_FLIP_P)
         return false;
     for (size_t g = 0; g < j->plan->n_gates; g++) {
         const struct ifm_gate *other = &j->plan->gates[g];
-        bool change = strcmp(other->metric, "change_percent") == 0 || strcmp(other->metric, "speedup") == 0;
+        enum ifm_metric_id its = ifm_metric_of(other->metric);
+        bool change = its == IFM_M_CHANGE_PERCENT || its == IFM_M_SPEEDUP;
         if (change && (other->cell[0] == '\0' || strcmp(other->cell, cell) == 0) &&
             (other->arm[0] == '\0' || strcmp(other->arm, arm) == 0))
             return false;
@@ -176,52 +171,39 @@ static bool stands_alone(const struct judging *j, const struct ifm_gate *gate, c
 
 /* ---- what a gate is about ---- */
 
-static bool is_known(const char *metric)
-{
-    for (size_t i = 0; ifm_derive_metric(i) != NULL; i++)
-        if (strcmp(ifm_derive_metric(i), metric) == 0)
-            return true;
-    return false;
-}
-
 static const char *unknown_metric(struct judging *j, const char *metric)
 {
-    const char *ids[256];
-    size_t n = 0;
-    while (n < 256 && ifm_derive_metric(n) != NULL) {
-        ids[n] = ifm_derive_metric(n);
-        n++;
-    }
-    const char *nearest = ifm_nearest(metric, ids, n);
+    const char *nearest = ifm_metric_nearest(metric);
     return nearest == NULL
                ? ifm_arena_printf(j->arena, "there is no metric \"%s\"", metric)
                : ifm_arena_printf(j->arena, "there is no metric \"%s\"; the nearest is \"%s\"", metric, nearest);
 }
 
 /* Does any number of this cell, in whatever state, carry the metric? */
-static bool carries(const struct ifm_derived *derived, const char *cell, const char *metric)
+static bool carries(const struct ifm_derived *derived, const char *cell, enum ifm_metric_id metric)
 {
     for (size_t i = 0; i < derived->n_numbers; i++)
-        if (strcmp(derived->numbers[i].metric, metric) == 0 && strcmp(derived->numbers[i].cell, cell) == 0)
+        if (derived->numbers[i].metric == metric && strcmp(derived->numbers[i].cell, cell) == 0)
             return true;
     return false;
 }
 
-static void judge_one(struct judging *j, const struct ifm_gate *gate, const struct ifm_cell *cell, const char *arm)
+static void judge_one(struct judging *j, const struct ifm_gate *gate, enum ifm_metric_id metric,
+                      const struct ifm_cell *cell, const char *arm)
 {
-    struct ifm_gate_result *result = add_result(j, gate, cell->name, arm);
+    struct ifm_gate_result *result = add_result(j, gate, metric, cell->name, arm);
     const struct ifm_finding *invalid = invalid_in(j->derived, cell->name);
-    const struct ifm_number *number = ifm_derived_find(j->derived, cell->name, arm, gate->metric);
-    const struct ifm_finding *dispute = disputed(j->derived, cell->name, arm, gate->metric);
+    const struct ifm_number *number = ifm_derived_find(j->derived, cell->name, arm, metric);
+    const struct ifm_finding *dispute = disputed(j->derived, cell->name, arm, metric);
     bool unsupported = cell->unsupported != NULL && cell->unsupported[0] != '\0';
     if (number != NULL)
         result->observed = number->value;
     if (j->untrusted != NULL)
         block(j, result, false, j->untrusted);
-    else if (!is_known(gate->metric))
+    else if (metric == IFM_M_NONE)
         block(j, result, false, unknown_metric(j, gate->metric));
-    else if (ifm_judge_is_inverted(j->plan->gates, j->plan->n_gates, gate))
-        block(j, result, false, ifm_judge_inverted_reason(j->arena, gate));
+    else if (ifm_judge_is_inverted(j->plan->gates, j->plan->n_gates, gate, metric))
+        block(j, result, false, ifm_judge_inverted_reason(j->arena, gate, metric));
     else if (unsupported)
         block(j, result, true, ifm_arena_printf(j->arena, "this device cannot run the cell: %s", cell->unsupported));
     else if (invalid != NULL)
@@ -231,13 +213,12 @@ static void judge_one(struct judging *j, const struct ifm_gate *gate, const stru
         block(j, result, false, ifm_arena_printf(j->arena, "%s was not measured for arm \"%s\"", gate->metric, arm));
     else if (dispute != NULL)
         block(j, result, false, dispute->text);
-    else if (stands_alone(j, gate, cell->name, arm))
+    else if (stands_alone(j, metric, cell->name, arm))
         block(j, result, false,
               ifm_arena_printf(j->arena,
                                "%s %s and decides nothing alone: give the arm a gate on change_percent or "
                                "speedup too",
-                               gate->metric,
-                               strcmp(gate->metric, "sign_flip_p") == 0 ? "tells no size" : "is an effect size"));
+                               gate->metric, metric == IFM_M_SIGN_FLIP_P ? "tells no size" : "is an effect size"));
     else
         decide(j, result, &number->value);
 }
@@ -261,19 +242,20 @@ static bool is_meant(const struct ifm_cell *cell, const struct ifm_arm *arm)
     return rivals == 0 || arm->role != IFM_ROLE_CEILING;
 }
 
-static void judge_cell(struct judging *j, const struct ifm_gate *gate, const struct ifm_cell *cell)
+static void judge_cell(struct judging *j, const struct ifm_gate *gate, enum ifm_metric_id metric,
+                       const struct ifm_cell *cell)
 {
     if (gate->arm[0] != '\0') {
-        judge_one(j, gate, cell, gate->arm);
+        judge_one(j, gate, metric, cell, gate->arm);
         return;
     }
-    if (cell->n_arms == 0 || ifm_derived_find(j->derived, cell->name, "", gate->metric) != NULL) {
-        judge_one(j, gate, cell, ""); /* a number of the cell itself */
+    if (cell->n_arms == 0 || ifm_derived_find(j->derived, cell->name, "", metric) != NULL) {
+        judge_one(j, gate, metric, cell, ""); /* a number of the cell itself */
         return;
     }
     for (size_t a = 0; a < cell->n_arms; a++)
         if (is_meant(cell, &cell->arms[a]))
-            judge_one(j, gate, cell, cell->arms[a].name);
+            judge_one(j, gate, metric, cell, cell->arms[a].name);
 }
 
 static bool has_arm(const struct ifm_cell *cell, const char *arm)
@@ -288,6 +270,7 @@ static bool has_arm(const struct ifm_cell *cell, const char *arm)
 static void judge_gate(struct judging *j, const struct ifm_gate *gate)
 {
     size_t before = j->verdict->n_gates;
+    enum ifm_metric_id metric = ifm_metric_of(gate->metric);
     for (size_t c = 0; c < j->plan->n_cells; c++) {
         const struct ifm_cell *cell = &j->plan->cells[c];
         bool named = gate->cell[0] != '\0';
@@ -295,19 +278,19 @@ static void judge_gate(struct judging *j, const struct ifm_gate *gate)
             continue;
         if (!named && gate->arm[0] != '\0' && cell->n_arms > 0 && !has_arm(cell, gate->arm))
             continue;
-        if (named || cell->n_arms == 0 || carries(j->derived, cell->name, gate->metric))
-            judge_cell(j, gate, cell);
+        if (named || cell->n_arms == 0 || carries(j->derived, cell->name, metric))
+            judge_cell(j, gate, metric, cell);
     }
     if (j->verdict->n_gates > before)
         return;
-    struct ifm_gate_result *result = add_result(j, gate, gate->cell, gate->arm);
+    struct ifm_gate_result *result = add_result(j, gate, metric, gate->cell, gate->arm);
     result->observed.reason = "no cell of this run gives it";
-    if (is_known(gate->metric))
+    if (metric != IFM_M_NONE)
         result->observed.remedy =
             ifm_arena_printf(j->arena, "`inferometer explain %s` says what it needs", gate->metric);
     if (j->untrusted != NULL)
         block(j, result, false, j->untrusted);
-    else if (!is_known(gate->metric))
+    else if (metric == IFM_M_NONE)
         block(j, result, false, unknown_metric(j, gate->metric));
     else
         block(j, result, false,
@@ -357,7 +340,7 @@ static const char *why_absent(const struct ifm_derived *derived, const char *cel
 {
     for (size_t i = 0; i < derived->n_numbers; i++) {
         const struct ifm_number *number = &derived->numbers[i];
-        if (strcmp(number->metric, "step_ns") == 0 && strcmp(number->cell, cell) == 0 &&
+        if (number->metric == IFM_M_STEP_NS && strcmp(number->cell, cell) == 0 &&
             number->value.state == IFM_STATE_ABSENT && number->value.reason[0] != '\0')
             return number->value.reason;
     }
@@ -368,7 +351,7 @@ static bool is_measured(const struct ifm_derived *derived, const char *cell)
 {
     for (size_t i = 0; i < derived->n_numbers; i++) {
         const struct ifm_number *number = &derived->numbers[i];
-        if (strcmp(number->metric, "step_ns") == 0 && strcmp(number->cell, cell) == 0 &&
+        if (number->metric == IFM_M_STEP_NS && strcmp(number->cell, cell) == 0 &&
             number->value.state != IFM_STATE_ABSENT)
             return true;
     }

@@ -11,6 +11,7 @@ enum ifm_outcome { IFM_OUTCOME_PASS = 0, IFM_OUTCOME_FAIL, IFM_OUTCOME_BLOCKED, 
 
 struct ifm_gate_result {
     const struct ifm_gate *gate;
+    enum ifm_metric_id metric; /* of the gate; IFM_M_NONE: there is no such metric */
     const char *cell, *arm;
     enum ifm_outcome outcome;
     struct ifm_value observed;
@@ -21,7 +22,8 @@ struct ifm_gate_result {
 /* A number in words: "speed-up" of cell and arm is "Good improvement to Excellent". */
 struct ifm_class_label {
     const char *table, *title; /* of data/gates/classes.txt */
-    const char *cell, *arm, *metric;
+    const char *cell, *arm;
+    enum ifm_metric_id metric;
     const char *label;
 };
 
@@ -54,8 +56,6 @@ IFM_CHECKED enum ifm_status ifm_judge(const struct ifm_plan *plan, const struct 
 IFM_CHECKED enum ifm_status ifm_check_gates(const struct ifm_plan *plan, const char *const *places,
                                             struct ifm_arena *arena, struct ifm_error *error);
 json_t *ifm_verdict_to_json(const struct ifm_verdict *verdict, const struct ifm_derived *derived); /* verdict.json */
-/* Which way a metric improves: 1 = higher, -1 = lower, 0 = neither, or no gate tells (direction.c). */
-int ifm_judge_direction(const char *metric);
 bool ifm_judge_has_classes(const char *table);
 const char *ifm_outcome_name(enum ifm_outcome outcome);  /* as in verdict.json: "not_gated" */
 const char *ifm_outcome_words(enum ifm_outcome outcome); /* for people: "not gated" */

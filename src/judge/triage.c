@@ -152,7 +152,7 @@ static void tell(struct story *story, const struct ifm_companion *c, bool able, 
 /* Rule 3: the speed-up is refused, or stands with the baseline's share only, when less work does not explain it. */
 static bool is_beyond_its_work(const struct ifm_derived *derived, const struct ifm_number *change)
 {
-    const struct ifm_number *speedup = ifm_derived_find(derived, change->cell, change->arm, "speedup");
+    const struct ifm_number *speedup = ifm_derived_find(derived, change->cell, change->arm, IFM_M_SPEEDUP);
     if (speedup == NULL)
         return false;
     const struct ifm_value *value = &speedup->value;
@@ -165,7 +165,7 @@ static const char *one_line(const struct ifm_number *change, const struct ifm_de
     struct story story = {.causes = "", .at_most = true};
     ifm_text_printf(&story.text, "time %+.1f %% (%s)", v->number, v->text);
     /* No column, but a fact of the plan: a compressed arm moves another amount of bytes by design. */
-    const struct ifm_number *bytes = ifm_derived_find(derived, change->cell, change->arm, "bytes_ratio");
+    const struct ifm_number *bytes = ifm_derived_find(derived, change->cell, change->arm, IFM_M_BYTES_RATIO);
     bool beyond = is_beyond_its_work(derived, change);
     if (beyond)
         ifm_text_add(&story.text, ", more than its bytes and operations account for (rule 3)");
@@ -190,7 +190,7 @@ void ifm_judge_triage(const struct ifm_derived *derived, struct ifm_arena *arena
     size_t capacity = 0;
     for (size_t i = 0; i < derived->n_numbers; i++) {
         const struct ifm_number *change = &derived->numbers[i];
-        if (strcmp(change->metric, "change_percent") != 0 || change->value.state != IFM_STATE_OK)
+        if (change->metric != IFM_M_CHANGE_PERCENT || change->value.state != IFM_STATE_OK)
             continue;
         IFM_ARENA_GROW(arena, verdict->triage, verdict->n_triage, capacity);
         verdict->triage[verdict->n_triage++] =

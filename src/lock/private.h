@@ -1,4 +1,4 @@
-/* Knobs behind a lock, private to src/host/lock*.c. */
+/* Knobs behind a lock, private to src/lock. */
 #ifndef IFM_LOCK_PRIVATE_H
 #define IFM_LOCK_PRIVATE_H
 
@@ -36,17 +36,19 @@ struct ifm_lock_kind {
 extern const struct ifm_lock_kind ifm_lock_persistence, ifm_lock_power_limit, ifm_lock_memory_clock, ifm_lock_gpu_clock;
 extern const struct ifm_lock_kind ifm_lock_frequency_min, ifm_lock_frequency_max, ifm_lock_governor, ifm_lock_turbo;
 
-/* lock.c */
+/* kinds.c */
 const struct ifm_lock_kind *ifm_lock_kind_find(const char *knob); /* NULL: unknown */
+
+/* lock.c */
 /* Read a row's knob into `seen` and say what that means; a clock is given `settle_ms` to become what is wanted. */
 IFM_CHECKED enum ifm_status ifm_lock_look(const struct ifm_lock_machine *machine, struct ifm_lock_row *row,
                                           unsigned settle_ms, struct ifm_lock_sight *sight, struct ifm_error *error);
 
-/* lock_plan.c: append the rows of the wishes, read; `*rows` is malloc'd. */
+/* plan.c: append the rows of the wishes, read; `*rows` is malloc'd. */
 IFM_CHECKED enum ifm_status ifm_lock_plan(const struct ifm_lock_machine *machine, const struct ifm_lock_wishes *wishes,
                                           struct ifm_lock_row **rows, size_t *n, struct ifm_error *error);
 
-/* lock_nvml.c */
+/* nvml.c */
 void ifm_lock_nvml_open(struct ifm_lock_machine *machine, const char *file);
 unsigned ifm_lock_gpus(const struct ifm_lock_machine *machine);
 /* UUID of GPU `index`; "" where the driver does not say. */
@@ -66,11 +68,11 @@ unsigned ifm_lock_only_memory_clock(const struct ifm_lock_machine *machine, cons
 /* The clock that applications ask for, as the driver keeps it; 0 where it keeps none. */
 unsigned ifm_lock_application_clock(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row);
 
-/* lock_sysfs.c */
+/* sysfs.c */
 enum ifm_status ifm_lock_cpu_check(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row,
                                    struct ifm_error *error);
 
-/* lock_file.c: the state file. */
+/* file.c: the state file. */
 struct ifm_lock_file {
     struct ifm_lock_row *rows; /* malloc'd */
     size_t n;

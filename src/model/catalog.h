@@ -39,7 +39,7 @@ struct ifm_workload_entry {
 
 struct ifm_instrument_entry {
     const char *name;
-    int intrusion; /* enum ifm_intrusion of instrument/instrument.h: only equal classes share a pass */
+    enum ifm_intrusion intrusion; /* decides which pass takes it along */
     const struct ifm_column *columns;
     size_t n_columns;
 };

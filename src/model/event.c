@@ -38,7 +38,7 @@
 #define ROW_OF(row, repeat, restart)                                                                                   \
     {                                                                                                                  \
 #row, IFM_REPEAT_##repeat, (restart), fields_##row,                                                            \
-            sizeof fields_##row / sizeof fields_##row[0], sizeof(struct ifm_event_##row)                               \
+            sizeof fields_##row / sizeof fields_##row[0], sizeof(struct ifm_event_##row), &ifm_blank_##row             \
     }
 #define STAGE(row, repeat, restart) [IFM_STAGE_##row] = ROW_OF(row, repeat, restart),
 
@@ -344,22 +344,10 @@ static const json_t *decode_rest(const struct reading *r, const struct ifm_event
     return keep_json(r->arena, rest);
 }
 
-static void make_blank(const struct ifm_event_row *row, void *out)
-{
-    memset(out, 0, row->size);
-    for (size_t i = 0; i < row->n_fields; i++) {
-        void *place = (char *)out + row->fields[i].offset;
-        if (kinds[row->fields[i].kind].type == COUNT)
-            *(int64_t *)place = IFM_ABSENT;
-        else if (kinds[row->fields[i].kind].type == REAL)
-            *(double *)place = NAN;
-    }
-}
-
 static enum ifm_status decode_row(const struct reading *r, const struct ifm_event_row *row, const json_t *object,
                                   void *out)
 {
-    make_blank(row, out);
+    memcpy(out, row->blank, row->size);
     for (size_t i = 0; i < row->n_fields; i++) {
         const struct ifm_event_field *field = &row->fields[i];
         const json_t *value = json_object_get(object, field->name);
@@ -429,64 +417,14 @@ enum ifm_status ifm_knobs_decode(const json_t *list, struct ifm_arena *arena, st
 
 /* ---- comparing ---- */
 
-static bool same_text(const char *a, const char *b)
-{
-    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
-}
-
-static bool same_row(const struct ifm_event_row *row, const void *a, const void *b);
-
-static bool same_texts(const struct ifm_texts *a, const struct ifm_texts *b)
-{
-    bool same = a->n == b->n;
-    for (size_t i = 0; same && i < a->n; i++)
-        same = same_text(a->items[i], b->items[i]);
-    return same;
-}
-
-static bool same_knobs(const struct ifm_knobs *a, const struct ifm_knobs *b)
-{
-    bool same = a->n == b->n;
-    for (size_t i = 0; same && i < a->n; i++)
-        same = same_row(&ifm_knob_row, &a->items[i], &b->items[i]);
-    return same;
-}
-
-static bool same_value(const struct ifm_event_field *field, const void *a, const void *b)
-{
-    bool set = is_set(field, a), other = is_set(field, b);
-    if (!set || !other)
-        return set == other;
-    switch (kinds[field->kind].type) {
-    case TEXT:
-        return same_text(text_at(a), text_at(b));
-    case COUNT:
-        return *(const int64_t *)a == *(const int64_t *)b;
-    case REAL:
-        return *(const double *)a == *(const double *)b;
-    case FLAG:
-        return true;
-    case ROW:
-        return same_row(&ifm_loss_row, *(const void *const *)a, *(const void *const *)b);
-    case TEXTS:
-        return same_texts(a, b);
-    case ROWS:
-        return same_knobs(a, b);
-    default:
-        return json_equal(json_at(a), json_at(b));
-    }
-}
-
-static bool same_row(const struct ifm_event_row *row, const void *a, const void *b)
-{
-    bool same = true;
-    for (size_t i = 0; same && i < row->n_fields; i++)
-        same = same_value(&row->fields[i], at(a, &row->fields[i]), at(b, &row->fields[i]));
-    return same;
-}
-
 bool ifm_event_equal(const struct ifm_event *a, const struct ifm_event *b)
 {
-    return a->stage == b->stage && a->ok == b->ok && a->stage != IFM_STAGE_unknown &&
-           same_row(&ifm_event_rows[a->stage], a->facts, b->facts);
+    struct ifm_error ignored;
+    json_t *one = NULL, *other = NULL;
+    bool same = a->stage == b->stage && a->ok == b->ok && a->stage != IFM_STAGE_unknown &&
+                encode_row(&ifm_event_rows[a->stage], a->facts, &one, &ignored) == IFM_OK &&
+                encode_row(&ifm_event_rows[b->stage], b->facts, &other, &ignored) == IFM_OK && json_equal(one, other);
+    json_decref(one);
+    json_decref(other);
+    return same;
 }

@@ -93,7 +93,7 @@ IFM_CHECKED enum ifm_status ifm_event_decode(const json_t *line, const char *whe
 IFM_CHECKED enum ifm_status ifm_knobs_decode(const json_t *list, struct ifm_arena *arena, struct ifm_knobs *out,
                                              struct ifm_error *error);
 
-/* Both stage and every field are the same; the line number and the clock may differ. */
+/* The same would be written, but for the clock. */
 bool ifm_event_equal(const struct ifm_event *a, const struct ifm_event *b);
 const char *ifm_stage_name(enum ifm_stage stage);
 
@@ -183,6 +183,7 @@ struct ifm_event_row {
     bool kept; /* a restart of its cell leaves it standing */
     const struct ifm_event_field *fields;
     size_t n_fields, size;
+    const void *blank; /* the struct with nothing set */
 };
 /* [IFM_STAGE_COUNT]; the first is of no stage. */
 extern const struct ifm_event_row ifm_event_rows[];

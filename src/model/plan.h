@@ -7,6 +7,7 @@
 #ifndef IFM_MODEL_PLAN_H
 #define IFM_MODEL_PLAN_H
 
+#include "model/pass.h"
 #include "model/study.h"
 
 /* The fewest operations and bytes of one step; what a rate divides by time. */
@@ -59,10 +60,8 @@ struct ifm_arm {
                                  they do not meet, as they do in cold mode */
 };
 
-/* The order of slots in a block: the arms in an order drawn by ifm_plan_order followed by its mirror image, so that
- * linear drift cancels inside the block; with two arms this is ABBA or BAAB. */
 struct ifm_pass {
-    const char *name; /* "latency" */
+    enum ifm_pass_kind kind;
     const char *const *instruments;
     size_t n_instruments;
     const char *const *columns; /* per-slot columns that the instruments add, in file order */
@@ -83,7 +82,7 @@ struct ifm_cell {
     uint64_t seed; /* of data and order: the study's seed mixed with the index */
     const struct ifm_arm *arms;
     size_t n_arms;
-    const struct ifm_pass *passes;
+    const struct ifm_pass *passes; /* the first is the latency pass */
     size_t n_passes;
     const char *unsupported; /* "" or why this device cannot run the cell; such a cell is absent, not dropped */
     bool cache_resident;     /* hot, and an arm's working set is below 4 x the reported last-level cache */
@@ -100,8 +99,13 @@ struct ifm_plan {
     size_t n_gates;
 };
 
+const char *ifm_pass_name(const struct ifm_pass *pass);
+/* The cell's pass of this kind, or NULL. */
+const struct ifm_pass *ifm_plan_pass(const struct ifm_cell *cell, enum ifm_pass_kind kind);
+
 /* The order of the slots in measured block `block` (0, 1, ...; warm-up blocks do not count, so that a resumed run goes
- * on in the same order): 2 * n_arms indices, a row and its mirror image. With two arms the row is drawn at random;
+ * on in the same order): 2 * n_arms indices, a row and its mirror image, so that linear
+ * drift cancels inside the block. With two arms the row is drawn at random;
  * with n > 2 the rows of n successive blocks are those of a Williams square, in random order and with the arms'
  * numbers permuted anew. n_arms <= IFM_MOST_ARMS. Pure; the same for every build. */
 void ifm_plan_order(const struct ifm_cell *cell, unsigned block, unsigned *order);

@@ -18,7 +18,7 @@ enum ifm_field_kind {
     IFM_FIELD_NESTED, /* array or object, written and read by its own function */
 };
 
-struct ifm_field {
+struct ifm_plan_field {
     const char *key;
     enum ifm_field_kind kind;
     size_t offset;
@@ -29,7 +29,7 @@ struct ifm_field {
 };
 
 struct ifm_field_table {
-    const struct ifm_field *rows;
+    const struct ifm_plan_field *rows;
     size_t n;
 };
 

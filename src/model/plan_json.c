@@ -16,7 +16,8 @@ static const char *const lock_words[] = {"observed", "required", NULL};
 static const char *const isolation_words[] = {"shared", "buffers", "processes", NULL};
 static const char *const op_words[] = {"at_most", "at_least", NULL};
 
-static_assert(sizeof(enum ifm_role) == sizeof(int) && sizeof(enum ifm_ceiling) == sizeof(int),
+static_assert(sizeof(enum ifm_role) == sizeof(int) && sizeof(enum ifm_ceiling) == sizeof(int) &&
+                  sizeof(enum ifm_pass_kind) == sizeof(int),
               "a word is stored as an int");
 
 #define FIELD(type, kind, name)                                                                                        \
@@ -42,7 +43,7 @@ static_assert(sizeof(enum ifm_role) == sizeof(int) && sizeof(enum ifm_ceiling) =
     }
 #define TABLE(table, array) const struct ifm_field_table table = {array, sizeof(array) / sizeof *(array)}
 
-static const struct ifm_field plan_rows[] = {
+static const struct ifm_plan_field plan_rows[] = {
     NESTED(schema),
     FIELD(struct ifm_plan, TEXT, run_id),
     FIELD(struct ifm_plan, TEXT, config_hash),
@@ -53,7 +54,7 @@ static const struct ifm_field plan_rows[] = {
 };
 TABLE(ifm_plan_fields, plan_rows);
 
-static const struct ifm_field cell_rows[] = {
+static const struct ifm_plan_field cell_rows[] = {
     FIELD(struct ifm_cell, U32, index),
     FIELD(struct ifm_cell, TEXT, name),
     FIELD(struct ifm_cell, TEXT, workload),
@@ -68,7 +69,7 @@ static const struct ifm_field cell_rows[] = {
 };
 TABLE(ifm_cell_fields, cell_rows);
 
-static const struct ifm_field measure_rows[] = {
+static const struct ifm_plan_field measure_rows[] = {
     FIELD(struct ifm_measure, U64, warmup),
     FIELD(struct ifm_measure, F64, warmup_cap_s),
     FIELD(struct ifm_measure, F64, steady_tolerance),
@@ -99,7 +100,7 @@ static const struct ifm_field measure_rows[] = {
 };
 TABLE(ifm_measure_fields, measure_rows);
 
-static const struct ifm_field arm_rows[] = {
+static const struct ifm_plan_field arm_rows[] = {
     FIELD(struct ifm_arm, TEXT, name),
     WORD(struct ifm_arm, role, role_words),
     WORD(struct ifm_arm, ceiling, ceiling_words),
@@ -124,7 +125,7 @@ static const struct ifm_field arm_rows[] = {
 };
 TABLE(ifm_arm_fields, arm_rows);
 
-static const struct ifm_field ledger_rows[] = {
+static const struct ifm_plan_field ledger_rows[] = {
     FIELD(struct ifm_ledger, U64, flops),
     FIELD(struct ifm_ledger, U64, bytes_read),
     FIELD(struct ifm_ledger, U64, bytes_written),
@@ -134,15 +135,15 @@ static const struct ifm_field ledger_rows[] = {
 };
 TABLE(ifm_ledger_fields, ledger_rows);
 
-static const struct ifm_field pass_rows[] = {
-    FIELD(struct ifm_pass, TEXT, name),
+static const struct ifm_plan_field pass_rows[] = {
+    {"name", IFM_FIELD_WORD, offsetof(struct ifm_pass, kind), ifm_pass_names, false, 0},
     NESTED(instruments),
     NESTED(columns),
     NESTED(column_units),
 };
 TABLE(ifm_pass_fields, pass_rows);
 
-static const struct ifm_field gate_rows[] = {
+static const struct ifm_plan_field gate_rows[] = {
     FIELD(struct ifm_gate, TEXT, name),     FIELD(struct ifm_gate, TEXT, metric),
     FIELD(struct ifm_gate, TEXT, arm),      FIELD(struct ifm_gate, TEXT, cell),
     WORD(struct ifm_gate, op, op_words),    FIELD(struct ifm_gate, F64, threshold),
@@ -171,7 +172,7 @@ static json_t *number_text(uint64_t number)
 }
 
 /* Not read through a pointer of the wrong type: `at` is a member at an offset. */
-static json_t *write_scalar(const struct ifm_field *field, const char *at)
+static json_t *write_scalar(const struct ifm_plan_field *field, const char *at)
 {
     union {
         const char *text;
@@ -214,7 +215,7 @@ static json_t *write_object(const struct ifm_field_table *table, const void *rec
     json_t *object = json_object();
     bool ok = object != NULL;
     for (size_t i = 0; i < table->n; i++) {
-        const struct ifm_field *field = &table->rows[i];
+        const struct ifm_plan_field *field = &table->rows[i];
         bool is_nested = field->kind == IFM_FIELD_NESTED;
         json_t *value = is_nested ? *nested++ : write_scalar(field, (const char *)record + field->offset);
         bool empty = json_is_false(value) || (json_is_string(value) && json_string_length(value) == 0);

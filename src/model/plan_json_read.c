@@ -8,20 +8,20 @@
 
 static const char hint[] = "the file was edited or cut; restore it or measure again";
 
-struct reader {
+struct plan_reader {
     const char *where;
     struct ifm_arena *arena;
     struct ifm_error *error;
 };
 
 /* Where in the document: a chain on the stack, made into text only for a message. */
-struct place {
-    const struct place *up; /* NULL for the document itself */
-    const char *key;        /* NULL for an element of an array */
+struct plan_place {
+    const struct plan_place *up; /* NULL for the document itself */
+    const char *key;             /* NULL for an element of an array */
     size_t index;
 };
 
-static void add_place(const struct place *place, struct ifm_text *out)
+static void add_place(const struct plan_place *place, struct ifm_text *out)
 {
     if (place->up == NULL)
         return;
@@ -32,7 +32,7 @@ static void add_place(const struct place *place, struct ifm_text *out)
         ifm_text_printf(out, "%s%s", place->up->up == NULL ? "" : ".", place->key);
 }
 
-static enum ifm_status fail_at(const struct reader *reader, const struct place *place, const char *message)
+static enum ifm_status fail_at(const struct plan_reader *reader, const struct plan_place *place, const char *message)
 {
     struct ifm_text where = {0}, path = {0};
     add_place(place, &path);
@@ -44,7 +44,7 @@ static enum ifm_status fail_at(const struct reader *reader, const struct place *
 }
 
 /* A typed read of base/json.h has failed: say where in the document. */
-static enum ifm_status fail_member(const struct reader *reader, const struct place *place)
+static enum ifm_status fail_member(const struct plan_reader *reader, const struct plan_place *place)
 {
     char message[sizeof reader->error->message];
     memcpy(message, reader->error->message, sizeof message);
@@ -53,8 +53,8 @@ static enum ifm_status fail_member(const struct reader *reader, const struct pla
 
 /* ---- members ---- */
 
-static enum ifm_status read_u64(const struct reader *reader, const json_t *object, const struct ifm_field *field,
-                                const struct place *place, uint64_t *out)
+static enum ifm_status read_u64(const struct plan_reader *reader, const json_t *object,
+                                const struct ifm_plan_field *field, const struct plan_place *place, uint64_t *out)
 {
     const json_t *value = json_object_get(object, field->key);
     bool as_text = field->kind == IFM_FIELD_SEED || json_is_string(value);
@@ -74,8 +74,8 @@ static enum ifm_status read_u64(const struct reader *reader, const json_t *objec
     return IFM_OK;
 }
 
-static enum ifm_status read_word(const struct reader *reader, const char *text, const struct ifm_field *field,
-                                 const struct place *place, int *out)
+static enum ifm_status read_word(const struct plan_reader *reader, const char *text, const struct ifm_plan_field *field,
+                                 const struct plan_place *place, int *out)
 {
     struct ifm_text message = {0};
     ifm_text_printf(&message, "\"%s\" is not known;", text);
@@ -93,8 +93,8 @@ static enum ifm_status read_word(const struct reader *reader, const char *text, 
     return status;
 }
 
-static enum ifm_status read_text(const struct reader *reader, const json_t *object, const struct ifm_field *field,
-                                 const struct place *place, char *at)
+static enum ifm_status read_text(const struct plan_reader *reader, const json_t *object,
+                                 const struct ifm_plan_field *field, const struct plan_place *place, char *at)
 {
     const char *text;
     int word = 0;
@@ -110,8 +110,8 @@ static enum ifm_status read_text(const struct reader *reader, const json_t *obje
     return IFM_OK;
 }
 
-static enum ifm_status read_number(const struct reader *reader, const json_t *object, const struct ifm_field *field,
-                                   const struct place *place, char *at)
+static enum ifm_status read_number(const struct plan_reader *reader, const json_t *object,
+                                   const struct ifm_plan_field *field, const struct plan_place *place, char *at)
 {
     uint64_t large = 0;
     double real = 0;
@@ -133,8 +133,8 @@ static enum ifm_status read_number(const struct reader *reader, const json_t *ob
     return IFM_OK;
 }
 
-static enum ifm_status read_member(const struct reader *reader, const json_t *object, const struct ifm_field *field,
-                                   const struct place *place, char *at)
+static enum ifm_status read_member(const struct plan_reader *reader, const json_t *object,
+                                   const struct ifm_plan_field *field, const struct plan_place *place, char *at)
 {
     bool boolean;
     switch (field->kind) {
@@ -158,7 +158,7 @@ static enum ifm_status read_member(const struct reader *reader, const json_t *ob
 }
 
 /* What a member is that is not there: the arena's memory is zero. */
-static void leave_out(const struct ifm_field *field, char *at)
+static void leave_out(const struct ifm_plan_field *field, char *at)
 {
     uint64_t whole = (uint64_t)field->otherwise;
     static const char *const nothing = "";
@@ -171,15 +171,15 @@ static void leave_out(const struct ifm_field *field, char *at)
 }
 
 /* An object of `table` into `record`; nested members are only checked to be there and are left to the caller. */
-static enum ifm_status read_object(const struct reader *reader, const json_t *object,
-                                   const struct ifm_field_table *table, const struct place *place, void *record)
+static enum ifm_status read_object(const struct plan_reader *reader, const json_t *object,
+                                   const struct ifm_field_table *table, const struct plan_place *place, void *record)
 {
     if (!json_is_object(object))
         return fail_at(reader, place, "an object is needed");
     size_t known = 0;
     for (size_t i = 0; i < table->n; i++) {
-        const struct ifm_field *field = &table->rows[i];
-        struct place member = {place, field->key, 0};
+        const struct ifm_plan_field *field = &table->rows[i];
+        struct plan_place member = {place, field->key, 0};
         if (field->optional && json_object_get(object, field->key) == NULL) {
             leave_out(field, (char *)record + field->offset);
             continue;
@@ -198,7 +198,7 @@ static enum ifm_status read_object(const struct reader *reader, const json_t *ob
         size_t i = 0;
         while (i < table->n && strcmp(table->rows[i].key, key) != 0)
             i++;
-        struct place member = {place, key, 0};
+        struct plan_place member = {place, key, 0};
         if (i == table->n)
             return fail_at(reader, &member, "a plan has no such member");
     }
@@ -207,28 +207,28 @@ static enum ifm_status read_object(const struct reader *reader, const json_t *ob
 
 /* ---- lists ---- */
 
-typedef enum ifm_status item_fn(const struct reader *reader, const json_t *json, const struct place *place,
+typedef enum ifm_status item_fn(const struct plan_reader *reader, const json_t *json, const struct plan_place *place,
                                 void *record);
 
 /* The array member `key` of `object`; its elements are read by `item` into records of `size` bytes. */
-static enum ifm_status read_array(const struct reader *reader, const json_t *object, const char *key,
-                                  const struct place *up, size_t size, item_fn *item, void **out, size_t *n)
+static enum ifm_status read_array(const struct plan_reader *reader, const json_t *object, const char *key,
+                                  const struct plan_place *up, size_t size, item_fn *item, void **out, size_t *n)
 {
-    struct place place = {up, key, 0};
+    struct plan_place place = {up, key, 0};
     const json_t *array;
     if (ifm_json_get_array(object, key, NULL, &array, reader->error) != IFM_OK)
         return fail_member(reader, &place);
     *n = json_array_size(array);
     *out = ifm_arena_alloc(reader->arena, *n * size);
     for (size_t i = 0; i < *n; i++) {
-        struct place element = {&place, NULL, i};
+        struct plan_place element = {&place, NULL, i};
         IFM_TRY(item(reader, json_array_get(array, i), &element, (char *)*out + i * size));
     }
     return IFM_OK;
 }
 
-static enum ifm_status read_item_text(const struct reader *reader, const json_t *json, const struct place *place,
-                                      void *record)
+static enum ifm_status read_item_text(const struct plan_reader *reader, const json_t *json,
+                                      const struct plan_place *place, void *record)
 {
     if (!json_is_string(json))
         return fail_at(reader, place, "a string is needed");
@@ -237,8 +237,8 @@ static enum ifm_status read_item_text(const struct reader *reader, const json_t 
     return IFM_OK;
 }
 
-static enum ifm_status read_texts(const struct reader *reader, const json_t *object, const char *key,
-                                  const struct place *up, const char *const **out, size_t *n)
+static enum ifm_status read_texts(const struct plan_reader *reader, const json_t *object, const char *key,
+                                  const struct plan_place *up, const char *const **out, size_t *n)
 {
     void *items;
     IFM_TRY(read_array(reader, object, key, up, sizeof **out, read_item_text, &items, n));
@@ -246,10 +246,10 @@ static enum ifm_status read_texts(const struct reader *reader, const json_t *obj
     return IFM_OK;
 }
 
-static enum ifm_status read_settings(const struct reader *reader, const json_t *object, const char *key,
-                                     const struct place *up, const struct ifm_setting **out, size_t *n)
+static enum ifm_status read_settings(const struct plan_reader *reader, const json_t *object, const char *key,
+                                     const struct plan_place *up, const struct ifm_setting **out, size_t *n)
 {
-    struct place place = {up, key, 0};
+    struct plan_place place = {up, key, 0};
     const json_t *settings;
     if (ifm_json_get_object(object, key, NULL, &settings, reader->error) != IFM_OK)
         return fail_member(reader, &place);
@@ -259,7 +259,7 @@ static enum ifm_status read_settings(const struct reader *reader, const json_t *
     json_t *text;
     json_object_foreach((json_t *)settings, path, text)
     {
-        struct place member = {&place, path, 0};
+        struct plan_place member = {&place, path, 0};
         if (!json_is_string(text))
             return fail_at(reader, &member, "a string is needed");
         items[*n].path = ifm_arena_strdup(reader->arena, path);
@@ -271,17 +271,17 @@ static enum ifm_status read_settings(const struct reader *reader, const json_t *
 
 /* ---- records ---- */
 
-static enum ifm_status read_arm(const struct reader *reader, const json_t *json, const struct place *place,
+static enum ifm_status read_arm(const struct plan_reader *reader, const json_t *json, const struct plan_place *place,
                                 void *record)
 {
     struct ifm_arm *arm = record;
-    struct place ledger = {place, "ledger", 0};
+    struct plan_place ledger = {place, "ledger", 0};
     IFM_TRY(read_object(reader, json, &ifm_arm_fields, place, arm));
     IFM_TRY(read_settings(reader, json, "settings", place, &arm->settings, &arm->n_settings));
     return read_object(reader, json_object_get(json, "ledger"), &ifm_ledger_fields, &ledger, &arm->ledger);
 }
 
-static enum ifm_status read_pass(const struct reader *reader, const json_t *json, const struct place *place,
+static enum ifm_status read_pass(const struct plan_reader *reader, const json_t *json, const struct plan_place *place,
                                  void *record)
 {
     struct ifm_pass *pass = record;
@@ -290,17 +290,17 @@ static enum ifm_status read_pass(const struct reader *reader, const json_t *json
     IFM_TRY(read_texts(reader, json, "instruments", place, &pass->instruments, &pass->n_instruments));
     IFM_TRY(read_texts(reader, json, "columns", place, &pass->columns, &pass->n_columns));
     IFM_TRY(read_texts(reader, json, "column_units", place, &pass->column_units, &n_units));
-    struct place units = {place, "column_units", 0};
+    struct plan_place units = {place, "column_units", 0};
     if (n_units != pass->n_columns)
         return fail_at(reader, &units, "there must be as many units as columns");
     return IFM_OK;
 }
 
-static enum ifm_status read_cell(const struct reader *reader, const json_t *json, const struct place *place,
+static enum ifm_status read_cell(const struct plan_reader *reader, const json_t *json, const struct plan_place *place,
                                  void *record)
 {
     struct ifm_cell *cell = record;
-    struct place measure = {place, "measure", 0};
+    struct plan_place measure = {place, "measure", 0};
     void *arms, *passes;
     IFM_TRY(read_object(reader, json, &ifm_cell_fields, place, cell));
     IFM_TRY(read_settings(reader, json, "axes", place, &cell->axes, &cell->n_axes));
@@ -312,7 +312,7 @@ static enum ifm_status read_cell(const struct reader *reader, const json_t *json
     return IFM_OK;
 }
 
-static enum ifm_status read_gate(const struct reader *reader, const json_t *json, const struct place *place,
+static enum ifm_status read_gate(const struct plan_reader *reader, const json_t *json, const struct plan_place *place,
                                  void *record)
 {
     return read_object(reader, json, &ifm_gate_fields, place, record);
@@ -329,12 +329,12 @@ static const char *name_of(const void *items, size_t size, size_t offset, size_t
 }
 
 /* Names are not empty and unique. `what` is their list: "arms". */
-static enum ifm_status check_names(const struct reader *reader, const struct place *up, const char *what,
+static enum ifm_status check_names(const struct plan_reader *reader, const struct plan_place *up, const char *what,
                                    const void *items, size_t n, size_t size, size_t offset)
 {
-    struct place list = {up, what, 0};
+    struct plan_place list = {up, what, 0};
     for (size_t i = 0; i < n; i++) {
-        struct place element = {&list, NULL, i};
+        struct plan_place element = {&list, NULL, i};
         const char *name = name_of(items, size, offset, i);
         if (name[0] == '\0')
             return fail_at(reader, &element, "the name is empty");
@@ -346,12 +346,13 @@ static enum ifm_status check_names(const struct reader *reader, const struct pla
     return IFM_OK;
 }
 
-static enum ifm_status check_equals(const struct reader *reader, const struct place *up, const struct ifm_cell *cell)
+static enum ifm_status check_equals(const struct plan_reader *reader, const struct plan_place *up,
+                                    const struct ifm_cell *cell)
 {
-    struct place list = {up, "arms", 0};
+    struct plan_place list = {up, "arms", 0};
     for (size_t a = 0; a < cell->n_arms; a++) {
         const char *name = cell->arms[a].equals;
-        struct place arm = {&list, NULL, a}, equals = {&arm, "equals", 0};
+        struct plan_place arm = {&list, NULL, a}, equals = {&arm, "equals", 0};
         size_t other = 0;
         while (other < cell->n_arms && strcmp(cell->arms[other].name, name) != 0)
             other++;
@@ -363,7 +364,7 @@ static enum ifm_status check_equals(const struct reader *reader, const struct pl
 }
 
 /* run waits and derive divides by them: what the configuration would refuse is refused here too. */
-static enum ifm_status check_energy(const struct reader *reader, const struct place *cell,
+static enum ifm_status check_energy(const struct plan_reader *reader, const struct plan_place *cell,
                                     const struct ifm_measure *measure)
 {
     const struct {
@@ -377,23 +378,45 @@ static enum ifm_status check_energy(const struct reader *reader, const struct pl
         {"power_sample_hz", "0.1 to 100", measure->power_sample_hz, 0.1, 100},
         {"rated_w", "0 to 1000000", measure->rated_w, 0, 1e6},
     };
-    struct place place = {cell, "measure", 0};
+    struct plan_place place = {cell, "measure", 0};
     for (size_t i = 0; measure->energy && i < sizeof rows / sizeof *rows; i++) {
-        struct place member = {&place, rows[i].key, 0};
+        struct plan_place member = {&place, rows[i].key, 0};
         if (!(rows[i].number >= rows[i].least && rows[i].number <= rows[i].most))
             return fail_at(reader, &member, ifm_arena_printf(reader->arena, "%s are needed", rows[i].range));
     }
     return IFM_OK;
 }
 
-static enum ifm_status check_cell(const struct reader *reader, const struct place *cells, const struct ifm_cell *cell,
-                                  size_t i)
+/* Passes stand in the order of their kinds, so that none stands twice and the latency pass, whose record all numbers of
+ * time are made of, stands first. */
+static enum ifm_status check_passes(const struct plan_reader *reader, const struct plan_place *passes,
+                                    const struct ifm_cell *cell)
 {
-    struct place place = {cells, NULL, i}, index = {&place, "index", 0}, arms = {&place, "arms", 0},
-                 passes = {&place, "passes", 0};
+    for (size_t p = 0; p < cell->n_passes; p++) {
+        const struct ifm_pass *pass = &cell->passes[p];
+        struct plan_place element = {passes, NULL, p};
+        if (p == 0 && pass->kind != IFM_PASS_LATENCY)
+            return fail_at(reader, &element, "the first pass must be \"latency\"");
+        if (p > 0 && pass->kind == pass[-1].kind)
+            return fail_at(reader, &element,
+                           ifm_arena_printf(reader->arena, "the name \"%s\" is used twice", ifm_pass_name(pass)));
+        if (p > 0 && pass->kind < pass[-1].kind)
+            return fail_at(reader, &element,
+                           ifm_arena_printf(reader->arena, "the pass \"%s\" stands before \"%s\"", ifm_pass_name(pass),
+                                            ifm_pass_name(&pass[-1])));
+        IFM_TRY(check_names(reader, &element, "columns", pass->columns, pass->n_columns, sizeof *pass->columns, 0));
+    }
+    return IFM_OK;
+}
+
+static enum ifm_status check_cell(const struct plan_reader *reader, const struct plan_place *cells,
+                                  const struct ifm_cell *cell, size_t i)
+{
+    struct plan_place place = {cells, NULL, i}, index = {&place, "index", 0}, arms = {&place, "arms", 0},
+                      passes = {&place, "passes", 0};
     bool runs = cell->unsupported[0] == '\0';
-    struct place measure = {&place, "measure", 0}, truncate = {&measure, "truncate", 0},
-                 resamples = {&measure, "resamples", 0};
+    struct plan_place measure = {&place, "measure", 0}, truncate = {&measure, "truncate", 0},
+                      resamples = {&measure, "resamples", 0};
     if (!(cell->measure.truncate >= 0 &&
           cell->measure.truncate <= 45)) /* derive cuts samples and takes memory by them */
         return fail_at(reader, &truncate, "per cent from 0 to 45 are needed");
@@ -409,19 +432,13 @@ static enum ifm_status check_cell(const struct reader *reader, const struct plac
     IFM_TRY(check_names(reader, &place, "arms", cell->arms, cell->n_arms, sizeof *cell->arms,
                         offsetof(struct ifm_arm, name)));
     IFM_TRY(check_equals(reader, &place, cell));
-    IFM_TRY(check_names(reader, &place, "passes", cell->passes, cell->n_passes, sizeof *cell->passes,
-                        offsetof(struct ifm_pass, name)));
-    for (size_t p = 0; p < cell->n_passes; p++) {
-        const struct ifm_pass *pass = &cell->passes[p];
-        struct place element = {&passes, NULL, p};
-        IFM_TRY(check_names(reader, &element, "columns", pass->columns, pass->n_columns, sizeof *pass->columns, 0));
-    }
-    return IFM_OK;
+    return check_passes(reader, &passes, cell);
 }
 
-static enum ifm_status check_plan(const struct reader *reader, const struct place *root, const struct ifm_plan *plan)
+static enum ifm_status check_plan(const struct plan_reader *reader, const struct plan_place *root,
+                                  const struct ifm_plan *plan)
 {
-    struct place cells = {root, "cells", 0};
+    struct plan_place cells = {root, "cells", 0};
     IFM_TRY(check_names(reader, root, "cells", plan->cells, plan->n_cells, sizeof *plan->cells,
                         offsetof(struct ifm_cell, name)));
     for (size_t i = 0; i < plan->n_cells; i++)
@@ -430,9 +447,9 @@ static enum ifm_status check_plan(const struct reader *reader, const struct plac
 }
 
 /* The schema comes first: a plan of another one may differ in everything else. */
-static enum ifm_status check_schema(const struct reader *reader, const struct place *root, const json_t *json)
+static enum ifm_status check_schema(const struct plan_reader *reader, const struct plan_place *root, const json_t *json)
 {
-    struct place place = {root, "schema", 0};
+    struct plan_place place = {root, "schema", 0};
     if (!json_is_object(json))
         return fail_at(reader, root, "a plan is a JSON object");
     if (!json_is_integer(json_object_get(json, "schema")))
@@ -445,8 +462,8 @@ enum ifm_status ifm_plan_from_json(const json_t *json, const char *where, struct
                                    struct ifm_plan **out, struct ifm_error *error)
 {
     struct ifm_error local;
-    const struct reader reader = {where, arena, error == NULL ? &local : error};
-    const struct place root = {NULL, NULL, 0};
+    const struct plan_reader reader = {where, arena, error == NULL ? &local : error};
+    const struct plan_place root = {NULL, NULL, 0};
     struct ifm_plan *plan = IFM_ARENA_NEW(arena, struct ifm_plan);
     void *cells, *gates;
     *out = NULL;

@@ -8,6 +8,7 @@
 #include "base/random.h"
 #include "base/text.h"
 #include "plan/arms.h"
+#include "plan/passes.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -96,56 +97,6 @@ static unsigned at_most(unsigned threads, unsigned most)
     return most != 0 && threads > most ? most : threads;
 }
 
-/* Can windows of energy be taken of the cell? Under sensors that read ten times a second its steps must follow each
- * other in this process, with nothing between them, on a device that takes power. */
-static bool has_energy(const struct ifm_cell *cell, const struct ifm_catalog *catalog)
-{
-    bool can = cell->measure.cache == IFM_CACHE_HOT && cell->measure.isolation != IFM_ISOLATION_PROCESSES &&
-               strcmp(catalog->machine.device, "fake") != 0 && cell->n_arms > 0;
-    for (size_t i = 0; i < cell->n_arms; i++)
-        can = can && !cell->arms[i].gaps;
-    return can && cell->measure.energy;
-}
-
-/* One latency pass with every passive instrument, and one of energy, whose sensors are no instruments of a slot.
- * Instruments of other classes get passes of their own. */
-static void set_passes(struct ifm_cell *cell, const struct ifm_catalog *catalog,
-                       const struct ifm_workload_entry *workload, struct ifm_arena *arena)
-{
-    struct ifm_pass *pass = IFM_ARENA_ARRAY(arena, struct ifm_pass, 2);
-    size_t columns = workload->n_columns;
-    for (size_t i = 0; i < catalog->n_instruments; i++)
-        columns += catalog->instruments[i].n_columns;
-    const char **instruments = IFM_ARENA_ARRAY(arena, const char *, catalog->n_instruments + 1);
-    const char **names = IFM_ARENA_ARRAY(arena, const char *, columns + 1);
-    const char **units = IFM_ARENA_ARRAY(arena, const char *, columns + 1);
-    pass->name = "latency";
-    for (size_t i = 0; i < catalog->n_instruments; i++) {
-        const struct ifm_instrument_entry *instrument = &catalog->instruments[i];
-        if (instrument->intrusion != 0)
-            continue;
-        instruments[pass->n_instruments++] = instrument->name;
-        for (size_t c = 0; c < instrument->n_columns; c++) {
-            names[pass->n_columns] = instrument->columns[c].id;
-            units[pass->n_columns++] = instrument->columns[c].unit;
-        }
-    }
-    for (size_t c = 0; c < workload->n_columns; c++) {
-        names[pass->n_columns] = workload->columns[c].id;
-        units[pass->n_columns++] = workload->columns[c].unit;
-    }
-    pass->instruments = instruments;
-    pass->columns = names;
-    pass->column_units = units;
-    cell->passes = pass;
-    cell->n_passes = 1;
-    if (has_energy(cell, catalog)) {
-        static const char *const none[] = {NULL};
-        cell->n_passes = 2;
-        pass[1] = (struct ifm_pass){.name = "energy", .instruments = none, .columns = none, .column_units = none};
-    }
-}
-
 static uint64_t cell_seed(uint64_t seed, unsigned index)
 {
     uint32_t word[4];
@@ -210,7 +161,7 @@ static enum ifm_status build_cell(const struct ifm_study *study, const struct if
     struct ifm_arms_request request = {study, &own, workload, settings, scope->n};
     IFM_TRY(ifm_plan_arms(&request, arena, cell, error));
     IFM_TRY(check_isolation(cell, workload, error));
-    set_passes(cell, catalog, workload, arena);
+    IFM_TRY(ifm_plan_passes(catalog, workload, arena, cell, error));
     cell->cache_resident = is_cache_resident(cell, &catalog->machine);
     return IFM_OK;
 }

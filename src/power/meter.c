@@ -265,21 +265,3 @@ void ifm_power_find_meter(const struct ifm_power_options *options, struct ifm_po
     }
     ifm_power_add(power, &sensor, &reader, meter);
 }
-
-enum ifm_status ifm_power_meter_ready(const char *path, struct ifm_error *error)
-{
-    struct stat info;
-    const struct ifm_power_options options = {.no_gpu = true, .meter = path};
-    struct ifm_power *power;
-    enum ifm_status status = IFM_OK;
-    if (stat(path, &info) == 0 && S_ISFIFO(info.st_mode))
-        return IFM_OK;
-    IFM_TRY(ifm_power_open(&options, &power, error));
-    const struct ifm_power_list *list = ifm_power_list(power);
-    for (size_t i = 0; i < list->n_absences && status == IFM_OK; i++)
-        if (strcmp(list->absences[i].source, "meter") == 0)
-            status = ifm_fail(error, IFM_MISSING, "measure.power_meter", list->absences[i].remedy, "%s",
-                              list->absences[i].reason);
-    ifm_power_close(power);
-    return status;
-}

@@ -2,9 +2,9 @@
  *
  * One event on each CPU that the PMU names, one a package or die, for the whole system. Reads only. */
 #include "base/text.h"
+#include "host/probe.h"
 #include "power/rapl.h"
 #include "power/source.h"
-
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
@@ -16,14 +16,14 @@
 #define PMU "/sys/bus/event_source/devices/power"
 enum { MOST_CPUS = 64 };
 
-struct event {
+struct perf_event {
     int fd;
     struct ifm_power_counter counter;
 };
 
 static void close_event(void *state)
 {
-    struct event *event = state;
+    struct perf_event *event = state;
     close(event->fd);
     free(event);
 }
@@ -31,7 +31,7 @@ static void close_event(void *state)
 static enum ifm_status read_event(void *state, const struct ifm_power_sensor *sensor, struct ifm_power_point *points,
                                   size_t room, size_t *n, struct ifm_error *error)
 {
-    struct event *event = state;
+    struct perf_event *event = state;
     uint64_t count;
     (void)sensor;
     (void)room;
@@ -86,7 +86,7 @@ static uint64_t topology(const char *root, unsigned cpu, const char *file, bool 
 {
     char line[32];
     uint64_t id = 0;
-    *known = ifm_power_line(root, line, sizeof line, "/sys/devices/system/cpu/cpu%u/topology/%s", cpu, file) &&
+    *known = ifm_probe_line(root, line, sizeof line, "/sys/devices/system/cpu/cpu%u/topology/%s", cpu, file) &&
              ifm_parse_u64(line, &id);
     return id;
 }
@@ -119,7 +119,7 @@ static void lack_event(struct ifm_power *power, const char *root, const char *so
                        "%s: perf_event_open: %s", device, strerror(code));
         return;
     }
-    if (!ifm_power_line(root, paranoid, sizeof paranoid, "/proc/sys/kernel/perf_event_paranoid"))
+    if (!ifm_probe_line(root, paranoid, sizeof paranoid, "/proc/sys/kernel/perf_event_paranoid"))
         snprintf(paranoid, sizeof paranoid, "not readable");
     ifm_power_lack(power, source, "sysctl kernel.perf_event_paranoid=0, or grant CAP_PERFMON",
                    "%s: events of the whole system are not permitted (perf_event_paranoid is %s)", device, paranoid);
@@ -145,7 +145,7 @@ static void add_event(struct ifm_power *power, const struct pmu *pmu, const stru
         lack_event(power, pmu->root, domain->perf_source, device, errno);
         return;
     }
-    struct event *event = calloc(1, sizeof *event);
+    struct perf_event *event = calloc(1, sizeof *event);
     if (event == NULL) {
         close(fd);
         ifm_power_lack(power, domain->perf_source, "", "%s: out of memory", device);
@@ -167,12 +167,12 @@ static void add_domain(struct ifm_power *power, const struct pmu *pmu, const str
     uint64_t config;
     double unit_j;
     const char *root = pmu->root;
-    if (!ifm_power_line(root, line, sizeof line, PMU "/events/%s", domain->event))
+    if (!ifm_probe_line(root, line, sizeof line, PMU "/events/%s", domain->event))
         return; /* this processor has no such domain */
     if (!parse_config(line, &config) ||
-        !ifm_power_line(root, line, sizeof line, PMU "/events/%s.scale", domain->event) ||
+        !ifm_probe_line(root, line, sizeof line, PMU "/events/%s.scale", domain->event) ||
         !ifm_parse_f64(line, &unit_j) || !(unit_j > 0) ||
-        !ifm_power_line(root, unit, sizeof unit, PMU "/events/%s.unit", domain->event) || strcmp(unit, "Joules") != 0) {
+        !ifm_probe_line(root, unit, sizeof unit, PMU "/events/%s.unit", domain->event) || strcmp(unit, "Joules") != 0) {
         ifm_power_lack(power, domain->perf_source, "use a newer kernel", "its event, scale or unit cannot be read");
         return;
     }
@@ -186,14 +186,14 @@ void ifm_power_find_perf_by(const struct ifm_power_options *options, ifm_perf_op
     char line[256];
     uint64_t type;
     struct pmu pmu = {.root = options->root, .open = open};
-    if (!ifm_power_line(options->root, line, sizeof line, PMU "/type") || !ifm_parse_u64(line, &type)) {
+    if (!ifm_probe_line(options->root, line, sizeof line, PMU "/type") || !ifm_parse_u64(line, &type)) {
         ifm_power_lack(
             power, "perf_package", "use a kernel with CONFIG_PERF_EVENTS_INTEL_RAPL (of AMD too), on bare metal",
             "the kernel has no PMU \"power\": the processor, its hypervisor or this build of Linux lacks it");
         return;
     }
     pmu.type = (unsigned)type;
-    if (ifm_power_line(options->root, line, sizeof line, PMU "/cpumask"))
+    if (ifm_probe_line(options->root, line, sizeof line, PMU "/cpumask"))
         pmu.n_cpus = parse_cpus(line, pmu.cpus);
     if (pmu.n_cpus == 0) {
         ifm_power_lack(power, "perf_package", "mount -t sysfs sysfs /sys", "the PMU \"power\" names no CPU");

@@ -3,9 +3,9 @@
  * Zones are known by their names; the mmio tree, a second way to the same registers, is left out. A counter is as wide
  * as its file says and wraps: every 164 s at 400 W where a unit is 2^-16 J. Reads only. */
 #include "base/text.h"
+#include "host/probe.h"
 #include "power/rapl.h"
 #include "power/source.h"
-
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -32,14 +32,14 @@ struct zone {
     char device[IFM_POWER_NAME];
 };
 
-struct meter {
+struct powercap_meter {
     int fd;
     struct ifm_power_counter counter;
 };
 
 static void close_meter(void *state)
 {
-    struct meter *meter = state;
+    struct powercap_meter *meter = state;
     close(meter->fd);
     free(meter);
 }
@@ -58,7 +58,7 @@ static bool read_number(int fd, uint64_t *out)
 static enum ifm_status read_meter(void *state, const struct ifm_power_sensor *sensor, struct ifm_power_point *points,
                                   size_t room, size_t *n, struct ifm_error *error)
 {
-    struct meter *meter = state;
+    struct powercap_meter *meter = state;
     uint64_t microjoules;
     (void)sensor;
     (void)room;
@@ -100,7 +100,7 @@ static bool name_package(const char *name, char device[IFM_POWER_NAME])
 static bool know_zone(const char *root, struct zone *zone)
 {
     char name[64], parent[NAME];
-    if (!ifm_power_line(root, name, sizeof name, FOLDER "/%s/name", zone->folder))
+    if (!ifm_probe_line(root, name, sizeof name, FOLDER "/%s/name", zone->folder))
         return false;
     if (name_package(name, zone->device)) {
         zone->domain = &ifm_rapl_domains[IFM_RAPL_PACKAGE];
@@ -118,7 +118,7 @@ static bool know_zone(const char *root, struct zone *zone)
     snprintf(parent, sizeof parent, "%s", zone->folder);
     char *colon = strrchr(parent, ':');
     *colon = '\0'; /* every zone's name has one; without a parent the name below is none of a package */
-    return ifm_power_line(root, name, sizeof name, FOLDER "/%s/name", parent) && name_package(name, zone->device);
+    return ifm_probe_line(root, name, sizeof name, FOLDER "/%s/name", parent) && name_package(name, zone->device);
 }
 
 static size_t list_zones(const char *root, struct zone zones[MOST_ZONES])
@@ -146,7 +146,7 @@ static double limit_of(const char *root, const char *folder)
 {
     char line[32];
     uint64_t microwatts;
-    bool found = ifm_power_line(root, line, sizeof line, FOLDER "/%s/constraint_0_power_limit_uw", folder) &&
+    bool found = ifm_probe_line(root, line, sizeof line, FOLDER "/%s/constraint_0_power_limit_uw", folder) &&
                  ifm_parse_u64(line, &microwatts);
     return found ? (double)microwatts * 1e-6 : 0;
 }
@@ -166,7 +166,7 @@ static void add_zone(struct ifm_power *power, const char *root, const struct zon
     static const struct ifm_power_reader reader = {read_meter, close_meter};
     char path[4096], line[32];
     uint64_t range, microjoules;
-    if (!ifm_power_line(root, line, sizeof line, FOLDER "/%s/max_energy_range_uj", zone->folder) ||
+    if (!ifm_probe_line(root, line, sizeof line, FOLDER "/%s/max_energy_range_uj", zone->folder) ||
         !ifm_parse_u64(line, &range) || range == 0) {
         ifm_power_lack(power, zone->domain->rapl_source, "use a newer kernel",
                        "%s: max_energy_range_uj does not say where the counter wraps", zone->device);
@@ -181,7 +181,7 @@ static void add_zone(struct ifm_power *power, const char *root, const struct zon
             close(fd);
         return;
     }
-    struct meter *meter = calloc(1, sizeof *meter);
+    struct powercap_meter *meter = calloc(1, sizeof *meter);
     if (meter == NULL) {
         close(fd);
         ifm_power_lack(power, zone->domain->rapl_source, "", "%s: out of memory", zone->device);

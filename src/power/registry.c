@@ -1,126 +1,40 @@
-/* The table of sources, best first, and the sensors that they found. */
+/* The table of sources of power, best first. */
 #include "power/source.h"
 
-#include "base/file.h"
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-struct entry {
-    const struct ifm_power_reader *reader;
-    void *state;
-    bool lost;
-    char reason[200];
-};
-
-struct ifm_power {
-    struct ifm_power_list list;
-    struct entry entries[IFM_POWER_MOST];
-    struct ifm_cpu_mask cpus;
-};
+#include <string.h>
+#include <sys/stat.h>
 
 static void (*const sources[])(const struct ifm_power_options *, struct ifm_power *) = {
     ifm_power_find_nvml, ifm_power_find_powercap, ifm_power_find_perf, ifm_power_find_meter, ifm_power_find_tdp,
 };
 
-bool ifm_power_line(const char *root, char *buffer, size_t size, const char *format, ...)
-{
-    char path[4096];
-    va_list arguments;
-    int head = snprintf(path, sizeof path, "%s", root);
-    if (head < 0 || (size_t)head >= sizeof path)
-        return false;
-    va_start(arguments, format);
-    int tail = vsnprintf(path + head, sizeof path - (size_t)head, format, arguments);
-    va_end(arguments);
-    return tail >= 0 && (size_t)tail < sizeof path - (size_t)head && ifm_file_line(path, buffer, size);
-}
-
-void ifm_power_add(struct ifm_power *power, const struct ifm_power_sensor *sensor,
-                   const struct ifm_power_reader *reader, void *state)
-{
-    if (power->list.n_sensors == IFM_POWER_MOST) {
-        reader->close(state);
-        ifm_power_lack(power, "", "measure fewer devices at once", "more than %d sensors: %s of %s is left out",
-                       IFM_POWER_MOST, sensor->source, sensor->device);
-        return;
-    }
-    power->entries[power->list.n_sensors] = (struct entry){.reader = reader, .state = state};
-    power->list.sensors[power->list.n_sensors++] = *sensor;
-}
-
-void ifm_power_lack(struct ifm_power *power, const char *source, const char *remedy, const char *format, ...)
-{
-    va_list arguments;
-    if (power->list.n_absences == IFM_POWER_MOST)
-        return;
-    struct ifm_power_absence *absence = &power->list.absences[power->list.n_absences++];
-    absence->source = source;
-    va_start(arguments, format);
-    vsnprintf(absence->reason, sizeof absence->reason, format, arguments);
-    va_end(arguments);
-    snprintf(absence->remedy, sizeof absence->remedy, "%s", remedy);
-}
-
 enum ifm_status ifm_power_open(const struct ifm_power_options *options, struct ifm_power **out, struct ifm_error *error)
 {
     struct ifm_power_options given = *options;
     given.root = options->root == NULL ? "" : options->root;
-    struct ifm_power *power = calloc(1, sizeof *power);
+    struct ifm_power *power = ifm_power_create();
     if (power == NULL)
         return ifm_fail(error, IFM_INTERNAL, "power", "", "out of memory");
-    if (!ifm_cpu_mask_process(&power->cpus))
-        power->cpus = (struct ifm_cpu_mask){0};
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
         sources[i](&given, power);
     *out = power;
     return IFM_OK;
 }
 
-const struct ifm_power_list *ifm_power_list(const struct ifm_power *power)
+enum ifm_status ifm_power_meter_ready(const char *path, struct ifm_error *error)
 {
-    return &power->list;
-}
-
-const struct ifm_cpu_mask *ifm_power_cpus(const struct ifm_power *power)
-{
-    return &power->cpus;
-}
-
-struct ifm_power_sensor *ifm_power_sensor_at(struct ifm_power *power, size_t sensor)
-{
-    return &power->list.sensors[sensor];
-}
-
-enum ifm_status ifm_power_read(struct ifm_power *power, size_t sensor, struct ifm_power_point *points, size_t room,
-                               size_t *n, struct ifm_error *error)
-{
-    char where[2 * IFM_POWER_NAME + 2];
-    struct ifm_error own = {0};
-    *n = 0;
-    if (sensor >= power->list.n_sensors || room == 0)
-        return ifm_fail(error, IFM_INTERNAL, "power", "", "no sensor %zu, or no room for a reading", sensor);
-    const struct ifm_power_sensor *which = &power->list.sensors[sensor];
-    struct entry *entry = &power->entries[sensor];
-    snprintf(where, sizeof where, "%s %s", which->device, which->source);
-    if (entry->lost)
-        return ifm_fail(error, IFM_MISSING, where, "", "%s", entry->reason);
-    enum ifm_status status = entry->reader->read(entry->state, which, points, room, n, &own);
-    if (status == IFM_OK)
+    struct stat info;
+    const struct ifm_power_options options = {.no_gpu = true, .meter = path};
+    struct ifm_power *power;
+    enum ifm_status status = IFM_OK;
+    if (stat(path, &info) == 0 && S_ISFIFO(info.st_mode))
         return IFM_OK;
-    *n = 0;
-    if (status == IFM_MISSING) {
-        entry->lost = true;
-        snprintf(entry->reason, sizeof entry->reason, "%.*s", (int)sizeof entry->reason - 1, own.message);
-    }
-    return ifm_fail(error, status, own.where[0] == '\0' ? where : own.where, own.hint, "%s", own.message);
-}
-
-void ifm_power_close(struct ifm_power *power)
-{
-    if (power == NULL)
-        return;
-    for (size_t i = 0; i < power->list.n_sensors; i++)
-        power->entries[i].reader->close(power->entries[i].state);
-    free(power);
+    IFM_TRY(ifm_power_open(&options, &power, error));
+    const struct ifm_power_list *list = ifm_power_list(power);
+    for (size_t i = 0; i < list->n_absences && status == IFM_OK; i++)
+        if (strcmp(list->absences[i].source, "meter") == 0)
+            status = ifm_fail(error, IFM_MISSING, "measure.power_meter", list->absences[i].remedy, "%s",
+                              list->absences[i].reason);
+    ifm_power_close(power);
+    return status;
 }

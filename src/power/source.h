@@ -15,6 +15,8 @@ struct ifm_power_reader {
     void (*close)(void *state);
 };
 
+/* A list without sensors; NULL: out of memory. */
+struct ifm_power *ifm_power_create(void);
 /* Add a sensor; `state` is the list's from here on. Beyond IFM_POWER_MOST it is closed and left out. */
 void ifm_power_add(struct ifm_power *power, const struct ifm_power_sensor *sensor,
                    const struct ifm_power_reader *reader, void *state);
@@ -41,9 +43,6 @@ struct ifm_power_sensor *ifm_power_sensor_at(struct ifm_power *power, size_t sen
 const struct ifm_cpu_mask *ifm_power_cpus(const struct ifm_power *power);
 /* Where the sampler's thread may run: `allowed` without `taken`, or `allowed` where nothing is left. */
 struct ifm_cpu_mask ifm_sampler_cpus(const struct ifm_cpu_mask *allowed, const struct ifm_cpu_mask *taken);
-
-/* First line of root/path into `buffer`; the path is a format. */
-bool ifm_power_line(const char *root, char *buffer, size_t size, const char *format, ...) IFM_PRINTF(4, 5);
 
 /* ---- where a reading lies in time ---- */
 

@@ -1,8 +1,8 @@
 /* An estimate from the processor's rated power and how busy it was: what is left when nothing measures. It is an
  * estimate wherever it goes, and there is none without a rated power from the user: no table of processors is kept. */
 #include "base/text.h"
+#include "host/probe.h"
 #include "power/source.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,7 @@ static bool read_ticks(const char *root, uint64_t *busy, uint64_t *total)
     size_t n = 0;
     uint64_t ticks;
     *busy = *total = 0;
-    if (!ifm_power_line(root, line, sizeof line, "/proc/stat") || strncmp(line, "cpu ", 4) != 0)
+    if (!ifm_probe_line(root, line, sizeof line, "/proc/stat") || strncmp(line, "cpu ", 4) != 0)
         return false;
     for (word = strtok_r(line + 4, " ", &rest); word != NULL && n < FIELDS; word = strtok_r(NULL, " ", &rest), n++) {
         if (!ifm_parse_u64(word, &ticks))

@@ -1,7 +1,6 @@
 /* The rows of `compare`: one set of fields for arms of a run and for runs. */
 #include "publish/comparison.h"
 
-#include "publish/columns.h"
 #include "publish/quantity.h"
 #include "publish/view.h"
 #include <math.h>
@@ -135,7 +134,7 @@ static const char *why_not(const struct ifm_value *value, struct ifm_arena *aren
 }
 
 static const struct ifm_value *value_of(const struct ifm_derived *derived, const char *cell, const char *arm,
-                                        const char *metric)
+                                        enum ifm_metric_id metric)
 {
     const struct ifm_number *number = derived == NULL ? NULL : ifm_derived_find(derived, cell, arm, metric);
     return number == NULL ? NULL : &number->value;
@@ -154,13 +153,15 @@ static void set_number(struct ifm_listing *listing, const char *field, const str
  * amount: a kernel that became faster by losing more did not become faster. */
 static const char *add_price(struct ifm_listing *listing, const struct ifm_comparison_row *row, const char *notes)
 {
-    const struct ifm_value *loss = value_of(row->derived[0], row->cell, row->arm, IFM_METRIC_LOSS);
+    const struct ifm_value *loss = value_of(row->derived[0], row->cell, row->arm, IFM_M_LOSS_RMS_REL);
     bool within = row->derived[1] == NULL; /* across runs the bytes of an arm are held against its own baseline's */
-    const struct ifm_value *other = value_of(row->derived[within ? 0 : 1], row->cell, row->reference, IFM_METRIC_LOSS);
-    set_number(listing, IFM_METRIC_BYTES_RATIO,
-               within ? value_of(row->derived[0], row->cell, row->arm, IFM_METRIC_BYTES_RATIO) : NULL, true);
-    set_number(listing, IFM_METRIC_LOSS, loss, false);
-    set_number(listing, IFM_METRIC_KL, value_of(row->derived[0], row->cell, row->arm, IFM_METRIC_KL), false);
+    const struct ifm_value *other =
+        value_of(row->derived[within ? 0 : 1], row->cell, row->reference, IFM_M_LOSS_RMS_REL);
+    set_number(listing, "bytes_ratio",
+               within ? value_of(row->derived[0], row->cell, row->arm, IFM_M_BYTES_RATIO) : NULL, true);
+    set_number(listing, "loss_rms_rel", loss, false);
+    set_number(listing, "attention_kl_nats", value_of(row->derived[0], row->cell, row->arm, IFM_M_ATTENTION_KL_NATS),
+               false);
     bool same = other == NULL || (loss != NULL && loss->state == other->state && loss->number == other->number);
     if (same)
         return notes;
@@ -197,7 +198,8 @@ void ifm_comparison_add(struct ifm_listing *listing, const struct ifm_comparison
     set_text(listing, "arm", row->arm);
     bool between = row->reference_label[0] != '\0';
     ifm_listing_set(listing, "reference", json_string(row->reference), between ? row->reference_label : row->reference);
-    ifm_listing_set(listing, "metric", json_string(row->metric), between ? row->metric : "");
+    ifm_listing_set(listing, "metric", json_string(ifm_metrics[row->metric].id),
+                    between ? ifm_metrics[row->metric].id : "");
     ifm_listing_set(listing, "word", json_string(row->word), word_shown(row));
     ifm_listing_set(listing, "change_percent", ifm_listing_real(change),
                     change->state == IFM_STATE_OK ? ifm_comparison_change(change, arena) : "");
@@ -237,9 +239,9 @@ size_t ifm_comparison_add_run(struct ifm_listing *listing, const struct ifm_plan
         const char *against = reference != NULL ? reference : baseline_of(here);
         for (size_t a = 0; a < here->n_arms && (cell == NULL || strcmp(cell, here->name) == 0); a++) {
             const char *arm = here->arms[a].name;
-            const struct ifm_value *change = value_of(derived, here->name, arm, "change_percent");
-            const struct ifm_value *speedup = value_of(derived, here->name, arm, "speedup");
-            const struct ifm_value *mde = value_of(derived, here->name, arm, "mde_percent");
+            const struct ifm_value *change = value_of(derived, here->name, arm, IFM_M_CHANGE_PERCENT);
+            const struct ifm_value *speedup = value_of(derived, here->name, arm, IFM_M_SPEEDUP);
+            const struct ifm_value *mde = value_of(derived, here->name, arm, IFM_M_MDE_PERCENT);
             if (change == NULL || speedup == NULL || mde == NULL)
                 continue;
             ifm_comparison_add(listing,
@@ -248,7 +250,7 @@ size_t ifm_comparison_add_run(struct ifm_listing *listing, const struct ifm_plan
                                                             .cell = here->name,
                                                             .arm = arm,
                                                             .reference = against,
-                                                            .metric = "step_ns",
+                                                            .metric = IFM_M_STEP_NS,
                                                             .change = *change,
                                                             .speedup = *speedup,
                                                             .mde = *mde,

@@ -9,7 +9,7 @@
 struct ifm_comparison_row {
     const char *run, *reference_run; /* run ids; the same inside a run */
     const char *cell, *arm, *reference;
-    const char *metric; /* what is compared: "step_ns", "speedup", "ceiling_read_percent", ... */
+    enum ifm_metric_id metric; /* what is compared: "step_ns", "speedup", "ceiling_read_percent", ... */
     struct ifm_value change, speedup, mde;
     const char *word;                     /* "" = no decision */
     const char *not_comparable;           /* "" or "not comparable: locks, time" */

@@ -1,12 +1,11 @@
 /* The sentence about a compressed arm. */
 #include "publish/compression.h"
 
-#include "publish/columns.h"
 #include "publish/quantity.h"
 #include <string.h>
 
 static const struct ifm_value *value_of(const struct ifm_derived *derived, const char *cell, const char *arm,
-                                        const char *metric)
+                                        enum ifm_metric_id metric)
 {
     const struct ifm_number *number = ifm_derived_find(derived, cell, arm, metric);
     return number == NULL ? NULL : &number->value;
@@ -15,8 +14,8 @@ static const struct ifm_value *value_of(const struct ifm_derived *derived, const
 static const char *speed_of(const struct ifm_derived *derived, const char *cell, const char *arm,
                             struct ifm_arena *arena)
 {
-    const struct ifm_value *speedup = value_of(derived, cell, arm, IFM_METRIC_SPEEDUP);
-    const struct ifm_value *change = value_of(derived, cell, arm, IFM_METRIC_CHANGE);
+    const struct ifm_value *speedup = value_of(derived, cell, arm, IFM_M_SPEEDUP);
+    const struct ifm_value *change = value_of(derived, cell, arm, IFM_M_CHANGE_PERCENT);
     if (speedup == NULL || speedup->state != IFM_STATE_OK)
         return ifm_arena_printf(arena, "speed %s",
                                 ifm_state_label(speedup == NULL ? IFM_STATE_ABSENT : speedup->state));
@@ -32,7 +31,7 @@ static const char *speed_of(const struct ifm_derived *derived, const char *cell,
 static const char *bytes_of(const struct ifm_derived *derived, const char *cell, const char *arm,
                             struct ifm_arena *arena)
 {
-    const struct ifm_value *ratio = value_of(derived, cell, arm, IFM_METRIC_BYTES_RATIO);
+    const struct ifm_value *ratio = value_of(derived, cell, arm, IFM_M_BYTES_RATIO);
     if (ratio == NULL || ratio->state != IFM_STATE_OK)
         return "";
     if (ratio->number == 1)
@@ -46,9 +45,9 @@ static const char *bytes_of(const struct ifm_derived *derived, const char *cell,
 static const char *loss_of(const struct ifm_derived *derived, const char *cell, const char *arm,
                            struct ifm_arena *arena)
 {
-    const struct ifm_value *loss = value_of(derived, cell, arm, IFM_METRIC_LOSS);
-    const struct ifm_value *kl = value_of(derived, cell, arm, IFM_METRIC_KL);
-    const struct ifm_value *tv = value_of(derived, cell, arm, IFM_METRIC_TV);
+    const struct ifm_value *loss = value_of(derived, cell, arm, IFM_M_LOSS_RMS_REL);
+    const struct ifm_value *kl = value_of(derived, cell, arm, IFM_M_ATTENTION_KL_NATS);
+    const struct ifm_value *tv = value_of(derived, cell, arm, IFM_M_ATTENTION_TV);
     if (loss == NULL)
         return "";
     if (loss->state != IFM_STATE_OK)
@@ -65,7 +64,7 @@ static const char *loss_of(const struct ifm_derived *derived, const char *cell, 
 /* Rule 3: a speed-up that its bytes do not explain is shown only with the baseline's share of its ceiling. */
 static const char *share_of(const struct ifm_derived *derived, const char *cell, const char *arm)
 {
-    const struct ifm_value *speedup = value_of(derived, cell, arm, IFM_METRIC_SPEEDUP);
+    const struct ifm_value *speedup = value_of(derived, cell, arm, IFM_M_SPEEDUP);
     return speedup != NULL && speedup->state == IFM_STATE_OK && speedup->text != NULL ? speedup->text : "";
 }
 

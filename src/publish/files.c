@@ -45,7 +45,9 @@ static enum ifm_status write_all(const struct ifm_publication *publication, stru
 {
     const char *dir = publication->dir;
     const struct ifm_derived *derived = publication->derived;
-    IFM_TRY(write_json(arena, dir, "derived.json", ifm_derived_to_json(derived), error));
+    json_t *numbers = ifm_derived_to_json(derived);
+    ifm_publisher_add(numbers);
+    IFM_TRY(write_json(arena, dir, "derived.json", numbers, error));
     IFM_TRY(write_json(arena, dir, "verdict.json", ifm_verdict_to_json(publication->verdict, derived), error));
     IFM_TRY(write_json(arena, dir, "metrics.json", ifm_compat_sop(publication), error));
     IFM_TRY(write_compat(publication, arena, error));

@@ -98,7 +98,7 @@ static void add_note(struct ifm_gate_lines *out, const struct ifm_between_row *r
     IFM_ARENA_GROW(arena, out->notes, out->n_notes, out->notes_capacity);
     out->notes[out->n_notes++] =
         ifm_arena_printf(arena, "not judged: %s%s%s%s%s: %s", row->cell, row->arm[0] != '\0' ? ", " : "", row->arm,
-                         row->missing ? "" : ", ", row->missing ? "" : row->metric, reason);
+                         row->missing ? "" : ", ", row->missing ? "" : ifm_metrics[row->metric].id, reason);
 }
 
 void ifm_gate_lines_between(const struct ifm_between *between, const char *label, struct ifm_arena *arena,
@@ -116,10 +116,10 @@ void ifm_gate_lines_between(const struct ifm_between *between, const char *label
         }
         struct ifm_gate_line *line = add_line(out, arena);
         *line = (struct ifm_gate_line){
-            .name = ifm_arena_printf(arena, "%s against %s", row->metric, label),
+            .name = ifm_arena_printf(arena, "%s against %s", ifm_metrics[row->metric].id, label),
             .cell = row->cell,
             .arm = row->arm,
-            .metric = row->metric,
+            .metric = ifm_metrics[row->metric].id,
             .observed = row->change,
             .threshold = ifm_arena_printf(arena, "at most +%.3g %%", 100 * row->margin),
         };

@@ -4,10 +4,7 @@
 
 bool ifm_power_is_planned(const struct ifm_cell *cell)
 {
-    for (size_t p = 0; p < cell->n_passes; p++)
-        if (strcmp(cell->passes[p].name, "energy") == 0)
-            return true;
-    return cell->measure.energy;
+    return ifm_plan_pass(cell, IFM_PASS_ENERGY) != NULL || cell->measure.energy;
 }
 
 static bool has_readings(const struct ifm_facts_view *facts, size_t cell)

@@ -6,6 +6,7 @@
 
 #include "derive/derive.h"
 #include "judge/judge.h"
+#include "publish/publisher.h"
 #include <stdio.h>
 
 enum ifm_format {
@@ -36,8 +37,14 @@ void ifm_publish_advice(const struct ifm_publication *publication, FILE *out);
 /* Write derived.json, verdict.json, metrics.json, the specification's files of the workloads that ran, power.csv and
  * its kin where there are readings of power, report.csv, report.md, report.html and the manifest, each atomically. */
 IFM_CHECKED enum ifm_status ifm_publish_files(const struct ifm_publication *publication, struct ifm_error *error);
-/* The text that each published file must hold, for `verify`: compares the file with what the record gives and names the
- * first number that differs (file, cell, arm, metric, both values). Integers exactly, reals within 1e-12. */
-IFM_CHECKED enum ifm_status ifm_publish_verify(const struct ifm_publication *publication, struct ifm_error *error);
+struct ifm_verified {
+    bool words;                         /* false: another version published the folder, in other words */
+    char publisher[IFM_PUBLISHER_SIZE]; /* the program that published it */
+};
+/* Compares each published file with what the record gives, and names the first number that differs (file, cell, arm,
+ * metric, both values): integers exactly, reals within 1e-12. Words count too where this very program published the
+ * folder; where it did not, and words differ, `out` says so. */
+IFM_CHECKED enum ifm_status ifm_publish_verify(const struct ifm_publication *publication, struct ifm_verified *out,
+                                               struct ifm_error *error);
 
 #endif

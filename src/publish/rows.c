@@ -32,7 +32,7 @@ enum ifm_status ifm_compose_check(const struct ifm_publication *publication, str
         if (value->state == IFM_STATE_OK && !finite)
             return ifm_fail(error, IFM_INTERNAL, "publish", "derive must mark such a number absent or refused",
                             "cell %s arm %s metric %s is not a finite number", number->cell, number->arm,
-                            number->metric);
+                            ifm_metrics[number->metric].id);
     }
     return IFM_OK;
 }
@@ -67,7 +67,7 @@ static void add_row(const struct ifm_publication *publication, const struct ifm_
     const struct ifm_value *value = &number->value;
     bool ok = value->state == IFM_STATE_OK, interval = ok && value->has_interval;
     const char *lead[] = {publication->derived->run_id, number->cell, number->arm, role_of(publication->plan, number),
-                          number->metric};
+                          ifm_metrics[number->metric].id};
     for (size_t i = 0; i < sizeof lead / sizeof lead[0]; i++) {
         add_text(lead[i], out);
         ifm_text_add(out, ",");
@@ -121,7 +121,7 @@ static json_t *row_json(const struct ifm_publication *publication, const struct 
     json_object_set_new(row, "cell", text_json(number->cell));
     json_object_set_new(row, "arm", text_json(number->arm));
     json_object_set_new(row, "role", text_json(role_of(publication->plan, number)));
-    json_object_set_new(row, "metric", text_json(number->metric));
+    json_object_set_new(row, "metric", text_json(ifm_metrics[number->metric].id));
     json_object_set_new(row, "value", ok ? number_json(value->number, value->is_integer) : json_null());
     json_object_set_new(row, "unit", text_json(value->unit));
     json_object_set_new(row, "low", interval ? json_real(value->low) : json_null());

@@ -102,7 +102,7 @@ static void add_line(struct lines *lines, struct ifm_arena *arena, const char *t
 }
 
 static const struct ifm_value *value_of(const struct ifm_publication *p, const char *cell, const char *arm,
-                                        const char *metric)
+                                        enum ifm_metric_id metric)
 {
     const struct ifm_number *number = ifm_derived_find(p->derived, cell, arm, metric);
     return number == NULL ? NULL : &number->value;
@@ -159,16 +159,17 @@ static void add_cell(const struct ifm_publication *p, const struct ifm_cell *cel
                  4, 0);
     for (size_t a = 0; a < cell->n_arms; a++) {
         const char *arm = cell->arms[a].name;
-        const struct ifm_value *change = value_of(p, cell->name, arm, "change_percent");
+        const struct ifm_value *change = value_of(p, cell->name, arm, IFM_M_CHANGE_PERCENT);
         if (change == NULL)
             continue;
         const char *where = place(p, cell, arm, arena);
         const char *price = ascii(ifm_compression_price(p->derived, cell->name, arm, arena), arena);
-        add_line(lines, arena, compared_line(change, value_of(p, cell->name, arm, "mde_percent"), price, where, arena),
+        add_line(lines, arena,
+                 compared_line(change, value_of(p, cell->name, arm, IFM_M_MDE_PERCENT), price, where, arena),
                  rank_of(change), change->state == IFM_STATE_OK ? fabs(change->number) : 0);
     }
     for (size_t a = 0; lines->n == before && a < cell->n_arms; a++) {
-        const struct ifm_value *step = value_of(p, cell->name, cell->arms[a].name, "step_ns");
+        const struct ifm_value *step = value_of(p, cell->name, cell->arms[a].name, IFM_M_STEP_NS);
         if (step != NULL && cell->arms[a].role != IFM_ROLE_CEILING)
             add_line(lines, arena, time_line(step, place(p, cell, cell->arms[a].name, arena), arena), 5, 0);
     }

@@ -272,7 +272,8 @@ static enum ifm_status say_arms(struct ifm_terminal *terminal, const struct ifm_
 static enum ifm_status say_ceilings(struct ifm_terminal *terminal, const struct ifm_view_cell *cell,
                                     struct ifm_error *error)
 {
-    struct ifm_heading headings[4] = {{"", "", true, 0}, {"", "", true, 0}, {"", "", false, 0}, {"", "", true, 0}};
+    struct ifm_heading headings[4] = {
+        {"", IFM_M_NONE, true, 0}, {"", IFM_M_NONE, true, 0}, {"", IFM_M_NONE, false, 0}, {"", IFM_M_NONE, true, 0}};
     struct ifm_field *fields = IFM_ARENA_ARRAY(terminal->arena, struct ifm_field, 4 * cell->n_ceilings + 1);
     for (size_t i = 0; i < cell->n_ceilings; i++) {
         const struct ifm_view_ceiling *ceiling = &cell->ceilings[i];

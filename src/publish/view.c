@@ -98,7 +98,7 @@ static void build_gates(struct ifm_view_builder *builder)
     struct ifm_arena *arena = builder->arena;
     struct ifm_grid grid = ifm_view_grid(arena, 5, verdict->n_gates);
     for (size_t c = 0; c < 5; c++)
-        grid.headings[c] = (struct ifm_heading){headings[c], "", true, 0};
+        grid.headings[c] = (struct ifm_heading){headings[c], IFM_M_NONE, true, 0};
     for (size_t i = 0; i < verdict->n_gates; i++) {
         const struct ifm_gate_result *result = &verdict->gates[i];
         const struct ifm_gate *gate = result->gate;

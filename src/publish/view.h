@@ -18,9 +18,9 @@ struct ifm_field {
 
 struct ifm_heading {
     const char *text;
-    const char *metric; /* id, or "" */
-    bool left;          /* flush left; numbers are flush right */
-    int part;           /* where a page is too narrow for all columns: those of one part stay together; 0 = in each */
+    enum ifm_metric_id metric; /* id, or "" */
+    bool left;                 /* flush left; numbers are flush right */
+    int part; /* where a page is too narrow for all columns: those of one part stay together; 0 = in each */
 };
 
 struct ifm_grid {

@@ -2,7 +2,6 @@
 #include "base/private.h"
 #include "model/machine_facts.h"
 #include "model/plan_json.h"
-#include "publish/columns.h"
 #include "publish/compression.h"
 #include "publish/power.h"
 #include "publish/quantity.h"
@@ -11,7 +10,7 @@
 #include <string.h>
 
 static const struct ifm_value *value_of(const struct ifm_view_builder *builder, const char *cell, const char *arm,
-                                        const char *metric)
+                                        enum ifm_metric_id metric)
 {
     return ifm_derived_value(builder->publication->derived, cell, arm, metric);
 }
@@ -27,7 +26,7 @@ static bool has_subject(const struct ifm_cell *cell)
 
 bool ifm_view_is_row(const struct ifm_view *view, const struct ifm_cell *cell, const struct ifm_arm *arm)
 {
-    bool probe = ifm_derived_value(view->derived, cell->name, arm->name, IFM_METRIC_LOAD) != NULL;
+    bool probe = ifm_derived_value(view->derived, cell->name, arm->name, IFM_M_LOAD_NS) != NULL;
     return !probe && (arm->role != IFM_ROLE_CEILING || !has_subject(cell));
 }
 
@@ -39,14 +38,14 @@ static bool is_row(const struct ifm_view_builder *builder, const struct ifm_cell
 /* A few bytes written beside many read say little, unless writing has a ceiling of its own. report.csv has them.
  * Energy of a pass of its own has a table of its own. */
 static bool is_aside(const struct ifm_view_builder *builder, const struct ifm_cell *cell,
-                     const struct ifm_column_spec *spec)
+                     const struct ifm_metric_column *spec)
 {
-    if (strcmp(spec->metric, IFM_METRIC_TOTAL_ENERGY) == 0 || strcmp(spec->metric, IFM_METRIC_POWER) == 0)
+    if (spec->metric == IFM_M_TOTAL_ENERGY_J || spec->metric == IFM_M_POWER_MEAN_W)
         return ifm_power_is_planned(cell);
-    if (strcmp(spec->metric, IFM_METRIC_WRITE) != 0)
+    if (spec->metric != IFM_M_WRITE_BYTES_PER_S)
         return false;
-    bool held = value_of(builder, cell->name, "", ifm_column_ceiling_metric(IFM_CEILING_WRITE)) != NULL ||
-                value_of(builder, cell->name, "", ifm_column_ceiling_metric(IFM_CEILING_COPY)) != NULL;
+    bool held = value_of(builder, cell->name, "", IFM_M_CEILING_WRITE) != NULL ||
+                value_of(builder, cell->name, "", IFM_M_CEILING_COPY) != NULL;
     bool reads = false;
     for (size_t a = 0; a < cell->n_arms; a++)
         reads |= is_row(builder, cell, &cell->arms[a]) && cell->arms[a].ledger.bytes_read > 0;
@@ -54,14 +53,15 @@ static bool is_aside(const struct ifm_view_builder *builder, const struct ifm_ce
 }
 
 /* Steps in a sample and a ratio of bytes say something where they are not one. */
-static bool is_said(const struct ifm_column_spec *spec, const struct ifm_value *value)
+static bool is_said(const struct ifm_metric_column *spec, const struct ifm_value *value)
 {
-    bool one_is_silent = spec->kind == IFM_COLUMN_BATCH || spec->kind == IFM_COLUMN_RATIO;
+    bool one_is_silent = ifm_metrics[spec->metric].rounding == IFM_ROUNDING_STEPS ||
+                         ifm_metrics[spec->metric].rounding == IFM_ROUNDING_RATIO;
     return value != NULL && (!one_is_silent || (value->state == IFM_STATE_OK && value->number != 1));
 }
 
 static bool is_shown(const struct ifm_view_builder *builder, const struct ifm_cell *cell,
-                     const struct ifm_column_spec *spec)
+                     const struct ifm_metric_column *spec)
 {
     if (is_aside(builder, cell, spec))
         return false;
@@ -92,7 +92,7 @@ static struct ifm_field comparison_field(struct ifm_view_builder *builder, const
     struct ifm_field field = ifm_view_field(builder, value);
     if (value->state != IFM_STATE_OK)
         return field;
-    const struct ifm_value *change = value_of(builder, cell->name, arm->name, IFM_METRIC_CHANGE);
+    const struct ifm_value *change = value_of(builder, cell->name, arm->name, IFM_M_CHANGE_PERCENT);
     const char *word = change != NULL && change->state == IFM_STATE_OK ? change->text : "";
     struct ifm_quantity ratio = ifm_quantity_of(value, builder->arena);
     field.text = ifm_arena_printf(builder->arena, "%s%s%sx", word, word[0] == '\0' ? "" : " ", ratio.number);
@@ -100,7 +100,7 @@ static struct ifm_field comparison_field(struct ifm_view_builder *builder, const
     field.tone = tone_of_word(word);
     if (value->text != NULL && value->text[0] != '\0')
         field.note = ifm_view_add_note(builder, value->text, "");
-    const struct ifm_value *needed = value_of(builder, cell->name, arm->name, IFM_METRIC_BLOCKS_NEEDED);
+    const struct ifm_value *needed = value_of(builder, cell->name, arm->name, IFM_M_BLOCKS_NEEDED);
     if (field.note == 0 && needed != NULL && needed->state == IFM_STATE_OK && strcmp(word, "undecided") == 0)
         field.note = ifm_view_add_note(
             builder,
@@ -121,39 +121,40 @@ static struct ifm_field quantity_field(struct ifm_view_builder *builder, const s
 }
 
 static struct ifm_field column_field(struct ifm_view_builder *builder, const struct ifm_cell *cell,
-                                     const struct ifm_arm *arm, const struct ifm_column_spec *spec)
+                                     const struct ifm_arm *arm, const struct ifm_metric_column *spec)
 {
     const struct ifm_value *value = value_of(builder, cell->name, arm->name, spec->metric);
-    if (spec->kind == IFM_COLUMN_COMPARISON)
+    if (ifm_metrics[spec->metric].rounding == IFM_ROUNDING_COMPARISON)
         return comparison_field(builder, cell, arm, value);
-    if (spec->kind == IFM_COLUMN_RATIO && value != NULL && value->state == IFM_STATE_OK)
+    if (ifm_metrics[spec->metric].rounding == IFM_ROUNDING_RATIO && value != NULL && value->state == IFM_STATE_OK)
         return ifm_view_text(ifm_quantity_ratio(value->number, builder->arena), IFM_TONE_PLAIN);
-    return spec->kind == IFM_COLUMN_SHARE ? ifm_view_field(builder, value) : quantity_field(builder, value);
+    return ifm_metrics[spec->metric].rounding == IFM_ROUNDING_PLAIN ? ifm_view_field(builder, value)
+                                                                    : quantity_field(builder, value);
 }
 
 /* The columns of a table that this cell has something for. */
 struct shown {
-    const struct ifm_column_spec **specs;
+    const struct ifm_metric_column **specs;
     size_t n;
 };
 
 static struct shown shown_of(struct ifm_view_builder *builder, const struct ifm_cell *cell,
-                             const struct ifm_column_spec *specs, size_t n)
+                             const struct ifm_metric_columns *columns)
 {
-    struct shown shown = {IFM_ARENA_ARRAY(builder->arena, const struct ifm_column_spec *, n), 0};
-    for (size_t c = 0; c < n; c++)
-        if (is_shown(builder, cell, &specs[c]))
-            shown.specs[shown.n++] = &specs[c];
+    struct shown shown = {IFM_ARENA_ARRAY(builder->arena, const struct ifm_metric_column *, columns->n), 0};
+    for (size_t c = 0; c < columns->n; c++)
+        if (is_shown(builder, cell, &columns->items[c]))
+            shown.specs[shown.n++] = &columns->items[c];
     return shown;
 }
 
 static void fill_headings(const struct shown *shown, struct ifm_grid *grid)
 {
-    grid->headings[0] = (struct ifm_heading){"arm", "", true, 0};
+    grid->headings[0] = (struct ifm_heading){"arm", IFM_M_NONE, true, 0};
     for (size_t c = 0; c < shown->n; c++) {
-        const struct ifm_column_spec *spec = shown->specs[c];
-        grid->headings[c + 1] =
-            (struct ifm_heading){spec->heading, spec->metric, spec->kind == IFM_COLUMN_COMPARISON, spec->part};
+        const struct ifm_metric_column *spec = shown->specs[c];
+        grid->headings[c + 1] = (struct ifm_heading){
+            spec->heading, spec->metric, ifm_metrics[spec->metric].rounding == IFM_ROUNDING_COMPARISON, spec->part};
     }
 }
 
@@ -164,7 +165,7 @@ static void fill_row(struct ifm_view_builder *builder, const struct ifm_cell *ce
     *ifm_view_at(grid, row, 0) = ifm_view_text(arm->name, IFM_TONE_STRONG);
     for (size_t c = 0; c < n_shown; c++)
         *ifm_view_at(grid, row, c + 1) = column_field(builder, cell, arm, shown->specs[c]);
-    const struct ifm_value *time = value_of(builder, cell->name, arm->name, IFM_METRIC_TIME);
+    const struct ifm_value *time = value_of(builder, cell->name, arm->name, IFM_M_STEP_NS);
     if (time != NULL && time->n > 0 && grid->n_columns > n_shown + 1)
         *ifm_view_at(grid, row, n_shown + 1) =
             ifm_view_text(ifm_arena_printf(builder->arena, "%lld", (long long)time->n), IFM_TONE_PLAIN);
@@ -174,7 +175,7 @@ static void fill_row(struct ifm_view_builder *builder, const struct ifm_cell *ce
 static const char *count_heading(const struct ifm_view_builder *builder, const struct ifm_cell *cell)
 {
     for (size_t a = 0; a < cell->n_arms; a++) {
-        const struct ifm_value *time = value_of(builder, cell->name, cell->arms[a].name, IFM_METRIC_TIME);
+        const struct ifm_value *time = value_of(builder, cell->name, cell->arms[a].name, IFM_M_STEP_NS);
         if (time != NULL && time->n > 0)
             return time->n_of != NULL && time->n_of[0] != '\0' ? time->n_of : "n";
     }
@@ -189,7 +190,7 @@ static bool is_command(const struct ifm_cell *cell)
 
 static void build_arms(struct ifm_view_builder *builder, const struct ifm_cell *cell, struct ifm_grid *out)
 {
-    struct shown shown = shown_of(builder, cell, ifm_columns, ifm_n_columns);
+    struct shown shown = shown_of(builder, cell, &ifm_columns_arms);
     size_t n_rows = 0;
     bool loses = false;
     for (size_t a = 0; a < cell->n_arms; a++)
@@ -198,14 +199,14 @@ static void build_arms(struct ifm_view_builder *builder, const struct ifm_cell *
     *out = ifm_view_grid(builder->arena, shown.n + 1 + (counted != NULL), n_rows);
     fill_headings(&shown, out);
     for (size_t c = 1; c <= shown.n; c++) {
-        loses |= strcmp(out->headings[c].metric, IFM_METRIC_LOSS) == 0;
-        if (is_command(cell) && strcmp(out->headings[c].metric, IFM_METRIC_TIME) == 0)
+        loses |= out->headings[c].metric == IFM_M_LOSS_RMS_REL;
+        if (is_command(cell) && out->headings[c].metric == IFM_M_STEP_NS)
             out->headings[c].text = "time/run";
-        if (loses && strcmp(out->headings[c].metric, IFM_METRIC_ERROR) == 0)
+        if (loses && out->headings[c].metric == IFM_M_ERROR_RMS_REL)
             out->headings[c].text = "kernel error"; /* beside a loss, which is an error too */
     }
     if (counted != NULL)
-        out->headings[shown.n + 1] = (struct ifm_heading){counted, "", false, 1};
+        out->headings[shown.n + 1] = (struct ifm_heading){counted, IFM_M_NONE, false, 1};
     size_t row = 0;
     for (size_t a = 0; a < cell->n_arms; a++)
         if (is_row(builder, cell, &cell->arms[a]))
@@ -214,20 +215,21 @@ static void build_arms(struct ifm_view_builder *builder, const struct ifm_cell *
 
 static bool is_stored(const struct ifm_view_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm)
 {
-    return is_row(builder, cell, arm) && value_of(builder, cell->name, arm->name, IFM_METRIC_COMPRESSION) != NULL;
+    return is_row(builder, cell, arm) && value_of(builder, cell->name, arm->name, IFM_M_COMPRESSION_RATIO) != NULL;
 }
 
 /* Only where an arm really is compressed: a ratio other than one, or a loss. */
 static void build_compression(struct ifm_view_builder *builder, const struct ifm_cell *cell, struct ifm_view_cell *out)
 {
     const struct ifm_derived *derived = builder->publication->derived;
-    struct shown shown = shown_of(builder, cell, ifm_compression_columns, ifm_n_compression_columns);
+    struct shown shown = shown_of(builder, cell, &ifm_columns_compression);
     size_t n_rows = 0, row = 0;
     bool any = false;
     for (size_t a = 0; a < cell->n_arms; a++)
         n_rows += is_stored(builder, cell, &cell->arms[a]);
     for (size_t c = 0; c < shown.n; c++)
-        any |= shown.specs[c]->kind == IFM_COLUMN_RATIO || strcmp(shown.specs[c]->metric, IFM_METRIC_LOSS) == 0;
+        any |= ifm_metrics[shown.specs[c]->metric].rounding == IFM_ROUNDING_RATIO ||
+               shown.specs[c]->metric == IFM_M_LOSS_RMS_REL;
     if (!any || n_rows == 0)
         return;
     out->compression = ifm_view_grid(builder->arena, shown.n + 1, n_rows);
@@ -248,7 +250,7 @@ static void build_ceilings(struct ifm_view_builder *builder, const struct ifm_ce
 {
     out->ceilings = IFM_ARENA_ARRAY(builder->arena, struct ifm_view_ceiling, IFM_CEILING_MATRIX + 1);
     for (int kind = IFM_CEILING_READ; kind <= IFM_CEILING_MATRIX; kind++) {
-        const char *metric = ifm_column_ceiling_metric((enum ifm_ceiling)kind);
+        enum ifm_metric_id metric = ifm_ceiling_metrics[(enum ifm_ceiling)kind];
         const struct ifm_value *value = value_of(builder, cell->name, "", metric);
         if (value == NULL)
             continue;
@@ -277,14 +279,14 @@ static struct ifm_field bytes_field(struct ifm_view_builder *builder, double byt
 static void build_caches(struct ifm_view_builder *builder, const struct ifm_cell *cell, struct ifm_view_cell *out)
 {
     struct ifm_grid grid = ifm_view_grid(builder->arena, 3, IFM_CACHES_SHOWN);
-    grid.headings[0] = (struct ifm_heading){"cache", "", true, 0};
-    grid.headings[1] = (struct ifm_heading){"found", "", false, 0};
-    grid.headings[2] = (struct ifm_heading){"reported", "", false, 0};
+    grid.headings[0] = (struct ifm_heading){"cache", IFM_M_NONE, true, 0};
+    grid.headings[1] = (struct ifm_heading){"found", IFM_M_NONE, false, 0};
+    grid.headings[2] = (struct ifm_heading){"reported", IFM_M_NONE, false, 0};
     out->marks = IFM_ARENA_ARRAY(builder->arena, struct ifm_view_mark, IFM_CACHES_SHOWN);
     struct ifm_fingerprint host = ifm_fingerprint_of(builder->publication->events);
     grid.n_rows = 0;
     for (int level = 1; level <= IFM_CACHES_SHOWN; level++) {
-        const struct ifm_value *value = value_of(builder, cell->name, "", ifm_column_cache_metric(level));
+        const struct ifm_value *value = value_of(builder, cell->name, "", ifm_cache_metrics[level - 1]);
         if (value == NULL)
             continue;
         const char *name = ifm_arena_printf(builder->arena, "L%d", level);
@@ -309,7 +311,7 @@ static void build_curve(struct ifm_view_builder *builder, const struct ifm_cell 
 {
     out->curve = IFM_ARENA_ARRAY(builder->arena, struct ifm_view_point, cell->n_arms + 1);
     for (size_t a = 0; a < cell->n_arms; a++) {
-        const struct ifm_value *load = value_of(builder, cell->name, cell->arms[a].name, IFM_METRIC_LOAD);
+        const struct ifm_value *load = value_of(builder, cell->name, cell->arms[a].name, IFM_M_LOAD_NS);
         if (load == NULL || load->state != IFM_STATE_OK)
             continue;
         double bytes = (double)cell->arms[a].working_set;

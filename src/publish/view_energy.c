@@ -1,5 +1,4 @@
 /* The view of a cell's energy: what each arm took as a grid, and what must be said beside its bars. */
-#include "publish/columns.h"
 #include "publish/power.h"
 #include "publish/quantity.h"
 #include "publish/view_private.h"
@@ -7,12 +6,13 @@
 #include <string.h>
 
 static const struct ifm_value *value_of(const struct ifm_view_builder *builder, const struct ifm_cell *cell,
-                                        const struct ifm_arm *arm, const char *metric)
+                                        const struct ifm_arm *arm, enum ifm_metric_id metric)
 {
     return ifm_derived_value(builder->publication->derived, cell->name, arm->name, metric);
 }
 
-static bool has_any(const struct ifm_view_builder *builder, const struct ifm_cell *cell, const char *metric, bool ok)
+static bool has_any(const struct ifm_view_builder *builder, const struct ifm_cell *cell, enum ifm_metric_id metric,
+                    bool ok)
 {
     for (size_t a = 0; a < cell->n_arms; a++) {
         const struct ifm_value *value = value_of(builder, cell, &cell->arms[a], metric);
@@ -42,13 +42,13 @@ static struct ifm_field change_field(struct ifm_view_builder *builder, const str
 }
 
 static struct ifm_field field_of(struct ifm_view_builder *builder, const struct ifm_cell *cell,
-                                 const struct ifm_arm *arm, const struct ifm_column_spec *spec)
+                                 const struct ifm_arm *arm, const struct ifm_metric_column *spec)
 {
     const struct ifm_value *value = value_of(builder, cell, arm, spec->metric);
-    if (strcmp(spec->metric, IFM_METRIC_TOKEN_ENERGY_CHANGE) == 0)
+    if (spec->metric == IFM_M_ENERGY_PER_TOKEN_CHANGE_PERCENT)
         return change_field(builder, arm, value);
     struct ifm_field field = ifm_view_field(builder, value);
-    if (spec->kind == IFM_COLUMN_SHARE) /* its bar is that of the joules */
+    if (ifm_metrics[spec->metric].rounding == IFM_ROUNDING_PLAIN) /* its bar is that of the joules */
         field.interval = "";
     return field;
 }
@@ -56,32 +56,33 @@ static struct ifm_field field_of(struct ifm_view_builder *builder, const struct 
 /* What an arm took is said in any state, all else where there is some; the power of all devices where it is that of
  * none which has a column of its own. */
 static bool is_shown(const struct ifm_view_builder *builder, const struct ifm_cell *cell,
-                     const struct ifm_column_spec *spec, bool first)
+                     const struct ifm_metric_column *spec, bool first)
 {
-    bool parts = has_any(builder, cell, "gpu_power_w", true) || has_any(builder, cell, "cpu_power_w", true);
-    if (strcmp(spec->metric, IFM_METRIC_POWER) == 0 && parts)
+    bool parts = has_any(builder, cell, IFM_M_GPU_POWER_W, true) || has_any(builder, cell, IFM_M_CPU_POWER_W, true);
+    if (spec->metric == IFM_M_POWER_MEAN_W && parts)
         return false;
     return has_any(builder, cell, spec->metric, !first);
 }
 
 static void build_grid(struct ifm_view_builder *builder, const struct ifm_cell *cell, struct ifm_grid *out)
 {
-    bool tokens = has_any(builder, cell, IFM_METRIC_TOKEN_ENERGY, true);
-    for (size_t a = 0; a < cell->n_arms && !has_any(builder, cell, IFM_METRIC_STEP_ENERGY, true); a++)
+    bool tokens = has_any(builder, cell, IFM_M_ENERGY_PER_TOKEN_J, true);
+    for (size_t a = 0; a < cell->n_arms && !has_any(builder, cell, IFM_M_ENERGY_PER_STEP_J, true); a++)
         tokens |= cell->arms[a].ledger.tokens_generated > 0; /* nothing was told: what would have been */
-    tokens |= !has_any(builder, cell, IFM_METRIC_STEP_ENERGY, false);
-    const struct ifm_column_spec *specs = tokens ? ifm_energy_columns : ifm_energy_step_columns;
-    size_t n = tokens ? ifm_n_energy_columns : ifm_n_energy_step_columns, n_rows = 0, n_shown = 0, row = 0;
-    const struct ifm_column_spec **shown = IFM_ARENA_ARRAY(builder->arena, const struct ifm_column_spec *, n + 1);
-    for (size_t c = 0; c < n; c++)
-        if (is_shown(builder, cell, &specs[c], c == 0))
-            shown[n_shown++] = &specs[c];
+    tokens |= !has_any(builder, cell, IFM_M_ENERGY_PER_STEP_J, false);
+    const struct ifm_metric_columns *columns = tokens ? &ifm_columns_energy : &ifm_columns_energy_step;
+    size_t n_rows = 0, n_shown = 0, row = 0;
+    const struct ifm_metric_column **shown =
+        IFM_ARENA_ARRAY(builder->arena, const struct ifm_metric_column *, columns->n + 1);
+    for (size_t c = 0; c < columns->n; c++)
+        if (is_shown(builder, cell, &columns->items[c], c == 0))
+            shown[n_shown++] = &columns->items[c];
     for (size_t a = 0; a < cell->n_arms; a++)
         n_rows += ifm_view_is_row(builder->view, cell, &cell->arms[a]);
     if (n_shown == 0 || n_rows == 0)
         return;
     *out = ifm_view_grid(builder->arena, n_shown + 1, n_rows);
-    out->headings[0] = (struct ifm_heading){"arm", "", true, 0};
+    out->headings[0] = (struct ifm_heading){"arm", IFM_M_NONE, true, 0};
     for (size_t c = 0; c < n_shown; c++)
         out->headings[c + 1] = (struct ifm_heading){shown[c]->heading, shown[c]->metric, false, shown[c]->part};
     for (size_t a = 0; a < cell->n_arms; a++) {
@@ -131,7 +132,8 @@ static void say(struct ifm_view_builder *builder, struct ifm_view_cell *out, con
 
 static bool is_told(const struct ifm_view_builder *builder, const struct ifm_device_energy *energy)
 {
-    static const char *const metrics[] = {IFM_METRIC_TOKEN_ENERGY, IFM_METRIC_STEP_ENERGY, IFM_METRIC_TOTAL_ENERGY};
+    static const enum ifm_metric_id metrics[] = {IFM_M_ENERGY_PER_TOKEN_J, IFM_M_ENERGY_PER_STEP_J,
+                                                 IFM_M_TOTAL_ENERGY_J};
     for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++) {
         const struct ifm_value *value =
             ifm_derived_value(builder->publication->derived, energy->cell, energy->arm, metrics[i]);
@@ -161,7 +163,7 @@ static const char *said_before(const struct ifm_view_builder *builder, const str
 {
     const struct ifm_plan *plan = builder->publication->plan;
     for (const struct ifm_cell *other = plan->cells; other < cell; other++) {
-        if (!ifm_power_is_planned(other) || has_any(builder, other, IFM_METRIC_TOTAL_ENERGY, true))
+        if (!ifm_power_is_planned(other) || has_any(builder, other, IFM_M_TOTAL_ENERGY_J, true))
             continue;
         struct ifm_power_reason its = ifm_power_missing(builder->publication, other, builder->arena);
         if (strcmp(its.reason, why->reason) == 0 && strcmp(its.remedy, why->remedy) == 0)
@@ -201,7 +203,7 @@ void ifm_view_build_energy(struct ifm_view_builder *builder, const struct ifm_ce
         return;
     out->energy_said = IFM_ARENA_ARRAY(builder->arena, const char *, builder->publication->derived->n_energies + 3);
     build_grid(builder, cell, &out->energy);
-    if (!has_any(builder, cell, IFM_METRIC_TOTAL_ENERGY, true) && out->energy.n_rows == 0) {
+    if (!has_any(builder, cell, IFM_M_TOTAL_ENERGY_J, true) && out->energy.n_rows == 0) {
         say_absent(builder, cell, out);
         return;
     }

@@ -115,7 +115,7 @@ size_t ifm_chart_legend(const struct ifm_page *page, struct ifm_plot *plot, doub
 /* ---- numbers ---- */
 
 const struct ifm_value *ifm_chart_value(const struct ifm_page *page, const struct ifm_view_cell *cell, const char *arm,
-                                        const char *metric)
+                                        enum ifm_metric_id metric)
 {
     return ifm_derived_value(page->publication->derived, cell->cell->name, arm, metric);
 }
@@ -126,7 +126,7 @@ bool ifm_chart_is_drawable(double number)
 }
 
 const struct ifm_value *ifm_chart_shown(const struct ifm_page *page, const struct ifm_view_cell *cell, const char *arm,
-                                        const char *metric)
+                                        enum ifm_metric_id metric)
 {
     const struct ifm_value *value = ifm_chart_value(page, cell, arm, metric);
     return value != NULL && value->state == IFM_STATE_OK && ifm_chart_is_drawable(value->number) ? value : NULL;
@@ -138,7 +138,7 @@ bool ifm_chart_has_interval(const struct ifm_value *value)
            value->low <= value->high;
 }
 
-bool ifm_chart_is_held_against(const struct ifm_page *page, const struct ifm_view_cell *cell, const char *share)
+bool ifm_chart_is_held_against(const struct ifm_page *page, const struct ifm_view_cell *cell, enum ifm_metric_id share)
 {
     bool any = false;
     for (size_t a = 0; a < cell->cell->n_arms; a++) {
@@ -150,7 +150,7 @@ bool ifm_chart_is_held_against(const struct ifm_page *page, const struct ifm_vie
     return !any;
 }
 
-const char *ifm_chart_held_back(const struct ifm_page *page, const struct ifm_view_cell *cell, const char *share)
+const char *ifm_chart_held_back(const struct ifm_page *page, const struct ifm_view_cell *cell, enum ifm_metric_id share)
 {
     for (size_t a = 0; a < cell->cell->n_arms; a++) {
         const struct ifm_value *value = ifm_chart_value(page, cell, cell->cell->arms[a].name, share);

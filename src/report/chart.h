@@ -20,19 +20,20 @@ const char *ifm_chart_id(const struct ifm_page *page, const struct ifm_view_cell
 
 /* A derived number in any state; NULL when there is none. Arm "" is a number of the cell. */
 const struct ifm_value *ifm_chart_value(const struct ifm_page *page, const struct ifm_view_cell *cell, const char *arm,
-                                        const char *metric);
+                                        enum ifm_metric_id metric);
 /* Can an axis hold the number? Finite, and not so large or so small that an axis around it would not be. */
 bool ifm_chart_is_drawable(double number);
 /* The same where it may be drawn: in state OK and drawable; else NULL. */
 const struct ifm_value *ifm_chart_shown(const struct ifm_page *page, const struct ifm_view_cell *cell, const char *arm,
-                                        const char *metric);
+                                        enum ifm_metric_id metric);
 /* Has it an interval that can be drawn? */
 bool ifm_chart_has_interval(const struct ifm_value *value);
 /* A measured ceiling is drawn unless derive holds every arm's `share` of it back: what caches serve is not held against
  * memory (rule 3). */
-bool ifm_chart_is_held_against(const struct ifm_page *page, const struct ifm_view_cell *cell, const char *share);
+bool ifm_chart_is_held_against(const struct ifm_page *page, const struct ifm_view_cell *cell, enum ifm_metric_id share);
 /* Why the first arm whose share is held back has none; "" when none is held back. */
-const char *ifm_chart_held_back(const struct ifm_page *page, const struct ifm_view_cell *cell, const char *share);
+const char *ifm_chart_held_back(const struct ifm_page *page, const struct ifm_view_cell *cell,
+                                enum ifm_metric_id share);
 
 /* The class of an arm's colour, the same in every figure of its cell: rows of the cell's table count s0 .. s7. */
 const char *ifm_chart_series(const struct ifm_page *page, const struct ifm_view_cell *cell, const struct ifm_arm *arm);

@@ -2,7 +2,6 @@
  *
  * The read rate and the FLOP rate, one drawing each. Where derive holds shares of a ceiling back (rule 3), the ceiling
  * is not drawn. */
-#include "publish/columns.h"
 #include "publish/quantity.h"
 #include "report/chart.h"
 #include <math.h>
@@ -11,13 +10,14 @@
 enum { ROW = 44, NAME_AT = 14, BAR_AT = 21, BAR = 10, HEAD = 22, LINE = 16, TOLD = 3 };
 
 struct kind {
-    const char *metric, *share, *unit, *words, *rate_words, *ceiling_words;
+    enum ifm_metric_id metric, share;
+    const char *unit, *words, *rate_words, *ceiling_words;
     enum ifm_ceiling ceiling;
 };
-static const struct kind kinds[] = {{"read_bytes_per_s", "ceiling_read_percent", "B/s", "Read bandwidth", "read rate",
-                                     "read ceiling", IFM_CEILING_READ},
-                                    {"flops_per_s", "ceiling_flops_percent", "FLOP/s", "Arithmetic", "FLOP rate",
-                                     "arithmetic ceiling", IFM_CEILING_FLOPS}};
+static const struct kind kinds[] = {{IFM_M_READ_BYTES_PER_S, IFM_M_CEILING_READ_PERCENT, "B/s", "Read bandwidth",
+                                     "read rate", "read ceiling", IFM_CEILING_READ},
+                                    {IFM_M_FLOPS_PER_S, IFM_M_CEILING_FLOPS_PERCENT, "FLOP/s", "Arithmetic",
+                                     "FLOP rate", "arithmetic ceiling", IFM_CEILING_FLOPS}};
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
 struct bars {
@@ -52,7 +52,7 @@ static struct bars collect(struct ifm_page *page, const struct ifm_view_cell *ce
             continue;
         b.most = fmax(b.most, ifm_chart_has_interval(rate) ? fmax(rate->number, rate->high) : rate->number);
     }
-    const struct ifm_value *ceiling = ifm_chart_shown(page, cell, "", ifm_column_ceiling_metric(kind->ceiling));
+    const struct ifm_value *ceiling = ifm_chart_shown(page, cell, "", ifm_ceiling_metrics[kind->ceiling]);
     if (ceiling != NULL && ceiling->number > 0) {
         b.held_back = !ifm_chart_is_held_against(page, cell, kind->share);
         b.ceiling = b.held_back ? NULL : ceiling;
@@ -180,7 +180,7 @@ static const char *missing_of(const struct bars *b)
 
 static struct ifm_grid table_of(struct ifm_page *page, const struct bars *all)
 {
-    struct ifm_heading headings[1 + 2 * KINDS] = {{"arm", "", true, 0}};
+    struct ifm_heading headings[1 + 2 * KINDS] = {{"arm", IFM_M_NONE, true, 0}};
     size_t columns = 1;
     for (size_t k = 0; k < KINDS; k++)
         if (is_worth(&all[k])) {

@@ -1,6 +1,5 @@
 /* The time of one load by the working set it is taken from, on two logarithmic axes, with the caches that were found.
  */
-#include "publish/columns.h"
 #include "publish/quantity.h"
 #include "report/chart.h"
 #include <math.h>
@@ -36,10 +35,10 @@ static void collect(struct caches *c)
     const struct ifm_cell *cell = c->cell->cell;
     c->probes = IFM_ARENA_ARRAY(c->page->arena, struct probe, cell->n_arms + 1);
     for (size_t a = 0; a < cell->n_arms; a++) {
-        const struct ifm_value *load = ifm_chart_value(c->page, c->cell, cell->arms[a].name, IFM_METRIC_LOAD);
+        const struct ifm_value *load = ifm_chart_value(c->page, c->cell, cell->arms[a].name, IFM_M_LOAD_NS);
         if (load == NULL)
             continue;
-        const struct ifm_value *shown = ifm_chart_shown(c->page, c->cell, cell->arms[a].name, IFM_METRIC_LOAD);
+        const struct ifm_value *shown = ifm_chart_shown(c->page, c->cell, cell->arms[a].name, IFM_M_LOAD_NS);
         bool drawn = shown != NULL && shown->number > 0 && cell->arms[a].working_set > 0;
         c->probes[c->n_probes++] = (struct probe){&cell->arms[a], load, (double)cell->arms[a].working_set, drawn};
     }
@@ -153,7 +152,8 @@ static const char *words_of(const struct caches *c)
 
 static struct ifm_grid table_of(const struct caches *c)
 {
-    const struct ifm_heading headings[] = {{"working set", "", true, 0}, {"time of a load", IFM_METRIC_LOAD, false, 0}};
+    const struct ifm_heading headings[] = {{"working set", IFM_M_NONE, true, 0},
+                                           {"time of a load", IFM_M_LOAD_NS, false, 0}};
     struct ifm_grid grid = ifm_chart_grid(c->page, headings, 2, c->n_probes + IFM_CACHES_SHOWN);
     for (size_t i = 0; i < c->n_probes; i++)
         ifm_chart_row(&grid, size_text(c, c->probes[i].bytes))[1] = ifm_chart_field(c->page, c->probes[i].load);

@@ -21,9 +21,11 @@ struct sheet {
 };
 
 static const struct {
-    const char *metric, *name, *class;
-} quantiles[] = {
-    {"latency_ns_p50", "median", "q50"}, {"latency_ns_p95", "p95", "q95"}, {"latency_ns_p99", "p99", "q99"}};
+    enum ifm_metric_id metric;
+    const char *name, *class;
+} quantiles[] = {{IFM_M_LATENCY_NS_P50, "median", "q50"},
+                 {IFM_M_LATENCY_NS_P95, "p95", "q95"},
+                 {IFM_M_LATENCY_NS_P99, "p99", "q99"}};
 enum { QUANTILES = sizeof quantiles / sizeof quantiles[0] };
 
 static bool is_drawn(const struct ifm_strip *strip)
@@ -173,7 +175,7 @@ static bool tell_modes(const struct sheet *sheet, struct ifm_text *text)
     size_t several = 0, unknown = 0;
     for (size_t i = 0; i < sheet->strips.n; i++) {
         const struct ifm_strip *strip = &sheet->strips.item[i];
-        const struct ifm_value *modes = ifm_strip_value(sheet->page, sheet->cell, strip, "modes_count");
+        const struct ifm_value *modes = ifm_strip_value(sheet->page, sheet->cell, strip, IFM_M_MODES_COUNT);
         if (!is_drawn(strip))
             ifm_strip_add(text, "%s is withheld: %s.", strip->arm->name, why_not(strip));
         else if (modes == NULL || modes->state != IFM_STATE_OK)
@@ -219,7 +221,7 @@ static void tell_widest(const struct sheet *sheet, struct ifm_text *text)
     size_t n = 0;
     for (size_t i = 0; i < sheet->strips.n; i++) {
         const struct ifm_strip *strip = &sheet->strips.item[i];
-        const struct ifm_value *cv = ifm_strip_shown(sheet->page, sheet->cell, strip, "latency_cv_percent");
+        const struct ifm_value *cv = ifm_strip_shown(sheet->page, sheet->cell, strip, IFM_M_LATENCY_CV_PERCENT);
         n += cv != NULL;
         if (cv == NULL || (most != NULL && cv->number <= most->number))
             continue;
@@ -252,8 +254,8 @@ static const char *sentence_of(const struct sheet *sheet)
 
 static void add_row(const struct sheet *sheet, const struct ifm_strip *strip, struct ifm_grid *grid)
 {
-    static const char *const metrics[] = {"samples_count",  "latency_ns_p50",     "latency_ns_p95",
-                                          "latency_ns_p99", "latency_cv_percent", "modes_count"};
+    static const enum ifm_metric_id metrics[] = {IFM_M_SAMPLES_COUNT,  IFM_M_LATENCY_NS_P50,     IFM_M_LATENCY_NS_P95,
+                                                 IFM_M_LATENCY_NS_P99, IFM_M_LATENCY_CV_PERCENT, IFM_M_MODES_COUNT};
     enum { N = sizeof metrics / sizeof metrics[0] };
     const struct ifm_picture_arm *arm = strip->picture;
     struct ifm_text remarks = {0};
@@ -275,14 +277,14 @@ static void add_row(const struct sheet *sheet, const struct ifm_strip *strip, st
 static struct ifm_grid numbers_of(const struct sheet *sheet)
 {
     static const struct ifm_heading headings[] = {
-        {"arm", "", true, 0},
-        {"samples", "samples_count", false, 0},
-        {"median", "latency_ns_p50", false, 0},
-        {"p95", "latency_ns_p95", false, 0},
-        {"p99", "latency_ns_p99", false, 0},
-        {"variation", "latency_cv_percent", false, 0},
-        {"modes", "modes_count", false, 0},
-        {"remarks", "", true, 0},
+        {"arm", IFM_M_NONE, true, 0},
+        {"samples", IFM_M_SAMPLES_COUNT, false, 0},
+        {"median", IFM_M_LATENCY_NS_P50, false, 0},
+        {"p95", IFM_M_LATENCY_NS_P95, false, 0},
+        {"p99", IFM_M_LATENCY_NS_P99, false, 0},
+        {"variation", IFM_M_LATENCY_CV_PERCENT, false, 0},
+        {"modes", IFM_M_MODES_COUNT, false, 0},
+        {"remarks", IFM_M_NONE, true, 0},
     };
     struct ifm_grid grid = ifm_chart_grid(sheet->page, headings, sizeof headings / sizeof headings[0], sheet->strips.n);
     for (size_t i = 0; i < sheet->strips.n; i++)

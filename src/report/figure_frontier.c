@@ -4,15 +4,11 @@
  * Which arm is beaten is derive's rule (derive/picture/frontier.h), held against derived numbers; nothing else is
  * computed. */
 #include "derive/picture/frontier.h"
-#include "publish/columns.h"
 #include "publish/quantity.h"
 #include "report/chart.h"
 #include <math.h>
 #include <string.h>
 
-#define BITS "bits_per_value"
-#define STORED "stored_bytes"
-#define TOKENS "tokens_generated_per_s"
 enum { TOP = 34, AREA = 210, LANE = 30, LEFT = 56, LARGEST = 22, SMALLEST = 3, GAP = 16, TOLD = 4 };
 
 struct point {
@@ -32,7 +28,8 @@ struct frontier {
     const struct ifm_view_cell *cell;
     struct point *points; /* one an arm of the cell */
     size_t n_points, n_able, n_drawn;
-    const char *speed_metric, *speed_words;
+    enum ifm_metric_id speed_metric;
+    const char *speed_words;
     double error_low, error_high, most_bits, most_speed; /* of the points drawn; error_low > 0, or infinite */
     bool exact;                                          /* a point has no error at all */
 };
@@ -60,7 +57,7 @@ static void mark(struct frontier *f)
     size_t *by = IFM_ARENA_ARRAY(f->page->arena, size_t, cell->n_arms + 1);
     for (size_t a = 0; a < cell->n_arms; a++) {
         const char *name = cell->arms[a].name;
-        const struct ifm_value *step = ifm_chart_shown(f->page, f->cell, name, IFM_METRIC_TIME);
+        const struct ifm_value *step = ifm_chart_shown(f->page, f->cell, name, IFM_M_STEP_NS);
         points[a] = (struct ifm_frontier_point){.stored = cell->arms[a].stored};
         if (!f->points[a].stored || step == NULL || !ifm_chart_has_interval(step) || base == NULL ||
             !same_work(&cell->arms[a], base) || !f->points[a].has_error)
@@ -79,11 +76,12 @@ static void mark(struct frontier *f)
 static void choose_speed(struct frontier *f)
 {
     const struct ifm_cell *cell = f->cell->cell;
-    f->speed_metric = IFM_METRIC_SPEEDUP;
+    f->speed_metric = IFM_M_SPEEDUP;
     f->speed_words = "speed against the baseline";
     for (size_t a = 0; a < cell->n_arms; a++)
-        if (f->points[a].stored && ifm_chart_value(f->page, f->cell, cell->arms[a].name, TOKENS) != NULL) {
-            f->speed_metric = TOKENS;
+        if (f->points[a].stored &&
+            ifm_chart_value(f->page, f->cell, cell->arms[a].name, IFM_M_TOKENS_GENERATED_PER_S) != NULL) {
+            f->speed_metric = IFM_M_TOKENS_GENERATED_PER_S;
             f->speed_words = "tokens per second";
         }
 }
@@ -91,8 +89,8 @@ static void choose_speed(struct frontier *f)
 static const struct ifm_value *speed_of(const struct frontier *f, const struct ifm_arm *arm)
 {
     static const struct ifm_value one = {.number = 1, .unit = "1", .n_of = "", .reason = "", .remedy = "", .text = ""};
-    if (arm->role == IFM_ROLE_BASELINE && strcmp(f->speed_metric, IFM_METRIC_SPEEDUP) == 0 &&
-        ifm_chart_shown(f->page, f->cell, arm->name, IFM_METRIC_TIME) != NULL)
+    if (arm->role == IFM_ROLE_BASELINE && f->speed_metric == IFM_M_SPEEDUP &&
+        ifm_chart_shown(f->page, f->cell, arm->name, IFM_M_STEP_NS) != NULL)
         return &one; /* by definition */
     return ifm_chart_shown(f->page, f->cell, arm->name, f->speed_metric);
 }
@@ -104,16 +102,16 @@ static void collect(struct frontier *f)
     f->points = IFM_ARENA_ARRAY(f->page->arena, struct point, cell->n_arms + 1);
     for (size_t a = 0; a < cell->n_arms; a++)
         f->points[a].stored = cell->arms[a].stored > 0 && ifm_view_is_row(f->page->view, cell, &cell->arms[a]) &&
-                              ifm_chart_value(f->page, f->cell, cell->arms[a].name, BITS) != NULL;
+                              ifm_chart_value(f->page, f->cell, cell->arms[a].name, IFM_M_BITS_PER_VALUE) != NULL;
     choose_speed(f);
     f->error_low = INFINITY;
     for (size_t a = 0; a < cell->n_arms; a++) {
         struct point *point = &f->points[a];
         const char *name = cell->arms[a].name;
         point->arm = &cell->arms[a];
-        point->bits = ifm_chart_shown(f->page, f->cell, name, BITS);
-        bool owes = point->arm->lossy || ifm_chart_value(f->page, f->cell, name, IFM_METRIC_LOSS) != NULL;
-        const struct ifm_value *loss = ifm_chart_shown(f->page, f->cell, name, IFM_METRIC_LOSS);
+        point->bits = ifm_chart_shown(f->page, f->cell, name, IFM_M_BITS_PER_VALUE);
+        bool owes = point->arm->lossy || ifm_chart_value(f->page, f->cell, name, IFM_M_LOSS_RMS_REL) != NULL;
+        const struct ifm_value *loss = ifm_chart_shown(f->page, f->cell, name, IFM_M_LOSS_RMS_REL);
         point->has_error = !owes || (loss != NULL && loss->number >= 0);
         point->compared = point->has_error && loss != NULL;
         point->error = point->compared ? loss->number : 0;
@@ -148,8 +146,8 @@ static bool is_worth(const struct frontier *f)
 
 static const char *speed_text(const struct frontier *f, const struct ifm_value *speed)
 {
-    return strcmp(f->speed_metric, TOKENS) == 0 ? ifm_quantity_number(speed, f->page->arena)
-                                                : ifm_chart_ratio(f->page, speed);
+    return f->speed_metric == IFM_M_TOKENS_GENERATED_PER_S ? ifm_quantity_number(speed, f->page->arena)
+                                                           : ifm_chart_ratio(f->page, speed);
 }
 
 static const char *error_text(const struct frontier *f, double loss)
@@ -313,7 +311,7 @@ static const char *told(const struct frontier *f, const struct point *point)
                             : ifm_arena_printf(arena, "its output is off by %s", error_text(f, point->error));
     return ifm_arena_printf(arena, "%s keeps %s bits a value, %s, and it runs at %s%s.", point->arm->name,
                             ifm_quantity_short(point->bits->number, arena), error, speed_text(f, point->speed),
-                            strcmp(f->speed_metric, TOKENS) == 0 ? "" : " the speed of the baseline");
+                            f->speed_metric == IFM_M_TOKENS_GENERATED_PER_S ? "" : " the speed of the baseline");
 }
 
 static const char *words_of(const struct frontier *f)
@@ -354,14 +352,14 @@ static const char *words_of(const struct frontier *f)
 
 static struct ifm_grid table_of(const struct frontier *f)
 {
-    bool tokens = strcmp(f->speed_metric, TOKENS) == 0;
-    const struct ifm_heading headings[] = {{"arm", "", true, 0},
-                                           {"stored", STORED, false, 0},
-                                           {"bits/value", BITS, false, 0},
-                                           {"loss (rms)", IFM_METRIC_LOSS, false, 0},
-                                           {"KL", IFM_METRIC_KL, false, 0},
+    bool tokens = f->speed_metric == IFM_M_TOKENS_GENERATED_PER_S;
+    const struct ifm_heading headings[] = {{"arm", IFM_M_NONE, true, 0},
+                                           {"stored", IFM_M_STORED_BYTES, false, 0},
+                                           {"bits/value", IFM_M_BITS_PER_VALUE, false, 0},
+                                           {"loss (rms)", IFM_M_LOSS_RMS_REL, false, 0},
+                                           {"KL", IFM_M_ATTENTION_KL_NATS, false, 0},
                                            {tokens ? "tokens" : "speed", f->speed_metric, false, 0},
-                                           {"frontier", "", true, 0}};
+                                           {"frontier", IFM_M_NONE, true, 0}};
     struct ifm_grid grid = ifm_chart_grid(f->page, headings, sizeof headings / sizeof headings[0], f->n_points);
     for (size_t a = 0; a < f->n_points; a++) {
         const struct point *point = &f->points[a];
@@ -369,10 +367,11 @@ static struct ifm_grid table_of(const struct frontier *f)
             continue;
         const char *name = point->arm->name;
         struct ifm_field *fields = ifm_chart_row(&grid, name);
-        const char *const metrics[] = {STORED, BITS, IFM_METRIC_LOSS, IFM_METRIC_KL};
+        const enum ifm_metric_id metrics[] = {IFM_M_STORED_BYTES, IFM_M_BITS_PER_VALUE, IFM_M_LOSS_RMS_REL,
+                                              IFM_M_ATTENTION_KL_NATS};
         for (size_t c = 0; c < sizeof metrics / sizeof metrics[0]; c++)
             fields[1 + c] = ifm_chart_field(f->page, ifm_chart_value(f->page, f->cell, name, metrics[c]));
-        if (ifm_chart_value(f->page, f->cell, name, IFM_METRIC_LOSS) == NULL)
+        if (ifm_chart_value(f->page, f->cell, name, IFM_M_LOSS_RMS_REL) == NULL)
             fields[3] = ifm_chart_text(point->has_error ? "not lossy" : "none recorded");
         const struct ifm_value *speed = ifm_chart_value(f->page, f->cell, name, f->speed_metric);
         fields[5] = tokens ? ifm_chart_field(f->page, speed) : ifm_chart_ratio_field(f->page, speed);

@@ -61,10 +61,11 @@ static void add_window(const struct ifm_page *page, const struct ifm_power_shown
 
 struct ifm_grid ifm_power_window_table(const struct ifm_page *page, const struct ifm_power_shown *shown)
 {
-    const struct ifm_heading headings[] = {
-        {"arm", "", true, 0},      {"window", "", false, 0}, {"device", "", true, 0}, {"energy", "", false, 0},
-        {"power", "", false, 0},   {"time", "", false, 0},   {"steps", "", false, 0}, {"energy/step", "", false, 0},
-        {"witness", "", false, 0}, {"not used", "", true, 0}};
+    const struct ifm_heading headings[] = {{"arm", IFM_M_NONE, true, 0},      {"window", IFM_M_NONE, false, 0},
+                                           {"device", IFM_M_NONE, true, 0},   {"energy", IFM_M_NONE, false, 0},
+                                           {"power", IFM_M_NONE, false, 0},   {"time", IFM_M_NONE, false, 0},
+                                           {"steps", IFM_M_NONE, false, 0},   {"energy/step", IFM_M_NONE, false, 0},
+                                           {"witness", IFM_M_NONE, false, 0}, {"not used", IFM_M_NONE, true, 0}};
     size_t n = 0, columns = sizeof headings / sizeof *headings;
     bool any_fault = false;
     for (size_t d = 0; d < shown->power.n_devices; d++) {
@@ -137,10 +138,11 @@ static struct ifm_field followed(const struct ifm_page *page, const struct ifm_p
 
 struct ifm_grid ifm_power_sensor_table(const struct ifm_page *page, const struct ifm_power_shown *shown)
 {
-    const struct ifm_heading headings[] = {
-        {"sensor", "", true, 0}, {"what it is", "", true, 0}, {"role", "", true, 0},    {"period", "", false, 0},
-        {"lag", "", false, 0},   {"window", "", false, 0},    {"a read", "", false, 0}, {"gain", "", false, 0},
-        {"idle", "", false, 0},  {"limit", "", false, 0}};
+    const struct ifm_heading headings[] = {{"sensor", IFM_M_NONE, true, 0},  {"what it is", IFM_M_NONE, true, 0},
+                                           {"role", IFM_M_NONE, true, 0},    {"period", IFM_M_NONE, false, 0},
+                                           {"lag", IFM_M_NONE, false, 0},    {"window", IFM_M_NONE, false, 0},
+                                           {"a read", IFM_M_NONE, false, 0}, {"gain", IFM_M_NONE, false, 0},
+                                           {"idle", IFM_M_NONE, false, 0},   {"limit", IFM_M_NONE, false, 0}};
     struct ifm_grid grid = ifm_chart_grid(page, headings, sizeof headings / sizeof *headings, shown->power.n_facts);
     for (size_t i = 0; i < shown->power.n_facts; i++) {
         const struct ifm_power_fact *fact = &shown->power.facts[i];
@@ -168,8 +170,10 @@ struct ifm_grid ifm_power_sensor_table(const struct ifm_page *page, const struct
 struct ifm_grid ifm_power_phase_table(const struct ifm_page *page, const struct ifm_power_shown *shown)
 {
     static const char *const words[] = {"idle", "pre-roll", "window"};
-    const struct ifm_heading headings[] = {
-        {"phase", "", true, 0}, {"arm", "", true, 0}, {"from", "", false, 0}, {"length", "", false, 0}};
+    const struct ifm_heading headings[] = {{"phase", IFM_M_NONE, true, 0},
+                                           {"arm", IFM_M_NONE, true, 0},
+                                           {"from", IFM_M_NONE, false, 0},
+                                           {"length", IFM_M_NONE, false, 0}};
     struct ifm_grid grid = ifm_chart_grid(page, headings, 4, shown->power.n_phases);
     int64_t zero = shown->n_traces > 0         ? shown->traces[0].start_ns
                    : shown->power.n_phases > 0 ? shown->power.phases[0].start_ns

@@ -2,7 +2,6 @@
  *
  * Draws what derive and the picture give, and computes no number. An arm whose speed is withheld is not drawn; the
  * table names it with the reason. */
-#include "publish/columns.h"
 #include "publish/quantity.h"
 #include "report/chart.h"
 #include <math.h>
@@ -50,12 +49,12 @@ static void collect(struct ratio *r, const struct ifm_picture *picture)
         const struct ifm_arm *arm = &cell->arms[a];
         if (arm->role == IFM_ROLE_BASELINE)
             r->baseline = arm->name;
-        const struct ifm_value *speed = ifm_chart_value(r->page, r->cell, arm->name, IFM_METRIC_SPEEDUP);
+        const struct ifm_value *speed = ifm_chart_value(r->page, r->cell, arm->name, IFM_M_SPEEDUP);
         if (speed == NULL || !ifm_view_is_row(r->page->view, cell, arm))
             continue;
-        const struct ifm_value *change = ifm_chart_shown(r->page, r->cell, arm->name, IFM_METRIC_CHANGE);
-        const struct ifm_value *bytes = ifm_chart_shown(r->page, r->cell, arm->name, IFM_METRIC_BYTES_RATIO);
-        bool able = is_ratio(ifm_chart_shown(r->page, r->cell, arm->name, IFM_METRIC_SPEEDUP));
+        const struct ifm_value *change = ifm_chart_shown(r->page, r->cell, arm->name, IFM_M_CHANGE_PERCENT);
+        const struct ifm_value *bytes = ifm_chart_shown(r->page, r->cell, arm->name, IFM_M_BYTES_RATIO);
+        bool able = is_ratio(ifm_chart_shown(r->page, r->cell, arm->name, IFM_M_SPEEDUP));
         r->n_able += able;
         r->n_drawn += able && r->n_drawn < IFM_CHART_MOST;
         r->rows[r->n_rows++] = (struct row){.arm = arm,
@@ -302,13 +301,13 @@ static const char *summary_of(const struct ratio *r)
     for (size_t w = 0; w < sizeof words / sizeof words[0]; w++) {
         size_t n = 0;
         for (size_t i = 0; i < r->n_rows; i++)
-            n += is_ratio(ifm_chart_shown(r->page, r->cell, r->rows[i].arm->name, IFM_METRIC_SPEEDUP)) &&
+            n += is_ratio(ifm_chart_shown(r->page, r->cell, r->rows[i].arm->name, IFM_M_SPEEDUP)) &&
                  strcmp(r->rows[i].word, words[w]) == 0;
         if (n > 0)
             text = ifm_chart_list(r->page, text, ifm_arena_printf(arena, "%zu %s", n, words[w]));
     }
     for (size_t i = 0; i < r->n_rows; i++) {
-        const struct ifm_value *speed = ifm_chart_shown(r->page, r->cell, r->rows[i].arm->name, IFM_METRIC_SPEEDUP);
+        const struct ifm_value *speed = ifm_chart_shown(r->page, r->cell, r->rows[i].arm->name, IFM_M_SPEEDUP);
         if (is_ratio(speed) && (best == NULL || speed->number > best->speed->number))
             best = &r->rows[i];
     }
@@ -338,8 +337,7 @@ static const char *words_of(const struct ratio *r)
         text = ifm_arena_printf(arena, "%s Drawn are the first %zu in the order of the plan; the table has all.", text,
                                 r->n_drawn);
     for (size_t i = 0; i < r->n_rows; i++)
-        if (!is_ratio(ifm_chart_shown(r->page, r->cell, r->rows[i].arm->name, IFM_METRIC_SPEEDUP)) &&
-            n_missing++ < TOLD)
+        if (!is_ratio(ifm_chart_shown(r->page, r->cell, r->rows[i].arm->name, IFM_M_SPEEDUP)) && n_missing++ < TOLD)
             missing = ifm_chart_list(r->page, missing, r->rows[i].arm->name);
     if (n_missing > TOLD)
         missing = ifm_arena_printf(arena, "%s and %zu more", missing, n_missing - TOLD);
@@ -351,12 +349,12 @@ static const char *words_of(const struct ratio *r)
 
 static struct ifm_grid table_of(const struct ratio *r)
 {
-    const struct ifm_heading headings[] = {{"arm", "", true, 0},
-                                           {"speed", IFM_METRIC_SPEEDUP, false, 0},
-                                           {"level", "", false, 0},
-                                           {"decision", IFM_METRIC_CHANGE, true, 0},
-                                           {"fewer bytes", IFM_METRIC_BYTES_RATIO, false, 0},
-                                           {"blocks", "", false, 0}};
+    const struct ifm_heading headings[] = {{"arm", IFM_M_NONE, true, 0},
+                                           {"speed", IFM_M_SPEEDUP, false, 0},
+                                           {"level", IFM_M_NONE, false, 0},
+                                           {"decision", IFM_M_CHANGE_PERCENT, true, 0},
+                                           {"fewer bytes", IFM_M_BYTES_RATIO, false, 0},
+                                           {"blocks", IFM_M_NONE, false, 0}};
     struct ifm_arena *arena = r->page->arena;
     struct ifm_grid grid = ifm_chart_grid(r->page, headings, sizeof headings / sizeof headings[0], r->n_rows);
     for (size_t i = 0; i < r->n_rows; i++) {
@@ -367,7 +365,7 @@ static struct ifm_grid table_of(const struct ratio *r)
             fields[2] = ifm_chart_text(ifm_arena_printf(arena, "%.3g %%", 100 * row->speed->level));
         fields[3] = ifm_chart_text(row->word);
         fields[4] =
-            ifm_chart_ratio_field(r->page, ifm_chart_value(r->page, r->cell, row->arm->name, IFM_METRIC_BYTES_RATIO));
+            ifm_chart_ratio_field(r->page, ifm_chart_value(r->page, r->cell, row->arm->name, IFM_M_BYTES_RATIO));
         if (row->speed->n > 0)
             fields[5] = ifm_chart_text(ifm_arena_printf(arena, "%lld", (long long)row->speed->n));
     }

@@ -3,16 +3,11 @@
  *
  * Shares of the ceilings are derive's. Where derive holds the share of the read ceiling back, as caches serve the cell
  * and not memory (rule 3), no diagonal is drawn, and the sentence says so. */
-#include "publish/columns.h"
 #include "publish/quantity.h"
 #include "report/chart.h"
 #include <math.h>
 #include <string.h>
 
-#define INTENSITY "arithmetic_intensity"
-#define RATE "flops_per_s"
-#define READ_SHARE "ceiling_read_percent"
-#define FLOPS_SHARE "ceiling_flops_percent"
 enum { AREA = 220, LEFT = 90, NAME_GAP = 16, LEGEND = 16, TOLD = 3 };
 
 struct point {
@@ -40,7 +35,7 @@ static bool is_positive(const struct ifm_value *value)
 
 static const struct ifm_value *ceiling_of(const struct roofline *f, enum ifm_ceiling kind)
 {
-    const struct ifm_value *value = ifm_chart_shown(f->page, f->cell, "", ifm_column_ceiling_metric(kind));
+    const struct ifm_value *value = ifm_chart_shown(f->page, f->cell, "", ifm_ceiling_metrics[kind]);
     return is_positive(value) ? value : NULL;
 }
 
@@ -51,15 +46,15 @@ static void collect(struct roofline *f)
     for (size_t a = 0; a < cell->n_arms; a++) {
         const char *name = cell->arms[a].name;
         bool row = ifm_view_is_row(f->page->view, cell, &cell->arms[a]);
-        if (!row || ifm_chart_value(f->page, f->cell, name, RATE) == NULL ||
-            ifm_chart_value(f->page, f->cell, name, INTENSITY) == NULL)
+        if (!row || ifm_chart_value(f->page, f->cell, name, IFM_M_FLOPS_PER_S) == NULL ||
+            ifm_chart_value(f->page, f->cell, name, IFM_M_ARITHMETIC_INTENSITY) == NULL)
             continue;
         struct point *point = &f->points[f->n_points++];
         *point = (struct point){.arm = &cell->arms[a],
-                                .intensity = ifm_chart_shown(f->page, f->cell, name, INTENSITY),
-                                .rate = ifm_chart_shown(f->page, f->cell, name, RATE),
-                                .read_share = ifm_chart_value(f->page, f->cell, name, READ_SHARE),
-                                .flops_share = ifm_chart_value(f->page, f->cell, name, FLOPS_SHARE)};
+                                .intensity = ifm_chart_shown(f->page, f->cell, name, IFM_M_ARITHMETIC_INTENSITY),
+                                .rate = ifm_chart_shown(f->page, f->cell, name, IFM_M_FLOPS_PER_S),
+                                .read_share = ifm_chart_value(f->page, f->cell, name, IFM_M_CEILING_READ_PERCENT),
+                                .flops_share = ifm_chart_value(f->page, f->cell, name, IFM_M_CEILING_FLOPS_PERCENT)};
         bool able = is_positive(point->intensity) && is_positive(point->rate);
         f->n_able += able;
         point->drawn = able && f->n_able <= IFM_CHART_MOST;
@@ -68,9 +63,9 @@ static void collect(struct roofline *f)
     f->held_back = "";
     f->flops = ceiling_of(f, IFM_CEILING_FLOPS);
     f->read = ceiling_of(f, IFM_CEILING_READ);
-    if (f->read != NULL && !ifm_chart_is_held_against(f->page, f->cell, READ_SHARE)) {
+    if (f->read != NULL && !ifm_chart_is_held_against(f->page, f->cell, IFM_M_CEILING_READ_PERCENT)) {
         f->read = NULL;
-        f->held_back = ifm_chart_held_back(f->page, f->cell, READ_SHARE);
+        f->held_back = ifm_chart_held_back(f->page, f->cell, IFM_M_CEILING_READ_PERCENT);
     }
 }
 
@@ -320,12 +315,13 @@ static const char *words_of(const struct roofline *f)
 
 static struct ifm_grid table_of(const struct roofline *f)
 {
-    const struct ifm_heading headings[] = {{"arm", "", true, 0},
-                                           {"intensity", INTENSITY, false, 0},
-                                           {"rate", RATE, false, 0},
-                                           {"of the read ceiling", READ_SHARE, false, 0},
-                                           {"of the arithmetic ceiling", FLOPS_SHARE, false, 0}};
-    static const char *const metrics[] = {INTENSITY, RATE, READ_SHARE, FLOPS_SHARE};
+    const struct ifm_heading headings[] = {{"arm", IFM_M_NONE, true, 0},
+                                           {"intensity", IFM_M_ARITHMETIC_INTENSITY, false, 0},
+                                           {"rate", IFM_M_FLOPS_PER_S, false, 0},
+                                           {"of the read ceiling", IFM_M_CEILING_READ_PERCENT, false, 0},
+                                           {"of the arithmetic ceiling", IFM_M_CEILING_FLOPS_PERCENT, false, 0}};
+    static const enum ifm_metric_id metrics[] = {IFM_M_ARITHMETIC_INTENSITY, IFM_M_FLOPS_PER_S,
+                                                 IFM_M_CEILING_READ_PERCENT, IFM_M_CEILING_FLOPS_PERCENT};
     struct ifm_grid grid = ifm_chart_grid(f->page, headings, sizeof headings / sizeof headings[0], f->n_points + 2);
     for (size_t i = 0; i < f->n_points; i++) {
         struct ifm_field *fields = ifm_chart_row(&grid, f->points[i].arm->name);

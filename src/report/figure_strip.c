@@ -44,13 +44,13 @@ bool ifm_strips_choose(const struct ifm_page *page, const struct ifm_view_cell *
 }
 
 const struct ifm_value *ifm_strip_value(const struct ifm_page *page, const struct ifm_view_cell *cell,
-                                        const struct ifm_strip *strip, const char *metric)
+                                        const struct ifm_strip *strip, enum ifm_metric_id metric)
 {
     return ifm_chart_value(page, cell, strip->arm->name, metric);
 }
 
 const struct ifm_value *ifm_strip_shown(const struct ifm_page *page, const struct ifm_view_cell *cell,
-                                        const struct ifm_strip *strip, const char *metric)
+                                        const struct ifm_strip *strip, enum ifm_metric_id metric)
 {
     const struct ifm_value *value = ifm_strip_value(page, cell, strip, metric);
     return value != NULL && value->state == IFM_STATE_OK ? value : NULL;

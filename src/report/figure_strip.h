@@ -34,10 +34,10 @@ bool ifm_strips_choose(const struct ifm_page *page, const struct ifm_view_cell *
 
 /* A derived number in any state; NULL when there is none. */
 const struct ifm_value *ifm_strip_value(const struct ifm_page *page, const struct ifm_view_cell *cell,
-                                        const struct ifm_strip *strip, const char *metric);
+                                        const struct ifm_strip *strip, enum ifm_metric_id metric);
 /* The same in state OK, else NULL. */
 const struct ifm_value *ifm_strip_shown(const struct ifm_page *page, const struct ifm_view_cell *cell,
-                                        const struct ifm_strip *strip, const char *metric);
+                                        const struct ifm_strip *strip, enum ifm_metric_id metric);
 
 /* The line above a strip: the arm's name in its colour, a note at its right end. */
 void ifm_strip_head(struct ifm_plot *plot, const struct ifm_strip *strip, double y, const char *note);

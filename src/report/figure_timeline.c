@@ -38,7 +38,7 @@ static bool is_drawn(const struct ifm_strip *strip)
 /* The drift, where its interval leaves zero out. */
 static const struct ifm_value *visible_drift(const struct sheet *sheet, const struct ifm_strip *strip)
 {
-    const struct ifm_value *drift = ifm_strip_shown(sheet->page, sheet->cell, strip, "drift_percent");
+    const struct ifm_value *drift = ifm_strip_shown(sheet->page, sheet->cell, strip, IFM_M_DRIFT_PERCENT);
     bool visible = drift != NULL && drift->has_interval && (drift->low > 0 || drift->high < 0);
     return visible ? drift : NULL;
 }
@@ -375,7 +375,7 @@ static void tell_changes(const struct sheet *sheet, bool steady, struct ifm_text
     size_t n = 0;
     for (size_t i = 0; i < sheet->strips.n; i++) {
         const struct ifm_strip *strip = &sheet->strips.item[i];
-        const struct ifm_value *changes = ifm_strip_shown(sheet->page, sheet->cell, strip, "change_points");
+        const struct ifm_value *changes = ifm_strip_shown(sheet->page, sheet->cell, strip, IFM_M_CHANGE_POINTS);
         bool is_steady = changes != NULL && strncmp(changes->text, none, strlen(none)) != 0;
         if (changes == NULL || !(changes->number > 0) || is_steady != steady)
             continue;
@@ -432,7 +432,7 @@ static void tell_finding(const struct sheet *sheet, struct ifm_text *text)
 /* The metric that keeps an arm from being called quiet; NULL when each is there and says that nothing happened. */
 static const struct ifm_value *unknown_of(const struct sheet *sheet, const struct ifm_strip *strip)
 {
-    static const char *const metrics[] = {"blocks_marked", "drift_percent", "change_points"};
+    static const enum ifm_metric_id metrics[] = {IFM_M_BLOCKS_MARKED, IFM_M_DRIFT_PERCENT, IFM_M_CHANGE_POINTS};
     for (size_t m = 0; m < sizeof metrics / sizeof metrics[0]; m++) {
         const struct ifm_value *value = ifm_strip_value(sheet->page, sheet->cell, strip, metrics[m]);
         if (value == NULL || value->state != IFM_STATE_OK)
@@ -446,7 +446,7 @@ static void tell_quiet(const struct sheet *sheet, struct ifm_text *text)
     for (size_t i = 0; i < sheet->strips.n; i++) {
         const struct ifm_strip *strip = &sheet->strips.item[i];
         const struct ifm_value *unknown = unknown_of(sheet, strip);
-        if (unknown == NULL && ifm_strip_value(sheet->page, sheet->cell, strip, "change_points") != NULL)
+        if (unknown == NULL && ifm_strip_value(sheet->page, sheet->cell, strip, IFM_M_CHANGE_POINTS) != NULL)
             continue;
         ifm_strip_add(text, "Nothing unusual shows, but not all is known of %s%s%s.", strip->arm->name,
                       unknown != NULL ? ": " : "", unknown != NULL ? unknown->reason : "");
@@ -491,8 +491,8 @@ static void tell_beyond(const struct sheet *sheet, const struct ifm_picture_arm 
 
 static void add_arm_row(const struct sheet *sheet, const struct ifm_strip *strip, struct ifm_grid *grid)
 {
-    static const char *const metrics[] = {"samples_count", "warmup_samples", "outliers_count",
-                                          "drift_percent", "change_points",  "blocks_marked"};
+    static const enum ifm_metric_id metrics[] = {IFM_M_SAMPLES_COUNT, IFM_M_WARMUP_SAMPLES, IFM_M_OUTLIERS_COUNT,
+                                                 IFM_M_DRIFT_PERCENT, IFM_M_CHANGE_POINTS,  IFM_M_BLOCKS_MARKED};
     enum { N = sizeof metrics / sizeof metrics[0] };
     struct ifm_text remarks = {0};
     struct ifm_field *row = ifm_strip_row(grid, strip->arm->name);
@@ -546,14 +546,11 @@ static void add_block_rows(const struct sheet *sheet, struct ifm_grid *grid)
 
 static struct ifm_grid numbers_of(const struct sheet *sheet)
 {
-    static const struct ifm_heading headings[] = {{"arm, block", "", true, 0},
-                                                  {"samples", "samples_count", false, 0},
-                                                  {"warm-up", "warmup_samples", false, 0},
-                                                  {"outliers", "outliers_count", false, 0},
-                                                  {"drift", "drift_percent", false, 0},
-                                                  {"changes", "change_points", false, 0},
-                                                  {"disturbed", "blocks_marked", false, 0},
-                                                  {"remarks", "", true, 0}};
+    static const struct ifm_heading headings[] = {
+        {"arm, block", IFM_M_NONE, true, 0},          {"samples", IFM_M_SAMPLES_COUNT, false, 0},
+        {"warm-up", IFM_M_WARMUP_SAMPLES, false, 0},  {"outliers", IFM_M_OUTLIERS_COUNT, false, 0},
+        {"drift", IFM_M_DRIFT_PERCENT, false, 0},     {"changes", IFM_M_CHANGE_POINTS, false, 0},
+        {"disturbed", IFM_M_BLOCKS_MARKED, false, 0}, {"remarks", IFM_M_NONE, true, 0}};
     struct ifm_grid grid = ifm_chart_grid(sheet->page, headings, sizeof headings / sizeof headings[0],
                                           sheet->strips.n + MOST_BLOCK_ROWS + 1);
     for (size_t i = 0; i < sheet->strips.n; i++)

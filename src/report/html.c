@@ -85,7 +85,6 @@ static enum ifm_status gather(struct ifm_page *page, struct ifm_error *error)
     struct ifm_picture *pictures = NULL;
     struct ifm_checklist *lists;
     struct ifm_advice *advice;
-    IFM_TRY(ifm_metrics_load(page->arena, &page->metrics, &page->n_metrics, error));
     if (from->facts != NULL)
         IFM_TRY(ifm_derive_pictures(from->facts, from->derived, page->arena, &pictures, error));
     struct ifm_power_shown *powers;

@@ -7,7 +7,6 @@
 
 #include "derive/picture/picture.h"
 #include "judge/review/checklist.h"
-#include "publish/metric.h"
 #include "publish/power.h"
 #include "publish/view.h"
 
@@ -16,8 +15,6 @@ struct ifm_page {
     struct ifm_arena *arena;
     const struct ifm_publication *publication;
     const struct ifm_view *view;
-    const struct ifm_metric *metrics;
-    size_t n_metrics;
     const struct ifm_checklist *lists;
     size_t n_lists;
     const struct ifm_advice *advice;
@@ -83,8 +80,8 @@ void ifm_html_definitions(struct ifm_page *page);
 void ifm_html_repeat(struct ifm_page *page);
 void ifm_html_limits(struct ifm_page *page);
 
-/* A metric's words, linked to its definition where there is one. */
-void ifm_html_metric(struct ifm_page *page, const char *metric, const char *words);
+/* A metric's words, linked to its definition; of IFM_M_NONE the words alone. */
+void ifm_html_metric(struct ifm_page *page, enum ifm_metric_id metric, const char *words);
 
 /* The style sheet, one rule an item, NULL-terminated (html_style.c). */
 extern const char *const ifm_html_style[];

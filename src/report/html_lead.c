@@ -2,7 +2,6 @@
  * the words mean. Formats derived numbers and counts sentences; computes no number that a reader may quote. */
 #include "model/lock_state.h"
 #include "model/machine_facts.h"
-#include "publish/columns.h"
 #include "publish/quantity.h"
 #include "report/html.h"
 #include <string.h>
@@ -15,7 +14,7 @@ size_t ifm_html_sentences_most(const struct ifm_page *page)
 }
 
 static const struct ifm_value *value_of(const struct ifm_page *page, const struct ifm_cell *cell,
-                                        const struct ifm_arm *arm, const char *metric)
+                                        const struct ifm_arm *arm, enum ifm_metric_id metric)
 {
     return ifm_derived_value(page->publication->derived, cell->name, arm->name, metric);
 }
@@ -35,7 +34,7 @@ static const struct ifm_arm *baseline_of(const struct ifm_cell *cell)
 
 static bool is_compared(const struct ifm_page *page, const struct ifm_cell *cell, const struct ifm_arm *arm)
 {
-    return arm->role == IFM_ROLE_VARIANT && value_of(page, cell, arm, IFM_METRIC_SPEEDUP) != NULL;
+    return arm->role == IFM_ROLE_VARIANT && value_of(page, cell, arm, IFM_M_SPEEDUP) != NULL;
 }
 
 static void add_strong(struct ifm_page *page, const char *text)
@@ -49,8 +48,8 @@ static void add_strong(struct ifm_page *page, const char *text)
  * is derive's decision. */
 static void add_speed(struct ifm_page *page, const struct ifm_cell *cell, const struct ifm_arm *arm, const char *base)
 {
-    const struct ifm_value *speedup = value_of(page, cell, arm, IFM_METRIC_SPEEDUP);
-    const struct ifm_value *change = value_of(page, cell, arm, IFM_METRIC_CHANGE);
+    const struct ifm_value *speedup = value_of(page, cell, arm, IFM_M_SPEEDUP);
+    const struct ifm_value *change = value_of(page, cell, arm, IFM_M_CHANGE_PERCENT);
     struct ifm_arena *arena = page->arena;
     if (!is_ok(speedup)) {
         ifm_html_escape(ifm_arena_printf(arena, "speed against %s %s: %s", base, ifm_state_label(speedup->state),
@@ -75,8 +74,8 @@ static void add_speed(struct ifm_page *page, const struct ifm_cell *cell, const 
 /* What an arm gives up: the loss of a compressed one, else its error against the oracle. No speed without it. */
 static const char *error_text(struct ifm_page *page, const struct ifm_cell *cell, const struct ifm_arm *arm)
 {
-    const struct ifm_value *loss = value_of(page, cell, arm, IFM_METRIC_LOSS);
-    const struct ifm_value *error = value_of(page, cell, arm, IFM_METRIC_ERROR);
+    const struct ifm_value *loss = value_of(page, cell, arm, IFM_M_LOSS_RMS_REL);
+    const struct ifm_value *error = value_of(page, cell, arm, IFM_M_ERROR_RMS_REL);
     if (is_ok(loss))
         return ifm_arena_printf(page->arena, "output error %s %%", ifm_quantity_short(100 * loss->number, page->arena));
     if (loss == NULL && is_ok(error))
@@ -87,7 +86,7 @@ static const char *error_text(struct ifm_page *page, const struct ifm_cell *cell
 /* A speed whose own rates nobody should believe says so in the same sentence. */
 static void add_refused_rate(struct ifm_page *page, const struct ifm_cell *cell, const struct ifm_arm *arm)
 {
-    static const char *const rates[] = {"bandwidth_bytes_per_s", "flops_per_s"};
+    static const enum ifm_metric_id rates[] = {IFM_M_BANDWIDTH_BYTES_PER_S, IFM_M_FLOPS_PER_S};
     for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
         const struct ifm_value *rate = value_of(page, cell, arm, rates[i]);
         if (rate == NULL || rate->state != IFM_STATE_REFUSED)
@@ -101,8 +100,8 @@ static void add_refused_rate(struct ifm_page *page, const struct ifm_cell *cell,
 /* The price is as loud as the gain. */
 static void add_price(struct ifm_page *page, const struct ifm_cell *cell, const struct ifm_arm *arm)
 {
-    const struct ifm_value *bytes = value_of(page, cell, arm, IFM_METRIC_BYTES_RATIO);
-    const struct ifm_value *speedup = value_of(page, cell, arm, IFM_METRIC_SPEEDUP);
+    const struct ifm_value *bytes = value_of(page, cell, arm, IFM_M_BYTES_RATIO);
+    const struct ifm_value *speedup = value_of(page, cell, arm, IFM_M_SPEEDUP);
     struct ifm_arena *arena = page->arena;
     const char *error = error_text(page, cell, arm);
     if (is_ok(bytes) && bytes->number > 1)
@@ -124,9 +123,9 @@ static void add_price(struct ifm_page *page, const struct ifm_cell *cell, const 
 /* Energy where a pass measured it: the change of a compared arm, else what a token or a step took. */
 static void add_energy(struct ifm_page *page, const struct ifm_cell *cell, const struct ifm_arm *arm, bool compared)
 {
-    const struct ifm_value *change = value_of(page, cell, arm, IFM_METRIC_TOKEN_ENERGY_CHANGE);
-    const struct ifm_value *token = value_of(page, cell, arm, IFM_METRIC_TOKEN_ENERGY);
-    const struct ifm_value *step = value_of(page, cell, arm, IFM_METRIC_STEP_ENERGY);
+    const struct ifm_value *change = value_of(page, cell, arm, IFM_M_ENERGY_PER_TOKEN_CHANGE_PERCENT);
+    const struct ifm_value *token = value_of(page, cell, arm, IFM_M_ENERGY_PER_TOKEN_J);
+    const struct ifm_value *step = value_of(page, cell, arm, IFM_M_ENERGY_PER_STEP_J);
     struct ifm_arena *arena = page->arena;
     if (compared && is_ok(change)) {
         const char *range = ifm_quantity_range(change, arena);
@@ -147,7 +146,7 @@ static void add_energy(struct ifm_page *page, const struct ifm_cell *cell, const
 
 static enum ifm_tone tone_of(const struct ifm_page *page, const struct ifm_cell *cell, const struct ifm_arm *arm)
 {
-    const struct ifm_value *change = value_of(page, cell, arm, IFM_METRIC_CHANGE);
+    const struct ifm_value *change = value_of(page, cell, arm, IFM_M_CHANGE_PERCENT);
     const char *word = is_ok(change) ? change->text : "";
     if (strcmp(word, "faster") == 0)
         return IFM_TONE_GOOD;
@@ -165,7 +164,7 @@ static size_t add_sentences(struct ifm_page *page, const struct ifm_cell *cell, 
         compares |= is_compared(page, cell, &cell->arms[a]);
     for (size_t a = 0; a < cell->n_arms; a++) {
         const struct ifm_arm *arm = &cell->arms[a];
-        const struct ifm_value *time = value_of(page, cell, arm, IFM_METRIC_TIME);
+        const struct ifm_value *time = value_of(page, cell, arm, IFM_M_STEP_NS);
         bool told = compares ? is_compared(page, cell, arm) : ifm_view_is_row(page->view, cell, arm) && time != NULL;
         if (!told || ++n > most)
             continue;
@@ -222,7 +221,7 @@ static void add_counts(struct ifm_page *page)
     size_t counts[N_WORDS] = {0}, n = 0;
     for (size_t i = 0; i < derived->n_numbers; i++) {
         const struct ifm_number *number = &derived->numbers[i];
-        if (strcmp(number->metric, IFM_METRIC_CHANGE) != 0)
+        if (number->metric != IFM_M_CHANGE_PERCENT)
             continue;
         n++;
         for (size_t w = 0; w < N_WORDS; w++)

@@ -18,7 +18,7 @@ struct block {
     const char *cell;
     const char *arms[MOST_COLUMNS];
     size_t n_arms;
-    const char **metrics;
+    enum ifm_metric_id *metrics;
     size_t n_metrics;
     const struct ifm_value **values; /* [metric * MOST_COLUMNS + arm] */
     size_t n_values;
@@ -104,7 +104,7 @@ static void add_block(struct ifm_page *page, const struct block *block, struct r
     ifm_text_add(out, "<tbody>\n");
     for (size_t m = 0; m < block->n_metrics; m++) {
         ifm_text_add(out, "<tr><th scope=\"row\">");
-        ifm_html_metric(page, block->metrics[m], block->metrics[m]);
+        ifm_html_metric(page, block->metrics[m], ifm_metrics[block->metrics[m]].id);
         ifm_text_add(out, "<td>");
         ifm_html_escape(count_text(page, block, m), out);
         for (size_t a = 0; a < block->n_arms; a++)
@@ -126,10 +126,11 @@ static int kind_of(const struct ifm_cell *cell, const char *name)
 }
 
 /* The line of a metric: behind that of the arm's number before it, so that each arm's order is kept. */
-static size_t line_of(struct block *block, const char *metric, size_t behind, size_t *capacity, struct ifm_arena *arena)
+static size_t line_of(struct block *block, enum ifm_metric_id metric, size_t behind, size_t *capacity,
+                      struct ifm_arena *arena)
 {
     for (size_t m = 0; m < block->n_metrics; m++)
-        if (strcmp(block->metrics[m], metric) == 0)
+        if (block->metrics[m] == metric)
             return m;
     size_t values = *capacity;
     IFM_ARENA_GROW(arena, block->metrics, block->n_metrics, *capacity);

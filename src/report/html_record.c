@@ -4,16 +4,12 @@
 #include "report/html.h"
 #include <string.h>
 
-void ifm_html_metric(struct ifm_page *page, const char *metric, const char *words)
+void ifm_html_metric(struct ifm_page *page, enum ifm_metric_id metric, const char *words)
 {
-    bool linked = metric[0] != '\0' && ifm_metric_find(page->metrics, page->n_metrics, metric) != NULL;
-    if (linked) {
-        ifm_text_add(page->out, "<a href=\"#metric-");
-        ifm_html_escape(metric, page->out);
-        ifm_text_add(page->out, "\">");
-    }
+    if (metric != IFM_M_NONE)
+        ifm_text_printf(page->out, "<a href=\"#metric-%s\">", ifm_metrics[metric].id);
     ifm_html_escape(words, page->out);
-    ifm_text_add(page->out, linked ? "</a>" : "");
+    ifm_text_add(page->out, metric != IFM_M_NONE ? "</a>" : "");
 }
 
 /* ---- facts as name and value ---- */
@@ -223,15 +219,6 @@ void ifm_html_configuration(struct ifm_page *page)
 
 /* ---- definitions ---- */
 
-static bool is_used(const struct ifm_page *page, const char *metric)
-{
-    const struct ifm_derived *derived = page->publication->derived;
-    for (size_t i = 0; i < derived->n_numbers; i++)
-        if (strcmp(derived->numbers[i].metric, metric) == 0)
-            return true;
-    return false;
-}
-
 static void add_definition(struct ifm_page *page, const struct ifm_metric *metric)
 {
     struct ifm_text *out = page->out;
@@ -239,11 +226,7 @@ static void add_definition(struct ifm_page *page, const struct ifm_metric *metri
         const char *title, *text;
     } lines[] = {
         {"Unit", metric->unit}, {"Formula", metric->formula}, {"Source", metric->source}, {"Limits", metric->limits}};
-    ifm_text_add(out, "<dt id=\"metric-");
-    ifm_html_escape(metric->id, out);
-    ifm_text_add(out, "\"><code>");
-    ifm_html_escape(metric->id, out);
-    ifm_text_add(out, "</code><dd>");
+    ifm_text_printf(out, "<dt id=\"metric-%s\"><code>%s</code><dd>", metric->id, metric->id);
     ifm_html_escape(metric->prose, out);
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
         ifm_text_printf(out, "<br><i>%s</i> ", lines[i].title);
@@ -255,15 +238,16 @@ static void add_definition(struct ifm_page *page, const struct ifm_metric *metri
 /* Not folded away: a link into a closed fold leads nowhere without script in some browsers. */
 void ifm_html_definitions(struct ifm_page *page)
 {
-    bool any = false;
-    for (size_t i = 0; i < page->n_metrics; i++)
-        any |= is_used(page, page->metrics[i].id);
-    if (!any)
+    const struct ifm_derived *derived = page->publication->derived;
+    bool used[IFM_M_COUNT] = {false};
+    for (size_t i = 0; i < derived->n_numbers; i++)
+        used[derived->numbers[i].metric] = true;
+    if (derived->n_numbers == 0)
         return;
     ifm_text_add(page->out, "<section id=\"definitions\"><h2>What the numbers mean</h2>\n<dl class=\"metrics\">\n");
-    for (size_t i = 0; i < page->n_metrics; i++)
-        if (is_used(page, page->metrics[i].id))
-            add_definition(page, &page->metrics[i]);
+    for (int m = IFM_M_NONE + 1; m < IFM_M_COUNT; m++)
+        if (used[m])
+            add_definition(page, &ifm_metrics[m]);
     ifm_text_add(page->out, "</dl></section>\n");
 }
 

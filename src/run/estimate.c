@@ -3,8 +3,9 @@
  * Set-up is timed, not guessed, because for large caches generation and the oracle take longer than a block. */
 #include "run/run.h"
 
-#include "run/energy.h"
-#include "run/pass.h"
+#include "run/cell/calibrate.h"
+#include "run/energy/energy.h"
+#include "run/pass/pass.h"
 #include "stats/sequential.h"
 #include <math.h>
 #include <string.h>
@@ -36,27 +37,16 @@ static double warm_up_s(const struct ifm_cell_run *cell)
     return window * fmin(windows, capped);
 }
 
-/* What one block takes, by the steps that calibration timed. */
-static double calibrated_block_s(const struct ifm_cell_run *cell)
-{
-    double block_s = 0;
-    for (size_t i = 0; i < cell->plan->n_arms; i++)
-        block_s += 2 * (double)cell->arms[i].samples * cell->arms[i].inner * cell->arms[i].step_ns * 1e-9;
-    return block_s;
-}
-
 static enum ifm_status pilot(struct ifm_cell_run *cell, struct ifm_estimate *estimate, struct ifm_error *error)
 {
-    struct ifm_pass_run pass = {.cell = cell};
-    struct ifm_stop stop;
-    ifm_stop_init(&stop, cell);
+    struct ifm_pass_run pass;
+    enum ifm_status status = ifm_pass_init(&pass, cell, cell->pass, error);
     struct ifm_instant start = ifm_clock_now();
-    enum ifm_status status = IFM_OK;
     int blocks = 0;
-    double block_s = calibrated_block_s(cell);
+    double block_s = ifm_cell_block_s(cell);
     bool is_long = 2 * block_s > LONG_S;
     while (!is_long && status == IFM_OK && blocks < PILOT_BLOCKS && (blocks < 2 || seconds_since(start) < PILOT_S)) {
-        status = ifm_pass_block(&pass, &stop, error);
+        status = ifm_pass_block(&pass, error);
         blocks++;
     }
     if (status == IFM_OK && blocks > 0)
@@ -67,7 +57,7 @@ static enum ifm_status pilot(struct ifm_cell_run *cell, struct ifm_estimate *est
     if (status == IFM_OK) {
         block_s += rolls_s;
         const struct ifm_measure *measure = &cell->plan->measure;
-        double expected = ifm_stop_expected_blocks(&stop, block_s);
+        double expected = ifm_stop_expected_blocks(&pass.stop, block_s);
         double fewest = (double)measure->blocks_min, most = fmax(fewest, ceil(measure->cap_s / block_s));
         if (measure->stop == IFM_STOP_GROUP)
             fewest = fmax(fewest, (double)ifm_stats_sequential_look(measure->blocks_max, 1));
@@ -77,11 +67,21 @@ static enum ifm_status pilot(struct ifm_cell_run *cell, struct ifm_estimate *est
         estimate->low = warm_up_s(cell) + gate_s + fewest * block_s;
         estimate->high = warm_up_s(cell) + gate_s + most * block_s;
     }
-    ifm_stop_free(&stop);
+    ifm_pass_close(&pass);
     return status;
 }
 
-static enum ifm_status estimate_cell(const struct ifm_cell *plan, struct ifm_device *device,
+/* An energy pass that no sensor can serve takes no time. */
+static double later_passes_s(const struct ifm_cell_run *cell, bool sensors)
+{
+    double seconds = 0;
+    for (size_t i = 1; i < cell->plan->n_passes; i++)
+        if (cell->plan->passes[i].kind != IFM_PASS_ENERGY || sensors)
+            seconds += ifm_pass_hooks[cell->plan->passes[i].kind]->expected_s(cell);
+    return seconds;
+}
+
+static enum ifm_status estimate_cell(const struct ifm_cell *plan, struct ifm_device *device, bool sensors,
                                      struct ifm_session *session, struct ifm_estimate *estimate,
                                      struct ifm_error *error)
 {
@@ -100,11 +100,12 @@ static enum ifm_status estimate_cell(const struct ifm_cell *plan, struct ifm_dev
     start = ifm_clock_now();
     if (status == IFM_OK)
         status = ifm_cell_check(&cell, "after", error);
+    double later_s = status == IFM_OK ? later_passes_s(&cell, sensors) : 0;
     ifm_cell_close(&cell);
-    double set_up_s = open_s + seconds_since(start);
-    estimate->seconds += set_up_s;
-    estimate->low += set_up_s;
-    estimate->high += set_up_s;
+    double more_s = open_s + seconds_since(start) + later_s;
+    estimate->seconds += more_s;
+    estimate->low += more_s;
+    estimate->high += more_s;
     return status;
 }
 
@@ -125,12 +126,7 @@ enum ifm_status ifm_run_estimate(const struct ifm_plan *plan, const struct ifm_r
     *total = (struct ifm_estimate){fixed_s, fixed_s, fixed_s, 0};
     enum ifm_status status = IFM_OK;
     for (size_t i = 0; i < plan->n_cells && status == IFM_OK; i++) {
-        status = estimate_cell(&plan->cells[i], device, &session, &cells[i], error);
-        if (sensors) { /* a pass of energy that no sensor can serve takes no time */
-            cells[i].seconds += ifm_energy_expected_s(&plan->cells[i]);
-            cells[i].low += ifm_energy_expected_s(&plan->cells[i]);
-            cells[i].high += ifm_energy_expected_s(&plan->cells[i]);
-        }
+        status = estimate_cell(&plan->cells[i], device, sensors, &session, &cells[i], error);
         total->seconds += cells[i].seconds;
         total->low += cells[i].low;
         total->high += cells[i].high;

@@ -43,3 +43,10 @@ bool ifm_interrupted(void)
 {
     return interrupted != 0;
 }
+
+enum ifm_status ifm_interrupt_check(const char *cell, struct ifm_error *error)
+{
+    return interrupted == 0 ? IFM_OK
+                            : ifm_fail(error, IFM_INTERRUPTED, cell, "go on with --resume",
+                                       "interrupted; every whole block is kept");
+}

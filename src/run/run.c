@@ -4,12 +4,14 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "device/cpu.h"
-#include "run/arm.h"
-#include "run/energy.h"
-#include "run/failed.h"
-#include "run/inputs.h"
+#include "run/cell/arm.h"
+#include "run/cell/calibrate.h"
+#include "run/cell/failed.h"
+#include "run/cell/instruments.h"
+#include "run/energy/energy.h"
+#include "run/facts/inputs.h"
 #include "run/interrupt.h"
-#include "run/pass.h"
+#include "run/pass/pass.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -28,7 +30,7 @@ struct execution {
     bool unrecorded;      /* its record could not be opened: the folder is at fault */
     double cells_done;
     struct ifm_energy_run *energy; /* NULL where no cell has an energy pass */
-    double latency_s;              /* that the cell's blocks have taken */
+    double passes_s, pass_s;       /* that the cell's finished passes have taken, and the open one */
 };
 
 /* Later cells are taken to last as long as this one: the dry run knows better, a progress line need not. */
@@ -40,84 +42,11 @@ static void report_cell(const struct execution *execution, double done_s, double
     progress->report(progress->context, execution->cell, (execution->cells_done + of_cell) / cells, left_s + later_s);
 }
 
-static void report(void *context, double done, double expected, double block_s)
+static void report(void *context, double done_s, double left_s)
 {
     struct execution *execution = context;
-    execution->latency_s = done * block_s;
-    report_cell(execution, execution->latency_s,
-                (expected > done ? expected - done : 0) * block_s + ifm_energy_expected_s(execution->cell));
-}
-
-static void report_energy(void *context, double done_s, double left_s)
-{
-    const struct execution *execution = context;
-    report_cell(execution, execution->latency_s + done_s, left_s);
-}
-
-/* The number that the cell under execution has for an arm of the plan; n_arms = left out, or in no plan. */
-static unsigned number_of(const struct ifm_cell_run *cell, unsigned planned)
-{
-    unsigned i = 0;
-    while (i < cell->plan->n_arms && (cell->planned == NULL ? i : cell->planned[i]) != planned)
-        i++;
-    return i;
-}
-
-/* Feed the blocks that an interrupted run left to the stop rule. */
-static enum ifm_status take_in_record(struct execution *execution, struct ifm_pass_run *pass, struct ifm_stop *stop,
-                                      struct ifm_error *error)
-{
-    struct ifm_record record;
-    const struct ifm_cell *cell = pass->cell->plan;
-    size_t per_block = 2 * cell->n_arms;
-    IFM_TRY(ifm_record_load(execution->options->dir, cell->index, pass->cell->pass->name, &record, error));
-    enum ifm_status status = IFM_OK;
-    for (size_t i = 0; i < record.n_slots && status == IFM_OK;) {
-        if (record.slots[i].phase == IFM_PHASE_WARMUP) {
-            i++;
-            continue;
-        }
-        bool fits = i + per_block <= record.n_slots;
-        for (size_t k = i; fits && k < i + per_block; k++) {
-            record.slots[k].arm = number_of(pass->cell, record.slots[k].arm);
-            fits = record.slots[k].arm < cell->n_arms &&
-                   record.slots[k].samples <= pass->cell->arms[record.slots[k].arm].samples;
-        }
-        if (!fits) {
-            status = ifm_fail(error, IFM_INVALID, cell->name, "measure again into a new folder",
-                              "the record does not fit the plan and its calibration");
-            break;
-        }
-        ifm_stop_add(stop, &record.slots[i], &record.samples[record.first[i]]);
-        pass->earlier_s += (double)(record.slots[i + per_block - 1].end_ns - record.slots[i].start_ns) * 1e-9;
-        pass->measured++;
-        i += per_block;
-    }
-    ifm_record_free(&record);
-    return status;
-}
-
-/* Create the record, or reopen it where the interruption cut it. */
-static enum ifm_status open_record(struct execution *execution, struct ifm_cell_run *cell, struct ifm_pass_run *pass,
-                                   struct ifm_stop *stop, struct ifm_error *error)
-{
-    const char *dir = execution->options->dir;
-    const struct ifm_pass *plan = cell->pass;
-    int64_t end_ns;
-    bool resume = execution->options->resume;
-    enum ifm_status status =
-        resume ? ifm_recorder_resume(dir, cell->plan->index, plan->name, plan->columns, plan->n_columns,
-                                     2 * cell->plan->n_arms, &pass->recorder, &pass->next_block, &end_ns, error)
-               : ifm_recorder_create(dir, cell->plan->index, plan->name, plan->columns, plan->n_columns,
-                                     &pass->recorder, error);
-    execution->unrecorded = status != IFM_OK && status != IFM_INVALID; /* an edited record is the cell's own */
-    if (status != IFM_OK || !resume)
-        return status;
-    /* The record's time goes on; a clock that was set back in between must not make it run backwards. */
-    int64_t now_ns = execution->device->ops->mark(execution->device).ns - cell->session->base.ns;
-    if (cell->session->offset_ns + now_ns <= end_ns)
-        cell->session->offset_ns = end_ns + 1 - now_ns;
-    return take_in_record(execution, pass, stop, error);
+    execution->pass_s = done_s;
+    report_cell(execution, execution->passes_s + done_s, left_s);
 }
 
 static enum ifm_status log_features(struct ifm_cell_run *cell, struct ifm_error *error)
@@ -151,38 +80,33 @@ static enum ifm_status log_processes(struct ifm_cell_run *cell, struct ifm_error
     return IFM_OK;
 }
 
-static enum ifm_status measure(struct execution *execution, struct ifm_cell_run *cell, struct ifm_pass_run *pass,
-                               struct ifm_stop *stop, struct ifm_error *error)
+static enum ifm_status run_passes(struct execution *execution, struct ifm_cell_run *cell, struct ifm_error *error)
 {
-    IFM_TRY(open_record(execution, cell, pass, stop, error));
-    if (ifm_stop_reason(stop, pass->earlier_s) == NULL) {
-        struct ifm_instant start = cell->device->ops->mark(cell->device);
-        IFM_TRY(ifm_pass_warm_up(pass, error));
-        double used_s = (double)(cell->device->ops->mark(cell->device).ns - start.ns) * 1e-9;
-        IFM_TRY(ifm_converge_here(cell, used_s, &pass->converge, error));
+    const struct ifm_passes shared = {
+        .dir = execution->options->dir,
+        .resume = execution->options->resume,
+        .energy = execution->energy,
+        .progress = execution->options->progress.report == NULL ? NULL : report,
+        .context = execution,
+    };
+    execution->passes_s = execution->pass_s = 0;
+    for (size_t i = 0; i < cell->plan->n_passes; i++) {
+        IFM_TRY(ifm_pass_execute(cell, &cell->plan->passes[i], &shared, &execution->unrecorded, error));
+        execution->passes_s += execution->pass_s;
+        execution->pass_s = 0;
     }
-    IFM_TRY(ifm_pass_measure(pass, stop, error));
-    IFM_TRY(ifm_recorder_sync(pass->recorder, error));
-    IFM_TRY(ifm_energy_pass(execution->energy, cell, execution->options->dir, execution->options->resume, error));
-    IFM_TRY(ifm_cell_check(cell, "after", error));
-    IFM_TRY(log_features(cell, error));
-    IFM_TRY(log_processes(cell, error));
-    IFM_TRY(ifm_cell_log_clock(cell, error));
-    return ifm_fact_add(cell->session, IFM_EVENT(cell_done, true, .cell = cell->plan->name), error);
+    return IFM_OK;
 }
 
 static enum ifm_status run_open_cell(struct execution *execution, struct ifm_cell_run *cell, struct ifm_error *error)
 {
     IFM_TRY(ifm_cell_calibrate(cell, execution->events, error));
-    struct ifm_pass_run pass = {.cell = cell, .context = execution};
-    if (execution->options->progress.report != NULL)
-        pass.progress = report;
-    struct ifm_stop stop;
-    ifm_stop_init(&stop, cell);
-    enum ifm_status status = measure(execution, cell, &pass, &stop, error);
-    ifm_stop_free(&stop);
-    ifm_recorder_close(pass.recorder);
-    return status;
+    IFM_TRY(run_passes(execution, cell, error));
+    IFM_TRY(ifm_cell_check(cell, "after", error));
+    IFM_TRY(log_features(cell, error));
+    IFM_TRY(log_processes(cell, error));
+    IFM_TRY(ifm_instruments_log_clock(cell, error));
+    return ifm_fact_add(cell->session, IFM_EVENT(cell_done, true, .cell = cell->plan->name), error);
 }
 
 static bool device_is_lost(const struct execution *execution)
@@ -275,7 +199,6 @@ static enum ifm_status run_cells(struct execution *execution, struct ifm_error *
     for (size_t i = 0; i < execution->plan->n_cells; i++) {
         execution->cell = &execution->plan->cells[i];
         execution->cells_done = (double)i;
-        execution->latency_s = 0;
         if (IFM_LAST(execution->events, cell_done, execution->cell->name, NULL) != NULL)
             continue;
         enum ifm_status status = run_what_is_left(execution, error);
@@ -284,10 +207,10 @@ static enum ifm_status run_cells(struct execution *execution, struct ifm_error *
         if (status != IFM_OK) {
             ifm_warn("cell %s was not measured: %s", execution->cell->name, error->message);
             const struct ifm_error why = *error;
-            IFM_TRY(ifm_fact_add(
-                &execution->session,
-                IFM_EVENT(cell_failed, false, .cell = execution->cell->name, .reason = why.message, .remedy = why.hint),
-                error));
+            IFM_TRY(ifm_fact_add(&execution->session,
+                                 IFM_EVENT(cell_failed, false, .cell = execution->cell->name, .reason = why.message,
+                                           .remedy = why.hint),
+                                 error));
         }
     }
     return IFM_OK;
@@ -331,9 +254,7 @@ static enum ifm_status start_session(struct execution *execution, struct ifm_err
     if (ops == NULL)
         return ifm_fail(error, IFM_MISSING, "device.kind", "", "this build has no device \"%s\"",
                         execution->plan->device);
-    IFM_TRY(ifm_energy_open(execution->plan, &execution->options->device, session, &execution->energy, error));
-    if (execution->options->progress.report != NULL)
-        ifm_energy_on_progress(execution->energy, report_energy, execution);
+    IFM_TRY(ifm_energy_open(execution->plan, &execution->options->device, &execution->energy, error));
     IFM_TRY(ops->open(&execution->options->device, &execution->device, error));
     snprintf(session->gpu_bus, sizeof session->gpu_bus, "%s", execution->device->bus);
     set_time_base(execution);

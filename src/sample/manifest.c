@@ -15,14 +15,14 @@ static const char disk_hint[] = "see what the system's log (dmesg) says of this 
 static const char manifest_name[] = "manifest.sha256";
 enum { HEX = 64, MANIFEST_LIMIT = 64 << 20, DEPTH_LIMIT = 16 };
 
-struct entry {
+struct hashed_file {
     const char *name; /* relative to the folder */
     struct ifm_sha256 hash;
 };
 
 struct listing {
-    struct ifm_arena *arena; /* holds the names */
-    struct entry *entries;   /* malloc'd, sorted by name when the listing is made */
+    struct ifm_arena *arena;     /* holds the names */
+    struct hashed_file *entries; /* malloc'd, sorted by name when the listing is made */
     size_t n, capacity;
 };
 
@@ -30,13 +30,13 @@ static enum ifm_status add_entry(struct listing *listing, const char *name, stru
 {
     if (listing->n == listing->capacity) {
         size_t capacity = listing->capacity == 0 ? 64 : 2 * listing->capacity;
-        struct entry *entries = realloc(listing->entries, capacity * sizeof *entries);
+        struct hashed_file *entries = realloc(listing->entries, capacity * sizeof *entries);
         if (entries == NULL)
             return ifm_fail(error, IFM_INTERNAL, name, NULL, "out of memory for a list of files");
         listing->entries = entries;
         listing->capacity = capacity;
     }
-    listing->entries[listing->n++] = (struct entry){.name = ifm_arena_strdup(listing->arena, name)};
+    listing->entries[listing->n++] = (struct hashed_file){.name = ifm_arena_strdup(listing->arena, name)};
     return IFM_OK;
 }
 
@@ -48,7 +48,7 @@ static void free_listing(struct listing *listing)
 
 static int by_name(const void *left, const void *right)
 {
-    return strcmp(((const struct entry *)left)->name, ((const struct entry *)right)->name);
+    return strcmp(((const struct hashed_file *)left)->name, ((const struct hashed_file *)right)->name);
 }
 
 /* ---- the folder ---- */
@@ -120,7 +120,7 @@ static enum ifm_status list_folder(const char *dir, struct listing *listing, str
     return status;
 }
 
-static enum ifm_status hash_entry(const char *dir, struct listing *listing, struct entry *entry,
+static enum ifm_status hash_entry(const char *dir, struct listing *listing, struct hashed_file *entry,
                                   struct ifm_error *error)
 {
     return ifm_sha256_file(ifm_path_join(listing->arena, dir, entry->name), &entry->hash, error);
@@ -135,7 +135,7 @@ enum ifm_status ifm_manifest_write(const char *dir, struct ifm_error *error)
     IFM_TRY(list_folder(dir, &listing, error));
     enum ifm_status status = IFM_OK;
     for (size_t i = 0; i < listing.n && status == IFM_OK; i++) {
-        struct entry *entry = &listing.entries[i];
+        struct hashed_file *entry = &listing.entries[i];
         status = hash_entry(dir, &listing, entry, error);
         ifm_text_printf(&text, "%s  %s\n", entry->hash.hex, entry->name);
     }
@@ -216,8 +216,8 @@ static enum ifm_status read_manifest(const char *dir, struct listing *out, struc
     return status;
 }
 
-static enum ifm_status check_entry(const char *dir, const struct entry *listed, struct listing *found,
-                                   struct entry *file, struct ifm_error *error)
+static enum ifm_status check_entry(const char *dir, const struct hashed_file *listed, struct listing *found,
+                                   struct hashed_file *file, struct ifm_error *error)
 {
     IFM_TRY(hash_entry(dir, found, file, error));
     if (strcmp(listed->hash.hex, file->hash.hex) == 0)

@@ -13,7 +13,7 @@
 static const char torn_hint[] = "an interrupted run is cut back to its last whole block by run --resume";
 
 /* One file. The text ends with a newline, so that a scan for something that is no newline ends in time. */
-struct reader {
+struct record_reader {
     const char *at, *end;
     const char *where, *suffix;
     size_t line; /* of `at`, from 1 */
@@ -22,7 +22,7 @@ struct reader {
 
 /* ---- failing ---- */
 
-static enum ifm_status fail_at(const struct reader *reader, const char *hint, const char *message)
+static enum ifm_status fail_at(const struct record_reader *reader, const char *hint, const char *message)
 {
     char place[sizeof reader->error->where];
     struct ifm_text text = {0};
@@ -45,7 +45,7 @@ static const char *excerpt(const char *text, const char *end, const char *stops,
 }
 
 /* A rule is broken by the row that begins at `row`. */
-static enum ifm_status fail_rule(struct reader *reader, const char *row, const char *problem)
+static enum ifm_status fail_rule(struct record_reader *reader, const char *row, const char *problem)
 {
     char buffer[64];
     struct ifm_text message = {0};
@@ -57,7 +57,7 @@ static enum ifm_status fail_rule(struct reader *reader, const char *row, const c
 
 /* Why the field at `text` could not be read. The slow path: the fast one has failed. */
 static __attribute__((cold, noinline)) enum ifm_status
-fail_field(struct reader *reader, const char *text, const char *name, char separator, int64_t low, int64_t high)
+fail_field(struct record_reader *reader, const char *text, const char *name, char separator, int64_t low, int64_t high)
 {
     char buffer[64], number[64];
     excerpt(text, reader->end, ",\n", buffer);
@@ -143,7 +143,7 @@ static inline bool take_column(const char **at, char separator, int64_t *out)
 
 /* ---- headers ---- */
 
-static enum ifm_status open_text(struct reader *reader, const char *text, size_t size)
+static enum ifm_status open_text(struct record_reader *reader, const char *text, size_t size)
 {
     reader->at = text;
     reader->end = text + size;
@@ -157,7 +157,7 @@ static enum ifm_status open_text(struct reader *reader, const char *text, size_t
     return fail_at(reader, torn_hint, "the last row is torn: it has no newline");
 }
 
-static enum ifm_status fail_header(struct reader *reader, const char *expected)
+static enum ifm_status fail_header(struct record_reader *reader, const char *expected)
 {
     char buffer[64];
     struct ifm_text message = {0};
@@ -168,7 +168,7 @@ static enum ifm_status fail_header(struct reader *reader, const char *expected)
     return status;
 }
 
-static enum ifm_status add_column(struct reader *reader, const char *name, size_t size, struct ifm_record *out)
+static enum ifm_status add_column(struct record_reader *reader, const char *name, size_t size, struct ifm_record *out)
 {
     if (size == 0 || memchr(name, '\0', size) != NULL)
         return fail_at(reader, NULL, "a column has no name, or a name with a NUL");
@@ -187,7 +187,7 @@ static enum ifm_status add_column(struct reader *reader, const char *name, size_
     return IFM_OK;
 }
 
-static enum ifm_status read_slots_header(struct reader *reader, struct ifm_record *out)
+static enum ifm_status read_slots_header(struct record_reader *reader, struct ifm_record *out)
 {
     static const char fixed[] = IFM_SLOTS_HEADER;
     static const size_t size = sizeof fixed - 1;
@@ -216,7 +216,7 @@ static size_t count_lines(const char *at, const char *end)
     return n;
 }
 
-static enum ifm_status allocate(void **out, size_t n, size_t size, struct reader *reader)
+static enum ifm_status allocate(void **out, size_t n, size_t size, struct record_reader *reader)
 {
     *out = n > SIZE_MAX / 2 / size ? NULL : malloc((n + (n == 0)) * size);
     if (*out == NULL)
@@ -226,7 +226,8 @@ static enum ifm_status allocate(void **out, size_t n, size_t size, struct reader
 }
 
 /* The fields that every row of the slots file has. */
-static enum ifm_status read_slot(struct reader *reader, size_t n_columns, struct ifm_slot *slot, int64_t *columns)
+static enum ifm_status read_slot(struct record_reader *reader, size_t n_columns, struct ifm_slot *slot,
+                                 int64_t *columns)
 {
     static const char *const names[] = {"block", "phase", "arm", "samples", "inner", "start_ns", "end_ns"};
     uint32_t *const small[] = {&slot->block, &slot->phase, &slot->arm, &slot->samples, &slot->inner};
@@ -242,7 +243,7 @@ static enum ifm_status read_slot(struct reader *reader, size_t n_columns, struct
     return IFM_OK;
 }
 
-static enum ifm_status read_columns(struct reader *reader, const struct ifm_record *record, int64_t *columns)
+static enum ifm_status read_columns(struct record_reader *reader, const struct ifm_record *record, int64_t *columns)
 {
     for (size_t c = 0; c < record->n_columns; c++) {
         const char *text = reader->at;
@@ -253,7 +254,7 @@ static enum ifm_status read_columns(struct reader *reader, const struct ifm_reco
     return IFM_OK;
 }
 
-static enum ifm_status read_slots(struct reader *reader, struct ifm_record *out)
+static enum ifm_status read_slots(struct record_reader *reader, struct ifm_record *out)
 {
     size_t n = count_lines(reader->at, reader->end);
     struct ifm_block_walk walk = {0};
@@ -281,7 +282,7 @@ enum ifm_status ifm_record_parse_slots(const char *text, size_t size, const char
                                        struct ifm_error *error)
 {
     struct ifm_error local;
-    struct reader reader = {.where = where, .suffix = "-slots.csv", .error = error == NULL ? &local : error};
+    struct record_reader reader = {.where = where, .suffix = "-slots.csv", .error = error == NULL ? &local : error};
     *out = (struct ifm_record){0};
     enum ifm_status status = open_text(&reader, text, size);
     if (status == IFM_OK)
@@ -304,12 +305,12 @@ static enum ifm_status check_last_block(const struct ifm_record *record, const c
         problem = ifm_block_end(&walk);
     if (problem == NULL)
         return IFM_OK;
-    struct reader reader = {.where = where, .suffix = "-slots.csv", .line = record->n_slots + 1, .error = error};
+    struct record_reader reader = {.where = where, .suffix = "-slots.csv", .line = record->n_slots + 1, .error = error};
     return fail_at(&reader, torn_hint, problem);
 }
 
 /* One row of the samples file. This loop is what makes a million samples quick. */
-static enum ifm_status read_sample(struct reader *reader, size_t k, struct ifm_sample *sample)
+static enum ifm_status read_sample(struct record_reader *reader, size_t k, struct ifm_sample *sample)
 {
     const char *fields[3] = {reader->at};
     int64_t slot = 0;
@@ -328,7 +329,7 @@ static enum ifm_status read_sample(struct reader *reader, size_t k, struct ifm_s
     return IFM_OK;
 }
 
-static enum ifm_status read_samples(struct reader *reader, struct ifm_record *out)
+static enum ifm_status read_samples(struct record_reader *reader, struct ifm_record *out)
 {
     for (size_t k = 0; k < out->n_slots; k++) {
         const struct ifm_slot *slot = &out->slots[k];
@@ -351,7 +352,7 @@ static enum ifm_status read_samples(struct reader *reader, struct ifm_record *ou
 }
 
 /* first[], and the number of samples that the slots claim; the size of the file bounds it before memory is taken. */
-static enum ifm_status sum_slots(struct reader *reader, struct ifm_record *out)
+static enum ifm_status sum_slots(struct record_reader *reader, struct ifm_record *out)
 {
     static const size_t shortest_row = sizeof "0,0,0\n" - 1;
     size_t n = 0;
@@ -375,7 +376,7 @@ static enum ifm_status parse_samples(const char *text, size_t size, const char *
                                      struct ifm_error *error)
 {
     static const char header[] = IFM_SAMPLES_HEADER "\n";
-    struct reader reader = {.where = where, .suffix = ".csv", .error = error};
+    struct record_reader reader = {.where = where, .suffix = ".csv", .error = error};
     IFM_TRY(open_text(&reader, text, size));
     if (size < sizeof header - 1 || memcmp(text, header, sizeof header - 1) != 0)
         return fail_header(&reader, IFM_SAMPLES_HEADER);

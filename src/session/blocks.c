@@ -7,7 +7,8 @@
 #include "session/internal.h"
 
 #include "device/fake.h"
-#include "run/slot.h"
+#include "run/cell/calibrate.h"
+#include "run/cell/slot.h"
 #include <string.h>
 
 static uint32_t timed_windows(const struct inferometer_session *session, unsigned arm)
@@ -101,9 +102,9 @@ static enum ifm_status calibrate(struct inferometer_session *session, struct ifm
     const struct ifm_pass *pass = cell->pass;
     IFM_TRY(ifm_cell_choose(cell, ifm_cell_read_clock(session->device, &cell->tick_ns), error));
     IFM_TRY(ifm_session_write_plan(session, error));
-    IFM_TRY(ifm_recorder_create(session->dir, cell->plan->index, pass->name, pass->columns, pass->n_columns,
+    IFM_TRY(ifm_recorder_create(session->dir, cell->plan->index, ifm_pass_name(pass), pass->columns, pass->n_columns,
                                 &session->pass.recorder, error));
-    ifm_stop_init(&session->stop, cell);
+    ifm_stop_init(&session->pass.stop, cell);
     ifm_warm_up_init(&session->warm, cell);
     session->stage = IFM_SESSION_WARM_UP;
     return IFM_OK;
@@ -125,15 +126,15 @@ static enum ifm_status end_measured_block(struct inferometer_session *session, s
 {
     IFM_TRY(ifm_watch_end(&session->cell, &session->watch, session->pass.next_block, error));
     IFM_TRY(append(session, error));
-    ifm_stop_add(&session->stop, session->cell.slots, session->cell.samples);
+    ifm_stop_add(&session->pass.stop, session->cell.slots, session->cell.samples);
     session->pass.measured++;
     struct ifm_instant now = session->device->ops->mark(session->device);
-    session->elapsed_s += (double)(now.ns - session->last.ns) * 1e-9;
+    session->pass.elapsed_s += (double)(now.ns - session->last.ns) * 1e-9;
     session->last = now;
-    const char *reason = ifm_stop_reason(&session->stop, session->elapsed_s);
+    const char *reason = ifm_stop_reason(&session->pass.stop, session->pass.elapsed_s);
     if (reason == NULL)
         return IFM_OK;
-    IFM_TRY(ifm_pass_log_stop(&session->pass, &session->stop, reason, session->elapsed_s, error));
+    IFM_TRY(ifm_pass_log_stop(&session->pass, reason, error));
     IFM_TRY(ifm_recorder_sync(session->pass.recorder, error));
     IFM_TRY(ifm_session_settle(session, error));
     session->state = IFM_SESSION_ENDED;

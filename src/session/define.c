@@ -3,12 +3,9 @@
 
 #include "base/hash.h"
 #include "base/text.h"
-#include "workload/workload.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-enum { MOST_WORKLOADS = 32 };
 
 /* A session is one cell of its own workload on one thread; its caller runs no probes. */
 static const char base[] = "workload: session\nceilings: none\ndevice:\n  threads: 1\n";
@@ -125,10 +122,7 @@ static enum ifm_status apply(struct inferometer_session *session, struct ifm_con
 enum ifm_status ifm_session_config(struct inferometer_session *session, struct ifm_config **out,
                                    struct ifm_error *error)
 {
-    const struct ifm_section **sections = IFM_ARENA_ARRAY(session->arena, const struct ifm_section *, MOST_WORKLOADS);
-    for (size_t i = 0; ifm_workloads[i] != NULL && i + 1 < MOST_WORKLOADS; i++)
-        sections[i] = ifm_workloads[i]->params;
-    *out = ifm_config_create(sections);
+    *out = ifm_story_config();
     enum ifm_status status = apply(session, *out, error);
     if (status == IFM_OK)
         return IFM_OK;

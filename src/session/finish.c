@@ -3,10 +3,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "publish/publish.h"
 #include <string.h>
-
-enum { MOST_METRICS = 512 };
 
 static void close_device(struct inferometer_session *session)
 {
@@ -78,47 +75,25 @@ int ifm_session_end(struct inferometer_session *session)
     }
     close_device(session);
     ifm_warm_up_free(&session->warm);
-    ifm_stop_free(&session->stop);
+    ifm_stop_free(&session->pass.stop);
     ifm_recorder_close(session->pass.recorder);
     ifm_journal_close(session->facts.journal);
+    ifm_folder_close(&session->folder);
     return code;
 }
 
-static enum ifm_status publish_facts(struct inferometer_session *session, const struct ifm_facts *facts,
-                                     struct ifm_error *error)
-{
-    IFM_TRY(ifm_derive(&facts->view, session->arena, &session->derived, error));
-    IFM_TRY(ifm_judge(facts->plan, session->derived, session->arena, &session->verdict, error));
-    json_t *lock = ifm_config_lock_json(session->config);
-    const struct ifm_publication publication = {
-        session->dir, facts->plan, session->derived, session->verdict, lock, facts->events, &facts->view,
-    };
-    enum ifm_status status = ifm_publish_files(&publication, error);
-    json_decref(lock);
-    return status;
-}
-
-static enum ifm_status publish(struct inferometer_session *session, struct ifm_error *error)
-{
-    struct ifm_facts facts;
-    enum ifm_status status = ifm_facts_open(session->dir, NULL, 0, session->arena, &facts, error);
-    if (status == IFM_OK)
-        status = publish_facts(session, &facts, error);
-    ifm_facts_close(&facts);
-    return status;
-}
-
-static const struct ifm_value *find(const struct inferometer_session *session, int arm, const char *metric)
+static const struct ifm_value *find(const struct inferometer_session *session, int arm, enum ifm_metric_id metric)
 {
     const char *name = arm < 0 ? "" : session->arms[arm].name;
-    const struct ifm_number *number = ifm_derived_find(session->derived, session->plan->cells[0].name, name, metric);
+    const struct ifm_number *number =
+        ifm_derived_find(session->folder.derived, session->plan->cells[0].name, name, metric);
     return number == NULL ? NULL : &number->value;
 }
 
 static void fill_change(const struct inferometer_session *session, struct inferometer_result *out)
 {
-    const struct ifm_value *change = session->n_arms > 1 ? find(session, 1, "change_percent") : NULL;
-    const struct ifm_value *mde = session->n_arms > 1 ? find(session, 1, "mde_percent") : NULL;
+    const struct ifm_value *change = session->n_arms > 1 ? find(session, 1, IFM_M_CHANGE_PERCENT) : NULL;
+    const struct ifm_value *mde = session->n_arms > 1 ? find(session, 1, IFM_M_MDE_PERCENT) : NULL;
     const char *missing = session->n_arms > 1 ? "the arms were not compared" : "there is one arm";
     out->has_change = change != NULL && change->state == IFM_STATE_OK && change->has_interval;
     if (out->has_change) {
@@ -135,7 +110,7 @@ static void fill_change(const struct inferometer_session *session, struct infero
 
 static void fill_result(struct inferometer_session *session, struct inferometer_result *result)
 {
-    const struct ifm_verdict *verdict = session->verdict;
+    const struct ifm_verdict *verdict = session->folder.verdict;
     struct inferometer_result out = {
         .size = result->size,
         .outcome = (int)verdict->outcome,
@@ -175,7 +150,9 @@ static int judge(struct inferometer_session *session, struct inferometer_result 
     if (session->state == IFM_SESSION_ENDED) {
         status = complete(session, &session->error);
         if (status == IFM_OK)
-            status = publish(session, &session->error);
+            status = ifm_folder_open(session->dir, &session->folder, &session->error);
+        if (status == IFM_OK)
+            status = ifm_publish_files(&session->folder.publication, &session->error);
         if (status != IFM_OK)
             return ifm_session_break(session, status);
         session->state = IFM_SESSION_JUDGED;
@@ -193,18 +170,14 @@ int inferometer_judge(struct inferometer_session *session, struct inferometer_re
     return code;
 }
 
-static enum ifm_status check_metric(const char *metric, struct ifm_error *error)
+static enum ifm_status find_metric(const char *id, enum ifm_metric_id *metric, struct ifm_error *error)
 {
-    const char *known[MOST_METRICS];
-    size_t n = 0;
-    for (; n < MOST_METRICS && ifm_derive_metric(n) != NULL; n++) {
-        known[n] = ifm_derive_metric(n);
-        if (metric != NULL && strcmp(known[n], metric) == 0)
-            return IFM_OK;
-    }
-    const char *nearest = metric == NULL ? NULL : ifm_nearest(metric, known, n);
+    *metric = id == NULL ? IFM_M_NONE : ifm_metric_of(id);
+    if (*metric != IFM_M_NONE)
+        return IFM_OK;
+    const char *nearest = id == NULL ? NULL : ifm_metric_nearest(id);
     ifm_fail(error, IFM_USAGE, "inferometer_metric", "`inferometer explain` lists all metrics", "unknown metric '%s'",
-             metric == NULL ? "NULL" : metric);
+             id == NULL ? "NULL" : id);
     if (nearest != NULL)
         ifm_error_hint(error, "did you mean '%s'?", nearest);
     return IFM_USAGE;
@@ -241,7 +214,8 @@ int inferometer_metric(struct inferometer_session *session, int arm, const char 
         return ifm_session_misuse(session, "inferometer_metric", "the run has not been judged: it has no numbers yet",
                                   "call inferometer_judge first");
     struct ifm_error *error = &session->error;
-    enum ifm_status status = check_metric(metric, error);
+    enum ifm_metric_id id;
+    enum ifm_status status = find_metric(metric, &id, error);
     if (status == IFM_OK)
         status = check_size(value == NULL ? 0 : value->size, sizeof *value, "inferometer_metric", error);
     if (status == IFM_OK && (arm < -1 || arm >= (int)session->n_arms))
@@ -255,7 +229,7 @@ int inferometer_metric(struct inferometer_session *session, int arm, const char 
                                             .reason = "this number is not made for this arm",
                                             .remedy = "`inferometer explain` says what a metric is of",
                                             .text = ""};
-    const struct ifm_value *found = find(session, arm, metric);
+    const struct ifm_value *found = find(session, arm, id);
     fill_value(found == NULL ? &absent : found, value);
     return INFEROMETER_OK;
 }

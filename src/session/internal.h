@@ -6,13 +6,12 @@
 #ifndef IFM_SESSION_INTERNAL_H
 #define IFM_SESSION_INTERNAL_H
 
-#include "config/config.h"
-#include "derive/derive.h"
 #include "inferometer/session.h"
-#include "judge/judge.h"
-#include "run/pass.h"
-#include "run/warm_up.h"
-#include "run/watch.h"
+#include "run/cell/watch.h"
+#include "run/pass/pass.h"
+#include "run/pass/warm_up.h"
+#include "story/folder.h"
+#include "story/story.h"
 #include <locale.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -71,7 +70,6 @@ struct inferometer_session {
     struct ifm_session facts; /* journal and time base */
     struct ifm_cell_run cell;
     struct ifm_warm_up warm;
-    struct ifm_stop stop;
     struct ifm_pass_run pass;
     struct ifm_watch watch; /* of the measured block */
     enum ifm_session_stage stage;
@@ -79,16 +77,16 @@ struct inferometer_session {
     unsigned order[2 * IFM_MOST_ARMS];
     size_t position, slots; /* in the block */
     struct ifm_sample *next_samples;
-    struct ifm_instant last; /* when the last measured block ended */
-    double elapsed_s;
-    struct ifm_derived *derived;
-    struct ifm_verdict *verdict;
+    struct ifm_instant last;  /* when the last measured block ended */
+    struct ifm_folder folder; /* its numbers and its verdict, once judged */
     struct ifm_error error;
     int broken; /* the code that broke it */
     char message[sizeof(struct ifm_error) + 16];
 };
 
-/* ---- session.c ---- */
+/* ---- enter.c ---- */
+/* The error as a message: "where: what", and its hint on a line of its own. */
+void ifm_session_compose(const struct ifm_error *error, char *out, size_t size);
 /* Keep the error for inferometer_message, and the code for the caller. */
 int ifm_session_fail(struct inferometer_session *session, enum ifm_status status);
 /* A call out of order: INFEROMETER_MISUSE. Inside a window it has spoilt the window, and ends the session; of a session

@@ -95,7 +95,7 @@ static double inflation(const struct scores *s)
     return r > 0.0 ? (1.0 + r) / (1.0 - r) : 1.0;
 }
 
-struct grid {
+struct candidate_grid {
     size_t step, knots, least;      /* values between knots, index of the last knot, knots in the shortest segment */
     double best[KNOTS + 1];         /* cost of the best segmentation of the values before a knot */
     size_t before[KNOTS + 1];       /* the knot of its last change */
@@ -103,14 +103,14 @@ struct grid {
     size_t closes[KNOTS + 1];       /* for each knot: from which one on it is not; 0 = still open */
 };
 
-static size_t place(const struct grid *g, size_t knot, size_t n)
+static size_t place(const struct candidate_grid *g, size_t knot, size_t n)
 {
     return knot == g->knots ? n : knot * g->step;
 }
 
 /* A knot that costs more than the best segmentation up to `t` loses to a change at `t`, once that is far enough away to
  * have one. */
-static void search(struct grid *g, const struct scores *s, double penalty)
+static void search(struct candidate_grid *g, const struct scores *s, double penalty)
 {
     g->best[0] = -penalty;
     g->closes[0] = 0;
@@ -162,7 +162,8 @@ static size_t refine(const struct scores *s, size_t from, size_t at, size_t to, 
     return best;
 }
 
-static void gather(const struct grid *g, const struct scores *s, size_t *at, size_t limit, struct ifm_changes *out)
+static void gather(const struct candidate_grid *g, const struct scores *s, size_t *at, size_t limit,
+                   struct ifm_changes *out)
 {
     size_t chain[KNOTS + 1], count = 0;
     for (size_t t = g->before[g->knots]; t > 0; t = g->before[t])
@@ -203,7 +204,7 @@ enum ifm_stat ifm_stats_changes(const double *x, size_t n, double dependence, do
     score(scratch, n, &s);
     double own = inflation(&s);
     found.penalty = IFM_CHANGE_PENALTY * log((double)n) * (own > dependence ? own : dependence);
-    struct grid g = {.step = (n + KNOTS - 1) / KNOTS};
+    struct candidate_grid g = {.step = (n + KNOTS - 1) / KNOTS};
     g.knots = (n + g.step - 1) / g.step;
     g.least = (IFM_CHANGE_SEGMENT + g.step - 1) / g.step;
     search(&g, &s, found.penalty);

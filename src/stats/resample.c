@@ -30,7 +30,7 @@ const char *ifm_mean_method_name(enum ifm_mean_method method)
 }
 
 /* A table of one or two columns and how to draw from it. */
-struct source {
+struct resample_source {
     const double *table;
     struct ifm_draw draw;
     double value;
@@ -38,7 +38,7 @@ struct source {
 
 static void fill_means(const void *context, struct ifm_xoshiro *random, double *values, size_t count)
 {
-    const struct source *source = context;
+    const struct resample_source *source = context;
     size_t n = (size_t)source->draw.n;
     for (size_t b = 0; b < count; b++)
         values[b] = ifm_draw_sum(source->table, &source->draw, n, random) / (double)n;
@@ -48,7 +48,7 @@ static void fill_means(const void *context, struct ifm_xoshiro *random, double *
  * far below 1e-13 of their square. */
 static void fill_t(const void *context, struct ifm_xoshiro *random, double *values, size_t count)
 {
-    const struct source *source = context;
+    const struct resample_source *source = context;
     double n = (double)source->draw.n, sum[2];
     for (size_t b = 0; b < count; b++) {
         ifm_draw_sum2(source->table, &source->draw, (size_t)source->draw.n, random, sum);
@@ -59,7 +59,7 @@ static void fill_t(const void *context, struct ifm_xoshiro *random, double *valu
 
 static void fill_ratios(const void *context, struct ifm_xoshiro *random, double *values, size_t count)
 {
-    const struct source *source = context;
+    const struct resample_source *source = context;
     double sum[2];
     for (size_t b = 0; b < count; b++) {
         ifm_draw_sum2(source->table, &source->draw, (size_t)source->draw.n, random, sum);
@@ -161,7 +161,7 @@ enum ifm_stat ifm_stats_bootstrap_mean(const double *x, size_t n, enum ifm_mean_
             table[i] = d;
         }
     }
-    struct source source = {table, ifm_draw_of(n), m.mean};
+    struct resample_source source = {table, ifm_draw_of(n), m.mean};
     struct ifm_resampled value = {.method = method, .value = m.mean};
     value.acceleration = method == IFM_MEAN_BCA ? cubes / (6.0 * squares * sqrt(squares)) : 0.0;
     ifm_resample_run(plan, STREAM_MEAN, t ? fill_t : fill_means, &source);
@@ -206,7 +206,7 @@ enum ifm_stat ifm_stats_bootstrap_ratio(const double *x, const double *y, size_t
         squares += u * u;
         cubes += u * u * u;
     }
-    struct source source = {table, ifm_draw_of(n), ratio};
+    struct resample_source source = {table, ifm_draw_of(n), ratio};
     struct ifm_resampled value = {.method = method, .value = ratio};
     if (method == IFM_MEAN_BCA)
         value.acceleration = cubes / (6.0 * squares * sqrt(squares));

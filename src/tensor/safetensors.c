@@ -32,7 +32,7 @@ struct ifm_safetensors {
 };
 
 /* What checking a file goes along with. */
-struct check {
+struct safetensors_check {
     struct ifm_safetensors *file;
     const unsigned char *data; /* after the header */
     uint64_t data_size;
@@ -41,7 +41,7 @@ struct check {
 
 #define FAIL(check, ...) ifm_fail((check)->error, IFM_USAGE, (check)->file->name, again, __VA_ARGS__)
 
-static enum ifm_status read_shape(const struct check *check, const json_t *shape, const char *shown,
+static enum ifm_status read_shape(const struct safetensors_check *check, const json_t *shape, const char *shown,
                                   struct ifm_tensor *tensor)
 {
     size_t rank = json_array_size(shape);
@@ -64,7 +64,7 @@ static enum ifm_status read_shape(const struct check *check, const json_t *shape
     return IFM_OK;
 }
 
-static enum ifm_status read_offsets(const struct check *check, const json_t *offsets, const char *shown,
+static enum ifm_status read_offsets(const struct safetensors_check *check, const json_t *offsets, const char *shown,
                                     struct ifm_tensor *tensor)
 {
     const json_t *first = json_array_get(offsets, 0), *last = json_array_get(offsets, 1);
@@ -84,7 +84,7 @@ static enum ifm_status read_offsets(const struct check *check, const json_t *off
     return IFM_OK;
 }
 
-static enum ifm_status read_tensor(const struct check *check, const char *name, const json_t *entry,
+static enum ifm_status read_tensor(const struct safetensors_check *check, const char *name, const json_t *entry,
                                    struct ifm_tensor *tensor)
 {
     char buffer[72], other[72];
@@ -104,7 +104,7 @@ static enum ifm_status read_tensor(const struct check *check, const char *name, 
     return IFM_OK;
 }
 
-static enum ifm_status read_metadata(const struct check *check, const json_t *metadata)
+static enum ifm_status read_metadata(const struct safetensors_check *check, const json_t *metadata)
 {
     const char *key;
     json_t *value;
@@ -131,7 +131,7 @@ static int by_place(const void *a, const void *b)
 }
 
 /* Every byte of the data belongs to one tensor. */
-static enum ifm_status check_cover(const struct check *check)
+static enum ifm_status check_cover(const struct safetensors_check *check)
 {
     const struct ifm_safetensors *file = check->file;
     const unsigned char *at = check->data;
@@ -152,7 +152,7 @@ static enum ifm_status check_cover(const struct check *check)
     return IFM_OK;
 }
 
-static enum ifm_status read_header(const struct check *check, const json_t *header)
+static enum ifm_status read_header(const struct safetensors_check *check, const json_t *header)
 {
     struct ifm_safetensors *file = check->file;
     const char *name;
@@ -173,7 +173,7 @@ static enum ifm_status read_header(const struct check *check, const json_t *head
 
 static enum ifm_status read_bytes(struct ifm_safetensors *file, struct ifm_error *error)
 {
-    struct check check = {.file = file, .error = error};
+    struct safetensors_check check = {.file = file, .error = error};
     uint64_t length = 0;
     if (file->size < LENGTH_BYTES)
         return FAIL(&check, "%zu bytes are no safetensors file: it begins with 8 bytes, the length of its header",

@@ -32,7 +32,7 @@ struct ifm_workload {
      */
     IFM_CHECKED enum ifm_status (*ready)(const struct ifm_arm *arm, bool fake, struct ifm_error *error);
     /* Private parameters each of which names a file that open reads, NULL-terminated: the file's base name and SHA-256
-     * become facts of the run (run/inputs.h). NULL = none. */
+     * become facts of the run (run/facts/inputs.h). NULL = none. */
     const char *const *input_files;
     /* Allocate and generate by `seed`; touch everything; poison outputs. Nothing is timed. */
     IFM_CHECKED enum ifm_status (*open)(const struct ifm_arm *arm, struct ifm_device *device, unsigned threads,

@@ -7,7 +7,7 @@ refused() # LIMIT_KIB ARGUMENT...
 {
     local limit=$1 status=0
     shift
-    (ulimit -v "$limit" && timeout -s KILL 60 "$INFEROMETER" "$@" --threads 1 --ceilings none --repeats 10 --warmup 1 \
+    (ulimit -v "$limit" && timeout -s KILL 250 "$INFEROMETER" "$@" --threads 1 --ceilings none --repeats 10 --warmup 1 \
         --out "refused$tried" >out 2>errors) || status=$?
     [ "$status" = 3 ] || fail "$*: status $status, not 3: $(tail -1 errors)"
     tr -s '\n ' ' ' <out | has "nothing was measured: .*the system refuses [0-9]* B for" ||

@@ -4,7 +4,7 @@
 # shellcheck source=tests/e2e/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 need python3 python3
-[ -n "${IFM_FAKE_CUDA:-}" ] || skip "this build is without CUDA: the toolkit (nvcc, 13.0 or newer) was not found"
+need_cuda
 
 counts=(--stop repeats --repeats 40 --slot-steps 2 --warmup 1)
 steady="kernel_ns=200000"
@@ -205,17 +205,9 @@ grep -q '"stage":"resume"' stuck/run.log || fail "stuck: the new process did not
 [ "$(number stuck copy.bulk step_ns)" = absent ] || fail "stuck: $(number stuck copy.bulk step_ns)"
 
 # ---- an interrupted run goes on ----
-FAKE_CUDA="kernel_ns=2000000" LD_LIBRARY_PATH="$IFM_FAKE_CUDA" "$INFEROMETER" stream --device cuda --probe copy \
-    --size 64KiB "${counts[@]}" --out cut >log 2>&1 &
-pid=$!
-for _ in $(seq 200); do
-    [ "$(slots_of cut 2>/dev/null || echo 0)" -ge 12 ] && break
-    sleep 0.05
-done
-kill -INT $pid
-if wait $pid; then
-    fail "an interrupted run says that it is complete"
-fi
+FAKE_CUDA="kernel_ns=2000000" LD_LIBRARY_PATH="$IFM_FAKE_CUDA" cut_short INT cut 12 \
+    "$INFEROMETER" stream --device cuda --probe copy --size 64KiB "${counts[@]}" --out cut
+[ $status = 130 ] || fail "exit status $status after SIGINT, not 130: $(cat errors)"
 fake "" "$INFEROMETER" run --resume cut >log 2>&1 || fail "resume: $(cat log)"
 "$INFEROMETER" verify cut >log 2>&1 || fail "cut: $(cat log)"
 grep -q '"stage":"run_done"' cut/run.log || fail "the resumed run is not complete"

@@ -77,7 +77,9 @@ while True:
     time.sleep(0.02)' &
 kill $meter
 meter=$!
-sleep 0.3
+while [ "$(cat hole.csv 2>/dev/null | wc -l)" -lt 5 ]; do
+    sleep 0.05
+done
 "$INFEROMETER" null "${counts[@]}" "${energy[@]}" --energy-window 600ms --power-meter hole.csv --out hole >/dev/null \
     2>log || fail "hole: $(cat log)"
 python3 - <<'PY' || fail "hole: $(grep power_fault hole/run.log)"

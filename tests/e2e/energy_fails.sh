@@ -3,7 +3,7 @@
 source "$(dirname "$0")/lib.sh"
 source "$(dirname "$0")/energy_lib.sh"
 need python3 python3
-[ -n "${IFM_FAKE_CUDA:-}" ] || skip "this build is without CUDA: the toolkit (nvcc, 13.0 or newer) was not found"
+need_cuda
 mkdir driver
 cp "${IFM_FAKE_NVML:?the folder of the fake management libraries}/fake_nvml.so" driver/libnvidia-ml.so.1
 counts=(--device cuda --stop repeats --repeats 40 --slot-steps 2 --warmup 1 --format csv)
@@ -19,7 +19,9 @@ fake()
 }
 
 # ---- the device fails under an arm in the pass: what there is of the cell is set aside as a whole ----
-fake "fails=ifm_copy_bulk:2500" "$two" "$INFEROMETER" stream --probe copy --size 64KiB "${counts[@]}" "${energy[@]}" \
+# It fails once there are windows: a header and one row.
+fails="fails=ifm_copy_bulk:1;fails_rows=failed/samples/0-energy-slots.csv:2"
+fake "$fails" "$two" "$INFEROMETER" stream --probe copy --size 64KiB "${counts[@]}" "${energy[@]}" \
     --energy-window 100ms --out failed >/dev/null 2>log || fail "failed: $(cat log)"
 for name in latency latency-slots energy energy-slots power-gpu0-nvml_energy power-gpu0-nvml_samples; do
     case $name in

@@ -4,7 +4,7 @@
 source "$(dirname "$0")/lib.sh"
 source "$(dirname "$0")/energy_lib.sh"
 need python3 python3
-[ -n "${IFM_FAKE_CUDA:-}" ] || skip "this build is without CUDA: the toolkit (nvcc, 13.0 or newer) was not found"
+need_cuda
 mkdir driver
 cp "${IFM_FAKE_NVML:?the folder of the fake management libraries}/fake_nvml.so" driver/libnvidia-ml.so.1
 counts=(--device cuda --stop repeats --repeats 40 --slot-steps 2 --warmup 1 --format csv)
@@ -57,9 +57,9 @@ if ! grep -q '"power_sensor"' mute/run.log; then
     grep -q '"energy_done","ok":false.*"windows":0' mute/run.log || fail "mute: windows without a sensor"
 fi
 
-# ---- the counter is lost halfway: a fact, and the run goes on ----
-fake "" "$two lost_ms=2600" "$INFEROMETER" null "${counts[@]}" "${energy[@]}" --out lost >/dev/null 2>log ||
-    fail "lost: $(cat log)"
+# ---- the counter is lost halfway, once a window is recorded: a fact, and the run goes on ----
+fake "" "$two lost_rows=lost/samples/0-energy-slots.csv:2" "$INFEROMETER" null "${counts[@]}" "${energy[@]}" \
+    --energy-windows 6 --out lost >/dev/null 2>log || fail "lost: $(cat log)"
 python3 - <<'PY' || fail "lost: $(grep -E 'power_fault|energy_done' lost/run.log)"
 import csv, json
 events = [json.loads(line) for line in open("lost/run.log")]

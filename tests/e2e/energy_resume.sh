@@ -11,8 +11,7 @@ start_meter
 # ---- an interruption need not wait for an idle stretch to end ----
 "$INFEROMETER" null "${counts[@]}" --energy --energy-idle 100s --power-meter meter.csv --out idle >/dev/null 2>log &
 pid=$!
-for _ in $(seq 600); do
-    grep -q '"energy_plan"' idle/run.log 2>/dev/null && break
+until grep -q '"energy_plan"' idle/run.log 2>/dev/null || ! kill -0 $pid; do
     sleep 0.05
 done
 kill -INT $pid
@@ -20,21 +19,13 @@ SECONDS=0
 status=0
 wait $pid || status=$?
 [ $status = 130 ] || fail "an interrupted pass ends with $status: $(cat log)"
-[ $SECONDS -lt 10 ] || fail "it took $SECONDS s to be interrupted"
+[ $SECONDS -lt 90 ] || fail "it took $SECONDS s to be interrupted" # of 100 that it would idle
 grep -q '"interrupted"' idle/run.log || fail "the journal does not say that it was interrupted"
 
-# ---- killed in a window of the second block, and gone on with ----
+# ---- killed behind the first block, and gone on with ----
 printf 'workload: null\narms:\n  - name: quick\n  - name: slow\n    set: {null.spin: 1000}\n' >two.yaml
-"$INFEROMETER" run -c two.yaml "${counts[@]}" "${energy[@]}" --energy-window 150ms --power-meter meter.csv --out cut \
-    >/dev/null 2>&1 &
-pid=$!
-for _ in $(seq 900); do
-    [ "$(cat cut/samples/0-energy-slots.csv 2>/dev/null | grep -c '^0')" -ge 2 ] && break
-    sleep 0.05
-done
-sleep 0.4
-kill -KILL $pid
-wait $pid 2>/dev/null && fail "it was complete before it was killed"
+cut_short KILL cut 2:0-energy-slots.csv "$INFEROMETER" run -c two.yaml "${counts[@]}" "${energy[@]}" \
+    --energy-window 150ms --power-meter meter.csv --out cut
 cp -r cut before
 "$INFEROMETER" run --resume cut --format csv >/dev/null 2>log || fail "resume: $(cat log)"
 check_energy cut 4 || fail "cut: the record"

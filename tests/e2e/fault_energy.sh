@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # A full disk, an I/O error or a read-only folder at calls of the energy pass that change the folder: one clear error,
 # no whole block and no whole row of readings lost, and once the fault is gone the pass goes on to a record that is
-# whole. Every FAULT_STEP-th call is struck.
+# whole. Calls at FAULT_FAULTS places (3) over a whole pass are struck.
 source "$(dirname "$0")/lib.sh"
 source "$(dirname "$0")/energy_lib.sh"
 need python3 python3
 [ -n "${IFM_FAULT:-}" ] || skip "a sanitizer cannot live beside a preloaded shim"
-[ -n "${IFM_FAKE_CUDA:-}" ] || skip "this build is without CUDA: the toolkit (nvcc, 13.0 or newer) was not found"
+need_cuda
 mkdir driver
 cp "${IFM_FAKE_NVML:?the folder of the fake management libraries}/fake_nvml.so" driver/libnvidia-ml.so.1
 export FAKE_CUDA="kernel_ns=200000" FAKE_NVML="average_rc=3 instant_rc=3 memory_rc=3 refresh_ms=10"
@@ -14,15 +14,20 @@ export LD_LIBRARY_PATH="$IFM_FAKE_CUDA:$PWD/driver"
 start=(null --device cuda --stop repeats --repeats 40 --slot-steps 2 --warmup 1 --energy
     --energy-windows 3 --energy-idle 1s --pre-roll 20ms --energy-window 150ms --format csv --out one)
 
+# measure ERRNO KEEP CALL: that call of the pass fails, 0 = none. How many there were: into the file `calls`.
+measure()
+{
+    env LD_PRELOAD="$IFM_FAULT" IFM_FAULT_CALLS=write,sync,folder,rename,open,cut IFM_FAULT_BELOW=one \
+        IFM_FAULT_DO="$1" IFM_FAULT_AT="$3" ${2:+IFM_FAULT_KEEP=1} IFM_FAULT_FROM='"power_sensor"' \
+        IFM_FAULT_COUNT=calls "$INFEROMETER" "${start[@]}" >/dev/null 2>errors
+}
+
 # strike ERRNO KEEP CALL: one fault in a new folder; with KEEP all later calls fail too. Then without it to the end.
 strike()
 {
     local what="$1 at call $3" status=0
     rm -rf one before
-    env LD_PRELOAD="$IFM_FAULT" IFM_FAULT_CALLS=write,sync,folder,rename,open,cut IFM_FAULT_BELOW=one \
-        IFM_FAULT_DO="$1" IFM_FAULT_AT="$3" ${2:+IFM_FAULT_KEEP=1} IFM_FAULT_FROM='"power_sensor"' \
-        IFM_FAULT_COUNT=calls \
-        "$INFEROMETER" "${start[@]}" >/dev/null 2>errors || status=$?
+    measure "$@" || status=$?
     [ "$(cat calls)" -ge "$3" ] || return 1
     if [ $status != 0 ]; then
         [ $status = 2 ] || [ $status = 5 ] || fail "$what: status $status: $(cat errors)"
@@ -43,11 +48,16 @@ PY
     "$INFEROMETER" verify one >errors 2>&1 || fail "$what, then verify: $(cat errors)"
 }
 
-struck=0
+# How many calls a pass makes depends on how fast the machine is: they are counted first, then a part of them is struck.
+measure EIO "" 0 || fail "without a fault: $(cat errors)"
+calls=$(cat calls)
+faults=${FAULT_FAULTS:-3} struck=0
 kinds=("ENOSPC keep" "EIO " "EROFS keep")
-for ((k = 1 + ${FAULT_OFFSET:-6}; ; k += ${FAULT_STEP:-36})); do
-    strike ${kinds[$((struck % 3))]% *} "${kinds[$((struck % 3))]#* }" $k || break
-    struck=$((struck + 1))
+for ((i = 0; i < faults; i++)); do
+    kind=${kinds[$((i % 3))]}
+    for ((k = 7 + (calls - 7) * i / faults; k > 0; k -= 5)); do # a pass that makes fewer calls than the first one
+        strike "${kind% *}" "${kind#* }" $k && struck=$((struck + 1)) && break
+    done
 done
-[ $struck -ge 3 ] || fail "only $struck faults"
+[ $struck = "$faults" ] || fail "only $struck faults in $calls calls"
 echo "$struck faults at calls of the energy pass that change the folder: nothing was lost, and each went on to its end"

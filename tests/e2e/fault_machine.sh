@@ -28,7 +28,7 @@ arms:
   - name: other
 YAML
 PYTHONPATH=$IFM_SOURCE/tests/fault PYTHONDONTWRITEBYTECODE=1 python3 - <<'PY'
-import os, random, subprocess, time
+import os, random, re, subprocess, time
 from folder import *
 
 done = []
@@ -77,24 +77,40 @@ def refused(what, folder="one"):
             fail(f"{what}: a number stands all the same: {number}")
 
 
+def skipped(least_s):
+    """Blocks over which the clock counted so many seconds more than the clock since boot, or fewer. A busy machine may
+    have others marked, by milliseconds."""
+    said = re.compile(r"the clock counted ([-0-9.]+) s, the clock since boot ([-0-9.]+) s")
+    found = [(mark, said.search(mark["reason"])) for mark in events("one", "disturbed")]
+    return [mark for mark, match in found if match and abs(float(match[1]) - float(match[2])) >= least_s]
+
+
 # ---- clocks ----
 chance = random.Random(int(os.environ.get("SEED", 1)))
 measure("wall clock to and fro", (0,), wall=1)
-if events("one", "disturbed") or events("one", "clock_broken"):
+if skipped(1000) or events("one", "clock_broken"):
     fail("the wall clock disturbed a measurement")
+# Behind the warm-up of the first cell. How often a cell reads the clock depends on how fast the machine is: counted.
+behind = {"calls": "clock", "from": '"stage":"warmup"', "below": "one"}
+measure("clock: counted", (0,), count="calls", until='"stage":"cell_done"', **behind)
+with open("calls", encoding="ascii") as file:
+    readings = int(file.read()) // 2 # the same again, or half of it at the least
 for action in ("freeze", "back"):
     for _ in range(3):
-        k = chance.randint(1, 1500)
-        measure(f"clock: {action} at reading {k}", (3,), calls="clock", at=k, do=action, until='"stage":"never"',
-                **{"from": '"stage":"warmup"', "below": "one"})
+        k = chance.randint(1, readings)
+        measure(f"clock: {action} at reading {k}", (3,), at=k, do=action, until='"stage":"never"', **behind)
         refused(f"clock: {action} at reading {k}")
 measure("clock: still from the start", (3,), calls="clock", at=1, do="freeze")
 refused("clock: still from the start")
-measure("clock: skips five minutes", (0,), "--threads", "1", calls="clock", at=100, do="jump", ns=300 * 10**9,
-        **{"from": '"stage":"warmup"', "below": "one"})
-marked = events("one", "disturbed")
-if len(marked) != 1 or "clock" not in marked[0]["reason"]:
-    fail(f"a clock that skipped five minutes: {marked}")
+for k in range(readings // 4, readings // 4 + 10):
+    measure("clock: skips five minutes", (0,), "--threads", "1", at=k, do="jump", ns=300 * 10**9, **behind)
+    marked = skipped(299)
+    if len(marked) > 1:
+        fail(f"a clock that skipped five minutes once: {marked}")
+    if marked: # else it skipped between two blocks, where nobody looks
+        break
+else:
+    fail("a clock that skipped five minutes goes unnoticed")
 if [n["value"] for n in numbers("one", "blocks_marked") if n["cell"] == marked[0]["cell"]][:1] == [0]:
     fail("a block with a clock that skipped is not counted as disturbed")
 
@@ -111,7 +127,8 @@ failed = events("one", "cell_failed")
 if not failed or "is gone" not in failed[0]["reason"] or not failed[0]["remedy"]:
     fail(f"a CPU that is gone: {failed}")
 if os.cpu_count() > 1:
-    for isolation in ("shared", "processes"):
+    # Up to ten runs, until one notices: a busy machine may move the threads of a run only when it has measured.
+    for isolation in ["processes"] + ["shared"] * 10:
         fresh("moved")
         child = subprocess.Popen([COMMAND, "run", "-c", "study.yaml", "--out", "moved", "--isolation", isolation,
                                   "--repeats", "800"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
@@ -127,11 +144,14 @@ if os.cpu_count() > 1:
             time.sleep(0.02)
         if child.returncode != 0:
             fail(f"threads moved from outside: status {child.returncode}: {child.stderr.read().decode()}")
-        if isolation == "shared" and moves and not events("moved", "disturbed"):
-            fail(f"threads were moved from outside {moves} times, and nothing says so")
-        if isolation == "processes" and any("CPU" in mark["reason"] for mark in events("moved", "disturbed")):
+        noticed = any("CPU" in mark["reason"] for mark in events("moved", "disturbed"))
+        if isolation == "processes" and noticed:
             fail("worker processes that nobody touched are said to have moved")
         done.append(f"{isolation}: threads moved {moves} times")
+        if noticed:
+            break
+    else:
+        fail("threads were moved from outside, and nothing says so")
 
 # ---- memory ----
 # What a cell needs for itself fails that cell, and the other is measured; where the command's own bookkeeping gets no

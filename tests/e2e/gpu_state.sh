@@ -4,7 +4,7 @@
 # shellcheck source=tests/e2e/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 need python3 python3
-[ -n "${IFM_FAKE_CUDA:-}" ] || skip "this build is without CUDA: the toolkit (nvcc, 13.0 or newer) was not found"
+need_cuda
 mkdir driver
 cp "${IFM_FAKE_NVML:?the folder of the fake management libraries}/fake_nvml.so" driver/libnvidia-ml.so.1
 counts=(--stop repeats --repeats 40 --slot-steps 2 --warmup 1)

@@ -50,20 +50,12 @@ done
     2>errors || fail "isolation: $(cat errors)"
 grep -q '"processes"' apart/run.log || fail "isolation: $(cat errors)"
 
-# Start COMMAND, and interrupt it once run.log matches WORDS so many times.
-interrupted() # TIMES WORDS COMMAND...
+# Start COMMAND, and interrupt it once there are SLOTS in `cut`.
+interrupted() # SLOTS COMMAND...
 {
-    local times=$1 words=$2
-    shift 2
-    "$@" >/dev/null 2>errors &
-    local pid=$! status=0
-    for _ in $(seq 100); do
-        [ "$(grep -c "$words" cut/run.log 2>/dev/null || true)" = "$times" ] && break
-        sleep 0.1
-    done
-    sleep 0.3
-    kill -INT "$pid" || fail "the run had ended already: $(cat errors)"
-    wait "$pid" || status=$?
+    local slots=$1
+    shift
+    cut_short INT cut "$slots" "$@"
     [ "$status" = 130 ] || fail "exit status $status after SIGINT, not 130: $(cat errors)"
 }
 
@@ -78,7 +70,7 @@ refused() # WORDS COMMAND...
 }
 
 # An interrupted run goes on with the same bytes and no others; so does one that is repeated.
-interrupted 1 '"warmup"' "$INFEROMETER" "${decode[@]}" --repeats 2000000 --cap 600 --out cut
+interrupted 4 "$INFEROMETER" "${decode[@]}" --repeats 2000000 --cap 600 --out cut
 python3 tensors.py "$file" 2
 cp cut/run.log before
 refused "layer.safetensors of decode.kv_file is not the file that was measured" "$INFEROMETER" run --resume cut
@@ -90,7 +82,8 @@ refused "is not the file that was measured" "$INFEROMETER" rerun attention --out
 grep -q "content of attention.kv_file" compared || fail "compare does not say that the files differ: $(cat compared)"
 cp kept "$file"
 "$INFEROMETER" rerun attention --out again >/dev/null 2>errors || fail "rerun with the old file: $(cat errors)"
-interrupted 2 '"input"' "$INFEROMETER" run --resume cut
+interrupted $(($(slots_of cut) + 4)) "$INFEROMETER" run --resume cut
+[ "$(grep -c '"input"' cut/run.log)" = 2 ] || fail "not each session says what it read"
 "$INFEROMETER" derive cut >/dev/null 2>errors || true
 [ "$(grep -o 'input file, decode.kv_file' cut/report.html | wc -l)" = 1 ] || fail "the report names one file twice"
 

@@ -1,16 +1,8 @@
 #!/usr/bin/env bash
 # Ctrl-C ends a run with status 130, keeps every whole block, and --resume finishes it.
 source "$(dirname "$0")/lib.sh"
-"$INFEROMETER" null --ceilings none --threads 1 --override null.spin=200000 --repeats 60000 \
-    --out out >/dev/null 2>errors &
-pid=$!
-for _ in $(seq 100); do
-    [ -d out/samples ] && [ "$(cat out/samples/*-slots.csv 2>/dev/null | wc -l)" -gt 40 ] && break
-    sleep 0.1
-done
-kill -INT "$pid" || fail "the run had ended already: $(cat errors)"
-status=0
-wait "$pid" || status=$?
+cut_short INT out 40 \
+    "$INFEROMETER" null --ceilings none --threads 1 --override null.spin=200000 --repeats 60000 --out out
 [ "$status" = 130 ] || fail "exit status $status after SIGINT, not 130: $(cat errors)"
 before=$(slots_of out)
 [ "$before" -gt 0 ] || fail "no slot was kept"

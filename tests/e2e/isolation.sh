@@ -34,12 +34,11 @@ done
 "$INFEROMETER" run -c arms.yaml --isolation processes --override measure.repeats=1000000 --out killed --quiet \
     >/dev/null 2>errors &
 pid=$!
-for _ in $(seq 100); do
-    [ "$(cat killed/samples/*-slots.csv 2>/dev/null | wc -l)" -gt 10 ] && break
+until [ "$(slots_of killed 2>/dev/null || true)" -gt 10 ] || ! kill -0 "$pid"; do
     sleep 0.1
 done
 # A signal that meets a worker on its way out changes nothing: until one is felt.
-for _ in $(seq 2000); do
+while kill -0 "$pid" 2>/dev/null; do
     grep -qs '"stage":"cell_failed"' killed/run.log && break
     for worker in $(cat "/proc/$pid/task/$pid/children" 2>/dev/null); do
         kill -SEGV "$worker" 2>/dev/null || true
@@ -55,31 +54,20 @@ grep '"stage":"cell_failed"' killed/run.log | has -E 'process of arm (plain|scal
     fail "the death of a worker is not told: $(tail -3 killed/run.log)"
 
 # Ctrl-C ends the run, and its workers with it.
-"$INFEROMETER" run -c arms.yaml --isolation processes --override measure.repeats=20000 --out stopped --quiet \
-    >/dev/null 2>errors &
-pid=$!
-for _ in $(seq 100); do
-    [ "$(cat stopped/samples/*-slots.csv 2>/dev/null | wc -l)" -gt 10 ] && break
-    sleep 0.1
-done
-kill -INT "$pid"
-status=0
-wait "$pid" || status=$?
+cut_short INT stopped 10 "$INFEROMETER" run -c arms.yaml --isolation processes --override measure.repeats=20000 \
+    --out stopped --quiet
 [ "$status" = 130 ] || fail "exit status $status after SIGINT, not 130: $(cat errors)"
 before=$(slots_of stopped)
-"$INFEROMETER" run --resume stopped --quiet >/dev/null 2>errors &
-pid=$!
-for _ in $(seq 100); do
-    [ "$(slots_of stopped)" -gt $((before + 20)) ] && break
+cut_short KILL stopped $((before + 20)) "$INFEROMETER" run --resume stopped --quiet
+[ "$(slots_of stopped)" -gt "$before" ] || fail "the resumed run added nothing: $(cat errors)"
+for _ in $(seq 600); do # they see their run's end as soon as they have a processor
+    # Of this script: others may run at the same time.
+    grep -lzx worker /proc/[0-9]*/cmdline 2>/dev/null | while read -r found; do
+        [ "$(readlink "${found%cmdline}cwd")" != "$PWD" ] || echo "$found"
+    done >left || true
+    [ -s left ] || break
     sleep 0.1
 done
-kill -KILL "$pid"
-wait "$pid" 2>/dev/null || true
-[ "$(slots_of stopped)" -gt "$before" ] || fail "the resumed run added nothing: $(cat errors)"
-sleep 0.5
-grep -lzx worker /proc/[0-9]*/cmdline 2>/dev/null | while read -r found; do
-    [ "$(readlink "${found%cmdline}exe")" != "$INFEROMETER" ] || echo "$found"
-done >left || true
 [ ! -s left ] || fail "workers outlive their run: $(cat left)"
 
 "$INFEROMETER" worker 2>errors </dev/null && fail "a worker started by hand runs"

@@ -26,14 +26,47 @@ fail()
     exit 1
 }
 
+# The tests of the device cuda need its kernels and the driver of host memory (tests/fake_cuda).
+need_cuda()
+{
+    [ -n "${IFM_FAKE_CUDA:-}" ] || skip "this build is without CUDA: no nvcc (13.0 or newer), or IFM_CUDA=OFF"
+}
+
 need() { command -v "$1" >/dev/null || skip "needs $1, of the Debian package $2"; }
 
 # has ...: what grep -q says of standard input, which it reads to the end. grep -q leaves at the first match, and with
 # pipefail the command before it, which then writes into a closed pipe, makes the whole pipe fail: at times.
 has() { grep "$@" >/dev/null; }
 
-# The numbers of slots in all records below a run folder: rows of the slots files without their headers.
+# cut_short SIGNAL FOLDER SLOTS[:FILE] command...: sends the signal to the command when its run in FOLDER has recorded
+# so many slots. The command's status is left in $status. Where a busy machine let it end before, it is done again.
+cut_short()
+{
+    local signal=$1 folder=$2 slots=${3%%:*} file=${3#*:} pid
+    [ "$file" != "$3" ] || file='*-slots.csv'
+    shift 3
+    [ ! -e "$folder" ] || cp -r "$folder" "$scratch/cut-short"
+    for _ in $(seq 10); do
+        "$@" >/dev/null 2>"$scratch/errors" &
+        pid=$!
+        while kill -0 $pid 2>/dev/null && [ "$(slots_of "$folder" "$file" 2>/dev/null || true)" -lt "$slots" ]; do
+            sleep 0.02
+        done
+        kill "-$signal" $pid 2>/dev/null || true
+        status=0
+        wait $pid 2>/dev/null || status=$?
+        [ $status = 0 ] || break
+        rm -rf "$folder"
+        [ ! -e "$scratch/cut-short" ] || cp -r "$scratch/cut-short" "$folder"
+    done
+    rm -rf "$scratch/cut-short"
+    [ $status != 0 ] || fail "each time it was complete before SIG$signal: $*"
+}
+
+# How many slots there are in all records below a run folder, or in those that match: rows of the slots files without
+# their headers.
 slots_of()
 {
-    cat "$1"/samples/*-slots.csv | grep -c '^[0-9]'
+    # shellcheck disable=SC2086
+    cat "$1"/samples/${2:-*-slots.csv} | grep -c '^[0-9]'
 }

@@ -7,8 +7,8 @@
  *   more       as off, with a clock that does one thing more: what the test must notice
  * NVML is the management library that the sensors are read from. */
 #include "power/sampler.h"
-#include "run/cell.h"
-#include "run/slot.h"
+#include "run/cell/cell.h"
+#include "run/cell/slot.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -59,7 +59,7 @@ static enum ifm_status run(const char *mode, const char *nvml, struct ifm_error 
     struct ifm_sampler *sampler = NULL;
     struct ifm_session session = {0};
     struct ifm_cell plan = {.name = "null", .workload = "null", .threads = 1};
-    struct ifm_pass pass = {.name = "latency"};
+    struct ifm_pass pass = {.kind = IFM_PASS_LATENCY};
     struct ifm_setting spin = {.path = "null.spin", .text = "0"};
     struct ifm_arm arm = {.name = "null", .variant = "", .settings = &spin, .n_settings = 1};
     struct ifm_arm_run arm_run = {.plan = &arm, .workload = &ifm_workload_null, .inner = 1, .samples = SAMPLES};

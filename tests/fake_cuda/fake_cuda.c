@@ -1,5 +1,6 @@
 /* Memory, work and time of the fake driver. */
 #include "fake_cuda/internal.h"
+#include "fake_rows.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -159,8 +160,9 @@ static CUresult run(const struct work *work)
              fake_number_in("khz", name, HIGHEST_KHZ));
         if (is_stamp && ++stamps == fake_number("reset_at", UINT64_MAX))
             device_cycles = 0;
-        if (runs[index] >= fake_number_in("fails", name, UINT64_MAX) ||
-            all_runs >= fake_number_in("fails", "any", UINT64_MAX))
+        bool is_due = runs[index] >= fake_number_in("fails", name, UINT64_MAX) ||
+                      all_runs >= fake_number_in("fails", "any", UINT64_MAX);
+        if (is_due && fake_rows_are_there(fake_value("fails_rows")))
             fine = false;
         else
             fine = work->kernel->run(&work->launch, spoil);

@@ -14,6 +14,7 @@
  *   memory=64            MiB of the card's memory (default 2048)
  *   oom_at=3             the third allocation, and each after it, fails
  *   fails=KERNEL:5       from its fifth run on this kernel stops with an illegal access; "any" is every kernel
+ *   fails_rows=FILE:3    it fails only once FILE has three lines
  *   stuck=1              not even a reset of the primary context helps
  *   wrong=KERNEL         one bit of what this kernel writes is wrong
  *   ns=KERNEL:2000,...   durations; without one a kernel takes 1 us, a copy or fill 2 us

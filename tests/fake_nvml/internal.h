@@ -5,7 +5,7 @@
  *   init=9              result of nvmlInit_v2
  *   energy_rc=4 samples_rc=3 average_rc=3 instant_rc=3 memory_rc=3   results of the readings
  *   lost=5              from the sixth reading of gpu0 on, it is lost
- *   lost_ms=500         from then on gpu0 is lost
+ *   lost_ms=500         from then on gpu0 is lost; lost_rows=FILE:3 once FILE has three lines
  *   hiccup=2,5          two calls for energy fail with 999 (unknown error), from each of these on
  *   energy=100,200,50   millijoules, one a call, the last one again and again; else watts x time since init
  *   watts=300 refresh_ms=100 limit=700   of what runs by the clock

@@ -1,5 +1,6 @@
 /* What is read of a GPU over time: energy, power and its samples; and how one comes to a GPU. */
 #include "fake_nvml/internal.h"
+#include "fake_rows.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -27,6 +28,9 @@ static bool is_lost(ifm_nvml_device device)
 {
     long lost = fake_number_of("lost", -1);
     if (device->index == 0 && (wall_us() - state.start_us) / 1000 >= fake_number_of("lost_ms", INT32_MAX))
+        return true;
+    const char *rows = fake_value_of("lost_rows");
+    if (device->index == 0 && rows != NULL && fake_rows_are_there(rows))
         return true;
     return device->index == 0 && lost >= 0 && state.readings++ >= (size_t)lost;
 }

@@ -4,6 +4,7 @@
 #include "cli/cli.h"
 #include "cli/invocation.h"
 #include "publish/summary.h"
+#include "story/folder.h"
 #include "sample/manifest.h"
 #include "tree.h"
 
@@ -21,6 +22,7 @@ static void publish(const struct ifm_publication *publication, FILE *out)
 {
     struct ifm_error error = {0};
     struct ifm_text text = {0};
+    struct ifm_verified verified = {0};
     for (int format = IFM_FORMAT_TABLE; format <= IFM_FORMAT_JSONL; format++)
         must(ifm_publish_table(publication, (enum ifm_format)format, format == 0, out, &error) == IFM_OK);
     ifm_summary_compose(publication, &text);
@@ -28,7 +30,8 @@ static void publish(const struct ifm_publication *publication, FILE *out)
     if (ifm_publish_files(publication, &error) != IFM_OK)
         must(error.code == IFM_INVALID && error.message[0] != '\0'); /* a name that no manifest can hold */
     else
-        must(ifm_publish_verify(publication, &error) == IFM_OK && ifm_manifest_check(tree_root(), &error) == IFM_OK);
+        must(ifm_publish_verify(publication, &verified, &error) == IFM_OK &&
+             ifm_manifest_check(tree_root(), &error) == IFM_OK);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

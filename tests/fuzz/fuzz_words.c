@@ -1,7 +1,7 @@
 /* Any text as a command line: words that, quoted, split into themselves again, or one fault at a byte of the text; and
  * the name that its arm would get, with and without a shell. */
 #include "base/text.h"
-#include "base/words.h"
+#include "workload/command/words.h"
 #include "workload/command/command.h"
 #include <stdint.h>
 #include <stdlib.h>

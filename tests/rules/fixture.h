@@ -296,7 +296,7 @@ static inline void fx_stop(struct fixture *fx)
 /* A number of the first cell that must exist. */
 static inline const struct ifm_value *fx_value(const struct fixture *fx, const char *arm, const char *metric)
 {
-    const struct ifm_number *number = ifm_derived_find(fx->derived, fx->cells[0].name, arm, metric);
+    const struct ifm_number *number = ifm_derived_find(fx->derived, fx->cells[0].name, arm, ifm_metric_of(metric));
     if (number == NULL)
         fail_msg("no number %s of arm %s", metric, arm);
     return &number->value;

@@ -75,7 +75,7 @@ static void unsupported_cell_is_not_dropped(void **state)
     fx_end_events(&fx);
     fx_gate(&fx, "change_percent", "", IFM_GATE_AT_MOST, 50, false);
     fx_derive(&fx);
-    const struct ifm_number *number = ifm_derived_find(fx.derived, "decode isa=avx512", "", "step_ns");
+    const struct ifm_number *number = ifm_derived_find(fx.derived, "decode isa=avx512", "", IFM_M_STEP_NS);
     assert_non_null(number);
     assert_int_equal(number->value.state, IFM_STATE_ABSENT);
     assert_string_equal(number->value.reason, "this CPU has no AVX-512");

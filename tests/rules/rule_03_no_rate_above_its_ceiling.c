@@ -29,7 +29,7 @@ static void below_the_ceiling_stands(void **state)
     struct fixture fx;
     start(&fx, 200000, 102000, true);
     fx_derive(&fx);
-    const struct ifm_number *ceiling = ifm_derived_find(fx.derived, "decode", "", "ceiling_read");
+    const struct ifm_number *ceiling = ifm_derived_find(fx.derived, "decode", "", IFM_M_CEILING_READ);
     assert_non_null(ceiling);
     assert_string_equal(ceiling->value.text, "read.sum"); /* the better of two probes */
     assert_true(fabs(ceiling->value.number / 1e10 - 1) < 0.01);
@@ -38,7 +38,7 @@ static void below_the_ceiling_stands(void **state)
     assert_true(fabs(fx_value(&fx, "base", "ceiling_read_percent")->number - 50) < 1);
     assert_true(fabs(fx_value(&fx, "base", "ceiling_flops_percent")->number - 5) < 0.2);
     fx_expect(&fx, "other", "read_bytes_per_s", IFM_STATE_OK, "");
-    assert_null(ifm_derived_find(fx.derived, "decode", "read.sum", "ceiling_read_percent"));
+    assert_null(ifm_derived_find(fx.derived, "decode", "read.sum", IFM_M_CEILING_READ_PERCENT));
     fx_stop(&fx);
 }
 

@@ -16,7 +16,8 @@ static void start(struct fixture *fx)
 static struct ifm_number *number_of(struct fixture *fx, const char *metric)
 {
     for (size_t i = 0; i < fx->derived->n_numbers; i++)
-        if (strcmp(fx->derived->numbers[i].metric, metric) == 0 && strcmp(fx->derived->numbers[i].arm, "other") == 0)
+        if (strcmp(ifm_metrics[fx->derived->numbers[i].metric].id, metric) == 0 &&
+            strcmp(fx->derived->numbers[i].arm, "other") == 0)
             return &fx->derived->numbers[i];
     fail_msg("no %s", metric);
     return NULL;

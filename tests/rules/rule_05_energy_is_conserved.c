@@ -245,8 +245,8 @@ static void a_window_of_the_cell_is_the_cells(void **state)
         fx_expect(&fx, "", "total_energy_j", low ? IFM_STATE_REFUSED : IFM_STATE_OK, low ? "when it idles" : "");
         if (!low)
             assert_true(fabs(fx_value(&fx, "", "power_mean_w")->number - 20) < 1e-9);
-        assert_null(ifm_derived_find(fx.derived, "decode", "base", "energy_per_token_j"));
-        assert_null(ifm_derived_find(fx.derived, "decode", "base", "total_energy_j"));
+        assert_null(ifm_derived_find(fx.derived, "decode", "base", IFM_M_ENERGY_PER_TOKEN_J));
+        assert_null(ifm_derived_find(fx.derived, "decode", "base", IFM_M_TOTAL_ENERGY_J));
         fx_stop(&fx);
     }
 }

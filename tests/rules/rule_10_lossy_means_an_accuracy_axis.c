@@ -183,7 +183,7 @@ static void lossy_without_a_store_owes_its_error_alone(void **state)
     fx_end_events(&fx);
     fx_derive(&fx);
     fx_expect(&fx, "other", "speedup", IFM_STATE_OK, "");
-    assert_null(ifm_derived_find(fx.derived, "decode", "other", "loss_rms_rel"));
+    assert_null(ifm_derived_find(fx.derived, "decode", "other", IFM_M_LOSS_RMS_REL));
     fx_stop(&fx);
 }
 

@@ -50,7 +50,13 @@ BAD = [
     ("stdout", "src/run/q.c", c('void f(void)\n{\n    fprintf(stdout, "x");\n}\n')),
     ("setter", "src/power/s.c", c("void f(struct n *n)\n{\n    n->nvmlDeviceSetPersistenceMode(0, 1);\n}\n")),
     ("setter", "src/cli/s.c", c("void f(struct n *n)\n{\n    n->nvmlDeviceResetGpuLockedClocks(0);\n}\n")),
-    ("function-length", "src/run/l.c", long_function(71)),
+    ("function-length", "src/run/l.c", long_function(61)),
+    ("circle", "src/host/a.c", c("int ifm_b(void);\nint ifm_a(void)\n{\n    return ifm_b();\n}\n")),
+    ("circle", "src/host/a.c", c("extern const int ifm_b_table[1];\nint ifm_a(void)\n{\n"
+                                 "    return ifm_b_table[0];\n}\n")),
+    ("struct-tag", "src/run/k.c", c("struct ifm_twin {\n    int x;\n};\n")),
+    ("struct-tag", "src/run/s.c", c("static struct once {\n    int x;\n} x;\n")),
+    ("struct-tag", "src/stats/z.c", c("struct ifm_state {\n    int x;\n};\n")),
     ("file-length", "src/run/m.c", c("int x;\n" * 600)),
     ("line-length", "src/run/n.c", c("/* " + "x" * 120 + " */\n")),
     ("header-guard", "src/run/g.h", header("RUN_G_H")),
@@ -74,7 +80,18 @@ GOOD = [
     ("src/run/ok.c", c('/* strcpy(a) in a comment */\n#include "plan/plan.h"\nconst char *f(void)\n{\n'
                        '    return "exit(1) // printf(";\n}\n')),
     ("src/cli/ok.c", c('#include "run/run.h"\nvoid f(void)\n{\n    printf("x");\n    exit(0);\n}\n')),
-    ("src/run/limit.c", long_function(70)),
+    ("src/run/limit.c", long_function(60)),
+    # b uses a; a declaration alone is no use.
+    ("src/host/b.c", c("int ifm_a(void);\nconst int ifm_b_table[1] = {1};\nint ifm_b(void)\n{\n"
+                       "    return ifm_a();\n}\n")),
+    ("src/host/b.h", OPEN + "#ifndef IFM_HOST_B_H\n#define IFM_HOST_B_H\nint ifm_b(void);\n#endif\n"),
+    # A state that a header announces has one meaning in each file behind a table; other tags have one in all.
+    ("src/device/d.h", OPEN + "#ifndef IFM_DEVICE_D_H\n#define IFM_DEVICE_D_H\nstruct ifm_behind;\n"
+                              "struct ifm_twin {\n    int x;\n};\n#endif\n"),
+    ("src/device/d.c", c("struct ifm_behind {\n    int x;\n};\n")),
+    ("src/device/e.c", c("struct ifm_behind {\n    int y;\n};\nstruct once {\n    int z;\n};\n")),
+    ("src/stats/state.h", OPEN + "#ifndef IFM_STATS_STATE_H\n#define IFM_STATS_STATE_H\nstruct ifm_state {\n"
+                                 "    int x;\n};\n#endif\n"),
     ("src/run/method.c", c("void f(struct o *o)\n{\n    o->exit(1);\n    ifm_random(o);\n"
                            "    _Static_assert(1, \"\");\n}\n")),
     ("src/kernel/cpu/g.h", header("IFM_KERNEL_CPU_G_H")),

@@ -29,8 +29,8 @@ static inline void add(struct run *run, const char *arm, const char *metric, dou
 {
     assert_true(run->derived.n_numbers < MOST);
     struct ifm_number *n = &run->numbers[run->derived.n_numbers++];
-    *n = (struct ifm_number){"decode", arm, metric, {.number = number, .n_of = "", .unit = ""}};
-    if (strcmp(metric, "energy_per_token_j") == 0)
+    *n = (struct ifm_number){"decode", arm, ifm_metric_of(metric), {.number = number, .n_of = "", .unit = ""}};
+    if (n->metric == IFM_M_ENERGY_PER_TOKEN_J)
         n->value.unit = "J";
     n->value.reason = n->value.remedy = n->value.text = "";
 }
@@ -38,7 +38,7 @@ static inline void add(struct run *run, const char *arm, const char *metric, dou
 static inline struct ifm_value *number(struct run *run, const char *arm, const char *metric)
 {
     for (size_t i = 0; i < run->derived.n_numbers; i++)
-        if (strcmp(run->numbers[i].arm, arm) == 0 && strcmp(run->numbers[i].metric, metric) == 0)
+        if (strcmp(run->numbers[i].arm, arm) == 0 && strcmp(ifm_metrics[run->numbers[i].metric].id, metric) == 0)
             return &run->numbers[i].value;
     fail_msg("no %s of %s", metric, arm);
     return NULL;

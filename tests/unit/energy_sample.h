@@ -12,37 +12,37 @@
     }
 
 static struct ifm_number energy_numbers[] = {
-    {D, "plain", "energy_per_token_j", JOULES(0.0862, 0.0002)},
-    {D, "plain", "energy_per_step_j", JOULES(0.4312, 0.0009)},
-    {D, "plain", "energy_per_token_above_idle_j", JOULES(0.0702, 0.0002)},
-    {D, "plain", "energy_per_total_token_j", JOULES(0.0862, 0.0002)},
-    {D, "plain", "tokens_per_joule", JOULES(11.6, 0.03)},
-    {D, "plain", "gpu_power_w", JOULES(690.4, 1.4)},
-    {D, "plain", "cpu_power_w", JOULES(58.1, 0.2)},
-    {D, "plain", "idle_power_w", JOULES(159.1, 0.6)},
-    {D, "plain", "total_energy_j", JOULES(29640, 60)},
-    {D, "plain", "gpu_energy_j", JOULES(27339, 55)},
-    {D, "plain", "cpu_energy_j", JOULES(2301, 8)},
-    {D, "plain", "duration_sec", {.number = 39.6, .n = 4, .n_of = "windows"}},
-    {D, "plain", "power_mean_w", JOULES(748.5, 1.5)},
-    {D, "plain", "energy_windows", {.number = 4, .is_integer = true, .n = 4, .n_of = "windows"}},
-    {D, "plain", "energy_sources_differ_percent", {.number = 0.15, .n = 4, .n_of = "windows"}},
-    {D, "half", "energy_per_token_j", JOULES(0.0361, 0.0001)},
-    {D, "half", "energy_per_token_above_idle_j", JOULES(0.0248, 0.0001)},
-    {D, "half", "tokens_per_joule", JOULES(27.7, 0.08)},
-    {D, "half", "gpu_power_w", JOULES(452.4, 0.9)},
-    {D, "half", "cpu_power_w", JOULES(55.1, 0.2)},
-    {D, "half", "idle_power_w", JOULES(159.1, 0.6)},
-    {D, "half", "total_energy_j", JOULES(20097, 40)},
-    {D, "half", "duration_sec", {.number = 39.6, .n = 4, .n_of = "windows"}},
-    {D, "half", "energy_windows", {.number = 4, .is_integer = true, .n = 4, .n_of = "windows"}},
+    {D, "plain", IFM_M_ENERGY_PER_TOKEN_J, JOULES(0.0862, 0.0002)},
+    {D, "plain", IFM_M_ENERGY_PER_STEP_J, JOULES(0.4312, 0.0009)},
+    {D, "plain", IFM_M_ENERGY_PER_TOKEN_ABOVE_IDLE_J, JOULES(0.0702, 0.0002)},
+    {D, "plain", IFM_M_ENERGY_PER_TOTAL_TOKEN_J, JOULES(0.0862, 0.0002)},
+    {D, "plain", IFM_M_TOKENS_PER_JOULE, JOULES(11.6, 0.03)},
+    {D, "plain", IFM_M_GPU_POWER_W, JOULES(690.4, 1.4)},
+    {D, "plain", IFM_M_CPU_POWER_W, JOULES(58.1, 0.2)},
+    {D, "plain", IFM_M_IDLE_POWER_W, JOULES(159.1, 0.6)},
+    {D, "plain", IFM_M_TOTAL_ENERGY_J, JOULES(29640, 60)},
+    {D, "plain", IFM_M_GPU_ENERGY_J, JOULES(27339, 55)},
+    {D, "plain", IFM_M_CPU_ENERGY_J, JOULES(2301, 8)},
+    {D, "plain", IFM_M_DURATION_SEC, {.number = 39.6, .n = 4, .n_of = "windows"}},
+    {D, "plain", IFM_M_POWER_MEAN_W, JOULES(748.5, 1.5)},
+    {D, "plain", IFM_M_ENERGY_WINDOWS, {.number = 4, .is_integer = true, .n = 4, .n_of = "windows"}},
+    {D, "plain", IFM_M_ENERGY_SOURCES_DIFFER_PERCENT, {.number = 0.15, .n = 4, .n_of = "windows"}},
+    {D, "half", IFM_M_ENERGY_PER_TOKEN_J, JOULES(0.0361, 0.0001)},
+    {D, "half", IFM_M_ENERGY_PER_TOKEN_ABOVE_IDLE_J, JOULES(0.0248, 0.0001)},
+    {D, "half", IFM_M_TOKENS_PER_JOULE, JOULES(27.7, 0.08)},
+    {D, "half", IFM_M_GPU_POWER_W, JOULES(452.4, 0.9)},
+    {D, "half", IFM_M_CPU_POWER_W, JOULES(55.1, 0.2)},
+    {D, "half", IFM_M_IDLE_POWER_W, JOULES(159.1, 0.6)},
+    {D, "half", IFM_M_TOTAL_ENERGY_J, JOULES(20097, 40)},
+    {D, "half", IFM_M_DURATION_SEC, {.number = 39.6, .n = 4, .n_of = "windows"}},
+    {D, "half", IFM_M_ENERGY_WINDOWS, {.number = 4, .is_integer = true, .n = 4, .n_of = "windows"}},
     {D,
      "half",
-     "energy_per_token_change_percent",
+     IFM_M_ENERGY_PER_TOKEN_CHANGE_PERCENT,
      {.number = -58.1, .has_interval = true, .low = -58.4, .high = -57.8, .level = 0.95, .n = 4, .n_of = "pairs"}},
-    {D, "staged", "energy_per_token_j",
+    {D, "staged", IFM_M_ENERGY_PER_TOKEN_J,
      WORD(IFM_STATE_REFUSED, "rule-05: 2 windows are left, and 3 are needed", "--energy-windows 8")},
-    {D, "packed", "energy_per_token_j",
+    {D, "packed", IFM_M_ENERGY_PER_TOKEN_J,
      WORD(IFM_STATE_ABSENT, "the sensor of gpu0 was lost", "look at `dmesg` for an Xid")},
 };
 
@@ -137,13 +137,13 @@ static inline void energy_sample_make(struct energy_sample *s)
     size_t n = 0;
     s->publication = sample_publication(NULL);
     for (size_t i = 0; i < COUNT(sample_numbers); i++)
-        if (strcmp(sample_numbers[i].metric, "energy_per_token_j") != 0)
+        if (sample_numbers[i].metric != IFM_M_ENERGY_PER_TOKEN_J)
             s->numbers[n++] = sample_numbers[i];
     sample_fill(energy_numbers, COUNT(energy_numbers));
     for (size_t i = 0; i < COUNT(energy_numbers); i++) {
         s->numbers[n] = energy_numbers[i];
         for (size_t u = 0; u < COUNT(units); u++)
-            if (strstr(energy_numbers[i].metric, units[u].part) != NULL)
+            if (strstr(ifm_metrics[energy_numbers[i].metric].id, units[u].part) != NULL)
                 s->numbers[n].value.unit = units[u].unit;
         n++;
     }

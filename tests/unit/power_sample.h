@@ -114,8 +114,7 @@ static inline void ps_start(struct ps *p)
     struct ifm_ledger ledger = {.tokens_generated = 4, .tokens_prompt = 8, .flops = 1000};
     p->fx.parts[0].arms[0].ledger = p->fx.parts[0].arms[1].ledger = ledger;
     p->fx.parts[0].step_ns[0] = p->fx.parts[0].step_ns[1] = 2e6;
-    p->passes[0].name = "latency";
-    p->passes[1].name = "energy";
+    p->passes[1].kind = IFM_PASS_ENERGY;
     p->fx.cells[0].measure.energy = true;
     p->fx.cells[0].measure.energy_window_s = 10;
     p->fx.cells[0].measure.energy_windows = 4;

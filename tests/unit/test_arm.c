@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "run/arm.h"
+#include "run/cell/arm.h"
 #include <math.h>
 #include <string.h>
 
@@ -36,7 +36,6 @@ static int set_up(void **state)
                                      .equals = "",
                                      .memory = 100,
                                      .role = roles[i]};
-    f.pass.name = "latency";
     f.plan = (struct ifm_cell){.name = "null",
                                .workload = "null",
                                .threads = 1,

@@ -88,11 +88,11 @@ static void side_start(struct side *side)
         .run_id = "r", .config_hash = "h", .seed = 1, .device = "cpu", .cells = &side->cell, .n_cells = 1};
     /* ln: half-width 0.02447 of 7 blocks, t(0.975, 6) = 2.446912, so se = 0.01 */
     double e = exp(0.02446911851144969);
-    side->numbers[0] = (struct ifm_number){"null", "plain", "step_ns", bracketed(1000, 1000 / e, 1000 * e, 7, "")};
-    side->numbers[1] = (struct ifm_number){"null", "quick", "step_ns", bracketed(500, 500 / e, 500 * e, 7, "")};
-    side->numbers[2] = (struct ifm_number){"null", "quick", "speedup", bracketed(2, 2 / e, 2 * e, 7, "")};
-    side->numbers[3] =
-        (struct ifm_number){"null", "quick", "ceiling_read_percent", bracketed(50, 50 / e, 50 * e, 7, "read.linear")};
+    side->numbers[0] = (struct ifm_number){"null", "plain", IFM_M_STEP_NS, bracketed(1000, 1000 / e, 1000 * e, 7, "")};
+    side->numbers[1] = (struct ifm_number){"null", "quick", IFM_M_STEP_NS, bracketed(500, 500 / e, 500 * e, 7, "")};
+    side->numbers[2] = (struct ifm_number){"null", "quick", IFM_M_SPEEDUP, bracketed(2, 2 / e, 2 * e, 7, "")};
+    side->numbers[3] = (struct ifm_number){"null", "quick", IFM_M_CEILING_READ_PERCENT,
+                                           bracketed(50, 50 / e, 50 * e, 7, "read.linear")};
     side->derived = (struct ifm_derived){.run_id = "r", .config_hash = "h", .numbers = side->numbers, .n_numbers = 4};
     side->events = journal(1, "6.1", 1e18);
     assert_non_null(side->events);
@@ -122,7 +122,7 @@ static void pair_stop(struct pair *p)
 static const struct ifm_between_row *row_of(const struct pair *p, const char *arm, const char *metric)
 {
     for (size_t i = 0; i < p->between.n; i++)
-        if (strcmp(p->between.rows[i].arm, arm) == 0 && strcmp(p->between.rows[i].metric, metric) == 0)
+        if (strcmp(p->between.rows[i].arm, arm) == 0 && p->between.rows[i].metric == ifm_metric_of(metric))
             return &p->between.rows[i];
     fail_msg("no row for %s %s", arm, metric);
     return NULL;
@@ -479,7 +479,7 @@ static void a_loss_is_held_against_the_reference(void **state)
             struct pair p;
             pair_start(&p);
             p.a.numbers[4] = p.b.numbers[4] = (struct ifm_number){
-                "null", "quick", "loss_rms_rel", {.number = 0.1, .n_of = "values", .unit = "1", .reason = ""}};
+                "null", "quick", IFM_M_LOSS_RMS_REL, {.number = 0.1, .n_of = "values", .unit = "1", .reason = ""}};
             p.b.numbers[4].value.number = cases[i].loss;
             p.a.derived.n_numbers = 5;
             p.b.derived.n_numbers = cases[i].loss < 0 ? 4 : 5;

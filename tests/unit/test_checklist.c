@@ -166,8 +166,8 @@ static void refused_rate(struct run *run)
 static void rename_metric(struct run *run, const char *from, const char *to)
 {
     for (size_t i = 0; i < run->derived.n_numbers; i++)
-        if (strcmp(run->numbers[i].metric, from) == 0)
-            run->numbers[i].metric = to;
+        if (strcmp(ifm_metrics[run->numbers[i].metric].id, from) == 0)
+            run->numbers[i].metric = ifm_metric_of(to);
 }
 
 static void no_throughput(struct run *run)

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "config_sample.h"
+#include "facts.h"
 #include <string.h>
 
 static void yaml(struct ifm_config *config, const char *text)
@@ -44,9 +45,9 @@ static void refused(struct ifm_config *config, const char *where, const char *me
 {
     struct ifm_error error = {0};
     assert_int_equal(ifm_config_resolve(config, &error), IFM_USAGE);
-    assert_string_equal(error.message, message);
+    assert_facts(error.message, message);
     assert_string_equal(error.where, where);
-    assert_string_equal(error.hint, hint);
+    assert_facts(error.hint, hint);
     ifm_config_destroy(config);
 }
 
@@ -220,13 +221,13 @@ static void flags(void **state)
     assert_false(known);
     assert_int_equal(ifm_config_flag(config, "decode", "kv-len", "0", &known, &error), IFM_USAGE);
     assert_string_equal(error.where, "--kv-len");
-    assert_string_equal(error.message, "decode.kv_len: 0 is out of range; allowed: 1 .. 1048576");
+    assert_facts(error.message, "decode.kv_len|1048576");
     assert_int_equal(ifm_config_flag(config, NULL, "seed", NULL, &known, &error), IFM_USAGE);
-    assert_string_equal(error.message, "--seed needs a value; allowed: 0 .. 18446744073709551615");
+    assert_facts(error.message, "--seed|18446744073709551615");
     assert_int_equal(ifm_config_flag(config, NULL, "no-huge-pages", "true", &known, &error), IFM_USAGE);
-    assert_string_equal(error.message, "--no-huge-pages takes no value");
+    assert_facts(error.message, "--no-huge-pages");
     assert_int_equal(ifm_config_flag(config, NULL, "huge-pages", "off", &known, &error), IFM_USAGE);
-    assert_string_equal(error.message, "device.huge_pages: 'off' is neither true nor false");
+    assert_facts(error.message, "device.huge_pages|'off'");
     resolved(config);
     assert_false(ifm_config_device(config)->huge_pages);
     ifm_config_destroy(config);
@@ -251,58 +252,45 @@ static void rules_between_fields(void **state)
 {
     (void)state;
     struct ifm_config *config = ifm_config_create(sample_sections);
-    refused(config, "", "no workload is chosen; known: decode, copy_test",
-            "write 'workload: NAME' in the file or give --workload NAME");
+    refused(config, "", "copy_test", "'workload: NAME'|--workload");
 
     config = ifm_config_create(sample_sections);
     flag(config, NULL, "workload", "decoed");
-    refused(config, "--workload", "unknown workload 'decoed'; known: decode, copy_test", "did you mean 'decode'?");
+    refused(config, "--workload", "'decoed'|copy_test", "'decode'");
 
     config = ifm_config_create(sample_sections);
     yaml(config, "workload: decode\ncopy_test:\n  size: 1KiB\n");
-    refused(config, "c.yaml:3:9", "copy_test.size is set, but the study does not run the workload 'copy_test'",
-            "add 'copy_test' to 'workload', or leave the setting out");
+    refused(config, "c.yaml:3:9", "copy_test.size|'copy_test'", "'copy_test'|'workload'");
 
     config = ifm_config_create(sample_sections);
     yaml(config, "workload: decode\nmeasure.blocks_min: 9\n");
     override(config, "measure.blocks_max=8");
-    refused(config, "--override measure.blocks_max", "measure.blocks_min (9) is above measure.blocks_max (8)",
-            "lower measure.blocks_min or raise measure.blocks_max");
+    refused(config, "--override measure.blocks_max", "measure.blocks_min|9|measure.blocks_max|8",
+            "measure.blocks_min|measure.blocks_max");
 
     config = ifm_config_create(sample_sections);
     yaml(config, "workload: decode\nmeasure.margin: 0.02\n");
-    refused(config, "c.yaml:2:17",
-            "measure.mde (0.01) is below measure.margin (0.02): no change inside the margin is ever called faster or "
-            "slower",
-            "raise measure.mde or lower measure.margin");
+    refused(config, "c.yaml:2:17", "measure.mde|0.01|measure.margin|0.02", "measure.mde|measure.margin");
 
     config = ifm_config_create(sample_sections);
     yaml(config, "workload: decode\nmeasure.stop: group\n");
-    refused(config, "measure.stop",
-            "measure.stop=group needs measure.blocks_max, the planned maximum, set to 30 .. 100000 blocks",
-            "set measure.blocks_max, for example to 100: the run looks at every fifth of it");
+    refused(config, "measure.stop", "measure.stop=group|measure.blocks_max|30|100000 blocks", "measure.blocks_max|100");
 
     config = ifm_config_create(sample_sections);
     yaml(config, "workload: decode\nmeasure.stop: group\nmeasure.blocks_max: 29\n");
-    refused(config, "c.yaml:3:21",
-            "measure.stop=group needs measure.blocks_max, the planned maximum, set to 30 .. 100000 blocks",
-            "set measure.blocks_max, for example to 100: the run looks at every fifth of it");
+    refused(config, "c.yaml:3:21", "measure.stop=group|measure.blocks_max|30|100000 blocks", "measure.blocks_max|100");
 
     config = ifm_config_create(sample_sections);
     yaml(config, "workload: decode\ndevice.kind: fake\nmeasure.isolation: processes\n");
-    refused(config, "c.yaml:3:20",
-            "measure.isolation=processes needs a clock that processes share, which the device 'fake' has not",
-            "choose measure.isolation=shared or buffers, or device.kind=cpu");
+    refused(config, "c.yaml:3:20", "measure.isolation=processes|'fake'", "measure.isolation=shared|device.kind=cpu");
 
     config = ifm_config_create(sample_sections);
     yaml(config, "workload: decode\nceilings: [none, read]\n");
-    refused(config, "c.yaml:2:12", "ceilings: 'none' excludes every other ceiling",
-            "write none alone, or leave it out");
+    refused(config, "c.yaml:2:12", "'none'", "write|alone");
 
     config = ifm_config_create(sample_sections);
     yaml(config, "workload: decode\ndevice.script: step_ns=1\n");
-    refused(config, "c.yaml:2:16", "device.script is for the device 'fake', but device.kind is 'cpu'",
-            "set device.kind to fake, or leave the script out");
+    refused(config, "c.yaml:2:16", "device.script|'fake'|device.kind|'cpu'", "device.kind");
 }
 
 static void settings_of_energy_need_energy(void **state)
@@ -310,22 +298,16 @@ static void settings_of_energy_need_energy(void **state)
     (void)state;
     struct ifm_config *config = ifm_config_create(sample_sections);
     yaml(config, "workload: decode\nmeasure.energy_window: 2s\n");
-    refused(config, "c.yaml:2:24", "measure.energy_window is set, but measure.energy is off",
-            "measure energy too (measure.energy=true, --energy), or leave the setting out");
+    refused(config, "c.yaml:2:24", "measure.energy_window", "measure.energy=true|--energy");
 
     config = ifm_config_create(sample_sections);
     yaml(config, "workload: decode\nmeasure.power_meter: meter.csv\n");
-    refused(config, "c.yaml:2:22", "measure.power_meter is set, but measure.energy is off",
-            "measure energy too (measure.energy=true, --energy), or leave the setting out");
+    refused(config, "c.yaml:2:22", "measure.power_meter|measure.energy", "measure.energy=true|--energy");
 
     config = ifm_config_create(sample_sections);
     yaml(config, "workload: decode\nmeasure.energy: true\nmeasure.isolation: processes\n");
-    refused(
-        config, "c.yaml:3:20",
-        "measure.energy needs arms that run without a pause in one process, and measure.isolation=processes starts "
-        "them anew in every block",
-        "choose measure.isolation=shared or buffers, or leave measure.energy out and measure energy in a run of its "
-        "own");
+    refused(config, "c.yaml:3:20", "measure.energy|measure.isolation=processes",
+            "measure.isolation=shared|measure.energy");
 
     config = ifm_config_create(sample_sections);
     yaml(config, "workload: decode\nmeasure.energy: true\nmeasure.energy_window: 2s\n");

@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "config_sample.h"
+#include "facts.h"
 #include <string.h>
 
 static const char study_yaml[] =
@@ -139,7 +140,7 @@ static void a_lock_takes_overrides(void **state)
     assert_int_equal(read_lock(second, lock, &error), IFM_OK);
     assert_int_equal(ifm_config_flag(second, NULL, "preset", "quick", &known, &error), IFM_OK);
     assert_int_equal(ifm_config_resolve(second, &error), IFM_USAGE);
-    assert_string_equal(error.message, "a preset changes nothing here: the lock file spells out every setting");
+    assert_facts(error.message, "changes|nothing");
     assert_string_equal(error.where, "--preset");
     ifm_config_destroy(second);
     json_decref(lock);

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "config_sample.h"
+#include "facts.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,10 +42,10 @@ static void bad_bytes(const char *yaml, size_t size, const char *where, const ch
         status = ifm_config_resolve(config, &error);
     assert_int_equal(status, IFM_USAGE);
     assert_int_equal(error.code, IFM_USAGE);
-    assert_string_equal(error.message, message);
+    assert_facts(error.message, message);
     assert_string_equal(error.where, where);
     if (hint != NULL)
-        assert_string_equal(error.hint, hint);
+        assert_facts(error.hint, hint);
     ifm_config_destroy(config);
 }
 
@@ -116,50 +117,41 @@ static void axes_list_every_row_in_table_order(void **state)
 static void unknown_keys_name_the_nearest(void **state)
 {
     (void)state;
-    bad("workload: decode\ndecode:\n  kv_lenn: 4\n", "c.yaml:3:3", "unknown key 'decode.kv_lenn'",
-        "did you mean 'decode.kv_len'?");
-    bad("kv_len: 4\n", "c.yaml:1:1", "unknown key 'kv_len'", "did you mean 'decode.kv_len'?");
-    bad("sed: 4\n", "c.yaml:1:1", "unknown key 'sed'", "did you mean 'seed'?");
-    bad("xyzzyplugh: 4\n", "c.yaml:1:1", "unknown key 'xyzzyplugh'", "'inferometer run --help' lists the keys");
-    bad("measure:\n  cap:\n    x: 1\n", "c.yaml:3:5", "measure.cap takes a value, not a mapping", "give one value");
-    bad("<<: {seed: 4}\n", "c.yaml:1:1", "unknown key '<<'", NULL);
-    bad("\"\": 4\n", "c.yaml:1:1", "unknown key ''", NULL);
+    bad("workload: decode\ndecode:\n  kv_lenn: 4\n", "c.yaml:3:3", "'decode.kv_lenn'", "'decode.kv_len'");
+    bad("kv_len: 4\n", "c.yaml:1:1", "'kv_len'", "'decode.kv_len'");
+    bad("sed: 4\n", "c.yaml:1:1", "'sed'", "'seed'");
+    bad("xyzzyplugh: 4\n", "c.yaml:1:1", "'xyzzyplugh'", "'inferometer run --help'");
+    bad("measure:\n  cap:\n    x: 1\n", "c.yaml:3:5", "measure.cap", "give|value");
+    bad("<<: {seed: 4}\n", "c.yaml:1:1", "'<<'", NULL);
+    bad("\"\": 4\n", "c.yaml:1:1", "''", NULL);
 }
 
 static void duplicate_keys_name_the_first(void **state)
 {
     (void)state;
-    bad("seed: 1\nworkload: decode\nseed: 2\n", "c.yaml:3:1", "duplicate key 'seed'; it is first set on line 1",
-        "keep one of the two");
-    bad("decode:\n  kv_len: 1\ndecode.kv_len: 2\n", "c.yaml:3:1",
-        "duplicate key 'decode.kv_len'; it is first set on line 2", "keep one of the two");
-    bad("decode: {kv_len: 1}\ndecode: {batch: 2}\n", "c.yaml:2:1", "duplicate key 'decode'; it is first set on line 1",
-        "keep one of the two");
+    bad("seed: 1\nworkload: decode\nseed: 2\n", "c.yaml:3:1", "'seed'|1", "keep");
+    bad("decode:\n  kv_len: 1\ndecode.kv_len: 2\n", "c.yaml:3:1", "'decode.kv_len'|2", "keep");
+    bad("decode: {kv_len: 1}\ndecode: {batch: 2}\n", "c.yaml:2:1", "'decode'|1", "keep");
 }
 
 static void wrong_values(void **state)
 {
     (void)state;
-    bad("workload: decode\ndecode.kv_len: abc\n", "c.yaml:2:16",
-        "decode.kv_len: 'abc' is not a whole number; allowed: 1 .. 1048576", "");
-    bad("decode:\n  kv_len: [512, 0]\n", "c.yaml:2:17", "decode.kv_len: 0 is out of range; allowed: 1 .. 1048576", "");
-    bad("decode.check: no\n", "c.yaml:1:15", "decode.check: 'no' is neither true nor false", "write true or false");
-    bad("measure.cache: colt\n", "c.yaml:1:16", "measure.cache: 'colt' is not one of the choices; allowed: hot, cold",
-        "did you mean 'cold'?");
-    bad("measure.mde: [0.1, 0.2]\n", "c.yaml:1:14", "measure.mde takes one value, not a list; allowed: 1e-06 .. 1",
-        "give one value");
-    bad("seed:\n", "c.yaml:1:6", "seed has no value", "write a value after the colon, or leave the key out");
-    bad("device.script:\n", "c.yaml:1:15", "device.script has no value", NULL);
-    bad("decode: 5\n", "c.yaml:1:9", "'decode' is a section of keys, not a value", "indent its keys below it");
-    bad("decode.kv_len: [[1]]\n", "c.yaml:1:17", "decode.kv_len takes a value, not a list", "give one value");
-    bad("decode.kv_len: []\n", "c.yaml:1:16", "decode.kv_len is an empty list",
-        "give at least one value, or leave the key out");
-    bad("decode.kv_len: [512, 0512]\n", "c.yaml:1:22", "decode.kv_len takes the value 512 twice",
-        "give each value once");
-    bad("decode.kv_len: 512,,1024\n", "c.yaml:1:16", "decode.kv_len has no value; allowed: 1 .. 1048576", "");
-    bad("workload: []\n", "c.yaml:1:11", "workload is an empty list", NULL);
-    bad("workload: [decode, \"a,b\"]\n", "c.yaml:1:20", "workload: an item may not hold a comma", NULL);
-    bad("workload: [decode, decode]\n", "c.yaml:1:12", "workload lists 'decode' twice", "name each item once");
+    bad("workload: decode\ndecode.kv_len: abc\n", "c.yaml:2:16", "decode.kv_len|'abc'|1048576", "");
+    bad("decode:\n  kv_len: [512, 0]\n", "c.yaml:2:17", "decode.kv_len|1048576", "");
+    bad("decode.check: no\n", "c.yaml:1:15", "decode.check|'no'", "write|false");
+    bad("measure.cache: colt\n", "c.yaml:1:16", "measure.cache|'colt'", "'cold'");
+    bad("measure.mde: [0.1, 0.2]\n", "c.yaml:1:14", "measure.mde|06|1", "give|value");
+    bad("seed:\n", "c.yaml:1:6", "seed|value", "write|value");
+    bad("device.script:\n", "c.yaml:1:15", "device.script", NULL);
+    bad("decode: 5\n", "c.yaml:1:9", "'decode'", "indent|below");
+    bad("decode.kv_len: [[1]]\n", "c.yaml:1:17", "decode.kv_len", "give|value");
+    bad("decode.kv_len: []\n", "c.yaml:1:16", "decode.kv_len", "least|value");
+    bad("decode.kv_len: [512, 0512]\n", "c.yaml:1:22", "decode.kv_len|512", "give|value");
+    bad("decode.kv_len: 512,,1024\n", "c.yaml:1:16", "decode.kv_len|1048576", "");
+    bad("workload: []\n", "c.yaml:1:11", "workload|empty", NULL);
+    bad("workload: [decode, \"a,b\"]\n", "c.yaml:1:20", "workload|comma", NULL);
+    bad("workload: [decode, decode]\n", "c.yaml:1:12", "'decode'", "name|item");
 }
 
 static void an_axis_has_at_most_256_values(void **state)
@@ -168,7 +160,7 @@ static void an_axis_has_at_most_256_values(void **state)
     char yaml[4096] = "workload: decode\ndecode.kv_len: 1";
     for (int i = 2; i <= 257; i++)
         snprintf(yaml + strlen(yaml), sizeof yaml - strlen(yaml), ",%d", i);
-    bad(yaml, "c.yaml:2:16", "decode.kv_len takes 257 values; an axis has at most 256", "");
+    bad(yaml, "c.yaml:2:16", "decode.kv_len|257|256", "");
     *strrchr(yaml, ',') = '\0';
     struct ifm_config *config = good(yaml);
     assert_int_equal(axis(config, "decode.kv_len")->n, 256);
@@ -178,40 +170,37 @@ static void an_axis_has_at_most_256_values(void **state)
 static void files_that_are_no_configuration(void **state)
 {
     (void)state;
-    bad("", "c.yaml", "the file is empty", "start with 'workload: NAME'; see examples/first-run.yaml");
-    bad("# only a comment\n", "c.yaml", "the file is empty", NULL);
-    bad("---\n...\n", "c.yaml", "the file is empty", NULL);
-    bad("just text\n", "c.yaml:1:1", "the file is not a mapping of keys to values", "write 'key: value' lines");
-    bad("- a\n", "c.yaml:1:1", "the file is not a mapping of keys to values", "write 'key: value' lines");
-    bad_bytes("seed: 1\nx\0y: 2\n", 15, "c.yaml:2:2", "the file is binary: byte 0x00", "a configuration is UTF-8 text");
-    bad("seed: \xff\xfe\n", "c.yaml:1:7", "the file is binary: byte 0xff", NULL);
-    bad("seed: \xc0\xaf\n", "c.yaml:1:7", "the file is binary: byte 0xc0", NULL);
-    bad("seed: \xed\xa0\x80\n", "c.yaml:1:7", "the file is binary: byte 0xed", NULL);
-    bad("device.script: \"a\\0b\"\n", "c.yaml:1:16", "a value holds a NUL character", NULL);
-    bad("seed: 1\n\tx: 2\n", "c.yaml:2:1", "not valid YAML: found a tab character that violates indentation",
-        "write 'key: value' lines; nest with spaces, never with tabs");
-    bad("seed: @1\n", "c.yaml:1:7", "not valid YAML: found character that cannot start any token", NULL);
-    bad("seed: [1\n", "c.yaml:2:1", "not valid YAML: did not find expected ',' or ']'", NULL);
+    bad("", "c.yaml", "file|empty", "'workload: NAME'|examples/first-run.yaml");
+    bad("# only a comment\n", "c.yaml", "file|empty", NULL);
+    bad("---\n...\n", "c.yaml", "file|empty", NULL);
+    bad("just text\n", "c.yaml:1:1", "mapping|values", "'key: value'");
+    bad("- a\n", "c.yaml:1:1", "mapping|values", "'key: value'");
+    bad_bytes("seed: 1\nx\0y: 2\n", 15, "c.yaml:2:2", "file|binary", "UTF-8");
+    bad("seed: \xff\xfe\n", "c.yaml:1:7", "file|binary", NULL);
+    bad("seed: \xc0\xaf\n", "c.yaml:1:7", "file|binary", NULL);
+    bad("seed: \xed\xa0\x80\n", "c.yaml:1:7", "file|binary", NULL);
+    bad("device.script: \"a\\0b\"\n", "c.yaml:1:16", "NUL", NULL);
+    bad("seed: 1\n\tx: 2\n", "c.yaml:2:1", "YAML", "'key: value'");
+    bad("seed: @1\n", "c.yaml:1:7", "YAML", NULL);
+    bad("seed: [1\n", "c.yaml:2:1", "YAML|','|']'", NULL);
     size_t size = (1 << 20) + 1;
     char *huge = malloc(size);
     memset(huge, '#', size);
-    bad_bytes(huge, size, "c.yaml", "the file has 1048577 bytes; at most 1048576 are read", NULL);
+    bad_bytes(huge, size, "c.yaml", "1048577 bytes|1048576", NULL);
     free(huge);
 }
 
 static void yaml_that_means_more_than_it_shows(void **state)
 {
     (void)state;
-    bad("seed: &a 1\n", "c.yaml:1:7", "anchors are not allowed", "write the value out");
-    bad("decode: &a {kv_len: 1}\n", "c.yaml:1:9", "anchors are not allowed", "write the value out");
-    bad("seed: *a\n", "c.yaml:1:7", "aliases are not allowed", "write the value out");
-    bad("seed: !!int 1\n", "c.yaml:1:7", "tags are not allowed",
-        "write the value without a tag; the parameter gives the type");
-    bad("workload: !!seq [decode]\n", "c.yaml:1:11", "tags are not allowed", NULL);
-    bad("seed: 1\n---\nseed: 2\n", "c.yaml:2:1", "a second document; one file is one study",
-        "put the second document into a file of its own");
-    bad("? [a, b]\n: 1\n", "c.yaml:1:3", "a key must be one word", NULL);
-    bad("a: [[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]\n", "c.yaml:1:19", "nested deeper than 16 levels", "");
+    bad("seed: &a 1\n", "c.yaml:1:7", "anchors|allowed", "write|value");
+    bad("decode: &a {kv_len: 1}\n", "c.yaml:1:9", "anchors|allowed", "write|value");
+    bad("seed: *a\n", "c.yaml:1:7", "aliases|allowed", "write|value");
+    bad("seed: !!int 1\n", "c.yaml:1:7", "tags|allowed", "without|parameter");
+    bad("workload: !!seq [decode]\n", "c.yaml:1:11", "tags|allowed", NULL);
+    bad("seed: 1\n---\nseed: 2\n", "c.yaml:2:1", "second|document", "second|document");
+    bad("? [a, b]\n: 1\n", "c.yaml:1:3", "word", NULL);
+    bad("a: [[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]\n", "c.yaml:1:19", "16", "");
 }
 
 static void long_file_names_keep_line_and_column(void **state)
@@ -245,7 +234,7 @@ static void files_are_read(void **state)
     ifm_config_destroy(config);
     config = ifm_config_create(sample_sections);
     assert_int_equal(ifm_config_file(config, name, &error), IFM_USAGE);
-    assert_string_equal(error.message, "cannot open: No such file or directory");
+    assert_facts(error.message, "cannot|directory");
     ifm_config_destroy(config);
 }
 

@@ -4,8 +4,9 @@
 
 #include "base/file.h"
 #include "base/log.h"
-#include "run/converge.h"
-#include "run/pass.h"
+#include "run/cell/calibrate.h"
+#include "run/pass/converge.h"
+#include "run/pass/pass.h"
 #include "sample/journal.h"
 #include "unit/events.h"
 #include <ftw.h>
@@ -78,7 +79,7 @@ static int set_up(void **state)
                                      .feature = "",
                                      .equals = "",
                                      .role = i == 0 ? IFM_ROLE_BASELINE : IFM_ROLE_VARIANT};
-    f.pass = (struct ifm_pass){.name = "latency"};
+    f.pass = (struct ifm_pass){.kind = IFM_PASS_LATENCY};
     f.plan = (struct ifm_cell){.name = "null",
                                .workload = "null",
                                .threads = 1,
@@ -274,10 +275,10 @@ static void a_setting_of_zero_leaves_them_out_and_says_so(void **state)
 static void the_blocks_of_a_pass_are_rolled_in_the_plans_order(void **state)
 {
     struct fixture *f = *state;
-    struct ifm_stop stop;
+    struct ifm_pass_run pass;
     gate(f, true, 0);
-    struct ifm_pass_run pass = {.cell = &f->cell, .converge = f->converge};
-    ifm_stop_init(&stop, &f->cell);
+    assert_int_equal(ifm_pass_init(&pass, &f->cell, &f->pass, &f->error), IFM_OK);
+    pass.converge = f->converge;
     unsigned last = 1, order[2 * ARMS], rolls = 0;
     double start_s = now_s(f);
     for (unsigned block = 0; block < 4; block++) {
@@ -286,7 +287,7 @@ static void the_blocks_of_a_pass_are_rolled_in_the_plans_order(void **state)
             rolls += order[i] != last;
             last = order[i];
         }
-        assert_int_equal(ifm_pass_block(&pass, &stop, &f->error), IFM_OK);
+        assert_int_equal(ifm_pass_block(&pass, &f->error), IFM_OK);
         for (unsigned i = 0; i < 4; i++) /* five samples of one step, or the ten that a millisecond takes */
             assert_true(f->cell.slots[i].end_ns - f->cell.slots[i].start_ns < 5000000);
         for (unsigned i = 1; i < 4; i++) {
@@ -297,7 +298,7 @@ static void the_blocks_of_a_pass_are_rolled_in_the_plans_order(void **state)
     double took_s = now_s(f) - start_s;
     assert_true(rolls >= 8);
     assert_true(took_s >= rolls && took_s < rolls * 1.05 + 0.2);
-    ifm_stop_free(&stop);
+    ifm_pass_close(&pass);
 }
 
 /* ---- settling ---- */

@@ -107,7 +107,7 @@ static void without_a_gpu_only_a_gate_lists_it(void **state)
         if (asked)
             fx_expect(&fx, "other", "clock_sm_mhz", IFM_STATE_ABSENT, "no instrument of this pass counts the cycles");
         else
-            assert_null(ifm_derived_find(fx.derived, "decode", "other", "clock_sm_mhz"));
+            assert_null(ifm_derived_find(fx.derived, "decode", "other", IFM_M_CLOCK_SM_MHZ));
         fx_stop(&fx);
     }
 }

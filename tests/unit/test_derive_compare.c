@@ -95,7 +95,7 @@ static void blocks_that_are_wanting(void **state)
     fx_generate(&fx);
     fx_end_events(&fx);
     fx_derive(&fx);
-    assert_null(ifm_derived_find(fx.derived, "decode", "other", "blocks_needed"));
+    assert_null(ifm_derived_find(fx.derived, "decode", "other", IFM_M_BLOCKS_NEEDED));
     fx_stop(&fx);
 }
 
@@ -331,7 +331,7 @@ static void looks_need_more_blocks(void **state)
     double looked = fx_value(&fx, "other", "blocks_needed")->number;
     fx.cells[0].measure.stop = IFM_STOP_REPEATS;
     fx_derive(&fx);
-    const struct ifm_number *plain = ifm_derived_find(fx.derived, "decode", "other", "blocks_needed");
+    const struct ifm_number *plain = ifm_derived_find(fx.derived, "decode", "other", IFM_M_BLOCKS_NEEDED);
     assert_true(plain == NULL || plain->value.number < looked);
     fx_stop(&fx);
 }
@@ -346,10 +346,12 @@ static void absent_only_where_asked_for(void **state)
     struct fixture fx;
     start(&fx, 1);
     for (size_t i = 0; i < 6; i++)
-        assert_null(ifm_derived_find(fx.derived, "decode", "other", metrics[i]));
+        assert_null(ifm_derived_find(fx.derived, "decode", "other", ifm_metric_of(metrics[i])));
     for (size_t i = 0; i < 6; i++)
-        fx_gate(&fx, metrics[i], "", ifm_judge_direction(metrics[i]) > 0 ? IFM_GATE_AT_LEAST : IFM_GATE_AT_MOST, 1,
-                false);
+        fx_gate(&fx, metrics[i], "",
+                ifm_metrics[ifm_metric_of(metrics[i])].better == IFM_BETTER_HIGHER ? IFM_GATE_AT_LEAST
+                                                                                   : IFM_GATE_AT_MOST,
+                1, false);
     fx_derive(&fx);
     fx_judge(&fx);
     for (size_t i = 0; i < 6; i++) {
@@ -435,7 +437,7 @@ static void a_throttle_event_marks_its_block(void **state)
         r->columns[k * r->n_columns + 4] = r->slots[k].block == 3 && r->slots[k].arm == 0;
     jd_judge(&j);
     const struct ifm_number *marked =
-        ifm_derived_find(j.fx.derived, "decode", "other", "change_percent_without_marked");
+        ifm_derived_find(j.fx.derived, "decode", "other", IFM_M_CHANGE_PERCENT_WITHOUT_MARKED);
     assert_non_null(marked);
     assert_int_equal(marked->value.n, 11);
     jd_stop(&j);

@@ -58,11 +58,11 @@ static void bytes_are_the_true_ones(void **state)
     expect(&fx, "int4", "bits_per_value", 4.3);
     expect(&fx, "int4", "bytes_ratio", 4000.0 / 1100.0);
     expect(&fx, "int2", "bits_per_value", 2.8);
-    assert_null(ifm_derived_find(fx.derived, "decode", "f16", "bytes_ratio"));
+    assert_null(ifm_derived_find(fx.derived, "decode", "f16", IFM_M_BYTES_RATIO));
     fx_judge(&fx); /* triage knows them too: 1100 of 4000 bytes */
     assert_string_equal(fx.verdict->triage[0].arm, "int4");
     assert_non_null(strstr(fx.verdict->triage[0].text, "bytes moved -72.5 % could explain it"));
-    assert_null(ifm_derived_find(fx.derived, "decode", "f16", "loss_rms_rel"));
+    assert_null(ifm_derived_find(fx.derived, "decode", "f16", IFM_M_LOSS_RMS_REL));
     fx_stop(&fx);
 }
 
@@ -121,8 +121,8 @@ static void what_does_not_apply_is_not_listed(void **state)
                       json_pack("{s:f, s:f, s:f}", "rms_rel", 0.01, "p99_rel", 0.03, "cosine", 0.999));
     finish(&fx);
     expect(&fx, "int4", "loss_rms_rel", 0.01);
-    assert_null(ifm_derived_find(fx.derived, "decode", "int4", "attention_kl_nats"));
-    assert_null(ifm_derived_find(fx.derived, "decode", "int4", "attention_tv"));
+    assert_null(ifm_derived_find(fx.derived, "decode", "int4", IFM_M_ATTENTION_KL_NATS));
+    assert_null(ifm_derived_find(fx.derived, "decode", "int4", IFM_M_ATTENTION_TV));
     fx_expect(&fx, "int4", "speedup", IFM_STATE_OK, "");
     fx_stop(&fx);
 }
@@ -164,7 +164,7 @@ static void numbers_of_storage_agree(void **state)
         fx_check_loss(&fx, "int4", "before", loss(0.05, 0.2, 0.99, 0.02, 0.1));
         finish(&fx);
         for (size_t n = 0; n < fx.derived->n_numbers; n++)
-            if (strcmp(fx.derived->numbers[n].metric, edited[i]) == 0)
+            if (fx.derived->numbers[n].metric == ifm_metric_of(edited[i]))
                 fx.derived->numbers[n].value.number *= 1.01;
         assert_int_equal(ifm_derived_agree(&fx.plan, fx.derived, &error), IFM_INVALID);
         assert_non_null(strstr(error.message, edited[i]));

@@ -11,20 +11,20 @@
 
 /* In the order of a report, which is not that of names; one name is there twice. */
 static struct ifm_number numbers[] = {
-    {"z", "plain", "step_ns", {.number = 1}}, {"z", "plain", "flops_per_s", {.number = 2}},
-    {"z", "", "step_ns", {.number = 3}},      {"a", "plain", "step_ns", {.number = 4}},
-    {"a", "int4", "step_ns", {.number = 5}},  {"z", "plain", "step_ns", {.number = 6}},
+    {"z", "plain", IFM_M_STEP_NS, {.number = 1}}, {"z", "plain", IFM_M_FLOPS_PER_S, {.number = 2}},
+    {"z", "", IFM_M_STEP_NS, {.number = 3}},      {"a", "plain", IFM_M_STEP_NS, {.number = 4}},
+    {"a", "int4", IFM_M_STEP_NS, {.number = 5}},  {"z", "plain", IFM_M_STEP_NS, {.number = 6}},
 };
 
 static void check_every_answer(const struct ifm_derived *derived)
 {
     for (size_t i = 0; i + 1 < COUNT(numbers); i++)
         assert_ptr_equal(ifm_derived_find(derived, numbers[i].cell, numbers[i].arm, numbers[i].metric), &numbers[i]);
-    assert_ptr_equal(ifm_derived_value(derived, "a", "int4", "step_ns"), &numbers[4].value);
-    assert_null(ifm_derived_find(derived, "z", "int4", "step_ns"));
-    assert_null(ifm_derived_find(derived, "zz", "plain", "step_ns"));
-    assert_null(ifm_derived_find(derived, "", "", ""));
-    assert_null(ifm_derived_value(derived, "a", "plain", "flops_per_s"));
+    assert_ptr_equal(ifm_derived_value(derived, "a", "int4", IFM_M_STEP_NS), &numbers[4].value);
+    assert_null(ifm_derived_find(derived, "z", "int4", IFM_M_STEP_NS));
+    assert_null(ifm_derived_find(derived, "zz", "plain", IFM_M_STEP_NS));
+    assert_null(ifm_derived_find(derived, "", "", IFM_M_NONE));
+    assert_null(ifm_derived_value(derived, "a", "plain", IFM_M_FLOPS_PER_S));
 }
 
 static void order_or_none_the_answers_are_the_same(void **state)
@@ -45,17 +45,17 @@ static void an_order_of_another_list_is_not_used(void **state)
 {
     (void)state;
     struct ifm_arena *arena = ifm_arena_create();
-    struct ifm_number other[COUNT(numbers)] = {{"b", "plain", "step_ns", {.number = 7}}};
+    struct ifm_number other[COUNT(numbers)] = {{"b", "plain", IFM_M_STEP_NS, {.number = 7}}};
     struct ifm_derived derived = {.numbers = numbers, .n_numbers = COUNT(numbers)};
     for (size_t i = 1; i < COUNT(other); i++)
-        other[i] = (struct ifm_number){"b", "", "", {.number = 0}};
+        other[i] = (struct ifm_number){"b", "", IFM_M_NONE, {.number = 0}};
     ifm_derived_sort(&derived, arena);
     derived.numbers = other;
-    assert_ptr_equal(ifm_derived_find(&derived, "b", "plain", "step_ns"), &other[0]);
-    assert_null(ifm_derived_find(&derived, "a", "int4", "step_ns"));
+    assert_ptr_equal(ifm_derived_find(&derived, "b", "plain", IFM_M_STEP_NS), &other[0]);
+    assert_null(ifm_derived_find(&derived, "a", "int4", IFM_M_STEP_NS));
     derived.numbers = numbers;
     derived.n_numbers = 4; /* shorter than what was put in order */
-    assert_null(ifm_derived_find(&derived, "a", "int4", "step_ns"));
+    assert_null(ifm_derived_find(&derived, "a", "int4", IFM_M_STEP_NS));
     ifm_arena_destroy(arena);
 }
 

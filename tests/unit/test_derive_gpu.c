@@ -207,7 +207,7 @@ static void without_a_reading_only_a_gate_lists_it(void **state)
         if (asked)
             fx_expect(&fx, "", HOT, IFM_STATE_ABSENT, "was not read");
         else
-            assert_null(ifm_derived_find(fx.derived, "decode", "", HOT));
+            assert_null(ifm_derived_find(fx.derived, "decode", "", ifm_metric_of(HOT)));
         fx_stop(&fx);
     }
 }

@@ -79,7 +79,7 @@ static void the_numbers_of_an_arm(void **state)
     double bar = 400.0 * 0.002 * 1.6 / 4.8 / 2;
     ps_near((step->high - step->low) / 2, 0.8 * bar / 400, 0.05);
     fx_expect(&p.fx, "base", "cpu_energy_j", IFM_STATE_ABSENT, "no energy of a processor was measured");
-    assert_null(ifm_derived_find(p.fx.derived, "decode", "other", "energy_per_step_change_percent"));
+    assert_null(ifm_derived_find(p.fx.derived, "decode", "other", IFM_M_ENERGY_PER_STEP_CHANGE_PERCENT));
     const struct ifm_device_energy *row = ps_row(&p, "base", "gpu0", "nvml_samples");
     assert_string_equal(row->role, "witness");
     ps_near(row->joules / row->seconds, 412, 1e-6);
@@ -250,7 +250,7 @@ static void package_and_memory_add_up(void **state)
     ps_expect(&p, "base", "power_mean_w", 430, 1e-3);
     ps_expect(&p, "base", "idle_power_w", 150, 1e-3);
     ps_expect(&p, "base", "energy_sources_differ_percent", 0.1, 0.05); /* of the package, not of both */
-    assert_null(ifm_derived_find(p.fx.derived, "decode", "base", "gpu_energy_j"));
+    assert_null(ifm_derived_find(p.fx.derived, "decode", "base", IFM_M_GPU_ENERGY_J));
     assert_string_equal(ps_row(&p, "base", "cpu0", "rapl_dram")->role, "primary");
     assert_string_equal(ps_row(&p, "base", "cpu0", "perf_dram")->role, "witness");
     assert_string_equal(ps_row(&p, "base", "cpu0", "rapl_core")->role, "part");
@@ -440,7 +440,8 @@ static void a_cell_without_an_energy_pass_says_why(void **state)
         fx_expect(&p.fx, "base", "energy_per_token_j", IFM_STATE_ABSENT, cases[i].reason);
         fx_expect(&p.fx, "base", "cpu_energy_j", IFM_STATE_ABSENT, cases[i].reason);
         assert_non_null(strstr(fx_value(&p.fx, "base", "cpu_energy_j")->remedy, cases[i].remedy));
-        assert_int_equal(ifm_derived_find(p.fx.derived, "decode", "base", "total_energy_j") != NULL, cases[i].energy);
+        assert_int_equal(ifm_derived_find(p.fx.derived, "decode", "base", IFM_M_TOTAL_ENERGY_J) != NULL,
+                         cases[i].energy);
         ps_stop(&p);
     }
 }
@@ -477,7 +478,7 @@ static void steps_without_tokens(void **state)
     fx_expect(&p.fx, "base", "flops_per_joule", IFM_STATE_ABSENT, "multiplies codes as integers");
     ps_expect(&p, "other", "flops_per_joule", 1000 / 0.6, 1e-6);
     ps_expect(&p, "other", "energy_per_step_change_percent", -25, 1e-6);
-    assert_null(ifm_derived_find(p.fx.derived, "decode", "other", "energy_per_token_change_percent"));
+    assert_null(ifm_derived_find(p.fx.derived, "decode", "other", IFM_M_ENERGY_PER_TOKEN_CHANGE_PERCENT));
     ps_stop(&p);
     ps_start(&p);
     p.fx.parts[0].arms[0].ledger = p.fx.parts[0].arms[1].ledger = (struct ifm_ledger){.tokens_prompt = 16};

@@ -51,7 +51,7 @@ static void energy_agrees_with_itself(void **state)
         ps_counter(&p);
         ps_derive(&p);
         for (size_t k = 0; k < p.fx.derived->n_numbers; k++)
-            if (strcmp(p.fx.derived->numbers[k].metric, metrics[i]) == 0) {
+            if (p.fx.derived->numbers[k].metric == ifm_metric_of(metrics[i])) {
                 p.fx.derived->numbers[k].value.number *= 1.0001;
                 p.fx.derived->numbers[k].value.has_interval = false;
             }

@@ -99,7 +99,7 @@ static void a_resampled_median_is_asked_for(void **state)
     struct fixture fx;
     start(&fx);
     finish(&fx);
-    assert_null(ifm_derived_find(fx.derived, "decode", "base", "latency_ns_p50_bootstrap"));
+    assert_null(ifm_derived_find(fx.derived, "decode", "base", IFM_M_LATENCY_NS_P50_BOOTSTRAP));
     fx_stop(&fx);
     start(&fx);
     fx.cells[0].measure.resamples = 10000;
@@ -136,7 +136,7 @@ static void the_score_is_of_the_lower_roof(void **state)
     assert_true(fabs(score->number - 0.5) < 0.01 && score->low < score->number && score->number < score->high);
     assert_string_equal(score->text, "read");
     assert_true(fabs(fx_value(&fx, "other", "roofline_score")->number - 0.8) < 0.01);
-    const struct ifm_number *ridge = ifm_derived_find(fx.derived, "decode", "", "ridge_point");
+    const struct ifm_number *ridge = ifm_derived_find(fx.derived, "decode", "", IFM_M_RIDGE_POINT);
     assert_non_null(ridge);
     assert_true(fabs(ridge->value.number / 10 - 1) < 0.01); /* 100 GFLOP/s over 10 GB/s */
     assert_true(ridge->value.has_interval && ridge->value.low < 10.1 && ridge->value.high > 9.9);
@@ -165,8 +165,8 @@ static void without_both_ceilings_there_is_neither(void **state)
     start(&fx);
     fx.cells[0].n_arms = 3; /* no FLOP probe */
     finish(&fx);
-    assert_null(ifm_derived_find(fx.derived, "decode", "base", "roofline_score"));
-    assert_null(ifm_derived_find(fx.derived, "decode", "", "ridge_point"));
+    assert_null(ifm_derived_find(fx.derived, "decode", "base", IFM_M_ROOFLINE_SCORE));
+    assert_null(ifm_derived_find(fx.derived, "decode", "", IFM_M_RIDGE_POINT));
     fx_stop(&fx);
 }
 

@@ -71,7 +71,7 @@ static void a_column_without_readings_is_not_listed(void **state)
     for (size_t k = 0; k < r->n_slots; k++)
         r->columns[k * FX_COLUMNS + 3] = IFM_ABSENT;
     fx_derive(&fx);
-    assert_null(ifm_derived_find(fx.derived, "decode", "other", "temperature_range_k"));
+    assert_null(ifm_derived_find(fx.derived, "decode", "other", IFM_M_TEMPERATURE_RANGE_K));
     fx_stop(&fx);
 }
 
@@ -90,7 +90,7 @@ static void without_a_sensor_only_a_gate_lists_it(void **state)
         if (asked)
             fx_expect(&fx, "other", "temperature_range_k", IFM_STATE_ABSENT, "no instrument");
         else
-            assert_null(ifm_derived_find(fx.derived, "decode", "other", "temperature_range_k"));
+            assert_null(ifm_derived_find(fx.derived, "decode", "other", IFM_M_TEMPERATURE_RANGE_K));
         fx_stop(&fx);
     }
 }

@@ -508,7 +508,7 @@ int main(void)
 
 int main(void)
 {
-    puts("this build is without CUDA: the toolkit (nvcc, 13.0 or newer) was not found when it was configured");
+    puts("this build is without CUDA: no nvcc (13.0 or newer), or IFM_CUDA=OFF");
     return 77;
 }
 

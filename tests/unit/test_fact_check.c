@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "run/facts.h"
+#include "run/facts/facts.h"
 #include "sample_folder.h"
 #include "unit/events.h"
 #include <math.h>

@@ -3,7 +3,7 @@
  */
 #include "rules/fixture.h"
 
-#include "run/stop.h"
+#include "run/pass/stop.h"
 #include <stdio.h>
 
 #define RUNS 2000

@@ -52,36 +52,36 @@ static struct ifm_cell cells[] = {{.name = C,
                                    .n_arms = COUNT(arms),
                                    .measure = {.margin = 0.003}}};
 static struct ifm_number numbers[] = {
-    {C, "f16", "step_ns", RATE(1000, 990, 1010)},
-    {C, "f16", "bits_per_value", EXACT(16)},
-    {C, "f16", "arithmetic_intensity", EXACT(4)},
-    {C, "f16", "flops_per_s", RATE(5e10, 4.9e10, 5.1e10)},
-    {C, "f16", "ceiling_read_percent", SHARE(92.3, 92.0, 92.6, "read.linear")},
-    {C, "f16", "ceiling_flops_percent", SHARE(21.0, 20.5, 21.5, "flops.fma")},
-    {C, "f16", "read_bytes_per_s", RATE(1.2e10, 1.1e10, 1.3e10)},
-    {C, "int8", "step_ns", RATE(550, 545, 555)},
-    {C, "int8", "speedup", RATE(1.82, 1.80, 1.84)},
-    {C, "int8", "change_percent", SHARE(-45, -46, -44, "faster")},
-    {C, "int8", "bytes_ratio", EXACT(1.879)},
-    {C, "int8", "bits_per_value", EXACT(8.5)},
-    {C, "int8", "loss_rms_rel", EXACT(0.006)},
-    {C, "int8", "arithmetic_intensity", EXACT(7.5)},
-    {C, "int8", "flops_per_s", WORD(IFM_STATE_ABSENT, integer_reason, "")},
-    {C, "int8", "read_bytes_per_s", RATE(1.1e10, 1.0e10, 1.2e10)},
-    {C, "int8", "ceiling_read_percent", RATE(89.7, 89.4, 90.0)},
-    {C, "int4", "step_ns", RATE(285, 280, 290)},
-    {C, "int4", "speedup", RATE(3.51, 3.48, 3.54)},
-    {C, "int4", "change_percent", SHARE(-71, -72, -70, "faster")},
-    {C, "int4", "bytes_ratio", EXACT(3.7)},
-    {C, "int4", "bits_per_value", EXACT(4.3)},
-    {C, "int4", "loss_rms_rel", EXACT(0.079)},
-    {C, "evict", "step_ns", RATE(310, 305, 315)},
-    {C, "evict", "speedup", RATE(3.2, 3.1, 3.3)},
-    {C, "evict", "change_percent", SHARE(-68, -69, -67, "faster")},
-    {C, "evict", "bits_per_value", EXACT(4.8)},
-    {C, "evict", "loss_rms_rel", EXACT(0.31)},
-    {C, "", "ceiling_read", SHARE(1.3e10, 1.29e10, 1.31e10, "read.linear")},
-    {C, "", "ceiling_flops", SHARE(2.35e11, 2.34e11, 2.36e11, "flops.fma")},
+    {C, "f16", IFM_M_STEP_NS, RATE(1000, 990, 1010)},
+    {C, "f16", IFM_M_BITS_PER_VALUE, EXACT(16)},
+    {C, "f16", IFM_M_ARITHMETIC_INTENSITY, EXACT(4)},
+    {C, "f16", IFM_M_FLOPS_PER_S, RATE(5e10, 4.9e10, 5.1e10)},
+    {C, "f16", IFM_M_CEILING_READ_PERCENT, SHARE(92.3, 92.0, 92.6, "read.linear")},
+    {C, "f16", IFM_M_CEILING_FLOPS_PERCENT, SHARE(21.0, 20.5, 21.5, "flops.fma")},
+    {C, "f16", IFM_M_READ_BYTES_PER_S, RATE(1.2e10, 1.1e10, 1.3e10)},
+    {C, "int8", IFM_M_STEP_NS, RATE(550, 545, 555)},
+    {C, "int8", IFM_M_SPEEDUP, RATE(1.82, 1.80, 1.84)},
+    {C, "int8", IFM_M_CHANGE_PERCENT, SHARE(-45, -46, -44, "faster")},
+    {C, "int8", IFM_M_BYTES_RATIO, EXACT(1.879)},
+    {C, "int8", IFM_M_BITS_PER_VALUE, EXACT(8.5)},
+    {C, "int8", IFM_M_LOSS_RMS_REL, EXACT(0.006)},
+    {C, "int8", IFM_M_ARITHMETIC_INTENSITY, EXACT(7.5)},
+    {C, "int8", IFM_M_FLOPS_PER_S, WORD(IFM_STATE_ABSENT, integer_reason, "")},
+    {C, "int8", IFM_M_READ_BYTES_PER_S, RATE(1.1e10, 1.0e10, 1.2e10)},
+    {C, "int8", IFM_M_CEILING_READ_PERCENT, RATE(89.7, 89.4, 90.0)},
+    {C, "int4", IFM_M_STEP_NS, RATE(285, 280, 290)},
+    {C, "int4", IFM_M_SPEEDUP, RATE(3.51, 3.48, 3.54)},
+    {C, "int4", IFM_M_CHANGE_PERCENT, SHARE(-71, -72, -70, "faster")},
+    {C, "int4", IFM_M_BYTES_RATIO, EXACT(3.7)},
+    {C, "int4", IFM_M_BITS_PER_VALUE, EXACT(4.3)},
+    {C, "int4", IFM_M_LOSS_RMS_REL, EXACT(0.079)},
+    {C, "evict", IFM_M_STEP_NS, RATE(310, 305, 315)},
+    {C, "evict", IFM_M_SPEEDUP, RATE(3.2, 3.1, 3.3)},
+    {C, "evict", IFM_M_CHANGE_PERCENT, SHARE(-68, -69, -67, "faster")},
+    {C, "evict", IFM_M_BITS_PER_VALUE, EXACT(4.8)},
+    {C, "evict", IFM_M_LOSS_RMS_REL, EXACT(0.31)},
+    {C, "", IFM_M_CEILING_READ, SHARE(1.3e10, 1.29e10, 1.31e10, "read.linear")},
+    {C, "", IFM_M_CEILING_FLOPS, SHARE(2.35e11, 2.34e11, 2.36e11, "flops.fma")},
 };
 static struct ifm_plan plan = {.run_id = "a1b2", .config_hash = "5f70", .device = "cpu", .cells = cells, .n_cells = 1};
 static struct ifm_derived derived = {
@@ -124,7 +124,7 @@ static int tear_down(void **state)
 static struct ifm_value *number_of(const char *arm, const char *metric)
 {
     for (size_t i = 0; i < COUNT(numbers); i++)
-        if (strcmp(numbers[i].arm, arm) == 0 && strcmp(numbers[i].metric, metric) == 0)
+        if (strcmp(numbers[i].arm, arm) == 0 && strcmp(ifm_metrics[numbers[i].metric].id, metric) == 0)
             return &numbers[i].value;
     fail_msg("no %s of %s", metric, arm);
     return NULL;
@@ -462,13 +462,13 @@ static struct ifm_value any_value(struct ifm_random *random)
     return value;
 }
 
-static const char *const metrics[] = {"step_ns",           "speedup",
-                                      "change_percent",    "bytes_ratio",
-                                      "bits_per_value",    "loss_rms_rel",
-                                      "flops_per_s",       "arithmetic_intensity",
-                                      "read_bytes_per_s",  "ceiling_read_percent",
-                                      "stored_bytes",      "ceiling_flops_percent",
-                                      "compression_ratio", "tokens_generated_per_s"};
+static const enum ifm_metric_id metrics[] = {IFM_M_STEP_NS,           IFM_M_SPEEDUP,
+                                             IFM_M_CHANGE_PERCENT,    IFM_M_BYTES_RATIO,
+                                             IFM_M_BITS_PER_VALUE,    IFM_M_LOSS_RMS_REL,
+                                             IFM_M_FLOPS_PER_S,       IFM_M_ARITHMETIC_INTENSITY,
+                                             IFM_M_READ_BYTES_PER_S,  IFM_M_CEILING_READ_PERCENT,
+                                             IFM_M_STORED_BYTES,      IFM_M_CEILING_FLOPS_PERCENT,
+                                             IFM_M_COMPRESSION_RATIO, IFM_M_TOKENS_GENERATED_PER_S};
 
 struct random_run {
     struct ifm_arm arms[IFM_MOST_ARMS];
@@ -502,10 +502,10 @@ static void fill(struct random_run *run, struct ifm_random *random)
             if (ifm_random_below(random, 6) > 0 && (tokens || m + 1 < COUNT(metrics)))
                 run->numbers[count++] = (struct ifm_number){C, name, metrics[m], any_value(random)};
         if (probes)
-            run->numbers[count++] = (struct ifm_number){C, name, "load_ns", any_value(random)};
+            run->numbers[count++] = (struct ifm_number){C, name, IFM_M_LOAD_NS, any_value(random)};
     }
-    run->numbers[count++] = (struct ifm_number){C, "", "ceiling_read", any_value(random)};
-    run->numbers[count++] = (struct ifm_number){C, "", "ceiling_flops", any_value(random)};
+    run->numbers[count++] = (struct ifm_number){C, "", IFM_M_CEILING_READ, any_value(random)};
+    run->numbers[count++] = (struct ifm_number){C, "", IFM_M_CEILING_FLOPS, any_value(random)};
     sample_fill(run->numbers, count);
     run->cell = cells[0];
     run->cell.arms = run->arms;
@@ -565,8 +565,8 @@ static void many_arms_are_cut_and_it_is_said(void **state)
         many[a] = (struct ifm_arm){.name = ifm_arena_printf(arena, "arm %zu", a),
                                    .role = a == 0 ? IFM_ROLE_BASELINE : IFM_ROLE_VARIANT};
         if (a > 0) {
-            of[count++] = (struct ifm_number){C, many[a].name, "speedup", RATE(1 + (double)a / N, 0.9, 2.2)};
-            of[count++] = (struct ifm_number){C, many[a].name, "change_percent", SHARE(-1, -2, 0, "undecided")};
+            of[count++] = (struct ifm_number){C, many[a].name, IFM_M_SPEEDUP, RATE(1 + (double)a / N, 0.9, 2.2)};
+            of[count++] = (struct ifm_number){C, many[a].name, IFM_M_CHANGE_PERCENT, SHARE(-1, -2, 0, "undecided")};
         }
     }
     sample_fill(of, count);

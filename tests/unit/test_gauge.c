@@ -3,7 +3,7 @@
 #include <cmocka.h>
 
 #include "power_tree.h"
-#include "run/converge.h"
+#include "run/pass/converge.h"
 #include <time.h>
 
 #define ZONE "/sys/class/powercap/"

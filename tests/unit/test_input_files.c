@@ -10,7 +10,7 @@
 #include "base/hash.h"
 #include "base/private.h"
 #include "kernel/cpu/isa.h"
-#include "run/inputs.h"
+#include "run/facts/inputs.h"
 #include "serial_device.h"
 #include "tensor_file.h"
 #include "workload/attention/data.h"

@@ -181,8 +181,8 @@ static void an_invalid_cell_blocks_its_gates(void **state)
     (void)state;
     struct fixture fx;
     start(&fx);
-    fx.parts[0].record.slots[6].arm ^= 1;                           /* not the plan's order */
-    fx_gate(&fx, "samples_count", "", IFM_GATE_AT_LEAST, 1, false); /* a number that is itself printed */
+    fx.parts[0].record.slots[6].arm ^= 1;                          /* not the plan's order */
+    fx_gate(&fx, "blocks_marked", "", IFM_GATE_AT_MOST, 9, false); /* a number that is itself printed */
     finish(&fx, IFM_OUTCOME_BLOCKED, IFM_INVALID);
     assert_non_null(strstr(fx.verdict->gates[0].reason, "the measurement is invalid (rule-07)"));
     fx_stop(&fx);

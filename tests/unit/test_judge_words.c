@@ -15,7 +15,7 @@ static const char *label(struct judged *j, const char *metric, const char *title
 {
     struct ifm_number *target = NULL;
     for (size_t i = 0; i < j->fx.derived->n_numbers; i++)
-        if (strcmp(j->fx.derived->numbers[i].metric, metric) == 0 &&
+        if (strcmp(ifm_metrics[j->fx.derived->numbers[i].metric].id, metric) == 0 &&
             strcmp(j->fx.derived->numbers[i].arm, "other") == 0)
             target = &j->fx.derived->numbers[i];
     assert_non_null(target);
@@ -23,9 +23,9 @@ static const char *label(struct judged *j, const char *metric, const char *title
     target->value.has_interval = low < high;
     target->value.low = low;
     target->value.high = high;
-    if (strcmp(metric, "speedup") == 0) /* fields agree (rule 4) */
+    if (target->metric == IFM_M_SPEEDUP) /* fields agree (rule 4) */
         for (size_t i = 0; i < j->fx.derived->n_numbers; i++)
-            if (strcmp(j->fx.derived->numbers[i].metric, "change_percent") == 0) {
+            if (j->fx.derived->numbers[i].metric == IFM_M_CHANGE_PERCENT) {
                 j->fx.derived->numbers[i].value.number = 100.0 * (1.0 / number - 1.0);
                 j->fx.derived->numbers[i].value.has_interval = false;
             }

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "config_sample.h"
+#include "facts.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -193,7 +194,7 @@ static void section_binds_defaults_and_settings(void **state)
     assert_int_equal(copy.kind, 1); /* the first value of a default that is an axis */
     const struct ifm_setting bad = {"decode.kv_len", "0"};
     assert_int_equal(ifm_section_bind(&sample_decode, &bad, 1, arena, &decode, &error), IFM_USAGE);
-    assert_string_equal(error.message, "decode.kv_len: 0 is out of range; allowed: 1 .. 1048576");
+    assert_facts(error.message, "decode.kv_len|1048576");
     ifm_arena_destroy(arena);
 }
 
@@ -204,7 +205,7 @@ static void row_without_default_must_be_given(void **state)
     struct ifm_error error = {0};
     struct ifm_gate gate;
     assert_int_equal(ifm_section_bind(&ifm_section_gate, NULL, 0, arena, &gate, &error), IFM_USAGE);
-    assert_string_equal(error.message, "metric must be given; allowed: any text");
+    assert_facts(error.message, "metric|allowed");
     ifm_arena_destroy(arena);
 }
 

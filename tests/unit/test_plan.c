@@ -62,7 +62,11 @@ static enum ifm_status describe_stream(const struct ifm_setting *settings, size_
 static const struct ifm_workload_entry workloads[] = {{"toy", describe_toy, 0, NULL, 0, "it lives in one", false},
                                                       {"stream", describe_stream, 0, NULL, 0, NULL, true}};
 static const struct ifm_column columns[] = {{"faults", "count"}};
-static const struct ifm_instrument_entry instruments[] = {{"os", 0, columns, 1}, {"replayer", 2, columns, 1}};
+static const struct ifm_column counts[] = {{"l2_hits", "count"}, {"l2_accesses", "count"}};
+static const struct ifm_instrument_entry instruments[] = {{"os", IFM_INTRUSION_PASSIVE, columns, 1},
+                                                          {"sampler", IFM_INTRUSION_SAMPLING, counts, 2},
+                                                          {"replayer", IFM_INTRUSION_REPLAYING, counts, 2},
+                                                          {"tracer", IFM_INTRUSION_TRACING, counts, 2}};
 static const char *const sizes[] = {"1", "2", "3"}, *const modes[] = {"hot", "cold"}, *const one[] = {"1"};
 static const struct ifm_axis axes[] = {
     {"device.threads", one, 1}, {"measure.cache", modes, 2}, {"toy.size", sizes, 3}, {"other.size", sizes, 3}};
@@ -90,7 +94,7 @@ static int set_up(void **state)
                                   .ceilings = read_only,
                                   .n_ceilings = 1};
     f->catalog =
-        (struct ifm_catalog){.workloads = workloads, .n_workloads = 2, .instruments = instruments, .n_instruments = 2};
+        (struct ifm_catalog){.workloads = workloads, .n_workloads = 2, .instruments = instruments, .n_instruments = 1};
     f->catalog.machine =
         (struct ifm_machine){.device = "cpu", .cpus_allowed = 2, .threads = 2, .memory_available = (uint64_t)1 << 30};
     *state = f;
@@ -118,7 +122,7 @@ static void axes_span_a_product_first_slowest(void **state)
     assert_int_equal(f->plan->cells[5].n_axes, 2);
     assert_int_not_equal(f->plan->cells[0].seed, f->plan->cells[1].seed);
     assert_int_equal(f->plan->cells[0].n_passes, 1);
-    assert_int_equal(f->plan->cells[0].passes[0].n_instruments, 1); /* a replaying instrument needs its own pass */
+    assert_int_equal(f->plan->cells[0].passes[0].n_instruments, 1);
     assert_int_equal(f->plan->cells[0].passes[0].n_columns, 1);
 }
 
@@ -184,7 +188,7 @@ static void energy_is_a_pass_of_its_own(void **state)
     assert_int_equal(build(f), IFM_OK);
     const struct ifm_cell *hot = &f->plan->cells[0];
     assert_int_equal(hot->n_passes, 2);
-    assert_string_equal(hot->passes[1].name, "energy");
+    assert_int_equal(hot->passes[1].kind, IFM_PASS_ENERGY);
     assert_int_equal(hot->passes[1].n_columns, 0);
     assert_int_equal(hot->passes[1].n_instruments, 0);
     assert_int_equal(hot->passes[0].n_columns, 1);
@@ -195,6 +199,71 @@ static void energy_is_a_pass_of_its_own(void **state)
     f->catalog.machine.device = "fake";
     assert_int_equal(build(f), IFM_OK);
     assert_int_equal(f->plan->cells[0].n_passes, 1);
+}
+
+/* Each class of intrusion has its pass; passive instruments go along wherever slots have columns. */
+static void every_instrument_is_placed_by_its_intrusion(void **state)
+{
+    static const struct {
+        enum ifm_pass_kind kind;
+        const char *first, *last; /* instruments */
+        size_t columns;
+    } expected[] = {{IFM_PASS_LATENCY, "os", "os", 1},
+                    {IFM_PASS_ENERGY, "sampler", "sampler", 2},
+                    {IFM_PASS_COUNTERS, "os", "replayer", 3},
+                    {IFM_PASS_TRACE, "os", "tracer", 3}};
+    struct fixture *f = *state;
+    f->catalog.n_instruments = 4;
+    f->study.measure.energy = true;
+    assert_int_equal(build(f), IFM_OK);
+    const struct ifm_cell *cell = &f->plan->cells[0];
+    assert_int_equal(cell->n_passes, 4);
+    for (size_t i = 0; i < 4; i++) {
+        const struct ifm_pass *pass = &cell->passes[i];
+        assert_int_equal(pass->kind, expected[i].kind);
+        assert_string_equal(pass->instruments[0], expected[i].first);
+        assert_string_equal(pass->instruments[pass->n_instruments - 1], expected[i].last);
+        assert_int_equal(pass->n_columns, expected[i].columns);
+        assert_string_equal(pass->columns[pass->n_columns - 1], i == 0 ? "faults" : "l2_accesses");
+        assert_string_equal(pass->column_units[pass->n_columns - 1], "count");
+    }
+}
+
+static void assert_not_placed(struct fixture *f, const char *instrument, const char *why, const char *remedy)
+{
+    assert_int_equal(build(f), IFM_USAGE);
+    assert_string_equal(f->error.where, "toy cache=hot size=1");
+    assert_non_null(strstr(f->error.message, instrument));
+    assert_non_null(strstr(f->error.message, why));
+    assert_non_null(strstr(f->error.hint, remedy));
+}
+
+/* Which instrument, why, and what to do. */
+static void an_instrument_without_a_pass_is_refused(void **state)
+{
+    struct fixture *f = *state;
+    f->catalog.n_instruments = 2;
+    assert_not_placed(f, "sampler", "energy was not measured", "--energy");
+    f->catalog.instruments = &instruments[2];
+    f->study.measure.isolation = IFM_ISOLATION_PROCESSES;
+    f->study.n_ceilings = 0;
+    struct ifm_workload_entry movable = workloads[0];
+    movable.one_process = NULL;
+    f->catalog.workloads = &movable;
+    f->catalog.n_workloads = 1;
+    assert_not_placed(f, "replayer", "processes of their own", "measure.isolation=shared");
+    f->catalog.instruments = &instruments[3];
+    f->catalog.n_instruments = 1;
+    assert_not_placed(f, "tracer", "processes of their own", "measure.isolation=shared");
+    f->catalog.instruments = instruments;
+    assert_int_equal(build(f), IFM_OK); /* a passive one goes along everywhere */
+    static const char *const thirteen[] = {"13"};
+    static const struct ifm_axis unsupported[] = {{"toy.size", thirteen, 1}};
+    f->study.axes = unsupported;
+    f->study.n_axes = 1;
+    f->catalog.n_instruments = 4;
+    assert_int_equal(build(f), IFM_OK); /* a cell that cannot run misses nothing by it */
+    assert_true(f->plan->cells[0].unsupported[0] != '\0');
 }
 
 static void isolation_asks_for_what_it_needs(void **state)
@@ -267,6 +336,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(configured_arms_override_and_must_agree, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_does_not_fit_is_refused_with_both_sizes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(energy_is_a_pass_of_its_own, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(every_instrument_is_placed_by_its_intrusion, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(an_instrument_without_a_pass_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(isolation_asks_for_what_it_needs, set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_unsupported_cell_is_absent_not_dropped, set_up, tear_down),
         cmocka_unit_test_setup_teardown(too_many_threads_and_unknown_workloads_are_refused, set_up, tear_down),

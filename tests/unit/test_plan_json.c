@@ -65,8 +65,8 @@ static const char *const instruments[] = {"clock", "rusage"};
 static const char *const columns[] = {"steal_ns", "switches", "busy"};
 static const char *const units[] = {"ns", "count", "1"};
 static const struct ifm_pass passes[] = {
-    {"latency", instruments, COUNT(instruments), columns, units, COUNT(columns)},
-    {"energy", NULL, 0, NULL, NULL, 0},
+    {IFM_PASS_LATENCY, instruments, COUNT(instruments), columns, units, COUNT(columns)},
+    {IFM_PASS_ENERGY, NULL, 0, NULL, NULL, 0},
 };
 #define ENERGY_OFF false, 10, 4, 5, 1, 10, 0, ""
 static struct ifm_cell cells[] = {
@@ -180,7 +180,7 @@ static void assert_cells_equal(const struct ifm_cell *a, const struct ifm_cell *
     assert_int_equal(a->n_passes, b->n_passes);
     for (size_t i = 0; i < a->n_passes; i++) {
         const struct ifm_pass *left = &a->passes[i], *right = &b->passes[i];
-        assert_string_equal(left->name, right->name);
+        assert_int_equal(left->kind, right->kind);
         assert_int_equal(left->n_instruments, right->n_instruments);
         assert_int_equal(left->n_columns, right->n_columns);
         assert_texts_equal(left->instruments, right->instruments, left->n_instruments);
@@ -490,6 +490,9 @@ static void test_a_plan_agrees_with_itself(void **state)
     assert_value_refused(json, cell, "passes", json_array(), "plan.json: cells[0].passes", "at least one pass");
     assert_value_refused(json, at(cell, "passes", 1), "name", json_string("latency"), "plan.json: cells[0].passes[1]",
                          "used twice");
+    assert_value_refused(json, pass, "name", json_string("energy"), "plan.json: cells[0].passes[0]",
+                         "first pass must be \"latency\"");
+    assert_value_refused(json, pass, "name", json_string("speed"), "plan.json: cells[0].passes[0].name", "speed");
     assert_value_refused(json, pass, "column_units", json_pack("[s, s]", "ns", "1"),
                          "plan.json: cells[0].passes[0].column_units", "as many units as columns");
     assert_value_refused(json, pass, "columns", json_pack("[s, s, s]", "a", "b", "a"),

@@ -45,36 +45,36 @@ static struct ifm_cell cells[] = {{.name = C,
 static struct ifm_plan plan = {
     .run_id = "a1b2c3d4e5f6", .config_hash = "5f70", .device = "cpu", .cells = cells, .n_cells = 1};
 static struct ifm_number numbers[] = {
-    {C, "f16", "step_ns", RATE(100000, 99900, 100100)},
-    {C, "f16", "compression_ratio", {.number = 1}},
-    {C, "f16", "error_rms_rel", PLAIN(1e-7)},
-    {C, "int4", "step_ns", RATE(29240, 29200, 29280)},
-    {C, "int4", "speedup", RATE(3.42, 3.415, 3.425)},
-    {C, "int4", "change_percent", SHARE(-70.8, -70.9, -70.7, "faster")},
-    {C, "int4", "compression_ratio", {.number = 3.9996}},
-    {C, "int4", "stored_bytes", {.number = 1075, .is_integer = true}},
-    {C, "int4", "bytes_ratio", {.number = 3.7149}},
-    {C, "int4", "loss_rms_rel", PLAIN(0.079)},
-    {C, "int4", "loss_cosine", PLAIN(0.99996)},
-    {C, "int4", "attention_kl_nats", PLAIN(0.021)},
-    {C, "int4", "attention_tv", PLAIN(0.08)},
-    {C, "int4", "error_rms_rel", PLAIN(3e-7)},
-    {C, "evict<b>", "speedup", SHARE(4.2, 4.1, 4.3, "baseline at 91.4 % of its read ceiling")},
-    {C, "evict<b>", "change_percent", SHARE(-76.2, -76.4, -76.0, "faster")},
-    {C, "evict<b>", "compression_ratio", {.number = 3.996}},
-    {C, "evict<b>", "bytes_ratio", {.number = 4}},
-    {C, "evict<b>", "loss_rms_rel", PLAIN(0.31)},
-    {C, "evict<b>", "attention_kl_nats", WORD(IFM_STATE_ABSENT, "tokens were dropped", "")},
-    {C, "evict<b>", "attention_tv", PLAIN(0.24)},
-    {C, "odd", "speedup", WORD(IFM_STATE_REFUSED, "rule-10: not recorded", "")},
-    {C, "odd", "change_percent", WORD(IFM_STATE_REFUSED, "rule-10: not recorded", "")},
-    {C, "odd", "compression_ratio", {.number = 4000.0 / 4300.0}},
-    {C, "odd", "bytes_ratio", {.number = 0.93}},
-    {C, "odd", "loss_rms_rel", WORD(IFM_STATE_ABSENT, "no check recorded what compression did to the output", "")},
-    {C, "library", "speedup", RATE(0.81, 0.80, 0.82)},
-    {C, "library", "change_percent", SHARE(23.4, 22.0, 25.0, "slower")},
-    {C, "library", "mde_percent", {.number = 0.5}},
-    {C, "int4", "mde_percent", {.number = 0.5}},
+    {C, "f16", IFM_M_STEP_NS, RATE(100000, 99900, 100100)},
+    {C, "f16", IFM_M_COMPRESSION_RATIO, {.number = 1}},
+    {C, "f16", IFM_M_ERROR_RMS_REL, PLAIN(1e-7)},
+    {C, "int4", IFM_M_STEP_NS, RATE(29240, 29200, 29280)},
+    {C, "int4", IFM_M_SPEEDUP, RATE(3.42, 3.415, 3.425)},
+    {C, "int4", IFM_M_CHANGE_PERCENT, SHARE(-70.8, -70.9, -70.7, "faster")},
+    {C, "int4", IFM_M_COMPRESSION_RATIO, {.number = 3.9996}},
+    {C, "int4", IFM_M_STORED_BYTES, {.number = 1075, .is_integer = true}},
+    {C, "int4", IFM_M_BYTES_RATIO, {.number = 3.7149}},
+    {C, "int4", IFM_M_LOSS_RMS_REL, PLAIN(0.079)},
+    {C, "int4", IFM_M_LOSS_COSINE, PLAIN(0.99996)},
+    {C, "int4", IFM_M_ATTENTION_KL_NATS, PLAIN(0.021)},
+    {C, "int4", IFM_M_ATTENTION_TV, PLAIN(0.08)},
+    {C, "int4", IFM_M_ERROR_RMS_REL, PLAIN(3e-7)},
+    {C, "evict<b>", IFM_M_SPEEDUP, SHARE(4.2, 4.1, 4.3, "baseline at 91.4 % of its read ceiling")},
+    {C, "evict<b>", IFM_M_CHANGE_PERCENT, SHARE(-76.2, -76.4, -76.0, "faster")},
+    {C, "evict<b>", IFM_M_COMPRESSION_RATIO, {.number = 3.996}},
+    {C, "evict<b>", IFM_M_BYTES_RATIO, {.number = 4}},
+    {C, "evict<b>", IFM_M_LOSS_RMS_REL, PLAIN(0.31)},
+    {C, "evict<b>", IFM_M_ATTENTION_KL_NATS, WORD(IFM_STATE_ABSENT, "tokens were dropped", "")},
+    {C, "evict<b>", IFM_M_ATTENTION_TV, PLAIN(0.24)},
+    {C, "odd", IFM_M_SPEEDUP, WORD(IFM_STATE_REFUSED, "rule-10: not recorded", "")},
+    {C, "odd", IFM_M_CHANGE_PERCENT, WORD(IFM_STATE_REFUSED, "rule-10: not recorded", "")},
+    {C, "odd", IFM_M_COMPRESSION_RATIO, {.number = 4000.0 / 4300.0}},
+    {C, "odd", IFM_M_BYTES_RATIO, {.number = 0.93}},
+    {C, "odd", IFM_M_LOSS_RMS_REL, WORD(IFM_STATE_ABSENT, "no check recorded what compression did to the output", "")},
+    {C, "library", IFM_M_SPEEDUP, RATE(0.81, 0.80, 0.82)},
+    {C, "library", IFM_M_CHANGE_PERCENT, SHARE(23.4, 22.0, 25.0, "slower")},
+    {C, "library", IFM_M_MDE_PERCENT, {.number = 0.5}},
+    {C, "int4", IFM_M_MDE_PERCENT, {.number = 0.5}},
 };
 static struct ifm_derived derived = {
     .run_id = "a1b2c3d4e5f6", .config_hash = "5f70", .numbers = numbers, .n_numbers = COUNT(numbers)};
@@ -88,9 +88,9 @@ static struct ifm_publication publication(void)
     p.verdict = &verdict;
     sample_fill(numbers, COUNT(numbers));
     for (size_t i = 0; i < COUNT(numbers); i++)
-        if (strcmp(numbers[i].metric, "attention_kl_nats") == 0)
+        if (numbers[i].metric == IFM_M_ATTENTION_KL_NATS)
             numbers[i].value.unit = "nats";
-        else if (strcmp(numbers[i].metric, "stored_bytes") == 0)
+        else if (numbers[i].metric == IFM_M_STORED_BYTES)
             numbers[i].value.unit = "B";
     return p;
 }

@@ -8,6 +8,7 @@
 /* clang-format on */
 
 #include "base/file.h"
+#include "base/program.h"
 #include "publish/compose.h"
 #include "publish_sample.h"
 #include "report/html.h"
@@ -15,6 +16,7 @@
 #include <unistd.h>
 
 static struct ifm_error error;
+static struct ifm_verified verified;
 static char dir[256];
 static const char *const names[] = {"derived.json", "verdict.json", "metrics.json", "elastic_kv.json",
                                     "report.csv",   "report.md",    "report.html",  "manifest.sha256"};
@@ -69,7 +71,7 @@ static enum ifm_status verify(void)
 {
     struct ifm_publication publication = sample_publication(dir);
     memset(&error, 0, sizeof error);
-    return ifm_publish_verify(&publication, &error);
+    return ifm_publish_verify(&publication, &verified, &error);
 }
 
 /* Replace the first `old` of a file. */
@@ -169,6 +171,88 @@ static void verify_names_the_line_of_a_text(void **state)
     assert_has(error.message, "report.html differs from what the record gives at line ");
 }
 
+static void publish_as_another_version(void)
+{
+    char own[64];
+    snprintf(own, sizeof own, "\"version\": \"%s\"", ifm_program_version());
+    edit("derived.json", own, "\"version\": \"0.0.9\"");
+}
+
+static void words_of_another_version_are_left_out_and_told_of(void **state)
+{
+    (void)state;
+    publish_as_another_version();
+    assert_int_equal(verify(), IFM_OK);
+    assert_true(verified.words); /* it said the same */
+    edit("report.md", "## BLOCKED", "## STOPPED");
+    assert_int_equal(verify(), IFM_OK);
+    assert_false(verified.words);
+    assert_has(verified.publisher, "inferometer 0.0.9");
+    edit("report.md", "## STOPPED", "## BLOCKED");
+    edit("report.html", "BLOCKED</div>", "STOPPED</div>");
+    edit("derived.json", "no energy counter", "nothing that counts energy");
+    edit("report.csv", ",no energy counter is readable on this machine,", ",\"nothing \"\"counts\"\" energy, here\",");
+    edit("metrics.json", "no energy counter", "nothing that counts energy");
+    edit("metrics.json", "\"quality_delta_pct\": null,", ""); /* a member that is newer than the file */
+    assert_int_equal(verify(), IFM_OK);
+    assert_false(verified.words);
+    edit("derived.json", "\"published_by\"", "\"other\"");
+    assert_int_equal(verify(), IFM_INVALID); /* a member that the record does not give */
+    assert_has(error.message, "derived.json: other: file says");
+    assert_string_equal(verified.publisher, "an earlier version of inferometer");
+}
+
+static void numbers_and_states_of_another_version_are_compared(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *file, *old, *new, *says;
+    } edits[] = {
+        {"derived.json", "412300.0", "402300.0", "arm half metric step_ns: file says 402300.0, record gives 412300.0"},
+        {"derived.json", "\"n\": 4800", "\"n\": 4801", ": file says 4801, record gives 4800"},
+        {"derived.json", "\"state\": \"refused\"", "\"state\": \"absent\"", "state: file says \"absent\""},
+        {"derived.json", "\"metric\": \"speedup\"", "\"metric\": \"made_up\"", "record gives nothing"},
+        {"derived.json", "\"unit\": \"ns\"", "\"unit\": \"us\"", "unit: file says \"us\", record gives \"ns\""},
+        {"verdict.json", "\"outcome\": \"blocked\"", "\"outcome\": \"pass\"", "verdict.json: outcome"},
+        {"metrics.json", "\"l2_hit_pct\": null", "\"l2_hit_pct\": 0", "l2_hit_pct: file says 0"},
+        {"report.csv", ",speedup,1.943,", ",speedup,1.944,", "arm half metric speedup: file says \"1.944\""},
+        {"report.csv", ",step_ns,412300,", ",step_ns,,", "metric step_ns: file says \"\", record gives \"412300\""},
+        {"report.csv", "run_id,cell", "run_id", "report.csv is no table"},
+    };
+    publish_as_another_version();
+    edit("report.md", "## BLOCKED", "## STOPPED");
+    for (size_t i = 0; i < COUNT(edits); i++) {
+        char *was = content(edits[i].file);
+        edit(edits[i].file, edits[i].old, edits[i].new);
+        assert_int_equal(verify(), IFM_INVALID);
+        assert_has(error.message, edits[i].says);
+        assert_int_equal(ifm_file_write_atomic(path_of(edits[i].file), was, strlen(was), &error), IFM_OK);
+        free(was);
+        assert_int_equal(verify(), IFM_OK);
+    }
+}
+
+/* Another version may order its rows otherwise, and know fewer of them. */
+static void rows_of_another_version_are_found_by_their_subject(void **state)
+{
+    (void)state;
+    json_t *derived;
+    publish_as_another_version();
+    assert_int_equal(ifm_json_read(path_of("derived.json"), &derived, &error), IFM_OK);
+    json_t *numbers = json_object_get(derived, "numbers"), *other = json_array();
+    for (size_t i = json_array_size(numbers) - 1; i > 0; i--)
+        json_array_append(other, json_array_get(numbers, i));
+    assert_true(json_array_size(other) > 20);
+    json_object_set_new(derived, "numbers", other);
+    assert_int_equal(ifm_json_write(path_of("derived.json"), derived, &error), IFM_OK);
+    assert_int_equal(verify(), IFM_OK);
+    json_object_set_new(json_array_get(other, 0), "value", json_real(0.5));
+    assert_int_equal(ifm_json_write(path_of("derived.json"), derived, &error), IFM_OK);
+    assert_int_equal(verify(), IFM_INVALID);
+    assert_has(error.message, "file says 0.5");
+    json_decref(derived);
+}
+
 static void verify_wants_every_file(void **state)
 {
     (void)state;
@@ -259,7 +343,7 @@ static void hostile_names_are_escaped(void **state)
         {.name = "<img src=x onerror='a()'>", .role = IFM_ROLE_BASELINE, .settings = settings, .n_settings = 3}};
     struct ifm_cell cells[] = {
         {.name = "a\"b & c|d", .workload = "decode", .arms = arms, .n_arms = 1, .unsupported = ""}};
-    struct ifm_number numbers[] = {{"a\"b & c|d", "<img src=x onerror='a()'>", "step_ns", {.number = 5}}};
+    struct ifm_number numbers[] = {{"a\"b & c|d", "<img src=x onerror='a()'>", IFM_M_STEP_NS, {.number = 5}}};
     sample_fill(numbers, 1);
     struct ifm_plan plan = sample_plan;
     plan.cells = cells;
@@ -309,6 +393,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(verify_sees_what_is_missing_or_added, set_up, tear_down),
         cmocka_unit_test_setup_teardown(verify_sees_an_absent_number_made_up, set_up, tear_down),
         cmocka_unit_test_setup_teardown(verify_names_the_line_of_a_text, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(words_of_another_version_are_left_out_and_told_of, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(numbers_and_states_of_another_version_are_compared, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(rows_of_another_version_are_found_by_their_subject, set_up, tear_down),
         cmocka_unit_test_setup_teardown(verify_wants_every_file, set_up, tear_down),
         cmocka_unit_test_setup_teardown(metrics_json_has_the_standard_shape, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_report_needs_no_network_and_runs_its_own_script_only, set_up, tear_down),

@@ -135,14 +135,15 @@ static void a_stranger_s_power_csv_is_refused(void **state)
 {
     char dir[] = "/tmp/ifm-power-XXXXXX", path[64];
     struct ifm_error error = {0};
+    struct ifm_verified verified;
     (void)state;
     assert_non_null(mkdtemp(dir));
     struct ifm_publication publication = sample_publication(dir);
     assert_int_equal(ifm_publish_files(&publication, &error), IFM_OK);
-    assert_int_equal(ifm_publish_verify(&publication, &error), IFM_OK);
+    assert_int_equal(ifm_publish_verify(&publication, &verified, &error), IFM_OK);
     snprintf(path, sizeof path, "%s/power.csv", dir);
     assert_int_equal(ifm_file_write_atomic(path, "t_s,power_w\n", 12, &error), IFM_OK);
-    assert_int_equal(ifm_publish_verify(&publication, &error), IFM_INVALID);
+    assert_int_equal(ifm_publish_verify(&publication, &verified, &error), IFM_INVALID);
     expect(error.message, "the record holds no reading");
     static const char *const names[] = {"derived.json",    "verdict.json", "metrics.json",
                                         "elastic_kv.json", "report.csv",   "report.md",
@@ -259,7 +260,7 @@ static void cells_without_tokens_are_told_by_the_step(void **state)
     (void)state;
     energy_sample_make(&s);
     for (size_t i = 0; i < s.derived.n_numbers; i++)
-        if (strcmp(s.numbers[i].metric, "energy_per_token_j") == 0)
+        if (s.numbers[i].metric == IFM_M_ENERGY_PER_TOKEN_J)
             s.numbers[i].value.state = IFM_STATE_ABSENT;
     assert_int_equal(ifm_compose_markdown(&s.publication, &out, &error), IFM_OK);
     expect(out.data, "| arm | energy/step |");

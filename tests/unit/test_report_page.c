@@ -114,13 +114,13 @@ static void every_number_stands_in_its_line_and_column(void **state)
     struct ifm_cell cell = {
         .name = "one", .workload = "decode", .arms = arms, .n_arms = COUNT(arms), .unsupported = ""};
     struct ifm_number numbers[] = {
-        {"one", "a", "step_ns", {.number = 1234, .n = 60, .n_of = "samples"}},
-        {"one", "a", "outliers_count", {.number = 2, .unit = "count", .n = 60, .n_of = "samples"}},
-        {"one", "b", "step_ns", {.number = 2345, .n = 72, .n_of = "samples"}},
-        {"one", "b", "speedup", {.number = 0.52, .unit = "1", .text = "baseline at <9> %"}},
-        {"one", "b", "change_percent", {.number = 92, .unit = "%", .text = "slower"}},
-        {"one", "b", "outliers_count", {.state = IFM_STATE_ABSENT, .reason = "too <few>", .remedy = "more"}},
-        {"one", "probe", "step_ns", {.state = IFM_STATE_REFUSED, .reason = "too <few>", .remedy = "more"}},
+        {"one", "a", IFM_M_STEP_NS, {.number = 1234, .n = 60, .n_of = "samples"}},
+        {"one", "a", IFM_M_OUTLIERS_COUNT, {.number = 2, .unit = "count", .n = 60, .n_of = "samples"}},
+        {"one", "b", IFM_M_STEP_NS, {.number = 2345, .n = 72, .n_of = "samples"}},
+        {"one", "b", IFM_M_SPEEDUP, {.number = 0.52, .unit = "1", .text = "baseline at <9> %"}},
+        {"one", "b", IFM_M_CHANGE_PERCENT, {.number = 92, .unit = "%", .text = "slower"}},
+        {"one", "b", IFM_M_OUTLIERS_COUNT, {.state = IFM_STATE_ABSENT, .reason = "too <few>", .remedy = "more"}},
+        {"one", "probe", IFM_M_STEP_NS, {.state = IFM_STATE_REFUSED, .reason = "too <few>", .remedy = "more"}},
     };
     numbers[0].value.unit = numbers[2].value.unit = "ns";
     sample_fill(numbers, COUNT(numbers));
@@ -158,18 +158,17 @@ static void no_number_is_lost(void **state)
     enum { ARMS = 19, METRICS = 21 };
     static struct ifm_arm arms[ARMS];
     static struct ifm_number numbers[ARMS * METRICS];
-    static char names[ARMS][16], metrics[METRICS][16];
+    static char names[ARMS][16];
     for (size_t a = 0; a < ARMS; a++) {
         snprintf(names[a], sizeof names[a], "arm%zu", a);
         arms[a] = (struct ifm_arm){.name = names[a], .role = a == 0 ? IFM_ROLE_BASELINE : IFM_ROLE_VARIANT};
-        for (size_t m = 0; m < METRICS; m++) {
-            snprintf(metrics[m], sizeof metrics[m], "metric%zu", m);
-            numbers[a * METRICS + m] =
-                (struct ifm_number){"one", names[a], metrics[m], {.number = (double)(1000 + a * METRICS + m)}};
-            numbers[a * METRICS + m].value.unit = "count";
-        }
+        for (size_t m = 0; m < METRICS; m++)
+            numbers[a * METRICS + m] = (struct ifm_number){
+                "one", names[a], (enum ifm_metric_id)(m + 1), {.number = (double)(1000 + a * METRICS + m)}};
     }
     sample_fill(numbers, COUNT(numbers));
+    for (size_t i = 0; i < COUNT(numbers); i++)
+        numbers[i].value.unit = "count";
     struct ifm_cell cell = {.name = "one", .workload = "decode", .arms = arms, .n_arms = ARMS, .unsupported = ""};
     struct ifm_plan plan = sample_plan;
     plan.cells = &cell;
@@ -233,21 +232,21 @@ static char *lead_of(size_t n_cells)
                                     {.name = "same", .role = IFM_ROLE_VARIANT}};
     static const char *const names[] = {"c1", "c2", "c3", "c4", "c5", "c6", "c7"};
     const struct ifm_number numbers[LEAD_NUMBERS] = {
-        {"c1", "int4", "speedup", {.number = 1.53, .low = 1.19, .high = 1.96, .has_interval = true, .level = 0.95}},
-        {"c1", "int4", "change_percent", {.number = -34, .text = "faster"}},
-        {"c1", "int4", "bytes_ratio", {.number = 1.9}},
-        {"c1", "int4", "loss_rms_rel", {.number = 0.008}},
-        {"c1", "lossy", "speedup", {.number = 0.9, .text = "baseline at 60 % of its read ceiling"}},
-        {"c1", "lossy", "change_percent", {.number = 11, .text = "slower"}},
+        {"c1", "int4", IFM_M_SPEEDUP, {.number = 1.53, .low = 1.19, .high = 1.96, .has_interval = true, .level = 0.95}},
+        {"c1", "int4", IFM_M_CHANGE_PERCENT, {.number = -34, .text = "faster"}},
+        {"c1", "int4", IFM_M_BYTES_RATIO, {.number = 1.9}},
+        {"c1", "int4", IFM_M_LOSS_RMS_REL, {.number = 0.008}},
+        {"c1", "lossy", IFM_M_SPEEDUP, {.number = 0.9, .text = "baseline at 60 % of its read ceiling"}},
+        {"c1", "lossy", IFM_M_CHANGE_PERCENT, {.number = 11, .text = "slower"}},
         {"c1",
          "lossy",
-         "bandwidth_bytes_per_s",
+         IFM_M_BANDWIDTH_BYTES_PER_S,
          {.state = IFM_STATE_REFUSED, .reason = "rule-03: 133 % of the <ceiling>"}},
-        {"c1", "same", "speedup", {.state = IFM_STATE_REFUSED, .reason = "rule-03: <too fast>"}},
-        {"c1", "same", "error_rms_rel", {.number = 0.00021}},
-        {"c2", "f16", "step_ns", {.number = 5000, .unit = "ns"}},
-        {"c2", "int4", "step_ns", {.state = IFM_STATE_ABSENT, .reason = "no sample", .unit = "ns"}},
-        {"c3", "int4", "change_percent", {.number = 0, .text = "undecided"}},
+        {"c1", "same", IFM_M_SPEEDUP, {.state = IFM_STATE_REFUSED, .reason = "rule-03: <too fast>"}},
+        {"c1", "same", IFM_M_ERROR_RMS_REL, {.number = 0.00021}},
+        {"c2", "f16", IFM_M_STEP_NS, {.number = 5000, .unit = "ns"}},
+        {"c2", "int4", IFM_M_STEP_NS, {.state = IFM_STATE_ABSENT, .reason = "no sample", .unit = "ns"}},
+        {"c3", "int4", IFM_M_CHANGE_PERCENT, {.number = 0, .text = "undecided"}},
     };
     memcpy(lead_numbers, numbers, sizeof numbers);
     for (size_t i = 0; i < LEAD_NUMBERS; i++)

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "run/stop.h"
+#include "run/pass/stop.h"
 #include <math.h>
 #include <string.h>
 

@@ -52,8 +52,8 @@ static void start(struct bench *b, size_t n, const char *prefix)
         struct ifm_value mde = value;
         mde.number = 0.5;
         mde.has_interval = false;
-        b->numbers[2 * i] = (struct ifm_number){"null", name, "change_percent", value};
-        b->numbers[2 * i + 1] = (struct ifm_number){"null", name, "mde_percent", mde};
+        b->numbers[2 * i] = (struct ifm_number){"null", name, IFM_M_CHANGE_PERCENT, value};
+        b->numbers[2 * i + 1] = (struct ifm_number){"null", name, IFM_M_MDE_PERCENT, mde};
     }
     b->cells[0] = (struct ifm_cell){.name = "null",
                                     .workload = "null",

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "base/words.h"
+#include "workload/command/words.h"
 #include <string.h>
 
 /* The words of `text` joined by "|". */

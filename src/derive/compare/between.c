@@ -78,7 +78,7 @@ static bool is_withheld(struct ifm_between_row *row, const struct ifm_value *val
     held.number = 0;
     held.has_interval = held.is_integer = false;
     held.text = "";
-    held.reason = ifm_arena_printf(arena, "%s in %s: %s", row->metric, where, why);
+    held.reason = ifm_arena_printf(arena, "%s in %s: %s", ifm_metrics[row->metric].id, where, why);
     held.remedy = few ? "measure more blocks (measure.blocks_min)" : value->remedy;
     set_all(row, held);
     return true;
@@ -203,7 +203,7 @@ static const struct ifm_arm *baseline_of(const struct ifm_cell *cell)
     return NULL;
 }
 
-static struct ifm_between_row *add_row(struct pairing *p, const char *cell, const char *arm, const char *metric)
+static struct ifm_between_row *add_row(struct pairing *p, const char *cell, const char *arm, enum ifm_metric_id metric)
 {
     IFM_ARENA_GROW(p->arena, p->out->rows, p->out->n, p->out->capacity);
     struct ifm_between_row *row = &p->out->rows[p->out->n++];
@@ -214,7 +214,7 @@ static struct ifm_between_row *add_row(struct pairing *p, const char *cell, cons
 
 static void add_absent(struct pairing *p, const char *cell, const char *arm, const char *reason)
 {
-    struct ifm_between_row *row = add_row(p, cell, arm, "step_ns");
+    struct ifm_between_row *row = add_row(p, cell, arm, IFM_M_STEP_NS);
     row->missing = true;
     set_all(row, ifm_value_absent(reason, "name cells and arms alike in both runs", 0, ""));
 }
@@ -234,7 +234,7 @@ static struct ifm_likeness likeness_of(struct pairing *p, const struct ifm_like_
 }
 
 static const struct ifm_value *value_of(const struct ifm_run_view *run, const char *cell, const char *arm,
-                                        const char *metric)
+                                        enum ifm_metric_id metric)
 {
     const struct ifm_number *number = ifm_derived_find(run->derived, cell, arm, metric);
     return number == NULL ? NULL : &number->value;
@@ -261,8 +261,8 @@ static void add_partner(struct pairing *p, const struct ifm_like_pair *pair, con
 static void pair_loss(const struct pairing *p, const struct ifm_like_pair *pair, struct ifm_between_row *row)
 {
     const char *cell = pair->reference_cell->name, *arm = pair->reference_arm->name;
-    const struct ifm_value *reference = value_of(p->reference, cell, arm, "loss_rms_rel");
-    const struct ifm_value *other = value_of(p->other, cell, arm, "loss_rms_rel");
+    const struct ifm_value *reference = value_of(p->reference, cell, arm, IFM_M_LOSS_RMS_REL);
+    const struct ifm_value *other = value_of(p->other, cell, arm, IFM_M_LOSS_RMS_REL);
     if (reference == NULL || reference->state != IFM_STATE_OK || row->likeness.n_refusing > 0)
         return;
     row->lossy = true;
@@ -276,7 +276,7 @@ static void pair_loss(const struct pairing *p, const struct ifm_like_pair *pair,
                                                                                               : IFM_STANDING_HOLDS;
 }
 
-static void pair_metric(struct pairing *p, const struct ifm_like_pair *pair, const char *metric)
+static void pair_metric(struct pairing *p, const struct ifm_like_pair *pair, enum ifm_metric_id metric)
 {
     const char *cell = pair->reference_cell->name, *arm = pair->reference_arm->name;
     const struct ifm_value *reference = value_of(p->reference, cell, arm, metric);
@@ -287,9 +287,9 @@ static void pair_metric(struct pairing *p, const struct ifm_like_pair *pair, con
     row->reference = *reference;
     row->other = *other;
     row->margin = pair->other_cell->measure.margin;
-    row->interleaved = strcmp(metric, "step_ns") != 0;
+    row->interleaved = metric != IFM_M_STEP_NS;
     row->likeness = likeness_of(p, pair);
-    if (strcmp(metric, "speedup") == 0) {
+    if (metric == IFM_M_SPEEDUP) {
         const struct ifm_arm *here = baseline_of(pair->reference_cell), *there = baseline_of(pair->other_cell);
         row->baseline = there == NULL ? "" : there->name;
         add_partner(p, pair, here == NULL ? "" : here->name, row->baseline, "baseline", &row->likeness);
@@ -303,7 +303,8 @@ static void pair_metric(struct pairing *p, const struct ifm_like_pair *pair, con
 static void pair_arm(struct pairing *p, const struct ifm_cell *here, const struct ifm_cell *there,
                      const struct ifm_arm *arm)
 {
-    static const char *const metrics[] = {"step_ns", "speedup", "ceiling_read_percent", "ceiling_flops_percent"};
+    static const enum ifm_metric_id metrics[] = {IFM_M_STEP_NS, IFM_M_SPEEDUP, IFM_M_CEILING_READ_PERCENT,
+                                                 IFM_M_CEILING_FLOPS_PERCENT};
     struct ifm_like_pair pair = {here, there, arm, find_arm(there, arm->name)};
     if (pair.other_arm == NULL) {
         add_absent(p, here->name, arm->name, "this run has no such arm in this cell");

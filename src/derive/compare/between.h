@@ -31,10 +31,10 @@ enum ifm_standing {
 /* One number of a cell and arm in two runs. */
 struct ifm_between_row {
     const char *cell, *arm;
-    const char *metric;   /* "step_ns", "speedup", "ceiling_read_percent", "ceiling_flops_percent" */
-    const char *baseline; /* of "speedup"; else "" */
-    bool missing;         /* one of the runs has no such cell or arm */
-    bool interleaved;     /* a ratio of arms that took turns inside each run */
+    enum ifm_metric_id metric; /* step_ns, speedup, ceiling_read_percent or ceiling_flops_percent */
+    const char *baseline;      /* of speedup; else "" */
+    bool missing;              /* one of the runs has no such cell or arm */
+    bool interleaved;          /* a ratio of arms that took turns inside each run */
     struct ifm_likeness likeness;
     struct ifm_value reference, other; /* the numbers of both runs */
     struct ifm_value change;           /* % of time: positive = the other run is slower. text = word or "" */

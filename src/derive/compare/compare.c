@@ -238,8 +238,9 @@ static struct ifm_value speedup_value(struct ifm_derivation *d, const struct ifm
 static void emit_absent(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm,
                         struct ifm_value value)
 {
-    static const enum ifm_metric_id made[] = {IFM_M_CHANGE, IFM_M_SPEEDUP, IFM_M_MDE,    IFM_M_CHANGE_MEDIAN,
-                                              IFM_M_GAP,    IFM_M_CLIFF,   IFM_M_HEDGES, IFM_M_SIGN_FLIP};
+    static const enum ifm_metric_id made[] = {
+        IFM_M_CHANGE_PERCENT,        IFM_M_SPEEDUP,      IFM_M_MDE_PERCENT, IFM_M_CHANGE_PERCENT_MEDIAN,
+        IFM_M_INTERVALS_GAP_PERCENT, IFM_M_CLIFFS_DELTA, IFM_M_HEDGES_G,    IFM_M_SIGN_FLIP_P};
     for (size_t i = 0; i < sizeof made / sizeof made[0]; i++)
         ifm_derive_emit(d, work, arm, made[i], value);
 }
@@ -252,7 +253,7 @@ static const char *word_without_marked(struct ifm_derivation *d, const struct if
         return all->word;
     struct comparison rest;
     bool made = compare(work, arm, true, &rest);
-    ifm_derive_emit(d, work, arm, IFM_M_CHANGE_WITHOUT_MARKED,
+    ifm_derive_emit(d, work, arm, IFM_M_CHANGE_PERCENT_WITHOUT_MARKED,
                     made ? change_value(&rest, rest.word)
                          : ifm_value_absent(ifm_needs_blocks(d->arena, rest.n), "", (int64_t)rest.n, "blocks"));
     if (!made) {
@@ -336,13 +337,13 @@ void ifm_derive_comparison(struct ifm_derivation *d, const struct ifm_cell_work 
     }
     const char *word = word_without_marked(d, work, arm, &c);
     word = ifm_derive_points_agree(d, work, arm) ? word : "undecided";
-    ifm_derive_emit(d, work, arm, IFM_M_CHANGE, change_value(&c, word));
+    ifm_derive_emit(d, work, arm, IFM_M_CHANGE_PERCENT, change_value(&c, word));
     ifm_derive_emit(d, work, arm, IFM_M_SPEEDUP, speedup_value(d, work, arm, &c));
-    ifm_derive_emit(d, work, arm, IFM_M_MDE, mde_value(&c, work->cell->measure.margin));
+    ifm_derive_emit(d, work, arm, IFM_M_MDE_PERCENT, mde_value(&c, work->cell->measure.margin));
     if (strcmp(c.word, "undecided") == 0)
-        ifm_derive_emit(d, work, arm, IFM_M_BLOCKS_TO_DECIDE, blocks_needed_value(d, work, &c));
-    ifm_derive_emit(d, work, arm, IFM_M_CHANGE_MEDIAN, median_value(d, work, arm, &c));
-    ifm_derive_emit(d, work, arm, IFM_M_GAP, gap_value(d, work, arm));
+        ifm_derive_emit(d, work, arm, IFM_M_BLOCKS_NEEDED, blocks_needed_value(d, work, &c));
+    ifm_derive_emit(d, work, arm, IFM_M_CHANGE_PERCENT_MEDIAN, median_value(d, work, arm, &c));
+    ifm_derive_emit(d, work, arm, IFM_M_INTERVALS_GAP_PERCENT, gap_value(d, work, arm));
     ifm_derive_effects(d, work, arm);
     ifm_derive_counter_changes(d, work, arm);
     ifm_derive_companions(d, work, arm);

@@ -50,9 +50,9 @@ void ifm_derive_effects(struct ifm_derivation *d, const struct ifm_cell_work *wo
     double level = ifm_derive_compare_level(work);
     struct ifm_effect cliff = {0}, hedges = {0};
     enum ifm_stat said = ifm_stats_cliff(base, m, own, n, level, room, &cliff);
-    ifm_derive_emit(d, work, arm, IFM_M_CLIFF, effect_value(said, &cliff, n < m ? n : m, level));
+    ifm_derive_emit(d, work, arm, IFM_M_CLIFFS_DELTA, effect_value(said, &cliff, n < m ? n : m, level));
     said = ifm_stats_hedges(base, m, own, n, level, &hedges);
-    ifm_derive_emit(d, work, arm, IFM_M_HEDGES, effect_value(said, &hedges, n < m ? n : m, level));
-    ifm_derive_emit(d, work, arm, IFM_M_SIGN_FLIP, flip_value(work, arm, scratch));
+    ifm_derive_emit(d, work, arm, IFM_M_HEDGES_G, effect_value(said, &hedges, n < m ? n : m, level));
+    ifm_derive_emit(d, work, arm, IFM_M_SIGN_FLIP_P, flip_value(work, arm, scratch));
     ifm_arena_destroy(scratch);
 }

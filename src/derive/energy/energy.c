@@ -155,9 +155,9 @@ static struct total total_of(const struct ifm_energy_fact *facts, size_t n, cons
 static void emit_total(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm,
                        const struct total *total)
 {
-    ifm_derive_emit(d, work, arm, IFM_M_ENERGY_TOTAL,
+    ifm_derive_emit(d, work, arm, IFM_M_TOTAL_ENERGY_J,
                     ifm_value_real(total->joules, (int64_t)total->windows, "windows"));
-    ifm_derive_emit(d, work, arm, IFM_M_POWER,
+    ifm_derive_emit(d, work, arm, IFM_M_POWER_MEAN_W,
                     ifm_value_real(total->joules / total->seconds, (int64_t)total->windows, "windows"));
 }
 
@@ -170,14 +170,14 @@ static void emit_column(struct ifm_derivation *d, const struct ifm_cell_work *wo
         ifm_value_absent(ifm_arena_printf(d->arena, "read in %zu of %zu slots", column.read, column.slots), "",
                          (int64_t)column.read, "slots");
     bool all = column.read == column.slots;
-    ifm_derive_emit(d, work, arm, IFM_M_ENERGY_TOTAL,
+    ifm_derive_emit(d, work, arm, IFM_M_TOTAL_ENERGY_J,
                     all ? ifm_value_real(column.total_j, (int64_t)column.read, "slots") : absent);
     bool gaps = work->cell->measure.cache == IFM_CACHE_COLD || arm->arm->gaps;
     struct ifm_value power = ifm_value_real(ifm_energy_column_power(&column), (int64_t)column.read, "slots");
     if (gaps)
         power = ifm_value_absent("the counter also counted what runs between the samples (evictions, hooks)", "",
                                  (int64_t)column.read, "slots");
-    ifm_derive_emit(d, work, arm, IFM_M_POWER, all ? power : absent);
+    ifm_derive_emit(d, work, arm, IFM_M_POWER_MEAN_W, all ? power : absent);
 }
 
 bool ifm_derive_energy_window(const struct ifm_cell_work *work, const struct ifm_arm_work *arm, struct ifm_value *out)
@@ -205,7 +205,7 @@ bool ifm_derive_energy_window(const struct ifm_cell_work *work, const struct ifm
 static void emit_missing(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm,
                          bool has_total)
 {
-    static const enum ifm_metric_id main_ones[] = {IFM_M_ENERGY_TOTAL, IFM_M_POWER, IFM_M_ENERGY_PER_STEP};
+    static const enum ifm_metric_id main_ones[] = {IFM_M_TOTAL_ENERGY_J, IFM_M_POWER_MEAN_W, IFM_M_ENERGY_PER_STEP_J};
     bool none = work->power.missing != NULL && work->power.missing[0] != '\0';
     struct ifm_value absent =
         none ? ifm_value_absent(work->power.missing, work->power.remedy, 0, "windows")
@@ -214,14 +214,14 @@ static void emit_missing(struct ifm_derivation *d, const struct ifm_cell_work *w
         absent = ifm_value_absent(work->missing, work->remedy, 0, "windows");
     for (size_t i = 0; i < IFM_M_COUNT; i++) {
         enum ifm_metric_id metric = (enum ifm_metric_id)i;
-        bool energy = ifm_metric_rows[i].kind == IFM_CLASS_ENERGY || metric == IFM_M_ENERGY_WINDOWS;
+        bool energy = ifm_metrics[i].kind == IFM_CLASS_ENERGY || metric == IFM_M_ENERGY_WINDOWS;
         bool listed = work->cell->measure.energy && !has_total;
         bool is_main = false;
         for (size_t k = 0; k < sizeof main_ones / sizeof main_ones[0]; k++)
             is_main |= main_ones[k] == metric;
         /* without an energy pass counters.c has the energy of a token, whatever it comes from */
-        if (!energy || (metric == IFM_M_ENERGY_PER_TOKEN && !ifm_derive_has_energy_pass(work)) ||
-            (has_total && (metric == IFM_M_ENERGY_TOTAL || metric == IFM_M_POWER)))
+        if (!energy || (metric == IFM_M_ENERGY_PER_TOKEN_J && !ifm_derive_has_energy_pass(work)) ||
+            (has_total && (metric == IFM_M_TOTAL_ENERGY_J || metric == IFM_M_POWER_MEAN_W)))
             continue;
         if ((listed && is_main) || ifm_derive_is_wanted(d, work, metric))
             ifm_derive_emit(d, work, arm, metric, absent);

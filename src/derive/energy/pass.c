@@ -177,15 +177,15 @@ static struct ifm_value no_idle(void)
 static void emit_joules(struct made *m)
 {
     struct idle idle = idle_of(m->work);
-    double half = emit_sum(m, PART_ALL, IFM_M_ENERGY_TOTAL, IFM_M_POWER), sum = 0.0;
-    emit(m, IFM_M_ENERGY_DURATION, ifm_value_real(m->seconds, (int64_t)m->n, "windows"));
-    emit_part(m, PART_GPU, IFM_M_ENERGY_GPU, IFM_M_POWER_GPU);
-    emit_part(m, PART_CPU, IFM_M_ENERGY_CPU, IFM_M_POWER_CPU);
+    double half = emit_sum(m, PART_ALL, IFM_M_TOTAL_ENERGY_J, IFM_M_POWER_MEAN_W), sum = 0.0;
+    emit(m, IFM_M_DURATION_SEC, ifm_value_real(m->seconds, (int64_t)m->n, "windows"));
+    emit_part(m, PART_GPU, IFM_M_GPU_ENERGY_J, IFM_M_GPU_POWER_W);
+    emit_part(m, PART_CPU, IFM_M_CPU_ENERGY_J, IFM_M_CPU_POWER_W);
     bool known = !isnan(idle.watts);
-    emit(m, IFM_M_POWER_IDLE, known ? bracketed(m, idle.watts, idle.half) : no_idle());
+    emit(m, IFM_M_IDLE_POWER_W, known ? bracketed(m, idle.watts, idle.half) : no_idle());
     for (size_t i = 0; i < m->n; i++)
         sum += m->windows[i].joules;
-    emit(m, IFM_M_ENERGY_ABOVE_IDLE,
+    emit(m, IFM_M_ENERGY_ABOVE_IDLE_J,
          known ? bracketed(m, sum - idle.watts * m->seconds, hypot(half, idle.half) * m->seconds) : no_idle());
 }
 
@@ -253,21 +253,21 @@ static void emit_tokens(struct made *m)
         total > 0 ? "a step of this arm generates no tokens" : "a step of this arm makes no tokens",
         total > 0 ? "energy_per_total_token_j counts those of the prompt" : "energy_per_step_j is of the whole step", 0,
         "windows");
-    static const enum ifm_metric_id made[] = {IFM_M_ENERGY_PER_TOKEN, IFM_M_ENERGY_PER_TOKEN_ABOVE_IDLE,
+    static const enum ifm_metric_id made[] = {IFM_M_ENERGY_PER_TOKEN_J, IFM_M_ENERGY_PER_TOKEN_ABOVE_IDLE_J,
                                               IFM_M_TOKENS_PER_JOULE, IFM_M_WATTS_PER_TOKEN_RATE};
     struct ifm_value each = tokens > 0 ? per_step(m, tokens) : none;
     for (size_t i = 0; i < sizeof made / sizeof made[0]; i++) {
-        if (tokens <= 0 && made[i] != IFM_M_ENERGY_PER_TOKEN && !is_wanted(m, made[i]))
+        if (tokens <= 0 && made[i] != IFM_M_ENERGY_PER_TOKEN_J && !is_wanted(m, made[i]))
             continue;
         emit(m, made[i],
              tokens <= 0                             ? none
-             : made[i] == IFM_M_ENERGY_PER_TOKEN     ? each
+             : made[i] == IFM_M_ENERGY_PER_TOKEN_J   ? each
              : made[i] == IFM_M_TOKENS_PER_JOULE     ? inverse_of(&each, 1.0)
              : made[i] == IFM_M_WATTS_PER_TOKEN_RATE ? watts_per_rate(m, tokens)
                                                      : per_token_above_idle(m, tokens));
     }
-    if (total > 0 || is_wanted(m, IFM_M_ENERGY_PER_TOTAL_TOKEN))
-        emit(m, IFM_M_ENERGY_PER_TOTAL_TOKEN, total > 0 ? per_step(m, total) : none);
+    if (total > 0 || is_wanted(m, IFM_M_ENERGY_PER_TOTAL_TOKEN_J))
+        emit(m, IFM_M_ENERGY_PER_TOTAL_TOKEN_J, total > 0 ? per_step(m, total) : none);
 }
 
 static void emit_operations(const struct made *m, const struct ifm_value *step)
@@ -317,10 +317,10 @@ static void emit_quality(struct made *m)
     (void)per_step(m, 1.0);
     enum ifm_stat stat = ifm_stats_cv(m->values, m->n, &cv);
     windows.n = (int64_t)m->all;
-    emit(m, IFM_M_ENERGY_SYSTEMATIC, systematic_of(m));
-    emit(m, IFM_M_ENERGY_DIFFER, difference_of(m));
+    emit(m, IFM_M_ENERGY_SYSTEMATIC_PERCENT, systematic_of(m));
+    emit(m, IFM_M_ENERGY_SOURCES_DIFFER_PERCENT, difference_of(m));
     emit(m, IFM_M_ENERGY_WINDOWS, windows);
-    emit(m, IFM_M_ENERGY_PER_STEP_CV,
+    emit(m, IFM_M_ENERGY_PER_STEP_CV_PERCENT,
          stat == IFM_STAT_OK ? ifm_value_real(100.0 * cv, (int64_t)m->n, "windows")
                              : ifm_value_absent(ifm_stat_reason(stat), "", (int64_t)m->n, "windows"));
 }
@@ -351,7 +351,7 @@ bool ifm_derive_energy_pass(struct ifm_derivation *d, const struct ifm_cell_work
     /* With fewer than three usable windows rule 5 has refused the arm's energy, and withholds what is made here. */
     emit_joules(&m);
     struct ifm_value step = per_step(&m, 1.0);
-    emit(&m, IFM_M_ENERGY_PER_STEP, step);
+    emit(&m, IFM_M_ENERGY_PER_STEP_J, step);
     emit_tokens(&m);
     emit_operations(&m, &step);
     emit_quality(&m);

@@ -148,24 +148,8 @@ static void nothing(struct ifm_power_cell *out, const char *why, const char *rem
 /* The plan gives a cell no energy pass where joules would not be those of its steps. */
 static void say_no_pass(struct ifm_power_pass *pass)
 {
-    struct ifm_power_cell *out = pass->out;
-    const struct ifm_cell *cell = pass->cell;
-    bool gaps = false;
-    for (size_t a = 0; a < cell->n_arms; a++)
-        gaps |= cell->arms[a].gaps;
-    if (!cell->measure.energy)
-        nothing(out, "energy was not measured", "--energy (measure.energy) measures it, in a pass of its own");
-    else if (cell->unsupported != NULL && cell->unsupported[0] != '\0')
-        nothing(out, cell->unsupported, "");
-    else if (strcmp(pass->facts->plan->device, "fake") == 0)
-        nothing(out, "a scripted device draws no energy", "measure on a real device: device.kind=cpu or cuda");
-    else if (cell->measure.cache == IFM_CACHE_COLD)
-        nothing(out, "caches are evicted between the samples of this cell, and that draws energy too",
-                "measure.cache=hot");
-    else if (gaps)
-        nothing(out, "hooks run between the samples of this cell, and they draw energy too", "arms without hooks");
-    else
-        nothing(out, "the plan gives this cell no energy pass", "");
+    const char *remedy, *why = ifm_pass_rows[IFM_PASS_ENERGY].why_not(pass->cell, pass->facts->plan->device, &remedy);
+    nothing(pass->out, why == NULL ? "the plan gives this cell no energy pass" : why, why == NULL ? "" : remedy);
 }
 
 static void say_no_sensor(struct ifm_power_pass *pass)
@@ -195,17 +179,14 @@ static int by_time(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The pass "energy" of the cell; false = it has none. */
+/* The record of the cell's energy pass, where it has one; false = the plan gives it no such pass. */
 static bool find_pass(struct ifm_power_pass *pass)
 {
-    for (size_t p = 0; p < pass->cell->n_passes; p++) {
-        if (strcmp(pass->cell->passes[p].name, "energy") != 0)
-            continue;
-        if (pass->facts->records != NULL && p < pass->facts->max_passes)
-            pass->record = pass->facts->records[pass->index * pass->facts->max_passes + p];
-        return true;
-    }
-    return false;
+    const struct ifm_pass *own = ifm_plan_pass(pass->cell, IFM_PASS_ENERGY);
+    size_t p = own == NULL ? 0 : (size_t)(own - pass->cell->passes);
+    if (own != NULL && pass->facts->records != NULL && p < pass->facts->max_passes)
+        pass->record = pass->facts->records[pass->index * pass->facts->max_passes + p];
+    return own != NULL;
 }
 
 enum ifm_status ifm_derive_power(const struct ifm_facts_view *facts, size_t cell, struct ifm_arena *arena,

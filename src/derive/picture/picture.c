@@ -19,15 +19,15 @@ struct sitter {
     struct ifm_arena *arena, *scratch;
 };
 
-static const struct ifm_value *value_of(const struct sitter *s, const char *arm, const char *metric)
+static const struct ifm_value *value_of(const struct sitter *s, const char *arm, enum ifm_metric_id metric)
 {
     for (size_t i = 0; i < s->n_numbers; i++)
-        if (strcmp(s->numbers[i].arm, arm) == 0 && strcmp(s->numbers[i].metric, metric) == 0)
+        if (strcmp(s->numbers[i].arm, arm) == 0 && s->numbers[i].metric == metric)
             return &s->numbers[i].value;
     return NULL;
 }
 
-static bool is_given(const struct sitter *s, const char *arm, const char *metric)
+static bool is_given(const struct sitter *s, const char *arm, enum ifm_metric_id metric)
 {
     const struct ifm_value *value = value_of(s, arm, metric);
     return value != NULL && value->state == IFM_STATE_OK;
@@ -222,7 +222,7 @@ static void draw_outliers(const struct sitter *s, const struct series *series, d
 static void draw_changes(const struct sitter *s, const struct ifm_arm_work *arm, const struct series *series,
                          struct ifm_picture_arm *out)
 {
-    const struct ifm_value *changes = value_of(s, arm->arm->name, "change_points");
+    const struct ifm_value *changes = value_of(s, arm->arm->name, IFM_M_CHANGE_POINTS);
     if (changes == NULL || changes->state != IFM_STATE_OK || !(changes->number > 0))
         return;
     size_t *before;
@@ -239,7 +239,7 @@ static void draw_trend(const struct sitter *s, const struct ifm_arm_work *arm, c
     struct ifm_slope line;
     size_t n;
     double *mid = IFM_ARENA_ARRAY(s->scratch, double, s->work->n_blocks + 1);
-    if (series->n == 0 || !is_given(s, arm->arm->name, "drift_percent") ||
+    if (series->n == 0 || !is_given(s, arm->arm->name, IFM_M_DRIFT_PERCENT) ||
         ifm_derive_trend(s->work, arm, mid, &n, &line) != IFM_STAT_OK)
         return;
     double first = (double)time_of(s->work->record, series, 0);
@@ -251,7 +251,7 @@ static void draw_trend(const struct sitter *s, const struct ifm_arm_work *arm, c
 static void draw_ratios(const struct sitter *s, const struct ifm_arm_work *arm, struct ifm_picture_arm *out)
 {
     const struct ifm_cell_work *work = s->work;
-    if (!ifm_derive_is_compared(work, arm) || !is_given(s, arm->arm->name, "change_percent"))
+    if (!ifm_derive_is_compared(work, arm) || !is_given(s, arm->arm->name, IFM_M_CHANGE_PERCENT))
         return;
     out->ratios = IFM_ARENA_ARRAY(s->arena, double, work->n_blocks + 1);
     out->ratio_blocks = IFM_ARENA_ARRAY(s->arena, size_t, work->n_blocks + 1);
@@ -266,7 +266,8 @@ static void draw_ratios(const struct sitter *s, const struct ifm_arm_work *arm, 
 static void draw_arm(struct sitter *s, const struct ifm_arm_work *arm, struct ifm_picture_arm *out)
 {
     const char *name = arm->arm->name;
-    const struct ifm_value *step = value_of(s, name, "step_ns"), *outliers = value_of(s, name, "outliers_count");
+    const struct ifm_value *step = value_of(s, name, IFM_M_STEP_NS),
+                           *outliers = value_of(s, name, IFM_M_OUTLIERS_COUNT);
     out->arm = arm->arm;
     out->n_samples = arm->n_samples;
     out->n_warmup = arm->n_warmup;

@@ -24,7 +24,7 @@ static void advise(struct advising *g, struct ifm_advice advice)
     g->out[g->n++] = advice;
 }
 
-static double number_of(const struct advising *g, const struct ifm_cell *cell, size_t arm, const char *metric)
+static double number_of(const struct advising *g, const struct ifm_cell *cell, size_t arm, enum ifm_metric_id metric)
 {
     const struct ifm_value *value = ifm_check_value(&g->c, cell->name, cell->arms[arm].name, metric);
     return ifm_check_is_ok(value) ? value->number : NAN;
@@ -56,16 +56,16 @@ static bool is_loaded(const struct ifm_events *events)
 
 static const char *against_variation(const struct advising *g, const struct ifm_cell *cell, size_t arm)
 {
-    double sample_ns = number_of(g, cell, arm, "step_ns") * number_of(g, cell, arm, "inner_steps");
+    double sample_ns = number_of(g, cell, arm, IFM_M_STEP_NS) * number_of(g, cell, arm, IFM_M_INNER_STEPS);
     const char *text = is_loaded(g->c.events) ? "end what else runs" : "";
     if (!was_steady(g, cell))
         text = ifm_arena_printf(g->c.arena, "%s%swarm up for longer (--warmup-cap above %.3g s)", text,
                                 text[0] == '\0' ? "" : "; ", cell->measure.warmup_cap_s);
     if (sample_ns < SHORT_NS)
         text = ifm_arena_printf(g->c.arena, "%s%smore steps in a sample (--inner above %.0f)", text,
-                                text[0] == '\0' ? "" : "; ", number_of(g, cell, arm, "inner_steps"));
+                                text[0] == '\0' ? "" : "; ", number_of(g, cell, arm, IFM_M_INNER_STEPS));
     if (text[0] == '\0')
-        text = number_of(g, cell, arm, "modes_count") > 1
+        text = number_of(g, cell, arm, IFM_M_MODES_COUNT) > 1
                    ? "look at the distribution: the time has several modes, and no mean describes it"
                    : "a quieter machine, or its clocks locked";
     return ifm_arena_printf(g->c.arena, "%s; more samples or trimming leave the variation as it is", text);
@@ -76,7 +76,7 @@ static void look_at_variation(struct advising *g, const struct ifm_cell *cell)
     size_t n = 0, worst = 0;
     double most = CV_PERCENT;
     for (size_t a = 0; a < cell->n_arms; a++) {
-        double cv = ifm_checks_arm(&cell->arms[a]) ? number_of(g, cell, a, "latency_cv_percent") : NAN;
+        double cv = ifm_checks_arm(&cell->arms[a]) ? number_of(g, cell, a, IFM_M_LATENCY_CV_PERCENT) : NAN;
         n += cv > CV_PERCENT;
         worst = cv > most ? a : worst;
         most = fmax(most, cv);
@@ -123,8 +123,8 @@ static void look_at_memory(struct advising *g, const struct ifm_cell *cell)
     size_t n = 0, worst = 0;
     double least = MEMORY_PERCENT;
     for (size_t a = 0; a < cell->n_arms; a++) {
-        double share = ifm_checks_arm(&cell->arms[a]) ? number_of(g, cell, a, "ceiling_read_percent") : NAN;
-        if (!(share < MEMORY_PERCENT) || number_of(g, cell, a, "ceiling_flops_percent") >= MEMORY_PERCENT)
+        double share = ifm_checks_arm(&cell->arms[a]) ? number_of(g, cell, a, IFM_M_CEILING_READ_PERCENT) : NAN;
+        if (!(share < MEMORY_PERCENT) || number_of(g, cell, a, IFM_M_CEILING_FLOPS_PERCENT) >= MEMORY_PERCENT)
             continue;
         n++;
         worst = share < least ? a : worst;
@@ -176,7 +176,7 @@ static void look_at_fit(struct advising *g, const struct ifm_cell *cell)
 
 static bool drifts(const struct advising *g, const struct ifm_cell *cell, size_t arm)
 {
-    const struct ifm_value *drift = ifm_check_value(&g->c, cell->name, cell->arms[arm].name, "drift_percent");
+    const struct ifm_value *drift = ifm_check_value(&g->c, cell->name, cell->arms[arm].name, IFM_M_DRIFT_PERCENT);
     return ifm_check_is_ok(drift) && drift->has_interval && (drift->low > 0 || drift->high < 0) &&
            fabs(drift->number) > 100.0 * cell->measure.margin;
 }
@@ -188,8 +188,8 @@ static void look_at_consistency(struct advising *g, const struct ifm_cell *cell)
     for (size_t a = 0; a < cell->n_arms; a++) {
         if (!ifm_checks_arm(&cell->arms[a]))
             continue;
-        double own = number_of(g, cell, a, "blocks_marked"), all = number_of(g, cell, a, "blocks_count");
-        double drift = drifts(g, cell, a) ? fabs(number_of(g, cell, a, "drift_percent")) : 0;
+        double own = number_of(g, cell, a, IFM_M_BLOCKS_MARKED), all = number_of(g, cell, a, IFM_M_BLOCKS_COUNT);
+        double drift = drifts(g, cell, a) ? fabs(number_of(g, cell, a, IFM_M_DRIFT_PERCENT)) : 0;
         if (own > DISTURBED * all && own > marked) {
             marked = own;
             blocks = all;
@@ -205,11 +205,11 @@ static void look_at_consistency(struct advising *g, const struct ifm_cell *cell)
                       "end what else runs, or leave it a CPU (--threads); shorter slots meet fewer "
                       "disturbances (--slot-steps)"});
     else if (drifting > 0)
-        advise(g,
-               (struct ifm_advice){"consistency", cell->name, cell->arms[worst].name,
-                                   ifm_arena_printf(g->c.arena, "the step time drifts by %.3g %% over the pass%s",
-                                                    number_of(g, cell, worst, "drift_percent"), and_more(g, drifting)),
-                                   "a longer warm-up (--warmup, --warmup-cap), locked clocks (--locks required)"});
+        advise(g, (struct ifm_advice){"consistency", cell->name, cell->arms[worst].name,
+                                      ifm_arena_printf(g->c.arena, "the step time drifts by %.3g %% over the pass%s",
+                                                       number_of(g, cell, worst, IFM_M_DRIFT_PERCENT),
+                                                       and_more(g, drifting)),
+                                      "a longer warm-up (--warmup, --warmup-cap), locked clocks (--locks required)"});
 }
 
 void ifm_advise(const struct ifm_plan *plan, const struct ifm_derived *derived, const struct ifm_events *events,

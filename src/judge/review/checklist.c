@@ -49,7 +49,7 @@ struct extreme {
 };
 
 const struct ifm_value *ifm_check_value(const struct ifm_checking *c, const char *cell, const char *arm,
-                                        const char *metric)
+                                        enum ifm_metric_id metric)
 {
     return ifm_derived_value(c->derived, cell, arm, metric);
 }
@@ -59,8 +59,9 @@ bool ifm_check_is_ok(const struct ifm_value *value)
     return value != NULL && value->state == IFM_STATE_OK;
 }
 
-/* The greatest or the least of `metric`, times `factor` unless that is NULL. */
-static struct extreme extreme_of(const struct ifm_checking *c, const char *metric, const char *factor, bool greatest)
+/* The greatest or the least of `metric`, times `factor` unless that is IFM_M_NONE. */
+static struct extreme extreme_of(const struct ifm_checking *c, enum ifm_metric_id metric, enum ifm_metric_id factor,
+                                 bool greatest)
 {
     struct extreme worst = {0};
     for (size_t k = 0; k < c->plan->n_cells; k++) {
@@ -70,7 +71,7 @@ static struct extreme extreme_of(const struct ifm_checking *c, const char *metri
             if (!ifm_checks_arm(&cell->arms[a]))
                 continue;
             const struct ifm_value *value = ifm_check_value(c, cell->name, arm, metric);
-            const struct ifm_value *times = factor == NULL ? value : ifm_check_value(c, cell->name, arm, factor);
+            const struct ifm_value *times = factor == IFM_M_NONE ? value : ifm_check_value(c, cell->name, arm, factor);
             worst.n_arms++;
             if (!ifm_check_is_ok(value) || !ifm_check_is_ok(times)) {
                 if (worst.lacking_arm == NULL) {
@@ -80,7 +81,7 @@ static struct extreme extreme_of(const struct ifm_checking *c, const char *metri
                 }
                 continue;
             }
-            double number = value->number * (factor == NULL ? 1.0 : times->number);
+            double number = value->number * (factor == IFM_M_NONE ? 1.0 : times->number);
             if (worst.n++ == 0 || (greatest ? number > worst.number : number < worst.number)) {
                 worst.number = number;
                 worst.unit = value->unit;
@@ -97,14 +98,14 @@ static struct ifm_check_item no_arms(void)
     return ifm_check_absent("the run measures no arm but ceilings", "measure a workload");
 }
 
-/* An arm of which the number is not known, so that the point is not either. */
-static struct ifm_check_item lacks(const struct ifm_checking *c, const struct extreme *worst, const char *metric)
+/* An arm of which the number, by its words, is not known, so that the point is not either. */
+static struct ifm_check_item lacks(const struct ifm_checking *c, const struct extreme *worst, const char *words)
 {
     const struct ifm_value *value = worst->lacking;
     const char *reason = value == NULL || value->reason[0] == '\0' ? "it was not measured" : value->reason;
     const char *remedy = value == NULL ? "" : value->remedy;
     return ifm_check_absent(
-        ifm_arena_printf(c->arena, "no %s of %s of %s: %s", metric, worst->lacking_arm, worst->lacking_cell, reason),
+        ifm_arena_printf(c->arena, "no %s of %s of %s: %s", words, worst->lacking_arm, worst->lacking_cell, reason),
         remedy[0] == '\0' ? "measure the cell again" : remedy);
 }
 
@@ -112,7 +113,7 @@ static struct ifm_check_item lacks(const struct ifm_checking *c, const struct ex
 
 static struct ifm_check_item answer_variation(const struct ifm_checking *c, double limit)
 {
-    struct extreme worst = extreme_of(c, "latency_cv_percent", NULL, true);
+    struct extreme worst = extreme_of(c, IFM_M_LATENCY_CV_PERCENT, IFM_M_NONE, true);
     if (worst.n_arms == 0)
         return no_arms();
     if (worst.n > 0 && worst.number > limit)
@@ -128,7 +129,7 @@ static struct ifm_check_item answer_variation(const struct ifm_checking *c, doub
 
 static struct ifm_check_item answer_repeats(const struct ifm_checking *c, double limit)
 {
-    struct extreme worst = extreme_of(c, "samples_count", NULL, false);
+    struct extreme worst = extreme_of(c, IFM_M_SAMPLES_COUNT, IFM_M_NONE, false);
     if (worst.n_arms == 0)
         return no_arms();
     if (worst.n > 0 && worst.number < limit)
@@ -152,7 +153,7 @@ static bool was_capped(const struct ifm_checking *c, const char *cell, double li
 
 static struct ifm_check_item answer_warmup(const struct ifm_checking *c, double limit)
 {
-    struct extreme worst = extreme_of(c, "warmup_samples", "inner_steps", false);
+    struct extreme worst = extreme_of(c, IFM_M_WARMUP_SAMPLES, IFM_M_INNER_STEPS, false);
     if (worst.n_arms == 0)
         return no_arms();
     if (worst.n > 0 && worst.number < limit)
@@ -169,7 +170,7 @@ static struct ifm_check_item answer_warmup(const struct ifm_checking *c, double 
 /* Why no instrument read a temperature, as the journal says. */
 static struct ifm_check_item answer_temperature(const struct ifm_checking *c, double limit)
 {
-    struct extreme worst = extreme_of(c, "temperature_range_k", NULL, true);
+    struct extreme worst = extreme_of(c, IFM_M_TEMPERATURE_RANGE_K, IFM_M_NONE, true);
     const struct ifm_event_column_absent *absent = NULL;
     IFM_EACH(event, c->events, column_absent, NULL, NULL)
     if (strcmp(IFM_FACTS(event, column_absent)->column, "temperature_mc") == 0)
@@ -190,25 +191,26 @@ static struct ifm_check_item answer_temperature(const struct ifm_checking *c, do
 
 /* The throughput of an arm: of the tokens that it makes, else of those that it reads, else of rows. NULL: it has none.
  */
-static const char *throughput_of(const struct ifm_checking *c, const char *cell, const char *arm)
+static enum ifm_metric_id throughput_of(const struct ifm_checking *c, const char *cell, const char *arm)
 {
-    static const char *const metrics[] = {"tokens_generated_per_s", "tokens_prompt_per_s", "rows_per_s"};
+    static const enum ifm_metric_id metrics[] = {IFM_M_TOKENS_GENERATED_PER_S, IFM_M_TOKENS_PROMPT_PER_S,
+                                                 IFM_M_ROWS_PER_S};
     for (size_t i = 0; i < sizeof metrics / sizeof metrics[0]; i++)
         if (ifm_check_value(c, cell, arm, metrics[i]) != NULL)
             return metrics[i];
-    return NULL;
+    return IFM_M_NONE;
 }
 
 static struct ifm_check_item answer_latency(const struct ifm_checking *c, double limit)
 {
-    static const char *const latencies[] = {"latency_ns_mean", "latency_ns_p50", "latency_ns_p95"};
+    static const enum ifm_metric_id latencies[] = {IFM_M_LATENCY_NS_MEAN, IFM_M_LATENCY_NS_P50, IFM_M_LATENCY_NS_P95};
     (void)limit;
     for (size_t i = 0; i < sizeof latencies / sizeof latencies[0]; i++) {
-        struct extreme seen = extreme_of(c, latencies[i], NULL, true);
+        struct extreme seen = extreme_of(c, latencies[i], IFM_M_NONE, true);
         if (seen.n_arms == 0)
             return no_arms();
         if (seen.n < seen.n_arms) {
-            struct ifm_check_item item = lacks(c, &seen, latencies[i]);
+            struct ifm_check_item item = lacks(c, &seen, ifm_metrics[latencies[i]].id);
             bool has_remedy = seen.lacking != NULL && seen.lacking->remedy[0] != '\0';
             bool few = !has_remedy && (seen.n > 0 || seen.lacking != NULL);
             return ifm_check_unmet(item.found, few ? "more samples (--repeats)" : item.remedy);
@@ -221,16 +223,16 @@ static struct ifm_check_item answer_latency(const struct ifm_checking *c, double
             const char *arm = cell->arms[a].name;
             if (!ifm_checks_arm(&cell->arms[a]))
                 continue;
-            const char *metric = throughput_of(c, cell->name, arm);
-            if (metric == NULL)
+            enum ifm_metric_id metric = throughput_of(c, cell->name, arm);
+            if (metric == IFM_M_NONE)
                 return ifm_check_absent(
                     ifm_arena_printf(c->arena, "a step of %s of %s makes nothing that is counted", arm, cell->name),
                     "measure a workload with tokens or rows");
             const struct ifm_value *value = ifm_check_value(c, cell->name, arm, metric);
             if (!ifm_check_is_ok(value))
-                return ifm_check_unmet(
-                    ifm_arena_printf(c->arena, "no %s of %s of %s: %s", metric, arm, cell->name, value->reason),
-                    value->remedy[0] == '\0' ? "measure the cell again" : value->remedy);
+                return ifm_check_unmet(ifm_arena_printf(c->arena, "no %s of %s of %s: %s", ifm_metrics[metric].id, arm,
+                                                        cell->name, value->reason),
+                                       value->remedy[0] == '\0' ? "measure the cell again" : value->remedy);
             n++;
         }
     }
@@ -238,10 +240,10 @@ static struct ifm_check_item answer_latency(const struct ifm_checking *c, double
         ifm_arena_printf(c->arena, "mean, median, 95th percentile and throughput of %zu arm%s", n, n == 1 ? "" : "s"));
 }
 
-struct ifm_check_item ifm_check_instrument(const struct ifm_checking *c, const char *metric, const char *what,
+struct ifm_check_item ifm_check_instrument(const struct ifm_checking *c, enum ifm_metric_id metric, const char *what,
                                            const char *remedy)
 {
-    struct extreme seen = extreme_of(c, metric, NULL, true);
+    struct extreme seen = extreme_of(c, metric, IFM_M_NONE, true);
     if (seen.n_arms == 0)
         return no_arms();
     if (seen.n == seen.n_arms)
@@ -251,13 +253,13 @@ struct ifm_check_item ifm_check_instrument(const struct ifm_checking *c, const c
                                               seen.unit == NULL ? "" : seen.unit, seen.arm, seen.cell));
     if (seen.n == 0)
         return ifm_check_absent(ifm_arena_printf(c->arena, "no instrument of this run %s", what), remedy);
-    return lacks(c, &seen, metric);
+    return lacks(c, &seen, ifm_metrics[metric].id);
 }
 
 static struct ifm_check_item answer_l2(const struct ifm_checking *c, double limit)
 {
     (void)limit;
-    return ifm_check_instrument(c, "l2_hit_percent", "counts hits of the second-level cache",
+    return ifm_check_instrument(c, IFM_M_L2_HIT_PERCENT, "counts hits of the second-level cache",
                                 "measure where one does: processor counters, or the profiler of a GPU");
 }
 
@@ -274,8 +276,8 @@ static struct ifm_check_item answer_compared(const struct ifm_checking *c, doubl
             arms += ifm_checks_arm(&cell->arms[a]);
             if (cell->arms[a].role != IFM_ROLE_VARIANT)
                 continue;
-            const struct ifm_value *change = ifm_check_value(c, cell->name, arm, "change_percent");
-            const struct ifm_value *effect = ifm_check_value(c, cell->name, arm, "hedges_g");
+            const struct ifm_value *change = ifm_check_value(c, cell->name, arm, IFM_M_CHANGE_PERCENT);
+            const struct ifm_value *effect = ifm_check_value(c, cell->name, arm, IFM_M_HEDGES_G);
             const struct ifm_value *worse = ifm_check_is_ok(change) ? effect : change;
             if (!ifm_check_is_ok(change) || !ifm_check_is_ok(effect))
                 return ifm_check_unmet(ifm_arena_printf(c->arena, "%s of %s has no %s: %s", arm, cell->name,

@@ -54,7 +54,7 @@ struct ifm_check_item ifm_answer_energy(const struct ifm_checking *c, double lim
     size_t n_sensors;
     const char *cadence = cadence_of(c, &n_sensors);
     struct ifm_check_item item =
-        ifm_check_instrument(c, "energy_per_token_j", "reads an energy counter",
+        ifm_check_instrument(c, IFM_M_ENERGY_PER_TOKEN_J, "reads an energy counter",
                              "measure with --energy where one does: RAPL on a processor, NVML on a GPU");
     (void)limit;
     if (item.state != IFM_CHECK_MET)

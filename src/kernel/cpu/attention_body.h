@@ -17,7 +17,7 @@ enum { VECTORS = IFM_VECTORS, PANEL = VECTORS * IFM_LANES, DEEP = IFM_DEEP, KEYS
 _Static_assert(IFM_ATTENTION_BLOCK % PANEL == 0 && PANEL <= IFM_ATTENTION_PANEL_MOST, "blocks are whole panels");
 
 /* What one worker works in. */
-struct room {
+struct attention_room {
     float *query;       /* [panel][dim][PANEL], scaled */
     float *sum;         /* the same shape */
     float *top, *total; /* [panel][PANEL] */
@@ -25,10 +25,10 @@ struct room {
     float *k, *v;       /* [KEYS][dim], of narrow storage */
 };
 
-static struct room room_of(const struct ifm_attention_job *job, unsigned index)
+static struct attention_room room_of(const struct ifm_attention_job *job, unsigned index)
 {
     const size_t dim = job->shape.head_dim;
-    struct room room = {.query = job->scratch + ifm_attention_scratch_floats(&job->shape) * index};
+    struct attention_room room = {.query = job->scratch + ifm_attention_scratch_floats(&job->shape) * index};
     room.sum = room.query + IFM_ATTENTION_BLOCK * dim;
     room.scores = room.sum + IFM_ATTENTION_BLOCK * dim;
     room.k = room.scores + KEYS * IFM_ATTENTION_PANEL_MOST;
@@ -317,7 +317,7 @@ IFM_INLINE void store_stored(char *row, enum ifm_attention_storage storage, size
 }
 
 /* Queries of the block that exist, transposed and in units of log2; lanes without a query are 0. */
-static void load_queries(const struct view *view, size_t live, const struct room *room)
+static void load_queries(const struct view *view, size_t live, const struct attention_room *room)
 {
     const float log2_e = 1.44269504f;
     const floats scale = splat(log2_e / sqrtf((float)view->dim));
@@ -341,7 +341,7 @@ static void load_queries(const struct view *view, size_t live, const struct room
 }
 
 /* Sums over totals, transposed back; 0 where nothing was seen. */
-static void store_rows(const struct view *view, size_t live, const struct room *room)
+static void store_rows(const struct view *view, size_t live, const struct attention_room *room)
 {
     const size_t dim = view->dim, row = dim * view->size;
     char *out = view->out + view->first * row;
@@ -362,7 +362,7 @@ static void store_rows(const struct view *view, size_t live, const struct room *
 }
 
 /* A panel of queries with a tile of `n` keys that starts at key `start`. */
-IFM_INLINE void attend_panel(const struct view *view, const size_t dim, const struct room *room, size_t panel,
+IFM_INLINE void attend_panel(const struct view *view, const size_t dim, const struct attention_room *room, size_t panel,
                              const float *k, const float *v, size_t start, size_t n)
 {
     const size_t position = view->first + panel * PANEL, at = panel * PANEL * dim;
@@ -386,7 +386,7 @@ IFM_INLINE void attend_panel(const struct view *view, const size_t dim, const st
     value_keys(v, dim, room->scores, n, plain, &places, factor, room->sum + at);
 }
 
-IFM_INLINE void attend_unit(const struct view *view, const size_t dim, const struct room *room)
+IFM_INLINE void attend_unit(const struct view *view, const size_t dim, const struct attention_room *room)
 {
     const size_t live = view->length <= view->first               ? 0
                         : view->length - view->first < view->rows ? view->length - view->first
@@ -405,7 +405,7 @@ IFM_INLINE void attend_unit(const struct view *view, const size_t dim, const str
 
 void IFM_KERNEL(ifm_attention_tiled)(const struct ifm_attention_job *job, unsigned index)
 {
-    const struct room room = room_of(job, index);
+    const struct attention_room room = room_of(job, index);
     for (;;) {
         const uint64_t at = __atomic_fetch_add(job->next, 1, __ATOMIC_RELAXED);
         if (at >= job->n_units)

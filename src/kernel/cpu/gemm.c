@@ -77,16 +77,16 @@ struct ifm_gemm_codes ifm_gemm_codes_at(const struct ifm_gemm_job *job, unsigned
 }
 
 /* Where group `g` of the panel of `row` has its scale and its codes. */
-struct place {
+struct gemm_place {
     uint64_t scale, codes; /* byte offsets; the scale is that of the row, the codes those of the panel */
 };
 
-static struct place place_of(const struct ifm_gemm_shape *s, uint64_t row, uint64_t g)
+static struct gemm_place place_of(const struct ifm_gemm_shape *s, uint64_t row, uint64_t g)
 {
     const uint64_t panel = row / IFM_GEMM_PANEL * ifm_gemm_panel_bytes(s), group = ifm_gemm_group_bytes(s);
     const uint64_t pair = panel + g / 2 * (LINE + 2 * group);
     const uint64_t lane = row % IFM_GEMM_PANEL;
-    return (struct place){pair + (g % 2 * IFM_GEMM_PANEL + lane) * sizeof(uint16_t), pair + LINE + g % 2 * group};
+    return (struct gemm_place){pair + (g % 2 * IFM_GEMM_PANEL + lane) * sizeof(uint16_t), pair + LINE + g % 2 * group};
 }
 
 static void put_code(enum ifm_gemm_format format, unsigned char *codes, uint64_t lane, unsigned k, int code)
@@ -135,7 +135,7 @@ static uint16_t round_group(enum ifm_gemm_format format, const float *w, unsigne
 static void encode_group(const struct ifm_gemm_shape *s, uint64_t row, uint64_t g, const float *w, unsigned n,
                          unsigned char *out)
 {
-    const struct place place = place_of(s, row, g);
+    const struct gemm_place place = place_of(s, row, g);
     int codes[MOST_GROUP];
     const uint16_t scale = round_group(s->format, w, n, codes);
     memcpy(out + place.scale, &scale, sizeof scale);
@@ -189,7 +189,7 @@ void ifm_gemm_decode(const struct ifm_gemm_shape *s, const void *w, uint64_t row
             to[k] = ifm_bf16_to_f32(((const uint16_t *)w)[row * s->k + k]);
         } else {
             const unsigned char *bytes = w;
-            const struct place place = place_of(s, row, k / s->group);
+            const struct gemm_place place = place_of(s, row, k / s->group);
             uint16_t scale;
             memcpy(&scale, bytes + place.scale, sizeof scale);
             to[k] = ifm_f16_to_f32(scale) *

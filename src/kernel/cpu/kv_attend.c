@@ -32,7 +32,7 @@ struct notes {
     uint64_t pair[2]; /* NO_PAIR = unused */
     bool ends;        /* sums[0] reaches the end of its pair */
 };
-struct worker {
+struct attend_worker {
     struct notes *notes;
     uint64_t *starts; /* [pairs + 1]: byte at which each pair begins, counted over all pairs */
     float *query;     /* [group][head_dim], scaled */
@@ -58,11 +58,11 @@ size_t ifm_kv_job_scratch_bytes(const struct ifm_kv_job *job, unsigned workers)
     return worker_bytes(job) * workers;
 }
 
-static struct worker worker_at(const struct ifm_kv_job *job, unsigned index)
+static struct attend_worker worker_at(const struct ifm_kv_job *job, unsigned index)
 {
     const size_t group = group_of(job), heads = up(group * sizeof(float));
     unsigned char *at = (unsigned char *)job->scratch + worker_bytes(job) * index;
-    struct worker w = {.notes = (struct notes *)(void *)at};
+    struct attend_worker w = {.notes = (struct notes *)(void *)at};
     at += up(sizeof(struct notes));
     w.starts = (uint64_t *)(void *)at;
     at += up((pairs_of(job) + 1) * sizeof(uint64_t));
@@ -79,15 +79,15 @@ static struct worker worker_at(const struct ifm_kv_job *job, unsigned index)
 
 /* What attention reads of a pair, as units: its body pages, then sink and ring. A worker takes whole units: those whose
  * first byte lies in its share of all bytes. */
-struct extent {
+struct attend_extent {
     struct ifm_kv_view view;
     uint64_t page_bytes, body_bytes, bytes;
     uint64_t side_bytes[SIDES];
 };
 
-static struct extent extent_of(const struct ifm_kv_job *job, uint64_t pair)
+static struct attend_extent extent_of(const struct ifm_kv_job *job, uint64_t pair)
 {
-    struct extent e = {.view = ifm_kv_view_of(job->cache, pair)};
+    struct attend_extent e = {.view = ifm_kv_view_of(job->cache, pair)};
     const struct ifm_kv_layout *body = ifm_kv_body_layout(job->cache);
     const unsigned sides[SIDES] = {e.view.sink.tokens, e.view.ring[0].tokens, e.view.ring[1].tokens};
     e.page_bytes = body->page_bytes;
@@ -102,7 +102,7 @@ static struct extent extent_of(const struct ifm_kv_job *job, uint64_t pair)
 }
 
 /* The first unit that begins at `byte` of the pair or later, and has any; n_body + SIDES when there is none. */
-static uint64_t unit_from(const struct extent *e, uint64_t byte)
+static uint64_t unit_from(const struct attend_extent *e, uint64_t byte)
 {
     const uint64_t page = (byte + e->page_bytes - 1) / e->page_bytes;
     if (page < e->view.n_body)
@@ -116,12 +116,12 @@ static uint64_t unit_from(const struct extent *e, uint64_t byte)
     return e->view.n_body + SIDES;
 }
 
-static const void *body_page(const struct extent *e, uint64_t i)
+static const void *body_page(const struct attend_extent *e, uint64_t i)
 {
     return e->view.pool + e->view.table[i] * e->page_bytes;
 }
 
-static const struct ifm_kv_piece *side_of(const struct extent *e, uint64_t unit)
+static const struct ifm_kv_piece *side_of(const struct attend_extent *e, uint64_t unit)
 {
     const uint64_t i = unit - e->view.n_body;
     return i == 0 ? &e->view.sink : &e->view.ring[i - 1];
@@ -146,7 +146,7 @@ static void rotate(float *x, unsigned head_dim, size_t n)
     }
 }
 
-static void begin(const struct ifm_kv_job *job, uint64_t pair, const struct worker *w,
+static void begin(const struct ifm_kv_job *job, uint64_t pair, const struct attend_worker *w,
                   const struct ifm_kv_piece_sums *sums)
 {
     const size_t group = group_of(job), values = group * job->head_dim;
@@ -163,8 +163,8 @@ static void begin(const struct ifm_kv_job *job, uint64_t pair, const struct work
 }
 
 /* Units [from, to) of a pair. The result is not in the rotated domain, whatever the units. */
-static void attend_units(const struct ifm_kv_job *job, const struct extent *e, uint64_t from, uint64_t to,
-                         const struct worker *w, const struct ifm_kv_piece_sums *sums)
+static void attend_units(const struct ifm_kv_job *job, const struct attend_extent *e, uint64_t from, uint64_t to,
+                         const struct attend_worker *w, const struct ifm_kv_piece_sums *sums)
 {
     const struct ifm_kv_layout *body = ifm_kv_body_layout(job->cache);
     const unsigned group = group_of(job);
@@ -210,7 +210,7 @@ static uint64_t find_starts(const struct ifm_kv_job *job, uint64_t *starts)
 
 void ifm_kv_decode_work(const struct ifm_kv_job *job, unsigned index, unsigned count)
 {
-    const struct worker w = worker_at(job, index);
+    const struct attend_worker w = worker_at(job, index);
     const uint64_t all = find_starts(job, w.starts), pairs = pairs_of(job);
     /* No overflow: 2^50 bytes x 2^12 workers. */
     const uint64_t from = all * index / count, to = all * (index + 1ULL) / count;
@@ -222,7 +222,7 @@ void ifm_kv_decode_work(const struct ifm_kv_job *job, unsigned index, unsigned c
             memset(job->out + pair * values, 0, values * sizeof(float));
         if (start == end || end <= from || start >= to)
             continue;
-        const struct extent e = extent_of(job, pair);
+        const struct attend_extent e = extent_of(job, pair);
         const uint64_t units = e.view.n_body + SIDES;
         const uint64_t first = from > start ? unit_from(&e, from - start) : 0;
         const uint64_t last = to < end ? unit_from(&e, to - start) : units;
@@ -258,7 +258,7 @@ void ifm_kv_decode_merge(const struct ifm_kv_job *job, unsigned count)
 {
     struct ifm_kv_piece_sums open = {0}; /* of the pair that was begun and that later workers continue */
     for (unsigned i = 0; i < count; i++) {
-        const struct worker w = worker_at(job, i);
+        const struct attend_worker w = worker_at(job, i);
         if (w.notes->pair[0] != NO_PAIR) {
             join(&open, &w.sums[0], group_of(job), job->head_dim);
             if (w.notes->ends)

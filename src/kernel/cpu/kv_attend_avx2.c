@@ -17,7 +17,7 @@
 enum { LANES = 8, NARROW = 4, WIDE = 8, ACCUMULATORS = 8 }; /* NARROW, WIDE: vectors of a tile */
 
 /* What a head keeps over one page. */
-struct head {
+struct avx2_head {
     float scores[IFM_KV_PAGE];                                   /* then weights */
     int16_t even[IFM_KV_DIM_MOST / 2], odd[IFM_KV_DIM_MOST / 2]; /* q' of channels 0 and 2, 1 and 3 of each quad */
     int16_t low_even[IFM_LINE / 2], low_odd[IFM_LINE / 2];       /* the same of promoted channels' lower bits */
@@ -28,7 +28,7 @@ struct head {
     float padding[11];
 };
 
-struct call {
+struct avx2_call {
     const struct ifm_kv_layout *layout;
     const unsigned char *page, *next; /* next: the page that will be read after this one */
     unsigned tokens, group;
@@ -36,7 +36,7 @@ struct call {
     const struct ifm_kv_piece_sums *sums;
     float k_unit, v_unit;              /* e4m3: scales of the page */
     float *k_scale, *k_zero, *v_scale; /* codes: of channels and tokens */
-    struct head *heads;
+    struct avx2_head *heads;
 };
 
 /* 2^x for x <= 0, relative error 1e-7 and its rounding; 0 below 2^-126, NaN for NaN. See kv_attend_body.h. */
@@ -73,9 +73,9 @@ IFM_INLINE float max_lanes(__m256 x)
 
 /* Scores of a head become weights relative to the running maximum. NaN does not move the maximum, but its weight is
  * NaN, and the total. */
-static void weigh(const struct call *c, size_t h)
+static void weigh(const struct avx2_call *c, size_t h)
 {
-    struct head *head = &c->heads[h];
+    struct avx2_head *head = &c->heads[h];
     float *top = &c->sums->top[h], *total = &c->sums->total[h];
     __m256 high = _mm256_set1_ps(*top), sum = _mm256_setzero_ps();
     for (size_t t = c->tokens; t < IFM_KV_PAGE; t++)
@@ -108,7 +108,7 @@ enum { FAR = 16384 };
 
 /* Where reading ahead starts for rows from offset `at` of the page on; NULL where the hardware's prefetchers do as
  * well. With three heads and more they fall behind: rows are read in halves, once for each pair of heads. */
-IFM_INLINE const unsigned char *far_ahead(const struct call *c, size_t at, size_t first)
+IFM_INLINE const unsigned char *far_ahead(const struct avx2_call *c, size_t at, size_t first)
 {
     const size_t to = at + FAR;
     if (c->group < 3 || first > 0)
@@ -138,7 +138,7 @@ IFM_INLINE void tile(const unsigned char *from, const unsigned char *ahead, size
 }
 
 /* Scores of `width` vectors of tokens from `t` on. */
-IFM_INLINE void score_tile(const struct call *c, size_t t, size_t first, const int bytes, const int width,
+IFM_INLINE void score_tile(const struct avx2_call *c, size_t t, size_t first, const int bytes, const int width,
                            const int heads)
 {
     const size_t dim = c->layout->head_dim, row = IFM_KV_WIDE * (size_t)bytes;
@@ -152,7 +152,7 @@ IFM_INLINE void score_tile(const struct call *c, size_t t, size_t first, const i
 }
 
 /* Sums of `width` vectors of channels from `d` on. */
-IFM_INLINE void value_tile(const struct call *c, size_t d, size_t first, const int bytes, const int width,
+IFM_INLINE void value_tile(const struct avx2_call *c, size_t d, size_t first, const int bytes, const int width,
                            const int heads)
 {
     const size_t dim = c->layout->head_dim, block = d / IFM_KV_WIDE * IFM_KV_WIDE;
@@ -160,7 +160,7 @@ IFM_INLINE void value_tile(const struct call *c, size_t d, size_t first, const i
     const size_t at = c->layout->v_codes + (block * c->layout->tokens + d - block) * (size_t)bytes;
     __m256 acc[ACCUMULATORS];
     tile(c->page + at, far_ahead(c, at, first), row, c->tokens, c->heads[first].scores,
-         sizeof(struct head) / sizeof(float), bytes, width, heads, acc);
+         sizeof(struct avx2_head) / sizeof(float), bytes, width, heads, acc);
     for (int h = 0; h < heads; h++)
         for (int w = 0; w < width; w++) {
             float *sum = c->sums->sum + (first + (size_t)h) * dim + d + (size_t)(w * LANES);
@@ -170,7 +170,7 @@ IFM_INLINE void value_tile(const struct call *c, size_t d, size_t first, const i
         }
 }
 
-IFM_INLINE void score_heads(const struct call *c, size_t t, const int bytes)
+IFM_INLINE void score_heads(const struct avx2_call *c, size_t t, const int bytes)
 {
     if (c->group == 1) {
         score_tile(c, t, 0, bytes, WIDE, 1);
@@ -185,7 +185,7 @@ IFM_INLINE void score_heads(const struct call *c, size_t t, const int bytes)
     }
 }
 
-IFM_INLINE void value_heads(const struct call *c, size_t d, const int bytes)
+IFM_INLINE void value_heads(const struct avx2_call *c, size_t d, const int bytes)
 {
     if (c->group == 1 && d + IFM_KV_WIDE <= c->layout->head_dim) {
         value_tile(c, d, 0, bytes, WIDE, 1);
@@ -200,7 +200,7 @@ IFM_INLINE void value_heads(const struct call *c, size_t d, const int bytes)
     }
 }
 
-IFM_INLINE void attend_plain(const struct call *c, const int bytes)
+IFM_INLINE void attend_plain(const struct avx2_call *c, const int bytes)
 {
     for (size_t t = 0; t < c->tokens; t += IFM_KV_WIDE)
         score_heads(c, t, bytes);
@@ -210,12 +210,12 @@ IFM_INLINE void attend_plain(const struct call *c, const int bytes)
         value_heads(c, d, bytes);
 }
 
-IFM_INLINE __m256 halves_at(const struct call *c, size_t section, size_t i)
+IFM_INLINE __m256 halves_at(const struct avx2_call *c, size_t section, size_t i)
 {
     return _mm256_cvtph_ps(_mm_load_si128((const __m128i *)(const void *)(c->page + section + i * 2)));
 }
 
-static void read_scales(const struct call *c)
+static void read_scales(const struct avx2_call *c)
 {
     const struct ifm_kv_layout *l = c->layout;
     for (size_t d = 0; d < l->head_dim; d += LANES) {
@@ -239,11 +239,11 @@ IFM_INLINE int16_t put_word(float x, float per_unit, size_t i, int16_t *even, in
 }
 
 /* The query folded with the scales, in whole numbers, and what scores have to be added; see kv_attend_avx512vnni.c. */
-static void fold_query(const struct call *c, size_t h, float middle)
+static void fold_query(const struct avx2_call *c, size_t h, float middle)
 {
     const size_t dim = c->layout->head_dim;
     const float *query = c->query + h * dim;
-    struct head *head = &c->heads[h];
+    struct avx2_head *head = &c->heads[h];
     float folded[IFM_KV_DIM_MOST], exact = 0, zeros = 0, most = 0;
     int32_t whole = 0;
     for (size_t d = 0; d < dim; d++) {
@@ -265,9 +265,9 @@ static void fold_query(const struct call *c, size_t h, float middle)
     head->base = zeros + middle * (exact - head->unit * (float)whole) + (exact - exact);
 }
 
-static void round_weights(const struct call *c, size_t h)
+static void round_weights(const struct avx2_call *c, size_t h)
 {
-    struct head *head = &c->heads[h];
+    struct avx2_head *head = &c->heads[h];
     float most = 0, nothing = 0;
     int32_t whole = 0;
     for (size_t t = 0; t < IFM_KV_PAGE; t++) {
@@ -324,14 +324,14 @@ IFM_INLINE void add_quads(const unsigned char *from, size_t n, const int16_t *ev
         }
 }
 
-enum { HEAD_WORDS = sizeof(struct head) / sizeof(int16_t) };
+enum { HEAD_WORDS = sizeof(struct avx2_head) / sizeof(int16_t) };
 
-IFM_INLINE void score_block(const struct call *c, size_t block, size_t first, const int bits, const int heads)
+IFM_INLINE void score_block(const struct avx2_call *c, size_t block, size_t first, const int bits, const int heads)
 {
     const struct ifm_kv_layout *l = c->layout;
     const size_t quads = l->head_dim / 4, low = l->n_promoted / 4;
     const int fields = 8 / bits;
-    struct head *head = &c->heads[first];
+    struct avx2_head *head = &c->heads[first];
     __m256i acc[ACCUMULATORS];
     for (int i = 0; i < heads * fields * 2; i++)
         acc[i] = _mm256_setzero_si256();
@@ -349,13 +349,13 @@ IFM_INLINE void score_block(const struct call *c, size_t block, size_t first, co
         }
 }
 
-IFM_INLINE void value_block(const struct call *c, size_t block, size_t first, const int bits, const int heads)
+IFM_INLINE void value_block(const struct avx2_call *c, size_t block, size_t first, const int bits, const int heads)
 {
     const struct ifm_kv_layout *l = c->layout;
     const int fields = 8 / bits;
     const size_t dim = l->head_dim, from = block * (size_t)(fields * 2 * LANES);
     const float middle = bits == 8 ? 0 : 0.5f * (float)((1 << bits) - 1);
-    const struct head *head = &c->heads[first];
+    const struct avx2_head *head = &c->heads[first];
     __m256i acc[ACCUMULATORS];
     for (int i = 0; i < heads * fields * 2; i++)
         acc[i] = _mm256_setzero_si256();
@@ -373,7 +373,7 @@ IFM_INLINE void value_block(const struct call *c, size_t block, size_t first, co
         }
 }
 
-IFM_INLINE void attend_codes(const struct call *c, const int bits)
+IFM_INLINE void attend_codes(const struct avx2_call *c, const int bits)
 {
     const int heads = bits / 2; /* 4, 2, 1: the registers hold that many */
     const size_t block = (size_t)(8 / bits) * 2 * LANES;
@@ -399,25 +399,25 @@ IFM_INLINE void attend_codes(const struct call *c, const int bits)
     }
 }
 
-IFM_INLINE struct call call_of(const struct ifm_kv_layout *layout, const void *page, unsigned tokens, unsigned group,
-                               const float *query, const struct ifm_kv_piece_sums *sums, void *scratch,
-                               const void *next)
+IFM_INLINE struct avx2_call call_of(const struct ifm_kv_layout *layout, const void *page, unsigned tokens,
+                                    unsigned group, const float *query, const struct ifm_kv_piece_sums *sums,
+                                    void *scratch, const void *next)
 {
     const size_t dim = layout->head_dim;
     float *floats = scratch;
-    return (struct call){.layout = layout,
-                         .page = page,
-                         .next = next != NULL ? next : page,
-                         .tokens = tokens,
-                         .group = group,
-                         .query = query,
-                         .sums = sums,
-                         .k_unit = 1,
-                         .v_unit = 1,
-                         .k_scale = floats,
-                         .k_zero = floats + dim,
-                         .v_scale = floats + 2 * dim,
-                         .heads = (struct head *)(void *)(floats + 2 * dim + IFM_KV_PAGE)};
+    return (struct avx2_call){.layout = layout,
+                              .page = page,
+                              .next = next != NULL ? next : page,
+                              .tokens = tokens,
+                              .group = group,
+                              .query = query,
+                              .sums = sums,
+                              .k_unit = 1,
+                              .v_unit = 1,
+                              .k_scale = floats,
+                              .k_zero = floats + dim,
+                              .v_scale = floats + 2 * dim,
+                              .heads = (struct avx2_head *)(void *)(floats + 2 * dim + IFM_KV_PAGE)};
 }
 
 #define PAGE_FUNCTION(format, body)                                                                                    \
@@ -425,12 +425,12 @@ IFM_INLINE struct call call_of(const struct ifm_kv_layout *layout, const void *p
                                        unsigned group, const float *query, const struct ifm_kv_piece_sums *sums,       \
                                        void *scratch, const void *next)                                                \
     {                                                                                                                  \
-        struct call c = call_of(layout, page, tokens, group, query, sums, scratch, next);                              \
+        struct avx2_call c = call_of(layout, page, tokens, group, query, sums, scratch, next);                         \
         body;                                                                                                          \
     }
 
 /* Scales of an e4m3 page, for values that load_values made 256 times too small. */
-static void read_units(struct call *c)
+static void read_units(struct avx2_call *c)
 {
     memcpy(&c->k_unit, c->page + c->layout->k_scale, sizeof c->k_unit);
     memcpy(&c->v_unit, c->page + c->layout->v_scale, sizeof c->v_unit);

@@ -36,7 +36,7 @@ IFM_INLINE __mmask64 nan_bytes(const unsigned char *from, const int width)
 
 /* acc[h][w] += rows[i][16 w ...] * factor[h][i] over `n` rows of `width` vectors; returns which columns met a NaN of
  * e4m3. `at` is the offset of the rows in the page; factors of heads lie `stride` apart. */
-IFM_INLINE __mmask64 tile(const struct stretch *s, size_t at, size_t n, const float *factor, size_t stride,
+IFM_INLINE __mmask64 tile(const struct attend_stretch *s, size_t at, size_t n, const float *factor, size_t stride,
                           const int bytes, const int width, const int heads, __m512 *acc)
 {
     const size_t row = (size_t)(width * LANES * bytes);
@@ -70,9 +70,9 @@ IFM_INLINE __m512 with_nans(__m512 x, __mmask64 nans, int w)
     return _mm512_mask_mov_ps(x, (__mmask16)(nans >> (w * LANES)), _mm512_set1_ps(NAN));
 }
 
-struct call {
+struct avx512_call {
     const struct ifm_kv_layout *layout;
-    struct stretch stretch;
+    struct attend_stretch stretch;
     unsigned tokens, group;
     const float *query;
     const struct ifm_kv_piece_sums *sums;
@@ -81,7 +81,7 @@ struct call {
 };
 
 /* Scores of 64 tokens. */
-IFM_INLINE void score_tile(const struct call *c, size_t block, size_t head, const int bytes, const int heads)
+IFM_INLINE void score_tile(const struct avx512_call *c, size_t block, size_t head, const int bytes, const int heads)
 {
     const size_t dim = c->layout->head_dim, at = c->layout->k_codes + block * dim * IFM_KV_WIDE * (size_t)bytes;
     __m512 acc[HEADS * TILE];
@@ -97,7 +97,7 @@ IFM_INLINE void score_tile(const struct call *c, size_t block, size_t head, cons
 }
 
 /* Sums of `width` vectors of channels from `d` on. */
-IFM_INLINE void value_tile(const struct call *c, size_t d, size_t head, const int bytes, const int width,
+IFM_INLINE void value_tile(const struct avx512_call *c, size_t d, size_t head, const int bytes, const int width,
                            const int heads)
 {
     const size_t dim = c->layout->head_dim, at = c->layout->v_codes + d * c->layout->tokens * (size_t)bytes;
@@ -116,7 +116,7 @@ IFM_INLINE void value_tile(const struct call *c, size_t d, size_t head, const in
     }
 }
 
-IFM_INLINE void score_heads(const struct call *c, size_t block, const int bytes)
+IFM_INLINE void score_heads(const struct avx512_call *c, size_t block, const int bytes)
 {
     size_t h = 0;
     for (; h + HEADS <= c->group; h += HEADS)
@@ -129,7 +129,7 @@ IFM_INLINE void score_heads(const struct call *c, size_t block, const int bytes)
         score_tile(c, block, h, bytes, 1);
 }
 
-IFM_INLINE void value_heads(const struct call *c, size_t d, const int bytes, const int width)
+IFM_INLINE void value_heads(const struct avx512_call *c, size_t d, const int bytes, const int width)
 {
     size_t h = 0;
     for (; h + HEADS <= c->group; h += HEADS)
@@ -142,7 +142,7 @@ IFM_INLINE void value_heads(const struct call *c, size_t d, const int bytes, con
         value_tile(c, d, h, bytes, width, 1);
 }
 
-IFM_INLINE void attend(const struct call *c, const int bytes)
+IFM_INLINE void attend(const struct avx512_call *c, const int bytes)
 {
     const size_t dim = c->layout->head_dim;
     for (size_t block = 0; block * IFM_KV_WIDE < c->tokens; block++)
@@ -167,27 +167,27 @@ IFM_INLINE void attend(const struct call *c, const int bytes)
         value_heads(c, d, bytes, TILE / 2);
 }
 
-IFM_INLINE struct call call_of(const struct ifm_kv_layout *layout, const void *page, unsigned tokens, unsigned group,
-                               const float *query, const struct ifm_kv_piece_sums *sums, void *scratch,
-                               const void *next)
+IFM_INLINE struct avx512_call call_of(const struct ifm_kv_layout *layout, const void *page, unsigned tokens,
+                                      unsigned group, const float *query, const struct ifm_kv_piece_sums *sums,
+                                      void *scratch, const void *next)
 {
     float *scores = scratch;
-    return (struct call){.layout = layout,
-                         .stretch = {page, next != NULL ? next : page, layout->page_bytes},
-                         .tokens = tokens,
-                         .group = group,
-                         .query = query,
-                         .sums = sums,
-                         .scores = scores,
-                         .keep = scores + (size_t)group * IFM_KV_PAGE,
-                         .k_unit = 1,
-                         .v_unit = 1};
+    return (struct avx512_call){.layout = layout,
+                                .stretch = {page, next != NULL ? next : page, layout->page_bytes},
+                                .tokens = tokens,
+                                .group = group,
+                                .query = query,
+                                .sums = sums,
+                                .scores = scores,
+                                .keep = scores + (size_t)group * IFM_KV_PAGE,
+                                .k_unit = 1,
+                                .v_unit = 1};
 }
 
 void ifm_kv_attend_f16_avx512(const struct ifm_kv_layout *layout, const void *page, unsigned tokens, unsigned group,
                               const float *query, const struct ifm_kv_piece_sums *sums, void *scratch, const void *next)
 {
-    const struct call c = call_of(layout, page, tokens, group, query, sums, scratch, next);
+    const struct avx512_call c = call_of(layout, page, tokens, group, query, sums, scratch, next);
     attend(&c, 2);
 }
 
@@ -195,7 +195,7 @@ void ifm_kv_attend_e4m3_avx512(const struct ifm_kv_layout *layout, const void *p
                                const float *query, const struct ifm_kv_piece_sums *sums, void *scratch,
                                const void *next)
 {
-    struct call c = call_of(layout, page, tokens, group, query, sums, scratch, next);
+    struct avx512_call c = call_of(layout, page, tokens, group, query, sums, scratch, next);
     const unsigned char *bytes = page;
     memcpy(&c.k_unit, bytes + layout->k_scale, sizeof c.k_unit);
     memcpy(&c.v_unit, bytes + layout->v_scale, sizeof c.v_unit);

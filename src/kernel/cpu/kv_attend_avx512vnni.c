@@ -30,7 +30,7 @@
 enum { HEADS = 4, FIELDS_MOST = 4, QUADS_MOST = IFM_KV_DIM_MOST / 4, FOUR = 4 * LANES };
 
 /* A head over one page. */
-struct head {
+struct vnni_head {
     float scores[IFM_KV_PAGE];                          /* then weights */
     int8_t low[IFM_KV_DIM_MOST], high[IFM_KV_DIM_MOST]; /* of q', by channel */
     int8_t promoted[IFM_LINE];                          /* of q' times the lower bits of promoted channels */
@@ -45,9 +45,9 @@ struct head {
     float most; /* the page's greatest score */
 };
 
-struct call {
+struct vnni_call {
     const struct ifm_kv_layout *layout;
-    struct stretch stretch;
+    struct attend_stretch stretch;
     unsigned tokens, group;
     float per_dim; /* 1 / head_dim */
     const float *query;
@@ -55,13 +55,13 @@ struct call {
     float *k_scale, *k_zero; /* [head_dim]; the scale of a promoted channel times 4 */
     float *v_scale;          /* [IFM_KV_PAGE] */
     float *folded;           /* [group][IFM_KV_DIM_MOST]: q', zero from head_dim on */
-    struct head *heads;
+    struct vnni_head *heads;
     float *v_nothing; /* 0; NaN where a scale of V is not finite */
     float *v_shift;   /* log2 of how many units a weight of 1 has, for the greatest scale of V */
 };
 
 /* Lanes of slots that hold a token; the others are zero. */
-IFM_INLINE __m512 filled_lanes(const struct call *c, size_t slot, __m512 x)
+IFM_INLINE __m512 filled_lanes(const struct vnni_call *c, size_t slot, __m512 x)
 {
     const size_t left = c->tokens > slot ? c->tokens - slot : 0;
     return left >= LANES ? x : _mm512_maskz_mov_ps((__mmask16)((1U << left) - 1), x);
@@ -85,7 +85,7 @@ IFM_INLINE float shift_of(float greatest, const int bits)
 }
 
 /* Scales and zeros of the page as f32. */
-IFM_INLINE void read_scales(const struct call *c, const int bits)
+IFM_INLINE void read_scales(const struct vnni_call *c, const int bits)
 {
     const struct ifm_kv_layout *l = c->layout;
     const unsigned char *page = c->stretch.page;
@@ -159,7 +159,7 @@ IFM_INLINE void round_query(const float *x, size_t n, float per_unit, int8_t *lo
 }
 
 /* The quads of channels that hold a high byte. */
-IFM_INLINE void list_outliers(struct head *head, size_t dim)
+IFM_INLINE void list_outliers(struct vnni_head *head, size_t dim)
 {
     uint32_t n = 0;
     for (size_t d = 0; d < dim; d += FOUR) {
@@ -181,12 +181,12 @@ IFM_INLINE float per_unit_of(float greatest, float per_dim, const int bits)
 
 /* q' and the unit of a head. A NaN in the query or a scale would be lost in whole numbers, and infinity: the unit
  * carries it. */
-IFM_INLINE void fold_query(const struct call *c, size_t h, const int bits)
+IFM_INLINE void fold_query(const struct vnni_call *c, size_t h, const int bits)
 {
     const size_t dim = c->layout->head_dim;
     const float *query = c->query + h * dim;
     float *folded = c->folded + h * IFM_KV_DIM_MOST;
-    struct head *head = &c->heads[h];
+    struct vnni_head *head = &c->heads[h];
     __m512 squares = _mm512_setzero_ps(), zeros = squares, most = squares;
     for (size_t d = 0; d < dim; d += LANES) {
         const __m512 q = _mm512_loadu_ps(query + d), x = _mm512_mul_ps(q, _mm512_load_ps(c->k_scale + d));
@@ -219,7 +219,7 @@ IFM_INLINE __m512 pick(const float *folded, size_t dim, __m512i at)
 
 /* The lower bits of promoted channels weigh a quarter of the upper ones. They never need a high byte: |4 q'| is at most
  * sqrt(D) rms, so q' is at most 16 / 4 rms, and a byte holds almost 8. */
-IFM_INLINE void round_promoted(const struct call *c, const float *folded, float per_unit, struct head *head,
+IFM_INLINE void round_promoted(const struct vnni_call *c, const float *folded, float per_unit, struct vnni_head *head,
                                struct rounded *r)
 {
     const unsigned char *list = c->stretch.page + c->layout->promoted;
@@ -236,11 +236,11 @@ IFM_INLINE void round_promoted(const struct call *c, const float *folded, float 
 }
 
 /* q' in whole numbers, and the part of scores that they leave to be added. */
-IFM_INLINE void round_head(const struct call *c, size_t h, const int bits)
+IFM_INLINE void round_head(const struct vnni_call *c, size_t h, const int bits)
 {
     const size_t dim = c->layout->head_dim, padded = (dim + FOUR - 1) / FOUR * FOUR;
     const float *folded = c->folded + h * IFM_KV_DIM_MOST, middle = 0.5f * (float)((1 << bits) - 1);
-    struct head *head = &c->heads[h];
+    struct vnni_head *head = &c->heads[h];
     struct rounded r = {_mm512_setzero_ps(), _mm512_setzero_si512(), _mm512_setzero_si512()};
     const float per_unit = head->per_unit;
     round_query(folded, padded, per_unit, head->low, head->high, &r);
@@ -276,7 +276,7 @@ IFM_INLINE __m512i quad_of(const void *bytes, size_t i)
 
 /* Where reading ahead starts for lines from `at` on; a stretch of lines may run past the end of the next page by less
  * than a block, which no load follows. */
-IFM_INLINE const unsigned char *ahead_of(const struct stretch *s, size_t at, const int heads)
+IFM_INLINE const unsigned char *ahead_of(const struct attend_stretch *s, size_t at, const int heads)
 {
     return heads > 2 ? far_ahead(s, at) : s->page + at + NEAR;
 }
@@ -291,7 +291,7 @@ IFM_INLINE void read_ahead(const unsigned char *line, const int heads)
 
 /* acc[h][f] += codes of `n` quads of channels times low bytes; int8: acc[heads + h] the high bytes. The loop has sums
  * of its own, as gcc moves sums of two loops from register to register. */
-IFM_INLINE void score_quads(const struct call *c, size_t at, size_t n, const struct head *head, bool promoted,
+IFM_INLINE void score_quads(const struct vnni_call *c, size_t at, size_t n, const struct vnni_head *head, bool promoted,
                             const int bits, const int heads, __m512i *acc)
 {
     const int fields = 8 / bits, n_acc = bits == 8 ? 2 * heads : fields * heads;
@@ -318,7 +318,7 @@ IFM_INLINE void score_quads(const struct call *c, size_t at, size_t n, const str
 }
 
 /* The high bytes of a head's outliers. */
-IFM_INLINE void score_outliers(const unsigned char *codes, const struct head *head, const int bits, __m512i *acc)
+IFM_INLINE void score_outliers(const unsigned char *codes, const struct vnni_head *head, const int bits, __m512i *acc)
 {
     const int fields = 8 / bits;
     for (uint32_t i = 0; i < head->n_outliers; i++) {
@@ -330,13 +330,13 @@ IFM_INLINE void score_outliers(const unsigned char *codes, const struct head *he
 }
 
 /* Scores of one block of tokens. */
-IFM_INLINE void score_block(const struct call *c, size_t block, size_t first, const int bits, const int heads)
+IFM_INLINE void score_block(const struct vnni_call *c, size_t block, size_t first, const int bits, const int heads)
 {
     const int fields = 8 / bits, n_acc = bits == 8 ? 2 * heads : fields * heads;
     const struct ifm_kv_layout *l = c->layout;
     const size_t quads = l->head_dim / 4, low = l->n_promoted / 4;
     const size_t at = l->k_codes + block * quads * IFM_LINE;
-    struct head *head = &c->heads[first];
+    struct vnni_head *head = &c->heads[first];
     __m512i acc[HEADS * FIELDS_MOST];
     for (int i = 0; i < n_acc; i++)
         acc[i] = _mm512_setzero_si512();
@@ -363,9 +363,9 @@ IFM_INLINE void score_block(const struct call *c, size_t block, size_t first, co
  * nothing waits for the greatest of them: p_t scale_t is at most 2^(most - top) times the greatest scale. The unit goes
  * into the exponent: 2^(score - most + v_shift) is a weight over the unit. Carrying what rounding leaves over is
  * rounding the sums of all weights up to each token, and taking differences. */
-IFM_INLINE void weigh_head(const struct call *c, size_t h, const int bits)
+IFM_INLINE void weigh_head(const struct vnni_call *c, size_t h, const int bits)
 {
-    struct head *head = &c->heads[h];
+    struct vnni_head *head = &c->heads[h];
     const float shift = *c->v_shift - head->most;
     const __m512 shifts = _mm512_set1_ps(shift);
     __m512 total = _mm512_setzero_ps(), sum = total;
@@ -396,8 +396,8 @@ IFM_INLINE void weigh_head(const struct call *c, size_t h, const int bits)
 }
 
 /* acc[h][f] := codes of all quads of tokens times weights, as score_quads. */
-IFM_INLINE void value_quads(const struct call *c, size_t at, const struct head *head, const int bits, const int heads,
-                            __m512i *acc)
+IFM_INLINE void value_quads(const struct vnni_call *c, size_t at, const struct vnni_head *head, const int bits,
+                            const int heads, __m512i *acc)
 {
     const int fields = 8 / bits, n_acc = bits == 8 ? 2 * heads : fields * heads;
     const unsigned char *from = c->stretch.page + at, *ahead = ahead_of(&c->stretch, at, heads);
@@ -424,12 +424,12 @@ IFM_INLINE void value_quads(const struct call *c, size_t at, const struct head *
 }
 
 /* Sums of one block of channels. */
-IFM_INLINE void value_block(const struct call *c, size_t block, size_t first, const int bits, const int heads)
+IFM_INLINE void value_block(const struct vnni_call *c, size_t block, size_t first, const int bits, const int heads)
 {
     const int fields = 8 / bits;
     const struct ifm_kv_layout *l = c->layout;
     const size_t dim = l->head_dim, from = block * (size_t)fields * LANES;
-    const struct head *head = &c->heads[first];
+    const struct vnni_head *head = &c->heads[first];
     __m512i acc[HEADS * FIELDS_MOST];
     value_quads(c, l->v_codes + block * (l->tokens / 4) * IFM_LINE, head, bits, heads, acc);
     for (int h = 0; h < heads; h++)
@@ -447,7 +447,7 @@ IFM_INLINE void value_block(const struct call *c, size_t block, size_t first, co
         }
 }
 
-IFM_INLINE void blocks_of_heads(const struct call *c, size_t block, const int bits, const bool values)
+IFM_INLINE void blocks_of_heads(const struct vnni_call *c, size_t block, const int bits, const bool values)
 {
     size_t h = 0;
     for (; h + HEADS <= c->group; h += HEADS)
@@ -460,7 +460,7 @@ IFM_INLINE void blocks_of_heads(const struct call *c, size_t block, const int bi
         values ? value_block(c, block, h, bits, 1) : score_block(c, block, h, bits, 1);
 }
 
-IFM_INLINE void attend(const struct call *c, const int bits)
+IFM_INLINE void attend(const struct vnni_call *c, const int bits)
 {
     const size_t block = (size_t)(8 / bits) * LANES;
     read_scales(c, bits);
@@ -471,7 +471,7 @@ IFM_INLINE void attend(const struct call *c, const int bits)
     for (size_t b = 0; b * block < c->tokens; b++)
         blocks_of_heads(c, b, bits, false);
     for (size_t h = 0; h < c->group; h++) {
-        struct head *head = &c->heads[h];
+        struct vnni_head *head = &c->heads[h];
         head->keep = raise_top(head->scores, c->tokens, &c->sums->top[h], &head->most);
     }
     for (size_t h = 0; h < c->group; h++)
@@ -480,27 +480,27 @@ IFM_INLINE void attend(const struct call *c, const int bits)
         blocks_of_heads(c, b, bits, true);
 }
 
-IFM_INLINE struct call call_of(const struct ifm_kv_layout *layout, const void *page, unsigned tokens, unsigned group,
-                               const float *query, const struct ifm_kv_piece_sums *sums, void *scratch,
-                               const void *next)
+IFM_INLINE struct vnni_call call_of(const struct ifm_kv_layout *layout, const void *page, unsigned tokens,
+                                    unsigned group, const float *query, const struct ifm_kv_piece_sums *sums,
+                                    void *scratch, const void *next)
 {
     const size_t dim = layout->head_dim;
     float *floats = scratch;
-    struct head *heads = (struct head *)(void *)(floats + 2 * dim + IFM_KV_PAGE + LANES);
-    return (struct call){.layout = layout,
-                         .stretch = {page, next != NULL ? next : page, layout->page_bytes},
-                         .tokens = tokens,
-                         .group = group,
-                         .per_dim = 1.0f / (float)dim,
-                         .query = query,
-                         .sums = sums,
-                         .k_scale = floats,
-                         .k_zero = floats + dim,
-                         .v_scale = floats + 2 * dim,
-                         .v_nothing = floats + 2 * dim + IFM_KV_PAGE,
-                         .v_shift = floats + 2 * dim + IFM_KV_PAGE + 1,
-                         .folded = (float *)(void *)(heads + group),
-                         .heads = heads};
+    struct vnni_head *heads = (struct vnni_head *)(void *)(floats + 2 * dim + IFM_KV_PAGE + LANES);
+    return (struct vnni_call){.layout = layout,
+                              .stretch = {page, next != NULL ? next : page, layout->page_bytes},
+                              .tokens = tokens,
+                              .group = group,
+                              .per_dim = 1.0f / (float)dim,
+                              .query = query,
+                              .sums = sums,
+                              .k_scale = floats,
+                              .k_zero = floats + dim,
+                              .v_scale = floats + 2 * dim,
+                              .v_nothing = floats + 2 * dim + IFM_KV_PAGE,
+                              .v_shift = floats + 2 * dim + IFM_KV_PAGE + 1,
+                              .folded = (float *)(void *)(heads + group),
+                              .heads = heads};
 }
 
 #define PAGE_FUNCTION(bits)                                                                                            \
@@ -508,7 +508,7 @@ IFM_INLINE struct call call_of(const struct ifm_kv_layout *layout, const void *p
                                               unsigned group, const float *query,                                      \
                                               const struct ifm_kv_piece_sums *sums, void *scratch, const void *next)   \
     {                                                                                                                  \
-        const struct call c = call_of(layout, page, tokens, group, query, sums, scratch, next);                        \
+        const struct vnni_call c = call_of(layout, page, tokens, group, query, sums, scratch, next);                   \
         attend(&c, bits);                                                                                              \
     }
 PAGE_FUNCTION(8)

@@ -14,7 +14,7 @@
 enum { LANES = 16, PAGE_VECTORS = IFM_KV_PAGE / LANES };
 
 /* A page and the one that follows it, as one stretch of memory that is read front to back. */
-struct stretch {
+struct attend_stretch {
     const unsigned char *page, *next;
     size_t bytes;
 };
@@ -25,13 +25,13 @@ struct stretch {
  * second level cache saves 20 to 25 % with int8 and int4. */
 enum { NEAR = 128, FAR = 16384 };
 
-IFM_INLINE const unsigned char *far_ahead(const struct stretch *s, size_t at)
+IFM_INLINE const unsigned char *far_ahead(const struct attend_stretch *s, size_t at)
 {
     const size_t to = at + FAR;
     return to < s->bytes ? s->page + to : s->next + (to - s->bytes);
 }
 
-IFM_INLINE void read_far_ahead(const struct stretch *s, size_t at)
+IFM_INLINE void read_far_ahead(const struct attend_stretch *s, size_t at)
 {
     _mm_prefetch((const char *)far_ahead(s, at), _MM_HINT_T1);
 }

@@ -16,23 +16,23 @@ size_t ifm_kv_attend_scratch_bytes(unsigned head_dim, unsigned group)
     return (size_t)group * (24 * (size_t)IFM_KV_PAGE + 24 * (size_t)head_dim + 256) + 16 * (size_t)head_dim + 4096;
 }
 
-struct page {
+struct scalar_page {
     const struct ifm_kv_layout *layout;
     const unsigned char *bytes;
     unsigned tokens;
 };
 /* One channel of K, `tokens` values; one row of V (rotated where the format is), head_dim values. */
-typedef void column_fn(const struct page *page, unsigned channel, float *k);
-typedef void row_fn(const struct page *page, unsigned token, float *v);
+typedef void column_fn(const struct scalar_page *page, unsigned channel, float *k);
+typedef void row_fn(const struct scalar_page *page, unsigned token, float *v);
 
-static float half_at(const struct page *page, size_t section, size_t i)
+static float half_at(const struct scalar_page *page, size_t section, size_t i)
 {
     uint16_t value;
     memcpy(&value, page->bytes + section + i * sizeof value, sizeof value);
     return ifm_f16_to_f32(value);
 }
 
-static float scale_at(const struct page *page, size_t section)
+static float scale_at(const struct scalar_page *page, size_t section)
 {
     float value;
     memcpy(&value, page->bytes + section, sizeof value);
@@ -40,38 +40,38 @@ static float scale_at(const struct page *page, size_t section)
 }
 
 /* Where token `t` of a channel, and the block of channels from `d` on of a row, lie in f16 and e4m3. */
-static size_t plain_k(const struct page *page, size_t t, size_t d)
+static size_t plain_k(const struct scalar_page *page, size_t t, size_t d)
 {
     return (t / IFM_KV_WIDE * page->layout->head_dim + d) * IFM_KV_WIDE + t % IFM_KV_WIDE;
 }
 
-static size_t plain_v(const struct page *page, size_t t, size_t d)
+static size_t plain_v(const struct scalar_page *page, size_t t, size_t d)
 {
     const size_t left = page->layout->head_dim - d, width = left < IFM_KV_WIDE ? left : IFM_KV_WIDE;
     return d * page->layout->tokens + t * width;
 }
 
-static void column_f16(const struct page *page, unsigned channel, float *k)
+static void column_f16(const struct scalar_page *page, unsigned channel, float *k)
 {
     for (size_t t = 0; t < page->tokens; t++)
         k[t] = half_at(page, page->layout->k_codes, plain_k(page, t, channel));
 }
 
-static void row_f16(const struct page *page, unsigned token, float *v)
+static void row_f16(const struct scalar_page *page, unsigned token, float *v)
 {
     for (size_t d = 0; d < page->layout->head_dim; d++)
         v[d] =
             half_at(page, page->layout->v_codes, plain_v(page, token, d / IFM_KV_WIDE * IFM_KV_WIDE) + d % IFM_KV_WIDE);
 }
 
-static void column_e4m3(const struct page *page, unsigned channel, float *k)
+static void column_e4m3(const struct scalar_page *page, unsigned channel, float *k)
 {
     const float scale = scale_at(page, page->layout->k_scale);
     for (size_t t = 0; t < page->tokens; t++)
         k[t] = ifm_e4m3_to_f32(page->bytes[page->layout->k_codes + plain_k(page, t, channel)]) * scale;
 }
 
-static void row_e4m3(const struct page *page, unsigned token, float *v)
+static void row_e4m3(const struct scalar_page *page, unsigned token, float *v)
 {
     const float scale = scale_at(page, page->layout->v_scale);
     for (size_t d = 0; d < page->layout->head_dim; d++) {
@@ -90,7 +90,7 @@ static inline unsigned code_at(const unsigned char *codes, unsigned bits, size_t
 }
 
 /* The place of a channel among the promoted ones; their number when it is not one. */
-static size_t promoted_at(const struct page *page, unsigned channel)
+static size_t promoted_at(const struct scalar_page *page, unsigned channel)
 {
     const unsigned char *list = page->bytes + page->layout->promoted;
     size_t i = 0;
@@ -99,7 +99,7 @@ static size_t promoted_at(const struct page *page, unsigned channel)
     return i;
 }
 
-static inline void column_codes(const struct page *page, unsigned bits, unsigned channel, float *k)
+static inline void column_codes(const struct scalar_page *page, unsigned bits, unsigned channel, float *k)
 {
     const struct ifm_kv_layout *l = page->layout;
     const float scale = half_at(page, l->k_scale, channel), zero = half_at(page, l->k_zero, channel);
@@ -112,7 +112,7 @@ static inline void column_codes(const struct page *page, unsigned bits, unsigned
     }
 }
 
-static inline void row_codes(const struct page *page, unsigned bits, unsigned token, float *v)
+static inline void row_codes(const struct scalar_page *page, unsigned bits, unsigned token, float *v)
 {
     const struct ifm_kv_layout *l = page->layout;
     const float scale = half_at(page, l->v_scale, token), middle = 0.5f * (float)((1U << bits) - 1);
@@ -123,11 +123,11 @@ static inline void row_codes(const struct page *page, unsigned bits, unsigned to
 }
 
 #define CODED(bits)                                                                                                    \
-    static void column_int##bits(const struct page *page, unsigned channel, float *k)                                  \
+    static void column_int##bits(const struct scalar_page *page, unsigned channel, float *k)                           \
     {                                                                                                                  \
         column_codes(page, bits, channel, k);                                                                          \
     }                                                                                                                  \
-    static void row_int##bits(const struct page *page, unsigned token, float *v)                                       \
+    static void row_int##bits(const struct scalar_page *page, unsigned token, float *v)                                \
     {                                                                                                                  \
         row_codes(page, bits, token, v);                                                                               \
     }
@@ -155,7 +155,7 @@ static void weigh(float *scores, unsigned tokens, size_t dim, float *top, float 
     *total += added;
 }
 
-static inline void attend(const struct page *page, unsigned group, const float *query,
+static inline void attend(const struct scalar_page *page, unsigned group, const float *query,
                           const struct ifm_kv_piece_sums *sums, float *scores, column_fn *column, row_fn *row)
 {
     const unsigned dim = page->layout->head_dim, tokens = page->tokens;
@@ -184,7 +184,7 @@ static inline void attend(const struct page *page, unsigned group, const float *
                                          void *scratch, const void *next)                                              \
     {                                                                                                                  \
         (void)next;                                                                                                    \
-        const struct page p = {layout, page, tokens};                                                                  \
+        const struct scalar_page p = {layout, page, tokens};                                                           \
         attend(&p, group, query, sums, scratch, column_##format, row_##format);                                        \
     }
 PAGE_FUNCTION(f16)

@@ -22,7 +22,7 @@ struct range {
 };
 
 /* Codes and metadata of the page that is being written, before the codes are packed. */
-struct page {
+struct encode_page {
     const struct ifm_kv_layout *layout;
     unsigned char *bytes;
     _Alignas(IFM_KV_LINE) uint8_t codes[ROWS_MOST * IFM_KV_DIM_MOST]; /* [inner][outer], one byte each */
@@ -72,7 +72,7 @@ struct column {
 };
 
 /* The best range of a search so far. */
-struct choice {
+struct encode_choice {
     floats low, high, error;
     struct range r;
 };
@@ -105,7 +105,7 @@ IFM_INLINE floats squared_error(const struct column *c, struct range r)
     return sum;
 }
 
-IFM_INLINE void try_range(const struct column *c, floats low, floats high, struct choice *best)
+IFM_INLINE void try_range(const struct column *c, floats low, floats high, struct encode_choice *best)
 {
     const struct range r = range_of(low, high, c->steps, c->symmetric);
     const floats error = squared_error(c, r);
@@ -118,9 +118,9 @@ IFM_INLINE void try_range(const struct column *c, floats low, floats high, struc
 }
 
 /* The ranges about the middle of the full one, each narrower by `cut` of its width. */
-IFM_INLINE struct choice cut_evenly(const struct column *c, floats low, floats high, int cuts, float cut)
+IFM_INLINE struct encode_choice cut_evenly(const struct column *c, floats low, floats high, int cuts, float cut)
 {
-    struct choice best = {.low = low, .high = high, .r = range_of(low, high, c->steps, c->symmetric)};
+    struct encode_choice best = {.low = low, .high = high, .r = range_of(low, high, c->steps, c->symmetric)};
     best.error = squared_error(c, best.r);
     for (int i = 1; i < cuts; i++) {
         const floats move = (high - low) * (0.5f * cut * (float)i);
@@ -131,10 +131,10 @@ IFM_INLINE struct choice cut_evenly(const struct column *c, floats low, floats h
 
 static struct range search_k(const struct column *c, floats low, floats high, float cut)
 {
-    struct choice best = cut_evenly(c, low, high, IFM_KV_CUTS, cut);
+    struct encode_choice best = cut_evenly(c, low, high, IFM_KV_CUTS, cut);
     floats move = (high - low) * IFM_KV_MOVE;
     for (int round = 0; round < IFM_KV_ROUNDS; round++) {
-        struct choice from = best;
+        struct encode_choice from = best;
         try_range(c, from.low - move, from.high, &best);
         try_range(c, from.low + move, from.high, &best);
         from = best;
@@ -147,10 +147,10 @@ static struct range search_k(const struct column *c, floats low, floats high, fl
 
 static struct range search_v(const struct column *c, floats peak, float cut)
 {
-    struct choice best = cut_evenly(c, -peak, peak, IFM_KV_CUTS_V, cut);
+    struct encode_choice best = cut_evenly(c, -peak, peak, IFM_KV_CUTS_V, cut);
     floats move = peak * (0.5f * cut);
     for (int round = 0; round < IFM_KV_ROUNDS; round++) {
-        const struct choice from = best;
+        const struct encode_choice from = best;
         try_range(c, from.low - move, from.high + move, &best);
         try_range(c, from.low + move, from.high - move, &best);
         move *= 0.5f;
@@ -197,7 +197,7 @@ static void pack(const uint8_t *from, unsigned n_inner, unsigned n_outer, unsign
         }
 }
 
-static void pack_page(const struct page *p, unsigned n_inner, unsigned n_outer, size_t section)
+static void pack_page(const struct encode_page *p, unsigned n_inner, unsigned n_outer, size_t section)
 {
     const unsigned bits = p->layout->bits;
     if (bits == 8)
@@ -208,18 +208,18 @@ static void pack_page(const struct page *p, unsigned n_inner, unsigned n_outer, 
         pack(p->codes, n_inner, n_outer, 2, p->bytes + section);
 }
 
-static uint16_t *u16_of(const struct page *p, size_t section)
+static uint16_t *u16_of(const struct encode_page *p, size_t section)
 {
     return (uint16_t *)(void *)(p->bytes + section);
 }
 
 /* -- K: one channel a lane -- */
 
-struct extent {
+struct encode_extent {
     floats low, high, nothing; /* nothing: 0, or NaN in a lane that holds NaN or infinity */
 };
 
-IFM_INLINE struct extent extent_of(const floats *tile, unsigned n)
+IFM_INLINE struct encode_extent extent_of(const floats *tile, unsigned n)
 {
     floats low = tile[0], high = tile[0], nothing = {0};
     for (unsigned i = 0; i < n; i++) {
@@ -227,7 +227,7 @@ IFM_INLINE struct extent extent_of(const floats *tile, unsigned n)
         high = lanes_max(tile[i], high);
         nothing += tile[i] * 0.0f;
     }
-    return (struct extent){low, high, nothing};
+    return (struct encode_extent){low, high, nothing};
 }
 
 /* The weights of kv_encode.h, n > 0 of them; 0 for the slots behind. */
@@ -252,7 +252,7 @@ static void weigh(const floats *tile, unsigned n, unsigned head_dim, floats *wei
 
 /* The range of the channels of a tile, for codes of `bits`. */
 static struct range k_range(const floats *tile, unsigned tokens, unsigned head_dim, unsigned bits,
-                            const struct extent *e)
+                            const struct encode_extent *e)
 {
     const float steps = (float)((1U << bits) - 1);
     struct range r;
@@ -276,11 +276,11 @@ static void store_codes(const floats *tile, unsigned n, struct range r, float le
 }
 
 /* Ranges of the channels at `d`; the tile holds their tokens, zeros in the slots behind `tokens`. */
-static struct extent encode_k_tile(struct page *p, const floats *tile, unsigned tokens, unsigned d)
+static struct encode_extent encode_k_tile(struct encode_page *p, const floats *tile, unsigned tokens, unsigned d)
 {
     const struct ifm_kv_layout *l = p->layout;
     const float steps = (float)((1U << l->bits) - 1);
-    const struct extent e = extent_of(tile, tokens);
+    const struct encode_extent e = extent_of(tile, tokens);
     const struct range r = k_range(tile, tokens, l->head_dim, l->bits, &e);
     const floats none = {0};
     store_scales(&r.scale, &e.nothing, u16_of(p, l->k_scale) + d, IFM_LANES);
@@ -316,7 +316,7 @@ static void choose(const float *worth, unsigned head_dim, unsigned n, uint8_t *l
 
 /* Write the promoted channels anew with four bits: scales, upper halves among the codes, lower halves to `low`
  * [tokens][n_promoted]. */
-static void promote(struct page *p, const float *k, unsigned tokens, const uint8_t *list, uint8_t *low)
+static void promote(struct encode_page *p, const float *k, unsigned tokens, const uint8_t *list, uint8_t *low)
 {
     const struct ifm_kv_layout *l = p->layout;
     uint16_t *scales = u16_of(p, l->k_scale), *zeros = u16_of(p, l->k_zero);
@@ -328,7 +328,7 @@ static void promote(struct page *p, const float *k, unsigned tokens, const uint8
             for (unsigned i = 0; i < n; i++)
                 columns[t * IFM_LANES + i] = k[(size_t)t * l->head_dim + list[at + i]];
         memcpy(tile, columns, sizeof tile);
-        const struct extent e = extent_of(tile, tokens);
+        const struct encode_extent e = extent_of(tile, tokens);
         const struct range r = k_range(tile, tokens, l->head_dim, 4, &e);
         uint16_t scale[IFM_LANES], zero[IFM_LANES];
         const floats none = {0};
@@ -348,14 +348,14 @@ static void promote(struct page *p, const float *k, unsigned tokens, const uint8
     }
 }
 
-static void encode_k(struct page *p, const float *k, unsigned tokens)
+static void encode_k(struct encode_page *p, const float *k, unsigned tokens)
 {
     const struct ifm_kv_layout *l = p->layout;
     float worth[IFM_KV_DIM_MOST];
     for (unsigned d = 0; d < l->head_dim; d += IFM_LANES) {
         floats tile[IFM_KV_PAGE];
         load_k_tile(k + d, l->head_dim, tokens, l->tokens, tile);
-        const struct extent e = encode_k_tile(p, tile, tokens, d);
+        const struct encode_extent e = encode_k_tile(p, tile, tokens, d);
         const floats wide = lanes_max(e.high - e.low + e.nothing, lanes_of(0.0f)); /* NaN: 0 */
         memcpy(worth + d, &wide, sizeof wide);
     }
@@ -431,7 +431,7 @@ IFM_INLINE floats peak_of(const floats *tile, unsigned n, floats *nothing)
     return peak;
 }
 
-static void encode_v_tile(struct page *p, const floats *tile, unsigned at)
+static void encode_v_tile(struct encode_page *p, const floats *tile, unsigned at)
 {
     const struct ifm_kv_layout *l = p->layout;
     floats nothing;
@@ -453,7 +453,7 @@ static void encode_v_tile(struct page *p, const floats *tile, unsigned at)
         store_codes(tile, l->head_dim, r, 0.0f, steps, p->codes + at, l->tokens);
 }
 
-static void encode_v(struct page *p, const float *v, unsigned tokens)
+static void encode_v(struct encode_page *p, const float *v, unsigned tokens)
 {
     const struct ifm_kv_layout *l = p->layout;
     const unsigned block = 16 * 8 / l->bits, filled = (l->head_dim + block - 1) / block * block;
@@ -471,7 +471,7 @@ static void encode_v(struct page *p, const float *v, unsigned tokens)
 static void encode_integers(const struct ifm_kv_layout *layout, const float *k, const float *v, unsigned tokens,
                             void *page)
 {
-    struct page p;
+    struct encode_page p;
     p.layout = layout;
     p.bytes = page;
     memset(page, 0, layout->k_codes); /* what lies between the sections */

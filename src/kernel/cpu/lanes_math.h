@@ -1,10 +1,11 @@
 /* Arithmetic on the lanes of lanes.h that keeps NaN and infinity: selection, maximum, exponential, narrow formats.
  *
- * Included after lanes.h by files that are compiled without relaxed floating point. */
+ * For files that are compiled without relaxed floating point. */
 #ifndef IFM_KERNEL_CPU_LANES_MATH_H
 #define IFM_KERNEL_CPU_LANES_MATH_H
 
 #include "base/half.h"
+#include "kernel/cpu/lanes.h"
 
 #if IFM_LANES == 1
 typedef int32_t ints;

@@ -1,7 +1,9 @@
 /* Horizontal sums of several vectors at once: a tree of additions that interleaves two vectors at each step, at about
- * three instructions a vector where one by one needs eight. Included after lanes.h. */
+ * three instructions a vector where one by one needs eight. */
 #ifndef IFM_KERNEL_CPU_LANES_SUM_H
 #define IFM_KERNEL_CPU_LANES_SUM_H
+
+#include "kernel/cpu/lanes.h"
 
 #if IFM_LANES == 1
 IFM_INLINE void sum_each(const floats *v, const int n, float *out)

@@ -13,16 +13,18 @@ enum { RAW_MOST = 10000 };
 #define NO_CEILINGS "the ceilings read and flops were not both measured beside this arm (ceilings: read,flops)"
 
 static const struct ifm_compat_field fields[] = {
-    {"statistics", "mean_ms", "latency_ns_mean", 1e6, "ms", "the mean latency of this arm was not derived", ""},
-    {"statistics", "std_ms", "latency_ns_sd", 1e6, "ms", "the spread of this arm was not derived", ""},
-    {"statistics", "coefficient_of_variation", "latency_cv_percent", 100, "1", "the spread of this arm was not derived",
+    {"statistics", "mean_ms", IFM_M_LATENCY_NS_MEAN, 1e6, "ms", "the mean latency of this arm was not derived", ""},
+    {"statistics", "std_ms", IFM_M_LATENCY_NS_SD, 1e6, "ms", "the spread of this arm was not derived", ""},
+    {"statistics", "coefficient_of_variation", IFM_M_LATENCY_CV_PERCENT, 100, "1",
+     "the spread of this arm was not derived", ""},
+    {"statistics", "n_samples", IFM_M_SAMPLES_COUNT, 1, "samples", "no sample was counted", ""},
+    {"performance", "throughput_gflops", IFM_M_FLOPS_PER_S, 1e9, "GFLOP/s", "this arm's ledger promises no operations",
      ""},
-    {"statistics", "n_samples", "samples_count", 1, "samples", "no sample was counted", ""},
-    {"performance", "throughput_gflops", "flops_per_s", 1e9, "GFLOP/s", "this arm's ledger promises no operations", ""},
-    {"performance", "bandwidth_gbs", "bandwidth_bytes_per_s", 1e9, "GB/s", "this arm's ledger promises no bytes", ""},
-    {"performance", "arithmetic_intensity", "arithmetic_intensity", 1, "FLOP/B",
+    {"performance", "bandwidth_gbs", IFM_M_BANDWIDTH_BYTES_PER_S, 1e9, "GB/s", "this arm's ledger promises no bytes",
+     ""},
+    {"performance", "arithmetic_intensity", IFM_M_ARITHMETIC_INTENSITY, 1, "FLOP/B",
      "this arm's ledger lacks operations or bytes", ""},
-    {"performance", "roofline_score", "roofline_score", 1, "1", NO_CEILINGS, ""},
+    {"performance", "roofline_score", IFM_M_ROOFLINE_SCORE, 1, "1", NO_CEILINGS, ""},
 };
 
 /* ---- shape ---- */
@@ -72,7 +74,7 @@ static void add_shape(json_t *object, const struct ifm_arm *arm, struct ifm_sibl
 /* ---- an arm ---- */
 
 static const struct ifm_number *number_of(const struct ifm_publication *publication, const struct ifm_cell *cell,
-                                          const char *arm, const char *metric)
+                                          const char *arm, enum ifm_metric_id metric)
 {
     return ifm_derived_find(publication->derived, cell->name, arm, metric);
 }
@@ -84,7 +86,7 @@ static void add_median(json_t *object, const struct ifm_publication *publication
     bool resampled = cell->measure.resamples > 0;
     const struct ifm_compat_field field = {"statistics",
                                            "median_ms",
-                                           resampled ? "latency_ns_p50_bootstrap" : "latency_ns_p50",
+                                           resampled ? IFM_M_LATENCY_NS_P50_BOOTSTRAP : IFM_M_LATENCY_NS_P50,
                                            1e6,
                                            "ms",
                                            "the median latency of this arm was not derived",
@@ -115,9 +117,10 @@ static void add_median(json_t *object, const struct ifm_publication *publication
 static void add_regime(json_t *object, const struct ifm_publication *publication, const struct ifm_cell *cell,
                        const struct ifm_arm *arm, struct ifm_siblings *siblings)
 {
-    const struct ifm_compat_field field = {"performance", "ridge_point", "ridge_point", 1, "FLOP/B", NO_CEILINGS, ""};
-    const struct ifm_number *ridge = number_of(publication, cell, "", "ridge_point"),
-                            *own = number_of(publication, cell, arm->name, "arithmetic_intensity");
+    const struct ifm_compat_field field = {
+        "performance", "ridge_point", IFM_M_RIDGE_POINT, 1, "FLOP/B", NO_CEILINGS, ""};
+    const struct ifm_number *ridge = number_of(publication, cell, "", IFM_M_RIDGE_POINT),
+                            *own = number_of(publication, cell, arm->name, IFM_M_ARITHMETIC_INTENSITY);
     bool there = ifm_compat_add(object, &field, ridge, siblings);
     json_t *performance = json_object_get(object, "performance");
     const char *reason = NO_CEILINGS, *regime = NULL;
@@ -136,8 +139,8 @@ static void add_raw(json_t *object, const struct ifm_publication *publication, c
                     struct ifm_siblings *siblings)
 {
     static const char name[] = "raw_latencies_ms";
-    const struct ifm_number *count = number_of(publication, cell, cell->arms[arm].name, "samples_count"),
-                            *mean = number_of(publication, cell, cell->arms[arm].name, "latency_ns_mean");
+    const struct ifm_number *count = number_of(publication, cell, cell->arms[arm].name, IFM_M_SAMPLES_COUNT),
+                            *mean = number_of(publication, cell, cell->arms[arm].name, IFM_M_LATENCY_NS_MEAN);
     char reason[160] = "the record is not at hand", remedy[64] = "";
     if (mean != NULL && mean->value.state != IFM_STATE_OK) /* what may not be summed up is not shown singly either */
         snprintf(reason, sizeof reason, "%s", mean->value.reason);
@@ -230,7 +233,7 @@ json_t *ifm_compat_baseline_config(const struct ifm_publication *publication, si
 static bool was_measured(const struct ifm_publication *publication, const struct ifm_cell *cell)
 {
     const struct ifm_arm *arm = ifm_compat_first_arm(cell);
-    const struct ifm_number *mean = arm == NULL ? NULL : number_of(publication, cell, arm->name, "latency_ns_mean");
+    const struct ifm_number *mean = arm == NULL ? NULL : number_of(publication, cell, arm->name, IFM_M_LATENCY_NS_MEAN);
     return mean != NULL && mean->value.state == IFM_STATE_OK;
 }
 

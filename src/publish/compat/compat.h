@@ -19,7 +19,7 @@ void ifm_siblings_absent(struct ifm_siblings *siblings, const char *path, const 
 /* One field of the specification: where it stands, which of our numbers it is, and its unit there. */
 struct ifm_compat_field {
     const char *group, *name; /* "latency_ms", "mean"; group "" for the object itself; the group is made when missing */
-    const char *metric;
+    enum ifm_metric_id metric;
     double divide; /* our unit -> the specification's; by division, so that 801000 ns are 0.801 ms to the last bit */
     const char *unit;
     const char *reason, *remedy; /* when derive has no such number at all */

@@ -16,19 +16,20 @@
 #define NO_TIME "the time of this arm was not derived"
 
 static const struct ifm_compat_field result_fields[] = {
-    {"results", "attention_time_std", "latency_ns_sd", 1e6, "ms", NO_TIME, ""},
-    {"results", "coefficient_of_variation", "latency_cv_percent", 100, "1", NO_TIME, ""},
-    {"results", "tokens_per_sec", "tokens_generated_per_s", 1, "tokens/s", NO_TIME, ""},
-    {"results", "speedup_vs_baseline", "speedup", 1, "1", "there is no other arm that this one is compared with", ""},
-    {"results", "memory_bandwidth_gbs", "bandwidth_bytes_per_s", 1e9, "GB/s", NO_TIME, ""},
-    {"results", "memory_efficiency_measured_percent", "ceiling_read_percent", 1, "%", NO_CEILING, ""},
-    {"results", "roofline_score", "roofline_score", 1, "1", NO_CEILING, ""},
+    {"results", "attention_time_std", IFM_M_LATENCY_NS_SD, 1e6, "ms", NO_TIME, ""},
+    {"results", "coefficient_of_variation", IFM_M_LATENCY_CV_PERCENT, 100, "1", NO_TIME, ""},
+    {"results", "tokens_per_sec", IFM_M_TOKENS_GENERATED_PER_S, 1, "tokens/s", NO_TIME, ""},
+    {"results", "speedup_vs_baseline", IFM_M_SPEEDUP, 1, "1", "there is no other arm that this one is compared with",
+     ""},
+    {"results", "memory_bandwidth_gbs", IFM_M_BANDWIDTH_BYTES_PER_S, 1e9, "GB/s", NO_TIME, ""},
+    {"results", "memory_efficiency_measured_percent", IFM_M_CEILING_READ_PERCENT, 1, "%", NO_CEILING, ""},
+    {"results", "roofline_score", IFM_M_ROOFLINE_SCORE, 1, "1", NO_CEILING, ""},
 };
 static const struct ifm_compat_field quality_fields[] = {
-    {"quality", "loss_rms_rel", "loss_rms_rel", 1, "1", NO_CHECK, ""},
-    {"quality", "attention_kl_nats", "attention_kl_nats", 1, "nats", NO_CHECK, ""},
-    {"quality", "loss_cosine", "loss_cosine", 1, "1", NO_CHECK, ""},
-    {"quality", "error_rms_rel", "error_rms_rel", 1, "1", "no check against the oracle was recorded", ""},
+    {"quality", "loss_rms_rel", IFM_M_LOSS_RMS_REL, 1, "1", NO_CHECK, ""},
+    {"quality", "attention_kl_nats", IFM_M_ATTENTION_KL_NATS, 1, "nats", NO_CHECK, ""},
+    {"quality", "loss_cosine", IFM_M_LOSS_COSINE, 1, "1", NO_CHECK, ""},
+    {"quality", "error_rms_rel", IFM_M_ERROR_RMS_REL, 1, "1", "no check against the oracle was recorded", ""},
 };
 
 /* One configuration: a cell of passes, a cell of cycles, or both. */
@@ -141,7 +142,7 @@ static size_t find_configurations(const struct ifm_plan *plan, struct configurat
 static void add_build(json_t *object, const struct ifm_publication *publication, const struct ifm_cell *cell,
                       const struct ifm_arm *arm, struct ifm_siblings *siblings)
 {
-    const struct ifm_compat_field inner = {"build", "inner_loops", "inner_steps", 1, "steps", NO_TIME, ""};
+    const struct ifm_compat_field inner = {"build", "inner_loops", IFM_M_INNER_STEPS, 1, "steps", NO_TIME, ""};
     ifm_compat_add_arm(object, &inner, publication, cell, arm, siblings);
     json_t *build = json_object_get(object, "build");
     json_object_set_new(build, "cuda_graphs", json_false()); /* decode has no kernels of a GPU */
@@ -160,7 +161,7 @@ static void add_configuration(json_t *object, const struct ifm_publication *publ
                 {"kv_heads", "decode.kv_heads"},
                 {"head_dim", "decode.head_dim"},
                 {"batch", "decode.batch"}};
-    static const struct ifm_compat_field reps = {"configuration",         "reps", "samples_count", 1, "samples",
+    static const struct ifm_compat_field reps = {"configuration",         "reps", IFM_M_SAMPLES_COUNT, 1, "samples",
                                                  "no sample was counted", ""};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         ifm_compat_add_setting(object, "configuration", rows[i].name, arm, rows[i].path, siblings);
@@ -187,7 +188,7 @@ static struct ifm_compat_field time_field(const struct ifm_cell *cell, const cha
     bool trimmed = cell->measure.truncate > 0;
     return (struct ifm_compat_field){group,
                                      name,
-                                     trimmed ? "latency_ns_trimmed_mean" : "latency_ns_mean",
+                                     trimmed ? IFM_M_LATENCY_NS_TRIMMED_MEAN : IFM_M_LATENCY_NS_MEAN,
                                      1e6,
                                      trimmed ? "ms, trimmed mean" : "ms",
                                      NO_TIME,
@@ -199,7 +200,7 @@ static void add_results(json_t *object, const struct ifm_publication *publicatio
 {
     static const struct ifm_compat_field baseline = {"results",
                                                      "baseline_tokens_per_sec",
-                                                     "tokens_generated_per_s",
+                                                     IFM_M_TOKENS_GENERATED_PER_S,
                                                      1,
                                                      "tokens/s",
                                                      "no arm of this cell is the baseline",
@@ -234,9 +235,10 @@ static void add_cycle(json_t *object, const struct ifm_publication *publication,
     const struct ifm_compat_field base_time = time_field(cell, group, "baseline_total_ms"),
                                   own_time = time_field(cell, group, "elastic_total_ms");
     const struct ifm_compat_field rates[] = {
-        {group, "baseline_tokens_per_sec", "tokens_generated_per_s", 1, "tokens/s", NO_TIME, ""},
-        {group, "elastic_tokens_per_sec", "tokens_generated_per_s", 1, "tokens/s", NO_TIME, ""},
-        {group, "speedup_vs_baseline", "speedup", 1, "1", "there is no other arm that this one is compared with", ""},
+        {group, "baseline_tokens_per_sec", IFM_M_TOKENS_GENERATED_PER_S, 1, "tokens/s", NO_TIME, ""},
+        {group, "elastic_tokens_per_sec", IFM_M_TOKENS_GENERATED_PER_S, 1, "tokens/s", NO_TIME, ""},
+        {group, "speedup_vs_baseline", IFM_M_SPEEDUP, 1, "1", "there is no other arm that this one is compared with",
+         ""},
     };
     ifm_compat_add_setting(object, group, "decode_tokens", arm, "decode.decode_tokens", siblings);
     json_object_set_new(json_object_get(object, group), "cell", json_string(cell->name));
@@ -252,7 +254,7 @@ static void fill(json_t *object, const struct ifm_publication *publication, cons
                  const struct ifm_arm *arm, struct ifm_siblings *siblings)
 {
     static const struct ifm_compat_field ratio = {
-        "", "true_ratio", "compression_ratio", 1, "1", "the bytes that this arm stores are not known", ""};
+        "", "true_ratio", IFM_M_COMPRESSION_RATIO, 1, "1", "the bytes that this arm stores are not known", ""};
     const struct ifm_cell *cell = main_cell(c);
     json_object_set_new(object, "cell", json_string(cell->name));
     json_object_set_new(object, "arm", arm == NULL ? json_null() : json_string(arm->name));
@@ -305,8 +307,8 @@ static void add_arms(json_t *object, const struct ifm_publication *publication, 
 static void add_machine(json_t *object, const struct ifm_publication *publication, const struct ifm_cell *cell,
                         struct ifm_siblings *siblings)
 {
-    static const struct ifm_compat_field bandwidth = {"cpu", "measured_bw_gbs", "ceiling_read", 1e9, "GB/s", NO_CEILING,
-                                                      ""};
+    static const struct ifm_compat_field bandwidth = {
+        "cpu", "measured_bw_gbs", IFM_M_CEILING_READ, 1e9, "GB/s", NO_CEILING, ""};
     char reason[128];
     const char *machine = ifm_machine_cpu(publication->events);
     snprintf(reason, sizeof reason, "this run used the device %s, which is no GPU", publication->plan->device);

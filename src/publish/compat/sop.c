@@ -11,24 +11,23 @@
 #include <string.h>
 
 static const struct ifm_compat_field sop_fields[] = {
-    {"latency_ms", "mean", "latency_ns_mean", 1e6, "ms", "the mean latency of this arm was not derived", ""},
-    {"latency_ms", "p50", "latency_ns_p50", 1e6, "ms", "the median latency of this arm was not derived", ""},
-    {"latency_ms", "p95", "latency_ns_p95", 1e6, "ms", "the 95th percentile of this arm was not derived", ""},
-    {"", "throughput_toks_s", "tokens_generated_per_s", 1, "tokens/s", "this workload produces no tokens", ""},
-    {"", "l2_hit_pct", "l2_hit_percent", 1, "%", "no instrument of this run counts cache hits", ""},
-    {"", "quality_delta_pct", "quality_delta_percent", 1, "percentage points",
-     "no workload of this run has a quality score", ""},
+    {"latency_ms", "mean", IFM_M_LATENCY_NS_MEAN, 1e6, "ms", "the mean latency of this arm was not derived", ""},
+    {"latency_ms", "p50", IFM_M_LATENCY_NS_P50, 1e6, "ms", "the median latency of this arm was not derived", ""},
+    {"latency_ms", "p95", IFM_M_LATENCY_NS_P95, 1e6, "ms", "the 95th percentile of this arm was not derived", ""},
+    {"", "throughput_toks_s", IFM_M_TOKENS_GENERATED_PER_S, 1, "tokens/s", "this workload produces no tokens", ""},
+    {"", "l2_hit_pct", IFM_M_L2_HIT_PERCENT, 1, "%", "no instrument of this run counts cache hits", ""},
+    {"", "quality_delta_pct", IFM_M_NONE, 1, "percentage points", "no workload of this run has a quality score", ""},
 };
 
 /* Energy: derived from the energy pass; where derive has no such number, the reason is the pass's. */
 static const struct ifm_compat_field energy_fields[] = {
-    {"", "ept_j_per_tok", "energy_per_token_j", 1, "J/token", "", ""},
-    {"", "total_energy_j", "total_energy_j", 1, "J", "", ""},
-    {"", "gpu_energy_j", "gpu_energy_j", 1, "J", "", ""},
-    {"", "cpu_energy_j", "cpu_energy_j", 1, "J", "", ""},
-    {"", "gpu_power_w", "gpu_power_w", 1, "W", "", ""},
-    {"", "cpu_power_w", "cpu_power_w", 1, "W", "", ""},
-    {"", "duration_sec", "duration_sec", 1, "s", "", ""},
+    {"", "ept_j_per_tok", IFM_M_ENERGY_PER_TOKEN_J, 1, "J/token", "", ""},
+    {"", "total_energy_j", IFM_M_TOTAL_ENERGY_J, 1, "J", "", ""},
+    {"", "gpu_energy_j", IFM_M_GPU_ENERGY_J, 1, "J", "", ""},
+    {"", "cpu_energy_j", IFM_M_CPU_ENERGY_J, 1, "J", "", ""},
+    {"", "gpu_power_w", IFM_M_GPU_POWER_W, 1, "W", "", ""},
+    {"", "cpu_power_w", IFM_M_CPU_POWER_W, 1, "W", "", ""},
+    {"", "duration_sec", IFM_M_DURATION_SEC, 1, "s", "", ""},
 };
 
 static void add_fields(json_t *object, const struct ifm_publication *publication, const struct ifm_cell *cell,

@@ -5,7 +5,7 @@
 
 #include "host/cpus.h"
 #include "model/facts.h"
-#include "run/cell.h"
+#include "run/cell/cell.h"
 
 /* Descriptors that a worker finds open: the socket, the samples' memory, and {"plan": plan.json with its one cell,
  * "private": the texts of private parameters}. */

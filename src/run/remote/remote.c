@@ -146,9 +146,7 @@ static enum ifm_status died(struct ifm_cell_run *cell, struct ifm_arm_run *arm, 
     close(remote->socket);
     free(remote);
     arm->remote = NULL;
-    if (ifm_interrupted())
-        return ifm_fail(error, IFM_INTERRUPTED, cell->plan->name, "go on with --resume",
-                        "interrupted; every whole block is kept");
+    IFM_TRY(ifm_interrupt_check(cell->plan->name, error));
     if (WIFSIGNALED(how))
         return ifm_fail(error, IFM_INVALID, cell->plan->name, "run the arm alone with measure.isolation=shared to see",
                         "the process of arm %s was ended by signal %d (%s); its block is lost", arm->plan->name,

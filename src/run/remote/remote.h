@@ -7,7 +7,7 @@
 #ifndef IFM_RUN_REMOTE_REMOTE_H
 #define IFM_RUN_REMOTE_REMOTE_H
 
-#include "run/cell.h"
+#include "run/cell/cell.h"
 
 /* Start the worker of an arm and let it open the arm. */
 IFM_CHECKED enum ifm_status ifm_remote_open(struct ifm_cell_run *cell, unsigned arm, struct ifm_error *error);
@@ -16,7 +16,7 @@ void ifm_remote_close(struct ifm_arm_run *arm);
 /* What all workers of a cell share; after every ifm_remote_close. NULL is allowed. */
 void ifm_remote_free(struct ifm_remote_shared *shared);
 
-/* As the functions of run/arm.h, asked of the arm's worker. */
+/* As the functions of run/cell/arm.h, asked of the arm's worker. */
 IFM_CHECKED enum ifm_status ifm_remote_check(struct ifm_cell_run *cell, unsigned arm, bool first, struct ifm_check *out,
                                              struct ifm_error *error);
 IFM_CHECKED enum ifm_status ifm_remote_rough_ns(struct ifm_cell_run *cell, unsigned arm, double *ns,

@@ -4,7 +4,7 @@
 #include "base/private.h"
 #include "device/cpu.h"
 #include "model/plan_json.h"
-#include "run/arm.h"
+#include "run/cell/arm.h"
 #include "run/remote/protocol.h"
 #include <errno.h>
 #include <fcntl.h>

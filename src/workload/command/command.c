@@ -10,9 +10,9 @@
 
 #include "base/private.h"
 #include "base/subprocess.h"
-#include "base/words.h"
 #include "device/cpu.h"
 #include "device/fake.h"
+#include "workload/command/words.h"
 #include "workload/workload.h"
 
 #include <errno.h>

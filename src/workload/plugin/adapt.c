@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct ifm_plugin ifm_plugins[IFM_PLUGINS_MOST];
+
 _Static_assert((int)INFEROMETER_PLUGIN_U64 == IFM_TYPE_U64 && (int)INFEROMETER_PLUGIN_F64 == IFM_TYPE_F64 &&
                    (int)INFEROMETER_PLUGIN_BOOL == IFM_TYPE_BOOL && (int)INFEROMETER_PLUGIN_TEXT == IFM_TYPE_TEXT &&
                    (int)INFEROMETER_PLUGIN_CHOICE == IFM_TYPE_CHOICE &&

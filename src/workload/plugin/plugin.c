@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct ifm_plugin ifm_plugins[IFM_PLUGINS_MOST];
 static unsigned loaded;
 static struct ifm_arena *tables; /* of all loaded plugins, for the life of the process */
 

@@ -24,7 +24,7 @@ struct ifm_plugin {
 };
 extern struct ifm_plugin ifm_plugins[IFM_PLUGINS_MOST];
 
-/* plugin_check.c: the table into section and columns, every member checked; texts are copied into the arena.
+/* check.c: the table into section and columns, every member checked; texts are copied into the arena.
  * `where` is the file for messages. */
 IFM_CHECKED enum ifm_status ifm_plugin_check(struct ifm_plugin *plugin, const char *where,
                                              const struct ifm_plugin_taken *taken, struct ifm_arena *arena,
@@ -32,7 +32,7 @@ IFM_CHECKED enum ifm_status ifm_plugin_check(struct ifm_plugin *plugin, const ch
 /* UTF-8 without control characters. */
 bool ifm_plugin_text_valid(const char *text);
 
-/* plugin_adapt.c: the workload of ifm_plugins[index]; name, texts, section and columns are the caller's. */
+/* adapt.c: the workload of ifm_plugins[index]; name, texts, section and columns are the caller's. */
 void ifm_plugin_adapt(unsigned index);
 
 #endif

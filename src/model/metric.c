@@ -1,0 +1,49 @@
+/* Metrics by their ids, and the words of a definition. */
+#include "model/metric.h"
+
+#include "base/text.h"
+#include "model/plan.h"
+#include <string.h>
+
+const enum ifm_metric_id ifm_ceiling_metrics[] = {[IFM_CEILING_READ] = IFM_M_CEILING_READ,
+                                                  [IFM_CEILING_WRITE] = IFM_M_CEILING_WRITE,
+                                                  [IFM_CEILING_COPY] = IFM_M_CEILING_COPY,
+                                                  [IFM_CEILING_FLOPS] = IFM_M_CEILING_FLOPS,
+                                                  [IFM_CEILING_MATRIX] = IFM_M_CEILING_MATRIX};
+const enum ifm_metric_id ifm_cache_metrics[IFM_CACHES_SHOWN] = {IFM_M_CACHE_L1_BYTES, IFM_M_CACHE_L2_BYTES,
+                                                                IFM_M_CACHE_L3_BYTES};
+
+enum ifm_metric_id ifm_metric_of(const char *id)
+{
+    size_t low = 0, high = IFM_M_COUNT - 1;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = strcmp(ifm_metrics[ifm_metrics_sorted[middle]].id, id);
+        if (order == 0)
+            return ifm_metrics_sorted[middle];
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return IFM_M_NONE;
+}
+
+const char *ifm_metric_nearest(const char *id)
+{
+    const char *ids[IFM_M_COUNT - 1];
+    for (size_t i = 0; i < IFM_M_COUNT - 1; i++)
+        ids[i] = ifm_metrics[i + 1].id;
+    return ifm_nearest(id, ids, IFM_M_COUNT - 1);
+}
+
+const char *ifm_better_word(enum ifm_better better)
+{
+    return better == IFM_BETTER_NONE ? "none" : better == IFM_BETTER_LOWER ? "lower" : "higher";
+}
+
+const char *ifm_scope_word(enum ifm_metric_scope scope)
+{
+    static const char *const words[] = {"arm", "cell", "run"};
+    return words[scope];
+}

@@ -1,0 +1,101 @@
+/* The kinds of passes. */
+#include "model/pass.h"
+
+#include "model/plan.h"
+#include <string.h>
+
+static const char *always(const struct ifm_cell *cell, const char *device, const char **remedy)
+{
+    (void)cell;
+    (void)device;
+    *remedy = "";
+    return NULL;
+}
+
+static bool any_gaps(const struct ifm_cell *cell)
+{
+    bool gaps = false;
+    for (size_t i = 0; i < cell->n_arms; i++)
+        gaps |= cell->arms[i].gaps;
+    return gaps;
+}
+
+static bool has_processes(const struct ifm_cell *cell)
+{
+    return cell->measure.isolation == IFM_ISOLATION_PROCESSES;
+}
+
+/* A sensor updates ten times a second: the steps of a window must follow each other in this process, with nothing
+ * between them that draws power too. */
+static const char *why_no_energy(const struct ifm_cell *cell, const char *device, const char **remedy)
+{
+    const struct {
+        bool holds;
+        const char *reason, *remedy;
+    } rows[] = {
+        {!cell->measure.energy, "energy was not measured",
+         "--energy (measure.energy) measures it, in a pass of its own"},
+        {cell->unsupported != NULL && cell->unsupported[0] != '\0', cell->unsupported, ""},
+        {strcmp(device, "fake") == 0, "a scripted device draws no energy",
+         "measure on a real device: device.kind=cpu or cuda"},
+        {cell->measure.cache == IFM_CACHE_COLD,
+         "caches are evicted between the samples of this cell, and that draws energy too", "measure.cache=hot"},
+        {any_gaps(cell), "hooks run between the samples of this cell, and they draw energy too", "arms without hooks"},
+        {has_processes(cell), "the plan gives this cell no energy pass", ""},
+        {cell->n_arms == 0, "the plan gives this cell no energy pass", ""},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        *remedy = rows[i].remedy;
+        if (rows[i].holds)
+            return rows[i].reason;
+    }
+    return NULL;
+}
+
+/* Instruments of these passes work in the process that runs the steps. */
+static const char *why_not_observed(const struct ifm_cell *cell, const char *device, const char **remedy)
+{
+    (void)device;
+    *remedy = "choose measure.isolation=shared or buffers";
+    return has_processes(cell) ? "the arms of this cell run in processes of their own" : NULL;
+}
+
+#define ADMITS(class) (1U << IFM_INTRUSION_##class)
+
+/* A window's slot has no columns of passive instruments: sensors read throughout, and idle stretches belong to it. */
+const struct ifm_pass_row ifm_pass_rows[IFM_PASS_KINDS] = {
+    [IFM_PASS_LATENCY] = {"the time of steps", ADMITS(PASSIVE), true, false, always},
+    [IFM_PASS_ENERGY] = {"power, in windows of seconds", ADMITS(SAMPLING), false, true, why_no_energy},
+    [IFM_PASS_COUNTERS] = {"what hardware counts during steps", ADMITS(PASSIVE) | ADMITS(REPLAYING), false, false,
+                           why_not_observed},
+    [IFM_PASS_TRACE] = {"launches and calls of steps", ADMITS(PASSIVE) | ADMITS(TRACING), false, false,
+                        why_not_observed},
+};
+
+const char *const ifm_pass_names[IFM_PASS_KINDS + 1] = {
+    [IFM_PASS_LATENCY] = "latency",
+    [IFM_PASS_ENERGY] = "energy",
+    [IFM_PASS_COUNTERS] = "counters",
+    [IFM_PASS_TRACE] = "trace",
+};
+
+enum ifm_pass_kind ifm_pass_for(enum ifm_intrusion intrusion)
+{
+    unsigned kind = 0;
+    while (kind + 1 < IFM_PASS_KINDS && (ifm_pass_rows[kind].admits & 1U << intrusion) == 0)
+        kind++;
+    return (enum ifm_pass_kind)kind;
+}
+
+const char *ifm_pass_name(const struct ifm_pass *pass)
+{
+    return ifm_pass_names[pass->kind];
+}
+
+const struct ifm_pass *ifm_plan_pass(const struct ifm_cell *cell, enum ifm_pass_kind kind)
+{
+    for (size_t i = 0; i < cell->n_passes; i++)
+        if (cell->passes[i].kind == kind)
+            return &cell->passes[i];
+    return NULL;
+}

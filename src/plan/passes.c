@@ -1,0 +1,83 @@
+/* The passes of one cell. */
+#include "plan/passes.h"
+
+static bool admits(enum ifm_pass_kind kind, const struct ifm_instrument_entry *instrument)
+{
+    return (ifm_pass_rows[kind].admits >> instrument->intrusion & 1) != 0;
+}
+
+/* Time is always measured, and whether energy is asked for is a setting; other kinds are for their instruments. */
+static bool is_wanted(enum ifm_pass_kind kind, const struct ifm_catalog *catalog)
+{
+    bool wanted = kind == IFM_PASS_LATENCY || kind == IFM_PASS_ENERGY;
+    for (size_t i = 0; i < catalog->n_instruments; i++)
+        wanted |= ifm_pass_for(catalog->instruments[i].intrusion) == kind;
+    return wanted;
+}
+
+/* The columns of one pass while they are listed. */
+struct columns {
+    const char **names, **units;
+    size_t n;
+};
+
+static void add_columns(struct columns *list, const struct ifm_column *columns, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        list->names[list->n] = columns[i].id;
+        list->units[list->n++] = columns[i].unit;
+    }
+}
+
+/* A workload's own columns stand in the latency pass, behind those of the instruments. */
+static struct ifm_pass make_pass(enum ifm_pass_kind kind, const struct ifm_catalog *catalog,
+                                 const struct ifm_workload_entry *workload, struct ifm_arena *arena)
+{
+    size_t most = workload->n_columns;
+    for (size_t i = 0; i < catalog->n_instruments; i++)
+        most += catalog->instruments[i].n_columns;
+    const char **instruments = IFM_ARENA_ARRAY(arena, const char *, catalog->n_instruments + 1);
+    struct columns columns = {IFM_ARENA_ARRAY(arena, const char *, most + 1),
+                              IFM_ARENA_ARRAY(arena, const char *, most + 1), 0};
+    struct ifm_pass pass = {.kind = kind, .instruments = instruments};
+    for (size_t i = 0; i < catalog->n_instruments; i++) {
+        const struct ifm_instrument_entry *instrument = &catalog->instruments[i];
+        if (!admits(kind, instrument))
+            continue;
+        instruments[pass.n_instruments++] = instrument->name;
+        add_columns(&columns, instrument->columns, instrument->n_columns);
+    }
+    if (kind == IFM_PASS_LATENCY)
+        add_columns(&columns, workload->columns, workload->n_columns);
+    pass.columns = columns.names;
+    pass.column_units = columns.units;
+    pass.n_columns = columns.n;
+    return pass;
+}
+
+static enum ifm_status refuse(const struct ifm_cell *cell, const struct ifm_instrument_entry *instrument,
+                              const char *device, struct ifm_error *error)
+{
+    const char *remedy, *name = ifm_pass_names[ifm_pass_for(instrument->intrusion)];
+    const struct ifm_pass_row *row = &ifm_pass_rows[ifm_pass_for(instrument->intrusion)];
+    const char *why = row->why_not(cell, device, &remedy);
+    return ifm_fail(error, IFM_USAGE, cell->name, remedy,
+                    "the instrument %s needs the pass %s (%s), which this cell cannot have: %s", instrument->name, name,
+                    row->purpose, why);
+}
+
+enum ifm_status ifm_plan_passes(const struct ifm_catalog *catalog, const struct ifm_workload_entry *workload,
+                                struct ifm_arena *arena, struct ifm_cell *cell, struct ifm_error *error)
+{
+    struct ifm_pass *passes = IFM_ARENA_ARRAY(arena, struct ifm_pass, IFM_PASS_KINDS);
+    const char *remedy, *device = catalog->machine.device;
+    cell->passes = passes;
+    cell->n_passes = 0;
+    for (unsigned kind = 0; kind < IFM_PASS_KINDS; kind++)
+        if (is_wanted(kind, catalog) && ifm_pass_rows[kind].why_not(cell, device, &remedy) == NULL)
+            passes[cell->n_passes++] = make_pass(kind, catalog, workload, arena);
+    for (size_t i = 0; i < catalog->n_instruments && cell->unsupported[0] == '\0'; i++)
+        if (ifm_plan_pass(cell, ifm_pass_for(catalog->instruments[i].intrusion)) == NULL)
+            return refuse(cell, &catalog->instruments[i], device, error);
+    return IFM_OK;
+}

@@ -1,0 +1,308 @@
+/* Published values against those that the record gives, as trees and as texts. */
+#include "publish/same.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double tolerance = 1e-12;
+
+/* Where the comparison stands: the number that encloses it, and the path below that number. */
+struct place {
+    const struct ifm_same *same;
+    const char *cell, *arm, *metric; /* NULL outside a number */
+    const char *path;                /* "", "value", "cells[1].latency_ms.mean" */
+};
+
+static const char *shown(const json_t *value, struct ifm_arena *arena)
+{
+    if (value == NULL)
+        return "nothing";
+    struct ifm_text text = {0};
+    ifm_json_print(value, false, &text);
+    const char *result = ifm_arena_printf(arena, "%.80s%s", text.data, text.size > 80 ? "..." : "");
+    ifm_text_free(&text);
+    return result;
+}
+
+static const char *name_of(const struct place *place)
+{
+    struct ifm_text text = {0};
+    if (place->cell != NULL && place->cell[0] != '\0')
+        ifm_text_printf(&text, " cell %s", place->cell);
+    if (place->arm != NULL && place->arm[0] != '\0')
+        ifm_text_printf(&text, " arm %s", place->arm);
+    if (place->metric != NULL)
+        ifm_text_printf(&text, " metric %s", place->metric);
+    if (place->path[0] != '\0' && strcmp(place->path, "value") != 0)
+        ifm_text_printf(&text, " %s", place->path);
+    const char *result = ifm_arena_printf(place->same->arena, "%s", text.data == NULL ? "" : text.data);
+    ifm_text_free(&text);
+    return result;
+}
+
+static enum ifm_status differs(const struct place *place, const json_t *file, const json_t *record,
+                               struct ifm_error *error)
+{
+    struct ifm_arena *arena = place->same->arena;
+    return ifm_fail(error, IFM_INVALID, "",
+                    "the file was edited, or made by another version; `inferometer derive` writes it anew",
+                    "%s:%s: file says %s, record gives %s", place->same->file, name_of(place), shown(file, arena),
+                    shown(record, arena));
+}
+
+static bool is_close(double a, double b)
+{
+    return fabs(a - b) <= tolerance * fmax(fabs(a), fabs(b));
+}
+
+static bool same_scalar(const struct place *place, const json_t *file, const json_t *record)
+{
+    double a, b;
+    if (json_is_real(file) || json_is_real(record))
+        return json_is_number(file) && json_is_number(record) &&
+               is_close(json_number_value(file), json_number_value(record));
+    if (!place->same->words && json_is_string(file) && json_is_string(record) && /* a field of a table */
+        ifm_parse_f64(json_string_value(file), &a) && ifm_parse_f64(json_string_value(record), &b))
+        return is_close(a, b);
+    return json_equal(file, record);
+}
+
+/* Members that hold words for people, or that another version counts otherwise. */
+static bool is_wording(const char *key)
+{
+    static const char *const keys[] = {"reason", "remedy", "text",  "refused",  "reasons", "rca",
+                                       "triage", "title",  "label", "findings", "schema"};
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        if (strcmp(keys[i], key) == 0)
+            return true;
+    return false;
+}
+
+/* Two rows are about the same thing: as far as both have them, these members are equal. */
+static bool same_subject(const json_t *a, const json_t *b)
+{
+    static const char *const keys[] = {"cell", "arm", "metric", "column", "device", "source", "name", "table"};
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        const json_t *x = json_object_get(a, keys[i]), *y = json_object_get(b, keys[i]);
+        if (x != NULL && y != NULL && !json_equal(x, y))
+            return false;
+    }
+    return true;
+}
+
+/* The record's row about the subject of a row of the file, looked for from `from` on and round: rows are mostly in one
+ * order. NULL: there is none. */
+static const json_t *row_about(const json_t *subject, const json_t *record, size_t from, size_t *at)
+{
+    size_t n = json_array_size(record);
+    for (size_t i = 0; i < n; i++) {
+        *at = (from + i) % n;
+        if (same_subject(subject, json_array_get(record, *at)))
+            return json_array_get(record, *at);
+    }
+    return NULL;
+}
+
+static enum ifm_status compare(struct place place, const json_t *file, const json_t *record, struct ifm_error *error);
+
+static enum ifm_status compare_arrays(const struct place *place, const json_t *file, const json_t *record,
+                                      struct ifm_error *error)
+{
+    bool words = place->same->words, rows = json_object_get(json_array_get(file, 0), "cell") != NULL;
+    size_t n_file = json_array_size(file), n_record = json_array_size(record), at = 0;
+    for (size_t i = 0; i < n_file || (words && i < n_record); i++) {
+        struct place item = *place;
+        const json_t *own = json_array_get(file, i), *other = json_array_get(record, i);
+        if (!words && rows) {
+            other = row_about(own, record, at, &at);
+            at++;
+        }
+        item.path = ifm_arena_printf(place->same->arena, "%s[%zu]", place->path, i);
+        IFM_TRY(compare(item, own, other, error));
+    }
+    return IFM_OK;
+}
+
+/* A member that names its number gives the place its name; the path then starts below that number. */
+static struct place enter_object(const struct place *place, const json_t *object)
+{
+    struct place inner = *place;
+    const char *cell = json_string_value(json_object_get(object, "cell"));
+    if (cell == NULL)
+        return inner;
+    inner.cell = cell;
+    inner.arm = json_string_value(json_object_get(object, "arm"));
+    inner.metric = json_string_value(json_object_get(object, "metric"));
+    inner.path = "";
+    return inner;
+}
+
+static enum ifm_status compare_objects(const struct place *place, const json_t *file, const json_t *record,
+                                       struct ifm_error *error)
+{
+    struct place member = enter_object(place, record);
+    const char *path = member.path, *key;
+    bool words = place->same->words;
+    json_t *value;
+    json_object_foreach((json_t *)record, key, value)
+    {
+        const json_t *own = json_object_get(file, key);
+        member.path = ifm_arena_printf(place->same->arena, "%s%s%s", path, path[0] == '\0' ? "" : ".", key);
+        if (words || (own != NULL && !is_wording(key)))
+            IFM_TRY(compare(member, own, value, error));
+    }
+    json_object_foreach((json_t *)file, key, value)
+    {
+        member.path = ifm_arena_printf(place->same->arena, "%s%s%s", path, path[0] == '\0' ? "" : ".", key);
+        if (json_object_get(record, key) == NULL && (words || !is_wording(key)))
+            return differs(&member, value, NULL, error);
+    }
+    return IFM_OK;
+}
+
+static enum ifm_status compare(struct place place, const json_t *file, const json_t *record, struct ifm_error *error)
+{
+    if (json_is_array(file) && json_is_array(record))
+        return compare_arrays(&place, file, record, error);
+    if (json_is_object(file) && json_is_object(record))
+        return compare_objects(&place, file, record, error);
+    if (json_is_object(record) || json_is_object(file))
+        place = enter_object(&place, json_is_object(record) ? record : file);
+    return file != NULL && record != NULL && same_scalar(&place, file, record) ? IFM_OK
+                                                                               : differs(&place, file, record, error);
+}
+
+enum ifm_status ifm_same_trees(const struct ifm_same *same, const json_t *file, const json_t *record,
+                               struct ifm_error *error)
+{
+    return compare((struct place){.same = same, .path = ""}, file, record, error);
+}
+
+/* ---- texts ---- */
+
+static bool is_of_number(char c)
+{
+    return (c >= '0' && c <= '9') || c == '.' || c == 'e' || c == 'E' || c == '+' || c == '-';
+}
+
+/* The real number whose text lies round `at`: false when it is none, or an integer, which is compared exactly. `*end`
+ * is where it ends. */
+static bool real_round(const char *text, size_t size, size_t at, double *number, size_t *end)
+{
+    char word[64];
+    size_t from = at;
+    while (from > 0 && is_of_number(text[from - 1]))
+        from--;
+    for (*end = at; *end < size && is_of_number(text[*end]);)
+        ++*end;
+    size_t length = *end - from;
+    if (length == 0 || length >= sizeof word || memchr(text + from, '.', length) == NULL)
+        return false;
+    memcpy(word, text + from, length);
+    word[length] = '\0';
+    return ifm_parse_f64(word, number);
+}
+
+/* Equal but for reals within the tolerance: another processor's logarithm may differ in its last bit. `*at` is where
+ * the first other difference begins in `a`. */
+static bool equal_texts(const char *a, size_t size_a, const char *b, size_t size_b, size_t *at)
+{
+    size_t i = 0, j = 0;
+    while (i < size_a && j < size_b) {
+        if (a[i] == b[j]) {
+            i++;
+            j++;
+            continue;
+        }
+        double x, y;
+        size_t end_a, end_b;
+        if (!real_round(a, size_a, i, &x, &end_a) || !real_round(b, size_b, j, &y, &end_b) || !is_close(x, y))
+            break;
+        i = end_a;
+        j = end_b;
+    }
+    *at = i;
+    return i == size_a && j == size_b;
+}
+
+enum ifm_status ifm_same_texts(const struct ifm_same *same, const char *file, size_t size,
+                               const struct ifm_text *record, struct ifm_error *error)
+{
+    size_t at, line = 1;
+    if (equal_texts(file, size, record->data, record->size, &at))
+        return IFM_OK;
+    for (size_t i = 0; i < at; i++)
+        line += file[i] == '\n';
+    return ifm_fail(error, IFM_INVALID, same->file,
+                    "the file was edited, or made by another version; `inferometer derive` writes it anew",
+                    "%s differs from what the record gives at line %zu", same->file, line);
+}
+
+/* ---- tables ---- */
+
+/* The next field of a table: NULL at the end of its line, or when it is torn. */
+static json_t *next_field(const char **at, const char *end, struct ifm_text *field)
+{
+    ifm_text_clear(field);
+    bool quoted = *at < end && **at == '"';
+    for (*at += quoted; *at < end; ++*at) {
+        if (quoted && **at == '"' && (*at + 1 == end || (*at)[1] != '"'))
+            break;
+        if (!quoted && (**at == ',' || **at == '\n'))
+            break;
+        *at += quoted && **at == '"';
+        ifm_text_append(field, *at, 1);
+    }
+    *at += quoted && *at < end;
+    if (*at == end || (**at != ',' && **at != '\n'))
+        return NULL;
+    return json_stringn(field->data == NULL ? "" : field->data, field->size);
+}
+
+/* Reads one line into an array; NULL: it is torn. */
+static json_t *read_line(const char **at, const char *end, struct ifm_text *field)
+{
+    json_t *line = json_array();
+    for (;;) {
+        json_t *next = next_field(at, end, field);
+        if (next == NULL || json_array_append_new(line, next) != 0) {
+            json_decref(line);
+            return NULL;
+        }
+        if (*(*at)++ == '\n')
+            return line;
+    }
+}
+
+static json_t *row_of(const json_t *header, const json_t *line)
+{
+    json_t *row = json_object();
+    for (size_t i = 0; i < json_array_size(line); i++)
+        json_object_set(row, json_string_value(json_array_get(header, i)), json_array_get(line, i));
+    return row;
+}
+
+json_t *ifm_same_table(const char *text, size_t size)
+{
+    const char *at = text, *end = text + size;
+    struct ifm_text field = {0};
+    json_t *rows = json_array(), *header = read_line(&at, end, &field);
+    while (header != NULL && rows != NULL && at < end) {
+        json_t *line = read_line(&at, end, &field);
+        if (line == NULL || json_array_size(line) != json_array_size(header)) {
+            json_decref(rows);
+            rows = NULL;
+        } else {
+            json_array_append_new(rows, row_of(header, line));
+        }
+        json_decref(line);
+    }
+    if (header == NULL) {
+        json_decref(rows);
+        rows = NULL;
+    }
+    json_decref(header);
+    ifm_text_free(&field);
+    return rows;
+}

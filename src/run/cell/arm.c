@@ -1,0 +1,268 @@
+/* Arms under execution. */
+#include "run/cell/arm.h"
+
+#include "base/log.h"
+#include "run/cell/slot.h"
+#include "run/interrupt.h"
+#include "run/remote/remote.h"
+#include <math.h>
+#include <stdlib.h>
+
+static const double ROUGH_NS = 1e6; /* a rough timing lasts about this long */
+enum { MOST_ROUGH_STEPS = 1 << 30, STILL_NS = 2000000000 };
+/* Share of the cap on warm-up that a fresh process may spend on its own in each block. */
+static const double WARM_SHARE = 0.1;
+
+static bool in_sets(const struct ifm_cell_run *cell, size_t arm)
+{
+    return cell->plan->measure.isolation == IFM_ISOLATION_BUFFERS && ifm_plan_isolates(cell->plan, arm);
+}
+
+static bool in_process(const struct ifm_cell_run *cell, size_t arm)
+{
+    return cell->plan->measure.isolation == IFM_ISOLATION_PROCESSES && ifm_plan_isolates(cell->plan, arm);
+}
+
+/* The workload's state in one set of buffers. */
+static enum ifm_status open_set(struct ifm_cell_run *cell, const struct ifm_arm_run *arm, unsigned set,
+                                struct ifm_workload_state **state, struct ifm_error *error)
+{
+    cell->device->set = set;
+    enum ifm_status status =
+        arm->workload->open(arm->plan, cell->device, cell->plan->threads, cell->plan->seed, state, error);
+    cell->device->set = 0;
+    return status;
+}
+
+enum ifm_status ifm_arm_open(struct ifm_cell_run *cell, size_t index, struct ifm_error *error)
+{
+    struct ifm_arm_run *arm = &cell->arms[index];
+    unsigned sets[IFM_MOST_ARMS];
+    arm->plan = &cell->plan->arms[index];
+    cell->session->at_work = arm->plan->name;
+    arm->workload = ifm_workload_find(arm->plan->workload);
+    if (arm->workload == NULL)
+        return ifm_fail(error, IFM_INVALID, cell->plan->name, "use the version of inferometer that made the plan",
+                        "this build has no workload \"%s\"", arm->plan->workload);
+    if (in_process(cell, index))
+        return ifm_remote_open(cell, (unsigned)index, error);
+    bool buffers = cell->plan->measure.isolation == IFM_ISOLATION_BUFFERS;
+    unsigned n = buffers ? ifm_plan_sets(cell->plan, 0, sets) : 0;
+    if (!in_sets(cell, index)) /* a ceiling beside them has a set of its own */
+        return open_set(cell, arm, n, &arm->state, error);
+    arm->sets = calloc(n, sizeof *arm->sets);
+    if (arm->sets == NULL)
+        return ifm_fail(error, IFM_INTERNAL, arm->plan->name, NULL, "out of memory");
+    for (arm->n_sets = 0; arm->n_sets < n; arm->n_sets++)
+        IFM_TRY(open_set(cell, arm, arm->n_sets, &arm->sets[arm->n_sets], error));
+    arm->state = arm->sets[sets[index]];
+    return IFM_OK;
+}
+
+void ifm_arm_close(struct ifm_cell_run *cell, size_t index)
+{
+    struct ifm_arm_run *arm = &cell->arms[index];
+    if (arm->workload == NULL)
+        return;
+    ifm_remote_close(arm);
+    for (unsigned i = 0; i < arm->n_sets; i++)
+        arm->workload->close(arm->sets[i]);
+    if (arm->sets == NULL)
+        arm->workload->close(arm->state);
+    free(arm->sets);
+    *arm = (struct ifm_arm_run){0};
+}
+
+/* One step with the hooks of an arm that has gaps; `ns` receives its time by `device` where both are given. */
+static enum ifm_status step_apart(const struct ifm_arm_run *arm, struct ifm_device *device, double *ns,
+                                  struct ifm_error *error)
+{
+    bool hooks = arm->plan->gaps;
+    if (hooks && arm->workload->before != NULL)
+        IFM_TRY(arm->workload->before(arm->state, error));
+    struct ifm_instant start = {0};
+    if (device != NULL)
+        start = device->ops->mark(device);
+    arm->workload->step(arm->state, 1);
+    if (device != NULL)
+        *ns = (double)(device->ops->mark(device).ns - start.ns);
+    return hooks && arm->workload->after != NULL ? arm->workload->after(arm->state, error) : IFM_OK;
+}
+
+static enum ifm_status check_state(const struct ifm_arm_run *arm, bool first, struct ifm_check *out,
+                                   struct ifm_error *error)
+{
+    *out = (struct ifm_check){0};
+    if (arm->workload->check == NULL)
+        return IFM_OK;
+    if (first) /* later, what is checked is what the last timed step left */
+        IFM_TRY(step_apart(arm, NULL, NULL, error));
+    return arm->workload->check(arm->state, out, error);
+}
+
+/* The worse of two, where both spoke of a loss; NaN does not apply, and a negative divergence is infinite. */
+static void take_loss(struct ifm_check *out, const struct ifm_check *check)
+{
+    out->has_loss = out->has_loss && check->has_loss;
+    out->loss_rms_rel = fmax(out->loss_rms_rel, check->loss_rms_rel);
+    out->loss_p99_rel = fmax(out->loss_p99_rel, check->loss_p99_rel);
+    out->loss_cosine = fmin(out->loss_cosine, check->loss_cosine);
+    out->loss_kl = out->loss_kl < 0 || check->loss_kl < 0 ? -1.0 : fmax(out->loss_kl, check->loss_kl);
+    out->loss_tv = fmax(out->loss_tv, check->loss_tv);
+}
+
+enum ifm_status ifm_arm_check(struct ifm_cell_run *cell, size_t index, bool first, struct ifm_check *out,
+                              struct ifm_error *error)
+{
+    struct ifm_arm_run *arm = &cell->arms[index];
+    cell->session->at_work = arm->plan->name;
+    if (arm->remote != NULL)
+        return ifm_remote_check(cell, (unsigned)index, first, out, error);
+    if (arm->sets == NULL)
+        return check_state(arm, first, out, error);
+    struct ifm_workload_state *current = arm->state;
+    enum ifm_status status = IFM_OK;
+    for (unsigned i = 0; i < arm->n_sets && status == IFM_OK; i++) {
+        struct ifm_check check;
+        arm->state = arm->sets[i];
+        status = check_state(arm, first, &check, error);
+        if (i == 0)
+            *out = check;
+        out->done = out->done && check.done;
+        out->finite = out->finite && check.finite;
+        out->error_rms_rel = fmax(out->error_rms_rel, check.error_rms_rel);
+        out->error_max_rel = fmax(out->error_max_rel, check.error_max_rel);
+        out->has_part = out->has_part && check.has_part;
+        out->error_part = fmax(out->error_part, check.error_part);
+        take_loss(out, &check);
+        out->sets_differ |= check.done && check.output_xxh3 != out->output_xxh3;
+    }
+    arm->state = current;
+    return status;
+}
+
+static enum ifm_status health(struct ifm_device *device, struct ifm_error *error)
+{
+    return device->ops->health == NULL ? IFM_OK : device->ops->health(device, error);
+}
+
+/* Time of one step: the fastest of three runs of enough steps for a millisecond. Rough, but free of cold starts. */
+static double rough_step_ns(struct ifm_cell_run *cell, struct ifm_arm_run *arm)
+{
+    struct ifm_device *device = cell->device;
+    uint64_t n = 1;
+    double best = 0;
+    int64_t began_ns = ifm_clock_boot_ns();
+    bool tickets = device->ops->resolve != NULL; /* its marks are times only when it is not held */
+    if (!tickets)
+        device->ops->hold(device, cell->plan->threads);
+    arm->workload->step(arm->state, 1);
+    for (int round = 0; round < 3;) {
+        struct ifm_instant start = device->ops->mark(device);
+        arm->workload->step(arm->state, n);
+        double elapsed = (double)(device->ops->mark(device).ns - start.ns);
+        struct ifm_error unhealthy;
+        if (health(device, &unhealthy) != IFM_OK)
+            break;
+        if (elapsed <= 0 && ifm_clock_boot_ns() - began_ns > STILL_NS)
+            break; /* the clock has stopped: the first slot finds out */
+        if (elapsed < ROUGH_NS && n < MOST_ROUGH_STEPS) {
+            n = elapsed <= 0 ? n * 16 : n * 2;
+            continue;
+        }
+        best = round == 0 || elapsed / (double)n < best ? elapsed / (double)n : best;
+        /* A step of seconds is known well enough after one round. */
+        round = elapsed > 100 * ROUGH_NS ? 3 : round + 1;
+    }
+    if (!tickets)
+        device->ops->release(device);
+    return best > 0 ? best : 0.1;
+}
+
+enum ifm_status ifm_arm_rough_ns(struct ifm_cell_run *cell, size_t index, double *ns, struct ifm_error *error)
+{
+    struct ifm_arm_run *arm = &cell->arms[index];
+    cell->session->at_work = arm->plan->name;
+    if (arm->remote != NULL)
+        return ifm_remote_rough_ns(cell, (unsigned)index, ns, error);
+    if (arm->plan->gaps)
+        return step_apart(arm, cell->device, ns, error);
+    *ns = rough_step_ns(cell, arm);
+    return health(cell->device, error);
+}
+
+enum ifm_status ifm_arm_warm(struct ifm_cell_run *cell, size_t index, uint64_t steps, double limit_s,
+                             struct ifm_error *error)
+{
+    struct ifm_arm_run *arm = &cell->arms[index];
+    struct ifm_device *device = cell->device;
+    cell->session->at_work = arm->plan->name;
+    if (arm->remote != NULL)
+        return ifm_remote_warm(cell, (unsigned)index, steps, limit_s, error);
+    struct ifm_instant start = device->ops->mark(device);
+    enum ifm_status status = IFM_OK;
+    uint64_t done = 0;
+    bool tickets = device->ops->resolve != NULL;
+    if (!tickets)
+        device->ops->hold(device, cell->plan->threads);
+    do {
+        status = step_apart(arm, NULL, NULL, error);
+        done++;
+    } while (status == IFM_OK && done < steps && (double)(device->ops->mark(device).ns - start.ns) * 1e-9 < limit_s);
+    if (!tickets)
+        device->ops->release(device);
+    return status;
+}
+
+enum ifm_status ifm_arm_feature_runs(struct ifm_cell_run *cell, size_t index, uint64_t *runs, struct ifm_error *error)
+{
+    struct ifm_arm_run *arm = &cell->arms[index];
+    *runs = 0;
+    if (arm->workload->feature_runs == NULL)
+        return IFM_OK;
+    if (arm->remote != NULL) {
+        IFM_TRY(ifm_remote_feature_runs(cell, (unsigned)index, runs, error));
+        *runs += arm->feature_runs_gone;
+        return IFM_OK;
+    }
+    for (unsigned i = 0; i < arm->n_sets; i++)
+        *runs += arm->workload->feature_runs(arm->sets[i]);
+    if (arm->sets == NULL)
+        *runs = arm->workload->feature_runs(arm->state);
+    return IFM_OK;
+}
+
+enum ifm_status ifm_arm_slot(struct ifm_cell_run *cell, unsigned index, struct ifm_slot *slot,
+                             struct ifm_sample *samples, int64_t *columns, struct ifm_error *error)
+{
+    cell->session->at_work = cell->arms[index].plan->name;
+    if (cell->arms[index].remote != NULL)
+        return ifm_remote_slot(cell, index, slot, samples, columns, error);
+    return ifm_slot_run(cell, index, slot, samples, columns, error);
+}
+
+/* A fresh process in the place of the one before. */
+static enum ifm_status renew(struct ifm_cell_run *cell, size_t index, struct ifm_error *error)
+{
+    struct ifm_arm_run *arm = &cell->arms[index];
+    const struct ifm_measure *measure = &cell->plan->measure;
+    uint64_t runs;
+    IFM_TRY(ifm_arm_feature_runs(cell, index, &runs, error));
+    arm->feature_runs_gone = runs;
+    ifm_remote_close(arm);
+    IFM_TRY(ifm_remote_open(cell, (unsigned)index, error));
+    return ifm_arm_warm(cell, index, measure->warmup, WARM_SHARE * measure->warmup_cap_s, error);
+}
+
+enum ifm_status ifm_arms_place(struct ifm_cell_run *cell, unsigned block, struct ifm_error *error)
+{
+    unsigned sets[IFM_MOST_ARMS];
+    ifm_plan_sets(cell->plan, block, sets);
+    for (size_t i = 0; i < cell->plan->n_arms; i++) {
+        if (in_sets(cell, i))
+            cell->arms[i].state = cell->arms[i].sets[sets[i]];
+        if (in_process(cell, i))
+            IFM_TRY(renew(cell, i, error));
+    }
+    return IFM_OK;
+}

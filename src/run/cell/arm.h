@@ -1,0 +1,32 @@
+/* An arm under execution, wherever it runs: in this process, in several sets of buffers, or in a process of its own.
+ *
+ * measure.isolation decides. Ceilings that are taken along stay in this process, in one set. What the rest
+ * of the engine asks of an arm, it asks here. */
+#ifndef IFM_RUN_CELL_ARM_H
+#define IFM_RUN_CELL_ARM_H
+
+#include "run/cell/cell.h"
+
+/* Open arm number `arm` in every set of buffers that it will use, or in a process of its own. */
+IFM_CHECKED enum ifm_status ifm_arm_open(struct ifm_cell_run *cell, size_t arm, struct ifm_error *error);
+void ifm_arm_close(struct ifm_cell_run *cell, size_t arm);
+/* Compare its output with its oracle; with `first`, of a step of its own, else of what the last timed step left. In
+ * several sets of buffers it is the worst that counts, and the hash that differs, if one does. */
+IFM_CHECKED enum ifm_status ifm_arm_check(struct ifm_cell_run *cell, size_t arm, bool first, struct ifm_check *out,
+                                          struct ifm_error *error);
+/* Rough time of one step: a control input. */
+IFM_CHECKED enum ifm_status ifm_arm_rough_ns(struct ifm_cell_run *cell, size_t arm, double *ns,
+                                             struct ifm_error *error);
+/* Untimed steps until `steps` are done or `limit_s` has passed, at least one. */
+IFM_CHECKED enum ifm_status ifm_arm_warm(struct ifm_cell_run *cell, size_t arm, uint64_t steps, double limit_s,
+                                         struct ifm_error *error);
+/* How often its feature ran since the cell was opened; in processes, this asks the living one. */
+IFM_CHECKED enum ifm_status ifm_arm_feature_runs(struct ifm_cell_run *cell, size_t arm, uint64_t *runs,
+                                                 struct ifm_error *error);
+/* One slot; see ifm_slot_run. */
+IFM_CHECKED enum ifm_status ifm_arm_slot(struct ifm_cell_run *cell, unsigned arm, struct ifm_slot *slot,
+                                         struct ifm_sample *samples, int64_t *columns, struct ifm_error *error);
+/* Before the slots of measured block `block`: the sets of buffers that it draws, or fresh processes, warmed up. */
+IFM_CHECKED enum ifm_status ifm_arms_place(struct ifm_cell_run *cell, unsigned block, struct ifm_error *error);
+
+#endif

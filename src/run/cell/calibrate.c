@@ -1,0 +1,210 @@
+/* Calibrating a cell. */
+#include "run/cell/calibrate.h"
+
+#include "base/arena.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "run/cell/arm.h"
+#include "run/cell/watch.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One clock reading costs about 25 ns on a good machine: a sample of 100 readings keeps its share at a percent. */
+static const double CLOCK_READS_PER_SAMPLE = 100;
+enum { READS = 1000 }; /* of the clock */
+enum { ENOUGH_SAMPLES_PER_SLOT = 1000, MOST_SAMPLES_PER_SLOT = 1000000, MOST_INNER = 1 << 30 };
+
+static int compare_i64(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Of tickets: what one more mark adds to a device's work, and the smallest step between two such gaps. A device that
+ * fails here fails the first slot, which says so. */
+static double read_tickets(struct ifm_device *device, double *tick_ns)
+{
+    struct ifm_instant marks[READS];
+    int64_t gaps[READS - 1], tick = INT64_MAX;
+    struct ifm_error ignored;
+    device->ops->hold(device, 1);
+    for (int i = 0; i < READS; i++)
+        marks[i] = device->ops->mark(device);
+    device->ops->release(device);
+    *tick_ns = 1;
+    if (device->ops->resolve(device, marks, READS, &ignored) != IFM_OK)
+        return 1;
+    for (int i = 0; i < READS - 1; i++)
+        gaps[i] = marks[i + 1].ns - marks[i].ns;
+    qsort(gaps, READS - 1, sizeof *gaps, compare_i64);
+    for (int i = 0; i < READS - 2; i++) /* a nanosecond is what rounding makes */
+        if (gaps[i + 1] - gaps[i] > 1 && gaps[i + 1] - gaps[i] < tick)
+            tick = gaps[i + 1] - gaps[i];
+    *tick_ns = tick == INT64_MAX ? 1 : (double)tick;
+    return (double)(marks[READS - 1].ns - marks[0].ns) / (READS - 1);
+}
+
+double ifm_cell_read_clock(struct ifm_device *device, double *tick_ns)
+{
+    if (device->ops->resolve != NULL)
+        return read_tickets(device, tick_ns);
+    struct ifm_instant start = device->ops->mark(device), last = start;
+    int64_t tick = INT64_MAX;
+    for (int i = 0; i < READS; i++) {
+        struct ifm_instant now = device->ops->mark(device);
+        if (now.ns > last.ns && now.ns - last.ns < tick)
+            tick = now.ns - last.ns;
+        last = now;
+    }
+    *tick_ns = tick == INT64_MAX ? 1 : (double)tick;
+    return (double)(last.ns - start.ns) / READS;
+}
+
+static uint32_t clamp_u32(double number, double low, double high)
+{
+    return (uint32_t)(number < low ? low : number > high ? high : number);
+}
+
+/* With a fixed number of repeats a slot's samples divide half the repeats (each block has two slots of an arm), and at
+ * least blocks_min blocks remain, so that exactly the wanted number is taken. Where only slots too small for a median
+ * divide it, the slots come first, and the last block rounds the repeats up. */
+static uint32_t dividing(const struct ifm_measure *measure, uint32_t wanted)
+{
+    uint64_t half = (measure->repeats + 1) / 2, most = half / measure->blocks_min;
+    uint64_t least = measure->slot_steps < most ? measure->slot_steps : most;
+    uint32_t best = 1;
+    for (uint32_t divisor = 1; divisor <= wanted && divisor <= most; divisor++)
+        if (half % divisor == 0)
+            best = divisor;
+    return best < least ? (uint32_t)least : best;
+}
+
+static void choose_counts(struct ifm_arm_run *arm, const struct ifm_measure *measure, double clock_ns)
+{
+    double shortest = CLOCK_READS_PER_SAMPLE * clock_ns;
+    bool cold = measure->cache == IFM_CACHE_COLD;
+    if (arm->plan->fixed_inner || arm->plan->gaps || cold) /* a second step would find warm caches, or want its hooks */
+        arm->inner = 1;
+    else if (measure->inner > 0)
+        arm->inner = clamp_u32((double)measure->inner, 1, MOST_INNER);
+    else
+        arm->inner = clamp_u32(ceil(shortest / arm->step_ns), 1, MOST_INNER);
+    double sample_ns = arm->step_ns * arm->inner + clock_ns;
+    double wanted = ceil(measure->slot_min_s * 1e9 / sample_ns);
+    if (wanted < (double)measure->slot_steps)
+        wanted = (double)measure->slot_steps;
+    /* Steps that must stay single samples, however short, would fill the slot with more of them than anyone needs. */
+    arm->samples = clamp_u32(wanted, 1, fmax((double)measure->slot_steps, ENOUGH_SAMPLES_PER_SLOT));
+    if (measure->stop == IFM_STOP_REPEATS)
+        arm->samples = dividing(measure, arm->samples);
+}
+
+static void allocate_block(struct ifm_cell_run *cell)
+{
+    size_t slots = 2 * cell->plan->n_arms, samples = 0;
+    for (size_t i = 0; i < cell->plan->n_arms; i++) {
+        samples += 2 * (size_t)cell->arms[i].samples;
+        if (cell->arms[i].samples > cell->most_samples)
+            cell->most_samples = cell->arms[i].samples;
+    }
+    cell->slots = ifm_zeros(slots, sizeof *cell->slots);
+    cell->samples = ifm_zeros(samples, sizeof *cell->samples);
+    cell->columns = ifm_zeros(slots * cell->pass->n_columns, sizeof *cell->columns);
+    cell->marks = ifm_zeros(2 * cell->most_samples + 1, sizeof *cell->marks);
+    /* calloc gives untouched pages: touch them now, not under the clock. */
+    memset(cell->marks, 1, (2 * cell->most_samples + 1) * sizeof *cell->marks);
+    memset(cell->samples, 1, samples * sizeof *cell->samples);
+}
+
+/* A resumed pass goes on with the counts it began with, so that all its slots are alike. */
+static enum ifm_status take_over(struct ifm_cell_run *cell, const struct ifm_events *events, bool *taken,
+                                 struct ifm_error *error)
+{
+    *taken = false;
+    for (size_t i = 0; i < cell->plan->n_arms; i++) {
+        struct ifm_arm_run *arm = &cell->arms[i];
+        const struct ifm_event_calibrate *told = IFM_LAST(events, calibrate, cell->plan->name, arm->plan->name);
+        if (told == NULL)
+            return IFM_OK;
+        if (told->inner < 1 || told->inner > MOST_INNER || told->samples_per_slot < 1 ||
+            told->samples_per_slot > MOST_SAMPLES_PER_SLOT)
+            return ifm_fail(error, IFM_INVALID, "run.log", "measure again into a new folder",
+                            "the calibration of arm %s is out of range", arm->plan->name);
+        arm->inner = (uint32_t)told->inner;
+        arm->samples = (uint32_t)told->samples_per_slot;
+        arm->step_ns = told->step_ns;
+    }
+    *taken = true;
+    return IFM_OK;
+}
+
+/* Steps of a caller's own may take seconds: say before they begin what the least of it will take, hooks aside. */
+static void note_expected_time(const struct ifm_cell_run *cell)
+{
+    const struct ifm_measure *measure = &cell->plan->measure;
+    double window_s = 0;
+    bool gaps = false, slow = false;
+    char block[48], least[48];
+    for (size_t i = 0; i < cell->plan->n_arms; i++) {
+        const struct ifm_arm_run *arm = &cell->arms[i];
+        gaps |= arm->plan->gaps;
+        slow |= arm->step_ns > 1e9 && arm->samples > 1;
+        window_s += arm->samples * arm->step_ns * 1e-9;
+    }
+    if (!gaps)
+        return;
+    ifm_note("cell %s: a block takes about %s, warm-up and %llu blocks about %s%s", cell->plan->name,
+             ifm_format_human(2 * window_s, "s", block), (unsigned long long)measure->blocks_min,
+             ifm_format_human(2 * window_s * (1 + (double)measure->blocks_min), "s", least),
+             slow ? "; --slot-steps 1 makes slots of single samples" : "");
+}
+
+double ifm_cell_block_s(const struct ifm_cell_run *cell)
+{
+    double block_s = 0;
+    for (size_t i = 0; i < cell->plan->n_arms; i++)
+        block_s += 2 * (double)cell->arms[i].samples * cell->arms[i].inner * cell->arms[i].step_ns * 1e-9;
+    return block_s;
+}
+
+enum ifm_status ifm_cell_choose(struct ifm_cell_run *cell, double clock_ns, struct ifm_error *error)
+{
+    uint32_t samples = UINT32_MAX;
+    for (size_t i = 0; i < cell->plan->n_arms; i++) {
+        choose_counts(&cell->arms[i], &cell->plan->measure, clock_ns);
+        if (cell->arms[i].samples < samples)
+            samples = cell->arms[i].samples;
+    }
+    for (size_t i = 0; i < cell->plan->n_arms; i++) {
+        struct ifm_arm_run *arm = &cell->arms[i];
+        if (cell->plan->measure.stop == IFM_STOP_REPEATS)
+            arm->samples = samples; /* the same repeats for every arm, in the same number of blocks */
+        IFM_TRY(ifm_fact_add(cell->session,
+                             IFM_EVENT(calibrate, true, .cell = cell->plan->name, .arm = arm->plan->name,
+                                       .inner = arm->inner, .samples_per_slot = arm->samples, .step_ns = arm->step_ns,
+                                       .clock_ns = clock_ns, .clock_tick_ns = cell->tick_ns),
+                             error));
+    }
+    allocate_block(cell);
+    return IFM_OK;
+}
+
+enum ifm_status ifm_cell_calibrate(struct ifm_cell_run *cell, const struct ifm_events *events, struct ifm_error *error)
+{
+    bool taken;
+    IFM_TRY(ifm_watch_clock(cell, error));
+    double clock_ns = ifm_cell_read_clock(cell->device, &cell->tick_ns);
+    if (cell->plan->measure.cache == IFM_CACHE_COLD) /* the first flush maps its buffer: not under the clock */
+        IFM_TRY(cell->device->ops->flush(cell->device, error));
+    IFM_TRY(take_over(cell, events, &taken, error));
+    if (taken) {
+        allocate_block(cell);
+        return IFM_OK;
+    }
+    for (size_t i = 0; i < cell->plan->n_arms; i++)
+        IFM_TRY(ifm_arm_rough_ns(cell, i, &cell->arms[i].step_ns, error));
+    IFM_TRY(ifm_cell_choose(cell, clock_ns, error));
+    note_expected_time(cell);
+    return IFM_OK;
+}

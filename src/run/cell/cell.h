@@ -1,0 +1,73 @@
+/* A cell under execution: its arms opened on the device, its instruments, its buffers.
+ *
+ * Everything that a timed slot touches is allocated and touched here, before the first sample. */
+#ifndef IFM_RUN_CELL_CELL_H
+#define IFM_RUN_CELL_CELL_H
+
+#include "device/device.h"
+#include "instrument/instrument.h"
+#include "model/plan.h"
+#include "run/facts/facts.h"
+#include "sample/record.h"
+#include "workload/workload.h"
+
+struct ifm_remote;        /* run/remote/remote.h */
+struct ifm_remote_shared; /* what the processes of a cell share */
+
+struct ifm_arm_run {
+    const struct ifm_arm *plan;
+    const struct ifm_workload *workload;
+    struct ifm_workload_state *state; /* that the next slot runs; NULL in a process of its own */
+    struct ifm_workload_state **sets; /* one for each set of buffers, under IFM_ISOLATION_BUFFERS; else NULL */
+    unsigned n_sets;
+    struct ifm_remote *remote;  /* its process, under IFM_ISOLATION_PROCESSES; else NULL */
+    uint64_t feature_runs_gone; /* in its processes that have ended */
+    uint64_t processes;         /* that were started for it */
+    double step_ns;             /* rough, by calibration: a control input, never published */
+    uint32_t inner;             /* steps in a sample */
+    uint32_t samples;           /* in a slot */
+};
+
+struct ifm_instrument_run {
+    const struct ifm_instrument *instrument;
+    struct ifm_instrument_state *state;
+    size_t first_column;
+};
+
+struct ifm_cell_run {
+    const struct ifm_cell *plan;
+    const struct ifm_pass *pass;
+    struct ifm_device *device;
+    struct ifm_session *session; /* journal and time base */
+    struct ifm_arm_run *arms;    /* plan->n_arms */
+    struct ifm_remote_shared *shared;
+    struct ifm_instrument_run *instruments;
+    size_t n_instruments;
+    const unsigned *planned; /* number in the plan of each arm, where arms are left out; NULL = its own */
+    size_t own_columns;      /* index of the first column that the cell's workload fills itself */
+    /* one block */
+    struct ifm_slot *slots;         /* 2 * n_arms */
+    struct ifm_sample *samples;     /* of all slots of a block */
+    int64_t *columns;               /* slots x columns */
+    struct ifm_instant *marks;      /* of one slot: samples + 1, or 2 x samples in cold mode */
+    size_t most_samples;            /* in a slot */
+    int displaced;                  /* 1 + a CPU that a thread of a worker process was moved away from; 0 = none */
+    double tick_ns;                 /* smallest step of the device's clock that was seen */
+    size_t clock_slots, clock_read; /* slots whose own clock was asked for, and those that had cycles */
+    const char *clock_why;          /* of the last one that had none; NULL = each had */
+};
+
+/* Open every arm, check it against its oracle, open the instruments. On failure everything is closed again. */
+IFM_CHECKED enum ifm_status ifm_cell_open(const struct ifm_cell *plan, struct ifm_device *device,
+                                          struct ifm_session *session, struct ifm_cell_run *out,
+                                          struct ifm_error *error);
+/* One arm and the instruments, without checks: what a process of its own needs. Close it also after a failure. */
+IFM_CHECKED enum ifm_status ifm_cell_open_one(const struct ifm_cell *plan, struct ifm_device *device,
+                                              struct ifm_session *session, size_t arm, struct ifm_cell_run *out,
+                                              struct ifm_error *error);
+/* Compare each arm with its oracle and write the fact: of a step of its own ("before"), or of what the last timed step
+ * left ("after"). */
+IFM_CHECKED enum ifm_status ifm_cell_check(struct ifm_cell_run *cell, const char *when, struct ifm_error *error);
+void ifm_cell_close(struct ifm_cell_run *cell);
+
+#endif

@@ -1,0 +1,114 @@
+/* One slot.
+ *
+ * Hot mode: the samples follow each other without a gap, so that one clock reading ends a sample and starts the next;
+ * each sample contains exactly one reading. Samples apart (cold mode, where every cache level is evicted before each
+ * one, and arms with hooks of their own) need two readings each. The untimed first step brings the arm's own data into
+ * the caches after another arm has run. */
+#include "run/cell/slot.h"
+
+#include "run/cell/instruments.h"
+#include <string.h>
+
+/* Not inlined, so that a test can count the instructions of the timed part alone. */
+__attribute__((noinline)) static enum ifm_status time_hot(struct ifm_cell_run *cell, const struct ifm_arm_run *arm,
+                                                          struct ifm_error *error)
+{
+    struct ifm_device *device = cell->device;
+    struct ifm_instant (*const mark)(struct ifm_device *) = device->ops->mark;
+    void (*const step)(struct ifm_workload_state *, uint64_t) = arm->workload->step;
+    struct ifm_instant *marks = cell->marks;
+    step(arm->state, 1);
+    marks[0] = mark(device);
+    for (uint32_t i = 1; i <= arm->samples; i++) {
+        step(arm->state, arm->inner);
+        marks[i] = mark(device);
+    }
+    return device->ops->resolve == NULL ? IFM_OK : device->ops->resolve(device, marks, arm->samples + 1U, error);
+}
+
+/* Samples with something untimed between them: caches are evicted, and the workload's own hooks run. */
+static enum ifm_status time_apart(struct ifm_cell_run *cell, const struct ifm_arm_run *arm, bool cold,
+                                  struct ifm_error *error)
+{
+    struct ifm_device *device = cell->device;
+    for (uint32_t i = 0; i < arm->samples; i++) {
+        if (arm->workload->before != NULL)
+            IFM_TRY(arm->workload->before(arm->state, error));
+        if (cold)
+            IFM_TRY(device->ops->flush(device, error));
+        cell->marks[2 * i] = device->ops->mark(device);
+        arm->workload->step(arm->state, arm->inner);
+        cell->marks[2 * i + 1] = device->ops->mark(device);
+        if (arm->workload->after != NULL)
+            IFM_TRY(arm->workload->after(arm->state, error));
+    }
+    return device->ops->resolve == NULL ? IFM_OK
+                                        : device->ops->resolve(device, cell->marks, 2 * (size_t)arm->samples, error);
+}
+
+/* Marks -> samples, in nanoseconds since the start of the run. */
+static void read_marks(const struct ifm_cell_run *cell, const struct ifm_arm_run *arm, bool apart,
+                       struct ifm_slot *slot, struct ifm_sample *samples)
+{
+    int64_t base = cell->session->offset_ns - cell->session->base.ns;
+    size_t stride = apart ? 2 : 1;
+    for (uint32_t i = 0; i < arm->samples; i++) {
+        samples[i].start_ns = base + cell->marks[stride * i].ns;
+        samples[i].duration_ns = cell->marks[stride * i + 1].ns - cell->marks[stride * i].ns;
+    }
+    slot->start_ns = samples[0].start_ns;
+    slot->end_ns = samples[arm->samples - 1].start_ns + samples[arm->samples - 1].duration_ns;
+}
+
+/* What the workload counts itself; the columns of the cell's own workload are absent for an arm of another. */
+static void collect_own(const struct ifm_cell_run *cell, const struct ifm_arm_run *arm, int64_t *columns)
+{
+    size_t own = cell->pass->n_columns - cell->own_columns;
+    for (size_t i = cell->own_columns; i < cell->pass->n_columns; i++)
+        columns[i] = IFM_ABSENT;
+    if (own > 0 && arm->workload->n_columns == own && strcmp(arm->workload->name, cell->plan->workload) == 0)
+        arm->workload->collect(arm->state, columns + cell->own_columns);
+}
+
+void ifm_slot_start(struct ifm_cell_run *cell)
+{
+    cell->device->ops->hold(cell->device, cell->plan->threads);
+    ifm_instruments_start(cell);
+}
+
+void ifm_slot_stop(struct ifm_cell_run *cell)
+{
+    ifm_instruments_stop(cell);
+    cell->device->ops->release(cell->device);
+}
+
+void ifm_slot_collect(struct ifm_cell_run *cell, unsigned arm_index, struct ifm_slot *slot, struct ifm_sample *samples,
+                      int64_t *columns)
+{
+    const struct ifm_arm_run *arm = &cell->arms[arm_index];
+    bool apart = cell->plan->measure.cache == IFM_CACHE_COLD || arm->plan->gaps;
+    ifm_instruments_collect(cell, columns);
+    collect_own(cell, arm, columns);
+    read_marks(cell, arm, apart, slot, samples);
+    slot->arm = arm_index;
+    slot->samples = arm->samples;
+    slot->inner = arm->inner;
+    slot->columns = columns;
+}
+
+enum ifm_status ifm_slot_run(struct ifm_cell_run *cell, unsigned arm_index, struct ifm_slot *slot,
+                             struct ifm_sample *samples, int64_t *columns, struct ifm_error *error)
+{
+    const struct ifm_arm_run *arm = &cell->arms[arm_index];
+    bool cold = cell->plan->measure.cache == IFM_CACHE_COLD;
+    enum ifm_status status = IFM_OK;
+    ifm_slot_start(cell);
+    if (cold || arm->plan->gaps)
+        status = time_apart(cell, arm, cold, error);
+    else
+        status = time_hot(cell, arm, error);
+    ifm_slot_stop(cell);
+    IFM_TRY(status);
+    ifm_slot_collect(cell, arm_index, slot, samples, columns);
+    return IFM_OK;
+}

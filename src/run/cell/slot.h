@@ -1,0 +1,21 @@
+/* The timed slot: the only place of the lab where time is taken.
+ *
+ * Order: device held -> instruments start -> one untimed step -> timed samples -> instruments stop -> device released.
+ * Between the instruments' start and stop nothing allocates, locks or calls the system. */
+#ifndef IFM_RUN_CELL_SLOT_H
+#define IFM_RUN_CELL_SLOT_H
+
+#include "run/cell/cell.h"
+
+/* Run one slot of arm `arm`. Fills `slot` and its samples (arms[arm].samples of them). */
+IFM_CHECKED enum ifm_status ifm_slot_run(struct ifm_cell_run *cell, unsigned arm, struct ifm_slot *slot,
+                                         struct ifm_sample *samples, int64_t *columns, struct ifm_error *error);
+
+/* The pieces, for a session, whose caller runs the steps: device held and instruments started; both undone; and what
+ * cell->marks hold turned into the slot and its samples. */
+void ifm_slot_start(struct ifm_cell_run *cell);
+void ifm_slot_stop(struct ifm_cell_run *cell);
+void ifm_slot_collect(struct ifm_cell_run *cell, unsigned arm, struct ifm_slot *slot, struct ifm_sample *samples,
+                      int64_t *columns);
+
+#endif

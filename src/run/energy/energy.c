@@ -1,0 +1,270 @@
+/* The energy pass of a cell: idle, blocks of windows, idle. */
+#include "run/energy/energy.h"
+
+#include "base/log.h"
+#include "base/private.h"
+#include "run/energy/private.h"
+#include "run/interrupt.h"
+#include "run/pass/kinds.h"
+#include <stdlib.h>
+#include <time.h>
+
+static const double SETTLE_S = 1, SETTLE_SHARE = 0.25; /* of an idle stretch, left out by its readers */
+static const double NAP_S = 0.1;                       /* between two looks for an interruption */
+static const double PREPARE_S = 0.35;                  /* of an arm: timing its steps */
+static const double FLUSH_S = 0.5, CALIBRATE_S = 3;
+static const char NO_SENSOR[] = "no_sensor", WINDOWS[] = "windows", LOST[] = "lost"; /* why the pass ends */
+
+struct ifm_energy_run {
+    struct ifm_energy_sensors sensors;
+};
+
+/* The pass of one cell while it runs. */
+struct own {
+    struct ifm_energy_windows windows;
+    bool any; /* a sensor that makes joules, when the pass began */
+};
+
+/* ---- the plan ---- */
+
+static uint32_t blocks_of(const struct ifm_cell *cell)
+{
+    return (uint32_t)((cell->measure.energy_windows + 1) / 2);
+}
+
+static double block_s(const struct ifm_cell *cell)
+{
+    const struct ifm_measure *measure = &cell->measure;
+    double n = 0;
+    for (size_t i = 0; i < cell->n_arms; i++)
+        n += ifm_plan_isolates(cell, i);
+    double changes = 2 * n - 1; /* the middle two slots are of one arm */
+    return 2 * n * measure->energy_window_s + changes * measure->pre_roll_s + FLUSH_S;
+}
+
+double ifm_energy_expected_s(const struct ifm_cell *cell)
+{
+    if (ifm_plan_pass(cell, IFM_PASS_ENERGY) == NULL || cell->unsupported[0] != '\0')
+        return 0;
+    return blocks_of(cell) * block_s(cell) + 2 * cell->measure.energy_idle_s + FLUSH_S +
+           PREPARE_S * (double)cell->n_arms;
+}
+
+static bool any_pass(const struct ifm_plan *plan)
+{
+    bool any = false;
+    for (size_t i = 0; i < plan->n_cells; i++)
+        any |= ifm_energy_expected_s(&plan->cells[i]) > 0;
+    return any;
+}
+
+enum ifm_status ifm_energy_ready(const struct ifm_plan *plan, struct ifm_error *error)
+{
+    const char *meter = "";
+    for (size_t i = 0; i < plan->n_cells; i++)
+        if (ifm_plan_pass(&plan->cells[i], IFM_PASS_ENERGY) != NULL && plan->cells[i].measure.power_meter != NULL)
+            meter = plan->cells[i].measure.power_meter;
+    const char *path = meter[0] == '\0' ? NULL : ifm_private_text(meter);
+    return path == NULL ? IFM_OK : ifm_power_meter_ready(path, error); /* an unknown path is an error when it opens */
+}
+
+double ifm_energy_start_s(const struct ifm_plan *plan, const struct ifm_device_options *device, bool *possible)
+{
+    struct ifm_energy_sensors sensors;
+    struct ifm_error ignored;
+    *possible = false;
+    if (!any_pass(plan) || ifm_energy_sensors_open(plan, device, &sensors, &ignored) != IFM_OK)
+        return 0;
+    *possible = ifm_energy_sensors_useful(&sensors);
+    bool any = ifm_power_list(sensors.power)->n_sensors > 0;
+    ifm_energy_sensors_close(&sensors);
+    return any ? CALIBRATE_S : 0;
+}
+
+/* ---- the run ---- */
+
+enum ifm_status ifm_energy_open(const struct ifm_plan *plan, const struct ifm_device_options *device,
+                                struct ifm_energy_run **out, struct ifm_error *error)
+{
+    *out = NULL;
+    if (!any_pass(plan))
+        return IFM_OK;
+    struct ifm_energy_run *energy = calloc(1, sizeof *energy);
+    if (energy == NULL)
+        return ifm_fail(error, IFM_INTERNAL, "power", NULL, "out of memory");
+    enum ifm_status status = ifm_energy_sensors_open(plan, device, &energy->sensors, error);
+    if (status != IFM_OK) {
+        free(energy);
+        return status;
+    }
+    ifm_energy_sensors_calibrate(&energy->sensors);
+    *out = energy;
+    return IFM_OK;
+}
+
+void ifm_energy_close(struct ifm_energy_run *energy)
+{
+    if (energy == NULL)
+        return;
+    ifm_energy_sensors_close(&energy->sensors);
+    free(energy);
+}
+
+enum ifm_status ifm_energy_wait(const struct ifm_cell_run *cell, double seconds, struct ifm_error *error)
+{
+    const struct ifm_instant start = ifm_clock_now();
+    for (double left = seconds; left > 0 && !ifm_interrupted();) {
+        double nap = left < NAP_S ? left : NAP_S;
+        const struct timespec time = {0, (long)(nap * 1e9)};
+        nanosleep(&time, NULL); /* a signal ends it early; the clock says what is left */
+        left = seconds - (double)ifm_clock_since(start).ns * 1e-9;
+    }
+    return ifm_interrupt_check(cell->plan->name, error);
+}
+
+/* ---- the pass ---- */
+
+static struct ifm_energy_sensors *sensors_of(const struct ifm_pass_run *pass)
+{
+    return &pass->shared->energy->sensors;
+}
+
+static enum ifm_status init(struct ifm_pass_run *pass, struct ifm_error *error)
+{
+    pass->own = calloc(1, sizeof(struct own));
+    return pass->own != NULL ? IFM_OK : ifm_fail(error, IFM_INTERNAL, "power", NULL, "out of memory");
+}
+
+/* Nothing runs, everything stays open. */
+static enum ifm_status idle(struct ifm_pass_run *pass, const char *when, struct ifm_error *error)
+{
+    struct own *own = pass->own;
+    struct ifm_cell_run *cell = pass->cell;
+    double seconds = cell->plan->measure.energy_idle_s;
+    double settle_s = SETTLE_SHARE * seconds < SETTLE_S ? SETTLE_SHARE * seconds : SETTLE_S;
+    int64_t start_ns = ifm_session_now(cell->session, cell->device);
+    IFM_TRY(ifm_energy_wait(cell, seconds, error));
+    own->windows.before = -1;
+    return ifm_fact_add(cell->session,
+                        IFM_EVENT(energy_idle, true, .cell = cell->plan->name, .when = when, .start_ns = start_ns,
+                                  .end_ns = ifm_session_now(cell->session, cell->device),
+                                  .settle_ns = (int64_t)(settle_s * 1e9)),
+                        error);
+}
+
+static enum ifm_status begin(struct ifm_pass_run *pass, struct ifm_error *error)
+{
+    struct own *own = pass->own;
+    struct ifm_energy_sensors *sensors = sensors_of(pass);
+    IFM_TRY(ifm_energy_sensors_begin(sensors, pass->cell, pass->shared->dir, pass->shared->resume, error));
+    own->any = ifm_energy_sensors_useful(sensors);
+    if (!own->any || pass->measured >= blocks_of(pass->cell->plan))
+        return IFM_OK;
+    IFM_TRY(ifm_energy_windows_choose(&own->windows, pass->cell, sensors, pass->events, error));
+    pass->slots = own->windows.slots;
+    pass->samples = own->windows.samples;
+    return idle(pass, "before", error);
+}
+
+/* A random pause of up to one period of the sensor that joules are made of: windows must not keep its time. */
+static enum ifm_status pause(struct ifm_pass_run *pass, struct ifm_error *error)
+{
+    struct own *own = pass->own;
+    double every_s;
+    (void)ifm_energy_sensors_slowest(sensors_of(pass), &every_s);
+    double longest_s = every_s < 1 ? every_s : 1; /* a meter may update once a minute; a second will do */
+    IFM_TRY(ifm_energy_sensors_drain(sensors_of(pass), pass->cell, error));
+    return ifm_energy_wait(pass->cell, longest_s * ifm_random_uniform(&own->windows.random), error);
+}
+
+static double left_s(const struct ifm_pass_run *pass, double last_s)
+{
+    const struct ifm_cell *cell = pass->cell->plan;
+    (void)last_s; /* the configuration says how long windows are */
+    return (blocks_of(cell) - (double)pass->measured) * block_s(cell) + cell->measure.energy_idle_s;
+}
+
+static enum ifm_status slot(struct ifm_pass_run *pass, unsigned arm, struct ifm_slot *slot, struct ifm_sample *samples,
+                            int64_t *columns, struct ifm_error *error)
+{
+    struct own *own = pass->own;
+    if (pass->place == 0)
+        ifm_energy_windows_draw(&own->windows, pass->measured);
+    IFM_TRY(pause(pass, error));
+    IFM_TRY(ifm_energy_pre_roll(&own->windows, arm, error));
+    IFM_TRY(ifm_energy_window(&own->windows, arm, slot, samples, columns, error));
+    double done = (double)(pass->place + 1) / (double)pass->places;
+    ifm_pass_report(pass, left_s(pass, 0) - done * block_s(pass->cell->plan));
+    return IFM_OK;
+}
+
+/* Readings first: a block that is in the record has them all. */
+static enum ifm_status settle(struct ifm_pass_run *pass, struct ifm_error *error)
+{
+    struct own *own = pass->own;
+    own->windows.before = -1; /* the device idles while readings arrive */
+    return ifm_energy_sensors_flush(sensors_of(pass), pass->cell, error);
+}
+
+static const char *reason(const struct ifm_pass_run *pass)
+{
+    const struct own *own = pass->own;
+    if (!own->any)
+        return NO_SENSOR;
+    if (pass->measured >= blocks_of(pass->cell->plan))
+        return WINDOWS;
+    return ifm_energy_sensors_useful(sensors_of(pass)) ? NULL : LOST;
+}
+
+static enum ifm_status log_done(struct ifm_pass_run *pass, const char *why, struct ifm_error *error)
+{
+    const char *cell = pass->cell->plan->name;
+    static const char remedy[] = "`inferometer power` lists the sources, what is absent and what helps";
+    if (why != NULL)
+        ifm_warn("cell %s: %s", cell, why);
+    return ifm_fact_add(pass->cell->session,
+                        IFM_EVENT(energy_done, why == NULL, .cell = cell,
+                                  .windows = (int64_t)(pass->measured * pass->places), .reason = why,
+                                  .remedy = why == NULL ? NULL : remedy),
+                        error);
+}
+
+static enum ifm_status end(struct ifm_pass_run *pass, const char *why, struct ifm_error *error)
+{
+    if (why == NO_SENSOR)
+        return log_done(pass, "no sensor here says how many joules a device takes: no window of energy was taken",
+                        error);
+    if (why == LOST)
+        return log_done(pass, "every sensor of energy was lost: no more windows were taken", error);
+    IFM_TRY(idle(pass, "after", error));
+    IFM_TRY(ifm_energy_sensors_flush(sensors_of(pass), pass->cell, error));
+    return log_done(pass, NULL, error);
+}
+
+static double expected_s(const struct ifm_cell_run *cell)
+{
+    return ifm_energy_expected_s(cell->plan);
+}
+
+static void close_own(struct ifm_pass_run *pass)
+{
+    struct own *own = pass->own;
+    ifm_energy_sensors_end(sensors_of(pass));
+    if (own != NULL)
+        ifm_energy_windows_free(&own->windows);
+    free(own);
+}
+
+const struct ifm_pass_hooks ifm_pass_energy = {
+    .done = IFM_STAGE_energy_done,
+    .sync = true,
+    .init = init,
+    .begin = begin,
+    .slot = slot,
+    .settle = settle,
+    .reason = reason,
+    .left_s = left_s,
+    .end = end,
+    .expected_s = expected_s,
+    .close = close_own,
+};

@@ -1,0 +1,96 @@
+/* The parts of the energy pass: its sensors, and its windows.
+ *
+ * Private to src/run/energy. Times are of the run, as those of samples are. */
+#ifndef IFM_RUN_ENERGY_PRIVATE_H
+#define IFM_RUN_ENERGY_PRIVATE_H
+
+#include "base/random.h"
+#include "power/sampler.h"
+#include "run/cell/cell.h"
+#include "sample/readings.h"
+
+/* ---- sensors (sensors.c) ---- */
+
+/* One sensor of the list, and how far its file has come in the pass that is open. */
+struct ifm_energy_sensor {
+    json_t *seen;                       /* what calibration found; NULL = it was not calibrated */
+    bool measured;                      /* of a device that the run measures */
+    bool useful;                        /* its readings make joules: not a part, not instantaneous, not still */
+    double every_s;                     /* between two readings */
+    const char *absent;                 /* why it is not read, or NULL */
+    struct ifm_readings_writer *writer; /* of the pass; NULL = it is not read */
+    bool any, lost;
+    double first; /* of a counter: its value where the pass began */
+    int64_t last_ns;
+};
+
+struct ifm_energy_sensors {
+    struct ifm_power *power;
+    double watts_hz;
+    struct ifm_energy_sensor list[IFM_POWER_MOST];
+    struct ifm_sampler *sampler; /* of the pass that is open; else NULL */
+    int64_t began_ns, drained_ns;
+};
+
+/* Open without calibrating. Every sensor is of a device that the run measures. */
+IFM_CHECKED enum ifm_status ifm_energy_sensors_open(const struct ifm_plan *plan,
+                                                    const struct ifm_device_options *device,
+                                                    struct ifm_energy_sensors *out, struct ifm_error *error);
+/* Watch each for a while, three seconds in all; an interruption ends it early. */
+void ifm_energy_sensors_calibrate(struct ifm_energy_sensors *sensors);
+void ifm_energy_sensors_close(struct ifm_energy_sensors *sensors);
+/* Is there one left whose readings make joules? */
+bool ifm_energy_sensors_useful(const struct ifm_energy_sensors *sensors);
+/* The sensor that ticks most slowly of those that joules are first made of: a counter where there is one. NULL without
+ * any. */
+const struct ifm_power_sensor *ifm_energy_sensors_slowest(const struct ifm_energy_sensors *sensors, double *every_s);
+/* Facts of what is read and what is absent, files, and the sampler. The session's time is moved on behind the last
+ * reading of an interrupted pass. */
+IFM_CHECKED enum ifm_status ifm_energy_sensors_begin(struct ifm_energy_sensors *sensors, struct ifm_cell_run *cell,
+                                                     const char *dir, bool resume, struct ifm_error *error);
+/* What was read since the last time into the files, and what went wrong meanwhile as facts. */
+IFM_CHECKED enum ifm_status ifm_energy_sensors_drain(struct ifm_energy_sensors *sensors, struct ifm_cell_run *cell,
+                                                     struct ifm_error *error);
+/* The same, once what was measured up to now has arrived, and on disk. */
+IFM_CHECKED enum ifm_status ifm_energy_sensors_flush(struct ifm_energy_sensors *sensors, struct ifm_cell_run *cell,
+                                                     struct ifm_error *error);
+void ifm_energy_sensors_end(struct ifm_energy_sensors *sensors);
+
+/* ---- windows (windows.c) ---- */
+
+struct ifm_energy_arm {
+    uint32_t inner, samples;
+    double pause_s; /* longest random pause after a sample; 0 = samples meet */
+};
+
+struct ifm_energy_windows {
+    struct ifm_cell_run *cell;
+    struct ifm_energy_arm arms[IFM_MOST_ARMS];
+    struct ifm_slot *slots;     /* 2 * n_arms */
+    struct ifm_sample *samples; /* of a block */
+    struct ifm_instant *marks;  /* of a window */
+    struct ifm_random random;   /* of the block */
+    int before;                 /* the arm that ran last; -1 = none */
+};
+
+/* Choose how the windows of each arm are made, as facts, or take over what `events` of an interrupted run say (NULL: of
+ * none); allocate. Free it also after a failure. */
+IFM_CHECKED enum ifm_status ifm_energy_windows_choose(struct ifm_energy_windows *windows, struct ifm_cell_run *cell,
+                                                      const struct ifm_energy_sensors *sensors,
+                                                      const struct ifm_events *events, struct ifm_error *error);
+void ifm_energy_windows_free(struct ifm_energy_windows *windows);
+/* Random numbers of block `block`: a resumed run draws what it would have drawn. */
+void ifm_energy_windows_draw(struct ifm_energy_windows *windows, unsigned block);
+/* The same steps untimed, where another arm or none ran before. */
+IFM_CHECKED enum ifm_status ifm_energy_pre_roll(struct ifm_energy_windows *windows, unsigned arm,
+                                                struct ifm_error *error);
+/* One window: `slot`, its samples, and the columns of the pass. */
+IFM_CHECKED enum ifm_status ifm_energy_window(struct ifm_energy_windows *windows, unsigned arm, struct ifm_slot *slot,
+                                              struct ifm_sample *samples, int64_t *columns, struct ifm_error *error);
+
+/* ---- both (energy.c) ---- */
+
+/* Sleep; IFM_INTERRUPTED as soon as the run is. */
+IFM_CHECKED enum ifm_status ifm_energy_wait(const struct ifm_cell_run *cell, double seconds, struct ifm_error *error);
+
+#endif

@@ -1,0 +1,286 @@
+/* Windows of energy: how they are made, and one of them.
+ *
+ * A window is a slot whose samples last milliseconds: long enough that taking their times costs nothing, short enough
+ * that the steps between two ticks of a sensor are known. Steps that last 5 ms or more might lock to the phase of a
+ * sensor that reads a few times a second; those have a random pause behind each, in which the device idles. */
+#include "run/energy/private.h"
+
+#include "base/log.h"
+#include "base/text.h"
+#include "run/cell/instruments.h"
+#include "run/interrupt.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double SAMPLE_S = 0.02, LONG_STEP_S = 5e-3, LONGEST_PAUSE_S = 0.02, PAUSE_SHARE = 0.1;
+static const double TIMED_S = 0.25; /* how long steps are timed before they are counted */
+/* A device that works apart keeps 4096 marks at once. */
+enum { MOST_MEETING = 4000, MOST_SAMPLES = 2000000, MOST_INNER = 1 << 30 };
+/* Joules are taken between ticks, ten periods at least (derive/energy/joules.h): a window that begins and ends anywhere
+ * needs one more at either end, and one for their jitter (what derive asks for, power_windows.c). */
+enum { LEAST_PERIODS = 13 };
+static const uint32_t PAUSES = 0x70617573; /* "paus" */
+
+/* ---- choosing ---- */
+
+static enum ifm_status health(const struct ifm_cell_run *cell, struct ifm_error *error)
+{
+    struct ifm_device *device = cell->device;
+    return device->ops->health == NULL ? IFM_OK : device->ops->health(device, error);
+}
+
+/* Steps in chunks of about a sample for `seconds`, at least one chunk; the time of a step in the fastest chunk, so that
+ * windows planned by it are at least as long as they shall be. A device that works apart is not held: its marks then
+ * wait for each chunk. */
+static enum ifm_status run_steps(struct ifm_cell_run *cell, unsigned arm, uint64_t chunk, double seconds,
+                                 double *step_s, struct ifm_error *error)
+{
+    struct ifm_device *device = cell->device;
+    const struct ifm_arm_run *run = &cell->arms[arm];
+    bool tickets = device->ops->resolve != NULL;
+    double best_s = INFINITY;
+    cell->session->at_work = run->plan->name;
+    if (!tickets)
+        device->ops->hold(device, cell->plan->threads);
+    struct ifm_instant start = device->ops->mark(device), last = start;
+    do {
+        run->workload->step(run->state, chunk);
+        struct ifm_instant now = device->ops->mark(device);
+        best_s = fmin(best_s, (double)(now.ns - last.ns) * 1e-9);
+        last = now;
+    } while ((double)(last.ns - start.ns) * 1e-9 < seconds && !ifm_interrupted() && health(cell, error) == IFM_OK);
+    if (!tickets)
+        device->ops->release(device);
+    *step_s = fmax(best_s / (double)chunk, 1e-10);
+    IFM_TRY(health(cell, error));
+    return ifm_interrupt_check(cell->plan->name, error);
+}
+
+static uint64_t steps_in(double seconds, double step_s)
+{
+    double steps = round(seconds / step_s);
+    return steps < 1 ? 1 : steps > MOST_INNER ? MOST_INNER : (uint64_t)steps;
+}
+
+static void choose(struct ifm_energy_arm *arm, double step_s, double window_s)
+{
+    bool apart = step_s >= LONG_STEP_S;
+    double sample_s = apart ? step_s : fmax(SAMPLE_S, window_s / MOST_MEETING);
+    arm->inner = apart ? 1 : (uint32_t)steps_in(sample_s, step_s);
+    arm->pause_s = apart ? fmin(LONGEST_PAUSE_S, PAUSE_SHARE * step_s) : 0;
+    double samples = ceil(window_s / (arm->inner * step_s + arm->pause_s / 2));
+    double most = apart ? MOST_SAMPLES : MOST_MEETING;
+    arm->samples = (uint32_t)fmax(1, fmin(samples, most));
+}
+
+/* The sentence of the fact: why this length, and what it was held against. */
+static void explain(const struct ifm_energy_arm *arm, double step_s, double pre_roll_s,
+                    const struct ifm_energy_sensors *sensors, struct ifm_text *out)
+{
+    char step[48], period[48], least[48];
+    double every_s;
+    const struct ifm_power_sensor *sensor = ifm_energy_sensors_slowest(sensors, &every_s);
+    ifm_text_printf(out, "a step takes %s: ", ifm_format_human(step_s, "s", step));
+    if (arm->pause_s > 0)
+        ifm_text_printf(out, "each is a sample, with a random pause behind it");
+    else
+        ifm_text_printf(out, "samples of %u steps last about 20 ms and meet", arm->inner);
+    if (sensor != NULL)
+        ifm_text_printf(out, "; %s of %s brings something new every %s, so that a window needs %s", sensor->source,
+                        sensor->device, ifm_format_human(every_s, "s", period),
+                        ifm_format_human(LEAST_PERIODS * every_s, "s", least));
+    if (!(pre_roll_s > 0))
+        ifm_text_add(out, "; without a pre-roll, so that a window may begin at the power of the arm before");
+}
+
+static enum ifm_status choose_arm(struct ifm_energy_windows *windows, unsigned index,
+                                  const struct ifm_energy_sensors *sensors, struct ifm_error *error)
+{
+    struct ifm_cell_run *cell = windows->cell;
+    struct ifm_energy_arm *arm = &windows->arms[index];
+    struct ifm_text reason = {0};
+    double step_s, rough_s = fmax(cell->arms[index].step_ns, 0.1) * 1e-9;
+    IFM_TRY(run_steps(cell, index, steps_in(SAMPLE_S, rough_s), TIMED_S, &step_s, error));
+    step_s = fmin(step_s, rough_s); /* while others took the CPU even the fastest chunk was slow */
+    windows->before = (int)index;
+    choose(arm, step_s, cell->plan->measure.energy_window_s);
+    explain(arm, step_s, cell->plan->measure.pre_roll_s, sensors, &reason);
+    double window_s = arm->samples * (arm->inner * step_s + arm->pause_s / 2);
+    enum ifm_status status =
+        ifm_fact_add(cell->session,
+                     IFM_EVENT(energy_plan, true, .cell = cell->plan->name, .arm = cell->arms[index].plan->name,
+                               .inner = arm->inner, .samples_per_slot = arm->samples, .window_s = window_s,
+                               .pause_ms = arm->pause_s * 1e3, .reason = reason.data),
+                     error);
+    ifm_text_free(&reason);
+    return status;
+}
+
+/* A resumed pass goes on with windows as it began. */
+static enum ifm_status take_over(struct ifm_energy_arm *arm, const struct ifm_event_energy_plan *told,
+                                 struct ifm_error *error)
+{
+    int64_t most = told->pause_ms <= 0 ? MOST_MEETING : MOST_SAMPLES;
+    if (told->inner < 1 || told->inner > MOST_INNER || told->samples_per_slot < 1 || told->samples_per_slot > most ||
+        told->pause_ms > LONGEST_PAUSE_S * 1e3)
+        return ifm_fail(error, IFM_INVALID, "run.log", "measure again into a new folder",
+                        "an event energy_plan is out of range");
+    *arm = (struct ifm_energy_arm){(uint32_t)told->inner, (uint32_t)told->samples_per_slot, told->pause_ms * 1e-3};
+    return IFM_OK;
+}
+
+static enum ifm_status allocate(struct ifm_energy_windows *windows, struct ifm_error *error)
+{
+    size_t n = windows->cell->plan->n_arms, samples = 0, most = 0;
+    for (size_t i = 0; i < n; i++) {
+        samples += 2 * (size_t)windows->arms[i].samples;
+        most = windows->arms[i].samples > most ? windows->arms[i].samples : most;
+    }
+    windows->slots = calloc(2 * n, sizeof *windows->slots);
+    windows->samples = calloc(samples, sizeof *windows->samples);
+    windows->marks = calloc(2 * most + 1, sizeof *windows->marks);
+    if (windows->slots == NULL || windows->samples == NULL || windows->marks == NULL)
+        return ifm_fail(error, IFM_INTERNAL, windows->cell->plan->name, "free some memory",
+                        "out of memory for %zu samples", samples);
+    memset(windows->samples, 1, samples * sizeof *windows->samples); /* touched now, not under the sensors */
+    memset(windows->marks, 1, (2 * most + 1) * sizeof *windows->marks);
+    return IFM_OK;
+}
+
+enum ifm_status ifm_energy_windows_choose(struct ifm_energy_windows *windows, struct ifm_cell_run *cell,
+                                          const struct ifm_energy_sensors *sensors, const struct ifm_events *events,
+                                          struct ifm_error *error)
+{
+    double every_s;
+    const struct ifm_power_sensor *sensor = ifm_energy_sensors_slowest(sensors, &every_s);
+    *windows = (struct ifm_energy_windows){.cell = cell, .before = -1};
+    if (sensor != NULL && cell->plan->measure.energy_window_s < LEAST_PERIODS * every_s)
+        ifm_warn("cell %s: windows of %g s are too short for %s of %s, which needs %g s: its joules will be refused "
+                 "(--energy-window)",
+                 cell->plan->name, cell->plan->measure.energy_window_s, sensor->source, sensor->device,
+                 LEAST_PERIODS * every_s);
+    if (sensor != NULL && cell->plan->measure.energy_idle_s < LEAST_PERIODS * every_s)
+        ifm_warn("cell %s: idle stretches of %g s are too short for %s of %s, which needs %g s: there will be no "
+                 "joules above idle (--energy-idle)",
+                 cell->plan->name, cell->plan->measure.energy_idle_s, sensor->source, sensor->device,
+                 LEAST_PERIODS * every_s);
+    for (unsigned i = 0; i < cell->plan->n_arms; i++) {
+        if (!ifm_plan_isolates(cell->plan, i)) /* ceilings have no windows */
+            continue;
+        const struct ifm_event_energy_plan *told =
+            IFM_LAST(events, energy_plan, cell->plan->name, cell->arms[i].plan->name);
+        IFM_TRY(told != NULL ? take_over(&windows->arms[i], told, error) : choose_arm(windows, i, sensors, error));
+    }
+    return allocate(windows, error);
+}
+
+void ifm_energy_windows_free(struct ifm_energy_windows *windows)
+{
+    free(windows->slots);
+    free(windows->samples);
+    free(windows->marks);
+    *windows = (struct ifm_energy_windows){0};
+}
+
+void ifm_energy_windows_draw(struct ifm_energy_windows *windows, unsigned block)
+{
+    windows->random = ifm_random_start(windows->cell->plan->seed, PAUSES ^ (block * 0x9e3779b9u));
+}
+
+/* ---- running ---- */
+
+enum ifm_status ifm_energy_pre_roll(struct ifm_energy_windows *windows, unsigned arm, struct ifm_error *error)
+{
+    struct ifm_cell_run *cell = windows->cell;
+    double seconds = cell->plan->measure.pre_roll_s, step_s;
+    if (windows->before == (int)arm || !(seconds > 0))
+        return IFM_OK;
+    int64_t start_ns = ifm_session_now(cell->session, cell->device);
+    IFM_TRY(run_steps(cell, arm, windows->arms[arm].inner, seconds, &step_s, error));
+    return ifm_fact_add(cell->session,
+                        IFM_EVENT(energy_pre_roll, true, .cell = cell->plan->name, .arm = cell->arms[arm].plan->name,
+                                  .start_ns = start_ns, .end_ns = ifm_session_now(cell->session, cell->device)),
+                        error);
+}
+
+/* Samples that meet: one mark ends a sample and starts the next. */
+static enum ifm_status run_meeting(struct ifm_energy_windows *windows, const struct ifm_arm_run *run,
+                                   const struct ifm_energy_arm *arm, struct ifm_error *error)
+{
+    struct ifm_device *device = windows->cell->device;
+    struct ifm_instant *marks = windows->marks;
+    device->ops->hold(device, windows->cell->plan->threads);
+    run->workload->step(run->state, 1);
+    marks[0] = device->ops->mark(device);
+    for (uint32_t i = 1; i <= arm->samples && !ifm_interrupted(); i++) {
+        run->workload->step(run->state, arm->inner);
+        marks[i] = device->ops->mark(device);
+    }
+    enum ifm_status status = IFM_OK;
+    if (device->ops->resolve != NULL && !ifm_interrupted())
+        status = device->ops->resolve(device, marks, arm->samples + 1U, error);
+    device->ops->release(device);
+    return status;
+}
+
+/* Samples with a pause between them: the device is let go for it, so that its workers park and its work is done. */
+static enum ifm_status run_apart(struct ifm_energy_windows *windows, const struct ifm_arm_run *run,
+                                 const struct ifm_energy_arm *arm, struct ifm_error *error)
+{
+    struct ifm_device *device = windows->cell->device;
+    enum ifm_status status = IFM_OK;
+    for (uint32_t i = 0; i < arm->samples && status == IFM_OK; i++) {
+        struct ifm_instant *marks = &windows->marks[2 * i];
+        device->ops->hold(device, windows->cell->plan->threads);
+        marks[0] = device->ops->mark(device);
+        run->workload->step(run->state, arm->inner);
+        marks[1] = device->ops->mark(device);
+        if (device->ops->resolve != NULL)
+            status = device->ops->resolve(device, marks, 2, error);
+        device->ops->release(device);
+        if (status == IFM_OK && i + 1 < arm->samples)
+            status = ifm_energy_wait(windows->cell, arm->pause_s * ifm_random_uniform(&windows->random), error);
+    }
+    return status;
+}
+
+/* Marks -> the slot and its samples, in the time of the run. */
+static void read_marks(const struct ifm_energy_windows *windows, unsigned index, struct ifm_slot *slot,
+                       struct ifm_sample *samples)
+{
+    const struct ifm_energy_arm *arm = &windows->arms[index];
+    const struct ifm_session *session = windows->cell->session;
+    int64_t base = session->offset_ns - session->base.ns;
+    size_t stride = arm->pause_s > 0 ? 2 : 1;
+    for (uint32_t i = 0; i < arm->samples; i++) {
+        const struct ifm_instant *marks = &windows->marks[stride * i];
+        samples[i] = (struct ifm_sample){base + marks[0].ns, marks[1].ns - marks[0].ns};
+    }
+    const struct ifm_sample *last = &samples[arm->samples - 1];
+    *slot = (struct ifm_slot){.arm = index,
+                              .samples = arm->samples,
+                              .inner = arm->inner,
+                              .phase = IFM_PHASE_MEASURE,
+                              .start_ns = samples[0].start_ns,
+                              .end_ns = last->start_ns + last->duration_ns};
+}
+
+enum ifm_status ifm_energy_window(struct ifm_energy_windows *windows, unsigned index, struct ifm_slot *slot,
+                                  struct ifm_sample *samples, int64_t *columns, struct ifm_error *error)
+{
+    struct ifm_cell_run *cell = windows->cell;
+    const struct ifm_energy_arm *arm = &windows->arms[index];
+    cell->session->at_work = cell->arms[index].plan->name;
+    ifm_instruments_start(cell);
+    enum ifm_status status = arm->pause_s > 0 ? run_apart(windows, &cell->arms[index], arm, error)
+                                              : run_meeting(windows, &cell->arms[index], arm, error);
+    ifm_instruments_stop(cell);
+    windows->before = (int)index;
+    IFM_TRY(status);
+    IFM_TRY(ifm_interrupt_check(cell->plan->name, error)); /* what an interruption cut short is no window */
+    ifm_instruments_collect(cell, columns);
+    read_marks(windows, index, slot, samples);
+    slot->columns = columns;
+    return IFM_OK;
+}

@@ -1,0 +1,77 @@
+/* The latency pass: warm-up, then blocks of samples until the stop rule of the configuration has enough. */
+#include "run/pass/kinds.h"
+
+#include "run/cell/arm.h"
+#include <math.h>
+
+static enum ifm_status init(struct ifm_pass_run *pass, struct ifm_error *error)
+{
+    (void)error;
+    ifm_stop_init(&pass->stop, pass->cell);
+    return IFM_OK;
+}
+
+static const char *reason(const struct ifm_pass_run *pass)
+{
+    return ifm_stop_reason(&pass->stop, pass->elapsed_s);
+}
+
+static enum ifm_status begin(struct ifm_pass_run *pass, struct ifm_error *error)
+{
+    return reason(pass) == NULL ? ifm_pass_warm_up(pass, error) : IFM_OK;
+}
+
+static enum ifm_status slot(struct ifm_pass_run *pass, unsigned arm, struct ifm_slot *slot, struct ifm_sample *samples,
+                            int64_t *columns, struct ifm_error *error)
+{
+    IFM_TRY(ifm_converge_pre_roll(&pass->converge, arm, error));
+    return ifm_arm_slot(pass->cell, arm, slot, samples, columns, error);
+}
+
+static void add(struct ifm_pass_run *pass, const struct ifm_slot *slots, const struct ifm_sample *samples)
+{
+    ifm_stop_add(&pass->stop, slots, samples);
+}
+
+static double left_s(const struct ifm_pass_run *pass, double block_s)
+{
+    return fmax(ifm_stop_expected_blocks(&pass->stop, block_s) - pass->measured, 0) * block_s;
+}
+
+enum ifm_status ifm_pass_log_stop(const struct ifm_pass_run *pass, const char *why, struct ifm_error *error)
+{
+    struct ifm_event_stop facts = ifm_stop_facts(&pass->stop);
+    facts.cell = pass->cell->plan->name;
+    facts.reason = why;
+    facts.blocks = pass->measured;
+    facts.elapsed_s = pass->elapsed_s;
+    return ifm_fact_add(pass->cell->session, IFM_EVENT_OF(stop, true, &facts), error);
+}
+
+static enum ifm_status end(struct ifm_pass_run *pass, const char *why, struct ifm_error *error)
+{
+    return ifm_pass_log_stop(pass, why, error);
+}
+
+static double expected_s(const struct ifm_cell_run *cell)
+{
+    (void)cell;
+    return 0; /* it is the first pass: its blocks show */
+}
+
+static void close_stop(struct ifm_pass_run *pass)
+{
+    ifm_stop_free(&pass->stop);
+}
+
+const struct ifm_pass_hooks ifm_pass_latency = {
+    .init = init,
+    .begin = begin,
+    .slot = slot,
+    .add = add,
+    .reason = reason,
+    .left_s = left_s,
+    .end = end,
+    .expected_s = expected_s,
+    .close = close_stop,
+};

@@ -1,0 +1,64 @@
+/* Passes for instruments that disturb the steps: counters and trace.
+ *
+ * Slots are those of the latency pass, with the same samples, so that what an instrument costs is the difference of the
+ * two. Each arm has measure.blocks_min blocks: what is counted repeats well, and no interval is waited for. Times of
+ * these slots are recorded, but nothing derives a latency from them. */
+#include "run/pass/kinds.h"
+
+#include "run/cell/arm.h"
+#include "run/cell/calibrate.h"
+
+static uint32_t wanted(const struct ifm_cell_run *cell)
+{
+    return (uint32_t)cell->plan->measure.blocks_min;
+}
+
+static const char *reason(const struct ifm_pass_run *pass)
+{
+    return pass->measured >= wanted(pass->cell) ? "blocks_min" : NULL;
+}
+
+/* The pass before may have left the device idle. */
+static enum ifm_status begin(struct ifm_pass_run *pass, struct ifm_error *error)
+{
+    const struct ifm_measure *measure = &pass->cell->plan->measure;
+    for (size_t i = 0; i < pass->cell->plan->n_arms && reason(pass) == NULL; i++)
+        if (!pass->without[i])
+            IFM_TRY(ifm_arm_warm(pass->cell, i, measure->warmup, measure->warmup_cap_s, error));
+    return IFM_OK;
+}
+
+static enum ifm_status slot(struct ifm_pass_run *pass, unsigned arm, struct ifm_slot *slot, struct ifm_sample *samples,
+                            int64_t *columns, struct ifm_error *error)
+{
+    return ifm_arm_slot(pass->cell, arm, slot, samples, columns, error);
+}
+
+static double left_s(const struct ifm_pass_run *pass, double block_s)
+{
+    return (wanted(pass->cell) - (double)pass->measured) * block_s;
+}
+
+static enum ifm_status end(struct ifm_pass_run *pass, const char *why, struct ifm_error *error)
+{
+    return ifm_fact_add(pass->cell->session,
+                        IFM_EVENT(pass_done, true, .cell = pass->cell->plan->name,
+                                  .pass = ifm_pass_name(pass->cell->pass), .reason = why, .blocks = pass->measured,
+                                  .elapsed_s = pass->elapsed_s),
+                        error);
+}
+
+static double expected_s(const struct ifm_cell_run *cell)
+{
+    return wanted(cell) * ifm_cell_block_s(cell);
+}
+
+const struct ifm_pass_hooks ifm_pass_observed = {
+    .done = IFM_STAGE_pass_done,
+    .begin = begin,
+    .slot = slot,
+    .reason = reason,
+    .left_s = left_s,
+    .end = end,
+    .expected_s = expected_s,
+};

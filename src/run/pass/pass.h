@@ -1,0 +1,96 @@
+/* A pass: its record is opened or gone on with, then blocks of slots run, each appended whole, until it has enough.
+ *
+ * One loop for every kind of pass. What kinds differ in stands in their hooks (run/pass/kinds.c). */
+#ifndef IFM_RUN_PASS_PASS_H
+#define IFM_RUN_PASS_PASS_H
+
+#include "run/cell/cell.h"
+#include "run/pass/converge.h"
+#include "run/pass/stop.h"
+
+struct ifm_energy_run;
+
+/* Progress of one cell: seconds of the open pass that are done, and seconds of all passes that are left. */
+typedef void ifm_pass_progress_fn(void *context, double done_s, double left_s);
+
+/* What the passes of a run share. */
+struct ifm_passes {
+    const char *dir;
+    bool resume;
+    struct ifm_energy_run *energy;  /* its sensors; NULL = no cell has an energy pass */
+    ifm_pass_progress_fn *progress; /* may be NULL */
+    void *context;
+};
+
+struct ifm_pass_run {
+    struct ifm_cell_run *cell;
+    const struct ifm_pass_hooks *hooks;
+    const struct ifm_passes *shared; /* NULL in a dry run */
+    const struct ifm_events *events; /* journal of the run that is resumed, where the kind reads it; else NULL */
+    struct ifm_recorder *recorder;   /* NULL in a dry run: nothing is recorded */
+    bool without[IFM_MOST_ARMS];     /* arms that have no slots in this pass */
+    struct ifm_slot *slots;          /* of one block; its samples and columns: the cell's, or the kind's own */
+    struct ifm_sample *samples;
+    size_t place, places; /* of the open slot in its block, and slots in a block */
+    uint32_t next_block;  /* number of the next block in the record */
+    int64_t end_ns;       /* of the last slot */
+    uint32_t measured;    /* measured blocks that the record holds */
+    double earlier_s;     /* time that the blocks of interrupted runs took */
+    double elapsed_s;     /* the same, with the blocks of this one */
+    bool unrecorded;      /* the record could not be opened: the folder is at fault */
+    /* latency */
+    struct ifm_stop stop;
+    struct ifm_converge converge; /* what ran last, and which slots have a pre-roll; {0} = none has */
+    /* another kind */
+    void *own;
+};
+
+/* What a kind does at the joints of the loop. Those that say so may be NULL. */
+struct ifm_pass_hooks {
+    /* Stage of the event that ends a complete pass; unknown = the record alone says that it is complete. */
+    enum ifm_stage done;
+    bool sync; /* each block is on disk before the next one begins */
+    /* Before the record is opened: the kind's state. May be NULL. */
+    enum ifm_status (*init)(struct ifm_pass_run *pass, struct ifm_error *error);
+    /* The record is open: everything before the first block of this session. */
+    enum ifm_status (*begin)(struct ifm_pass_run *pass, struct ifm_error *error);
+    /* One slot of `arm`, with what precedes it untimed. */
+    enum ifm_status (*slot)(struct ifm_pass_run *pass, unsigned arm, struct ifm_slot *slot, struct ifm_sample *samples,
+                            int64_t *columns, struct ifm_error *error);
+    /* The slots of a block have run; it is not in the record yet. May be NULL. */
+    enum ifm_status (*settle)(struct ifm_pass_run *pass, struct ifm_error *error);
+    /* A block is in the record, of this session or of an interrupted one. May be NULL. */
+    void (*add)(struct ifm_pass_run *pass, const struct ifm_slot *slots, const struct ifm_sample *samples);
+    /* Why the pass ends now; NULL = another block is wanted. */
+    const char *(*reason)(const struct ifm_pass_run *pass);
+    /* Seconds that are left, when a block takes `block_s`. */
+    double (*left_s)(const struct ifm_pass_run *pass, double block_s);
+    /* After the last block: the facts that end the pass. */
+    enum ifm_status (*end)(struct ifm_pass_run *pass, const char *reason, struct ifm_error *error);
+    /* Seconds that the pass of an open cell will take; NULL = only its blocks show. */
+    double (*expected_s)(const struct ifm_cell_run *cell);
+    void (*close)(struct ifm_pass_run *pass); /* also after a failure. May be NULL */
+};
+
+/* By enum ifm_pass_kind (kinds.c). */
+extern const struct ifm_pass_hooks *const ifm_pass_hooks[IFM_PASS_KINDS];
+
+/* A pass of the cell without a record, as a dry run has it. Close it also after a failure. */
+IFM_CHECKED enum ifm_status ifm_pass_init(struct ifm_pass_run *pass, struct ifm_cell_run *cell,
+                                          const struct ifm_pass *plan, struct ifm_error *error);
+void ifm_pass_close(struct ifm_pass_run *pass);
+/* Windows of warm-up until every arm is warm and steady, as blocks of the record; then the gate of power. */
+IFM_CHECKED enum ifm_status ifm_pass_warm_up(struct ifm_pass_run *pass, struct ifm_error *error);
+/* One measured block: run its slots in the plan's order and append it. */
+IFM_CHECKED enum ifm_status ifm_pass_block(struct ifm_pass_run *pass, struct ifm_error *error);
+/* The fact that ends a latency pass: the stop rule with its inputs. */
+IFM_CHECKED enum ifm_status ifm_pass_log_stop(const struct ifm_pass_run *pass, const char *reason,
+                                              struct ifm_error *error);
+/* Tell the progress: `left_s` of this pass, and what later ones are expected to take. */
+void ifm_pass_report(const struct ifm_pass_run *pass, double left_s);
+/* The whole pass of an open cell; nothing to do where it is complete. `unrecorded` as above. */
+IFM_CHECKED enum ifm_status ifm_pass_execute(struct ifm_cell_run *cell, const struct ifm_pass *plan,
+                                             const struct ifm_passes *shared, bool *unrecorded,
+                                             struct ifm_error *error);
+
+#endif

@@ -1,0 +1,49 @@
+/* The stop rule: a control decision, logged with its inputs. No published number comes from it.
+ *
+ * Fixed width (Chow and Robbins 1965): stop when the minimum detectable effect of every decision of the cell has
+ * reached the wanted one and at least ten blocks are there. Group-sequential (O'Brien and Fleming 1979): stop early at
+ * one of five planned looks only when every decision of the cell is beyond its boundary (stats/sequential.h); what is
+ * derived from such a record has intervals widened for all looks. Looking at a significance test to stop at any other
+ * time is impossible by construction. The decision of a variant is its block log-ratio to the baseline; a cell without
+ * variants is decided by the log time of each of its arms, and nothing in it is decided early. */
+#ifndef IFM_RUN_PASS_STOP_H
+#define IFM_RUN_PASS_STOP_H
+
+#include "model/plan.h"
+#include "run/cell/cell.h"
+#include <stdbool.h>
+
+struct ifm_stop {
+    const struct ifm_cell *cell;
+    double *mean, *m2; /* per arm: running moments of its decision variable (Welford) */
+    double *block;     /* per arm: sum of ln slot medians in the open block */
+    double *tick;      /* per arm: share of the clock's tick in a sample */
+    double *scratch;   /* of the longest slot */
+    uint32_t blocks;
+    uint32_t samples_per_slot; /* of the first arm; of all arms under IFM_STOP_REPEATS */
+    double tick_ns;            /* of the device's clock */
+    double level;              /* of each decision's interval: 0.95, or more when several share the 5 % (Bonferroni) */
+    unsigned variants;         /* in the cell */
+    double outside, inside;    /* constants of the looks, for beyond the margin and within it; 0 = other rule */
+};
+
+void ifm_stop_init(struct ifm_stop *stop, const struct ifm_cell_run *cell);
+void ifm_stop_free(struct ifm_stop *stop);
+/* Take in a block of 2 * n_arms slots. */
+void ifm_stop_add(struct ifm_stop *stop, const struct ifm_slot *slots, const struct ifm_sample *samples);
+/* Largest minimum detectable effect of the cell's decisions so far, relative: the change that would be called faster or
+ * slower with 80 % probability, the margin that it must clear included (in a cell without variants nothing is called,
+ * and it is the change that would be seen). Infinite below two blocks. */
+double ifm_stop_mde(const struct ifm_stop *stop);
+/* The wanted effect: the configured one, or the clock's tick as a share of the deciding arm's sample where that is
+ * larger, because more blocks cannot see below the tick. */
+double ifm_stop_wanted(const struct ifm_stop *stop);
+/* The rule's part of the stop fact: its detectable effect, and under IFM_STOP_GROUP where it looked and at which level;
+ * cell, reason, blocks and time are the caller's. */
+struct ifm_event_stop ifm_stop_facts(const struct ifm_stop *stop);
+/* The reason to stop now, or NULL. `elapsed_s` since the first block of this session. */
+const char *ifm_stop_reason(const struct ifm_stop *stop, double elapsed_s);
+/* Blocks that a cell will probably take, from what is known; for progress and for the dry run. */
+double ifm_stop_expected_blocks(const struct ifm_stop *stop, double block_s);
+
+#endif

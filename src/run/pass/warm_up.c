@@ -1,0 +1,103 @@
+/* The warm-up gate. */
+#include "run/pass/warm_up.h"
+
+#include "base/arena.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void ifm_warm_up_init(struct ifm_warm_up *warm, struct ifm_cell_run *cell)
+{
+    *warm = (struct ifm_warm_up){.cell = cell,
+                                 .now = ifm_zeros(cell->plan->n_arms, sizeof *warm->now),
+                                 .before = ifm_zeros(cell->plan->n_arms, sizeof *warm->before),
+                                 .scratch = ifm_zeros(cell->most_samples, sizeof *warm->scratch),
+                                 .start = cell->device->ops->mark(cell->device)};
+}
+
+void ifm_warm_up_free(struct ifm_warm_up *warm)
+{
+    free(warm->now);
+    free(warm->before);
+    free(warm->scratch);
+    *warm = (struct ifm_warm_up){0};
+}
+
+static int compare_i64(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Median duration of each arm's slot in the warm-up block just run. */
+static void window_medians(struct ifm_cell_run *cell, double *medians, int64_t *scratch)
+{
+    const struct ifm_sample *samples = cell->samples;
+    for (size_t i = 0; i < cell->plan->n_arms; i++) {
+        uint32_t n = cell->slots[i].samples;
+        for (uint32_t k = 0; k < n; k++)
+            scratch[k] = samples[k].duration_ns;
+        qsort(scratch, n, sizeof *scratch, compare_i64);
+        medians[i] = (double)scratch[n / 2];
+        samples += n;
+    }
+}
+
+/* Steady: the arm's median differs from that of the window before by no more than the tolerance, the clock's tick
+ * aside. */
+static bool is_steady(double now, double before, double tolerance)
+{
+    return fabs(now - before) <= tolerance * before + 2;
+}
+
+static bool all_steady(const double *now, const double *before, size_t n, double tolerance)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!is_steady(now[i], before[i], tolerance))
+            return false;
+    return true;
+}
+
+static bool all_warm(const struct ifm_cell_run *cell, uint64_t windows, uint64_t wanted)
+{
+    for (size_t i = 0; i < cell->plan->n_arms; i++)
+        if (windows * cell->arms[i].samples * cell->arms[i].inner < wanted)
+            return false;
+    return true;
+}
+
+bool ifm_warm_up_wanted(const struct ifm_warm_up *warm)
+{
+    const struct ifm_measure *measure = &warm->cell->plan->measure;
+    return warm->windows < 2 || ((!warm->steady || !all_warm(warm->cell, warm->windows, measure->warmup)) &&
+                                 warm->seconds < measure->warmup_cap_s);
+}
+
+void ifm_warm_up_take(struct ifm_warm_up *warm)
+{
+    struct ifm_cell_run *cell = warm->cell;
+    size_t n = cell->plan->n_arms;
+    memcpy(warm->before, warm->now, n * sizeof *warm->now);
+    window_medians(cell, warm->now, warm->scratch);
+    warm->steady = warm->windows > 0 && all_steady(warm->now, warm->before, n, cell->plan->measure.steady_tolerance);
+    warm->seconds = (double)(cell->device->ops->mark(cell->device).ns - warm->start.ns) * 1e-9;
+    warm->windows++;
+}
+
+enum ifm_status ifm_warm_up_log(const struct ifm_warm_up *warm, struct ifm_error *error)
+{
+    const struct ifm_cell_run *cell = warm->cell;
+    double tolerance = cell->plan->measure.steady_tolerance;
+    for (size_t i = 0; i < cell->plan->n_arms; i++) {
+        const struct ifm_arm_run *arm = &cell->arms[i];
+        bool steady = is_steady(warm->now[i], warm->before[i], tolerance);
+        IFM_TRY(ifm_fact_add(cell->session,
+                             IFM_EVENT(warmup, steady, .cell = cell->plan->name, .arm = arm->plan->name,
+                                       .steps = (int64_t)(warm->windows * arm->samples * arm->inner),
+                                       .windows = (int64_t)warm->windows, .steady = steady, .tolerance = tolerance,
+                                       .seconds = warm->seconds, .last_median_ns = warm->now[i] / arm->inner,
+                                       .previous_median_ns = warm->before[i] / arm->inner),
+                             error));
+    }
+    return IFM_OK;
+}

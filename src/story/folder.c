@@ -1,0 +1,88 @@
+/* An existing run folder: claimed, checked, loaded; derived and judged in memory. */
+#include "story/folder.h"
+
+#include "base/file.h"
+#include "sample/claim.h"
+#include "sample/manifest.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+static bool has_file(const char *dir, const char *name)
+{
+    struct ifm_arena *arena = ifm_arena_create();
+    bool has = ifm_file_exists(ifm_path_join(arena, dir, name));
+    ifm_arena_destroy(arena);
+    return has;
+}
+
+enum ifm_status ifm_folder_is_run(const char *dir, struct ifm_error *error)
+{
+    return has_file(dir, "config.lock.json")
+               ? IFM_OK
+               : ifm_fail(error, IFM_USAGE, dir, "name a run folder, such as runs/decode-20260101-120000",
+                          "not a run folder: it has no config.lock.json");
+}
+
+/* A manifest over files that still grow would condemn them: the folder must be at rest. */
+static enum ifm_status check_at_rest(const char *dir, struct ifm_error *error)
+{
+    struct ifm_arena *arena = ifm_arena_create();
+    int fd = open(ifm_path_join(arena, dir, "run.log"), O_RDONLY | O_CLOEXEC);
+    int code = errno;
+    ifm_arena_destroy(arena);
+    if (fd < 0 && code != ENOENT)
+        return ifm_fail(error, IFM_INTERNAL, dir, "see whether you may read it, and what the system's log (dmesg) says",
+                        "cannot open run.log: %s", strerror(code));
+    bool busy = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (fd >= 0)
+        close(fd); /* releases the lock too */
+    return busy ? ifm_fail(error, IFM_USAGE, dir, "wait for the run to end", "a run is at work in this folder")
+                : IFM_OK;
+}
+
+enum ifm_status ifm_folder_claim(const char *dir, bool alone, struct ifm_error *error)
+{
+    int claim; /* ends with this process */
+    /* A session of the library, and a run on a file system without folder locks, lock run.log alone. */
+    IFM_TRY(check_at_rest(dir, error));
+    return ifm_claim_take(dir, alone, &claim, error);
+}
+
+enum ifm_status ifm_folder_check(const char *dir, bool alone, struct ifm_error *error)
+{
+    IFM_TRY(ifm_folder_is_run(dir, error));
+    IFM_TRY(ifm_folder_claim(dir, alone, error));
+    return has_file(dir, "manifest.sha256") ? ifm_manifest_check_record(dir, error) : IFM_OK;
+}
+
+static enum ifm_status load(const char *dir, struct ifm_folder *folder, struct ifm_error *error)
+{
+    char *lock = ifm_path_join(folder->arena, dir, "config.lock.json");
+    IFM_TRY(ifm_json_read(lock, &folder->lock, error));
+    IFM_TRY(ifm_facts_open(dir, NULL, 0, folder->arena, &folder->facts, error));
+    folder->plan = folder->facts.plan;
+    folder->events = folder->facts.events;
+    IFM_TRY(ifm_derive(&folder->facts.view, folder->arena, &folder->derived, error));
+    return ifm_judge(folder->plan, folder->derived, folder->arena, &folder->verdict, error);
+}
+
+enum ifm_status ifm_folder_open(const char *dir, struct ifm_folder *out, struct ifm_error *error)
+{
+    *out = (struct ifm_folder){.arena = ifm_arena_create()};
+    IFM_TRY(load(dir, out, error));
+    out->publication = (struct ifm_publication){
+        dir, out->plan, out->derived, out->verdict, out->lock, out->events, &out->facts.view,
+    };
+    return IFM_OK;
+}
+
+void ifm_folder_close(struct ifm_folder *folder)
+{
+    json_decref(folder->lock);
+    ifm_facts_close(&folder->facts);
+    ifm_arena_destroy(folder->arena);
+    *folder = (struct ifm_folder){0};
+}

@@ -1,0 +1,97 @@
+/* A plan is measured, or shown with its estimate. */
+#include "story/story.h"
+
+#include "base/json.h"
+#include "base/text.h"
+#include "model/plan_json.h"
+
+/* The device opens with as many workers as the largest cell needs; smaller cells use the first of them. */
+static unsigned most_threads(const struct ifm_plan *plan)
+{
+    unsigned most = 1;
+    for (size_t i = 0; i < plan->n_cells; i++)
+        most = plan->cells[i].threads > most ? plan->cells[i].threads : most;
+    return most;
+}
+
+static struct ifm_run_options run_options(const struct ifm_config *config, const struct ifm_plan *plan,
+                                          const struct ifm_story_measuring *how)
+{
+    const struct ifm_device_config *device = ifm_config_device(config);
+    return (struct ifm_run_options){
+        .dir = how->dir,
+        .resume = how->resume,
+        .progress = how->progress,
+        .needs_new_process = how->needs_new_process,
+        .device = {.threads = most_threads(plan),
+                   .huge_pages = device->huge_pages,
+                   .no_graphs = !device->graphs,
+                   .script = device->script,
+                   .resumed = how->resume,
+                   .seed = ifm_config_study(config)->seed},
+    };
+}
+
+enum ifm_status ifm_story_measure(const struct ifm_config *config, const struct ifm_plan *plan,
+                                  const struct ifm_story_measuring *how, struct ifm_error *error)
+{
+    const struct ifm_run_options options = run_options(config, plan, how);
+    return ifm_run_execute(plan, &options, error);
+}
+
+static void print_cell(const struct ifm_cell *cell, const struct ifm_estimate *estimate, FILE *out)
+{
+    char seconds[48], memory[48];
+    fprintf(out, "  %s\n", cell->name);
+    if (cell->unsupported[0] != '\0') {
+        fprintf(out, "    absent: %s\n", cell->unsupported);
+        return;
+    }
+    fprintf(out, "    %u thread%s, %s caches, about %s, %s of memory%s\n", cell->threads, cell->threads == 1 ? "" : "s",
+            cell->measure.cache == IFM_CACHE_COLD ? "cold" : "hot", ifm_format_human(estimate->seconds, "s", seconds),
+            ifm_format_human((double)estimate->memory, "B", memory), cell->cache_resident ? ", cache-resident" : "");
+    fprintf(out, "    arms:");
+    for (size_t i = 0; i < cell->n_arms; i++)
+        fprintf(out, "%s %s (%s)", i == 0 ? "" : ",", cell->arms[i].name, ifm_role_name(cell->arms[i].role));
+    fprintf(out, "\n");
+}
+
+static void print_table(const struct ifm_plan *plan, const struct ifm_estimate *cells, const struct ifm_estimate *total,
+                        FILE *out)
+{
+    char seconds[48], low[48], high[48];
+    fprintf(out, "plan: %zu cell%s on %s; nothing has been recorded\n", plan->n_cells, plan->n_cells == 1 ? "" : "s",
+            plan->device);
+    for (size_t i = 0; i < plan->n_cells; i++)
+        print_cell(&plan->cells[i], &cells[i], out);
+    fprintf(out, "time: about %s (%s to %s, as the stop rule decides)\n",
+            ifm_format_human(total->seconds, "s", seconds), ifm_format_human(total->low, "s", low),
+            ifm_format_human(total->high, "s", high));
+}
+
+static void print_json(const struct ifm_plan *plan, const struct ifm_estimate *total, FILE *out)
+{
+    json_t *json = json_pack("{s:o, s:f, s:f, s:f}", "plan", ifm_plan_to_json(plan), "seconds", total->seconds,
+                             "seconds_low", total->low, "seconds_high", total->high);
+    struct ifm_text text = {0};
+    ifm_json_print(json, true, &text);
+    fprintf(out, "%s\n", text.data);
+    ifm_text_free(&text);
+    json_decref(json);
+}
+
+enum ifm_status ifm_story_dry_run(const struct ifm_config *config, const struct ifm_plan *plan, bool json, FILE *out,
+                                  struct ifm_error *error)
+{
+    const struct ifm_story_measuring how = {.dir = ""};
+    const struct ifm_run_options run = run_options(config, plan, &how);
+    struct ifm_arena *arena = ifm_arena_create();
+    struct ifm_estimate *cells = IFM_ARENA_ARRAY(arena, struct ifm_estimate, plan->n_cells + 1), total;
+    enum ifm_status status = ifm_run_estimate(plan, &run, cells, &total, error);
+    if (status == IFM_OK && json)
+        print_json(plan, &total, out);
+    else if (status == IFM_OK)
+        print_table(plan, cells, &total, out);
+    ifm_arena_destroy(arena);
+    return status;
+}

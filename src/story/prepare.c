@@ -1,0 +1,158 @@
+/* Configuration and plan: the tables of the workloads, what plan must know of this machine, and whether it is ready. */
+#include "story/story.h"
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/text.h"
+#include "device/fake.h"
+#include "instrument/instrument.h"
+#include "judge/judge.h"
+#include "kernel/cpu/isa.h"
+#include "model/plan_json.h"
+#include "plan/plan.h"
+#include "run/energy/energy.h"
+#include "run/facts/inputs.h"
+#include "sample/journal.h"
+#include "workload/workload.h"
+#include <string.h>
+
+enum { MOST_INSTRUMENTS = 32, MOST_ISAS = 8 };
+
+struct ifm_config *ifm_story_config(void)
+{
+    static const struct ifm_section *sections[IFM_WORKLOADS_MOST + 1];
+    for (size_t i = 0; ifm_workloads[i] != NULL; i++)
+        sections[i] = ifm_workloads[i]->params;
+    return ifm_config_create(sections);
+}
+
+static size_t list_workloads(struct ifm_workload_entry *entries)
+{
+    size_t n = 0;
+    for (; ifm_workloads[n] != NULL; n++)
+        entries[n] = (struct ifm_workload_entry){ifm_workloads[n]->name,         ifm_workloads[n]->describe,
+                                                 ifm_workloads[n]->most_threads, ifm_workloads[n]->columns,
+                                                 ifm_workloads[n]->n_columns,    ifm_workloads[n]->one_process,
+                                                 ifm_workloads[n]->on_gpu};
+    return n;
+}
+
+/* What every run on the device takes along. A scripted device has nothing to observe but what its script gives. */
+static size_t list_instruments(const struct ifm_device_ops *device, const char *script,
+                               struct ifm_instrument_entry *entries)
+{
+    if (device != &ifm_device_fake)
+        return ifm_instruments_offered(device->name, entries, MOST_INSTRUMENTS);
+    entries[0] = ifm_instrument_entry(&ifm_instrument_fake);
+    return ifm_fake_script_has_columns(script) ? 1 : 0;
+}
+
+static const char *device_name(const struct ifm_config *config)
+{
+    static const char *const kinds[] = {"cpu", "cuda", "fake"};
+    return kinds[ifm_config_device(config)->kind];
+}
+
+/* The most threads that a value of device.threads asks for; 0 as soon as one value wants every CPU. */
+static unsigned threads_asked(const struct ifm_study *study)
+{
+    uint64_t most = 0, threads = 0;
+    for (size_t i = 0; i < study->n_axes; i++)
+        for (size_t j = 0; strcmp(study->axes[i].path, "device.threads") == 0 && j < study->axes[i].n; j++) {
+            if (!ifm_parse_u64(study->axes[i].texts[j], &threads) || threads == 0)
+                return 0;
+            most = threads > most ? threads : most;
+        }
+    return (unsigned)most;
+}
+
+static const char *make_run_id(const struct ifm_study *study, struct ifm_arena *arena)
+{
+    const char *text = ifm_arena_printf(arena, "%s %llu %lld", study->config_hash, (unsigned long long)study->seed,
+                                        (long long)ifm_clock_wall_ns());
+    return ifm_arena_printf(arena, "%.12s", ifm_sha256_bytes(text, strlen(text)).hex);
+}
+
+/* The machine and its instruments. */
+static enum ifm_status describe_machine(const struct ifm_config *config, struct ifm_arena *arena,
+                                        struct ifm_catalog *catalog, struct ifm_error *error)
+{
+    struct ifm_instrument_entry *instruments = IFM_ARENA_ARRAY(arena, struct ifm_instrument_entry, MOST_INSTRUMENTS);
+    const struct ifm_device_ops *device = ifm_device_find(device_name(config));
+    catalog->instruments = instruments;
+    IFM_TRY(device->describe(threads_asked(ifm_config_study(config)), &catalog->machine, error));
+    if (device == &ifm_device_cpu) {
+        const char **isas = IFM_ARENA_ARRAY(arena, const char *, MOST_ISAS);
+        catalog->machine.n_isas = ifm_isa_supported(isas, MOST_ISAS);
+        catalog->machine.isas = isas;
+    }
+    catalog->n_instruments = list_instruments(device, ifm_config_device(config)->script, instruments);
+    return IFM_OK;
+}
+
+enum ifm_status ifm_story_plan(const struct ifm_config *config, const struct ifm_workload_entry *own,
+                               struct ifm_arena *arena, struct ifm_plan **plan, struct ifm_error *error)
+{
+    const struct ifm_study *study = ifm_config_study(config);
+    struct ifm_workload_entry *registered = IFM_ARENA_ARRAY(arena, struct ifm_workload_entry, IFM_WORKLOADS_MOST);
+    struct ifm_catalog catalog = {.workloads = own != NULL ? own : registered,
+                                  .n_workloads = own != NULL ? 1 : list_workloads(registered),
+                                  .measure = &ifm_section_measure};
+    IFM_TRY(describe_machine(config, arena, &catalog, error));
+    enum ifm_status status = ifm_plan_build(study, &catalog, make_run_id(study, arena), arena, plan, error);
+    if (status != IFM_OK) {
+        ifm_config_locate(config, error);
+        return status;
+    }
+    return ifm_check_gates(*plan, study->gate_places, arena, error);
+}
+
+enum ifm_status ifm_story_check_plan(const char *where, const struct ifm_config *config, const struct ifm_plan *plan,
+                                     struct ifm_error *error)
+{
+    const struct ifm_study *study = ifm_config_study(config);
+    struct ifm_arena *arena = ifm_arena_create();
+    struct ifm_plan wanted = *plan;
+    wanted.config_hash = study->config_hash;
+    wanted.seed = study->seed;
+    wanted.gates = study->gates;
+    wanted.n_gates = study->n_gates;
+    wanted.cells = IFM_ARENA_ARRAY(arena, struct ifm_cell, plan->n_cells + 1);
+    for (size_t i = 0; i < plan->n_cells; i++) {
+        wanted.cells[i] = plan->cells[i];
+        wanted.cells[i].measure = study->measure;
+        wanted.cells[i].measure.cache = plan->cells[i].measure.cache; /* a cell may sweep it */
+        wanted.cells[i].measure.replica = plan->cells[i].measure.replica;
+    }
+    json_t *has = ifm_plan_to_json(plan), *wants = ifm_plan_to_json(&wanted);
+    bool same = json_equal(has, wants);
+    json_decref(has);
+    json_decref(wants);
+    ifm_arena_destroy(arena);
+    return same ? IFM_OK
+                : ifm_fail(error, IFM_INVALID, where, "one of the two was edited; measure again into a new folder",
+                           "rule-04: its gates, measure settings or seed are not those of config.lock.json");
+}
+
+enum ifm_status ifm_story_ready(const struct ifm_plan *plan, struct ifm_error *error)
+{
+    for (size_t c = 0; c < plan->n_cells; c++)
+        for (size_t a = 0; a < plan->cells[c].n_arms; a++) {
+            const struct ifm_arm *arm = &plan->cells[c].arms[a];
+            const struct ifm_workload *workload = ifm_workload_find(arm->workload);
+            if (workload != NULL && workload->ready != NULL)
+                IFM_TRY(workload->ready(arm, strcmp(plan->device, "fake") == 0, error));
+        }
+    return ifm_energy_ready(plan, error);
+}
+
+enum ifm_status ifm_story_same_inputs(const char *dir, const struct ifm_plan *plan, struct ifm_error *error)
+{
+    const struct ifm_events *events;
+    struct ifm_arena *arena = ifm_arena_create();
+    enum ifm_status status = ifm_journal_read(dir, arena, &events, error);
+    if (status == IFM_OK)
+        status = ifm_inputs_unchanged(plan, events, dir, error);
+    ifm_arena_destroy(arena);
+    return status;
+}

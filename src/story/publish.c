@@ -1,0 +1,79 @@
+/* The last stages of a run folder: numbers, verdict, files and table; and their verification. */
+#include "story/story.h"
+
+#include "base/file.h"
+#include "base/text.h"
+#include "run/facts/inputs.h"
+#include "sample/manifest.h"
+#include "story/folder.h"
+#include "story/plugins.h"
+
+static enum ifm_status publish(const struct ifm_folder *folder, const struct ifm_story_printing *how,
+                               struct ifm_error *error)
+{
+    const struct ifm_publication *publication = &folder->publication;
+    IFM_TRY(ifm_publish_files(publication, error));
+    IFM_TRY(ifm_publish_table(publication, how->format, how->colour, how->out, error));
+    if (how->format == IFM_FORMAT_TABLE)
+        fprintf(how->out, "\nreport: %s/report.html\n", publication->dir);
+    if (how->format == IFM_FORMAT_ELASTIC_KV && how->advice != NULL)
+        ifm_publish_advice(publication, how->advice);
+    return IFM_OK;
+}
+
+enum ifm_status ifm_story_finish(const char *dir, const struct ifm_story_printing *how, enum ifm_status *judged,
+                                 struct ifm_error *error)
+{
+    struct ifm_folder folder;
+    enum ifm_status status = ifm_folder_open(dir, &folder, error);
+    if (status == IFM_OK)
+        status = publish(&folder, how, error);
+    if (status == IFM_OK)
+        *judged = folder.verdict->exit_code;
+    ifm_folder_close(&folder);
+    return status;
+}
+
+/* The lock resolves to itself, and its gates, settings and seed are the plan's: neither file can be edited alone. */
+static enum ifm_status verify_lock(const struct ifm_folder *folder, bool has_tables, struct ifm_error *error)
+{
+    const char *dir = folder->publication.dir;
+    if (!has_tables) { /* of a plugin that is not loaded */
+        enum ifm_status intact = ifm_config_lock_intact(folder->lock, "config.lock.json", error);
+        return intact == IFM_USAGE ? error->code = IFM_INVALID : intact;
+    }
+    struct ifm_config *config = ifm_story_config();
+    enum ifm_status status = ifm_config_file(config, ifm_path_join(folder->arena, dir, "config.lock.json"), error);
+    if (status == IFM_OK)
+        status = ifm_config_resolve(config, error);
+    if (status == IFM_OK)
+        status = ifm_story_check_plan(ifm_path_join(folder->arena, dir, "plan.json"), config, folder->plan, error);
+    if (status == IFM_USAGE) /* given with -c, a wrong lock is a usage error; here the record is wrong */
+        status = error->code = IFM_INVALID;
+    ifm_config_destroy(config);
+    return status;
+}
+
+static enum ifm_status verify(const struct ifm_folder *folder, bool has_tables, struct ifm_verified *published,
+                              struct ifm_error *error)
+{
+    IFM_TRY(verify_lock(folder, has_tables, error));
+    IFM_TRY(ifm_inputs_agree(folder->events, folder->publication.dir, error));
+    return ifm_publish_verify(&folder->publication, published, error);
+}
+
+enum ifm_status ifm_story_verify(const char *dir, struct ifm_arena *arena, struct ifm_story_verified *out,
+                                 struct ifm_error *error)
+{
+    struct ifm_folder folder;
+    IFM_TRY(ifm_manifest_check(dir, error));
+    enum ifm_status status = ifm_folder_open(dir, &folder, error);
+    if (status == IFM_OK) {
+        const char *missing = ifm_plugins_missing(folder.lock);
+        out->missing = missing == NULL ? NULL : ifm_arena_strdup(arena, missing);
+        out->n_numbers = folder.derived->n_numbers;
+        status = verify(&folder, missing == NULL, &out->published, error);
+    }
+    ifm_folder_close(&folder);
+    return status;
+}

@@ -1,0 +1,77 @@
+/* The story: the stages from a configuration to its published files, as calls.
+ *
+ * The command line and the session library tell the same story with them. Nothing here parses an argument, prints an
+ * error or exits, and results are printed only to the FILE that a caller gives. Thread rule: one thread. */
+#ifndef IFM_STORY_STORY_H
+#define IFM_STORY_STORY_H
+
+#include "config/config.h"
+#include "model/catalog.h"
+#include "publish/publish.h"
+#include "run/run.h"
+
+/* ---- config, plan (prepare.c) ---- */
+/* An empty configuration that knows every workload's table. */
+struct ifm_config *ifm_story_config(void);
+/* The plan of a resolved configuration on this machine. `own` replaces the workloads of the registry: a session
+ * describes itself. NULL = the registry's. */
+IFM_CHECKED enum ifm_status ifm_story_plan(const struct ifm_config *config, const struct ifm_workload_entry *own,
+                                           struct ifm_arena *arena, struct ifm_plan **plan, struct ifm_error *error);
+/* A plan that was read back holds the gates, measure settings and seed of its configuration; `where` names its file. */
+IFM_CHECKED enum ifm_status ifm_story_check_plan(const char *where, const struct ifm_config *config,
+                                                 const struct ifm_plan *plan, struct ifm_error *error);
+/* What an arm needs of this machine (a program, a private text) is there, before anything is written. */
+IFM_CHECKED enum ifm_status ifm_story_ready(const struct ifm_plan *plan, struct ifm_error *error);
+/* The files that the run in `dir` read still hold what it read. */
+IFM_CHECKED enum ifm_status ifm_story_same_inputs(const char *dir, const struct ifm_plan *plan,
+                                                  struct ifm_error *error);
+
+/* ---- the run folder (create.c); what is asked of an existing one stands in story/folder.h ---- */
+/* A name below runs/ that no folder has, in the arena. */
+const char *ifm_story_fresh_dir(const struct ifm_plan *plan, struct ifm_arena *arena);
+/* Create the folder with private.json, config.lock.json and, last, plan.json: with a plan it can be resumed. A plan of
+ * NULL is written later by its owner. `caller` holds private facts of the process (ifm_host_private); it is taken over.
+ * `*claim` is held until it is closed. After a failure nothing is left of the folder. */
+IFM_CHECKED enum ifm_status ifm_story_folder(const char *dir, const struct ifm_config *config,
+                                             const struct ifm_plan *plan, json_t *caller, int *claim,
+                                             struct ifm_error *error);
+
+/* ---- measure (measure.c) ---- */
+struct ifm_story_measuring {
+    const char *dir;
+    bool resume;
+    struct ifm_progress progress; /* report may be NULL */
+    bool *needs_new_process;      /* run/run.h */
+};
+IFM_CHECKED enum ifm_status ifm_story_measure(const struct ifm_config *config, const struct ifm_plan *plan,
+                                              const struct ifm_story_measuring *how, struct ifm_error *error);
+/* Print what would be measured, and for how long, as a table or as JSON; nothing is recorded. */
+IFM_CHECKED enum ifm_status ifm_story_dry_run(const struct ifm_config *config, const struct ifm_plan *plan, bool json,
+                                              FILE *out, struct ifm_error *error);
+
+/* ---- resume (resume.c) ---- */
+/* Configuration and plan of an interrupted run, read back instead of made, and everything checked that a measurement
+ * must not go on without. `config` is empty before and resolved afterwards. */
+IFM_CHECKED enum ifm_status ifm_story_read_back(const char *dir, struct ifm_config *config, struct ifm_arena *arena,
+                                                struct ifm_plan **plan, struct ifm_error *error);
+
+/* ---- derive, judge, publish (publish.c) ---- */
+struct ifm_story_printing {
+    enum ifm_format format;
+    bool colour;
+    FILE *out;
+    FILE *advice; /* where a format has no room for advice, it goes here; NULL = nowhere */
+};
+/* Derive, judge, write the files, print. `judged` receives the verdict's exit code. */
+IFM_CHECKED enum ifm_status ifm_story_finish(const char *dir, const struct ifm_story_printing *how,
+                                             enum ifm_status *judged, struct ifm_error *error);
+/* Recompute every published number of the folder from its hashed record, and compare. */
+struct ifm_story_verified {
+    size_t n_numbers;
+    struct ifm_verified published;
+    const char *missing; /* a workload whose plugin is not loaded: the configuration was not resolved again; NULL */
+};
+IFM_CHECKED enum ifm_status ifm_story_verify(const char *dir, struct ifm_arena *arena, struct ifm_story_verified *out,
+                                             struct ifm_error *error);
+
+#endif
