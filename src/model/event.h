@@ -51,12 +51,6 @@ IFM_EVENT_STRUCT(loss, _)
 IFM_EVENT_STRUCT(knob, _)
 IFM_STAGES(IFM_EVENT_STRUCT)
 
-#define IFM_EVENT_ENUMERATOR(row, ...) IFM_STAGE_##row,
-enum ifm_stage {
-    IFM_STAGE_unknown = 0, /* of a later version: only its name, cell and arm are known */
-    IFM_STAGES(IFM_EVENT_ENUMERATOR) IFM_STAGE_COUNT
-};
-
 struct ifm_event {
     enum ifm_stage stage;
     bool ok;

@@ -52,6 +52,12 @@
     S(interrupted, once_a_session, kept)                                                                               \
     S(run_done, once_a_run, kept)
 
+#define IFM_EVENT_ENUMERATOR(row, ...) IFM_STAGE_##row,
+enum ifm_stage {
+    IFM_STAGE_unknown = 0, /* of a later version: only its cell and arm are known */
+    IFM_STAGES(IFM_EVENT_ENUMERATOR) IFM_STAGE_COUNT
+};
+
 /* clang-format off: a field a line would hide the rows */
 #define IFM_FIELDS_run_start(F, r) \
     F(r, must, text, run_id, _) F(r, must, text, config_hash, _) F(r, must, text, version, _)

@@ -22,8 +22,7 @@ void ifm_session_behind(struct ifm_session *session, struct ifm_device *device, 
         session->offset_ns += end_ns + 1 - now_ns;
 }
 
-enum ifm_status ifm_fact_add(struct ifm_session *session, const struct ifm_event *event,
-                             struct ifm_error *error)
+enum ifm_status ifm_fact_add(struct ifm_session *session, const struct ifm_event *event, struct ifm_error *error)
 {
     if (session->journal == NULL)
         return IFM_OK;
@@ -45,7 +44,7 @@ enum ifm_status ifm_fact_device(struct ifm_session *session, struct ifm_device *
 
 static enum ifm_status load_fact(struct ifm_session *session, const char *when, bool is_fake, struct ifm_error *error)
 {
-    /* A scripted clock does not care who else is running. */
+    /* Other load does not disturb a scripted clock. */
     double load = is_fake ? -1 : ifm_host_foreign_load(IFM_LOAD_WINDOW_MS);
     if (load > IFM_LOADED && isfinite(load) &&
         strcmp(when, "before") == 0) /* the report has the reading after the run too */
@@ -139,7 +138,7 @@ enum ifm_status ifm_fact_gpu_state(struct ifm_session *session, const char *when
     /* Before the device is open there is no time axis yet: the reading then stands on that of the clock itself. */
     json_t *gpus = ifm_host_gpu_state(session->on_gpu, session->base.ns - session->offset_ns);
     enum ifm_status status = IFM_OK;
-    if (session->on_gpu || json_is_array(gpus)) /* a machine without one has nothing to say of it */
+    if (session->on_gpu || json_is_array(gpus)) /* not of a machine without a GPU */
         status = ifm_fact_add(session, IFM_EVENT(gpu_state, true, .when = when, .gpus = gpus, .cell = cell, .at = at),
                               error);
     json_decref(gpus);

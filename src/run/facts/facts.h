@@ -23,8 +23,8 @@ struct ifm_session {
     bool unwritten;                          /* a fact could not be written: the folder is at fault, not a cell */
 };
 
-/* Time of the run, now that the device's work is done; and from now on behind `end_ns`, so that a clock that was set
- * back does not make a record run backwards. */
+/* Time of the run now, when the device's work is done. The second moves the session's time behind `end_ns`: after a
+ * clock was set back, a record must not run backwards. */
 int64_t ifm_session_now(const struct ifm_session *session, struct ifm_device *device);
 void ifm_session_behind(struct ifm_session *session, struct ifm_device *device, int64_t end_ns);
 /* Write one fact: ifm_fact_add(session, IFM_EVENT(cell_done, true, .cell = name), error). */
