@@ -16,8 +16,15 @@ struct chunk {
     _Alignas(ALIGNMENT) char data[];
 };
 
+struct deferred {
+    struct deferred *next;
+    void (*release)(void *what);
+    void *what;
+};
+
 struct ifm_arena {
-    struct chunk *chunks; /* newest first */
+    struct chunk *chunks;      /* newest first */
+    struct deferred *deferred; /* newest first */
 };
 
 struct ifm_arena *ifm_arena_create(void)
@@ -32,6 +39,8 @@ void ifm_arena_destroy(struct ifm_arena *arena)
 {
     if (arena == NULL)
         return;
+    for (const struct deferred *item = arena->deferred; item != NULL; item = item->next)
+        item->release(item->what);
     for (struct chunk *chunk = arena->chunks; chunk != NULL;) {
         struct chunk *next = chunk->next;
         free(chunk);
@@ -76,6 +85,13 @@ void *ifm_arena_grow(struct ifm_arena *arena, void *items, size_t n, size_t *cap
     if (n > 0)
         memcpy(grown, items, n * item_bytes);
     return grown;
+}
+
+void ifm_arena_defer(struct ifm_arena *arena, void (*release)(void *what), void *what)
+{
+    struct deferred *item = IFM_ARENA_NEW(arena, struct deferred);
+    *item = (struct deferred){arena->deferred, release, what};
+    arena->deferred = item;
 }
 
 char *ifm_arena_strdup(struct ifm_arena *arena, const char *text)

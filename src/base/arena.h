@@ -23,6 +23,10 @@ void *ifm_arena_grow(struct ifm_arena *arena, void *items, size_t n, size_t *cap
 #define IFM_ARENA_GROW(arena, items, n, capacity)                                                                      \
     ((items) = ifm_arena_grow((arena), (items), (n), &(capacity), sizeof *(items)))
 
+/* Calls `release` for `what` when the arena is destroyed, the last one given first: for what is not the arena's memory
+ * and must live as long. */
+void ifm_arena_defer(struct ifm_arena *arena, void (*release)(void *what), void *what);
+
 char *ifm_arena_strdup(struct ifm_arena *arena, const char *text); /* NULL gives NULL */
 char *ifm_arena_printf(struct ifm_arena *arena, const char *format, ...) IFM_PRINTF(2, 3);
 char *ifm_arena_vprintf(struct ifm_arena *arena, const char *format, va_list arguments) IFM_PRINTF(2, 0);

@@ -127,23 +127,18 @@ static enum ifm_status read_plan(struct found *found, const char *dir, struct li
 /* Finished when the last session ended with run_done. */
 static enum ifm_status read_log(struct found *found, const char *dir, struct listed_run *entry, struct ifm_error *error)
 {
-    json_t *events;
-    IFM_TRY(ifm_journal_read(dir, &events, error));
+    const struct ifm_events *events;
     const char *reason = "the run ended without an end event: it was killed, or the machine stopped";
     bool done = false;
-    for (size_t i = 0; i < json_array_size(events); i++) {
-        const json_t *event = json_array_get(events, i);
-        const char *stage = json_string_value(json_object_get(event, "stage"));
-        const char *why = json_string_value(json_object_get(json_object_get(event, "meta"), "reason"));
-        if (stage == NULL)
-            continue;
-        if (strcmp(stage, "run_start") == 0)
-            entry->start_ns = json_integer_value(json_object_get(event, "t_ns"));
-        if (strcmp(stage, "interrupted") == 0 && why != NULL)
-            reason = ifm_arena_strdup(found->arena, why);
-        done = strcmp(stage, "run_done") == 0 || (done && strcmp(stage, "resume") != 0);
+    IFM_TRY(ifm_journal_read(dir, found->arena, &events, error));
+    for (size_t i = 0; i < events->n; i++) {
+        const struct ifm_event *event = &events->items[i];
+        if (event->stage == IFM_STAGE_run_start)
+            entry->start_ns = event->t_ns;
+        if (event->stage == IFM_STAGE_interrupted)
+            reason = IFM_FACTS(event, interrupted)->reason;
+        done = event->stage == IFM_STAGE_run_done || (done && event->stage != IFM_STAGE_resume);
     }
-    json_decref(events);
     entry->state = done ? "finished" : "interrupted";
     if (!done)
         entry->why = ifm_arena_printf(found->arena, "%s; go on with `inferometer run --resume %s`", reason, entry->dir);

@@ -123,13 +123,12 @@ static struct ifm_value column_total(struct ifm_derivation *d, const struct ifm_
         return ifm_value_absent(work->missing, work->remedy, 0, "slots");
     int column = ifm_derive_column(work->record, name);
     const char *reason = "no instrument of this pass recorded it", *remedy = "";
-    for (size_t i = 0; i < work->n_events; i++) {
-        const json_t *meta = work->events[i].meta;
-        const char *which = json_string_value(json_object_get(meta, "column"));
-        if (strcmp(work->events[i].stage, "column_absent") != 0 || which == NULL || strcmp(which, name) != 0)
-            continue;
-        reason = ifm_arena_strdup(d->arena, json_string_value(json_object_get(meta, "reason")));
-        remedy = ifm_arena_strdup(d->arena, json_string_value(json_object_get(meta, "remedy")));
+    IFM_EACH_TOLD(event, work, column_absent, NULL)
+    {
+        const struct ifm_event_column_absent *absent = IFM_FACTS(event, column_absent);
+        bool is = strcmp(absent->column, name) == 0;
+        reason = is ? absent->reason : reason;
+        remedy = is ? absent->remedy : remedy;
     }
     int64_t total = 0, slots = 0, unread = 0;
     for (size_t k = 0; column >= 0 && k < work->record->n_slots; k++) {
@@ -159,29 +158,26 @@ struct ifm_value ifm_derive_step_value(struct ifm_derivation *d, const struct if
     return step_of(d, work, arm, false);
 }
 
-static enum ifm_status emit_errors(struct ifm_derivation *d, const struct ifm_cell_work *work,
-                                   const struct ifm_arm_work *arm, struct ifm_value *error_rms, struct ifm_error *error)
+/* Returns the root mean square. */
+static struct ifm_value emit_errors(struct ifm_derivation *d, const struct ifm_cell_work *work,
+                                    const struct ifm_arm_work *arm)
 {
     struct ifm_value rms = ifm_value_absent(
         work->record == NULL && work->missing[0] != '\0' ? work->missing : "no check against the oracle was recorded",
         "", 0, "values");
     bool seen = false;
     struct ifm_value largest = rms;
-    for (size_t i = 0; i < work->n_events; i++) {
-        const struct ifm_cell_event *event = &work->events[i];
-        const char *name = json_string_value(json_object_get(event->meta, "arm"));
-        if (strcmp(event->stage, "check") != 0 || name == NULL || strcmp(name, arm->arm->name) != 0)
+    IFM_EACH_TOLD(event, work, check, arm->arm->name)
+    {
+        const struct ifm_event_check *check = IFM_FACTS(event, check);
+        seen |= check->done;
+        if (!check->done)
             continue;
-        struct ifm_check_fact fact;
-        IFM_TRY(ifm_derive_check(event, &fact, error));
-        seen |= fact.done;
-        if (!fact.done)
-            continue;
-        if (fact.finite) {
-            rms = ifm_value_real(fact.error_rms_rel, fact.values, "values");
-            largest = ifm_value_real(fact.error_max_rel, fact.values, "values");
+        if (check->finite) {
+            rms = ifm_value_real(check->error_rms_rel, check->values, "values");
+            largest = ifm_value_real(check->error_max_rel, check->values, "values");
         } else {
-            rms = ifm_value_absent("the output holds values that are not finite", "", fact.values, "values");
+            rms = ifm_value_absent("the output holds values that are not finite", "", check->values, "values");
             largest = rms;
         }
     }
@@ -189,19 +185,15 @@ static enum ifm_status emit_errors(struct ifm_derivation *d, const struct ifm_ce
         ifm_derive_emit(d, work, arm, IFM_M_ERROR_RMS_REL, rms);
         ifm_derive_emit(d, work, arm, IFM_M_ERROR_MAX_REL, largest);
     }
-    *error_rms = rms;
-    return IFM_OK;
+    return rms;
 }
 
-enum ifm_status ifm_derive_facts_of_arm(struct ifm_derivation *d, const struct ifm_cell_work *work,
-                                        const struct ifm_arm_work *arm, struct ifm_error *error)
+void ifm_derive_facts_of_arm(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
 {
     static const enum ifm_metric_id counters[] = {IFM_M_CONTEXT_SWITCHES_INVOLUNTARY, IFM_M_FAULTS_MAJOR,
                                                   IFM_M_STEAL_NS, IFM_M_RUN_DELAY_NS};
-    struct ifm_value error_rms;
-    IFM_TRY(emit_errors(d, work, arm, &error_rms, error));
-    IFM_TRY(ifm_derive_compression(d, work, arm, &error_rms, error));
+    struct ifm_value error_rms = emit_errors(d, work, arm);
+    ifm_derive_compression(d, work, arm, &error_rms);
     for (size_t i = 0; i < sizeof counters / sizeof counters[0]; i++)
         ifm_derive_emit(d, work, arm, counters[i], column_total(d, work, arm, ifm_metrics[counters[i]].id));
-    return IFM_OK;
 }

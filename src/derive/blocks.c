@@ -79,16 +79,14 @@ static void choose_compared(const struct ifm_facts_view *facts, struct ifm_cell_
 /* An arm that the device failed under was left out, and has no blocks. */
 static void say_failed(struct ifm_derivation *d, const struct ifm_cell_work *work, struct ifm_arm_work *arm)
 {
-    const json_t *event = ifm_derive_event(work, "arm_failed", arm->arm->name);
+    const struct ifm_event_arm_failed *event = IFM_TOLD(work, arm_failed, arm->arm->name);
     arm->remedy = "";
     if (event == NULL)
         return;
-    const char *remedy = json_string_value(json_object_get(event, "remedy"));
     arm->failed = true;
-    arm->broken =
-        ifm_arena_printf(d->arena, "the arm failed on the device, and the others were measured without it: %s",
-                         json_string_value(json_object_get(event, "reason")));
-    arm->remedy = remedy == NULL ? "" : ifm_arena_strdup(d->arena, remedy);
+    arm->broken = ifm_arena_printf(
+        d->arena, "the arm failed on the device, and the others were measured without it: %s", event->reason);
+    arm->remedy = event->remedy;
     ifm_derive_find_fault(d, IFM_SEVERITY_WARNING, "rule-01", work->cell->name, arm->arm->name, "%s", arm->broken);
 }
 
@@ -242,9 +240,8 @@ static size_t longest_slot(const struct ifm_record *record)
 static double clock_tick_ns(const struct ifm_cell_work *work)
 {
     double tick = 1;
-    for (size_t i = 0; i < work->n_events; i++)
-        if (strcmp(work->events[i].stage, "calibrate") == 0)
-            tick = fmax(tick, json_number_value(json_object_get(work->events[i].meta, "clock_tick_ns")));
+    IFM_EACH_TOLD(event, work, calibrate, NULL)
+    tick = fmax(tick, IFM_FACTS(event, calibrate)->clock_tick_ns);
     return tick;
 }
 
@@ -296,13 +293,12 @@ static const char *why_marks_unknown(const struct ifm_record *record)
  * have numbers of their own. */
 static void mark_disturbed(struct ifm_cell_work *work)
 {
-    for (size_t i = 0; i < work->n_events; i++) {
-        const char *pass = json_string_value(json_object_get(work->events[i].meta, "pass"));
-        if (pass != NULL && strcmp(pass, ifm_pass_names[IFM_PASS_LATENCY]) != 0)
-            continue;
-        json_int_t block = json_integer_value(json_object_get(work->events[i].meta, "block"));
-        for (size_t b = 0; strcmp(work->events[i].stage, "disturbed") == 0 && b < work->n_blocks; b++)
-            work->marked[b] |= work->block[b] == block;
+    const char *own = ifm_pass_names[IFM_PASS_LATENCY];
+    IFM_EACH_TOLD(event, work, disturbed, NULL)
+    {
+        const struct ifm_event_disturbed *told = IFM_FACTS(event, disturbed);
+        for (size_t b = 0; strcmp(told->pass, own) == 0 && b < work->n_blocks; b++)
+            work->marked[b] |= work->block[b] == told->block;
     }
 }
 

@@ -2,6 +2,7 @@
 #include "derive/internal.h"
 
 #include "base/text.h"
+#include "model/machine_facts.h"
 #include <math.h>
 #include <string.h>
 
@@ -274,10 +275,9 @@ enum { MOST_KNEES = 8 };
 /* A GPU says how large the cache before its memory is, and no hypervisor comes between; nothing of it is swept. */
 static void take_gpu_cache(struct ifm_derivation *d, const struct ifm_cell_work *work)
 {
-    const json_t *device = ifm_derive_event(work, "device", NULL);
-    double bytes = json_number_value(json_object_get(device, "l2_bytes"));
-    if (json_is_string(json_object_get(device, "gpu")) && bytes > d->llc_bytes) {
-        d->llc_bytes = bytes;
+    struct ifm_device_facts device = ifm_device_facts_of(work->journal, work->cell->name);
+    if (device.gpu != NULL && device.l2_bytes > d->llc_bytes) {
+        d->llc_bytes = device.l2_bytes;
         d->llc_of_gpu = true;
     }
 }

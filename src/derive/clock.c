@@ -47,9 +47,9 @@ static size_t gather(const struct ifm_cell_work *work, const struct ifm_arm_work
 static struct ifm_value unread(struct ifm_derivation *d, const struct ifm_cell_work *work,
                                const struct ifm_arm_work *arm, size_t n)
 {
-    const char *why = json_string_value(json_object_get(ifm_derive_event(work, "clock_unread", NULL), "reason"));
+    const struct ifm_event_clock_unread *told = IFM_TOLD(work, clock_unread, NULL);
     return ifm_value_absent(ifm_arena_printf(d->arena, "read in %zu of %zu slots%s%s", n, arm->n_slots,
-                                             why == NULL ? "" : ": ", why == NULL ? "" : why),
+                                             told == NULL ? "" : ": ", told == NULL ? "" : told->reason),
                             "slots of at least a millisecond (measure.slot_min)", (int64_t)n, "slots");
 }
 

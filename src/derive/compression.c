@@ -18,28 +18,25 @@ static double larger(double a, double b)
     return isnan(a) || b > a ? b : a;
 }
 
-enum ifm_status ifm_derive_loss(const struct ifm_cell_work *work, const char *arm, struct ifm_loss_fact *out,
-                                struct ifm_error *error)
+struct ifm_loss_fact ifm_derive_loss(const struct ifm_cell_work *work, const char *arm)
 {
-    *out = (struct ifm_loss_fact){.rms_rel = NAN, .p99_rel = NAN, .cosine = NAN, .kl = NAN, .tv = NAN};
-    for (size_t i = 0; i < work->n_events; i++) {
-        const char *name = json_string_value(json_object_get(work->events[i].meta, "arm"));
-        struct ifm_check_fact fact;
-        if (strcmp(work->events[i].stage, "check") != 0 || name == NULL || strcmp(name, arm) != 0)
+    struct ifm_loss_fact out = {.rms_rel = NAN, .p99_rel = NAN, .cosine = NAN, .kl = NAN, .tv = NAN};
+    IFM_EACH_TOLD(event, work, check, arm)
+    {
+        const struct ifm_event_check *check = IFM_FACTS(event, check);
+        const struct ifm_event_loss *loss = check->loss;
+        if (loss == NULL)
             continue;
-        IFM_TRY(ifm_derive_check(&work->events[i], &fact, error));
-        if (!fact.loss.seen)
-            continue;
-        out->seen = true;
-        out->dropped |= fact.loss.dropped;
-        out->values = fact.loss.values;
-        out->rms_rel = larger(out->rms_rel, fact.loss.rms_rel);
-        out->p99_rel = larger(out->p99_rel, fact.loss.p99_rel);
-        out->cosine = -larger(-out->cosine, -fact.loss.cosine);
-        out->kl = larger(out->kl, fact.loss.kl);
-        out->tv = larger(out->tv, fact.loss.tv);
+        out.seen = true;
+        out.dropped |= loss->kl < 0;
+        out.values = check->values == IFM_ABSENT ? 0 : check->values;
+        out.rms_rel = larger(out.rms_rel, loss->rms_rel);
+        out.p99_rel = larger(out.p99_rel, loss->p99_rel);
+        out.cosine = -larger(-out.cosine, -loss->cosine);
+        out.kl = larger(out.kl, loss->kl < 0 ? NAN : loss->kl);
+        out.tv = larger(out.tv, loss->tv);
     }
-    return IFM_OK;
+    return out;
 }
 
 bool ifm_derive_owes_loss(const struct ifm_arm *arm, const struct ifm_loss_fact *loss)
@@ -103,19 +100,16 @@ static void emit_stored(struct ifm_derivation *d, const struct ifm_cell_work *wo
     ifm_derive_emit(d, work, arm, IFM_M_BITS_PER_VALUE, ifm_value_real(16.0 * stored / plain, 0, ""));
 }
 
-enum ifm_status ifm_derive_compression(struct ifm_derivation *d, const struct ifm_cell_work *work,
-                                       const struct ifm_arm_work *arm, const struct ifm_value *error_rms,
-                                       struct ifm_error *error)
+void ifm_derive_compression(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm,
+                            const struct ifm_value *error_rms)
 {
-    struct ifm_loss_fact loss;
-    IFM_TRY(ifm_derive_loss(work, arm->arm->name, &loss, error));
+    struct ifm_loss_fact loss = ifm_derive_loss(work, arm->arm->name);
     bool owes = ifm_derive_owes_loss(arm->arm, &loss);
     if (owes || ifm_derive_is_wanted(d, work, IFM_M_TOTAL_ERROR_RMS_REL))
         ifm_derive_emit(d, work, arm, IFM_M_TOTAL_ERROR_RMS_REL, total_error(work, arm->arm, error_rms, &loss));
     if (owes)
         emit_losses(d, work, arm, &loss);
     emit_stored(d, work, arm);
-    return IFM_OK;
 }
 
 void ifm_derive_bytes_ratio(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
@@ -174,31 +168,29 @@ static bool same_work(const struct ifm_ledger *a, const struct ifm_ledger *b)
     return a->tokens_generated == b->tokens_generated && a->tokens_prompt == b->tokens_prompt && a->rows == b->rows;
 }
 
-static enum ifm_status point_of(struct ifm_derivation *d, const struct ifm_cell_work *work,
-                                const struct ifm_arm_work *arm, struct ifm_frontier_point *out, struct ifm_error *error)
+static struct ifm_frontier_point point_of(struct ifm_derivation *d, const struct ifm_cell_work *work,
+                                          const struct ifm_arm_work *arm)
 {
-    struct ifm_loss_fact loss;
-    *out = (struct ifm_frontier_point){.stored = arm->arm->stored};
+    struct ifm_frontier_point out = {.stored = arm->arm->stored};
     if (arm->arm->stored == 0 || is_withheld(d, work, arm) ||
         !same_work(&arm->arm->ledger, &work->baseline->arm->ledger))
-        return IFM_OK;
-    IFM_TRY(ifm_derive_loss(work, arm->arm->name, &loss, error));
+        return out;
+    struct ifm_loss_fact loss = ifm_derive_loss(work, arm->arm->name);
     struct ifm_value step = ifm_derive_step_value(d, work, arm);
-    out->known = step.state == IFM_STATE_OK && step.has_interval &&
-                 !(ifm_derive_owes_loss(arm->arm, &loss) && isnan(loss.rms_rel));
-    out->loss = isnan(loss.rms_rel) ? 0.0 : loss.rms_rel;
-    out->step_low = step.low;
-    out->step_high = step.high;
-    return IFM_OK;
+    out.known = step.state == IFM_STATE_OK && step.has_interval &&
+                !(ifm_derive_owes_loss(arm->arm, &loss) && isnan(loss.rms_rel));
+    out.loss = isnan(loss.rms_rel) ? 0.0 : loss.rms_rel;
+    out.step_low = step.low;
+    out.step_high = step.high;
+    return out;
 }
 
-static enum ifm_status say_dominated(struct ifm_derivation *d, const struct ifm_cell_work *work,
-                                     struct ifm_error *error)
+static void say_dominated(struct ifm_derivation *d, const struct ifm_cell_work *work)
 {
     size_t n = work->cell->n_arms, *by = IFM_ARENA_ARRAY(d->arena, size_t, n + 1);
     struct ifm_frontier_point *points = IFM_ARENA_ARRAY(d->arena, struct ifm_frontier_point, n + 1);
     for (size_t a = 0; a < n; a++)
-        IFM_TRY(point_of(d, work, &work->arms[a], &points[a], error));
+        points[a] = point_of(d, work, &work->arms[a]);
     ifm_frontier_mark(points, n, by);
     for (size_t a = 0; a < n; a++) {
         if (by[a] == n)
@@ -212,11 +204,9 @@ static enum ifm_status say_dominated(struct ifm_derivation *d, const struct ifm_
                               work->cell->arms[by[a]].name, ifm_format_human((double)best->stored, "B", other),
                               ifm_format_human((double)mine->stored, "B", own), best->loss, mine->loss);
     }
-    return IFM_OK;
 }
 
-enum ifm_status ifm_derive_say_compression(struct ifm_derivation *d, const struct ifm_cell_work *work,
-                                           struct ifm_error *error)
+void ifm_derive_say_compression(struct ifm_derivation *d, const struct ifm_cell_work *work)
 {
     size_t compressed = 0;
     for (size_t a = 0; a < work->cell->n_arms; a++) {
@@ -231,8 +221,8 @@ enum ifm_status ifm_derive_say_compression(struct ifm_derivation *d, const struc
                 "is not that of moving fewer bytes alone");
     }
     if (compressed == 0)
-        return IFM_OK;
+        return;
     if (!is_withheld(d, work, work->baseline))
         say_weak_baseline(d, work);
-    return say_dominated(d, work, error);
+    say_dominated(d, work);
 }

@@ -5,24 +5,17 @@
 #include "base/text.h"
 #include <math.h>
 
-static double number_or_nan(const json_t *meta, const char *key)
-{
-    const json_t *value = json_object_get(meta, key);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
 /* "mma (410 W, standard deviation 22 W, +0.8 K/s)" */
-static void name_arm(struct ifm_text *names, const char *arm, const json_t *meta)
+static void name_arm(struct ifm_text *names, const struct ifm_event_converge *gate)
 {
     char watts[48], spread[48];
-    double w = number_or_nan(meta, "watts"), sd = number_or_nan(meta, "sd_w"), k = number_or_nan(meta, "slope_k_per_s");
-    ifm_text_printf(names, "%s%s", names->size > 0 ? ", " : "", arm);
-    if (!isfinite(w) || !isfinite(sd))
+    ifm_text_printf(names, "%s%s", names->size > 0 ? ", " : "", gate->arm);
+    if (isnan(gate->watts) || isnan(gate->sd_w))
         return;
-    ifm_text_printf(names, " (%s, standard deviation %s", ifm_format_human(w, "W", watts),
-                    ifm_format_human(sd, "W", spread));
-    if (isfinite(k))
-        ifm_text_printf(names, ", %+.1f K/s", k);
+    ifm_text_printf(names, " (%s, standard deviation %s", ifm_format_human(gate->watts, "W", watts),
+                    ifm_format_human(gate->sd_w, "W", spread));
+    if (!isnan(gate->slope_k_per_s))
+        ifm_text_printf(names, ", %+.1f K/s", gate->slope_k_per_s);
     ifm_text_add(names, ")");
 }
 
@@ -33,11 +26,11 @@ void ifm_rules_converged(struct ifm_derivation *d, const struct ifm_cell_work *w
     struct ifm_text names = {0};
     size_t unsteady = 0;
     for (size_t a = 0; a < work->cell->n_arms; a++) {
-        const json_t *meta = ifm_derive_event(work, "converge", work->cell->arms[a].name);
-        if (meta == NULL || !json_is_false(json_object_get(meta, "steady")))
+        const struct ifm_event_converge *gate = IFM_TOLD(work, converge, work->cell->arms[a].name);
+        if (gate == NULL || gate->steady)
             continue;
         if (unsteady++ < NAMED)
-            name_arm(&names, work->cell->arms[a].name, meta);
+            name_arm(&names, gate);
     }
     if (unsteady > 0)
         ifm_derive_find_fault(d, IFM_SEVERITY_WARNING, "rule-07", work->cell->name, "",

@@ -218,45 +218,30 @@ static struct ifm_value energy_change_value(struct ifm_derivation *d, const stru
 
 /* ---- quality ---- */
 
-/* The score of the arm's last check that has one. */
-static enum ifm_status find_quality(const struct ifm_cell_work *work, const char *arm, bool *found, double *percent,
-                                    struct ifm_error *error)
+/* The score of the arm's last check that has one; NaN without one. */
+static double quality_of(const struct ifm_cell_work *work, const char *arm)
 {
-    *found = false;
-    for (size_t i = 0; i < work->n_events; i++) {
-        const char *name = json_string_value(json_object_get(work->events[i].meta, "arm"));
-        struct ifm_check_fact fact;
-        if (strcmp(work->events[i].stage, "check") != 0 || name == NULL || strcmp(name, arm) != 0)
-            continue;
-        IFM_TRY(ifm_derive_check(&work->events[i], &fact, error));
-        if (fact.has_quality) {
-            *found = true;
-            *percent = fact.quality_percent;
-        }
-    }
-    return IFM_OK;
+    double percent = NAN;
+    IFM_EACH_TOLD(event, work, check, arm)
+    percent = isnan(IFM_FACTS(event, check)->quality_percent) ? percent : IFM_FACTS(event, check)->quality_percent;
+    return percent;
 }
 
-static enum ifm_status emit_quality(struct ifm_derivation *d, const struct ifm_cell_work *work,
-                                    const struct ifm_arm_work *arm, struct ifm_error *error)
+static void emit_quality(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
 {
     static const char remedy[] = "run a workload that scores a task beside its timing";
-    bool own_found, base_found = false, compared = work->baseline != NULL && arm->is_variant && arm != work->baseline;
-    double own = 0.0, base = 0.0;
-    IFM_TRY(find_quality(work, arm->arm->name, &own_found, &own, error));
-    if (compared)
-        IFM_TRY(find_quality(work, work->baseline->arm->name, &base_found, &base, error));
-    if (own_found || ifm_derive_is_wanted(d, work, IFM_M_QUALITY_PERCENT))
+    bool compared = work->baseline != NULL && arm->is_variant && arm != work->baseline;
+    double own = quality_of(work, arm->arm->name);
+    double less = compared ? quality_of(work, work->baseline->arm->name) - own : NAN;
+    if (!isnan(own) || ifm_derive_is_wanted(d, work, IFM_M_QUALITY_PERCENT))
         ifm_derive_emit(d, work, arm, IFM_M_QUALITY_PERCENT,
-                        own_found ? ifm_value_real(own, 1, "checks")
-                                  : ifm_value_absent("no check of this arm scored a task", remedy, 0, "checks"));
-    if (compared && ((own_found && base_found) || ifm_derive_is_wanted(d, work, IFM_M_QUALITY_LOSS_PP)))
-        ifm_derive_emit(
-            d, work, arm, IFM_M_QUALITY_LOSS_PP,
-            own_found && base_found
-                ? ifm_value_real(base - own, 1, "checks")
-                : ifm_value_absent("no check of this arm and its baseline scored a task", remedy, 0, "checks"));
-    return IFM_OK;
+                        !isnan(own) ? ifm_value_real(own, 1, "checks")
+                                    : ifm_value_absent("no check of this arm scored a task", remedy, 0, "checks"));
+    if (compared && (!isnan(less) || ifm_derive_is_wanted(d, work, IFM_M_QUALITY_LOSS_PP)))
+        ifm_derive_emit(d, work, arm, IFM_M_QUALITY_LOSS_PP,
+                        !isnan(less) ? ifm_value_real(less, 1, "checks")
+                                     : ifm_value_absent("no check of this arm and its baseline scored a task", remedy,
+                                                        0, "checks"));
 }
 
 /* ---- temperature ---- */
@@ -290,8 +275,7 @@ static bool recorded(const struct ifm_cell_work *work, const char *column)
     return work->record != NULL && ifm_derive_column(work->record, column) >= 0;
 }
 
-enum ifm_status ifm_derive_counters(struct ifm_derivation *d, const struct ifm_cell_work *work,
-                                    const struct ifm_arm_work *arm, struct ifm_error *error)
+void ifm_derive_counters(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
 {
     if (recorded(work, "l2_accesses") || ifm_derive_is_wanted(d, work, IFM_M_L2_HIT_PERCENT))
         ifm_derive_emit(d, work, arm, IFM_M_L2_HIT_PERCENT, l2_hit_value(d, work, arm));
@@ -307,7 +291,7 @@ enum ifm_status ifm_derive_counters(struct ifm_derivation *d, const struct ifm_c
         ifm_derive_emit(d, work, arm, IFM_M_TEMPERATURE_RANGE_K,
                         nobody_reads(work, "no instrument of this pass reads a temperature",
                                      "measure on bare metal, with the thermal driver of the processor loaded"));
-    return emit_quality(d, work, arm, error);
+    emit_quality(d, work, arm);
 }
 
 void ifm_derive_counter_changes(struct ifm_derivation *d, const struct ifm_cell_work *work,

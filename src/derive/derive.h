@@ -6,8 +6,7 @@
 #ifndef IFM_DERIVE_DERIVE_H
 #define IFM_DERIVE_DERIVE_H
 
-#include "base/json.h"
-#include "model/facts.h"
+#include "model/event.h"
 #include "model/metric.h"
 #include "model/plan.h"
 #include "model/value.h"
@@ -90,7 +89,7 @@ struct ifm_cell_readings {
 struct ifm_record;
 struct ifm_facts_view {
     const struct ifm_plan *plan;
-    const json_t *events;                    /* run.log */
+    const struct ifm_events *events;         /* run.log */
     const struct ifm_record *const *records; /* [cell * max_passes + pass]; NULL when the file is missing */
     size_t max_passes;
     const struct ifm_cell_readings *readings; /* [cell], of the energy passes; NULL = none */
@@ -135,7 +134,7 @@ json_t *ifm_derived_to_json(const struct ifm_derived *derived);
 struct ifm_facts {
     struct ifm_facts_view view;
     struct ifm_plan *plan; /* of the arena that was given */
-    json_t *events;
+    const struct ifm_events *events;
     struct ifm_record *records;
     size_t n_records;
     struct ifm_readings *readings; /* every file of them, of all cells */

@@ -70,7 +70,7 @@ static enum ifm_status load_records(const char *dir, struct ifm_arena *arena, st
 /* Does the name go into a file's name as it is? The journal may have been edited. */
 static bool is_plain(const char *name)
 {
-    size_t n = name == NULL ? 0 : strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_");
+    size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_");
     return n > 0 && n < 64 && name[n] == '\0';
 }
 
@@ -83,26 +83,19 @@ static bool is_listed(const struct ifm_sensor_readings *sensors, size_t n, const
 }
 
 /* The sensors that the journal names for the cell, each once however many sessions tell of it. */
-static enum ifm_status list_sensors(const json_t *events, const char *cell, struct ifm_sensor_readings *out, size_t *n,
-                                    struct ifm_error *error)
+static enum ifm_status list_sensors(const struct ifm_events *events, const char *cell, struct ifm_sensor_readings *out,
+                                    size_t *n, struct ifm_error *error)
 {
-    size_t i;
-    json_t *event;
     *n = 0;
-    json_array_foreach((json_t *)events, i, event)
+    IFM_EACH(event, events, power_sensor, cell, NULL)
     {
-        const json_t *meta = json_object_get(event, "meta");
-        const char *stage = json_string_value(json_object_get(event, "stage"));
-        const char *name = json_string_value(json_object_get(meta, "cell"));
-        const char *device = json_string_value(json_object_get(meta, "device"));
-        const char *source = json_string_value(json_object_get(meta, "source"));
-        if (stage == NULL || strcmp(stage, "power_sensor") != 0 || name == NULL || strcmp(name, cell) != 0)
-            continue;
-        if (!is_plain(device) || !is_plain(source))
+        const struct ifm_event_power_sensor *sensor = IFM_FACTS(event, power_sensor);
+        if (!is_plain(sensor->device) || !is_plain(sensor->source))
             return ifm_fail(error, IFM_INVALID, "run.log", "the journal was edited, or written by another version",
-                            "event \"power_sensor\" of line %zu has no plain names for its device and source", i + 1);
-        if (!is_listed(out, *n, device, source))
-            out[(*n)++] = (struct ifm_sensor_readings){device, source, NULL};
+                            "event \"power_sensor\" of line %zu has no plain names for its device and source",
+                            event->line);
+        if (!is_listed(out, *n, sensor->device, sensor->source))
+            out[(*n)++] = (struct ifm_sensor_readings){sensor->device, sensor->source, NULL};
     }
     return IFM_OK;
 }
@@ -121,7 +114,7 @@ static enum ifm_status load_cell_readings(const char *dir, const struct ifm_cell
                                           struct ifm_error *error)
 {
     struct ifm_sensor_readings *sensors =
-        IFM_ARENA_ARRAY(arena, struct ifm_sensor_readings, json_array_size(facts->events) + 1);
+        IFM_ARENA_ARRAY(arena, struct ifm_sensor_readings, ifm_events_about(facts->events, cell->name).n + 1);
     IFM_TRY(list_sensors(facts->events, cell->name, sensors, &out->n, error));
     out->sensors = sensors;
     struct ifm_readings *more = realloc(facts->readings, (facts->n_readings + out->n + 1) * sizeof *facts->readings);
@@ -170,7 +163,7 @@ enum ifm_status ifm_facts_open(const char *dir, const struct ifm_gate *gates, si
     *out = (struct ifm_facts){0};
     IFM_TRY(load_plan(dir, arena, &out->plan, error));
     IFM_TRY(check_lock(dir, out->plan, arena, error));
-    IFM_TRY(ifm_journal_read(dir, &out->events, error));
+    IFM_TRY(ifm_journal_read(dir, arena, &out->events, error));
     add_gates(out->plan, gates, n_gates, arena);
     out->view.plan = out->plan;
     out->view.events = out->events;
@@ -185,7 +178,6 @@ void ifm_facts_close(struct ifm_facts *facts)
     for (size_t i = 0; i < facts->n_readings; i++)
         ifm_readings_free(&facts->readings[i]);
     free(facts->readings);
-    json_decref(facts->events);
     *facts = (struct ifm_facts){0};
 }
 

@@ -3,8 +3,7 @@
 #ifndef IFM_DERIVE_GPU_HELD_H
 #define IFM_DERIVE_GPU_HELD_H
 
-#include "base/arena.h"
-#include "base/json.h"
+#include "model/event.h"
 
 struct ifm_gpu_held {
     int64_t gpu;      /* NVML's index */
@@ -14,6 +13,6 @@ struct ifm_gpu_held {
 
 /* Every accumulator that both readings have; one that ran backwards (the driver was loaded again) is left out. In the
  * order of the events. The names are the events' own strings. */
-size_t ifm_derive_gpu_held(const json_t *events, struct ifm_arena *arena, struct ifm_gpu_held **out);
+size_t ifm_derive_gpu_held(const struct ifm_events *events, struct ifm_arena *arena, struct ifm_gpu_held **out);
 
 #endif

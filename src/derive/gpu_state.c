@@ -6,6 +6,7 @@
 #include "derive/internal.h"
 
 #include "base/text.h"
+#include "model/machine_facts.h"
 #include <math.h>
 #include <string.h>
 
@@ -23,41 +24,21 @@ struct spans {
     const char *missing, *remedy;
 };
 
-static const char *text_of(const json_t *object, const char *key)
-{
-    return json_string_value(json_object_get(object, key));
-}
-
-/* The GPU that the cell ran on; NULL, and why. A machine of one GPU needs no mark. */
-static const json_t *measured_gpu(const json_t *gpus, const char **missing, const char **remedy)
-{
-    size_t i;
-    const json_t *gpu;
-    const json_t *found = json_array_size(gpus) == 1 ? json_array_get(gpus, 0) : NULL;
-    json_array_foreach(gpus, i, gpu) found = json_is_true(json_object_get(gpu, "measured")) ? gpu : found;
-    const json_t *whose = found != NULL ? found : gpus;
-    *missing = text_of(whose, "absent");
-    *remedy = text_of(whose, "remedy");
-    if (found == NULL && *missing == NULL)
-        *missing = "which of the GPUs the cell ran on is not known";
-    return *missing == NULL ? found : NULL;
-}
-
 static struct spans read_spans(const struct ifm_cell_work *work, struct ifm_arena *arena)
 {
-    struct spans spans = {IFM_ARENA_ARRAY(arena, struct span, work->n_events + 1), 0, 0, NULL, NULL};
+    struct ifm_event_list told = ifm_events_about(work->journal, work->cell->name);
+    struct spans spans = {IFM_ARENA_ARRAY(arena, struct span, told.n + 1), 0, 0, NULL, NULL};
     const json_t *open = NULL;
-    for (size_t i = 0; i < work->n_events; i++) {
-        const struct ifm_cell_event *event = &work->events[i];
-        const char *at = strcmp(event->stage, "gpu_state") == 0 ? text_of(event->meta, "at") : NULL, *why, *remedy;
-        if (at == NULL)
-            continue;
-        const json_t *gpu = measured_gpu(json_object_get(event->meta, "gpus"), &why, &remedy);
+    IFM_EACH_TOLD(event, work, gpu_state, NULL)
+    {
+        const struct ifm_event_gpu_state *state = IFM_FACTS(event, gpu_state);
+        const char *why, *remedy;
+        const json_t *gpu = ifm_gpu_measured(state->gpus, &why, &remedy);
         if (gpu == NULL) {
             spans.missing = why;
             spans.remedy = remedy;
         }
-        bool start = strcmp(at, "start") == 0;
+        bool start = strcmp(state->at, "start") == 0;
         spans.cut += start && open != NULL;
         if (!start && open != NULL && gpu != NULL)
             spans.items[spans.n++] = (struct span){open, gpu};
@@ -79,16 +60,15 @@ static struct growth growth_of(const struct spans *spans, const char *group, con
         growth.missing = NOT_READ;
     for (size_t i = 0; i < spans->n && growth.missing == NULL; i++) {
         const struct span *span = &spans->items[i];
-        const json_t *from = json_object_get(json_object_get(span->start, group), name);
-        const json_t *to = json_object_get(json_object_get(span->end, group), name);
-        const json_t *unread = json_is_integer(from) ? to : from;
-        double passed = json_number_value(json_object_get(span->end, "read_ns")) -
-                        json_number_value(json_object_get(span->start, "read_ns"));
-        double grown = (double)json_integer_value(to) - (double)json_integer_value(from);
-        if (!json_is_integer(from) || !json_is_integer(to)) {
-            growth.missing = text_of(unread, "absent");
-            growth.remedy = text_of(unread, "remedy");
-            growth.missing = growth.missing != NULL ? growth.missing : NOT_READ;
+        struct ifm_gpu_fact from = ifm_gpu_fact(span->start, group, name);
+        struct ifm_gpu_fact to = ifm_gpu_fact(span->end, group, name);
+        double passed =
+            ifm_gpu_fact(span->end, NULL, "read_ns").number - ifm_gpu_fact(span->start, NULL, "read_ns").number;
+        double grown = to.number - from.number;
+        if (!from.whole || !to.whole) {
+            const struct ifm_gpu_fact *unread = from.whole ? &to : &from;
+            growth.missing = unread->missing != NULL ? unread->missing : NOT_READ;
+            growth.remedy = unread->remedy;
         } else if (grown < 0) {
             growth.missing = "the driver's accumulator went back: the driver was loaded anew during the cell";
             growth.remedy = "switch persistence on: nvidia-smi --persistence-mode=1";
@@ -131,11 +111,11 @@ static struct ifm_value temperature_of(const struct spans *spans, bool start)
         return ifm_value_absent(spans->missing != NULL ? spans->missing : NOT_READ,
                                 spans->remedy != NULL ? spans->remedy : "", 0, "readings");
     const json_t *gpu = start ? spans->items[0].start : spans->items[spans->n - 1].end;
-    const json_t *celsius = json_object_get(json_object_get(gpu, "temperature_c"), "gpu");
-    const char *missing = text_of(celsius, "absent"), *remedy = text_of(celsius, "remedy");
-    if (!json_is_number(celsius))
-        return ifm_value_absent(missing != NULL ? missing : NOT_READ, remedy != NULL ? remedy : "", 0, "readings");
-    return ifm_value_real(json_number_value(celsius), 1, "readings");
+    struct ifm_gpu_fact celsius = ifm_gpu_fact(gpu, "temperature_c", "gpu");
+    if (!celsius.known)
+        return ifm_value_absent(celsius.missing != NULL ? celsius.missing : NOT_READ,
+                                celsius.remedy != NULL ? celsius.remedy : "", 0, "readings");
+    return ifm_value_real(celsius.number, 1, "readings");
 }
 
 /* ---- what a reader must be told ---- */
@@ -168,16 +148,12 @@ void ifm_derive_gpu_state(struct ifm_derivation *d, const struct ifm_cell_work *
 {
     static const enum ifm_metric_id ids[] = {IFM_M_GPU_POWER_CAPPED_PERCENT, IFM_M_GPU_THERMAL_THROTTLED_PERCENT,
                                              IFM_M_GPU_TEMPERATURE_START_C, IFM_M_GPU_TEMPERATURE_END_C};
-    bool recorded = ifm_derive_event(work, "gpu_state", NULL) != NULL && strcmp(d->plan->device, "cuda") == 0;
+    bool recorded = IFM_TOLD(work, gpu_state, NULL) != NULL && strcmp(d->plan->device, "cuda") == 0;
     struct spans spans = read_spans(work, d->arena);
     struct growth capped = growth_of(&spans, "accumulators", "power_cap_ns"), hot = heat(&spans);
     struct growth braked = growth_of(&spans, "accumulators", "hw_power_brake_ns");
     struct ifm_value values[] = {share_of(&capped, spans.n), share_of(&hot, spans.n), temperature_of(&spans, true),
                                  temperature_of(&spans, false)};
-    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) { /* words of the journal, which does not live as long */
-        values[i].reason = values[i].reason == NULL ? NULL : ifm_arena_strdup(d->arena, values[i].reason);
-        values[i].remedy = values[i].remedy == NULL ? NULL : ifm_arena_strdup(d->arena, values[i].remedy);
-    }
     for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
         if (recorded || ifm_derive_is_wanted(d, work, ids[i]))
             ifm_derive_emit(d, work, NULL, ids[i], values[i]);
@@ -201,32 +177,29 @@ void ifm_derive_gpu_state(struct ifm_derivation *d, const struct ifm_cell_work *
 
 void ifm_rules_gpu(struct ifm_derivation *d)
 {
-    size_t i;
-    json_t *event;
-    json_int_t most = 0;
+    double most = 0;
     const char *unknown = NULL;
     bool unseen = false;
     if (strcmp(d->plan->device, "cuda") != 0)
         return;
-    json_array_foreach((json_t *)d->facts->events, i, event)
-    {
-        const char *stage = text_of(event, "stage"), *why, *remedy;
-        const json_t *meta = json_object_get(event, "meta");
-        const json_t *gpu = stage != NULL && strcmp(stage, "gpu_state") == 0
-                                ? measured_gpu(json_object_get(meta, "gpus"), &why, &remedy)
-                                : NULL;
-        const json_t *processes = json_object_get(gpu, "processes"), *compute = json_object_get(processes, "compute");
-        const json_t *foreign = json_object_get(processes, "foreign");
-        if (json_integer_value(foreign) > most)
-            most = json_integer_value(foreign);
-        if (gpu != NULL && !json_is_integer(foreign))
-            unknown = text_of(foreign, "absent");
+    /* Whatever became of the cells: who else was there is of the machine. */
+    for (size_t i = 0; i < d->facts->events->n; i++) {
+        const struct ifm_event *event = &d->facts->events->items[i];
+        const struct ifm_event_gpu_state *state = event->facts;
+        const char *why, *remedy;
+        const json_t *gpu = event->stage == IFM_STAGE_gpu_state ? ifm_gpu_measured(state->gpus, &why, &remedy) : NULL;
+        if (event->stage != IFM_STAGE_gpu_state)
+            continue;
+        struct ifm_gpu_fact compute = ifm_gpu_fact(gpu, "processes", "compute");
+        struct ifm_gpu_fact foreign = ifm_gpu_fact(gpu, "processes", "foreign");
+        most = foreign.whole ? fmax(most, foreign.number) : most;
+        unknown = gpu != NULL && !foreign.whole ? foreign.missing : unknown;
         /* With a cell open, this run has a context: a list without it is not the whole list. */
-        unseen |= text_of(meta, "at") != NULL && json_is_integer(compute) && json_integer_value(compute) == 0;
+        unseen |= state->at != NULL && compute.whole && compute.number == 0;
     }
     if (most > 0)
         ifm_derive_find_fault(d, IFM_SEVERITY_WARNING, "rule-07", "", "",
-                              "the GPU is shared: up to %lld other process%s computed on it", (long long)most,
+                              "the GPU is shared: up to %.0f other process%s computed on it", most,
                               most > 1 ? "es" : "");
     else if (unknown != NULL || unseen)
         ifm_derive_find_fault(d, IFM_SEVERITY_NOTE, "", "", "", "whether others use the GPU is not known: %s",

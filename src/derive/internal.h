@@ -45,18 +45,11 @@ struct ifm_arm_work {
     bool cache_resident;
 };
 
-struct ifm_cell_event {
-    const char *stage;
-    const json_t *meta;
-    size_t line; /* of run.log, from 1 */
-};
-
 struct ifm_cell_work {
     const struct ifm_cell *cell;
     const struct ifm_record *record; /* of the timing pass; NULL when there is none */
     const char *missing, *remedy;    /* why there is none; "" when there is one */
-    struct ifm_cell_event *events;   /* those of this cell, in order */
-    size_t n_events, events_capacity;
+    const struct ifm_events *journal;
     uint32_t *block; /* numbers of the measured blocks, in order */
     size_t n_blocks;
     bool *marked; /* blocks with a machine cause (rule 2) */
@@ -100,10 +93,12 @@ void ifm_derive_find_fault(struct ifm_derivation *d, enum ifm_severity severity,
 IFM_CHECKED enum ifm_status ifm_derive_read(struct ifm_derivation *d, struct ifm_error *error);
 
 /* ---- events.c ---- */
-/* Deals the journal's events out to their cells, whose records are known, and explains a record that is missing. */
+/* Events name cells and arms of the plan; explains a record that is missing. */
 IFM_CHECKED enum ifm_status ifm_derive_events(struct ifm_derivation *d, struct ifm_error *error);
-/* The last event of `stage` about `arm` (NULL = about the cell); NULL when there is none. */
-const json_t *ifm_derive_event(const struct ifm_cell_work *work, const char *stage, const char *arm);
+/* The facts of the last event of a stage about the cell, or about one of its arms; NULL when there is none. */
+#define IFM_TOLD(work, stage, arm) IFM_LAST((work)->journal, stage, (work)->cell->name, (arm))
+/* Each event of a stage about the cell, or about one of its arms. */
+#define IFM_EACH_TOLD(event, work, stage, arm) IFM_EACH(event, (work)->journal, stage, (work)->cell->name, (arm))
 /* What is to be done about a run that did not finish: no command can go on with a session. */
 const char *ifm_derive_remedy(const struct ifm_plan *plan);
 /* What compression did to an output; a member that was not recorded is NaN. */
@@ -113,21 +108,6 @@ struct ifm_loss_fact {
     bool dropped;   /* tokens were: the divergence is infinite, and kl is NaN */
     int64_t values; /* outputs compared */
 };
-/* A check event, checked field by field. */
-struct ifm_check_fact {
-    bool done, finite;
-    double error_rms_rel, error_max_rel;
-    double error_part; /* 0 where the oracle knows no parts */
-    int64_t values;
-    const char *output, *when;
-    bool sets_differ;
-    bool has_quality;
-    double quality_percent;
-    struct ifm_loss_fact loss;
-};
-IFM_CHECKED enum ifm_status ifm_derive_check(const struct ifm_cell_event *event, struct ifm_check_fact *out,
-                                             struct ifm_error *error);
-
 /* ---- blocks.c ---- */
 void ifm_derive_blocks(struct ifm_derivation *d, struct ifm_cell_work *work);
 /* The column `name` of the record, or -1. */
@@ -176,8 +156,8 @@ IFM_CHECKED enum ifm_stat ifm_derive_trend(const struct ifm_cell_work *work, con
 /* The change points that change_points counts: measured samples of the arm before each, ascending. */
 size_t ifm_derive_change_points(const struct ifm_cell_work *work, const struct ifm_arm_work *arm,
                                 struct ifm_arena *arena, size_t **before);
-IFM_CHECKED enum ifm_status ifm_derive_facts_of_arm(struct ifm_derivation *d, const struct ifm_cell_work *work,
-                                                    const struct ifm_arm_work *arm, struct ifm_error *error);
+void ifm_derive_facts_of_arm(struct ifm_derivation *d, const struct ifm_cell_work *work,
+                             const struct ifm_arm_work *arm);
 /* What a command's own columns say of an arm; nothing where the pass has no such columns. */
 void ifm_derive_command(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm);
 void ifm_derive_cell_ceilings(struct ifm_derivation *d, const struct ifm_cell_work *work);
@@ -192,24 +172,20 @@ void ifm_derive_say_family(struct ifm_derivation *d, const struct ifm_cell_work 
 /* Is the arm one that is held against the baseline of its cell? */
 bool ifm_derive_is_compared(const struct ifm_cell_work *work, const struct ifm_arm_work *arm);
 /* compression.c: what an arm keeps, and what its output lost by it. The worst of the arm's checks: */
-IFM_CHECKED enum ifm_status ifm_derive_loss(const struct ifm_cell_work *work, const char *arm,
-                                            struct ifm_loss_fact *out, struct ifm_error *error);
+struct ifm_loss_fact ifm_derive_loss(const struct ifm_cell_work *work, const char *arm);
 /* Rule 10: must the arm's loss be on record? A lossy arm that keeps nothing compressed has its error alone. */
 bool ifm_derive_owes_loss(const struct ifm_arm *arm, const struct ifm_loss_fact *loss);
 /* `error_rms` is the arm's error_rms_rel, in any state. */
-IFM_CHECKED enum ifm_status ifm_derive_compression(struct ifm_derivation *d, const struct ifm_cell_work *work,
-                                                   const struct ifm_arm_work *arm, const struct ifm_value *error_rms,
-                                                   struct ifm_error *error);
+void ifm_derive_compression(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm,
+                            const struct ifm_value *error_rms);
 /* The bytes of a step against the baseline's, beside a compressed arm's comparison. */
 void ifm_derive_bytes_ratio(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm);
 /* Findings about compressed arms, once a cell: a weak baseline, help from caches, arms that another one dominates. */
-IFM_CHECKED enum ifm_status ifm_derive_say_compression(struct ifm_derivation *d, const struct ifm_cell_work *work,
-                                                       struct ifm_error *error);
+void ifm_derive_say_compression(struct ifm_derivation *d, const struct ifm_cell_work *work);
 /* Does a gate on this cell ask for the metric? */
 bool ifm_derive_is_wanted(const struct ifm_derivation *d, const struct ifm_cell_work *work, enum ifm_metric_id metric);
 /* counters.c: numbers from columns and facts that only some passes have; absent where a gate asks for one in vain. */
-IFM_CHECKED enum ifm_status ifm_derive_counters(struct ifm_derivation *d, const struct ifm_cell_work *work,
-                                                const struct ifm_arm_work *arm, struct ifm_error *error);
+void ifm_derive_counters(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm);
 void ifm_derive_counter_changes(struct ifm_derivation *d, const struct ifm_cell_work *work,
                                 const struct ifm_arm_work *arm);
 /* energy.c: total_energy_j and power_mean_w of an arm, and what else the energy pass gives of it; nothing where nothing
@@ -259,8 +235,7 @@ void ifm_derive_gpu_state(struct ifm_derivation *d, const struct ifm_cell_work *
 void ifm_rules_gpu(struct ifm_derivation *d); /* gpu_state.c: others on the GPU */
 void ifm_rules_run(struct ifm_derivation *d);
 void ifm_rules_record(struct ifm_derivation *d, struct ifm_cell_work *work);
-IFM_CHECKED enum ifm_status ifm_rules_arms(struct ifm_derivation *d, struct ifm_cell_work *work,
-                                           struct ifm_error *error);
+void ifm_rules_arms(struct ifm_derivation *d, struct ifm_cell_work *work);
 IFM_CHECKED enum ifm_status ifm_rules_energy(struct ifm_derivation *d, struct ifm_cell_work *work,
                                              struct ifm_error *error);
 /* The same on the windows of the energy pass. */

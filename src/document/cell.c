@@ -2,8 +2,8 @@
 #include "base/private.h"
 #include "derive/energy/power_run.h"
 #include "document/build.h"
-#include "document/facts.h"
 #include "document/quantity.h"
+#include "model/machine_facts.h"
 #include "model/plan_json.h"
 #include <stdlib.h>
 #include <string.h>
@@ -260,6 +260,7 @@ static void add_caches(struct ifm_builder *builder, const struct ifm_cell *cell,
         {"cache", IFM_M_NONE, true, 0}, {"found", IFM_M_NONE, false, 0}, {"reported", IFM_M_NONE, false, 0}};
     memcpy(grid.headings, headings, sizeof headings);
     grid.look = IFM_GRID_SMALL;
+    struct ifm_fingerprint host = ifm_fingerprint_of(builder->from->events);
     grid.n_rows = 0;
     for (int level = 1; level <= IFM_CACHES_SHOWN; level++) {
         const struct ifm_value *value = ifm_value_of(builder, cell, NULL, ifm_cache_metrics[level - 1]);
@@ -268,7 +269,7 @@ static void add_caches(struct ifm_builder *builder, const struct ifm_cell *cell,
         size_t row = grid.n_rows++;
         *ifm_grid_at(&grid, row, 0) = ifm_field_text(ifm_arena_printf(builder->arena, "L%d", level), IFM_TONE_STRONG);
         *ifm_grid_at(&grid, row, 1) = ifm_field_value(builder, value);
-        *ifm_grid_at(&grid, row, 2) = bytes_field(builder, ifm_event_reported_cache(builder->from->events, level));
+        *ifm_grid_at(&grid, row, 2) = bytes_field(builder, ifm_fingerprint_cache(&host, level));
     }
     ifm_add_grid(builder, section, IFM_LEVEL_ALWAYS, &grid);
 }
@@ -388,8 +389,8 @@ static const char *conditions_of(struct ifm_builder *builder, const struct ifm_c
     const char *cache = cell->measure.cache == IFM_CACHE_COLD ? "cold cache" : "hot cache";
     const char *threads =
         cell->threads == 1 ? "1 thread" : ifm_arena_printf(builder->arena, "%u threads", cell->threads);
-    const char *gpu = ifm_event_gpu(builder->from->events, cell->name);
-    if (gpu[0] != '\0') /* which one thread only gives work to */
+    const char *gpu = ifm_device_facts_of(builder->from->events, cell->name).gpu;
+    if (gpu != NULL) /* which one thread only gives work to */
         threads = ifm_arena_strdup(builder->arena, gpu);
     const char *margin = ifm_quantity_bare(cell->measure.margin * 100, "%", builder->arena);
     if (is_command(cell)) /* its caches and threads are its own */

@@ -17,7 +17,7 @@ struct ifm_publication {
     const struct ifm_derived *derived;
     const struct ifm_verdict *verdict;
     const json_t *lock;   /* config.lock.json */
-    const json_t *events; /* run.log */
+    const struct ifm_events *events; /* run.log */
     /* The record itself, for pictures and for files that hold raw samples; NULL: there are none of either. */
     const struct ifm_facts_view *facts;
 };

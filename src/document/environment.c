@@ -2,8 +2,7 @@
 #include "document/build.h"
 
 #include "base/text.h"
-#include "document/facts.h"
-#include "model/lock_state.h"
+#include "model/machine_facts.h"
 #include <string.h>
 
 /* ---- facts as name and value ---- */
@@ -133,93 +132,71 @@ void ifm_fact_tree(struct ifm_facts_table *table, const char *name, const json_t
 
 static void add_locks(struct ifm_facts_table *table)
 {
-    size_t index, k;
-    json_t *event, *lock;
-    json_array_foreach((json_t *)table->builder->from->events, index, event)
+    IFM_EACH(event, table->builder->from->events, locks, NULL, NULL)
     {
-        const char *stage = json_string_value(json_object_get(event, "stage"));
-        if (stage == NULL || strcmp(stage, "locks") != 0)
-            continue;
-        const char *when = json_string_value(json_object_get(json_object_get(event, "meta"), "when"));
-        json_array_foreach((json_t *)ifm_lock_knobs(event), k, lock)
-        {
-            const char *knob = json_string_value(json_object_get(lock, "knob"));
-            const char *reason = json_string_value(json_object_get(lock, "reason"));
-            const json_t *value = json_object_get(lock, "value");
+        const struct ifm_event_locks *locks = IFM_FACTS(event, locks);
+        for (size_t k = 0; k < locks->knobs.n; k++) {
+            const struct ifm_event_knob *knob = &locks->knobs.items[k];
             const char *text =
-                ifm_arena_printf(table->builder->arena, "%s%s%s%s%s",
-                                 json_is_true(json_object_get(lock, "locked")) ? "locked" : "not locked",
-                                 json_is_null(value) || value == NULL ? "" : ", ",
-                                 json_is_null(value) || value == NULL ? "" : scalar_text(table, value),
-                                 reason == NULL || reason[0] == '\0' ? "" : ": ", reason == NULL ? "" : reason);
-            ifm_fact(table,
-                     ifm_arena_printf(table->builder->arena, "lock %s, %s the run", knob == NULL ? "" : knob,
-                                      when == NULL ? "during" : when),
+                ifm_arena_printf(table->builder->arena, "%s%s%s%s%s", knob->locked ? "locked" : "not locked",
+                                 knob->value == NULL ? "" : ", ", knob->value == NULL ? "" : knob->value,
+                                 knob->reason[0] == '\0' ? "" : ": ", knob->reason);
+            ifm_fact(table, ifm_arena_printf(table->builder->arena, "lock %s, %s the run", knob->knob, locks->when),
                      text, false);
         }
     }
 }
 
-static bool is_told_before(const json_t *events, size_t index)
+/* A later session says the same again. */
+static bool is_told_before(const struct ifm_events *events, const struct ifm_event *event)
 {
-    for (size_t i = 0; i < index; i++)
-        if (json_equal(json_object_get(json_array_get(events, i), "meta"),
-                       json_object_get(json_array_get(events, index), "meta")))
+    const struct ifm_event *earlier = NULL;
+    while ((earlier = ifm_events_next(events, event->stage, NULL, NULL, earlier)) != event)
+        if (ifm_event_equal(earlier, event))
             return true;
     return false;
 }
 
-/* The files that arms read, by base name and content; a later session says the same again. */
+/* The files that arms read, by base name and content. */
 static void add_inputs(struct ifm_facts_table *table)
 {
-    const json_t *events = table->builder->from->events;
-    for (size_t i = 0; i < json_array_size(events); i++) {
-        const json_t *event = json_array_get(events, i), *meta = json_object_get(event, "meta");
-        const char *stage = json_string_value(json_object_get(event, "stage"));
-        const char *setting = json_string_value(json_object_get(meta, "setting"));
-        const char *file = json_string_value(json_object_get(meta, "file"));
-        const char *sha256 = json_string_value(json_object_get(meta, "sha256"));
-        if (stage == NULL || strcmp(stage, "input") != 0 || setting == NULL || file == NULL || sha256 == NULL ||
-            is_told_before(events, i))
+    struct ifm_arena *arena = table->builder->arena;
+    IFM_EACH(event, table->builder->from->events, input, NULL, NULL)
+    {
+        const struct ifm_event_input *input = IFM_FACTS(event, input);
+        if (is_told_before(table->builder->from->events, event))
             continue;
-        ifm_fact(table, ifm_arena_printf(table->builder->arena, "input file, %s", setting),
-                 ifm_arena_printf(table->builder->arena, "%s, SHA-256 %s", file, sha256), false);
-        const char *id = json_string_value(json_object_get(json_object_get(meta, "licence"), "id"));
-        const char *from = json_string_value(json_object_get(json_object_get(meta, "licence"), "from"));
-        const char *name = ifm_arena_printf(table->builder->arena, "licence of %s", file);
+        ifm_fact(table, ifm_arena_printf(arena, "input file, %s", input->setting),
+                 ifm_arena_printf(arena, "%s, SHA-256 %s", input->file, input->sha256), false);
+        const char *id = json_string_value(json_object_get(input->licence, "id"));
+        const char *from = json_string_value(json_object_get(input->licence, "from"));
+        const char *name = ifm_arena_printf(arena, "licence of %s", input->file);
         if (id != NULL && from != NULL)
-            ifm_fact(table, name, ifm_arena_printf(table->builder->arena, "%s, as %s beside it says", id, from), false);
+            ifm_fact(table, name, ifm_arena_printf(arena, "%s, as %s beside it says", id, from), false);
         else
-            ifm_fact_tree(table, name, json_object_get(meta, "licence"));
+            ifm_fact_tree(table, name, input->licence);
     }
 }
 
-/* The device of each cell that has a GPU; what is the same for the cell before is not told again. */
+/* The device of each cell that has a GPU. */
 static void add_gpus(struct ifm_facts_table *table)
 {
-    const json_t *events = table->builder->from->events;
-    for (size_t i = 0; i < json_array_size(events); i++) {
-        const json_t *meta = json_object_get(json_array_get(events, i), "meta");
-        const char *stage = json_string_value(json_object_get(json_array_get(events, i), "stage"));
-        const char *cell = json_string_value(json_object_get(meta, "cell"));
-        if (stage == NULL || cell == NULL || strcmp(stage, "device") != 0 || json_object_get(meta, "gpu") == NULL ||
-            is_told_before(events, i))
-            continue;
-        json_t *device = json_copy((json_t *)meta);
-        json_object_del(device, "cell");
-        ifm_fact_tree(table, ifm_arena_printf(table->builder->arena, "device of %s,", cell), device);
-        json_decref(device);
+    const struct ifm_events *events = table->builder->from->events;
+    IFM_EACH(event, events, device, NULL, NULL)
+    {
+        const struct ifm_event_device *device = IFM_FACTS(event, device);
+        if (ifm_device_facts_of(events, device->cell).gpu != NULL && !is_told_before(events, event))
+            ifm_fact_tree(table, ifm_arena_printf(table->builder->arena, "device of %s,", device->cell), device->facts);
     }
 }
 
 static void add_environment(struct ifm_facts_table *table)
 {
-    const json_t *meta = ifm_event_meta(table->builder->from->events, "environment");
-    const json_t *fingerprint = json_object_get(meta, "fingerprint");
-    json_t *host = json_copy((json_t *)(fingerprint != NULL ? fingerprint : meta));
+    const json_t *fingerprint = ifm_fingerprint_of(table->builder->from->events).all;
+    json_t *host = json_copy((json_t *)fingerprint);
     json_t *gpus = json_incref(json_object_get(host, "gpu"));
     bool apart = json_object_get(gpus, "absent") == NULL && json_is_object(gpus);
-    if (meta == NULL)
+    if (fingerprint == NULL)
         ifm_fact(table, "environment", "absent: run.log holds no environment event", true);
     if (apart)
         json_object_del(host, "gpu");

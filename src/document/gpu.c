@@ -1,7 +1,6 @@
 /* The GPUs of the record: what they are, their state before and after the run, and what held their clocks down. */
 #include "derive/gpu_held.h"
 #include "document/build.h"
-#include "document/facts.h"
 #include "document/quantity.h"
 #include <string.h>
 
@@ -105,9 +104,9 @@ static void add_held(struct ifm_facts_table *table)
 
 void ifm_fact_gpus(struct ifm_facts_table *table, const json_t *gpus)
 {
-    const json_t *events = table->builder->from->events, *devices = json_object_get(gpus, "devices");
-    size_t index, i;
-    json_t *gpu, *event;
+    const json_t *devices = json_object_get(gpus, "devices");
+    size_t index;
+    json_t *gpu;
     const char *key;
     json_object_foreach((json_t *)gpus, key, gpu)
     {
@@ -118,17 +117,11 @@ void ifm_fact_gpus(struct ifm_facts_table *table, const json_t *gpus)
     {
         add_device(table, gpu);
     }
-    json_array_foreach((json_t *)events, i, event)
+    IFM_EACH(event, table->builder->from->events, gpu_state, NULL, NULL)
     {
-        const json_t *meta = json_object_get(event, "meta");
-        const char *stage = json_string_value(json_object_get(event, "stage"));
-        const char *when = json_string_value(json_object_get(meta, "when"));
-        if (stage == NULL || when == NULL || strcmp(stage, "gpu_state") != 0 || strcmp(when, "cell") == 0)
-            continue;
-        json_array_foreach(json_object_get(meta, "gpus"), index, gpu)
-        {
-            add_state(table, gpu, when);
-        }
+        const struct ifm_event_gpu_state *state = IFM_FACTS(event, gpu_state);
+        for (size_t i = 0; state->cell == NULL && i < json_array_size(state->gpus); i++)
+            add_state(table, json_array_get(state->gpus, i), state->when);
     }
     add_held(table);
 }

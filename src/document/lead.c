@@ -1,9 +1,9 @@
 /* What comes first: what was measured where, the verdict, the outcomes in sentences, what to distrust, what the words
  * mean; gates; and where cells stand when there are many. Counts sentences, computes no number. */
 #include "document/build.h"
-#include "document/facts.h"
 #include "document/quantity.h"
 #include "model/lock_state.h"
+#include "model/machine_facts.h"
 #include <string.h>
 #include <time.h>
 
@@ -31,14 +31,14 @@ static void build_header(struct ifm_builder *builder)
     const struct ifm_publication *from = builder->from;
     struct ifm_document *document = builder->document;
     struct ifm_line *about = &document->about;
-    const char *machine = ifm_event_measured(from->events, from->plan->device);
+    const char *machine = ifm_machine_measured(from->events, from->plan->device);
     char date[32];
     document->title = ifm_arena_printf(builder->arena, "%s on %s", names_of_workloads(builder),
                                        machine[0] != '\0' ? machine : from->plan->device);
     ifm_say(builder, about, IFM_TONE_PLAIN, "run ");
     ifm_say_code(builder, about, from->derived->run_id);
     ifm_say(builder, about, IFM_TONE_PLAIN, "%s%s, %zu cell%s",
-            ifm_event_date(from->events, date)[0] == '\0' ? "" : ", ", date, from->plan->n_cells,
+            ifm_events_date(from->events, date)[0] == '\0' ? "" : ", ", date, from->plan->n_cells,
             from->plan->n_cells == 1 ? "" : "s");
 }
 

@@ -1,19 +1,15 @@
 /* How to repeat a run, and what its numbers hold for. */
 #include "document/build.h"
-#include "document/facts.h"
 #include "model/lock_state.h"
+#include "model/machine_facts.h"
 
 /* The revision that measured, as the journal says: "" when it does not. */
 static const char *revision_of(struct ifm_builder *builder)
 {
-    const json_t *environment = ifm_event_meta(builder->from->events, "environment");
-    const json_t *binary = json_object_get(json_object_get(environment, "fingerprint"), "binary");
-    const char *revision = json_string_value(json_object_get(binary, "git_revision"));
-    if (revision == NULL)
+    struct ifm_fingerprint host = ifm_fingerprint_of(builder->from->events);
+    if (host.revision == NULL)
         return "";
-    return json_is_true(json_object_get(binary, "git_dirty"))
-               ? ifm_arena_printf(builder->arena, "%s, changed", revision)
-               : revision;
+    return host.dirty ? ifm_arena_printf(builder->arena, "%s, changed", host.revision) : host.revision;
 }
 
 static void add_facts(struct ifm_builder *builder, struct ifm_block *section)
@@ -21,13 +17,13 @@ static void add_facts(struct ifm_builder *builder, struct ifm_block *section)
     const struct ifm_publication *from = builder->from;
     const struct ifm_plan *plan = from->plan;
     struct ifm_facts_table table = {.builder = builder};
-    const char *version = json_string_value(json_object_get(ifm_event_meta(from->events, "run_start"), "version"));
-    const char *revision = revision_of(builder), *machine = ifm_event_measured(from->events, plan->device);
+    const struct ifm_event_run_start *start = IFM_FIRST(from->events, run_start);
+    const char *revision = revision_of(builder), *machine = ifm_machine_measured(from->events, plan->device);
     char date[32];
     ifm_fact(&table, "run", ifm_arena_strdup(builder->arena, from->derived->run_id), false);
-    if (ifm_event_date(from->events, date)[0] != '\0')
+    if (ifm_events_date(from->events, date)[0] != '\0')
         ifm_fact(&table, "measured", ifm_arena_strdup(builder->arena, date), false);
-    ifm_fact(&table, "by inferometer", version == NULL ? "absent: run.log does not say" : version, version == NULL);
+    ifm_fact(&table, "by inferometer", start == NULL ? "absent: run.log does not say" : start->version, start == NULL);
     if (revision[0] != '\0')
         ifm_fact(&table, "git revision", revision, false);
     ifm_fact(&table, "configuration (SHA-256)", plan->config_hash, false);

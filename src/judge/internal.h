@@ -30,7 +30,7 @@ struct ifm_checking {
     const struct ifm_plan *plan;
     const struct ifm_derived *derived;
     const struct ifm_verdict *verdict;
-    const json_t *events;
+    const struct ifm_events *events;
     struct ifm_arena *arena;
     const char *workload; /* only cells of this one; NULL = every cell */
     double limit;         /* of the question that is asked */
@@ -72,13 +72,9 @@ struct ifm_check_item ifm_check_knobs(const struct ifm_checking *c);
 
 /* checklist_gpu.c: what concerns GPUs and sensors of power. */
 ifm_answer_fn ifm_answer_gpu, ifm_answer_energy;
-/* "NVIDIA H200, driver 580.95" of the fingerprint; "" when it names no GPU that could be read. */
-const char *ifm_check_gpu_named(const struct ifm_checking *c);
 
 /* checklist_journal.c: questions that run.log answers. */
 ifm_answer_fn ifm_answer_locks, ifm_answer_versions, ifm_answer_seed, ifm_answer_load, ifm_answer_inputs,
     ifm_answer_fingerprint, ifm_answer_steady, ifm_answer_stored;
-/* The `meta` of the last event of a stage that says this of a member; both NULL: of any. NULL when there is none. */
-const json_t *ifm_check_event(const json_t *events, const char *stage, const char *key, const char *value);
 
 #endif

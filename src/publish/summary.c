@@ -2,10 +2,10 @@
 #include "publish/summary.h"
 
 #include "base/hash.h"
-#include "document/facts.h"
 #include "document/outcome.h"
 #include "document/quantity.h"
 #include "model/lock_state.h"
+#include "model/machine_facts.h"
 #include "publish/comparison.h"
 #include <math.h>
 #include <stdlib.h>
@@ -52,23 +52,22 @@ static const char *ascii(const char *text, struct ifm_arena *arena)
     return copy;
 }
 
-const char *ifm_summary_environment(const json_t *events, char *hex)
+const char *ifm_summary_environment(const struct ifm_events *events, char *hex)
 {
-    const json_t *fingerprint = json_object_get(ifm_event_meta(events, "environment"), "fingerprint");
+    const json_t *fingerprint = ifm_fingerprint_of(events).all;
     hex[0] = '\0';
     if (fingerprint == NULL)
         return hex;
-    json_t *steady = json_deep_copy(fingerprint);
-    json_object_del(steady, "load");
+    struct ifm_arena *arena = ifm_arena_create();
+    json_t *steady = json_copy((json_t *)ifm_fingerprint_steady(fingerprint, arena));
     json_object_del(steady, "binary"); /* the machine is the same under another build; the version is said beside it */
-    json_object_del(json_object_get(steady, "memory"), "available_bytes");
-    json_object_del(json_object_get(steady, "clock"), "read_ns_p50");
     struct ifm_text text = {0};
     ifm_json_print(steady, false, &text);
     memcpy(hex, ifm_sha256_bytes(text.data, text.size).hex, 12);
     hex[12] = '\0';
     ifm_text_free(&text);
     json_decref(steady);
+    ifm_arena_destroy(arena);
     return hex;
 }
 
@@ -213,8 +212,8 @@ static const char *warnings(const struct ifm_derived *derived, struct ifm_arena 
 static const char *footing(const struct ifm_publication *p, struct ifm_arena *arena)
 {
     char hex[13];
-    const char *model = ifm_event_machine(p->events);
-    const char *version = json_string_value(json_object_get(ifm_event_meta(p->events, "run_start"), "version"));
+    const char *model = ifm_machine_cpu(p->events);
+    const struct ifm_event_run_start *start = IFM_FIRST(p->events, run_start);
     unsigned threads = most_threads(p->plan);
     const char *environment = ifm_summary_environment(p->events, hex);
     const char *locks = ifm_lock_state(p->events) == IFM_LOCK_HELD ? "locked" : "not locked";
@@ -229,7 +228,7 @@ static const char *footing(const struct ifm_publication *p, struct ifm_arena *ar
                             "check: inferometer verify RUN-FOLDER\n",
                             warnings(p->derived, arena), machine, plain(p->plan->config_hash, 64, arena),
                             plain(p->plan->run_id, NAME_BYTES, arena),
-                            version == NULL ? "of unknown version" : plain(version, NAME_BYTES, arena));
+                            start == NULL ? "of unknown version" : plain(start->version, NAME_BYTES, arena));
 }
 
 /* ---- what fits ---- */

@@ -14,6 +14,6 @@ void ifm_summary_compose(const struct ifm_publication *publication, struct ifm_t
 /* The first 12 hex digits of SHA-256 over the environment's fingerprint without our own build and what changes
  * from minute to minute (load, free memory, one clock reading). "" when the journal holds none. `hex` holds 13 bytes.
  */
-const char *ifm_summary_environment(const json_t *events, char *hex);
+const char *ifm_summary_environment(const struct ifm_events *events, char *hex);
 
 #endif

@@ -22,7 +22,8 @@ struct execution {
     struct ifm_session session;
     struct ifm_device *device;
     bool is_fake;
-    json_t *events; /* the journal so far, when resuming; else NULL */
+    const struct ifm_events *events; /* the journal so far, when resuming; else NULL */
+    struct ifm_arena *arena;         /* of it */
     const struct ifm_cell *cell;
     struct ifm_left left; /* of its arms, when the device failed under some */
     bool opening;         /* the cell is being opened: a failure, of memory too, is its own */
@@ -48,22 +49,6 @@ static void report(void *context, double done_s, double left_s)
     report_cell(execution, execution->passes_s + done_s, left_s);
 }
 
-static bool is_event(const json_t *event, const char *stage, const char *cell)
-{
-    const char *its_stage = json_string_value(json_object_get(event, "stage"));
-    const char *its_cell = json_string_value(json_object_get(json_object_get(event, "meta"), "cell"));
-    return its_stage != NULL && strcmp(its_stage, stage) == 0 &&
-           (cell == NULL || (its_cell != NULL && strcmp(its_cell, cell) == 0));
-}
-
-static const json_t *find_event(const json_t *events, const char *stage, const char *cell)
-{
-    for (size_t i = 0; i < json_array_size(events); i++)
-        if (is_event(json_array_get(events, i), stage, cell))
-            return json_array_get(events, i);
-    return NULL;
-}
-
 static enum ifm_status log_features(struct ifm_cell_run *cell, struct ifm_error *error)
 {
     for (size_t i = 0; i < cell->plan->n_arms; i++) {
@@ -72,9 +57,10 @@ static enum ifm_status log_features(struct ifm_cell_run *cell, struct ifm_error 
             continue;
         uint64_t runs;
         IFM_TRY(ifm_arm_feature_runs(cell, i, &runs, error));
-        json_t *meta = json_pack("{s:s, s:s, s:s, s:I}", "cell", cell->plan->name, "arm", arm->plan->name, "feature",
-                                 arm->plan->feature, "runs", (json_int_t)runs);
-        IFM_TRY(ifm_fact_new(cell->session, "feature", true, meta, error));
+        IFM_TRY(ifm_fact_add(cell->session,
+                             IFM_EVENT(feature, true, .cell = cell->plan->name, .arm = arm->plan->name,
+                                       .feature = arm->plan->feature, .runs = (int64_t)runs),
+                             error));
     }
     return IFM_OK;
 }
@@ -86,9 +72,10 @@ static enum ifm_status log_processes(struct ifm_cell_run *cell, struct ifm_error
         const struct ifm_arm_run *arm = &cell->arms[i];
         if (arm->processes == 0)
             continue;
-        json_t *meta = json_pack("{s:s, s:s, s:I}", "cell", cell->plan->name, "arm", arm->plan->name, "started",
-                                 (json_int_t)arm->processes);
-        IFM_TRY(ifm_fact_new(cell->session, "processes", true, meta, error));
+        IFM_TRY(ifm_fact_add(cell->session,
+                             IFM_EVENT(processes, true, .cell = cell->plan->name, .arm = arm->plan->name,
+                                       .started = (int64_t)arm->processes),
+                             error));
     }
     return IFM_OK;
 }
@@ -119,18 +106,7 @@ static enum ifm_status run_open_cell(struct execution *execution, struct ifm_cel
     IFM_TRY(log_features(cell, error));
     IFM_TRY(log_processes(cell, error));
     IFM_TRY(ifm_instruments_log_clock(cell, error));
-    return ifm_fact_new(cell->session, "cell_done", true, json_pack("{s:s}", "cell", cell->plan->name), error);
-}
-
-/* Pinned threads and the pages that back the buffers, once the cell's memory is allocated. */
-static enum ifm_status log_device(struct execution *execution, struct ifm_error *error)
-{
-    const struct ifm_device_ops *ops = execution->device->ops;
-    if (ops->facts == NULL)
-        return IFM_OK;
-    json_t *facts = ops->facts(execution->device);
-    json_object_set_new(facts, "cell", json_string(execution->cell->name));
-    return ifm_fact_new(&execution->session, "device", true, facts, error);
+    return ifm_fact_add(cell->session, IFM_EVENT(cell_done, true, .cell = cell->plan->name), error);
 }
 
 static bool device_is_lost(const struct execution *execution)
@@ -144,12 +120,12 @@ static enum ifm_status run_cell(struct execution *execution, struct ifm_error *e
 {
     const struct ifm_cell *plan = &execution->left.cell;
     struct ifm_session *session = &execution->session;
-    if (plan->unsupported[0] != '\0') {
-        json_t *meta = json_pack("{s:s, s:s, s:s}", "cell", plan->name, "reason", plan->unsupported, "remedy",
-                                 "run this cell on a device that supports it");
-        return ifm_fact_new(session, "cell_skipped", false, meta, error);
-    }
-    IFM_TRY(ifm_fact_new(session, "cell_start", true, json_pack("{s:s}", "cell", plan->name), error));
+    if (plan->unsupported[0] != '\0')
+        return ifm_fact_add(session,
+                            IFM_EVENT(cell_skipped, false, .cell = plan->name, .reason = plan->unsupported,
+                                      .remedy = "run this cell on a device that supports it"),
+                            error);
+    IFM_TRY(ifm_fact_add(session, IFM_EVENT(cell_start, true, .cell = plan->name), error));
     IFM_TRY(ifm_fact_gpu_state(session, "cell", plan->name, "start", error));
     struct ifm_cell_run cell;
     execution->opening = true;
@@ -159,7 +135,7 @@ static enum ifm_status run_cell(struct execution *execution, struct ifm_error *e
     IFM_TRY(status);
     execution->opening = false;
     cell.planned = execution->left.planned;
-    status = log_device(execution, error);
+    status = ifm_fact_device(session, execution->device, plan->name, error);
     if (status == IFM_OK)
         status = run_open_cell(execution, &cell, error);
     struct ifm_error second = {0}; /* a failure of the cell is reported first */
@@ -223,16 +199,18 @@ static enum ifm_status run_cells(struct execution *execution, struct ifm_error *
     for (size_t i = 0; i < execution->plan->n_cells; i++) {
         execution->cell = &execution->plan->cells[i];
         execution->cells_done = (double)i;
-        if (find_event(execution->events, "cell_done", execution->cell->name) != NULL)
+        if (IFM_LAST(execution->events, cell_done, execution->cell->name, NULL) != NULL)
             continue;
         enum ifm_status status = run_what_is_left(execution, error);
         if (status != IFM_OK && ends_run(execution, status))
             return status;
         if (status != IFM_OK) {
             ifm_warn("cell %s was not measured: %s", execution->cell->name, error->message);
-            json_t *meta = json_pack("{s:s, s:s, s:s}", "cell", execution->cell->name, "reason", error->message,
-                                     "remedy", error->hint);
-            IFM_TRY(ifm_fact_new(&execution->session, "cell_failed", false, meta, error));
+            const struct ifm_error why = *error;
+            IFM_TRY(ifm_fact_add(
+                &execution->session,
+                IFM_EVENT(cell_failed, false, .cell = execution->cell->name, .reason = why.message, .remedy = why.hint),
+                error));
         }
     }
     return IFM_OK;
@@ -242,9 +220,9 @@ static enum ifm_status run_cells(struct execution *execution, struct ifm_error *
 static void set_time_base(struct execution *execution)
 {
     execution->session.base = execution->device->ops->mark(execution->device);
-    const json_t *start = find_event(execution->events, "run_start", NULL);
-    int64_t elapsed = ifm_clock_wall_ns() - json_integer_value(json_object_get(start, "t_ns"));
-    execution->session.offset_ns = start == NULL || execution->is_fake || elapsed < 0 ? 0 : elapsed;
+    const struct ifm_event *start = ifm_events_next(execution->events, IFM_STAGE_run_start, NULL, NULL, NULL);
+    int64_t elapsed = start == NULL ? 0 : ifm_clock_wall_ns() - start->t_ns;
+    execution->session.offset_ns = execution->is_fake || elapsed < 0 ? 0 : elapsed;
 }
 
 /* Rule 8: where locks are required and one is open, nothing is measured. They are read back with the device open,
@@ -263,11 +241,11 @@ static enum ifm_status start_session(struct execution *execution, struct ifm_err
 {
     struct ifm_session *session = &execution->session;
     /* The first session may have been killed before it wrote its start. */
-    bool resumed = find_event(execution->events, "run_start", NULL) != NULL;
-    const char *stage = resumed ? "resume" : "run_start";
-    json_t *meta = json_pack("{s:s, s:s, s:s}", "run_id", execution->plan->run_id, "config_hash",
-                             execution->plan->config_hash, "version", IFM_VERSION);
-    IFM_TRY(ifm_fact_new(session, stage, true, meta, error));
+    bool resumed = IFM_FIRST(execution->events, run_start) != NULL;
+    const struct ifm_event_run_start start = {execution->plan->run_id, execution->plan->config_hash, IFM_VERSION};
+    const struct ifm_event_resume again = {start.run_id, start.config_hash, start.version};
+    IFM_TRY(ifm_fact_add(session, resumed ? IFM_EVENT_OF(resume, true, &again) : IFM_EVENT_OF(run_start, true, &start),
+                         error));
     IFM_TRY(ifm_fact_plugins(session, execution->plan, error));
     IFM_TRY(ifm_inputs_record(session, execution->plan, error));
     IFM_TRY(ifm_fact_environment(session, "before", execution->is_fake, error));
@@ -286,9 +264,10 @@ static enum ifm_status start_session(struct execution *execution, struct ifm_err
 /* Why the session ended early. If this cannot be written either, a warning is enough. */
 static void log_interruption(struct execution *execution, const struct ifm_error *error)
 {
-    json_t *meta = json_pack("{s:s, s:s}", "reason", error->message, "where", ifm_path_base(error->where));
     struct ifm_error second;
-    if (ifm_fact_new(&execution->session, "interrupted", false, meta, &second) != IFM_OK)
+    if (ifm_fact_add(&execution->session,
+                     IFM_EVENT(interrupted, false, .reason = error->message, .where = ifm_path_base(error->where)),
+                     &second) != IFM_OK)
         ifm_warn("run.log does not say how the run ended: %s", second.message);
 }
 
@@ -308,16 +287,16 @@ static enum ifm_status run_session(struct execution *execution, struct ifm_error
     }
     IFM_TRY(ifm_fact_gpu_state(&execution->session, "after", NULL, NULL, error));
     IFM_TRY(ifm_fact_environment(&execution->session, "after", execution->is_fake, error));
-    return ifm_fact_new(&execution->session, "run_done", true,
-                        json_pack("{s:s}", "config_hash", execution->plan->config_hash), error);
+    return ifm_fact_add(&execution->session, IFM_EVENT(run_done, true, .config_hash = execution->plan->config_hash),
+                        error);
 }
 
 static enum ifm_status open_and_run(struct execution *execution, struct ifm_error *error)
 {
     IFM_TRY(ifm_journal_open(execution->options->dir, &execution->session.journal, error));
     if (execution->options->resume) /* the journal is locked: nobody else adds to it */
-        IFM_TRY(ifm_journal_read(execution->options->dir, &execution->events, error));
-    if (find_event(execution->events, "run_done", NULL) != NULL) {
+        IFM_TRY(ifm_journal_read(execution->options->dir, execution->arena, &execution->events, error));
+    if (IFM_FIRST(execution->events, run_done) != NULL) {
         ifm_note("the run is complete already; there is nothing to resume");
         return IFM_OK;
     }
@@ -328,6 +307,7 @@ enum ifm_status ifm_run_execute(const struct ifm_plan *plan, const struct ifm_ru
                                 struct ifm_error *error)
 {
     struct execution execution = {.plan = plan, .options = options, .is_fake = strcmp(plan->device, "fake") == 0};
+    execution.arena = ifm_arena_create();
     execution.session.device = &options->device;
     execution.session.on_gpu = strcmp(plan->device, "cuda") == 0;
     execution.session.watches_gpu = execution.session.on_gpu;
@@ -337,6 +317,6 @@ enum ifm_status ifm_run_execute(const struct ifm_plan *plan, const struct ifm_ru
     enum ifm_status status = open_and_run(&execution, error);
     ifm_interrupt_restore();
     ifm_journal_close(execution.session.journal);
-    json_decref(execution.events);
+    ifm_arena_destroy(execution.arena);
     return status;
 }

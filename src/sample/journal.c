@@ -65,29 +65,18 @@ enum ifm_status ifm_journal_open(const char *dir, struct ifm_journal **out, stru
     return IFM_OK;
 }
 
-enum ifm_status ifm_journal_add_new(struct ifm_journal *journal, const char *stage, bool ok, json_t *meta,
-                                    struct ifm_error *error)
+enum ifm_status ifm_journal_add(struct ifm_journal *journal, const struct ifm_event *event, struct ifm_error *error)
 {
-    json_t *event = json_object();
-    bool made = event != NULL && json_object_set_new(event, "t_ns", json_integer(ifm_clock_wall_ns())) == 0 &&
-                json_object_set_new(event, "stage", json_string(stage)) == 0 &&
-                json_object_set_new(event, "ok", json_boolean(ok)) == 0;
-    /* Setting steals the reference even when it fails. */
-    made = json_object_set_new(event, "meta", meta == NULL ? json_object() : meta) == 0 && made;
-    enum ifm_status status = IFM_OK;
-    if (!made || !json_is_object(json_object_get(event, "meta"))) {
-        status = ifm_fail(
-            error, IFM_INTERNAL, journal->file.path, NULL,
-            "stage \"%s\" cannot be written: out of memory, or its name is not UTF-8, or its facts are not an object",
-            stage);
-    } else {
-        struct ifm_text line = {0};
-        ifm_json_print(event, false, &line);
-        ifm_text_append(&line, "\n", 1);
-        status = ifm_append_write(&journal->file, line.data, line.size, error);
-        ifm_text_free(&line);
-    }
-    json_decref(event);
+    struct ifm_event now = *event;
+    json_t *line;
+    now.t_ns = ifm_clock_wall_ns();
+    IFM_TRY(ifm_event_encode(&now, &line, error));
+    struct ifm_text text = {0};
+    ifm_json_print(line, false, &text);
+    ifm_text_append(&text, "\n", 1);
+    enum ifm_status status = ifm_append_write(&journal->file, text.data, text.size, error);
+    ifm_text_free(&text);
+    json_decref(line);
     return status;
 }
 
@@ -101,23 +90,8 @@ void ifm_journal_close(struct ifm_journal *journal)
 
 /* ---- reading ---- */
 
-static enum ifm_status check_event(const json_t *event, const char *where, struct ifm_error *error)
-{
-    int64_t t_ns;
-    const char *stage;
-    bool ok;
-    const json_t *meta;
-    if (!json_is_object(event))
-        return ifm_fail(error, IFM_INVALID, where, "the file was edited or cut; measure again",
-                        "the line is not a JSON object");
-    IFM_TRY(ifm_json_get_i64(event, "t_ns", where, &t_ns, error));
-    IFM_TRY(ifm_json_get_string(event, "stage", where, &stage, error));
-    IFM_TRY(ifm_json_get_bool(event, "ok", where, &ok, error));
-    return ifm_json_get_object(event, "meta", where, &meta, error);
-}
-
 /* Parse the whole lines of `text`. */
-static enum ifm_status read_lines(const char *text, size_t size, const char *path, json_t *events,
+static enum ifm_status read_lines(const char *text, size_t size, const char *path, struct ifm_events *events,
                                   struct ifm_error *error)
 {
     const char *end = text + size;
@@ -129,10 +103,8 @@ static enum ifm_status read_lines(const char *text, size_t size, const char *pat
         json_t *event = NULL;
         enum ifm_status status = ifm_json_parse(at, (size_t)(stop - at), where.data, &event, error);
         if (status == IFM_OK)
-            status = check_event(event, where.data, error);
+            status = ifm_events_add(events, event, where.data, error);
         ifm_text_free(&where);
-        if (status == IFM_OK && json_array_append(events, event) != 0)
-            status = ifm_fail(error, IFM_INTERNAL, path, NULL, "out of memory for an event");
         json_decref(event);
         IFM_TRY(status);
         at = stop + 1;
@@ -140,20 +112,19 @@ static enum ifm_status read_lines(const char *text, size_t size, const char *pat
     return IFM_OK;
 }
 
-enum ifm_status ifm_journal_read(const char *dir, json_t **events, struct ifm_error *error)
+enum ifm_status ifm_journal_read(const char *dir, struct ifm_arena *arena, const struct ifm_events **out,
+                                 struct ifm_error *error)
 {
-    *events = NULL;
     char *path = journal_path(dir), *text = NULL;
     size_t size = 0;
-    json_t *all = json_array();
+    struct ifm_events *events = ifm_events_create(arena);
     enum ifm_status status = ifm_file_read(path, limit, &text, &size, error);
     if (status == IFM_OK)
-        status = read_lines(text, ifm_append_whole(text, size), path, all, error);
+        status = read_lines(text, ifm_append_whole(text, size), path, events, error);
+    if (status == IFM_OK)
+        status = ifm_events_seal(events, path, error);
     free(text);
     free(path);
-    if (status == IFM_OK)
-        *events = all;
-    else
-        json_decref(all);
+    *out = status == IFM_OK ? events : NULL;
     return status;
 }

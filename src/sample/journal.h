@@ -6,19 +6,19 @@
 #ifndef IFM_SAMPLE_JOURNAL_H
 #define IFM_SAMPLE_JOURNAL_H
 
-#include "base/json.h"
-#include <stdbool.h>
+#include "model/event.h"
 
 struct ifm_journal;
 
 /* Open for append; creates the file. Takes an exclusive lock: a second run in the same folder is IFM_USAGE. */
 IFM_CHECKED enum ifm_status ifm_journal_open(const char *dir, struct ifm_journal **out, struct ifm_error *error);
-/* Steals `meta` (may be NULL). */
-IFM_CHECKED enum ifm_status ifm_journal_add_new(struct ifm_journal *journal, const char *stage, bool ok, json_t *meta,
-                                                struct ifm_error *error);
+/* Writes one line, with the wall clock of now. */
+IFM_CHECKED enum ifm_status ifm_journal_add(struct ifm_journal *journal, const struct ifm_event *event,
+                                            struct ifm_error *error);
 void ifm_journal_close(struct ifm_journal *journal);
 
-/* All events as a JSON array (new reference). A torn last line is ignored; any other bad line is IFM_INVALID. */
-IFM_CHECKED enum ifm_status ifm_journal_read(const char *dir, json_t **events, struct ifm_error *error);
+/* All events; they live in `arena`. A torn last line is ignored; any other bad line is IFM_INVALID, by its number. */
+IFM_CHECKED enum ifm_status ifm_journal_read(const char *dir, struct ifm_arena *arena, const struct ifm_events **out,
+                                             struct ifm_error *error);
 
 #endif

@@ -93,20 +93,16 @@ static enum ifm_status open_run(struct inferometer_session *session, struct ifm_
     const struct ifm_plan *plan = session->plan;
     const struct ifm_cell *cell = &plan->cells[0];
     struct ifm_session *facts = &session->facts;
-    json_t *meta =
-        json_pack("{s:s, s:s, s:s}", "run_id", plan->run_id, "config_hash", plan->config_hash, "version", IFM_VERSION);
-    IFM_TRY(ifm_fact_new(facts, "run_start", true, meta, error));
+    IFM_TRY(ifm_fact_add(
+        facts,
+        IFM_EVENT(run_start, true, .run_id = plan->run_id, .config_hash = plan->config_hash, .version = IFM_VERSION),
+        error));
     IFM_TRY(ifm_fact_environment(facts, "before", session->is_fake, error));
     IFM_TRY(open_device(session, error));
     facts->base = session->device->ops->mark(session->device);
     IFM_TRY(ifm_fact_locks(facts, "before", cell->measure.locks == IFM_LOCKS_REQUIRED, error));
-    IFM_TRY(ifm_fact_new(facts, "cell_start", true, json_pack("{s:s}", "cell", cell->name), error));
-    if (session->device->ops->facts != NULL) {
-        json_t *device = session->device->ops->facts(session->device);
-        json_object_set_new(device, "cell", json_string(cell->name));
-        IFM_TRY(ifm_fact_new(facts, "device", true, device, error));
-    }
-    return IFM_OK;
+    IFM_TRY(ifm_fact_add(facts, IFM_EVENT(cell_start, true, .cell = cell->name), error));
+    return ifm_fact_device(facts, session->device, cell->name, error);
 }
 
 enum ifm_status ifm_session_start(struct inferometer_session *session, struct ifm_error *error)

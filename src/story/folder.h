@@ -18,8 +18,8 @@ struct ifm_folder {
     struct ifm_arena *arena;
     json_t *lock;
     struct ifm_facts facts;
-    const json_t *events;        /* of facts */
-    const struct ifm_plan *plan; /* of facts */
+    const struct ifm_events *events; /* of facts */
+    const struct ifm_plan *plan;     /* of facts */
     struct ifm_derived *derived;
     struct ifm_verdict *verdict;
     struct ifm_publication publication; /* borrows all of these, and `dir` */

@@ -163,9 +163,11 @@ enum ifm_status ifm_story_ready(const struct ifm_plan *plan, struct ifm_error *e
 
 enum ifm_status ifm_story_same_inputs(const char *dir, const struct ifm_plan *plan, struct ifm_error *error)
 {
-    json_t *events = NULL;
-    IFM_TRY(ifm_journal_read(dir, &events, error));
-    enum ifm_status status = ifm_inputs_unchanged(plan, events, dir, error);
-    json_decref(events);
+    const struct ifm_events *events;
+    struct ifm_arena *arena = ifm_arena_create();
+    enum ifm_status status = ifm_journal_read(dir, arena, &events, error);
+    if (status == IFM_OK)
+        status = ifm_inputs_unchanged(plan, events, dir, error);
+    ifm_arena_destroy(arena);
     return status;
 }

@@ -116,7 +116,8 @@ static void check_numbers(struct ps *p)
     struct ifm_facts_view view = ps_view(p, records);
     struct ifm_derived *derived = NULL;
     struct ifm_error error = {0};
-    if (ifm_derive(&view, p->fx.arena, &derived, &error) != IFM_OK) {
+    if (events_try(p->fx.events, p->fx.arena, &view.events, &error) != IFM_OK ||
+        ifm_derive(&view, p->fx.arena, &derived, &error) != IFM_OK) {
         must(error.code == IFM_INVALID && error.message[0] != '\0');
         return;
     }

@@ -16,6 +16,7 @@
 #include "derive/derive.h"
 #include "judge/judge.h"
 #include "sample/record.h"
+#include "unit/events.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,6 +117,21 @@ static inline void fx_start(struct fixture *fx)
     fx_add_cell(fx, "decode", "decode");
     fx_add_arm(fx, 0, "base", IFM_ROLE_BASELINE, 100000);
     fx_add_arm(fx, 0, "other", IFM_ROLE_VARIANT, 100000);
+}
+
+static inline void fx_warmup(struct fixture *fx, const char *arm, int steady)
+{
+    fx_event(fx, "warmup",
+             json_pack("{s:s, s:s, s:i, s:i, s:b, s:f, s:f, s:f, s:f}", "cell", "decode", "arm", arm, "steps", 50,
+                       "windows", 2, "steady", steady, "tolerance", 0.01, "seconds", 1.0, "last_median_ns", 100.0,
+                       "previous_median_ns", 100.0));
+}
+
+static inline void fx_stop_fact(struct fixture *fx, const char *cell, const char *reason)
+{
+    fx_event(fx, "stop",
+             json_pack("{s:s, s:s, s:i, s:f, s:n, s:f}", "cell", cell, "reason", reason, "blocks", 12, "elapsed_s", 1.0,
+                       "mde", "wanted_mde", 0.005));
 }
 
 static inline void fx_end_events(struct fixture *fx)
@@ -237,7 +253,8 @@ static inline enum ifm_status fx_try_derive(struct fixture *fx, struct ifm_error
     const struct ifm_record *records[FX_CELLS];
     for (size_t c = 0; c < FX_CELLS; c++)
         records[c] = fx->parts[c].has_record ? &fx->parts[c].record : NULL;
-    struct ifm_facts_view facts = {.plan = &fx->plan, .events = fx->events, .records = records, .max_passes = 1};
+    struct ifm_facts_view facts = {.plan = &fx->plan, .records = records, .max_passes = 1};
+    IFM_TRY(events_try(fx->events, fx->arena, &facts.events, error));
     return ifm_derive(&facts, fx->arena, &fx->derived, error);
 }
 

@@ -155,7 +155,8 @@ static void a_run_resumed_on_another_machine_is_refused(void **state)
         fx_start(&fx);
         fx_generate(&fx);
         fingerprint(&fx, "one");
-        fx_event(&fx, "resume", json_pack("{s:s, s:s}", "run_id", "0123456789ab", "config_hash", "cafe"));
+        fx_event(&fx, "resume",
+                 json_pack("{s:s, s:s, s:s}", "run_id", "0123456789ab", "config_hash", "cafe", "version", "x"));
         fingerprint(&fx, other ? "two" : "one");
         fx_end_events(&fx);
         fx_derive(&fx);
@@ -170,7 +171,8 @@ static void a_resume_of_another_configuration_is_refused(void **state)
     struct fixture fx;
     fx_start(&fx);
     fx_generate(&fx);
-    fx_event(&fx, "resume", json_pack("{s:s, s:s}", "run_id", "0123456789ab", "config_hash", "beef"));
+    fx_event(&fx, "resume",
+             json_pack("{s:s, s:s, s:s}", "run_id", "0123456789ab", "config_hash", "beef", "version", "x"));
     fx_end_events(&fx);
     fx_derive(&fx);
     fx_expect(&fx, "base", "step_ns", IFM_STATE_REFUSED, "rule-04");

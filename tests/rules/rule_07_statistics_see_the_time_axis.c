@@ -153,8 +153,7 @@ static void an_unsteady_warmup_and_a_loaded_machine_are_said(void **state)
     struct fixture fx;
     fx_start(&fx);
     fx_generate(&fx);
-    fx_event(&fx, "warmup",
-             json_pack("{s:s, s:s, s:i, s:b}", "cell", "decode", "arm", "other", "steps", 50, "steady", 0));
+    fx_warmup(&fx, "other", 0);
     fx_event(&fx, "load", json_pack("{s:s, s:f}", "when", "after", "foreign_load", 0.8));
     fx_end_events(&fx);
     fx_derive(&fx);

@@ -14,7 +14,8 @@ static void zero_runs_is_inactive(void **state)
     (void)state;
     struct fixture fx;
     start(&fx);
-    fx_event(&fx, "feature", json_pack("{s:s, s:s, s:i}", "cell", "decode", "arm", "other", "runs", 0));
+    fx_event(&fx, "feature",
+             json_pack("{s:s, s:s, s:s, s:i}", "cell", "decode", "arm", "other", "feature", "compression", "runs", 0));
     fx_end_events(&fx);
     fx_derive(&fx);
     fx_expect(&fx, "other", "change_percent", IFM_STATE_INACTIVE, "compression ran zero times");
@@ -59,7 +60,9 @@ static void an_active_feature_stands(void **state)
     (void)state;
     struct fixture fx;
     start(&fx);
-    fx_event(&fx, "feature", json_pack("{s:s, s:s, s:i}", "cell", "decode", "arm", "other", "runs", 480));
+    fx_event(
+        &fx, "feature",
+        json_pack("{s:s, s:s, s:s, s:i}", "cell", "decode", "arm", "other", "feature", "compression", "runs", 480));
     fx_end_events(&fx);
     fx_derive(&fx);
     fx_expect(&fx, "other", "change_percent", IFM_STATE_OK, "");

@@ -74,7 +74,8 @@ static inline void add_events(struct run *run)
 {
     static const char *const arms[] = {"f16", "int4"};
     run->events = json_array();
-    event(run, "run_start", json_pack("{s:s}", "run_id", "0123456789ab"));
+    event(run, "run_start",
+          json_pack("{s:s, s:s, s:s}", "run_id", "0123456789ab", "config_hash", "cafe", "version", "1.2"));
     event(run, "environment",
           json_pack("{s:{s:{s:s, s:i}, s:s, s:{s:s, s:s, s:s}, s:{s:s, s:{s:s}, s:{s:s}}}}", "fingerprint", "cpu",
                     "model", "A CPU", "allowed", 2, "kernel", "6.1", "binary", "version", "1.2", "compiler", "gcc 12",
@@ -87,10 +88,14 @@ static inline void add_events(struct run *run)
     event(run, "device", json_pack("{s:s, s:i, s:i}", "cell", "decode", "huge_page_bytes", 4096, "buffer_bytes", 4096));
     for (int i = 0; i < 4; i++)
         event(run, "check",
-              json_pack("{s:s, s:s, s:s, s:s, s:s}", "cell", "decode", "arm", arms[i % 2], "when",
-                        i < 2 ? "before" : "after", "output_xxh3", i % 2 == 0 ? "11" : "22", "isa", "avx2"));
+              json_pack("{s:s, s:s, s:s, s:b, s:f, s:f, s:i, s:b, s:s, s:s}", "cell", "decode", "arm", arms[i % 2],
+                        "when", i < 2 ? "before" : "after", "done", 1, "error_rms_rel", 1e-7, "error_max_rel", 1e-7,
+                        "values", 64, "finite", 1, "output_xxh3", i % 2 == 0 ? "11" : "22", "isa", "avx2"));
     for (int i = 0; i < 2; i++)
-        event(run, "warmup", json_pack("{s:s, s:s, s:b}", "cell", "decode", "arm", arms[i], "steady", 1));
+        event(run, "warmup",
+              json_pack("{s:s, s:s, s:i, s:i, s:b, s:f, s:f, s:f, s:f}", "cell", "decode", "arm", arms[i], "steps", 50,
+                        "windows", 2, "steady", 1, "tolerance", 0.01, "seconds", 1.0, "last_median_ns", 100.0,
+                        "previous_median_ns", 100.0));
     event(run, "cell_done", json_pack("{s:s}", "cell", "decode"));
     event(run, "load", json_pack("{s:s, s:f}", "when", "after", "foreign_load", 0.01));
     add_locks(run, "after");
@@ -159,10 +164,11 @@ static inline void start(struct run *run)
 static inline void ask(struct run *run)
 {
     struct ifm_error error = {0};
-    assert_int_equal(ifm_checklists(&run->plan, &run->derived, &run->verdict, run->events, run->arena, &run->lists,
+    const struct ifm_events *events = events_of(run->events, run->arena);
+    assert_int_equal(ifm_checklists(&run->plan, &run->derived, &run->verdict, events, run->arena, &run->lists,
                                     &run->n_lists, &error),
                      IFM_OK);
-    ifm_advise(&run->plan, &run->derived, run->events, run->arena, &run->advice, &run->n_advice);
+    ifm_advise(&run->plan, &run->derived, events, run->arena, &run->advice, &run->n_advice);
 }
 
 static inline void stop(struct run *run)

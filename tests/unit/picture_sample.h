@@ -18,7 +18,8 @@ static inline void draw_pictures(struct fixture *fx, struct drawn *d)
     struct ifm_error error = {0};
     for (size_t c = 0; c < FX_CELLS; c++)
         d->records[c] = fx->parts[c].has_record ? &fx->parts[c].record : NULL;
-    d->facts = (struct ifm_facts_view){.plan = &fx->plan, .events = fx->events, .records = d->records, .max_passes = 1};
+    d->facts = (struct ifm_facts_view){
+        .plan = &fx->plan, .events = events_of(fx->events, fx->arena), .records = d->records, .max_passes = 1};
     if (ifm_derive_pictures(&d->facts, fx->derived, fx->arena, &d->pictures, &error) != IFM_OK)
         fail_msg("%s: %s", error.where, error.message);
 }

@@ -216,14 +216,14 @@ static inline struct ifm_facts_view ps_view(struct ps *p, const struct ifm_recor
 {
     records[0] = &p->fx.parts[0].record;
     records[1] = p->energy.slots != NULL ? &p->energy : NULL;
-    return (struct ifm_facts_view){
-        .plan = &p->fx.plan, .events = p->fx.events, .records = records, .max_passes = 2, .readings = &p->readings};
+    return (struct ifm_facts_view){.plan = &p->fx.plan, .records = records, .max_passes = 2, .readings = &p->readings};
 }
 
 static inline enum ifm_status ps_try_power(struct ps *p, struct ifm_error *error)
 {
     const struct ifm_record *records[2];
     struct ifm_facts_view view = ps_view(p, records);
+    IFM_TRY(events_try(p->fx.events, p->fx.arena, &view.events, error));
     return ifm_derive_power(&view, 0, p->fx.arena, &p->power, error);
 }
 
@@ -239,6 +239,7 @@ static inline void ps_derive(struct ps *p)
     const struct ifm_record *records[2];
     struct ifm_facts_view view = ps_view(p, records);
     struct ifm_error error = {0};
+    view.events = events_of(p->fx.events, p->fx.arena);
     if (ifm_derive(&view, p->fx.arena, &p->fx.derived, &error) != IFM_OK)
         fail_msg("%s: %s", error.where, error.message);
     if (ifm_derived_agree(&p->fx.plan, p->fx.derived, &error) != IFM_OK)

@@ -3,6 +3,7 @@
 #define TESTS_PUBLISH_SAMPLE_H
 
 #include "publish/publish.h"
+#include "unit/events.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -209,9 +210,14 @@ static inline void sample_fill(struct ifm_number *numbers, size_t n)
 /* The sample as a publication; `dir` may be NULL. The JSON texts are parsed once and stay. */
 static inline struct ifm_publication sample_publication(const char *dir)
 {
-    static json_t *events, *lock;
-    if (events == NULL) {
-        events = json_loads(sample_events, 0, NULL);
+    static json_t *lock;
+    static const struct ifm_events *events;
+    if (events == NULL) { /* the arena stays, as static memory does */
+        static struct ifm_arena *arena;
+        json_t *lines = json_loads(sample_events, 0, NULL);
+        arena = ifm_arena_create();
+        events = events_of(lines, arena);
+        json_decref(lines);
         lock = json_loads(sample_lock, 0, NULL);
         sample_fill(sample_numbers, COUNT(sample_numbers));
         sample_results[0].observed = sample_numbers[13].value;

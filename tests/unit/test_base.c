@@ -105,6 +105,25 @@ static void the_arena_aligns_and_zeroes(void **state)
     ifm_arena_destroy(arena);
 }
 
+static char released[8];
+
+static void note_release(void *what)
+{
+    strncat(released, what, 1);
+}
+
+static void the_arena_releases_what_is_deferred_last_first(void **state)
+{
+    (void)state;
+    static char a[] = "a", b[] = "b";
+    struct ifm_arena *arena = ifm_arena_create();
+    ifm_arena_defer(arena, note_release, a);
+    ifm_arena_defer(arena, note_release, b);
+    assert_string_equal(released, "");
+    ifm_arena_destroy(arena);
+    assert_string_equal(released, "ba");
+}
+
 static void a_list_in_the_arena_grows(void **state)
 {
     (void)state;
@@ -203,6 +222,7 @@ int main(void)
         cmocka_unit_test(numbers_parse_whole_strings_only), cmocka_unit_test(bytes_and_seconds_take_suffixes),
         cmocka_unit_test(reals_print_short_and_read_back),  cmocka_unit_test(people_read_three_digits),
         cmocka_unit_test(the_nearest_word_is_near),         cmocka_unit_test(the_arena_aligns_and_zeroes),
+        cmocka_unit_test(the_arena_releases_what_is_deferred_last_first),
         cmocka_unit_test(a_list_in_the_arena_grows),        cmocka_unit_test(text_appends_extreme_integers),
         cmocka_unit_test(philox_gives_its_known_answers),   cmocka_unit_test(json_prints_what_it_reads),
         cmocka_unit_test(files_are_written_whole),

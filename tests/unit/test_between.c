@@ -10,6 +10,7 @@
 #include "base/random.h"
 #include "derive/compare/between.h"
 #include "stats/stats.h"
+#include "unit/events.h"
 #include <math.h>
 #include <string.h>
 
@@ -47,10 +48,12 @@ static struct ifm_value bracketed(double number, double low, double high, int64_
 
 static json_t *journal(int locked, const char *kernel, double t_ns)
 {
-    return json_pack("[{s:f, s:s, s:{s:s}}, {s:s, s:{s:{s:s, s:{s:f}}}}, {s:s, s:{s:[{s:s, s:s, s:b}]}}]", "t_ns", t_ns,
-                     "stage", "run_start", "meta", "version", "1.0", "stage", "environment", "meta", "fingerprint",
-                     "kernel", kernel, "load", "one_minute", t_ns / 1e12, "stage", "locks", "meta", "knobs", "knob",
-                     "governor", "value", "performance", "locked", locked);
+    return json_pack("[{s:I, s:s, s:{s:s, s:s, s:s}}, {s:s, s:{s:{s:s, s:{s:f}}}},"
+                     " {s:s, s:{s:s, s:[{s:s, s:s, s:b, s:s}]}}]",
+                     "t_ns", (json_int_t)t_ns, "stage", "run_start", "meta", "run_id", "r", "config_hash", "h",
+                     "version", "1.0", "stage", "environment", "meta", "fingerprint", "kernel", kernel, "load",
+                     "one_minute", t_ns / 1e12, "stage", "locks", "meta", "when", "before", "knobs", "knob", "governor",
+                     "value", "performance", "locked", locked, "reason", "");
 }
 
 static void side_start(struct side *side)
@@ -104,8 +107,8 @@ static void pair_start(struct pair *p)
 
 static void pair_compare(struct pair *p, const char *varies)
 {
-    p->a.view = (struct ifm_run_view){&p->a.plan, &p->a.derived, p->a.events};
-    p->b.view = (struct ifm_run_view){&p->b.plan, &p->b.derived, p->b.events};
+    p->a.view = (struct ifm_run_view){&p->a.plan, &p->a.derived, events_of(p->a.events, p->arena)};
+    p->b.view = (struct ifm_run_view){&p->b.plan, &p->b.derived, events_of(p->b.events, p->arena)};
     ifm_between(&p->a.view, &p->b.view, NULL, varies, p->arena, &p->between);
 }
 

@@ -8,6 +8,7 @@
 #include "run/pass/converge.h"
 #include "run/pass/pass.h"
 #include "sample/journal.h"
+#include "unit/events.h"
 #include <ftw.h>
 #include <math.h>
 #include <stdlib.h>
@@ -157,7 +158,7 @@ static double gate(struct fixture *f, bool has_gauge, double used_s)
     double took_s = now_s(f) - start_s;
     ifm_journal_close(f->session.journal);
     f->session.journal = NULL;
-    assert_int_equal(ifm_journal_read(f->dir, &f->events, &f->error), IFM_OK);
+    f->events = events_read(f->dir);
     return took_s;
 }
 
@@ -418,7 +419,7 @@ static void a_scripted_device_has_no_gate(void **state)
     assert_true(now_s(f) - start_s < 1e-3);
     assert_true(rolled(f, 0) < 1e-3 && rolled(f, 1) < 1e-3);
     ifm_journal_close(f->session.journal);
-    assert_int_equal(ifm_journal_read(f->dir, &f->events, &f->error), IFM_OK);
+    f->events = events_read(f->dir);
     assert_null(event(f, "converge", 0));
 }
 

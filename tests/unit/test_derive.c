@@ -270,13 +270,13 @@ static void events_are_read_strictly(void **state)
     (void)state;
     static const struct {
         const char *stage, *meta, *words;
-    } bad[] = {{"check", "{\"cell\":\"decode\",\"arm\":\"base\"}", "whether it was done"},
+    } bad[] = {{"check", "{\"cell\":\"decode\",\"arm\":\"base\",\"when\":\"before\"}", "\"done\" is missing"},
                {"check",
                 "{\"cell\":\"decode\",\"arm\":\"base\",\"done\":true,\"finite\":true,\"values\":3,"
                 "\"output_xxh3\":\"0\",\"when\":\"before\",\"error_rms_rel\":-1,\"error_max_rel\":0}",
-                "zero or more"},
-               {"check", "{\"cell\":\"decode\",\"arm\":\"nobody\",\"done\":false}", "names an arm"},
-               {"feature", "{\"cell\":\"decode\",\"arm\":\"base\"}", "whole number"},
+                "\"error_rms_rel\" is not a number of 0 or more"},
+               {"check", "{\"cell\":\"decode\",\"arm\":\"nobody\",\"when\":\"before\",\"done\":false}", "names an arm"},
+               {"feature", "{\"cell\":\"decode\",\"arm\":\"base\",\"feature\":\"f\",\"runs\":1.5}", "whole number"},
                {"cell_done", "{\"cell\":\"elsewhere\"}", "names a cell"},
                {"cell_failed", "{\"cell\":\"decode\"}", "\"reason\""}};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {

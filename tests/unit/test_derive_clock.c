@@ -115,8 +115,9 @@ static void without_a_gpu_only_a_gate_lists_it(void **state)
 static void converge(struct fixture *fx, const char *arm, int steady)
 {
     fx_event(fx, "converge",
-             json_pack("{s:s, s:s, s:f, s:f, s:f, s:n, s:b}", "cell", "decode", "arm", arm, "watts", 400.0, "sd_w",
-                       21.5, "slope_k_per_s", 0.75, "limit_w", "steady", steady));
+             json_pack("{s:s, s:s, s:s, s:s, s:f, s:i, s:f, s:f, s:f, s:n, s:b}", "cell", "decode", "arm", arm,
+                       "device", "gpu0", "source", "nvml", "seconds", 9.0, "readings", 90, "watts", 400.0, "sd_w", 21.5,
+                       "slope_k_per_s", 0.75, "limit_w", "steady", steady));
 }
 
 static void a_gate_that_never_settled_is_a_finding(void **state)

@@ -235,7 +235,7 @@ static void a_width_that_ends_the_run_costs_a_little(void **state)
         fx_start(&fx);
         fx_generate(&fx);
         if (ended)
-            fx_event(&fx, "stop", json_pack("{s:s, s:s}", "cell", "decode", "reason", "mde"));
+            fx_stop_fact(&fx, "decode", "mde");
         fx_end_events(&fx);
         fx_derive(&fx);
         const struct ifm_value *v = fx_value(&fx, "other", "change_percent");

@@ -544,7 +544,8 @@ static void sessions_and_restarts(void **state)
     ps_power(&p);
     assert_int_equal(p.power.n_facts, 1);
     ps_near(p.power.facts[0].period_s, 0.11, 1e-9);
-    fx_event(&p.fx, "cell_restarted", json_pack("{s:s}", "cell", "decode"));
+    fx_event(&p.fx, "cell_restarted",
+             json_pack("{s:s, s:i, s:b, s:i}", "cell", "decode", "arms_left", 1, "record_set_aside", 1, "times", 1));
     ps_power(&p);
     assert_int_equal(p.power.n_facts, 0);
     assert_non_null(strstr(p.power.missing, "no sensor of power could be read"));

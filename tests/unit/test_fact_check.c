@@ -8,6 +8,7 @@
 
 #include "run/facts/facts.h"
 #include "sample_folder.h"
+#include "unit/events.h"
 #include <math.h>
 
 /* The `meta` of the event that the check makes; borrowed from *events. */
@@ -20,7 +21,7 @@ static const json_t *written(const struct ifm_check *check, json_t **events)
     if (ifm_fact_check(&session, "decode", "int4", "before", check, &error) != IFM_OK)
         fail_msg("%s: %s", error.where, error.message);
     ifm_journal_close(session.journal);
-    assert_int_equal(ifm_journal_read(folder.path, events, &error), IFM_OK);
+    *events = events_read(folder.path);
     folder_remove(&folder);
     return json_object_get(json_array_get(*events, 0), "meta");
 }

@@ -65,7 +65,7 @@ static void stop_early(struct fixture *fx)
         at += per_block;
     }
     if (reason != NULL)
-        fx_event(fx, "stop", json_pack("{s:s, s:s}", "cell", cell->name, "reason", reason));
+        fx_stop_fact(fx, cell->name, reason);
     ifm_stop_free(&stop);
     r->n_slots = r->n_samples = at;
 }

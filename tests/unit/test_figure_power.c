@@ -213,9 +213,11 @@ static void nothing_is_drawn_of_nothing(void **state)
 
 static json_t *state_event(const char *when, int cap, int thermal)
 {
-    return json_pack("{s:s, s:{s:s, s:[{s:i, s:{s:i, s:i}, s:{s:i}, s:[]}, {s:i, s:s}]}}", "stage", "gpu_state", "meta",
-                     "when", when, "gpus", "index", 0, "accumulators", "power_cap_ns", cap, "hw_thermal_ns", thermal,
-                     "clock_mhz", "sm", 1905, "event_reasons", "index", 1, "absent", "GPU is lost");
+    return json_pack("{s:s, s:{s:s, s:s*, s:s*, s:[{s:i, s:{s:i, s:i}, s:{s:i}, s:[]}, {s:i, s:s}]}}", "stage",
+                     "gpu_state", "meta", "when", when, "cell", strcmp(when, "cell") == 0 ? "a" : NULL, "at",
+                     strcmp(when, "cell") == 0 ? "start" : NULL, "gpus", "index", 0, "accumulators", "power_cap_ns",
+                     cap, "hw_thermal_ns", thermal, "clock_mhz", "sm", 1905, "event_reasons", "index", 1, "absent",
+                     "GPU is lost");
 }
 
 static void throttling_is_a_difference(void **state)
@@ -225,10 +227,10 @@ static void throttling_is_a_difference(void **state)
     struct ifm_gpu_held *held;
     json_t *events = json_array();
     json_array_append_new(events, state_event("before", 1000, 90));
-    assert_int_equal(ifm_derive_gpu_held(events, arena, &held), 0); /* one reading says nothing */
+    assert_int_equal(ifm_derive_gpu_held(events_of(events, arena), arena, &held), 0); /* one reading says nothing */
     json_array_append_new(events, state_event("cell", 2000, 5));
     json_array_append_new(events, state_event("after", 41001000, 7)); /* the other one began anew */
-    assert_int_equal(ifm_derive_gpu_held(events, arena, &held), 1);
+    assert_int_equal(ifm_derive_gpu_held(events_of(events, arena), arena, &held), 1);
     assert_int_equal(held[0].gpu, 0);
     assert_string_equal(held[0].name, "power_cap_ns");
     assert_int_equal(held[0].ns, 41000000);
@@ -240,7 +242,8 @@ static void the_page_tells_of_gpus(void **state)
 {
     (void)state;
     make();
-    json_t *events = json_deep_copy(d.energy.publication.events);
+    json_t *events = json_loads(sample_events, 0, NULL);
+    struct ifm_arena *arena = ifm_arena_create();
     json_t *host = json_object_get(json_object_get(json_array_get(events, 0), "meta"), "fingerprint");
     json_object_set_new(host, "gpu",
                         json_pack("{s:s, s:[{s:i, s:s, s:{s:f, s:f}, s:{s:s}}]}", "driver", "580.95", "devices",
@@ -248,7 +251,7 @@ static void the_page_tells_of_gpus(void **state)
                                   "mig", "absent", "not supported"));
     json_array_append_new(events, state_event("before", 1000, 0));
     json_array_append_new(events, state_event("after", 41001000, 0));
-    d.energy.publication.events = events;
+    d.energy.publication.events = events_of(events, arena);
     struct ifm_text out = {0};
     struct ifm_error error = {0};
     assert_int_equal(ifm_compose_html(&d.energy.publication, &out, &error), IFM_OK);
@@ -261,6 +264,7 @@ static void the_page_tells_of_gpus(void **state)
     expect(out.data, "gpu 0 clock held down in the run by</th><td>power cap 41 ms</td>");
     ifm_text_free(&out);
     json_decref(events);
+    ifm_arena_destroy(arena);
     end();
 }
 

@@ -24,7 +24,7 @@ static void show(struct shown *s)
     s->publication = (struct ifm_publication){.plan = &s->fx.plan,
                                               .derived = s->fx.derived,
                                               .verdict = s->fx.verdict,
-                                              .events = s->fx.events,
+                                              .events = events_of(s->fx.events, s->fx.arena),
                                               .facts = &s->drawn.facts};
     struct ifm_error error;
     assert_int_equal(ifm_document_build(&s->publication, IFM_LEVEL_VERBOSE, s->fx.arena, &s->document, &error), IFM_OK);
@@ -204,7 +204,8 @@ static void withheld_arms_are_not_drawn(void **state)
         for (int a = all ? 0 : 1; a < 2; a++) {
             s.fx.parts[0].arms[a].feature = "staging";
             fx_event(&s.fx, "feature",
-                     json_pack("{s:s, s:s, s:i}", "cell", "decode", "arm", a == 0 ? "base" : "other", "runs", 0));
+                     json_pack("{s:s, s:s, s:s, s:i}", "cell", "decode", "arm", a == 0 ? "base" : "other", "feature",
+                               "staging", "runs", 0));
         }
         show(&s);
         assert_int_equal(s.has_timeline, !all);

@@ -218,22 +218,22 @@ static void a_file_is_recorded_once_and_held_to(void **context)
                                 {.name = "b", .arms = &bench->arm, .n_arms = 1}};
     struct ifm_plan plan = {.device = "cpu", .cells = cells, .n_cells = 2};
     struct ifm_session session = {0};
-    json_t *events;
+    const struct ifm_events *events;
+    struct ifm_arena *arena = ifm_arena_create();
     struct ifm_sha256 sha256;
     assert_int_equal(ifm_sha256_file(bench->path, &sha256, NULL), IFM_OK);
     assert_int_equal(ifm_journal_open(bench->dir, &session.journal, &bench->error), IFM_OK);
     assert_int_equal(ifm_inputs_record(&session, &plan, &bench->error), IFM_OK);
-    assert_int_equal(ifm_journal_read(bench->dir, &events, &bench->error), IFM_OK);
-    assert_int_equal(json_array_size(events), 1);
-    const json_t *meta = json_object_get(json_array_get(events, 0), "meta");
-    assert_string_equal(json_string_value(json_object_get(json_array_get(events, 0), "stage")), "input");
-    assert_string_equal(json_string_value(json_object_get(meta, "setting")), "attention.kv_file");
-    assert_string_equal(json_string_value(json_object_get(meta, "file")), strrchr(bench->path, '/') + 1);
-    assert_string_equal(json_string_value(json_object_get(meta, "sha256")), sha256.hex);
-    assert_string_equal(json_string_value(json_object_get(meta, "token")), bench->settings[SETTINGS - 1].text);
-    const json_t *licence = json_object_get(meta, "licence");
-    assert_non_null(json_object_get(licence, "absent"));
-    assert_non_null(json_object_get(licence, "remedy"));
+    assert_int_equal(ifm_journal_read(bench->dir, arena, &events, &bench->error), IFM_OK);
+    assert_int_equal(events->n, 1);
+    const struct ifm_event_input *input = IFM_FIRST(events, input);
+    assert_non_null(input);
+    assert_string_equal(input->setting, "attention.kv_file");
+    assert_string_equal(input->file, strrchr(bench->path, '/') + 1);
+    assert_string_equal(input->sha256, sha256.hex);
+    assert_string_equal(input->token, bench->settings[SETTINGS - 1].text);
+    assert_non_null(json_object_get(input->licence, "absent"));
+    assert_non_null(json_object_get(input->licence, "remedy"));
     assert_int_equal(ifm_inputs_unchanged(&plan, events, "out", &bench->error), IFM_OK);
     assert_int_equal(ifm_inputs_agree(events, "out", &bench->error), IFM_OK);
 
@@ -244,15 +244,14 @@ static void a_file_is_recorded_once_and_held_to(void **context)
     assert_int_equal(ifm_inputs_unchanged(&plan, events, "out", &bench->error), IFM_USAGE);
     assert_non_null(strstr(bench->error.message, "is not the file that was measured"));
     assert_null(strstr(bench->error.message, "/tmp"));
-    json_decref(events);
     plan.device = "fake";
     assert_int_equal(ifm_inputs_record(&session, &plan, &bench->error), IFM_OK);
     plan.device = "cpu";
     assert_int_equal(ifm_inputs_record(&session, &plan, &bench->error), IFM_OK);
-    assert_int_equal(ifm_journal_read(bench->dir, &events, &bench->error), IFM_OK);
-    assert_int_equal(json_array_size(events), 2);
+    assert_int_equal(ifm_journal_read(bench->dir, arena, &events, &bench->error), IFM_OK);
+    assert_int_equal(events->n, 2);
     assert_int_equal(ifm_inputs_agree(events, "out", &bench->error), IFM_INVALID);
-    json_decref(events);
+    ifm_arena_destroy(arena);
     ifm_journal_close(session.journal);
 }
 

@@ -13,10 +13,10 @@
 
 #define LOG "run.log"
 
-static void add(struct ifm_journal *journal, const char *stage, bool ok, json_t *meta)
+static void add(struct ifm_journal *journal, const struct ifm_event *event)
 {
     struct ifm_error error = {0};
-    if (ifm_journal_add_new(journal, stage, ok, meta, &error) != IFM_OK)
+    if (ifm_journal_add(journal, event, &error) != IFM_OK)
         fail_msg("%s: %s", error.where, error.message);
 }
 
@@ -33,24 +33,25 @@ static void test_round_trip(void **state)
     (void)state;
     struct folder folder = folder_make();
     struct ifm_journal *journal = open_journal(&folder);
-    json_t *events;
+    const struct ifm_events *events;
+    struct ifm_arena *arena = ifm_arena_create();
     struct ifm_error error = {0};
-    add(journal, "start", true, NULL);
-    add(journal, "cell", false, json_pack("{s:i, s:s, s:[f]}", "cell", 3, "why", "two\nlines \"quoted\"", "x", 0.1));
+    add(journal, IFM_EVENT(cell_start, true, .cell = "a"));
+    add(journal, IFM_EVENT(interrupted, false, .reason = "two\nlines \"quoted\"", .where = "x"));
     ifm_journal_close(journal);
     journal = open_journal(&folder); /* a closed journal can be opened again, and goes on */
-    add(journal, "end", true, json_object());
+    add(journal, IFM_EVENT(cell_done, true, .cell = "a"));
     ifm_journal_close(journal);
-    assert_int_equal(ifm_journal_read(folder.path, &events, &error), IFM_OK);
-    assert_int_equal(json_array_size(events), 3);
-    const json_t *cell = json_array_get(events, 1);
-    assert_string_equal(json_string_value(json_object_get(cell, "stage")), "cell");
-    assert_true(json_is_false(json_object_get(cell, "ok")));
-    assert_true(json_integer_value(json_object_get(cell, "t_ns")) > 1500000000000000000);
-    assert_string_equal(json_string_value(json_object_get(json_object_get(cell, "meta"), "why")),
-                        "two\nlines \"quoted\"");
-    assert_int_equal(json_object_size(json_object_get(json_array_get(events, 0), "meta")), 0);
-    json_decref(events);
+    assert_int_equal(ifm_journal_read(folder.path, arena, &events, &error), IFM_OK);
+    assert_int_equal(events->n, 3);
+    const struct ifm_event *event = &events->items[1];
+    assert_int_equal(event->stage, IFM_STAGE_interrupted);
+    assert_false(event->ok);
+    assert_int_equal(event->line, 2);
+    assert_true(event->t_ns > 1500000000000000000);
+    assert_string_equal(IFM_FACTS(event, interrupted)->reason, "two\nlines \"quoted\"");
+    assert_string_equal(events->items[0].cell, "a");
+    ifm_arena_destroy(arena);
     struct ifm_text text = folder_read(&folder, LOG);
     size_t lines = 0;
     for (size_t i = 0; i < text.size; i++)
@@ -67,14 +68,15 @@ static void test_one_run_at_a_time(void **state)
     struct folder folder = folder_make();
     struct ifm_journal *first = open_journal(&folder), *second;
     struct ifm_error error = {0};
-    json_t *events;
-    add(first, "start", true, NULL);
+    const struct ifm_events *events;
+    struct ifm_arena *arena = ifm_arena_create();
+    add(first, IFM_EVENT(cell_start, true, .cell = "a"));
     assert_int_equal(ifm_journal_open(folder.path, &second, &error), IFM_USAGE);
     assert_null(second);
     assert_non_null(strstr(error.message, "another run"));
     assert_non_null(strstr(error.where, "run.log"));
-    assert_int_equal(ifm_journal_read(folder.path, &events, &error), IFM_OK); /* reading needs no lock */
-    json_decref(events);
+    assert_int_equal(ifm_journal_read(folder.path, arena, &events, &error), IFM_OK); /* reading needs no lock */
+    ifm_arena_destroy(arena);
     ifm_journal_close(first);
     second = open_journal(&folder);
     ifm_journal_close(second);
@@ -90,25 +92,25 @@ static void test_torn_at_every_byte(void **state)
     struct ifm_journal *journal = open_journal(&folder);
     struct ifm_error error = {0};
     for (int i = 0; i < 3; i++)
-        add(journal, "stage", true, json_pack("{s:i}", "i", i));
+        add(journal, IFM_EVENT(processes, true, .cell = "a", .arm = "b", .started = i));
     ifm_journal_close(journal);
     struct ifm_text text = folder_read(&folder, LOG);
     for (size_t cut = 0; cut <= text.size; cut++) {
-        json_t *events;
+        const struct ifm_events *events;
+        struct ifm_arena *arena = ifm_arena_create();
         size_t whole = 0;
         for (size_t i = 0; i < cut; i++)
             whole += text.data[i] == '\n';
         folder_write(&folder, LOG, text.data, cut);
-        assert_int_equal(ifm_journal_read(folder.path, &events, &error), IFM_OK);
-        assert_int_equal(json_array_size(events), whole);
-        json_decref(events);
+        assert_int_equal(ifm_journal_read(folder.path, arena, &events, &error), IFM_OK);
+        assert_int_equal(events->n, whole);
         journal = open_journal(&folder);
-        add(journal, "after", true, NULL);
+        add(journal, IFM_EVENT(cell_done, true, .cell = "a"));
         ifm_journal_close(journal);
-        assert_int_equal(ifm_journal_read(folder.path, &events, &error), IFM_OK);
-        assert_int_equal(json_array_size(events), whole + 1);
-        assert_string_equal(json_string_value(json_object_get(json_array_get(events, whole), "stage")), "after");
-        json_decref(events);
+        assert_int_equal(ifm_journal_read(folder.path, arena, &events, &error), IFM_OK);
+        assert_int_equal(events->n, whole + 1);
+        assert_int_equal(events->items[whole].stage, IFM_STAGE_cell_done);
+        ifm_arena_destroy(arena);
     }
     ifm_text_free(&text);
     folder_remove(&folder);
@@ -128,6 +130,7 @@ static void test_bad_lines_are_refused(void **state)
         {"{\"t_ns\":1,\"stage\":7,\"ok\":true,\"meta\":{}}", "\"stage\" is an integer"},
         {"{\"t_ns\":1,\"stage\":\"a\",\"ok\":1,\"meta\":{}}", "\"ok\" is an integer"},
         {"{\"t_ns\":1,\"stage\":\"a\",\"ok\":true,\"meta\":[]}", "\"meta\" is an array"},
+        {"{\"t_ns\":1,\"stage\":\"cell_done\",\"ok\":true,\"meta\":{\"cell\":1}}", "\"cell\" is not a text"},
         {"{\"t_ns\":1,\"t_ns\":1,\"stage\":\"a\",\"ok\":true,\"meta\":{}}", "duplicate"},
     };
     static const char good[] = "{\"t_ns\":1,\"stage\":\"a\",\"ok\":true,\"meta\":{}}\n";
@@ -135,12 +138,14 @@ static void test_bad_lines_are_refused(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct ifm_text text = {0};
         struct ifm_error error = {0};
-        json_t *events;
+        const struct ifm_events *events;
+        struct ifm_arena *arena = ifm_arena_create();
         ifm_text_printf(&text, "%s%s\n%s", good, cases[i].line, good);
         folder_write(&folder, LOG, text.data, text.size);
         ifm_text_free(&text);
-        assert_int_equal(ifm_journal_read(folder.path, &events, &error), IFM_INVALID);
+        assert_int_equal(ifm_journal_read(folder.path, arena, &events, &error), IFM_INVALID);
         assert_null(events);
+        ifm_arena_destroy(arena);
         if (strstr(error.where, "run.log:2") == NULL || strstr(error.message, cases[i].message) == NULL)
             fail_msg("case %zu: got %s: %s", i, error.where, error.message);
     }
@@ -153,8 +158,8 @@ static void test_facts_that_cannot_be_written(void **state)
     struct folder folder = folder_make();
     struct ifm_journal *journal = open_journal(&folder);
     struct ifm_error error = {0};
-    assert_int_equal(ifm_journal_add_new(journal, "\xff", true, NULL, &error), IFM_INTERNAL);
-    assert_int_equal(ifm_journal_add_new(journal, "list", true, json_array(), &error), IFM_INTERNAL);
+    assert_int_equal(ifm_journal_add(journal, IFM_EVENT(cell_start, true, .cell = "\xff"), &error), IFM_INTERNAL);
+    assert_int_equal(ifm_journal_add(journal, IFM_EVENT(cell_start, true, .cell = NULL), &error), IFM_INTERNAL);
     ifm_journal_close(journal);
     struct ifm_text text = folder_read(&folder, LOG);
     assert_int_equal(text.size, 0);
@@ -170,20 +175,20 @@ static void test_file_size_limit(void **state)
     struct ifm_journal *journal = open_journal(&folder);
     struct ifm_error error = {0};
     struct rlimit before, small;
-    add(journal, "first", true, NULL);
+    add(journal, IFM_EVENT(cell_start, true, .cell = "a"));
     struct ifm_text text = folder_read(&folder, LOG);
     void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
     small = before;
     small.rlim_cur = text.size + 10;
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
-    enum ifm_status status = ifm_journal_add_new(journal, "second", true, NULL, &error);
+    enum ifm_status status = ifm_journal_add(journal, IFM_EVENT(cell_start, true, .cell = "b"), &error);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
     signal(SIGXFSZ, handler);
     assert_int_equal(status, IFM_INTERNAL);
     assert_non_null(strstr(error.message, "File too large"));
     folder_assert_holds(&folder, LOG, &text);
-    add(journal, "third", true, NULL);
+    add(journal, IFM_EVENT(cell_start, true, .cell = "c"));
     ifm_journal_close(journal);
     ifm_text_free(&text);
     folder_remove(&folder);
@@ -194,9 +199,11 @@ static void test_missing(void **state)
     (void)state;
     struct ifm_error error = {0};
     struct ifm_journal *journal;
-    json_t *events;
-    assert_int_equal(ifm_journal_read("/nowhere/at/all", &events, &error), IFM_USAGE);
+    const struct ifm_events *events;
+    struct ifm_arena *arena = ifm_arena_create();
+    assert_int_equal(ifm_journal_read("/nowhere/at/all", arena, &events, &error), IFM_USAGE);
     assert_null(events);
+    ifm_arena_destroy(arena);
     assert_int_equal(ifm_journal_open("/nowhere/at/all", &journal, &error), IFM_USAGE);
     assert_null(journal);
 }

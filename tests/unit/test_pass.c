@@ -7,6 +7,7 @@
 #include "run/facts/facts.h"
 #include "sample/journal.h"
 #include "sample/record.h"
+#include "unit/events.h"
 #include <signal.h>
 
 enum { COUNTDOWN = 1000000 };
@@ -128,7 +129,7 @@ static void what_instruments_count_is_recorded(void **state)
     assert_true(idle_ns >= 50 * (10000 + 20000)); /* the arms warm up again, unrecorded */
     ifm_record_free(&latency);
     ifm_record_free(&counters);
-    assert_int_equal(ifm_journal_read(f->dir, &events, &f->error), IFM_OK);
+    events = events_read(f->dir);
     assert_int_equal(count_stage(events, "stop", &meta), 1);
     assert_int_equal(count_stage(events, "pass_done", &meta), 2);
     assert_string_equal(json_string_value(json_object_get(meta, "pass")), "trace");
@@ -180,7 +181,7 @@ static void assert_it_goes_on(struct fixture *f)
     assert_memory_equal(before.samples, after.samples, before.n_samples * sizeof *before.samples);
     assert_counted(f, "counters");
     assert_counted(f, "trace");
-    assert_int_equal(ifm_journal_read(f->dir, &events, &f->error), IFM_OK);
+    events = events_read(f->dir);
     assert_int_equal(count_stage(events, "pass_done", &meta), 2); /* the complete one was not entered again */
     json_decref(events);
     ifm_record_free(&latency);
@@ -220,8 +221,11 @@ static void a_restarted_cell_runs_every_pass_again(void **state)
         assert_true(any);
     }
     assert_int_equal(ifm_journal_open(f->dir, &journal, &f->error), IFM_OK);
-    json_t *meta = json_pack("{s:s, s:i, s:b, s:i}", "cell", "null", "arms_left", 2, "record_set_aside", 1, "times", 1);
-    assert_int_equal(ifm_journal_add_new(journal, "cell_restarted", true, meta, &f->error), IFM_OK);
+    assert_int_equal(ifm_journal_add(journal,
+                                     IFM_EVENT(cell_restarted, true, .cell = "null", .arms_left = 2,
+                                               .record_set_aside = true, .times = 1),
+                                     &f->error),
+                     IFM_OK);
     ifm_journal_close(journal);
     run(f, IFM_OK);
     assert_counted(f, "counters");

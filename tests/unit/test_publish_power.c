@@ -205,15 +205,17 @@ static void metrics_json_says_why_not(void **state)
     json_decref(object);
     energy_sample_make(&s);
     s.derived.n_numbers = 3;
-    json_t *events = json_deep_copy(s.publication.events);
+    json_t *events = json_loads(sample_events, 0, NULL);
+    struct ifm_arena *arena = ifm_arena_create();
     json_array_append_new(events, json_pack("{s:s, s:{s:s, s:s, s:s, s:s}}", "stage", "power_absent", "meta", "cell", D,
                                             "source", "rapl", "reason", "root alone may read it", "remedy", "sudo"));
-    s.publication.events = events;
+    s.publication.events = events_of(events, arena);
     object = ifm_compat_sop(&s.publication);
     assert_string_equal(absent(object, "total_energy_j", "reason"), "rapl: root alone may read it");
     assert_string_equal(absent(object, "power_csv", "remedy"), "sudo");
     json_decref(object);
     json_decref(events);
+    ifm_arena_destroy(arena);
 }
 
 /* ---- tables ---- */
@@ -276,7 +278,8 @@ static void a_pass_without_sensors_says_so(void **state)
     s.derived.n_numbers = 3;
     assert_int_equal(ifm_compose_terminal(&s.publication, false, true, &out, &error), IFM_OK);
     expect(out.data, "\n  Energy\n  absent: the record holds no reading of power. Remedy: `inferometer power` lists");
-    json_t *events = json_deep_copy(s.publication.events);
+    json_t *events = json_loads(sample_events, 0, NULL);
+    struct ifm_arena *arena = ifm_arena_create();
     const char *const causes[][3] = {{"nvml", "no driver", "install it"},
                                      {"rapl_package", "no zone", "measure on the host"},
                                      {"perf_package", "no zone", "measure on the host"}};
@@ -284,12 +287,13 @@ static void a_pass_without_sensors_says_so(void **state)
         json_array_append_new(events,
                               json_pack("{s:s, s:{s:s, s:s, s:s, s:s}}", "stage", "power_absent", "meta", "cell", D,
                                         "source", causes[i][0], "reason", causes[i][1], "remedy", causes[i][2]));
-    s.publication.events = events; /* each reason beside its own remedy */
+    s.publication.events = events_of(events, arena); /* each reason beside its own remedy */
     assert_int_equal(ifm_compose_terminal(&s.publication, false, true, &out, &error), IFM_OK);
     expect(out.data, "\n  Energy\n  absent: no sensor reported how many joules were used\n"
                      "  nvml: no driver. Remedy: install it\n"
                      "  rapl_package, perf_package: no zone. Remedy: measure on the host\n");
     json_decref(events);
+    ifm_arena_destroy(arena);
     ifm_text_free(&out);
     struct ifm_publication without = sample_publication(NULL);
     assert_int_equal(ifm_compose_terminal(&without, false, true, &out, &error), IFM_OK);

@@ -3,6 +3,7 @@
 
 #include "sample/journal.h"
 #include "sample/record.h"
+#include "unit/events.h"
 #include <signal.h>
 #include <stdio.h>
 
@@ -73,7 +74,7 @@ static void every_stage_leaves_its_fact(void **state)
     json_t *events;
     const json_t *meta = NULL;
     assert_int_equal(ifm_run_execute(&f->plan, &f->options, &f->error), IFM_OK);
-    assert_int_equal(ifm_journal_read(f->dir, &events, &f->error), IFM_OK);
+    events = events_read(f->dir);
     static const struct {
         const char *stage;
         size_t n;
@@ -96,7 +97,7 @@ static void the_gate_sees_an_arm_that_is_not_steady(void **state)
     f->cells[0].measure.slot_steps = 50;
     f->cells[0].measure.repeats = 600;
     assert_int_equal(ifm_run_execute(&f->plan, &f->options, &f->error), IFM_OK);
-    assert_int_equal(ifm_journal_read(f->dir, &events, &f->error), IFM_OK);
+    events = events_read(f->dir);
     for (size_t i = 0; i < json_array_size(events); i++) {
         const json_t *event = json_array_get(events, i), *meta = json_object_get(event, "meta");
         if (strcmp(json_string_value(json_object_get(event, "stage")), "warmup") != 0)
@@ -129,7 +130,7 @@ static void assert_stop_counts_all_blocks(struct fixture *f, const struct ifm_re
         measured_s += measured ? (double)(record->slots[k].end_ns - record->slots[k].start_ns) * 1e-9 : 0;
         blocks += measured;
     }
-    assert_int_equal(ifm_journal_read(f->dir, &events, &f->error), IFM_OK);
+    events = events_read(f->dir);
     assert_true(count_stage(events, "stop", &meta) > 0);
     assert_int_equal(json_integer_value(json_object_get(meta, "blocks")), blocks / 4);
     assert_true(json_real_value(json_object_get(meta, "elapsed_s")) >= measured_s);
@@ -190,7 +191,7 @@ static void a_record_that_does_not_fit_the_plan_is_refused(void **state)
     f->options.resume = true;
     f->options.progress.report = NULL;
     assert_int_equal(ifm_run_execute(&f->plan, &f->options, &f->error), IFM_OK);
-    assert_int_equal(ifm_journal_read(f->dir, &events, &f->error), IFM_OK);
+    events = events_read(f->dir);
     assert_int_equal(count_stage(events, "cell_failed", &meta), 1);
     assert_non_null(strstr(json_string_value(json_object_get(meta, "reason")), "does not fit the plan"));
     json_decref(events);
@@ -205,7 +206,7 @@ static void a_cell_that_cannot_run_is_a_fact(void **state)
         (struct ifm_cell){.index = 1, .name = "other", .workload = "other", .unsupported = "no such unit here"};
     f->plan.n_cells = 2;
     assert_int_equal(ifm_run_execute(&f->plan, &f->options, &f->error), IFM_OK);
-    assert_int_equal(ifm_journal_read(f->dir, &events, &f->error), IFM_OK);
+    events = events_read(f->dir);
     assert_int_equal(count_stage(events, "cell_skipped", &meta), 1);
     assert_string_equal(json_string_value(json_object_get(meta, "reason")), "no such unit here");
     assert_int_equal(count_stage(events, "run_done", &meta), 1);

@@ -12,6 +12,7 @@
 #include "model/plan_json.h"
 #include "sample/journal.h"
 #include "sample/record.h"
+#include "unit/events.h"
 #include <ftw.h>
 #include <pthread.h>
 #include <signal.h>
@@ -91,12 +92,9 @@ static void says(struct fixture *f, const char *words)
         fail_msg("\"%s\" is not in: %s", words, inferometer_message(f->session));
 }
 
-static json_t *events_of(struct fixture *f)
+static json_t *lines_of(struct fixture *f)
 {
-    json_t *events;
-    struct ifm_error error;
-    assert_int_equal(ifm_journal_read(f->run, &events, &error), IFM_OK);
-    return events;
+    return events_read(f->run);
 }
 
 static const json_t *last_event(const json_t *events, const char *stage)
@@ -263,7 +261,7 @@ static void an_arm_measures_one_thing(void **state)
     assert_int_equal(inferometer_judge(f->session, NULL), INFEROMETER_INVALID);
     says(f, "arm 'b'");
     close_it(f);
-    json_t *events = events_of(f);
+    json_t *events = lines_of(f);
     assert_non_null(last_event(events, "interrupted"));
     assert_null(last_event(events, "run_done"));
     json_decref(events);
@@ -478,7 +476,7 @@ static void an_early_close_says_so(void **state)
         assert_true(drive(f, windows, 0) >= 0);
         assert_string_equal(inferometer_dir(f->session), f->run);
         close_it(f);
-        json_t *events = events_of(f);
+        json_t *events = lines_of(f);
         const json_t *last = last_event(events, "interrupted");
         assert_non_null(strstr(json_string_value(json_object_get(last, "reason")), "closed before"));
         assert_null(last_event(events, "run_done"));
@@ -502,7 +500,7 @@ static void an_unjudged_session_is_complete(void **state)
     close_it(f);
     static const char *const stages[] = {"run_start", "environment", "load",  "locks",     "cell_start", "calibrate",
                                          "warmup",    "stop",        "check", "cell_done", "run_done"};
-    json_t *events = events_of(f);
+    json_t *events = lines_of(f);
     for (size_t i = 0; i < sizeof stages / sizeof stages[0]; i++)
         if (last_event(events, stages[i]) == NULL)
             fail_msg("run.log has no %s", stages[i]);

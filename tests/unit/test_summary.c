@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/json.h"
 #include "publish/summary.h"
+#include "unit/events.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -68,16 +69,19 @@ static void start(struct bench *b, size_t n, const char *prefix)
                                 .n_cells = 1};
     b->derived = (struct ifm_derived){.numbers = b->numbers, .n_numbers = 2 * n};
     b->verdict.outcome = IFM_OUTCOME_PASS;
-    b->events = json_pack("[{s:s, s:{s:s}}, {s:s, s:{s:{s:{s:s}, s:{s:f}}}}]", "stage", "run_start", "meta", "version",
-                          "1.2.3", "stage", "environment", "meta", "fingerprint", "cpu", "model",
-                          "EPYC \xe2\x84\xa2 *9*", "load", "one_minute", 3.5);
+    b->events = json_pack("[{s:s, s:{s:s, s:s, s:s}}, {s:s, s:{s:{s:{s:s}, s:{s:f}}}}]", "stage", "run_start", "meta",
+                          "run_id", "0123456789ab", "config_hash", "cafe", "version", "1.2.3", "stage", "environment",
+                          "meta", "fingerprint", "cpu", "model", "EPYC \xe2\x84\xa2 *9*", "load", "one_minute", 3.5);
     assert_non_null(b->events);
 }
 
 static const char *compose(struct bench *b)
 {
-    struct ifm_publication publication = {
-        .dir = "secret-place/x", .plan = &b->plan, .derived = &b->derived, .verdict = &b->verdict, .events = b->events};
+    struct ifm_publication publication = {.dir = "secret-place/x",
+                                          .plan = &b->plan,
+                                          .derived = &b->derived,
+                                          .verdict = &b->verdict,
+                                          .events = events_of(b->events, b->arena)};
     ifm_text_clear(&b->text);
     ifm_summary_compose(&publication, &b->text);
     return b->text.data;
@@ -184,11 +188,11 @@ static void environment_hash_is_steady(void **state)
     char first[13], second[13], third[13], none[13];
     start(&b, 1, "a");
     json_t *fingerprint = json_object_get(json_object_get(json_array_get(b.events, 1), "meta"), "fingerprint");
-    ifm_summary_environment(b.events, first);
+    ifm_summary_environment(events_of(b.events, b.arena), first);
     json_object_set_new(fingerprint, "load", json_integer(9));
-    ifm_summary_environment(b.events, second);
+    ifm_summary_environment(events_of(b.events, b.arena), second);
     json_object_set_new(fingerprint, "cpu", json_string("other"));
-    ifm_summary_environment(b.events, third);
+    ifm_summary_environment(events_of(b.events, b.arena), third);
     assert_int_equal(strlen(first), 12);
     assert_string_equal(first, second);
     assert_string_not_equal(first, third);

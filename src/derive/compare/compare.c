@@ -38,10 +38,10 @@ static const char *decide(const struct comparison *c, double margin)
 static double level_over_looks(const struct ifm_cell_work *work, double level, size_t n)
 {
     const struct ifm_measure *measure = &work->cell->measure;
-    const char *reason = json_string_value(json_object_get(ifm_derive_event(work, "stop", NULL), "reason"));
+    const struct ifm_event_stop *stop = IFM_TOLD(work, stop, NULL);
     if (measure->stop == IFM_STOP_GROUP && n > 0)
         (void)!ifm_stats_sequential_level(level, n, measure->blocks_max, &level);
-    else if (measure->stop == IFM_STOP_MDE && reason != NULL && strcmp(reason, "mde") == 0)
+    else if (measure->stop == IFM_STOP_MDE && stop != NULL && strcmp(stop->reason, "mde") == 0)
         level = ifm_stats_fixed_width_level(level);
     return level;
 }

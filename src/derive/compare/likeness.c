@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "model/lock_state.h"
+#include "model/machine_facts.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,37 +49,6 @@ static void add_u64(struct ifm_likeness *out, struct ifm_arena *arena, enum ifm_
 
 /* ---- the journal ---- */
 
-static const json_t *last_event(const json_t *events, const char *stage, bool first)
-{
-    const json_t *found = NULL;
-    for (size_t i = 0; i < json_array_size(events); i++) {
-        const json_t *event = json_array_get(events, i);
-        const char *name = json_string_value(json_object_get(event, "stage"));
-        if (name == NULL || strcmp(name, stage) != 0)
-            continue;
-        found = event;
-        if (first)
-            break;
-    }
-    return found;
-}
-
-static const json_t *meta_of(const json_t *events, const char *stage)
-{
-    return json_object_get(last_event(events, stage, true), "meta");
-}
-
-/* What changes from minute to minute and says nothing about which machine it is. */
-static bool is_volatile(const char *field)
-{
-    static const char *const paths[] = {"environment.load", "environment.memory.available_bytes",
-                                        "environment.clock.read_ns_p50", "environment.binary.version"};
-    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
-        if (strcmp(paths[i], field) == 0)
-            return true;
-    return false;
-}
-
 static const char *json_text(const json_t *value, struct ifm_arena *arena)
 {
     if (value == NULL)
@@ -99,7 +69,7 @@ static const char *json_text(const json_t *value, struct ifm_arena *arena)
 static void add_tree(struct ifm_likeness *out, struct ifm_arena *arena, const char *path, const json_t *reference,
                      const json_t *other)
 {
-    if (is_volatile(path) || json_equal(reference, other))
+    if (json_equal(reference, other))
         return;
     bool leaf = !json_is_object(reference) || !json_is_object(other) || json_object_get(reference, "absent") != NULL ||
                 json_object_get(other, "absent") != NULL;
@@ -118,65 +88,65 @@ static void add_tree(struct ifm_likeness *out, struct ifm_arena *arena, const ch
     }
 }
 
-/* The knobs of `reference` beside their namesakes; `turned`: the reference is really the other run. */
-static void add_knobs(struct ifm_likeness *out, struct ifm_arena *arena, const json_t *reference, const json_t *other,
-                      bool turned)
+static const struct ifm_event_knob *knob_of(const struct ifm_events *events, const char *name)
 {
-    const json_t *a = json_object_get(meta_of(reference, "locks"), "knobs");
-    const json_t *b = json_object_get(meta_of(other, "locks"), "knobs");
-    for (size_t i = 0; i < json_array_size(a); i++) {
-        const json_t *knob = json_array_get(a, i), *same = NULL;
-        const char *name = json_string_value(json_object_get(knob, "knob"));
-        for (size_t k = 0; name != NULL && k < json_array_size(b); k++) {
-            const char *its = json_string_value(json_object_get(json_array_get(b, k), "knob"));
-            if (its != NULL && strcmp(its, name) == 0)
-                same = json_array_get(b, k);
-        }
-        const char *mine = json_text(json_object_get(knob, "value"), arena);
-        const char *its = json_text(json_object_get(same, "value"), arena);
-        if (name != NULL && !json_equal(json_object_get(knob, "value"), json_object_get(same, "value")))
-            add(out, arena, IFM_DIFFERENCE_QUALIFIES, ifm_arena_printf(arena, "locks.%s", name), turned ? its : mine,
-                turned ? mine : its);
-    }
+    const struct ifm_event_locks *locks = IFM_FIRST(events, locks);
+    for (size_t i = 0; locks != NULL && i < locks->knobs.n; i++)
+        if (strcmp(locks->knobs.items[i].knob, name) == 0)
+            return &locks->knobs.items[i];
+    return NULL;
 }
 
-/* `meta` of an event that says what a file held; NULL of any other. */
-static const json_t *input_of(const json_t *events, size_t index)
+static const char *value_of(const struct ifm_event_knob *knob)
 {
-    const json_t *event = json_array_get(events, index), *stage = json_object_get(event, "stage");
-    return json_is_string(stage) && strcmp(json_string_value(stage), "input") == 0 ? json_object_get(event, "meta")
-                                                                                   : NULL;
+    return knob == NULL ? "" : knob->value == NULL ? "null" : knob->value;
+}
+
+/* The knobs of `reference` beside their namesakes; `turned`: the reference is really the other run. */
+static void add_knobs(struct ifm_likeness *out, struct ifm_arena *arena, const struct ifm_events *reference,
+                      const struct ifm_events *other, bool turned)
+{
+    const struct ifm_event_locks *locks = IFM_FIRST(reference, locks);
+    for (size_t i = 0; locks != NULL && i < locks->knobs.n; i++) {
+        const struct ifm_event_knob *knob = &locks->knobs.items[i];
+        const char *mine = value_of(knob), *its = value_of(knob_of(other, knob->knob));
+        if (strcmp(mine, its) != 0)
+            add(out, arena, IFM_DIFFERENCE_QUALIFIES, ifm_arena_printf(arena, "locks.%s", knob->knob),
+                turned ? its : mine, turned ? mine : its);
+    }
 }
 
 /* A path whose content changed in between: same settings, other data. */
-static void add_inputs(struct ifm_likeness *out, struct ifm_arena *arena, const json_t *a, const json_t *b)
+static void add_inputs(struct ifm_likeness *out, struct ifm_arena *arena, const struct ifm_events *a,
+                       const struct ifm_events *b)
 {
-    for (size_t i = 0; i < json_array_size(a); i++) {
-        const json_t *mine = input_of(a, i);
-        for (size_t k = 0; mine != NULL && k < json_array_size(b); k++) {
-            const json_t *its = input_of(b, k);
-            if (its == NULL || !json_equal(json_object_get(mine, "token"), json_object_get(its, "token")) ||
-                json_equal(json_object_get(mine, "sha256"), json_object_get(its, "sha256")))
-                continue;
-            const char *setting = json_string_value(json_object_get(mine, "setting"));
-            add(out, arena, IFM_DIFFERENCE_REFUSES,
-                ifm_arena_printf(arena, "content of %s", setting == NULL ? "an input file" : setting),
-                ifm_arena_printf(arena, "%.12s", json_text(json_object_get(mine, "sha256"), arena)),
-                ifm_arena_printf(arena, "%.12s", json_text(json_object_get(its, "sha256"), arena)));
-        }
+    IFM_EACH(one, a, input, NULL, NULL)
+    IFM_EACH(other, b, input, NULL, NULL)
+    {
+        const struct ifm_event_input *mine = IFM_FACTS(one, input), *its = IFM_FACTS(other, input);
+        if (strcmp(mine->token, its->token) == 0 && strcmp(mine->sha256, its->sha256) != 0)
+            add(out, arena, IFM_DIFFERENCE_REFUSES, ifm_arena_printf(arena, "content of %s", mine->setting),
+                ifm_arena_printf(arena, "%.12s", mine->sha256), ifm_arena_printf(arena, "%.12s", its->sha256));
     }
 }
 
-static double start_ns(const json_t *events)
+static int64_t start_ns(const struct ifm_events *events)
 {
-    return json_number_value(json_object_get(last_event(events, "run_start", true), "t_ns"));
+    const struct ifm_event *start = ifm_events_next(events, IFM_STAGE_run_start, NULL, NULL, NULL);
+    return start == NULL ? 0 : start->t_ns;
+}
+
+static const char *version_of(const struct ifm_events *events)
+{
+    const struct ifm_event_run_start *start = IFM_FIRST(events, run_start);
+    return start == NULL ? NULL : start->version;
 }
 
 void ifm_likeness_runs(const struct ifm_run_view *reference, const struct ifm_run_view *other, struct ifm_arena *arena,
                        struct ifm_likeness *out)
 {
     const enum ifm_difference_kind qualifies = IFM_DIFFERENCE_QUALIFIES;
-    const json_t *a = reference->events, *b = other->events;
+    const struct ifm_events *a = reference->events, *b = other->events;
     add_text(out, arena, IFM_DIFFERENCE_REFUSES, "device", reference->plan->device, other->plan->device);
     add_inputs(out, arena, a, b);
     enum ifm_lock_state locks_a = ifm_lock_state(a), locks_b = ifm_lock_state(b);
@@ -184,16 +154,14 @@ void ifm_likeness_runs(const struct ifm_run_view *reference, const struct ifm_ru
         add(out, arena, qualifies, "locks", ifm_lock_state_words(locks_a), ifm_lock_state_words(locks_b));
     add_knobs(out, arena, a, b, false);
     add_knobs(out, arena, b, a, true); /* those that the reference lacks */
-    add_text(out, arena, qualifies, "version", json_string_value(json_object_get(meta_of(a, "run_start"), "version")),
-             json_string_value(json_object_get(meta_of(b, "run_start"), "version")));
-    const json_t *here = json_object_get(meta_of(a, "environment"), "fingerprint");
-    const json_t *there = json_object_get(meta_of(b, "environment"), "fingerprint");
+    add_text(out, arena, qualifies, "version", version_of(a), version_of(b));
+    const json_t *here = ifm_fingerprint_of(a).all, *there = ifm_fingerprint_of(b).all;
     if (here == NULL || there == NULL)
         add(out, arena, qualifies, "environment", here == NULL ? "unknown" : "known",
             there == NULL ? "unknown" : "known");
     else
-        add_tree(out, arena, "environment", here, there);
-    double apart = fabs(start_ns(a) - start_ns(b));
+        add_tree(out, arena, "environment", ifm_fingerprint_steady(here, arena), ifm_fingerprint_steady(there, arena));
+    double apart = fabs((double)start_ns(a) - (double)start_ns(b));
     if (apart > APART_NS || start_ns(a) == 0 || start_ns(b) == 0)
         add(out, arena, qualifies, "time", "",
             start_ns(a) == 0 || start_ns(b) == 0 ? "unknown"
@@ -275,19 +243,10 @@ static void add_measure(const struct ifm_measure *a, const struct ifm_measure *b
 }
 
 /* The hash of an arm's outputs as the last check of it saw them; NULL without one. */
-static const char *output_of(const json_t *events, const char *cell, const char *arm)
+static const char *output_of(const struct ifm_events *events, const char *cell, const char *arm)
 {
-    const char *output = NULL;
-    for (size_t i = 0; i < json_array_size(events); i++) {
-        const json_t *event = json_array_get(events, i), *meta = json_object_get(event, "meta");
-        const char *stage = json_string_value(json_object_get(event, "stage"));
-        const char *its_cell = json_string_value(json_object_get(meta, "cell"));
-        const char *its_arm = json_string_value(json_object_get(meta, "arm"));
-        if (stage != NULL && its_cell != NULL && its_arm != NULL && strcmp(stage, "check") == 0 &&
-            strcmp(its_cell, cell) == 0 && strcmp(its_arm, arm) == 0)
-            output = json_string_value(json_object_get(meta, "output_xxh3"));
-    }
-    return output;
+    const struct ifm_event_check *check = IFM_LAST(events, check, cell, arm);
+    return check == NULL ? NULL : check->output_xxh3;
 }
 
 void ifm_likeness_arms(const struct ifm_run_view *reference, const struct ifm_run_view *other,

@@ -11,7 +11,7 @@
 struct ifm_run_view {
     const struct ifm_plan *plan;
     const struct ifm_derived *derived;
-    const json_t *events; /* run.log; NULL = unknown, which is a difference */
+    const struct ifm_events *events; /* run.log; NULL = unknown, which is a difference */
 };
 
 /* Another amount or kind of work forbids a comparison. Other conditions qualify it: a number may be shown, and no time

@@ -8,48 +8,16 @@
 
 /* ---- facts ---- */
 
-static enum ifm_status bad_fact(struct ifm_error *error, size_t line, const char *what)
+struct ifm_energy_sensor ifm_energy_sensor_of(const struct ifm_cell_work *work)
 {
-    char where[64];
-    snprintf(where, sizeof where, "run.log:%zu", line);
-    return ifm_fail(error, IFM_INVALID, where, "the journal was edited, or written by another version",
-                    "event \"energy\" %s", what);
-}
-
-/* Absent and null are unknown; anything else must be a number that is not negative. */
-static bool read_amount(const json_t *meta, const char *key, double *out)
-{
-    const json_t *member = json_object_get(meta, key);
-    *out = NAN;
-    if (member == NULL || json_is_null(member))
-        return true;
-    *out = json_number_value(member);
-    return json_is_number(member) && *out >= 0;
-}
-
-static enum ifm_status read_sensor(const struct ifm_cell_event *event, struct ifm_energy_sensor *out,
-                                   struct ifm_error *error)
-{
-    const json_t *meta = event->meta;
-    out->device = json_string_value(json_object_get(meta, "device"));
-    out->source = json_string_value(json_object_get(meta, "source"));
-    if (out->device == NULL || out->source == NULL)
-        return bad_fact(error, event->line, "does not name its \"device\" and \"source\"");
-    if (!read_amount(meta, "idle_w", &out->idle_w) || !read_amount(meta, "limit_w", &out->limit_w) ||
-        !read_amount(meta, "period_ns", &out->period_ns))
-        return bad_fact(error, event->line, "has an amount that is no number, or negative");
-    return IFM_OK;
-}
-
-enum ifm_status ifm_energy_sensor_of(const struct ifm_cell_work *work, struct ifm_energy_sensor *out,
-                                     struct ifm_error *error)
-{
-    *out = (struct ifm_energy_sensor){
+    struct ifm_energy_sensor out = {
         .device = "the device", .source = "the sensor", .idle_w = NAN, .limit_w = NAN, .period_ns = NAN};
-    for (size_t i = 0; i < work->n_events; i++)
-        if (strcmp(work->events[i].stage, "energy") == 0)
-            IFM_TRY(read_sensor(&work->events[i], out, error));
-    return IFM_OK;
+    IFM_EACH_TOLD(event, work, energy, NULL)
+    {
+        const struct ifm_event_energy *told = IFM_FACTS(event, energy);
+        out = (struct ifm_energy_sensor){told->device, told->source, told->idle_w, told->limit_w, told->period_ns};
+    }
+    return out;
 }
 
 double ifm_energy_tokens_of(const struct ifm_arm *arm)

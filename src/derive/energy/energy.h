@@ -12,10 +12,8 @@ struct ifm_energy_sensor {
     const char *device, *source; /* "gpu0"; "nvml" */
     double idle_w, limit_w, period_ns;
 };
-/* What the last event of the cell says; where there is none, nothing is known. IFM_INVALID names an event that is none.
- */
-IFM_CHECKED enum ifm_status ifm_energy_sensor_of(const struct ifm_cell_work *work, struct ifm_energy_sensor *out,
-                                                 struct ifm_error *error);
+/* What the last event of the cell says; where there is none, nothing is known. */
+struct ifm_energy_sensor ifm_energy_sensor_of(const struct ifm_cell_work *work);
 /* Tokens of one step: those that it generates; of a step that generates none, those of its prompt. */
 double ifm_energy_tokens_of(const struct ifm_arm *arm);
 

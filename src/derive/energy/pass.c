@@ -116,19 +116,18 @@ static bool has_device(const struct ifm_cell_work *work, bool (*is_of)(const cha
 }
 
 /* What the journal says of sources whose names begin so; "" = nothing. */
-static const char *said_absent(const struct made *m, const char *const *sources, const char *key)
+static const char *said_absent(const struct made *m, const char *const *sources, bool remedy)
 {
     const char *out = "";
-    for (size_t i = 0; i < m->work->n_events; i++) {
-        const json_t *meta = m->work->events[i].meta;
-        const char *source = json_string_value(json_object_get(meta, "source"));
-        const char *text = json_string_value(json_object_get(meta, key));
+    IFM_EACH_TOLD(event, m->work, power_absent, NULL)
+    {
+        const struct ifm_event_power_absent *absent = IFM_FACTS(event, power_absent);
+        const char *text = remedy ? absent->remedy : absent->reason;
         bool hit = false;
-        for (size_t k = 0; source != NULL && sources[k] != NULL; k++)
-            hit |= strncmp(source, sources[k], strlen(sources[k])) == 0;
-        if (strcmp(m->work->events[i].stage, "power_absent") == 0 && hit && text != NULL && text[0] != '\0' &&
-            strstr(out, text) == NULL)
-            out = ifm_arena_printf(m->d->arena, "%s%s%s: %s", out, out[0] == '\0' ? "" : "; ", source, text);
+        for (size_t k = 0; sources[k] != NULL; k++)
+            hit |= strncmp(absent->source, sources[k], strlen(sources[k])) == 0;
+        if (hit && text[0] != '\0' && strstr(out, text) == NULL)
+            out = ifm_arena_printf(m->d->arena, "%s%s%s: %s", out, out[0] == '\0' ? "" : "; ", absent->source, text);
     }
     return out;
 }
@@ -137,7 +136,7 @@ static void emit_absent_part(const struct made *m, enum part part, enum ifm_metr
 {
     static const char *const of_gpu[] = {"nvml", NULL}, *const of_cpu[] = {"rapl", "perf", NULL};
     const char *const *sources = part == PART_GPU ? of_gpu : of_cpu;
-    const char *said = said_absent(m, sources, "reason"), *remedy = said_absent(m, sources, "remedy");
+    const char *said = said_absent(m, sources, false), *remedy = said_absent(m, sources, true);
     const char *what = part == PART_GPU ? "no energy of a GPU was measured" : "no energy of a processor was measured";
     struct ifm_value absent = ifm_value_absent(
         said[0] == '\0' ? what : ifm_arena_printf(m->d->arena, "%s: %s", what, said), remedy, 0, "windows");

@@ -48,29 +48,24 @@ bool ifm_power_has_steps(const struct ifm_power_trace *trace)
 
 /* ---- why there is none ---- */
 
-static const char *text_of(const json_t *meta, const char *key)
-{
-    const char *text = json_string_value(json_object_get(meta, key));
-    return text == NULL ? "" : text;
-}
-
-size_t ifm_power_causes(const json_t *events, const struct ifm_cell *cell, struct ifm_arena *arena,
+size_t ifm_power_causes(const struct ifm_events *events, const struct ifm_cell *cell, struct ifm_arena *arena,
                         struct ifm_power_cause **out)
 {
-    struct ifm_power_cause *causes = IFM_ARENA_ARRAY(arena, struct ifm_power_cause, json_array_size(events) + 1);
+    struct ifm_power_cause *causes =
+        IFM_ARENA_ARRAY(arena, struct ifm_power_cause, (events == NULL ? 0 : events->n) + 1);
     size_t n = 0;
     *out = causes;
-    for (size_t i = 0; i < json_array_size(events); i++) {
-        const json_t *event = json_array_get(events, i), *meta = json_object_get(event, "meta");
-        const char *reason = text_of(meta, "reason"), *source = text_of(meta, "source");
-        if (strcmp(text_of(event, "stage"), "power_absent") != 0 || reason[0] == '\0' ||
-            (cell != NULL && strcmp(text_of(meta, "cell"), cell->name) != 0))
+    IFM_EACH(event, events, power_absent, cell == NULL ? NULL : cell->name, NULL)
+    {
+        const struct ifm_event_power_absent *absent = IFM_FACTS(event, power_absent);
+        const char *reason = absent->reason, *source = absent->source;
+        if (reason[0] == '\0')
             continue;
         size_t at = 0;
         while (at < n && strcmp(causes[at].reason, reason) != 0)
             at++;
         if (at == n)
-            causes[n++] = (struct ifm_power_cause){reason, text_of(meta, "remedy"), source};
+            causes[n++] = (struct ifm_power_cause){reason, absent->remedy, source};
         else if (strstr(causes[at].sources, source) == NULL)
             causes[at].sources = ifm_arena_printf(arena, "%s, %s", causes[at].sources, source);
     }
@@ -100,7 +95,7 @@ static struct ifm_power_reason derived_reason(const struct ifm_plan *plan, const
     return (struct ifm_power_reason){power.missing, power.remedy == NULL ? "" : power.remedy};
 }
 
-struct ifm_power_reason ifm_power_missing(const struct ifm_plan *plan, const json_t *events,
+struct ifm_power_reason ifm_power_missing(const struct ifm_plan *plan, const struct ifm_events *events,
                                           const struct ifm_facts_view *facts, const struct ifm_cell *cell,
                                           struct ifm_arena *arena)
 {

@@ -26,7 +26,7 @@ bool ifm_power_has_steps(const struct ifm_power_trace *trace);
 struct ifm_power_cause {
     const char *reason, *remedy, *sources; /* never NULL; remedy "" = none */
 };
-size_t ifm_power_causes(const json_t *events, const struct ifm_cell *cell, struct ifm_arena *arena,
+size_t ifm_power_causes(const struct ifm_events *events, const struct ifm_cell *cell, struct ifm_arena *arena,
                         struct ifm_power_cause **out);
 
 /* Why there is no energy, and what would help. */
@@ -35,7 +35,7 @@ struct ifm_power_reason {
 };
 /* Of a cell (NULL: of all cells): that no pass was asked for, else what the journal says of the sources, else what the
  * record lacks. */
-struct ifm_power_reason ifm_power_missing(const struct ifm_plan *plan, const json_t *events,
+struct ifm_power_reason ifm_power_missing(const struct ifm_plan *plan, const struct ifm_events *events,
                                           const struct ifm_facts_view *facts, const struct ifm_cell *cell,
                                           struct ifm_arena *arena);
 

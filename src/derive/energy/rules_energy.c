@@ -78,8 +78,7 @@ static void check_column(struct ifm_derivation *d, const struct ifm_cell_work *w
 
 enum ifm_status ifm_rules_energy(struct ifm_derivation *d, struct ifm_cell_work *work, struct ifm_error *error)
 {
-    struct ifm_energy_sensor sensor;
-    IFM_TRY(ifm_energy_sensor_of(work, &sensor, error));
+    struct ifm_energy_sensor sensor = ifm_energy_sensor_of(work);
     for (size_t a = 0; work->record != NULL && a < work->cell->n_arms; a++)
         check_column(d, work, &work->arms[a], &sensor);
     IFM_TRY(ifm_derive_power(d->facts, (size_t)(work - d->cells), d->arena, &work->power, error));

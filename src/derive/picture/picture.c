@@ -365,8 +365,8 @@ enum ifm_status ifm_derive_pictures(const struct ifm_facts_view *facts, const st
     d.out = IFM_ARENA_NEW(arena, struct ifm_derived);
     d.cells = IFM_ARENA_ARRAY(arena, struct ifm_cell_work, n_cells + 1);
     *out = IFM_ARENA_ARRAY(arena, struct ifm_picture, n_cells + 1);
-    if (!json_is_array(facts->events))
-        return ifm_fail(error, IFM_INVALID, "run.log", NULL, "the journal is not a list of events");
+    if (facts->events == NULL)
+        return ifm_fail(error, IFM_INVALID, "run.log", NULL, "there is no journal");
     IFM_TRY(ifm_derive_read(&d, error));
     for (size_t c = 0; c < n_cells; c++) {
         struct sitter s = {.work = &d.cells[c], .arena = arena};

@@ -19,29 +19,26 @@ struct checks {
     bool sets_differ;    /* the output depended on the set of buffers */
 };
 
-static enum ifm_status gather_checks(const struct ifm_cell_work *work, const char *arm, struct checks *out,
-                                     struct ifm_error *error)
+static struct checks gather_checks(const struct ifm_cell_work *work, const char *arm)
 {
-    *out = (struct checks){.finite = true};
-    for (size_t i = 0; i < work->n_events; i++) {
-        const struct ifm_cell_event *event = &work->events[i];
-        const char *name = json_string_value(json_object_get(event->meta, "arm"));
-        if (strcmp(event->stage, "check") != 0 || name == NULL || strcmp(name, arm) != 0)
+    struct checks out = {.finite = true};
+    IFM_EACH_TOLD(event, work, check, arm)
+    {
+        const struct ifm_event_check *check = IFM_FACTS(event, check);
+        if (!check->done)
             continue;
-        struct ifm_check_fact fact;
-        IFM_TRY(ifm_derive_check(event, &fact, error));
-        if (!fact.done)
-            continue;
-        out->done++;
-        out->finite &= fact.finite;
-        out->sets_differ |= fact.sets_differ;
-        out->worst = fact.error_max_rel > out->worst ? fact.error_max_rel : out->worst;
-        out->part = fact.error_part > out->part ? fact.error_part : out->part;
-        if (out->output != NULL && strcmp(out->output, fact.output) != 0)
-            out->changed = out->output;
-        out->output = fact.output;
+        out.done++;
+        out.finite &= check->finite;
+        out.sets_differ |= check->sets_differ;
+        if (check->finite) { /* errors against values that are not finite have no meaning */
+            out.worst = check->error_max_rel > out.worst ? check->error_max_rel : out.worst;
+            out.part = check->error_part > out.part ? check->error_part : out.part;
+        }
+        if (out.output != NULL && strcmp(out.output, check->output_xxh3) != 0)
+            out.changed = out.output;
+        out.output = check->output_xxh3;
     }
-    return IFM_OK;
+    return out;
 }
 
 static void refuse_arm(struct ifm_derivation *d, struct ifm_cell_work *work, struct ifm_arm_work *arm, const char *rule,
@@ -90,14 +87,11 @@ static void check_feature(struct ifm_derivation *d, struct ifm_cell_work *work, 
     if (feature == NULL || feature[0] == '\0')
         return;
     size_t seen = 0;
-    json_int_t runs = 0;
-    for (size_t i = 0; i < work->n_events; i++) {
-        const struct ifm_cell_event *event = &work->events[i];
-        const char *name = json_string_value(json_object_get(event->meta, "arm"));
-        if (strcmp(event->stage, "feature") != 0 || name == NULL || strcmp(name, arm->arm->name) != 0)
-            continue;
+    int64_t runs = 0;
+    IFM_EACH_TOLD(event, work, feature, arm->arm->name)
+    {
         seen++;
-        runs += json_integer_value(json_object_get(event->meta, "runs"));
+        runs += IFM_FACTS(event, feature)->runs;
     }
     if ((seen > 0 && runs > 0) || (seen == 0 && work->n_blocks == 0)) /* without a block it is absent, which says why */
         return;
@@ -119,15 +113,12 @@ static struct ifm_arm_work *find_arm(struct ifm_cell_work *work, const char *nam
     return NULL;
 }
 
-static enum ifm_status check_equal(struct ifm_derivation *d, struct ifm_cell_work *work, struct ifm_arm_work *arm,
-                                   struct ifm_error *error)
+static void check_equal(struct ifm_derivation *d, struct ifm_cell_work *work, struct ifm_arm_work *arm)
 {
     const struct ifm_arm *a = arm->arm;
     if (a->equals == NULL || a->equals[0] == '\0')
-        return IFM_OK;
-    struct checks mine, other;
-    IFM_TRY(gather_checks(work, a->name, &mine, error));
-    IFM_TRY(gather_checks(work, a->equals, &other, error));
+        return;
+    struct checks mine = gather_checks(work, a->name), other = gather_checks(work, a->equals);
     const char *reason = NULL;
     if (find_arm(work, a->equals) == NULL || mine.done == 0 || other.done == 0)
         reason =
@@ -146,10 +137,9 @@ static enum ifm_status check_equal(struct ifm_derivation *d, struct ifm_cell_wor
             ifm_arena_printf(d->arena, "the output must equal that of arm %s within %.3g; the errors are %.3g and %.3g",
                              a->equals, a->equal_bound, mine.worst, other.worst);
     if (reason == NULL)
-        return IFM_OK;
+        return;
     arm->compare_refused = (struct ifm_refusal){"rule-12", reason};
     ifm_derive_find_fault(d, IFM_SEVERITY_WARNING, "rule-12", work->cell->name, a->name, "%s", reason);
-    return IFM_OK;
 }
 
 /* A comparison needs both its arms. */
@@ -165,19 +155,16 @@ static void spread_to_comparisons(struct ifm_derivation *d, struct ifm_cell_work
                                                                           base->arm->name, base->refusal.reason)};
 }
 
-enum ifm_status ifm_rules_arms(struct ifm_derivation *d, struct ifm_cell_work *work, struct ifm_error *error)
+void ifm_rules_arms(struct ifm_derivation *d, struct ifm_cell_work *work)
 {
     for (size_t a = 0; work->record != NULL && a < work->cell->n_arms; a++) {
-        struct checks checks;
-        IFM_TRY(gather_checks(work, work->arms[a].arm->name, &checks, error));
-        struct ifm_loss_fact loss;
-        IFM_TRY(ifm_derive_loss(work, work->arms[a].arm->name, &loss, error));
+        struct checks checks = gather_checks(work, work->arms[a].arm->name);
+        struct ifm_loss_fact loss = ifm_derive_loss(work, work->arms[a].arm->name);
         if (work->arms[a].failed) /* it has no number that could be wrong */
             continue;
         check_output(d, work, &work->arms[a], &checks, &loss);
         check_feature(d, work, &work->arms[a]);
-        IFM_TRY(check_equal(d, work, &work->arms[a], error));
+        check_equal(d, work, &work->arms[a]);
     }
     spread_to_comparisons(d, work);
-    return IFM_OK;
 }

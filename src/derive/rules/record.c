@@ -133,9 +133,9 @@ static void check_order(struct ifm_derivation *d, struct ifm_cell_work *work)
 /* Samples of a clock that stood still or ran backwards are no times, those before it was noticed neither. */
 static void check_clock(struct ifm_derivation *d, struct ifm_cell_work *work)
 {
-    const json_t *broken = ifm_derive_event(work, "clock_broken", NULL);
+    const struct ifm_event_clock_broken *broken = IFM_TOLD(work, clock_broken, NULL);
     if (broken != NULL)
-        refuse(d, work, "rule-02", "", "%s", json_string_value(json_object_get(broken, "reason")));
+        refuse(d, work, "rule-02", "", "%s", broken->reason);
 }
 
 void ifm_rules_record(struct ifm_derivation *d, struct ifm_cell_work *work)

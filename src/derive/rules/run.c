@@ -2,7 +2,8 @@
 #include "derive/internal.h"
 
 #include "base/text.h"
-#include "model/lock_state.h"
+#include "model/machine_facts.h"
+#include <math.h>
 #include <string.h>
 
 static void refuse_run(struct ifm_derivation *d, const char *reason)
@@ -12,83 +13,49 @@ static void refuse_run(struct ifm_derivation *d, const char *reason)
     ifm_derive_find_fault(d, IFM_SEVERITY_INVALID, "rule-04", "", "", "%s", reason);
 }
 
-static const char *text_of(const json_t *meta, const char *key)
+static void expect_same(struct ifm_derivation *d, size_t line, const char *what, const char *said, const char *planned)
 {
-    return json_string_value(json_object_get(meta, key));
-}
-
-static bool is_stage(const json_t *event, const char *stage)
-{
-    const char *name = text_of(event, "stage");
-    return name != NULL && strcmp(name, stage) == 0;
+    if (strcmp(said, planned) != 0)
+        refuse_run(d, ifm_arena_printf(d->arena, "run.log:%zu says %s %.64s, the plan %s", line, what, said, planned));
 }
 
 /* Every part of the record says the same configuration hash, and the start says the same run. */
 static void check_identity(struct ifm_derivation *d)
 {
-    size_t i, starts = 0, ends = 0, interruptions = 0;
-    json_t *event;
-    json_array_foreach((json_t *)d->facts->events, i, event)
-    {
-        const json_t *meta = json_object_get(event, "meta");
-        bool start = is_stage(event, "run_start"), end = is_stage(event, "run_done");
-        bool again = is_stage(event, "resume");
-        starts += start;
-        ends += end;
-        interruptions += is_stage(event, "interrupted");
-        if (!start && !end && !again)
+    const struct ifm_events *events = d->facts->events;
+    for (size_t i = 0; i < events->n; i++) {
+        const struct ifm_event *event = &events->items[i];
+        const struct ifm_event_run_start *start = event->facts; /* a later session says the same */
+        if (event->stage == IFM_STAGE_run_done)
+            expect_same(d, event->line, "configuration", IFM_FACTS(event, run_done)->config_hash, d->plan->config_hash);
+        if (event->stage != IFM_STAGE_run_start && event->stage != IFM_STAGE_resume)
             continue;
-        const char *hash = text_of(meta, "config_hash"), *run = text_of(meta, "run_id");
-        if (hash == NULL || strcmp(hash, d->plan->config_hash) != 0)
-            refuse_run(d, ifm_arena_printf(d->arena, "run.log:%zu says configuration %.64s, the plan %s", i + 1,
-                                           hash == NULL ? "(none)" : hash, d->plan->config_hash));
-        if (!end && (run == NULL || strcmp(run, d->plan->run_id) != 0))
-            refuse_run(d, ifm_arena_printf(d->arena, "run.log:%zu says run %.64s, the plan %s", i + 1,
-                                           run == NULL ? "(none)" : run, d->plan->run_id));
+        expect_same(d, event->line, "configuration", start->config_hash, d->plan->config_hash);
+        expect_same(d, event->line, "run", start->run_id, d->plan->run_id);
     }
-    if (starts == 0)
+    if (IFM_FIRST(events, run_start) == NULL)
         refuse_run(d, "the journal has no start of the run: nothing says which configuration was measured");
-    if (starts > 0 && ends == 0)
+    else if (IFM_FIRST(events, run_done) == NULL)
         ifm_derive_find_fault(d, IFM_SEVERITY_WARNING, "", "", "", "the run %s; %s",
-                              interruptions > 0 ? "was interrupted" : "did not finish", ifm_derive_remedy(d->plan));
+                              IFM_FIRST(events, interrupted) != NULL ? "was interrupted" : "did not finish",
+                              ifm_derive_remedy(d->plan));
 }
 
 /* A resumed run pools its blocks with those from before: they must come from one machine and one build. */
-static const char *const machine_paths[][2] = {
-    {"cpu", "model"},          {"cpu", "microcode"},       {"cpu", "online"},      {"cpu", "allowed"},
-    {"kernel", NULL},          {"memory", "total_bytes"},  {"binary", "compiler"}, {"binary", "version"},
-    {"binary", "build_flags"}, {"binary", "git_revision"}, {"gpu", "driver"},      {"gpu", "devices_sha256"}};
-
-static const json_t *at_path(const json_t *host, const char *const path[2])
-{
-    const json_t *part = json_object_get(host, path[0]);
-    return path[1] == NULL ? part : json_object_get(part, path[1]);
-}
-
 static void check_machine(struct ifm_derivation *d)
 {
-    size_t i;
-    json_t *event;
-    const json_t *first = NULL;
-    json_array_foreach((json_t *)d->facts->events, i, event)
+    const struct ifm_event_environment *first = IFM_FIRST(d->facts->events, environment);
+    IFM_EACH(event, d->facts->events, environment, NULL, NULL)
     {
-        const json_t *host = json_object_get(json_object_get(event, "meta"), "fingerprint");
-        if (!is_stage(event, "environment") || host == NULL)
+        const char *moved = ifm_fingerprint_moved(first->fingerprint, IFM_FACTS(event, environment)->fingerprint,
+                                                  strcmp(d->plan->device, "cuda") == 0);
+        if (moved == NULL)
             continue;
-        first = first == NULL ? host : first;
-        for (size_t k = 0; k < sizeof machine_paths / sizeof machine_paths[0]; k++) {
-            const char *const *path = machine_paths[k];
-            const json_t *now = at_path(host, path), *was = at_path(first, path);
-            bool of_gpu = strcmp(path[0], "gpu") == 0;
-            if (now == was || json_equal((json_t *)now, (json_t *)was) ||
-                (of_gpu && strcmp(d->plan->device, "cuda") != 0))
-                continue;
-            refuse_run(d, ifm_arena_printf(d->arena,
-                                           "run.log:%zu: the run was resumed on another machine or by another build: "
-                                           "%s%s%s differs from that of its start",
-                                           i + 1, path[0], path[1] == NULL ? "" : ".", path[1] == NULL ? "" : path[1]));
-            return;
-        }
+        refuse_run(d, ifm_arena_printf(d->arena,
+                                       "run.log:%zu: the run was resumed on another machine or by another build: "
+                                       "%s differs from that of its start",
+                                       event->line, moved));
+        return;
     }
 }
 
@@ -101,16 +68,11 @@ struct locks {
     bool unread;             /* an event without a knob */
 };
 
-static const json_t *find_knob(const json_t *knobs, const char *name)
+static const struct ifm_event_knob *find_knob(const struct ifm_knobs *knobs, const char *name)
 {
-    size_t i;
-    json_t *knob;
-    json_array_foreach((json_t *)knobs, i, knob)
-    {
-        const char *its = text_of(knob, "knob");
-        if (its != NULL && strcmp(its, name) == 0)
-            return knob;
-    }
+    for (size_t i = 0; i < knobs->n; i++)
+        if (strcmp(knobs->items[i].knob, name) == 0)
+            return &knobs->items[i];
     return NULL;
 }
 
@@ -121,24 +83,21 @@ static void add_once(struct ifm_text *list, const char *word)
     ifm_text_printf(list, "%s%s", list->size > 0 ? ", " : "", word);
 }
 
-static void read_knobs(const json_t *knobs, const json_t *first, struct locks *locks)
+static bool same_value(const struct ifm_event_knob *a, const struct ifm_event_knob *b)
 {
-    size_t i;
-    json_t *knob;
-    locks->unread |= json_array_size(knobs) == 0;
-    json_array_foreach((json_t *)knobs, i, knob)
-    {
-        const char *name = text_of(knob, "knob");
-        if (name == NULL) {
-            locks->unread = true;
-            continue;
-        }
-        if (!ifm_lock_is_held(knob))
-            add_once(&locks->open, name);
-        const json_t *value = json_object_get(knob, "value");
-        const json_t *was = first == NULL ? value : json_object_get(find_knob(first, name), "value");
-        if (!json_equal((json_t *)value, (json_t *)was))
-            add_once(&locks->changed, name);
+    bool known = a != NULL && b != NULL && a->value != NULL && b->value != NULL;
+    return known ? strcmp(a->value, b->value) == 0 : a != NULL && b != NULL && a->value == b->value;
+}
+
+static void read_knobs(const struct ifm_knobs *knobs, const struct ifm_knobs *first, struct locks *locks)
+{
+    locks->unread |= knobs->n == 0;
+    for (size_t i = 0; i < knobs->n; i++) {
+        const struct ifm_event_knob *knob = &knobs->items[i];
+        if (!knob->locked)
+            add_once(&locks->open, knob->knob);
+        if (!same_value(knob, find_knob(first, knob->knob)))
+            add_once(&locks->changed, knob->knob);
     }
 }
 
@@ -163,21 +122,14 @@ static void require_locks(struct ifm_derivation *d, const struct locks *locks)
 
 static void check_locks(struct ifm_derivation *d)
 {
-    size_t i;
-    json_t *event;
     struct locks locks = {0};
-    const json_t *first = NULL;
-    json_array_foreach((json_t *)d->facts->events, i, event)
+    const struct ifm_event_locks *first = IFM_FIRST(d->facts->events, locks);
+    IFM_EACH(event, d->facts->events, locks, NULL, NULL)
     {
-        const json_t *meta = json_object_get(event, "meta");
-        const char *when = text_of(meta, "when");
-        const json_t *knobs = ifm_lock_knobs(event);
-        if (!is_stage(event, "locks") || when == NULL)
-            continue;
-        locks.before += strcmp(when, "before") == 0;
-        locks.after += strcmp(when, "after") == 0;
-        read_knobs(knobs, first, &locks);
-        first = first == NULL ? knobs : first;
+        const struct ifm_event_locks *reading = IFM_FACTS(event, locks);
+        locks.before += strcmp(reading->when, "before") == 0;
+        locks.after += strcmp(reading->when, "after") == 0;
+        read_knobs(&reading->knobs, &first->knobs, &locks);
     }
     require_locks(d, &locks);
     if (locks.changed.size > 0)
@@ -197,24 +149,16 @@ static void check_locks(struct ifm_derivation *d)
 /* One finding, however often the load was read: the readings before and after a run are about the same neighbours. */
 static void check_load(struct ifm_derivation *d)
 {
-    size_t i;
-    json_t *event;
     double most = 0;
     struct ifm_text loaded = {0}, unread = {0};
-    json_array_foreach((json_t *)d->facts->events, i, event)
+    IFM_EACH(event, d->facts->events, load, NULL, NULL)
     {
-        const json_t *meta = json_object_get(event, "meta");
-        const json_t *load = json_object_get(meta, "foreign_load");
-        const char *when = text_of(meta, "when");
-        if (!is_stage(event, "load"))
-            continue;
-        when = when == NULL ? "during" : when;
-        if (!json_is_number(load))
-            add_once(&unread, when);
-        else if (json_number_value(load) > IFM_LOADED)
-            add_once(&loaded, when);
-        if (json_is_number(load) && json_number_value(load) > most)
-            most = json_number_value(load);
+        const struct ifm_event_load *load = IFM_FACTS(event, load);
+        if (isnan(load->foreign_load))
+            add_once(&unread, load->when);
+        else if (load->foreign_load > IFM_LOADED)
+            add_once(&loaded, load->when);
+        most = fmax(most, load->foreign_load);
     }
     if (loaded.size > 0)
         ifm_derive_find_fault(d, IFM_SEVERITY_WARNING, "rule-07", "", "",

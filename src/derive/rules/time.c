@@ -88,8 +88,8 @@ static void look_at_warmup(struct ifm_derivation *d, const struct ifm_cell_work 
     struct ifm_text names = {0};
     size_t unsteady = 0;
     for (size_t a = 0; a < work->cell->n_arms; a++) {
-        const json_t *warmup = ifm_derive_event(work, "warmup", work->cell->arms[a].name);
-        if (warmup == NULL || !json_is_false(json_object_get(warmup, "steady")))
+        const struct ifm_event_warmup *warmup = IFM_TOLD(work, warmup, work->cell->arms[a].name);
+        if (warmup == NULL || warmup->steady)
             continue;
         if (unsteady++ < NAMED)
             ifm_text_printf(&names, "%s%s", names.size > 0 ? ", " : "", work->cell->arms[a].name);
@@ -103,9 +103,8 @@ static void look_at_warmup(struct ifm_derivation *d, const struct ifm_cell_work 
 
 static void look_at_stop(struct ifm_derivation *d, const struct ifm_cell_work *work)
 {
-    const json_t *stop = ifm_derive_event(work, "stop", NULL);
-    const char *reason = json_string_value(json_object_get(stop, "reason"));
-    bool capped = reason != NULL && strcmp(reason, "cap") == 0;
+    const struct ifm_event_stop *stop = IFM_TOLD(work, stop, NULL);
+    bool capped = stop != NULL && strcmp(stop->reason, "cap") == 0;
     if (capped && work->cell->measure.stop == IFM_STOP_GROUP)
         ifm_derive_find_fault(d, IFM_SEVERITY_NOTE, "rule-07", work->cell->name, "",
                               "stopped by the time cap of %.3g s before the planned %llu blocks; intervals are as wide "
@@ -129,15 +128,13 @@ static void look_at_stop(struct ifm_derivation *d, const struct ifm_cell_work *w
 static void look_at_disturbances(struct ifm_derivation *d, const struct ifm_cell_work *work)
 {
     size_t n = 0;
-    const json_t *first = NULL;
-    for (size_t i = 0; i < work->n_events; i++)
-        if (strcmp(work->events[i].stage, "disturbed") == 0 && n++ == 0)
-            first = work->events[i].meta;
+    const struct ifm_event_disturbed *first = NULL;
+    IFM_EACH_TOLD(event, work, disturbed, NULL)
+    first = n++ == 0 ? IFM_FACTS(event, disturbed) : first;
     if (n > 0)
         ifm_derive_find_fault(d, IFM_SEVERITY_WARNING, "rule-02", work->cell->name, "",
                               "disturbed %zu time%s; first in block %lld: %s", n, n == 1 ? "" : "s",
-                              (long long)json_integer_value(json_object_get(first, "block")),
-                              json_string_value(json_object_get(first, "reason")));
+                              (long long)first->block, first->reason);
 }
 
 void ifm_rules_time(struct ifm_derivation *d, struct ifm_cell_work *work)

@@ -3,6 +3,7 @@
  * One deviation: trimming is never advised. It lowers the printed variation and leaves that of the machine as it is. */
 #include "judge/internal.h"
 
+#include "model/machine_facts.h"
 #include <math.h>
 #include <string.h>
 
@@ -39,24 +40,17 @@ static const char *and_more(const struct advising *g, size_t n)
 
 static bool was_steady(const struct advising *g, const struct ifm_cell *cell)
 {
-    for (size_t i = 0; i < json_array_size(g->c.events); i++) {
-        const json_t *event = json_array_get(g->c.events, i), *meta = json_object_get(event, "meta");
-        const char *stage = json_string_value(json_object_get(event, "stage"));
-        const char *name = json_string_value(json_object_get(meta, "cell"));
-        if (stage != NULL && name != NULL && strcmp(stage, "warmup") == 0 && strcmp(name, cell->name) == 0 &&
-            json_is_false(json_object_get(meta, "steady")))
-            return false;
-    }
+    IFM_EACH(event, g->c.events, warmup, cell->name, NULL)
+    if (!IFM_FACTS(event, warmup)->steady)
+        return false;
     return true;
 }
 
-static bool is_loaded(const json_t *events)
+static bool is_loaded(const struct ifm_events *events)
 {
-    for (size_t i = 0; i < json_array_size(events); i++) {
-        const json_t *load = json_object_get(json_object_get(json_array_get(events, i), "meta"), "foreign_load");
-        if (json_is_number(load) && json_number_value(load) > IFM_LOADED)
-            return true;
-    }
+    IFM_EACH(event, events, load, NULL, NULL)
+    if (IFM_FACTS(event, load)->foreign_load > IFM_LOADED)
+        return true;
     return false;
 }
 
@@ -99,37 +93,27 @@ static void look_at_variation(struct advising *g, const struct ifm_cell *cell)
 
 static const char *kernel_of(const struct advising *g, const struct ifm_cell *cell, const char *arm)
 {
-    for (size_t i = json_array_size(g->c.events); i > 0; i--) {
-        const json_t *event = json_array_get(g->c.events, i - 1), *meta = json_object_get(event, "meta");
-        const char *stage = json_string_value(json_object_get(event, "stage"));
-        const char *in = json_string_value(json_object_get(meta, "cell"));
-        const char *of = json_string_value(json_object_get(meta, "arm"));
-        const char *isa = json_string_value(json_object_get(meta, "isa"));
-        if (stage != NULL && strcmp(stage, "check") == 0 && in != NULL && strcmp(in, cell->name) == 0 && of != NULL &&
-            strcmp(of, arm) == 0 && isa != NULL)
-            return isa;
-    }
-    return "";
+    const char *isa = "";
+    IFM_EACH(event, g->c.events, check, cell->name, arm)
+    isa = IFM_FACTS(event, check)->isa != NULL ? IFM_FACTS(event, check)->isa : isa;
+    return isa;
 }
 
 static const char *for_memory(const struct advising *g, const struct ifm_cell *cell, size_t arm)
 {
     const char *isa = kernel_of(g, cell, cell->arms[arm].name);
-    const json_t *device = ifm_check_event(g->c.events, "device", "cell", cell->name);
-    const json_t *host = json_object_get(ifm_check_event(g->c.events, "environment", NULL, NULL), "fingerprint");
-    json_int_t allowed = json_integer_value(json_object_get(json_object_get(host, "cpu"), "allowed"));
-    json_int_t huge = json_integer_value(json_object_get(device, "huge_page_bytes"));
-    json_int_t all = json_integer_value(json_object_get(device, "buffer_bytes"));
+    struct ifm_device_facts device = ifm_device_facts_of(g->c.events, cell->name);
+    int64_t allowed = ifm_fingerprint_of(g->c.events).cpus_allowed;
     if (is_loaded(g->c.events))
         return "end what else runs: it takes the memory's time too";
     if (strcmp(isa, "scalar") == 0 || strcmp(isa, "sse2") == 0)
         return ifm_arena_printf(g->c.arena, "its kernel is %s: take a wider one (--isa auto)", isa);
-    if (allowed > (json_int_t)cell->threads)
+    if (allowed > (int64_t)cell->threads)
         return ifm_arena_printf(g->c.arena, "%u of %lld CPUs worked: --threads 0 takes all of them", cell->threads,
                                 (long long)allowed);
-    if (all > 0 && huge < all)
+    if (device.buffer_bytes > 0 && device.huge_page_bytes < device.buffer_bytes)
         return ifm_arena_printf(g->c.arena, "huge pages back %.0f %% of its buffers: --huge-pages, and free memory",
-                                100.0 * (double)huge / (double)all);
+                                100.0 * (double)device.huge_page_bytes / (double)device.buffer_bytes);
     return "more bytes in a step (longer sequences, more of them), so that starting and joining the workers costs less";
 }
 
@@ -177,18 +161,13 @@ static bool lacks_memory(const char *text)
 
 static void look_at_fit(struct advising *g, const struct ifm_cell *cell)
 {
-    const json_t *event = ifm_check_event(g->c.events, "cell_failed", "cell", cell->name);
-    const char *reason = json_string_value(json_object_get(event, "reason"));
-    const char *remedy = json_string_value(json_object_get(event, "remedy"));
-    bool failed = lacks_memory(reason) || lacks_memory(remedy);
+    const struct ifm_event_cell_failed *event = IFM_LAST(g->c.events, cell_failed, cell->name, NULL);
+    bool failed = event != NULL && (lacks_memory(event->reason) || lacks_memory(event->remedy));
     bool unfit = lacks_memory(cell->unsupported);
     if (!failed && !unfit)
         return;
     bool copies = cell->measure.isolation != IFM_ISOLATION_SHARED;
-    advise(g, (struct ifm_advice){"fit", cell->name, "",
-                                  unfit            ? cell->unsupported
-                                  : reason == NULL ? "memory did not suffice"
-                                                   : ifm_arena_strdup(g->c.arena, reason),
+    advise(g, (struct ifm_advice){"fit", cell->name, "", unfit ? cell->unsupported : event->reason,
                                   ifm_arena_printf(g->c.arena, "%s%s", shape_of(cell->workload),
                                                    copies ? "; --isolation shared needs less" : "")});
 }
@@ -233,7 +212,7 @@ static void look_at_consistency(struct advising *g, const struct ifm_cell *cell)
                                       "a longer warm-up (--warmup, --warmup-cap), locked clocks (--locks required)"});
 }
 
-void ifm_advise(const struct ifm_plan *plan, const struct ifm_derived *derived, const json_t *events,
+void ifm_advise(const struct ifm_plan *plan, const struct ifm_derived *derived, const struct ifm_events *events,
                 struct ifm_arena *arena, struct ifm_advice **out, size_t *n)
 {
     static void (*const looks[])(struct advising *, const struct ifm_cell *) = {

@@ -192,14 +192,13 @@ static struct ifm_check_item answer_temperature(const struct ifm_checking *c)
     struct ifm_check_item item = answer_bound(c, &bounds[TEMPERATURE], "a longer --warmup, or better cooling", &worst);
     if (worst.n > 0)
         return item;
-    /* Why no instrument read one, as the journal says. */
-    const json_t *event = ifm_check_event(c->events, "column_absent", "column", "temperature_mc");
-    const char *reason = json_string_value(json_object_get(event, "reason"));
-    const char *remedy = json_string_value(json_object_get(event, "remedy"));
-    return ifm_check_absent(c,
-                            remedy == NULL ? "measure on bare metal, with a sensor that the kernel shows"
-                                           : ifm_arena_strdup(c->arena, remedy),
-                            "%s", reason == NULL ? "no instrument of this run reads a temperature" : reason);
+    const struct ifm_event_column_absent *absent = NULL; /* why no instrument read one */
+    IFM_EACH(event, c->events, column_absent, NULL, NULL)
+    if (strcmp(IFM_FACTS(event, column_absent)->column, "temperature_mc") == 0)
+        absent = IFM_FACTS(event, column_absent);
+    return ifm_check_absent(
+        c, absent == NULL ? "measure on bare metal, with a sensor that the kernel shows" : absent->remedy, "%s",
+        absent == NULL ? "no instrument of this run reads a temperature" : absent->reason);
 }
 
 /* The throughput of an arm: of the tokens that it makes, else of those that it reads, else of rows. NULL: it has none.
@@ -404,8 +403,8 @@ static bool runs(const struct ifm_plan *plan, const char *workload)
 }
 
 enum ifm_status ifm_checklists(const struct ifm_plan *plan, const struct ifm_derived *derived,
-                               const struct ifm_verdict *verdict, const json_t *events, struct ifm_arena *arena,
-                               struct ifm_checklist **out, size_t *n, struct ifm_error *error)
+                               const struct ifm_verdict *verdict, const struct ifm_events *events,
+                               struct ifm_arena *arena, struct ifm_checklist **out, size_t *n, struct ifm_error *error)
 {
     *out = IFM_ARENA_ARRAY(arena, struct ifm_checklist, 3);
     *n = 0;

@@ -27,7 +27,7 @@ struct ifm_checklist {
 /* "sop-environment" (the measurement standard, section 2), "sop-final" (section 13), and, for a run with decode cells,
  * "elastic-kv" (the validation checklist of the elastic KV benchmark). */
 IFM_CHECKED enum ifm_status ifm_checklists(const struct ifm_plan *plan, const struct ifm_derived *derived,
-                                           const struct ifm_verdict *verdict, const json_t *events,
+                                           const struct ifm_verdict *verdict, const struct ifm_events *events,
                                            struct ifm_arena *arena, struct ifm_checklist **out, size_t *n,
                                            struct ifm_error *error);
 
@@ -39,7 +39,7 @@ struct ifm_advice {
     const char *condition;  /* "coefficient of variation 7.2 %, above 5 %" */
     const char *text;       /* "raise --warmup above 50, or --inner above 64 steps" */
 };
-void ifm_advise(const struct ifm_plan *plan, const struct ifm_derived *derived, const json_t *events,
+void ifm_advise(const struct ifm_plan *plan, const struct ifm_derived *derived, const struct ifm_events *events,
                 struct ifm_arena *arena, struct ifm_advice **out, size_t *n);
 
 #endif

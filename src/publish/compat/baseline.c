@@ -5,7 +5,7 @@
 #include "publish/compat/compat.h"
 
 #include "base/text.h"
-#include "document/facts.h"
+#include "model/machine_facts.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -238,7 +238,7 @@ static bool was_measured(const struct ifm_publication *publication, const struct
 json_t *ifm_compat_baseline_summary(const struct ifm_publication *publication)
 {
     const struct ifm_plan *plan = publication->plan;
-    const char *machine = ifm_event_machine(publication->events);
+    const char *machine = ifm_machine_cpu(publication->events);
     json_t *object = json_object(), *configs = json_array();
     json_int_t total = 0, tested = 0;
     for (size_t i = 0; i < plan->n_cells; i++) {

@@ -5,7 +5,7 @@
  * A configuration is a cell of single passes, with the cell of the same run that measured its inference cycle: the same
  * settings in all but decode.inference. What no such cell measured is null: nothing is put together from two
  * configurations, and never from two runs. */
-#include "document/facts.h"
+#include "model/machine_facts.h"
 #include "publish/compat/compat.h"
 #include <math.h>
 #include <stdio.h>
@@ -310,7 +310,7 @@ static void add_machine(json_t *object, const struct ifm_publication *publicatio
     static const struct ifm_compat_field bandwidth = {
         "cpu", "measured_bw_gbs", IFM_M_CEILING_READ, 1e9, "GB/s", NO_CEILING, ""};
     char reason[128];
-    const char *machine = ifm_event_machine(publication->events);
+    const char *machine = ifm_machine_cpu(publication->events);
     snprintf(reason, sizeof reason, "this run used the device %s, which is no GPU", publication->plan->device);
     add_null(object, "gpu", reason, NULL, siblings);
     ifm_compat_add(object, &bandwidth, ifm_derived_find(publication->derived, cell->name, "", bandwidth.metric),

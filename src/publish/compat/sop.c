@@ -4,8 +4,8 @@
  * The top level is the first arm of the first cell that is no ceiling (in a cell of ceilings: the first arm);
  * several cells stand in "cells". */
 #include "derive/energy/power_run.h"
-#include "document/facts.h"
 #include "model/lock_state.h"
+#include "model/machine_facts.h"
 #include "publish/compat/compat.h"
 #include <stdio.h>
 #include <string.h>
@@ -75,8 +75,8 @@ static void add_gpu(json_t *env, const struct ifm_publication *publication, stru
 {
     const struct ifm_plan *plan = publication->plan;
     bool is_gpu = strcmp(plan->device, "cuda") == 0;
-    const char *name = is_gpu ? ifm_event_gpu_name(publication->events) : "";
-    const char *driver = is_gpu ? ifm_event_gpu_driver(publication->events) : "", *reason = "run.log does not name it";
+    const char *name = is_gpu ? ifm_machine_gpu(publication->events) : "";
+    const char *driver = is_gpu ? ifm_machine_driver(publication->events) : "", *reason = "run.log does not name it";
     char other[128];
     snprintf(other, sizeof other, "this run used the device %s, which is no GPU", plan->device);
     reason = is_gpu ? reason : other;

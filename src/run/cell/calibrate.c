@@ -118,23 +118,22 @@ static void allocate_block(struct ifm_cell_run *cell)
 }
 
 /* A resumed pass goes on with the counts it began with, so that all its slots are alike. */
-static enum ifm_status take_over(struct ifm_cell_run *cell, const json_t *events, bool *taken, struct ifm_error *error)
+static enum ifm_status take_over(struct ifm_cell_run *cell, const struct ifm_events *events, bool *taken,
+                                 struct ifm_error *error)
 {
     *taken = false;
     for (size_t i = 0; i < cell->plan->n_arms; i++) {
         struct ifm_arm_run *arm = &cell->arms[i];
-        const json_t *meta = ifm_fact_last(events, "calibrate", cell->plan->name, arm->plan->name);
-        int64_t inner, samples;
-        if (meta == NULL)
+        const struct ifm_event_calibrate *told = IFM_LAST(events, calibrate, cell->plan->name, arm->plan->name);
+        if (told == NULL)
             return IFM_OK;
-        IFM_TRY(ifm_json_get_i64(meta, "inner", "run.log", &inner, error));
-        IFM_TRY(ifm_json_get_i64(meta, "samples_per_slot", "run.log", &samples, error));
-        IFM_TRY(ifm_json_get_f64(meta, "step_ns", "run.log", &arm->step_ns, error));
-        if (inner < 1 || inner > MOST_INNER || samples < 1 || samples > MOST_SAMPLES_PER_SLOT)
+        if (told->inner < 1 || told->inner > MOST_INNER || told->samples_per_slot < 1 ||
+            told->samples_per_slot > MOST_SAMPLES_PER_SLOT)
             return ifm_fail(error, IFM_INVALID, "run.log", "measure again into a new folder",
                             "the calibration of arm %s is out of range", arm->plan->name);
-        arm->inner = (uint32_t)inner;
-        arm->samples = (uint32_t)samples;
+        arm->inner = (uint32_t)told->inner;
+        arm->samples = (uint32_t)told->samples_per_slot;
+        arm->step_ns = told->step_ns;
     }
     *taken = true;
     return IFM_OK;
@@ -181,17 +180,17 @@ enum ifm_status ifm_cell_choose(struct ifm_cell_run *cell, double clock_ns, stru
         struct ifm_arm_run *arm = &cell->arms[i];
         if (cell->plan->measure.stop == IFM_STOP_REPEATS)
             arm->samples = samples; /* the same repeats for every arm, in the same number of blocks */
-        json_t *meta =
-            json_pack("{s:s, s:s, s:I, s:I, s:f, s:f, s:f}", "cell", cell->plan->name, "arm", arm->plan->name, "inner",
-                      (json_int_t)arm->inner, "samples_per_slot", (json_int_t)arm->samples, "step_ns", arm->step_ns,
-                      "clock_ns", clock_ns, "clock_tick_ns", cell->tick_ns);
-        IFM_TRY(ifm_fact_new(cell->session, "calibrate", true, meta, error));
+        IFM_TRY(ifm_fact_add(cell->session,
+                             IFM_EVENT(calibrate, true, .cell = cell->plan->name, .arm = arm->plan->name,
+                                       .inner = arm->inner, .samples_per_slot = arm->samples, .step_ns = arm->step_ns,
+                                       .clock_ns = clock_ns, .clock_tick_ns = cell->tick_ns),
+                             error));
     }
     allocate_block(cell);
     return IFM_OK;
 }
 
-enum ifm_status ifm_cell_calibrate(struct ifm_cell_run *cell, const json_t *events, struct ifm_error *error)
+enum ifm_status ifm_cell_calibrate(struct ifm_cell_run *cell, const struct ifm_events *events, struct ifm_error *error)
 {
     bool taken;
     IFM_TRY(ifm_watch_clock(cell, error));

@@ -13,7 +13,7 @@ IFM_CHECKED enum ifm_status ifm_cell_choose(struct ifm_cell_run *cell, double cl
 /* Choose inner steps and samples per slot of every arm; allocates the block. Under IFM_STOP_REPEATS the samples of a
  * slot divide the repeats. `events` is the journal of the interrupted run that is resumed (its counts are taken over),
  * or NULL. */
-IFM_CHECKED enum ifm_status ifm_cell_calibrate(struct ifm_cell_run *cell, const json_t *events,
+IFM_CHECKED enum ifm_status ifm_cell_calibrate(struct ifm_cell_run *cell, const struct ifm_events *events,
                                                struct ifm_error *error);
 /* What a block of all arms takes, s, by the steps that calibration timed. */
 double ifm_cell_block_s(const struct ifm_cell_run *cell);

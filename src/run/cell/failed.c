@@ -22,39 +22,27 @@ static void take(struct ifm_left *left)
     }
 }
 
-static bool is_about(const json_t *event, const char *stage, const char *cell)
-{
-    const char *its_stage = json_string_value(json_object_get(event, "stage"));
-    const char *its_cell = json_string_value(json_object_get(json_object_get(event, "meta"), "cell"));
-    return its_stage != NULL && its_cell != NULL && strcmp(its_stage, stage) == 0 && strcmp(its_cell, cell) == 0;
-}
-
 static void leave_out(struct ifm_left *left, const char *name)
 {
-    for (size_t i = 0; name != NULL && i < left->whole->n_arms; i++)
+    for (size_t i = 0; i < left->whole->n_arms; i++)
         left->without[i] |= strcmp(left->whole->arms[i].name, name) == 0;
 }
 
-void ifm_left_begin(struct ifm_left *left, const struct ifm_cell *cell, const json_t *events)
+void ifm_left_begin(struct ifm_left *left, const struct ifm_cell *cell, const struct ifm_events *events)
 {
     memset(left, 0, sizeof *left);
     left->whole = cell;
-    for (size_t i = 0; i < json_array_size(events); i++) {
-        const json_t *event = json_array_get(events, i);
-        if (is_about(event, "arm_failed", cell->name))
-            leave_out(left, json_string_value(json_object_get(json_object_get(event, "meta"), "arm")));
-    }
+    IFM_EACH(event, events, arm_failed, cell->name, NULL)
+    leave_out(left, event->arm);
     take(left);
 }
 
-bool ifm_left_unfinished(const struct ifm_left *left, const json_t *events)
+bool ifm_left_unfinished(const struct ifm_left *left, const struct ifm_events *events)
 {
-    bool unfinished = false;
-    for (size_t i = 0; i < json_array_size(events); i++) {
-        unfinished |= is_about(json_array_get(events, i), "arm_failed", left->whole->name);
-        unfinished &= !is_about(json_array_get(events, i), "cell_restarted", left->whole->name);
-    }
-    return unfinished;
+    const char *cell = left->whole->name;
+    const struct ifm_event *failed = ifm_events_last(events, IFM_STAGE_arm_failed, cell, NULL);
+    const struct ifm_event *restarted = ifm_events_last(events, IFM_STAGE_cell_restarted, cell, NULL);
+    return failed != NULL && (restarted == NULL || restarted->line < failed->line);
 }
 
 enum ifm_status ifm_left_drop(struct ifm_left *left, struct ifm_session *session, const struct ifm_error *why,
@@ -67,9 +55,9 @@ enum ifm_status ifm_left_drop(struct ifm_left *left, struct ifm_session *session
              *arm, why->message);
     leave_out(left, *arm);
     take(left);
-    return ifm_fact_new(session, "arm_failed", false,
-                        json_pack("{s:s, s:s, s:s, s:s}", "cell", left->whole->name, "arm", *arm, "reason",
-                                  why->message, "remedy", why->hint[0] != '\0' ? why->hint : REMEDY),
+    return ifm_fact_add(session,
+                        IFM_EVENT(arm_failed, false, .cell = left->whole->name, .arm = *arm, .reason = why->message,
+                                  .remedy = why->hint[0] != '\0' ? why->hint : REMEDY),
                         error);
 }
 
@@ -84,9 +72,10 @@ enum ifm_status ifm_left_restart(struct ifm_left *left, struct ifm_session *sess
         any |= of_pass;
     }
     IFM_TRY(ifm_readings_set_aside(dir, cell->index, times, &of_pass, error));
-    json_t *meta = json_pack("{s:s, s:i, s:b, s:i}", "cell", cell->name, "arms_left", (int)left->cell.n_arms,
-                             "record_set_aside", (int)any, "times", (int)times);
-    IFM_TRY(ifm_fact_new(session, "cell_restarted", true, meta, error));
+    IFM_TRY(ifm_fact_add(session,
+                         IFM_EVENT(cell_restarted, true, .cell = cell->name, .arms_left = (int64_t)left->cell.n_arms,
+                                   .record_set_aside = any, .times = times),
+                         error));
     if (left->cell.n_arms == 0)
         return ifm_fail(error, IFM_INVALID, cell->name, REMEDY, "every arm failed on the device; the last: %s",
                         why->message);

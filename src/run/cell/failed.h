@@ -18,9 +18,9 @@ struct ifm_left {
 };
 
 /* All arms of the cell but those that `events`, the journal of an interrupted run or NULL, says have failed. */
-void ifm_left_begin(struct ifm_left *left, const struct ifm_cell *cell, const json_t *events);
+void ifm_left_begin(struct ifm_left *left, const struct ifm_cell *cell, const struct ifm_events *events);
 /* Was the run interrupted between leaving out an arm and setting the record aside? */
-bool ifm_left_unfinished(const struct ifm_left *left, const json_t *events);
+bool ifm_left_unfinished(const struct ifm_left *left, const struct ifm_events *events);
 /* The arm that was at work when the device failed is left out, as a fact with the reason that `error` gives; its name,
  * or NULL when none was at work. */
 IFM_CHECKED enum ifm_status ifm_left_drop(struct ifm_left *left, struct ifm_session *session,

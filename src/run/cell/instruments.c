@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "device/fake.h"
+#include <math.h>
 #include <stdlib.h>
 
 static void read_fake(void *context, int64_t *columns)
@@ -29,9 +30,10 @@ enum ifm_status ifm_instruments_log_clock(const struct ifm_cell_run *cell, struc
 {
     if (cell->clock_read == cell->clock_slots)
         return IFM_OK;
-    json_t *meta = json_pack("{s:s, s:I, s:I, s:s}", "cell", cell->plan->name, "slots", (json_int_t)cell->clock_slots,
-                             "read", (json_int_t)cell->clock_read, "reason", cell->clock_why);
-    return ifm_fact_new(cell->session, "clock_unread", true, meta, error);
+    return ifm_fact_add(cell->session,
+                        IFM_EVENT(clock_unread, true, .cell = cell->plan->name, .slots = (int64_t)cell->clock_slots,
+                                  .read = (int64_t)cell->clock_read, .reason = cell->clock_why),
+                        error);
 }
 
 /* Attach an instrument without a source of its own to the device's; false where the device has none. */
@@ -54,7 +56,14 @@ static enum ifm_status log_scripted_sensor(struct ifm_cell_run *cell, struct ifm
     double idle_w, limit_w, period_ns;
     if (cell->pass->kind != IFM_PASS_LATENCY || !ifm_fake_energy(cell->device, &idle_w, &limit_w, &period_ns))
         return IFM_OK;
-    return ifm_fact_energy_sensor(cell->session, cell->plan->name, "fake", "script", idle_w, limit_w, period_ns, error);
+    struct ifm_event_energy facts = IFM_BLANK(energy);
+    facts.cell = cell->plan->name;
+    facts.device = "fake";
+    facts.source = "script";
+    facts.idle_w = idle_w >= 0 ? idle_w : NAN; /* below zero: not scripted */
+    facts.limit_w = limit_w >= 0 ? limit_w : NAN;
+    facts.period_ns = period_ns >= 0 ? period_ns : NAN;
+    return ifm_fact_add(cell->session, IFM_EVENT_OF(energy, true, &facts), error);
 }
 
 static enum ifm_status log_absent_columns(struct ifm_cell_run *cell, const struct ifm_instrument *instrument,
@@ -64,10 +73,10 @@ static enum ifm_status log_absent_columns(struct ifm_cell_run *cell, const struc
         const char *remedy = "", *reason = instrument->probe(i, &remedy);
         if (reason[0] == '\0')
             continue;
-        json_t *meta =
-            json_pack("{s:s, s:s, s:s, s:s, s:s}", "cell", cell->plan->name, "pass", ifm_pass_name(cell->pass),
-                      "column", instrument->columns[i].id, "reason", reason, "remedy", remedy);
-        IFM_TRY(ifm_fact_new(cell->session, "column_absent", true, meta, error));
+        IFM_TRY(ifm_fact_add(cell->session,
+                             IFM_EVENT(column_absent, true, .cell = cell->plan->name, .pass = ifm_pass_name(cell->pass),
+                                       .column = instrument->columns[i].id, .reason = reason, .remedy = remedy),
+                             error));
     }
     return IFM_OK;
 }

@@ -20,8 +20,8 @@ static const char clock_hint[] =
 /* Derive refuses the whole cell for it: the same clock took the earlier samples. */
 static enum ifm_status fail_clock(struct ifm_cell_run *cell, const char *reason, struct ifm_error *error)
 {
-    json_t *meta = json_pack("{s:s, s:s}", "cell", cell->plan->name, "reason", reason);
-    IFM_TRY(ifm_fact_new(cell->session, "clock_broken", false, meta, error));
+    IFM_TRY(
+        ifm_fact_add(cell->session, IFM_EVENT(clock_broken, false, .cell = cell->plan->name, .reason = reason), error));
     return ifm_fail(error, IFM_INVALID, cell->plan->name, clock_hint, "%s", reason);
 }
 
@@ -87,10 +87,11 @@ void ifm_watch_begin(const struct ifm_cell_run *cell, struct ifm_watch *watch)
 
 static enum ifm_status mark(struct ifm_cell_run *cell, uint32_t block, const char *reason, struct ifm_error *error)
 {
-    json_t *meta = json_pack("{s:s, s:s, s:I, s:s}", "cell", cell->plan->name, "pass", ifm_pass_name(cell->pass),
-                             "block", (json_int_t)block, "reason", reason);
     ifm_warn("cell %s, block %u: %s; the block is marked", cell->plan->name, block, reason);
-    return ifm_fact_new(cell->session, "disturbed", false, meta, error);
+    return ifm_fact_add(cell->session,
+                        IFM_EVENT(disturbed, false, .cell = cell->plan->name, .pass = ifm_pass_name(cell->pass),
+                                  .block = block, .reason = reason),
+                        error);
 }
 
 enum ifm_status ifm_watch_end(struct ifm_cell_run *cell, const struct ifm_watch *watch, uint32_t block,

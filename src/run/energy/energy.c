@@ -137,10 +137,11 @@ static enum ifm_status idle(struct ifm_pass_run *pass, const char *when, struct 
     int64_t start_ns = ifm_session_now(cell->session, cell->device);
     IFM_TRY(ifm_energy_wait(cell, seconds, error));
     own->windows.before = -1;
-    json_t *meta = json_pack("{s:s, s:s, s:I, s:I, s:I}", "cell", cell->plan->name, "when", when, "start_ns",
-                             (json_int_t)start_ns, "end_ns", (json_int_t)ifm_session_now(cell->session, cell->device),
-                             "settle_ns", (json_int_t)(settle_s * 1e9));
-    return ifm_fact_new(cell->session, "energy_idle", true, meta, error);
+    return ifm_fact_add(cell->session,
+                        IFM_EVENT(energy_idle, true, .cell = cell->plan->name, .when = when, .start_ns = start_ns,
+                                  .end_ns = ifm_session_now(cell->session, cell->device),
+                                  .settle_ns = (int64_t)(settle_s * 1e9)),
+                        error);
 }
 
 static enum ifm_status begin(struct ifm_pass_run *pass, struct ifm_error *error)
@@ -210,13 +211,14 @@ static const char *reason(const struct ifm_pass_run *pass)
 static enum ifm_status log_done(struct ifm_pass_run *pass, const char *why, struct ifm_error *error)
 {
     const char *cell = pass->cell->plan->name;
-    json_t *meta = json_pack("{s:s, s:I}", "cell", cell, "windows", (json_int_t)(pass->measured * pass->places));
-    if (why != NULL) {
-        static const char remedy[] = "`inferometer power` lists the sources, what is absent and what helps";
-        json_object_update_new(meta, json_pack("{s:s, s:s}", "reason", why, "remedy", remedy));
+    static const char remedy[] = "`inferometer power` lists the sources, what is absent and what helps";
+    if (why != NULL)
         ifm_warn("cell %s: %s", cell, why);
-    }
-    return ifm_fact_new(pass->cell->session, "energy_done", why == NULL, meta, error);
+    return ifm_fact_add(pass->cell->session,
+                        IFM_EVENT(energy_done, why == NULL, .cell = cell,
+                                  .windows = (int64_t)(pass->measured * pass->places), .reason = why,
+                                  .remedy = why == NULL ? NULL : remedy),
+                        error);
 }
 
 static enum ifm_status end(struct ifm_pass_run *pass, const char *why, struct ifm_error *error)
@@ -248,7 +250,7 @@ static void close_own(struct ifm_pass_run *pass)
 }
 
 const struct ifm_pass_hooks ifm_pass_energy = {
-    .done = "energy_done",
+    .done = IFM_STAGE_energy_done,
     .sync = true,
     .init = init,
     .begin = begin,

@@ -74,8 +74,8 @@ struct ifm_energy_windows {
 /* Choose how the windows of each arm are made, as facts, or take over the choice of the interrupted run whose journal
  * is `events` (or NULL); allocate. Free it also after a failure. */
 IFM_CHECKED enum ifm_status ifm_energy_windows_choose(struct ifm_energy_windows *windows, struct ifm_cell_run *cell,
-                                                      const struct ifm_energy_sensors *sensors, const json_t *events,
-                                                      struct ifm_error *error);
+                                                      const struct ifm_energy_sensors *sensors,
+                                                      const struct ifm_events *events, struct ifm_error *error);
 void ifm_energy_windows_free(struct ifm_energy_windows *windows);
 /* Random numbers of block `block`: a resumed run draws what it would have drawn. */
 void ifm_energy_windows_draw(struct ifm_energy_windows *windows, unsigned block);

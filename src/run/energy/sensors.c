@@ -151,10 +151,9 @@ const struct ifm_power_sensor *ifm_energy_sensors_slowest(const struct ifm_energ
 
 /* ---- facts ---- */
 
-static void set_real(json_t *meta, const char *key, double number)
+static double if_known(double number)
 {
-    if (isfinite(number) && number > 0)
-        json_object_set_new(meta, key, json_real(number));
+    return isfinite(number) && number > 0 ? number : NAN;
 }
 
 static double seen_number(const struct ifm_energy_sensor *sensor, const char *key)
@@ -166,28 +165,29 @@ static double seen_number(const struct ifm_energy_sensor *sensor, const char *ke
 static enum ifm_status tell_sensor(const struct ifm_energy_sensor *sensor, const struct ifm_power_sensor *which,
                                    const struct ifm_cell_run *cell, struct ifm_error *error)
 {
-    json_t *meta =
-        json_pack("{s:s, s:s, s:s, s:s, s:b, s:b}", "cell", cell->plan->name, "device", which->device, "source",
-                  which->source, "kind", kinds[which->kind], "part", (int)which->part, "measured", 1);
-    set_real(meta, "period_ms", sensor->every_s * 1e3);
-    set_real(meta, "jitter_ms", seen_number(sensor, "refresh_jitter_ms"));
-    set_real(meta, "call_us", seen_number(sensor, "call_us"));
-    set_real(meta, "lag_ms", seen_number(sensor, "lag_ms"));
+    double window_ms = NAN;
     for (size_t i = 0; i < sizeof windows / sizeof *windows; i++)
-        if (strcmp(windows[i].source, which->source) == 0)
-            set_real(meta, "window_ms", windows[i].ms);
-    set_real(meta, "quantum", which->quantum > 0 ? which->quantum : seen_number(sensor, "quantum"));
-    set_real(meta, "gain_error", which->gain_error);
-    set_real(meta, "limit_w", which->limit_w);
-    return ifm_fact_new(cell->session, "power_sensor", true, meta, error);
+        window_ms = strcmp(windows[i].source, which->source) == 0 ? windows[i].ms : window_ms;
+    return ifm_fact_add(
+        cell->session,
+        IFM_EVENT(power_sensor, true, .cell = cell->plan->name, .device = which->device, .source = which->source,
+                  .kind = kinds[which->kind], .part = which->part, .measured = true,
+                  .period_ms = if_known(sensor->every_s * 1e3),
+                  .jitter_ms = if_known(seen_number(sensor, "refresh_jitter_ms")),
+                  .call_us = if_known(seen_number(sensor, "call_us")),
+                  .lag_ms = if_known(seen_number(sensor, "lag_ms")), .window_ms = if_known(window_ms),
+                  .quantum = if_known(which->quantum > 0 ? which->quantum : seen_number(sensor, "quantum")),
+                  .gain_error = if_known(which->gain_error), .limit_w = if_known(which->limit_w)),
+        error);
 }
 
 static enum ifm_status tell_absence(const struct ifm_cell_run *cell, const char *source, const char *reason,
                                     const char *remedy, struct ifm_error *error)
 {
-    json_t *meta = json_pack("{s:s, s:s, s:s, s:s}", "cell", cell->plan->name, "source", source, "reason", reason,
-                             "remedy", remedy);
-    return ifm_fact_new(cell->session, "power_absent", true, meta, error);
+    return ifm_fact_add(
+        cell->session,
+        IFM_EVENT(power_absent, true, .cell = cell->plan->name, .source = source, .reason = reason, .remedy = remedy),
+        error);
 }
 
 static enum ifm_status tell(const struct ifm_energy_sensors *sensors, const struct ifm_cell_run *cell,
@@ -306,12 +306,13 @@ enum ifm_status ifm_energy_sensors_drain(struct ifm_energy_sensors *sensors, str
         sensor->lost = series->lost;
         if (series->gaps == 0 && series->implausible + left_out == 0 && !lost)
             continue;
-        json_t *meta = json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:o}", "cell", cell->plan->name, "device",
-                                 list->sensors[i].device, "source", list->sensors[i].source, "start_ns",
-                                 (json_int_t)from_ns, "end_ns", (json_int_t)now_ns, "gaps", (json_int_t)series->gaps,
-                                 "implausible", (json_int_t)(series->implausible + left_out), "lost",
-                                 lost ? json_string(series->lost_reason) : json_null());
-        IFM_TRY(ifm_fact_new(cell->session, "power_fault", false, meta, error));
+        IFM_TRY(ifm_fact_add(cell->session,
+                             IFM_EVENT(power_fault, false, .cell = cell->plan->name, .device = list->sensors[i].device,
+                                       .source = list->sensors[i].source, .start_ns = from_ns, .end_ns = now_ns,
+                                       .gaps = (int64_t)series->gaps,
+                                       .implausible = (int64_t)(series->implausible + left_out),
+                                       .lost = lost ? series->lost_reason : NULL),
+                             error));
     }
     sensors->drained_ns = now_ns;
     return IFM_OK;

@@ -107,28 +107,26 @@ static enum ifm_status choose_arm(struct ifm_energy_windows *windows, unsigned i
     choose(arm, step_s, cell->plan->measure.energy_window_s);
     explain(arm, step_s, cell->plan->measure.pre_roll_s, sensors, &reason);
     double window_s = arm->samples * (arm->inner * step_s + arm->pause_s / 2);
-    json_t *meta =
-        json_pack("{s:s, s:s, s:I, s:I, s:f, s:f, s:s}", "cell", cell->plan->name, "arm", cell->arms[index].plan->name,
-                  "inner", (json_int_t)arm->inner, "samples_per_slot", (json_int_t)arm->samples, "window_s", window_s,
-                  "pause_ms", arm->pause_s * 1e3, "reason", reason.data);
+    enum ifm_status status =
+        ifm_fact_add(cell->session,
+                     IFM_EVENT(energy_plan, true, .cell = cell->plan->name, .arm = cell->arms[index].plan->name,
+                               .inner = arm->inner, .samples_per_slot = arm->samples, .window_s = window_s,
+                               .pause_ms = arm->pause_s * 1e3, .reason = reason.data),
+                     error);
     ifm_text_free(&reason);
-    return ifm_fact_new(cell->session, "energy_plan", true, meta, error);
+    return status;
 }
 
 /* A resumed pass goes on with windows as it began. */
-static enum ifm_status take_over(struct ifm_energy_arm *arm, const json_t *meta, struct ifm_error *error)
+static enum ifm_status take_over(struct ifm_energy_arm *arm, const struct ifm_event_energy_plan *told,
+                                 struct ifm_error *error)
 {
-    int64_t inner, samples;
-    double pause_ms;
-    IFM_TRY(ifm_json_get_i64(meta, "inner", "run.log", &inner, error));
-    IFM_TRY(ifm_json_get_i64(meta, "samples_per_slot", "run.log", &samples, error));
-    IFM_TRY(ifm_json_get_f64(meta, "pause_ms", "run.log", &pause_ms, error));
-    bool meets = pause_ms <= 0;
-    if (inner < 1 || inner > MOST_INNER || samples < 1 || samples > (meets ? MOST_MEETING : MOST_SAMPLES) ||
-        !(pause_ms >= 0 && pause_ms <= LONGEST_PAUSE_S * 1e3))
+    int64_t most = told->pause_ms <= 0 ? MOST_MEETING : MOST_SAMPLES;
+    if (told->inner < 1 || told->inner > MOST_INNER || told->samples_per_slot < 1 || told->samples_per_slot > most ||
+        told->pause_ms > LONGEST_PAUSE_S * 1e3)
         return ifm_fail(error, IFM_INVALID, "run.log", "measure again into a new folder",
                         "an event energy_plan is out of range");
-    *arm = (struct ifm_energy_arm){(uint32_t)inner, (uint32_t)samples, pause_ms * 1e-3};
+    *arm = (struct ifm_energy_arm){(uint32_t)told->inner, (uint32_t)told->samples_per_slot, told->pause_ms * 1e-3};
     return IFM_OK;
 }
 
@@ -151,7 +149,7 @@ static enum ifm_status allocate(struct ifm_energy_windows *windows, struct ifm_e
 }
 
 enum ifm_status ifm_energy_windows_choose(struct ifm_energy_windows *windows, struct ifm_cell_run *cell,
-                                          const struct ifm_energy_sensors *sensors, const json_t *events,
+                                          const struct ifm_energy_sensors *sensors, const struct ifm_events *events,
                                           struct ifm_error *error)
 {
     double every_s;
@@ -170,8 +168,9 @@ enum ifm_status ifm_energy_windows_choose(struct ifm_energy_windows *windows, st
     for (unsigned i = 0; i < cell->plan->n_arms; i++) {
         if (!ifm_plan_isolates(cell->plan, i)) /* ceilings have no windows */
             continue;
-        const json_t *meta = ifm_fact_last(events, "energy_plan", cell->plan->name, cell->arms[i].plan->name);
-        IFM_TRY(meta != NULL ? take_over(&windows->arms[i], meta, error) : choose_arm(windows, i, sensors, error));
+        const struct ifm_event_energy_plan *told =
+            IFM_LAST(events, energy_plan, cell->plan->name, cell->arms[i].plan->name);
+        IFM_TRY(told != NULL ? take_over(&windows->arms[i], told, error) : choose_arm(windows, i, sensors, error));
     }
     return allocate(windows, error);
 }
@@ -199,10 +198,10 @@ enum ifm_status ifm_energy_pre_roll(struct ifm_energy_windows *windows, unsigned
         return IFM_OK;
     int64_t start_ns = ifm_session_now(cell->session, cell->device);
     IFM_TRY(run_steps(cell, arm, windows->arms[arm].inner, seconds, &step_s, error));
-    json_t *meta =
-        json_pack("{s:s, s:s, s:I, s:I}", "cell", cell->plan->name, "arm", cell->arms[arm].plan->name, "start_ns",
-                  (json_int_t)start_ns, "end_ns", (json_int_t)ifm_session_now(cell->session, cell->device));
-    return ifm_fact_new(cell->session, "energy_pre_roll", true, meta, error);
+    return ifm_fact_add(cell->session,
+                        IFM_EVENT(energy_pre_roll, true, .cell = cell->plan->name, .arm = cell->arms[arm].plan->name,
+                                  .start_ns = start_ns, .end_ns = ifm_session_now(cell->session, cell->device)),
+                        error);
 }
 
 /* Samples that meet: one mark ends a sample and starts the next. */

@@ -27,12 +27,12 @@ struct ifm_session {
  * clock was set back, a record must not run backwards. */
 int64_t ifm_session_now(const struct ifm_session *session, struct ifm_device *device);
 void ifm_session_behind(struct ifm_session *session, struct ifm_device *device, int64_t end_ns);
-/* Write one fact; steals `meta`. */
-IFM_CHECKED enum ifm_status ifm_fact_new(struct ifm_session *session, const char *stage, bool ok, json_t *meta,
+/* Write one fact: ifm_fact_add(session, IFM_EVENT(cell_done, true, .cell = name), error). */
+IFM_CHECKED enum ifm_status ifm_fact_add(struct ifm_session *session, const struct ifm_event *event,
                                          struct ifm_error *error);
-/* `meta` of the last event of a stage about an arm in the journal of an interrupted run, borrowed; NULL when there is
- * none. `events` may be NULL. */
-const json_t *ifm_fact_last(const json_t *events, const char *stage, const char *cell, const char *arm);
+/* Pinned threads and the pages that really back the buffers, where the device tells of them. */
+IFM_CHECKED enum ifm_status ifm_fact_device(struct ifm_session *session, struct ifm_device *device, const char *cell,
+                                            struct ifm_error *error);
 /* The state of every lock as read back, `when` = "before" or "after"; a device that is open has pinned its threads.
  * When all are `required` and one is not locked, IFM_MISSING names it and nothing is written. */
 IFM_CHECKED enum ifm_status ifm_fact_locks(struct ifm_session *session, const char *when, bool required,
@@ -47,11 +47,6 @@ IFM_CHECKED enum ifm_status ifm_fact_environment(struct ifm_session *session, co
  * (the run), with `cell` and `at` NULL, or "cell", with `at` = "start" or "end". */
 IFM_CHECKED enum ifm_status ifm_fact_gpu_state(struct ifm_session *session, const char *when, const char *cell,
                                                const char *at, struct ifm_error *error);
-/* The sensor behind the column energy_uj of the cell: what it idles at, is limited to, and how often it speaks. Below
- * zero = not known, and left out. */
-IFM_CHECKED enum ifm_status ifm_fact_energy_sensor(struct ifm_session *session, const char *cell, const char *device,
-                                                   const char *source, double idle_w, double limit_w, double period_ns,
-                                                   struct ifm_error *error);
 IFM_CHECKED enum ifm_status ifm_fact_check(struct ifm_session *session, const char *cell, const char *arm,
                                            const char *when, const struct ifm_check *check, struct ifm_error *error);
 

@@ -90,9 +90,12 @@ enum ifm_status ifm_inputs_record(struct ifm_session *session, const struct ifm_
     enum ifm_status status = list(plan, arena, &inputs, error);
     for (size_t i = 0; i < inputs.n && status == IFM_OK; i++) {
         const struct input *input = &inputs.items[i];
-        json_t *meta = json_pack("{s:s, s:s, s:s, s:s, s:o}", "setting", input->setting, "token", input->token, "file",
-                                 input->file, "sha256", input->sha256.hex, "licence", licence_of(input, arena));
-        status = ifm_fact_new(session, "input", true, meta, error);
+        json_t *licence = licence_of(input, arena);
+        status = ifm_fact_add(session,
+                              IFM_EVENT(input, true, .setting = input->setting, .token = input->token,
+                                        .file = input->file, .sha256 = input->sha256.hex, .licence = licence),
+                              error);
+        json_decref(licence);
     }
     ifm_arena_destroy(arena);
     return status;
@@ -100,33 +103,16 @@ enum ifm_status ifm_inputs_record(struct ifm_session *session, const struct ifm_
 
 /* ---- what was recorded ---- */
 
-/* `meta` of event `index` if it is of stage "input" and complete; else NULL. */
-static const json_t *input_event(const json_t *events, size_t index)
-{
-    const json_t *event = json_array_get(events, index), *meta = json_object_get(event, "meta");
-    const char *stage = json_string_value(json_object_get(event, "stage"));
-    const bool is = stage != NULL && strcmp(stage, "input") == 0 && json_is_string(json_object_get(meta, "token")) &&
-                    json_is_string(json_object_get(meta, "sha256"));
-    return is ? meta : NULL;
-}
-
-static const char *member(const json_t *meta, const char *key)
-{
-    return json_string_value(json_object_get(meta, key));
-}
-
 /* The SHA-256 that the first event about the token has; NULL where there is none. */
-static const char *recorded(const json_t *events, const char *token)
+static const char *recorded(const struct ifm_events *events, const char *token)
 {
-    for (size_t i = 0; i < json_array_size(events); i++) {
-        const json_t *meta = input_event(events, i);
-        if (meta != NULL && strcmp(member(meta, "token"), token) == 0)
-            return member(meta, "sha256");
-    }
+    IFM_EACH(event, events, input, NULL, NULL)
+    if (strcmp(IFM_FACTS(event, input)->token, token) == 0)
+        return IFM_FACTS(event, input)->sha256;
     return NULL;
 }
 
-enum ifm_status ifm_inputs_unchanged(const struct ifm_plan *plan, const json_t *events, const char *dir,
+enum ifm_status ifm_inputs_unchanged(const struct ifm_plan *plan, const struct ifm_events *events, const char *dir,
                                      struct ifm_error *error)
 {
     struct ifm_arena *arena = ifm_arena_create();
@@ -147,18 +133,17 @@ enum ifm_status ifm_inputs_unchanged(const struct ifm_plan *plan, const json_t *
     return status;
 }
 
-enum ifm_status ifm_inputs_agree(const json_t *events, const char *where, struct ifm_error *error)
+enum ifm_status ifm_inputs_agree(const struct ifm_events *events, const char *where, struct ifm_error *error)
 {
-    for (size_t i = 0; i < json_array_size(events); i++) {
-        const json_t *meta = input_event(events, i);
-        if (meta == NULL)
-            continue;
-        const char *first = recorded(events, member(meta, "token")), *file = member(meta, "file");
-        if (strcmp(first, member(meta, "sha256")) != 0)
+    IFM_EACH(event, events, input, NULL, NULL)
+    {
+        const struct ifm_event_input *input = IFM_FACTS(event, input);
+        const char *first = recorded(events, input->token);
+        if (strcmp(first, input->sha256) != 0)
             return ifm_fail(error, IFM_INVALID, where, "measure again into a new folder",
                             "rule-04: sessions of this run read different bytes from the file %s: SHA-256 %.12s, then "
                             "%.12s",
-                            file == NULL ? "" : file, first, member(meta, "sha256"));
+                            input->file, first, input->sha256);
     }
     return IFM_OK;
 }

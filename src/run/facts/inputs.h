@@ -14,9 +14,10 @@ IFM_CHECKED enum ifm_status ifm_inputs_record(struct ifm_session *session, const
                                               struct ifm_error *error);
 /* Do the files have the contents that `events`, the journal of the run folder `dir`, recorded? IFM_USAGE names one that
  * does not. Files that the journal does not mention are not read. */
-IFM_CHECKED enum ifm_status ifm_inputs_unchanged(const struct ifm_plan *plan, const json_t *events, const char *dir,
-                                                 struct ifm_error *error);
+IFM_CHECKED enum ifm_status ifm_inputs_unchanged(const struct ifm_plan *plan, const struct ifm_events *events,
+                                                 const char *dir, struct ifm_error *error);
 /* All sessions of the journal read the same bytes; IFM_INVALID names the file that changed between two. */
-IFM_CHECKED enum ifm_status ifm_inputs_agree(const json_t *events, const char *where, struct ifm_error *error);
+IFM_CHECKED enum ifm_status ifm_inputs_agree(const struct ifm_events *events, const char *where,
+                                             struct ifm_error *error);
 
 #endif

@@ -176,33 +176,28 @@ static enum ifm_status take_turn(struct gate *gate, size_t index, double most_s,
     return IFM_OK;
 }
 
-static void set_known(json_t *meta, const char *key, double value)
-{
-    json_object_set_new(meta, key, isfinite(value) ? json_real(value) : json_null());
-}
-
 static enum ifm_status log_level(const struct gate *gate, size_t index, const struct level *level,
                                  struct ifm_error *error)
 {
     const struct ifm_cell_run *cell = gate->cell;
-    json_t *meta =
-        json_pack("{s:s, s:s, s:s, s:s, s:f, s:I, s:b}", "cell", cell->plan->name, "arm", cell->arms[index].plan->name,
-                  "device", gate->gauge->device, "source", gate->gauge->source, "seconds", level->seconds, "readings",
-                  (json_int_t)level->readings, "steady", (int)level->steady);
-    set_known(meta, "watts", level->watts);
-    set_known(meta, "sd_w", level->sd_w);
-    set_known(meta, "temperature_c", level->celsius);
-    set_known(meta, "slope_k_per_s", level->slope);
-    set_known(meta, "limit_w", gate->gauge->limit_w > 0 ? gate->gauge->limit_w : NAN);
-    return ifm_fact_new(cell->session, "converge", level->steady, meta, error);
+    return ifm_fact_add(cell->session,
+                        IFM_EVENT(converge, level->steady, .cell = cell->plan->name,
+                                  .arm = cell->arms[index].plan->name, .device = gate->gauge->device,
+                                  .source = gate->gauge->source, .seconds = level->seconds,
+                                  .readings = (int64_t)level->readings, .steady = level->steady, .watts = level->watts,
+                                  .sd_w = level->sd_w, .temperature_c = level->celsius, .slope_k_per_s = level->slope,
+                                  .limit_w = gate->gauge->limit_w > 0 ? gate->gauge->limit_w : NAN),
+                        error);
 }
 
 static enum ifm_status log_none(const struct ifm_cell_run *cell, const char *reason, const char *remedy,
                                 struct ifm_error *error)
 {
-    json_t *meta = json_pack("{s:s, s:s, s:s}", "cell", cell->plan->name, "reason", reason, "remedy",
-                             remedy == NULL ? "" : remedy);
-    return ifm_fact_new(cell->session, "converge", true, meta, error);
+    struct ifm_event_converge facts = IFM_BLANK(converge);
+    facts.cell = cell->plan->name;
+    facts.reason = reason;
+    facts.remedy = remedy == NULL ? "" : remedy;
+    return ifm_fact_add(cell->session, IFM_EVENT_OF(converge, true, &facts), error);
 }
 
 /* ---- pre-rolls ---- */
@@ -212,11 +207,10 @@ static bool differ(double a, double b)
     return fabs(a - b) > IFM_CONVERGE_LEVELS * fmax(fabs(a), fabs(b)); /* false where one is not known */
 }
 
-/* Arms whose level is another than some other arm's. */
-static json_t *list_apart(const struct ifm_converge *converge, double *most)
+/* Arms whose level is another than some other arm's; returns how many. */
+static size_t list_apart(const struct ifm_converge *converge, const char **arms, double *most)
 {
-    size_t n = converge->cell->plan->n_arms;
-    json_t *arms = json_array();
+    size_t n = converge->cell->plan->n_arms, found = 0;
     *most = 0;
     for (size_t i = 0; i < n; i++) {
         bool apart = false;
@@ -227,9 +221,9 @@ static json_t *list_apart(const struct ifm_converge *converge, double *most)
                 *most = fmax(*most, fabs(a - b) / fmax(fabs(a), fabs(b)));
         }
         if (apart)
-            json_array_append_new(arms, json_string(converge->cell->arms[i].plan->name));
+            arms[found++] = converge->cell->arms[i].plan->name;
     }
-    return arms;
+    return found;
 }
 
 static enum ifm_status decide(struct ifm_converge *converge, struct ifm_error *error)
@@ -237,9 +231,9 @@ static enum ifm_status decide(struct ifm_converge *converge, struct ifm_error *e
     const struct ifm_cell_run *cell = converge->cell;
     char reason[160];
     double most, wanted_s = cell->plan->measure.pre_roll_s;
-    json_t *arms = list_apart(converge, &most);
-    bool apart = json_array_size(arms) > 0;
-    if (!apart)
+    const char *arms[IFM_MOST_ARMS];
+    size_t apart = list_apart(converge, arms, &most);
+    if (apart == 0)
         snprintf(reason, sizeof reason, "the arms' levels of power are within %.0f %% (%.1f %%)",
                  100 * IFM_CONVERGE_LEVELS, 100 * most);
     else if (wanted_s <= 0)
@@ -248,10 +242,11 @@ static enum ifm_status decide(struct ifm_converge *converge, struct ifm_error *e
     else
         snprintf(reason, sizeof reason, "levels of power differ by %.1f %%, more than %.0f %%", 100 * most,
                  100 * IFM_CONVERGE_LEVELS);
-    converge->pre_roll_s = apart ? wanted_s : 0;
-    json_t *meta = json_pack("{s:s, s:o, s:f, s:s}", "cell", cell->plan->name, "arms", arms, "seconds",
-                             converge->pre_roll_s, "reason", reason);
-    return ifm_fact_new(cell->session, "pre_roll", true, meta, error);
+    converge->pre_roll_s = apart > 0 ? wanted_s : 0;
+    return ifm_fact_add(cell->session,
+                        IFM_EVENT(pre_roll, true, .cell = cell->plan->name, .arms = {arms, apart},
+                                  .seconds = converge->pre_roll_s, .reason = reason),
+                        error);
 }
 
 /* Note that the arm is next; does it follow one of another level? */

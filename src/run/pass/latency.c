@@ -40,14 +40,12 @@ static double left_s(const struct ifm_pass_run *pass, double block_s)
 
 enum ifm_status ifm_pass_log_stop(const struct ifm_pass_run *pass, const char *why, struct ifm_error *error)
 {
-    double mde = ifm_stop_mde(&pass->stop);
-    json_t *meta = json_pack("{s:s, s:s, s:I, s:f, s:o, s:f}", "cell", pass->cell->plan->name, "reason", why, "blocks",
-                             (json_int_t)pass->measured, "elapsed_s", pass->elapsed_s, "mde",
-                             isfinite(mde) ? json_real(mde) : json_null(), "wanted_mde", ifm_stop_wanted(&pass->stop));
-    json_t *looked = ifm_stop_facts(&pass->stop);
-    json_object_update(meta, looked);
-    json_decref(looked);
-    return ifm_fact_new(pass->cell->session, "stop", true, meta, error);
+    struct ifm_event_stop facts = ifm_stop_facts(&pass->stop);
+    facts.cell = pass->cell->plan->name;
+    facts.reason = why;
+    facts.blocks = pass->measured;
+    facts.elapsed_s = pass->elapsed_s;
+    return ifm_fact_add(pass->cell->session, IFM_EVENT_OF(stop, true, &facts), error);
 }
 
 static enum ifm_status end(struct ifm_pass_run *pass, const char *why, struct ifm_error *error)

@@ -41,10 +41,11 @@ static double left_s(const struct ifm_pass_run *pass, double block_s)
 
 static enum ifm_status end(struct ifm_pass_run *pass, const char *why, struct ifm_error *error)
 {
-    json_t *meta =
-        json_pack("{s:s, s:s, s:s, s:I, s:f}", "cell", pass->cell->plan->name, "pass", ifm_pass_name(pass->cell->pass),
-                  "reason", why, "blocks", (json_int_t)pass->measured, "elapsed_s", pass->elapsed_s);
-    return ifm_fact_new(pass->cell->session, "pass_done", true, meta, error);
+    return ifm_fact_add(pass->cell->session,
+                        IFM_EVENT(pass_done, true, .cell = pass->cell->plan->name,
+                                  .pass = ifm_pass_name(pass->cell->pass), .reason = why, .blocks = pass->measured,
+                                  .elapsed_s = pass->elapsed_s),
+                        error);
 }
 
 static double expected_s(const struct ifm_cell_run *cell)
@@ -53,7 +54,7 @@ static double expected_s(const struct ifm_cell_run *cell)
 }
 
 const struct ifm_pass_hooks ifm_pass_observed = {
-    .done = "pass_done",
+    .done = IFM_STAGE_pass_done,
     .begin = begin,
     .slot = slot,
     .reason = reason,

@@ -232,22 +232,14 @@ void ifm_pass_close(struct ifm_pass_run *pass)
     ifm_recorder_close(pass->recorder);
 }
 
-/* Does the journal of an interrupted run say that the pass is complete? What was said before the cell was restarted is
- * about a record that is no longer one. */
-static bool is_done(const json_t *events, const char *done, const char *cell, const char *pass)
+/* Does the journal of an interrupted run say that the pass is complete? */
+static bool is_done(const struct ifm_events *events, enum ifm_stage done, const char *cell, const char *pass)
 {
-    bool found = false;
-    for (size_t i = 0; i < json_array_size(events); i++) {
-        const json_t *event = json_array_get(events, i), *meta = json_object_get(event, "meta");
-        const char *stage = json_string_value(json_object_get(event, "stage"));
-        const char *its = json_string_value(json_object_get(meta, "cell"));
-        const char *of = json_string_value(json_object_get(meta, "pass"));
-        if (stage == NULL || its == NULL || strcmp(its, cell) != 0)
-            continue;
-        found = (found || (strcmp(stage, done) == 0 && (of == NULL || strcmp(of, pass) == 0))) &&
-                strcmp(stage, "cell_restarted") != 0;
-    }
-    return found;
+    const struct ifm_event *event = NULL;
+    while ((event = ifm_events_next(events, done, cell, NULL, event)) != NULL)
+        if (done != IFM_STAGE_pass_done || strcmp(IFM_FACTS(event, pass_done)->pass, pass) == 0)
+            return true;
+    return false;
 }
 
 static enum ifm_status execute(struct ifm_pass_run *pass, struct ifm_error *error)
@@ -258,28 +250,33 @@ static enum ifm_status execute(struct ifm_pass_run *pass, struct ifm_error *erro
     return run_blocks(pass, error);
 }
 
+static enum ifm_status open_and_execute(struct ifm_cell_run *cell, const struct ifm_pass *plan,
+                                        const struct ifm_passes *shared, const struct ifm_events *events,
+                                        bool *unrecorded, struct ifm_error *error)
+{
+    struct ifm_pass_run pass;
+    IFM_TRY(ifm_instruments_of(cell, plan, error));
+    enum ifm_status status = ifm_pass_init(&pass, cell, plan, error);
+    pass.shared = shared;
+    pass.events = events;
+    if (status == IFM_OK)
+        status = execute(&pass, error);
+    *unrecorded = pass.unrecorded;
+    ifm_pass_close(&pass);
+    return status;
+}
+
 enum ifm_status ifm_pass_execute(struct ifm_cell_run *cell, const struct ifm_pass *plan,
                                  const struct ifm_passes *shared, bool *unrecorded, struct ifm_error *error)
 {
-    const char *done = ifm_pass_hooks[plan->kind]->done;
-    json_t *events = NULL;
-    struct ifm_pass_run pass;
-    if (done != NULL && shared->resume)
-        IFM_TRY(ifm_journal_read(shared->dir, &events, error));
-    if (is_done(events, done, cell->plan->name, ifm_pass_names[plan->kind])) {
-        json_decref(events);
-        return IFM_OK;
-    }
-    enum ifm_status status = ifm_instruments_of(cell, plan, error);
-    if (status == IFM_OK) {
-        status = ifm_pass_init(&pass, cell, plan, error);
-        pass.shared = shared;
-        pass.events = events;
-        if (status == IFM_OK)
-            status = execute(&pass, error);
-        *unrecorded = pass.unrecorded;
-        ifm_pass_close(&pass);
-    }
-    json_decref(events);
+    const enum ifm_stage done = ifm_pass_hooks[plan->kind]->done;
+    const struct ifm_events *events = NULL;
+    struct ifm_arena *arena = ifm_arena_create();
+    enum ifm_status status = IFM_OK;
+    if (done != IFM_STAGE_unknown && shared->resume)
+        status = ifm_journal_read(shared->dir, arena, &events, error);
+    if (status == IFM_OK && !is_done(events, done, cell->plan->name, ifm_pass_names[plan->kind]))
+        status = open_and_execute(cell, plan, shared, events, unrecorded, error);
+    ifm_arena_destroy(arena);
     return status;
 }

@@ -26,7 +26,7 @@ struct ifm_pass_run {
     struct ifm_cell_run *cell;
     const struct ifm_pass_hooks *hooks;
     const struct ifm_passes *shared; /* NULL in a dry run */
-    const json_t *events;            /* journal of the run that is resumed, where the kind reads it; else NULL */
+    const struct ifm_events *events; /* journal of the run that is resumed, where the kind reads it; else NULL */
     struct ifm_recorder *recorder;   /* NULL in a dry run: nothing is recorded */
     bool without[IFM_MOST_ARMS];     /* arms that have no slots in this pass */
     struct ifm_slot *slots;          /* of one block; its samples and columns: the cell's, or the kind's own */
@@ -47,8 +47,8 @@ struct ifm_pass_run {
 
 /* What a kind does at the joints of the loop. Those that say so may be NULL. */
 struct ifm_pass_hooks {
-    const char
-        *done; /* stage of the event that ends a complete pass; NULL = the record alone says that it is complete */
+    /* Stage of the event that ends a complete pass; unknown = the record alone says that it is complete. */
+    enum ifm_stage done;
     bool sync; /* each block is on disk before the next one begins */
     /* Before the record is opened: the kind's state. May be NULL. */
     enum ifm_status (*init)(struct ifm_pass_run *pass, struct ifm_error *error);

@@ -180,15 +180,21 @@ static bool all_decided(const struct ifm_stop *stop)
     return stop->variants > 0 && stop->blocks >= 2;
 }
 
-json_t *ifm_stop_facts(const struct ifm_stop *stop)
+struct ifm_event_stop ifm_stop_facts(const struct ifm_stop *stop)
 {
     const struct ifm_measure *measure = &stop->cell->measure;
+    struct ifm_event_stop facts = IFM_BLANK(stop);
     double level;
+    facts.mde = ifm_stop_mde(stop);
+    facts.wanted_mde = ifm_stop_wanted(stop);
     if (measure->stop != IFM_STOP_GROUP ||
         ifm_stats_sequential_widened(stop->outside, stop->blocks, measure->blocks_max, &level) != IFM_STAT_OK)
-        return json_object();
-    return json_pack("{s:i, s:i, s:I, s:f}", "look", (int)look_of(stop), "looks", (int)IFM_SEQUENTIAL_LOOKS,
-                     "blocks_max", (json_int_t)measure->blocks_max, "level", level);
+        return facts;
+    facts.look = look_of(stop);
+    facts.looks = IFM_SEQUENTIAL_LOOKS;
+    facts.blocks_max = (int64_t)measure->blocks_max;
+    facts.level = level;
+    return facts;
 }
 
 /* Each block holds two slots of every arm; calibration made their samples divide the repeats. */

@@ -38,9 +38,9 @@ double ifm_stop_mde(const struct ifm_stop *stop);
 /* The wanted effect: the configured one, or the clock's tick as a share of the deciding arm's sample where that is
  * larger, because more blocks cannot see below the tick. */
 double ifm_stop_wanted(const struct ifm_stop *stop);
-/* What the rule looked at, for the stop fact: under IFM_STOP_GROUP {"look" (0 = between looks), "looks", "blocks_max",
- * "level"}, the level of the intervals at this number of blocks; an empty object under the other rules. */
-json_t *ifm_stop_facts(const struct ifm_stop *stop);
+/* The rule's part of the stop fact: its detectable effect, and under IFM_STOP_GROUP where it looked and at which level;
+ * cell, reason, blocks and time are the caller's. */
+struct ifm_event_stop ifm_stop_facts(const struct ifm_stop *stop);
 /* The reason to stop now, or NULL. `elapsed_s` since the first block of this session. */
 const char *ifm_stop_reason(const struct ifm_stop *stop, double elapsed_s);
 /* Blocks that a cell will probably take, from what is known; for progress and for the dry run. */

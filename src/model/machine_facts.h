@@ -1,0 +1,71 @@
+/* What run.log says of the machine in free form: the fingerprint, a cell's device and the state of its GPUs. Everybody
+ * reads these through here.
+ *
+ * NULL, "" of a text that is to be printed, and 0 of a size: the journal does not say. Texts are the journal's own. */
+#ifndef IFM_MODEL_MACHINE_FACTS_H
+#define IFM_MODEL_MACHINE_FACTS_H
+
+#include "base/text.h"
+#include "model/event.h"
+
+/* ---- the fingerprint of the machine at the start of the run ---- */
+
+struct ifm_fingerprint {
+    const json_t *all; /* NULL: there is none */
+    const json_t *gpus, *packages, *frameworks;
+    const char *cpu_model, *kernel;
+    int64_t cpus_allowed;
+    const char *version, *compiler, *revision; /* of the program that measured */
+    bool dirty;                                /* the revision had changes */
+};
+struct ifm_fingerprint ifm_fingerprint_of(const struct ifm_events *events);
+
+/* The data or unified cache of `level` as the system reports it, bytes. */
+double ifm_fingerprint_cache(const struct ifm_fingerprint *fingerprint, int level);
+/* "NVIDIA H200, driver 580.95", every GPU once; "" when one of both could not be read. */
+const char *ifm_fingerprint_gpu_words(const struct ifm_fingerprint *fingerprint, struct ifm_arena *arena);
+/* ", OpenBLAS 0.3.21" of each package that is there. */
+void ifm_fingerprint_add_versions(const json_t *packages, struct ifm_text *out);
+/* Without what changes from minute to minute or from build to build, and says nothing about which machine it is. */
+const json_t *ifm_fingerprint_steady(const json_t *fingerprint, struct ifm_arena *arena);
+/* The first fact by which `now` is another machine or another build than `was`: "cpu.model"; NULL = none. */
+const char *ifm_fingerprint_moved(const json_t *was, const json_t *now, bool on_gpu);
+
+/* What a run on `device` measured: the GPU of a run on "cuda", else the processor; "" when the journal does not say. */
+const char *ifm_machine_measured(const struct ifm_events *events, const char *device);
+/* The first GPU of the run's machine, by the device that was opened or by the fingerprint, and its driver's version. */
+const char *ifm_machine_gpu(const struct ifm_events *events);
+const char *ifm_machine_driver(const struct ifm_events *events);
+/* The processor's model. */
+const char *ifm_machine_cpu(const struct ifm_events *events);
+
+/* ---- the device of a cell ---- */
+
+struct ifm_device_facts {
+    const char *gpu;
+    double l2_bytes;
+    int64_t huge_page_bytes, buffer_bytes;
+};
+/* As the last session found it. */
+struct ifm_device_facts ifm_device_facts_of(const struct ifm_events *events, const char *cell);
+
+/* ---- the state of GPUs ---- */
+
+/* The GPU that was measured; NULL, and why. A machine of one GPU needs no mark. */
+const json_t *ifm_gpu_measured(const json_t *gpus, const char **missing, const char **remedy);
+const json_t *ifm_gpu_at(const json_t *gpus, int64_t index); /* NULL = none has it */
+int64_t ifm_gpu_index(const json_t *gpu);                    /* IFM_ABSENT without one */
+
+/* A number of a GPU's state, of a group such as "accumulators" or of itself (NULL). */
+struct ifm_gpu_fact {
+    bool known, whole; /* whole: an integer */
+    double number;
+    int64_t integer;
+    const char *missing, *remedy; /* why it is not known; NULL when the journal does not say */
+};
+struct ifm_gpu_fact ifm_gpu_fact(const json_t *gpu, const char *group, const char *name);
+
+/* The accumulators of a GPU in their order: the name at `i`; NULL behind the last. */
+const char *ifm_gpu_accumulator(const json_t *gpu, size_t i);
+
+#endif
