@@ -1,8 +1,8 @@
 /* The rate of matrix products: bf16 factors, f32 sums, from shared memory and with no other traffic. Device code only.
  *
  * A block of one warpgroup multiplies the same 64 x 64 tile of A and 256 x 64 tile of B again and again, adding up
- * (wgmma, PTX ISA 8.0; compute capability 9.0 alone: other images of this file are empty). Factors are random and of
- * one binade, since toggling bits take power, and power limits this rate. The sums of block 0 are kept to check. */
+ * (wgmma, PTX ISA 8.0; compute capability 9.0 alone: other images of this file are empty). Factors are random within
+ * one binade: toggling bits draw power, and power limits this rate. The sums of block 0 are kept to check. */
 #include "kernel/cuda/matrix.h"
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)

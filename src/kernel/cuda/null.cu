@@ -5,7 +5,7 @@ extern "C" __global__ void ifm_null()
 {
 }
 
-/* Dependent additions, one thread: an effect of known size. What they leave is kept, so that they are made. */
+/* Dependent additions, one thread: an effect of known size. Their result is stored, so that the compiler keeps them. */
 extern "C" __global__ void ifm_null_spin(ifm_null_spin_arguments a)
 {
     uint64_t sum = *a.value;

@@ -1,8 +1,8 @@
-/* Where the clock of each multiprocessor stands, and the time: two of these stamps give its real mean clock between
- * them. Device code only. */
+/* The cycle counter of each multiprocessor, and the time: two such stamps give its true mean clock between them. Device
+ * code only. */
 #include "kernel/cuda/stamp.h"
 
-/* One stamp a block, wherever it lands. */
+/* One stamp for each block, on whichever multiprocessor runs it. */
 extern "C" __global__ void ifm_stamp(ifm_stamp_arguments a)
 {
     if (threadIdx.x != 0)

@@ -1,7 +1,7 @@
 /* The device's own limits: memory traffic by plain and by bulk copies, fill and checks. Device code only.
  *
- * Amounts are exact: a kernel touches each of its bytes once. Sizes are multiples of 16 bytes; a thread handles what a
- * grid of any size leaves it. Bulk copies are those of PTX ISA 8.0, "cp.async.bulk", on compute capability 9.0; other
+ * Amounts are exact: a kernel touches each of its bytes once. Sizes are multiples of 16 bytes; a thread handles its
+ * share for a grid of any size. Bulk copies are those of PTX ISA 8.0, "cp.async.bulk", on compute capability 9.0; other
  * images of this file lack those kernels. */
 #include "kernel/cuda/stream.h"
 
@@ -87,8 +87,8 @@ extern "C" __global__ void __launch_bounds__(IFM_STREAM_THREADS) ifm_write_store
         to[i] = make_ulonglong2(a.pattern, a.pattern);
 }
 
-/* ---- copy: 16 bytes a thread and no loop, as data that nobody needs again. Of 70 forms that were tried
- * on an H200 (threads, vectors a thread, cache hints) this is the fastest. ---- */
+/* ---- copy: 16 bytes a thread, no loop, streaming cache hints. Of 70 forms that were tried on an H200 (threads,
+ * vectors a thread, cache hints) this is the fastest. ---- */
 
 extern "C" __global__ void __launch_bounds__(IFM_STREAM_FLAT_THREADS) ifm_copy_flat(ifm_stream_copy a)
 {
@@ -233,8 +233,8 @@ extern "C" __global__ void __launch_bounds__(IFM_BULK_READ_THREADS) ifm_read_bul
 
 /* ---- flops: multiply-adds in registers, 2 operations each ---- */
 
-/* Eight independent chains a thread, 16 operations a round. x -> -x + 3 comes back after two
- * steps, so that an even number of rounds leaves what began, and anything left out shows. */
+/* Eight independent chains a thread, 16 operations a round. x -> -x + 3 returns to x after two steps, so an even number
+ * of rounds gives the start value, and a skipped step shows. */
 extern "C" __global__ void __launch_bounds__(IFM_STREAM_FLOPS_THREADS) ifm_flops_fma(ifm_stream_flops a)
 {
     enum { CHAINS = IFM_STREAM_FLOPS_CHAINS };
