@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Mutation testing: change one token of a source file, and see whether a test notices.
 
-mutate.py [--build DIR] [--count N] [--seed N] [--near N | --tests REGEX] [--slow S] FILE[:FIRST[-LAST]]...
+mutate.py [--build DIR] [--count N] [--seed N] [--near N] [--tests REGEX] FILE[:FIRST[-LAST]]...
 
 Draws N small changes at random among those of the files (or of their lines), compiles each changed copy, links it into
 the test programs in place of the library's object, and runs them. The tree is never written to. The tests of a file are
@@ -9,6 +9,7 @@ the N programs that name it, what it exports or its folder most, and then rules;
 missing assertion or an equivalent change; whoever runs this decides which. Exits 1 when one survived.
 """
 import argparse
+import fcntl
 import glob
 import json
 import os
@@ -22,6 +23,7 @@ import subprocess
 import sys
 import tempfile
 
+LIMIT_S = 60  # of one program: a slower one is left out, a changed one that hangs has noticed
 # The first line is what is left as it is.
 TOKEN = re.compile(r"""/\*.*?\*/ | //[^\n]* | "(?:\\.|[^"\\\n])*" | '(?:\\.|[^'\\\n])*' | \#\s*(?:include|if)[^\n]*
     | (?P<number>\b(?:0x[0-9a-fA-F]+|\d+\.\d*(?:e[+-]?\d+)?|\d+(?:e[+-]?\d+)?))[uUlLfF]*\b
@@ -96,26 +98,29 @@ class Tests:
                            + (name.startswith("rule_") and parts[0] in ("derive", "judge", "stats")))
         return sorted((name for name in score if score[name] > 0), key=lambda name: (-score[name], name))
 
-    def ready(self, names, slow):
-        """Builds the programs and runs each as it is; keeps those that pass within `slow` seconds."""
+    def ready(self, names):
+        """Builds the programs and runs each as it is; keeps those that pass."""
         new = [name for name in names if name not in self.links]
-        subprocess.run(["ninja", "-C", self.build, "libifm.a", *new], check=True, stdout=subprocess.DEVNULL)
+        if new:
+            with open(f"{self.build}/.mutate_lock", "w") as lock:  # of several that run at a time, one builds
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                subprocess.run(["ninja", "-C", self.build, *new], check=True, stdout=subprocess.DEVNULL)
+                shutil.copy(f"{self.build}/libifm.a", self.work)
         for name in new:
             self.links[name] = subprocess.run(["ninja", "-C", self.build, "-t", "commands", "-s", f"tests/{name}"],
                                               check=True, capture_output=True, text=True).stdout.splitlines()[-1]
-            if not self.run(f"{self.build}/tests/{name}", slow):
+            if not self.run(f"{self.build}/tests/{name}"):
                 print(f"left out: {name} fails or is slow without a change", flush=True)
                 self.bad.add(name)
         return [name for name in names if name not in self.bad]
 
-    def run(self, program, limit):
-        environment = dict(os.environ, LC_ALL="C.UTF-8", NO_COLOR="1", TMPDIR=self.work)
+    def run(self, program):
+        environment, null = dict(os.environ, LC_ALL="C.UTF-8", NO_COLOR="1", TMPDIR=self.work), subprocess.DEVNULL
         memory = lambda: resource.setrlimit(resource.RLIMIT_AS, (1 << 33, 1 << 33))  # a changed loop may never end
-        null = subprocess.DEVNULL
         with subprocess.Popen([os.path.abspath(program)], env=environment, stdin=null, stdout=null, stderr=null,
                               start_new_session=True, preexec_fn=memory) as process:
             try:
-                return process.wait(limit) in (0, 77)
+                return process.wait(LIMIT_S) in (0, 77)
             except subprocess.TimeoutExpired:
                 return False
             finally:
@@ -124,14 +129,15 @@ class Tests:
                 except ProcessLookupError:
                     pass
 
-    def notices(self, name, changed, limit):
+    def notices(self, name, changed):
         """Whether a program fails with an object in place of the library's."""
-        program = f"{self.work}/{name}"
+        program, library = f"{self.work}/{name}", f"{self.work}/libifm.a"
         words = [word for word in shlex.split(self.links[name]) if word not in (":", "&&")]
         words[words.index("-o") + 1] = program
         words.insert(words.index("libifm.a"), changed)
+        words = [library if word == "libifm.a" else word for word in words]
         subprocess.run([*words, "-Wl,-S"], cwd=self.build, check=True)
-        passed = self.run(program, limit)
+        passed = self.run(program)
         os.remove(program)
         return not passed
 
@@ -154,7 +160,6 @@ def main():
     parser.add_argument("--count", type=int, default=15)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--tests", default="")
-    parser.add_argument("--slow", type=float, default=30)
     parser.add_argument("--near", type=int, default=8)
     options = parser.parse_args()
     work, pool = tempfile.mkdtemp(prefix="mutate-"), []
@@ -182,13 +187,12 @@ def main():
             if compile_to(options.build, path, source, target) in (None, originals[path]):
                 dropped += 1  # no program, or the very same one
                 continue
-            near = tests.near(path, options.tests)
-            near = tests.ready(near if options.tests else near[:options.near], options.slow)
-            by = next((name for name in near if tests.notices(name, target, 2 * options.slow)), None)
+            near = tests.ready(tests.near(path, options.tests)[:options.near])
+            by = next((name for name in near if tests.notices(name, target)), None)
             killed, survived = killed + (by is not None), survived + (by is None)
-            was, now = text.splitlines()[line - 1].strip(), changed.splitlines()[line - 1].strip()
-            verdict = f"killed by {by}" if by else f"SURVIVED {len(near)} programs"
-            print(f"{path}:{line}: {verdict}\n  - {was}\n  + {now}", flush=True)
+            was, now = (lines.splitlines()[line - 1].strip() for lines in (text, changed))
+            print(f"{path}:{line}: {f'killed by {by}' if by else f'SURVIVED {len(near)} programs'}\n  - {was}\n  + {now}",
+                  flush=True)
     finally:
         shutil.rmtree(work)
     print(f"{killed} killed, {survived} survived; {dropped} others did not compile or gave the same object")
