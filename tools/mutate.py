@@ -91,10 +91,10 @@ class Tests:
         exported = re.findall(r"^(?!static)\w[\w ]*[ *](ifm_\w+)\(", open(path).read(), re.M)
         score = {}
         for name, text in self.text.items():
-            words = name.split("_")
-            score[name] = (4 * all(word in words for word in parts[-1].split("_")) + 2 * (parts[0] in words)
+            words, stem = name.split("_"), parts[-1].split("_")
+            score[name] = (4 * sum(word in words for word in stem) / len(stem) + 2 * (parts[0] in words)
                            + sum(f"{function}(" in text for function in exported)
-                           + (f'"{"/".join(parts[:-1])}/' in text)
+                           + 2 * (f'"{"/".join(parts[:-1])}/' in text)
                            + (name.startswith("rule_") and parts[0] in ("derive", "judge", "stats")))
         return sorted((name for name in score if score[name] > 0), key=lambda name: (-score[name], name))
 
