@@ -73,6 +73,71 @@ static void the_column_obeys_its_sensor(void **state)
     fx_stop(&fx);
 }
 
+/* A sensor of idle 12.3 W and limit 72 W is good to 5 %, and speaks ten times in a slot of 200 ms. Of the column's total,
+ * 21 steps of a slot of 20 timed ones, the whole must hold the idle energy; of the timed ones the limit is true. */
+static void each_bound_has_two_sides(void **state)
+{
+    (void)state;
+    static const struct {
+        double watts, period_ns;
+        const char *refused;
+    } sides[] = {{12.3 * 0.94 / 1.05, 1e6, "59.04 J"}, {12.3 * 0.96 / 1.05, 1e6, NULL},
+                 {72 * 1.06, 1e6, "limited to 72 W"},  {72 * 1.04, 1e6, NULL},
+                 {30, 2.05e7, "every 20.5 ms"},               {30, 1.95e7, NULL}};
+    for (size_t i = 0; i < sizeof sides / sizeof sides[0]; i++) {
+        struct fixture fx;
+        start(&fx);
+        column(&fx, sides[i].watts, sensor(12.3, 72.0, sides[i].period_ns));
+        if (sides[i].refused != NULL) {
+            expect_refused(&fx, sides[i].refused);
+            continue;
+        }
+        fx_derive(&fx);
+        fx_expect(&fx, "base", "total_energy_j", IFM_STATE_OK, "");
+        assert_null(fx_finding(&fx, "rule-05", ""));
+        fx_stop(&fx);
+    }
+}
+
+/* One bound may be known without the other: what is missing is said, and what is there still holds. */
+static void one_bound_is_enough_to_be_held(void **state)
+{
+    (void)state;
+    static const char *const missing[] = {"the power limit of package0", "the idle power of package0"};
+    for (int i = 0; i < 2; i++)
+        for (int broken = 0; broken < 2; broken++) {
+            struct fixture fx;
+            start(&fx);
+            json_t *known = sensor(12.3, 72.0, 1e6);
+            json_object_del(known, i == 0 ? "limit_w" : "idle_w");
+            column(&fx, !broken ? 30 : i == 0 ? 8 : 90, known);
+            fx_derive(&fx);
+            fx_expect(&fx, "base", "total_energy_j", broken ? IFM_STATE_REFUSED : IFM_STATE_OK, "");
+            const struct ifm_finding *note = fx_finding(&fx, "rule-05", missing[i]);
+            assert_non_null(note);
+            assert_int_equal(note->severity, IFM_SEVERITY_NOTE);
+            fx_stop(&fx);
+        }
+}
+
+/* A counter that also ran between the samples is no measure of the steps: no bound of theirs is about it. */
+static void a_counter_of_more_than_the_steps_is_not_held_to_bounds(void **state)
+{
+    (void)state;
+    for (int cold = 0; cold < 2; cold++) {
+        struct fixture fx;
+        start(&fx);
+        fx.cells[0].measure.cache = cold ? IFM_CACHE_COLD : fx.cells[0].measure.cache;
+        fx.parts[0].arms[0].gaps = !cold;
+        column(&fx, 90.0, sensor(12.3, 72.0, 1e6));
+        fx_derive(&fx);
+        fx_expect(&fx, "base", "total_energy_j", IFM_STATE_OK, "");
+        fx_expect(&fx, "base", "power_mean_w", IFM_STATE_ABSENT, "");
+        assert_null(fx_finding(&fx, "rule-05", ""));
+        fx_stop(&fx);
+    }
+}
+
 /* A change of energy needs the energy of both arms. */
 static void a_refused_arm_compares_with_nobody(void **state)
 {
@@ -114,6 +179,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_column_obeys_its_sensor),
+        cmocka_unit_test(each_bound_has_two_sides),
+        cmocka_unit_test(one_bound_is_enough_to_be_held),
+        cmocka_unit_test(a_counter_of_more_than_the_steps_is_not_held_to_bounds),
         cmocka_unit_test(a_refused_arm_compares_with_nobody),
         cmocka_unit_test(an_event_that_is_none_is_named),
     };

@@ -91,6 +91,67 @@ static void shared_drift_widens_and_cancels(void **state)
     fx_stop(&fx);
 }
 
+/* Every sample of block b of n takes 100 us x exp(drift b / (n - 1) -+ swing). The swing goes + - - +, which leaves a
+ * fitted line alone and correlates no block with the next. */
+static void start_on_a_line(struct fixture *fx, unsigned blocks, double drift, double swing)
+{
+    fx_start(fx);
+    fx->noise = 0;
+    fx->blocks = blocks;
+    fx_generate(fx);
+    struct ifm_record *r = &fx->parts[0].record;
+    int64_t now = 1000;
+    for (size_t k = 0; k < r->n_slots; k++) {
+        struct ifm_slot *slot = &r->slots[k];
+        double b = slot->phase == IFM_PHASE_MEASURE ? (double)(slot->block - fx->warmup_blocks) : 0;
+        double sign = slot->block % 4 == 1 || slot->block % 4 == 0 ? 1 : -1;
+        slot->start_ns = now;
+        for (size_t i = r->first[k]; i < r->first[k + 1]; i++) {
+            r->samples[i] = (struct ifm_sample){now, llround(1e5 * exp(drift * b / (blocks - 1) + sign * swing))};
+            now += r->samples[i].duration_ns;
+        }
+        slot->end_ns = now;
+        now += 500;
+    }
+    fx_end_events(fx);
+    fx_derive(fx);
+}
+
+/* The interval of a level that drifts visibly reaches from one end of the line to the other, whichever is lower. */
+static void a_visible_drift_widens_to_the_ends_of_its_line(void **state)
+{
+    (void)state;
+    static const double drifts[] = {0.02, -0.02};
+    for (size_t i = 0; i < sizeof drifts / sizeof drifts[0]; i++) {
+        struct fixture fx;
+        start_on_a_line(&fx, 48, drifts[i], 0.01);
+        const struct ifm_value *step = fx_value(&fx, "base", "step_ns");
+        assert_true(step->has_interval);
+        assert_true(fabs(log(step->number / 1e5) - drifts[i] / 2) < 1e-5);
+        assert_true(fabs(log(step->low / 1e5) - fmin(0, drifts[i])) < 2e-4);
+        assert_true(fabs(log(step->high / 1e5) - fmax(0, drifts[i])) < 2e-4);
+        fx_stop(&fx);
+    }
+}
+
+/* A drift that is visible and within the margin (0.3 %) is none that matters; neither is one of a few blocks, which have
+ * no interval to widen. */
+static void a_drift_within_the_margin_widens_nothing(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start_on_a_line(&fx, 48, 0.0025, 0.001);
+    const struct ifm_value *step = fx_value(&fx, "base", "step_ns");
+    assert_true(step->has_interval);
+    assert_true(log(step->low / 1e5) > 0.0003 && log(step->high / 1e5) < 0.0022);
+    fx_stop(&fx);
+    start_on_a_line(&fx, 4, 0.02, 1e-4);
+    step = fx_value(&fx, "base", "step_ns");
+    assert_false(step->has_interval);
+    assert_true(step->low == 0 && step->high == 0);
+    fx_stop(&fx);
+}
+
 /* A difference that itself drifts is no difference. */
 static void drifting_difference_is_refused(void **state)
 {
@@ -272,6 +333,8 @@ int main(void)
         cmocka_unit_test(fixed_order_is_refused),
         cmocka_unit_test(a_torn_block_is_refused),
         cmocka_unit_test(shared_drift_widens_and_cancels),
+        cmocka_unit_test(a_visible_drift_widens_to_the_ends_of_its_line),
+        cmocka_unit_test(a_drift_within_the_margin_widens_nothing),
         cmocka_unit_test(drifting_difference_is_refused),
         cmocka_unit_test(a_change_point_is_found),
         cmocka_unit_test(an_unsteady_warmup_and_a_loaded_machine_are_said),
