@@ -1,5 +1,6 @@
 /* Calibrates a sensor by watching it: how often and how regularly it updates, what a call costs, its smallest step.
  * Documents disagree and drivers differ, so none is trusted. */
+#include "base/arena.h"
 #include "power/source.h"
 
 #include <errno.h>
@@ -162,9 +163,9 @@ json_t *ifm_power_calibrate(struct ifm_power *power, size_t sensor, double secon
     struct ifm_power_sensor *which = ifm_power_sensor_at(power, sensor);
     json_t *json = json_pack("{s:s, s:s, s:s}", "device", which->device, "source", which->source, "unit",
                              which->kind == IFM_POWER_COUNTER ? "J" : "W");
-    struct watched watched = {.calls_us = calloc(MOST, sizeof(double)), .periods_ms = calloc(MOST, sizeof(double))};
-    if (watched.calls_us != NULL && watched.periods_ms != NULL)
-        watch(power, sensor, seconds, &watched);
+    struct watched watched = {.calls_us = ifm_zeros(MOST, sizeof(double)),
+                              .periods_ms = ifm_zeros(MOST, sizeof(double))};
+    watch(power, sensor, seconds, &watched);
     if (watched.n_calls > 1)
         qsort(watched.calls_us, watched.n_calls, sizeof(double), by_size);
     if (watched.n_periods > 1)

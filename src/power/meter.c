@@ -5,6 +5,7 @@
  * is taken to have been measured when it came, within the time since we looked before; all others keep that distance.
  * Lines that were there when the file was opened belong to no run: they are checked and give the meter's period. A line
  * that cannot be read is one error with its number, and the next line goes on. */
+#include "base/arena.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "power/source.h"
@@ -242,19 +243,9 @@ void ifm_power_find_meter(const struct ifm_power_options *options, struct ifm_po
             close(fd);
         return;
     }
-    struct meter *meter = calloc(1, sizeof *meter);
-    if (meter == NULL) {
-        close(fd);
-        ifm_power_lack(power, "meter", "", "out of memory");
-        return;
-    }
+    struct meter *meter = ifm_zeros(1, sizeof *meter);
     meter->fd = fd;
-    meter->path = strdup(options->meter);
-    if (meter->path == NULL) {
-        close_meter(meter);
-        ifm_power_lack(power, "meter", "", "out of memory");
-        return;
-    }
+    meter->path = strcpy(ifm_zeros(strlen(options->meter) + 1, 1), options->meter);
     meter->pipe = S_ISFIFO(info.st_mode);
     meter->looked_ns = ifm_clock_now().ns;
     snprintf(meter->name, sizeof meter->name, "%.*s", (int)sizeof meter->name - 1, ifm_path_base(options->meter));

@@ -3,6 +3,7 @@
  *
  * Sets nothing and never resets a counter. */
 #include "dyn/nvml.h"
+#include "base/arena.h"
 #include "power/source.h"
 
 #include <stdio.h>
@@ -307,15 +308,9 @@ static void add_quantity(struct ifm_power *power, const struct gpu *gpu, const s
                        gpu->nvml->driver[0] == '\0' ? "of unknown version" : gpu->nvml->driver);
         return;
     }
-    struct gauge *gauge = calloc(1, sizeof *gauge);
-    bool ring = quantity->reader == &ring_reader;
-    if (gauge != NULL && ring)
-        gauge->samples = calloc(RING, sizeof *gauge->samples);
-    if (gauge == NULL || (ring && gauge->samples == NULL)) {
-        free(gauge);
-        ifm_power_lack(power, quantity->source, "", "gpu%u: out of memory", gpu->index);
-        return;
-    }
+    struct gauge *gauge = ifm_zeros(1, sizeof *gauge);
+    if (quantity->reader == &ring_reader)
+        gauge->samples = ifm_zeros(RING, sizeof *gauge->samples);
     double limit_w = gpu->limit_w > 0 ? gpu->limit_w : UNKNOWN_LIMIT_W;
     gauge->nvml = gpu->nvml;
     gauge->device = gpu->device;

@@ -16,22 +16,10 @@
 #define PMU "/sys/bus/event_source/devices/power"
 enum { MOST_CPUS = 64 };
 
-struct perf_event {
-    int fd;
-    struct ifm_power_counter counter;
-};
-
-static void close_event(void *state)
-{
-    struct perf_event *event = state;
-    close(event->fd);
-    free(event);
-}
-
 static enum ifm_status read_event(void *state, const struct ifm_power_sensor *sensor, struct ifm_power_point *points,
                                   size_t room, size_t *n, struct ifm_error *error)
 {
-    struct perf_event *event = state;
+    struct ifm_rapl_meter *event = state;
     uint64_t count;
     (void)sensor;
     (void)room;
@@ -51,24 +39,6 @@ static int open_event(unsigned type, uint64_t config, int cpu)
 }
 
 /* ---- finding ---- */
-
-/* "0,28" or "0-1": the CPUs that stand for their packages. */
-static size_t parse_cpus(const char *list, unsigned cpus[MOST_CPUS])
-{
-    size_t n = 0;
-    while (*list >= '0' && *list <= '9') {
-        char *end;
-        unsigned long first = strtoul(list, &end, 10), last = first;
-        if (*end == '-')
-            last = strtoul(end + 1, &end, 10);
-        for (unsigned long cpu = first; cpu <= last && n < MOST_CPUS; cpu++)
-            cpus[n++] = (unsigned)cpu;
-        if (*end != ',')
-            break;
-        list = end + 1;
-    }
-    return n;
-}
 
 /* "event=0x02" */
 static bool parse_config(const char *text, uint64_t *config)
@@ -129,14 +99,14 @@ struct pmu {
     const char *root;
     ifm_perf_open *open;
     unsigned type;
-    unsigned cpus[MOST_CPUS];
+    unsigned cpus[MOST_CPUS]; /* each stands for its package */
     size_t n_cpus;
 };
 
 static void add_event(struct ifm_power *power, const struct pmu *pmu, const struct ifm_rapl_domain *domain,
                       uint64_t config, double unit_j, size_t which)
 {
-    static const struct ifm_power_reader reader = {read_event, close_event};
+    static const struct ifm_power_reader reader = {read_event, ifm_rapl_close};
     char device[IFM_POWER_NAME] = "board";
     if (domain != &ifm_rapl_domains[IFM_RAPL_PSYS])
         name_device(pmu->root, pmu->cpus, pmu->n_cpus, which, device);
@@ -145,19 +115,10 @@ static void add_event(struct ifm_power *power, const struct pmu *pmu, const stru
         lack_event(power, pmu->root, domain->perf_source, device, errno);
         return;
     }
-    struct perf_event *event = calloc(1, sizeof *event);
-    if (event == NULL) {
-        close(fd);
-        ifm_power_lack(power, domain->perf_source, "", "%s: out of memory", device);
-        return;
-    }
-    event->fd = fd;
-    event->counter = (struct ifm_power_counter){
-        .unit_j = unit_j, .most_w = IFM_RAPL_MOST_W, .refresh_ns = 1000000, .restless = domain->restless};
-    struct ifm_power_sensor sensor = {.kind = IFM_POWER_COUNTER, .part = domain->part, .every_ms = 1, .call_ns = 2000};
+    struct ifm_power_sensor sensor = {.call_ns = 2000};
     snprintf(sensor.device, sizeof sensor.device, "%s", device);
     snprintf(sensor.source, sizeof sensor.source, "%s", domain->perf_source);
-    ifm_power_add(power, &sensor, &reader, event);
+    ifm_rapl_add(power, domain, sensor, &reader, fd, unit_j, 0);
 }
 
 /* The kernel gives each event's unit: 2^-32 J, whatever the register's own. */
@@ -194,7 +155,7 @@ void ifm_power_find_perf_by(const struct ifm_power_options *options, ifm_perf_op
     }
     pmu.type = (unsigned)type;
     if (ifm_probe_line(options->root, line, sizeof line, PMU "/cpumask"))
-        pmu.n_cpus = parse_cpus(line, pmu.cpus);
+        pmu.n_cpus = ifm_probe_cpu_list(line, pmu.cpus, MOST_CPUS);
     if (pmu.n_cpus == 0) {
         ifm_power_lack(power, "perf_package", "mount -t sysfs sysfs /sys", "the PMU \"power\" names no CPU");
         return;

@@ -2,6 +2,7 @@
  *
  * Zones are known by their names; the mmio tree, a second way to the same registers, is left out. A counter is as wide
  * as its file says and wraps: every 164 s at 400 W where a unit is 2^-16 J. Reads only. */
+#include "base/arena.h"
 #include "base/text.h"
 #include "host/probe.h"
 #include "power/rapl.h"
@@ -32,16 +33,27 @@ struct zone {
     char device[IFM_POWER_NAME];
 };
 
-struct powercap_meter {
-    int fd;
-    struct ifm_power_counter counter;
-};
-
-static void close_meter(void *state)
+void ifm_rapl_close(void *state)
 {
-    struct powercap_meter *meter = state;
+    struct ifm_rapl_meter *meter = state;
     close(meter->fd);
     free(meter);
+}
+
+void ifm_rapl_add(struct ifm_power *power, const struct ifm_rapl_domain *domain, struct ifm_power_sensor sensor,
+                  const struct ifm_power_reader *reader, int fd, double unit_j, double range)
+{
+    struct ifm_rapl_meter *meter = ifm_zeros(1, sizeof *meter);
+    meter->fd = fd;
+    meter->counter = (struct ifm_power_counter){.range = range,
+                                                .unit_j = unit_j,
+                                                .most_w = IFM_RAPL_MOST_W,
+                                                .refresh_ns = 1000000,
+                                                .restless = domain->restless};
+    sensor.kind = IFM_POWER_COUNTER;
+    sensor.part = domain->part;
+    sensor.every_ms = 1;
+    ifm_power_add(power, &sensor, reader, meter);
 }
 
 static bool read_number(int fd, uint64_t *out)
@@ -58,7 +70,7 @@ static bool read_number(int fd, uint64_t *out)
 static enum ifm_status read_meter(void *state, const struct ifm_power_sensor *sensor, struct ifm_power_point *points,
                                   size_t room, size_t *n, struct ifm_error *error)
 {
-    struct powercap_meter *meter = state;
+    struct ifm_rapl_meter *meter = state;
     uint64_t microjoules;
     (void)sensor;
     (void)room;
@@ -163,7 +175,7 @@ static void lack_zone(struct ifm_power *power, const struct zone *zone, int code
 
 static void add_zone(struct ifm_power *power, const char *root, const struct zone *zone)
 {
-    static const struct ifm_power_reader reader = {read_meter, close_meter};
+    static const struct ifm_power_reader reader = {read_meter, ifm_rapl_close};
     char path[4096], line[32];
     uint64_t range, microjoules;
     if (!ifm_probe_line(root, line, sizeof line, FOLDER "/%s/max_energy_range_uj", zone->folder) ||
@@ -181,30 +193,15 @@ static void add_zone(struct ifm_power *power, const char *root, const struct zon
             close(fd);
         return;
     }
-    struct powercap_meter *meter = calloc(1, sizeof *meter);
-    if (meter == NULL) {
-        close(fd);
-        ifm_power_lack(power, zone->domain->rapl_source, "", "%s: out of memory", zone->device);
-        return;
-    }
     /* The largest reading is one unit below a whole turn of 2^32 units. */
-    double unit_uj = (double)range / (double)UINT32_MAX;
-    meter->fd = fd;
-    meter->counter = (struct ifm_power_counter){.range = (double)range + unit_uj,
-                                                .unit_j = 1e-6,
-                                                .most_w = IFM_RAPL_MOST_W,
-                                                .refresh_ns = 1000000,
-                                                .restless = zone->domain->restless};
-    struct ifm_power_sensor sensor = {.kind = IFM_POWER_COUNTER,
-                                      .part = zone->domain->part,
-                                      .range_j = ((double)range + unit_uj) * 1e-6,
+    double unit_uj = (double)range / (double)UINT32_MAX, turn_uj = (double)range + unit_uj;
+    struct ifm_power_sensor sensor = {.range_j = turn_uj * 1e-6,
                                       .quantum = fmax(unit_uj, 1) * 1e-6,
                                       .limit_w = limit_of(root, zone->folder),
-                                      .every_ms = 1,
                                       .call_ns = 3000};
     snprintf(sensor.device, sizeof sensor.device, "%s", zone->device);
     snprintf(sensor.source, sizeof sensor.source, "%s", zone->domain->rapl_source);
-    ifm_power_add(power, &sensor, &reader, meter);
+    ifm_rapl_add(power, zone->domain, sensor, &reader, fd, 1e-6, turn_uj);
 }
 
 void ifm_power_find_powercap(const struct ifm_power_options *options, struct ifm_power *power)

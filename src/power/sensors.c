@@ -1,4 +1,5 @@
 /* The sensors that the sources found: added, listed, read and closed. */
+#include "base/arena.h"
 #include "power/source.h"
 
 #include <stdarg.h>
@@ -20,8 +21,8 @@ struct ifm_power {
 
 struct ifm_power *ifm_power_create(void)
 {
-    struct ifm_power *power = calloc(1, sizeof *power);
-    if (power != NULL && !ifm_cpu_mask_process(&power->cpus))
+    struct ifm_power *power = ifm_zeros(1, sizeof *power);
+    if (!ifm_cpu_mask_process(&power->cpus))
         power->cpus = (struct ifm_cpu_mask){0};
     return power;
 }

@@ -15,7 +15,7 @@ struct ifm_power_reader {
     void (*close)(void *state);
 };
 
-/* A list without sensors; NULL: out of memory. */
+/* A list without sensors. */
 struct ifm_power *ifm_power_create(void);
 /* Add a sensor; `state` is the list's from here on. Beyond IFM_POWER_MOST it is closed and left out. */
 void ifm_power_add(struct ifm_power *power, const struct ifm_power_sensor *sensor,

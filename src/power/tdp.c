@@ -1,5 +1,6 @@
 /* An estimate from the processor's rated power and how busy it was: what is left when nothing measures. It is an
  * estimate wherever it goes, and there is none without a rated power from the user: no table of processors is kept. */
+#include "base/arena.h"
 #include "base/text.h"
 #include "host/probe.h"
 #include "power/source.h"
@@ -88,15 +89,8 @@ void ifm_power_find_tdp(const struct ifm_power_options *options, struct ifm_powe
         ifm_power_lack(power, "tdp", "mount -t proc proc /proc", "/proc/stat cannot be read");
         return;
     }
-    struct usage *usage = calloc(1, sizeof *usage);
-    char *root = strdup(options->root);
-    if (usage == NULL || root == NULL) {
-        free(usage);
-        free(root);
-        ifm_power_lack(power, "tdp", "", "out of memory");
-        return;
-    }
-    usage->root = root;
+    struct usage *usage = ifm_zeros(1, sizeof *usage);
+    usage->root = strcpy(ifm_zeros(strlen(options->root) + 1, 1), options->root);
     usage->rated_w = options->rated_w;
     struct ifm_power_sensor found = sensor;
     found.limit_w = options->rated_w;

@@ -1,6 +1,8 @@
 /* Appending whole chunks; see append.h. */
 #include "sample/append.h"
+#include "base/arena.h"
 #include "base/file.h"
+#include "base/text.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -111,4 +113,37 @@ size_t ifm_append_whole(const char *text, size_t size)
 {
     const char *last = size == 0 ? NULL : memrchr(text, '\n', size);
     return last == NULL ? 0 : (size_t)(last - text) + 1;
+}
+
+size_t ifm_append_lines(const char *text, size_t size)
+{
+    size_t n = 0;
+    for (const char *end = text + size; text < end && (text = memchr(text, '\n', (size_t)(end - text))) != NULL; text++)
+        n++;
+    return n;
+}
+
+enum ifm_status ifm_append_resume(struct ifm_append *file, const char *header, char **text, size_t *size,
+                                  struct ifm_error *error)
+{
+    size_t length = strlen(header);
+    IFM_TRY(ifm_file_read(file->path, IFM_RECORD_LIMIT, text, size, error));
+    while (*size > 0 && (*text)[*size - 1] == '\0')
+        --*size;
+    if (*size >= length || memcmp(*text, header, *size) != 0)
+        return IFM_OK;
+    free(*text);
+    *text = strcpy(ifm_zeros(length + 1, 1), header);
+    *size = length;
+    IFM_TRY(ifm_append_cut(file, 0, error));
+    return ifm_append_write(file, header, length, error);
+}
+
+enum ifm_status ifm_append_folder(const char *dir, struct ifm_error *error)
+{
+    struct ifm_text folder = {0};
+    ifm_text_printf(&folder, "%s/samples", dir);
+    enum ifm_status status = ifm_dir_create(folder.data, error);
+    ifm_text_free(&folder);
+    return status;
 }

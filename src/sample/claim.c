@@ -2,10 +2,10 @@
 #include "sample/claim.h"
 
 #include "base/file.h"
-#include "base/text.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,23 +66,24 @@ static bool is_temporary(const char *name)
     return digits > 0 && digits + 5 < length && name[length - 5 - digits] == '.';
 }
 
+/* "<dir>/<name>"; "", which no file has, where it is too long. */
+static const char *below(const char *dir, const char *name, char path[static PATH_MAX])
+{
+    return snprintf(path, PATH_MAX, "%s/%s", dir, name) < PATH_MAX ? path : "";
+}
+
 /* True when the file is gone. A failure is not an error here: the next write reports it. */
 static bool remove_below(const char *dir, const char *name)
 {
-    struct ifm_text path = {0};
-    ifm_text_printf(&path, "%s/%s", dir, name);
-    bool gone = remove(path.data) == 0 || errno == ENOENT;
-    ifm_text_free(&path);
-    return gone;
+    char path[PATH_MAX];
+    return remove(below(dir, name, path)) == 0 || errno == ENOENT;
 }
 
 /* Only in run folders: elsewhere a file of such a name is not ours. */
 static void sweep(const char *dir)
 {
-    struct ifm_text log = {0};
-    ifm_text_printf(&log, "%s/run.log", dir);
-    DIR *folder = ifm_file_exists(log.data) ? opendir(dir) : NULL;
-    ifm_text_free(&log);
+    char log[PATH_MAX];
+    DIR *folder = ifm_file_exists(below(dir, "run.log", log)) ? opendir(dir) : NULL;
     for (struct dirent *entry; folder != NULL && (entry = readdir(folder)) != NULL;)
         if (is_temporary(entry->d_name))
             (void)remove_below(dir, entry->d_name);
@@ -105,12 +106,9 @@ static bool is_of_a_start(const char *name)
 
 static bool log_is_empty(const char *dir)
 {
-    struct ifm_text path = {0};
+    char path[PATH_MAX];
     struct stat log;
-    ifm_text_printf(&path, "%s/run.log", dir);
-    bool empty = lstat(path.data, &log) == 0 && S_ISREG(log.st_mode) && log.st_size == 0;
-    ifm_text_free(&path);
-    return empty;
+    return lstat(below(dir, "run.log", path), &log) == 0 && S_ISREG(log.st_mode) && log.st_size == 0;
 }
 
 /* The folder is empty, or holds only what a start left that ended before its plan was written. */
@@ -169,11 +167,8 @@ enum ifm_status ifm_claim_take(const char *dir, bool alone, int *fd, struct ifm_
 
 static enum ifm_status make_log(const char *dir, struct ifm_error *error)
 {
-    struct ifm_text path = {0};
-    ifm_text_printf(&path, "%s/run.log", dir);
-    int log = open(path.data, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-    int code = errno;
-    ifm_text_free(&path);
+    char path[PATH_MAX];
+    int log = open(below(dir, "run.log", path), O_WRONLY | O_CREAT | O_CLOEXEC, 0666), code = errno;
     if (log >= 0) {
         close(log);
         return IFM_OK;

@@ -1,5 +1,6 @@
 /* The journal: appended under a lock on run.log itself, one write a line. */
 #include "sample/journal.h"
+#include "base/arena.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/text.h"
@@ -53,15 +54,12 @@ enum ifm_status ifm_journal_open(const char *dir, struct ifm_journal **out, stru
     enum ifm_status status = lock(&file, error);
     if (status == IFM_OK)
         status = cut_torn_line(&file, error);
-    struct ifm_journal *journal = status == IFM_OK ? malloc(sizeof *journal) : NULL;
-    if (status == IFM_OK && journal == NULL)
-        status = ifm_fail(error, IFM_INTERNAL, file.path, NULL, "out of memory for a journal");
     if (status != IFM_OK) {
         ifm_append_close(&file);
         return status;
     }
-    journal->file = file;
-    *out = journal;
+    *out = ifm_zeros(1, sizeof **out);
+    (*out)->file = file;
     return IFM_OK;
 }
 

@@ -21,29 +21,16 @@ struct hashed_file {
 };
 
 struct listing {
-    struct ifm_arena *arena;     /* holds the names */
-    struct hashed_file *entries; /* malloc'd, sorted by name when the listing is made */
+    struct ifm_arena *arena;
+    struct hashed_file *entries; /* sorted by name when the listing is made */
     size_t n, capacity;
 };
 
-static enum ifm_status add_entry(struct listing *listing, const char *name, struct ifm_error *error)
+static struct hashed_file *add_entry(struct listing *listing, const char *name)
 {
-    if (listing->n == listing->capacity) {
-        size_t capacity = listing->capacity == 0 ? 64 : 2 * listing->capacity;
-        struct hashed_file *entries = realloc(listing->entries, capacity * sizeof *entries);
-        if (entries == NULL)
-            return ifm_fail(error, IFM_INTERNAL, name, NULL, "out of memory for a list of files");
-        listing->entries = entries;
-        listing->capacity = capacity;
-    }
-    listing->entries[listing->n++] = (struct hashed_file){.name = ifm_arena_strdup(listing->arena, name)};
-    return IFM_OK;
-}
-
-static void free_listing(struct listing *listing)
-{
-    free(listing->entries);
-    ifm_arena_destroy(listing->arena);
+    IFM_ARENA_GROW(listing->arena, listing->entries, listing->n, listing->capacity);
+    listing->entries[listing->n] = (struct hashed_file){.name = ifm_arena_strdup(listing->arena, name)};
+    return &listing->entries[listing->n++];
 }
 
 static int by_name(const void *left, const void *right)
@@ -80,7 +67,8 @@ static enum ifm_status visit(const char *dir, const char *prefix, const char *ba
     if (strpbrk(base, "\n\r\\") != NULL)
         return ifm_fail(error, IFM_INVALID, path, "rename or remove it",
                         "a file name with a line break or a backslash cannot be listed");
-    return add_entry(listing, name, error);
+    add_entry(listing, name);
+    return IFM_OK;
 }
 
 static enum ifm_status walk(const char *dir, const char *prefix, int depth, struct listing *listing,
@@ -114,7 +102,7 @@ static enum ifm_status list_folder(const char *dir, struct listing *listing, str
     *listing = (struct listing){.arena = ifm_arena_create()};
     enum ifm_status status = walk(dir, "", 0, listing, error);
     if (status != IFM_OK)
-        free_listing(listing);
+        ifm_arena_destroy(listing->arena);
     else if (listing->n > 1)
         qsort(listing->entries, listing->n, sizeof *listing->entries, by_name);
     return status;
@@ -143,7 +131,7 @@ enum ifm_status ifm_manifest_write(const char *dir, struct ifm_error *error)
         status = ifm_file_write_atomic(ifm_path_join(listing.arena, dir, manifest_name),
                                        text.data == NULL ? "" : text.data, text.size, error);
     ifm_text_free(&text);
-    free_listing(&listing);
+    ifm_arena_destroy(listing.arena);
     return status;
 }
 
@@ -176,8 +164,7 @@ static enum ifm_status read_line(char *line, char *stop, const char *where, stru
         return ifm_fail(error, IFM_INVALID, where, hint, "\"%s\" may not stand in a manifest", name);
     if (out->n > 0 && strcmp(out->entries[out->n - 1].name, name) >= 0)
         return ifm_fail(error, IFM_INVALID, where, hint, "\"%s\" is listed twice or out of order", name);
-    IFM_TRY(add_entry(out, name, error));
-    memcpy(out->entries[out->n - 1].hash.hex, line, HEX);
+    memcpy(add_entry(out, name)->hash.hex, line, HEX);
     return IFM_OK;
 }
 
@@ -212,7 +199,7 @@ static enum ifm_status read_manifest(const char *dir, struct listing *out, struc
         status = read_lines(text, size, path, out, error);
     free(text);
     if (status != IFM_OK)
-        free_listing(out);
+        ifm_arena_destroy(out->arena);
     return status;
 }
 
@@ -273,9 +260,9 @@ static enum ifm_status check(const char *dir, bool record_only, struct ifm_error
             keep_record(&found);
         }
         status = compare(dir, &listed, &found, error);
-        free_listing(&found);
+        ifm_arena_destroy(found.arena);
     }
-    free_listing(&listed);
+    ifm_arena_destroy(listed.arena);
     return status;
 }
 

@@ -1,6 +1,7 @@
 /* Raw readings of sensors: written in time order, read back under the same rules; see readings.h. */
 #include "sample/readings.h"
 
+#include "base/arena.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "sample/append.h"
@@ -63,14 +64,6 @@ static const char *broken_rule(const struct ifm_reading *reading, const struct i
     return NULL;
 }
 
-static size_t count_rows(const char *text, const char *end)
-{
-    size_t n = 0;
-    for (; (text = memchr(text, '\n', (size_t)(end - text))) != NULL; text++)
-        n++;
-    return n;
-}
-
 static enum ifm_status parse_rows(const char *text, const char *end, const char *where, struct ifm_readings *out,
                                   struct ifm_error *error)
 {
@@ -102,10 +95,7 @@ enum ifm_status ifm_readings_parse(const char *text, size_t size, const char *wh
     else if (length = sizeof watts_header - 1, size < length || memcmp(text, watts_header, length) != 0)
         return ifm_fail(error, IFM_INVALID, where, hint, "the first row is neither \"%.*s\" nor \"%.*s\"",
                         (int)sizeof joules_header - 2, joules_header, (int)sizeof watts_header - 2, watts_header);
-    size_t rows = count_rows(text + length, text + size);
-    out->list = calloc(rows + 1, sizeof *out->list);
-    if (out->list == NULL)
-        return ifm_fail(error, IFM_INTERNAL, where, NULL, "out of memory for %zu readings", rows);
+    out->list = ifm_zeros(ifm_append_lines(text, size), sizeof *out->list);
     enum ifm_status status = parse_rows(text + length, text + size, where, out, error);
     if (status != IFM_OK)
         ifm_readings_free(out);
@@ -142,44 +132,26 @@ void ifm_readings_free(struct ifm_readings *readings)
 
 /* ---- writing ---- */
 
-/* A file that ends inside its header, as a kill may leave it, gets a whole one. A crash of the machine may leave NULs
- * where rows should be. */
+/* Cut off what a kill may leave, and take up where the file ends. */
 static enum ifm_status resume_file(struct ifm_readings_writer *writer, const char *header, struct ifm_error *error)
 {
-    char *text;
-    size_t size, length = strlen(header);
+    char *text = NULL;
+    size_t size;
     struct ifm_readings readings = {0};
-    IFM_TRY(ifm_file_read(writer->file.path, LIMIT, &text, &size, error));
-    while (size > 0 && text[size - 1] == '\0')
-        size--;
-    enum ifm_status status = IFM_OK;
-    if (size < length && memcmp(text, header, size) == 0) {
-        status = ifm_append_cut(&writer->file, 0, error);
-        if (status == IFM_OK)
-            status = ifm_append_write(&writer->file, header, length, error);
-    } else {
+    enum ifm_status status = ifm_append_resume(&writer->file, header, &text, &size, error);
+    if (status == IFM_OK)
         status = ifm_readings_parse(text, size, writer->file.path, &readings, error);
-        if (status == IFM_OK && readings.joules != writer->joules)
-            status = ifm_fail(error, IFM_INVALID, writer->file.path, hint, "the first row is not the header \"%.*s\"",
-                              (int)length - 1, header);
-        if (status == IFM_OK)
-            status = ifm_append_cut(&writer->file, (int64_t)ifm_append_whole(text, size), error);
-    }
+    if (status == IFM_OK && readings.joules != writer->joules)
+        status = ifm_fail(error, IFM_INVALID, writer->file.path, hint, "the first row is not the header \"%.*s\"",
+                          (int)strlen(header) - 1, header);
+    if (status == IFM_OK)
+        status = ifm_append_cut(&writer->file, (int64_t)ifm_append_whole(text, size), error);
     if (status == IFM_OK && readings.n > 0) {
         writer->last_ns = readings.list[readings.n - 1].t_ns;
         writer->last = writer->base = writer->joules ? readings.list[readings.n - 1].micro : 0;
     }
     ifm_readings_free(&readings);
     free(text);
-    return status;
-}
-
-static enum ifm_status create_folder(const char *dir, struct ifm_error *error)
-{
-    struct ifm_text folder = {0};
-    ifm_text_printf(&folder, "%s/samples", dir);
-    enum ifm_status status = ifm_dir_create(folder.data, error);
-    ifm_text_free(&folder);
     return status;
 }
 
@@ -191,10 +163,8 @@ enum ifm_status ifm_readings_open(const char *dir, unsigned cell, const char *de
     if (!is_name(device) || !is_name(source))
         return ifm_fail(error, IFM_INTERNAL, NULL, NULL, "\"%s\" and \"%s\" cannot name a file of readings", device,
                         source);
-    IFM_TRY(create_folder(dir, error));
-    struct ifm_readings_writer *writer = calloc(1, sizeof *writer);
-    if (writer == NULL)
-        return ifm_fail(error, IFM_INTERNAL, NULL, NULL, "out of memory for a file of readings");
+    IFM_TRY(ifm_append_folder(dir, error));
+    struct ifm_readings_writer *writer = ifm_zeros(1, sizeof *writer);
     writer->joules = joules;
     writer->last_ns = -1;
     enum ifm_status status =

@@ -208,14 +208,6 @@ static enum ifm_status read_slots_header(struct record_reader *reader, struct if
 
 /* ---- rows ---- */
 
-static size_t count_lines(const char *at, const char *end)
-{
-    size_t n = 0;
-    for (; at < end && (at = memchr(at, '\n', (size_t)(end - at))) != NULL; at++)
-        n++;
-    return n;
-}
-
 static enum ifm_status allocate(void **out, size_t n, size_t size, struct record_reader *reader)
 {
     *out = n > SIZE_MAX / 2 / size ? NULL : malloc((n + (n == 0)) * size);
@@ -256,7 +248,7 @@ static enum ifm_status read_columns(struct record_reader *reader, const struct i
 
 static enum ifm_status read_slots(struct record_reader *reader, struct ifm_record *out)
 {
-    size_t n = count_lines(reader->at, reader->end);
+    size_t n = ifm_append_lines(reader->at, (size_t)(reader->end - reader->at));
     struct ifm_block_walk walk = {0};
     IFM_TRY(allocate((void **)&out->slots, n, sizeof *out->slots, reader));
     if (n > 0 && out->n_columns > SIZE_MAX / 16 / n)
@@ -363,7 +355,7 @@ static enum ifm_status sum_slots(struct record_reader *reader, struct ifm_record
     }
     out->first[out->n_slots] = out->n_samples = n;
     if (n > (size_t)(reader->end - reader->at) / shortest_row) {
-        size_t rows = count_lines(reader->at, reader->end);
+        size_t rows = ifm_append_lines(reader->at, (size_t)(reader->end - reader->at));
         if (n > rows) {
             reader->line += rows;
             return fail_at(reader, torn_hint, "the file ends here; the slots file has more samples");

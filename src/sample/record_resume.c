@@ -22,23 +22,12 @@ static size_t offset_after(const char *text, size_t size, size_t rows)
     return (size_t)(at - text);
 }
 
-/* Read a file without its torn last row. A file that ends inside its header gets a whole one. After a crash of the
- * machine, a torn tail may consist of NULs. */
+/* Read a file without its torn last row. */
 static enum ifm_status read_text(struct ifm_append *file, const char *header, char **text, size_t *size,
                                  struct ifm_error *error)
 {
     size_t length = strlen(header);
-    IFM_TRY(ifm_file_read(file->path, IFM_RECORD_LIMIT, text, size, error));
-    while (*size > 0 && (*text)[*size - 1] == '\0')
-        --*size;
-    if (*size < length && memcmp(*text, header, *size) == 0) {
-        IFM_TRY(ifm_append_cut(file, 0, error));
-        IFM_TRY(ifm_append_write(file, header, length, error));
-        free(*text);
-        *text = strdup(header);
-        *size = length;
-        return *text == NULL ? ifm_fail(error, IFM_INTERNAL, file->path, NULL, "out of memory") : IFM_OK;
-    }
+    IFM_TRY(ifm_append_resume(file, header, text, size, error));
     if (*size < length || memcmp(*text, header, length) != 0)
         return ifm_fail(error, IFM_INVALID, file->path, "the file was edited or belongs to another plan",
                         "the first row is not the header \"%.*s\"", (int)length - 1, header);
@@ -71,14 +60,6 @@ static enum ifm_status whole_slots(const struct ifm_record *record, size_t slots
     return IFM_OK;
 }
 
-static size_t count_rows(const char *text, size_t size)
-{
-    size_t lines = 0;
-    for (const char *end = text + size; (text = memchr(text, '\n', (size_t)(end - text))) != NULL; text++)
-        lines++;
-    return lines - 1; /* without the header */
-}
-
 /* How much of both files to keep; nothing is cut yet. */
 static enum ifm_status find_tail(struct ifm_recorder *recorder, const char *slots_header, size_t slots_per_block,
                                  const char *where, struct tail *tail, struct ifm_error *error)
@@ -89,8 +70,9 @@ static enum ifm_status find_tail(struct ifm_recorder *recorder, const char *slot
     struct ifm_record record;
     size_t n_slots, n_samples;
     IFM_TRY(ifm_record_parse_slots(tail->slots, tail->slots_size, where, &record, error));
-    enum ifm_status status = whole_slots(&record, slots_per_block, count_rows(tail->samples, tail->samples_size),
-                                         recorder->slots.path, &n_slots, &n_samples, error);
+    size_t n_rows = ifm_append_lines(tail->samples, tail->samples_size) - 1; /* without the header */
+    enum ifm_status status =
+        whole_slots(&record, slots_per_block, n_rows, recorder->slots.path, &n_slots, &n_samples, error);
     if (status == IFM_OK) {
         tail->slots_size = offset_after(tail->slots, tail->slots_size, n_slots);
         tail->samples_size = offset_after(tail->samples, tail->samples_size, n_samples);

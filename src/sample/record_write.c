@@ -1,5 +1,5 @@
 /* Writing the raw record: one write a file and block, samples first, slots second. */
-#include "base/file.h"
+#include "base/arena.h"
 #include "base/text.h"
 #include "sample/record_private.h"
 #include <fcntl.h>
@@ -129,17 +129,12 @@ enum ifm_status ifm_recorder_open(const char *dir, unsigned cell, const char *pa
 {
     *out = NULL;
     IFM_TRY(check_names(pass, columns, n_columns, error));
-    struct ifm_text folder = {0};
-    ifm_text_printf(&folder, "%s/samples", dir);
-    enum ifm_status status = ifm_dir_create(folder.data, error);
-    ifm_text_free(&folder);
-    IFM_TRY(status);
-    struct ifm_recorder *recorder = calloc(1, sizeof *recorder);
-    if (recorder == NULL)
-        return ifm_fail(error, IFM_INTERNAL, NULL, NULL, "out of memory for a recorder");
+    IFM_TRY(ifm_append_folder(dir, error));
+    struct ifm_recorder *recorder = ifm_zeros(1, sizeof *recorder);
     recorder->n_columns = n_columns;
     recorder->samples.fd = recorder->slots.fd = -1;
-    status = ifm_append_open(ifm_record_path(dir, cell, pass, ".csv"), flags, &recorder->samples, error);
+    enum ifm_status status =
+        ifm_append_open(ifm_record_path(dir, cell, pass, ".csv"), flags, &recorder->samples, error);
     if (status == IFM_OK) {
         status = ifm_append_open(ifm_record_path(dir, cell, pass, "-slots.csv"), flags, &recorder->slots, error);
         if (status != IFM_OK && (flags & O_EXCL) != 0)
