@@ -74,7 +74,6 @@ static enum ifm_status derive_cell(struct ifm_derivation *d, const struct ifm_ce
     ifm_derive_say_family(d, work);
     IFM_TRY(ifm_derive_say_compression(d, work, error));
     ifm_derive_cell_ceilings(d, work);
-    ifm_derive_energy(d, work, NULL);
     ifm_derive_caches(d, work);
     ifm_derive_gpu_state(d, work);
     return IFM_OK;

@@ -34,11 +34,9 @@ void ifm_cuda_copy(struct ifm_device *device, void *to, const void *from, size_t
 void ifm_cuda_fill(struct ifm_device *device, void *to, uint32_t word, size_t words);
 /* Wait for all work; the first failure since the device was opened. */
 IFM_CHECKED enum ifm_status ifm_cuda_wait(struct ifm_device *device, struct ifm_error *error);
-/* Wait, and copy between host and device. */
+/* Wait, and copy to the host. */
 IFM_CHECKED enum ifm_status ifm_cuda_read(struct ifm_device *device, void *to, const void *from, size_t bytes,
                                           struct ifm_error *error);
-IFM_CHECKED enum ifm_status ifm_cuda_write(struct ifm_device *device, void *to, const void *from, size_t bytes,
-                                           struct ifm_error *error);
 
 /* Steps of one arm. `enqueue` puts one step on the stream, always the same work. Under graphs the first call for a
  * number of steps captures them (at most IFM_CUDA_NODES in a graph); later ones replay. Every step of a sample is in

@@ -131,15 +131,6 @@ enum ifm_status ifm_cuda_read(struct ifm_device *base, void *to, const void *fro
     return ifm_cuda_wait(base, error);
 }
 
-enum ifm_status ifm_cuda_write(struct ifm_device *base, void *to, const void *from, size_t bytes,
-                               struct ifm_error *error)
-{
-    struct ifm_cuda_device *device = ifm_cuda_of(base);
-    IFM_TRY(ifm_cuda_wait(base, error));
-    ifm_cuda_note(device, device->cuda->p_cuMemcpyHtoD(address_of(to), from, bytes), "a copy to the GPU");
-    return ifm_cuda_wait(base, error);
-}
-
 /* ---- steps ---- */
 
 enum { GRAPHS_KEPT = 32 }; /* numbers of steps that are remembered: calibration tries some, slots use two */

@@ -211,11 +211,6 @@ void ifm_kv_adopt(struct ifm_kv_cache *cache, uint64_t pair, uint64_t tokens)
     cache->length[pair] = tokens; /* it determines where a token lies */
 }
 
-void ifm_kv_clear(struct ifm_kv_cache *cache, uint64_t pair)
-{
-    cache->length[pair] = 0;
-}
-
 enum ifm_status ifm_kv_save(struct ifm_kv_cache *cache, struct ifm_error *error)
 {
     if (cache->saved != NULL)
@@ -273,26 +268,6 @@ struct ifm_kv_view ifm_kv_view_of(const struct ifm_kv_cache *cache, uint64_t pai
         left -= tokens;
     }
     return view;
-}
-
-static uint64_t read_piece(const struct ifm_kv_layout *layout, struct ifm_kv_piece piece, uint64_t at, float *k,
-                           float *v)
-{
-    if (piece.tokens > 0)
-        ifm_kv_page_read(layout, piece.page, piece.tokens, k + at * layout->head_dim, v + at * layout->head_dim);
-    return at + piece.tokens;
-}
-
-void ifm_kv_read(const struct ifm_kv_cache *cache, uint64_t pair, float *k, float *v)
-{
-    const struct ifm_kv_view view = ifm_kv_view_of(cache, pair);
-    uint64_t at = read_piece(&cache->sink, view.sink, 0, k, v);
-    for (uint64_t i = 0; i < view.n_body; i++) {
-        const unsigned tokens = i + 1 < view.n_body ? IFM_KV_PAGE : view.last_tokens;
-        at = read_piece(&cache->body, (struct ifm_kv_piece){body_page(cache, pair, i), tokens}, at, k, v);
-    }
-    at = read_piece(&cache->ring, view.ring[0], at, k, v);
-    read_piece(&cache->ring, view.ring[1], at, k, v);
 }
 
 const struct ifm_kv_layout *ifm_kv_body_layout(const struct ifm_kv_cache *cache)

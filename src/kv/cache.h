@@ -43,17 +43,12 @@ void ifm_kv_append_many(struct ifm_kv_cache *cache, uint64_t pair, uint64_t toke
 /* Declare that the pool already holds the pages of `tokens` tokens of this pair: another cache of the same shape wrote
  * them, or the caller copied its pool. Used by layers and arms that hold the same tokens. */
 void ifm_kv_adopt(struct ifm_kv_cache *cache, uint64_t pair, uint64_t tokens);
-/* Forget all tokens of the pair. */
-void ifm_kv_clear(struct ifm_kv_cache *cache, uint64_t pair);
 /* Save the state of every pair (lengths and ring contents); restore brings it back exactly, so that the same tokens can
  * be appended again. That rewrites the body pages added since. `save` may be called once. */
 IFM_CHECKED enum ifm_status ifm_kv_save(struct ifm_kv_cache *cache, struct ifm_error *error);
 void ifm_kv_restore(struct ifm_kv_cache *cache, uint64_t pair);
 /* The number of tokens that the pair holds. (Eviction is the caller's choice of which tokens to append.) */
 uint64_t ifm_kv_length(const struct ifm_kv_cache *cache, uint64_t pair);
-/* K and V of all its tokens in order of appending, f32 [length][head_dim], as attention sees them (the reference
- * reading): for oracles. */
-void ifm_kv_read(const struct ifm_kv_cache *cache, uint64_t pair, float *k, float *v);
 
 /* What a kernel reads for a pair. Body pages: pool + table[i] * layout->page_bytes, i < n_body, all full but, in f16,
  * the last one. Then at most three f16 pieces. */

@@ -170,16 +170,6 @@ void ifm_draw_sum2(const double *table, const struct ifm_draw *draw, size_t coun
     }
 }
 
-void ifm_draw_rows(const struct ifm_draw *draw, size_t count, struct ifm_xoshiro *random, uint32_t *rows)
-{
-    uint64_t index[5];
-    for (size_t i = 0; i < count; i += draw->k) {
-        take_word(draw, random, draw->k, index);
-        for (unsigned j = 0; j < draw->k && i + j < count; j++)
-            rows[i + j] = (uint32_t)index[j];
-    }
-}
-
 struct turn {
     const struct ifm_resample_plan *plan;
     uint32_t stream;

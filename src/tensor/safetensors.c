@@ -299,11 +299,6 @@ const struct ifm_tensor *ifm_safetensors_find(const struct ifm_safetensors *file
     return NULL;
 }
 
-struct ifm_sha256 ifm_safetensors_sha256(const struct ifm_safetensors *file)
-{
-    return ifm_sha256_bytes(file->bytes, file->size);
-}
-
 void ifm_tensor_read(const struct ifm_tensor *tensor, uint64_t first, size_t n, float *out)
 {
     ifm_dtype_to_f32(tensor->dtype, tensor->data + first * ifm_dtype_bytes(tensor->dtype), n, out);

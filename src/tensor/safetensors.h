@@ -12,7 +12,6 @@
 #define IFM_TENSOR_SAFETENSORS_H
 
 #include "base/error.h"
-#include "base/hash.h"
 #include "tensor/dtype.h"
 #include <stddef.h>
 #include <stdint.h>
@@ -45,8 +44,6 @@ size_t ifm_safetensors_count(const struct ifm_safetensors *file);
 /* By number, in the order of their bytes. */
 const struct ifm_tensor *ifm_safetensors_at(const struct ifm_safetensors *file, size_t index);
 const struct ifm_tensor *ifm_safetensors_find(const struct ifm_safetensors *file, const char *name); /* or NULL */
-/* Of all bytes of the file, as sha256sum prints it; reads the whole file. */
-struct ifm_sha256 ifm_safetensors_sha256(const struct ifm_safetensors *file);
 
 /* Elements first .. first + n as f32; the range must lie inside the tensor. */
 void ifm_tensor_read(const struct ifm_tensor *tensor, uint64_t first, size_t n, float *out);

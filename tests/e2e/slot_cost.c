@@ -79,7 +79,7 @@ static enum ifm_status run(const char *mode, const char *nvml, struct ifm_error 
     if (armed)
         IFM_TRY(open_instruments(&cell, runs, error));
     if (sampling)
-        IFM_TRY(ifm_sampler_start(power, ifm_clock_now(), &sampler, error));
+        IFM_TRY(ifm_sampler_start(power, ifm_clock_now(), 0, &sampler, error));
     enum ifm_status status = run_slots(&cell, error);
     ifm_sampler_stop(sampler);
     for (size_t i = 0; i < cell.n_instruments; i++)

@@ -7,10 +7,10 @@
 #include <cmocka.h>
 
 #include "kernel/cpu/isa.h"
+#include "kv_pages.h"
 #include "serial_device.h"
 #include "workload/decode/run.h"
 
-#include <math.h>
 #include <unistd.h>
 
 enum { SETTINGS_MOST = 24 };
@@ -560,7 +560,7 @@ static void mass_keeps_what_the_queries_look_at(void **context)
         assert_true(keep[0] == 1 && keep[31] == 1 && keep[800 - 128] == 1 && keep[799] == 1);
         assert_int_equal(keep[100] + keep[200], mass == 0 ? 0 : 2);
         float k[400 * 32], v[400 * 32]; /* the last one of those kept is the last one of all, in f16 */
-        ifm_kv_read(state->caches[0], 1, k, v);
+        read_cache(state->caches[0], 1, k, v);
         for (uint64_t d = 0; d < 32; d++)
             assert_true(v[399 * 32 + d] == (float)(((800 + 799) * 31 + d * 7) % 17) - 8);
         ifm_workload_decode.step(state, 1);

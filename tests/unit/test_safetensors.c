@@ -91,8 +91,6 @@ static void a_file_lists_its_tensors_by_place(void **state)
     struct ifm_error error = {0};
     tensor_write(path, bytes, size);
     const enum ifm_status status = ifm_safetensors_open(path, &file, &error);
-    struct ifm_sha256 whole;
-    assert_int_equal(ifm_sha256_file(path, &whole, NULL), IFM_OK);
     unlink(path);
     if (status != IFM_OK)
         fail_msg("%s", error.message);
@@ -110,7 +108,6 @@ static void a_file_lists_its_tensors_by_place(void **state)
     assert_int_equal(ifm_safetensors_at(file, 1)->bytes, 0);
     assert_null(ifm_safetensors_find(file, "__metadata__"));
     assert_string_equal(ifm_safetensors_name(file), strrchr(path, '/') + 1);
-    assert_string_equal(ifm_safetensors_sha256(file).hex, whole.hex);
     ifm_safetensors_close(file);
     free(bytes);
 }

@@ -148,31 +148,6 @@ static void an_unsupported_isa_is_absent_with_a_reason(void **context)
     assert_non_null(strstr(bench->why_not, "it has: scalar"));
 }
 
-static void data_do_not_depend_on_threads_and_look_normal(void **context)
-{
-    struct bench *bench = *context;
-    enum { N = 100001 };
-    float *one = malloc(N * sizeof *one), *many = malloc(N * sizeof *many);
-    assert_non_null(one);
-    assert_non_null(many);
-    ifm_data_normal(&bench->serial.device, 1, 3, 1, one, N);
-    ifm_data_normal(&bench->serial.device, 7, 3, 1, many, N);
-    assert_memory_equal(one, many, N * sizeof *one);
-    ifm_data_normal(&bench->serial.device, 1, 3, 2, many, N);
-    double sum = 0, sum2 = 0, sum4 = 0, cross = 0;
-    for (size_t i = 0; i < N; i++) {
-        double x = one[i];
-        sum += x;
-        sum2 += x * x;
-        sum4 += x * x * x * x;
-        cross += x * many[i];
-    }
-    assert_true(fabs(sum / N) < 0.015 && fabs(sum2 / N - 1) < 0.02 && fabs(cross / N) < 0.015);
-    assert_true(fabs(sum4 / N - 2.7) < 0.1);
-    free(one);
-    free(many);
-}
-
 static void stream_probes_do_what_their_ledger_says(void **context)
 {
     struct bench *bench = *context;
@@ -316,7 +291,6 @@ int main(void)
         WITH_BENCH(null_is_one_empty_step),
         WITH_BENCH(null_spin_takes_time_in_proportion),
         WITH_BENCH(an_unsupported_isa_is_absent_with_a_reason),
-        WITH_BENCH(data_do_not_depend_on_threads_and_look_normal),
         WITH_BENCH(stream_probes_do_what_their_ledger_says),
         WITH_BENCH(stream_check_catches_a_source_that_changed),
         WITH_BENCH(flops_ledger_is_what_the_kernel_does),

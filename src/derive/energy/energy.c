@@ -1,5 +1,5 @@
-/* Energy: what the journal and the slots say of it, and the numbers that are made of a window. The numbers of the
- * column energy_uj for one token are in counters.c; which of them may be printed is decided in rules_energy.c. */
+/* Energy: what the journal and the slots say of it, and the numbers that are made of the column energy_uj. Those for
+ * one token are in counters.c; which of them may be printed is decided in rules_energy.c. */
 #include "derive/energy/energy.h"
 
 #include <math.h>
@@ -27,91 +27,34 @@ static bool read_amount(const json_t *meta, const char *key, double *out)
     return json_is_number(member) && *out >= 0;
 }
 
-static enum ifm_status read_window(const json_t *meta, struct ifm_energy_fact *out, struct ifm_error *error)
-{
-    const json_t *start = json_object_get(meta, "start_ns"), *end = json_object_get(meta, "end_ns");
-    const json_t *tokens = json_object_get(meta, "tokens");
-    bool total = !isnan(out->counter_j) || !isnan(out->integral_j);
-    out->windowed = start != NULL || end != NULL;
-    out->tokens = json_is_integer(tokens) ? json_integer_value(tokens) : -1;
-    if (tokens != NULL && out->tokens < 0)
-        return bad_fact(error, out->line, "has \"tokens\" that are no count");
-    if (!out->windowed && (total || tokens != NULL))
-        return bad_fact(error, out->line, "has a total and no window (start_ns, end_ns)");
-    if (!out->windowed)
-        return IFM_OK;
-    if (!json_is_integer(start) || !json_is_integer(end) || json_integer_value(start) < 0 ||
-        json_integer_value(end) <= json_integer_value(start))
-        return bad_fact(error, out->line, "has a window that does not end after its start");
-    out->start_ns = json_integer_value(start);
-    out->end_ns = json_integer_value(end);
-    return total ? IFM_OK : bad_fact(error, out->line, "has a window and neither \"counter_j\" nor \"integral_j\"");
-}
-
-static enum ifm_status read_fact(const struct ifm_cell_event *event, struct ifm_energy_fact *out,
-                                 struct ifm_error *error)
+static enum ifm_status read_sensor(const struct ifm_cell_event *event, struct ifm_energy_sensor *out,
+                                   struct ifm_error *error)
 {
     const json_t *meta = event->meta;
-    const char *arm = json_string_value(json_object_get(meta, "arm"));
-    *out = (struct ifm_energy_fact){.device = json_string_value(json_object_get(meta, "device")),
-                                    .source = json_string_value(json_object_get(meta, "source")),
-                                    .arm = arm == NULL ? "" : arm,
-                                    .line = event->line};
+    out->device = json_string_value(json_object_get(meta, "device"));
+    out->source = json_string_value(json_object_get(meta, "source"));
     if (out->device == NULL || out->source == NULL)
         return bad_fact(error, event->line, "does not name its \"device\" and \"source\"");
     if (!read_amount(meta, "idle_w", &out->idle_w) || !read_amount(meta, "limit_w", &out->limit_w) ||
-        !read_amount(meta, "period_ns", &out->period_ns) || !read_amount(meta, "counter_j", &out->counter_j) ||
-        !read_amount(meta, "integral_j", &out->integral_j))
+        !read_amount(meta, "period_ns", &out->period_ns))
         return bad_fact(error, event->line, "has an amount that is no number, or negative");
-    return read_window(meta, out, error);
-}
-
-enum ifm_status ifm_energy_facts(struct ifm_derivation *d, const struct ifm_cell_work *work,
-                                 struct ifm_energy_fact **out, size_t *n, struct ifm_error *error)
-{
-    *out = IFM_ARENA_ARRAY(d->arena, struct ifm_energy_fact, work->n_events + 1);
-    *n = 0;
-    for (size_t i = 0; i < work->n_events; i++) {
-        if (strcmp(work->events[i].stage, "energy") != 0)
-            continue;
-        IFM_TRY(read_fact(&work->events[i], &(*out)[*n], error));
-        (*n)++;
-    }
     return IFM_OK;
 }
 
-double ifm_energy_total_j(const struct ifm_energy_fact *fact)
+enum ifm_status ifm_energy_sensor_of(const struct ifm_cell_work *work, struct ifm_energy_sensor *out,
+                                     struct ifm_error *error)
 {
-    return isnan(fact->counter_j) ? fact->integral_j : fact->counter_j;
-}
-
-double ifm_energy_window_s(const struct ifm_energy_fact *fact)
-{
-    return 1e-9 * (double)(fact->end_ns - fact->start_ns);
+    *out = (struct ifm_energy_sensor){
+        .device = "the device", .source = "the sensor", .idle_w = NAN, .limit_w = NAN, .period_ns = NAN};
+    for (size_t i = 0; i < work->n_events; i++)
+        if (strcmp(work->events[i].stage, "energy") == 0)
+            IFM_TRY(read_sensor(&work->events[i], out, error));
+    return IFM_OK;
 }
 
 double ifm_energy_tokens_of(const struct ifm_arm *arm)
 {
     return arm->ledger.tokens_generated > 0 ? (double)arm->ledger.tokens_generated : (double)arm->ledger.tokens_prompt;
-}
-
-struct ifm_energy_work ifm_energy_work_in(const struct ifm_cell_work *work, const struct ifm_arm_work *arm,
-                                          const struct ifm_energy_fact *fact)
-{
-    struct ifm_energy_work out = {0};
-    for (size_t k = 0; work->record != NULL && k < work->record->n_slots; k++) {
-        const struct ifm_slot *slot = &work->record->slots[k];
-        if (slot->end_ns <= fact->start_ns || slot->start_ns >= fact->end_ns)
-            continue;
-        bool whole = slot->start_ns >= fact->start_ns && slot->end_ns <= fact->end_ns;
-        out.cut += !whole;
-        out.others += whole && slot->arm != arm->index;
-        if (!whole || slot->arm != arm->index)
-            continue;
-        out.own++;
-        out.tokens += (double)slot->samples * (double)slot->inner * ifm_energy_tokens_of(arm->arm);
-    }
-    return out;
 }
 
 struct ifm_energy_column ifm_energy_column_of(const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
@@ -143,51 +86,9 @@ double ifm_energy_column_power(const struct ifm_energy_column *column)
 
 /* ---- numbers ---- */
 
-/* Windows of one place (an arm, or the cell): each device counts once, by the source that speaks of it first. */
-struct total {
-    size_t windows;
-    double joules, seconds;
-};
-
-static bool counts(const struct ifm_energy_fact *facts, size_t at)
-{
-    for (size_t i = 0; i < at; i++)
-        if (facts[i].windowed && strcmp(facts[i].arm, facts[at].arm) == 0 &&
-            strcmp(facts[i].device, facts[at].device) == 0)
-            return strcmp(facts[i].source, facts[at].source) == 0;
-    return true;
-}
-
-static struct total total_of(const struct ifm_energy_fact *facts, size_t n, const char *arm)
-{
-    struct total out = {0};
-    const char *device = NULL;
-    for (size_t i = 0; i < n; i++) {
-        if (!facts[i].windowed || strcmp(facts[i].arm, arm) != 0 || !counts(facts, i))
-            continue;
-        device = device == NULL ? facts[i].device : device;
-        out.windows++;
-        out.joules += ifm_energy_total_j(&facts[i]);
-        /* Devices draw at the same time: the windows of the first one are the time. */
-        out.seconds += strcmp(device, facts[i].device) == 0 ? ifm_energy_window_s(&facts[i]) : 0.0;
-    }
-    return out;
-}
-
-static void emit_total(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm,
-                       const struct total *total)
-{
-    ifm_derive_emit(d, work, arm, IFM_M_TOTAL_ENERGY_J,
-                    ifm_value_real(total->joules, (int64_t)total->windows, "windows"));
-    ifm_derive_emit(d, work, arm, IFM_M_POWER_MEAN_W,
-                    ifm_value_real(total->joules / total->seconds, (int64_t)total->windows, "windows"));
-}
-
 static void emit_column(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
 {
     struct ifm_energy_column column = ifm_energy_column_of(work, arm);
-    if (column.read == 0)
-        return; /* counters.c says why */
     struct ifm_value absent =
         ifm_value_absent(ifm_arena_printf(d->arena, "read in %zu of %zu slots", column.read, column.slots), "",
                          (int64_t)column.read, "slots");
@@ -200,26 +101,6 @@ static void emit_column(struct ifm_derivation *d, const struct ifm_cell_work *wo
         power = ifm_value_absent("the counter also counted what runs between the samples (evictions, hooks)", "",
                                  (int64_t)column.read, "slots");
     ifm_derive_emit(d, work, arm, IFM_M_POWER_MEAN_W, all ? power : absent);
-}
-
-bool ifm_derive_energy_window(const struct ifm_cell_work *work, const struct ifm_arm_work *arm, struct ifm_value *out)
-{
-    struct total total = total_of(work->energy, work->n_energy, arm->arm->name);
-    double tokens = 0.0;
-    if (total.windows == 0)
-        return false;
-    const char *device = NULL;
-    for (size_t i = 0; i < work->n_energy; i++) {
-        const struct ifm_energy_fact *fact = &work->energy[i];
-        if (!fact->windowed || strcmp(fact->arm, arm->arm->name) != 0 || !counts(work->energy, i))
-            continue;
-        device = device == NULL ? fact->device : device;
-        if (strcmp(device, fact->device) == 0)
-            tokens += ifm_energy_work_in(work, arm, fact).tokens;
-    }
-    *out = tokens > 0 ? ifm_value_real(total.joules / tokens, (int64_t)tokens, "tokens")
-                      : ifm_value_absent("no token was made in the window of the energy", "", 0, "tokens");
-    return true;
 }
 
 /* Every number of energy that a gate asks for and nothing gave is absent, with the reason; where an energy pass was
@@ -257,19 +138,14 @@ static bool column_speaks(const struct ifm_cell_work *work, const struct ifm_arm
 
 void ifm_derive_energy(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
 {
+    bool column = column_speaks(work, arm);
     /* a ceiling that is taken along has no windows */
-    if (arm != NULL && work->cell->measure.energy && !ifm_plan_isolates(work->cell, arm->index) &&
-        !column_speaks(work, arm))
+    if (work->cell->measure.energy && !ifm_plan_isolates(work->cell, arm->index) && !column)
         return;
-    if (arm != NULL)
-        ifm_derive_energy_rows(d, work, arm);
-    if (arm != NULL && ifm_derive_energy_pass(d, work, arm))
+    ifm_derive_energy_rows(d, work, arm);
+    if (ifm_derive_energy_pass(d, work, arm))
         return;
-    struct total total = total_of(work->energy, work->n_energy, arm == NULL ? "" : arm->arm->name);
-    if (total.windows > 0)
-        emit_total(d, work, arm, &total);
-    else if (arm != NULL && work->record != NULL)
+    if (column)
         emit_column(d, work, arm);
-    if (arm != NULL)
-        emit_missing(d, work, arm, total.windows > 0 || column_speaks(work, arm));
+    emit_missing(d, work, arm, column);
 }

@@ -1,6 +1,4 @@
-/* Data and machinery that workloads share: reproducible values, independent of the number of threads.
- *
- * Thread rule: called by the thread that drives the device, outside timed regions. */
+/* What workloads share when they describe their arms and say what ran. Called outside timed regions. */
 #ifndef IFM_WORKLOAD_DATA_DATA_H
 #define IFM_WORKLOAD_DATA_DATA_H
 
@@ -9,10 +7,6 @@
 #include "kernel/cpu/dispatch.h"
 #include "model/catalog.h"
 #include "model/facts.h"
-
-/* Fill `to` with `n` values of nearly normal distribution, mean 0 and variance 1, that depend on (seed, stream) and
- * their index only. Each is the scaled sum of four random bytes: 1021 levels, range +-3.45, excess kurtosis -0.3. */
-void ifm_data_normal(struct ifm_device *device, unsigned threads, uint64_t seed, uint32_t stream, float *to, size_t n);
 
 /* a * b, or UINT64_MAX where that overflows: a size that no machine has. */
 uint64_t ifm_data_mul(uint64_t a, uint64_t b);
