@@ -1,10 +1,10 @@
 # CMake toolchain: aarch64 with Debian's cross compiler, libraries from the folder that tools/sysroot.sh fills, tests
-# under qemu-user. The sysroot lies in the build folder: nothing of it touches the system.
+# under qemu-user. The sysroot is in the build folder and does not touch the system.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
 
-# try_compile runs this file in a folder of its own, so the path goes along.
+# try_compile runs this file in its own folder, so the path is passed on.
 if(NOT IFM_SYSROOT)
   set(IFM_SYSROOT ${CMAKE_BINARY_DIR}/sysroot)
 endif()

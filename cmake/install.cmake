@@ -2,8 +2,7 @@
 include(GNUInstallDirs)
 install(TARGETS inferometer RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 
-# These texts come from the parameter table, so the command writes them itself. Not part of `all`: a sanitizer build
-# need not run.
+# The command writes these texts from its parameter tables. Not part of `all`: a sanitizer build need not run.
 add_custom_target(
   generated_pages
   COMMAND sh -c "$<TARGET_FILE:inferometer> man > generated/inferometer.1"
@@ -40,9 +39,9 @@ string(REGEX REPLACE "\n+$" "" CPACK_DEBIAN_PACKAGE_DESCRIPTION "${CPACK_DEBIAN_
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-# For whoever links the library, and for the loader's cache.
+# For programs that link the library, and for the loader's cache.
 configure_file(packaging/shlibs.in ${generated}/shlibs @ONLY)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${generated}/shlibs ${CMAKE_SOURCE_DIR}/packaging/triggers)
-# Opened at run time, so that shlibdeps does not see it.
+# Opened at run time, so shlibdeps does not find it.
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS libopenblas0-pthread)
 include(CPack)

@@ -1,10 +1,10 @@
 # libinferometer: the session API as a shared library, from the objects of the command. Only inferometer_* is exported.
-# A sanitizer or fuzz build has none: its runtime would have to be loaded into every program before the library.
+# Not in a sanitizer or fuzz build: their runtime would have to be loaded into every program before the library.
 if(IFM_SANITIZE OR IFM_FUZZ)
   return()
 endif()
-# Debian's folder of this architecture below every prefix, where its linker and pkg-config look; GNUInstallDirs knows it
-# below /usr alone, while a package has another prefix than its build.
+# Debian's folder of this architecture, where its linker and pkg-config look, for every prefix: GNUInstallDirs sets it
+# only for /usr, and a package has another prefix than its build.
 if(NOT DEFINED CMAKE_INSTALL_LIBDIR AND CMAKE_LIBRARY_ARCHITECTURE AND EXISTS /etc/debian_version)
   set(CMAKE_INSTALL_LIBDIR lib/${CMAKE_LIBRARY_ARCHITECTURE} CACHE PATH "folder of libraries below the prefix")
 endif()
@@ -19,7 +19,7 @@ set_target_properties(
 target_link_libraries(inferometer_library PRIVATE ifm)
 target_link_options(inferometer_library PRIVATE -Wl,--version-script=${session_map} -Wl,--no-undefined
                     -Wl,--exclude-libs,ALL)
-# The prefix is found from where the file lies, so that a package may choose another one than the build.
+# The prefix is relative to the file, so that a package may use another one than the build.
 file(RELATIVE_PATH session_up /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 configure_file(cmake/inferometer.pc.in ${CMAKE_BINARY_DIR}/generated/inferometer.pc @ONLY)
 install(TARGETS inferometer_library LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})

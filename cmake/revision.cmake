@@ -1,4 +1,4 @@
-# What src/host and src/base/program.c say of this binary: git revision, dirtiness and build flags.
+# Facts about this binary for src/host and src/base/program.c: git revision, uncommitted changes, build flags.
 #
 # The revision is read at every build, not at configure time, and its header is rewritten only when it changed, so that
 # an unchanged tree rebuilds nothing. Both see, by a forced include:

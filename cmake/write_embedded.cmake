@@ -6,7 +6,7 @@ function(array symbol hex out)
   string(REPEAT "." 32 line)
   string(REGEX REPLACE "(${line})" "\\1\n" body "${hex}")
   string(REGEX REPLACE "([0-9a-f][0-9a-f])" "'\\\\x\\1'," body "${body}")
-  # One zero byte more than the size says, so that the array is a C string too.
+  # One zero byte beyond the size, so that the array is also a C string.
   set(${out} "${symbol}[] = {\n${body}0};\n" PARENT_SCOPE)
   set(bytes ${bytes} PARENT_SCOPE)
 endfunction()

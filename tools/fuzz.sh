@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# tools/fuzz.sh [SECONDS [TARGET...]]: run libFuzzer targets, each for SECONDS (60). What it finds is kept in
+# tools/fuzz.sh [SECONDS [TARGET...]]: run libFuzzer targets, each for SECONDS (60). Findings are kept in
 # tests/fuzz/corpus/<target>/ (inputs that reach new code) and build-fuzz/found/ (inputs that crash).
 set -euo pipefail
 cd "$(dirname "$0")/.."

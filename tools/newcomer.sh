@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# tools/newcomer.sh [root|user|plain|package]...: what a stranger meets who follows the README on a fresh Debian 12.
+# tools/newcomer.sh [root|user|plain|package]...: follow the README on a fresh Debian 12.
 #
 # Each is a minimal root of its own below build/newcomer/ (made by debootstrap once, then copied), with a clone of HEAD
 # and no more environment than a login gives. The commands are taken from README.md itself, "The two commands".
@@ -12,8 +12,8 @@
 #
 # Needs root, debootstrap and namespaces: else it exits 77 with the reason. Roots are removed afterwards (KEEP=1 keeps
 # them). Packages come from the registry that this machine's own apt uses. The base, and the packages that apt fetched,
-# are kept in ${XDG_CACHE_HOME:-$HOME/.cache}/inferometer, by what they are made of: another registry, release or recipe
-# makes another base, one that was left half-made is never used, and apt checks every package that it takes from there.
+# are kept in ${XDG_CACHE_HOME:-$HOME/.cache}/inferometer, by registry, release and recipe: another one makes another
+# base. A half-made base is never used, and apt checks every cached package.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 work=$PWD/build/newcomer
@@ -45,10 +45,10 @@ copy_sources()
     cp -a /etc/apt/sources.list /etc/apt/sources.list.d /etc/apt/keyrings "$1/etc/apt/" 2>/dev/null || true
     apt-config dump Acquire | grep -vE '^Acquire(::IndexTargets|::Changelogs)?(::.*)? "";$|IndexTargets' \
         >"$1/etc/apt/apt.conf.d/90acquire" || true
-    echo force-unsafe-io >"$1/etc/dpkg/dpkg.cfg.d/throwaway" # nobody misses such a root after a power failure
+    echo force-unsafe-io >"$1/etc/dpkg/dpkg.cfg.d/throwaway" # such a root need not survive a power failure
 }
 
-# The base, in $base. It is made under another name and renamed, so that under its own name it is whole.
+# The base, in $base. It is made under another name and renamed when it is complete.
 make_base()
 {
     local address key new
@@ -62,7 +62,7 @@ make_base()
     exec 9>"$cache/lock"
     flock 9 # two checks at the same time make one base
     if [ ! -d "$base" ]; then
-        # Of other recipes, and half-made ones; nobody uses them any more.
+        # Bases of other recipes, and half-made ones: no longer used.
         find "$cache" -maxdepth 1 -name "$release-*" -mtime +0 -exec rm -rf {} +
         new=$(mktemp -d "$cache/$release-new.XXXXXX")
         chmod 755 "$new"
@@ -123,7 +123,7 @@ keep_packages()
     done
 }
 
-# What a story leaves behind. Roots go; the packages that they fetched stay.
+# Clean up after each newcomer. Roots are removed; the packages that they fetched are kept.
 leave()
 {
     local each
@@ -141,7 +141,7 @@ give()
             --no-install-recommends "$@"
 }
 
-# The sources as a stranger gets them: committed files alone.
+# The sources as published: committed files only.
 clone_into()
 {
     local folder=$1$2
@@ -156,7 +156,7 @@ readme()
          here && block { sub(/ +#.*/, ""); if ($0 != "") print }' README.md
 }
 
-# A run told its story: a table, and a report that is there. $1: root, $2: the checkout in it, $3: what was printed.
+# A run is complete: it printed a table and wrote a report. $1: root, $2: the checkout in it, $3: what was printed.
 expect_run()
 {
     local report
@@ -206,7 +206,7 @@ newcomer_user()
 {
     fresh user
     local command log=$work/user.log
-    # What an installer sets up, and a minimal root lacks.
+    # Set up by an installer, but missing in a minimal root.
     give sudo >"$log" 2>&1 || { tail -20 "$log" >&2; fail "sudo cannot be installed"; }
     add_dev
     echo 'dev ALL=(ALL) NOPASSWD: ALL' >"$root/etc/sudoers.d/dev"

@@ -20,7 +20,7 @@ if ! command -v dpkg-query >/dev/null; then
     echo "note: this is not Debian; you need the equivalents of packages.txt, sections up to [$stage]" >&2
     exit 0
 fi
-# dpkg-query exits 1 when it knows nothing of a package; what it prints is what counts.
+# dpkg-query exits 1 for an unknown package; only its output counts.
 # shellcheck disable=SC2086
 installed=$(dpkg-query -W -f='${Package} ${db:Status-Status}\n' $packages 2>/dev/null |
     awk '$2 == "installed" { print $1 }') || true

@@ -3,8 +3,8 @@
 # (default build-aarch64/sysroot).
 #
 # The development packages of packages.txt and what they depend on come from this system's own apt sources, for another
-# architecture, with lists and a cache of apt's own inside FOLDER: no root, and nothing of the system changes. FOLDER is
-# complete or not there; one that holds what packages.txt asks for is left alone. Exit 4, one line: they cannot be had.
+# architecture, with lists and a cache of apt's own inside FOLDER: no root, and nothing of the system changes. FOLDER
+# is complete or missing; one with everything in packages.txt is left alone. Exit 4, with one line: not available.
 set -eu
 cd "$(dirname "$0")/.."
 architecture=arm64
@@ -50,7 +50,7 @@ give_up()
 
 : >"$log"
 apt_get update >>"$log" || give_up "apt has no lists of $architecture packages"
-# Libraries only: what their packages' scripts want of perl or dpkg never runs.
+# Libraries only: their packages' scripts never run.
 # shellcheck disable=SC2086
 needed=$(apt_get install --simulate --no-install-recommends libc6-dev $wanted |
     sed -n 's/^Inst \([a-z0-9.+-]*\) .*/\1/p' | grep -E '^(lib|linux-libc-dev$|zlib1g$)' | grep -v '^libperl')
@@ -60,7 +60,7 @@ needed=$(apt_get install --simulate --no-install-recommends libc6-dev $wanted |
 for package in "$new"/apt/cache/*.deb; do
     dpkg-deb --extract "$package" "$new"
 done
-# A link to /lib/... would lead out of the folder.
+# A link to /lib/... would point outside the folder.
 find "$new" -type l -lname '/*' | while read -r link; do
     ln -sfnr "$new$(readlink "$link")" "$link"
 done

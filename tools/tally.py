@@ -23,7 +23,7 @@ def main(paths):
             name = case.get("name")
             if case.find("skipped") is not None and case.get("status") == "notrun":
                 message = case.find("skipped").get("message", "")
-                # A missing program is "notrun" too, but nobody chose to skip it.
+                # A missing program is "notrun" too, but was not skipped on purpose.
                 if message.startswith("SKIP_"):
                     skipped += 1
                     print(f"skipped: {stage}: {name}: {last_line(case)}", file=sys.stderr)

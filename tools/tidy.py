@@ -14,7 +14,7 @@ import sys
 MAX_LINE, MAX_FILE, MAX_FUNCTION, MAX_BLOB = 120, 600, 60, 256 * 1024
 CODE = (".c", ".h", ".cu")
 LINED = CODE + (".py", ".sh", ".cmake")
-# Their bytes are data: nothing about white space is said of them.
+# Their bytes are data: white space is not checked.
 DATA = ("tests/fuzz/corpus/*", "tests/fake/*", "tests/golden/*/std*", "tests/golden/*/in/*", "*.png", "*.ico", "*.bin")
 
 # name of the rule -> (pattern of the call, folders where it is allowed, what to do instead)
@@ -28,7 +28,7 @@ BANNED = {
     "stack": (r"alloca", (), "use an arena"),
     "stdout": (r"(?:printf|vprintf|puts|putchar)", ("cli", "publish"), "results leave through publish and cli"),
 }
-# What changes a setting of the machine is named in one file, and declared in one.
+# One file calls the functions that change settings of the machine, and one declares them.
 SETTERS = re.compile(r"\bnvmlDevice(?:Set|Reset)\w*")
 SETTER_FILES = ("src/lock/nvml.c", "src/dyn/nvml.h")
 MARKERS = re.compile(r"\b(?:" + "|".join(["TO" "DO", "FIX" "ME", "X" "XX"]) + r")\b")
