@@ -191,8 +191,8 @@ def main():
             by = next((name for name in near if tests.notices(name, target)), None)
             killed, survived = killed + (by is not None), survived + (by is None)
             was, now = (lines.splitlines()[line - 1].strip() for lines in (text, changed))
-            print(f"{path}:{line}: {f'killed by {by}' if by else f'SURVIVED {len(near)} programs'}\n  - {was}\n  + {now}",
-                  flush=True)
+            verdict = f"killed by {by}" if by else f"SURVIVED {len(near)} programs"
+            print(f"{path}:{line}: {verdict}\n  - {was}\n  + {now}", flush=True)
     finally:
         shutil.rmtree(work)
     print(f"{killed} killed, {survived} survived; {dropped} others did not compile or gave the same object")

@@ -134,8 +134,8 @@ static void a_visible_drift_widens_to_the_ends_of_its_line(void **state)
     }
 }
 
-/* A drift that is visible and within the margin (0.3 %) is none that matters; neither is one of a few blocks, which have
- * no interval to widen. */
+/* A drift that is visible and within the margin (0.3 %) is none that matters; neither is one of a few blocks, which
+ * have no interval to widen. */
 static void a_drift_within_the_margin_widens_nothing(void **state)
 {
     (void)state;
