@@ -124,6 +124,12 @@ char *ifm_arena_printf(struct ifm_arena *arena, const char *format, ...)
     return text;
 }
 
+char *ifm_strdup(const char *text)
+{
+    size_t size = strlen(text) + 1;
+    return memcpy(ifm_zeros(size, 1), text, size);
+}
+
 void *ifm_zeros(size_t n, size_t size)
 {
     void *memory = calloc(n == 0 ? 1 : n, size);

@@ -33,5 +33,6 @@ char *ifm_arena_vprintf(struct ifm_arena *arena, const char *format, va_list arg
 
 /* Zeroed memory for at least one element outside of an arena: freed with free(). Without memory the process ends. */
 void *ifm_zeros(size_t n, size_t size);
+char *ifm_strdup(const char *text); /* the same of a text */
 
 #endif

@@ -104,43 +104,28 @@ const char *ifm_param_range(const struct ifm_param *row, struct ifm_arena *arena
     }
 }
 
-static const char *type_noun(enum ifm_type type)
-{
-    switch (type) {
-    case IFM_TYPE_U64:
-        return "a whole number";
-    case IFM_TYPE_F64:
-        return "a number";
-    case IFM_TYPE_BYTES:
-        return "a size in bytes";
-    case IFM_TYPE_SECONDS:
-        return "a duration";
-    default:
-        return "one of the choices";
-    }
-}
-
-static const char *type_hint(enum ifm_type type)
-{
-    switch (type) {
-    case IFM_TYPE_BYTES:
-        return "write a size as 65536, 64KiB or 1.5GB";
-    case IFM_TYPE_SECONDS:
-        return "write a duration as 0.01, 10ms or 2min; a number alone is in seconds";
-    default:
-        return "";
-    }
-}
+/* What a value of each type is called, and how it is written. */
+static const struct {
+    const char *noun, *hint;
+} types[] = {
+    [IFM_TYPE_U64] = {"a whole number", ""},
+    [IFM_TYPE_F64] = {"a number", ""},
+    [IFM_TYPE_BOOL] = {"one of the choices", ""},
+    [IFM_TYPE_TEXT] = {"one of the choices", ""},
+    [IFM_TYPE_CHOICE] = {"one of the choices", ""},
+    [IFM_TYPE_BYTES] = {"a size in bytes", "write a size as 65536, 64KiB or 1.5GB"},
+    [IFM_TYPE_SECONDS] = {"a duration", "write a duration as 0.01, 10ms or 2min; a number alone is in seconds"},
+};
 
 static enum ifm_status wrong_type(const struct ifm_param *row, const char *text, const char *where,
                                   struct ifm_arena *arena, struct ifm_error *error)
 {
     char shown[72];
     if (text[0] == '\0')
-        return ifm_fail(error, IFM_USAGE, where, type_hint(row->type), "%s has no value; allowed: %s", row->path,
+        return ifm_fail(error, IFM_USAGE, where, types[row->type].hint, "%s has no value; allowed: %s", row->path,
                         ifm_param_range(row, arena));
-    return ifm_fail(error, IFM_USAGE, where, type_hint(row->type), "%s: '%s' is not %s; allowed: %s", row->path,
-                    ifm_param_shown(text, shown), type_noun(row->type), ifm_param_range(row, arena));
+    return ifm_fail(error, IFM_USAGE, where, types[row->type].hint, "%s: '%s' is not %s; allowed: %s", row->path,
+                    ifm_param_shown(text, shown), types[row->type].noun, ifm_param_range(row, arena));
 }
 
 static enum ifm_status out_of_range(const struct ifm_param *row, const char *text, const char *where,

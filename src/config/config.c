@@ -5,22 +5,32 @@
 #include <stdio.h>
 #include <string.h>
 
-static size_t add_section(struct ifm_config_slot *slots, const struct ifm_section *section, bool common)
+static size_t add_section(struct ifm_config_slot *slots, const struct ifm_section *section)
 {
     for (size_t i = 0; slots != NULL && i < section->n; i++)
-        slots[i] = (struct ifm_config_slot){.section = section, .row = &section->rows[i], .common = common};
+        slots[i] = (struct ifm_config_slot){
+            .section = section, .row = &section->rows[i], .common = ifm_config_is_common(section)};
     return section->n;
+}
+
+static const struct ifm_section *const common[] = {&ifm_section_general, &ifm_section_device, &ifm_section_measure};
+
+bool ifm_config_is_common(const struct ifm_section *section)
+{
+    for (size_t i = 0; i < sizeof common / sizeof *common; i++)
+        if (section == common[i])
+            return true;
+    return false;
 }
 
 /* The slots of every table in table order; with NULL it only counts them. */
 static size_t add_sections(struct ifm_config_slot *slots, const struct ifm_section *const *workloads)
 {
-    static const struct ifm_section *const common[] = {&ifm_section_general, &ifm_section_device, &ifm_section_measure};
     size_t n = 0;
     for (size_t i = 0; i < sizeof common / sizeof *common; i++)
-        n += add_section(slots == NULL ? NULL : slots + n, common[i], true);
+        n += add_section(slots == NULL ? NULL : slots + n, common[i]);
     for (size_t i = 0; workloads[i] != NULL; i++)
-        n += add_section(slots == NULL ? NULL : slots + n, workloads[i], false);
+        n += add_section(slots == NULL ? NULL : slots + n, workloads[i]);
     return n;
 }
 

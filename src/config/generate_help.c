@@ -95,8 +95,7 @@ const char *ifm_row_words(const struct ifm_param *row, const struct ifm_section 
         ifm_text_add(&words, "true false");
     else if (strcmp(row->path, "workload") == 0)
         for (size_t i = 0; sections != NULL && sections[i] != NULL; i++)
-            if (sections[i] != &ifm_section_general && sections[i] != &ifm_section_device &&
-                sections[i] != &ifm_section_measure)
+            if (!ifm_config_is_common(sections[i]))
                 ifm_text_printf(&words, "%s%s", words.size > 0 ? " " : "", sections[i]->name);
     const char *result = words.data == NULL ? "" : ifm_arena_strdup(arena, words.data);
     ifm_text_free(&words);

@@ -4,11 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-static bool is_common(const struct ifm_section *section)
-{
-    return section == &ifm_section_general || section == &ifm_section_device || section == &ifm_section_measure;
-}
-
 static json_t *string_list(const char *words)
 {
     json_t *array = json_array();
@@ -26,7 +21,7 @@ static json_t *workload_names(const struct ifm_section *const *sections)
 {
     json_t *array = json_array();
     for (size_t i = 0; sections[i] != NULL; i++) {
-        if (is_common(sections[i]))
+        if (ifm_config_is_common(sections[i]))
             continue;
         json_array_append_new(array, json_string(sections[i]->name));
         if (strcmp(sections[i]->name, "null") == 0)

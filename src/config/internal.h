@@ -77,8 +77,11 @@ struct ifm_node {
     size_t n; /* children */
 };
 void ifm_node_add(struct ifm_node *parent, struct ifm_node *child);
+/* A node of no file, in the arena with its key. */
+struct ifm_node *ifm_node_new(struct ifm_arena *arena, enum ifm_node_kind kind, const char *key, const char *text);
 
 /* config.c */
+bool ifm_config_is_common(const struct ifm_section *section); /* general, device or measure */
 IFM_CHECKED enum ifm_status ifm_config_open(const struct ifm_config *config, const char *where,
                                             struct ifm_error *error); /* fails when already resolved */
 struct ifm_config_slot *ifm_config_find(const struct ifm_config *config, const char *path);

@@ -8,15 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct ifm_node *new_node(struct ifm_arena *arena, enum ifm_node_kind kind, const char *key, const char *text)
-{
-    struct ifm_node *node = IFM_ARENA_NEW(arena, struct ifm_node);
-    node->kind = kind;
-    node->key = ifm_arena_strdup(arena, key);
-    node->text = text;
-    return node;
-}
-
 /* The scalar's text; NULL for null, arrays and objects. */
 static const char *scalar_text(const json_t *json, struct ifm_arena *arena)
 {
@@ -43,8 +34,8 @@ static struct ifm_node *json_to_node(const json_t *json, const char *key, unsign
     if (depth > IFM_CONFIG_DEPTH_MAX || json_is_null(json))
         return NULL;
     if (!json_is_object(json) && !json_is_array(json))
-        return new_node(arena, IFM_NODE_SCALAR, key, scalar_text(json, arena));
-    struct ifm_node *node = new_node(arena, json_is_object(json) ? IFM_NODE_MAPPING : IFM_NODE_SEQUENCE, key, NULL);
+        return ifm_node_new(arena, IFM_NODE_SCALAR, key, scalar_text(json, arena));
+    struct ifm_node *node = ifm_node_new(arena, json_is_object(json) ? IFM_NODE_MAPPING : IFM_NODE_SEQUENCE, key, NULL);
     const char *name;
     json_t *member;
     size_t index;

@@ -30,3 +30,10 @@ enum ifm_status ifm_node_scalar(const struct ifm_source *source, const struct if
                         "%s has no value", path);
     return IFM_OK;
 }
+
+struct ifm_node *ifm_node_new(struct ifm_arena *arena, enum ifm_node_kind kind, const char *key, const char *text)
+{
+    struct ifm_node *node = IFM_ARENA_NEW(arena, struct ifm_node);
+    *node = (struct ifm_node){.kind = kind, .key = ifm_arena_strdup(arena, key), .text = text};
+    return node;
+}

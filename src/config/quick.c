@@ -22,10 +22,8 @@ bool ifm_config_is_true(const struct ifm_config *config, const char *path)
 static struct ifm_node *add_node(struct ifm_config *config, struct ifm_node *parent, enum ifm_node_kind kind,
                                  const char *key, const char *text)
 {
-    struct ifm_node *node = IFM_ARENA_NEW(config->arena, struct ifm_node);
-    *node = (struct ifm_node){.kind = kind, .key = key, .text = text};
-    if (parent != NULL)
-        ifm_node_add(parent, node);
+    struct ifm_node *node = ifm_node_new(config->arena, kind, key, ifm_arena_strdup(config->arena, text));
+    ifm_node_add(parent, node);
     return node;
 }
 
@@ -34,16 +32,16 @@ enum ifm_status ifm_config_quick_arms(struct ifm_config *config, const char *pat
                                       size_t n, const char *where, struct ifm_error *error)
 {
     const struct ifm_source source = {config, where, false};
-    struct ifm_node *list = add_node(config, NULL, IFM_NODE_SEQUENCE, "arms", NULL);
+    struct ifm_node *list = ifm_node_new(config->arena, IFM_NODE_SEQUENCE, "arms", NULL);
     IFM_TRY(ifm_config_open(config, where, error));
     for (size_t i = 0; i < n; i++) {
         if (!ifm_utf8_valid(arms[i].text, strlen(arms[i].text)))
             return ifm_fail(error, IFM_USAGE, where, "write the command in UTF-8", "command %zu is not UTF-8 text",
                             i + 1);
         struct ifm_node *record = add_node(config, list, IFM_NODE_MAPPING, NULL, NULL);
-        add_node(config, record, IFM_NODE_SCALAR, "name", ifm_arena_strdup(config->arena, arms[i].name));
+        add_node(config, record, IFM_NODE_SCALAR, "name", arms[i].name);
         struct ifm_node *set = add_node(config, record, IFM_NODE_MAPPING, "set", NULL);
-        add_node(config, set, IFM_NODE_SCALAR, path, ifm_arena_strdup(config->arena, arms[i].text));
+        add_node(config, set, IFM_NODE_SCALAR, path, arms[i].text);
     }
     return ifm_config_arms(&source, list, error);
 }

@@ -2,6 +2,7 @@
 #include "dyn/nvml.h"
 
 #include <dlfcn.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -107,4 +108,31 @@ const char *ifm_nvml_error(const struct ifm_nvml *nvml, int result)
         return text == NULL ? "an error that NVML does not name" : text;
     }
     }
+}
+
+bool ifm_nvml_whole(enum ifm_nvml_type type, const union ifm_nvml_value *value, long long *out)
+{
+    switch (type) {
+    case IFM_NVML_UNSIGNED:
+        *out = value->u;
+        return true;
+    case IFM_NVML_UNSIGNED_LONG:
+        *out = (long long)(value->ul & LLONG_MAX);
+        return true;
+    case IFM_NVML_UNSIGNED_LONG_LONG:
+        *out = (long long)(value->ull & LLONG_MAX);
+        return true;
+    case IFM_NVML_LONG_LONG:
+        *out = value->ll;
+        return true;
+    case IFM_NVML_INT:
+        *out = value->i;
+        return true;
+    case IFM_NVML_UNSIGNED_SHORT:
+        *out = value->us;
+        return true;
+    case IFM_NVML_DOUBLE:
+        break;
+    }
+    return false;
 }

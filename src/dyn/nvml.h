@@ -172,6 +172,8 @@ bool ifm_nvml_open(const char *file, struct ifm_nvml *out, char room[static 256]
                    const char **remedy);
 /* The result of a function that an older driver may lack. */
 #define IFM_NVML_ASK(function, ...) ((function) == NULL ? IFM_NVML_LACKS : (function)(__VA_ARGS__))
+/* The whole number of a field or sample; false for another type. */
+bool ifm_nvml_whole(enum ifm_nvml_type type, const union ifm_nvml_value *value, long long *out);
 /* "no permission", never NULL. */
 const char *ifm_nvml_error(const struct ifm_nvml *nvml, int result);
 

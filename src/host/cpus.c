@@ -36,20 +36,33 @@ bool ifm_cpu_mask_set(const struct ifm_cpu_mask *mask)
     return sched_setaffinity(0, sizeof mask->sets, mask->sets) == 0;
 }
 
-bool ifm_cpu_mask_process(struct ifm_cpu_mask *out)
+/* What the threads of this process may run on, or only those with a single CPU. */
+static struct ifm_cpu_mask threads_mask(bool single)
 {
-    memset(out, 0, sizeof *out);
+    struct ifm_cpu_mask all, one;
+    uint64_t thread; /* "." and ".." are no numbers */
+    memset(&all, 0, sizeof all);
     DIR *folder = opendir("/proc/self/task");
     for (struct dirent *entry = folder == NULL ? NULL : readdir(folder); entry != NULL; entry = readdir(folder)) {
-        struct ifm_cpu_mask one;
         memset(&one, 0, sizeof one);
-        uint64_t thread; /* "." and ".." are no numbers */
-        if (ifm_parse_u64(entry->d_name, &thread) && sched_getaffinity((pid_t)thread, sizeof one.sets, one.sets) == 0)
-            CPU_OR_S(sizeof out->sets, out->sets, out->sets, one.sets);
+        if (ifm_parse_u64(entry->d_name, &thread) && sched_getaffinity((pid_t)thread, sizeof one.sets, one.sets) == 0 &&
+            (!single || CPU_COUNT_S(sizeof one.sets, one.sets) == 1))
+            CPU_OR_S(sizeof all.sets, all.sets, all.sets, one.sets);
     }
     if (folder != NULL)
         closedir(folder);
+    return all;
+}
+
+bool ifm_cpu_mask_process(struct ifm_cpu_mask *out)
+{
+    *out = threads_mask(false);
     return CPU_COUNT_S(sizeof out->sets, out->sets) > 0;
+}
+
+struct ifm_cpu_mask ifm_cpu_mask_pinned(void)
+{
+    return threads_mask(true);
 }
 
 /* Ids of the set bits. */

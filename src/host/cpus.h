@@ -19,6 +19,8 @@ bool ifm_cpu_mask_get(struct ifm_cpu_mask *out);
 bool ifm_cpu_mask_set(const struct ifm_cpu_mask *mask);
 /* CPUs that any thread of this process may run on: while a cpu device is open, those that it uses. */
 bool ifm_cpu_mask_process(struct ifm_cpu_mask *out);
+/* CPUs that a thread of this process is pinned to alone. */
+struct ifm_cpu_mask ifm_cpu_mask_pinned(void);
 
 /* CPUs that threads may occupy at once: the affinity mask, limited by the cgroup quota rounded up; at least 1. */
 unsigned ifm_host_cpus_allowed(void);

@@ -83,22 +83,27 @@ json_t *ifm_probe_frequency(const char *root)
     return frequency;
 }
 
-/* Steals `value`; NULL becomes null. */
-static void add_lock(json_t *locks, const char *knob, json_t *value, bool locked, const char *reason,
-                     const char *remedy)
+void ifm_probe_add_lock(json_t *locks, const char *knob, json_t *value, const char *reason, const char *remedy)
 {
     json_t *lock = json_pack("{s:s, s:o, s:b, s:s}", "knob", knob, "value", value != NULL ? value : json_null(),
-                             "locked", locked, "reason", reason);
+                             "locked", reason[0] == '\0', "reason", reason);
     if (remedy[0] != '\0')
         json_object_set_new(lock, "remedy", json_string(remedy));
     json_array_append_new(locks, lock);
 }
 
+/* Steals `value`. What is not locked says why. */
+static void add_lock(json_t *locks, const char *knob, json_t *value, bool locked, const char *reason,
+                     const char *remedy)
+{
+    ifm_probe_add_lock(locks, knob, value, locked ? "" : reason, locked ? "" : remedy);
+}
+
 static void add_unreadable(const char *root, json_t *locks, const char *knob)
 {
     json_t *absent = no_cpufreq(root);
-    add_lock(locks, knob, NULL, false, json_string_value(json_object_get(absent, "absent")),
-             json_string_value(json_object_get(absent, "remedy")));
+    ifm_probe_add_lock(locks, knob, NULL, json_string_value(json_object_get(absent, "absent")),
+                       json_string_value(json_object_get(absent, "remedy")));
     json_decref(absent);
 }
 
@@ -106,41 +111,36 @@ static void add_governor(const char *root, json_t *locks)
 {
     char value[64];
     bool mixed;
-    if (!common_value(root, "scaling_governor", value, sizeof value, &mixed)) {
+    if (common_value(root, "scaling_governor", value, sizeof value, &mixed))
+        add_lock(locks, "governor", json_string(value), strcmp(value, "performance") == 0,
+                 "the governor may change the clock with the load",
+                 "inferometer lock --governor performance -- COMMAND");
+    else
         add_unreadable(root, locks, "governor");
-        return;
-    }
-    bool locked = strcmp(value, "performance") == 0;
-    add_lock(locks, "governor", json_string(value), locked,
-             locked ? "" : "the governor may change the clock with the load",
-             locked ? "" : "inferometer lock --governor performance -- COMMAND");
 }
 
 static void add_turbo(const char *root, json_t *locks)
 {
     int turbo = turbo_state(root);
-    if (turbo < 0) {
+    if (turbo >= 0)
+        add_lock(locks, "turbo", json_string(turbo ? "on" : "off"), turbo == 0,
+                 "the clock depends on temperature and on how many cores are busy",
+                 "inferometer lock --turbo off -- COMMAND");
+    else
         add_unreadable(root, locks, "turbo");
-        return;
-    }
-    add_lock(locks, "turbo", json_string(turbo ? "on" : "off"), turbo == 0,
-             turbo ? "the clock depends on temperature and on how many cores are busy" : "",
-             turbo ? "inferometer lock --turbo off -- COMMAND" : "");
 }
 
 static void add_frequency(const char *root, json_t *locks)
 {
     char low[64], high[64];
     bool low_mixed, high_mixed;
-    if (!common_value(root, "scaling_min_freq", low, sizeof low, &low_mixed) ||
-        !common_value(root, "scaling_max_freq", high, sizeof high, &high_mixed)) {
+    if (common_value(root, "scaling_min_freq", low, sizeof low, &low_mixed) &&
+        common_value(root, "scaling_max_freq", high, sizeof high, &high_mixed))
+        add_lock(locks, "frequency", json_sprintf("%s-%s kHz", low, high),
+                 !low_mixed && !high_mixed && strcmp(low, high) == 0, "the lowest and the highest allowed clock differ",
+                 "inferometer lock --frequency MHZ -- COMMAND");
+    else
         add_unreadable(root, locks, "frequency");
-        return;
-    }
-    bool pinned = !low_mixed && !high_mixed && strcmp(low, high) == 0;
-    add_lock(locks, "frequency", json_sprintf("%s-%s kHz", low, high), pinned,
-             pinned ? "" : "the lowest and the highest allowed clock differ",
-             pinned ? "" : "inferometer lock --frequency MHZ -- COMMAND");
 }
 
 static void add_affinity(const char *root, json_t *locks)
@@ -150,13 +150,11 @@ static void add_affinity(const char *root, json_t *locks)
     char *status = ifm_probe_text(root, ifm_probe_live(root) ? "/proc/thread-self/status" : "/proc/self/status");
     bool found = status != NULL && ifm_probe_field(status, "Cpus_allowed_list", list, sizeof list);
     free(status);
-    if (!found) {
-        add_lock(locks, "affinity", NULL, false, "/proc/self/status lists no allowed CPUs", "");
-        return;
-    }
-    bool pinned = ifm_probe_cpu_list(list, cpus, 2) == 1;
-    add_lock(locks, "affinity", json_string(list), pinned,
-             pinned ? "" : "this thread may move between CPUs; an open cpu device pins it and its workers", "");
+    if (found)
+        add_lock(locks, "affinity", json_string(list), ifm_probe_cpu_list(list, cpus, 2) == 1,
+                 "this thread may move between CPUs; an open cpu device pins it and its workers", "");
+    else
+        ifm_probe_add_lock(locks, "affinity", NULL, "/proc/self/status lists no allowed CPUs", "");
 }
 
 json_t *ifm_probe_locks(const char *root)

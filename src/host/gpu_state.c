@@ -32,33 +32,6 @@ static const struct accumulator {
 };
 enum { ACCUMULATORS = sizeof accumulators / sizeof *accumulators };
 
-static bool count_of(const struct ifm_nvml_field *field, unsigned long long *out)
-{
-    switch (field->type) {
-    case IFM_NVML_UNSIGNED:
-        *out = field->value.u;
-        return true;
-    case IFM_NVML_UNSIGNED_LONG:
-        *out = field->value.ul;
-        return true;
-    case IFM_NVML_UNSIGNED_LONG_LONG:
-        *out = field->value.ull;
-        return true;
-    case IFM_NVML_LONG_LONG:
-        *out = (unsigned long long)field->value.ll;
-        return field->value.ll >= 0;
-    case IFM_NVML_INT:
-        *out = (unsigned long long)field->value.i;
-        return field->value.i >= 0;
-    case IFM_NVML_UNSIGNED_SHORT:
-        *out = field->value.us;
-        return true;
-    case IFM_NVML_DOUBLE:
-        break;
-    }
-    return false;
-}
-
 static json_t *count(unsigned long long value)
 {
     return json_integer((json_int_t)(value & INT64_MAX));
@@ -66,8 +39,10 @@ static json_t *count(unsigned long long value)
 
 static json_t *count_json(const struct ifm_nvml_field *field)
 {
-    unsigned long long value;
-    return count_of(field, &value) ? count(value) : ifm_probe_absent("NVML gives no count for it", NULL);
+    long long value;
+    return ifm_nvml_whole(field->type, &field->value, &value) && value >= 0
+               ? json_integer(value)
+               : ifm_probe_absent("NVML gives no count for it", NULL);
 }
 
 static json_t *violation(const struct ifm_nvml *nvml, ifm_nvml_device gpu, int policy)

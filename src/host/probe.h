@@ -43,6 +43,8 @@ json_t *ifm_probe_topology(const char *root);
 /* frequency.c */
 json_t *ifm_probe_frequency(const char *root);
 json_t *ifm_probe_locks(const char *root);
+/* Adds a knob to `locks`; steals `value`, of which NULL means not readable. A knob without a reason is locked. */
+void ifm_probe_add_lock(json_t *locks, const char *knob, json_t *value, const char *reason, const char *remedy);
 
 /* limits.c */
 struct ifm_probe_limits {

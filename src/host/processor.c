@@ -1,4 +1,5 @@
 /* The processor: model, flags, caches, NUMA nodes, hypervisor. */
+#include "base/arena.h"
 #include "host/cpus.h"
 #include "host/host.h"
 #include "host/probe.h"
@@ -55,9 +56,9 @@ static unsigned online_cpus(const char *root, unsigned *cpus)
 /* Distinct values of a topology file over the online CPUs; 0 when it cannot be read. */
 static unsigned distinct(const char *root, const unsigned *cpus, unsigned n, const char *file)
 {
-    char(*seen)[256] = calloc(n > 0 ? n : 1, sizeof *seen);
+    char(*seen)[256] = ifm_zeros(n, sizeof *seen);
     unsigned count = 0;
-    for (unsigned i = 0; seen != NULL && i < n; i++) {
+    for (unsigned i = 0; i < n; i++) {
         char value[256];
         if (!ifm_probe_line(root, value, sizeof value, SYSFS_CPU "/cpu%u/topology/%s", cpus[i], file))
             continue;
@@ -90,9 +91,7 @@ static json_t *smt_json(const char *root)
 
 json_t *ifm_probe_cpu(const char *root)
 {
-    unsigned *cpus = calloc(IFM_CPUS_MAX, sizeof *cpus);
-    if (cpus == NULL)
-        return ifm_probe_absent("no memory to list CPUs", NULL);
+    unsigned *cpus = ifm_zeros(IFM_CPUS_MAX, sizeof *cpus);
     char *text = ifm_probe_text(root, "/proc/cpuinfo");
     const char *none = "/proc/cpuinfo does not say";
     json_t *cpu = json_object();

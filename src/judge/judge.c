@@ -19,17 +19,8 @@ struct judging {
 
 const char *ifm_outcome_name(enum ifm_outcome outcome)
 {
-    switch (outcome) {
-    case IFM_OUTCOME_PASS:
-        return "pass";
-    case IFM_OUTCOME_FAIL:
-        return "fail";
-    case IFM_OUTCOME_BLOCKED:
-        return "blocked";
-    case IFM_OUTCOME_NOT_GATED:
-        return "not_gated";
-    }
-    return "unknown";
+    static const char *const names[] = {"pass", "fail", "blocked", "not_gated"};
+    return names[outcome];
 }
 
 const char *ifm_outcome_words(enum ifm_outcome outcome)

@@ -1,4 +1,5 @@
 /* The knobs of a GPU for run.log: what is locked, as far as that can be known. Reads only. */
+#include "host/probe.h"
 #include "lock/private.h"
 
 #include <stdio.h>
@@ -8,14 +9,9 @@
 enum { FACT_SETTLE_MS = 200 };
 #define NO_LOCK "no lock known"
 
-/* `value` NULL: not readable. A knob without a reason is locked. */
 static void add(json_t *knobs, const char *knob, const char *value, const char *reason, const char *remedy)
 {
-    json_t *row =
-        json_pack("{s:s, s:s?, s:b, s:s}", "knob", knob, "value", value, "locked", reason[0] == '\0', "reason", reason);
-    if (remedy[0] != '\0')
-        json_object_set_new(row, "remedy", json_string(remedy));
-    json_array_append_new(knobs, row);
+    ifm_probe_add_lock(knobs, knob, value == NULL ? NULL : json_string(value), reason, remedy);
 }
 
 /* The row of the state file for this knob of this card, or NULL. */

@@ -2,6 +2,7 @@
  *
  * Order on a GPU: persistence first, because a driver that unloads forgets the rest. Order on a CPU: frequencies,
  * governor, turbo. Turning turbo off changes the frequency limits, so they are read before it and restored after it. */
+#include "base/arena.h"
 #include "host/cpus.h"
 #include "host/probe.h"
 #include "lock/private.h"
@@ -149,9 +150,8 @@ enum ifm_status ifm_lock_plan(const struct ifm_lock_machine *machine, const stru
                               struct ifm_lock_row **rows, size_t *n, struct ifm_error *error)
 {
     struct plan plan = {.machine = machine};
-    unsigned *cpus = calloc(IFM_CPUS_MAX, sizeof *cpus);
-    enum ifm_status status = cpus == NULL ? ifm_fail(error, IFM_INTERNAL, "lock", "", "out of memory")
-                                          : make_plan(&plan, wishes, cpus, error);
+    unsigned *cpus = ifm_zeros(IFM_CPUS_MAX, sizeof *cpus);
+    enum ifm_status status = make_plan(&plan, wishes, cpus, error);
     free(cpus);
     *rows = plan.rows;
     *n = plan.n;

@@ -245,7 +245,7 @@ void ifm_power_find_meter(const struct ifm_power_options *options, struct ifm_po
     }
     struct meter *meter = ifm_zeros(1, sizeof *meter);
     meter->fd = fd;
-    meter->path = strcpy(ifm_zeros(strlen(options->meter) + 1, 1), options->meter);
+    meter->path = ifm_strdup(options->meter);
     meter->pipe = S_ISFIFO(info.st_mode);
     meter->looked_ns = ifm_clock_now().ns;
     snprintf(meter->name, sizeof meter->name, "%.*s", (int)sizeof meter->name - 1, ifm_path_base(options->meter));

@@ -55,30 +55,10 @@ static enum ifm_status failed(struct gauge *gauge, int result, struct ifm_error 
 
 static bool number_of(enum ifm_nvml_type type, const union ifm_nvml_value *value, double *out)
 {
-    switch (type) {
-    case IFM_NVML_DOUBLE:
-        *out = value->d;
-        return true;
-    case IFM_NVML_UNSIGNED:
-        *out = value->u;
-        return true;
-    case IFM_NVML_UNSIGNED_LONG:
-        *out = (double)value->ul;
-        return true;
-    case IFM_NVML_UNSIGNED_LONG_LONG:
-        *out = (double)value->ull;
-        return true;
-    case IFM_NVML_LONG_LONG:
-        *out = (double)value->ll;
-        return true;
-    case IFM_NVML_INT:
-        *out = value->i;
-        return true;
-    case IFM_NVML_UNSIGNED_SHORT:
-        *out = value->us;
-        return true;
-    }
-    return false;
+    long long whole = 0;
+    bool known = type == IFM_NVML_DOUBLE || ifm_nvml_whole(type, value, &whole);
+    *out = type == IFM_NVML_DOUBLE ? value->d : (double)whole;
+    return known;
 }
 
 /* A GPU that answers draws power: 0 W means that the driver could not read it. */

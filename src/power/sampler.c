@@ -3,10 +3,9 @@
  * Every sensor has a pace of its own. A counter that is refreshed slowly is read seldom between its ticks and often
  * when the next one is due, so that each tick is known to a few milliseconds. Readings are stored and nothing else. */
 #include "power/sampler.h"
-#include "base/text.h"
+#include "base/arena.h"
 #include "power/source.h"
 
-#include <dirent.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,22 +73,10 @@ struct ifm_cpu_mask ifm_sampler_cpus(const struct ifm_cpu_mask *allowed, const s
 /* CPUs that a thread of this process is pinned to alone, and the one that the caller is on. */
 static struct ifm_cpu_mask taken_cpus(void)
 {
-    struct ifm_cpu_mask taken;
-    memset(&taken, 0, sizeof taken);
+    struct ifm_cpu_mask taken = ifm_cpu_mask_pinned();
     int here = sched_getcpu();
     if (here >= 0)
         CPU_SET_S((size_t)here, sizeof taken.sets, taken.sets);
-    DIR *folder = opendir("/proc/self/task");
-    for (struct dirent *entry = folder == NULL ? NULL : readdir(folder); entry != NULL; entry = readdir(folder)) {
-        struct ifm_cpu_mask one;
-        uint64_t thread; /* "." and ".." are no numbers */
-        memset(&one, 0, sizeof one);
-        if (ifm_parse_u64(entry->d_name, &thread) && sched_getaffinity((pid_t)thread, sizeof one.sets, one.sets) == 0 &&
-            CPU_COUNT_S(sizeof one.sets, one.sets) == 1)
-            CPU_OR_S(sizeof taken.sets, taken.sets, taken.sets, one.sets);
-    }
-    if (folder != NULL)
-        closedir(folder);
     return taken;
 }
 
@@ -323,9 +310,7 @@ static int start_thread(struct ifm_sampler *sampler)
 enum ifm_status ifm_sampler_start(struct ifm_power *power, struct ifm_instant base, double watts_hz,
                                   struct ifm_sampler **out, struct ifm_error *error)
 {
-    struct ifm_sampler *sampler = calloc(1, sizeof *sampler);
-    if (sampler == NULL)
-        return ifm_fail(error, IFM_INTERNAL, "power", "", "out of memory");
+    struct ifm_sampler *sampler = ifm_zeros(1, sizeof *sampler);
     sampler->power = power;
     sampler->base_ns = base.ns;
     sampler->watts_ns = watts_hz > 0 ? (int64_t)(1e9 / watts_hz) : 0;

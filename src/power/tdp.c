@@ -90,7 +90,7 @@ void ifm_power_find_tdp(const struct ifm_power_options *options, struct ifm_powe
         return;
     }
     struct usage *usage = ifm_zeros(1, sizeof *usage);
-    usage->root = strcpy(ifm_zeros(strlen(options->root) + 1, 1), options->root);
+    usage->root = ifm_strdup(options->root);
     usage->rated_w = options->rated_w;
     struct ifm_power_sensor found = sensor;
     found.limit_w = options->rated_w;

@@ -123,17 +123,17 @@ size_t ifm_append_lines(const char *text, size_t size)
     return n;
 }
 
-enum ifm_status ifm_append_resume(struct ifm_append *file, const char *header, char **text, size_t *size,
+enum ifm_status ifm_append_resume(struct ifm_append *file, const char *header, size_t limit, char **text, size_t *size,
                                   struct ifm_error *error)
 {
     size_t length = strlen(header);
-    IFM_TRY(ifm_file_read(file->path, IFM_RECORD_LIMIT, text, size, error));
+    IFM_TRY(ifm_file_read(file->path, limit, text, size, error));
     while (*size > 0 && (*text)[*size - 1] == '\0')
         --*size;
     if (*size >= length || memcmp(*text, header, *size) != 0)
         return IFM_OK;
     free(*text);
-    *text = strcpy(ifm_zeros(length + 1, 1), header);
+    *text = ifm_strdup(header);
     *size = length;
     IFM_TRY(ifm_append_cut(file, 0, error));
     return ifm_append_write(file, header, length, error);

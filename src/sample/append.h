@@ -28,11 +28,10 @@ IFM_CHECKED enum ifm_status ifm_append_cut(struct ifm_append *file, int64_t size
 IFM_CHECKED enum ifm_status ifm_append_sync(struct ifm_append *file, struct ifm_error *error);
 void ifm_append_close(struct ifm_append *file);
 
-#define IFM_RECORD_LIMIT ((size_t)1 << 34) /* largest file that is read, bytes */
-/* Read the file that an interruption may have left: without NULs at its end, which a crash of the machine leaves. A
- * file that ends inside its header gets a whole one. `*text` is malloc'd. */
-IFM_CHECKED enum ifm_status ifm_append_resume(struct ifm_append *file, const char *header, char **text, size_t *size,
-                                              struct ifm_error *error);
+/* Read the file of at most `limit` bytes that an interruption may have left: without NULs at its end, which a crash of
+ * the machine leaves. A file that ends inside its header gets a whole one. `*text` is malloc'd. */
+IFM_CHECKED enum ifm_status ifm_append_resume(struct ifm_append *file, const char *header, size_t limit, char **text,
+                                              size_t *size, struct ifm_error *error);
 /* The length of the text up to its last newline, without a torn tail. */
 size_t ifm_append_whole(const char *text, size_t size);
 /* The number of whole lines. */

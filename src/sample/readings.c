@@ -138,7 +138,7 @@ static enum ifm_status resume_file(struct ifm_readings_writer *writer, const cha
     char *text = NULL;
     size_t size;
     struct ifm_readings readings = {0};
-    enum ifm_status status = ifm_append_resume(&writer->file, header, &text, &size, error);
+    enum ifm_status status = ifm_append_resume(&writer->file, header, LIMIT, &text, &size, error);
     if (status == IFM_OK)
         status = ifm_readings_parse(text, size, writer->file.path, &readings, error);
     if (status == IFM_OK && readings.joules != writer->joules)

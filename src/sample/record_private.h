@@ -21,6 +21,8 @@ char *ifm_slots_header(const char *const *columns, size_t n_columns);
 IFM_CHECKED enum ifm_status ifm_record_parse_slots(const char *text, size_t size, const char *where,
                                                    struct ifm_record *out, struct ifm_error *error);
 
+#define IFM_RECORD_LIMIT ((size_t)1 << 34) /* largest file that is read, bytes */
+
 /* The state of blocks while slots are read one by one. Starts as {0}. */
 struct ifm_block_walk {
     bool any;

@@ -27,7 +27,7 @@ static enum ifm_status read_text(struct ifm_append *file, const char *header, ch
                                  struct ifm_error *error)
 {
     size_t length = strlen(header);
-    IFM_TRY(ifm_append_resume(file, header, text, size, error));
+    IFM_TRY(ifm_append_resume(file, header, IFM_RECORD_LIMIT, text, size, error));
     if (*size < length || memcmp(*text, header, length) != 0)
         return ifm_fail(error, IFM_INVALID, file->path, "the file was edited or belongs to another plan",
                         "the first row is not the header \"%.*s\"", (int)length - 1, header);

@@ -5,21 +5,15 @@
 
 const char *ifm_stat_reason(enum ifm_stat stat)
 {
-    switch (stat) {
-    case IFM_STAT_OK:
-        return "";
-    case IFM_STAT_EMPTY:
-        return "there are no values";
-    case IFM_STAT_TOO_FEW:
-        return "there are too few values";
-    case IFM_STAT_CONSTANT:
-        return "all values are equal";
-    case IFM_STAT_NOT_FINITE:
-        return "a value is not finite";
-    case IFM_STAT_DOMAIN:
-        return "an argument lies outside its range";
-    }
-    return "unknown reason";
+    static const char *const reasons[] = {
+        [IFM_STAT_OK] = "",
+        [IFM_STAT_EMPTY] = "there are no values",
+        [IFM_STAT_TOO_FEW] = "there are too few values",
+        [IFM_STAT_CONSTANT] = "all values are equal",
+        [IFM_STAT_NOT_FINITE] = "a value is not finite",
+        [IFM_STAT_DOMAIN] = "an argument lies outside its range",
+    };
+    return reasons[stat];
 }
 
 /* Ratio of two polynomials of degree 7, coefficients from the constant term up. */

@@ -8,23 +8,16 @@ enum { STREAM_MEAN = 0x6d65616e };
 
 const char *ifm_mean_method_name(enum ifm_mean_method method)
 {
-    switch (method) {
-    case IFM_MEAN_NONE:
-        return "none";
-    case IFM_MEAN_T:
-        return "Student's t";
-    case IFM_MEAN_T_EFFECTIVE:
-        return "Student's t at the effective size";
-    case IFM_MEAN_PERCENTILE:
-        return "percentile bootstrap";
-    case IFM_MEAN_BCA:
-        return "BCa bootstrap";
-    case IFM_MEAN_BOOTSTRAP_T:
-        return "bootstrap-t";
-    case IFM_MEAN_WIDENED:
-        return "bootstrap-t, widened";
-    }
-    return "unknown";
+    static const char *const names[] = {
+        [IFM_MEAN_NONE] = "none",
+        [IFM_MEAN_T] = "Student's t",
+        [IFM_MEAN_T_EFFECTIVE] = "Student's t at the effective size",
+        [IFM_MEAN_PERCENTILE] = "percentile bootstrap",
+        [IFM_MEAN_BCA] = "BCa bootstrap",
+        [IFM_MEAN_BOOTSTRAP_T] = "bootstrap-t",
+        [IFM_MEAN_WIDENED] = "bootstrap-t, widened",
+    };
+    return names[method];
 }
 
 /* A table of one or two columns and how to draw from it. */
@@ -101,8 +94,7 @@ static enum ifm_stat percentile_or_bca(const struct ifm_resample_plan *plan, str
 {
     if (value->method != IFM_MEAN_BCA || !bca_levels(plan, value)) {
         value->method = IFM_MEAN_PERCENTILE;
-        value->low_level = 0.5 - 0.5 * plan->level;
-        value->high_level = 0.5 + 0.5 * plan->level;
+        ifm_resample_levels(plan->level, value);
     }
     return from_levels(plan, value);
 }
@@ -117,8 +109,7 @@ static enum ifm_stat studentised(const struct ifm_resample_plan *plan, double se
     if (100 * value->discarded > plan->resamples)
         return IFM_STAT_TOO_FEW;
     value->se = se;
-    value->low_level = 0.5 - 0.5 * plan->level;
-    value->high_level = 0.5 + 0.5 * plan->level;
+    ifm_resample_levels(plan->level, value);
     value->interval.high = value->value - ifm_select_quantile(plan->scratch, kept, value->low_level) * se;
     value->interval.low = value->value - ifm_select_quantile(plan->scratch, kept, value->high_level) * se;
     return isfinite(value->interval.low) && isfinite(value->interval.high) ? IFM_STAT_OK : IFM_STAT_NOT_FINITE;

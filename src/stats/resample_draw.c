@@ -274,3 +274,9 @@ double ifm_resample_sd(const double *values, size_t n)
         squares += (values[i] - mean) * (values[i] - mean);
     return sqrt(squares / (double)(n - 1));
 }
+
+void ifm_resample_levels(double level, struct ifm_resampled *value)
+{
+    value->low_level = 0.5 - 0.5 * level;
+    value->high_level = 0.5 + 0.5 * level;
+}

@@ -47,5 +47,7 @@ double ifm_select_quantile(double *values, size_t n, double p);
 bool ifm_resample_plan_fits(const struct ifm_resample_plan *plan);
 /* Standard deviation around their own mean, ddof 1. */
 double ifm_resample_sd(const double *values, size_t n);
+/* The levels of a two-sided interval with equal tails. */
+void ifm_resample_levels(double level, struct ifm_resampled *value);
 
 #endif

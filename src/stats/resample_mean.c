@@ -1,6 +1,7 @@
 /* Which interval a mean gets. */
 #include "stats/location.h"
 #include "stats/resample.h"
+#include "stats/resample_draw.h"
 #include <math.h>
 
 /* The rule's bounds; docs/method.md says what each was found by. */
@@ -119,8 +120,7 @@ static enum ifm_stat student(const struct ifm_moments *m, enum ifm_mean_method m
                              struct ifm_resampled *out)
 {
     struct ifm_resampled value = {.method = method, .value = m->mean, .se = m->sd / sqrt(effective)};
-    value.low_level = 0.5 - 0.5 * level;
-    value.high_level = 0.5 + 0.5 * level;
+    ifm_resample_levels(level, &value);
     IFM_STAT_TRY(ifm_stats_t_interval(m->mean, m->sd, effective, level, &value.interval));
     *out = value;
     return IFM_STAT_OK;

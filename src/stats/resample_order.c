@@ -76,8 +76,7 @@ enum ifm_stat ifm_stats_bootstrap_median(const double *sorted, size_t n, double 
     struct one_median one = {sorted, n, m};
     struct ifm_resampled value = {.method = IFM_MEAN_PERCENTILE, .value = median};
     ifm_resample_run(plan, STREAM_MEDIAN, fill_median, &one);
-    value.low_level = 0.5 - 0.5 * plan->level;
-    value.high_level = 0.5 + 0.5 * plan->level;
+    ifm_resample_levels(plan->level, &value);
     value.se = ifm_resample_sd(plan->scratch, plan->resamples);
     value.interval.low = ifm_select_quantile(plan->scratch, plan->resamples, value.low_level);
     value.interval.high = ifm_select_quantile(plan->scratch, plan->resamples, value.high_level);
