@@ -1,11 +1,12 @@
 # The front door. `make` builds, `make run` measures this machine, `make check` runs the
-# fast tier, which CI runs, `make check-slow` other processors and a fresh Debian 12.
+# fast tier, which CI runs, `make check-slow` other processors and newcomers on a fresh Debian 12.
 .DEFAULT_GOAL := build
 .PHONY: build run check check-slow lint format bless fuzz bench package clean help setup-build setup-package setup-test
 # The stages call ninja, which has its own idea of how many jobs to run.
 .NOTPARALLEL:
 
 FUZZ_SECONDS ?= 60
+RUN_FLAGS ?=
 OUT ?= runs/$(shell date +%Y-%m-%d-%H%M%S)
 
 build: setup-build ## build the command: build/inferometer
@@ -13,12 +14,12 @@ build: setup-build ## build the command: build/inferometer
 	@cmake --build build --target inferometer
 
 run: build ## measure this machine with examples/first-run.yaml; ends with a table and the report's path
-	@build/inferometer run -c examples/first-run.yaml --out $(OUT)
+	@build/inferometer run -c examples/first-run.yaml --out $(OUT) $(RUN_FLAGS)
 
 check: setup-test ## the fast tier (STAGES="gcc ..." for some of it); ends with "N passed, N failed, N skipped"
 	@tools/check.sh $(STAGES)
 
-check-slow: setup-test ## the slow tier: aarch64, older x86-64 processors, and a newcomer on a fresh Debian 12
+check-slow: setup-test ## the slow tier: aarch64, older x86-64 processors, and newcomers on a fresh Debian 12
 	@tools/check.sh slow
 
 lint: setup-test ## the include law and the style

@@ -1,4 +1,4 @@
-# Text files that the command carries: each file of web/ and data/gates/ under its name (src/publish/embedded.h,
+# Text files that the command carries: each file of web/ and data/gates/ under its name (src/document/embedded.h,
 # src/model/embedded.h), and the records of data/metrics as an enum and tables (src/model/metric.h).
 file(GLOB metric_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/data/metrics/*.txt)
 file(GLOB web_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/web/*.js ${CMAKE_SOURCE_DIR}/web/*.css

@@ -3,14 +3,16 @@
 # 0 only when nothing failed. A build counts as one test.
 #
 # Stages: gcc clang scalar (builds with -Werror, all three are needed by e2e/same_numbers), asan (address and undefined
-# behaviour), tsan (threads); together they are `fast`, which is what runs without an argument. `slow` is what runs
-# under an emulator: aarch64 (cross-compiled), processors (the gcc build on x86-64 without newer instruction sets), and
-# newcomer: what the README says, on a fresh Debian 12 (tools/newcomer.sh; each kind of newcomer is one test). A slow
-# stage whose packages cannot be had is a skip, named and counted. Logs and JUnit files lie in build-check/.
+# behaviour), tsan (threads), newcomer (the README's commands as root on a fresh Debian 12, `make run` in short:
+# tools/newcomer.sh); together they are `fast`, which is what runs without an argument. `slow` is what runs under an
+# emulator: aarch64 (cross-compiled), processors (the gcc build on x86-64 without newer instruction sets), and
+# newcomers: every kind of them, each a test, with `make check` in full. A stage whose packages, or a newcomer whose
+# fresh Debian, cannot be had is a skip, named and counted. Logs and JUnit files lie in build-check/.
 #
-# Where the CUDA toolkit is (nvcc), every native build must hold the device cuda, and its tests run; elsewhere they are
-# skips, named and counted. IFM_NEED_CUDA=1 makes the toolkit's absence a failure, named and counted, beside which all
-# else is built and tested: a CI that has it must not lose it.
+# Where the CUDA toolkit is (nvcc), every native build must hold the device cuda, and its tests run, but for `scalar`:
+# that one is always without, as most machines are. Where there is no toolkit, the tests of the device are skips, named
+# and counted. IFM_NEED_CUDA=1 makes the toolkit's absence a failure, named and counted, beside which all else is built
+# and tested: a CI that has it must not lose it.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 5
 logs=build-check
@@ -18,9 +20,9 @@ logs=build-check
 stages=()
 for word in "$@"; do
     case "$word" in
-    fast) stages+=(gcc clang scalar asan tsan) ;;
-    slow) stages+=(aarch64 processors newcomer) ;;
-    gcc | clang | scalar | asan | tsan | aarch64 | processors | newcomer) stages+=("$word") ;;
+    fast) stages+=(gcc clang scalar asan tsan newcomer) ;;
+    slow) stages+=(aarch64 processors newcomers) ;;
+    gcc | clang | scalar | asan | tsan | newcomer | aarch64 | processors | newcomers) stages+=("$word") ;;
     *) echo "error: no stage is called $word; known are fast, slow and the stages of both (see tools/check.sh)" >&2
        exit 2 ;;
     esac
@@ -45,7 +47,10 @@ build()
     say "build $1"
     local start=$SECONDS
     local with=(-DIFM_CUDA="$cuda")
-    [ "$1" = aarch64 ] && with=() # device code is built for x86-64 hosts only
+    case "$1" in
+    aarch64) with=() ;; # device code is built for x86-64 hosts only
+    scalar) with=(-DIFM_CUDA=OFF) ;;
+    esac
     if cmake --preset "$1" "${with[@]}" >"$logs/$1-configure.log" 2>&1 &&
         cmake --build "build-$1" >"$logs/$1-build.log" 2>&1; then
         passed=$((passed + 1))
@@ -64,7 +69,7 @@ prepare()
     local reason
     case "$1" in
     aarch64) reason=$({ tools/setup.sh slow && tools/sysroot.sh build-aarch64/sysroot; } 2>&1) && return ;;
-    processors | newcomer) reason=$(tools/setup.sh slow 2>&1) && return ;;
+    processors) reason=$(tools/setup.sh slow 2>&1) && return ;;
     *) return ;;
     esac
     skipped=$((skipped + 1))
@@ -104,7 +109,7 @@ if [ -n "$no_cuda" ]; then
 fi
 for stage in "${stages[@]}"; do
     prepare "$stage" || continue
-    [ "$stage" = newcomer ] && { ready="$ready$stage "; continue; } # builds in roots of its own
+    case "$stage" in newcomer*) ready="$ready$stage " && continue ;; esac # builds in roots of its own
     preset=${stage/processors/gcc} # the same programs
     has "$built" "$preset" || { build "$preset" && built="$built$preset "; }
     has "$built" "$preset" && ready="$ready$stage "
@@ -118,7 +123,7 @@ export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
 wrap=()
 # The simulations of label `slow` run in the gcc build: all builds compute the same numbers (e2e/same_numbers).
 is_built clang && suite clang clang -j "$(nproc)" -L 'unit|rules|fuzz' -LE slow
-is_built scalar && suite scalar scalar -j "$(nproc)" -L 'unit|rules' -LE slow
+is_built scalar && suite scalar scalar -j "$(nproc)" -L 'unit|rules|golden|e2e' -LE 'slow|once'
 is_built asan && suite asan asan -j "$(nproc)" -L 'unit|rules|fuzz|golden'
 if is_built tsan; then
     # The thread sanitizer needs a memory layout without large random offsets.
@@ -128,19 +133,28 @@ if is_built tsan; then
 fi
 is_built aarch64 && suite aarch64 aarch64 -j "$(nproc)" -L 'unit|rules|emulate' -E 'emulate/processors'
 is_built processors && suite processors gcc -L emulate -E 'emulate/command'
-if is_built newcomer; then
-    say "test newcomer"
-    for who in root user plain package; do
-        tools/newcomer.sh "$who" >"$logs/newcomer-$who.log" 2>&1
+
+# newcomers STAGE WHO...: each is a test.
+newcomers()
+{
+    local stage=$1 who log
+    shift
+    say "test $stage"
+    for who in "$@"; do
+        log=$logs/$stage-$who.log
+        tools/newcomer.sh "$who" >"$log" 2>&1
         case $? in
         0) passed=$((passed + 1)) && echo "ok, $who" ;;
-        77) skipped=$((skipped + 1))
-            echo "skipped: newcomer: $who: $(tail -1 "$logs/newcomer-$who.log")" | tee -a "$logs/named.txt" ;;
-        *) failed=$((failed + 1))
-            echo "failed: newcomer: $who; see $logs/newcomer-$who.log" | tee -a "$logs/named.txt" ;;
+        77) skipped=$((skipped + 1)) && echo "skipped: $stage: $who: $(tail -1 "$log")" | tee -a "$logs/named.txt" ;;
+        *) failed=$((failed + 1)) && echo "failed: $stage: $who: see $log: $(tail -1 "$log")" |
+            tee -a "$logs/named.txt" ;;
         esac
     done
-fi
+}
+# A short run shows that it runs. What `make check` does there, the slow tier shows.
+short="--cap 1s --override decode.kv_len=1024 --override attention.matrix=b32h8s128"
+is_built newcomer && CHECK='' RUN_FLAGS=$short newcomers newcomer root
+is_built newcomers && newcomers newcomers root user plain package
 # Last, and its scripts (RUN_SERIAL) with nothing else running: they time things.
 is_built gcc && suite gcc gcc -j "$(nproc)" -LE emulate
 

@@ -4,19 +4,23 @@
 # Each is a minimal root of its own below build/newcomer/ (made by debootstrap once, then copied), with a clone of HEAD
 # and no more environment than a login gives. The commands are taken from README.md itself, "The two commands".
 #
-#   root     as root: every command; of `make check`, the stages of CHECK (default: scalar, the shortest)
+#   root     as root: every command; of `make check`, the stages of CHECK (default: scalar, the shortest; empty: none),
+#            and `make run` with RUN_FLAGS
 #   user     as a user with sudo: every command but `make check`
 #   plain    as a user without sudo: one line says what to install; root installs just that, and then it builds
 #   package  `make package` there, its .deb installed by apt in a root without compiler or sources, and used
 #
-# Needs root, debootstrap and namespaces: else it exits 77 with the reason. Roots are removed afterwards, the base is
-# kept (KEEP=1 keeps the roots too). Packages come from the registry that this machine's own apt uses.
+# Needs root, debootstrap and namespaces: else it exits 77 with the reason. Roots are removed afterwards (KEEP=1 keeps
+# them). Packages come from the registry that this machine's own apt uses. The base, and the packages that apt fetched,
+# are kept in ${XDG_CACHE_HOME:-$HOME/.cache}/inferometer, by what they are made of: another registry, release or recipe
+# makes another base, one that was left half-made is never used, and apt checks every package that it takes from there.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-cache=$PWD/build/newcomer
-base=$cache/base
+work=$PWD/build/newcomer
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/inferometer
+release=bookworm
 home=/srv/dev
-deb=$cache/inferometer.deb
+deb=$work/inferometer.deb
 
 skip() { echo "$*"; exit 77; }
 fail() { echo "newcomer: $*" >&2; exit 1; }
@@ -34,22 +38,43 @@ mirror()
              $1 == "deb" { for (i = 2; i <= NF; i++) if ($i ~ /:\//) { print $i; exit } }'
 }
 
+# The registry as this machine's apt knows it; no name of it is written down here.
+copy_sources()
+{
+    rm -f "$1/etc/apt/sources.list"
+    cp -a /etc/apt/sources.list /etc/apt/sources.list.d /etc/apt/keyrings "$1/etc/apt/" 2>/dev/null || true
+    apt-config dump Acquire | grep -vE '^Acquire(::IndexTargets|::Changelogs)?(::.*)? "";$|IndexTargets' \
+        >"$1/etc/apt/apt.conf.d/90acquire" || true
+    echo force-unsafe-io >"$1/etc/dpkg/dpkg.cfg.d/throwaway" # nobody misses such a root after a power failure
+}
+
+# The base, in $base. It is made under another name and renamed, so that under its own name it is whole.
 make_base()
 {
-    [ -e "$base.done" ] && return
-    rm -rf "$base"
-    mkdir -p "$cache"
-    local address
+    local address key new
     address=$(mirror)
     [ -n "$address" ] || skip "needs an apt source, to take Debian from"
-    debootstrap --variant=minbase bookworm "$base" "$address" >"$cache/debootstrap.log" 2>&1 ||
-        skip "debootstrap cannot make a root here: $(tail -1 "$cache/debootstrap.log")"
-    # The registry as this machine's apt knows it; no name of it is written down here.
-    rm -f "$base/etc/apt/sources.list"
-    cp -a /etc/apt/sources.list /etc/apt/sources.list.d /etc/apt/keyrings "$base/etc/apt/" 2>/dev/null || true
-    apt-config dump Acquire | grep -vE '^Acquire(::IndexTargets|::Changelogs)?(::.*)? "";$|IndexTargets' \
-        >"$base/etc/apt/apt.conf.d/90acquire" || true
-    touch "$base.done"
+    key=$({ echo "$release $(dpkg --print-architecture) $address" && apt-config dump Acquire &&
+        cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null; declare -f make_base copy_sources; } |
+        sha256sum | cut -c1-16)
+    base=$cache/$release-$key
+    mkdir -p "$work" "$cache/packages"
+    exec 9>"$cache/lock"
+    flock 9 # two checks at the same time make one base
+    if [ ! -d "$base" ]; then
+        # Of other recipes, and half-made ones; nobody uses them any more.
+        find "$cache" -maxdepth 1 -name "$release-*" -mtime +0 -exec rm -rf {} +
+        new=$(mktemp -d "$cache/$release-new.XXXXXX")
+        chmod 755 "$new"
+        debootstrap --variant=minbase "$release" "$new" "$address" >"$work/debootstrap.log" 2>&1 || {
+            rm -rf "$new"
+            skip "debootstrap cannot make a root here: $(tail -1 "$work/debootstrap.log")"
+        }
+        copy_sources "$new"
+        mv -T "$new" "$base"
+    fi
+    find "$cache/packages" -name '*.deb' -mtime +30 -delete
+    exec 9>&-
 }
 
 # in_root ROOT COMMAND...: as root of that folder, with /proc, /dev/pts and /dev/shm, and the environment of a login.
@@ -73,11 +98,39 @@ as_dev() { in_root "$1" su - dev -c "$2"; }
 # fresh NAME: a root of that name, in $root.
 fresh()
 {
-    root=$cache/$1
+    root=$work/$1
     roots+=("$root")
     rm -rf "$root"
     cp -a --reflink=auto "$base" "$root"
     cp -L /etc/resolv.conf /etc/hosts "$root/etc/" 2>/dev/null || true
+    cp -a --reflink=auto "$cache"/packages/*.deb "$root/var/cache/apt/archives/" 2>/dev/null || true
+    in_root "$root" apt-get -qq update >"$work/update.log" 2>&1 ||
+        skip "the registry of Debian packages cannot be reached: $(tail -1 "$work/update.log")"
+}
+
+# Keep what apt fetched into that root, each under its own name at once.
+keep_packages()
+{
+    local package name
+    for package in "$1"/var/cache/apt/archives/*.deb; do
+        name=$cache/packages/${package##*/}
+        [ -e "$package" ] || continue # none at all
+        if [ -e "$name" ]; then
+            touch "$name"
+        else
+            cp "$package" "$name.$$" && mv "$name.$$" "$name"
+        fi
+    done
+}
+
+# What a story leaves behind. Roots go; the packages that they fetched stay.
+leave()
+{
+    local each
+    for each in "${roots[@]}"; do
+        [ ! -d "$each" ] || keep_packages "$each"
+        [ -n "${KEEP-}" ] || rm -rf "$each"
+    done
 }
 
 # give PACKAGE...: what that root has before the story begins.
@@ -120,10 +173,15 @@ newcomer_root()
     clone_into "$root" /srv/inferometer
     # Whose files they are must not matter: an unpacked archive belongs to somebody else.
     chown -R 12345:12345 "$root/srv/inferometer"
-    local command log=$cache/root.log
+    local command log=$work/root.log
     while read -r command; do
-        case "$command" in "make check"*) command="make check STAGES=\"${CHECK-scalar}\"" ;; esac
-        [ "$command" != 'make check STAGES=""' ] || continue
+        case "$command" in
+        "make check"*)
+            [ -n "${CHECK-scalar}" ] || continue
+            command="make check STAGES=\"${CHECK-scalar}\""
+            ;;
+        "make run"*) command="$command${RUN_FLAGS:+ RUN_FLAGS=\"$RUN_FLAGS\"}" ;;
+        esac
         echo "root# ${command//sudo /}"
         in_root "$root" sh -c "cd /srv/inferometer && ${command//sudo /}" >"$log" 2>&1 ||
             { tail -20 "$log" >&2; fail "as root: $command"; }
@@ -147,7 +205,7 @@ add_dev()
 newcomer_user()
 {
     fresh user
-    local command log=$cache/user.log
+    local command log=$work/user.log
     # What an installer sets up, and a minimal root lacks.
     give sudo >"$log" 2>&1 || { tail -20 "$log" >&2; fail "sudo cannot be installed"; }
     add_dev
@@ -164,7 +222,7 @@ newcomer_user()
 newcomer_plain()
 {
     fresh plain
-    local log=$cache/plain.log line
+    local log=$work/plain.log line
     give git make >"$log" 2>&1 || { tail -20 "$log" >&2; fail "git and make cannot be installed"; }
     add_dev
     echo "dev$ make"
@@ -184,12 +242,12 @@ newcomer_plain()
 newcomer_package()
 {
     fresh build
-    local log=$cache/package.log example=/usr/share/doc/inferometer/examples/first-run.yaml
+    local log=$work/package.log example=/usr/share/doc/inferometer/examples/first-run.yaml
     clone_into "$root" /srv/inferometer
     { give git make && in_root "$root" make -C /srv/inferometer package; } >"$log" 2>&1 ||
         { tail -20 "$log" >&2; fail "make package"; }
     cp "$root"/srv/inferometer/build/*.deb "$deb"
-    [ -n "${KEEP-}" ] || rm -rf "$root"
+    leave
     fresh package
     cp "$deb" "$root/srv/"
     give /srv/inferometer.deb >"$log" 2>&1 || { tail -20 "$log" >&2; fail "apt does not install the package"; }
@@ -208,7 +266,7 @@ newcomer_package()
 
 roots=()
 [ $# -gt 0 ] || set -- root user plain package
-trap '[ -n "${KEEP-}" ] || rm -rf "${roots[@]}"' EXIT
+trap leave EXIT
 readme | grep -qx 'make run' || fail "README.md, \"The two commands\", has no make run"
 make_base
 for who in "$@"; do

@@ -2,9 +2,9 @@
 #include "cli/cli.h"
 
 #include "base/text.h"
+#include "document/metric.h"
 #include "dyn/cuda.h"
 #include "host/host.h"
-#include "publish/metric.h"
 #include <libsmartcols/libsmartcols.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,15 +30,17 @@ static void print_field(const char *name, const char *text)
 
 static void print_metric(const struct ifm_metric *metric)
 {
+    struct ifm_text better = {0};
+    ifm_metric_better(metric, &better);
     printf("%s\n", metric->id);
     print_field("what", metric->prose);
     print_field("unit", metric->unit);
-    printf("  %-8s %s%s%s\n", "better", ifm_better_word(metric->better), metric->undirected[0] == '\0' ? "" : ": ",
-           metric->undirected);
+    print_field("better", better.data);
     print_field("of a", ifm_scope_word(metric->scope));
     print_field("formula", metric->formula);
     print_field("source", metric->source);
     print_field("limits", metric->limits);
+    ifm_text_free(&better);
 }
 
 static enum ifm_status explain(int argc, char **argv, struct ifm_error *error)

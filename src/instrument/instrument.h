@@ -2,7 +2,8 @@
  *
  * start and stop bracket the timed part of a slot and lie outside it: they may make
  * system calls, the slot may not. An instrument that cannot work says why and what
- * would help; its columns are then absent, never zero. */
+ * would help; its columns are then absent, never zero. Its class of intrusion decides which
+ * pass takes it along (model/pass.h). */
 #ifndef IFM_INSTRUMENT_INSTRUMENT_H
 #define IFM_INSTRUMENT_INSTRUMENT_H
 
@@ -44,8 +45,7 @@ extern const struct ifm_instrument *const ifm_instruments[]; /* NULL-terminated 
 const struct ifm_instrument *ifm_instrument_find(const char *name);
 /* What the planner must know of it. */
 struct ifm_instrument_entry ifm_instrument_entry(const struct ifm_instrument *instrument);
-/* Those that every run on the device of this name takes along without being asked: the passive ones. Returns how many.
- */
+/* The passive ones: every run on the device takes them along without being asked. Returns how many. */
 size_t ifm_instruments_offered(const char *device, struct ifm_instrument_entry *entries, size_t room);
 
 #endif

@@ -64,7 +64,7 @@ void ifm_thermal_open(const char *root, const struct ifm_cpu_mask *cpus, struct 
             continue;
         snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%u/thermal_throttle/core_throttle_count", cpu);
         int fd = open_at(root, path);
-        if (fd < 0) { /* a sum over some of our CPUs would pass for one over all */
+        if (fd < 0) { /* a sum over some of our CPUs would look like the sum over all */
             while (out->n_throttle_fds > 0)
                 close(out->throttle_fds[--out->n_throttle_fds]);
             return;

@@ -30,8 +30,7 @@ const char *ifm_judge_inverted_reason(struct ifm_arena *arena, const struct ifm_
     const struct ifm_metric *metric = &ifm_metrics[id];
     bool least = gate->op == IFM_GATE_AT_LEAST;
     if (metric->better == IFM_BETTER_NONE)
-        return ifm_arena_printf(arena, "rule-09: the gate has no direction: %s is not better when it is %s: %s",
-                                metric->id, least ? "higher" : "lower", metric->undirected);
+        return ifm_arena_printf(arena, "rule-09: %s has no better side: %s", metric->id, metric->undirected);
     return ifm_arena_printf(arena,
                             "rule-09: the gate is inverted: %s is better when it is %s, and the gate asks for %s %.6g; "
                             "it would pass an arm for being worse",

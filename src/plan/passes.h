@@ -4,8 +4,8 @@
 
 #include "model/catalog.h"
 
-/* Fill the passes of `cell`, whose arms are known. IFM_USAGE names an instrument that no pass of the cell takes along,
- * why, and what to do: nothing is left out in silence. */
+/* Fill the passes of `cell`, whose arms are known. IFM_USAGE names an instrument that has no place in the cell, why,
+ * and what to do: none is left out in silence. */
 IFM_CHECKED enum ifm_status ifm_plan_passes(const struct ifm_catalog *catalog,
                                             const struct ifm_workload_entry *workload, struct ifm_arena *arena,
                                             struct ifm_cell *cell, struct ifm_error *error);

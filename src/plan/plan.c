@@ -105,7 +105,7 @@ static uint64_t cell_seed(uint64_t seed, unsigned index)
     return ((uint64_t)word[0] << 32 | word[1]) >> 1;
 }
 
-/* Emptied caches serve nothing: in cold mode memory does, however small the working set. */
+/* In cold mode memory serves every read, however small the working set. */
 static bool is_cache_resident(const struct ifm_cell *cell, const struct ifm_machine *machine)
 {
     for (size_t i = 0; i < cell->n_arms && cell->measure.cache == IFM_CACHE_HOT; i++)
@@ -115,7 +115,7 @@ static bool is_cache_resident(const struct ifm_cell *cell, const struct ifm_mach
     return false;
 }
 
-/* What arms that share less ask of the workload and of the cell. */
+/* Isolated arms need a workload that can be opened several times, and few enough arms. */
 static enum ifm_status check_isolation(const struct ifm_cell *cell, const struct ifm_workload_entry *workload,
                                        struct ifm_error *error)
 {

@@ -1,5 +1,5 @@
-/* What a sensor does, found by watching it: how often it brings something new, how regularly, what a call costs and its
- * smallest step. Documents disagree and drivers differ, so that none is believed. */
+/* Calibrates a sensor by watching it: how often and how regularly it updates, what a call costs, its smallest step.
+ * Documents disagree and drivers differ, so none is trusted. */
 #include "power/source.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Of sorted values; the nearest rank will do for a description. */
+/* Of sorted values, by the nearest rank. */
 static double share(const double *sorted, size_t n, double p)
 {
     return sorted[(size_t)(p * (double)(n - 1) + 0.5)];

@@ -53,7 +53,7 @@ enum ifm_status ifm_power_count(struct ifm_power_counter *counter, uint64_t raw,
     counter->last = raw;
     counter->moved_ns = end_ns;
     counter->told = false;
-    if (what != NULL) { /* the sum stays where it was: this step is lost */
+    if (what != NULL) { /* this step is lost */
         counter->turns += wrapped ? (double)(last - raw) : -(double)(raw - last);
         return ifm_fail(error, IFM_INVALID, NULL, "joules of a window that holds this moment are not to be used",
                         "the energy counter %s: from %.6f J to %.6f J within %.3f s", what,

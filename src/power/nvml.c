@@ -80,7 +80,7 @@ static bool number_of(enum ifm_nvml_type type, const union ifm_nvml_value *value
     return false;
 }
 
-/* A GPU that answers is on and takes something: 0 W is a driver's word for "unreadable". */
+/* A GPU that answers draws power: 0 W means that the driver could not read it. */
 static bool plausible(double watts, double most_w)
 {
     return watts > 0 && watts <= most_w;
@@ -120,7 +120,7 @@ static int get_field(const struct gauge *gauge, double *watts)
     return result;
 }
 
-/* The driver refreshes these ten times a second: an equal reading within a period and a half says nothing new. */
+/* The driver updates these ten times a second: an equal reading within 1.5 periods is not new. */
 static enum ifm_status read_field(void *state, const struct ifm_power_sensor *sensor, struct ifm_power_point *points,
                                   size_t room, size_t *n, struct ifm_error *error)
 {
@@ -272,7 +272,7 @@ static bool has_function(const struct ifm_nvml *nvml, const struct quantity *qua
                                               : nvml->nvmlDeviceGetFieldValues != NULL;
 }
 
-/* One reading that is thrown away, so that what a GPU lacks is known before anything is measured. */
+/* One reading that is discarded: it shows what a GPU lacks before anything is measured. */
 static int try_gauge(struct gauge *gauge, const struct quantity *quantity)
 {
     unsigned long long millijoules;
@@ -410,6 +410,6 @@ void ifm_power_find_nvml(const struct ifm_power_options *options, struct ifm_pow
         else
             ifm_power_lack(power, "nvml", "look at `nvidia-smi` and `dmesg`", "gpu%u: %s", i,
                            ifm_nvml_error(nvml, result));
-        result = IFM_NVML_SUCCESS; /* one that fails says nothing of the others */
+        result = IFM_NVML_SUCCESS; /* a failure of one GPU is not one of the others */
     }
 }

@@ -1,8 +1,7 @@
 /* The rows of `compare`: one set of fields for arms of a run and for runs. */
 #include "publish/comparison.h"
 
-#include "publish/quantity.h"
-#include "publish/view.h"
+#include "document/quantity.h"
 #include <math.h>
 #include <string.h>
 

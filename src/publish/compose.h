@@ -10,10 +10,14 @@ IFM_CHECKED enum ifm_status ifm_compose_check(const struct ifm_publication *publ
 void ifm_compose_csv(const struct ifm_publication *publication, struct ifm_text *out);
 void ifm_compose_jsonl(const struct ifm_publication *publication, struct ifm_text *out);
 json_t *ifm_compose_json(const struct ifm_publication *publication); /* new reference */
-/* report.md, and what `--format md` prints. */
+/* The painters: what each medium makes of a document. `utf8`: false writes ASCII only. */
+void ifm_paint_markdown(const struct ifm_document *document, struct ifm_text *out);
+void ifm_paint_html(const struct ifm_document *document, struct ifm_text *out);
+IFM_CHECKED enum ifm_status ifm_paint_terminal(const struct ifm_document *document, bool colour, bool utf8,
+                                               struct ifm_text *out, struct ifm_error *error);
+/* The same of a document that is built for it: report.md, and what `--format md` prints; the summary; report.html. */
 IFM_CHECKED enum ifm_status ifm_compose_markdown(const struct ifm_publication *publication, struct ifm_text *out,
                                                  struct ifm_error *error);
-/* `utf8`: false writes ASCII only. */
 IFM_CHECKED enum ifm_status ifm_compose_terminal(const struct ifm_publication *publication, bool colour, bool utf8,
                                                  struct ifm_text *out, struct ifm_error *error);
 IFM_CHECKED enum ifm_status ifm_compose_html(const struct ifm_publication *publication, struct ifm_text *out,

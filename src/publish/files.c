@@ -54,11 +54,13 @@ static enum ifm_status write_all(const struct ifm_publication *publication, stru
     IFM_TRY(write_power(publication, arena, error));
     ifm_compose_csv(publication, text);
     IFM_TRY(ifm_file_write_atomic(ifm_path_join(arena, dir, "report.csv"), text->data, text->size, error));
+    struct ifm_document *document;
+    IFM_TRY(ifm_document_build(publication, IFM_LEVEL_PAGE, arena, &document, error));
     ifm_text_clear(text);
-    IFM_TRY(ifm_compose_markdown(publication, text, error));
+    ifm_paint_markdown(document, text);
     IFM_TRY(ifm_file_write_atomic(ifm_path_join(arena, dir, "report.md"), text->data, text->size, error));
     ifm_text_clear(text);
-    IFM_TRY(ifm_compose_html(publication, text, error));
+    ifm_paint_html(document, text);
     IFM_TRY(ifm_file_write_atomic(ifm_path_join(arena, dir, "report.html"), text->data, text->size, error));
     return ifm_manifest_write(dir, error);
 }

@@ -1,8 +1,9 @@
 /* Gate lines: from verdict and comparison to rows and JUnit XML. */
 #include "publish/junit.h"
 
+#include "document/escape.h"
+#include "document/quantity.h"
 #include "publish/comparison.h"
-#include "publish/quantity.h"
 #include <string.h>
 
 static struct ifm_gate_line *add_line(struct ifm_gate_lines *out, struct ifm_arena *arena)
@@ -200,45 +201,10 @@ struct ifm_listing ifm_gate_lines_listing(const struct ifm_gate_lines *lines, st
 
 /* ---- JUnit ---- */
 
-/* Bytes of the UTF-8 character at `text` that XML 1.0 may hold; 0 when it may not, or when it is none. */
-static size_t xml_character(const unsigned char *text)
-{
-    if (text[0] < 0x80)
-        return text[0] >= 0x20 || text[0] == '\t' || text[0] == '\n' || text[0] == '\r' ? 1 : 0;
-    size_t length = text[0] >= 0xf0 && text[0] < 0xf5 ? 4 : text[0] >= 0xe0 ? 3 : text[0] >= 0xc2 ? 2 : 0;
-    if (text[0] >= 0xf5)
-        return 0;
-    for (size_t i = 1; i < length; i++)
-        if ((text[i] & 0xc0) != 0x80)
-            return 0;
-    bool surrogate = text[0] == 0xed && text[1] >= 0xa0;
-    bool overlong = (text[0] == 0xe0 && text[1] < 0xa0) || (text[0] == 0xf0 && text[1] < 0x90);
-    bool beyond = text[0] == 0xf4 && text[1] >= 0x90;
-    bool noncharacter = text[0] == 0xef && text[1] == 0xbf && text[2] >= 0xbe; /* U+FFFE, U+FFFF */
-    return surrogate || overlong || beyond || noncharacter ? 0 : length;
-}
-
-static void add_xml(const char *text, struct ifm_text *out)
-{
-    static const char specials[] = "&<>\"'\t\n\r";
-    static const char *const escapes[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&apos;", "&#9;", "&#10;", "&#13;"};
-    while (*text != '\0') {
-        const char *special = strchr(specials, *text);
-        size_t length = xml_character((const unsigned char *)text);
-        if (special != NULL)
-            ifm_text_add(out, escapes[special - specials]);
-        else if (length == 0)
-            ifm_text_add(out, "?");
-        else
-            ifm_text_append(out, text, length);
-        text += length == 0 ? 1 : length;
-    }
-}
-
 static void add_attribute(const char *name, const char *value, struct ifm_text *out)
 {
     ifm_text_printf(out, " %s=\"", name);
-    add_xml(value, out);
+    ifm_escape_xml(value, out);
     ifm_text_add(out, "\"");
 }
 
@@ -257,7 +223,7 @@ static void add_case(const struct ifm_gate_line *line, struct ifm_text *out)
     ifm_text_free(&place);
     if (element == NULL) {
         ifm_text_add(out, ">\n      <system-out>");
-        add_xml(line->reason, out);
+        ifm_escape_xml(line->reason, out);
         ifm_text_add(out, "</system-out>\n    </testcase>\n");
         return;
     }

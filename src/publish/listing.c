@@ -1,6 +1,7 @@
 /* Listings: one set of field names in every format. */
 #include "publish/listing.h"
 
+#include "document/escape.h"
 #include <math.h>
 #include <string.h>
 
@@ -90,18 +91,6 @@ json_t *ifm_listing_bound(const struct ifm_value *value, double bound)
 
 /* ---- CSV ---- */
 
-static void csv_text(const char *text, struct ifm_text *out)
-{
-    if (strpbrk(text, ",\"\r\n") == NULL) {
-        ifm_text_add(out, text);
-        return;
-    }
-    ifm_text_add(out, "\"");
-    for (; *text != '\0'; text++)
-        ifm_text_append(out, *text == '"' ? "\"\"" : text, *text == '"' ? 2 : 1);
-    ifm_text_add(out, "\"");
-}
-
 /* The items of a list, "; " between them. */
 static void csv_list(const json_t *list, struct ifm_text *out)
 {
@@ -111,14 +100,14 @@ static void csv_list(const json_t *list, struct ifm_text *out)
         const char *text = json_string_value(json_array_get(list, i));
         ifm_text_add(&joined, text == NULL ? "" : text);
     }
-    csv_text(joined.data == NULL ? "" : joined.data, out);
+    ifm_escape_csv(joined.data == NULL ? "" : joined.data, out);
     ifm_text_free(&joined);
 }
 
 static void csv_value(const json_t *value, struct ifm_text *out)
 {
     if (json_is_string(value))
-        csv_text(json_string_value(value), out);
+        ifm_escape_csv(json_string_value(value), out);
     else if (json_is_array(value))
         csv_list(value, out);
     else if (!json_is_null(value))
@@ -187,13 +176,23 @@ static const char *shown_at(const struct ifm_listing *listing, size_t row, size_
     return listing->shown[row * listing->n_columns + column];
 }
 
+/* As a terminal may show it. */
+static const char *plain(const struct ifm_listing *listing, const char *text)
+{
+    struct ifm_text copy = {0};
+    ifm_escape_terminal(text, true, &copy);
+    const char *result = copy.data == NULL ? "" : ifm_arena_strdup(listing->arena, copy.data);
+    ifm_text_free(&copy);
+    return result;
+}
+
 /* The width of each column; 0 = not shown: only machines see it, or it has no text, as most runs have no notes. */
 static const size_t *widths_of(const struct ifm_listing *listing)
 {
     size_t *widths = IFM_ARENA_ARRAY(listing->arena, size_t, listing->n_columns + 1);
     for (size_t c = 0; c < listing->n_columns; c++) {
         for (size_t r = 0; listing->columns[c].heading != NULL && r < listing->n_rows; r++) {
-            size_t here = width_of(shown_at(listing, r, c));
+            size_t here = width_of(plain(listing, shown_at(listing, r, c)));
             widths[c] = here > widths[c] ? here : widths[c];
         }
         size_t heading = widths[c] > 0 ? width_of(listing->columns[c].heading) : 0;
@@ -221,7 +220,7 @@ static void compose_line(const struct ifm_listing *listing, const size_t *widths
     for (size_t c = 0; c < listing->n_columns; c++) {
         if (widths[c] == 0)
             continue;
-        const char *text = heading ? listing->columns[c].heading : shown_at(listing, row, c);
+        const char *text = heading ? listing->columns[c].heading : plain(listing, shown_at(listing, row, c));
         add_padded(text, widths[c], listing->columns[c].left, c == last, out);
         ifm_text_add(out, c == last ? "" : "  ");
     }
@@ -238,19 +237,9 @@ static void compose_table(const struct ifm_listing *listing, struct ifm_text *ou
     for (size_t r = 0; r < listing->n_rows; r++)
         compose_line(listing, widths, r, false, out);
     for (size_t i = 0; i < listing->n_notes; i++)
-        ifm_text_printf(out, "%s[%zu] %s\n", i == 0 ? "\n" : "", i + 1, listing->notes[i]);
+        ifm_text_printf(out, "%s[%zu] %s\n", i == 0 ? "\n" : "", i + 1, plain(listing, listing->notes[i]));
     for (size_t i = 0; i < listing->n_remarks; i++)
-        ifm_text_printf(out, "%s%s\n", i == 0 ? "\n" : "", listing->remarks[i]);
-}
-
-/* Text inside a Markdown table: what would end the cell or start markup is escaped. */
-static void md_text(const char *text, struct ifm_text *out)
-{
-    for (; *text != '\0'; text++) {
-        if (strchr("|\\`*_<>[]", *text) != NULL)
-            ifm_text_add(out, "\\");
-        ifm_text_append(out, (unsigned char)*text < 0x20 ? " " : text, 1);
-    }
+        ifm_text_printf(out, "%s%s\n", i == 0 ? "\n" : "", plain(listing, listing->remarks[i]));
 }
 
 static void compose_md(const struct ifm_listing *listing, struct ifm_text *out)
@@ -269,19 +258,19 @@ static void compose_md(const struct ifm_listing *listing, struct ifm_text *out)
         for (size_t c = 0; c < listing->n_columns; c++)
             if (widths[c] > 0) {
                 ifm_text_add(out, "| ");
-                md_text(shown_at(listing, r, c), out);
+                ifm_escape_markdown(shown_at(listing, r, c), out);
                 ifm_text_add(out, " ");
             }
         ifm_text_add(out, "|\n");
     }
     for (size_t i = 0; i < listing->n_notes; i++) {
         ifm_text_printf(out, "%s%zu. ", i == 0 ? "\n" : "", i + 1);
-        md_text(listing->notes[i], out);
+        ifm_escape_markdown(listing->notes[i], out);
         ifm_text_add(out, "\n");
     }
     for (size_t i = 0; i < listing->n_remarks; i++) {
         ifm_text_add(out, i == 0 ? "\n- " : "- ");
-        md_text(listing->remarks[i], out);
+        ifm_escape_markdown(listing->remarks[i], out);
         ifm_text_add(out, "\n");
     }
 }

@@ -1,18 +1,56 @@
 /* Publish: the format that was asked for, on the stream that was given. */
 #include "publish/publish.h"
 #include "publish/compose.h"
-#include "publish/terminal_private.h"
 #include <errno.h>
 #include <langinfo.h>
 #include <string.h>
 
+enum ifm_status ifm_compose_markdown(const struct ifm_publication *publication, struct ifm_text *out,
+                                     struct ifm_error *error)
+{
+    struct ifm_arena *arena = ifm_arena_create();
+    struct ifm_document *document;
+    enum ifm_status status = ifm_document_build(publication, IFM_LEVEL_FOLDED, arena, &document, error);
+    if (status == IFM_OK)
+        ifm_paint_markdown(document, out);
+    ifm_arena_destroy(arena);
+    return status;
+}
+
+enum ifm_status ifm_compose_html(const struct ifm_publication *publication, struct ifm_text *out,
+                                 struct ifm_error *error)
+{
+    struct ifm_arena *arena = ifm_arena_create();
+    struct ifm_document *document;
+    enum ifm_status status = ifm_document_build(publication, IFM_LEVEL_PAGE, arena, &document, error);
+    if (status == IFM_OK)
+        ifm_paint_html(document, out);
+    ifm_arena_destroy(arena);
+    return status;
+}
+
+enum ifm_status ifm_compose_terminal(const struct ifm_publication *publication, bool colour, bool utf8,
+                                     struct ifm_text *out, struct ifm_error *error)
+{
+    struct ifm_arena *arena = ifm_arena_create();
+    struct ifm_document *document;
+    enum ifm_status status = ifm_document_build(publication, IFM_LEVEL_ALWAYS, arena, &document, error);
+    if (status == IFM_OK)
+        status = ifm_paint_terminal(document, colour, utf8, out, error);
+    ifm_arena_destroy(arena);
+    return status;
+}
+
+static bool is_utf8(void)
+{
+    return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+}
+
 static enum ifm_status compose(const struct ifm_publication *publication, enum ifm_format format, bool colour,
                                struct ifm_text *text, struct ifm_error *error)
 {
-    if (format == IFM_FORMAT_TABLE) {
-        bool utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
-        return ifm_compose_terminal(publication, colour, utf8, text, error);
-    }
+    if (format == IFM_FORMAT_TABLE)
+        return ifm_compose_terminal(publication, colour, is_utf8(), text, error);
     if (format == IFM_FORMAT_MD)
         return ifm_compose_markdown(publication, text, error);
     if (format == IFM_FORMAT_CSV)
@@ -45,9 +83,9 @@ void ifm_publish_advice(const struct ifm_publication *publication, FILE *out)
 {
     struct ifm_text text = {0};
     struct ifm_arena *arena = ifm_arena_create();
-    struct ifm_terminal terminal = {.out = &text, .arena = arena, .utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0};
-    ifm_terminal_advice(&terminal, publication);
-    if (text.size > 0)
+    struct ifm_error error;
+    if (ifm_paint_terminal(ifm_document_advice(publication, arena), false, is_utf8(), &text, &error) == IFM_OK &&
+        text.size > 0)
         fwrite(text.data, 1, text.size, out);
     ifm_arena_destroy(arena);
     ifm_text_free(&text);

@@ -4,8 +4,7 @@
 #ifndef IFM_PUBLISH_PUBLISH_H
 #define IFM_PUBLISH_PUBLISH_H
 
-#include "derive/derive.h"
-#include "judge/judge.h"
+#include "document/document.h"
 #include "publish/publisher.h"
 #include <stdio.h>
 
@@ -16,17 +15,6 @@ enum ifm_format {
     IFM_FORMAT_JSON,
     IFM_FORMAT_JSONL,
     IFM_FORMAT_ELASTIC_KV
-};
-
-struct ifm_publication {
-    const char *dir;
-    const struct ifm_plan *plan;
-    const struct ifm_derived *derived;
-    const struct ifm_verdict *verdict;
-    const json_t *lock;   /* config.lock.json */
-    const json_t *events; /* run.log */
-    /* The record itself, for pictures and for files that hold raw samples; NULL: there are none of either. */
-    const struct ifm_facts_view *facts;
 };
 
 /* One row of every table: the same field names in every format. */

@@ -1,8 +1,8 @@
 /* One row per number, with one set of field names: CSV, JSON lines and JSON. */
+#include "document/escape.h"
+#include "document/quantity.h"
 #include "model/plan_json.h"
 #include "publish/compose.h"
-#include "publish/quantity.h"
-#include "publish/view.h"
 #include <math.h>
 #include <string.h>
 
@@ -37,21 +37,7 @@ enum ifm_status ifm_compose_check(const struct ifm_publication *publication, str
     return IFM_OK;
 }
 
-/* ---- CSV: RFC 4180 quoting ---- */
-
-static void add_text(const char *text, struct ifm_text *out)
-{
-    if (text == NULL)
-        text = "";
-    if (strpbrk(text, ",\"\r\n") == NULL) {
-        ifm_text_add(out, text);
-        return;
-    }
-    ifm_text_add(out, "\"");
-    for (; *text != '\0'; text++)
-        ifm_text_append(out, *text == '"' ? "\"\"" : text, *text == '"' ? 2 : 1);
-    ifm_text_add(out, "\"");
-}
+/* ---- CSV ---- */
 
 static void add_number(double number, bool is_integer, struct ifm_text *out)
 {
@@ -69,13 +55,13 @@ static void add_row(const struct ifm_publication *publication, const struct ifm_
     const char *lead[] = {publication->derived->run_id, number->cell, number->arm, role_of(publication->plan, number),
                           ifm_metrics[number->metric].id};
     for (size_t i = 0; i < sizeof lead / sizeof lead[0]; i++) {
-        add_text(lead[i], out);
+        ifm_escape_csv(lead[i] == NULL ? "" : lead[i], out);
         ifm_text_add(out, ",");
     }
     if (ok)
         add_number(value->number, value->is_integer, out);
     ifm_text_add(out, ",");
-    add_text(value->unit, out);
+    ifm_escape_csv(value->unit == NULL ? "" : value->unit, out);
     double bounds[] = {value->low, value->high, value->level};
     for (size_t i = 0; i < 3; i++) {
         ifm_text_add(out, ",");
@@ -88,7 +74,7 @@ static void add_row(const struct ifm_publication *publication, const struct ifm_
     const char *tail[] = {value->n_of, ifm_state_label(value->state), value->text, value->reason, value->remedy};
     for (size_t i = 0; i < sizeof tail / sizeof tail[0]; i++) {
         ifm_text_add(out, ",");
-        add_text(tail[i], out);
+        ifm_escape_csv(tail[i] == NULL ? "" : tail[i], out);
     }
     ifm_text_add(out, "\n");
 }

@@ -2,12 +2,11 @@
 #include "publish/summary.h"
 
 #include "base/hash.h"
+#include "document/facts.h"
+#include "document/outcome.h"
+#include "document/quantity.h"
 #include "model/lock_state.h"
 #include "publish/comparison.h"
-#include "publish/compression.h"
-#include "publish/facts.h"
-#include "publish/quantity.h"
-#include "publish/view.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -164,7 +163,7 @@ static void add_cell(const struct ifm_publication *p, const struct ifm_cell *cel
         if (change == NULL)
             continue;
         const char *where = place(p, cell, arm, arena);
-        const char *price = ascii(ifm_compression_price(p->derived, cell->name, arm, arena), arena);
+        const char *price = ascii(ifm_outcome_price(p->derived, cell->name, arm, arena), arena);
         add_line(lines, arena,
                  compared_line(change, value_of(p, cell->name, arm, IFM_M_MDE_PERCENT), price, where, arena),
                  rank_of(change), change->state == IFM_STATE_OK ? fabs(change->number) : 0);

@@ -2,12 +2,14 @@
  *
  * Each maker looks at one cell, and gives false when that cell has nothing to draw (no such arms, or every number
  * withheld); `out` is then empty. It formats derived values and draws pictures of the record; it computes no number
- * that a reader may quote. Texts live in the page's arena; free the drawing with ifm_figure_free. */
+ * that a reader may quote. Texts live in the document's arena; free the drawing with ifm_figure_free. */
 #ifndef IFM_REPORT_FIGURE_H
 #define IFM_REPORT_FIGURE_H
 
+#include "base/text.h"
+#include "derive/energy/power_run.h"
 #include "derive/picture/picture.h"
-#include "report/html.h"
+#include "document/document.h"
 
 struct ifm_figure_table {
     const char *title; /* what unfolds it */
@@ -26,7 +28,7 @@ struct ifm_figure {
 };
 
 /* `picture` is NULL when the record is not at hand: only figures of derived numbers are drawn then. */
-typedef bool ifm_figure_maker(struct ifm_page *page, const struct ifm_view_cell *cell,
+typedef bool ifm_figure_maker(const struct ifm_document *document, const struct ifm_cell *cell,
                               const struct ifm_picture *picture, struct ifm_figure *out);
 
 /* figure_ratio.c: speed against the baseline with its interval, each block's own ratio, and the margin as a band. */
@@ -47,12 +49,11 @@ ifm_figure_maker ifm_figure_caches;
 /* figure_power.c: power over time with what ran, and as tables what each window took and which sensors said so. */
 ifm_figure_maker ifm_figure_power;
 /* The same of an energy pass that is at hand. */
-bool ifm_figure_power_of(struct ifm_page *page, const struct ifm_view_cell *cell, const struct ifm_power_shown *shown,
-                         struct ifm_figure *out);
+bool ifm_figure_power_of(const struct ifm_document *document, const struct ifm_cell *cell,
+                         const struct ifm_power_shown *shown, struct ifm_figure *out);
 
-/* In the order of the page; NULL-terminated. */
-extern ifm_figure_maker *const ifm_figure_makers[];
-
+/* The figure of a block; also after false, free it. */
+bool ifm_figure_draw(const struct ifm_document *document, const struct ifm_block *block, struct ifm_figure *out);
 void ifm_figure_free(struct ifm_figure *figure);
 
 #endif

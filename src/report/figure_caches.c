@@ -1,6 +1,6 @@
 /* The time of one load by the working set it is taken from, on two logarithmic axes, with the caches that were found.
  */
-#include "publish/quantity.h"
+#include "document/quantity.h"
 #include "report/chart.h"
 #include <math.h>
 #include <stdlib.h>
@@ -15,13 +15,21 @@ struct probe {
     bool drawn;
 };
 
+/* A cache size that was found. */
+struct mark {
+    const char *name;
+    double bytes;
+};
+
 struct caches {
-    struct ifm_page *page;
-    const struct ifm_view_cell *cell;
+    const struct ifm_document *document;
+    const struct ifm_cell *cell;
     struct probe *probes; /* in order of their working sets */
     size_t n_probes, n_drawn;
     const struct probe *first, *last; /* of those drawn */
     double low, high;
+    struct mark marks[IFM_CACHES_SHOWN];
+    size_t n_marks;
 };
 
 static int compare_probes(const void *a, const void *b)
@@ -32,13 +40,13 @@ static int compare_probes(const void *a, const void *b)
 
 static void collect(struct caches *c)
 {
-    const struct ifm_cell *cell = c->cell->cell;
-    c->probes = IFM_ARENA_ARRAY(c->page->arena, struct probe, cell->n_arms + 1);
+    const struct ifm_cell *cell = c->cell;
+    c->probes = IFM_ARENA_ARRAY(c->document->arena, struct probe, cell->n_arms + 1);
     for (size_t a = 0; a < cell->n_arms; a++) {
-        const struct ifm_value *load = ifm_chart_value(c->page, c->cell, cell->arms[a].name, IFM_M_LOAD_NS);
+        const struct ifm_value *load = ifm_chart_value(c->document, c->cell, cell->arms[a].name, IFM_M_LOAD_NS);
         if (load == NULL)
             continue;
-        const struct ifm_value *shown = ifm_chart_shown(c->page, c->cell, cell->arms[a].name, IFM_M_LOAD_NS);
+        const struct ifm_value *shown = ifm_chart_shown(c->document, c->cell, cell->arms[a].name, IFM_M_LOAD_NS);
         bool drawn = shown != NULL && shown->number > 0 && cell->arms[a].working_set > 0;
         c->probes[c->n_probes++] = (struct probe){&cell->arms[a], load, (double)cell->arms[a].working_set, drawn};
     }
@@ -54,13 +62,19 @@ static void collect(struct caches *c)
         c->low = fmin(c->low, probe->load->number);
         c->high = fmax(c->high, probe->load->number);
     }
+    for (int level = 0; level < IFM_CACHES_SHOWN; level++) {
+        const struct ifm_value *size = ifm_chart_shown(c->document, cell, "", ifm_cache_metrics[level]);
+        if (size != NULL)
+            c->marks[c->n_marks++] =
+                (struct mark){ifm_arena_printf(c->document->arena, "L%d", level + 1), size->number};
+    }
 }
 
 /* ---- drawing ---- */
 
 static const char *size_text(const struct caches *c, double bytes)
 {
-    return ifm_quantity_bare(bytes, "B", c->page->arena);
+    return ifm_quantity_bare(bytes, "B", c->document->arena);
 }
 
 /* A line where each cache ends; names of near ones take turns in two rows. */
@@ -69,15 +83,15 @@ static void add_marks(const struct caches *c, struct ifm_plot *plot)
     enum { NEAR = 30, ROWS = 2, LINE = 14 };
     double before = -INFINITY;
     int row = 0;
-    for (size_t i = 0; i < c->cell->n_marks; i++) {
-        double x = c->cell->marks[i].bytes > 0 ? ifm_plot_x(plot, c->cell->marks[i].bytes) : NAN;
+    for (size_t i = 0; i < c->n_marks; i++) {
+        double x = c->marks[i].bytes > 0 ? ifm_plot_x(plot, c->marks[i].bytes) : NAN;
         if (!ifm_plot_holds(plot, x, plot->top))
             continue;
         row = x - before < NEAR ? (row + 1) % ROWS : 0;
         before = x;
         ifm_plot_line(plot, "mark", x, plot->top - 6, x, plot->bottom);
         ifm_plot_text(plot, x, plot->top - 8 - LINE * row, x > plot->width - 24 ? "end" : "middle", "small",
-                      c->cell->marks[i].name);
+                      c->marks[i].name);
     }
 }
 
@@ -103,7 +117,7 @@ static void add_curve(const struct caches *c, struct ifm_plot *plot)
             ifm_plot_line(plot, "whisker", spot.x, top, spot.x, bottom);
         }
         const char *tip = ifm_arena_printf(plot->arena, "%s: %s", size_text(c, c->probes[i].bytes),
-                                           ifm_chart_quantity(c->page, load));
+                                           ifm_chart_quantity(c->document, load));
         ifm_plot_dot(plot, "fill", spot.x, spot.y, 3.5, tip);
     }
     ifm_plot_group_close(plot);
@@ -111,7 +125,7 @@ static void add_curve(const struct caches *c, struct ifm_plot *plot)
 
 static void draw(const struct caches *c, struct ifm_figure *out)
 {
-    struct ifm_plot plot = {.out = &out->svg, .arena = c->page->arena, .width = IFM_CHART_WIDTH};
+    struct ifm_plot plot = {.out = &out->svg, .arena = c->document->arena, .width = IFM_CHART_WIDTH};
     plot.left = LEFT;
     plot.right = IFM_CHART_WIDTH - 12;
     plot.top = TOP;
@@ -120,7 +134,7 @@ static void draw(const struct caches *c, struct ifm_figure *out)
     double low = fmax(c->low / 1.5, 1e-300), high = fmin(c->high * 1.5, 1e300);
     plot.x = (struct ifm_plot_axis){IFM_SCALE_LOG, c->first->bytes, c->last->bytes, "B", "working set", false};
     plot.y = (struct ifm_plot_axis){IFM_SCALE_LOG, low, high, "ns", "", false};
-    ifm_plot_open(&plot, ifm_arena_printf(plot.arena, "%s: %s", c->cell->title, out->title), "");
+    ifm_plot_open(&plot, ifm_arena_printf(plot.arena, "%s: %s", c->cell->name, out->title), "");
     ifm_plot_text(&plot, 0, 13, "start", "small", "time of one load");
     ifm_plot_axes(&plot);
     add_marks(c, &plot);
@@ -132,15 +146,14 @@ static void draw(const struct caches *c, struct ifm_figure *out)
 
 static const char *words_of(const struct caches *c)
 {
-    struct ifm_arena *arena = c->page->arena;
+    struct ifm_arena *arena = c->document->arena;
     const char *text = ifm_arena_printf(arena, "A load takes %s in a working set of %s and %s in one of %s.",
-                                        ifm_chart_full(c->page, c->first->load), size_text(c, c->first->bytes),
-                                        ifm_chart_full(c->page, c->last->load), size_text(c, c->last->bytes));
+                                        ifm_chart_full(c->document, c->first->load), size_text(c, c->first->bytes),
+                                        ifm_chart_full(c->document, c->last->load), size_text(c, c->last->bytes));
     const char *found = "";
-    for (size_t i = 0; i < c->cell->n_marks; i++)
-        found = ifm_chart_list(
-            c->page, found,
-            ifm_arena_printf(arena, "%s of %s", c->cell->marks[i].name, size_text(c, c->cell->marks[i].bytes)));
+    for (size_t i = 0; i < c->n_marks; i++)
+        found = ifm_chart_list(c->document, found,
+                               ifm_arena_printf(arena, "%s of %s", c->marks[i].name, size_text(c, c->marks[i].bytes)));
     text = ifm_arena_printf(
         arena, "%s %s%s.", text,
         found[0] == '\0' ? "No cache's end was found in the curve" : "Caches found in the curve, dotted: ", found);
@@ -154,21 +167,21 @@ static struct ifm_grid table_of(const struct caches *c)
 {
     const struct ifm_heading headings[] = {{"working set", IFM_M_NONE, true, 0},
                                            {"time of a load", IFM_M_LOAD_NS, false, 0}};
-    struct ifm_grid grid = ifm_chart_grid(c->page, headings, 2, c->n_probes + IFM_CACHES_SHOWN);
+    struct ifm_grid grid = ifm_chart_grid(c->document, headings, 2, c->n_probes + IFM_CACHES_SHOWN);
     for (size_t i = 0; i < c->n_probes; i++)
-        ifm_chart_row(&grid, size_text(c, c->probes[i].bytes))[1] = ifm_chart_field(c->page, c->probes[i].load);
+        ifm_chart_row(&grid, size_text(c, c->probes[i].bytes))[1] = ifm_chart_field(c->document, c->probes[i].load);
     return grid;
 }
 
-bool ifm_figure_caches(struct ifm_page *page, const struct ifm_view_cell *cell, const struct ifm_picture *picture,
-                       struct ifm_figure *out)
+bool ifm_figure_caches(const struct ifm_document *document, const struct ifm_cell *cell,
+                       const struct ifm_picture *picture, struct ifm_figure *out)
 {
     (void)picture;
-    struct caches c = {.page = page, .cell = cell};
+    struct caches c = {.document = document, .cell = cell};
     collect(&c);
     if (c.n_drawn < 2 || !(c.last->bytes > c.first->bytes))
         return false;
-    out->id = ifm_chart_id(page, cell, "caches");
+    out->id = ifm_chart_id(document, cell, "caches");
     out->title = "Time of one load by working set";
     out->sentence = words_of(&c);
     draw(&c, out);

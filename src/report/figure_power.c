@@ -6,7 +6,7 @@
 #include "report/figure_power.h"
 
 #include "derive/energy/power_window.h"
-#include "publish/quantity.h"
+#include "document/quantity.h"
 #include "report/chart.h"
 #include "report/figure_strip.h"
 #include <math.h>
@@ -35,8 +35,8 @@ struct line {
 };
 
 struct sheet {
-    struct ifm_page *page;
-    const struct ifm_view_cell *cell;
+    const struct ifm_document *document;
+    const struct ifm_cell *cell;
     const struct ifm_power_shown *shown;
     struct line lines[MOST_LINES];
     size_t n_lines, n_left_out;
@@ -73,12 +73,12 @@ static const char *line_text(const struct sheet *sheet, const struct ifm_power_t
 {
     const struct ifm_power_cell *power = &sheet->shown->power;
     if (trace->source[0] != '\0')
-        return ifm_arena_printf(sheet->page->arena, "%s %s%s", trace->device, trace->source,
+        return ifm_arena_printf(sheet->document->arena, "%s %s%s", trace->device, trace->source,
                                 trace->role == IFM_POWER_GUESS                                    ? " (estimate)"
                                 : trace->role == IFM_POWER_SHOWN || trace->role == IFM_POWER_PART ? " (not counted)"
                                                                                                   : "");
     if (power->n_devices == 1 && power->devices[0].primary != NULL)
-        return ifm_arena_printf(sheet->page->arena, "%s %s", power->devices[0].device,
+        return ifm_arena_printf(sheet->document->arena, "%s %s", power->devices[0].device,
                                 power->devices[0].primary->source);
     return "sum of the measured devices";
 }
@@ -100,7 +100,7 @@ static void choose_lines(struct sheet *sheet)
         bool sum = trace->source[0] == '\0', pale = trace->role == IFM_POWER_SHOWN;
         const char *class = sum ? "power-sum" : classes[colour++];
         if (!sum && trace->role != IFM_POWER_PRIMARY)
-            class = ifm_arena_printf(sheet->page->arena, "%s dash%s", class, pale ? " faint" : "");
+            class = ifm_arena_printf(sheet->document->arena, "%s dash%s", class, pale ? " faint" : "");
         sheet->lines[sheet->n_lines++] = (struct line){trace, class, line_text(sheet, trace)};
     }
 }
@@ -141,7 +141,7 @@ static void choose_limit(struct sheet *sheet)
 
 static const char *arm_class(const struct sheet *sheet, int arm)
 {
-    return ifm_chart_series(sheet->page, sheet->cell, &sheet->shown->cell->arms[arm]);
+    return ifm_chart_series(sheet->document, sheet->cell, &sheet->shown->cell->arms[arm]);
 }
 
 static bool is_arm(const struct sheet *sheet, int arm)
@@ -153,10 +153,10 @@ static const char *phase_tip(const struct sheet *sheet, const struct ifm_power_p
 {
     double length = 1e-9 * (double)(phase->end_ns - phase->start_ns);
     const char *name = ifm_power_arm_name(sheet->shown, phase->arm);
-    const char *time = ifm_quantity_bare(length, "s", sheet->page->arena);
+    const char *time = ifm_quantity_bare(length, "s", sheet->document->arena);
     if (phase->kind == IFM_POWER_IDLE)
-        return ifm_arena_printf(sheet->page->arena, "idle, %s", time);
-    return ifm_arena_printf(sheet->page->arena, "%s, %s, %s", name,
+        return ifm_arena_printf(sheet->document->arena, "idle, %s", time);
+    return ifm_arena_printf(sheet->document->arena, "%s, %s, %s", name,
                             phase->kind == IFM_POWER_WINDOW ? "window" : "pre-roll: it runs and is not measured", time);
 }
 
@@ -257,14 +257,14 @@ static size_t keys_of(const struct sheet *sheet, struct ifm_strip_key *keys)
             continue;
         named++;
         keys[n++] = (struct ifm_strip_key){
-            'r', ifm_arena_printf(sheet->page->arena, "%s bubble", arm_class(sheet, (int)a)),
-            ifm_arena_printf(sheet->page->arena, "windows of %s", sheet->shown->cell->arms[a].name)};
+            'r', ifm_arena_printf(sheet->document->arena, "%s bubble", arm_class(sheet, (int)a)),
+            ifm_arena_printf(sheet->document->arena, "windows of %s", sheet->shown->cell->arms[a].name)};
     }
     if (isfinite(sheet->limit_w))
         keys[n++] =
             (struct ifm_strip_key){'l', "limit dash",
-                                   ifm_arena_printf(sheet->page->arena, "limit of %s, %s", sheet->limit_of,
-                                                    ifm_quantity_bare(sheet->limit_w, "W", sheet->page->arena))};
+                                   ifm_arena_printf(sheet->document->arena, "limit of %s, %s", sheet->limit_of,
+                                                    ifm_quantity_bare(sheet->limit_w, "W", sheet->document->arena))};
     if (roll)
         keys[n++] = (struct ifm_strip_key){'r', "hollow", "pre-roll"};
     if (idle)
@@ -278,7 +278,7 @@ static void draw(struct sheet *sheet, struct ifm_figure *out)
     size_t n_keys = keys_of(sheet, keys);
     struct ifm_plot *plot = &sheet->plot;
     double high = fmax(sheet->most_w, isfinite(sheet->limit_w) ? sheet->limit_w : 0) * 1.08;
-    *plot = (struct ifm_plot){.out = &out->svg, .arena = sheet->page->arena, .width = IFM_STRIP_WIDTH};
+    *plot = (struct ifm_plot){.out = &out->svg, .arena = sheet->document->arena, .width = IFM_STRIP_WIDTH};
     plot->left = LEFT;
     plot->right = IFM_STRIP_RIGHT;
     plot->top = TOP;
@@ -287,7 +287,7 @@ static void draw(struct sheet *sheet, struct ifm_figure *out)
     plot->x = (struct ifm_plot_axis){IFM_SCALE_LINEAR,          0,    seconds(sheet, sheet->end_ns), "s",
                                      "time in the energy pass", false};
     plot->y = (struct ifm_plot_axis){IFM_SCALE_LINEAR, 0, high, "W", "", false};
-    ifm_plot_open(plot, ifm_arena_printf(plot->arena, "%s: %s", sheet->cell->title, out->title), "");
+    ifm_plot_open(plot, ifm_arena_printf(plot->arena, "%s: %s", sheet->cell->name, out->title), "");
     ifm_plot_text(plot, 0, 13, "start", "small", "power, and above it what ran");
     for (size_t i = 0; i < sheet->shown->power.n_phases; i++)
         add_phase(sheet, plot, &sheet->shown->power.phases[i]);
@@ -317,7 +317,7 @@ static void include(struct spread *spread, double number)
 
 static void tell_device(const struct sheet *sheet, const struct ifm_power_device *device, struct ifm_text *text)
 {
-    struct ifm_arena *arena = sheet->page->arena;
+    struct ifm_arena *arena = sheet->document->arena;
     struct spread watts = {0}, differ = {0};
     for (size_t w = 0; w < device->n_windows; w++) {
         if (!ifm_power_is_used(&device->windows[w]))
@@ -355,38 +355,38 @@ static const char *sentence_of(const struct sheet *sheet)
     if (sheet->n_left_out > 0)
         ifm_strip_add(&text, "%zu more sensor%s in the table only.", sheet->n_left_out,
                       sheet->n_left_out == 1 ? " is" : "s are");
-    const char *copy = ifm_arena_strdup(sheet->page->arena, text.data);
+    const char *copy = ifm_arena_strdup(sheet->document->arena, text.data);
     ifm_text_free(&text);
     return copy;
 }
 
-bool ifm_figure_power_of(struct ifm_page *page, const struct ifm_view_cell *cell, const struct ifm_power_shown *shown,
-                         struct ifm_figure *out)
+bool ifm_figure_power_of(const struct ifm_document *document, const struct ifm_cell *cell,
+                         const struct ifm_power_shown *shown, struct ifm_figure *out)
 {
-    struct sheet sheet = {.page = page, .cell = cell, .shown = shown};
-    sheet.spots = page->view->n_cells > MANY_CELLS ? FEW_SPOTS : MOST_SPOTS;
+    struct sheet sheet = {.document = document, .cell = cell, .shown = shown};
+    sheet.spots = document->plan->n_cells > MANY_CELLS ? FEW_SPOTS : MOST_SPOTS;
     choose_lines(&sheet);
     choose_span(&sheet);
     if (sheet.n_lines == 0 || !(sheet.most_w > 0) || sheet.end_ns <= sheet.start_ns)
         return false;
     choose_limit(&sheet);
     out->wide = true;
-    out->id = ifm_chart_id(page, cell, "power");
+    out->id = ifm_chart_id(document, cell, "power");
     out->title = "Power over time";
     out->sentence = sentence_of(&sheet);
     draw(&sheet, out);
-    out->numbers = ifm_power_window_table(page, shown);
-    out->more[0] = (struct ifm_figure_table){"The sensors", ifm_power_sensor_table(page, shown)};
-    out->more[1] = (struct ifm_figure_table){"What ran when", ifm_power_phase_table(page, shown)};
+    out->numbers = ifm_power_window_table(document, shown);
+    out->more[0] = (struct ifm_figure_table){"The sensors", ifm_power_sensor_table(document, shown)};
+    out->more[1] = (struct ifm_figure_table){"What ran when", ifm_power_phase_table(document, shown)};
     return true;
 }
 
-bool ifm_figure_power(struct ifm_page *page, const struct ifm_view_cell *cell, const struct ifm_picture *picture,
-                      struct ifm_figure *out)
+bool ifm_figure_power(const struct ifm_document *document, const struct ifm_cell *cell,
+                      const struct ifm_picture *picture, struct ifm_figure *out)
 {
     (void)picture;
-    for (size_t i = 0; i < page->n_powers; i++)
-        if (page->powers[i].cell == cell->cell)
-            return ifm_figure_power_of(page, cell, &page->powers[i], out);
+    for (size_t i = 0; i < document->n_powers; i++)
+        if (document->powers[i].cell == cell)
+            return ifm_figure_power_of(document, cell, &document->powers[i], out);
     return false;
 }

@@ -1,6 +1,6 @@
 /* Strips: arms one below the other, their words, their legend, their table. */
 #include "report/figure_strip.h"
-#include "publish/quantity.h"
+#include "document/quantity.h"
 #include "report/chart.h"
 #include <math.h>
 #include <stdarg.h>
@@ -18,19 +18,19 @@ static const struct ifm_picture_arm *picture_of(const struct ifm_picture *pictur
 }
 
 /* In two rounds, so that arms that are compared have a strip before others; within a round, as in the table. */
-bool ifm_strips_choose(const struct ifm_page *page, const struct ifm_view_cell *cell, const struct ifm_picture *picture,
-                       struct ifm_strips *out)
+bool ifm_strips_choose(const struct ifm_document *document, const struct ifm_cell *cell,
+                       const struct ifm_picture *picture, struct ifm_strips *out)
 {
     *out = (struct ifm_strips){0};
     bool any = false;
     for (int round = 0; picture != NULL && round < 2; round++) {
         size_t row = 0;
-        for (size_t a = 0; a < cell->cell->n_arms; a++) {
-            const struct ifm_arm *arm = &cell->cell->arms[a];
-            if (!ifm_view_is_row(page->view, cell->cell, arm))
+        for (size_t a = 0; a < cell->n_arms; a++) {
+            const struct ifm_arm *arm = &cell->arms[a];
+            if (!ifm_document_is_row(document->derived, cell, arm))
                 continue;
             const struct ifm_picture_arm *drawn = picture_of(picture, arm);
-            const char *series = ifm_arena_printf(page->arena, "s%zu", row++ % 8);
+            const char *series = ifm_arena_printf(document->arena, "s%zu", row++ % 8);
             if ((arm->role == IFM_ROLE_CEILING) != (round == 1) || drawn == NULL)
                 continue;
             any |= drawn->withheld[0] == '\0' && drawn->n_buckets > 0;
@@ -43,16 +43,16 @@ bool ifm_strips_choose(const struct ifm_page *page, const struct ifm_view_cell *
     return any;
 }
 
-const struct ifm_value *ifm_strip_value(const struct ifm_page *page, const struct ifm_view_cell *cell,
+const struct ifm_value *ifm_strip_value(const struct ifm_document *document, const struct ifm_cell *cell,
                                         const struct ifm_strip *strip, enum ifm_metric_id metric)
 {
-    return ifm_chart_value(page, cell, strip->arm->name, metric);
+    return ifm_chart_value(document, cell, strip->arm->name, metric);
 }
 
-const struct ifm_value *ifm_strip_shown(const struct ifm_page *page, const struct ifm_view_cell *cell,
+const struct ifm_value *ifm_strip_shown(const struct ifm_document *document, const struct ifm_cell *cell,
                                         const struct ifm_strip *strip, enum ifm_metric_id metric)
 {
-    const struct ifm_value *value = ifm_strip_value(page, cell, strip, metric);
+    const struct ifm_value *value = ifm_strip_value(document, cell, strip, metric);
     return value != NULL && value->state == IFM_STATE_OK ? value : NULL;
 }
 
@@ -198,19 +198,20 @@ struct ifm_field *ifm_strip_row(struct ifm_grid *grid, const char *name)
     return row;
 }
 
-struct ifm_field ifm_strip_field(const struct ifm_page *page, const struct ifm_value *value, struct ifm_text *remarks)
+struct ifm_field ifm_strip_field(const struct ifm_document *document, const struct ifm_value *value,
+                                 struct ifm_text *remarks)
 {
     struct ifm_field field = ifm_chart_text("");
     if (value == NULL)
         return field;
     if (value->state == IFM_STATE_OK) {
-        field.text = ifm_quantity_number(value, page->arena);
-        field.interval = ifm_quantity_of(value, page->arena).interval;
+        field.text = ifm_quantity_number(value, document->arena);
+        field.interval = ifm_quantity_of(value, document->arena).interval;
         return field;
     }
     field.text = ifm_state_label(value->state);
     field.tone = value->state == IFM_STATE_ABSENT ? IFM_TONE_DIM : IFM_TONE_WARN;
-    field.note = ifm_chart_note(page, value);
+    field.note = ifm_chart_note(document, value);
     bool said = remarks->size > 0 && strstr(remarks->data, value->reason) != NULL;
     if (field.note == 0 && value->reason[0] != '\0' && !said)
         ifm_strip_add(remarks, "%s.", value->reason);

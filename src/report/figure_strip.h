@@ -1,7 +1,7 @@
 /* Strips: what the figures of samples share. One strip an arm, below each other on one axis; which arms get one, how a
  * value stands in the table under the figure, and the legend.
  *
- * Computes no number. Texts live in the page's arena. */
+ * Computes no number. Texts live in the document's arena. */
 #ifndef IFM_REPORT_FIGURE_STRIP_H
 #define IFM_REPORT_FIGURE_STRIP_H
 
@@ -29,14 +29,14 @@ struct ifm_strips {
 };
 
 /* False when no arm has anything to draw: no rows, no record, or everything is withheld. */
-bool ifm_strips_choose(const struct ifm_page *page, const struct ifm_view_cell *cell, const struct ifm_picture *picture,
-                       struct ifm_strips *out);
+bool ifm_strips_choose(const struct ifm_document *document, const struct ifm_cell *cell,
+                       const struct ifm_picture *picture, struct ifm_strips *out);
 
 /* A derived number in any state; NULL when there is none. */
-const struct ifm_value *ifm_strip_value(const struct ifm_page *page, const struct ifm_view_cell *cell,
+const struct ifm_value *ifm_strip_value(const struct ifm_document *document, const struct ifm_cell *cell,
                                         const struct ifm_strip *strip, enum ifm_metric_id metric);
 /* The same in state OK, else NULL. */
-const struct ifm_value *ifm_strip_shown(const struct ifm_page *page, const struct ifm_view_cell *cell,
+const struct ifm_value *ifm_strip_shown(const struct ifm_document *document, const struct ifm_cell *cell,
                                         const struct ifm_strip *strip, enum ifm_metric_id metric);
 
 /* The line above a strip: the arm's name in its colour, a note at its right end. */
@@ -60,7 +60,8 @@ double ifm_strip_legend(struct ifm_plot *plot, double y, const struct ifm_strip_
 struct ifm_field *ifm_strip_row(struct ifm_grid *grid, const char *name);
 /* A value in any state. What is not there has the footnote of its reason where the page has one; else the reason is
  * added to `remarks`. */
-struct ifm_field ifm_strip_field(const struct ifm_page *page, const struct ifm_value *value, struct ifm_text *remarks);
+struct ifm_field ifm_strip_field(const struct ifm_document *document, const struct ifm_value *value,
+                                 struct ifm_text *remarks);
 
 /* One sentence or remark more, a space between. */
 void ifm_strip_add(struct ifm_text *text, const char *format, ...) IFM_PRINTF(2, 3);

@@ -1,8 +1,9 @@
 /* Plots as SVG: scales, axes, marks. */
 #include "report/plot.h"
-#include "publish/quantity.h"
-#include "report/html.h"
+#include "document/escape.h"
+#include "document/quantity.h"
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- elements ---- */
@@ -42,7 +43,7 @@ static void end_element(struct ifm_plot *plot, const char *name, const char *tip
         return;
     }
     ifm_text_add(plot->out, "><title>");
-    ifm_html_escape(tip, plot->out);
+    ifm_escape_html(tip, plot->out);
     ifm_text_printf(plot->out, "</title></%s>\n", name);
 }
 
@@ -52,7 +53,7 @@ static void add_axis_facts(struct ifm_plot *plot, const char *name, const struct
     char a[24], b[24];
     ifm_text_printf(plot->out, " data-%s=\"%s %.6g %.6g %s %s ", name, axis->scale == IFM_SCALE_LOG ? "log" : "linear",
                     axis->low, axis->high, pixels(from, a), pixels(to, b));
-    ifm_html_escape(axis->unit, plot->out);
+    ifm_escape_html(axis->unit, plot->out);
     ifm_text_add(plot->out, "\"");
 }
 
@@ -66,11 +67,11 @@ void ifm_plot_open(struct ifm_plot *plot, const char *title, const char *descrip
     if (!plot->y.hidden)
         add_axis_facts(plot, "y", &plot->y, plot->bottom, plot->top);
     ifm_text_add(plot->out, "><title>");
-    ifm_html_escape(title, plot->out);
+    ifm_escape_html(title, plot->out);
     ifm_text_add(plot->out, "</title>");
     if (description[0] != '\0') {
         ifm_text_add(plot->out, "<desc>");
-        ifm_html_escape(description, plot->out);
+        ifm_escape_html(description, plot->out);
         ifm_text_add(plot->out, "</desc>");
     }
     ifm_text_add(plot->out, "\n");
@@ -131,7 +132,7 @@ void ifm_plot_text(struct ifm_plot *plot, double x, double y, const char *anchor
     if (strcmp(anchor, "start") != 0)
         ifm_text_printf(plot->out, " text-anchor=\"%s\"", anchor);
     ifm_text_add(plot->out, ">");
-    ifm_html_escape(text, plot->out);
+    ifm_escape_html(text, plot->out);
     ifm_text_add(plot->out, "</text>\n");
 }
 

@@ -1,4 +1,4 @@
-/* The dry run's time estimate: open each cell as the run does, time a pilot, and apply the stop rule to what it shows.
+/* The dry run's time estimate: open each cell as the run does, time a pilot, and apply the stop rule to it.
  *
  * Set-up is timed, not guessed, because for large caches generation and the oracle take longer than a block. */
 #include "run/run.h"
@@ -11,8 +11,8 @@
 #include <string.h>
 
 enum { PILOT_BLOCKS = 4 };
-static const double PILOT_S = 1.5; /* longest pilot of one cell, two blocks aside */
-static const double LONG_S = 5; /* two blocks that take longer than this are not run: calibration timed their steps */
+static const double PILOT_S = 1.5; /* longest pilot of a cell; two blocks run in any case */
+static const double LONG_S = 5;    /* no pilot where two blocks take longer: calibration has timed the steps */
 /* Around the cells: the fingerprint, reading back, derive and publish; a real machine also waits for two load windows.
  */
 static const double FIXED_S = 0.03;
@@ -32,7 +32,7 @@ static double warm_up_s(const struct ifm_cell_run *cell)
         window += (steps + 1) * arm->step_ns * 1e-9;
         windows = fmax(windows, ceil((double)measure->warmup / steps));
     }
-    /* The gate looks at the clock after a window: it overshoots its cap by one at most. */
+    /* The gate reads the clock after each window, so it may exceed its cap by one window. */
     double capped = fmax(2, ceil(measure->warmup_cap_s / window));
     return window * fmin(windows, capped);
 }

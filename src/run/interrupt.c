@@ -1,5 +1,5 @@
-/* Signals set a flag; everything else happens between slots. A limit on file sizes (SIGXFSZ) is an error of the write,
- * as a full disk is: caught and not ignored, since programs that an arm starts would inherit that. */
+/* Signals set a flag; everything else happens between slots. SIGXFSZ (a limit on file sizes) is caught, so that the
+ * write fails as on a full disk. It is not ignored: programs that an arm starts would inherit that. */
 #include "run/interrupt.h"
 
 #include <signal.h>

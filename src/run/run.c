@@ -25,14 +25,14 @@ struct execution {
     json_t *events; /* the journal so far, when resuming; else NULL */
     const struct ifm_cell *cell;
     struct ifm_left left; /* of its arms, when the device failed under some */
-    bool opening;         /* the cell: what fails then is the cell's own, memory too */
+    bool opening;         /* the cell is being opened: a failure, of memory too, is its own */
     bool unrecorded;      /* its record could not be opened: the folder is at fault */
     double cells_done;
     struct ifm_energy_run *energy; /* NULL where no cell has an energy pass */
     double passes_s, pass_s;       /* that the cell's finished passes have taken, and the open one */
 };
 
-/* Later cells are taken to last as long as this one: the dry run knows better, a progress line need not. */
+/* Assumes that later cells last as long as this one: good enough for a progress line. */
 static void report_cell(const struct execution *execution, double done_s, double left_s)
 {
     const struct ifm_progress *progress = &execution->options->progress;
@@ -122,7 +122,7 @@ static enum ifm_status run_open_cell(struct execution *execution, struct ifm_cel
     return ifm_fact_new(cell->session, "cell_done", true, json_pack("{s:s}", "cell", cell->plan->name), error);
 }
 
-/* Pinned threads and the pages that really back the buffers, once the cell's memory is there. */
+/* Pinned threads and the pages that back the buffers, once the cell's memory is allocated. */
 static enum ifm_status log_device(struct execution *execution, struct ifm_error *error)
 {
     const struct ifm_device_ops *ops = execution->device->ops;
@@ -162,14 +162,14 @@ static enum ifm_status run_cell(struct execution *execution, struct ifm_error *e
     status = log_device(execution, error);
     if (status == IFM_OK)
         status = run_open_cell(execution, &cell, error);
-    struct ifm_error second = {0}; /* how the cell ended is what is reported, if it failed */
+    struct ifm_error second = {0}; /* a failure of the cell is reported first */
     enum ifm_status said = ifm_fact_gpu_state(session, "cell", plan->name, "end", status == IFM_OK ? error : &second);
     ifm_cell_close(&cell);
     return status == IFM_OK ? said : status;
 }
 
-/* A device that failed for good: its context is ended, and with it everything that was in it. Some errors stay with the
- * whole process all the same (an illegal access, with driver 580 on an H200: not even a reset of the context helps). */
+/* After a failure that ends the device's context: everything in it is lost, and a new one is opened. Some errors stay
+ * with the process (an illegal access, with driver 580 on an H200): then only a new process can open the device. */
 static enum ifm_status reopen_device(struct execution *execution, struct ifm_error *error)
 {
     const struct ifm_device_ops *ops = execution->device->ops;
@@ -184,7 +184,7 @@ static enum ifm_status reopen_device(struct execution *execution, struct ifm_err
     return status;
 }
 
-/* The cell, again without the arm each time that the device fails under one. */
+/* Run the cell; when the device fails under an arm, run it again without that arm. */
 static enum ifm_status run_what_is_left(struct execution *execution, struct ifm_error *error)
 {
     struct ifm_left *left = &execution->left;
@@ -210,8 +210,8 @@ static enum ifm_status run_what_is_left(struct execution *execution, struct ifm_
     }
 }
 
-/* A cell that cannot be measured is a fact, not the end of the others. An interruption ends the run, and so does our
- * own fault or that of the folder, so that the run can go on when it is gone. */
+/* A cell that cannot be measured is a fact, and the other cells still run. An interruption ends the run, and so does a
+ * fault of our own or of the folder: it can be resumed when the fault is gone. */
 static bool ends_run(const struct execution *execution, enum ifm_status status)
 {
     return status == IFM_INTERRUPTED || execution->session.unwritten || execution->unrecorded ||
@@ -238,7 +238,7 @@ static enum ifm_status run_cells(struct execution *execution, struct ifm_error *
     return IFM_OK;
 }
 
-/* Start of the time axis: the run's first event, so that a resumed session goes on where the clock on the wall is. */
+/* Time counts from the run's first event, also in a session that resumes it. */
 static void set_time_base(struct execution *execution)
 {
     execution->session.base = execution->device->ops->mark(execution->device);
@@ -247,8 +247,8 @@ static void set_time_base(struct execution *execution)
     execution->session.offset_ns = start == NULL || execution->is_fake || elapsed < 0 ? 0 : elapsed;
 }
 
-/* Rule 8: where real locks are required and one is open, nothing is measured at all. The locks are read back with the
- * device open, since opening it is what pins the threads. */
+/* Rule 8: where locks are required and one is open, nothing is measured. They are read back with the device open,
+ * because opening it pins the threads. */
 static enum ifm_status check_locks(struct execution *execution, struct ifm_error *error)
 {
     const struct ifm_plan *plan = execution->plan;
@@ -262,7 +262,7 @@ static enum ifm_status check_locks(struct execution *execution, struct ifm_error
 static enum ifm_status start_session(struct execution *execution, struct ifm_error *error)
 {
     struct ifm_session *session = &execution->session;
-    /* A start may have been killed before it said so. */
+    /* The first session may have been killed before it wrote its start. */
     bool resumed = find_event(execution->events, "run_start", NULL) != NULL;
     const char *stage = resumed ? "resume" : "run_start";
     json_t *meta = json_pack("{s:s, s:s, s:s}", "run_id", execution->plan->run_id, "config_hash",
@@ -283,7 +283,7 @@ static enum ifm_status start_session(struct execution *execution, struct ifm_err
     return check_locks(execution, error);
 }
 
-/* How an unfinished session ended; its own failure to be written would not be news. */
+/* Why the session ended early. If this cannot be written either, a warning is enough. */
 static void log_interruption(struct execution *execution, const struct ifm_error *error)
 {
     json_t *meta = json_pack("{s:s, s:s}", "reason", error->message, "where", ifm_path_base(error->where));
@@ -315,7 +315,7 @@ static enum ifm_status run_session(struct execution *execution, struct ifm_error
 static enum ifm_status open_and_run(struct execution *execution, struct ifm_error *error)
 {
     IFM_TRY(ifm_journal_open(execution->options->dir, &execution->session.journal, error));
-    if (execution->options->resume) /* under the lock: nobody adds to it any more */
+    if (execution->options->resume) /* the journal is locked: nobody else adds to it */
         IFM_TRY(ifm_journal_read(execution->options->dir, &execution->events, error));
     if (find_event(execution->events, "run_done", NULL) != NULL) {
         ifm_note("the run is complete already; there is nothing to resume");

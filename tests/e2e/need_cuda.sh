@@ -23,11 +23,11 @@ for tool in /usr/bin/nvcc /bin/nvcc; do
     [ ! -e "$tool" ] || skip "$tool is the toolkit: it cannot be hidden"
 done
 
-# check NEED PATH: the status of the check, its words in log
+# check NEED PATH [STAGE]: the status of the check, its words in log
 check()
 {
     : >calls
-    IFM_NEED_CUDA=$1 PATH=$2 CUDA_HOME=$PWD/nowhere tree/tools/check.sh gcc >log 2>&1
+    IFM_NEED_CUDA=$1 PATH=$2 CUDA_HOME=$PWD/nowhere tree/tools/check.sh "${3:-gcc}" >log 2>&1
 }
 
 if check 1 "$PWD/bin:/usr/bin:/bin"; then
@@ -43,6 +43,8 @@ printf '#!/bin/sh\n' >with/nvcc
 chmod +x with/nvcc
 check 1 "$PWD/with:$PWD/bin:/usr/bin:/bin" || fail "with the toolkit the check fails: $(cat log)"
 grep -q -- '--preset gcc -DIFM_CUDA=ON' calls || fail "a build may lack the device: $(cat calls)"
+check 1 "$PWD/with:$PWD/bin:/usr/bin:/bin" scalar || fail "the build without CUDA fails: $(cat log)"
+grep -q -- '--preset scalar -DIFM_CUDA=OFF' calls || fail "no build is without the device: $(cat calls)"
 if [ -e "$IFM_SOURCE/.ci/run" ]; then
     grep -q '^export IFM_NEED_CUDA="${IFM_NEED_CUDA:-1}' "$IFM_SOURCE/.ci/run" || fail "CI does not need the toolkit"
 fi

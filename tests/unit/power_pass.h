@@ -3,7 +3,7 @@
 #define TESTS_UNIT_POWER_PASS_H
 
 #include "derive/energy/power.h"
-#include "publish/power.h"
+#include "derive/energy/power_run.h"
 #include <math.h>
 #include <string.h>
 

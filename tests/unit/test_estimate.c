@@ -53,7 +53,9 @@ static void a_stop_rule_gives_a_range(void **state)
     struct ifm_estimate cells[2];
     measure->stop = IFM_STOP_MDE;
     measure->cap_s = 1000;
-    (void)estimate(f, cells);
+    struct ifm_estimate total = estimate(f, cells);
+    assert_seconds(total.low, FIXED_S + cells[0].low);
+    assert_seconds(total.high, FIXED_S + cells[0].high);
     assert_seconds(cells[0].low, WARM_UP_S + 6 * BLOCK_S);
     assert_seconds(cells[0].seconds, WARM_UP_S + 10 * BLOCK_S); /* fewer have no width to go by */
     assert_seconds(cells[0].high, WARM_UP_S + 34 * BLOCK_S);

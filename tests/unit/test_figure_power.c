@@ -17,7 +17,7 @@
 struct drawn {
     struct energy_sample energy;
     struct power_sample power;
-    struct ifm_page page;
+    struct ifm_document *document;
     struct ifm_figure figure;
     bool made;
 };
@@ -28,19 +28,20 @@ static void make(void)
     memset(&d, 0, sizeof d);
     energy_sample_make(&d.energy);
     power_sample_make(&d.power, &d.energy.cells[0]);
-    d.page = (struct ifm_page){.arena = ifm_arena_create(), .publication = &d.energy.publication};
-    d.page.view = ifm_view_build(d.page.publication, d.page.arena);
+    struct ifm_error error;
+    assert_int_equal(
+        ifm_document_build(&d.energy.publication, IFM_LEVEL_VERBOSE, ifm_arena_create(), &d.document, &error), IFM_OK);
 }
 
 static void draw(void)
 {
-    d.made = ifm_figure_power_of(&d.page, &d.page.view->cells[0], &d.power.shown, &d.figure);
+    d.made = ifm_figure_power_of(d.document, &d.document->plan->cells[0], &d.power.shown, &d.figure);
 }
 
 static void end(void)
 {
     ifm_figure_free(&d.figure);
-    ifm_arena_destroy(d.page.arena);
+    ifm_arena_destroy(d.document->arena);
 }
 
 static void expect(const char *text, const char *words)

@@ -88,7 +88,7 @@ static struct ifm_derived derived = {
     .run_id = "a1b2", .config_hash = "5f70", .numbers = numbers, .n_numbers = COUNT(numbers)};
 
 static struct ifm_arena *arena;
-static struct ifm_page page;
+static struct ifm_document *document;
 static struct ifm_number kept[COUNT(numbers)];
 
 static void build(const struct ifm_plan *of_plan, const struct ifm_derived *of_derived)
@@ -97,8 +97,8 @@ static void build(const struct ifm_plan *of_plan, const struct ifm_derived *of_d
     publication = sample_publication(NULL);
     publication.plan = of_plan;
     publication.derived = of_derived;
-    page = (struct ifm_page){.arena = arena, .publication = &publication};
-    page.view = ifm_view_build(&publication, arena);
+    struct ifm_error error;
+    assert_int_equal(ifm_document_build(&publication, IFM_LEVEL_VERBOSE, arena, &document, &error), IFM_OK);
 }
 
 static int set_up(void **state)
@@ -133,7 +133,7 @@ static struct ifm_value *number_of(const char *arm, const char *metric)
 static struct ifm_figure figure_of(ifm_figure_maker *maker, const struct ifm_picture *picture)
 {
     struct ifm_figure figure = {0};
-    assert_true(maker(&page, &page.view->cells[0], picture, &figure));
+    assert_true(maker(document, &document->plan->cells[0], picture, &figure));
     return figure;
 }
 
@@ -205,12 +205,12 @@ static void a_refused_speed_is_named_and_not_drawn(void **state)
     figure = figure_of(ifm_figure_ratio, NULL);
     unsigned note = figure.numbers.fields[figure.numbers.n_columns + 1].note;
     assert_true(note > 0);
-    assert_string_equal(page.view->notes[note - 1].text, rule_3);
+    assert_string_equal(document->notes[note - 1].text, rule_3);
     assert_false(table_says(&figure, "int4", "rule-03"));
     ifm_figure_free(&figure);
     number_of("int8", "speedup")->state = IFM_STATE_REFUSED;
     number_of("evict", "speedup")->state = IFM_STATE_ABSENT;
-    assert_false(ifm_figure_ratio(&page, &page.view->cells[0], NULL, &figure));
+    assert_false(ifm_figure_ratio(document, &document->plan->cells[0], NULL, &figure));
     assert_int_equal(figure.svg.size, 0);
 }
 
@@ -282,7 +282,7 @@ static void without_ceilings_there_is_no_roof(void **state)
     assert_int_equal(count_of(figure.svg.data, "<path class=\"line\""), 0);
     ifm_figure_free(&figure);
     number_of("f16", "flops_per_s")->state = IFM_STATE_REFUSED;
-    assert_false(ifm_figure_roofline(&page, &page.view->cells[0], NULL, &figure));
+    assert_false(ifm_figure_roofline(document, &document->plan->cells[0], NULL, &figure));
     derived.n_numbers += 2;
 }
 
@@ -305,7 +305,7 @@ static void caches_are_a_curve_with_marks(void **state)
     struct ifm_publication publication = sample_publication(NULL);
     build(publication.plan, publication.derived);
     struct ifm_figure figure = {0};
-    assert_true(ifm_figure_caches(&page, &page.view->cells[1], NULL, &figure));
+    assert_true(ifm_figure_caches(document, &document->plan->cells[1], NULL, &figure));
     assert_int_equal(count_of(figure.svg.data, "<circle"), 6);
     assert_int_equal(count_of(figure.svg.data, "class=\"mark\""), 2);
     assert_true(has(figure.sentence,
@@ -313,8 +313,8 @@ static void caches_are_a_curve_with_marks(void **state)
                     "MiB. Caches found in the curve, dotted: L1 of 32 KiB, L2 of 1 MiB."));
     assert_int_equal(figure.numbers.n_rows, 6);
     ifm_figure_free(&figure);
-    assert_false(ifm_figure_caches(&page, &page.view->cells[0], NULL, &figure));
-    assert_false(ifm_figure_frontier(&page, &page.view->cells[0], NULL, &figure)); /* it stores nothing */
+    assert_false(ifm_figure_caches(document, &document->plan->cells[0], NULL, &figure));
+    assert_false(ifm_figure_frontier(document, &document->plan->cells[0], NULL, &figure)); /* it stores nothing */
 }
 
 static void cells_of_like_names_have_ids_of_their_own(void **state)
@@ -337,8 +337,8 @@ static void cells_of_like_names_have_ids_of_their_own(void **state)
     all.n_numbers = COUNT(of_two);
     build(&both, &all);
     struct ifm_figure a = {0}, b = {0};
-    assert_true(ifm_figure_ratio(&page, &page.view->cells[0], NULL, &a));
-    assert_true(ifm_figure_ratio(&page, &page.view->cells[1], NULL, &b));
+    assert_true(ifm_figure_ratio(document, &document->plan->cells[0], NULL, &a));
+    assert_true(ifm_figure_ratio(document, &document->plan->cells[1], NULL, &b));
     assert_string_not_equal(a.id, b.id);
     ifm_figure_free(&a);
     ifm_figure_free(&b);
@@ -534,7 +534,7 @@ static void any_numbers_give_a_whole_drawing(void **state)
         build(&run.plan, &run.derived);
         for (size_t m = 0; m < COUNT(makers); m++) {
             struct ifm_figure figure = {0};
-            bool any = makers[m](&page, &page.view->cells[0], i % 2 ? &run.picture : NULL, &figure);
+            bool any = makers[m](document, &document->plan->cells[0], i % 2 ? &run.picture : NULL, &figure);
             assert_int_equal(any, figure.svg.size > 0);
             drawn[m] += any;
             if (any) {

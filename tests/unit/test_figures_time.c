@@ -9,7 +9,7 @@ struct shown {
     struct fixture fx;
     struct drawn drawn;
     struct ifm_publication publication;
-    struct ifm_page page;
+    struct ifm_document *document;
     struct ifm_figure timeline, distribution;
     bool has_timeline, has_distribution;
 };
@@ -26,12 +26,12 @@ static void show(struct shown *s)
                                               .verdict = s->fx.verdict,
                                               .events = s->fx.events,
                                               .facts = &s->drawn.facts};
-    s->page = (struct ifm_page){.arena = s->fx.arena, .publication = &s->publication};
-    s->page.view = ifm_view_build(&s->publication, s->fx.arena);
-    const struct ifm_view_cell *cell = &s->page.view->cells[0];
+    struct ifm_error error;
+    assert_int_equal(ifm_document_build(&s->publication, IFM_LEVEL_VERBOSE, s->fx.arena, &s->document, &error), IFM_OK);
+    const struct ifm_cell *cell = &s->fx.plan.cells[0];
     s->timeline = s->distribution = (struct ifm_figure){0};
-    s->has_timeline = ifm_figure_timeline(&s->page, cell, &s->drawn.pictures[0], &s->timeline);
-    s->has_distribution = ifm_figure_distribution(&s->page, cell, &s->drawn.pictures[0], &s->distribution);
+    s->has_timeline = ifm_figure_timeline(s->document, cell, &s->drawn.pictures[0], &s->timeline);
+    s->has_distribution = ifm_figure_distribution(s->document, cell, &s->drawn.pictures[0], &s->distribution);
 }
 
 static void stop(struct shown *s)

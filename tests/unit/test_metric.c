@@ -10,7 +10,7 @@
 
 #include "base/file.h"
 #include "model/metric.h"
-#include "publish/metric.h"
+#include "document/metric.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,7 +43,7 @@ static void a_record_is_read_whole(void **state)
     assert_int_equal(m->rounding, IFM_ROUNDING_INTERVAL);
     assert_int_equal(m->scope, IFM_SCOPE_ARM);
     assert_string_equal(m->formula, "exp(mean over measured slots of ln(1000 gpu_cycles / gpu_clock_span_ns))");
-    assert_non_null(strstr(m->source, "multiprocessor, before the first sample and behind the last"));
+    assert_non_null(strstr(m->source, "before the first sample and after the last"));
     assert_int_equal(ifm_metrics[IFM_M_COMPRESSION_RATIO].rounding, IFM_ROUNDING_RATIO);
     assert_int_equal(ifm_metrics[IFM_M_RIDGE_POINT].scope, IFM_SCOPE_CELL);
     assert_non_null(strchr(ifm_metrics[IFM_M_TOTAL_ENERGY_J].formula, ';'));

@@ -250,7 +250,7 @@ static void findings_that_differ_in_figures_are_one_line(void **state)
         fclose(out);
     }
     assert_has(data[0], "drifts by -66.72 %");
-    assert_has(data[0], "2 alike");
+    assert_has(data[0], "[and 2");
     assert_lacks(data[0], "8e+06");
     assert_lacks(data[0], "+1.5 % over the pass");
     assert_has(data[0], "+1.5 % over the block");

@@ -11,7 +11,7 @@
 #include "base/program.h"
 #include "publish/compose.h"
 #include "publish_sample.h"
-#include "report/html.h"
+#include "publish/paint/html.h"
 #include "sample/manifest.h"
 #include <unistd.h>
 

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 /* clang-format on */
 
-#include "publish/quantity.h"
+#include "document/quantity.h"
 
 static struct ifm_arena *arena;
 

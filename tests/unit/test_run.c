@@ -1,8 +1,6 @@
 /* The run engine on the scripted device: facts, counts, the steady-state gate, interruption and resume. */
 #include "unit/run_sample.h"
 
-#include "derive/derive.h"
-#include "model/plan_json.h"
 #include "sample/journal.h"
 #include "sample/record.h"
 #include <signal.h>
@@ -109,132 +107,6 @@ static void the_gate_sees_an_arm_that_is_not_steady(void **state)
     json_decref(events);
 }
 
-static void new_folder(struct fixture *f)
-{
-    assert_int_equal(nftw(f->dir, remove_entry, 8, FTW_DEPTH | FTW_PHYS), 0);
-    assert_non_null(mkdtemp(strcpy(f->dir, "/tmp/ifm-run-XXXXXX")));
-}
-
-/* ---- counters and trace ---- */
-
-/* Every slot of a pass of counters: its place, and what the script lets it count. */
-static void assert_counted(struct fixture *f, const char *pass)
-{
-    struct ifm_record record;
-    assert_int_equal(ifm_record_load(f->dir, 0, pass, &record, &f->error), IFM_OK);
-    assert_int_equal(record.n_slots, 4 * BLOCKS);
-    assert_int_equal(record.n_columns, COLUMNS);
-    assert_string_equal(record.column_names[0], "l2_hits");
-    for (size_t k = 0; k < record.n_slots; k++) {
-        unsigned order[4];
-        const struct ifm_slot *slot = &record.slots[k];
-        ifm_plan_order(&f->cells[0], (unsigned)k / 4, order);
-        int64_t steps = 1 + (int64_t)slot->samples * slot->inner; /* one is untimed */
-        assert_int_equal(slot->block, k / 4);
-        assert_int_equal(slot->phase, IFM_PHASE_MEASURE);
-        assert_int_equal(slot->arm, order[k % 4]);
-        assert_int_equal(slot->columns[1], 1000 * steps);
-        assert_int_equal(slot->columns[0], (slot->arm == 0 ? 500 : 250) * steps);
-        assert_true(slot->columns[2] == IFM_ABSENT); /* energy, which is not scripted */
-    }
-    ifm_record_free(&record);
-}
-
-/* derived.json of the folder, but for the run that the plan names. */
-static char *derive(struct fixture *f)
-{
-    char path[64];
-    struct ifm_facts facts;
-    struct ifm_derived *derived;
-    struct ifm_arena *arena = ifm_arena_create();
-    snprintf(path, sizeof path, "%s/plan.json", f->dir);
-    json_t *plan = ifm_plan_to_json(&f->plan);
-    assert_int_equal(ifm_json_write(path, plan, &f->error), IFM_OK);
-    assert_int_equal(ifm_facts_open(f->dir, NULL, 0, arena, &facts, &f->error), IFM_OK);
-    assert_int_equal(ifm_derive(&facts.view, arena, &derived, &f->error), IFM_OK);
-    json_t *json = ifm_derived_to_json(derived);
-    char *text = json_dumps(json, JSON_INDENT(1));
-    json_decref(json);
-    json_decref(plan);
-    ifm_facts_close(&facts);
-    ifm_arena_destroy(arena);
-    return text;
-}
-
-static void passes_of_counters_run_behind_the_latency_pass(void **state)
-{
-    struct fixture *f = *state;
-    struct ifm_record alone, beside;
-    json_t *events;
-    const json_t *meta = NULL;
-    add_passes(f);
-    f->cells[0].n_passes = 1;
-    assert_int_equal(ifm_run_execute(&f->plan, &f->options, &f->error), IFM_OK);
-    load(f, &alone);
-    char *without = derive(f);
-    new_folder(f);
-    f->cells[0].n_passes = 3;
-    assert_int_equal(ifm_run_execute(&f->plan, &f->options, &f->error), IFM_OK);
-    load(f, &beside);
-    assert_int_equal(alone.n_samples, beside.n_samples); /* what comes later changes no time */
-    assert_memory_equal(alone.samples, beside.samples, alone.n_samples * sizeof *alone.samples);
-    ifm_record_free(&alone);
-    ifm_record_free(&beside);
-    assert_counted(f, "counters");
-    assert_counted(f, "trace");
-    char *with = derive(f);
-    assert_non_null(strstr(with, "latency_ns_p50"));
-    assert_string_equal(without, with); /* every number of time is the same */
-    free(without);
-    free(with);
-    assert_int_equal(ifm_journal_read(f->dir, &events, &f->error), IFM_OK);
-    assert_int_equal(count_stage(events, "stop", &meta), 1);
-    assert_int_equal(count_stage(events, "pass_done", &meta), 2);
-    assert_string_equal(json_string_value(json_object_get(meta, "pass")), "trace");
-    assert_string_equal(json_string_value(json_object_get(meta, "reason")), "blocks_min");
-    assert_int_equal(json_integer_value(json_object_get(meta, "blocks")), BLOCKS);
-    json_decref(events);
-}
-
-/* The signal comes in the last pass: it goes on behind its whole blocks, and what is complete is left alone. */
-static void interrupt_later(void *context, const struct ifm_cell *cell, double fraction, double remaining_s)
-{
-    int *countdown = context;
-    (void)cell;
-    assert_true(fraction > 0 && fraction <= 1 && remaining_s >= 0);
-    if (--*countdown == 0)
-        raise(SIGINT);
-}
-
-static void an_interrupted_pass_of_counters_goes_on(void **state)
-{
-    struct fixture *f = *state;
-    json_t *events;
-    const json_t *meta = NULL;
-    struct ifm_record before, after;
-    add_passes(f);
-    int countdown = 1000000;
-    f->options.progress = (struct ifm_progress){interrupt_later, &countdown};
-    assert_int_equal(ifm_run_execute(&f->plan, &f->options, &f->error), IFM_OK);
-    countdown = 1000000 - countdown - BLOCKS + 3; /* as many blocks as there were, without the last three */
-    new_folder(f);
-    assert_int_equal(ifm_run_execute(&f->plan, &f->options, &f->error), IFM_INTERRUPTED);
-    assert_int_equal(ifm_record_load(f->dir, 0, "trace", &before, &f->error), IFM_OK);
-    assert_int_equal(before.n_slots, 3 * 4);
-    f->options.resume = true;
-    f->options.progress.report = NULL;
-    assert_int_equal(ifm_run_execute(&f->plan, &f->options, &f->error), IFM_OK);
-    assert_int_equal(ifm_record_load(f->dir, 0, "trace", &after, &f->error), IFM_OK);
-    assert_memory_equal(before.samples, after.samples, before.n_samples * sizeof *before.samples);
-    ifm_record_free(&before);
-    ifm_record_free(&after);
-    assert_counted(f, "counters");
-    assert_counted(f, "trace");
-    assert_int_equal(ifm_journal_read(f->dir, &events, &f->error), IFM_OK);
-    assert_int_equal(count_stage(events, "pass_done", &meta), 2); /* the complete pass was not entered again */
-    json_decref(events);
-}
-
 /* The signal comes while the second cell runs: the first is complete, and --resume does the rest. */
 static void interrupt_on_progress(void *context, const struct ifm_cell *cell, double fraction, double remaining_s)
 {
@@ -243,6 +115,25 @@ static void interrupt_on_progress(void *context, const struct ifm_cell *cell, do
     int *countdown = context;
     if (cell->index == 1 && --*countdown == 0)
         raise(SIGINT);
+}
+
+/* The last stop rule's inputs: blocks and time of both sessions. */
+static void assert_stop_counts_all_blocks(struct fixture *f, const struct ifm_record *record)
+{
+    json_t *events;
+    const json_t *meta = NULL;
+    double measured_s = 0;
+    size_t blocks = 0;
+    for (size_t k = 0; k < record->n_slots; k++) {
+        bool measured = record->slots[k].phase == IFM_PHASE_MEASURE;
+        measured_s += measured ? (double)(record->slots[k].end_ns - record->slots[k].start_ns) * 1e-9 : 0;
+        blocks += measured;
+    }
+    assert_int_equal(ifm_journal_read(f->dir, &events, &f->error), IFM_OK);
+    assert_true(count_stage(events, "stop", &meta) > 0);
+    assert_int_equal(json_integer_value(json_object_get(meta, "blocks")), blocks / 4);
+    assert_true(json_real_value(json_object_get(meta, "elapsed_s")) >= measured_s);
+    json_decref(events);
 }
 
 static void an_interrupted_run_goes_on_where_it_was(void **state)
@@ -264,11 +155,45 @@ static void an_interrupted_run_goes_on_where_it_was(void **state)
     assert_int_equal(ifm_record_load(f->dir, 1, "latency", &after, &f->error), IFM_OK);
     assert_int_equal(measured_samples(&after, 0), 1000);
     assert_memory_equal(before.samples, after.samples, before.n_samples * sizeof *before.samples);
+    assert_stop_counts_all_blocks(f, &after);
     ifm_record_free(&before);
     ifm_record_free(&after);
     load(f, &after);
     assert_int_equal(measured_samples(&after, 0), 1000); /* the finished cell was not touched again */
     ifm_record_free(&after);
+}
+
+/* A recorded slot of an arm that the plan does not have: the cell is not measured, and nothing is taken for it. */
+static void a_record_that_does_not_fit_the_plan_is_refused(void **state)
+{
+    struct fixture *f = *state;
+    int countdown = 3;
+    char path[64], *text;
+    size_t size;
+    json_t *events;
+    const json_t *meta = NULL;
+    f->cells[1] = f->cells[0];
+    f->cells[1].index = 1;
+    f->cells[1].name = "null again";
+    f->plan.n_cells = 2;
+    f->options.progress = (struct ifm_progress){interrupt_on_progress, &countdown};
+    assert_int_equal(ifm_run_execute(&f->plan, &f->options, &f->error), IFM_INTERRUPTED);
+    snprintf(path, sizeof path, "%s/samples/1-latency-slots.csv", f->dir);
+    assert_int_equal(ifm_file_read(path, 1 << 20, &text, &size, &f->error), IFM_OK);
+    char *row = memrchr(text, '\n', size - 1);
+    assert_non_null(row);
+    char *arm = strchr(strchr(row, ',') + 1, ',') + 1;
+    assert_true(*arm == '0' || *arm == '1');
+    *arm = '2';
+    assert_int_equal(ifm_file_write_atomic(path, text, size, &f->error), IFM_OK);
+    free(text);
+    f->options.resume = true;
+    f->options.progress.report = NULL;
+    assert_int_equal(ifm_run_execute(&f->plan, &f->options, &f->error), IFM_OK);
+    assert_int_equal(ifm_journal_read(f->dir, &events, &f->error), IFM_OK);
+    assert_int_equal(count_stage(events, "cell_failed", &meta), 1);
+    assert_non_null(strstr(json_string_value(json_object_get(meta, "reason")), "does not fit the plan"));
+    json_decref(events);
 }
 
 static void a_cell_that_cannot_run_is_a_fact(void **state)
@@ -294,9 +219,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(repeats_that_divide_badly_keep_their_slots, set_up, tear_down),
         cmocka_unit_test_setup_teardown(every_stage_leaves_its_fact, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_gate_sees_an_arm_that_is_not_steady, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(passes_of_counters_run_behind_the_latency_pass, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(an_interrupted_pass_of_counters_goes_on, set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_interrupted_run_goes_on_where_it_was, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_record_that_does_not_fit_the_plan_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_cell_that_cannot_run_is_a_fact, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,8 +1,9 @@
-/* One slot, on the scripted device: in which order things happen, what its samples contain, and what becomes of marks
- * and columns. */
+/* One slot, and one window of energy, on the scripted device: in which order things happen, what its samples contain,
+ * and what becomes of marks and columns. */
 #include "unit/run_sample.h"
 
 #include "run/cell/slot.h"
+#include "run/energy/private.h"
 
 enum { INNER = 3, SAMPLES = 4, STEP_NS = 10000, MARK_NS = 20, FLUSH_NS = 1000000, FIRST_NS = 5000 };
 
@@ -216,6 +217,38 @@ static void own_columns_of_another_workload_are_absent(void **state)
     assert_int_equal(it.columns[1], 1000 * (1 + INNER * SAMPLES)); /* and those of the instruments are not */
 }
 
+/* A window of the energy pass, its samples meeting or with pauses: instruments of its pass stand round all of it. */
+static void instruments_stand_round_a_window(void **state)
+{
+    struct fixture *f = *state;
+    open_cell(f);
+    struct ifm_instant marks[2 * SAMPLES + 1];
+    struct ifm_energy_windows windows = {.cell = &it.cell, .marks = marks, .before = 0};
+    windows.arms[1] = (struct ifm_energy_arm){.inner = INNER, .samples = SAMPLES};
+    assert_int_equal(ifm_energy_window(&windows, 1, &it.slot, it.samples, it.columns, &f->error), IFM_OK);
+    assert_string_equal(it.log, "<H.....R>c");
+    assert_int_equal(windows.before, 1);
+    assert_int_equal(it.columns[1], 1000 * (1 + INNER * SAMPLES));
+    assert_int_equal(it.slot.arm, 1);
+    assert_int_equal(it.slot.samples, SAMPLES);
+    assert_int_equal(it.slot.inner, INNER);
+    assert_int_equal(it.slot.phase, IFM_PHASE_MEASURE);
+    assert_ptr_equal(it.slot.columns, it.columns);
+    for (int i = 0; i < SAMPLES; i++)
+        assert_int_equal(it.samples[i].start_ns - it.slot.start_ns, i * (INNER * STEP_NS + MARK_NS));
+    assert_int_equal(it.slot.end_ns - it.slot.start_ns, SAMPLES * (INNER * STEP_NS + MARK_NS));
+    memset(it.log, 0, sizeof it.log);
+    windows.arms[1].pause_s = 1e-4;
+    assert_int_equal(ifm_energy_window(&windows, 1, &it.slot, it.samples, it.columns, &f->error), IFM_OK);
+    assert_string_equal(it.log, "<H..RH..RH..RH..R>c"); /* let go in each pause, so that the device idles */
+    for (int i = 0; i < SAMPLES; i++)
+        assert_int_equal(it.samples[i].start_ns - it.slot.start_ns, i * (INNER * STEP_NS + 2 * MARK_NS));
+    it.ops.resolve = lose;
+    memset(it.log, 0, sizeof it.log);
+    assert_int_equal(ifm_energy_window(&windows, 1, &it.slot, it.samples, it.columns, &f->error), IFM_INTERNAL);
+    assert_string_equal(it.log, "<H..R>");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -224,6 +257,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(samples_with_gaps_stand_apart_in_warm_caches, set_up, close_cell),
         cmocka_unit_test_setup_teardown(tickets_become_times_before_the_release, set_up, close_cell),
         cmocka_unit_test_setup_teardown(a_device_that_fails_is_let_go_and_nothing_is_collected, set_up, close_cell),
+        cmocka_unit_test_setup_teardown(instruments_stand_round_a_window, set_up, close_cell),
         cmocka_unit_test_setup_teardown(own_columns_of_another_workload_are_absent, set_up, close_cell),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,7 +5,7 @@
 #include "publish/compat/compat.h"
 
 #include "base/text.h"
-#include "publish/facts.h"
+#include "document/facts.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -5,8 +5,8 @@
  * A configuration is a cell of single passes, with the cell of the same run that measured its inference cycle: the same
  * settings in all but decode.inference. What no such cell measured is null: nothing is put together from two
  * configurations, and never from two runs. */
+#include "document/facts.h"
 #include "publish/compat/compat.h"
-#include "publish/facts.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

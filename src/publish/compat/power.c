@@ -3,7 +3,7 @@
  * power.csv is the sum of the measured devices; beside it one file for each sensor, also for those that are never
  * integrated. Every cell's energy pass follows the one before. t_s counts from the start of the run, as the samples'
  * times do, and stands in the middle of the step that power_w is the mean of. A step without readings has no line. */
-#include "publish/power.h"
+#include "derive/energy/power_run.h"
 #include "publish/compat/compat.h"
 #include <math.h>
 #include <string.h>
@@ -74,14 +74,6 @@ static void add_steps(const struct ifm_power_trace *trace, struct ifm_text *out)
                             trace->watts[i]);
 }
 
-static bool has_steps(const struct ifm_power_trace *trace)
-{
-    for (size_t i = 0; i < trace->n; i++)
-        if (isfinite(trace->watts[i]))
-            return true;
-    return false;
-}
-
 /* The next trace in time that is not written yet, of any cell; cells may have been resumed out of their order. */
 static const struct ifm_power_shown **in_time(const struct ifm_power_shown *shown, size_t n, struct ifm_arena *arena)
 {
@@ -106,7 +98,7 @@ void ifm_power_files_of(const struct ifm_power_shown *shown, size_t n, struct if
     *out = (struct ifm_power_files){.list = IFM_ARENA_ARRAY(arena, struct ifm_power_file, most + 1)};
     for (size_t i = 0; i < n; i++)
         for (size_t t = 0; t < order[i]->n_traces; t++)
-            if (has_steps(&order[i]->traces[t]))
+            if (ifm_power_has_steps(&order[i]->traces[t]))
                 add_steps(&order[i]->traces[t], &file_of(out, &order[i]->traces[t], arena)->text);
 }
 
@@ -116,7 +108,7 @@ enum ifm_status ifm_compose_power(const struct ifm_publication *publication, str
     struct ifm_power_shown *shown;
     size_t n;
     *out = (struct ifm_power_files){0};
-    IFM_TRY(ifm_power_gather(publication, arena, &shown, &n, error));
+    IFM_TRY(ifm_derive_power_run(publication->facts, arena, &shown, &n, error));
     ifm_power_files_of(shown, n, arena, out);
     return IFM_OK;
 }

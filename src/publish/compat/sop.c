@@ -3,10 +3,10 @@
  *
  * The top level is the first arm of the first cell that is no ceiling (in a cell of ceilings: the first arm);
  * several cells stand in "cells". */
+#include "derive/energy/power_run.h"
+#include "document/facts.h"
 #include "model/lock_state.h"
 #include "publish/compat/compat.h"
-#include "publish/facts.h"
-#include "publish/power.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -36,7 +36,8 @@ static void add_fields(json_t *object, const struct ifm_publication *publication
     for (size_t i = 0; i < sizeof sop_fields / sizeof sop_fields[0]; i++)
         ifm_compat_add_arm(object, &sop_fields[i], publication, cell, arm, siblings);
     struct ifm_arena *arena = ifm_arena_create();
-    struct ifm_power_reason missing = ifm_power_missing(publication, cell, arena);
+    struct ifm_power_reason missing =
+        ifm_power_missing(publication->plan, publication->events, publication->facts, cell, arena);
     for (size_t i = 0; i < sizeof energy_fields / sizeof energy_fields[0]; i++) {
         struct ifm_compat_field field = energy_fields[i];
         bool of_gpu = strncmp(field.name, "gpu_", 4) == 0 && strcmp(publication->plan->device, "cuda") != 0;
@@ -53,18 +54,20 @@ static void add_fields(json_t *object, const struct ifm_publication *publication
 static void add_power_file(json_t *object, const struct ifm_publication *publication, struct ifm_siblings *siblings)
 {
     struct ifm_arena *arena = ifm_arena_create();
-    struct ifm_power_files files;
+    struct ifm_power_shown *shown;
+    size_t n = 0;
     struct ifm_error error = {0};
-    struct ifm_power_reason missing = ifm_power_missing(publication, NULL, arena);
+    struct ifm_power_reason missing =
+        ifm_power_missing(publication->plan, publication->events, publication->facts, NULL, arena);
     bool given = false;
-    if (ifm_compose_power(publication, arena, &files, &error) != IFM_OK)
+    if (ifm_derive_power_run(publication->facts, arena, &shown, &n, &error) != IFM_OK)
         missing = (struct ifm_power_reason){error.message, error.hint};
-    for (size_t i = 0; i < files.n; i++)
-        given |= strcmp(files.list[i].name, "power.csv") == 0;
+    for (size_t i = 0; i < n; i++)
+        given |=
+            shown[i].n_traces > 0 && shown[i].traces[0].source[0] == '\0' && ifm_power_has_steps(&shown[i].traces[0]);
     json_object_set_new(object, "power_csv", given ? json_string("power.csv") : json_null());
     if (!given)
         ifm_siblings_absent(siblings, "power_csv", missing.reason, missing.remedy);
-    ifm_power_files_free(&files);
     ifm_arena_destroy(arena);
 }
 

@@ -100,7 +100,7 @@ static enum ifm_status check_state(const struct ifm_arm_run *arm, bool first, st
     return arm->workload->check(arm->state, out, error);
 }
 
-/* The worse of two, where both spoke of a loss; NaN does not apply, and a negative divergence is infinite. */
+/* The worse of two, where both report a loss. NaN does not apply; a negative divergence is infinite. */
 static void take_loss(struct ifm_check *out, const struct ifm_check *check)
 {
     out->has_loss = out->has_loss && check->has_loss;
@@ -171,7 +171,7 @@ static double rough_step_ns(struct ifm_cell_run *cell, struct ifm_arm_run *arm)
             continue;
         }
         best = round == 0 || elapsed / (double)n < best ? elapsed / (double)n : best;
-        /* A step of seconds is known well enough after one round. */
+        /* One round is enough for a step of seconds. */
         round = elapsed > 100 * ROUGH_NS ? 3 : round + 1;
     }
     if (!tickets)
@@ -241,7 +241,7 @@ enum ifm_status ifm_arm_slot(struct ifm_cell_run *cell, unsigned index, struct i
     return ifm_slot_run(cell, index, slot, samples, columns, error);
 }
 
-/* A fresh process in the place of the one before. */
+/* Replaces the arm's process by a fresh one. */
 static enum ifm_status renew(struct ifm_cell_run *cell, size_t index, struct ifm_error *error)
 {
     struct ifm_arm_run *arm = &cell->arms[index];

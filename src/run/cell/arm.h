@@ -1,7 +1,7 @@
 /* An arm under execution, wherever it runs: in this process, in several sets of buffers, or in a process of its own.
  *
- * measure.isolation decides. Ceilings that are taken along stay in this process, in one set. What the rest
- * of the engine asks of an arm, it asks here. */
+ * measure.isolation decides. Ceilings that are taken along stay in this process, in one set. All
+ * other code of run uses an arm through these functions. */
 #ifndef IFM_RUN_CELL_ARM_H
 #define IFM_RUN_CELL_ARM_H
 
@@ -10,8 +10,8 @@
 /* Open arm number `arm` in every set of buffers that it will use, or in a process of its own. */
 IFM_CHECKED enum ifm_status ifm_arm_open(struct ifm_cell_run *cell, size_t arm, struct ifm_error *error);
 void ifm_arm_close(struct ifm_cell_run *cell, size_t arm);
-/* Compare its output with its oracle; with `first`, of a step of its own, else of what the last timed step left. In
- * several sets of buffers it is the worst that counts, and the hash that differs, if one does. */
+/* Compare its output with its oracle: with `first` after a step of its own, else as the last timed step left it. Of
+ * several sets of buffers the worst counts, and a hash that differs is reported. */
 IFM_CHECKED enum ifm_status ifm_arm_check(struct ifm_cell_run *cell, size_t arm, bool first, struct ifm_check *out,
                                           struct ifm_error *error);
 /* Rough time of one step: a control input. */

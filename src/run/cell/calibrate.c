@@ -21,8 +21,8 @@ static int compare_i64(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Of tickets: what one more mark adds to a device's work, and the smallest step between two such gaps. A device that
- * fails here fails the first slot, which says so. */
+/* For a device whose marks are tickets: the time that one more mark adds, and the smallest difference between two such
+ * gaps. If the device fails here, the first slot fails too and reports it. */
 static double read_tickets(struct ifm_device *device, double *tick_ns)
 {
     struct ifm_instant marks[READS];
@@ -38,7 +38,7 @@ static double read_tickets(struct ifm_device *device, double *tick_ns)
     for (int i = 0; i < READS - 1; i++)
         gaps[i] = marks[i + 1].ns - marks[i].ns;
     qsort(gaps, READS - 1, sizeof *gaps, compare_i64);
-    for (int i = 0; i < READS - 2; i++) /* a nanosecond is what rounding makes */
+    for (int i = 0; i < READS - 2; i++) /* differences of 1 ns come from rounding */
         if (gaps[i + 1] - gaps[i] > 1 && gaps[i + 1] - gaps[i] < tick)
             tick = gaps[i + 1] - gaps[i];
     *tick_ns = tick == INT64_MAX ? 1 : (double)tick;
@@ -66,9 +66,9 @@ static uint32_t clamp_u32(double number, double low, double high)
     return (uint32_t)(number < low ? low : number > high ? high : number);
 }
 
-/* With a fixed number of repeats a slot's samples divide half the repeats (each block has two slots of an arm), and at
- * least blocks_min blocks remain, so that exactly the wanted number is taken. Where only slots too small for a median
- * divide it, the slots come first, and the last block rounds the repeats up. */
+/* With a fixed number of repeats, the samples of a slot divide half of them (a block has two slots of an arm), and at
+ * least blocks_min blocks remain: exactly the wanted number is taken. Where only slots too small for a median divide
+ * it, slots keep their size and the last block rounds the repeats up. */
 static uint32_t dividing(const struct ifm_measure *measure, uint32_t wanted)
 {
     uint64_t half = (measure->repeats + 1) / 2, most = half / measure->blocks_min;
@@ -94,7 +94,7 @@ static void choose_counts(struct ifm_arm_run *arm, const struct ifm_measure *mea
     double wanted = ceil(measure->slot_min_s * 1e9 / sample_ns);
     if (wanted < (double)measure->slot_steps)
         wanted = (double)measure->slot_steps;
-    /* Steps that must stay single samples, however short, would fill the slot with more of them than anyone needs. */
+    /* A limit for short steps that must each be a sample. */
     arm->samples = clamp_u32(wanted, 1, fmax((double)measure->slot_steps, ENOUGH_SAMPLES_PER_SLOT));
     if (measure->stop == IFM_STOP_REPEATS)
         arm->samples = dividing(measure, arm->samples);
@@ -140,7 +140,7 @@ static enum ifm_status take_over(struct ifm_cell_run *cell, const json_t *events
     return IFM_OK;
 }
 
-/* Steps of a caller's own may take seconds: say before they begin what the least of it will take, hooks aside. */
+/* Steps of a caller's own may take seconds: tell beforehand how long the shortest run takes, without its hooks. */
 static void note_expected_time(const struct ifm_cell_run *cell)
 {
     const struct ifm_measure *measure = &cell->plan->measure;

@@ -16,7 +16,7 @@ static enum ifm_status open_arms(struct ifm_cell_run *cell, struct ifm_error *er
     return IFM_OK;
 }
 
-/* A scripted device computes nothing: what its check says is scripted too. */
+/* A scripted device computes nothing, so its script gives the outcome of the check. */
 static void script_check(struct ifm_device *device, const char *arm, struct ifm_check *check)
 {
     double quality, error_rel;

@@ -1,8 +1,8 @@
-/* Arms that a device failed under: one is left out, and the cell is measured anew without it.
+/* When a device fails under an arm, that arm is left out and the cell is measured again without it.
  *
- * An error that ends a device's context (device/device.h, `health`) ends every arm's data in it, so the blocks before
- * it cannot be gone on with: what they hold is set aside in the run folder, and the other arms start again in a fresh
- * context. The record numbers arms as the plan does all the same. */
+ * An error that ends a device's context (device/device.h, `health`) loses the data of every arm, so the blocks before
+ * it cannot be continued: their record is set aside in the run folder, and the other arms start again in a fresh
+ * context. The record still numbers arms as the plan does. */
 #ifndef IFM_RUN_CELL_FAILED_H
 #define IFM_RUN_CELL_FAILED_H
 
@@ -19,7 +19,7 @@ struct ifm_left {
 
 /* All arms of the cell but those that `events`, the journal of an interrupted run or NULL, says have failed. */
 void ifm_left_begin(struct ifm_left *left, const struct ifm_cell *cell, const json_t *events);
-/* Was the arm that failed last left out, but its record not set aside, when the run was interrupted? */
+/* Was the run interrupted between leaving out an arm and setting the record aside? */
 bool ifm_left_unfinished(const struct ifm_left *left, const json_t *events);
 /* The arm that was at work when the device failed is left out, as a fact with the reason that `error` gives; its name,
  * or NULL when none was at work. */

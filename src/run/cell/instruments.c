@@ -34,7 +34,7 @@ enum ifm_status ifm_instruments_log_clock(const struct ifm_cell_run *cell, struc
     return ifm_fact_new(cell->session, "clock_unread", true, meta, error);
 }
 
-/* Give an instrument that finds no source of its own the device's; false where that has none for it. */
+/* Attach an instrument without a source of its own to the device's; false where the device has none. */
 static bool attach(struct ifm_cell_run *cell, const struct ifm_instrument_run *run)
 {
     const struct ifm_instrument *instrument = run->instrument;
@@ -48,7 +48,7 @@ static bool attach(struct ifm_cell_run *cell, const struct ifm_instrument_run *r
     return true;
 }
 
-/* A script that says something of its energy sensor stands for an instrument that would. */
+/* A script may describe an energy sensor, as an instrument would. */
 static enum ifm_status log_scripted_sensor(struct ifm_cell_run *cell, struct ifm_error *error)
 {
     double idle_w, limit_w, period_ns;

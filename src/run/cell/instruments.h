@@ -1,4 +1,4 @@
-/* The instruments of the pass that a cell is in: opened for it, round each of its slots, closed behind it. */
+/* The instruments of the pass that a cell is in: opened for it, started and stopped around each slot, then closed. */
 #ifndef IFM_RUN_CELL_INSTRUMENTS_H
 #define IFM_RUN_CELL_INSTRUMENTS_H
 
@@ -7,14 +7,14 @@
 /* Open the instruments of cell->pass; a column that cannot be read here becomes a fact. */
 IFM_CHECKED enum ifm_status ifm_instruments_open(struct ifm_cell_run *cell, struct ifm_error *error);
 void ifm_instruments_close(struct ifm_cell_run *cell);
-/* Go over to another pass of the cell: other instruments, and room for their columns. */
+/* Switch to another pass of the cell: its instruments, and room for their columns. */
 IFM_CHECKED enum ifm_status ifm_instruments_of(struct ifm_cell_run *cell, const struct ifm_pass *pass,
                                                struct ifm_error *error);
-/* Round the timed part of a slot, and what they read of it. They may make system calls; the timed part may not. */
+/* Around the timed part of a slot, then what was read. These may make system calls; the timed part may not. */
 void ifm_instruments_start(struct ifm_cell_run *cell);
 void ifm_instruments_stop(struct ifm_cell_run *cell);
 void ifm_instruments_collect(const struct ifm_cell_run *cell, int64_t *columns);
-/* How many slots had no cycles of the device's own, and why; nothing is written where each had, or none was asked. */
+/* How many slots had no cycles from the device, and why; writes nothing where none lacked them. */
 IFM_CHECKED enum ifm_status ifm_instruments_log_clock(const struct ifm_cell_run *cell, struct ifm_error *error);
 
 #endif

@@ -60,7 +60,7 @@ static void read_marks(const struct ifm_cell_run *cell, const struct ifm_arm_run
     slot->end_ns = samples[arm->samples - 1].start_ns + samples[arm->samples - 1].duration_ns;
 }
 
-/* What the workload counts itself; the columns of the cell's own workload are absent for an arm of another. */
+/* The workload's own columns; absent for an arm of another workload than the cell's. */
 static void collect_own(const struct ifm_cell_run *cell, const struct ifm_arm_run *arm, int64_t *columns)
 {
     size_t own = cell->pass->n_columns - cell->own_columns;

@@ -1,4 +1,4 @@
-/* The timed slot: the only place of the lab where time is taken.
+/* The timed slot: the only place where time is taken.
  *
  * Order: device held -> instruments start -> one untimed step -> timed samples -> instruments stop -> device released.
  * Between the instruments' start and stop nothing allocates, locks or calls the system. */
@@ -11,8 +11,8 @@
 IFM_CHECKED enum ifm_status ifm_slot_run(struct ifm_cell_run *cell, unsigned arm, struct ifm_slot *slot,
                                          struct ifm_sample *samples, int64_t *columns, struct ifm_error *error);
 
-/* The pieces, for a session, whose caller runs the steps: device held and instruments started; both undone; and what
- * cell->marks hold turned into the slot and its samples. */
+/* The parts, for a session, whose caller runs the steps: hold the device and start the instruments; undo both; turn
+ * cell->marks into the slot and its samples. */
 void ifm_slot_start(struct ifm_cell_run *cell);
 void ifm_slot_stop(struct ifm_cell_run *cell);
 void ifm_slot_collect(struct ifm_cell_run *cell, unsigned arm, struct ifm_slot *slot, struct ifm_sample *samples,

@@ -11,13 +11,13 @@
 /* The coarsest clock of Linux ticks every 10 ms. Where the other clock stands still too, readings are counted. */
 static const int64_t STILL_NS = 100000000;
 enum { MOST_READINGS = 50000000 };
-/* Two clocks may differ over a block by this share of it, and by as much as a thread waits for a CPU between two
+/* Two clocks may differ over a block by this share, plus the time that a thread may wait for a CPU between two
  * readings. */
 static const double CLOCK_SHARE = 0.05, CLOCK_SLACK_NS = 1e7;
 static const char clock_hint[] =
     "choose another clock source (/sys/devices/system/clocksource/clocksource0), or measure on another machine";
 
-/* The cell is refused for it, also what was recorded before: the clock that took those samples is this one. */
+/* Derive refuses the whole cell for it: the same clock took the earlier samples. */
 static enum ifm_status fail_clock(struct ifm_cell_run *cell, const char *reason, struct ifm_error *error)
 {
     json_t *meta = json_pack("{s:s, s:s}", "cell", cell->plan->name, "reason", reason);

@@ -13,10 +13,10 @@ struct ifm_watch {
     int64_t clock_ns, boot_ns; /* both clocks when the block began */
 };
 
-/* The clock advances. IFM_INVALID, with a fact that derive refuses the cell for, when it does not. A scripted clock is
- * what it is. */
+/* Does the clock advance? If not, IFM_INVALID, with a fact that makes derive refuse the cell. A scripted clock is not
+ * checked. */
 IFM_CHECKED enum ifm_status ifm_watch_clock(struct ifm_cell_run *cell, struct ifm_error *error);
-/* The slot lies behind `earliest_ns`, and its samples one behind the other; else as above. */
+/* Does the slot start after `earliest_ns`, with its samples in order? If not, as above. */
 IFM_CHECKED enum ifm_status ifm_watch_slot(struct ifm_cell_run *cell, const struct ifm_slot *slot,
                                            const struct ifm_sample *samples, int64_t earliest_ns,
                                            struct ifm_error *error);

@@ -41,8 +41,7 @@ void ifm_energy_sensors_calibrate(struct ifm_energy_sensors *sensors);
 void ifm_energy_sensors_close(struct ifm_energy_sensors *sensors);
 /* Is there one left whose readings make joules? */
 bool ifm_energy_sensors_useful(const struct ifm_energy_sensors *sensors);
-/* The sensor that ticks most slowly of those that joules are first made of: a counter where there is one. NULL without
- * any. */
+/* The slowest of the sensors that joules are made of first: a counter where there is one. NULL without any. */
 const struct ifm_power_sensor *ifm_energy_sensors_slowest(const struct ifm_energy_sensors *sensors, double *every_s);
 /* Facts of what is read and what is absent, files, and the sampler. The session's time is moved on behind the last
  * reading of an interrupted pass. */
@@ -73,8 +72,8 @@ struct ifm_energy_windows {
     int before;                 /* the arm that ran last; -1 = none */
 };
 
-/* Choose how the windows of each arm are made, as facts, or take over what `events` of an interrupted run say (NULL: of
- * none); allocate. Free it also after a failure. */
+/* Choose how the windows of each arm are made, as facts, or take over the choice of the interrupted run whose journal
+ * is `events` (or NULL); allocate. Free it also after a failure. */
 IFM_CHECKED enum ifm_status ifm_energy_windows_choose(struct ifm_energy_windows *windows, struct ifm_cell_run *cell,
                                                       const struct ifm_energy_sensors *sensors, const json_t *events,
                                                       struct ifm_error *error);

@@ -128,7 +128,7 @@ bool ifm_energy_sensors_useful(const struct ifm_energy_sensors *sensors)
     return false;
 }
 
-/* Counters first, then what measures watts; an estimate says something only where nothing measures. */
+/* Counters first, then what measures watts; an estimate only where nothing measures. */
 static int rank_of(const struct ifm_power_sensor *sensor)
 {
     return sensor->kind == IFM_POWER_COUNTER ? 2 : sensor->kind == IFM_POWER_ESTIMATE ? 0 : 1;
@@ -212,8 +212,8 @@ static enum ifm_status tell(const struct ifm_energy_sensors *sensors, const stru
 
 /* ---- one pass ---- */
 
-/* What is older than the pass is taken out of the sensors: a counter that nobody read since the cell before would look
- * as if it might have wrapped unseen, and a ring holds seconds of something else. */
+/* Discard readings from before the pass: a counter that was not read since the last cell may have wrapped unseen, and
+ * a ring still holds seconds of other work. */
 static void prime(struct ifm_energy_sensors *sensors, size_t index)
 {
     enum { ROOM = 512, MOST_READS = 64 };
@@ -298,7 +298,7 @@ enum ifm_status ifm_energy_sensors_drain(struct ifm_energy_sensors *sensors, str
         size_t left_out = 0;
         if (sensor->writer == NULL)
             continue;
-        /* What went wrong began behind the last reading that was there before. */
+        /* A fault began after the last good reading. */
         int64_t from_ns = sensor->any ? sensor->last_ns : sensors->began_ns;
         from_ns = from_ns < sensors->drained_ns ? from_ns : sensors->drained_ns;
         IFM_TRY(write_series(sensor, list->sensors[i].kind == IFM_POWER_COUNTER, sensors->began_ns, series, &left_out,

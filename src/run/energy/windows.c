@@ -1,4 +1,4 @@
-/* Windows of energy: how they are made, and one of them.
+/* Windows of energy: how they are chosen, and how one runs.
  *
  * A window is a slot whose samples last milliseconds: long enough that taking their times costs nothing, short enough
  * that the steps between two ticks of a sensor are known. Steps that last 5 ms or more might lock to the phase of a
@@ -74,7 +74,7 @@ static void choose(struct ifm_energy_arm *arm, double step_s, double window_s)
     arm->samples = (uint32_t)fmax(1, fmin(samples, most));
 }
 
-/* The sentence of the fact: why this length, and what it was held against. */
+/* The fact's sentence: why this length, and which sensor it must suit. */
 static void explain(const struct ifm_energy_arm *arm, double step_s, double pre_roll_s,
                     const struct ifm_energy_sensors *sensors, struct ifm_text *out)
 {

@@ -30,7 +30,7 @@ enum ifm_status ifm_fact_new(struct ifm_session *session, const char *stage, boo
         return IFM_OK;
     }
     enum ifm_status status = IFM_OK;
-    if (meta == NULL) /* an event without its facts would say that there were none */
+    if (meta == NULL) /* an event without members would read as one that has none */
         status = ifm_fail(error, IFM_INTERNAL, "run.log", "free some memory, then go on with run --resume",
                           "out of memory for the facts of stage \"%s\"", stage);
     else
@@ -58,7 +58,7 @@ const json_t *ifm_fact_last(const json_t *events, const char *stage, const char 
 
 static enum ifm_status load_fact(struct ifm_session *session, const char *when, bool is_fake, struct ifm_error *error)
 {
-    /* A scripted clock does not care who else is running. */
+    /* Other load does not disturb a scripted clock. */
     double load = is_fake ? -1 : ifm_host_foreign_load(IFM_LOAD_WINDOW_MS);
     if (load > IFM_LOADED && isfinite(load) &&
         strcmp(when, "before") == 0) /* the report has the reading after the run too */
@@ -138,7 +138,7 @@ enum ifm_status ifm_fact_gpu_state(struct ifm_session *session, const char *when
         return IFM_OK;
     /* Before the device is open there is no time axis yet: the reading then stands on that of the clock itself. */
     json_t *gpus = ifm_host_gpu_state(session->on_gpu, session->base.ns - session->offset_ns);
-    if (!session->on_gpu && !json_is_array(gpus)) { /* a machine without one has nothing to say of it */
+    if (!session->on_gpu && !json_is_array(gpus)) { /* a machine without a GPU */
         json_decref(gpus);
         return IFM_OK;
     }
@@ -148,13 +148,13 @@ enum ifm_status ifm_fact_gpu_state(struct ifm_session *session, const char *when
     return ifm_fact_new(session, "gpu_state", true, meta, error);
 }
 
-/* A member that gets no memory must not be missing in silence. */
+/* Without memory for a member the whole event fails: it must not be missing in silence. */
 static void set(json_t *object, const char *key, json_t *value, bool *made)
 {
     *made = json_object_set_new(object, key, value) == 0 && *made;
 }
 
-/* What does not apply is NaN and left out: JSON has no NaN, and derive takes nothing for a number. */
+/* NaN means that a member does not apply: it is left out. */
 static json_t *loss_json(const struct ifm_check *check, bool *made)
 {
     const struct {

@@ -23,16 +23,15 @@ struct ifm_session {
     bool unwritten;                          /* a fact could not be written: the folder is at fault, not a cell */
 };
 
-/* Time of the run, now that the device's work is done; and from now on behind `end_ns`, so that a clock that was set
- * back does not make a record run backwards. */
+/* Time of the run now, when the device's work is done. The second moves the session's time behind `end_ns`: after a
+ * clock was set back, a record must not run backwards. */
 int64_t ifm_session_now(const struct ifm_session *session, struct ifm_device *device);
 void ifm_session_behind(struct ifm_session *session, struct ifm_device *device, int64_t end_ns);
 /* Write one fact; steals `meta`. */
 IFM_CHECKED enum ifm_status ifm_fact_new(struct ifm_session *session, const char *stage, bool ok, json_t *meta,
                                          struct ifm_error *error);
 /* `meta` of the last event of a stage about an arm in the journal of an interrupted run, borrowed; NULL when there is
- * none
- * (`events` NULL: there is no such run). */
+ * none. `events` may be NULL. */
 const json_t *ifm_fact_last(const json_t *events, const char *stage, const char *cell, const char *arm);
 /* The state of every lock as read back, `when` = "before" or "after"; a device that is open has pinned its threads.
  * When all are `required` and one is not locked, IFM_MISSING names it and nothing is written. */

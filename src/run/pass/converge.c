@@ -274,7 +274,7 @@ static double turn_of(const struct ifm_measure *measure)
     return measure->pre_roll_s > 0 ? measure->pre_roll_s : TURN_S;
 }
 
-/* Each arm has its turn; what it does not need of its share is the next ones'. */
+/* Each arm has a turn; time that it does not need is left to the next. */
 static enum ifm_status run_gate(struct gate *gate, struct ifm_converge *out, struct ifm_error *error)
 {
     size_t n = gate->cell->plan->n_arms;
@@ -323,7 +323,7 @@ enum ifm_status ifm_converge(struct ifm_cell_run *cell, const struct ifm_gauge *
     return run_gate(&gate, out, error);
 }
 
-/* How often a command runs is its caller's business. */
+/* A command runs as often as its user asked for, and no more. */
 static bool is_callers(const struct ifm_cell_run *cell)
 {
     return strcmp(cell->plan->workload, "command") == 0;

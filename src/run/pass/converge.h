@@ -1,4 +1,5 @@
-/* Power and temperature settle after the warm-up, and each arm's level of power: what decides on pre-rolls.
+/* After the warm-up: wait until power and temperature settle, and find each arm's level of power, which decides whether
+ * slots need pre-rolls.
  *
  * A GPU at its power cap needs up to half a second to find its clock after an arm of another power level, and its first
  * steps are then some 5 % slower (docs/power.md). So each arm runs by itself for about measure.pre_roll while power is
@@ -32,7 +33,7 @@ struct ifm_gauge {
     void *context;
 };
 
-/* What a machine has for the device; NULL, with reason and remedy, where nothing says what it draws. `where`: its root
+/* The machine's gauge for the device; NULL, with reason and remedy, where nothing measures its power. `where`: its root
  * and its NVML; the bus of a GPU is the device's own. */
 struct ifm_gauge *ifm_gauge_open(struct ifm_device *device, const struct ifm_power_options *where,
                                  char reason[static 200], char remedy[static 200]);

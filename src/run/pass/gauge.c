@@ -1,4 +1,4 @@
-/* What says how much a cell's device draws: NVML's samples for a GPU, RAPL for the processors. */
+/* The gauge of a device's power: NVML's samples for a GPU, RAPL for the processors. */
 #include "run/pass/converge.h"
 
 #include "host/cpus.h"
@@ -47,7 +47,7 @@ static size_t read_counters(void *context, struct ifm_power_point *points, size_
         }
         *last = *now;
     }
-    if (fresh < own->n || fresh == 0 || watts <= 0) /* the sum of some would pass for that of all */
+    if (fresh < own->n || fresh == 0 || watts <= 0) /* a sum over some packages would look like the sum of all */
         return 0;
     points[0] = (struct ifm_power_point){own->last[0].t_ns, own->last[0].half_ns, watts};
     return 1;

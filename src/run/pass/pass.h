@@ -1,6 +1,6 @@
-/* A pass: its record is opened or gone on with, then blocks of slots run, each appended whole, until it has enough.
+/* A pass: open its record or resume it, then run blocks of slots, each appended whole, until there are enough.
  *
- * One loop for every kind of pass. What kinds differ in stands in their hooks (run/pass/kinds.c). */
+ * One loop for every kind of pass; their differences are hooks (run/pass/kinds.c). */
 #ifndef IFM_RUN_PASS_PASS_H
 #define IFM_RUN_PASS_PASS_H
 

@@ -1,5 +1,5 @@
-/* What a run and its workers say to each other: one packet a request, one an answer. Both are the same executable, so
- * that plain structs do. Private to remote.c and worker.c. */
+/* Messages between a run and its workers: one packet a request, one an answer. Both are the same executable, so plain
+ * structs are enough. Private to remote.c and worker.c. */
 #ifndef IFM_RUN_REMOTE_PROTOCOL_H
 #define IFM_RUN_REMOTE_PROTOCOL_H
 

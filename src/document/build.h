@@ -1,0 +1,120 @@
+/* Private to the builders of the document: what they share. */
+#ifndef IFM_DOCUMENT_BUILD_H
+#define IFM_DOCUMENT_BUILD_H
+
+#include "document/document.h"
+
+struct ifm_builder {
+    const struct ifm_publication *from;
+    struct ifm_document *document;
+    struct ifm_arena *arena;
+    enum ifm_level most;
+};
+
+/* ---- blocks: each gives the new one, the last of `parent` ---- */
+
+struct ifm_block *ifm_add_section(struct ifm_builder *builder, struct ifm_block *parent, enum ifm_level level,
+                                  const char *id, const char *title);
+/* A line of one span; more of it by ifm_say. */
+struct ifm_line *ifm_add_line(struct ifm_builder *builder, struct ifm_block *parent, enum ifm_level level,
+                              enum ifm_purpose purpose, const char *text);
+struct ifm_block *ifm_add_list(struct ifm_builder *builder, struct ifm_block *parent, enum ifm_level level,
+                               enum ifm_purpose purpose);
+/* Nothing for a grid without rows. */
+void ifm_add_grid(struct ifm_builder *builder, struct ifm_block *parent, enum ifm_level level,
+                  const struct ifm_grid *grid);
+struct ifm_block *ifm_add_block(struct ifm_builder *builder, struct ifm_block *parent, enum ifm_level level,
+                                enum ifm_block_kind kind);
+/* An item with a line that is empty yet. Holds until the list gets another. */
+struct ifm_item *ifm_add_item(struct ifm_builder *builder, struct ifm_block *list, enum ifm_level level);
+
+/* ---- words ---- */
+
+void ifm_say(struct ifm_builder *builder, struct ifm_line *line, enum ifm_tone tone, const char *format, ...)
+    IFM_PRINTF(4, 5);
+/* A link. */
+void ifm_say_link(struct ifm_builder *builder, struct ifm_line *line, const char *target, const char *text);
+/* A name as it is typed. */
+void ifm_say_code(struct ifm_builder *builder, struct ifm_line *line, const char *text);
+bool ifm_is_empty(const char *text);
+/* "reason. Remedy: remedy" */
+const char *ifm_with_remedy(const char *reason, const char *remedy, struct ifm_arena *arena);
+
+/* ---- numbers ---- */
+
+const struct ifm_value *ifm_value_of(const struct ifm_builder *builder, const struct ifm_cell *cell,
+                                     const struct ifm_arm *arm, enum ifm_metric_id metric); /* arm NULL: of the cell */
+static inline bool ifm_is_ok(const struct ifm_value *value)
+{
+    return value != NULL && value->state == IFM_STATE_OK;
+}
+const struct ifm_arm *ifm_baseline_of(const struct ifm_cell *cell); /* NULL without one */
+bool ifm_is_row(const struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm);
+struct ifm_grid ifm_grid_make(struct ifm_arena *arena, size_t n_columns, size_t n_rows);
+static inline struct ifm_field ifm_field_text(const char *text, enum ifm_tone tone)
+{
+    return (struct ifm_field){text, "", tone, 0};
+}
+/* A value in any state as a field; NULL gives an empty field. */
+struct ifm_field ifm_field_value(struct ifm_builder *builder, const struct ifm_value *value);
+/* The footnote of a reason and its remedy: the same text gets the same number. 0 for an empty reason. */
+unsigned ifm_add_note(struct ifm_builder *builder, const char *reason, const char *remedy);
+/* The words of derive's decision: good, bad or warn. */
+enum ifm_tone ifm_tone_of_word(const char *word);
+
+/* ---- builders, in the order of the document ---- */
+
+void ifm_build_lead(struct ifm_builder *builder);                              /* lead.c */
+void ifm_end_lead(struct ifm_builder *builder);                                /* lead.c */
+void ifm_build_gates(struct ifm_builder *builder);                             /* lead.c */
+void ifm_build_contents(struct ifm_builder *builder);                          /* lead.c */
+void ifm_build_cell(struct ifm_builder *builder, const struct ifm_cell *cell); /* cell.c */
+void ifm_build_energy(struct ifm_builder *builder, const struct ifm_cell *cell, struct ifm_block *section);
+void ifm_build_review(struct ifm_builder *builder);   /* review.c: notes, triage, causes */
+void ifm_build_findings(struct ifm_builder *builder); /* findings.c */
+void ifm_build_advice(struct ifm_builder *builder);   /* review.c */
+IFM_CHECKED enum ifm_status ifm_build_checklists(struct ifm_builder *builder, struct ifm_error *error); /* review.c */
+void ifm_build_repeat(struct ifm_builder *builder);                                                     /* record.c */
+void ifm_build_limits(struct ifm_builder *builder);                                                     /* record.c */
+void ifm_build_numbers(struct ifm_builder *builder);                                                    /* numbers.c */
+void ifm_build_environment(struct ifm_builder *builder);   /* environment.c */
+void ifm_build_configuration(struct ifm_builder *builder); /* environment.c */
+
+/* Findings of the same severity, rule and text are one, with all their places. Worst first. */
+struct ifm_told {
+    const struct ifm_finding *first;
+    const char *place; /* "read.linear and 2 more" */
+    size_t n;
+    size_t n_alike; /* later ones of which only the figures differ */
+    bool is_alike;  /* an earlier one is */
+};
+size_t ifm_gather_findings(struct ifm_builder *builder, struct ifm_told **out);
+
+/* ---- sentences about arms (outcome.c) ---- */
+
+bool ifm_is_compared(const struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm);
+/* Does the first screen, or the list of cells, tell so many outcomes of a cell? */
+bool ifm_lead_holds(const struct ifm_builder *builder, size_t n_outcomes);
+/* Adds the outcomes of a cell; `times`: of a cell that compares nothing the time of each row; `most` of them at most;
+ * returns how many there are. */
+size_t ifm_add_outcomes(struct ifm_builder *builder, struct ifm_block *list, const struct ifm_cell *cell, size_t most,
+                        bool times);
+
+/* ---- facts of the journal (environment.c, gpu.c) ---- */
+
+/* Rows of a table of facts. */
+struct ifm_facts_table {
+    struct ifm_builder *builder;
+    struct ifm_field *fields; /* two a row */
+    size_t n, capacity;
+};
+void ifm_fact(struct ifm_facts_table *table, const char *name, const char *text, bool absent);
+/* A tree of facts, one row a leaf: {"absent": reason, "remedy": ...} is a leaf. */
+void ifm_fact_tree(struct ifm_facts_table *table, const char *name, const json_t *value);
+/* A scalar's text, or "a, b" of a list of them; NULL for a list of anything else. */
+const char *ifm_fact_scalars(struct ifm_facts_table *table, const json_t *value);
+void ifm_facts_end(struct ifm_facts_table *table, struct ifm_block *parent, enum ifm_level level);
+/* Rows of the GPUs in the fingerprint (NULL: it names none), their states, what held them down. */
+void ifm_fact_gpus(struct ifm_facts_table *table, const json_t *gpus);
+
+#endif

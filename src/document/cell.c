@@ -1,0 +1,423 @@
+/* A cell: its conditions, its arms as a grid, what compressed arms store and lose, its ceilings, caches and figures. */
+#include "base/private.h"
+#include "derive/energy/power_run.h"
+#include "document/build.h"
+#include "document/facts.h"
+#include "document/quantity.h"
+#include "model/plan_json.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- columns ---- */
+
+/* A few bytes written beside many read say little, unless writing has a ceiling of its own. report.csv has them.
+ * Energy of a pass of its own has a table of its own. */
+static bool is_aside(const struct ifm_builder *builder, const struct ifm_cell *cell,
+                     const struct ifm_metric_column *spec)
+{
+    if (spec->metric == IFM_M_TOTAL_ENERGY_J || spec->metric == IFM_M_POWER_MEAN_W)
+        return ifm_power_is_planned(cell);
+    if (spec->metric != IFM_M_WRITE_BYTES_PER_S)
+        return false;
+    bool held = ifm_value_of(builder, cell, NULL, IFM_M_CEILING_WRITE) != NULL ||
+                ifm_value_of(builder, cell, NULL, IFM_M_CEILING_COPY) != NULL;
+    bool reads = false;
+    for (size_t a = 0; a < cell->n_arms; a++)
+        reads |= ifm_is_row(builder, cell, &cell->arms[a]) && cell->arms[a].ledger.bytes_read > 0;
+    return reads && !held;
+}
+
+/* Steps in a sample and a ratio of bytes say something where they are not one. */
+static bool is_said(const struct ifm_metric_column *spec, const struct ifm_value *value)
+{
+    bool one_is_silent = ifm_metrics[spec->metric].rounding == IFM_ROUNDING_STEPS ||
+                         ifm_metrics[spec->metric].rounding == IFM_ROUNDING_RATIO;
+    return value != NULL && (!one_is_silent || (value->state == IFM_STATE_OK && value->number != 1));
+}
+
+static bool is_shown(const struct ifm_builder *builder, const struct ifm_cell *cell,
+                     const struct ifm_metric_column *spec)
+{
+    if (is_aside(builder, cell, spec))
+        return false;
+    for (size_t a = 0; a < cell->n_arms; a++) {
+        if (!ifm_is_row(builder, cell, &cell->arms[a]))
+            continue;
+        if (is_said(spec, ifm_value_of(builder, cell, &cell->arms[a], spec->metric)))
+            return true;
+    }
+    return false;
+}
+
+/* "faster 1.94x" with its interval: the word is derive's decision, and what must be said beside the number its note. */
+static struct ifm_field comparison_field(struct ifm_builder *builder, const struct ifm_cell *cell,
+                                         const struct ifm_arm *arm, const struct ifm_value *value)
+{
+    if (value == NULL)
+        return ifm_field_text(arm->role == IFM_ROLE_BASELINE ? "baseline" : "", IFM_TONE_DIM);
+    struct ifm_field field = ifm_field_value(builder, value);
+    if (value->state != IFM_STATE_OK)
+        return field;
+    const struct ifm_value *change = ifm_value_of(builder, cell, arm, IFM_M_CHANGE_PERCENT);
+    const char *word = change != NULL && change->state == IFM_STATE_OK ? change->text : "";
+    struct ifm_quantity ratio = ifm_quantity_of(value, builder->arena);
+    field.text = ifm_arena_printf(builder->arena, "%s%s%sx", word, word[0] == '\0' ? "" : " ", ratio.number);
+    field.interval = ifm_quantity_range(value, builder->arena);
+    field.tone = ifm_tone_of_word(word);
+    if (value->text != NULL && value->text[0] != '\0')
+        field.note = ifm_add_note(builder, value->text, "");
+    const struct ifm_value *needed = ifm_value_of(builder, cell, arm, IFM_M_BLOCKS_NEEDED);
+    if (field.note == 0 && needed != NULL && needed->state == IFM_STATE_OK && strcmp(word, "undecided") == 0)
+        field.note = ifm_add_note(
+            builder,
+            ifm_arena_printf(builder->arena, "undecided after %lld blocks; noise like this would be decided after %.0f",
+                             (long long)needed->n, needed->number),
+            "");
+    return field;
+}
+
+/* A quantity without interval says why. */
+static struct ifm_field quantity_field(struct ifm_builder *builder, const struct ifm_value *value)
+{
+    struct ifm_field field = ifm_field_value(builder, value);
+    bool silent = value == NULL || value->state != IFM_STATE_OK || value->has_interval || value->text == NULL;
+    if (!silent && value->text[0] != '\0')
+        field.note = ifm_add_note(builder, ifm_arena_printf(builder->arena, "no interval: %s", value->text), "");
+    return field;
+}
+
+static struct ifm_field column_field(struct ifm_builder *builder, const struct ifm_cell *cell,
+                                     const struct ifm_arm *arm, const struct ifm_metric_column *spec)
+{
+    const struct ifm_value *value = ifm_value_of(builder, cell, arm, spec->metric);
+    if (ifm_metrics[spec->metric].rounding == IFM_ROUNDING_COMPARISON)
+        return comparison_field(builder, cell, arm, value);
+    if (ifm_metrics[spec->metric].rounding == IFM_ROUNDING_RATIO && value != NULL && value->state == IFM_STATE_OK)
+        return ifm_field_text(ifm_quantity_ratio(value->number, builder->arena), IFM_TONE_PLAIN);
+    return ifm_metrics[spec->metric].rounding == IFM_ROUNDING_PLAIN ? ifm_field_value(builder, value)
+                                                                    : quantity_field(builder, value);
+}
+
+/* The columns of a table that this cell has something for. */
+struct shown {
+    const struct ifm_metric_column **specs;
+    size_t n;
+};
+
+static struct shown shown_of(struct ifm_builder *builder, const struct ifm_cell *cell,
+                             const struct ifm_metric_columns *columns)
+{
+    struct shown shown = {IFM_ARENA_ARRAY(builder->arena, const struct ifm_metric_column *, columns->n), 0};
+    for (size_t c = 0; c < columns->n; c++)
+        if (is_shown(builder, cell, &columns->items[c]))
+            shown.specs[shown.n++] = &columns->items[c];
+    return shown;
+}
+
+static void fill_headings(const struct shown *shown, struct ifm_grid *grid)
+{
+    grid->headings[0] = (struct ifm_heading){"arm", IFM_M_NONE, true, 0};
+    for (size_t c = 0; c < shown->n; c++) {
+        const struct ifm_metric_column *spec = shown->specs[c];
+        grid->headings[c + 1] = (struct ifm_heading){
+            spec->heading, spec->metric, ifm_metrics[spec->metric].rounding == IFM_ROUNDING_COMPARISON, spec->part};
+    }
+}
+
+static void fill_row(struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm,
+                     const struct shown *shown, struct ifm_grid *grid, size_t row)
+{
+    size_t n_shown = shown->n;
+    *ifm_grid_at(grid, row, 0) = ifm_field_text(arm->name, IFM_TONE_STRONG);
+    for (size_t c = 0; c < n_shown; c++)
+        *ifm_grid_at(grid, row, c + 1) = column_field(builder, cell, arm, shown->specs[c]);
+    const struct ifm_value *time = ifm_value_of(builder, cell, arm, IFM_M_STEP_NS);
+    if (time != NULL && time->n > 0 && grid->n_columns > n_shown + 1)
+        *ifm_grid_at(grid, row, n_shown + 1) =
+            ifm_field_text(ifm_arena_printf(builder->arena, "%lld", (long long)time->n), IFM_TONE_PLAIN);
+}
+
+/* What n counts, as the first arm that has a count names it; NULL when none has. */
+static const char *count_heading(const struct ifm_builder *builder, const struct ifm_cell *cell)
+{
+    for (size_t a = 0; a < cell->n_arms; a++) {
+        const struct ifm_value *time = ifm_value_of(builder, cell, &cell->arms[a], IFM_M_STEP_NS);
+        if (time != NULL && time->n > 0)
+            return time->n_of != NULL && time->n_of[0] != '\0' ? time->n_of : "n";
+    }
+    return NULL;
+}
+
+/* Other programs: a step is one run of them. */
+static bool is_command(const struct ifm_cell *cell)
+{
+    return strcmp(cell->workload, "command") == 0;
+}
+
+static void add_arms(struct ifm_builder *builder, const struct ifm_cell *cell, struct ifm_block *section)
+{
+    struct shown shown = shown_of(builder, cell, &ifm_columns_arms);
+    size_t n_rows = 0;
+    bool loses = false;
+    for (size_t a = 0; a < cell->n_arms; a++)
+        n_rows += ifm_is_row(builder, cell, &cell->arms[a]);
+    const char *counted = count_heading(builder, cell);
+    struct ifm_grid grid = ifm_grid_make(builder->arena, shown.n + 1 + (counted != NULL), n_rows);
+    grid.caption = ifm_arena_printf(builder->arena, "Arms of %s", cell->name);
+    fill_headings(&shown, &grid);
+    for (size_t c = 1; c <= shown.n; c++) {
+        loses |= grid.headings[c].metric == IFM_M_LOSS_RMS_REL;
+        if (is_command(cell) && grid.headings[c].metric == IFM_M_STEP_NS)
+            grid.headings[c].text = "time/run";
+        if (loses && grid.headings[c].metric == IFM_M_ERROR_RMS_REL)
+            grid.headings[c].text = "kernel error"; /* beside a loss, which is an error too */
+    }
+    if (counted != NULL)
+        grid.headings[shown.n + 1] = (struct ifm_heading){counted, IFM_M_NONE, false, 1};
+    size_t row = 0;
+    for (size_t a = 0; a < cell->n_arms; a++)
+        if (ifm_is_row(builder, cell, &cell->arms[a]))
+            fill_row(builder, cell, &cell->arms[a], &shown, &grid, row++);
+    ifm_add_grid(builder, section, IFM_LEVEL_ALWAYS, &grid);
+}
+
+static bool is_stored(const struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm)
+{
+    return ifm_is_row(builder, cell, arm) && ifm_value_of(builder, cell, arm, IFM_M_COMPRESSION_RATIO) != NULL;
+}
+
+/* Only where an arm really is compressed: a ratio other than one, or a loss. */
+static void add_compression(struct ifm_builder *builder, const struct ifm_cell *cell, struct ifm_block *section)
+{
+    struct shown shown = shown_of(builder, cell, &ifm_columns_compression);
+    size_t n_rows = 0, row = 0;
+    bool any = false;
+    for (size_t a = 0; a < cell->n_arms; a++)
+        n_rows += is_stored(builder, cell, &cell->arms[a]);
+    for (size_t c = 0; c < shown.n; c++)
+        any |= ifm_metrics[shown.specs[c]->metric].rounding == IFM_ROUNDING_RATIO ||
+               shown.specs[c]->metric == IFM_M_LOSS_RMS_REL;
+    if (!any || n_rows == 0)
+        return;
+    struct ifm_grid grid = ifm_grid_make(builder->arena, shown.n + 1, n_rows);
+    grid.caption = ifm_arena_printf(builder->arena, "Compression in %s", cell->name);
+    fill_headings(&shown, &grid);
+    for (size_t a = 0; a < cell->n_arms; a++)
+        if (is_stored(builder, cell, &cell->arms[a]))
+            fill_row(builder, cell, &cell->arms[a], &shown, &grid, row++);
+    struct ifm_block *part =
+        ifm_add_section(builder, section, IFM_LEVEL_VERBOSE, "", "Compression: bytes, loss, speed");
+    ifm_add_grid(builder, part, IFM_LEVEL_VERBOSE, &grid);
+}
+
+/* What an arm gives up beside what it gains, so that no speed-up is read without its price. */
+static void add_sentences(struct ifm_builder *builder, const struct ifm_cell *cell, struct ifm_block *section)
+{
+    struct ifm_block *list = ifm_add_list(builder, section, IFM_LEVEL_ALWAYS, IFM_AS_OUTCOMES);
+    list->elsewhere = ifm_lead_holds(builder, ifm_add_outcomes(builder, list, cell, SIZE_MAX, false));
+}
+
+/* ---- ceilings and caches ---- */
+
+static void add_ceilings(struct ifm_builder *builder, const struct ifm_cell *cell, struct ifm_block *section)
+{
+    struct ifm_block *list = ifm_add_list(builder, section, IFM_LEVEL_ALWAYS, IFM_AS_FACTS);
+    for (int kind = IFM_CEILING_READ; kind <= IFM_CEILING_MATRIX; kind++) {
+        enum ifm_metric_id metric = ifm_ceiling_metrics[kind];
+        const struct ifm_value *value = ifm_value_of(builder, cell, NULL, metric);
+        size_t probes = 0;
+        if (value == NULL)
+            continue;
+        for (size_t a = 0; a < cell->n_arms; a++)
+            probes += (int)cell->arms[a].ceiling == kind;
+        struct ifm_field field = ifm_field_value(builder, value);
+        struct ifm_line *line = &ifm_add_item(builder, list, IFM_LEVEL_ALWAYS)->line;
+        ifm_say(builder, line, IFM_TONE_PLAIN, "Measured ceiling, %s: ", ifm_ceiling_name((enum ifm_ceiling)kind));
+        ifm_say(builder, line, IFM_TONE_STRONG, "%s", field.text);
+        line->spans[line->n - 1].note = field.note;
+        if (field.interval[0] != '\0')
+            ifm_say(builder, line, IFM_TONE_PLAIN, " %s", field.interval);
+        bool named = value->state == IFM_STATE_OK && !ifm_is_empty(value->text);
+        if (named && probes > 1)
+            ifm_say(builder, line, IFM_TONE_PLAIN, " (best of %zu: %s)", probes, value->text);
+        else if (named)
+            ifm_say(builder, line, IFM_TONE_PLAIN, " (%s)", value->text);
+    }
+}
+
+static struct ifm_field bytes_field(struct ifm_builder *builder, double bytes)
+{
+    struct ifm_value value = {.number = bytes, .is_integer = true, .unit = "B"};
+    return bytes > 0 ? ifm_field_text(ifm_quantity_number(&value, builder->arena), IFM_TONE_PLAIN)
+                     : ifm_field_text("not reported", IFM_TONE_DIM);
+}
+
+/* Cache sizes as found by the sweep, beside those that the system reports. */
+static void add_caches(struct ifm_builder *builder, const struct ifm_cell *cell, struct ifm_block *section)
+{
+    struct ifm_grid grid = ifm_grid_make(builder->arena, 3, IFM_CACHES_SHOWN);
+    static const struct ifm_heading headings[] = {
+        {"cache", IFM_M_NONE, true, 0}, {"found", IFM_M_NONE, false, 0}, {"reported", IFM_M_NONE, false, 0}};
+    memcpy(grid.headings, headings, sizeof headings);
+    grid.look = IFM_GRID_SMALL;
+    grid.n_rows = 0;
+    for (int level = 1; level <= IFM_CACHES_SHOWN; level++) {
+        const struct ifm_value *value = ifm_value_of(builder, cell, NULL, ifm_cache_metrics[level - 1]);
+        if (value == NULL)
+            continue;
+        size_t row = grid.n_rows++;
+        *ifm_grid_at(&grid, row, 0) = ifm_field_text(ifm_arena_printf(builder->arena, "L%d", level), IFM_TONE_STRONG);
+        *ifm_grid_at(&grid, row, 1) = ifm_field_value(builder, value);
+        *ifm_grid_at(&grid, row, 2) = bytes_field(builder, ifm_event_reported_cache(builder->from->events, level));
+    }
+    ifm_add_grid(builder, section, IFM_LEVEL_ALWAYS, &grid);
+}
+
+struct probe {
+    double bytes;
+    struct ifm_point point;
+};
+
+static int by_size(const void *a, const void *b)
+{
+    const struct probe *p = a, *q = b;
+    return (p->bytes > q->bytes) - (p->bytes < q->bytes);
+}
+
+/* The page has it as a figure. */
+static void add_curve(struct ifm_builder *builder, const struct ifm_cell *cell, struct ifm_block *section)
+{
+    struct probe *probes = IFM_ARENA_ARRAY(builder->arena, struct probe, cell->n_arms + 1);
+    size_t n = 0;
+    for (size_t a = 0; a < cell->n_arms; a++) {
+        const struct ifm_value *load = ifm_value_of(builder, cell, &cell->arms[a], IFM_M_LOAD_NS);
+        double bytes = (double)cell->arms[a].working_set;
+        if (ifm_is_ok(load))
+            probes[n++] = (struct probe){
+                bytes, {bytes_field(builder, bytes).text, ifm_quantity_full(load, builder->arena), load->number}};
+    }
+    if (n == 0)
+        return;
+    qsort(probes, n, sizeof *probes, by_size);
+    struct ifm_point *points = IFM_ARENA_ARRAY(builder->arena, struct ifm_point, n);
+    for (size_t i = 0; i < n; i++)
+        points[i] = probes[i].point;
+    struct ifm_block *curve = ifm_add_block(builder, section, IFM_LEVEL_ALWAYS, IFM_BLOCK_CURVE);
+    curve->title = "load time by working set";
+    curve->points = points;
+    curve->n_points = n;
+    curve->elsewhere = true;
+}
+
+/* ---- conditions ---- */
+
+static const char *setting_of(const struct ifm_arm *arm, const char *path)
+{
+    for (size_t i = 0; i < arm->n_settings; i++)
+        if (strcmp(arm->settings[i].path, path) == 0)
+            return arm->settings[i].text;
+    return "";
+}
+
+static bool is_axis(const struct ifm_cell *cell, const char *path)
+{
+    for (size_t i = 0; i < cell->n_axes; i++)
+        if (strcmp(cell->axes[i].path, path) == 0)
+            return true;
+    return false;
+}
+
+/* Do all arms that are compared agree on a setting? */
+static bool is_common(const struct ifm_cell *cell, const char *path, const char *text)
+{
+    for (size_t a = 0; a < cell->n_arms; a++)
+        if (cell->arms[a].role != IFM_ROLE_CEILING && strcmp(setting_of(&cell->arms[a], path), text) != 0)
+            return false;
+    return true;
+}
+
+/* Does a setting do nothing in any arm that is compared? */
+static bool is_idle(const struct ifm_cell *cell, const char *path)
+{
+    size_t length = strlen(path);
+    for (size_t a = 0; a < cell->n_arms; a++) {
+        const char *at = cell->arms[a].idle;
+        if (cell->arms[a].role == IFM_ROLE_CEILING)
+            continue;
+        while (at != NULL && (at = strstr(at, path)) != NULL && (at[length] != ' ' && at[length] != '\0'))
+            at += length;
+        if (at == NULL)
+            return false;
+    }
+    return true;
+}
+
+/* Nothing was chosen, or what was chosen is private. */
+static bool is_silent(const char *text)
+{
+    static const char *const unset[] = {"", "0", "auto", "false", "null"};
+    for (size_t i = 0; i < sizeof unset / sizeof *unset; i++)
+        if (strcmp(text, unset[i]) == 0)
+            return true;
+    return ifm_private_is_token(text);
+}
+
+/* The shape that all arms share, as far as it has an effect and the cell's name does not say it: "batch 4, kv_len 8192,
+ * "; "" for probes. */
+static const char *shape_of(struct ifm_builder *builder, const struct ifm_cell *cell)
+{
+    const char *shape = "";
+    size_t length = strlen(cell->workload);
+    for (size_t a = 0; a < cell->n_arms; a++) {
+        const struct ifm_arm *arm = &cell->arms[a];
+        if (arm->role != IFM_ROLE_BASELINE)
+            continue;
+        for (size_t i = 0; i < arm->n_settings; i++) {
+            const char *path = arm->settings[i].path, *text = arm->settings[i].text;
+            bool own = strncmp(path, cell->workload, length) == 0 && path[length] == '.';
+            bool silent = is_silent(text) || is_idle(cell, path);
+            if (own && !silent && !is_axis(cell, path) && is_common(cell, path, text))
+                shape = ifm_arena_printf(builder->arena, "%s%s %s, ", shape, path + length + 1, text);
+        }
+    }
+    return shape;
+}
+
+static const char *conditions_of(struct ifm_builder *builder, const struct ifm_cell *cell)
+{
+    const char *cache = cell->measure.cache == IFM_CACHE_COLD ? "cold cache" : "hot cache";
+    const char *threads =
+        cell->threads == 1 ? "1 thread" : ifm_arena_printf(builder->arena, "%u threads", cell->threads);
+    const char *gpu = ifm_event_gpu(builder->from->events, cell->name);
+    if (gpu[0] != '\0') /* which one thread only gives work to */
+        threads = ifm_arena_strdup(builder->arena, gpu);
+    const char *margin = ifm_quantity_bare(cell->measure.margin * 100, "%", builder->arena);
+    if (is_command(cell)) /* its caches and threads are its own */
+        return ifm_arena_printf(builder->arena, "from start to end of one run, margin ±%s", margin);
+    return ifm_arena_printf(builder->arena, "%s%s, %s, margin ±%s%s", shape_of(builder, cell), cache, threads, margin,
+                            cell->cache_resident ? ", cache-resident" : "");
+}
+
+void ifm_build_cell(struct ifm_builder *builder, const struct ifm_cell *cell)
+{
+    size_t index = (size_t)(cell - builder->from->plan->cells);
+    struct ifm_block *section = ifm_add_section(builder, &builder->document->root, IFM_LEVEL_ALWAYS,
+                                                ifm_arena_printf(builder->arena, "cell-%zu", index + 1), cell->name);
+    if (!ifm_is_empty(cell->unsupported)) {
+        section->subtitle = ifm_arena_printf(builder->arena, "absent: %s", cell->unsupported);
+        return;
+    }
+    section->subtitle = conditions_of(builder, cell);
+    add_arms(builder, cell, section);
+    add_sentences(builder, cell, section);
+    add_compression(builder, cell, section);
+    ifm_build_energy(builder, cell, section);
+    add_ceilings(builder, cell, section);
+    add_caches(builder, cell, section);
+    add_curve(builder, cell, section);
+    for (int kind = 0; builder->most == IFM_LEVEL_PAGE && kind < IFM_FIGURE_KINDS; kind++) {
+        struct ifm_block *figure = ifm_add_block(builder, section, IFM_LEVEL_PAGE, IFM_BLOCK_FIGURE);
+        figure->figure = (enum ifm_figure_kind)kind;
+        figure->cell = cell;
+    }
+}

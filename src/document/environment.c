@@ -1,0 +1,258 @@
+/* The record: the machine, lock by lock, the files that were read, and each setting, as names and values. */
+#include "document/build.h"
+
+#include "base/text.h"
+#include "document/facts.h"
+#include "model/lock_state.h"
+#include <string.h>
+
+/* ---- facts as name and value ---- */
+
+void ifm_fact(struct ifm_facts_table *table, const char *name, const char *text, bool absent)
+{
+    size_t n = table->n;
+    IFM_ARENA_GROW(table->builder->arena, table->fields, n, table->capacity);
+    table->fields[n] = ifm_field_text(name, IFM_TONE_PLAIN);
+    IFM_ARENA_GROW(table->builder->arena, table->fields, n + 1, table->capacity);
+    table->fields[n + 1] = ifm_field_text(text, absent ? IFM_TONE_DIM : IFM_TONE_PLAIN);
+    table->n += 2;
+}
+
+void ifm_facts_end(struct ifm_facts_table *table, struct ifm_block *parent, enum ifm_level level)
+{
+    struct ifm_grid grid = ifm_grid_make(table->builder->arena, 2, 0);
+    grid.headings[0].left = grid.headings[1].left = true;
+    grid.look = IFM_GRID_FACTS;
+    grid.fields = table->fields;
+    grid.n_rows = table->n / 2;
+    ifm_add_grid(table->builder, parent, level, &grid);
+}
+
+static const char *scalar_text(struct ifm_facts_table *table, const json_t *value)
+{
+    if (json_is_string(value))
+        return json_string_value(value);
+    struct ifm_text text = {0};
+    ifm_json_print(value, false, &text);
+    const char *copy = ifm_arena_printf(table->builder->arena, "%s", text.data);
+    ifm_text_free(&text);
+    return copy;
+}
+
+static bool is_scalar_list(const json_t *list)
+{
+    size_t index;
+    json_t *item;
+    json_array_foreach((json_t *)list, index, item)
+    {
+        if (json_is_object(item) || json_is_array(item))
+            return false;
+    }
+    return true;
+}
+
+/* "level 1, type Data, bytes 32768", or NULL when a member is itself a tree. */
+static const char *flat_object(struct ifm_facts_table *table, const json_t *object)
+{
+    const char *key, *text = "";
+    json_t *member;
+    if (!json_is_object(object) || json_object_get(object, "absent") != NULL)
+        return NULL;
+    json_object_foreach((json_t *)object, key, member)
+    {
+        if (json_is_object(member) || json_is_array(member))
+            return NULL;
+        text = ifm_arena_printf(table->builder->arena, "%s%s%s %s", text, text[0] == '\0' ? "" : ", ", key,
+                                scalar_text(table, member));
+    }
+    return text;
+}
+
+const char *ifm_fact_scalars(struct ifm_facts_table *table, const json_t *value)
+{
+    size_t index;
+    json_t *item;
+    const char *text = "";
+    if (!json_is_array(value))
+        return scalar_text(table, value);
+    if (!is_scalar_list(value))
+        return NULL;
+    json_array_foreach((json_t *)value, index, item)
+    {
+        text =
+            ifm_arena_printf(table->builder->arena, "%s%s%s", text, index == 0 ? "" : ", ", scalar_text(table, item));
+    }
+    return text;
+}
+
+static void add_list(struct ifm_facts_table *table, const char *name, const json_t *list)
+{
+    size_t index;
+    json_t *item;
+    const char *text = ifm_fact_scalars(table, list);
+    if (text == NULL) {
+        json_array_foreach((json_t *)list, index, item)
+        {
+            const char *label = ifm_arena_printf(table->builder->arena, "%s %zu", name, index + 1),
+                       *flat = flat_object(table, item);
+            if (flat != NULL)
+                ifm_fact(table, label, flat, false);
+            else
+                ifm_fact_tree(table, label, item);
+        }
+        return;
+    }
+    ifm_fact(table, name, text, false);
+}
+
+/* A tree of facts, one row a leaf; {"absent": reason, "remedy": ...} is a leaf. */
+void ifm_fact_tree(struct ifm_facts_table *table, const char *name, const json_t *value)
+{
+    const char *absent = json_string_value(json_object_get(value, "absent"));
+    const char *remedy = json_string_value(json_object_get(value, "remedy"));
+    const char *key;
+    json_t *member;
+    if (absent != NULL) {
+        ifm_fact(table, name,
+                 ifm_arena_printf(table->builder->arena, "absent: %s%s%s", absent,
+                                  remedy == NULL ? "" : ". Remedy: ", remedy == NULL ? "" : remedy),
+                 true);
+    } else if (json_is_object(value)) {
+        json_object_foreach((json_t *)value, key, member)
+        {
+            ifm_fact_tree(table,
+                          ifm_arena_printf(table->builder->arena, "%s%s%s", name, name[0] == '\0' ? "" : " ", key),
+                          member);
+        }
+    } else if (json_is_array(value)) {
+        add_list(table, name, value);
+    } else if (value != NULL) {
+        ifm_fact(table, name, scalar_text(table, value), json_is_null(value));
+    }
+}
+
+static void add_locks(struct ifm_facts_table *table)
+{
+    size_t index, k;
+    json_t *event, *lock;
+    json_array_foreach((json_t *)table->builder->from->events, index, event)
+    {
+        const char *stage = json_string_value(json_object_get(event, "stage"));
+        if (stage == NULL || strcmp(stage, "locks") != 0)
+            continue;
+        const char *when = json_string_value(json_object_get(json_object_get(event, "meta"), "when"));
+        json_array_foreach((json_t *)ifm_lock_knobs(event), k, lock)
+        {
+            const char *knob = json_string_value(json_object_get(lock, "knob"));
+            const char *reason = json_string_value(json_object_get(lock, "reason"));
+            const json_t *value = json_object_get(lock, "value");
+            const char *text =
+                ifm_arena_printf(table->builder->arena, "%s%s%s%s%s",
+                                 json_is_true(json_object_get(lock, "locked")) ? "locked" : "not locked",
+                                 json_is_null(value) || value == NULL ? "" : ", ",
+                                 json_is_null(value) || value == NULL ? "" : scalar_text(table, value),
+                                 reason == NULL || reason[0] == '\0' ? "" : ": ", reason == NULL ? "" : reason);
+            ifm_fact(table,
+                     ifm_arena_printf(table->builder->arena, "lock %s, %s the run", knob == NULL ? "" : knob,
+                                      when == NULL ? "during" : when),
+                     text, false);
+        }
+    }
+}
+
+static bool is_told_before(const json_t *events, size_t index)
+{
+    for (size_t i = 0; i < index; i++)
+        if (json_equal(json_object_get(json_array_get(events, i), "meta"),
+                       json_object_get(json_array_get(events, index), "meta")))
+            return true;
+    return false;
+}
+
+/* The files that arms read, by base name and content; a later session says the same again. */
+static void add_inputs(struct ifm_facts_table *table)
+{
+    const json_t *events = table->builder->from->events;
+    for (size_t i = 0; i < json_array_size(events); i++) {
+        const json_t *event = json_array_get(events, i), *meta = json_object_get(event, "meta");
+        const char *stage = json_string_value(json_object_get(event, "stage"));
+        const char *setting = json_string_value(json_object_get(meta, "setting"));
+        const char *file = json_string_value(json_object_get(meta, "file"));
+        const char *sha256 = json_string_value(json_object_get(meta, "sha256"));
+        if (stage == NULL || strcmp(stage, "input") != 0 || setting == NULL || file == NULL || sha256 == NULL ||
+            is_told_before(events, i))
+            continue;
+        ifm_fact(table, ifm_arena_printf(table->builder->arena, "input file, %s", setting),
+                 ifm_arena_printf(table->builder->arena, "%s, SHA-256 %s", file, sha256), false);
+        const char *id = json_string_value(json_object_get(json_object_get(meta, "licence"), "id"));
+        const char *from = json_string_value(json_object_get(json_object_get(meta, "licence"), "from"));
+        const char *name = ifm_arena_printf(table->builder->arena, "licence of %s", file);
+        if (id != NULL && from != NULL)
+            ifm_fact(table, name, ifm_arena_printf(table->builder->arena, "%s, as %s beside it says", id, from), false);
+        else
+            ifm_fact_tree(table, name, json_object_get(meta, "licence"));
+    }
+}
+
+/* The device of each cell that has a GPU; what is the same for the cell before is not told again. */
+static void add_gpus(struct ifm_facts_table *table)
+{
+    const json_t *events = table->builder->from->events;
+    for (size_t i = 0; i < json_array_size(events); i++) {
+        const json_t *meta = json_object_get(json_array_get(events, i), "meta");
+        const char *stage = json_string_value(json_object_get(json_array_get(events, i), "stage"));
+        const char *cell = json_string_value(json_object_get(meta, "cell"));
+        if (stage == NULL || cell == NULL || strcmp(stage, "device") != 0 || json_object_get(meta, "gpu") == NULL ||
+            is_told_before(events, i))
+            continue;
+        json_t *device = json_copy((json_t *)meta);
+        json_object_del(device, "cell");
+        ifm_fact_tree(table, ifm_arena_printf(table->builder->arena, "device of %s,", cell), device);
+        json_decref(device);
+    }
+}
+
+static void add_environment(struct ifm_facts_table *table)
+{
+    const json_t *meta = ifm_event_meta(table->builder->from->events, "environment");
+    const json_t *fingerprint = json_object_get(meta, "fingerprint");
+    json_t *host = json_copy((json_t *)(fingerprint != NULL ? fingerprint : meta));
+    json_t *gpus = json_incref(json_object_get(host, "gpu"));
+    bool apart = json_object_get(gpus, "absent") == NULL && json_is_object(gpus);
+    if (meta == NULL)
+        ifm_fact(table, "environment", "absent: run.log holds no environment event", true);
+    if (apart)
+        json_object_del(host, "gpu");
+    ifm_fact_tree(table, "", host);
+    ifm_fact_gpus(table, apart ? gpus : NULL);
+    add_gpus(table);
+    add_inputs(table);
+    add_locks(table);
+    json_decref(gpus);
+    json_decref(host);
+}
+
+void ifm_build_environment(struct ifm_builder *builder)
+{
+    struct ifm_facts_table table = {.builder = builder};
+    struct ifm_block *section =
+        ifm_add_section(builder, &builder->document->root, IFM_LEVEL_PAGE, "environment", "Environment");
+    section->folded = true;
+    add_environment(&table);
+    ifm_facts_end(&table, section, IFM_LEVEL_PAGE);
+}
+
+void ifm_build_configuration(struct ifm_builder *builder)
+{
+    struct ifm_facts_table table = {.builder = builder};
+    const json_t *lock = builder->from->lock, *parameters = json_object_get(lock, "parameters");
+    if (parameters == NULL)
+        return;
+    struct ifm_block *section =
+        ifm_add_section(builder, &builder->document->root, IFM_LEVEL_PAGE, "configuration", "Configuration");
+    section->folded = true;
+    ifm_fact_tree(&table, "", parameters);
+    ifm_fact_tree(&table, "arms", json_object_get(lock, "arms"));
+    ifm_fact_tree(&table, "gates", json_object_get(lock, "gates"));
+    ifm_facts_end(&table, section, IFM_LEVEL_PAGE);
+}

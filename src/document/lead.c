@@ -1,0 +1,333 @@
+/* What comes first: what was measured where, the verdict, the outcomes in sentences, what to distrust, what the words
+ * mean; gates; and where cells stand when there are many. Counts sentences, computes no number. */
+#include "document/build.h"
+#include "document/facts.h"
+#include "document/quantity.h"
+#include "model/lock_state.h"
+#include <string.h>
+#include <time.h>
+
+enum { FEW_CELLS = 6, FEW_SENTENCES = 12, SHORT_SENTENCES = 4, REASONS_SHOWN = 3 };
+
+/* ---- header ---- */
+
+static const char *names_of_workloads(struct ifm_builder *builder)
+{
+    const struct ifm_plan *plan = builder->from->plan;
+    const char *text = "";
+    for (size_t i = 0; i < plan->n_cells; i++) {
+        bool is_new = true;
+        for (size_t k = 0; k < i; k++)
+            is_new &= strcmp(plan->cells[k].workload, plan->cells[i].workload) != 0;
+        if (is_new)
+            text =
+                ifm_arena_printf(builder->arena, "%s%s%s", text, text[0] == '\0' ? "" : ", ", plan->cells[i].workload);
+    }
+    return text[0] == '\0' ? "nothing" : text;
+}
+
+static void build_header(struct ifm_builder *builder)
+{
+    const struct ifm_publication *from = builder->from;
+    struct ifm_document *document = builder->document;
+    struct ifm_line *about = &document->about;
+    const char *machine = ifm_event_measured(from->events, from->plan->device);
+    char date[32];
+    document->title = ifm_arena_printf(builder->arena, "%s on %s", names_of_workloads(builder),
+                                       machine[0] != '\0' ? machine : from->plan->device);
+    ifm_say(builder, about, IFM_TONE_PLAIN, "run ");
+    ifm_say_code(builder, about, from->derived->run_id);
+    ifm_say(builder, about, IFM_TONE_PLAIN, "%s%s, %zu cell%s",
+            ifm_event_date(from->events, date)[0] == '\0' ? "" : ", ", date, from->plan->n_cells,
+            from->plan->n_cells == 1 ? "" : "s");
+}
+
+/* ---- outcomes ---- */
+
+static size_t sentences_most(const struct ifm_builder *builder)
+{
+    return builder->from->plan->n_cells == 1 ? FEW_SENTENCES : SHORT_SENTENCES;
+}
+
+static void add_outcomes(struct ifm_builder *builder, struct ifm_block *parent, const struct ifm_cell *cell)
+{
+    struct ifm_block *list = ifm_add_list(builder, parent, IFM_LEVEL_PAGE, IFM_AS_OUTCOMES);
+    if (!ifm_is_empty(cell->unsupported)) {
+        ifm_say(builder, &ifm_add_item(builder, list, IFM_LEVEL_PAGE)->line, IFM_TONE_PLAIN, "absent: %s",
+                cell->unsupported);
+        return;
+    }
+    size_t n = ifm_add_outcomes(builder, list, cell, sentences_most(builder), true), shown = list->n_items;
+    if (n == 0)
+        ifm_say(builder, &ifm_add_item(builder, list, IFM_LEVEL_PAGE)->line, IFM_TONE_PLAIN, "nothing was measured");
+    if (n > shown)
+        ifm_say(builder, &ifm_add_item(builder, list, IFM_LEVEL_PAGE)->line, IFM_TONE_PLAIN, "and %zu more below",
+                n - shown);
+}
+
+static void add_linked_outcomes(struct ifm_builder *builder, struct ifm_block *parent)
+{
+    const struct ifm_plan *plan = builder->from->plan;
+    for (size_t i = 0; i < plan->n_cells; i++) {
+        struct ifm_line *line = ifm_add_line(builder, parent, IFM_LEVEL_PAGE, IFM_AS_OF, "");
+        ifm_say_link(builder, line, ifm_arena_printf(builder->arena, "cell-%zu", i + 1), plan->cells[i].name);
+        add_outcomes(builder, parent, &plan->cells[i]);
+    }
+}
+
+/* Of many comparisons only how many there are of each kind. */
+static void add_counts(struct ifm_builder *builder, struct ifm_block *parent)
+{
+    static const char *const words[] = {"faster", "slower", "equivalent", "undecided"};
+    enum { N_WORDS = sizeof words / sizeof *words };
+    const struct ifm_derived *derived = builder->from->derived;
+    size_t counts[N_WORDS] = {0}, n = 0, decided = 0;
+    for (size_t i = 0; i < derived->n_numbers; i++) {
+        const struct ifm_number *number = &derived->numbers[i];
+        if (number->metric != IFM_M_CHANGE_PERCENT)
+            continue;
+        n++;
+        for (size_t w = 0; w < N_WORDS; w++)
+            counts[w] += ifm_is_ok(&number->value) && strcmp(number->value.text, words[w]) == 0;
+    }
+    if (n == 0)
+        return;
+    struct ifm_line *line = ifm_add_line(builder, parent, IFM_LEVEL_PAGE, IFM_AS_TEXT, "");
+    ifm_say(builder, line, IFM_TONE_PLAIN, "%zu comparison%s with a baseline: ", n, n == 1 ? "" : "s");
+    for (size_t w = 0; w < N_WORDS; w++) {
+        ifm_say(builder, line, IFM_TONE_PLAIN, "%s%zu %s", w == 0 ? "" : ", ", counts[w], words[w]);
+        decided += counts[w];
+    }
+    if (n > decided)
+        ifm_say(builder, line, IFM_TONE_PLAIN, ", %zu absent or refused", n - decided);
+    ifm_say(builder, line, IFM_TONE_PLAIN, ".");
+}
+
+void ifm_build_contents(struct ifm_builder *builder)
+{
+    size_t n = builder->from->plan->n_cells;
+    if (n <= FEW_CELLS || builder->most < IFM_LEVEL_PAGE)
+        return;
+    struct ifm_block *section = ifm_add_section(builder, &builder->document->root, IFM_LEVEL_PAGE, "cells",
+                                                ifm_arena_printf(builder->arena, "Cells (%zu)", n));
+    section->purpose = IFM_AS_CONTENTS;
+    add_linked_outcomes(builder, section);
+}
+
+/* ---- what to distrust ---- */
+
+/* The gravest in its own words, as a count says nothing. */
+static void say_gravest(struct ifm_builder *builder, struct ifm_line *line, const struct ifm_told *told)
+{
+    if (told->first->severity == IFM_SEVERITY_NOTE)
+        return;
+    size_t length = strlen(told->first->text);
+    ifm_say(builder, line, IFM_TONE_PLAIN, "%s%s%s%s In all ", told->place, told->place[0] == '\0' ? "" : ": ",
+            told->first->text, length > 0 && told->first->text[length - 1] == '.' ? "" : ".");
+}
+
+static const char *counts_of(struct ifm_builder *builder, const struct ifm_told *told, size_t n)
+{
+    static const char *const words[][2] = {
+        {"note", "notes"}, {"warning", "warnings"}, {"part is not valid", "parts are not valid"}};
+    const char *text = "";
+    for (int severity = IFM_SEVERITY_INVALID; severity >= IFM_SEVERITY_NOTE; severity--) {
+        size_t count = 0;
+        for (size_t i = 0; i < n; i++)
+            count += (int)told[i].first->severity == severity;
+        if (count > 0)
+            text = ifm_arena_printf(builder->arena, "%s%s%zu %s", text, text[0] == '\0' ? "" : ", ", count,
+                                    words[severity][count != 1]);
+    }
+    return text;
+}
+
+static void add_doubts(struct ifm_builder *builder, struct ifm_block *verdict)
+{
+    struct ifm_told *told;
+    size_t n = ifm_gather_findings(builder, &told), remarks = builder->document->n_notes;
+    struct ifm_line *line = ifm_add_line(builder, verdict, IFM_LEVEL_PAGE, IFM_AS_DOUBTS, "");
+    ifm_say(builder, line, IFM_TONE_STRONG, "What to distrust:");
+    ifm_say(builder, line, IFM_TONE_PLAIN, " ");
+    if (n > 0) {
+        say_gravest(builder, line, &told[0]);
+        ifm_say_link(builder, line, "findings", counts_of(builder, told, n));
+    } else {
+        ifm_say(builder, line, IFM_TONE_PLAIN, "nothing was found");
+    }
+    if (remarks > 0) {
+        ifm_say(builder, line, IFM_TONE_PLAIN, "; ");
+        ifm_say_link(builder, line, "notes",
+                     ifm_arena_printf(builder->arena, "%zu remark%s", remarks, remarks == 1 ? "" : "s"));
+        ifm_say(builder, line, IFM_TONE_PLAIN, " on what is absent, refused or undecided");
+    }
+    if (ifm_lock_state(builder->from->events) != IFM_LOCK_HELD) {
+        ifm_say(builder, line, IFM_TONE_PLAIN, "; clocks were not all locked, so numbers of separate runs are ");
+        ifm_say_link(builder, line, "limits", "not comparable");
+    }
+    ifm_say(builder, line, IFM_TONE_PLAIN, ".");
+}
+
+/* ---- words ---- */
+
+static double level_of(const struct ifm_derived *derived)
+{
+    for (size_t i = 0; i < derived->n_numbers; i++)
+        if (ifm_is_ok(&derived->numbers[i].value) && derived->numbers[i].value.has_interval)
+            return derived->numbers[i].value.level;
+    return 0;
+}
+
+static void add_words(struct ifm_builder *builder, struct ifm_block *verdict)
+{
+    const struct ifm_plan *plan = builder->from->plan;
+    double level = level_of(builder->from->derived);
+    double margin = plan->n_cells > 0 ? plan->cells[0].measure.margin * 100 : 0;
+    struct ifm_line *line = ifm_add_line(builder, verdict, IFM_LEVEL_PAGE, IFM_AS_WORDS, "");
+    ifm_say(builder, line, IFM_TONE_STRONG, "How to read it.");
+    ifm_say(builder, line, IFM_TONE_PLAIN,
+            " An arm is one variant; all arms of a cell ran in turn, block by block, and are compared with its "
+            "baseline. ");
+    if (level > 0)
+        ifm_say(builder, line, IFM_TONE_PLAIN, "±0.8 and [1.2, 1.9] are %s intervals. ",
+                ifm_quantity_bare(level * 100, "%", builder->arena));
+    ifm_say(builder, line, IFM_TONE_PLAIN,
+            "Faster, slower: the whole interval lies beyond the margin of ±%s; equivalent: within it; undecided: "
+            "neither. Absent: not measured; refused: measured, and not believed; both say why. Each term is ",
+            ifm_quantity_bare(margin, "%", builder->arena));
+    ifm_say_link(builder, line, "definitions", "defined");
+    ifm_say(builder, line, IFM_TONE_PLAIN, " below.");
+}
+
+/* ---- verdict ---- */
+
+struct outcome_look {
+    const char *label, *word;
+    enum ifm_tone tone;
+};
+
+static struct outcome_look look_of(enum ifm_outcome outcome)
+{
+    static const struct outcome_look looks[] = {
+        {"PASS", "pass", IFM_TONE_GOOD},
+        {"FAIL", "fail", IFM_TONE_BAD},
+        {"BLOCKED", "blocked", IFM_TONE_WARN},
+        {"MEASURED", "not gated", IFM_TONE_STRONG},
+    };
+    return looks[outcome];
+}
+
+/* Without gates nothing is accepted or rejected, but a record that nobody should use is not just "measured". */
+static struct outcome_look verdict_look(const struct ifm_builder *builder)
+{
+    const struct ifm_verdict *verdict = builder->from->verdict;
+    const struct ifm_derived *derived = builder->from->derived;
+    struct outcome_look look = look_of(verdict->outcome);
+    if (verdict->outcome != IFM_OUTCOME_NOT_GATED)
+        return look;
+    if (verdict->exit_code != IFM_OK)
+        return (struct outcome_look){"INVALID", "invalid", IFM_TONE_BAD};
+    for (size_t i = 0; i < derived->n_findings; i++)
+        if (derived->findings[i].severity == IFM_SEVERITY_INVALID)
+            look.tone = IFM_TONE_WARN;
+    return look;
+}
+
+void ifm_build_lead(struct ifm_builder *builder)
+{
+    const struct ifm_verdict *verdict = builder->from->verdict;
+    size_t n_cells = builder->from->plan->n_cells;
+    struct outcome_look look = verdict_look(builder);
+    build_header(builder);
+    struct ifm_block *section = ifm_add_section(builder, &builder->document->root, IFM_LEVEL_ALWAYS, "", look.label);
+    section->purpose = IFM_AS_VERDICT;
+    section->tone = look.tone;
+    struct ifm_block *reasons = ifm_add_list(builder, section, IFM_LEVEL_ALWAYS, IFM_AS_REASONS);
+    for (size_t i = 0; i < verdict->n_reasons; i++)
+        ifm_say(builder,
+                &ifm_add_item(builder, reasons, i < REASONS_SHOWN ? IFM_LEVEL_ALWAYS : IFM_LEVEL_VERBOSE)->line,
+                IFM_TONE_PLAIN, "%s", verdict->reasons[i]);
+    if (verdict->rollback)
+        ifm_add_line(builder, section, IFM_LEVEL_ALWAYS, IFM_AS_STRONG,
+                     ifm_arena_printf(builder->arena, "Roll back to %s.", verdict->rollback_to));
+    if (builder->most < IFM_LEVEL_PAGE)
+        return;
+    if (n_cells == 1)
+        add_outcomes(builder, section, &builder->from->plan->cells[0]);
+    else if (n_cells > FEW_CELLS)
+        add_counts(builder, section);
+    else
+        add_linked_outcomes(builder, section);
+}
+
+/* What can be said only when the rest is known stands there too. */
+void ifm_end_lead(struct ifm_builder *builder)
+{
+    if (builder->most < IFM_LEVEL_PAGE)
+        return;
+    add_doubts(builder, builder->document->root.first);
+    add_words(builder, builder->document->root.first);
+}
+
+bool ifm_lead_holds(const struct ifm_builder *builder, size_t n_outcomes)
+{
+    return n_outcomes <= sentences_most(builder);
+}
+
+/* ---- gates ---- */
+
+static void add_gates(struct ifm_builder *builder)
+{
+    static const char *const headings[] = {"gate", "where", "wanted", "observed", "outcome"};
+    const struct ifm_verdict *verdict = builder->from->verdict;
+    struct ifm_arena *arena = builder->arena;
+    struct ifm_grid grid = ifm_grid_make(arena, 5, verdict->n_gates);
+    grid.caption = "Gates";
+    for (size_t c = 0; c < 5; c++)
+        grid.headings[c] = (struct ifm_heading){headings[c], IFM_M_NONE, true, 0};
+    for (size_t i = 0; i < verdict->n_gates; i++) {
+        const struct ifm_gate_result *result = &verdict->gates[i];
+        const struct ifm_gate *gate = result->gate;
+        struct outcome_look look = look_of(result->outcome);
+        const char *bound = gate->op == IFM_GATE_AT_MOST ? "at most" : "at least";
+        const char *threshold = ifm_quantity_bare(gate->threshold, result->observed.unit, arena);
+        *ifm_grid_at(&grid, i, 0) =
+            ifm_field_text(ifm_is_empty(gate->name) ? gate->metric : gate->name, IFM_TONE_PLAIN);
+        *ifm_grid_at(&grid, i, 1) =
+            ifm_field_text(ifm_document_place(result->cell, result->arm, arena), IFM_TONE_PLAIN);
+        *ifm_grid_at(&grid, i, 2) = ifm_field_text(
+            ifm_arena_printf(arena, "%s %s%s", bound, threshold, gate->interval ? ", interval" : ""), IFM_TONE_PLAIN);
+        *ifm_grid_at(&grid, i, 3) = ifm_field_value(builder, &result->observed);
+        *ifm_grid_at(&grid, i, 4) = ifm_field_text(look.word, look.tone); /* the verdict's reasons say why */
+    }
+    struct ifm_block *section = ifm_add_section(builder, &builder->document->root, IFM_LEVEL_ALWAYS, "gates", "Gates");
+    ifm_add_grid(builder, section, IFM_LEVEL_ALWAYS, &grid);
+}
+
+/* One line an arm: "speed-up: Excellent; memory efficiency: Good". */
+static void add_classes(struct ifm_builder *builder)
+{
+    const struct ifm_verdict *verdict = builder->from->verdict;
+    struct ifm_block *section =
+        ifm_add_section(builder, &builder->document->root, IFM_LEVEL_ALWAYS, "classes", "Classes");
+    struct ifm_block *list = ifm_add_list(builder, section, IFM_LEVEL_ALWAYS, IFM_AS_FINDINGS);
+    for (size_t i = 0; i < verdict->n_classes; i++) {
+        const struct ifm_class_label *label = &verdict->classes[i];
+        const char *place = ifm_document_place(label->cell, label->arm, builder->arena);
+        size_t at = 0;
+        while (at < list->n_items && strcmp(list->items[at].place, place) != 0)
+            at++;
+        struct ifm_item *item = at < list->n_items ? &list->items[at] : ifm_add_item(builder, list, IFM_LEVEL_ALWAYS);
+        item->place = place;
+        ifm_say(builder, &item->line, IFM_TONE_PLAIN, "%s%s: %s", item->line.n == 0 ? "" : "; ", label->title,
+                label->label);
+    }
+}
+
+void ifm_build_gates(struct ifm_builder *builder)
+{
+    if (builder->from->verdict->n_gates > 0)
+        add_gates(builder);
+    if (builder->from->verdict->n_classes > 0)
+        add_classes(builder);
+}

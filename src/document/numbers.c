@@ -1,0 +1,210 @@
+/* Every number: a cell's arms beside each other, a line a metric, reasons told once.
+ *
+ * Rounds for people; the exact values are elsewhere. */
+#include "document/build.h"
+#include "document/quantity.h"
+#include <string.h>
+
+enum { MOST_COLUMNS = 8 }; /* arms beside each other in one table */
+
+/* Reasons, each once. */
+struct reasons {
+    const char **texts;
+    size_t n, capacity;
+};
+
+/* Numbers of one cell that stand in one table: those of `arms`, in the order of derive. */
+struct block {
+    const char *cell;
+    const char *arms[MOST_COLUMNS];
+    size_t n_arms;
+    enum ifm_metric_id *metrics;
+    size_t n_metrics;
+    const struct ifm_value **values; /* [metric * MOST_COLUMNS + arm] */
+    size_t n_values;
+};
+
+static unsigned number_of(struct ifm_builder *builder, struct reasons *reasons, const char *text)
+{
+    for (size_t i = 0; i < reasons->n; i++)
+        if (strcmp(reasons->texts[i], text) == 0)
+            return (unsigned)i + 1;
+    IFM_ARENA_GROW(builder->arena, reasons->texts, reasons->n, reasons->capacity);
+    reasons->texts[reasons->n++] = text;
+    return (unsigned)reasons->n;
+}
+
+/* A word stands beside the number, a sentence among the reasons. */
+static struct ifm_field field_of(struct ifm_builder *builder, const struct ifm_value *value, struct reasons *reasons)
+{
+    struct ifm_field field = ifm_field_text("", IFM_TONE_PLAIN);
+    if (value == NULL)
+        return field;
+    bool ok = value->state == IFM_STATE_OK, said = ok && !ifm_is_empty(value->text);
+    bool sentence = said && strchr(value->text, ' ') != NULL;
+    const char *why = sentence ? value->text : "";
+    field.text = ok ? ifm_quantity_full(value, builder->arena) : ifm_state_label(value->state);
+    if (said && !sentence)
+        field.text = ifm_arena_printf(builder->arena, "%s %s", field.text, value->text);
+    if (!ifm_is_empty(value->reason))
+        why = ifm_arena_printf(builder->arena, "%s%s%s", why, why[0] == '\0' ? "" : "; ",
+                               ifm_with_remedy(value->reason, value->remedy, builder->arena));
+    field.note = why[0] == '\0' ? 0 : number_of(builder, reasons, why);
+    return field;
+}
+
+/* "60 samples" where all arms have as many; "60, 720 samples" in the order of the arms where they have not. */
+static const char *count_text(struct ifm_builder *builder, const struct block *block, size_t metric)
+{
+    const struct ifm_value *first = NULL;
+    bool same = true, same_kind = true;
+    const struct ifm_value *const *values = &block->values[metric * MOST_COLUMNS];
+    for (size_t a = 0; a < block->n_arms; a++) {
+        if (values[a] == NULL || values[a]->n <= 0)
+            continue;
+        if (first == NULL)
+            first = values[a];
+        same &= values[a]->n == first->n;
+        same_kind &= strcmp(values[a]->n_of, first->n_of) == 0;
+    }
+    if (first == NULL)
+        return "";
+    if (same && same_kind)
+        return ifm_arena_printf(builder->arena, "%lld %s", (long long)first->n, first->n_of);
+    const char *text = "";
+    for (size_t a = 0; a < block->n_arms; a++) {
+        bool any = values[a] != NULL && values[a]->n > 0;
+        const char *count = any ? ifm_arena_printf(builder->arena, "%lld", (long long)values[a]->n) : "–";
+        text = ifm_arena_printf(builder->arena, "%s%s%s%s%s", text, a == 0 ? "" : ", ", count,
+                                any && !same_kind ? " " : "", any && !same_kind ? values[a]->n_of : "");
+    }
+    return same_kind ? ifm_arena_printf(builder->arena, "%s %s", text, first->n_of) : text;
+}
+
+static void add_block(struct ifm_builder *builder, struct ifm_block *section, const struct block *block,
+                      struct reasons *reasons)
+{
+    struct ifm_grid grid = ifm_grid_make(builder->arena, block->n_arms + 2, block->n_metrics);
+    grid.look = IFM_GRID_DENSE;
+    grid.caption = block->cell[0] == '\0' ? "the whole run" : block->cell;
+    grid.note_prefix = "why";
+    grid.headings[0].text = "metric";
+    grid.headings[1].text = "n";
+    for (size_t a = 0; a < block->n_arms; a++)
+        grid.headings[a + 2].text = block->arms[a][0] == '\0' ? "value" : block->arms[a];
+    for (size_t m = 0; m < block->n_metrics; m++) {
+        *ifm_grid_at(&grid, m, 0) = ifm_field_text(ifm_metrics[block->metrics[m]].id, IFM_TONE_PLAIN);
+        *ifm_grid_at(&grid, m, 1) = ifm_field_text(count_text(builder, block, m), IFM_TONE_PLAIN);
+        for (size_t a = 0; a < block->n_arms; a++)
+            *ifm_grid_at(&grid, m, a + 2) = field_of(builder, block->values[m * MOST_COLUMNS + a], reasons);
+    }
+    ifm_add_grid(builder, section, IFM_LEVEL_PAGE, &grid);
+}
+
+/* ---- which numbers stand together ---- */
+
+/* Arms that have the same kind of numbers: those that are compared, each kind of ceiling, the cell's own. */
+static int kind_of(const struct ifm_cell *cell, const char *name)
+{
+    for (size_t a = 0; cell != NULL && a < cell->n_arms; a++)
+        if (strcmp(cell->arms[a].name, name) == 0)
+            return cell->arms[a].role == IFM_ROLE_CEILING ? 2 + (int)cell->arms[a].ceiling : 1;
+    return 0;
+}
+
+/* The line of a metric: behind that of the arm's number before it, so that each arm's order is kept. */
+static size_t line_of(struct block *block, enum ifm_metric_id metric, size_t behind, size_t *capacity,
+                      struct ifm_arena *arena)
+{
+    for (size_t m = 0; m < block->n_metrics; m++)
+        if (block->metrics[m] == metric)
+            return m;
+    size_t values = *capacity;
+    IFM_ARENA_GROW(arena, block->metrics, block->n_metrics, *capacity);
+    if (*capacity > values) {
+        const struct ifm_value **more = IFM_ARENA_ARRAY(arena, const struct ifm_value *, *capacity *MOST_COLUMNS);
+        if (block->n_metrics > 0)
+            memcpy(more, block->values, block->n_metrics * MOST_COLUMNS * sizeof *more);
+        block->values = more;
+    }
+    size_t tail = block->n_metrics - behind, row = MOST_COLUMNS * sizeof *block->values;
+    memmove(&block->metrics[behind + 1], &block->metrics[behind], tail * sizeof *block->metrics);
+    memmove(&block->values[(behind + 1) * MOST_COLUMNS], &block->values[behind * MOST_COLUMNS], tail * row);
+    memset(&block->values[behind * MOST_COLUMNS], 0, row);
+    block->metrics[behind] = metric;
+    block->n_metrics++;
+    return behind;
+}
+
+/* Numbers from `from` on that stand in one table; those of an arm lie together. Returns where the next table begins. */
+static size_t collect(struct ifm_builder *builder, const struct ifm_cell *cell, size_t from, struct block *block)
+{
+    const struct ifm_derived *derived = builder->from->derived;
+    size_t capacity = 0, i = from, behind = 0;
+    *block = (struct block){.cell = derived->numbers[from].cell};
+    int kind = kind_of(cell, derived->numbers[from].arm);
+    for (; i < derived->n_numbers; i++) {
+        const struct ifm_number *number = &derived->numbers[i];
+        bool is_new = block->n_arms == 0 || strcmp(number->arm, block->arms[block->n_arms - 1]) != 0;
+        if (strcmp(number->cell, block->cell) != 0)
+            break;
+        if (is_new && (block->n_arms == MOST_COLUMNS || kind_of(cell, number->arm) != kind))
+            break;
+        if (is_new) {
+            block->arms[block->n_arms++] = number->arm;
+            behind = 0;
+        }
+        size_t line = line_of(block, number->metric, behind, &capacity, builder->arena);
+        block->values[line * MOST_COLUMNS + block->n_arms - 1] = &number->value;
+        block->n_values++;
+        behind = line + 1;
+    }
+    return i;
+}
+
+static const struct ifm_cell *cell_named(const struct ifm_plan *plan, const char *name)
+{
+    for (size_t i = 0; i < plan->n_cells; i++)
+        if (strcmp(plan->cells[i].name, name) == 0)
+            return &plan->cells[i];
+    return NULL;
+}
+
+static void add_reasons(struct ifm_builder *builder, struct ifm_block *section, const struct reasons *reasons)
+{
+    struct ifm_block *part = ifm_add_section(builder, section, IFM_LEVEL_PAGE, "", "Reasons and remarks");
+    struct ifm_block *list = ifm_add_list(builder, part, IFM_LEVEL_PAGE, IFM_AS_NOTES);
+    list->id = "why";
+    for (size_t i = 0; i < reasons->n; i++) {
+        struct ifm_item *item = ifm_add_item(builder, list, IFM_LEVEL_PAGE);
+        item->number = i + 1;
+        ifm_say(builder, &item->line, IFM_TONE_PLAIN, "%s", reasons->texts[i]);
+    }
+}
+
+void ifm_build_numbers(struct ifm_builder *builder)
+{
+    const struct ifm_derived *derived = builder->from->derived;
+    struct reasons reasons = {0};
+    struct ifm_block *section =
+        ifm_add_section(builder, &builder->document->root, IFM_LEVEL_PAGE, "numbers",
+                        ifm_arena_printf(builder->arena, "Every number (%zu)", derived->n_numbers));
+    section->folded = true;
+    struct ifm_line *line = ifm_add_line(builder, section, IFM_LEVEL_PAGE, IFM_AS_ASIDE, "Exact values stand in ");
+    ifm_say_code(builder, line, "derived.json");
+    ifm_say(builder, line, IFM_TONE_PLAIN, " and ");
+    ifm_say_code(builder, line, "report.csv");
+    ifm_say(builder, line, IFM_TONE_PLAIN,
+            "; here they are rounded. n is what a number was made of; several are in the order of the arms. A small "
+            "number behind a value leads to what must be said beside it.");
+    const struct ifm_cell *cell = NULL;
+    for (size_t i = 0; i < derived->n_numbers;) {
+        struct block block;
+        if (cell == NULL || strcmp(cell->name, derived->numbers[i].cell) != 0)
+            cell = cell_named(builder->from->plan, derived->numbers[i].cell);
+        i = collect(builder, cell, i, &block);
+        add_block(builder, section, &block, &reasons);
+    }
+    if (reasons.n > 0)
+        add_reasons(builder, section, &reasons);
+}

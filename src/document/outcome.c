@@ -1,0 +1,220 @@
+/* The sentence about an arm: its speed against the baseline with what it costs; else the time of its step. */
+#include "document/outcome.h"
+
+#include "document/build.h"
+#include "document/quantity.h"
+#include <string.h>
+
+bool ifm_is_compared(const struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm)
+{
+    return arm->role == IFM_ROLE_VARIANT && ifm_value_of(builder, cell, arm, IFM_M_SPEEDUP) != NULL;
+}
+
+/* ---- what it costs ---- */
+
+/* "3.71x fewer bytes", "a bytes ratio of 0.93x" where they are more; "" where no ratio is known. */
+static const char *bytes_words(const struct ifm_value *ratio, struct ifm_arena *arena)
+{
+    if (!ifm_is_ok(ratio))
+        return "";
+    if (ratio->number == 1)
+        return "the same bytes";
+    return ifm_arena_printf(arena, ratio->number < 1 ? "a bytes ratio of %s" : "%s fewer bytes",
+                            ifm_quantity_ratio(ratio->number, arena));
+}
+
+/* "output error 7.9 %"; of an arm without a loss its error against the oracle; "" of one that owes none. */
+static const char *error_words(const struct ifm_value *loss, const struct ifm_value *error, bool owes,
+                               struct ifm_arena *arena)
+{
+    if (ifm_is_ok(loss))
+        return ifm_arena_printf(arena, "output error %s %%", ifm_quantity_short(100 * loss->number, arena));
+    if (loss == NULL && ifm_is_ok(error))
+        return ifm_arena_printf(arena, "error %s", ifm_quantity_number(error, arena));
+    return loss != NULL || owes ? "output error not recorded" : "";
+}
+
+/* "KL 0.021" beside a loss. */
+static const char *spread_words(const struct ifm_value *kl, const struct ifm_value *tv, struct ifm_arena *arena)
+{
+    if (ifm_is_ok(kl))
+        return ifm_arena_printf(arena, "KL %s", ifm_quantity_short(kl->number, arena));
+    if (kl != NULL && ifm_is_ok(tv))
+        return ifm_arena_printf(arena, "KL infinite (tokens dropped), TV %s", ifm_quantity_short(tv->number, arena));
+    return "";
+}
+
+/* Rule 3: a speed-up that its bytes do not explain is shown only with the baseline's share of its ceiling. */
+static const char *share_words(const struct ifm_value *speedup)
+{
+    return ifm_is_ok(speedup) && !ifm_is_empty(speedup->text) ? speedup->text : "";
+}
+
+struct price {
+    const char *bytes, *error, *spread, *share;
+};
+
+static struct price price_of(const struct ifm_derived *derived, const char *cell, const char *arm, bool owes,
+                             struct ifm_arena *arena)
+{
+    const struct ifm_value *loss = ifm_derived_value(derived, cell, arm, IFM_M_LOSS_RMS_REL);
+    const struct ifm_value *kl = ifm_derived_value(derived, cell, arm, IFM_M_ATTENTION_KL_NATS);
+    return (struct price){
+        bytes_words(ifm_derived_value(derived, cell, arm, IFM_M_BYTES_RATIO), arena),
+        error_words(loss, ifm_derived_value(derived, cell, arm, IFM_M_ERROR_RMS_REL), owes, arena),
+        ifm_is_ok(loss) ? spread_words(kl, ifm_derived_value(derived, cell, arm, IFM_M_ATTENTION_TV), arena) : "",
+        share_words(ifm_derived_value(derived, cell, arm, IFM_M_SPEEDUP)),
+    };
+}
+
+const char *ifm_outcome_price(const struct ifm_derived *derived, const char *cell, const char *arm,
+                              struct ifm_arena *arena)
+{
+    struct price price = price_of(derived, cell, arm, false, arena);
+    bool loses = ifm_derived_value(derived, cell, arm, IFM_M_LOSS_RMS_REL) != NULL;
+    const char *parts[] = {loses ? price.error : "", price.spread, price.share}, *text = price.bytes;
+    for (size_t i = 0; text[0] != '\0' && i < sizeof parts / sizeof *parts; i++)
+        if (parts[i][0] != '\0')
+            text = ifm_arena_printf(arena, "%s, %s", text, parts[i]);
+    return text;
+}
+
+/* The price is as loud as the gain. */
+static void say_price(struct ifm_builder *builder, struct ifm_line *line, const struct ifm_cell *cell,
+                      const struct ifm_arm *arm)
+{
+    struct price price = price_of(builder->from->derived, cell->name, arm->name, arm->lossy, builder->arena);
+    if (price.bytes[0] != '\0')
+        ifm_say(builder, line, IFM_TONE_PLAIN, " at %s", price.bytes);
+    if (price.error[0] != '\0') {
+        ifm_say(builder, line, IFM_TONE_PLAIN, ", ");
+        ifm_say(builder, line, IFM_TONE_STRONG, "%s", price.error);
+    }
+    if (price.spread[0] != '\0')
+        ifm_say(builder, line, IFM_TONE_PLAIN, ", %s", price.spread);
+    if (price.share[0] != '\0')
+        ifm_say(builder, line, IFM_TONE_PLAIN, "; %s", price.share);
+}
+
+/* ---- the sentence ---- */
+
+/* "1.68x faster [1.04, 2.70] than f16", else the word first: "undecided: 1.12x [0.73, 1.71] the speed of f16"; the word
+ * is derive's decision. */
+static void say_speed(struct ifm_builder *builder, struct ifm_line *line, const struct ifm_cell *cell,
+                      const struct ifm_arm *arm)
+{
+    const struct ifm_value *speedup = ifm_value_of(builder, cell, arm, IFM_M_SPEEDUP);
+    const struct ifm_value *change = ifm_value_of(builder, cell, arm, IFM_M_CHANGE_PERCENT);
+    const struct ifm_arm *baseline = ifm_baseline_of(cell);
+    const char *base = baseline == NULL ? "the baseline" : baseline->name;
+    if (!ifm_is_ok(speedup)) {
+        ifm_say(builder, line, IFM_TONE_PLAIN, ": its speed against %s is %s: %s", base,
+                ifm_state_label(speedup->state),
+                ifm_is_empty(speedup->reason) ? "no reason is known" : speedup->reason);
+        return;
+    }
+    const char *word = ifm_is_ok(change) ? change->text : "", *range = ifm_quantity_range(speedup, builder->arena);
+    ifm_say(builder, line, IFM_TONE_PLAIN, " is ");
+    const char *number = ifm_quantity_of(speedup, builder->arena).number, *gap = range[0] == '\0' ? "" : " ";
+    if (strcmp(word, "faster") == 0) {
+        ifm_say(builder, line, IFM_TONE_STRONG, "%sx faster", number);
+        ifm_say(builder, line, IFM_TONE_PLAIN, "%s%s than %s", gap, range, base);
+        return;
+    }
+    if (word[0] != '\0')
+        ifm_say(builder, line, IFM_TONE_STRONG, "%s", word);
+    ifm_say(builder, line, IFM_TONE_PLAIN, "%s%sx%s%s the speed of %s", word[0] == '\0' ? "" : ": ", number, gap, range,
+            base);
+}
+
+/* If an arm's rates were refused, that stands beside its speed-up. */
+static void say_refused_rate(struct ifm_builder *builder, struct ifm_line *line, const struct ifm_cell *cell,
+                             const struct ifm_arm *arm)
+{
+    static const enum ifm_metric_id rates[] = {IFM_M_BANDWIDTH_BYTES_PER_S, IFM_M_FLOPS_PER_S};
+    for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
+        const struct ifm_value *rate = ifm_value_of(builder, cell, arm, rates[i]);
+        if (rate == NULL || rate->state != IFM_STATE_REFUSED)
+            continue;
+        ifm_say(builder, line, IFM_TONE_PLAIN, "; ");
+        ifm_say(builder, line, IFM_TONE_BAD, "its rates are refused");
+        ifm_say(builder, line, IFM_TONE_PLAIN, ": %s", rate->reason);
+        return;
+    }
+}
+
+/* The change of energy of a compared arm: loud where its interval leaves zero out. */
+static void say_energy_change(struct ifm_builder *builder, struct ifm_line *line, const struct ifm_cell *cell,
+                              const struct ifm_arm *arm)
+{
+    const struct ifm_value *change = ifm_value_of(builder, cell, arm, IFM_M_ENERGY_PER_TOKEN_CHANGE_PERCENT);
+    if (!ifm_is_ok(change))
+        return;
+    const char *range = ifm_quantity_range(change, builder->arena);
+    bool told = change->has_interval && (change->high < 0 || change->low > 0);
+    ifm_say(builder, line, IFM_TONE_PLAIN, "; energy per token ");
+    ifm_say(builder, line, told ? IFM_TONE_STRONG : IFM_TONE_PLAIN, "%s%s", change->number > 0 ? "+" : "",
+            ifm_quantity_number(change, builder->arena));
+    if (range[0] != '\0')
+        ifm_say(builder, line, IFM_TONE_PLAIN, " %s", range);
+}
+
+/* Of an arm that is compared with nothing: "5.00 µs a step, 0.4 J a token". */
+static void say_time(struct ifm_builder *builder, struct ifm_line *line, const struct ifm_cell *cell,
+                     const struct ifm_arm *arm)
+{
+    const struct ifm_value *time = ifm_value_of(builder, cell, arm, IFM_M_STEP_NS);
+    const struct ifm_value *token = ifm_value_of(builder, cell, arm, IFM_M_ENERGY_PER_TOKEN_J);
+    const struct ifm_value *step = ifm_value_of(builder, cell, arm, IFM_M_ENERGY_PER_STEP_J);
+    if (!ifm_is_ok(time)) {
+        ifm_say(builder, line, IFM_TONE_PLAIN, " is %s: %s", ifm_state_label(time->state), time->reason);
+        return;
+    }
+    ifm_say(builder, line, IFM_TONE_PLAIN, ": %s a step", ifm_quantity_full(time, builder->arena));
+    if (ifm_is_ok(token) || ifm_is_ok(step))
+        ifm_say(builder, line, IFM_TONE_PLAIN, ", %s a %s",
+                ifm_quantity_full(ifm_is_ok(token) ? token : step, builder->arena),
+                ifm_is_ok(token) ? "token" : "step");
+}
+
+/* A price that a table does not show is always said with the speed. */
+static enum ifm_level level_of(const struct ifm_builder *builder, const struct ifm_cell *cell,
+                               const struct ifm_arm *arm)
+{
+    const struct ifm_value *bytes = ifm_value_of(builder, cell, arm, IFM_M_BYTES_RATIO);
+    return ifm_is_ok(bytes) ? IFM_LEVEL_ALWAYS : IFM_LEVEL_VERBOSE;
+}
+
+static void add_outcome(struct ifm_builder *builder, struct ifm_block *list, const struct ifm_cell *cell,
+                        const struct ifm_arm *arm, bool compares)
+{
+    const struct ifm_value *change = ifm_value_of(builder, cell, arm, IFM_M_CHANGE_PERCENT);
+    struct ifm_item *item = ifm_add_item(builder, list, level_of(builder, cell, arm));
+    enum ifm_tone tone = ifm_tone_of_word(ifm_is_ok(change) ? change->text : "");
+    item->place = arm->name;
+    item->tone = !compares || tone != IFM_TONE_PLAIN ? tone : IFM_TONE_DIM;
+    if (!compares) {
+        say_time(builder, &item->line, cell, arm);
+        return;
+    }
+    say_speed(builder, &item->line, cell, arm);
+    say_price(builder, &item->line, cell, arm);
+    say_energy_change(builder, &item->line, cell, arm);
+    say_refused_rate(builder, &item->line, cell, arm);
+}
+
+size_t ifm_add_outcomes(struct ifm_builder *builder, struct ifm_block *list, const struct ifm_cell *cell, size_t most,
+                        bool times)
+{
+    size_t n = 0;
+    bool compares = false;
+    for (size_t a = 0; a < cell->n_arms; a++)
+        compares |= ifm_is_compared(builder, cell, &cell->arms[a]);
+    for (size_t a = 0; (compares || times) && a < cell->n_arms; a++) {
+        const struct ifm_arm *arm = &cell->arms[a];
+        bool timed = ifm_is_row(builder, cell, arm) && ifm_value_of(builder, cell, arm, IFM_M_STEP_NS) != NULL;
+        if ((compares ? ifm_is_compared(builder, cell, arm) : timed) && ++n <= most)
+            add_outcome(builder, list, cell, arm, compares);
+    }
+    return n;
+}

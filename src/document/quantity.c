@@ -1,0 +1,238 @@
+/* Quantities for people: which prefix, how many digits, which form of interval. */
+#include "document/quantity.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A rung of a unit's ladder: numbers of at least `from` (in the unit of the value) are shown in this one. */
+struct rung {
+    const char *unit; /* unit id of the value */
+    double from, divide;
+    const char *shown;
+};
+
+/* Largest first within a unit; the last rung of a unit takes all that is smaller. */
+static const struct rung ladder[] = {
+    {"ns", 1e9, 1e9, "s"},
+    {"ns", 1e6, 1e6, "ms"},
+    {"ns", 1e3, 1e3, "µs"},
+    {"ns", 0, 1, "ns"},
+    {"s", 1, 1, "s"},
+    {"s", 1e-3, 1e-3, "ms"},
+    {"s", 1e-6, 1e-6, "µs"},
+    {"s", 0, 1e-9, "ns"},
+    {"B", 1099511627776.0, 1099511627776.0, "TiB"},
+    {"B", 1073741824.0, 1073741824.0, "GiB"},
+    {"B", 1048576.0, 1048576.0, "MiB"},
+    {"B", 1024.0, 1024.0, "KiB"},
+    {"B", 0, 1, "B"},
+    {"B/s", 1e12, 1e12, "TB/s"},
+    {"B/s", 1e9, 1e9, "GB/s"},
+    {"B/s", 1e6, 1e6, "MB/s"},
+    {"B/s", 1e3, 1e3, "KB/s"},
+    {"B/s", 0, 1, "B/s"},
+    {"FLOP/s", 1e12, 1e12, "TFLOP/s"},
+    {"FLOP/s", 1e9, 1e9, "GFLOP/s"},
+    {"FLOP/s", 1e6, 1e6, "MFLOP/s"},
+    {"FLOP/s", 1e3, 1e3, "KFLOP/s"},
+    {"FLOP/s", 0, 1, "FLOP/s"},
+    {"tokens/s", 1e9, 1e9, "G/s"},
+    {"tokens/s", 1e6, 1e6, "M/s"},
+    {"tokens/s", 1e4, 1e3, "k/s"},
+    {"tokens/s", 0, 1, "/s"},
+    {"J", 1e6, 1e6, "MJ"},
+    {"J", 1e4, 1e3, "kJ"},
+    {"J", 0.1, 1, "J"},
+    {"J", 1e-4, 1e-3, "mJ"},
+    {"J", 1e-7, 1e-6, "µJ"},
+    {"J", 0, 1e-9, "nJ"},
+    {"W", 1e4, 1e3, "kW"},
+    {"W", 0.1, 1, "W"},
+    {"W", 0, 1e-3, "mW"},
+    {"FLOP/J", 1e12, 1e12, "TFLOP/J"},
+    {"FLOP/J", 1e9, 1e9, "GFLOP/J"},
+    {"FLOP/J", 1e6, 1e6, "MFLOP/J"},
+    {"FLOP/J", 0, 1, "FLOP/J"},
+    {"tokens/J", 0, 1, "/J"},
+    {"%", 0, 1, "%"},
+    {"pp", 0, 1, "pp"},
+    {"1", 0, 1, ""},
+    {"count", 0, 1, ""},
+};
+
+static struct rung rung_of(double number, const char *unit)
+{
+    for (size_t i = 0; i < sizeof ladder / sizeof ladder[0]; i++)
+        if (strcmp(ladder[i].unit, unit) == 0 && (fabs(number) >= ladder[i].from || ladder[i].from == 0))
+            return ladder[i];
+    return (struct rung){unit, 0, 1, unit};
+}
+
+static int exponent_of(double number)
+{
+    return number == 0 || !isfinite(number) ? 0 : (int)floor(log10(fabs(number)));
+}
+
+/* Digits after the point: three or four significant digits of the number, four when the interval is that tight. */
+static int decimals_of(double number, double half)
+{
+    int e = exponent_of(number), three = 2 - e, four = 3 - e;
+    /* One digit of the half-width, two when its first digit is 1. */
+    bool leading_one = half > 0 && half < 1.95 * pow(10, exponent_of(half));
+    int wanted = half > 0 ? leading_one - exponent_of(half) : three;
+    int decimals = wanted < three ? three : wanted > four ? four : wanted;
+    return decimals < 0 ? 0 : decimals;
+}
+
+/* Plain digits, or an exponent without padding ("3.1e-7") for what would be a row of zeros. */
+static const char *digits(double number, int decimals, struct ifm_arena *arena)
+{
+    int e = exponent_of(number);
+    if (number != 0 && (e < -3 || e > 14)) {
+        char mantissa[32];
+        snprintf(mantissa, sizeof mantissa, "%.1e", number);
+        char *mark = strchr(mantissa, 'e');
+        *mark = '\0';
+        int power;
+        return sscanf(mark + 1, "%d", &power) == 1 ? ifm_arena_printf(arena, "%se%d", mantissa, power) : "";
+    }
+    return ifm_arena_printf(arena, "%.*f", decimals, number);
+}
+
+/* Counts and sizes keep their whole digits: "32", "1.5" (MiB). */
+static const char *short_number(const struct ifm_value *value, double x, int decimals, struct ifm_arena *arena)
+{
+    return value->is_integer ? ifm_arena_printf(arena, "%.4g", x) : digits(x, decimals, arena);
+}
+
+/* Beside a number, an interval is written as a half-width when it is symmetric within a fifth. */
+static const char *interval_text(double x, double low, double high, int decimals, struct ifm_arena *arena)
+{
+    double half = high / 2 - low / 2;
+    bool symmetric = low <= x && x <= high && fabs((high - x) - (x - low)) <= 0.2 * half;
+    if (!symmetric || exponent_of(x) < -3)
+        return ifm_arena_printf(arena, "[%s, %s]", digits(low, decimals, arena), digits(high, decimals, arena));
+    double smallest = pow(10, -decimals);
+    if (half > 0 && half < smallest / 2)
+        return ifm_arena_printf(arena, "±<%.*f", decimals, smallest);
+    return ifm_arena_printf(arena, "±%.*f", decimals, half);
+}
+
+/* The size that prefix and digits follow: a number that is lost in its interval, such as joules above idle of a load
+ * that draws none, has the interval's. */
+static double size_of(const struct ifm_value *value)
+{
+    double half = value->has_interval ? value->high / 2 - value->low / 2 : 0;
+    return half > 10 * fabs(value->number) && half > 1e-6 ? half : value->number; /* smaller ones have an exponent */
+}
+
+const char *ifm_quantity_range(const struct ifm_value *value, struct ifm_arena *arena)
+{
+    if (!value->has_interval)
+        return "";
+    struct rung rung = rung_of(size_of(value), value->unit);
+    int decimals = decimals_of(size_of(value) / rung.divide, (value->high / 2 - value->low / 2) / rung.divide);
+    return ifm_arena_printf(arena, "[%s, %s]", short_number(value, value->low / rung.divide, decimals, arena),
+                            short_number(value, value->high / rung.divide, decimals, arena));
+}
+
+/* More digits where fewer would show a whole number that it is not. */
+static const char *unrounded(double number, struct ifm_arena *arena)
+{
+    enum { MOST_DECIMALS = 9 };
+    int decimals = decimals_of(number, 0);
+    const char *text = digits(number, decimals, arena);
+    while (decimals < MOST_DECIMALS && number != floor(number) && strtod(text, NULL) == round(number))
+        text = digits(number, ++decimals, arena);
+    return text;
+}
+
+struct ifm_quantity ifm_quantity_of(const struct ifm_value *value, struct ifm_arena *arena)
+{
+    struct rung rung = rung_of(size_of(value), value->unit);
+    double x = value->number / rung.divide;
+    struct ifm_quantity quantity = {.unit = rung.shown, .interval = ""};
+    double half = value->has_interval ? (value->high / 2 - value->low / 2) / rung.divide : 0;
+    int decimals = decimals_of(size_of(value) / rung.divide, half);
+    if (size_of(value) != value->number && !value->is_integer) /* no digits below those of the interval */
+        x = round(x * pow(10, decimals)) / pow(10, decimals) + 0.0;
+    bool whole = value->is_integer && rung.divide == 1;
+    bool pure = !value->has_interval && !value->is_integer && strcmp(value->unit, "1") == 0;
+    quantity.number = whole  ? ifm_arena_printf(arena, "%.0f", x)
+                      : pure ? unrounded(x, arena)
+                             : short_number(value, x, decimals, arena);
+    if (value->has_interval && value->is_integer)
+        quantity.interval = ifm_quantity_range(value, arena);
+    else if (value->has_interval)
+        quantity.interval = interval_text(x, value->low / rung.divide, value->high / rung.divide, decimals, arena);
+    return quantity;
+}
+
+/* "412.3 µs", but "2431/s". */
+static const char *with_unit(const char *number, const char *unit, struct ifm_arena *arena)
+{
+    const char *space = unit[0] == '\0' || unit[0] == '/' ? "" : " ";
+    return ifm_arena_printf(arena, "%s%s%s", number, space, unit);
+}
+
+const char *ifm_quantity_number(const struct ifm_value *value, struct ifm_arena *arena)
+{
+    struct ifm_quantity quantity = ifm_quantity_of(value, arena);
+    return with_unit(quantity.number, quantity.unit, arena);
+}
+
+const char *ifm_quantity_full(const struct ifm_value *value, struct ifm_arena *arena)
+{
+    struct ifm_quantity quantity = ifm_quantity_of(value, arena);
+    const char *number = with_unit(quantity.number, quantity.unit, arena);
+    return quantity.interval[0] == '\0' ? number : ifm_arena_printf(arena, "%s %s", number, quantity.interval);
+}
+
+const char *ifm_quantity_bare(double number, const char *unit, struct ifm_arena *arena)
+{
+    struct rung rung = rung_of(number, unit);
+    double x = number / rung.divide;
+    char text[48];
+    snprintf(text, sizeof text, "%.4g", x);
+    return with_unit(text, rung.shown, arena);
+}
+
+const char *ifm_quantity_tick(double number, double largest, double step, const char *unit, struct ifm_arena *arena)
+{
+    enum { MOST_DECIMALS = 12 };
+    struct rung rung = rung_of(largest, unit);
+    double x = number / rung.divide, by = step / rung.divide, top = fabs(largest) / rung.divide;
+    bool plain = by > 0 && top < 1e6 && by >= 1e-4;
+    int decimals = plain ? 0 : (int)fmin(fmax(0, exponent_of(x) - exponent_of(by)) + 1, MOST_DECIMALS);
+    /* A step of 2.5 or of 1/4 has more digits than its first. */
+    while (plain && decimals < MOST_DECIMALS && fabs(by * pow(10, decimals) - round(by * pow(10, decimals))) > 1e-6)
+        decimals++;
+    char text[64];
+    snprintf(text, sizeof text, plain || x == 0 ? "%.*f" : "%.*e", x == 0 ? 0 : decimals, x);
+    char *mark = strchr(text, 'e');
+    int power;
+    if (mark != NULL && sscanf(mark + 1, "%d", &power) == 1) {
+        for (; decimals > 0 && mark[-1] == '0'; decimals--)
+            mark--;
+        mark -= decimals == 0;
+        snprintf(mark, sizeof text - (size_t)(mark - text), "e%d", power);
+    }
+    return with_unit(text, rung.shown, arena);
+}
+
+const char *ifm_quantity_ratio(double number, struct ifm_arena *arena)
+{
+    return ifm_arena_printf(arena, "%sx", unrounded(number, arena));
+}
+
+const char *ifm_quantity_short(double number, struct ifm_arena *arena)
+{
+    return fabs(number) >= 999.5 ? ifm_arena_printf(arena, "%.0f", number) : ifm_arena_printf(arena, "%.3g", number);
+}
+
+const char *ifm_state_label(enum ifm_state state)
+{
+    static const char *const labels[] = {"ok", "absent", "refused", "inactive"};
+    return labels[state];
+}

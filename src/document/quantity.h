@@ -1,0 +1,38 @@
+/* Quantities for people: a value as a short number with its unit, and its interval beside it.
+ *
+ * Formatting only: scales by powers of a unit's prefixes and rounds; three or four significant digits. Texts are UTF-8.
+ * Pure; thread rule: no shared state. */
+#ifndef IFM_DOCUMENT_QUANTITY_H
+#define IFM_DOCUMENT_QUANTITY_H
+
+#include "base/arena.h"
+#include "model/value.h"
+
+struct ifm_quantity {
+    const char *number;   /* "412.3", never empty */
+    const char *unit;     /* "µs"; "" for plain numbers */
+    const char *interval; /* "±0.8" when symmetric, "[411.0, 414.2]" otherwise, "" when there is none */
+};
+
+/* `value` must be in state OK. A pure number without an interval, such as a cosine of 0.99996, is not rounded to a
+ * whole one that it is not. Texts live in the arena. */
+struct ifm_quantity ifm_quantity_of(const struct ifm_value *value, struct ifm_arena *arena);
+/* "412.3 µs" */
+const char *ifm_quantity_number(const struct ifm_value *value, struct ifm_arena *arena);
+/* "412.3 µs ±0.8" */
+const char *ifm_quantity_full(const struct ifm_value *value, struct ifm_arena *arena);
+/* "[411.5, 413.1]" in the unit of the number, or "" without interval. */
+const char *ifm_quantity_range(const struct ifm_value *value, struct ifm_arena *arena);
+/* A threshold or another bare number in `unit`. */
+const char *ifm_quantity_bare(double number, const char *unit, struct ifm_arena *arena);
+/* A tick of an axis: in the unit that suits `largest`, the largest number on it, and with the digits that tell it from
+ * a tick `step` away (0 < step). */
+const char *ifm_quantity_tick(double number, double largest, double step, const char *unit, struct ifm_arena *arena);
+/* A ratio as "3.71x": three digits at least, and more where fewer would show a whole number that it is not. */
+const char *ifm_quantity_ratio(double number, struct ifm_arena *arena);
+/* Three significant digits, without an exponent from 0.0001 on: "7.9", "0.021". */
+const char *ifm_quantity_short(double number, struct ifm_arena *arena);
+/* "ok", "absent", "refused", "inactive" */
+const char *ifm_state_label(enum ifm_state state);
+
+#endif

@@ -1,0 +1,136 @@
+/* What stands behind the cells: footnotes, what else changed, causes, advice, and the specification's checklists. */
+#include "document/build.h"
+
+#include "judge/review/checklist.h"
+#include <string.h>
+
+static void add_notes(struct ifm_builder *builder)
+{
+    const struct ifm_document *document = builder->document;
+    if (document->n_notes == 0)
+        return;
+    struct ifm_block *section =
+        ifm_add_section(builder, &builder->document->root, IFM_LEVEL_ALWAYS, "notes", "Absent, refused and undecided");
+    struct ifm_block *list = ifm_add_list(builder, section, IFM_LEVEL_ALWAYS, IFM_AS_NOTES);
+    list->id = "note";
+    for (size_t i = 0; i < document->n_notes; i++) {
+        struct ifm_item *item = ifm_add_item(builder, list, IFM_LEVEL_ALWAYS);
+        item->number = document->notes[i].number;
+        ifm_say(builder, &item->line, IFM_TONE_PLAIN, "%s", document->notes[i].text);
+    }
+}
+
+/* Where something is to be decided, what else changed belongs beside it; a first look can do without. */
+static void add_triage(struct ifm_builder *builder)
+{
+    const struct ifm_verdict *verdict = builder->from->verdict;
+    enum ifm_level level = verdict->n_gates > 0 ? IFM_LEVEL_ALWAYS : IFM_LEVEL_VERBOSE;
+    if (verdict->n_triage == 0)
+        return;
+    struct ifm_block *section =
+        ifm_add_section(builder, &builder->document->root, level, "changed", "What else changed");
+    section->purpose = IFM_AS_NEWS;
+    struct ifm_block *list = ifm_add_list(builder, section, level, IFM_AS_FINDINGS);
+    for (size_t i = 0; i < verdict->n_triage; i++) {
+        struct ifm_item *item = ifm_add_item(builder, list, level);
+        item->place = ifm_document_place(verdict->triage[i].cell, verdict->triage[i].arm, builder->arena);
+        ifm_say(builder, &item->line, IFM_TONE_PLAIN, "%s", verdict->triage[i].text);
+    }
+}
+
+/* A rung of the ladder on which nothing was found: a line without news. */
+static bool is_clean(const char *rung)
+{
+    return strstr(rung, ": nothing was found") != NULL;
+}
+
+static void add_causes(struct ifm_builder *builder)
+{
+    const struct ifm_verdict *verdict = builder->from->verdict;
+    enum ifm_tone tone = builder->document->root.first->tone;
+    if (verdict->n_rca == 0 || (tone != IFM_TONE_BAD && tone != IFM_TONE_WARN))
+        return;
+    struct ifm_block *section =
+        ifm_add_section(builder, &builder->document->root, IFM_LEVEL_ALWAYS, "causes", "Where to look for the cause");
+    struct ifm_block *list = ifm_add_list(builder, section, IFM_LEVEL_ALWAYS, IFM_AS_NOTES);
+    for (size_t i = 0; i < verdict->n_rca; i++) {
+        if (is_clean(verdict->rca[i]))
+            continue;
+        struct ifm_item *item = ifm_add_item(builder, list, IFM_LEVEL_ALWAYS);
+        item->number = i + 1;
+        ifm_say(builder, &item->line, IFM_TONE_PLAIN, "%s", verdict->rca[i]);
+    }
+}
+
+void ifm_build_review(struct ifm_builder *builder)
+{
+    add_notes(builder);
+    add_triage(builder);
+    add_causes(builder);
+}
+
+/* The first of a kind stands for the others where room is short. */
+void ifm_build_advice(struct ifm_builder *builder)
+{
+    const struct ifm_publication *from = builder->from;
+    struct ifm_advice *advice;
+    size_t n, first = 0;
+    ifm_advise(from->plan, from->derived, from->events, builder->arena, &advice, &n);
+    if (n == 0)
+        return;
+    struct ifm_block *section =
+        ifm_add_section(builder, &builder->document->root, IFM_LEVEL_ALWAYS, "advice", "What would help");
+    struct ifm_block *list = ifm_add_list(builder, section, IFM_LEVEL_ALWAYS, IFM_AS_FINDINGS);
+    for (size_t i = 0; i < n; i++) {
+        bool again = i > 0 && strcmp(advice[i].kind, advice[i - 1].kind) == 0;
+        struct ifm_item *item = ifm_add_item(builder, list, again ? IFM_LEVEL_VERBOSE : IFM_LEVEL_ALWAYS);
+        first = again ? first : i;
+        list->items[first].n_alike += again;
+        item->place = ifm_document_place(advice[i].cell, advice[i].arm, builder->arena);
+        ifm_say(builder, &item->line, IFM_TONE_PLAIN, "%s. Remedy: %s", advice[i].condition, advice[i].text);
+    }
+}
+
+/* ---- checklists ---- */
+
+static void add_checklist(struct ifm_builder *builder, struct ifm_block *section, const struct ifm_checklist *list)
+{
+    static const struct {
+        const char *word;
+        enum ifm_tone tone;
+    } looks[] = {{"met", IFM_TONE_GOOD}, {"not met", IFM_TONE_BAD}, {"absent", IFM_TONE_WARN}};
+    static const struct ifm_heading headings[] = {
+        {"asks for", IFM_M_NONE, true, 0}, {"answer", IFM_M_NONE, true, 0}, {"found", IFM_M_NONE, true, 0}};
+    struct ifm_block *fold = ifm_add_section(
+        builder, section, IFM_LEVEL_FOLDED, ifm_arena_printf(builder->arena, "checklist-%s", list->id),
+        ifm_arena_printf(builder->arena, "%s: %zu of %zu met", list->title, list->n_met, list->n_items));
+    struct ifm_grid grid = ifm_grid_make(builder->arena, 3, list->n_items);
+    memcpy(grid.headings, headings, sizeof headings);
+    grid.look = IFM_GRID_CHECKS;
+    grid.caption = list->title;
+    for (size_t i = 0; i < list->n_items; i++) {
+        const struct ifm_check_item *item = &list->items[i];
+        *ifm_grid_at(&grid, i, 0) = ifm_field_text(item->asks, IFM_TONE_PLAIN);
+        *ifm_grid_at(&grid, i, 1) = ifm_field_text(looks[item->state].word, looks[item->state].tone);
+        *ifm_grid_at(&grid, i, 2) =
+            ifm_field_text(ifm_with_remedy(item->found, item->remedy, builder->arena), IFM_TONE_PLAIN);
+    }
+    ifm_add_grid(builder, fold, IFM_LEVEL_FOLDED, &grid);
+}
+
+enum ifm_status ifm_build_checklists(struct ifm_builder *builder, struct ifm_error *error)
+{
+    const struct ifm_publication *from = builder->from;
+    struct ifm_checklist *lists;
+    size_t n;
+    IFM_TRY(ifm_checklists(from->plan, from->derived, from->verdict, from->events, builder->arena, &lists, &n, error));
+    if (n == 0)
+        return IFM_OK;
+    struct ifm_block *section =
+        ifm_add_section(builder, &builder->document->root, IFM_LEVEL_ALWAYS, "checklists", "Checklists");
+    ifm_add_line(builder, section, IFM_LEVEL_VERBOSE, IFM_AS_ASIDE,
+                 "The specification asks; the run answers. Absent is never counted as met.");
+    for (size_t i = 0; i < n; i++)
+        add_checklist(builder, section, &lists[i]);
+    return IFM_OK;
+}

@@ -1,0 +1,323 @@
+/* report.html: one page, no network, the same without script, readable on a phone, in the dark and on paper. */
+#include "publish/paint/html.h"
+
+#include "document/escape.h"
+#include "publish/compose.h"
+#include "report/figure.h"
+
+const char *ifm_html_tone(enum ifm_tone tone)
+{
+    static const char *const classes[] = {"", "strong", "dim", "good", "bad", "warn"};
+    return classes[tone];
+}
+
+/* ---- lines and lists ---- */
+
+static void add_span(struct ifm_html *html, const struct ifm_span *span)
+{
+    struct ifm_text *out = html->out;
+    const char *element = span->code ? "code" : span->tone == IFM_TONE_STRONG ? "strong" : "";
+    if (span->target != NULL)
+        ifm_text_printf(out, "<a href=\"#%s\">", span->target);
+    if (element[0] != '\0')
+        ifm_text_printf(out, "<%s>", element);
+    else if (span->tone != IFM_TONE_PLAIN)
+        ifm_text_printf(out, "<span class=\"%s\">", ifm_html_tone(span->tone));
+    ifm_escape_html(span->text, out);
+    if (element[0] != '\0')
+        ifm_text_printf(out, "</%s>", element);
+    else if (span->tone != IFM_TONE_PLAIN)
+        ifm_text_add(out, "</span>");
+    ifm_text_add(out, span->target != NULL ? "</a>" : "");
+    ifm_html_note(html, span->note);
+}
+
+static void add_spans(struct ifm_html *html, const struct ifm_line *line)
+{
+    for (size_t i = 0; i < line->n; i++)
+        add_span(html, &line->spans[i]);
+}
+
+static void add_line(struct ifm_html *html, const struct ifm_block *block)
+{
+    static const char *const classes[] = {
+        [IFM_AS_ASIDE] = "dim", [IFM_AS_DOUBTS] = "doubts", [IFM_AS_WORDS] = "words",
+        [IFM_AS_OF] = "of",     [IFM_AS_STRONG] = "strong",
+    };
+    if (block->purpose < sizeof classes / sizeof *classes && classes[block->purpose] != NULL)
+        ifm_text_printf(html->out, "<p class=\"%s\">", classes[block->purpose]);
+    else
+        ifm_text_add(html->out, "<p>");
+    add_spans(html, &block->line);
+    ifm_text_add(html->out, "</p>\n");
+}
+
+static void add_item(struct ifm_html *html, const struct ifm_block *list, const struct ifm_item *item)
+{
+    struct ifm_text *out = html->out;
+    bool told = list->purpose == IFM_AS_OUTCOMES && item->place[0] != '\0';
+    if (told)
+        ifm_text_printf(out, "<li class=\"said %s\">", ifm_html_tone(item->tone));
+    else if (item->number > 0 && list->id[0] != '\0')
+        ifm_text_printf(out, "<li id=\"%s-%zu\">", list->id, item->number);
+    else if (item->number > 0)
+        ifm_text_printf(out, "<li value=\"%zu\">", item->number);
+    else
+        ifm_text_add(out, "<li>");
+    if (item->label[0] != '\0')
+        ifm_text_printf(out, "<span class=\"tag %s\">%s</span>", ifm_html_tone(item->tone), item->label);
+    if (item->place[0] != '\0') {
+        ifm_text_add(out, "<b>");
+        ifm_escape_html(item->place, out);
+        ifm_text_add(out, told ? "</b>" : "</b>: ");
+    }
+    add_spans(html, &item->line);
+    if (item->rule[0] != '\0') {
+        ifm_text_add(out, " <span class=\"dim\">(");
+        ifm_escape_html(item->rule, out);
+        ifm_text_add(out, ")</span>");
+    }
+    ifm_text_add(out, "</li>\n");
+}
+
+static void add_items(struct ifm_html *html, const struct ifm_block *list, bool folded, size_t n)
+{
+    static const char *const begins[] = {
+        [IFM_AS_FACTS] = "<ul class=\"ceilings\">\n",
+        [IFM_AS_FINDINGS] = "<ul class=\"findings\">\n",
+        [IFM_AS_NOTES] = "<ol class=\"notes\">\n",
+    };
+    bool own = list->purpose < sizeof begins / sizeof *begins && begins[list->purpose] != NULL;
+    if (n == 0)
+        return;
+    ifm_text_add(html->out, own ? begins[list->purpose] : "<ul>\n");
+    for (size_t i = 0; i < list->n_items; i++)
+        if (list->items[i].folded == folded)
+            add_item(html, list, &list->items[i]);
+    ifm_text_add(html->out, list->purpose == IFM_AS_NOTES ? "</ol>\n" : "</ul>\n");
+}
+
+static void add_list(struct ifm_html *html, const struct ifm_block *list)
+{
+    size_t folded = 0;
+    const char *label = "";
+    for (size_t i = 0; i < list->n_items; i++)
+        if (list->items[i].folded) {
+            folded++;
+            label = list->items[i].label;
+        }
+    add_items(html, list, false, list->n_items - folded);
+    if (folded == 0)
+        return;
+    ifm_text_printf(html->out, "<details class=\"small\"><summary>%zu %ss</summary>\n", folded, label);
+    add_items(html, list, true, folded);
+    ifm_text_add(html->out, "</details>\n");
+}
+
+static void add_glossary(struct ifm_html *html, const struct ifm_block *glossary)
+{
+    struct ifm_text *out = html->out;
+    ifm_text_add(out, "<dl class=\"metrics\">\n");
+    for (size_t i = 0; i < glossary->n_metrics; i++) {
+        const struct ifm_metric *metric = glossary->metrics[i];
+        const char *const lines[][2] = {{"Unit", metric->unit},
+                                        {"Formula", metric->formula},
+                                        {"Source", metric->source},
+                                        {"Limits", metric->limits}};
+        ifm_text_printf(out, "<dt id=\"metric-%s\"><code>%s</code><dd>", metric->id, metric->id);
+        ifm_escape_html(metric->prose, out);
+        for (size_t k = 0; k < sizeof lines / sizeof lines[0]; k++) {
+            ifm_text_printf(out, "<br><i>%s</i> ", lines[k][0]);
+            ifm_escape_html(lines[k][1], out);
+        }
+        ifm_text_add(out, "\n");
+    }
+    ifm_text_add(out, "</dl>\n");
+}
+
+/* ---- figures ---- */
+
+static void add_table(struct ifm_html *html, const char *summary, const struct ifm_grid *grid, const char *caption)
+{
+    struct ifm_grid own = *grid;
+    if (grid->n_rows == 0)
+        return;
+    own.caption = caption;
+    ifm_text_add(html->out, "<details class=\"small\"><summary>");
+    ifm_escape_html(summary, html->out);
+    ifm_text_add(html->out, "</summary>\n");
+    ifm_html_grid(html, &own);
+    ifm_text_add(html->out, "</details>\n");
+}
+
+static void add_figure(struct ifm_html *html, const struct ifm_figure *figure)
+{
+    struct ifm_text *out = html->out;
+    ifm_text_add(out, "<figure id=\"");
+    ifm_escape_html(figure->id, out);
+    ifm_text_add(out, figure->wide ? "\" class=\"span\"><h3>" : "\"><h3>");
+    ifm_escape_html(figure->title, out);
+    ifm_text_add(out, "</h3>\n");
+    ifm_text_append(out, figure->svg.data, figure->svg.size);
+    ifm_text_add(out, "<figcaption>");
+    ifm_escape_html(figure->sentence, out);
+    ifm_text_add(out, "</figcaption>\n");
+    add_table(html, "Its numbers", &figure->numbers, figure->title);
+    for (size_t i = 0; i < IFM_FIGURE_TABLES; i++)
+        add_table(html, figure->more[i].title, &figure->more[i].grid,
+                  ifm_arena_printf(html->document->arena, "%s: %s", figure->title, figure->more[i].title));
+    ifm_text_add(out, "</figure>\n");
+}
+
+/* Figures that follow each other lie beside each other. Gives the last of them. */
+static const struct ifm_block *add_figures(struct ifm_html *html, const struct ifm_block *block)
+{
+    bool any = false;
+    for (;; block = block->next) {
+        struct ifm_figure figure;
+        if (ifm_figure_draw(html->document, block, &figure)) {
+            ifm_text_add(html->out, any ? "" : "<div class=\"figures\">\n");
+            any = true;
+            add_figure(html, &figure);
+        }
+        ifm_figure_free(&figure);
+        if (block->next == NULL || block->next->kind != IFM_BLOCK_FIGURE)
+            break;
+    }
+    ifm_text_add(html->out, any ? "</div>\n" : "");
+    return block;
+}
+
+/* ---- sections ---- */
+
+static void add_blocks(struct ifm_html *html, const struct ifm_block *parent, int depth);
+
+static void add_reasons(struct ifm_html *html, const struct ifm_block *list)
+{
+    for (size_t i = 0; i < list->n_items; i++) {
+        ifm_text_add(html->out, i == 0 ? "<p class=\"lead\">" : i == 1 ? "<ul><li>" : "<li>");
+        add_spans(html, &list->items[i].line);
+        ifm_text_add(html->out, i == 0 ? "</p>\n" : "</li>\n");
+    }
+    ifm_text_add(html->out, list->n_items > 1 ? "</ul>\n" : "");
+}
+
+static void add_verdict(struct ifm_html *html, const struct ifm_block *section)
+{
+    ifm_text_printf(html->out, "<div class=\"verdict %s\"><div class=\"label\">%s</div>\n",
+                    ifm_html_tone(section->tone), section->title);
+    add_blocks(html, section, 1);
+    ifm_text_add(html->out, "</div>\n");
+}
+
+static void add_contents(struct ifm_html *html, const struct ifm_block *section)
+{
+    ifm_text_printf(html->out, "<section><nav aria-labelledby=\"%s\"><h2 id=\"%s\">", section->id, section->id);
+    ifm_escape_html(section->title, html->out);
+    ifm_text_add(html->out, "</h2>\n");
+    add_blocks(html, section, 1);
+    ifm_text_add(html->out, "</nav></section>\n");
+}
+
+static void add_heading(struct ifm_html *html, const struct ifm_block *section, int depth)
+{
+    ifm_text_printf(html->out, "%s<h%d>", section->folded ? "<summary>" : "", depth + 2);
+    ifm_escape_html(section->title, html->out);
+    ifm_text_printf(html->out, "</h%d>%s\n", depth + 2, section->folded ? "</summary>" : "");
+    if (section->subtitle[0] == '\0')
+        return;
+    ifm_text_add(html->out, "<p class=\"conditions\">");
+    ifm_escape_html(section->subtitle, html->out);
+    ifm_text_add(html->out, "</p>\n");
+}
+
+/* One of the page is a card; one within another is a heading, or a fold. */
+static void add_section(struct ifm_html *html, const struct ifm_block *section, int depth)
+{
+    struct ifm_text *out = html->out;
+    const char *element = depth == 0 ? "section" : section->folded ? "details" : "";
+    if (element[0] != '\0') {
+        ifm_text_printf(out, "<%s id=\"", element);
+        ifm_escape_html(section->id, out);
+        ifm_text_add(out, "\">");
+    }
+    ifm_text_add(out, depth == 0 && section->folded ? "<details>" : "");
+    add_heading(html, section, depth);
+    add_blocks(html, section, depth + 1);
+    ifm_text_add(out, depth == 0 && section->folded ? "</details>" : "");
+    if (element[0] != '\0')
+        ifm_text_printf(out, "</%s>\n", element);
+}
+
+static void add_block(struct ifm_html *html, const struct ifm_block *block, int depth)
+{
+    if (block->purpose == IFM_AS_VERDICT)
+        add_verdict(html, block);
+    else if (block->purpose == IFM_AS_CONTENTS)
+        add_contents(html, block);
+    else if (block->purpose == IFM_AS_REASONS)
+        add_reasons(html, block);
+    else if (block->kind == IFM_BLOCK_SECTION)
+        add_section(html, block, depth);
+    else if (block->kind == IFM_BLOCK_LINE)
+        add_line(html, block);
+    else if (block->kind == IFM_BLOCK_LIST)
+        add_list(html, block);
+    else if (block->kind == IFM_BLOCK_GRID)
+        ifm_html_grid(html, &block->grid);
+    else if (block->kind == IFM_BLOCK_GLOSSARY)
+        add_glossary(html, block);
+    else if (block->kind == IFM_BLOCK_CODE) {
+        ifm_text_add(html->out, "<pre tabindex=\"0\">");
+        ifm_escape_html(block->title, html->out);
+        ifm_text_add(html->out, "</pre>\n");
+    }
+}
+
+static void add_blocks(struct ifm_html *html, const struct ifm_block *parent, int depth)
+{
+    for (const struct ifm_block *block = parent->first; block != NULL; block = block->next) {
+        if (block->kind == IFM_BLOCK_FIGURE)
+            block = add_figures(html, block);
+        else if (!block->elsewhere)
+            add_block(html, block, depth);
+    }
+}
+
+/* ---- the page ---- */
+
+static void add_head(struct ifm_html *html)
+{
+    struct ifm_text *out = html->out;
+    ifm_text_add(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+                      "style-src 'unsafe-inline'; script-src ");
+    ifm_html_script_source(out);
+    ifm_text_add(out, "; base-uri 'none'; form-action 'none'\">\n"
+                      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+                      "<meta name=\"referrer\" content=\"no-referrer\">\n"
+                      "<meta name=\"color-scheme\" content=\"light dark\">\n"
+                      "<meta name=\"generator\" content=\"inferometer " IFM_VERSION "\">\n<title>");
+    ifm_escape_html(html->document->root.first->title, out);
+    ifm_text_add(out, ": inferometer run ");
+    ifm_escape_html(html->document->derived->run_id, out);
+    ifm_text_add(out, "</title>\n<style>\n");
+    ifm_text_add(out, ifm_html_style());
+    ifm_text_add(out, "</style>\n</head>\n");
+}
+
+void ifm_paint_html(const struct ifm_document *document, struct ifm_text *out)
+{
+    struct ifm_html html = {.out = out, .document = document};
+    add_head(&html);
+    ifm_text_add(out, "<body>\n<header class=\"top\"><p>Inferometer report</p><h1>");
+    ifm_escape_html(document->title, out);
+    ifm_text_add(out, "</h1><p>");
+    add_spans(&html, &document->about);
+    ifm_text_add(out, "</p></header>\n<main>\n");
+    add_blocks(&html, &document->root, 0);
+    ifm_text_add(out, "</main>\n<footer><p>Made by inferometer " IFM_VERSION "; <code>inferometer verify DIR</code> "
+                      "computes this page again.</p></footer>\n<script>");
+    ifm_text_add(out, ifm_html_script());
+    ifm_text_add(out, "</script>\n</body>\n</html>\n");
+}
