@@ -154,7 +154,7 @@ static void add_event(struct ifm_power *power, const struct pmu *pmu, const stru
     event->fd = fd;
     event->counter = (struct ifm_power_counter){
         .unit_j = unit_j, .most_w = IFM_RAPL_MOST_W, .refresh_ns = 1000000, .restless = domain->restless};
-    struct ifm_power_sensor sensor = {.kind = IFM_POWER_COUNTER, .part = domain->part, .every_ms = 1, .call_ns = 2000};
+    struct ifm_power_sensor sensor = {.kind = IFM_POWER_COUNTER, .part = domain->part, .every_ms = 1};
     snprintf(sensor.device, sizeof sensor.device, "%s", device);
     snprintf(sensor.source, sizeof sensor.source, "%s", domain->perf_source);
     ifm_power_add(power, &sensor, &reader, event);

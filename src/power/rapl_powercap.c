@@ -197,11 +197,9 @@ static void add_zone(struct ifm_power *power, const char *root, const struct zon
                                                 .restless = zone->domain->restless};
     struct ifm_power_sensor sensor = {.kind = IFM_POWER_COUNTER,
                                       .part = zone->domain->part,
-                                      .range_j = ((double)range + unit_uj) * 1e-6,
                                       .quantum = fmax(unit_uj, 1) * 1e-6,
                                       .limit_w = limit_of(root, zone->folder),
-                                      .every_ms = 1,
-                                      .call_ns = 3000};
+                                      .every_ms = 1};
     snprintf(sensor.device, sizeof sensor.device, "%s", zone->device);
     snprintf(sensor.source, sizeof sensor.source, "%s", zone->domain->rapl_source);
     ifm_power_add(power, &sensor, &reader, meter);
