@@ -119,6 +119,10 @@ void ifm_derived_sort(struct ifm_derived *derived, struct ifm_arena *arena);
  * of. `cell` and `arm` are indices of the plan, `out` holds `most`; returns how many there are, 0 when that is more. */
 size_t ifm_derive_times(const struct ifm_facts_view *facts, size_t cell, size_t arm, size_t most, double *out);
 
+/* Which roof limits an arm, by its intensity against the interval of the measured ridge point, both in state OK:
+ * "compute-bound", "memory-bound"; "" inside of the interval, where either may. */
+const char *ifm_derive_regime(const struct ifm_value *ridge, const struct ifm_value *intensity);
+
 /* Rule 4, fields agree: time x rate = amount for every pair, the speed-up is the inverse of the change, sums and
  * intensities fit. IFM_INVALID names the first two numbers that do not. A test of any derived value, read or made. */
 IFM_CHECKED enum ifm_status ifm_derived_agree(const struct ifm_plan *plan, const struct ifm_derived *derived,

@@ -41,8 +41,8 @@ static void fill_means(const void *context, struct ifm_xoshiro *random, double *
         values[b] = ifm_draw_sum(source->table, &source->draw, n, random) / (double)n;
 }
 
-/* t* of each resample; one without spread is NaN, which the caller takes out. What rounding leaves of equal values is
- * far below 1e-13 of their square. */
+/* t* of each resample; a resample without spread gives NaN, which the caller removes. Equal values leave a rounding
+ * residue far below 1e-13 of their square. */
 static void fill_t(const void *context, struct ifm_xoshiro *random, double *values, size_t count)
 {
     const struct resample_source *source = context;

@@ -6,9 +6,9 @@
  * drawn without bias, several from one 64-bit word (Brackett-Rozinsky and Lemire 2024), and sums run in one fixed
  * order.
  *
- * There is no BCa interval of a median or a quantile: the jackknife of a quantile is inconsistent, so no function here
- * offers it. A quantile has the order-statistic interval of stats.h.
- * Pure but for the threads that a call starts and joins; the rules of stats.h hold. */
+ * No function gives a BCa interval of a median or a quantile, because the jackknife of a quantile is inconsistent.
+ * Quantiles have the order-statistic interval of stats.h. Pure but for the threads that a
+ * call starts and joins; the rules of stats.h hold. */
 #ifndef IFM_STATS_RESAMPLE_H
 #define IFM_STATS_RESAMPLE_H
 
@@ -20,7 +20,7 @@
 struct ifm_resample_plan {
     uint64_t seed;
     size_t resamples; /* at least IFM_RESAMPLES_NEEDED; 9,999 for a look, 99,999 for a record */
-    unsigned threads; /* 0 and 1: the caller's own; more change the time and not one bit of the answer */
+    unsigned threads; /* 0 and 1: the caller's own; more threads change only the time, not the answer */
     double level;     /* 0.95 */
     double *scratch;  /* resamples + 2 n values */
 };
@@ -37,7 +37,7 @@ enum ifm_mean_method {
 const char *ifm_mean_method_name(enum ifm_mean_method method); /* "BCa bootstrap" */
 
 struct ifm_resampled {
-    enum ifm_mean_method method; /* what was given: PERCENTILE where BCa could not be formed */
+    enum ifm_mean_method method; /* the method used: PERCENTILE where BCa could not be computed */
     double value, se;            /* the statistic; standard deviation over resamples (T: of the mean) */
     struct ifm_interval interval;
     double z0, acceleration;      /* BCa */

@@ -15,7 +15,8 @@ struct ifm_xoshiro ifm_xoshiro_start(uint64_t seed, uint32_t stream, uint64_t ch
     ifm_philox(seed, stream, 2 * chunk + 1, word + 4);
     for (int i = 0; i < 4; i++)
         random.s[i] = (uint64_t)word[2 * i] << 32 | word[2 * i + 1];
-    random.s[0] |= (random.s[0] | random.s[1] | random.s[2] | random.s[3]) == 0; /* all zero is the one bad state */
+    /* all zero is the only invalid state */
+    random.s[0] |= (random.s[0] | random.s[1] | random.s[2] | random.s[3]) == 0;
     return random;
 }
 

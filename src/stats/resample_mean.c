@@ -4,13 +4,13 @@
 #include <math.h>
 
 /* The rule's bounds; docs/method.md says what each was found by. */
-#define MEAN_NEEDED 30       /* no interval below: a tenth of the values may lie elsewhere and not show */
+#define MEAN_NEEDED 30       /* no interval below: a tenth of the values may lie elsewhere unseen */
 #define EFFECTIVE_LEAST 4    /* nor below so many effective ones */
 #define DEPENDENT_NEEDED 100 /* values, and 10 effective ones, before autocorrelation is known well enough */
-#define EFFECTIVE_NEEDED 10  /* below 100 values, dependent or not, the interval is widened for what may not show */
+#define EFFECTIVE_NEEDED 10  /* below 100 values the interval is always widened, because dependence may not show */
 #define SMOOTH_NEEDED 400    /* below, percentile and BCa intervals are too short */
 #define SKEW_SEEN 50         /* values: below, the sample's skewness tells little, since it is bounded by sqrt(n) */
-#define SKEW_MOST 0.5        /* of sqrt(n): some four of the rarest values that carry the mean were seen */
+#define SKEW_MOST 0.5        /* of sqrt(n): about four of the rarest values that carry the mean were seen */
 #define SKEW_SLIGHT 0.05  /* of sqrt(n): the t interval's ends are wrong by less than this share of a standard error */
 #define ONE_SIDED_5 1.645 /* normal quantile: autocorrelation is visible above this over sqrt(n) */
 
@@ -42,7 +42,7 @@ static enum ifm_stat admits_dependent(enum ifm_mean_method method, const struct 
     return at_least((double)facts->n, (size_t)ceil(values - 1e-9), needs);
 }
 
-/* Values that are known not to resemble their neighbours; in a series of 100 it would show. */
+/* Values that are known to be independent: in a series of 100, dependence would show. */
 static enum ifm_stat admits_independent(enum ifm_mean_method method, double n, size_t *needs)
 {
     switch (method) {
@@ -65,7 +65,7 @@ enum ifm_stat ifm_stats_mean_admits(enum ifm_mean_method method, const struct if
     if (!isfinite(facts->skewness) || !(facts->effective >= 1.0 && facts->effective <= n))
         return IFM_STAT_DOMAIN;
     enum ifm_stat stat = at_least(n, MEAN_NEEDED, needs);
-    if (stat == IFM_STAT_OK) /* as many values as would be worth enough at this rate */
+    if (stat == IFM_STAT_OK) /* the number of values that would suffice at this ratio of effective to actual values */
         stat = at_least(n, (size_t)ceil(EFFECTIVE_LEAST * n / facts->effective - 1e-9), needs);
     if (stat != IFM_STAT_OK)
         return stat;

@@ -1,10 +1,9 @@
 /* Stats: pure functions on arrays.
  *
- * Owns nothing, reads no clock, keeps no state. Sums run in one fixed order with
- * Neumaier compensation, and the files are compiled with -ffp-contract=off, so that
- * every build gives the same numbers. It must never return NaN, infinity or a guess:
- * a function that cannot answer says why by name and leaves its output alone.
- * Thread rule: every function is pure; scratch memory belongs to the caller. */
+ * Owns nothing, reads no clock, keeps no state. Sums run in one fixed order with Neumaier compensation, and the files
+ * are compiled with -ffp-contract=off, so that every build gives the same numbers. It must never return NaN, infinity
+ * or a guess: a function that cannot answer returns the reason and leaves its output unchanged. Thread rule: every
+ * function is pure; scratch memory belongs to the caller. */
 #ifndef IFM_STATS_STATS_H
 #define IFM_STATS_STATS_H
 

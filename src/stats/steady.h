@@ -42,8 +42,8 @@ struct ifm_changes {
 IFM_STATS_CHECKED enum ifm_stat ifm_stats_changes(const double *x, size_t n, double dependence, double *scratch,
                                                   size_t *at, size_t limit, struct ifm_changes *out);
 
-/* What the segments between changes say (after Barrett et al. 2017, with medians for means). The last segment and those
- * before it whose median is within `margin` of it (relative) are the steady part, which starts at `from`. */
+/* What the segments between change points mean (after Barrett et al. 2017, with medians for means). The last segment
+ * and those before it whose median is within `margin` of it (relative) are the steady part, which starts at `from`. */
 enum ifm_steadiness {
     IFM_STEADY_FLAT = 0,  /* no change of level */
     IFM_STEADY_WARM_UP,   /* slower before: every other segment is above the steady part */

@@ -1,4 +1,5 @@
-/* Tests: rank sum, sign flips, and the tails that they need. They answer "could chance do this", never "how much".
+/* Tests: rank sum, sign flips, and the tail probabilities that they need. They say whether chance could explain a
+ * difference, not how large it is.
  *
  * Pure; the rules of stats.h hold. Random sign flips come from the seed alone. */
 #ifndef IFM_STATS_TEST_H

@@ -1,13 +1,13 @@
 /* Tensors of a safetensors file, read-only.
  *
- * The format: 8 bytes, little-endian, the length of the header; the header, a JSON object of
- * name: {"dtype", "shape", "data_offsets": [begin, end]}, and "__metadata__" of strings; then the tensors' bytes,
- * without holes, which the offsets count from the first of them. Source: https://huggingface.co/docs/safetensors.
+ * The format: 8 bytes, little-endian, the length of the header; the header, a JSON object of name: {"dtype", "shape",
+ * "data_offsets": [begin, end]}, and "__metadata__" of strings; then the tensors' bytes, without holes, which the
+ * offsets count from the first of them. Source: https://huggingface.co/docs/safetensors.
  *
- * A file is not trusted: header length, JSON, doubled names, types, shapes, offsets, overlaps, holes and bytes left
- * over are checked before anything is handed out, and what is wrong is one error that names the file and the tensor. An
- * open file is mapped: views point into it until it is closed, and cutting the file short meanwhile ends the process
- * (SIGBUS), as with every mapping. Thread rule: an open file never changes; any thread may read it. */
+ * A file is not trusted: header length, JSON, duplicate names, types, shapes, offsets, overlaps, holes and trailing
+ * bytes are checked before any view is handed out; the error names the file and the tensor. An open file is mapped:
+ * views point into it until it is closed. Truncating the file meanwhile ends the process with SIGBUS, as with every
+ * mapping. Thread rule: an open file never changes; any thread may read it. */
 #ifndef IFM_TENSOR_SAFETENSORS_H
 #define IFM_TENSOR_SAFETENSORS_H
 

@@ -60,7 +60,6 @@ enum ifm_status ifm_energy_sensors_open(const struct ifm_plan *plan, const struc
     const struct ifm_power_list *list = ifm_power_list(out->power);
     for (size_t i = 0; i < list->n_sensors; i++) {
         struct ifm_energy_sensor *sensor = &out->list[i];
-        sensor->measured = true; /* those of other devices were not opened */
         sensor->useful = !list->sensors[i].part && list->sensors[i].kind != IFM_POWER_INSTANT;
         sensor->every_s = list->sensors[i].every_ms * 1e-3;
     }
@@ -167,9 +166,9 @@ static double seen_number(const struct ifm_energy_sensor *sensor, const char *ke
 static enum ifm_status tell_sensor(const struct ifm_energy_sensor *sensor, const struct ifm_power_sensor *which,
                                    const struct ifm_cell_run *cell, struct ifm_error *error)
 {
-    json_t *meta = json_pack("{s:s, s:s, s:s, s:s, s:b, s:b}", "cell", cell->plan->name, "device", which->device,
-                             "source", which->source, "kind", kinds[which->kind], "part", (int)which->part, "measured",
-                             (int)sensor->measured);
+    json_t *meta =
+        json_pack("{s:s, s:s, s:s, s:s, s:b, s:b}", "cell", cell->plan->name, "device", which->device, "source",
+                  which->source, "kind", kinds[which->kind], "part", (int)which->part, "measured", 1);
     set_real(meta, "period_ms", sensor->every_s * 1e3);
     set_real(meta, "jitter_ms", seen_number(sensor, "refresh_jitter_ms"));
     set_real(meta, "call_us", seen_number(sensor, "call_us"));
