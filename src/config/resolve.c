@@ -278,7 +278,6 @@ static void collect_study(struct ifm_config *config)
 {
     struct ifm_study *study = &config->study;
     study->seed = config->general.seed;
-    study->preset = ifm_config_find(config, "preset")->texts[0];
     study->workloads = config->general.workload.items;
     study->n_workloads = config->general.workload.n;
     study->arms = config->arms;

@@ -34,7 +34,7 @@ bool ifm_log_mean_of(const double *logs, size_t n, double quantum, struct ifm_lo
     double mean;
     if (ifm_stats_mean(logs, n, &mean) != IFM_STAT_OK)
         return false;
-    struct ifm_moments moments = {n, mean, 0.0};
+    struct ifm_moments moments = {mean, 0.0};
     if (n >= 2 && ifm_stats_moments(logs, n, &moments) != IFM_STAT_OK)
         return false;
     /* Equal blocks are equal only to the clock's tick: a uniform error of one tick remains. */

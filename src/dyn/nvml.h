@@ -35,7 +35,6 @@ enum { IFM_NVML_TEMPERATURE_GPU = 0, IFM_NVML_SAMPLES_POWER = 0 };
 /* Field ids and scopes of nvmlDeviceGetFieldValues. */
 enum {
     IFM_NVML_FIELD_CAPPED_NS = 74, /* time below the wanted clock because of the power cap */
-    IFM_NVML_FIELD_ENERGY_MJ = 83,
     IFM_NVML_FIELD_POWER_AVERAGE = 185,
     IFM_NVML_FIELD_POWER_INSTANT = 186,
     /* The other policies that reduce the clock, ns since the driver was loaded. */

@@ -64,12 +64,9 @@ static void fake_attach(struct ifm_instrument_state *state, ifm_source_fn *read,
 
 #define FAKE(id, class)                                                                                                \
     {                                                                                                                  \
-        .name = id,                                                                                                    \
-        .purpose = "counters that the fake device's script gives: L2 hits and accesses, energy, clock, "               \
-                   "stolen time",                                                                                      \
-        .intrusion = IFM_INTRUSION_##class, .columns = columns, .n_columns = N_COLUMNS, .probe = fake_probe,           \
-        .open = fake_open, .start = fake_start, .stop = fake_stop, .collect = fake_collect, .close = fake_close,       \
-        .attach = fake_attach                                                                                          \
+        .name = id, .intrusion = IFM_INTRUSION_##class, .columns = columns, .n_columns = N_COLUMNS,                    \
+        .probe = fake_probe, .open = fake_open, .start = fake_start, .stop = fake_stop, .collect = fake_collect,       \
+        .close = fake_close, .attach = fake_attach                                                                     \
     }
 
 const struct ifm_instrument ifm_instrument_fake = FAKE("fake", PASSIVE);

@@ -55,7 +55,6 @@ static void gpu_attach(struct ifm_instrument_state *state, ifm_source_fn *read, 
 
 const struct ifm_instrument ifm_instrument_gpu = {
     .name = "gpu",
-    .purpose = "cycles of a multiprocessor and the time they took, and the clock that the driver reports",
     .device = "cuda",
     .intrusion = IFM_INTRUSION_PASSIVE,
     .columns = columns,

@@ -18,7 +18,6 @@ typedef void ifm_source_fn(void *context, int64_t *columns);
 
 struct ifm_instrument {
     const char *name;
-    const char *purpose;
     const char *device; /* the only one that it works on; NULL = every real one */
     enum ifm_intrusion intrusion;
     const struct ifm_column *columns; /* integers per slot, in file order */

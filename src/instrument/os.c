@@ -365,8 +365,6 @@ static enum ifm_status os_open(struct ifm_instrument_state **out, struct ifm_err
 
 const struct ifm_instrument ifm_instrument_os = {
     .name = "os",
-    .purpose = "context switches, page faults, stolen time, time waited for a CPU, clock frequency, throttling and "
-               "temperature of each slot",
     .intrusion = IFM_INTRUSION_PASSIVE,
     .columns = columns,
     .n_columns = N_COLUMNS,

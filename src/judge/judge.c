@@ -38,14 +38,13 @@ static void add_reason(struct judging *j, const char *reason)
     v->reasons[v->n_reasons++] = reason;
 }
 
-static struct ifm_gate_result *add_result(struct judging *j, const struct ifm_gate *gate, enum ifm_metric_id metric,
-                                          const char *cell, const char *arm)
+static struct ifm_gate_result *add_result(struct judging *j, const struct ifm_gate *gate, const char *cell,
+                                          const char *arm)
 {
     struct ifm_verdict *v = j->verdict;
     IFM_ARENA_GROW(j->arena, v->gates, v->n_gates, j->gates_capacity);
     struct ifm_gate_result *result = &v->gates[v->n_gates++];
-    *result = (struct ifm_gate_result){
-        .gate = gate, .metric = metric, .cell = cell, .arm = arm, .outcome = IFM_OUTCOME_BLOCKED};
+    *result = (struct ifm_gate_result){.gate = gate, .cell = cell, .arm = arm, .outcome = IFM_OUTCOME_BLOCKED};
     result->observed = (struct ifm_value){.state = IFM_STATE_ABSENT,
                                           .n_of = "",
                                           .unit = "",
@@ -182,7 +181,7 @@ static bool carries(const struct ifm_derived *derived, const char *cell, enum if
 static void judge_one(struct judging *j, const struct ifm_gate *gate, enum ifm_metric_id metric,
                       const struct ifm_cell *cell, const char *arm)
 {
-    struct ifm_gate_result *result = add_result(j, gate, metric, cell->name, arm);
+    struct ifm_gate_result *result = add_result(j, gate, cell->name, arm);
     const struct ifm_finding *invalid = invalid_in(j->derived, cell->name);
     const struct ifm_number *number = ifm_derived_find(j->derived, cell->name, arm, metric);
     const struct ifm_finding *dispute = disputed(j->derived, cell->name, arm, metric);
@@ -274,7 +273,7 @@ static void judge_gate(struct judging *j, const struct ifm_gate *gate)
     }
     if (j->verdict->n_gates > before)
         return;
-    struct ifm_gate_result *result = add_result(j, gate, metric, gate->cell, gate->arm);
+    struct ifm_gate_result *result = add_result(j, gate, gate->cell, gate->arm);
     result->observed.reason = "no cell of this run gives it";
     if (metric != IFM_M_NONE)
         result->observed.remedy =

@@ -11,7 +11,6 @@ enum ifm_outcome { IFM_OUTCOME_PASS = 0, IFM_OUTCOME_FAIL, IFM_OUTCOME_BLOCKED, 
 
 struct ifm_gate_result {
     const struct ifm_gate *gate;
-    enum ifm_metric_id metric; /* of the gate; IFM_M_NONE: there is no such metric */
     const char *cell, *arm;
     enum ifm_outcome outcome;
     struct ifm_value observed;

@@ -17,7 +17,6 @@ struct ifm_gpu {
     uint64_t memory_bytes;     /* of the card */
     unsigned clock_khz;        /* highest clock of the multiprocessors */
     unsigned memory_clock_khz; /* and of the memory; 0 = not reported */
-    unsigned memory_bus_bits;
     int driver_version; /* 13000 = CUDA 13.0 */
     char bus[32];       /* PCI bus id, "0000:01:00.0": what NVML knows it by; "" = not reported */
 };

@@ -75,7 +75,6 @@ struct ifm_axis {
 struct ifm_study {
     const char *config_hash; /* SHA-256 of the lock file's {parameters, arms, gates}, compact form */
     uint64_t seed;
-    const char *preset;
     const struct ifm_axis *axes; /* every parameter row, in table order, those with n = 1 included */
     size_t n_axes;
     const char *const *workloads; /* workload names of this study */

@@ -138,8 +138,6 @@ static void describe(json_t *json, const struct watched *watched, struct ifm_pow
     }
     double call_us = watched->n_calls == 0 ? 0 : share(watched->calls_us, watched->n_calls, 0.5);
     json_object_set_new(json, "call_us", watched->n_calls == 0 ? absent("it was not called") : json_real(call_us));
-    if (watched->n_calls > 0)
-        sensor->call_ns = (unsigned)fmin(call_us * 1e3, 4e9);
     json_object_set_new(json, "quantum",
                         sensor->quantum > 0    ? json_real(sensor->quantum)
                         : watched->quantum > 0 ? json_real(watched->quantum)

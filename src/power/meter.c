@@ -225,7 +225,7 @@ void ifm_power_find_meter(const struct ifm_power_options *options, struct ifm_po
 {
     static const struct ifm_power_reader reader = {read_meter, close_meter};
     struct ifm_power_sensor sensor = {
-        .device = "board", .source = "meter", .kind = IFM_POWER_METER, .every_ms = ASSUMED_MS, .call_ns = 3000};
+        .device = "board", .source = "meter", .kind = IFM_POWER_METER, .every_ms = ASSUMED_MS};
     struct ifm_error error = {0};
     struct stat info;
     if (options->meter == NULL) {

@@ -232,17 +232,14 @@ static const struct quantity {
     const char *source;
     enum ifm_power_kind kind;
     unsigned field, scope;
-    unsigned every_ms, call_ns;
+    unsigned every_ms;
     const struct ifm_power_reader *reader;
 } quantities[] = {
-    {"nvml_energy", IFM_POWER_COUNTER, 0, 0, PERIOD_MS, 2300000, &energy_reader},
-    {"nvml_samples", IFM_POWER_SAMPLES, 0, 0, RING_PERIOD_MS, 163000, &ring_reader},
-    {"nvml_average", IFM_POWER_AVERAGE, IFM_NVML_FIELD_POWER_AVERAGE, IFM_NVML_SCOPE_GPU, PERIOD_MS, 400,
-     &field_reader},
-    {"nvml_instant", IFM_POWER_INSTANT, IFM_NVML_FIELD_POWER_INSTANT, IFM_NVML_SCOPE_GPU, PERIOD_MS, 400,
-     &field_reader},
-    {"nvml_memory", IFM_POWER_AVERAGE, IFM_NVML_FIELD_POWER_AVERAGE, IFM_NVML_SCOPE_MEMORY, PERIOD_MS, 400,
-     &field_reader},
+    {"nvml_energy", IFM_POWER_COUNTER, 0, 0, PERIOD_MS, &energy_reader},
+    {"nvml_samples", IFM_POWER_SAMPLES, 0, 0, RING_PERIOD_MS, &ring_reader},
+    {"nvml_average", IFM_POWER_AVERAGE, IFM_NVML_FIELD_POWER_AVERAGE, IFM_NVML_SCOPE_GPU, PERIOD_MS, &field_reader},
+    {"nvml_instant", IFM_POWER_INSTANT, IFM_NVML_FIELD_POWER_INSTANT, IFM_NVML_SCOPE_GPU, PERIOD_MS, &field_reader},
+    {"nvml_memory", IFM_POWER_AVERAGE, IFM_NVML_FIELD_POWER_AVERAGE, IFM_NVML_SCOPE_MEMORY, PERIOD_MS, &field_reader},
 };
 enum { QUANTITIES = sizeof quantities / sizeof *quantities };
 
@@ -310,8 +307,7 @@ static void add_quantity(struct ifm_power *power, const struct gpu *gpu, const s
                                       .quantum = 1e-3,
                                       .gain_error = GAIN_ERROR,
                                       .limit_w = gpu->limit_w,
-                                      .every_ms = quantity->every_ms,
-                                      .call_ns = quantity->call_ns};
+                                      .every_ms = quantity->every_ms};
     snprintf(sensor.device, sizeof sensor.device, "gpu%u", gpu->index);
     snprintf(sensor.source, sizeof sensor.source, "%s", quantity->source);
     ifm_power_add(power, &sensor, quantity->reader, gauge);

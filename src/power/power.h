@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 enum ifm_power_kind {
-    IFM_POWER_COUNTER = 0, /* joules since some start, ascending; wraps at `range_j` where that is not 0 */
+    IFM_POWER_COUNTER = 0, /* joules since some start, ascending */
     IFM_POWER_SAMPLES,     /* watts with the sensor's own time stamps; it does not tile time */
     IFM_POWER_AVERAGE,     /* watts, mean over the sensor's window */
     IFM_POWER_INSTANT,     /* watts of an unknown moment: recorded, never integrated */
@@ -40,12 +40,10 @@ struct ifm_power_sensor {
                                     of "perf_", "meter", "tdp" */
     enum ifm_power_kind kind;
     bool part;         /* within other sensors (memory of a GPU, core of a package, psys): never added */
-    double range_j;    /* where a counter wraps; 0 = it does not */
     double quantum;    /* smallest step, J or W; 0 = not known */
     double gain_error; /* systematic, relative, of this kind of sensor: 0.05; 0 = not known */
     double limit_w;    /* power limit of the device; 0 = not known */
     unsigned every_ms; /* how often a reading brings something new, at most */
-    unsigned call_ns;  /* what a call costs, roughly; calibrated at start */
 };
 
 /* One reading. The quantity was `value` at some time within t_ns +- half_ns. */

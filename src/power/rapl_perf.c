@@ -115,7 +115,7 @@ static void add_event(struct ifm_power *power, const struct pmu *pmu, const stru
         lack_event(power, pmu->root, domain->perf_source, device, errno);
         return;
     }
-    struct ifm_power_sensor sensor = {.call_ns = 2000};
+    struct ifm_power_sensor sensor = {0};
     snprintf(sensor.device, sizeof sensor.device, "%s", device);
     snprintf(sensor.source, sizeof sensor.source, "%s", domain->perf_source);
     ifm_rapl_add(power, domain, sensor, &reader, fd, unit_j, 0);

@@ -195,10 +195,7 @@ static void add_zone(struct ifm_power *power, const char *root, const struct zon
     }
     /* The largest reading is one unit below a whole turn of 2^32 units. */
     double unit_uj = (double)range / (double)UINT32_MAX, turn_uj = (double)range + unit_uj;
-    struct ifm_power_sensor sensor = {.range_j = turn_uj * 1e-6,
-                                      .quantum = fmax(unit_uj, 1) * 1e-6,
-                                      .limit_w = limit_of(root, zone->folder),
-                                      .call_ns = 3000};
+    struct ifm_power_sensor sensor = {.quantum = fmax(unit_uj, 1) * 1e-6, .limit_w = limit_of(root, zone->folder)};
     snprintf(sensor.device, sizeof sensor.device, "%s", zone->device);
     snprintf(sensor.source, sizeof sensor.source, "%s", zone->domain->rapl_source);
     ifm_rapl_add(power, zone->domain, sensor, &reader, fd, 1e-6, turn_uj);

@@ -73,12 +73,8 @@ static void close_usage(void *state)
 void ifm_power_find_tdp(const struct ifm_power_options *options, struct ifm_power *power)
 {
     static const struct ifm_power_reader reader = {read_usage, close_usage};
-    static const struct ifm_power_sensor sensor = {.device = "cpu",
-                                                   .source = "tdp",
-                                                   .kind = IFM_POWER_ESTIMATE,
-                                                   .gain_error = ESTIMATE_ERROR,
-                                                   .every_ms = 100,
-                                                   .call_ns = 20000};
+    static const struct ifm_power_sensor sensor = {
+        .device = "cpu", .source = "tdp", .kind = IFM_POWER_ESTIMATE, .gain_error = ESTIMATE_ERROR, .every_ms = 100};
     uint64_t busy, total;
     if (!(options->rated_w > 0)) {
         ifm_power_lack(power, "tdp", "give the rated power of all processors together: --rated-w WATTS",

@@ -9,7 +9,6 @@
 enum { TOP = 44, AREA = 200, LEFT = 56 };
 
 struct probe {
-    const struct ifm_arm *arm;
     const struct ifm_value *load; /* any state */
     double bytes;
     bool drawn;
@@ -48,7 +47,7 @@ static void collect(struct caches *c)
             continue;
         const struct ifm_value *shown = ifm_chart_shown(c->doc, c->cell, cell->arms[a].name, IFM_M_LOAD_NS);
         bool drawn = shown != NULL && shown->number > 0 && cell->arms[a].working_set > 0;
-        c->probes[c->n_probes++] = (struct probe){&cell->arms[a], load, (double)cell->arms[a].working_set, drawn};
+        c->probes[c->n_probes++] = (struct probe){load, (double)cell->arms[a].working_set, drawn};
     }
     qsort(c->probes, c->n_probes, sizeof *c->probes, compare_probes);
     c->low = INFINITY;

@@ -5,7 +5,7 @@
 /* What one sample contributes: the trimmed mean and the winsorised sum of squares. */
 struct part {
     double mean, squares;
-    size_t n, kept;
+    size_t kept;
 };
 
 static enum ifm_stat part_of(const double *sorted, size_t n, double trim, struct part *out)
@@ -34,7 +34,7 @@ static enum ifm_stat part_of(const double *sorted, size_t n, double trim, struct
     squares -= rest * rest / (double)n;
     if (!isfinite(squares))
         return IFM_STAT_NOT_FINITE;
-    *out = (struct part){mean, squares > 0 && high > low ? squares : 0.0, n, kept};
+    *out = (struct part){mean, squares > 0 && high > low ? squares : 0.0, kept};
     return IFM_STAT_OK;
 }
 
@@ -54,7 +54,7 @@ enum ifm_stat ifm_stats_trimmed_mean(const double *sorted, size_t n, double trim
 {
     struct part part;
     IFM_STAT_TRY(part_of(sorted, n, trim, &part));
-    struct ifm_trimmed value = {part.mean, 0.0, (double)(part.kept - 1), part.kept, {0.0, 0.0}};
+    struct ifm_trimmed value = {part.mean, 0.0, (double)(part.kept - 1), {0.0, 0.0}};
     value.se = sqrt(part.squares / (double)(n - 1)) / ((1.0 - 2.0 * trim) * sqrt((double)n));
     IFM_STAT_TRY(bracket(&value, level));
     *out = value;

@@ -9,7 +9,6 @@
  * (Tukey and McLaughlin 1963; Yuen 1974). 0 <= trim < 0.5, h >= 2. */
 struct ifm_trimmed {
     double mean, se, df;
-    size_t kept;
     struct ifm_interval interval;
 };
 IFM_STATS_CHECKED enum ifm_stat ifm_stats_trimmed_mean(const double *sorted, size_t n, double trim, double level,

@@ -40,7 +40,7 @@ enum ifm_stat ifm_stats_moments(const double *x, size_t n, struct ifm_moments *o
     double variance = (squares + lost - rest * rest / (double)n) / (double)(n - 1);
     if (!isfinite(variance))
         return IFM_STAT_NOT_FINITE;
-    *out = (struct ifm_moments){n, mean, variance > 0 ? sqrt(variance) : 0.0};
+    *out = (struct ifm_moments){mean, variance > 0 ? sqrt(variance) : 0.0};
     return IFM_STAT_OK;
 }
 

@@ -24,7 +24,6 @@ const char *ifm_mean_method_name(enum ifm_mean_method method)
 struct resample_source {
     const double *table;
     struct ifm_draw draw;
-    double value;
 };
 
 static void fill_means(const void *context, struct ifm_xoshiro *random, double *values, size_t count)
@@ -63,7 +62,6 @@ static bool bca_levels(const struct ifm_resample_plan *plan, struct ifm_resample
         equal += plan->scratch[b] == 0.0;
     }
     double B = (double)plan->resamples, rank = (double)below + 0.5 * (double)equal;
-    value->clamped = rank < 0.5 || rank > B - 0.5;
     rank = fmin(fmax(rank, 0.5), B - 0.5);
     double tail, level[2];
     if (ifm_stats_normal_quantile(rank / B, &value->z0) != IFM_STAT_OK ||
@@ -138,7 +136,7 @@ enum ifm_stat ifm_stats_bootstrap_mean(const double *x, size_t n, enum ifm_mean_
             table[i] = d;
         }
     }
-    struct resample_source source = {table, ifm_draw_of(n), m.mean};
+    struct resample_source source = {table, ifm_draw_of(n)};
     struct ifm_resampled value = {.method = method, .value = m.mean};
     value.acceleration = method == IFM_MEAN_BCA ? cubes / (6.0 * squares * sqrt(squares)) : 0.0;
     ifm_resample_run(plan, STREAM_MEAN, t ? fill_t : fill_means, &source);

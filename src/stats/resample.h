@@ -42,7 +42,6 @@ struct ifm_resampled {
     struct ifm_interval interval;
     double z0, acceleration;      /* BCa */
     double low_level, high_level; /* fractions of the resampled values that bound the interval */
-    bool clamped;                 /* z0: no resample, or every one, lay below the value */
     size_t discarded;             /* bootstrap-t: resamples without spread */
 };
 

@@ -54,7 +54,6 @@ double ifm_stats_sum(const double *x, size_t n);
 IFM_STATS_CHECKED enum ifm_stat ifm_stats_mean(const double *x, size_t n, double *out);
 /* Mean and standard deviation (ddof 1, two passes with correction term). n >= 2. */
 struct ifm_moments {
-    size_t n;
     double mean, sd;
 };
 IFM_STATS_CHECKED enum ifm_stat ifm_stats_moments(const double *x, size_t n, struct ifm_moments *out);

@@ -103,7 +103,6 @@ static void axes_list_every_row_in_table_order(void **state)
     assert_string_equal(axis(config, "copy_test.kind")->texts[1], "read");
     assert_null(axis(config, "decode.kv_len"));
     assert_int_equal(study->seed, 42);
-    assert_string_equal(study->preset, "default");
     assert_int_equal(study->n_ceilings, 2);
     assert_string_equal(study->ceilings[1], "flops");
     assert_int_equal(study->measure.warmup, 50);

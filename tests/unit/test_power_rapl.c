@@ -75,8 +75,6 @@ static void intel_with_dram(void **state)
         assert_int_equal(list->sensors[i].kind, IFM_POWER_COUNTER);
     }
     assert_true(list->sensors[0].limit_w == 270 && list->sensors[3].limit_w == 0);
-    assert_true(fabs(list->sensors[0].range_j - 262143.328911) < 1e-5);
-    assert_true(fabs(list->sensors[2].range_j - 65712.999628) < 1e-5);
     assert_null(tree_absence(power, "rapl_dram"));
     ifm_power_close(power);
 }

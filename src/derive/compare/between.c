@@ -253,7 +253,7 @@ static void add_partner(struct pairing *p, const struct ifm_like_pair *pair, con
     }
     IFM_ARENA_GROW(p->arena, likeness->items, likeness->n, likeness->capacity);
     memmove(likeness->items + 1, likeness->items, likeness->n++ * sizeof *likeness->items);
-    likeness->items[0] = (struct ifm_difference){IFM_DIFFERENCE_REFUSES, what, here, there};
+    likeness->items[0] = (struct ifm_difference){what, here, there};
     likeness->n_refusing++;
 }
 

@@ -28,7 +28,7 @@ static void add(struct ifm_likeness *out, struct ifm_arena *arena, enum ifm_diff
     IFM_ARENA_GROW(arena, out->items, out->n, out->capacity);
     size_t at = kind == IFM_DIFFERENCE_REFUSES ? out->n_refusing++ : out->n;
     memmove(&out->items[at + 1], &out->items[at], (out->n - at) * sizeof *out->items);
-    out->items[at] = (struct ifm_difference){kind, field, text_or_empty(reference), text_or_empty(other)};
+    out->items[at] = (struct ifm_difference){field, text_or_empty(reference), text_or_empty(other)};
     out->n++;
 }
 

@@ -18,7 +18,6 @@ struct ifm_run_view {
  * decided. */
 enum ifm_difference_kind { IFM_DIFFERENCE_QUALIFIES = 0, IFM_DIFFERENCE_REFUSES };
 struct ifm_difference {
-    enum ifm_difference_kind kind;
     const char *field;             /* "seed", "decode.kv_len", "ledger.flops", "environment.kernel" */
     const char *reference, *other; /* both values as text; "" = not there */
 };

@@ -213,7 +213,6 @@ static void draw_outliers(const struct sitter *s, const struct series *series, d
         }
     out->outliers = IFM_ARENA_ARRAY(s->arena, struct ifm_picture_outlier, n + 1);
     out->n_outliers = n;
-    out->n_outliers_in_all = count;
     for (size_t k = 0; k < n; k++)
         out->outliers[k] =
             (struct ifm_picture_outlier){time_of(s->work->record, series, picked[k]), series->x[picked[k]]};
@@ -270,7 +269,6 @@ static void draw_arm(struct sitter *s, const struct ifm_arm_work *arm, struct if
                            *outliers = value_of(s, name, IFM_M_OUTLIERS_COUNT);
     out->arm = arm->arm;
     out->n_samples = arm->n_samples;
-    out->n_warmup = arm->n_warmup;
     out->withheld = step == NULL ? "no step time was derived" : step->state == IFM_STATE_OK ? "" : step->reason;
     if (step == NULL || step->state != IFM_STATE_OK || s->work->record == NULL)
         return;
@@ -326,7 +324,6 @@ static void draw_warmups(const struct sitter *s, struct ifm_picture *out)
         }
         out->warmups[out->n_warmups - 1].end_ns = slot->end_ns;
     }
-    out->warmup_end_ns = out->n_warmups > 0 ? out->warmups[0].end_ns : out->start_ns;
 }
 
 static void draw_cell(struct sitter *s, struct ifm_picture *out)

@@ -29,9 +29,9 @@ struct ifm_picture_arm {
     /* samples over time: warm-up first, no bucket holds samples of both phases */
     struct ifm_picture_bucket *buckets;
     size_t n_buckets, n_warmup_buckets;
-    size_t n_samples, n_warmup;           /* measured samples; samples of the warm-up */
-    struct ifm_picture_outlier *outliers; /* the furthest of those that the metric outliers_percent counts */
-    size_t n_outliers, n_outliers_in_all;
+    size_t n_samples;                     /* measured ones */
+    struct ifm_picture_outlier *outliers; /* the furthest of those that outliers_count counts */
+    size_t n_outliers;
     int64_t *changes; /* ns: where the level changed, as change_points counts them */
     size_t n_changes;
     double drift_start, drift_end; /* ns: the trend line at the first and the last measured sample; 0 and 0 = none */
@@ -66,7 +66,6 @@ struct ifm_picture {
     int64_t start_ns, end_ns;         /* of everything that was recorded; 0 and 0 = nothing was */
     struct ifm_picture_span *warmups; /* a run that was resumed warmed up more than once */
     size_t n_warmups;
-    int64_t warmup_end_ns; /* where the first of them ends; start_ns without one */
 };
 
 /* One picture a cell, in the order of the plan. `derived` is what ifm_derive gave for the same facts. */

@@ -22,7 +22,7 @@
  *
  * Clip search (4 and 2 bits): among ranges [l, h], scale = (h - l) / (2^bits - 1), zero = l (K) or the negative half of
  * the range (V), the one with the least sum of squared errors of the decoded values, scale and zero as rounded; the one
- * tried first on a tie. For a channel from `low` to `high`, width w = high - low, these are tried, IFM_KV_TRIES in all:
+ * tried first on a tie. For a channel from `low` to `high`, width w = high - low, these are tried, 11 in all:
  *   1. IFM_KV_CUTS ranges about the middle, the i-th narrower by i * cut * w;
  *   2. from the best one so far, its lower end moved by -m and by +m, then its upper end; m = IFM_KV_MOVE * w, then
  *      half of that.
@@ -36,7 +36,7 @@
  * exp(x q / sqrt(D)), normalised for each q; then the average over q. The weight is (1 + y / 4)^8, which is near
  * exp(2 y): twice the exponent gave the least KL, by a few percent, and so much tail costs channels of unit variance
  * nothing. */
-enum { IFM_KV_CUTS = 3, IFM_KV_CUTS_V = 4, IFM_KV_ROUNDS = 2, IFM_KV_TRIES = IFM_KV_CUTS + 4 * IFM_KV_ROUNDS };
+enum { IFM_KV_CUTS = 3, IFM_KV_CUTS_V = 4, IFM_KV_ROUNDS = 2 };
 #define IFM_KV_CUT_K4 0.06f
 #define IFM_KV_CUT_K2 0.20f
 #define IFM_KV_CUT_V4 0.10f
