@@ -144,6 +144,47 @@ static void what_is_missing_blocks(void **state)
     }
 }
 
+/* An interval that five blocks do not give; the reason is the number's own. */
+static void a_gate_on_an_interval_needs_one(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    fx_start(&fx);
+    fx.blocks = 5;
+    fx_generate(&fx);
+    fx_end_events(&fx);
+    fx_gate(&fx, "step_ns", "other", IFM_GATE_AT_MOST, 1e9, true);
+    finish(&fx, IFM_OUTCOME_BLOCKED, IFM_INVALID);
+    const char *why = fx_value(&fx, "other", "step_ns")->text;
+    assert_true(why[0] != '\0' && strstr(fx.verdict->gates[0].reason, why) != NULL);
+    fx.gates[0].interval = false;
+    finish(&fx, IFM_OUTCOME_PASS, IFM_OK);
+    fx_stop(&fx);
+}
+
+/* Two undecided comparisons: what disputes one of them says nothing of the other. */
+static void a_dispute_is_about_one_arm(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    fx_start(&fx);
+    fx_add_arm(&fx, 0, "third", IFM_ROLE_VARIANT, 100000);
+    fx.cells[0].measure.margin = 1e-5;
+    fx_generate(&fx);
+    struct ifm_record *r = &fx.parts[0].record;
+    for (size_t k = 0; k < r->n_slots; k++)
+        r->columns[k * FX_COLUMNS + 3] = r->slots[k].arm == 1 ? 3300000 : 3000000;
+    fx_end_events(&fx);
+    fx_gate(&fx, "change_percent", "other", IFM_GATE_AT_MOST, 5, true);
+    fx_gate(&fx, "change_percent", "third", IFM_GATE_AT_MOST, 5, true);
+    finish(&fx, IFM_OUTCOME_BLOCKED, IFM_INVALID);
+    assert_string_equal(fx_value(&fx, "other", "change_percent")->text, "undecided");
+    assert_string_equal(fx_value(&fx, "third", "change_percent")->text, "undecided");
+    assert_int_equal(fx.verdict->gates[0].outcome, IFM_OUTCOME_BLOCKED);
+    assert_int_equal(fx.verdict->gates[1].outcome, IFM_OUTCOME_PASS);
+    fx_stop(&fx);
+}
+
 /* A failure is certain; what is blocked beside it cannot save it. */
 static void a_failure_outweighs_a_block(void **state)
 {
@@ -225,6 +266,8 @@ int main(void)
         cmocka_unit_test(a_gate_on_a_number_of_the_cell),
         cmocka_unit_test(the_interval_must_satisfy_the_gate),
         cmocka_unit_test(what_is_missing_blocks),
+        cmocka_unit_test(a_gate_on_an_interval_needs_one),
+        cmocka_unit_test(a_dispute_is_about_one_arm),
         cmocka_unit_test(a_failure_outweighs_a_block),
         cmocka_unit_test(a_gate_without_a_cell),
         cmocka_unit_test(an_invalid_cell_blocks_its_gates),

@@ -137,6 +137,24 @@ static void assert_stop_counts_all_blocks(struct fixture *f, const struct ifm_re
     json_decref(events);
 }
 
+/* Said once, with a reason, and as what went wrong. */
+static void assert_one_interruption(struct fixture *f)
+{
+    json_t *events;
+    size_t n = 0;
+    assert_int_equal(ifm_journal_read(f->dir, &events, &f->error), IFM_OK);
+    for (size_t i = 0; i < json_array_size(events); i++) {
+        const json_t *event = json_array_get(events, i);
+        if (strcmp(json_string_value(json_object_get(event, "stage")), "interrupted") != 0)
+            continue;
+        n++;
+        assert_true(json_is_false(json_object_get(event, "ok")));
+        assert_true(json_string_length(json_object_get(json_object_get(event, "meta"), "reason")) > 0);
+    }
+    assert_int_equal(n, 1);
+    json_decref(events);
+}
+
 static void an_interrupted_run_goes_on_where_it_was(void **state)
 {
     struct fixture *f = *state;
@@ -147,6 +165,7 @@ static void an_interrupted_run_goes_on_where_it_was(void **state)
     f->plan.n_cells = 2;
     f->options.progress = (struct ifm_progress){interrupt_on_progress, &countdown};
     assert_int_equal(ifm_run_execute(&f->plan, &f->options, &f->error), IFM_INTERRUPTED);
+    assert_one_interruption(f);
     struct ifm_record before, after;
     assert_int_equal(ifm_record_load(f->dir, 1, "latency", &before, &f->error), IFM_OK);
     assert_true(measured_samples(&before, 0) > 0 && measured_samples(&before, 0) < 1000);

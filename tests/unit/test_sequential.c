@@ -38,7 +38,11 @@ static void out_of_range_is_refused(void **state)
     assert_int_equal(ifm_stats_sequential_level(1, 5, 10, &out), IFM_STAT_DOMAIN);
     assert_int_equal(ifm_stats_sequential_level(0.95, 0, 10, &out), IFM_STAT_DOMAIN);
     assert_int_equal(ifm_stats_sequential_level(0.95, 5, 0, &out), IFM_STAT_DOMAIN);
+    assert_int_equal(ifm_stats_sequential_constant(0.51, 1, &out), IFM_STAT_DOMAIN);
     assert_true(out == 7);
+    assert_int_equal(ifm_stats_sequential_constant(0.5, 1, &out), IFM_STAT_OK);
+    assert_true(fabs(out - 0.6744897501960817) < 1e-12); /* the upper quartile of a normal */
+    assert_int_equal(ifm_stats_sequential_constant(0.05, 100, &out), IFM_STAT_OK);
 }
 
 static void levels_widen_towards_the_start(void **state)

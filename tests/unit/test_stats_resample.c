@@ -232,6 +232,19 @@ static void indices_are_unbiased(void **state)
             power *= cases[c].n;
         assert_true(draw.threshold == (uint64_t)(((wide)1 << 64) % power));
     }
+    static double table[2048], pairs[4096];
+    for (size_t i = 0; i < 2048; i++) {
+        table[i] = pairs[2 * i] = sin((double)i);
+        pairs[2 * i + 1] = 0.5 * table[i];
+    }
+    for (size_t n = 7; n < 2048; n += 2034) { /* 5 and 4 in a word: two columns are drawn as one is */
+        struct ifm_draw draw = ifm_draw_of(n);
+        struct ifm_xoshiro one = ifm_xoshiro_start(4, 5, 6), two = one;
+        double sums[2], sum = ifm_draw_sum(table, &draw, 203, &one);
+        ifm_draw_sum2(pairs, &draw, 203, &two, sums);
+        assert_true(sums[0] == sum && sums[1] == 0.5 * sum);
+        assert_memory_equal(&one, &two, sizeof one);
+    }
     static const double places[7] = {1,   1e2,  1e4, 1e6,
                                      1e8, 1e10, 1e12}; /* a sum of 70 shows how often each was drawn */
     size_t count[7] = {0};

@@ -258,6 +258,18 @@ static void degenerate_input(void **state)
     }
 }
 
+/* Sixty quiet values at the end are less than a tenth of 750: no cut is made for them alone. */
+static void a_tenth_of_the_series_stays(void **state)
+{
+    (void)state;
+    struct ifm_warmup_cut cut;
+    fill(values, 750, NORMAL, 9);
+    for (size_t i = 690; i < 750; i++)
+        values[i] = 0;
+    assert_int_equal(ifm_stats_mser5(values, 750, &cut), IFM_STAT_OK);
+    assert_true(cut.cut <= 675);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -267,6 +279,7 @@ int main(void)
         cmocka_unit_test(changes_and_their_places),
         cmocka_unit_test(classes),
         cmocka_unit_test(warm_up_is_cut),
+        cmocka_unit_test(a_tenth_of_the_series_stays),
         cmocka_unit_test(modes_are_counted),
         cmocka_unit_test(a_tick_is_no_mode),
         cmocka_unit_test(degenerate_input),
