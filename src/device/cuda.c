@@ -317,11 +317,6 @@ const struct ifm_device_ops ifm_device_cuda = {
     .temperature_mc = ifm_cuda_temperature_mc,
 };
 
-bool ifm_device_is_cuda(const struct ifm_device *device)
-{
-    return device->ops == &ifm_device_cuda;
-}
-
 const struct ifm_gpu *ifm_cuda_gpu(const struct ifm_device *device)
 {
     return &((const struct ifm_cuda_device *)(const void *)device)->gpu;

@@ -16,7 +16,6 @@
 #define IFM_CUDA_ENTRY(entry)
 #endif
 
-bool ifm_device_is_cuda(const struct ifm_device *device);
 const struct ifm_gpu *ifm_cuda_gpu(const struct ifm_device *device);
 
 /* A kernel of the image `image` (the .cu file's name). IFM_MISSING where the image for this GPU lacks it. */

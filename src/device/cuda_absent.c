@@ -25,9 +25,3 @@ static enum ifm_status describe_absent(unsigned threads, struct ifm_machine *out
 }
 
 const struct ifm_device_ops ifm_device_cuda = {.name = "cuda", .open = open_absent, .describe = describe_absent};
-
-bool ifm_device_is_cuda(const struct ifm_device *device)
-{
-    (void)device;
-    return false;
-}

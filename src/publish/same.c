@@ -104,6 +104,20 @@ static const json_t *row_about(const json_t *subject, const json_t *record, size
     return NULL;
 }
 
+/* A member that names its number gives the place its name; the path then starts below that number. */
+static struct place enter_object(const struct place *place, const json_t *object)
+{
+    struct place inner = *place;
+    const char *cell = json_string_value(json_object_get(object, "cell"));
+    if (cell == NULL)
+        return inner;
+    inner.cell = cell;
+    inner.arm = json_string_value(json_object_get(object, "arm"));
+    inner.metric = json_string_value(json_object_get(object, "metric"));
+    inner.path = "";
+    return inner;
+}
+
 static enum ifm_status compare(struct place place, const json_t *file, const json_t *record, struct ifm_error *error);
 
 static enum ifm_status compare_arrays(const struct place *place, const json_t *file, const json_t *record,
@@ -119,23 +133,11 @@ static enum ifm_status compare_arrays(const struct place *place, const json_t *f
             at++;
         }
         item.path = ifm_arena_printf(place->same->arena, "%s[%zu]", place->path, i);
+        if (!words && other == NULL)
+            item = enter_object(&item, own);
         IFM_TRY(compare(item, own, other, error));
     }
     return IFM_OK;
-}
-
-/* A member that names its number gives the place its name; the path then starts below that number. */
-static struct place enter_object(const struct place *place, const json_t *object)
-{
-    struct place inner = *place;
-    const char *cell = json_string_value(json_object_get(object, "cell"));
-    if (cell == NULL)
-        return inner;
-    inner.cell = cell;
-    inner.arm = json_string_value(json_object_get(object, "arm"));
-    inner.metric = json_string_value(json_object_get(object, "metric"));
-    inner.path = "";
-    return inner;
 }
 
 static enum ifm_status compare_objects(const struct place *place, const json_t *file, const json_t *record,
@@ -167,8 +169,8 @@ static enum ifm_status compare(struct place place, const json_t *file, const jso
         return compare_arrays(&place, file, record, error);
     if (json_is_object(file) && json_is_object(record))
         return compare_objects(&place, file, record, error);
-    if (json_is_object(record) || json_is_object(file))
-        place = enter_object(&place, json_is_object(record) ? record : file);
+    if (json_is_object(record))
+        place = enter_object(&place, record);
     return file != NULL && record != NULL && same_scalar(&place, file, record) ? IFM_OK
                                                                                : differs(&place, file, record, error);
 }

@@ -62,9 +62,9 @@ P
 noisy=(--json --device fake --seed 1 --script 'step_ns=100000; noise=0.3' --kv-len 1024 --batch 1 --compress 2)
 "$INFEROMETER" decode "${noisy[@]}" --out noisy >advised 2>errors || fail "noisy: $(cat errors)"
 python3 -c 'import json; json.load(open("advised"))' || fail "not JSON alone: $(head -3 advised)"
-grep -A1 '^what would help' errors | has 'coefficient of variation 3' || fail "no advice: $(cat errors)"
+grep -A1 '^What would help' errors | has 'coefficient of variation 3' || fail "no advice: $(cat errors)"
 "$INFEROMETER" decode "${noisy[@]}" --quiet --out silent >advised 2>errors || fail "silent: $(cat errors)"
-! grep -q 'what would help' errors || fail "advice in spite of --quiet: $(cat errors)"
+! grep -qi 'what would help' errors || fail "advice in spite of --quiet: $(cat errors)"
 
 # Every folder with decode has the file, asked for or not; without a cycle there is none in it.
 "$INFEROMETER" decode --compress 2,8 "${fake[@]}" --out plain >/dev/null 2>errors || fail "plain: $(cat errors)"
