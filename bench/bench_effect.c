@@ -45,12 +45,6 @@ static enum ifm_stat run_hedges(size_t n)
     return ifm_stats_hedges(a, n, b, n, 0.95, &e);
 }
 
-static enum ifm_stat run_ranks(size_t n)
-{
-    struct ifm_rank_test test;
-    return ifm_stats_mann_whitney(a, n, b, n, false, scratch, &test);
-}
-
 static enum ifm_stat run_changes(size_t n)
 {
     struct ifm_changes changes;
@@ -61,24 +55,6 @@ static enum ifm_stat run_mser(size_t n)
 {
     struct ifm_warmup_cut cut;
     return ifm_stats_mser5(a, n, &cut);
-}
-
-static enum ifm_stat run_geyer(size_t n)
-{
-    double size;
-    return ifm_stats_effective_geyer(a, n, &size);
-}
-
-static enum ifm_stat run_block_length(size_t n)
-{
-    double length;
-    return ifm_stats_block_length(a, n, &length);
-}
-
-static enum ifm_stat run_trend(size_t n)
-{
-    struct ifm_trend trend;
-    return ifm_stats_mann_kendall(a, n, scratch, &trend);
 }
 
 static enum ifm_stat run_modes(size_t n)
@@ -140,15 +116,11 @@ int main(int argc, char **argv)
     unsigned runs = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 2000;
     cost("Cliff's delta and interval", run_cliff, 1000);
     cost("Hedges' g and interval", run_hedges, 1000);
-    cost("Mann-Whitney", run_ranks, 1000);
     cost("sign flips, all 2^16", run_flips, 16);
     cost("change points", run_changes, 200);
     cost("change points", run_changes, 1000);
     cost("change points", run_changes, LONG);
     cost("MSER-5", run_mser, 1000);
-    cost("effective size (Geyer)", run_geyer, 1000);
-    cost("block length (Politis and White)", run_block_length, 1000);
-    cost("Mann-Kendall", run_trend, 1000);
     cost("modes, sort included", run_modes, 1000);
     static const size_t ns[] = {100, 200, 1000};
     for (int kind = 0; kind < KINDS && runs > 0; kind++)

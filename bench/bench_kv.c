@@ -95,7 +95,7 @@ static void time_append(struct bench *b, enum ifm_kv_format format)
     double all[ROUNDS_LIMIT];
     for (unsigned round = 0; round < b->rounds; round++) {
         double ring = 0, whole = 0;
-        ifm_kv_clear(cache, 0);
+        ifm_kv_adopt(cache, 0, 0);
         ifm_kv_append_many(cache, 0, IFM_KV_PAGE, b->k, b->v);
         for (int page = 0; page < APPEND_PAGES; page++) {
             const struct ifm_instant start = ifm_clock_now();

@@ -48,7 +48,7 @@ static double block(struct energy_bench *bench, struct energy_load *load, enum r
     struct ifm_error error = {0};
     double seconds = BLOCK_S * bench->options->scale;
     if (reader == SAMPLER)
-        energy_must(ifm_sampler_start(bench->power, ifm_clock_now(), &sampler, &error), &error);
+        energy_must(ifm_sampler_start(bench->power, ifm_clock_now(), 0, &sampler, &error), &error);
     if (reader == FIFTY) {
         fifty.power = bench->power;
         atomic_store(&fifty.stop, false);

@@ -382,7 +382,7 @@ int energy_record(const struct energy_options *options)
     read_plan(&session);
     open_session(&session);
     session.base = ifm_clock_now();
-    energy_must(ifm_sampler_start(session.bench.power, session.base, &session.sampler, &error), &error);
+    energy_must(ifm_sampler_start(session.bench.power, session.base, 0, &session.sampler, &error), &error);
     for (size_t i = 0; i < session.n_phases; i++)
         run_phase(&session, i);
     energy_sleep(0.5); /* the ring is drained at this pace: its last samples are of the load */

@@ -17,9 +17,9 @@
  * No exception may leave the plugin, and it must neither exit nor change signal handlers, the locale, the floating
  * point environment or the affinity of the calling thread.
  *
- * Growth. Structs begin with their size, and later versions only append members: a plugin that was built with this
- * header goes on working, and one built with a later header works here as far as this version knows its members. What
- * would break this gets another ABI number. */
+ * Growth. Structs begin with their size, and later versions only append members. A plugin built with this header keeps
+ * working; one built with a later header works as far as this version knows its members. A change that breaks this gets
+ * another ABI number. */
 #ifndef INFEROMETER_PLUGIN_H
 #define INFEROMETER_PLUGIN_H
 
@@ -54,7 +54,7 @@ enum inferometer_plugin_type {
 /* Flags of a parameter, added together. */
 enum {
     INFEROMETER_PLUGIN_SWEEP = 1,   /* a list of values makes an axis of the study */
-    INFEROMETER_PLUGIN_PER_ARM = 2, /* an arm may set it: what two implementations differ in */
+    INFEROMETER_PLUGIN_PER_ARM = 2, /* an arm may set it, so that arms differ in it */
 };
 
 /* One parameter. It becomes the key `<plugin>.<name>` of a study and of --override, and the flag --<name>, with '-' for
@@ -108,15 +108,15 @@ struct inferometer_plugin_host {
 
 /* ---- what one step does ---- */
 
-/* The fewest operations and bytes of one step, by arithmetic on the parameters: what rates are made of, and what is
- * held against the measured limits of the machine. Zeroed before `describe`; a member that stays 0 claims nothing. */
+/* The fewest operations and bytes of one step, computed from the parameters. Rates are computed from them and compared
+ * with the measured limits of the machine. Zeroed before `describe`; a member that stays 0 gives no rate. */
 struct inferometer_plugin_ledger {
     size_t struct_size;        /* set by the lab; leave it */
     uint64_t flops;            /* floating point operations; a multiply-add is two */
     uint64_t bytes_read;       /* bytes that must be read at least once */
     uint64_t bytes_written;    /* bytes that must be written at least once */
-    uint64_t tokens_prompt;    /* tokens of a prompt that were taken in */
-    uint64_t tokens_generated; /* tokens that came out; never added to those of a prompt */
+    uint64_t tokens_prompt;    /* prompt tokens processed */
+    uint64_t tokens_generated; /* generated tokens; never added to prompt tokens */
     uint64_t rows;             /* items of any other kind: requests, rows, pictures */
     uint64_t working_set;      /* bytes that one step touches; 0 = not known, then no ceilings are measured */
     uint64_t memory;           /* bytes that `open` allocates: a cell that does not fit is refused */
@@ -140,7 +140,7 @@ struct inferometer_plugin_check {
     double reserved_f64;  /* 0; kept for a quality in percent */
 };
 
-/* Absent, as a counter's value: never write 0 for what was not read. */
+/* Absent, as a counter's value: never write 0 for a value that was not read. */
 #define INFEROMETER_PLUGIN_ABSENT INT64_MIN
 
 /* One integer for each slot of the record that only the plugin can count. */
@@ -173,14 +173,14 @@ struct inferometer_plugin {
     int (*describe)(const struct inferometer_plugin_value *values, const struct inferometer_plugin_host *host,
                     struct inferometer_plugin_ledger *ledger);
 
-    /* Allocate, generate data from `seed`, touch everything; fill outputs with NaN so that one that no step writes
-     * shows. `*state` comes back in every later call (NULL is a state too). Several arms are open at a time, and an arm
-     * may be opened again after its `close`; each has a state of its own. Not timed. Required. */
+    /* Allocate, generate data from `seed`, touch everything; fill outputs with NaN, so that one that no step writes is
+     * noticed. `*state` comes back in every later call (NULL is a state too). Several arms are open at a time, and an
+     * arm may be opened again after its `close`; each has a state of its own. Not timed. Required. */
     int (*open)(const struct inferometer_plugin_value *values, uint64_t seed,
                 const struct inferometer_plugin_host *host, void **state);
 
-    /* THE TIMED REGION: do the step `n` times, every one the same work with the same output: an output that changes
-     * during a run is reported (rule 12). It may compute and call host->parallel. It may not allocate or free,
+    /* THE TIMED REGION: do the step `n` times. Every step does the same work with the same output; an output that
+     * changes during a run is reported (rule 12). It may compute and call host->parallel. It may not allocate or free,
      * take a lock, do I/O or any other system call, read a clock, or skip work because it was done before. It cannot
      * fail: keep the failure in the state, and report it in `after` or `check`. Required. */
     void (*step)(void *state, uint64_t n);
@@ -196,7 +196,7 @@ struct inferometer_plugin {
     void (*close)(void *state);
 
     /* Untimed, before and after every sample: for what a step uses up. They may allocate and do I/O. With either of
-     * them, a sample is one step and samples do not meet (an arm "with gaps"). NULL: none. */
+     * them, a sample is one step, with gaps between samples. NULL: none. */
     int (*before)(void *state);
     int (*after)(void *state);
 

@@ -1,4 +1,4 @@
-/* The session API: your own code, measured under the lab's blocks.
+/* The session API: measure your own code in the lab's blocks.
  *
  * You name the arms, the lab says which one to run next, and you bracket each window of work:
  *
@@ -50,11 +50,11 @@ extern "C" {
 
 enum inferometer_code {
     INFEROMETER_OK = 0,
-    INFEROMETER_END = -1,      /* of inferometer_next alone: the stop rule has ended the run */
+    INFEROMETER_END = -1,      /* returned by inferometer_next only: the stop rule has ended the run */
     INFEROMETER_USAGE = -2,    /* a setting, name or argument is wrong */
-    INFEROMETER_INVALID = -3,  /* what was measured is not valid: an arm that measures two things */
+    INFEROMETER_INVALID = -3,  /* the measurement is not valid: an arm's windows do different work */
     INFEROMETER_MISSING = -4,  /* this machine lacks something that was required, such as locks */
-    INFEROMETER_INTERNAL = -5, /* our fault, or the operating system's: a full disk */
+    INFEROMETER_INTERNAL = -5, /* an error of the library or of the operating system, such as a full disk */
     INFEROMETER_MISUSE = -6,   /* a call out of order */
     INFEROMETER_THREAD = -7,   /* a call from another thread, or from a forked child */
 };
@@ -75,8 +75,8 @@ INFEROMETER_SESSION_API struct inferometer_session *inferometer_open(const char 
 INFEROMETER_SESSION_API int inferometer_arm(struct inferometer_session *session, const char *name);
 
 /* ---- facts of an arm, optional, before the first inferometer_next ---- */
-/* What one window does: floating-point operations, the fewest bytes read and written, prompt tokens. Rates are made of
- * them. A session measures no ceilings, so that no rate of it is held against one. */
+/* What one window does: floating-point operations, the fewest bytes read and written, prompt tokens. Rates are computed
+ * from them. A session measures no ceilings, so its rates are not checked against any. */
 INFEROMETER_SESSION_API int inferometer_ledger(struct inferometer_session *session, int arm, uint64_t flops,
                                                uint64_t bytes_read, uint64_t bytes_written, uint64_t tokens_prompt);
 /* The arm changes numerics: its times are refused unless inferometer_error gives its error, of at most `tolerance`
@@ -103,7 +103,7 @@ INFEROMETER_SESSION_API int inferometer_next(struct inferometer_session *session
 /* Start and end the timed window of this arm. Neither allocates, locks or calls the system beyond reading the clock.
  * `tokens`: generated in this window, 0 for none; the same number in every window of an arm, else INFEROMETER_INVALID
  * ends the session. What happens between an end and the next begin is not timed. A call out of order inside a window
- * has spoilt it, and ends the session; outside one it changes nothing. */
+ * makes the window invalid and ends the session; outside one it changes nothing. */
 INFEROMETER_SESSION_API int inferometer_begin(struct inferometer_session *session);
 INFEROMETER_SESSION_API int inferometer_end(struct inferometer_session *session, uint64_t tokens);
 
@@ -121,10 +121,10 @@ struct inferometer_result {
     int exit_code;    /* of the command on this folder: 0 accepted, 1 rejected, 3 and 4 blocked */
     const char *word; /* of arm 1 against the baseline: "faster", "slower", "equivalent", "undecided"; "" when the
                          comparison was refused or there is one arm */
-    int has_change;   /* whether the next three mean anything */
+    int has_change;   /* whether the next three are valid */
     double change_percent, change_low, change_high; /* of the time of a window, with its 95 % interval */
     int has_mde;
-    double mde_percent;       /* the effect that these blocks would show with 80 % probability at the 5 % level */
+    double mde_percent;       /* the effect that these blocks would detect with 80 % probability at the 5 % level */
     int64_t blocks;           /* measured */
     const char *reason;       /* why there is no change, or the verdict's first reason */
     const char *dir, *report; /* the run folder, and its report.html */

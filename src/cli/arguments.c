@@ -46,7 +46,8 @@ enum ifm_status ifm_arguments_parse(int argc, char **argv, const struct ifm_flag
             continue;
         }
         if (token[1] != '-')
-            return ifm_fail(error, IFM_USAGE, "", "flags are long, but for -h", "unknown flag %.40s", token);
+            return ifm_fail(error, IFM_USAGE, "", "write flags in their long form; only -h is short",
+                            "unknown flag %.40s", token);
         size_t length = strcspn(token + 2, "=");
         const struct ifm_flag *flag = find_flag(flags, n_flags, token + 2, length);
         if (flag == NULL)

@@ -1,4 +1,4 @@
-/* Words of a command that measures nothing: named flags, and the folders and names between them. */
+/* Arguments of a command that measures nothing: flags with values, folders and names. */
 #ifndef IFM_CLI_ARGUMENTS_H
 #define IFM_CLI_ARGUMENTS_H
 

@@ -13,7 +13,7 @@
 #include "workload/workload.h"
 #include <stdbool.h>
 
-/* A command: what the generated texts say of it, and what it does. */
+/* A command: its texts for help and manual, and its function. */
 struct ifm_verb {
     const char *name;
     const char *synopsis; /* after the command's name */
@@ -34,17 +34,17 @@ struct ifm_positionals {
     size_t n, n_names;
 };
 
-/* What the commands that measure have in common. */
+/* Options of the commands that measure. */
 struct ifm_options {
     const char *workload;                /* quick form; NULL for `run` and `rerun` */
     const char *out;                     /* NULL = a fresh folder below runs/ */
-    const char *resume;                  /* folder to go on with, or NULL */
+    const char *resume;                  /* folder of the run to continue, or NULL */
     const char *dir;                     /* positional folder, or NULL */
     struct ifm_positionals *positionals; /* where a command takes any number of them; else NULL */
     const char *changes;                 /* the first argument that changes what is measured, or NULL */
     enum ifm_format format;
     bool dry_run, quiet, help, colour;
-    bool gates;      /* --gates was given: a second one would silently take the place of the first */
+    bool gates;      /* --gates was given: a second one would silently replace the first */
     bool has_format; /* --format or --json was given */
 };
 
@@ -53,7 +53,7 @@ struct ifm_options {
 IFM_CHECKED enum ifm_status ifm_options_parse(int argc, char **argv, bool wants_dir, struct ifm_config *config,
                                               struct ifm_options *options, struct ifm_error *error);
 
-/* A new run, or the rest of an interrupted one, told to its end (cmd_run.c). */
+/* A new run, or the rest of an interrupted one, with all its stages (cmd_run.c). */
 IFM_CHECKED enum ifm_status ifm_cli_run(const struct ifm_options *options, struct ifm_config *config,
                                         struct ifm_error *error);
 /* How the last stage prints for these options. */

@@ -1,4 +1,4 @@
-/* compare: arms of one run, or runs. A comparison is an answer, not a gate: it exits 0 whatever it finds. */
+/* compare: arms of one run, or whole runs. It exits 0 whatever it finds; `gate` is for pipelines. */
 #include "cli/arguments.h"
 
 #include "base/file.h"
@@ -31,7 +31,7 @@ static void print_listing(const struct ifm_listing *listing, enum ifm_format for
     if (text.size > 0)
         fputs(text.data, stdout);
     else if (format == IFM_FORMAT_TABLE || format == IFM_FORMAT_MD)
-        puts("nothing to compare: no cell has a second arm to put beside its baseline");
+        puts("nothing to compare: no cell has an arm beside its baseline");
     ifm_text_free(&text);
 }
 
@@ -129,7 +129,7 @@ static void add_absent(struct ifm_listing *listing, const struct ifm_derived *de
                                                              .reference_label = ""});
 }
 
-/* What was asked for by name and cannot be given is said, not left out. */
+/* A named arm that cannot be compared gets a row with the reason. */
 static void add_missing(struct ifm_listing *listing, const struct ifm_plan *plan, const struct ifm_derived *derived,
                         const struct compare_request *request, const char *const *arms, size_t n)
 {
@@ -140,10 +140,10 @@ static void add_missing(struct ifm_listing *listing, const struct ifm_plan *plan
         if (cell->n_arms == 0)
             add_absent(listing, derived, cell->name, "", n > 0 ? arms[0] : "", cell->unsupported);
         for (size_t i = 1; i < n && cell->n_arms > 0; i++) {
-            const char *reason = !has_arm(cell, arms[0])   ? "the cell has no such reference"
-                                 : !has_arm(cell, arms[i]) ? "the cell has no such arm"
-                                                           : "a limit of the machine and an arm that does work are "
-                                                             "not compared";
+            const char *reason = !has_arm(cell, arms[0]) ? "the cell has no such reference"
+                                 : !has_arm(cell, arms[i])
+                                     ? "the cell has no such arm"
+                                     : "a ceiling (a limit of the machine) and an arm are not compared";
             if (ifm_derived_find(derived, cell->name, arms[i], IFM_M_CHANGE_PERCENT) == NULL)
                 add_absent(listing, derived, cell->name, arms[i], arms[0], reason);
         }
@@ -158,8 +158,8 @@ static enum ifm_status compare_arms(const struct compare_request *request, struc
     const char **arms = IFM_ARENA_ARRAY(request->arena, const char *, MOST_NAMES);
     size_t n = request->n_words - 1;
     if (request->varies != NULL)
-        return ifm_fail(error, IFM_USAGE, "--varies", "the arms of one run say themselves in what they differ",
-                        "only a comparison between runs takes it");
+        return ifm_fail(error, IFM_USAGE, "--varies", "the arms of one run state their differences themselves",
+                        "only for comparisons between runs");
     IFM_TRY(ifm_folder_check(dir, false, error));
     IFM_TRY(load_plan(dir, request->arena, &plan, error));
     IFM_TRY(check_cell(plan, request->cell, request->arena, error));
@@ -184,7 +184,8 @@ static enum ifm_status compare_arms(const struct compare_request *request, struc
 
 /* ---- between runs ---- */
 
-/* A setting that no run has would vary nothing, and the comparison would look as if it did not matter. */
+/* --varies with a setting that no run has is an error: otherwise the comparison would look as if the setting had no
+ * effect. */
 static enum ifm_status check_varies(const struct compare_request *request, const struct ifm_folder *folders,
                                     struct ifm_error *error)
 {

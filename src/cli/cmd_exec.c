@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A program takes longer than a step of ours and wants no long warm-up; all of it can be set otherwise. */
+/* Programs run longer than kernels and need no long warm-up. Explicit settings override these. */
 static const struct ifm_setting defaults[] = {
     {"ceilings", "none"},
     {"measure.warmup", "1"},
@@ -43,7 +43,7 @@ static enum ifm_status check_names(const struct ifm_positionals *given, struct i
     return IFM_OK;
 }
 
-/* Which command is which arm, where one program runs in several and a number alone tells the names apart. */
+/* Print which command is which arm, when arms of one program differ only by a number in their names. */
 static void tell_names(const struct ifm_quick_arm *arms, size_t n)
 {
     enum { SHOWN = 80 };

@@ -28,13 +28,13 @@ static enum ifm_status expand_presets(struct gate_request *request, const struct
     bool known = false;
     request->presets = ifm_story_config();
     IFM_TRY(ifm_config_flag(request->presets, NULL, "gates", request->gates, &known, error));
-    IFM_TRY(ifm_config_override(request->presets, "workload=null", error)); /* any: only the gates are wanted */
+    IFM_TRY(ifm_config_override(request->presets, "workload=null", error)); /* any workload: only the gates are used */
     IFM_TRY(ifm_config_resolve(request->presets, error));
     *out = ifm_config_study(request->presets);
     return IFM_OK;
 }
 
-/* Those that the run does not have already. */
+/* The gates of the presets that the run does not have already. */
 static enum ifm_status add_presets(struct gate_request *request, struct ifm_gate **extra, size_t *n,
                                    struct ifm_error *error)
 {
@@ -56,8 +56,8 @@ static enum ifm_status add_presets(struct gate_request *request, struct ifm_gate
     return IFM_OK;
 }
 
-/* The run's own gates and those of the presets, judged together. Some numbers are derived only when a gate asks for
- * them: so they are derived once more. */
+/* The run's own gates and those of the presets, judged together. The run is derived again, because some numbers are
+ * derived only when a gate needs them. */
 static enum ifm_status judge_all(struct gate_request *request, struct ifm_verdict **out, struct ifm_error *error)
 {
     struct ifm_plan *plan;
@@ -73,7 +73,7 @@ static enum ifm_status judge_all(struct gate_request *request, struct ifm_verdic
     return ifm_judge(plan, derived, request->arena, out, error);
 }
 
-/* What blocks the answer beside the gates: without a line of its own, the files would call the run passed. */
+/* A line for a reason outside the gates that blocks the answer; without it the files would show the run as passed. */
 static void add_blocked(struct gate_request *request, struct ifm_gate_lines *lines, const char *name,
                         const char *reason)
 {
@@ -114,14 +114,14 @@ static enum ifm_status reference_lines(struct gate_request *request, struct ifm_
     struct ifm_run_view here = {request->folder.plan, request->folder.derived, request->folder.events};
     if (strcmp(here.plan->run_id, there.plan->run_id) == 0)
         return ifm_fail(error, IFM_USAGE, request->against, "name another run as the reference",
-                        "it is the run that is to be judged: nothing can have changed");
+                        "this is the run to be judged itself");
     struct ifm_between between;
     ifm_between(&there, &here, NULL, NULL, request->arena, &between);
     ifm_gate_lines_between(&between, ifm_path_base(request->against), request->arena, lines);
     if (lines->n == 0)
         add_blocked(request, lines, "against the reference",
                     "the runs have no ratio of interleaved arms in common, and absolute times of separate runs are not "
-                    "judged: measure in both a baseline with its variant, or a ceiling, in the same cell");
+                    "compared: in both, measure a baseline with its variant, or a ceiling, in the same cell");
     return IFM_OK;
 }
 
@@ -141,7 +141,7 @@ static enum ifm_status write_text(const char *path, const struct ifm_text *text,
     return ifm_file_write_atomic(path, text->data, text->size, error);
 }
 
-/* A table for a pull request: the outcome first, as that is what its reader wants to know. */
+/* A table for a pull request, the outcome first. */
 static enum ifm_status write_markdown(const char *path, const struct ifm_listing *listing, const char *outcome,
                                       struct ifm_error *error)
 {
@@ -177,7 +177,7 @@ static bool is_of_a_line(const struct ifm_gate_lines *lines, const char *reason)
     return false;
 }
 
-/* A file that goes to standard output takes the table's place there. */
+/* A file written to standard output replaces the table. */
 static void print_lines(const struct gate_request *request, const struct ifm_gate_lines *lines,
                         const struct ifm_listing *listing, const struct ifm_verdict *verdict, const char *outcome)
 {
@@ -239,7 +239,7 @@ static enum ifm_status parse(int argc, char **argv, struct gate_request *request
                         words[1]);
     if (request->gates != NULL && request->against != NULL)
         return ifm_fail(error, IFM_USAGE, "--gates", "call gate twice, once with each",
-                        "--against judges by another run, and no gate is asked");
+                        "--against compares with another run and uses no gates");
     bool both = request->junit != NULL && request->markdown != NULL;
     if (both && strcmp(request->junit, request->markdown) == 0)
         return ifm_fail(error, IFM_USAGE, "--markdown", "give each a file of its own",

@@ -112,7 +112,7 @@ static void print_rows(const json_t *rows)
     scols_unref_table(table);
 }
 
-/* Below the table, because a remedy is a command to copy: a column would break it. */
+/* Remedies stand below the table, because they are commands to copy, and a column would wrap them. */
 static void print_remedies(const json_t *rows)
 {
     const json_t *row;
@@ -122,15 +122,14 @@ static void print_remedies(const json_t *rows)
         if (is_fine(row))
             continue;
         if (open++ == 0)
-            printf("\nWhat is missing or open, why it matters, and what would help:\n");
+            printf("\nMissing or unfavourable, why it matters, and the remedy:\n");
         printf("  %s: %s\n    %s\n", doctor_text(row, "what"), doctor_text(row, "why"), doctor_text(row, "remedy"));
     }
-    printf("\n%zu of %zu are as a measurement wants them; what is absent is named in every report, and nothing is made "
-           "up for it.\n",
-           json_array_size(rows) - open, json_array_size(rows));
+    printf("\n%zu of %zu are ready for measurement; every report lists what is absent.\n", json_array_size(rows) - open,
+           json_array_size(rows));
 }
 
-/* Exit status 0 whatever it finds: it informs. A study insists with measure.locks=required. */
+/* Exits 0 whatever it finds. A study that needs locks sets measure.locks=required. */
 enum ifm_status ifm_cmd_doctor(int argc, char **argv, struct ifm_error *error)
 {
     bool done;
@@ -145,6 +144,12 @@ enum ifm_status ifm_cmd_doctor(int argc, char **argv, struct ifm_error *error)
     return IFM_OK;
 }
 
+static void print_implementations(const struct ifm_implementation *const *rows)
+{
+    for (size_t i = 0; rows != NULL && rows[i] != NULL; i++)
+        printf("  %-8s %s on %s: %s\n", i == 0 ? "by" : "", rows[i]->title, rows[i]->device, rows[i]->purpose);
+}
+
 enum ifm_status ifm_cmd_workloads(int argc, char **argv, struct ifm_error *error)
 {
     bool done;
@@ -155,6 +160,7 @@ enum ifm_status ifm_cmd_workloads(int argc, char **argv, struct ifm_error *error
         printf("%s\n", ifm_workloads[i]->name);
         print_field("purpose", ifm_workloads[i]->purpose);
         print_field("timed", ifm_workloads[i]->timed_region);
+        print_implementations(ifm_workloads[i]->implementations);
         print_field("plugin", ifm_workloads[i]->plugin == NULL ? NULL : ifm_workloads[i]->plugin->file);
         print_field("flags", ifm_workloads[i]->params->n == 0 ? "none of its own" : "");
         for (size_t r = 0; r < ifm_workloads[i]->params->n; r++) {

@@ -1,4 +1,4 @@
-/* list: the run folders below a folder, as they stand. It reads and changes nothing, not even what looks broken. */
+/* list: the run folders below a folder. Reads only, also folders that look broken. */
 #include "cli/arguments.h"
 
 #include "base/file.h"
@@ -22,7 +22,7 @@ struct listed_run {
     const char *dir;   /* below the root */
     const char *state; /* finished, running, interrupted, not derived, of another version, broken */
     const char *outcome, *why;
-    bool unsound; /* exit code 3 or 4: numbers that nobody should use */
+    bool unsound; /* exit code 3 or 4: its numbers must not be used */
     const char *config_hash;
     int64_t start_ns; /* 0 = unknown */
     uint64_t bytes;
@@ -128,7 +128,7 @@ static enum ifm_status read_plan(struct found *found, const char *dir, struct li
 static enum ifm_status read_log(struct found *found, const char *dir, struct listed_run *entry, struct ifm_error *error)
 {
     const struct ifm_events *events;
-    const char *reason = "the run ended without saying so";
+    const char *reason = "the run ended without an end event: it was killed, or the machine stopped";
     bool done = false;
     IFM_TRY(ifm_journal_read(dir, found->arena, &events, error));
     for (size_t i = 0; i < events->n; i++) {
@@ -155,7 +155,7 @@ static enum ifm_status read_verdict(struct found *found, const char *dir, struct
     if (!ifm_file_exists(path)) {
         if (strcmp(entry->state, "finished") == 0) {
             entry->state = "not derived";
-            entry->why = ifm_arena_printf(found->arena, "`inferometer derive %s` gives its numbers", entry->dir);
+            entry->why = ifm_arena_printf(found->arena, "run `inferometer derive %s` for its numbers", entry->dir);
         }
         return IFM_OK;
     }
@@ -255,7 +255,7 @@ static json_t *names_json(const char *const *names, size_t n)
     return list;
 }
 
-/* As many names as fit into a column; the formats for machines have all of them. */
+/* As many names as fit into a column; machine-readable formats have all of them. */
 static const char *names_text(const char *const *names, size_t n, struct ifm_arena *arena)
 {
     const char *text = n == 0 ? "" : names[0];
@@ -265,7 +265,7 @@ static const char *names_text(const char *const *names, size_t n, struct ifm_are
     return n > shown ? ifm_arena_printf(arena, "%s, %zu more", text, n - shown) : text;
 }
 
-/* One word for people: how far the run is, and of a finished one what its verdict says. */
+/* One word: the state of the run or, when it is finished, its verdict. */
 static const char *state_text(const struct listed_run *entry)
 {
     if (strcmp(entry->state, "finished") != 0)

@@ -33,7 +33,7 @@ static const char *outcome_words(enum ifm_lock_outcome outcome)
     return words[outcome];
 }
 
-/* Rows that differ in nothing but their target, one behind the other, are one line. */
+/* Adjacent rows that differ only in their target are one line. */
 static bool are_alike(const struct ifm_lock_row *a, const struct ifm_lock_row *b)
 {
     return a->kind == b->kind && a->outcome == b->outcome && strcmp(a->before, b->before) == 0 &&
@@ -62,7 +62,7 @@ static void print_rows(const struct ifm_lock *lock, enum ifm_format format, FILE
     size_t n;
     const struct ifm_lock_row *rows = ifm_lock_rows(lock, &n);
     struct ifm_listing listing = ifm_listing_begin(columns, sizeof columns / sizeof columns[0], arena);
-    /* A CPU has two knobs of its frequency, one after the other: like stands with like two rows on. */
+    /* A CPU has two frequency knobs in a row, so equal knobs are two rows apart. */
     bool *told = IFM_ARENA_ARRAY(arena, bool, n + 1);
     for (size_t i = 0; i < n; i++) {
         struct ifm_text target = {0};
@@ -135,7 +135,8 @@ static enum ifm_status parse_wishes(struct lock_arguments *out, const char *cons
     wishes->turbo_off = texts[5] != NULL;
     wishes->gpus = texts[6];
     if (texts[5] != NULL && strcmp(texts[5], "off") != 0)
-        return ifm_fail(error, IFM_USAGE, "", "turbo that is on is what varies; leave it out to leave it as it is",
+        return ifm_fail(error, IFM_USAGE, "",
+                        "only turbo off fixes the clock; leave --turbo out to keep the present setting",
                         "--turbo takes off, not \"%.40s\"", texts[5]);
     if (wishes->governor != NULL &&
         (wishes->governor[0] == '\0' || strlen(wishes->governor) > 15 || strpbrk(wishes->governor, " /\n") != NULL))
@@ -143,7 +144,7 @@ static enum ifm_status parse_wishes(struct lock_arguments *out, const char *cons
     bool gpus = gpu > 0 || memory > 0 || wishes->power_cap_w > 0 || wishes->persistence;
     if (!gpus && wishes->gpus != NULL)
         return ifm_fail(error, IFM_USAGE, "", "add a knob of a GPU, such as --gpu-clock MHZ",
-                        "--gpu chooses GPUs, and no knob of a GPU is named");
+                        "--gpu is given, but no knob of a GPU");
     if (wishes->gpus != NULL &&
         (wishes->gpus[0] < '0' || wishes->gpus[0] > '9' || strspn(wishes->gpus, "0123456789,") != strlen(wishes->gpus)))
         return ifm_fail(error, IFM_USAGE, "", "such as --gpu 0 or --gpu 0,1",
@@ -195,9 +196,9 @@ static enum ifm_status parse_lock(int argc, char **argv, struct lock_arguments *
         return IFM_OK;
     IFM_TRY(ifm_arguments_format(format, &out->format, error));
     if (n > 0)
-        return ifm_fail(error, IFM_USAGE, "", "a command stands behind --", "unexpected argument \"%.40s\"", words[0]);
+        return ifm_fail(error, IFM_USAGE, "", "write the command after --", "unexpected argument \"%.40s\"", words[0]);
     if (out->command != NULL && out->command[0] == NULL)
-        return ifm_fail(error, IFM_USAGE, "", "such as -- inferometer decode", "no command stands behind --");
+        return ifm_fail(error, IFM_USAGE, "", "such as -- inferometer decode", "there is no command after --");
     IFM_TRY(parse_wishes(out, texts, error));
     out->options.root = root == NULL ? "" : root;
     out->options.settle_ms = IFM_LOCK_SETTLE_MS;
@@ -214,7 +215,7 @@ static void wanted_signals(sigset_t *set)
     sigaddset(set, SIGHUP);
 }
 
-/* They wait while knobs are changed, and end the transaction between two of them. */
+/* Signals are blocked while a knob is changed, and end the transaction between two knobs. */
 static bool signal_waits(void *context)
 {
     sigset_t pending;
@@ -223,7 +224,7 @@ static bool signal_waits(void *context)
                                          sigismember(&pending, SIGHUP) == 1);
 }
 
-/* Those that were heeded must not end us before we have said what became of the locks. */
+/* A pending signal must not end this process before it has reported the state of the locks. */
 static void drop_signals(const sigset_t *set)
 {
     const struct timespec none = {0, 0};
@@ -231,8 +232,8 @@ static void drop_signals(const sigset_t *set)
         ;
 }
 
-/* What a terminal sends goes to the command as well; what is sent to us alone is passed on, and the third time the
- * command is killed. */
+/* A terminal sends signals to the command too; a signal sent only to us is passed on, and the third one kills the
+ * command. */
 static int wait_for(pid_t pid, const sigset_t *set, bool *interrupted)
 {
     enum { PATIENCE = 2 };
@@ -249,7 +250,7 @@ static int wait_for(pid_t pid, const sigset_t *set, bool *interrupted)
         *interrupted = true;
         if (told++ >= PATIENCE)
             kill(pid, SIGKILL);
-        else if (info.si_code <= 0) /* by a process; the kernel's own, of a terminal, reached the command too */
+        else if (info.si_code <= 0) /* sent by a process; one from the terminal has reached the command too */
             kill(pid, number);
     }
 }
@@ -260,7 +261,7 @@ static enum ifm_status run_command(const struct lock_arguments *given, const cha
     sigset_t set;
     bool interrupted = false;
     wanted_signals(&set);
-    if (setenv("INFEROMETER_LOCKS", given->state, 1) != 0) /* what it records of the locks stands there */
+    if (setenv("INFEROMETER_LOCKS", given->state, 1) != 0) /* the command reads the state of the locks from there */
         return ifm_fail(error, IFM_INTERNAL, "lock", "", "out of memory");
     pid_t pid = fork();
     if (pid < 0)
@@ -277,7 +278,7 @@ static enum ifm_status run_command(const struct lock_arguments *given, const cha
     return IFM_OK;
 }
 
-/* Whatever the command does, the locks are given back; that failing is worse than anything that it says. */
+/* Locks are restored whatever the command does; a failure to restore overrides its exit status. */
 static enum ifm_status run_locked(struct ifm_lock *lock, const struct lock_arguments *given, const char *path,
                                   const sigset_t *before, struct ifm_arena *arena, struct ifm_error *error)
 {
@@ -306,7 +307,7 @@ static enum ifm_status hold(struct ifm_lock *lock, const struct lock_arguments *
         status = run_locked(lock, given, path, &before, arena, error);
     } else if (status == IFM_OK) {
         print_rows(lock, given->format, stdout, arena);
-        ifm_note("these stay until `inferometer unlock`");
+        ifm_note("these locks stay until `inferometer unlock`");
     } else {
         size_t n;
         if (ifm_lock_rows(lock, &n)->outcome != IFM_LOCK_PLANNED)
@@ -379,7 +380,7 @@ static enum ifm_status unlock_command(int argc, char **argv, struct ifm_arena *a
     return status;
 }
 
-/* Exit status 0 when everything is back, also when nothing was locked. */
+/* Exits 0 when everything is restored, also when nothing was locked. */
 enum ifm_status ifm_cmd_unlock(int argc, char **argv, struct ifm_error *error)
 {
     struct ifm_arena *arena = ifm_arena_create();

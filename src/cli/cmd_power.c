@@ -1,5 +1,5 @@
-/* power: what can say how many joules this machine takes, watched for a moment, and what cannot; doctor's rows of it.
- * It sets nothing. */
+/* power: the sources of power and energy of this machine, each sensor watched for a moment, and doctor's rows about
+ * them. Reads only. */
 #include "cli/arguments.h"
 #include "power/power.h"
 #include "publish/listing.h"
@@ -37,7 +37,7 @@ static const char *kind_name(enum ifm_power_kind kind)
     return names[kind];
 }
 
-/* A number that calibration found, or nothing where it says why not. */
+/* A number from calibration; empty where calibration gives a reason instead. */
 static void set_number(struct ifm_listing *listing, const char *field, const json_t *number, const char *format)
 {
     char text[48];
@@ -85,16 +85,16 @@ static void add_sensor(struct ifm_listing *listing, const struct ifm_power_senso
     ifm_listing_set(listing, "readings", json_incref(json_object_get(seen, "readings")), NULL);
     ifm_listing_set(listing, "implausible", json_integer(refused), ifm_arena_printf(arena, "%lld", (long long)refused));
     const char *why = lost != NULL ? lost
-                      : still      ? "it did not move while it was watched: a virtual machine may show a counter that "
-                                     "nothing feeds, or the time was too short"
-                                   : NULL;
+                      : still ? "it did not change while it was watched: a virtual machine may expose a counter that "
+                                "is never updated, or the time was too short"
+                              : NULL;
     if (why != NULL) {
         ifm_listing_set(listing, "reason", json_string(why), NULL);
         note(listing, why);
     } else if (sensor->kind == IFM_POWER_ESTIMATE)
         note(listing, "an estimate: rated power x utilisation; nothing was measured");
     else if (sensor->part)
-        note(listing, "a part of what other sensors hold: never added to them");
+        note(listing, "already included in other sensors; not added to them");
     json_decref(seen);
 }
 
@@ -107,7 +107,7 @@ static void add_absence(struct ifm_listing *listing, const struct ifm_power_abse
     ifm_listing_set(listing, "remedy", json_string(absence->remedy), NULL);
     note(listing, absence->remedy[0] == '\0'
                       ? absence->reason
-                      : ifm_arena_printf(listing->arena, "%s; what would help: %s", absence->reason, absence->remedy));
+                      : ifm_arena_printf(listing->arena, "%s; remedy: %s", absence->reason, absence->remedy));
 }
 
 static void print_sensors(struct ifm_power *power, double seconds, enum ifm_format format, struct ifm_arena *arena)
@@ -162,7 +162,7 @@ static enum ifm_status power_command(int argc, char **argv, struct ifm_arena *ar
     return IFM_OK;
 }
 
-/* Exit status 0 whatever it finds: it informs. */
+/* Exits 0 whatever it finds. */
 enum ifm_status ifm_cmd_power(int argc, char **argv, struct ifm_error *error)
 {
     struct ifm_arena *arena = ifm_arena_create();
@@ -204,8 +204,9 @@ void ifm_power_rows(json_t *rows)
     static const struct {
         const char *what, *prefix, *why;
     } families[] = {
-        {"GPU power (NVML)", "nvml", "joules of a GPU are absent without it"},
-        {"CPU power (perf events)", "perf", "a second way to the processor's joules, where powercap is for root alone"},
+        {"GPU power (NVML)", "nvml", "without it, joules of a GPU are absent"},
+        {"CPU power (perf events)", "perf",
+         "another source of the processor's joules, where powercap is readable only by root"},
     };
     struct ifm_power *power;
     struct ifm_error error = {0};

@@ -1,4 +1,4 @@
-/* `inferometer run`, `rerun` and the quick forms: the one story, read aloud. */
+/* `inferometer run`, `rerun` and the quick forms: the stages of a run, one call each. */
 #include "cli/cli.h"
 
 #include "base/file.h"
@@ -99,7 +99,7 @@ static enum ifm_status tell(const struct ifm_options *options, struct ifm_config
     return ifm_story_finish(dir, &how, judged, error);
 }
 
-/* The same story from the second stage on: configuration and plan are read back, not made. */
+/* The same stages for an interrupted run: configuration and plan are read from the folder. */
 static enum ifm_status resume(const struct ifm_options *options, struct ifm_config *config, struct ifm_arena *arena,
                               enum ifm_status *judged, struct ifm_error *error)
 {
@@ -133,7 +133,8 @@ enum ifm_status ifm_cmd_run(int argc, char **argv, struct ifm_error *error)
     const struct ifm_workload *quick = ifm_workload_find(argv[0]);
     struct ifm_options options = {.workload = quick == NULL ? NULL : quick->name};
     enum ifm_status status = ifm_options_parse(argc, argv, false, config, &options, error);
-    if (status == IFM_OK && options.resume != NULL && options.changes == NULL) { /* with the tables of its plugins */
+    /* created again with the tables of the run's plugins */
+    if (status == IFM_OK && options.resume != NULL && options.changes == NULL) {
         status = ifm_plugins_again(options.resume, error);
         ifm_config_destroy(config);
         config = ifm_story_config();

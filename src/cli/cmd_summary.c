@@ -1,4 +1,4 @@
-/* summary: what a run found, short enough to paste. */
+/* summary: a run's results, short enough to paste. */
 #include "cli/arguments.h"
 
 #include "publish/summary.h"

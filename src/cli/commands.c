@@ -28,7 +28,7 @@ enum { RUN_OPTIONS = sizeof run_options / sizeof *run_options };
 
 static const struct ifm_option exec_options[] = {
     {"name", '\0', "NAME", NULL, "name of a command's arm, once for each command (default: the program's name)"},
-    {"config", 'c', "FILE", NULL, "a YAML study whose settings are taken over"},
+    {"config", 'c', "FILE", NULL, "a YAML study whose settings are used"},
     {"override", '\0', "PATH=VALUE", NULL, "set one parameter; may be given often"},
     {"out", '\0', "DIR", NULL, "the run folder, which must be new or empty (default: below runs/)"},
     {"resume", '\0', "DIR", NULL, "go on with an interrupted run"},
@@ -70,14 +70,15 @@ static const struct ifm_option gate_options[] = {
 static const struct ifm_option power_options[] = {
     {"seconds", '\0', "NUMBER", NULL, "how long each sensor is watched (default: 1)"},
     {"meter", '\0', "FILE", NULL, "CSV file or pipe of an external meter, with lines t_s,power_w"},
-    {"rated-w", '\0', "NUMBER", NULL, "rated power of all processors together, for an estimate"},
+    {"rated-w", '\0', "NUMBER", NULL, "rated power of all processors together, for an energy estimate"},
     {"format", '\0', "FORMAT", FORMATS, "how results are printed"},
     {"help", 'h', NULL, NULL, "print this help"},
 };
 
 #define LOCK_STATE                                                                                                     \
     {                                                                                                                  \
-        "state", '\0', "FILE", NULL, "where what was before is kept (default: below XDG_STATE_HOME or ~/.local/state)" \
+        "state", '\0', "FILE", NULL,                                                                                   \
+            "the state file with the old values (default: below XDG_STATE_HOME or ~/.local/state)"                     \
     }
 #define LOCK_ROOT                                                                                                      \
     {                                                                                                                  \
@@ -87,7 +88,7 @@ static const struct ifm_option lock_options[] = {
     {"gpu-clock", '\0', "MHZ", NULL, "lowest = highest clock of the multiprocessors"},
     {"memory-clock", '\0', "MHZ", NULL, "lowest = highest clock of the GPU's memory"},
     {"power-cap", '\0', "W", NULL, "power limit of the GPU"},
-    {"persistence", '\0', NULL, NULL, "keep the GPU's driver loaded, which otherwise forgets the rest"},
+    {"persistence", '\0', NULL, NULL, "keep the GPU's driver loaded; it forgets locks when it unloads"},
     {"gpu", '\0', "LIST", NULL, "these GPUs, such as 0,1 (default: every one)"},
     {"governor", '\0', "NAME", NULL, "governor of every allowed CPU, such as performance"},
     {"frequency", '\0', "MHZ", NULL, "lowest = highest clock of every allowed CPU"},
@@ -129,15 +130,15 @@ const struct ifm_verb ifm_verbs[] = {
     {"report", "DIR", "write the report of a run folder again", folder_options, 2, false, ifm_cmd_report},
     {"verify", "DIR", "check every hash of a run folder and recompute every number", plugin_options, 2, false,
      ifm_cmd_verify},
-    {"compare", "DIR [ARM...] | DIR DIR...", "compare arms of a run, or runs, and say what can be said",
-     compare_options, 4, false, ifm_cmd_compare},
+    {"compare", "DIR [ARM...] | DIR DIR...", "compare arms of a run, or whole runs", compare_options, 4, false,
+     ifm_cmd_compare},
     {"gate", "DIR [--gates NAME | --against DIR]", "judge a run for a pipeline and exit with the answer", gate_options,
      6, false, ifm_cmd_gate},
     {"list", "[DIR]", "list the run folders below DIR (default: runs), newest first", folder_options, 2, false,
      ifm_cmd_list},
     {"summary", "DIR", "print a summary of at most 1,024 bytes to paste", &help_option, 1, false, ifm_cmd_summary},
     {"explain", "[METRIC]", "print a metric's definition, formula and limits", &help_option, 1, false, ifm_cmd_explain},
-    {"doctor", "", "print what this machine can and cannot measure, and what would help", &help_option, 1, false,
+    {"doctor", "", "print what this machine can and cannot measure, with remedies", &help_option, 1, false,
      ifm_cmd_doctor},
     {"power", "[OPTIONS]", "print what can measure power and energy here, each sensor watched for a moment",
      power_options, sizeof power_options / sizeof *power_options, false, ifm_cmd_power},
@@ -178,7 +179,7 @@ static const struct ifm_section *const *sections_of(const char *command, bool al
     return sections;
 }
 
-/* The names of the specification stand behind the options of `decode`, where they are taken. */
+/* The specification's flags follow the options of `decode`, which accepts them. */
 static void add_specification(struct ifm_command *commands, size_t n, struct ifm_arena *arena)
 {
     for (size_t i = 0; i < n; i++) {

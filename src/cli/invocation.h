@@ -1,4 +1,4 @@
-/* How this process was called: kept for private.json alone. Set once by main. */
+/* The command line of this process, for private.json only. Set once by main. */
 #ifndef IFM_CLI_INVOCATION_H
 #define IFM_CLI_INVOCATION_H
 

@@ -47,7 +47,8 @@ static enum ifm_status dispatch(int argc, char **argv, struct ifm_error *error)
     return unknown_command(name, error);
 }
 
-/* Plugins first: they bring commands and flags. The words are copied, because those of plugins are taken out. */
+/* Plugins are loaded first: they add commands and flags. The arguments are copied, because --plugin is removed from
+ * them. */
 static enum ifm_status start(int argc, char **argv, struct ifm_error *error)
 {
     char **words = calloc((size_t)argc + 1, sizeof *words);
@@ -64,10 +65,10 @@ static enum ifm_status start(int argc, char **argv, struct ifm_error *error)
 int main(int argc, char **argv)
 {
     struct ifm_error error = {0};
-    setlocale(LC_CTYPE, "C.UTF-8"); /* tables are UTF-8; numbers keep their point */
+    setlocale(LC_CTYPE, "C.UTF-8"); /* tables are UTF-8; numbers keep the decimal point */
     ifm_invocation = (struct ifm_invocation){argc, argv};
     enum ifm_status status = start(argc, argv, &error);
-    /* A rejected measurement is an answer, not an error: only a filled message is printed. */
+    /* A rejected measurement is not an error: it has no message, and nothing is printed. */
     if (status != IFM_OK && error.message[0] != '\0')
         ifm_error_print(&error);
     if (fflush(stdout) != 0 && status == IFM_OK) {

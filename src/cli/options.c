@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The flags that are not parameters: they change what the command does, never what is measured. */
+/* Flags that are not parameters: they never change what is measured. */
 struct own_flag {
     const char *name;
     bool takes_value;
@@ -36,7 +36,7 @@ static enum ifm_status parse_format(const char *text, bool measures, enum ifm_fo
             return IFM_OK;
         }
     return ifm_fail(error, IFM_USAGE, "--format",
-                    measures ? "choose one of table, md, csv, json, jsonl; that of a cache is --kv-format"
+                    measures ? "choose one of table, md, csv, json, jsonl; --kv-format sets the format of the cache"
                              : "choose one of table, md, csv, json, jsonl",
                     "unknown format \"%s\"", text);
 }
@@ -58,7 +58,8 @@ static enum ifm_status apply_own(const char *name, const char *value, struct ifm
         return parse_format(value, config != NULL, &options->format, error);
     } else if (strcmp(name, "out") == 0)
         options->out = value;
-    else if (config == NULL || strcmp(name, "plugin") == 0) /* where plugins are taken, cli/plugins.c took them */
+    /* commands that take plugins have handled them in cli/plugins.c */
+    else if (config == NULL || strcmp(name, "plugin") == 0)
         return ifm_fail(error, IFM_USAGE, "", "the run folder says what was measured",
                         "--%s does not belong to this command", name);
     else if (strcmp(name, "dry-run") == 0)
@@ -72,7 +73,7 @@ static enum ifm_status apply_own(const char *name, const char *value, struct ifm
     return IFM_OK;
 }
 
-/* A flag of some workload's, given where only the common ones are known: say where it belongs. */
+/* A workload's flag, given where only common flags are accepted: name the command that takes it. */
 static bool hint_of_workload(const char *name, const char *workload, char *hint, size_t size)
 {
     for (size_t w = 0; ifm_workloads[w] != NULL; w++) {
@@ -202,7 +203,8 @@ enum ifm_status ifm_options_parse(int argc, char **argv, bool wants_dir, struct 
         else if (strncmp(argv[i], "--", 2) == 0)
             IFM_TRY(long_flag(argv + i, argc - i, config, options, &used, error));
         else if (argv[i][0] == '-' && argv[i][1] != '\0')
-            return ifm_fail(error, IFM_USAGE, "", "flags are long (--threads 2), but for -c and -h", "unknown flag %s",
+            return ifm_fail(error, IFM_USAGE, "",
+                            "write flags in their long form (--threads 2); only -c and -h are short", "unknown flag %s",
                             argv[i]);
         else
             IFM_TRY(positional(argv[i], wants_dir, options, error));

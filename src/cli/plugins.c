@@ -23,7 +23,7 @@ static void add_word(struct words *words, const char *word)
         words->items[words->n++] = word;
 }
 
-/* First parts of keys, and flags, of what every run has. */
+/* The first parts of keys, and the flags, that every run has. */
 static void add_section(struct words *names, struct words *flags, const struct ifm_section *section,
                         struct ifm_arena *arena)
 {

@@ -5,11 +5,11 @@
 #include "base/text.h"
 #include <string.h>
 
-/* Our flags that one of the specification's sets; none: it only says what is done anyway. */
+/* The flags of ours that it sets; none: it asks for what is always done. */
 struct alias {
     const char *name;
     const char *flags[2];
-    const char *note; /* told when the flag is given */
+    const char *note; /* printed when the flag is given */
 };
 static const struct alias aliases[] = {
     {"seq", {"kv-len"}, NULL},
@@ -31,8 +31,8 @@ const struct ifm_option ifm_specification_options[] = {
     {"reps", '\0', "N", NULL, "as --repeats"},
     {"inner_loops", '\0', "N", NULL, "as --inner"},
     {"decode_tokens", '\0', "N", NULL, "as --decode-tokens"},
-    {"paired-baseline", '\0', NULL, NULL, "changes nothing: the f16 baseline is measured in every block"},
-    {"no-graphs", '\0', NULL, NULL, "changes nothing on a CPU"},
+    {"paired-baseline", '\0', NULL, NULL, "no effect: the f16 baseline is measured in every block"},
+    {"no-graphs", '\0', NULL, NULL, "no effect on a CPU"},
     {"json", '\0', NULL, NULL,
      "print the specification's JSON; with --inference both single passes and the cycle are measured"},
 };

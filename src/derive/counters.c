@@ -147,11 +147,8 @@ static struct ifm_value energy_value(struct ifm_derivation *d, const struct ifm_
                                      const struct ifm_arm_work *arm)
 {
     int column = work->record == NULL ? -1 : ifm_derive_column(work->record, "energy_uj");
-    struct ifm_value value;
     if (ifm_energy_tokens_of(arm->arm) == 0)
         return column < 0 ? no_energy(work) : ifm_value_absent("a step of this arm makes no tokens", "", 0, "blocks");
-    if (ifm_derive_energy_window(work, arm, &value))
-        return value;
     if (column < 0)
         return no_energy(work);
     if (counts_more(work, arm))
@@ -283,10 +280,9 @@ void ifm_derive_counters(struct ifm_derivation *d, const struct ifm_cell_work *w
     if (recorded(work, "l2_accesses") || ifm_derive_is_wanted(d, work, IFM_M_L2_HIT_PERCENT))
         ifm_derive_emit(d, work, arm, IFM_M_L2_HIT_PERCENT, l2_hit_value(d, work, arm));
     bool tokens = ifm_energy_tokens_of(arm->arm) > 0;
-    struct ifm_value window;
-    bool old = recorded(work, "energy_uj") || ifm_derive_energy_window(work, arm, &window);
+    bool asked = recorded(work, "energy_uj") || work->cell->measure.energy;
     if (!ifm_derive_has_energy_pass(work) &&
-        ((tokens && (old || work->cell->measure.energy)) || ifm_derive_is_wanted(d, work, IFM_M_ENERGY_PER_TOKEN_J)))
+        ((tokens && asked) || ifm_derive_is_wanted(d, work, IFM_M_ENERGY_PER_TOKEN_J)))
         ifm_derive_emit(d, work, arm, IFM_M_ENERGY_PER_TOKEN_J, energy_value(d, work, arm));
     struct ifm_value temperature;
     if (recorded(work, "temperature_mc") && temperature_value(d, work, arm, &temperature))

@@ -75,7 +75,6 @@ static void derive_cell(struct ifm_derivation *d, const struct ifm_cell_work *wo
     ifm_derive_say_family(d, work);
     ifm_derive_say_compression(d, work);
     ifm_derive_cell_ceilings(d, work);
-    ifm_derive_energy(d, work, NULL);
     ifm_derive_caches(d, work);
     ifm_derive_gpu_state(d, work);
 }

@@ -65,7 +65,7 @@ struct ifm_derived {
     const char *run_id, *config_hash;
     struct ifm_number *numbers;
     size_t n_numbers;
-    struct ifm_number_order order; /* of the numbers; made by ifm_derive and ifm_derived_from_json */
+    struct ifm_number_order order; /* of the numbers; made by ifm_derive */
     struct ifm_finding *findings;
     size_t n_findings;
     struct ifm_companion *companions; /* in the order of cells, arms and columns */
@@ -118,6 +118,10 @@ void ifm_derived_sort(struct ifm_derived *derived, struct ifm_arena *arena);
  * of. `cell` and `arm` are indices of the plan, `out` holds `most`; returns how many there are, 0 when that is more. */
 size_t ifm_derive_times(const struct ifm_facts_view *facts, size_t cell, size_t arm, size_t most, double *out);
 
+/* Which roof limits an arm, by its intensity against the interval of the measured ridge point, both in state OK:
+ * "compute-bound", "memory-bound"; "" inside of the interval, where either may. */
+const char *ifm_derive_regime(const struct ifm_value *ridge, const struct ifm_value *intensity);
+
 /* Rule 4, fields agree: time x rate = amount for every pair, the speed-up is the inverse of the change, sums and
  * intensities fit. IFM_INVALID names the first two numbers that do not. A test of any derived value, read or made. */
 IFM_CHECKED enum ifm_status ifm_derived_agree(const struct ifm_plan *plan, const struct ifm_derived *derived,
@@ -125,8 +129,6 @@ IFM_CHECKED enum ifm_status ifm_derived_agree(const struct ifm_plan *plan, const
 
 /* derived.json */
 json_t *ifm_derived_to_json(const struct ifm_derived *derived);
-IFM_CHECKED enum ifm_status ifm_derived_from_json(const json_t *json, const char *where, struct ifm_arena *arena,
-                                                  struct ifm_derived **out, struct ifm_error *error);
 
 /* The facts of a run folder in memory: what its plan.json, run.log and samples/ say. Close it also after a failure. */
 struct ifm_facts {
@@ -144,10 +146,8 @@ IFM_CHECKED enum ifm_status ifm_facts_open(const char *dir, const struct ifm_gat
                                            struct ifm_arena *arena, struct ifm_facts *out, struct ifm_error *error);
 void ifm_facts_close(struct ifm_facts *facts);
 
-/* Load the facts of `dir`, and derive. The plan is returned for printers. */
-IFM_CHECKED enum ifm_status ifm_derive_folder(const char *dir, struct ifm_arena *arena, struct ifm_plan **plan,
-                                              struct ifm_derived **derived, struct ifm_error *error);
-/* The same with other arms compared; see struct ifm_facts_view. */
+/* Load the facts of `dir`, and derive, with other arms compared; see struct ifm_facts_view. The plan is returned for
+ * printers. */
 IFM_CHECKED enum ifm_status ifm_derive_folder_comparing(const char *dir, const char *const *compared, size_t n_compared,
                                                         struct ifm_arena *arena, struct ifm_plan **plan,
                                                         struct ifm_derived **derived, struct ifm_error *error);

@@ -204,12 +204,6 @@ static enum ifm_status derive_folder(const char *dir, const struct wish *wish, s
     return status;
 }
 
-enum ifm_status ifm_derive_folder(const char *dir, struct ifm_arena *arena, struct ifm_plan **plan,
-                                  struct ifm_derived **derived, struct ifm_error *error)
-{
-    return derive_folder(dir, &(struct wish){0}, arena, plan, derived, error);
-}
-
 enum ifm_status ifm_derive_folder_comparing(const char *dir, const char *const *compared, size_t n_compared,
                                             struct ifm_arena *arena, struct ifm_plan **plan,
                                             struct ifm_derived **derived, struct ifm_error *error)

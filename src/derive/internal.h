@@ -56,12 +56,9 @@ struct ifm_cell_work {
     size_t n_marked;
     const char *marks_unknown; /* why blocks cannot be marked; NULL when they can */
     struct ifm_arm_work *arms;
-    struct ifm_arm_work *baseline;  /* NULL when the cell has none */
-    struct ifm_refusal refusal;     /* of every time, rate, comparison, ceiling and cache size of the cell */
-    struct ifm_energy_fact *energy; /* energy.h */
-    size_t n_energy;
-    struct ifm_refusal energy_refused; /* of the cell's own energy (rule 5) */
-    struct ifm_power_cell power;       /* of the energy pass */
+    struct ifm_arm_work *baseline; /* NULL when the cell has none */
+    struct ifm_refusal refusal;    /* of every time, rate, comparison, ceiling and cache size of the cell */
+    struct ifm_power_cell power;   /* of the energy pass */
 };
 
 struct ifm_derivation {
@@ -191,8 +188,8 @@ bool ifm_derive_is_wanted(const struct ifm_derivation *d, const struct ifm_cell_
 void ifm_derive_counters(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm);
 void ifm_derive_counter_changes(struct ifm_derivation *d, const struct ifm_cell_work *work,
                                 const struct ifm_arm_work *arm);
-/* energy.c: total_energy_j and power_mean_w of an arm, or of the cell (`arm` NULL), and what else the energy pass gives
- * of an arm; nothing where nothing was recorded and nobody asked. */
+/* energy.c: total_energy_j and power_mean_w of an arm, and what else the energy pass gives of it; nothing where nothing
+ * was recorded and nobody asked. */
 void ifm_derive_energy(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm);
 /* energy_pass.c: every number of the arm's windows; false where the cell has no windows of an energy pass. */
 bool ifm_derive_energy_pass(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm);
@@ -202,8 +199,6 @@ struct ifm_value ifm_derive_energy_pass_change(struct ifm_derivation *d, const s
                                                const struct ifm_arm_work *arm, bool per_step);
 /* One row for each sensor that can be integrated. */
 void ifm_derive_energy_rows(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm);
-/* Energy per token of the windows around an arm; false when there is none. */
-bool ifm_derive_energy_window(const struct ifm_cell_work *work, const struct ifm_arm_work *arm, struct ifm_value *out);
 /* clock.c: clock_sm_mhz and clock_sm_reported_mhz; nothing where nothing counts cycles and no gate asks. */
 void ifm_derive_clock(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm);
 /* effect.c: cliffs_delta, hedges_g and sign_flip_p. */

@@ -62,7 +62,7 @@ static const struct ifm_refusal *refusal_of(const struct ifm_derivation *d, cons
     if (work->refusal.rule != NULL)
         return &work->refusal;
     if (arm == NULL)
-        return kind == IFM_CLASS_ENERGY && work->energy_refused.rule != NULL ? &work->energy_refused : NULL;
+        return NULL;
     if (arm->refusal.rule != NULL)
         return &arm->refusal;
     if (kind == IFM_CLASS_RATE && arm->rates_refused.rule != NULL)

@@ -87,12 +87,13 @@ unsigned ifm_cuda_blocks(struct ifm_device *base, struct ifm_cuda_function *func
 void ifm_cuda_launch(struct ifm_device *base, const struct ifm_cuda_launch *launch)
 {
     struct ifm_cuda_device *device = ifm_cuda_of(base);
+    void *parameters[] = {(void *)(uintptr_t)launch->arguments};
     launch->function->threads = launch->threads;
     launch->function->shared = launch->shared;
     if (device->failed == CUDA_SUCCESS)
         ifm_cuda_note(device,
                       device->cuda->p_cuLaunchKernel(launch->function->handle, launch->blocks, 1, 1, launch->threads, 1,
-                                                     1, launch->shared, device->stream, launch->arguments, NULL),
+                                                     1, launch->shared, device->stream, parameters, NULL),
                       "cuLaunchKernel");
 }
 
@@ -128,15 +129,6 @@ enum ifm_status ifm_cuda_read(struct ifm_device *base, void *to, const void *fro
     struct ifm_cuda_device *device = ifm_cuda_of(base);
     IFM_TRY(ifm_cuda_wait(base, error));
     ifm_cuda_note(device, device->cuda->p_cuMemcpyDtoH(to, address_of(from), bytes), "a copy to the host");
-    return ifm_cuda_wait(base, error);
-}
-
-enum ifm_status ifm_cuda_write(struct ifm_device *base, void *to, const void *from, size_t bytes,
-                               struct ifm_error *error)
-{
-    struct ifm_cuda_device *device = ifm_cuda_of(base);
-    IFM_TRY(ifm_cuda_wait(base, error));
-    ifm_cuda_note(device, device->cuda->p_cuMemcpyHtoD(address_of(to), from, bytes), "a copy to the GPU");
     return ifm_cuda_wait(base, error);
 }
 

@@ -188,11 +188,6 @@ bool ifm_pool_mask_set(struct ifm_pool *pool, unsigned worker, const struct ifm_
     return pthread_setaffinity_np(pool->workers[worker].thread, sizeof mask->sets, mask->sets) == 0;
 }
 
-unsigned ifm_pool_size(const struct ifm_pool *pool)
-{
-    return pool->n;
-}
-
 unsigned ifm_pool_held(const struct ifm_pool *pool)
 {
     return pool->held;

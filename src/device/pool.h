@@ -29,7 +29,6 @@ void ifm_pool_release(struct ifm_pool *pool);
 bool ifm_pool_mask_get(const struct ifm_pool *pool, unsigned worker, struct ifm_cpu_mask *out);
 bool ifm_pool_mask_set(struct ifm_pool *pool, unsigned worker, const struct ifm_cpu_mask *mask);
 
-unsigned ifm_pool_size(const struct ifm_pool *pool);
 unsigned ifm_pool_held(const struct ifm_pool *pool);   /* 0 when released */
 unsigned ifm_pool_parked(const struct ifm_pool *pool); /* workers asleep, or about to be, now */
 

@@ -14,7 +14,7 @@ enum { WANTED_VERSION = 13000, OLDEST_DRIVER = 12000 };
 
 typedef __typeof__(&cuGetProcAddress) get_proc_fn;
 
-/* dlsym returns an object pointer, which C does not convert to a function's. */
+/* dlsym returns an object pointer, which ISO C does not convert to a function pointer. */
 static bool find_symbol(void *library, const char *name, get_proc_fn *out)
 {
     void *symbol = dlsym(library, name);

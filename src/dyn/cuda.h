@@ -1,11 +1,10 @@
-/* The CUDA driver, opened at run time: the same binary starts on a machine without one and says so.
+/* The CUDA driver, opened at run time, so that the same binary also starts on a machine without one.
  *
  * Owns the handle of libcuda.so.1, which stays open as long as the process. Every function is resolved through
  * cuGetProcAddress for one CUDA version, so that a later driver gives the behaviour that this build was written for
- * (CUDA driver API, "Driver Entry Point Access"). Never opens the toolkit's stubs: the linker's own search finds the
- * driver. Built without the CUDA toolkit there is no driver API at all: IFM_HAVE_CUDA is then not defined, and
- * ifm_cuda_load says so.
- * Thread rule: the first call belongs to the driving thread; the functions are the driver's own. */
+ * (CUDA driver API, "Driver Entry Point Access"). Never opens the toolkit's stubs: the loader's search finds the
+ * driver. A build without the CUDA toolkit has no driver API: IFM_HAVE_CUDA is not defined, and ifm_cuda_load says so.
+ * Thread rule: the driving thread makes the first call; the functions are the driver's own. */
 #ifndef IFM_DYN_CUDA_H
 #define IFM_DYN_CUDA_H
 
@@ -13,7 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Why there is no CUDA, and what would help; both "" where there is. */
+/* Why there is no CUDA, and the remedy; both "" where there is. */
 struct ifm_cuda_absence {
     const char *reason, *remedy;
 };
@@ -22,8 +21,8 @@ struct ifm_cuda_absence {
 
 #include <cuda.h>
 
-/* The header renames some functions by macro (cuMemAlloc -> cuMemAlloc_v2): the name is that of the documentation, the
- * type that of the renamed one, and cuGetProcAddress joins the two. */
+/* The header renames some functions by macro (cuMemAlloc -> cuMemAlloc_v2). The name here is the documented one and the
+ * type that of the renamed function; cuGetProcAddress maps one to the other. */
 #define IFM_CUDA_FUNCTIONS(F)                                                                                          \
     F(cuInit)                                                                                                          \
     F(cuDriverGetVersion)                                                                                              \
@@ -88,9 +87,9 @@ enum ifm_status ifm_cuda_fail(const struct ifm_cuda *cuda, CUresult result, cons
 #endif
 
 struct ifm_cuda;
-/* Does this build hold CUDA kernels, and the way to a driver? */
+/* Whether this build has CUDA kernels and can open a driver. */
 bool ifm_cuda_is_built(void);
-/* What `inferometer doctor` says of the first GPU; `available` without a context is not known. False: see `absence`. */
+/* The first GPU, for `inferometer doctor`; `available` memory is unknown without a context. False: see `absence`. */
 struct ifm_cuda_card {
     char name[96];
     int driver_version; /* 13000 = CUDA 13.0 */
@@ -100,9 +99,9 @@ struct ifm_cuda_card {
     char bus[32]; /* PCI bus id, by which NVML finds the same GPU; "" when the driver does not say */
 };
 bool ifm_cuda_first(struct ifm_cuda_card *out, struct ifm_cuda_absence *absence);
-/* The driver of this process, initialised; NULL where there is none to use, and `*absence` then says why. */
+/* The initialised driver of this process; NULL where there is none, and `*absence` says why. */
 const struct ifm_cuda *ifm_cuda_load(struct ifm_cuda_absence *absence);
-/* The same for the library named `file`, which tests build themselves; nothing is remembered. */
+/* The same for the library named `file`, for tests; the result is not kept. */
 bool ifm_cuda_open(const char *file, struct ifm_cuda *out, struct ifm_cuda_absence *absence);
 
 #endif

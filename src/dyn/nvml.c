@@ -11,7 +11,7 @@
 
 enum { ROOM = 256 };
 
-/* dlsym returns an object pointer, which C does not convert to a function's. */
+/* dlsym returns an object pointer, which ISO C does not convert to a function pointer. */
 static void resolve(void *library, struct ifm_nvml *out)
 {
     void *address;
@@ -65,8 +65,8 @@ bool ifm_nvml_open(const char *file, struct ifm_nvml *out, char room[static 256]
     if (result == IFM_NVML_NO_PERMISSION)
         *remedy = "make /dev/nvidiactl and /dev/nvidia* readable and writable for this user";
     else if (name == NULL)
-        *remedy = "look at `nvidia-smi` and `dmesg`; the driver's module and its library must be of one version";
-    *out = (struct ifm_nvml){0}; /* no function of a library that is closed may stay */
+        *remedy = "look at `nvidia-smi` and `dmesg`; the driver's module and library must have the same version";
+    *out = (struct ifm_nvml){0}; /* the library is closed: drop its functions */
     dlclose(library);
     return false;
 }
@@ -92,7 +92,7 @@ const struct ifm_nvml *ifm_nvml_load(const char **reason, const char **remedy)
     return loaded.found ? &loaded.nvml : NULL;
 }
 
-/* What people meet is said in our words, whatever the library calls it. */
+/* Own words for the errors that users meet. */
 const char *ifm_nvml_error(const struct ifm_nvml *nvml, int result)
 {
     switch (result) {

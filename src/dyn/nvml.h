@@ -1,7 +1,7 @@
 /* NVML, opened at run time: the driver's management library. Without it everything else works.
  *
- * Own declarations, since a CUDA toolkit need not hold nvml.h. Functions that an older driver lacks are NULL: each user
- * asks. Owns the handle, which stays open as long as the process.
+ * Own declarations, because a CUDA toolkit may lack nvml.h. Functions that an older driver lacks are NULL; each caller
+ * checks. Owns the handle, which stays open as long as the process.
  * Thread rule: NVML's functions may be called from any thread. */
 #ifndef IFM_DYN_NVML_H
 #define IFM_DYN_NVML_H
@@ -11,7 +11,7 @@
 
 typedef struct ifm_nvml_device_opaque *ifm_nvml_device;
 
-/* Return codes of NVML that are told apart; all others are faults. */
+/* Return codes of NVML that are handled separately; all others are faults. */
 enum ifm_nvml_return {
     IFM_NVML_SUCCESS = 0,
     IFM_NVML_INVALID_ARGUMENT = 2,
@@ -37,7 +37,7 @@ enum {
     IFM_NVML_FIELD_ENERGY_MJ = 83,
     IFM_NVML_FIELD_POWER_AVERAGE = 185,
     IFM_NVML_FIELD_POWER_INSTANT = 186,
-    /* The other policies that hold the clock down, ns since the driver was loaded. */
+    /* The other policies that reduce the clock, ns since the driver was loaded. */
     IFM_NVML_FIELD_THERMAL_POLICY_NS = 75,
     IFM_NVML_FIELD_SYNC_BOOST_NS = 76,
     IFM_NVML_FIELD_BOARD_LIMIT_NS = 77,
@@ -164,10 +164,9 @@ struct ifm_nvml {
     char driver[80], version[80];
 };
 
-/* The library of this process, initialised; NULL where there is none to use, and reason and remedy then say why. */
+/* The initialised library of this process; NULL where there is none, and reason and remedy say why. */
 const struct ifm_nvml *ifm_nvml_load(const char **reason, const char **remedy);
-/* The same for the library named `file`, which tests build themselves; nothing is remembered. `room` holds the texts.
- */
+/* The same for the library named `file`, for tests; the result is not kept. `room` holds the texts. */
 bool ifm_nvml_open(const char *file, struct ifm_nvml *out, char room[static 256], const char **reason,
                    const char **remedy);
 /* "no permission", never NULL. */

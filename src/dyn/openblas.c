@@ -36,7 +36,7 @@ const char *ifm_openblas_best_core(void)
     return NULL;
 }
 
-/* An environment variable that holds another value for a while. */
+/* An environment variable with a temporary value. */
 struct variable {
     const char *name;
     char *before; /* NULL = it was not set */
@@ -75,7 +75,7 @@ static void *open_library(const char *file, char asked[static 32])
     return library;
 }
 
-/* dlsym returns an object pointer, which C does not convert to a function's. */
+/* dlsym returns an object pointer, which ISO C does not convert to a function pointer. */
 static bool find(void *library, const char *name, void *function, size_t size)
 {
     void *symbol = dlsym(library, name);
@@ -88,11 +88,11 @@ static bool find(void *library, const char *name, void *function, size_t size)
 static const char *fault(const char *config, int parallel)
 {
     if (strncmp(config, "OpenBLAS ", strlen("OpenBLAS ")) != 0)
-        return "does not say its version";
+        return "does not report its version";
     if (strstr(config, "USE64BITINT") != NULL)
         return "takes 64-bit integers";
     if (parallel != PARALLEL_PTHREADS)
-        return "is not the build for pthreads, the only one that workers may call at the same time";
+        return "is not the pthreads build, the only one that workers may call at the same time";
     return NULL;
 }
 
@@ -129,7 +129,7 @@ bool ifm_openblas_open(const char *file, struct ifm_openblas *out, struct ifm_op
     void *library = open_library(file, room->asked);
     if (library == NULL) {
         const char *text = dlerror(), *slash = text != NULL ? strrchr(text, '/') : NULL;
-        /* Without the folder: what is said here is published. */
+        /* Without the folder, because the message is published. */
         snprintf(room->why_not, sizeof room->why_not, "OpenBLAS cannot be opened: %.150s (%s)",
                  slash != NULL  ? slash + 1
                  : text != NULL ? text

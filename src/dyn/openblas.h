@@ -1,8 +1,8 @@
-/* OpenBLAS, opened at run time: the library arm of matrix products. Without it everything else works.
+/* OpenBLAS, opened at run time: the library arm of matrix products. Everything else works without it.
  *
  * Owns the handle, which stays open as long as the process, and the choice of the core type: OPENBLAS_CORETYPE and
- * OPENBLAS_NUM_THREADS are set while the library loads and put back afterwards. Only the build for pthreads with 32-bit
- * integers is taken: workers call it at the same time, each for one thread (OpenBLAS README, "Multi-threading": the
+ * OPENBLAS_NUM_THREADS are set while the library loads and put back afterwards. Only the pthreads build with 32-bit
+ * integers is accepted: workers call it at the same time, each for one thread (OpenBLAS README, "Multi-threading": the
  * single-threaded build needs locks that not every distribution compiles in).
  * Thread rule: the first call belongs to the driving thread, before there are workers; the functions are reentrant. */
 #ifndef IFM_DYN_OPENBLAS_H
@@ -34,12 +34,12 @@ struct ifm_openblas {
     const char *name;    /* "OpenBLAS 0.3.21 Haswell" */
 };
 
-/* The library of this process; NULL where there is none to use, and `*why_not` then is one sentence with the remedy.
- * All results have static storage. */
+/* The library of this process; NULL where there is none, and `*why_not` is one sentence with the remedy. All results
+ * have static storage. */
 const struct ifm_openblas *ifm_openblas_load(const char **why_not);
 
-/* The first product of each thread maps a buffer, and where the system refuses it OpenBLAS 0.3.21 tries again for ever:
- * IFM_USAGE where `threads` buffers cannot be had at this moment. Called when everything else is allocated. */
+/* The first product of each thread maps a buffer. If the system refuses it, OpenBLAS 0.3.21 retries forever; so this
+ * check returns IFM_USAGE when `threads` buffers cannot be mapped now. Call it after everything else is allocated. */
 enum ifm_status ifm_openblas_check_memory(unsigned threads, struct ifm_error *error);
 
 /* The core type to ask for on this processor, NULL = leave the choice to OpenBLAS. Zen 4 executes 512-bit
@@ -47,8 +47,8 @@ enum ifm_status ifm_openblas_check_memory(unsigned threads, struct ifm_error *er
  * (figures in docs/performance.md); other processors with AVX-512 get SkylakeX. */
 const char *ifm_openblas_best_core(void);
 
-/* What ifm_openblas_load does, for the file named `file` and without remembering anything: false and `why_not` filled
- * where it is no OpenBLAS to use. `room` holds the strings of `out`. */
+/* ifm_openblas_load for the file named `file`, without keeping the result: false, with `why_not` filled, where it is
+ * not a usable OpenBLAS. `room` holds the strings of `out`. */
 struct ifm_openblas_room {
     char version[32], core[32], asked[32], config[256], name[80], why_not[256];
 };

@@ -1,5 +1,5 @@
-/* `inferometer doctor`: what this machine can and cannot measure, one row each: what, its state, why it matters and,
- * when it is not as it should be, what would help. Looks only; changes nothing of the machine. */
+/* `inferometer doctor`: what this machine can and cannot measure. Each row has a name, a state, why it matters and,
+ * where something is wrong, a remedy. Reads only. */
 #include "dyn/cuda.h"
 #include "dyn/nvml.h"
 #include "dyn/openblas.h"
@@ -23,40 +23,40 @@
 #define MOUNT_PROC "mount -t proc proc /proc"
 #define MOUNT_SYS "mount -t sysfs sysfs /sys"
 
-/* Every row: why it matters, and which of the kernel's file systems it is read from, "" for none; a row that is missing
- * here would be seen by test_host. */
+/* For every row: why it matters, and which kernel file system it is read from ("" = none). test_host finds a row that
+ * is missing here. */
 static const struct about {
     const char *what, *from, *why;
 } about[] = {
-    {"clock", "/sys", "every sample is a difference of two of its readings"},
-    {"threads", "/proc", "a shape is measured on no more threads than may run at once"},
-    {"instruction sets", "", "kernels exist for several; the best one is the default"},
-    {"OpenBLAS", "", "the reference that gemm and attention are compared with"},
+    {"clock", "/sys", "every sample is the difference of two clock readings"},
+    {"threads", "/proc", "no shape is measured on more threads than may run at once"},
+    {"instruction sets", "", "kernels exist for several instruction sets; the best is the default"},
+    {"OpenBLAS", "", "gemm and attention are compared with it"},
     {"memory", "/proc", "a shape that does not fit is refused before it runs"},
     {"memory lock limit", "/proc",
-     "memory is touched before it is timed, not locked; pinned buffers would count against it"},
-    {"huge pages", "/sys", "without them, walking page tables is part of what large working sets cost"},
+     "buffers are touched before timing, not locked; pinned buffers would count against it"},
+    {"huge pages", "/sys", "without them, page-table walks add to the time of large working sets"},
     {"lock: governor", "/sys", "a clock that changes with the load makes separate runs incomparable"},
     {"lock: turbo", "/sys", "a clock that changes with temperature makes separate runs incomparable"},
     {"lock: frequency", "/sys", "a range of clocks makes separate runs incomparable"},
-    {"lock: affinity", "/proc", "a thread that moves to another CPU leaves its caches behind"},
-    {"isolated CPUs", "/sys", "on other CPUs the scheduler may put a task beside what is measured"},
-    {"foreign load", "/proc", "what other programs take is missing in the samples; blocks are compared because of it"},
+    {"lock: affinity", "/proc", "a thread that moves to another CPU loses its cache contents"},
+    {"isolated CPUs", "/sys", "the scheduler may run other tasks on a CPU that is not isolated"},
+    {"foreign load", "/proc", "other programs take time from the samples; interleaved blocks reduce the effect"},
     {"cgroup limits", "/proc", "a quota stops threads in the middle of a sample"},
     {"bare metal", "/proc", "a hypervisor may take the CPU away in the middle of a sample"},
-    {"hardware counters", "", "cycles, instructions and cache misses of a slot are absent without them"},
-    {"perf_event_paranoid", "/proc", "above 2, no program without privileges may count its own events"},
-    {"CPU energy (RAPL)", "/sys", "joules and joules per token are absent without it"},
-    {"NVIDIA driver", "", "nothing is measured on a GPU without its driver"},
-    {"GPU counters (CUPTI)", "", "counters inside GPU kernels are read through it"},
-    {"GPU counter permission", "/proc", "counters inside kernels need privileges where the driver keeps them for root"},
-    {"CUDA", "", "a GPU is measured only by a build that holds its kernels"},
-    {"GPU", "", "its power, clocks and temperature are read through the driver's management library"},
+    {"hardware counters", "", "without them, cycles, instructions and cache misses of a slot are absent"},
+    {"perf_event_paranoid", "/proc", "above 2, only privileged programs may count their own events"},
+    {"CPU energy (RAPL)", "/sys", "without it, joules and joules per token are absent"},
+    {"NVIDIA driver", "", "without the driver, nothing is measured on a GPU"},
+    {"GPU counters (CUPTI)", "", "it reads the counters inside GPU kernels"},
+    {"GPU counter permission", "/proc", "the driver may reserve the counters inside kernels for root"},
+    {"CUDA", "", "only a build with GPU kernels can measure a GPU"},
+    {"GPU", "", "the driver's management library gives its power, clocks and temperature"},
     {"GPU power limit", "", "under a lower cap the same kernel runs at a lower clock"},
     {"GPU persistence", "", "without it the driver forgets its counters, and the first call is slow"},
-    {"GPU ECC", "", "it takes part of memory and bandwidth; runs with and without it do not compare"},
-    {"GPU MIG", "", "power and energy are those of the whole board, whoever uses its other parts"},
-    {"GPU throttling", "", "a clock that heat or power holds down makes runs incomparable"},
+    {"GPU ECC", "", "it takes memory and bandwidth; runs with and without it are not comparable"},
+    {"GPU MIG", "", "power and energy are of the whole board, other users of it included"},
+    {"GPU throttling", "", "a clock reduced by heat or the power cap makes runs incomparable"},
 };
 
 static const struct about *about_row(const char *what)
@@ -80,7 +80,7 @@ static void add_row(json_t *rows, const char *what, enum ifm_doctor_state state,
                                           detail, "why", about_row(what)->why, "remedy", remedy));
 }
 
-/* Of a recorded machine, what only a running one can be asked. */
+/* For a recorded machine: what only a live machine can answer. */
 static bool is_recorded(const char *root, json_t *rows, const char *what)
 {
     if (!ifm_probe_live(root))
@@ -221,8 +221,9 @@ static void add_paranoid(const char *root, json_t *rows)
         add_row(rows, what, IFM_DOCTOR_OK, json_sprintf("%lld", (long long)level), "");
 }
 
-/* A library of the driver or the toolkit: there or not; it is not called. It stays where it is: what its constructors
- * took nobody gives back, and a leak sanitizer cannot find it in a library that is gone. */
+/* Whether a library of the driver or the toolkit can be loaded; none of its functions is called. It stays loaded: its
+ * constructors allocate memory that they never free, and a leak sanitizer cannot attribute leaks of an unloaded
+ * library. */
 static void add_library(const char *root, json_t *rows, const char *what, const char *file, const char *remedy)
 {
     if (is_recorded(root, rows, what))
@@ -255,13 +256,13 @@ static void add_cuda(const char *root, json_t *rows)
             "");
 }
 
-/* "RmProfilingAdminOnly: 0" of the driver's module; without the file there is no module to ask. */
+/* "RmProfilingAdminOnly: 0" in the driver module's parameters; without that file the module is not loaded. */
 static void add_counter_permission(const char *root, json_t *rows)
 {
     static const char what[] = "GPU counter permission";
     char *params = ifm_probe_text(root, "/proc/driver/nvidia/params"), value[16];
     if (params == NULL || !ifm_probe_field(params, "RmProfilingAdminOnly", value, sizeof value))
-        add_row(rows, what, IFM_DOCTOR_ABSENT, json_string("the driver's module does not say who may count"),
+        add_row(rows, what, IFM_DOCTOR_ABSENT, json_string("the driver's module does not say who may read counters"),
                 "load the NVIDIA driver's module; in a container, ask on the host");
     else if (strcmp(value, "0") == 0)
         add_row(rows, what, IFM_DOCTOR_OK, json_string("everybody may count"), "");
@@ -408,7 +409,7 @@ static void add_hypervisor(const char *root, json_t *rows)
         add_row(rows, "bare metal", IFM_DOCTOR_OK, json_string("no hypervisor"), "");
 }
 
-/* In a bare chroot or container: what is not there says nothing of the kernel. */
+/* In a bare chroot or container, where a missing file says nothing about the kernel. */
 static void name_unmounted(json_t *rows, const char *from, const char *remedy)
 {
     json_t *row;

@@ -1,4 +1,4 @@
-/* What doctor says of the GPUs: each row of the GPU that it is about, and what would help. Looks only. */
+/* The rows of doctor about GPUs. Reads only. */
 #include "base/text.h"
 #include "host/gpu.h"
 #include "host/probe.h"
@@ -35,7 +35,7 @@ static bool is_absent(const struct reporter *to, const char *what, const json_t 
     const char *remedy = json_string_value(json_object_get(member, "remedy"));
     if (reason != NULL)
         say(to, what, IFM_DOCTOR_ABSENT, json_string(reason),
-            remedy != NULL ? remedy : "nothing helps on this GPU: what needs it stays absent");
+            remedy != NULL ? remedy : "this GPU does not offer it: values that need it stay absent");
     return reason != NULL;
 }
 
@@ -69,7 +69,7 @@ static void say_power_limit(const struct reporter *to, const json_t *facts)
         say(to, what, IFM_DOCTOR_OK, json_sprintf("%.0f W", enforced), "");
     else
         say(to, what, IFM_DOCTOR_WARN, json_sprintf("%.0f W, below the default of %.0f W", enforced, usual),
-            "nvidia-smi --power-limit=WATTS as root, if the cap is not what is studied");
+            "nvidia-smi --power-limit=WATTS as root, unless the cap is intended");
 }
 
 static void say_modes(const struct reporter *to, const json_t *facts)
@@ -78,9 +78,9 @@ static void say_modes(const struct reporter *to, const json_t *facts)
     const json_t *mig = json_object_get(facts, "mig");
     if (!is_absent(to, "GPU persistence", persistence))
         say(to, "GPU persistence", json_is_true(persistence) ? IFM_DOCTOR_OK : IFM_DOCTOR_WARN,
-            json_string(json_is_true(persistence) ? "on"
-                                                  : "off: the driver unloads when nobody uses the GPU, and its "
-                                                    "counters begin anew"),
+            json_string(json_is_true(persistence)
+                            ? "on"
+                            : "off: the driver unloads when nobody uses the GPU, and its counters restart at zero"),
             json_is_true(persistence) ? "" : "nvidia-smi --persistence-mode=1 as root, or run nvidia-persistenced");
     if (!is_absent(to, "GPU ECC", ecc)) {
         bool on = json_is_true(json_object_get(ecc, "current")), next = json_is_true(json_object_get(ecc, "pending"));
@@ -90,13 +90,13 @@ static void say_modes(const struct reporter *to, const json_t *facts)
                          : next     ? ", on from the next reset"
                                     : ", off from "
                                       "the next reset"),
-            on == next ? "" : "reset the GPU before a study, so that it does not change in the middle");
+            on == next ? "" : "reset the GPU before a study, so that it does not change during it");
     }
     if (!is_absent(to, "GPU MIG", mig)) {
         bool on = json_is_true(json_object_get(mig, "current"));
         say(to, "GPU MIG", on ? IFM_DOCTOR_WARN : IFM_DOCTOR_OK,
-            json_string(on ? "on: power and energy are those of the whole board, and other instances share it" : "off"),
-            on ? "nvidia-smi --multi-instance-gpu=0 as root, for energy that is one program's" : "");
+            json_string(on ? "on: power and energy are of the whole board, which other instances share" : "off"),
+            on ? "nvidia-smi --multi-instance-gpu=0 as root, to measure the energy of one program" : "");
     }
 }
 
@@ -113,13 +113,13 @@ static void say_throttling(const struct reporter *to, ifm_nvml_device gpu)
     json_array_foreach(reasons, i, reason)
     {
         const char *name = json_string_value(reason);
-        if (strcmp(name, "gpu_idle") != 0) /* nothing runs: that holds nothing down */
+        if (strcmp(name, "gpu_idle") != 0) /* an idle GPU: nothing reduces its clock */
             ifm_text_printf(&held, "%s%s", held.size > 0 ? ", " : "", name);
     }
     if (held.size == 0)
-        say(to, what, IFM_DOCTOR_OK, json_string("nothing holds the clock down now"), "");
+        say(to, what, IFM_DOCTOR_OK, json_string("nothing reduces the clock now"), "");
     else
-        say(to, what, IFM_DOCTOR_WARN, json_sprintf("the clock is held down now: %s", held.data),
+        say(to, what, IFM_DOCTOR_WARN, json_sprintf("the clock is reduced now: %s", held.data),
             "let it cool down, raise the power limit, or stop what runs on it");
     ifm_text_free(&held);
     json_decref(reasons);

@@ -45,8 +45,8 @@ bool ifm_probe_is_plain(const char *text, size_t most)
 
 /* ---- container ---- */
 
-/* What only a file or a variable of the container itself says. The cgroup comes last: inside a namespace of its own it
- * is "/", and says nothing. */
+/* Signs of each kind of container: a file or a variable. The cgroup comes last: inside its own namespace it is "/" and
+ * says nothing. */
 static const char *container_kind(const char *root, const char **by)
 {
     static const struct {
@@ -84,15 +84,15 @@ static const char *container_kind(const char *root, const char **by)
     return kind;
 }
 
-/* podman writes it down; of docker a container does not see its image. */
+/* podman records it; a docker container cannot see its image. */
 static json_t *image_hash(const char *root)
 {
     char *text = ifm_probe_text(root, "/run/.containerenv");
     const char *id = text == NULL ? NULL : strstr(text, "imageid=\"");
     size_t n = id == NULL ? 0 : strcspn(id + 9, "\"\n");
-    json_t *hash = n == 0 ? ifm_probe_absent("the container does not say which image it was made of",
-                                             "note the image's digest with the run")
-                          : json_string(ifm_sha256_bytes(id + 9, n).hex);
+    json_t *hash =
+        n == 0 ? ifm_probe_absent("the container does not name its image", "record the image's digest with the run")
+               : json_string(ifm_sha256_bytes(id + 9, n).hex);
     free(text);
     return hash;
 }
@@ -109,7 +109,7 @@ json_t *ifm_probe_container(const char *root)
 
 /* ---- Python ---- */
 
-/* Packages whose version says what an LLM framework of this environment is. */
+/* Packages that count as LLM frameworks. */
 static const char *const frameworks[] = {
     "accelerate",
     "bitsandbytes",
@@ -252,7 +252,7 @@ static json_t *python_of(const char *kind, const char *python, json_t *found)
                      "frameworks", found);
 }
 
-/* The active environment is the one of the variables; without one, what the system's own Python would import. */
+/* The environment that the variables name; without one, what the system's Python would import. */
 json_t *ifm_probe_python(const char *root)
 {
     static const char *const site[] = {"site-packages", NULL};

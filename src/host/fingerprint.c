@@ -1,4 +1,4 @@
-/* The environment fingerprint, put together from the probes; and the facts that stay private. */
+/* The environment fingerprint, composed from the probes; and the private facts. */
 #include "host/environment.h"
 #include "host/host.h"
 #include "host/probe.h"

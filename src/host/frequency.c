@@ -8,7 +8,7 @@
 
 #define SYSFS_CPU "/sys/devices/system/cpu"
 
-/* What the guest of a hypervisor, or a kernel without cpufreq, is told. */
+/* The reason and remedy for a guest of a hypervisor, and for a kernel without cpufreq. */
 static json_t *no_cpufreq(const char *root)
 {
     if (ifm_probe_virtual(root))

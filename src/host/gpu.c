@@ -1,4 +1,4 @@
-/* GPUs: what stays the same over a run. */
+/* GPUs: facts that do not change during a run. */
 #include "host/gpu.h"
 
 #include "base/hash.h"
@@ -35,7 +35,7 @@ int ifm_gpu_count(const struct ifm_nvml *nvml)
     return n < MOST_GPUS ? (int)n : MOST_GPUS;
 }
 
-/* What a driver calls its GPU is no text of ours: printing ASCII alone. */
+/* A text from the driver, reduced to printable ASCII. */
 static json_t *plain(const char *text)
 {
     char copy[128];
@@ -79,7 +79,7 @@ static json_t *text_of(const struct ifm_nvml *nvml, int (*function)(ifm_nvml_dev
     return plain(text);
 }
 
-/* The one place where a UUID is read: only its hash goes on. */
+/* The only place that reads a UUID; only its hash is kept. */
 static json_t *identity(const struct ifm_nvml *nvml, ifm_nvml_device device, struct ifm_text *all)
 {
     char uuid[128] = "";
@@ -215,7 +215,7 @@ static json_t *mig(const struct ifm_nvml *nvml, ifm_nvml_device device)
     return pair(json_boolean(current != 0), json_boolean(pending != 0));
 }
 
-/* How many there are is a field of its own; how many are up, a call for each. */
+/* One field gives the number of links; a call for each tells whether it is up. */
 static json_t *links(const struct ifm_nvml *nvml, ifm_nvml_device device)
 {
     struct ifm_nvml_field field = {.id = IFM_NVML_FIELD_NVLINKS};
@@ -289,7 +289,7 @@ json_t *ifm_gpu_facts(const struct ifm_nvml *nvml)
         json_array_append_new(devices, facts_of(nvml, (unsigned)i, &identities));
     json_t *facts = json_pack("{s:o, s:o, s:o, s:o}", "driver", plain(nvml->driver), "nvml", plain(nvml->version),
                               "cuda_driver_api", driver_api(nvml), "devices", devices);
-    if (n > 0) /* a resumed run is held to it: other GPUs, or others in their place, are another machine */
+    if (n > 0) /* a resumed run must have the same: other GPUs, or a different order, count as another machine */
         json_object_set_new(facts, "devices_sha256",
                             json_string(ifm_sha256_bytes(identities.data, identities.size).hex));
     ifm_text_free(&identities);

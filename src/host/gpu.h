@@ -1,10 +1,10 @@
-/* What the GPUs of this machine are, and the state that they are in, as NVML says it. Reads only.
+/* The GPUs of this machine and their state, as NVML reports them. Reads only.
  *
- * Each field that cannot be read is {"absent": reason, "remedy"?}, and a GPU that fails is {"index", "absent", ...}: it
- * hides neither the others nor itself. UUIDs leave here as unsalted SHA-256 alone; serial numbers are never asked for.
- * Nothing here asks for the energy counter, whose call takes milliseconds: src/power reads it.
- * Source: NVML API Reference Guide (NVIDIA); docs/method.md says what was seen on a real one.
- * Thread rule: no shared state; NVML's functions may be called from any thread. */
+ * Each field that cannot be read is {"absent": reason, "remedy"?}; a GPU that fails is {"index", "absent", ...}, and
+ * the others are still listed. UUIDs are given only as unsalted SHA-256; serial numbers are never read. The energy
+ * counter is not read here, because the call takes milliseconds: src/power reads it. Source: NVML API Reference Guide
+ * (NVIDIA); docs/method.md says what was seen on a real one. Thread rule: no shared state; NVML's functions may be
+ * called from any thread. */
 #ifndef IFM_HOST_GPU_H
 #define IFM_HOST_GPU_H
 
@@ -28,11 +28,11 @@ json_t *ifm_gpu_facts(const struct ifm_nvml *nvml);
 json_t *ifm_gpu_state(const struct ifm_nvml *nvml, const char *bus, int64_t zero_ns);
 
 /* ---- shared by the two and by the doctor ---- */
-/* GPUs that NVML counts; negative = it does not say. */
+/* The number of GPUs that NVML reports; negative = unknown. */
 int ifm_gpu_count(const struct ifm_nvml *nvml);
-/* Why a reading is not there, as {"absent", "remedy"?}: the driver has no such function, or it answered `result`. */
+/* Why a reading is absent, as {"absent", "remedy"?}: the driver lacks the function, or it returned `result`. */
 json_t *ifm_gpu_lack(const struct ifm_nvml *nvml, bool has_function, int result);
-/* Names of what holds the clock of one GPU down now (new reference); or why that is not known. */
+/* The reasons why the clock of one GPU is reduced now (new reference), or why they are unknown. */
 json_t *ifm_gpu_event_reasons(const struct ifm_nvml *nvml, ifm_nvml_device device);
 
 #endif

@@ -1,4 +1,4 @@
-/* GPUs: the state now, and what has added up since the driver was loaded. */
+/* GPUs: the state now, and totals since the driver was loaded. */
 #include "host/gpu.h"
 
 #include "base/clock.h"
@@ -13,8 +13,8 @@
 
 enum { MOST_PROCESSES = 256, MOST_ANCESTORS = 64 };
 
-/* Time that a policy held the clock down. `policy`: of nvmlDeviceGetViolationStatus, where fields are not to be had;
- * negative = it has no such one. */
+/* Time in which a policy reduced the clock. `policy` is that of nvmlDeviceGetViolationStatus, used where fields are not
+ * available; negative = none. */
 static const struct accumulator {
     const char *name;
     unsigned field;
@@ -72,7 +72,8 @@ static json_t *violation(const struct ifm_nvml *nvml, ifm_nvml_device gpu, int p
     return has && result == IFM_NVML_SUCCESS ? count(seen.violation_ns) : ifm_gpu_lack(nvml, has, result);
 }
 
-/* All fields in one call; each has its own result. A driver that has none of them is asked the older way. */
+/* All fields in one call; each has its own result. An older driver has none of them and is asked through
+ * nvmlDeviceGetViolationStatus. */
 static void add_accumulators(const struct ifm_nvml *nvml, ifm_nvml_device gpu, json_t *state)
 {
     struct ifm_nvml_field fields[ACCUMULATORS] = {{0}};
@@ -196,7 +197,7 @@ static json_t *ecc_errors(const struct ifm_nvml *nvml, ifm_nvml_device gpu)
     return errors;
 }
 
-/* Ampere and later remap rows of memory that failed; before, whole pages were retired. */
+/* Ampere and later remap failed memory rows; older GPUs retire whole pages. */
 static json_t *remapped_rows(const struct ifm_nvml *nvml, ifm_nvml_device gpu)
 {
     unsigned corrected = 0, uncorrected = 0, pending = 0, failed = 0;
@@ -234,8 +235,8 @@ static bool parent_of(unsigned pid, unsigned *parent)
     return read;
 }
 
-/* Is it this process, or one that it started? `*known` is false for an id that /proc does not have: of another
- * namespace of processes, where ours has another id too. */
+/* Whether it is this process or one that it started. `*known` is false for an id that /proc does not list: it belongs
+ * to another PID namespace, in which our own id differs too. */
 static bool is_ours(unsigned pid, bool *known)
 {
     unsigned self = (unsigned)getpid(), parent = 0;
@@ -253,13 +254,14 @@ static bool is_ours(unsigned pid, bool *known)
 
 typedef int list_fn(ifm_nvml_device gpu, unsigned *n, struct ifm_nvml_process *list);
 
-/* How many use the GPU; how many of them are foreign, -1 where their ids cannot be told from ours. */
+/* How many processes use the GPU, and how many of them are foreign: -1 where ids cannot be told apart. */
 static int list_processes(list_fn *ask, ifm_nvml_device gpu, struct ifm_nvml_process *list, unsigned *n, int *foreign)
 {
     *n = MOST_PROCESSES;
     *foreign = 0;
     int result = ask(gpu, n, list);
-    if (result == IFM_NVML_INSUFFICIENT_SIZE) { /* more than there is room for: the count is right, and many foreign */
+    /* more than fit into the list: the count is right, and most are foreign */
+    if (result == IFM_NVML_INSUFFICIENT_SIZE) {
         *foreign = (int)*n - 1;
         return IFM_NVML_SUCCESS;
     }
@@ -286,13 +288,15 @@ static json_t *processes(const struct ifm_nvml *nvml, ifm_nvml_device gpu)
         bool read = asks[i] != NULL && result == IFM_NVML_SUCCESS;
         json_object_set_new(all, names[i],
                             read ? json_integer((json_int_t)n) : ifm_gpu_lack(nvml, asks[i] != NULL, result));
-        if (i > 0) /* a desktop draws with it and hardly computes */
+        if (i > 0) /* a desktop only draws with it */
             continue;
-        json_t *value = !read          ? ifm_gpu_lack(nvml, asks[i] != NULL, result)
-                        : foreign >= 0 ? json_integer(foreign)
-                                       : ifm_probe_absent("NVML names processes by ids of another namespace: ours are "
-                                                          "not to be told from others",
-                                                          "start the container with --pid=host");
+        json_t *value =
+            !read ? ifm_gpu_lack(nvml, asks[i] != NULL, result)
+            : foreign >= 0
+                ? json_integer(foreign)
+                : ifm_probe_absent(
+                      "NVML gives process ids of another namespace: own and foreign processes cannot be told apart",
+                      "start the container with --pid=host");
         json_object_set_new(all, "foreign", value);
     }
     free(list);
@@ -360,7 +364,7 @@ json_t *ifm_gpu_state(const struct ifm_nvml *nvml, const char *bus, int64_t zero
     return all;
 }
 
-/* Asked for once: a driver whose context failed for good may say nothing any more. */
+/* Asked once: a driver whose context failed may not answer again. */
 static struct ifm_cuda_card card;
 static void find_card(void)
 {

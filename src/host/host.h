@@ -1,4 +1,4 @@
-/* Host: what machine this is, and the state of what could be locked. Reads only.
+/* Host: what machine this is, and the state of every lock. Reads only.
  *
  * While a cpu device is open its threads are pinned: the fingerprint, the locks and the load then cover the CPUs that
  * it uses, and ifm_host_cpus sees the one CPU of the calling thread. Thread rule: no shared state. */
@@ -32,9 +32,9 @@ json_t *ifm_host_licence(const char *folder);
 /* Facts that must not be published: host and user name, paths, command line (new reference). */
 json_t *ifm_host_private(int argc, char **argv);
 
-/* Load of everything else on this machine now: running tasks of others per allowed CPU over `window_ms`, while the
- * caller sleeps; 0 = at once, from the runnable tasks of the whole machine per online CPU; negative when it cannot be
- * read. Time stolen by a hypervisor is not part of it. */
+/* Load by other programs now: their running tasks per allowed CPU over `window_ms`, while the caller sleeps. 0 = at
+ * once, from the runnable tasks of the whole machine per online CPU. Negative when it cannot be read. Time stolen by a
+ * hypervisor is not included. */
 double ifm_host_foreign_load(unsigned window_ms);
 
 /* CPUs in the affinity mask (ids into `cpus`, at most `limit`); the count. The first hardware thread of every core

@@ -1,8 +1,9 @@
-/* CUDA libraries that a program started here would load: found as the loader finds them, and not loaded.
+/* CUDA libraries that a program started here would load: found as the loader finds them, without loading them.
  *
- * Their version is that of the file's name behind its links, "libcudart.so.13.0.96"; where a package gives the file the
- * bare name of its interface, "libcudart.so.13", the version is that number alone, and says so. Loading cuDNN to ask it
- * costs hundreds of megabytes and a context's worth of time. Source of the cache's layout: glibc, dl-cache.h. */
+ * The version comes from the file's name behind its links, "libcudart.so.13.0.96". Where a package names the file only
+ * by its interface, "libcudart.so.13", the version is that number, and `version_from` says so. Loading cuDNN just to
+ * ask for its version would cost hundreds of megabytes and about the time of creating a context. Source of the cache's
+ * layout: glibc, dl-cache.h. */
 #include "base/file.h"
 #include "host/environment.h"
 #include "host/probe.h"
@@ -21,7 +22,7 @@ static const struct library {
     {"runtime", "libcudart.so."}, {"cublas", "libcublas.so."}, {"cudnn", "libcudnn.so."}, {"nccl", "libnccl.so."}};
 enum { LIBRARIES = sizeof libraries / sizeof *libraries };
 
-/* "libcudart.so.13": the stem and one number, which is what a program asks the loader for. */
+/* "libcudart.so.13": the stem and one number, the name that a program passes to the loader. */
 static bool is_soname(const char *name, const char *stem)
 {
     size_t n = strlen(stem);
@@ -37,7 +38,7 @@ static bool is_listed(const json_t *list, const char *soname)
     return false;
 }
 
-/* The first of its name wins, as with the loader. */
+/* The first file of a name wins, as in the loader. */
 static void add(const char *path, const char *name, const char *from, json_t *found)
 {
     for (size_t i = 0; i < LIBRARIES; i++) {
@@ -119,7 +120,7 @@ static void search_cache(const char *root, json_t *found)
     free(all);
 }
 
-/* version.json stands in every toolkit that NVIDIA's own packages install. */
+/* NVIDIA's packages install version.json in every toolkit. */
 static json_t *toolkit(const char *root)
 {
     static const char *const variables[] = {"CUDA_HOME", "CUDA_PATH", NULL};

@@ -1,5 +1,5 @@
-/* The licence beside a model or a data set, as its folder names it. A guess from the first lines of a text is what it
- * is: `from` says which file was read, and what is not known is not guessed. */
+/* The licence beside a model or a data set, as its folder names it. `from` says which file was read. Unknown licence
+ * texts are reported as unknown, not guessed. */
 #include "host/environment.h"
 #include "host/host.h"
 #include "host/probe.h"
@@ -35,7 +35,7 @@ static bool from_front_matter(const char *text, const char *key, char id[static 
     return false;
 }
 
-/* Both phrases stand in the first lines; the narrower texts come first. */
+/* A licence matches when both phrases stand in the first lines; more specific texts come first. */
 static const struct phrase {
     const char *first, *second, *id;
 } phrases[] = {
@@ -129,7 +129,7 @@ json_t *ifm_host_licence(const char *folder)
         if (known)
             return licence(id, files[i]);
     }
-    return ifm_probe_absent(there ? "unknown: the licence text beside the file is none that is known here"
-                                  : "unknown: no licence stands beside the file",
+    return ifm_probe_absent(there ? "unknown: the licence text beside the file is not recognised"
+                                  : "unknown: there is no licence beside the file",
                             REMEDY);
 }

@@ -1,4 +1,4 @@
-/* Memory, huge pages, and what the control group (v1 or v2) takes away. */
+/* Memory, huge pages, and the limits of the control group (v1 or v2). */
 #include "host/host.h"
 #include "host/probe.h"
 #include <limits.h>
@@ -40,7 +40,7 @@ static void cpu_level(const char *root, const char *folder, int version, struct 
         limits->cpu_quota = cpus;
 }
 
-/* File pages that the kernel drops before it refuses an allocation count as free. */
+/* File pages that the kernel can drop on demand count as free. */
 static uint64_t droppable(const char *root, const char *folder, const char *key)
 {
     char *stat = ifm_probe_text(root, "%s/memory.stat", folder);
@@ -75,8 +75,8 @@ static void memory_level(const char *root, const char *folder, int version, stru
 
 typedef void level_fn(const char *root, const char *folder, int version, struct ifm_probe_limits *limits);
 
-/* A limit of any ancestor binds, so every level counts. A path that the mount does not show (a container
- * without its own cgroup namespace) ends at the mount itself, which then is our group. */
+/* The limits of all ancestors apply, so every level is read. If the mount does not show the path (a container without
+ * its own cgroup namespace), the mount itself is our group. */
 static void walk(const char *root, const struct controller *controller, const char *group, level_fn *level,
                  struct ifm_probe_limits *limits)
 {

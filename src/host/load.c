@@ -67,7 +67,7 @@ static unsigned own_running(void)
     return n;
 }
 
-/* From the count of runnable tasks, which is one of the whole machine. */
+/* From the count of runnable tasks of the whole machine. */
 static double quick_load(void)
 {
     char line[128];

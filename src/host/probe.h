@@ -69,12 +69,12 @@ json_t *ifm_probe_clock(const char *root);
 /* gpu.c */
 json_t *ifm_probe_gpu(const char *root);
 
-/* doctor_gpu.c: what doctor says of GPUs. One row of `rows` through `add`, which steals `detail`. */
+/* doctor_gpu.c: doctor's rows about GPUs. `add` appends one to `rows` and steals `detail`. */
 enum ifm_doctor_state { IFM_DOCTOR_OK, IFM_DOCTOR_ABSENT, IFM_DOCTOR_WARN };
 typedef void ifm_doctor_add_fn(json_t *rows, const char *what, enum ifm_doctor_state state, json_t *detail,
                                const char *remedy);
 struct ifm_nvml;
-/* `nvml` NULL: `reason` and `remedy` say why, in the one row that then stands for all. */
+/* `nvml` NULL: one row replaces all others and gives `reason` and `remedy`. */
 void ifm_doctor_gpus(const struct ifm_nvml *nvml, const char *reason, const char *remedy, ifm_doctor_add_fn *add,
                      json_t *rows);
 

@@ -27,7 +27,7 @@ static bool path_of(char path[PATH_MAX], const char *root, const char *format, v
     return tail >= 0 && tail < PATH_MAX - head;
 }
 
-/* What is no printing ASCII becomes '?': it goes into JSON and onto terminals. */
+/* Replaces everything but printable ASCII by '?', because the text goes into JSON and onto terminals. */
 static void make_plain(char *text)
 {
     for (; *text != '\0'; text++)

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Cache sizes of one instance per level that both hwloc and sysfs report and that differ. */
+/* Cache sizes, one instance a level, that hwloc and sysfs both report but differently. */
 static void compare_caches(json_t *disagreements, hwloc_topology_t topology)
 {
     static const hwloc_obj_type_t types[] = {HWLOC_OBJ_L1CACHE, HWLOC_OBJ_L2CACHE, HWLOC_OBJ_L3CACHE,

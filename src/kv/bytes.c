@@ -1,7 +1,7 @@
-/* The true bytes of a cache: what its pages hold, with everything that is not a code. */
+/* The bytes of a cache: everything that its pages hold, metadata and padding included. */
 #include "kv/pages.h"
 
-/* Block tables number pages with 32 bits. */
+/* Block tables hold 32-bit page numbers. */
 static const uint64_t PAGES_MOST = UINT32_MAX;
 
 uint64_t ifm_kv_pool_bytes(const struct ifm_kv_shape *shape)
@@ -24,7 +24,7 @@ static uint64_t code_bytes(const struct ifm_kv_layout *l)
     return (uint64_t)l->tokens * (2 * l->head_dim + l->n_promoted) * l->bits / 8;
 }
 
-/* Bytes of one page that carry nothing: the fill of V's last block, and up to the next section. */
+/* Padding of one page: the fill of V's last block, and of every section up to the next. */
 static uint64_t idle_bytes(const struct ifm_kv_layout *l)
 {
     uint64_t used = code_bytes(l);

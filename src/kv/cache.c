@@ -1,8 +1,8 @@
-/* The elastic KV cache: block tables, lengths, and the way of a token from sink or ring into an encoded page.
+/* The elastic KV cache: block tables, lengths, and how tokens move from sink and ring into encoded pages.
  *
- * Where a token is follows from the pair's length alone. With r = length less the sink: the token r lies in ring page
- * r / IFM_KV_PAGE % 2; whole pages but the newest one leave the ring, so r / IFM_KV_PAGE - 1 pages are encoded.
- * Slots of f16 pages that hold no token hold zeros: a page is blanked when its slot 0 is written. */
+ * The pair's length alone determines where a token lies. With r = length less the sink: the token r lies in ring page r
+ * / IFM_KV_PAGE % 2; whole pages but the newest one leave the ring, so r / IFM_KV_PAGE - 1 pages are encoded. Unused
+ * slots of f16 pages hold zeros: a page is cleared when its slot 0 is written. */
 #include "kv/cache.h"
 
 #include "base/random.h"
@@ -43,7 +43,7 @@ static enum ifm_status check(const struct ifm_kv_shape *s, const void *pool, str
     if (ifm_kv_pool_bytes(s) == UINT64_MAX)
         return refuse(error, "use fewer pairs or a shorter capacity", "the cache has too many pages");
     if (pool == NULL || (uintptr_t)pool % IFM_KV_LINE != 0)
-        return ifm_fail(error, IFM_INTERNAL, "cache", NULL, "the pool of a cache starts at a multiple of 64 bytes");
+        return ifm_fail(error, IFM_INTERNAL, "cache", NULL, "the pool of a cache must start at a multiple of 64 bytes");
     return IFM_OK;
 }
 
@@ -132,7 +132,8 @@ static void put(const struct ifm_kv_layout *layout, void *page, unsigned slot, c
     ifm_kv_page_put(layout, page, slot, k, v);
 }
 
-/* Encode the full page `number` of the ring. The rows lie on the stack: pairs may be used by many threads. */
+/* Encode the full page `number` of the ring. The rows lie on the stack, because many threads may use different
+ * pairs. */
 static void leave_ring(struct ifm_kv_cache *cache, uint64_t pair, uint64_t number)
 {
     _Alignas(IFM_KV_LINE) float k[IFM_KV_PAGE * IFM_KV_DIM_MOST], v[IFM_KV_PAGE * IFM_KV_DIM_MOST];
@@ -207,12 +208,7 @@ void ifm_kv_append_many(struct ifm_kv_cache *cache, uint64_t pair, uint64_t toke
 
 void ifm_kv_adopt(struct ifm_kv_cache *cache, uint64_t pair, uint64_t tokens)
 {
-    cache->length[pair] = tokens; /* where a token lies follows from it */
-}
-
-void ifm_kv_clear(struct ifm_kv_cache *cache, uint64_t pair)
-{
-    cache->length[pair] = 0;
+    cache->length[pair] = tokens; /* it determines where a token lies */
 }
 
 enum ifm_status ifm_kv_save(struct ifm_kv_cache *cache, struct ifm_error *error)
@@ -230,7 +226,7 @@ enum ifm_status ifm_kv_save(struct ifm_kv_cache *cache, struct ifm_error *error)
     return IFM_OK;
 }
 
-/* Tokens of a body or a sink stay where they are; what was appended behind them is taken away. */
+/* Tokens of body and sink stay in place; those appended after them are dropped. */
 void ifm_kv_restore(struct ifm_kv_cache *cache, uint64_t pair)
 {
     const uint64_t length = cache->saved[pair];
@@ -272,26 +268,6 @@ struct ifm_kv_view ifm_kv_view_of(const struct ifm_kv_cache *cache, uint64_t pai
         left -= tokens;
     }
     return view;
-}
-
-static uint64_t read_piece(const struct ifm_kv_layout *layout, struct ifm_kv_piece piece, uint64_t at, float *k,
-                           float *v)
-{
-    if (piece.tokens > 0)
-        ifm_kv_page_read(layout, piece.page, piece.tokens, k + at * layout->head_dim, v + at * layout->head_dim);
-    return at + piece.tokens;
-}
-
-void ifm_kv_read(const struct ifm_kv_cache *cache, uint64_t pair, float *k, float *v)
-{
-    const struct ifm_kv_view view = ifm_kv_view_of(cache, pair);
-    uint64_t at = read_piece(&cache->sink, view.sink, 0, k, v);
-    for (uint64_t i = 0; i < view.n_body; i++) {
-        const unsigned tokens = i + 1 < view.n_body ? IFM_KV_PAGE : view.last_tokens;
-        at = read_piece(&cache->body, (struct ifm_kv_piece){body_page(cache, pair, i), tokens}, at, k, v);
-    }
-    at = read_piece(&cache->ring, view.ring[0], at, k, v);
-    read_piece(&cache->ring, view.ring[1], at, k, v);
 }
 
 const struct ifm_kv_layout *ifm_kv_body_layout(const struct ifm_kv_cache *cache)

@@ -3,9 +3,9 @@
  *
  * Tokens of a pair, in order: `sink` first ones in f16; body pages of IFM_KV_PAGE tokens in the cache's format; the
  * newest ones in a ring of two f16 pages. A full ring page leaves it, encoded, when the other one is full too: at least
- * `recent` = IFM_KV_PAGE newest tokens are always in f16 once the pair is that long (fewer only while it is shorter).
- * A cache of format f16 has neither sink nor ring: all its pages are body pages, the last one partial.
- * Softmax does not mind the order of tokens, so a reader takes body, sink and ring one after the other.
+ * `recent` = IFM_KV_PAGE newest tokens are always in f16 once the pair is that long (fewer only while it is shorter). A
+ * cache of format f16 has neither sink nor ring: all its pages are body pages, the last one partial. Softmax does not
+ * depend on the order of tokens, so a reader takes body, sink and ring one after the other.
  *
  * Owns the block tables and the lengths; memory for the pages comes from the caller (the device's buffers). Nothing
  * here allocates after ifm_kv_cache_create. Thread rule: different pairs may be used by different threads at once. */
@@ -25,7 +25,7 @@ struct ifm_kv_shape {
     uint64_t seed;
 };
 
-struct ifm_kv_cache; /* opaque but for what kernels read, below */
+struct ifm_kv_cache; /* opaque, except for the view that kernels read, below */
 
 /* Bytes that ifm_kv_cache_create will need for its pages: body, sink and ring together. UINT64_MAX on overflow. */
 uint64_t ifm_kv_pool_bytes(const struct ifm_kv_shape *shape);
@@ -40,22 +40,17 @@ void ifm_kv_cache_destroy(struct ifm_kv_cache *cache); /* NULL is allowed; not t
 void ifm_kv_append(struct ifm_kv_cache *cache, uint64_t pair, const float *k, const float *v);
 /* The same for many tokens, rows of head_dim; the result is bit for bit that of appending one by one. */
 void ifm_kv_append_many(struct ifm_kv_cache *cache, uint64_t pair, uint64_t tokens, const float *k, const float *v);
-/* The pool holds the pages of `tokens` tokens of this pair already: another cache of the same shape wrote them there,
- * or the caller copied its pool. For layers and arms that hold the same tokens. */
+/* Declare that the pool already holds the pages of `tokens` tokens of this pair: another cache of the same shape wrote
+ * them, or the caller copied its pool. Used by layers and arms that hold the same tokens. */
 void ifm_kv_adopt(struct ifm_kv_cache *cache, uint64_t pair, uint64_t tokens);
-/* Forget all tokens of the pair. */
-void ifm_kv_clear(struct ifm_kv_cache *cache, uint64_t pair);
-/* Remember the state of every pair (lengths and ring contents); restore brings it back exactly, so that the same tokens
- * can be appended again. Body pages that were added meanwhile are written anew by that. `save` may be called once. */
+/* Save the state of every pair (lengths and ring contents); restore brings it back exactly, so that the same tokens can
+ * be appended again. That rewrites the body pages added since. `save` may be called once. */
 IFM_CHECKED enum ifm_status ifm_kv_save(struct ifm_kv_cache *cache, struct ifm_error *error);
 void ifm_kv_restore(struct ifm_kv_cache *cache, uint64_t pair);
 /* The number of tokens that the pair holds. (Eviction is the caller's choice of which tokens to append.) */
 uint64_t ifm_kv_length(const struct ifm_kv_cache *cache, uint64_t pair);
-/* K and V of all its tokens in order of appending, f32 [length][head_dim], as attention sees them (the reference
- * reading): for oracles. */
-void ifm_kv_read(const struct ifm_kv_cache *cache, uint64_t pair, float *k, float *v);
 
-/* What a kernel reads of a pair. Body pages: pool + table[i] * layout->page_bytes, i < n_body, all full but, in f16,
+/* What a kernel reads for a pair. Body pages: pool + table[i] * layout->page_bytes, i < n_body, all full but, in f16,
  * the last one. Then at most three f16 pieces. */
 struct ifm_kv_piece {
     const void *page; /* f16, of layout sink or side */
@@ -73,7 +68,7 @@ const struct ifm_kv_layout *ifm_kv_body_layout(const struct ifm_kv_cache *cache)
 const struct ifm_kv_layout *ifm_kv_sink_layout_of(const struct ifm_kv_cache *cache);
 const struct ifm_kv_layout *ifm_kv_ring_layout(const struct ifm_kv_cache *cache);
 
-/* Bytes that hold a cache of these lengths, and of what: `total` = body + side; the f16 cache of the same tokens has
+/* The bytes of a cache of these lengths, and their parts: `total` = body + side; the f16 cache of the same tokens has
  * `plain` = 4 * head_dim bytes a token. */
 struct ifm_kv_bytes {
     uint64_t codes, metadata; /* of body pages; metadata = scales, zeros, lists, padding */

@@ -19,7 +19,7 @@ static size_t up(size_t n, size_t grain)
     return (n + grain - 1) / grain * grain;
 }
 
-/* Put a section of `bytes` at the end of the page. */
+/* Append a section of `bytes` to the page. */
 static size_t add(struct ifm_kv_layout *layout, size_t bytes)
 {
     size_t at = layout->page_bytes;

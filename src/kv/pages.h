@@ -4,7 +4,7 @@
 
 #include "kv/cache.h"
 
-/* Pages that have left the ring after r tokens behind the sink: all whole ones but the newest. */
+/* Pages that have left the ring after r tokens beyond the sink: all whole pages but the newest. */
 static inline uint64_t ifm_kv_left_ring(uint64_t r)
 {
     const uint64_t whole = r / IFM_KV_PAGE;

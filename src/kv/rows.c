@@ -1,6 +1,6 @@
 /* Tokens and rows against f16 pages, eight values at a time on the compiler's vector types.
  *
- * The conversions are those of base/half.h without a branch: the same bits. */
+ * The conversions give the same bits as base/half.h, without a branch. */
 #include "kv/rows.h"
 
 #include <string.h>

@@ -1,5 +1,4 @@
-/* Tokens and rows against f16 pages: what the cache moves token by token, on vectors of 128 bits,
- * which every 64-bit processor has.
+/* Copies between f32 rows and f16 pages, token by token, on 128-bit vectors, which every 64-bit processor has.
  *
  * Rows are f32 [tokens][head_dim]; pages are of an f16 layout (kv/format.h). Must never allocate. Pure functions. */
 #ifndef IFM_KV_ROWS_H

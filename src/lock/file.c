@@ -1,8 +1,8 @@
-/* The state file of a lock: what every knob was before, written before it is changed.
+/* The state file of a lock: the value of every knob, written before the knob is changed.
  *
  * {"schema": 1, "pid", "boot_id", "when", "knobs": [{"knob", "target", "id", "before", "wanted"}]}, atomically replaced
- * and synced. Its presence says that knobs may be locked. FILE.lock beside it is held (flock) by the process that works
- * on it, so that the kernel says whether that process lives. */
+ * and synced. While it exists, knobs may be locked. The process that works on it holds a flock on FILE.lock beside it,
+ * so that the kernel knows whether that process is alive. */
 #include "base/file.h"
 #include "host/probe.h"
 #include "lock/private.h"
@@ -35,8 +35,9 @@ enum ifm_status ifm_lock_file(char path[static IFM_LOCK_PATH], struct ifm_error 
         return join(path, folder, "/inferometer/locks.json", error);
     if (home != NULL && home[0] == '/')
         return join(path, home, "/.local/state/inferometer/locks.json", error);
-    return ifm_fail(error, IFM_USAGE, "--state", "name a file with --state FILE",
-                    "neither INFEROMETER_LOCKS, XDG_STATE_HOME nor HOME says where the state file stands");
+    return ifm_fail(
+        error, IFM_USAGE, "--state", "name a file with --state FILE",
+        "none of INFEROMETER_LOCKS, XDG_STATE_HOME and HOME is set, so there is no place for the state file");
 }
 
 static enum ifm_status make_folder(const char *state, struct ifm_error *error)
@@ -58,7 +59,7 @@ enum ifm_status ifm_lock_claim(const char *state, int *fd, struct ifm_error *err
     *fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
     if (*fd < 0)
         return ifm_fail(error, IFM_USAGE, state, "choose a folder that you may write to with --state FILE",
-                        "the state file cannot be kept there: %s; nothing was changed", strerror(errno));
+                        "cannot write the state file: %s; nothing was changed", strerror(errno));
     if (flock(*fd, LOCK_EX | LOCK_NB) == 0)
         return IFM_OK;
     close(*fd);
@@ -177,8 +178,7 @@ enum ifm_status ifm_lock_file_read(const char *state, const char *root, struct i
     free(out->rows);
     *out = (struct ifm_lock_file){0};
     error->code = IFM_INVALID;
-    ifm_error_hint(error, "it says what was locked and cannot be used: nothing was changed; put the knobs back by hand "
-                          "(docs/locks.md), then remove the file");
+    ifm_error_hint(error, "nothing was changed; put the knobs back by hand (docs/locks.md), then remove the file");
     return IFM_INVALID;
 }
 

@@ -1,4 +1,4 @@
-/* The knobs of a GPU as the record keeps them: what is locked, as far as it can be known. Reads only. */
+/* The knobs of a GPU for run.log: what is locked, as far as that can be known. Reads only. */
 #include "lock/private.h"
 
 #include <stdio.h>
@@ -56,7 +56,7 @@ static void add_clock(const struct ifm_lock_machine *machine, const struct ifm_l
         add(knobs, knob->kind->knob, row->wanted, "", "");
     } else if (sight.unsure) {
         ifm_lock_why_slow(machine, knob, reason);
-        add(knobs, knob->kind->knob, row->wanted, reason, "lock a clock that it keeps under this load");
+        add(knobs, knob->kind->knob, row->wanted, reason, "lock a clock that the GPU can hold under this load");
     } else {
         snprintf(reason, sizeof reason, "it was locked at %s, and the clock is %s: the lock is not in force",
                  row->wanted, knob->seen);
@@ -67,7 +67,7 @@ static void add_clock(const struct ifm_lock_machine *machine, const struct ifm_l
 static void add_settings(const struct ifm_lock_machine *machine, struct ifm_lock_row *knob, json_t *knobs)
 {
     struct ifm_error error;
-    knob->kind = &ifm_lock_power_limit; /* it stays until somebody sets it, whoever set it */
+    knob->kind = &ifm_lock_power_limit; /* it stays until it is set again */
     if (knob->kind->read(machine, knob, knob->seen, &error) == IFM_OK)
         add(knobs, knob->kind->knob, knob->seen, "", "");
     else
@@ -78,12 +78,13 @@ static void add_settings(const struct ifm_lock_machine *machine, struct ifm_lock
     else if (strcmp(knob->seen, "on") == 0)
         add(knobs, knob->kind->knob, "on", "", "");
     else
-        add(knobs, knob->kind->knob, "off", "the driver forgets clocks and limits when its last user ends",
+        add(knobs, knob->kind->knob, "off",
+            "without persistence the driver forgets clocks and limits when its last user ends",
             "inferometer lock --persistence -- COMMAND");
     unsigned application = ifm_lock_application_clock(machine, knob);
     char value[IFM_LOCK_TEXT];
     snprintf(value, sizeof value, "%u MHz", application);
-    if (application != 0) /* deprecated by its maker, and not there on many cards */
+    if (application != 0) /* deprecated by NVIDIA and missing on many cards */
         add(knobs, "application_clock", value, "", "");
 }
 
@@ -106,7 +107,7 @@ json_t *ifm_lock_gpu_knobs(const struct ifm_lock_options *options, const char *b
         return knobs;
     }
     snprintf(knob.target, sizeof knob.target, "gpu%u", index);
-    /* A file that cannot be used locks nothing that can be relied on. */
+    /* An unreadable state file counts as no lock. */
     if (ifm_lock_file_read(options->state, options->root, &file, &ignored) != IFM_OK)
         file.n = 0;
     knob.kind = &ifm_lock_gpu_clock;

@@ -1,4 +1,4 @@
-/* The transaction: write down, set, read back; and the same in reverse. */
+/* The transaction: write the state file, set, read back; and the same in reverse. */
 #include "lock/lock.h"
 #include "base/clock.h"
 #include "lock/private.h"
@@ -99,7 +99,8 @@ enum ifm_status ifm_lock_open(const struct ifm_lock_options *options, const stru
 
 /* ---- putting back ---- */
 
-/* One knob. `mine`: this process has just set it, so that a value which is neither is the driver's answer to us. */
+/* One knob. `mine`: this process has just set it, so a value that is neither the old nor the wanted one is the driver's
+ * answer. */
 static enum ifm_status put_back(struct ifm_lock *lock, struct ifm_lock_row *row, bool mine, struct ifm_error *error)
 {
     struct ifm_lock_sight sight;
@@ -120,7 +121,7 @@ static enum ifm_status put_back(struct ifm_lock *lock, struct ifm_lock_row *row,
         return IFM_OK;
     }
     IFM_TRY(row->kind->write(&lock->machine, row, row->before, error));
-    if (row->kind->is_clock) { /* a clock that is no longer locked may stay where it is */
+    if (row->kind->is_clock) { /* an unlocked clock may keep its value */
         say(row, IFM_LOCK_RESTORED, "the driver took the reset; NVML cannot read back that nothing is locked");
         return row->kind->read(&lock->machine, row, row->seen, error);
     }
@@ -132,7 +133,7 @@ static enum ifm_status put_back(struct ifm_lock *lock, struct ifm_lock_row *row,
     return IFM_OK;
 }
 
-/* The rows that are still locked move to the front of a copy: what the file says from now on. */
+/* A copy with only the rows that are still locked: the new contents of the file. */
 static enum ifm_status keep_failed(struct ifm_lock *lock, struct ifm_error *error)
 {
     struct ifm_lock_row *left = calloc(lock->n + 1, sizeof *left);
@@ -147,7 +148,7 @@ static enum ifm_status keep_failed(struct ifm_lock *lock, struct ifm_error *erro
     return status;
 }
 
-/* In reverse, each on its own: one that fails does not keep the others locked. */
+/* In reverse order, each independently: a failure does not keep the others locked. */
 static enum ifm_status put_all_back(struct ifm_lock *lock, size_t set, const struct ifm_lock_row *mine,
                                     struct ifm_error *error)
 {
@@ -169,7 +170,7 @@ static enum ifm_status put_all_back(struct ifm_lock *lock, size_t set, const str
         lock->filed = 0;
         return ifm_lock_file_remove(lock->options->state, error);
     }
-    /* A file that cannot be written anew still names them all, and what is back already is seen to be. */
+    /* If the file cannot be rewritten it still names all of them; unlocking again recognises those that are back. */
     if (keep_failed(lock, &ignored) != IFM_OK)
         ifm_fail(&ignored, IFM_INTERNAL, "", "", "ignored");
     *error = first;
@@ -192,7 +193,8 @@ static enum ifm_status set_one(struct ifm_lock *lock, struct ifm_lock_row *row, 
     at(lock, "set", row);
     if (strcmp(row->before, row->wanted) != 0) {
         enum ifm_status status = row->kind->write(&lock->machine, row, row->wanted, error);
-        row->touched = status == IFM_OK || !row->kind->is_clock; /* a clock that the driver refused is none of ours */
+        /* a clock that the driver refused was not locked by us */
+        row->touched = status == IFM_OK || !row->kind->is_clock;
         IFM_TRY(status);
     }
     at(lock, "done", row);
@@ -210,8 +212,8 @@ static enum ifm_status set_one(struct ifm_lock *lock, struct ifm_lock_row *row, 
     return IFM_OK;
 }
 
-/* Rows that the next writing of the state file adds: those of CPUs together, since their state can be read and a crash
- * between them is told from it; one of a GPU's at a time. */
+/* Rows that the next write of the state file adds. CPU rows are written together: their state can be read, so a crash
+ * between them is recognised. GPU rows are written one at a time. */
 static size_t next_batch(const struct ifm_lock *lock, size_t from)
 {
     size_t to = from + 1;
@@ -242,7 +244,7 @@ static enum ifm_status set_all(struct ifm_lock *lock, size_t *set, struct ifm_er
     return IFM_OK;
 }
 
-/* The first failure, and what became of the rest. */
+/* The first failure, and the outcome of putting the others back. */
 static enum ifm_status undo(struct ifm_lock *lock, size_t set, const struct ifm_error *cause, struct ifm_error *error)
 {
     struct ifm_error second = {0};
@@ -300,7 +302,7 @@ enum ifm_status ifm_lock_recover(const struct ifm_lock_options *options, struct 
     int claim = -1;
     bool gpu = false;
     *out = NULL;
-    if (access(options->state, F_OK) == 0) /* nothing to claim, and no folder to make, where nothing was locked */
+    if (access(options->state, F_OK) == 0) /* nothing was locked: no claim and no folder is needed */
         IFM_TRY(ifm_lock_claim(options->state, &claim, error));
     enum ifm_status status = ifm_lock_file_read(options->state, options->root, &file, error);
     for (size_t i = 0; i < file.n; i++) {

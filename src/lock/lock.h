@@ -1,11 +1,11 @@
-/* Locks: clocks, power limit, persistence, governor and turbo of this machine, taken and given back as a transaction.
+/* Locks: clocks, power limit, persistence, governor and turbo of this machine, set and restored as a transaction.
  *
- * The only part of the lab that changes a setting of the machine, and only when its user asks for it. Every knob is
- * written down (what it was, what is wanted) and synced to disk before it is changed, read back after, and put back in
- * reverse order: when a later knob fails, when the command under the locks ends, or by `inferometer unlock` after a
- * crash at any moment. A knob that somebody else changed since is left alone and told.
- * It must never change a knob that its user did not name. Thread rule: one thread; one process at a time holds a state
- * file (flock of FILE.lock, as long as the lock is open). */
+ * The only part of the lab that changes settings of the machine, and only when the user asks for it. Before a knob is
+ * changed, its old and wanted values are written and synced to the state file; afterwards it is read back. Knobs are
+ * restored in reverse order: when a later knob fails, when the command under the locks ends, or by `inferometer unlock`
+ * after a crash. A knob that somebody else has changed since is left alone and reported. It must never change a knob
+ * that the user did not name. Thread rule: one thread; one process at a time holds a state file (flock of FILE.lock, as
+ * long as the lock is open). */
 #ifndef IFM_LOCK_LOCK_H
 #define IFM_LOCK_LOCK_H
 
@@ -18,12 +18,12 @@ enum { IFM_LOCK_TEXT = 64, IFM_LOCK_ID = 96, IFM_LOCK_SENTENCE = 256, IFM_LOCK_P
 enum ifm_lock_outcome {
     IFM_LOCK_PLANNED = 0, /* read, not changed */
     IFM_LOCK_LOCKED,      /* read back as wanted */
-    IFM_LOCK_UNCONFIRMED, /* accepted, but what is read back cannot show it now: counts as unlocked */
+    IFM_LOCK_UNCONFIRMED, /* accepted, but not visible in the value read back: counts as unlocked */
     IFM_LOCK_FAILED,      /* could not be set, or could not be put back */
     IFM_LOCK_RESTORED,    /* put back and read back */
-    IFM_LOCK_UNCHANGED,   /* has the value that it had before: nothing to put back */
-    IFM_LOCK_LEFT,        /* neither the old nor the wanted value: somebody else's, left alone */
-    IFM_LOCK_GONE         /* the machine was started again since: nothing of the lock is left */
+    IFM_LOCK_UNCHANGED,   /* has its old value: nothing to put back */
+    IFM_LOCK_LEFT,        /* neither the old nor the wanted value: somebody else changed it; left alone */
+    IFM_LOCK_GONE         /* the machine was rebooted since, which removed the lock */
 };
 
 /* One knob of one target. Texts carry their unit: "1500 MHz", "650 W", "performance", "on". */
@@ -31,7 +31,8 @@ struct ifm_lock_row {
     const struct ifm_lock_kind *kind;
     char target[IFM_LOCK_TEXT]; /* "gpu0", "cpu3", "cpus" */
     char id[IFM_LOCK_ID];       /* a GPU's UUID: the index may name another card later; "" elsewhere */
-    char before[IFM_LOCK_TEXT]; /* "not readable" for clocks: NVML does not say what was locked; put back by a reset */
+    /* "not readable" for clocks: NVML does not tell what was locked; a reset restores them */
+    char before[IFM_LOCK_TEXT];
     char wanted[IFM_LOCK_TEXT];
     char seen[IFM_LOCK_TEXT]; /* read back last */
     char reason[IFM_LOCK_SENTENCE];
@@ -39,7 +40,7 @@ struct ifm_lock_row {
     bool touched; /* set by this process, or by one that is gone */
 };
 
-/* What is asked for; zero and NULL leave a knob alone. */
+/* What the user asks for; zero and NULL leave a knob alone. */
 struct ifm_lock_wishes {
     unsigned gpu_clock_mhz, memory_clock_mhz;
     double power_cap_w;
@@ -55,9 +56,9 @@ struct ifm_lock_options {
     const char *nvml;   /* file of the library; NULL = the driver's, and none under another root */
     const char *state;  /* the state file */
     unsigned settle_ms; /* how long a clock may take until it reads as wanted; 0 = look once */
-    /* Asked between knobs: true ends the transaction, which is then undone. May be NULL. */
+    /* Called between knobs: true ends the transaction and undoes it. May be NULL. */
     bool (*stop)(void *context);
-    /* Told before and after every change, so that tests can end the process there: "file", "filed", "set", "done",
+    /* Called before and after every change, so that tests can end the process there: "file", "filed", "set", "done",
      * "back", "remove". May be NULL. */
     void (*at)(void *context, const char *point, const struct ifm_lock_row *row);
     void *context;
@@ -67,13 +68,13 @@ struct ifm_lock;
 /* The state file that is used when none is named: $INFEROMETER_LOCKS, else inferometer/locks.json below
  * $XDG_STATE_HOME or ~/.local/state. */
 IFM_CHECKED enum ifm_status ifm_lock_file(char path[static IFM_LOCK_PATH], struct ifm_error *error);
-/* Find every knob that is wished for and read it; changes nothing. Options and wishes must outlive the lock. IFM_USAGE:
- * a wish that this machine cannot have; IFM_MISSING: a knob that it lacks. */
+/* Find and read every knob that is asked for; changes nothing. Options and wishes must outlive the lock. IFM_USAGE: a
+ * value that this machine cannot have; IFM_MISSING: a knob that it lacks. */
 IFM_CHECKED enum ifm_status ifm_lock_open(const struct ifm_lock_options *options, const struct ifm_lock_wishes *wishes,
                                           struct ifm_lock **out, struct ifm_error *error);
-/* Set them. After a failure everything is as before, or the error says what is not and the state file stays. */
+/* Set them. After a failure everything is as before; if not, the error names what is not, and the state file stays. */
 IFM_CHECKED enum ifm_status ifm_lock_take(struct ifm_lock *lock, struct ifm_error *error);
-/* Put everything back that this lock has taken, and remove the state file when nothing failed. */
+/* Restore everything that this lock has set, and remove the state file when nothing failed. */
 IFM_CHECKED enum ifm_status ifm_lock_give(struct ifm_lock *lock, struct ifm_error *error);
 /* The same from the state file of a process that is gone. Without such a file: no rows, and IFM_OK. `*out` is also set
  * when a knob could not be put back; close it either way (NULL is allowed). */

@@ -1,4 +1,4 @@
-/* Knobs of NVIDIA GPUs. The only file of the lab that names a function of NVML that sets or resets. */
+/* Knobs of NVIDIA GPUs. Only this file calls NVML functions that set or reset something. */
 #include "lock/private.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@ void ifm_lock_nvml_open(struct ifm_lock_machine *machine, const char *file)
                             : NULL;
     else if (machine->root[0] == '\0')
         machine->nvml = ifm_nvml_load(&machine->nvml_reason, &machine->nvml_remedy);
-    else { /* the GPUs of this machine are none of another's */
+    else { /* under another root, the GPUs of this machine do not count */
         machine->nvml_reason = "a tree of files has no GPU";
         machine->nvml_remedy = "leave out --root";
     }
@@ -31,7 +31,7 @@ unsigned ifm_lock_gpus(const struct ifm_lock_machine *machine)
                : 0;
 }
 
-/* `remedy` for what people can do something about. */
+/* `remedy` is for failures that the user can resolve. */
 static enum ifm_status refuse(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row, int result,
                               const char *what, struct ifm_error *error)
 {
@@ -73,7 +73,7 @@ enum ifm_status ifm_lock_gpu_id(const struct ifm_lock_machine *machine, unsigned
     return IFM_OK;
 }
 
-/* The card itself where it has a UUID, wherever it is numbered now. */
+/* By UUID where the card has one, because its index may have changed. */
 static enum ifm_status find(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row,
                             ifm_nvml_device *out, struct ifm_error *error)
 {
@@ -105,8 +105,8 @@ enum ifm_status ifm_lock_gpu_at(const struct ifm_lock_machine *machine, const ch
     if (bus == NULL || bus[0] == '\0') {
         if (n == 1)
             return IFM_OK;
-        return ifm_fail(error, IFM_MISSING, "gpu", "make the others invisible to this machine's driver",
-                        "NVML names %u GPUs, and which of them is measured is not known", n);
+        return ifm_fail(error, IFM_MISSING, "gpu", "hide the others from this machine's driver",
+                        "NVML lists %u GPUs, and it is unknown which one is measured", n);
     }
     if (machine->nvml->nvmlDeviceGetHandleByPciBusId_v2 == NULL)
         return too_old(machine, &row, "nvmlDeviceGetHandleByPciBusId_v2", error);
@@ -187,7 +187,7 @@ static enum ifm_status read_clock(const struct ifm_lock_machine *machine, const 
     return result == IFM_NVML_SUCCESS ? IFM_OK : refuse(machine, row, result, "its clock", error);
 }
 
-/* What was locked before cannot be read, and a reset is all that can put it back. */
+/* The previous lock cannot be read, so only a reset can restore it. */
 static enum ifm_status write_clock(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row,
                                    const char *value, struct ifm_error *error)
 {
@@ -200,7 +200,7 @@ static enum ifm_status write_clock(const struct ifm_lock_machine *machine, const
         memory ? nvml->nvmlDeviceSetMemoryLockedClocks : nvml->nvmlDeviceSetGpuLockedClocks;
     int (*reset)(ifm_nvml_device) =
         memory ? nvml->nvmlDeviceResetMemoryLockedClocks : nvml->nvmlDeviceResetGpuLockedClocks;
-    if (set == NULL || reset == NULL) /* what could not be put back is not set */
+    if (set == NULL || reset == NULL) /* a value that could not be restored later is not set */
         return too_old(machine, row, memory ? "nvmlDeviceSetMemoryLockedClocks" : "nvmlDeviceSetGpuLockedClocks",
                        error);
     int result = mhz == 0 ? reset(device) : set(device, mhz, mhz);
@@ -224,12 +224,12 @@ void ifm_lock_why_slow(const struct ifm_lock_machine *machine, const struct ifm_
     if (find(machine, row, &device, &ignored) != IFM_OK || nvml->nvmlDeviceGetCurrentClocksEventReasons == NULL ||
         nvml->nvmlDeviceGetCurrentClocksEventReasons(device, &bits) != IFM_NVML_SUCCESS)
         bits = 0;
-    const char *why = bits & IFM_NVML_REASON_IDLE        ? "it idles, and shows its lock under load"
-                      : bits & IFM_NVML_REASON_POWER_CAP ? "its power cap holds it below the lock"
-                      : bits & IFM_NVML_REASON_THERMAL   ? "its temperature holds it below the lock"
-                      : bits & IFM_NVML_REASON_HARDWARE  ? "a hardware slow-down holds it below the lock"
+    const char *why = bits & IFM_NVML_REASON_IDLE        ? "it is idle; the locked clock shows only under load"
+                      : bits & IFM_NVML_REASON_POWER_CAP ? "its power cap keeps it below the lock"
+                      : bits & IFM_NVML_REASON_THERMAL   ? "its temperature keeps it below the lock"
+                      : bits & IFM_NVML_REASON_HARDWARE  ? "a hardware slow-down keeps it below the lock"
                                                          : "the driver does not say why";
-    snprintf(reason, IFM_LOCK_SENTENCE, "the driver took the lock at %.24s, and the clock now is %.24s: %s",
+    snprintf(reason, IFM_LOCK_SENTENCE, "the driver accepted the lock at %.24s, but the clock now is %.24s: %s",
              row->wanted, row->seen, why);
 }
 
@@ -265,7 +265,7 @@ unsigned ifm_lock_application_clock(const struct ifm_lock_machine *machine, cons
     return mhz;
 }
 
-/* The driver would round to the nearest of its clocks in silence. */
+/* The driver silently rounds to its nearest clock. */
 static enum ifm_status check_clock(const struct ifm_lock_row *row, const unsigned *clocks, unsigned n,
                                    struct ifm_error *error)
 {
@@ -279,7 +279,7 @@ static enum ifm_status check_clock(const struct ifm_lock_row *row, const unsigne
         if (clocks[i] > wanted && (above == 0 || clocks[i] < above))
             above = clocks[i];
     }
-    if (n == 0) /* the driver then judges */
+    if (n == 0) /* the driver then decides */
         return IFM_OK;
     if (below != 0 && above != 0)
         snprintf(hint, sizeof hint, "the nearest are %u and %u MHz", below, above);

@@ -1,8 +1,7 @@
-/* From wishes to knobs: which targets, in which order, and what they are now. Reads only.
+/* From wishes to knobs: the targets, their order and their present values. Reads only.
  *
- * Order: a GPU's persistence first, since a driver that unloads forgets the rest; of a CPU the frequencies first, then
- * the governor, and turbo last: turning it off moves the limits of the frequencies, so that they are read before that
- * and put back after turbo is. */
+ * Order on a GPU: persistence first, because a driver that unloads forgets the rest. Order on a CPU: frequencies,
+ * governor, turbo. Turning turbo off changes the frequency limits, so they are read before it and restored after it. */
 #include "host/cpus.h"
 #include "host/probe.h"
 #include "lock/private.h"
@@ -102,7 +101,7 @@ static bool has_policy_of(const char *root, const unsigned *cpus, unsigned k)
     return false;
 }
 
-/* The highest clock may never be below the lowest: which is moved first depends on where they are. */
+/* The highest clock may never be below the lowest, so their values decide which is set first. */
 static enum ifm_status plan_frequency(struct plan *plan, const char *target, unsigned mhz, struct ifm_error *error)
 {
     char wanted[IFM_LOCK_TEXT], high[IFM_LOCK_TEXT] = "";

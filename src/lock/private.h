@@ -16,16 +16,16 @@ struct ifm_lock_machine {
     unsigned settle_ms;
 };
 
-/* What a reading says of a knob. Both may hold: it was as wanted before. */
+/* What a reading says about a knob. Both may be true: the old value was the wanted one. */
 struct ifm_lock_sight {
     bool is_before, is_wanted;
-    bool unsure; /* of a clock: lower than wanted, which idling and throttling do too */
+    bool unsure; /* for a clock: lower than wanted, which idling and throttling cause too */
 };
 
 struct ifm_lock_kind {
     const char *knob;
     bool on_gpu;
-    bool is_clock; /* NVML reads the clock now, never what is locked */
+    bool is_clock; /* NVML reads the current clock, not the locked one */
     /* The present value into `value`. */
     enum ifm_status (*read)(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row,
                             char value[static IFM_LOCK_TEXT], struct ifm_error *error);
@@ -40,7 +40,7 @@ extern const struct ifm_lock_kind ifm_lock_frequency_min, ifm_lock_frequency_max
 const struct ifm_lock_kind *ifm_lock_kind_find(const char *knob); /* NULL: unknown */
 
 /* lock.c */
-/* Read a row's knob into `seen` and say what that means; a clock is given `settle_ms` to become what is wanted. */
+/* Read a row's knob into `seen` and interpret it; a clock gets `settle_ms` to reach the wanted value. */
 IFM_CHECKED enum ifm_status ifm_lock_look(const struct ifm_lock_machine *machine, struct ifm_lock_row *row,
                                           unsigned settle_ms, struct ifm_lock_sight *sight, struct ifm_error *error);
 
@@ -65,7 +65,7 @@ void ifm_lock_why_slow(const struct ifm_lock_machine *machine, const struct ifm_
                        char reason[static IFM_LOCK_SENTENCE]);
 /* The memory clock of a GPU that has only one; 0 elsewhere. */
 unsigned ifm_lock_only_memory_clock(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row);
-/* The clock that applications ask for, as the driver keeps it; 0 where it keeps none. */
+/* The application clock that the driver keeps; 0 = none. */
 unsigned ifm_lock_application_clock(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row);
 
 /* sysfs.c */

@@ -159,7 +159,7 @@ static enum ifm_status check_governor(const struct ifm_lock_machine *machine, co
     char name[128], list[512], padded[520], word[IFM_LOCK_TEXT + 2];
     file_of(row, "scaling_available_governors", name);
     if (!ifm_probe_line(machine->root, list, sizeof list, "%s", name))
-        return IFM_OK; /* the kernel then judges */
+        return IFM_OK; /* the kernel then decides */
     snprintf(padded, sizeof padded, " %s ", list);
     snprintf(word, sizeof word, " %s ", row->wanted);
     if (strstr(padded, word) != NULL)

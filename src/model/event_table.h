@@ -113,9 +113,7 @@ enum ifm_stage {
     F(r, must, amount, elapsed_s, _)
 #define IFM_FIELDS_energy(F, r) \
     F(r, must, text, cell, _) F(r, must, text, device, _) F(r, must, text, source, _) F(r, may, amount, idle_w, _) \
-    F(r, may, amount, limit_w, _) F(r, may, amount, period_ns, _) F(r, may, text, arm, _) \
-    F(r, may, count, start_ns, _) F(r, may, count, end_ns, _) F(r, may, amount, counter_j, _) \
-    F(r, may, amount, integral_j, _) F(r, may, count, tokens, _)
+    F(r, may, amount, limit_w, _) F(r, may, amount, period_ns, _)
 #define IFM_FIELDS_power_sensor(F, r) \
     F(r, must, text, cell, _) F(r, must, text, device, _) F(r, must, text, source, _) F(r, must, text, kind, _) \
     F(r, must, flag, part, _) F(r, must, flag, measured, _) F(r, may, amount, period_ms, _) \

@@ -278,6 +278,8 @@ static enum ifm_status read_arm(const struct plan_reader *reader, const json_t *
     struct plan_place ledger = {place, "ledger", 0};
     IFM_TRY(read_object(reader, json, &ifm_arm_fields, place, arm));
     IFM_TRY(read_settings(reader, json, "settings", place, &arm->settings, &arm->n_settings));
+    if (json_object_get(json, "chosen") != NULL)
+        IFM_TRY(read_settings(reader, json, "chosen", place, &arm->chosen, &arm->n_chosen));
     return read_object(reader, json_object_get(json, "ledger"), &ifm_ledger_fields, &ledger, &arm->ledger);
 }
 
@@ -387,23 +389,16 @@ static enum ifm_status check_energy(const struct plan_reader *reader, const stru
     return IFM_OK;
 }
 
-/* Passes stand in the order of their kinds, so that none stands twice and the latency pass, whose record all numbers of
- * time are made of, stands first. */
+/* In the order of their kinds, so that none stands twice, and the latency pass, which every number of time comes from,
+ * stands first. */
 static enum ifm_status check_passes(const struct plan_reader *reader, const struct plan_place *passes,
                                     const struct ifm_cell *cell)
 {
     for (size_t p = 0; p < cell->n_passes; p++) {
         const struct ifm_pass *pass = &cell->passes[p];
         struct plan_place element = {passes, NULL, p};
-        if (p == 0 && pass->kind != IFM_PASS_LATENCY)
-            return fail_at(reader, &element, "the first pass must be \"latency\"");
-        if (p > 0 && pass->kind == pass[-1].kind)
-            return fail_at(reader, &element,
-                           ifm_arena_printf(reader->arena, "the name \"%s\" is used twice", ifm_pass_name(pass)));
-        if (p > 0 && pass->kind < pass[-1].kind)
-            return fail_at(reader, &element,
-                           ifm_arena_printf(reader->arena, "the pass \"%s\" stands before \"%s\"", ifm_pass_name(pass),
-                                            ifm_pass_name(&pass[-1])));
+        if (p == 0 ? pass->kind != IFM_PASS_LATENCY : pass->kind <= pass[-1].kind)
+            return fail_at(reader, &element, "passes are latency, energy, counters, trace: in this order, each once");
         IFM_TRY(check_names(reader, &element, "columns", pass->columns, pass->n_columns, sizeof *pass->columns, 0));
     }
     return IFM_OK;

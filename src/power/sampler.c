@@ -320,14 +320,8 @@ static int start_thread(struct ifm_sampler *sampler)
     return failure;
 }
 
-enum ifm_status ifm_sampler_start(struct ifm_power *power, struct ifm_instant base, struct ifm_sampler **out,
-                                  struct ifm_error *error)
-{
-    return ifm_sampler_start_at(power, base, 0, out, error);
-}
-
-enum ifm_status ifm_sampler_start_at(struct ifm_power *power, struct ifm_instant base, double watts_hz,
-                                     struct ifm_sampler **out, struct ifm_error *error)
+enum ifm_status ifm_sampler_start(struct ifm_power *power, struct ifm_instant base, double watts_hz,
+                                  struct ifm_sampler **out, struct ifm_error *error)
 {
     struct ifm_sampler *sampler = calloc(1, sizeof *sampler);
     if (sampler == NULL)

@@ -18,13 +18,11 @@ struct ifm_power_series {
 };
 
 struct ifm_sampler;
-/* `power` is the sampler's until stop. `base`: readings are in ns since then. */
-IFM_CHECKED enum ifm_status ifm_sampler_start(struct ifm_power *power, struct ifm_instant base,
+/* `power` is the sampler's until stop. `base`: readings are in ns since then. Averages, instantaneous power and
+ * estimates are read `watts_hz` times a second; 0 = at their own pace. Counters and sensors with stamps of their own
+ * always keep theirs: all that they have is taken. */
+IFM_CHECKED enum ifm_status ifm_sampler_start(struct ifm_power *power, struct ifm_instant base, double watts_hz,
                                               struct ifm_sampler **out, struct ifm_error *error);
-/* The same, and averages, instantaneous power and estimates are read `watts_hz` times a second; 0 = at their own
- * pace. Counters and sensors with stamps of their own always keep theirs: all that they have is taken. */
-IFM_CHECKED enum ifm_status ifm_sampler_start_at(struct ifm_power *power, struct ifm_instant base, double watts_hz,
-                                                 struct ifm_sampler **out, struct ifm_error *error);
 /* Take what was read since the last call: one series a sensor, in their order; lives until the next drain or stop. */
 const struct ifm_power_series *ifm_sampler_drain(struct ifm_sampler *sampler);
 void ifm_sampler_stop(struct ifm_sampler *sampler); /* NULL is allowed */

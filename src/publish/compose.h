@@ -7,6 +7,26 @@
 /* Every OK number is finite, and so are its bounds; anything else is our own fault and is named. */
 IFM_CHECKED enum ifm_status ifm_compose_check(const struct ifm_publication *publication, struct ifm_error *error);
 
+/* A published file: a tree or a text. */
+enum ifm_published_kind {
+    IFM_PUBLISHED_NUMBERS = 0, /* derived.json, the first */
+    IFM_PUBLISHED_TREE,
+    IFM_PUBLISHED_SERIES, /* power over time */
+    IFM_PUBLISHED_TABLE,  /* rows of numbers, states and words */
+    IFM_PUBLISHED_WORDS
+};
+struct ifm_published {
+    const char *name;
+    enum ifm_published_kind kind;
+    json_t *tree; /* NULL: it is a text */
+    const struct ifm_text *text;
+};
+typedef enum ifm_status ifm_publish_visit(void *context, const struct ifm_published *file, struct ifm_error *error);
+/* Every file of the folder but the manifest, as the record gives it, until one fails: what is written, and what
+ * `verify` compares. */
+IFM_CHECKED enum ifm_status ifm_published_each(const struct ifm_publication *publication, struct ifm_arena *arena,
+                                               ifm_publish_visit *visit, void *context, struct ifm_error *error);
+
 void ifm_compose_csv(const struct ifm_publication *publication, struct ifm_text *out);
 void ifm_compose_jsonl(const struct ifm_publication *publication, struct ifm_text *out);
 json_t *ifm_compose_json(const struct ifm_publication *publication); /* new reference */
@@ -15,6 +35,9 @@ void ifm_paint_markdown(const struct ifm_document *document, struct ifm_text *ou
 void ifm_paint_html(const struct ifm_document *document, struct ifm_text *out);
 IFM_CHECKED enum ifm_status ifm_paint_terminal(const struct ifm_document *document, bool colour, bool utf8,
                                                struct ifm_text *out, struct ifm_error *error);
+/* One table alone; on the terminal without colour, from the first column on. */
+void ifm_paint_markdown_grid(const struct ifm_grid *grid, struct ifm_text *out);
+void ifm_paint_terminal_grid(const struct ifm_grid *grid, struct ifm_arena *arena, struct ifm_text *out);
 /* The same of a document that is built for it: report.md, and what `--format md` prints; the summary; report.html. */
 IFM_CHECKED enum ifm_status ifm_compose_markdown(const struct ifm_publication *publication, struct ifm_text *out,
                                                  struct ifm_error *error);

@@ -1,77 +1,109 @@
-/* The published files of a run folder, each written whole or not at all; the manifest last. */
+/* The published files of a run folder: which there are, and each written whole or not at all; the manifest last. */
 #include "base/file.h"
 #include "publish/compose.h"
 #include "sample/manifest.h"
 
-/* Steals `value`. */
-static enum ifm_status write_json(struct ifm_arena *arena, const char *dir, const char *name, json_t *value,
+struct walk {
+    const struct ifm_publication *publication;
+    struct ifm_arena *arena;
+    ifm_publish_visit *visit;
+    void *context;
+};
+
+/* Steals `tree`. */
+static enum ifm_status visit_tree(const struct walk *walk, const char *name, enum ifm_published_kind kind, json_t *tree,
                                   struct ifm_error *error)
 {
-    enum ifm_status status = ifm_json_write(ifm_path_join(arena, dir, name), value, error);
-    json_decref(value);
+    const struct ifm_published file = {.name = name, .kind = kind, .tree = tree};
+    enum ifm_status status = walk->visit(walk->context, &file, error);
+    json_decref(tree);
     return status;
 }
 
-/* The specification's files of the workloads that the run measured. */
-static enum ifm_status write_compat(const struct ifm_publication *publication, struct ifm_arena *arena,
-                                    struct ifm_error *error)
+static enum ifm_status visit_text(const struct walk *walk, const char *name, enum ifm_published_kind kind,
+                                  const struct ifm_text *text, struct ifm_error *error)
 {
-    const char *dir = publication->dir;
-    size_t n = ifm_compat_count_baseline(publication->plan);
-    if (ifm_compat_has_elastic_kv(publication->plan))
-        IFM_TRY(write_json(arena, dir, "elastic_kv.json", ifm_compat_elastic_kv(publication), error));
+    const struct ifm_published file = {.name = name, .kind = kind, .text = text};
+    return walk->visit(walk->context, &file, error);
+}
+
+/* The specification's files of the workloads that the run measured. */
+static enum ifm_status visit_compat(const struct walk *walk, struct ifm_error *error)
+{
+    const struct ifm_publication *from = walk->publication;
+    size_t n = ifm_compat_count_baseline(from->plan);
+    IFM_TRY(visit_tree(walk, "metrics.json", IFM_PUBLISHED_TREE, ifm_compat_sop(from), error));
+    if (ifm_compat_has_elastic_kv(from->plan))
+        IFM_TRY(visit_tree(walk, "elastic_kv.json", IFM_PUBLISHED_TREE, ifm_compat_elastic_kv(from), error));
     if (n > 0)
-        IFM_TRY(write_json(arena, dir, "summary.json", ifm_compat_baseline_summary(publication), error));
+        IFM_TRY(visit_tree(walk, "summary.json", IFM_PUBLISHED_TREE, ifm_compat_baseline_summary(from), error));
     for (size_t i = 0; i < n; i++)
-        IFM_TRY(write_json(arena, dir, ifm_arena_printf(arena, "config_%02zu.json", i + 1),
-                           ifm_compat_baseline_config(publication, i), error));
+        IFM_TRY(visit_tree(walk, ifm_arena_printf(walk->arena, "config_%02zu.json", i + 1), IFM_PUBLISHED_TREE,
+                           ifm_compat_baseline_config(from, i), error));
     return IFM_OK;
 }
 
-static enum ifm_status write_power(const struct ifm_publication *publication, struct ifm_arena *arena,
-                                   struct ifm_error *error)
+static enum ifm_status visit_power(const struct walk *walk, struct ifm_error *error)
 {
     struct ifm_power_files files;
-    enum ifm_status status = ifm_compose_power(publication, arena, &files, error);
+    enum ifm_status status = ifm_compose_power(walk->publication, walk->arena, &files, error);
     for (size_t i = 0; status == IFM_OK && i < files.n; i++)
-        status = ifm_file_write_atomic(ifm_path_join(arena, publication->dir, files.list[i].name),
-                                       files.list[i].text.data, files.list[i].text.size, error);
+        status = visit_text(walk, files.list[i].name, IFM_PUBLISHED_SERIES, &files.list[i].text, error);
     ifm_power_files_free(&files);
     return status;
 }
 
-static enum ifm_status write_all(const struct ifm_publication *publication, struct ifm_arena *arena,
-                                 struct ifm_text *text, struct ifm_error *error)
+static enum ifm_status visit_reports(const struct walk *walk, struct ifm_text *text, struct ifm_error *error)
 {
-    const char *dir = publication->dir;
-    const struct ifm_derived *derived = publication->derived;
-    json_t *numbers = ifm_derived_to_json(derived);
-    ifm_publisher_add(numbers);
-    IFM_TRY(write_json(arena, dir, "derived.json", numbers, error));
-    IFM_TRY(write_json(arena, dir, "verdict.json", ifm_verdict_to_json(publication->verdict, derived), error));
-    IFM_TRY(write_json(arena, dir, "metrics.json", ifm_compat_sop(publication), error));
-    IFM_TRY(write_compat(publication, arena, error));
-    IFM_TRY(write_power(publication, arena, error));
-    ifm_compose_csv(publication, text);
-    IFM_TRY(ifm_file_write_atomic(ifm_path_join(arena, dir, "report.csv"), text->data, text->size, error));
     struct ifm_document *document;
-    IFM_TRY(ifm_document_build(publication, IFM_LEVEL_PAGE, arena, &document, error));
+    ifm_compose_csv(walk->publication, text);
+    IFM_TRY(visit_text(walk, "report.csv", IFM_PUBLISHED_TABLE, text, error));
+    IFM_TRY(ifm_document_build(walk->publication, IFM_LEVEL_PAGE, walk->arena, &document, error));
     ifm_text_clear(text);
     ifm_paint_markdown(document, text);
-    IFM_TRY(ifm_file_write_atomic(ifm_path_join(arena, dir, "report.md"), text->data, text->size, error));
+    IFM_TRY(visit_text(walk, "report.md", IFM_PUBLISHED_WORDS, text, error));
     ifm_text_clear(text);
     ifm_paint_html(document, text);
-    IFM_TRY(ifm_file_write_atomic(ifm_path_join(arena, dir, "report.html"), text->data, text->size, error));
-    return ifm_manifest_write(dir, error);
+    return visit_text(walk, "report.html", IFM_PUBLISHED_WORDS, text, error);
+}
+
+enum ifm_status ifm_published_each(const struct ifm_publication *publication, struct ifm_arena *arena,
+                                   ifm_publish_visit *visit, void *context, struct ifm_error *error)
+{
+    const struct walk walk = {publication, arena, visit, context};
+    const struct ifm_derived *derived = publication->derived;
+    struct ifm_text text = {0};
+    IFM_TRY(visit_tree(&walk, "derived.json", IFM_PUBLISHED_NUMBERS, ifm_derived_to_json(derived), error));
+    IFM_TRY(visit_tree(&walk, "verdict.json", IFM_PUBLISHED_TREE, ifm_verdict_to_json(publication->verdict, derived),
+                       error));
+    IFM_TRY(visit_compat(&walk, error));
+    IFM_TRY(visit_power(&walk, error));
+    enum ifm_status status = visit_reports(&walk, &text, error);
+    ifm_text_free(&text);
+    return status;
+}
+
+struct writer {
+    const char *dir;
+    struct ifm_arena *arena;
+};
+
+static enum ifm_status write_file(void *context, const struct ifm_published *file, struct ifm_error *error)
+{
+    const struct writer *writer = context;
+    const char *path = ifm_path_join(writer->arena, writer->dir, file->name);
+    if (file->tree == NULL)
+        return ifm_file_write_atomic(path, file->text->data, file->text->size, error);
+    if (file->kind == IFM_PUBLISHED_NUMBERS)
+        ifm_publisher_add(file->tree);
+    return ifm_json_write(path, file->tree, error);
 }
 
 enum ifm_status ifm_publish_files(const struct ifm_publication *publication, struct ifm_error *error)
 {
     IFM_TRY(ifm_compose_check(publication, error));
-    struct ifm_arena *arena = ifm_arena_create();
-    struct ifm_text text = {0};
-    enum ifm_status status = write_all(publication, arena, &text, error);
-    ifm_text_free(&text);
-    ifm_arena_destroy(arena);
-    return status;
+    struct writer writer = {publication->dir, ifm_arena_create()};
+    enum ifm_status status = ifm_published_each(publication, writer.arena, write_file, &writer, error);
+    ifm_arena_destroy(writer.arena);
+    return status == IFM_OK ? ifm_manifest_write(publication->dir, error) : status;
 }

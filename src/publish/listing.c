@@ -2,6 +2,7 @@
 #include "publish/listing.h"
 
 #include "document/escape.h"
+#include "publish/compose.h"
 #include <math.h>
 #include <string.h>
 
@@ -162,107 +163,51 @@ static void compose_jsonl(const struct ifm_listing *listing, struct ifm_text *ou
 
 /* ---- for people ---- */
 
-/* Columns that a UTF-8 text takes; control characters are not printed. */
-static size_t width_of(const char *text)
+/* The columns that people see: those with a heading, where some row has a text; most runs have no notes. */
+static struct ifm_grid grid_of(const struct ifm_listing *listing)
 {
-    size_t width = 0;
-    for (; *text != '\0'; text++)
-        width += ((unsigned char)*text & 0xc0) != 0x80;
-    return width;
-}
-
-static const char *shown_at(const struct ifm_listing *listing, size_t row, size_t column)
-{
-    return listing->shown[row * listing->n_columns + column];
-}
-
-/* As a terminal may show it. */
-static const char *plain(const struct ifm_listing *listing, const char *text)
-{
-    struct ifm_text copy = {0};
-    ifm_escape_terminal(text, true, &copy);
-    const char *result = copy.data == NULL ? "" : ifm_arena_strdup(listing->arena, copy.data);
-    ifm_text_free(&copy);
-    return result;
-}
-
-/* The width of each column; 0 = not shown: only machines see it, or it has no text, as most runs have no notes. */
-static const size_t *widths_of(const struct ifm_listing *listing)
-{
-    size_t *widths = IFM_ARENA_ARRAY(listing->arena, size_t, listing->n_columns + 1);
+    struct ifm_grid grid = {.n_rows = listing->n_rows};
+    size_t *from = IFM_ARENA_ARRAY(listing->arena, size_t, listing->n_columns + 1);
+    grid.headings = IFM_ARENA_ARRAY(listing->arena, struct ifm_heading, listing->n_columns + 1);
     for (size_t c = 0; c < listing->n_columns; c++) {
-        for (size_t r = 0; listing->columns[c].heading != NULL && r < listing->n_rows; r++) {
-            size_t here = width_of(plain(listing, shown_at(listing, r, c)));
-            widths[c] = here > widths[c] ? here : widths[c];
-        }
-        size_t heading = widths[c] > 0 ? width_of(listing->columns[c].heading) : 0;
-        widths[c] = heading > widths[c] ? heading : widths[c];
-    }
-    return widths;
-}
-
-static void add_padded(const char *text, size_t width, bool left, bool last, struct ifm_text *out)
-{
-    int blanks = (int)(width - width_of(text));
-    if (!left)
-        ifm_text_printf(out, "%*s", blanks, "");
-    ifm_text_add(out, text);
-    if (left && !last)
-        ifm_text_printf(out, "%*s", blanks, "");
-}
-
-static void compose_line(const struct ifm_listing *listing, const size_t *widths, size_t row, bool heading,
-                         struct ifm_text *out)
-{
-    size_t last = 0;
-    for (size_t c = 0; c < listing->n_columns; c++)
-        last = widths[c] > 0 ? c : last;
-    for (size_t c = 0; c < listing->n_columns; c++) {
-        if (widths[c] == 0)
+        const struct ifm_listing_column *column = &listing->columns[c];
+        bool any = false;
+        for (size_t r = 0; column->heading != NULL && r < listing->n_rows; r++)
+            any |= listing->shown[r * listing->n_columns + c][0] != '\0';
+        if (!any)
             continue;
-        const char *text = heading ? listing->columns[c].heading : plain(listing, shown_at(listing, row, c));
-        add_padded(text, widths[c], listing->columns[c].left, c == last, out);
-        ifm_text_add(out, c == last ? "" : "  ");
+        from[grid.n_columns] = c;
+        grid.headings[grid.n_columns++] = (struct ifm_heading){column->heading, IFM_M_NONE, column->left, 0};
     }
-    while (out->size > 0 && out->data[out->size - 1] == ' ')
-        out->data[--out->size] = '\0';
-    ifm_text_add(out, "\n");
+    grid.fields = IFM_ARENA_ARRAY(listing->arena, struct ifm_field, grid.n_rows * grid.n_columns + 1);
+    for (size_t r = 0; r < grid.n_rows; r++)
+        for (size_t c = 0; c < grid.n_columns; c++)
+            *ifm_grid_at(&grid, r, c) =
+                (struct ifm_field){.text = listing->shown[r * listing->n_columns + from[c]], .interval = ""};
+    return grid;
 }
 
 static void compose_table(const struct ifm_listing *listing, struct ifm_text *out)
 {
-    const size_t *widths = widths_of(listing);
-    if (listing->n_rows > 0)
-        compose_line(listing, widths, 0, true, out);
-    for (size_t r = 0; r < listing->n_rows; r++)
-        compose_line(listing, widths, r, false, out);
-    for (size_t i = 0; i < listing->n_notes; i++)
-        ifm_text_printf(out, "%s[%zu] %s\n", i == 0 ? "\n" : "", i + 1, plain(listing, listing->notes[i]));
-    for (size_t i = 0; i < listing->n_remarks; i++)
-        ifm_text_printf(out, "%s%s\n", i == 0 ? "\n" : "", plain(listing, listing->remarks[i]));
+    struct ifm_grid grid = grid_of(listing);
+    ifm_paint_terminal_grid(&grid, listing->arena, out);
+    for (size_t i = 0; i < listing->n_notes; i++) {
+        ifm_text_printf(out, "%s[%zu] ", i == 0 ? "\n" : "", i + 1);
+        ifm_escape_terminal(listing->notes[i], true, out);
+        ifm_text_add(out, "\n");
+    }
+    for (size_t i = 0; i < listing->n_remarks; i++) {
+        ifm_text_add(out, i == 0 ? "\n" : "");
+        ifm_escape_terminal(listing->remarks[i], true, out);
+        ifm_text_add(out, "\n");
+    }
 }
 
 static void compose_md(const struct ifm_listing *listing, struct ifm_text *out)
 {
-    const size_t *widths = widths_of(listing);
-    for (int line = 0; line < 2 && listing->n_rows > 0; line++) {
-        for (size_t c = 0; c < listing->n_columns; c++)
-            if (widths[c] > 0)
-                ifm_text_printf(out, "| %s ",
-                                line == 0                  ? listing->columns[c].heading
-                                : listing->columns[c].left ? "---"
-                                                           : "---:");
-        ifm_text_add(out, "|\n");
-    }
-    for (size_t r = 0; r < listing->n_rows; r++) {
-        for (size_t c = 0; c < listing->n_columns; c++)
-            if (widths[c] > 0) {
-                ifm_text_add(out, "| ");
-                ifm_escape_markdown(shown_at(listing, r, c), out);
-                ifm_text_add(out, " ");
-            }
-        ifm_text_add(out, "|\n");
-    }
+    struct ifm_grid grid = grid_of(listing);
+    if (grid.n_rows > 0)
+        ifm_paint_markdown_grid(&grid, out);
     for (size_t i = 0; i < listing->n_notes; i++) {
         ifm_text_printf(out, "%s%zu. ", i == 0 ? "\n" : "", i + 1);
         ifm_escape_markdown(listing->notes[i], out);

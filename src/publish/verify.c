@@ -13,8 +13,10 @@
 struct verification {
     const struct ifm_publication *publication;
     struct ifm_arena *arena;
+    struct ifm_verified *out;
     bool own; /* this very program published the folder */
     bool words_left_out;
+    bool power; /* the record gives a power.csv */
 };
 
 static enum ifm_status missing(const char *name, struct ifm_error *error)
@@ -40,29 +42,17 @@ static enum ifm_status verify_tree(struct verification *v, const char *name, con
     return ifm_same_trees(&same, file, record, error);
 }
 
-/* Steals `record`. */
-static enum ifm_status verify_json(struct verification *v, const char *name, json_t *record, struct ifm_error *error)
+/* The first file also says who published them all. */
+static enum ifm_status verify_json(struct verification *v, const struct ifm_published *published,
+                                   struct ifm_error *error)
 {
     json_t *file = NULL;
-    enum ifm_status status = read_json(v, name, &file, error);
+    enum ifm_status status = read_json(v, published->name, &file, error);
+    if (status == IFM_OK && published->kind == IFM_PUBLISHED_NUMBERS)
+        v->own = ifm_publisher_take(file, v->out->publisher);
     if (status == IFM_OK)
-        status = verify_tree(v, name, file, record, error);
+        status = verify_tree(v, published->name, file, published->tree, error);
     json_decref(file);
-    json_decref(record);
-    return status;
-}
-
-/* The first file: it also says who published them all. */
-static enum ifm_status verify_derived(struct verification *v, struct ifm_verified *out, struct ifm_error *error)
-{
-    json_t *file = NULL, *record = ifm_derived_to_json(v->publication->derived);
-    enum ifm_status status = read_json(v, "derived.json", &file, error);
-    if (status == IFM_OK) {
-        v->own = ifm_publisher_take(file, out->publisher);
-        status = verify_tree(v, "derived.json", file, record, error);
-    }
-    json_decref(file);
-    json_decref(record);
     return status;
 }
 
@@ -124,73 +114,36 @@ static enum ifm_status verify_table(struct verification *v, const char *name, co
     return status != IFM_INVALID || v->own ? status : verify_rows(v, name, record, error);
 }
 
-static enum ifm_status verify_compat(struct verification *v, struct ifm_error *error)
+static enum ifm_status verify_file(void *context, const struct ifm_published *file, struct ifm_error *error)
 {
-    const struct ifm_publication *publication = v->publication;
-    size_t n = ifm_compat_count_baseline(publication->plan);
-    if (ifm_compat_has_elastic_kv(publication->plan))
-        IFM_TRY(verify_json(v, "elastic_kv.json", ifm_compat_elastic_kv(publication), error));
-    if (n > 0)
-        IFM_TRY(verify_json(v, "summary.json", ifm_compat_baseline_summary(publication), error));
-    for (size_t i = 0; i < n; i++)
-        IFM_TRY(verify_json(v, ifm_arena_printf(v->arena, "config_%02zu.json", i + 1),
-                            ifm_compat_baseline_config(publication, i), error));
-    return IFM_OK;
+    struct verification *v = context;
+    v->power |= strcmp(file->name, "power.csv") == 0;
+    if (file->tree != NULL)
+        return verify_json(v, file, error);
+    if (file->kind == IFM_PUBLISHED_TABLE)
+        return verify_table(v, file->name, file->text, error);
+    return file->kind == IFM_PUBLISHED_WORDS ? verify_report(v, file->name, file->text, error)
+                                             : verify_text(v, file->name, file->text, error);
 }
 
 /* Nobody may put a power.csv beside a record that holds no power. */
-static enum ifm_status verify_no_power(const struct verification *v, const struct ifm_power_files *files,
-                                       struct ifm_error *error)
+static enum ifm_status verify_no_power(const struct verification *v, struct ifm_error *error)
 {
-    bool given = false;
-    for (size_t i = 0; i < files->n; i++)
-        given |= strcmp(files->list[i].name, "power.csv") == 0;
-    if (given || !ifm_file_exists(ifm_path_join(v->arena, v->publication->dir, "power.csv")))
+    if (v->power || !ifm_file_exists(ifm_path_join(v->arena, v->publication->dir, "power.csv")))
         return IFM_OK;
     return ifm_fail(error, IFM_INVALID, "power.csv", "remove it, or measure with --energy",
                     "power.csv is there, and the record holds no reading of a measured device");
-}
-
-static enum ifm_status verify_power(const struct verification *v, struct ifm_error *error)
-{
-    struct ifm_power_files files;
-    enum ifm_status status = ifm_compose_power(v->publication, v->arena, &files, error);
-    if (status == IFM_OK)
-        status = verify_no_power(v, &files, error);
-    for (size_t i = 0; status == IFM_OK && i < files.n; i++)
-        status = verify_text(v, files.list[i].name, &files.list[i].text, error);
-    ifm_power_files_free(&files);
-    return status;
-}
-
-static enum ifm_status verify_all(struct verification *v, struct ifm_verified *out, struct ifm_text *text,
-                                  struct ifm_error *error)
-{
-    const struct ifm_publication *publication = v->publication;
-    IFM_TRY(verify_derived(v, out, error));
-    IFM_TRY(verify_json(v, "verdict.json", ifm_verdict_to_json(publication->verdict, publication->derived), error));
-    IFM_TRY(verify_json(v, "metrics.json", ifm_compat_sop(publication), error));
-    IFM_TRY(verify_compat(v, error));
-    IFM_TRY(verify_power(v, error));
-    ifm_compose_csv(publication, text);
-    IFM_TRY(verify_table(v, "report.csv", text, error));
-    ifm_text_clear(text);
-    IFM_TRY(ifm_compose_markdown(publication, text, error));
-    IFM_TRY(verify_report(v, "report.md", text, error));
-    ifm_text_clear(text);
-    IFM_TRY(ifm_compose_html(publication, text, error));
-    return verify_report(v, "report.html", text, error);
 }
 
 enum ifm_status ifm_publish_verify(const struct ifm_publication *publication, struct ifm_verified *out,
                                    struct ifm_error *error)
 {
     IFM_TRY(ifm_compose_check(publication, error));
-    struct verification v = {.publication = publication, .arena = ifm_arena_create()};
-    struct ifm_text text = {0};
-    enum ifm_status status = verify_all(&v, out, &text, error);
+    struct verification v = {.publication = publication, .arena = ifm_arena_create(), .out = out};
+    enum ifm_status status = ifm_published_each(publication, v.arena, verify_file, &v, error);
+    if (status == IFM_OK)
+        status = verify_no_power(&v, error);
     out->words = !v.words_left_out;
-    ifm_text_free(&text);
     ifm_arena_destroy(v.arena);
     return status;
 }

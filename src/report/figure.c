@@ -1,7 +1,7 @@
 /* Which maker draws which figure. */
 #include "report/figure.h"
 
-bool ifm_figure_draw(const struct ifm_document *document, const struct ifm_block *block, struct ifm_figure *out)
+bool ifm_figure_draw(const struct ifm_document *doc, const struct ifm_block *block, struct ifm_figure *out)
 {
     static ifm_figure_maker *const makers[IFM_FIGURE_KINDS] = {
         [IFM_FIGURE_RATIO] = ifm_figure_ratio,       [IFM_FIGURE_FRONTIER] = ifm_figure_frontier,
@@ -10,11 +10,11 @@ bool ifm_figure_draw(const struct ifm_document *document, const struct ifm_block
         [IFM_FIGURE_POWER] = ifm_figure_power,       [IFM_FIGURE_CACHES] = ifm_figure_caches,
     };
     const struct ifm_picture *picture = NULL;
-    for (size_t i = 0; i < document->n_pictures; i++)
-        if (document->pictures[i].cell == block->cell)
-            picture = &document->pictures[i];
+    for (size_t i = 0; i < doc->n_pictures; i++)
+        if (doc->pictures[i].cell == block->cell)
+            picture = &doc->pictures[i];
     *out = (struct ifm_figure){0};
-    return makers[block->figure](document, block->cell, picture, out);
+    return makers[block->figure](doc, block->cell, picture, out);
 }
 
 void ifm_figure_free(struct ifm_figure *figure)

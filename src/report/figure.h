@@ -28,7 +28,7 @@ struct ifm_figure {
 };
 
 /* `picture` is NULL when the record is not at hand: only figures of derived numbers are drawn then. */
-typedef bool ifm_figure_maker(const struct ifm_document *document, const struct ifm_cell *cell,
+typedef bool ifm_figure_maker(const struct ifm_document *doc, const struct ifm_cell *cell,
                               const struct ifm_picture *picture, struct ifm_figure *out);
 
 /* figure_ratio.c: speed against the baseline with its interval, each block's own ratio, and the margin as a band. */
@@ -49,11 +49,11 @@ ifm_figure_maker ifm_figure_caches;
 /* figure_power.c: power over time with what ran, and as tables what each window took and which sensors said so. */
 ifm_figure_maker ifm_figure_power;
 /* The same of an energy pass that is at hand. */
-bool ifm_figure_power_of(const struct ifm_document *document, const struct ifm_cell *cell,
+bool ifm_figure_power_of(const struct ifm_document *doc, const struct ifm_cell *cell,
                          const struct ifm_power_shown *shown, struct ifm_figure *out);
 
 /* The figure of a block; also after false, free it. */
-bool ifm_figure_draw(const struct ifm_document *document, const struct ifm_block *block, struct ifm_figure *out);
+bool ifm_figure_draw(const struct ifm_document *doc, const struct ifm_block *block, struct ifm_figure *out);
 void ifm_figure_free(struct ifm_figure *figure);
 
 #endif

@@ -22,7 +22,7 @@ struct mark {
 };
 
 struct caches {
-    const struct ifm_document *document;
+    const struct ifm_document *doc;
     const struct ifm_cell *cell;
     struct probe *probes; /* in order of their working sets */
     size_t n_probes, n_drawn;
@@ -41,12 +41,12 @@ static int compare_probes(const void *a, const void *b)
 static void collect(struct caches *c)
 {
     const struct ifm_cell *cell = c->cell;
-    c->probes = IFM_ARENA_ARRAY(c->document->arena, struct probe, cell->n_arms + 1);
+    c->probes = IFM_ARENA_ARRAY(c->doc->arena, struct probe, cell->n_arms + 1);
     for (size_t a = 0; a < cell->n_arms; a++) {
-        const struct ifm_value *load = ifm_chart_value(c->document, c->cell, cell->arms[a].name, IFM_M_LOAD_NS);
+        const struct ifm_value *load = ifm_chart_value(c->doc, c->cell, cell->arms[a].name, IFM_M_LOAD_NS);
         if (load == NULL)
             continue;
-        const struct ifm_value *shown = ifm_chart_shown(c->document, c->cell, cell->arms[a].name, IFM_M_LOAD_NS);
+        const struct ifm_value *shown = ifm_chart_shown(c->doc, c->cell, cell->arms[a].name, IFM_M_LOAD_NS);
         bool drawn = shown != NULL && shown->number > 0 && cell->arms[a].working_set > 0;
         c->probes[c->n_probes++] = (struct probe){&cell->arms[a], load, (double)cell->arms[a].working_set, drawn};
     }
@@ -63,10 +63,9 @@ static void collect(struct caches *c)
         c->high = fmax(c->high, probe->load->number);
     }
     for (int level = 0; level < IFM_CACHES_SHOWN; level++) {
-        const struct ifm_value *size = ifm_chart_shown(c->document, cell, "", ifm_cache_metrics[level]);
+        const struct ifm_value *size = ifm_chart_shown(c->doc, cell, "", ifm_cache_metrics[level]);
         if (size != NULL)
-            c->marks[c->n_marks++] =
-                (struct mark){ifm_arena_printf(c->document->arena, "L%d", level + 1), size->number};
+            c->marks[c->n_marks++] = (struct mark){ifm_arena_printf(c->doc->arena, "L%d", level + 1), size->number};
     }
 }
 
@@ -74,7 +73,7 @@ static void collect(struct caches *c)
 
 static const char *size_text(const struct caches *c, double bytes)
 {
-    return ifm_quantity_bare(bytes, "B", c->document->arena);
+    return ifm_quantity_bare(bytes, "B", c->doc->arena);
 }
 
 /* A line where each cache ends; names of near ones take turns in two rows. */
@@ -116,8 +115,8 @@ static void add_curve(const struct caches *c, struct ifm_plot *plot)
             double bottom = ifm_plot_y(plot, fmin(fmax(load->low, plot->y.low), plot->y.high));
             ifm_plot_line(plot, "whisker", spot.x, top, spot.x, bottom);
         }
-        const char *tip = ifm_arena_printf(plot->arena, "%s: %s", size_text(c, c->probes[i].bytes),
-                                           ifm_chart_quantity(c->document, load));
+        const char *tip =
+            ifm_arena_printf(plot->arena, "%s: %s", size_text(c, c->probes[i].bytes), ifm_chart_quantity(c->doc, load));
         ifm_plot_dot(plot, "fill", spot.x, spot.y, 3.5, tip);
     }
     ifm_plot_group_close(plot);
@@ -125,7 +124,7 @@ static void add_curve(const struct caches *c, struct ifm_plot *plot)
 
 static void draw(const struct caches *c, struct ifm_figure *out)
 {
-    struct ifm_plot plot = {.out = &out->svg, .arena = c->document->arena, .width = IFM_CHART_WIDTH};
+    struct ifm_plot plot = {.out = &out->svg, .arena = c->doc->arena, .width = IFM_CHART_WIDTH};
     plot.left = LEFT;
     plot.right = IFM_CHART_WIDTH - 12;
     plot.top = TOP;
@@ -146,13 +145,13 @@ static void draw(const struct caches *c, struct ifm_figure *out)
 
 static const char *words_of(const struct caches *c)
 {
-    struct ifm_arena *arena = c->document->arena;
+    struct ifm_arena *arena = c->doc->arena;
     const char *text = ifm_arena_printf(arena, "A load takes %s in a working set of %s and %s in one of %s.",
-                                        ifm_chart_full(c->document, c->first->load), size_text(c, c->first->bytes),
-                                        ifm_chart_full(c->document, c->last->load), size_text(c, c->last->bytes));
+                                        ifm_chart_full(c->doc, c->first->load), size_text(c, c->first->bytes),
+                                        ifm_chart_full(c->doc, c->last->load), size_text(c, c->last->bytes));
     const char *found = "";
     for (size_t i = 0; i < c->n_marks; i++)
-        found = ifm_chart_list(c->document, found,
+        found = ifm_chart_list(c->doc, found,
                                ifm_arena_printf(arena, "%s of %s", c->marks[i].name, size_text(c, c->marks[i].bytes)));
     text = ifm_arena_printf(
         arena, "%s %s%s.", text,
@@ -167,21 +166,21 @@ static struct ifm_grid table_of(const struct caches *c)
 {
     const struct ifm_heading headings[] = {{"working set", IFM_M_NONE, true, 0},
                                            {"time of a load", IFM_M_LOAD_NS, false, 0}};
-    struct ifm_grid grid = ifm_chart_grid(c->document, headings, 2, c->n_probes + IFM_CACHES_SHOWN);
+    struct ifm_grid grid = ifm_chart_grid(c->doc, headings, 2, c->n_probes + IFM_CACHES_SHOWN);
     for (size_t i = 0; i < c->n_probes; i++)
-        ifm_chart_row(&grid, size_text(c, c->probes[i].bytes))[1] = ifm_chart_field(c->document, c->probes[i].load);
+        ifm_chart_row(&grid, size_text(c, c->probes[i].bytes))[1] = ifm_chart_field(c->doc, c->probes[i].load);
     return grid;
 }
 
-bool ifm_figure_caches(const struct ifm_document *document, const struct ifm_cell *cell,
-                       const struct ifm_picture *picture, struct ifm_figure *out)
+bool ifm_figure_caches(const struct ifm_document *doc, const struct ifm_cell *cell, const struct ifm_picture *picture,
+                       struct ifm_figure *out)
 {
     (void)picture;
-    struct caches c = {.document = document, .cell = cell};
+    struct caches c = {.doc = doc, .cell = cell};
     collect(&c);
     if (c.n_drawn < 2 || !(c.last->bytes > c.first->bytes))
         return false;
-    out->id = ifm_chart_id(document, cell, "caches");
+    out->id = ifm_chart_id(doc, cell, "caches");
     out->title = "Time of one load by working set";
     out->sentence = words_of(&c);
     draw(&c, out);

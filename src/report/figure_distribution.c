@@ -13,7 +13,7 @@ enum { AREA = 46, GAP = 8, TOP = 4, AXIS = 38 };
 #define NARROWEST 0.01 /* of the level */
 
 struct sheet {
-    const struct ifm_document *document;
+    const struct ifm_document *doc;
     const struct ifm_cell *cell;
     struct ifm_strips strips;
     struct ifm_plot plot;
@@ -99,10 +99,10 @@ static const char *head_note(const struct sheet *sheet, const struct ifm_strip *
 {
     const char *note = "";
     for (size_t q = 0; q < QUANTILES; q++) {
-        const struct ifm_value *value = ifm_strip_shown(sheet->document, sheet->cell, strip, quantiles[q].metric);
+        const struct ifm_value *value = ifm_chart_shown(sheet->doc, sheet->cell, strip->arm->name, quantiles[q].metric);
         if (value != NULL)
-            note = ifm_arena_printf(sheet->document->arena, "%s%s%s %s", note, note[0] != '\0' ? ", " : "",
-                                    quantiles[q].name, ifm_quantity_number(value, sheet->document->arena));
+            note = ifm_arena_printf(sheet->doc->arena, "%s%s%s %s", note, note[0] != '\0' ? ", " : "",
+                                    quantiles[q].name, ifm_quantity_number(value, sheet->doc->arena));
     }
     return note;
 }
@@ -112,7 +112,7 @@ static double add_strip(struct sheet *sheet, const struct ifm_strip *strip, doub
     struct ifm_plot *plot = &sheet->plot;
     if (!is_drawn(strip)) {
         ifm_strip_head(plot, strip, y + 14, "withheld");
-        return IFM_STRIP_HEAD + ifm_strip_words(plot, y + IFM_STRIP_HEAD, why_not(strip), sheet->document->arena) + GAP;
+        return IFM_STRIP_HEAD + ifm_strip_words(plot, y + IFM_STRIP_HEAD, why_not(strip), sheet->doc->arena) + GAP;
     }
     plot->top = y + IFM_STRIP_HEAD;
     plot->bottom = plot->top + AREA;
@@ -122,7 +122,7 @@ static double add_strip(struct sheet *sheet, const struct ifm_strip *strip, doub
     ifm_plot_group_close(plot);
     ifm_plot_line(plot, "axis", plot->left, plot->bottom, plot->right, plot->bottom);
     for (size_t q = 0; q < QUANTILES; q++) {
-        const struct ifm_value *value = ifm_strip_shown(sheet->document, sheet->cell, strip, quantiles[q].metric);
+        const struct ifm_value *value = ifm_chart_shown(sheet->doc, sheet->cell, strip->arm->name, quantiles[q].metric);
         if (value == NULL || value->number < plot->x.low || value->number > plot->x.high)
             continue;
         double x = ifm_plot_x(plot, value->number);
@@ -136,7 +136,7 @@ static double height_of(const struct sheet *sheet, const struct ifm_strip *strip
 {
     if (is_drawn(strip))
         return IFM_STRIP_HEAD + AREA + GAP;
-    return IFM_STRIP_HEAD + ifm_strip_words(NULL, 0, why_not(strip), sheet->document->arena) + GAP;
+    return IFM_STRIP_HEAD + ifm_strip_words(NULL, 0, why_not(strip), sheet->doc->arena) + GAP;
 }
 
 static void draw(struct sheet *sheet, struct ifm_figure *out)
@@ -175,7 +175,7 @@ static bool tell_modes(const struct sheet *sheet, struct ifm_text *text)
     size_t several = 0, unknown = 0;
     for (size_t i = 0; i < sheet->strips.n; i++) {
         const struct ifm_strip *strip = &sheet->strips.item[i];
-        const struct ifm_value *modes = ifm_strip_value(sheet->document, sheet->cell, strip, IFM_M_MODES_COUNT);
+        const struct ifm_value *modes = ifm_chart_value(sheet->doc, sheet->cell, strip->arm->name, IFM_M_MODES_COUNT);
         if (!is_drawn(strip))
             ifm_strip_add(text, "%s is withheld: %s.", strip->arm->name, why_not(strip));
         else if (modes == NULL || modes->state != IFM_STATE_OK)
@@ -209,7 +209,7 @@ static void tell_outside(const struct sheet *sheet, struct ifm_text *text)
     if (worst != NULL)
         ifm_strip_add(text, "%zu of %zu samples of %s %s too far out to be drawn%s", most, worst->picture->n_samples,
                       worst->arm->name, most == 1 ? "lies" : "lie",
-                      arms > 1 ? ifm_arena_printf(sheet->document->arena, ", and fewer of %zu other arm%s.", arms - 1,
+                      arms > 1 ? ifm_arena_printf(sheet->doc->arena, ", and fewer of %zu other arm%s.", arms - 1,
                                                   arms > 2 ? "s" : "")
                                : ".");
 }
@@ -221,7 +221,8 @@ static void tell_widest(const struct sheet *sheet, struct ifm_text *text)
     size_t n = 0;
     for (size_t i = 0; i < sheet->strips.n; i++) {
         const struct ifm_strip *strip = &sheet->strips.item[i];
-        const struct ifm_value *cv = ifm_strip_shown(sheet->document, sheet->cell, strip, IFM_M_LATENCY_CV_PERCENT);
+        const struct ifm_value *cv =
+            ifm_chart_shown(sheet->doc, sheet->cell, strip->arm->name, IFM_M_LATENCY_CV_PERCENT);
         n += cv != NULL;
         if (cv == NULL || (most != NULL && cv->number <= most->number))
             continue;
@@ -230,10 +231,10 @@ static void tell_widest(const struct sheet *sheet, struct ifm_text *text)
     }
     if (n > 1 && most->number > 0)
         ifm_strip_add(text, "%s spreads most: its coefficient of variation is %s.", widest->arm->name,
-                      ifm_quantity_number(most, sheet->document->arena));
+                      ifm_quantity_number(most, sheet->doc->arena));
     else if (n == 1)
         ifm_strip_add(text, "The coefficient of variation of %s is %s.", widest->arm->name,
-                      ifm_quantity_number(most, sheet->document->arena));
+                      ifm_quantity_number(most, sheet->doc->arena));
 }
 
 static const char *sentence_of(const struct sheet *sheet)
@@ -245,7 +246,7 @@ static const char *sentence_of(const struct sheet *sheet)
     tell_outside(sheet, &text);
     if (sheet->strips.left_out > 0)
         ifm_strip_add(&text, "%zu more arms of this cell are not drawn.", sheet->strips.left_out);
-    const char *sentence = text.size > 0 ? ifm_arena_strdup(sheet->document->arena, text.data) : "";
+    const char *sentence = text.size > 0 ? ifm_arena_strdup(sheet->doc->arena, text.data) : "";
     ifm_text_free(&text);
     return sentence;
 }
@@ -259,10 +260,10 @@ static void add_row(const struct sheet *sheet, const struct ifm_strip *strip, st
     enum { N = sizeof metrics / sizeof metrics[0] };
     const struct ifm_picture_arm *arm = strip->picture;
     struct ifm_text remarks = {0};
-    struct ifm_field *row = ifm_strip_row(grid, strip->arm->name);
+    struct ifm_field *row = ifm_chart_row(grid, strip->arm->name);
     for (size_t m = 0; m < N; m++) {
-        const struct ifm_value *value = ifm_strip_value(sheet->document, sheet->cell, strip, metrics[m]);
-        row[m + 1] = ifm_strip_field(sheet->document, value, &remarks);
+        const struct ifm_value *value = ifm_chart_value(sheet->doc, sheet->cell, strip->arm->name, metrics[m]);
+        row[m + 1] = ifm_strip_field(sheet->doc, value, &remarks);
         if (value != NULL && value->state == IFM_STATE_OK && m == N - 1 && value->text[0] != '\0')
             ifm_strip_add(&remarks, "Modes: %s.", value->text);
     }
@@ -270,7 +271,7 @@ static void add_row(const struct sheet *sheet, const struct ifm_strip *strip, st
         ifm_strip_add(&remarks, "%zu above what is drawn.", arm->above);
     if (arm->below > 0)
         ifm_strip_add(&remarks, "%zu below what is drawn.", arm->below);
-    row[N + 1].text = remarks.size > 0 ? ifm_arena_strdup(sheet->document->arena, remarks.data) : "";
+    row[N + 1].text = remarks.size > 0 ? ifm_arena_strdup(sheet->doc->arena, remarks.data) : "";
     ifm_text_free(&remarks);
 }
 
@@ -286,22 +287,21 @@ static struct ifm_grid numbers_of(const struct sheet *sheet)
         {"modes", IFM_M_MODES_COUNT, false, 0},
         {"remarks", IFM_M_NONE, true, 0},
     };
-    struct ifm_grid grid =
-        ifm_chart_grid(sheet->document, headings, sizeof headings / sizeof headings[0], sheet->strips.n);
+    struct ifm_grid grid = ifm_chart_grid(sheet->doc, headings, sizeof headings / sizeof headings[0], sheet->strips.n);
     for (size_t i = 0; i < sheet->strips.n; i++)
         add_row(sheet, &sheet->strips.item[i], &grid);
     return grid;
 }
 
-bool ifm_figure_distribution(const struct ifm_document *document, const struct ifm_cell *cell,
+bool ifm_figure_distribution(const struct ifm_document *doc, const struct ifm_cell *cell,
                              const struct ifm_picture *picture, struct ifm_figure *out)
 {
-    struct sheet sheet = {.document = document, .cell = cell};
+    struct sheet sheet = {.doc = doc, .cell = cell};
     sheet.plot = (struct ifm_plot){
-        .arena = document->arena, .width = IFM_STRIP_WIDTH, .left = 6, .right = IFM_STRIP_RIGHT, .y = {.hidden = true}};
-    if (!ifm_strips_choose(document, cell, picture, &sheet.strips) || !scale(&sheet))
+        .arena = doc->arena, .width = IFM_STRIP_WIDTH, .left = 6, .right = IFM_STRIP_RIGHT, .y = {.hidden = true}};
+    if (!ifm_strips_choose(doc, cell, picture, &sheet.strips) || !scale(&sheet))
         return false;
-    out->id = ifm_chart_id(document, cell, "distribution");
+    out->id = ifm_chart_id(doc, cell, "distribution");
     out->title = "Distributions";
     out->sentence = sentence_of(&sheet);
     out->numbers = numbers_of(&sheet);

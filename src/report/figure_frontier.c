@@ -24,7 +24,7 @@ struct point {
 };
 
 struct frontier {
-    const struct ifm_document *document;
+    const struct ifm_document *doc;
     const struct ifm_cell *cell;
     struct point *points; /* one an arm of the cell */
     size_t n_points, n_able, n_drawn;
@@ -53,12 +53,11 @@ static void mark(struct frontier *f)
 {
     const struct ifm_cell *cell = f->cell;
     const struct ifm_arm *base = baseline_of(cell);
-    struct ifm_frontier_point *points =
-        IFM_ARENA_ARRAY(f->document->arena, struct ifm_frontier_point, cell->n_arms + 1);
-    size_t *by = IFM_ARENA_ARRAY(f->document->arena, size_t, cell->n_arms + 1);
+    struct ifm_frontier_point *points = IFM_ARENA_ARRAY(f->doc->arena, struct ifm_frontier_point, cell->n_arms + 1);
+    size_t *by = IFM_ARENA_ARRAY(f->doc->arena, size_t, cell->n_arms + 1);
     for (size_t a = 0; a < cell->n_arms; a++) {
         const char *name = cell->arms[a].name;
-        const struct ifm_value *step = ifm_chart_shown(f->document, f->cell, name, IFM_M_STEP_NS);
+        const struct ifm_value *step = ifm_chart_shown(f->doc, f->cell, name, IFM_M_STEP_NS);
         points[a] = (struct ifm_frontier_point){.stored = cell->arms[a].stored};
         if (!f->points[a].stored || step == NULL || !ifm_chart_has_interval(step) || base == NULL ||
             !same_work(&cell->arms[a], base) || !f->points[a].has_error)
@@ -81,7 +80,7 @@ static void choose_speed(struct frontier *f)
     f->speed_words = "speed against the baseline";
     for (size_t a = 0; a < cell->n_arms; a++)
         if (f->points[a].stored &&
-            ifm_chart_value(f->document, f->cell, cell->arms[a].name, IFM_M_TOKENS_GENERATED_PER_S) != NULL) {
+            ifm_chart_value(f->doc, f->cell, cell->arms[a].name, IFM_M_TOKENS_GENERATED_PER_S) != NULL) {
             f->speed_metric = IFM_M_TOKENS_GENERATED_PER_S;
             f->speed_words = "tokens per second";
         }
@@ -91,29 +90,28 @@ static const struct ifm_value *speed_of(const struct frontier *f, const struct i
 {
     static const struct ifm_value one = {.number = 1, .unit = "1", .n_of = "", .reason = "", .remedy = "", .text = ""};
     if (arm->role == IFM_ROLE_BASELINE && f->speed_metric == IFM_M_SPEEDUP &&
-        ifm_chart_shown(f->document, f->cell, arm->name, IFM_M_STEP_NS) != NULL)
+        ifm_chart_shown(f->doc, f->cell, arm->name, IFM_M_STEP_NS) != NULL)
         return &one; /* by definition */
-    return ifm_chart_shown(f->document, f->cell, arm->name, f->speed_metric);
+    return ifm_chart_shown(f->doc, f->cell, arm->name, f->speed_metric);
 }
 
 static void collect(struct frontier *f)
 {
     const struct ifm_cell *cell = f->cell;
     f->n_points = cell->n_arms;
-    f->points = IFM_ARENA_ARRAY(f->document->arena, struct point, cell->n_arms + 1);
+    f->points = IFM_ARENA_ARRAY(f->doc->arena, struct point, cell->n_arms + 1);
     for (size_t a = 0; a < cell->n_arms; a++)
-        f->points[a].stored = cell->arms[a].stored > 0 &&
-                              ifm_document_is_row(f->document->derived, cell, &cell->arms[a]) &&
-                              ifm_chart_value(f->document, f->cell, cell->arms[a].name, IFM_M_BITS_PER_VALUE) != NULL;
+        f->points[a].stored = cell->arms[a].stored > 0 && ifm_document_is_row(f->doc->derived, cell, &cell->arms[a]) &&
+                              ifm_chart_value(f->doc, f->cell, cell->arms[a].name, IFM_M_BITS_PER_VALUE) != NULL;
     choose_speed(f);
     f->error_low = INFINITY;
     for (size_t a = 0; a < cell->n_arms; a++) {
         struct point *point = &f->points[a];
         const char *name = cell->arms[a].name;
         point->arm = &cell->arms[a];
-        point->bits = ifm_chart_shown(f->document, f->cell, name, IFM_M_BITS_PER_VALUE);
-        bool owes = point->arm->lossy || ifm_chart_value(f->document, f->cell, name, IFM_M_LOSS_RMS_REL) != NULL;
-        const struct ifm_value *loss = ifm_chart_shown(f->document, f->cell, name, IFM_M_LOSS_RMS_REL);
+        point->bits = ifm_chart_shown(f->doc, f->cell, name, IFM_M_BITS_PER_VALUE);
+        bool owes = point->arm->lossy || ifm_chart_value(f->doc, f->cell, name, IFM_M_LOSS_RMS_REL) != NULL;
+        const struct ifm_value *loss = ifm_chart_shown(f->doc, f->cell, name, IFM_M_LOSS_RMS_REL);
         point->has_error = !owes || (loss != NULL && loss->number >= 0);
         point->compared = point->has_error && loss != NULL;
         point->error = point->compared ? loss->number : 0;
@@ -148,21 +146,20 @@ static bool is_worth(const struct frontier *f)
 
 static const char *speed_text(const struct frontier *f, const struct ifm_value *speed)
 {
-    return f->speed_metric == IFM_M_TOKENS_GENERATED_PER_S ? ifm_quantity_number(speed, f->document->arena)
-                                                           : ifm_chart_ratio(f->document, speed);
+    return f->speed_metric == IFM_M_TOKENS_GENERATED_PER_S ? ifm_quantity_number(speed, f->doc->arena)
+                                                           : ifm_chart_ratio(f->doc, speed);
 }
 
 static const char *error_text(const struct frontier *f, double loss)
 {
-    return loss == 0
-               ? "exact"
-               : ifm_arena_printf(f->document->arena, "%s %%", ifm_quantity_short(100 * loss, f->document->arena));
+    return loss == 0 ? "exact"
+                     : ifm_arena_printf(f->doc->arena, "%s %%", ifm_quantity_short(100 * loss, f->doc->arena));
 }
 
 /* Errors from `bottom` up, and below them a lane of their own for arms that lose nothing, as no logarithm has it. */
 static struct ifm_plot plot_of(const struct frontier *f, struct ifm_figure *out)
 {
-    struct ifm_plot plot = {.out = &out->svg, .arena = f->document->arena, .width = IFM_CHART_WIDTH};
+    struct ifm_plot plot = {.out = &out->svg, .arena = f->doc->arena, .width = IFM_CHART_WIDTH};
     double grow = fmax(0, GAP * (double)f->n_drawn - AREA), low = 1e-3, high = 1;
     if (isfinite(f->error_low)) {
         low = fmax(f->error_low / 2, 1e-300);
@@ -240,7 +237,7 @@ static void add_points(const struct frontier *f, struct ifm_plot *plot)
                              ifm_quantity_short(point->bits->number, plot->arena), error_text(f, point->error),
                              speed_text(f, point->speed), beaten ? ", beaten by " : "",
                              beaten ? f->points[point->beaten_by].arm->name : "");
-        ifm_plot_group(plot, ifm_chart_series(f->document, f->cell, point->arm));
+        ifm_plot_group(plot, ifm_chart_series(f->doc, f->cell, point->arm));
         ifm_plot_dot(plot, beaten ? "hollow dash" : "bubble", point->x, point->y, point->r, tip);
         ifm_plot_dot(plot, "fill", point->x, point->y, beaten ? 1 : 2, NULL);
         ifm_plot_group_close(plot);
@@ -267,12 +264,12 @@ static void add_names(const struct frontier *f, struct ifm_plot *plot)
         if (!point->drawn)
             continue;
         const char *text =
-            ifm_arena_printf(plot->arena, "%s %s", ifm_chart_clip(f->document, point->arm->name, IFM_CHART_FONT, 150),
+            ifm_arena_printf(plot->arena, "%s %s", ifm_chart_clip(f->doc, point->arm->name, IFM_CHART_FONT, 150),
                              speed_text(f, point->speed));
         double at = y[n++], width = ifm_plot_text_width(text, IFM_CHART_FONT), away = point->r + 4;
         bool left = point->x + away + width > plot->width;
         double x = left ? fmax(point->x - away, width) : point->x + away;
-        ifm_plot_group(plot, ifm_chart_series(f->document, f->cell, point->arm));
+        ifm_plot_group(plot, ifm_chart_series(f->doc, f->cell, point->arm));
         if (fabs(at - name_y(point)) > 6)
             ifm_plot_line(plot, "leader", point->x, point->y, left ? fmin(x, point->x) : x, at);
         ifm_plot_text(plot, x, at + 4.5, left ? "end" : "start", "halo", text);
@@ -286,18 +283,18 @@ static void draw(struct frontier *f, struct ifm_figure *out)
     bool beaten = false;
     for (size_t a = 0; a < f->n_points; a++)
         beaten |= f->points[a].drawn && f->points[a].beaten_by < f->n_points;
-    const char *legend[] = {ifm_arena_printf(f->document->arena, "area: %s", f->speed_words), "line: the frontier",
+    const char *legend[] = {ifm_arena_printf(f->doc->arena, "area: %s", f->speed_words), "line: the frontier",
                             beaten ? "hollow: beaten by another" : NULL};
     size_t n = sizeof legend / sizeof legend[0];
     double foot = plot.bottom + (f->exact ? LANE : 0) + 50;
-    plot.height = foot + 16 * (double)ifm_chart_legend(f->document, NULL, 0, legend, n) - 10;
-    ifm_plot_open(&plot, ifm_arena_printf(f->document->arena, "%s: %s", f->cell->name, out->title), "");
+    plot.height = foot + 16 * (double)ifm_chart_legend(f->doc, NULL, 0, legend, n) - 10;
+    ifm_plot_open(&plot, ifm_arena_printf(f->doc->arena, "%s: %s", f->cell->name, out->title), "");
     add_axes(f, &plot);
     place(f, &plot);
     add_line(f, &plot);
     add_points(f, &plot);
     add_names(f, &plot);
-    ifm_chart_legend(f->document, &plot, foot, legend, n);
+    ifm_chart_legend(f->doc, &plot, foot, legend, n);
     ifm_plot_close(&plot);
 }
 
@@ -306,7 +303,7 @@ static void draw(struct frontier *f, struct ifm_figure *out)
 /* "int4 keeps 4.31 bits a value, its output is off by 7.9 %, and it makes 918/s" */
 static const char *told(const struct frontier *f, const struct point *point)
 {
-    struct ifm_arena *arena = f->document->arena;
+    struct ifm_arena *arena = f->doc->arena;
     bool reference = point->arm->stored >= point->arm->stored_plain;
     const char *error = !point->compared && !reference ? "it is not lossy"
                         : point->error == 0
@@ -319,7 +316,7 @@ static const char *told(const struct frontier *f, const struct point *point)
 
 static const char *words_of(const struct frontier *f)
 {
-    struct ifm_arena *arena = f->document->arena;
+    struct ifm_arena *arena = f->doc->arena;
     const char *text = "", *missing = "";
     size_t n_told = 0, n_beaten = 0;
     for (size_t a = 0; a < f->n_points; a++)
@@ -330,7 +327,7 @@ static const char *words_of(const struct frontier *f)
         const struct point *point = &f->points[a];
         bool beaten = point->beaten_by < f->n_points;
         if (point->drawn && !beaten && n_told++ < TOLD)
-            text = ifm_chart_join(f->document, text, told(f, point));
+            text = ifm_chart_join(f->doc, text, told(f, point));
     }
     if (n_told > TOLD)
         text = ifm_arena_printf(arena, "%s %zu more are on the frontier.", text, n_told - TOLD);
@@ -338,7 +335,7 @@ static const char *words_of(const struct frontier *f)
         const struct point *point = &f->points[a];
         if (point->stored && point->beaten_by < f->n_points && n++ < TOLD)
             text = ifm_chart_join(
-                f->document, text,
+                f->doc, text,
                 ifm_arena_printf(arena, "%s is off the frontier: %s stores no more, loses no more and is faster.",
                                  point->arm->name, f->points[point->beaten_by].arm->name));
     }
@@ -346,7 +343,7 @@ static const char *words_of(const struct frontier *f)
         text = ifm_arena_printf(arena, "%s %zu more are off it.", text, n_beaten - TOLD);
     for (size_t a = 0; a < f->n_points; a++)
         if (f->points[a].stored && !f->points[a].drawn)
-            missing = ifm_chart_list(f->document, missing, f->points[a].arm->name);
+            missing = ifm_chart_list(f->doc, missing, f->points[a].arm->name);
     return missing[0] == '\0'
                ? text
                : ifm_arena_printf(arena, "%s Not drawn, as a number of theirs is not shown (reasons in the table): %s.",
@@ -363,7 +360,7 @@ static struct ifm_grid table_of(const struct frontier *f)
                                            {"KL", IFM_M_ATTENTION_KL_NATS, false, 0},
                                            {tokens ? "tokens" : "speed", f->speed_metric, false, 0},
                                            {"frontier", IFM_M_NONE, true, 0}};
-    struct ifm_grid grid = ifm_chart_grid(f->document, headings, sizeof headings / sizeof headings[0], f->n_points);
+    struct ifm_grid grid = ifm_chart_grid(f->doc, headings, sizeof headings / sizeof headings[0], f->n_points);
     for (size_t a = 0; a < f->n_points; a++) {
         const struct point *point = &f->points[a];
         if (!point->stored)
@@ -373,30 +370,30 @@ static struct ifm_grid table_of(const struct frontier *f)
         const enum ifm_metric_id metrics[] = {IFM_M_STORED_BYTES, IFM_M_BITS_PER_VALUE, IFM_M_LOSS_RMS_REL,
                                               IFM_M_ATTENTION_KL_NATS};
         for (size_t c = 0; c < sizeof metrics / sizeof metrics[0]; c++)
-            fields[1 + c] = ifm_chart_field(f->document, ifm_chart_value(f->document, f->cell, name, metrics[c]));
-        if (ifm_chart_value(f->document, f->cell, name, IFM_M_LOSS_RMS_REL) == NULL)
+            fields[1 + c] = ifm_chart_field(f->doc, ifm_chart_value(f->doc, f->cell, name, metrics[c]));
+        if (ifm_chart_value(f->doc, f->cell, name, IFM_M_LOSS_RMS_REL) == NULL)
             fields[3] = ifm_chart_text(point->has_error ? "not lossy" : "none recorded");
-        const struct ifm_value *speed = ifm_chart_value(f->document, f->cell, name, f->speed_metric);
-        fields[5] = tokens ? ifm_chart_field(f->document, speed) : ifm_chart_ratio_field(f->document, speed);
+        const struct ifm_value *speed = ifm_chart_value(f->doc, f->cell, name, f->speed_metric);
+        fields[5] = tokens ? ifm_chart_field(f->doc, speed) : ifm_chart_ratio_field(f->doc, speed);
         if (point->beaten_by < f->n_points)
-            fields[6] = ifm_chart_text(
-                ifm_arena_printf(f->document->arena, "beaten by %s", f->points[point->beaten_by].arm->name));
+            fields[6] =
+                ifm_chart_text(ifm_arena_printf(f->doc->arena, "beaten by %s", f->points[point->beaten_by].arm->name));
         else
             fields[6] = ifm_chart_text(point->drawn ? "on it" : "");
     }
     return grid;
 }
 
-bool ifm_figure_frontier(const struct ifm_document *document, const struct ifm_cell *cell,
-                         const struct ifm_picture *picture, struct ifm_figure *out)
+bool ifm_figure_frontier(const struct ifm_document *doc, const struct ifm_cell *cell, const struct ifm_picture *picture,
+                         struct ifm_figure *out)
 {
     (void)picture;
-    struct frontier f = {.document = document, .cell = cell};
+    struct frontier f = {.doc = doc, .cell = cell};
     collect(&f);
     if (!is_worth(&f))
         return false;
     mark(&f);
-    out->id = ifm_chart_id(document, cell, "frontier");
+    out->id = ifm_chart_id(doc, cell, "frontier");
     out->title = "Bytes, error, speed";
     out->sentence = words_of(&f);
     draw(&f, out);

@@ -35,7 +35,7 @@ struct line {
 };
 
 struct sheet {
-    const struct ifm_document *document;
+    const struct ifm_document *doc;
     const struct ifm_cell *cell;
     const struct ifm_power_shown *shown;
     struct line lines[MOST_LINES];
@@ -73,12 +73,12 @@ static const char *line_text(const struct sheet *sheet, const struct ifm_power_t
 {
     const struct ifm_power_cell *power = &sheet->shown->power;
     if (trace->source[0] != '\0')
-        return ifm_arena_printf(sheet->document->arena, "%s %s%s", trace->device, trace->source,
+        return ifm_arena_printf(sheet->doc->arena, "%s %s%s", trace->device, trace->source,
                                 trace->role == IFM_POWER_GUESS                                    ? " (estimate)"
                                 : trace->role == IFM_POWER_SHOWN || trace->role == IFM_POWER_PART ? " (not counted)"
                                                                                                   : "");
     if (power->n_devices == 1 && power->devices[0].primary != NULL)
-        return ifm_arena_printf(sheet->document->arena, "%s %s", power->devices[0].device,
+        return ifm_arena_printf(sheet->doc->arena, "%s %s", power->devices[0].device,
                                 power->devices[0].primary->source);
     return "sum of the measured devices";
 }
@@ -100,7 +100,7 @@ static void choose_lines(struct sheet *sheet)
         bool sum = trace->source[0] == '\0', pale = trace->role == IFM_POWER_SHOWN;
         const char *class = sum ? "power-sum" : classes[colour++];
         if (!sum && trace->role != IFM_POWER_PRIMARY)
-            class = ifm_arena_printf(sheet->document->arena, "%s dash%s", class, pale ? " faint" : "");
+            class = ifm_arena_printf(sheet->doc->arena, "%s dash%s", class, pale ? " faint" : "");
         sheet->lines[sheet->n_lines++] = (struct line){trace, class, line_text(sheet, trace)};
     }
 }
@@ -141,7 +141,7 @@ static void choose_limit(struct sheet *sheet)
 
 static const char *arm_class(const struct sheet *sheet, int arm)
 {
-    return ifm_chart_series(sheet->document, sheet->cell, &sheet->shown->cell->arms[arm]);
+    return ifm_chart_series(sheet->doc, sheet->cell, &sheet->shown->cell->arms[arm]);
 }
 
 static bool is_arm(const struct sheet *sheet, int arm)
@@ -153,10 +153,10 @@ static const char *phase_tip(const struct sheet *sheet, const struct ifm_power_p
 {
     double length = 1e-9 * (double)(phase->end_ns - phase->start_ns);
     const char *name = ifm_power_arm_name(sheet->shown, phase->arm);
-    const char *time = ifm_quantity_bare(length, "s", sheet->document->arena);
+    const char *time = ifm_quantity_bare(length, "s", sheet->doc->arena);
     if (phase->kind == IFM_POWER_IDLE)
-        return ifm_arena_printf(sheet->document->arena, "idle, %s", time);
-    return ifm_arena_printf(sheet->document->arena, "%s, %s, %s", name,
+        return ifm_arena_printf(sheet->doc->arena, "idle, %s", time);
+    return ifm_arena_printf(sheet->doc->arena, "%s, %s, %s", name,
                             phase->kind == IFM_POWER_WINDOW ? "window" : "pre-roll: it runs and is not measured", time);
 }
 
@@ -257,14 +257,13 @@ static size_t keys_of(const struct sheet *sheet, struct ifm_strip_key *keys)
             continue;
         named++;
         keys[n++] = (struct ifm_strip_key){
-            'r', ifm_arena_printf(sheet->document->arena, "%s bubble", arm_class(sheet, (int)a)),
-            ifm_arena_printf(sheet->document->arena, "windows of %s", sheet->shown->cell->arms[a].name)};
+            'r', ifm_arena_printf(sheet->doc->arena, "%s bubble", arm_class(sheet, (int)a)),
+            ifm_arena_printf(sheet->doc->arena, "windows of %s", sheet->shown->cell->arms[a].name)};
     }
     if (isfinite(sheet->limit_w))
-        keys[n++] =
-            (struct ifm_strip_key){'l', "limit dash",
-                                   ifm_arena_printf(sheet->document->arena, "limit of %s, %s", sheet->limit_of,
-                                                    ifm_quantity_bare(sheet->limit_w, "W", sheet->document->arena))};
+        keys[n++] = (struct ifm_strip_key){'l', "limit dash",
+                                           ifm_arena_printf(sheet->doc->arena, "limit of %s, %s", sheet->limit_of,
+                                                            ifm_quantity_bare(sheet->limit_w, "W", sheet->doc->arena))};
     if (roll)
         keys[n++] = (struct ifm_strip_key){'r', "hollow", "pre-roll"};
     if (idle)
@@ -278,7 +277,7 @@ static void draw(struct sheet *sheet, struct ifm_figure *out)
     size_t n_keys = keys_of(sheet, keys);
     struct ifm_plot *plot = &sheet->plot;
     double high = fmax(sheet->most_w, isfinite(sheet->limit_w) ? sheet->limit_w : 0) * 1.08;
-    *plot = (struct ifm_plot){.out = &out->svg, .arena = sheet->document->arena, .width = IFM_STRIP_WIDTH};
+    *plot = (struct ifm_plot){.out = &out->svg, .arena = sheet->doc->arena, .width = IFM_STRIP_WIDTH};
     plot->left = LEFT;
     plot->right = IFM_STRIP_RIGHT;
     plot->top = TOP;
@@ -317,7 +316,7 @@ static void include(struct spread *spread, double number)
 
 static void tell_device(const struct sheet *sheet, const struct ifm_power_device *device, struct ifm_text *text)
 {
-    struct ifm_arena *arena = sheet->document->arena;
+    struct ifm_arena *arena = sheet->doc->arena;
     struct spread watts = {0}, differ = {0};
     for (size_t w = 0; w < device->n_windows; w++) {
         if (!ifm_power_is_used(&device->windows[w]))
@@ -355,38 +354,38 @@ static const char *sentence_of(const struct sheet *sheet)
     if (sheet->n_left_out > 0)
         ifm_strip_add(&text, "%zu more sensor%s in the table only.", sheet->n_left_out,
                       sheet->n_left_out == 1 ? " is" : "s are");
-    const char *copy = ifm_arena_strdup(sheet->document->arena, text.data);
+    const char *copy = ifm_arena_strdup(sheet->doc->arena, text.data);
     ifm_text_free(&text);
     return copy;
 }
 
-bool ifm_figure_power_of(const struct ifm_document *document, const struct ifm_cell *cell,
+bool ifm_figure_power_of(const struct ifm_document *doc, const struct ifm_cell *cell,
                          const struct ifm_power_shown *shown, struct ifm_figure *out)
 {
-    struct sheet sheet = {.document = document, .cell = cell, .shown = shown};
-    sheet.spots = document->plan->n_cells > MANY_CELLS ? FEW_SPOTS : MOST_SPOTS;
+    struct sheet sheet = {.doc = doc, .cell = cell, .shown = shown};
+    sheet.spots = doc->plan->n_cells > MANY_CELLS ? FEW_SPOTS : MOST_SPOTS;
     choose_lines(&sheet);
     choose_span(&sheet);
     if (sheet.n_lines == 0 || !(sheet.most_w > 0) || sheet.end_ns <= sheet.start_ns)
         return false;
     choose_limit(&sheet);
     out->wide = true;
-    out->id = ifm_chart_id(document, cell, "power");
+    out->id = ifm_chart_id(doc, cell, "power");
     out->title = "Power over time";
     out->sentence = sentence_of(&sheet);
     draw(&sheet, out);
-    out->numbers = ifm_power_window_table(document, shown);
-    out->more[0] = (struct ifm_figure_table){"The sensors", ifm_power_sensor_table(document, shown)};
-    out->more[1] = (struct ifm_figure_table){"What ran when", ifm_power_phase_table(document, shown)};
+    out->numbers = ifm_power_window_table(doc, shown);
+    out->more[0] = (struct ifm_figure_table){"The sensors", ifm_power_sensor_table(doc, shown)};
+    out->more[1] = (struct ifm_figure_table){"What ran when", ifm_power_phase_table(doc, shown)};
     return true;
 }
 
-bool ifm_figure_power(const struct ifm_document *document, const struct ifm_cell *cell,
-                      const struct ifm_picture *picture, struct ifm_figure *out)
+bool ifm_figure_power(const struct ifm_document *doc, const struct ifm_cell *cell, const struct ifm_picture *picture,
+                      struct ifm_figure *out)
 {
     (void)picture;
-    for (size_t i = 0; i < document->n_powers; i++)
-        if (document->powers[i].cell == cell)
-            return ifm_figure_power_of(document, cell, &document->powers[i], out);
+    for (size_t i = 0; i < doc->n_powers; i++)
+        if (doc->powers[i].cell == cell)
+            return ifm_figure_power_of(doc, cell, &doc->powers[i], out);
     return false;
 }

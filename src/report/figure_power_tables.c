@@ -12,13 +12,13 @@ const char *ifm_power_arm_name(const struct ifm_power_shown *shown, int arm)
     return arm >= 0 && (size_t)arm < shown->cell->n_arms ? shown->cell->arms[arm].name : "";
 }
 
-static const char *quantity(const struct ifm_document *document, double number, const char *unit)
+static const char *quantity(const struct ifm_document *doc, double number, const char *unit)
 {
-    return isfinite(number) ? ifm_quantity_bare(number, unit, document->arena) : "";
+    return isfinite(number) ? ifm_quantity_bare(number, unit, doc->arena) : "";
 }
 
 /* A number with its half-width, in one unit. */
-static struct ifm_field with_bar(const struct ifm_document *document, double number, double half, const char *unit)
+static struct ifm_field with_bar(const struct ifm_document *doc, double number, double half, const char *unit)
 {
     struct ifm_value value = {.number = number, .unit = unit, .has_interval = isfinite(half), .level = 0.95};
     struct ifm_field field = ifm_chart_text("");
@@ -28,38 +28,38 @@ static struct ifm_field with_bar(const struct ifm_document *document, double num
         value.low = number - half;
         value.high = number + half;
     }
-    field.text = ifm_quantity_number(&value, document->arena);
-    field.interval = value.has_interval ? ifm_quantity_of(&value, document->arena).interval : "";
+    field.text = ifm_quantity_number(&value, doc->arena);
+    field.interval = value.has_interval ? ifm_quantity_of(&value, doc->arena).interval : "";
     return field;
 }
 
 /* ---- windows ---- */
 
-static void add_window(const struct ifm_document *document, const struct ifm_power_shown *shown,
+static void add_window(const struct ifm_document *doc, const struct ifm_power_shown *shown,
                        const struct ifm_power_device *device, const struct ifm_power_window *window,
                        struct ifm_grid *grid)
 {
     const struct ifm_joules *own = &window->by_primary;
     struct ifm_field *row = ifm_chart_row(grid, ifm_power_arm_name(shown, (int)window->arm));
     double differ = ifm_power_differ_percent(window);
-    row[1] = ifm_chart_text(ifm_arena_printf(document->arena, "%zu", window->slot + 1));
+    row[1] = ifm_chart_text(ifm_arena_printf(doc->arena, "%zu", window->slot + 1));
     row[2] = ifm_chart_text(device->device);
     if (own->why == NULL) {
-        row[3] = with_bar(document, own->joules, own->random_j, "J");
-        row[4] = with_bar(document, own->watts, NAN, "W");
-        row[5] = with_bar(document, own->seconds, NAN, "s");
+        row[3] = with_bar(doc, own->joules, own->random_j, "J");
+        row[4] = with_bar(doc, own->watts, NAN, "W");
+        row[5] = with_bar(doc, own->seconds, NAN, "s");
     }
     if (ifm_power_is_used(window)) {
-        row[6] = ifm_chart_text(ifm_arena_printf(document->arena, "%.6g", window->steps));
-        row[7] = with_bar(document, ifm_power_step_j(window), ifm_power_step_random_j(window), "J");
+        row[6] = ifm_chart_text(ifm_arena_printf(doc->arena, "%.6g", window->steps));
+        row[7] = with_bar(doc, ifm_power_step_j(window), ifm_power_step_random_j(window), "J");
     }
     if (isfinite(differ))
-        row[8] = ifm_chart_text(ifm_arena_printf(document->arena, "%+.2f %%", differ));
+        row[8] = ifm_chart_text(ifm_arena_printf(doc->arena, "%+.2f %%", differ));
     row[9] = ifm_chart_text(ifm_power_is_used(window) ? "" : ifm_power_why(window));
     row[9].tone = IFM_TONE_WARN;
 }
 
-struct ifm_grid ifm_power_window_table(const struct ifm_document *document, const struct ifm_power_shown *shown)
+struct ifm_grid ifm_power_window_table(const struct ifm_document *doc, const struct ifm_power_shown *shown)
 {
     const struct ifm_heading headings[] = {{"arm", IFM_M_NONE, true, 0},      {"window", IFM_M_NONE, false, 0},
                                            {"device", IFM_M_NONE, true, 0},   {"energy", IFM_M_NONE, false, 0},
@@ -74,10 +74,10 @@ struct ifm_grid ifm_power_window_table(const struct ifm_document *document, cons
         for (size_t w = 0; w < device->n_windows; w++)
             any_fault |= !ifm_power_is_used(&device->windows[w]);
     }
-    struct ifm_grid grid = ifm_chart_grid(document, headings, columns, n);
+    struct ifm_grid grid = ifm_chart_grid(doc, headings, columns, n);
     for (size_t d = 0; d < shown->power.n_devices; d++)
         for (size_t w = 0; w < shown->power.devices[d].n_windows; w++)
-            add_window(document, shown, &shown->power.devices[d], &shown->power.devices[d].windows[w], &grid);
+            add_window(doc, shown, &shown->power.devices[d], &shown->power.devices[d].windows[w], &grid);
     if (!any_fault) { /* the last column says nothing */
         for (size_t r = 0; r < grid.n_rows; r++)
             memmove(&grid.fields[r * (columns - 1)], &grid.fields[r * columns], (columns - 1) * sizeof *grid.fields);
@@ -121,61 +121,59 @@ static const struct ifm_power_device *device_of(const struct ifm_power_shown *sh
 
 /* As it followed the steps of load of this pass; where there was none, what was known before: the age of the newest
  * reading, which is the least that it lags, and the window that its documents name. */
-static struct ifm_field followed(const struct ifm_document *document, const struct ifm_power_fact *fact,
-                                 double measured, double told, const char *of_told)
+static struct ifm_field followed(const struct ifm_document *doc, const struct ifm_power_fact *fact, double measured,
+                                 double told, const char *of_told)
 {
     bool any = fact->steps > 0 && isfinite(measured);
-    struct ifm_field field = ifm_chart_text(quantity(document, any ? measured : told, "s"));
+    struct ifm_field field = ifm_chart_text(quantity(doc, any ? measured : told, "s"));
     if (!any && isfinite(told))
         field.interval = of_told;
     if (any)
-        field.interval = ifm_arena_printf(document->arena, "n %zu", fact->steps);
+        field.interval = ifm_arena_printf(doc->arena, "n %zu", fact->steps);
     if (any && measured == fact->step_lag_s && fact->steps > 1)
-        field.interval =
-            ifm_arena_printf(document->arena, "%s to %s, n %zu", quantity(document, fact->step_lag_low_s, "s"),
-                             quantity(document, fact->step_lag_high_s, "s"), fact->steps);
+        field.interval = ifm_arena_printf(doc->arena, "%s to %s, n %zu", quantity(doc, fact->step_lag_low_s, "s"),
+                                          quantity(doc, fact->step_lag_high_s, "s"), fact->steps);
     return field;
 }
 
-struct ifm_grid ifm_power_sensor_table(const struct ifm_document *document, const struct ifm_power_shown *shown)
+struct ifm_grid ifm_power_sensor_table(const struct ifm_document *doc, const struct ifm_power_shown *shown)
 {
     const struct ifm_heading headings[] = {{"sensor", IFM_M_NONE, true, 0},  {"what it is", IFM_M_NONE, true, 0},
                                            {"role", IFM_M_NONE, true, 0},    {"period", IFM_M_NONE, false, 0},
                                            {"lag", IFM_M_NONE, false, 0},    {"window", IFM_M_NONE, false, 0},
                                            {"a read", IFM_M_NONE, false, 0}, {"gain", IFM_M_NONE, false, 0},
                                            {"idle", IFM_M_NONE, false, 0},   {"limit", IFM_M_NONE, false, 0}};
-    struct ifm_grid grid = ifm_chart_grid(document, headings, sizeof headings / sizeof *headings, shown->power.n_facts);
+    struct ifm_grid grid = ifm_chart_grid(doc, headings, sizeof headings / sizeof *headings, shown->power.n_facts);
     for (size_t i = 0; i < shown->power.n_facts; i++) {
         const struct ifm_power_fact *fact = &shown->power.facts[i];
         const struct ifm_power_device *device = device_of(shown, fact->device);
-        struct ifm_field *row =
-            ifm_chart_row(&grid, ifm_arena_printf(document->arena, "%s %s", fact->device, fact->source));
+        struct ifm_field *row = ifm_chart_row(&grid, ifm_arena_printf(doc->arena, "%s %s", fact->device, fact->source));
         row[1] = ifm_chart_text(what_it_is(fact));
         row[2] = ifm_chart_text(role_words(fact->role));
-        row[3] = ifm_chart_text(fact->period_s > 0 ? quantity(document, fact->period_s, "s") : "");
-        row[4] = followed(document, fact, fact->step_lag_s, fact->lag_s, "at least");
-        row[5] = followed(document, fact, fact->step_window_s, fact->sensor_window_s, "not measured");
-        row[6] = ifm_chart_text(quantity(document, fact->call_s, "s"));
+        row[3] = ifm_chart_text(fact->period_s > 0 ? quantity(doc, fact->period_s, "s") : "");
+        row[4] = followed(doc, fact, fact->step_lag_s, fact->lag_s, "at least");
+        row[5] = followed(doc, fact, fact->step_window_s, fact->sensor_window_s, "not measured");
+        row[6] = ifm_chart_text(quantity(doc, fact->call_s, "s"));
         if (isfinite(fact->gain_error))
-            row[7] = ifm_chart_text(ifm_arena_printf(document->arena, "±%s",
-                                                     ifm_quantity_bare(100 * fact->gain_error, "%", document->arena)));
+            row[7] = ifm_chart_text(
+                ifm_arena_printf(doc->arena, "±%s", ifm_quantity_bare(100 * fact->gain_error, "%", doc->arena)));
         if (device != NULL && device->primary == fact)
-            row[8] = with_bar(document, device->idle_w, device->idle_half_w, "W");
-        row[9] = ifm_chart_text(quantity(document, fact->limit_w, "W"));
+            row[8] = with_bar(doc, device->idle_w, device->idle_half_w, "W");
+        row[9] = ifm_chart_text(quantity(doc, fact->limit_w, "W"));
     }
     return grid;
 }
 
 /* ---- phases ---- */
 
-struct ifm_grid ifm_power_phase_table(const struct ifm_document *document, const struct ifm_power_shown *shown)
+struct ifm_grid ifm_power_phase_table(const struct ifm_document *doc, const struct ifm_power_shown *shown)
 {
     static const char *const words[] = {"idle", "pre-roll", "window"};
     const struct ifm_heading headings[] = {{"phase", IFM_M_NONE, true, 0},
                                            {"arm", IFM_M_NONE, true, 0},
                                            {"from", IFM_M_NONE, false, 0},
                                            {"length", IFM_M_NONE, false, 0}};
-    struct ifm_grid grid = ifm_chart_grid(document, headings, 4, shown->power.n_phases);
+    struct ifm_grid grid = ifm_chart_grid(doc, headings, 4, shown->power.n_phases);
     int64_t zero = shown->n_traces > 0         ? shown->traces[0].start_ns
                    : shown->power.n_phases > 0 ? shown->power.phases[0].start_ns
                                                : 0;
@@ -183,9 +181,9 @@ struct ifm_grid ifm_power_phase_table(const struct ifm_document *document, const
         const struct ifm_power_phase *phase = &shown->power.phases[i];
         struct ifm_field *row = ifm_chart_row(&grid, words[phase->kind]);
         row[1] = ifm_chart_text(ifm_power_arm_name(shown, phase->arm));
-        row[2] = ifm_chart_text(ifm_arena_printf(document->arena, "%.2f s", 1e-9 * (double)(phase->start_ns - zero)));
-        row[3] = ifm_chart_text(
-            ifm_arena_printf(document->arena, "%.2f s", 1e-9 * (double)(phase->end_ns - phase->start_ns)));
+        row[2] = ifm_chart_text(ifm_arena_printf(doc->arena, "%.2f s", 1e-9 * (double)(phase->start_ns - zero)));
+        row[3] =
+            ifm_chart_text(ifm_arena_printf(doc->arena, "%.2f s", 1e-9 * (double)(phase->end_ns - phase->start_ns)));
     }
     return grid;
 }

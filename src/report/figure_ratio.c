@@ -19,7 +19,7 @@ struct row {
 };
 
 struct ratio {
-    const struct ifm_document *document;
+    const struct ifm_document *doc;
     const struct ifm_cell *cell;
     struct row *rows;
     size_t n_rows, n_able, n_drawn; /* compared; of these with a number; of these in the drawing */
@@ -44,17 +44,17 @@ static bool is_ratio(const struct ifm_value *value)
 static void collect(struct ratio *r, const struct ifm_picture *picture)
 {
     const struct ifm_cell *cell = r->cell;
-    r->rows = IFM_ARENA_ARRAY(r->document->arena, struct row, cell->n_arms + 1);
+    r->rows = IFM_ARENA_ARRAY(r->doc->arena, struct row, cell->n_arms + 1);
     for (size_t a = 0; a < cell->n_arms; a++) {
         const struct ifm_arm *arm = &cell->arms[a];
         if (arm->role == IFM_ROLE_BASELINE)
             r->baseline = arm->name;
-        const struct ifm_value *speed = ifm_chart_value(r->document, r->cell, arm->name, IFM_M_SPEEDUP);
-        if (speed == NULL || !ifm_document_is_row(r->document->derived, cell, arm))
+        const struct ifm_value *speed = ifm_chart_value(r->doc, r->cell, arm->name, IFM_M_SPEEDUP);
+        if (speed == NULL || !ifm_document_is_row(r->doc->derived, cell, arm))
             continue;
-        const struct ifm_value *change = ifm_chart_shown(r->document, r->cell, arm->name, IFM_M_CHANGE_PERCENT);
-        const struct ifm_value *bytes = ifm_chart_shown(r->document, r->cell, arm->name, IFM_M_BYTES_RATIO);
-        bool able = is_ratio(ifm_chart_shown(r->document, r->cell, arm->name, IFM_M_SPEEDUP));
+        const struct ifm_value *change = ifm_chart_shown(r->doc, r->cell, arm->name, IFM_M_CHANGE_PERCENT);
+        const struct ifm_value *bytes = ifm_chart_shown(r->doc, r->cell, arm->name, IFM_M_BYTES_RATIO);
+        bool able = is_ratio(ifm_chart_shown(r->doc, r->cell, arm->name, IFM_M_SPEEDUP));
         r->n_able += able;
         r->n_drawn += able && r->n_drawn < IFM_CHART_MOST;
         r->rows[r->n_rows++] = (struct row){.arm = arm,
@@ -109,16 +109,16 @@ static void fit(struct ratio *r)
 /* "moves 3.71x fewer bytes"; what they would gain is not known where something else than memory limits the arms. */
 static const char *bytes_words(const struct ratio *r, const struct ifm_value *bytes)
 {
-    const char *ratio = ifm_chart_ratio(r->document, bytes);
-    return ifm_arena_printf(r->document->arena, bytes->number > 1 ? "moves %s fewer bytes" : "has a bytes ratio of %s",
+    const char *ratio = ifm_chart_ratio(r->doc, bytes);
+    return ifm_arena_printf(r->doc->arena, bytes->number > 1 ? "moves %s fewer bytes" : "has a bytes ratio of %s",
                             ratio);
 }
 
 static const char *tip_of(const struct ratio *r, const struct row *row)
 {
-    struct ifm_arena *arena = r->document->arena;
+    struct ifm_arena *arena = r->doc->arena;
     const char *text = ifm_arena_printf(arena, "%s: %s the speed of %s", row->arm->name,
-                                        ifm_chart_ratio(r->document, row->speed), r->baseline);
+                                        ifm_chart_ratio(r->doc, row->speed), r->baseline);
     if (ifm_chart_has_interval(row->speed))
         text = ifm_arena_printf(arena, "%s, %.3g %% interval %s", text, 100 * row->speed->level,
                                 ifm_quantity_range(row->speed, arena));
@@ -150,7 +150,7 @@ static void add_blocks(struct ratio *r, struct ifm_plot *plot, const struct row 
     const struct ifm_picture_arm *picture = row->picture;
     if (picture == NULL || picture->n_ratios == 0)
         return;
-    struct ifm_spot *spots = IFM_ARENA_ARRAY(r->document->arena, struct ifm_spot, picture->n_ratios);
+    struct ifm_spot *spots = IFM_ARENA_ARRAY(r->doc->arena, struct ifm_spot, picture->n_ratios);
     size_t n = 0;
     for (size_t k = 0; k < picture->n_ratios; k++)
         if (picture->ratios[k] > 0 && ifm_chart_is_drawable(picture->ratios[k]))
@@ -169,18 +169,17 @@ static const char *tone_of(const char *word)
 
 static void add_row(struct ratio *r, struct ifm_plot *plot, const struct row *row, double top)
 {
-    const struct ifm_document *document = r->document;
-    const char *said = ifm_arena_printf(document->arena, "%s%s%s", row->word, row->word[0] == '\0' ? "" : " ",
-                                        ifm_chart_ratio(document, row->speed));
+    const struct ifm_document *doc = r->doc;
+    const char *said = ifm_arena_printf(doc->arena, "%s%s%s", row->word, row->word[0] == '\0' ? "" : " ",
+                                        ifm_chart_ratio(doc, row->speed));
     double room = IFM_CHART_WIDTH - ifm_plot_text_width(said, IFM_CHART_FONT) - 12, at = top + BAR_AT;
-    ifm_plot_text(plot, 0, top + NAME_AT, "start", "halo",
-                  ifm_chart_clip(document, row->arm->name, IFM_CHART_FONT, room));
+    ifm_plot_text(plot, 0, top + NAME_AT, "start", "halo", ifm_chart_clip(doc, row->arm->name, IFM_CHART_FONT, room));
     ifm_plot_text(plot, IFM_CHART_WIDTH, top + NAME_AT, "end", tone_of(row->word), said);
-    ifm_plot_group(plot, ifm_chart_series(document, r->cell, row->arm));
+    ifm_plot_group(plot, ifm_chart_series(doc, r->cell, row->arm));
     add_blocks(r, plot, row, top + DOTS_AT);
     if (row->bytes != NULL) {
         double x = ifm_plot_x(plot, row->bytes->number);
-        const char *tip = ifm_arena_printf(document->arena, "%s: %s", row->arm->name, bytes_words(r, row->bytes));
+        const char *tip = ifm_arena_printf(doc->arena, "%s: %s", row->arm->name, bytes_words(r, row->bytes));
         ifm_plot_path(plot, "hollow", (struct ifm_spot[]){{x - 5, at - 9}, {x + 5, at - 9}, {x, at - 1}}, 3, true, tip);
     }
     if (ifm_chart_has_interval(row->speed))
@@ -201,12 +200,12 @@ static const char *interval_words(const struct ratio *r)
             return "bar: interval";
         level = speed->level;
     }
-    return level == 0 ? NULL : ifm_arena_printf(r->document->arena, "bar: %.3g %% interval", 100 * level);
+    return level == 0 ? NULL : ifm_arena_printf(r->doc->arena, "bar: %.3g %% interval", 100 * level);
 }
 
 static void draw(struct ratio *r, struct ifm_figure *out)
 {
-    const struct ifm_document *document = r->document;
+    const struct ifm_document *doc = r->doc;
     double margin = r->cell->measure.margin, bottom;
     bool blocks = false, bytes = false;
     for (size_t i = 0; i < r->n_rows; i++) {
@@ -217,10 +216,10 @@ static void draw(struct ratio *r, struct ifm_figure *out)
     bottom = r->height * (double)r->n_drawn;
     const char *legend[] = {interval_words(r), blocks ? "dots: each block" : NULL,
                             bytes ? "triangle: how many times fewer bytes" : NULL,
-                            margin > 0 ? ifm_arena_printf(document->arena, "band: margin ±%s", r->margin) : NULL};
-    size_t n = sizeof legend / sizeof legend[0], lines = ifm_chart_legend(document, NULL, 0, legend, n);
+                            margin > 0 ? ifm_arena_printf(doc->arena, "band: margin ±%s", r->margin) : NULL};
+    size_t n = sizeof legend / sizeof legend[0], lines = ifm_chart_legend(doc, NULL, 0, legend, n);
     struct ifm_plot plot = {.out = &out->svg,
-                            .arena = document->arena,
+                            .arena = doc->arena,
                             .width = IFM_CHART_WIDTH,
                             .left = 8,
                             .right = IFM_CHART_WIDTH - 8,
@@ -229,17 +228,17 @@ static void draw(struct ratio *r, struct ifm_figure *out)
     plot.x = (struct ifm_plot_axis){IFM_SCALE_LOG, r->low, r->high, "x", "", false};
     plot.y = (struct ifm_plot_axis){.hidden = true};
     plot.height = bottom + 26 + 16 * (double)lines;
-    ifm_plot_open(&plot, ifm_arena_printf(document->arena, "%s: %s", r->cell->name, out->title), "");
+    ifm_plot_open(&plot, ifm_arena_printf(doc->arena, "%s: %s", r->cell->name, out->title), "");
     ifm_plot_axes(&plot);
     double from = ifm_plot_x(&plot, 1 / (1 + margin)), to = ifm_plot_x(&plot, 1 + margin);
     if (margin > 0)
         ifm_plot_rect(&plot, "margin", from, 0, to - from, bottom,
-                      ifm_arena_printf(document->arena, "margin ±%s", r->margin));
+                      ifm_arena_printf(doc->arena, "margin ±%s", r->margin));
     ifm_plot_line(&plot, "axis", ifm_plot_x(&plot, 1), 0, ifm_plot_x(&plot, 1), bottom);
     for (size_t i = 0, k = 0; i < r->n_rows; i++)
         if (r->rows[i].drawn)
             add_row(r, &plot, &r->rows[i], r->height * (double)k++);
-    ifm_chart_legend(document, &plot, bottom + 38, legend, n);
+    ifm_chart_legend(doc, &plot, bottom + 38, legend, n);
     ifm_plot_close(&plot);
 }
 
@@ -257,13 +256,13 @@ static const char *scatter_of(const struct ratio *r, const struct row *row)
     }
     if (!(low > 0) || !isfinite(high))
         return "";
-    return ifm_arena_printf(r->document->arena, "; its %zu blocks scatter between %s and %s", picture->n_ratios,
-                            ifm_quantity_ratio(low, r->document->arena), ifm_quantity_ratio(high, r->document->arena));
+    return ifm_arena_printf(r->doc->arena, "; its %zu blocks scatter between %s and %s", picture->n_ratios,
+                            ifm_quantity_ratio(low, r->doc->arena), ifm_quantity_ratio(high, r->doc->arena));
 }
 
 static const char *verdict_of(const struct ratio *r, const char *word)
 {
-    struct ifm_arena *arena = r->document->arena;
+    struct ifm_arena *arena = r->doc->arena;
     if (strcmp(word, "faster") == 0 || strcmp(word, "slower") == 0)
         return ifm_arena_printf(arena, ", beyond the margin of ±%s", r->margin);
     if (strcmp(word, "equivalent") == 0)
@@ -277,14 +276,14 @@ static const char *verdict_of(const struct ratio *r, const char *word)
  * It moves 3.71x fewer bytes." */
 static const char *sentence_of(const struct ratio *r, const struct row *row)
 {
-    struct ifm_arena *arena = r->document->arena;
+    struct ifm_arena *arena = r->doc->arena;
     bool faster = strcmp(row->word, "faster") == 0;
     const char *range = "";
     if (ifm_chart_has_interval(row->speed))
         range = ifm_arena_printf(arena, " %s", ifm_quantity_range(row->speed, arena));
-    const char *text = ifm_arena_printf(
-        arena, "%s %s %s%s %s%s%s%s.", row->arm->name, faster ? "is" : "has", ifm_chart_ratio(r->document, row->speed),
-        faster ? " faster than" : " the speed of", r->baseline, range, verdict_of(r, row->word), scatter_of(r, row));
+    const char *text = ifm_arena_printf(arena, "%s %s %s%s %s%s%s%s.", row->arm->name, faster ? "is" : "has",
+                                        ifm_chart_ratio(r->doc, row->speed), faster ? " faster than" : " the speed of",
+                                        r->baseline, range, verdict_of(r, row->word), scatter_of(r, row));
     if (row->bytes != NULL)
         text = ifm_arena_printf(arena, "%s It %s.", text, bytes_words(r, row->bytes));
     if (row->speed->text != NULL && row->speed->text[0] != '\0')
@@ -296,25 +295,25 @@ static const char *sentence_of(const struct ratio *r, const struct row *row)
 static const char *summary_of(const struct ratio *r)
 {
     static const char *const words[] = {"faster", "slower", "equivalent", "undecided"};
-    struct ifm_arena *arena = r->document->arena;
+    struct ifm_arena *arena = r->doc->arena;
     const char *text = "";
     const struct row *best = NULL;
     for (size_t w = 0; w < sizeof words / sizeof words[0]; w++) {
         size_t n = 0;
         for (size_t i = 0; i < r->n_rows; i++)
-            n += is_ratio(ifm_chart_shown(r->document, r->cell, r->rows[i].arm->name, IFM_M_SPEEDUP)) &&
+            n += is_ratio(ifm_chart_shown(r->doc, r->cell, r->rows[i].arm->name, IFM_M_SPEEDUP)) &&
                  strcmp(r->rows[i].word, words[w]) == 0;
         if (n > 0)
-            text = ifm_chart_list(r->document, text, ifm_arena_printf(arena, "%zu %s", n, words[w]));
+            text = ifm_chart_list(r->doc, text, ifm_arena_printf(arena, "%zu %s", n, words[w]));
     }
     for (size_t i = 0; i < r->n_rows; i++) {
-        const struct ifm_value *speed = ifm_chart_shown(r->document, r->cell, r->rows[i].arm->name, IFM_M_SPEEDUP);
+        const struct ifm_value *speed = ifm_chart_shown(r->doc, r->cell, r->rows[i].arm->name, IFM_M_SPEEDUP);
         if (is_ratio(speed) && (best == NULL || speed->number > best->speed->number))
             best = &r->rows[i];
     }
     text = ifm_arena_printf(arena, "Of %zu arms compared with %s: %s, at a margin of ±%s. The fastest:", r->n_able,
                             r->baseline, text[0] == '\0' ? "none decided" : text, r->margin);
-    text = ifm_chart_join(r->document, text, sentence_of(r, best));
+    text = ifm_chart_join(r->doc, text, sentence_of(r, best));
     size_t n = 0;
     for (size_t i = 0; i < r->n_rows; i++) { /* rule 3 holds for each arm that is drawn */
         const struct row *row = &r->rows[i];
@@ -326,20 +325,20 @@ static const char *summary_of(const struct ratio *r)
 
 static const char *words_of(const struct ratio *r)
 {
-    struct ifm_arena *arena = r->document->arena;
+    struct ifm_arena *arena = r->doc->arena;
     const char *text = "", *missing = "";
     size_t n_missing = 0;
     for (size_t i = 0; r->n_able <= SPELLED && i < r->n_rows; i++)
         if (r->rows[i].drawn)
-            text = ifm_chart_join(r->document, text, sentence_of(r, &r->rows[i]));
+            text = ifm_chart_join(r->doc, text, sentence_of(r, &r->rows[i]));
     if (r->n_able > SPELLED)
         text = summary_of(r);
     if (r->n_able > r->n_drawn)
         text = ifm_arena_printf(arena, "%s Drawn are the first %zu in the order of the plan; the table has all.", text,
                                 r->n_drawn);
     for (size_t i = 0; i < r->n_rows; i++)
-        if (!is_ratio(ifm_chart_shown(r->document, r->cell, r->rows[i].arm->name, IFM_M_SPEEDUP)) && n_missing++ < TOLD)
-            missing = ifm_chart_list(r->document, missing, r->rows[i].arm->name);
+        if (!is_ratio(ifm_chart_shown(r->doc, r->cell, r->rows[i].arm->name, IFM_M_SPEEDUP)) && n_missing++ < TOLD)
+            missing = ifm_chart_list(r->doc, missing, r->rows[i].arm->name);
     if (n_missing > TOLD)
         missing = ifm_arena_printf(arena, "%s and %zu more", missing, n_missing - TOLD);
     return n_missing == 0
@@ -356,34 +355,33 @@ static struct ifm_grid table_of(const struct ratio *r)
                                            {"decision", IFM_M_CHANGE_PERCENT, true, 0},
                                            {"fewer bytes", IFM_M_BYTES_RATIO, false, 0},
                                            {"blocks", IFM_M_NONE, false, 0}};
-    struct ifm_arena *arena = r->document->arena;
-    struct ifm_grid grid = ifm_chart_grid(r->document, headings, sizeof headings / sizeof headings[0], r->n_rows);
+    struct ifm_arena *arena = r->doc->arena;
+    struct ifm_grid grid = ifm_chart_grid(r->doc, headings, sizeof headings / sizeof headings[0], r->n_rows);
     for (size_t i = 0; i < r->n_rows; i++) {
         const struct row *row = &r->rows[i];
         struct ifm_field *fields = ifm_chart_row(&grid, row->arm->name);
-        fields[1] = ifm_chart_ratio_field(r->document, row->speed);
+        fields[1] = ifm_chart_ratio_field(r->doc, row->speed);
         if (row->speed->state == IFM_STATE_OK && ifm_chart_has_interval(row->speed))
             fields[2] = ifm_chart_text(ifm_arena_printf(arena, "%.3g %%", 100 * row->speed->level));
         fields[3] = ifm_chart_text(row->word);
-        fields[4] = ifm_chart_ratio_field(r->document,
-                                          ifm_chart_value(r->document, r->cell, row->arm->name, IFM_M_BYTES_RATIO));
+        fields[4] = ifm_chart_ratio_field(r->doc, ifm_chart_value(r->doc, r->cell, row->arm->name, IFM_M_BYTES_RATIO));
         if (row->speed->n > 0)
             fields[5] = ifm_chart_text(ifm_arena_printf(arena, "%lld", (long long)row->speed->n));
     }
     return grid;
 }
 
-bool ifm_figure_ratio(const struct ifm_document *document, const struct ifm_cell *cell,
-                      const struct ifm_picture *picture, struct ifm_figure *out)
+bool ifm_figure_ratio(const struct ifm_document *doc, const struct ifm_cell *cell, const struct ifm_picture *picture,
+                      struct ifm_figure *out)
 {
-    struct ratio r = {.document = document, .cell = cell, .baseline = "the baseline"};
+    struct ratio r = {.doc = doc, .cell = cell, .baseline = "the baseline"};
     collect(&r, picture);
     if (r.n_drawn == 0)
         return false;
-    r.margin = ifm_quantity_bare(100 * cell->measure.margin, "%", document->arena);
+    r.margin = ifm_quantity_bare(100 * cell->measure.margin, "%", doc->arena);
     fit(&r);
-    out->id = ifm_chart_id(document, cell, "ratio");
-    out->title = ifm_arena_printf(document->arena, "Speed against %s", r.baseline);
+    out->id = ifm_chart_id(doc, cell, "ratio");
+    out->title = ifm_arena_printf(doc->arena, "Speed against %s", r.baseline);
     out->sentence = words_of(&r);
     draw(&r, out);
     out->numbers = table_of(&r);

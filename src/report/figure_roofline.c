@@ -19,7 +19,7 @@ struct point {
 };
 
 struct roofline {
-    const struct ifm_document *document;
+    const struct ifm_document *doc;
     const struct ifm_cell *cell;
     struct point *points; /* arms of which one of the numbers is there, in any state */
     size_t n_points, n_able, n_drawn;
@@ -35,27 +35,26 @@ static bool is_positive(const struct ifm_value *value)
 
 static const struct ifm_value *ceiling_of(const struct roofline *f, enum ifm_ceiling kind)
 {
-    const struct ifm_value *value = ifm_chart_shown(f->document, f->cell, "", ifm_ceiling_metrics[kind]);
+    const struct ifm_value *value = ifm_chart_shown(f->doc, f->cell, "", ifm_ceiling_metrics[kind]);
     return is_positive(value) ? value : NULL;
 }
 
 static void collect(struct roofline *f)
 {
     const struct ifm_cell *cell = f->cell;
-    f->points = IFM_ARENA_ARRAY(f->document->arena, struct point, cell->n_arms + 1);
+    f->points = IFM_ARENA_ARRAY(f->doc->arena, struct point, cell->n_arms + 1);
     for (size_t a = 0; a < cell->n_arms; a++) {
         const char *name = cell->arms[a].name;
-        bool row = ifm_document_is_row(f->document->derived, cell, &cell->arms[a]);
-        if (!row || ifm_chart_value(f->document, f->cell, name, IFM_M_FLOPS_PER_S) == NULL ||
-            ifm_chart_value(f->document, f->cell, name, IFM_M_ARITHMETIC_INTENSITY) == NULL)
+        bool row = ifm_document_is_row(f->doc->derived, cell, &cell->arms[a]);
+        if (!row || ifm_chart_value(f->doc, f->cell, name, IFM_M_FLOPS_PER_S) == NULL ||
+            ifm_chart_value(f->doc, f->cell, name, IFM_M_ARITHMETIC_INTENSITY) == NULL)
             continue;
         struct point *point = &f->points[f->n_points++];
-        *point =
-            (struct point){.arm = &cell->arms[a],
-                           .intensity = ifm_chart_shown(f->document, f->cell, name, IFM_M_ARITHMETIC_INTENSITY),
-                           .rate = ifm_chart_shown(f->document, f->cell, name, IFM_M_FLOPS_PER_S),
-                           .read_share = ifm_chart_value(f->document, f->cell, name, IFM_M_CEILING_READ_PERCENT),
-                           .flops_share = ifm_chart_value(f->document, f->cell, name, IFM_M_CEILING_FLOPS_PERCENT)};
+        *point = (struct point){.arm = &cell->arms[a],
+                                .intensity = ifm_chart_shown(f->doc, f->cell, name, IFM_M_ARITHMETIC_INTENSITY),
+                                .rate = ifm_chart_shown(f->doc, f->cell, name, IFM_M_FLOPS_PER_S),
+                                .read_share = ifm_chart_value(f->doc, f->cell, name, IFM_M_CEILING_READ_PERCENT),
+                                .flops_share = ifm_chart_value(f->doc, f->cell, name, IFM_M_CEILING_FLOPS_PERCENT)};
         bool able = is_positive(point->intensity) && is_positive(point->rate);
         f->n_able += able;
         point->drawn = able && f->n_able <= IFM_CHART_MOST;
@@ -64,9 +63,9 @@ static void collect(struct roofline *f)
     f->held_back = "";
     f->flops = ceiling_of(f, IFM_CEILING_FLOPS);
     f->read = ceiling_of(f, IFM_CEILING_READ);
-    if (f->read != NULL && !ifm_chart_is_held_against(f->document, f->cell, IFM_M_CEILING_READ_PERCENT)) {
+    if (f->read != NULL && !ifm_chart_is_held_against(f->doc, f->cell, IFM_M_CEILING_READ_PERCENT)) {
         f->read = NULL;
-        f->held_back = ifm_chart_held_back(f->document, f->cell, IFM_M_CEILING_READ_PERCENT);
+        f->held_back = ifm_chart_held_back(f->doc, f->cell, IFM_M_CEILING_READ_PERCENT);
     }
 }
 
@@ -137,7 +136,7 @@ static void add_read_ceiling(const struct roofline *f, struct ifm_plot *plot)
         return;
     struct ifm_spot line[] = {at(plot, middle[0]), at(plot, middle[1])};
     ifm_plot_path(plot, "line", line, 2, false,
-                  ifm_arena_printf(plot->arena, "measured read ceiling: %s", ifm_chart_quantity(f->document, f->read)));
+                  ifm_arena_printf(plot->arena, "measured read ceiling: %s", ifm_chart_quantity(f->doc, f->read)));
 }
 
 static void add_flops_ceiling(const struct roofline *f, struct ifm_plot *plot)
@@ -151,16 +150,15 @@ static void add_flops_ceiling(const struct roofline *f, struct ifm_plot *plot)
     }
     ifm_plot_path(
         plot, "line", (struct ifm_spot[]){{left, y}, {plot->right, y}}, 2, false,
-        ifm_arena_printf(plot->arena, "measured arithmetic ceiling: %s", ifm_chart_quantity(f->document, f->flops)));
+        ifm_arena_printf(plot->arena, "measured arithmetic ceiling: %s", ifm_chart_quantity(f->doc, f->flops)));
 }
 
 static void add_point(const struct roofline *f, struct ifm_plot *plot, const struct point *point)
 {
     const struct ifm_value *rate = point->rate;
-    const char *tip =
-        ifm_arena_printf(plot->arena, "%s: %s at %s", point->arm->name, ifm_chart_quantity(f->document, rate),
-                         ifm_quantity_number(point->intensity, plot->arena));
-    ifm_plot_group(plot, ifm_chart_series(f->document, f->cell, point->arm));
+    const char *tip = ifm_arena_printf(plot->arena, "%s: %s at %s", point->arm->name, ifm_chart_quantity(f->doc, rate),
+                                       ifm_quantity_number(point->intensity, plot->arena));
+    ifm_plot_group(plot, ifm_chart_series(f->doc, f->cell, point->arm));
     if (ifm_chart_has_interval(rate)) {
         double top = ifm_plot_y(plot, clamp(rate->high, f->low_y, f->high_y));
         double bottom = ifm_plot_y(plot, clamp(rate->low, f->low_y, f->high_y));
@@ -187,11 +185,11 @@ static void add_names(const struct roofline *f, struct ifm_plot *plot)
         const struct point *point = &f->points[i];
         if (!point->drawn)
             continue;
-        const char *name = ifm_chart_clip(f->document, point->arm->name, IFM_CHART_FONT, WIDEST);
+        const char *name = ifm_chart_clip(f->doc, point->arm->name, IFM_CHART_FONT, WIDEST);
         double width = ifm_plot_text_width(name, IFM_CHART_FONT), height = y[n++];
         bool left = point->x + AWAY + width > plot->right;
         double x = left ? point->x - AWAY : point->x + AWAY;
-        ifm_plot_group(plot, ifm_chart_series(f->document, f->cell, point->arm));
+        ifm_plot_group(plot, ifm_chart_series(f->doc, f->cell, point->arm));
         if (fabs(height - point->y) > 6)
             ifm_plot_line(plot, "leader", point->x, point->y, x, height);
         ifm_plot_text(plot, x, height + 4.5, left ? "end" : "start", "halo", name);
@@ -203,7 +201,7 @@ static const char *ceiling_text(const struct roofline *f, const char *words, con
 {
     if (ceiling == NULL)
         return NULL;
-    return ifm_arena_printf(f->document->arena, "%s %s%s%s", words, ifm_chart_full(f->document, ceiling),
+    return ifm_arena_printf(f->doc->arena, "%s %s%s%s", words, ifm_chart_full(f->doc, ceiling),
                             ceiling->text[0] == '\0' ? "" : ", ", ceiling->text);
 }
 
@@ -211,8 +209,8 @@ static void draw(struct roofline *f, struct ifm_figure *out)
 {
     const char *legend[] = {ceiling_text(f, "╱ read ceiling", f->read),
                             ceiling_text(f, "― arithmetic ceiling", f->flops)};
-    size_t lines = ifm_chart_legend(f->document, NULL, 0, legend, 2);
-    struct ifm_plot plot = {.out = &out->svg, .arena = f->document->arena, .width = IFM_CHART_WIDTH};
+    size_t lines = ifm_chart_legend(f->doc, NULL, 0, legend, 2);
+    struct ifm_plot plot = {.out = &out->svg, .arena = f->doc->arena, .width = IFM_CHART_WIDTH};
     plot.left = LEFT;
     plot.right = IFM_CHART_WIDTH - 8;
     plot.top = LEGEND * (double)lines + 24;
@@ -220,9 +218,9 @@ static void draw(struct roofline *f, struct ifm_figure *out)
     plot.height = plot.bottom + 38;
     plot.x = (struct ifm_plot_axis){IFM_SCALE_LOG, f->low_x, f->high_x, "", "FLOP per byte", false};
     plot.y = (struct ifm_plot_axis){IFM_SCALE_LOG, f->low_y, f->high_y, "FLOP/s", "", false};
-    ifm_plot_open(&plot, ifm_arena_printf(f->document->arena, "%s: %s", f->cell->name, out->title), "");
+    ifm_plot_open(&plot, ifm_arena_printf(f->doc->arena, "%s: %s", f->cell->name, out->title), "");
     ifm_plot_axes(&plot);
-    ifm_chart_legend(f->document, &plot, 13, legend, 2);
+    ifm_chart_legend(f->doc, &plot, 13, legend, 2);
     ifm_plot_group(&plot, "roof");
     if (f->read != NULL)
         add_read_ceiling(f, &plot);
@@ -264,12 +262,11 @@ static const char *sentence_of(const struct roofline *f, const struct point *poi
 {
     const char *which;
     const struct ifm_value *share = attained(point, &which);
-    struct ifm_arena *arena = f->document->arena;
+    struct ifm_arena *arena = f->doc->arena;
     if (share == NULL)
-        return ifm_arena_printf(arena, "%s runs at %s.", point->arm->name,
-                                ifm_chart_quantity(f->document, point->rate));
+        return ifm_arena_printf(arena, "%s runs at %s.", point->arm->name, ifm_chart_quantity(f->doc, point->rate));
     return ifm_arena_printf(
-        arena, "%s reaches %s of the %s ceiling%s.", point->arm->name, ifm_chart_quantity(f->document, share), which,
+        arena, "%s reaches %s of the %s ceiling%s.", point->arm->name, ifm_chart_quantity(f->doc, share), which,
         is_share(point->read_share) && is_share(point->flops_share) ? ", the nearer of the two" : "");
 }
 
@@ -282,24 +279,23 @@ static const char *missing_of(const struct roofline *f)
         if (is_positive(point->intensity) && is_positive(point->rate))
             continue;
         if (n++ < TOLD)
-            missing = ifm_chart_list(f->document, missing, point->arm->name);
+            missing = ifm_chart_list(f->doc, missing, point->arm->name);
     }
     if (n == 0)
         return "";
     if (n > TOLD)
-        missing = ifm_arena_printf(f->document->arena, "%s and %zu more", missing, n - TOLD);
-    return ifm_arena_printf(f->document->arena, "Not drawn, as no FLOP rate is given: %s (reasons in the table).",
-                            missing);
+        missing = ifm_arena_printf(f->doc->arena, "%s and %zu more", missing, n - TOLD);
+    return ifm_arena_printf(f->doc->arena, "Not drawn, as no FLOP rate is given: %s (reasons in the table).", missing);
 }
 
 static const char *words_of(const struct roofline *f)
 {
-    struct ifm_arena *arena = f->document->arena;
+    struct ifm_arena *arena = f->doc->arena;
     const char *text = "";
     size_t told = 0;
     for (size_t i = 0; i < f->n_points && told < TOLD; i++)
         if (f->points[i].drawn) {
-            text = ifm_chart_join(f->document, text, sentence_of(f, &f->points[i]));
+            text = ifm_chart_join(f->doc, text, sentence_of(f, &f->points[i]));
             told++;
         }
     if (f->n_drawn > told)
@@ -309,12 +305,12 @@ static const char *words_of(const struct roofline *f)
     if (f->held_back[0] != '\0')
         text = ifm_arena_printf(arena, "%s No line of memory is drawn: %s.", text, f->held_back);
     else if (f->read == NULL && f->flops == NULL)
-        text = ifm_chart_join(f->document, text, "There is no roof: no ceiling was measured beside these arms.");
+        text = ifm_chart_join(f->doc, text, "There is no roof: no ceiling was measured beside these arms.");
     else if (f->read == NULL)
-        text = ifm_chart_join(f->document, text, "No line of memory is drawn: no read ceiling was measured.");
+        text = ifm_chart_join(f->doc, text, "No line of memory is drawn: no read ceiling was measured.");
     else if (f->flops == NULL)
-        text = ifm_chart_join(f->document, text, "There is no roof: no arithmetic ceiling was measured.");
-    return ifm_chart_join(f->document, text, missing_of(f));
+        text = ifm_chart_join(f->doc, text, "There is no roof: no arithmetic ceiling was measured.");
+    return ifm_chart_join(f->doc, text, missing_of(f));
 }
 
 static struct ifm_grid table_of(const struct roofline *f)
@@ -326,30 +322,30 @@ static struct ifm_grid table_of(const struct roofline *f)
                                            {"of the arithmetic ceiling", IFM_M_CEILING_FLOPS_PERCENT, false, 0}};
     static const enum ifm_metric_id metrics[] = {IFM_M_ARITHMETIC_INTENSITY, IFM_M_FLOPS_PER_S,
                                                  IFM_M_CEILING_READ_PERCENT, IFM_M_CEILING_FLOPS_PERCENT};
-    struct ifm_grid grid = ifm_chart_grid(f->document, headings, sizeof headings / sizeof headings[0], f->n_points + 2);
+    struct ifm_grid grid = ifm_chart_grid(f->doc, headings, sizeof headings / sizeof headings[0], f->n_points + 2);
     for (size_t i = 0; i < f->n_points; i++) {
         struct ifm_field *fields = ifm_chart_row(&grid, f->points[i].arm->name);
         for (size_t c = 0; c < sizeof metrics / sizeof metrics[0]; c++)
             fields[1 + c] =
-                ifm_chart_field(f->document, ifm_chart_value(f->document, f->cell, f->points[i].arm->name, metrics[c]));
+                ifm_chart_field(f->doc, ifm_chart_value(f->doc, f->cell, f->points[i].arm->name, metrics[c]));
     }
     if (f->read != NULL)
-        ifm_chart_row(&grid, "read ceiling")[2] = ifm_chart_field(f->document, f->read);
+        ifm_chart_row(&grid, "read ceiling")[2] = ifm_chart_field(f->doc, f->read);
     if (f->flops != NULL)
-        ifm_chart_row(&grid, "arithmetic ceiling")[2] = ifm_chart_field(f->document, f->flops);
+        ifm_chart_row(&grid, "arithmetic ceiling")[2] = ifm_chart_field(f->doc, f->flops);
     return grid;
 }
 
-bool ifm_figure_roofline(const struct ifm_document *document, const struct ifm_cell *cell,
-                         const struct ifm_picture *picture, struct ifm_figure *out)
+bool ifm_figure_roofline(const struct ifm_document *doc, const struct ifm_cell *cell, const struct ifm_picture *picture,
+                         struct ifm_figure *out)
 {
     (void)picture;
-    struct roofline f = {.document = document, .cell = cell};
+    struct roofline f = {.doc = doc, .cell = cell};
     collect(&f);
     if (f.n_drawn == 0)
         return false;
     fit(&f);
-    out->id = ifm_chart_id(document, cell, "roofline");
+    out->id = ifm_chart_id(doc, cell, "roofline");
     out->title = "Roofline";
     out->sentence = words_of(&f);
     draw(&f, out);

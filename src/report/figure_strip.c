@@ -18,8 +18,8 @@ static const struct ifm_picture_arm *picture_of(const struct ifm_picture *pictur
 }
 
 /* In two rounds, so that arms that are compared have a strip before others; within a round, as in the table. */
-bool ifm_strips_choose(const struct ifm_document *document, const struct ifm_cell *cell,
-                       const struct ifm_picture *picture, struct ifm_strips *out)
+bool ifm_strips_choose(const struct ifm_document *doc, const struct ifm_cell *cell, const struct ifm_picture *picture,
+                       struct ifm_strips *out)
 {
     *out = (struct ifm_strips){0};
     bool any = false;
@@ -27,10 +27,10 @@ bool ifm_strips_choose(const struct ifm_document *document, const struct ifm_cel
         size_t row = 0;
         for (size_t a = 0; a < cell->n_arms; a++) {
             const struct ifm_arm *arm = &cell->arms[a];
-            if (!ifm_document_is_row(document->derived, cell, arm))
+            if (!ifm_document_is_row(doc->derived, cell, arm))
                 continue;
             const struct ifm_picture_arm *drawn = picture_of(picture, arm);
-            const char *series = ifm_arena_printf(document->arena, "s%zu", row++ % 8);
+            const char *series = ifm_arena_printf(doc->arena, "s%zu", row++ % 8);
             if ((arm->role == IFM_ROLE_CEILING) != (round == 1) || drawn == NULL)
                 continue;
             any |= drawn->withheld[0] == '\0' && drawn->n_buckets > 0;
@@ -41,19 +41,6 @@ bool ifm_strips_choose(const struct ifm_document *document, const struct ifm_cel
         }
     }
     return any;
-}
-
-const struct ifm_value *ifm_strip_value(const struct ifm_document *document, const struct ifm_cell *cell,
-                                        const struct ifm_strip *strip, enum ifm_metric_id metric)
-{
-    return ifm_chart_value(document, cell, strip->arm->name, metric);
-}
-
-const struct ifm_value *ifm_strip_shown(const struct ifm_document *document, const struct ifm_cell *cell,
-                                        const struct ifm_strip *strip, enum ifm_metric_id metric)
-{
-    const struct ifm_value *value = ifm_strip_value(document, cell, strip, metric);
-    return value != NULL && value->state == IFM_STATE_OK ? value : NULL;
 }
 
 /* ---- words in the drawing ---- */
@@ -190,28 +177,20 @@ double ifm_strip_legend(struct ifm_plot *plot, double y, const struct ifm_strip_
 
 /* ---- the table under the figure ---- */
 
-struct ifm_field *ifm_strip_row(struct ifm_grid *grid, const char *name)
-{
-    struct ifm_field *row = &grid->fields[grid->n_rows++ * grid->n_columns];
-    for (size_t c = 0; c < grid->n_columns; c++)
-        row[c] = ifm_chart_text(c == 0 ? name : "");
-    return row;
-}
-
-struct ifm_field ifm_strip_field(const struct ifm_document *document, const struct ifm_value *value,
+struct ifm_field ifm_strip_field(const struct ifm_document *doc, const struct ifm_value *value,
                                  struct ifm_text *remarks)
 {
     struct ifm_field field = ifm_chart_text("");
     if (value == NULL)
         return field;
     if (value->state == IFM_STATE_OK) {
-        field.text = ifm_quantity_number(value, document->arena);
-        field.interval = ifm_quantity_of(value, document->arena).interval;
+        field.text = ifm_quantity_number(value, doc->arena);
+        field.interval = ifm_quantity_of(value, doc->arena).interval;
         return field;
     }
     field.text = ifm_state_label(value->state);
     field.tone = value->state == IFM_STATE_ABSENT ? IFM_TONE_DIM : IFM_TONE_WARN;
-    field.note = ifm_chart_note(document, value);
+    field.note = ifm_chart_note(doc, value);
     bool said = remarks->size > 0 && strstr(remarks->data, value->reason) != NULL;
     if (field.note == 0 && value->reason[0] != '\0' && !said)
         ifm_strip_add(remarks, "%s.", value->reason);

@@ -29,15 +29,8 @@ struct ifm_strips {
 };
 
 /* False when no arm has anything to draw: no rows, no record, or everything is withheld. */
-bool ifm_strips_choose(const struct ifm_document *document, const struct ifm_cell *cell,
-                       const struct ifm_picture *picture, struct ifm_strips *out);
-
-/* A derived number in any state; NULL when there is none. */
-const struct ifm_value *ifm_strip_value(const struct ifm_document *document, const struct ifm_cell *cell,
-                                        const struct ifm_strip *strip, enum ifm_metric_id metric);
-/* The same in state OK, else NULL. */
-const struct ifm_value *ifm_strip_shown(const struct ifm_document *document, const struct ifm_cell *cell,
-                                        const struct ifm_strip *strip, enum ifm_metric_id metric);
+bool ifm_strips_choose(const struct ifm_document *doc, const struct ifm_cell *cell, const struct ifm_picture *picture,
+                       struct ifm_strips *out);
 
 /* The line above a strip: the arm's name in its colour, a note at its right end. */
 void ifm_strip_head(struct ifm_plot *plot, const struct ifm_strip *strip, double y, const char *note);
@@ -56,11 +49,9 @@ struct ifm_strip_key {
 /* What the marks mean, in lines from `y` down; gives their height. With `plot` NULL it only measures. */
 double ifm_strip_legend(struct ifm_plot *plot, double y, const struct ifm_strip_key *keys, size_t n);
 
-/* One row more; only its name is set. */
-struct ifm_field *ifm_strip_row(struct ifm_grid *grid, const char *name);
 /* A value in any state. What is not there has the footnote of its reason where the page has one; else the reason is
  * added to `remarks`. */
-struct ifm_field ifm_strip_field(const struct ifm_document *document, const struct ifm_value *value,
+struct ifm_field ifm_strip_field(const struct ifm_document *doc, const struct ifm_value *value,
                                  struct ifm_text *remarks);
 
 /* One sentence or remark more, a space between. */

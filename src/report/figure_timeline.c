@@ -16,7 +16,7 @@ enum { AREA = 84, GAP = 8, EDGE = 3, TOP = 4, AXIS = 38, MOST_BLOCK_ROWS = 12 };
 #define NARROWEST 0.01 /* of the level: what lies closer is not drawn apart, or the axis would show the clock */
 
 struct sheet {
-    const struct ifm_document *document;
+    const struct ifm_document *doc;
     const struct ifm_cell *cell;
     const struct ifm_picture *picture;
     struct ifm_strips strips;
@@ -38,14 +38,14 @@ static bool is_drawn(const struct ifm_strip *strip)
 /* The drift, where its interval leaves zero out. */
 static const struct ifm_value *visible_drift(const struct sheet *sheet, const struct ifm_strip *strip)
 {
-    const struct ifm_value *drift = ifm_strip_shown(sheet->document, sheet->cell, strip, IFM_M_DRIFT_PERCENT);
+    const struct ifm_value *drift = ifm_chart_shown(sheet->doc, sheet->cell, strip->arm->name, IFM_M_DRIFT_PERCENT);
     bool visible = drift != NULL && drift->has_interval && (drift->low > 0 || drift->high < 0);
     return visible ? drift : NULL;
 }
 
 static const char *time_text(const struct sheet *sheet, double ns)
 {
-    return ifm_quantity_bare(ns, "ns", sheet->document->arena);
+    return ifm_quantity_bare(ns, "ns", sheet->doc->arena);
 }
 
 /* ---- one strip ---- */
@@ -212,9 +212,9 @@ static const char *head_note(const struct sheet *sheet, const struct ifm_strip *
     const struct ifm_value *drift = visible_drift(sheet, strip);
     const char *log = sheet->plot.y.scale == IFM_SCALE_LOG ? ", logarithmic" : "";
     if (drift == NULL)
-        return ifm_arena_printf(sheet->document->arena, "%zu samples%s", strip->picture->n_samples, log);
-    return ifm_arena_printf(sheet->document->arena, "%zu samples%s, drift %s%s", strip->picture->n_samples, log,
-                            drift->number > 0 ? "+" : "", ifm_quantity_number(drift, sheet->document->arena));
+        return ifm_arena_printf(sheet->doc->arena, "%zu samples%s", strip->picture->n_samples, log);
+    return ifm_arena_printf(sheet->doc->arena, "%zu samples%s, drift %s%s", strip->picture->n_samples, log,
+                            drift->number > 0 ? "+" : "", ifm_quantity_number(drift, sheet->doc->arena));
 }
 
 /* Gives the height that the strip took. */
@@ -224,7 +224,7 @@ static double add_strip(struct sheet *sheet, const struct ifm_strip *strip, doub
     if (!is_drawn(strip)) {
         const char *why = strip->picture->withheld[0] != '\0' ? strip->picture->withheld : "no sample was recorded";
         ifm_strip_head(plot, strip, y + 14, "withheld");
-        return IFM_STRIP_HEAD + ifm_strip_words(plot, y + IFM_STRIP_HEAD, why, sheet->document->arena) + GAP;
+        return IFM_STRIP_HEAD + ifm_strip_words(plot, y + IFM_STRIP_HEAD, why, sheet->doc->arena) + GAP;
     }
     plot->top = y + IFM_STRIP_HEAD;
     plot->bottom = plot->top + AREA;
@@ -248,7 +248,7 @@ static double height_of(const struct sheet *sheet, const struct ifm_strip *strip
     if (is_drawn(strip))
         return IFM_STRIP_HEAD + AREA + GAP;
     const char *why = strip->picture->withheld[0] != '\0' ? strip->picture->withheld : "no sample was recorded";
-    return IFM_STRIP_HEAD + ifm_strip_words(NULL, 0, why, sheet->document->arena) + GAP;
+    return IFM_STRIP_HEAD + ifm_strip_words(NULL, 0, why, sheet->doc->arena) + GAP;
 }
 
 /* ---- the whole drawing ---- */
@@ -278,9 +278,9 @@ static void shade_blocks(struct sheet *sheet, double bottom)
             end = next->end_ns;
             n++;
         }
-        const char *more = n > 1 ? ifm_arena_printf(sheet->document->arena, ", and %zu blocks behind it", n - 1) : "";
+        const char *more = n > 1 ? ifm_arena_printf(sheet->doc->arena, ", and %zu blocks behind it", n - 1) : "";
         shade(sheet, "disturbed", first->start_ns, end, bottom,
-              ifm_arena_printf(sheet->document->arena, "block %u: %s%s", (unsigned)first->block, first->cause, more));
+              ifm_arena_printf(sheet->doc->arena, "block %u: %s%s", (unsigned)first->block, first->cause, more));
     }
 }
 
@@ -318,7 +318,7 @@ static void draw(struct sheet *sheet, struct ifm_figure *out, const char *descri
         bottom += height_of(sheet, &sheet->strips.item[i]);
     bottom -= is_drawn(&sheet->strips.item[sheet->strips.n - 1]) ? GAP : 0; /* its own axis is that of all */
     struct ifm_plot whole = {.out = &marks,
-                             .arena = sheet->document->arena,
+                             .arena = sheet->doc->arena,
                              .width = IFM_STRIP_WIDTH,
                              .left = IFM_STRIP_LEFT,
                              .right = IFM_STRIP_RIGHT,
@@ -375,7 +375,8 @@ static void tell_changes(const struct sheet *sheet, bool steady, struct ifm_text
     size_t n = 0;
     for (size_t i = 0; i < sheet->strips.n; i++) {
         const struct ifm_strip *strip = &sheet->strips.item[i];
-        const struct ifm_value *changes = ifm_strip_shown(sheet->document, sheet->cell, strip, IFM_M_CHANGE_POINTS);
+        const struct ifm_value *changes =
+            ifm_chart_shown(sheet->doc, sheet->cell, strip->arm->name, IFM_M_CHANGE_POINTS);
         bool is_steady = changes != NULL && strncmp(changes->text, none, strlen(none)) != 0;
         if (changes == NULL || !(changes->number > 0) || is_steady != steady)
             continue;
@@ -408,17 +409,17 @@ static void tell_drift(const struct sheet *sheet, struct ifm_text *text)
     }
     if (most == NULL)
         return;
-    ifm_strip_add(text, "%s drifts by %s%s %s over the pass%s", worst->arm->name, most->number > 0 ? "+" : "",
-                  ifm_quantity_number(most, sheet->document->arena), ifm_quantity_range(most, sheet->document->arena),
-                  n > 1 ? ifm_arena_printf(sheet->document->arena, ", and %zu other arm%s less.", n - 1,
-                                           n > 2 ? "s drift" : " drifts")
-                        : ".");
+    ifm_strip_add(
+        text, "%s drifts by %s%s %s over the pass%s", worst->arm->name, most->number > 0 ? "+" : "",
+        ifm_quantity_number(most, sheet->doc->arena), ifm_quantity_range(most, sheet->doc->arena),
+        n > 1 ? ifm_arena_printf(sheet->doc->arena, ", and %zu other arm%s less.", n - 1, n > 2 ? "s drift" : " drifts")
+              : ".");
 }
 
 /* What derive says of the cell as a whole about its time axis. */
 static void tell_finding(const struct sheet *sheet, struct ifm_text *text)
 {
-    const struct ifm_derived *derived = sheet->document->derived;
+    const struct ifm_derived *derived = sheet->doc->derived;
     for (size_t i = 0; i < derived->n_findings; i++) {
         const struct ifm_finding *finding = &derived->findings[i];
         if (finding->severity == IFM_SEVERITY_NOTE || strcmp(finding->rule, "rule-07") != 0 ||
@@ -434,7 +435,7 @@ static const struct ifm_value *unknown_of(const struct sheet *sheet, const struc
 {
     static const enum ifm_metric_id metrics[] = {IFM_M_BLOCKS_MARKED, IFM_M_DRIFT_PERCENT, IFM_M_CHANGE_POINTS};
     for (size_t m = 0; m < sizeof metrics / sizeof metrics[0]; m++) {
-        const struct ifm_value *value = ifm_strip_value(sheet->document, sheet->cell, strip, metrics[m]);
+        const struct ifm_value *value = ifm_chart_value(sheet->doc, sheet->cell, strip->arm->name, metrics[m]);
         if (value == NULL || value->state != IFM_STATE_OK)
             return value;
     }
@@ -446,7 +447,7 @@ static void tell_quiet(const struct sheet *sheet, struct ifm_text *text)
     for (size_t i = 0; i < sheet->strips.n; i++) {
         const struct ifm_strip *strip = &sheet->strips.item[i];
         const struct ifm_value *unknown = unknown_of(sheet, strip);
-        if (unknown == NULL && ifm_strip_value(sheet->document, sheet->cell, strip, IFM_M_CHANGE_POINTS) != NULL)
+        if (unknown == NULL && ifm_chart_value(sheet->doc, sheet->cell, strip->arm->name, IFM_M_CHANGE_POINTS) != NULL)
             continue;
         ifm_strip_add(text, "Nothing unusual shows, but not all is known of %s%s%s.", strip->arm->name,
                       unknown != NULL ? ": " : "", unknown != NULL ? unknown->reason : "");
@@ -469,7 +470,7 @@ static const char *sentence_of(const struct sheet *sheet)
         tell_quiet(sheet, &text);
     if (sheet->strips.left_out > 0)
         ifm_strip_add(&text, "%zu more arms of this cell are not drawn.", sheet->strips.left_out);
-    const char *sentence = ifm_arena_strdup(sheet->document->arena, text.data);
+    const char *sentence = ifm_arena_strdup(sheet->doc->arena, text.data);
     ifm_text_free(&text);
     return sentence;
 }
@@ -495,31 +496,31 @@ static void add_arm_row(const struct sheet *sheet, const struct ifm_strip *strip
                                                  IFM_M_DRIFT_PERCENT, IFM_M_CHANGE_POINTS,  IFM_M_BLOCKS_MARKED};
     enum { N = sizeof metrics / sizeof metrics[0] };
     struct ifm_text remarks = {0};
-    struct ifm_field *row = ifm_strip_row(grid, strip->arm->name);
+    struct ifm_field *row = ifm_chart_row(grid, strip->arm->name);
     for (size_t m = 0; m < N; m++) {
-        const struct ifm_value *value = ifm_strip_value(sheet->document, sheet->cell, strip, metrics[m]);
-        row[m + 1] = ifm_strip_field(sheet->document, value, &remarks);
+        const struct ifm_value *value = ifm_chart_value(sheet->doc, sheet->cell, strip->arm->name, metrics[m]);
+        row[m + 1] = ifm_strip_field(sheet->doc, value, &remarks);
         if (value != NULL && value->state == IFM_STATE_OK && m == 4 && value->text[0] != '\0')
             ifm_strip_add(&remarks, "Level: %s.", value->text);
     }
     if (is_drawn(strip))
         tell_beyond(sheet, strip->picture, &remarks);
-    row[N + 1].text = remarks.size > 0 ? ifm_arena_strdup(sheet->document->arena, remarks.data) : "";
+    row[N + 1].text = remarks.size > 0 ? ifm_arena_strdup(sheet->doc->arena, remarks.data) : "";
     ifm_text_free(&remarks);
 }
 
 static const char *span_text(const struct sheet *sheet, int64_t from_ns, int64_t to_ns)
 {
-    return ifm_arena_printf(sheet->document->arena, "from %s to %s",
-                            ifm_quantity_bare(seconds(sheet, from_ns), "s", sheet->document->arena),
-                            ifm_quantity_bare(seconds(sheet, to_ns), "s", sheet->document->arena));
+    return ifm_arena_printf(sheet->doc->arena, "from %s to %s",
+                            ifm_quantity_bare(seconds(sheet, from_ns), "s", sheet->doc->arena),
+                            ifm_quantity_bare(seconds(sheet, to_ns), "s", sheet->doc->arena));
 }
 
 /* The blocks that the machine disturbed, with their causes; those that follow each other stand in one row. */
 static void add_block_rows(const struct sheet *sheet, struct ifm_grid *grid)
 {
     const struct ifm_picture *picture = sheet->picture;
-    struct ifm_arena *arena = sheet->document->arena;
+    struct ifm_arena *arena = sheet->doc->arena;
     size_t listed = 0, more = 0, last = grid->n_columns - 1;
     for (size_t b = 0, next; b < picture->n_blocks; b = next) {
         const struct ifm_picture_block *first = &picture->blocks[b];
@@ -536,12 +537,12 @@ static void add_block_rows(const struct sheet *sheet, struct ifm_grid *grid)
         const char *name =
             n == 1 ? ifm_arena_printf(arena, "block %u", (unsigned)first->block)
                    : ifm_arena_printf(arena, "blocks %u to %u", (unsigned)first->block, (unsigned)end->block);
-        ifm_strip_row(grid, name)[last].text =
+        ifm_chart_row(grid, name)[last].text =
             ifm_arena_printf(arena, "%s: %s%s.", span_text(sheet, first->start_ns, end->end_ns),
                              n == 1 ? "" : "the first by ", first->cause);
     }
     if (more > 0)
-        ifm_strip_row(grid, ifm_arena_printf(arena, "%zu more disturbed blocks", more));
+        ifm_chart_row(grid, ifm_arena_printf(arena, "%zu more disturbed blocks", more));
 }
 
 static struct ifm_grid numbers_of(const struct sheet *sheet)
@@ -551,7 +552,7 @@ static struct ifm_grid numbers_of(const struct sheet *sheet)
         {"warm-up", IFM_M_WARMUP_SAMPLES, false, 0},  {"outliers", IFM_M_OUTLIERS_COUNT, false, 0},
         {"drift", IFM_M_DRIFT_PERCENT, false, 0},     {"changes", IFM_M_CHANGE_POINTS, false, 0},
         {"disturbed", IFM_M_BLOCKS_MARKED, false, 0}, {"remarks", IFM_M_NONE, true, 0}};
-    struct ifm_grid grid = ifm_chart_grid(sheet->document, headings, sizeof headings / sizeof headings[0],
+    struct ifm_grid grid = ifm_chart_grid(sheet->doc, headings, sizeof headings / sizeof headings[0],
                                           sheet->strips.n + MOST_BLOCK_ROWS + 1);
     for (size_t i = 0; i < sheet->strips.n; i++)
         add_arm_row(sheet, &sheet->strips.item[i], &grid);
@@ -559,14 +560,14 @@ static struct ifm_grid numbers_of(const struct sheet *sheet)
     return grid;
 }
 
-bool ifm_figure_timeline(const struct ifm_document *document, const struct ifm_cell *cell,
-                         const struct ifm_picture *picture, struct ifm_figure *out)
+bool ifm_figure_timeline(const struct ifm_document *doc, const struct ifm_cell *cell, const struct ifm_picture *picture,
+                         struct ifm_figure *out)
 {
-    struct sheet sheet = {.document = document, .cell = cell, .picture = picture};
-    if (!ifm_strips_choose(document, cell, picture, &sheet.strips))
+    struct sheet sheet = {.doc = doc, .cell = cell, .picture = picture};
+    if (!ifm_strips_choose(doc, cell, picture, &sheet.strips))
         return false;
-    sheet.spots = IFM_ARENA_ARRAY(document->arena, struct ifm_spot, 2 * (IFM_PICTURE_BUCKETS + IFM_PICTURE_OUTLIERS));
-    out->id = ifm_chart_id(document, cell, "timeline");
+    sheet.spots = IFM_ARENA_ARRAY(doc->arena, struct ifm_spot, 2 * (IFM_PICTURE_BUCKETS + IFM_PICTURE_OUTLIERS));
+    out->id = ifm_chart_id(doc, cell, "timeline");
     out->title = "Samples over time";
     out->sentence = sentence_of(&sheet);
     out->numbers = numbers_of(&sheet);

@@ -22,6 +22,15 @@ static double seconds_since(struct ifm_instant start)
     return (double)ifm_clock_since(start).ns * 1e-9;
 }
 
+/* Seconds add up; memory is that of the largest cell. */
+static void add(struct ifm_estimate *sum, const struct ifm_estimate *more)
+{
+    sum->seconds += more->seconds;
+    sum->low += more->low;
+    sum->high += more->high;
+    sum->memory = more->memory > sum->memory ? more->memory : sum->memory;
+}
+
 static double warm_up_s(const struct ifm_cell_run *cell)
 {
     const struct ifm_measure *measure = &cell->plan->measure;
@@ -103,9 +112,7 @@ static enum ifm_status estimate_cell(const struct ifm_cell *plan, struct ifm_dev
     double later_s = status == IFM_OK ? later_passes_s(&cell, sensors) : 0;
     ifm_cell_close(&cell);
     double more_s = open_s + seconds_since(start) + later_s;
-    estimate->seconds += more_s;
-    estimate->low += more_s;
-    estimate->high += more_s;
+    add(estimate, &(struct ifm_estimate){more_s, more_s, more_s, 0});
     return status;
 }
 
@@ -127,11 +134,7 @@ enum ifm_status ifm_run_estimate(const struct ifm_plan *plan, const struct ifm_r
     enum ifm_status status = IFM_OK;
     for (size_t i = 0; i < plan->n_cells && status == IFM_OK; i++) {
         status = estimate_cell(&plan->cells[i], device, sensors, &session, &cells[i], error);
-        total->seconds += cells[i].seconds;
-        total->low += cells[i].low;
-        total->high += cells[i].high;
-        if (cells[i].memory > total->memory)
-            total->memory = cells[i].memory;
+        add(total, &cells[i]);
     }
     ops->close(device);
     return status;

@@ -94,7 +94,7 @@ enum ifm_status ifm_append_write(struct ifm_append *file, const char *data, size
 
 enum ifm_status ifm_append_sync(struct ifm_append *file, struct ifm_error *error)
 {
-    if (fdatasync(file->fd) != 0 && errno != EINVAL) /* EINVAL: this file system has nothing to sync */
+    if (fdatasync(file->fd) != 0 && errno != EINVAL) /* EINVAL: this file system does not support it */
         return system_failure(file, "cannot sync to disk", errno, error);
     return IFM_OK;
 }

@@ -1,7 +1,7 @@
-/* Appending to a file: a chunk is there as a whole or not at all.
+/* Appending to a file: a chunk is written as a whole or not at all.
  *
- * Private to src/sample. Owns a descriptor and the size up to which the file is whole.
- * It must never leave half a chunk behind a failed write: it cuts the file back. */
+ * Private to src/sample. Owns a descriptor and the size up to which the file is whole. After a failed write it cuts the
+ * file back, so that no part of a chunk stays. */
 #ifndef IFM_SAMPLE_APPEND_H
 #define IFM_SAMPLE_APPEND_H
 
@@ -28,7 +28,7 @@ IFM_CHECKED enum ifm_status ifm_append_cut(struct ifm_append *file, int64_t size
 IFM_CHECKED enum ifm_status ifm_append_sync(struct ifm_append *file, struct ifm_error *error);
 void ifm_append_close(struct ifm_append *file);
 
-/* The length of the text up to its last newline: what a torn tail leaves whole. */
+/* The length of the text up to its last newline, without a torn tail. */
 size_t ifm_append_whole(const char *text, size_t size);
 
 #endif

@@ -66,7 +66,7 @@ static bool is_temporary(const char *name)
     return digits > 0 && digits + 5 < length && name[length - 5 - digits] == '.';
 }
 
-/* Gone, or never there. What cannot be removed is no error here: whoever writes finds out. */
+/* True when the file is gone. A failure is not an error here: the next write reports it. */
 static bool remove_below(const char *dir, const char *name)
 {
     struct ifm_text path = {0};
@@ -76,7 +76,7 @@ static bool remove_below(const char *dir, const char *name)
     return gone;
 }
 
-/* Of run folders alone: elsewhere a file of such a name is not ours. */
+/* Only in run folders: elsewhere a file of such a name is not ours. */
 static void sweep(const char *dir)
 {
     struct ifm_text log = {0};
@@ -90,7 +90,8 @@ static void sweep(const char *dir)
         closedir(folder);
 }
 
-/* What a start writes before its plan; run.log comes first and is removed last, since its emptiness is the sign. */
+/* What a start writes before its plan. run.log comes first and is removed last: an empty run.log marks such a
+ * folder. */
 static const char *const of_a_start[] = {"config.lock.json", "private.json", "samples", "run.log"};
 enum { OF_A_START = sizeof of_a_start / sizeof of_a_start[0] };
 
@@ -112,7 +113,7 @@ static bool log_is_empty(const char *dir)
     return empty;
 }
 
-/* Nothing, or what a start has left that ended before its plan stood. */
+/* The folder is empty, or holds only what a start left that ended before its plan was written. */
 static bool holds_no_run(const char *dir)
 {
     size_t others = 0, of_start = 0;
@@ -143,7 +144,8 @@ static enum ifm_status lock(const char *dir, bool alone, int fd, struct ifm_erro
     while (flock(fd, (alone ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0) {
         if (errno == EWOULDBLOCK)
             return fail_busy(dir, fd, error);
-        if (errno != EINTR) /* this file system cannot: nothing is swept, for another command may be at work */
+        /* this file system cannot lock: nothing is removed, because another command may be at work */
+        if (errno != EINTR)
             return IFM_OK;
     }
     if (alone)

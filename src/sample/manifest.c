@@ -75,7 +75,7 @@ static enum ifm_status visit(const char *dir, const char *prefix, const char *ba
     if (S_ISDIR(status.st_mode))
         return walk(path, name, depth + 1, listing, error);
     if (!S_ISREG(status.st_mode))
-        return ifm_fail(error, IFM_INVALID, path, "put the file itself in its place, or remove it",
+        return ifm_fail(error, IFM_INVALID, path, "replace it by a regular file, or remove it",
                         "is neither a file nor a folder; a manifest cannot hold it");
     if (strpbrk(base, "\n\r\\") != NULL)
         return ifm_fail(error, IFM_INVALID, path, "rename or remove it",
@@ -108,7 +108,7 @@ static enum ifm_status walk(const char *dir, const char *prefix, int depth, stru
     return status;
 }
 
-/* Names only; hashes are filled in later, so that a check can stop at the first name that is wrong. */
+/* Names only; hashes are computed later, so that a check can stop at the first wrong name. */
 static enum ifm_status list_folder(const char *dir, struct listing *listing, struct ifm_error *error)
 {
     *listing = (struct listing){.arena = ifm_arena_create()};
@@ -227,7 +227,7 @@ static enum ifm_status check_entry(const char *dir, const struct hashed_file *li
                     listed->hash.hex);
 }
 
-/* Both are sorted: merge them, and stop at the first name that is wrong. */
+/* Both are sorted: merge them and stop at the first wrong name. */
 static enum ifm_status compare(const char *dir, const struct listing *listed, struct listing *found,
                                struct ifm_error *error)
 {

@@ -12,8 +12,8 @@
 IFM_CHECKED enum ifm_status ifm_manifest_write(const char *dir, struct ifm_error *error);
 /* Check it: a changed, missing or unlisted file is IFM_INVALID and named. */
 IFM_CHECKED enum ifm_status ifm_manifest_check(const char *dir, struct ifm_error *error);
-/* The same for what `run` wrote alone (config.lock.json, plan.json, run.log, samples/): what must fit before anything
- * is derived from it again and hashed anew. */
+/* The same for only what `run` wrote (config.lock.json, plan.json, run.log, samples/). Checked before the folder is
+ * derived again and hashed again. */
 IFM_CHECKED enum ifm_status ifm_manifest_check_record(const char *dir, struct ifm_error *error);
 
 #endif

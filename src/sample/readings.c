@@ -38,7 +38,7 @@ static char *path_of(const char *dir, unsigned cell, const char *device, const c
 
 /* ---- parsing ---- */
 
-/* A number of at least 0 in its shortest form, up to `separator`. */
+/* A number of 0 or more in its shortest form, up to `separator`. */
 static bool take_number(const char **at, const char *end, char separator, int64_t *out)
 {
     int64_t number = 0;

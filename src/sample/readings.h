@@ -4,9 +4,9 @@
  *   t_ns,half_ns,energy_uj      of a counter: joules since its first reading, in uJ
  *   t_ns,half_ns,power_uw       of a sensor of watts, in uW
  * The quantity had that value at some time within t_ns +- half_ns, counted as the samples' times are. Integers in their
- * shortest form; times ascend (equal ones are allowed), a counter's values too. A torn last row (no newline) is no row:
- * the reader leaves it out, the writer cuts it off. After an interruption a counter begins again at 0: the writer
- * goes on from the file's last value, so that nothing runs backwards.
+ * shortest form; times ascend (equal ones are allowed), a counter's values too. A torn last row (no newline) does not
+ * count: the reader ignores it, the writer cuts it off. After an interruption a counter restarts at 0; the writer then
+ * adds the file's last value, so that values never decrease.
  *
  * Thread rule: one writer. */
 #ifndef IFM_SAMPLE_READINGS_H

@@ -50,10 +50,10 @@ struct ifm_recorder;
 IFM_CHECKED enum ifm_status ifm_recorder_create(const char *dir, unsigned cell, const char *pass,
                                                 const char *const *columns, size_t n_columns, struct ifm_recorder **out,
                                                 struct ifm_error *error);
-/* Reopen for append after an interruption: cut both files back to the last whole block whose samples are all there,
- * and report the next block number and the time at which the record ends (0 and 0 when nothing is whole). A missing
- * or empty file, or one that ends inside its header, gets its header. Anything that no interruption leaves behind (a
- * wrong header, a bad row before the tail, a block of another size) is IFM_INVALID, and nothing is cut. */
+/* Reopen for append after an interruption: cut both files back to the last whole block whose samples are all there, and
+ * report the next block number and the time at which the record ends (0 and 0 when nothing is whole). A missing or
+ * empty file, or one that ends inside its header, gets its header. Anything that an interruption cannot cause (a wrong
+ * header, a bad row before the tail, a block of another size) is IFM_INVALID, and nothing is cut. */
 IFM_CHECKED enum ifm_status ifm_recorder_resume(const char *dir, unsigned cell, const char *pass,
                                                 const char *const *columns, size_t n_columns, size_t slots_per_block,
                                                 struct ifm_recorder **out, uint32_t *next_block, int64_t *end_ns,

@@ -1,4 +1,4 @@
-/* A record that is no longer gone on with: renamed, and kept as it is. */
+/* A record that is not continued: renamed and kept unchanged. */
 #include "base/file.h"
 #include "base/text.h"
 #include "sample/readings.h"

@@ -1,7 +1,7 @@
 /* What the writer and the reader of a record share: headers, names, and the rules that rows obey.
  *
- * Private to src/sample. Both sides use the same rules, so that nothing is written that cannot be read.
- * A rule returns NULL when it holds, else a sentence. */
+ * Private to src/sample. Both use the same rules, so that whatever is written can be read. A rule returns NULL when it
+ * holds, else a sentence. */
 #ifndef IFM_SAMPLE_RECORD_PRIVATE_H
 #define IFM_SAMPLE_RECORD_PRIVATE_H
 
@@ -22,7 +22,7 @@ IFM_CHECKED enum ifm_status ifm_record_parse_slots(const char *text, size_t size
                                                    struct ifm_record *out, struct ifm_error *error);
 #define IFM_RECORD_LIMIT ((size_t)1 << 34) /* largest file that is read, bytes */
 
-/* Where blocks stand while slots go by. Starts as {0}. */
+/* The state of blocks while slots are read one by one. Starts as {0}. */
 struct ifm_block_walk {
     bool any;
     uint32_t block, phase;

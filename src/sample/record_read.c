@@ -12,7 +12,7 @@
 
 static const char torn_hint[] = "an interrupted run is cut back to its last whole block by run --resume";
 
-/* One file. The text ends with a newline, so that a scan for something that is no newline ends in time. */
+/* One file. Its text ends with a newline, so that a scan for other characters always ends. */
 struct record_reader {
     const char *at, *end;
     const char *where, *suffix;
@@ -61,7 +61,7 @@ fail_field(struct record_reader *reader, const char *text, const char *name, cha
 {
     char buffer[64], number[64];
     excerpt(text, reader->end, ",\n", buffer);
-    const char *stop = text; /* no string function may look at a text that has no NUL at its end */
+    const char *stop = text; /* the text has no NUL at its end, so no string function may read it */
     while (stop < reader->end && *stop != ',' && *stop != '\n')
         stop++;
     struct ifm_text message = {0};
@@ -181,7 +181,7 @@ static enum ifm_status add_column(struct record_reader *reader, const char *name
     char *copy = names == NULL ? NULL : malloc(size + 1);
     if (copy == NULL)
         return ifm_fail(reader->error, IFM_INTERNAL, reader->where, NULL, "out of memory for a column's name");
-    memcpy(copy, name, size); /* not strndup: the text has no end of its own */
+    memcpy(copy, name, size); /* not strndup: the text has no NUL */
     copy[size] = '\0';
     out->column_names[out->n_columns++] = copy;
     return IFM_OK;
@@ -294,7 +294,7 @@ enum ifm_status ifm_record_parse_slots(const char *text, size_t size, const char
     return status;
 }
 
-/* The last block has no row after it that would show that it is short. */
+/* No row follows the last block, so its size is checked separately. */
 static enum ifm_status check_last_block(const struct ifm_record *record, const char *where, struct ifm_error *error)
 {
     struct ifm_block_walk walk = {0};

@@ -22,8 +22,8 @@ static size_t offset_after(const char *text, size_t size, size_t rows)
     return (size_t)(at - text);
 }
 
-/* Read a file and forget its torn last row. A file that ends inside its header is made to have one. A crash of the
- * machine may leave NULs where the rows of a torn tail should be. */
+/* Read a file without its torn last row. A file that ends inside its header gets a whole one. After a crash of the
+ * machine, a torn tail may consist of NULs. */
 static enum ifm_status read_text(struct ifm_append *file, const char *header, char **text, size_t *size,
                                  struct ifm_error *error)
 {
@@ -79,7 +79,7 @@ static size_t count_rows(const char *text, size_t size)
     return lines - 1; /* without the header */
 }
 
-/* How much of both files stays; nothing is cut yet. */
+/* How much of both files to keep; nothing is cut yet. */
 static enum ifm_status find_tail(struct ifm_recorder *recorder, const char *slots_header, size_t slots_per_block,
                                  const char *where, struct tail *tail, struct ifm_error *error)
 {
@@ -99,7 +99,7 @@ static enum ifm_status find_tail(struct ifm_recorder *recorder, const char *slot
     return status;
 }
 
-/* Check what stays as a reader would, then cut. Slots first: they must never claim samples that are not there. */
+/* Check the rest as a reader would, then cut. The slots file first: it must never claim samples that do not exist. */
 static enum ifm_status cut_tail(struct ifm_recorder *recorder, const struct tail *tail, const char *where,
                                 struct ifm_error *error)
 {

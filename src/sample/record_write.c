@@ -97,7 +97,7 @@ char *ifm_slots_header(const char *const *columns, size_t n_columns)
     return header.data;
 }
 
-/* Letters, digits, and what ids are made of otherwise; no separator of paths or fields. */
+/* Letters, digits and the other characters of ids; no separator of paths or fields. */
 static bool is_word(const char *text)
 {
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.:/%";
@@ -164,7 +164,7 @@ enum ifm_status ifm_recorder_create(const char *dir, unsigned cell, const char *
         status = ifm_append_write(&recorder->slots, slots_header, strlen(slots_header), error);
     free(slots_header);
     *out = recorder;
-    if (status != IFM_OK) { /* they did not exist before: nothing half-written stays */
+    if (status != IFM_OK) { /* they are new: remove the half-written files */
         unlink(recorder->samples.path);
         unlink(recorder->slots.path);
         ifm_recorder_close(recorder);
@@ -182,7 +182,7 @@ static enum ifm_status bad_block(const struct ifm_recorder *recorder, const stru
                     slots[k].block, k, problem);
 }
 
-/* What the reader would refuse is refused here, before anything is written. */
+/* Refuse what the reader would refuse, before anything is written. */
 static enum ifm_status check_block(const struct ifm_recorder *recorder, const struct ifm_slot *slots, size_t n_slots,
                                    const struct ifm_sample *samples, size_t n_samples, struct ifm_block_walk *walk,
                                    struct ifm_error *error)

@@ -3,7 +3,7 @@
  * A slot is one untimed window, which brings the arm's own data back into the caches, and its timed windows, all
  * between the start and the stop of the instruments. Slots make blocks: the pilot (one slot an arm, not recorded) shows
  * how long a window lasts and how many tokens it makes; warm-up blocks go on until the arms are steady; measured blocks
- * follow the plan's order until the stop rule has spoken. Only next leaves the memory that exists already. */
+ * follow the plan's order until the stop rule ends the run. begin and end allocate nothing. */
 #include "session/internal.h"
 
 #include "device/fake.h"
@@ -43,7 +43,7 @@ static void open_block(struct inferometer_session *session)
     open_slot(session);
 }
 
-/* The faster of the pilot's windows: rough, a control input that is never published. */
+/* The faster of the pilot's windows: a rough control input, never published. */
 static void take_pilot(struct inferometer_session *session)
 {
     const struct ifm_instant *marks = session->pilot_marks;
@@ -55,7 +55,7 @@ static void take_pilot(struct inferometer_session *session)
     session->cell.arms[session->arm].step_ns = best > 0 ? best : 0.1;
 }
 
-/* The end of the bracket that open_slot began: nothing may stand between it and the slot's last window. */
+/* Ends what open_slot began; called directly after the slot's last window. */
 static void stop_slot(struct inferometer_session *session)
 {
     if (session->stage == IFM_SESSION_PILOT)
@@ -87,7 +87,7 @@ static enum ifm_status append(struct inferometer_session *session, struct ifm_er
     const struct ifm_cell_run *cell = &session->cell;
     enum ifm_status status = ifm_recorder_append(session->pass.recorder, cell->slots, session->slots, cell->samples,
                                                  (size_t)(session->next_samples - cell->samples), error);
-    if (status != IFM_OK) { /* nobody can resume a session */
+    if (status != IFM_OK) { /* a session cannot be resumed */
         ifm_error_hint(error, "free some space or choose another folder, then measure again");
         return status;
     }
@@ -95,7 +95,7 @@ static enum ifm_status append(struct inferometer_session *session, struct ifm_er
     return IFM_OK;
 }
 
-/* The pilot is over: everything that the blocks need is known, written and allocated. */
+/* After the pilot: choose, write and allocate everything that the blocks need. */
 static enum ifm_status calibrate(struct inferometer_session *session, struct ifm_error *error)
 {
     struct ifm_cell_run *cell = &session->cell;
@@ -141,7 +141,7 @@ static enum ifm_status end_measured_block(struct inferometer_session *session, s
     return IFM_OK;
 }
 
-/* A slot is over: on to the next one, with the block on disk where it was the last of its block. */
+/* After a slot: open the next one; after the last slot of a block, write the block first. */
 static enum ifm_status turn(struct inferometer_session *session, struct ifm_error *error)
 {
     IFM_TRY(close_slot(session, error));
@@ -196,7 +196,7 @@ static int go_on(struct inferometer_session *session)
     return session->state == IFM_SESSION_ENDED ? INFEROMETER_END : hand_out(session);
 }
 
-/* Everything that next does but to name the next window of an open slot. */
+/* Everything in next except naming the next window of an open slot. */
 static int next_slowly(struct inferometer_session *session)
 {
     bool ours = session != NULL && pthread_equal(session->thread, pthread_self());
@@ -241,7 +241,7 @@ int inferometer_begin(struct inferometer_session *session)
     return INFEROMETER_OK;
 }
 
-/* The arm's first window says what its windows deliver; another number later means that it does something else. */
+/* The arm's first window sets its number of tokens; a different number later means different work. */
 static int take_tokens(struct inferometer_session *session, uint64_t tokens)
 {
     struct ifm_session_arm *arm = &session->arms[session->arm];
@@ -253,12 +253,12 @@ static int take_tokens(struct inferometer_session *session, uint64_t tokens)
     if (!arm->tokens_known)
         return ifm_session_break(session, ifm_fail(&session->error, IFM_USAGE, "inferometer_end",
                                                    "pass the tokens generated in this window, 0 for none",
-                                                   "%llu tokens are no number of tokens", (unsigned long long)tokens));
-    return ifm_session_break(
-        session, ifm_fail(&session->error, IFM_INVALID, "inferometer_end",
-                          "let every window of an arm do the same work, or make two arms of it",
-                          "arm '%s' measures two things: its windows generated %llu tokens, and this one %llu",
-                          arm->name, (unsigned long long)arm->tokens, (unsigned long long)tokens));
+                                                   "%llu is not a valid number of tokens", (unsigned long long)tokens));
+    return ifm_session_break(session,
+                             ifm_fail(&session->error, IFM_INVALID, "inferometer_end",
+                                      "let every window of an arm do the same work, or make two arms of it",
+                                      "the windows of arm '%s' do different work: %llu tokens before, %llu in this one",
+                                      arm->name, (unsigned long long)arm->tokens, (unsigned long long)tokens));
 }
 
 int inferometer_end(struct inferometer_session *session, uint64_t tokens)

@@ -1,4 +1,4 @@
-/* A device that is only a clock: nothing is pinned, no worker is started, no buffer exists.
+/* A device that is only a clock: no pinning, no workers, no buffers.
  *
  * It must never change where or how the caller's threads run. */
 #include "session/internal.h"

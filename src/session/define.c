@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A session is one cell of its own workload on one thread; its caller runs no probes. */
+/* A session is one cell of its own workload on one thread, without probes. */
 static const char base[] = "workload: session\nceilings: none\ndevice:\n  threads: 1\n";
 
 /* Pairs when the first '=' stands before the first ':', a YAML study otherwise. */
@@ -31,7 +31,7 @@ static enum ifm_status apply_pairs(struct ifm_config *config, const char *option
         if (end > 0) {
             const char *pair = ifm_arena_printf(arena, "%.*s", (int)end, at);
             enum ifm_status status = ifm_config_override(config, pair, error);
-            if (status != IFM_OK) { /* they are not options of a command line here */
+            if (status != IFM_OK) { /* name them as options of the session, not of a command line */
                 snprintf(error->where, sizeof error->where, "options: %.200s", pair);
                 if (strchr(pair, '=') == NULL)
                     ifm_error_hint(error, "write path=value, for example measure.mde=0.02, or a YAML study");
@@ -63,37 +63,39 @@ static enum ifm_status not_here(const char *path, const char *why, const char *h
     return ifm_fail(error, IFM_USAGE, path, hint, "a session cannot take this setting: %s", why);
 }
 
-/* What the ordinary settings offer and a session does not. */
+/* Refuse the settings that a session does not support. */
 static enum ifm_status check_study(const struct ifm_study *study, struct ifm_error *error)
 {
     const struct ifm_measure *measure = &study->measure;
     for (size_t i = 0; i < study->n_axes; i++)
         if (study->axes[i].n > 1)
-            return not_here(study->axes[i].path, "it is one cell, and a list makes several", "give one value", error);
+            return not_here(study->axes[i].path, "a session is one cell, and a list makes several", "give one value",
+                            error);
     if (study->n_workloads != 1 || strcmp(study->workloads[0], "session") != 0)
-        return not_here("workload", "its workload is the code between begin and end", "leave it out", error);
+        return not_here("workload", "the workload of a session is the code between begin and end", "leave it out",
+                        error);
     if (study->n_ceilings != 0)
-        return not_here("ceilings", "ceilings are probes that it does not run", "leave it out", error);
+        return not_here("ceilings", "a session measures no ceilings", "leave it out", error);
     for (size_t i = 0; i < study->n_axes; i++)
         if (strcmp(study->axes[i].path, "device.threads") == 0 && strcmp(study->axes[i].texts[0], "1") != 0)
-            return not_here("device.threads", "the threads of your code are its own",
+            return not_here("device.threads", "your code manages its own threads",
                             "leave it out; session.pin=true pins the calling thread", error);
     if (measure->inner > 1)
         return not_here("measure.inner", "a window is one sample", "repeat the work inside the window", error);
     if (measure->cache != IFM_CACHE_HOT)
-        return not_here("measure.cache", "it does not empty the caches between your windows",
+        return not_here("measure.cache", "a session does not empty the caches between windows",
                         "empty them yourself between end and begin", error);
     if (measure->isolation != IFM_ISOLATION_SHARED)
         return not_here("measure.isolation", "your arms live in one process", "leave it out", error);
     return IFM_OK;
 }
 
-/* Windows are taken with the host's clock, which does not see when a GPU is done. */
+/* Windows use the host's clock, which does not show when a GPU has finished. */
 static enum ifm_status check_device(const struct ifm_config *config, struct ifm_error *error)
 {
     if (ifm_config_device(config)->kind != IFM_DEVICE_CUDA)
         return IFM_OK;
-    return not_here("device.kind", "its windows are taken with the host's clock",
+    return not_here("device.kind", "windows are timed with the host's clock",
                     "leave it out, and wait for the GPU inside the window", error);
 }
 
@@ -110,7 +112,7 @@ static enum ifm_status apply(struct inferometer_session *session, struct ifm_con
     IFM_TRY(ifm_config_resolve(config, error));
     if (session->n_arms == 0 && ifm_config_study(config)->n_arms > 0)
         return ifm_fail(error, IFM_USAGE, "options", "add each with inferometer_arm",
-                        "a session's arms are not given as options");
+                        "arms of a session cannot be given as options");
     enum ifm_status status = check_study(ifm_config_study(config), error);
     if (status == IFM_OK)
         status = check_device(config, error);
@@ -131,7 +133,7 @@ enum ifm_status ifm_session_config(struct inferometer_session *session, struct i
     return status;
 }
 
-/* The names that other arms have, and those that the lock file could not hold; the configuration checks the rest. */
+/* Refuse names of other arms and names that the lock file cannot hold; the configuration checks the rest. */
 static enum ifm_status check_name(const struct inferometer_session *session, const char *name, struct ifm_error *error)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+.";
@@ -179,7 +181,7 @@ int inferometer_arm(struct inferometer_session *session, const char *name)
     return index;
 }
 
-/* The arm of a setter, when it may be set now; `*code` says why not. */
+/* The arm of a setter call; NULL when it may not be set now, and `*code` gives the reason. */
 static struct ifm_session_arm *arm_of(struct inferometer_session *session, int arm, const char *call, bool late,
                                       int *code)
 {
@@ -191,8 +193,8 @@ static struct ifm_session_arm *arm_of(struct inferometer_session *session, int a
         open = session->state != IFM_SESSION_TIMING && session->state < IFM_SESSION_JUDGED;
     if (!open) {
         *code = ifm_session_misuse(
-            session, call, late ? "this cannot be said now" : "the run has begun: its arms are fixed",
-            late ? "say it outside a window and before inferometer_judge" : "say it before the first inferometer_next");
+            session, call, late ? "this cannot be set now" : "the run has begun: its arms are fixed",
+            late ? "set it outside a window and before inferometer_judge" : "set it before the first inferometer_next");
         return NULL;
     }
     if (arm >= 0 && (unsigned)arm < session->n_arms)
@@ -242,9 +244,10 @@ int inferometer_equal(struct inferometer_session *session, int arm, double bound
     if (a == NULL)
         return code;
     if (arm == 0 || !isfinite(bound) || bound < 0)
-        return ifm_session_fail(session, ifm_fail(&session->error, IFM_USAGE, "inferometer_equal",
-                                                  "give an arm that is not the baseline and a bound of zero or more",
-                                                  "an arm equals the baseline within a bound"));
+        return ifm_session_fail(
+            session, ifm_fail(&session->error, IFM_USAGE, "inferometer_equal",
+                              "give an arm that is not the baseline and a bound of zero or more",
+                              "only an arm other than the baseline can be held equal, within a bound of zero or more"));
     a->must_equal = true;
     a->equal_bound = bound;
     return INFEROMETER_OK;
@@ -260,7 +263,7 @@ int inferometer_error(struct inferometer_session *session, int arm, double rms_r
     if (values == 0 || values > INT64_MAX || (finite && (rms_rel < 0 || max_rel < 0)))
         return ifm_session_fail(session, ifm_fail(&session->error, IFM_USAGE, "inferometer_error",
                                                   "compare at least one value; errors are zero or more",
-                                                  "this is not the error of an output"));
+                                                  "these values are not a valid error"));
     a->error_known = true;
     a->check.done = true;
     a->check.finite = finite;

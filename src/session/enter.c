@@ -1,4 +1,4 @@
-/* What each call of a session begins and ends with: its thread, its locale, and the error that it keeps. */
+/* The start and end of every call of a session: thread check, locale, and the stored error. */
 #include "session/internal.h"
 
 #include "base/log.h"
@@ -42,11 +42,11 @@ int ifm_session_break(struct inferometer_session *session, enum ifm_status statu
 
 int ifm_session_misuse(struct inferometer_session *session, const char *call, const char *message, const char *hint)
 {
-    if (session->state == IFM_SESSION_BROKEN) /* what broke it stays the message */
+    if (session->state == IFM_SESSION_BROKEN) /* keep the message of the first error */
         return session->broken;
     bool spoilt = session->state == IFM_SESSION_TIMING;
     ifm_fail(&session->error, IFM_USAGE, call, hint, "%s%s", message,
-             spoilt ? "; the call was made inside a window, which has spoilt it, and the session ends" : "");
+             spoilt ? "; the call was made inside a window, so the window is invalid and the session ends" : "");
     if (spoilt)
         ifm_session_break(session, IFM_USAGE);
     else

@@ -1,4 +1,4 @@
-/* The end of a session: the facts that complete its record, the answer, and what is left when it ended early. */
+/* The end of a session: the facts that complete its record, the results, and what remains when it ends early. */
 #include "session/internal.h"
 
 #include "base/file.h"
@@ -49,7 +49,7 @@ static enum ifm_status complete(struct inferometer_session *session, struct ifm_
     return IFM_OK;
 }
 
-/* Say in the folder that the session was not measured to its end; its own failure to be written would not be news. */
+/* Record in the folder that the session did not finish; a failure to write this is ignored. */
 static void interrupt(struct inferometer_session *session)
 {
     struct ifm_error second;
@@ -60,7 +60,7 @@ static void interrupt(struct inferometer_session *session)
         ifm_fail(&second, IFM_INTERNAL, "", "", "plan.json could not be written");
     if (ifm_fact_add(&session->facts, IFM_EVENT(interrupted, false, .reason = reason, .where = where), &second) !=
         IFM_OK)
-        ifm_fail(&second, IFM_INTERNAL, "", "", "run.log does not say how the session ended");
+        ifm_fail(&second, IFM_INTERNAL, "", "", "run.log could not be written");
 }
 
 int ifm_session_end(struct inferometer_session *session)
@@ -125,13 +125,13 @@ static void fill_result(struct inferometer_session *session, struct inferometer_
     memcpy(result, &out, result->size < sizeof out ? result->size : sizeof out);
 }
 
-/* A struct of an older or a newer caller: its first member says how much of it there is. */
+/* The struct of an older or newer caller: its first member gives its size. */
 static enum ifm_status check_size(size_t size, size_t least, const char *call, struct ifm_error *error)
 {
     if (size >= least)
         return IFM_OK;
     return ifm_fail(error, IFM_USAGE, call, "set its member size to sizeof of the struct before the call",
-                    "the struct says that it has %zu bytes, and this version needs %zu", size, least);
+                    "the struct's size is %zu bytes; this version needs %zu", size, least);
 }
 
 static int judge(struct inferometer_session *session, struct inferometer_result *result)
@@ -140,8 +140,8 @@ static int judge(struct inferometer_session *session, struct inferometer_result 
     if (code != INFEROMETER_OK)
         return code;
     if (session->state != IFM_SESSION_ENDED && session->state != IFM_SESSION_JUDGED)
-        return ifm_session_misuse(session, "inferometer_judge", "the run has not ended: there is nothing to judge yet",
-                                  "go on until inferometer_next returns INFEROMETER_END");
+        return ifm_session_misuse(session, "inferometer_judge", "the run has not ended yet",
+                                  "continue until inferometer_next returns INFEROMETER_END");
     enum ifm_status status = IFM_OK;
     if (result != NULL)
         status = check_size(result->size, sizeof *result, "inferometer_judge", &session->error);
@@ -226,8 +226,8 @@ int inferometer_metric(struct inferometer_session *session, int arm, const char 
     static const struct ifm_value absent = {.state = IFM_STATE_ABSENT,
                                             .n_of = "",
                                             .unit = "",
-                                            .reason = "this number is not made for this arm",
-                                            .remedy = "`inferometer explain` says what a metric is of",
+                                            .reason = "this metric is not derived for this arm",
+                                            .remedy = "`inferometer explain` tells which arms a metric is for",
                                             .text = ""};
     const struct ifm_value *found = find(session, arm, id);
     fill_value(found == NULL ? &absent : found, value);

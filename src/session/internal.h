@@ -1,8 +1,8 @@
 /* Private to src/session: one open session, and the stages that its files implement.
  *
- * Control is inverted: the caller's loop drives the run through inferometer_next. The order of things is that of
- * src/run: open, calibrate, warm up, blocks, facts; then derive, judge and publish. Thread rule: a session belongs to
- * the thread that opened it. */
+ * Control is inverted: the caller's loop drives the run through inferometer_next. The order is that of src/run: open,
+ * calibrate, warm up, blocks, facts; then derive, judge and publish. Thread rule: a session belongs to the thread that
+ * opened it. */
 #ifndef IFM_SESSION_INTERNAL_H
 #define IFM_SESSION_INTERNAL_H
 
@@ -19,21 +19,21 @@
 
 enum ifm_session_state {
     IFM_SESSION_DEFINING, /* arms may be added */
-    IFM_SESSION_BETWEEN,  /* a window has ended: next */
-    IFM_SESSION_READY,    /* next has named an arm: begin */
-    IFM_SESSION_TIMING,   /* inside a window: end */
-    IFM_SESSION_ENDED,    /* the stop rule has spoken: judge */
+    IFM_SESSION_BETWEEN,  /* a window has ended: call next */
+    IFM_SESSION_READY,    /* next has named an arm: call begin */
+    IFM_SESSION_TIMING,   /* inside a window: call end */
+    IFM_SESSION_ENDED,    /* the stop rule has ended the run: judge */
     IFM_SESSION_JUDGED,
     IFM_SESSION_BROKEN, /* an error ended it; every whole block is kept */
 };
 
-/* What the windows are for. */
+/* The purpose of the windows. */
 enum ifm_session_stage { IFM_SESSION_PILOT, IFM_SESSION_WARM_UP, IFM_SESSION_BLOCKS };
 
 /* Timed windows of each arm in the pilot, after an untimed one. */
 enum { IFM_SESSION_PILOT_WINDOWS = 2 };
 
-/* What the caller has said of an arm. */
+/* What the caller has declared about an arm. */
 struct ifm_session_arm {
     const char *name;
     bool tokens_known;
@@ -60,7 +60,7 @@ struct inferometer_session {
 
     /* ---- the rest ---- */
     pid_t process;
-    struct ifm_arena *arena; /* everything of a session's life */
+    struct ifm_arena *arena; /* holds everything until the session closes */
     const char *options, *dir;
     struct ifm_config *config;
     struct ifm_plan *plan;
@@ -89,16 +89,16 @@ struct inferometer_session {
 void ifm_session_compose(const struct ifm_error *error, char *out, size_t size);
 /* Keep the error for inferometer_message, and the code for the caller. */
 int ifm_session_fail(struct inferometer_session *session, enum ifm_status status);
-/* A call out of order: INFEROMETER_MISUSE. Inside a window it has spoilt the window, and ends the session; of a session
- * that is broken already it repeats what broke it. */
+/* A call out of order: INFEROMETER_MISUSE. Inside a window it makes the window invalid and ends the session. In a
+ * broken session it returns the first error again. */
 int ifm_session_misuse(struct inferometer_session *session, const char *call, const char *message, const char *hint);
 /* An error after which nothing more can be measured. */
 int ifm_session_break(struct inferometer_session *session, enum ifm_status status);
 /* INFEROMETER_THREAD when the caller is not the session's thread and process, else INFEROMETER_OK. */
 int ifm_session_enter(const struct inferometer_session *session);
 
-/* The caller may have set a locale whose numbers have commas; files and settings have points. Every call that reads or
- * writes numbers enters the plain locale, for this thread alone, and gives the caller's back with uselocale. */
+/* The caller may have set a locale with decimal commas; files and settings use points. Every call that reads or writes
+ * numbers switches this thread to the plain locale and restores the caller's with uselocale. */
 locale_t ifm_session_plain_locale(void);
 
 /* ---- define.c: configuration ---- */
@@ -114,8 +114,8 @@ IFM_CHECKED enum ifm_status ifm_session_write_plan(struct inferometer_session *s
 /* ---- finish.c ---- */
 /* What is read back when the last block is on disk: locks, load; the device is closed. */
 IFM_CHECKED enum ifm_status ifm_session_settle(struct inferometer_session *session, struct ifm_error *error);
-/* Whatever state it is in: complete the record, or say in the folder why it is not complete; release everything but the
- * arena and the configuration. */
+/* In any state: complete the record, or record why it is incomplete; release everything but the arena and the
+ * configuration. */
 int ifm_session_end(struct inferometer_session *session);
 
 /* ---- clock_device.c ---- */

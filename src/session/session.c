@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Two sessions would disturb each other's windows. The process that set it: a forked child is not bound by it. */
+/* The process that has an open session: two would disturb each other's windows. A forked child may open its own. */
 static _Atomic(pid_t) open_in;
 static _Thread_local struct ifm_error open_error;
 static _Thread_local char open_message[sizeof(struct ifm_error) + 16];

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the caller said of an arm; its tokens are those of its windows so far. */
+/* What the caller declared about an arm; tokens are those of its windows so far. */
 static void describe_arm(const struct ifm_session_arm *said, struct ifm_arm *arm)
 {
     arm->ledger = said->ledger;
@@ -29,6 +29,7 @@ static enum ifm_status make_plan(struct inferometer_session *session, struct ifm
         .describe = ifm_session_describe, /* the registry's refuses: no command can run a session */
         .most_threads = ifm_workload_session.most_threads,
         .one_process = ifm_workload_session.one_process,
+        .serves = true,
     };
     session->is_fake = ifm_config_device(session->config)->kind == IFM_DEVICE_FAKE;
     IFM_TRY(ifm_story_plan(session->config, &own, arena, &session->plan, error));
@@ -121,7 +122,7 @@ enum ifm_status ifm_session_start(struct inferometer_session *session, struct if
     if (cell->arms == NULL)
         return ifm_fail(error, IFM_INTERNAL, plan->name, "", "out of memory");
     for (size_t i = 0; i < plan->n_arms; i++)
-        cell->arms[i].plan = &plan->arms[i]; /* no workload of ours: the caller runs it */
+        cell->arms[i].plan = &plan->arms[i]; /* the caller runs it, not a workload */
     session->pass = (struct ifm_pass_run){.cell = cell};
     IFM_TRY(ifm_watch_clock(cell, error));
     return ifm_instruments_open(cell, error);

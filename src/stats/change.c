@@ -18,7 +18,7 @@ static size_t mask_window(double *x, size_t n, double *sorted)
         ifm_stats_quantile_sorted(sorted, n, 0.9, &high) != IFM_STAT_OK)
         return 0; /* not reached: n > 0 and every value is finite */
     double reach = 3.0 * (high - low);
-    if (!(reach > 0.0)) /* most values are equal: what differs is not an outlier but another level */
+    if (!(reach > 0.0)) /* most values are equal: a different value is another level, not an outlier */
         return 0;
     for (size_t i = 0; i < n; i++) {
         if (fabs(x[i] - middle) <= reach)

@@ -137,15 +137,6 @@ static double t_tail(double t, double df)
     return y > 0.0 ? 0.5 * beta_of_both(x, y, 0.5 * df, 0.5) : 0.5;
 }
 
-enum ifm_stat ifm_stats_t_cdf(double t, double df, double *out)
-{
-    if (!(df > 0) || !isfinite(df) || !isfinite(t))
-        return IFM_STAT_DOMAIN;
-    double tail = t_tail(t, df);
-    *out = t > 0 ? 1.0 - tail : tail;
-    return IFM_STAT_OK;
-}
-
 /* t > 0 with P(T > t) = tail < 0.5: Newton on ln(tail), kept inside a bracket that each step shrinks. */
 static double t_upper(double tail, double df, double start)
 {

@@ -1,4 +1,4 @@
-/* Effect sizes with intervals: descriptive numbers, never a gate alone.
+/* Effect sizes with intervals: descriptive numbers, not used as a gate on their own.
  *
  * Very repeatable timings make a standardised difference explode (g = 40 for a change of 0.3 %), so the percent change
  * with its interval comes first. Pure; the rules of stats.h hold. */

@@ -1,10 +1,6 @@
-/* Robust location and spread. */
+/* Trimmed means and skewness. */
 #include "stats/location.h"
 #include <math.h>
-
-#define MAD_TO_SD 1.482602218505602        /* 1 / normal quantile of 0.75 */
-#define DEVIATION_TO_SD 1.2533141373155001 /* sqrt(pi / 2) */
-#define ROBUST_LIMIT 3.5
 
 /* What one sample contributes: the trimmed mean and the winsorised sum of squares. */
 struct part {
@@ -93,97 +89,6 @@ enum ifm_stat ifm_stats_trimmed_series(const double *sorted, size_t n, double ef
     if (!isfinite(value.interval.low) || !isfinite(value.interval.high))
         return IFM_STAT_NOT_FINITE;
     *out = value;
-    return IFM_STAT_OK;
-}
-
-enum ifm_stat ifm_stats_yuen_welch(const double *a, size_t n, const double *b, size_t m, double trim, double level,
-                                   struct ifm_trimmed *out)
-{
-    struct part pa, pb;
-    enum ifm_stat stat = part_of(a, n, trim, &pa);
-    if (stat == IFM_STAT_OK)
-        stat = part_of(b, m, trim, &pb);
-    if (stat != IFM_STAT_OK)
-        return stat;
-    double ha = (double)pa.kept, hb = (double)pb.kept;
-    double da = pa.squares / (ha * (ha - 1.0)), db = pb.squares / (hb * (hb - 1.0)), both = da + db;
-    if (!(both > 0.0))
-        return IFM_STAT_CONSTANT;
-    double fa = da / both, fb = db / both; /* shares, so that squares do not underflow */
-    struct ifm_trimmed value = {pa.mean - pb.mean,
-                                sqrt(both),
-                                1.0 / (fa * fa / (ha - 1.0) + fb * fb / (hb - 1.0)),
-                                pa.kept + pb.kept,
-                                {0.0, 0.0}};
-    stat = bracket(&value, level);
-    if (stat == IFM_STAT_OK)
-        *out = value;
-    return stat;
-}
-
-enum ifm_stat ifm_stats_mad(const double *sorted, size_t n, double *scratch, double *out)
-{
-    double median, mad;
-    enum ifm_stat stat = ifm_stats_quantile_sorted(sorted, n, 0.5, &median);
-    if (stat != IFM_STAT_OK)
-        return stat;
-    for (size_t i = 0; i < n; i++)
-        scratch[i] = fabs(sorted[i] - median);
-    ifm_stats_sort(scratch, scratch + n, n);
-    stat = ifm_stats_quantile_sorted(scratch, n, 0.5, &mad);
-    if (stat == IFM_STAT_OK)
-        *out = MAD_TO_SD * mad;
-    return stat;
-}
-
-/* One value's marks, added to the counts. */
-static uint8_t mark_of(double x, const double quartile[3], double spread, struct ifm_marks *counts)
-{
-    double range = quartile[2] - quartile[0], below = quartile[0] - x, above = x - quartile[2];
-    uint8_t mark = 0;
-    if (range > 0 && (below > 1.5 * range || above > 1.5 * range)) {
-        mark |= IFM_MARK_FENCE;
-        *(below > 0 ? &counts->low : &counts->high) += 1;
-    }
-    if (range > 0 && (below > 3.0 * range || above > 3.0 * range)) {
-        mark |= IFM_MARK_FAR;
-        *(below > 0 ? &counts->far_low : &counts->far_high) += 1;
-    }
-    if (fabs(x - quartile[1]) > ROBUST_LIMIT * spread) {
-        mark |= IFM_MARK_ROBUST;
-        counts->robust++;
-    }
-    return mark;
-}
-
-enum ifm_stat ifm_stats_marks(const double *x, size_t n, double *scratch, uint8_t *marks, struct ifm_marks *out)
-{
-    double quartile[3], spread;
-    for (size_t i = 0; i < n; i++) {
-        if (!isfinite(x[i]))
-            return IFM_STAT_NOT_FINITE;
-        scratch[i] = x[i];
-    }
-    ifm_stats_sort(scratch, scratch + n, n);
-    enum ifm_stat stat = IFM_STAT_OK;
-    for (int q = 0; q < 3 && stat == IFM_STAT_OK; q++)
-        stat = ifm_stats_quantile_sorted(scratch, n, 0.25 * (q + 1), &quartile[q]);
-    if (stat == IFM_STAT_OK)
-        stat = ifm_stats_mad(scratch, n, scratch + n, &spread);
-    if (stat != IFM_STAT_OK)
-        return stat;
-    struct ifm_marks counts = {.no_fences = !(quartile[2] > quartile[0]), .mad_is_zero = spread == 0.0};
-    if (counts.mad_is_zero) {
-        for (size_t i = 0; i < n; i++)
-            scratch[i] = fabs(x[i] - quartile[1]);
-        spread = DEVIATION_TO_SD * ifm_stats_sum(scratch, n) / (double)n;
-    }
-    for (size_t i = 0; i < n; i++) {
-        uint8_t mark = mark_of(x[i], quartile, spread, &counts);
-        if (marks != NULL)
-            marks[i] = mark;
-    }
-    *out = counts;
     return IFM_STAT_OK;
 }
 

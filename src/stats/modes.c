@@ -109,7 +109,7 @@ static double depth(const struct density *d, const struct peak *peaks, size_t k)
     return valley < IFM_MODES_VALLEY * peak ? (peak - valley) / sqrt((peak + valley) / sqrt(2.0)) : 0.0;
 }
 
-/* The valleys that chance can make go first, the least deep before the others; then peaks with too small a share. */
+/* Valleys that chance can explain are removed first, the shallowest first; then peaks with too small a share. */
 static void merge(const struct density *d, struct peak *peaks, size_t *n)
 {
     while (*n > 1) {

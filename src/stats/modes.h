@@ -1,4 +1,4 @@
-/* Modes of a sample: how many peaks its density has that chance does not make.
+/* Modes of a sample: the number of peaks of its density that chance does not explain.
  *
  * Pure; the rules of stats.h hold. */
 #ifndef IFM_STATS_MODES_H
@@ -15,7 +15,7 @@ struct ifm_modes {
     struct ifm_mode mode[IFM_MODES_MOST];
 };
 
-/* Peaks of a Gaussian kernel density that chance does not make.
+/* Peaks of a Gaussian kernel density that chance does not explain.
  * 1. Bandwidth 0.6 min(sd, IQR / 1.349) n^(-1/5), two thirds of Silverman's (1986, eq. 3.31), which smooths two modes
  *    into one; where the IQR is 0 that of the sd alone; never below the clock's tick: the smallest step between unequal
  *    values or, where values that hold 5 % each hold half of the sample, between those. (Two values alone are then one

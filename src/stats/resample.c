@@ -1,10 +1,10 @@
-/* Bootstrap intervals of smooth statistics: mean, ratio of sums, and the percentile interval of anything. */
+/* Bootstrap intervals of the mean. */
 #include "stats/resample.h"
 #include "stats/resample_draw.h"
 #include <math.h>
 
-/* Streams of the generator: one for each use, so that no two share their numbers. */
-enum { STREAM_MEAN = 0x6d65616e, STREAM_RATIO = 0x72617469, STREAM_ANY = 0x616e7920 };
+/* Stream of the generator: one for each use, so that no two share their numbers. */
+enum { STREAM_MEAN = 0x6d65616e };
 
 const char *ifm_mean_method_name(enum ifm_mean_method method)
 {
@@ -23,8 +23,6 @@ const char *ifm_mean_method_name(enum ifm_mean_method method)
         return "bootstrap-t";
     case IFM_MEAN_WIDENED:
         return "bootstrap-t, widened";
-    case IFM_MEAN_BLOCK:
-        return "circular block bootstrap";
     }
     return "unknown";
 }
@@ -44,8 +42,8 @@ static void fill_means(const void *context, struct ifm_xoshiro *random, double *
         values[b] = ifm_draw_sum(source->table, &source->draw, n, random) / (double)n;
 }
 
-/* t* of each resample; one without spread is NaN, which the caller takes out. What rounding leaves of equal values is
- * far below 1e-13 of their square. */
+/* t* of each resample; a resample without spread gives NaN, which the caller removes. Equal values leave a rounding
+ * residue far below 1e-13 of their square. */
 static void fill_t(const void *context, struct ifm_xoshiro *random, double *values, size_t count)
 {
     const struct resample_source *source = context;
@@ -54,16 +52,6 @@ static void fill_t(const void *context, struct ifm_xoshiro *random, double *valu
         ifm_draw_sum2(source->table, &source->draw, (size_t)source->draw.n, random, sum);
         double squares = sum[1] - sum[0] * sum[0] / n;
         values[b] = squares > 1e-13 * sum[1] ? sum[0] / n / sqrt(squares / (n - 1.0) / n) : (double)NAN;
-    }
-}
-
-static void fill_ratios(const void *context, struct ifm_xoshiro *random, double *values, size_t count)
-{
-    const struct resample_source *source = context;
-    double sum[2];
-    for (size_t b = 0; b < count; b++) {
-        ifm_draw_sum2(source->table, &source->draw, (size_t)source->draw.n, random, sum);
-        values[b] = sum[0] / sum[1]; /* of the residuals x - ratio y, so that it lies around 0 */
     }
 }
 
@@ -166,83 +154,6 @@ enum ifm_stat ifm_stats_bootstrap_mean(const double *x, size_t n, enum ifm_mean_
     value.acceleration = method == IFM_MEAN_BCA ? cubes / (6.0 * squares * sqrt(squares)) : 0.0;
     ifm_resample_run(plan, STREAM_MEAN, t ? fill_t : fill_means, &source);
     stat = t ? studentised(plan, m.sd / sqrt((double)n), &value) : percentile_or_bca(plan, &value);
-    if (stat == IFM_STAT_OK)
-        *out = value;
-    return stat;
-}
-
-enum ifm_stat ifm_stats_bootstrap_ratio(const double *x, const double *y, size_t n, enum ifm_mean_method method,
-                                        const struct ifm_resample_plan *plan, struct ifm_resampled *out)
-{
-    double top, bottom;
-    enum ifm_stat stat = ifm_stats_mean(x, n, &top);
-    if (stat == IFM_STAT_OK)
-        stat = ifm_stats_mean(y, n, &bottom);
-    if (stat != IFM_STAT_OK)
-        return stat;
-    if (n < 2)
-        return IFM_STAT_TOO_FEW;
-    if (!ifm_resample_plan_fits(plan) || n >= UINT32_MAX || (method != IFM_MEAN_PERCENTILE && method != IFM_MEAN_BCA))
-        return IFM_STAT_DOMAIN;
-    double ratio = top / bottom, *table = plan->scratch + plan->resamples, largest = 0.0, squares = 0.0, cubes = 0.0;
-    if (!isfinite(ratio))
-        return IFM_STAT_DOMAIN;
-    for (size_t i = 0; i < n; i++) {
-        if (!(y[i] > 0.0))
-            return IFM_STAT_DOMAIN;
-        table[2 * i] = x[i] - ratio * y[i];
-        table[2 * i + 1] = y[i];
-        largest = fmax(largest, fabs(table[2 * i]) / (fabs(x[i]) + fabs(ratio) * y[i] + 1e-300));
-    }
-    if (largest < 1e-14) /* every x is the ratio times its y, but for rounding */
-        return IFM_STAT_CONSTANT;
-    /* Jackknife without a loop in the loop: leaving i out moves the ratio by -e_i / (sum y - y_i). */
-    double total = bottom * (double)n, moved = 0.0;
-    for (size_t i = 0; i < n; i++)
-        moved += -table[2 * i] / (total - y[i]);
-    moved /= (double)n;
-    for (size_t i = 0; i < n; i++) {
-        double u = (moved + table[2 * i] / (total - y[i])) * (double)(n - 1) / (fabs(ratio) + 1e-300);
-        squares += u * u;
-        cubes += u * u * u;
-    }
-    struct resample_source source = {table, ifm_draw_of(n), ratio};
-    struct ifm_resampled value = {.method = method, .value = ratio};
-    if (method == IFM_MEAN_BCA)
-        value.acceleration = cubes / (6.0 * squares * sqrt(squares));
-    ifm_resample_run(plan, STREAM_RATIO, fill_ratios, &source);
-    stat = percentile_or_bca(plan, &value);
-    if (stat == IFM_STAT_OK)
-        *out = value;
-    return stat;
-}
-
-enum ifm_stat ifm_stats_bootstrap_any(ifm_statistic statistic, void *context, size_t n, uint32_t *rows,
-                                      const struct ifm_resample_plan *plan, struct ifm_resampled *out)
-{
-    if (n == 0)
-        return IFM_STAT_EMPTY;
-    if (n < 2)
-        return IFM_STAT_TOO_FEW;
-    if (!ifm_resample_plan_fits(plan) || n >= UINT32_MAX)
-        return IFM_STAT_DOMAIN;
-    struct ifm_resampled value = {.method = IFM_MEAN_PERCENTILE};
-    struct ifm_draw draw = ifm_draw_of(n);
-    struct ifm_xoshiro random = {{0}};
-    for (size_t i = 0; i < n; i++)
-        rows[i] = (uint32_t)i;
-    enum ifm_stat stat = statistic(rows, n, context, &value.value);
-    for (size_t b = 0; b < plan->resamples && stat == IFM_STAT_OK; b++) {
-        if (b % IFM_RESAMPLE_CHUNK == 0)
-            random = ifm_xoshiro_start(plan->seed, STREAM_ANY, b / IFM_RESAMPLE_CHUNK);
-        ifm_draw_rows(&draw, n, &random, rows);
-        stat = statistic(rows, n, context, &plan->scratch[b]);
-        if (stat == IFM_STAT_OK && !isfinite(plan->scratch[b]))
-            stat = IFM_STAT_NOT_FINITE;
-        plan->scratch[b] -= value.value;
-    }
-    if (stat == IFM_STAT_OK)
-        stat = percentile_or_bca(plan, &value);
     if (stat == IFM_STAT_OK)
         *out = value;
     return stat;

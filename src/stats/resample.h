@@ -6,9 +6,9 @@
  * drawn without bias, several from one 64-bit word (Brackett-Rozinsky and Lemire 2024), and sums run in one fixed
  * order.
  *
- * There is no BCa interval of a median or a quantile: the jackknife of a quantile is inconsistent, so no function here
- * offers it. A quantile has the order-statistic interval of stats.h and the exact bootstrap below.
- * Pure but for the threads that a call starts and joins; the rules of stats.h hold. */
+ * No function gives a BCa interval of a median or a quantile, because the jackknife of a quantile is inconsistent.
+ * Quantiles have the order-statistic interval of stats.h. Pure but for the threads that a
+ * call starts and joins; the rules of stats.h hold. */
 #ifndef IFM_STATS_RESAMPLE_H
 #define IFM_STATS_RESAMPLE_H
 
@@ -20,9 +20,9 @@
 struct ifm_resample_plan {
     uint64_t seed;
     size_t resamples; /* at least IFM_RESAMPLES_NEEDED; 9,999 for a look, 99,999 for a record */
-    unsigned threads; /* 0 and 1: the caller's own; more change the time and not one bit of the answer */
+    unsigned threads; /* 0 and 1: the caller's own; more threads change only the time, not the answer */
     double level;     /* 0.95 */
-    double *scratch;  /* resamples + 2 n values (two samples: 2 n of the larger) */
+    double *scratch;  /* resamples + 2 n values */
 };
 
 enum ifm_mean_method {
@@ -32,13 +32,12 @@ enum ifm_mean_method {
     IFM_MEAN_PERCENTILE,  /* percentile bootstrap */
     IFM_MEAN_BCA,         /* bias-corrected and accelerated (Efron 1987) */
     IFM_MEAN_BOOTSTRAP_T, /* studentised bootstrap (Efron 1982; Hall 1988) */
-    IFM_MEAN_BLOCK,       /* circular block bootstrap */
     IFM_MEAN_WIDENED,     /* bootstrap-t, widened for the dependence that a short series can hide */
 };
 const char *ifm_mean_method_name(enum ifm_mean_method method); /* "BCa bootstrap" */
 
 struct ifm_resampled {
-    enum ifm_mean_method method; /* what was given: PERCENTILE where BCa could not be formed */
+    enum ifm_mean_method method; /* the method used: PERCENTILE where BCa could not be computed */
     double value, se;            /* the statistic; standard deviation over resamples (T: of the mean) */
     struct ifm_interval interval;
     double z0, acceleration;      /* BCa */
@@ -47,7 +46,7 @@ struct ifm_resampled {
     size_t discarded;             /* bootstrap-t: resamples without spread */
 };
 
-/* ---- smooth statistics ---- */
+/* ---- means ---- */
 
 /* Interval of the mean by PERCENTILE, BCA or BOOTSTRAP_T; another method is IFM_STAT_DOMAIN. n >= 2.
  * BCa: z0 from the mid-rank of the mean among the resamples, kept inside 1/2 and B - 1/2 of B; acceleration from the
@@ -58,59 +57,19 @@ struct ifm_resampled {
 IFM_STATS_CHECKED enum ifm_stat ifm_stats_bootstrap_mean(const double *x, size_t n, enum ifm_mean_method method,
                                                          const struct ifm_resample_plan *plan,
                                                          struct ifm_resampled *out);
-/* The same for sum(x) / sum(y), pairs resampled together, by PERCENTILE or BCA. y > 0 everywhere. */
-IFM_STATS_CHECKED enum ifm_stat ifm_stats_bootstrap_ratio(const double *x, const double *y, size_t n,
-                                                          enum ifm_mean_method method,
-                                                          const struct ifm_resample_plan *plan,
-                                                          struct ifm_resampled *out);
-/* Percentile interval of any statistic: `statistic` gets the n row numbers of a resample (of the sample itself first,
- * for the value) and is called from the caller's thread alone. It may refuse; so does then the whole. `rows` holds n.
- */
-typedef enum ifm_stat (*ifm_statistic)(const uint32_t *rows, size_t n, void *context, double *out);
-IFM_STATS_CHECKED enum ifm_stat ifm_stats_bootstrap_any(ifm_statistic statistic, void *context, size_t n,
-                                                        uint32_t *rows, const struct ifm_resample_plan *plan,
-                                                        struct ifm_resampled *out);
 
-/* ---- order statistics ---- */
-
-/* Exact bootstrap of the order statistic of rank k = ceil(n p): P(X*_(k) <= x_(i)) = I_{i/n}(k, n - k + 1) (Hutson and
- * Ernst 2000). `se` is that of Maritz and Jarrett (1978), the interval the percentile one; no random
- * number. The interval is there (has_interval) from IFM_ORDER_NEEDED values on both sides, k and n - k + 1: below, it
- * covers too little. */
-#define IFM_ORDER_NEEDED 20
-struct ifm_order_bootstrap {
-    double value, se;
-    size_t rank;
-    bool has_interval;
-    struct ifm_interval interval;
-};
-IFM_STATS_CHECKED enum ifm_stat ifm_stats_order_bootstrap(const double *sorted, size_t n, double p, double level,
-                                                          struct ifm_order_bootstrap *out);
+/* ---- medians ---- */
 
 /* Percentile interval of the median of `n` ascending values that are worth `effective` independent ones: resamples of
  * that size (rounded down), so that an interval does not shrink with values that repeat each other (m out of n; Bickel,
- * Goetze and van Zwet 1997). Drawn as below. TOO_FEW below 2 IFM_ORDER_NEEDED - 1 effective values. */
+ * Goetze and van Zwet 1997). TOO_FEW below 2 IFM_ORDER_NEEDED - 1 effective values.
+ * A resampled median is drawn without a resample: the order statistic of uniforms U_(k) is Beta(k, n - k + 1), and
+ * x_(ceil(n U)) is the bootstrap's order statistic; for even n the next one is drawn given the first, as
+ * 1 - (1 - U) V^(1 / (n - k)). */
+#define IFM_ORDER_NEEDED 20
 IFM_STATS_CHECKED enum ifm_stat ifm_stats_bootstrap_median(const double *sorted, size_t n, double effective,
                                                            const struct ifm_resample_plan *plan,
                                                            struct ifm_resampled *out);
-/* Percentile interval of median(a) - median(b), both ascending. A resampled median is drawn without a resample: the
- * order statistic of uniforms U_(k) is Beta(k, n - k + 1), and x_(ceil(n U)) is the bootstrap's order statistic; for
- * even n the next one is drawn given the first, as 1 - (1 - U) V^(1 / (n - k)). n, m >= 2. */
-IFM_STATS_CHECKED enum ifm_stat ifm_stats_median_difference(const double *a, size_t n, const double *b, size_t m,
-                                                            const struct ifm_resample_plan *plan,
-                                                            struct ifm_resampled *out);
-
-/* ---- dependent values ---- */
-
-/* Mean of values in time order by the circular block bootstrap (Politis and Romano 1992): blocks of `length` values
- * from a ring, the last one shortened. The levels of the percentiles are widened for the k = n / length blocks, to
- * Phi(sqrt(k / (k - 1)) t(alpha/2, k - 1)) (Hesterberg 2015, section 4.3, with blocks for values). k >= 6. */
-IFM_STATS_CHECKED enum ifm_stat ifm_stats_bootstrap_blocks(const double *x, size_t n, size_t length,
-                                                           const struct ifm_resample_plan *plan,
-                                                           struct ifm_resampled *out);
-/* Block length for that: the next whole number of (6 rho^2 n / (1 - rho^2)^2)^(1/3), rho the lag-1 autocorrelation
- * (Politis and White 2004 for AR(1), Patton et al. 2009; circular), between 1 and n. */
-IFM_STATS_CHECKED enum ifm_stat ifm_stats_block_length_ar1(size_t n, double rho, size_t *out);
 
 /* ---- the rule ---- */
 
@@ -130,7 +89,7 @@ IFM_STATS_CHECKED enum ifm_stat ifm_stats_mean_admits(enum ifm_mean_method metho
                                                       size_t *needs);
 /* The method that a mean gets, IFM_MEAN_NONE with `needs` when there is none. */
 enum ifm_mean_method ifm_stats_choose_mean_interval(const struct ifm_mean_facts *facts, size_t *needs);
-/* The interval by `method`, whether the rule would choose it or not; the block length follows from the effective size.
+/* The interval by `method`, whether the rule would choose it or not.
  * WIDENED: both halves of the bootstrap-t interval times sqrt(n / e), e from ifm_stats_effective_guarded. */
 IFM_STATS_CHECKED enum ifm_stat ifm_stats_mean_by(enum ifm_mean_method method, const double *x,
                                                   const struct ifm_mean_facts *facts,

@@ -15,7 +15,8 @@ struct ifm_xoshiro ifm_xoshiro_start(uint64_t seed, uint32_t stream, uint64_t ch
     ifm_philox(seed, stream, 2 * chunk + 1, word + 4);
     for (int i = 0; i < 4; i++)
         random.s[i] = (uint64_t)word[2 * i] << 32 | word[2 * i + 1];
-    random.s[0] |= (random.s[0] | random.s[1] | random.s[2] | random.s[3]) == 0; /* all zero is the one bad state */
+    /* all zero is the only invalid state */
+    random.s[0] |= (random.s[0] | random.s[1] | random.s[2] | random.s[3]) == 0;
     return random;
 }
 
@@ -166,16 +167,6 @@ void ifm_draw_sum2(const double *table, const struct ifm_draw *draw, size_t coun
     default:
         sum2_by(table, draw, count, random, 1, sum);
         break;
-    }
-}
-
-void ifm_draw_rows(const struct ifm_draw *draw, size_t count, struct ifm_xoshiro *random, uint32_t *rows)
-{
-    uint64_t index[5];
-    for (size_t i = 0; i < count; i += draw->k) {
-        take_word(draw, random, draw->k, index);
-        for (unsigned j = 0; j < draw->k && i + j < count; j++)
-            rows[i + j] = (uint32_t)index[j];
     }
 }
 

@@ -37,7 +37,6 @@ double ifm_draw_sum(const double *table, const struct ifm_draw *draw, size_t cou
 /* The same for two columns side by side, table[2 i] and table[2 i + 1]. */
 void ifm_draw_sum2(const double *table, const struct ifm_draw *draw, size_t count, struct ifm_xoshiro *random,
                    double sum[2]);
-void ifm_draw_rows(const struct ifm_draw *draw, size_t count, struct ifm_xoshiro *random, uint32_t *rows);
 
 /* values[b] for every resample b: `fill` gets whole chunks, in any order and from several threads. */
 typedef void (*ifm_fill)(const void *context, struct ifm_xoshiro *random, double *values, size_t count);

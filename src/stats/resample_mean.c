@@ -1,96 +1,16 @@
-/* Which interval a mean gets, and the block bootstrap of dependent values. */
+/* Which interval a mean gets. */
 #include "stats/location.h"
 #include "stats/resample.h"
-#include "stats/resample_draw.h"
 #include <math.h>
 
-enum { STREAM_BLOCKS = 0x626c6f63 };
-#define BLOCKS_NEEDED 6
-
-enum ifm_stat ifm_stats_block_length_ar1(size_t n, double rho, size_t *out)
-{
-    if (n == 0)
-        return IFM_STAT_EMPTY;
-    if (!(rho > -1.0 && rho < 1.0))
-        return IFM_STAT_DOMAIN;
-    double g = rho / (1.0 - rho * rho), length = ceil(cbrt(6.0 * g * g * (double)n));
-    *out = length < 1.0 ? 1 : length > (double)n ? n : (size_t)length;
-    return IFM_STAT_OK;
-}
-
-/* Sums of the blocks that start at each value: whole ones, and what is left of n after them. */
-struct blocks {
-    const double *whole, *rest;
-    size_t n, k;
-    struct ifm_draw draw;
-};
-
-static void fill_blocks(const void *context, struct ifm_xoshiro *random, double *values, size_t count)
-{
-    const struct blocks *blocks = context;
-    for (size_t b = 0; b < count; b++) {
-        double sum = ifm_draw_sum(blocks->whole, &blocks->draw, blocks->k, random);
-        if (blocks->rest != NULL)
-            sum += ifm_draw_sum(blocks->rest, &blocks->draw, 1, random);
-        values[b] = sum / (double)blocks->n;
-    }
-}
-
-/* Each sum anew from its values: a running one would let errors grow along the ring. */
-static void block_sums(const double *x, size_t n, double mean, size_t length, double *sums)
-{
-    for (size_t start = 0; start < n; start++) {
-        double sum = 0.0;
-        for (size_t i = 0, at = start; i < length; i++, at = at + 1 < n ? at + 1 : 0)
-            sum += x[at] - mean;
-        sums[start] = sum;
-    }
-}
-
-enum ifm_stat ifm_stats_bootstrap_blocks(const double *x, size_t n, size_t length, const struct ifm_resample_plan *plan,
-                                         struct ifm_resampled *out)
-{
-    struct ifm_moments m;
-    enum ifm_stat stat = ifm_stats_moments(x, n, &m);
-    if (stat != IFM_STAT_OK)
-        return stat;
-    if (!ifm_resample_plan_fits(plan) || length < 1 || n >= UINT32_MAX)
-        return IFM_STAT_DOMAIN;
-    if (n / length < BLOCKS_NEEDED)
-        return IFM_STAT_TOO_FEW;
-    if (m.sd == 0.0)
-        return IFM_STAT_CONSTANT;
-    double *whole = plan->scratch + plan->resamples, *rest = n % length > 0 ? whole + n : NULL, t;
-    block_sums(x, n, m.mean, length, whole);
-    if (rest != NULL)
-        block_sums(x, n, m.mean, n % length, rest);
-    struct blocks blocks = {whole, rest, n, n / length, ifm_draw_of(n)};
-    ifm_resample_run(plan, STREAM_BLOCKS, fill_blocks, &blocks);
-    double k = (double)n / (double)length;
-    stat = ifm_stats_t_quantile(0.5 + 0.5 * plan->level, k - 1.0, &t);
-    if (stat != IFM_STAT_OK)
-        return stat;
-    struct ifm_resampled value = {.method = IFM_MEAN_BLOCK, .value = m.mean};
-    value.low_level = 0.5 * erfc(sqrt(0.5 * k / (k - 1.0)) * t);
-    value.high_level = 1.0 - value.low_level;
-    value.se = ifm_resample_sd(plan->scratch, plan->resamples);
-    value.interval.low = m.mean + ifm_select_quantile(plan->scratch, plan->resamples, value.low_level);
-    value.interval.high = m.mean + ifm_select_quantile(plan->scratch, plan->resamples, value.high_level);
-    if (!isfinite(value.se) || !isfinite(value.interval.low) || !isfinite(value.interval.high))
-        return IFM_STAT_NOT_FINITE;
-    *out = value;
-    return IFM_STAT_OK;
-}
-
 /* The rule's bounds; docs/method.md says what each was found by. */
-#define MEAN_NEEDED 30       /* no interval below: a tenth of the values may lie elsewhere and not show */
+#define MEAN_NEEDED 30       /* no interval below: a tenth of the values may lie elsewhere unseen */
 #define EFFECTIVE_LEAST 4    /* nor below so many effective ones */
 #define DEPENDENT_NEEDED 100 /* values, and 10 effective ones, before autocorrelation is known well enough */
-#define EFFECTIVE_NEEDED 10  /* below 100 values, dependent or not, the interval is widened for what may not show */
+#define EFFECTIVE_NEEDED 10  /* below 100 values the interval is always widened, because dependence may not show */
 #define SMOOTH_NEEDED 400    /* below, percentile and BCa intervals are too short */
-#define BLOCKS_TO_ADMIT 25
-#define SKEW_SEEN 50      /* values: below, the sample's skewness tells little, since it is bounded by sqrt(n) */
-#define SKEW_MOST 0.5     /* of sqrt(n): some four of the rarest values that carry the mean were seen */
+#define SKEW_SEEN 50         /* values: below, the sample's skewness tells little, since it is bounded by sqrt(n) */
+#define SKEW_MOST 0.5        /* of sqrt(n): about four of the rarest values that carry the mean were seen */
 #define SKEW_SLIGHT 0.05  /* of sqrt(n): the t interval's ends are wrong by less than this share of a standard error */
 #define ONE_SIDED_5 1.645 /* normal quantile: autocorrelation is visible above this over sqrt(n) */
 
@@ -116,23 +36,13 @@ static enum ifm_stat at_least(double has, size_t needed, size_t *needs)
 
 static enum ifm_stat admits_dependent(enum ifm_mean_method method, const struct ifm_mean_facts *facts, size_t *needs)
 {
-    size_t length;
-    enum ifm_stat stat;
-    if (method == IFM_MEAN_T_EFFECTIVE) {
-        double worth = facts->effective / (double)facts->n;
-        double values = fmax(DEPENDENT_NEEDED, EFFECTIVE_NEEDED / worth);
-        return at_least((double)facts->n, (size_t)ceil(values - 1e-9), needs);
-    }
-    if (method != IFM_MEAN_BLOCK)
+    if (method != IFM_MEAN_T_EFFECTIVE)
         return IFM_STAT_DOMAIN;
-    stat = ifm_stats_block_length_ar1(facts->n, lag1_of(facts), &length);
-    if (stat != IFM_STAT_OK)
-        return stat;
-    size_t values = BLOCKS_TO_ADMIT * length;
-    return at_least((double)facts->n, values > SMOOTH_NEEDED ? values : SMOOTH_NEEDED, needs);
+    double worth = facts->effective / (double)facts->n, values = fmax(DEPENDENT_NEEDED, EFFECTIVE_NEEDED / worth);
+    return at_least((double)facts->n, (size_t)ceil(values - 1e-9), needs);
 }
 
-/* Values that are known not to resemble their neighbours; in a series of 100 it would show. */
+/* Values that are known to be independent: in a series of 100, dependence would show. */
 static enum ifm_stat admits_independent(enum ifm_mean_method method, double n, size_t *needs)
 {
     switch (method) {
@@ -155,7 +65,7 @@ enum ifm_stat ifm_stats_mean_admits(enum ifm_mean_method method, const struct if
     if (!isfinite(facts->skewness) || !(facts->effective >= 1.0 && facts->effective <= n))
         return IFM_STAT_DOMAIN;
     enum ifm_stat stat = at_least(n, MEAN_NEEDED, needs);
-    if (stat == IFM_STAT_OK) /* as many values as would be worth enough at this rate */
+    if (stat == IFM_STAT_OK) /* the number of values that would suffice at this ratio of effective to actual values */
         stat = at_least(n, (size_t)ceil(EFFECTIVE_LEAST * n / facts->effective - 1e-9), needs);
     if (stat != IFM_STAT_OK)
         return stat;
@@ -226,7 +136,6 @@ enum ifm_stat ifm_stats_mean_by(enum ifm_mean_method method, const double *x, co
                                 const struct ifm_resample_plan *plan, struct ifm_resampled *out)
 {
     struct ifm_moments m;
-    size_t length;
     enum ifm_stat stat = ifm_stats_moments(x, facts->n, &m);
     if (stat != IFM_STAT_OK)
         return stat;
@@ -237,9 +146,6 @@ enum ifm_stat ifm_stats_mean_by(enum ifm_mean_method method, const double *x, co
         return student(&m, method, facts->effective, plan->level, out);
     case IFM_MEAN_WIDENED:
         return widened(x, facts, plan, out);
-    case IFM_MEAN_BLOCK:
-        stat = ifm_stats_block_length_ar1(facts->n, lag1_of(facts), &length);
-        return stat == IFM_STAT_OK ? ifm_stats_bootstrap_blocks(x, facts->n, length, plan, out) : stat;
     default:
         return ifm_stats_bootstrap_mean(x, facts->n, method, plan, out);
     }

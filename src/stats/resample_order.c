@@ -1,55 +1,9 @@
-/* Bootstrap of order statistics, without resamples: exact for one sample, by Beta draws for two medians. */
+/* Bootstrap of a median, without resamples: by Beta draws. */
 #include "stats/resample.h"
 #include "stats/resample_draw.h"
 #include <math.h>
 
-enum { STREAM_MEDIANS = 0x6d656469, STREAM_MEDIAN = 0x6d656431 };
-
-enum ifm_stat ifm_stats_order_bootstrap(const double *sorted, size_t n, double p, double level,
-                                        struct ifm_order_bootstrap *out)
-{
-    if (n == 0)
-        return IFM_STAT_EMPTY;
-    if (!(p > 0.0 && p < 1.0) || !(level > 0.0 && level < 1.0))
-        return IFM_STAT_DOMAIN;
-    if (n < 2)
-        return IFM_STAT_TOO_FEW;
-    double rank = ceil((double)n * p - 1e-9), half = 0.5 - 0.5 * level; /* 0.29 * 100 is a little more than 29 */
-    size_t k = rank < 1.0 ? 1 : (size_t)rank;
-    struct ifm_order_bootstrap value = {.value = sorted[k - 1], .rank = k};
-    double before = 0.0, mean = 0.0, squares = 0.0;
-    bool has_low = false, has_high = false;
-    for (size_t i = 1; i <= n; i++) {
-        double upto, d = sorted[i - 1] - value.value;
-        if (!isfinite(d))
-            return IFM_STAT_NOT_FINITE;
-        enum ifm_stat stat = ifm_stats_beta((double)i / (double)n, (double)k, (double)(n - k + 1), &upto);
-        if (stat != IFM_STAT_OK)
-            return stat;
-        mean += (upto - before) * d;
-        squares += (upto - before) * d * d;
-        before = upto;
-        if (!has_low && upto >= half) {
-            value.interval.low = sorted[i - 1];
-            has_low = true;
-        }
-        if (!has_high && upto >= 1.0 - half) {
-            value.interval.high = sorted[i - 1];
-            has_high = true;
-        }
-    }
-    double variance = squares - mean * mean;
-    if (!isfinite(variance))
-        return IFM_STAT_NOT_FINITE;
-    if (sorted[0] == sorted[n - 1])
-        return IFM_STAT_CONSTANT;
-    value.se = variance > 0.0 ? sqrt(variance) : 0.0;
-    value.has_interval = k >= IFM_ORDER_NEEDED && n - k + 1 >= IFM_ORDER_NEEDED;
-    if (!value.has_interval)
-        value.interval = (struct ifm_interval){0.0, 0.0};
-    *out = value;
-    return IFM_STAT_OK;
-}
+enum { STREAM_MEDIAN = 0x6d656431 };
 
 /* Standard normal, Marsaglia's polar method, one of its pair. */
 static double normal(struct ifm_xoshiro *random)
@@ -129,50 +83,6 @@ enum ifm_stat ifm_stats_bootstrap_median(const double *sorted, size_t n, double 
     value.se = ifm_resample_sd(plan->scratch, plan->resamples);
     value.interval.low = ifm_select_quantile(plan->scratch, plan->resamples, value.low_level);
     value.interval.high = ifm_select_quantile(plan->scratch, plan->resamples, value.high_level);
-    if (!isfinite(value.se) || !isfinite(value.interval.low) || !isfinite(value.interval.high))
-        return IFM_STAT_NOT_FINITE;
-    *out = value;
-    return IFM_STAT_OK;
-}
-
-struct medians {
-    const double *a, *b;
-    size_t n, m;
-    double value;
-};
-
-static void fill_medians(const void *context, struct ifm_xoshiro *random, double *values, size_t count)
-{
-    const struct medians *two = context;
-    for (size_t i = 0; i < count; i++) {
-        double of_a = median_draw(two->a, two->n, two->n, random);
-        values[i] = of_a - median_draw(two->b, two->m, two->m, random) - two->value;
-    }
-}
-
-enum ifm_stat ifm_stats_median_difference(const double *a, size_t n, const double *b, size_t m,
-                                          const struct ifm_resample_plan *plan, struct ifm_resampled *out)
-{
-    double of_a, of_b;
-    enum ifm_stat stat = ifm_stats_quantile_sorted(a, n, 0.5, &of_a);
-    if (stat == IFM_STAT_OK)
-        stat = ifm_stats_quantile_sorted(b, m, 0.5, &of_b);
-    if (stat != IFM_STAT_OK)
-        return stat;
-    if (n < 2 || m < 2)
-        return IFM_STAT_TOO_FEW;
-    if (!ifm_resample_plan_fits(plan))
-        return IFM_STAT_DOMAIN;
-    if (a[0] == a[n - 1] && b[0] == b[m - 1])
-        return IFM_STAT_CONSTANT;
-    struct medians two = {a, b, n, m, of_a - of_b};
-    struct ifm_resampled value = {.method = IFM_MEAN_PERCENTILE, .value = two.value};
-    ifm_resample_run(plan, STREAM_MEDIANS, fill_medians, &two);
-    value.low_level = 0.5 - 0.5 * plan->level;
-    value.high_level = 0.5 + 0.5 * plan->level;
-    value.se = ifm_resample_sd(plan->scratch, plan->resamples);
-    value.interval.low = value.value + ifm_select_quantile(plan->scratch, plan->resamples, value.low_level);
-    value.interval.high = value.value + ifm_select_quantile(plan->scratch, plan->resamples, value.high_level);
     if (!isfinite(value.se) || !isfinite(value.interval.low) || !isfinite(value.interval.high))
         return IFM_STAT_NOT_FINITE;
     *out = value;

@@ -33,8 +33,8 @@ IFM_STATS_CHECKED enum ifm_stat ifm_stats_sequential_widened(double constant, si
 size_t ifm_stats_sequential_look(size_t maximum, unsigned k);
 
 /* The level at which t intervals are computed so that they hold at `level` in a run that ends when they are narrow
- * enough, at ten blocks or later: it ends a little early where the spread looks small, and at the plain level of 95 %
- * up to 6.4 % of them miss (simulation: docs/method.md). 1 - 0.75 (1 - level). */
+ * enough, at ten blocks or later: such a run stops early when the spread happens to look small, and plain 95 %
+ * intervals then miss in up to 6.4 % of runs (simulation: docs/method.md). 1 - 0.75 (1 - level). */
 double ifm_stats_fixed_width_level(double level);
 
 #endif

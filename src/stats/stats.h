@@ -1,10 +1,9 @@
 /* Stats: pure functions on arrays.
  *
- * Owns nothing, reads no clock, keeps no state. Sums run in one fixed order with
- * Neumaier compensation, and the files are compiled with -ffp-contract=off, so that
- * every build gives the same numbers. It must never return NaN, infinity or a guess:
- * a function that cannot answer says why by name and leaves its output alone.
- * Thread rule: every function is pure; scratch memory belongs to the caller. */
+ * Owns nothing, reads no clock, keeps no state. Sums run in one fixed order with Neumaier compensation, and the files
+ * are compiled with -ffp-contract=off, so that every build gives the same numbers. It must never return NaN, infinity
+ * or a guess: a function that cannot answer returns the reason and leaves its output unchanged. Thread rule: every
+ * function is pure; scratch memory belongs to the caller. */
 #ifndef IFM_STATS_STATS_H
 #define IFM_STATS_STATS_H
 
@@ -35,8 +34,7 @@ struct ifm_interval {
 IFM_STATS_CHECKED enum ifm_stat ifm_stats_normal_quantile(double p, double *out);
 /* Regularised incomplete beta I_x(a, b), a, b > 0 and 0 <= x <= 1, by Lentz's continued fraction. */
 IFM_STATS_CHECKED enum ifm_stat ifm_stats_beta(double x, double a, double b, double *out);
-/* P(T <= t) and its inverse for Student's t with df > 0, which need not be an integer. */
-IFM_STATS_CHECKED enum ifm_stat ifm_stats_t_cdf(double t, double df, double *out);
+/* The t with P(T <= t) = p for Student's t with df > 0, which need not be an integer. */
 IFM_STATS_CHECKED enum ifm_stat ifm_stats_t_quantile(double p, double df, double *out);
 /* P(X <= k) for X binomial(n, p), 0 < p < 1. */
 IFM_STATS_CHECKED enum ifm_stat ifm_stats_binomial_cdf(int64_t k, int64_t n, double p, double *out);

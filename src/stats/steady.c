@@ -1,60 +1,6 @@
-/* Warm-up, trend, and whether a series becomes steady. */
+/* Warm-up, and whether a series becomes steady. */
 #include "stats/steady.h"
-#include "stats/test.h"
 #include <math.h>
-
-/* Pairs i < j with x_i > x_j, by merging; `x` becomes ascending. */
-static double inversions(double *x, double *spare, size_t n)
-{
-    double count = 0.0;
-    for (size_t width = 1; width < n; width *= 2) {
-        for (size_t start = 0; start < n; start += 2 * width) {
-            size_t middle = start + width < n ? start + width : n, end = middle + width < n ? middle + width : n;
-            size_t i = start, j = middle;
-            for (size_t k = start; k < end; k++) {
-                if (i < middle && (j >= end || x[i] <= x[j])) {
-                    spare[k] = x[i++];
-                } else {
-                    count += (double)(middle - i);
-                    spare[k] = x[j++];
-                }
-            }
-        }
-        for (size_t k = 0; k < n; k++)
-            x[k] = spare[k];
-    }
-    return count;
-}
-
-enum ifm_stat ifm_stats_mann_kendall(const double *x, size_t n, double *scratch, struct ifm_trend *out)
-{
-    double size = (double)n, equal = 0.0, ties = 0.0;
-    if (n == 0)
-        return IFM_STAT_EMPTY;
-    for (size_t i = 0; i < n; i++) {
-        if (!isfinite(x[i]))
-            return IFM_STAT_NOT_FINITE;
-        scratch[i] = x[i];
-    }
-    if (n < 4)
-        return IFM_STAT_TOO_FEW;
-    double falling = inversions(scratch, scratch + n, n);
-    if (scratch[0] == scratch[n - 1])
-        return IFM_STAT_CONSTANT;
-    for (size_t i = 0; i < n;) {
-        size_t start = i;
-        while (i < n && scratch[i] == scratch[start])
-            i++;
-        double t = (double)(i - start);
-        equal += 0.5 * t * (t - 1.0);
-        ties += t * (t - 1.0) * (2.0 * t + 5.0);
-    }
-    double s = 0.5 * size * (size - 1.0) - equal - 2.0 * falling;
-    double variance = (size * (size - 1.0) * (2.0 * size + 5.0) - ties) / 18.0;
-    double z = s == 0.0 ? 0.0 : (s - copysign(1.0, s)) / sqrt(variance);
-    *out = (struct ifm_trend){s, z, ifm_stats_normal_p(z)};
-    return IFM_STAT_OK;
-}
 
 enum ifm_stat ifm_stats_mser5(const double *x, size_t n, struct ifm_warmup_cut *out)
 {

@@ -1,38 +1,10 @@
-/* The time axis of a long series: dependence, trend, warm-up, change points, and whether it becomes steady.
+/* The time axis of a long series: warm-up, change points, and whether it becomes steady.
  *
  * Pure; the rules of stats.h hold. A series is in time order, equally spaced. */
 #ifndef IFM_STATS_STEADY_H
 #define IFM_STATS_STEADY_H
 
 #include "stats/stats.h"
-
-/* ---- dependence ---- */
-
-/* Effective size n / (-1 + 2 sum of G_k / g_0), G_k = g_2k + g_(2k+1) summed while positive and made to fall (Geyer
- * 1992, initial monotone sequence); between 1 and n. g_k = sum (x_i - mean)(x_(i+k) - mean) / n. O(n x the lags that
- * are summed). n >= 10. */
-IFM_STATS_CHECKED enum ifm_stat ifm_stats_effective_geyer(const double *x, size_t n, double *out);
-
-/* Ljung and Box 1978: Q = n (n + 2) sum over k = 1 .. lags of r_k^2 / (n - k), against chi-square with lags - fitted
- * degrees. lags > fitted, n > lags. */
-struct ifm_portmanteau {
-    double q, p;
-};
-IFM_STATS_CHECKED enum ifm_stat ifm_stats_ljung_box(const double *x, size_t n, size_t lags, size_t fitted,
-                                                    struct ifm_portmanteau *out);
-
-/* Block length of the circular block bootstrap: Politis and White 2004 with the correction of Patton, Politis and White
- * 2009 (D = 4/3 g(0)^2): flat-top window up to 2 m, m the last lag before five in a row stay inside
- * 2 sqrt(log10(n) / n); at most min(3 sqrt(n), n / 3) and at least 1. Not rounded. n >= 10. */
-IFM_STATS_CHECKED enum ifm_stat ifm_stats_block_length(const double *x, size_t n, double *out);
-
-/* Mann-Kendall test of a trend (Mann 1945; variance with ties, Kendall 1975): s = pairs that rise less pairs that fall,
- * z with continuity correction. It assumes independent values. O(n log n); n >= 4; `scratch` holds 2 n. */
-struct ifm_trend {
-    double s, z, p;
-};
-IFM_STATS_CHECKED enum ifm_stat ifm_stats_mann_kendall(const double *x, size_t n, double *scratch,
-                                                       struct ifm_trend *out);
 
 /* ---- warm-up ---- */
 
@@ -70,8 +42,8 @@ struct ifm_changes {
 IFM_STATS_CHECKED enum ifm_stat ifm_stats_changes(const double *x, size_t n, double dependence, double *scratch,
                                                   size_t *at, size_t limit, struct ifm_changes *out);
 
-/* What the segments between changes say (after Barrett et al. 2017, with medians for means). The last segment and those
- * before it whose median is within `margin` of it (relative) are the steady part, which starts at `from`. */
+/* What the segments between change points mean (after Barrett et al. 2017, with medians for means). The last segment
+ * and those before it whose median is within `margin` of it (relative) are the steady part, which starts at `from`. */
 enum ifm_steadiness {
     IFM_STEADY_FLAT = 0,  /* no change of level */
     IFM_STEADY_WARM_UP,   /* slower before: every other segment is above the steady part */

@@ -26,7 +26,7 @@ enum ifm_status ifm_folder_is_run(const char *dir, struct ifm_error *error)
                           "not a run folder: it has no config.lock.json");
 }
 
-/* A manifest over files that still grow would condemn them: the folder must be at rest. */
+/* No run may be at work: files that still grow would never match a manifest. */
 static enum ifm_status check_at_rest(const char *dir, struct ifm_error *error)
 {
     struct ifm_arena *arena = ifm_arena_create();

@@ -10,7 +10,7 @@
 IFM_CHECKED enum ifm_status ifm_folder_is_run(const char *dir, struct ifm_error *error);
 /* Claim a run folder at rest until this process ends (sample/claim.h), `alone` to write into it. */
 IFM_CHECKED enum ifm_status ifm_folder_claim(const char *dir, bool alone, struct ifm_error *error);
-/* The same, and its record is the one that its manifest, where there is one, was written over. */
+/* The same for an existing run folder; its record must match its manifest, if there is one. */
 IFM_CHECKED enum ifm_status ifm_folder_check(const char *dir, bool alone, struct ifm_error *error);
 
 /* A run folder in memory: what derive, judge, report and verify work on. */

@@ -143,7 +143,7 @@ enum ifm_status ifm_plugins_of_folder(const char *dir, const struct ifm_plugin_t
     const char *where = ifm_path_join(arena, dir, "config.lock.json");
     json_t *lock = NULL;
     enum ifm_status status = IFM_OK;
-    if (ifm_json_read(where, &lock, NULL) == IFM_OK) /* what is wrong with it is said by whoever reads it next */
+    if (ifm_json_read(where, &lock, NULL) == IFM_OK) /* errors in it are reported when it is read as a configuration */
         status = load_all(dir, where, json_object_get(lock, "plugins"), taken, arena, error);
     json_decref(lock);
     ifm_arena_destroy(arena);

@@ -6,7 +6,7 @@
 #include "workload/plugin/plugin.h"
 
 /* Load again what the run in `dir` used, from the path in its private.json unless it is loaded already: the file must
- * be the same by its SHA-256. IFM_MISSING says what is not there, IFM_USAGE what has changed. */
+ * be the same by its SHA-256. IFM_MISSING: a file is not there; IFM_USAGE: it has changed. */
 IFM_CHECKED enum ifm_status ifm_plugins_of_folder(const char *dir, const struct ifm_plugin_taken *taken,
                                                   struct ifm_error *error);
 

@@ -1,4 +1,4 @@
-/* An interrupted run, read back: the story from its second stage on. */
+/* An interrupted run: configuration and plan read back and checked. */
 #include "story/story.h"
 
 #include "base/file.h"

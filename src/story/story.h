@@ -26,7 +26,7 @@ IFM_CHECKED enum ifm_status ifm_story_ready(const struct ifm_plan *plan, struct 
 IFM_CHECKED enum ifm_status ifm_story_same_inputs(const char *dir, const struct ifm_plan *plan,
                                                   struct ifm_error *error);
 
-/* ---- the run folder (create.c); what is asked of an existing one stands in story/folder.h ---- */
+/* ---- the run folder (create.c); for an existing one see story/folder.h ---- */
 /* A name below runs/ that no folder has, in the arena. */
 const char *ifm_story_fresh_dir(const struct ifm_plan *plan, struct ifm_arena *arena);
 /* Create the folder with private.json, config.lock.json and, last, plan.json: with a plan it can be resumed. A plan of
@@ -50,8 +50,8 @@ IFM_CHECKED enum ifm_status ifm_story_dry_run(const struct ifm_config *config, c
                                               FILE *out, struct ifm_error *error);
 
 /* ---- resume (resume.c) ---- */
-/* Configuration and plan of an interrupted run, read back instead of made, and everything checked that a measurement
- * must not go on without. `config` is empty before and resolved afterwards. */
+/* Read back the configuration and plan of an interrupted run, and check everything that must hold before it continues.
+ * `config` is empty before and resolved afterwards. */
 IFM_CHECKED enum ifm_status ifm_story_read_back(const char *dir, struct ifm_config *config, struct ifm_arena *arena,
                                                 struct ifm_plan **plan, struct ifm_error *error);
 

@@ -1,6 +1,6 @@
 /* Types of tensor elements, by the names of the safetensors format, and their values as f32. Pure functions.
  *
- * Types of less than a byte (F4, F6) are not known. F8_E4M3 is OCP e4m3 without infinity ("e4m3fn"). */
+ * Types of less than a byte (F4, F6) are not supported. F8_E4M3 is OCP e4m3 without infinity ("e4m3fn"). */
 #ifndef IFM_TENSOR_DTYPE_H
 #define IFM_TENSOR_DTYPE_H
 

@@ -31,7 +31,7 @@ struct ifm_safetensors {
     size_t n;
 };
 
-/* What checking a file goes along with. */
+/* The state of checking a file. */
 struct safetensors_check {
     struct ifm_safetensors *file;
     const unsigned char *data; /* after the header */
@@ -119,7 +119,7 @@ static enum ifm_status read_metadata(const struct safetensors_check *check, cons
     return IFM_OK;
 }
 
-/* By their bytes; of tensors at one place, those without any come first. */
+/* By offset; at the same offset, empty tensors come first. */
 static int by_place(const void *a, const void *b)
 {
     const struct ifm_tensor *x = a, *y = b;
@@ -176,21 +176,22 @@ static enum ifm_status read_bytes(struct ifm_safetensors *file, struct ifm_error
     struct safetensors_check check = {.file = file, .error = error};
     uint64_t length = 0;
     if (file->size < LENGTH_BYTES)
-        return FAIL(&check, "%zu bytes are no safetensors file: it begins with 8 bytes, the length of its header",
+        return FAIL(&check,
+                    "not a safetensors file: it has %zu bytes, and the first 8 should hold the length of its header",
                     file->size);
     for (int i = LENGTH_BYTES - 1; i >= 0; i--)
         length = length << 8 | file->bytes[i];
     if (length > file->size - LENGTH_BYTES)
         return FAIL(&check,
                     "the file has %zu bytes, its header alone would have %" PRIu64
-                    ": it is cut, or no safetensors file",
+                    ": it is cut, or not a safetensors file",
                     file->size, length);
     if (length > IFM_SAFETENSORS_HEADER_MOST)
         return ifm_fail(error, IFM_USAGE, file->name, "put the tensors that are needed into a file of their own",
                         "the header has %" PRIu64 " bytes; at most %u are read", length, IFM_SAFETENSORS_HEADER_MOST);
     const char *text = (const char *)file->bytes + LENGTH_BYTES;
     if (length == 0 || text[0] != '{')
-        return FAIL(&check, "the header does not begin with \"{\": this is no safetensors file");
+        return FAIL(&check, "the header does not begin with \"{\": this is not a safetensors file");
     check.data = file->bytes + LENGTH_BYTES + length;
     check.data_size = file->size - LENGTH_BYTES - length;
     json_error_t problem;
@@ -296,11 +297,6 @@ const struct ifm_tensor *ifm_safetensors_find(const struct ifm_safetensors *file
         if (strcmp(file->tensors[i].name, name) == 0)
             return &file->tensors[i];
     return NULL;
-}
-
-struct ifm_sha256 ifm_safetensors_sha256(const struct ifm_safetensors *file)
-{
-    return ifm_sha256_bytes(file->bytes, file->size);
 }
 
 void ifm_tensor_read(const struct ifm_tensor *tensor, uint64_t first, size_t n, float *out)

@@ -1,18 +1,17 @@
 /* Tensors of a safetensors file, read-only.
  *
- * The format: 8 bytes, little-endian, the length of the header; the header, a JSON object of
- * name: {"dtype", "shape", "data_offsets": [begin, end]}, and "__metadata__" of strings; then the tensors' bytes,
- * without holes, which the offsets count from the first of them. Source: https://huggingface.co/docs/safetensors.
+ * The format: 8 bytes, little-endian, the length of the header; the header, a JSON object of name: {"dtype", "shape",
+ * "data_offsets": [begin, end]}, and "__metadata__" of strings; then the tensors' bytes, without holes, which the
+ * offsets count from the first of them. Source: https://huggingface.co/docs/safetensors.
  *
- * A file is not trusted: header length, JSON, doubled names, types, shapes, offsets, overlaps, holes and bytes left
- * over are checked before anything is handed out, and what is wrong is one error that names the file and the tensor. An
- * open file is mapped: views point into it until it is closed, and cutting the file short meanwhile ends the process
- * (SIGBUS), as with every mapping. Thread rule: an open file never changes; any thread may read it. */
+ * A file is not trusted: header length, JSON, duplicate names, types, shapes, offsets, overlaps, holes and trailing
+ * bytes are checked before any view is handed out; the error names the file and the tensor. An open file is mapped:
+ * views point into it until it is closed. Truncating the file meanwhile ends the process with SIGBUS, as with every
+ * mapping. Thread rule: an open file never changes; any thread may read it. */
 #ifndef IFM_TENSOR_SAFETENSORS_H
 #define IFM_TENSOR_SAFETENSORS_H
 
 #include "base/error.h"
-#include "base/hash.h"
 #include "tensor/dtype.h"
 #include <stddef.h>
 #include <stdint.h>
@@ -45,8 +44,6 @@ size_t ifm_safetensors_count(const struct ifm_safetensors *file);
 /* By number, in the order of their bytes. */
 const struct ifm_tensor *ifm_safetensors_at(const struct ifm_safetensors *file, size_t index);
 const struct ifm_tensor *ifm_safetensors_find(const struct ifm_safetensors *file, const char *name); /* or NULL */
-/* Of all bytes of the file, as sha256sum prints it; reads the whole file. */
-struct ifm_sha256 ifm_safetensors_sha256(const struct ifm_safetensors *file);
 
 /* Elements first .. first + n as f32; the range must lie inside the tensor. */
 void ifm_tensor_read(const struct ifm_tensor *tensor, uint64_t first, size_t n, float *out);

@@ -35,10 +35,10 @@ wrong "--turbo takes off" --turbo on
 wrong "did you mean --gpu-clock" --gpu-clok 1500
 wrong "--gpu-clock needs a value" --gpu-clock
 wrong "unexpected argument \"true\"" --gpu-clock 1500 true
-wrong "no command stands behind --" --gpu-clock 1500 --
+wrong "no command after --" --gpu-clock 1500 --
 wrong "there is no program" --gpu-clock 1500 -- no-such-program-anywhere
 wrong "no clock of 1501 MHz" --gpu-clock 1501 -- true
-wrong "no knob of a GPU is named" --gpu 0 --governor performance
+wrong "no knob of a GPU" --gpu 0 --governor performance
 wrong "which has 2" --gpu 2 --gpu-clock 1500
 wrong "wants indices of GPUs" --gpu first --gpu-clock 1500
 

@@ -34,7 +34,7 @@ PY
 
 FAKE_NVML="" LD_LIBRARY_PATH=$PWD/driver "$INFEROMETER" power --seconds 0.05 >table.txt
 grep -q "gpu0 .*nvml_energy" table.txt || fail "the table lacks the energy counter"
-grep -q "never added" table.txt || fail "the table does not say what is a part"
+grep -q "not added" table.txt || fail "the table does not say what is a part"
 FAKE_NVML="freeze_ms=0" LD_LIBRARY_PATH=$PWD/driver "$INFEROMETER" power --seconds 0.4 >table.txt
 grep -q "gpu0 *nvml_energy *still" table.txt || fail "a counter that stands still passes for a working one"
 mkdir none

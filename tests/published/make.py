@@ -125,6 +125,7 @@ def write_csv(path, header, rows):
         writer.writerows(rows)
 
 
+SLOT = ["block", "phase", "arm", "samples", "inner", "start_ns", "end_ns"]
 LEDGER = {"flops": 0, "bytes_read": 0, "bytes_written": 0, "tokens_prompt": 0, "tokens_generated": 0, "rows": 0}
 
 
@@ -149,10 +150,38 @@ def cell_events(case, cell, arms, slots):
     for arm in arms:
         if "feature" in arm:
             yield "feature", {"cell": cell, "arm": arm["name"], "feature": arm["feature"], "runs": arm["runs"]}
-        if "energy" in arm:
-            yield "energy", {"cell": cell, "arm": arm["name"], "device": "gpu0", "source": "nvml",
-                             "start_ns": slots[0][5], "end_ns": slots[-1][6], **arm["energy"]}
     yield "cell_done", {"cell": cell}
+
+
+TICK, SETTLE, IDLE = 10**8, 10**9, 5 * 10**9  # ns: of the counter; after a change of load; of an idle stretch
+
+
+def energy_pass(folder, c, cell, arm, seed, after):
+    """The windows of an arm, each at `watts` between stretches at `idle_w`, under a counter that is read ten times a
+    second. Returns the events."""
+    said = arm["energy"]
+    slots, samples = record({"even": True, "blocks": said["blocks"], "samples": said["samples"]}, [arm], seed)
+    begin = (after // TICK + 1) * TICK
+    first = begin + IDLE + SETTLE
+    for slot in slots:
+        slot[5], slot[6] = slot[5] - 1000 + first, slot[6] - 1000 + first
+    samples = [[slot, start - 1000 + first, ns] for slot, start, ns in samples]
+    last = slots[-1][6]
+    end = last + SETTLE + IDLE
+    stem = os.path.join(folder, "samples", str(c))
+    write_csv(stem + "-energy.csv", ["slot", "start_ns", "duration_ns"], samples)
+    write_csv(stem + "-energy-slots.csv", SLOT, slots)
+    readings, total = [], 0.0
+    for now in range(begin, end + TICK, TICK):
+        readings.append([now, 0, round(1e6 * total)])
+        total += 1e-9 * TICK * (said["watts"] if first <= now < last else said["idle_w"])
+    write_csv(stem + "-power-gpu0-counter.csv", ["t_ns", "half_ns", "energy_uj"], readings)
+    where = {"cell": cell}
+    yield "power_sensor", {**where, "device": "gpu0", "source": "counter", "kind": "counter", "part": False,
+                           "measured": True, "period_ms": 1e-6 * TICK}
+    for when, start in (("before", begin), ("after", last + SETTLE)):
+        yield "energy_idle", {**where, "when": when, "start_ns": start, "end_ns": start + IDLE, "settle_ns": 0}
+    yield "energy_done", {**where, "windows": len(slots)}
 
 
 def locks(when):
@@ -210,10 +239,13 @@ def make(name, folder, seed=1, cells=None):
         if "tamper" in case:
             tamper(slots, samples, case["tamper"])
         stem = os.path.join(folder, "samples", f"{c}-latency")
-        header = ["block", "phase", "arm", "samples", "inner", "start_ns", "end_ns"]
         write_csv(stem + ".csv", ["slot", "start_ns", "duration_ns"], samples)
-        write_csv(stem + "-slots.csv", header, slots)
-        events += list(cell_events(case, cell_name, arms, slots))
+        write_csv(stem + "-slots.csv", SLOT, slots)
+        own = list(cell_events(case, cell_name, arms, slots))
+        if "energy" in arms[0]:
+            cell["passes"].append({**cell["passes"][0], "name": "energy"})
+            own[-1:-1] = energy_pass(folder, c, cell_name, arms[0], int(cell["seed"]), slots[-1][6])
+        events += own
     events += [locks("after"), ("load", {"when": "after", "foreign_load": None}),
                ("run_done", {"config_hash": plan["config_hash"]})]
     with open(os.path.join(folder, "plan.json"), "w") as file:

@@ -1,6 +1,6 @@
 /* Rule 5 on the windows of an energy pass: what breaks it costs the energy of the arm, and no time. */
-#include "unit/power_sample.h"
 #include "derive/coverage.h"
+#include "unit/power_sample.h"
 
 /* Of a load without a period. */
 static double steady_coverage(double spread_w, double seconds)

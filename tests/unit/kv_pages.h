@@ -5,11 +5,32 @@
 
 #include "base/half.h"
 #include "base/random.h"
+#include "kv/cache.h"
 #include "kv/format.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* K and V of all tokens of a pair in order of appending, f32 [length][head_dim], by the reference reading of pages. */
+static inline void read_cache(const struct ifm_kv_cache *cache, uint64_t pair, float *k, float *v)
+{
+    const struct ifm_kv_view view = ifm_kv_view_of(cache, pair);
+    const struct ifm_kv_layout *body = ifm_kv_body_layout(cache), *ring = ifm_kv_ring_layout(cache);
+    const size_t row = body->head_dim;
+    size_t at = view.sink.tokens;
+    if (at > 0)
+        ifm_kv_page_read(ifm_kv_sink_layout_of(cache), view.sink.page, view.sink.tokens, k, v);
+    for (uint64_t i = 0; i < view.n_body; i++) {
+        const unsigned tokens = i + 1 < view.n_body ? IFM_KV_PAGE : view.last_tokens;
+        ifm_kv_page_read(body, view.pool + view.table[i] * body->page_bytes, tokens, k + at * row, v + at * row);
+        at += tokens;
+    }
+    for (int i = 0; i < 2 && view.ring[i].tokens > 0; i++) {
+        ifm_kv_page_read(ring, view.ring[i].page, view.ring[i].tokens, k + at * row, v + at * row);
+        at += view.ring[i].tokens;
+    }
+}
 
 static inline void *lines_of(size_t bytes)
 {

@@ -203,21 +203,41 @@ static void cache_sizes_come_from_the_sweep(void **state)
     fx_stop(&fx);
 }
 
-static void same_value(const struct ifm_value *a, const struct ifm_value *b)
+static void says(const json_t *row, const char *key, const char *wanted)
 {
-    assert_int_equal(a->state, b->state);
-    assert_true(a->number == b->number && a->is_integer == b->is_integer);
-    assert_int_equal(a->has_interval, b->has_interval);
-    assert_true(a->low == b->low && a->high == b->high && a->level == b->level);
-    assert_int_equal(a->n, b->n);
-    assert_string_equal(a->n_of, b->n_of);
-    assert_string_equal(a->unit, b->unit);
-    assert_string_equal(a->reason, b->reason);
-    assert_string_equal(a->remedy, b->remedy);
-    assert_string_equal(a->text, b->text);
+    assert_string_equal(json_string_value(json_object_get(row, key)), wanted);
 }
 
-static void json_round_trips(void **state)
+static void is_written(const json_t *row, const struct ifm_number *number)
+{
+    const struct ifm_value *v = &number->value;
+    static const char *const states[] = {"ok", "absent", "refused", "inactive"};
+    const json_t *value = json_object_get(row, "value"), *interval = json_object_get(row, "interval");
+    says(row, "cell", number->cell);
+    says(row, "arm", number->arm);
+    says(row, "metric", ifm_metrics[number->metric].id);
+    says(row, "state", states[v->state]);
+    says(row, "unit", v->unit);
+    says(row, "n_of", v->n_of);
+    says(row, "reason", v->reason);
+    says(row, "remedy", v->remedy);
+    says(row, "text", v->text);
+    assert_int_equal(json_integer_value(json_object_get(row, "n")), v->n);
+    if (v->state != IFM_STATE_OK) {
+        assert_true(json_is_null(value) && json_is_null(interval)); /* absent is never zero */
+        return;
+    }
+    assert_true(json_is_integer(value) == v->is_integer && json_number_value(value) == v->number);
+    if (!v->has_interval) {
+        assert_true(json_is_null(interval));
+        return;
+    }
+    assert_true(json_number_value(json_array_get(interval, 0)) == v->low);
+    assert_true(json_number_value(json_array_get(interval, 1)) == v->high);
+    assert_true(json_number_value(json_object_get(row, "level")) == v->level);
+}
+
+static void json_holds_every_number(void **state)
 {
     (void)state;
     struct fixture fx;
@@ -228,52 +248,21 @@ static void json_round_trips(void **state)
     fx_derive(&fx);
     json_t *json = ifm_derived_to_json(fx.derived);
     struct ifm_text text = {0};
-    ifm_json_print(json, true, &text);
+    ifm_json_print(json, true, &text); /* every digit goes through the text */
     json_decref(json);
     struct ifm_error error = {0};
-    struct ifm_derived *back;
     assert_int_equal(ifm_json_parse(text.data, text.size, "derived.json", &json, &error), IFM_OK);
-    assert_int_equal(ifm_derived_from_json(json, "derived.json", fx.arena, &back, &error), IFM_OK);
-    json_object_set_new(json_array_get(json_object_get(json, "numbers"), 0), "metric", json_string("step_n"));
-    struct ifm_derived *none;
-    assert_int_equal(ifm_derived_from_json(json, "derived.json", fx.arena, &none, &error), IFM_INVALID);
-    assert_non_null(strstr(error.message, "there is no metric \"step_n\""));
-    json_decref(json);
     ifm_text_free(&text);
-    assert_int_equal(back->n_numbers, fx.derived->n_numbers);
-    assert_int_equal(back->n_findings, fx.derived->n_findings);
-    for (size_t i = 0; i < back->n_numbers; i++) {
-        assert_int_equal(back->numbers[i].metric, fx.derived->numbers[i].metric);
-        assert_string_equal(back->numbers[i].arm, fx.derived->numbers[i].arm);
-        same_value(&back->numbers[i].value, &fx.derived->numbers[i].value);
-    }
-    for (size_t i = 0; i < back->n_findings; i++)
-        assert_string_equal(back->findings[i].text, fx.derived->findings[i].text);
+    const json_t *numbers = json_object_get(json, "numbers"), *findings = json_object_get(json, "findings");
+    assert_int_equal(json_array_size(numbers), fx.derived->n_numbers);
+    assert_int_equal(json_array_size(findings), fx.derived->n_findings);
+    assert_true(fx.derived->n_numbers > 20 && fx.derived->n_findings > 0);
+    for (size_t i = 0; i < fx.derived->n_numbers; i++)
+        is_written(json_array_get(numbers, i), &fx.derived->numbers[i]);
+    for (size_t i = 0; i < fx.derived->n_findings; i++)
+        says(json_array_get(findings, i), "text", fx.derived->findings[i].text);
+    json_decref(json);
     fx_stop(&fx);
-}
-
-static void broken_json_is_named(void **state)
-{
-    (void)state;
-    static const char *const bad[] = {
-        "{}", "{\"schema\":1,\"run_id\":\"x\",\"config_hash\":\"y\",\"numbers\":[],\"findings\":[]}",
-        "{\"schema\":2,\"run_id\":\"x\",\"config_hash\":\"y\",\"numbers\":[{}],\"findings\":[]}",
-        "{\"schema\":2,\"run_id\":\"x\",\"config_hash\":\"y\",\"numbers\":[{\"cell\":\"c\",\"arm\":\"a\",\"metric\":"
-        "\"m\","
-        "\"value\":0,\"unit\":\"\",\"n\":0,\"n_of\":\"\",\"interval\":null,\"level\":null,\"state\":\"absent\","
-        "\"reason\":\"\",\"remedy\":\"\",\"text\":\"\"}],\"findings\":[]}",
-        "{\"schema\":2,\"run_id\":\"x\",\"config_hash\":\"y\",\"numbers\":[],\"findings\":[3]}"};
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        struct ifm_arena *arena = ifm_arena_create();
-        struct ifm_error error = {0};
-        struct ifm_derived *out;
-        json_t *json = json_loads(bad[i], 0, NULL);
-        assert_non_null(json);
-        assert_int_equal(ifm_derived_from_json(json, "derived.json", arena, &out, &error), IFM_INVALID);
-        assert_true(error.message[0] != '\0');
-        json_decref(json);
-        ifm_arena_destroy(arena);
-    }
 }
 
 static void events_are_read_strictly(void **state)
@@ -357,8 +346,7 @@ int main(void)
         cmocka_unit_test(comparisons_decide),
         cmocka_unit_test(noiseless_clock_is_decided),
         cmocka_unit_test(cache_sizes_come_from_the_sweep),
-        cmocka_unit_test(json_round_trips),
-        cmocka_unit_test(broken_json_is_named),
+        cmocka_unit_test(json_holds_every_number),
         cmocka_unit_test(events_are_read_strictly),
         cmocka_unit_test(marked_blocks_are_shown_beside),
         cmocka_unit_test(a_million_samples_are_derived_in_a_second),

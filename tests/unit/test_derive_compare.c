@@ -478,12 +478,10 @@ static void warmth_and_power_are_said(void **state)
     jd_stop(&j);
 }
 
-static void companions_survive_their_file(void **state)
+static void companions_are_in_the_file(void **state)
 {
     (void)state;
     struct judged j;
-    struct ifm_derived *read = NULL;
-    struct ifm_error error = {0};
     jd_start(&j);
     jd_record(&j);
     jd_judge(&j);
@@ -491,15 +489,14 @@ static void companions_survive_their_file(void **state)
     const struct ifm_companion *hits = &j.fx.derived->companions[0];
     assert_string_equal(hits->column, "l2_hits");
     assert_true(near(hits->own, 650, 1e-9) && near(hits->base, 500, 1e-9) && hits->n == 12);
-    json_t *written = ifm_derived_to_json(j.fx.derived), *again;
-    if (ifm_derived_from_json(written, "derived.json", j.fx.arena, &read, &error) != IFM_OK)
-        fail_msg("%s: %s", error.where, error.message);
-    again = ifm_derived_to_json(read);
-    assert_true(json_equal(written, again));
-    json_decref(again);
-    json_object_del(json_array_get(json_object_get(written, "companions"), 1), "own");
-    assert_int_equal(ifm_derived_from_json(written, "derived.json", j.fx.arena, &read, &error), IFM_INVALID);
-    assert_string_equal(error.where, "derived.json: companions[1]");
+    json_t *written = ifm_derived_to_json(j.fx.derived);
+    const json_t *row = json_array_get(json_object_get(written, "companions"), 0);
+    assert_string_equal(json_string_value(json_object_get(row, "column")), "l2_hits");
+    assert_string_equal(json_string_value(json_object_get(row, "kind")), "amount");
+    assert_true(json_real_value(json_object_get(row, "own")) == hits->own);
+    assert_true(json_real_value(json_object_get(row, "base")) == hits->base);
+    assert_true(json_real_value(json_object_get(row, "step_ns")) == hits->step_ns);
+    assert_int_equal(json_integer_value(json_object_get(row, "n")), 12);
     json_decref(written);
     jd_stop(&j);
 }
@@ -526,7 +523,7 @@ int main(void)
         cmocka_unit_test(clocks_are_compared_inside_the_blocks),
         cmocka_unit_test(a_throttle_event_marks_its_block),
         cmocka_unit_test(warmth_and_power_are_said),
-        cmocka_unit_test(companions_survive_their_file),
+        cmocka_unit_test(companions_are_in_the_file),
     };
     return cmocka_run_group_tests_name("derive_compare", tests, NULL, NULL);
 }

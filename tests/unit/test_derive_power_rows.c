@@ -5,7 +5,7 @@ static struct ps p;
 
 /* ---- derived.json ---- */
 
-static void rows_survive_the_file(void **state)
+static void rows_are_in_the_file(void **state)
 {
     (void)state;
     ps_plain(&p);
@@ -14,28 +14,30 @@ static void rows_survive_the_file(void **state)
     ps_event(&p, "board", "meter", "meter", 0.2, json_pack("{s:n}", "gain_error"));
     ps_sensor(&p, "board", "meter", "meter", 0.2, 1, 200);
     ps_derive(&p);
-    json_t *written = ifm_derived_to_json(p.fx.derived);
-    struct ifm_derived *read;
+    struct ifm_derived *derived = p.fx.derived;
     struct ifm_error error = {0};
-    assert_int_equal(ifm_derived_from_json(written, "derived.json", p.fx.arena, &read, &error), IFM_OK);
-    assert_int_equal(read->n_energies, 6);
-    json_t *again = ifm_derived_to_json(read);
-    assert_true(json_equal(written, again));
-    assert_int_equal(ifm_derived_agree(&p.fx.plan, read, &error), IFM_OK);
+    assert_int_equal(derived->n_energies, 6);
     const struct ifm_device_energy *empty = ps_row(&p, "base", "gpu0", "nvml_samples");
     assert_int_equal(empty->windows, 0);
     assert_true(isnan(empty->joules)); /* absent is never zero */
     assert_true(empty->refused[0] != '\0');
-    read->energies[0].joules *= 1.001;
-    assert_int_equal(ifm_derived_agree(&p.fx.plan, read, &error), IFM_INVALID);
-    read->energies[0].above_idle_j += 0.001 / 1.001 * read->energies[0].joules;
-    assert_int_equal(ifm_derived_agree(&p.fx.plan, read, &error), IFM_INVALID); /* now it is not the total */
-    assert_non_null(strstr(error.message, "the sum of the devices"));
-    json_object_set_new(json_array_get(json_object_get(written, "energy"), 1), "role", json_string("boss"));
-    assert_int_equal(ifm_derived_from_json(written, "derived.json", p.fx.arena, &read, &error), IFM_INVALID);
-    assert_string_equal(error.where, "derived.json: energy[1]");
+    json_t *written = ifm_derived_to_json(derived);
+    const json_t *rows = json_object_get(written, "energy");
+    assert_int_equal(json_array_size(rows), 6);
+    for (size_t i = 0; i < 6; i++) {
+        const struct ifm_device_energy *e = &derived->energies[i];
+        const json_t *row = json_array_get(rows, i), *joules = json_object_get(row, "joules");
+        assert_string_equal(json_string_value(json_object_get(row, "source")), e->source);
+        assert_string_equal(json_string_value(json_object_get(row, "role")), e->role);
+        assert_true(isnan(e->joules) ? json_is_null(joules) : json_real_value(joules) == e->joules);
+    }
     json_decref(written);
-    json_decref(again);
+    assert_int_equal(ifm_derived_agree(&p.fx.plan, derived, &error), IFM_OK);
+    derived->energies[0].joules *= 1.001;
+    assert_int_equal(ifm_derived_agree(&p.fx.plan, derived, &error), IFM_INVALID);
+    derived->energies[0].above_idle_j += 0.001 / 1.001 * derived->energies[0].joules;
+    assert_int_equal(ifm_derived_agree(&p.fx.plan, derived, &error), IFM_INVALID); /* now it is not the total */
+    assert_non_null(strstr(error.message, "the sum of the devices"));
     ps_stop(&p);
 }
 
@@ -102,7 +104,7 @@ static void traces_show_the_phases(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_survive_the_file),
+        cmocka_unit_test(rows_are_in_the_file),
         cmocka_unit_test(energy_agrees_with_itself),
         cmocka_unit_test(traces_show_the_phases),
     };

@@ -10,6 +10,7 @@
 #include "base/random.h"
 #include "kernel/cpu/dispatch.h"
 #include "kv/cache.h"
+#include "kv_pages.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -147,7 +148,7 @@ static void reads_what_was_appended(enum ifm_kv_format format, unsigned dim, uin
     struct rows rows = draw(dim, n, 2), got = {floats(n * dim), floats(n * dim)};
     struct made made = make(&shape);
     append_each(made.cache, 0, dim, 0, n, rows);
-    ifm_kv_read(made.cache, 0, got.k, got.v);
+    read_cache(made.cache, 0, got.k, got.v);
     const struct ifm_kv_view view = ifm_kv_view_of(made.cache, 0);
     const uint64_t body = view.n_body * IFM_KV_PAGE, sink = view.sink.tokens;
     double error = 0, norm = 0;
@@ -184,8 +185,8 @@ static void many_at_once_are_one_by_one(void **unused)
         for (size_t i = 0; i < N_LENGTHS; i++)
             for (size_t j = i % 3; j < N_LENGTHS && lengths[i] + lengths[j] <= LONGEST; j += 3) {
                 const uint64_t first = lengths[i], n = first + lengths[j];
-                ifm_kv_clear(made.cache, 0);
-                ifm_kv_clear(made.cache, 1);
+                ifm_kv_adopt(made.cache, 0, 0);
+                ifm_kv_adopt(made.cache, 1, 0);
                 append_each(made.cache, 0, 64, 0, n, rows);
                 append_each(made.cache, 1, 64, 0, first, rows);
                 ifm_kv_append_many(made.cache, 1, n - first, rows.k + first * 64, rows.v + first * 64);

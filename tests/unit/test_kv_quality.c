@@ -13,6 +13,7 @@
 #include "base/random.h"
 #include "kernel/cpu/dispatch.h"
 #include "kv/cache.h"
+#include "kv_pages.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -127,7 +128,7 @@ static struct quality measure(enum ifm_kv_format format)
         assert_int_equal(ifm_kv_cache_create(&shape, ifm_kernel_find(op, "auto")->fn.kv_encode, pool, &cache, &error),
                          IFM_OK);
         ifm_kv_append_many(cache, 0, S, k, v);
-        ifm_kv_read(cache, 0, got_k, got_v);
+        read_cache(cache, 0, got_k, got_v);
         const struct ifm_kv_view view = ifm_kv_view_of(cache, 0);
         hold_plainly(ifm_kv_body_layout(cache), &view);
         double squares[4] = {0};

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "facts.h"
 #include "lock_tree.h"
 
 static void every_knob_is_locked_and_given_back(void **state)
@@ -127,7 +128,7 @@ static void a_knob_that_does_not_stay_is_undone(void **state)
     struct ifm_error error;
     script.target = "cpu3";
     assert_int_equal(take(&wishes, &lock, &error), IFM_MISSING);
-    assert_non_null(strstr(error.message, "governor was locked at performance and reads ondemand"));
+    assert_facts(error.message, "governor|performance|ondemand");
     assert_int_equal(outcome_of(lock, "governor", "cpu1"), IFM_LOCK_LEFT);
     assert_int_equal(outcome_of(lock, "governor", "cpu0"), IFM_LOCK_RESTORED);
     ifm_lock_close(lock);
@@ -167,7 +168,7 @@ static void a_failure_that_cannot_be_undone_says_both(void **state)
     script =
         (struct script){.stop_after = -1, .point = "set", .knob = "power_limit", .target = "gpu1", .act = break_power};
     assert_int_equal(take(&wishes, &lock, &error), IFM_MISSING);
-    assert_non_null(strstr(error.message, "no permission; and power_limit of gpu0 is not put back"));
+    assert_facts(error.message, "power_limit|gpu0|no permission");
     assert_non_null(strstr(error.hint, "inferometer unlock"));
     ifm_lock_close(lock);
     setenv("FAKE_NVML", "gpus=2", 1);
@@ -327,7 +328,7 @@ static void a_clock_below_its_lock_is_kept_and_counts_as_unlocked(void **state)
     setenv("FAKE_NVML", "idle=345", 1);
     assert_int_equal(take(&wishes, &lock, &error), IFM_OK);
     assert_int_equal(outcome_of(lock, "gpu_clock", "gpu0"), IFM_LOCK_UNCONFIRMED);
-    assert_non_null(strstr(ifm_lock_rows(lock, &n)->reason, "it idles"));
+    assert_non_null(strstr(ifm_lock_rows(lock, &n)->reason, "idle"));
     setenv("FAKE_NVML", "capped=1200", 1);
     assert_int_equal(ifm_lock_give(lock, &error), IFM_OK);
     ifm_lock_close(lock);

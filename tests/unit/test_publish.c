@@ -86,6 +86,19 @@ static void table_fits_a_hundred_columns(void **state)
     free(text);
 }
 
+/* A table that has no parts stands once, however wide it is. */
+static void a_wide_table_stands_once(void **state)
+{
+    (void)state;
+    const char *name = sample_gates[0].name;
+    sample_gates[0].name = "a gate of a name that is longer than anybody would have thought a name could ever be";
+    char *text = table(IFM_FORMAT_TABLE, false), *first = strstr(text, sample_gates[0].name);
+    sample_gates[0].name = name;
+    assert_non_null(first);
+    assert_null(strstr(first + 1, "a gate of a name"));
+    free(text);
+}
+
 static void table_has_colour_only_when_asked(void **state)
 {
     (void)state;
@@ -297,6 +310,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(table_shows_every_state),
         cmocka_unit_test(table_fits_a_hundred_columns),
+        cmocka_unit_test(a_wide_table_stands_once),
         cmocka_unit_test(table_has_colour_only_when_asked),
         cmocka_unit_test(table_is_ascii_without_utf8),
         cmocka_unit_test(markdown_is_a_table),

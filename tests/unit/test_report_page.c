@@ -7,6 +7,7 @@
 #include <cmocka.h>
 /* clang-format on */
 
+#include "base/file.h"
 #include "publish/compose.h"
 #include "publish/paint/html.h"
 #include "publish_sample.h"
@@ -319,6 +320,66 @@ static void many_cells_are_counted_and_listed(void **state)
     free(part);
 }
 
+/* ---- the manual ---- */
+
+/* Ids of the page's sections; those of cells are one. */
+static size_t sections_of(const struct ifm_publication *publication, struct ifm_arena *arena, const char *ids[],
+                          size_t n)
+{
+    struct ifm_document *document;
+    assert_int_equal(ifm_document_build(publication, IFM_LEVEL_PAGE, arena, &document, &error), IFM_OK);
+    for (const struct ifm_block *section = document->root.first; section != NULL; section = section->next) {
+        const char *id = strncmp(section->id, "cell-", 5) == 0 ? "cell-1" : section->id;
+        bool known = id[0] == '\0'; /* the verdict */
+        for (size_t i = 0; i < n; i++)
+            known |= strcmp(ids[i], id) == 0;
+        if (!known)
+            ids[n++] = id;
+    }
+    return n;
+}
+
+/* docs/report.md has a row for each section, and none for others. */
+static void the_manual_knows_every_section(void **state)
+{
+    (void)state;
+    enum { MOST = 64 };
+    const char *ids[MOST];
+    char *manual = NULL, row[64];
+    size_t size, rows = 0;
+    assert_int_equal(ifm_file_read("docs/report.md", 1 << 20, &manual, &size, &error), IFM_OK);
+    struct ifm_arena *arena = ifm_arena_create();
+    struct ifm_publication publication = sample_publication(NULL);
+    struct ifm_triage_line triage = {D, "half", "nothing else"};
+    struct ifm_class_label label = {.cell = D, .arm = "half", .title = "speed", .label = "good"};
+    struct ifm_verdict verdict = sample_verdict;
+    verdict.triage = &triage;
+    verdict.classes = &label;
+    verdict.n_triage = verdict.n_classes = 1;
+    publication.verdict = &verdict;
+    size_t n = sections_of(&publication, arena, ids, 0);
+    struct ifm_cell cells[7];
+    for (size_t i = 0; i < COUNT(cells); i++)
+        cells[i] = sample_cells[2];
+    struct ifm_plan plan = sample_plan;
+    plan.cells = cells;
+    plan.n_cells = COUNT(cells);
+    publication.plan = &plan;
+    n = sections_of(&publication, arena, ids, n);
+    for (const char *line = manual; line != NULL; line = strchr(line, '\n') == NULL ? NULL : strchr(line, '\n') + 1)
+        rows += strncmp(line, "| `", 3) == 0;
+    bool advised = false;
+    for (size_t i = 0; i < n; i++) {
+        snprintf(row, sizeof row, "\n| `%s` ", ids[i]);
+        assert_has(manual, row);
+        advised |= strcmp(ids[i], "advice") == 0;
+    }
+    assert_int_equal(rows, n + !advised); /* nothing can be advised of the sample */
+    assert_int_equal(strncmp(manual, "# The report\n", 13), 0);
+    free(manual);
+    ifm_arena_destroy(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -329,6 +390,7 @@ int main(void)
         cmocka_unit_test(many_notes_are_folded_and_warnings_never),
         cmocka_unit_test(the_first_screen_says_the_outcome_with_its_price),
         cmocka_unit_test(many_cells_are_counted_and_listed),
+        cmocka_unit_test(the_manual_knows_every_section),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

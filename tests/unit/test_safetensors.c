@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "facts.h"
 #include "tensor/safetensors.h"
 #include "unit/tensor_file.h"
 #include <math.h>
@@ -90,8 +91,6 @@ static void a_file_lists_its_tensors_by_place(void **state)
     struct ifm_error error = {0};
     tensor_write(path, bytes, size);
     const enum ifm_status status = ifm_safetensors_open(path, &file, &error);
-    struct ifm_sha256 whole;
-    assert_int_equal(ifm_sha256_file(path, &whole, NULL), IFM_OK);
     unlink(path);
     if (status != IFM_OK)
         fail_msg("%s", error.message);
@@ -109,7 +108,6 @@ static void a_file_lists_its_tensors_by_place(void **state)
     assert_int_equal(ifm_safetensors_at(file, 1)->bytes, 0);
     assert_null(ifm_safetensors_find(file, "__metadata__"));
     assert_string_equal(ifm_safetensors_name(file), strrchr(path, '/') + 1);
-    assert_string_equal(ifm_safetensors_sha256(file).hex, whole.hex);
     ifm_safetensors_close(file);
     free(bytes);
 }
@@ -207,7 +205,7 @@ static void cut_files_are_refused(void **state)
         assert_non_null(part);
         memcpy(part, bytes, cut);
         check_refused(part, cut,
-                      cut < 8                       ? "no safetensors file"
+                      cut < 8                       ? "length of its header"
                       : cut < 8 + sizeof header - 1 ? "it is cut"
                                                     : "ends at byte 16 of the data");
         free(part);
@@ -252,12 +250,12 @@ static void files_that_are_none_are_refused(void **state)
     assert_string_equal(error.where, "name.st");
     assert_non_null(strstr(error.message, "No such file"));
     assert_int_equal(ifm_safetensors_open("/", &file, &error), IFM_USAGE);
-    assert_non_null(strstr(error.message, "not a regular file"));
+    assert_facts(error.message, "regular|file");
     tensor_write(path, "", 0);
     assert_int_equal(ifm_safetensors_open(path, &file, &error), IFM_USAGE);
     unlink(path);
     assert_null(file);
-    assert_non_null(strstr(error.message, "0 bytes are no safetensors file"));
+    assert_facts(error.message, "0 bytes");
     ifm_safetensors_close(NULL);
 }
 

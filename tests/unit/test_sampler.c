@@ -35,7 +35,7 @@ static struct ifm_sampler *start(struct ifm_power *power, struct ifm_instant bas
 {
     struct ifm_sampler *sampler = NULL;
     struct ifm_error error = {0};
-    assert_int_equal(ifm_sampler_start(power, base, &sampler, &error), IFM_OK);
+    assert_int_equal(ifm_sampler_start(power, base, 0, &sampler, &error), IFM_OK);
     return sampler;
 }
 
@@ -194,7 +194,7 @@ static void watts_are_read_at_the_rate_asked_for(void **state)
     struct ifm_sampler *sampler = NULL;
     struct ifm_error error = {0};
     struct ifm_instant base = ifm_clock_now();
-    assert_int_equal(ifm_sampler_start_at(power, base, 4, &sampler, &error), IFM_OK);
+    assert_int_equal(ifm_sampler_start(power, base, 4, &sampler, &error), IFM_OK);
     sleep_ms(1600);
     const struct ifm_power_series *series = ifm_sampler_drain(sampler);
     assert_in_range(series[instant].n, 3, ifm_clock_since(base).ns / (250 * MS) + 1);

@@ -47,6 +47,14 @@ static void normal_quantiles(void **state)
 }
 
 /* Golden: the closed form for whole degrees of freedom (Abramowitz and Stegun 26.7.3, 26.7.4), solved in 40 digits. */
+/* P(T <= t): the oracle of the quantile, by another way. */
+static double t_cdf(double t, double df)
+{
+    double tail;
+    assert_int_equal(ifm_stats_beta(df / (df + t * t), 0.5 * df, 0.5, &tail), IFM_STAT_OK);
+    return t > 0 ? 1 - 0.5 * tail : 0.5 * tail;
+}
+
 static void t_quantiles(void **state)
 {
     (void)state;
@@ -59,22 +67,15 @@ static void t_quantiles(void **state)
         double t, back;
         assert_int_equal(ifm_stats_t_quantile(golden[i].p, golden[i].df, &t), IFM_STAT_OK);
         close_to(t, golden[i].t, golden[i].df > 1e5 ? 1e-6 : 1e-13);
-        assert_int_equal(ifm_stats_t_cdf(t, golden[i].df, &back), IFM_STAT_OK);
-        close_to(back, golden[i].p, 1e-12);
+        close_to(t_cdf(t, golden[i].df), golden[i].p, 1e-12);
         assert_int_equal(ifm_stats_t_quantile(1 - golden[i].p, golden[i].df, &back), IFM_STAT_OK);
         close_to(back, -t, 1e-9);
     }
-    double near;
-    assert_int_equal(ifm_stats_t_cdf(1e-9, 5, &near), IFM_STAT_OK); /* the density at 0 is 8 / (3 pi sqrt(5)) */
-    close_to(near - .5, 1e-9 * 8 / (3 * M_PI * sqrt(5)), 1e-6);
-    assert_int_equal(ifm_stats_t_cdf(1e200, 5, &near), IFM_STAT_OK);
-    close_to(near, 1, 0);
     for (double df = 1; df < 2000; df *= 1.7) { /* closed form at 1 and 2; elsewhere the inverse must invert */
         for (double p = 1e-6; p < .5; p *= 3) {
-            double t, back;
+            double t;
             assert_int_equal(ifm_stats_t_quantile(p, df, &t), IFM_STAT_OK);
-            assert_int_equal(ifm_stats_t_cdf(t, df, &back), IFM_STAT_OK);
-            close_to(back, p, 1e-11);
+            close_to(t_cdf(t, df), p, 1e-11);
             if (df == 1)
                 close_to(t, tan(M_PI * (p - .5)), 1e-9);
         }

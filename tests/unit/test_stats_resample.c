@@ -90,7 +90,7 @@ static void agrees_with_scipy(void **state)
     size_t seen = 0;
     json_object_foreach(json_object_get(scipy, "samples"), name, wanted)
     {
-        double x[MOST], sorted[MOST];
+        double x[MOST];
         size_t n = values_of(json_object_get(wanted, "values"), x);
         struct ifm_resample_plan plan = plan_of(RESAMPLES);
         struct ifm_resampled bca, plain;
@@ -105,33 +105,16 @@ static void agrees_with_scipy(void **state)
             within(end == 0 ? bca.interval.low : bca.interval.high, at(of, "bca", end), MONTE_CARLO * se);
             within(end == 0 ? plain.interval.low : plain.interval.high, at(of, "percentile", end), MONTE_CARLO * se);
         }
-        memcpy(sorted, x, n * sizeof *x);
-        ifm_stats_sort(sorted, scratch, n);
-        size_t i;
-        json_t *order;
-        json_array_foreach(json_object_get(wanted, "order"), i, order)
-        {
-            struct ifm_order_bootstrap exact;
-            assert_int_equal(ifm_stats_order_bootstrap(sorted, n, number(order, "p"), 0.95, &exact), IFM_STAT_OK);
-            close_to(exact.value, number(order, "value"), 0);
-            close_to(exact.se, number(order, "se"), 1e-10);
-            size_t other = n - exact.rank + 1;
-            assert_int_equal(exact.has_interval, exact.rank >= IFM_ORDER_NEEDED && other >= IFM_ORDER_NEEDED);
-            if (exact.has_interval) {
-                close_to(exact.interval.low, number(order, "low"), 0);
-                close_to(exact.interval.high, number(order, "high"), 0);
-            }
-        }
         seen++;
     }
     assert_int_equal(seen, 4);
 }
 
-/* R's `sleep`, four million resamples (BCa) and the closed acceleration; R's own boot.ci; the median difference. */
+/* R's `sleep`, four million resamples (BCa) and the closed acceleration; R's own boot.ci. */
 static void published_values(void **state)
 {
     (void)state;
-    double a[MOST], b[MOST], top[MOST], bottom[MOST];
+    double a[MOST], b[MOST];
     size_t n = values_of(json_object_get(r_answers, "sleep_a"), a);
     assert_int_equal(values_of(json_object_get(r_answers, "sleep_b"), b), n);
     struct ifm_resample_plan plan = plan_of(RESAMPLES);
@@ -149,23 +132,49 @@ static void published_values(void **state)
     close_to(value.acceleration, .01714691145, 1e-9);
     within(value.interval.low, 1.24, 0.0200001);
     within(value.interval.high, 3.60, 0.0300001);
-    for (size_t i = 0; i < n; i++) {
-        top[i] = b[i] + 10;
-        bottom[i] = a[i] + 10;
+}
+
+/* What many resamples of an odd number of values come to: P(X*_(k) <= x_(i)) = I_{i/n}(k, n - k + 1) (Hutson and Ernst
+ * 2000; Maritz and Jarrett 1978). */
+struct exact {
+    double se;
+    struct ifm_interval interval;
+};
+static struct exact exact_median(const double *sorted, size_t n)
+{
+    struct exact exact = {0};
+    size_t k = (n + 1) / 2;
+    double before = 0, mean = 0, squares = 0;
+    for (size_t i = 1; i <= n; i++) {
+        double upto, d = sorted[i - 1] - sorted[k - 1];
+        assert_int_equal(ifm_stats_beta((double)i / (double)n, (double)k, (double)(n - k + 1), &upto), IFM_STAT_OK);
+        mean += (upto - before) * d;
+        squares += (upto - before) * d * d;
+        if (before < 0.025 && upto >= 0.025)
+            exact.interval.low = sorted[i - 1];
+        if (before < 0.975 && upto >= 0.975)
+            exact.interval.high = sorted[i - 1];
+        before = upto;
     }
-    assert_int_equal(ifm_stats_bootstrap_ratio(top, bottom, n, IFM_MEAN_BCA, &plan, &value), IFM_STAT_OK);
-    close_to(value.value, number(r_answers, "ratio"), 1e-14);
-    within(value.interval.low, at(r_answers, "ratio_bca", 0), 0.05 * value.se);
-    within(value.interval.high, at(r_answers, "ratio_bca", 1), 0.05 * value.se);
-    const json_t *samples = json_object_get(scipy, "samples"), *medians = json_object_get(scipy, "medians");
-    n = values_of(json_object_get(json_object_get(samples, "uniform_50"), "values"), a);
-    size_t m = values_of(json_object_get(json_object_get(samples, "skewed_200"), "values"), b);
-    ifm_stats_sort(a, scratch, n);
-    ifm_stats_sort(b, scratch, m);
-    assert_int_equal(ifm_stats_median_difference(a, n, b, m, &plan, &value), IFM_STAT_OK);
-    close_to(value.se, number(medians, "se"), 0.015);
-    within(value.interval.low, number(medians, "low"), MONTE_CARLO * value.se);
-    within(value.interval.high, number(medians, "high"), MONTE_CARLO * value.se);
+    exact.se = sqrt(squares - mean * mean);
+    return exact;
+}
+
+/* Of an even number there is no closed form: resamples as they are, drawn and sorted. */
+static double plain_se(const double *sorted, size_t n, size_t resamples)
+{
+    struct ifm_xoshiro random = ifm_xoshiro_start(3, 1, 4);
+    double mean = 0, squares = 0, x[200], other[200], median;
+    assert_true(n <= 200);
+    for (size_t r = 0; r < resamples; r++) {
+        for (size_t i = 0; i < n; i++)
+            x[i] = sorted[(size_t)(ifm_xoshiro_uniform(&random) * (double)n)];
+        ifm_stats_sort(x, other, n);
+        assert_int_equal(ifm_stats_quantile_sorted(x, n, 0.5, &median), IFM_STAT_OK);
+        mean += median / (double)resamples;
+        squares += median * median / (double)resamples;
+    }
+    return sqrt(squares - mean * mean);
 }
 
 static void a_median_by_resamples(void **state)
@@ -176,9 +185,7 @@ static void a_median_by_resamples(void **state)
         x[i] = (double)(i * i);
     struct ifm_resample_plan plan = plan_of(10000);
     struct ifm_resampled value, fewer, more;
-    struct ifm_order_bootstrap exact;
-    /* An odd number: the exact bootstrap of the order statistic says what many resamples come to. */
-    assert_int_equal(ifm_stats_order_bootstrap(x, 199, 0.5, 0.95, &exact), IFM_STAT_OK);
+    struct exact exact = exact_median(x, 199);
     assert_int_equal(ifm_stats_bootstrap_median(x, 199, 199, &plan, &value), IFM_STAT_OK);
     close_to(value.se, exact.se, 0.03);
     within(value.interval.low, exact.interval.low, 0.1 * exact.se);
@@ -188,6 +195,8 @@ static void a_median_by_resamples(void **state)
         squares += scratch[i] * scratch[i] / 10000;
     }
     close_to(sqrt(squares - mean * mean), value.se, 1e-3); /* there are 10,000 medians, no fewer */
+    assert_int_equal(ifm_stats_bootstrap_median(x, 40, 40, &plan, &fewer), IFM_STAT_OK);
+    close_to(fewer.se, plain_se(x, 40, 20000), 0.03);
     /* Values that are worth a quarter of their number have an interval about twice as wide. */
     assert_int_equal(ifm_stats_bootstrap_median(x, 200, 50.7, &plan, &fewer), IFM_STAT_OK);
     within((fewer.interval.high - fewer.interval.low) / (value.interval.high - value.interval.low), 2, 0.2);
@@ -203,63 +212,6 @@ static void a_median_by_resamples(void **state)
         x[i] = 3;
     plan.resamples = 10000;
     assert_int_equal(ifm_stats_bootstrap_median(x, 200, 200, &plan, &value), IFM_STAT_CONSTANT);
-}
-
-/* Against all n^n resamples of a few values; the other sample is constant, so that its median adds nothing. */
-static void medians_match_enumeration(void **state)
-{
-    (void)state;
-    const double a[5] = {0, 1, 4, 9, 25}, b[2] = {0, 0};
-    for (size_t n = 2; n <= 5; n++) {
-        size_t all = 1;
-        for (size_t i = 0; i < n; i++)
-            all *= n;
-        double sum = 0, squares = 0;
-        for (size_t r = 0; r < all; r++) {
-            double x[5], other[5], median;
-            size_t rest = r;
-            for (size_t i = 0; i < n; i++, rest /= n)
-                x[i] = a[rest % n];
-            ifm_stats_sort(x, other, n);
-            assert_int_equal(ifm_stats_quantile_sorted(x, n, 0.5, &median), IFM_STAT_OK);
-            sum += median;
-            squares += median * median;
-        }
-        double mean = sum / (double)all, se = sqrt(squares / (double)all - mean * mean), drawn = 0;
-        struct ifm_resample_plan plan = plan_of(RESAMPLES);
-        struct ifm_resampled value;
-        assert_int_equal(ifm_stats_median_difference(a, n, b, 2, &plan, &value), IFM_STAT_OK);
-        for (size_t i = 0; i < RESAMPLES; i++)
-            drawn += scratch[i] + value.value;
-        within(drawn / RESAMPLES, mean, 4 * se / sqrt(RESAMPLES));
-        close_to(value.se, se, 0.012);
-    }
-}
-
-/* R's tsboot on Michelson's 100 speeds, and the block length by hand: (6 * 0.25 / 0.5625 * 1000)^(1/3) = 13.87. */
-static void blocks_of_dependent_values(void **state)
-{
-    (void)state;
-    double x[MOST];
-    size_t n = values_of(json_object_get(r_answers, "morley"), x), length;
-    struct ifm_resample_plan plan = plan_of(RESAMPLES);
-    struct ifm_resampled value;
-    assert_int_equal(ifm_stats_bootstrap_blocks(x, n, (size_t)number(r_answers, "block_length"), &plan, &value),
-                     IFM_STAT_OK);
-    close_to(value.se, number(r_answers, "block_se"), 0.015);
-    close_to(value.value, 852.4, 1e-14);
-    assert_true(value.low_level < 0.025 && value.low_level > 0.015); /* widened for 20 blocks */
-    close_to(value.low_level + value.high_level, 1, 1e-15);
-    assert_int_equal(ifm_stats_bootstrap_blocks(x, 97, 5, &plan, &value), IFM_STAT_OK); /* a short last block */
-    assert_int_equal(ifm_stats_bootstrap_blocks(x, n, 20, &plan, &value), IFM_STAT_TOO_FEW);
-    assert_int_equal(ifm_stats_bootstrap_blocks(x, n, 0, &plan, &value), IFM_STAT_DOMAIN);
-    assert_int_equal(ifm_stats_block_length_ar1(1000, 0.5, &length), IFM_STAT_OK);
-    assert_int_equal(length, 14);
-    assert_int_equal(ifm_stats_block_length_ar1(1000, 0, &length), IFM_STAT_OK);
-    assert_int_equal(length, 1);
-    assert_int_equal(ifm_stats_block_length_ar1(10, 0.999999, &length), IFM_STAT_OK);
-    assert_int_equal(length, 10);
-    assert_int_equal(ifm_stats_block_length_ar1(10, 1, &length), IFM_STAT_DOMAIN);
 }
 
 /* How an index comes out of a word, and that all are equally likely for every number per word. */
@@ -280,14 +232,15 @@ static void indices_are_unbiased(void **state)
             power *= cases[c].n;
         assert_true(draw.threshold == (uint64_t)(((wide)1 << 64) % power));
     }
-    uint32_t rows[700];
+    static const double places[7] = {1,   1e2,  1e4, 1e6,
+                                     1e8, 1e10, 1e12}; /* a sum of 70 shows how often each was drawn */
     size_t count[7] = {0};
     struct ifm_draw draw = ifm_draw_of(7);
     struct ifm_xoshiro random = ifm_xoshiro_start(1, 2, 3);
-    for (int i = 0; i < 1000; i++) {
-        ifm_draw_rows(&draw, 700, &random, rows);
-        for (size_t j = 0; j < 700; j++)
-            count[rows[j]]++;
+    for (int i = 0; i < 10000; i++) {
+        uint64_t sum = (uint64_t)ifm_draw_sum(places, &draw, 70, &random);
+        for (size_t j = 0; j < 7; j++, sum /= 100)
+            count[j] += sum % 100;
     }
     for (size_t i = 0; i < 7; i++)
         within((double)count[i], 100000, 4 * 293); /* sqrt(700000 * 6 / 49) = 293 */
@@ -299,19 +252,18 @@ static void indices_are_unbiased(void **state)
 
 static uint64_t fingerprint(unsigned threads)
 {
-    double x[500], y[500];
+    double x[500], sorted[500], spare[500];
     struct ifm_xoshiro random = ifm_xoshiro_start(5, 6, 7);
-    for (size_t i = 0; i < 500; i++) {
-        x[i] = (double)(ifm_xoshiro_next(&random) >> 40) * 0x1p-20;
-        y[i] = 1 + (double)(ifm_xoshiro_next(&random) >> 40) * 0x1p-24;
-    }
+    for (size_t i = 0; i < 500; i++)
+        x[i] = sorted[i] = (double)(ifm_xoshiro_next(&random) >> 40) * 0x1p-20;
+    ifm_stats_sort(sorted, spare, 500);
     struct ifm_resample_plan plan = {9, 5001, threads, 0.95, scratch};
-    struct ifm_resampled value[5];
+    struct ifm_resampled value[4];
     memset(value, 0, sizeof value);
     assert_int_equal(ifm_stats_bootstrap_mean(x, 499, IFM_MEAN_BCA, &plan, &value[0]), IFM_STAT_OK);
     assert_int_equal(ifm_stats_bootstrap_mean(x, 499, IFM_MEAN_BOOTSTRAP_T, &plan, &value[1]), IFM_STAT_OK);
-    assert_int_equal(ifm_stats_bootstrap_ratio(x, y, 498, IFM_MEAN_PERCENTILE, &plan, &value[2]), IFM_STAT_OK);
-    assert_int_equal(ifm_stats_bootstrap_blocks(x, 500, 7, &plan, &value[3]), IFM_STAT_OK);
+    assert_int_equal(ifm_stats_bootstrap_mean(x, 498, IFM_MEAN_PERCENTILE, &plan, &value[2]), IFM_STAT_OK);
+    assert_int_equal(ifm_stats_bootstrap_median(sorted, 500, 100, &plan, &value[3]), IFM_STAT_OK);
     uint64_t hash = UINT64_C(14695981039346656037);
     for (size_t i = 0; i < 4; i++) {
         const double parts[3] = {value[i].value, value[i].interval.low, value[i].interval.high};
@@ -332,47 +284,25 @@ static void threads_and_builds_change_nothing(void **state)
     assert_true(fingerprint(2) == one);
     assert_true(fingerprint(3) == one);
     assert_true(fingerprint(64) == one);
-    if (one != UINT64_C(0xafd83e14e98a7347))
+    if (one != UINT64_C(0xb0d8fc0ba42408c5))
         fail_msg("the bytes of the intervals changed: 0x%llx", (unsigned long long)one);
-    double x[40], y[30];
+    double x[40];
     for (size_t i = 0; i < 40; i++)
         x[i] = (double)(i * i);
-    for (size_t i = 0; i < 30; i++)
-        y[i] = (double)(3 * i);
     struct ifm_resample_plan plan = {9, 5001, 1, 0.95, scratch};
-    struct ifm_resampled single, several;
-    assert_int_equal(ifm_stats_median_difference(x, 40, y, 30, &plan, &single), IFM_STAT_OK);
-    plan.threads = 3;
-    assert_int_equal(ifm_stats_median_difference(x, 40, y, 30, &plan, &several), IFM_STAT_OK);
-    assert_true(single.interval.low == several.interval.low && single.interval.high == several.interval.high);
+    struct ifm_resampled first, other;
+    assert_int_equal(ifm_stats_bootstrap_median(x, 40, 40, &plan, &first), IFM_STAT_OK);
     plan.seed++;
-    assert_int_equal(ifm_stats_median_difference(x, 40, y, 30, &plan, &several), IFM_STAT_OK);
-    assert_true(single.interval.low != several.interval.low || single.se != several.se);
-}
-
-static enum ifm_stat largest(const uint32_t *rows, size_t n, void *context, double *out)
-{
-    const double *x = context;
-    *out = x[rows[0]];
-    for (size_t i = 1; i < n; i++)
-        *out = fmax(*out, x[rows[i]]);
-    return IFM_STAT_OK;
-}
-
-static enum ifm_stat refuses(const uint32_t *rows, size_t n, void *context, double *out)
-{
-    (void)n, (void)context, (void)out;
-    return rows[0] == 2 ? IFM_STAT_CONSTANT : IFM_STAT_OK;
+    assert_int_equal(ifm_stats_bootstrap_median(x, 40, 40, &plan, &other), IFM_STAT_OK);
+    assert_true(first.interval.low != other.interval.low || first.se != other.se);
 }
 
 static void odd_input_is_named(void **state)
 {
     (void)state;
-    const double same[4] = {3, 3, 3, 3}, bad[4] = {1, 2, NAN, 4}, good[4] = {1, 2, 3, 9}, zero[4] = {1, 0, 1, 1};
+    const double same[4] = {3, 3, 3, 3}, bad[4] = {1, 2, NAN, 4}, good[4] = {1, 2, 3, 9};
     struct ifm_resample_plan plan = plan_of(999);
     struct ifm_resampled value;
-    struct ifm_order_bootstrap order;
-    uint32_t rows[4];
     static const enum ifm_mean_method all[] = {IFM_MEAN_PERCENTILE, IFM_MEAN_BCA, IFM_MEAN_BOOTSTRAP_T};
     for (size_t i = 0; i < 3; i++) {
         assert_int_equal(ifm_stats_bootstrap_mean(good, 0, all[i], &plan, &value), IFM_STAT_EMPTY);
@@ -387,20 +317,6 @@ static void odd_input_is_named(void **state)
     assert_int_equal(ifm_stats_bootstrap_mean(good, 2, IFM_MEAN_BCA, &plan, &value), IFM_STAT_OK);
     close_to(value.interval.low, 1, 0);
     close_to(value.interval.high, 2, 0);
-    assert_int_equal(ifm_stats_bootstrap_ratio(good, zero, 4, IFM_MEAN_BCA, &plan, &value), IFM_STAT_DOMAIN);
-    assert_int_equal(ifm_stats_bootstrap_ratio(good, good, 4, IFM_MEAN_BCA, &plan, &value), IFM_STAT_CONSTANT);
-    assert_int_equal(ifm_stats_bootstrap_ratio(good, good, 4, IFM_MEAN_BOOTSTRAP_T, &plan, &value), IFM_STAT_DOMAIN);
-    assert_int_equal(ifm_stats_median_difference(same, 4, same, 4, &plan, &value), IFM_STAT_CONSTANT);
-    assert_int_equal(ifm_stats_median_difference(good, 4, same, 1, &plan, &value), IFM_STAT_TOO_FEW);
-    assert_int_equal(ifm_stats_median_difference(good, 4, same, 0, &plan, &value), IFM_STAT_EMPTY);
-    assert_int_equal(ifm_stats_order_bootstrap(good, 0, .5, .95, &order), IFM_STAT_EMPTY);
-    assert_int_equal(ifm_stats_order_bootstrap(good, 1, .5, .95, &order), IFM_STAT_TOO_FEW);
-    assert_int_equal(ifm_stats_order_bootstrap(same, 4, .5, .95, &order), IFM_STAT_CONSTANT);
-    assert_int_equal(ifm_stats_order_bootstrap(good, 4, 1, .95, &order), IFM_STAT_DOMAIN);
-    assert_int_equal(ifm_stats_bootstrap_any(largest, (void *)(uintptr_t)good, 4, rows, &plan, &value), IFM_STAT_OK);
-    close_to(value.value, 9, 0);
-    close_to(value.interval.high, 9, 0);
-    assert_int_equal(ifm_stats_bootstrap_any(refuses, NULL, 4, rows, &plan, &value), IFM_STAT_CONSTANT);
     plan.resamples = IFM_RESAMPLES_NEEDED - 1;
     assert_int_equal(ifm_stats_bootstrap_mean(good, 4, IFM_MEAN_BCA, &plan, &value), IFM_STAT_DOMAIN);
     plan = plan_of(999);
@@ -475,12 +391,11 @@ static void the_rule(void **state)
         assert_int_equal(needs, cases[i].needs);
     }
     struct ifm_mean_facts facts = {500, 500, 0};
-    assert_int_equal(ifm_stats_mean_admits(IFM_MEAN_BLOCK, &facts, NULL), IFM_STAT_DOMAIN);
     facts.effective = 167;
-    assert_int_equal(ifm_stats_mean_admits(IFM_MEAN_BLOCK, &facts, NULL), IFM_STAT_OK);
+    assert_int_equal(ifm_stats_mean_admits(IFM_MEAN_T_EFFECTIVE, &facts, NULL), IFM_STAT_OK);
     assert_int_equal(ifm_stats_mean_admits(IFM_MEAN_BCA, &facts, NULL), IFM_STAT_DOMAIN);
     facts.skewness = NAN;
-    assert_int_equal(ifm_stats_mean_admits(IFM_MEAN_BLOCK, &facts, NULL), IFM_STAT_DOMAIN);
+    assert_int_equal(ifm_stats_mean_admits(IFM_MEAN_T_EFFECTIVE, &facts, NULL), IFM_STAT_DOMAIN);
     double x[36], effective;
     struct ifm_resample_plan plan = plan_of(999);
     struct ifm_resampled value;
@@ -506,8 +421,6 @@ int main(void)
         cmocka_unit_test(agrees_with_scipy),
         cmocka_unit_test(published_values),
         cmocka_unit_test(a_median_by_resamples),
-        cmocka_unit_test(medians_match_enumeration),
-        cmocka_unit_test(blocks_of_dependent_values),
         cmocka_unit_test(indices_are_unbiased),
         cmocka_unit_test(threads_and_builds_change_nothing),
         cmocka_unit_test(odd_input_is_named),

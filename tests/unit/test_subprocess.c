@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "base/subprocess.h"
+#include "facts.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -157,10 +158,10 @@ static void programs_are_found_as_a_shell_finds_them(void **state)
     assert_int_equal(ifm_subprocess_find("/bin/sh", path, sizeof path, &error), IFM_OK);
     assert_string_equal(path, "/bin/sh");
     assert_int_equal(ifm_subprocess_find("/etc/passwd", path, sizeof path, &error), IFM_USAGE);
-    assert_string_equal(error.message, "/etc/passwd cannot be executed");
+    assert_facts(error.message, "/etc/passwd");
     assert_int_equal(ifm_subprocess_find("/etc", path, sizeof path, &error), IFM_USAGE);
     assert_int_equal(ifm_subprocess_find("no-such-program", path, sizeof path, &error), IFM_USAGE);
-    assert_string_equal(error.message, "there is no program no-such-program in PATH");
+    assert_facts(error.message, "no-such-program|PATH");
 }
 
 static int set_up(void **state)

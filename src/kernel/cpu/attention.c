@@ -1,4 +1,4 @@
-/* Attention forward: how the work is cut into units and in which order they are taken. */
+/* Attention forward: how the work is divided into units, and the order in which workers take them. */
 #include "kernel/cpu/attention.h"
 
 #include <stdlib.h>
@@ -48,7 +48,7 @@ void ifm_attention_plan(const struct ifm_attention_shape *shape, const uint32_t 
             for (uint32_t first = 0; first < shape->seq_len; first += block)
                 units[n++] = (struct ifm_attention_unit){b, h, first};
     struct weighed *all = malloc(n * sizeof *all);
-    if (all == NULL) /* the order matters to the time only */
+    if (all == NULL) /* the order affects only the time */
         return;
     for (size_t i = 0; i < n; i++)
         all[i] = (struct weighed){

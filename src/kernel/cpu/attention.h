@@ -7,9 +7,9 @@
  * exponential and rescaling need no shuffle, and K and V are read as they lie, one element broadcast to all lanes. Q is
  * transposed once for a block, the output once at its end.
  *
- * A query sees the keys of its own sequence, `lengths` of them, and under `causal` none behind its own position. What
- * it does not see has weight 0, whatever stands there. A query that sees no key (beyond the length of its sequence)
- * gets zeros. NaN in what a query sees, and scores that overflow f32, give NaN.
+ * A query sees the keys of its own sequence, `lengths` of them, and under `causal` none behind its own position. Keys
+ * that it does not see have weight 0, whatever their contents. A query that sees no key (beyond the length of its
+ * sequence) gets zeros. NaN in visible keys or values, and scores that overflow f32, give NaN.
  *
  * Thread rule: workers take units from a shared counter and write disjoint memory. A query's result depends neither on
  * the worker that computed it nor on the number of workers nor on the size of blocks. */
@@ -46,14 +46,14 @@ struct ifm_attention_job {
     const struct ifm_attention_unit *units;
     size_t n_units;
     uint32_t block; /* queries in a unit */
-    uint64_t *next; /* the next unit that nobody has taken: 0 before every step */
+    uint64_t *next; /* the next free unit: 0 before every step */
     float *scratch; /* workers x ifm_attention_scratch_floats, 64-byte aligned */
 };
 
 /* Take units until none is left. */
 typedef void ifm_attention_fn(const struct ifm_attention_job *job, unsigned index);
 
-/* The parts of a step that matrix products of a library leave over. */
+/* The parts of a step that a library's matrix products do not cover. */
 
 /* In each of `rows` rows of scores in units of log2, `stride` floats apart: the first seen(r) of `keys` become
  * 2^(score - the row's maximum), the others 0, where seen(r) = keys, or min(keys, first + r + 1) under `causal`;

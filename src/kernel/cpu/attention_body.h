@@ -4,7 +4,7 @@
  * registers, their maximum taken while they are there; the exponential; then DEEP dimensions of the output at a time
  * over all keys of the tile, rescaled as they are loaded. A file defines IFM_ISA, IFM_LANE_BYTES and IFM_VECTORS.
  *
- * NaN and infinity keep their meaning in this file; only products and sums may fuse. */
+ * This file is compiled with strict NaN and infinity; only multiply-adds may fuse. */
 #include "kernel/cpu/kernels.h"
 #include "kernel/cpu/lanes.h"
 #include "kernel/cpu/lanes_math.h"
@@ -79,7 +79,7 @@ IFM_INLINE void score_tile(const float *k, size_t dim, const float *query, const
 }
 
 /* Scores of `n` keys of a tile, of which those from `plain` on are not seen by every query. The last few are computed
- * together with some before them, a second time, which changes nothing. */
+ * together with some before them a second time, which gives the same values. */
 IFM_INLINE void score_keys(const float *k, size_t dim, const float *query, size_t n, size_t plain,
                            const struct places *places, float *scores, floats *out)
 {
@@ -146,7 +146,7 @@ IFM_INLINE void value_tile(const float *v, size_t dim, const float *weights, siz
             const floats element = splat(v[key * dim + (size_t)i]);
 #pragma GCC unroll 8
             for (int w = 0; w < VECTORS; w++) {
-                if (masked) /* 0 x NaN is NaN, but what is not seen has no part in the sum */
+                if (masked) /* 0 x NaN is NaN, but invisible keys must not enter the sum */
                     sum[i * VECTORS + w] +=
                         where_at_least(places->at[w], splat((float)key), element, splat(0)) * weight[w];
                 else

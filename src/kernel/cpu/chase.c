@@ -1,5 +1,5 @@
-/* Dependent loads: each 64-byte line holds the byte offset of the next, so that a chain goes no faster than the
- * memory level that holds it answers. */
+/* Dependent loads: each 64-byte line holds the byte offset of the next, so that the latency of the memory level limits
+ * the chain. */
 #include "kernel/cpu/kernels.h"
 
 static uint64_t next(const unsigned char *lines, uint64_t offset)

@@ -56,7 +56,7 @@ static void copy_memcpy(void *to, const void *from, size_t bytes)
     memcpy(to, from, bytes);
 }
 
-/* A line is what one instruction set has; the formatter would run the lines together. */
+/* One line for each instruction set; clang-format would join them. */
 /* clang-format off */
 static const struct ifm_kernel table[] = {
 #if defined(__x86_64__)

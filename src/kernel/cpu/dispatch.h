@@ -52,7 +52,7 @@ struct ifm_kernel {
 const struct ifm_kernel *ifm_kernels(size_t *n);
 /* The row of `op` ("read.linear") for `isa`; for "auto", that of the best supported set which has one; for
  * "avx512vnni", that of "avx512" where the byte dot products are of no use. NULL when the build has none. It does not
- * ask whether the machine supports a named `isa`. */
+ * check whether the machine supports a named `isa`. */
 const struct ifm_kernel *ifm_kernel_find(const char *op, const char *isa);
 
 #endif

@@ -45,8 +45,8 @@ static size_t round_up(size_t bytes)
     return (bytes + LINE - 1) / LINE * LINE;
 }
 
-/* One line more than there are codes: rows at a large power of two from each other would meet in the same sets of the
- * nearest cache. */
+/* One line more than the codes need: rows a large power of two apart would map to the same sets of the first-level
+ * cache. */
 static size_t row_bytes(const struct ifm_gemm_shape *s)
 {
     return ifm_gemm_groups(s) * s->group / 4 * CODES_PER_QUAD + LINE;
@@ -113,8 +113,8 @@ static int code_of(float w, float inverse, int low, int high)
     return code < (float)low ? low : code > (float)high ? high : (int)code;
 }
 
-/* The codes of one group; returns its scale as it is stored. Clipping the largest weights would make the mean error of
- * the weights smaller and that of the product larger: they meet the largest activations. */
+/* The codes of one group; returns its scale as it is stored. The largest weights are not clipped: clipping reduces the
+ * mean error of the weights but increases that of the product, because they meet the largest activations. */
 static uint16_t round_group(enum ifm_gemm_format format, const float *w, unsigned n, int *codes)
 {
     const int low = format == IFM_GEMM_INT4 ? -8 : -127, high = format == IFM_GEMM_INT4 ? 7 : 127;

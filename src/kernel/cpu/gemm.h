@@ -1,5 +1,5 @@
-/* Few activations times a weight matrix, the other half of a decode step: out[m][n] = sum over k of x[m][k] w[n][k],
- * m <= 8, so that reading the weights is most of the work: each byte of them is read once for all m.
+/* Few activations times a weight matrix, the other half of a decode step: out[m][n] = sum over k of x[m][k] w[n][k], m
+ * <= 8, so that reading the weights is most of the work: each byte of them is read once for all m.
  *
  * Weights, the same bytes for every instruction set:
  *   f32, bf16  rows in order, [n][k], nothing between them: the matrix that a BLAS reads too

@@ -102,9 +102,9 @@ IFM_INLINE void piece_of_panel(struct piece p, float total[][IFM_GEMM_PANEL], si
         tile(&p, (float(*)[IFM_GEMM_PANEL]) & total[0][r], 1, m, chains, narrow);
 }
 
-/* Up to IFM_GEMM_PANEL rows for `m` activations from number `first` on, so many values of k at a time that the
- * activations stay in the nearest cache; several of them side by side, since rows of x at a large power of two from
- * each other would meet in the same sets of that cache. */
+/* Up to IFM_GEMM_PANEL rows for `m` activations from number `first` on, with as many values of k at a time as let the
+ * activations stay in the first-level cache. Several activations are stored side by side, because rows of x a large
+ * power of two apart would map to the same sets of that cache. */
 IFM_INLINE void panel(const struct ifm_gemm_job *job, uint64_t from, size_t rows, size_t first, const int m,
                       const bool narrow)
 {

@@ -15,7 +15,7 @@
 enum { CODE_LINE = 64, CODE_MOST = 127 * 256 + 127, QUAD = 4, QUAD_BYTES = 8, STEPS = 4 };
 
 #if IFM_LANES == 1
-/* One row is one lane, and the sums are those of plain C. */
+/* One row is one lane; plain C computes the same sums. */
 typedef int32_t ints;
 enum { ROWS_AT_ONCE = 1 };
 #elif IFM_LANES == 16

@@ -80,7 +80,7 @@ static void find_best(void)
 #endif
 }
 
-/* Asked once: a virtual machine traps each cpuid, which costs it some 20 us. */
+/* Queried once: a virtual machine traps each cpuid, at about 20 us. */
 void ifm_isas(const char *const **names, size_t *n)
 {
     call_once(&once, find_best);

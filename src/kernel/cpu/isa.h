@@ -1,10 +1,9 @@
 /* Instruction sets of this machine, as far as the kernels are compiled for them.
  *
- * "avx512vnni" is avx512 with byte dot products; "avx512" means x86-64-v4, "avx2" means x86-64-v3 (with FMA), "sse2"
- * is the x86-64 baseline and "scalar" is code that the compiler was told not to vectorise; elsewhere than on x86-64
- * only "scalar" exists. A set counts as supported when the processor has it *and* the operating system saves its
- * registers.
- * Thread rule: any thread; the processor is asked once, by whoever comes first. */
+ * "avx512vnni" is avx512 with byte dot products; "avx512" means x86-64-v4, "avx2" means x86-64-v3 (with FMA), "sse2" is
+ * the x86-64 baseline and "scalar" is code that the compiler was told not to vectorise; elsewhere than on x86-64 only
+ * "scalar" exists. A set counts as supported when the processor has it *and* the operating system saves its registers.
+ * Thread rule: any thread; the processor is queried once, by the first caller. */
 #ifndef IFM_KERNEL_CPU_ISA_H
 #define IFM_KERNEL_CPU_ISA_H
 

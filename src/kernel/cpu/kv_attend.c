@@ -1,12 +1,12 @@
-/* Attention over the elastic KV cache: how its pages are shared out, where workers keep their state, how the pieces of
- * one pair are joined. The arithmetic over a page is a page function's; here nothing allocates and nothing waits. */
+/* Attention over the elastic KV cache: how its pages are divided among workers, where workers keep their state, and how
+ * the pieces of one pair are joined. Page functions do the arithmetic. Nothing here allocates or waits. */
 #include "kernel/cpu/kv_attend.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
-static const float VERY_LOW = -1e30f; /* a score that no data reach */
+static const float VERY_LOW = -1e30f; /* a score lower than any data can give */
 static const uint64_t NO_PAIR = UINT64_MAX;
 
 enum { LINE = 64, SIDES = 3 };
@@ -162,7 +162,7 @@ static void begin(const struct ifm_kv_job *job, uint64_t pair, const struct atte
     }
 }
 
-/* Units [from, to) of a pair. The result is not in the rotated domain, whatever the units. */
+/* Units [from, to) of a pair. The result is never in the rotated domain. */
 static void attend_units(const struct ifm_kv_job *job, const struct attend_extent *e, uint64_t from, uint64_t to,
                          const struct attend_worker *w, const struct ifm_kv_piece_sums *sums)
 {
@@ -185,7 +185,7 @@ static void attend_units(const struct ifm_kv_job *job, const struct attend_exten
     }
 }
 
-/* A head to which nothing gave weight is zero; a total of NaN makes NaN. */
+/* A head without any weight is zero; a total of NaN gives NaN. */
 static void finish(const struct ifm_kv_job *job, const struct ifm_kv_piece_sums *sums, uint64_t pair)
 {
     const size_t group = group_of(job), dim = job->head_dim;

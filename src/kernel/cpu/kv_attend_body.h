@@ -19,10 +19,10 @@ struct attend_stretch {
     size_t bytes;
 };
 
-/* How far ahead of the loads lines are asked for. Measured on Zen 4, one core, from memory: with one or two heads the
+/* How far ahead of the loads lines are prefetched. Measured on Zen 4, one core, from memory: with one or two heads the
  * hardware's prefetchers do best alone or nearly so (two lines ahead saves 5 % with int8 and int4; 1 KiB and more adds
- * 20 to 70 %); with three and four, where computing takes as long as reading, they fall behind, and asking for the
- * second level cache saves 20 to 25 % with int8 and int4. */
+ * 20 to 70 %); with three and four, where computing takes as long as reading, they fall behind, and prefetching into
+ * the second-level cache saves 20 to 25 % with int8 and int4. */
 enum { NEAR = 128, FAR = 16384 };
 
 IFM_INLINE const unsigned char *far_ahead(const struct attend_stretch *s, size_t at)

@@ -1,8 +1,8 @@
 /* Attention over a page of the elastic cache: scalar, every format.
  *
  * A channel of K is decoded for all tokens and multiplied into the scores of every head; a row of V is decoded and
- * added to every head's sum. Straightforward on purpose: it is what the vector kernels are compared with, and what
- * machines without them run. */
+ * added to every head's sum. Kept simple: the vector kernels are compared with it, and machines without vector kernels
+ * run it. */
 #include "base/half.h"
 #include "kernel/cpu/kernels.h"
 

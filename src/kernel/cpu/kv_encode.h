@@ -1,8 +1,8 @@
 /* Writing pages of the elastic KV cache ("kv_encode.int8", ... in the dispatch table; type ifm_kv_encode_fn).
  *
  * All instruction sets write the same bytes: the arithmetic is defined value by value in f32 without contraction or
- * reassociation, so that the compiler may vectorise it across channels (K) or tokens (V) but not change it.
- * Compiled once per instruction set. Thread rule: reentrant; no allocation, a few hundred KiB of stack at most. */
+ * reassociation. The compiler may vectorise it across channels (K) or tokens (V), but not change it. Compiled once per
+ * instruction set. Thread rule: reentrant; no allocation, a few hundred KiB of stack at most. */
 #ifndef IFM_KERNEL_CPU_KV_ENCODE_H
 #define IFM_KERNEL_CPU_KV_ENCODE_H
 

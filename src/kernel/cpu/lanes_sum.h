@@ -1,5 +1,5 @@
 /* Horizontal sums of several vectors at once: a tree of additions that interleaves two vectors at each step, at about
- * three instructions a vector where one by one needs eight. */
+ * three instructions a vector instead of eight. */
 #ifndef IFM_KERNEL_CPU_LANES_SUM_H
 #define IFM_KERNEL_CPU_LANES_SUM_H
 

@@ -1,6 +1,6 @@
 /* Read, write and copy probes; compiled once per instruction set (see lanes.h).
  *
- * Every loop moves GROUP vectors at a time; what is left over at the end of a span is done in plain words. */
+ * Every loop moves GROUP vectors at a time; the rest of a span is done in plain words. */
 #include "kernel/cpu/kernels.h"
 #include "kernel/cpu/lanes.h"
 

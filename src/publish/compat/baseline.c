@@ -123,15 +123,13 @@ static void add_regime(json_t *object, const struct ifm_publication *publication
                             *own = number_of(publication, cell, arm->name, IFM_M_ARITHMETIC_INTENSITY);
     bool there = ifm_compat_add(object, &field, ridge, siblings);
     json_t *performance = json_object_get(object, "performance");
-    const char *reason = NO_CEILINGS, *regime = NULL;
+    const char *reason = NO_CEILINGS, *regime = "";
     if (there && own != NULL && own->value.state == IFM_STATE_OK) {
-        double low = ridge->value.has_interval ? ridge->value.low : ridge->value.number;
-        double high = ridge->value.has_interval ? ridge->value.high : ridge->value.number;
-        regime = own->value.number > high ? "compute-bound" : own->value.number < low ? "memory-bound" : NULL;
+        regime = ifm_derive_regime(&ridge->value, &own->value);
         reason = "the intensity lies inside the interval of the ridge point: either roof may limit the arm";
     }
-    json_object_set_new(performance, "regime", regime == NULL ? json_null() : json_string(regime));
-    if (regime == NULL)
+    json_object_set_new(performance, "regime", regime[0] == '\0' ? json_null() : json_string(regime));
+    if (regime[0] == '\0')
         ifm_siblings_absent(siblings, "performance.regime", reason, NULL);
 }
 

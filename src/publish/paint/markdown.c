@@ -39,7 +39,7 @@ static void add_field(const struct ifm_field *field, struct ifm_text *out)
     ifm_escape_markdown(field->interval, out);
 }
 
-static void add_grid(const struct ifm_grid *grid, struct ifm_text *out)
+void ifm_paint_markdown_grid(const struct ifm_grid *grid, struct ifm_text *out)
 {
     for (size_t c = 0; c < grid->n_columns; c++) {
         ifm_text_add(out, "| ");
@@ -58,7 +58,6 @@ static void add_grid(const struct ifm_grid *grid, struct ifm_text *out)
         }
         ifm_text_add(out, "|\n");
     }
-    ifm_text_add(out, "\n");
 }
 
 static void add_item(const struct ifm_block *list, const struct ifm_item *item, struct ifm_text *out)
@@ -167,7 +166,8 @@ static void add_block(const struct ifm_block *block, int depth, struct ifm_text 
         add_list(block, out);
         break;
     case IFM_BLOCK_GRID:
-        add_grid(&block->grid, out);
+        ifm_paint_markdown_grid(&block->grid, out);
+        ifm_text_add(out, "\n");
         break;
     case IFM_BLOCK_CODE:
         ifm_text_printf(out, "```sh\n%s\n```\n\n", block->title);

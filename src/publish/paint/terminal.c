@@ -321,8 +321,12 @@ static enum ifm_status say_blocks(struct ifm_terminal *terminal, const struct if
 enum ifm_status ifm_paint_terminal(const struct ifm_document *document, bool colour, bool utf8, struct ifm_text *out,
                                    struct ifm_error *error)
 {
-    struct ifm_terminal terminal = {
-        .out = out, .arena = document->arena, .colour = colour, .utf8 = utf8, .left_out = ""};
+    struct ifm_terminal terminal = {.out = out,
+                                    .arena = document->arena,
+                                    .colour = colour,
+                                    .utf8 = utf8,
+                                    .margin = IFM_TERMINAL_INDENT,
+                                    .left_out = ""};
     IFM_TRY(say_blocks(&terminal, &document->root, 0, error));
     say_where(&terminal, "");
     return IFM_OK;

@@ -1,6 +1,7 @@
 /* Tables on a terminal. */
 #include "publish/paint/terminal.h"
 
+#include <langinfo.h>
 #include <libsmartcols/libsmartcols.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +34,7 @@ static struct widths widths_of(const struct ifm_terminal *terminal, const struct
 
 static size_t grid_width(const struct ifm_terminal *terminal, const struct ifm_grid *grid, bool headings, bool stacked)
 {
-    size_t total = IFM_TERMINAL_INDENT;
+    size_t total = (size_t)terminal->margin;
     for (size_t c = 0; c < grid->n_columns; c++) {
         struct widths widest = widths_of(terminal, grid, c);
         size_t heading = headings ? ifm_terminal_width(ifm_terminal_plain(terminal, grid->headings[c].text)) : 0;
@@ -127,7 +128,7 @@ static void say_lines(struct ifm_terminal *terminal, const char *text)
         size_t length = strcspn(text, "\n"), shown = length;
         while (shown > 0 && text[shown - 1] == ' ')
             shown--;
-        ifm_text_printf(terminal->out, "%*s%.*s\n", IFM_TERMINAL_INDENT, "", (int)shown, text);
+        ifm_text_printf(terminal->out, "%*s%.*s\n", terminal->margin, "", (int)shown, text);
         text += length + (text[length] == '\n');
     }
 }
@@ -170,7 +171,10 @@ static struct ifm_grid part_of(struct ifm_terminal *terminal, const struct ifm_g
 /* All columns in one table when they fit on a line, else the speeds first and the limits below. */
 enum ifm_status ifm_terminal_grid(struct ifm_terminal *terminal, const struct ifm_grid *grid, struct ifm_error *error)
 {
-    if (grid_width(terminal, grid, true, false) <= IFM_TERMINAL_WIDTH)
+    bool parts = false;
+    for (size_t c = 0; c < grid->n_columns; c++)
+        parts |= grid->headings[c].part == 2;
+    if (!parts || grid_width(terminal, grid, true, false) <= IFM_TERMINAL_WIDTH)
         return say_grid(terminal, grid, true, error);
     struct ifm_grid speeds = part_of(terminal, grid, 1), limits = part_of(terminal, grid, 2);
     IFM_TRY(say_grid(terminal, &speeds, true, error));
@@ -178,4 +182,13 @@ enum ifm_status ifm_terminal_grid(struct ifm_terminal *terminal, const struct if
         return IFM_OK;
     ifm_text_add(terminal->out, "\n");
     return say_grid(terminal, &limits, true, error);
+}
+
+void ifm_paint_terminal_grid(const struct ifm_grid *grid, struct ifm_arena *arena, struct ifm_text *out)
+{
+    struct ifm_terminal terminal = {
+        .out = out, .arena = arena, .utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0, .left_out = ""};
+    struct ifm_error error;
+    if (say_grid(&terminal, grid, true, &error) != IFM_OK)
+        ifm_text_printf(out, "%s\n", error.message);
 }

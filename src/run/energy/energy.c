@@ -5,7 +5,7 @@
 #include "base/private.h"
 #include "run/energy/private.h"
 #include "run/interrupt.h"
-#include "run/pass/kinds.h"
+#include "run/pass/pass.h"
 #include <stdlib.h>
 #include <time.h>
 
@@ -42,19 +42,11 @@ static double block_s(const struct ifm_cell *cell)
     return 2 * n * measure->energy_window_s + changes * measure->pre_roll_s + FLUSH_S;
 }
 
-double ifm_energy_expected_s(const struct ifm_cell *cell)
-{
-    if (ifm_plan_pass(cell, IFM_PASS_ENERGY) == NULL || cell->unsupported[0] != '\0')
-        return 0;
-    return blocks_of(cell) * block_s(cell) + 2 * cell->measure.energy_idle_s + FLUSH_S +
-           PREPARE_S * (double)cell->n_arms;
-}
-
 static bool any_pass(const struct ifm_plan *plan)
 {
     bool any = false;
     for (size_t i = 0; i < plan->n_cells; i++)
-        any |= ifm_energy_expected_s(&plan->cells[i]) > 0;
+        any |= ifm_plan_pass(&plan->cells[i], IFM_PASS_ENERGY) != NULL && plan->cells[i].unsupported[0] == '\0';
     return any;
 }
 
@@ -241,9 +233,11 @@ static enum ifm_status end(struct ifm_pass_run *pass, const char *why, struct if
     return log_done(pass, NULL, error);
 }
 
-static double expected_s(const struct ifm_cell_run *cell)
+static double expected_s(const struct ifm_cell_run *run)
 {
-    return ifm_energy_expected_s(cell->plan);
+    const struct ifm_cell *cell = run->plan;
+    return blocks_of(cell) * block_s(cell) + 2 * cell->measure.energy_idle_s + FLUSH_S +
+           PREPARE_S * (double)cell->n_arms;
 }
 
 static void close_own(struct ifm_pass_run *pass)

@@ -17,8 +17,6 @@ IFM_CHECKED enum ifm_status ifm_energy_ready(const struct ifm_plan *plan, struct
  * pass say so. NULL `out` where no cell of the plan has an energy pass. */
 IFM_CHECKED enum ifm_status ifm_energy_open(const struct ifm_plan *plan, const struct ifm_device_options *device,
                                             struct ifm_energy_run **out, struct ifm_error *error);
-/* What the pass of a cell will take, s; 0 where it has none. */
-double ifm_energy_expected_s(const struct ifm_cell *cell);
 /* What opening the sensors takes once, s; `possible`: one of them can serve windows. For a dry run. */
 double ifm_energy_start_s(const struct ifm_plan *plan, const struct ifm_device_options *device, bool *possible);
 void ifm_energy_close(struct ifm_energy_run *energy); /* NULL is allowed */

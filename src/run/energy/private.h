@@ -14,7 +14,6 @@
 /* One sensor of the list, and how far its file has come in the pass that is open. */
 struct ifm_energy_sensor {
     json_t *seen;                       /* what calibration found; NULL = it was not calibrated */
-    bool measured;                      /* of a device that the run measures */
     bool useful;                        /* its readings make joules: not a part, not instantaneous, not still */
     double every_s;                     /* between two readings */
     const char *absent;                 /* why it is not read, or NULL */

@@ -60,7 +60,6 @@ enum ifm_status ifm_energy_sensors_open(const struct ifm_plan *plan, const struc
     const struct ifm_power_list *list = ifm_power_list(out->power);
     for (size_t i = 0; i < list->n_sensors; i++) {
         struct ifm_energy_sensor *sensor = &out->list[i];
-        sensor->measured = true; /* those of other devices were not opened */
         sensor->useful = !list->sensors[i].part && list->sensors[i].kind != IFM_POWER_INSTANT;
         sensor->every_s = list->sensors[i].every_ms * 1e-3;
     }
@@ -172,7 +171,7 @@ static enum ifm_status tell_sensor(const struct ifm_energy_sensor *sensor, const
     return ifm_fact_add(
         cell->session,
         IFM_EVENT(power_sensor, true, .cell = cell->plan->name, .device = which->device, .source = which->source,
-                  .kind = kinds[which->kind], .part = which->part, .measured = sensor->measured,
+                  .kind = kinds[which->kind], .part = which->part, .measured = true,
                   .period_ms = if_known(sensor->every_s * 1e3),
                   .jitter_ms = if_known(seen_number(sensor, "refresh_jitter_ms")),
                   .call_us = if_known(seen_number(sensor, "call_us")),
@@ -255,7 +254,7 @@ enum ifm_status ifm_energy_sensors_begin(struct ifm_energy_sensors *sensors, str
     ifm_session_behind(session, cell->device, end_ns);
     sensors->began_ns = sensors->drained_ns = ifm_session_now(cell->session, cell->device);
     const struct ifm_instant base = {session->base.ns - session->offset_ns};
-    return ifm_sampler_start_at(sensors->power, base, sensors->watts_hz, &sensors->sampler, error);
+    return ifm_sampler_start(sensors->power, base, sensors->watts_hz, &sensors->sampler, error);
 }
 
 static int64_t micro(double value)

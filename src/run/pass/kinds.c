@@ -1,5 +1,5 @@
 /* The kinds of passes as the block loop runs them; model/pass.c says what they admit. */
-#include "run/pass/kinds.h"
+#include "run/pass/pass.h"
 
 const struct ifm_pass_hooks *const ifm_pass_hooks[IFM_PASS_KINDS] = {
     [IFM_PASS_LATENCY] = &ifm_pass_latency,

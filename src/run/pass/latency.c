@@ -1,5 +1,5 @@
 /* The latency pass: warm-up, then blocks of samples until the stop rule of the configuration has enough. */
-#include "run/pass/kinds.h"
+#include "run/pass/pass.h"
 
 #include "run/cell/arm.h"
 #include <math.h>

@@ -3,7 +3,7 @@
  * Slots are those of the latency pass, with the same samples, so that what an instrument costs is the difference of the
  * two. Each arm has measure.blocks_min blocks: what is counted repeats well, and no interval is waited for. Times of
  * these slots are recorded, but nothing derives a latency from them. */
-#include "run/pass/kinds.h"
+#include "run/pass/pass.h"
 
 #include "run/cell/arm.h"
 #include "run/cell/calibrate.h"

@@ -72,6 +72,9 @@ struct ifm_pass_hooks {
     void (*close)(struct ifm_pass_run *pass); /* also after a failure. May be NULL */
 };
 
+extern const struct ifm_pass_hooks ifm_pass_latency;  /* latency.c */
+extern const struct ifm_pass_hooks ifm_pass_observed; /* observed.c: counters and trace */
+extern const struct ifm_pass_hooks ifm_pass_energy;   /* run/energy/energy.c */
 /* By enum ifm_pass_kind (kinds.c). */
 extern const struct ifm_pass_hooks *const ifm_pass_hooks[IFM_PASS_KINDS];
 

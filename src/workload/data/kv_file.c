@@ -149,11 +149,6 @@ const char *ifm_kv_file_name(const struct ifm_kv_file *file)
     return ifm_safetensors_name(file->tensors);
 }
 
-struct ifm_sha256 ifm_kv_file_sha256(const struct ifm_kv_file *file)
-{
-    return ifm_safetensors_sha256(file->tensors);
-}
-
 struct ifm_kv_file_shape ifm_kv_file_shape(const struct ifm_kv_file *file)
 {
     return file->shape;

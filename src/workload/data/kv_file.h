@@ -12,7 +12,6 @@
 #define IFM_WORKLOAD_DATA_KV_FILE_H
 
 #include "base/error.h"
-#include "base/hash.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -31,7 +30,6 @@ void ifm_kv_file_close(struct ifm_kv_file *file); /* NULL is allowed */
 
 /* What may be published of a file: its base name and the SHA-256 of its bytes, which reads it whole. */
 const char *ifm_kv_file_name(const struct ifm_kv_file *file);
-struct ifm_sha256 ifm_kv_file_sha256(const struct ifm_kv_file *file);
 
 struct ifm_kv_file_shape ifm_kv_file_shape(const struct ifm_kv_file *file);
 /* Whether the file has what is asked for: as many KV heads, query heads and head_dim, at least as many sequences,
