@@ -9,36 +9,13 @@
 
 /* ---- the table ---- */
 
-#define BLANK_text NULL
-#define BLANK_count IFM_ABSENT
-#define BLANK_amount NAN
-#define BLANK_real NAN
-#define BLANK_percent NAN
-#define BLANK_share NAN
-#define BLANK_cosine NAN
-#define BLANK_flag false
-#define BLANK_json NULL
-#define BLANK_rest NULL
-#define BLANK_texts                                                                                                    \
-    {                                                                                                                  \
-        NULL, 0                                                                                                        \
-    }
-#define BLANK_loss NULL
-#define BLANK_knobs                                                                                                    \
-    {                                                                                                                  \
-        NULL, 0                                                                                                        \
-    }
-
-#define BLANK(row, need, kind, member, beside) .member = BLANK_##kind,
 #define FIELD(row, need, kind, member, beside)                                                                         \
     {#member, IFM_NEED_##need, IFM_KIND_##kind, #beside, offsetof(struct ifm_event_##row, member)},
-#define DEFINE(row, ...)                                                                                               \
-    const struct ifm_event_##row ifm_blank_##row = {IFM_FIELDS_##row(BLANK, row)};                                     \
-    static const struct ifm_event_field fields_##row[] = {IFM_FIELDS_##row(FIELD, row)};
+#define DEFINE(row, ...) static const struct ifm_event_field fields_##row[] = {IFM_FIELDS_##row(FIELD, row)};
 #define ROW_OF(row, repeat, restart)                                                                                   \
     {                                                                                                                  \
 #row, IFM_REPEAT_##repeat, (restart), fields_##row,                                                            \
-            sizeof fields_##row / sizeof fields_##row[0], sizeof(struct ifm_event_##row), &ifm_blank_##row             \
+            sizeof fields_##row / sizeof fields_##row[0], sizeof(struct ifm_event_##row)                               \
     }
 #define STAGE(row, repeat, restart) [IFM_STAGE_##row] = ROW_OF(row, repeat, restart),
 
@@ -52,26 +29,13 @@ const struct ifm_event_row ifm_knob_row = ROW_OF(knob, each, forgotten);
 const struct ifm_event_row ifm_event_rows[] = {IFM_STAGES(STAGE)};
 
 /* How a kind is kept in its struct, and what it may be. */
-enum type { TEXT, COUNT, REAL, FLAG, JSON, REST, TEXTS, ROW, ROWS };
+#define KIND(kind, c_type, ...) [IFM_KIND_##kind] = {__VA_ARGS__},
+enum type { TEXT, COUNT, REAL, FLAG, JSON, REST, ROW, ROWS };
 static const struct {
     enum type type;
     double low, high;
     const char *words;
-} kinds[] = {
-    [IFM_KIND_text] = {TEXT, 0, 0, "a text"},
-    [IFM_KIND_count] = {COUNT, 0, 0, "a whole number of 0 or more"},
-    [IFM_KIND_amount] = {REAL, 0, INFINITY, "a number of 0 or more"},
-    [IFM_KIND_real] = {REAL, -INFINITY, INFINITY, "a number"},
-    [IFM_KIND_percent] = {REAL, 0, 100, "a number from 0 to 100"},
-    [IFM_KIND_share] = {REAL, 0, 1 + 1e-9, "a number from 0 to 1"}, /* sums round */
-    [IFM_KIND_cosine] = {REAL, -1 - 1e-9, 1 + 1e-9, "a number from -1 to 1"},
-    [IFM_KIND_flag] = {FLAG, 0, 0, "true or false"},
-    [IFM_KIND_json] = {JSON, 0, 0, "a value"},
-    [IFM_KIND_rest] = {REST, 0, 0, "an object"},
-    [IFM_KIND_texts] = {TEXTS, 0, 0, "a list of texts"},
-    [IFM_KIND_loss] = {ROW, 0, 0, "an object"},
-    [IFM_KIND_knobs] = {ROWS, 0, 0, "a list of knobs"},
-};
+} kinds[] = {IFM_KINDS(KIND)};
 
 const char *ifm_stage_name(enum ifm_stage stage)
 {
@@ -103,7 +67,6 @@ static bool is_set(const struct ifm_event_field *field, const void *place)
         return isfinite(*(const double *)place);
     case FLAG:
         return *(const bool *)place;
-    case TEXTS:
     case ROWS:
         return true;
     default:
@@ -131,17 +94,9 @@ static bool is_due(const struct ifm_event_row *row, const struct ifm_event_field
 static enum ifm_status encode_row(const struct ifm_event_row *row, const void *facts, json_t **out,
                                   struct ifm_error *error);
 
-static enum ifm_status encode_list(const struct ifm_event_field *field, const void *place, json_t **out,
-                                   struct ifm_error *error)
+static enum ifm_status encode_knobs(const struct ifm_knobs *knobs, json_t **out, struct ifm_error *error)
 {
     *out = json_array();
-    if (field->kind == IFM_KIND_texts) {
-        const struct ifm_texts *texts = place;
-        for (size_t i = 0; i < texts->n; i++)
-            json_array_append_new(*out, json_string(texts->items[i]));
-        return IFM_OK;
-    }
-    const struct ifm_knobs *knobs = place;
     for (size_t i = 0; i < knobs->n; i++) {
         json_t *item;
         IFM_TRY(encode_row(&ifm_knob_row, &knobs->items[i], &item, error));
@@ -169,9 +124,8 @@ static enum ifm_status encode_value(const struct ifm_event_field *field, const v
         return IFM_OK;
     case ROW:
         return encode_row(&ifm_loss_row, *(const void *const *)place, out, error);
-    case TEXTS:
     case ROWS:
-        return encode_list(field, place, out, error);
+        return encode_knobs(place, out, error);
     default:
         *out = json_incref((json_t *)json_at(place));
         return IFM_OK;
@@ -258,19 +212,6 @@ static const json_t *keep_json(struct ifm_arena *arena, json_t *owned)
     return owned;
 }
 
-static enum ifm_status decode_texts(const struct reading *r, const struct ifm_event_field *field, const json_t *list,
-                                    struct ifm_texts *out)
-{
-    const char **items = IFM_ARENA_ARRAY(r->arena, const char *, json_array_size(list) + 1);
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        items[i] = ifm_arena_strdup(r->arena, json_string_value(json_array_get(list, i)));
-        if (items[i] == NULL)
-            return wrong(r, field, list);
-    }
-    *out = (struct ifm_texts){items, json_array_size(list)};
-    return json_is_array(list) ? IFM_OK : wrong(r, field, list);
-}
-
 static enum ifm_status decode_knobs(const struct reading *r, const struct ifm_event_field *field, const json_t *list,
                                     struct ifm_knobs *out)
 {
@@ -322,8 +263,6 @@ static enum ifm_status decode_value(const struct reading *r, const struct ifm_ev
         return json_is_boolean(value) ? IFM_OK : wrong(r, field, value);
     case ROW:
         return decode_loss(r, field, value, place);
-    case TEXTS:
-        return decode_texts(r, field, value, place);
     case ROWS:
         return decode_knobs(r, field, value, place);
     case JSON:
@@ -344,10 +283,23 @@ static const json_t *decode_rest(const struct reading *r, const struct ifm_event
     return keep_json(r->arena, rest);
 }
 
+void *ifm_event_blank(const struct ifm_event_row *row, void *facts)
+{
+    memset(facts, 0, row->size);
+    for (size_t i = 0; i < row->n_fields; i++) {
+        void *place = (char *)facts + row->fields[i].offset;
+        if (kinds[row->fields[i].kind].type == COUNT)
+            *(int64_t *)place = IFM_ABSENT;
+        else if (kinds[row->fields[i].kind].type == REAL)
+            *(double *)place = NAN;
+    }
+    return facts;
+}
+
 static enum ifm_status decode_row(const struct reading *r, const struct ifm_event_row *row, const json_t *object,
                                   void *out)
 {
-    memcpy(out, row->blank, row->size);
+    (void)ifm_event_blank(row, out);
     for (size_t i = 0; i < row->n_fields; i++) {
         const struct ifm_event_field *field = &row->fields[i];
         const json_t *value = json_object_get(object, field->name);

@@ -1,9 +1,9 @@
 /* The events of run.log as types: a struct for each stage of event_table.h, one way to write it and one to read it.
  *
- * Nobody else takes an event's JSON apart. What stays JSON (a fingerprint, the state of GPUs) is read through
- * model/fingerprint.h and model/gpu_reading.h.
+ * Nobody else takes an event's JSON apart. What stays JSON (a fingerprint, a device, the state of GPUs) is read through
+ * model/machine_facts.h.
  *
- * Not set: NULL of texts, lists and JSON, IFM_ABSENT of a count, NaN of a real; a flag that is not set is false. A
+ * Not set: NULL of texts, rows and JSON, IFM_ABSENT of a count, NaN of a real; a flag that is not set is false. A
  * writer whose numbers may be unknown begins with IFM_BLANK(stage). */
 #ifndef IFM_MODEL_EVENT_H
 #define IFM_MODEL_EVENT_H
@@ -17,27 +17,14 @@
 
 /* ---- kinds of fields ---- */
 
-struct ifm_texts {
-    const char *const *items;
-    size_t n;
-};
 struct ifm_knobs {
     const struct ifm_event_knob *items;
     size_t n;
 };
-typedef const char *ifm_kind_text;
-typedef int64_t ifm_kind_count; /* 0 or more */
-typedef double ifm_kind_amount; /* 0 or more */
-typedef double ifm_kind_real;
-typedef double ifm_kind_percent; /* 0 to 100 */
-typedef double ifm_kind_share;   /* 0 to 1 */
-typedef double ifm_kind_cosine;  /* -1 to 1 */
-typedef bool ifm_kind_flag;
-typedef const json_t *ifm_kind_json; /* anything */
-typedef const json_t *ifm_kind_rest; /* an object of the members that no field names */
-typedef struct ifm_texts ifm_kind_texts;
-typedef const struct ifm_event_loss *ifm_kind_loss;
-typedef struct ifm_knobs ifm_kind_knobs;
+#define IFM_KIND_TYPE(kind, c_type, ...) typedef c_type ifm_kind_##kind;
+#define IFM_KIND_ENUMERATOR(kind, ...) IFM_KIND_##kind,
+IFM_KINDS(IFM_KIND_TYPE)
+enum ifm_kind { IFM_KINDS(IFM_KIND_ENUMERATOR) IFM_KIND_COUNT };
 
 /* ---- a struct for each row ---- */
 
@@ -45,8 +32,7 @@ typedef struct ifm_knobs ifm_kind_knobs;
 #define IFM_EVENT_STRUCT(row, ...)                                                                                     \
     struct ifm_event_##row {                                                                                           \
         IFM_FIELDS_##row(IFM_EVENT_MEMBER, row)                                                                        \
-    };                                                                                                                 \
-    extern const struct ifm_event_##row ifm_blank_##row;
+    };
 IFM_EVENT_STRUCT(loss, _)
 IFM_EVENT_STRUCT(knob, _)
 IFM_STAGES(IFM_EVENT_STRUCT)
@@ -71,7 +57,8 @@ struct ifm_event {
 #define IFM_EVENT_OF(row, good, filled)                                                                                \
     (&(struct ifm_event){                                                                                              \
         .stage = IFM_STAGE_##row, .ok = (good), .facts = (1 ? (filled) : (const struct ifm_event_##row *)NULL)})
-#define IFM_BLANK(row) (ifm_blank_##row)
+#define IFM_BLANK(row)                                                                                                 \
+    (*(struct ifm_event_##row *)ifm_event_blank(&ifm_event_rows[IFM_STAGE_##row], &(struct ifm_event_##row){0}))
 
 /* The line {"t_ns", "stage", "ok", "meta"} (new reference). IFM_INTERNAL when a field that must be there is not set. */
 IFM_CHECKED enum ifm_status ifm_event_encode(const struct ifm_event *event, json_t **line, struct ifm_error *error);
@@ -142,21 +129,6 @@ const char *ifm_events_date(const struct ifm_events *events, char buffer[32]);
 /* ---- the table, for tests and documents ---- */
 
 enum ifm_need { IFM_NEED_must, IFM_NEED_may, IFM_NEED_null };
-enum ifm_kind {
-    IFM_KIND_text,
-    IFM_KIND_count,
-    IFM_KIND_amount,
-    IFM_KIND_real,
-    IFM_KIND_percent,
-    IFM_KIND_share,
-    IFM_KIND_cosine,
-    IFM_KIND_flag,
-    IFM_KIND_json,
-    IFM_KIND_rest,
-    IFM_KIND_texts,
-    IFM_KIND_loss,
-    IFM_KIND_knobs
-};
 struct ifm_event_field {
     const char *name;
     enum ifm_need need;
@@ -177,10 +149,11 @@ struct ifm_event_row {
     bool kept; /* a restart of its cell leaves it standing */
     const struct ifm_event_field *fields;
     size_t n_fields, size;
-    const void *blank; /* the struct with nothing set */
 };
 /* [IFM_STAGE_COUNT]; the first is of no stage. */
 extern const struct ifm_event_row ifm_event_rows[];
 extern const struct ifm_event_row ifm_loss_row, ifm_knob_row;
+/* Fills `facts` with nothing set, and returns it. */
+void *ifm_event_blank(const struct ifm_event_row *row, void *facts);
 
 #endif

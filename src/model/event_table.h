@@ -6,50 +6,66 @@
  *
  * need: must = always there; may = left out when it is not set; null = null when it is not set. With a member `beside`
  * it, a field must be there (or is null) only where that one is set; `_` = none.
- * kind: a row of `kinds` in event.c, which says what is not set and which range holds.
+ * kind: a row of IFM_KINDS.
  *
  * A field that a later version adds is `may`: folders of today do not have it. */
 #ifndef IFM_MODEL_EVENT_TABLE_H
 #define IFM_MODEL_EVENT_TABLE_H
 
-#define IFM_STAGES(S)                                                                                                  \
-    S(run_start, once_a_run, kept)                                                                                     \
-    S(resume, once_a_session, kept)                                                                                    \
-    S(plugin, each, kept)                                                                                              \
-    S(input, each, kept)                                                                                               \
-    S(environment, once_a_session, kept)                                                                               \
-    S(gpu_state, at_both_ends, forgotten)                                                                              \
-    S(locks, at_both_ends, kept)                                                                                       \
-    S(load, at_both_ends, kept)                                                                                        \
-    S(cell_start, once_a_session, forgotten)                                                                           \
-    S(device, once_a_session, kept)                                                                                    \
-    S(check, at_both_ends, forgotten)                                                                                  \
-    S(column_absent, each, forgotten)                                                                                  \
-    S(clock_unread, once_a_session, forgotten)                                                                         \
-    S(calibrate, each, forgotten)                                                                                      \
-    S(warmup, once_a_session, forgotten)                                                                               \
-    S(converge, once_a_session, forgotten)                                                                             \
-    S(pre_roll, once_a_session, forgotten)                                                                             \
-    S(stop, once_a_session, forgotten)                                                                                 \
-    S(feature, once_a_session, forgotten)                                                                              \
-    S(energy, once_a_session, forgotten)                                                                               \
-    S(pass_done, each, forgotten)                                                                                      \
-    S(power_sensor, each, forgotten)                                                                                   \
-    S(power_absent, each, forgotten)                                                                                   \
-    S(energy_plan, each, forgotten)                                                                                    \
-    S(energy_idle, at_both_ends, forgotten)                                                                            \
-    S(energy_pre_roll, each, forgotten)                                                                                \
-    S(power_fault, each, forgotten)                                                                                    \
-    S(energy_done, each, forgotten)                                                                                    \
-    S(processes, once_a_session, forgotten)                                                                            \
-    S(cell_done, once_a_cell, forgotten)                                                                               \
-    S(cell_skipped, once_a_session, forgotten)                                                                         \
-    S(cell_failed, once_a_session, forgotten)                                                                          \
-    S(arm_failed, each, kept)                                                                                          \
-    S(cell_restarted, each, kept)                                                                                      \
-    S(disturbed, each, forgotten)                                                                                      \
-    S(clock_broken, each, forgotten)                                                                                   \
-    S(interrupted, once_a_session, kept)                                                                               \
+/* K(kind, type in C, how it is encoded, lowest, highest, in words). */
+/* clang-format off: tables */
+#define IFM_KINDS(K) \
+    K(text, const char *, TEXT, 0, 0, "a text") \
+    K(count, int64_t, COUNT, 0, 0, "a whole number of 0 or more") \
+    K(amount, double, REAL, 0, INFINITY, "a number of 0 or more") \
+    K(real, double, REAL, -INFINITY, INFINITY, "a number") \
+    K(percent, double, REAL, 0, 100, "a number from 0 to 100") \
+    K(share, double, REAL, 0, 1 + 1e-9, "a number from 0 to 1") /* sums round */ \
+    K(cosine, double, REAL, -1 - 1e-9, 1 + 1e-9, "a number from -1 to 1") \
+    K(flag, bool, FLAG, 0, 0, "true or false") \
+    K(json, const json_t *, JSON, 0, 0, "a value") \
+    K(rest, const json_t *, REST, 0, 0, "an object") /* of the members that no field names */ \
+    K(loss, const struct ifm_event_loss *, ROW, 0, 0, "an object") \
+    K(knobs, struct ifm_knobs, ROWS, 0, 0, "a list of knobs")
+
+#define IFM_STAGES(S) \
+    S(run_start, once_a_run, kept) \
+    S(resume, once_a_session, kept) \
+    S(plugin, each, kept) \
+    S(input, each, kept) \
+    S(environment, once_a_session, kept) \
+    S(gpu_state, at_both_ends, forgotten) \
+    S(locks, at_both_ends, kept) \
+    S(load, at_both_ends, kept) \
+    S(cell_start, once_a_session, forgotten) \
+    S(device, once_a_session, kept) \
+    S(check, at_both_ends, forgotten) \
+    S(column_absent, each, forgotten) \
+    S(clock_unread, once_a_session, forgotten) \
+    S(calibrate, each, forgotten) \
+    S(warmup, once_a_session, forgotten) \
+    S(converge, once_a_session, forgotten) \
+    S(pre_roll, once_a_session, forgotten) \
+    S(stop, once_a_session, forgotten) \
+    S(feature, once_a_session, forgotten) \
+    S(energy, once_a_session, forgotten) \
+    S(pass_done, each, forgotten) \
+    S(power_sensor, each, forgotten) \
+    S(power_absent, each, forgotten) \
+    S(energy_plan, each, forgotten) \
+    S(energy_idle, at_both_ends, forgotten) \
+    S(energy_pre_roll, each, forgotten) \
+    S(power_fault, each, forgotten) \
+    S(energy_done, each, forgotten) \
+    S(processes, once_a_session, forgotten) \
+    S(cell_done, once_a_cell, forgotten) \
+    S(cell_skipped, once_a_session, forgotten) \
+    S(cell_failed, once_a_session, forgotten) \
+    S(arm_failed, each, kept) \
+    S(cell_restarted, each, kept) \
+    S(disturbed, each, forgotten) \
+    S(clock_broken, each, forgotten) \
+    S(interrupted, once_a_session, kept) \
     S(run_done, once_a_run, kept)
 
 #define IFM_EVENT_ENUMERATOR(row, ...) IFM_STAGE_##row,
@@ -58,7 +74,6 @@ enum ifm_stage {
     IFM_STAGES(IFM_EVENT_ENUMERATOR) IFM_STAGE_COUNT
 };
 
-/* clang-format off: a field a line would hide the rows */
 #define IFM_FIELDS_run_start(F, r) \
     F(r, must, text, run_id, _) F(r, must, text, config_hash, _) F(r, must, text, version, _)
 #define IFM_FIELDS_resume(F, r) IFM_FIELDS_run_start(F, r)
@@ -100,7 +115,7 @@ enum ifm_stage {
     F(r, null, real, slope_k_per_s, arm) F(r, null, amount, limit_w, arm) F(r, may, text, reason, _) \
     F(r, may, text, remedy, _)
 #define IFM_FIELDS_pre_roll(F, r) \
-    F(r, must, text, cell, _) F(r, must, texts, arms, _) F(r, must, amount, seconds, _) F(r, must, text, reason, _)
+    F(r, must, text, cell, _) F(r, must, json, arms, _) F(r, must, amount, seconds, _) F(r, must, text, reason, _)
 #define IFM_FIELDS_stop(F, r) \
     F(r, must, text, cell, _) F(r, must, text, reason, _) F(r, must, count, blocks, _) \
     F(r, must, amount, elapsed_s, _) F(r, null, amount, mde, _) F(r, must, amount, wanted_mde, _) \

@@ -62,22 +62,13 @@ static double random_real(enum ifm_kind kind)
 
 static void fill_row(const struct ifm_event_row *row, void *facts, struct ifm_arena *arena);
 
-static void fill_list(enum ifm_kind kind, void *place, struct ifm_arena *arena)
+static void fill_knobs(struct ifm_knobs *knobs, struct ifm_arena *arena)
 {
     size_t n = ifm_random_below(&dice, 4);
-    if (kind == IFM_KIND_texts) {
-        const char **items = IFM_ARENA_ARRAY(arena, const char *, n + 1);
-        for (size_t i = 0; i < n; i++)
-            items[i] = random_text(arena);
-        *(struct ifm_texts *)place = (struct ifm_texts){items, n};
-        return;
-    }
     struct ifm_event_knob *items = IFM_ARENA_ARRAY(arena, struct ifm_event_knob, n + 1);
-    for (size_t i = 0; i < n; i++) {
-        items[i] = IFM_BLANK(knob);
-        fill_row(&ifm_knob_row, &items[i], arena);
-    }
-    *(struct ifm_knobs *)place = (struct ifm_knobs){items, n};
+    for (size_t i = 0; i < n; i++)
+        fill_row(&ifm_knob_row, ifm_event_blank(&ifm_knob_row, &items[i]), arena);
+    *knobs = (struct ifm_knobs){items, n};
 }
 
 static void fill(enum ifm_kind kind, void *place, struct ifm_arena *arena)
@@ -98,14 +89,12 @@ static void fill(enum ifm_kind kind, void *place, struct ifm_arena *arena)
     case IFM_KIND_rest:
         *(const json_t **)place = kept_json(arena, json_pack("{s:o, s:s}", "inner", random_json(2), "gpu", "H200"));
         break;
-    case IFM_KIND_texts:
     case IFM_KIND_knobs:
-        fill_list(kind, place, arena);
+        fill_knobs(place, arena);
         break;
     case IFM_KIND_loss: {
         struct ifm_event_loss *loss = IFM_ARENA_NEW(arena, struct ifm_event_loss);
-        *loss = IFM_BLANK(loss);
-        fill_row(&ifm_loss_row, loss, arena);
+        fill_row(&ifm_loss_row, ifm_event_blank(&ifm_loss_row, loss), arena);
         *(const struct ifm_event_loss **)place = loss;
         break;
     }
@@ -151,8 +140,7 @@ static void fill_row(const struct ifm_event_row *row, void *facts, struct ifm_ar
 static void fill_event(struct ifm_event *event, enum ifm_stage stage, struct ifm_arena *arena)
 {
     void *facts = ifm_arena_alloc(arena, ifm_event_rows[stage].size);
-    memcpy(facts, ifm_event_rows[stage].blank, ifm_event_rows[stage].size);
-    fill_row(&ifm_event_rows[stage], facts, arena);
+    fill_row(&ifm_event_rows[stage], ifm_event_blank(&ifm_event_rows[stage], facts), arena);
     *event = (struct ifm_event){.stage = stage, .ok = ifm_random_below(&dice, 2) == 0, .t_ns = 12, .facts = facts};
 }
 

@@ -3,21 +3,15 @@
 #include "derive/energy/energy.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
-/* ---- facts ---- */
-
-struct ifm_energy_sensor ifm_energy_sensor_of(const struct ifm_cell_work *work)
+struct ifm_event_energy ifm_energy_sensor_of(const struct ifm_cell_work *work)
 {
-    struct ifm_energy_sensor out = {
-        .device = "the device", .source = "the sensor", .idle_w = NAN, .limit_w = NAN, .period_ns = NAN};
-    IFM_EACH_TOLD(event, work, energy, NULL)
-    {
-        const struct ifm_event_energy *told = IFM_FACTS(event, energy);
-        out = (struct ifm_energy_sensor){told->device, told->source, told->idle_w, told->limit_w, told->period_ns};
-    }
-    return out;
+    const struct ifm_event_energy *told = IFM_TOLD(work, energy, NULL);
+    struct ifm_event_energy unknown = IFM_BLANK(energy);
+    unknown.device = "the device";
+    unknown.source = "the sensor";
+    return told == NULL ? unknown : *told;
 }
 
 double ifm_energy_tokens_of(const struct ifm_arm *arm)

@@ -7,13 +7,8 @@
 
 #include "derive/internal.h"
 
-/* Unknown numbers are NaN. */
-struct ifm_energy_sensor {
-    const char *device, *source; /* "gpu0"; "nvml" */
-    double idle_w, limit_w, period_ns;
-};
 /* What the last event of the cell says; where there is none, nothing is known. */
-struct ifm_energy_sensor ifm_energy_sensor_of(const struct ifm_cell_work *work);
+struct ifm_event_energy ifm_energy_sensor_of(const struct ifm_cell_work *work);
 /* Tokens of one step: those that it generates; of a step that generates none, those of its prompt. */
 double ifm_energy_tokens_of(const struct ifm_arm *arm);
 

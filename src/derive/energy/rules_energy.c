@@ -35,7 +35,7 @@ static void refuse(const struct place *at, const char *format, ...)
 }
 
 /* idle x duration <= joules <= limit x duration; `power` is what is held against the limit. */
-static void check_bounds(const struct place *at, const struct ifm_energy_sensor *sensor, double joules, double seconds,
+static void check_bounds(const struct place *at, const struct ifm_event_energy *sensor, double joules, double seconds,
                          double power)
 {
     if (joules < sensor->idle_w * seconds * (1.0 - TOLERANCE))
@@ -57,7 +57,7 @@ static void check_bounds(const struct place *at, const struct ifm_energy_sensor 
                               no_idle && no_limit ? "them" : "it");
 }
 
-static void check_period(const struct place *at, const struct ifm_energy_sensor *sensor, double window_ns)
+static void check_period(const struct place *at, const struct ifm_event_energy *sensor, double window_ns)
 {
     if (window_ns < PERIODS_NEEDED * sensor->period_ns)
         refuse(at, "a window of %.4g ms is too short for %s: it speaks every %.4g ms, and a window needs %.0f of these",
@@ -65,7 +65,7 @@ static void check_period(const struct place *at, const struct ifm_energy_sensor 
 }
 
 static void check_column(struct ifm_derivation *d, const struct ifm_cell_work *work, struct ifm_arm_work *arm,
-                         const struct ifm_energy_sensor *sensor)
+                         const struct ifm_event_energy *sensor)
 {
     struct ifm_energy_column column = ifm_energy_column_of(work, arm);
     struct place at = {d, work, arm};
@@ -78,7 +78,7 @@ static void check_column(struct ifm_derivation *d, const struct ifm_cell_work *w
 
 enum ifm_status ifm_rules_energy(struct ifm_derivation *d, struct ifm_cell_work *work, struct ifm_error *error)
 {
-    struct ifm_energy_sensor sensor = ifm_energy_sensor_of(work);
+    struct ifm_event_energy sensor = ifm_energy_sensor_of(work);
     for (size_t a = 0; work->record != NULL && a < work->cell->n_arms; a++)
         check_column(d, work, &work->arms[a], &sensor);
     IFM_TRY(ifm_derive_power(d->facts, (size_t)(work - d->cells), d->arena, &work->power, error));

@@ -207,10 +207,11 @@ static bool differ(double a, double b)
     return fabs(a - b) > IFM_CONVERGE_LEVELS * fmax(fabs(a), fabs(b)); /* false where one is not known */
 }
 
-/* Arms whose level is another than some other arm's; returns how many. */
-static size_t list_apart(const struct ifm_converge *converge, const char **arms, double *most)
+/* Arms whose level is another than some other arm's. */
+static json_t *list_apart(const struct ifm_converge *converge, double *most)
 {
-    size_t n = converge->cell->plan->n_arms, found = 0;
+    size_t n = converge->cell->plan->n_arms;
+    json_t *arms = json_array();
     *most = 0;
     for (size_t i = 0; i < n; i++) {
         bool apart = false;
@@ -221,9 +222,9 @@ static size_t list_apart(const struct ifm_converge *converge, const char **arms,
                 *most = fmax(*most, fabs(a - b) / fmax(fabs(a), fabs(b)));
         }
         if (apart)
-            arms[found++] = converge->cell->arms[i].plan->name;
+            json_array_append_new(arms, json_string(converge->cell->arms[i].plan->name));
     }
-    return found;
+    return arms;
 }
 
 static enum ifm_status decide(struct ifm_converge *converge, struct ifm_error *error)
@@ -231,9 +232,9 @@ static enum ifm_status decide(struct ifm_converge *converge, struct ifm_error *e
     const struct ifm_cell_run *cell = converge->cell;
     char reason[160];
     double most, wanted_s = cell->plan->measure.pre_roll_s;
-    const char *arms[IFM_MOST_ARMS];
-    size_t apart = list_apart(converge, arms, &most);
-    if (apart == 0)
+    json_t *arms = list_apart(converge, &most);
+    bool apart = json_array_size(arms) > 0;
+    if (!apart)
         snprintf(reason, sizeof reason, "the arms' levels of power are within %.0f %% (%.1f %%)",
                  100 * IFM_CONVERGE_LEVELS, 100 * most);
     else if (wanted_s <= 0)
@@ -242,11 +243,13 @@ static enum ifm_status decide(struct ifm_converge *converge, struct ifm_error *e
     else
         snprintf(reason, sizeof reason, "levels of power differ by %.1f %%, more than %.0f %%", 100 * most,
                  100 * IFM_CONVERGE_LEVELS);
-    converge->pre_roll_s = apart > 0 ? wanted_s : 0;
-    return ifm_fact_add(cell->session,
-                        IFM_EVENT(pre_roll, true, .cell = cell->plan->name, .arms = {arms, apart},
-                                  .seconds = converge->pre_roll_s, .reason = reason),
-                        error);
+    converge->pre_roll_s = apart ? wanted_s : 0;
+    enum ifm_status status = ifm_fact_add(cell->session,
+                                          IFM_EVENT(pre_roll, true, .cell = cell->plan->name, .arms = arms,
+                                                    .seconds = converge->pre_roll_s, .reason = reason),
+                                          error);
+    json_decref(arms);
+    return status;
 }
 
 /* Note that the arm is next; does it follow one of another level? */
