@@ -73,8 +73,9 @@ static void the_column_obeys_its_sensor(void **state)
     fx_stop(&fx);
 }
 
-/* A sensor of idle 12.3 W and limit 72 W is good to 5 %, and speaks ten times in a slot of 200 ms. Of the column's total,
- * 21 steps of a slot of 20 timed ones, the whole must hold the idle energy; of the timed ones the limit is true. */
+/* A sensor of idle 12.3 W and limit 72 W is good to 5 %, and speaks ten times in a slot of 200 ms. Of the column's
+ * total, 21 steps of a slot of 20 timed ones, the whole must hold the idle energy; of the timed ones the limit is true.
+ */
 static void each_bound_has_two_sides(void **state)
 {
     (void)state;
@@ -83,7 +84,7 @@ static void each_bound_has_two_sides(void **state)
         const char *refused;
     } sides[] = {{12.3 * 0.94 / 1.05, 1e6, "59.04 J"}, {12.3 * 0.96 / 1.05, 1e6, NULL},
                  {72 * 1.06, 1e6, "limited to 72 W"},  {72 * 1.04, 1e6, NULL},
-                 {30, 2.05e7, "every 20.5 ms"},               {30, 1.95e7, NULL}};
+                 {30, 2.05e7, "every 20.5 ms"},        {30, 1.95e7, NULL}};
     for (size_t i = 0; i < sizeof sides / sizeof sides[0]; i++) {
         struct fixture fx;
         start(&fx);

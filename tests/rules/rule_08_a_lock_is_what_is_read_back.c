@@ -102,7 +102,8 @@ static void two_knobs(struct fixture *fx, const char *boost_after, int boost_loc
     start(fx, IFM_LOCKS_REQUIRED);
     json_array_append_new(json_object_get(json_object_get(json_array_get(fx->events, 1), "meta"), "knobs"),
                           knob("boost", "off", boost_locked));
-    end(fx, json_pack("[o, o]", knob("governor", "performance", boost_locked), knob("boost", boost_after, boost_locked)));
+    end(fx,
+        json_pack("[o, o]", knob("governor", "performance", boost_locked), knob("boost", boost_after, boost_locked)));
 }
 
 static void each_knob_is_held_against_itself(void **state)
