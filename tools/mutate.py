@@ -9,6 +9,7 @@ the N programs that name it, what it exports or its folder most, and then rules;
 missing assertion or an equivalent change; whoever runs this decides which. Exits 1 when one survived.
 """
 import argparse
+import contextlib
 import fcntl
 import glob
 import json
@@ -100,8 +101,7 @@ class Tests:
 
     def ready(self, names):
         """Builds the programs and runs each as it is; keeps those that pass."""
-        new = [name for name in names if name not in self.links]
-        if new:
+        if new := [name for name in names if name not in self.links]:
             with open(f"{self.build}/.mutate_lock", "w") as lock:  # of several that run at a time, one builds
                 fcntl.flock(lock, fcntl.LOCK_EX)
                 subprocess.run(["ninja", "-C", self.build, *new], check=True, stdout=subprocess.DEVNULL)
@@ -124,18 +124,16 @@ class Tests:
             except subprocess.TimeoutExpired:
                 return False
             finally:
-                try:
+                with contextlib.suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGKILL)
-                except ProcessLookupError:
-                    pass
 
     def notices(self, name, changed):
         """Whether a program fails with an object in place of the library's."""
-        program, library = f"{self.work}/{name}", f"{self.work}/libifm.a"
+        program = f"{self.work}/{name}"
         words = [word for word in shlex.split(self.links[name]) if word not in (":", "&&")]
         words[words.index("-o") + 1] = program
         words.insert(words.index("libifm.a"), changed)
-        words = [library if word == "libifm.a" else word for word in words]
+        words = [f"{self.work}/{word}" if word == "libifm.a" else word for word in words]
         subprocess.run([*words, "-Wl,-S"], cwd=self.build, check=True)
         passed = self.run(program)
         os.remove(program)
@@ -157,12 +155,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("files", nargs="+")
     parser.add_argument("--build", default="build-scalar")
-    parser.add_argument("--count", type=int, default=15)
-    parser.add_argument("--seed", type=int, default=1)
+    for name, default in (("--count", 15), ("--seed", 1), ("--near", 8)):
+        parser.add_argument(name, type=int, default=default)
     parser.add_argument("--tests", default="")
-    parser.add_argument("--near", type=int, default=8)
     options = parser.parse_args()
     work, pool = tempfile.mkdtemp(prefix="mutate-"), []
+    source, target = f"{work}/mutant.c", f"{work}/mutant.o"
     for spot in options.files:
         path, _, lines = spot.partition(":")
         first, _, last = lines.partition("-")
@@ -173,7 +171,6 @@ def main():
                 pool.append((path, line, change))
     random.Random(options.seed).shuffle(pool)
     tests, killed, survived, dropped, originals = Tests(options.build, work), 0, 0, 0, {}
-    source, target = f"{work}/mutant.c", f"{work}/mutant.o"
     try:
         for path, line, (start, end, new) in pool:
             if killed + survived == options.count:
@@ -196,7 +193,7 @@ def main():
     finally:
         shutil.rmtree(work)
     print(f"{killed} killed, {survived} survived; {dropped} others did not compile or gave the same object")
-    return 1 if survived else 0
+    return int(survived > 0)
 
 
 if __name__ == "__main__":

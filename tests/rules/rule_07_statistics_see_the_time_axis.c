@@ -152,6 +152,37 @@ static void a_drift_within_the_margin_widens_nothing(void **state)
     fx_stop(&fx);
 }
 
+/* The cap is told where it ended the pass, as what it cost: a group of looks its blocks, another rule its effect. */
+static void a_pass_that_was_capped_says_so(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *reason;
+        enum ifm_stop_rule stop;
+        const char *found, *not_found;
+    } cases[] = {{"cap", IFM_STOP_GROUP, "before the planned 77 blocks", "before the wanted effect"},
+                 {"cap", IFM_STOP_REPEATS, "before the wanted effect of 0.5 %", "before the planned"},
+                 {"repeats", IFM_STOP_REPEATS, NULL, "stopped by the time cap"},
+                 {"looks", IFM_STOP_GROUP, NULL, "stopped by the time cap"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct fixture fx;
+        fx_start(&fx);
+        fx.cells[0].measure.stop = cases[i].stop;
+        fx.cells[0].measure.blocks_max = 77;
+        fx_generate(&fx);
+        fx_event(&fx, "stop", json_pack("{s:s, s:s}", "cell", "decode", "reason", cases[i].reason));
+        fx_end_events(&fx);
+        fx_derive(&fx);
+        if (cases[i].found != NULL) {
+            const struct ifm_finding *note = fx_finding(&fx, "rule-07", cases[i].found);
+            assert_non_null(note);
+            assert_int_equal(note->severity, IFM_SEVERITY_NOTE);
+        }
+        assert_null(fx_finding(&fx, "rule-07", cases[i].not_found));
+        fx_stop(&fx);
+    }
+}
+
 /* A difference that itself drifts is no difference. */
 static void drifting_difference_is_refused(void **state)
 {
@@ -335,6 +366,7 @@ int main(void)
         cmocka_unit_test(shared_drift_widens_and_cancels),
         cmocka_unit_test(a_visible_drift_widens_to_the_ends_of_its_line),
         cmocka_unit_test(a_drift_within_the_margin_widens_nothing),
+        cmocka_unit_test(a_pass_that_was_capped_says_so),
         cmocka_unit_test(drifting_difference_is_refused),
         cmocka_unit_test(a_change_point_is_found),
         cmocka_unit_test(an_unsteady_warmup_and_a_loaded_machine_are_said),

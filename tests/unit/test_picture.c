@@ -160,6 +160,25 @@ static void a_picture_holds_every_sample(void **state)
         }
 }
 
+/* Samples that are all alike lie in the middle of one bin of a tick. */
+static void a_constant_has_one_narrow_bin(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    struct drawn d;
+    fx_start(&fx);
+    fx.noise = 0;
+    fx_generate(&fx);
+    fx_end_events(&fx);
+    fx_derive(&fx);
+    draw_pictures(&fx, &d);
+    const struct ifm_picture_arm *arm = &d.pictures[0].arms[0];
+    assert_int_equal(arm->n_bins, 1);
+    assert_true(arm->edges[0] < 100000 && arm->edges[0] >= 99999);
+    assert_true(fabs(arm->edges[0] + arm->edges[1] - 200000) < 1e-6);
+    fx_stop(&fx);
+}
+
 /* The block ratios are those that the comparison is made of: their geometric mean is the speed-up. */
 static void ratios_are_those_of_the_comparison(void **state)
 {
@@ -418,12 +437,12 @@ static void equal_samples_are_one_bin(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_picture_holds_every_sample),       cmocka_unit_test(ratios_are_those_of_the_comparison),
-        cmocka_unit_test(refused_comparisons_have_no_ratios), cmocka_unit_test(marked_blocks_are_those_of_derive),
-        cmocka_unit_test(changes_are_those_that_are_counted), cmocka_unit_test(the_trend_is_that_of_the_drift),
-        cmocka_unit_test(what_is_withheld_is_not_drawn),      cmocka_unit_test(a_resumed_run_has_two_warm_ups),
-        cmocka_unit_test(phases_without_end_fit_a_picture),   cmocka_unit_test(a_coarse_clock_makes_no_comb),
-        cmocka_unit_test(equal_samples_are_one_bin),
+        cmocka_unit_test(a_picture_holds_every_sample),       cmocka_unit_test(a_constant_has_one_narrow_bin),
+        cmocka_unit_test(ratios_are_those_of_the_comparison), cmocka_unit_test(refused_comparisons_have_no_ratios),
+        cmocka_unit_test(marked_blocks_are_those_of_derive),  cmocka_unit_test(changes_are_those_that_are_counted),
+        cmocka_unit_test(the_trend_is_that_of_the_drift),     cmocka_unit_test(what_is_withheld_is_not_drawn),
+        cmocka_unit_test(a_resumed_run_has_two_warm_ups),     cmocka_unit_test(phases_without_end_fit_a_picture),
+        cmocka_unit_test(a_coarse_clock_makes_no_comb),       cmocka_unit_test(equal_samples_are_one_bin),
     };
     return cmocka_run_group_tests_name("picture", tests, NULL, NULL);
 }

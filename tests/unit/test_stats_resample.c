@@ -232,13 +232,15 @@ static void indices_are_unbiased(void **state)
             power *= cases[c].n;
         assert_true(draw.threshold == (uint64_t)(((wide)1 << 64) % power));
     }
-    static double table[2048], pairs[4096];
-    for (size_t i = 0; i < 2048; i++) {
+    enum { LARGEST = 262145 };
+    static const size_t sizes[] = {7, 2041, 11586, LARGEST}; /* 5 to 2 in a word: two columns are drawn as one is */
+    static double table[LARGEST], pairs[2 * LARGEST];
+    for (size_t i = 0; i < LARGEST; i++) {
         table[i] = pairs[2 * i] = sin((double)i);
         pairs[2 * i + 1] = 0.5 * table[i];
     }
-    for (size_t n = 7; n < 2048; n += 2034) { /* 5 and 4 in a word: two columns are drawn as one is */
-        struct ifm_draw draw = ifm_draw_of(n);
+    for (size_t c = 0; c < sizeof sizes / sizeof sizes[0]; c++) {
+        struct ifm_draw draw = ifm_draw_of(sizes[c]);
         struct ifm_xoshiro one = ifm_xoshiro_start(4, 5, 6), two = one;
         double sums[2], sum = ifm_draw_sum(table, &draw, 203, &one);
         ifm_draw_sum2(pairs, &draw, 203, &two, sums);

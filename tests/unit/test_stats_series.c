@@ -82,6 +82,11 @@ static void batches_see_long_memory(void **state)
     assert_int_equal(ifm_stats_effective_batches(means, BATCHES, BATCHES * LENGTH, m.sd * m.sd, &effective),
                      IFM_STAT_OK);
     assert_true(effective > 100 && effective < 500); /* 10,000 / (1 + 199 x .2) = 245 */
+    /* means as far apart as single values: one value's worth remains; means that never move: all of them */
+    assert_int_equal(ifm_stats_effective_batches(means, BATCHES, 1000, 1e-9, &effective), IFM_STAT_OK);
+    assert_true(effective == 1);
+    assert_int_equal(ifm_stats_effective_batches(means, BATCHES, 1000, 1e9, &effective), IFM_STAT_OK);
+    assert_true(effective == 1000);
     assert_int_equal(ifm_stats_effective_batches(means, 5, 1000, 1, &effective), IFM_STAT_TOO_FEW);
     assert_int_equal(ifm_stats_effective_batches(means, BATCHES, 1000, NAN, &effective), IFM_STAT_NOT_FINITE);
 }
