@@ -338,3 +338,14 @@ enum ifm_status ifm_section_bind(const struct ifm_section *section, const struct
     }
     return IFM_OK;
 }
+
+const struct ifm_setting *ifm_section_print(const struct ifm_section *section, const void *values,
+                                            struct ifm_arena *arena)
+{
+    struct ifm_setting *settings = IFM_ARENA_ARRAY(arena, struct ifm_setting, section->n);
+    for (size_t i = 0; i < section->n; i++) {
+        const struct ifm_param *row = &section->rows[i];
+        settings[i] = (struct ifm_setting){row->path, ifm_param_print(row, (const char *)values + row->offset, arena)};
+    }
+    return settings;
+}

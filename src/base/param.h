@@ -89,5 +89,8 @@ const char *ifm_param_range(const struct ifm_param *row, struct ifm_arena *arena
  * is an axis ("read,write"), the first value is taken. */
 IFM_CHECKED enum ifm_status ifm_section_bind(const struct ifm_section *section, const struct ifm_setting *settings,
                                              size_t n, struct ifm_arena *arena, void *out, struct ifm_error *error);
+/* The other way: one setting a row (section->n) of the struct at `values`, as canonical text. In the arena. */
+const struct ifm_setting *ifm_section_print(const struct ifm_section *section, const void *values,
+                                            struct ifm_arena *arena);
 
 #endif

@@ -144,6 +144,12 @@ enum ifm_status ifm_cmd_doctor(int argc, char **argv, struct ifm_error *error)
     return IFM_OK;
 }
 
+static void print_implementations(const struct ifm_implementation *const *rows)
+{
+    for (size_t i = 0; rows != NULL && rows[i] != NULL; i++)
+        printf("  %-8s %s on %s: %s\n", i == 0 ? "by" : "", rows[i]->title, rows[i]->device, rows[i]->purpose);
+}
+
 enum ifm_status ifm_cmd_workloads(int argc, char **argv, struct ifm_error *error)
 {
     bool done;
@@ -154,6 +160,7 @@ enum ifm_status ifm_cmd_workloads(int argc, char **argv, struct ifm_error *error
         printf("%s\n", ifm_workloads[i]->name);
         print_field("purpose", ifm_workloads[i]->purpose);
         print_field("timed", ifm_workloads[i]->timed_region);
+        print_implementations(ifm_workloads[i]->implementations);
         print_field("plugin", ifm_workloads[i]->plugin == NULL ? NULL : ifm_workloads[i]->plugin->file);
         print_field("flags", ifm_workloads[i]->params->n == 0 ? "none of its own" : "");
         for (size_t r = 0; r < ifm_workloads[i]->params->n; r++) {

@@ -183,7 +183,7 @@ static enum ifm_status point_of(struct ifm_derivation *d, const struct ifm_cell_
         !same_work(&arm->arm->ledger, &work->baseline->arm->ledger))
         return IFM_OK;
     IFM_TRY(ifm_derive_loss(work, arm->arm->name, &loss, error));
-    struct ifm_value step = ifm_derive_step_value(d, work, arm);
+    struct ifm_value step = ifm_derive_step_value(d, work, arm, false);
     out->known = step.state == IFM_STATE_OK && step.has_interval &&
                  !(ifm_derive_owes_loss(arm->arm, &loss) && isnan(loss.rms_rel));
     out->loss = isnan(loss.rms_rel) ? 0.0 : loss.rms_rel;

@@ -9,6 +9,13 @@
 #include "device/device.h"
 #include "model/machine.h"
 
+/* An entry of a list that needs this device: there, or left out by a build without it. */
+#if defined(IFM_HAVE_CUDA)
+#define IFM_CUDA_ENTRY(entry) entry,
+#else
+#define IFM_CUDA_ENTRY(entry)
+#endif
+
 bool ifm_device_is_cuda(const struct ifm_device *device);
 const struct ifm_gpu *ifm_cuda_gpu(const struct ifm_device *device);
 
@@ -23,11 +30,11 @@ IFM_CHECKED enum ifm_status ifm_cuda_allow_shared(struct ifm_device *device, str
 unsigned ifm_cuda_blocks(struct ifm_device *device, struct ifm_cuda_function *function, unsigned threads,
                          unsigned shared);
 
-/* `arguments`: pointers to the kernel's arguments, as cuLaunchKernel takes them. */
+/* `arguments`: the kernel's one parameter, a struct of the header of its .cu; NULL for a kernel that takes none. */
 struct ifm_cuda_launch {
     struct ifm_cuda_function *function;
     unsigned blocks, threads, shared;
-    void **arguments;
+    const void *arguments;
 };
 void ifm_cuda_launch(struct ifm_device *device, const struct ifm_cuda_launch *launch);
 void ifm_cuda_copy(struct ifm_device *device, void *to, const void *from, size_t bytes); /* both on the device */

@@ -52,9 +52,8 @@ void ifm_cuda_clock_hold(struct ifm_cuda_device *device)
 static void stamp(struct ifm_cuda_device *device, size_t at)
 {
     struct ifm_cuda_stamps *stamps = &device->stamps;
-    CUdeviceptr to = stamps->memory + at * sizeof *stamps->host;
-    void *arguments[] = {&to};
-    ifm_cuda_launch(&device->base, &(struct ifm_cuda_launch){stamps->kernel, (unsigned)stamps->n, 32, 0, arguments});
+    struct ifm_stamp_arguments arguments = {(struct ifm_stamp *)(uintptr_t)stamps->memory + at};
+    ifm_cuda_launch(&device->base, &(struct ifm_cuda_launch){stamps->kernel, (unsigned)stamps->n, 32, 0, &arguments});
 }
 
 void ifm_cuda_clock_begin(struct ifm_cuda_device *device)

@@ -87,12 +87,13 @@ unsigned ifm_cuda_blocks(struct ifm_device *base, struct ifm_cuda_function *func
 void ifm_cuda_launch(struct ifm_device *base, const struct ifm_cuda_launch *launch)
 {
     struct ifm_cuda_device *device = ifm_cuda_of(base);
+    void *parameters[] = {(void *)(uintptr_t)launch->arguments};
     launch->function->threads = launch->threads;
     launch->function->shared = launch->shared;
     if (device->failed == CUDA_SUCCESS)
         ifm_cuda_note(device,
                       device->cuda->p_cuLaunchKernel(launch->function->handle, launch->blocks, 1, 1, launch->threads, 1,
-                                                     1, launch->shared, device->stream, launch->arguments, NULL),
+                                                     1, launch->shared, device->stream, parameters, NULL),
                       "cuLaunchKernel");
 }
 

@@ -133,6 +133,7 @@ static enum ifm_status fake_describe(unsigned threads, struct ifm_machine *out, 
     static const char *const isas[] = {"scalar"};
     unsigned count = threads == 0 ? 1 : threads;
     *out = (struct ifm_machine){.device = "fake",
+                                .scripted = true,
                                 .cpus_allowed = count,
                                 .threads = count,
                                 .memory_available = memory_bytes,

@@ -7,15 +7,8 @@
 #ifndef IFM_DEVICE_STAMP_H
 #define IFM_DEVICE_STAMP_H
 
+#include "kernel/cuda/stamp.h"
 #include <stddef.h>
-#include <stdint.h>
-
-/* What one block of the kernel ifm_stamp leaves. */
-struct ifm_stamp {
-    uint32_t multiprocessor, unused;
-    uint64_t cycles; /* of its own counter */
-    uint64_t ns;     /* of the GPU's timer, which may tick in microseconds */
-};
 
 /* Shorter, and the timer's tick would be worth more than a quarter of a percent. */
 enum { IFM_STAMP_LEAST_NS = 400000 };

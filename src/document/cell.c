@@ -128,7 +128,7 @@ static void fill_row(struct ifm_builder *builder, const struct ifm_cell *cell, c
                      const struct shown *shown, struct ifm_grid *grid, size_t row)
 {
     size_t n_shown = shown->n;
-    *ifm_grid_at(grid, row, 0) = ifm_field_text(arm->name, IFM_TONE_STRONG);
+    *ifm_grid_at(grid, row, 0) = ifm_field_text(ifm_arm_label(arm), IFM_TONE_STRONG);
     for (size_t c = 0; c < n_shown; c++)
         *ifm_grid_at(grid, row, c + 1) = column_field(builder, cell, arm, shown->specs[c]);
     const struct ifm_value *time = ifm_value_of(builder, cell, arm, IFM_M_STEP_NS);

@@ -15,9 +15,10 @@ struct ifm_arm_list {
                         NULL = there is none to name */
 };
 
-/* Describe is pure: same settings and machine, same arms. It sets name, ceiling, variant, ledger,
- * working_set, memory, lossy, has_oracle, tolerance, feature, idle and fixed_inner; plan sets the rest.
- * `why_not` is set to a sentence, and the list left empty, when the device cannot run these settings. */
+/* Describe is pure: same settings and machine, same arms. It sets name, implementation, title, ceiling, variant,
+ * chosen, ledger, working_set, memory, lossy, has_oracle, tolerance, feature, idle, remark and fixed_inner; plan sets
+ * the rest, and takes back what a scripted device cannot have: an oracle, a loss, a feature that runs. `why_not` is set
+ * to a sentence, and the list left empty, when the device cannot run these settings. */
 typedef enum ifm_status ifm_describe_fn(const struct ifm_setting *settings, size_t n, const struct ifm_machine *machine,
                                         struct ifm_arena *arena, struct ifm_arm_list *arms, const char **why_not,
                                         struct ifm_error *error);
@@ -34,7 +35,7 @@ struct ifm_workload_entry {
     const struct ifm_column *columns; /* that it counts itself, behind those of the instruments */
     size_t n_columns;
     const char *one_process; /* why its arms cannot run in processes of their own; NULL = they can */
-    bool on_gpu;             /* it has kernels for the device cuda */
+    bool serves;             /* somebody computes it on the device of this catalog */
 };
 
 struct ifm_instrument_entry {

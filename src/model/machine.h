@@ -24,6 +24,7 @@ struct ifm_gpu {
 
 struct ifm_machine {
     const char *device;                        /* "cpu", "cuda", "fake" */
+    bool scripted;                             /* its times come from a script, and steps compute nothing */
     const struct ifm_gpu *gpu;                 /* of the device cuda; NULL elsewhere */
     unsigned cpus_allowed;                     /* CPUs in the affinity mask, limited by the cgroup quota rounded up */
     unsigned threads;                          /* worker threads that cells use */

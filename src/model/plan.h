@@ -9,6 +9,7 @@
 
 #include "model/pass.h"
 #include "model/study.h"
+#include <string.h>
 
 /* The fewest operations and bytes of one step; what a rate divides by time. */
 struct ifm_ledger {
@@ -38,6 +39,11 @@ struct ifm_arm {
     const char *variant;                /* of the workload: a probe shape; "" for none */
     const struct ifm_setting *settings; /* complete parameters of its workload, cell axes and arm overrides applied */
     size_t n_settings;
+    const char *implementation;       /* who computes it, a row of its workload for the plan's device: "ours" */
+    const char *title;                /* the same for people: "ours (AVX-512)" */
+    const struct ifm_setting *chosen; /* what describe chose, as canonical text: layers, bytes, instruction sets */
+    size_t n_chosen;
+    const char *remark;       /* what to tell beforehand, NULL = nothing; not saved */
     const char *idle;         /* paths of those settings that have no effect on this arm, each behind a space:
                                  " attention.batch attention.seq_len"; "" or NULL = each has one */
     struct ifm_ledger ledger; /* per step */
@@ -59,6 +65,12 @@ struct ifm_arm {
     bool gaps;                /* something untimed lies between its samples (hooks of a command, a caller's own code):
                                  they do not meet, as they do in cold mode */
 };
+
+/* What tables call the arm: its name, with what its title adds to it: "ours (AVX-512)". */
+static inline const char *ifm_arm_label(const struct ifm_arm *arm)
+{
+    return arm->title != NULL && strncmp(arm->title, arm->name, strlen(arm->name)) == 0 ? arm->title : arm->name;
+}
 
 struct ifm_pass {
     enum ifm_pass_kind kind;

@@ -107,6 +107,9 @@ static const struct ifm_plan_field arm_rows[] = {
     FIELD(struct ifm_arm, TEXT, workload),
     FIELD(struct ifm_arm, TEXT, variant),
     NESTED(settings),
+    OPTIONAL(struct ifm_arm, TEXT, implementation),
+    OPTIONAL(struct ifm_arm, TEXT, title),
+    {"chosen", IFM_FIELD_NESTED, 0, NULL, true, 0},
     OPTIONAL(struct ifm_arm, TEXT, idle),
     NESTED(ledger),
     FIELD(struct ifm_arm, U64, working_set),
@@ -218,7 +221,8 @@ static json_t *write_object(const struct ifm_field_table *table, const void *rec
         const struct ifm_plan_field *field = &table->rows[i];
         bool is_nested = field->kind == IFM_FIELD_NESTED;
         json_t *value = is_nested ? *nested++ : write_scalar(field, (const char *)record + field->offset);
-        bool empty = json_is_false(value) || (json_is_string(value) && json_string_length(value) == 0);
+        bool empty = json_is_false(value) || (json_is_string(value) && json_string_length(value) == 0) ||
+                     (is_nested && json_object_size(value) == 0 && json_is_object(value));
         if (field->optional && (empty || (json_is_number(value) && json_number_value(value) == field->otherwise))) {
             json_decref(value);
             continue;
@@ -266,6 +270,7 @@ static json_t *write_arm(const void *item)
     const struct ifm_arm *arm = item;
     json_t *nested[] = {
         write_settings(arm->settings, arm->n_settings),
+        write_settings(arm->chosen, arm->n_chosen),
         write_object(&ifm_ledger_fields, &arm->ledger, NULL),
     };
     return write_object(&ifm_arm_fields, arm, nested);

@@ -278,6 +278,8 @@ static enum ifm_status read_arm(const struct plan_reader *reader, const json_t *
     struct plan_place ledger = {place, "ledger", 0};
     IFM_TRY(read_object(reader, json, &ifm_arm_fields, place, arm));
     IFM_TRY(read_settings(reader, json, "settings", place, &arm->settings, &arm->n_settings));
+    if (json_object_get(json, "chosen") != NULL)
+        IFM_TRY(read_settings(reader, json, "chosen", place, &arm->chosen, &arm->n_chosen));
     return read_object(reader, json_object_get(json, "ledger"), &ifm_ledger_fields, &ledger, &arm->ledger);
 }
 

@@ -38,22 +38,28 @@ static enum ifm_status describe(const struct ifm_arms_request *request, const st
 {
     *list = (struct ifm_arm_list){0};
     *why_not = NULL;
-    if (request->catalog->machine.gpu != NULL && !workload->on_gpu) {
-        *why_not = ifm_arena_printf(arena, "%s has no CUDA kernels yet; the device cpu runs it", workload->name);
+    const struct ifm_machine *machine = &request->catalog->machine;
+    if (!workload->serves) {
+        *why_not = ifm_arena_printf(arena, "%s has no implementation for the device %s yet; the device cpu runs it",
+                                    workload->name, machine->device);
         return IFM_OK;
     }
-    IFM_TRY(workload->describe(settings, n, &request->catalog->machine, arena, list, why_not, error));
+    IFM_TRY(workload->describe(settings, n, machine, arena, list, why_not, error));
     for (size_t i = 0; i < list->n; i++) {
-        list->items[i].workload = workload->name;
-        list->items[i].settings = settings;
-        list->items[i].n_settings = n;
-        list->items[i].equals = "";
-        if (list->items[i].variant == NULL)
-            list->items[i].variant = "";
-        if (list->items[i].feature == NULL)
-            list->items[i].feature = "";
-        if (list->items[i].idle == NULL)
-            list->items[i].idle = "";
+        struct ifm_arm *arm = &list->items[i];
+        arm->workload = workload->name;
+        arm->settings = settings;
+        arm->n_settings = n;
+        arm->equals = "";
+        if (machine->scripted) { /* nothing is computed: there is nothing to check, to lose or to count */
+            arm->implementation = "script";
+            arm->has_oracle = arm->lossy = false;
+            arm->feature = "";
+        }
+        const char **const texts[] = {&arm->variant, &arm->feature, &arm->idle, &arm->implementation, &arm->title};
+        for (size_t t = 0; t < sizeof texts / sizeof *texts; t++)
+            if (*texts[t] == NULL)
+                *texts[t] = "";
     }
     return IFM_OK;
 }

@@ -68,7 +68,7 @@ static enum ifm_status log_features(struct ifm_cell_run *cell, struct ifm_error 
 {
     for (size_t i = 0; i < cell->plan->n_arms; i++) {
         const struct ifm_arm_run *arm = &cell->arms[i];
-        if (arm->plan->feature[0] == '\0' || arm->workload->feature_runs == NULL)
+        if (arm->plan->feature[0] == '\0' || arm->implementation->feature_runs == NULL)
             continue;
         uint64_t runs;
         IFM_TRY(ifm_arm_feature_runs(cell, i, &runs, error));

@@ -29,6 +29,7 @@ static enum ifm_status make_plan(struct inferometer_session *session, struct ifm
         .describe = ifm_session_describe, /* the registry's refuses: no command can run a session */
         .most_threads = ifm_workload_session.most_threads,
         .one_process = ifm_workload_session.one_process,
+        .serves = true,
     };
     session->is_fake = ifm_config_device(session->config)->kind == IFM_DEVICE_FAKE;
     IFM_TRY(ifm_story_plan(session->config, &own, arena, &session->plan, error));

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/hash.h"
+#include "base/log.h"
 #include "base/text.h"
 #include "device/fake.h"
 #include "instrument/instrument.h"
@@ -26,14 +27,16 @@ struct ifm_config *ifm_story_config(void)
     return ifm_config_create(sections);
 }
 
-static size_t list_workloads(struct ifm_workload_entry *entries)
+static size_t list_workloads(const struct ifm_machine *machine, struct ifm_workload_entry *entries)
 {
     size_t n = 0;
-    for (; ifm_workloads[n] != NULL; n++)
-        entries[n] = (struct ifm_workload_entry){ifm_workloads[n]->name,         ifm_workloads[n]->describe,
-                                                 ifm_workloads[n]->most_threads, ifm_workloads[n]->columns,
-                                                 ifm_workloads[n]->n_columns,    ifm_workloads[n]->one_process,
-                                                 ifm_workloads[n]->on_gpu};
+    for (; ifm_workloads[n] != NULL; n++) {
+        const struct ifm_workload *workload = ifm_workloads[n];
+        entries[n] = (struct ifm_workload_entry){workload->name,         workload->describe,
+                                                 workload->most_threads, workload->columns,
+                                                 workload->n_columns,    workload->one_process,
+                                                 ifm_workload_serves(workload, machine)};
+    }
     return n;
 }
 
@@ -95,10 +98,10 @@ enum ifm_status ifm_story_plan(const struct ifm_config *config, const struct ifm
 {
     const struct ifm_study *study = ifm_config_study(config);
     struct ifm_workload_entry *registered = IFM_ARENA_ARRAY(arena, struct ifm_workload_entry, IFM_WORKLOADS_MOST);
-    struct ifm_catalog catalog = {.workloads = own != NULL ? own : registered,
-                                  .n_workloads = own != NULL ? 1 : list_workloads(registered),
-                                  .measure = &ifm_section_measure};
+    struct ifm_catalog catalog = {.measure = &ifm_section_measure};
     IFM_TRY(describe_machine(config, arena, &catalog, error));
+    catalog.workloads = own != NULL ? own : registered;
+    catalog.n_workloads = own != NULL ? 1 : list_workloads(&catalog.machine, registered);
     enum ifm_status status = ifm_plan_build(study, &catalog, make_run_id(study, arena), arena, plan, error);
     if (status != IFM_OK) {
         ifm_config_locate(config, error);
@@ -134,14 +137,26 @@ enum ifm_status ifm_story_check_plan(const char *where, const struct ifm_config 
                            "rule-04: its gates, measure settings or seed are not those of config.lock.json");
 }
 
+/* What its implementation would need of this machine is there. */
+static enum ifm_status ready(const struct ifm_arm *arm, const char *device, struct ifm_error *error)
+{
+    struct ifm_arena *arena = ifm_arena_create();
+    struct ifm_opening opening;
+    enum ifm_status status = ifm_implementation_bind(arm, device, arena, &opening, error);
+    if (status == IFM_OK && opening.implementation->ready != NULL)
+        status = opening.implementation->ready(&opening, error);
+    ifm_arena_destroy(arena);
+    return status;
+}
+
 enum ifm_status ifm_story_ready(const struct ifm_plan *plan, struct ifm_error *error)
 {
     for (size_t c = 0; c < plan->n_cells; c++)
         for (size_t a = 0; a < plan->cells[c].n_arms; a++) {
             const struct ifm_arm *arm = &plan->cells[c].arms[a];
-            const struct ifm_workload *workload = ifm_workload_find(arm->workload);
-            if (workload != NULL && workload->ready != NULL)
-                IFM_TRY(workload->ready(arm, strcmp(plan->device, "fake") == 0, error));
+            if (arm->remark != NULL)
+                ifm_note("%s: %s %s", arm->workload, arm->name, arm->remark);
+            IFM_TRY(ready(arm, plan->device, error));
         }
     return ifm_energy_ready(plan, error);
 }

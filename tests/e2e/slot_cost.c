@@ -61,8 +61,10 @@ static enum ifm_status run(const char *mode, const char *nvml, struct ifm_error 
     struct ifm_cell plan = {.name = "null", .workload = "null", .threads = 1};
     struct ifm_pass pass = {.kind = IFM_PASS_LATENCY};
     struct ifm_setting spin = {.path = "null.spin", .text = "0"};
-    struct ifm_arm arm = {.name = "null", .variant = "", .settings = &spin, .n_settings = 1};
-    struct ifm_arm_run arm_run = {.plan = &arm, .workload = &ifm_workload_null, .inner = 1, .samples = SAMPLES};
+    struct ifm_arm arm = {.name = "null", .variant = "", .implementation = "ours", .workload = "null"};
+    arm.settings = &spin;
+    arm.n_settings = 1;
+    struct ifm_arm_run arm_run = {.plan = &arm, .arena = ifm_arena_create(), .inner = 1, .samples = SAMPLES};
     struct ifm_cell_run cell = {.plan = &plan, .pass = &pass, .session = &session, .arms = &arm_run, .marks = marks};
     if (armed)
         IFM_TRY(ifm_power_open(&(struct ifm_power_options){.root = "", .nvml = nvml}, &power, error));
@@ -75,7 +77,10 @@ static enum ifm_status run(const char *mode, const char *nvml, struct ifm_error 
         device->ops = &counted;
     }
     cell.device = device;
-    IFM_TRY(ifm_workload_null.open(&arm, device, 1, 1, &arm_run.state, error));
+    IFM_TRY(ifm_implementation_bind(&arm, "cpu", arm_run.arena, &arm_run.opening, error));
+    arm_run.workload = arm_run.opening.workload;
+    arm_run.implementation = arm_run.opening.implementation;
+    IFM_TRY(arm_run.implementation->open(&arm_run.opening, &arm_run.state, error));
     if (armed)
         IFM_TRY(open_instruments(&cell, runs, error));
     if (sampling)
@@ -84,7 +89,8 @@ static enum ifm_status run(const char *mode, const char *nvml, struct ifm_error 
     ifm_sampler_stop(sampler);
     for (size_t i = 0; i < cell.n_instruments; i++)
         runs[i].instrument->close(runs[i].state);
-    ifm_workload_null.close(arm_run.state);
+    arm_run.implementation->close(arm_run.state);
+    ifm_arena_destroy(arm_run.arena);
     ifm_device_cpu.close(device);
     ifm_power_close(power);
     return status;

@@ -4,7 +4,7 @@
 source "$(dirname "$0")/lib.sh"
 need python3 python3
 fake=(--device fake --seed 1 --quiet
-    --script 'step_ns=100000; noise=0.005; arm.int8.step_ns=60000; arm.auto.step_ns=80000')
+    --script 'step_ns=100000; noise=0.005; arm.int8.step_ns=60000; arm.ours.step_ns=80000')
 
 # Its command, flag by flag, prints one JSON object; the folder holds the same.
 "$INFEROMETER" decode --seq=1024 --heads=16 --dim=64 --compress=2 --reps=200 --warmup=50 --inner_loops=64 --truncate=5 \
@@ -132,7 +132,7 @@ refused decode elastic_kv.json 'int8 results.speedup_vs_baseline' 'd["results"][
 refused decode elastic_kv.json 'inference=true baseline_total_ms' \
     'd["inference_cycle"]["baseline_total_ms"] = 86.704063'
 refused plain elastic_kv.json 'inference_cycle' 'd["inference_cycle"] = json.load(open("printed"))["inference_cycle"]'
-refused baseline config_01.json 'arm auto performance.throughput_gflops' \
+refused baseline config_01.json 'arm ours performance.throughput_gflops' \
     'd["arms"][0]["performance"]["throughput_gflops"] = 53516'
 refused baseline config_01.json 'raw_latencies_ms\[3\]' 'd["arms"][0]["raw_latencies_ms"][3] *= 0.98'
 refused baseline summary.json 'metadata.configs_tested' 'd["metadata"]["configs_tested"] = 11'

@@ -496,8 +496,8 @@ CUresult fake_cuLaunchKernel(CUfunction function, unsigned x, unsigned y, unsign
     struct work work = {.kernel = (const struct fake_kernel *)(const void *)function};
     work.launch.blocks = x;
     work.launch.threads = tx;
-    for (size_t i = 0; i < FAKE_MOST_ARGUMENTS && work.kernel->sizes[i] > 0; i++)
-        memcpy(&work.launch.arguments[i], arguments[i], work.kernel->sizes[i]);
+    if (work.kernel->size > 0)
+        memcpy(work.launch.arguments, arguments[0], work.kernel->size);
     return put(&work);
 }
 

@@ -36,14 +36,14 @@ void fake_cuda_script(const char *script);            /* forgets all counts */
 unsigned long long fake_cuda_count(const char *what); /* see the table in fake_cuda.c: "kernels", "graphs alive", ... */
 
 /* ---- kernels.c ---- */
-enum { FAKE_MOST_ARGUMENTS = 6 };
+enum { FAKE_MOST_BYTES = 64 };
 struct fake_launch {
     unsigned blocks, threads;
-    uint64_t arguments[FAKE_MOST_ARGUMENTS]; /* by value; the low bytes where a parameter is smaller */
+    _Alignas(16) unsigned char arguments[FAKE_MOST_BYTES]; /* the kernel's struct, by value */
 };
 struct fake_kernel {
     const char *name;
-    unsigned char sizes[FAKE_MOST_ARGUMENTS];                  /* bytes of each parameter; 0 = no more */
+    size_t size;                                               /* of its struct; 0 = it takes none */
     bool (*run)(const struct fake_launch *launch, bool wrong); /* false = an illegal access */
 };
 /* The row after the last has no name. */

@@ -44,6 +44,7 @@ static inline int set_up(void **state)
     for (int i = 0; i < 2; i++)
         f.arms[i] = (struct ifm_arm){.name = i == 0 ? "quick" : "slow",
                                      .workload = "null",
+                                     .implementation = "script",
                                      .variant = "",
                                      .feature = "",
                                      .equals = "",

@@ -31,6 +31,7 @@ static int set_up(void **state)
     for (int i = 0; i < ARMS; i++)
         f.arms[i] = (struct ifm_arm){.name = names[i],
                                      .workload = "null",
+                                     .implementation = "script",
                                      .variant = "",
                                      .feature = "",
                                      .equals = "",
@@ -69,7 +70,7 @@ static void shared_arms_have_one_state(void **state)
 {
     struct fixture *f = *state;
     open_cell(f, IFM_ISOLATION_SHARED);
-    const struct ifm_workload_state *before = f->cell.arms[1].state;
+    const void *before = f->cell.arms[1].state;
     for (unsigned block = 0; block < BLOCKS; block++) {
         assert_int_equal(ifm_arms_place(&f->cell, block, &f->error), IFM_OK);
         assert_ptr_equal(f->cell.arms[1].state, before);
@@ -82,7 +83,7 @@ static void blocks_draw_the_sets(void **state)
 {
     struct fixture *f = *state;
     open_cell(f, IFM_ISOLATION_BUFFERS);
-    const struct ifm_workload_state *probe = f->cell.arms[2].state;
+    const void *probe = f->cell.arms[2].state;
     unsigned shifted = 0;
     assert_int_equal(f->cell.arms[0].n_sets, 2);
     assert_null(f->cell.arms[2].sets);
@@ -104,18 +105,27 @@ static void blocks_draw_the_sets(void **state)
 static unsigned asked;
 
 /* Each set of buffers gives another output: a step that reads what nobody wrote. */
-static enum ifm_status check_by_turns(struct ifm_workload_state *state, struct ifm_check *out, struct ifm_error *error)
+static enum ifm_status check_by_turns(void *state, struct ifm_check *out, struct ifm_error *error)
 {
     (void)state, (void)error;
     *out = (struct ifm_check){.done = true, .finite = true, .output_xxh3 = 7 + asked++};
     return IFM_OK;
 }
 
-static enum ifm_status check_alike(struct ifm_workload_state *state, struct ifm_check *out, struct ifm_error *error)
+static enum ifm_status check_alike(void *state, struct ifm_check *out, struct ifm_error *error)
 {
     (void)state, (void)error;
     *out = (struct ifm_check){.done = true, .finite = true, .output_xxh3 = 7};
     return IFM_OK;
+}
+
+/* The row of the first arm with another check. */
+static struct ifm_implementation with_check(const struct fixture *f,
+                                            enum ifm_status (*check)(void *, struct ifm_check *, struct ifm_error *))
+{
+    struct ifm_implementation implementation = *f->cell.arms[0].implementation;
+    implementation.check = check;
+    return implementation;
 }
 
 static void sets_must_give_one_output(void **state)
@@ -123,21 +133,24 @@ static void sets_must_give_one_output(void **state)
     struct fixture *f = *state;
     struct ifm_check check;
     open_cell(f, IFM_ISOLATION_BUFFERS);
+    struct ifm_implementation implementation = with_check(f, check_by_turns);
     struct ifm_workload workload = *f->cell.arms[0].workload;
+    workload.has_oracle = true;
     f->cell.arms[0].workload = &workload;
-    workload.check = check_by_turns;
+    f->cell.arms[0].implementation = &implementation;
     asked = 0;
     assert_int_equal(ifm_arm_check(&f->cell, 0, false, &check, &f->error), IFM_OK);
     assert_true(check.sets_differ);
     assert_int_equal(check.output_xxh3, 7);
-    workload.check = check_alike;
+    implementation.check = check_alike;
     assert_int_equal(ifm_arm_check(&f->cell, 0, false, &check, &f->error), IFM_OK);
     assert_false(check.sets_differ);
     f->cell.arms[0].workload = f->cell.arms[1].workload;
+    f->cell.arms[0].implementation = f->cell.arms[1].implementation;
 }
 
 /* What the second set lost more of, and that it dropped tokens. */
-static enum ifm_status check_with_loss(struct ifm_workload_state *state, struct ifm_check *out, struct ifm_error *error)
+static enum ifm_status check_with_loss(void *state, struct ifm_check *out, struct ifm_error *error)
 {
     (void)state, (void)error;
     bool second = asked++ > 0;
@@ -155,9 +168,11 @@ static void the_worst_set_is_the_loss(void **state)
     struct fixture *f = *state;
     struct ifm_check check;
     open_cell(f, IFM_ISOLATION_BUFFERS);
+    struct ifm_implementation implementation = with_check(f, check_with_loss);
     struct ifm_workload workload = *f->cell.arms[0].workload;
+    workload.has_oracle = true;
     f->cell.arms[0].workload = &workload;
-    workload.check = check_with_loss;
+    f->cell.arms[0].implementation = &implementation;
     asked = 0;
     assert_int_equal(ifm_arm_check(&f->cell, 0, false, &check, &f->error), IFM_OK);
     assert_true(check.has_loss);
@@ -165,6 +180,7 @@ static void the_worst_set_is_the_loss(void **state)
     assert_true(check.loss_kl < 0);
     assert_true(isnan(check.loss_tv));
     f->cell.arms[0].workload = f->cell.arms[1].workload;
+    f->cell.arms[0].implementation = f->cell.arms[1].implementation;
 }
 
 static void a_process_needs_a_clock_that_is_shared(void **state)

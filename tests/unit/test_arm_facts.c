@@ -10,6 +10,8 @@
 #include "dyn/openblas.h"
 #include "kernel/cpu/dispatch.h"
 #include "kernel/cpu/isa.h"
+#include "opened.h"
+#include "plan/plan.h"
 #include "serial_device.h"
 #include "workload/workload.h"
 
@@ -59,37 +61,60 @@ static struct ifm_arm_list describe(struct bench *bench, const struct ifm_worklo
     return arms;
 }
 
+/* The arms of the plan that has one cell of each workload. */
+static const struct ifm_plan *plan_of(struct bench *bench, const struct ifm_workload *const *workloads, size_t n)
+{
+    const char **names = IFM_ARENA_ARRAY(bench->arena, const char *, n);
+    struct ifm_workload_entry *entries = IFM_ARENA_ARRAY(bench->arena, struct ifm_workload_entry, n);
+    for (size_t i = 0; i < n; i++) {
+        names[i] = workloads[i]->name;
+        entries[i] = (struct ifm_workload_entry){.name = names[i],
+                                                 .describe = workloads[i]->describe,
+                                                 .serves = ifm_workload_serves(workloads[i], &bench->machine)};
+    }
+    const struct ifm_study study = {.workloads = names, .n_workloads = n};
+    const struct ifm_catalog catalog = {.workloads = entries, .n_workloads = n, .machine = bench->machine};
+    struct ifm_plan *plan;
+    if (ifm_plan_build(&study, &catalog, "run", bench->arena, &plan, &bench->error) != IFM_OK)
+        fail_msg("%s", bench->error.message);
+    return plan;
+}
+
 static void a_scripted_device_loses_nothing(void **context)
 {
     struct bench *bench = *context;
     static const struct ifm_workload *const workloads[] = {&ifm_workload_decode, &ifm_workload_gemm,
                                                            &ifm_workload_attention, &ifm_workload_stream};
     size_t lossy = 0;
-    for (size_t w = 0; w < sizeof workloads / sizeof workloads[0]; w++)
-        for (int scripted = 0; scripted < 2; scripted++) {
-            bench->machine.device = scripted ? "fake" : "cpu";
-            const struct ifm_arm_list arms = describe(bench, workloads[w], NULL, 0);
-            for (size_t i = 0; i < arms.n; i++) {
-                const struct ifm_arm *arm = &arms.items[i];
+    for (int scripted = 0; scripted < 2; scripted++) {
+        bench->machine.device = scripted ? "fake" : "cpu";
+        bench->machine.scripted = scripted;
+        const struct ifm_plan *plan = plan_of(bench, workloads, sizeof workloads / sizeof workloads[0]);
+        for (size_t c = 0; c < plan->n_cells; c++) {
+            assert_true(plan->cells[c].n_arms > 0);
+            for (size_t i = 0; i < plan->cells[c].n_arms; i++) {
+                const struct ifm_arm *arm = &plan->cells[c].arms[i];
                 if (scripted && (arm->lossy || arm->has_oracle || arm->feature[0] != '\0'))
-                    fail_msg("%s, %s: a script is taken for a computation", workloads[w]->name, arm->name);
+                    fail_msg("%s, %s: a script is taken for a computation", arm->workload, arm->name);
                 if (arm->lossy && !arm->has_oracle)
-                    fail_msg("%s, %s: lossy, and nothing checks it", workloads[w]->name, arm->name);
+                    fail_msg("%s, %s: lossy, and nothing checks it", arm->workload, arm->name);
+                assert_string_equal(arm->implementation, scripted ? "script" : "ours");
                 lossy += arm->lossy;
             }
         }
+    }
     assert_int_equal(lossy, 3 + 3); /* int8, int4, int2; bf16, int8, int4 */
 }
 
 static const char *isa_of(struct bench *bench, const struct ifm_workload *workload, const struct ifm_arm *arm)
 {
-    struct ifm_workload_state *state;
+    struct opened opened;
     struct ifm_check check;
-    if (workload->open(arm, &bench->serial.device, 1, 7, &state, &bench->error) != IFM_OK)
+    if (open_arm_on(workload, arm, "cpu", &bench->serial.device, 1, 7, bench->arena, &opened, &bench->error) != IFM_OK)
         fail_msg("%s, %s: %s", workload->name, arm->name, bench->error.message);
-    workload->step(state, 1);
-    assert_int_equal(workload->check(state, &check, &bench->error), IFM_OK);
-    workload->close(state);
+    opened.by->step(opened.state, 1);
+    assert_int_equal(opened.by->check(opened.state, &check, &bench->error), IFM_OK);
+    opened.by->close(opened.state);
     assert_true(check.done);
     return ifm_arena_strdup(bench->arena, check.isa);
 }
@@ -132,8 +157,7 @@ static void a_check_names_the_code_that_ran(void **context)
                 const struct ifm_arm *arm = &arms.items[a];
                 const bool theirs = strcmp(arm->variant, "openblas") == 0;
                 const char *op = ifm_arena_printf(bench->arena, "%s%s", cases[c].op, c < 2 ? arm->variant : "");
-                /* The arm auto of attention has no name of its own. */
-                const char *wanted = theirs ? library->core : ifm_kernel_find(op, c < 2 ? isa : arm->variant)->isa;
+                const char *wanted = theirs ? library->core : ifm_kernel_find(op, isa)->isa;
                 assert_string_equal(isa_of(bench, cases[c].workload, arm), wanted);
             }
         }

@@ -74,6 +74,7 @@ static int set_up(void **state)
     for (int i = 0; i < ARMS; i++)
         f.arms[i] = (struct ifm_arm){.name = names[i],
                                      .workload = "null",
+                                     .implementation = "script",
                                      .variant = "",
                                      .feature = "",
                                      .equals = "",

@@ -8,6 +8,7 @@
 
 #include "kernel/cpu/isa.h"
 #include "kv_pages.h"
+#include "opened.h"
 #include "serial_device.h"
 #include "workload/decode/run.h"
 
@@ -79,10 +80,7 @@ static enum ifm_status describe(struct bench *bench, const char *text)
     bench->why_not = NULL;
     enum ifm_status status = ifm_workload_decode.describe(bench->settings, bench->n, &bench->machine, bench->arena,
                                                           &bench->arms, &bench->why_not, &bench->error);
-    for (size_t i = 0; i < bench->arms.n; i++) { /* what plan does */
-        bench->arms.items[i].settings = bench->settings;
-        bench->arms.items[i].n_settings = bench->n;
-    }
+    give_settings(&bench->arms, bench->settings, bench->n);
     return status;
 }
 
@@ -104,29 +102,30 @@ static const char *names(const struct bench *bench)
     return text;
 }
 
-static struct ifm_workload_state *open_arm(struct bench *bench, const char *arm, unsigned threads)
+static struct ifm_decode_run *open_arm(struct bench *bench, const char *arm, unsigned threads)
 {
-    struct ifm_workload_state *state = NULL;
-    assert_int_equal(
-        ifm_workload_decode.open(arm_named(bench, arm), &bench->serial.device, threads, 7, &state, &bench->error),
-        IFM_OK);
-    return state;
+    return opened_state(&ifm_workload_decode, arm_named(bench, arm), &bench->serial.device, threads, bench->arena);
 }
 
-static struct ifm_check check_state(struct bench *bench, struct ifm_workload_state *state)
+static enum ifm_status ready(struct bench *bench, const char *arm)
+{
+    return ready_arm(&ifm_workload_decode, arm_named(bench, arm), bench->arena, &bench->error);
+}
+
+static struct ifm_check check_state(struct bench *bench, struct ifm_decode_run *state)
 {
     struct ifm_check check;
-    assert_int_equal(ifm_workload_decode.check(state, &check, &bench->error), IFM_OK);
+    assert_int_equal(ifm_decode_cpu.check(state, &check, &bench->error), IFM_OK);
     return check;
 }
 
 static struct ifm_check run_arm(struct bench *bench, const char *arm, unsigned threads, uint64_t steps)
 {
-    struct ifm_workload_state *state = open_arm(bench, arm, threads);
-    assert_int_equal(ifm_workload_decode.before(state, &bench->error), IFM_OK);
-    ifm_workload_decode.step(state, steps);
+    struct ifm_decode_run *state = open_arm(bench, arm, threads);
+    assert_int_equal(ifm_decode_cpu.before(state, &bench->error), IFM_OK);
+    ifm_decode_cpu.step(state, steps);
     struct ifm_check check = check_state(bench, state);
-    ifm_workload_decode.close(state);
+    ifm_decode_cpu.close(state);
     return check;
 }
 
@@ -402,13 +401,13 @@ static void layers_are_taken_in_turn(void **context)
 {
     struct bench *bench = *context;
     assert_int_equal(describe(bench, SMALL "compress=4 layers=3"), IFM_OK);
-    struct ifm_workload_state *state = open_arm(bench, "int4", 2);
+    struct ifm_decode_run *state = open_arm(bench, "int4", 2);
     assert_int_equal(bench->serial.n, 3);
     const uint64_t pages = 4 * 4; /* four of each pair */
     uint64_t first = 0;
     for (uint64_t step = 0; step < 8; step++) {
-        assert_int_equal(ifm_workload_decode.feature_runs(state), step * pages);
-        ifm_workload_decode.step(state, 1);
+        assert_int_equal(ifm_decode_cpu.feature_runs(state), step * pages);
+        ifm_decode_cpu.step(state, 1);
         assert_int_equal(state->last, step % 3);
         struct ifm_check check = check_state(bench, state);
         assert_right(bench, "int4", &check);
@@ -423,7 +422,7 @@ static void layers_are_taken_in_turn(void **context)
     check = check_state(bench, state);
     assert_false(check.error_rms_rel <= 10 * arm_named(bench, "int4")->tolerance);
     assert_true(check.error_part == 1);
-    ifm_workload_decode.close(state);
+    ifm_decode_cpu.close(state);
 }
 
 /* Without a step the outputs are still poison; a cache without a compressed page has an inactive feature. */
@@ -435,10 +434,10 @@ static void nothing_done_is_seen(void **context)
     assert_true(check.done && !check.finite);
     assert_false(check.error_rms_rel <= 1);
     assert_int_equal(describe(bench, "kv_len=256"), IFM_OK);
-    struct ifm_workload_state *state = open_arm(bench, "int8", 2);
-    ifm_workload_decode.step(state, 5);
-    assert_int_equal(ifm_workload_decode.feature_runs(state), 0);
-    ifm_workload_decode.close(state);
+    struct ifm_decode_run *state = open_arm(bench, "int8", 2);
+    ifm_decode_cpu.step(state, 5);
+    assert_int_equal(ifm_decode_cpu.feature_runs(state), 0);
+    ifm_decode_cpu.close(state);
 }
 
 /* ---- the inference cycle ---- */
@@ -451,18 +450,18 @@ static void cycles_are_right_and_repeat(void **context)
         assert_int_equal(describe(bench, variant % 2 == 0 ? "layout=contiguous" : "layout=paged ragged=0.4"), IFM_OK);
         assert_int_equal(describe(bench, variant < 2 ? "append=compress" : "append=none"), IFM_OK);
         for (size_t a = 0; a < EVERY_ARM; a++) {
-            struct ifm_workload_state *state = open_arm(bench, every_arm[a], 2);
+            struct ifm_decode_run *state = open_arm(bench, every_arm[a], 2);
             struct ifm_check checks[2];
             for (int turn = 0; turn < 2; turn++) {
-                assert_int_equal(ifm_workload_decode.before(state, &bench->error), IFM_OK);
-                ifm_workload_decode.step(state, 1);
-                const uint64_t length = ifm_decode_kept(state->form, ifm_decode_length(&state->settings, 1));
+                assert_int_equal(ifm_decode_cpu.before(state, &bench->error), IFM_OK);
+                ifm_decode_cpu.step(state, 1);
+                const uint64_t length = ifm_decode_kept(state->form, ifm_decode_length(state->settings, 1));
                 assert_int_equal(ifm_kv_length(state->caches[1], 3), length + (variant < 2 ? 140 : 70));
                 checks[turn] = check_state(bench, state);
                 assert_right(bench, every_arm[a], &checks[turn]);
             }
             assert_int_equal(checks[0].output_xxh3, checks[1].output_xxh3);
-            ifm_workload_decode.close(state);
+            ifm_decode_cpu.close(state);
         }
         serial_free(&bench->serial);
     }
@@ -473,8 +472,8 @@ static void a_cycle_feeds_its_outputs_back(void **context)
 {
     struct bench *bench = *context;
     assert_int_equal(describe(bench, SMALL "compress=1 inference=true decode_tokens=5 append=none"), IFM_OK);
-    struct ifm_workload_state *state = open_arm(bench, "f16", 1);
-    ifm_workload_decode.step(state, 1);
+    struct ifm_decode_run *state = open_arm(bench, "f16", 1);
+    ifm_decode_cpu.step(state, 1);
     const float *fresh = state->cycle.fresh + 4 * state->outputs, *fed = state->cycle.fed;
     for (size_t row = 0; row < 12; row++) {
         double own = 0, other = 0, product = 0;
@@ -486,7 +485,7 @@ static void a_cycle_feeds_its_outputs_back(void **context)
         assert_true(fabs(own / other - 1) < 1e-5);
         assert_true(product / own > 0.3 && product / own < 0.99); /* at 45 degrees to it, if the output is at 90 */
     }
-    ifm_workload_decode.close(state);
+    ifm_decode_cpu.close(state);
 }
 
 /* ---- accuracy ---- */
@@ -546,12 +545,12 @@ static void mass_keeps_what_the_queries_look_at(void **context)
     write_file(bench, 800);
     const char *shape = "batch=3 q_heads=2 kv_heads=1 head_dim=32 kv_len=800 layers=1 compress=8 format=half4 kv_file=";
     assert_int_equal(describe(bench, ifm_arena_printf(bench->arena, "%s%s", shape, bench->file)), IFM_OK);
-    assert_int_equal(ifm_workload_decode.ready(arm_named(bench, "half4"), false, &bench->error), IFM_OK);
+    assert_int_equal(ready(bench, "half4"), IFM_OK);
     for (int mass = 0; mass < 2; mass++) {
         assert_int_equal(describe(bench, mass == 0 ? "evict=window" : "evict=mass"), IFM_OK);
-        struct ifm_workload_state *state = open_arm(bench, "half4", 2);
+        struct ifm_decode_run *state = open_arm(bench, "half4", 2);
         uint8_t keep[800];
-        assert_int_equal(ifm_decode_keep(&state->source, &state->settings, state->form, 1, 800, keep, &bench->error),
+        assert_int_equal(ifm_decode_keep(&state->source, state->settings, state->form, 1, 800, keep, &bench->error),
                          IFM_OK);
         unsigned kept = 0;
         for (size_t t = 0; t < 800; t++)
@@ -563,13 +562,13 @@ static void mass_keeps_what_the_queries_look_at(void **context)
         read_cache(state->caches[0], 1, k, v);
         for (uint64_t d = 0; d < 32; d++)
             assert_true(v[399 * 32 + d] == (float)(((800 + 799) * 31 + d * 7) % 17) - 8);
-        ifm_workload_decode.step(state, 1);
+        ifm_decode_cpu.step(state, 1);
         struct ifm_check check = check_state(bench, state);
         assert_right(bench, "half4", &check);
-        ifm_workload_decode.close(state);
+        ifm_decode_cpu.close(state);
     }
     assert_int_equal(describe(bench, "kv_len=801"), IFM_OK);
-    assert_int_equal(ifm_workload_decode.ready(arm_named(bench, "half4"), false, &bench->error), IFM_USAGE);
+    assert_int_equal(ready(bench, "half4"), IFM_USAGE);
     assert_non_null(strstr(bench->error.message, "800"));
 }
 

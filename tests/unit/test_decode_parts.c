@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "kernel/cpu/isa.h"
+#include "opened.h"
 #include "serial_device.h"
 #include "workload/decode/run.h"
 
@@ -54,19 +55,16 @@ static void describe(struct bench *bench, const struct ifm_setting *settings, si
     }
 }
 
-static struct ifm_workload_state *open_arm(struct bench *bench, size_t arm)
+static struct ifm_decode_run *open_arm(struct bench *bench, size_t arm)
 {
-    struct ifm_workload_state *state = NULL;
-    assert_int_equal(
-        ifm_workload_decode.open(&bench->arms.items[arm], &bench->serial.device, 2, 7, &state, &bench->error), IFM_OK);
-    return state;
+    return opened_state(&ifm_workload_decode, &bench->arms.items[arm], &bench->serial.device, 2, bench->arena);
 }
 
-static struct ifm_check checked_step(struct bench *bench, struct ifm_workload_state *state)
+static struct ifm_check checked_step(struct bench *bench, struct ifm_decode_run *state)
 {
     struct ifm_check check;
-    ifm_workload_decode.step(state, 1);
-    assert_int_equal(ifm_workload_decode.check(state, &check, &bench->error), IFM_OK);
+    ifm_decode_cpu.step(state, 1);
+    assert_int_equal(ifm_decode_cpu.check(state, &check, &bench->error), IFM_OK);
     assert_true(check.done && check.finite && check.has_part);
     return check;
 }
@@ -97,7 +95,7 @@ static void a_part_that_is_forgotten_is_seen(void **context)
         {"decode.head_dim", "64"}, {"decode.layers", "1"},  {"decode.sink", "64"}};
     describe(bench, settings, sizeof settings / sizeof settings[0]);
     for (size_t a = 1; a < bench->arms.n; a++) {
-        struct ifm_workload_state *state = open_arm(bench, a);
+        struct ifm_decode_run *state = open_arm(bench, a);
         struct ifm_kv_job *job = &state->jobs[0];
         const struct ifm_kv_view view = ifm_kv_view_of(job->cache, 0);
         assert_true(checked_step(bench, state).error_part < 0.25);
@@ -113,7 +111,7 @@ static void a_part_that_is_forgotten_is_seen(void **context)
             if (!faint && !(check.error_part > 0.5))
                 fail_msg("%s, %d: error %g, part %g", state->arm, what, check.error_max_rel, check.error_part);
         }
-        ifm_workload_decode.close(state);
+        ifm_decode_cpu.close(state);
     }
 }
 
@@ -126,19 +124,19 @@ static void a_token_that_the_cache_lost_is_seen(void **context)
                                                   {"decode.head_dim", "64"}, {"decode.layers", "1"}};
     describe(bench, settings, sizeof settings / sizeof settings[0]);
     for (size_t a = 0; a < bench->arms.n; a++) {
-        struct ifm_workload_state *state = open_arm(bench, a);
+        struct ifm_decode_run *state = open_arm(bench, a);
         assert_true(checked_step(bench, state).error_part < 0.25);
         const float other[64] = {1};
         ifm_kv_adopt(state->caches[0], 0, 776);
         ifm_kv_append(state->caches[0], 0, other, other);
         assert_true(checked_step(bench, state).error_part == 1);
-        ifm_workload_decode.close(state);
+        ifm_decode_cpu.close(state);
         serial_free(&bench->serial);
     }
 }
 
 /* Bytes of every page and piece that a kernel is given, counted from the views. */
-static uint64_t bytes_of_views(const struct ifm_workload_state *state)
+static uint64_t bytes_of_views(const struct ifm_decode_run *state)
 {
     const struct ifm_kv_cache *cache = state->caches[0];
     const struct ifm_kv_layout *body = ifm_kv_body_layout(cache);
@@ -173,12 +171,12 @@ static void a_ledger_is_what_the_views_hold(void **context)
         describe(bench, settings, sizeof settings / sizeof settings[0]);
         for (size_t a = 0; a < bench->arms.n; a++) {
             const struct ifm_arm *arm = &bench->arms.items[a];
-            struct ifm_workload_state *state = open_arm(bench, a);
+            struct ifm_decode_run *state = open_arm(bench, a);
             const uint64_t query = 3 * 4 * 96 * sizeof(float), held = bytes_of_views(state);
             assert_int_equal(arm->ledger.bytes_read, held + query);
             assert_int_equal(arm->working_set, held + 2 * query);
             assert_true(arm->stored >= held && arm->memory >= arm->stored);
-            ifm_workload_decode.close(state);
+            ifm_decode_cpu.close(state);
         }
         serial_free(&bench->serial);
     }

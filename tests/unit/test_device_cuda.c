@@ -6,8 +6,10 @@
 #include "device/cuda.h"
 #include "device/cuda_private.h"
 #include "dyn/cuda.h"
+#include "kernel/cuda/null.h"
+#include "kernel/cuda/stream.h"
 #include "model/facts.h"
-#include "workload/stream/cuda.h"
+#include "workload/stream/stream.h"
 #include <dlfcn.h>
 #include <math.h>
 #include <stdlib.h>
@@ -245,13 +247,12 @@ static void tells_of_kernels_and_of_what_launching_costs(void **state)
 {
     (void)state;
     struct ifm_device *device = open_device("ns=ifm_null:2000;launch_ns=1600", true);
-    uint64_t n = 3;
     void *value = NULL;
     bool fresh;
     struct ifm_error error = {0};
     assert_int_equal(device->ops->buffer(device, "v", 8, &value, &fresh, &error), IFM_OK);
-    void *arguments[] = {&n, &value};
-    ifm_cuda_launch(device, &(struct ifm_cuda_launch){kernel(device, "null", "ifm_null_spin"), 1, 1, 0, arguments});
+    const struct ifm_null_spin_arguments spinning = {3, value};
+    ifm_cuda_launch(device, &(struct ifm_cuda_launch){kernel(device, "null", "ifm_null_spin"), 1, 1, 0, &spinning});
     struct ifm_cuda_launch launch = {kernel(device, "stream", "ifm_flops_fma"), 0, 256, 64, NULL};
     launch.function->threads = 256; /* as a launch leaves it */
     launch.function->shared = 64;
@@ -346,16 +347,14 @@ static void says_when_memory_does_not_suffice(void **state)
 struct filling {
     struct ifm_device *device;
     struct ifm_cuda_function *function;
-    uint64_t n;
-    void *value;
+    struct ifm_null_spin_arguments arguments;
 };
 
 /* One step adds 0 + 1 + 2 to the value. */
 static void enqueue(void *arg)
 {
     struct filling *filling = arg;
-    void *arguments[] = {&filling->n, &filling->value};
-    ifm_cuda_launch(filling->device, &(struct ifm_cuda_launch){filling->function, 1, 1, 0, arguments});
+    ifm_cuda_launch(filling->device, &(struct ifm_cuda_launch){filling->function, 1, 1, 0, &filling->arguments});
 }
 
 static void exactly_n_steps(bool no_graphs)
@@ -363,14 +362,14 @@ static void exactly_n_steps(bool no_graphs)
     static const uint64_t numbers[] = {1, 2, 1023, 1024, 1025, 5000, 1, 5000};
     struct ifm_device *device = open_device("ns=ifm_null_spin:10;launch_ns=0", no_graphs);
     struct ifm_error error = {0};
-    struct filling filling = {device, kernel(device, "null", "ifm_null_spin"), 3, buffer(device, "v", 8, true)};
+    struct filling filling = {device, kernel(device, "null", "ifm_null_spin"), {3, buffer(device, "v", 8, true)}};
     struct ifm_cuda_steps *steps;
     uint64_t expected = 0, value;
     assert_int_equal(ifm_cuda_steps_create(device, enqueue, &filling, &steps, &error), IFM_OK);
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         ifm_cuda_steps_run(steps, numbers[i]);
         expected += numbers[i];
-        assert_int_equal(ifm_cuda_read(device, &value, filling.value, sizeof value, &error), IFM_OK);
+        assert_int_equal(ifm_cuda_read(device, &value, filling.arguments.value, sizeof value, &error), IFM_OK);
         assert_int_equal(value, 3 * expected);
         assert_int_equal(count("ifm_null_spin"), expected);
     }
@@ -398,7 +397,7 @@ static void keeps_few_graphs(void **state)
     (void)state;
     struct ifm_device *device = open_device("ns=ifm_null_spin:10", false);
     struct ifm_error error = {0};
-    struct filling filling = {device, kernel(device, "null", "ifm_null_spin"), 3, buffer(device, "v", 8, true)};
+    struct filling filling = {device, kernel(device, "null", "ifm_null_spin"), {3, buffer(device, "v", 8, true)}};
     struct ifm_cuda_steps *steps;
     assert_int_equal(ifm_cuda_steps_create(device, enqueue, &filling, &steps, &error), IFM_OK);
     for (uint64_t n = 1; n <= 50; n++)
@@ -437,11 +436,10 @@ static void a_failed_kernel_is_sticky_until_the_device_is_opened_again(void **st
     struct ifm_error error = {0};
     struct ifm_instant marks[2];
     struct ifm_cuda_function *fill = kernel(device, "stream", "ifm_fill_source");
-    uint64_t words = 8, seed = 1, nowhere = 4096;
-    void *arguments[] = {&nowhere, &words, &seed};
+    struct ifm_stream_fill nowhere = {(uint64_t *)(uintptr_t)4096, 8, 1};
     device->ops->hold(device, 1);
     marks[0] = device->ops->mark(device);
-    ifm_cuda_launch(device, &(struct ifm_cuda_launch){fill, 1, 32, 0, arguments});
+    ifm_cuda_launch(device, &(struct ifm_cuda_launch){fill, 1, 32, 0, &nowhere});
     marks[1] = device->ops->mark(device);
     device->ops->release(device);
     assert_int_equal(device->ops->resolve(device, marks, 2, &error), IFM_INTERNAL);
@@ -452,11 +450,22 @@ static void a_failed_kernel_is_sticky_until_the_device_is_opened_again(void **st
     struct ifm_device *again = NULL;
     assert_int_equal(ifm_device_cuda.open(&(struct ifm_device_options){.threads = 1}, &again, &error), IFM_OK);
     assert_int_equal(again->ops->health(again, &error), IFM_OK);
-    void *at = buffer(again, "words", 64, true);
-    arguments[0] = &at;
-    ifm_cuda_launch(again, &(struct ifm_cuda_launch){kernel(again, "stream", "ifm_fill_source"), 1, 32, 0, arguments});
+    const struct ifm_stream_fill here = {buffer(again, "words", 64, true), 8, 1};
+    ifm_cuda_launch(again, &(struct ifm_cuda_launch){kernel(again, "stream", "ifm_fill_source"), 1, 32, 0, &here});
     assert_int_equal(ifm_cuda_wait(again, &error), IFM_OK);
     close_device(again);
+}
+
+/* How many arms the probes of stream make of this one. */
+static size_t offers(enum ifm_probe probe, const struct ifm_gpu *gpu)
+{
+    struct ifm_arena *arena = ifm_arena_create();
+    const struct ifm_machine machine = {.device = "cuda", .gpu = gpu};
+    const struct ifm_stream_settings settings = {.probe = (int)probe};
+    struct ifm_stream_ask ask = {.settings = &settings};
+    assert_null(ifm_stream_cuda.supports(&machine, &ask, arena));
+    ifm_arena_destroy(arena);
+    return ask.n;
 }
 
 static void names_what_it_does_not_have(void **state)
@@ -470,10 +479,11 @@ static void names_what_it_does_not_have(void **state)
     assert_int_equal(ifm_cuda_find(device, "nothing", "ifm_null", &function, &error), IFM_MISSING);
     assert_non_null(strstr(error.message, "this build has no device code 'nothing'"));
     assert_int_equal(device->ops->health(device, &error), IFM_OK);
-    struct ifm_gpu older = {.major = 8};
-    assert_null(ifm_stream_cuda_shapes(IFM_PROBE_CACHES, ifm_cuda_gpu(device)));
-    assert_null(ifm_stream_cuda_shapes(IFM_PROBE_MATRIX, &older));
-    assert_non_null(ifm_stream_cuda_shapes(IFM_PROBE_MATRIX, ifm_cuda_gpu(device)));
+    struct ifm_gpu older = *ifm_cuda_gpu(device);
+    older.major = 8;
+    assert_int_equal(offers(IFM_PROBE_CACHES, ifm_cuda_gpu(device)), 0);
+    assert_int_equal(offers(IFM_PROBE_MATRIX, &older), 0);
+    assert_int_equal(offers(IFM_PROBE_MATRIX, ifm_cuda_gpu(device)), 1);
     close_device(device);
 }
 

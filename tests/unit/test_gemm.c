@@ -1,12 +1,13 @@
 /* Workload gemm on a private serial device: arms and ledgers, outputs against the oracle, what a format loses, checks
  * that can fail, refusals. */
-#include "device/fake.h"
 #include "dyn/openblas.h"
 #include "kernel/cpu/isa.h"
 #include "workload/gemm/oracle.h"
 #include "workload/workload.h"
 
 #include <cmocka.h>
+
+#include "opened.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -111,14 +112,14 @@ static enum ifm_status describe(struct bench *bench, const struct ifm_setting *s
 
 static struct ifm_check run_arm(struct bench *bench, size_t arm, unsigned threads, uint64_t steps)
 {
-    struct ifm_workload_state *state = NULL;
+    struct opened opened;
     struct ifm_check check;
-    assert_int_equal(
-        ifm_workload_gemm.open(&bench->arms.items[arm], &bench->serial.device, threads, 7, &state, &bench->error),
-        IFM_OK);
-    ifm_workload_gemm.step(state, steps);
-    assert_int_equal(ifm_workload_gemm.check(state, &check, &bench->error), IFM_OK);
-    ifm_workload_gemm.close(state);
+    assert_int_equal(open_arm_on(&ifm_workload_gemm, &bench->arms.items[arm], "cpu", &bench->serial.device, threads, 7,
+                                 bench->arena, &opened, &bench->error),
+                     IFM_OK);
+    opened.by->step(opened.state, steps);
+    assert_int_equal(opened.by->check(opened.state, &check, &bench->error), IFM_OK);
+    opened.by->close(opened.state);
     return check;
 }
 
@@ -243,7 +244,7 @@ static void openblas_takes_every_m(void **context)
 static void the_check_can_fail(void **context)
 {
     struct bench *bench = *context;
-    struct ifm_workload_state *state;
+    struct opened opened;
     struct ifm_check check;
     const struct ifm_setting settings[] = {{"gemm.n", "128"}, {"gemm.k", "256"}, {"gemm.layers", "1"}};
     assert_int_equal(describe(bench, settings, 3), IFM_OK);
@@ -253,13 +254,14 @@ static void the_check_can_fail(void **context)
         assert_false(check.error_rms_rel <= 1);
     }
     const size_t n = bench->serial.n, last = bench->arms.n - 1; /* int4 in a buffer of its own, then x */
-    assert_int_equal(
-        ifm_workload_gemm.open(&bench->arms.items[last], &bench->serial.device, 2, 8, &state, &bench->error), IFM_OK);
-    ifm_workload_gemm.step(state, 1);
+    assert_int_equal(open_arm_on(&ifm_workload_gemm, &bench->arms.items[last], "cpu", &bench->serial.device, 2, 8,
+                                 bench->arena, &opened, &bench->error),
+                     IFM_OK);
+    opened.by->step(opened.state, 1);
     *(unsigned char *)bench->serial.slots[n].memory ^= 0x40; /* a scale */
-    assert_int_equal(ifm_workload_gemm.check(state, &check, &bench->error), IFM_OK);
+    assert_int_equal(opened.by->check(opened.state, &check, &bench->error), IFM_OK);
     assert_true(check.error_rms_rel > bench->arms.items[last].tolerance);
-    ifm_workload_gemm.close(state);
+    opened.by->close(opened.state);
 }
 
 static void refusals_say_why(void **context)
@@ -282,28 +284,6 @@ static void refusals_say_why(void **context)
     assert_non_null(strstr(bench->why_not, "add openblas to gemm.arms"));
 }
 
-static void the_fake_device_runs_no_kernel(void **context)
-{
-    struct bench *bench = *context;
-    const struct ifm_device_options options = {.threads = 1, .script = "step_ns=1000; noise=0", .seed = 1};
-    struct ifm_device *fake;
-    struct ifm_workload_state *state;
-    bench->machine.device = "fake";
-    bench->machine.blas = bench->machine.blas_why_not = NULL;
-    assert_int_equal(ifm_device_fake.open(&options, &fake, &bench->error), IFM_OK);
-    assert_int_equal(describe(bench, NULL, 0), IFM_OK);
-    assert_int_equal(bench->arms.n, 4);
-    assert_int_equal(ifm_workload_gemm.open(&bench->arms.items[3], fake, 1, 1, &state, &bench->error), IFM_OK);
-    const int64_t before = fake->ops->mark(fake).ns;
-    ifm_workload_gemm.step(state, 100);
-    assert_true(fake->ops->mark(fake).ns - before >= 50000);
-    struct ifm_check check = {.done = true};
-    assert_int_equal(ifm_workload_gemm.check(state, &check, &bench->error), IFM_OK);
-    assert_false(check.done);
-    ifm_workload_gemm.close(state);
-    fake->ops->close(fake);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -313,7 +293,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(openblas_takes_every_m, setup, teardown),
         cmocka_unit_test_setup_teardown(the_check_can_fail, setup, teardown),
         cmocka_unit_test_setup_teardown(refusals_say_why, setup, teardown),
-        cmocka_unit_test_setup_teardown(the_fake_device_runs_no_kernel, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "base/private.h"
 #include "kernel/cpu/isa.h"
+#include "opened.h"
 #include "run/facts/inputs.h"
 #include "serial_device.h"
 #include "tensor_file.h"
@@ -114,9 +115,15 @@ static void describe(struct bench *bench, const char *storage, const char *seq_l
     bench->arm.n_settings = SETTINGS;
 }
 
-static enum ifm_status open_arm(struct bench *bench, struct ifm_workload_state **state)
+static enum ifm_status open_arm(struct bench *bench, struct opened *opened)
 {
-    return ifm_workload_attention.open(&bench->arm, &bench->serial.device, 3, 7, state, &bench->error);
+    return open_arm_on(&ifm_workload_attention, &bench->arm, "cpu", &bench->serial.device, 3, 7, bench->arena, opened,
+                       &bench->error);
+}
+
+static enum ifm_status ready(struct bench *bench)
+{
+    return ready_arm(&ifm_workload_attention, &bench->arm, bench->arena, &bench->error);
 }
 
 /* ---- attention ---- */
@@ -131,11 +138,11 @@ static void attention_reads_the_file_in_every_storage(void **context)
     } storages[] = {{"f32", IFM_STORE_F32}, {"bf16", IFM_STORE_BF16}, {"f16", IFM_STORE_F16}};
     write_file(bench, "[2,4,150,32]", Q, K);
     for (size_t i = 0; i < 3; i++) {
-        struct ifm_workload_state *state;
+        struct opened opened;
         struct ifm_check check;
         describe(bench, storages[i].name, "150", "4");
-        assert_int_equal(ifm_workload_attention.ready(&bench->arm, false, &bench->error), IFM_OK);
-        assert_int_equal(open_arm(bench, &state), IFM_OK);
+        assert_int_equal(ready(bench), IFM_OK);
+        assert_int_equal(open_arm(bench, &opened), IFM_OK);
         assert_int_equal(bench->serial.n, 3 * (i + 1));
         for (size_t n = 0; n < 3; n++)
             for (size_t at = 0; at < (n == 0 ? Q : K); at++) {
@@ -144,10 +151,10 @@ static void attention_reads_the_file_in_every_storage(void **context)
                 const bool brain = storages[i].storage == IFM_STORE_BF16;
                 assert_true(held == (brain ? ifm_bf16_to_f32(ifm_f32_to_bf16(exact)) : exact));
             }
-        ifm_workload_attention.step(state, 1);
-        assert_int_equal(ifm_workload_attention.check(state, &check, &bench->error), IFM_OK);
+        opened.by->step(opened.state, 1);
+        assert_int_equal(opened.by->check(opened.state, &check, &bench->error), IFM_OK);
         assert_true(check.done && check.finite && check.error_rms_rel <= bench->arm.tolerance);
-        ifm_workload_attention.close(state);
+        opened.by->close(opened.state);
     }
 }
 
@@ -155,11 +162,11 @@ static void attention_reads_the_file_in_every_storage(void **context)
 static void attention_generates_queries_that_the_file_lacks(void **context)
 {
     struct bench *bench = *context;
-    struct ifm_workload_state *state;
+    struct opened opened;
     write_file(bench, NULL, 0, K);
     describe(bench, "f32", "150", "4");
-    assert_int_equal(open_arm(bench, &state), IFM_OK);
-    ifm_workload_attention.close(state);
+    assert_int_equal(open_arm(bench, &opened), IFM_OK);
+    opened.by->close(opened.state);
     const struct ifm_attention_shape shape = {B, H, G, S, D, false, IFM_STORE_F32};
     const uint32_t lengths[B] = {S, S};
     float *q = malloc(Q * sizeof *q);
@@ -177,15 +184,14 @@ static void attention_refuses_another_shape(void **context)
     struct bench *bench = *context;
     write_file(bench, "[2,4,150,32]", Q, K);
     describe(bench, "f16", "151", "4");
-    assert_int_equal(ifm_workload_attention.ready(&bench->arm, false, &bench->error), IFM_USAGE);
+    assert_int_equal(ready(bench), IFM_USAGE);
     assert_non_null(strstr(bench->error.message, "151 tokens"));
-    assert_int_equal(ifm_workload_attention.ready(&bench->arm, true, &bench->error), IFM_OK); /* reads nothing */
     describe(bench, "f16", "150", "8");
-    assert_int_equal(ifm_workload_attention.ready(&bench->arm, false, &bench->error), IFM_USAGE);
+    assert_int_equal(ready(bench), IFM_USAGE);
     assert_non_null(strstr(bench->error.message, "8 query heads"));
     write_file(bench, "[2,4,32]", (size_t)B * H * D, K); /* one query a head is for decode */
     describe(bench, "f16", "150", "4");
-    assert_int_equal(ifm_workload_attention.ready(&bench->arm, false, &bench->error), IFM_USAGE);
+    assert_int_equal(ready(bench), IFM_USAGE);
     assert_non_null(strstr(bench->error.message, "150 tokens with queries"));
     assert_null(strstr(bench->error.message, "/tmp"));
 }
@@ -193,10 +199,10 @@ static void attention_refuses_another_shape(void **context)
 static void attention_names_a_value_that_is_no_number(void **context)
 {
     struct bench *bench = *context;
-    struct ifm_workload_state *state;
+    struct opened opened;
     write_file(bench, "[2,4,150,32]", Q, (size_t)G * S * D + 3 * D + 9);
     describe(bench, "f32", "150", "4");
-    assert_int_equal(open_arm(bench, &state), IFM_USAGE);
+    assert_int_equal(open_arm(bench, &opened), IFM_USAGE);
     assert_non_null(strstr(bench->error.message, "(sequence 1, head 0, token 3, channel 9)"));
 }
 

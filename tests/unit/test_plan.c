@@ -59,7 +59,7 @@ static enum ifm_status describe_stream(const struct ifm_setting *settings, size_
     return IFM_OK;
 }
 
-static const struct ifm_workload_entry workloads[] = {{"toy", describe_toy, 0, NULL, 0, "it lives in one", false},
+static const struct ifm_workload_entry workloads[] = {{"toy", describe_toy, 0, NULL, 0, "it lives in one", true},
                                                       {"stream", describe_stream, 0, NULL, 0, NULL, true}};
 static const struct ifm_column columns[] = {{"faults", "count"}};
 static const struct ifm_column counts[] = {{"l2_hits", "count"}, {"l2_accesses", "count"}};
@@ -197,6 +197,7 @@ static void energy_is_a_pass_of_its_own(void **state)
     assert_int_equal(f->plan->cells[0].n_passes, 1);
     f->study.measure.cache = IFM_CACHE_HOT;
     f->catalog.machine.device = "fake";
+    f->catalog.machine.scripted = true;
     assert_int_equal(build(f), IFM_OK);
     assert_int_equal(f->plan->cells[0].n_passes, 1);
 }

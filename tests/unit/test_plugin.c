@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "device/fake.h"
+#include "opened.h"
 #include "workload/plugin/private.h"
 
 #include <math.h>
@@ -322,7 +323,6 @@ static void wrong_counters_are_named(void **state)
 /* ---- describe ---- */
 
 static const struct ifm_machine machine = {.device = "cpu", .threads = 2};
-static const struct ifm_machine scripted = {.device = "fake", .threads = 2};
 static struct ifm_arm_list arms;
 static const char *why_not;
 
@@ -354,8 +354,8 @@ static void values_and_ledgers_arrive(void **state)
     assert_int_equal(arm->ledger.rows, 1);
     assert_true(arm->tolerance == 0.5 && arm->has_oracle && arm->gaps && !arm->lossy);
     assert_string_equal(arm->feature, "");
-    assert_int_equal(describe_on(&scripted), IFM_OK);
-    assert_false(arms.items[0].has_oracle); /* nothing is computed there */
+    assert_string_equal(arm->implementation, "plugin");
+    assert_string_equal(arm->title, "mine");
 }
 
 static void broken_describe(const char *words)
@@ -423,13 +423,30 @@ static enum ifm_status buffer(struct ifm_device *device, const char *name, size_
 static const struct ifm_device_ops ops = {.name = "serial", .parallel = parallel, .buffer = buffer};
 static struct ifm_device device = {.ops = &ops};
 
-static struct ifm_workload_state *opened(void)
+static enum ifm_status open_first(unsigned threads, struct opened *opened)
 {
-    struct ifm_workload_state *open = NULL;
+    const struct ifm_workload *workload = &ifm_plugins[0].workload;
+    void *settings = ifm_arena_alloc(arena, workload->params->size + 1);
+    *opened = (struct opened){.by = workload->implementations[0]};
+    IFM_TRY(
+        ifm_section_bind(workload->params, arms.items[0].settings, arms.items[0].n_settings, arena, settings, &error));
+    opened->opening = (struct ifm_opening){.workload = workload,
+                                           .implementation = opened->by,
+                                           .arm = &arms.items[0],
+                                           .settings = settings,
+                                           .device = &device,
+                                           .threads = threads,
+                                           .seed = 7};
+    return opened->by->open(&opened->opening, &opened->state, &error);
+}
+
+static struct opened opened_arm(void)
+{
+    struct opened opened;
     assert_int_equal(describe_on(&machine), IFM_OK);
-    assert_int_equal(ifm_plugins[0].workload.open(&arms.items[0], &device, 2, 7, &open, &error), IFM_OK);
-    assert_non_null(open);
-    return open;
+    assert_int_equal(open_first(2, &opened), IFM_OK);
+    assert_non_null(opened.state);
+    return opened;
 }
 
 static void count_calls(void *arg, unsigned index, unsigned count)
@@ -441,18 +458,19 @@ static void count_calls(void *arg, unsigned index, unsigned count)
 static void a_state_lives_from_open_to_close(void **state)
 {
     (void)state;
-    const struct ifm_workload *workload = &ifm_plugins[0].workload;
-    struct ifm_workload_state *open = opened();
+    const struct opened opened = opened_arm();
+    const struct ifm_implementation *by = opened.by;
+    void *open = opened.state;
     int64_t columns[2] = {0, 0};
     struct ifm_check out;
-    workload->step(open, 3);
+    by->step(open, 3);
     assert_int_equal(b.stepped, 3);
-    assert_int_equal(workload->feature_runs(open), 3);
-    workload->collect(open, columns);
+    assert_int_equal(by->feature_runs(open), 3);
+    by->collect(open, columns);
     assert_int_equal(columns[0], 5);
     assert_true(columns[1] == IFM_ABSENT); /* what the plugin left out is not zero */
-    assert_int_equal(workload->before(open, &error), IFM_OK);
-    assert_int_equal(workload->check(open, &out, &error), IFM_OK);
+    assert_int_equal(by->before(open, &error), IFM_OK);
+    assert_int_equal(by->check(open, &out, &error), IFM_OK);
     assert_true(out.done && out.finite && out.values == 1 && out.output_xxh3 != 0);
     void *memory;
     int fresh = 0;
@@ -468,17 +486,17 @@ static void a_state_lives_from_open_to_close(void **state)
     assert_int_not_equal(b.host->buffer(b.host, "x", 65, 0, &memory, NULL), 0);
     b.host->parallel(b.host, count_calls, &calls);
     assert_int_equal(calls, 1);
-    workload->close(open);
+    by->close(open);
     assert_int_equal(b.closed, 1);
-    workload->close(NULL);
+    by->close(NULL);
     assert_int_equal(b.closed, 1);
 }
 
-static void broken_check(struct ifm_workload_state *open, const char *words)
+static void broken_check(void *open, const char *words)
 {
     struct ifm_check out;
     error = (struct ifm_error){0};
-    assert_int_equal(ifm_plugins[0].workload.check(open, &out, &error), IFM_INVALID);
+    assert_int_equal(ifm_plugins[0].implementation.check(open, &out, &error), IFM_INVALID);
     assert_false(out.done);
     if (strstr(error.message, words) == NULL)
         fail_msg("'%s' does not say '%s'", error.message, words);
@@ -488,8 +506,9 @@ static void broken_check(struct ifm_workload_state *open, const char *words)
 static void failures_inside_are_errors(void **state)
 {
     (void)state;
-    struct ifm_workload_state *open = opened(), *none = NULL;
-    const struct ifm_workload *workload = &ifm_plugins[0].workload;
+    struct opened opened = opened_arm(), none;
+    const struct ifm_implementation *by = opened.by;
+    void *open = opened.state;
     struct ifm_check out;
     b.check.values = 0;
     broken_check(open, "nothing was compared");
@@ -505,23 +524,23 @@ static void failures_inside_are_errors(void **state)
     broken_check(open, "an error of finite outputs");
     b.check.finite = 0; /* then the errors mean nothing, and are not read */
     b.check.error_rms_rel = NAN;
-    assert_int_equal(workload->check(open, &out, &error), IFM_OK);
+    assert_int_equal(by->check(open, &out, &error), IFM_OK);
     assert_true(out.done && !out.finite);
     b.checks = b.hooks = 1;
     broken_check(open, "check of the plugin 'mine' failed without a reason");
     b.message = "because";
     broken_check(open, "because");
-    assert_int_equal(workload->before(open, &error), IFM_INVALID);
+    assert_int_equal(by->before(open, &error), IFM_INVALID);
     assert_string_equal(error.message, "because");
     b.message = NULL; /* a reason that was given for another call does not stand for this one */
-    assert_int_equal(workload->after(open, &error), IFM_INVALID);
+    assert_int_equal(by->after(open, &error), IFM_INVALID);
     assert_string_equal(error.message, "after of the plugin 'mine' failed without a reason");
-    workload->close(open);
+    by->close(open);
     b.open = 1;
     b.message = "no room";
-    assert_int_equal(workload->open(&arms.items[0], &device, 1, 7, &none, &error), IFM_INVALID);
+    assert_int_equal(open_first(1, &none), IFM_INVALID);
     assert_string_equal(error.message, "no room");
-    assert_null(none);
+    assert_null(none.state);
     assert_int_equal(b.opened, b.closed);
 }
 

@@ -8,6 +8,7 @@
 
 #include "device/fake.h"
 #include "kernel/cpu/isa.h"
+#include "opened.h"
 #include "serial_device.h"
 #include "workload/data/data.h"
 #include "workload/stream/cycle.h"
@@ -68,16 +69,23 @@ static enum ifm_status describe(struct bench *bench, const struct ifm_workload *
     return status;
 }
 
+static struct opened open_arm(struct bench *bench, const struct ifm_workload *workload, size_t arm, unsigned threads)
+{
+    struct opened opened;
+    assert_int_equal(open_arm_on(workload, &bench->arms.items[arm], "cpu", &bench->serial.device, threads, 7,
+                                 bench->arena, &opened, &bench->error),
+                     IFM_OK);
+    return opened;
+}
+
 static struct ifm_check run_arm(struct bench *bench, const struct ifm_workload *workload, size_t arm, unsigned threads,
                                 uint64_t steps)
 {
-    struct ifm_workload_state *state = NULL;
     struct ifm_check check;
-    assert_int_equal(workload->open(&bench->arms.items[arm], &bench->serial.device, threads, 7, &state, &bench->error),
-                     IFM_OK);
-    workload->step(state, steps);
-    assert_int_equal(workload->check(state, &check, &bench->error), IFM_OK);
-    workload->close(state);
+    struct opened opened = open_arm(bench, workload, arm, threads);
+    opened.by->step(opened.state, steps);
+    assert_int_equal(opened.by->check(opened.state, &check, &bench->error), IFM_OK);
+    opened.by->close(opened.state);
     return check;
 }
 
@@ -98,11 +106,9 @@ static void null_is_one_empty_step(void **context)
     const struct ifm_ledger expected = {.rows = 1};
     assert_memory_equal(&bench->arms.items[0].ledger, &expected, sizeof expected);
     assert_true(bench->arms.items[0].fixed_inner);
-    struct ifm_workload_state *state;
-    assert_int_equal(ifm_workload_null.open(&bench->arms.items[0], &bench->serial.device, 1, 1, &state, &bench->error),
-                     IFM_OK);
-    ifm_workload_null.step(state, 1000000);
-    ifm_workload_null.close(state);
+    const struct opened opened = open_arm(bench, &ifm_workload_null, 0, 1);
+    opened.by->step(opened.state, 1000000);
+    opened.by->close(opened.state);
     assert_int_equal(bench->serial.parallels, 0);
     assert_int_equal(bench->serial.n, 0);
 }
@@ -112,23 +118,21 @@ static void null_spin_takes_time_in_proportion(void **context)
 {
     struct bench *bench = *context;
     static const struct ifm_setting spins[2][1] = {{{"null.spin", "100000"}}, {{"null.spin", "1000000"}}};
-    struct ifm_workload_state *states[2];
+    struct opened opened[2];
     int64_t ns[2] = {INT64_MAX, INT64_MAX};
     for (int i = 0; i < 2; i++) {
         assert_int_equal(describe(bench, &ifm_workload_null, spins[i], 1), IFM_OK);
-        assert_int_equal(
-            ifm_workload_null.open(&bench->arms.items[0], &bench->serial.device, 1, 1, &states[i], &bench->error),
-            IFM_OK);
+        opened[i] = open_arm(bench, &ifm_workload_null, 0, 1);
     }
     /* The least of many, taken in turns: a machine that is busy for a while does not slow one of the two alone. */
     for (int turn = 0; turn < 100; turn++) {
         struct ifm_instant start = ifm_clock_now();
-        ifm_workload_null.step(states[turn % 2], 1);
+        opened[turn % 2].by->step(opened[turn % 2].state, 1);
         int64_t took = ifm_clock_since(start).ns;
         ns[turn % 2] = took < ns[turn % 2] ? took : ns[turn % 2];
     }
     for (int i = 0; i < 2; i++)
-        ifm_workload_null.close(states[i]);
+        opened[i].by->close(opened[i].state);
     assert_true(ns[0] > 5000 && ns[1] > 3 * ns[0]);
 }
 
@@ -253,21 +257,25 @@ static void the_fake_device_runs_no_kernel(void **context)
         const struct ifm_workload *workload;
         const struct ifm_setting *settings;
         size_t n;
-    } cases[] = {{&ifm_workload_null, NULL, 0}, {&ifm_workload_stream, read, 1}, {&ifm_workload_decode, NULL, 0}};
+    } cases[] = {{&ifm_workload_null, NULL, 0},
+                 {&ifm_workload_stream, read, 1},
+                 {&ifm_workload_decode, NULL, 0},
+                 {&ifm_workload_attention, NULL, 0},
+                 {&ifm_workload_gemm, NULL, 0}};
     bench->machine.device = "fake";
-    for (size_t i = 0; i < 3; i++) {
-        struct ifm_workload_state *state;
+    bench->machine.scripted = true;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct opened opened;
         assert_int_equal(describe(bench, cases[i].workload, cases[i].settings, cases[i].n), IFM_OK);
-        assert_int_equal(cases[i].workload->open(&bench->arms.items[0], fake, 1, 1, &state, &bench->error), IFM_OK);
+        assert_true(bench->arms.n >= 1);
+        if (open_arm_on(cases[i].workload, &bench->arms.items[0], "fake", fake, 1, 1, bench->arena, &opened,
+                        &bench->error) != IFM_OK)
+            fail_msg("%s: %s", cases[i].workload->name, bench->error.message);
         int64_t before = fake->ops->mark(fake).ns;
-        cases[i].workload->step(state, 100);
+        opened.by->step(opened.state, 100);
         assert_true(fake->ops->mark(fake).ns - before >= 50000);
-        struct ifm_check check = {.done = true};
-        if (cases[i].workload->check != NULL) {
-            assert_int_equal(cases[i].workload->check(state, &check, &bench->error), IFM_OK);
-            assert_false(check.done);
-        }
-        cases[i].workload->close(state);
+        assert_null(opened.by->check);
+        opened.by->close(opened.state);
     }
     fake->ops->close(fake);
 }

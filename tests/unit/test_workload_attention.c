@@ -9,6 +9,7 @@
 #include "config/config.h"
 #include "dyn/openblas.h"
 #include "kernel/cpu/isa.h"
+#include "opened.h"
 #include "workload/attention/data.h"
 #include "workload/attention/matrix.h"
 #include "workload/attention/oracle.h"
@@ -113,14 +114,14 @@ static enum ifm_status describe(struct bench *bench, const struct ifm_setting *s
 
 static struct ifm_check run_arm(struct bench *bench, size_t arm, unsigned threads, uint64_t steps)
 {
-    struct ifm_workload_state *state = NULL;
+    struct opened opened;
     struct ifm_check check;
-    if (ifm_workload_attention.open(&bench->arms.items[arm], &bench->serial.device, threads, 7, &state,
-                                    &bench->error) != IFM_OK)
+    if (open_arm_on(&ifm_workload_attention, &bench->arms.items[arm], "cpu", &bench->serial.device, threads, 7,
+                    bench->arena, &opened, &bench->error) != IFM_OK)
         fail_msg("%s", bench->error.message);
-    ifm_workload_attention.step(state, steps);
-    assert_int_equal(ifm_workload_attention.check(state, &check, &bench->error), IFM_OK);
-    ifm_workload_attention.close(state);
+    opened.by->step(opened.state, steps);
+    assert_int_equal(opened.by->check(opened.state, &check, &bench->error), IFM_OK);
+    opened.by->close(opened.state);
     return check;
 }
 
@@ -187,7 +188,9 @@ static void arms_are_what_was_asked_for(void **context)
     struct bench *bench = *context;
     assert_int_equal(describe(bench, NULL, 0), IFM_OK);
     assert_int_equal(bench->arms.n, 1);
-    assert_string_equal(bench->arms.items[0].name, "auto");
+    assert_string_equal(bench->arms.items[0].name, "ours");
+    assert_string_equal(bench->arms.items[0].implementation, "ours");
+    assert_non_null(strstr(bench->arms.items[0].title, "ours ("));
     bench->machine.blas = "OpenBLAS 0.3.21 Haswell";
     assert_int_equal(describe(bench, NULL, 0), IFM_OK);
     assert_int_equal(bench->arms.n, 2);
@@ -197,7 +200,7 @@ static void arms_are_what_was_asked_for(void **context)
     assert_int_equal(describe(bench, order, 1), IFM_OK);
     assert_int_equal(bench->arms.n, 3);
     assert_string_equal(bench->arms.items[0].variant, "scalar");
-    assert_string_equal(bench->arms.items[2].variant, "auto");
+    assert_string_equal(bench->arms.items[2].variant, "ours"); /* auto is another word for it */
 }
 
 /* What a shape by name leaves without effect, and a divisor of one; the name does not say head_dim. */
@@ -288,17 +291,18 @@ static void check_catches_outputs_that_nothing_wrote(void **context)
 static void check_catches_a_wrong_result(void **context)
 {
     struct bench *bench = *context;
-    struct ifm_workload_state *state;
+    struct opened opened;
     struct ifm_check check;
     const struct ifm_setting settings[] = {{"attention.seq_len", "200"}, {"attention.storage", "f32"}};
     assert_int_equal(describe(bench, settings, 2), IFM_OK);
-    assert_int_equal(
-        ifm_workload_attention.open(&bench->arms.items[0], &bench->serial.device, 2, 7, &state, &bench->error), IFM_OK);
-    ifm_workload_attention.step(state, 1);
+    assert_int_equal(open_arm_on(&ifm_workload_attention, &bench->arms.items[0], "cpu", &bench->serial.device, 2, 7,
+                                 bench->arena, &opened, &bench->error),
+                     IFM_OK);
+    opened.by->step(opened.state, 1);
     ((float *)bench->serial.slots[2].memory)[0] += 1;
-    assert_int_equal(ifm_workload_attention.check(state, &check, &bench->error), IFM_OK);
+    assert_int_equal(opened.by->check(opened.state, &check, &bench->error), IFM_OK);
     assert_true(check.error_rms_rel > 2 * bench->arms.items[0].tolerance);
-    ifm_workload_attention.close(state);
+    opened.by->close(opened.state);
 }
 
 static void refuses_impossible_shapes(void **context)

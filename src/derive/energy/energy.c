@@ -52,11 +52,6 @@ enum ifm_status ifm_energy_sensor_of(const struct ifm_cell_work *work, struct if
     return IFM_OK;
 }
 
-double ifm_energy_tokens_of(const struct ifm_arm *arm)
-{
-    return arm->ledger.tokens_generated > 0 ? (double)arm->ledger.tokens_generated : (double)arm->ledger.tokens_prompt;
-}
-
 struct ifm_energy_column ifm_energy_column_of(const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
 {
     struct ifm_energy_column out = {0};

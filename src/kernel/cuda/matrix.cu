@@ -3,20 +3,22 @@
  * A block of one warpgroup multiplies the same 64 x 64 tile of A and 256 x 64 tile of B again and again, adding up
  * (wgmma, PTX ISA 8.0; compute capability 9.0 alone: other images of this file are empty). Factors are random within
  * one binade: toggling bits draw power, and power limits this rate. The sums of block 0 are kept to check. */
-#include <cstdint>
+#include "kernel/cuda/matrix.h"
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 
 namespace {
 
-enum { ROWS = 64, COLUMNS = 256, DEPTH = 64, SUMS = 128 }; /* of a tile; SUMS a thread */
+enum { ROWS = IFM_MATRIX_ROWS, COLUMNS = IFM_MATRIX_COLUMNS, DEPTH = IFM_MATRIX_DEPTH };
+enum { SUMS = ROWS * COLUMNS / IFM_MATRIX_THREADS }; /* of a thread */
 
 __device__ __forceinline__ uint32_t shared_address(const void *pointer)
 {
     return static_cast<uint32_t>(__cvta_generic_to_shared(pointer));
 }
 
-/* Factor `i` of the stream `seed`: +-[0.5, 1), eight bits of significand. stream_cuda.c has the same on the host. */
+/* Factor `i` of the stream `seed`: +-[0.5, 1), eight bits of significand. workload/stream/cuda.c has the same on the
+ * host. */
 __device__ __forceinline__ uint16_t factor(uint64_t seed, uint64_t i)
 {
     uint64_t x = (seed + i) * 0x9E3779B97F4A7C15ULL;
@@ -58,16 +60,16 @@ __device__ __forceinline__ void multiply(float *sum, uint64_t a, uint64_t b)
 
 } // namespace
 
-/* `rounds` times the whole depth of 64. Dynamic shared memory: (ROWS + COLUMNS) * 128 bytes. out: [64][256], the
- * sums of block 0; the other blocks work as much and keep nothing. */
-extern "C" __global__ void __launch_bounds__(128) ifm_matrix_bf16(uint64_t rounds, uint64_t seed, float *out)
+/* `rounds` times the whole depth. Dynamic shared memory: IFM_MATRIX_SHARED. The sums of block 0 are kept; the other
+ * blocks work as much and keep nothing. */
+extern "C" __global__ void __launch_bounds__(IFM_MATRIX_THREADS) ifm_matrix_bf16(ifm_matrix_arguments args)
 {
     extern __shared__ __align__(1024) char tiles[];
     char *a = tiles, *b = tiles + ROWS * 128;
     for (int i = threadIdx.x; i < ROWS * DEPTH; i += blockDim.x)
-        store(a, i / DEPTH, i % DEPTH, factor(seed, i));
+        store(a, i / DEPTH, i % DEPTH, factor(args.seed, i));
     for (int i = threadIdx.x; i < COLUMNS * DEPTH; i += blockDim.x)
-        store(b, i / DEPTH, i % DEPTH, factor(seed, ROWS * DEPTH + i));
+        store(b, i / DEPTH, i % DEPTH, factor(args.seed, ROWS * DEPTH + i));
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
     __syncthreads();
 
@@ -77,7 +79,7 @@ extern "C" __global__ void __launch_bounds__(128) ifm_matrix_bf16(uint64_t round
         sum[i] = 0;
     uint64_t tile_a = describe(a), tile_b = describe(b);
     asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
-    for (uint64_t r = 0; r < rounds; r++) {
+    for (uint64_t r = 0; r < args.rounds; r++) {
 #pragma unroll
         for (int k = 0; k < DEPTH / 16; k++)
             multiply(sum, tile_a + 2 * k, tile_b + 2 * k);
@@ -91,7 +93,7 @@ extern "C" __global__ void __launch_bounds__(128) ifm_matrix_bf16(uint64_t round
 #pragma unroll
         for (int i = 0; i < SUMS; i++) {
             int row = warp * 16 + lane / 4 + i / 2 % 2 * 8, column = i / 4 * 8 + lane % 4 * 2 + i % 2;
-            out[row * COLUMNS + column] = sum[i];
+            args.out[row * COLUMNS + column] = sum[i];
         }
         return;
     }
@@ -100,7 +102,7 @@ extern "C" __global__ void __launch_bounds__(128) ifm_matrix_bf16(uint64_t round
     for (int i = 0; i < SUMS; i++)
         all += sum[i];
     if (all == 1.2345e-30f) /* never: sums are multiples of 2^-16 */
-        out[0] = all;
+        args.out[0] = all;
 }
 
 #endif

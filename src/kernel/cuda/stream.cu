@@ -3,7 +3,7 @@
  * Amounts are exact: a kernel touches each of its bytes once. Sizes are multiples of 16 bytes; a thread handles its
  * share for a grid of any size. Bulk copies are those of PTX ISA 8.0, "cp.async.bulk", on compute capability 9.0; other
  * images of this file lack those kernels. */
-#include <cstdint>
+#include "kernel/cuda/stream.h"
 
 namespace {
 
@@ -42,35 +42,28 @@ __device__ __forceinline__ void add_to(uint64_t *sums, uint64_t value)
 
 } // namespace
 
-/* Word i of the source: (seed + i) times an odd constant: no two words are alike, and sums have a closed form. */
-extern "C" __global__ void ifm_fill_source(uint64_t *to, uint64_t words, uint64_t seed)
+extern "C" __global__ void ifm_fill_source(ifm_stream_fill a)
 {
-    for (uint64_t i = thread_index(); i < words; i += thread_count())
-        to[i] = (seed + i) * 0x9E3779B97F4A7C15ULL;
+    for (uint64_t i = thread_index(); i < a.words; i += thread_count())
+        a.to[i] = (a.seed + i) * IFM_STREAM_GOLDEN;
 }
 
-extern "C" __global__ void ifm_fill_pattern(uint64_t *to, uint64_t words, uint64_t pattern)
-{
-    for (uint64_t i = thread_index(); i < words; i += thread_count())
-        to[i] = pattern;
-}
-
-/* How many words differ from the source formula (pattern == 0) or from a pattern: added to *wrong. */
-extern "C" __global__ void ifm_count_wrong(const uint64_t *at, uint64_t words, uint64_t seed, uint64_t pattern,
-                                           unsigned long long *wrong)
+extern "C" __global__ void ifm_count_wrong(ifm_stream_count a)
 {
     uint64_t n = 0;
-    for (uint64_t i = thread_index(); i < words; i += thread_count())
-        n += at[i] != (pattern != 0 ? pattern : (seed + i) * 0x9E3779B97F4A7C15ULL);
+    for (uint64_t i = thread_index(); i < a.words; i += thread_count())
+        n += a.at[i] != (a.pattern != 0 ? a.pattern : (a.seed + i) * IFM_STREAM_GOLDEN);
     n = warp_sum(n);
     if (threadIdx.x % 32 == 0 && n != 0)
-        atomicAdd(wrong, static_cast<unsigned long long>(n));
+        atomicAdd(a.wrong, static_cast<unsigned long long>(n));
 }
 
 /* ---- read: the sum of all words, one partial sum a warp ---- */
 
-extern "C" __global__ void __launch_bounds__(512) ifm_read_linear(const ulonglong2 *from, uint64_t n, uint64_t *sums)
+extern "C" __global__ void __launch_bounds__(IFM_STREAM_THREADS) ifm_read_linear(ifm_stream_read args)
 {
+    const ulonglong2 *from = static_cast<const ulonglong2 *>(args.from);
+    const uint64_t n = args.bytes / sizeof *from;
     uint64_t sum = 0, step = thread_count(), i = thread_index();
     for (; i + 3 * step < n; i += 4 * step) {
         ulonglong2 a = load_once(from + i), b = load_once(from + i + step);
@@ -81,24 +74,28 @@ extern "C" __global__ void __launch_bounds__(512) ifm_read_linear(const ulonglon
         ulonglong2 a = load_once(from + i);
         sum += a.x + a.y;
     }
-    add_to(sums, sum);
+    add_to(args.sums, sum);
 }
 
 /* ---- write ---- */
 
-extern "C" __global__ void __launch_bounds__(512) ifm_write_store(ulonglong2 *to, uint64_t n, uint64_t pattern)
+extern "C" __global__ void __launch_bounds__(IFM_STREAM_THREADS) ifm_write_store(ifm_stream_write a)
 {
+    ulonglong2 *to = static_cast<ulonglong2 *>(a.to);
+    const uint64_t n = a.bytes / sizeof *to;
     for (uint64_t i = thread_index(); i < n; i += thread_count())
-        to[i] = make_ulonglong2(pattern, pattern);
+        to[i] = make_ulonglong2(a.pattern, a.pattern);
 }
 
 /* ---- copy: 16 bytes a thread, no loop, streaming cache hints. Of 70 forms that were tried on an H200 (threads,
  * vectors a thread, cache hints) this is the fastest. ---- */
 
-extern "C" __global__ void __launch_bounds__(128) ifm_copy_flat(ulonglong2 *to, const ulonglong2 *from, uint64_t n)
+extern "C" __global__ void __launch_bounds__(IFM_STREAM_FLAT_THREADS) ifm_copy_flat(ifm_stream_copy a)
 {
+    ulonglong2 *to = static_cast<ulonglong2 *>(a.to);
+    const ulonglong2 *from = static_cast<const ulonglong2 *>(a.from);
     uint64_t i = thread_index();
-    if (i >= n)
+    if (i >= a.bytes / sizeof *to)
         return;
     ulonglong2 value;
     asm volatile("ld.global.cs.v2.u64 {%0, %1}, [%2];" : "=l"(value.x), "=l"(value.y) : "l"(from + i));
@@ -111,7 +108,7 @@ extern "C" __global__ void __launch_bounds__(128) ifm_copy_flat(ulonglong2 *to, 
 
 namespace {
 
-enum { PIECE = 4096, STAGES = 16 }; /* bytes of a piece; pieces on their way in a block */
+enum { PIECE = IFM_BULK_PIECE, STAGES = IFM_BULK_STAGES };
 
 __device__ __forceinline__ uint32_t shared_address(const void *pointer)
 {
@@ -158,8 +155,11 @@ __device__ __forceinline__ void bulk_store(void *to, const void *shared, uint32_
 } // namespace
 
 /* One thread a block; the pieces go round the blocks. A stage is loaded again when the store that reads it is done. */
-extern "C" __global__ void __launch_bounds__(32) ifm_copy_bulk(char *to, const char *from, uint64_t bytes)
+extern "C" __global__ void __launch_bounds__(IFM_BULK_COPY_THREADS) ifm_copy_bulk(ifm_stream_copy args)
 {
+    char *to = static_cast<char *>(args.to);
+    const char *from = static_cast<const char *>(args.from);
+    const uint64_t bytes = args.bytes;
     extern __shared__ __align__(128) char pieces[];
     __shared__ uint64_t full[STAGES];
     if (threadIdx.x != 0)
@@ -192,8 +192,10 @@ extern "C" __global__ void __launch_bounds__(32) ifm_copy_bulk(char *to, const c
 }
 
 /* Loads alone: each block's pieces arrive in shared memory, where its threads add their words up. */
-extern "C" __global__ void __launch_bounds__(256) ifm_read_bulk(const char *from, uint64_t bytes, uint64_t *sums)
+extern "C" __global__ void __launch_bounds__(IFM_BULK_READ_THREADS) ifm_read_bulk(ifm_stream_read args)
 {
+    const char *from = static_cast<const char *>(args.from);
+    const uint64_t bytes = args.bytes;
     extern __shared__ __align__(128) char pieces[];
     __shared__ uint64_t full[STAGES];
     if (threadIdx.x == 0)
@@ -224,7 +226,7 @@ extern "C" __global__ void __launch_bounds__(256) ifm_read_bulk(const char *from
             __syncthreads(); /* before the next load of this stage */
         }
     }
-    add_to(sums, sum);
+    add_to(args.sums, sum);
 }
 
 #endif
@@ -233,20 +235,21 @@ extern "C" __global__ void __launch_bounds__(256) ifm_read_bulk(const char *from
 
 /* Eight independent chains a thread, 16 operations a round. x -> -x + 3 returns to x after two steps, so an even number
  * of rounds gives the start value, and a skipped step shows. */
-extern "C" __global__ void __launch_bounds__(256) ifm_flops_fma(uint64_t rounds, float factor, float term, float *out)
+extern "C" __global__ void __launch_bounds__(IFM_STREAM_FLOPS_THREADS) ifm_flops_fma(ifm_stream_flops a)
 {
-    float x[8];
-    for (int i = 0; i < 8; i++)
+    enum { CHAINS = IFM_STREAM_FLOPS_CHAINS };
+    float x[CHAINS];
+    for (int i = 0; i < CHAINS; i++)
         x[i] = static_cast<float>(threadIdx.x % 32) + 0.125f * i;
-    for (uint64_t r = 0; r < rounds; r += 8) {
+    for (uint64_t r = 0; r < a.rounds; r += 8) {
 #pragma unroll
         for (int k = 0; k < 8; k++)
 #pragma unroll
-            for (int i = 0; i < 8; i++)
-                asm volatile("fma.rn.f32 %0, %0, %1, %2;" : "+f"(x[i]) : "f"(factor), "f"(term));
+            for (int i = 0; i < CHAINS; i++)
+                asm volatile("fma.rn.f32 %0, %0, %1, %2;" : "+f"(x[i]) : "f"(a.factor), "f"(a.term));
     }
     float sum = 0;
-    for (int i = 0; i < 8; i++)
+    for (int i = 0; i < CHAINS; i++)
         sum += x[i];
-    out[thread_index()] = sum;
+    a.out[thread_index()] = sum;
 }

@@ -24,14 +24,26 @@ static bool in_process(const struct ifm_cell_run *cell, size_t arm)
 }
 
 /* The workload's state in one set of buffers. */
-static enum ifm_status open_set(struct ifm_cell_run *cell, const struct ifm_arm_run *arm, unsigned set,
-                                struct ifm_workload_state **state, struct ifm_error *error)
+static enum ifm_status open_set(struct ifm_cell_run *cell, const struct ifm_arm_run *arm, unsigned set, void **state,
+                                struct ifm_error *error)
 {
     cell->device->set = set;
-    enum ifm_status status =
-        arm->workload->open(arm->plan, cell->device, cell->plan->threads, cell->plan->seed, state, error);
+    enum ifm_status status = arm->implementation->open(&arm->opening, state, error);
     cell->device->set = 0;
     return status;
+}
+
+/* Its settings and what was chosen for it become their types, once for all sets of buffers. */
+static enum ifm_status bind(struct ifm_cell_run *cell, struct ifm_arm_run *arm, struct ifm_error *error)
+{
+    arm->arena = ifm_arena_create();
+    IFM_TRY(ifm_implementation_bind(arm->plan, cell->device->ops->name, arm->arena, &arm->opening, error));
+    arm->workload = arm->opening.workload;
+    arm->implementation = arm->opening.implementation;
+    arm->opening.device = cell->device;
+    arm->opening.threads = cell->plan->threads;
+    arm->opening.seed = cell->plan->seed;
+    return IFM_OK;
 }
 
 enum ifm_status ifm_arm_open(struct ifm_cell_run *cell, size_t index, struct ifm_error *error)
@@ -40,10 +52,7 @@ enum ifm_status ifm_arm_open(struct ifm_cell_run *cell, size_t index, struct ifm
     unsigned sets[IFM_MOST_ARMS];
     arm->plan = &cell->plan->arms[index];
     cell->session->at_work = arm->plan->name;
-    arm->workload = ifm_workload_find(arm->plan->workload);
-    if (arm->workload == NULL)
-        return ifm_fail(error, IFM_INVALID, cell->plan->name, "use the version of inferometer that made the plan",
-                        "this build has no workload \"%s\"", arm->plan->workload);
+    IFM_TRY(bind(cell, arm, error));
     if (in_process(cell, index))
         return ifm_remote_open(cell, (unsigned)index, error);
     bool buffers = cell->plan->measure.isolation == IFM_ISOLATION_BUFFERS;
@@ -62,14 +71,13 @@ enum ifm_status ifm_arm_open(struct ifm_cell_run *cell, size_t index, struct ifm
 void ifm_arm_close(struct ifm_cell_run *cell, size_t index)
 {
     struct ifm_arm_run *arm = &cell->arms[index];
-    if (arm->workload == NULL)
-        return;
     ifm_remote_close(arm);
     for (unsigned i = 0; i < arm->n_sets; i++)
-        arm->workload->close(arm->sets[i]);
-    if (arm->sets == NULL)
-        arm->workload->close(arm->state);
+        arm->implementation->close(arm->sets[i]);
+    if (arm->sets == NULL && arm->state != NULL)
+        arm->implementation->close(arm->state);
     free(arm->sets);
+    ifm_arena_destroy(arm->arena);
     *arm = (struct ifm_arm_run){0};
 }
 
@@ -78,26 +86,26 @@ static enum ifm_status step_apart(const struct ifm_arm_run *arm, struct ifm_devi
                                   struct ifm_error *error)
 {
     bool hooks = arm->plan->gaps;
-    if (hooks && arm->workload->before != NULL)
-        IFM_TRY(arm->workload->before(arm->state, error));
+    if (hooks && arm->implementation->before != NULL)
+        IFM_TRY(arm->implementation->before(arm->state, error));
     struct ifm_instant start = {0};
     if (device != NULL)
         start = device->ops->mark(device);
-    arm->workload->step(arm->state, 1);
+    arm->implementation->step(arm->state, 1);
     if (device != NULL)
         *ns = (double)(device->ops->mark(device).ns - start.ns);
-    return hooks && arm->workload->after != NULL ? arm->workload->after(arm->state, error) : IFM_OK;
+    return hooks && arm->implementation->after != NULL ? arm->implementation->after(arm->state, error) : IFM_OK;
 }
 
 static enum ifm_status check_state(const struct ifm_arm_run *arm, bool first, struct ifm_check *out,
                                    struct ifm_error *error)
 {
     *out = (struct ifm_check){0};
-    if (arm->workload->check == NULL)
+    if (!arm->workload->has_oracle)
         return IFM_OK;
     if (first) /* later, what is checked is what the last timed step left */
         IFM_TRY(step_apart(arm, NULL, NULL, error));
-    return arm->workload->check(arm->state, out, error);
+    return arm->implementation->check == NULL ? IFM_OK : arm->implementation->check(arm->state, out, error);
 }
 
 /* The worse of two, where both report a loss. NaN does not apply; a negative divergence is infinite. */
@@ -120,7 +128,7 @@ enum ifm_status ifm_arm_check(struct ifm_cell_run *cell, size_t index, bool firs
         return ifm_remote_check(cell, (unsigned)index, first, out, error);
     if (arm->sets == NULL)
         return check_state(arm, first, out, error);
-    struct ifm_workload_state *current = arm->state;
+    void *current = arm->state;
     enum ifm_status status = IFM_OK;
     for (unsigned i = 0; i < arm->n_sets && status == IFM_OK; i++) {
         struct ifm_check check;
@@ -156,10 +164,10 @@ static double rough_step_ns(struct ifm_cell_run *cell, struct ifm_arm_run *arm)
     bool tickets = device->ops->resolve != NULL; /* its marks are times only when it is not held */
     if (!tickets)
         device->ops->hold(device, cell->plan->threads);
-    arm->workload->step(arm->state, 1);
+    arm->implementation->step(arm->state, 1);
     for (int round = 0; round < 3;) {
         struct ifm_instant start = device->ops->mark(device);
-        arm->workload->step(arm->state, n);
+        arm->implementation->step(arm->state, n);
         double elapsed = (double)(device->ops->mark(device).ns - start.ns);
         struct ifm_error unhealthy;
         if (health(device, &unhealthy) != IFM_OK)
@@ -218,7 +226,7 @@ enum ifm_status ifm_arm_feature_runs(struct ifm_cell_run *cell, size_t index, ui
 {
     struct ifm_arm_run *arm = &cell->arms[index];
     *runs = 0;
-    if (arm->workload->feature_runs == NULL)
+    if (arm->implementation->feature_runs == NULL)
         return IFM_OK;
     if (arm->remote != NULL) {
         IFM_TRY(ifm_remote_feature_runs(cell, (unsigned)index, runs, error));
@@ -226,9 +234,9 @@ enum ifm_status ifm_arm_feature_runs(struct ifm_cell_run *cell, size_t index, ui
         return IFM_OK;
     }
     for (unsigned i = 0; i < arm->n_sets; i++)
-        *runs += arm->workload->feature_runs(arm->sets[i]);
+        *runs += arm->implementation->feature_runs(arm->sets[i]);
     if (arm->sets == NULL)
-        *runs = arm->workload->feature_runs(arm->state);
+        *runs = arm->implementation->feature_runs(arm->state);
     return IFM_OK;
 }
 

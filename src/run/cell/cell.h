@@ -17,8 +17,11 @@ struct ifm_remote_shared; /* what the processes of a cell share */
 struct ifm_arm_run {
     const struct ifm_arm *plan;
     const struct ifm_workload *workload;
-    struct ifm_workload_state *state; /* that the next slot runs; NULL in a process of its own */
-    struct ifm_workload_state **sets; /* one for each set of buffers, under IFM_ISOLATION_BUFFERS; else NULL */
+    const struct ifm_implementation *implementation;
+    struct ifm_arena *arena;    /* of the values that its states were opened with */
+    struct ifm_opening opening; /* for each of them */
+    void *state;                /* that the next slot runs; NULL in a process of its own */
+    void **sets;                /* one for each set of buffers, under IFM_ISOLATION_BUFFERS; else NULL */
     unsigned n_sets;
     struct ifm_remote *remote;  /* its process, under IFM_ISOLATION_PROCESSES; else NULL */
     uint64_t feature_runs_gone; /* in its processes that have ended */

@@ -15,7 +15,7 @@ __attribute__((noinline)) static enum ifm_status time_hot(struct ifm_cell_run *c
 {
     struct ifm_device *device = cell->device;
     struct ifm_instant (*const mark)(struct ifm_device *) = device->ops->mark;
-    void (*const step)(struct ifm_workload_state *, uint64_t) = arm->workload->step;
+    void (*const step)(void *, uint64_t) = arm->implementation->step;
     struct ifm_instant *marks = cell->marks;
     step(arm->state, 1);
     marks[0] = mark(device);
@@ -32,15 +32,15 @@ static enum ifm_status time_apart(struct ifm_cell_run *cell, const struct ifm_ar
 {
     struct ifm_device *device = cell->device;
     for (uint32_t i = 0; i < arm->samples; i++) {
-        if (arm->workload->before != NULL)
-            IFM_TRY(arm->workload->before(arm->state, error));
+        if (arm->implementation->before != NULL)
+            IFM_TRY(arm->implementation->before(arm->state, error));
         if (cold)
             IFM_TRY(device->ops->flush(device, error));
         cell->marks[2 * i] = device->ops->mark(device);
-        arm->workload->step(arm->state, arm->inner);
+        arm->implementation->step(arm->state, arm->inner);
         cell->marks[2 * i + 1] = device->ops->mark(device);
-        if (arm->workload->after != NULL)
-            IFM_TRY(arm->workload->after(arm->state, error));
+        if (arm->implementation->after != NULL)
+            IFM_TRY(arm->implementation->after(arm->state, error));
     }
     return device->ops->resolve == NULL ? IFM_OK
                                         : device->ops->resolve(device, cell->marks, 2 * (size_t)arm->samples, error);
@@ -66,8 +66,9 @@ static void collect_own(const struct ifm_cell_run *cell, const struct ifm_arm_ru
     size_t own = cell->pass->n_columns - cell->own_columns;
     for (size_t i = cell->own_columns; i < cell->pass->n_columns; i++)
         columns[i] = IFM_ABSENT;
-    if (own > 0 && arm->workload->n_columns == own && strcmp(arm->workload->name, cell->plan->workload) == 0)
-        arm->workload->collect(arm->state, columns + cell->own_columns);
+    if (own > 0 && arm->implementation->collect != NULL && arm->workload->n_columns == own &&
+        strcmp(arm->workload->name, cell->plan->workload) == 0)
+        arm->implementation->collect(arm->state, columns + cell->own_columns);
 }
 
 void ifm_slot_start(struct ifm_cell_run *cell)

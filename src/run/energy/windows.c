@@ -45,7 +45,7 @@ static enum ifm_status run_steps(struct ifm_cell_run *cell, unsigned arm, uint64
         device->ops->hold(device, cell->plan->threads);
     struct ifm_instant start = device->ops->mark(device), last = start;
     do {
-        run->workload->step(run->state, chunk);
+        run->implementation->step(run->state, chunk);
         struct ifm_instant now = device->ops->mark(device);
         best_s = fmin(best_s, (double)(now.ns - last.ns) * 1e-9);
         last = now;
@@ -212,10 +212,10 @@ static enum ifm_status run_meeting(struct ifm_energy_windows *windows, const str
     struct ifm_device *device = windows->cell->device;
     struct ifm_instant *marks = windows->marks;
     device->ops->hold(device, windows->cell->plan->threads);
-    run->workload->step(run->state, 1);
+    run->implementation->step(run->state, 1);
     marks[0] = device->ops->mark(device);
     for (uint32_t i = 1; i <= arm->samples && !ifm_interrupted(); i++) {
-        run->workload->step(run->state, arm->inner);
+        run->implementation->step(run->state, arm->inner);
         marks[i] = device->ops->mark(device);
     }
     enum ifm_status status = IFM_OK;
@@ -235,7 +235,7 @@ static enum ifm_status run_apart(struct ifm_energy_windows *windows, const struc
         struct ifm_instant *marks = &windows->marks[2 * i];
         device->ops->hold(device, windows->cell->plan->threads);
         marks[0] = device->ops->mark(device);
-        run->workload->step(run->state, arm->inner);
+        run->implementation->step(run->state, arm->inner);
         marks[1] = device->ops->mark(device);
         if (device->ops->resolve != NULL)
             status = device->ops->resolve(device, marks, 2, error);

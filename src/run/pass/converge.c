@@ -51,15 +51,15 @@ static enum ifm_status roll_batch(struct ifm_cell_run *cell, const struct ifm_ar
     double sample_s = fmax(arm->step_ns * arm->inner * 1e-9, 1e-9);
     if (!cold && !arm->plan->gaps) {
         for (double done_s = 0; done_s < BATCH_S; done_s += sample_s)
-            arm->workload->step(arm->state, arm->inner);
+            arm->implementation->step(arm->state, arm->inner);
         return IFM_OK;
     }
-    if (arm->workload->before != NULL)
-        IFM_TRY(arm->workload->before(arm->state, error));
+    if (arm->implementation->before != NULL)
+        IFM_TRY(arm->implementation->before(arm->state, error));
     if (cold)
         IFM_TRY(cell->device->ops->flush(cell->device, error));
-    arm->workload->step(arm->state, arm->inner);
-    return arm->workload->after == NULL ? IFM_OK : arm->workload->after(arm->state, error);
+    arm->implementation->step(arm->state, arm->inner);
+    return arm->implementation->after == NULL ? IFM_OK : arm->implementation->after(arm->state, error);
 }
 
 /* The steps of a slot, for `seconds`; whatever the arm's place of work. */

@@ -11,7 +11,6 @@
 #include "base/private.h"
 #include "base/subprocess.h"
 #include "device/cpu.h"
-#include "device/fake.h"
 #include "workload/command/words.h"
 #include "workload/workload.h"
 
@@ -83,12 +82,12 @@ enum program { LINE, PREPARE, CLEANUP, SETUP, TEARDOWN, N_PROGRAMS };
 static const char *const program_names[N_PROGRAMS] = {"command", "prepare command", "cleanup command", "setup command",
                                                       "teardown command"};
 
-struct ifm_workload_state {
+struct command_program {
     struct ifm_cpu_mask before; /* the CPUs that we might use before the device pinned us: what a program starts with */
     struct ifm_arena *arena;
     struct ifm_device *device;
-    char *arm;
-    bool fake, ignore_failure, has[N_PROGRAMS];
+    const char *arm;
+    bool ignore_failure, has[N_PROGRAMS];
     struct ifm_subprocess programs[N_PROGRAMS];
     int null_fd, input_fd, output_fd; /* -1 = none */
     struct ifm_subprocess_result last;
@@ -139,6 +138,8 @@ enum ifm_status ifm_command_name(const char *line, bool shell, const char *where
     return IFM_OK;
 }
 
+static const struct ifm_implementation ifm_command_program;
+
 static enum ifm_status describe(const struct ifm_setting *settings, size_t n, const struct ifm_machine *machine,
                                 struct ifm_arena *arena, struct ifm_arm_list *arms, const char **why_not,
                                 struct ifm_error *error)
@@ -153,10 +154,9 @@ static enum ifm_status describe(const struct ifm_setting *settings, size_t n, co
     struct ifm_arm *arm = IFM_ARENA_NEW(arena, struct ifm_arm);
     *arm = (struct ifm_arm){
         .name = name,
-        .variant = "",
-        .feature = "",
-        .equals = "",
-        .memory = sizeof(struct ifm_workload_state),
+        .implementation = ifm_command_program.name,
+        .title = ifm_command_program.title,
+        .memory = sizeof(struct command_program),
         .fixed_inner = true,
         .gaps = true,
     };
@@ -211,29 +211,28 @@ static enum ifm_status check_files(const struct settings *settings, const char *
                     "null, inherit, or a file in a folder that can be written", "%s: %s", output, strerror(errno));
 }
 
-static enum ifm_status ready_in(const struct ifm_arm *arm, bool fake, struct ifm_arena *arena, struct ifm_error *error)
+static enum ifm_status ready_in(const struct settings *settings, const char *arm, struct ifm_arena *arena,
+                                struct ifm_error *error)
 {
-    struct settings bound;
-    IFM_TRY(ifm_section_bind(&section, arm->settings, arm->n_settings, arena, &bound, error));
-    for (int p = 0; p < N_PROGRAMS && !fake; p++) {
-        const char *token = text_of(&bound, (enum program)p);
-        const char *where = ifm_arena_printf(arena, "arm %s: the %s", arm->name, program_names[p]);
+    for (int p = 0; p < N_PROGRAMS; p++) {
+        const char *token = text_of(settings, (enum program)p);
+        const char *where = ifm_arena_printf(arena, "arm %s: the %s", arm, program_names[p]);
         struct ifm_subprocess program;
         if (token[0] != '\0' || p == LINE)
-            IFM_TRY(build(token, bound.shell, where, arena, &program, error));
+            IFM_TRY(build(token, settings->shell, where, arena, &program, error));
     }
-    return fake ? IFM_OK : check_files(&bound, arm->name, arena, error);
+    return check_files(settings, arm, arena, error);
 }
 
-static enum ifm_status ready(const struct ifm_arm *arm, bool fake, struct ifm_error *error)
+static enum ifm_status ready(const struct ifm_opening *opening, struct ifm_error *error)
 {
     struct ifm_arena *arena = ifm_arena_create();
-    enum ifm_status status = ready_in(arm, fake, arena, error);
+    enum ifm_status status = ready_in(opening->settings, opening->arm->name, arena, error);
     ifm_arena_destroy(arena);
     return status;
 }
 
-static bool open_files(struct ifm_workload_state *state, const struct settings *settings)
+static bool open_files(struct command_program *state, const struct settings *settings)
 {
     const char *input = ifm_private_text(settings->input), *output = ifm_private_text(settings->output);
     state->null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -264,7 +263,7 @@ static bool open_files(struct ifm_workload_state *state, const struct settings *
 }
 
 /* `ready` has found everything a moment ago; what is gone since is not named here, since run.log keeps the message. */
-static enum ifm_status open_programs(struct ifm_workload_state *state, const struct settings *settings,
+static enum ifm_status open_programs(struct command_program *state, const struct settings *settings,
                                      struct ifm_error *error)
 {
     IFM_TRY(ifm_subprocess_prepare(error));
@@ -307,14 +306,14 @@ static const char *failure_of(const struct ifm_subprocess_result *result, char *
     return out;
 }
 
-static enum ifm_status interrupted(const struct ifm_workload_state *state, struct ifm_error *error)
+static enum ifm_status interrupted(const struct command_program *state, struct ifm_error *error)
 {
     return ifm_fail(error, IFM_INTERRUPTED, state->arm, "go on with --resume",
                     "interrupted; every whole block is kept");
 }
 
 /* Run a hook, if there is one, and what it leaves behind to the end. */
-static enum ifm_status run_hook(struct ifm_workload_state *state, enum program hook, struct ifm_error *error)
+static enum ifm_status run_hook(struct command_program *state, enum program hook, struct ifm_error *error)
 {
     if (!state->has[hook])
         return IFM_OK;
@@ -331,12 +330,13 @@ static enum ifm_status run_hook(struct ifm_workload_state *state, enum program h
                     program_names[hook], words);
 }
 
-static void close_command(struct ifm_workload_state *state)
+static void close_command(void *opened)
 {
+    struct command_program *state = opened;
     if (state == NULL)
         return;
     struct ifm_error ignored; /* the samples stand; a teardown that fails leaves its own mess, not ours */
-    if (state->has[TEARDOWN] && !state->fake)
+    if (state->has[TEARDOWN])
         (void)!run_hook(state, TEARDOWN, &ignored);
     for (size_t i = 0; i < 3; i++) {
         const int fds[] = {state->null_fd, state->input_fd, state->output_fd};
@@ -347,24 +347,18 @@ static void close_command(struct ifm_workload_state *state)
     free(state);
 }
 
-static enum ifm_status open_command(const struct ifm_arm *arm, struct ifm_device *device, unsigned threads,
-                                    uint64_t seed, struct ifm_workload_state **out, struct ifm_error *error)
+static enum ifm_status open_command(const struct ifm_opening *opening, void **out, struct ifm_error *error)
 {
-    (void)threads;
-    (void)seed;
-    struct settings bound;
-    struct ifm_workload_state *state = calloc(1, sizeof *state);
+    const struct settings *settings = opening->settings;
+    struct command_program *state = calloc(1, sizeof *state);
     if (state == NULL)
-        return ifm_fail(error, IFM_INTERNAL, arm->name, NULL, "out of memory");
-    *state = (struct ifm_workload_state){.device = device, .null_fd = -1, .input_fd = -1, .output_fd = -1};
+        return ifm_fail(error, IFM_INTERNAL, opening->arm->name, NULL, "out of memory");
+    *state = (struct command_program){.device = opening->device, .null_fd = -1, .input_fd = -1, .output_fd = -1};
     state->arena = ifm_arena_create();
-    state->arm = ifm_arena_strdup(state->arena, arm->name);
-    state->fake = ifm_device_is_fake(device);
-    enum ifm_status status = ifm_section_bind(&section, arm->settings, arm->n_settings, state->arena, &bound, error);
-    state->ignore_failure = status == IFM_OK && bound.ignore_failure;
-    if (status == IFM_OK && !state->fake)
-        status = open_programs(state, &bound, error);
-    if (status == IFM_OK && !state->fake)
+    state->arm = opening->arm->name;
+    state->ignore_failure = settings->ignore_failure;
+    enum ifm_status status = open_programs(state, settings, error);
+    if (status == IFM_OK)
         status = run_hook(state, SETUP, error);
     if (status == IFM_OK) {
         *out = state;
@@ -377,10 +371,9 @@ static enum ifm_status open_command(const struct ifm_arm *arm, struct ifm_device
 
 /* ---- one sample ---- */
 
-static enum ifm_status before(struct ifm_workload_state *state, struct ifm_error *error)
+static enum ifm_status before(void *opened, struct ifm_error *error)
 {
-    if (state->fake)
-        return IFM_OK;
+    struct command_program *state = opened;
     IFM_TRY(ifm_subprocess_prepare(error)); /* a process that was forked since the opening is no reaper yet */
     IFM_TRY(run_hook(state, PREPARE, error));
     bool ok = state->input_fd < 0 || lseek(state->input_fd, 0, SEEK_SET) == 0 || errno == ESPIPE;
@@ -392,17 +385,14 @@ static enum ifm_status before(struct ifm_workload_state *state, struct ifm_error
                          strerror(errno));
 }
 
-static void step(struct ifm_workload_state *state, uint64_t n)
+static void step(void *opened, uint64_t n)
 {
-    if (state->fake) {
-        ifm_fake_advance(state->device, state->arm, n);
-        return;
-    }
+    struct command_program *state = opened;
     for (; n > 0; n--)
         ifm_subprocess_run(&state->programs[LINE], &state->last);
 }
 
-static void count(struct ifm_workload_state *state, bool failed, unsigned strays)
+static void count(struct command_program *state, bool failed, unsigned strays)
 {
     const struct ifm_subprocess_result *last = &state->last;
     state->counts[CPU] += last->cpu_ns;
@@ -415,12 +405,11 @@ static void count(struct ifm_workload_state *state, bool failed, unsigned strays
     state->counts[STRAYS] += strays;
 }
 
-static enum ifm_status after(struct ifm_workload_state *state, struct ifm_error *error)
+static enum ifm_status after(void *opened, struct ifm_error *error)
 {
+    struct command_program *state = opened;
     char words[128];
     unsigned strays;
-    if (state->fake)
-        return IFM_OK;
     IFM_TRY(ifm_subprocess_reap(&strays, error));
     if (state->last.end == IFM_SUBPROCESS_INTERRUPTED)
         return interrupted(state, error);
@@ -448,30 +437,41 @@ static int64_t own_peak_bytes(void)
     return line == NULL ? INT64_MAX - RSS_SLACK : strtoll(line + strlen("VmHWM:"), NULL, 10) * 1024;
 }
 
-static void collect(struct ifm_workload_state *state, int64_t *out)
+static void collect(void *opened, int64_t *out)
 {
+    struct command_program *state = opened;
     for (int i = 0; i < N_COLUMNS; i++)
-        out[i] = state->fake ? IFM_ABSENT : state->counts[i];
+        out[i] = state->counts[i];
     if (state->counts[RSS] <= own_peak_bytes() + RSS_SLACK)
         out[RSS] = IFM_ABSENT;
     memset(state->counts, 0, sizeof state->counts);
 }
+
+static const struct ifm_implementation ifm_command_program = {
+    .name = "program",
+    .title = "the program",
+    .device = "cpu",
+    .purpose = "a process of its own each sample",
+    .ready = ready,
+    .open = open_command,
+    .step = step,
+    .collect = collect,
+    .close = close_command,
+    .before = before,
+    .after = after,
+};
+
+static const struct ifm_implementation *const implementations[] = {&ifm_command_program, NULL};
 
 const struct ifm_workload ifm_workload_command = {
     .name = "command",
     .purpose = "any program: `inferometer exec` is its quick form",
     .timed_region = "starting the program, its run, and waiting for its end",
     .most_threads = 1,
-    .one_process = "each of its samples is a process of its own already",
     .params = &section,
     .describe = describe,
-    .ready = ready,
-    .open = open_command,
-    .step = step,
-    .close = close_command,
-    .before = before,
-    .after = after,
+    .implementations = implementations,
+    .one_process = "each of its samples is a process of its own already",
     .columns = columns,
     .n_columns = N_COLUMNS,
-    .collect = collect,
 };

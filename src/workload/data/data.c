@@ -36,14 +36,28 @@ const char *ifm_data_isa_why_not(const char *isa, const struct ifm_machine *mach
     return reason;
 }
 
-void ifm_data_says_code(const struct ifm_kernel *kernel, const struct ifm_openblas *blas, struct ifm_check *check)
+const struct ifm_kernel *ifm_data_kernel(const char *op, const char *isa, const struct ifm_machine *machine)
 {
-    const char *name = kernel != NULL ? kernel->isa : blas != NULL ? blas->core : "";
-    if (strlen(name) < sizeof check->isa) /* half a name is another name */
-        snprintf(check->isa, sizeof check->isa, "%s", name);
+    if (strcmp(isa, "auto") != 0)
+        return ifm_kernel_find(op, isa);
+    const struct ifm_kernel *found = NULL;
+    for (size_t i = 0; i < machine->n_isas && found == NULL; i++)
+        found = ifm_kernel_find(op, machine->isas[i]);
+    return found;
 }
 
-bool ifm_data_computes(const struct ifm_machine *machine)
+const char *ifm_data_title(const char *who, const char *isa, struct ifm_arena *arena)
 {
-    return strcmp(machine->device, "fake") != 0;
+    static const char *const words[][2] = {
+        {"avx512vnni", "AVX-512 VNNI"}, {"avx512", "AVX-512"}, {"avx2", "AVX2"}, {"sse2", "SSE2"}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(words[i][0], isa) == 0)
+            isa = words[i][1];
+    return isa[0] == '\0' ? who : ifm_arena_printf(arena, "%s (%s)", who, isa);
+}
+
+void ifm_data_says_code(const char *name, struct ifm_check *check)
+{
+    if (strlen(name) < sizeof check->isa)
+        snprintf(check->isa, sizeof check->isa, "%s", name);
 }

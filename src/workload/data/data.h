@@ -3,7 +3,6 @@
 #define IFM_WORKLOAD_DATA_DATA_H
 
 #include "device/device.h"
-#include "dyn/openblas.h"
 #include "kernel/cpu/dispatch.h"
 #include "model/catalog.h"
 #include "model/facts.h"
@@ -15,10 +14,12 @@ uint64_t ifm_data_add(uint64_t a, uint64_t b);
 /* Whether `machine` runs kernels for `isa` ("auto" always); else a sentence in the arena that says why not. */
 const char *ifm_data_isa_why_not(const char *isa, const struct ifm_machine *machine, struct ifm_arena *arena);
 
-/* check->isa: the instruction set of `kernel`, or of an arm without one the core type that `blas` works with. */
-void ifm_data_says_code(const struct ifm_kernel *kernel, const struct ifm_openblas *blas, struct ifm_check *check);
+/* The kernel that `isa` stands for on `machine`: "auto" takes the best set that has one. NULL when there is none. */
+const struct ifm_kernel *ifm_data_kernel(const char *op, const char *isa, const struct ifm_machine *machine);
+/* "ours (AVX-512)": who computes, with the instruction set that was chosen ("" = none was). In the arena. */
+const char *ifm_data_title(const char *who, const char *isa, struct ifm_arena *arena);
 
-/* Whether steps compute anything: a scripted device only advances its clock, so there is no output to check. */
-bool ifm_data_computes(const struct ifm_machine *machine);
+/* check->isa: the code that made the outputs, unless its name is too long: half a name is another name. */
+void ifm_data_says_code(const char *name, struct ifm_check *check);
 
 #endif

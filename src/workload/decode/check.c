@@ -4,12 +4,13 @@
  * against f64 attention over the exact tokens, all of them. Both over a selection of rows that takes some tenths of a
  * second, of the layer that the last step attended over, with the query that it had. What the cache holds is looked at
  * too: as many tokens as there should be, and those in f16 as they were appended. */
+#include "workload/decode/check.h"
+
 #include "base/hash.h"
+#include "workload/data/data.h"
 #include "workload/decode/parts.h"
-#include "workload/decode/run.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,15 +23,20 @@ struct selection {
     unsigned heads;
 };
 
-static struct selection select_rows(const struct ifm_workload_state *state)
+static uint64_t pairs_of(const struct ifm_decode_outputs *o)
 {
-    const struct ifm_decode_settings *s = &state->settings;
-    struct selection out = {.heads = state->source.group < HEADS_MOST ? state->source.group : HEADS_MOST};
+    return o->settings->batch * o->settings->kv_heads;
+}
+
+static struct selection select_rows(const struct ifm_decode_outputs *o)
+{
+    const struct ifm_decode_settings *s = o->settings;
+    struct selection out = {.heads = o->source->group < HEADS_MOST ? o->source->group : HEADS_MOST};
     uint64_t least = (ROWS_LEAST + out.heads - 1) / out.heads;
     out.pairs = VALUES_MOST / (s->kv_len * s->head_dim * (2 + out.heads));
     least = least < 2 ? 2 : least;
     out.pairs = out.pairs < least ? least : out.pairs;
-    out.pairs = out.pairs < state->pairs ? out.pairs : state->pairs;
+    out.pairs = out.pairs < pairs_of(o) ? out.pairs : pairs_of(o);
     return out;
 }
 
@@ -44,7 +50,7 @@ struct sums {
 };
 
 struct comparison {
-    struct ifm_workload_state *state;
+    const struct ifm_decode_outputs *o;
     struct selection selection;
     struct sums *sums; /* [pairs] */
     double *losses;    /* [pairs][heads][dim]: |x - exact| */
@@ -68,7 +74,7 @@ static void drop(struct room *room)
 
 static enum ifm_status take(struct room *room, const struct comparison *c, uint64_t tokens, struct ifm_error *error)
 {
-    const unsigned heads = c->selection.heads, dim = (unsigned)c->state->settings.head_dim;
+    const unsigned heads = c->selection.heads, dim = (unsigned)c->o->settings->head_dim;
     const size_t each = heads * (2 + (size_t)dim + tokens);
     *room = (struct room){.q = malloc((2 * heads + 2 * IFM_KV_PAGE) * (size_t)dim * sizeof(float)),
                           .keep = malloc(tokens),
@@ -96,7 +102,7 @@ static enum ifm_status take(struct room *room, const struct comparison *c, uint6
 /* The query head of row `j` of selected pair `i`: every place within a group has its turn. */
 static uint64_t head_of(const struct comparison *c, uint64_t i, unsigned j)
 {
-    return (i * c->selection.heads + j) % c->state->source.group;
+    return (i * c->selection.heads + j) % c->o->source->group;
 }
 
 static void attend_page(struct room *room, const struct ifm_kv_layout *layout, const void *page, unsigned tokens)
@@ -155,12 +161,12 @@ static bool holds_its_tokens(const struct room *room, const struct ifm_kv_cache 
     return next == room->cache.tokens;
 }
 
-static enum ifm_status attend_exact(struct room *room, const struct ifm_workload_state *state, uint64_t pair,
+static enum ifm_status attend_exact(struct room *room, const struct ifm_decode_outputs *o, uint64_t pair,
                                     uint64_t tokens, struct ifm_error *error)
 {
     for (uint64_t at = 0; at < tokens; at += IFM_KV_PAGE) {
         const unsigned n = tokens - at < IFM_KV_PAGE ? (unsigned)(tokens - at) : IFM_KV_PAGE;
-        IFM_TRY(ifm_decode_source_kv(&state->source, pair, at, n, room->k, room->v, error));
+        IFM_TRY(ifm_decode_source_kv(o->source, pair, at, n, room->k, room->v, error));
         ifm_decode_oracle_add(&room->exact, n, room->k, room->v);
     }
     ifm_decode_oracle_end(&room->exact);
@@ -199,37 +205,35 @@ static void add_row(struct sums *sums, const struct room *room, unsigned row, co
 static enum ifm_status compare_rows(struct comparison *c, uint64_t i, uint64_t pair, struct room *room,
                                     struct sums *sums)
 {
-    const struct ifm_workload_state *state = c->state;
-    const struct ifm_kv_job *job = &state->jobs[state->last];
-    const size_t dim = state->settings.head_dim, heads = c->selection.heads, group = state->source.group;
+    const struct ifm_decode_outputs *o = c->o;
+    const size_t dim = o->settings->head_dim, heads = c->selection.heads, group = o->source->group;
     for (unsigned j = 0; j < heads; j++)
-        memcpy(room->q + j * dim, job->q + (pair * group + head_of(c, i, j)) * dim, dim * sizeof *room->q);
-    attend_cache(room, job->cache, pair);
-    IFM_TRY(attend_exact(room, state, pair, room->exact.room, &sums->error));
+        memcpy(room->q + j * dim, o->q + (pair * group + head_of(c, i, j)) * dim, dim * sizeof *room->q);
+    attend_cache(room, o->cache, pair);
+    IFM_TRY(attend_exact(room, o, pair, room->exact.room, &sums->error));
     for (unsigned j = 0; j < heads; j++) {
         float *outputs = room->outputs + j * dim;
-        memcpy(outputs, job->out + (pair * group + head_of(c, i, j)) * dim, dim * sizeof *outputs);
+        memcpy(outputs, o->out + (pair * group + head_of(c, i, j)) * dim, dim * sizeof *outputs);
         add_row(sums, room, j, outputs, c->losses + (i * heads + j) * dim);
     }
     /* A token that the cache lost is missing as a whole. */
-    sums->part = holds_its_tokens(room, job->cache, pair)
-                     ? ifm_decode_parts_wrong(&room->parts, &room->cache, room->outputs)
-                     : 1;
+    sums->part =
+        holds_its_tokens(room, o->cache, pair) ? ifm_decode_parts_wrong(&room->parts, &room->cache, room->outputs) : 1;
     return IFM_OK;
 }
 
 static enum ifm_status compare_pair(struct comparison *c, uint64_t i, struct sums *sums)
 {
-    const struct ifm_workload_state *state = c->state;
-    const struct ifm_decode_settings *s = &state->settings;
-    const uint64_t pair = state->pairs / c->selection.pairs * i, length = ifm_decode_length(s, pair / s->kv_heads);
-    const uint64_t held = ifm_kv_length(state->caches[state->last], pair);
+    const struct ifm_decode_outputs *o = c->o;
+    const struct ifm_decode_settings *s = o->settings;
+    const uint64_t pair = pairs_of(o) / c->selection.pairs * i, length = ifm_decode_length(s, pair / s->kv_heads);
+    const uint64_t held = ifm_kv_length(o->cache, pair);
     struct room room;
-    IFM_TRY(take(&room, c, length + held - ifm_decode_kept(state->form, length), &sums->error));
+    IFM_TRY(take(&room, c, length + held - ifm_decode_kept(o->form, length), &sums->error));
     memset(room.keep, 1, room.exact.room);
     enum ifm_status status = IFM_OK;
-    if (state->form->half)
-        status = ifm_decode_keep(&state->source, s, state->form, pair, length, room.keep, &sums->error);
+    if (o->form->half)
+        status = ifm_decode_keep(o->source, s, o->form, pair, length, room.keep, &sums->error);
     if (status == IFM_OK)
         status = compare_rows(c, i, pair, &room, sums);
     drop(&room);
@@ -258,7 +262,7 @@ static double over(double amount, double reference)
 static enum ifm_status add_up(struct comparison *c, struct ifm_check *out, struct ifm_error *error)
 {
     struct sums all = {.cosine = 1};
-    const uint64_t rows = c->selection.pairs * c->selection.heads, values = rows * c->state->settings.head_dim;
+    const uint64_t rows = c->selection.pairs * c->selection.heads, values = rows * c->o->settings->head_dim;
     for (uint64_t i = 0; i < c->selection.pairs; i++) {
         const struct sums *one = &c->sums[i];
         if (one->status != IFM_OK && error != NULL)
@@ -290,19 +294,19 @@ static enum ifm_status add_up(struct comparison *c, struct ifm_check *out, struc
     return IFM_OK;
 }
 
-static enum ifm_status compare(struct ifm_workload_state *state, struct ifm_check *out, struct ifm_error *error)
+static enum ifm_status compare(const struct ifm_decode_outputs *o, struct ifm_check *out, struct ifm_error *error)
 {
-    struct comparison c = {.state = state, .selection = select_rows(state)};
-    const size_t values = c.selection.pairs * c.selection.heads * state->settings.head_dim;
+    struct comparison c = {.o = o, .selection = select_rows(o)};
+    const size_t values = c.selection.pairs * c.selection.heads * o->settings->head_dim;
     c.sums = calloc(c.selection.pairs, sizeof *c.sums);
     c.losses = malloc(values * sizeof *c.losses);
     enum ifm_status status = IFM_OK;
     if (c.sums == NULL || c.losses == NULL)
-        status = ifm_fail(error, IFM_INTERNAL, state->arm, NULL, "out of memory for the oracle");
+        status = ifm_fail(error, IFM_INTERNAL, "decode", NULL, "out of memory for the oracle");
     for (uint64_t i = 0; i < c.selection.pairs && status == IFM_OK; i++)
         c.sums[i].cosine = 1;
     if (status == IFM_OK) {
-        state->device->ops->parallel(state->device, state->threads, compare_part, &c);
+        o->device->ops->parallel(o->device, o->threads, compare_part, &c);
         status = add_up(&c, out, error);
     }
     free(c.sums);
@@ -310,17 +314,17 @@ static enum ifm_status compare(struct ifm_workload_state *state, struct ifm_chec
     return status;
 }
 
-enum ifm_status ifm_decode_check(struct ifm_workload_state *state, struct ifm_check *out, struct ifm_error *error)
+enum ifm_status ifm_decode_compare(const struct ifm_decode_outputs *o, const char *code, struct ifm_check *out,
+                                   struct ifm_error *error)
 {
+    const size_t outputs = o->settings->batch * o->settings->q_heads * o->settings->head_dim;
     *out = (struct ifm_check){0};
-    if (state->fake)
-        return IFM_OK;
-    IFM_TRY(compare(state, out, error));
+    IFM_TRY(compare(o, out, error));
     out->finite = true;
-    for (size_t i = 0; i < state->outputs; i++)
-        out->finite = out->finite && isfinite(state->out[i]);
-    out->output_xxh3 = ifm_xxh3(state->out, state->outputs * sizeof(float));
-    snprintf(out->isa, sizeof out->isa, "%s", state->isa);
+    for (size_t i = 0; i < outputs; i++)
+        out->finite = out->finite && isfinite(o->out[i]);
+    out->output_xxh3 = ifm_xxh3(o->out, outputs * sizeof(float));
+    ifm_data_says_code(code, out);
     out->done = true;
     return IFM_OK;
 }

@@ -5,18 +5,17 @@
  * Nothing is appended. With decode.inference it contains a cycle of decode.decode_tokens tokens through all layers: in
  * each, the token's K and V are appended and full pages compressed, attention runs over the grown cache, and the output
  * makes the next query; taking the caches back to their first length is not timed. */
-#include "base/log.h"
 #include "base/text.h"
-#include "kernel/cpu/dispatch.h"
-#include "kernel/cpu/isa.h"
 #include "workload/data/data.h"
-#include "workload/decode/run.h"
+#include "workload/decode/shape.h"
+#include "workload/workload.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { CACHES_OVER_LLC = 4 };
+
+static const struct ifm_implementation *const implementations[] = {&ifm_decode_cpu, NULL};
 
 static enum ifm_status check_shape(const struct ifm_decode_settings *s, struct ifm_error *error)
 {
@@ -30,33 +29,30 @@ static enum ifm_status check_shape(const struct ifm_decode_settings *s, struct i
     return IFM_OK;
 }
 
-/* NULL, or why no kernel of this build runs one of the forms with the instruction set. */
-static const char *kernels_why_not(const struct ifm_decode_settings *s, const struct ifm_decode_form *const *forms,
-                                   size_t n, struct ifm_arena *arena)
-{
-    static const char *const ops[] = {"kv_attend", "kv_encode"};
-    const char *isa = ifm_isa_name(s->isa);
-    for (size_t i = 0; i < n; i++)
-        for (size_t op = 0; op < sizeof ops / sizeof *ops; op++) {
-            char name[32];
-            snprintf(name, sizeof name, "%s.%s", ops[op], ifm_kv_format_name(forms[i]->format));
-            if (ifm_kernel_find(name, isa) == NULL)
-                return ifm_arena_printf(arena,
-                                        "this build has no kernel of format %s for the instruction set %s; "
-                                        "decode.isa=auto takes the best that there is",
-                                        ifm_kv_format_name(forms[i]->format), isa);
-        }
-    return NULL;
-}
-
-/* What the arms of a cell share: forms, and how many layers they rotate over. */
+/* What the arms of a cell share: who runs which forms, and how many layers they rotate over. */
 struct cell {
     const struct ifm_decode_settings *s;
+    const struct ifm_implementation *row;
+    struct ifm_decode_ask asks[IFM_DECODE_FORMS];
     const struct ifm_decode_form *forms[IFM_DECODE_FORMS];
     struct ifm_decode_amounts amounts[IFM_DECODE_FORMS];
     size_t n;
     uint64_t layers;
 };
+
+/* The first implementation for this device runs every form. Why it does not, or NULL. */
+static const char *choose_row(struct cell *cell, const struct ifm_machine *machine, struct ifm_arena *arena)
+{
+    for (size_t i = 0; implementations[i] != NULL && cell->row == NULL; i++)
+        if (ifm_implementation_serves(implementations[i], machine))
+            cell->row = implementations[i];
+    const char *why_not = cell->row == NULL ? "decode has no implementation on this device" : NULL;
+    for (size_t i = 0; i < cell->n && why_not == NULL; i++) {
+        cell->asks[i] = (struct ifm_decode_ask){.settings = cell->s, .format = cell->forms[i]->format};
+        why_not = cell->row->supports(machine, &cell->asks[i], arena);
+    }
+    return why_not;
+}
 
 /* Queries and outputs, and what a cycle appends and asks. */
 static uint64_t rows_memory(const struct ifm_decode_settings *s)
@@ -148,31 +144,6 @@ static double tolerance(const struct ifm_decode_settings *s, enum ifm_kv_format 
     }
 }
 
-static struct ifm_arm arm_of(const struct cell *cell, size_t i, const struct ifm_machine *machine)
-{
-    const struct ifm_decode_form *form = cell->forms[i];
-    const struct ifm_decode_amounts *a = &cell->amounts[i];
-    const uint64_t query = ifm_decode_query_bytes(cell->s);
-    const bool computes = ifm_data_computes(machine); /* else nothing can be lost, counted or checked */
-    return (struct ifm_arm){
-        .name = form->name,
-        .variant = form->name,
-        .feature = form->format == IFM_KV_F16 || !computes ? "" : form->name,
-        .equals = "",
-        .ledger = ledger_of(cell, a),
-        .working_set = ifm_data_add(ifm_data_mul(cell->layers, a->touched), 2 * query),
-        .memory = ifm_data_add(ifm_data_mul(cell->layers, a->pool), rows_memory(cell->s)),
-        .stored = ifm_data_mul(cell->layers, a->stored),
-        .stored_plain = ifm_data_mul(cell->layers, a->plain),
-        .integer = form->format != IFM_KV_F16 && form->format != IFM_KV_E4M3,
-        .lossy = form->format != IFM_KV_F16 && computes,
-        .has_oracle = computes,
-        .tolerance = tolerance(cell->s, form->format),
-        .fixed_inner = cell->s->inference,
-        .gaps = cell->s->inference,
-    };
-}
-
 /* Settings that do nothing in this form: a cycle's without cycles, a compressed cache's in f16, and what generates keys
  * that come from a file. */
 static const char *idle_of(const struct ifm_decode_settings *s, const struct ifm_decode_form *form,
@@ -181,6 +152,52 @@ static const char *idle_of(const struct ifm_decode_settings *s, const struct ifm
     return ifm_arena_printf(arena, "%s%s%s%s", s->inference ? "" : " decode.decode_tokens decode.append",
                             form->format == IFM_KV_F16 ? " decode.sink" : "", form->half ? "" : " decode.evict",
                             s->kv_file[0] == '\0' ? "" : " decode.outliers");
+}
+
+/* Rule 11 makes an arm that compresses nothing inactive; this says beforehand what to ask for instead. */
+static const char *remark_of(const struct ifm_decode_settings *s, const struct ifm_decode_form *form,
+                             struct ifm_arena *arena)
+{
+    const uint64_t share = form->half ? 2 : 1; /* of the tokens it keeps one in two */
+    const uint64_t least = share * (s->sink + 2 * IFM_KV_PAGE);
+    const uint64_t most = s->kv_len + (s->inference ? s->decode_tokens : 0);
+    if (form->format == IFM_KV_F16 || most >= least)
+        return NULL;
+    return ifm_arena_printf(arena,
+                            "has nothing to compress in %llu tokens, of which the first and the newest stay f16; take "
+                            "--kv-len %llu or more",
+                            (unsigned long long)most, (unsigned long long)least);
+}
+
+static struct ifm_arm arm_of(const struct cell *cell, size_t i, struct ifm_arena *arena)
+{
+    const struct ifm_decode_form *form = cell->forms[i];
+    const struct ifm_decode_amounts *a = &cell->amounts[i];
+    const uint64_t query = ifm_decode_query_bytes(cell->s);
+    const struct ifm_decode_ask *ask = &cell->asks[i];
+    const struct ifm_decode_chosen chosen = {cell->layers, ask->isa, ask->isa_f16, ask->isa_encode};
+    return (struct ifm_arm){
+        .name = form->name,
+        .variant = form->name,
+        .implementation = cell->row->name,
+        .title = ifm_data_title(cell->row->title, ask->isa, arena),
+        .chosen = ifm_section_print(&ifm_decode_chosen_section, &chosen, arena),
+        .n_chosen = ifm_decode_chosen_section.n,
+        .feature = form->format == IFM_KV_F16 ? "" : form->name,
+        .idle = idle_of(cell->s, form, arena),
+        .remark = remark_of(cell->s, form, arena),
+        .ledger = ledger_of(cell, a),
+        .working_set = ifm_data_add(ifm_data_mul(cell->layers, a->touched), 2 * query),
+        .memory = ifm_data_add(ifm_data_mul(cell->layers, a->pool), rows_memory(cell->s)),
+        .stored = ifm_data_mul(cell->layers, a->stored),
+        .stored_plain = ifm_data_mul(cell->layers, a->plain),
+        .integer = form->format != IFM_KV_F16 && form->format != IFM_KV_E4M3,
+        .lossy = form->format != IFM_KV_F16,
+        .has_oracle = true,
+        .tolerance = tolerance(cell->s, form->format),
+        .fixed_inner = cell->s->inference,
+        .gaps = cell->s->inference,
+    };
 }
 
 static enum ifm_status describe(const struct ifm_setting *settings, size_t n, const struct ifm_machine *machine,
@@ -193,9 +210,7 @@ static enum ifm_status describe(const struct ifm_setting *settings, size_t n, co
     IFM_TRY(ifm_section_bind(&ifm_decode_section, settings, n, arena, &s, error));
     IFM_TRY(check_shape(&s, error));
     IFM_TRY(ifm_decode_forms(&s, cell.forms, &cell.n, error));
-    *why_not = ifm_data_isa_why_not(ifm_isa_name(s.isa), machine, arena);
-    if (*why_not == NULL)
-        *why_not = kernels_why_not(&s, cell.forms, cell.n, arena);
+    *why_not = choose_row(&cell, machine, arena);
     if (*why_not != NULL)
         return IFM_OK;
     for (size_t i = 0; i < cell.n; i++)
@@ -204,53 +219,9 @@ static enum ifm_status describe(const struct ifm_setting *settings, size_t n, co
     IFM_TRY(check_memory(&cell, machine, error));
     struct ifm_arm *items = IFM_ARENA_ARRAY(arena, struct ifm_arm, cell.n);
     for (size_t i = 0; i < cell.n; i++)
-        items[i] = arm_of(&cell, i, machine);
-    for (size_t i = 0; i < cell.n; i++)
-        items[i].idle = idle_of(&s, cell.forms[i], arena);
+        items[i] = arm_of(&cell, i, arena);
     *arms = (struct ifm_arm_list){.items = items, .n = cell.n, .rivals = true, .one = "decode.compress: 1"};
     return IFM_OK;
-}
-
-/* Rule 11 makes an arm that compresses nothing inactive; this says beforehand what to ask for instead. */
-static void tell_short(const struct ifm_arm *arm, const struct ifm_decode_settings *s)
-{
-    const uint64_t share = strcmp(arm->variant, "half4") == 0 ? 2 : 1; /* of the tokens it keeps one in two */
-    const uint64_t least = share * ((uint64_t)s->sink + 2 * IFM_KV_PAGE);
-    const uint64_t most = (uint64_t)s->kv_len + (s->inference ? (uint64_t)s->decode_tokens : 0);
-    if (strcmp(arm->variant, "f16") != 0 && most < least)
-        ifm_note("decode: %s has nothing to compress in %llu tokens, of which the first and the newest stay f16; take "
-                 "--kv-len %llu or more",
-                 arm->name, (unsigned long long)most, (unsigned long long)least);
-}
-
-/* The user's file is there and has what is asked for. */
-static enum ifm_status ready(const struct ifm_arm *arm, bool fake, struct ifm_error *error)
-{
-    struct ifm_arena *arena = ifm_arena_create();
-    struct ifm_decode_settings s;
-    struct ifm_decode_source source;
-    enum ifm_status status = ifm_section_bind(&ifm_decode_section, arm->settings, arm->n_settings, arena, &s, error);
-    if (status == IFM_OK)
-        tell_short(arm, &s);
-    if (status == IFM_OK && !fake) {
-        status = ifm_decode_source_open(&s, 0, &source, error);
-        if (status == IFM_OK)
-            ifm_decode_source_close(&source);
-    }
-    ifm_arena_destroy(arena);
-    return status;
-}
-
-static enum ifm_status before(struct ifm_workload_state *state, struct ifm_error *error)
-{
-    (void)error;
-    ifm_decode_rewind(state);
-    return IFM_OK;
-}
-
-static uint64_t feature_runs(const struct ifm_workload_state *state)
-{
-    return state->pages;
 }
 
 static const char *const input_files[] = {"decode.kv_file", NULL};
@@ -261,13 +232,9 @@ const struct ifm_workload ifm_workload_decode = {
     .timed_region = "softmax(q K^T / sqrt(d)) V of every query head over the caches of one layer, with the join of its "
                     "pieces; or an inference cycle of appending, compressing and attending",
     .params = &ifm_decode_section,
+    .chosen = &ifm_decode_chosen_section,
     .describe = describe,
-    .ready = ready,
+    .has_oracle = true,
+    .implementations = implementations,
     .input_files = input_files,
-    .open = ifm_decode_open,
-    .step = ifm_decode_step,
-    .check = ifm_decode_check,
-    .feature_runs = feature_runs,
-    .close = ifm_decode_close,
-    .before = before,
 };

@@ -1,4 +1,4 @@
-/* An arm of decode under execution: its caches, its jobs, and one step of them. Private to decode*.c.
+/* An arm of decode on the processor: its caches, its jobs, and one step of them. Private to cpu.c and step.c.
  *
  * Thread rule: one thread drives it; it fans out through the device. */
 #ifndef IFM_WORKLOAD_DECODE_RUN_H
@@ -17,15 +17,13 @@ struct ifm_decode_cycle {
     uint64_t layer;
 };
 
-struct ifm_workload_state {
+struct ifm_decode_run {
     struct ifm_device *device;
-    struct ifm_arena *arena; /* of the texts below and in the settings */
     const char *arm;
-    bool fake;
     unsigned threads;
-    struct ifm_decode_settings settings;
+    const struct ifm_decode_settings *settings;
+    const struct ifm_decode_chosen *chosen;
     const struct ifm_decode_form *form;
-    const char *isa; /* of the kernel that attends over the pages of the form */
     struct ifm_decode_source source;
     uint64_t pairs, layers;
     uint64_t *capacity;           /* [pairs] tokens */
@@ -39,13 +37,8 @@ struct ifm_workload_state {
     uint64_t pages, pages_a_step; /* compressed pages: handled since open, and in one step */
 };
 
-IFM_CHECKED enum ifm_status ifm_decode_open(const struct ifm_arm *arm, struct ifm_device *device, unsigned threads,
-                                            uint64_t seed, struct ifm_workload_state **out, struct ifm_error *error);
-void ifm_decode_close(struct ifm_workload_state *state); /* NULL is allowed */
-void ifm_decode_step(struct ifm_workload_state *state, uint64_t n);
+void ifm_decode_step(void *opened, uint64_t n);
 /* Bring the caches of a cycle back to where a sample begins. */
-void ifm_decode_rewind(struct ifm_workload_state *state);
-IFM_CHECKED enum ifm_status ifm_decode_check(struct ifm_workload_state *state, struct ifm_check *out,
-                                             struct ifm_error *error);
+void ifm_decode_rewind(struct ifm_decode_run *state);
 
 #endif

@@ -67,6 +67,25 @@ const struct ifm_section ifm_decode_section = {
     .size = sizeof(struct ifm_decode_settings),
 };
 
+#define CHOSEN(name, help)                                                                                             \
+    {                                                                                                                  \
+#name, NULL, IFM_TYPE_TEXT, 0, "", "", 1, 0, NULL, help, offsetof(struct ifm_decode_chosen, name)              \
+    }
+static const struct ifm_param chosen_rows[] = {
+    {"layers", NULL, IFM_TYPE_U64, 0, "count", "1", 1, 0, NULL, "caches that steps take in turn",
+     offsetof(struct ifm_decode_chosen, layers)},
+    CHOSEN(isa, "instruction set of the kernel that attends over the body"),
+    CHOSEN(isa_f16, "of the one that attends over sink and ring"),
+    CHOSEN(isa_encode, "of the one that encodes pages"),
+};
+
+const struct ifm_section ifm_decode_chosen_section = {
+    .name = "decode",
+    .rows = chosen_rows,
+    .n = sizeof chosen_rows / sizeof chosen_rows[0],
+    .size = sizeof(struct ifm_decode_chosen),
+};
+
 static const struct ifm_decode_form forms[IFM_DECODE_FORMS] = {
     {"f16", 1, IFM_KV_F16, true, false},    {"int8", 2, IFM_KV_INT8, true, false},
     {"e4m3", 2, IFM_KV_E4M3, false, false}, {"int4", 4, IFM_KV_INT4, true, false},

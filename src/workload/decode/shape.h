@@ -20,7 +20,23 @@ struct ifm_decode_settings {
     bool inference;
 };
 
-extern const struct ifm_section ifm_decode_section;
+/* What describe chooses. */
+struct ifm_decode_chosen {
+    uint64_t layers;                        /* caches that steps take in turn */
+    const char *isa, *isa_f16, *isa_encode; /* of the kernels for the body, for sink and ring, and for encoding */
+};
+
+extern const struct ifm_section ifm_decode_section, ifm_decode_chosen_section;
+
+struct ifm_implementation;
+extern const struct ifm_implementation ifm_decode_cpu;
+
+/* Whether an implementation runs a format with these settings; the rest is what it answers. */
+struct ifm_decode_ask {
+    const struct ifm_decode_settings *settings;
+    enum ifm_kv_format format;
+    const char *isa, *isa_f16, *isa_encode;
+};
 
 /* How an arm keeps its cache. */
 struct ifm_decode_form {

@@ -3,8 +3,6 @@
  * Everything here is timed: no allocation, no system call, no lock. */
 #include "workload/decode/run.h"
 
-#include "device/fake.h"
-
 #include <math.h>
 
 enum { LANES = 8 }; /* partial sums: each is exact about its order, together they make vector code */
@@ -14,7 +12,7 @@ static void attend(void *arg, unsigned index, unsigned count)
     ifm_kv_decode_work(arg, index, count);
 }
 
-static void attend_layer(struct ifm_workload_state *state, uint64_t layer)
+static void attend_layer(struct ifm_decode_run *state, uint64_t layer)
 {
     struct ifm_kv_job *job = &state->jobs[layer];
     state->device->ops->parallel(state->device, state->threads, attend, job);
@@ -48,10 +46,10 @@ static void mix(const float *fresh, const float *output, size_t dim, float *quer
         query[d] *= scale;
 }
 
-static void feed(const struct ifm_workload_state *state, uint64_t pair)
+static void feed(const struct ifm_decode_run *state, uint64_t pair)
 {
     const struct ifm_decode_cycle *cycle = &state->cycle;
-    const size_t dim = state->settings.head_dim, run = state->source.group * dim, at = pair * run;
+    const size_t dim = state->settings->head_dim, run = state->source.group * dim, at = pair * run;
     const float *fresh = cycle->fresh + cycle->token * state->outputs + at;
     const bool first = cycle->token == 0 && cycle->layer == 0;
     for (size_t i = 0; i < run; i += dim) {
@@ -65,37 +63,34 @@ static void feed(const struct ifm_workload_state *state, uint64_t pair)
 /* Each worker's pairs: their new token goes into the cache, and their next queries are made. */
 static void advance(void *arg, unsigned index, unsigned count)
 {
-    const struct ifm_workload_state *state = arg;
+    const struct ifm_decode_run *state = arg;
     const struct ifm_decode_cycle *cycle = &state->cycle;
-    const size_t dim = state->settings.head_dim;
+    const size_t dim = state->settings->head_dim;
     const uint64_t from = state->pairs * index / count, to = state->pairs * (index + 1) / count;
     for (uint64_t pair = from; pair < to; pair++) {
-        const size_t row = (pair * state->settings.decode_tokens + cycle->token) * dim;
+        const size_t row = (pair * state->settings->decode_tokens + cycle->token) * dim;
         if (cycle->k != NULL)
             ifm_kv_append(state->caches[cycle->layer], pair, cycle->k + row, cycle->v + row);
         feed(state, pair);
     }
 }
 
-static void run_cycle(struct ifm_workload_state *state)
+static void run_cycle(struct ifm_decode_run *state)
 {
     struct ifm_decode_cycle *cycle = &state->cycle;
-    for (cycle->token = 0; cycle->token < state->settings.decode_tokens; cycle->token++)
+    for (cycle->token = 0; cycle->token < state->settings->decode_tokens; cycle->token++)
         for (cycle->layer = 0; cycle->layer < state->layers; cycle->layer++) {
             state->device->ops->parallel(state->device, state->threads, advance, state);
             attend_layer(state, cycle->layer);
         }
 }
 
-void ifm_decode_step(struct ifm_workload_state *state, uint64_t n)
+void ifm_decode_step(void *opened, uint64_t n)
 {
-    if (state->fake) {
-        ifm_fake_advance(state->device, state->arm, n);
-        return;
-    }
+    struct ifm_decode_run *state = opened;
     state->pages += n * state->pages_a_step;
     for (; n > 0; n--) {
-        if (state->settings.inference) {
+        if (state->settings->inference) {
             run_cycle(state);
             continue;
         }
@@ -108,14 +103,14 @@ void ifm_decode_step(struct ifm_workload_state *state, uint64_t n)
 
 static void restore(void *arg, unsigned index, unsigned count)
 {
-    const struct ifm_workload_state *state = arg;
+    const struct ifm_decode_run *state = arg;
     for (uint64_t layer = 0; layer < state->layers; layer++)
         for (uint64_t pair = index; pair < state->pairs; pair += count)
             ifm_kv_restore(state->caches[layer], pair);
 }
 
-void ifm_decode_rewind(struct ifm_workload_state *state)
+void ifm_decode_rewind(struct ifm_decode_run *state)
 {
-    if (!state->fake && state->cycle.k != NULL)
+    if (state->cycle.k != NULL)
         state->device->ops->parallel(state->device, state->threads, restore, state);
 }

@@ -2,31 +2,18 @@
  *
  * What the timed region contains: out[m][n] = sum over k of x[m][k] w[n][k], for one of several weight matrices that
  * steps take in turn; of int8 and int4 weights also the rounding of x to 16 bits. */
-#include "base/hash.h"
+#include "workload/gemm/gemm.h"
+
 #include "base/text.h"
-#include "device/fake.h"
-#include "dyn/openblas.h"
-#include "kernel/cpu/dispatch.h"
 #include "kernel/cpu/isa.h"
 #include "workload/data/data.h"
-#include "workload/gemm/oracle.h"
-#include "workload/workload.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { MULTIPLE = 64, CHUNK = 64 /* rows that are generated at once */, ARMS = IFM_GEMM_FORMATS + 1 };
+enum { MULTIPLE = 64, ROWS_MOST = 8 /* of the table */, ARMS_MOST = ROWS_MOST * IFM_GEMM_FORMATS };
 
-#define OPENBLAS "openblas"
-
-struct settings {
-    uint64_t m, n, k, layers;
-    int group, isa;
-    struct ifm_list weights, arms;
-};
-
-#define OF(field) offsetof(struct settings, field)
+#define OF(field) offsetof(struct ifm_gemm_settings, field)
 enum { ANY = IFM_SWEEP | IFM_PER_ARM };
 
 static const struct ifm_param rows[] = {
@@ -44,7 +31,7 @@ static const struct ifm_param rows[] = {
      "weight matrices that steps take in turn; 0 takes as many as make those of the smallest arm exceed 4 x the "
      "last-level cache",
      OF(layers)},
-    {"gemm.arms", "gemm-arms", IFM_TYPE_CHOICE, IFM_LIST | IFM_PER_ARM, "", "ours," OPENBLAS, 1, 0, "ours|" OPENBLAS,
+    {"gemm.arms", "gemm-arms", IFM_TYPE_CHOICE, IFM_LIST | IFM_PER_ARM, "", "ours,openblas", 1, 0, "ours|openblas",
      "whose kernels run; OpenBLAS multiplies f32 weights and is the baseline where it is installed", OF(arms)},
     {"gemm.isa", "isa", IFM_TYPE_CHOICE, ANY, "", "auto", 1, 0, IFM_ISA_CHOICES,
      "instruction set of our kernels; auto takes the best that the machine has", OF(isa)},
@@ -55,21 +42,28 @@ static const struct ifm_section section = {
     .help = "Few activations times a weight matrix",
     .rows = rows,
     .n = sizeof rows / sizeof rows[0],
-    .size = sizeof(struct settings),
+    .size = sizeof(struct ifm_gemm_settings),
 };
 
-struct ifm_workload_state {
-    struct ifm_device *device;
-    const char *arm;
-    bool fake, lossy;
-    unsigned threads;
-    const struct ifm_kernel *kernel;   /* NULL: OpenBLAS */
-    const struct ifm_openblas *blas;   /* NULL: our kernel */
-    struct ifm_gemm_job job;           /* of the next step */
-    const unsigned char *first_matrix; /* layers matrices of `bytes`, one behind the other */
-    uint64_t layers, bytes, next;
-    struct ifm_model_data data;
+static const struct ifm_param chosen_rows[] = {
+    {"layers", NULL, IFM_TYPE_U64, 0, "count", "1", 1, 0, NULL, "weight matrices that steps take in turn",
+     offsetof(struct ifm_gemm_chosen, layers)},
+    {"format", NULL, IFM_TYPE_CHOICE, 0, "", "f32", 1, 0, "f32|bf16|int8|int4", "format of the weights",
+     offsetof(struct ifm_gemm_chosen, format)},
+    {"isa", NULL, IFM_TYPE_TEXT, 0, "", "", 1, 0, NULL, "instruction set of the kernel",
+     offsetof(struct ifm_gemm_chosen, isa)},
 };
+
+static const struct ifm_section chosen_section = {
+    .name = "gemm",
+    .rows = chosen_rows,
+    .n = sizeof chosen_rows / sizeof chosen_rows[0],
+    .size = sizeof(struct ifm_gemm_chosen),
+};
+
+/* The baseline first. */
+static const struct ifm_implementation *const implementations[] = {&ifm_gemm_openblas, &ifm_gemm_cpu, NULL};
+_Static_assert(sizeof implementations / sizeof *implementations <= ROWS_MOST + 1, "each row may have every format");
 
 static bool has(const struct ifm_list *list, const char *item)
 {
@@ -79,13 +73,13 @@ static bool has(const struct ifm_list *list, const char *item)
     return false;
 }
 
-static struct ifm_gemm_shape shape_of(const struct settings *s, enum ifm_gemm_format format)
+/* Our own kernels: their arms are named after formats, those of a library after it. */
+static bool is_ours(const struct ifm_implementation *row)
 {
-    static const unsigned groups[] = {128, 64, 32};
-    return (struct ifm_gemm_shape){s->m, s->n, s->k, groups[s->group], format};
+    return strcmp(row->name, "ours") == 0;
 }
 
-static enum ifm_status check_shape(const struct settings *s, struct ifm_error *error)
+static enum ifm_status check_shape(const struct ifm_gemm_settings *s, struct ifm_error *error)
 {
     const struct {
         const char *path;
@@ -106,91 +100,102 @@ static double tolerance(const struct ifm_gemm_shape *s)
     return s->format == IFM_GEMM_INT8 || s->format == IFM_GEMM_INT4 ? 1e-3 + sums : sums;
 }
 
-static struct ifm_arm arm_of(const struct settings *s, const char *name, const char *variant,
-                             enum ifm_gemm_format format, uint64_t layers, const struct ifm_machine *machine)
+/* What runs: rows and formats, and how many weight matrices they take in turn. */
+struct cell {
+    const struct ifm_gemm_settings *s;
+    struct entry {
+        const struct ifm_implementation *row;
+        struct ifm_gemm_ask ask;
+    } entries[ARMS_MOST];
+    size_t n;
+    uint64_t layers;
+};
+
+static struct ifm_arm arm_of(const struct cell *cell, const struct entry *entry, struct ifm_arena *arena)
 {
-    const struct ifm_gemm_shape shape = shape_of(s, format);
-    const uint64_t bytes = ifm_gemm_bytes(&shape), all = ifm_data_mul(bytes, layers);
+    const struct ifm_gemm_settings *s = cell->s;
+    const struct ifm_gemm_shape *shape = &entry->ask.shape;
+    const uint64_t bytes = ifm_gemm_bytes(shape), all = ifm_data_mul(bytes, cell->layers);
     const uint64_t x = s->m * s->k * sizeof(float), out = s->m * s->n * sizeof(float);
-    const bool grouped = format == IFM_GEMM_INT8 || format == IFM_GEMM_INT4;
+    const bool grouped = shape->format == IFM_GEMM_INT8 || shape->format == IFM_GEMM_INT4;
+    const struct ifm_gemm_chosen chosen = {cell->layers, shape->format, entry->ask.isa};
+    const char *name = is_ours(entry->row) ? ifm_gemm_format_name(shape->format) : entry->row->name;
     return (struct ifm_arm){
         .name = name,
-        .variant = variant,
-        .feature = "",
-        .equals = "",
+        .variant = name,
+        .implementation = entry->row->name,
+        .title = ifm_data_title(entry->row->title, entry->ask.isa, arena),
+        .chosen = ifm_section_print(&chosen_section, &chosen, arena),
+        .n_chosen = chosen_section.n,
         .ledger = {.flops = 2 * s->m * s->n * s->k,
                    .bytes_read = bytes + x,
                    .bytes_written = out,
                    .tokens_generated = s->m,
                    .rows = s->m},
         .working_set = all,
-        .memory = ifm_data_add(all, x + out + ifm_gemm_scratch_bytes(&shape, machine->threads)),
+        .memory = ifm_data_add(all, x + out + entry->ask.scratch),
         .stored = bytes,
         .stored_plain = s->n * s->k * sizeof(uint16_t),
         .integer = grouped,
-        .lossy = format != IFM_GEMM_F32 && ifm_data_computes(machine),
-        .has_oracle = ifm_data_computes(machine),
-        .tolerance = tolerance(&shape),
+        .lossy = shape->format != IFM_GEMM_F32,
+        .has_oracle = true,
+        .tolerance = tolerance(shape),
         .idle = grouped ? "" : " gemm.group",
     };
 }
 
-/* What to run: OpenBLAS first where it is there, then our formats. */
-struct choice {
-    bool openblas;
-    size_t n; /* of our formats */
-    enum ifm_gemm_format formats[IFM_GEMM_FORMATS];
-};
-
-static const char *kernel_name(enum ifm_gemm_format format, struct ifm_arena *arena)
+/* The formats that a row is asked for: ours multiply what gemm.weights lists, a library multiplies f32. */
+static bool wants(const struct ifm_gemm_settings *s, const struct ifm_implementation *row, enum ifm_gemm_format format)
 {
-    return ifm_arena_printf(arena, "gemm.%s", ifm_gemm_format_name(format));
+    return is_ours(row) ? has(&s->weights, ifm_gemm_format_name(format)) : format == IFM_GEMM_F32;
 }
 
-/* Why none of the arms that were asked for runs, or NULL. */
-static const char *choose(const struct settings *s, const struct ifm_machine *machine, struct ifm_arena *arena,
-                          struct choice *out)
+/* What was asked for and can run, in the order of the table. Why not, or NULL: when nothing runs, or when an
+ * instruction set that was named does not. */
+static const char *choose(const struct ifm_machine *machine, struct ifm_arena *arena, struct cell *cell)
 {
-    const bool ours = has(&s->arms, "ours"), theirs = has(&s->arms, OPENBLAS);
-    const char *no_blas = machine->blas_why_not != NULL ? machine->blas_why_not : "this device runs no BLAS library";
-    *out = (struct choice){.openblas = theirs && machine->blas != NULL};
-    if (ours && s->m > IFM_GEMM_M_MOST && !out->openblas)
-        return ifm_arena_printf(arena, "our kernels take at most %d activations, gemm.m is %llu; %s", IFM_GEMM_M_MOST,
-                                (unsigned long long)s->m, theirs ? no_blas : "add openblas to gemm.arms");
-    if (!ours && !out->openblas)
-        return no_blas;
-    if (!ours || s->m > IFM_GEMM_M_MOST)
-        return NULL;
-    const char *why_not = ifm_data_isa_why_not(ifm_isa_name(s->isa), machine, arena);
-    for (int f = 0; f < IFM_GEMM_FORMATS && why_not == NULL; f++) {
-        if (!has(&s->weights, ifm_gemm_format_name((enum ifm_gemm_format)f)))
-            continue;
-        const char *op = kernel_name((enum ifm_gemm_format)f, arena);
-        if (ifm_data_computes(machine) && ifm_kernel_find(op, ifm_isa_name(s->isa)) == NULL)
-            why_not = ifm_arena_printf(arena, "there is no kernel of gemm for %s (choose avx2 or scalar)",
-                                       ifm_isa_name(s->isa));
-        out->formats[out->n++] = (enum ifm_gemm_format)f;
+    const struct ifm_gemm_settings *s = cell->s;
+    const char *ours = NULL, *theirs = NULL;
+    for (size_t i = 0; implementations[i] != NULL; i++) {
+        const struct ifm_implementation *row = implementations[i];
+        const char **why_not = is_ours(row) ? &ours : &theirs;
+        for (int f = 0; f < IFM_GEMM_FORMATS; f++) {
+            const enum ifm_gemm_format format = (enum ifm_gemm_format)f;
+            struct entry entry = {row, {.settings = s, .shape = ifm_gemm_shape_of(s, format), .isa = ""}};
+            if (!has(&s->arms, row->name) || !ifm_implementation_serves(row, machine) || !wants(s, row, format))
+                continue;
+            const char *reason = row->supports(machine, &entry.ask, arena);
+            if (reason != NULL)
+                *why_not = reason;
+            else
+                cell->entries[cell->n++] = entry;
+        }
     }
-    return why_not;
+    if (ours != NULL && s->m <= IFM_GEMM_M_MOST)
+        return ours;
+    if (cell->n > 0)
+        return NULL;
+    if (ours == NULL)
+        return theirs != NULL ? theirs : "none of gemm.arms runs on this device";
+    return ifm_arena_printf(arena, "%s; %s", ours, theirs != NULL ? theirs : "add openblas to gemm.arms");
 }
 
 /* Weight matrices until those of the smallest arm exceed 4 x the last-level caches. */
-static uint64_t layers_of(const struct settings *s, const struct choice *choice, const struct ifm_machine *machine)
+static uint64_t layers_of(const struct cell *cell, const struct ifm_machine *machine)
 {
-    if (s->layers > 0)
-        return s->layers;
-    const struct ifm_gemm_shape plain = shape_of(s, IFM_GEMM_F32);
+    if (cell->s->layers > 0)
+        return cell->s->layers;
+    const struct ifm_gemm_shape plain = ifm_gemm_shape_of(cell->s, IFM_GEMM_F32);
     uint64_t smallest = ifm_gemm_bytes(&plain);
-    for (size_t i = 0; i < choice->n; i++) {
-        const struct ifm_gemm_shape shape = shape_of(s, choice->formats[i]);
-        const uint64_t bytes = ifm_gemm_bytes(&shape);
+    for (size_t i = 0; i < cell->n; i++) {
+        const uint64_t bytes = ifm_gemm_bytes(&cell->entries[i].ask.shape);
         smallest = bytes < smallest ? bytes : smallest;
     }
     return (4 * ifm_machine_llc_total(machine) + smallest - 1) / smallest;
 }
 
 /* Before a ceiling is sized after an arm that cannot be: its error would name the probe. */
-static enum ifm_status check_memory(const struct settings *s, const struct ifm_arm_list *arms,
+static enum ifm_status check_memory(const struct ifm_gemm_settings *s, const struct ifm_arm_list *arms,
                                     const struct ifm_machine *machine, struct ifm_error *error)
 {
     uint64_t most = 0;
@@ -210,226 +215,22 @@ static enum ifm_status describe(const struct ifm_setting *settings, size_t n, co
                                 struct ifm_arena *arena, struct ifm_arm_list *arms, const char **why_not,
                                 struct ifm_error *error)
 {
-    struct settings s;
-    struct choice choice;
+    struct ifm_gemm_settings s;
+    struct cell cell = {.s = &s};
     *arms = (struct ifm_arm_list){0};
     IFM_TRY(ifm_section_bind(&section, settings, n, arena, &s, error));
     IFM_TRY(check_shape(&s, error));
-    *why_not = choose(&s, machine, arena, &choice);
+    *why_not = choose(machine, arena, &cell);
     if (*why_not != NULL)
         return IFM_OK;
-    const uint64_t layers = layers_of(&s, &choice, machine);
-    struct ifm_arm *items = IFM_ARENA_ARRAY(arena, struct ifm_arm, ARMS);
-    if (choice.openblas)
-        items[arms->n++] = arm_of(&s, OPENBLAS, OPENBLAS, IFM_GEMM_F32, layers, machine);
-    for (size_t i = 0; i < choice.n; i++) {
-        const char *name = ifm_gemm_format_name(choice.formats[i]);
-        items[arms->n++] = arm_of(&s, name, name, choice.formats[i], layers, machine);
-    }
+    cell.layers = layers_of(&cell, machine);
+    struct ifm_arm *items = IFM_ARENA_ARRAY(arena, struct ifm_arm, cell.n);
+    for (; arms->n < cell.n; arms->n++)
+        items[arms->n] = arm_of(&cell, &cell.entries[arms->n], arena);
     arms->items = items;
     arms->rivals = true;
     arms->one = "gemm.weights: f32";
     return check_memory(&s, arms, machine, error);
-}
-
-/* Generates and stores rows by all workers; each layer is a copy of the first in memory of its own. */
-struct fill {
-    const struct ifm_workload_state *state;
-    unsigned char *to;
-    float *room; /* per worker: CHUNK rows */
-};
-
-static void fill_part(void *arg, unsigned index, unsigned count)
-{
-    const struct fill *fill = arg;
-    const struct ifm_gemm_shape *s = &fill->state->job.shape;
-    float *chunk = fill->room + (size_t)index * CHUNK * s->k;
-    for (uint64_t row = (uint64_t)index * CHUNK; row < s->n; row += (uint64_t)count * CHUNK) {
-        const uint64_t n = s->n - row < CHUNK ? s->n - row : CHUNK;
-        ifm_model_weights(&fill->state->data, 0, row, n, (unsigned)s->k, chunk);
-        ifm_gemm_encode(s, row, n, chunk, fill->to);
-    }
-}
-
-static void copy_part(void *arg, unsigned index, unsigned count)
-{
-    const struct fill *fill = arg;
-    const uint64_t bytes = fill->state->bytes, from = bytes * index / count, to = bytes * (index + 1) / count;
-    for (uint64_t layer = 1; layer < fill->state->layers; layer++)
-        memcpy(fill->to + layer * bytes + from, fill->to + from, to - from);
-}
-
-static enum ifm_status fill_weights(struct ifm_workload_state *state, unsigned char *to, struct ifm_error *error)
-{
-    struct fill fill = {state, to, malloc((size_t)state->threads * CHUNK * state->job.shape.k * sizeof(float))};
-    if (fill.room == NULL)
-        return ifm_fail(error, IFM_INTERNAL, state->arm, NULL, "out of memory");
-    state->device->ops->parallel(state->device, state->threads, fill_part, &fill);
-    state->device->ops->parallel(state->device, state->threads, copy_part, &fill);
-    free(fill.room);
-    return IFM_OK;
-}
-
-/* Shared input: the same name and size are the same memory for every arm of the cell. */
-static enum ifm_status take_inputs(struct ifm_workload_state *state, struct ifm_error *error)
-{
-    const struct ifm_gemm_shape *s = &state->job.shape;
-    char name[160];
-    void *memory;
-    bool fresh;
-    snprintf(name, sizeof name, "gemm.w %s %llux%llu group %u x%llu seed %016llx", ifm_gemm_format_name(s->format),
-             (unsigned long long)s->n, (unsigned long long)s->k, s->group, (unsigned long long)state->layers,
-             (unsigned long long)state->data.seed);
-    IFM_TRY(state->device->ops->buffer(state->device, name, state->layers * state->bytes, &memory, &fresh, error));
-    if (fresh)
-        IFM_TRY(fill_weights(state, memory, error));
-    state->first_matrix = memory;
-    snprintf(name, sizeof name, "gemm.x %llux%llu seed %016llx", (unsigned long long)s->m, (unsigned long long)s->k,
-             (unsigned long long)state->data.seed);
-    IFM_TRY(state->device->ops->buffer(state->device, name, s->m * s->k * sizeof(float), &memory, &fresh, error));
-    if (fresh)
-        ifm_model_activations(&state->data, 0, 0, s->m, (unsigned)s->k, memory);
-    state->job.x = memory;
-    return IFM_OK;
-}
-
-static void *lines(size_t bytes)
-{
-    const size_t line = 64;
-    return aligned_alloc(line, (bytes + line) / line * line);
-}
-
-static enum ifm_status allocate(struct ifm_workload_state *state, struct ifm_error *error)
-{
-    const struct ifm_gemm_shape *s = &state->job.shape;
-    const size_t outputs = s->m * s->n, scratch = ifm_gemm_scratch_bytes(s, state->threads);
-    IFM_TRY(take_inputs(state, error));
-    state->job.w = state->first_matrix;
-    state->job.out = lines(outputs * sizeof(float));
-    state->job.scratch = lines(scratch);
-    if (state->job.out == NULL || state->job.scratch == NULL)
-        return ifm_fail(error, IFM_INTERNAL, state->arm, NULL, "out of memory");
-    memset(state->job.scratch, 0, scratch);
-    for (size_t i = 0; i < outputs; i++)
-        state->job.out[i] = NAN; /* an output that no step writes shows */
-    return IFM_OK;
-}
-
-static void close_gemm(struct ifm_workload_state *state)
-{
-    if (state == NULL)
-        return;
-    free(state->job.out);
-    free(state->job.scratch);
-    free(state);
-}
-
-/* The code that the arm runs. */
-static enum ifm_status take_code(struct ifm_workload_state *state, const char *variant, int isa,
-                                 struct ifm_error *error)
-{
-    const char *why_not;
-    char op[16];
-    snprintf(op, sizeof op, "gemm.%s", variant);
-    if (strcmp(variant, OPENBLAS) == 0) {
-        state->blas = ifm_openblas_load(&why_not);
-        return state->blas != NULL
-                   ? IFM_OK
-                   : ifm_fail(error, IFM_MISSING, state->arm, "install it, or set gemm.arms=ours", "%s", why_not);
-    }
-    state->kernel = ifm_kernel_find(op, ifm_isa_name(isa));
-    return state->kernel != NULL ? IFM_OK
-                                 : ifm_fail(error, IFM_MISSING, state->arm, "choose gemm.isa=auto",
-                                            "this build has no kernel %s for %s", op, ifm_isa_name(isa));
-}
-
-static enum ifm_gemm_format format_of(const char *variant)
-{
-    for (int f = 0; f < IFM_GEMM_FORMATS; f++)
-        if (strcmp(variant, ifm_gemm_format_name((enum ifm_gemm_format)f)) == 0)
-            return (enum ifm_gemm_format)f;
-    return IFM_GEMM_F32; /* OpenBLAS */
-}
-
-static enum ifm_status open_gemm(const struct ifm_arm *arm, struct ifm_device *device, unsigned threads, uint64_t seed,
-                                 struct ifm_workload_state **out, struct ifm_error *error)
-{
-    struct settings s;
-    struct ifm_arena *arena = ifm_arena_create();
-    enum ifm_status status = ifm_section_bind(&section, arm->settings, arm->n_settings, arena, &s, error);
-    ifm_arena_destroy(arena);
-    IFM_TRY(status);
-    struct ifm_workload_state *state = calloc(1, sizeof *state);
-    if (state == NULL)
-        return ifm_fail(error, IFM_INTERNAL, arm->name, NULL, "out of memory");
-    state->device = device;
-    state->arm = arm->name;
-    state->threads = threads;
-    state->lossy = arm->lossy;
-    state->fake = ifm_device_is_fake(device);
-    state->data = (struct ifm_model_data){.seed = seed, .outlier = IFM_MODEL_OUTLIER};
-    state->job.shape = shape_of(&s, format_of(arm->variant));
-    state->bytes = ifm_gemm_bytes(&state->job.shape);
-    state->layers = arm->working_set / state->bytes; /* what describe chose */
-    if (!state->fake)
-        status = take_code(state, arm->variant, s.isa, error);
-    if (!state->fake && status == IFM_OK)
-        status = allocate(state, error);
-    if (status == IFM_OK && state->blas != NULL)
-        status = ifm_openblas_check_memory(threads, error);
-    if (status != IFM_OK)
-        close_gemm(state);
-    else
-        *out = state;
-    return status;
-}
-
-static void work(void *arg, unsigned index, unsigned count)
-{
-    const struct ifm_workload_state *state = arg;
-    const struct ifm_gemm_job *job = &state->job;
-    if (state->kernel != NULL) {
-        state->kernel->fn.gemm(job, index, count);
-        return;
-    }
-    const struct ifm_gemm_share share = ifm_gemm_share_of(job->shape.n, index, count);
-    const int m = (int)job->shape.m, n = (int)job->shape.n, k = (int)job->shape.k, own = (int)(share.to - share.from);
-    const float *w = (const float *)job->w + share.from * job->shape.k;
-    if (own > 0 && m == 1)
-        state->blas->sgemv(IFM_BLAS_ROW_MAJOR, IFM_BLAS_AS_IS, own, k, 1, w, k, job->x, 1, 0, job->out + share.from, 1);
-    else if (own > 0)
-        state->blas->sgemm(IFM_BLAS_ROW_MAJOR, IFM_BLAS_AS_IS, IFM_BLAS_TRANSPOSED, m, own, k, 1, job->x, k, w, k, 0,
-                           job->out + share.from, n);
-}
-
-static void step(struct ifm_workload_state *state, uint64_t n)
-{
-    if (state->fake) {
-        ifm_fake_advance(state->device, state->arm, n);
-        return;
-    }
-    for (; n > 0; n--) {
-        state->job.w = state->first_matrix + state->next * state->bytes;
-        state->next = state->next + 1 < state->layers ? state->next + 1 : 0;
-        state->device->ops->parallel(state->device, state->threads, work, state);
-    }
-}
-
-static enum ifm_status check(struct ifm_workload_state *state, struct ifm_check *out, struct ifm_error *error)
-{
-    const struct ifm_gemm_job *job = &state->job;
-    *out = (struct ifm_check){0};
-    if (state->fake)
-        return IFM_OK;
-    const struct ifm_gemm_outputs outputs = {job->shape, job->x, job->w, job->out, state->lossy, state->data};
-    IFM_TRY(ifm_gemm_compare(state->device, state->threads, &outputs, out, error));
-    out->finite = true;
-    for (size_t i = 0; i < job->shape.m * job->shape.n; i++)
-        out->finite = out->finite && isfinite(job->out[i]);
-    out->output_xxh3 = ifm_xxh3(job->out, job->shape.m * job->shape.n * sizeof(float));
-    ifm_data_says_code(state->kernel, state->blas, out);
-    out->done = true;
-    return IFM_OK;
 }
 
 const struct ifm_workload ifm_workload_gemm = {
@@ -438,9 +239,8 @@ const struct ifm_workload ifm_workload_gemm = {
     .timed_region = "the product of all activations with one weight matrix, each weight read once; of int8 and int4 "
                     "also the rounding of the activations to 16 bits",
     .params = &section,
+    .chosen = &chosen_section,
     .describe = describe,
-    .open = open_gemm,
-    .step = step,
-    .check = check,
-    .close = close_gemm,
+    .has_oracle = true,
+    .implementations = implementations,
 };

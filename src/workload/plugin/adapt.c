@@ -4,8 +4,6 @@
  * sample, not to a step. Everything that a plugin hands out is checked here before anybody else sees it. */
 #include "base/hash.h"
 #include "base/text.h"
-#include "device/fake.h"
-#include "workload/data/data.h"
 #include "workload/plugin/private.h"
 
 #include <math.h>
@@ -32,10 +30,9 @@ struct link {
     char message[WORDS_MOST + 1], hint[WORDS_MOST + 1];
 };
 
-struct ifm_workload_state {
+struct plugin_state {
     const struct ifm_plugin *plugin;
     void *inner;
-    bool fake;
     struct link link;
 };
 
@@ -146,16 +143,13 @@ static void convert(const struct ifm_param *row, const union ifm_plugin_field *f
     }
 }
 
-static enum ifm_status bind(const struct ifm_plugin *plugin, const struct ifm_setting *settings, size_t n,
-                            struct ifm_arena *arena, struct inferometer_plugin_value **out, struct ifm_error *error)
+static struct inferometer_plugin_value *convert_all(const struct ifm_section *section,
+                                                    const union ifm_plugin_field *fields, struct ifm_arena *arena)
 {
-    const struct ifm_section *section = &plugin->section;
-    union ifm_plugin_field *fields = IFM_ARENA_ARRAY(arena, union ifm_plugin_field, section->n + 1);
-    *out = IFM_ARENA_ARRAY(arena, struct inferometer_plugin_value, section->n + 1);
-    IFM_TRY(ifm_section_bind(section, settings, n, arena, fields, error));
+    struct inferometer_plugin_value *values = IFM_ARENA_ARRAY(arena, struct inferometer_plugin_value, section->n + 1);
     for (size_t i = 0; i < section->n; i++)
-        convert(&section->rows[i], &fields[i], arena, &(*out)[i]);
-    return IFM_OK;
+        convert(&section->rows[i], &fields[i], arena, &values[i]);
+    return values;
 }
 
 /* ---- describe ---- */
@@ -182,18 +176,19 @@ static enum ifm_status describe(const struct ifm_plugin *plugin, const struct if
                                 const struct ifm_machine *machine, struct ifm_arena *arena, struct ifm_arm_list *arms,
                                 const char **why_not, struct ifm_error *error)
 {
-    struct inferometer_plugin_value *values;
+    const struct ifm_section *section = &plugin->section;
+    union ifm_plugin_field *fields = IFM_ARENA_ARRAY(arena, union ifm_plugin_field, section->n + 1);
     struct inferometer_plugin_ledger ledger = {.struct_size = sizeof ledger};
     const struct inferometer_plugin *table = &plugin->table;
     struct link link;
     *arms = (struct ifm_arm_list){0};
     *why_not = NULL;
-    IFM_TRY(bind(plugin, settings, n, arena, &values, error));
+    IFM_TRY(ifm_section_bind(section, settings, n, arena, fields, error));
     unsigned workers = machine->threads;
     if (table->most_workers != 0 && workers > table->most_workers)
         workers = table->most_workers;
     link_up(&link, plugin, "", NULL, workers);
-    if (table->describe(values, &link.host, &ledger) != 0)
+    if (table->describe(convert_all(section, fields, arena), &link.host, &ledger) != 0)
         return refused(&link, IFM_USAGE, "describe", error);
     enum ifm_status status = check_ledger(plugin, &ledger, error);
     if (status != IFM_OK) /* nothing has run: a plugin that cannot be used */
@@ -204,9 +199,9 @@ static enum ifm_status describe(const struct ifm_plugin *plugin, const struct if
     struct ifm_arm *arm = IFM_ARENA_NEW(arena, struct ifm_arm);
     *arm = (struct ifm_arm){
         .name = plugin->section.name,
-        .variant = "",
+        .implementation = plugin->implementation.name,
+        .title = plugin->implementation.title,
         .feature = ledger.feature == NULL ? "" : ifm_arena_strdup(arena, ledger.feature),
-        .equals = "",
         .ledger = {.flops = ledger.flops,
                    .bytes_read = ledger.bytes_read,
                    .bytes_written = ledger.bytes_written,
@@ -215,8 +210,8 @@ static enum ifm_status describe(const struct ifm_plugin *plugin, const struct if
                    .rows = ledger.rows},
         .working_set = ledger.working_set,
         .memory = ledger.memory,
-        .lossy = ledger.lossy != 0 && ifm_data_computes(machine),
-        .has_oracle = table->check != NULL && ifm_data_computes(machine),
+        .lossy = ledger.lossy != 0,
+        .has_oracle = table->check != NULL,
         .tolerance = ledger.tolerance,
         .gaps = table->before != NULL || table->after != NULL,
     };
@@ -245,31 +240,30 @@ static ifm_describe_fn *const describers[IFM_PLUGINS_MOST] = {describe_0, descri
 
 /* ---- the state ---- */
 
-static const struct ifm_plugin *plugin_of(const char *workload)
+static const struct ifm_plugin *plugin_of(const struct ifm_workload *workload)
 {
     for (size_t i = 0; i < IFM_PLUGINS_MOST; i++)
-        if (ifm_plugins[i].workload.name != NULL && strcmp(ifm_plugins[i].workload.name, workload) == 0)
+        if (workload == &ifm_plugins[i].workload)
             return &ifm_plugins[i];
     return NULL;
 }
 
-static enum ifm_status open_plugin(const struct ifm_arm *arm, struct ifm_device *device, unsigned threads,
-                                   uint64_t seed, struct ifm_workload_state **out, struct ifm_error *error)
+static enum ifm_status open_plugin(const struct ifm_opening *opening, void **out, struct ifm_error *error)
 {
-    const struct ifm_plugin *plugin = plugin_of(arm->workload);
+    const struct ifm_plugin *plugin = plugin_of(opening->workload);
+    const char *arm = opening->arm->name;
     if (plugin == NULL)
-        return ifm_fail(error, IFM_INTERNAL, arm->name, NULL, "no plugin '%s' is loaded", arm->workload);
-    struct ifm_workload_state *state = calloc(1, sizeof *state);
+        return ifm_fail(error, IFM_INTERNAL, arm, NULL, "no plugin '%s' is loaded", opening->workload->name);
+    struct plugin_state *state = calloc(1, sizeof *state);
     if (state == NULL)
-        return ifm_fail(error, IFM_INTERNAL, arm->name, NULL, "out of memory");
+        return ifm_fail(error, IFM_INTERNAL, arm, NULL, "out of memory");
     state->plugin = plugin;
-    state->fake = ifm_device_is_fake(device);
-    unsigned most = plugin->table.most_workers;
-    link_up(&state->link, plugin, arm->name, device, most != 0 && threads > most ? most : threads);
+    const unsigned most = plugin->table.most_workers, threads = opening->threads;
+    link_up(&state->link, plugin, arm, opening->device, most != 0 && threads > most ? most : threads);
     struct ifm_arena *arena = ifm_arena_create();
-    struct inferometer_plugin_value *values;
-    enum ifm_status status = bind(plugin, arm->settings, arm->n_settings, arena, &values, error);
-    if (status == IFM_OK && !state->fake && plugin->table.open(values, seed, &state->link.host, &state->inner) != 0)
+    enum ifm_status status = IFM_OK;
+    if (plugin->table.open(convert_all(&plugin->section, opening->settings, arena), opening->seed, &state->link.host,
+                           &state->inner) != 0)
         status = refused(&state->link, IFM_INVALID, "open", error);
     ifm_arena_destroy(arena);
     if (status == IFM_OK)
@@ -279,12 +273,10 @@ static enum ifm_status open_plugin(const struct ifm_arm *arm, struct ifm_device 
     return status;
 }
 
-static void step(struct ifm_workload_state *state, uint64_t n)
+static void step(void *opened, uint64_t n)
 {
-    if (state->fake)
-        ifm_fake_advance(state->link.device, state->link.arm, n);
-    else
-        state->plugin->table.step(state->inner, n);
+    struct plugin_state *state = opened;
+    state->plugin->table.step(state->inner, n);
 }
 
 static enum ifm_status take_check(const struct ifm_plugin *plugin, const struct inferometer_plugin_check *theirs,
@@ -311,60 +303,58 @@ static enum ifm_status take_check(const struct ifm_plugin *plugin, const struct 
     return IFM_OK;
 }
 
-static enum ifm_status check(struct ifm_workload_state *state, struct ifm_check *out, struct ifm_error *error)
+static enum ifm_status check(void *opened, struct ifm_check *out, struct ifm_error *error)
 {
+    struct plugin_state *state = opened;
     struct inferometer_plugin_check theirs = {.struct_size = sizeof theirs};
     *out = (struct ifm_check){0};
-    if (state->fake || state->plugin->table.check == NULL)
-        return IFM_OK;
     state->link.message[0] = '\0';
     if (state->plugin->table.check(state->inner, &theirs) != 0)
         return refused(&state->link, IFM_INVALID, "check", error);
     return take_check(state->plugin, &theirs, out, error);
 }
 
-static uint64_t feature_runs(const struct ifm_workload_state *state)
+static uint64_t feature_runs(const void *opened)
 {
-    return state->fake || state->plugin->table.feature_runs == NULL ? 0
-                                                                    : state->plugin->table.feature_runs(state->inner);
+    const struct plugin_state *state = opened;
+    return state->plugin->table.feature_runs(state->inner);
 }
 
-static void close_plugin(struct ifm_workload_state *state)
+static void close_plugin(void *opened)
 {
-    if (state == NULL)
-        return;
-    if (!state->fake)
+    struct plugin_state *state = opened;
+    if (state != NULL)
         state->plugin->table.close(state->inner);
     free(state);
 }
 
-static enum ifm_status hook(struct ifm_workload_state *state, int (*function)(void *), const char *name,
+static enum ifm_status hook(struct plugin_state *state, int (*function)(void *), const char *name,
                             struct ifm_error *error)
 {
-    if (state->fake || function == NULL)
-        return IFM_OK;
     state->link.message[0] = '\0';
     return function(state->inner) == 0 ? IFM_OK : refused(&state->link, IFM_INVALID, name, error);
 }
 
-static enum ifm_status before(struct ifm_workload_state *state, struct ifm_error *error)
+static enum ifm_status before(void *opened, struct ifm_error *error)
 {
+    struct plugin_state *state = opened;
     return hook(state, state->plugin->table.before, "before", error);
 }
 
-static enum ifm_status after(struct ifm_workload_state *state, struct ifm_error *error)
+static enum ifm_status after(void *opened, struct ifm_error *error)
 {
+    struct plugin_state *state = opened;
     return hook(state, state->plugin->table.after, "after", error);
 }
 
 _Static_assert(INFEROMETER_PLUGIN_ABSENT == IFM_ABSENT, "a counter that was not read stays that");
 
-static void collect(struct ifm_workload_state *state, int64_t *columns)
+static void collect(void *opened, int64_t *columns)
 {
+    struct plugin_state *state = opened;
     for (size_t i = 0; i < state->plugin->workload.n_columns; i++)
         columns[i] = IFM_ABSENT;
-    if (!state->fake)
-        state->plugin->table.collect(state->inner, columns);
+    state->plugin->table.collect(state->inner, columns);
 }
 
 void ifm_plugin_adapt(unsigned index)
@@ -378,13 +368,22 @@ void ifm_plugin_adapt(unsigned index)
     workload->most_threads = table->most_workers;
     workload->params = &plugin->section;
     workload->describe = describers[index];
-    workload->open = open_plugin;
-    workload->step = step;
-    workload->check = table->check == NULL ? NULL : check;
-    workload->feature_runs = table->feature_runs == NULL ? NULL : feature_runs;
-    workload->close = close_plugin;
-    workload->before = table->before == NULL ? NULL : before;
-    workload->after = table->after == NULL ? NULL : after;
-    workload->collect = table->n_counters == 0 ? NULL : collect;
+    workload->has_oracle = table->check != NULL;
+    workload->implementations = plugin->implementations;
     workload->plugin = &plugin->identity;
+    plugin->implementations[0] = &plugin->implementation;
+    plugin->implementation = (struct ifm_implementation){
+        .name = "plugin",
+        .title = plugin->section.name,
+        .device = "cpu",
+        .purpose = plugin->section.help,
+        .open = open_plugin,
+        .step = step,
+        .check = table->check == NULL ? NULL : check,
+        .feature_runs = table->feature_runs == NULL ? NULL : feature_runs,
+        .collect = table->n_counters == 0 ? NULL : collect,
+        .close = close_plugin,
+        .before = table->before == NULL ? NULL : before,
+        .after = table->after == NULL ? NULL : after,
+    };
 }

@@ -20,6 +20,8 @@ struct ifm_plugin {
     struct inferometer_plugin table; /* a copy: members that an older plugin lacks are NULL */
     struct ifm_section section;
     struct ifm_workload workload;
+    struct ifm_implementation implementation; /* the one row of its table */
+    const struct ifm_implementation *implementations[2];
     struct ifm_plugin_identity identity;
 };
 extern struct ifm_plugin ifm_plugins[IFM_PLUGINS_MOST];

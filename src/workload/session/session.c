@@ -62,28 +62,6 @@ static enum ifm_status describe(const struct ifm_setting *settings, size_t n, co
     return refuse("workload", error);
 }
 
-static enum ifm_status open_session(const struct ifm_arm *arm, struct ifm_device *device, unsigned threads,
-                                    uint64_t seed, struct ifm_workload_state **out, struct ifm_error *error)
-{
-    (void)device;
-    (void)threads;
-    (void)seed;
-    *out = NULL;
-    return refuse(arm->name, error);
-}
-
-/* Never reached: nothing opens. */
-static void step(struct ifm_workload_state *state, uint64_t n)
-{
-    (void)state;
-    (void)n;
-}
-
-static void close_session(struct ifm_workload_state *state)
-{
-    (void)state;
-}
-
 enum ifm_status ifm_session_refuse(const struct ifm_plan *plan, const char *dir, struct ifm_error *error)
 {
     for (size_t i = 0; i < plan->n_cells; i++)
@@ -100,7 +78,4 @@ const struct ifm_workload ifm_workload_session = {
     .one_process = "its windows are its caller's own code",
     .params = &section,
     .describe = describe,
-    .open = open_session,
-    .step = step,
-    .close = close_session,
 };

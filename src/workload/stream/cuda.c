@@ -1,8 +1,11 @@
-/* The probes of stream on the device cuda. */
-#include "workload/stream/cuda.h"
-
-#include "base/hash.h"
+/* stream on the device cuda: which probes there are, and one of them at work. */
 #include "device/cuda.h"
+#include "base/hash.h"
+#include "kernel/cpu/isa.h"
+#include "kernel/cuda/matrix.h"
+#include "kernel/cuda/stream.h"
+#include "workload/data/data.h"
+#include "workload/stream/stream.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -10,81 +13,91 @@
 #include <string.h>
 
 #define GIB (1ULL << 30)
-#define GOLDEN 0x9E3779B97F4A7C15ULL
 #define PATTERN 0x5a5a5a5a5a5a5a5aULL
 
-enum {
-    CACHE_FACTOR = 16,
-    THREADS = 512,
-    FLAT_THREADS = 128,
-    FLOP_THREADS = 256,
-    FLOP_CHAINS = 8,
-    FLOP_BLOCKS_A_SM = 8
-};
+enum { CACHE_FACTOR = 16, FLOP_BLOCKS_A_SM = 8, TILES_A_SM = 2, SHAPES_MOST = 3 };
 #define FLOP_ROUNDS (1ULL << 14)
-enum { TILE_ROWS = 64, TILE_COLUMNS = 256, TILE_DEPTH = 64, TILE_THREADS = 128, TILES_A_SM = 2 }; /* as in matrix.cu */
 #define TILE_ROUNDS 1024ULL
-enum { BULK_PIECE = 4096, BULK_STAGES = 16 }; /* as in stream.cu */
+enum { TILE_ROWS = IFM_MATRIX_ROWS, TILE_COLUMNS = IFM_MATRIX_COLUMNS, TILE_DEPTH = IFM_MATRIX_DEPTH };
 static const float FACTOR = -1.0f, TERM = 3.0f;
 
-static const char *const probe_names[] = {"read", "write", "copy", "flops", "matrix", "caches"};
+static const char *const shapes[IFM_PROBES][SHAPES_MOST] = {
+    [IFM_PROBE_READ] = {"linear", "bulk"},
+    [IFM_PROBE_WRITE] = {"store", "memset"},
+    [IFM_PROBE_COPY] = {"flat", "bulk", "memcpy"},
+    [IFM_PROBE_FLOPS] = {"fma"},
+    [IFM_PROBE_MATRIX] = {"bf16"}, /* of compute capability 9.0 */
+};
 
-struct ifm_stream_cuda {
+struct stream_cuda {
     struct ifm_device *device;
     struct ifm_cuda_steps *steps;
     struct ifm_cuda_function *kernel; /* NULL: a copy or fill of the driver's */
     enum ifm_probe probe;
     unsigned blocks, threads, shared;
     void *from, *to, *sums;
-    uint64_t bytes, vectors, rounds, seed, pattern;
+    uint64_t bytes, rounds, seed, pattern;
     size_t n_sums; /* of the last launch: one a warp, or one a thread of flops */
-    float factor, term;
 };
 
-const char *const *ifm_stream_cuda_shapes(enum ifm_probe probe, const struct ifm_gpu *gpu)
-{
-    static const char *const read[] = {"linear", "bulk", NULL}, *const write[] = {"store", "memset", NULL};
-    static const char *const copy[] = {"flat", "bulk", "memcpy", NULL}, *const flops[] = {"fma", NULL};
-    static const char *const matrix[] = {"bf16", NULL};
-    static const char *const *const shapes[] = {read, write, copy, flops, matrix, NULL};
-    return probe == IFM_PROBE_MATRIX && gpu->major != 9 ? NULL : shapes[probe];
-}
-
-uint64_t ifm_stream_cuda_size(const struct ifm_gpu *gpu)
-{
-    return CACHE_FACTOR * gpu->l2_bytes > GIB ? CACHE_FACTOR * gpu->l2_bytes : GIB;
-}
-
-uint64_t ifm_stream_cuda_flops(enum ifm_probe probe, const struct ifm_gpu *gpu)
-{
-    if (probe == IFM_PROBE_MATRIX)
-        return 2ULL * TILE_ROWS * TILE_COLUMNS * TILE_DEPTH * TILE_ROUNDS * TILES_A_SM * gpu->multiprocessors;
-    return 2ULL * FLOP_CHAINS * FLOP_ROUNDS * FLOP_THREADS * FLOP_BLOCKS_A_SM * gpu->multiprocessors;
-}
+/* ---- what is offered ---- */
 
 /* A sum grows by one product of depth 16 at a time, and each addition may lose a unit in its last place. Errors are
  * relative to the root mean square of all sums, of which a single one is some four at most. */
-double ifm_stream_cuda_tolerance(enum ifm_probe probe)
+static const double MATRIX_TOLERANCE = 4.0 * (double)TILE_ROUNDS * (TILE_DEPTH / 16) * 0x1p-23;
+
+/* Buffers are 16 times the second-level cache and at least 1 GiB: what the cache keeps is below a sixteenth. */
+static struct ifm_stream_offer offer_of(const struct ifm_stream_settings *s, const char *shape,
+                                        const struct ifm_gpu *gpu)
 {
-    return probe == IFM_PROBE_MATRIX ? 4.0 * (double)TILE_ROUNDS * (TILE_DEPTH / 16) * 0x1p-23 : 0;
+    const uint64_t cache = CACHE_FACTOR * gpu->l2_bytes, usual = cache > GIB ? cache : GIB;
+    struct ifm_stream_offer offer = {.variant = shape, .ledger.rows = 1, .chosen.isa = ""};
+    if (s->probe == IFM_PROBE_MATRIX) {
+        offer.chosen.rounds = TILE_ROUNDS;
+        offer.ledger.flops =
+            2ULL * TILE_ROWS * TILE_COLUMNS * TILE_DEPTH * TILE_ROUNDS * TILES_A_SM * gpu->multiprocessors;
+        offer.tolerance = MATRIX_TOLERANCE;
+    } else if (s->probe == IFM_PROBE_FLOPS) {
+        offer.chosen.rounds = FLOP_ROUNDS;
+        offer.ledger.flops = 2ULL * IFM_STREAM_FLOPS_CHAINS * FLOP_ROUNDS * IFM_STREAM_FLOPS_THREADS *
+                             FLOP_BLOCKS_A_SM * gpu->multiprocessors;
+    } else {
+        offer = ifm_stream_traffic((enum ifm_probe)s->probe, shape, s->size != 0 ? s->size / 16 * 16 : usual);
+    }
+    return offer;
 }
 
-static void enqueue(void *arg)
+static const char *supports(const struct ifm_machine *machine, void *asked, struct ifm_arena *arena)
 {
-    struct ifm_stream_cuda *state = arg;
-    void *bulk_copy[] = {&state->to, &state->from, &state->bytes},
-         *copy[] = {&state->to, &state->from, &state->vectors};
-    void *bulk_read[] = {&state->from, &state->bytes, &state->sums};
-    void *read[] = {&state->from, &state->vectors, &state->sums};
-    void *write[] = {&state->to, &state->vectors, &state->pattern};
-    void *flops[] = {&state->rounds, &state->factor, &state->term, &state->sums};
-    void *matrix[] = {&state->rounds, &state->seed, &state->sums};
-    bool bulk = state->shared > 0; /* of read and copy */
-    void **const arguments[] = {[IFM_PROBE_READ] = bulk ? bulk_read : read,
-                                [IFM_PROBE_WRITE] = write,
-                                [IFM_PROBE_COPY] = bulk ? bulk_copy : copy,
-                                [IFM_PROBE_FLOPS] = flops,
-                                [IFM_PROBE_MATRIX] = matrix};
+    struct ifm_stream_ask *ask = asked;
+    const struct ifm_stream_settings *s = ask->settings;
+    if (strcmp(ifm_isa_name(s->isa), "auto") != 0)
+        return "instruction sets are a processor's: leave stream.isa out on the device cuda";
+    if ((s->probe == IFM_PROBE_MATRIX && machine->gpu->major != 9) || (s->size != 0 && s->size < 16))
+        return NULL; /* nothing is offered */
+    ask->offers = IFM_ARENA_ARRAY(arena, struct ifm_stream_offer, SHAPES_MOST);
+    while (ask->n < SHAPES_MOST && shapes[s->probe][ask->n] != NULL) {
+        ask->offers[ask->n] = offer_of(s, shapes[s->probe][ask->n], machine->gpu);
+        ask->n++;
+    }
+    return NULL;
+}
+
+/* ---- at work ---- */
+
+static void enqueue(void *opened)
+{
+    const struct stream_cuda *state = opened;
+    const struct ifm_stream_read read = {state->from, state->bytes, state->sums};
+    const struct ifm_stream_write write = {state->to, state->bytes, state->pattern};
+    const struct ifm_stream_copy copy = {state->to, state->from, state->bytes};
+    const struct ifm_stream_flops flops = {state->rounds, FACTOR, TERM, state->sums};
+    const struct ifm_matrix_arguments matrix = {state->rounds, state->seed, state->sums};
+    const void *const arguments[] = {[IFM_PROBE_READ] = &read,
+                                     [IFM_PROBE_WRITE] = &write,
+                                     [IFM_PROBE_COPY] = &copy,
+                                     [IFM_PROBE_FLOPS] = &flops,
+                                     [IFM_PROBE_MATRIX] = &matrix};
     if (state->kernel != NULL)
         ifm_cuda_launch(state->device, &(struct ifm_cuda_launch){state->kernel, state->blocks, state->threads,
                                                                  state->shared, arguments[state->probe]});
@@ -94,37 +107,36 @@ static void enqueue(void *arg)
         ifm_cuda_fill(state->device, state->to, (uint32_t)state->pattern, state->bytes / 4);
 }
 
-static enum ifm_status choose_matrix(struct ifm_stream_cuda *state, const char *name, struct ifm_error *error)
+static enum ifm_status choose_matrix(struct stream_cuda *state, const char *name, struct ifm_error *error)
 {
     IFM_TRY(ifm_cuda_find(state->device, "matrix", name, &state->kernel, error));
-    state->threads = TILE_THREADS;
-    state->shared = (TILE_ROWS + TILE_COLUMNS) * TILE_DEPTH * 2;
+    state->threads = IFM_MATRIX_THREADS;
+    state->shared = IFM_MATRIX_SHARED;
     state->blocks = TILES_A_SM * ifm_cuda_gpu(state->device)->multiprocessors;
-    state->rounds = TILE_ROUNDS;
     state->n_sums = (size_t)TILE_ROWS * TILE_COLUMNS / 2; /* floats in the room of uint64_t */
     return IFM_OK;
 }
 
 /* Kernel and grid of a shape: as many blocks as the GPU runs at once, so that none waits for another. */
-static enum ifm_status choose(struct ifm_stream_cuda *state, const char *shape, struct ifm_error *error)
+static enum ifm_status choose(struct stream_cuda *state, const char *shape, struct ifm_error *error)
 {
     char name[64];
     if (strcmp(shape, "memcpy") == 0 || strcmp(shape, "memset") == 0)
         return IFM_OK;
     bool bulk = strcmp(shape, "bulk") == 0;
-    snprintf(name, sizeof name, "ifm_%s_%s", probe_names[state->probe], shape);
+    snprintf(name, sizeof name, "ifm_%s_%s", ifm_probe_names[state->probe], shape);
     if (state->probe == IFM_PROBE_MATRIX)
         return choose_matrix(state, name, error);
     IFM_TRY(ifm_cuda_find(state->device, "stream", name, &state->kernel, error));
-    state->threads = state->probe == IFM_PROBE_FLOPS ? FLOP_THREADS : THREADS;
+    state->threads = state->probe == IFM_PROBE_FLOPS ? IFM_STREAM_FLOPS_THREADS : IFM_STREAM_THREADS;
     if (bulk) {
-        state->threads = state->probe == IFM_PROBE_COPY ? 32 : 256;
-        state->shared = BULK_PIECE * BULK_STAGES;
+        state->threads = state->probe == IFM_PROBE_COPY ? IFM_BULK_COPY_THREADS : IFM_BULK_READ_THREADS;
+        state->shared = IFM_BULK_PIECE * IFM_BULK_STAGES;
         IFM_TRY(ifm_cuda_allow_shared(state->device, state->kernel, state->shared, error));
     }
-    if (strcmp(shape, "flat") == 0) { /* a thread a vector */
-        state->threads = FLAT_THREADS;
-        state->blocks = (unsigned)((state->vectors + FLAT_THREADS - 1) / FLAT_THREADS);
+    if (strcmp(shape, "flat") == 0) { /* a thread a vector of 16 bytes */
+        state->threads = IFM_STREAM_FLAT_THREADS;
+        state->blocks = (unsigned)((state->bytes / 16 + IFM_STREAM_FLAT_THREADS - 1) / IFM_STREAM_FLAT_THREADS);
     } else if (state->probe == IFM_PROBE_FLOPS) {
         state->blocks = FLOP_BLOCKS_A_SM * ifm_cuda_gpu(state->device)->multiprocessors;
     } else {
@@ -137,7 +149,7 @@ static enum ifm_status choose(struct ifm_stream_cuda *state, const char *shape, 
     return IFM_OK;
 }
 
-static enum ifm_status buffer(struct ifm_stream_cuda *state, const char *what, size_t bytes, void **out, bool *fresh,
+static enum ifm_status buffer(struct stream_cuda *state, const char *what, size_t bytes, void **out, bool *fresh,
                               struct ifm_error *error)
 {
     char name[64];
@@ -145,19 +157,25 @@ static enum ifm_status buffer(struct ifm_stream_cuda *state, const char *what, s
     return state->device->ops->buffer(state->device, name, bytes, out, fresh, error);
 }
 
-/* One launch of a helper kernel over `words` words. */
-static enum ifm_status fill_source(struct ifm_stream_cuda *state, struct ifm_error *error)
+/* A kernel that goes over buffers once, outside the timed region. */
+static enum ifm_status launch_once(struct stream_cuda *state, const char *name, const void *arguments,
+                                   struct ifm_error *error)
 {
-    struct ifm_cuda_function *fill;
-    uint64_t words = state->bytes / sizeof(uint64_t);
-    void *arguments[] = {&state->from, &words, &state->seed};
-    IFM_TRY(ifm_cuda_find(state->device, "stream", "ifm_fill_source", &fill, error));
-    ifm_cuda_launch(state->device, &(struct ifm_cuda_launch){fill, ifm_cuda_blocks(state->device, fill, THREADS, 0),
-                                                             THREADS, 0, arguments});
+    struct ifm_cuda_function *kernel;
+    IFM_TRY(ifm_cuda_find(state->device, "stream", name, &kernel, error));
+    ifm_cuda_launch(state->device,
+                    &(struct ifm_cuda_launch){kernel, ifm_cuda_blocks(state->device, kernel, IFM_STREAM_THREADS, 0),
+                                              IFM_STREAM_THREADS, 0, arguments});
     return ifm_cuda_wait(state->device, error);
 }
 
-static enum ifm_status allocate(struct ifm_stream_cuda *state, struct ifm_error *error)
+static enum ifm_status fill_source(struct stream_cuda *state, struct ifm_error *error)
+{
+    const struct ifm_stream_fill fill = {state->from, state->bytes / sizeof(uint64_t), state->seed};
+    return launch_once(state, "ifm_fill_source", &fill, error);
+}
+
+static enum ifm_status allocate(struct stream_cuda *state, struct ifm_error *error)
 {
     bool fresh = false;
     if (state->probe == IFM_PROBE_READ || state->probe == IFM_PROBE_COPY) {
@@ -166,54 +184,60 @@ static enum ifm_status allocate(struct ifm_stream_cuda *state, struct ifm_error 
             IFM_TRY(fill_source(state, error));
     }
     if (state->probe == IFM_PROBE_WRITE || state->probe == IFM_PROBE_COPY)
-        IFM_TRY(buffer(state, probe_names[state->probe], state->bytes, &state->to, &fresh, error));
+        IFM_TRY(buffer(state, ifm_probe_names[state->probe], state->bytes, &state->to, &fresh, error));
     if (state->n_sums > 0)
         IFM_TRY(buffer(state, "sums", state->n_sums * sizeof(uint64_t), &state->sums, &fresh, error));
     return IFM_OK;
 }
 
-enum ifm_status ifm_stream_cuda_open(const struct ifm_arm *arm, enum ifm_probe probe, struct ifm_device *device,
-                                     uint64_t seed, struct ifm_stream_cuda **out, struct ifm_error *error)
+static void close_stream(void *opened)
 {
-    struct ifm_stream_cuda *state = calloc(1, sizeof *state);
+    struct stream_cuda *state = opened;
+    if (state != NULL)
+        ifm_cuda_steps_destroy(state->steps);
+    free(state);
+}
+
+static enum ifm_status open_stream(const struct ifm_opening *opening, void **out, struct ifm_error *error)
+{
+    const struct ifm_stream_settings *settings = opening->settings;
+    const struct ifm_stream_chosen *chosen = opening->chosen;
+    struct stream_cuda *state = calloc(1, sizeof *state);
     if (state == NULL)
-        return ifm_fail(error, IFM_INTERNAL, arm->name, NULL, "out of memory");
-    *state = (struct ifm_stream_cuda){.device = device,
-                                      .probe = probe,
-                                      .seed = seed,
-                                      .pattern = PATTERN,
-                                      .factor = FACTOR,
-                                      .term = TERM,
-                                      .rounds = FLOP_ROUNDS,
-                                      .bytes = probe == IFM_PROBE_WRITE ? arm->ledger.bytes_written
-                                                                        : arm->ledger.bytes_read};
-    state->vectors = state->bytes / 16;
-    enum ifm_status status = choose(state, arm->variant, error);
+        return ifm_fail(error, IFM_INTERNAL, opening->arm->name, NULL, "out of memory");
+    *state = (struct stream_cuda){.device = opening->device,
+                                  .probe = (enum ifm_probe)settings->probe,
+                                  .seed = opening->seed,
+                                  .pattern = PATTERN,
+                                  .rounds = chosen->rounds,
+                                  .bytes = chosen->bytes};
+    enum ifm_status status = choose(state, opening->arm->variant, error);
     if (status == IFM_OK)
         status = allocate(state, error);
     if (status == IFM_OK)
-        status = ifm_cuda_steps_create(device, enqueue, state, &state->steps, error);
+        status = ifm_cuda_steps_create(state->device, enqueue, state, &state->steps, error);
     if (status != IFM_OK)
-        ifm_stream_cuda_close(state);
+        close_stream(state);
     else
         *out = state;
     return status;
 }
 
-void ifm_stream_cuda_step(struct ifm_stream_cuda *state, uint64_t n)
+static void step(void *opened, uint64_t n)
 {
+    const struct stream_cuda *state = opened;
     ifm_cuda_steps_run(state->steps, n);
 }
 
 /* Sums that a step leaves are spoiled first, so that a step that does nothing is seen. */
-static enum ifm_status wrong_sums(struct ifm_stream_cuda *state, struct ifm_check *out, struct ifm_error *error)
+static enum ifm_status wrong_sums(struct stream_cuda *state, struct ifm_check *out, struct ifm_error *error)
 {
     size_t bytes = state->n_sums * sizeof(uint64_t);
     uint64_t *sums = malloc(bytes);
     if (sums == NULL)
         return ifm_fail(error, IFM_INTERNAL, "stream", NULL, "out of memory");
     ifm_cuda_fill(state->device, state->sums, UINT32_MAX, bytes / 4); /* of float, NaN */
-    ifm_stream_cuda_step(state, 1);
+    ifm_cuda_steps_run(state->steps, 1);
     enum ifm_status status = ifm_cuda_read(state->device, sums, state->sums, bytes, error);
     uint64_t sum = 0, wrong = 0, words = state->bytes / sizeof(uint64_t);
     if (state->probe == IFM_PROBE_FLOPS) {
@@ -222,11 +246,11 @@ static enum ifm_status wrong_sums(struct ifm_stream_cuda *state, struct ifm_chec
              i++) /* what an even number of rounds leaves: 8 lane + 0.125 (0 + .. + 7) */
             wrong += !(values[i] == 8.0f * (float)(i % 32) + 3.5f);
         out->values = state->n_sums;
-    } else { /* sum of (seed + i) GOLDEN over all words, modulo 2^64 */
+    } else { /* sum of (seed + i) IFM_STREAM_GOLDEN over all words, modulo 2^64 */
         uint64_t pairs = words % 2 == 0 ? words / 2 * (words - 1) : words * ((words - 1) / 2);
         for (size_t i = 0; i < state->n_sums; i++)
             sum += sums[i];
-        wrong = sum != (words * state->seed + pairs) * GOLDEN;
+        wrong = sum != (words * state->seed + pairs) * IFM_STREAM_GOLDEN;
         out->values = 1;
     }
     out->output_xxh3 = ifm_xxh3(state->probe == IFM_PROBE_FLOPS ? (const void *)sums : &sum,
@@ -239,7 +263,7 @@ static enum ifm_status wrong_sums(struct ifm_stream_cuda *state, struct ifm_chec
 /* Factor `i`, as matrix.cu makes it. */
 static double factor_at(uint64_t seed, uint64_t i)
 {
-    uint64_t x = (seed + i) * GOLDEN;
+    uint64_t x = (seed + i) * IFM_STREAM_GOLDEN;
     x ^= x >> 32;
     x *= 0xD6E8FEB86659FD93ULL;
     x ^= x >> 32;
@@ -250,7 +274,7 @@ static double factor_at(uint64_t seed, uint64_t i)
 }
 
 /* The tile of sums against the product in f64, times the rounds. */
-static void compare_tile(const struct ifm_stream_cuda *state, const float *tile, struct ifm_check *out)
+static void compare_tile(const struct stream_cuda *state, const float *tile, struct ifm_check *out)
 {
     double squares = 0, wrong = 0, most = 0;
     bool finite = true;
@@ -275,14 +299,14 @@ static void compare_tile(const struct ifm_stream_cuda *state, const float *tile,
     out->output_xxh3 = ifm_xxh3(tile, sizeof(float) * TILE_ROWS * TILE_COLUMNS);
 }
 
-static enum ifm_status wrong_tile(struct ifm_stream_cuda *state, struct ifm_check *out, struct ifm_error *error)
+static enum ifm_status wrong_tile(struct stream_cuda *state, struct ifm_check *out, struct ifm_error *error)
 {
     size_t bytes = sizeof(float) * TILE_ROWS * TILE_COLUMNS;
     float *tile = malloc(bytes);
     if (tile == NULL)
         return ifm_fail(error, IFM_INTERNAL, "stream", NULL, "out of memory");
     ifm_cuda_fill(state->device, state->sums, UINT32_MAX, bytes / 4); /* NaN */
-    ifm_stream_cuda_step(state, 1);
+    ifm_cuda_steps_run(state->steps, 1);
     enum ifm_status status = ifm_cuda_read(state->device, tile, state->sums, bytes, error);
     if (status == IFM_OK)
         compare_tile(state, tile, out);
@@ -291,21 +315,18 @@ static enum ifm_status wrong_tile(struct ifm_stream_cuda *state, struct ifm_chec
 }
 
 /* Words that differ from what one more step over a spoiled target must leave, counted on the device. */
-static enum ifm_status wrong_words(struct ifm_stream_cuda *state, struct ifm_check *out, struct ifm_error *error)
+static enum ifm_status wrong_words(struct stream_cuda *state, struct ifm_check *out, struct ifm_error *error)
 {
-    struct ifm_cuda_function *count;
     uint64_t words = state->bytes / sizeof(uint64_t), wrong = 0;
-    uint64_t pattern = state->probe == IFM_PROBE_COPY ? 0 : state->pattern;
     void *at = NULL;
     bool fresh;
-    IFM_TRY(ifm_cuda_find(state->device, "stream", "ifm_count_wrong", &count, error));
     IFM_TRY(buffer(state, "count", sizeof wrong, &at, &fresh, error));
     ifm_cuda_fill(state->device, at, 0, 2);
     ifm_cuda_fill(state->device, state->to, 0xa5a5a5a5, state->bytes / 4);
-    ifm_stream_cuda_step(state, 1);
-    void *arguments[] = {&state->to, &words, &state->seed, &pattern, &at};
-    ifm_cuda_launch(state->device, &(struct ifm_cuda_launch){count, ifm_cuda_blocks(state->device, count, THREADS, 0),
-                                                             THREADS, 0, arguments});
+    ifm_cuda_steps_run(state->steps, 1);
+    const struct ifm_stream_count count = {state->to, words, state->seed,
+                                           state->probe == IFM_PROBE_COPY ? 0 : state->pattern, at};
+    IFM_TRY(launch_once(state, "ifm_count_wrong", &count, error));
     IFM_TRY(ifm_cuda_read(state->device, &wrong, at, sizeof wrong, error));
     out->values = words;
     out->error_rms_rel = out->error_max_rel = (double)wrong / (double)words;
@@ -313,8 +334,9 @@ static enum ifm_status wrong_words(struct ifm_stream_cuda *state, struct ifm_che
     return IFM_OK;
 }
 
-enum ifm_status ifm_stream_cuda_check(struct ifm_stream_cuda *state, struct ifm_check *out, struct ifm_error *error)
+static enum ifm_status check(void *opened, struct ifm_check *out, struct ifm_error *error)
 {
+    struct stream_cuda *state = opened;
     *out = (struct ifm_check){0};
     bool sums = state->probe == IFM_PROBE_READ || state->probe == IFM_PROBE_FLOPS;
     out->finite = true;
@@ -327,10 +349,14 @@ enum ifm_status ifm_stream_cuda_check(struct ifm_stream_cuda *state, struct ifm_
     return IFM_OK;
 }
 
-void ifm_stream_cuda_close(struct ifm_stream_cuda *state)
-{
-    if (state == NULL)
-        return;
-    ifm_cuda_steps_destroy(state->steps);
-    free(state);
-}
+const struct ifm_implementation ifm_stream_cuda = {
+    .name = "ours",
+    .title = "ours (CUDA)",
+    .device = "cuda",
+    .purpose = "kernels, and the driver's copy and fill",
+    .supports = supports,
+    .open = open_stream,
+    .step = step,
+    .check = check,
+    .close = close_stream,
+};

@@ -1,39 +1,26 @@
 /* stream: the device's own limits, which every other rate is held against.
  *
  * What the timed region contains: one pass of all workers over their parts of the buffer (read, write, copy), a fixed
- * number of multiply-adds (flops), or one walk through a random cycle of cache lines on one thread (caches). */
+ * number of multiply-adds (flops) or matrix products (matrix), or one walk through a random cycle of cache lines on one
+ * thread (caches). */
+#include "workload/stream/stream.h"
+
 #include "base/text.h"
+#include "device/cuda.h"
 #include "kernel/cpu/isa.h"
 #include "workload/data/data.h"
-#include "workload/stream/cuda.h"
-#include "workload/stream/probe.h"
-
-#include <stdio.h>
-#include <string.h>
-
-enum { SHAPES_MOST = 3 };
-#define MIB (1ULL << 20)
-#define CACHES_LEAST 4096ULL
-#define CACHES_GRAIN (IFM_LINE * IFM_CHAINS) /* every chain walks the same number of lines */
-#define LOADS_MOST MIB
-#define FLOPS_PER_THREAD (1ULL << 27)
-
-struct settings {
-    int probe;
-    uint64_t size;
-    int isa;
-};
 
 static const struct ifm_param rows[] = {
     {"stream.probe", "probe", IFM_TYPE_CHOICE, IFM_SWEEP, "", "read,write,copy,flops,caches", 1, 0,
      "read|write|copy|flops|matrix|caches",
      "what is probed: a bandwidth, the FLOP rate, the rate of a GPU's matrix products, or the cache sizes",
-     offsetof(struct settings, probe)},
+     offsetof(struct ifm_stream_settings, probe)},
     {"stream.size", "size", IFM_TYPE_BYTES, IFM_SWEEP, "B", "0", 0, 1ULL << 50, NULL,
      "bytes in each buffer of read, write and copy; 0 takes the larger of 256 MiB and 4 x the last-level cache",
-     offsetof(struct settings, size)},
+     offsetof(struct ifm_stream_settings, size)},
     {"stream.isa", "isa", IFM_TYPE_CHOICE, IFM_SWEEP | IFM_PER_ARM, "", "auto", 1, 0, IFM_ISA_CHOICES,
-     "instruction set of the probes; auto takes the best that the machine has", offsetof(struct settings, isa)},
+     "instruction set of the probes; auto takes the best that the machine has",
+     offsetof(struct ifm_stream_settings, isa)},
 };
 
 static const struct ifm_section section = {
@@ -41,122 +28,50 @@ static const struct ifm_section section = {
     .help = "Bandwidth, FLOP rate and cache sizes of the device",
     .rows = rows,
     .n = sizeof rows / sizeof rows[0],
-    .size = sizeof(struct settings),
+    .size = sizeof(struct ifm_stream_settings),
 };
 
-static const struct probe {
-    const char *name;
-    enum ifm_ceiling ceiling;
-    const char *shapes[SHAPES_MOST];
-} probes[] = {
-    [IFM_PROBE_READ] = {"read", IFM_CEILING_READ, {"linear", "streams4", "prefetch"}},
-    [IFM_PROBE_WRITE] = {"write", IFM_CEILING_WRITE, {"store", "nontemporal", "memset"}},
-    [IFM_PROBE_COPY] = {"copy", IFM_CEILING_COPY, {"load_store", "nontemporal", "memcpy"}},
-    [IFM_PROBE_FLOPS] = {"flops", IFM_CEILING_FLOPS, {"fma8", "fma12", "fma16"}},
-    [IFM_PROBE_MATRIX] = {"matrix", IFM_CEILING_MATRIX, {NULL}},
-    [IFM_PROBE_CACHES] = {"caches", IFM_CEILING_NONE, {NULL}},
+static const struct ifm_param chosen_rows[] = {
+    {"bytes", NULL, IFM_TYPE_U64, 0, "B", "0", 1, 0, NULL, "bytes in each buffer",
+     offsetof(struct ifm_stream_chosen, bytes)},
+    {"rounds", NULL, IFM_TYPE_U64, 0, "count", "0", 1, 0, NULL, "rounds of multiply-adds in a step",
+     offsetof(struct ifm_stream_chosen, rounds)},
+    {"loads", NULL, IFM_TYPE_U64, 0, "count", "0", 1, 0, NULL, "loads of a walk",
+     offsetof(struct ifm_stream_chosen, loads)},
+    {"isa", NULL, IFM_TYPE_TEXT, 0, "", "", 1, 0, NULL, "instruction set of the kernel",
+     offsetof(struct ifm_stream_chosen, isa)},
 };
 
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
+static const struct ifm_section chosen = {
+    .name = "stream",
+    .rows = chosen_rows,
+    .n = sizeof chosen_rows / sizeof chosen_rows[0],
+    .size = sizeof(struct ifm_stream_chosen),
+};
 
-static void amounts(struct ifm_arm *arm, const struct settings *s, const struct ifm_kernel *kernel, uint64_t size,
-                    const struct ifm_machine *machine)
-{
-    struct ifm_ledger *ledger = &arm->ledger;
-    if (s->probe == IFM_PROBE_FLOPS) {
-        uint64_t all = FLOPS_PER_THREAD * (machine->threads > 0 ? machine->threads : 1);
-        ledger->rows = all / kernel->flops_per_round;
-        ledger->flops = ledger->rows * kernel->flops_per_round;
-        return;
-    }
-    ledger->rows = 1;
-    ledger->bytes_read = s->probe == IFM_PROBE_WRITE ? 0 : size;
-    ledger->bytes_written = s->probe == IFM_PROBE_READ ? 0 : size;
-    arm->working_set = arm->memory = ifm_data_add(ledger->bytes_read, ledger->bytes_written);
-}
+static const enum ifm_ceiling ceilings[IFM_PROBES] = {IFM_CEILING_READ,  IFM_CEILING_WRITE,  IFM_CEILING_COPY,
+                                                      IFM_CEILING_FLOPS, IFM_CEILING_MATRIX, IFM_CEILING_NONE};
 
-static struct ifm_arm new_arm(const char *probe, const char *variant, enum ifm_ceiling ceiling,
-                              const struct ifm_machine *machine, struct ifm_arena *arena)
+static const struct ifm_implementation *const implementations[] = {&ifm_stream_cpu,
+                                                                   IFM_CUDA_ENTRY(&ifm_stream_cuda) NULL};
+
+static struct ifm_arm arm_of(enum ifm_probe probe, const struct ifm_implementation *row,
+                             const struct ifm_stream_offer *offer, struct ifm_arena *arena)
 {
     return (struct ifm_arm){
-        .name = ifm_arena_printf(arena, "%s.%s", probe, variant),
-        .variant = ifm_arena_strdup(arena, variant),
-        .ceiling = ceiling,
-        .feature = "",
-        .equals = "",
-        .has_oracle = ifm_data_computes(machine), /* exact: sums, bytes and positions, so the tolerance is zero */
+        .name = ifm_arena_printf(arena, "%s.%s", ifm_probe_names[probe], offer->variant),
+        .variant = offer->variant,
+        .implementation = row->name,
+        .title = ifm_data_title(row->title, offer->chosen.isa, arena),
+        .chosen = ifm_section_print(&chosen, &offer->chosen, arena),
+        .n_chosen = chosen.n,
+        .ceiling = ceilings[probe],
+        .ledger = offer->ledger,
+        .working_set = offer->working_set,
+        .memory = offer->working_set,
+        .has_oracle = true,
+        .tolerance = offer->tolerance,
     };
-}
-
-static void describe_shapes(const struct settings *s, const struct ifm_machine *machine, struct ifm_arena *arena,
-                            struct ifm_arm_list *arms)
-{
-    const struct probe *probe = &probes[s->probe];
-    uint64_t size = s->size != 0 ? s->size : larger(256 * MIB, ifm_data_mul(4, ifm_machine_llc_total(machine)));
-    *arms = (struct ifm_arm_list){.items = IFM_ARENA_ARRAY(arena, struct ifm_arm, SHAPES_MOST)};
-    for (size_t i = 0; i < SHAPES_MOST; i++) {
-        const struct ifm_kernel *kernel =
-            probe->shapes[i] == NULL
-                ? NULL
-                : ifm_stream_kernel((enum ifm_probe)s->probe, probe->shapes[i], ifm_isa_name(s->isa));
-        if (kernel == NULL) /* a shape that this architecture does not have */
-            continue;
-        struct ifm_arm arm = new_arm(probe->name, probe->shapes[i], probe->ceiling, machine, arena);
-        amounts(&arm, s, kernel, size, machine);
-        arms->items[arms->n++] = arm;
-    }
-}
-
-#if defined(IFM_HAVE_CUDA)
-static void describe_cuda(const struct settings *s, const struct ifm_machine *machine, struct ifm_arena *arena,
-                          struct ifm_arm_list *arms)
-{
-    const struct probe *probe = &probes[s->probe];
-    const char *const *shapes = ifm_stream_cuda_shapes((enum ifm_probe)s->probe, machine->gpu);
-    uint64_t size = s->size != 0 ? s->size / 16 * 16 : ifm_stream_cuda_size(machine->gpu);
-    *arms = (struct ifm_arm_list){.items = IFM_ARENA_ARRAY(arena, struct ifm_arm, SHAPES_MOST)};
-    for (size_t i = 0; shapes != NULL && shapes[i] != NULL && size > 0; i++) {
-        struct ifm_arm arm = new_arm(probe->name, shapes[i], probe->ceiling, machine, arena);
-        arm.ledger.rows = 1;
-        if (s->probe == IFM_PROBE_FLOPS || s->probe == IFM_PROBE_MATRIX) {
-            arm.ledger.flops = ifm_stream_cuda_flops((enum ifm_probe)s->probe, machine->gpu);
-            arm.tolerance = ifm_stream_cuda_tolerance((enum ifm_probe)s->probe);
-        } else {
-            arm.ledger.bytes_read = s->probe == IFM_PROBE_WRITE ? 0 : size;
-            arm.ledger.bytes_written = s->probe == IFM_PROBE_READ ? 0 : size;
-            arm.working_set = arm.memory = ifm_data_add(arm.ledger.bytes_read, arm.ledger.bytes_written);
-        }
-        arms->items[arms->n++] = arm;
-    }
-}
-#endif
-
-/* Sizes in half-octave steps: 2^k and 2^k x sqrt(2), in whole rounds of the chains. */
-static void describe_caches(const struct ifm_machine *machine, struct ifm_arena *arena, struct ifm_arm_list *arms)
-{
-    const uint64_t most = larger(128 * MIB, 4 * ifm_machine_llc(machine));
-    size_t n = 0;
-    for (uint64_t size = CACHES_LEAST; size <= most; size *= 2)
-        n += 2;
-    *arms = (struct ifm_arm_list){.items = IFM_ARENA_ARRAY(arena, struct ifm_arm, n)};
-    for (uint64_t octave = CACHES_LEAST; octave <= most; octave *= 2)
-        for (int half = 0; half < 2; half++) {
-            uint64_t size = half == 0 ? octave : octave / 10000 * 14142 + octave % 10000 * 14142 / 10000;
-            size = size / CACHES_GRAIN * CACHES_GRAIN;
-            if (size > most)
-                return;
-            char variant[32];
-            snprintf(variant, sizeof variant, "%llu", (unsigned long long)size);
-            struct ifm_arm arm = new_arm("caches", variant, IFM_CEILING_NONE, machine, arena);
-            uint64_t lines = size / IFM_LINE;
-            arm.ledger.rows = lines < LOADS_MOST ? lines : LOADS_MOST;
-            arm.ledger.bytes_read = arm.ledger.rows * IFM_LINE;
-            arm.working_set = arm.memory = size;
-            arms->items[arms->n++] = arm;
-        }
 }
 
 static enum ifm_status check_memory(const struct ifm_arm_list *arms, const struct ifm_machine *machine,
@@ -164,7 +79,7 @@ static enum ifm_status check_memory(const struct ifm_arm_list *arms, const struc
 {
     uint64_t most = 0;
     for (size_t i = 0; i < arms->n; i++)
-        most = larger(most, arms->items[i].memory);
+        most = arms->items[i].memory > most ? arms->items[i].memory : most;
     if (most <= machine->memory_available)
         return IFM_OK;
     char need[48], have[48];
@@ -177,51 +92,35 @@ static enum ifm_status describe(const struct ifm_setting *settings, size_t n, co
                                 struct ifm_arena *arena, struct ifm_arm_list *arms, const char **why_not,
                                 struct ifm_error *error)
 {
-    struct settings s;
+    struct ifm_stream_settings s;
     *arms = (struct ifm_arm_list){0};
+    *why_not = NULL;
     IFM_TRY(ifm_section_bind(&section, settings, n, arena, &s, error));
-    if (machine->gpu != NULL && strcmp(ifm_isa_name(s.isa), "auto") != 0) {
-        *why_not = "instruction sets are a processor's: leave stream.isa out on the device cuda";
-        return IFM_OK;
-    }
-    *why_not = ifm_data_isa_why_not(ifm_isa_name(s.isa), machine, arena);
-    if (*why_not != NULL)
-        return IFM_OK;
-    if (machine->gpu != NULL) {
-#if defined(IFM_HAVE_CUDA)
-        describe_cuda(&s, machine, arena, arms);
-#endif
-    } else if (s.probe == IFM_PROBE_CACHES) {
-        describe_caches(machine, arena, arms);
-    } else {
-        describe_shapes(&s, machine, arena, arms);
+    const enum ifm_probe probe = (enum ifm_probe)s.probe;
+    for (size_t i = 0; implementations[i] != NULL && arms->n == 0 && *why_not == NULL; i++) {
+        struct ifm_stream_ask ask = {.settings = &s};
+        if (!ifm_implementation_serves(implementations[i], machine))
+            continue;
+        *why_not = implementations[i]->supports(machine, &ask, arena);
+        if (*why_not != NULL)
+            return IFM_OK;
+        arms->items = IFM_ARENA_ARRAY(arena, struct ifm_arm, ask.n + 1);
+        for (; arms->n < ask.n; arms->n++)
+            arms->items[arms->n] = arm_of(probe, implementations[i], &ask.offers[arms->n], arena);
     }
     if (arms->n == 0)
-        *why_not = ifm_arena_printf(arena, "this build has no probe %s for %s", probes[s.probe].name,
+        *why_not = ifm_arena_printf(arena, "this build has no probe %s for %s", ifm_probe_names[probe],
                                     machine->gpu != NULL ? machine->gpu->name : ifm_isa_name(s.isa));
     return check_memory(arms, machine, error);
-}
-
-static enum ifm_status open_stream(const struct ifm_arm *arm, struct ifm_device *device, unsigned threads,
-                                   uint64_t seed, struct ifm_workload_state **out, struct ifm_error *error)
-{
-    struct settings s;
-    struct ifm_arena *arena = ifm_arena_create();
-    enum ifm_status status = ifm_section_bind(&section, arm->settings, arm->n_settings, arena, &s, error);
-    ifm_arena_destroy(arena);
-    IFM_TRY(status);
-    return ifm_stream_open(arm, (enum ifm_probe)s.probe, ifm_isa_name(s.isa), device, threads, seed, out, error);
 }
 
 const struct ifm_workload ifm_workload_stream = {
     .name = "stream",
     .purpose = "the device's measured limits: read, write and copy bandwidth, FLOP rate, cache sizes",
     .timed_region = "one pass over the buffers, a fixed number of multiply-adds, or one walk through a cycle of lines",
-    .on_gpu = true,
     .params = &section,
+    .chosen = &chosen,
     .describe = describe,
-    .open = open_stream,
-    .step = ifm_stream_step,
-    .check = ifm_stream_check,
-    .close = ifm_stream_close,
+    .has_oracle = true,
+    .implementations = implementations,
 };

@@ -1,17 +1,19 @@
-/* Opening an arm of decode: pools from the device, filled page by page by all workers; queries; poisoned outputs. */
+/* decode on the processor: pools from the device, filled page by page by all workers; queries; poisoned outputs. */
 #include "base/hash.h"
-#include "device/fake.h"
 #include "kernel/cpu/dispatch.h"
 #include "kernel/cpu/isa.h"
+#include "workload/data/data.h"
+#include "workload/decode/check.h"
 #include "workload/decode/run.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { CHUNK = 8 * IFM_KV_PAGE, LINE = 64 }; /* tokens that are generated and appended at once; bytes */
 
-static enum ifm_status no_memory(const struct ifm_workload_state *state, struct ifm_error *error)
+static enum ifm_status no_memory(const struct ifm_decode_run *state, struct ifm_error *error)
 {
     return ifm_fail(error, IFM_INTERNAL, state->arm, NULL, "out of memory");
 }
@@ -24,7 +26,7 @@ static void *aligned(size_t bytes)
 /* ---- filling ---- */
 
 struct fill {
-    const struct ifm_workload_state *state;
+    const struct ifm_decode_run *state;
     struct ifm_kv_cache *cache;
     float *rows;   /* per worker: K and V of CHUNK tokens */
     uint8_t *keep; /* per worker: the longest sequence; NULL when everything is kept */
@@ -51,8 +53,8 @@ static unsigned squeeze(const uint8_t *keep, unsigned tokens, size_t dim, float 
 static enum ifm_status fill_pair(const struct fill *fill, uint64_t pair, float *k, float *v, const uint8_t *keep,
                                  struct ifm_error *error)
 {
-    const struct ifm_workload_state *state = fill->state;
-    const struct ifm_decode_settings *s = &state->settings;
+    const struct ifm_decode_run *state = fill->state;
+    const struct ifm_decode_settings *s = state->settings;
     const uint64_t length = ifm_decode_length(s, pair / s->kv_heads);
     const uint64_t end = length + ifm_decode_first(s, state->form, length) - ifm_decode_kept(state->form, length);
     for (uint64_t at = 0; at < end;) {
@@ -69,8 +71,8 @@ static enum ifm_status fill_pair(const struct fill *fill, uint64_t pair, float *
 static void fill_part(void *arg, unsigned index, unsigned count)
 {
     struct fill *fill = arg;
-    const struct ifm_workload_state *state = fill->state;
-    const struct ifm_decode_settings *s = &state->settings;
+    const struct ifm_decode_run *state = fill->state;
+    const struct ifm_decode_settings *s = state->settings;
     float *k = fill->rows + (size_t)index * 2 * CHUNK * s->head_dim, *v = k + CHUNK * s->head_dim;
     uint8_t *keep = fill->keep == NULL ? NULL : fill->keep + index * fill->longest;
     for (uint64_t pair = index; pair < state->pairs && fill->status[index] == IFM_OK; pair += count) {
@@ -82,9 +84,9 @@ static void fill_part(void *arg, unsigned index, unsigned count)
     }
 }
 
-static enum ifm_status fill_cache(struct ifm_workload_state *state, struct ifm_kv_cache *cache, struct ifm_error *error)
+static enum ifm_status fill_cache(struct ifm_decode_run *state, struct ifm_kv_cache *cache, struct ifm_error *error)
 {
-    const struct ifm_decode_settings *s = &state->settings;
+    const struct ifm_decode_settings *s = state->settings;
     const unsigned n = state->threads;
     struct fill fill = {.state = state, .cache = cache, .longest = s->kv_len};
     fill.rows = aligned(n * 2 * CHUNK * s->head_dim * sizeof *fill.rows);
@@ -124,9 +126,9 @@ static void copy_part(void *arg, unsigned index, unsigned count)
 /* ---- caches ---- */
 
 /* What decides the bytes of a pool, so that equal arms share it. A cycle writes: its pools are its own. */
-static uint64_t identity(const struct ifm_workload_state *state)
+static uint64_t identity(const struct ifm_decode_run *state)
 {
-    const struct ifm_decode_settings *s = &state->settings;
+    const struct ifm_decode_settings *s = state->settings;
     char text[512];
     int n =
         snprintf(text, sizeof text, "%s %llu %llu %llu %llu %llu %llu %llu %a %d %d %d %d %s", state->form->name,
@@ -139,7 +141,7 @@ static uint64_t identity(const struct ifm_workload_state *state)
 }
 
 /* The pool of a layer; all layers hold the same tokens, so one is filled and the others are copies of it. */
-static enum ifm_status open_layer(struct ifm_workload_state *state, const struct ifm_kv_shape *shape,
+static enum ifm_status open_layer(struct ifm_decode_run *state, const struct ifm_kv_shape *shape,
                                   ifm_kv_encode_fn *encode, uint64_t layer, void **first, struct ifm_error *error)
 {
     char name[96];
@@ -158,31 +160,34 @@ static enum ifm_status open_layer(struct ifm_workload_state *state, const struct
     if (fresh)
         state->device->ops->parallel(state->device, state->threads, copy_part, &copy);
     for (uint64_t pair = 0; pair < state->pairs; pair++) {
-        const uint64_t length = ifm_decode_length(&state->settings, pair / state->settings.kv_heads);
-        ifm_kv_adopt(state->caches[layer], pair, ifm_decode_first(&state->settings, state->form, length));
+        const uint64_t length = ifm_decode_length(state->settings, pair / state->settings->kv_heads);
+        ifm_kv_adopt(state->caches[layer], pair, ifm_decode_first(state->settings, state->form, length));
     }
     return IFM_OK;
+}
+
+static const char *operation(const char *op, enum ifm_kv_format format, char name[32])
+{
+    snprintf(name, 32, "%s.%s", op, ifm_kv_format_name(format));
+    return name;
 }
 
 static const struct ifm_kernel *kernel_of(const char *op, enum ifm_kv_format format, const char *isa)
 {
     char name[32];
-    snprintf(name, sizeof name, "%s.%s", op, ifm_kv_format_name(format));
-    return ifm_kernel_find(name, isa);
+    return ifm_kernel_find(operation(op, format, name), isa);
 }
 
-static enum ifm_status open_caches(struct ifm_workload_state *state, struct ifm_error *error)
+static enum ifm_status open_caches(struct ifm_decode_run *state, struct ifm_error *error)
 {
-    const struct ifm_decode_settings *s = &state->settings;
-    /* Every instruction set writes the same bytes: what is not timed takes the fastest. */
-    const char *isa = ifm_isa_name(s->isa), *encode_isa = s->inference ? isa : "auto";
-    const struct ifm_kernel *body = kernel_of("kv_attend", state->form->format, isa);
-    const struct ifm_kernel *f16 = kernel_of("kv_attend", IFM_KV_F16, isa);
-    const struct ifm_kernel *encode = kernel_of("kv_encode", state->form->format, encode_isa);
+    const struct ifm_decode_settings *s = state->settings;
+    const struct ifm_decode_chosen *chosen = state->chosen;
+    const struct ifm_kernel *body = kernel_of("kv_attend", state->form->format, chosen->isa);
+    const struct ifm_kernel *f16 = kernel_of("kv_attend", IFM_KV_F16, chosen->isa_f16);
+    const struct ifm_kernel *encode = kernel_of("kv_encode", state->form->format, chosen->isa_encode);
     if (body == NULL || f16 == NULL || encode == NULL)
         return ifm_fail(error, IFM_MISSING, state->arm, "choose decode.isa=auto",
-                        "this build has no kernels of format %s for %s", state->form->name, isa);
-    state->isa = body->isa;
+                        "this build has no kernels of format %s for %s", state->form->name, chosen->isa);
     for (uint64_t pair = 0; pair < state->pairs; pair++)
         state->capacity[pair] = ifm_decode_most(s, state->form, ifm_decode_length(s, pair / s->kv_heads));
     const struct ifm_kv_shape shape =
@@ -214,19 +219,19 @@ static enum ifm_status open_caches(struct ifm_workload_state *state, struct ifm_
 
 /* ---- queries, outputs, the rows of a cycle ---- */
 
-static enum ifm_status make_queries(const struct ifm_workload_state *state, uint64_t token, float *q,
+static enum ifm_status make_queries(const struct ifm_decode_run *state, uint64_t token, float *q,
                                     struct ifm_error *error)
 {
-    const struct ifm_decode_settings *s = &state->settings;
+    const struct ifm_decode_settings *s = state->settings;
     for (uint64_t pair = 0; pair < state->pairs; pair++)
         IFM_TRY(ifm_decode_source_queries(&state->source, pair, ifm_decode_length(s, pair / s->kv_heads) + token,
                                           q + pair * state->source.group * s->head_dim, error));
     return IFM_OK;
 }
 
-static enum ifm_status make_cycle(const struct ifm_workload_state *state, struct ifm_error *error)
+static enum ifm_status make_cycle(const struct ifm_decode_run *state, struct ifm_error *error)
 {
-    const struct ifm_decode_settings *s = &state->settings;
+    const struct ifm_decode_settings *s = state->settings;
     const struct ifm_decode_cycle *cycle = &state->cycle;
     for (uint64_t token = 0; token < s->decode_tokens; token++)
         IFM_TRY(make_queries(state, token, cycle->fresh + token * state->outputs, error));
@@ -238,9 +243,9 @@ static enum ifm_status make_cycle(const struct ifm_workload_state *state, struct
     return IFM_OK;
 }
 
-static enum ifm_status open_rows(struct ifm_workload_state *state, struct ifm_error *error)
+static enum ifm_status open_rows(struct ifm_decode_run *state, struct ifm_error *error)
 {
-    const struct ifm_decode_settings *s = &state->settings;
+    const struct ifm_decode_settings *s = state->settings;
     const size_t bytes = state->outputs * sizeof(float);
     state->q = aligned(bytes);
     state->out = aligned(bytes);
@@ -267,25 +272,25 @@ static enum ifm_status open_rows(struct ifm_workload_state *state, struct ifm_er
     return make_cycle(state, error);
 }
 
-static enum ifm_status bind(struct ifm_workload_state *state, const struct ifm_arm *arm, uint64_t seed,
-                            struct ifm_error *error)
+static enum ifm_status prepare(struct ifm_decode_run *state, const struct ifm_opening *opening, struct ifm_error *error)
 {
-    struct ifm_decode_settings *s = &state->settings;
-    state->arm = ifm_arena_strdup(state->arena, arm->name);
-    IFM_TRY(ifm_section_bind(&ifm_decode_section, arm->settings, arm->n_settings, state->arena, s, error));
-    state->form = ifm_decode_form_find(arm->variant);
+    const struct ifm_decode_settings *s = opening->settings;
+    const char *variant = opening->arm->variant;
+    state->arm = opening->arm->name;
+    state->settings = s;
+    state->chosen = opening->chosen;
+    state->form = ifm_decode_form_find(variant);
     if (state->form == NULL)
-        return ifm_fail(error, IFM_INVALID, arm->name, "use the version of inferometer that made the plan",
-                        "this build knows no form of the cache called \"%s\"", arm->variant);
-    const struct ifm_decode_amounts amounts = ifm_decode_amounts_of(s, state->form);
-    state->layers = arm->stored / amounts.stored;
-    state->pages_a_step = amounts.pages * (s->inference ? state->layers : 1);
+        return ifm_fail(error, IFM_INVALID, state->arm, "use the version of inferometer that made the plan",
+                        "this build knows no form of the cache called \"%s\"", variant);
+    state->layers = state->chosen->layers;
+    state->pages_a_step = ifm_decode_amounts_of(s, state->form).pages * (s->inference ? state->layers : 1);
     state->pairs = s->batch * s->kv_heads;
     state->outputs = s->batch * s->q_heads * s->head_dim;
-    return state->fake ? IFM_OK : ifm_decode_source_open(s, seed, &state->source, error);
+    return ifm_decode_source_open(s, opening->seed, &state->source, error);
 }
 
-static enum ifm_status allocate(struct ifm_workload_state *state, struct ifm_error *error)
+static enum ifm_status allocate(struct ifm_decode_run *state, struct ifm_error *error)
 {
     state->caches = calloc(state->layers, sizeof(struct ifm_kv_cache *));
     state->jobs = calloc(state->layers, sizeof *state->jobs);
@@ -296,43 +301,106 @@ static enum ifm_status allocate(struct ifm_workload_state *state, struct ifm_err
     return open_caches(state, error);
 }
 
-void ifm_decode_close(struct ifm_workload_state *state)
+static void close_decode(void *opened)
 {
+    struct ifm_decode_run *state = opened;
     if (state == NULL)
         return;
     for (uint64_t layer = 0; state->caches != NULL && layer < state->layers; layer++)
         ifm_kv_cache_destroy(state->caches[layer]);
-    free(state->caches);
-    free(state->jobs);
-    free(state->capacity);
-    free(state->q);
-    free(state->out);
-    free(state->scratch);
-    free(state->cycle.k);
-    free(state->cycle.v);
-    free(state->cycle.fresh);
-    free(state->cycle.fed);
+    void *const memory[] = {state->caches,  state->jobs,    state->capacity, state->q,           state->out,
+                            state->scratch, state->cycle.k, state->cycle.v,  state->cycle.fresh, state->cycle.fed};
+    for (size_t i = 0; i < sizeof memory / sizeof *memory; i++)
+        free(memory[i]);
     ifm_decode_source_close(&state->source);
-    ifm_arena_destroy(state->arena);
     free(state);
 }
 
-enum ifm_status ifm_decode_open(const struct ifm_arm *arm, struct ifm_device *device, unsigned threads, uint64_t seed,
-                                struct ifm_workload_state **out, struct ifm_error *error)
+static enum ifm_status open_decode(const struct ifm_opening *opening, void **out, struct ifm_error *error)
 {
-    struct ifm_workload_state *state = calloc(1, sizeof *state);
+    struct ifm_decode_run *state = calloc(1, sizeof *state);
     if (state == NULL)
-        return ifm_fail(error, IFM_INTERNAL, arm->name, NULL, "out of memory");
-    state->arena = ifm_arena_create();
-    state->device = device;
-    state->threads = threads;
-    state->fake = ifm_device_is_fake(device);
-    enum ifm_status status = bind(state, arm, seed, error);
-    if (status == IFM_OK && !state->fake)
+        return ifm_fail(error, IFM_INTERNAL, opening->arm->name, NULL, "out of memory");
+    state->device = opening->device;
+    state->threads = opening->threads;
+    enum ifm_status status = prepare(state, opening, error);
+    if (status == IFM_OK)
         status = allocate(state, error);
     if (status != IFM_OK)
-        ifm_decode_close(state);
+        close_decode(state);
     else
         *out = state;
     return status;
 }
+
+/* ---- the row ---- */
+
+/* Every instruction set writes the same pages: what is not timed takes the fastest. */
+static const char *supports(const struct ifm_machine *machine, void *asked, struct ifm_arena *arena)
+{
+    struct ifm_decode_ask *ask = asked;
+    const char *isa = ifm_isa_name(ask->settings->isa), *encode_isa = ask->settings->inference ? isa : "auto";
+    const char *why_not = ifm_data_isa_why_not(isa, machine, arena);
+    char name[32];
+    const struct ifm_kernel *body = ifm_data_kernel(operation("kv_attend", ask->format, name), isa, machine);
+    const struct ifm_kernel *named = ifm_data_kernel(operation("kv_encode", ask->format, name), isa, machine);
+    const struct ifm_kernel *encode = ifm_data_kernel(name, encode_isa, machine);
+    const struct ifm_kernel *f16 = ifm_data_kernel(operation("kv_attend", IFM_KV_F16, name), isa, machine);
+    if (why_not != NULL)
+        return why_not;
+    if (body == NULL || named == NULL || encode == NULL || f16 == NULL)
+        return ifm_arena_printf(arena,
+                                "this build has no kernel of format %s for the instruction set %s; "
+                                "decode.isa=auto takes the best that there is",
+                                ifm_kv_format_name(ask->format), isa);
+    ask->isa = body->isa;
+    ask->isa_f16 = f16->isa;
+    ask->isa_encode = encode->isa;
+    return NULL;
+}
+
+/* The user's file is there and has what is asked for. */
+static enum ifm_status ready(const struct ifm_opening *opening, struct ifm_error *error)
+{
+    struct ifm_decode_source source;
+    IFM_TRY(ifm_decode_source_open(opening->settings, 0, &source, error));
+    ifm_decode_source_close(&source);
+    return IFM_OK;
+}
+
+static enum ifm_status check(void *opened, struct ifm_check *out, struct ifm_error *error)
+{
+    const struct ifm_decode_run *state = opened;
+    const struct ifm_kv_job *job = &state->jobs[state->last];
+    const struct ifm_decode_outputs outputs = {state->device,  state->threads, state->settings, state->form,
+                                               &state->source, job->cache,     job->q,          job->out};
+    return ifm_decode_compare(&outputs, state->chosen->isa, out, error);
+}
+
+static uint64_t feature_runs(const void *opened)
+{
+    const struct ifm_decode_run *state = opened;
+    return state->pages;
+}
+
+static enum ifm_status before(void *opened, struct ifm_error *error)
+{
+    (void)error;
+    ifm_decode_rewind(opened);
+    return IFM_OK;
+}
+
+const struct ifm_implementation ifm_decode_cpu = {
+    .name = "ours",
+    .title = "ours",
+    .device = "cpu",
+    .purpose = "kernels of each format and instruction set",
+    .supports = supports,
+    .ready = ready,
+    .open = open_decode,
+    .step = ifm_decode_step,
+    .check = check,
+    .feature_runs = feature_runs,
+    .close = close_decode,
+    .before = before,
+};

@@ -1,0 +1,32 @@
+/* What the implementations of attention share: settings, what is asked of a row, and what describe chooses. Plain data.
+ */
+#ifndef IFM_WORKLOAD_ATTENTION_ATTENTION_H
+#define IFM_WORKLOAD_ATTENTION_ATTENTION_H
+
+#include "kernel/cpu/attention.h"
+#include "workload/workload.h"
+
+struct ifm_attention_settings {
+    uint64_t batch, q_heads, kv_heads, seq_len, head_dim, scale;
+    double ragged;
+    bool causal;
+    int storage, isa, matrix;
+    struct ifm_list arms;
+    const char *kv_file; /* "" = generated inputs */
+};
+
+/* The shape once attention.matrix and attention.scale are applied, and the code of the arm. */
+struct ifm_attention_chosen {
+    uint64_t batch, q_heads, kv_heads, seq_len, head_dim;
+    const char *isa; /* of our kernels in the arm; "" = it has none */
+};
+
+/* Whether a row runs; `isa` is what is asked for ("auto": the best), and what the row answers. */
+struct ifm_attention_ask {
+    const struct ifm_attention_settings *settings;
+    const char *isa;
+};
+
+extern const struct ifm_implementation ifm_attention_openblas, ifm_attention_cpu;
+
+#endif

@@ -1,0 +1,162 @@
+/* attention in the processor's memory: inputs, units of work, and the comparison with the oracle. */
+#include "workload/attention/host.h"
+
+#include "base/hash.h"
+#include "workload/attention/data.h"
+#include "workload/attention/oracle.h"
+#include "workload/data/data.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LINE = 64 };
+
+static struct ifm_attention_shape shape_of(const struct ifm_opening *opening)
+{
+    const struct ifm_attention_settings *s = opening->settings;
+    const struct ifm_attention_chosen *c = opening->chosen;
+    const enum ifm_attention_storage storage = (enum ifm_attention_storage)(s->storage + 1);
+    return (struct ifm_attention_shape){c->batch, c->q_heads, c->kv_heads, c->seq_len, c->head_dim, s->causal, storage};
+}
+
+/* Shared input: the same shape, storage, seed and file name the same memory for every arm of the cell. */
+static enum ifm_status input(struct ifm_attention_host *host, char which, uint64_t heads,
+                             const struct ifm_attention_settings *from, uint64_t seed, void **out, bool *fresh,
+                             struct ifm_error *error)
+{
+    const struct ifm_attention_shape *s = &host->job.shape;
+    char name[160];
+    snprintf(name, sizeof name, "attention.%c %llux%llu(%llu)x%llux%llu storage %d ragged %a seed %016llx file %016llx",
+             which, (unsigned long long)s->batch, (unsigned long long)heads, (unsigned long long)s->kv_heads,
+             (unsigned long long)s->seq_len, (unsigned long long)s->head_dim, (int)s->storage, from->ragged,
+             (unsigned long long)seed, (unsigned long long)ifm_xxh3(from->kv_file, strlen(from->kv_file)));
+    const size_t bytes = s->batch * heads * s->seq_len * s->head_dim * ifm_attention_size(s->storage);
+    return host->device->ops->buffer(host->device, name, bytes, out, fresh, error);
+}
+
+/* The user's file, which has what is asked for; NULL where none is named. */
+static enum ifm_status open_file(const struct ifm_attention_settings *s, const struct ifm_attention_shape *shape,
+                                 struct ifm_kv_file **out, struct ifm_error *error)
+{
+    *out = NULL;
+    if (s->kv_file[0] == '\0')
+        return IFM_OK;
+    IFM_TRY(ifm_kv_file_open(s->kv_file, out, error));
+    enum ifm_status status = ifm_attention_file_require(*out, shape, error);
+    if (status != IFM_OK)
+        ifm_kv_file_close(*out);
+    return status;
+}
+
+enum ifm_status ifm_attention_host_ready(const struct ifm_opening *opening, struct ifm_error *error)
+{
+    const struct ifm_attention_shape shape = shape_of(opening);
+    struct ifm_kv_file *file;
+    IFM_TRY(open_file(opening->settings, &shape, &file, error));
+    ifm_kv_file_close(file);
+    return IFM_OK;
+}
+
+static enum ifm_status inputs(struct ifm_attention_host *host, const struct ifm_attention_settings *from, uint64_t seed,
+                              struct ifm_error *error)
+{
+    const struct ifm_attention_shape *s = &host->job.shape;
+    struct ifm_attention_inputs all = {0}, wanted = {0};
+    bool fresh[3];
+    IFM_TRY(input(host, 'Q', s->q_heads, from, seed, &all.q, &fresh[0], error));
+    IFM_TRY(input(host, 'K', s->kv_heads, from, seed, &all.k, &fresh[1], error));
+    IFM_TRY(input(host, 'V', s->kv_heads, from, seed, &all.v, &fresh[2], error));
+    if (fresh[0])
+        wanted.q = all.q;
+    if (fresh[1])
+        wanted.k = all.k;
+    if (fresh[2])
+        wanted.v = all.v;
+    host->job.q = all.q;
+    host->job.k = all.k;
+    host->job.v = all.v;
+    if (!fresh[0] && !fresh[1] && !fresh[2])
+        return IFM_OK;
+    struct ifm_kv_file *file;
+    IFM_TRY(open_file(from, s, &file, error));
+    wanted.file = file;
+    enum ifm_status status =
+        ifm_attention_generate(host->device, host->threads, seed, s, host->lengths, &wanted, error);
+    ifm_kv_file_close(file);
+    return status;
+}
+
+static void *aligned(size_t bytes)
+{
+    return aligned_alloc(LINE, (bytes + LINE - 1) / LINE * LINE);
+}
+
+static enum ifm_status allocate(struct ifm_attention_host *host, const struct ifm_opening *opening,
+                                const struct ifm_attention_cut *cut, struct ifm_error *error)
+{
+    const struct ifm_attention_settings *from = opening->settings;
+    struct ifm_attention_job *job = &host->job;
+    const struct ifm_attention_shape *s = &job->shape;
+    job->block = cut->block(s, host->threads);
+    job->n_units = ifm_attention_units(s, job->block);
+    host->scratch_floats = cut->scratch_floats(s, job->block);
+    host->out_bytes = s->batch * s->q_heads * s->seq_len * s->head_dim * ifm_attention_size(s->storage);
+    host->lengths = malloc(s->batch * sizeof *host->lengths);
+    host->units = malloc(job->n_units * sizeof *host->units);
+    job->out = aligned(host->out_bytes);
+    job->next = aligned(sizeof *job->next);
+    job->scratch = aligned(host->threads * host->scratch_floats * sizeof(float));
+    if (host->lengths == NULL || host->units == NULL || job->out == NULL || job->next == NULL || job->scratch == NULL)
+        return ifm_fail(error, IFM_INTERNAL, host->arm, NULL, "out of memory");
+    ifm_attention_lengths(s->seq_len, from->ragged, s->batch, opening->seed, host->lengths);
+    ifm_attention_plan(s, host->lengths, job->block, host->units);
+    job->lengths = host->lengths;
+    job->units = host->units;
+    memset(job->scratch, 0, host->threads * host->scratch_floats * sizeof(float));
+    memset(job->out, 0xff, host->out_bytes); /* NaN in every format: an output that no step writes shows */
+    return inputs(host, from, opening->seed, error);
+}
+
+void ifm_attention_host_close(struct ifm_attention_host *host)
+{
+    free(host->job.out);
+    free(host->job.next);
+    free(host->job.scratch);
+    free(host->units);
+    free(host->lengths);
+}
+
+enum ifm_status ifm_attention_host_open(struct ifm_attention_host *host, const struct ifm_opening *opening,
+                                        const struct ifm_attention_cut *cut, struct ifm_error *error)
+{
+    *host = (struct ifm_attention_host){.device = opening->device,
+                                        .arm = opening->arm->name,
+                                        .threads = opening->threads,
+                                        .job.shape = shape_of(opening)};
+    return allocate(host, opening, cut, error);
+}
+
+void ifm_attention_host_step(struct ifm_attention_host *host, uint64_t n, ifm_work_fn *work, void *arg)
+{
+    for (; n > 0; n--) {
+        *host->job.next = 0;
+        host->device->ops->parallel(host->device, host->threads, work, arg);
+    }
+}
+
+enum ifm_status ifm_attention_host_check(struct ifm_attention_host *host, const char *code, struct ifm_check *out,
+                                         struct ifm_error *error)
+{
+    *out = (struct ifm_check){0};
+    IFM_TRY(ifm_attention_compare(host->device, host->threads, &host->job, out, error));
+    const enum ifm_attention_storage storage = host->job.shape.storage;
+    out->finite = true;
+    for (size_t i = 0; i < host->out_bytes / ifm_attention_size(storage); i++)
+        out->finite = out->finite && isfinite(ifm_attention_value(host->job.out, storage, i));
+    out->output_xxh3 = ifm_xxh3(host->job.out, host->out_bytes);
+    ifm_data_says_code(code, out);
+    out->done = true;
+    return IFM_OK;
+}

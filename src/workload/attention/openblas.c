@@ -1,0 +1,98 @@
+/* attention by OpenBLAS: its matrix products between our own softmax, conversions and blocking (blas.h). */
+#include "workload/attention/blas.h"
+#include "workload/attention/host.h"
+#include "workload/data/data.h"
+
+#include <stdlib.h>
+
+struct attention_openblas {
+    struct ifm_attention_host host;
+    struct ifm_attention_blas blas;
+};
+
+static const char *supports(const struct ifm_machine *machine, void *asked, struct ifm_arena *arena)
+{
+    struct ifm_attention_ask *ask = asked;
+    if (machine->blas == NULL)
+        return machine->blas_why_not != NULL ? machine->blas_why_not
+                                             : "the arm openblas needs OpenBLAS, which this device has not";
+    const char *why_not = ifm_data_isa_why_not(ask->isa, machine, arena);
+    const struct ifm_kernel *softmax = ifm_data_kernel("attention.softmax", ask->isa, machine);
+    if (why_not == NULL && softmax == NULL)
+        return ifm_arena_printf(arena, "this build has no softmax kernel for %s; choose attention.isa=auto", ask->isa);
+    ask->isa = why_not == NULL ? softmax->isa : "";
+    return why_not;
+}
+
+static void close_attention(void *opened)
+{
+    struct attention_openblas *state = opened;
+    if (state != NULL)
+        ifm_attention_host_close(&state->host);
+    free(state);
+}
+
+static enum ifm_status prepare(struct attention_openblas *state, const struct ifm_opening *opening,
+                               struct ifm_error *error)
+{
+    static const struct ifm_attention_cut cut = {ifm_attention_blas_block, ifm_attention_blas_scratch_floats};
+    const struct ifm_attention_chosen *chosen = opening->chosen;
+    const char *why_not = NULL;
+    state->blas = (struct ifm_attention_blas){.library = ifm_openblas_load(&why_not),
+                                              .softmax = ifm_kernel_find("attention.softmax", chosen->isa),
+                                              .widen = ifm_kernel_find("attention.widen", chosen->isa),
+                                              .store = ifm_kernel_find("attention.store", chosen->isa)};
+    if (state->blas.library == NULL)
+        return ifm_fail(error, IFM_MISSING, opening->arm->name, "leave openblas out of attention.arms", "%s", why_not);
+    if (state->blas.softmax == NULL || state->blas.widen == NULL || state->blas.store == NULL)
+        return ifm_fail(error, IFM_MISSING, opening->arm->name, "choose attention.isa=auto",
+                        "this build has no softmax kernel for %s", chosen->isa);
+    IFM_TRY(ifm_attention_host_open(&state->host, opening, &cut, error));
+    return ifm_openblas_check_memory(opening->threads, error);
+}
+
+static enum ifm_status open_attention(const struct ifm_opening *opening, void **out, struct ifm_error *error)
+{
+    struct attention_openblas *state = calloc(1, sizeof *state);
+    if (state == NULL)
+        return ifm_fail(error, IFM_INTERNAL, opening->arm->name, NULL, "out of memory");
+    enum ifm_status status = prepare(state, opening, error);
+    if (status != IFM_OK)
+        close_attention(state);
+    else
+        *out = state;
+    return status;
+}
+
+static void work(void *arg, unsigned index, unsigned count)
+{
+    const struct attention_openblas *state = arg;
+    const struct ifm_attention_job *job = &state->host.job;
+    (void)count;
+    ifm_attention_blas(&state->blas, job, job->scratch + index * state->host.scratch_floats);
+}
+
+static void step(void *opened, uint64_t n)
+{
+    struct attention_openblas *state = opened;
+    ifm_attention_host_step(&state->host, n, work, state);
+}
+
+static enum ifm_status check(void *opened, struct ifm_check *out, struct ifm_error *error)
+{
+    struct attention_openblas *state = opened;
+    return ifm_attention_host_check(&state->host, state->blas.library->core, out, error);
+}
+
+const struct ifm_implementation ifm_attention_openblas = {
+    .name = "openblas",
+    .title = "OpenBLAS",
+    .device = "cpu",
+    .purpose = "matrix products of the installed library, with our softmax between them",
+    .supports = supports,
+    .ready = ifm_attention_host_ready,
+    .open = open_attention,
+    .step = step,
+    .check = check,
+    .close = close_attention,
+};

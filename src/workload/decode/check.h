@@ -1,0 +1,26 @@
+/* The check of decode: any implementation hands in its cache and outputs, and is compared with f64 attention.
+ *
+ * Thread rule: called by the thread that drives the device, outside timed regions. */
+#ifndef IFM_WORKLOAD_DECODE_CHECK_H
+#define IFM_WORKLOAD_DECODE_CHECK_H
+
+#include "device/device.h"
+#include "model/facts.h"
+#include "workload/decode/source.h"
+
+/* What the last step left, in the processor's memory. */
+struct ifm_decode_outputs {
+    struct ifm_device *device; /* whose workers compare */
+    unsigned threads;
+    const struct ifm_decode_settings *settings;
+    const struct ifm_decode_form *form;
+    const struct ifm_decode_source *source;
+    const struct ifm_kv_cache *cache; /* of the layer that the step attended over */
+    const float *q, *out;             /* [batch][q_heads][head_dim] */
+};
+
+/* `code`: the instruction set that made the outputs, for check->isa. */
+IFM_CHECKED enum ifm_status ifm_decode_compare(const struct ifm_decode_outputs *outputs, const char *code,
+                                               struct ifm_check *out, struct ifm_error *error);
+
+#endif

@@ -1,0 +1,95 @@
+/* gemm by our kernels, one for each format and instruction set. */
+#include "kernel/cpu/dispatch.h"
+#include "kernel/cpu/isa.h"
+#include "workload/data/data.h"
+#include "workload/gemm/host.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+struct gemm_cpu {
+    struct ifm_gemm_host host;
+    const struct ifm_kernel *kernel;
+};
+
+static const char *operation(enum ifm_gemm_format format, char op[32])
+{
+    snprintf(op, 32, "gemm.%s", ifm_gemm_format_name(format));
+    return op;
+}
+
+static const char *supports(const struct ifm_machine *machine, void *asked, struct ifm_arena *arena)
+{
+    struct ifm_gemm_ask *ask = asked;
+    char op[32];
+    const char *isa = ifm_isa_name(ask->settings->isa);
+    if (ask->shape.m > IFM_GEMM_M_MOST)
+        return ifm_arena_printf(arena, "our kernels take at most %d activations, gemm.m is %llu", IFM_GEMM_M_MOST,
+                                (unsigned long long)ask->shape.m);
+    const char *why_not = ifm_data_isa_why_not(isa, machine, arena);
+    if (why_not != NULL)
+        return why_not;
+    const struct ifm_kernel *kernel = ifm_data_kernel(operation(ask->shape.format, op), isa, machine);
+    if (kernel == NULL)
+        return ifm_arena_printf(arena, "there is no kernel of gemm for %s (choose avx2 or scalar)", isa);
+    ask->isa = kernel->isa;
+    ask->scratch = ifm_gemm_scratch_bytes(&ask->shape, machine->threads);
+    return NULL;
+}
+
+static void close_gemm(void *opened)
+{
+    struct gemm_cpu *state = opened;
+    if (state != NULL)
+        ifm_gemm_host_close(&state->host);
+    free(state);
+}
+
+static enum ifm_status open_gemm(const struct ifm_opening *opening, void **out, struct ifm_error *error)
+{
+    const struct ifm_gemm_chosen *chosen = opening->chosen;
+    struct gemm_cpu *state = calloc(1, sizeof *state);
+    if (state == NULL)
+        return ifm_fail(error, IFM_INTERNAL, opening->arm->name, NULL, "out of memory");
+    char op[32];
+    state->kernel = ifm_kernel_find(operation((enum ifm_gemm_format)chosen->format, op), chosen->isa);
+    enum ifm_status status = state->kernel == NULL
+                                 ? ifm_fail(error, IFM_MISSING, opening->arm->name, "choose gemm.isa=auto",
+                                            "this build has no kernel %s for %s", op, chosen->isa)
+                                 : ifm_gemm_host_open(&state->host, opening, error);
+    if (status != IFM_OK)
+        close_gemm(state);
+    else
+        *out = state;
+    return status;
+}
+
+static void work(void *arg, unsigned index, unsigned count)
+{
+    const struct gemm_cpu *state = arg;
+    state->kernel->fn.gemm(&state->host.job, index, count);
+}
+
+static void step(void *opened, uint64_t n)
+{
+    struct gemm_cpu *state = opened;
+    ifm_gemm_host_step(&state->host, n, work, state);
+}
+
+static enum ifm_status check(void *opened, struct ifm_check *out, struct ifm_error *error)
+{
+    struct gemm_cpu *state = opened;
+    return ifm_gemm_host_check(&state->host, state->kernel->isa, out, error);
+}
+
+const struct ifm_implementation ifm_gemm_cpu = {
+    .name = "ours",
+    .title = "ours",
+    .device = "cpu",
+    .purpose = "kernels of each format and instruction set, up to 8 activations",
+    .supports = supports,
+    .open = open_gemm,
+    .step = step,
+    .check = check,
+    .close = close_gemm,
+};

@@ -1,0 +1,144 @@
+/* gemm in the processor's memory: inputs, the rotation over weight matrices, and the comparison with the oracle. */
+#include "workload/gemm/host.h"
+
+#include "base/hash.h"
+#include "workload/data/data.h"
+#include "workload/gemm/oracle.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHUNK = 64 /* rows that are generated at once */ };
+
+/* Generates and stores rows by all workers; each layer is a copy of the first in memory of its own. */
+struct fill {
+    const struct ifm_gemm_host *host;
+    unsigned char *to;
+    float *room; /* per worker: CHUNK rows */
+};
+
+static void fill_part(void *arg, unsigned index, unsigned count)
+{
+    const struct fill *fill = arg;
+    const struct ifm_gemm_shape *s = &fill->host->job.shape;
+    float *chunk = fill->room + (size_t)index * CHUNK * s->k;
+    for (uint64_t row = (uint64_t)index * CHUNK; row < s->n; row += (uint64_t)count * CHUNK) {
+        const uint64_t n = s->n - row < CHUNK ? s->n - row : CHUNK;
+        ifm_model_weights(&fill->host->data, 0, row, n, (unsigned)s->k, chunk);
+        ifm_gemm_encode(s, row, n, chunk, fill->to);
+    }
+}
+
+static void copy_part(void *arg, unsigned index, unsigned count)
+{
+    const struct fill *fill = arg;
+    const uint64_t bytes = fill->host->bytes, from = bytes * index / count, to = bytes * (index + 1) / count;
+    for (uint64_t layer = 1; layer < fill->host->layers; layer++)
+        memcpy(fill->to + layer * bytes + from, fill->to + from, to - from);
+}
+
+static enum ifm_status fill_weights(struct ifm_gemm_host *host, unsigned char *to, struct ifm_error *error)
+{
+    struct fill fill = {host, to, malloc((size_t)host->threads * CHUNK * host->job.shape.k * sizeof(float))};
+    if (fill.room == NULL)
+        return ifm_fail(error, IFM_INTERNAL, host->arm, NULL, "out of memory");
+    host->device->ops->parallel(host->device, host->threads, fill_part, &fill);
+    host->device->ops->parallel(host->device, host->threads, copy_part, &fill);
+    free(fill.room);
+    return IFM_OK;
+}
+
+/* Shared input: the same name and size are the same memory for every arm of the cell. */
+static enum ifm_status take_inputs(struct ifm_gemm_host *host, struct ifm_error *error)
+{
+    const struct ifm_gemm_shape *s = &host->job.shape;
+    char name[160];
+    void *memory;
+    bool fresh;
+    snprintf(name, sizeof name, "gemm.w %s %llux%llu group %u x%llu seed %016llx", ifm_gemm_format_name(s->format),
+             (unsigned long long)s->n, (unsigned long long)s->k, s->group, (unsigned long long)host->layers,
+             (unsigned long long)host->data.seed);
+    IFM_TRY(host->device->ops->buffer(host->device, name, host->layers * host->bytes, &memory, &fresh, error));
+    if (fresh)
+        IFM_TRY(fill_weights(host, memory, error));
+    host->first_matrix = memory;
+    snprintf(name, sizeof name, "gemm.x %llux%llu seed %016llx", (unsigned long long)s->m, (unsigned long long)s->k,
+             (unsigned long long)host->data.seed);
+    IFM_TRY(host->device->ops->buffer(host->device, name, s->m * s->k * sizeof(float), &memory, &fresh, error));
+    if (fresh)
+        ifm_model_activations(&host->data, 0, 0, s->m, (unsigned)s->k, memory);
+    host->job.x = memory;
+    return IFM_OK;
+}
+
+static void *lines(size_t bytes)
+{
+    const size_t line = 64;
+    return aligned_alloc(line, (bytes + line) / line * line);
+}
+
+static enum ifm_status allocate(struct ifm_gemm_host *host, struct ifm_error *error)
+{
+    const struct ifm_gemm_shape *s = &host->job.shape;
+    const size_t outputs = s->m * s->n, scratch = ifm_gemm_scratch_bytes(s, host->threads);
+    IFM_TRY(take_inputs(host, error));
+    host->job.w = host->first_matrix;
+    host->job.out = lines(outputs * sizeof(float));
+    host->job.scratch = lines(scratch);
+    if (host->job.out == NULL || host->job.scratch == NULL)
+        return ifm_fail(error, IFM_INTERNAL, host->arm, NULL, "out of memory");
+    memset(host->job.scratch, 0, scratch);
+    for (size_t i = 0; i < outputs; i++)
+        host->job.out[i] = NAN; /* an output that no step writes shows */
+    return IFM_OK;
+}
+
+void ifm_gemm_host_close(struct ifm_gemm_host *host)
+{
+    free(host->job.out);
+    free(host->job.scratch);
+}
+
+enum ifm_status ifm_gemm_host_open(struct ifm_gemm_host *host, const struct ifm_opening *opening,
+                                   struct ifm_error *error)
+{
+    const struct ifm_gemm_chosen *chosen = opening->chosen;
+    *host = (struct ifm_gemm_host){
+        .device = opening->device,
+        .arm = opening->arm->name,
+        .lossy = opening->arm->lossy,
+        .threads = opening->threads,
+        .job.shape = ifm_gemm_shape_of(opening->settings, (enum ifm_gemm_format)chosen->format),
+        .layers = chosen->layers,
+        .data = {.seed = opening->seed, .outlier = IFM_MODEL_OUTLIER},
+    };
+    host->bytes = ifm_gemm_bytes(&host->job.shape);
+    return allocate(host, error);
+}
+
+void ifm_gemm_host_step(struct ifm_gemm_host *host, uint64_t n, ifm_work_fn *work, void *arg)
+{
+    for (; n > 0; n--) {
+        host->job.w = host->first_matrix + host->next * host->bytes;
+        host->next = host->next + 1 < host->layers ? host->next + 1 : 0;
+        host->device->ops->parallel(host->device, host->threads, work, arg);
+    }
+}
+
+enum ifm_status ifm_gemm_host_check(struct ifm_gemm_host *host, const char *code, struct ifm_check *out,
+                                    struct ifm_error *error)
+{
+    const struct ifm_gemm_job *job = &host->job;
+    *out = (struct ifm_check){0};
+    const struct ifm_gemm_outputs outputs = {job->shape, job->x, job->w, job->out, host->lossy, host->data};
+    IFM_TRY(ifm_gemm_compare(host->device, host->threads, &outputs, out, error));
+    out->finite = true;
+    for (size_t i = 0; i < job->shape.m * job->shape.n; i++)
+        out->finite = out->finite && isfinite(job->out[i]);
+    out->output_xxh3 = ifm_xxh3(job->out, job->shape.m * job->shape.n * sizeof(float));
+    ifm_data_says_code(code, out);
+    out->done = true;
+    return IFM_OK;
+}

@@ -1,0 +1,33 @@
+/* A gemm arm whose weights, activations and outputs lie in the processor's memory: opened, stepped and compared.
+ *
+ * Our kernels and OpenBLAS differ in the function that does a worker's share. Thread rule: one thread drives it; it
+ * fans out through the device. */
+#ifndef IFM_WORKLOAD_GEMM_HOST_H
+#define IFM_WORKLOAD_GEMM_HOST_H
+
+#include "workload/data/model_data.h"
+#include "workload/gemm/gemm.h"
+
+struct ifm_gemm_host {
+    struct ifm_device *device;
+    const char *arm;
+    bool lossy;
+    unsigned threads;
+    struct ifm_gemm_job job;           /* of the next step */
+    const unsigned char *first_matrix; /* layers matrices of `bytes`, one behind the other */
+    uint64_t layers, bytes, next;
+    struct ifm_model_data data;
+};
+
+/* Generates weights and activations, shared with every arm that has the same, and outputs that are NaN. Close it also
+ * after a failure. */
+IFM_CHECKED enum ifm_status ifm_gemm_host_open(struct ifm_gemm_host *host, const struct ifm_opening *opening,
+                                               struct ifm_error *error);
+/* `n` steps: all workers do `work`, each with the next matrix as host->job.w. */
+void ifm_gemm_host_step(struct ifm_gemm_host *host, uint64_t n, ifm_work_fn *work, void *arg);
+/* `code`: of the kernel or library, for check->isa. */
+IFM_CHECKED enum ifm_status ifm_gemm_host_check(struct ifm_gemm_host *host, const char *code, struct ifm_check *out,
+                                                struct ifm_error *error);
+void ifm_gemm_host_close(struct ifm_gemm_host *host);
+
+#endif

@@ -1,0 +1,349 @@
+/* stream on the processor: which probes there are, and one of them at work. */
+#include "base/hash.h"
+#include "kernel/cpu/dispatch.h"
+#include "kernel/cpu/isa.h"
+#include "workload/data/data.h"
+#include "workload/stream/cycle.h"
+#include "workload/stream/stream.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PATTERN 0x5a5a5a5a5a5a5a5aULL
+#define OTHER 0xa5a5a5a5a5a5a5a5ULL
+static const float FACTOR = -1.0f, TERM = 3.0f; /* each lane is back at its start after a round */
+
+#define MIB (1ULL << 20)
+#define CACHES_LEAST 4096ULL
+#define CACHES_GRAIN (IFM_LINE * IFM_CHAINS) /* every chain walks the same number of lines */
+#define LOADS_MOST MIB
+#define FLOPS_PER_THREAD (1ULL << 27)
+enum { SHAPES_MOST = 3 };
+
+static const char *const shapes[IFM_PROBES][SHAPES_MOST] = {
+    [IFM_PROBE_READ] = {"linear", "streams4", "prefetch"},
+    [IFM_PROBE_WRITE] = {"store", "nontemporal", "memset"},
+    [IFM_PROBE_COPY] = {"load_store", "nontemporal", "memcpy"},
+    [IFM_PROBE_FLOPS] = {"fma8", "fma12", "fma16"},
+};
+
+struct result {
+    _Alignas(IFM_LINE) uint64_t sum; /* a line each, so that workers do not share one */
+};
+
+struct stream_cpu {
+    struct ifm_device *device;
+    const char *arm;
+    unsigned threads;
+    enum ifm_probe probe;
+    const struct ifm_kernel *kernel;
+    unsigned char *from, *to;
+    uint64_t bytes, rounds, loads;
+    uint64_t seed, pattern;
+    uint64_t position[IFM_CHAINS], start[IFM_CHAINS];
+    struct result *results;
+};
+
+/* ---- what is offered ---- */
+
+/* Row "probe.shape" of the dispatch table; an arm of caches has its size in the place of a shape. */
+static const char *operation(enum ifm_probe probe, const char *variant, char op[64])
+{
+    snprintf(op, 64, "%s.%s", ifm_probe_names[probe], probe == IFM_PROBE_CACHES ? "chase" : variant);
+    return op;
+}
+
+static struct ifm_stream_offer of_shape(const struct ifm_stream_settings *s, const char *shape,
+                                        const struct ifm_kernel *kernel, const struct ifm_machine *machine)
+{
+    const uint64_t usual = ifm_data_mul(4, ifm_machine_llc_total(machine));
+    const uint64_t bytes = s->size != 0 ? s->size : usual > 256 * MIB ? usual : 256 * MIB;
+    struct ifm_stream_offer offer = ifm_stream_traffic((enum ifm_probe)s->probe, shape, bytes);
+    if (s->probe == IFM_PROBE_FLOPS) {
+        const uint64_t all = FLOPS_PER_THREAD * (machine->threads > 0 ? machine->threads : 1);
+        offer = (struct ifm_stream_offer){.variant = shape, .chosen.rounds = all / kernel->flops_per_round};
+        offer.ledger.rows = offer.chosen.rounds;
+        offer.ledger.flops = offer.chosen.rounds * kernel->flops_per_round;
+    }
+    offer.chosen.isa = kernel->isa;
+    return offer;
+}
+
+static void offer_shapes(struct ifm_stream_ask *ask, const struct ifm_machine *machine, struct ifm_arena *arena)
+{
+    const int probe = ask->settings->probe;
+    ask->offers = IFM_ARENA_ARRAY(arena, struct ifm_stream_offer, SHAPES_MOST);
+    for (size_t i = 0; i < SHAPES_MOST && shapes[probe][i] != NULL; i++) {
+        char op[64];
+        const struct ifm_kernel *kernel = ifm_data_kernel(operation((enum ifm_probe)probe, shapes[probe][i], op),
+                                                          ifm_isa_name(ask->settings->isa), machine);
+        if (kernel != NULL) /* else a shape that this architecture does not have */
+            ask->offers[ask->n++] = of_shape(ask->settings, shapes[probe][i], kernel, machine);
+    }
+}
+
+/* Sizes in half-octave steps: 2^k and 2^k x sqrt(2), in whole rounds of the chains. */
+static void offer_caches(struct ifm_stream_ask *ask, const struct ifm_machine *machine, struct ifm_arena *arena)
+{
+    const uint64_t llc = 4 * ifm_machine_llc(machine), most = llc > 128 * MIB ? llc : 128 * MIB;
+    size_t n = 0;
+    for (uint64_t size = CACHES_LEAST; size <= most; size *= 2)
+        n += 2;
+    ask->offers = IFM_ARENA_ARRAY(arena, struct ifm_stream_offer, n);
+    for (uint64_t octave = CACHES_LEAST; octave <= most; octave *= 2)
+        for (int half = 0; half < 2; half++) {
+            uint64_t size = half == 0 ? octave : octave / 10000 * 14142 + octave % 10000 * 14142 / 10000;
+            size = size / CACHES_GRAIN * CACHES_GRAIN;
+            if (size > most)
+                return;
+            const uint64_t lines = size / IFM_LINE, loads = lines < LOADS_MOST ? lines : LOADS_MOST;
+            ask->offers[ask->n++] = (struct ifm_stream_offer){
+                .variant = ifm_arena_printf(arena, "%llu", (unsigned long long)size),
+                .ledger = {.rows = loads, .bytes_read = loads * IFM_LINE},
+                .working_set = size,
+                .chosen = {.bytes = size, .loads = loads, .isa = ""},
+            };
+        }
+}
+
+static const char *supports(const struct ifm_machine *machine, void *asked, struct ifm_arena *arena)
+{
+    struct ifm_stream_ask *ask = asked;
+    const char *why_not = ifm_data_isa_why_not(ifm_isa_name(ask->settings->isa), machine, arena);
+    if (why_not != NULL)
+        return why_not;
+    if (ask->settings->probe == IFM_PROBE_CACHES)
+        offer_caches(ask, machine, arena);
+    else
+        offer_shapes(ask, machine, arena);
+    return NULL;
+}
+
+/* ---- at work ---- */
+
+/* Word `i` of the source, from the seed: cheap, and no two words alike. */
+static uint64_t word_at(uint64_t seed, uint64_t i)
+{
+    return (seed + i) * 0x9E3779B97F4A7C15ULL;
+}
+
+struct span {
+    size_t from, bytes;
+};
+
+/* Worker `index`'s part, whole lines but for the end of the last one. */
+static struct span span_of(uint64_t bytes, unsigned index, unsigned count)
+{
+    uint64_t lines = bytes / IFM_LINE;
+    uint64_t from = lines * index / count * IFM_LINE, to = lines * (index + 1ULL) / count * IFM_LINE;
+    return (struct span){from, (index + 1 == count ? bytes : to) - from};
+}
+
+static void fill_source(void *arg, unsigned index, unsigned count)
+{
+    const struct stream_cpu *state = arg;
+    struct span span = span_of(state->bytes, index, count);
+    for (size_t at = span.from; at < span.from + span.bytes; at += sizeof(uint64_t)) {
+        uint64_t word = word_at(state->seed, at / sizeof word);
+        size_t left = span.from + span.bytes - at;
+        memcpy(state->from + at, &word, left < sizeof word ? left : sizeof word);
+    }
+}
+
+static enum ifm_status buffer(struct stream_cpu *state, const char *what, unsigned char **out, bool *fresh,
+                              struct ifm_error *error)
+{
+    char name[64];
+    void *memory;
+    snprintf(name, sizeof name, "stream.%s seed %016llx", what, (unsigned long long)state->seed);
+    IFM_TRY(state->device->ops->buffer(state->device, name, state->bytes, &memory, fresh, error));
+    *out = memory;
+    return IFM_OK;
+}
+
+/* Read and copy arms of a cell share their source; targets belong to a probe. */
+static enum ifm_status allocate(struct stream_cpu *state, struct ifm_error *error)
+{
+    bool fresh = false;
+    state->results = aligned_alloc(IFM_LINE, state->threads * sizeof *state->results);
+    if (state->results == NULL)
+        return ifm_fail(error, IFM_INTERNAL, state->arm, NULL, "out of memory");
+    memset(state->results, 0, state->threads * sizeof *state->results);
+    if (state->probe == IFM_PROBE_READ || state->probe == IFM_PROBE_COPY) {
+        IFM_TRY(buffer(state, "source", &state->from, &fresh, error));
+        if (fresh)
+            state->device->ops->parallel(state->device, state->threads, fill_source, state);
+    }
+    if (state->probe == IFM_PROBE_WRITE || state->probe == IFM_PROBE_COPY)
+        IFM_TRY(buffer(state, ifm_probe_names[state->probe], &state->to, &fresh, error));
+    if (state->probe == IFM_PROBE_CACHES) {
+        IFM_TRY(buffer(state, "caches", &state->from, &fresh, error));
+        IFM_TRY(ifm_cycle_write(state->from, state->bytes / IFM_LINE, state->seed, state->start, IFM_CHAINS, error));
+        memcpy(state->position, state->start, sizeof state->position);
+    }
+    return IFM_OK;
+}
+
+static void close_stream(void *opened)
+{
+    struct stream_cpu *state = opened;
+    if (state != NULL)
+        free(state->results);
+    free(state);
+}
+
+static enum ifm_status open_stream(const struct ifm_opening *opening, void **out, struct ifm_error *error)
+{
+    const struct ifm_stream_settings *settings = opening->settings;
+    const struct ifm_stream_chosen *chosen = opening->chosen;
+    struct stream_cpu *state = calloc(1, sizeof *state);
+    if (state == NULL)
+        return ifm_fail(error, IFM_INTERNAL, opening->arm->name, NULL, "out of memory");
+    *state = (struct stream_cpu){
+        .device = opening->device,
+        .arm = opening->arm->name,
+        .threads = opening->threads,
+        .probe = (enum ifm_probe)settings->probe,
+        .bytes = chosen->bytes,
+        .rounds = chosen->rounds,
+        .loads = chosen->loads,
+        .seed = opening->seed,
+        .pattern = PATTERN,
+    };
+    char op[64];
+    state->kernel = ifm_kernel_find(operation(state->probe, opening->arm->variant, op), chosen->isa);
+    enum ifm_status status = state->kernel == NULL ? ifm_fail(error, IFM_MISSING, state->arm, "choose stream.isa=auto",
+                                                              "this build has no %s for %s", op, chosen->isa)
+                                                   : allocate(state, error);
+    if (status != IFM_OK)
+        close_stream(state);
+    else
+        *out = state;
+    return status;
+}
+
+static void work(void *arg, unsigned index, unsigned count)
+{
+    struct stream_cpu *state = arg;
+    const struct span span = span_of(state->bytes, index, count);
+    uint64_t rounds = state->rounds / count + (index < state->rounds % count);
+    switch (state->probe) {
+    case IFM_PROBE_READ:
+        state->results[index].sum = state->kernel->fn.read(state->from + span.from, span.bytes);
+        break;
+    case IFM_PROBE_WRITE:
+        state->kernel->fn.write(state->to + span.from, span.bytes, state->pattern);
+        break;
+    case IFM_PROBE_COPY:
+        state->kernel->fn.copy(state->to + span.from, state->from + span.from, span.bytes);
+        break;
+    case IFM_PROBE_FLOPS:
+        state->results[index].sum = state->kernel->fn.flops(rounds, FACTOR, TERM);
+        break;
+    case IFM_PROBE_MATRIX: /* on GPUs alone */
+    case IFM_PROBE_CACHES: /* one thread, without the pool */
+    case IFM_PROBES:
+        break;
+    }
+}
+
+static void step(void *opened, uint64_t n)
+{
+    struct stream_cpu *state = opened;
+    for (; n > 0; n--)
+        if (state->probe == IFM_PROBE_CACHES)
+            state->kernel->fn.chase(state->from, state->position, state->loads / IFM_CHAINS);
+        else
+            state->device->ops->parallel(state->device, state->threads, work, state);
+}
+
+static uint64_t sum_of_results(const struct stream_cpu *state)
+{
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < state->threads; i++)
+        sum += state->results[i].sum;
+    return sum;
+}
+
+/* The source's sum, from the formula that filled it. */
+static uint64_t expected_sum(const struct stream_cpu *state)
+{
+    uint64_t words = state->bytes / sizeof(uint64_t), sum = 0, last = 0, word = word_at(state->seed, words);
+    for (uint64_t i = 0; i < words; i++)
+        sum += word_at(state->seed, i);
+    memcpy(&last, &word, state->bytes % sizeof word);
+    return sum + last;
+}
+
+/* Values that a read or compute probe got wrong: its checksum is exact, so that is all or none. */
+static uint64_t wrong_sum(const struct stream_cpu *state, struct ifm_check *out)
+{
+    uint64_t sum = sum_of_results(state), expected;
+    if (state->probe == IFM_PROBE_READ)
+        expected = expected_sum(state);
+    else /* -x + 3 an even number of times: what no rounds at all return */
+        expected = state->threads * state->kernel->fn.flops(0, FACTOR, TERM);
+    out->values = 1;
+    out->output_xxh3 = ifm_xxh3(&sum, sizeof sum);
+    return sum != expected;
+}
+
+/* Bytes that differ from what one more step over a spoiled target must leave. */
+static uint64_t wrong_bytes(struct stream_cpu *state, struct ifm_check *out)
+{
+    memset(state->to, (int)(OTHER & 0xff), state->bytes);
+    step(state, 1);
+    uint64_t wrong = 0;
+    if (state->probe == IFM_PROBE_COPY) {
+        if (memcmp(state->to, state->from, state->bytes) != 0)
+            for (uint64_t i = 0; i < state->bytes; i++)
+                wrong += state->to[i] != state->from[i];
+    } else {
+        for (uint64_t i = 0; i < state->bytes; i++)
+            wrong += state->to[i] != (unsigned char)(PATTERN & 0xff);
+    }
+    out->values = state->bytes;
+    out->output_xxh3 = ifm_xxh3(state->to, state->bytes);
+    return wrong;
+}
+
+/* Chains that, after walking the whole cycle's length between them, are not where the next one began. */
+static uint64_t wrong_chains(struct stream_cpu *state, struct ifm_check *out)
+{
+    uint64_t position[IFM_CHAINS], wrong = 0;
+    memcpy(position, state->start, sizeof position);
+    state->kernel->fn.chase(state->from, position, state->bytes / IFM_LINE / IFM_CHAINS);
+    for (int i = 0; i < IFM_CHAINS; i++)
+        wrong += position[i] != state->start[(i + 1) % IFM_CHAINS];
+    out->values = IFM_CHAINS;
+    out->output_xxh3 = ifm_xxh3(position, sizeof position);
+    return wrong;
+}
+
+static enum ifm_status check(void *opened, struct ifm_check *out, struct ifm_error *error)
+{
+    struct stream_cpu *state = opened;
+    (void)error;
+    *out = (struct ifm_check){0};
+    uint64_t wrong = state->probe == IFM_PROBE_CACHES                                    ? wrong_chains(state, out)
+                     : state->probe == IFM_PROBE_READ || state->probe == IFM_PROBE_FLOPS ? wrong_sum(state, out)
+                                                                                         : wrong_bytes(state, out);
+    snprintf(out->isa, sizeof out->isa, "%s", state->kernel->isa);
+    out->done = true;
+    out->finite = true;
+    out->error_rms_rel = out->error_max_rel = (double)wrong / (double)out->values;
+    return IFM_OK;
+}
+
+const struct ifm_implementation ifm_stream_cpu = {
+    .name = "ours",
+    .title = "ours",
+    .device = "cpu",
+    .purpose = "kernels of each instruction set, memset and memcpy",
+    .supports = supports,
+    .open = open_stream,
+    .step = step,
+    .check = check,
+    .close = close_stream,
+};
