@@ -4,52 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-/* A step time from block logarithms; its interval when there are blocks enough. */
-static struct ifm_value step_value(struct ifm_derivation *d, const struct ifm_log_mean *mean)
-{
-    struct ifm_value value = ifm_value_real(exp(mean->mean), (int64_t)mean->n, "blocks");
-    struct ifm_interval interval;
-    if (ifm_log_mean_interval(mean, IFM_LEVEL, &interval))
-        ifm_value_bracket(&value, exp(interval.low), exp(interval.high), IFM_LEVEL);
-    else
-        value.text = ifm_needs_blocks(d->arena, mean->n);
-    return value;
-}
-
-/* A visible drift beyond the margin widens the interval to the fitted line's two ends (rule 7): the arm had no one
- * speed. */
-static void widen_by_drift(const struct ifm_cell_work *work, const double *logs, const double *mid, size_t n,
-                           struct ifm_value *value)
-{
-    struct ifm_slope line;
-    if (!value->has_interval || ifm_stats_slope(mid, logs, n, IFM_LEVEL, &line) != IFM_STAT_OK)
-        return;
-    double first = line.intercept + line.slope * mid[0], last = line.intercept + line.slope * mid[n - 1];
-    bool visible = line.interval.low > 0 || line.interval.high < 0;
-    if (!visible || fabs(last - first) <= log1p(work->cell->measure.margin))
-        return;
-    value->low = fmin(value->low, exp(fmin(first, last)));
-    value->high = fmax(value->high, exp(fmax(first, last)));
-}
-
-static struct ifm_value step_of(struct ifm_derivation *d, const struct ifm_cell_work *work,
-                                const struct ifm_arm_work *arm, bool unmarked)
-{
-    if (work->record == NULL)
-        return ifm_value_absent(work->missing, work->remedy, 0, "blocks");
-    if (arm->broken != NULL)
-        return ifm_value_absent(arm->broken, arm->remedy, (int64_t)arm->n_blocks, "blocks");
-    double *logs = IFM_ARENA_ARRAY(d->arena, double, work->n_blocks + 1);
-    double *mid = IFM_ARENA_ARRAY(d->arena, double, work->n_blocks + 1);
-    size_t n = ifm_arm_logs(work, arm, unmarked, logs, mid);
-    struct ifm_log_mean mean;
-    if (!ifm_log_level_of(logs, n, arm->quantum, &mean))
-        return ifm_value_absent(unmarked ? "every block is marked" : "no complete block was recorded", "", 0, "blocks");
-    struct ifm_value value = step_value(d, &mean);
-    widen_by_drift(work, logs, mid, n, &value);
-    return value;
-}
-
 /* amount per second from the step time; the interval's ends change places. */
 static struct ifm_value rate_of(const struct ifm_value *step, double amount)
 {
@@ -108,10 +62,10 @@ static void emit_rates(struct ifm_derivation *d, const struct ifm_cell_work *wor
 
 void ifm_derive_step(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
 {
-    struct ifm_value step = step_of(d, work, arm, false);
+    struct ifm_value step = ifm_derive_step_value(d, work, arm, false);
     ifm_derive_emit(d, work, arm, IFM_M_STEP_NS, step);
     if (work->n_marked > 0)
-        ifm_derive_emit(d, work, arm, IFM_M_STEP_NS_WITHOUT_MARKED, step_of(d, work, arm, true));
+        ifm_derive_emit(d, work, arm, IFM_M_STEP_NS_WITHOUT_MARKED, ifm_derive_step_value(d, work, arm, true));
     emit_rates(d, work, arm, &step);
 }
 
@@ -150,12 +104,6 @@ static struct ifm_value column_total(struct ifm_derivation *d, const struct ifm_
     struct ifm_value value = ifm_value_count(total, "slots");
     value.n = slots;
     return value;
-}
-
-struct ifm_value ifm_derive_step_value(struct ifm_derivation *d, const struct ifm_cell_work *work,
-                                       const struct ifm_arm_work *arm)
-{
-    return step_of(d, work, arm, false);
 }
 
 /* Returns the root mean square. */

@@ -176,7 +176,7 @@ static struct ifm_frontier_point point_of(struct ifm_derivation *d, const struct
         !same_work(&arm->arm->ledger, &work->baseline->arm->ledger))
         return out;
     struct ifm_loss_fact loss = ifm_derive_loss(work, arm->arm->name);
-    struct ifm_value step = ifm_derive_step_value(d, work, arm);
+    struct ifm_value step = ifm_derive_step_value(d, work, arm, false);
     out.known = step.state == IFM_STATE_OK && step.has_interval &&
                 !(ifm_derive_owes_loss(arm->arm, &loss) && isnan(loss.rms_rel));
     out.loss = isnan(loss.rms_rel) ? 0.0 : loss.rms_rel;

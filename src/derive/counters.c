@@ -7,17 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-bool ifm_derive_is_wanted(const struct ifm_derivation *d, const struct ifm_cell_work *work, enum ifm_metric_id metric)
-{
-    for (size_t g = 0; g < d->plan->n_gates; g++) {
-        const struct ifm_gate *gate = &d->plan->gates[g];
-        bool here = gate->cell[0] == '\0' || strcmp(gate->cell, work->cell->name) == 0;
-        if (here && d->gated[g] == metric)
-            return true;
-    }
-    return false;
-}
-
 static struct ifm_value nobody_reads(const struct ifm_cell_work *work, const char *reason, const char *remedy)
 {
     return work->record == NULL ? ifm_value_absent(work->missing, work->remedy, 0, "blocks")

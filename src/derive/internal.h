@@ -143,9 +143,9 @@ size_t ifm_pair_logs(const struct ifm_cell_work *work, const struct ifm_arm_work
 const char *ifm_needs_blocks(struct ifm_arena *arena, size_t has);
 
 /* ---- the numbers ---- */
-/* The step time of all blocks, before any rule withholds it. */
+/* step.c: the step time of all blocks, or of the unmarked ones, before any rule refuses it. */
 struct ifm_value ifm_derive_step_value(struct ifm_derivation *d, const struct ifm_cell_work *work,
-                                       const struct ifm_arm_work *arm);
+                                       const struct ifm_arm_work *arm, bool unmarked);
 void ifm_derive_step(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm);
 void ifm_derive_latency(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm);
 void ifm_derive_shape(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm);
@@ -165,12 +165,13 @@ void ifm_derive_arm_ceilings(struct ifm_derivation *d, const struct ifm_cell_wor
                              const struct ifm_arm_work *arm);
 void ifm_derive_caches(struct ifm_derivation *d, const struct ifm_cell_work *work);
 void ifm_derive_comparison(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm);
-/* The level of one comparison of the cell, such that all of them hold at once with 95 %. */
-double ifm_derive_compare_level(const struct ifm_cell_work *work);
 /* Says so, once a cell, when there are several. */
 void ifm_derive_say_family(struct ifm_derivation *d, const struct ifm_cell_work *work);
-/* Is the arm one that is held against the baseline of its cell? */
+/* compare/level.c: whether the arm is compared with the baseline of its cell, and how many are. */
 bool ifm_derive_is_compared(const struct ifm_cell_work *work, const struct ifm_arm_work *arm);
+size_t ifm_derive_count_compared(const struct ifm_cell_work *work);
+/* The level of one comparison of the cell, such that all of them hold at once with 95 %. */
+double ifm_derive_compare_level(const struct ifm_cell_work *work);
 /* compression.c: what an arm keeps, and what its output lost by it. The worst of the arm's checks: */
 struct ifm_loss_fact ifm_derive_loss(const struct ifm_cell_work *work, const char *arm);
 /* Rule 10: must the arm's loss be on record? A lossy arm that keeps nothing compressed has its error alone. */

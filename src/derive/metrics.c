@@ -107,3 +107,14 @@ void ifm_derive_find_fault(struct ifm_derivation *d, enum ifm_severity severity,
     out->findings[out->n_findings++] =
         (struct ifm_finding){severity, rule, cell, arm, ifm_arena_strdup(d->arena, text)};
 }
+
+bool ifm_derive_is_wanted(const struct ifm_derivation *d, const struct ifm_cell_work *work, enum ifm_metric_id metric)
+{
+    for (size_t g = 0; g < d->plan->n_gates; g++) {
+        const struct ifm_gate *gate = &d->plan->gates[g];
+        bool here = gate->cell[0] == '\0' || strcmp(gate->cell, work->cell->name) == 0;
+        if (here && d->gated[g] == metric)
+            return true;
+    }
+    return false;
+}

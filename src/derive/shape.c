@@ -13,7 +13,7 @@ enum { MOST = 5000, NAMED = 6 }; /* values that are looked at; change points tha
 #define LEVEL_MARGIN 0.001
 #define CHI2_1_UPPER_QUARTILE 1.3233036969314664
 
-struct series {
+struct shape_series {
     size_t n, every;             /* values, and the samples that each stands for */
     size_t n_samples;            /* behind them */
     double *means;               /* of `every` consecutive samples: the time axis */
@@ -26,7 +26,8 @@ struct series {
     size_t n_slots;
 };
 
-static void add_slot(struct series *s, const struct ifm_record *record, size_t k, double *pending, size_t *n_pending)
+static void add_slot(struct shape_series *s, const struct ifm_record *record, size_t k, double *pending,
+                     size_t *n_pending)
 {
     double mean = 0.0, squares = 0.0, inner = record->slots[k].inner;
     size_t from = record->first[k], to = record->first[k + 1];
@@ -59,7 +60,7 @@ static void add_slot(struct series *s, const struct ifm_record *record, size_t k
 
 /* A rest shorter than `every` is left out: at most one value in 5,000. */
 static void gather(const struct ifm_cell_work *work, const struct ifm_arm_work *arm, struct ifm_arena *arena,
-                   struct series *s)
+                   struct shape_series *s)
 {
     const struct ifm_record *record = work->record;
     s->every = arm->n_samples > MOST ? (arm->n_samples + MOST - 1) / MOST : 1;
@@ -81,7 +82,7 @@ static void gather(const struct ifm_cell_work *work, const struct ifm_arm_work *
 
 /* How much more the means of blocks vary from one to the next than their samples explain; at least 1. From the upper
  * quartile of squared differences, which the few steps between levels leave alone. Reorders block_means. */
-static double dependence_of(struct series *s)
+static double dependence_of(struct shape_series *s)
 {
     double quartile;
     if (s->n_blocks < IFM_BLOCKS_NEEDED || s->n_samples <= s->n_slots || !(s->within > 0.0))
@@ -99,7 +100,7 @@ static double dependence_of(struct series *s)
     return ratio > 1.0 && isfinite(ratio) ? ratio : 1.0;
 }
 
-static struct ifm_value absent(struct ifm_derivation *d, enum ifm_stat stat, size_t needs, const struct series *s)
+static struct ifm_value absent(struct ifm_derivation *d, enum ifm_stat stat, size_t needs, const struct shape_series *s)
 {
     const char *reason = stat == IFM_STAT_TOO_FEW
                              ? ifm_arena_printf(d->arena, "needs %zu samples, has %zu", needs, s->n_samples)
@@ -109,7 +110,7 @@ static struct ifm_value absent(struct ifm_derivation *d, enum ifm_stat stat, siz
 }
 
 static void emit_modes(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm,
-                       const struct series *s, bool tell)
+                       const struct shape_series *s, bool tell)
 {
     struct ifm_modes modes;
     enum ifm_stat stat = ifm_stats_modes(s->picked, s->n, &modes);
@@ -136,8 +137,8 @@ static void emit_modes(struct ifm_derivation *d, const struct ifm_cell_work *wor
 }
 
 /* "slow-down: after 400, 1200 of 2000 samples" */
-static const char *where_changed(struct ifm_derivation *d, const struct series *s, const struct ifm_changes *changes,
-                                 const size_t *at, const char *class)
+static const char *where_changed(struct ifm_derivation *d, const struct shape_series *s,
+                                 const struct ifm_changes *changes, const size_t *at, const char *class)
 {
     struct ifm_text text = {0};
     ifm_text_printf(&text, "%s: after", class);
@@ -150,7 +151,7 @@ static const char *where_changed(struct ifm_derivation *d, const struct series *
 }
 
 /* `at` has room for s->n. Nothing changes in equal values, for certain. */
-static enum ifm_stat find_changes(struct series *s, size_t *at, struct ifm_changes *out)
+static enum ifm_stat find_changes(struct shape_series *s, size_t *at, struct ifm_changes *out)
 {
     enum ifm_stat stat = ifm_stats_changes(s->means, s->n, dependence_of(s), s->scratch, at, s->n, out);
     if (stat != IFM_STAT_CONSTANT)
@@ -163,7 +164,7 @@ size_t ifm_derive_change_points(const struct ifm_cell_work *work, const struct i
                                 struct ifm_arena *arena, size_t **before)
 {
     struct ifm_arena *scratch = ifm_arena_create();
-    struct series s = {0};
+    struct shape_series s = {0};
     struct ifm_changes changes;
     size_t n = 0;
     gather(work, arm, scratch, &s);
@@ -178,7 +179,7 @@ size_t ifm_derive_change_points(const struct ifm_cell_work *work, const struct i
 }
 
 static void emit_changes(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm,
-                         struct ifm_arena *arena, struct series *s, bool tell)
+                         struct ifm_arena *arena, struct shape_series *s, bool tell)
 {
     struct ifm_changes changes;
     struct ifm_steady steady;
@@ -207,7 +208,7 @@ static void emit_changes(struct ifm_derivation *d, const struct ifm_cell_work *w
 }
 
 static void emit_cut(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm,
-                     const struct series *s)
+                     const struct shape_series *s)
 {
     struct ifm_warmup_cut cut;
     struct ifm_value value;
@@ -231,7 +232,7 @@ void ifm_derive_shape(struct ifm_derivation *d, const struct ifm_cell_work *work
         return;
     }
     struct ifm_arena *arena = ifm_arena_create();
-    struct series s = {0};
+    struct shape_series s = {0};
     gather(work, arm, arena, &s);
     /* A cache sweep has dozens of arms that are a means, not a subject. What is withheld is not told in words. */
     bool tell = !ifm_derive_is_cache_probe(arm->arm) && arm->broken == NULL && d->refusal.rule == NULL &&

@@ -3,7 +3,7 @@
 #include "publish/compose.h"
 #include "sample/manifest.h"
 
-struct walk {
+struct file_walk {
     const struct ifm_publication *publication;
     struct ifm_arena *arena;
     ifm_publish_visit *visit;
@@ -11,8 +11,8 @@ struct walk {
 };
 
 /* Steals `tree`. */
-static enum ifm_status visit_tree(const struct walk *walk, const char *name, enum ifm_published_kind kind, json_t *tree,
-                                  struct ifm_error *error)
+static enum ifm_status visit_tree(const struct file_walk *walk, const char *name, enum ifm_published_kind kind,
+                                  json_t *tree, struct ifm_error *error)
 {
     const struct ifm_published file = {.name = name, .kind = kind, .tree = tree};
     enum ifm_status status = walk->visit(walk->context, &file, error);
@@ -20,7 +20,7 @@ static enum ifm_status visit_tree(const struct walk *walk, const char *name, enu
     return status;
 }
 
-static enum ifm_status visit_text(const struct walk *walk, const char *name, enum ifm_published_kind kind,
+static enum ifm_status visit_text(const struct file_walk *walk, const char *name, enum ifm_published_kind kind,
                                   const struct ifm_text *text, struct ifm_error *error)
 {
     const struct ifm_published file = {.name = name, .kind = kind, .text = text};
@@ -28,7 +28,7 @@ static enum ifm_status visit_text(const struct walk *walk, const char *name, enu
 }
 
 /* The specification's files of the workloads that the run measured. */
-static enum ifm_status visit_compat(const struct walk *walk, struct ifm_error *error)
+static enum ifm_status visit_compat(const struct file_walk *walk, struct ifm_error *error)
 {
     const struct ifm_publication *from = walk->publication;
     size_t n = ifm_compat_count_baseline(from->plan);
@@ -43,7 +43,7 @@ static enum ifm_status visit_compat(const struct walk *walk, struct ifm_error *e
     return IFM_OK;
 }
 
-static enum ifm_status visit_power(const struct walk *walk, struct ifm_error *error)
+static enum ifm_status visit_power(const struct file_walk *walk, struct ifm_error *error)
 {
     struct ifm_power_files files;
     enum ifm_status status = ifm_compose_power(walk->publication, walk->arena, &files, error);
@@ -53,7 +53,7 @@ static enum ifm_status visit_power(const struct walk *walk, struct ifm_error *er
     return status;
 }
 
-static enum ifm_status visit_reports(const struct walk *walk, struct ifm_text *text, struct ifm_error *error)
+static enum ifm_status visit_reports(const struct file_walk *walk, struct ifm_text *text, struct ifm_error *error)
 {
     struct ifm_document *document;
     ifm_compose_csv(walk->publication, text);
@@ -70,7 +70,7 @@ static enum ifm_status visit_reports(const struct walk *walk, struct ifm_text *t
 enum ifm_status ifm_published_each(const struct ifm_publication *publication, struct ifm_arena *arena,
                                    ifm_publish_visit *visit, void *context, struct ifm_error *error)
 {
-    const struct walk walk = {publication, arena, visit, context};
+    const struct file_walk walk = {publication, arena, visit, context};
     const struct ifm_derived *derived = publication->derived;
     struct ifm_text text = {0};
     IFM_TRY(visit_tree(&walk, "derived.json", IFM_PUBLISHED_NUMBERS, ifm_derived_to_json(derived), error));

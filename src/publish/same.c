@@ -8,7 +8,7 @@
 static const double tolerance = 1e-12;
 
 /* Where the comparison stands: the number that encloses it, and the path below that number. */
-struct place {
+struct text_place {
     const struct ifm_same *same;
     const char *cell, *arm, *metric; /* NULL outside a number */
     const char *path;                /* "", "value", "cells[1].latency_ms.mean" */
@@ -25,7 +25,7 @@ static const char *shown(const json_t *value, struct ifm_arena *arena)
     return result;
 }
 
-static const char *name_of(const struct place *place)
+static const char *name_of(const struct text_place *place)
 {
     struct ifm_text text = {0};
     if (place->cell != NULL && place->cell[0] != '\0')
@@ -41,7 +41,7 @@ static const char *name_of(const struct place *place)
     return result;
 }
 
-static enum ifm_status differs(const struct place *place, const json_t *file, const json_t *record,
+static enum ifm_status differs(const struct text_place *place, const json_t *file, const json_t *record,
                                struct ifm_error *error)
 {
     struct ifm_arena *arena = place->same->arena;
@@ -56,7 +56,7 @@ static bool is_close(double a, double b)
     return fabs(a - b) <= tolerance * fmax(fabs(a), fabs(b));
 }
 
-static bool same_scalar(const struct place *place, const json_t *file, const json_t *record)
+static bool same_scalar(const struct text_place *place, const json_t *file, const json_t *record)
 {
     double a, b;
     if (json_is_real(file) || json_is_real(record))
@@ -105,9 +105,9 @@ static const json_t *row_about(const json_t *subject, const json_t *record, size
 }
 
 /* A member that names its number gives the place its name; the path then starts below that number. */
-static struct place enter_object(const struct place *place, const json_t *object)
+static struct text_place enter_object(const struct text_place *place, const json_t *object)
 {
-    struct place inner = *place;
+    struct text_place inner = *place;
     const char *cell = json_string_value(json_object_get(object, "cell"));
     if (cell == NULL)
         return inner;
@@ -118,15 +118,16 @@ static struct place enter_object(const struct place *place, const json_t *object
     return inner;
 }
 
-static enum ifm_status compare(struct place place, const json_t *file, const json_t *record, struct ifm_error *error);
+static enum ifm_status compare(struct text_place place, const json_t *file, const json_t *record,
+                               struct ifm_error *error);
 
-static enum ifm_status compare_arrays(const struct place *place, const json_t *file, const json_t *record,
+static enum ifm_status compare_arrays(const struct text_place *place, const json_t *file, const json_t *record,
                                       struct ifm_error *error)
 {
     bool words = place->same->words, rows = json_object_get(json_array_get(file, 0), "cell") != NULL;
     size_t n_file = json_array_size(file), n_record = json_array_size(record), at = 0;
     for (size_t i = 0; i < n_file || (words && i < n_record); i++) {
-        struct place item = *place;
+        struct text_place item = *place;
         const json_t *own = json_array_get(file, i), *other = json_array_get(record, i);
         if (!words && rows) {
             other = row_about(own, record, at, &at);
@@ -140,10 +141,10 @@ static enum ifm_status compare_arrays(const struct place *place, const json_t *f
     return IFM_OK;
 }
 
-static enum ifm_status compare_objects(const struct place *place, const json_t *file, const json_t *record,
+static enum ifm_status compare_objects(const struct text_place *place, const json_t *file, const json_t *record,
                                        struct ifm_error *error)
 {
-    struct place member = enter_object(place, record);
+    struct text_place member = enter_object(place, record);
     const char *path = member.path, *key;
     bool words = place->same->words;
     json_t *value;
@@ -163,7 +164,8 @@ static enum ifm_status compare_objects(const struct place *place, const json_t *
     return IFM_OK;
 }
 
-static enum ifm_status compare(struct place place, const json_t *file, const json_t *record, struct ifm_error *error)
+static enum ifm_status compare(struct text_place place, const json_t *file, const json_t *record,
+                               struct ifm_error *error)
 {
     if (json_is_array(file) && json_is_array(record))
         return compare_arrays(&place, file, record, error);
@@ -178,7 +180,7 @@ static enum ifm_status compare(struct place place, const json_t *file, const jso
 enum ifm_status ifm_same_trees(const struct ifm_same *same, const json_t *file, const json_t *record,
                                struct ifm_error *error)
 {
-    return compare((struct place){.same = same, .path = ""}, file, record, error);
+    return compare((struct text_place){.same = same, .path = ""}, file, record, error);
 }
 
 /* ---- texts ---- */

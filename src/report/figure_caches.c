@@ -8,7 +8,7 @@
 
 enum { TOP = 44, AREA = 200, LEFT = 56 };
 
-struct probe {
+struct cache_probe {
     const struct ifm_value *load; /* any state */
     double bytes;
     bool drawn;
@@ -23,9 +23,9 @@ struct mark {
 struct caches {
     const struct ifm_document *doc;
     const struct ifm_cell *cell;
-    struct probe *probes; /* in order of their working sets */
+    struct cache_probe *probes; /* in order of their working sets */
     size_t n_probes, n_drawn;
-    const struct probe *first, *last; /* of those drawn */
+    const struct cache_probe *first, *last; /* of those drawn */
     double low, high;
     struct mark marks[IFM_CACHES_SHOWN];
     size_t n_marks;
@@ -33,26 +33,26 @@ struct caches {
 
 static int compare_probes(const void *a, const void *b)
 {
-    const struct probe *p = a, *q = b;
+    const struct cache_probe *p = a, *q = b;
     return (p->bytes > q->bytes) - (p->bytes < q->bytes);
 }
 
 static void collect(struct caches *c)
 {
     const struct ifm_cell *cell = c->cell;
-    c->probes = IFM_ARENA_ARRAY(c->doc->arena, struct probe, cell->n_arms + 1);
+    c->probes = IFM_ARENA_ARRAY(c->doc->arena, struct cache_probe, cell->n_arms + 1);
     for (size_t a = 0; a < cell->n_arms; a++) {
         const struct ifm_value *load = ifm_chart_value(c->doc, c->cell, cell->arms[a].name, IFM_M_LOAD_NS);
         if (load == NULL)
             continue;
         const struct ifm_value *shown = ifm_chart_shown(c->doc, c->cell, cell->arms[a].name, IFM_M_LOAD_NS);
         bool drawn = shown != NULL && shown->number > 0 && cell->arms[a].working_set > 0;
-        c->probes[c->n_probes++] = (struct probe){load, (double)cell->arms[a].working_set, drawn};
+        c->probes[c->n_probes++] = (struct cache_probe){load, (double)cell->arms[a].working_set, drawn};
     }
     qsort(c->probes, c->n_probes, sizeof *c->probes, compare_probes);
     c->low = INFINITY;
     for (size_t i = 0; i < c->n_probes; i++) {
-        const struct probe *probe = &c->probes[i];
+        const struct cache_probe *probe = &c->probes[i];
         if (!probe->drawn)
             continue;
         c->n_drawn++;

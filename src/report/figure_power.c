@@ -29,16 +29,16 @@ enum {
 /* A power limit is a line where the axis would not have to grow by more than this. */
 #define LIMIT_WITHIN 1.6
 
-struct line {
+struct power_line {
     const struct ifm_power_trace *trace;
     const char *class, *text;
 };
 
-struct sheet {
+struct power_sheet {
     const struct ifm_document *doc;
     const struct ifm_cell *cell;
     const struct ifm_power_shown *shown;
-    struct line lines[MOST_LINES];
+    struct power_line lines[MOST_LINES];
     size_t n_lines, n_left_out;
     struct ifm_plot plot;
     int64_t start_ns, end_ns;
@@ -47,7 +47,7 @@ struct sheet {
     size_t spots; /* of a line */
 };
 
-static double seconds(const struct sheet *sheet, int64_t ns)
+static double seconds(const struct power_sheet *sheet, int64_t ns)
 {
     return 1e-9 * (double)(ns - sheet->start_ns);
 }
@@ -63,13 +63,13 @@ static bool has_steps(const struct ifm_power_trace *trace)
 }
 
 /* With one device alone its own line would lie under the sum. */
-static bool is_sum_again(const struct sheet *sheet, const struct ifm_power_trace *trace)
+static bool is_sum_again(const struct power_sheet *sheet, const struct ifm_power_trace *trace)
 {
     return sheet->n_lines > 0 && sheet->lines[0].trace->source[0] == '\0' && sheet->shown->power.n_devices == 1 &&
            trace->role == IFM_POWER_PRIMARY;
 }
 
-static const char *line_text(const struct sheet *sheet, const struct ifm_power_trace *trace)
+static const char *line_text(const struct power_sheet *sheet, const struct ifm_power_trace *trace)
 {
     const struct ifm_power_cell *power = &sheet->shown->power;
     if (trace->source[0] != '\0')
@@ -84,7 +84,7 @@ static const char *line_text(const struct sheet *sheet, const struct ifm_power_t
 }
 
 /* The first arms have the first colours: sensors take theirs from the other end. */
-static void choose_lines(struct sheet *sheet)
+static void choose_lines(struct power_sheet *sheet)
 {
     static const char *const classes[] = {"s7 line thin", "s6 line thin", "s5 line thin",
                                           "s3 line thin", "s4 line thin", "s2 line thin"};
@@ -101,11 +101,11 @@ static void choose_lines(struct sheet *sheet)
         const char *class = sum ? "power-sum" : classes[colour++];
         if (!sum && trace->role != IFM_POWER_PRIMARY)
             class = ifm_arena_printf(sheet->doc->arena, "%s dash%s", class, pale ? " faint" : "");
-        sheet->lines[sheet->n_lines++] = (struct line){trace, class, line_text(sheet, trace)};
+        sheet->lines[sheet->n_lines++] = (struct power_line){trace, class, line_text(sheet, trace)};
     }
 }
 
-static void choose_span(struct sheet *sheet)
+static void choose_span(struct power_sheet *sheet)
 {
     const struct ifm_power_cell *power = &sheet->shown->power;
     sheet->start_ns = INT64_MAX;
@@ -124,7 +124,7 @@ static void choose_span(struct sheet *sheet)
     }
 }
 
-static void choose_limit(struct sheet *sheet)
+static void choose_limit(struct power_sheet *sheet)
 {
     const struct ifm_power_cell *power = &sheet->shown->power;
     sheet->limit_w = NAN;
@@ -139,17 +139,17 @@ static void choose_limit(struct sheet *sheet)
 
 /* ---- phases ---- */
 
-static const char *arm_class(const struct sheet *sheet, int arm)
+static const char *arm_class(const struct power_sheet *sheet, int arm)
 {
     return ifm_chart_series(sheet->doc, sheet->cell, &sheet->shown->cell->arms[arm]);
 }
 
-static bool is_arm(const struct sheet *sheet, int arm)
+static bool is_arm(const struct power_sheet *sheet, int arm)
 {
     return arm >= 0 && (size_t)arm < sheet->shown->cell->n_arms;
 }
 
-static const char *phase_tip(const struct sheet *sheet, const struct ifm_power_phase *phase)
+static const char *phase_tip(const struct power_sheet *sheet, const struct ifm_power_phase *phase)
 {
     double length = 1e-9 * (double)(phase->end_ns - phase->start_ns);
     const char *name = ifm_power_arm_name(sheet->shown, phase->arm);
@@ -161,7 +161,7 @@ static const char *phase_tip(const struct sheet *sheet, const struct ifm_power_p
 }
 
 /* Its box in the lane, a pale field below it, and its name where there is room. */
-static void add_phase(const struct sheet *sheet, struct ifm_plot *plot, const struct ifm_power_phase *phase)
+static void add_phase(const struct power_sheet *sheet, struct ifm_plot *plot, const struct ifm_power_phase *phase)
 {
     double from = ifm_plot_x(plot, seconds(sheet, phase->start_ns)),
            to = ifm_plot_x(plot, seconds(sheet, phase->end_ns));
@@ -189,7 +189,7 @@ static void add_phase(const struct sheet *sheet, struct ifm_plot *plot, const st
 /* ---- lines ---- */
 
 /* Means of equal stretches; a stretch without readings breaks the line. */
-static void add_line(const struct sheet *sheet, struct ifm_plot *plot, const struct line *line)
+static void add_line(const struct power_sheet *sheet, struct ifm_plot *plot, const struct power_line *line)
 {
     const struct ifm_power_trace *trace = line->trace;
     size_t step = trace->n / sheet->spots + 1, n = 0;
@@ -228,7 +228,7 @@ static void add_line(const struct sheet *sheet, struct ifm_plot *plot, const str
     }
 }
 
-static void add_limit(const struct sheet *sheet, struct ifm_plot *plot)
+static void add_limit(const struct power_sheet *sheet, struct ifm_plot *plot)
 {
     if (!isfinite(sheet->limit_w))
         return;
@@ -238,7 +238,7 @@ static void add_limit(const struct sheet *sheet, struct ifm_plot *plot)
 
 /* ---- legend ---- */
 
-static size_t keys_of(const struct sheet *sheet, struct ifm_strip_key *keys)
+static size_t keys_of(const struct power_sheet *sheet, struct ifm_strip_key *keys)
 {
     const struct ifm_power_cell *power = &sheet->shown->power;
     size_t n = 0;
@@ -271,7 +271,7 @@ static size_t keys_of(const struct sheet *sheet, struct ifm_strip_key *keys)
     return n;
 }
 
-static void draw(struct sheet *sheet, struct ifm_figure *out)
+static void draw(struct power_sheet *sheet, struct ifm_figure *out)
 {
     struct ifm_strip_key keys[MOST_KEYS];
     size_t n_keys = keys_of(sheet, keys);
@@ -314,7 +314,7 @@ static void include(struct spread *spread, double number)
     spread->n++;
 }
 
-static void tell_device(const struct sheet *sheet, const struct ifm_power_device *device, struct ifm_text *text)
+static void tell_device(const struct power_sheet *sheet, const struct ifm_power_device *device, struct ifm_text *text)
 {
     struct ifm_arena *arena = sheet->doc->arena;
     struct spread watts = {0}, differ = {0};
@@ -343,7 +343,7 @@ static void tell_device(const struct sheet *sheet, const struct ifm_power_device
                       device->n_windows);
 }
 
-static const char *sentence_of(const struct sheet *sheet)
+static const char *sentence_of(const struct power_sheet *sheet)
 {
     struct ifm_text text = {0};
     for (size_t d = 0; d < sheet->shown->power.n_devices; d++)
@@ -362,7 +362,7 @@ static const char *sentence_of(const struct sheet *sheet)
 bool ifm_figure_power_of(const struct ifm_document *doc, const struct ifm_cell *cell,
                          const struct ifm_power_shown *shown, struct ifm_figure *out)
 {
-    struct sheet sheet = {.doc = doc, .cell = cell, .shown = shown};
+    struct power_sheet sheet = {.doc = doc, .cell = cell, .shown = shown};
     sheet.spots = doc->plan->n_cells > MANY_CELLS ? FEW_SPOTS : MOST_SPOTS;
     choose_lines(&sheet);
     choose_span(&sheet);

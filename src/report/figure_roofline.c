@@ -10,7 +10,7 @@
 
 enum { AREA = 220, LEFT = 90, NAME_GAP = 16, LEGEND = 16, TOLD = 3 };
 
-struct point {
+struct roof_point {
     const struct ifm_arm *arm;
     const struct ifm_value *intensity, *rate;         /* as drawn */
     const struct ifm_value *read_share, *flops_share; /* any state */
@@ -21,7 +21,7 @@ struct point {
 struct roofline {
     const struct ifm_document *doc;
     const struct ifm_cell *cell;
-    struct point *points; /* arms of which one of the numbers is there, in any state */
+    struct roof_point *points; /* arms of which one of the numbers is there, in any state */
     size_t n_points, n_able, n_drawn;
     const struct ifm_value *read, *flops; /* measured ceilings; NULL = not drawn */
     const char *held_back;                /* why there is no diagonal although the ceiling was measured; "" */
@@ -42,15 +42,16 @@ static const struct ifm_value *ceiling_of(const struct roofline *f, enum ifm_cei
 static void collect(struct roofline *f)
 {
     const struct ifm_cell *cell = f->cell;
-    f->points = IFM_ARENA_ARRAY(f->doc->arena, struct point, cell->n_arms + 1);
+    f->points = IFM_ARENA_ARRAY(f->doc->arena, struct roof_point, cell->n_arms + 1);
     for (size_t a = 0; a < cell->n_arms; a++) {
         const char *name = cell->arms[a].name;
         bool row = ifm_document_is_row(f->doc->derived, cell, &cell->arms[a]);
         if (!row || ifm_chart_value(f->doc, f->cell, name, IFM_M_FLOPS_PER_S) == NULL ||
             ifm_chart_value(f->doc, f->cell, name, IFM_M_ARITHMETIC_INTENSITY) == NULL)
             continue;
-        struct point *point = &f->points[f->n_points++];
-        *point = (struct point){.arm = &cell->arms[a],
+        struct roof_point *point = &f->points[f->n_points++];
+        *point =
+            (struct roof_point){.arm = &cell->arms[a],
                                 .intensity = ifm_chart_shown(f->doc, f->cell, name, IFM_M_ARITHMETIC_INTENSITY),
                                 .rate = ifm_chart_shown(f->doc, f->cell, name, IFM_M_FLOPS_PER_S),
                                 .read_share = ifm_chart_value(f->doc, f->cell, name, IFM_M_CEILING_READ_PERCENT),
@@ -86,7 +87,7 @@ static void fit(struct roofline *f)
     f->low_x = f->low_y = INFINITY;
     f->high_x = f->high_y = 0;
     for (size_t i = 0; i < f->n_points; i++) {
-        const struct point *point = &f->points[i];
+        const struct roof_point *point = &f->points[i];
         if (!point->drawn)
             continue;
         f->low_x = fmin(f->low_x, point->intensity->number);
@@ -153,7 +154,7 @@ static void add_flops_ceiling(const struct roofline *f, struct ifm_plot *plot)
         ifm_arena_printf(plot->arena, "measured arithmetic ceiling: %s", ifm_chart_quantity(f->doc, f->flops)));
 }
 
-static void add_point(const struct roofline *f, struct ifm_plot *plot, const struct point *point)
+static void add_point(const struct roofline *f, struct ifm_plot *plot, const struct roof_point *point)
 {
     const struct ifm_value *rate = point->rate;
     const char *tip = ifm_arena_printf(plot->arena, "%s: %s at %s", point->arm->name, ifm_chart_quantity(f->doc, rate),
@@ -182,7 +183,7 @@ static void add_names(const struct roofline *f, struct ifm_plot *plot)
     ifm_plot_spread(y, n, NAME_GAP, plot->top + 8, plot->bottom - 8);
     n = 0;
     for (size_t i = 0; i < f->n_points; i++) {
-        const struct point *point = &f->points[i];
+        const struct roof_point *point = &f->points[i];
         if (!point->drawn)
             continue;
         const char *name = ifm_chart_clip(f->doc, point->arm->name, IFM_CHART_FONT, WIDEST);
@@ -228,7 +229,7 @@ static void draw(struct roofline *f, struct ifm_figure *out)
         add_flops_ceiling(f, &plot);
     ifm_plot_group_close(&plot);
     for (size_t i = 0; i < f->n_points; i++) {
-        struct point *point = &f->points[i];
+        struct roof_point *point = &f->points[i];
         if (!point->drawn)
             continue;
         point->x = ifm_plot_x(&plot, point->intensity->number);
@@ -248,7 +249,7 @@ static bool is_share(const struct ifm_value *value)
 
 /* The nearer ceiling is the one that limits: what an arm can reach is the lower of the two at its intensity, so the
  * larger share is its share of the attainable. */
-static const struct ifm_value *attained(const struct point *point, const char **which)
+static const struct ifm_value *attained(const struct roof_point *point, const char **which)
 {
     bool read = is_share(point->read_share), flops = is_share(point->flops_share);
     *which = "read";
@@ -258,7 +259,7 @@ static const struct ifm_value *attained(const struct point *point, const char **
     return flops ? point->flops_share : NULL;
 }
 
-static const char *sentence_of(const struct roofline *f, const struct point *point)
+static const char *sentence_of(const struct roofline *f, const struct roof_point *point)
 {
     const char *which;
     const struct ifm_value *share = attained(point, &which);
@@ -275,7 +276,7 @@ static const char *missing_of(const struct roofline *f)
     const char *missing = "";
     size_t n = 0;
     for (size_t i = 0; i < f->n_points; i++) {
-        const struct point *point = &f->points[i];
+        const struct roof_point *point = &f->points[i];
         if (is_positive(point->intensity) && is_positive(point->rate))
             continue;
         if (n++ < TOLD)

@@ -15,7 +15,7 @@ enum { AREA = 84, GAP = 8, EDGE = 3, TOP = 4, AXIS = 38, MOST_BLOCK_ROWS = 12 };
 #define AIR 0.08       /* of the axis, above and below */
 #define NARROWEST 0.01 /* of the level: what lies closer is not drawn apart, or the axis would show the clock */
 
-struct sheet {
+struct timeline_sheet {
     const struct ifm_document *doc;
     const struct ifm_cell *cell;
     const struct ifm_picture *picture;
@@ -25,7 +25,7 @@ struct sheet {
     bool any_dots, any_bands, any_outliers, any_beyond, any_trends, any_changes;
 };
 
-static double seconds(const struct sheet *sheet, int64_t ns)
+static double seconds(const struct timeline_sheet *sheet, int64_t ns)
 {
     return (double)(ns - sheet->picture->start_ns) * 1e-9;
 }
@@ -36,21 +36,21 @@ static bool is_drawn(const struct ifm_strip *strip)
 }
 
 /* The drift, where its interval leaves zero out. */
-static const struct ifm_value *visible_drift(const struct sheet *sheet, const struct ifm_strip *strip)
+static const struct ifm_value *visible_drift(const struct timeline_sheet *sheet, const struct ifm_strip *strip)
 {
     const struct ifm_value *drift = ifm_chart_shown(sheet->doc, sheet->cell, strip->arm->name, IFM_M_DRIFT_PERCENT);
     bool visible = drift != NULL && drift->has_interval && (drift->low > 0 || drift->high < 0);
     return visible ? drift : NULL;
 }
 
-static const char *time_text(const struct sheet *sheet, double ns)
+static const char *time_text(const struct timeline_sheet *sheet, double ns)
 {
     return ifm_quantity_bare(ns, "ns", sheet->doc->arena);
 }
 
 /* ---- one strip ---- */
 
-static void scale_strip(struct sheet *sheet, const struct ifm_picture_arm *arm)
+static void scale_strip(struct timeline_sheet *sheet, const struct ifm_picture_arm *arm)
 {
     struct ifm_plot_axis *y = &sheet->plot.y;
     double low = 0, high = 0;
@@ -78,7 +78,7 @@ static void scale_strip(struct sheet *sheet, const struct ifm_picture_arm *arm)
     y->high = is_log ? high * air : high + air;
 }
 
-static double level_of(const struct sheet *sheet, double ns)
+static double level_of(const struct timeline_sheet *sheet, double ns)
 {
     const struct ifm_plot *plot = &sheet->plot;
     if (plot->y.scale == IFM_SCALE_LOG && !(ns > 0))
@@ -86,22 +86,22 @@ static double level_of(const struct sheet *sheet, double ns)
     return fmin(fmax(ifm_plot_y(plot, ns), plot->top), plot->bottom);
 }
 
-static bool is_beyond(const struct sheet *sheet, double ns)
+static bool is_beyond(const struct timeline_sheet *sheet, double ns)
 {
     return ns < sheet->plot.y.low || ns > sheet->plot.y.high;
 }
 
-static struct ifm_spot edge_spot(const struct sheet *sheet, double x, double ns)
+static struct ifm_spot edge_spot(const struct timeline_sheet *sheet, double x, double ns)
 {
     return (struct ifm_spot){x, ns > sheet->plot.y.high ? sheet->plot.top + EDGE : sheet->plot.bottom - EDGE};
 }
 
-static double middle_of(const struct sheet *sheet, const struct ifm_picture_bucket *bucket)
+static double middle_of(const struct timeline_sheet *sheet, const struct ifm_picture_bucket *bucket)
 {
     return ifm_plot_x(&sheet->plot, 0.5 * (seconds(sheet, bucket->start_ns) + seconds(sheet, bucket->end_ns)));
 }
 
-static void add_dots(struct sheet *sheet, const struct ifm_picture_bucket *buckets, size_t n)
+static void add_dots(struct timeline_sheet *sheet, const struct ifm_picture_bucket *buckets, size_t n)
 {
     size_t spots = 0;
     for (size_t k = 0; k < n; k++)
@@ -112,7 +112,7 @@ static void add_dots(struct sheet *sheet, const struct ifm_picture_bucket *bucke
     sheet->any_dots |= spots > 0;
 }
 
-static void add_band(struct sheet *sheet, const struct ifm_picture_bucket *buckets, size_t n)
+static void add_band(struct timeline_sheet *sheet, const struct ifm_picture_bucket *buckets, size_t n)
 {
     for (size_t k = 0; k < n; k++) {
         double x = middle_of(sheet, &buckets[k]);
@@ -127,7 +127,8 @@ static void add_band(struct sheet *sheet, const struct ifm_picture_bucket *bucke
 }
 
 /* Whether the run stopped and warmed up again between two buckets. */
-static bool is_parted(const struct sheet *sheet, const struct ifm_picture_bucket *a, const struct ifm_picture_bucket *b)
+static bool is_parted(const struct timeline_sheet *sheet, const struct ifm_picture_bucket *a,
+                      const struct ifm_picture_bucket *b)
 {
     for (size_t i = 0; i < sheet->picture->n_warmups; i++)
         if (sheet->picture->warmups[i].start_ns >= a->end_ns && sheet->picture->warmups[i].end_ns <= b->start_ns)
@@ -136,7 +137,7 @@ static bool is_parted(const struct sheet *sheet, const struct ifm_picture_bucket
 }
 
 /* Buckets of one phase: dots where each is a sample. */
-static void add_phase(struct sheet *sheet, const struct ifm_picture_bucket *buckets, size_t n)
+static void add_phase(struct timeline_sheet *sheet, const struct ifm_picture_bucket *buckets, size_t n)
 {
     bool single = true;
     for (size_t k = 0; k < n; k++)
@@ -155,7 +156,7 @@ static void add_phase(struct sheet *sheet, const struct ifm_picture_bucket *buck
     }
 }
 
-static void add_beyond(struct sheet *sheet, const struct ifm_picture_arm *arm)
+static void add_beyond(struct timeline_sheet *sheet, const struct ifm_picture_arm *arm)
 {
     size_t n = 0;
     for (size_t k = 0; k < arm->n_buckets; k++) {
@@ -170,7 +171,7 @@ static void add_beyond(struct sheet *sheet, const struct ifm_picture_arm *arm)
     sheet->any_beyond |= n > 0;
 }
 
-static void add_outliers(struct sheet *sheet, const struct ifm_picture_arm *arm)
+static void add_outliers(struct timeline_sheet *sheet, const struct ifm_picture_arm *arm)
 {
     size_t n = 0;
     for (size_t k = 0; k < arm->n_outliers; k++)
@@ -181,7 +182,7 @@ static void add_outliers(struct sheet *sheet, const struct ifm_picture_arm *arm)
     sheet->any_outliers |= n > 0;
 }
 
-static void add_changes(struct sheet *sheet, const struct ifm_picture_arm *arm)
+static void add_changes(struct timeline_sheet *sheet, const struct ifm_picture_arm *arm)
 {
     double last = -1;
     for (size_t k = 0; k < arm->n_changes; k++) {
@@ -194,7 +195,7 @@ static void add_changes(struct sheet *sheet, const struct ifm_picture_arm *arm)
     }
 }
 
-static void add_trend(struct sheet *sheet, const struct ifm_strip *strip)
+static void add_trend(struct timeline_sheet *sheet, const struct ifm_strip *strip)
 {
     const struct ifm_picture_arm *arm = strip->picture;
     if (arm->n_buckets == arm->n_warmup_buckets || !(arm->drift_start > 0) || visible_drift(sheet, strip) == NULL)
@@ -207,7 +208,7 @@ static void add_trend(struct sheet *sheet, const struct ifm_strip *strip)
     sheet->any_trends = true;
 }
 
-static const char *head_note(const struct sheet *sheet, const struct ifm_strip *strip)
+static const char *head_note(const struct timeline_sheet *sheet, const struct ifm_strip *strip)
 {
     const struct ifm_value *drift = visible_drift(sheet, strip);
     const char *log = sheet->plot.y.scale == IFM_SCALE_LOG ? ", logarithmic" : "";
@@ -218,7 +219,7 @@ static const char *head_note(const struct sheet *sheet, const struct ifm_strip *
 }
 
 /* Gives the height that the strip took. */
-static double add_strip(struct sheet *sheet, const struct ifm_strip *strip, double y)
+static double add_strip(struct timeline_sheet *sheet, const struct ifm_strip *strip, double y)
 {
     struct ifm_plot *plot = &sheet->plot;
     if (!is_drawn(strip)) {
@@ -243,7 +244,7 @@ static double add_strip(struct sheet *sheet, const struct ifm_strip *strip, doub
     return IFM_STRIP_HEAD + AREA + GAP;
 }
 
-static double height_of(const struct sheet *sheet, const struct ifm_strip *strip)
+static double height_of(const struct timeline_sheet *sheet, const struct ifm_strip *strip)
 {
     if (is_drawn(strip))
         return IFM_STRIP_HEAD + AREA + GAP;
@@ -253,7 +254,7 @@ static double height_of(const struct sheet *sheet, const struct ifm_strip *strip
 
 /* ---- the whole drawing ---- */
 
-static void shade(struct sheet *sheet, const char *class, int64_t from_ns, int64_t to_ns, double bottom,
+static void shade(struct timeline_sheet *sheet, const char *class, int64_t from_ns, int64_t to_ns, double bottom,
                   const char *tip)
 {
     double x1 = ifm_plot_x(&sheet->plot, seconds(sheet, from_ns)), x2 = ifm_plot_x(&sheet->plot, seconds(sheet, to_ns));
@@ -261,7 +262,7 @@ static void shade(struct sheet *sheet, const char *class, int64_t from_ns, int64
 }
 
 /* Marked blocks that meet, or nearly so, are one field: its tip tells the first and how many. */
-static void shade_blocks(struct sheet *sheet, double bottom)
+static void shade_blocks(struct timeline_sheet *sheet, double bottom)
 {
     const struct ifm_picture *picture = sheet->picture;
     double near = 2.0 * (double)(picture->end_ns - picture->start_ns) / (IFM_STRIP_RIGHT - IFM_STRIP_LEFT);
@@ -292,7 +293,7 @@ static bool has_marked(const struct ifm_picture *picture)
     return false;
 }
 
-static double add_legend(const struct sheet *sheet, struct ifm_plot *plot, double y)
+static double add_legend(const struct timeline_sheet *sheet, struct ifm_plot *plot, double y)
 {
     const struct ifm_strip_key keys[] = {
         {sheet->picture->n_warmups > 0 ? 'r' : 0, "warm", "warm-up"},
@@ -309,7 +310,7 @@ static double add_legend(const struct sheet *sheet, struct ifm_plot *plot, doubl
 }
 
 /* The marks first: only they tell what the legend names, and so how high the drawing is. */
-static void draw(struct sheet *sheet, struct ifm_figure *out, const char *description)
+static void draw(struct timeline_sheet *sheet, struct ifm_figure *out, const char *description)
 {
     struct ifm_plot *plot = &sheet->plot;
     struct ifm_text marks = {0};
@@ -344,7 +345,7 @@ static void draw(struct sheet *sheet, struct ifm_figure *out, const char *descri
 
 /* ---- what to see ---- */
 
-static void tell_blocks(const struct sheet *sheet, struct ifm_text *text)
+static void tell_blocks(const struct timeline_sheet *sheet, struct ifm_text *text)
 {
     const struct ifm_picture *picture = sheet->picture;
     const struct ifm_picture_block *first = NULL;
@@ -358,7 +359,7 @@ static void tell_blocks(const struct sheet *sheet, struct ifm_text *text)
                       marked == 1 ? "is" : "are", (unsigned)first->block, first->cause);
 }
 
-static void tell_withheld(const struct sheet *sheet, struct ifm_text *text)
+static void tell_withheld(const struct timeline_sheet *sheet, struct ifm_text *text)
 {
     for (size_t i = 0; i < sheet->strips.n; i++)
         if (sheet->strips.item[i].picture->withheld[0] != '\0')
@@ -367,7 +368,7 @@ static void tell_withheld(const struct sheet *sheet, struct ifm_text *text)
 }
 
 /* Arms whose level changes: those that reach no steady state, then the others; where, of the first of each. */
-static void tell_changes(const struct sheet *sheet, bool steady, struct ifm_text *text)
+static void tell_changes(const struct timeline_sheet *sheet, bool steady, struct ifm_text *text)
 {
     static const char none[] = "no steady state: ";
     struct ifm_text names = {0};
@@ -394,7 +395,7 @@ static void tell_changes(const struct sheet *sheet, bool steady, struct ifm_text
     ifm_text_free(&names);
 }
 
-static void tell_drift(const struct sheet *sheet, struct ifm_text *text)
+static void tell_drift(const struct timeline_sheet *sheet, struct ifm_text *text)
 {
     const struct ifm_strip *worst = NULL;
     const struct ifm_value *most = NULL;
@@ -417,7 +418,7 @@ static void tell_drift(const struct sheet *sheet, struct ifm_text *text)
 }
 
 /* What derive says of the cell as a whole about its time axis. */
-static void tell_finding(const struct sheet *sheet, struct ifm_text *text)
+static void tell_finding(const struct timeline_sheet *sheet, struct ifm_text *text)
 {
     const struct ifm_derived *derived = sheet->doc->derived;
     for (size_t i = 0; i < derived->n_findings; i++) {
@@ -431,7 +432,7 @@ static void tell_finding(const struct sheet *sheet, struct ifm_text *text)
 }
 
 /* The metric that keeps an arm from being called quiet; NULL when each is there and says that nothing happened. */
-static const struct ifm_value *unknown_of(const struct sheet *sheet, const struct ifm_strip *strip)
+static const struct ifm_value *unknown_of(const struct timeline_sheet *sheet, const struct ifm_strip *strip)
 {
     static const enum ifm_metric_id metrics[] = {IFM_M_BLOCKS_MARKED, IFM_M_DRIFT_PERCENT, IFM_M_CHANGE_POINTS};
     for (size_t m = 0; m < sizeof metrics / sizeof metrics[0]; m++) {
@@ -442,7 +443,7 @@ static const struct ifm_value *unknown_of(const struct sheet *sheet, const struc
     return NULL;
 }
 
-static void tell_quiet(const struct sheet *sheet, struct ifm_text *text)
+static void tell_quiet(const struct timeline_sheet *sheet, struct ifm_text *text)
 {
     for (size_t i = 0; i < sheet->strips.n; i++) {
         const struct ifm_strip *strip = &sheet->strips.item[i];
@@ -456,7 +457,7 @@ static void tell_quiet(const struct sheet *sheet, struct ifm_text *text)
     ifm_strip_add(text, "Nothing unusual: no block is disturbed, no arm drifts, and no level changes.");
 }
 
-static const char *sentence_of(const struct sheet *sheet)
+static const char *sentence_of(const struct timeline_sheet *sheet)
 {
     struct ifm_text text = {0};
     tell_blocks(sheet, &text);
@@ -477,7 +478,7 @@ static const char *sentence_of(const struct sheet *sheet)
 
 /* ---- the numbers ---- */
 
-static void tell_beyond(const struct sheet *sheet, const struct ifm_picture_arm *arm, struct ifm_text *remarks)
+static void tell_beyond(const struct timeline_sheet *sheet, const struct ifm_picture_arm *arm, struct ifm_text *remarks)
 {
     double least = INFINITY, most = 0;
     for (size_t k = arm->n_warmup_buckets; k < arm->n_buckets; k++) {
@@ -490,7 +491,7 @@ static void tell_beyond(const struct sheet *sheet, const struct ifm_picture_arm 
         ifm_strip_add(remarks, "%zu far below, down to %s.", arm->below, time_text(sheet, least));
 }
 
-static void add_arm_row(const struct sheet *sheet, const struct ifm_strip *strip, struct ifm_grid *grid)
+static void add_arm_row(const struct timeline_sheet *sheet, const struct ifm_strip *strip, struct ifm_grid *grid)
 {
     static const enum ifm_metric_id metrics[] = {IFM_M_SAMPLES_COUNT, IFM_M_WARMUP_SAMPLES, IFM_M_OUTLIERS_COUNT,
                                                  IFM_M_DRIFT_PERCENT, IFM_M_CHANGE_POINTS,  IFM_M_BLOCKS_MARKED};
@@ -509,7 +510,7 @@ static void add_arm_row(const struct sheet *sheet, const struct ifm_strip *strip
     ifm_text_free(&remarks);
 }
 
-static const char *span_text(const struct sheet *sheet, int64_t from_ns, int64_t to_ns)
+static const char *span_text(const struct timeline_sheet *sheet, int64_t from_ns, int64_t to_ns)
 {
     return ifm_arena_printf(sheet->doc->arena, "from %s to %s",
                             ifm_quantity_bare(seconds(sheet, from_ns), "s", sheet->doc->arena),
@@ -517,7 +518,7 @@ static const char *span_text(const struct sheet *sheet, int64_t from_ns, int64_t
 }
 
 /* The blocks that the machine disturbed, with their causes; those that follow each other stand in one row. */
-static void add_block_rows(const struct sheet *sheet, struct ifm_grid *grid)
+static void add_block_rows(const struct timeline_sheet *sheet, struct ifm_grid *grid)
 {
     const struct ifm_picture *picture = sheet->picture;
     struct ifm_arena *arena = sheet->doc->arena;
@@ -545,7 +546,7 @@ static void add_block_rows(const struct sheet *sheet, struct ifm_grid *grid)
         ifm_chart_row(grid, ifm_arena_printf(arena, "%zu more disturbed blocks", more));
 }
 
-static struct ifm_grid numbers_of(const struct sheet *sheet)
+static struct ifm_grid numbers_of(const struct timeline_sheet *sheet)
 {
     static const struct ifm_heading headings[] = {
         {"arm, block", IFM_M_NONE, true, 0},          {"samples", IFM_M_SAMPLES_COUNT, false, 0},
@@ -563,7 +564,7 @@ static struct ifm_grid numbers_of(const struct sheet *sheet)
 bool ifm_figure_timeline(const struct ifm_document *doc, const struct ifm_cell *cell, const struct ifm_picture *picture,
                          struct ifm_figure *out)
 {
-    struct sheet sheet = {.doc = doc, .cell = cell, .picture = picture};
+    struct timeline_sheet sheet = {.doc = doc, .cell = cell, .picture = picture};
     if (!ifm_strips_choose(doc, cell, picture, &sheet.strips))
         return false;
     sheet.spots = IFM_ARENA_ARRAY(doc->arena, struct ifm_spot, 2 * (IFM_PICTURE_BUCKETS + IFM_PICTURE_OUTLIERS));

@@ -140,9 +140,8 @@ static void assert_stop_counts_all_blocks(struct fixture *f, const struct ifm_re
 /* Said once, with a reason, and as what went wrong. */
 static void assert_one_interruption(struct fixture *f)
 {
-    json_t *events;
+    json_t *events = events_read(f->dir);
     size_t n = 0;
-    assert_int_equal(ifm_journal_read(f->dir, &events, &f->error), IFM_OK);
     for (size_t i = 0; i < json_array_size(events); i++) {
         const json_t *event = json_array_get(events, i);
         if (strcmp(json_string_value(json_object_get(event, "stage")), "interrupted") != 0)

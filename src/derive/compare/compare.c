@@ -46,26 +46,6 @@ static double level_over_looks(const struct ifm_cell_work *work, double level, s
     return level;
 }
 
-bool ifm_derive_is_compared(const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
-{
-    return work->baseline != NULL && arm != work->baseline && arm->is_variant && !ifm_derive_is_cache_probe(arm->arm) &&
-           arm->arm->ceiling == work->baseline->arm->ceiling;
-}
-
-static size_t count_compared(const struct ifm_cell_work *work)
-{
-    size_t m = 0;
-    for (size_t a = 0; a < work->cell->n_arms; a++)
-        m += ifm_derive_is_compared(work, &work->arms[a]);
-    return m;
-}
-
-double ifm_derive_compare_level(const struct ifm_cell_work *work)
-{
-    size_t m = count_compared(work);
-    return m > 1 ? 1.0 - (1.0 - IFM_LEVEL) / (double)m : IFM_LEVEL;
-}
-
 static bool compare(const struct ifm_cell_work *work, const struct ifm_arm_work *arm, bool unmarked,
                     struct comparison *out)
 {
@@ -166,7 +146,8 @@ static struct ifm_value median_value(struct ifm_derivation *d, const struct ifm_
 static struct ifm_value gap_value(struct ifm_derivation *d, const struct ifm_cell_work *work,
                                   const struct ifm_arm_work *arm)
 {
-    struct ifm_value own = ifm_derive_step_value(d, work, arm), base = ifm_derive_step_value(d, work, work->baseline);
+    struct ifm_value own = ifm_derive_step_value(d, work, arm, false),
+                     base = ifm_derive_step_value(d, work, work->baseline, false);
     if (own.state != IFM_STATE_OK || base.state != IFM_STATE_OK || !own.has_interval || !base.has_interval)
         return ifm_value_absent("one of the two step times has no interval", "", (int64_t)arm->n_blocks, "blocks");
     return ifm_value_real(100.0 * (base.low / own.high - 1.0), own.n < base.n ? own.n : base.n, "blocks");
@@ -351,7 +332,7 @@ void ifm_derive_comparison(struct ifm_derivation *d, const struct ifm_cell_work 
 
 void ifm_derive_say_family(struct ifm_derivation *d, const struct ifm_cell_work *work)
 {
-    size_t m = count_compared(work);
+    size_t m = ifm_derive_count_compared(work);
     if (m > 1 && work->record != NULL)
         ifm_derive_find_fault(d, IFM_SEVERITY_NOTE, "", work->cell->name, "",
                               "%zu arms are compared with %s: each interval of a change is one of %.4g %%, so that all "

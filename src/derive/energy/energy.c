@@ -14,11 +14,6 @@ struct ifm_event_energy ifm_energy_sensor_of(const struct ifm_cell_work *work)
     return told == NULL ? unknown : *told;
 }
 
-double ifm_energy_tokens_of(const struct ifm_arm *arm)
-{
-    return arm->ledger.tokens_generated > 0 ? (double)arm->ledger.tokens_generated : (double)arm->ledger.tokens_prompt;
-}
-
 struct ifm_energy_column ifm_energy_column_of(const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
 {
     struct ifm_energy_column out = {0};

@@ -19,6 +19,11 @@ struct made {
 
 /* ---- means of windows ---- */
 
+double ifm_energy_tokens_of(const struct ifm_arm *arm)
+{
+    return arm->ledger.tokens_generated > 0 ? (double)arm->ledger.tokens_generated : (double)arm->ledger.tokens_prompt;
+}
+
 /* Half-width of the mean of the made values. */
 static double half_of(const struct made *m, double level)
 {
@@ -227,7 +232,7 @@ static struct ifm_value per_token_above_idle(struct made *m, double tokens)
 /* Watts while steps run, over the tokens a second of the latency pass. */
 static struct ifm_value watts_per_rate(struct made *m, double tokens)
 {
-    struct ifm_value step = ifm_derive_step_value(m->d, m->work, m->arm);
+    struct ifm_value step = ifm_derive_step_value(m->d, m->work, m->arm, false);
     if (step.state != IFM_STATE_OK)
         return step;
     for (size_t i = 0; i < m->n; i++)

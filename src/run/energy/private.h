@@ -12,7 +12,7 @@
 /* ---- sensors (sensors.c) ---- */
 
 /* One sensor of the list, and how far its file has come in the pass that is open. */
-struct ifm_energy_sensor {
+struct ifm_pass_sensor {
     json_t *seen;                       /* what calibration found; NULL = it was not calibrated */
     bool useful;                        /* its readings make joules: not a part, not instantaneous, not still */
     double every_s;                     /* between two readings */
@@ -26,7 +26,7 @@ struct ifm_energy_sensor {
 struct ifm_energy_sensors {
     struct ifm_power *power;
     double watts_hz;
-    struct ifm_energy_sensor list[IFM_POWER_MOST];
+    struct ifm_pass_sensor list[IFM_POWER_MOST];
     struct ifm_sampler *sampler; /* of the pass that is open; else NULL */
     int64_t began_ns, drained_ns;
 };

@@ -59,7 +59,7 @@ enum ifm_status ifm_energy_sensors_open(const struct ifm_plan *plan, const struc
     IFM_TRY(ifm_power_open(&options, &out->power, error));
     const struct ifm_power_list *list = ifm_power_list(out->power);
     for (size_t i = 0; i < list->n_sensors; i++) {
-        struct ifm_energy_sensor *sensor = &out->list[i];
+        struct ifm_pass_sensor *sensor = &out->list[i];
         sensor->useful = !list->sensors[i].part && list->sensors[i].kind != IFM_POWER_INSTANT;
         sensor->every_s = list->sensors[i].every_ms * 1e-3;
     }
@@ -87,7 +87,7 @@ static double wanted_s(const struct ifm_power_sensor *sensor)
 }
 
 static void take_calibration(const struct ifm_energy_sensors *sensors, const struct ifm_power_sensor *which,
-                             struct ifm_energy_sensor *sensor)
+                             struct ifm_pass_sensor *sensor)
 {
     const json_t *refresh = json_object_get(sensor->seen, "refresh_ms");
     bool watts =
@@ -156,13 +156,13 @@ static double if_known(double number)
     return isfinite(number) && number > 0 ? number : NAN;
 }
 
-static double seen_number(const struct ifm_energy_sensor *sensor, const char *key)
+static double seen_number(const struct ifm_pass_sensor *sensor, const char *key)
 {
     const json_t *number = json_object_get(sensor->seen, key);
     return json_is_number(number) ? json_number_value(number) : 0;
 }
 
-static enum ifm_status tell_sensor(const struct ifm_energy_sensor *sensor, const struct ifm_power_sensor *which,
+static enum ifm_status tell_sensor(const struct ifm_pass_sensor *sensor, const struct ifm_power_sensor *which,
                                    const struct ifm_cell_run *cell, struct ifm_error *error)
 {
     double window_ms = NAN;
@@ -196,7 +196,7 @@ static enum ifm_status tell(const struct ifm_energy_sensors *sensors, const stru
     const struct ifm_power_list *list = ifm_power_list(sensors->power);
     for (size_t i = 0; i < list->n_sensors; i++) {
         const struct ifm_power_sensor *which = &list->sensors[i];
-        const struct ifm_energy_sensor *sensor = &sensors->list[i];
+        const struct ifm_pass_sensor *sensor = &sensors->list[i];
         char reason[300];
         snprintf(reason, sizeof reason, "%s: %s", which->device, sensor->absent == NULL ? "" : sensor->absent);
         IFM_TRY(sensor->absent == NULL
@@ -218,7 +218,7 @@ static void prime(struct ifm_energy_sensors *sensors, size_t index)
     enum { ROOM = 512, MOST_READS = 64 };
     struct ifm_power_point points[ROOM];
     struct ifm_error why = {0};
-    struct ifm_energy_sensor *sensor = &sensors->list[index];
+    struct ifm_pass_sensor *sensor = &sensors->list[index];
     enum ifm_status status = IFM_OK;
     size_t n = ROOM;
     for (int i = 0; i < MOST_READS && status != IFM_MISSING && (n == ROOM || status != IFM_OK); i++)
@@ -242,7 +242,7 @@ enum ifm_status ifm_energy_sensors_begin(struct ifm_energy_sensors *sensors, str
         prime(sensors, i);
     IFM_TRY(tell(sensors, cell, error));
     for (size_t i = 0; i < list->n_sensors; i++) {
-        struct ifm_energy_sensor *sensor = &sensors->list[i];
+        struct ifm_pass_sensor *sensor = &sensors->list[i];
         sensor->any = sensor->lost = false;
         if (sensor->absent != NULL)
             continue;
@@ -263,7 +263,7 @@ static int64_t micro(double value)
 }
 
 /* Readings of one sensor into its file. */
-static enum ifm_status write_series(struct ifm_energy_sensor *sensor, bool counter, int64_t began_ns,
+static enum ifm_status write_series(struct ifm_pass_sensor *sensor, bool counter, int64_t began_ns,
                                     const struct ifm_power_series *series, size_t *left_out, struct ifm_error *error)
 {
     struct ifm_reading *readings = calloc(series->n + 1, sizeof *readings);
@@ -292,7 +292,7 @@ enum ifm_status ifm_energy_sensors_drain(struct ifm_energy_sensors *sensors, str
     const struct ifm_power_series *all = ifm_sampler_drain(sensors->sampler);
     int64_t now_ns = ifm_session_now(cell->session, cell->device);
     for (size_t i = 0; i < list->n_sensors; i++) {
-        struct ifm_energy_sensor *sensor = &sensors->list[i];
+        struct ifm_pass_sensor *sensor = &sensors->list[i];
         const struct ifm_power_series *series = &all[i];
         size_t left_out = 0;
         if (sensor->writer == NULL)

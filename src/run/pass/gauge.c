@@ -9,7 +9,7 @@
 
 enum { BATCH = 512 };
 
-struct own {
+struct gauge_own {
     struct ifm_gauge gauge;
     struct ifm_device *device;
     struct ifm_power *power;
@@ -22,7 +22,7 @@ struct own {
 
 static size_t read_ring(void *context, struct ifm_power_point *points, size_t room)
 {
-    struct own *own = context;
+    struct gauge_own *own = context;
     struct ifm_error ignored;
     size_t n;
     return ifm_power_read(own->power, own->sensors[0], points, room, &n, &ignored) == IFM_OK ? n : 0;
@@ -31,7 +31,7 @@ static size_t read_ring(void *context, struct ifm_power_point *points, size_t ro
 /* The packages' joules since the last reading over the time between: one reading of all of them together. */
 static size_t read_counters(void *context, struct ifm_power_point *points, size_t room)
 {
-    struct own *own = context;
+    struct gauge_own *own = context;
     struct ifm_error ignored;
     double watts = 0;
     size_t fresh = 0;
@@ -55,13 +55,13 @@ static size_t read_counters(void *context, struct ifm_power_point *points, size_
 
 static int64_t gpu_temperature(void *context)
 {
-    const struct own *own = context;
+    const struct gauge_own *own = context;
     return own->device->ops->temperature_mc == NULL ? IFM_ABSENT : own->device->ops->temperature_mc(own->device);
 }
 
 static int64_t cpu_temperature(void *context)
 {
-    const struct own *own = context;
+    const struct gauge_own *own = context;
     return ifm_thermal_temperature_mc(&own->thermal);
 }
 
@@ -71,7 +71,7 @@ static bool starts_with(const char *text, const char *prefix)
 }
 
 /* The sensors of one source and device kind that are no part of others. */
-static size_t choose(struct own *own, const char *device, const char *source)
+static size_t choose(struct gauge_own *own, const char *device, const char *source)
 {
     const struct ifm_power_list *list = ifm_power_list(own->power);
     own->n = 0;
@@ -87,7 +87,7 @@ static size_t choose(struct own *own, const char *device, const char *source)
     return own->n;
 }
 
-static bool find_gpu(struct own *own)
+static bool find_gpu(struct gauge_own *own)
 {
     if (choose(own, "gpu", "nvml_samples") > 0) {
         own->gauge.lag_s = 0;
@@ -101,7 +101,7 @@ static bool find_gpu(struct own *own)
     return true;
 }
 
-static bool find_processors(struct own *own, const char *root)
+static bool find_processors(struct gauge_own *own, const char *root)
 {
     struct ifm_cpu_mask cpus;
     if (choose(own, "cpu", "rapl_package") == 0 && choose(own, "cpu", "perf_package") == 0)
@@ -114,7 +114,7 @@ static bool find_processors(struct own *own, const char *root)
 }
 
 /* Why there is none: the first source that could have one says so. */
-static void explain(const struct own *own, bool gpu, char *reason, char *remedy)
+static void explain(const struct gauge_own *own, bool gpu, char *reason, char *remedy)
 {
     const struct ifm_power_list *list = ifm_power_list(own->power);
     snprintf(reason, 200, "no sensor says what the %s draws", gpu ? "GPU" : "processors");
@@ -134,7 +134,7 @@ struct ifm_gauge *ifm_gauge_open(struct ifm_device *device, const struct ifm_pow
     struct ifm_power_options options = {.root = where->root, .nvml = where->nvml};
     struct ifm_machine machine;
     struct ifm_error error = {0};
-    struct own *own = calloc(1, sizeof *own);
+    struct gauge_own *own = calloc(1, sizeof *own);
     snprintf(reason, 200, "no memory for the readings of power");
     remedy[0] = '\0';
     if (own == NULL)
@@ -157,7 +157,7 @@ struct ifm_gauge *ifm_gauge_open(struct ifm_device *device, const struct ifm_pow
 
 void ifm_gauge_close(struct ifm_gauge *gauge)
 {
-    struct own *own = (struct own *)(void *)gauge; /* its first member */
+    struct gauge_own *own = (struct gauge_own *)(void *)gauge; /* its first member */
     if (own == NULL)
         return;
     ifm_power_close(own->power);

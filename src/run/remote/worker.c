@@ -16,7 +16,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-struct worker {
+struct remote_worker {
     struct ifm_arena *arena;
     struct ifm_plan *plan;
     struct ifm_device *device;
@@ -26,7 +26,7 @@ struct worker {
     bool flushed; /* the caches, once: the first time maps a buffer */
 };
 
-static enum ifm_status read_plan(struct worker *worker, struct ifm_error *error)
+static enum ifm_status read_plan(struct remote_worker *worker, struct ifm_error *error)
 {
     json_t *json = NULL;
     if (lseek(IFM_REMOTE_PLAN, 0, SEEK_SET) == 0)
@@ -42,7 +42,7 @@ static enum ifm_status read_plan(struct worker *worker, struct ifm_error *error)
     return status;
 }
 
-static enum ifm_status open_arm(struct worker *worker, const struct ifm_remote_request *request,
+static enum ifm_status open_arm(struct remote_worker *worker, const struct ifm_remote_request *request,
                                 struct ifm_error *error)
 {
     struct ifm_device_options options = {
@@ -79,8 +79,8 @@ static enum ifm_status make_room(struct ifm_cell_run *cell, uint32_t samples, st
     return IFM_OK;
 }
 
-static enum ifm_status run_slot(struct worker *worker, const struct ifm_remote_request *request, struct ifm_slot *slot,
-                                struct ifm_error *error)
+static enum ifm_status run_slot(struct remote_worker *worker, const struct ifm_remote_request *request,
+                                struct ifm_slot *slot, struct ifm_error *error)
 {
     struct ifm_cell_run *cell = &worker->cell;
     int64_t *columns = (int64_t *)(void *)worker->memory;
@@ -97,7 +97,7 @@ static enum ifm_status run_slot(struct worker *worker, const struct ifm_remote_r
     return ifm_arm_slot(cell, request->arm, slot, samples, columns, error);
 }
 
-static enum ifm_status serve(struct worker *worker, const struct ifm_remote_request *request,
+static enum ifm_status serve(struct remote_worker *worker, const struct ifm_remote_request *request,
                              struct ifm_remote_answer *answer, struct ifm_error *error)
 {
     struct ifm_cell_run *cell = &worker->cell;
@@ -120,7 +120,7 @@ static enum ifm_status serve(struct worker *worker, const struct ifm_remote_requ
     return ifm_fail(error, IFM_INTERNAL, NULL, NULL, "a request that no worker knows");
 }
 
-static void end(struct worker *worker)
+static void end(struct remote_worker *worker)
 {
     if (worker->cell.plan != NULL)
         ifm_cell_close(&worker->cell);
@@ -151,7 +151,7 @@ enum ifm_status ifm_worker_serve(struct ifm_error *error)
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     for (int fd = IFM_REMOTE_SOCKET; fd <= IFM_REMOTE_PLAN; fd++) /* programs that an arm starts must not hold them */
         fcntl(fd, F_SETFD, FD_CLOEXEC);
-    struct worker worker = {.arena = ifm_arena_create()};
+    struct remote_worker worker = {.arena = ifm_arena_create()};
     struct ifm_remote_request request;
     while (recv(IFM_REMOTE_SOCKET, &request, sizeof request, 0) == (ssize_t)sizeof request) {
         struct ifm_remote_answer answer = {0};

@@ -180,7 +180,7 @@ static struct ifm_ledger ledger_of(const struct ifm_attention_settings *s)
 }
 
 /* An item of attention.arms: a row, and the instruction set if the item names one. */
-struct item {
+struct attention_item {
     const char *text;
     const struct ifm_implementation *row;
     bool names_isa;
@@ -190,10 +190,10 @@ struct item {
 /* "ours" and "auto" are our kernels with attention.isa, an instruction set is our kernels with it, the rest are names
  * of rows. Why it cannot run here; NULL when it can. */
 static const char *take_item(const struct ifm_attention_settings *s, const char *text,
-                             const struct ifm_machine *machine, struct ifm_arena *arena, struct item *out)
+                             const struct ifm_machine *machine, struct ifm_arena *arena, struct attention_item *out)
 {
     bool found = false;
-    *out = (struct item){.text = strcmp(text, "auto") == 0 ? OURS : text, .ask = {s, ifm_isa_name(s->isa)}};
+    *out = (struct attention_item){.text = strcmp(text, "auto") == 0 ? OURS : text, .ask = {s, ifm_isa_name(s->isa)}};
     for (size_t i = 0; implementations[i] != NULL; i++)
         found = found || strcmp(implementations[i]->name, out->text) == 0;
     out->names_isa = !found;
@@ -209,7 +209,8 @@ static const char *take_item(const struct ifm_attention_settings *s, const char 
 
 /* Settings that do nothing here: a shape beside one by name, a divisor of one, an instruction set of an arm that names
  * another. attention.head_dim stays: a shape by name has its default, and its name does not say it. */
-static const char *idle_of(const struct ifm_attention_settings *s, const struct item *item, struct ifm_arena *arena)
+static const char *idle_of(const struct ifm_attention_settings *s, const struct attention_item *item,
+                           struct ifm_arena *arena)
 {
     const bool named = ifm_attention_config(s->matrix) != NULL;
     return ifm_arena_printf(arena, "%s%s%s",
@@ -218,7 +219,8 @@ static const char *idle_of(const struct ifm_attention_settings *s, const struct 
                             s->scale == 1 ? " attention.scale" : "", item->names_isa ? " attention.isa" : "");
 }
 
-static struct ifm_arm arm_of(const struct ifm_attention_settings *s, const struct item *item, struct ifm_arena *arena)
+static struct ifm_arm arm_of(const struct ifm_attention_settings *s, const struct attention_item *item,
+                             struct ifm_arena *arena)
 {
     const struct ifm_attention_chosen chosen = {s->batch,   s->q_heads,  s->kv_heads,
                                                 s->seq_len, s->head_dim, item->ask.isa};
@@ -255,7 +257,7 @@ static enum ifm_status describe(const struct ifm_setting *settings, size_t n, co
         items = machine->blas != NULL ? (struct ifm_list){usual, 2} : (struct ifm_list){usual + 1, 1};
     *why_not = NULL;
     for (size_t i = 0; i < items.n; i++) {
-        struct item item;
+        struct attention_item item;
         *why_not = take_item(&s, items.items[i], machine, arena, &item);
         if (*why_not != NULL) {
             arms->n = 0;

@@ -43,16 +43,16 @@ size_t ifm_attention_blas_scratch_floats(const struct ifm_attention_shape *shape
 }
 
 /* The unit's rows and where they lie in the arrays, in values. */
-struct place {
+struct unit_place {
     size_t q, kv, rows, live, keys;
 };
 
-static struct place place_of(const struct ifm_attention_job *job, const struct ifm_attention_unit *unit)
+static struct unit_place place_of(const struct ifm_attention_job *job, const struct ifm_attention_unit *unit)
 {
     const struct ifm_attention_shape *s = &job->shape;
     const size_t length = job->lengths[unit->sequence], left = s->seq_len - unit->first;
     const size_t head = s->seq_len * s->head_dim;
-    struct place place = {.rows = left < job->block ? left : job->block};
+    struct unit_place place = {.rows = left < job->block ? left : job->block};
     place.q = (unit->sequence * s->q_heads + unit->head) * head + unit->first * s->head_dim;
     place.kv = (unit->sequence * s->kv_heads + unit->head / (s->q_heads / s->kv_heads)) * head;
     if (length > unit->first)
@@ -71,8 +71,8 @@ static const float *rows_of(const struct ifm_attention_blas *arm, const struct i
     return room;
 }
 
-static void attend(const struct ifm_attention_blas *arm, const struct ifm_attention_job *job, const struct place *place,
-                   size_t first, float *scratch)
+static void attend(const struct ifm_attention_blas *arm, const struct ifm_attention_job *job,
+                   const struct unit_place *place, size_t first, float *scratch)
 {
     const struct ifm_attention_shape *s = &job->shape;
     const float scale = 1.44269504f / sqrtf((float)s->head_dim);
@@ -104,7 +104,7 @@ void ifm_attention_blas(const struct ifm_attention_blas *arm, const struct ifm_a
         if (at >= job->n_units)
             return;
         const struct ifm_attention_unit *unit = &job->units[at];
-        const struct place place = place_of(job, unit);
+        const struct unit_place place = place_of(job, unit);
         char *out = (char *)job->out + place.q * ifm_attention_size(job->shape.storage);
         if (place.live > 0)
             attend(arm, job, &place, unit->first, scratch);

@@ -55,7 +55,7 @@ uint64_t ifm_attention_row(const struct ifm_attention_shape *shape, uint64_t i)
     return i + 1 == n ? all - 1 : i * step;
 }
 
-struct comparison {
+struct attention_comparison {
     const struct ifm_attention_job *job;
     double *room; /* per worker: seq_len weights, head_dim outputs */
     struct sums {
@@ -88,7 +88,7 @@ static struct sums compare_row(const struct ifm_attention_job *job, uint64_t row
 
 static void compare_part(void *arg, unsigned index, unsigned count)
 {
-    struct comparison *c = arg;
+    struct attention_comparison *c = arg;
     const struct ifm_attention_shape *s = &c->job->shape;
     for (uint64_t i = index; i < c->rows; i += count)
         c->sums[i] = compare_row(c->job, ifm_attention_row(s, i), c->room + index * (s->seq_len + s->head_dim));
@@ -98,7 +98,7 @@ enum ifm_status ifm_attention_compare(struct ifm_device *device, unsigned thread
                                       struct ifm_check *out, struct ifm_error *error)
 {
     const struct ifm_attention_shape *s = &job->shape;
-    struct comparison c = {.job = job, .rows = ifm_attention_rows(s)};
+    struct attention_comparison c = {.job = job, .rows = ifm_attention_rows(s)};
     c.room = malloc(threads * (s->seq_len + s->head_dim) * sizeof *c.room);
     c.sums = malloc(c.rows * sizeof *c.sums);
     if (c.room == NULL || c.sums == NULL) {

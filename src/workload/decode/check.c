@@ -41,7 +41,7 @@ static struct selection select_rows(const struct ifm_decode_outputs *o)
 }
 
 /* Sums of one pair's rows, so that totals do not depend on the workers. */
-struct sums {
+struct decode_sums {
     double error2, reference2, error_max, reference_max; /* kernel against cache */
     double part;                                         /* of which the kernel certainly has too little or too much */
     double loss2, exact2, cosine, kl, tv;                /* cache against exact tokens */
@@ -49,11 +49,11 @@ struct sums {
     struct ifm_error error;
 };
 
-struct comparison {
+struct decode_comparison {
     const struct ifm_decode_outputs *o;
     struct selection selection;
-    struct sums *sums; /* [pairs] */
-    double *losses;    /* [pairs][heads][dim]: |x - exact| */
+    struct decode_sums *sums; /* [pairs] */
+    double *losses;           /* [pairs][heads][dim]: |x - exact| */
 };
 
 /* Room of one worker for one pair. */
@@ -72,7 +72,8 @@ static void drop(struct room *room)
     free(room->doubles);
 }
 
-static enum ifm_status take(struct room *room, const struct comparison *c, uint64_t tokens, struct ifm_error *error)
+static enum ifm_status take(struct room *room, const struct decode_comparison *c, uint64_t tokens,
+                            struct ifm_error *error)
 {
     const unsigned heads = c->selection.heads, dim = (unsigned)c->o->settings->head_dim;
     const size_t each = heads * (2 + (size_t)dim + tokens);
@@ -100,7 +101,7 @@ static enum ifm_status take(struct room *room, const struct comparison *c, uint6
 }
 
 /* The query head of row `j` of selected pair `i`: every place within a group has its turn. */
-static uint64_t head_of(const struct comparison *c, uint64_t i, unsigned j)
+static uint64_t head_of(const struct decode_comparison *c, uint64_t i, unsigned j)
 {
     return (i * c->selection.heads + j) % c->o->source->group;
 }
@@ -178,7 +179,8 @@ static double larger(double a, double b) /* NaN is larger than anything */
     return b > a || isnan(b) ? b : a;
 }
 
-static void add_row(struct sums *sums, const struct room *room, unsigned row, const float *kernel, double *losses)
+static void add_row(struct decode_sums *sums, const struct room *room, unsigned row, const float *kernel,
+                    double *losses)
 {
     const unsigned dim = room->exact.dim;
     const double *read = room->cache.sum + (size_t)row * dim, *exact = room->exact.sum + (size_t)row * dim;
@@ -202,8 +204,8 @@ static void add_row(struct sums *sums, const struct room *room, unsigned row, co
     sums->tv += weights.tv;
 }
 
-static enum ifm_status compare_rows(struct comparison *c, uint64_t i, uint64_t pair, struct room *room,
-                                    struct sums *sums)
+static enum ifm_status compare_rows(struct decode_comparison *c, uint64_t i, uint64_t pair, struct room *room,
+                                    struct decode_sums *sums)
 {
     const struct ifm_decode_outputs *o = c->o;
     const size_t dim = o->settings->head_dim, heads = c->selection.heads, group = o->source->group;
@@ -222,7 +224,7 @@ static enum ifm_status compare_rows(struct comparison *c, uint64_t i, uint64_t p
     return IFM_OK;
 }
 
-static enum ifm_status compare_pair(struct comparison *c, uint64_t i, struct sums *sums)
+static enum ifm_status compare_pair(struct decode_comparison *c, uint64_t i, struct decode_sums *sums)
 {
     const struct ifm_decode_outputs *o = c->o;
     const struct ifm_decode_settings *s = o->settings;
@@ -242,7 +244,7 @@ static enum ifm_status compare_pair(struct comparison *c, uint64_t i, struct sum
 
 static void compare_part(void *arg, unsigned index, unsigned count)
 {
-    struct comparison *c = arg;
+    struct decode_comparison *c = arg;
     for (uint64_t i = index; i < c->selection.pairs; i += count)
         c->sums[i].status = compare_pair(c, i, &c->sums[i]);
 }
@@ -259,12 +261,12 @@ static double over(double amount, double reference)
     return amount == 0 ? 0 : amount / reference;
 }
 
-static enum ifm_status add_up(struct comparison *c, struct ifm_check *out, struct ifm_error *error)
+static enum ifm_status add_up(struct decode_comparison *c, struct ifm_check *out, struct ifm_error *error)
 {
-    struct sums all = {.cosine = 1};
+    struct decode_sums all = {.cosine = 1};
     const uint64_t rows = c->selection.pairs * c->selection.heads, values = rows * c->o->settings->head_dim;
     for (uint64_t i = 0; i < c->selection.pairs; i++) {
-        const struct sums *one = &c->sums[i];
+        const struct decode_sums *one = &c->sums[i];
         if (one->status != IFM_OK && error != NULL)
             *error = one->error;
         IFM_TRY(one->status);
@@ -296,7 +298,7 @@ static enum ifm_status add_up(struct comparison *c, struct ifm_check *out, struc
 
 static enum ifm_status compare(const struct ifm_decode_outputs *o, struct ifm_check *out, struct ifm_error *error)
 {
-    struct comparison c = {.o = o, .selection = select_rows(o)};
+    struct decode_comparison c = {.o = o, .selection = select_rows(o)};
     const size_t values = c.selection.pairs * c.selection.heads * o->settings->head_dim;
     c.sums = calloc(c.selection.pairs, sizeof *c.sums);
     c.losses = malloc(values * sizeof *c.losses);

@@ -101,7 +101,7 @@ static double tolerance(const struct ifm_gemm_shape *s)
 }
 
 /* What runs: rows and formats, and how many weight matrices they take in turn. */
-struct cell {
+struct gemm_cell {
     const struct ifm_gemm_settings *s;
     struct entry {
         const struct ifm_implementation *row;
@@ -111,7 +111,7 @@ struct cell {
     uint64_t layers;
 };
 
-static struct ifm_arm arm_of(const struct cell *cell, const struct entry *entry, struct ifm_arena *arena)
+static struct ifm_arm arm_of(const struct gemm_cell *cell, const struct entry *entry, struct ifm_arena *arena)
 {
     const struct ifm_gemm_settings *s = cell->s;
     const struct ifm_gemm_shape *shape = &entry->ask.shape;
@@ -152,7 +152,7 @@ static bool wants(const struct ifm_gemm_settings *s, const struct ifm_implementa
 
 /* What was asked for and can run, in the order of the table. Why not, or NULL: when nothing runs, or when an
  * instruction set that was named does not. */
-static const char *choose(const struct ifm_machine *machine, struct ifm_arena *arena, struct cell *cell)
+static const char *choose(const struct ifm_machine *machine, struct ifm_arena *arena, struct gemm_cell *cell)
 {
     const struct ifm_gemm_settings *s = cell->s;
     const char *ours = NULL, *theirs = NULL;
@@ -181,7 +181,7 @@ static const char *choose(const struct ifm_machine *machine, struct ifm_arena *a
 }
 
 /* Weight matrices until those of the smallest arm exceed 4 x the last-level caches. */
-static uint64_t layers_of(const struct cell *cell, const struct ifm_machine *machine)
+static uint64_t layers_of(const struct gemm_cell *cell, const struct ifm_machine *machine)
 {
     if (cell->s->layers > 0)
         return cell->s->layers;
@@ -216,7 +216,7 @@ static enum ifm_status describe(const struct ifm_setting *settings, size_t n, co
                                 struct ifm_error *error)
 {
     struct ifm_gemm_settings s;
-    struct cell cell = {.s = &s};
+    struct gemm_cell cell = {.s = &s};
     *arms = (struct ifm_arm_list){0};
     IFM_TRY(ifm_section_bind(&section, settings, n, arena, &s, error));
     IFM_TRY(check_shape(&s, error));

@@ -13,7 +13,7 @@
 enum { CHUNK = 64 /* rows that are generated at once */ };
 
 /* Generates and stores rows by all workers; each layer is a copy of the first in memory of its own. */
-struct fill {
+struct gemm_fill {
     const struct ifm_gemm_host *host;
     unsigned char *to;
     float *room; /* per worker: CHUNK rows */
@@ -21,7 +21,7 @@ struct fill {
 
 static void fill_part(void *arg, unsigned index, unsigned count)
 {
-    const struct fill *fill = arg;
+    const struct gemm_fill *fill = arg;
     const struct ifm_gemm_shape *s = &fill->host->job.shape;
     float *chunk = fill->room + (size_t)index * CHUNK * s->k;
     for (uint64_t row = (uint64_t)index * CHUNK; row < s->n; row += (uint64_t)count * CHUNK) {
@@ -33,7 +33,7 @@ static void fill_part(void *arg, unsigned index, unsigned count)
 
 static void copy_part(void *arg, unsigned index, unsigned count)
 {
-    const struct fill *fill = arg;
+    const struct gemm_fill *fill = arg;
     const uint64_t bytes = fill->host->bytes, from = bytes * index / count, to = bytes * (index + 1) / count;
     for (uint64_t layer = 1; layer < fill->host->layers; layer++)
         memcpy(fill->to + layer * bytes + from, fill->to + from, to - from);
@@ -41,7 +41,7 @@ static void copy_part(void *arg, unsigned index, unsigned count)
 
 static enum ifm_status fill_weights(struct ifm_gemm_host *host, unsigned char *to, struct ifm_error *error)
 {
-    struct fill fill = {host, to, malloc((size_t)host->threads * CHUNK * host->job.shape.k * sizeof(float))};
+    struct gemm_fill fill = {host, to, malloc((size_t)host->threads * CHUNK * host->job.shape.k * sizeof(float))};
     if (fill.room == NULL)
         return ifm_fail(error, IFM_INTERNAL, host->arm, NULL, "out of memory");
     host->device->ops->parallel(host->device, host->threads, fill_part, &fill);

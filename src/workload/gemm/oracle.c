@@ -20,7 +20,7 @@ uint64_t ifm_gemm_row(const struct ifm_gemm_shape *s, uint64_t i)
     return i * stride + i % stride; /* the second term walks through the places within a panel */
 }
 
-struct comparison {
+struct gemm_comparison {
     const struct ifm_gemm_outputs *o;
     uint64_t rows;
     float *weights;         /* per worker: k stored, k original */
@@ -29,7 +29,7 @@ struct comparison {
 
 static void compare_part(void *arg, unsigned index, unsigned count)
 {
-    const struct comparison *c = arg;
+    const struct gemm_comparison *c = arg;
     const struct ifm_gemm_shape *s = &c->o->shape;
     float *stored = c->weights + (size_t)index * 2 * s->k, *original = stored + s->k;
     for (uint64_t i = index; i < c->rows; i += count) {
@@ -50,7 +50,7 @@ static void compare_part(void *arg, unsigned index, unsigned count)
     }
 }
 
-static void sum_errors(const struct comparison *c, struct ifm_check *out)
+static void sum_errors(const struct gemm_comparison *c, struct ifm_check *out)
 {
     const struct ifm_gemm_shape *s = &c->o->shape;
     double error2 = 0, reference2 = 0, error_max = 0, reference_max = 0;
@@ -74,7 +74,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static double least_cosine(const struct comparison *c)
+static double least_cosine(const struct gemm_comparison *c)
 {
     const uint64_t m = c->o->shape.m;
     double least = 1;
@@ -91,7 +91,7 @@ static double least_cosine(const struct comparison *c)
 }
 
 /* Changes `stored`: it becomes the errors in order. */
-static void sum_losses(const struct comparison *c, struct ifm_check *out)
+static void sum_losses(const struct gemm_comparison *c, struct ifm_check *out)
 {
     const uint64_t n = c->rows * c->o->shape.m;
     double loss2 = 0, exact2 = 0;
@@ -112,7 +112,7 @@ enum ifm_status ifm_gemm_compare(struct ifm_device *device, unsigned threads, co
                                  struct ifm_check *out, struct ifm_error *error)
 {
     const struct ifm_gemm_shape *s = &outputs->shape;
-    struct comparison c = {.o = outputs, .rows = ifm_gemm_rows(s)};
+    struct gemm_comparison c = {.o = outputs, .rows = ifm_gemm_rows(s)};
     c.weights = malloc((size_t)threads * 2 * s->k * sizeof *c.weights);
     c.stored = malloc(c.rows * s->m * sizeof *c.stored);
     c.exact = malloc(c.rows * s->m * sizeof *c.exact);

@@ -128,22 +128,22 @@ static uint64_t word_at(uint64_t seed, uint64_t i)
     return (seed + i) * 0x9E3779B97F4A7C15ULL;
 }
 
-struct span {
+struct stream_span {
     size_t from, bytes;
 };
 
 /* Worker `index`'s part, whole lines but for the end of the last one. */
-static struct span span_of(uint64_t bytes, unsigned index, unsigned count)
+static struct stream_span span_of(uint64_t bytes, unsigned index, unsigned count)
 {
     uint64_t lines = bytes / IFM_LINE;
     uint64_t from = lines * index / count * IFM_LINE, to = lines * (index + 1ULL) / count * IFM_LINE;
-    return (struct span){from, (index + 1 == count ? bytes : to) - from};
+    return (struct stream_span){from, (index + 1 == count ? bytes : to) - from};
 }
 
 static void fill_source(void *arg, unsigned index, unsigned count)
 {
     const struct stream_cpu *state = arg;
-    struct span span = span_of(state->bytes, index, count);
+    struct stream_span span = span_of(state->bytes, index, count);
     for (size_t at = span.from; at < span.from + span.bytes; at += sizeof(uint64_t)) {
         uint64_t word = word_at(state->seed, at / sizeof word);
         size_t left = span.from + span.bytes - at;
@@ -226,7 +226,7 @@ static enum ifm_status open_stream(const struct ifm_opening *opening, void **out
 static void work(void *arg, unsigned index, unsigned count)
 {
     struct stream_cpu *state = arg;
-    const struct span span = span_of(state->bytes, index, count);
+    const struct stream_span span = span_of(state->bytes, index, count);
     uint64_t rounds = state->rounds / count + (index < state->rounds % count);
     switch (state->probe) {
     case IFM_PROBE_READ:
