@@ -170,7 +170,7 @@ static void a_pass_that_was_capped_says_so(void **state)
         fx.cells[0].measure.stop = cases[i].stop;
         fx.cells[0].measure.blocks_max = 77;
         fx_generate(&fx);
-        fx_event(&fx, "stop", json_pack("{s:s, s:s}", "cell", "decode", "reason", cases[i].reason));
+        fx_stop_fact(&fx, "decode", cases[i].reason);
         fx_end_events(&fx);
         fx_derive(&fx);
         if (cases[i].found != NULL) {
