@@ -319,7 +319,7 @@ static int64_t sum_of_runs(const struct ifm_events *events, const char *cell, co
 {
     int64_t sum = 0;
     IFM_EACH(event, events, feature, cell, arm)
-    sum = 10 * sum + IFM_FACTS(event, feature)->runs;
+        sum = 10 * sum + IFM_FACTS(event, feature)->runs;
     return sum;
 }
 

@@ -173,8 +173,8 @@ static struct ifm_check_item answer_temperature(const struct ifm_checking *c, do
     struct extreme worst = extreme_of(c, IFM_M_TEMPERATURE_RANGE_K, IFM_M_NONE, true);
     const struct ifm_event_column_absent *absent = NULL;
     IFM_EACH(event, c->events, column_absent, NULL, NULL)
-    if (strcmp(IFM_FACTS(event, column_absent)->column, "temperature_mc") == 0)
-        absent = IFM_FACTS(event, column_absent);
+        if (strcmp(IFM_FACTS(event, column_absent)->column, "temperature_mc") == 0)
+            absent = IFM_FACTS(event, column_absent);
     if (worst.n > 0 && worst.number > limit)
         return ifm_check_unmet(
             ifm_arena_printf(c->arena, "moved by %.2g K (%s of %s)", worst.number, worst.arm, worst.cell),
