@@ -77,8 +77,7 @@ static struct ifm_value column_total(struct ifm_derivation *d, const struct ifm_
         return ifm_value_absent(work->missing, work->remedy, 0, "slots");
     int column = ifm_derive_column(work->record, name);
     const char *reason = "no instrument of this pass recorded it", *remedy = "";
-    IFM_EACH_TOLD(event, work, column_absent, NULL)
-    {
+    IFM_EACH_TOLD(event, work, column_absent, NULL) {
         const struct ifm_event_column_absent *absent = IFM_FACTS(event, column_absent);
         bool is = strcmp(absent->column, name) == 0;
         reason = is ? absent->reason : reason;
@@ -115,8 +114,7 @@ static struct ifm_value emit_errors(struct ifm_derivation *d, const struct ifm_c
         "", 0, "values");
     bool seen = false;
     struct ifm_value largest = rms;
-    IFM_EACH_TOLD(event, work, check, arm->arm->name)
-    {
+    IFM_EACH_TOLD(event, work, check, arm->arm->name) {
         const struct ifm_event_check *check = IFM_FACTS(event, check);
         seen |= check->done;
         if (!check->done)

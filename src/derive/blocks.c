@@ -241,7 +241,7 @@ static double clock_tick_ns(const struct ifm_cell_work *work)
 {
     double tick = 1;
     IFM_EACH_TOLD(event, work, calibrate, NULL)
-    tick = fmax(tick, IFM_FACTS(event, calibrate)->clock_tick_ns);
+        tick = fmax(tick, IFM_FACTS(event, calibrate)->clock_tick_ns);
     return tick;
 }
 
@@ -294,8 +294,7 @@ static const char *why_marks_unknown(const struct ifm_record *record)
 static void mark_disturbed(struct ifm_cell_work *work)
 {
     const char *own = ifm_pass_names[IFM_PASS_LATENCY];
-    IFM_EACH_TOLD(event, work, disturbed, NULL)
-    {
+    IFM_EACH_TOLD(event, work, disturbed, NULL) {
         const struct ifm_event_disturbed *told = IFM_FACTS(event, disturbed);
         for (size_t b = 0; strcmp(told->pass, own) == 0 && b < work->n_blocks; b++)
             work->marked[b] |= work->block[b] == told->block;

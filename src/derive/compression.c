@@ -21,8 +21,7 @@ static double larger(double a, double b)
 struct ifm_loss_fact ifm_derive_loss(const struct ifm_cell_work *work, const char *arm)
 {
     struct ifm_loss_fact out = {.rms_rel = NAN, .p99_rel = NAN, .cosine = NAN, .kl = NAN, .tv = NAN};
-    IFM_EACH_TOLD(event, work, check, arm)
-    {
+    IFM_EACH_TOLD(event, work, check, arm) {
         const struct ifm_event_check *check = IFM_FACTS(event, check);
         const struct ifm_event_loss *loss = check->loss;
         if (loss == NULL)

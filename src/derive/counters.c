@@ -212,7 +212,7 @@ static double quality_of(const struct ifm_cell_work *work, const char *arm)
 {
     double percent = NAN;
     IFM_EACH_TOLD(event, work, check, arm)
-    percent = isnan(IFM_FACTS(event, check)->quality_percent) ? percent : IFM_FACTS(event, check)->quality_percent;
+        percent = isnan(IFM_FACTS(event, check)->quality_percent) ? percent : IFM_FACTS(event, check)->quality_percent;
     return percent;
 }
 

@@ -87,8 +87,7 @@ static enum ifm_status list_sensors(const struct ifm_events *events, const char 
                                     size_t *n, struct ifm_error *error)
 {
     *n = 0;
-    IFM_EACH(event, events, power_sensor, cell, NULL)
-    {
+    IFM_EACH(event, events, power_sensor, cell, NULL) {
         const struct ifm_event_power_sensor *sensor = IFM_FACTS(event, power_sensor);
         if (!is_plain(sensor->device) || !is_plain(sensor->source))
             return ifm_fail(error, IFM_INVALID, "run.log", "the journal was edited, or written by another version",

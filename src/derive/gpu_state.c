@@ -29,8 +29,7 @@ static struct spans read_spans(const struct ifm_cell_work *work, struct ifm_aren
     struct ifm_event_list told = ifm_events_about(work->journal, work->cell->name);
     struct spans spans = {IFM_ARENA_ARRAY(arena, struct span, told.n + 1), 0, 0, NULL, NULL};
     const json_t *open = NULL;
-    IFM_EACH_TOLD(event, work, gpu_state, NULL)
-    {
+    IFM_EACH_TOLD(event, work, gpu_state, NULL) {
         const struct ifm_event_gpu_state *state = IFM_FACTS(event, gpu_state);
         const char *why, *remedy;
         const json_t *gpu = ifm_gpu_measured(state->gpus, &why, &remedy);

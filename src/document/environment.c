@@ -132,8 +132,7 @@ void ifm_fact_tree(struct ifm_facts_table *table, const char *name, const json_t
 
 static void add_locks(struct ifm_facts_table *table)
 {
-    IFM_EACH(event, table->builder->from->events, locks, NULL, NULL)
-    {
+    IFM_EACH(event, table->builder->from->events, locks, NULL, NULL) {
         const struct ifm_event_locks *locks = IFM_FACTS(event, locks);
         for (size_t k = 0; k < locks->knobs.n; k++) {
             const struct ifm_event_knob *knob = &locks->knobs.items[k];
@@ -161,8 +160,7 @@ static bool is_told_before(const struct ifm_events *events, const struct ifm_eve
 static void add_inputs(struct ifm_facts_table *table)
 {
     struct ifm_arena *arena = table->builder->arena;
-    IFM_EACH(event, table->builder->from->events, input, NULL, NULL)
-    {
+    IFM_EACH(event, table->builder->from->events, input, NULL, NULL) {
         const struct ifm_event_input *input = IFM_FACTS(event, input);
         if (is_told_before(table->builder->from->events, event))
             continue;
@@ -182,8 +180,7 @@ static void add_inputs(struct ifm_facts_table *table)
 static void add_gpus(struct ifm_facts_table *table)
 {
     const struct ifm_events *events = table->builder->from->events;
-    IFM_EACH(event, events, device, NULL, NULL)
-    {
+    IFM_EACH(event, events, device, NULL, NULL) {
         const struct ifm_event_device *device = IFM_FACTS(event, device);
         if (ifm_device_facts_of(events, device->cell).gpu != NULL && !is_told_before(events, event))
             ifm_fact_tree(table, ifm_arena_printf(table->builder->arena, "device of %s,", device->cell), device->facts);

@@ -117,8 +117,7 @@ void ifm_fact_gpus(struct ifm_facts_table *table, const json_t *gpus)
     {
         add_device(table, gpu);
     }
-    IFM_EACH(event, table->builder->from->events, gpu_state, NULL, NULL)
-    {
+    IFM_EACH(event, table->builder->from->events, gpu_state, NULL, NULL) {
         const struct ifm_event_gpu_state *state = IFM_FACTS(event, gpu_state);
         for (size_t i = 0; state->cell == NULL && i < json_array_size(state->gpus); i++)
             add_state(table, json_array_get(state->gpus, i), state->when);

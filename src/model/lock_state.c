@@ -4,8 +4,7 @@
 enum ifm_lock_state ifm_lock_state(const struct ifm_events *events)
 {
     enum ifm_lock_state state = IFM_LOCK_UNKNOWN;
-    IFM_EACH(event, events, locks, NULL, NULL)
-    {
+    IFM_EACH(event, events, locks, NULL, NULL) {
         const struct ifm_knobs *knobs = &IFM_FACTS(event, locks)->knobs;
         for (size_t k = 0; k < knobs->n; k++) {
             if (!knobs->items[k].locked)

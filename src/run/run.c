@@ -57,10 +57,8 @@ static enum ifm_status log_features(struct ifm_cell_run *cell, struct ifm_error 
             continue;
         uint64_t runs;
         IFM_TRY(ifm_arm_feature_runs(cell, i, &runs, error));
-        IFM_TRY(ifm_fact_add(cell->session,
-                             IFM_EVENT(feature, true, .cell = cell->plan->name, .arm = arm->plan->name,
-                                       .feature = arm->plan->feature, .runs = (int64_t)runs),
-                             error));
+        IFM_TRY(IFM_FACT(cell->session, error, feature, true, .cell = cell->plan->name, .arm = arm->plan->name,
+                         .feature = arm->plan->feature, .runs = (int64_t)runs));
     }
     return IFM_OK;
 }
@@ -72,10 +70,8 @@ static enum ifm_status log_processes(struct ifm_cell_run *cell, struct ifm_error
         const struct ifm_arm_run *arm = &cell->arms[i];
         if (arm->processes == 0)
             continue;
-        IFM_TRY(ifm_fact_add(cell->session,
-                             IFM_EVENT(processes, true, .cell = cell->plan->name, .arm = arm->plan->name,
-                                       .started = (int64_t)arm->processes),
-                             error));
+        IFM_TRY(IFM_FACT(cell->session, error, processes, true, .cell = cell->plan->name, .arm = arm->plan->name,
+                         .started = (int64_t)arm->processes));
     }
     return IFM_OK;
 }
@@ -106,7 +102,7 @@ static enum ifm_status run_open_cell(struct execution *execution, struct ifm_cel
     IFM_TRY(log_features(cell, error));
     IFM_TRY(log_processes(cell, error));
     IFM_TRY(ifm_instruments_log_clock(cell, error));
-    return ifm_fact_add(cell->session, IFM_EVENT(cell_done, true, .cell = cell->plan->name), error);
+    return IFM_FACT(cell->session, error, cell_done, true, .cell = cell->plan->name);
 }
 
 static bool device_is_lost(const struct execution *execution)
@@ -121,11 +117,9 @@ static enum ifm_status run_cell(struct execution *execution, struct ifm_error *e
     const struct ifm_cell *plan = &execution->left.cell;
     struct ifm_session *session = &execution->session;
     if (plan->unsupported[0] != '\0')
-        return ifm_fact_add(session,
-                            IFM_EVENT(cell_skipped, false, .cell = plan->name, .reason = plan->unsupported,
-                                      .remedy = "run this cell on a device that supports it"),
-                            error);
-    IFM_TRY(ifm_fact_add(session, IFM_EVENT(cell_start, true, .cell = plan->name), error));
+        return IFM_FACT(session, error, cell_skipped, false, .cell = plan->name, .reason = plan->unsupported,
+                        .remedy = "run this cell on a device that supports it");
+    IFM_TRY(IFM_FACT(session, error, cell_start, true, .cell = plan->name));
     IFM_TRY(ifm_fact_gpu_state(session, "cell", plan->name, "start", error));
     struct ifm_cell_run cell;
     execution->opening = true;
@@ -207,10 +201,8 @@ static enum ifm_status run_cells(struct execution *execution, struct ifm_error *
         if (status != IFM_OK) {
             ifm_warn("cell %s was not measured: %s", execution->cell->name, error->message);
             const struct ifm_error why = *error;
-            IFM_TRY(ifm_fact_add(
-                &execution->session,
-                IFM_EVENT(cell_failed, false, .cell = execution->cell->name, .reason = why.message, .remedy = why.hint),
-                error));
+            IFM_TRY(IFM_FACT(&execution->session, error, cell_failed, false, .cell = execution->cell->name,
+                             .reason = why.message, .remedy = why.hint));
         }
     }
     return IFM_OK;
@@ -265,9 +257,8 @@ static enum ifm_status start_session(struct execution *execution, struct ifm_err
 static void log_interruption(struct execution *execution, const struct ifm_error *error)
 {
     struct ifm_error second;
-    if (ifm_fact_add(&execution->session,
-                     IFM_EVENT(interrupted, false, .reason = error->message, .where = ifm_path_base(error->where)),
-                     &second) != IFM_OK)
+    if (IFM_FACT(&execution->session, &second, interrupted, false, .reason = error->message,
+                 .where = ifm_path_base(error->where)) != IFM_OK)
         ifm_warn("run.log does not say how the run ended: %s", second.message);
 }
 
@@ -287,8 +278,7 @@ static enum ifm_status run_session(struct execution *execution, struct ifm_error
     }
     IFM_TRY(ifm_fact_gpu_state(&execution->session, "after", NULL, NULL, error));
     IFM_TRY(ifm_fact_environment(&execution->session, "after", execution->is_fake, error));
-    return ifm_fact_add(&execution->session, IFM_EVENT(run_done, true, .config_hash = execution->plan->config_hash),
-                        error);
+    return IFM_FACT(&execution->session, error, run_done, true, .config_hash = execution->plan->config_hash);
 }
 
 static enum ifm_status open_and_run(struct execution *execution, struct ifm_error *error)

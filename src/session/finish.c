@@ -42,8 +42,8 @@ static enum ifm_status complete(struct inferometer_session *session, struct ifm_
     const struct ifm_plan *plan = session->plan;
     for (unsigned i = 0; i < session->n_arms; i++)
         IFM_TRY(log_check(session, i, error));
-    IFM_TRY(ifm_fact_add(facts, IFM_EVENT(cell_done, true, .cell = plan->cells[0].name), error));
-    IFM_TRY(ifm_fact_add(facts, IFM_EVENT(run_done, true, .config_hash = plan->config_hash), error));
+    IFM_TRY(IFM_FACT(facts, error, cell_done, true, .cell = plan->cells[0].name));
+    IFM_TRY(IFM_FACT(facts, error, run_done, true, .config_hash = plan->config_hash));
     ifm_journal_close(facts->journal);
     facts->journal = NULL;
     return IFM_OK;
@@ -58,8 +58,7 @@ static void interrupt(struct inferometer_session *session)
     const char *where = broken ? ifm_path_base(session->error.where) : "inferometer_close";
     if (!session->plan_written && ifm_session_write_plan(session, &second) != IFM_OK)
         ifm_fail(&second, IFM_INTERNAL, "", "", "plan.json could not be written");
-    if (ifm_fact_add(&session->facts, IFM_EVENT(interrupted, false, .reason = reason, .where = where), &second) !=
-        IFM_OK)
+    if (IFM_FACT(&session->facts, &second, interrupted, false, .reason = reason, .where = where) != IFM_OK)
         ifm_fail(&second, IFM_INTERNAL, "", "", "run.log could not be written");
 }
 

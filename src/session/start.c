@@ -93,15 +93,13 @@ static enum ifm_status open_run(struct inferometer_session *session, struct ifm_
     const struct ifm_plan *plan = session->plan;
     const struct ifm_cell *cell = &plan->cells[0];
     struct ifm_session *facts = &session->facts;
-    IFM_TRY(ifm_fact_add(
-        facts,
-        IFM_EVENT(run_start, true, .run_id = plan->run_id, .config_hash = plan->config_hash, .version = IFM_VERSION),
-        error));
+    IFM_TRY(IFM_FACT(facts, error, run_start, true, .run_id = plan->run_id, .config_hash = plan->config_hash,
+                     .version = IFM_VERSION));
     IFM_TRY(ifm_fact_environment(facts, "before", session->is_fake, error));
     IFM_TRY(open_device(session, error));
     facts->base = session->device->ops->mark(session->device);
     IFM_TRY(ifm_fact_locks(facts, "before", cell->measure.locks == IFM_LOCKS_REQUIRED, error));
-    IFM_TRY(ifm_fact_add(facts, IFM_EVENT(cell_start, true, .cell = cell->name), error));
+    IFM_TRY(IFM_FACT(facts, error, cell_start, true, .cell = cell->name));
     return ifm_fact_device(facts, session->device, cell->name, error);
 }
 

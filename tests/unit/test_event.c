@@ -319,7 +319,7 @@ static int64_t sum_of_runs(const struct ifm_events *events, const char *cell, co
 {
     int64_t sum = 0;
     IFM_EACH(event, events, feature, cell, arm)
-    sum = 10 * sum + IFM_FACTS(event, feature)->runs;
+        sum = 10 * sum + IFM_FACTS(event, feature)->runs;
     return sum;
 }
 
@@ -356,18 +356,19 @@ static void a_restarted_cell_forgets_what_was_said_of_its_record(void **state)
 {
     (void)state;
     struct ifm_arena *arena = ifm_arena_create();
-    json_t *json = json_loads("[" RUNS("a", "x", "1") "," RUNS("b", "x", "2") "," ARM_FAILED "," RESTART("a") "," RUNS(
-                                  "a", "y", "3") "," LINE("load", "\"when\": \"after\", \"foreign_load\": null") "]",
-                              0, NULL);
+    json_t *json =
+        json_loads("[" RUNS("Z", "x", "4") "," RUNS("a", "x", "1") "," RUNS("b", "x", "2") "," ARM_FAILED "," RESTART(
+                       "a") "," RUNS("a", "y", "3") "," LINE("load", "\"when\": \"after\", \"foreign_load\": null") "]",
+                   0, NULL);
     const struct ifm_events *events = events_of(json, arena);
-    assert_int_equal(sum_of_runs(events, NULL, NULL), 23);
+    assert_int_equal(sum_of_runs(events, NULL, NULL), 423); /* other cells keep theirs */
     assert_null(IFM_LAST(events, feature, "a", "x"));
     assert_int_equal(IFM_LAST(events, feature, "a", NULL)->runs, 3);
     assert_string_equal(IFM_LAST(events, arm_failed, "a", "x")->reason, "it fell");
     assert_int_equal(IFM_LAST(events, cell_restarted, "a", NULL)->arms_left, 1);
     assert_int_equal(ifm_events_about(events, "a").n, 3);
-    assert_true(events->items[0].is_void);
-    assert_int_equal(IFM_FACTS(&events->items[0], feature)->runs, 1); /* for who asks what ever happened */
+    assert_true(events->items[1].is_void);
+    assert_int_equal(IFM_FACTS(&events->items[1], feature)->runs, 1); /* for who asks what ever happened */
     assert_true(isnan(IFM_FIRST(events, load)->foreign_load));
     json_decref(json);
     ifm_arena_destroy(arena);
@@ -400,6 +401,36 @@ static void a_fact_that_is_not_set_is_not_written(void **state)
     facts.cell = "a";
     assert_int_equal(ifm_event_encode(IFM_EVENT_OF(calibrate, true, &facts), &line, &error), IFM_INTERNAL);
     assert_int_equal(ifm_event_encode(IFM_EVENT(cell_done, true, .cell = "\xff"), &line, &error), IFM_INTERNAL);
+}
+
+/* What is unknown is null, or left out, as the table says. */
+static void what_is_unknown_is_null_or_left_out(void **state)
+{
+    (void)state;
+    struct ifm_event_converge none = IFM_BLANK(converge);
+    json_t *load = line_of(IFM_EVENT(load, true, .when = "before", .foreign_load = NAN));
+    assert_true(json_is_null(json_object_get(json_object_get(load, "meta"), "foreign_load")));
+    json_decref(load);
+    none.cell = "a";
+    none.reason = "no sensor";
+    json_t *gate = line_of(IFM_EVENT_OF(converge, true, &none));
+    assert_int_equal(json_object_size(json_object_get(gate, "meta")), 2); /* without an arm no level is missing */
+    json_decref(gate);
+}
+
+static void facts_of_a_device_are_what_no_field_names(void **state)
+{
+    (void)state;
+    struct ifm_arena *arena = ifm_arena_create();
+    json_t *json = json_loads("[" LINE("device", "\"gpu\": \"H200\", \"l2_bytes\": 5, \"cell\": \"a\"") "]", 0, NULL);
+    const struct ifm_event *event = ifm_events_next(events_of(json, arena), IFM_STAGE_device, "a", NULL, NULL);
+    assert_int_equal(json_object_size(IFM_FACTS(event, device)->facts), 2);
+    struct ifm_event other = *event;
+    assert_true(ifm_event_equal(event, &other));
+    other.ok = false;
+    assert_false(ifm_event_equal(event, &other));
+    json_decref(json);
+    ifm_arena_destroy(arena);
 }
 
 /* ---- docs/formats.md ---- */
@@ -475,6 +506,8 @@ int main(void)
         cmocka_unit_test(a_restarted_cell_forgets_what_was_said_of_its_record),
         cmocka_unit_test(what_stands_once_is_refused_twice),
         cmocka_unit_test(a_fact_that_is_not_set_is_not_written),
+        cmocka_unit_test(what_is_unknown_is_null_or_left_out),
+        cmocka_unit_test(facts_of_a_device_are_what_no_field_names),
         cmocka_unit_test(formats_md_lists_every_stage_and_field_and_no_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -121,13 +121,12 @@ static void add_inputs(struct ifm_likeness *out, struct ifm_arena *arena, const 
                        const struct ifm_events *b)
 {
     IFM_EACH(one, a, input, NULL, NULL)
-    IFM_EACH(other, b, input, NULL, NULL)
-    {
-        const struct ifm_event_input *mine = IFM_FACTS(one, input), *its = IFM_FACTS(other, input);
-        if (strcmp(mine->token, its->token) == 0 && strcmp(mine->sha256, its->sha256) != 0)
-            add(out, arena, IFM_DIFFERENCE_REFUSES, ifm_arena_printf(arena, "content of %s", mine->setting),
-                ifm_arena_printf(arena, "%.12s", mine->sha256), ifm_arena_printf(arena, "%.12s", its->sha256));
-    }
+        IFM_EACH(other, b, input, NULL, NULL) {
+            const struct ifm_event_input *mine = IFM_FACTS(one, input), *its = IFM_FACTS(other, input);
+            if (strcmp(mine->token, its->token) == 0 && strcmp(mine->sha256, its->sha256) != 0)
+                add(out, arena, IFM_DIFFERENCE_REFUSES, ifm_arena_printf(arena, "content of %s", mine->setting),
+                    ifm_arena_printf(arena, "%.12s", mine->sha256), ifm_arena_printf(arena, "%.12s", its->sha256));
+        }
 }
 
 static int64_t start_ns(const struct ifm_events *events)

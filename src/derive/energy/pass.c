@@ -124,8 +124,7 @@ static bool has_device(const struct ifm_cell_work *work, bool (*is_of)(const cha
 static const char *said_absent(const struct made *m, const char *const *sources, bool remedy)
 {
     const char *out = "";
-    IFM_EACH_TOLD(event, m->work, power_absent, NULL)
-    {
+    IFM_EACH_TOLD(event, m->work, power_absent, NULL) {
         const struct ifm_event_power_absent *absent = IFM_FACTS(event, power_absent);
         const char *text = remedy ? absent->remedy : absent->reason;
         bool hit = false;

@@ -55,8 +55,7 @@ size_t ifm_power_causes(const struct ifm_events *events, const struct ifm_cell *
         IFM_ARENA_ARRAY(arena, struct ifm_power_cause, (events == NULL ? 0 : events->n) + 1);
     size_t n = 0;
     *out = causes;
-    IFM_EACH(event, events, power_absent, cell == NULL ? NULL : cell->name, NULL)
-    {
+    IFM_EACH(event, events, power_absent, cell == NULL ? NULL : cell->name, NULL) {
         const struct ifm_event_power_absent *absent = IFM_FACTS(event, power_absent);
         const char *reason = absent->reason, *source = absent->source;
         if (reason[0] == '\0')

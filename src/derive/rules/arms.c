@@ -22,8 +22,7 @@ struct checks {
 static struct checks gather_checks(const struct ifm_cell_work *work, const char *arm)
 {
     struct checks out = {.finite = true};
-    IFM_EACH_TOLD(event, work, check, arm)
-    {
+    IFM_EACH_TOLD(event, work, check, arm) {
         const struct ifm_event_check *check = IFM_FACTS(event, check);
         if (!check->done)
             continue;
@@ -88,8 +87,7 @@ static void check_feature(struct ifm_derivation *d, struct ifm_cell_work *work, 
         return;
     size_t seen = 0;
     int64_t runs = 0;
-    IFM_EACH_TOLD(event, work, feature, arm->arm->name)
-    {
+    IFM_EACH_TOLD(event, work, feature, arm->arm->name) {
         seen++;
         runs += IFM_FACTS(event, feature)->runs;
     }

@@ -45,8 +45,7 @@ static void check_identity(struct ifm_derivation *d)
 static void check_machine(struct ifm_derivation *d)
 {
     const struct ifm_event_environment *first = IFM_FIRST(d->facts->events, environment);
-    IFM_EACH(event, d->facts->events, environment, NULL, NULL)
-    {
+    IFM_EACH(event, d->facts->events, environment, NULL, NULL) {
         const char *moved = ifm_fingerprint_moved(first->fingerprint, IFM_FACTS(event, environment)->fingerprint,
                                                   strcmp(d->plan->device, "cuda") == 0);
         if (moved == NULL)
@@ -124,8 +123,7 @@ static void check_locks(struct ifm_derivation *d)
 {
     struct locks locks = {0};
     const struct ifm_event_locks *first = IFM_FIRST(d->facts->events, locks);
-    IFM_EACH(event, d->facts->events, locks, NULL, NULL)
-    {
+    IFM_EACH(event, d->facts->events, locks, NULL, NULL) {
         const struct ifm_event_locks *reading = IFM_FACTS(event, locks);
         locks.before += strcmp(reading->when, "before") == 0;
         locks.after += strcmp(reading->when, "after") == 0;
@@ -151,8 +149,7 @@ static void check_load(struct ifm_derivation *d)
 {
     double most = 0;
     struct ifm_text loaded = {0}, unread = {0};
-    IFM_EACH(event, d->facts->events, load, NULL, NULL)
-    {
+    IFM_EACH(event, d->facts->events, load, NULL, NULL) {
         const struct ifm_event_load *load = IFM_FACTS(event, load);
         if (isnan(load->foreign_load))
             add_once(&unread, load->when);

@@ -130,7 +130,7 @@ static void look_at_disturbances(struct ifm_derivation *d, const struct ifm_cell
     size_t n = 0;
     const struct ifm_event_disturbed *first = NULL;
     IFM_EACH_TOLD(event, work, disturbed, NULL)
-    first = n++ == 0 ? IFM_FACTS(event, disturbed) : first;
+        first = n++ == 0 ? IFM_FACTS(event, disturbed) : first;
     if (n > 0)
         ifm_derive_find_fault(d, IFM_SEVERITY_WARNING, "rule-02", work->cell->name, "",
                               "disturbed %zu time%s; first in block %lld: %s", n, n == 1 ? "" : "s",

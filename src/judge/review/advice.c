@@ -41,16 +41,16 @@ static const char *and_more(const struct advising *g, size_t n)
 static bool was_steady(const struct advising *g, const struct ifm_cell *cell)
 {
     IFM_EACH(event, g->c.events, warmup, cell->name, NULL)
-    if (!IFM_FACTS(event, warmup)->steady)
-        return false;
+        if (!IFM_FACTS(event, warmup)->steady)
+            return false;
     return true;
 }
 
 static bool is_loaded(const struct ifm_events *events)
 {
     IFM_EACH(event, events, load, NULL, NULL)
-    if (IFM_FACTS(event, load)->foreign_load > IFM_LOADED)
-        return true;
+        if (IFM_FACTS(event, load)->foreign_load > IFM_LOADED)
+            return true;
     return false;
 }
 
@@ -95,7 +95,7 @@ static const char *kernel_of(const struct advising *g, const struct ifm_cell *ce
 {
     const char *isa = "";
     IFM_EACH(event, g->c.events, check, cell->name, arm)
-    isa = IFM_FACTS(event, check)->isa != NULL ? IFM_FACTS(event, check)->isa : isa;
+        isa = IFM_FACTS(event, check)->isa != NULL ? IFM_FACTS(event, check)->isa : isa;
     return isa;
 }
 

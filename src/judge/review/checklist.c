@@ -194,8 +194,8 @@ static struct ifm_check_item answer_temperature(const struct ifm_checking *c)
         return item;
     const struct ifm_event_column_absent *absent = NULL; /* why no instrument read one */
     IFM_EACH(event, c->events, column_absent, NULL, NULL)
-    if (strcmp(IFM_FACTS(event, column_absent)->column, "temperature_mc") == 0)
-        absent = IFM_FACTS(event, column_absent);
+        if (strcmp(IFM_FACTS(event, column_absent)->column, "temperature_mc") == 0)
+            absent = IFM_FACTS(event, column_absent);
     return ifm_check_absent(
         c, absent == NULL ? "measure on bare metal, with a sensor that the kernel shows" : absent->remedy, "%s",
         absent == NULL ? "no instrument of this run reads a temperature" : absent->reason);

@@ -22,8 +22,7 @@ static const char *cadence_of(const struct ifm_checking *c, size_t *n_sensors)
 {
     const char *list = "";
     *n_sensors = 0;
-    IFM_EACH(event, c->events, power_sensor, NULL, NULL)
-    {
+    IFM_EACH(event, c->events, power_sensor, NULL, NULL) {
         const struct ifm_event_power_sensor *sensor = IFM_FACTS(event, power_sensor);
         if (!sensor->measured)
             continue;

@@ -21,8 +21,7 @@ static struct told told_of(const struct ifm_checking *c, const char *cell, const
 {
     struct told told = {0};
     const char *before = NULL;
-    IFM_EACH(event, c->events, check, cell, arm)
-    {
+    IFM_EACH(event, c->events, check, cell, arm) {
         const struct ifm_event_check *check = IFM_FACTS(event, check);
         if (check->output_xxh3 == NULL)
             continue;
@@ -40,8 +39,7 @@ static const struct ifm_event_knob *open_knobs(const struct ifm_events *events, 
                                                const struct ifm_event_knob **first)
 {
     const struct ifm_event_knob *readable = NULL;
-    IFM_EACH(event, events, locks, NULL, NULL)
-    {
+    IFM_EACH(event, events, locks, NULL, NULL) {
         const struct ifm_knobs *knobs = &IFM_FACTS(event, locks)->knobs;
         for (size_t k = 0; k < knobs->n; k++) {
             const struct ifm_event_knob *knob = &knobs->items[k];
@@ -59,8 +57,8 @@ static const struct ifm_event_knob *open_knobs(const struct ifm_events *events, 
 static bool were_read(const struct ifm_checking *c, const char *when)
 {
     IFM_EACH(event, c->events, locks, NULL, NULL)
-    if (strcmp(IFM_FACTS(event, locks)->when, when) == 0)
-        return true;
+        if (strcmp(IFM_FACTS(event, locks)->when, when) == 0)
+            return true;
     return false;
 }
 
@@ -146,8 +144,7 @@ struct ifm_check_item ifm_answer_load(const struct ifm_checking *c)
     size_t n = 0, unread = 0;
     double most = 0;
     const char *when = "";
-    IFM_EACH(event, c->events, load, NULL, NULL)
-    {
+    IFM_EACH(event, c->events, load, NULL, NULL) {
         const struct ifm_event_load *load = IFM_FACTS(event, load);
         n++;
         unread += isnan(load->foreign_load);
@@ -211,13 +208,12 @@ struct ifm_check_item ifm_answer_seed(const struct ifm_checking *c)
 static const char *changed_file(const struct ifm_events *events, size_t *n)
 {
     *n = 0;
-    IFM_EACH(event, events, input, NULL, NULL)
-    {
+    IFM_EACH(event, events, input, NULL, NULL) {
         const struct ifm_event_input *input = IFM_FACTS(event, input);
         IFM_EACH(later, events, input, NULL, NULL)
-        if (strcmp(IFM_FACTS(later, input)->token, input->token) == 0 &&
-            strcmp(IFM_FACTS(later, input)->sha256, input->sha256) != 0)
-            return input->file;
+            if (strcmp(IFM_FACTS(later, input)->token, input->token) == 0 &&
+                strcmp(IFM_FACTS(later, input)->sha256, input->sha256) != 0)
+                return input->file;
         ++*n;
     }
     return NULL;

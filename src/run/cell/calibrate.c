@@ -180,11 +180,9 @@ enum ifm_status ifm_cell_choose(struct ifm_cell_run *cell, double clock_ns, stru
         struct ifm_arm_run *arm = &cell->arms[i];
         if (cell->plan->measure.stop == IFM_STOP_REPEATS)
             arm->samples = samples; /* the same repeats for every arm, in the same number of blocks */
-        IFM_TRY(ifm_fact_add(cell->session,
-                             IFM_EVENT(calibrate, true, .cell = cell->plan->name, .arm = arm->plan->name,
-                                       .inner = arm->inner, .samples_per_slot = arm->samples, .step_ns = arm->step_ns,
-                                       .clock_ns = clock_ns, .clock_tick_ns = cell->tick_ns),
-                             error));
+        IFM_TRY(IFM_FACT(cell->session, error, calibrate, true, .cell = cell->plan->name, .arm = arm->plan->name,
+                         .inner = arm->inner, .samples_per_slot = arm->samples, .step_ns = arm->step_ns,
+                         .clock_ns = clock_ns, .clock_tick_ns = cell->tick_ns));
     }
     allocate_block(cell);
     return IFM_OK;

@@ -33,7 +33,7 @@ void ifm_left_begin(struct ifm_left *left, const struct ifm_cell *cell, const st
     memset(left, 0, sizeof *left);
     left->whole = cell;
     IFM_EACH(event, events, arm_failed, cell->name, NULL)
-    leave_out(left, event->arm);
+        leave_out(left, event->arm);
     take(left);
 }
 
@@ -55,10 +55,8 @@ enum ifm_status ifm_left_drop(struct ifm_left *left, struct ifm_session *session
              *arm, why->message);
     leave_out(left, *arm);
     take(left);
-    return ifm_fact_add(session,
-                        IFM_EVENT(arm_failed, false, .cell = left->whole->name, .arm = *arm, .reason = why->message,
-                                  .remedy = why->hint[0] != '\0' ? why->hint : REMEDY),
-                        error);
+    return IFM_FACT(session, error, arm_failed, false, .cell = left->whole->name, .arm = *arm, .reason = why->message,
+                    .remedy = why->hint[0] != '\0' ? why->hint : REMEDY);
 }
 
 enum ifm_status ifm_left_restart(struct ifm_left *left, struct ifm_session *session, const char *dir,
@@ -72,10 +70,8 @@ enum ifm_status ifm_left_restart(struct ifm_left *left, struct ifm_session *sess
         any |= of_pass;
     }
     IFM_TRY(ifm_readings_set_aside(dir, cell->index, times, &of_pass, error));
-    IFM_TRY(ifm_fact_add(session,
-                         IFM_EVENT(cell_restarted, true, .cell = cell->name, .arms_left = (int64_t)left->cell.n_arms,
-                                   .record_set_aside = any, .times = times),
-                         error));
+    IFM_TRY(IFM_FACT(session, error, cell_restarted, true, .cell = cell->name, .arms_left = (int64_t)left->cell.n_arms,
+                     .record_set_aside = any, .times = times));
     if (left->cell.n_arms == 0)
         return ifm_fail(error, IFM_INVALID, cell->name, REMEDY, "every arm failed on the device; the last: %s",
                         why->message);

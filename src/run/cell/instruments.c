@@ -30,10 +30,8 @@ enum ifm_status ifm_instruments_log_clock(const struct ifm_cell_run *cell, struc
 {
     if (cell->clock_read == cell->clock_slots)
         return IFM_OK;
-    return ifm_fact_add(cell->session,
-                        IFM_EVENT(clock_unread, true, .cell = cell->plan->name, .slots = (int64_t)cell->clock_slots,
-                                  .read = (int64_t)cell->clock_read, .reason = cell->clock_why),
-                        error);
+    return IFM_FACT(cell->session, error, clock_unread, true, .cell = cell->plan->name,
+                    .slots = (int64_t)cell->clock_slots, .read = (int64_t)cell->clock_read, .reason = cell->clock_why);
 }
 
 /* Attach an instrument without a source of its own to the device's; false where the device has none. */
@@ -73,10 +71,9 @@ static enum ifm_status log_absent_columns(struct ifm_cell_run *cell, const struc
         const char *remedy = "", *reason = instrument->probe(i, &remedy);
         if (reason[0] == '\0')
             continue;
-        IFM_TRY(ifm_fact_add(cell->session,
-                             IFM_EVENT(column_absent, true, .cell = cell->plan->name, .pass = ifm_pass_name(cell->pass),
-                                       .column = instrument->columns[i].id, .reason = reason, .remedy = remedy),
-                             error));
+        IFM_TRY(IFM_FACT(cell->session, error, column_absent, true, .cell = cell->plan->name,
+                         .pass = ifm_pass_name(cell->pass), .column = instrument->columns[i].id, .reason = reason,
+                         .remedy = remedy));
     }
     return IFM_OK;
 }

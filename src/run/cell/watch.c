@@ -20,8 +20,7 @@ static const char clock_hint[] =
 /* Derive refuses the whole cell for it: the same clock took the earlier samples. */
 static enum ifm_status fail_clock(struct ifm_cell_run *cell, const char *reason, struct ifm_error *error)
 {
-    IFM_TRY(
-        ifm_fact_add(cell->session, IFM_EVENT(clock_broken, false, .cell = cell->plan->name, .reason = reason), error));
+    IFM_TRY(IFM_FACT(cell->session, error, clock_broken, false, .cell = cell->plan->name, .reason = reason));
     return ifm_fail(error, IFM_INVALID, cell->plan->name, clock_hint, "%s", reason);
 }
 
@@ -88,10 +87,8 @@ void ifm_watch_begin(const struct ifm_cell_run *cell, struct ifm_watch *watch)
 static enum ifm_status mark(struct ifm_cell_run *cell, uint32_t block, const char *reason, struct ifm_error *error)
 {
     ifm_warn("cell %s, block %u: %s; the block is marked", cell->plan->name, block, reason);
-    return ifm_fact_add(cell->session,
-                        IFM_EVENT(disturbed, false, .cell = cell->plan->name, .pass = ifm_pass_name(cell->pass),
-                                  .block = block, .reason = reason),
-                        error);
+    return IFM_FACT(cell->session, error, disturbed, false, .cell = cell->plan->name, .pass = ifm_pass_name(cell->pass),
+                    .block = block, .reason = reason);
 }
 
 enum ifm_status ifm_watch_end(struct ifm_cell_run *cell, const struct ifm_watch *watch, uint32_t block,

@@ -137,11 +137,9 @@ static enum ifm_status idle(struct ifm_pass_run *pass, const char *when, struct 
     int64_t start_ns = ifm_session_now(cell->session, cell->device);
     IFM_TRY(ifm_energy_wait(cell, seconds, error));
     own->windows.before = -1;
-    return ifm_fact_add(cell->session,
-                        IFM_EVENT(energy_idle, true, .cell = cell->plan->name, .when = when, .start_ns = start_ns,
-                                  .end_ns = ifm_session_now(cell->session, cell->device),
-                                  .settle_ns = (int64_t)(settle_s * 1e9)),
-                        error);
+    return IFM_FACT(cell->session, error, energy_idle, true, .cell = cell->plan->name, .when = when,
+                    .start_ns = start_ns, .end_ns = ifm_session_now(cell->session, cell->device),
+                    .settle_ns = (int64_t)(settle_s * 1e9));
 }
 
 static enum ifm_status begin(struct ifm_pass_run *pass, struct ifm_error *error)
@@ -214,11 +212,9 @@ static enum ifm_status log_done(struct ifm_pass_run *pass, const char *why, stru
     static const char remedy[] = "`inferometer power` lists the sources, what is absent and what helps";
     if (why != NULL)
         ifm_warn("cell %s: %s", cell, why);
-    return ifm_fact_add(pass->cell->session,
-                        IFM_EVENT(energy_done, why == NULL, .cell = cell,
-                                  .windows = (int64_t)(pass->measured * pass->places), .reason = why,
-                                  .remedy = why == NULL ? NULL : remedy),
-                        error);
+    return IFM_FACT(pass->cell->session, error, energy_done, why == NULL, .cell = cell,
+                    .windows = (int64_t)(pass->measured * pass->places), .reason = why,
+                    .remedy = why == NULL ? NULL : remedy);
 }
 
 static enum ifm_status end(struct ifm_pass_run *pass, const char *why, struct ifm_error *error)

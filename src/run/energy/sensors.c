@@ -168,26 +168,21 @@ static enum ifm_status tell_sensor(const struct ifm_pass_sensor *sensor, const s
     double window_ms = NAN;
     for (size_t i = 0; i < sizeof windows / sizeof *windows; i++)
         window_ms = strcmp(windows[i].source, which->source) == 0 ? windows[i].ms : window_ms;
-    return ifm_fact_add(
-        cell->session,
-        IFM_EVENT(power_sensor, true, .cell = cell->plan->name, .device = which->device, .source = which->source,
-                  .kind = kinds[which->kind], .part = which->part, .measured = true,
-                  .period_ms = if_known(sensor->every_s * 1e3),
-                  .jitter_ms = if_known(seen_number(sensor, "refresh_jitter_ms")),
-                  .call_us = if_known(seen_number(sensor, "call_us")),
-                  .lag_ms = if_known(seen_number(sensor, "lag_ms")), .window_ms = if_known(window_ms),
-                  .quantum = if_known(which->quantum > 0 ? which->quantum : seen_number(sensor, "quantum")),
-                  .gain_error = if_known(which->gain_error), .limit_w = if_known(which->limit_w)),
-        error);
+    return IFM_FACT(cell->session, error, power_sensor, true, .cell = cell->plan->name, .device = which->device,
+                    .source = which->source, .kind = kinds[which->kind], .part = which->part, .measured = true,
+                    .period_ms = if_known(sensor->every_s * 1e3),
+                    .jitter_ms = if_known(seen_number(sensor, "refresh_jitter_ms")),
+                    .call_us = if_known(seen_number(sensor, "call_us")),
+                    .lag_ms = if_known(seen_number(sensor, "lag_ms")), .window_ms = if_known(window_ms),
+                    .quantum = if_known(which->quantum > 0 ? which->quantum : seen_number(sensor, "quantum")),
+                    .gain_error = if_known(which->gain_error), .limit_w = if_known(which->limit_w));
 }
 
 static enum ifm_status tell_absence(const struct ifm_cell_run *cell, const char *source, const char *reason,
                                     const char *remedy, struct ifm_error *error)
 {
-    return ifm_fact_add(
-        cell->session,
-        IFM_EVENT(power_absent, true, .cell = cell->plan->name, .source = source, .reason = reason, .remedy = remedy),
-        error);
+    return IFM_FACT(cell->session, error, power_absent, true, .cell = cell->plan->name, .source = source,
+                    .reason = reason, .remedy = remedy);
 }
 
 static enum ifm_status tell(const struct ifm_energy_sensors *sensors, const struct ifm_cell_run *cell,
@@ -306,13 +301,10 @@ enum ifm_status ifm_energy_sensors_drain(struct ifm_energy_sensors *sensors, str
         sensor->lost = series->lost;
         if (series->gaps == 0 && series->implausible + left_out == 0 && !lost)
             continue;
-        IFM_TRY(ifm_fact_add(cell->session,
-                             IFM_EVENT(power_fault, false, .cell = cell->plan->name, .device = list->sensors[i].device,
-                                       .source = list->sensors[i].source, .start_ns = from_ns, .end_ns = now_ns,
-                                       .gaps = (int64_t)series->gaps,
-                                       .implausible = (int64_t)(series->implausible + left_out),
-                                       .lost = lost ? series->lost_reason : NULL),
-                             error));
+        IFM_TRY(IFM_FACT(
+            cell->session, error, power_fault, false, .cell = cell->plan->name, .device = list->sensors[i].device,
+            .source = list->sensors[i].source, .start_ns = from_ns, .end_ns = now_ns, .gaps = (int64_t)series->gaps,
+            .implausible = (int64_t)(series->implausible + left_out), .lost = lost ? series->lost_reason : NULL));
     }
     sensors->drained_ns = now_ns;
     return IFM_OK;

@@ -108,11 +108,9 @@ static enum ifm_status choose_arm(struct ifm_energy_windows *windows, unsigned i
     explain(arm, step_s, cell->plan->measure.pre_roll_s, sensors, &reason);
     double window_s = arm->samples * (arm->inner * step_s + arm->pause_s / 2);
     enum ifm_status status =
-        ifm_fact_add(cell->session,
-                     IFM_EVENT(energy_plan, true, .cell = cell->plan->name, .arm = cell->arms[index].plan->name,
-                               .inner = arm->inner, .samples_per_slot = arm->samples, .window_s = window_s,
-                               .pause_ms = arm->pause_s * 1e3, .reason = reason.data),
-                     error);
+        IFM_FACT(cell->session, error, energy_plan, true, .cell = cell->plan->name, .arm = cell->arms[index].plan->name,
+                 .inner = arm->inner, .samples_per_slot = arm->samples, .window_s = window_s,
+                 .pause_ms = arm->pause_s * 1e3, .reason = reason.data);
     ifm_text_free(&reason);
     return status;
 }
@@ -198,10 +196,9 @@ enum ifm_status ifm_energy_pre_roll(struct ifm_energy_windows *windows, unsigned
         return IFM_OK;
     int64_t start_ns = ifm_session_now(cell->session, cell->device);
     IFM_TRY(run_steps(cell, arm, windows->arms[arm].inner, seconds, &step_s, error));
-    return ifm_fact_add(cell->session,
-                        IFM_EVENT(energy_pre_roll, true, .cell = cell->plan->name, .arm = cell->arms[arm].plan->name,
-                                  .start_ns = start_ns, .end_ns = ifm_session_now(cell->session, cell->device)),
-                        error);
+    return IFM_FACT(cell->session, error, energy_pre_roll, true, .cell = cell->plan->name,
+                    .arm = cell->arms[arm].plan->name, .start_ns = start_ns,
+                    .end_ns = ifm_session_now(cell->session, cell->device));
 }
 
 /* Samples that meet: one mark ends a sample and starts the next. */

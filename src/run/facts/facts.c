@@ -37,7 +37,7 @@ enum ifm_status ifm_fact_device(struct ifm_session *session, struct ifm_device *
     if (device->ops->facts == NULL)
         return IFM_OK;
     json_t *facts = device->ops->facts(device);
-    enum ifm_status status = ifm_fact_add(session, IFM_EVENT(device, true, .facts = facts, .cell = cell), error);
+    enum ifm_status status = IFM_FACT(session, error, device, true, .facts = facts, .cell = cell);
     json_decref(facts);
     return status;
 }
@@ -53,7 +53,7 @@ static enum ifm_status load_fact(struct ifm_session *session, const char *when, 
             "tagged",
             100 * load);
     load = load >= 0 && isfinite(load) ? load : NAN; /* a clock may stand still */
-    return ifm_fact_add(session, IFM_EVENT(load, true, .when = when, .foreign_load = load), error);
+    return IFM_FACT(session, error, load, true, .when = when, .foreign_load = load);
 }
 
 /* The names of the knobs that are not locked. */
@@ -76,7 +76,7 @@ static enum ifm_status write_locks(struct ifm_session *session, const char *when
                           "locks are required, and not locked: %s", open.data);
     ifm_text_free(&open);
     if (status == IFM_OK)
-        status = ifm_fact_add(session, IFM_EVENT(locks, true, .when = when, .knobs = *knobs), error);
+        status = IFM_FACT(session, error, locks, true, .when = when, .knobs = *knobs);
     return status;
 }
 
@@ -108,10 +108,8 @@ enum ifm_status ifm_fact_plugins(struct ifm_session *session, const struct ifm_p
         const struct ifm_plugin_identity *plugin = ifm_workloads[i]->plugin;
         if (plugin == NULL || !runs(plan, ifm_workloads[i]->name))
             continue;
-        IFM_TRY(ifm_fact_add(session,
-                             IFM_EVENT(plugin, true, .name = ifm_workloads[i]->name, .file = plugin->file,
-                                       .sha256 = plugin->sha256, .abi = plugin->abi),
-                             error));
+        IFM_TRY(IFM_FACT(session, error, plugin, true, .name = ifm_workloads[i]->name, .file = plugin->file,
+                         .sha256 = plugin->sha256, .abi = plugin->abi));
     }
     return IFM_OK;
 }
@@ -123,7 +121,7 @@ enum ifm_status ifm_fact_environment(struct ifm_session *session, const char *wh
         return IFM_OK;
     if (strcmp(when, "before") == 0) {
         json_t *fingerprint = ifm_host_fingerprint();
-        enum ifm_status status = ifm_fact_add(session, IFM_EVENT(environment, true, .fingerprint = fingerprint), error);
+        enum ifm_status status = IFM_FACT(session, error, environment, true, .fingerprint = fingerprint);
         json_decref(fingerprint);
         IFM_TRY(status);
     }
@@ -139,8 +137,7 @@ enum ifm_status ifm_fact_gpu_state(struct ifm_session *session, const char *when
     json_t *gpus = ifm_host_gpu_state(session->on_gpu, session->base.ns - session->offset_ns);
     enum ifm_status status = IFM_OK;
     if (session->on_gpu || json_is_array(gpus)) /* not of a machine without a GPU */
-        status = ifm_fact_add(session, IFM_EVENT(gpu_state, true, .when = when, .gpus = gpus, .cell = cell, .at = at),
-                              error);
+        status = IFM_FACT(session, error, gpu_state, true, .when = when, .gpus = gpus, .cell = cell, .at = at);
     json_decref(gpus);
     return status;
 }

@@ -27,9 +27,10 @@ struct ifm_session {
  * clock was set back, a record must not run backwards. */
 int64_t ifm_session_now(const struct ifm_session *session, struct ifm_device *device);
 void ifm_session_behind(struct ifm_session *session, struct ifm_device *device, int64_t end_ns);
-/* Write one fact: ifm_fact_add(session, IFM_EVENT(cell_done, true, .cell = name), error). */
 IFM_CHECKED enum ifm_status ifm_fact_add(struct ifm_session *session, const struct ifm_event *event,
                                          struct ifm_error *error);
+/* Write one fact: IFM_FACT(session, error, cell_done, true, .cell = name). */
+#define IFM_FACT(session, error, row, good, ...) ifm_fact_add((session), IFM_EVENT(row, good, __VA_ARGS__), (error))
 /* Pinned threads and the pages that really back the buffers, where the device tells of them. */
 IFM_CHECKED enum ifm_status ifm_fact_device(struct ifm_session *session, struct ifm_device *device, const char *cell,
                                             struct ifm_error *error);

@@ -91,10 +91,8 @@ enum ifm_status ifm_inputs_record(struct ifm_session *session, const struct ifm_
     for (size_t i = 0; i < inputs.n && status == IFM_OK; i++) {
         const struct input *input = &inputs.items[i];
         json_t *licence = licence_of(input, arena);
-        status = ifm_fact_add(session,
-                              IFM_EVENT(input, true, .setting = input->setting, .token = input->token,
-                                        .file = input->file, .sha256 = input->sha256.hex, .licence = licence),
-                              error);
+        status = IFM_FACT(session, error, input, true, .setting = input->setting, .token = input->token,
+                          .file = input->file, .sha256 = input->sha256.hex, .licence = licence);
         json_decref(licence);
     }
     ifm_arena_destroy(arena);
@@ -107,8 +105,8 @@ enum ifm_status ifm_inputs_record(struct ifm_session *session, const struct ifm_
 static const char *recorded(const struct ifm_events *events, const char *token)
 {
     IFM_EACH(event, events, input, NULL, NULL)
-    if (strcmp(IFM_FACTS(event, input)->token, token) == 0)
-        return IFM_FACTS(event, input)->sha256;
+        if (strcmp(IFM_FACTS(event, input)->token, token) == 0)
+            return IFM_FACTS(event, input)->sha256;
     return NULL;
 }
 
@@ -135,8 +133,7 @@ enum ifm_status ifm_inputs_unchanged(const struct ifm_plan *plan, const struct i
 
 enum ifm_status ifm_inputs_agree(const struct ifm_events *events, const char *where, struct ifm_error *error)
 {
-    IFM_EACH(event, events, input, NULL, NULL)
-    {
+    IFM_EACH(event, events, input, NULL, NULL) {
         const struct ifm_event_input *input = IFM_FACTS(event, input);
         const char *first = recorded(events, input->token);
         if (strcmp(first, input->sha256) != 0)

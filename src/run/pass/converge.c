@@ -180,14 +180,11 @@ static enum ifm_status log_level(const struct gate *gate, size_t index, const st
                                  struct ifm_error *error)
 {
     const struct ifm_cell_run *cell = gate->cell;
-    return ifm_fact_add(cell->session,
-                        IFM_EVENT(converge, level->steady, .cell = cell->plan->name,
-                                  .arm = cell->arms[index].plan->name, .device = gate->gauge->device,
-                                  .source = gate->gauge->source, .seconds = level->seconds,
-                                  .readings = (int64_t)level->readings, .steady = level->steady, .watts = level->watts,
-                                  .sd_w = level->sd_w, .temperature_c = level->celsius, .slope_k_per_s = level->slope,
-                                  .limit_w = gate->gauge->limit_w > 0 ? gate->gauge->limit_w : NAN),
-                        error);
+    return IFM_FACT(cell->session, error, converge, level->steady, .cell = cell->plan->name,
+                    .arm = cell->arms[index].plan->name, .device = gate->gauge->device, .source = gate->gauge->source,
+                    .seconds = level->seconds, .readings = (int64_t)level->readings, .steady = level->steady,
+                    .watts = level->watts, .sd_w = level->sd_w, .temperature_c = level->celsius,
+                    .slope_k_per_s = level->slope, .limit_w = gate->gauge->limit_w > 0 ? gate->gauge->limit_w : NAN);
 }
 
 static enum ifm_status log_none(const struct ifm_cell_run *cell, const char *reason, const char *remedy,
@@ -244,10 +241,8 @@ static enum ifm_status decide(struct ifm_converge *converge, struct ifm_error *e
         snprintf(reason, sizeof reason, "levels of power differ by %.1f %%, more than %.0f %%", 100 * most,
                  100 * IFM_CONVERGE_LEVELS);
     converge->pre_roll_s = apart ? wanted_s : 0;
-    enum ifm_status status = ifm_fact_add(cell->session,
-                                          IFM_EVENT(pre_roll, true, .cell = cell->plan->name, .arms = arms,
-                                                    .seconds = converge->pre_roll_s, .reason = reason),
-                                          error);
+    enum ifm_status status = IFM_FACT(cell->session, error, pre_roll, true, .cell = cell->plan->name, .arms = arms,
+                                      .seconds = converge->pre_roll_s, .reason = reason);
     json_decref(arms);
     return status;
 }

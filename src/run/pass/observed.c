@@ -41,11 +41,9 @@ static double left_s(const struct ifm_pass_run *pass, double block_s)
 
 static enum ifm_status end(struct ifm_pass_run *pass, const char *why, struct ifm_error *error)
 {
-    return ifm_fact_add(pass->cell->session,
-                        IFM_EVENT(pass_done, true, .cell = pass->cell->plan->name,
-                                  .pass = ifm_pass_name(pass->cell->pass), .reason = why, .blocks = pass->measured,
-                                  .elapsed_s = pass->elapsed_s),
-                        error);
+    return IFM_FACT(pass->cell->session, error, pass_done, true, .cell = pass->cell->plan->name,
+                    .pass = ifm_pass_name(pass->cell->pass), .reason = why, .blocks = pass->measured,
+                    .elapsed_s = pass->elapsed_s);
 }
 
 static double expected_s(const struct ifm_cell_run *cell)

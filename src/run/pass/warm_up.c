@@ -91,13 +91,11 @@ enum ifm_status ifm_warm_up_log(const struct ifm_warm_up *warm, struct ifm_error
     for (size_t i = 0; i < cell->plan->n_arms; i++) {
         const struct ifm_arm_run *arm = &cell->arms[i];
         bool steady = is_steady(warm->now[i], warm->before[i], tolerance);
-        IFM_TRY(ifm_fact_add(cell->session,
-                             IFM_EVENT(warmup, steady, .cell = cell->plan->name, .arm = arm->plan->name,
-                                       .steps = (int64_t)(warm->windows * arm->samples * arm->inner),
-                                       .windows = (int64_t)warm->windows, .steady = steady, .tolerance = tolerance,
-                                       .seconds = warm->seconds, .last_median_ns = warm->now[i] / arm->inner,
-                                       .previous_median_ns = warm->before[i] / arm->inner),
-                             error));
+        IFM_TRY(IFM_FACT(cell->session, error, warmup, steady, .cell = cell->plan->name, .arm = arm->plan->name,
+                         .steps = (int64_t)(warm->windows * arm->samples * arm->inner),
+                         .windows = (int64_t)warm->windows, .steady = steady, .tolerance = tolerance,
+                         .seconds = warm->seconds, .last_median_ns = warm->now[i] / arm->inner,
+                         .previous_median_ns = warm->before[i] / arm->inner));
     }
     return IFM_OK;
 }
