@@ -140,8 +140,8 @@ static enum ifm_status encode_field(const struct ifm_event_row *row, const struc
     bool set = field->kind == IFM_KIND_flag && must ? due : is_set(field, place);
     json_t *value = NULL;
     if (!set && due && must)
-        return ifm_fail(error, IFM_INTERNAL, "run.log", NULL, "event \"%s\": \"%s\" is not set", row->name,
-                        field->name);
+        return ifm_fail(error, IFM_INTERNAL, "run.log", NULL, "event \"%s\": \"%s\" is not set, or no memory is left",
+                        row->name, field->name);
     if (!set && !(due && field->need == IFM_NEED_null))
         return IFM_OK;
     if (!set)

@@ -29,7 +29,7 @@
     K(knobs, struct ifm_knobs, ROWS, 0, 0, "a list of knobs")
 
 #define IFM_STAGES(S) \
-    S(run_start, once_a_run, kept) \
+    S(run_start, once_a_session, kept) \
     S(resume, once_a_session, kept) \
     S(plugin, each, kept) \
     S(input, each, kept) \

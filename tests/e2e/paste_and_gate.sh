@@ -48,7 +48,7 @@ cases = suite.findall("testcase")
 assert len(cases) == int(suite.get("tests")) >= 2, len(cases)
 assert len(suite.findall("testcase/failure")) == int(suite.get("failures")) == 1
 assert cases[0].get("name") == 'less < & "more" / plain', cases[0].get("name")
-rows = [line for line in open("gate.md") if line.startswith("| ")]
+rows = [line for line in open("gate.md") if line.startswith("|")]
 assert len(rows) == len(cases) + 2, rows
 P
 [ -z "$(find . -maxdepth 1 -name '*.tmp*')" ] || fail "a temporary file was left"

@@ -396,7 +396,7 @@ static void a_fact_that_is_not_set_is_not_written(void **state)
     assert_int_equal(ifm_event_encode(IFM_EVENT(cell_skipped, false, .cell = "a", .reason = "r"), &line, &error),
                      IFM_INTERNAL);
     assert_null(line);
-    assert_string_equal(error.message, "event \"cell_skipped\": \"remedy\" is not set");
+    assert_string_equal(error.message, "event \"cell_skipped\": \"remedy\" is not set, or no memory is left");
     struct ifm_event_calibrate facts = IFM_BLANK(calibrate);
     facts.cell = "a";
     assert_int_equal(ifm_event_encode(IFM_EVENT_OF(calibrate, true, &facts), &line, &error), IFM_INTERNAL);
