@@ -2,11 +2,10 @@
 # On paper, with scripting off, everything is there: what is folded on the screen is printed, in a PDF whose text can be
 # searched.
 source "$(dirname "$0")/lib.sh"
-need_packages
-make_runs
+need_runs
 # A page that leaves folds closed on paper is seen as such.
 sed 's/details::details-content/details::nothing/' decode/report.html >closed.html
-! timeout 250 node "$browser/print.mjs" closed.html closed.pdf >said 2>&1 || fail "closed folds go unnoticed"
+! timeout 800 node "$browser/print.mjs" closed.html closed.pdf >said 2>&1 || fail "closed folds go unnoticed"
 grep -q 'Every number.*is not printed' said || fail "closed folds go unnoticed: $(head -3 said)"
 check print decode/report.html report.pdf
 [ "$(head -c 5 report.pdf)" = %PDF- ] || fail "no PDF was written"
