@@ -2,14 +2,14 @@
 # tools/check.sh [STAGE...]: everything that CI runs. Ends with one line "N passed, N failed, N skipped"; the status is
 # 0 only when nothing failed. A build counts as one test.
 #
-# Stages: gcc clang scalar (builds with -Werror, all three are needed by e2e/same_numbers), asan (address and undefined
+# Stages: gcc clang asan (builds with -Werror, all three are needed by e2e/same_numbers; asan: address and undefined
 # behaviour), tsan (threads), newcomer (the README's commands as root on a fresh Debian 12, `make run` in short:
 # tools/newcomer.sh); together they are `fast`, which is what runs without an argument. `slow` is what runs under an
 # emulator: aarch64 (cross-compiled), processors (the gcc build on x86-64 without newer instruction sets), and
 # newcomers: every kind of them, each a test, with `make check` in full. A stage whose packages, or a newcomer whose
 # fresh Debian, cannot be had is a skip, named and counted. Logs and JUnit files lie in build-check/.
 #
-# Where the CUDA toolkit is (nvcc), every native build must hold the device cuda, and its tests run, but for `scalar`:
+# Where the CUDA toolkit is (nvcc), every native build must hold the device cuda, and its tests run, but for `clang`:
 # that one is always without, as most machines are. Where there is no toolkit, the tests of the device are skips, named
 # and counted. IFM_NEED_CUDA=1 makes the toolkit's absence a failure, named and counted, beside which all else is built
 # and tested: a CI that has it must not lose it.
@@ -20,9 +20,9 @@ logs=build-check
 stages=()
 for word in "$@"; do
     case "$word" in
-    fast) stages+=(gcc clang scalar asan tsan newcomer) ;;
+    fast) stages+=(gcc clang asan tsan newcomer) ;;
     slow) stages+=(aarch64 processors newcomers) ;;
-    gcc | clang | scalar | asan | tsan | newcomer | aarch64 | processors | newcomers) stages+=("$word") ;;
+    gcc | clang | asan | tsan | newcomer | aarch64 | processors | newcomers) stages+=("$word") ;;
     *) echo "error: no stage is called $word; known are fast, slow and the stages of both (see tools/check.sh)" >&2
        exit 2 ;;
     esac
@@ -42,11 +42,9 @@ say() { printf '\n== %s\n' "$*"; }
 # count PASSED FAILED SKIPPED: of one stage; stages run side by side, so each count is a line of a file.
 count() { echo "$*" >>"$logs/counts.txt"; }
 
-# What a build leaves out because another one has it. Clang's warnings of all tests, and what the sanitizers see: asan.
-# Its optimized arithmetic: clang. Fuzz targets: asan and gcc. Threads: tsan.
+# What a build leaves out because another one has it. Fuzz targets: asan and gcc. Threads: tsan.
 declare -A tests=(
-    [clang]='test_(kernel|kv|stats|derive|gemm|half|model_data)'
-    [scalar]='(test|rule)_'
+    [clang]='(test|rule)_'
     [tsan]='test_.*(pool|device|workload|run|journal|decode|kv_cache|gemm|openblas|session)'
 )
 
@@ -55,7 +53,7 @@ build()
 {
     local start=$SECONDS
     local device=$cuda
-    case "$1" in scalar | aarch64) device=OFF ;; esac # aarch64: device code is built for x86-64 hosts only
+    case "$1" in clang | aarch64) device=OFF ;; esac # aarch64: device code is built for x86-64 hosts only
     say "build $1"
     if cmake --preset "$1" -DIFM_CUDA=$device -DIFM_TESTS="${tests[$1]-.*}" >"$logs/$1-configure.log" 2>&1 &&
         cmake --build "build-$1" >"$logs/$1-build.log" 2>&1; then
@@ -89,8 +87,8 @@ suite()
     local stage=$1 preset=$2 start=$SECONDS sums log=$logs/$1-test.log
     shift 2
     # What runs in the background would ignore SIGINT, and programs that it starts could not be interrupted.
-    env --default-signal=INT "${wrap[@]}" ctest --test-dir "build-$preset" --output-junit "$PWD/$logs/$stage.xml" --output-on-failure \
-        --no-tests=error -j "$(nproc)" "$@" >"$log" 2>&1
+    env --default-signal=INT "${wrap[@]}" ctest --test-dir "build-$preset" --output-junit "$PWD/$logs/$stage.xml" \
+        --output-on-failure --no-tests=error -j "$(nproc)" "$@" >"$log" 2>&1
     if [ -s "$logs/$stage.xml" ] && sums=$(python3 tools/tally.py "$logs/$stage.xml" 2>>"$logs/named.txt") &&
         [ "$sums" != "0 0 0" ]; then
         # shellcheck disable=SC2086
@@ -135,7 +133,7 @@ for stage in "${stages[@]}"; do
 done
 
 # e2e/same_numbers compares the three builds.
-export IFM_BUILD_GCC=$PWD/build-gcc IFM_BUILD_CLANG=$PWD/build-clang IFM_BUILD_SCALAR=$PWD/build-scalar
+export IFM_BUILD_GCC=$PWD/build-gcc IFM_BUILD_CLANG=$PWD/build-clang IFM_BUILD_ASAN=$PWD/build-asan
 export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1 UBSAN_OPTIONS=print_stacktrace=1
 export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
 
@@ -148,8 +146,7 @@ tests_of()
     # The simulations of label `slow` run in the gcc build: all builds compute the same numbers (e2e/same_numbers).
     gcc) suite gcc gcc -LE 'emulate|timed' ;;
     timed) suite timed gcc -L timed ;;
-    clang) suite clang clang -L unit -LE slow ;;
-    scalar) suite scalar scalar -L 'unit|rules|golden|e2e' -LE 'slow|once|timed' ;;
+    clang) suite clang clang -L 'unit|rules|golden|e2e' -LE 'slow|once|timed' ;;
     asan) suite asan asan -L 'unit|rules|fuzz|golden' ;;
     tsan)
         # The thread sanitizer needs a memory layout without large random offsets.
@@ -168,8 +165,8 @@ lane() { for stage in "$@"; do tests_of "$stage"; done; }
 
 # Side by side: what waits leaves the processors to the others. Then alone: what holds a time against another.
 has "$ready" gcc && ready="${ready}timed "
-lane gcc scalar &
-lane asan tsan clang &
+lane gcc tsan &
+lane clang asan &
 lane newcomer &
 wait
 lane timed aarch64 processors newcomers

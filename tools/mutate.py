@@ -154,7 +154,7 @@ def compile_to(build, path, source, target):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("files", nargs="+")
-    parser.add_argument("--build", default="build-scalar")
+    parser.add_argument("--build", default="build-clang")
     for name, default in (("--count", 15), ("--seed", 1), ("--near", 8)):
         parser.add_argument(name, type=int, default=default)
     parser.add_argument("--tests", default="")

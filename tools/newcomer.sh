@@ -4,7 +4,7 @@
 # Each is a minimal root of its own below build/newcomer/ (made by debootstrap once, then copied), with a clone of HEAD
 # and no more environment than a login gives. The commands are taken from README.md itself, "The two commands".
 #
-#   root     as root: every command; of `make check`, the stages of CHECK (default: scalar, the shortest; empty: none),
+#   root     as root: every command; of `make check`, the stages of CHECK (default: clang; empty: none),
 #            and `make run` with RUN_FLAGS
 #   user     as a user with sudo: every command but `make check`
 #   plain    as a user without sudo: one line says what to install; root installs just that, and then it builds
@@ -177,8 +177,8 @@ newcomer_root()
     while read -r command; do
         case "$command" in
         "make check"*)
-            [ -n "${CHECK-scalar}" ] || continue
-            command="make check STAGES=\"${CHECK-scalar}\""
+            [ -n "${CHECK-clang}" ] || continue
+            command="make check STAGES=\"${CHECK-clang}\""
             ;;
         "make run"*) command="$command${RUN_FLAGS:+ RUN_FLAGS=\"$RUN_FLAGS\"}" ;;
         esac

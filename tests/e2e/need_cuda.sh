@@ -43,8 +43,8 @@ printf '#!/bin/sh\n' >with/nvcc
 chmod +x with/nvcc
 check 1 "$PWD/with:$PWD/bin:/usr/bin:/bin" || fail "with the toolkit the check fails: $(cat log)"
 grep -q -- '--preset gcc -DIFM_CUDA=ON' calls || fail "a build may lack the device: $(cat calls)"
-check 1 "$PWD/with:$PWD/bin:/usr/bin:/bin" scalar || fail "the build without CUDA fails: $(cat log)"
-grep -q -- '--preset scalar -DIFM_CUDA=OFF' calls || fail "no build is without the device: $(cat calls)"
+check 1 "$PWD/with:$PWD/bin:/usr/bin:/bin" clang || fail "the build without CUDA fails: $(cat log)"
+grep -q -- '--preset clang -DIFM_CUDA=OFF' calls || fail "no build is without the device: $(cat calls)"
 if [ -e "$IFM_SOURCE/.ci/run" ]; then
     grep -q '^export IFM_NEED_CUDA="${IFM_NEED_CUDA:-1}' "$IFM_SOURCE/.ci/run" || fail "CI does not need the toolkit"
 fi

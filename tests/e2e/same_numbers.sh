@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# gcc, clang and scalar builds derive the same numbers from one record: integers exactly, reals within 1e-12.
+# The gcc, clang and asan builds (with vectors and without) derive the same numbers from one record: integers
+# exactly, reals within 1e-12.
 source "$(dirname "$0")/lib.sh"
 need python3 python3
-builds=("${IFM_BUILD_GCC:-}" "${IFM_BUILD_CLANG:-}" "${IFM_BUILD_SCALAR:-}")
+builds=("${IFM_BUILD_GCC:-}" "${IFM_BUILD_CLANG:-}" "${IFM_BUILD_ASAN:-}")
 for build in "${builds[@]}"; do
     [ -n "$build" ] && [ -x "$build/inferometer" ] ||
-        skip "needs the gcc, clang and scalar builds; 'make check' makes them"
+        skip "needs the gcc, clang and asan builds; 'make check' makes them"
 done
 "$INFEROMETER" decode --kv-len 256,512 --batch 1 --layers 1 --threads 1 --repeats 240 --warmup 10 --seed 5 \
     --out real >/dev/null 2>errors || fail "$(cat errors)"
