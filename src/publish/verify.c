@@ -5,7 +5,6 @@
  */
 #include "base/file.h"
 #include "publish/compose.h"
-#include "publish/publisher.h"
 #include "publish/same.h"
 #include <stdlib.h>
 #include <string.h>

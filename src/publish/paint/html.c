@@ -5,12 +5,6 @@
 #include "publish/compose.h"
 #include "report/figure.h"
 
-const char *ifm_html_tone(enum ifm_tone tone)
-{
-    static const char *const classes[] = {"", "strong", "dim", "good", "bad", "warn"};
-    return classes[tone];
-}
-
 /* ---- lines and lists ---- */
 
 static void add_span(struct ifm_html *html, const struct ifm_span *span)

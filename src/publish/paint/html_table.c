@@ -9,6 +9,12 @@ enum {
     MANY_COLUMNS = 9 /* more are set closer, so that they fit the widest page */
 };
 
+const char *ifm_html_tone(enum ifm_tone tone)
+{
+    static const char *const classes[] = {"", "strong", "dim", "good", "bad", "warn"};
+    return classes[tone];
+}
+
 void ifm_html_note(struct ifm_html *html, unsigned note)
 {
     if (note > 0)
