@@ -36,25 +36,12 @@ void ifm_say(struct ifm_builder *builder, struct ifm_line *line, enum ifm_tone t
 void ifm_say_link(struct ifm_builder *builder, struct ifm_line *line, const char *target, const char *text);
 /* A name as it is typed. */
 void ifm_say_code(struct ifm_builder *builder, struct ifm_line *line, const char *text);
-bool ifm_is_empty(const char *text);
-/* "reason. Remedy: remedy" */
-const char *ifm_with_remedy(const char *reason, const char *remedy, struct ifm_arena *arena);
 
 /* ---- numbers ---- */
 
 const struct ifm_value *ifm_value_of(const struct ifm_builder *builder, const struct ifm_cell *cell,
                                      const struct ifm_arm *arm, enum ifm_metric_id metric); /* arm NULL: of the cell */
-static inline bool ifm_is_ok(const struct ifm_value *value)
-{
-    return value != NULL && value->state == IFM_STATE_OK;
-}
-const struct ifm_arm *ifm_baseline_of(const struct ifm_cell *cell); /* NULL without one */
 bool ifm_is_row(const struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm);
-struct ifm_grid ifm_grid_make(struct ifm_arena *arena, size_t n_columns, size_t n_rows);
-static inline struct ifm_field ifm_field_text(const char *text, enum ifm_tone tone)
-{
-    return (struct ifm_field){text, "", tone, 0};
-}
 /* A value in any state as a field; NULL gives an empty field. */
 struct ifm_field ifm_field_value(struct ifm_builder *builder, const struct ifm_value *value);
 /* The footnote of a reason and its remedy: the same text gets the same number. 0 for an empty reason. */

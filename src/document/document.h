@@ -202,6 +202,20 @@ bool ifm_document_is_row(const struct ifm_derived *derived, const struct ifm_cel
 const char *ifm_severity_label(enum ifm_severity severity);
 /* "cell, arm" as far as they are set. */
 const char *ifm_document_place(const char *cell, const char *arm, struct ifm_arena *arena);
+/* "reason. Remedy: remedy" */
+const char *ifm_with_remedy(const char *reason, const char *remedy, struct ifm_arena *arena);
+bool ifm_is_empty(const char *text); /* or NULL */
+static inline bool ifm_is_ok(const struct ifm_value *value)
+{
+    return value != NULL && value->state == IFM_STATE_OK;
+}
+const struct ifm_arm *ifm_baseline_of(const struct ifm_cell *cell); /* NULL without one */
+static inline struct ifm_field ifm_field_text(const char *text, enum ifm_tone tone)
+{
+    return (struct ifm_field){text, "", tone, 0};
+}
+/* A table without headings, and room for `n_rows`. */
+struct ifm_grid ifm_grid_make(struct ifm_arena *arena, size_t n_columns, size_t n_rows);
 /* A line without its tones. */
 const char *ifm_line_text(const struct ifm_line *line, struct ifm_arena *arena);
 

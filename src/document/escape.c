@@ -1,6 +1,7 @@
 /* The doors of the media. */
 #include "document/escape.h"
 
+#include <stdarg.h>
 #include <string.h>
 
 /* The bytes of the UTF-8 character at `text`, and its code; 0 where there is none. */
@@ -168,4 +169,19 @@ void ifm_escape_csv(const char *text, struct ifm_text *out)
         text += step.taken;
     }
     ifm_text_add(out, quoted ? "\"" : "");
+}
+
+void ifm_escape_print(ifm_escape *door, struct ifm_text *out, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    for (;;) {
+        size_t plain = strcspn(format, "%");
+        ifm_text_append(out, format, plain);
+        if (format[plain] == '\0')
+            break;
+        door(va_arg(args, const char *), out);
+        format += plain + strlen("%s");
+    }
+    va_end(args);
 }

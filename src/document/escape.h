@@ -21,4 +21,8 @@ void ifm_escape_xml(const char *text, struct ifm_text *out);
 /* A field of CSV (RFC 4180). What a spreadsheet would take for a formula is led by an apostrophe. */
 void ifm_escape_csv(const char *text, struct ifm_text *out);
 
+/* Writes `format`; each %s, the only conversion that it may hold, goes through the door. */
+typedef void ifm_escape(const char *text, struct ifm_text *out);
+void ifm_escape_print(ifm_escape *door, struct ifm_text *out, const char *format, ...) IFM_PRINTF(3, 4);
+
 #endif

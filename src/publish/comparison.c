@@ -53,11 +53,6 @@ const char *ifm_comparison_change(const struct ifm_value *value, struct ifm_aren
                             value->high);
 }
 
-static const char *quantity(const struct ifm_value *value, struct ifm_arena *arena)
-{
-    return value->state == IFM_STATE_OK ? ifm_quantity_number(value, arena) : "";
-}
-
 /* Whether a finding is about this row: its arm, its reference, its cell or the whole run. */
 static bool is_about(const struct ifm_finding *finding, const struct ifm_comparison_row *row)
 {
@@ -112,11 +107,6 @@ static const char *add_findings(struct ifm_listing *listing, const struct ifm_co
     return notes;
 }
 
-static void set_text(struct ifm_listing *listing, const char *field, const char *text)
-{
-    ifm_listing_set(listing, field, json_string(text == NULL ? "" : text), text == NULL ? "" : text);
-}
-
 static const char *word_shown(const struct ifm_comparison_row *row)
 {
     if (row->change.state != IFM_STATE_OK)
@@ -135,8 +125,7 @@ static const char *why_not(const struct ifm_value *value, struct ifm_arena *aren
 static const struct ifm_value *value_of(const struct ifm_derived *derived, const char *cell, const char *arm,
                                         enum ifm_metric_id metric)
 {
-    const struct ifm_number *number = derived == NULL ? NULL : ifm_derived_find(derived, cell, arm, metric);
-    return number == NULL ? NULL : &number->value;
+    return derived == NULL ? NULL : ifm_derived_value(derived, cell, arm, metric);
 }
 
 static void set_number(struct ifm_listing *listing, const char *field, const struct ifm_value *value, bool is_ratio)
@@ -145,7 +134,7 @@ static void set_number(struct ifm_listing *listing, const char *field, const str
                         : value->state != IFM_STATE_OK ? ifm_state_label(value->state)
                         : is_ratio                     ? ifm_quantity_ratio(value->number, listing->arena)
                                                        : ifm_quantity_short(value->number, listing->arena);
-    ifm_listing_set(listing, field, value == NULL ? json_null() : ifm_listing_real(value), shown);
+    ifm_listing_set_value(listing, field, value, shown);
 }
 
 /* Rule 10: what a compressed arm pays stands beside its speed, and what the reference pays too where that is another
@@ -190,43 +179,29 @@ void ifm_comparison_add(struct ifm_listing *listing, const struct ifm_comparison
     struct ifm_arena *arena = listing->arena;
     const struct ifm_value *change = &row->change, *speedup = &row->speedup, *mde = &row->mde;
     const struct ifm_value *worse = change->state != IFM_STATE_OK ? change : speedup;
+    const char *metric = ifm_metrics[row->metric].id;
+    bool between = row->reference_label[0] != '\0';
     ifm_listing_row(listing);
     ifm_listing_set(listing, "run", json_string(row->run), row->label);
-    set_text(listing, "reference_run", row->reference_run);
-    set_text(listing, "cell", row->cell);
-    set_text(listing, "arm", row->arm);
-    bool between = row->reference_label[0] != '\0';
+    ifm_listing_set_text(listing, "reference_run", row->reference_run);
+    ifm_listing_set_text(listing, "cell", row->cell);
+    ifm_listing_set_text(listing, "arm", row->arm);
     ifm_listing_set(listing, "reference", json_string(row->reference), between ? row->reference_label : row->reference);
-    ifm_listing_set(listing, "metric", json_string(ifm_metrics[row->metric].id),
-                    between ? ifm_metrics[row->metric].id : "");
+    ifm_listing_set(listing, "metric", json_string(metric), between ? metric : "");
     ifm_listing_set(listing, "word", json_string(row->word), word_shown(row));
-    ifm_listing_set(listing, "change_percent", ifm_listing_real(change),
-                    change->state == IFM_STATE_OK ? ifm_comparison_change(change, arena) : "");
-    ifm_listing_set(listing, "change_low", ifm_listing_bound(change, change->low), NULL);
-    ifm_listing_set(listing, "change_high", ifm_listing_bound(change, change->high), NULL);
-    ifm_listing_set(listing, "speedup", ifm_listing_real(speedup),
-                    speedup->state == IFM_STATE_OK ? ifm_quantity_full(speedup, arena) : "");
-    ifm_listing_set(listing, "speedup_low", ifm_listing_bound(speedup, speedup->low), NULL);
-    ifm_listing_set(listing, "speedup_high", ifm_listing_bound(speedup, speedup->high), NULL);
-    ifm_listing_set(listing, "level", ifm_listing_bound(change, change->level), NULL);
-    ifm_listing_set(listing, "mde_percent", ifm_listing_real(mde), quantity(mde, arena));
-    bool counted = change->n > 0;
-    ifm_listing_set(listing, "n", counted ? json_integer(change->n) : json_null(),
-                    counted ? ifm_arena_printf(arena, "%lld", (long long)change->n) : "");
-    set_text(listing, "n_of", change->n_of);
-    set_text(listing, "state", ifm_state_label(worse->state));
-    set_text(listing, "reason", worse->reason);
-    set_text(listing, "remedy", worse->remedy);
-    set_text(listing, "not_comparable", row->not_comparable);
+    ifm_listing_set_value(listing, "change_percent", change,
+                          ifm_is_ok(change) ? ifm_comparison_change(change, arena) : "");
+    ifm_listing_set_bounds(listing, "change_low", "change_high", change);
+    ifm_listing_set_level(listing, change);
+    ifm_listing_set_value(listing, "speedup", speedup, ifm_is_ok(speedup) ? ifm_quantity_full(speedup, arena) : "");
+    ifm_listing_set_bounds(listing, "speedup_low", "speedup_high", speedup);
+    ifm_listing_set_value(listing, "mde_percent", mde, ifm_is_ok(mde) ? ifm_quantity_number(mde, arena) : "");
+    ifm_listing_set_text(listing, "n_of", change->n_of);
+    ifm_listing_set_text(listing, "state", ifm_state_label(worse->state));
+    ifm_listing_set_text(listing, "reason", worse->reason);
+    ifm_listing_set_text(listing, "remedy", worse->remedy);
+    ifm_listing_set_text(listing, "not_comparable", row->not_comparable);
     ifm_listing_show(listing, "notes", add_notes(listing, row));
-}
-
-static const char *baseline_of(const struct ifm_cell *cell)
-{
-    for (size_t a = 0; a < cell->n_arms; a++)
-        if (cell->arms[a].role == IFM_ROLE_BASELINE)
-            return cell->arms[a].name;
-    return "";
 }
 
 size_t ifm_comparison_add_run(struct ifm_listing *listing, const struct ifm_plan *plan,
@@ -235,7 +210,8 @@ size_t ifm_comparison_add_run(struct ifm_listing *listing, const struct ifm_plan
     size_t n = 0;
     for (size_t c = 0; c < plan->n_cells; c++) {
         const struct ifm_cell *here = &plan->cells[c];
-        const char *against = reference != NULL ? reference : baseline_of(here);
+        const struct ifm_arm *baseline = ifm_baseline_of(here);
+        const char *against = reference != NULL ? reference : baseline != NULL ? baseline->name : "";
         for (size_t a = 0; a < here->n_arms && (cell == NULL || strcmp(cell, here->name) == 0); a++) {
             const char *arm = here->arms[a].name;
             const struct ifm_value *change = value_of(derived, here->name, arm, IFM_M_CHANGE_PERCENT);

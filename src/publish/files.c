@@ -1,7 +1,14 @@
-/* The published files of a run folder: which there are, and each written whole or not at all; the manifest last. */
+/* The published files of a run folder: which there are, and each written whole or not at all; the manifest last.
+ *
+ * derived.json names the program that wrote them: two versions may say the same numbers in other words, and verify
+ * needs to know whose words. */
 #include "base/file.h"
+#include "base/program.h"
 #include "publish/compose.h"
 #include "sample/manifest.h"
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
 
 struct file_walk {
     const struct ifm_publication *publication;
@@ -83,6 +90,51 @@ enum ifm_status ifm_published_each(const struct ifm_publication *publication, st
     return status;
 }
 
+/* ---- who published them ---- */
+
+static const char member[] = "published_by";
+
+static json_t *this_program(void)
+{
+    return json_pack("{s:s, s:s?}", "version", ifm_program_version(), "revision", ifm_program_revision());
+}
+
+/* Names this program in derived.json. */
+static void add_publisher(json_t *derived)
+{
+    json_object_set_new(derived, member, this_program());
+}
+
+/* The text comes from a file and goes to a terminal. */
+static bool is_plain(const char *text)
+{
+    if (text == NULL || text[0] == '\0' || strlen(text) > 40)
+        return false;
+    for (; *text != '\0'; text++)
+        if (!isalnum((unsigned char)*text) && strchr(".-+", *text) == NULL)
+            return false;
+    return true;
+}
+
+bool ifm_publisher_take(json_t *derived, char name[static IFM_PUBLISHER_SIZE])
+{
+    json_t *there = json_object_get(derived, member), *here = this_program();
+    const char *version = json_string_value(json_object_get(there, "version"));
+    const char *revision = json_string_value(json_object_get(there, "revision"));
+    bool same = there != NULL && json_equal(there, here);
+    if (is_plain(version) && is_plain(revision))
+        snprintf(name, IFM_PUBLISHER_SIZE, "inferometer %s, revision %.12s", version, revision);
+    else if (is_plain(version))
+        snprintf(name, IFM_PUBLISHER_SIZE, "inferometer %s of an unknown revision", version);
+    else
+        snprintf(name, IFM_PUBLISHER_SIZE, "an earlier version of inferometer");
+    json_decref(here);
+    json_object_del(derived, member);
+    return same;
+}
+
+/* ---- writing ---- */
+
 struct writer {
     const char *dir;
     struct ifm_arena *arena;
@@ -95,7 +147,7 @@ static enum ifm_status write_file(void *context, const struct ifm_published *fil
     if (file->tree == NULL)
         return ifm_file_write_atomic(path, file->text->data, file->text->size, error);
     if (file->kind == IFM_PUBLISHED_NUMBERS)
-        ifm_publisher_add(file->tree);
+        add_publisher(file->tree);
     return ifm_json_write(path, file->tree, error);
 }
 

@@ -50,19 +50,19 @@ static const char *undecided_reason(const struct ifm_between_row *row, const cha
 static void judge_row(const struct ifm_between_row *row, struct ifm_arena *arena, struct ifm_gate_line *line)
 {
     const char *change = ifm_comparison_change(&row->change, arena);
+    double margin = 100 * row->margin;
+    line->outcome = IFM_OUTCOME_BLOCKED;
     if (row->change.state != IFM_STATE_OK) {
-        line->outcome = IFM_OUTCOME_BLOCKED;
         line->reason = ifm_arena_printf(arena, "%s: %s", ifm_state_label(row->change.state), row->change.reason);
     } else if (row->standing == IFM_STANDING_REGRESSED) {
         line->outcome = IFM_OUTCOME_FAIL;
         line->reason = ifm_arena_printf(arena, "worse than the reference: %s, wholly beyond the margin of +%.3g %%",
-                                        change, 100 * row->margin);
+                                        change, margin);
     } else if (row->standing == IFM_STANDING_HOLDS) {
         line->outcome = IFM_OUTCOME_PASS;
         line->reason = ifm_arena_printf(arena, "not worse than the reference: %s, no end beyond the margin of +%.3g %%",
-                                        change, 100 * row->margin);
+                                        change, margin);
     } else {
-        line->outcome = IFM_OUTCOME_BLOCKED;
         line->reason = undecided_reason(row, change, arena);
     }
 }
@@ -162,7 +162,7 @@ static const char *observed_text(const struct ifm_value *value, struct ifm_arena
 
 static const char *note_of(struct ifm_listing *listing, const char *reason, const char *remedy)
 {
-    const char *text = remedy[0] == '\0' ? reason : ifm_arena_printf(listing->arena, "%s. Remedy: %s", reason, remedy);
+    const char *text = ifm_with_remedy(reason, remedy, listing->arena);
     return ifm_arena_printf(listing->arena, "[%zu]", ifm_listing_note(listing, text));
 }
 
@@ -172,25 +172,20 @@ struct ifm_listing ifm_gate_lines_listing(const struct ifm_gate_lines *lines, st
     for (size_t i = 0; i < lines->n; i++) {
         const struct ifm_gate_line *line = &lines->items[i];
         const struct ifm_value *value = &line->observed;
-        const char *unit = value->unit == NULL ? "" : value->unit, *outcome = ifm_outcome_name(line->outcome);
-        ifm_listing_row(&listing);
-        ifm_listing_set(&listing, "gate", json_string(line->name), line->name);
-        ifm_listing_set(&listing, "cell", json_string(line->cell), line->cell);
-        ifm_listing_set(&listing, "arm", json_string(line->arm), line->arm);
-        ifm_listing_set(&listing, "metric", json_string(line->metric), NULL);
-        ifm_listing_set(&listing, "outcome", json_string(outcome), outcome);
-        ifm_listing_set(&listing, "value", ifm_listing_real(value), observed_text(value, arena));
-        ifm_listing_set(&listing, "low", ifm_listing_bound(value, value->low), NULL);
-        ifm_listing_set(&listing, "high", ifm_listing_bound(value, value->high), NULL);
-        ifm_listing_set(&listing, "level", ifm_listing_bound(value, value->level), NULL);
-        ifm_listing_set(&listing, "unit", json_string(unit), NULL);
-        if (value->n > 0)
-            ifm_listing_set(&listing, "n", json_integer(value->n),
-                            ifm_arena_printf(arena, "%lld", (long long)value->n));
-        ifm_listing_set(&listing, "threshold", json_string(line->threshold), line->threshold);
         const char *remedy = value->state == IFM_STATE_OK || value->remedy == NULL ? "" : value->remedy;
-        ifm_listing_set(&listing, "reason", json_string(line->reason), NULL);
-        ifm_listing_set(&listing, "remedy", json_string(remedy), NULL);
+        ifm_listing_row(&listing);
+        ifm_listing_set_text(&listing, "gate", line->name);
+        ifm_listing_set_text(&listing, "cell", line->cell);
+        ifm_listing_set_text(&listing, "arm", line->arm);
+        ifm_listing_set_text(&listing, "metric", line->metric);
+        ifm_listing_set_text(&listing, "outcome", ifm_outcome_name(line->outcome));
+        ifm_listing_set_value(&listing, "value", value, observed_text(value, arena));
+        ifm_listing_set_bounds(&listing, "low", "high", value);
+        ifm_listing_set_level(&listing, value);
+        ifm_listing_set_text(&listing, "unit", value->unit);
+        ifm_listing_set_text(&listing, "threshold", line->threshold);
+        ifm_listing_set_text(&listing, "reason", line->reason);
+        ifm_listing_set_text(&listing, "remedy", remedy);
         if (line->outcome != IFM_OUTCOME_PASS) /* of a gate that passes, the numbers say all */
             ifm_listing_show(&listing, "notes", note_of(&listing, line->reason, remedy));
     }
@@ -201,37 +196,21 @@ struct ifm_listing ifm_gate_lines_listing(const struct ifm_gate_lines *lines, st
 
 /* ---- JUnit ---- */
 
-static void add_attribute(const char *name, const char *value, struct ifm_text *out)
-{
-    ifm_text_printf(out, " %s=\"", name);
-    ifm_escape_xml(value, out);
-    ifm_text_add(out, "\"");
-}
-
 static void add_case(const struct ifm_gate_line *line, struct ifm_text *out)
 {
-    static const char *const elements[] = {NULL, "failure", "error", "skipped"};
-    const char *element = elements[line->outcome == IFM_OUTCOME_FAIL      ? 1
-                                   : line->outcome != IFM_OUTCOME_BLOCKED ? 0
-                                   : line->missing_capability             ? 3
-                                                                          : 2];
-    struct ifm_text place = {0};
-    ifm_text_printf(&place, "%s%s%s", line->name, line->arm[0] != '\0' ? " / " : "", line->arm);
-    ifm_text_add(out, "    <testcase");
-    add_attribute("classname", line->cell[0] != '\0' ? line->cell : "run", out);
-    add_attribute("name", place.data, out);
-    ifm_text_free(&place);
-    if (element == NULL) {
-        ifm_text_add(out, ">\n      <system-out>");
-        ifm_escape_xml(line->reason, out);
-        ifm_text_add(out, "</system-out>\n    </testcase>\n");
-        return;
-    }
-    ifm_text_printf(out, ">\n      <%s", element);
-    add_attribute("message", line->reason, out);
-    if (line->outcome == IFM_OUTCOME_FAIL || !line->missing_capability)
-        add_attribute("type", ifm_outcome_name(line->outcome), out);
-    ifm_text_add(out, "/>\n    </testcase>\n");
+    const char *cell = line->cell[0] != '\0' ? line->cell : "run", *slash = line->arm[0] != '\0' ? " / " : "";
+    bool skipped = line->outcome == IFM_OUTCOME_BLOCKED && line->missing_capability;
+    ifm_escape_print(ifm_escape_xml, out, "    <testcase classname=\"%s\" name=\"%s%s%s\">\n", cell, line->name, slash,
+                     line->arm);
+    if (line->outcome != IFM_OUTCOME_FAIL && line->outcome != IFM_OUTCOME_BLOCKED)
+        ifm_escape_print(ifm_escape_xml, out, "      <system-out>%s</system-out>\n", line->reason);
+    else if (skipped)
+        ifm_escape_print(ifm_escape_xml, out, "      <skipped message=\"%s\"/>\n", line->reason);
+    else
+        ifm_escape_print(ifm_escape_xml, out, "      <%s message=\"%s\" type=\"%s\"/>\n",
+                         line->outcome == IFM_OUTCOME_FAIL ? "failure" : "error", line->reason,
+                         ifm_outcome_name(line->outcome));
+    ifm_text_add(out, "    </testcase>\n");
 }
 
 void ifm_gate_lines_junit(const struct ifm_gate_lines *lines, const char *run_id, struct ifm_text *out)
@@ -247,10 +226,10 @@ void ifm_gate_lines_junit(const struct ifm_gate_lines *lines, const char *run_id
                     "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
                     "<testsuites>\n"
                     "  <testsuite name=\"inferometer gate\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" "
-                    "skipped=\"%zu\">\n    <properties>\n      <property name=\"run_id\"",
+                    "skipped=\"%zu\">\n",
                     lines->n, failed, errors, skipped);
-    add_attribute("value", run_id, out);
-    ifm_text_add(out, "/>\n    </properties>\n");
+    ifm_escape_print(ifm_escape_xml, out,
+                     "    <properties>\n      <property name=\"run_id\" value=\"%s\"/>\n    </properties>\n", run_id);
     for (size_t i = 0; i < lines->n; i++)
         add_case(&lines->items[i], out);
     ifm_text_add(out, "  </testsuite>\n</testsuites>\n");

@@ -80,14 +80,38 @@ void ifm_listing_remark(struct ifm_listing *listing, const char *text)
     listing->remarks[listing->n_remarks++] = ifm_arena_strdup(listing->arena, text);
 }
 
-json_t *ifm_listing_real(const struct ifm_value *value)
+void ifm_listing_set_text(struct ifm_listing *listing, const char *field, const char *text)
 {
-    return value->state == IFM_STATE_OK && isfinite(value->number) ? json_real(value->number) : json_null();
+    text = text == NULL ? "" : text;
+    ifm_listing_set(listing, field, json_string(text), text);
 }
 
-json_t *ifm_listing_bound(const struct ifm_value *value, double bound)
+void ifm_listing_set_value(struct ifm_listing *listing, const char *field, const struct ifm_value *value,
+                           const char *shown)
 {
-    return value->state == IFM_STATE_OK && value->has_interval && isfinite(bound) ? json_real(bound) : json_null();
+    bool known = ifm_is_ok(value) && isfinite(value->number);
+    ifm_listing_set(listing, field, known ? json_real(value->number) : json_null(), shown);
+}
+
+static void set_bound(struct ifm_listing *listing, const char *field, const struct ifm_value *value, double bound)
+{
+    bool known = value->state == IFM_STATE_OK && value->has_interval && isfinite(bound);
+    ifm_listing_set(listing, field, known ? json_real(bound) : json_null(), NULL);
+}
+
+void ifm_listing_set_bounds(struct ifm_listing *listing, const char *low, const char *high,
+                            const struct ifm_value *value)
+{
+    set_bound(listing, low, value, value->low);
+    set_bound(listing, high, value, value->high);
+}
+
+void ifm_listing_set_level(struct ifm_listing *listing, const struct ifm_value *value)
+{
+    set_bound(listing, "level", value, value->level);
+    if (value->n > 0)
+        ifm_listing_set(listing, "n", json_integer(value->n),
+                        ifm_arena_printf(listing->arena, "%lld", (long long)value->n));
 }
 
 /* ---- CSV ---- */
@@ -117,7 +141,8 @@ static void csv_value(const json_t *value, struct ifm_text *out)
 
 static void compose_csv(const struct ifm_listing *listing, struct ifm_text *out)
 {
-    const char *comma = "";
+    const char *comma = "", *key;
+    json_t *value;
     for (size_t c = 0; c < listing->n_columns; c++)
         if (listing->columns[c].field[0] != '\0') {
             ifm_text_printf(out, "%s%s", comma, listing->columns[c].field);
@@ -125,14 +150,13 @@ static void compose_csv(const struct ifm_listing *listing, struct ifm_text *out)
         }
     ifm_text_add(out, "\n");
     for (size_t r = 0; r < listing->n_rows; r++) {
-        const json_t *row = json_array_get(listing->rows, r);
         comma = "";
-        for (size_t c = 0; c < listing->n_columns; c++)
-            if (listing->columns[c].field[0] != '\0') {
-                ifm_text_add(out, comma);
-                csv_value(json_object_get(row, listing->columns[c].field), out);
-                comma = ",";
-            }
+        json_object_foreach(json_array_get(listing->rows, r), key, value)
+        {
+            ifm_text_add(out, comma);
+            csv_value(value, out);
+            comma = ",";
+        }
         ifm_text_add(out, "\n");
     }
 }
@@ -187,58 +211,40 @@ static struct ifm_grid grid_of(const struct ifm_listing *listing)
     return grid;
 }
 
-static void compose_table(const struct ifm_listing *listing, struct ifm_text *out)
+static void escape(const char *text, bool md, struct ifm_text *out)
 {
-    struct ifm_grid grid = grid_of(listing);
-    ifm_paint_terminal_grid(&grid, listing->arena, out);
-    for (size_t i = 0; i < listing->n_notes; i++) {
-        ifm_text_printf(out, "%s[%zu] ", i == 0 ? "\n" : "", i + 1);
-        ifm_escape_terminal(listing->notes[i], true, out);
-        ifm_text_add(out, "\n");
-    }
-    for (size_t i = 0; i < listing->n_remarks; i++) {
-        ifm_text_add(out, i == 0 ? "\n" : "");
-        ifm_escape_terminal(listing->remarks[i], true, out);
-        ifm_text_add(out, "\n");
-    }
+    if (md)
+        ifm_escape_markdown(text, out);
+    else
+        ifm_escape_terminal(text, true, out);
+    ifm_text_add(out, "\n");
 }
 
-static void compose_md(const struct ifm_listing *listing, struct ifm_text *out)
+static void compose_table(const struct ifm_listing *listing, bool md, struct ifm_text *out)
 {
     struct ifm_grid grid = grid_of(listing);
-    if (grid.n_rows > 0)
+    if (!md)
+        ifm_paint_terminal_grid(&grid, listing->arena, out);
+    else if (grid.n_rows > 0)
         ifm_paint_markdown_grid(&grid, out);
     for (size_t i = 0; i < listing->n_notes; i++) {
-        ifm_text_printf(out, "%s%zu. ", i == 0 ? "\n" : "", i + 1);
-        ifm_escape_markdown(listing->notes[i], out);
-        ifm_text_add(out, "\n");
+        ifm_text_printf(out, md ? "%s%zu. " : "%s[%zu] ", i == 0 ? "\n" : "", i + 1);
+        escape(listing->notes[i], md, out);
     }
     for (size_t i = 0; i < listing->n_remarks; i++) {
-        ifm_text_add(out, i == 0 ? "\n- " : "- ");
-        ifm_escape_markdown(listing->remarks[i], out);
-        ifm_text_add(out, "\n");
+        ifm_text_printf(out, "%s%s", i == 0 ? "\n" : "", md ? "- " : "");
+        escape(listing->remarks[i], md, out);
     }
 }
 
 void ifm_listing_compose(const struct ifm_listing *listing, enum ifm_format format, struct ifm_text *out)
 {
-    switch (format) {
-    case IFM_FORMAT_TABLE:
-        compose_table(listing, out);
-        break;
-    case IFM_FORMAT_MD:
-        compose_md(listing, out);
-        break;
-    case IFM_FORMAT_CSV:
+    if (format == IFM_FORMAT_TABLE || format == IFM_FORMAT_MD)
+        compose_table(listing, format == IFM_FORMAT_MD, out);
+    else if (format == IFM_FORMAT_CSV)
         compose_csv(listing, out);
-        break;
-    case IFM_FORMAT_JSON:
+    else if (format == IFM_FORMAT_JSON)
         compose_json(listing, out);
-        break;
-    case IFM_FORMAT_JSONL:
+    else if (format == IFM_FORMAT_JSONL)
         compose_jsonl(listing, out);
-        break;
-    case IFM_FORMAT_ELASTIC_KV: /* of one run, never of a list */
-        break;
-    }
 }

@@ -36,13 +36,19 @@ void ifm_listing_row(struct ifm_listing *listing);
  * no column names is our own fault and is ignored. */
 void ifm_listing_set(struct ifm_listing *listing, const char *field, json_t *value, const char *shown);
 void ifm_listing_show(struct ifm_listing *listing, const char *heading, const char *shown);
+/* A text that is shown as it is; NULL is "". */
+void ifm_listing_set_text(struct ifm_listing *listing, const char *field, const char *text);
+/* A number: null where the value is not OK. */
+void ifm_listing_set_value(struct ifm_listing *listing, const char *field, const struct ifm_value *value,
+                           const char *shown);
+/* The ends of its interval; its level and how many it stands on, as "level" and "n". Null where there is none. */
+void ifm_listing_set_bounds(struct ifm_listing *listing, const char *low, const char *high,
+                            const struct ifm_value *value);
+void ifm_listing_set_level(struct ifm_listing *listing, const struct ifm_value *value);
 /* The number of a note; equal texts are one note. */
 size_t ifm_listing_note(struct ifm_listing *listing, const char *text);
 /* A sentence about the whole table; equal ones are one. */
 void ifm_listing_remark(struct ifm_listing *listing, const char *text);
-/* Number, bounds and n as JSON: null where the value is not OK. New references. */
-json_t *ifm_listing_real(const struct ifm_value *value);
-json_t *ifm_listing_bound(const struct ifm_value *value, double bound);
 
 void ifm_listing_compose(const struct ifm_listing *listing, enum ifm_format format, struct ifm_text *out);
 

@@ -5,7 +5,6 @@
 #define IFM_PUBLISH_PUBLISH_H
 
 #include "document/document.h"
-#include "publish/publisher.h"
 #include <stdio.h>
 
 enum ifm_format {
@@ -25,6 +24,7 @@ void ifm_publish_advice(const struct ifm_publication *publication, FILE *out);
 /* Write derived.json, verdict.json, metrics.json, the specification's files of the workloads that ran, power.csv and
  * its kin where there are readings of power, report.csv, report.md, report.html and the manifest, each atomically. */
 IFM_CHECKED enum ifm_status ifm_publish_files(const struct ifm_publication *publication, struct ifm_error *error);
+enum { IFM_PUBLISHER_SIZE = 96 };
 struct ifm_verified {
     bool words;                         /* false: another version published the folder, in other words */
     char publisher[IFM_PUBLISHER_SIZE]; /* the program that published it */

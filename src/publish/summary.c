@@ -2,6 +2,7 @@
 #include "publish/summary.h"
 
 #include "base/hash.h"
+#include "document/escape.h"
 #include "document/outcome.h"
 #include "document/quantity.h"
 #include "model/lock_state.h"
@@ -39,14 +40,7 @@ static const char *plain(const char *text, size_t most, struct ifm_arena *arena)
 static const char *ascii(const char *text, struct ifm_arena *arena)
 {
     struct ifm_text out = {0};
-    for (; *text != '\0'; text++) {
-        if (strncmp(text, "µ", 2) == 0)
-            ifm_text_add(&out, "u");
-        else if (strncmp(text, "±", 2) == 0)
-            ifm_text_add(&out, "+-");
-        else if ((unsigned char)*text < 0x80)
-            ifm_text_append(&out, text, 1);
-    }
+    ifm_escape_terminal(text, false, &out);
     const char *copy = ifm_arena_strdup(arena, out.data == NULL ? "" : out.data);
     ifm_text_free(&out);
     return copy;
@@ -100,13 +94,6 @@ static void add_line(struct lines *lines, struct ifm_arena *arena, const char *t
     lines->n++;
 }
 
-static const struct ifm_value *value_of(const struct ifm_publication *p, const char *cell, const char *arm,
-                                        enum ifm_metric_id metric)
-{
-    const struct ifm_number *number = ifm_derived_find(p->derived, cell, arm, metric);
-    return number == NULL ? NULL : &number->value;
-}
-
 static const char *place(const struct ifm_publication *p, const struct ifm_cell *cell, const char *arm,
                          struct ifm_arena *arena)
 {
@@ -138,14 +125,6 @@ static const char *time_line(const struct ifm_value *step, const char *where, st
                             (long long)step->n, step->n_of);
 }
 
-static const struct ifm_arm *baseline_of(const struct ifm_cell *cell)
-{
-    for (size_t a = 0; a < cell->n_arms; a++)
-        if (cell->arms[a].role == IFM_ROLE_BASELINE)
-            return &cell->arms[a];
-    return NULL;
-}
-
 /* A cell with comparisons is told by them; another one by the time of its arms. */
 static void add_cell(const struct ifm_publication *p, const struct ifm_cell *cell, struct ifm_arena *arena,
                      struct lines *lines)
@@ -158,17 +137,18 @@ static void add_cell(const struct ifm_publication *p, const struct ifm_cell *cel
                  4, 0);
     for (size_t a = 0; a < cell->n_arms; a++) {
         const char *arm = cell->arms[a].name;
-        const struct ifm_value *change = value_of(p, cell->name, arm, IFM_M_CHANGE_PERCENT);
+        const struct ifm_value *change = ifm_derived_value(p->derived, cell->name, arm, IFM_M_CHANGE_PERCENT);
         if (change == NULL)
             continue;
         const char *where = place(p, cell, arm, arena);
         const char *price = ascii(ifm_outcome_price(p->derived, cell->name, arm, arena), arena);
         add_line(lines, arena,
-                 compared_line(change, value_of(p, cell->name, arm, IFM_M_MDE_PERCENT), price, where, arena),
+                 compared_line(change, ifm_derived_value(p->derived, cell->name, arm, IFM_M_MDE_PERCENT), price, where,
+                               arena),
                  rank_of(change), change->state == IFM_STATE_OK ? fabs(change->number) : 0);
     }
     for (size_t a = 0; lines->n == before && a < cell->n_arms; a++) {
-        const struct ifm_value *step = value_of(p, cell->name, cell->arms[a].name, IFM_M_STEP_NS);
+        const struct ifm_value *step = ifm_derived_value(p->derived, cell->name, cell->arms[a].name, IFM_M_STEP_NS);
         if (step != NULL && cell->arms[a].role != IFM_ROLE_CEILING)
             add_line(lines, arena, time_line(step, place(p, cell, cell->arms[a].name, arena), arena), 5, 0);
     }
@@ -182,7 +162,7 @@ static const char *heading(const struct ifm_publication *p, bool compares, struc
     const char *what = plan->n_cells == 1 ? plain(plan->cells[0].name, NAME_BYTES, arena)
                                           : ifm_arena_printf(arena, "%zu cells", plan->n_cells);
     const char *against = "";
-    const struct ifm_arm *baseline = plan->n_cells > 0 ? baseline_of(&plan->cells[0]) : NULL;
+    const struct ifm_arm *baseline = plan->n_cells > 0 ? ifm_baseline_of(&plan->cells[0]) : NULL;
     if (compares && baseline != NULL)
         against = ifm_arena_printf(arena, ", against %s", plain(baseline->name, NAME_BYTES, arena));
     const char *margin = "";

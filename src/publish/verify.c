@@ -5,7 +5,6 @@
  */
 #include "base/file.h"
 #include "publish/compose.h"
-#include "publish/publisher.h"
 #include "publish/same.h"
 #include <stdlib.h>
 #include <string.h>
@@ -19,15 +18,11 @@ struct verification {
     bool power; /* the record gives a power.csv */
 };
 
+#define WRITES_ANEW "`inferometer derive` writes it anew"
+
 static enum ifm_status missing(const char *name, struct ifm_error *error)
 {
-    return ifm_fail(error, IFM_INVALID, name, "`inferometer derive` writes it anew", "%s is missing", name);
-}
-
-static enum ifm_status read_json(const struct verification *v, const char *name, json_t **file, struct ifm_error *error)
-{
-    const char *path = ifm_path_join(v->arena, v->publication->dir, name);
-    return ifm_file_exists(path) ? ifm_json_read(path, file, error) : missing(name, error);
+    return ifm_fail(error, IFM_INVALID, name, WRITES_ANEW, "%s is missing", name);
 }
 
 static enum ifm_status verify_tree(struct verification *v, const char *name, const json_t *file, const json_t *record,
@@ -47,7 +42,9 @@ static enum ifm_status verify_json(struct verification *v, const struct ifm_publ
                                    struct ifm_error *error)
 {
     json_t *file = NULL;
-    enum ifm_status status = read_json(v, published->name, &file, error);
+    const char *path = ifm_path_join(v->arena, v->publication->dir, published->name);
+    enum ifm_status status =
+        ifm_file_exists(path) ? ifm_json_read(path, &file, error) : missing(published->name, error);
     if (status == IFM_OK && published->kind == IFM_PUBLISHED_NUMBERS)
         v->own = ifm_publisher_take(file, v->out->publisher);
     if (status == IFM_OK)
@@ -56,74 +53,45 @@ static enum ifm_status verify_json(struct verification *v, const struct ifm_publ
     return status;
 }
 
-static enum ifm_status read_text(const struct verification *v, const char *name, char **file, size_t *size,
-                                 struct ifm_error *error)
-{
-    static const size_t limit = (size_t)1 << 30;
-    const char *path = ifm_path_join(v->arena, v->publication->dir, name);
-    return ifm_file_exists(path) ? ifm_file_read(path, limit, file, size, error) : missing(name, error);
-}
-
-static enum ifm_status verify_text(const struct verification *v, const char *name, const struct ifm_text *record,
-                                   struct ifm_error *error)
-{
-    char *file = NULL;
-    size_t size = 0;
-    struct ifm_same same = {.file = name, .words = true, .arena = v->arena};
-    enum ifm_status status = read_text(v, name, &file, &size, error);
-    if (status == IFM_OK)
-        status = ifm_same_texts(&same, file, size, record, error);
-    free(file);
-    return status;
-}
-
-/* A report is all words. */
-static enum ifm_status verify_report(struct verification *v, const char *name, const struct ifm_text *record,
-                                     struct ifm_error *error)
-{
-    enum ifm_status status = verify_text(v, name, record, error);
-    if (status != IFM_INVALID || v->own || !ifm_file_exists(ifm_path_join(v->arena, v->publication->dir, name)))
-        return status;
-    v->words_left_out = true;
-    return IFM_OK;
-}
-
 /* What another version wrote, row by row. */
-static enum ifm_status verify_rows(struct verification *v, const char *name, const struct ifm_text *record,
-                                   struct ifm_error *error)
+static enum ifm_status verify_rows(const struct ifm_same *same, const char *text, size_t size,
+                                   const struct ifm_text *record, struct ifm_error *error)
 {
-    char *text = NULL;
-    size_t size = 0;
-    struct ifm_same same = {.file = name, .words = false, .arena = v->arena};
-    IFM_TRY(read_text(v, name, &text, &size, error));
     json_t *file = ifm_same_table(text, size), *rows = ifm_same_table(record->data, record->size);
-    enum ifm_status status =
-        file == NULL ? ifm_fail(error, IFM_INVALID, name, "`inferometer derive` writes it anew", "%s is no table", name)
-                     : ifm_same_trees(&same, file, rows, error);
-    v->words_left_out = true;
+    enum ifm_status status = file == NULL
+                                 ? ifm_fail(error, IFM_INVALID, same->file, WRITES_ANEW, "%s is no table", same->file)
+                                 : ifm_same_trees(same, file, rows, error);
     json_decref(file);
     json_decref(rows);
-    free(text);
     return status;
 }
 
-static enum ifm_status verify_table(struct verification *v, const char *name, const struct ifm_text *record,
-                                    struct ifm_error *error)
+/* Where another version wrote it: of a table the rows, and of a report, which is all words, nothing. */
+static enum ifm_status verify_text(struct verification *v, const struct ifm_published *published,
+                                   struct ifm_error *error)
 {
-    enum ifm_status status = verify_text(v, name, record, error);
-    return status != IFM_INVALID || v->own ? status : verify_rows(v, name, record, error);
+    static const size_t limit = (size_t)1 << 30;
+    char *file = NULL;
+    size_t size = 0;
+    struct ifm_same same = {.file = published->name, .words = true, .arena = v->arena};
+    const char *path = ifm_path_join(v->arena, v->publication->dir, published->name);
+    IFM_TRY(ifm_file_exists(path) ? ifm_file_read(path, limit, &file, &size, error) : missing(published->name, error));
+    enum ifm_status status = ifm_same_texts(&same, file, size, published->text, error);
+    if (status == IFM_INVALID && !v->own && published->kind != IFM_PUBLISHED_SERIES) {
+        v->words_left_out = true;
+        same.words = false;
+        status =
+            published->kind == IFM_PUBLISHED_TABLE ? verify_rows(&same, file, size, published->text, error) : IFM_OK;
+    }
+    free(file);
+    return status;
 }
 
 static enum ifm_status verify_file(void *context, const struct ifm_published *file, struct ifm_error *error)
 {
     struct verification *v = context;
     v->power |= strcmp(file->name, "power.csv") == 0;
-    if (file->tree != NULL)
-        return verify_json(v, file, error);
-    if (file->kind == IFM_PUBLISHED_TABLE)
-        return verify_table(v, file->name, file->text, error);
-    return file->kind == IFM_PUBLISHED_WORDS ? verify_report(v, file->name, file->text, error)
-                                             : verify_text(v, file->name, file->text, error);
+    return file->tree != NULL ? verify_json(v, file, error) : verify_text(v, file, error);
 }
 
 /* Nobody may put a power.csv beside a record that holds no power. */

@@ -9,12 +9,12 @@ bool ifm_figure_draw(const struct ifm_document *doc, const struct ifm_block *blo
         [IFM_FIGURE_TIMELINE] = ifm_figure_timeline, [IFM_FIGURE_DISTRIBUTION] = ifm_figure_distribution,
         [IFM_FIGURE_POWER] = ifm_figure_power,       [IFM_FIGURE_CACHES] = ifm_figure_caches,
     };
-    const struct ifm_picture *picture = NULL;
+    struct ifm_chart chart = {doc, block->cell, NULL, doc->arena};
     for (size_t i = 0; i < doc->n_pictures; i++)
         if (doc->pictures[i].cell == block->cell)
-            picture = &doc->pictures[i];
+            chart.picture = &doc->pictures[i];
     *out = (struct ifm_figure){0};
-    return makers[block->figure](doc, block->cell, picture, out);
+    return makers[block->figure](&chart, out);
 }
 
 void ifm_figure_free(struct ifm_figure *figure)

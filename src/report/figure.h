@@ -2,7 +2,7 @@
  *
  * Each maker looks at one cell, and gives false when that cell has nothing to draw (no such arms, or every number
  * withheld); `out` is then empty. It formats derived values and draws pictures of the record; it computes no number
- * that a reader may quote. Texts live in the document's arena; free the drawing with ifm_figure_free. */
+ * that a reader may quote. Free the drawing with ifm_figure_free. */
 #ifndef IFM_REPORT_FIGURE_H
 #define IFM_REPORT_FIGURE_H
 
@@ -27,9 +27,15 @@ struct ifm_figure {
     struct ifm_figure_table more[IFM_FIGURE_TABLES]; /* what it is made of; without rows: not there */
 };
 
-/* `picture` is NULL when the record is not at hand: only figures of derived numbers are drawn then. */
-typedef bool ifm_figure_maker(const struct ifm_document *doc, const struct ifm_cell *cell,
-                              const struct ifm_picture *picture, struct ifm_figure *out);
+/* What a maker looks at; texts live in the document's arena. */
+struct ifm_chart {
+    const struct ifm_document *doc;
+    const struct ifm_cell *cell;
+    const struct ifm_picture *picture; /* of the cell; NULL when the record is not at hand: only figures of derived
+                                          numbers are drawn then */
+    struct ifm_arena *arena;
+};
+typedef bool ifm_figure_maker(const struct ifm_chart *chart, struct ifm_figure *out);
 
 /* figure_ratio.c: speed against the baseline with its interval, each block's own ratio, and the margin as a band. */
 ifm_figure_maker ifm_figure_ratio;
@@ -48,10 +54,6 @@ ifm_figure_maker ifm_figure_caches;
 
 /* figure_power.c: power over time with what ran, and as tables what each window took and which sensors said so. */
 ifm_figure_maker ifm_figure_power;
-/* The same of an energy pass that is at hand. */
-bool ifm_figure_power_of(const struct ifm_document *doc, const struct ifm_cell *cell,
-                         const struct ifm_power_shown *shown, struct ifm_figure *out);
-
 /* The figure of a block; also after false, free it. */
 bool ifm_figure_draw(const struct ifm_document *doc, const struct ifm_block *block, struct ifm_figure *out);
 void ifm_figure_free(struct ifm_figure *figure);

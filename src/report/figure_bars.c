@@ -5,7 +5,6 @@
 #include "document/quantity.h"
 #include "report/chart.h"
 #include <math.h>
-#include <string.h>
 
 enum { ROW = 44, NAME_AT = 14, BAR_AT = 21, BAR = 10, HEAD = 22, LINE = 16, TOLD = 3 };
 
@@ -21,30 +20,30 @@ static const struct kind kinds[] = {{IFM_M_READ_BYTES_PER_S, IFM_M_CEILING_READ_
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
 struct bars {
-    const struct ifm_document *doc;
-    const struct ifm_cell *cell;
+    const struct ifm_chart *chart;
     const struct kind *kind;
     const struct ifm_arm **arms;     /* rows with a rate of this kind, in any state */
     size_t n_arms, n_able;           /* of these with a number */
     const struct ifm_value *ceiling; /* NULL = not drawn */
-    bool held_back;
+    const char *held_back;           /* why, although it was measured; "" */
     double most;
 };
 
 static const struct ifm_value *rate_of(const struct bars *b, const struct ifm_arm *arm)
 {
-    const struct ifm_value *value = ifm_chart_shown(b->doc, b->cell, arm->name, b->kind->metric);
+    const struct ifm_value *value = ifm_chart_shown(b->chart, arm->name, b->kind->metric);
     return value != NULL && value->number >= 0 ? value : NULL;
 }
 
-static struct bars collect(const struct ifm_document *doc, const struct ifm_cell *cell, const struct kind *kind)
+static struct bars collect(const struct ifm_chart *chart, const struct kind *kind)
 {
-    struct bars b = {.doc = doc, .cell = cell, .kind = kind};
-    b.arms = IFM_ARENA_ARRAY(doc->arena, const struct ifm_arm *, cell->n_arms + 1);
+    const struct ifm_cell *cell = chart->cell;
+    struct bars b = {.chart = chart, .kind = kind};
+    b.arms = IFM_ARENA_ARRAY(chart->arena, const struct ifm_arm *, cell->n_arms + 1);
     for (size_t a = 0; a < cell->n_arms; a++) {
         const struct ifm_arm *arm = &cell->arms[a];
-        if (!ifm_document_is_row(doc->derived, cell, arm) ||
-            ifm_chart_value(doc, cell, arm->name, kind->metric) == NULL)
+        if (!ifm_document_is_row(chart->doc->derived, cell, arm) ||
+            ifm_chart_value(chart, arm->name, kind->metric) == NULL)
             continue;
         b.arms[b.n_arms++] = arm;
         const struct ifm_value *rate = rate_of(&b, arm);
@@ -52,11 +51,7 @@ static struct bars collect(const struct ifm_document *doc, const struct ifm_cell
             continue;
         b.most = fmax(b.most, ifm_chart_has_interval(rate) ? fmax(rate->number, rate->high) : rate->number);
     }
-    const struct ifm_value *ceiling = ifm_chart_shown(doc, cell, "", ifm_ceiling_metrics[kind->ceiling]);
-    if (ceiling != NULL && ceiling->number > 0) {
-        b.held_back = !ifm_chart_is_held_against(doc, cell, kind->share);
-        b.ceiling = b.held_back ? NULL : ceiling;
-    }
+    b.ceiling = ifm_chart_ceiling(chart, kind->ceiling, kind->share, &b.held_back);
     if (b.ceiling != NULL)
         b.most = fmax(b.most, b.ceiling->number);
     return b;
@@ -73,14 +68,14 @@ static bool is_worth(const struct bars *b)
 static void add_bar(const struct bars *b, struct ifm_plot *plot, const struct ifm_arm *arm, double top)
 {
     const struct ifm_value *rate = rate_of(b, arm);
-    const char *text = ifm_chart_full(b->doc, rate);
+    const char *text = ifm_chart_full(b->chart, rate);
     if (ifm_plot_text_width(text, IFM_CHART_FONT) > 0.7 * IFM_CHART_WIDTH) /* the table has its interval */
         text = ifm_quantity_number(rate, plot->arena);
     double room = IFM_CHART_WIDTH - ifm_plot_text_width(text, IFM_CHART_FONT) - 12;
-    const char *tip = ifm_arena_printf(plot->arena, "%s: %s", arm->name, ifm_chart_quantity(b->doc, rate));
-    ifm_plot_text(plot, 0, top + NAME_AT, "start", "", ifm_chart_clip(b->doc, arm->name, IFM_CHART_FONT, room));
+    const char *tip = ifm_arena_printf(plot->arena, "%s: %s", arm->name, ifm_chart_quantity(b->chart, rate));
+    ifm_plot_text(plot, 0, top + NAME_AT, "start", "", ifm_chart_clip(b->chart, arm->name, IFM_CHART_FONT, room));
     ifm_plot_text(plot, IFM_CHART_WIDTH, top + NAME_AT, "end", "", text);
-    ifm_plot_group(plot, ifm_chart_series(b->doc, b->cell, arm));
+    ifm_plot_group(plot, ifm_chart_series(b->chart, arm));
     ifm_plot_rect(plot, "track", plot->left, top + BAR_AT, plot->right - plot->left, BAR, NULL);
     ifm_plot_rect(plot, "fill", plot->left, top + BAR_AT, fmax(ifm_plot_x(plot, rate->number) - plot->left, 1), BAR,
                   tip);
@@ -96,19 +91,14 @@ static void add_bar(const struct bars *b, struct ifm_plot *plot, const struct if
 
 static void draw(const struct bars *b, struct ifm_figure *out)
 {
-    struct ifm_arena *arena = b->doc->arena;
+    struct ifm_arena *arena = b->chart->arena;
     size_t n = b->n_able < IFM_CHART_MOST ? b->n_able : IFM_CHART_MOST;
     double head = HEAD + (b->ceiling != NULL ? LINE : 0);
-    struct ifm_plot plot = {.out = &out->svg,
-                            .arena = arena,
-                            .width = IFM_CHART_WIDTH,
-                            .right = IFM_CHART_WIDTH,
-                            .top = head,
-                            .bottom = head + ROW * (double)n};
+    struct ifm_plot plot = ifm_chart_plot(b->chart, out, 0, IFM_CHART_WIDTH, head, head + ROW * (double)n);
     plot.height = plot.bottom + 30;
     plot.x = (struct ifm_plot_axis){IFM_SCALE_LINEAR, 0, b->most * 1.02, b->kind->unit, "", false};
     plot.y = (struct ifm_plot_axis){.hidden = true};
-    ifm_plot_open(&plot, ifm_arena_printf(arena, "%s: %s", b->cell->name, b->kind->words), "");
+    ifm_chart_open(b->chart, &plot, b->kind->words, "");
     ifm_plot_text(&plot, 0, 13, "start", "strong", b->kind->words);
     ifm_plot_axes(&plot);
     for (size_t a = 0, k = 0; a < b->n_arms && k < n; a++)
@@ -130,28 +120,23 @@ static void draw(const struct bars *b, struct ifm_figure *out)
 
 /* ---- words ---- */
 
-static bool is_share(const struct ifm_value *value)
-{
-    return value != NULL && value->state == IFM_STATE_OK && isfinite(value->number);
-}
-
 /* "Read bandwidth: f16 reaches 67.1 % [56.1, 80.2] of the read ceiling, int8 59.3 % [42.6, 82.5]." */
 static const char *sentence_of(const struct bars *b)
 {
-    struct ifm_arena *arena = b->doc->arena;
+    struct ifm_arena *arena = b->chart->arena;
     const char *list = "";
     size_t told = 0;
     bool shares = false;
     for (size_t a = 0; a < b->n_arms && told < TOLD; a++) {
         const struct ifm_value *rate = rate_of(b, b->arms[a]);
-        const struct ifm_value *share = ifm_chart_value(b->doc, b->cell, b->arms[a]->name, b->kind->share);
+        const struct ifm_value *share = ifm_chart_value(b->chart, b->arms[a]->name, b->kind->share);
         if (rate == NULL)
             continue;
-        bool known = b->ceiling != NULL && is_share(share);
+        bool known = b->ceiling != NULL && ifm_chart_is_number(share);
         const struct ifm_value *said = known ? share : rate;
         shares |= known;
-        list = ifm_chart_list(b->doc, list,
-                              ifm_arena_printf(arena, "%s %s", b->arms[a]->name, ifm_chart_quantity(b->doc, said)));
+        list = ifm_chart_list(b->chart, list,
+                              ifm_arena_printf(arena, "%s %s", b->arms[a]->name, ifm_chart_quantity(b->chart, said)));
         told++;
     }
     if (b->n_able > told)
@@ -161,10 +146,9 @@ static const char *sentence_of(const struct bars *b)
                          : ifm_arena_printf(arena, ", %s the measured %s of %s", shares ? "of" : "beside",
                                             b->kind->ceiling_words, ifm_quantity_number(b->ceiling, arena));
     const char *text = ifm_arena_printf(arena, "%s%s: %s.", b->kind->words, of, list);
-    if (!b->held_back)
-        return text;
-    return ifm_arena_printf(arena, "%s The %s is not drawn: %s.", text, b->kind->ceiling_words,
-                            ifm_chart_held_back(b->doc, b->cell, b->kind->share));
+    return b->held_back[0] == '\0'
+               ? text
+               : ifm_chart_say(b->chart, text, "The %s is not drawn: %s.", b->kind->ceiling_words, b->held_back);
 }
 
 static const char *missing_of(const struct bars *b)
@@ -172,13 +156,13 @@ static const char *missing_of(const struct bars *b)
     const char *missing = "";
     for (size_t a = 0; a < b->n_arms; a++)
         if (rate_of(b, b->arms[a]) == NULL)
-            missing = ifm_chart_list(b->doc, missing, b->arms[a]->name);
+            missing = ifm_chart_list(b->chart, missing, b->arms[a]->name);
     return missing[0] == '\0' ? ""
-                              : ifm_arena_printf(b->doc->arena, "No %s of %s may be shown (reasons in the table).",
+                              : ifm_arena_printf(b->chart->arena, "No %s of %s may be shown (reasons in the table).",
                                                  b->kind->rate_words, missing);
 }
 
-static struct ifm_grid table_of(const struct ifm_document *doc, const struct bars *all)
+static struct ifm_grid table_of(const struct ifm_chart *chart, const struct bars *all)
 {
     struct ifm_heading headings[1 + 2 * KINDS] = {{"arm", IFM_M_NONE, true, 0}};
     size_t columns = 1;
@@ -187,51 +171,47 @@ static struct ifm_grid table_of(const struct ifm_document *doc, const struct bar
             headings[columns++] = (struct ifm_heading){k == 0 ? "read" : "compute", kinds[k].metric, false, 0};
             headings[columns++] = (struct ifm_heading){"of ceiling", kinds[k].share, false, 0};
         }
-    const struct ifm_cell *cell = all[0].cell;
-    struct ifm_grid grid = ifm_chart_grid(doc, headings, columns, cell->n_arms + 1);
+    const struct ifm_cell *cell = chart->cell;
+    struct ifm_grid grid = ifm_chart_grid(chart, headings, columns, cell->n_arms + 1);
     for (size_t a = 0; a < cell->n_arms; a++) {
         const struct ifm_arm *arm = &cell->arms[a];
         bool any = false;
         for (size_t c = 1; c < columns; c++)
-            any |= ifm_chart_value(doc, cell, arm->name, headings[c].metric) != NULL;
-        if (!any || !ifm_document_is_row(doc->derived, cell, arm))
+            any |= ifm_chart_value(chart, arm->name, headings[c].metric) != NULL;
+        if (!any || !ifm_document_is_row(chart->doc->derived, cell, arm))
             continue;
-        struct ifm_field *fields = ifm_chart_row(&grid, arm->name);
-        for (size_t c = 1; c < columns; c++)
-            fields[c] = ifm_chart_field(doc, ifm_chart_value(doc, cell, arm->name, headings[c].metric));
+        ifm_chart_arm_row(chart, &grid, arm->name);
     }
     struct ifm_field *row = ifm_chart_row(&grid, "measured ceiling");
     for (size_t k = 0, c = 1; k < KINDS; k++)
         if (is_worth(&all[k])) {
-            row[c] = all[k].ceiling != NULL ? ifm_chart_field(doc, all[k].ceiling) : ifm_chart_text("not drawn");
+            row[c] = all[k].ceiling != NULL ? ifm_chart_field(chart, all[k].ceiling) : ifm_chart_text("not drawn");
             c += 2;
         }
     return grid;
 }
 
-bool ifm_figure_rates(const struct ifm_document *doc, const struct ifm_cell *cell, const struct ifm_picture *picture,
-                      struct ifm_figure *out)
+bool ifm_figure_rates(const struct ifm_chart *chart, struct ifm_figure *out)
 {
-    (void)picture;
     struct bars all[KINDS];
     bool any = false;
     const char *text = "";
     for (size_t k = 0; k < KINDS; k++) {
-        all[k] = collect(doc, cell, &kinds[k]);
+        all[k] = collect(chart, &kinds[k]);
         if (!is_worth(&all[k]))
             continue;
         any = true;
-        text = ifm_chart_join(doc, text, sentence_of(&all[k]));
-        text = ifm_chart_join(doc, text, missing_of(&all[k]));
+        text = ifm_chart_say(chart, text, "%s", sentence_of(&all[k]));
+        text = ifm_chart_say(chart, text, "%s", missing_of(&all[k]));
     }
     if (!any)
         return false;
-    out->id = ifm_chart_id(doc, cell, "rates");
+    out->id = ifm_chart_id(chart, "rates");
     out->title = "Rates against measured ceilings";
     out->sentence = text;
     for (size_t k = 0; k < KINDS; k++)
         if (is_worth(&all[k]))
             draw(&all[k], out);
-    out->numbers = table_of(doc, all);
+    out->numbers = table_of(chart, all);
     return true;
 }

@@ -7,9 +7,8 @@
 #include "document/quantity.h"
 #include "report/chart.h"
 #include <math.h>
-#include <string.h>
 
-enum { TOP = 34, AREA = 210, LANE = 30, LEFT = 56, LARGEST = 22, SMALLEST = 3, GAP = 16, TOLD = 4 };
+enum { TOP = 34, AREA = 210, LANE = 30, LEFT = 56, LARGEST = 22, SMALLEST = 3, TOLD = 4 };
 
 struct point {
     const struct ifm_arm *arm;
@@ -24,8 +23,7 @@ struct point {
 };
 
 struct frontier {
-    const struct ifm_document *doc;
-    const struct ifm_cell *cell;
+    const struct ifm_chart *chart;
     struct point *points; /* one an arm of the cell */
     size_t n_points, n_able, n_drawn;
     enum ifm_metric_id speed_metric;
@@ -40,24 +38,16 @@ static bool same_work(const struct ifm_arm *a, const struct ifm_arm *b)
            a->ledger.tokens_prompt == b->ledger.tokens_prompt && a->ledger.rows == b->ledger.rows;
 }
 
-static const struct ifm_arm *baseline_of(const struct ifm_cell *cell)
-{
-    for (size_t a = 0; a < cell->n_arms; a++)
-        if (cell->arms[a].role == IFM_ROLE_BASELINE)
-            return &cell->arms[a];
-    return NULL;
-}
-
 /* The same facts that derive marks its frontier by, as the numbers that it gave. */
 static void mark(struct frontier *f)
 {
-    const struct ifm_cell *cell = f->cell;
-    const struct ifm_arm *base = baseline_of(cell);
-    struct ifm_frontier_point *points = IFM_ARENA_ARRAY(f->doc->arena, struct ifm_frontier_point, cell->n_arms + 1);
-    size_t *by = IFM_ARENA_ARRAY(f->doc->arena, size_t, cell->n_arms + 1);
+    const struct ifm_cell *cell = f->chart->cell;
+    const struct ifm_arm *base = ifm_baseline_of(cell);
+    struct ifm_frontier_point *points = IFM_ARENA_ARRAY(f->chart->arena, struct ifm_frontier_point, cell->n_arms + 1);
+    size_t *by = IFM_ARENA_ARRAY(f->chart->arena, size_t, cell->n_arms + 1);
     for (size_t a = 0; a < cell->n_arms; a++) {
         const char *name = cell->arms[a].name;
-        const struct ifm_value *step = ifm_chart_shown(f->doc, f->cell, name, IFM_M_STEP_NS);
+        const struct ifm_value *step = ifm_chart_shown(f->chart, name, IFM_M_STEP_NS);
         points[a] = (struct ifm_frontier_point){.stored = cell->arms[a].stored};
         if (!f->points[a].stored || step == NULL || !ifm_chart_has_interval(step) || base == NULL ||
             !same_work(&cell->arms[a], base) || !f->points[a].has_error)
@@ -75,12 +65,12 @@ static void mark(struct frontier *f)
 /* Tokens where all arms that could be drawn make some; else the speed-up, the baseline being 1x. */
 static void choose_speed(struct frontier *f)
 {
-    const struct ifm_cell *cell = f->cell;
+    const struct ifm_cell *cell = f->chart->cell;
     f->speed_metric = IFM_M_SPEEDUP;
     f->speed_words = "speed against the baseline";
     for (size_t a = 0; a < cell->n_arms; a++)
         if (f->points[a].stored &&
-            ifm_chart_value(f->doc, f->cell, cell->arms[a].name, IFM_M_TOKENS_GENERATED_PER_S) != NULL) {
+            ifm_chart_value(f->chart, cell->arms[a].name, IFM_M_TOKENS_GENERATED_PER_S) != NULL) {
             f->speed_metric = IFM_M_TOKENS_GENERATED_PER_S;
             f->speed_words = "tokens per second";
         }
@@ -90,28 +80,29 @@ static const struct ifm_value *speed_of(const struct frontier *f, const struct i
 {
     static const struct ifm_value one = {.number = 1, .unit = "1", .n_of = "", .reason = "", .remedy = "", .text = ""};
     if (arm->role == IFM_ROLE_BASELINE && f->speed_metric == IFM_M_SPEEDUP &&
-        ifm_chart_shown(f->doc, f->cell, arm->name, IFM_M_STEP_NS) != NULL)
+        ifm_chart_shown(f->chart, arm->name, IFM_M_STEP_NS) != NULL)
         return &one; /* by definition */
-    return ifm_chart_shown(f->doc, f->cell, arm->name, f->speed_metric);
+    return ifm_chart_shown(f->chart, arm->name, f->speed_metric);
 }
 
 static void collect(struct frontier *f)
 {
-    const struct ifm_cell *cell = f->cell;
+    const struct ifm_cell *cell = f->chart->cell;
     f->n_points = cell->n_arms;
-    f->points = IFM_ARENA_ARRAY(f->doc->arena, struct point, cell->n_arms + 1);
+    f->points = IFM_ARENA_ARRAY(f->chart->arena, struct point, cell->n_arms + 1);
     for (size_t a = 0; a < cell->n_arms; a++)
-        f->points[a].stored = cell->arms[a].stored > 0 && ifm_document_is_row(f->doc->derived, cell, &cell->arms[a]) &&
-                              ifm_chart_value(f->doc, f->cell, cell->arms[a].name, IFM_M_BITS_PER_VALUE) != NULL;
+        f->points[a].stored = cell->arms[a].stored > 0 &&
+                              ifm_document_is_row(f->chart->doc->derived, cell, &cell->arms[a]) &&
+                              ifm_chart_value(f->chart, cell->arms[a].name, IFM_M_BITS_PER_VALUE) != NULL;
     choose_speed(f);
     f->error_low = INFINITY;
     for (size_t a = 0; a < cell->n_arms; a++) {
         struct point *point = &f->points[a];
         const char *name = cell->arms[a].name;
         point->arm = &cell->arms[a];
-        point->bits = ifm_chart_shown(f->doc, f->cell, name, IFM_M_BITS_PER_VALUE);
-        bool owes = point->arm->lossy || ifm_chart_value(f->doc, f->cell, name, IFM_M_LOSS_RMS_REL) != NULL;
-        const struct ifm_value *loss = ifm_chart_shown(f->doc, f->cell, name, IFM_M_LOSS_RMS_REL);
+        point->bits = ifm_chart_shown(f->chart, name, IFM_M_BITS_PER_VALUE);
+        bool owes = point->arm->lossy || ifm_chart_value(f->chart, name, IFM_M_LOSS_RMS_REL) != NULL;
+        const struct ifm_value *loss = ifm_chart_shown(f->chart, name, IFM_M_LOSS_RMS_REL);
         point->has_error = !owes || (loss != NULL && loss->number >= 0);
         point->compared = point->has_error && loss != NULL;
         point->error = point->compared ? loss->number : 0;
@@ -142,33 +133,34 @@ static bool is_worth(const struct frontier *f)
     return false;
 }
 
+static bool is_beaten(const struct frontier *f, const struct point *point)
+{
+    return point->beaten_by < f->n_points;
+}
+
 /* ---- drawing ---- */
 
 static const char *speed_text(const struct frontier *f, const struct ifm_value *speed)
 {
-    return f->speed_metric == IFM_M_TOKENS_GENERATED_PER_S ? ifm_quantity_number(speed, f->doc->arena)
-                                                           : ifm_chart_ratio(f->doc, speed);
+    return f->speed_metric == IFM_M_TOKENS_GENERATED_PER_S ? ifm_quantity_number(speed, f->chart->arena)
+                                                           : ifm_chart_ratio(f->chart, speed);
 }
 
 static const char *error_text(const struct frontier *f, double loss)
 {
     return loss == 0 ? "exact"
-                     : ifm_arena_printf(f->doc->arena, "%s %%", ifm_quantity_short(100 * loss, f->doc->arena));
+                     : ifm_arena_printf(f->chart->arena, "%s %%", ifm_quantity_short(100 * loss, f->chart->arena));
 }
 
 /* Errors from `bottom` up, and below them a lane of their own for arms that lose nothing, as no logarithm has it. */
 static struct ifm_plot plot_of(const struct frontier *f, struct ifm_figure *out)
 {
-    struct ifm_plot plot = {.out = &out->svg, .arena = f->doc->arena, .width = IFM_CHART_WIDTH};
-    double grow = fmax(0, GAP * (double)f->n_drawn - AREA), low = 1e-3, high = 1;
+    double height = fmax(AREA, IFM_CHART_NAME_GAP * (double)f->n_drawn), low = 1e-3, high = 1;
     if (isfinite(f->error_low)) {
         low = fmax(f->error_low / 2, 1e-300);
         high = fmin(f->error_high * 2, 1e300);
     }
-    plot.left = LEFT;
-    plot.right = IFM_CHART_WIDTH - LARGEST;
-    plot.top = TOP;
-    plot.bottom = TOP + AREA + grow;
+    struct ifm_plot plot = ifm_chart_plot(f->chart, out, LEFT, IFM_CHART_WIDTH - LARGEST, TOP, TOP + height);
     plot.x =
         (struct ifm_plot_axis){IFM_SCALE_LINEAR, 0, f->most_bits * 1.08, "", "bits per value: less is better", false};
     plot.y = (struct ifm_plot_axis){
@@ -214,7 +206,7 @@ static void add_line(const struct frontier *f, struct ifm_plot *plot)
     size_t n = 0;
     for (size_t a = 0; a < f->n_points; a++) {
         const struct point *point = &f->points[a];
-        if (!point->drawn || point->beaten_by < f->n_points)
+        if (!point->drawn || is_beaten(f, point))
             continue;
         size_t k = n++;
         for (; k > 0 && spots[k - 1].x > point->x; k--)
@@ -231,13 +223,13 @@ static void add_points(const struct frontier *f, struct ifm_plot *plot)
         const struct point *point = &f->points[a];
         if (!point->drawn)
             continue;
-        bool beaten = point->beaten_by < f->n_points;
+        bool beaten = is_beaten(f, point);
         const char *tip =
             ifm_arena_printf(plot->arena, "%s: %s bits per value, error %s, %s%s%s", point->arm->name,
                              ifm_quantity_short(point->bits->number, plot->arena), error_text(f, point->error),
                              speed_text(f, point->speed), beaten ? ", beaten by " : "",
                              beaten ? f->points[point->beaten_by].arm->name : "");
-        ifm_plot_group(plot, ifm_chart_series(f->doc, f->cell, point->arm));
+        ifm_plot_group(plot, ifm_chart_series(f->chart, point->arm));
         ifm_plot_dot(plot, beaten ? "hollow dash" : "bubble", point->x, point->y, point->r, tip);
         ifm_plot_dot(plot, "fill", point->x, point->y, beaten ? 1 : 2, NULL);
         ifm_plot_group_close(plot);
@@ -245,36 +237,21 @@ static void add_points(const struct frontier *f, struct ifm_plot *plot)
 }
 
 /* Beside the point, above the line that falls to the right, and below it where it ends. */
-static double name_y(const struct point *point)
-{
-    return point->y + (point->error > 0 ? -9 : 6);
-}
-
 static void add_names(const struct frontier *f, struct ifm_plot *plot)
 {
-    double y[IFM_CHART_MOST];
+    struct ifm_chart_name names[IFM_CHART_MOST];
     size_t n = 0;
-    for (size_t a = 0; a < f->n_points; a++)
-        if (f->points[a].drawn)
-            y[n++] = name_y(&f->points[a]);
-    ifm_plot_spread(y, n, GAP, plot->top, plot->bottom + (f->exact ? LANE - 8 : 0));
-    n = 0;
     for (size_t a = 0; a < f->n_points; a++) {
         const struct point *point = &f->points[a];
         if (!point->drawn)
             continue;
         const char *text =
-            ifm_arena_printf(plot->arena, "%s %s", ifm_chart_clip(f->doc, point->arm->name, IFM_CHART_FONT, 150),
+            ifm_arena_printf(plot->arena, "%s %s", ifm_chart_clip(f->chart, point->arm->name, IFM_CHART_FONT, 150),
                              speed_text(f, point->speed));
-        double at = y[n++], width = ifm_plot_text_width(text, IFM_CHART_FONT), away = point->r + 4;
-        bool left = point->x + away + width > plot->width;
-        double x = left ? fmax(point->x - away, width) : point->x + away;
-        ifm_plot_group(plot, ifm_chart_series(f->doc, f->cell, point->arm));
-        if (fabs(at - name_y(point)) > 6)
-            ifm_plot_line(plot, "leader", point->x, point->y, left ? fmin(x, point->x) : x, at);
-        ifm_plot_text(plot, x, at + 4.5, left ? "end" : "start", "halo", text);
-        ifm_plot_group_close(plot);
+        double y = point->y + (point->error > 0 ? -9 : 6);
+        names[n++] = (struct ifm_chart_name){point->arm, text, {point->x, point->y}, y, point->r + 4};
     }
+    ifm_chart_names(f->chart, plot, names, n, plot->top, plot->bottom + (f->exact ? LANE - 8 : 0), plot->width);
 }
 
 static void draw(struct frontier *f, struct ifm_figure *out)
@@ -282,19 +259,19 @@ static void draw(struct frontier *f, struct ifm_figure *out)
     struct ifm_plot plot = plot_of(f, out);
     bool beaten = false;
     for (size_t a = 0; a < f->n_points; a++)
-        beaten |= f->points[a].drawn && f->points[a].beaten_by < f->n_points;
-    const char *legend[] = {ifm_arena_printf(f->doc->arena, "area: %s", f->speed_words), "line: the frontier",
+        beaten |= f->points[a].drawn && is_beaten(f, &f->points[a]);
+    const char *legend[] = {ifm_arena_printf(f->chart->arena, "area: %s", f->speed_words), "line: the frontier",
                             beaten ? "hollow: beaten by another" : NULL};
     size_t n = sizeof legend / sizeof legend[0];
     double foot = plot.bottom + (f->exact ? LANE : 0) + 50;
-    plot.height = foot + 16 * (double)ifm_chart_legend(f->doc, NULL, 0, legend, n) - 10;
-    ifm_plot_open(&plot, ifm_arena_printf(f->doc->arena, "%s: %s", f->cell->name, out->title), "");
+    plot.height = foot + 16 * (double)ifm_chart_legend(f->chart, NULL, 0, legend, n) - 10;
+    ifm_chart_open(f->chart, &plot, out->title, "");
     add_axes(f, &plot);
     place(f, &plot);
     add_line(f, &plot);
     add_points(f, &plot);
     add_names(f, &plot);
-    ifm_chart_legend(f->doc, &plot, foot, legend, n);
+    ifm_chart_legend(f->chart, &plot, foot, legend, n);
     ifm_plot_close(&plot);
 }
 
@@ -303,7 +280,7 @@ static void draw(struct frontier *f, struct ifm_figure *out)
 /* "int4 keeps 4.31 bits a value, its output is off by 7.9 %, and it makes 918/s" */
 static const char *told(const struct frontier *f, const struct point *point)
 {
-    struct ifm_arena *arena = f->doc->arena;
+    struct ifm_arena *arena = f->chart->arena;
     bool reference = point->arm->stored >= point->arm->stored_plain;
     const char *error = !point->compared && !reference ? "it is not lossy"
                         : point->error == 0
@@ -316,38 +293,31 @@ static const char *told(const struct frontier *f, const struct point *point)
 
 static const char *words_of(const struct frontier *f)
 {
-    struct ifm_arena *arena = f->doc->arena;
-    const char *text = "", *missing = "";
+    const struct ifm_chart *chart = f->chart;
+    const char *text = "", *missing = "", *beaten = "";
     size_t n_told = 0, n_beaten = 0;
-    for (size_t a = 0; a < f->n_points; a++)
-        n_beaten += f->points[a].stored && f->points[a].beaten_by < f->n_points;
-    if (n_beaten == 0) /* what to see comes first, the figures of each arm behind it */
-        text = "None is beaten by another one in bytes, error and speed at once.";
     for (size_t a = 0; a < f->n_points; a++) {
         const struct point *point = &f->points[a];
-        bool beaten = point->beaten_by < f->n_points;
-        if (point->drawn && !beaten && n_told++ < TOLD)
-            text = ifm_chart_join(f->doc, text, told(f, point));
+        if (point->stored && is_beaten(f, point) && n_beaten++ < TOLD)
+            beaten =
+                ifm_chart_say(chart, beaten, "%s is off the frontier: %s stores no more, loses no more and is faster.",
+                              point->arm->name, f->points[point->beaten_by].arm->name);
+        if (point->drawn && !is_beaten(f, point) && n_told++ < TOLD)
+            text = ifm_chart_say(chart, text, "%s", told(f, point));
+        if (point->stored && !point->drawn)
+            missing = ifm_chart_list(chart, missing, point->arm->name);
     }
+    if (n_beaten == 0) /* what to see comes first, the figures of each arm behind it */
+        text = ifm_chart_say(chart, "None is beaten by another one in bytes, error and speed at once.", "%s", text);
     if (n_told > TOLD)
-        text = ifm_arena_printf(arena, "%s %zu more are on the frontier.", text, n_told - TOLD);
-    for (size_t a = 0, n = 0; a < f->n_points; a++) {
-        const struct point *point = &f->points[a];
-        if (point->stored && point->beaten_by < f->n_points && n++ < TOLD)
-            text = ifm_chart_join(
-                f->doc, text,
-                ifm_arena_printf(arena, "%s is off the frontier: %s stores no more, loses no more and is faster.",
-                                 point->arm->name, f->points[point->beaten_by].arm->name));
-    }
+        text = ifm_chart_say(chart, text, "%zu more are on the frontier.", n_told - TOLD);
+    text = ifm_chart_say(chart, text, "%s", beaten);
     if (n_beaten > TOLD)
-        text = ifm_arena_printf(arena, "%s %zu more are off it.", text, n_beaten - TOLD);
-    for (size_t a = 0; a < f->n_points; a++)
-        if (f->points[a].stored && !f->points[a].drawn)
-            missing = ifm_chart_list(f->doc, missing, f->points[a].arm->name);
+        text = ifm_chart_say(chart, text, "%zu more are off it.", n_beaten - TOLD);
     return missing[0] == '\0'
                ? text
-               : ifm_arena_printf(arena, "%s Not drawn, as a number of theirs is not shown (reasons in the table): %s.",
-                                  text, missing);
+               : ifm_chart_say(chart, text, "Not drawn, as a number of theirs is not shown (reasons in the table): %s.",
+                               missing);
 }
 
 static struct ifm_grid table_of(const struct frontier *f)
@@ -360,40 +330,34 @@ static struct ifm_grid table_of(const struct frontier *f)
                                            {"KL", IFM_M_ATTENTION_KL_NATS, false, 0},
                                            {tokens ? "tokens" : "speed", f->speed_metric, false, 0},
                                            {"frontier", IFM_M_NONE, true, 0}};
-    struct ifm_grid grid = ifm_chart_grid(f->doc, headings, sizeof headings / sizeof headings[0], f->n_points);
+    struct ifm_grid grid = ifm_chart_grid(f->chart, headings, sizeof headings / sizeof headings[0], f->n_points);
     for (size_t a = 0; a < f->n_points; a++) {
         const struct point *point = &f->points[a];
         if (!point->stored)
             continue;
         const char *name = point->arm->name;
-        struct ifm_field *fields = ifm_chart_row(&grid, name);
-        const enum ifm_metric_id metrics[] = {IFM_M_STORED_BYTES, IFM_M_BITS_PER_VALUE, IFM_M_LOSS_RMS_REL,
-                                              IFM_M_ATTENTION_KL_NATS};
-        for (size_t c = 0; c < sizeof metrics / sizeof metrics[0]; c++)
-            fields[1 + c] = ifm_chart_field(f->doc, ifm_chart_value(f->doc, f->cell, name, metrics[c]));
-        if (ifm_chart_value(f->doc, f->cell, name, IFM_M_LOSS_RMS_REL) == NULL)
+        struct ifm_field *fields = ifm_chart_arm_row(f->chart, &grid, name);
+        if (ifm_chart_value(f->chart, name, IFM_M_LOSS_RMS_REL) == NULL)
             fields[3] = ifm_chart_text(point->has_error ? "not lossy" : "none recorded");
-        const struct ifm_value *speed = ifm_chart_value(f->doc, f->cell, name, f->speed_metric);
-        fields[5] = tokens ? ifm_chart_field(f->doc, speed) : ifm_chart_ratio_field(f->doc, speed);
-        if (point->beaten_by < f->n_points)
-            fields[6] =
-                ifm_chart_text(ifm_arena_printf(f->doc->arena, "beaten by %s", f->points[point->beaten_by].arm->name));
+        if (!tokens)
+            fields[5] = ifm_chart_ratio_field(f->chart, ifm_chart_value(f->chart, name, f->speed_metric));
+        if (is_beaten(f, point))
+            fields[6] = ifm_chart_text(
+                ifm_arena_printf(f->chart->arena, "beaten by %s", f->points[point->beaten_by].arm->name));
         else
             fields[6] = ifm_chart_text(point->drawn ? "on it" : "");
     }
     return grid;
 }
 
-bool ifm_figure_frontier(const struct ifm_document *doc, const struct ifm_cell *cell, const struct ifm_picture *picture,
-                         struct ifm_figure *out)
+bool ifm_figure_frontier(const struct ifm_chart *chart, struct ifm_figure *out)
 {
-    (void)picture;
-    struct frontier f = {.doc = doc, .cell = cell};
+    struct frontier f = {.chart = chart};
     collect(&f);
     if (!is_worth(&f))
         return false;
     mark(&f);
-    out->id = ifm_chart_id(doc, cell, "frontier");
+    out->id = ifm_chart_id(chart, "frontier");
     out->title = "Bytes, error, speed";
     out->sentence = words_of(&f);
     draw(&f, out);

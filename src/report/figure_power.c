@@ -7,7 +7,6 @@
 
 #include "derive/energy/power_window.h"
 #include "document/quantity.h"
-#include "report/chart.h"
 #include "report/figure_strip.h"
 #include <math.h>
 #include <string.h>
@@ -35,12 +34,10 @@ struct power_line {
 };
 
 struct power_sheet {
-    const struct ifm_document *doc;
-    const struct ifm_cell *cell;
+    const struct ifm_chart *chart;
     const struct ifm_power_shown *shown;
     struct power_line lines[MOST_LINES];
     size_t n_lines, n_left_out;
-    struct ifm_plot plot;
     int64_t start_ns, end_ns;
     double most_w, limit_w; /* NaN = none is drawn */
     const char *limit_of;
@@ -54,14 +51,6 @@ static double seconds(const struct power_sheet *sheet, int64_t ns)
 
 /* ---- what is drawn ---- */
 
-static bool has_steps(const struct ifm_power_trace *trace)
-{
-    for (size_t i = 0; i < trace->n; i++)
-        if (isfinite(trace->watts[i]))
-            return true;
-    return false;
-}
-
 /* With one device alone its own line would lie under the sum. */
 static bool is_sum_again(const struct power_sheet *sheet, const struct ifm_power_trace *trace)
 {
@@ -73,12 +62,12 @@ static const char *line_text(const struct power_sheet *sheet, const struct ifm_p
 {
     const struct ifm_power_cell *power = &sheet->shown->power;
     if (trace->source[0] != '\0')
-        return ifm_arena_printf(sheet->doc->arena, "%s %s%s", trace->device, trace->source,
+        return ifm_arena_printf(sheet->chart->arena, "%s %s%s", trace->device, trace->source,
                                 trace->role == IFM_POWER_GUESS                                    ? " (estimate)"
                                 : trace->role == IFM_POWER_SHOWN || trace->role == IFM_POWER_PART ? " (not counted)"
                                                                                                   : "");
     if (power->n_devices == 1 && power->devices[0].primary != NULL)
-        return ifm_arena_printf(sheet->doc->arena, "%s %s", power->devices[0].device,
+        return ifm_arena_printf(sheet->chart->arena, "%s %s", power->devices[0].device,
                                 power->devices[0].primary->source);
     return "sum of the measured devices";
 }
@@ -91,7 +80,7 @@ static void choose_lines(struct power_sheet *sheet)
     size_t colour = 0;
     for (size_t i = 0; i < sheet->shown->n_traces; i++) {
         const struct ifm_power_trace *trace = &sheet->shown->traces[i];
-        if (!has_steps(trace) || is_sum_again(sheet, trace))
+        if (!ifm_power_has_steps(trace) || is_sum_again(sheet, trace))
             continue;
         if (sheet->n_lines == MOST_LINES) {
             sheet->n_left_out++;
@@ -100,9 +89,15 @@ static void choose_lines(struct power_sheet *sheet)
         bool sum = trace->source[0] == '\0', pale = trace->role == IFM_POWER_SHOWN;
         const char *class = sum ? "power-sum" : classes[colour++];
         if (!sum && trace->role != IFM_POWER_PRIMARY)
-            class = ifm_arena_printf(sheet->doc->arena, "%s dash%s", class, pale ? " faint" : "");
+            class = ifm_arena_printf(sheet->chart->arena, "%s dash%s", class, pale ? " faint" : "");
         sheet->lines[sheet->n_lines++] = (struct power_line){trace, class, line_text(sheet, trace)};
     }
+}
+
+static void include_span(struct power_sheet *sheet, int64_t start_ns, int64_t end_ns)
+{
+    sheet->start_ns = start_ns < sheet->start_ns ? start_ns : sheet->start_ns;
+    sheet->end_ns = end_ns > sheet->end_ns ? end_ns : sheet->end_ns;
 }
 
 static void choose_span(struct power_sheet *sheet)
@@ -112,16 +107,12 @@ static void choose_span(struct power_sheet *sheet)
     sheet->end_ns = INT64_MIN;
     for (size_t i = 0; i < sheet->n_lines; i++) {
         const struct ifm_power_trace *trace = sheet->lines[i].trace;
-        int64_t end = trace->start_ns + (int64_t)(1e9 * (double)trace->n / trace->hz);
-        sheet->start_ns = trace->start_ns < sheet->start_ns ? trace->start_ns : sheet->start_ns;
-        sheet->end_ns = end > sheet->end_ns ? end : sheet->end_ns;
+        include_span(sheet, trace->start_ns, trace->start_ns + (int64_t)(1e9 * (double)trace->n / trace->hz));
         for (size_t k = 0; k < trace->n; k++)
             sheet->most_w = fmax(sheet->most_w, trace->watts[k]); /* of NaN and a number the number */
     }
-    for (size_t i = 0; i < power->n_phases; i++) {
-        sheet->start_ns = power->phases[i].start_ns < sheet->start_ns ? power->phases[i].start_ns : sheet->start_ns;
-        sheet->end_ns = power->phases[i].end_ns > sheet->end_ns ? power->phases[i].end_ns : sheet->end_ns;
-    }
+    for (size_t i = 0; i < power->n_phases; i++)
+        include_span(sheet, power->phases[i].start_ns, power->phases[i].end_ns);
 }
 
 static void choose_limit(struct power_sheet *sheet)
@@ -139,50 +130,38 @@ static void choose_limit(struct power_sheet *sheet)
 
 /* ---- phases ---- */
 
-static const char *arm_class(const struct power_sheet *sheet, int arm)
-{
-    return ifm_chart_series(sheet->doc, sheet->cell, &sheet->shown->cell->arms[arm]);
-}
-
-static bool is_arm(const struct power_sheet *sheet, int arm)
-{
-    return arm >= 0 && (size_t)arm < sheet->shown->cell->n_arms;
-}
-
-static const char *phase_tip(const struct power_sheet *sheet, const struct ifm_power_phase *phase)
+static const char *phase_tip(const struct power_sheet *sheet, const struct ifm_power_phase *phase, const char *name)
 {
     double length = 1e-9 * (double)(phase->end_ns - phase->start_ns);
-    const char *name = ifm_power_arm_name(sheet->shown, phase->arm);
-    const char *time = ifm_quantity_bare(length, "s", sheet->doc->arena);
-    if (phase->kind == IFM_POWER_IDLE)
-        return ifm_arena_printf(sheet->doc->arena, "idle, %s", time);
-    return ifm_arena_printf(sheet->doc->arena, "%s, %s, %s", name,
-                            phase->kind == IFM_POWER_WINDOW ? "window" : "pre-roll: it runs and is not measured", time);
+    const char *time = ifm_quantity_bare(length, "s", sheet->chart->arena);
+    const char *what = phase->kind == IFM_POWER_IDLE     ? ""
+                       : phase->kind == IFM_POWER_WINDOW ? ", window"
+                                                         : ", pre-roll: it runs and is not measured";
+    return ifm_arena_printf(sheet->chart->arena, "%s%s, %s", name, what, time);
 }
 
 /* Its box in the lane, a pale field below it, and its name where there is room. */
 static void add_phase(const struct power_sheet *sheet, struct ifm_plot *plot, const struct ifm_power_phase *phase)
 {
-    double from = ifm_plot_x(plot, seconds(sheet, phase->start_ns)),
-           to = ifm_plot_x(plot, seconds(sheet, phase->end_ns));
-    bool named = is_arm(sheet, phase->arm);
-    const char *name = phase->kind == IFM_POWER_IDLE ? "idle" : ifm_power_arm_name(sheet->shown, phase->arm);
-    const char *tip = phase_tip(sheet, phase);
-    if (named)
-        ifm_plot_group(plot, arm_class(sheet, phase->arm));
-    if (phase->kind == IFM_POWER_IDLE)
-        ifm_plot_rect(plot, "warm", from, LANE_TOP, to - from, plot->bottom - LANE_TOP, tip);
+    const struct ifm_arm *arm = ifm_power_arm(sheet->shown, phase->arm);
+    bool idle = phase->kind == IFM_POWER_IDLE;
+    double from = ifm_plot_x(plot, seconds(sheet, phase->start_ns));
+    double width = ifm_plot_x(plot, seconds(sheet, phase->end_ns)) - from;
+    const char *name = idle ? "idle" : arm != NULL ? arm->name : "";
+    const char *tip = phase_tip(sheet, phase, name);
+    if (arm != NULL)
+        ifm_plot_group(plot, ifm_chart_series(sheet->chart, arm));
+    if (idle)
+        ifm_plot_rect(plot, "warm", from, LANE_TOP, width, plot->bottom - LANE_TOP, tip);
     if (phase->kind == IFM_POWER_PRE_ROLL)
-        ifm_plot_rect(plot, "hollow", from, LANE_TOP + 0.75, to - from, LANE - 1.5, tip);
+        ifm_plot_rect(plot, "hollow", from, LANE_TOP + 0.75, width, LANE - 1.5, tip);
     if (phase->kind == IFM_POWER_WINDOW) {
-        ifm_plot_rect(plot, "phase", from, LANE_TOP, to - from, plot->bottom - LANE_TOP, NULL);
-        ifm_plot_rect(plot, "bubble", from, LANE_TOP + 0.75, to - from, LANE - 1.5, tip);
+        ifm_plot_rect(plot, "phase", from, LANE_TOP, width, plot->bottom - LANE_TOP, NULL);
+        ifm_plot_rect(plot, "bubble", from, LANE_TOP + 0.75, width, LANE - 1.5, tip);
     }
-    bool fits = phase->kind != IFM_POWER_PRE_ROLL && ifm_plot_text_width(name, IFM_CHART_SMALL) < to - from - 4;
-    if (fits)
-        ifm_plot_text(plot, 0.5 * (from + to), LANE_TOP + 12, "middle",
-                      phase->kind == IFM_POWER_IDLE ? "small" : "phase-name", name);
-    if (named)
+    if (phase->kind != IFM_POWER_PRE_ROLL && ifm_plot_text_width(name, IFM_CHART_SMALL) < width - 4)
+        ifm_plot_text(plot, from + 0.5 * width, LANE_TOP + 12, "middle", idle ? "small" : "phase-name", name);
+    if (arm != NULL)
         ifm_plot_group_close(plot);
 }
 
@@ -228,74 +207,64 @@ static void add_line(const struct power_sheet *sheet, struct ifm_plot *plot, con
     }
 }
 
-static void add_limit(const struct power_sheet *sheet, struct ifm_plot *plot)
-{
-    if (!isfinite(sheet->limit_w))
-        return;
-    double y = ifm_plot_y(plot, sheet->limit_w);
-    ifm_plot_line(plot, "limit dash", plot->left, y, plot->right, y);
-}
-
 /* ---- legend ---- */
 
 static size_t keys_of(const struct power_sheet *sheet, struct ifm_strip_key *keys)
 {
     const struct ifm_power_cell *power = &sheet->shown->power;
+    const struct ifm_cell *cell = sheet->shown->cell;
+    struct ifm_arena *arena = sheet->chart->arena;
     size_t n = 0;
     bool idle = false, roll = false;
     for (size_t i = 0; i < sheet->n_lines; i++)
         keys[n++] = (struct ifm_strip_key){'l', sheet->lines[i].class, sheet->lines[i].text};
-    for (size_t i = 0; i < power->n_phases; i++) {
-        idle |= power->phases[i].kind == IFM_POWER_IDLE;
-        roll |= power->phases[i].kind == IFM_POWER_PRE_ROLL;
-    }
-    for (size_t a = 0, named = 0; a < sheet->shown->cell->n_arms && named < IFM_STRIP_MOST; a++) {
+    for (size_t a = 0, named = 0; a < cell->n_arms && named < IFM_STRIP_MOST; a++) {
         bool ran = false;
         for (size_t i = 0; i < power->n_phases; i++)
             ran |= power->phases[i].kind == IFM_POWER_WINDOW && power->phases[i].arm == (int)a;
         if (!ran)
             continue;
         named++;
-        keys[n++] = (struct ifm_strip_key){
-            'r', ifm_arena_printf(sheet->doc->arena, "%s bubble", arm_class(sheet, (int)a)),
-            ifm_arena_printf(sheet->doc->arena, "windows of %s", sheet->shown->cell->arms[a].name)};
+        const char *class = ifm_arena_printf(arena, "%s bubble", ifm_chart_series(sheet->chart, &cell->arms[a]));
+        keys[n++] = (struct ifm_strip_key){'r', class, ifm_arena_printf(arena, "windows of %s", cell->arms[a].name)};
     }
-    if (isfinite(sheet->limit_w))
+    if (isfinite(sheet->limit_w)) {
+        const char *limit = ifm_quantity_bare(sheet->limit_w, "W", arena);
         keys[n++] = (struct ifm_strip_key){'l', "limit dash",
-                                           ifm_arena_printf(sheet->doc->arena, "limit of %s, %s", sheet->limit_of,
-                                                            ifm_quantity_bare(sheet->limit_w, "W", sheet->doc->arena))};
-    if (roll)
-        keys[n++] = (struct ifm_strip_key){'r', "hollow", "pre-roll"};
-    if (idle)
-        keys[n++] = (struct ifm_strip_key){'r', "warm", "idle, context alive"};
+                                           ifm_arena_printf(arena, "limit of %s, %s", sheet->limit_of, limit)};
+    }
+    for (size_t i = 0; i < power->n_phases; i++) {
+        idle |= power->phases[i].kind == IFM_POWER_IDLE;
+        roll |= power->phases[i].kind == IFM_POWER_PRE_ROLL;
+    }
+    keys[n++] = (struct ifm_strip_key){roll ? 'r' : 0, "hollow", "pre-roll"};
+    keys[n++] = (struct ifm_strip_key){idle ? 'r' : 0, "warm", "idle, context alive"};
     return n;
 }
 
-static void draw(struct power_sheet *sheet, struct ifm_figure *out)
+static void draw(const struct power_sheet *sheet, struct ifm_figure *out)
 {
     struct ifm_strip_key keys[MOST_KEYS];
     size_t n_keys = keys_of(sheet, keys);
-    struct ifm_plot *plot = &sheet->plot;
     double high = fmax(sheet->most_w, isfinite(sheet->limit_w) ? sheet->limit_w : 0) * 1.08;
-    *plot = (struct ifm_plot){.out = &out->svg, .arena = sheet->doc->arena, .width = IFM_STRIP_WIDTH};
-    plot->left = LEFT;
-    plot->right = IFM_STRIP_RIGHT;
-    plot->top = TOP;
-    plot->bottom = TOP + AREA;
-    plot->height = plot->bottom + AXIS + ifm_strip_legend(NULL, 0, keys, n_keys) + 4;
-    plot->x = (struct ifm_plot_axis){IFM_SCALE_LINEAR,          0,    seconds(sheet, sheet->end_ns), "s",
-                                     "time in the energy pass", false};
-    plot->y = (struct ifm_plot_axis){IFM_SCALE_LINEAR, 0, high, "W", "", false};
-    ifm_plot_open(plot, ifm_arena_printf(plot->arena, "%s: %s", sheet->cell->name, out->title), "");
-    ifm_plot_text(plot, 0, 13, "start", "small", "power, and above it what ran");
+    struct ifm_plot plot = ifm_chart_plot(sheet->chart, out, LEFT, IFM_STRIP_RIGHT, TOP, TOP + AREA);
+    plot.height = plot.bottom + AXIS + ifm_strip_legend(NULL, 0, keys, n_keys) + 4;
+    plot.x = (struct ifm_plot_axis){.unit = "s", .title = "time in the energy pass"};
+    plot.x.high = seconds(sheet, sheet->end_ns);
+    plot.y = (struct ifm_plot_axis){.unit = "W", .high = high};
+    ifm_chart_open(sheet->chart, &plot, out->title, "");
+    ifm_plot_text(&plot, 0, 13, "start", "small", "power, and above it what ran");
     for (size_t i = 0; i < sheet->shown->power.n_phases; i++)
-        add_phase(sheet, plot, &sheet->shown->power.phases[i]);
-    ifm_plot_axes(plot);
+        add_phase(sheet, &plot, &sheet->shown->power.phases[i]);
+    ifm_plot_axes(&plot);
     for (size_t i = sheet->n_lines; i-- > 0;) /* the sum on top */
-        add_line(sheet, plot, &sheet->lines[i]);
-    add_limit(sheet, plot);
-    ifm_strip_legend(plot, plot->bottom + AXIS, keys, n_keys);
-    ifm_plot_close(plot);
+        add_line(sheet, &plot, &sheet->lines[i]);
+    if (isfinite(sheet->limit_w)) {
+        double y = ifm_plot_y(&plot, sheet->limit_w);
+        ifm_plot_line(&plot, "limit dash", plot.left, y, plot.right, y);
+    }
+    ifm_strip_legend(&plot, plot.bottom + AXIS, keys, n_keys);
+    ifm_plot_close(&plot);
 }
 
 /* ---- words ---- */
@@ -314,78 +283,68 @@ static void include(struct spread *spread, double number)
     spread->n++;
 }
 
-static void tell_device(const struct power_sheet *sheet, const struct ifm_power_device *device, struct ifm_text *text)
+static const char *tell_device(const struct power_sheet *sheet, const struct ifm_power_device *device, const char *text)
 {
-    struct ifm_arena *arena = sheet->doc->arena;
+    const struct ifm_chart *chart = sheet->chart;
+    struct ifm_arena *arena = chart->arena;
     struct spread watts = {0}, differ = {0};
+    const char *idle = "", *witness = "";
     for (size_t w = 0; w < device->n_windows; w++) {
         if (!ifm_power_is_used(&device->windows[w]))
             continue;
         include(&watts, device->windows[w].by_primary.watts);
         include(&differ, fabs(ifm_power_differ_percent(&device->windows[w])));
     }
-    if (watts.n == 0) {
-        ifm_strip_add(text, "No window of %s can be used: the table says why.", device->device);
-        return;
-    }
+    if (watts.n == 0)
+        return ifm_chart_say(chart, text, "No window of %s can be used: the table says why.", device->device);
     const char *low = ifm_quantity_bare(watts.low, "W", arena), *high = ifm_quantity_bare(watts.high, "W", arena);
     bool flat = strcmp(low, high) == 0;
-    ifm_strip_add(text, "%s drew %s%s%s in its %zu window%s", device->device, flat ? "" : low, flat ? "" : " to ", high,
-                  watts.n, watts.n == 1 ? "" : "s");
     if (isfinite(device->idle_w))
-        ifm_text_printf(text, " and %s idle", ifm_quantity_bare(device->idle_w, "W", arena));
+        idle = ifm_arena_printf(arena, " and %s idle", ifm_quantity_bare(device->idle_w, "W", arena));
     if (differ.n > 0 && device->primary != NULL)
-        ifm_text_printf(text, "; %s and %s differ by at most %.2g %%", device->primary->source,
-                        device->witness != NULL ? device->witness->source : "its witness", differ.high);
-    ifm_text_add(text, ".");
-    if (watts.n < device->n_windows)
-        ifm_strip_add(text, "%zu of %zu windows are not used: the table says why.", device->n_windows - watts.n,
-                      device->n_windows);
+        witness = ifm_arena_printf(arena, "; %s and %s differ by at most %.2g %%", device->primary->source,
+                                   device->witness != NULL ? device->witness->source : "its witness", differ.high);
+    text = ifm_chart_say(chart, text, "%s drew %s%s%s in its %zu window%s%s%s.", device->device, flat ? "" : low,
+                         flat ? "" : " to ", high, watts.n, watts.n == 1 ? "" : "s", idle, witness);
+    if (watts.n == device->n_windows)
+        return text;
+    return ifm_chart_say(chart, text, "%zu of %zu windows are not used: the table says why.",
+                         device->n_windows - watts.n, device->n_windows);
 }
 
 static const char *sentence_of(const struct power_sheet *sheet)
 {
-    struct ifm_text text = {0};
-    for (size_t d = 0; d < sheet->shown->power.n_devices; d++)
-        tell_device(sheet, &sheet->shown->power.devices[d], &text);
-    if (sheet->shown->power.n_devices == 0)
-        ifm_strip_add(&text, "No device whose energy counts here was measured.");
-    ifm_strip_add(&text, "Level fields are good windows; a slope in one says that the device was not steady yet.");
-    if (sheet->n_left_out > 0)
-        ifm_strip_add(&text, "%zu more sensor%s in the table only.", sheet->n_left_out,
-                      sheet->n_left_out == 1 ? " is" : "s are");
-    const char *copy = ifm_arena_strdup(sheet->doc->arena, text.data);
-    ifm_text_free(&text);
-    return copy;
+    const struct ifm_power_cell *power = &sheet->shown->power;
+    const char *text = power->n_devices == 0 ? "No device whose energy counts here was measured." : "";
+    for (size_t d = 0; d < power->n_devices; d++)
+        text = tell_device(sheet, &power->devices[d], text);
+    text = ifm_chart_say(sheet->chart, text, "%s",
+                         "Level fields are good windows; a slope in one says that the device was not steady yet.");
+    if (sheet->n_left_out == 0)
+        return text;
+    return ifm_chart_say(sheet->chart, text, "%zu more sensor%s in the table only.", sheet->n_left_out,
+                         sheet->n_left_out == 1 ? " is" : "s are");
 }
 
-bool ifm_figure_power_of(const struct ifm_document *doc, const struct ifm_cell *cell,
-                         const struct ifm_power_shown *shown, struct ifm_figure *out)
+bool ifm_figure_power(const struct ifm_chart *chart, struct ifm_figure *out)
 {
-    struct power_sheet sheet = {.doc = doc, .cell = cell, .shown = shown};
-    sheet.spots = doc->plan->n_cells > MANY_CELLS ? FEW_SPOTS : MOST_SPOTS;
+    struct power_sheet sheet = {.chart = chart};
+    for (size_t i = 0; i < chart->doc->n_powers; i++)
+        if (chart->doc->powers[i].cell == chart->cell)
+            sheet.shown = &chart->doc->powers[i];
+    if (sheet.shown == NULL)
+        return false;
+    sheet.spots = chart->doc->plan->n_cells > MANY_CELLS ? FEW_SPOTS : MOST_SPOTS;
     choose_lines(&sheet);
     choose_span(&sheet);
     if (sheet.n_lines == 0 || !(sheet.most_w > 0) || sheet.end_ns <= sheet.start_ns)
         return false;
     choose_limit(&sheet);
     out->wide = true;
-    out->id = ifm_chart_id(doc, cell, "power");
+    out->id = ifm_chart_id(chart, "power");
     out->title = "Power over time";
     out->sentence = sentence_of(&sheet);
     draw(&sheet, out);
-    out->numbers = ifm_power_window_table(doc, shown);
-    out->more[0] = (struct ifm_figure_table){"The sensors", ifm_power_sensor_table(doc, shown)};
-    out->more[1] = (struct ifm_figure_table){"What ran when", ifm_power_phase_table(doc, shown)};
+    ifm_power_tables(chart, sheet.shown, out);
     return true;
-}
-
-bool ifm_figure_power(const struct ifm_document *doc, const struct ifm_cell *cell, const struct ifm_picture *picture,
-                      struct ifm_figure *out)
-{
-    (void)picture;
-    for (size_t i = 0; i < doc->n_powers; i++)
-        if (doc->powers[i].cell == cell)
-            return ifm_figure_power_of(doc, cell, &doc->powers[i], out);
-    return false;
 }

@@ -1,15 +1,13 @@
-/* The tables under the figure of power: what each window took, and which sensors said so. Formats only. */
+/* The tables under the figure of power: what each window took, which sensors said so, and what ran when. Formats only.
+ */
 #ifndef IFM_REPORT_FIGURE_POWER_H
 #define IFM_REPORT_FIGURE_POWER_H
 
 #include "derive/energy/power_run.h"
 #include "report/figure.h"
 
-struct ifm_grid ifm_power_window_table(const struct ifm_document *doc, const struct ifm_power_shown *shown);
-struct ifm_grid ifm_power_sensor_table(const struct ifm_document *doc, const struct ifm_power_shown *shown);
-/* Stretches of the pass, one after another: idle, pre-roll, window. */
-struct ifm_grid ifm_power_phase_table(const struct ifm_document *doc, const struct ifm_power_shown *shown);
-/* "f16" of an arm's index; "" for none. */
-const char *ifm_power_arm_name(const struct ifm_power_shown *shown, int arm);
+void ifm_power_tables(const struct ifm_chart *chart, const struct ifm_power_shown *shown, struct ifm_figure *out);
+/* The arm of an index; NULL for none. */
+const struct ifm_arm *ifm_power_arm(const struct ifm_power_shown *shown, int arm);
 
 #endif

@@ -7,18 +7,24 @@
 #include <math.h>
 #include <string.h>
 
-const char *ifm_power_arm_name(const struct ifm_power_shown *shown, int arm)
+const struct ifm_arm *ifm_power_arm(const struct ifm_power_shown *shown, int arm)
 {
-    return arm >= 0 && (size_t)arm < shown->cell->n_arms ? shown->cell->arms[arm].name : "";
+    return arm >= 0 && (size_t)arm < shown->cell->n_arms ? &shown->cell->arms[arm] : NULL;
 }
 
-static const char *quantity(const struct ifm_document *doc, double number, const char *unit)
+static const char *arm_name(const struct ifm_power_shown *shown, int arm)
 {
-    return isfinite(number) ? ifm_quantity_bare(number, unit, doc->arena) : "";
+    const struct ifm_arm *found = ifm_power_arm(shown, arm);
+    return found != NULL ? found->name : "";
+}
+
+static const char *quantity(const struct ifm_chart *chart, double number, const char *unit)
+{
+    return isfinite(number) ? ifm_quantity_bare(number, unit, chart->arena) : "";
 }
 
 /* A number with its half-width, in one unit. */
-static struct ifm_field with_bar(const struct ifm_document *doc, double number, double half, const char *unit)
+static struct ifm_field with_bar(const struct ifm_chart *chart, double number, double half, const char *unit)
 {
     struct ifm_value value = {.number = number, .unit = unit, .has_interval = isfinite(half), .level = 0.95};
     struct ifm_field field = ifm_chart_text("");
@@ -28,38 +34,38 @@ static struct ifm_field with_bar(const struct ifm_document *doc, double number, 
         value.low = number - half;
         value.high = number + half;
     }
-    field.text = ifm_quantity_number(&value, doc->arena);
-    field.interval = value.has_interval ? ifm_quantity_of(&value, doc->arena).interval : "";
+    field.text = ifm_quantity_number(&value, chart->arena);
+    field.interval = value.has_interval ? ifm_quantity_of(&value, chart->arena).interval : "";
     return field;
 }
 
 /* ---- windows ---- */
 
-static void add_window(const struct ifm_document *doc, const struct ifm_power_shown *shown,
+static void add_window(const struct ifm_chart *chart, const struct ifm_power_shown *shown,
                        const struct ifm_power_device *device, const struct ifm_power_window *window,
                        struct ifm_grid *grid)
 {
     const struct ifm_joules *own = &window->by_primary;
-    struct ifm_field *row = ifm_chart_row(grid, ifm_power_arm_name(shown, (int)window->arm));
+    struct ifm_field *row = ifm_chart_row(grid, arm_name(shown, (int)window->arm));
     double differ = ifm_power_differ_percent(window);
-    row[1] = ifm_chart_text(ifm_arena_printf(doc->arena, "%zu", window->slot + 1));
-    row[2] = ifm_chart_text(device->device);
+    row[1].text = ifm_arena_printf(chart->arena, "%zu", window->slot + 1);
+    row[2].text = device->device;
     if (own->why == NULL) {
-        row[3] = with_bar(doc, own->joules, own->random_j, "J");
-        row[4] = with_bar(doc, own->watts, NAN, "W");
-        row[5] = with_bar(doc, own->seconds, NAN, "s");
+        row[3] = with_bar(chart, own->joules, own->random_j, "J");
+        row[4] = with_bar(chart, own->watts, NAN, "W");
+        row[5] = with_bar(chart, own->seconds, NAN, "s");
     }
     if (ifm_power_is_used(window)) {
-        row[6] = ifm_chart_text(ifm_arena_printf(doc->arena, "%.6g", window->steps));
-        row[7] = with_bar(doc, ifm_power_step_j(window), ifm_power_step_random_j(window), "J");
+        row[6].text = ifm_arena_printf(chart->arena, "%.6g", window->steps);
+        row[7] = with_bar(chart, ifm_power_step_j(window), ifm_power_step_random_j(window), "J");
+    } else {
+        row[9] = ifm_field_text(ifm_power_why(window), IFM_TONE_WARN);
     }
     if (isfinite(differ))
-        row[8] = ifm_chart_text(ifm_arena_printf(doc->arena, "%+.2f %%", differ));
-    row[9] = ifm_chart_text(ifm_power_is_used(window) ? "" : ifm_power_why(window));
-    row[9].tone = IFM_TONE_WARN;
+        row[8].text = ifm_arena_printf(chart->arena, "%+.2f %%", differ);
 }
 
-struct ifm_grid ifm_power_window_table(const struct ifm_document *doc, const struct ifm_power_shown *shown)
+static struct ifm_grid window_table(const struct ifm_chart *chart, const struct ifm_power_shown *shown)
 {
     const struct ifm_heading headings[] = {{"arm", IFM_M_NONE, true, 0},      {"window", IFM_M_NONE, false, 0},
                                            {"device", IFM_M_NONE, true, 0},   {"energy", IFM_M_NONE, false, 0},
@@ -74,15 +80,11 @@ struct ifm_grid ifm_power_window_table(const struct ifm_document *doc, const str
         for (size_t w = 0; w < device->n_windows; w++)
             any_fault |= !ifm_power_is_used(&device->windows[w]);
     }
-    struct ifm_grid grid = ifm_chart_grid(doc, headings, columns, n);
+    /* Where every window is used, the last column has nothing to say. */
+    struct ifm_grid grid = ifm_chart_grid(chart, headings, any_fault ? columns : columns - 1, n);
     for (size_t d = 0; d < shown->power.n_devices; d++)
         for (size_t w = 0; w < shown->power.devices[d].n_windows; w++)
-            add_window(doc, shown, &shown->power.devices[d], &shown->power.devices[d].windows[w], &grid);
-    if (!any_fault) { /* the last column says nothing */
-        for (size_t r = 0; r < grid.n_rows; r++)
-            memmove(&grid.fields[r * (columns - 1)], &grid.fields[r * columns], (columns - 1) * sizeof *grid.fields);
-        grid.n_columns = columns - 1;
-    }
+            add_window(chart, shown, &shown->power.devices[d], &shown->power.devices[d].windows[w], &grid);
     return grid;
 }
 
@@ -104,13 +106,6 @@ static const char *what_it_is(const struct ifm_power_fact *fact)
     return fact->kind;
 }
 
-static const char *role_words(enum ifm_power_role role)
-{
-    static const char *const words[] = {"counted", "witness, not added", "part, not added", "estimate, not added",
-                                        "shown only"};
-    return words[role];
-}
-
 static const struct ifm_power_device *device_of(const struct ifm_power_shown *shown, const char *name)
 {
     for (size_t d = 0; d < shown->power.n_devices; d++)
@@ -121,69 +116,78 @@ static const struct ifm_power_device *device_of(const struct ifm_power_shown *sh
 
 /* As it followed the steps of load of this pass; where there was none, what was known before: the age of the newest
  * reading, which is the least that it lags, and the window that its documents name. */
-static struct ifm_field followed(const struct ifm_document *doc, const struct ifm_power_fact *fact, double measured,
+static struct ifm_field followed(const struct ifm_chart *chart, const struct ifm_power_fact *fact, double measured,
                                  double told, const char *of_told)
 {
     bool any = fact->steps > 0 && isfinite(measured);
-    struct ifm_field field = ifm_chart_text(quantity(doc, any ? measured : told, "s"));
+    struct ifm_field field = ifm_chart_text(quantity(chart, any ? measured : told, "s"));
     if (!any && isfinite(told))
         field.interval = of_told;
     if (any)
-        field.interval = ifm_arena_printf(doc->arena, "n %zu", fact->steps);
+        field.interval = ifm_arena_printf(chart->arena, "n %zu", fact->steps);
     if (any && measured == fact->step_lag_s && fact->steps > 1)
-        field.interval = ifm_arena_printf(doc->arena, "%s to %s, n %zu", quantity(doc, fact->step_lag_low_s, "s"),
-                                          quantity(doc, fact->step_lag_high_s, "s"), fact->steps);
+        field.interval = ifm_arena_printf(chart->arena, "%s to %s, n %zu", quantity(chart, fact->step_lag_low_s, "s"),
+                                          quantity(chart, fact->step_lag_high_s, "s"), fact->steps);
     return field;
 }
 
-struct ifm_grid ifm_power_sensor_table(const struct ifm_document *doc, const struct ifm_power_shown *shown)
+static struct ifm_grid sensor_table(const struct ifm_chart *chart, const struct ifm_power_shown *shown)
 {
     const struct ifm_heading headings[] = {{"sensor", IFM_M_NONE, true, 0},  {"what it is", IFM_M_NONE, true, 0},
                                            {"role", IFM_M_NONE, true, 0},    {"period", IFM_M_NONE, false, 0},
                                            {"lag", IFM_M_NONE, false, 0},    {"window", IFM_M_NONE, false, 0},
                                            {"a read", IFM_M_NONE, false, 0}, {"gain", IFM_M_NONE, false, 0},
                                            {"idle", IFM_M_NONE, false, 0},   {"limit", IFM_M_NONE, false, 0}};
-    struct ifm_grid grid = ifm_chart_grid(doc, headings, sizeof headings / sizeof *headings, shown->power.n_facts);
+    static const char *const roles[] = {"counted", "witness, not added", "part, not added", "estimate, not added",
+                                        "shown only"};
+    struct ifm_grid grid = ifm_chart_grid(chart, headings, sizeof headings / sizeof *headings, shown->power.n_facts);
     for (size_t i = 0; i < shown->power.n_facts; i++) {
         const struct ifm_power_fact *fact = &shown->power.facts[i];
         const struct ifm_power_device *device = device_of(shown, fact->device);
-        struct ifm_field *row = ifm_chart_row(&grid, ifm_arena_printf(doc->arena, "%s %s", fact->device, fact->source));
-        row[1] = ifm_chart_text(what_it_is(fact));
-        row[2] = ifm_chart_text(role_words(fact->role));
-        row[3] = ifm_chart_text(fact->period_s > 0 ? quantity(doc, fact->period_s, "s") : "");
-        row[4] = followed(doc, fact, fact->step_lag_s, fact->lag_s, "at least");
-        row[5] = followed(doc, fact, fact->step_window_s, fact->sensor_window_s, "not measured");
-        row[6] = ifm_chart_text(quantity(doc, fact->call_s, "s"));
+        struct ifm_field *row =
+            ifm_chart_row(&grid, ifm_arena_printf(chart->arena, "%s %s", fact->device, fact->source));
+        row[1].text = what_it_is(fact);
+        row[2].text = roles[fact->role];
+        row[3].text = fact->period_s > 0 ? quantity(chart, fact->period_s, "s") : "";
+        row[4] = followed(chart, fact, fact->step_lag_s, fact->lag_s, "at least");
+        row[5] = followed(chart, fact, fact->step_window_s, fact->sensor_window_s, "not measured");
+        row[6].text = quantity(chart, fact->call_s, "s");
         if (isfinite(fact->gain_error))
-            row[7] = ifm_chart_text(
-                ifm_arena_printf(doc->arena, "±%s", ifm_quantity_bare(100 * fact->gain_error, "%", doc->arena)));
+            row[7].text =
+                ifm_arena_printf(chart->arena, "±%s", ifm_quantity_bare(100 * fact->gain_error, "%", chart->arena));
         if (device != NULL && device->primary == fact)
-            row[8] = with_bar(doc, device->idle_w, device->idle_half_w, "W");
-        row[9] = ifm_chart_text(quantity(doc, fact->limit_w, "W"));
+            row[8] = with_bar(chart, device->idle_w, device->idle_half_w, "W");
+        row[9].text = quantity(chart, fact->limit_w, "W");
     }
     return grid;
 }
 
 /* ---- phases ---- */
 
-struct ifm_grid ifm_power_phase_table(const struct ifm_document *doc, const struct ifm_power_shown *shown)
+static struct ifm_grid phase_table(const struct ifm_chart *chart, const struct ifm_power_shown *shown)
 {
     static const char *const words[] = {"idle", "pre-roll", "window"};
     const struct ifm_heading headings[] = {{"phase", IFM_M_NONE, true, 0},
                                            {"arm", IFM_M_NONE, true, 0},
                                            {"from", IFM_M_NONE, false, 0},
                                            {"length", IFM_M_NONE, false, 0}};
-    struct ifm_grid grid = ifm_chart_grid(doc, headings, 4, shown->power.n_phases);
+    struct ifm_grid grid = ifm_chart_grid(chart, headings, 4, shown->power.n_phases);
     int64_t zero = shown->n_traces > 0         ? shown->traces[0].start_ns
                    : shown->power.n_phases > 0 ? shown->power.phases[0].start_ns
                                                : 0;
     for (size_t i = 0; i < shown->power.n_phases; i++) {
         const struct ifm_power_phase *phase = &shown->power.phases[i];
         struct ifm_field *row = ifm_chart_row(&grid, words[phase->kind]);
-        row[1] = ifm_chart_text(ifm_power_arm_name(shown, phase->arm));
-        row[2] = ifm_chart_text(ifm_arena_printf(doc->arena, "%.2f s", 1e-9 * (double)(phase->start_ns - zero)));
-        row[3] =
-            ifm_chart_text(ifm_arena_printf(doc->arena, "%.2f s", 1e-9 * (double)(phase->end_ns - phase->start_ns)));
+        row[1].text = arm_name(shown, phase->arm);
+        row[2].text = ifm_arena_printf(chart->arena, "%.2f s", 1e-9 * (double)(phase->start_ns - zero));
+        row[3].text = ifm_arena_printf(chart->arena, "%.2f s", 1e-9 * (double)(phase->end_ns - phase->start_ns));
     }
     return grid;
+}
+
+void ifm_power_tables(const struct ifm_chart *chart, const struct ifm_power_shown *shown, struct ifm_figure *out)
+{
+    out->numbers = window_table(chart, shown);
+    out->more[0] = (struct ifm_figure_table){"The sensors", sensor_table(chart, shown)};
+    out->more[1] = (struct ifm_figure_table){"What ran when", phase_table(chart, shown)};
 }

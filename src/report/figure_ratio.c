@@ -12,15 +12,14 @@ enum { ROW = 40, BLOCKS = 12, NAME_AT = 13, BAR_AT = 28, DOTS_AT = 39, TOLD = 3,
 struct row {
     const struct ifm_arm *arm;
     const struct ifm_value *speed; /* any state */
-    bool drawn;
+    bool able, drawn;              /* it has a ratio; the drawing has room for it */
     const char *word;              /* "faster"; "" when derive decided nothing */
     const struct ifm_value *bytes; /* of a compressed arm, else NULL */
     const struct ifm_picture_arm *picture;
 };
 
 struct ratio {
-    const struct ifm_document *doc;
-    const struct ifm_cell *cell;
+    const struct ifm_chart *chart;
     struct row *rows;
     size_t n_rows, n_able, n_drawn; /* compared; of these with a number; of these in the drawing */
     const char *baseline, *margin;
@@ -28,41 +27,48 @@ struct ratio {
     double height;    /* of a row */
 };
 
-static const struct ifm_picture_arm *picture_of(const struct ifm_picture *picture, const struct ifm_arm *arm)
+/* What derive may decide, the class of its word, and how a sentence goes on. */
+static const struct decision {
+    const char *word, *class, *phrase;
+} decisions[] = {{"faster", "halo good", ", beyond"},
+                 {"slower", "halo bad", ", beyond"},
+                 {"equivalent", "halo", ", equivalent within"},
+                 {"undecided", "halo warn", ", undecided at"}};
+enum { DECISIONS = sizeof decisions / sizeof decisions[0] };
+
+/* NULL when nothing was decided. */
+static const struct decision *decision_of(const struct row *row)
 {
-    for (size_t a = 0; picture != NULL && a < picture->cell->n_arms; a++)
-        if (picture->arms[a].arm == arm)
-            return &picture->arms[a];
+    for (size_t i = 0; i < DECISIONS; i++)
+        if (strcmp(row->word, decisions[i].word) == 0)
+            return &decisions[i];
     return NULL;
 }
 
-static bool is_ratio(const struct ifm_value *value)
+static void collect(struct ratio *r)
 {
-    return value != NULL && value->number > 0;
-}
-
-static void collect(struct ratio *r, const struct ifm_picture *picture)
-{
-    const struct ifm_cell *cell = r->cell;
-    r->rows = IFM_ARENA_ARRAY(r->doc->arena, struct row, cell->n_arms + 1);
+    const struct ifm_chart *chart = r->chart;
+    const struct ifm_cell *cell = chart->cell;
+    const struct ifm_arm *baseline = ifm_baseline_of(cell);
+    r->baseline = baseline != NULL ? baseline->name : "the baseline";
+    r->rows = IFM_ARENA_ARRAY(chart->arena, struct row, cell->n_arms + 1);
     for (size_t a = 0; a < cell->n_arms; a++) {
         const struct ifm_arm *arm = &cell->arms[a];
-        if (arm->role == IFM_ROLE_BASELINE)
-            r->baseline = arm->name;
-        const struct ifm_value *speed = ifm_chart_value(r->doc, r->cell, arm->name, IFM_M_SPEEDUP);
-        if (speed == NULL || !ifm_document_is_row(r->doc->derived, cell, arm))
+        const struct ifm_value *speed = ifm_chart_value(chart, arm->name, IFM_M_SPEEDUP);
+        if (speed == NULL || !ifm_document_is_row(chart->doc->derived, cell, arm))
             continue;
-        const struct ifm_value *change = ifm_chart_shown(r->doc, r->cell, arm->name, IFM_M_CHANGE_PERCENT);
-        const struct ifm_value *bytes = ifm_chart_shown(r->doc, r->cell, arm->name, IFM_M_BYTES_RATIO);
-        bool able = is_ratio(ifm_chart_shown(r->doc, r->cell, arm->name, IFM_M_SPEEDUP));
+        const struct ifm_value *change = ifm_chart_shown(chart, arm->name, IFM_M_CHANGE_PERCENT);
+        const struct ifm_value *bytes = ifm_chart_shown(chart, arm->name, IFM_M_BYTES_RATIO);
+        bool able = ifm_chart_is_positive(ifm_chart_shown(chart, arm->name, IFM_M_SPEEDUP));
         r->n_able += able;
         r->n_drawn += able && r->n_drawn < IFM_CHART_MOST;
         r->rows[r->n_rows++] = (struct row){.arm = arm,
                                             .speed = speed,
+                                            .able = able,
                                             .drawn = able && r->n_able <= IFM_CHART_MOST,
                                             .word = able && change != NULL && change->text != NULL ? change->text : "",
-                                            .bytes = is_ratio(bytes) && bytes->number != 1 ? bytes : NULL,
-                                            .picture = picture_of(picture, arm)};
+                                            .bytes = ifm_chart_is_positive(bytes) && bytes->number != 1 ? bytes : NULL,
+                                            .picture = ifm_chart_picture(chart, arm)};
     }
 }
 
@@ -96,7 +102,7 @@ static void fit(struct ratio *r)
             hold(r, fmax(r->rows[i].speed->low, low));
             hold(r, fmin(r->rows[i].speed->high, high));
         }
-    double margin = 1 + 4 * r->cell->measure.margin; /* the band is seen, however near all arms are */
+    double margin = 1 + 4 * r->chart->cell->measure.margin; /* the band is seen, however near all arms are */
     hold(r, margin);
     hold(r, 1 / margin);
     double air = pow(r->high / r->low, 0.04);
@@ -109,38 +115,40 @@ static void fit(struct ratio *r)
 /* "moves 3.71x fewer bytes"; what they would gain is not known where something else than memory limits the arms. */
 static const char *bytes_words(const struct ratio *r, const struct ifm_value *bytes)
 {
-    const char *ratio = ifm_chart_ratio(r->doc, bytes);
-    return ifm_arena_printf(r->doc->arena, bytes->number > 1 ? "moves %s fewer bytes" : "has a bytes ratio of %s",
+    const char *ratio = ifm_chart_ratio(r->chart, bytes);
+    return ifm_arena_printf(r->chart->arena, bytes->number > 1 ? "moves %s fewer bytes" : "has a bytes ratio of %s",
                             ratio);
 }
 
 static const char *tip_of(const struct ratio *r, const struct row *row)
 {
-    struct ifm_arena *arena = r->doc->arena;
+    struct ifm_arena *arena = r->chart->arena;
     const char *text = ifm_arena_printf(arena, "%s: %s the speed of %s", row->arm->name,
-                                        ifm_chart_ratio(r->doc, row->speed), r->baseline);
+                                        ifm_chart_ratio(r->chart, row->speed), r->baseline);
     if (ifm_chart_has_interval(row->speed))
         text = ifm_arena_printf(arena, "%s, %.3g %% interval %s", text, 100 * row->speed->level,
                                 ifm_quantity_range(row->speed, arena));
     return text;
 }
 
-/* An interval, cut at the ends of the axis with an arrow where it goes on. */
+/* The end of an interval; an arrow where it goes on past the axis, towards `side` (-1 or 1). */
+static void add_end(struct ifm_plot *plot, double x, double y, bool goes_on, int side)
+{
+    double back = x - 5 * side;
+    if (goes_on)
+        ifm_plot_path(plot, "whisker open", (struct ifm_spot[]){{back, y - 4}, {x, y}, {back, y + 4}}, 3, false, NULL);
+    else
+        ifm_plot_line(plot, "whisker", x, y - 4, x, y + 4);
+}
+
+/* An interval, cut at the ends of the axis. */
 static void add_interval(struct ifm_plot *plot, double low, double high, double y)
 {
     bool left = !(low >= plot->x.low), right = !(high <= plot->x.high);
     double from = left ? plot->left : ifm_plot_x(plot, low), to = right ? plot->right : ifm_plot_x(plot, high);
     ifm_plot_line(plot, "whisker", from, y, to, y);
-    if (left)
-        ifm_plot_path(plot, "whisker open", (struct ifm_spot[]){{from + 5, y - 4}, {from, y}, {from + 5, y + 4}}, 3,
-                      false, NULL);
-    else
-        ifm_plot_line(plot, "whisker", from, y - 4, from, y + 4);
-    if (right)
-        ifm_plot_path(plot, "whisker open", (struct ifm_spot[]){{to - 5, y - 4}, {to, y}, {to - 5, y + 4}}, 3, false,
-                      NULL);
-    else
-        ifm_plot_line(plot, "whisker", to, y - 4, to, y + 4);
+    add_end(plot, from, y, left, -1);
+    add_end(plot, to, y, right, 1);
 }
 
 /* Each block's own ratio, in three lanes so that near ones can be told apart. */
@@ -150,7 +158,7 @@ static void add_blocks(struct ratio *r, struct ifm_plot *plot, const struct row 
     const struct ifm_picture_arm *picture = row->picture;
     if (picture == NULL || picture->n_ratios == 0)
         return;
-    struct ifm_spot *spots = IFM_ARENA_ARRAY(r->doc->arena, struct ifm_spot, picture->n_ratios);
+    struct ifm_spot *spots = IFM_ARENA_ARRAY(r->chart->arena, struct ifm_spot, picture->n_ratios);
     size_t n = 0;
     for (size_t k = 0; k < picture->n_ratios; k++)
         if (picture->ratios[k] > 0 && ifm_chart_is_drawable(picture->ratios[k]))
@@ -158,28 +166,20 @@ static void add_blocks(struct ratio *r, struct ifm_plot *plot, const struct row 
     ifm_plot_dots(plot, "dots faint", spots, n);
 }
 
-static const char *tone_of(const char *word)
-{
-    if (strcmp(word, "faster") == 0)
-        return "halo good";
-    if (strcmp(word, "slower") == 0)
-        return "halo bad";
-    return strcmp(word, "undecided") == 0 ? "halo warn" : "halo";
-}
-
 static void add_row(struct ratio *r, struct ifm_plot *plot, const struct row *row, double top)
 {
-    const struct ifm_document *doc = r->doc;
-    const char *said = ifm_arena_printf(doc->arena, "%s%s%s", row->word, row->word[0] == '\0' ? "" : " ",
-                                        ifm_chart_ratio(doc, row->speed));
+    const struct ifm_chart *chart = r->chart;
+    const struct decision *decision = decision_of(row);
+    const char *said = ifm_arena_printf(chart->arena, "%s%s%s", row->word, row->word[0] == '\0' ? "" : " ",
+                                        ifm_chart_ratio(chart, row->speed));
     double room = IFM_CHART_WIDTH - ifm_plot_text_width(said, IFM_CHART_FONT) - 12, at = top + BAR_AT;
-    ifm_plot_text(plot, 0, top + NAME_AT, "start", "halo", ifm_chart_clip(doc, row->arm->name, IFM_CHART_FONT, room));
-    ifm_plot_text(plot, IFM_CHART_WIDTH, top + NAME_AT, "end", tone_of(row->word), said);
-    ifm_plot_group(plot, ifm_chart_series(doc, r->cell, row->arm));
+    ifm_plot_text(plot, 0, top + NAME_AT, "start", "halo", ifm_chart_clip(chart, row->arm->name, IFM_CHART_FONT, room));
+    ifm_plot_text(plot, IFM_CHART_WIDTH, top + NAME_AT, "end", decision != NULL ? decision->class : "halo", said);
+    ifm_plot_group(plot, ifm_chart_series(chart, row->arm));
     add_blocks(r, plot, row, top + DOTS_AT);
     if (row->bytes != NULL) {
         double x = ifm_plot_x(plot, row->bytes->number);
-        const char *tip = ifm_arena_printf(doc->arena, "%s: %s", row->arm->name, bytes_words(r, row->bytes));
+        const char *tip = ifm_arena_printf(chart->arena, "%s: %s", row->arm->name, bytes_words(r, row->bytes));
         ifm_plot_path(plot, "hollow", (struct ifm_spot[]){{x - 5, at - 9}, {x + 5, at - 9}, {x, at - 1}}, 3, true, tip);
     }
     if (ifm_chart_has_interval(row->speed))
@@ -200,13 +200,13 @@ static const char *interval_words(const struct ratio *r)
             return "bar: interval";
         level = speed->level;
     }
-    return level == 0 ? NULL : ifm_arena_printf(r->doc->arena, "bar: %.3g %% interval", 100 * level);
+    return level == 0 ? NULL : ifm_arena_printf(r->chart->arena, "bar: %.3g %% interval", 100 * level);
 }
 
 static void draw(struct ratio *r, struct ifm_figure *out)
 {
-    const struct ifm_document *doc = r->doc;
-    double margin = r->cell->measure.margin, bottom;
+    const struct ifm_chart *chart = r->chart;
+    double margin = r->chart->cell->measure.margin, bottom;
     bool blocks = false, bytes = false;
     for (size_t i = 0; i < r->n_rows; i++) {
         blocks |= r->rows[i].drawn && r->rows[i].picture != NULL && r->rows[i].picture->n_ratios > 0;
@@ -216,29 +216,23 @@ static void draw(struct ratio *r, struct ifm_figure *out)
     bottom = r->height * (double)r->n_drawn;
     const char *legend[] = {interval_words(r), blocks ? "dots: each block" : NULL,
                             bytes ? "triangle: how many times fewer bytes" : NULL,
-                            margin > 0 ? ifm_arena_printf(doc->arena, "band: margin ±%s", r->margin) : NULL};
-    size_t n = sizeof legend / sizeof legend[0], lines = ifm_chart_legend(doc, NULL, 0, legend, n);
-    struct ifm_plot plot = {.out = &out->svg,
-                            .arena = doc->arena,
-                            .width = IFM_CHART_WIDTH,
-                            .left = 8,
-                            .right = IFM_CHART_WIDTH - 8,
-                            .top = 0,
-                            .bottom = bottom};
+                            margin > 0 ? ifm_arena_printf(chart->arena, "band: margin ±%s", r->margin) : NULL};
+    size_t n = sizeof legend / sizeof legend[0], lines = ifm_chart_legend(chart, NULL, 0, legend, n);
+    struct ifm_plot plot = ifm_chart_plot(chart, out, 8, IFM_CHART_WIDTH - 8, 0, bottom);
     plot.x = (struct ifm_plot_axis){IFM_SCALE_LOG, r->low, r->high, "x", "", false};
     plot.y = (struct ifm_plot_axis){.hidden = true};
     plot.height = bottom + 26 + 16 * (double)lines;
-    ifm_plot_open(&plot, ifm_arena_printf(doc->arena, "%s: %s", r->cell->name, out->title), "");
+    ifm_chart_open(chart, &plot, out->title, "");
     ifm_plot_axes(&plot);
     double from = ifm_plot_x(&plot, 1 / (1 + margin)), to = ifm_plot_x(&plot, 1 + margin);
     if (margin > 0)
         ifm_plot_rect(&plot, "margin", from, 0, to - from, bottom,
-                      ifm_arena_printf(doc->arena, "margin ±%s", r->margin));
+                      ifm_arena_printf(chart->arena, "margin ±%s", r->margin));
     ifm_plot_line(&plot, "axis", ifm_plot_x(&plot, 1), 0, ifm_plot_x(&plot, 1), bottom);
     for (size_t i = 0, k = 0; i < r->n_rows; i++)
         if (r->rows[i].drawn)
             add_row(r, &plot, &r->rows[i], r->height * (double)k++);
-    ifm_chart_legend(doc, &plot, bottom + 38, legend, n);
+    ifm_chart_legend(chart, &plot, bottom + 38, legend, n);
     ifm_plot_close(&plot);
 }
 
@@ -256,95 +250,80 @@ static const char *scatter_of(const struct ratio *r, const struct row *row)
     }
     if (!(low > 0) || !isfinite(high))
         return "";
-    return ifm_arena_printf(r->doc->arena, "; its %zu blocks scatter between %s and %s", picture->n_ratios,
-                            ifm_quantity_ratio(low, r->doc->arena), ifm_quantity_ratio(high, r->doc->arena));
-}
-
-static const char *verdict_of(const struct ratio *r, const char *word)
-{
-    struct ifm_arena *arena = r->doc->arena;
-    if (strcmp(word, "faster") == 0 || strcmp(word, "slower") == 0)
-        return ifm_arena_printf(arena, ", beyond the margin of ±%s", r->margin);
-    if (strcmp(word, "equivalent") == 0)
-        return ifm_arena_printf(arena, ", equivalent within the margin of ±%s", r->margin);
-    if (strcmp(word, "undecided") == 0)
-        return ifm_arena_printf(arena, ", undecided at the margin of ±%s", r->margin);
-    return "";
+    return ifm_arena_printf(r->chart->arena, "; its %zu blocks scatter between %s and %s", picture->n_ratios,
+                            ifm_quantity_ratio(low, r->chart->arena), ifm_quantity_ratio(high, r->chart->arena));
 }
 
 /* "int4 is 2.15x faster than f16 [1.17, 3.94], beyond the margin of ±0.3 %; its blocks scatter between 1.9x and 2.4x.
  * It moves 3.71x fewer bytes." */
 static const char *sentence_of(const struct ratio *r, const struct row *row)
 {
-    struct ifm_arena *arena = r->doc->arena;
-    bool faster = strcmp(row->word, "faster") == 0;
-    const char *range = "";
+    struct ifm_arena *arena = r->chart->arena;
+    const struct decision *decision = decision_of(row);
+    bool faster = decision == &decisions[0];
+    const char *range = "", *verdict = "";
     if (ifm_chart_has_interval(row->speed))
         range = ifm_arena_printf(arena, " %s", ifm_quantity_range(row->speed, arena));
-    const char *text = ifm_arena_printf(arena, "%s %s %s%s %s%s%s%s.", row->arm->name, faster ? "is" : "has",
-                                        ifm_chart_ratio(r->doc, row->speed), faster ? " faster than" : " the speed of",
-                                        r->baseline, range, verdict_of(r, row->word), scatter_of(r, row));
+    if (decision != NULL)
+        verdict = ifm_arena_printf(arena, "%s the margin of ±%s", decision->phrase, r->margin);
+    const char *text = ifm_arena_printf(
+        arena, "%s %s %s%s %s%s%s%s.", row->arm->name, faster ? "is" : "has", ifm_chart_ratio(r->chart, row->speed),
+        faster ? " faster than" : " the speed of", r->baseline, range, verdict, scatter_of(r, row));
     if (row->bytes != NULL)
-        text = ifm_arena_printf(arena, "%s It %s.", text, bytes_words(r, row->bytes));
-    if (row->speed->text != NULL && row->speed->text[0] != '\0')
-        text = ifm_arena_printf(arena, "%s Beside it stands: %s.", text, row->speed->text);
+        text = ifm_chart_say(r->chart, text, "It %s.", bytes_words(r, row->bytes));
+    if (!ifm_is_empty(row->speed->text))
+        text = ifm_chart_say(r->chart, text, "Beside it stands: %s.", row->speed->text);
     return text;
 }
 
 /* Of many arms: how many of each word, and the fastest. */
 static const char *summary_of(const struct ratio *r)
 {
-    static const char *const words[] = {"faster", "slower", "equivalent", "undecided"};
-    struct ifm_arena *arena = r->doc->arena;
-    const char *text = "";
+    const struct ifm_chart *chart = r->chart;
+    size_t n[DECISIONS] = {0}, n_beside = 0;
+    const char *words = "";
     const struct row *best = NULL;
-    for (size_t w = 0; w < sizeof words / sizeof words[0]; w++) {
-        size_t n = 0;
-        for (size_t i = 0; i < r->n_rows; i++)
-            n += is_ratio(ifm_chart_shown(r->doc, r->cell, r->rows[i].arm->name, IFM_M_SPEEDUP)) &&
-                 strcmp(r->rows[i].word, words[w]) == 0;
-        if (n > 0)
-            text = ifm_chart_list(r->doc, text, ifm_arena_printf(arena, "%zu %s", n, words[w]));
-    }
     for (size_t i = 0; i < r->n_rows; i++) {
-        const struct ifm_value *speed = ifm_chart_shown(r->doc, r->cell, r->rows[i].arm->name, IFM_M_SPEEDUP);
-        if (is_ratio(speed) && (best == NULL || speed->number > best->speed->number))
-            best = &r->rows[i];
+        const struct row *row = &r->rows[i];
+        const struct decision *decision = decision_of(row);
+        if (decision != NULL)
+            n[decision - decisions]++;
+        if (row->able && (best == NULL || row->speed->number > best->speed->number))
+            best = row;
     }
-    text = ifm_arena_printf(arena, "Of %zu arms compared with %s: %s, at a margin of ±%s. The fastest:", r->n_able,
-                            r->baseline, text[0] == '\0' ? "none decided" : text, r->margin);
-    text = ifm_chart_join(r->doc, text, sentence_of(r, best));
-    size_t n = 0;
+    for (size_t w = 0; w < DECISIONS; w++)
+        if (n[w] > 0)
+            words = ifm_chart_list(chart, words, ifm_arena_printf(chart->arena, "%zu %s", n[w], decisions[w].word));
+    const char *text = ifm_arena_printf(
+        chart->arena, "Of %zu arms compared with %s: %s, at a margin of ±%s. The fastest: %s", r->n_able, r->baseline,
+        words[0] == '\0' ? "none decided" : words, r->margin, sentence_of(r, best));
     for (size_t i = 0; i < r->n_rows; i++) { /* rule 3 holds for each arm that is drawn */
         const struct row *row = &r->rows[i];
-        if (row != best && row->drawn && row->speed->text != NULL && row->speed->text[0] != '\0' && n++ < TOLD)
-            text = ifm_arena_printf(arena, "%s Beside %s stands: %s.", text, row->arm->name, row->speed->text);
+        if (row != best && row->drawn && !ifm_is_empty(row->speed->text) && n_beside++ < TOLD)
+            text = ifm_chart_say(chart, text, "Beside %s stands: %s.", row->arm->name, row->speed->text);
     }
     return text;
 }
 
 static const char *words_of(const struct ratio *r)
 {
-    struct ifm_arena *arena = r->doc->arena;
-    const char *text = "", *missing = "";
+    const struct ifm_chart *chart = r->chart;
+    const char *text = r->n_able > SPELLED ? summary_of(r) : "", *missing = "";
     size_t n_missing = 0;
-    for (size_t i = 0; r->n_able <= SPELLED && i < r->n_rows; i++)
-        if (r->rows[i].drawn)
-            text = ifm_chart_join(r->doc, text, sentence_of(r, &r->rows[i]));
-    if (r->n_able > SPELLED)
-        text = summary_of(r);
+    for (size_t i = 0; i < r->n_rows; i++) {
+        if (r->n_able <= SPELLED && r->rows[i].drawn)
+            text = ifm_chart_say(chart, text, "%s", sentence_of(r, &r->rows[i]));
+        if (!r->rows[i].able && n_missing++ < TOLD)
+            missing = ifm_chart_list(chart, missing, r->rows[i].arm->name);
+    }
     if (r->n_able > r->n_drawn)
-        text = ifm_arena_printf(arena, "%s Drawn are the first %zu in the order of the plan; the table has all.", text,
-                                r->n_drawn);
-    for (size_t i = 0; i < r->n_rows; i++)
-        if (!is_ratio(ifm_chart_shown(r->doc, r->cell, r->rows[i].arm->name, IFM_M_SPEEDUP)) && n_missing++ < TOLD)
-            missing = ifm_chart_list(r->doc, missing, r->rows[i].arm->name);
+        text = ifm_chart_say(chart, text, "Drawn are the first %zu in the order of the plan; the table has all.",
+                             r->n_drawn);
     if (n_missing > TOLD)
-        missing = ifm_arena_printf(arena, "%s and %zu more", missing, n_missing - TOLD);
+        missing = ifm_arena_printf(chart->arena, "%s and %zu more", missing, n_missing - TOLD);
     return n_missing == 0
                ? text
-               : ifm_arena_printf(arena, "%s Not drawn, as no ratio may be shown: %s (reasons in the table).", text,
-                                  missing);
+               : ifm_chart_say(chart, text, "Not drawn, as no ratio may be shown: %s (reasons in the table).", missing);
 }
 
 static struct ifm_grid table_of(const struct ratio *r)
@@ -355,33 +334,32 @@ static struct ifm_grid table_of(const struct ratio *r)
                                            {"decision", IFM_M_CHANGE_PERCENT, true, 0},
                                            {"fewer bytes", IFM_M_BYTES_RATIO, false, 0},
                                            {"blocks", IFM_M_NONE, false, 0}};
-    struct ifm_arena *arena = r->doc->arena;
-    struct ifm_grid grid = ifm_chart_grid(r->doc, headings, sizeof headings / sizeof headings[0], r->n_rows);
+    struct ifm_arena *arena = r->chart->arena;
+    struct ifm_grid grid = ifm_chart_grid(r->chart, headings, sizeof headings / sizeof headings[0], r->n_rows);
     for (size_t i = 0; i < r->n_rows; i++) {
         const struct row *row = &r->rows[i];
         struct ifm_field *fields = ifm_chart_row(&grid, row->arm->name);
-        fields[1] = ifm_chart_ratio_field(r->doc, row->speed);
+        fields[1] = ifm_chart_ratio_field(r->chart, row->speed);
         if (row->speed->state == IFM_STATE_OK && ifm_chart_has_interval(row->speed))
             fields[2] = ifm_chart_text(ifm_arena_printf(arena, "%.3g %%", 100 * row->speed->level));
         fields[3] = ifm_chart_text(row->word);
-        fields[4] = ifm_chart_ratio_field(r->doc, ifm_chart_value(r->doc, r->cell, row->arm->name, IFM_M_BYTES_RATIO));
+        fields[4] = ifm_chart_ratio_field(r->chart, ifm_chart_value(r->chart, row->arm->name, IFM_M_BYTES_RATIO));
         if (row->speed->n > 0)
             fields[5] = ifm_chart_text(ifm_arena_printf(arena, "%lld", (long long)row->speed->n));
     }
     return grid;
 }
 
-bool ifm_figure_ratio(const struct ifm_document *doc, const struct ifm_cell *cell, const struct ifm_picture *picture,
-                      struct ifm_figure *out)
+bool ifm_figure_ratio(const struct ifm_chart *chart, struct ifm_figure *out)
 {
-    struct ratio r = {.doc = doc, .cell = cell, .baseline = "the baseline"};
-    collect(&r, picture);
+    struct ratio r = {.chart = chart};
+    collect(&r);
     if (r.n_drawn == 0)
         return false;
-    r.margin = ifm_quantity_bare(100 * cell->measure.margin, "%", doc->arena);
+    r.margin = ifm_quantity_bare(100 * chart->cell->measure.margin, "%", chart->arena);
     fit(&r);
-    out->id = ifm_chart_id(doc, cell, "ratio");
-    out->title = ifm_arena_printf(doc->arena, "Speed against %s", r.baseline);
+    out->id = ifm_chart_id(chart, "ratio");
+    out->title = ifm_arena_printf(chart->arena, "Speed against %s", r.baseline);
     out->sentence = words_of(&r);
     draw(&r, out);
     out->numbers = table_of(&r);

@@ -6,21 +6,19 @@
 #include "document/quantity.h"
 #include "report/chart.h"
 #include <math.h>
-#include <string.h>
 
-enum { AREA = 220, LEFT = 90, NAME_GAP = 16, LEGEND = 16, TOLD = 3 };
+enum { AREA = 220, LEFT = 90, LEGEND = 16, TOLD = 3 };
 
 struct roof_point {
     const struct ifm_arm *arm;
     const struct ifm_value *intensity, *rate;         /* as drawn */
     const struct ifm_value *read_share, *flops_share; /* any state */
-    bool drawn;
+    bool able, drawn;                                 /* it has a place; the drawing has room for it */
     double x, y;
 };
 
 struct roofline {
-    const struct ifm_document *doc;
-    const struct ifm_cell *cell;
+    const struct ifm_chart *chart;
     struct roof_point *points; /* arms of which one of the numbers is there, in any state */
     size_t n_points, n_able, n_drawn;
     const struct ifm_value *read, *flops; /* measured ceilings; NULL = not drawn */
@@ -28,46 +26,31 @@ struct roofline {
     double low_x, high_x, low_y, high_y;
 };
 
-static bool is_positive(const struct ifm_value *value)
-{
-    return value != NULL && value->number > 0;
-}
-
-static const struct ifm_value *ceiling_of(const struct roofline *f, enum ifm_ceiling kind)
-{
-    const struct ifm_value *value = ifm_chart_shown(f->doc, f->cell, "", ifm_ceiling_metrics[kind]);
-    return is_positive(value) ? value : NULL;
-}
-
 static void collect(struct roofline *f)
 {
-    const struct ifm_cell *cell = f->cell;
-    f->points = IFM_ARENA_ARRAY(f->doc->arena, struct roof_point, cell->n_arms + 1);
+    const struct ifm_chart *chart = f->chart;
+    const struct ifm_cell *cell = chart->cell;
+    const char *unused;
+    f->points = IFM_ARENA_ARRAY(chart->arena, struct roof_point, cell->n_arms + 1);
     for (size_t a = 0; a < cell->n_arms; a++) {
         const char *name = cell->arms[a].name;
-        bool row = ifm_document_is_row(f->doc->derived, cell, &cell->arms[a]);
-        if (!row || ifm_chart_value(f->doc, f->cell, name, IFM_M_FLOPS_PER_S) == NULL ||
-            ifm_chart_value(f->doc, f->cell, name, IFM_M_ARITHMETIC_INTENSITY) == NULL)
+        if (!ifm_document_is_row(chart->doc->derived, cell, &cell->arms[a]) ||
+            ifm_chart_value(chart, name, IFM_M_FLOPS_PER_S) == NULL ||
+            ifm_chart_value(chart, name, IFM_M_ARITHMETIC_INTENSITY) == NULL)
             continue;
         struct roof_point *point = &f->points[f->n_points++];
-        *point =
-            (struct roof_point){.arm = &cell->arms[a],
-                                .intensity = ifm_chart_shown(f->doc, f->cell, name, IFM_M_ARITHMETIC_INTENSITY),
-                                .rate = ifm_chart_shown(f->doc, f->cell, name, IFM_M_FLOPS_PER_S),
-                                .read_share = ifm_chart_value(f->doc, f->cell, name, IFM_M_CEILING_READ_PERCENT),
-                                .flops_share = ifm_chart_value(f->doc, f->cell, name, IFM_M_CEILING_FLOPS_PERCENT)};
-        bool able = is_positive(point->intensity) && is_positive(point->rate);
-        f->n_able += able;
-        point->drawn = able && f->n_able <= IFM_CHART_MOST;
+        *point = (struct roof_point){.arm = &cell->arms[a],
+                                     .intensity = ifm_chart_shown(chart, name, IFM_M_ARITHMETIC_INTENSITY),
+                                     .rate = ifm_chart_shown(chart, name, IFM_M_FLOPS_PER_S),
+                                     .read_share = ifm_chart_value(chart, name, IFM_M_CEILING_READ_PERCENT),
+                                     .flops_share = ifm_chart_value(chart, name, IFM_M_CEILING_FLOPS_PERCENT)};
+        point->able = ifm_chart_is_positive(point->intensity) && ifm_chart_is_positive(point->rate);
+        f->n_able += point->able;
+        point->drawn = point->able && f->n_able <= IFM_CHART_MOST;
         f->n_drawn += point->drawn;
     }
-    f->held_back = "";
-    f->flops = ceiling_of(f, IFM_CEILING_FLOPS);
-    f->read = ceiling_of(f, IFM_CEILING_READ);
-    if (f->read != NULL && !ifm_chart_is_held_against(f->doc, f->cell, IFM_M_CEILING_READ_PERCENT)) {
-        f->read = NULL;
-        f->held_back = ifm_chart_held_back(f->doc, f->cell, IFM_M_CEILING_READ_PERCENT);
-    }
+    f->flops = ifm_chart_ceiling(chart, IFM_CEILING_FLOPS, IFM_M_NONE, &unused);
+    f->read = ifm_chart_ceiling(chart, IFM_CEILING_READ, IFM_M_CEILING_READ_PERCENT, &f->held_back);
 }
 
 static double clamp(double value, double low, double high)
@@ -81,28 +64,26 @@ static double ridge_of(const struct roofline *f)
     return f->flops->number / f->read->number;
 }
 
+static void hold(double value, double *low, double *high)
+{
+    *low = fmin(*low, value);
+    *high = fmax(*high, value);
+}
+
 /* The axes hold every point, both ceilings, and the ridge between them. */
 static void fit(struct roofline *f)
 {
     f->low_x = f->low_y = INFINITY;
     f->high_x = f->high_y = 0;
-    for (size_t i = 0; i < f->n_points; i++) {
-        const struct roof_point *point = &f->points[i];
-        if (!point->drawn)
-            continue;
-        f->low_x = fmin(f->low_x, point->intensity->number);
-        f->high_x = fmax(f->high_x, point->intensity->number);
-        f->low_y = fmin(f->low_y, point->rate->number);
-        f->high_y = fmax(f->high_y, point->rate->number);
-    }
-    if (f->flops != NULL) {
-        f->low_y = fmin(f->low_y, f->flops->number);
-        f->high_y = fmax(f->high_y, f->flops->number);
-    }
-    if (f->read != NULL && f->flops != NULL && ridge_of(f) > 0 && isfinite(ridge_of(f))) {
-        f->low_x = fmin(f->low_x, ridge_of(f));
-        f->high_x = fmax(f->high_x, ridge_of(f));
-    }
+    for (size_t i = 0; i < f->n_points; i++)
+        if (f->points[i].drawn) {
+            hold(f->points[i].intensity->number, &f->low_x, &f->high_x);
+            hold(f->points[i].rate->number, &f->low_y, &f->high_y);
+        }
+    if (f->flops != NULL)
+        hold(f->flops->number, &f->low_y, &f->high_y);
+    if (f->read != NULL && f->flops != NULL && ridge_of(f) > 0 && isfinite(ridge_of(f)))
+        hold(ridge_of(f), &f->low_x, &f->high_x);
     f->low_x = clamp(f->low_x / 2.5, 1e-300, 1e290);
     f->high_x = clamp(f->high_x * 2.5, f->low_x * 2, 1e300);
     f->low_y = clamp(f->low_y / 2.5, 1e-300, 1e290);
@@ -137,7 +118,7 @@ static void add_read_ceiling(const struct roofline *f, struct ifm_plot *plot)
         return;
     struct ifm_spot line[] = {at(plot, middle[0]), at(plot, middle[1])};
     ifm_plot_path(plot, "line", line, 2, false,
-                  ifm_arena_printf(plot->arena, "measured read ceiling: %s", ifm_chart_quantity(f->doc, f->read)));
+                  ifm_arena_printf(plot->arena, "measured read ceiling: %s", ifm_chart_quantity(f->chart, f->read)));
 }
 
 static void add_flops_ceiling(const struct roofline *f, struct ifm_plot *plot)
@@ -151,15 +132,16 @@ static void add_flops_ceiling(const struct roofline *f, struct ifm_plot *plot)
     }
     ifm_plot_path(
         plot, "line", (struct ifm_spot[]){{left, y}, {plot->right, y}}, 2, false,
-        ifm_arena_printf(plot->arena, "measured arithmetic ceiling: %s", ifm_chart_quantity(f->doc, f->flops)));
+        ifm_arena_printf(plot->arena, "measured arithmetic ceiling: %s", ifm_chart_quantity(f->chart, f->flops)));
 }
 
 static void add_point(const struct roofline *f, struct ifm_plot *plot, const struct roof_point *point)
 {
     const struct ifm_value *rate = point->rate;
-    const char *tip = ifm_arena_printf(plot->arena, "%s: %s at %s", point->arm->name, ifm_chart_quantity(f->doc, rate),
-                                       ifm_quantity_number(point->intensity, plot->arena));
-    ifm_plot_group(plot, ifm_chart_series(f->doc, f->cell, point->arm));
+    const char *tip =
+        ifm_arena_printf(plot->arena, "%s: %s at %s", point->arm->name, ifm_chart_quantity(f->chart, rate),
+                         ifm_quantity_number(point->intensity, plot->arena));
+    ifm_plot_group(plot, ifm_chart_series(f->chart, point->arm));
     if (ifm_chart_has_interval(rate)) {
         double top = ifm_plot_y(plot, clamp(rate->high, f->low_y, f->high_y));
         double bottom = ifm_plot_y(plot, clamp(rate->low, f->low_y, f->high_y));
@@ -171,38 +153,28 @@ static void add_point(const struct roofline *f, struct ifm_plot *plot, const str
     ifm_plot_group_close(plot);
 }
 
-/* Beside the points, spread over the height so that none covers another. */
 static void add_names(const struct roofline *f, struct ifm_plot *plot)
 {
     enum { AWAY = 9, WIDEST = 170 };
-    double y[IFM_CHART_MOST];
+    struct ifm_chart_name names[IFM_CHART_MOST];
     size_t n = 0;
-    for (size_t i = 0; i < f->n_points; i++)
-        if (f->points[i].drawn)
-            y[n++] = f->points[i].y;
-    ifm_plot_spread(y, n, NAME_GAP, plot->top + 8, plot->bottom - 8);
-    n = 0;
     for (size_t i = 0; i < f->n_points; i++) {
         const struct roof_point *point = &f->points[i];
-        if (!point->drawn)
-            continue;
-        const char *name = ifm_chart_clip(f->doc, point->arm->name, IFM_CHART_FONT, WIDEST);
-        double width = ifm_plot_text_width(name, IFM_CHART_FONT), height = y[n++];
-        bool left = point->x + AWAY + width > plot->right;
-        double x = left ? point->x - AWAY : point->x + AWAY;
-        ifm_plot_group(plot, ifm_chart_series(f->doc, f->cell, point->arm));
-        if (fabs(height - point->y) > 6)
-            ifm_plot_line(plot, "leader", point->x, point->y, x, height);
-        ifm_plot_text(plot, x, height + 4.5, left ? "end" : "start", "halo", name);
-        ifm_plot_group_close(plot);
+        if (point->drawn)
+            names[n++] = (struct ifm_chart_name){point->arm,
+                                                 ifm_chart_clip(f->chart, point->arm->name, IFM_CHART_FONT, WIDEST),
+                                                 {point->x, point->y},
+                                                 point->y,
+                                                 AWAY};
     }
+    ifm_chart_names(f->chart, plot, names, n, plot->top + 8, plot->bottom - 8, plot->right);
 }
 
 static const char *ceiling_text(const struct roofline *f, const char *words, const struct ifm_value *ceiling)
 {
     if (ceiling == NULL)
         return NULL;
-    return ifm_arena_printf(f->doc->arena, "%s %s%s%s", words, ifm_chart_full(f->doc, ceiling),
+    return ifm_arena_printf(f->chart->arena, "%s %s%s%s", words, ifm_chart_full(f->chart, ceiling),
                             ceiling->text[0] == '\0' ? "" : ", ", ceiling->text);
 }
 
@@ -210,18 +182,15 @@ static void draw(struct roofline *f, struct ifm_figure *out)
 {
     const char *legend[] = {ceiling_text(f, "╱ read ceiling", f->read),
                             ceiling_text(f, "― arithmetic ceiling", f->flops)};
-    size_t lines = ifm_chart_legend(f->doc, NULL, 0, legend, 2);
-    struct ifm_plot plot = {.out = &out->svg, .arena = f->doc->arena, .width = IFM_CHART_WIDTH};
-    plot.left = LEFT;
-    plot.right = IFM_CHART_WIDTH - 8;
-    plot.top = LEGEND * (double)lines + 24;
-    plot.bottom = plot.top + fmax(AREA, NAME_GAP * (double)f->n_drawn + 20);
+    size_t lines = ifm_chart_legend(f->chart, NULL, 0, legend, 2);
+    double top = LEGEND * (double)lines + 24, height = fmax(AREA, IFM_CHART_NAME_GAP * (double)f->n_drawn + 20);
+    struct ifm_plot plot = ifm_chart_plot(f->chart, out, LEFT, IFM_CHART_WIDTH - 8, top, top + height);
     plot.height = plot.bottom + 38;
     plot.x = (struct ifm_plot_axis){IFM_SCALE_LOG, f->low_x, f->high_x, "", "FLOP per byte", false};
     plot.y = (struct ifm_plot_axis){IFM_SCALE_LOG, f->low_y, f->high_y, "FLOP/s", "", false};
-    ifm_plot_open(&plot, ifm_arena_printf(f->doc->arena, "%s: %s", f->cell->name, out->title), "");
+    ifm_chart_open(f->chart, &plot, out->title, "");
     ifm_plot_axes(&plot);
-    ifm_chart_legend(f->doc, &plot, 13, legend, 2);
+    ifm_chart_legend(f->chart, &plot, 13, legend, 2);
     ifm_plot_group(&plot, "roof");
     if (f->read != NULL)
         add_read_ceiling(f, &plot);
@@ -242,16 +211,11 @@ static void draw(struct roofline *f, struct ifm_figure *out)
 
 /* ---- words ---- */
 
-static bool is_share(const struct ifm_value *value)
-{
-    return value != NULL && value->state == IFM_STATE_OK && isfinite(value->number);
-}
-
 /* The nearer ceiling is the one that limits: what an arm can reach is the lower of the two at its intensity, so the
  * larger share is its share of the attainable. */
 static const struct ifm_value *attained(const struct roof_point *point, const char **which)
 {
-    bool read = is_share(point->read_share), flops = is_share(point->flops_share);
+    bool read = ifm_chart_is_number(point->read_share), flops = ifm_chart_is_number(point->flops_share);
     *which = "read";
     if (read && (!flops || point->read_share->number >= point->flops_share->number))
         return point->read_share;
@@ -263,55 +227,58 @@ static const char *sentence_of(const struct roofline *f, const struct roof_point
 {
     const char *which;
     const struct ifm_value *share = attained(point, &which);
-    struct ifm_arena *arena = f->doc->arena;
+    struct ifm_arena *arena = f->chart->arena;
     if (share == NULL)
-        return ifm_arena_printf(arena, "%s runs at %s.", point->arm->name, ifm_chart_quantity(f->doc, point->rate));
+        return ifm_arena_printf(arena, "%s runs at %s.", point->arm->name, ifm_chart_quantity(f->chart, point->rate));
     return ifm_arena_printf(
-        arena, "%s reaches %s of the %s ceiling%s.", point->arm->name, ifm_chart_quantity(f->doc, share), which,
-        is_share(point->read_share) && is_share(point->flops_share) ? ", the nearer of the two" : "");
+        arena, "%s reaches %s of the %s ceiling%s.", point->arm->name, ifm_chart_quantity(f->chart, share), which,
+        ifm_chart_is_number(point->read_share) && ifm_chart_is_number(point->flops_share) ? ", the nearer of the two"
+                                                                                          : "");
 }
 
 static const char *missing_of(const struct roofline *f)
 {
     const char *missing = "";
     size_t n = 0;
-    for (size_t i = 0; i < f->n_points; i++) {
-        const struct roof_point *point = &f->points[i];
-        if (is_positive(point->intensity) && is_positive(point->rate))
-            continue;
-        if (n++ < TOLD)
-            missing = ifm_chart_list(f->doc, missing, point->arm->name);
-    }
+    for (size_t i = 0; i < f->n_points; i++)
+        if (!f->points[i].able && n++ < TOLD)
+            missing = ifm_chart_list(f->chart, missing, f->points[i].arm->name);
     if (n == 0)
         return "";
     if (n > TOLD)
-        missing = ifm_arena_printf(f->doc->arena, "%s and %zu more", missing, n - TOLD);
-    return ifm_arena_printf(f->doc->arena, "Not drawn, as no FLOP rate is given: %s (reasons in the table).", missing);
+        missing = ifm_arena_printf(f->chart->arena, "%s and %zu more", missing, n - TOLD);
+    return ifm_arena_printf(f->chart->arena, "Not drawn, as no FLOP rate is given: %s (reasons in the table).",
+                            missing);
+}
+
+/* What of the roof is not there, and why. */
+static const char *roof_of(const struct roofline *f)
+{
+    if (f->held_back[0] != '\0')
+        return ifm_arena_printf(f->chart->arena, "No line of memory is drawn: %s.", f->held_back);
+    if (f->read == NULL && f->flops == NULL)
+        return "There is no roof: no ceiling was measured beside these arms.";
+    if (f->read == NULL)
+        return "No line of memory is drawn: no read ceiling was measured.";
+    return f->flops == NULL ? "There is no roof: no arithmetic ceiling was measured." : "";
 }
 
 static const char *words_of(const struct roofline *f)
 {
-    struct ifm_arena *arena = f->doc->arena;
+    const struct ifm_chart *chart = f->chart;
     const char *text = "";
     size_t told = 0;
     for (size_t i = 0; i < f->n_points && told < TOLD; i++)
         if (f->points[i].drawn) {
-            text = ifm_chart_join(f->doc, text, sentence_of(f, &f->points[i]));
+            text = ifm_chart_say(chart, text, "%s", sentence_of(f, &f->points[i]));
             told++;
         }
     if (f->n_drawn > told)
-        text = ifm_arena_printf(arena, "%s The shares of %zu more stand in the table.", text, f->n_drawn - told);
+        text = ifm_chart_say(chart, text, "The shares of %zu more stand in the table.", f->n_drawn - told);
     if (f->n_able > f->n_drawn)
-        text = ifm_arena_printf(arena, "%s Drawn are the first %zu of %zu arms.", text, f->n_drawn, f->n_able);
-    if (f->held_back[0] != '\0')
-        text = ifm_arena_printf(arena, "%s No line of memory is drawn: %s.", text, f->held_back);
-    else if (f->read == NULL && f->flops == NULL)
-        text = ifm_chart_join(f->doc, text, "There is no roof: no ceiling was measured beside these arms.");
-    else if (f->read == NULL)
-        text = ifm_chart_join(f->doc, text, "No line of memory is drawn: no read ceiling was measured.");
-    else if (f->flops == NULL)
-        text = ifm_chart_join(f->doc, text, "There is no roof: no arithmetic ceiling was measured.");
-    return ifm_chart_join(f->doc, text, missing_of(f));
+        text = ifm_chart_say(chart, text, "Drawn are the first %zu of %zu arms.", f->n_drawn, f->n_able);
+    text = ifm_chart_say(chart, text, "%s", roof_of(f));
+    return ifm_chart_say(chart, text, "%s", missing_of(f));
 }
 
 static struct ifm_grid table_of(const struct roofline *f)
@@ -321,32 +288,24 @@ static struct ifm_grid table_of(const struct roofline *f)
                                            {"rate", IFM_M_FLOPS_PER_S, false, 0},
                                            {"of the read ceiling", IFM_M_CEILING_READ_PERCENT, false, 0},
                                            {"of the arithmetic ceiling", IFM_M_CEILING_FLOPS_PERCENT, false, 0}};
-    static const enum ifm_metric_id metrics[] = {IFM_M_ARITHMETIC_INTENSITY, IFM_M_FLOPS_PER_S,
-                                                 IFM_M_CEILING_READ_PERCENT, IFM_M_CEILING_FLOPS_PERCENT};
-    struct ifm_grid grid = ifm_chart_grid(f->doc, headings, sizeof headings / sizeof headings[0], f->n_points + 2);
-    for (size_t i = 0; i < f->n_points; i++) {
-        struct ifm_field *fields = ifm_chart_row(&grid, f->points[i].arm->name);
-        for (size_t c = 0; c < sizeof metrics / sizeof metrics[0]; c++)
-            fields[1 + c] =
-                ifm_chart_field(f->doc, ifm_chart_value(f->doc, f->cell, f->points[i].arm->name, metrics[c]));
-    }
+    struct ifm_grid grid = ifm_chart_grid(f->chart, headings, sizeof headings / sizeof headings[0], f->n_points + 2);
+    for (size_t i = 0; i < f->n_points; i++)
+        ifm_chart_arm_row(f->chart, &grid, f->points[i].arm->name);
     if (f->read != NULL)
-        ifm_chart_row(&grid, "read ceiling")[2] = ifm_chart_field(f->doc, f->read);
+        ifm_chart_row(&grid, "read ceiling")[2] = ifm_chart_field(f->chart, f->read);
     if (f->flops != NULL)
-        ifm_chart_row(&grid, "arithmetic ceiling")[2] = ifm_chart_field(f->doc, f->flops);
+        ifm_chart_row(&grid, "arithmetic ceiling")[2] = ifm_chart_field(f->chart, f->flops);
     return grid;
 }
 
-bool ifm_figure_roofline(const struct ifm_document *doc, const struct ifm_cell *cell, const struct ifm_picture *picture,
-                         struct ifm_figure *out)
+bool ifm_figure_roofline(const struct ifm_chart *chart, struct ifm_figure *out)
 {
-    (void)picture;
-    struct roofline f = {.doc = doc, .cell = cell};
+    struct roofline f = {.chart = chart};
     collect(&f);
     if (f.n_drawn == 0)
         return false;
     fit(&f);
-    out->id = ifm_chart_id(doc, cell, "roofline");
+    out->id = ifm_chart_id(chart, "roofline");
     out->title = "Roofline";
     out->sentence = words_of(&f);
     draw(&f, out);

@@ -1,45 +1,35 @@
 /* Strips: arms one below the other, their words, their legend, their table. */
 #include "report/figure_strip.h"
 #include "document/quantity.h"
-#include "report/chart.h"
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
-enum { FONT = 13, SMALL = 12, LINE = 17, SWATCH = 14, SLACK = 4 /* letters may be wider than is thought */ };
-
-static const struct ifm_picture_arm *picture_of(const struct ifm_picture *picture, const struct ifm_arm *arm)
-{
-    for (size_t a = 0; a < picture->cell->n_arms; a++)
-        if (picture->arms[a].arm == arm)
-            return &picture->arms[a];
-    return NULL;
-}
+enum { FONT = IFM_CHART_FONT, SMALL = IFM_CHART_SMALL, LINE = 17, SWATCH = 14 };
+enum { SLACK = 4 /* letters may be wider than is thought */ };
+enum { TOP = 4, HEAD = 20, HEAD_ABOVE = 6, GAP = 8, AXIS = 38 };
 
 /* In two rounds, so that arms that are compared have a strip before others; within a round, as in the table. */
-bool ifm_strips_choose(const struct ifm_document *doc, const struct ifm_cell *cell, const struct ifm_picture *picture,
-                       struct ifm_strips *out)
+bool ifm_strips_choose(const struct ifm_chart *chart, bool bins, struct ifm_strips *out)
 {
-    *out = (struct ifm_strips){0};
+    *out = (struct ifm_strips){.chart = chart};
     bool any = false;
-    for (int round = 0; picture != NULL && round < 2; round++) {
-        size_t row = 0;
-        for (size_t a = 0; a < cell->n_arms; a++) {
-            const struct ifm_arm *arm = &cell->arms[a];
-            if (!ifm_document_is_row(doc->derived, cell, arm))
+    for (int round = 0; round < 2; round++)
+        for (size_t a = 0; a < chart->cell->n_arms; a++) {
+            const struct ifm_arm *arm = &chart->cell->arms[a];
+            const struct ifm_picture_arm *picture = ifm_chart_picture(chart, arm);
+            if ((arm->role == IFM_ROLE_CEILING) != (round == 1) || picture == NULL ||
+                !ifm_document_is_row(chart->doc->derived, chart->cell, arm))
                 continue;
-            const struct ifm_picture_arm *drawn = picture_of(picture, arm);
-            const char *series = ifm_arena_printf(doc->arena, "s%zu", row++ % 8);
-            if ((arm->role == IFM_ROLE_CEILING) != (round == 1) || drawn == NULL)
-                continue;
-            any |= drawn->withheld[0] == '\0' && drawn->n_buckets > 0;
-            if (out->n == IFM_STRIP_MOST)
+            any |= picture->withheld[0] == '\0' && picture->n_buckets > 0;
+            if (out->n == IFM_STRIP_MOST) {
                 out->left_out++;
-            else
-                out->item[out->n++] = (struct ifm_strip){arm, drawn, series};
+                continue;
+            }
+            const char *missing = picture->withheld;
+            if (missing[0] == '\0' && (bins ? picture->n_bins : picture->n_buckets) == 0)
+                missing = bins ? "no sample was measured" : "no sample was recorded";
+            out->item[out->n++] = (struct ifm_strip){arm, picture, ifm_chart_series(chart, arm), missing};
         }
-    }
     return any;
 }
 
@@ -60,10 +50,10 @@ static size_t fits(const char *text, size_t size, double width)
     return at;
 }
 
-void ifm_strip_head(struct ifm_plot *plot, const struct ifm_strip *strip, double y, const char *note)
+void ifm_strip_head(struct ifm_plot *plot, const struct ifm_strip *strip, const char *note)
 {
     const char *name = strip->arm->name;
-    double room = IFM_STRIP_RIGHT - ifm_plot_text_width(note, SMALL) - 16;
+    double room = IFM_STRIP_RIGHT - ifm_plot_text_width(note, SMALL) - 16, y = plot->top - HEAD_ABOVE;
     size_t size = strlen(name), shown = fits(name, size, room);
     if (shown < size) {
         shown = fits(name, size, room - 12);
@@ -76,7 +66,8 @@ void ifm_strip_head(struct ifm_plot *plot, const struct ifm_strip *strip, double
         ifm_plot_text(plot, IFM_STRIP_RIGHT, y, "end", "small", note);
 }
 
-double ifm_strip_words(struct ifm_plot *plot, double y, const char *words, struct ifm_arena *arena)
+/* Words in place of a strip, in lines of the drawing's width; gives their height. With `plot` NULL it only measures. */
+static double add_words(struct ifm_plot *plot, double y, const char *words)
 {
     double height = 0;
     while (*words != '\0') {
@@ -87,13 +78,81 @@ double ifm_strip_words(struct ifm_plot *plot, double y, const char *words, struc
         end = end == 0 ? line : end;
         if (plot != NULL)
             ifm_plot_text(plot, 16, y + height + SMALL, "start", "small",
-                          ifm_arena_printf(arena, "%.*s", (int)end, words));
+                          ifm_arena_printf(plot->arena, "%.*s", (int)end, words));
         height += LINE;
         words += end;
         while (*words == ' ')
             words++;
     }
     return height;
+}
+
+/* ---- the drawing ---- */
+
+void ifm_strip_widen(double *low, double *high)
+{
+    double middle = 0.5 * (*low + *high), least = fmax(0.01 * middle, 1e-3);
+    if (*high - *low >= least)
+        return;
+    *low = middle - 0.5 * least;
+    *high = middle + 0.5 * least;
+}
+
+bool ifm_strip_is_log(double low, double high)
+{
+    return low > 0 && high / low > 8;
+}
+
+static bool is_drawn(const struct ifm_strip *strip)
+{
+    return strip->missing[0] == '\0';
+}
+
+void ifm_strips_begin(struct ifm_strips *strips, double left, double area, struct ifm_plot_axis x)
+{
+    double bottom = TOP;
+    for (size_t i = 0; i < strips->n; i++) {
+        const struct ifm_strip *strip = &strips->item[i];
+        bottom += HEAD + (is_drawn(strip) ? area : add_words(NULL, 0, strip->missing)) + GAP;
+    }
+    bottom -= is_drawn(&strips->item[strips->n - 1]) ? GAP : 0; /* its own axis is that of all */
+    strips->area = area;
+    strips->next = TOP;
+    strips->whole = (struct ifm_plot){.out = &strips->marks,
+                                      .arena = strips->chart->arena,
+                                      .width = IFM_CHART_WIDTH,
+                                      .left = left,
+                                      .right = IFM_STRIP_RIGHT,
+                                      .top = TOP,
+                                      .bottom = bottom,
+                                      .x = x,
+                                      .y = {.hidden = true}};
+    strips->plot = strips->whole;
+}
+
+bool ifm_strips_next(struct ifm_strips *strips, const struct ifm_strip *strip)
+{
+    struct ifm_plot *plot = &strips->plot;
+    plot->top = strips->next + HEAD;
+    plot->bottom = plot->top + strips->area;
+    if (!is_drawn(strip)) {
+        ifm_strip_head(plot, strip, "withheld");
+        plot->bottom = plot->top + add_words(plot, plot->top, strip->missing);
+    }
+    strips->next = plot->bottom + GAP;
+    return is_drawn(strip);
+}
+
+void ifm_strips_end(struct ifm_strips *strips, const struct ifm_strip_key *keys, size_t n, const char *title,
+                    struct ifm_figure *out)
+{
+    double foot = strips->whole.bottom + AXIS;
+    strips->whole.height = foot + ifm_strip_legend(&strips->plot, foot, keys, n);
+    strips->whole.out = &out->svg;
+    ifm_chart_open(strips->chart, &strips->whole, title, out->sentence);
+    ifm_text_append(&out->svg, strips->marks.data, strips->marks.size);
+    ifm_plot_close(&strips->whole);
+    ifm_text_free(&strips->marks);
 }
 
 static const char *tick_text(const struct ifm_tick *tick)
@@ -160,9 +219,7 @@ double ifm_strip_legend(struct ifm_plot *plot, double y, const struct ifm_strip_
         if (keys[i].shape == 0)
             continue;
         double width = SWATCH + 5 + ifm_plot_text_width(keys[i].text, SMALL);
-        if (height > 0 && x + width <= IFM_STRIP_RIGHT) {
-            /* beside the one before */
-        } else {
+        if (height == 0 || x + width > IFM_STRIP_RIGHT) {
             x = 0;
             height += LINE;
         }
@@ -177,34 +234,32 @@ double ifm_strip_legend(struct ifm_plot *plot, double y, const struct ifm_strip_
 
 /* ---- the table under the figure ---- */
 
-struct ifm_field ifm_strip_field(const struct ifm_document *doc, const struct ifm_value *value,
-                                 struct ifm_text *remarks)
+static struct ifm_field field_of(const struct ifm_chart *chart, const struct ifm_value *value, const char **remarks)
 {
-    struct ifm_field field = ifm_chart_text("");
     if (value == NULL)
-        return field;
-    if (value->state == IFM_STATE_OK) {
-        field.text = ifm_quantity_number(value, doc->arena);
-        field.interval = ifm_quantity_of(value, doc->arena).interval;
-        return field;
-    }
-    field.text = ifm_state_label(value->state);
-    field.tone = value->state == IFM_STATE_ABSENT ? IFM_TONE_DIM : IFM_TONE_WARN;
-    field.note = ifm_chart_note(doc, value);
-    bool said = remarks->size > 0 && strstr(remarks->data, value->reason) != NULL;
-    if (field.note == 0 && value->reason[0] != '\0' && !said)
-        ifm_strip_add(remarks, "%s.", value->reason);
+        return ifm_chart_text("");
+    if (value->state == IFM_STATE_OK)
+        return (struct ifm_field){ifm_quantity_number(value, chart->arena),
+                                  ifm_quantity_of(value, chart->arena).interval, IFM_TONE_PLAIN, 0};
+    struct ifm_field field = {ifm_state_label(value->state), "",
+                              value->state == IFM_STATE_ABSENT ? IFM_TONE_DIM : IFM_TONE_WARN,
+                              ifm_chart_note(chart, value)};
+    if (field.note == 0 && value->reason[0] != '\0' && strstr(*remarks, value->reason) == NULL)
+        *remarks = ifm_chart_say(chart, *remarks, "%s.", value->reason);
     return field;
 }
 
-void ifm_strip_add(struct ifm_text *text, const char *format, ...)
+struct ifm_field *ifm_strip_row(const struct ifm_chart *chart, struct ifm_grid *grid, const char *arm,
+                                enum ifm_metric_id told, const char *label, const char **remarks)
 {
-    char words[1024];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(words, sizeof words, format, args);
-    va_end(args);
-    if (text->size > 0)
-        ifm_text_add(text, " ");
-    ifm_text_add(text, words);
+    struct ifm_field *row = ifm_chart_row(grid, arm);
+    for (size_t c = 0; c < grid->n_columns; c++) {
+        enum ifm_metric_id metric = grid->headings[c].metric;
+        const struct ifm_value *value = metric == IFM_M_NONE ? NULL : ifm_chart_value(chart, arm, metric);
+        if (metric != IFM_M_NONE)
+            row[c] = field_of(chart, value, remarks);
+        if (metric == told && ifm_is_ok(value) && value->text[0] != '\0')
+            *remarks = ifm_chart_say(chart, *remarks, "%s: %s.", label, value->text);
+    }
+    return row;
 }

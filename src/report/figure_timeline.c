@@ -3,56 +3,45 @@
  * Few samples are dots; many are the spread of each bucket with its median. What a far outlier would squash is cut off
  * at the edges of the arm's distribution, and a mark at the strip's edge stands for it. */
 #include "document/quantity.h"
-#include "report/chart.h"
 #include "report/figure_strip.h"
 #include <math.h>
 #include <string.h>
 
-enum { AREA = 84, GAP = 8, EDGE = 3, TOP = 4, AXIS = 38, MOST_BLOCK_ROWS = 12 };
+enum { LEFT = 62, AREA = 84, EDGE = 3, MOST_BLOCK_ROWS = 12 };
 
-/* From this ratio of its edges on, a strip's axis is logarithmic. */
-#define LOG_ABOVE 8.0
-#define AIR 0.08       /* of the axis, above and below */
-#define NARROWEST 0.01 /* of the level: what lies closer is not drawn apart, or the axis would show the clock */
+#define AIR 0.08 /* of the axis, above and below */
 
 struct timeline_sheet {
-    const struct ifm_document *doc;
-    const struct ifm_cell *cell;
-    const struct ifm_picture *picture;
+    const struct ifm_chart *chart;
     struct ifm_strips strips;
-    struct ifm_plot plot;
+    struct ifm_plot *plot;  /* of the strip at work */
     struct ifm_spot *spots; /* room for one strip's marks */
-    bool any_dots, any_bands, any_outliers, any_beyond, any_trends, any_changes;
+    bool any_marked, any_dots, any_bands, any_outliers, any_beyond, any_trends, any_changes;
 };
 
 static double seconds(const struct timeline_sheet *sheet, int64_t ns)
 {
-    return (double)(ns - sheet->picture->start_ns) * 1e-9;
-}
-
-static bool is_drawn(const struct ifm_strip *strip)
-{
-    return strip->picture->withheld[0] == '\0' && strip->picture->n_buckets > 0;
+    return (double)(ns - sheet->chart->picture->start_ns) * 1e-9;
 }
 
 /* The drift, where its interval leaves zero out. */
 static const struct ifm_value *visible_drift(const struct timeline_sheet *sheet, const struct ifm_strip *strip)
 {
-    const struct ifm_value *drift = ifm_chart_shown(sheet->doc, sheet->cell, strip->arm->name, IFM_M_DRIFT_PERCENT);
+    const struct ifm_value *drift = ifm_chart_shown(sheet->chart, strip->arm->name, IFM_M_DRIFT_PERCENT);
     bool visible = drift != NULL && drift->has_interval && (drift->low > 0 || drift->high < 0);
     return visible ? drift : NULL;
 }
 
 static const char *time_text(const struct timeline_sheet *sheet, double ns)
 {
-    return ifm_quantity_bare(ns, "ns", sheet->doc->arena);
+    return ifm_quantity_bare(ns, "ns", sheet->chart->arena);
 }
 
 /* ---- one strip ---- */
 
 static void scale_strip(struct timeline_sheet *sheet, const struct ifm_picture_arm *arm)
 {
-    struct ifm_plot_axis *y = &sheet->plot.y;
+    struct ifm_plot_axis *y = &sheet->plot->y;
     double low = 0, high = 0;
     if (arm->n_bins > 0) {
         low = arm->edges[0];
@@ -65,13 +54,8 @@ static void scale_strip(struct timeline_sheet *sheet, const struct ifm_picture_a
             high = fmax(high, arm->buckets[k].high);
         }
     }
-    double least = fmax(NARROWEST * 0.5 * (low + high), 1e-3);
-    if (high - low < least) {
-        double middle = 0.5 * (low + high);
-        low = middle - 0.5 * least;
-        high = middle + 0.5 * least;
-    }
-    bool is_log = low > 0 && high / low > LOG_ABOVE;
+    ifm_strip_widen(&low, &high);
+    bool is_log = ifm_strip_is_log(low, high);
     double air = is_log ? pow(high / low, AIR) : AIR * (high - low);
     *y = (struct ifm_plot_axis){.unit = "ns", .scale = is_log ? IFM_SCALE_LOG : IFM_SCALE_LINEAR};
     y->low = is_log ? low / air : low > air ? low - air : fmin(low, 0);
@@ -80,25 +64,30 @@ static void scale_strip(struct timeline_sheet *sheet, const struct ifm_picture_a
 
 static double level_of(const struct timeline_sheet *sheet, double ns)
 {
-    const struct ifm_plot *plot = &sheet->plot;
+    const struct ifm_plot *plot = sheet->plot;
     if (plot->y.scale == IFM_SCALE_LOG && !(ns > 0))
         return plot->bottom;
     return fmin(fmax(ifm_plot_y(plot, ns), plot->top), plot->bottom);
 }
 
+static struct ifm_spot spot_of(const struct timeline_sheet *sheet, int64_t at_ns, double ns)
+{
+    return (struct ifm_spot){ifm_plot_x(sheet->plot, seconds(sheet, at_ns)), level_of(sheet, ns)};
+}
+
 static bool is_beyond(const struct timeline_sheet *sheet, double ns)
 {
-    return ns < sheet->plot.y.low || ns > sheet->plot.y.high;
+    return ns < sheet->plot->y.low || ns > sheet->plot->y.high;
 }
 
 static struct ifm_spot edge_spot(const struct timeline_sheet *sheet, double x, double ns)
 {
-    return (struct ifm_spot){x, ns > sheet->plot.y.high ? sheet->plot.top + EDGE : sheet->plot.bottom - EDGE};
+    return (struct ifm_spot){x, ns > sheet->plot->y.high ? sheet->plot->top + EDGE : sheet->plot->bottom - EDGE};
 }
 
 static double middle_of(const struct timeline_sheet *sheet, const struct ifm_picture_bucket *bucket)
 {
-    return ifm_plot_x(&sheet->plot, 0.5 * (seconds(sheet, bucket->start_ns) + seconds(sheet, bucket->end_ns)));
+    return ifm_plot_x(sheet->plot, 0.5 * (seconds(sheet, bucket->start_ns) + seconds(sheet, bucket->end_ns)));
 }
 
 static void add_dots(struct timeline_sheet *sheet, const struct ifm_picture_bucket *buckets, size_t n)
@@ -108,7 +97,7 @@ static void add_dots(struct timeline_sheet *sheet, const struct ifm_picture_buck
         if (!is_beyond(sheet, buckets[k].median))
             sheet->spots[spots++] =
                 (struct ifm_spot){middle_of(sheet, &buckets[k]), level_of(sheet, buckets[k].median)};
-    ifm_plot_dots(&sheet->plot, "dots", sheet->spots, spots);
+    ifm_plot_dots(sheet->plot, "dots", sheet->spots, spots);
     sheet->any_dots |= spots > 0;
 }
 
@@ -119,10 +108,10 @@ static void add_band(struct timeline_sheet *sheet, const struct ifm_picture_buck
         sheet->spots[k] = (struct ifm_spot){x, level_of(sheet, buckets[k].high)};
         sheet->spots[2 * n - 1 - k] = (struct ifm_spot){x, level_of(sheet, buckets[k].low)};
     }
-    ifm_plot_path(&sheet->plot, "band", sheet->spots, 2 * n, true, NULL);
+    ifm_plot_path(sheet->plot, "band", sheet->spots, 2 * n, true, NULL);
     for (size_t k = 0; k < n; k++)
         sheet->spots[k].y = level_of(sheet, buckets[k].median);
-    ifm_plot_path(&sheet->plot, "line thin", sheet->spots, n, false, NULL);
+    ifm_plot_path(sheet->plot, "line thin", sheet->spots, n, false, NULL);
     sheet->any_bands = true;
 }
 
@@ -130,8 +119,9 @@ static void add_band(struct timeline_sheet *sheet, const struct ifm_picture_buck
 static bool is_parted(const struct timeline_sheet *sheet, const struct ifm_picture_bucket *a,
                       const struct ifm_picture_bucket *b)
 {
-    for (size_t i = 0; i < sheet->picture->n_warmups; i++)
-        if (sheet->picture->warmups[i].start_ns >= a->end_ns && sheet->picture->warmups[i].end_ns <= b->start_ns)
+    const struct ifm_picture *picture = sheet->chart->picture;
+    for (size_t i = 0; i < picture->n_warmups; i++)
+        if (picture->warmups[i].start_ns >= a->end_ns && picture->warmups[i].end_ns <= b->start_ns)
             return true;
     return false;
 }
@@ -162,12 +152,12 @@ static void add_beyond(struct timeline_sheet *sheet, const struct ifm_picture_ar
     for (size_t k = 0; k < arm->n_buckets; k++) {
         const struct ifm_picture_bucket *bucket = &arm->buckets[k];
         double x = middle_of(sheet, bucket);
-        if (bucket->high > sheet->plot.y.high)
+        if (bucket->high > sheet->plot->y.high)
             sheet->spots[n++] = edge_spot(sheet, x, bucket->high);
-        if (bucket->low < sheet->plot.y.low)
+        if (bucket->low < sheet->plot->y.low)
             sheet->spots[n++] = edge_spot(sheet, x, bucket->low);
     }
-    ifm_plot_dots(&sheet->plot, "dots beyond", sheet->spots, n);
+    ifm_plot_dots(sheet->plot, "dots beyond", sheet->spots, n);
     sheet->any_beyond |= n > 0;
 }
 
@@ -176,9 +166,8 @@ static void add_outliers(struct timeline_sheet *sheet, const struct ifm_picture_
     size_t n = 0;
     for (size_t k = 0; k < arm->n_outliers; k++)
         if (!is_beyond(sheet, arm->outliers[k].step_ns))
-            sheet->spots[n++] = (struct ifm_spot){ifm_plot_x(&sheet->plot, seconds(sheet, arm->outliers[k].start_ns)),
-                                                  level_of(sheet, arm->outliers[k].step_ns)};
-    ifm_plot_dots(&sheet->plot, "dots outlier", sheet->spots, n);
+            sheet->spots[n++] = spot_of(sheet, arm->outliers[k].start_ns, arm->outliers[k].step_ns);
+    ifm_plot_dots(sheet->plot, "dots outlier", sheet->spots, n);
     sheet->any_outliers |= n > 0;
 }
 
@@ -186,10 +175,10 @@ static void add_changes(struct timeline_sheet *sheet, const struct ifm_picture_a
 {
     double last = -1;
     for (size_t k = 0; k < arm->n_changes; k++) {
-        double x = ifm_plot_x(&sheet->plot, seconds(sheet, arm->changes[k]));
+        double x = ifm_plot_x(sheet->plot, seconds(sheet, arm->changes[k]));
         if (x - last < 1)
             continue;
-        ifm_plot_line(&sheet->plot, "change", x, sheet->plot.top, x, sheet->plot.bottom);
+        ifm_plot_line(sheet->plot, "change", x, sheet->plot->top, x, sheet->plot->bottom);
         sheet->any_changes = true;
         last = x;
     }
@@ -202,37 +191,29 @@ static void add_trend(struct timeline_sheet *sheet, const struct ifm_strip *stri
         return;
     const struct ifm_picture_bucket *first = &arm->buckets[arm->n_warmup_buckets];
     const struct ifm_picture_bucket *last = &arm->buckets[arm->n_buckets - 1];
-    ifm_plot_line(&sheet->plot, "trend", ifm_plot_x(&sheet->plot, seconds(sheet, first->start_ns)),
-                  level_of(sheet, arm->drift_start), ifm_plot_x(&sheet->plot, seconds(sheet, last->end_ns)),
-                  level_of(sheet, arm->drift_end));
+    struct ifm_spot from = spot_of(sheet, first->start_ns, arm->drift_start);
+    struct ifm_spot to = spot_of(sheet, last->end_ns, arm->drift_end);
+    ifm_plot_line(sheet->plot, "trend", from.x, from.y, to.x, to.y);
     sheet->any_trends = true;
 }
 
 static const char *head_note(const struct timeline_sheet *sheet, const struct ifm_strip *strip)
 {
     const struct ifm_value *drift = visible_drift(sheet, strip);
-    const char *log = sheet->plot.y.scale == IFM_SCALE_LOG ? ", logarithmic" : "";
+    const char *log = sheet->plot->y.scale == IFM_SCALE_LOG ? ", logarithmic" : "";
     if (drift == NULL)
-        return ifm_arena_printf(sheet->doc->arena, "%zu samples%s", strip->picture->n_samples, log);
-    return ifm_arena_printf(sheet->doc->arena, "%zu samples%s, drift %s%s", strip->picture->n_samples, log,
-                            drift->number > 0 ? "+" : "", ifm_quantity_number(drift, sheet->doc->arena));
+        return ifm_arena_printf(sheet->chart->arena, "%zu samples%s", strip->picture->n_samples, log);
+    return ifm_arena_printf(sheet->chart->arena, "%zu samples%s, drift %s%s", strip->picture->n_samples, log,
+                            drift->number > 0 ? "+" : "", ifm_quantity_number(drift, sheet->chart->arena));
 }
 
-/* Gives the height that the strip took. */
-static double add_strip(struct timeline_sheet *sheet, const struct ifm_strip *strip, double y)
+static void add_strip(struct timeline_sheet *sheet, const struct ifm_strip *strip)
 {
-    struct ifm_plot *plot = &sheet->plot;
-    if (!is_drawn(strip)) {
-        const char *why = strip->picture->withheld[0] != '\0' ? strip->picture->withheld : "no sample was recorded";
-        ifm_strip_head(plot, strip, y + 14, "withheld");
-        return IFM_STRIP_HEAD + ifm_strip_words(plot, y + IFM_STRIP_HEAD, why, sheet->doc->arena) + GAP;
-    }
-    plot->top = y + IFM_STRIP_HEAD;
-    plot->bottom = plot->top + AREA;
-    scale_strip(sheet, strip->picture);
-    ifm_strip_head(plot, strip, y + 14, head_note(sheet, strip));
-    ifm_strip_y_ticks(plot, 5);
+    struct ifm_plot *plot = sheet->plot;
     const struct ifm_picture_arm *arm = strip->picture;
+    scale_strip(sheet, arm);
+    ifm_strip_head(plot, strip, head_note(sheet, strip));
+    ifm_strip_y_ticks(plot, 5);
     ifm_plot_group(plot, strip->series);
     add_phase(sheet, arm->buckets, arm->n_warmup_buckets);
     add_phase(sheet, arm->buckets + arm->n_warmup_buckets, arm->n_buckets - arm->n_warmup_buckets);
@@ -241,35 +222,27 @@ static double add_strip(struct timeline_sheet *sheet, const struct ifm_strip *st
     add_trend(sheet, strip);
     add_outliers(sheet, arm);
     add_beyond(sheet, arm);
-    return IFM_STRIP_HEAD + AREA + GAP;
-}
-
-static double height_of(const struct timeline_sheet *sheet, const struct ifm_strip *strip)
-{
-    if (is_drawn(strip))
-        return IFM_STRIP_HEAD + AREA + GAP;
-    const char *why = strip->picture->withheld[0] != '\0' ? strip->picture->withheld : "no sample was recorded";
-    return IFM_STRIP_HEAD + ifm_strip_words(NULL, 0, why, sheet->doc->arena) + GAP;
 }
 
 /* ---- the whole drawing ---- */
 
-static void shade(struct timeline_sheet *sheet, const char *class, int64_t from_ns, int64_t to_ns, double bottom,
-                  const char *tip)
+static void shade(struct timeline_sheet *sheet, const char *class, int64_t from_ns, int64_t to_ns, const char *tip)
 {
-    double x1 = ifm_plot_x(&sheet->plot, seconds(sheet, from_ns)), x2 = ifm_plot_x(&sheet->plot, seconds(sheet, to_ns));
-    ifm_plot_rect(&sheet->plot, class, x1, TOP, fmax(x2 - x1, 0.5), bottom - TOP, tip);
+    struct ifm_plot *plot = sheet->plot; /* of all strips, as none has begun */
+    double x1 = ifm_plot_x(plot, seconds(sheet, from_ns)), x2 = ifm_plot_x(plot, seconds(sheet, to_ns));
+    ifm_plot_rect(plot, class, x1, plot->top, fmax(x2 - x1, 0.5), plot->bottom - plot->top, tip);
 }
 
 /* Marked blocks that meet, or nearly so, are one field: its tip tells the first and how many. */
-static void shade_blocks(struct timeline_sheet *sheet, double bottom)
+static void shade_blocks(struct timeline_sheet *sheet)
 {
-    const struct ifm_picture *picture = sheet->picture;
-    double near = 2.0 * (double)(picture->end_ns - picture->start_ns) / (IFM_STRIP_RIGHT - IFM_STRIP_LEFT);
+    const struct ifm_picture *picture = sheet->chart->picture;
+    double near = 2.0 * (double)(picture->end_ns - picture->start_ns) / (IFM_STRIP_RIGHT - LEFT);
     for (size_t b = 0; b < picture->n_blocks; b++) {
         const struct ifm_picture_block *first = &picture->blocks[b];
         if (!first->marked)
             continue;
+        sheet->any_marked = true;
         size_t n = 1;
         int64_t end = first->end_ns;
         for (; b + 1 < picture->n_blocks; b++) {
@@ -279,25 +252,29 @@ static void shade_blocks(struct timeline_sheet *sheet, double bottom)
             end = next->end_ns;
             n++;
         }
-        const char *more = n > 1 ? ifm_arena_printf(sheet->doc->arena, ", and %zu blocks behind it", n - 1) : "";
-        shade(sheet, "disturbed", first->start_ns, end, bottom,
-              ifm_arena_printf(sheet->doc->arena, "block %u: %s%s", (unsigned)first->block, first->cause, more));
+        const char *more = n > 1 ? ifm_arena_printf(sheet->chart->arena, ", and %zu blocks behind it", n - 1) : "";
+        shade(sheet, "disturbed", first->start_ns, end,
+              ifm_arena_printf(sheet->chart->arena, "block %u: %s%s", (unsigned)first->block, first->cause, more));
     }
 }
 
-static bool has_marked(const struct ifm_picture *picture)
+static void draw(struct timeline_sheet *sheet, struct ifm_figure *out)
 {
-    for (size_t b = 0; b < picture->n_blocks; b++)
-        if (picture->blocks[b].marked)
-            return true;
-    return false;
-}
-
-static double add_legend(const struct timeline_sheet *sheet, struct ifm_plot *plot, double y)
-{
+    const struct ifm_picture *picture = sheet->chart->picture;
+    struct ifm_strips *strips = &sheet->strips;
+    struct ifm_plot_axis x = {.unit = "s", .title = "since the first sample"};
+    x.high = fmax(seconds(sheet, picture->end_ns), 1e-9);
+    ifm_strips_begin(strips, LEFT, AREA, x);
+    for (size_t i = 0; i < picture->n_warmups; i++)
+        shade(sheet, "warm", picture->warmups[i].start_ns, picture->warmups[i].end_ns, NULL);
+    shade_blocks(sheet);
+    ifm_strip_x_ticks(&strips->plot, 6);
+    for (size_t i = 0; i < strips->n; i++)
+        if (ifm_strips_next(strips, &strips->item[i]))
+            add_strip(sheet, &strips->item[i]);
     const struct ifm_strip_key keys[] = {
-        {sheet->picture->n_warmups > 0 ? 'r' : 0, "warm", "warm-up"},
-        {has_marked(sheet->picture) ? 'r' : 0, "disturbed", "disturbed by the machine"},
+        {picture->n_warmups > 0 ? 'r' : 0, "warm", "warm-up"},
+        {sheet->any_marked ? 'r' : 0, "disturbed", "disturbed by the machine"},
         {sheet->any_dots ? 'd' : 0, "dots", "sample"},
         {sheet->any_bands ? 'r' : 0, "band", "least to most"},
         {sheet->any_bands ? 'l' : 0, "line thin", "median"},
@@ -306,99 +283,66 @@ static double add_legend(const struct timeline_sheet *sheet, struct ifm_plot *pl
         {sheet->any_trends ? 'l' : 0, "trend", "trend"},
         {sheet->any_changes ? 'v' : 0, "change", "the level changes"},
     };
-    return ifm_strip_legend(plot, y, keys, sizeof keys / sizeof keys[0]);
-}
-
-/* The marks first: only they tell what the legend names, and so how high the drawing is. */
-static void draw(struct timeline_sheet *sheet, struct ifm_figure *out, const char *description)
-{
-    struct ifm_plot *plot = &sheet->plot;
-    struct ifm_text marks = {0};
-    double bottom = TOP, y = TOP;
-    for (size_t i = 0; i < sheet->strips.n; i++)
-        bottom += height_of(sheet, &sheet->strips.item[i]);
-    bottom -= is_drawn(&sheet->strips.item[sheet->strips.n - 1]) ? GAP : 0; /* its own axis is that of all */
-    struct ifm_plot whole = {.out = &marks,
-                             .arena = sheet->doc->arena,
-                             .width = IFM_STRIP_WIDTH,
-                             .left = IFM_STRIP_LEFT,
-                             .right = IFM_STRIP_RIGHT,
-                             .top = TOP,
-                             .bottom = bottom,
-                             .x = {.unit = "s", .title = "since the first sample"},
-                             .y = {.hidden = true}};
-    whole.x.high = fmax(seconds(sheet, sheet->picture->end_ns), 1e-9);
-    *plot = whole;
-    for (size_t i = 0; i < sheet->picture->n_warmups; i++)
-        shade(sheet, "warm", sheet->picture->warmups[i].start_ns, sheet->picture->warmups[i].end_ns, bottom, NULL);
-    shade_blocks(sheet, bottom);
-    ifm_strip_x_ticks(plot, 6);
-    for (size_t i = 0; i < sheet->strips.n; i++)
-        y += add_strip(sheet, &sheet->strips.item[i], y);
-    whole.height = bottom + AXIS + add_legend(sheet, plot, bottom + AXIS);
-    whole.out = &out->svg;
-    ifm_plot_open(&whole, ifm_arena_printf(plot->arena, "%s: samples over time", sheet->cell->name), description);
-    ifm_text_append(&out->svg, marks.data, marks.size);
-    ifm_plot_close(&whole);
-    ifm_text_free(&marks);
+    ifm_strips_end(strips, keys, sizeof keys / sizeof keys[0], "samples over time", out);
 }
 
 /* ---- what to see ---- */
 
-static void tell_blocks(const struct timeline_sheet *sheet, struct ifm_text *text)
+static const char *tell_blocks(const struct timeline_sheet *sheet, const char *text)
 {
-    const struct ifm_picture *picture = sheet->picture;
+    const struct ifm_picture *picture = sheet->chart->picture;
     const struct ifm_picture_block *first = NULL;
     size_t marked = 0;
     for (size_t b = 0; b < picture->n_blocks; b++) {
         marked += picture->blocks[b].marked;
         first = first == NULL && picture->blocks[b].marked ? &picture->blocks[b] : first;
     }
-    if (marked > 0)
-        ifm_strip_add(text, "%zu of %zu blocks %s disturbed by the machine (block %u: %s).", marked, picture->n_blocks,
-                      marked == 1 ? "is" : "are", (unsigned)first->block, first->cause);
+    if (marked == 0)
+        return text;
+    return ifm_chart_say(sheet->chart, text, "%zu of %zu blocks %s disturbed by the machine (block %u: %s).", marked,
+                         picture->n_blocks, marked == 1 ? "is" : "are", (unsigned)first->block, first->cause);
 }
 
-static void tell_withheld(const struct timeline_sheet *sheet, struct ifm_text *text)
+static const char *tell_withheld(const struct timeline_sheet *sheet, const char *text)
 {
-    for (size_t i = 0; i < sheet->strips.n; i++)
-        if (sheet->strips.item[i].picture->withheld[0] != '\0')
-            ifm_strip_add(text, "%s is withheld: %s.", sheet->strips.item[i].arm->name,
-                          sheet->strips.item[i].picture->withheld);
+    for (size_t i = 0; i < sheet->strips.n; i++) {
+        const struct ifm_strip *strip = &sheet->strips.item[i];
+        if (strip->picture->withheld[0] != '\0')
+            text = ifm_chart_say(sheet->chart, text, "%s is withheld: %s.", strip->arm->name, strip->missing);
+    }
+    return text;
 }
 
 /* Arms whose level changes: those that reach no steady state, then the others; where, of the first of each. */
-static void tell_changes(const struct timeline_sheet *sheet, bool steady, struct ifm_text *text)
+static const char *tell_changes(const struct timeline_sheet *sheet, bool steady, const char *text)
 {
     static const char none[] = "no steady state: ";
-    struct ifm_text names = {0};
-    const char *where = "", *first = "";
-    size_t n = 0;
+    const char *where = "", *first = "", *names = "";
     for (size_t i = 0; i < sheet->strips.n; i++) {
-        const struct ifm_strip *strip = &sheet->strips.item[i];
-        const struct ifm_value *changes =
-            ifm_chart_shown(sheet->doc, sheet->cell, strip->arm->name, IFM_M_CHANGE_POINTS);
+        const char *name = sheet->strips.item[i].arm->name;
+        const struct ifm_value *changes = ifm_chart_shown(sheet->chart, name, IFM_M_CHANGE_POINTS);
         bool is_steady = changes != NULL && strncmp(changes->text, none, strlen(none)) != 0;
-        if (changes == NULL || !(changes->number > 0) || is_steady != steady)
+        if (!ifm_chart_is_positive(changes) || is_steady != steady)
             continue;
-        if (n == 0) {
+        if (names[0] == '\0') {
             where = changes->text + (steady ? 0 : strlen(none));
-            first = strip->arm->name;
+            first = name;
         }
-        ifm_text_printf(&names, "%s%s", n++ > 0 ? ", " : "", strip->arm->name);
+        names = ifm_chart_list(sheet->chart, names, name);
     }
-    if (n > 0 && steady)
-        ifm_strip_add(text, "The level changes of %s (%s: %s).", names.data, first, where);
-    else if (n > 0)
-        ifm_strip_add(text, "No steady state: the level of %s still changes at the end (%s: %s).", names.data, first,
-                      where);
-    ifm_text_free(&names);
+    if (names[0] == '\0')
+        return text;
+    if (steady)
+        return ifm_chart_say(sheet->chart, text, "The level changes of %s (%s: %s).", names, first, where);
+    return ifm_chart_say(sheet->chart, text, "No steady state: the level of %s still changes at the end (%s: %s).",
+                         names, first, where);
 }
 
-static void tell_drift(const struct timeline_sheet *sheet, struct ifm_text *text)
+static const char *tell_drift(const struct timeline_sheet *sheet, const char *text)
 {
     const struct ifm_strip *worst = NULL;
     const struct ifm_value *most = NULL;
+    struct ifm_arena *arena = sheet->chart->arena;
     size_t n = 0;
     for (size_t i = 0; i < sheet->strips.n; i++) {
         const struct ifm_value *drift = visible_drift(sheet, &sheet->strips.item[i]);
@@ -409,26 +353,25 @@ static void tell_drift(const struct timeline_sheet *sheet, struct ifm_text *text
         worst = &sheet->strips.item[i];
     }
     if (most == NULL)
-        return;
-    ifm_strip_add(
-        text, "%s drifts by %s%s %s over the pass%s", worst->arm->name, most->number > 0 ? "+" : "",
-        ifm_quantity_number(most, sheet->doc->arena), ifm_quantity_range(most, sheet->doc->arena),
-        n > 1 ? ifm_arena_printf(sheet->doc->arena, ", and %zu other arm%s less.", n - 1, n > 2 ? "s drift" : " drifts")
-              : ".");
+        return text;
+    const char *others = ifm_arena_printf(arena, ", and %zu other arm%s less", n - 1, n > 2 ? "s drift" : " drifts");
+    return ifm_chart_say(sheet->chart, text, "%s drifts by %s%s %s over the pass%s.", worst->arm->name,
+                         most->number > 0 ? "+" : "", ifm_quantity_number(most, arena), ifm_quantity_range(most, arena),
+                         n > 1 ? others : "");
 }
 
 /* What derive says of the cell as a whole about its time axis. */
-static void tell_finding(const struct timeline_sheet *sheet, struct ifm_text *text)
+static const char *tell_finding(const struct timeline_sheet *sheet)
 {
-    const struct ifm_derived *derived = sheet->doc->derived;
+    const struct ifm_derived *derived = sheet->chart->doc->derived;
     for (size_t i = 0; i < derived->n_findings; i++) {
         const struct ifm_finding *finding = &derived->findings[i];
-        if (finding->severity == IFM_SEVERITY_NOTE || strcmp(finding->rule, "rule-07") != 0 ||
-            strcmp(finding->cell, sheet->cell->name) != 0)
-            continue;
-        ifm_strip_add(text, "%s%s%s.", finding->arm, finding->arm[0] != '\0' ? ": " : "", finding->text);
-        return;
+        if (finding->severity != IFM_SEVERITY_NOTE && strcmp(finding->rule, "rule-07") == 0 &&
+            strcmp(finding->cell, sheet->chart->cell->name) == 0)
+            return ifm_arena_printf(sheet->chart->arena, "%s%s%s.", finding->arm, finding->arm[0] != '\0' ? ": " : "",
+                                    finding->text);
     }
+    return "";
 }
 
 /* The metric that keeps an arm from being called quiet; NULL when each is there and says that nothing happened. */
@@ -436,49 +379,43 @@ static const struct ifm_value *unknown_of(const struct timeline_sheet *sheet, co
 {
     static const enum ifm_metric_id metrics[] = {IFM_M_BLOCKS_MARKED, IFM_M_DRIFT_PERCENT, IFM_M_CHANGE_POINTS};
     for (size_t m = 0; m < sizeof metrics / sizeof metrics[0]; m++) {
-        const struct ifm_value *value = ifm_chart_value(sheet->doc, sheet->cell, strip->arm->name, metrics[m]);
+        const struct ifm_value *value = ifm_chart_value(sheet->chart, strip->arm->name, metrics[m]);
         if (value == NULL || value->state != IFM_STATE_OK)
             return value;
     }
     return NULL;
 }
 
-static void tell_quiet(const struct timeline_sheet *sheet, struct ifm_text *text)
+static const char *tell_quiet(const struct timeline_sheet *sheet)
 {
     for (size_t i = 0; i < sheet->strips.n; i++) {
         const struct ifm_strip *strip = &sheet->strips.item[i];
         const struct ifm_value *unknown = unknown_of(sheet, strip);
-        if (unknown == NULL && ifm_chart_value(sheet->doc, sheet->cell, strip->arm->name, IFM_M_CHANGE_POINTS) != NULL)
+        if (unknown == NULL && ifm_chart_value(sheet->chart, strip->arm->name, IFM_M_CHANGE_POINTS) != NULL)
             continue;
-        ifm_strip_add(text, "Nothing unusual shows, but not all is known of %s%s%s.", strip->arm->name,
-                      unknown != NULL ? ": " : "", unknown != NULL ? unknown->reason : "");
-        return;
+        return ifm_arena_printf(sheet->chart->arena, "Nothing unusual shows, but not all is known of %s%s%s.",
+                                strip->arm->name, unknown != NULL ? ": " : "", unknown != NULL ? unknown->reason : "");
     }
-    ifm_strip_add(text, "Nothing unusual: no block is disturbed, no arm drifts, and no level changes.");
+    return "Nothing unusual: no block is disturbed, no arm drifts, and no level changes.";
 }
 
 static const char *sentence_of(const struct timeline_sheet *sheet)
 {
-    struct ifm_text text = {0};
-    tell_blocks(sheet, &text);
-    tell_withheld(sheet, &text);
-    tell_changes(sheet, false, &text);
-    tell_drift(sheet, &text);
-    tell_changes(sheet, true, &text);
-    if (text.size == 0)
-        tell_finding(sheet, &text);
-    if (text.size == 0)
-        tell_quiet(sheet, &text);
+    const char *text = tell_withheld(sheet, tell_blocks(sheet, ""));
+    text = tell_changes(sheet, true, tell_drift(sheet, tell_changes(sheet, false, text)));
+    if (text[0] == '\0')
+        text = tell_finding(sheet);
+    if (text[0] == '\0')
+        text = tell_quiet(sheet);
     if (sheet->strips.left_out > 0)
-        ifm_strip_add(&text, "%zu more arms of this cell are not drawn.", sheet->strips.left_out);
-    const char *sentence = ifm_arena_strdup(sheet->doc->arena, text.data);
-    ifm_text_free(&text);
-    return sentence;
+        text = ifm_chart_say(sheet->chart, text, "%zu more arms of this cell are not drawn.", sheet->strips.left_out);
+    return text;
 }
 
 /* ---- the numbers ---- */
 
-static void tell_beyond(const struct timeline_sheet *sheet, const struct ifm_picture_arm *arm, struct ifm_text *remarks)
+static const char *tell_beyond(const struct timeline_sheet *sheet, const struct ifm_picture_arm *arm,
+                               const char *remarks)
 {
     double least = INFINITY, most = 0;
     for (size_t k = arm->n_warmup_buckets; k < arm->n_buckets; k++) {
@@ -486,42 +423,33 @@ static void tell_beyond(const struct timeline_sheet *sheet, const struct ifm_pic
         most = fmax(most, arm->buckets[k].high);
     }
     if (arm->above > 0)
-        ifm_strip_add(remarks, "%zu far above the others, up to %s.", arm->above, time_text(sheet, most));
+        remarks = ifm_chart_say(sheet->chart, remarks, "%zu far above the others, up to %s.", arm->above,
+                                time_text(sheet, most));
     if (arm->below > 0)
-        ifm_strip_add(remarks, "%zu far below, down to %s.", arm->below, time_text(sheet, least));
+        remarks =
+            ifm_chart_say(sheet->chart, remarks, "%zu far below, down to %s.", arm->below, time_text(sheet, least));
+    return remarks;
 }
 
 static void add_arm_row(const struct timeline_sheet *sheet, const struct ifm_strip *strip, struct ifm_grid *grid)
 {
-    static const enum ifm_metric_id metrics[] = {IFM_M_SAMPLES_COUNT, IFM_M_WARMUP_SAMPLES, IFM_M_OUTLIERS_COUNT,
-                                                 IFM_M_DRIFT_PERCENT, IFM_M_CHANGE_POINTS,  IFM_M_BLOCKS_MARKED};
-    enum { N = sizeof metrics / sizeof metrics[0] };
-    struct ifm_text remarks = {0};
-    struct ifm_field *row = ifm_chart_row(grid, strip->arm->name);
-    for (size_t m = 0; m < N; m++) {
-        const struct ifm_value *value = ifm_chart_value(sheet->doc, sheet->cell, strip->arm->name, metrics[m]);
-        row[m + 1] = ifm_strip_field(sheet->doc, value, &remarks);
-        if (value != NULL && value->state == IFM_STATE_OK && m == 4 && value->text[0] != '\0')
-            ifm_strip_add(&remarks, "Level: %s.", value->text);
-    }
-    if (is_drawn(strip))
-        tell_beyond(sheet, strip->picture, &remarks);
-    row[N + 1].text = remarks.size > 0 ? ifm_arena_strdup(sheet->doc->arena, remarks.data) : "";
-    ifm_text_free(&remarks);
+    const char *remarks = "";
+    struct ifm_field *row = ifm_strip_row(sheet->chart, grid, strip->arm->name, IFM_M_CHANGE_POINTS, "Level", &remarks);
+    row[grid->n_columns - 1].text = strip->missing[0] == '\0' ? tell_beyond(sheet, strip->picture, remarks) : remarks;
 }
 
 static const char *span_text(const struct timeline_sheet *sheet, int64_t from_ns, int64_t to_ns)
 {
-    return ifm_arena_printf(sheet->doc->arena, "from %s to %s",
-                            ifm_quantity_bare(seconds(sheet, from_ns), "s", sheet->doc->arena),
-                            ifm_quantity_bare(seconds(sheet, to_ns), "s", sheet->doc->arena));
+    return ifm_arena_printf(sheet->chart->arena, "from %s to %s",
+                            ifm_quantity_bare(seconds(sheet, from_ns), "s", sheet->chart->arena),
+                            ifm_quantity_bare(seconds(sheet, to_ns), "s", sheet->chart->arena));
 }
 
 /* The blocks that the machine disturbed, with their causes; those that follow each other stand in one row. */
 static void add_block_rows(const struct timeline_sheet *sheet, struct ifm_grid *grid)
 {
-    const struct ifm_picture *picture = sheet->picture;
-    struct ifm_arena *arena = sheet->doc->arena;
+    const struct ifm_picture *picture = sheet->chart->picture;
+    struct ifm_arena *arena = sheet->chart->arena;
     size_t listed = 0, more = 0, last = grid->n_columns - 1;
     for (size_t b = 0, next; b < picture->n_blocks; b = next) {
         const struct ifm_picture_block *first = &picture->blocks[b];
@@ -553,7 +481,7 @@ static struct ifm_grid numbers_of(const struct timeline_sheet *sheet)
         {"warm-up", IFM_M_WARMUP_SAMPLES, false, 0},  {"outliers", IFM_M_OUTLIERS_COUNT, false, 0},
         {"drift", IFM_M_DRIFT_PERCENT, false, 0},     {"changes", IFM_M_CHANGE_POINTS, false, 0},
         {"disturbed", IFM_M_BLOCKS_MARKED, false, 0}, {"remarks", IFM_M_NONE, true, 0}};
-    struct ifm_grid grid = ifm_chart_grid(sheet->doc, headings, sizeof headings / sizeof headings[0],
+    struct ifm_grid grid = ifm_chart_grid(sheet->chart, headings, sizeof headings / sizeof headings[0],
                                           sheet->strips.n + MOST_BLOCK_ROWS + 1);
     for (size_t i = 0; i < sheet->strips.n; i++)
         add_arm_row(sheet, &sheet->strips.item[i], &grid);
@@ -561,17 +489,17 @@ static struct ifm_grid numbers_of(const struct timeline_sheet *sheet)
     return grid;
 }
 
-bool ifm_figure_timeline(const struct ifm_document *doc, const struct ifm_cell *cell, const struct ifm_picture *picture,
-                         struct ifm_figure *out)
+bool ifm_figure_timeline(const struct ifm_chart *chart, struct ifm_figure *out)
 {
-    struct timeline_sheet sheet = {.doc = doc, .cell = cell, .picture = picture};
-    if (!ifm_strips_choose(doc, cell, picture, &sheet.strips))
+    struct timeline_sheet sheet = {.chart = chart};
+    if (!ifm_strips_choose(chart, false, &sheet.strips))
         return false;
-    sheet.spots = IFM_ARENA_ARRAY(doc->arena, struct ifm_spot, 2 * (IFM_PICTURE_BUCKETS + IFM_PICTURE_OUTLIERS));
-    out->id = ifm_chart_id(doc, cell, "timeline");
+    sheet.plot = &sheet.strips.plot;
+    sheet.spots = IFM_ARENA_ARRAY(chart->arena, struct ifm_spot, 2 * (IFM_PICTURE_BUCKETS + IFM_PICTURE_OUTLIERS));
+    out->id = ifm_chart_id(chart, "timeline");
     out->title = "Samples over time";
     out->sentence = sentence_of(&sheet);
     out->numbers = numbers_of(&sheet);
-    draw(&sheet, out, out->sentence);
+    draw(&sheet, out);
     return true;
 }

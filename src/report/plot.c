@@ -24,12 +24,6 @@ static bool is_place(double value)
     return fabs(value) < 1e6;
 }
 
-static void add_attribute(struct ifm_plot *plot, const char *name, double value)
-{
-    char buffer[24];
-    ifm_text_printf(plot->out, " %s=\"%s\"", name, pixels(value, buffer));
-}
-
 static void add_class(struct ifm_plot *plot, const char *class)
 {
     if (class[0] != '\0')
@@ -42,9 +36,7 @@ static void end_element(struct ifm_plot *plot, const char *name, const char *tip
         ifm_text_add(plot->out, "/>\n");
         return;
     }
-    ifm_text_add(plot->out, "><title>");
-    ifm_escape_html(tip, plot->out);
-    ifm_text_printf(plot->out, "</title></%s>\n", name);
+    ifm_escape_print(ifm_escape_html, plot->out, "><title>%s</title></%s>\n", tip, name);
 }
 
 static void add_axis_facts(struct ifm_plot *plot, const char *name, const struct ifm_plot_axis *axis, double from,
@@ -53,8 +45,7 @@ static void add_axis_facts(struct ifm_plot *plot, const char *name, const struct
     char a[24], b[24];
     ifm_text_printf(plot->out, " data-%s=\"%s %.6g %.6g %s %s ", name, axis->scale == IFM_SCALE_LOG ? "log" : "linear",
                     axis->low, axis->high, pixels(from, a), pixels(to, b));
-    ifm_escape_html(axis->unit, plot->out);
-    ifm_text_add(plot->out, "\"");
+    ifm_escape_print(ifm_escape_html, plot->out, "%s\"", axis->unit);
 }
 
 void ifm_plot_open(struct ifm_plot *plot, const char *title, const char *description)
@@ -66,14 +57,9 @@ void ifm_plot_open(struct ifm_plot *plot, const char *title, const char *descrip
         add_axis_facts(plot, "x", &plot->x, plot->left, plot->right);
     if (!plot->y.hidden)
         add_axis_facts(plot, "y", &plot->y, plot->bottom, plot->top);
-    ifm_text_add(plot->out, "><title>");
-    ifm_escape_html(title, plot->out);
-    ifm_text_add(plot->out, "</title>");
-    if (description[0] != '\0') {
-        ifm_text_add(plot->out, "<desc>");
-        ifm_escape_html(description, plot->out);
-        ifm_text_add(plot->out, "</desc>");
-    }
+    ifm_escape_print(ifm_escape_html, plot->out, "><title>%s</title>", title);
+    if (description[0] != '\0')
+        ifm_escape_print(ifm_escape_html, plot->out, "<desc>%s</desc>", description);
     ifm_text_add(plot->out, "\n");
 }
 
@@ -82,94 +68,91 @@ void ifm_plot_close(struct ifm_plot *plot)
     ifm_text_add(plot->out, "</svg>\n");
 }
 
+struct attribute {
+    const char *name;
+    double value;
+};
+
+/* Begins an element with its positions; false, and nothing is written, where one of them is no place. */
+static bool begin_element(struct ifm_plot *plot, const char *name, const char *class, const struct attribute *places,
+                          size_t n)
+{
+    char buffer[24];
+    for (size_t i = 0; i < n; i++)
+        if (!is_place(places[i].value))
+            return false;
+    ifm_text_printf(plot->out, "<%s", name);
+    add_class(plot, class);
+    for (size_t i = 0; i < n; i++)
+        ifm_text_printf(plot->out, " %s=\"%s\"", places[i].name, pixels(places[i].value, buffer));
+    return true;
+}
+
 void ifm_plot_line(struct ifm_plot *plot, const char *class, double x1, double y1, double x2, double y2)
 {
-    if (!is_place(x1) || !is_place(y1) || !is_place(x2) || !is_place(y2))
-        return;
-    ifm_text_add(plot->out, "<line");
-    add_class(plot, class);
-    add_attribute(plot, "x1", x1);
-    add_attribute(plot, "y1", y1);
-    add_attribute(plot, "x2", x2);
-    add_attribute(plot, "y2", y2);
-    end_element(plot, "line", NULL);
+    const struct attribute places[] = {{"x1", x1}, {"y1", y1}, {"x2", x2}, {"y2", y2}};
+    if (begin_element(plot, "line", class, places, 4))
+        end_element(plot, "line", NULL);
 }
 
 void ifm_plot_rect(struct ifm_plot *plot, const char *class, double x, double y, double width, double height,
                    const char *tip)
 {
-    if (!is_place(x) || !is_place(y) || !is_place(width) || !is_place(height))
-        return;
-    ifm_text_add(plot->out, "<rect");
-    add_class(plot, class);
-    add_attribute(plot, "x", x);
-    add_attribute(plot, "y", y);
-    add_attribute(plot, "width", fmax(width, 0));
-    add_attribute(plot, "height", fmax(height, 0));
-    end_element(plot, "rect", tip);
+    const struct attribute places[] = {
+        {"x", x}, {"y", y}, {"width", width < 0 ? 0 : width}, {"height", height < 0 ? 0 : height}};
+    if (begin_element(plot, "rect", class, places, 4))
+        end_element(plot, "rect", tip);
 }
 
 void ifm_plot_dot(struct ifm_plot *plot, const char *class, double x, double y, double r, const char *tip)
 {
-    if (!is_place(x) || !is_place(y) || !is_place(r))
-        return;
-    ifm_text_add(plot->out, "<circle");
-    add_class(plot, class);
-    add_attribute(plot, "cx", x);
-    add_attribute(plot, "cy", y);
-    add_attribute(plot, "r", r);
-    end_element(plot, "circle", tip);
+    const struct attribute places[] = {{"cx", x}, {"cy", y}, {"r", r}};
+    if (begin_element(plot, "circle", class, places, 3))
+        end_element(plot, "circle", tip);
 }
 
 void ifm_plot_text(struct ifm_plot *plot, double x, double y, const char *anchor, const char *class, const char *text)
 {
-    if (!is_place(x) || !is_place(y))
+    const struct attribute places[] = {{"x", x}, {"y", y}};
+    if (!begin_element(plot, "text", class, places, 2))
         return;
-    ifm_text_add(plot->out, "<text");
-    add_class(plot, class);
-    add_attribute(plot, "x", x);
-    add_attribute(plot, "y", y);
     if (strcmp(anchor, "start") != 0)
         ifm_text_printf(plot->out, " text-anchor=\"%s\"", anchor);
-    ifm_text_add(plot->out, ">");
-    ifm_escape_html(text, plot->out);
-    ifm_text_add(plot->out, "</text>\n");
+    ifm_escape_print(ifm_escape_html, plot->out, ">%s</text>\n", text);
 }
 
-static bool are_places(const struct ifm_spot *spots, size_t n)
+/* The first spot is moved to, `others` leads to each other; `end` follows each. */
+static bool begin_path(struct ifm_plot *plot, const char *class, const struct ifm_spot *spots, size_t n,
+                       const char *others, const char *end)
 {
+    char x[24], y[24];
     for (size_t i = 0; i < n; i++)
         if (!is_place(spots[i].x) || !is_place(spots[i].y))
             return false;
-    return n > 0;
+    if (n == 0)
+        return false;
+    ifm_text_add(plot->out, "<path");
+    add_class(plot, class);
+    ifm_text_add(plot->out, " d=\"");
+    for (size_t i = 0; i < n; i++)
+        ifm_text_printf(plot->out, "%s%s %s%s", i == 0 ? "M" : others, pixels(spots[i].x, x), pixels(spots[i].y, y),
+                        end);
+    return true;
 }
 
 void ifm_plot_path(struct ifm_plot *plot, const char *class, const struct ifm_spot *spots, size_t n, bool closed,
                    const char *tip)
 {
-    char x[24], y[24];
-    if (!are_places(spots, n))
+    if (!begin_path(plot, class, spots, n, "L", ""))
         return;
-    ifm_text_add(plot->out, "<path");
-    add_class(plot, class);
-    ifm_text_add(plot->out, " d=\"");
-    for (size_t i = 0; i < n; i++)
-        ifm_text_printf(plot->out, "%s%s %s", i == 0 ? "M" : "L", pixels(spots[i].x, x), pixels(spots[i].y, y));
     ifm_text_add(plot->out, closed ? "Z\"" : "\"");
     end_element(plot, "path", tip);
 }
 
 void ifm_plot_dots(struct ifm_plot *plot, const char *class, const struct ifm_spot *spots, size_t n)
 {
-    char x[24], y[24];
-    if (!are_places(spots, n))
-        return;
-    ifm_text_add(plot->out, "<path");
-    add_class(plot, class);
-    ifm_text_add(plot->out, " d=\"");
-    for (size_t i = 0; i < n; i++)
-        ifm_text_printf(plot->out, "M%s %sh0", pixels(spots[i].x, x), pixels(spots[i].y, y));
-    ifm_text_add(plot->out, "\"/>\n");
+    if (begin_path(plot, class, spots, n, "M", "h0"))
+        ifm_text_add(plot->out, "\"/>\n");
 }
 
 void ifm_plot_group(struct ifm_plot *plot, const char *class)

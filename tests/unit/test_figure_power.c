@@ -35,7 +35,10 @@ static void make(void)
 
 static void draw(void)
 {
-    d.made = ifm_figure_power_of(d.document, &d.document->plan->cells[0], &d.power.shown, &d.figure);
+    const struct ifm_chart chart = {d.document, &d.document->plan->cells[0], NULL, d.document->arena};
+    d.document->powers = &d.power.shown;
+    d.document->n_powers = 1;
+    d.made = ifm_figure_power(&chart, &d.figure);
 }
 
 static void end(void)

@@ -130,10 +130,16 @@ static struct ifm_value *number_of(const char *arm, const char *metric)
     return NULL;
 }
 
+static bool draw(ifm_figure_maker *maker, const struct ifm_cell *cell, const struct ifm_picture *picture,
+                 struct ifm_figure *figure)
+{
+    return maker(&(struct ifm_chart){document, cell, picture, document->arena}, figure);
+}
+
 static struct ifm_figure figure_of(ifm_figure_maker *maker, const struct ifm_picture *picture)
 {
     struct ifm_figure figure = {0};
-    assert_true(maker(document, &document->plan->cells[0], picture, &figure));
+    assert_true(draw(maker, &document->plan->cells[0], picture, &figure));
     return figure;
 }
 
@@ -210,7 +216,7 @@ static void a_refused_speed_is_named_and_not_drawn(void **state)
     ifm_figure_free(&figure);
     number_of("int8", "speedup")->state = IFM_STATE_REFUSED;
     number_of("evict", "speedup")->state = IFM_STATE_ABSENT;
-    assert_false(ifm_figure_ratio(document, &document->plan->cells[0], NULL, &figure));
+    assert_false(draw(ifm_figure_ratio, &document->plan->cells[0], NULL, &figure));
     assert_int_equal(figure.svg.size, 0);
 }
 
@@ -282,7 +288,7 @@ static void without_ceilings_there_is_no_roof(void **state)
     assert_int_equal(count_of(figure.svg.data, "<path class=\"line\""), 0);
     ifm_figure_free(&figure);
     number_of("f16", "flops_per_s")->state = IFM_STATE_REFUSED;
-    assert_false(ifm_figure_roofline(document, &document->plan->cells[0], NULL, &figure));
+    assert_false(draw(ifm_figure_roofline, &document->plan->cells[0], NULL, &figure));
     derived.n_numbers += 2;
 }
 
@@ -305,7 +311,7 @@ static void caches_are_a_curve_with_marks(void **state)
     struct ifm_publication publication = sample_publication(NULL);
     build(publication.plan, publication.derived);
     struct ifm_figure figure = {0};
-    assert_true(ifm_figure_caches(document, &document->plan->cells[1], NULL, &figure));
+    assert_true(draw(ifm_figure_caches, &document->plan->cells[1], NULL, &figure));
     assert_int_equal(count_of(figure.svg.data, "<circle"), 6);
     assert_int_equal(count_of(figure.svg.data, "class=\"mark\""), 2);
     assert_true(has(figure.sentence,
@@ -313,8 +319,8 @@ static void caches_are_a_curve_with_marks(void **state)
                     "MiB. Caches found in the curve, dotted: L1 of 32 KiB, L2 of 1 MiB."));
     assert_int_equal(figure.numbers.n_rows, 6);
     ifm_figure_free(&figure);
-    assert_false(ifm_figure_caches(document, &document->plan->cells[0], NULL, &figure));
-    assert_false(ifm_figure_frontier(document, &document->plan->cells[0], NULL, &figure)); /* it stores nothing */
+    assert_false(draw(ifm_figure_caches, &document->plan->cells[0], NULL, &figure));
+    assert_false(draw(ifm_figure_frontier, &document->plan->cells[0], NULL, &figure)); /* it stores nothing */
 }
 
 static void cells_of_like_names_have_ids_of_their_own(void **state)
@@ -337,8 +343,8 @@ static void cells_of_like_names_have_ids_of_their_own(void **state)
     all.n_numbers = COUNT(of_two);
     build(&both, &all);
     struct ifm_figure a = {0}, b = {0};
-    assert_true(ifm_figure_ratio(document, &document->plan->cells[0], NULL, &a));
-    assert_true(ifm_figure_ratio(document, &document->plan->cells[1], NULL, &b));
+    assert_true(draw(ifm_figure_ratio, &document->plan->cells[0], NULL, &a));
+    assert_true(draw(ifm_figure_ratio, &document->plan->cells[1], NULL, &b));
     assert_string_not_equal(a.id, b.id);
     ifm_figure_free(&a);
     ifm_figure_free(&b);
@@ -534,7 +540,7 @@ static void any_numbers_give_a_whole_drawing(void **state)
         build(&run.plan, &run.derived);
         for (size_t m = 0; m < COUNT(makers); m++) {
             struct ifm_figure figure = {0};
-            bool any = makers[m](document, &document->plan->cells[0], i % 2 ? &run.picture : NULL, &figure);
+            bool any = draw(makers[m], &document->plan->cells[0], i % 2 ? &run.picture : NULL, &figure);
             assert_int_equal(any, figure.svg.size > 0);
             drawn[m] += any;
             if (any) {

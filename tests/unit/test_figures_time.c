@@ -30,8 +30,9 @@ static void show(struct shown *s)
     assert_int_equal(ifm_document_build(&s->publication, IFM_LEVEL_VERBOSE, s->fx.arena, &s->document, &error), IFM_OK);
     const struct ifm_cell *cell = &s->fx.plan.cells[0];
     s->timeline = s->distribution = (struct ifm_figure){0};
-    s->has_timeline = ifm_figure_timeline(s->document, cell, &s->drawn.pictures[0], &s->timeline);
-    s->has_distribution = ifm_figure_distribution(s->document, cell, &s->drawn.pictures[0], &s->distribution);
+    const struct ifm_chart chart = {s->document, cell, &s->drawn.pictures[0], s->document->arena};
+    s->has_timeline = ifm_figure_timeline(&chart, &s->timeline);
+    s->has_distribution = ifm_figure_distribution(&chart, &s->distribution);
 }
 
 static void stop(struct shown *s)

@@ -1,44 +1,55 @@
 /* What the files in the shapes of the specification share: plain numbers or null, and siblings that say the rest.
  *
- * Private to compat_*.c. Sibling objects map a path below their object to what a plain number cannot say: _units, _n,
- * _ci (low, high, level) and _absent (reason, remedy). No formula: a number changes its unit and nothing else. */
+ * Sibling objects map a path below their object to what a plain number cannot say: _units, _n, _ci (low, high, level)
+ * and _absent (reason, remedy). No formula: a number changes its unit and nothing else. A path is "name", or
+ * "group.name" for a member of an object inside; the group is made when missing. */
 #ifndef IFM_PUBLISH_COMPAT_COMPAT_H
 #define IFM_PUBLISH_COMPAT_COMPAT_H
 
 #include "publish/compose.h"
 
-struct ifm_siblings {
-    json_t *units, *n, *ci, *absent;
+/* An object in the making. A copy with another cell or arm writes into the same object. */
+struct ifm_compat {
+    const struct ifm_publication *from;
+    const struct ifm_cell *cell; /* whose numbers; NULL = there are none */
+    const struct ifm_arm *arm;
+    json_t *object, *units, *n, *ci, *absent;
 };
-struct ifm_siblings ifm_siblings_new(void);
-/* Puts them into `object`, which then owns them. */
-void ifm_siblings_attach(json_t *object, struct ifm_siblings *siblings);
-/* `remedy` NULL = there is none. */
-void ifm_siblings_absent(struct ifm_siblings *siblings, const char *path, const char *reason, const char *remedy);
+struct ifm_compat ifm_compat_begin(const struct ifm_publication *from, const struct ifm_cell *cell,
+                                   const struct ifm_arm *arm);
+/* Attaches the siblings. New reference to the object. */
+json_t *ifm_compat_end(const struct ifm_compat *c);
+
+/* `value` is stolen. NULL gives null with the reason; with `reason` NULL too, null alone. `remedy` NULL = none. */
+void ifm_compat_put(const struct ifm_compat *c, const char *path, json_t *value, const char *reason,
+                    const char *remedy);
+/* The same of a text; "" gives null. */
+void ifm_compat_put_text(const struct ifm_compat *c, const char *path, const char *text, const char *reason);
+/* The reason alone, beside what stands at `path`. */
+void ifm_compat_absent(const struct ifm_compat *c, const char *path, const char *reason, const char *remedy);
 
 /* One field of the specification: where it stands, which of our numbers it is, and its unit there. */
 struct ifm_compat_field {
-    const char *group, *name; /* "latency_ms", "mean"; group "" for the object itself; the group is made when missing */
+    const char *path;
     enum ifm_metric_id metric;
     double divide; /* our unit -> the specification's; by division, so that 801000 ns are 0.801 ms to the last bit */
     const char *unit;
     const char *reason, *remedy; /* when derive has no such number at all */
 };
-/* The number under its path, or null with the reason. `number` NULL: derive has none. True when it is there. */
-bool ifm_compat_add(json_t *object, const struct ifm_compat_field *field, const struct ifm_number *number,
-                    struct ifm_siblings *siblings);
-/* The number of an arm; with `arm` NULL, or in a cell that this device cannot run, null with the reason. */
-bool ifm_compat_add_arm(json_t *object, const struct ifm_compat_field *field, const struct ifm_publication *publication,
-                        const struct ifm_cell *cell, const struct ifm_arm *arm, struct ifm_siblings *siblings);
+/* The arm's number, in any state; NULL when derive has none. */
+const struct ifm_value *ifm_compat_value(const struct ifm_compat *c, enum ifm_metric_id metric);
+/* The number under its path, or null with the reason. `value` NULL: derive has none. True when it is there. */
+bool ifm_compat_add_value(const struct ifm_compat *c, const struct ifm_compat_field *field,
+                          const struct ifm_value *value);
+/* The arm's number; without an arm, or in a cell that this device cannot run, null with the reason. */
+bool ifm_compat_add(const struct ifm_compat *c, const struct ifm_compat_field *field);
+void ifm_compat_add_all(const struct ifm_compat *c, const struct ifm_compat_field *fields, size_t n);
 
 /* The arm's setting as text; NULL when there is none (or no arm). */
-const char *ifm_compat_setting(const struct ifm_arm *arm, const char *path);
-/* Puts a setting into `object` as an integer, or null with the reason. */
-void ifm_compat_add_setting(json_t *object, const char *group, const char *name, const struct ifm_arm *arm,
-                            const char *path, struct ifm_siblings *siblings);
+const char *ifm_compat_setting(const struct ifm_arm *arm, const char *name);
+/* The arm's setting `name` as an integer, or null with the reason. */
+void ifm_compat_add_setting(const struct ifm_compat *c, const char *path, const char *name);
 /* The arm that stands for a cell: its first that is no ceiling; in a cell of ceilings the first. NULL: it has none. */
 const struct ifm_arm *ifm_compat_first_arm(const struct ifm_cell *cell);
-/* The baseline of the cell, or NULL. */
-const struct ifm_arm *ifm_compat_baseline_arm(const struct ifm_cell *cell);
 
 #endif

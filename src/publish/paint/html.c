@@ -5,12 +5,6 @@
 #include "publish/compose.h"
 #include "report/figure.h"
 
-const char *ifm_html_tone(enum ifm_tone tone)
-{
-    static const char *const classes[] = {"", "strong", "dim", "good", "bad", "warn"};
-    return classes[tone];
-}
-
 /* ---- lines and lists ---- */
 
 static void add_span(struct ifm_html *html, const struct ifm_span *span)
@@ -20,14 +14,11 @@ static void add_span(struct ifm_html *html, const struct ifm_span *span)
     if (span->target != NULL)
         ifm_text_printf(out, "<a href=\"#%s\">", span->target);
     if (element[0] != '\0')
-        ifm_text_printf(out, "<%s>", element);
+        ifm_escape_print(ifm_escape_html, out, "<%s>%s</%s>", element, span->text, element);
     else if (span->tone != IFM_TONE_PLAIN)
-        ifm_text_printf(out, "<span class=\"%s\">", ifm_html_tone(span->tone));
-    ifm_escape_html(span->text, out);
-    if (element[0] != '\0')
-        ifm_text_printf(out, "</%s>", element);
-    else if (span->tone != IFM_TONE_PLAIN)
-        ifm_text_add(out, "</span>");
+        ifm_escape_print(ifm_escape_html, out, "<span class=\"%s\">%s</span>", ifm_html_tone(span->tone), span->text);
+    else
+        ifm_escape_html(span->text, out);
     ifm_text_add(out, span->target != NULL ? "</a>" : "");
     ifm_html_note(html, span->note);
 }
@@ -66,17 +57,11 @@ static void add_item(struct ifm_html *html, const struct ifm_block *list, const 
         ifm_text_add(out, "<li>");
     if (item->label[0] != '\0')
         ifm_text_printf(out, "<span class=\"tag %s\">%s</span>", ifm_html_tone(item->tone), item->label);
-    if (item->place[0] != '\0') {
-        ifm_text_add(out, "<b>");
-        ifm_escape_html(item->place, out);
-        ifm_text_add(out, told ? "</b>" : "</b>: ");
-    }
+    if (item->place[0] != '\0')
+        ifm_escape_print(ifm_escape_html, out, "<b>%s</b>%s", item->place, told ? "" : ": ");
     add_spans(html, &item->line);
-    if (item->rule[0] != '\0') {
-        ifm_text_add(out, " <span class=\"dim\">(");
-        ifm_escape_html(item->rule, out);
-        ifm_text_add(out, ")</span>");
-    }
+    if (item->rule[0] != '\0')
+        ifm_escape_print(ifm_escape_html, out, " <span class=\"dim\">(%s)</span>", item->rule);
     ifm_text_add(out, "</li>\n");
 }
 
@@ -120,17 +105,11 @@ static void add_glossary(struct ifm_html *html, const struct ifm_block *glossary
     ifm_text_add(out, "<dl class=\"metrics\">\n");
     for (size_t i = 0; i < glossary->n_metrics; i++) {
         const struct ifm_metric *metric = glossary->metrics[i];
-        const char *const lines[][2] = {{"Unit", metric->unit},
-                                        {"Formula", metric->formula},
-                                        {"Source", metric->source},
-                                        {"Limits", metric->limits}};
-        ifm_text_printf(out, "<dt id=\"metric-%s\"><code>%s</code><dd>", metric->id, metric->id);
-        ifm_escape_html(metric->prose, out);
-        for (size_t k = 0; k < sizeof lines / sizeof lines[0]; k++) {
-            ifm_text_printf(out, "<br><i>%s</i> ", lines[k][0]);
-            ifm_escape_html(lines[k][1], out);
-        }
-        ifm_text_add(out, "\n");
+        ifm_escape_print(ifm_escape_html, out,
+                         "<dt id=\"metric-%s\"><code>%s</code><dd>%s<br><i>Unit</i> %s<br><i>Formula</i> %s"
+                         "<br><i>Source</i> %s<br><i>Limits</i> %s\n",
+                         metric->id, metric->id, metric->prose, metric->unit, metric->formula, metric->source,
+                         metric->limits);
     }
     ifm_text_add(out, "</dl>\n");
 }
@@ -143,9 +122,7 @@ static void add_table(struct ifm_html *html, const char *summary, const struct i
     if (grid->n_rows == 0)
         return;
     own.caption = caption;
-    ifm_text_add(html->out, "<details class=\"small\"><summary>");
-    ifm_escape_html(summary, html->out);
-    ifm_text_add(html->out, "</summary>\n");
+    ifm_escape_print(ifm_escape_html, html->out, "<details class=\"small\"><summary>%s</summary>\n", summary);
     ifm_html_grid(html, &own);
     ifm_text_add(html->out, "</details>\n");
 }
@@ -153,15 +130,11 @@ static void add_table(struct ifm_html *html, const char *summary, const struct i
 static void add_figure(struct ifm_html *html, const struct ifm_figure *figure)
 {
     struct ifm_text *out = html->out;
-    ifm_text_add(out, "<figure id=\"");
-    ifm_escape_html(figure->id, out);
-    ifm_text_add(out, figure->wide ? "\" class=\"span\"><h3>" : "\"><h3>");
-    ifm_escape_html(figure->title, out);
-    ifm_text_add(out, "</h3>\n");
+    ifm_escape_print(ifm_escape_html, out, "<figure id=\"%s\"", figure->id);
+    ifm_text_add(out, figure->wide ? " class=\"span\">" : ">");
+    ifm_escape_print(ifm_escape_html, out, "<h3>%s</h3>\n", figure->title);
     ifm_text_append(out, figure->svg.data, figure->svg.size);
-    ifm_text_add(out, "<figcaption>");
-    ifm_escape_html(figure->sentence, out);
-    ifm_text_add(out, "</figcaption>\n");
+    ifm_escape_print(ifm_escape_html, out, "<figcaption>%s</figcaption>\n", figure->sentence);
     add_table(html, "Its numbers", &figure->numbers, figure->title);
     for (size_t i = 0; i < IFM_FIGURE_TABLES; i++)
         add_table(html, figure->more[i].title, &figure->more[i].grid,
@@ -212,9 +185,8 @@ static void add_verdict(struct ifm_html *html, const struct ifm_block *section)
 
 static void add_contents(struct ifm_html *html, const struct ifm_block *section)
 {
-    ifm_text_printf(html->out, "<section><nav aria-labelledby=\"%s\"><h2 id=\"%s\">", section->id, section->id);
-    ifm_escape_html(section->title, html->out);
-    ifm_text_add(html->out, "</h2>\n");
+    ifm_escape_print(ifm_escape_html, html->out, "<section><nav aria-labelledby=\"%s\"><h2 id=\"%s\">%s</h2>\n",
+                     section->id, section->id, section->title);
     add_blocks(html, section, 1);
     ifm_text_add(html->out, "</nav></section>\n");
 }
@@ -224,11 +196,8 @@ static void add_heading(struct ifm_html *html, const struct ifm_block *section, 
     ifm_text_printf(html->out, "%s<h%d>", section->folded ? "<summary>" : "", depth + 2);
     ifm_escape_html(section->title, html->out);
     ifm_text_printf(html->out, "</h%d>%s\n", depth + 2, section->folded ? "</summary>" : "");
-    if (section->subtitle[0] == '\0')
-        return;
-    ifm_text_add(html->out, "<p class=\"conditions\">");
-    ifm_escape_html(section->subtitle, html->out);
-    ifm_text_add(html->out, "</p>\n");
+    if (section->subtitle[0] != '\0')
+        ifm_escape_print(ifm_escape_html, html->out, "<p class=\"conditions\">%s</p>\n", section->subtitle);
 }
 
 /* One of the page is a card; one within another is a heading, or a fold. */
@@ -236,11 +205,8 @@ static void add_section(struct ifm_html *html, const struct ifm_block *section, 
 {
     struct ifm_text *out = html->out;
     const char *element = depth == 0 ? "section" : section->folded ? "details" : "";
-    if (element[0] != '\0') {
-        ifm_text_printf(out, "<%s id=\"", element);
-        ifm_escape_html(section->id, out);
-        ifm_text_add(out, "\">");
-    }
+    if (element[0] != '\0')
+        ifm_escape_print(ifm_escape_html, out, "<%s id=\"%s\">", element, section->id);
     ifm_text_add(out, depth == 0 && section->folded ? "<details>" : "");
     add_heading(html, section, depth);
     add_blocks(html, section, depth + 1);
@@ -267,11 +233,8 @@ static void add_block(struct ifm_html *html, const struct ifm_block *block, int 
         ifm_html_grid(html, &block->grid);
     else if (block->kind == IFM_BLOCK_GLOSSARY)
         add_glossary(html, block);
-    else if (block->kind == IFM_BLOCK_CODE) {
-        ifm_text_add(html->out, "<pre tabindex=\"0\">");
-        ifm_escape_html(block->title, html->out);
-        ifm_text_add(html->out, "</pre>\n");
-    }
+    else if (block->kind == IFM_BLOCK_CODE)
+        ifm_escape_print(ifm_escape_html, html->out, "<pre tabindex=\"0\">%s</pre>\n", block->title);
 }
 
 static void add_blocks(struct ifm_html *html, const struct ifm_block *parent, int depth)
@@ -297,11 +260,9 @@ static void add_head(struct ifm_html *html)
                       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
                       "<meta name=\"referrer\" content=\"no-referrer\">\n"
                       "<meta name=\"color-scheme\" content=\"light dark\">\n"
-                      "<meta name=\"generator\" content=\"inferometer " IFM_VERSION "\">\n<title>");
-    ifm_escape_html(html->document->root.first->title, out);
-    ifm_text_add(out, ": inferometer run ");
-    ifm_escape_html(html->document->derived->run_id, out);
-    ifm_text_add(out, "</title>\n<style>\n");
+                      "<meta name=\"generator\" content=\"inferometer " IFM_VERSION "\">\n");
+    ifm_escape_print(ifm_escape_html, out, "<title>%s: inferometer run %s</title>\n<style>\n",
+                     html->document->root.first->title, html->document->derived->run_id);
     ifm_text_add(out, ifm_html_style());
     ifm_text_add(out, "</style>\n</head>\n");
 }
@@ -310,9 +271,8 @@ void ifm_paint_html(const struct ifm_document *document, struct ifm_text *out)
 {
     struct ifm_html html = {.out = out, .document = document};
     add_head(&html);
-    ifm_text_add(out, "<body>\n<header class=\"top\"><p>Inferometer report</p><h1>");
-    ifm_escape_html(document->title, out);
-    ifm_text_add(out, "</h1><p>");
+    ifm_escape_print(ifm_escape_html, out, "<body>\n<header class=\"top\"><p>Inferometer report</p><h1>%s</h1><p>",
+                     document->title);
     add_spans(&html, &document->about);
     ifm_text_add(out, "</p></header>\n<main>\n");
     add_blocks(&html, &document->root, 0);

@@ -13,9 +13,9 @@ struct ifm_html {
     const struct ifm_document *document;
 };
 
-/* "", "strong", "dim", "good", "bad", "warn": the class of a tone. */
+/* html_table.c. "", "strong", "dim", "good", "bad", "warn": the class of a tone. */
 const char *ifm_html_tone(enum ifm_tone tone);
-/* html_table.c: nothing for a grid without rows. */
+/* Nothing for a grid without rows. */
 void ifm_html_grid(struct ifm_html *html, const struct ifm_grid *grid);
 /* A footnote's link; 0 = none. */
 void ifm_html_note(struct ifm_html *html, unsigned note);

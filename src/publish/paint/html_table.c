@@ -9,6 +9,12 @@ enum {
     MANY_COLUMNS = 9 /* more are set closer, so that they fit the widest page */
 };
 
+const char *ifm_html_tone(enum ifm_tone tone)
+{
+    static const char *const classes[] = {"", "strong", "dim", "good", "bad", "warn"};
+    return classes[tone];
+}
+
 void ifm_html_note(struct ifm_html *html, unsigned note)
 {
     if (note > 0)
@@ -29,15 +35,11 @@ static void add_field(struct ifm_html *html, const struct ifm_field *field)
     struct ifm_text *out = html->out;
     if (field->text[0] == '\0')
         return;
-    ifm_text_printf(out, "<span class=\"value %s\">", ifm_html_tone(field->tone));
-    ifm_escape_html(field->text, out);
+    ifm_escape_print(ifm_escape_html, out, "<span class=\"value %s\">%s", ifm_html_tone(field->tone), field->text);
     ifm_html_note(html, field->note);
     ifm_text_add(out, "</span>");
-    if (field->interval[0] == '\0')
-        return;
-    ifm_text_add(out, " <span class=\"interval\">");
-    ifm_escape_html(field->interval, out);
-    ifm_text_add(out, "</span>");
+    if (field->interval[0] != '\0')
+        ifm_escape_print(ifm_escape_html, out, " <span class=\"interval\">%s</span>", field->interval);
 }
 
 /* On a narrow screen the heading stands in front of the value; a first column is a name and needs none. */
@@ -48,11 +50,8 @@ static void add_cell(struct ifm_html *html, const struct ifm_heading *heading, c
     ifm_text_add(out, first ? "<th scope=\"row\"" : "<td");
     if (heading->left)
         ifm_text_add(out, strlen(field->text) > LONG_TEXT ? " class=\"left long\"" : " class=\"left\"");
-    if (!first && field->text[0] != '\0') {
-        ifm_text_add(out, " data-label=\"");
-        ifm_escape_html(heading->text, out);
-        ifm_text_add(out, "\"");
-    }
+    if (!first && field->text[0] != '\0')
+        ifm_escape_print(ifm_escape_html, out, " data-label=\"%s\"", heading->text);
     ifm_text_add(out, ">");
     add_field(html, field);
     ifm_text_add(out, first ? "</th>" : "</td>");
@@ -64,11 +63,8 @@ static void add_cards(struct ifm_html *html, const struct ifm_grid *grid)
     struct ifm_text *out = html->out;
     ifm_text_printf(out, "<div class=\"scroll\" tabindex=\"0\"><table class=\"cards%s%s\">", classes[grid->look],
                     grid->n_columns > MANY_COLUMNS ? " wide" : "");
-    if (grid->caption != NULL) {
-        ifm_text_add(out, "<caption class=\"sr\">");
-        ifm_escape_html(grid->caption, out);
-        ifm_text_add(out, "</caption>");
-    }
+    if (grid->caption != NULL)
+        ifm_escape_print(ifm_escape_html, out, "<caption class=\"sr\">%s</caption>", grid->caption);
     ifm_text_add(out, "<thead><tr>");
     for (size_t c = 0; c < grid->n_columns; c++) {
         ifm_text_printf(out, "<th scope=\"col\"%s>", grid->headings[c].left ? " class=\"left\"" : "");
@@ -90,11 +86,9 @@ static void add_facts(struct ifm_html *html, const struct ifm_grid *grid)
     ifm_text_add(html->out, "<table class=\"facts\"><tbody>\n");
     for (size_t r = 0; r < grid->n_rows; r++) {
         const struct ifm_field *fact = ifm_grid_at(grid, r, 1);
-        ifm_text_add(html->out, "<tr><th scope=\"row\">");
-        ifm_escape_html(ifm_grid_at(grid, r, 0)->text, html->out);
-        ifm_text_add(html->out, fact->tone == IFM_TONE_DIM ? "</th><td class=\"dim\">" : "</th><td>");
-        ifm_escape_html(fact->text, html->out);
-        ifm_text_add(html->out, "</td></tr>\n");
+        ifm_escape_print(ifm_escape_html, html->out, "<tr><th scope=\"row\">%s</th>", ifm_grid_at(grid, r, 0)->text);
+        ifm_text_add(html->out, fact->tone == IFM_TONE_DIM ? "<td class=\"dim\">" : "<td>");
+        ifm_escape_print(ifm_escape_html, html->out, "%s</td></tr>\n", fact->text);
     }
     ifm_text_add(html->out, "</tbody></table>\n");
 }
@@ -103,13 +97,11 @@ static void add_facts(struct ifm_html *html, const struct ifm_grid *grid)
 static void add_dense(struct ifm_html *html, const struct ifm_grid *grid)
 {
     struct ifm_text *out = html->out;
-    ifm_text_add(out, "<div class=\"scroll\" tabindex=\"0\"><table class=\"all\"><caption>");
-    ifm_escape_html(grid->caption, out);
-    ifm_text_add(out, "</caption><thead><tr>");
-    for (size_t c = 0; c < grid->n_columns; c++) {
-        ifm_text_add(out, "<th scope=\"col\">");
-        ifm_escape_html(grid->headings[c].text, out);
-    }
+    ifm_escape_print(ifm_escape_html, out,
+                     "<div class=\"scroll\" tabindex=\"0\"><table class=\"all\"><caption>%s</caption><thead><tr>",
+                     grid->caption);
+    for (size_t c = 0; c < grid->n_columns; c++)
+        ifm_escape_print(ifm_escape_html, out, "<th scope=\"col\">%s", grid->headings[c].text);
     ifm_text_add(out, "<tbody>\n");
     for (size_t r = 0; r < grid->n_rows; r++) {
         const char *name = ifm_grid_at(grid, r, 0)->text;
@@ -117,8 +109,7 @@ static void add_dense(struct ifm_html *html, const struct ifm_grid *grid)
         add_metric(html, ifm_metric_of(name), name);
         for (size_t c = 1; c < grid->n_columns; c++) {
             const struct ifm_field *field = ifm_grid_at(grid, r, c);
-            ifm_text_add(out, "<td>");
-            ifm_escape_html(field->text, out);
+            ifm_escape_print(ifm_escape_html, out, "<td>%s", field->text);
             if (field->note > 0)
                 ifm_text_printf(out, " <a href=\"#%s-%u\">%u</a>", grid->note_prefix, field->note, field->note);
         }

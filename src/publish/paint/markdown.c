@@ -73,11 +73,8 @@ static void add_item(const struct ifm_block *list, const struct ifm_item *item, 
         add_toned(item->place, told ? IFM_TONE_STRONG : IFM_TONE_PLAIN, out);
     ifm_text_add(out, item->place[0] == '\0' || told ? "" : ": ");
     add_line(&item->line, out);
-    if (item->rule[0] != '\0') {
-        ifm_text_add(out, " (");
-        ifm_escape_markdown(item->rule, out);
-        ifm_text_add(out, ")");
-    }
+    if (item->rule[0] != '\0')
+        ifm_escape_print(ifm_escape_markdown, out, " (%s)", item->rule);
     ifm_text_add(out, "\n");
 }
 
@@ -135,20 +132,15 @@ static void add_blocks(const struct ifm_block *parent, int depth, struct ifm_tex
 static void add_section(const struct ifm_block *section, int depth, struct ifm_text *out)
 {
     if (section->folded) {
-        ifm_text_add(out, "<details><summary>");
-        ifm_escape_html(section->title, out);
-        ifm_text_add(out, "</summary>\n\n");
+        ifm_escape_print(ifm_escape_html, out, "<details><summary>%s</summary>\n\n", section->title);
         add_blocks(section, depth + 1, out);
         ifm_text_add(out, "</details>\n\n");
         return;
     }
     ifm_text_printf(out, "%.*s ", depth + 3, "######");
-    ifm_escape_markdown(section->title, out);
-    ifm_text_add(out, "\n\n");
-    if (section->subtitle[0] != '\0') {
-        ifm_escape_markdown(section->subtitle, out);
-        ifm_text_add(out, "\n\n");
-    }
+    ifm_escape_print(ifm_escape_markdown, out, "%s\n\n", section->title);
+    if (section->subtitle[0] != '\0')
+        ifm_escape_print(ifm_escape_markdown, out, "%s\n\n", section->subtitle);
     add_blocks(section, depth + 1, out);
 }
 

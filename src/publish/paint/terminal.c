@@ -9,40 +9,6 @@
 
 enum { TWO_LINES = 2 * IFM_TERMINAL_WIDTH - IFM_TERMINAL_INDENT - 12 /* what the first line may lose: a word */ };
 
-const char *ifm_terminal_paint(enum ifm_tone tone)
-{
-    static const char *const paints[] = {"", "\033[1m", "\033[2m", "\033[32m", "\033[31m", "\033[33m"};
-    return paints[tone];
-}
-
-const char *ifm_terminal_plain(const struct ifm_terminal *terminal, const char *text)
-{
-    struct ifm_text copy = {0};
-    ifm_escape_terminal(text, terminal->utf8, &copy);
-    const char *result = copy.data == NULL ? "" : ifm_arena_strdup(terminal->arena, copy.data);
-    ifm_text_free(&copy);
-    return result;
-}
-
-size_t ifm_terminal_width(const char *text)
-{
-    size_t width = 0;
-    for (; *text != '\0'; text++)
-        width += ((unsigned char)*text & 0xc0) != 0x80;
-    return width;
-}
-
-const char *ifm_terminal_mark(const struct ifm_terminal *terminal, size_t note)
-{
-    static const char *const digits[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
-    const char *text = ifm_arena_printf(terminal->arena, terminal->utf8 ? "%zu" : "[%zu]", note), *mark = "";
-    if (!terminal->utf8)
-        return text;
-    for (; *text != '\0'; text++)
-        mark = ifm_arena_printf(terminal->arena, "%s%s", mark, digits[*text - '0']);
-    return mark;
-}
-
 /* ---- words ---- */
 
 static void say(struct ifm_terminal *terminal, enum ifm_tone tone, const char *text)

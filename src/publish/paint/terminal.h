@@ -11,7 +11,7 @@ struct ifm_terminal {
     struct ifm_text *out;
     struct ifm_arena *arena;
     bool colour, utf8;
-    int margin; /* of tables */
+    int margin;           /* of tables */
     const char *left_out; /* titles of news that this medium has no room for; "" = none */
 };
 

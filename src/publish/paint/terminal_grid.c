@@ -1,10 +1,47 @@
-/* Tables on a terminal. */
+/* Texts and tables on a terminal. */
 #include "publish/paint/terminal.h"
 
+#include "document/escape.h"
 #include <langinfo.h>
 #include <libsmartcols/libsmartcols.h>
 #include <stdlib.h>
 #include <string.h>
+
+const char *ifm_terminal_paint(enum ifm_tone tone)
+{
+    static const char *const paints[] = {"", "\033[1m", "\033[2m", "\033[32m", "\033[31m", "\033[33m"};
+    return paints[tone];
+}
+
+const char *ifm_terminal_plain(const struct ifm_terminal *terminal, const char *text)
+{
+    struct ifm_text copy = {0};
+    ifm_escape_terminal(text, terminal->utf8, &copy);
+    const char *result = copy.data == NULL ? "" : ifm_arena_strdup(terminal->arena, copy.data);
+    ifm_text_free(&copy);
+    return result;
+}
+
+size_t ifm_terminal_width(const char *text)
+{
+    size_t width = 0;
+    for (; *text != '\0'; text++)
+        width += ((unsigned char)*text & 0xc0) != 0x80;
+    return width;
+}
+
+const char *ifm_terminal_mark(const struct ifm_terminal *terminal, size_t note)
+{
+    static const char *const digits[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
+    const char *text = ifm_arena_printf(terminal->arena, terminal->utf8 ? "%zu" : "[%zu]", note), *mark = "";
+    if (!terminal->utf8)
+        return text;
+    for (; *text != '\0'; text++)
+        mark = ifm_arena_printf(terminal->arena, "%s%s", mark, digits[*text - '0']);
+    return mark;
+}
+
+/* ---- tables ---- */
 
 /* "absent" with its footnote: "absent¹". */
 static const char *noted(const struct ifm_terminal *terminal, const struct ifm_field *field)
@@ -23,7 +60,7 @@ static struct widths widths_of(const struct ifm_terminal *terminal, const struct
 {
     struct widths widest = {0, 0};
     for (size_t r = 0; r < grid->n_rows; r++) {
-        const struct ifm_field *field = &grid->fields[r * grid->n_columns + column];
+        const struct ifm_field *field = ifm_grid_at(grid, r, column);
         size_t text = ifm_terminal_width(noted(terminal, field)),
                interval = ifm_terminal_width(ifm_terminal_plain(terminal, field->interval));
         widest.text = text > widest.text ? text : widest.text;
@@ -32,12 +69,12 @@ static struct widths widths_of(const struct ifm_terminal *terminal, const struct
     return widest;
 }
 
-static size_t grid_width(const struct ifm_terminal *terminal, const struct ifm_grid *grid, bool headings, bool stacked)
+static size_t grid_width(const struct ifm_terminal *terminal, const struct ifm_grid *grid, bool stacked)
 {
     size_t total = (size_t)terminal->margin;
     for (size_t c = 0; c < grid->n_columns; c++) {
         struct widths widest = widths_of(terminal, grid, c);
-        size_t heading = headings ? ifm_terminal_width(ifm_terminal_plain(terminal, grid->headings[c].text)) : 0;
+        size_t heading = ifm_terminal_width(ifm_terminal_plain(terminal, grid->headings[c].text));
         size_t both = widest.text + (widest.interval > 0 ? 1 + widest.interval : 0);
         size_t above = widest.text > widest.interval ? widest.text : widest.interval;
         size_t width = stacked ? above : both;
@@ -57,7 +94,7 @@ static const char *padded(const struct ifm_terminal *terminal, const char *text,
 static const char *side_by_side(const struct ifm_terminal *terminal, const struct ifm_grid *grid, size_t row,
                                 size_t column)
 {
-    const struct ifm_field *field = &grid->fields[row * grid->n_columns + column];
+    const struct ifm_field *field = ifm_grid_at(grid, row, column);
     struct widths lanes = widths_of(terminal, grid, column);
     const char *text = noted(terminal, field), *interval = ifm_terminal_plain(terminal, field->interval);
     if (lanes.interval == 0 || (text[0] == '\0' && interval[0] == '\0'))
@@ -73,7 +110,7 @@ static int add_line(struct ifm_terminal *terminal, struct libscols_table *table,
     if (line == NULL)
         return -1;
     for (size_t c = 0; c < grid->n_columns; c++) {
-        const struct ifm_field *field = &grid->fields[row * grid->n_columns + c];
+        const struct ifm_field *field = ifm_grid_at(grid, row, c);
         const char *text = second    ? ifm_terminal_plain(terminal, field->interval)
                            : stacked ? noted(terminal, field)
                                      : side_by_side(terminal, grid, row, c);
@@ -90,18 +127,17 @@ static int add_line(struct ifm_terminal *terminal, struct libscols_table *table,
 static bool has_interval(const struct ifm_grid *grid, size_t row)
 {
     for (size_t c = 0; c < grid->n_columns; c++)
-        if (grid->fields[row * grid->n_columns + c].interval[0] != '\0')
+        if (ifm_grid_at(grid, row, c)->interval[0] != '\0')
             return true;
     return false;
 }
 
 static int fill_table(struct ifm_terminal *terminal, struct libscols_table *table, const struct ifm_grid *grid,
-                      bool headings, bool stacked)
+                      bool stacked)
 {
     /* The terminal's width is not asked for: a table in a pipe and on a screen is the same. */
     scols_table_set_termforce(table, SCOLS_TERMFORCE_NEVER);
     scols_table_enable_colors(table, terminal->colour);
-    scols_table_enable_noheadings(table, !headings);
     scols_table_enable_ascii(table, !terminal->utf8);
     if (scols_table_set_column_separator(table, "  ") != 0)
         return -1;
@@ -109,7 +145,7 @@ static int fill_table(struct ifm_terminal *terminal, struct libscols_table *tabl
         int flags = grid->headings[c].left ? 0 : SCOLS_FL_RIGHT;
         struct libscols_column *column =
             scols_table_new_column(table, ifm_terminal_plain(terminal, grid->headings[c].text), 0, flags);
-        if (column == NULL || (headings && scols_cell_set_color(scols_column_get_header(column), "\033[2m") != 0))
+        if (column == NULL || scols_cell_set_color(scols_column_get_header(column), "\033[2m") != 0)
             return -1;
     }
     for (size_t r = 0; r < grid->n_rows; r++) {
@@ -133,15 +169,14 @@ static void say_lines(struct ifm_terminal *terminal, const char *text)
     }
 }
 
-static enum ifm_status say_grid(struct ifm_terminal *terminal, const struct ifm_grid *grid, bool headings,
-                                struct ifm_error *error)
+static enum ifm_status say_grid(struct ifm_terminal *terminal, const struct ifm_grid *grid, struct ifm_error *error)
 {
     if (grid->n_rows == 0)
         return IFM_OK;
-    bool stacked = grid_width(terminal, grid, headings, false) > IFM_TERMINAL_WIDTH;
+    bool stacked = grid_width(terminal, grid, false) > IFM_TERMINAL_WIDTH;
     struct libscols_table *table = scols_new_table();
     char *drawn = NULL;
-    bool ok = table != NULL && fill_table(terminal, table, grid, headings, stacked) == 0 &&
+    bool ok = table != NULL && fill_table(terminal, table, grid, stacked) == 0 &&
               scols_print_table_to_string(table, &drawn) == 0;
     if (ok && drawn != NULL)
         say_lines(terminal, drawn);
@@ -174,14 +209,14 @@ enum ifm_status ifm_terminal_grid(struct ifm_terminal *terminal, const struct if
     bool parts = false;
     for (size_t c = 0; c < grid->n_columns; c++)
         parts |= grid->headings[c].part == 2;
-    if (!parts || grid_width(terminal, grid, true, false) <= IFM_TERMINAL_WIDTH)
-        return say_grid(terminal, grid, true, error);
+    if (!parts || grid_width(terminal, grid, false) <= IFM_TERMINAL_WIDTH)
+        return say_grid(terminal, grid, error);
     struct ifm_grid speeds = part_of(terminal, grid, 1), limits = part_of(terminal, grid, 2);
-    IFM_TRY(say_grid(terminal, &speeds, true, error));
+    IFM_TRY(say_grid(terminal, &speeds, error));
     if (limits.n_columns == 1 || limits.n_rows == 0)
         return IFM_OK;
     ifm_text_add(terminal->out, "\n");
-    return say_grid(terminal, &limits, true, error);
+    return say_grid(terminal, &limits, error);
 }
 
 void ifm_paint_terminal_grid(const struct ifm_grid *grid, struct ifm_arena *arena, struct ifm_text *out)
@@ -189,6 +224,6 @@ void ifm_paint_terminal_grid(const struct ifm_grid *grid, struct ifm_arena *aren
     struct ifm_terminal terminal = {
         .out = out, .arena = arena, .utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0, .left_out = ""};
     struct ifm_error error;
-    if (say_grid(&terminal, grid, true, &error) != IFM_OK)
+    if (say_grid(&terminal, grid, &error) != IFM_OK)
         ifm_text_printf(out, "%s\n", error.message);
 }
