@@ -29,25 +29,18 @@ static bool word_at(const char *root, const char *path, char *word, size_t size)
 /* The sensor of the processor package: a hwmon of its driver, else a thermal zone of its type. */
 static int open_sensor(const char *root)
 {
-    static const char *const drivers[] = {"coretemp", "k10temp", "zenpower", "cpu_thermal"};
-    static const char *const zones[] = {"x86_pkg_temp", "cpu-thermal", "cpu_thermal"};
+    static const struct {
+        const char *folder, *name, *value, *known[4];
+    } kinds[] = {{"/sys/class/hwmon/hwmon", "name", "temp1_input", {"coretemp", "k10temp", "zenpower", "cpu_thermal"}},
+                 {"/sys/class/thermal/thermal_zone", "type", "temp", {"x86_pkg_temp", "cpu-thermal", "cpu_thermal"}}};
     char path[96], word[64];
-    for (int i = 0; i < MOST_SENSORS; i++) {
-        snprintf(path, sizeof path, "/sys/class/hwmon/hwmon%d/name", i);
+    for (int at = 0; at < 2 * MOST_SENSORS; at++) {
+        int kind = at / MOST_SENSORS, number = at % MOST_SENSORS;
+        snprintf(path, sizeof path, "%s%d/%s", kinds[kind].folder, number, kinds[kind].name);
         bool named = word_at(root, path, word, sizeof word);
-        for (size_t d = 0; named && d < sizeof drivers / sizeof drivers[0]; d++) {
-            snprintf(path, sizeof path, "/sys/class/hwmon/hwmon%d/temp1_input", i);
-            int fd = strcmp(word, drivers[d]) == 0 ? open_at(root, path) : -1;
-            if (fd >= 0)
-                return fd;
-        }
-    }
-    for (int i = 0; i < MOST_SENSORS; i++) {
-        snprintf(path, sizeof path, "/sys/class/thermal/thermal_zone%d/type", i);
-        bool typed = word_at(root, path, word, sizeof word);
-        for (size_t z = 0; typed && z < sizeof zones / sizeof zones[0]; z++) {
-            snprintf(path, sizeof path, "/sys/class/thermal/thermal_zone%d/temp", i);
-            int fd = strcmp(word, zones[z]) == 0 ? open_at(root, path) : -1;
+        for (size_t i = 0; named && i < 4 && kinds[kind].known[i] != NULL; i++) {
+            snprintf(path, sizeof path, "%s%d/%s", kinds[kind].folder, number, kinds[kind].value);
+            int fd = strcmp(word, kinds[kind].known[i]) == 0 ? open_at(root, path) : -1;
             if (fd >= 0)
                 return fd;
         }

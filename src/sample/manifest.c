@@ -249,7 +249,7 @@ static void keep_record(struct listing *listing)
     listing->n = kept;
 }
 
-static enum ifm_status check(const char *dir, bool record_only, struct ifm_error *error)
+enum ifm_status ifm_manifest_check(const char *dir, bool record_only, struct ifm_error *error)
 {
     struct listing listed, found;
     IFM_TRY(read_manifest(dir, &listed, error));
@@ -264,14 +264,4 @@ static enum ifm_status check(const char *dir, bool record_only, struct ifm_error
     }
     ifm_arena_destroy(listed.arena);
     return status;
-}
-
-enum ifm_status ifm_manifest_check(const char *dir, struct ifm_error *error)
-{
-    return check(dir, false, error);
-}
-
-enum ifm_status ifm_manifest_check_record(const char *dir, struct ifm_error *error)
-{
-    return check(dir, true, error);
 }

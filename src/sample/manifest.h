@@ -6,14 +6,13 @@
 #define IFM_SAMPLE_MANIFEST_H
 
 #include "base/error.h"
+#include <stdbool.h>
 
 /* Hash every regular file below `dir` (run.log, samples/..., derived files; not manifest.sha256, private.json,
  * temporary files) and write manifest.sha256 atomically, sorted by name. */
 IFM_CHECKED enum ifm_status ifm_manifest_write(const char *dir, struct ifm_error *error);
-/* Check it: a changed, missing or unlisted file is IFM_INVALID and named. */
-IFM_CHECKED enum ifm_status ifm_manifest_check(const char *dir, struct ifm_error *error);
-/* The same for only what `run` wrote (config.lock.json, plan.json, run.log, samples/). Checked before the folder is
- * derived again and hashed again. */
-IFM_CHECKED enum ifm_status ifm_manifest_check_record(const char *dir, struct ifm_error *error);
+/* Check it: a changed, missing or unlisted file is IFM_INVALID and named. With `record_only` of what `run` wrote alone
+ * (config.lock.json, plan.json, run.log, samples/): before the folder is derived again and hashed again. */
+IFM_CHECKED enum ifm_status ifm_manifest_check(const char *dir, bool record_only, struct ifm_error *error);
 
 #endif

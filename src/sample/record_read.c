@@ -7,6 +7,8 @@
 #include "sample/record_private.h"
 #include <ctype.h>
 #include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,10 +24,15 @@ struct record_reader {
 
 /* ---- failing ---- */
 
-static enum ifm_status fail_at(const struct record_reader *reader, const char *hint, const char *message)
+static IFM_PRINTF(3, 4) enum ifm_status
+    fail_at(const struct record_reader *reader, const char *hint, const char *format, ...)
 {
-    char place[sizeof reader->error->where];
+    char place[sizeof reader->error->where], message[sizeof reader->error->message];
     struct ifm_text text = {0};
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
     ifm_text_printf(&text, "%s%s:%zu", reader->where, reader->suffix, reader->line);
     /* Keep the end: it holds the file and the line. */
     size_t skip = text.size < sizeof place ? 0 : text.size - (sizeof place - 1);
@@ -48,11 +55,7 @@ static const char *excerpt(const char *text, const char *end, const char *stops,
 static enum ifm_status fail_rule(struct record_reader *reader, const char *row, const char *problem)
 {
     char buffer[64];
-    struct ifm_text message = {0};
-    ifm_text_printf(&message, "%s: \"%s\"", problem, excerpt(row, reader->end, "\n", buffer));
-    enum ifm_status status = fail_at(reader, NULL, message.data);
-    ifm_text_free(&message);
-    return status;
+    return fail_at(reader, NULL, "%s: \"%s\"", problem, excerpt(row, reader->end, "\n", buffer));
 }
 
 /* Why the field at `text` could not be read. The slow path: the fast one has failed. */
@@ -64,7 +67,6 @@ fail_field(struct record_reader *reader, const char *text, const char *name, cha
     const char *stop = text; /* the text has no NUL at its end, so no string function may read it */
     while (stop < reader->end && *stop != ',' && *stop != '\n')
         stop++;
-    struct ifm_text message = {0};
     size_t minus = text < stop && *text == '-' ? 1 : 0, digits = 0;
     while (text + minus + digits < stop && isdigit((unsigned char)text[minus + digits]))
         digits++;
@@ -72,18 +74,15 @@ fail_field(struct record_reader *reader, const char *text, const char *name, cha
     bool is_number = digits > 0 && text + minus + digits == stop, is_absent = stop == text && low < 0;
     memcpy(number, buffer, sizeof number);
     if (stop == text && !is_absent)
-        ifm_text_printf(&message, "%s is empty", name);
-    else if (!is_number && !is_absent)
-        ifm_text_printf(&message, "%s is not an integer: \"%s\"", name, buffer);
-    else if (is_number && text[minus] == '0' && digits + minus > 1)
-        ifm_text_printf(&message, "%s is not in the shortest form: \"%s\"", name, buffer);
-    else if (is_number && (stop - text > 59 || !ifm_parse_i64(number, &value) || value < low || value > high))
-        ifm_text_printf(&message, "%s is %s; %lld .. %lld is possible", name, buffer, (long long)low, (long long)high);
-    else
-        ifm_text_printf(&message, separator == '\n' ? "the row has fields after %s" : "the row ends after %s", name);
-    enum ifm_status status = fail_at(reader, NULL, message.data);
-    ifm_text_free(&message);
-    return status;
+        return fail_at(reader, NULL, "%s is empty", name);
+    if (!is_number && !is_absent)
+        return fail_at(reader, NULL, "%s is not an integer: \"%s\"", name, buffer);
+    if (is_number && text[minus] == '0' && digits + minus > 1)
+        return fail_at(reader, NULL, "%s is not in the shortest form: \"%s\"", name, buffer);
+    if (is_number && (stop - text > 59 || !ifm_parse_i64(number, &value) || value < low || value > high))
+        return fail_at(reader, NULL, "%s is %s; %lld .. %lld is possible", name, buffer, (long long)low,
+                       (long long)high);
+    return fail_at(reader, NULL, separator == '\n' ? "the row has fields after %s" : "the row ends after %s", name);
 }
 
 /* ---- fields ---- */
@@ -160,12 +159,8 @@ static enum ifm_status open_text(struct record_reader *reader, const char *text,
 static enum ifm_status fail_header(struct record_reader *reader, const char *expected)
 {
     char buffer[64];
-    struct ifm_text message = {0};
-    ifm_text_printf(&message, "the header is \"%s\"; \"%s\" is needed", excerpt(reader->at, reader->end, "\n", buffer),
-                    expected);
-    enum ifm_status status = fail_at(reader, NULL, message.data);
-    ifm_text_free(&message);
-    return status;
+    return fail_at(reader, NULL, "the header is \"%s\"; \"%s\" is needed",
+                   excerpt(reader->at, reader->end, "\n", buffer), expected);
 }
 
 static enum ifm_status add_column(struct record_reader *reader, const char *name, size_t size, struct ifm_record *out)
@@ -298,7 +293,7 @@ static enum ifm_status check_last_block(const struct ifm_record *record, const c
     if (problem == NULL)
         return IFM_OK;
     struct record_reader reader = {.where = where, .suffix = "-slots.csv", .line = record->n_slots + 1, .error = error};
-    return fail_at(&reader, torn_hint, problem);
+    return fail_at(&reader, torn_hint, "%s", problem);
 }
 
 /* One row of the samples file. This loop is what makes a million samples quick. */

@@ -55,7 +55,7 @@ enum ifm_status ifm_folder_check(const char *dir, bool alone, struct ifm_error *
 {
     IFM_TRY(ifm_folder_is_run(dir, error));
     IFM_TRY(ifm_folder_claim(dir, alone, error));
-    return has_file(dir, "manifest.sha256") ? ifm_manifest_check_record(dir, error) : IFM_OK;
+    return has_file(dir, "manifest.sha256") ? ifm_manifest_check(dir, true, error) : IFM_OK;
 }
 
 static enum ifm_status load(const char *dir, struct ifm_folder *folder, struct ifm_error *error)

@@ -66,7 +66,7 @@ enum ifm_status ifm_story_verify(const char *dir, struct ifm_arena *arena, struc
                                  struct ifm_error *error)
 {
     struct ifm_folder folder;
-    IFM_TRY(ifm_manifest_check(dir, error));
+    IFM_TRY(ifm_manifest_check(dir, false, error));
     enum ifm_status status = ifm_folder_open(dir, &folder, error);
     if (status == IFM_OK) {
         const char *missing = ifm_plugins_missing(folder.lock);

@@ -18,7 +18,7 @@ static enum ifm_status retire_manifest(const char *dir, struct ifm_arena *arena,
     const char *path = ifm_path_join(arena, dir, "manifest.sha256");
     if (!ifm_file_exists(path))
         return IFM_OK;
-    IFM_TRY(ifm_manifest_check_record(dir, error));
+    IFM_TRY(ifm_manifest_check(dir, true, error));
     return remove(path) == 0 ? IFM_OK
                              : ifm_fail(error, IFM_INTERNAL, path, "make the folder writable", "cannot be removed: %s",
                                         strerror(errno));

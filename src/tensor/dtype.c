@@ -79,32 +79,9 @@ static float f64_at(const unsigned char *at)
         out[i] = (value);                                                                                              \
     break
 
-static void integers_to_f32(enum ifm_dtype dtype, const unsigned char *at, size_t n, float *out)
+void ifm_dtype_to_f32(enum ifm_dtype dtype, const void *bytes, size_t n, float *out)
 {
-    switch (dtype) {
-    case IFM_DTYPE_BOOL:
-        EACH(at[i] != 0 ? 1 : 0);
-    case IFM_DTYPE_U8:
-        EACH((float)at[i]);
-    case IFM_DTYPE_I8:
-        EACH((float)(int8_t)at[i]);
-    case IFM_DTYPE_U16:
-        EACH((float)word16(at + 2 * i));
-    case IFM_DTYPE_I16:
-        EACH((float)(int16_t)word16(at + 2 * i));
-    case IFM_DTYPE_U32:
-        EACH((float)word32(at + 4 * i));
-    case IFM_DTYPE_I32:
-        EACH((float)(int32_t)word32(at + 4 * i));
-    case IFM_DTYPE_U64:
-        EACH((float)word64(at + 8 * i));
-    default:
-        EACH((float)(int64_t)word64(at + 8 * i));
-    }
-}
-
-static void reals_to_f32(enum ifm_dtype dtype, const unsigned char *at, size_t n, float *out)
-{
+    const unsigned char *at = bytes;
     switch (dtype) {
     case IFM_DTYPE_F8_E5M2: /* the upper byte of an f16 */
         EACH(ifm_f16_to_f32((uint16_t)(at[i] << 8)));
@@ -119,12 +96,4 @@ static void reals_to_f32(enum ifm_dtype dtype, const unsigned char *at, size_t n
     default:
         EACH(f64_at(at + 8 * i));
     }
-}
-
-void ifm_dtype_to_f32(enum ifm_dtype dtype, const void *bytes, size_t n, float *out)
-{
-    if (rows[dtype].is_float)
-        reals_to_f32(dtype, bytes, n, out);
-    else
-        integers_to_f32(dtype, bytes, n, out);
 }

@@ -1,4 +1,5 @@
-/* Types of tensor elements, by the names of the safetensors format, and their values as f32. Pure functions.
+/* Types of tensor elements, by the names of the safetensors format, and the values of floating-point ones as f32. Pure
+ * functions.
  *
  * Types of less than a byte (F4, F6) are not supported. F8_E4M3 is OCP e4m3 without infinity ("e4m3fn"). */
 #ifndef IFM_TENSOR_DTYPE_H
@@ -34,8 +35,8 @@ bool ifm_dtype_is_float(enum ifm_dtype dtype);
 /* "BOOL, U8, ... F64". */
 const char *ifm_dtype_names(void);
 
-/* `n` elements from `bytes` (little-endian, of any alignment) as f32: exact where f32 can, else to the nearest, ties to
- * even; an F64 beyond f32 becomes infinity. */
+/* `n` elements of a floating-point type from `bytes` (little-endian, of any alignment) as f32: exact where f32 can,
+ * else to the nearest, ties to even; an F64 beyond f32 becomes infinity. */
 void ifm_dtype_to_f32(enum ifm_dtype dtype, const void *bytes, size_t n, float *out);
 
 #endif

@@ -45,7 +45,7 @@ size_t ifm_safetensors_count(const struct ifm_safetensors *file);
 const struct ifm_tensor *ifm_safetensors_at(const struct ifm_safetensors *file, size_t index);
 const struct ifm_tensor *ifm_safetensors_find(const struct ifm_safetensors *file, const char *name); /* or NULL */
 
-/* Elements first .. first + n as f32; the range must lie inside the tensor. */
+/* Elements first .. first + n of a floating-point tensor as f32; the range must lie inside the tensor. */
 void ifm_tensor_read(const struct ifm_tensor *tensor, uint64_t first, size_t n, float *out);
 /* "F16 [8, 4096, 128]", for messages. */
 const char *ifm_tensor_shown(const struct ifm_tensor *tensor, char buffer[240]);

@@ -31,7 +31,7 @@ static void publish(const struct ifm_publication *publication, FILE *out)
         must(error.code == IFM_INVALID && error.message[0] != '\0'); /* a name that no manifest can hold */
     else
         must(ifm_publish_verify(publication, &verified, &error) == IFM_OK &&
-             ifm_manifest_check(tree_root(), &error) == IFM_OK);
+             ifm_manifest_check(tree_root(), false, &error) == IFM_OK);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -19,8 +19,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct ifm_error error = {0};
     tree_make(data, size);
-    enum ifm_status status = ifm_manifest_check(tree_root(), &error);
-    enum ifm_status of_record = ifm_manifest_check_record(tree_root(), NULL);
+    enum ifm_status status = ifm_manifest_check(tree_root(), false, &error);
+    enum ifm_status of_record = ifm_manifest_check(tree_root(), true, NULL);
     if (status == IFM_OK) {
         size_t before = 0, after = 0;
         char *theirs = read_manifest(&before);
@@ -33,7 +33,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         free(ours);
     } else if (status != IFM_INVALID || error.message[0] == '\0' || error.where[0] == '\0') {
         abort();
-    } else if (ifm_manifest_write(tree_root(), NULL) == IFM_OK && ifm_manifest_check(tree_root(), NULL) != IFM_OK) {
+    } else if (ifm_manifest_write(tree_root(), NULL) == IFM_OK && ifm_manifest_check(tree_root(), false, NULL) != IFM_OK) {
         abort();
     }
     tree_clear();

@@ -21,7 +21,7 @@ static void read_all(const struct ifm_tensor *tensor)
 {
     enum { PIECE = 100 };
     float out[PIECE];
-    for (uint64_t at = 0; at < tensor->elements; at += PIECE)
+    for (uint64_t at = 0; ifm_dtype_is_float(tensor->dtype) && at < tensor->elements; at += PIECE)
         ifm_tensor_read(tensor, at, tensor->elements - at < PIECE ? (size_t)(tensor->elements - at) : PIECE, out);
 }
 

@@ -43,7 +43,7 @@ static void write_manifest(struct folder *folder)
 static void assert_check(struct folder *folder, const char *where, const char *message)
 {
     struct ifm_error error = {0};
-    enum ifm_status status = ifm_manifest_check(folder->path, &error);
+    enum ifm_status status = ifm_manifest_check(folder->path, false, &error);
     if (where == NULL) {
         if (status != IFM_OK)
             fail_msg("%s: %s", error.where, error.message);
@@ -111,16 +111,16 @@ static void test_record_alone(void **state)
     write_text(&folder, "derived.json", "edited");
     write_text(&folder, "report.csv", "new");
     assert_check(&folder, "derived.json", "has changed");
-    assert_int_equal(ifm_manifest_check_record(folder.path, &error), IFM_OK);
+    assert_int_equal(ifm_manifest_check(folder.path, true, &error), IFM_OK);
     static const char *const names[] = {"plan.json", "run.log", "samples/0-latency-slots.csv"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         write_text(&folder, names[i], "edited");
-        assert_int_equal(ifm_manifest_check_record(folder.path, &error), IFM_INVALID);
+        assert_int_equal(ifm_manifest_check(folder.path, true, &error), IFM_INVALID);
         assert_non_null(strstr(error.where, names[i]));
         write_text(&folder, names[i], "abc");
     }
     write_text(&folder, "samples/1-latency.csv", "");
-    assert_int_equal(ifm_manifest_check_record(folder.path, &error), IFM_INVALID);
+    assert_int_equal(ifm_manifest_check(folder.path, true, &error), IFM_INVALID);
     assert_non_null(strstr(error.message, "does not list"));
     folder_remove(&folder);
 }
@@ -193,7 +193,7 @@ static void test_any_flipped_byte_is_found(void **state)
     for (size_t i = 0; i < text.size; i++) {
         text.data[i] ^= 1;
         folder_write(&folder, "manifest.sha256", text.data, text.size);
-        assert_int_equal(ifm_manifest_check(folder.path, &error), IFM_INVALID);
+        assert_int_equal(ifm_manifest_check(folder.path, false, &error), IFM_INVALID);
         text.data[i] ^= 1;
     }
     ifm_text_free(&text);
@@ -205,7 +205,7 @@ static void test_missing_folder(void **state)
     (void)state;
     struct ifm_error error = {0};
     assert_int_equal(ifm_manifest_write("/nowhere/at/all", &error), IFM_USAGE);
-    assert_int_equal(ifm_manifest_check("/nowhere/at/all", &error), IFM_INVALID);
+    assert_int_equal(ifm_manifest_check("/nowhere/at/all", false, &error), IFM_INVALID);
 }
 
 int main(void)

@@ -95,7 +95,7 @@ static void fresh_files_verify_and_are_whole(void **state)
     for (size_t i = 0; i < COUNT(names); i++)
         assert_true(ifm_file_exists(path_of(names[i])));
     assert_int_equal(verify(), IFM_OK);
-    assert_int_equal(ifm_manifest_check(dir, &error), IFM_OK);
+    assert_int_equal(ifm_manifest_check(dir, false, &error), IFM_OK);
 }
 
 static void verify_names_an_edited_number(void **state)
