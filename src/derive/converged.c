@@ -20,7 +20,7 @@ static void name_arm(struct ifm_text *names, const struct ifm_event_converge *ga
 }
 
 /* One finding a cell, from the last gate that each arm went through. */
-void ifm_rules_converged(struct ifm_derivation *d, const struct ifm_cell_work *work)
+void ifm_rules_converged(const struct ifm_cell_work *work)
 {
     enum { NAMED = 4 };
     struct ifm_text names = {0};
@@ -33,9 +33,9 @@ void ifm_rules_converged(struct ifm_derivation *d, const struct ifm_cell_work *w
             name_arm(&names, gate);
     }
     if (unsteady > 0)
-        ifm_derive_find_fault(d, IFM_SEVERITY_WARNING, "rule-07", work->cell->name, "",
-                              "power or temperature of %zu of %zu arms had not settled when the time for the warm-up "
-                              "was spent: %s%s; a longer --warmup-cap lets them",
-                              unsteady, work->cell->n_arms, names.data, unsteady > NAMED ? ", ..." : "");
+        ifm_derive_say_cell(work, IFM_SEVERITY_WARNING, "rule-07",
+                            "power or temperature of %zu of %zu arms had not settled when the time for the warm-up "
+                            "was spent: %s%s; a longer --warmup-cap lets them",
+                            unsteady, work->cell->n_arms, names.data, unsteady > NAMED ? ", ..." : "");
     ifm_text_free(&names);
 }

@@ -20,7 +20,7 @@ const char *ifm_derive_remedy(const struct ifm_plan *plan)
 }
 
 /* Why the cell has no record, from the last word that the journal has on it. */
-static void explain_missing(struct ifm_derivation *d, struct ifm_cell_work *work)
+static void explain_missing(struct ifm_cell_work *work)
 {
     enum ifm_stage last = IFM_STAGE_unknown;
     struct ifm_event_list told = ifm_events_about(work->journal, work->cell->name);
@@ -40,10 +40,11 @@ static void explain_missing(struct ifm_derivation *d, struct ifm_cell_work *work
     if (work->cell->unsupported != NULL && work->cell->unsupported[0] != '\0')
         work->missing = work->cell->unsupported;
     else if (last == IFM_STAGE_cell_done)
-        ifm_derive_find_fault(d, IFM_SEVERITY_INVALID, "rule-01", work->cell->name, "",
-                              "the journal says that the cell is done, but its record is missing");
+        ifm_derive_say_cell(work, IFM_SEVERITY_INVALID, "rule-01",
+                            "the journal says that the cell is done, but its record is missing");
     else if (last == IFM_STAGE_unknown)
-        work->missing = ifm_arena_printf(d->arena, "the run ended before this cell (%s)", ifm_derive_remedy(d->plan));
+        work->missing =
+            ifm_arena_printf(work->d->arena, "the run ended before this cell (%s)", ifm_derive_remedy(work->d->plan));
 }
 
 static int by_cell_name(const void *a, const void *b)
@@ -89,7 +90,7 @@ enum ifm_status ifm_derive_events(struct ifm_derivation *d, struct ifm_error *er
         work->missing = "";
         work->remedy = "";
         if (work->record == NULL)
-            explain_missing(d, work);
+            explain_missing(work);
     }
     return IFM_OK;
 }

@@ -1,8 +1,9 @@
 /* Which arms of a cell are compared with its baseline, and the level of each comparison. */
 #include "derive/internal.h"
 
-bool ifm_derive_is_compared(const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
+bool ifm_derive_is_compared(const struct ifm_arm_work *arm)
 {
+    const struct ifm_cell_work *work = arm->work;
     return work->baseline != NULL && arm != work->baseline && arm->is_variant && !ifm_derive_is_cache_probe(arm->arm) &&
            arm->arm->ceiling == work->baseline->arm->ceiling;
 }
@@ -11,7 +12,7 @@ size_t ifm_derive_count_compared(const struct ifm_cell_work *work)
 {
     size_t m = 0;
     for (size_t a = 0; a < work->cell->n_arms; a++)
-        m += ifm_derive_is_compared(work, &work->arms[a]);
+        m += ifm_derive_is_compared(&work->arms[a]);
     return m;
 }
 
