@@ -126,6 +126,13 @@ void ifm_derive_cell_ceilings(const struct ifm_cell_work *work)
     ifm_text_free(&note);
 }
 
+const char *ifm_derive_regime(const struct ifm_value *ridge, const struct ifm_value *intensity)
+{
+    double low = ridge->has_interval ? ridge->low : ridge->number;
+    double high = ridge->has_interval ? ridge->high : ridge->number;
+    return intensity->number > high ? "compute-bound" : intensity->number < low ? "memory-bound" : "";
+}
+
 double ifm_resident_below(const struct ifm_derivation *d)
 {
     return RESIDENT_FACTOR * d->llc_bytes;

@@ -37,7 +37,6 @@ static enum ifm_status apply_rules(struct ifm_derivation *d, struct ifm_error *e
     ifm_derive_find_caches(d);
     for (size_t c = 0; c < d->plan->n_cells; c++) {
         ifm_rules_time(&d->cells[c]);
-        ifm_rules_converged(&d->cells[c]);
         ifm_rules_ceiling(&d->cells[c]);
     }
     return IFM_OK;

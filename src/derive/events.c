@@ -5,14 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool names_an_arm(const struct ifm_cell *cell, const char *name)
-{
-    for (size_t a = 0; a < cell->n_arms; a++)
-        if (strcmp(cell->arms[a].name, name) == 0)
-            return true;
-    return false;
-}
-
 const char *ifm_derive_remedy(const struct ifm_plan *plan)
 {
     bool session = plan->n_cells > 0 && strcmp(plan->cells[0].workload, "session") == 0;
@@ -72,7 +64,7 @@ static enum ifm_status check_names(struct ifm_derivation *d, struct ifm_error *e
         if (event->cell == NULL)
             continue;
         struct ifm_cell_work **found = bsearch(event->cell, sorted, n, sizeof *sorted, compare_to_cell);
-        if (found != NULL && (event->arm == NULL || names_an_arm((*found)->cell, event->arm)))
+        if (found != NULL && (event->arm == NULL || ifm_cell_arm((*found)->cell, event->arm) != NULL))
             continue;
         snprintf(where, sizeof where, "run.log:%zu", event->line);
         return ifm_fail(error, IFM_INVALID, where, "the journal was edited, or written by another version",

@@ -212,7 +212,7 @@ void ifm_derive_caches(const struct ifm_cell_work *work);
 void ifm_derive_comparison(const struct ifm_arm_work *arm);
 /* Says so, once a cell, when there are several. */
 void ifm_derive_say_family(const struct ifm_cell_work *work);
-/* compare/level.c: whether the arm is compared with the baseline of its cell, and how many are. */
+/* blocks.c: whether the arm is compared with the baseline of its cell, and how many are. */
 bool ifm_derive_is_compared(const struct ifm_arm_work *arm);
 size_t ifm_derive_count_compared(const struct ifm_cell_work *work);
 /* The level of one comparison of the cell, such that all of them hold at once with 95 %. */
@@ -280,7 +280,6 @@ void ifm_rules_record(struct ifm_cell_work *work);
 void ifm_rules_arms(struct ifm_cell_work *work);
 IFM_CHECKED enum ifm_status ifm_rules_energy(struct ifm_cell_work *work, struct ifm_error *error);
 void ifm_rules_time(struct ifm_cell_work *work);
-void ifm_rules_converged(const struct ifm_cell_work *work);
 void ifm_rules_ceiling(struct ifm_cell_work *work);
 
 #endif

@@ -16,7 +16,7 @@ struct ifm_publication {
     const struct ifm_plan *plan;
     const struct ifm_derived *derived;
     const struct ifm_verdict *verdict;
-    const json_t *lock;   /* config.lock.json */
+    const json_t *lock;              /* config.lock.json */
     const struct ifm_events *events; /* run.log */
     /* The record itself, for pictures and for files that hold raw samples; NULL: there are none of either. */
     const struct ifm_facts_view *facts;
@@ -202,7 +202,5 @@ bool ifm_document_is_row(const struct ifm_derived *derived, const struct ifm_cel
 const char *ifm_severity_label(enum ifm_severity severity);
 /* "cell, arm" as far as they are set. */
 const char *ifm_document_place(const char *cell, const char *arm, struct ifm_arena *arena);
-/* A line without its tones. */
-const char *ifm_line_text(const struct ifm_line *line, struct ifm_arena *arena);
 
 #endif

@@ -96,14 +96,6 @@ static void check_feature(struct ifm_arm_work *arm)
     ifm_refuse_arm(arm, &arm->refusal, IFM_SEVERITY_WARNING, "rule-11", reason);
 }
 
-static struct ifm_arm_work *find_arm(struct ifm_cell_work *work, const char *name)
-{
-    for (size_t a = 0; a < work->cell->n_arms; a++)
-        if (strcmp(work->arms[a].arm->name, name) == 0)
-            return &work->arms[a];
-    return NULL;
-}
-
 static void check_equal(struct ifm_arm_work *arm)
 {
     struct ifm_cell_work *work = arm->work;
@@ -112,7 +104,7 @@ static void check_equal(struct ifm_arm_work *arm)
         return;
     struct checks mine = gather_checks(work, a->name), other = gather_checks(work, a->equals);
     const char *reason = NULL;
-    if (find_arm(work, a->equals) == NULL || mine.done == 0 || other.done == 0)
+    if (ifm_cell_arm(work->cell, a->equals) == NULL || mine.done == 0 || other.done == 0)
         reason = ifm_arena_printf(arm->d->arena, "the output must equal that of arm %s, and this was not checked",
                                   a->equals);
     else if (a->equal_bound == 0 && strcmp(mine.output, other.output) != 0)

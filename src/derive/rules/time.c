@@ -76,23 +76,62 @@ static void refuse_drifting_ratio(struct ifm_arm_work *arm, struct trend *t)
     ifm_refuse_arm(arm, &arm->compare_refused, IFM_SEVERITY_WARNING, "rule-07", reason);
 }
 
-/* One finding a cell: a sweep has dozens of arms, and a busy machine unsettles them all. */
+enum { NAMED = 4 }; /* arms in one finding of a cell: a sweep has dozens, and a busy machine unsettles them all */
+
+/* Adds an arm to those that were not steady, if it is among the first; says whether there are more. */
+static const char *add_unsteady(struct ifm_text *names, size_t *unsteady, const char *arm)
+{
+    if ((*unsteady)++ < NAMED)
+        ifm_text_printf(names, "%s%s", names->size > 0 ? ", " : "", arm);
+    return *unsteady > NAMED ? ", ..." : "";
+}
+
 static void look_at_warmup(const struct ifm_cell_work *work)
 {
-    enum { NAMED = 4 };
     struct ifm_text names = {0};
     size_t unsteady = 0;
+    const char *more = "";
     for (size_t a = 0; a < work->cell->n_arms; a++) {
         const struct ifm_event_warmup *warmup = IFM_TOLD(work, warmup, work->cell->arms[a].name);
-        if (warmup == NULL || warmup->steady)
-            continue;
-        if (unsteady++ < NAMED)
-            ifm_text_printf(&names, "%s%s", names.size > 0 ? ", " : "", work->cell->arms[a].name);
+        if (warmup != NULL && !warmup->steady)
+            more = add_unsteady(&names, &unsteady, warmup->arm);
     }
     if (unsteady > 0)
         ifm_derive_say_cell(work, IFM_SEVERITY_WARNING, "rule-07",
                             "%zu of %zu arms were not steady when the warm-up ended: %s%s", unsteady,
-                            work->cell->n_arms, names.data, unsteady > NAMED ? ", ..." : "");
+                            work->cell->n_arms, names.data, more);
+    ifm_text_free(&names);
+}
+
+/* "mma (410 W, standard deviation 22 W, +0.8 K/s)" */
+static const char *watts_of(const struct ifm_event_converge *gate, struct ifm_arena *arena)
+{
+    char watts[48], spread[48];
+    if (isnan(gate->watts) || isnan(gate->sd_w))
+        return gate->arm;
+    const char *slope = isnan(gate->slope_k_per_s) ? "" : ifm_arena_printf(arena, ", %+.1f K/s", gate->slope_k_per_s);
+    return ifm_arena_printf(arena, "%s (%s, standard deviation %s%s)", gate->arm,
+                            ifm_format_human(gate->watts, "W", watts), ifm_format_human(gate->sd_w, "W", spread),
+                            slope);
+}
+
+/* What the gate of power and temperature said before the measured blocks, from the last one that each arm went
+ * through. Control inputs; no number is made of them. */
+static void look_at_gates(const struct ifm_cell_work *work)
+{
+    struct ifm_text names = {0};
+    size_t unsteady = 0;
+    const char *more = "";
+    for (size_t a = 0; a < work->cell->n_arms; a++) {
+        const struct ifm_event_converge *gate = IFM_TOLD(work, converge, work->cell->arms[a].name);
+        if (gate != NULL && !gate->steady)
+            more = add_unsteady(&names, &unsteady, watts_of(gate, work->d->arena));
+    }
+    if (unsteady > 0)
+        ifm_derive_say_cell(work, IFM_SEVERITY_WARNING, "rule-07",
+                            "power or temperature of %zu of %zu arms had not settled when the time for the warm-up "
+                            "was spent: %s%s; a longer --warmup-cap lets them",
+                            unsteady, work->cell->n_arms, names.data, more);
     ifm_text_free(&names);
 }
 
@@ -131,10 +170,8 @@ static void look_at_disturbances(const struct ifm_cell_work *work)
                             n == 1 ? "" : "s", (long long)first->block, first->reason);
 }
 
-void ifm_rules_time(struct ifm_cell_work *work)
+static void look_over_time(struct ifm_cell_work *work)
 {
-    if (work->record == NULL || work->refusal.rule != NULL)
-        return;
     struct ifm_arena *scratch = ifm_arena_create();
     struct trend t = {0, IFM_ARENA_ARRAY(scratch, double, work->n_blocks + 1),
                       IFM_ARENA_ARRAY(scratch, double, work->n_blocks + 1),
@@ -154,4 +191,11 @@ void ifm_rules_time(struct ifm_cell_work *work)
         refuse_drifting_ratio(arm, &t);
     }
     ifm_arena_destroy(scratch);
+}
+
+void ifm_rules_time(struct ifm_cell_work *work)
+{
+    if (work->record != NULL && work->refusal.rule == NULL)
+        look_over_time(work);
+    look_at_gates(work);
 }
