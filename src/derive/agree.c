@@ -184,14 +184,6 @@ static enum ifm_status check_order(const struct where *at, const struct ifm_numb
     return IFM_OK;
 }
 
-static const struct ifm_cell *cell_of(const struct ifm_plan *plan, const char *name)
-{
-    for (size_t c = 0; c < plan->n_cells; c++)
-        if (strcmp(plan->cells[c].name, name) == 0)
-            return &plan->cells[c];
-    return NULL;
-}
-
 enum ifm_status ifm_derived_agree(const struct ifm_plan *plan, const struct ifm_derived *derived,
                                   struct ifm_error *error)
 {
@@ -202,7 +194,7 @@ enum ifm_status ifm_derived_agree(const struct ifm_plan *plan, const struct ifm_
     for (size_t i = 0; i < derived->n_numbers; i++) {
         const struct ifm_number *number = &derived->numbers[i];
         struct where at = {derived, number->cell, number->arm, error};
-        if (number->cell[0] != '\0' && cell_of(plan, number->cell) == NULL)
+        if (number->cell[0] != '\0' && ifm_plan_cell(plan, number->cell) == NULL)
             return ifm_fail(error, IFM_INVALID, "derived.json", NULL, "rule-04: the plan has no cell \"%s\"",
                             number->cell);
         IFM_TRY(check_order(&at, number));

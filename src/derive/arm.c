@@ -32,8 +32,7 @@ static struct ifm_value load_of(const struct ifm_value *step, double rows)
 }
 
 /* A ledger entry of zero gives no number at all: nothing was promised, so nothing is absent. */
-static void emit_rates(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm,
-                       const struct ifm_value *step)
+static void emit_rates(const struct ifm_arm_work *arm, const struct ifm_value *step)
 {
     const struct ifm_ledger *ledger = &arm->arm->ledger;
     double bytes = (double)ledger->bytes_read + (double)ledger->bytes_written;
@@ -51,64 +50,41 @@ static void emit_rates(struct ifm_derivation *d, const struct ifm_cell_work *wor
     };
     for (size_t i = 0; i < sizeof rates / sizeof rates[0]; i++)
         if (rates[i].amount > 0)
-            ifm_derive_emit(d, work, arm, rates[i].metric,
+            ifm_derive_emit(arm, rates[i].metric,
                             rates[i].metric == IFM_M_FLOPS_PER_S && arm->arm->integer ? ifm_value_integer_products()
                                                                                       : rate_of(step, rates[i].amount));
     if (ifm_derive_is_cache_probe(arm->arm) && ledger->rows > 0)
-        ifm_derive_emit(d, work, arm, IFM_M_LOAD_NS, load_of(step, (double)ledger->rows));
+        ifm_derive_emit(arm, IFM_M_LOAD_NS, load_of(step, (double)ledger->rows));
     if (ledger->flops > 0 && bytes > 0)
-        ifm_derive_emit(d, work, arm, IFM_M_ARITHMETIC_INTENSITY, ifm_value_real((double)ledger->flops / bytes, 0, ""));
+        ifm_derive_emit(arm, IFM_M_ARITHMETIC_INTENSITY, ifm_value_real((double)ledger->flops / bytes, 0, ""));
 }
 
-void ifm_derive_step(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
+void ifm_derive_step(const struct ifm_arm_work *arm)
 {
-    struct ifm_value step = ifm_derive_step_value(d, work, arm, false);
-    ifm_derive_emit(d, work, arm, IFM_M_STEP_NS, step);
-    if (work->n_marked > 0)
-        ifm_derive_emit(d, work, arm, IFM_M_STEP_NS_WITHOUT_MARKED, ifm_derive_step_value(d, work, arm, true));
-    emit_rates(d, work, arm, &step);
+    struct ifm_value step = ifm_derive_step_value(arm, false);
+    ifm_derive_emit(arm, IFM_M_STEP_NS, step);
+    if (arm->work->n_marked > 0)
+        ifm_derive_emit(arm, IFM_M_STEP_NS_WITHOUT_MARKED, ifm_derive_step_value(arm, true));
+    emit_rates(arm, &step);
 }
 
-/* Total of an instrument's column over the measured slots; one unread slot makes the total absent. */
-static struct ifm_value column_total(struct ifm_derivation *d, const struct ifm_cell_work *work,
-                                     const struct ifm_arm_work *arm, const char *name)
+/* Total of an instrument's column; where no slot was read, the journal may say why. */
+static struct ifm_value column_total(const struct ifm_arm_work *arm, const char *name)
 {
-    if (work->record == NULL)
-        return ifm_value_absent(work->missing, work->remedy, 0, "slots");
-    int column = ifm_derive_column(work->record, name);
     const char *reason = "no instrument of this pass recorded it", *remedy = "";
-    IFM_EACH_TOLD(event, work, column_absent, NULL) {
+    IFM_EACH_TOLD(event, arm->work, column_absent, NULL) {
         const struct ifm_event_column_absent *absent = IFM_FACTS(event, column_absent);
         bool is = strcmp(absent->column, name) == 0;
         reason = is ? absent->reason : reason;
         remedy = is ? absent->remedy : remedy;
     }
-    int64_t total = 0, slots = 0, unread = 0;
-    for (size_t k = 0; column >= 0 && k < work->record->n_slots; k++) {
-        const struct ifm_slot *slot = &work->record->slots[k];
-        if (slot->phase != IFM_PHASE_MEASURE || slot->arm != arm->index)
-            continue;
-        slots++;
-        if (slot->columns[column] == IFM_ABSENT)
-            unread++;
-        else if (__builtin_add_overflow(total, slot->columns[column], &total))
-            return ifm_value_absent("the total overflows", "", slots, "slots");
-    }
-    if (slots == 0 || unread == slots)
-        return ifm_value_absent(reason, remedy, 0, "slots");
-    if (unread > 0)
-        return ifm_value_absent(
-            ifm_arena_printf(d->arena, "not read in %lld of %lld slots", (long long)unread, (long long)slots), "",
-            slots - unread, "slots");
-    struct ifm_value value = ifm_value_count(total, "slots");
-    value.n = slots;
-    return value;
+    return ifm_derive_total_value(arm, name, reason, remedy);
 }
 
 /* Returns the root mean square. */
-static struct ifm_value emit_errors(struct ifm_derivation *d, const struct ifm_cell_work *work,
-                                    const struct ifm_arm_work *arm)
+static struct ifm_value emit_errors(const struct ifm_arm_work *arm)
 {
+    const struct ifm_cell_work *work = arm->work;
     struct ifm_value rms = ifm_value_absent(
         work->record == NULL && work->missing[0] != '\0' ? work->missing : "no check against the oracle was recorded",
         "", 0, "values");
@@ -128,18 +104,18 @@ static struct ifm_value emit_errors(struct ifm_derivation *d, const struct ifm_c
         }
     }
     if (seen || arm->arm->has_oracle) {
-        ifm_derive_emit(d, work, arm, IFM_M_ERROR_RMS_REL, rms);
-        ifm_derive_emit(d, work, arm, IFM_M_ERROR_MAX_REL, largest);
+        ifm_derive_emit(arm, IFM_M_ERROR_RMS_REL, rms);
+        ifm_derive_emit(arm, IFM_M_ERROR_MAX_REL, largest);
     }
     return rms;
 }
 
-void ifm_derive_facts_of_arm(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
+void ifm_derive_facts_of_arm(const struct ifm_arm_work *arm)
 {
     static const enum ifm_metric_id counters[] = {IFM_M_CONTEXT_SWITCHES_INVOLUNTARY, IFM_M_FAULTS_MAJOR,
                                                   IFM_M_STEAL_NS, IFM_M_RUN_DELAY_NS};
-    struct ifm_value error_rms = emit_errors(d, work, arm);
-    ifm_derive_compression(d, work, arm, &error_rms);
+    struct ifm_value error_rms = emit_errors(arm);
+    ifm_derive_compression(arm, &error_rms);
     for (size_t i = 0; i < sizeof counters / sizeof counters[0]; i++)
-        ifm_derive_emit(d, work, arm, counters[i], column_total(d, work, arm, ifm_metrics[counters[i]].id));
+        ifm_derive_emit(arm, counters[i], column_total(arm, ifm_metrics[counters[i]].id));
 }

@@ -38,6 +38,54 @@ int ifm_derive_column(const struct ifm_record *record, const char *name)
     return -1;
 }
 
+const struct ifm_slot *ifm_next_slot(const struct ifm_arm_work *arm, size_t *k)
+{
+    const struct ifm_record *record = arm->work->record;
+    for (; record != NULL && *k < record->n_slots; ++*k)
+        if (record->slots[*k].phase == IFM_PHASE_MEASURE && record->slots[*k].arm == arm->index)
+            return &record->slots[*k];
+    return NULL;
+}
+
+bool ifm_derive_has_gaps(const struct ifm_arm_work *arm)
+{
+    return arm->work->cell->measure.cache == IFM_CACHE_COLD || arm->arm->gaps;
+}
+
+struct ifm_column_total ifm_derive_column_total(const struct ifm_arm_work *arm, const char *name)
+{
+    struct ifm_column_total out = {0};
+    int column = ifm_derive_column(arm->work->record, name);
+    const struct ifm_slot *slot;
+    for (size_t k = 0; column >= 0 && (slot = ifm_next_slot(arm, &k)) != NULL; k++) {
+        int64_t value = slot->columns[column];
+        out.slots++;
+        if (value == IFM_ABSENT)
+            continue;
+        out.largest = out.read == 0 || value > out.largest ? value : out.largest;
+        out.overflows |= __builtin_add_overflow(out.total, value, &out.total);
+        out.read++;
+    }
+    return out;
+}
+
+struct ifm_value ifm_derive_total_value(const struct ifm_arm_work *arm, const char *name, const char *reason,
+                                        const char *remedy)
+{
+    struct ifm_column_total all = ifm_derive_column_total(arm, name);
+    if (arm->work->record == NULL)
+        return ifm_value_missing(arm->work, "slots");
+    if (all.read == 0 && reason != NULL)
+        return ifm_value_absent(reason, remedy, 0, "slots");
+    if (all.read < all.slots || all.slots == 0)
+        return ifm_value_absent(ifm_arena_printf(arm->d->arena, "not read in %lld of %lld slots",
+                                                 (long long)(all.slots - all.read), (long long)all.slots),
+                                "", all.read, "slots");
+    if (all.overflows)
+        return ifm_value_absent("the total overflows", "", all.slots, "slots");
+    return ifm_value_count_of(all.total, all.slots, "slots");
+}
+
 bool ifm_derive_is_cache_probe(const struct ifm_arm *arm)
 {
     return strncmp(arm->name, "caches.", 7) == 0 || strncmp(arm->variant, "caches.", 7) == 0;
@@ -76,35 +124,58 @@ static void choose_compared(const struct ifm_facts_view *facts, struct ifm_cell_
     }
 }
 
-/* An arm that the device failed under was left out, and has no blocks. */
-static void say_failed(struct ifm_derivation *d, const struct ifm_cell_work *work, struct ifm_arm_work *arm)
+bool ifm_derive_is_compared(const struct ifm_arm_work *arm)
 {
-    const struct ifm_event_arm_failed *event = IFM_TOLD(work, arm_failed, arm->arm->name);
+    const struct ifm_cell_work *work = arm->work;
+    return work->baseline != NULL && arm != work->baseline && arm->is_variant && !ifm_derive_is_cache_probe(arm->arm) &&
+           arm->arm->ceiling == work->baseline->arm->ceiling;
+}
+
+size_t ifm_derive_count_compared(const struct ifm_cell_work *work)
+{
+    size_t m = 0;
+    for (size_t a = 0; a < work->cell->n_arms; a++)
+        m += ifm_derive_is_compared(&work->arms[a]);
+    return m;
+}
+
+double ifm_derive_compare_level(const struct ifm_cell_work *work)
+{
+    size_t m = ifm_derive_count_compared(work);
+    return m > 1 ? 1.0 - (1.0 - IFM_LEVEL) / (double)m : IFM_LEVEL;
+}
+
+/* An arm that the device failed under was left out, and has no blocks. */
+static void say_failed(struct ifm_arm_work *arm)
+{
+    const struct ifm_event_arm_failed *event = IFM_TOLD(arm->work, arm_failed, arm->arm->name);
     arm->remedy = "";
     if (event == NULL)
         return;
     arm->failed = true;
     arm->broken = ifm_arena_printf(
-        d->arena, "the arm failed on the device, and the others were measured without it: %s", event->reason);
+        arm->d->arena, "the arm failed on the device, and the others were measured without it: %s", event->reason);
     arm->remedy = event->remedy;
-    ifm_derive_find_fault(d, IFM_SEVERITY_WARNING, "rule-01", work->cell->name, arm->arm->name, "%s", arm->broken);
+    ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-01", "%s", arm->broken);
 }
 
-static void make_arms(struct ifm_derivation *d, struct ifm_cell_work *work)
+static void make_arms(struct ifm_cell_work *work)
 {
     size_t n = work->cell->n_arms;
-    work->arms = IFM_ARENA_ARRAY(d->arena, struct ifm_arm_work, n + 1);
+    work->arms = IFM_ARENA_ARRAY(work->d->arena, struct ifm_arm_work, n + 1);
     for (size_t a = 0; a < n; a++) {
         struct ifm_arm_work *arm = &work->arms[a];
+        arm->d = work->d;
+        arm->work = work;
         arm->arm = &work->cell->arms[a];
         arm->index = a;
         arm->inner_low = UINT32_MAX;
-        say_failed(d, work, arm);
-        arm->log_step = IFM_ARENA_ARRAY(d->arena, double, work->n_blocks + 1);
-        arm->mid_ns = IFM_ARENA_ARRAY(d->arena, double, work->n_blocks + 1);
-        arm->present = IFM_ARENA_ARRAY(d->arena, bool, work->n_blocks + 1);
+        say_failed(arm);
+        arm->log_step = IFM_ARENA_ARRAY(work->d->arena, double, work->n_blocks + 1);
+        arm->mid_ns = IFM_ARENA_ARRAY(work->d->arena, double, work->n_blocks + 1);
+        arm->present = IFM_ARENA_ARRAY(work->d->arena, bool, work->n_blocks + 1);
     }
-    choose_compared(d->facts, work);
+    choose_compared(work->d->facts, work);
 }
 
 /* The median duration of a slot's samples, in ns. */
@@ -120,14 +191,15 @@ static double slot_median(const struct ifm_record *record, size_t slot, double *
     return median;
 }
 
-static void add_slot(struct ifm_derivation *d, struct ifm_arm_work *arm, const struct ifm_record *record, size_t k,
-                     size_t block, double tick_ns, double *slots_here, double *scratch)
+static void add_slot(struct ifm_arm_work *arm, const struct ifm_record *record, size_t k, size_t block, double tick_ns,
+                     double *slots_here, double *scratch)
 {
     const struct ifm_slot *slot = &record->slots[k];
     double median = slot_median(record, k, scratch);
     if (median <= 0 || slot->inner == 0) {
-        arm->broken = ifm_arena_printf(
-            d->arena, "the median sample of block %u lasted 0 ns: the clock cannot resolve it", (unsigned)slot->block);
+        arm->broken =
+            ifm_arena_printf(arm->d->arena, "the median sample of block %u lasted 0 ns: the clock cannot resolve it",
+                             (unsigned)slot->block);
         return;
     }
     arm->log_step[block] += log(median / (double)slot->inner);
@@ -246,7 +318,7 @@ static double clock_tick_ns(const struct ifm_cell_work *work)
 }
 
 /* Slots that do not name an arm of the plan are left to the rules, which refuse the cell. */
-static void fill_blocks(struct ifm_derivation *d, struct ifm_cell_work *work)
+static void fill_blocks(struct ifm_cell_work *work)
 {
     const struct ifm_record *record = work->record;
     struct ifm_arena *scratch = ifm_arena_create();
@@ -271,7 +343,7 @@ static void fill_blocks(struct ifm_derivation *d, struct ifm_cell_work *work)
             continue;
         count_slot(work, slot);
         if (slot->phase == IFM_PHASE_MEASURE)
-            add_slot(d, &work->arms[slot->arm], record, k, block, tick_ns, slots_here, values);
+            add_slot(&work->arms[slot->arm], record, k, block, tick_ns, slots_here, values);
     }
     if (open)
         close_block(work, block, slots_here);
@@ -301,16 +373,16 @@ static void mark_disturbed(struct ifm_cell_work *work)
     }
 }
 
-void ifm_derive_blocks(struct ifm_derivation *d, struct ifm_cell_work *work)
+void ifm_derive_blocks(struct ifm_cell_work *work)
 {
     if (work->record != NULL)
         work->n_blocks = count_blocks(work->record);
-    work->block = IFM_ARENA_ARRAY(d->arena, uint32_t, work->n_blocks + 1);
-    work->marked = IFM_ARENA_ARRAY(d->arena, bool, work->n_blocks + 1);
-    make_arms(d, work);
+    work->block = IFM_ARENA_ARRAY(work->d->arena, uint32_t, work->n_blocks + 1);
+    work->marked = IFM_ARENA_ARRAY(work->d->arena, bool, work->n_blocks + 1);
+    make_arms(work);
     if (work->record == NULL)
         return;
-    fill_blocks(d, work);
+    fill_blocks(work);
     mark_disturbed(work);
     work->marks_unknown = why_marks_unknown(work->record);
     for (size_t b = 0; b < work->n_blocks; b++)

@@ -3,25 +3,25 @@
 
 #include "base/text.h"
 #include "model/machine_facts.h"
+#include "model/plan_json.h"
 #include <math.h>
 #include <string.h>
 
 /* A working set counts as served by memory from this many times the last-level cache on. */
 #define RESIDENT_FACTOR 4.0
 
-static bool is_usable(const struct ifm_cell_work *work, const struct ifm_arm_work *arm, enum ifm_ceiling kind)
+static bool is_usable(const struct ifm_arm_work *arm, enum ifm_ceiling kind)
 {
-    return work->record != NULL && arm->arm->ceiling == kind && ifm_ceiling_amount(arm->arm, kind) > 0 &&
+    return arm->work->record != NULL && arm->arm->ceiling == kind && ifm_ceiling_amount(arm->arm, kind) > 0 &&
            arm->n_blocks > 0 && arm->broken == NULL && arm->refusal.rule == NULL;
 }
 
 /* ln of the arm's rate in units a nanosecond. */
-static bool log_rate(const struct ifm_cell_work *work, const struct ifm_arm_work *arm, enum ifm_ceiling kind,
-                     struct ifm_log_mean *out)
+static bool log_rate(const struct ifm_arm_work *arm, enum ifm_ceiling kind, struct ifm_log_mean *out)
 {
     struct ifm_arena *scratch = ifm_arena_create();
-    double *logs = IFM_ARENA_ARRAY(scratch, double, work->n_blocks + 1);
-    size_t n = ifm_arm_logs(work, arm, false, logs, NULL);
+    double *logs = IFM_ARENA_ARRAY(scratch, double, arm->work->n_blocks + 1);
+    size_t n = ifm_arm_logs(arm, false, logs, NULL);
     bool made = ifm_log_level_of(logs, n, arm->quantum, out);
     out->mean = made ? log(ifm_ceiling_amount(arm->arm, kind)) - out->mean : 0.0;
     ifm_arena_destroy(scratch);
@@ -36,7 +36,7 @@ const struct ifm_arm_work *ifm_best_ceiling(const struct ifm_cell_work *work, en
     for (size_t a = 0; a < work->cell->n_arms; a++) {
         struct ifm_log_mean rate;
         const struct ifm_arm_work *arm = &work->arms[a];
-        if (!is_usable(work, arm, kind) || !log_rate(work, arm, kind, &rate))
+        if (!is_usable(arm, kind) || !log_rate(arm, kind, &rate))
             continue;
         ++*of;
         if (best == NULL || rate.mean > best_rate) {
@@ -47,26 +47,22 @@ const struct ifm_arm_work *ifm_best_ceiling(const struct ifm_cell_work *work, en
     return best;
 }
 
-bool ifm_ceiling_share(const struct ifm_cell_work *work, const struct ifm_arm_work *arm, enum ifm_ceiling kind,
-                       struct ifm_log_mean *out, const struct ifm_arm_work **ceiling)
+bool ifm_ceiling_share(const struct ifm_arm_work *arm, enum ifm_ceiling kind, struct ifm_log_mean *out,
+                       const struct ifm_arm_work **ceiling)
 {
     size_t of;
-    const struct ifm_arm_work *best = ifm_best_ceiling(work, kind, &of);
+    const struct ifm_arm_work *best = ifm_best_ceiling(arm->work, kind, &of);
     double amount = ifm_ceiling_amount(arm->arm, kind);
     if (best == NULL || amount <= 0 || arm->broken != NULL || (kind == IFM_CEILING_FLOPS && arm->arm->integer))
         return false;
     /* A probe that fits the caches says nothing about the memory that serves this arm. */
     if (kind != IFM_CEILING_FLOPS && best->cache_resident && !arm->cache_resident)
         return false;
-    struct ifm_arena *scratch = ifm_arena_create();
-    double *logs = IFM_ARENA_ARRAY(scratch, double, work->n_blocks + 1);
-    size_t n = ifm_pair_logs(work, best, arm, false, logs, NULL);
-    bool made = ifm_log_mean_of(logs, n, hypot(best->quantum, arm->quantum), out);
-    if (made)
-        out->mean += log(amount / ifm_ceiling_amount(best->arm, kind));
-    ifm_arena_destroy(scratch);
     *ceiling = best;
-    return made;
+    if (!ifm_pair_mean(best, arm, false, out))
+        return false;
+    out->mean += log(amount / ifm_ceiling_amount(best->arm, kind));
+    return true;
 }
 
 static size_t count_probes(const struct ifm_cell *cell, enum ifm_ceiling kind)
@@ -80,17 +76,14 @@ static size_t count_probes(const struct ifm_cell *cell, enum ifm_ceiling kind)
 static struct ifm_value ceiling_value(const struct ifm_cell_work *work, enum ifm_ceiling kind)
 {
     if (work->record == NULL)
-        return ifm_value_absent(work->missing, work->remedy, 0, "blocks");
+        return ifm_value_missing(work, "blocks");
     size_t of;
     const struct ifm_arm_work *best = ifm_best_ceiling(work, kind, &of);
     struct ifm_log_mean rate;
-    if (best == NULL || !log_rate(work, best, kind, &rate))
+    if (best == NULL || !log_rate(best, kind, &rate))
         return ifm_value_absent("no probe of this ceiling has a usable record", "", 0, "blocks");
-    struct ifm_value value = ifm_value_real(exp(rate.mean) * 1e9, (int64_t)rate.n, "blocks");
-    struct ifm_interval interval;
     /* The best of several is chosen by its own noise: the interval holds for all of them at once (Bonferroni). */
-    if (ifm_log_mean_interval(&rate, 1.0 - (1.0 - IFM_LEVEL) / (double)of, &interval))
-        ifm_value_bracket(&value, exp(interval.low) * 1e9, exp(interval.high) * 1e9, IFM_LEVEL);
+    struct ifm_value value = ifm_value_of_logs(&rate, 1e9, 1.0 - (1.0 - IFM_LEVEL) / (double)of, "blocks");
     value.text = best->arm->name;
     return value;
 }
@@ -100,56 +93,44 @@ static struct ifm_value ceiling_value(const struct ifm_cell_work *work, enum ifm
 static struct ifm_value ridge_value(const struct ifm_cell_work *work)
 {
     if (work->record == NULL)
-        return ifm_value_absent(work->missing, work->remedy, 0, "blocks");
+        return ifm_value_missing(work, "blocks");
     size_t of;
     const struct ifm_arm_work *read = ifm_best_ceiling(work, IFM_CEILING_READ, &of);
     const struct ifm_arm_work *flops = ifm_best_ceiling(work, IFM_CEILING_FLOPS, &of);
     struct ifm_log_mean ridge;
-    struct ifm_interval interval;
-    struct ifm_arena *scratch = ifm_arena_create();
-    double *logs = IFM_ARENA_ARRAY(scratch, double, work->n_blocks + 1);
-    bool made = read != NULL && flops != NULL &&
-                ifm_log_mean_of(logs, ifm_pair_logs(work, read, flops, false, logs, NULL),
-                                hypot(read->quantum, flops->quantum), &ridge);
-    ifm_arena_destroy(scratch);
-    if (!made)
+    if (read == NULL || flops == NULL || !ifm_pair_mean(read, flops, false, &ridge))
         return ifm_value_absent("the ridge point needs both ceilings, read and flops, in the same blocks", "", 0,
                                 "blocks");
     for (size_t a = 0; a < work->cell->n_arms; a++)
         if (read->cache_resident && !work->arms[a].cache_resident && !ifm_derive_is_probe(work->arms[a].arm))
             return ifm_value_absent("the fastest read probe fits the caches, and an arm does not", "", 0, "blocks");
     double scale = ifm_ceiling_amount(flops->arm, IFM_CEILING_FLOPS) / ifm_ceiling_amount(read->arm, IFM_CEILING_READ);
-    struct ifm_value value = ifm_value_real(scale * exp(ridge.mean), (int64_t)ridge.n, "blocks");
-    if (ifm_log_mean_interval(&ridge, IFM_LEVEL, &interval))
-        ifm_value_bracket(&value, scale * exp(interval.low), scale * exp(interval.high), IFM_LEVEL);
-    return value;
+    return ifm_value_of_logs(&ridge, scale, IFM_LEVEL, "blocks");
 }
 
-void ifm_derive_cell_ceilings(struct ifm_derivation *d, const struct ifm_cell_work *work)
+void ifm_derive_cell_ceilings(const struct ifm_cell_work *work)
 {
-    static const struct {
-        enum ifm_ceiling kind;
-        enum ifm_metric_id metric;
-        const char *name;
-    } kinds[] = {{IFM_CEILING_READ, IFM_M_CEILING_READ, "read"},
-                 {IFM_CEILING_WRITE, IFM_M_CEILING_WRITE, "write"},
-                 {IFM_CEILING_COPY, IFM_M_CEILING_COPY, "copy"},
-                 {IFM_CEILING_FLOPS, IFM_M_CEILING_FLOPS, "flops"},
-                 {IFM_CEILING_MATRIX, IFM_M_CEILING_MATRIX, "matrix"}};
     struct ifm_text note = {0};
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        size_t probes = count_probes(work->cell, kinds[i].kind);
+    for (enum ifm_ceiling kind = IFM_CEILING_READ; kind <= IFM_CEILING_MATRIX; kind++) {
+        size_t probes = count_probes(work->cell, kind);
         if (probes == 0)
             continue;
-        ifm_derive_emit(d, work, NULL, kinds[i].metric, ceiling_value(work, kinds[i].kind));
-        ifm_text_printf(&note, "%s%s %zu", note.size > 0 ? ", " : "", kinds[i].name, probes);
+        ifm_derive_emit_cell(work, ifm_ceiling_metrics[kind], ceiling_value(work, kind));
+        ifm_text_printf(&note, "%s%s %zu", note.size > 0 ? ", " : "", ifm_ceiling_name(kind), probes);
     }
     if (count_probes(work->cell, IFM_CEILING_READ) > 0 && count_probes(work->cell, IFM_CEILING_FLOPS) > 0)
-        ifm_derive_emit(d, work, NULL, IFM_M_RIDGE_POINT, ridge_value(work));
+        ifm_derive_emit_cell(work, IFM_M_RIDGE_POINT, ridge_value(work));
     if (note.size > 0)
-        ifm_derive_find_fault(d, IFM_SEVERITY_NOTE, "", work->cell->name, "",
-                              "each ceiling is the fastest of its probe shapes (%s)", note.data);
+        ifm_derive_say_cell(work, IFM_SEVERITY_NOTE, "", "each ceiling is the fastest of its probe shapes (%s)",
+                            note.data);
     ifm_text_free(&note);
+}
+
+const char *ifm_derive_regime(const struct ifm_value *ridge, const struct ifm_value *intensity)
+{
+    double low = ridge->has_interval ? ridge->low : ridge->number;
+    double high = ridge->has_interval ? ridge->high : ridge->number;
+    return intensity->number > high ? "compute-bound" : intensity->number < low ? "memory-bound" : "";
 }
 
 double ifm_resident_below(const struct ifm_derivation *d)
@@ -157,31 +138,28 @@ double ifm_resident_below(const struct ifm_derivation *d)
     return RESIDENT_FACTOR * d->llc_bytes;
 }
 
-static struct ifm_value share_value(struct ifm_derivation *d, const struct ifm_cell_work *work,
-                                    const struct ifm_arm_work *arm, enum ifm_ceiling kind)
+static struct ifm_value share_value(const struct ifm_arm_work *arm, enum ifm_ceiling kind)
 {
+    const struct ifm_cell_work *work = arm->work;
     if (work->record == NULL)
-        return ifm_value_absent(work->missing, work->remedy, 0, "blocks");
+        return ifm_value_missing(work, "blocks");
     char set[48];
     if (kind == IFM_CEILING_FLOPS && arm->arm->integer)
         return ifm_value_integer_products();
     if (kind == IFM_CEILING_READ && arm->cache_resident)
         return ifm_value_absent(
-            ifm_arena_printf(d->arena,
+            ifm_arena_printf(arm->d->arena,
                              "cache-resident: a working set of %s is served by caches, not by the memory whose ceiling "
                              "this is",
                              ifm_format_human((double)arm->arm->working_set, "B", set)),
             "", 0, "blocks");
     struct ifm_log_mean share;
     const struct ifm_arm_work *ceiling;
-    if (!ifm_ceiling_share(work, arm, kind, &share, &ceiling))
+    if (!ifm_ceiling_share(arm, kind, &share, &ceiling))
         return ifm_value_absent("there is no usable ceiling: none shares a block with the arm, or its probe "
                                 "fits the caches and the arm does not",
                                 "", 0, "blocks");
-    struct ifm_value value = ifm_value_real(100.0 * exp(share.mean), (int64_t)share.n, "blocks");
-    struct ifm_interval interval;
-    if (ifm_log_mean_interval(&share, IFM_LEVEL, &interval))
-        ifm_value_bracket(&value, 100.0 * exp(interval.low), 100.0 * exp(interval.high), IFM_LEVEL);
+    struct ifm_value value = ifm_value_of_logs(&share, 100.0, IFM_LEVEL, "blocks");
     value.text = ceiling->arm->name;
     return value;
 }
@@ -201,23 +179,23 @@ static struct ifm_value score_of(const struct ifm_value *read, const struct ifm_
     return score;
 }
 
-void ifm_derive_arm_ceilings(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
+void ifm_derive_arm_ceilings(const struct ifm_arm_work *arm)
 {
     if (ifm_derive_is_probe(arm->arm))
         return;
     struct ifm_value read = {.state = IFM_STATE_ABSENT}, flops = read;
-    bool has_read = count_probes(work->cell, IFM_CEILING_READ) > 0 && arm->arm->ledger.bytes_read > 0;
-    bool has_flops = count_probes(work->cell, IFM_CEILING_FLOPS) > 0 && arm->arm->ledger.flops > 0;
+    bool has_read = count_probes(arm->work->cell, IFM_CEILING_READ) > 0 && arm->arm->ledger.bytes_read > 0;
+    bool has_flops = count_probes(arm->work->cell, IFM_CEILING_FLOPS) > 0 && arm->arm->ledger.flops > 0;
     if (has_read) {
-        read = share_value(d, work, arm, IFM_CEILING_READ);
-        ifm_derive_emit(d, work, arm, IFM_M_CEILING_READ_PERCENT, read);
+        read = share_value(arm, IFM_CEILING_READ);
+        ifm_derive_emit(arm, IFM_M_CEILING_READ_PERCENT, read);
     }
     if (has_flops) {
-        flops = share_value(d, work, arm, IFM_CEILING_FLOPS);
-        ifm_derive_emit(d, work, arm, IFM_M_CEILING_FLOPS_PERCENT, flops);
+        flops = share_value(arm, IFM_CEILING_FLOPS);
+        ifm_derive_emit(arm, IFM_M_CEILING_FLOPS_PERCENT, flops);
     }
     if (has_read && has_flops)
-        ifm_derive_emit(d, work, arm, IFM_M_ROOFLINE_SCORE, score_of(&read, &flops));
+        ifm_derive_emit(arm, IFM_M_ROOFLINE_SCORE, score_of(&read, &flops));
 }
 
 /* ---- caches ---- */
@@ -241,23 +219,21 @@ static struct sweep gather_sweep(const struct ifm_cell_work *work, struct ifm_ar
 {
     struct sweep sweep = {0, IFM_ARENA_ARRAY(arena, double, work->cell->n_arms + 1),
                           IFM_ARENA_ARRAY(arena, double, work->cell->n_arms + 1)};
-    double *logs = IFM_ARENA_ARRAY(arena, double, work->n_blocks + 1);
     for (size_t a = 0; a < work->cell->n_arms; a++) {
         const struct ifm_arm_work *arm = &work->arms[a];
         struct ifm_log_mean mean;
-        if (!ifm_derive_is_cache_probe(arm->arm) || arm->broken != NULL || arm->refusal.rule != NULL)
-            continue;
-        if (!ifm_log_mean_of(logs, ifm_arm_logs(work, arm, false, logs, NULL), arm->quantum, &mean))
+        if (!ifm_derive_is_cache_probe(arm->arm) || arm->broken != NULL || arm->refusal.rule != NULL ||
+            !ifm_arm_mean(arm, &mean))
             continue;
         double loads = arm->arm->ledger.rows > 0 ? (double)arm->arm->ledger.rows : 1.0;
-        double size = probe_size(arm->arm), ns = exp(mean.mean) / loads;
+        double size = probe_size(arm->arm);
         size_t at = sweep.n++;
         for (; at > 0 && sweep.sizes[at - 1] > size; at--) {
             sweep.sizes[at] = sweep.sizes[at - 1];
             sweep.ns[at] = sweep.ns[at - 1];
         }
         sweep.sizes[at] = size;
-        sweep.ns[at] = ns;
+        sweep.ns[at] = exp(mean.mean) / loads;
     }
     return sweep;
 }
@@ -273,12 +249,12 @@ static bool has_sweep(const struct ifm_cell *cell)
 enum { MOST_KNEES = 8 };
 
 /* A GPU says how large the cache before its memory is, and no hypervisor comes between; nothing of it is swept. */
-static void take_gpu_cache(struct ifm_derivation *d, const struct ifm_cell_work *work)
+static void take_gpu_cache(const struct ifm_cell_work *work)
 {
     struct ifm_device_facts device = ifm_device_facts_of(work->journal, work->cell->name);
-    if (device.gpu != NULL && device.l2_bytes > d->llc_bytes) {
-        d->llc_bytes = device.l2_bytes;
-        d->llc_of_gpu = true;
+    if (device.gpu != NULL && device.l2_bytes > work->d->llc_bytes) {
+        work->d->llc_bytes = device.l2_bytes;
+        work->d->llc_of_gpu = true;
     }
 }
 
@@ -286,7 +262,7 @@ void ifm_derive_find_caches(struct ifm_derivation *d)
 {
     for (size_t c = 0; c < d->plan->n_cells; c++) {
         const struct ifm_cell_work *work = &d->cells[c];
-        take_gpu_cache(d, work);
+        take_gpu_cache(work);
         if (work->record == NULL || work->refusal.rule != NULL || !has_sweep(work->cell))
             continue;
         struct ifm_arena *scratch = ifm_arena_create();
@@ -315,7 +291,7 @@ static struct ifm_value knee_value(struct ifm_derivation *d, const struct sweep 
     return value;
 }
 
-void ifm_derive_caches(struct ifm_derivation *d, const struct ifm_cell_work *work)
+void ifm_derive_caches(const struct ifm_cell_work *work)
 {
     if (!has_sweep(work->cell))
         return;
@@ -330,18 +306,18 @@ void ifm_derive_caches(struct ifm_derivation *d, const struct ifm_cell_work *wor
     for (size_t level = 0; level < 3; level++) {
         struct ifm_value value;
         if (work->record == NULL)
-            value = ifm_value_absent(work->missing, work->remedy, 0, "sizes");
+            value = ifm_value_missing(work, "sizes");
         else if (stat != IFM_STAT_OK)
             value = ifm_value_absent(stat == IFM_STAT_TOO_FEW || stat == IFM_STAT_EMPTY ? "a sweep needs 4 sizes"
                                                                                         : ifm_stat_reason(stat),
                                      "", (int64_t)sweep.n, "sizes");
         else
-            value = knee_value(d, &sweep, knees, n, level);
-        ifm_derive_emit(d, work, NULL, ifm_cache_metrics[level], value);
+            value = knee_value(work->d, &sweep, knees, n, level);
+        ifm_derive_emit_cell(work, ifm_cache_metrics[level], value);
     }
     if (n > 3)
-        ifm_derive_find_fault(
-            d, IFM_SEVERITY_NOTE, "", work->cell->name, "",
+        ifm_derive_say_cell(
+            work, IFM_SEVERITY_NOTE, "",
             "the sweep shows %zu knees; a knee between the second and the last is address translation or "
             "a slice of the last level, and has no name here",
             n);

@@ -51,8 +51,7 @@ static struct ifm_value no_loss(const struct ifm_cell_work *work)
 }
 
 /* A member that does not apply (matrix products have no attention weights) gives no number at all. */
-static void emit_losses(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm,
-                        const struct ifm_loss_fact *loss)
+static void emit_losses(const struct ifm_arm_work *arm, const struct ifm_loss_fact *loss)
 {
     const struct {
         enum ifm_metric_id metric;
@@ -65,11 +64,11 @@ static void emit_losses(struct ifm_derivation *d, const struct ifm_cell_work *wo
     for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
         enum ifm_metric_id metric = members[i].metric;
         if (!isnan(members[i].number))
-            ifm_derive_emit(d, work, arm, metric, ifm_value_real(members[i].number, loss->values, "values"));
+            ifm_derive_emit(arm, metric, ifm_value_real(members[i].number, loss->values, "values"));
         else if (metric == IFM_M_LOSS_RMS_REL)
-            ifm_derive_emit(d, work, arm, metric, no_loss(work));
+            ifm_derive_emit(arm, metric, no_loss(arm->work));
         else if (metric == IFM_M_ATTENTION_KL_NATS && loss->dropped)
-            ifm_derive_emit(d, work, arm, metric,
+            ifm_derive_emit(arm, metric,
                             ifm_value_absent("tokens were dropped, so the divergence is infinite; see attention_tv", "",
                                              loss->values, "values"));
     }
@@ -87,68 +86,67 @@ static struct ifm_value total_error(const struct ifm_cell_work *work, const stru
     return ifm_value_real(error_rms->number * (1.0 + loss->rms_rel) + loss->rms_rel, error_rms->n, error_rms->n_of);
 }
 
-static void emit_stored(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
+static void emit_stored(const struct ifm_arm_work *arm)
 {
     double stored = (double)arm->arm->stored, plain = (double)arm->arm->stored_plain;
     if (stored <= 0 || plain <= 0)
         return;
     struct ifm_value bytes = ifm_value_real(stored, 0, "");
     bytes.is_integer = true;
-    ifm_derive_emit(d, work, arm, IFM_M_STORED_BYTES, bytes);
-    ifm_derive_emit(d, work, arm, IFM_M_COMPRESSION_RATIO, ifm_value_real(plain / stored, 0, ""));
-    ifm_derive_emit(d, work, arm, IFM_M_BITS_PER_VALUE, ifm_value_real(16.0 * stored / plain, 0, ""));
+    ifm_derive_emit(arm, IFM_M_STORED_BYTES, bytes);
+    ifm_derive_emit(arm, IFM_M_COMPRESSION_RATIO, ifm_value_real(plain / stored, 0, ""));
+    ifm_derive_emit(arm, IFM_M_BITS_PER_VALUE, ifm_value_real(16.0 * stored / plain, 0, ""));
 }
 
-void ifm_derive_compression(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm,
-                            const struct ifm_value *error_rms)
+void ifm_derive_compression(const struct ifm_arm_work *arm, const struct ifm_value *error_rms)
 {
+    const struct ifm_cell_work *work = arm->work;
     struct ifm_loss_fact loss = ifm_derive_loss(work, arm->arm->name);
     bool owes = ifm_derive_owes_loss(arm->arm, &loss);
-    if (owes || ifm_derive_is_wanted(d, work, IFM_M_TOTAL_ERROR_RMS_REL))
-        ifm_derive_emit(d, work, arm, IFM_M_TOTAL_ERROR_RMS_REL, total_error(work, arm->arm, error_rms, &loss));
+    if (owes || ifm_derive_is_wanted(work, IFM_M_TOTAL_ERROR_RMS_REL))
+        ifm_derive_emit(arm, IFM_M_TOTAL_ERROR_RMS_REL, total_error(work, arm->arm, error_rms, &loss));
     if (owes)
-        emit_losses(d, work, arm, &loss);
-    emit_stored(d, work, arm);
+        emit_losses(arm, &loss);
+    emit_stored(arm);
 }
 
-void ifm_derive_bytes_ratio(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
+void ifm_derive_bytes_ratio(const struct ifm_arm_work *arm)
 {
     double own = ifm_ceiling_amount(arm->arm, IFM_CEILING_COPY);
-    double base = ifm_ceiling_amount(work->baseline->arm, IFM_CEILING_COPY);
+    double base = ifm_ceiling_amount(arm->work->baseline->arm, IFM_CEILING_COPY);
     if (arm->arm->stored > 0 && own > 0 && base > 0)
-        ifm_derive_emit(d, work, arm, IFM_M_BYTES_RATIO, ifm_value_real(base / own, 0, ""));
+        ifm_derive_emit(arm, IFM_M_BYTES_RATIO, ifm_value_real(base / own, 0, ""));
 }
 
 /* ---- findings ---- */
 
-static bool is_compressed(const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
+static bool is_compressed(const struct ifm_arm_work *arm)
 {
-    return arm->arm->lossy && arm->arm->stored > 0 && ifm_derive_is_compared(work, arm);
+    return arm->arm->lossy && arm->arm->stored > 0 && ifm_derive_is_compared(arm);
 }
 
-static bool is_withheld(const struct ifm_derivation *d, const struct ifm_cell_work *work,
-                        const struct ifm_arm_work *arm)
+static bool is_withheld(const struct ifm_arm_work *arm)
 {
-    return work->record == NULL || d->refusal.rule != NULL || work->refusal.rule != NULL || arm->refusal.rule != NULL ||
-           arm->broken != NULL;
+    return arm->work->record == NULL || arm->d->refusal.rule != NULL || arm->work->refusal.rule != NULL ||
+           arm->refusal.rule != NULL || arm->broken != NULL;
 }
 
 /* What bytes can explain they explain against a baseline that memory limits and that uses what memory gives. One that
  * operations limit is another comparison, and has no such bar. */
-static void say_weak_baseline(struct ifm_derivation *d, const struct ifm_cell_work *work)
+static void say_weak_baseline(const struct ifm_cell_work *work)
 {
     const struct ifm_arm_work *base = work->baseline, *ceiling;
     struct ifm_log_mean read, flops;
     if (base->cache_resident) /* said by rule 3: memory is not what serves it */
         return;
-    if (!ifm_ceiling_share(work, base, IFM_CEILING_READ, &read, &ceiling)) {
-        ifm_derive_find_fault(d, IFM_SEVERITY_NOTE, "rule-03", work->cell->name, "",
-                              "no read ceiling was measured beside the baseline %s: how much of a compressed arm's "
-                              "speed-up is the baseline's weakness cannot be told (ceilings: read)",
-                              base->arm->name);
+    if (!ifm_ceiling_share(base, IFM_CEILING_READ, &read, &ceiling)) {
+        ifm_derive_say_cell(work, IFM_SEVERITY_NOTE, "rule-03",
+                            "no read ceiling was measured beside the baseline %s: how much of a compressed arm's "
+                            "speed-up is the baseline's weakness cannot be told (ceilings: read)",
+                            base->arm->name);
         return;
     }
-    bool by_flops = ifm_ceiling_share(work, base, IFM_CEILING_FLOPS, &flops, &ceiling) && flops.mean > read.mean;
+    bool by_flops = ifm_ceiling_share(base, IFM_CEILING_FLOPS, &flops, &ceiling) && flops.mean > read.mean;
     double share = exp(read.mean);
     if (by_flops || share >= BASELINE_AT_LEAST)
         return;
@@ -156,10 +154,10 @@ static void say_weak_baseline(struct ifm_derivation *d, const struct ifm_cell_wo
     double shown = round(1000.0 * share) / 10.0;
     if (shown >= 100.0 * BASELINE_AT_LEAST)
         shown = floor(1000.0 * share) / 10.0;
-    ifm_derive_find_fault(d, IFM_SEVERITY_WARNING, "rule-03", work->cell->name, "",
-                          "the baseline %s reaches only %.1f %% of its read ceiling, below %.0f %%: ratios of "
-                          "compressed arms tell of the baseline's weakness too",
-                          base->arm->name, shown, 100.0 * BASELINE_AT_LEAST);
+    ifm_derive_say_cell(work, IFM_SEVERITY_WARNING, "rule-03",
+                        "the baseline %s reaches only %.1f %% of its read ceiling, below %.0f %%: ratios of "
+                        "compressed arms tell of the baseline's weakness too",
+                        base->arm->name, shown, 100.0 * BASELINE_AT_LEAST);
 }
 
 static bool same_work(const struct ifm_ledger *a, const struct ifm_ledger *b)
@@ -167,15 +165,13 @@ static bool same_work(const struct ifm_ledger *a, const struct ifm_ledger *b)
     return a->tokens_generated == b->tokens_generated && a->tokens_prompt == b->tokens_prompt && a->rows == b->rows;
 }
 
-static struct ifm_frontier_point point_of(struct ifm_derivation *d, const struct ifm_cell_work *work,
-                                          const struct ifm_arm_work *arm)
+static struct ifm_frontier_point point_of(const struct ifm_arm_work *arm)
 {
     struct ifm_frontier_point out = {.stored = arm->arm->stored};
-    if (arm->arm->stored == 0 || is_withheld(d, work, arm) ||
-        !same_work(&arm->arm->ledger, &work->baseline->arm->ledger))
+    if (arm->arm->stored == 0 || is_withheld(arm) || !same_work(&arm->arm->ledger, &arm->work->baseline->arm->ledger))
         return out;
-    struct ifm_loss_fact loss = ifm_derive_loss(work, arm->arm->name);
-    struct ifm_value step = ifm_derive_step_value(d, work, arm, false);
+    struct ifm_loss_fact loss = ifm_derive_loss(arm->work, arm->arm->name);
+    struct ifm_value step = ifm_derive_step_value(arm, false);
     out.known = step.state == IFM_STATE_OK && step.has_interval &&
                 !(ifm_derive_owes_loss(arm->arm, &loss) && isnan(loss.rms_rel));
     out.loss = isnan(loss.rms_rel) ? 0.0 : loss.rms_rel;
@@ -184,44 +180,43 @@ static struct ifm_frontier_point point_of(struct ifm_derivation *d, const struct
     return out;
 }
 
-static void say_dominated(struct ifm_derivation *d, const struct ifm_cell_work *work)
+static void say_dominated(const struct ifm_cell_work *work)
 {
-    size_t n = work->cell->n_arms, *by = IFM_ARENA_ARRAY(d->arena, size_t, n + 1);
-    struct ifm_frontier_point *points = IFM_ARENA_ARRAY(d->arena, struct ifm_frontier_point, n + 1);
+    size_t n = work->cell->n_arms, *by = IFM_ARENA_ARRAY(work->d->arena, size_t, n + 1);
+    struct ifm_frontier_point *points = IFM_ARENA_ARRAY(work->d->arena, struct ifm_frontier_point, n + 1);
     for (size_t a = 0; a < n; a++)
-        points[a] = point_of(d, work, &work->arms[a]);
+        points[a] = point_of(&work->arms[a]);
     ifm_frontier_mark(points, n, by);
     for (size_t a = 0; a < n; a++) {
         if (by[a] == n)
             continue;
         char own[48], other[48];
         const struct ifm_frontier_point *mine = &points[a], *best = &points[by[a]];
-        ifm_derive_find_fault(d, IFM_SEVERITY_NOTE, "", work->cell->name, work->cell->arms[a].name,
-                              "off the frontier: %s stores no more (%s against %s), loses no more of the output (%.3g "
-                              "against %.3g) and is "
-                              "faster, the intervals of step_ns apart",
-                              work->cell->arms[by[a]].name, ifm_format_human((double)best->stored, "B", other),
-                              ifm_format_human((double)mine->stored, "B", own), best->loss, mine->loss);
+        ifm_derive_say_arm(&work->arms[a], IFM_SEVERITY_NOTE, "",
+                           "off the frontier: %s stores no more (%s against %s), loses no more of the output (%.3g "
+                           "against %.3g) and is "
+                           "faster, the intervals of step_ns apart",
+                           work->cell->arms[by[a]].name, ifm_format_human((double)best->stored, "B", other),
+                           ifm_format_human((double)mine->stored, "B", own), best->loss, mine->loss);
     }
 }
 
-void ifm_derive_say_compression(struct ifm_derivation *d, const struct ifm_cell_work *work)
+void ifm_derive_say_compression(const struct ifm_cell_work *work)
 {
     size_t compressed = 0;
     for (size_t a = 0; a < work->cell->n_arms; a++) {
         const struct ifm_arm_work *arm = &work->arms[a];
-        if (!is_compressed(work, arm) || is_withheld(d, work, arm))
+        if (!is_compressed(arm) || is_withheld(arm))
             continue;
         compressed++;
         if (arm->cache_resident && !work->baseline->cache_resident)
-            ifm_derive_find_fault(
-                d, IFM_SEVERITY_WARNING, "rule-03", work->cell->name, arm->arm->name,
-                "the arm's working set is served by caches and the baseline's by memory: its speed-up "
-                "is not that of moving fewer bytes alone");
+            ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-03",
+                               "the arm's working set is served by caches and the baseline's by memory: its speed-up "
+                               "is not that of moving fewer bytes alone");
     }
     if (compressed == 0)
         return;
-    if (!is_withheld(d, work, work->baseline))
-        say_weak_baseline(d, work);
-    say_dominated(d, work);
+    if (!is_withheld(work->baseline))
+        say_weak_baseline(work);
+    say_dominated(work);
 }

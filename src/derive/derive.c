@@ -14,13 +14,14 @@ static const struct ifm_record *record_of(const struct ifm_facts_view *facts, si
 enum ifm_status ifm_derive_read(struct ifm_derivation *d, struct ifm_error *error)
 {
     for (size_t c = 0; c < d->plan->n_cells; c++) {
+        d->cells[c].d = d;
         d->cells[c].cell = &d->plan->cells[c];
         d->cells[c].record = record_of(d->facts, c);
         d->cells[c].journal = d->facts->events;
     }
     IFM_TRY(ifm_derive_events(d, error));
     for (size_t c = 0; c < d->plan->n_cells; c++)
-        ifm_derive_blocks(d, &d->cells[c]);
+        ifm_derive_blocks(&d->cells[c]);
     return IFM_OK;
 }
 
@@ -29,54 +30,51 @@ static enum ifm_status apply_rules(struct ifm_derivation *d, struct ifm_error *e
     ifm_rules_run(d);
     ifm_rules_gpu(d);
     for (size_t c = 0; c < d->plan->n_cells; c++) {
-        ifm_rules_record(d, &d->cells[c]);
-        ifm_rules_arms(d, &d->cells[c]);
-        IFM_TRY(ifm_rules_energy(d, &d->cells[c], error));
+        ifm_rules_record(&d->cells[c]);
+        ifm_rules_arms(&d->cells[c]);
+        IFM_TRY(ifm_rules_energy(&d->cells[c], error));
     }
     ifm_derive_find_caches(d);
     for (size_t c = 0; c < d->plan->n_cells; c++) {
-        ifm_rules_time(d, &d->cells[c]);
-        ifm_rules_converged(d, &d->cells[c]);
-        ifm_rules_ceiling(d, &d->cells[c]);
+        ifm_rules_time(&d->cells[c]);
+        ifm_rules_ceiling(&d->cells[c]);
     }
     return IFM_OK;
 }
 
 /* A cell that a failure cut short still has the blocks from before it. */
-static void say_when_cut_short(struct ifm_derivation *d, const struct ifm_cell_work *work)
+static void say_when_cut_short(const struct ifm_cell_work *work)
 {
     const struct ifm_event_cell_failed *failed = IFM_TOLD(work, cell_failed, NULL);
     if (failed != NULL && work->record != NULL && IFM_TOLD(work, cell_done, NULL) == NULL)
-        ifm_derive_find_fault(d, IFM_SEVERITY_WARNING, "rule-01", work->cell->name, "", "the cell failed: %s",
-                              failed->reason);
+        ifm_derive_say_cell(work, IFM_SEVERITY_WARNING, "rule-01", "the cell failed: %s", failed->reason);
     if (work->record == NULL)
-        ifm_derive_find_fault(d, IFM_SEVERITY_WARNING, "rule-01", work->cell->name, "", "not measured: %s",
-                              work->missing);
+        ifm_derive_say_cell(work, IFM_SEVERITY_WARNING, "rule-01", "not measured: %s", work->missing);
 }
 
-static void derive_cell(struct ifm_derivation *d, const struct ifm_cell_work *work)
+static void derive_cell(const struct ifm_cell_work *work)
 {
-    say_when_cut_short(d, work);
+    say_when_cut_short(work);
     if (work->cell->n_arms == 0) /* a cell that this device cannot run has no arms, and is absent, not dropped */
-        ifm_derive_emit(d, work, NULL, IFM_M_STEP_NS, ifm_value_absent(work->missing, work->remedy, 0, "blocks"));
+        ifm_derive_emit_cell(work, IFM_M_STEP_NS, ifm_value_missing(work, "blocks"));
     for (size_t a = 0; a < work->cell->n_arms; a++) {
         const struct ifm_arm_work *arm = &work->arms[a];
-        ifm_derive_step(d, work, arm);
-        ifm_derive_arm_ceilings(d, work, arm);
-        ifm_derive_comparison(d, work, arm);
-        ifm_derive_latency(d, work, arm);
-        ifm_derive_shape(d, work, arm);
-        ifm_derive_facts_of_arm(d, work, arm);
-        ifm_derive_counters(d, work, arm);
-        ifm_derive_clock(d, work, arm);
-        ifm_derive_energy(d, work, arm);
-        ifm_derive_command(d, work, arm);
+        ifm_derive_step(arm);
+        ifm_derive_arm_ceilings(arm);
+        ifm_derive_comparison(arm);
+        ifm_derive_latency(arm);
+        ifm_derive_shape(arm);
+        ifm_derive_facts_of_arm(arm);
+        ifm_derive_counters(arm);
+        ifm_derive_clock(arm);
+        ifm_derive_energy(arm);
+        ifm_derive_command(arm);
     }
-    ifm_derive_say_family(d, work);
-    ifm_derive_say_compression(d, work);
-    ifm_derive_cell_ceilings(d, work);
-    ifm_derive_caches(d, work);
-    ifm_derive_gpu_state(d, work);
+    ifm_derive_say_family(work);
+    ifm_derive_say_compression(work);
+    ifm_derive_cell_ceilings(work);
+    ifm_derive_caches(work);
+    ifm_derive_gpu_state(work);
 }
 
 enum ifm_status ifm_derive(const struct ifm_facts_view *facts, struct ifm_arena *arena, struct ifm_derived **out,
@@ -95,7 +93,7 @@ enum ifm_status ifm_derive(const struct ifm_facts_view *facts, struct ifm_arena 
     IFM_TRY(ifm_derive_read(&d, error));
     IFM_TRY(apply_rules(&d, error));
     for (size_t c = 0; c < d.plan->n_cells; c++)
-        derive_cell(&d, &d.cells[c]);
+        derive_cell(&d.cells[c]);
     ifm_derived_sort(d.out, arena);
     *out = d.out;
     return IFM_OK;

@@ -122,6 +122,17 @@ size_t ifm_derive_times(const struct ifm_facts_view *facts, size_t cell, size_t 
  * "compute-bound", "memory-bound"; "" inside of the interval, where either may. */
 const char *ifm_derive_regime(const struct ifm_value *ridge, const struct ifm_value *intensity);
 
+/* What held the clock of a GPU down while the run went on: by how much an accumulator of the events gpu_state grew. */
+struct ifm_gpu_held {
+    int64_t gpu;      /* NVML's index */
+    const char *name; /* "power_cap_ns", as in the event */
+    int64_t ns;       /* between the first and the last reading of the run */
+};
+
+/* Every accumulator that both readings have; one that ran backwards (the driver was loaded again) is left out. In the
+ * order of the events. The names are the events' own strings. */
+size_t ifm_derive_gpu_held(const struct ifm_events *events, struct ifm_arena *arena, struct ifm_gpu_held **out);
+
 /* Rule 4, fields agree: time x rate = amount for every pair, the speed-up is the inverse of the change, sums and
  * intensities fit. IFM_INVALID names the first two numbers that do not. A test of any derived value, read or made. */
 IFM_CHECKED enum ifm_status ifm_derived_agree(const struct ifm_plan *plan, const struct ifm_derived *derived,

@@ -70,12 +70,11 @@ bool ifm_log_mean_interval(const struct ifm_log_mean *mean, double level, struct
     return isfinite(out->low) && isfinite(out->high);
 }
 
-size_t ifm_arm_logs(const struct ifm_cell_work *work, const struct ifm_arm_work *arm, bool unmarked, double *logs,
-                    double *mid_ns)
+size_t ifm_arm_logs(const struct ifm_arm_work *arm, bool unmarked, double *logs, double *mid_ns)
 {
     size_t n = 0;
-    for (size_t b = 0; b < work->n_blocks; b++) {
-        if (!arm->present[b] || (unmarked && work->marked[b]))
+    for (size_t b = 0; b < arm->work->n_blocks; b++) {
+        if (!arm->present[b] || (unmarked && arm->work->marked[b]))
             continue;
         if (mid_ns != NULL)
             mid_ns[n] = arm->mid_ns[b];
@@ -84,18 +83,58 @@ size_t ifm_arm_logs(const struct ifm_cell_work *work, const struct ifm_arm_work 
     return n;
 }
 
-size_t ifm_pair_logs(const struct ifm_cell_work *work, const struct ifm_arm_work *a, const struct ifm_arm_work *b,
-                     bool unmarked, double *logs, double *mid_ns)
+size_t ifm_pair_logs(const struct ifm_arm_work *a, const struct ifm_arm_work *b, bool unmarked, double *logs,
+                     double *mid_ns)
 {
     size_t n = 0;
-    for (size_t k = 0; k < work->n_blocks; k++) {
-        if (!a->present[k] || !b->present[k] || (unmarked && work->marked[k]))
+    for (size_t k = 0; k < a->work->n_blocks; k++) {
+        if (!a->present[k] || !b->present[k] || (unmarked && a->work->marked[k]))
             continue;
         if (mid_ns != NULL)
             mid_ns[n] = a->mid_ns[k];
         logs[n++] = a->log_step[k] - b->log_step[k];
     }
     return n;
+}
+
+bool ifm_arm_mean(const struct ifm_arm_work *arm, struct ifm_log_mean *out)
+{
+    struct ifm_arena *scratch = ifm_arena_create();
+    double *logs = IFM_ARENA_ARRAY(scratch, double, arm->work->n_blocks + 1);
+    bool made = ifm_log_mean_of(logs, ifm_arm_logs(arm, false, logs, NULL), arm->quantum, out);
+    ifm_arena_destroy(scratch);
+    return made;
+}
+
+bool ifm_pair_mean(const struct ifm_arm_work *a, const struct ifm_arm_work *b, bool unmarked, struct ifm_log_mean *out)
+{
+    struct ifm_arena *scratch = ifm_arena_create();
+    double *logs = IFM_ARENA_ARRAY(scratch, double, a->work->n_blocks + 1);
+    bool made = ifm_log_mean_of(logs, ifm_pair_logs(a, b, unmarked, logs, NULL), hypot(a->quantum, b->quantum), out);
+    ifm_arena_destroy(scratch);
+    return made;
+}
+
+struct ifm_value ifm_value_of_logs(const struct ifm_log_mean *mean, double scale, double level, const char *n_of)
+{
+    struct ifm_value value = ifm_value_real(scale * exp(mean->mean), (int64_t)mean->n, n_of);
+    struct ifm_interval interval;
+    if (ifm_log_mean_interval(mean, level, &interval))
+        ifm_value_bracket(&value, scale * exp(interval.low), scale * exp(interval.high), IFM_LEVEL);
+    return value;
+}
+
+struct ifm_value ifm_value_of_change(double change, struct ifm_interval interval, double level, size_t n,
+                                     const char *n_of)
+{
+    struct ifm_value value = ifm_value_real(100.0 * expm1(change), (int64_t)n, n_of);
+    ifm_value_bracket(&value, 100.0 * expm1(interval.low), 100.0 * expm1(interval.high), level);
+    return value;
+}
+
+uint64_t ifm_derive_seed(const struct ifm_arm_work *arm)
+{
+    return arm->work->cell->seed + UINT64_C(0x9E3779B97F4A7C15) * (arm->index + 1);
 }
 
 const char *ifm_needs_blocks(struct ifm_arena *arena, size_t has)

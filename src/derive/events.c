@@ -5,14 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool names_an_arm(const struct ifm_cell *cell, const char *name)
-{
-    for (size_t a = 0; a < cell->n_arms; a++)
-        if (strcmp(cell->arms[a].name, name) == 0)
-            return true;
-    return false;
-}
-
 const char *ifm_derive_remedy(const struct ifm_plan *plan)
 {
     bool session = plan->n_cells > 0 && strcmp(plan->cells[0].workload, "session") == 0;
@@ -20,7 +12,7 @@ const char *ifm_derive_remedy(const struct ifm_plan *plan)
 }
 
 /* Why the cell has no record, from the last word that the journal has on it. */
-static void explain_missing(struct ifm_derivation *d, struct ifm_cell_work *work)
+static void explain_missing(struct ifm_cell_work *work)
 {
     enum ifm_stage last = IFM_STAGE_unknown;
     struct ifm_event_list told = ifm_events_about(work->journal, work->cell->name);
@@ -40,10 +32,11 @@ static void explain_missing(struct ifm_derivation *d, struct ifm_cell_work *work
     if (work->cell->unsupported != NULL && work->cell->unsupported[0] != '\0')
         work->missing = work->cell->unsupported;
     else if (last == IFM_STAGE_cell_done)
-        ifm_derive_find_fault(d, IFM_SEVERITY_INVALID, "rule-01", work->cell->name, "",
-                              "the journal says that the cell is done, but its record is missing");
+        ifm_derive_say_cell(work, IFM_SEVERITY_INVALID, "rule-01",
+                            "the journal says that the cell is done, but its record is missing");
     else if (last == IFM_STAGE_unknown)
-        work->missing = ifm_arena_printf(d->arena, "the run ended before this cell (%s)", ifm_derive_remedy(d->plan));
+        work->missing =
+            ifm_arena_printf(work->d->arena, "the run ended before this cell (%s)", ifm_derive_remedy(work->d->plan));
 }
 
 static int by_cell_name(const void *a, const void *b)
@@ -71,7 +64,7 @@ static enum ifm_status check_names(struct ifm_derivation *d, struct ifm_error *e
         if (event->cell == NULL)
             continue;
         struct ifm_cell_work **found = bsearch(event->cell, sorted, n, sizeof *sorted, compare_to_cell);
-        if (found != NULL && (event->arm == NULL || names_an_arm((*found)->cell, event->arm)))
+        if (found != NULL && (event->arm == NULL || ifm_cell_arm((*found)->cell, event->arm) != NULL))
             continue;
         snprintf(where, sizeof where, "run.log:%zu", event->line);
         return ifm_fail(error, IFM_INVALID, where, "the journal was edited, or written by another version",
@@ -89,7 +82,7 @@ enum ifm_status ifm_derive_events(struct ifm_derivation *d, struct ifm_error *er
         work->missing = "";
         work->remedy = "";
         if (work->record == NULL)
-            explain_missing(d, work);
+            explain_missing(work);
     }
     return IFM_OK;
 }

@@ -119,57 +119,52 @@ static struct ifm_value temperature_of(const struct spans *spans, bool start)
 
 /* ---- what a reader must be told ---- */
 
-static void say_share(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_value *share,
-                      double from, enum ifm_severity severity, const char *what)
+static void say_share(const struct ifm_cell_work *work, const struct ifm_value *share, double from,
+                      enum ifm_severity severity, const char *what)
 {
     if (share->state == IFM_STATE_OK && share->number > from)
-        ifm_derive_find_fault(d, severity, "", work->cell->name, "", "%s for %.1f %% of the time of this cell", what,
-                              share->number);
+        ifm_derive_say_cell(work, severity, "", "%s for %.1f %% of the time of this cell", what, share->number);
 }
 
-static void say_errors(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct spans *spans)
+static void say_errors(const struct ifm_cell_work *work, const struct spans *spans)
 {
     struct growth lost = growth_of(spans, "ecc_errors", "uncorrected");
     struct growth mended = growth_of(spans, "ecc_errors", "corrected");
     if (lost.missing == NULL && lost.ns > 0)
-        ifm_derive_find_fault(
-            d, IFM_SEVERITY_WARNING, "", work->cell->name, "",
-            "the GPU's memory had %.0f error%s that ECC could not correct: outputs of this cell may be "
-            "wrong",
-            lost.ns, lost.ns > 1 ? "s" : "");
+        ifm_derive_say_cell(work, IFM_SEVERITY_WARNING, "",
+                            "the GPU's memory had %.0f error%s that ECC could not correct: outputs of this cell may be "
+                            "wrong",
+                            lost.ns, lost.ns > 1 ? "s" : "");
     if (mended.missing == NULL && mended.ns > 0)
-        ifm_derive_find_fault(d, IFM_SEVERITY_NOTE, "", work->cell->name, "",
-                              "ECC corrected %.0f error%s of the GPU's memory in this cell", mended.ns,
-                              mended.ns > 1 ? "s" : "");
+        ifm_derive_say_cell(work, IFM_SEVERITY_NOTE, "", "ECC corrected %.0f error%s of the GPU's memory in this cell",
+                            mended.ns, mended.ns > 1 ? "s" : "");
 }
 
-void ifm_derive_gpu_state(struct ifm_derivation *d, const struct ifm_cell_work *work)
+void ifm_derive_gpu_state(const struct ifm_cell_work *work)
 {
     static const enum ifm_metric_id ids[] = {IFM_M_GPU_POWER_CAPPED_PERCENT, IFM_M_GPU_THERMAL_THROTTLED_PERCENT,
                                              IFM_M_GPU_TEMPERATURE_START_C, IFM_M_GPU_TEMPERATURE_END_C};
-    bool recorded = IFM_TOLD(work, gpu_state, NULL) != NULL && strcmp(d->plan->device, "cuda") == 0;
-    struct spans spans = read_spans(work, d->arena);
+    bool recorded = IFM_TOLD(work, gpu_state, NULL) != NULL && strcmp(work->d->plan->device, "cuda") == 0;
+    struct spans spans = read_spans(work, work->d->arena);
     struct growth capped = growth_of(&spans, "accumulators", "power_cap_ns"), hot = heat(&spans);
     struct growth braked = growth_of(&spans, "accumulators", "hw_power_brake_ns");
     struct ifm_value values[] = {share_of(&capped, spans.n), share_of(&hot, spans.n), temperature_of(&spans, true),
                                  temperature_of(&spans, false)};
     for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
-        if (recorded || ifm_derive_is_wanted(d, work, ids[i]))
-            ifm_derive_emit(d, work, NULL, ids[i], values[i]);
+        if (recorded || ifm_derive_is_wanted(work, ids[i]))
+            ifm_derive_emit_cell(work, ids[i], values[i]);
     if (!recorded)
         return;
     struct ifm_value brake = share_of(&braked, spans.n);
-    say_share(d, work, &values[0], SOME_PERCENT, IFM_SEVERITY_NOTE, "the power limit held the GPU's clock down");
-    say_share(d, work, &values[1], MUCH_PERCENT, IFM_SEVERITY_WARNING, "heat held the GPU's clock down");
-    say_share(d, work, &brake, MUCH_PERCENT, IFM_SEVERITY_WARNING,
-              "the power supply's brake held the GPU's clock down");
-    say_errors(d, work, &spans);
+    say_share(work, &values[0], SOME_PERCENT, IFM_SEVERITY_NOTE, "the power limit held the GPU's clock down");
+    say_share(work, &values[1], MUCH_PERCENT, IFM_SEVERITY_WARNING, "heat held the GPU's clock down");
+    say_share(work, &brake, MUCH_PERCENT, IFM_SEVERITY_WARNING, "the power supply's brake held the GPU's clock down");
+    say_errors(work, &spans);
     if (spans.cut > 0)
-        ifm_derive_find_fault(
-            d, IFM_SEVERITY_NOTE, "", work->cell->name, "",
-            "%zu earlier part%s of the cell ended without a reading of the GPU's state, and %s not in "
-            "its shares",
-            spans.cut, spans.cut > 1 ? "s" : "", spans.cut > 1 ? "are" : "is");
+        ifm_derive_say_cell(work, IFM_SEVERITY_NOTE, "",
+                            "%zu earlier part%s of the cell ended without a reading of the GPU's state, and %s not in "
+                            "its shares",
+                            spans.cut, spans.cut > 1 ? "s" : "", spans.cut > 1 ? "are" : "is");
 }
 
 /* ---- others on the GPU: of the run ---- */
@@ -197,10 +192,37 @@ void ifm_rules_gpu(struct ifm_derivation *d)
         unseen |= state->at != NULL && compute.whole && compute.number == 0;
     }
     if (most > 0)
-        ifm_derive_find_fault(d, IFM_SEVERITY_WARNING, "rule-07", "", "",
-                              "the GPU is shared: up to %.0f other process%s computed on it", most,
-                              most > 1 ? "es" : "");
+        ifm_derive_say(d, IFM_SEVERITY_WARNING, "rule-07",
+                       "the GPU is shared: up to %.0f other process%s computed on it", most, most > 1 ? "es" : "");
     else if (unknown != NULL || unseen)
-        ifm_derive_find_fault(d, IFM_SEVERITY_NOTE, "", "", "", "whether others use the GPU is not known: %s",
-                              unknown != NULL ? unknown : "NVML does not list this run's own process either");
+        ifm_derive_say(d, IFM_SEVERITY_NOTE, "", "whether others use the GPU is not known: %s",
+                       unknown != NULL ? unknown : "NVML does not list this run's own process either");
+}
+
+size_t ifm_derive_gpu_held(const struct ifm_events *events, struct ifm_arena *arena, struct ifm_gpu_held **out)
+{
+    const json_t *first = NULL, *last = NULL;
+    const char *name;
+    size_t n = 0, capacity = 0;
+    *out = NULL;
+    /* The first and the last moment of the run, whatever became of the cells in between. */
+    for (size_t i = 0; events != NULL && i < events->n; i++) {
+        const struct ifm_event_gpu_state *state = events->items[i].facts;
+        if (events->items[i].stage != IFM_STAGE_gpu_state || !json_is_array(state->gpus))
+            continue;
+        first = first == NULL ? state->gpus : first;
+        last = state->gpus;
+    }
+    for (size_t i = 0; first != last && i < json_array_size(last); i++) {
+        const json_t *gpu = json_array_get(last, i), *before = ifm_gpu_at(first, ifm_gpu_index(gpu));
+        for (size_t k = 0; (name = ifm_gpu_accumulator(gpu, k)) != NULL; k++) {
+            struct ifm_gpu_fact now = ifm_gpu_fact(gpu, "accumulators", name);
+            struct ifm_gpu_fact was = ifm_gpu_fact(before, "accumulators", name);
+            if (!now.whole || !was.whole || was.integer < 0 || now.integer < was.integer)
+                continue;
+            IFM_ARENA_GROW(arena, *out, n, capacity);
+            (*out)[n++] = (struct ifm_gpu_held){ifm_gpu_index(gpu), name, now.integer - was.integer};
+        }
+    }
+    return n;
 }

@@ -23,7 +23,11 @@ struct ifm_refusal {
 };
 
 /* One arm's blocks: the unit of analysis of every rate and comparison. Arrays run over the blocks of the cell. */
+struct ifm_derivation;
+struct ifm_cell_work;
 struct ifm_arm_work {
+    struct ifm_derivation *d;
+    struct ifm_cell_work *work; /* of its cell */
     const struct ifm_arm *arm;
     size_t index;
     bool is_variant;  /* compared with the baseline: by its role, or because the caller named it */
@@ -46,6 +50,7 @@ struct ifm_arm_work {
 };
 
 struct ifm_cell_work {
+    struct ifm_derivation *d;
     const struct ifm_cell *cell;
     const struct ifm_record *record; /* of the timing pass; NULL when there is none */
     const char *missing, *remedy;    /* why there is none; "" when there is one */
@@ -76,17 +81,36 @@ struct ifm_derivation {
 
 /* ---- metrics.c: values and their way out ---- */
 struct ifm_value ifm_value_real(double number, int64_t n, const char *n_of);
-struct ifm_value ifm_value_count(int64_t number, const char *n_of);
+struct ifm_value ifm_value_count(int64_t number, const char *n_of); /* of as many */
+struct ifm_value ifm_value_count_of(int64_t number, int64_t n, const char *n_of);
 struct ifm_value ifm_value_absent(const char *reason, const char *remedy, int64_t n, const char *n_of);
 /* Of a FLOP rate, or its share of a ceiling, of an arm that multiplies integers. */
 struct ifm_value ifm_value_integer_products(void);
 struct ifm_value ifm_value_refused(struct ifm_arena *arena, const char *rule, const char *reason);
 void ifm_value_bracket(struct ifm_value *value, double low, double high, double level);
-/* `arm` NULL = a number of the cell. Withholds what a rule refuses. */
-void ifm_derive_emit(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm,
-                     enum ifm_metric_id metric, struct ifm_value value);
-void ifm_derive_find_fault(struct ifm_derivation *d, enum ifm_severity severity, const char *rule, const char *cell,
-                           const char *arm, const char *format, ...) IFM_PRINTF(6, 7);
+/* There is no record: why, and what to do. */
+struct ifm_value ifm_value_missing(const struct ifm_cell_work *work, const char *n_of);
+/* The same; where there is a record, nothing in it reads the number, for `reason`. */
+struct ifm_value ifm_value_unread(const struct ifm_cell_work *work, const char *reason, const char *remedy,
+                                  const char *n_of);
+/* A statistic of `n` values, and one that could not be computed. */
+struct ifm_value ifm_value_of_stat(enum ifm_stat stat, double number, int64_t n, const char *n_of);
+struct ifm_value ifm_value_no_stat(enum ifm_stat stat, int64_t n, const char *n_of);
+/* The first refusal of a thing stands; with a finding, about the whole cell, or about one of the refusals of an arm. */
+void ifm_refuse(struct ifm_refusal *refusal, const char *rule, const char *reason);
+void ifm_refuse_cell(struct ifm_cell_work *work, const char *rule, const char *reason);
+void ifm_refuse_arm(struct ifm_arm_work *arm, struct ifm_refusal *refusal, enum ifm_severity severity, const char *rule,
+                    const char *reason);
+/* A number of an arm, or of a cell. Withholds what a rule refuses. */
+void ifm_derive_emit(const struct ifm_arm_work *arm, enum ifm_metric_id metric, struct ifm_value value);
+void ifm_derive_emit_cell(const struct ifm_cell_work *work, enum ifm_metric_id metric, struct ifm_value value);
+/* A finding about the run, a cell or an arm. */
+void ifm_derive_say(struct ifm_derivation *d, enum ifm_severity severity, const char *rule, const char *format, ...)
+    IFM_PRINTF(4, 5);
+void ifm_derive_say_cell(const struct ifm_cell_work *work, enum ifm_severity severity, const char *rule,
+                         const char *format, ...) IFM_PRINTF(4, 5);
+void ifm_derive_say_arm(const struct ifm_arm_work *arm, enum ifm_severity severity, const char *rule,
+                        const char *format, ...) IFM_PRINTF(4, 5);
 
 /* ---- derive.c ---- */
 /* The events and blocks of every cell, before any rule: d->cells is [plan->n_cells + 1]. */
@@ -108,8 +132,23 @@ struct ifm_loss_fact {
     bool dropped;   /* tokens were: the divergence is infinite, and kl is NaN */
     int64_t values; /* outputs compared */
 };
+
 /* ---- blocks.c ---- */
-void ifm_derive_blocks(struct ifm_derivation *d, struct ifm_cell_work *work);
+/* The measured slot of the arm at `*k` or behind it, `*k` then being its number; NULL = there is none. */
+const struct ifm_slot *ifm_next_slot(const struct ifm_arm_work *arm, size_t *k);
+/* Something runs between its samples: caches are evicted, or there are hooks. A counter that runs on counts it too. */
+bool ifm_derive_has_gaps(const struct ifm_arm_work *arm);
+/* A column of an instrument over the measured slots of an arm. */
+struct ifm_column_total {
+    int64_t slots, read; /* slots of the arm where the record has the column; those with a value */
+    int64_t total, largest;
+    bool overflows; /* the total does */
+};
+struct ifm_column_total ifm_derive_column_total(const struct ifm_arm_work *arm, const char *name);
+/* The total as a number; one unread slot makes it absent. `reason`: why where no slot was read; NULL = only that. */
+struct ifm_value ifm_derive_total_value(const struct ifm_arm_work *arm, const char *name, const char *reason,
+                                        const char *remedy);
+void ifm_derive_blocks(struct ifm_cell_work *work);
 /* The column `name` of the record, or -1. */
 int ifm_derive_column(const struct ifm_record *record, const char *name);
 /* Why slots [from, to) of the record mark their block: the worst of their causes; "" when none does. */
@@ -134,41 +173,47 @@ bool ifm_log_level_of(const double *logs, size_t n, double quantum, struct ifm_l
 /* False below IFM_BLOCKS_NEEDED blocks. */
 bool ifm_log_mean_interval(const struct ifm_log_mean *mean, double level, struct ifm_interval *out);
 /* The arm's blocks in order, `unmarked` only those without a mark; returns how many. */
-size_t ifm_arm_logs(const struct ifm_cell_work *work, const struct ifm_arm_work *arm, bool unmarked, double *logs,
-                    double *mid_ns);
+size_t ifm_arm_logs(const struct ifm_arm_work *arm, bool unmarked, double *logs, double *mid_ns);
 /* ln(a) - ln(b) of the blocks that both have. */
-size_t ifm_pair_logs(const struct ifm_cell_work *work, const struct ifm_arm_work *a, const struct ifm_arm_work *b,
-                     bool unmarked, double *logs, double *mid_ns);
+size_t ifm_pair_logs(const struct ifm_arm_work *a, const struct ifm_arm_work *b, bool unmarked, double *logs,
+                     double *mid_ns);
+/* ifm_log_mean_of the logarithms of an arm, and of two arms. */
+bool ifm_arm_mean(const struct ifm_arm_work *arm, struct ifm_log_mean *out);
+bool ifm_pair_mean(const struct ifm_arm_work *a, const struct ifm_arm_work *b, bool unmarked, struct ifm_log_mean *out);
+/* `scale` times the number that `mean` is the logarithm of. Its interval, where there is one, holds at IFM_LEVEL and is
+ * computed at `level`. */
+struct ifm_value ifm_value_of_logs(const struct ifm_log_mean *mean, double scale, double level, const char *n_of);
+/* The percent that a logarithm of a ratio and its interval are. */
+struct ifm_value ifm_value_of_change(double change, struct ifm_interval interval, double level, size_t n,
+                                     const char *n_of);
+/* Of random draws: the cell's, moved on by the arm's index. */
+uint64_t ifm_derive_seed(const struct ifm_arm_work *arm);
 /* "needs 6 blocks, has N" */
 const char *ifm_needs_blocks(struct ifm_arena *arena, size_t has);
 
 /* ---- the numbers ---- */
 /* step.c: the step time of all blocks, or of the unmarked ones, before any rule refuses it. */
-struct ifm_value ifm_derive_step_value(struct ifm_derivation *d, const struct ifm_cell_work *work,
-                                       const struct ifm_arm_work *arm, bool unmarked);
-void ifm_derive_step(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm);
-void ifm_derive_latency(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm);
-void ifm_derive_shape(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm);
+struct ifm_value ifm_derive_step_value(const struct ifm_arm_work *arm, bool unmarked);
+void ifm_derive_step(const struct ifm_arm_work *arm);
+void ifm_derive_latency(const struct ifm_arm_work *arm);
+void ifm_derive_shape(const struct ifm_arm_work *arm);
 /* The line through the logarithms of the arm's blocks that drift_percent is of, its interval at IFM_LEVEL. `mid_ns` has
  * room for every block of the cell, and gets the middle of each that the arm has; `n` says how many. */
-IFM_CHECKED enum ifm_stat ifm_derive_trend(const struct ifm_cell_work *work, const struct ifm_arm_work *arm,
-                                           double *mid_ns, size_t *n, struct ifm_slope *line);
+IFM_CHECKED enum ifm_stat ifm_derive_trend(const struct ifm_arm_work *arm, double *mid_ns, size_t *n,
+                                           struct ifm_slope *line);
 /* The change points that change_points counts: measured samples of the arm before each, ascending. */
-size_t ifm_derive_change_points(const struct ifm_cell_work *work, const struct ifm_arm_work *arm,
-                                struct ifm_arena *arena, size_t **before);
-void ifm_derive_facts_of_arm(struct ifm_derivation *d, const struct ifm_cell_work *work,
-                             const struct ifm_arm_work *arm);
+size_t ifm_derive_change_points(const struct ifm_arm_work *arm, struct ifm_arena *arena, size_t **before);
+void ifm_derive_facts_of_arm(const struct ifm_arm_work *arm);
 /* What a command's own columns say of an arm; nothing where the pass has no such columns. */
-void ifm_derive_command(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm);
-void ifm_derive_cell_ceilings(struct ifm_derivation *d, const struct ifm_cell_work *work);
-void ifm_derive_arm_ceilings(struct ifm_derivation *d, const struct ifm_cell_work *work,
-                             const struct ifm_arm_work *arm);
-void ifm_derive_caches(struct ifm_derivation *d, const struct ifm_cell_work *work);
-void ifm_derive_comparison(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm);
+void ifm_derive_command(const struct ifm_arm_work *arm);
+void ifm_derive_cell_ceilings(const struct ifm_cell_work *work);
+void ifm_derive_arm_ceilings(const struct ifm_arm_work *arm);
+void ifm_derive_caches(const struct ifm_cell_work *work);
+void ifm_derive_comparison(const struct ifm_arm_work *arm);
 /* Says so, once a cell, when there are several. */
-void ifm_derive_say_family(struct ifm_derivation *d, const struct ifm_cell_work *work);
-/* compare/level.c: whether the arm is compared with the baseline of its cell, and how many are. */
-bool ifm_derive_is_compared(const struct ifm_cell_work *work, const struct ifm_arm_work *arm);
+void ifm_derive_say_family(const struct ifm_cell_work *work);
+/* blocks.c: whether the arm is compared with the baseline of its cell, and how many are. */
+bool ifm_derive_is_compared(const struct ifm_arm_work *arm);
 size_t ifm_derive_count_compared(const struct ifm_cell_work *work);
 /* The level of one comparison of the cell, such that all of them hold at once with 95 %. */
 double ifm_derive_compare_level(const struct ifm_cell_work *work);
@@ -177,72 +222,64 @@ struct ifm_loss_fact ifm_derive_loss(const struct ifm_cell_work *work, const cha
 /* Rule 10: must the arm's loss be on record? A lossy arm that keeps nothing compressed has its error alone. */
 bool ifm_derive_owes_loss(const struct ifm_arm *arm, const struct ifm_loss_fact *loss);
 /* `error_rms` is the arm's error_rms_rel, in any state. */
-void ifm_derive_compression(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm,
-                            const struct ifm_value *error_rms);
+void ifm_derive_compression(const struct ifm_arm_work *arm, const struct ifm_value *error_rms);
 /* The bytes of a step against the baseline's, beside a compressed arm's comparison. */
-void ifm_derive_bytes_ratio(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm);
+void ifm_derive_bytes_ratio(const struct ifm_arm_work *arm);
 /* Findings about compressed arms, once a cell: a weak baseline, help from caches, arms that another one dominates. */
-void ifm_derive_say_compression(struct ifm_derivation *d, const struct ifm_cell_work *work);
+void ifm_derive_say_compression(const struct ifm_cell_work *work);
 /* Does a gate on this cell ask for the metric? */
-bool ifm_derive_is_wanted(const struct ifm_derivation *d, const struct ifm_cell_work *work, enum ifm_metric_id metric);
+bool ifm_derive_is_wanted(const struct ifm_cell_work *work, enum ifm_metric_id metric);
 /* counters.c: numbers from columns and facts that only some passes have; absent where a gate asks for one in vain. */
-void ifm_derive_counters(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm);
-void ifm_derive_counter_changes(struct ifm_derivation *d, const struct ifm_cell_work *work,
-                                const struct ifm_arm_work *arm);
+void ifm_derive_counters(const struct ifm_arm_work *arm);
+void ifm_derive_counter_changes(const struct ifm_arm_work *arm);
 /* energy.c: total_energy_j and power_mean_w of an arm, and what else the energy pass gives of it; nothing where nothing
  * was recorded and nobody asked. */
-void ifm_derive_energy(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm);
+void ifm_derive_energy(const struct ifm_arm_work *arm);
 /* energy_pass.c: every number of the arm's windows; false where the cell has no windows of an energy pass. */
-bool ifm_derive_energy_pass(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm);
+bool ifm_derive_energy_pass(const struct ifm_arm_work *arm);
 bool ifm_derive_has_energy_pass(const struct ifm_cell_work *work);
 /* The change of the energy of a token, or of a step (`per_step`), by pairs of windows. */
-struct ifm_value ifm_derive_energy_pass_change(struct ifm_derivation *d, const struct ifm_cell_work *work,
-                                               const struct ifm_arm_work *arm, bool per_step);
+struct ifm_value ifm_derive_energy_pass_change(const struct ifm_arm_work *arm, bool per_step);
 /* One row for each sensor that can be integrated. */
-void ifm_derive_energy_rows(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm);
+void ifm_derive_energy_rows(const struct ifm_arm_work *arm);
 /* clock.c: clock_sm_mhz and clock_sm_reported_mhz; nothing where nothing counts cycles and no gate asks. */
-void ifm_derive_clock(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm);
+void ifm_derive_clock(const struct ifm_arm_work *arm);
 /* effect.c: cliffs_delta, hedges_g and sign_flip_p. */
-void ifm_derive_effects(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm);
+void ifm_derive_effects(const struct ifm_arm_work *arm);
 /* companion.c: what else the blocks recorded, for each arm that is compared. */
-void ifm_derive_companions(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm);
+void ifm_derive_companions(const struct ifm_arm_work *arm);
 /* Rule 8: false, with a finding, when the arm and its baseline ran at different operating points. */
-bool ifm_derive_points_agree(struct ifm_derivation *d, const struct ifm_cell_work *work,
-                             const struct ifm_arm_work *arm);
+bool ifm_derive_points_agree(const struct ifm_arm_work *arm);
 /* A column by block. `total` = its sum over the arm's measured slots of the block, `steps` = the steps between the
  * instrument's start and stop in them, `slots` = how many; `read` only where each of them was read. */
 struct ifm_column_block {
     double total, steps, slots;
     bool read;
 };
-/* `out` has room for every block of the cell; returns in how many the column was read. */
-size_t ifm_derive_column_blocks(const struct ifm_cell_work *work, const struct ifm_arm_work *arm, int column,
-                                struct ifm_column_block *out);
+/* One for each block of the cell, in the arena; `*read` in how many the column was. -1: a column that there is not. */
+struct ifm_column_block *ifm_derive_column_blocks(const struct ifm_arm_work *arm, int column, struct ifm_arena *arena,
+                                                  size_t *read);
 /* The amount per step that a rate or a ceiling of `kind` divides by time; 0 = none. */
 double ifm_ceiling_amount(const struct ifm_arm *arm, enum ifm_ceiling kind);
 /* The usable ceiling arm of `kind` with the highest rate over its common blocks; `of` counts the candidates. */
 const struct ifm_arm_work *ifm_best_ceiling(const struct ifm_cell_work *work, enum ifm_ceiling kind, size_t *of);
 /* amount(arm) / time over amount(ceiling) / time, paired by block; false when it cannot be formed. */
-bool ifm_ceiling_share(const struct ifm_cell_work *work, const struct ifm_arm_work *arm, enum ifm_ceiling kind,
-                       struct ifm_log_mean *out, const struct ifm_arm_work **ceiling);
+bool ifm_ceiling_share(const struct ifm_arm_work *arm, enum ifm_ceiling kind, struct ifm_log_mean *out,
+                       const struct ifm_arm_work **ceiling);
 /* Bytes below which a working set counts as cache-resident; 0 = ask the plan. */
 double ifm_resident_below(const struct ifm_derivation *d);
 void ifm_derive_find_caches(struct ifm_derivation *d);
 
 /* gpu_state.c: what the GPU's clock, heat and memory went through in a cell; nothing where that was not recorded. */
-void ifm_derive_gpu_state(struct ifm_derivation *d, const struct ifm_cell_work *work);
+void ifm_derive_gpu_state(const struct ifm_cell_work *work);
 
 /* ---- rules ---- */
 void ifm_rules_gpu(struct ifm_derivation *d); /* gpu_state.c: others on the GPU */
 void ifm_rules_run(struct ifm_derivation *d);
-void ifm_rules_record(struct ifm_derivation *d, struct ifm_cell_work *work);
-void ifm_rules_arms(struct ifm_derivation *d, struct ifm_cell_work *work);
-IFM_CHECKED enum ifm_status ifm_rules_energy(struct ifm_derivation *d, struct ifm_cell_work *work,
-                                             struct ifm_error *error);
-/* The same on the windows of the energy pass. */
-void ifm_rules_power(struct ifm_derivation *d, struct ifm_cell_work *work);
-void ifm_rules_time(struct ifm_derivation *d, struct ifm_cell_work *work);
-void ifm_rules_converged(struct ifm_derivation *d, const struct ifm_cell_work *work);
-void ifm_rules_ceiling(struct ifm_derivation *d, struct ifm_cell_work *work);
+void ifm_rules_record(struct ifm_cell_work *work);
+void ifm_rules_arms(struct ifm_cell_work *work);
+IFM_CHECKED enum ifm_status ifm_rules_energy(struct ifm_cell_work *work, struct ifm_error *error);
+void ifm_rules_time(struct ifm_cell_work *work);
+void ifm_rules_ceiling(struct ifm_cell_work *work);
 
 #endif

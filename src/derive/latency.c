@@ -43,21 +43,19 @@ size_t ifm_derive_times(const struct ifm_facts_view *facts, size_t cell, size_t 
     return n;
 }
 
-static void gather(const struct ifm_cell_work *work, const struct ifm_arm_work *arm, struct ifm_arena *arena,
-                   struct samples *s)
+static void gather(const struct ifm_arm_work *arm, struct ifm_arena *arena, struct samples *s)
 {
-    const struct ifm_record *record = work->record;
     s->series = IFM_ARENA_ARRAY(arena, double, arm->n_samples + 1);
     s->sorted = IFM_ARENA_ARRAY(arena, double, arm->n_samples + 1);
     s->scratch = IFM_ARENA_ARRAY(arena, double, 2 * arm->n_samples + 2);
     s->slot_mean = IFM_ARENA_ARRAY(arena, double, arm->n_slots + 1);
     s->slot_median = IFM_ARENA_ARRAY(arena, double, arm->n_slots + 1);
-    for (size_t k = 0; k < record->n_slots; k++) {
-        const struct ifm_slot *slot = &record->slots[k];
-        if (slot->phase != IFM_PHASE_MEASURE || slot->arm != arm->index || slot->inner == 0)
+    const struct ifm_slot *slot;
+    for (size_t k = 0; (slot = ifm_next_slot(arm, &k)) != NULL; k++) {
+        if (slot->inner == 0)
             continue;
         size_t start = s->n;
-        s->n += times_of_slot(record, k, s->series + start);
+        s->n += times_of_slot(arm->work->record, k, s->series + start);
         size_t slot_n = s->n - start;
         double mean, median;
         if (ifm_stats_mean(s->series + start, slot_n, &mean) != IFM_STAT_OK ||
@@ -106,74 +104,74 @@ static size_t resamples_for(const struct ifm_cell *cell, size_t n)
     return within < 1999 ? within : 1999;
 }
 
-/* The cell's, moved on by the arm's index. */
-static uint64_t seed_of(const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
+static struct ifm_resample_plan plan_of(const struct ifm_arm_work *arm, size_t resamples, size_t n,
+                                        struct ifm_arena *scratch)
 {
-    return work->cell->seed + UINT64_C(0x9E3779B97F4A7C15) * (arm->index + 1);
+    return (struct ifm_resample_plan){.seed = ifm_derive_seed(arm),
+                                      .resamples = resamples,
+                                      .threads = 1,
+                                      .level = IFM_LEVEL,
+                                      .scratch = IFM_ARENA_ARRAY(scratch, double, resamples + 2 * n)};
+}
+
+/* "no interval: needs 30 samples" */
+static const char *no_interval(const struct ifm_arm_work *arm, enum ifm_stat stat, const char *needs)
+{
+    return ifm_arena_printf(arm->d->arena, "no interval: %s", stat == IFM_STAT_TOO_FEW ? needs : ifm_stat_reason(stat));
 }
 
 /* The interval that the rule in stats/resample.h chooses for the mean of `n` values in time order, and its name as the
  * value's text; or no interval, and why as the text. */
-static void bracket_mean(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm,
-                         const double *values, size_t n, double effective, struct ifm_value *value)
+static void bracket_mean(const struct ifm_arm_work *arm, const double *values, size_t n, double effective,
+                         struct ifm_value *value)
 {
-    size_t needs = 0, resamples = resamples_for(work->cell, n > 0 ? n : 1);
+    size_t needs = 0, resamples = resamples_for(arm->work->cell, n > 0 ? n : 1);
     struct ifm_resampled resampled;
     struct ifm_arena *scratch = ifm_arena_create();
-    struct ifm_resample_plan plan = {.seed = seed_of(work, arm),
-                                     .resamples = resamples,
-                                     .threads = 1,
-                                     .level = IFM_LEVEL,
-                                     .scratch = IFM_ARENA_ARRAY(scratch, double, resamples + 2 * n)};
+    struct ifm_resample_plan plan = plan_of(arm, resamples, n, scratch);
     enum ifm_stat stat = ifm_stats_mean_interval(values, n, effective, &plan, &resampled, &needs);
     if (stat == IFM_STAT_OK) {
         double shift = value->number - resampled.value; /* slots of unequal length: their mean is not quite the mean */
         ifm_value_bracket(value, resampled.interval.low + shift, resampled.interval.high + shift, IFM_LEVEL);
         value->text = ifm_mean_method_name(resampled.method);
-    } else if (stat == IFM_STAT_TOO_FEW) {
-        value->text = ifm_arena_printf(d->arena, "no interval: needs %zu %s", needs, value->n_of);
     } else {
-        value->text = ifm_arena_printf(d->arena, "no interval: %s", ifm_stat_reason(stat));
+        value->text = no_interval(arm, stat, ifm_arena_printf(arm->d->arena, "needs %zu %s", needs, value->n_of));
     }
     ifm_arena_destroy(scratch);
 }
 
-static struct ifm_value mean_of(struct ifm_derivation *d, const struct ifm_cell_work *work,
-                                const struct ifm_arm_work *arm, const struct samples *s)
+static struct ifm_value mean_of(const struct ifm_arm_work *arm, const struct samples *s)
 {
     double mean;
     enum ifm_stat stat = ifm_stats_mean(s->series, s->n, &mean);
     if (stat != IFM_STAT_OK)
-        return ifm_value_absent(ifm_stat_reason(stat), "", (int64_t)s->n, "samples");
+        return ifm_value_no_stat(stat, (int64_t)s->n, "samples");
     struct ifm_value value = ifm_value_real(mean, (int64_t)s->n, "samples");
     if (s->n > IFM_SLOT_SUMMARY_ABOVE) {
         value.n = (int64_t)s->n_slots;
         value.n_of = "slots";
-        bracket_mean(d, work, arm, s->slot_mean, s->n_slots, independent_slots(s->slot_mean, s->n_slots), &value);
+        bracket_mean(arm, s->slot_mean, s->n_slots, independent_slots(s->slot_mean, s->n_slots), &value);
     } else {
-        bracket_mean(d, work, arm, s->series, s->n, s->effective, &value);
+        bracket_mean(arm, s->series, s->n, s->effective, &value);
     }
     return value;
 }
 
 /* The mean of the middle, whatever the order of the samples; its interval knows what they are worth. */
-static struct ifm_value trimmed_of(struct ifm_derivation *d, const struct ifm_cell *cell, const struct samples *s)
+static struct ifm_value trimmed_of(const struct ifm_arm_work *arm, const struct samples *s)
 {
-    const double trim = cell->measure.truncate > 0 ? cell->measure.truncate / 100 : TRIM;
+    const double truncate = arm->work->cell->measure.truncate, trim = truncate > 0 ? truncate / 100 : TRIM;
     struct ifm_trimmed trimmed;
-    struct ifm_value value = ifm_value_absent(ifm_stat_reason(IFM_STAT_EMPTY), "", 0, "samples");
     size_t cut = (size_t)floor(trim * (double)s->n + 1e-9);
     double mean;
     if (s->n == 0 || ifm_stats_mean(s->sorted + cut, s->n - 2 * cut, &mean) != IFM_STAT_OK)
-        return value;
-    value = ifm_value_real(mean, (int64_t)s->n, "samples");
+        return ifm_value_no_stat(IFM_STAT_EMPTY, 0, "samples");
+    struct ifm_value value = ifm_value_real(mean, (int64_t)s->n, "samples");
     enum ifm_stat stat = ifm_stats_trimmed_series(s->sorted, s->n, s->effective, trim, IFM_LEVEL, &trimmed);
     if (stat == IFM_STAT_OK)
         ifm_value_bracket(&value, trimmed.interval.low, trimmed.interval.high, IFM_LEVEL);
     else
-        value.text = stat == IFM_STAT_TOO_FEW
-                         ? ifm_arena_printf(d->arena, "no interval: needs %d samples", IFM_TRIMMED_SERIES)
-                         : ifm_arena_printf(d->arena, "no interval: %s", ifm_stat_reason(stat));
+        value.text = no_interval(arm, stat, ifm_arena_printf(arm->d->arena, "needs %d samples", IFM_TRIMMED_SERIES));
     return value;
 }
 
@@ -190,12 +188,11 @@ static void bracket_by_slots(struct samples *s, struct ifm_value *value)
         ifm_value_bracket(value, fmin(interval.low, value->number), fmax(interval.high, value->number), IFM_LEVEL);
 }
 
-static struct ifm_value quantile_of(struct ifm_derivation *d, struct samples *s, const struct ifm_arm_work *arm,
-                                    double p)
+static struct ifm_value quantile_of(struct samples *s, const struct ifm_arm_work *arm, double p)
 {
     if (!s->tails && p > 0.5)
         return ifm_value_absent(
-            ifm_arena_printf(d->arena, "a sample is the mean of %u steps, whose tail is not the tail of a step",
+            ifm_arena_printf(arm->d->arena, "a sample is the mean of %u steps, whose tail is not the tail of a step",
                              (unsigned)arm->inner_high),
             "measure.inner=1, where one step is long enough for the clock", (int64_t)s->n, "samples");
     double number;
@@ -203,7 +200,7 @@ static struct ifm_value quantile_of(struct ifm_derivation *d, struct samples *s,
     size_t needs = 0, effective = (size_t)s->effective;
     enum ifm_stat stat = ifm_stats_quantile_sorted(s->sorted, s->n, p, &number);
     if (stat != IFM_STAT_OK)
-        return ifm_value_absent(ifm_stat_reason(stat), "", (int64_t)s->n, "samples");
+        return ifm_value_no_stat(stat, (int64_t)s->n, "samples");
     struct ifm_value value = ifm_value_real(number, (int64_t)s->n, "samples");
     if (p == 0.5 && s->n > IFM_SLOT_SUMMARY_ABOVE) {
         bracket_by_slots(s, &value);
@@ -216,7 +213,7 @@ static struct ifm_value quantile_of(struct ifm_derivation *d, struct samples *s,
         return value; /* a median stands without an interval; a tail does not */
     if (stat == IFM_STAT_TOO_FEW)
         return ifm_value_absent(
-            ifm_arena_printf(d->arena, "n too small: needs %zu independent samples, has %zu", needs, effective),
+            ifm_arena_printf(arm->d->arena, "n too small: needs %zu independent samples, has %zu", needs, effective),
             "measure more samples (measure.repeats, measure.blocks_min)", (int64_t)s->n, "samples");
     if (stat == IFM_STAT_OK)
         ifm_value_bracket(&value, interval.low, interval.high, IFM_LEVEL);
@@ -225,44 +222,36 @@ static struct ifm_value quantile_of(struct ifm_derivation *d, struct samples *s,
 
 /* The median of all samples again, with the interval of as many resamples as the study asks for; each is as large as
  * what the samples are worth. */
-static struct ifm_value resampled_median_of(struct ifm_derivation *d, const struct ifm_cell_work *work,
-                                            const struct ifm_arm_work *arm, const struct samples *s)
+static struct ifm_value resampled_median_of(const struct ifm_arm_work *arm, const struct samples *s)
 {
-    const int needs = 2 * IFM_ORDER_NEEDED - 1;
     double median;
     enum ifm_stat stat = ifm_stats_quantile_sorted(s->sorted, s->n, 0.5, &median);
     if (stat != IFM_STAT_OK)
-        return ifm_value_absent(ifm_stat_reason(stat), "", (int64_t)s->n, "samples");
+        return ifm_value_no_stat(stat, (int64_t)s->n, "samples");
     struct ifm_value value = ifm_value_real(median, (int64_t)s->n, "samples");
     struct ifm_arena *scratch = ifm_arena_create();
-    const size_t resamples = work->cell->measure.resamples;
-    struct ifm_resample_plan plan = {.seed = seed_of(work, arm),
-                                     .resamples = resamples,
-                                     .threads = 1,
-                                     .level = IFM_LEVEL,
-                                     .scratch = IFM_ARENA_ARRAY(scratch, double, resamples + 2 * s->n)};
+    const size_t resamples = arm->work->cell->measure.resamples;
+    struct ifm_resample_plan plan = plan_of(arm, resamples, s->n, scratch);
     struct ifm_resampled resampled;
     stat = ifm_stats_bootstrap_median(s->sorted, s->n, s->effective, &plan, &resampled);
     if (stat == IFM_STAT_OK) {
         ifm_value_bracket(&value, resampled.interval.low, resampled.interval.high, IFM_LEVEL);
-        value.text =
-            ifm_arena_printf(d->arena, "percentile bootstrap, %zu resamples of %zu", resamples, (size_t)s->effective);
-    } else if (stat == IFM_STAT_TOO_FEW) {
-        value.text = ifm_arena_printf(d->arena, "no interval: needs %d independent samples, has %zu", needs,
+        value.text = ifm_arena_printf(arm->d->arena, "percentile bootstrap, %zu resamples of %zu", resamples,
                                       (size_t)s->effective);
     } else {
-        value.text = ifm_arena_printf(d->arena, "no interval: %s", ifm_stat_reason(stat));
+        value.text = no_interval(arm, stat,
+                                 ifm_arena_printf(arm->d->arena, "needs %d independent samples, has %zu",
+                                                  2 * IFM_ORDER_NEEDED - 1, (size_t)s->effective));
     }
     ifm_arena_destroy(scratch);
     return value;
 }
 
-enum ifm_stat ifm_derive_trend(const struct ifm_cell_work *work, const struct ifm_arm_work *arm, double *mid_ns,
-                               size_t *n, struct ifm_slope *line)
+enum ifm_stat ifm_derive_trend(const struct ifm_arm_work *arm, double *mid_ns, size_t *n, struct ifm_slope *line)
 {
     struct ifm_arena *scratch = ifm_arena_create();
-    double *logs = IFM_ARENA_ARRAY(scratch, double, work->n_blocks + 1);
-    *n = ifm_arm_logs(work, arm, false, logs, mid_ns);
+    double *logs = IFM_ARENA_ARRAY(scratch, double, arm->work->n_blocks + 1);
+    *n = ifm_arm_logs(arm, false, logs, mid_ns);
     enum ifm_stat stat = arm->broken != NULL || *n < IFM_BLOCKS_NEEDED
                              ? IFM_STAT_TOO_FEW
                              : ifm_stats_slope(mid_ns, logs, *n, IFM_LEVEL, line);
@@ -271,75 +260,65 @@ enum ifm_stat ifm_derive_trend(const struct ifm_cell_work *work, const struct if
 }
 
 /* Change of the fitted line over the whole pass, in percent, from block means. */
-static struct ifm_value drift_of(struct ifm_derivation *d, const struct ifm_cell_work *work,
-                                 const struct ifm_arm_work *arm)
+static struct ifm_value drift_of(const struct ifm_arm_work *arm)
 {
-    double *mid = IFM_ARENA_ARRAY(d->arena, double, work->n_blocks + 1);
+    double *mid = IFM_ARENA_ARRAY(arm->d->arena, double, arm->work->n_blocks + 1);
     size_t n = 0;
     struct ifm_slope line;
-    enum ifm_stat stat = ifm_derive_trend(work, arm, mid, &n, &line);
+    enum ifm_stat stat = ifm_derive_trend(arm, mid, &n, &line);
     if (arm->broken != NULL || n < IFM_BLOCKS_NEEDED)
-        return ifm_value_absent(arm->broken != NULL ? arm->broken : ifm_needs_blocks(d->arena, n), "", (int64_t)n,
+        return ifm_value_absent(arm->broken != NULL ? arm->broken : ifm_needs_blocks(arm->d->arena, n), "", (int64_t)n,
                                 "blocks");
     if (stat != IFM_STAT_OK)
-        return ifm_value_absent(ifm_stat_reason(stat), "", (int64_t)n, "blocks");
+        return ifm_value_no_stat(stat, (int64_t)n, "blocks");
     double span = mid[n - 1] - mid[0];
-    struct ifm_value value = ifm_value_real(100.0 * expm1(line.slope * span), (int64_t)n, "blocks");
-    ifm_value_bracket(&value, 100.0 * expm1(line.interval.low * span), 100.0 * expm1(line.interval.high * span),
-                      IFM_LEVEL);
-    return value;
+    struct ifm_interval interval = {line.interval.low * span, line.interval.high * span};
+    return ifm_value_of_change(line.slope * span, interval, IFM_LEVEL, n, "blocks");
 }
 
-static void emit_series(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm,
-                        struct samples *s)
+static void emit_series(const struct ifm_arm_work *arm, struct samples *s)
 {
     int64_t n = (int64_t)s->n;
-    double lag1, cv;
+    double lag1, cv = 0;
     bool has_lag1;
-    size_t outside;
+    size_t outside = 0;
     weigh(s, &lag1, &has_lag1);
-    ifm_derive_emit(
-        d, work, arm, IFM_M_LATENCY_NS_SD,
-        s->has_moments && n >= 2
-            ? ifm_value_real(s->moments.sd, n, "samples")
-            : ifm_value_absent(ifm_stat_reason(n < 1 ? IFM_STAT_EMPTY : IFM_STAT_TOO_FEW), "", n, "samples"));
-    enum ifm_stat stat = ifm_stats_cv(s->series, s->n, &cv);
-    ifm_derive_emit(d, work, arm, IFM_M_LATENCY_CV_PERCENT,
-                    stat == IFM_STAT_OK ? ifm_value_real(100.0 * cv, n, "samples")
-                                        : ifm_value_absent(ifm_stat_reason(stat), "", n, "samples"));
-    ifm_derive_emit(d, work, arm, IFM_M_AUTOCORRELATION_LAG1,
+    enum ifm_stat stat = s->has_moments ? IFM_STAT_OK : n < 1 ? IFM_STAT_EMPTY : IFM_STAT_TOO_FEW;
+    ifm_derive_emit(arm, IFM_M_LATENCY_NS_SD, ifm_value_of_stat(stat, s->moments.sd, n, "samples"));
+    stat = ifm_stats_cv(s->series, s->n, &cv);
+    ifm_derive_emit(arm, IFM_M_LATENCY_CV_PERCENT, ifm_value_of_stat(stat, 100.0 * cv, n, "samples"));
+    ifm_derive_emit(arm, IFM_M_AUTOCORRELATION_LAG1,
                     has_lag1
                         ? ifm_value_real(lag1, n, "samples")
                         : ifm_value_absent(n < 10 ? "needs 10 samples" : "all samples are equal", "", n, "samples"));
-    struct ifm_value effective = ifm_value_count((int64_t)s->effective, "samples");
-    effective.n = n;
-    ifm_derive_emit(d, work, arm, IFM_M_EFFECTIVE_SAMPLES, effective);
+    ifm_derive_emit(arm, IFM_M_EFFECTIVE_SAMPLES, ifm_value_count_of((int64_t)s->effective, n, "samples"));
     stat = ifm_stats_outliers(s->sorted, s->n, s->scratch, &outside);
-    struct ifm_value outliers = stat == IFM_STAT_OK ? ifm_value_count((int64_t)outside, "samples")
-                                                    : ifm_value_absent(ifm_stat_reason(stat), "", n, "samples");
-    outliers.n = n;
-    ifm_derive_emit(d, work, arm, IFM_M_OUTLIERS_COUNT, outliers);
+    ifm_derive_emit(arm, IFM_M_OUTLIERS_COUNT,
+                    stat == IFM_STAT_OK ? ifm_value_count_of((int64_t)outside, n, "samples")
+                                        : ifm_value_no_stat(stat, n, "samples"));
 }
 
-static void emit_counts(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
+static void emit_counts(const struct ifm_arm_work *arm)
 {
-    ifm_derive_emit(d, work, arm, IFM_M_SAMPLES_COUNT, ifm_value_count((int64_t)arm->n_samples, "samples"));
-    ifm_derive_emit(d, work, arm, IFM_M_SLOTS_COUNT, ifm_value_count((int64_t)arm->n_slots, "slots"));
-    ifm_derive_emit(d, work, arm, IFM_M_BLOCKS_COUNT, ifm_value_count((int64_t)arm->n_blocks, "blocks"));
-    ifm_derive_emit(d, work, arm, IFM_M_BLOCKS_MARKED,
+    const struct ifm_cell_work *work = arm->work;
+    ifm_derive_emit(arm, IFM_M_SAMPLES_COUNT, ifm_value_count((int64_t)arm->n_samples, "samples"));
+    ifm_derive_emit(arm, IFM_M_SLOTS_COUNT, ifm_value_count((int64_t)arm->n_slots, "slots"));
+    ifm_derive_emit(arm, IFM_M_BLOCKS_COUNT, ifm_value_count((int64_t)arm->n_blocks, "blocks"));
+    ifm_derive_emit(arm, IFM_M_BLOCKS_MARKED,
                     work->marks_unknown == NULL ? ifm_value_count((int64_t)work->n_marked, "blocks")
                                                 : ifm_value_absent(work->marks_unknown, "", 0, "blocks"));
-    ifm_derive_emit(d, work, arm, IFM_M_WARMUP_SAMPLES, ifm_value_count((int64_t)arm->n_warmup, "samples"));
+    ifm_derive_emit(arm, IFM_M_WARMUP_SAMPLES, ifm_value_count((int64_t)arm->n_warmup, "samples"));
     if (arm->n_slots > 0 && arm->inner_low == arm->inner_high)
-        ifm_derive_emit(d, work, arm, IFM_M_INNER_STEPS, ifm_value_count(arm->inner_high, "steps"));
+        ifm_derive_emit(arm, IFM_M_INNER_STEPS, ifm_value_count(arm->inner_high, "steps"));
     else
-        ifm_derive_emit(d, work, arm, IFM_M_INNER_STEPS,
+        ifm_derive_emit(arm, IFM_M_INNER_STEPS,
                         ifm_value_absent(arm->n_slots == 0 ? "no slot was recorded" : "it differs between slots", "",
                                          (int64_t)arm->n_slots, "slots"));
 }
 
-void ifm_derive_latency(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
+void ifm_derive_latency(const struct ifm_arm_work *arm)
 {
+    const struct ifm_cell_work *work = arm->work;
     static const struct {
         enum ifm_metric_id metric;
         double p;
@@ -358,23 +337,22 @@ void ifm_derive_latency(struct ifm_derivation *d, const struct ifm_cell_work *wo
             IFM_M_BLOCKS_COUNT,    IFM_M_BLOCKS_MARKED,           IFM_M_WARMUP_SAMPLES,
             IFM_M_INNER_STEPS};
         for (size_t i = 0; i < sizeof made / sizeof made[0]; i++)
-            ifm_derive_emit(d, work, arm, made[i], ifm_value_absent(work->missing, work->remedy, 0, ""));
+            ifm_derive_emit(arm, made[i], ifm_value_missing(work, ""));
         if (work->cell->measure.resamples > 0)
-            ifm_derive_emit(d, work, arm, IFM_M_LATENCY_NS_P50_BOOTSTRAP,
-                            ifm_value_absent(work->missing, work->remedy, 0, ""));
+            ifm_derive_emit(arm, IFM_M_LATENCY_NS_P50_BOOTSTRAP, ifm_value_missing(work, ""));
         return;
     }
     struct ifm_arena *scratch = ifm_arena_create();
     struct samples s = {0};
-    gather(work, arm, scratch, &s);
-    emit_series(d, work, arm, &s);
-    ifm_derive_emit(d, work, arm, IFM_M_LATENCY_NS_MEAN, mean_of(d, work, arm, &s));
-    ifm_derive_emit(d, work, arm, IFM_M_LATENCY_NS_TRIMMED_MEAN, trimmed_of(d, work->cell, &s));
+    gather(arm, scratch, &s);
+    emit_series(arm, &s);
+    ifm_derive_emit(arm, IFM_M_LATENCY_NS_MEAN, mean_of(arm, &s));
+    ifm_derive_emit(arm, IFM_M_LATENCY_NS_TRIMMED_MEAN, trimmed_of(arm, &s));
     for (size_t i = 0; i < sizeof quantiles / sizeof quantiles[0]; i++)
-        ifm_derive_emit(d, work, arm, quantiles[i].metric, quantile_of(d, &s, arm, quantiles[i].p));
+        ifm_derive_emit(arm, quantiles[i].metric, quantile_of(&s, arm, quantiles[i].p));
     if (work->cell->measure.resamples > 0)
-        ifm_derive_emit(d, work, arm, IFM_M_LATENCY_NS_P50_BOOTSTRAP, resampled_median_of(d, work, arm, &s));
-    ifm_derive_emit(d, work, arm, IFM_M_DRIFT_PERCENT, drift_of(d, work, arm));
-    emit_counts(d, work, arm);
+        ifm_derive_emit(arm, IFM_M_LATENCY_NS_P50_BOOTSTRAP, resampled_median_of(arm, &s));
+    ifm_derive_emit(arm, IFM_M_DRIFT_PERCENT, drift_of(arm));
+    emit_counts(arm);
     ifm_arena_destroy(scratch);
 }

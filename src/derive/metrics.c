@@ -13,17 +13,43 @@ struct ifm_value ifm_value_real(double number, int64_t n, const char *n_of)
     return (struct ifm_value){.number = number, .n = n, .n_of = n_of, .reason = "", .remedy = "", .text = ""};
 }
 
-struct ifm_value ifm_value_count(int64_t number, const char *n_of)
+struct ifm_value ifm_value_count_of(int64_t number, int64_t n, const char *n_of)
 {
-    struct ifm_value value = ifm_value_real((double)number, number, n_of);
+    struct ifm_value value = ifm_value_real((double)number, n, n_of);
     value.is_integer = true;
     return value;
+}
+
+struct ifm_value ifm_value_count(int64_t number, const char *n_of)
+{
+    return ifm_value_count_of(number, number, n_of);
 }
 
 struct ifm_value ifm_value_absent(const char *reason, const char *remedy, int64_t n, const char *n_of)
 {
     return (struct ifm_value){
         .state = IFM_STATE_ABSENT, .n = n, .n_of = n_of, .reason = reason, .remedy = remedy, .text = ""};
+}
+
+struct ifm_value ifm_value_missing(const struct ifm_cell_work *work, const char *n_of)
+{
+    return ifm_value_absent(work->missing, work->remedy, 0, n_of);
+}
+
+struct ifm_value ifm_value_unread(const struct ifm_cell_work *work, const char *reason, const char *remedy,
+                                  const char *n_of)
+{
+    return work->record == NULL ? ifm_value_missing(work, n_of) : ifm_value_absent(reason, remedy, 0, n_of);
+}
+
+struct ifm_value ifm_value_no_stat(enum ifm_stat stat, int64_t n, const char *n_of)
+{
+    return ifm_value_absent(ifm_stat_reason(stat), "", n, n_of);
+}
+
+struct ifm_value ifm_value_of_stat(enum ifm_stat stat, double number, int64_t n, const char *n_of)
+{
+    return stat == IFM_STAT_OK ? ifm_value_real(number, n, n_of) : ifm_value_no_stat(stat, n, n_of);
 }
 
 struct ifm_value ifm_value_integer_products(void)
@@ -52,13 +78,13 @@ void ifm_value_bracket(struct ifm_value *value, double low, double high, double 
 }
 
 /* The first rule that withholds a metric of this class, or NULL. */
-static const struct ifm_refusal *refusal_of(const struct ifm_derivation *d, const struct ifm_cell_work *work,
-                                            const struct ifm_arm_work *arm, enum ifm_metric_class kind)
+static const struct ifm_refusal *refusal_of(const struct ifm_cell_work *work, const struct ifm_arm_work *arm,
+                                            enum ifm_metric_class kind)
 {
     if (kind == IFM_CLASS_COUNT || kind == IFM_CLASS_ERROR || kind == IFM_CLASS_COUNTER)
         return NULL;
-    if (d->refusal.rule != NULL)
-        return &d->refusal;
+    if (work->d->refusal.rule != NULL)
+        return &work->d->refusal;
     if (work->refusal.rule != NULL)
         return &work->refusal;
     if (arm == NULL)
@@ -74,46 +100,96 @@ static const struct ifm_refusal *refusal_of(const struct ifm_derivation *d, cons
     return NULL;
 }
 
-void ifm_derive_emit(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm,
-                     enum ifm_metric_id metric, struct ifm_value value)
+/* What was never recorded stays absent; what was recorded and may not be printed is refused, even where it is also too
+ * little. */
+static void emit(const struct ifm_cell_work *work, const struct ifm_arm_work *arm, enum ifm_metric_id metric,
+                 struct ifm_value value)
 {
-    const struct ifm_metric *row = &ifm_metrics[metric];
-    const struct ifm_refusal *refusal = refusal_of(d, work, arm, row->kind);
-    /* What was never recorded stays absent; what was recorded and may not be printed is refused, even where it is also
-     * too little. */
+    struct ifm_derivation *d = work->d;
+    const struct ifm_refusal *refusal = refusal_of(work, arm, ifm_metrics[metric].kind);
     bool recorded = value.state == IFM_STATE_OK || (value.state == IFM_STATE_ABSENT && work->record != NULL);
     if (recorded && refusal != NULL) {
         bool inactive = arm != NULL && arm->inactive && refusal == &arm->refusal;
         value = ifm_value_refused(d->arena, refusal->rule, refusal->reason);
         value.state = inactive ? IFM_STATE_INACTIVE : IFM_STATE_REFUSED;
     }
-    value.unit = row->unit;
+    value.unit = ifm_metrics[metric].unit;
     struct ifm_derived *out = d->out;
     IFM_ARENA_GROW(d->arena, out->numbers, out->n_numbers, d->numbers_capacity);
     out->numbers[out->n_numbers++] =
         (struct ifm_number){work->cell->name, arm == NULL ? "" : arm->arm->name, metric, value};
 }
 
-void ifm_derive_find_fault(struct ifm_derivation *d, enum ifm_severity severity, const char *rule, const char *cell,
-                           const char *arm, const char *format, ...)
+void ifm_derive_emit(const struct ifm_arm_work *arm, enum ifm_metric_id metric, struct ifm_value value)
 {
-    struct ifm_derived *out = d->out;
-    IFM_ARENA_GROW(d->arena, out->findings, out->n_findings, d->findings_capacity);
-    char text[1024];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    out->findings[out->n_findings++] =
-        (struct ifm_finding){severity, rule, cell, arm, ifm_arena_strdup(d->arena, text)};
+    emit(arm->work, arm, metric, value);
 }
 
-bool ifm_derive_is_wanted(const struct ifm_derivation *d, const struct ifm_cell_work *work, enum ifm_metric_id metric)
+void ifm_derive_emit_cell(const struct ifm_cell_work *work, enum ifm_metric_id metric, struct ifm_value value)
 {
-    for (size_t g = 0; g < d->plan->n_gates; g++) {
-        const struct ifm_gate *gate = &d->plan->gates[g];
+    emit(work, NULL, metric, value);
+}
+
+static void add_finding(struct ifm_derivation *d, struct ifm_finding finding, const char *format, va_list args)
+{
+    struct ifm_derived *out = d->out;
+    finding.text = ifm_arena_vprintf(d->arena, format, args);
+    IFM_ARENA_GROW(d->arena, out->findings, out->n_findings, d->findings_capacity);
+    out->findings[out->n_findings++] = finding;
+}
+
+void ifm_derive_say(struct ifm_derivation *d, enum ifm_severity severity, const char *rule, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    add_finding(d, (struct ifm_finding){severity, rule, "", "", NULL}, format, args);
+    va_end(args);
+}
+
+void ifm_derive_say_cell(const struct ifm_cell_work *work, enum ifm_severity severity, const char *rule,
+                         const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    add_finding(work->d, (struct ifm_finding){severity, rule, work->cell->name, "", NULL}, format, args);
+    va_end(args);
+}
+
+void ifm_derive_say_arm(const struct ifm_arm_work *arm, enum ifm_severity severity, const char *rule,
+                        const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    add_finding(arm->d, (struct ifm_finding){severity, rule, arm->work->cell->name, arm->arm->name, NULL}, format,
+                args);
+    va_end(args);
+}
+
+void ifm_refuse(struct ifm_refusal *refusal, const char *rule, const char *reason)
+{
+    if (refusal->rule == NULL)
+        *refusal = (struct ifm_refusal){rule, reason};
+}
+
+void ifm_refuse_cell(struct ifm_cell_work *work, const char *rule, const char *reason)
+{
+    ifm_refuse(&work->refusal, rule, reason);
+    ifm_derive_say_cell(work, IFM_SEVERITY_INVALID, rule, "%s", reason);
+}
+
+void ifm_refuse_arm(struct ifm_arm_work *arm, struct ifm_refusal *refusal, enum ifm_severity severity, const char *rule,
+                    const char *reason)
+{
+    ifm_refuse(refusal, rule, reason);
+    ifm_derive_say_arm(arm, severity, rule, "%s", reason);
+}
+
+bool ifm_derive_is_wanted(const struct ifm_cell_work *work, enum ifm_metric_id metric)
+{
+    for (size_t g = 0; g < work->d->plan->n_gates; g++) {
+        const struct ifm_gate *gate = &work->d->plan->gates[g];
         bool here = gate->cell[0] == '\0' || strcmp(gate->cell, work->cell->name) == 0;
-        if (here && d->gated[g] == metric)
+        if (here && work->d->gated[g] == metric)
             return true;
     }
     return false;

@@ -59,10 +59,8 @@ static void add_slot(struct shape_series *s, const struct ifm_record *record, si
 }
 
 /* A rest shorter than `every` is left out: at most one value in 5,000. */
-static void gather(const struct ifm_cell_work *work, const struct ifm_arm_work *arm, struct ifm_arena *arena,
-                   struct shape_series *s)
+static void gather(const struct ifm_arm_work *arm, struct ifm_arena *arena, struct shape_series *s)
 {
-    const struct ifm_record *record = work->record;
     s->every = arm->n_samples > MOST ? (arm->n_samples + MOST - 1) / MOST : 1;
     size_t room = arm->n_samples / s->every + 2;
     s->means = IFM_ARENA_ARRAY(arena, double, room);
@@ -72,11 +70,10 @@ static void gather(const struct ifm_cell_work *work, const struct ifm_arm_work *
     s->spare = IFM_ARENA_ARRAY(arena, double, arm->n_slots + 1);
     double pending = 0.0;
     size_t n_pending = 0;
-    for (size_t k = 0; k < record->n_slots; k++) {
-        const struct ifm_slot *slot = &record->slots[k];
-        if (slot->phase == IFM_PHASE_MEASURE && slot->arm == arm->index && slot->inner > 0)
-            add_slot(s, record, k, &pending, &n_pending);
-    }
+    const struct ifm_slot *slot;
+    for (size_t k = 0; (slot = ifm_next_slot(arm, &k)) != NULL; k++)
+        if (slot->inner > 0)
+            add_slot(s, arm->work->record, k, &pending, &n_pending);
     ifm_stats_sort(s->picked, s->scratch, s->n);
 }
 
@@ -109,31 +106,29 @@ static struct ifm_value absent(struct ifm_derivation *d, enum ifm_stat stat, siz
                             (int64_t)s->n_samples, "samples");
 }
 
-static void emit_modes(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm,
-                       const struct shape_series *s, bool tell)
+static void emit_modes(const struct ifm_arm_work *arm, const struct shape_series *s, bool tell)
 {
     struct ifm_modes modes;
     enum ifm_stat stat = ifm_stats_modes(s->picked, s->n, &modes);
     if (stat != IFM_STAT_OK) {
-        ifm_derive_emit(d, work, arm, IFM_M_MODES_COUNT, absent(d, stat, 30, s));
+        ifm_derive_emit(arm, IFM_M_MODES_COUNT, absent(arm->d, stat, 30, s));
         return;
     }
-    struct ifm_value value = ifm_value_count((int64_t)modes.count, "samples");
-    value.n = (int64_t)s->n;
+    struct ifm_value value = ifm_value_count_of((int64_t)modes.count, (int64_t)s->n, "samples");
     struct ifm_text text = {0};
     char at[48];
     for (size_t k = 0; k < modes.count && k < IFM_MODES_MOST && modes.count > 1; k++)
         ifm_text_printf(&text, "%s%.0f %% at %s", k > 0 ? ", " : "", 100.0 * modes.mode[k].share,
                         ifm_format_human(modes.mode[k].at, "ns", at));
     if (modes.count > 1) {
-        value.text = ifm_arena_strdup(d->arena, text.data);
+        value.text = ifm_arena_strdup(arm->d->arena, text.data);
         if (tell)
-            ifm_derive_find_fault(d, IFM_SEVERITY_NOTE, "rule-07", work->cell->name, arm->arm->name,
-                                  "the step time has %zu modes (%s): no single number describes it", modes.count,
-                                  text.data);
+            ifm_derive_say_arm(arm, IFM_SEVERITY_NOTE, "rule-07",
+                               "the step time has %zu modes (%s): no single number describes it", modes.count,
+                               text.data);
     }
     ifm_text_free(&text);
-    ifm_derive_emit(d, work, arm, IFM_M_MODES_COUNT, value);
+    ifm_derive_emit(arm, IFM_M_MODES_COUNT, value);
 }
 
 /* "slow-down: after 400, 1200 of 2000 samples" */
@@ -160,14 +155,13 @@ static enum ifm_stat find_changes(struct shape_series *s, size_t *at, struct ifm
     return IFM_STAT_OK;
 }
 
-size_t ifm_derive_change_points(const struct ifm_cell_work *work, const struct ifm_arm_work *arm,
-                                struct ifm_arena *arena, size_t **before)
+size_t ifm_derive_change_points(const struct ifm_arm_work *arm, struct ifm_arena *arena, size_t **before)
 {
     struct ifm_arena *scratch = ifm_arena_create();
     struct shape_series s = {0};
     struct ifm_changes changes;
     size_t n = 0;
-    gather(work, arm, scratch, &s);
+    gather(arm, scratch, &s);
     size_t *at = IFM_ARENA_ARRAY(scratch, size_t, s.n + 1);
     if (find_changes(&s, at, &changes) == IFM_STAT_OK)
         n = changes.count;
@@ -178,8 +172,7 @@ size_t ifm_derive_change_points(const struct ifm_cell_work *work, const struct i
     return n;
 }
 
-static void emit_changes(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm,
-                         struct ifm_arena *arena, struct shape_series *s, bool tell)
+static void emit_changes(const struct ifm_arm_work *arm, struct ifm_arena *arena, struct shape_series *s, bool tell)
 {
     struct ifm_changes changes;
     struct ifm_steady steady;
@@ -193,52 +186,51 @@ static void emit_changes(struct ifm_derivation *d, const struct ifm_cell_work *w
         stat = ifm_stats_steadiness(s->means, s->n, at, changes.count, margin, s->scratch, &steady);
     }
     if (stat != IFM_STAT_OK) {
-        ifm_derive_emit(d, work, arm, IFM_M_CHANGE_POINTS, absent(d, stat, 2 * IFM_CHANGE_SEGMENT, s));
+        ifm_derive_emit(arm, IFM_M_CHANGE_POINTS, absent(arm->d, stat, 2 * IFM_CHANGE_SEGMENT, s));
         return;
     }
-    struct ifm_value value = ifm_value_count((int64_t)changes.count, "samples");
-    value.n = (int64_t)s->n_samples;
+    struct ifm_value value = ifm_value_count_of((int64_t)changes.count, (int64_t)s->n_samples, "samples");
     if (changes.count > 0)
-        value.text = where_changed(d, s, &changes, at, ifm_steadiness_name(steady.class));
-    ifm_derive_emit(d, work, arm, IFM_M_CHANGE_POINTS, value);
+        value.text = where_changed(arm->d, s, &changes, at, ifm_steadiness_name(steady.class));
+    ifm_derive_emit(arm, IFM_M_CHANGE_POINTS, value);
     if (tell && steady.class == IFM_STEADY_NONE)
-        ifm_derive_find_fault(d, IFM_SEVERITY_WARNING, "rule-07", work->cell->name, arm->arm->name,
-                              "no steady state: the level of the samples still changes in the last quarter (%s)",
-                              value.text);
+        ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-07",
+                           "no steady state: the level of the samples still changes in the last quarter (%s)",
+                           value.text);
 }
 
-static void emit_cut(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm,
-                     const struct shape_series *s)
+static void emit_cut(const struct ifm_arm_work *arm, const struct shape_series *s)
 {
     struct ifm_warmup_cut cut;
     struct ifm_value value;
     enum ifm_stat stat = ifm_stats_mser5(s->means, s->n, &cut);
     if (stat != IFM_STAT_OK)
-        value = absent(d, stat, 100, s);
+        value = absent(arm->d, stat, 100, s);
     else if (!cut.reached)
         value = ifm_value_absent("the cut lies beyond half of the series, which so holds no steady part",
                                  "a longer warm-up, or more samples", (int64_t)s->n_samples, "samples");
     else
         value = ifm_value_real(100.0 * (double)cut.cut / (double)s->n, (int64_t)s->n_samples, "samples");
-    ifm_derive_emit(d, work, arm, IFM_M_STEADY_FROM_PERCENT, value);
+    ifm_derive_emit(arm, IFM_M_STEADY_FROM_PERCENT, value);
 }
 
-void ifm_derive_shape(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
+void ifm_derive_shape(const struct ifm_arm_work *arm)
 {
+    const struct ifm_cell_work *work = arm->work;
     if (work->record == NULL) {
         static const enum ifm_metric_id made[] = {IFM_M_MODES_COUNT, IFM_M_CHANGE_POINTS, IFM_M_STEADY_FROM_PERCENT};
         for (size_t i = 0; i < sizeof made / sizeof made[0]; i++)
-            ifm_derive_emit(d, work, arm, made[i], ifm_value_absent(work->missing, work->remedy, 0, ""));
+            ifm_derive_emit(arm, made[i], ifm_value_missing(work, ""));
         return;
     }
     struct ifm_arena *arena = ifm_arena_create();
     struct shape_series s = {0};
-    gather(work, arm, arena, &s);
+    gather(arm, arena, &s);
     /* A cache sweep has dozens of arms that are a means, not a subject. What is withheld is not told in words. */
-    bool tell = !ifm_derive_is_cache_probe(arm->arm) && arm->broken == NULL && d->refusal.rule == NULL &&
+    bool tell = !ifm_derive_is_cache_probe(arm->arm) && arm->broken == NULL && arm->d->refusal.rule == NULL &&
                 work->refusal.rule == NULL && arm->refusal.rule == NULL;
-    emit_modes(d, work, arm, &s, tell);
-    emit_changes(d, work, arm, arena, &s, tell);
-    emit_cut(d, work, arm, &s);
+    emit_modes(arm, &s, tell);
+    emit_changes(arm, arena, &s, tell);
+    emit_cut(arm, &s);
     ifm_arena_destroy(arena);
 }

@@ -6,11 +6,8 @@
 /* A step time from block logarithms; its interval when there are blocks enough. */
 static struct ifm_value step_value(struct ifm_derivation *d, const struct ifm_log_mean *mean)
 {
-    struct ifm_value value = ifm_value_real(exp(mean->mean), (int64_t)mean->n, "blocks");
-    struct ifm_interval interval;
-    if (ifm_log_mean_interval(mean, IFM_LEVEL, &interval))
-        ifm_value_bracket(&value, exp(interval.low), exp(interval.high), IFM_LEVEL);
-    else
+    struct ifm_value value = ifm_value_of_logs(mean, 1.0, IFM_LEVEL, "blocks");
+    if (!value.has_interval)
         value.text = ifm_needs_blocks(d->arena, mean->n);
     return value;
 }
@@ -31,20 +28,20 @@ static void widen_by_drift(const struct ifm_cell_work *work, const double *logs,
     value->high = fmax(value->high, exp(fmax(first, last)));
 }
 
-struct ifm_value ifm_derive_step_value(struct ifm_derivation *d, const struct ifm_cell_work *work,
-                                       const struct ifm_arm_work *arm, bool unmarked)
+struct ifm_value ifm_derive_step_value(const struct ifm_arm_work *arm, bool unmarked)
 {
+    const struct ifm_cell_work *work = arm->work;
     if (work->record == NULL)
-        return ifm_value_absent(work->missing, work->remedy, 0, "blocks");
+        return ifm_value_missing(work, "blocks");
     if (arm->broken != NULL)
         return ifm_value_absent(arm->broken, arm->remedy, (int64_t)arm->n_blocks, "blocks");
-    double *logs = IFM_ARENA_ARRAY(d->arena, double, work->n_blocks + 1);
-    double *mid = IFM_ARENA_ARRAY(d->arena, double, work->n_blocks + 1);
-    size_t n = ifm_arm_logs(work, arm, unmarked, logs, mid);
+    double *logs = IFM_ARENA_ARRAY(arm->d->arena, double, work->n_blocks + 1);
+    double *mid = IFM_ARENA_ARRAY(arm->d->arena, double, work->n_blocks + 1);
+    size_t n = ifm_arm_logs(arm, unmarked, logs, mid);
     struct ifm_log_mean mean;
     if (!ifm_log_level_of(logs, n, arm->quantum, &mean))
         return ifm_value_absent(unmarked ? "every block is marked" : "no complete block was recorded", "", 0, "blocks");
-    struct ifm_value value = step_value(d, &mean);
+    struct ifm_value value = step_value(arm->d, &mean);
     widen_by_drift(work, logs, mid, n, &value);
     return value;
 }

@@ -1,12 +1,8 @@
-/* The document's parts: blocks, words, fields and footnotes; and the order of its sections. */
+/* What builders share: blocks, words, fields and footnotes. */
 #include "document/build.h"
 
-#include "base/text.h"
-#include "derive/energy/power_run.h"
-#include "derive/picture/picture.h"
 #include "document/quantity.h"
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 /* ---- blocks ---- */
@@ -34,6 +30,11 @@ struct ifm_block *ifm_add_section(struct ifm_builder *builder, struct ifm_block 
     return section;
 }
 
+struct ifm_block *ifm_add_part(struct ifm_builder *builder, enum ifm_level level, const char *id, const char *title)
+{
+    return ifm_add_section(builder, &builder->document->root, level, id, title);
+}
+
 struct ifm_line *ifm_add_line(struct ifm_builder *builder, struct ifm_block *parent, enum ifm_level level,
                               enum ifm_purpose purpose, const char *text)
 {
@@ -44,27 +45,32 @@ struct ifm_line *ifm_add_line(struct ifm_builder *builder, struct ifm_block *par
     return &block->line;
 }
 
-struct ifm_block *ifm_add_list(struct ifm_builder *builder, struct ifm_block *parent, enum ifm_level level,
-                               enum ifm_purpose purpose)
+struct ifm_block *ifm_add_list(struct ifm_builder *builder, struct ifm_block *parent, enum ifm_purpose purpose)
 {
-    struct ifm_block *list = ifm_add_block(builder, parent, level, IFM_BLOCK_LIST);
+    struct ifm_block *list = ifm_add_block(builder, parent, parent->level, IFM_BLOCK_LIST);
     list->purpose = purpose;
     return list;
 }
 
-struct ifm_item *ifm_add_item(struct ifm_builder *builder, struct ifm_block *list, enum ifm_level level)
+struct ifm_item *ifm_add_item(struct ifm_builder *builder, struct ifm_block *list)
 {
     IFM_ARENA_GROW(builder->arena, list->items, list->n_items, list->items_capacity);
     struct ifm_item *item = &list->items[list->n_items++];
-    *item = (struct ifm_item){.level = level, .label = "", .place = "", .rule = ""};
+    *item = (struct ifm_item){.level = list->level, .label = "", .place = "", .rule = ""};
     return item;
 }
 
-void ifm_add_grid(struct ifm_builder *builder, struct ifm_block *parent, enum ifm_level level,
-                  const struct ifm_grid *grid)
+struct ifm_item *ifm_add_sentence(struct ifm_builder *builder, struct ifm_block *list, const char *text)
+{
+    struct ifm_item *item = ifm_add_item(builder, list);
+    ifm_say(builder, &item->line, IFM_TONE_PLAIN, "%s", text);
+    return item;
+}
+
+void ifm_add_grid(struct ifm_builder *builder, struct ifm_block *parent, const struct ifm_grid *grid)
 {
     if (grid->n_rows > 0)
-        ifm_add_block(builder, parent, level, IFM_BLOCK_GRID)->grid = *grid;
+        ifm_add_block(builder, parent, parent->level, IFM_BLOCK_GRID)->grid = *grid;
 }
 
 /* ---- words ---- */
@@ -84,15 +90,10 @@ static struct ifm_span *add_span(struct ifm_builder *builder, struct ifm_line *l
 
 void ifm_say(struct ifm_builder *builder, struct ifm_line *line, enum ifm_tone tone, const char *format, ...)
 {
-    va_list args, again;
+    va_list args;
     va_start(args, format);
-    va_copy(again, args);
-    int length = vsnprintf(NULL, 0, format, args);
-    char *text = ifm_arena_alloc(builder->arena, (size_t)(length < 0 ? 0 : length) + 1);
-    vsnprintf(text, (size_t)(length < 0 ? 0 : length) + 1, format, again);
-    va_end(again);
+    add_span(builder, line, ifm_arena_vprintf(builder->arena, format, args))->tone = tone;
     va_end(args);
-    add_span(builder, line, text)->tone = tone;
 }
 
 void ifm_say_link(struct ifm_builder *builder, struct ifm_line *line, const char *target, const char *text)
@@ -103,14 +104,6 @@ void ifm_say_link(struct ifm_builder *builder, struct ifm_line *line, const char
 void ifm_say_code(struct ifm_builder *builder, struct ifm_line *line, const char *text)
 {
     add_span(builder, line, text)->code = true;
-}
-
-const char *ifm_line_text(const struct ifm_line *line, struct ifm_arena *arena)
-{
-    const char *text = "";
-    for (size_t i = 0; i < line->n; i++)
-        text = ifm_arena_printf(arena, "%s%s", text, line->spans[i].text);
-    return text;
 }
 
 const char *ifm_with_remedy(const char *reason, const char *remedy, struct ifm_arena *arena)
@@ -146,14 +139,6 @@ const struct ifm_value *ifm_value_of(const struct ifm_builder *builder, const st
                                      const struct ifm_arm *arm, enum ifm_metric_id metric)
 {
     return ifm_derived_value(builder->from->derived, cell->name, arm == NULL ? "" : arm->name, metric);
-}
-
-const struct ifm_arm *ifm_baseline_of(const struct ifm_cell *cell)
-{
-    for (size_t a = 0; a < cell->n_arms; a++)
-        if (cell->arms[a].role == IFM_ROLE_BASELINE)
-            return &cell->arms[a];
-    return NULL;
 }
 
 /* A cell whose arms are all ceilings is a cell about ceilings: there they are rows. */
@@ -215,90 +200,4 @@ struct ifm_field ifm_field_value(struct ifm_builder *builder, const struct ifm_v
         field.interval = ifm_quantity_of(value, builder->arena).interval;
     }
     return field;
-}
-
-/* ---- the whole ---- */
-
-/* Not folded away: a link into a closed fold leads nowhere without script in some browsers. */
-static void build_definitions(struct ifm_builder *builder)
-{
-    const struct ifm_derived *derived = builder->from->derived;
-    const struct ifm_metric **used = IFM_ARENA_ARRAY(builder->arena, const struct ifm_metric *, IFM_M_COUNT);
-    bool is_used[IFM_M_COUNT] = {false};
-    size_t n = 0;
-    for (size_t i = 0; i < derived->n_numbers; i++)
-        is_used[derived->numbers[i].metric] = true;
-    for (int m = IFM_M_NONE + 1; m < IFM_M_COUNT; m++)
-        if (is_used[m])
-            used[n++] = &ifm_metrics[m];
-    if (n == 0)
-        return;
-    struct ifm_block *section =
-        ifm_add_section(builder, &builder->document->root, IFM_LEVEL_PAGE, "definitions", "What the numbers mean");
-    struct ifm_block *glossary = ifm_add_block(builder, section, IFM_LEVEL_PAGE, IFM_BLOCK_GLOSSARY);
-    glossary->metrics = used;
-    glossary->n_metrics = n;
-}
-
-/* Of the page alone: what figures are drawn from. */
-static enum ifm_status gather(struct ifm_builder *builder, struct ifm_error *error)
-{
-    const struct ifm_publication *from = builder->from;
-    struct ifm_document *document = builder->document;
-    struct ifm_picture *pictures = NULL;
-    struct ifm_power_shown *powers;
-    if (from->facts != NULL)
-        IFM_TRY(ifm_derive_pictures(from->facts, from->derived, builder->arena, &pictures, error));
-    IFM_TRY(ifm_derive_power_run(from->facts, builder->arena, &powers, &document->n_powers, error));
-    document->powers = powers;
-    document->pictures = pictures;
-    document->n_pictures = pictures != NULL ? from->plan->n_cells : 0;
-    return IFM_OK;
-}
-
-static struct ifm_document *document_of(const struct ifm_publication *publication, struct ifm_arena *arena)
-{
-    struct ifm_document *document = IFM_ARENA_NEW(arena, struct ifm_document);
-    document->arena = arena;
-    document->plan = publication->plan;
-    document->derived = publication->derived;
-    document->title = "";
-    document->root = (struct ifm_block){.id = "", .title = "", .subtitle = ""};
-    return document;
-}
-
-enum ifm_status ifm_document_build(const struct ifm_publication *publication, enum ifm_level most,
-                                   struct ifm_arena *arena, struct ifm_document **out, struct ifm_error *error)
-{
-    struct ifm_builder builder = {.from = publication, .arena = arena, .most = most};
-    *out = builder.document = document_of(publication, arena);
-    if (most == IFM_LEVEL_PAGE)
-        IFM_TRY(gather(&builder, error));
-    ifm_build_lead(&builder);
-    ifm_build_gates(&builder);
-    ifm_build_contents(&builder);
-    for (size_t i = 0; i < publication->plan->n_cells; i++)
-        ifm_build_cell(&builder, &publication->plan->cells[i]);
-    ifm_build_review(&builder);
-    ifm_build_findings(&builder);
-    ifm_build_advice(&builder);
-    IFM_TRY(ifm_build_checklists(&builder, error));
-    ifm_build_repeat(&builder);
-    ifm_build_limits(&builder);
-    if (most == IFM_LEVEL_PAGE) {
-        ifm_build_numbers(&builder);
-        ifm_build_environment(&builder);
-        ifm_build_configuration(&builder);
-        build_definitions(&builder);
-    }
-    ifm_end_lead(&builder); /* it counts what stands below */
-    return IFM_OK;
-}
-
-struct ifm_document *ifm_document_advice(const struct ifm_publication *publication, struct ifm_arena *arena)
-{
-    struct ifm_builder builder = {.from = publication, .arena = arena};
-    builder.document = document_of(publication, arena);
-    ifm_build_advice(&builder);
-    return builder.document;
 }

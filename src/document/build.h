@@ -15,18 +15,20 @@ struct ifm_builder {
 
 struct ifm_block *ifm_add_section(struct ifm_builder *builder, struct ifm_block *parent, enum ifm_level level,
                                   const char *id, const char *title);
+/* A section of the document itself. */
+struct ifm_block *ifm_add_part(struct ifm_builder *builder, enum ifm_level level, const char *id, const char *title);
 /* A line of one span; more of it by ifm_say. */
 struct ifm_line *ifm_add_line(struct ifm_builder *builder, struct ifm_block *parent, enum ifm_level level,
                               enum ifm_purpose purpose, const char *text);
-struct ifm_block *ifm_add_list(struct ifm_builder *builder, struct ifm_block *parent, enum ifm_level level,
-                               enum ifm_purpose purpose);
+/* At the level of its parent, as a grid and an item are too. */
+struct ifm_block *ifm_add_list(struct ifm_builder *builder, struct ifm_block *parent, enum ifm_purpose purpose);
 /* Nothing for a grid without rows. */
-void ifm_add_grid(struct ifm_builder *builder, struct ifm_block *parent, enum ifm_level level,
-                  const struct ifm_grid *grid);
+void ifm_add_grid(struct ifm_builder *builder, struct ifm_block *parent, const struct ifm_grid *grid);
 struct ifm_block *ifm_add_block(struct ifm_builder *builder, struct ifm_block *parent, enum ifm_level level,
                                 enum ifm_block_kind kind);
-/* An item with a line that is empty yet. Holds until the list gets another. */
-struct ifm_item *ifm_add_item(struct ifm_builder *builder, struct ifm_block *list, enum ifm_level level);
+/* An item with a line that is empty yet, or a sentence. Holds until the list gets another. */
+struct ifm_item *ifm_add_item(struct ifm_builder *builder, struct ifm_block *list);
+struct ifm_item *ifm_add_sentence(struct ifm_builder *builder, struct ifm_block *list, const char *text);
 
 /* ---- words ---- */
 
@@ -87,7 +89,7 @@ bool ifm_lead_holds(const struct ifm_builder *builder, size_t n_outcomes);
 size_t ifm_add_outcomes(struct ifm_builder *builder, struct ifm_block *list, const struct ifm_cell *cell, size_t most,
                         bool times);
 
-/* ---- facts of the journal (environment.c, gpu.c) ---- */
+/* ---- facts of the journal (environment.c) ---- */
 
 /* Rows of a table of facts. */
 struct ifm_facts_table {
@@ -96,12 +98,6 @@ struct ifm_facts_table {
     size_t n, capacity;
 };
 void ifm_fact(struct ifm_facts_table *table, const char *name, const char *text, bool absent);
-/* A tree of facts, one row a leaf: {"absent": reason, "remedy": ...} is a leaf. */
-void ifm_fact_tree(struct ifm_facts_table *table, const char *name, const json_t *value);
-/* A scalar's text, or "a, b" of a list of them; NULL for a list of anything else. */
-const char *ifm_fact_scalars(struct ifm_facts_table *table, const json_t *value);
-void ifm_facts_end(struct ifm_facts_table *table, struct ifm_block *parent, enum ifm_level level);
-/* Rows of the GPUs in the fingerprint (NULL: it names none), their states, what held them down. */
-void ifm_fact_gpus(struct ifm_facts_table *table, const json_t *gpus);
+void ifm_facts_end(struct ifm_facts_table *table, struct ifm_block *parent);
 
 #endif

@@ -178,7 +178,7 @@ static void add_arms(struct ifm_builder *builder, const struct ifm_cell *cell, s
     for (size_t a = 0; a < cell->n_arms; a++)
         if (ifm_is_row(builder, cell, &cell->arms[a]))
             fill_row(builder, cell, &cell->arms[a], &shown, &grid, row++);
-    ifm_add_grid(builder, section, IFM_LEVEL_ALWAYS, &grid);
+    ifm_add_grid(builder, section, &grid);
 }
 
 static bool is_stored(const struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm)
@@ -207,13 +207,13 @@ static void add_compression(struct ifm_builder *builder, const struct ifm_cell *
             fill_row(builder, cell, &cell->arms[a], &shown, &grid, row++);
     struct ifm_block *part =
         ifm_add_section(builder, section, IFM_LEVEL_VERBOSE, "", "Compression: bytes, loss, speed");
-    ifm_add_grid(builder, part, IFM_LEVEL_VERBOSE, &grid);
+    ifm_add_grid(builder, part, &grid);
 }
 
 /* What an arm gives up beside what it gains, so that no speed-up is read without its price. */
 static void add_sentences(struct ifm_builder *builder, const struct ifm_cell *cell, struct ifm_block *section)
 {
-    struct ifm_block *list = ifm_add_list(builder, section, IFM_LEVEL_ALWAYS, IFM_AS_OUTCOMES);
+    struct ifm_block *list = ifm_add_list(builder, section, IFM_AS_OUTCOMES);
     list->elsewhere = ifm_lead_holds(builder, ifm_add_outcomes(builder, list, cell, SIZE_MAX, false));
 }
 
@@ -221,7 +221,7 @@ static void add_sentences(struct ifm_builder *builder, const struct ifm_cell *ce
 
 static void add_ceilings(struct ifm_builder *builder, const struct ifm_cell *cell, struct ifm_block *section)
 {
-    struct ifm_block *list = ifm_add_list(builder, section, IFM_LEVEL_ALWAYS, IFM_AS_FACTS);
+    struct ifm_block *list = ifm_add_list(builder, section, IFM_AS_FACTS);
     for (int kind = IFM_CEILING_READ; kind <= IFM_CEILING_MATRIX; kind++) {
         enum ifm_metric_id metric = ifm_ceiling_metrics[kind];
         const struct ifm_value *value = ifm_value_of(builder, cell, NULL, metric);
@@ -231,7 +231,7 @@ static void add_ceilings(struct ifm_builder *builder, const struct ifm_cell *cel
         for (size_t a = 0; a < cell->n_arms; a++)
             probes += (int)cell->arms[a].ceiling == kind;
         struct ifm_field field = ifm_field_value(builder, value);
-        struct ifm_line *line = &ifm_add_item(builder, list, IFM_LEVEL_ALWAYS)->line;
+        struct ifm_line *line = &ifm_add_item(builder, list)->line;
         ifm_say(builder, line, IFM_TONE_PLAIN, "Measured ceiling, %s: ", ifm_ceiling_name((enum ifm_ceiling)kind));
         ifm_say(builder, line, IFM_TONE_STRONG, "%s", field.text);
         line->spans[line->n - 1].note = field.note;
@@ -271,7 +271,7 @@ static void add_caches(struct ifm_builder *builder, const struct ifm_cell *cell,
         *ifm_grid_at(&grid, row, 1) = ifm_field_value(builder, value);
         *ifm_grid_at(&grid, row, 2) = bytes_field(builder, ifm_fingerprint_cache(&host, level));
     }
-    ifm_add_grid(builder, section, IFM_LEVEL_ALWAYS, &grid);
+    ifm_add_grid(builder, section, &grid);
 }
 
 struct probe {
@@ -312,14 +312,6 @@ static void add_curve(struct ifm_builder *builder, const struct ifm_cell *cell, 
 
 /* ---- conditions ---- */
 
-static const char *setting_of(const struct ifm_arm *arm, const char *path)
-{
-    for (size_t i = 0; i < arm->n_settings; i++)
-        if (strcmp(arm->settings[i].path, path) == 0)
-            return arm->settings[i].text;
-    return "";
-}
-
 static bool is_axis(const struct ifm_cell *cell, const char *path)
 {
     for (size_t i = 0; i < cell->n_axes; i++)
@@ -332,8 +324,11 @@ static bool is_axis(const struct ifm_cell *cell, const char *path)
 static bool is_common(const struct ifm_cell *cell, const char *path, const char *text)
 {
     for (size_t a = 0; a < cell->n_arms; a++)
-        if (cell->arms[a].role != IFM_ROLE_CEILING && strcmp(setting_of(&cell->arms[a], path), text) != 0)
-            return false;
+        if (cell->arms[a].role != IFM_ROLE_CEILING) {
+            const char *its = ifm_arm_setting(&cell->arms[a], path);
+            if (strcmp(its == NULL ? "" : its, text) != 0)
+                return false;
+        }
     return true;
 }
 
@@ -402,8 +397,8 @@ static const char *conditions_of(struct ifm_builder *builder, const struct ifm_c
 void ifm_build_cell(struct ifm_builder *builder, const struct ifm_cell *cell)
 {
     size_t index = (size_t)(cell - builder->from->plan->cells);
-    struct ifm_block *section = ifm_add_section(builder, &builder->document->root, IFM_LEVEL_ALWAYS,
-                                                ifm_arena_printf(builder->arena, "cell-%zu", index + 1), cell->name);
+    struct ifm_block *section =
+        ifm_add_part(builder, IFM_LEVEL_ALWAYS, ifm_arena_printf(builder->arena, "cell-%zu", index + 1), cell->name);
     if (!ifm_is_empty(cell->unsupported)) {
         section->subtitle = ifm_arena_printf(builder->arena, "absent: %s", cell->unsupported);
         return;

@@ -16,7 +16,7 @@ struct ifm_publication {
     const struct ifm_plan *plan;
     const struct ifm_derived *derived;
     const struct ifm_verdict *verdict;
-    const json_t *lock;   /* config.lock.json */
+    const json_t *lock;              /* config.lock.json */
     const struct ifm_events *events; /* run.log */
     /* The record itself, for pictures and for files that hold raw samples; NULL: there are none of either. */
     const struct ifm_facts_view *facts;
@@ -216,7 +216,5 @@ static inline struct ifm_field ifm_field_text(const char *text, enum ifm_tone to
 }
 /* A table without headings, and room for `n_rows`. */
 struct ifm_grid ifm_grid_make(struct ifm_arena *arena, size_t n_columns, size_t n_rows);
-/* A line without its tones. */
-const char *ifm_line_text(const struct ifm_line *line, struct ifm_arena *arena);
 
 #endif

@@ -205,7 +205,7 @@ void ifm_build_energy(struct ifm_builder *builder, const struct ifm_cell *cell, 
         return;
     }
     grid.caption = ifm_arena_printf(builder->arena, "Energy in %s", cell->name);
-    ifm_add_grid(builder, section, IFM_LEVEL_ALWAYS, &grid);
+    ifm_add_grid(builder, section, &grid);
     const char *systematic = systematic_of(builder, cell);
     if (systematic[0] != '\0')
         say(builder, section,

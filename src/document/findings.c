@@ -91,12 +91,9 @@ size_t ifm_gather_findings(struct ifm_builder *builder, struct ifm_told **out)
 
 static bool is_probe(const struct ifm_plan *plan, const struct ifm_finding *finding)
 {
-    for (size_t c = 0; c < plan->n_cells; c++)
-        for (size_t a = 0; a < plan->cells[c].n_arms; a++)
-            if (strcmp(plan->cells[c].arms[a].name, finding->arm) == 0 &&
-                strcmp(plan->cells[c].name, finding->cell) == 0)
-                return plan->cells[c].arms[a].role == IFM_ROLE_CEILING;
-    return false;
+    const struct ifm_cell *cell = ifm_plan_cell(plan, finding->cell);
+    const struct ifm_arm *arm = cell == NULL ? NULL : ifm_cell_arm(cell, finding->arm);
+    return arm != NULL && arm->role == IFM_ROLE_CEILING;
 }
 
 /* What a sceptic asks first: is the output right, is a number refused, was a decision disturbed, was the machine quiet.
@@ -172,12 +169,12 @@ static void add_item(struct ifm_builder *builder, struct ifm_block *list, enum i
 {
     static const enum ifm_tone tones[] = {IFM_TONE_DIM, IFM_TONE_WARN, IFM_TONE_BAD};
     const struct ifm_finding *finding = told->first;
-    struct ifm_item *item = ifm_add_item(builder, list, level);
+    struct ifm_item *item = ifm_add_sentence(builder, list, finding->text);
+    item->level = level;
     item->label = ifm_severity_label(finding->severity);
     item->tone = tones[finding->severity];
     item->place = told->place;
     item->n_alike = told->n_alike;
-    ifm_say(builder, &item->line, IFM_TONE_PLAIN, "%s", finding->text);
     item->rule = ifm_is_empty(finding->rule) ? "" : finding->rule;
 }
 
@@ -189,9 +186,8 @@ void ifm_build_findings(struct ifm_builder *builder)
     if (n == 0)
         return;
     choose(builder, told, n, shown);
-    struct ifm_block *section =
-        ifm_add_section(builder, &builder->document->root, IFM_LEVEL_ALWAYS, "findings", "Findings");
-    struct ifm_block *list = ifm_add_list(builder, section, IFM_LEVEL_ALWAYS, IFM_AS_FINDINGS);
+    struct ifm_block *section = ifm_add_part(builder, IFM_LEVEL_ALWAYS, "findings", "Findings");
+    struct ifm_block *list = ifm_add_list(builder, section, IFM_AS_FINDINGS);
     for (size_t i = 0; i < n; i++)
         notes += told[i].first->severity == IFM_SEVERITY_NOTE;
     /* Many notes are folded, so that what follows is not pages away. */

@@ -2,7 +2,6 @@
  * mean; gates; and where cells stand when there are many. Counts sentences, computes no number. */
 #include "document/build.h"
 #include "document/quantity.h"
-#include "model/lock_state.h"
 #include "model/machine_facts.h"
 #include <string.h>
 #include <time.h>
@@ -51,18 +50,17 @@ static size_t sentences_most(const struct ifm_builder *builder)
 
 static void add_outcomes(struct ifm_builder *builder, struct ifm_block *parent, const struct ifm_cell *cell)
 {
-    struct ifm_block *list = ifm_add_list(builder, parent, IFM_LEVEL_PAGE, IFM_AS_OUTCOMES);
+    struct ifm_block *list = ifm_add_list(builder, parent, IFM_AS_OUTCOMES);
+    list->level = IFM_LEVEL_PAGE;
     if (!ifm_is_empty(cell->unsupported)) {
-        ifm_say(builder, &ifm_add_item(builder, list, IFM_LEVEL_PAGE)->line, IFM_TONE_PLAIN, "absent: %s",
-                cell->unsupported);
+        ifm_add_sentence(builder, list, ifm_arena_printf(builder->arena, "absent: %s", cell->unsupported));
         return;
     }
     size_t n = ifm_add_outcomes(builder, list, cell, sentences_most(builder), true), shown = list->n_items;
     if (n == 0)
-        ifm_say(builder, &ifm_add_item(builder, list, IFM_LEVEL_PAGE)->line, IFM_TONE_PLAIN, "nothing was measured");
+        ifm_add_sentence(builder, list, "nothing was measured");
     if (n > shown)
-        ifm_say(builder, &ifm_add_item(builder, list, IFM_LEVEL_PAGE)->line, IFM_TONE_PLAIN, "and %zu more below",
-                n - shown);
+        ifm_add_sentence(builder, list, ifm_arena_printf(builder->arena, "and %zu more below", n - shown));
 }
 
 static void add_linked_outcomes(struct ifm_builder *builder, struct ifm_block *parent)
@@ -108,8 +106,8 @@ void ifm_build_contents(struct ifm_builder *builder)
     size_t n = builder->from->plan->n_cells;
     if (n <= FEW_CELLS || builder->most < IFM_LEVEL_PAGE)
         return;
-    struct ifm_block *section = ifm_add_section(builder, &builder->document->root, IFM_LEVEL_PAGE, "cells",
-                                                ifm_arena_printf(builder->arena, "Cells (%zu)", n));
+    struct ifm_block *section =
+        ifm_add_part(builder, IFM_LEVEL_PAGE, "cells", ifm_arena_printf(builder->arena, "Cells (%zu)", n));
     section->purpose = IFM_AS_CONTENTS;
     add_linked_outcomes(builder, section);
 }
@@ -239,14 +237,13 @@ void ifm_build_lead(struct ifm_builder *builder)
     size_t n_cells = builder->from->plan->n_cells;
     struct outcome_look look = verdict_look(builder);
     build_header(builder);
-    struct ifm_block *section = ifm_add_section(builder, &builder->document->root, IFM_LEVEL_ALWAYS, "", look.label);
+    struct ifm_block *section = ifm_add_part(builder, IFM_LEVEL_ALWAYS, "", look.label);
     section->purpose = IFM_AS_VERDICT;
     section->tone = look.tone;
-    struct ifm_block *reasons = ifm_add_list(builder, section, IFM_LEVEL_ALWAYS, IFM_AS_REASONS);
+    struct ifm_block *reasons = ifm_add_list(builder, section, IFM_AS_REASONS);
     for (size_t i = 0; i < verdict->n_reasons; i++)
-        ifm_say(builder,
-                &ifm_add_item(builder, reasons, i < REASONS_SHOWN ? IFM_LEVEL_ALWAYS : IFM_LEVEL_VERBOSE)->line,
-                IFM_TONE_PLAIN, "%s", verdict->reasons[i]);
+        ifm_add_sentence(builder, reasons, verdict->reasons[i])->level =
+            i < REASONS_SHOWN ? IFM_LEVEL_ALWAYS : IFM_LEVEL_VERBOSE;
     if (verdict->rollback)
         ifm_add_line(builder, section, IFM_LEVEL_ALWAYS, IFM_AS_STRONG,
                      ifm_arena_printf(builder->arena, "Roll back to %s.", verdict->rollback_to));
@@ -300,24 +297,23 @@ static void add_gates(struct ifm_builder *builder)
         *ifm_grid_at(&grid, i, 3) = ifm_field_value(builder, &result->observed);
         *ifm_grid_at(&grid, i, 4) = ifm_field_text(look.word, look.tone); /* the verdict's reasons say why */
     }
-    struct ifm_block *section = ifm_add_section(builder, &builder->document->root, IFM_LEVEL_ALWAYS, "gates", "Gates");
-    ifm_add_grid(builder, section, IFM_LEVEL_ALWAYS, &grid);
+    struct ifm_block *section = ifm_add_part(builder, IFM_LEVEL_ALWAYS, "gates", "Gates");
+    ifm_add_grid(builder, section, &grid);
 }
 
 /* One line an arm: "speed-up: Excellent; memory efficiency: Good". */
 static void add_classes(struct ifm_builder *builder)
 {
     const struct ifm_verdict *verdict = builder->from->verdict;
-    struct ifm_block *section =
-        ifm_add_section(builder, &builder->document->root, IFM_LEVEL_ALWAYS, "classes", "Classes");
-    struct ifm_block *list = ifm_add_list(builder, section, IFM_LEVEL_ALWAYS, IFM_AS_FINDINGS);
+    struct ifm_block *section = ifm_add_part(builder, IFM_LEVEL_ALWAYS, "classes", "Classes");
+    struct ifm_block *list = ifm_add_list(builder, section, IFM_AS_FINDINGS);
     for (size_t i = 0; i < verdict->n_classes; i++) {
         const struct ifm_class_label *label = &verdict->classes[i];
         const char *place = ifm_document_place(label->cell, label->arm, builder->arena);
         size_t at = 0;
         while (at < list->n_items && strcmp(list->items[at].place, place) != 0)
             at++;
-        struct ifm_item *item = at < list->n_items ? &list->items[at] : ifm_add_item(builder, list, IFM_LEVEL_ALWAYS);
+        struct ifm_item *item = at < list->n_items ? &list->items[at] : ifm_add_item(builder, list);
         item->place = place;
         ifm_say(builder, &item->line, IFM_TONE_PLAIN, "%s%s: %s", item->line.n == 0 ? "" : "; ", label->title,
                 label->label);

@@ -98,7 +98,7 @@ static void add_block(struct ifm_builder *builder, struct ifm_block *section, co
         for (size_t a = 0; a < block->n_arms; a++)
             *ifm_grid_at(&grid, m, a + 2) = field_of(builder, block->values[m * MOST_COLUMNS + a], reasons);
     }
-    ifm_add_grid(builder, section, IFM_LEVEL_PAGE, &grid);
+    ifm_add_grid(builder, section, &grid);
 }
 
 /* ---- which numbers stand together ---- */
@@ -106,10 +106,8 @@ static void add_block(struct ifm_builder *builder, struct ifm_block *section, co
 /* Arms that have the same kind of numbers: those that are compared, each kind of ceiling, the cell's own. */
 static int kind_of(const struct ifm_cell *cell, const char *name)
 {
-    for (size_t a = 0; cell != NULL && a < cell->n_arms; a++)
-        if (strcmp(cell->arms[a].name, name) == 0)
-            return cell->arms[a].role == IFM_ROLE_CEILING ? 2 + (int)cell->arms[a].ceiling : 1;
-    return 0;
+    const struct ifm_arm *arm = cell == NULL ? NULL : ifm_cell_arm(cell, name);
+    return arm == NULL ? 0 : arm->role == IFM_ROLE_CEILING ? 2 + (int)arm->ceiling : 1;
 }
 
 /* The line of a metric: behind that of the arm's number before it, so that each arm's order is kept. */
@@ -162,23 +160,13 @@ static size_t collect(struct ifm_builder *builder, const struct ifm_cell *cell, 
     return i;
 }
 
-static const struct ifm_cell *cell_named(const struct ifm_plan *plan, const char *name)
-{
-    for (size_t i = 0; i < plan->n_cells; i++)
-        if (strcmp(plan->cells[i].name, name) == 0)
-            return &plan->cells[i];
-    return NULL;
-}
-
 static void add_reasons(struct ifm_builder *builder, struct ifm_block *section, const struct reasons *reasons)
 {
     struct ifm_block *part = ifm_add_section(builder, section, IFM_LEVEL_PAGE, "", "Reasons and remarks");
-    struct ifm_block *list = ifm_add_list(builder, part, IFM_LEVEL_PAGE, IFM_AS_NOTES);
+    struct ifm_block *list = ifm_add_list(builder, part, IFM_AS_NOTES);
     list->id = "why";
     for (size_t i = 0; i < reasons->n; i++) {
-        struct ifm_item *item = ifm_add_item(builder, list, IFM_LEVEL_PAGE);
-        item->number = i + 1;
-        ifm_say(builder, &item->line, IFM_TONE_PLAIN, "%s", reasons->texts[i]);
+        ifm_add_sentence(builder, list, reasons->texts[i])->number = i + 1;
     }
 }
 
@@ -186,9 +174,8 @@ void ifm_build_numbers(struct ifm_builder *builder)
 {
     const struct ifm_derived *derived = builder->from->derived;
     struct reasons reasons = {0};
-    struct ifm_block *section =
-        ifm_add_section(builder, &builder->document->root, IFM_LEVEL_PAGE, "numbers",
-                        ifm_arena_printf(builder->arena, "Every number (%zu)", derived->n_numbers));
+    struct ifm_block *section = ifm_add_part(
+        builder, IFM_LEVEL_PAGE, "numbers", ifm_arena_printf(builder->arena, "Every number (%zu)", derived->n_numbers));
     section->folded = true;
     struct ifm_line *line = ifm_add_line(builder, section, IFM_LEVEL_PAGE, IFM_AS_ASIDE, "Exact values stand in ");
     ifm_say_code(builder, line, "derived.json");
@@ -201,7 +188,7 @@ void ifm_build_numbers(struct ifm_builder *builder)
     for (size_t i = 0; i < derived->n_numbers;) {
         struct block block;
         if (cell == NULL || strcmp(cell->name, derived->numbers[i].cell) != 0)
-            cell = cell_named(builder->from->plan, derived->numbers[i].cell);
+            cell = ifm_plan_cell(builder->from->plan, derived->numbers[i].cell);
         i = collect(builder, cell, i, &block);
         add_block(builder, section, &block, &reasons);
     }

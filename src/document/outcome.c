@@ -105,7 +105,7 @@ static void say_speed(struct ifm_builder *builder, struct ifm_line *line, const 
 {
     const struct ifm_value *speedup = ifm_value_of(builder, cell, arm, IFM_M_SPEEDUP);
     const struct ifm_value *change = ifm_value_of(builder, cell, arm, IFM_M_CHANGE_PERCENT);
-    const struct ifm_arm *baseline = ifm_baseline_of(cell);
+    const struct ifm_arm *baseline = ifm_cell_baseline(cell);
     const char *base = baseline == NULL ? "the baseline" : baseline->name;
     if (!ifm_is_ok(speedup)) {
         ifm_say(builder, line, IFM_TONE_PLAIN, ": its speed against %s is %s: %s", base,
@@ -189,8 +189,9 @@ static void add_outcome(struct ifm_builder *builder, struct ifm_block *list, con
                         const struct ifm_arm *arm, bool compares)
 {
     const struct ifm_value *change = ifm_value_of(builder, cell, arm, IFM_M_CHANGE_PERCENT);
-    struct ifm_item *item = ifm_add_item(builder, list, level_of(builder, cell, arm));
+    struct ifm_item *item = ifm_add_item(builder, list);
     enum ifm_tone tone = ifm_tone_of_word(ifm_is_ok(change) ? change->text : "");
+    item->level = level_of(builder, cell, arm);
     item->place = arm->name;
     item->tone = !compares || tone != IFM_TONE_PLAIN ? tone : IFM_TONE_DIM;
     if (!compares) {

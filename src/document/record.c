@@ -1,6 +1,5 @@
 /* How to repeat a run, and what its numbers hold for. */
 #include "document/build.h"
-#include "model/lock_state.h"
 #include "model/machine_facts.h"
 
 /* The revision that measured, as the journal says: "" when it does not. */
@@ -31,13 +30,12 @@ static void add_facts(struct ifm_builder *builder, struct ifm_block *section)
     ifm_fact(&table, "device",
              machine[0] == '\0' ? plan->device : ifm_arena_printf(builder->arena, "%s, %s", plan->device, machine),
              false);
-    ifm_facts_end(&table, section, IFM_LEVEL_VERBOSE);
+    ifm_facts_end(&table, section);
 }
 
 void ifm_build_repeat(struct ifm_builder *builder)
 {
-    struct ifm_block *section =
-        ifm_add_section(builder, &builder->document->root, IFM_LEVEL_VERBOSE, "repeat", "Repeat it");
+    struct ifm_block *section = ifm_add_part(builder, IFM_LEVEL_VERBOSE, "repeat", "Repeat it");
     struct ifm_line *line = ifm_add_line(builder, section, IFM_LEVEL_VERBOSE, IFM_AS_TEXT,
                                          "The run folder holds the exact configuration and every raw sample. With ");
     ifm_say_code(builder, line, "DIR");
@@ -64,8 +62,7 @@ void ifm_build_limits(struct ifm_builder *builder)
     bool resident = false;
     for (size_t i = 0; i < from->plan->n_cells; i++)
         resident |= from->plan->cells[i].cache_resident;
-    struct ifm_block *section =
-        ifm_add_section(builder, &builder->document->root, IFM_LEVEL_VERBOSE, "limits", "Limits of this report");
+    struct ifm_block *section = ifm_add_part(builder, IFM_LEVEL_VERBOSE, "limits", "Limits of this report");
     struct ifm_line *line = ifm_add_line(
         builder, section, IFM_LEVEL_VERBOSE, IFM_AS_TEXT,
         "These numbers hold for this machine, this configuration and these minutes. Arms of one cell were interleaved "

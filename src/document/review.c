@@ -9,14 +9,11 @@ static void add_notes(struct ifm_builder *builder)
     const struct ifm_document *document = builder->document;
     if (document->n_notes == 0)
         return;
-    struct ifm_block *section =
-        ifm_add_section(builder, &builder->document->root, IFM_LEVEL_ALWAYS, "notes", "Absent, refused and undecided");
-    struct ifm_block *list = ifm_add_list(builder, section, IFM_LEVEL_ALWAYS, IFM_AS_NOTES);
+    struct ifm_block *section = ifm_add_part(builder, IFM_LEVEL_ALWAYS, "notes", "Absent, refused and undecided");
+    struct ifm_block *list = ifm_add_list(builder, section, IFM_AS_NOTES);
     list->id = "note";
     for (size_t i = 0; i < document->n_notes; i++) {
-        struct ifm_item *item = ifm_add_item(builder, list, IFM_LEVEL_ALWAYS);
-        item->number = document->notes[i].number;
-        ifm_say(builder, &item->line, IFM_TONE_PLAIN, "%s", document->notes[i].text);
+        ifm_add_sentence(builder, list, document->notes[i].text)->number = document->notes[i].number;
     }
 }
 
@@ -27,14 +24,12 @@ static void add_triage(struct ifm_builder *builder)
     enum ifm_level level = verdict->n_gates > 0 ? IFM_LEVEL_ALWAYS : IFM_LEVEL_VERBOSE;
     if (verdict->n_triage == 0)
         return;
-    struct ifm_block *section =
-        ifm_add_section(builder, &builder->document->root, level, "changed", "What else changed");
+    struct ifm_block *section = ifm_add_part(builder, level, "changed", "What else changed");
     section->purpose = IFM_AS_NEWS;
-    struct ifm_block *list = ifm_add_list(builder, section, level, IFM_AS_FINDINGS);
+    struct ifm_block *list = ifm_add_list(builder, section, IFM_AS_FINDINGS);
     for (size_t i = 0; i < verdict->n_triage; i++) {
-        struct ifm_item *item = ifm_add_item(builder, list, level);
-        item->place = ifm_document_place(verdict->triage[i].cell, verdict->triage[i].arm, builder->arena);
-        ifm_say(builder, &item->line, IFM_TONE_PLAIN, "%s", verdict->triage[i].text);
+        ifm_add_sentence(builder, list, verdict->triage[i].text)->place =
+            ifm_document_place(verdict->triage[i].cell, verdict->triage[i].arm, builder->arena);
     }
 }
 
@@ -50,15 +45,12 @@ static void add_causes(struct ifm_builder *builder)
     enum ifm_tone tone = builder->document->root.first->tone;
     if (verdict->n_rca == 0 || (tone != IFM_TONE_BAD && tone != IFM_TONE_WARN))
         return;
-    struct ifm_block *section =
-        ifm_add_section(builder, &builder->document->root, IFM_LEVEL_ALWAYS, "causes", "Where to look for the cause");
-    struct ifm_block *list = ifm_add_list(builder, section, IFM_LEVEL_ALWAYS, IFM_AS_NOTES);
+    struct ifm_block *section = ifm_add_part(builder, IFM_LEVEL_ALWAYS, "causes", "Where to look for the cause");
+    struct ifm_block *list = ifm_add_list(builder, section, IFM_AS_NOTES);
     for (size_t i = 0; i < verdict->n_rca; i++) {
         if (is_clean(verdict->rca[i]))
             continue;
-        struct ifm_item *item = ifm_add_item(builder, list, IFM_LEVEL_ALWAYS);
-        item->number = i + 1;
-        ifm_say(builder, &item->line, IFM_TONE_PLAIN, "%s", verdict->rca[i]);
+        ifm_add_sentence(builder, list, verdict->rca[i])->number = i + 1;
     }
 }
 
@@ -78,12 +70,12 @@ void ifm_build_advice(struct ifm_builder *builder)
     ifm_advise(from->plan, from->derived, from->events, builder->arena, &advice, &n);
     if (n == 0)
         return;
-    struct ifm_block *section =
-        ifm_add_section(builder, &builder->document->root, IFM_LEVEL_ALWAYS, "advice", "What would help");
-    struct ifm_block *list = ifm_add_list(builder, section, IFM_LEVEL_ALWAYS, IFM_AS_FINDINGS);
+    struct ifm_block *section = ifm_add_part(builder, IFM_LEVEL_ALWAYS, "advice", "What would help");
+    struct ifm_block *list = ifm_add_list(builder, section, IFM_AS_FINDINGS);
     for (size_t i = 0; i < n; i++) {
         bool again = i > 0 && strcmp(advice[i].kind, advice[i - 1].kind) == 0;
-        struct ifm_item *item = ifm_add_item(builder, list, again ? IFM_LEVEL_VERBOSE : IFM_LEVEL_ALWAYS);
+        struct ifm_item *item = ifm_add_item(builder, list);
+        item->level = again ? IFM_LEVEL_VERBOSE : IFM_LEVEL_ALWAYS;
         first = again ? first : i;
         list->items[first].n_alike += again;
         item->place = ifm_document_place(advice[i].cell, advice[i].arm, builder->arena);
@@ -115,7 +107,7 @@ static void add_checklist(struct ifm_builder *builder, struct ifm_block *section
         *ifm_grid_at(&grid, i, 2) =
             ifm_field_text(ifm_with_remedy(item->found, item->remedy, builder->arena), IFM_TONE_PLAIN);
     }
-    ifm_add_grid(builder, fold, IFM_LEVEL_FOLDED, &grid);
+    ifm_add_grid(builder, fold, &grid);
 }
 
 enum ifm_status ifm_build_checklists(struct ifm_builder *builder, struct ifm_error *error)
@@ -126,8 +118,7 @@ enum ifm_status ifm_build_checklists(struct ifm_builder *builder, struct ifm_err
     IFM_TRY(ifm_checklists(from->plan, from->derived, from->verdict, from->events, builder->arena, &lists, &n, error));
     if (n == 0)
         return IFM_OK;
-    struct ifm_block *section =
-        ifm_add_section(builder, &builder->document->root, IFM_LEVEL_ALWAYS, "checklists", "Checklists");
+    struct ifm_block *section = ifm_add_part(builder, IFM_LEVEL_ALWAYS, "checklists", "Checklists");
     ifm_add_line(builder, section, IFM_LEVEL_VERBOSE, IFM_AS_ASIDE,
                  "The specification asks; the run answers. Absent is never counted as met.");
     for (size_t i = 0; i < n; i++)

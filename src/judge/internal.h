@@ -65,16 +65,12 @@ bool ifm_check_is_ok(const struct ifm_value *value);
 struct ifm_check_item ifm_check_instrument(const struct ifm_checking *c, enum ifm_metric_id metric, const char *what,
                                            const char *remedy);
 
-/* Was the run on a GPU? Then its locks are the GPU's. */
-bool ifm_checks_gpu(const struct ifm_checking *c);
-/* The state of all knobs that the journal holds. */
-struct ifm_check_item ifm_check_knobs(const struct ifm_checking *c);
-
-/* checklist_gpu.c: what concerns GPUs and sensors of power. */
-ifm_answer_fn ifm_answer_gpu, ifm_answer_energy;
+/* checklist_numbers.c: questions that numbers answer. */
+ifm_answer_fn ifm_answer_variation, ifm_answer_repeats, ifm_answer_warmup, ifm_answer_temperature, ifm_answer_latency,
+    ifm_answer_l2, ifm_answer_compared, ifm_answer_uncompressed, ifm_answer_repeatable;
 
 /* checklist_journal.c: questions that run.log answers. */
-ifm_answer_fn ifm_answer_locks, ifm_answer_versions, ifm_answer_seed, ifm_answer_load, ifm_answer_inputs,
-    ifm_answer_fingerprint, ifm_answer_steady, ifm_answer_stored;
+ifm_answer_fn ifm_answer_gpu, ifm_answer_locks, ifm_answer_versions, ifm_answer_seed, ifm_answer_load,
+    ifm_answer_inputs, ifm_answer_fingerprint, ifm_answer_steady, ifm_answer_stored, ifm_answer_energy;
 
 #endif

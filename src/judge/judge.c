@@ -248,14 +248,6 @@ static void judge_cell(struct judging *j, const struct ifm_gate *gate, enum ifm_
             judge_one(j, gate, metric, cell, cell->arms[a].name);
 }
 
-static bool has_arm(const struct ifm_cell *cell, const char *arm)
-{
-    for (size_t a = 0; a < cell->n_arms; a++)
-        if (strcmp(cell->arms[a].name, arm) == 0)
-            return true;
-    return false;
-}
-
 /* A gate that names no cell is about every cell whose workload has the metric, and about cells that have no numbers. */
 static void judge_gate(struct judging *j, const struct ifm_gate *gate)
 {
@@ -266,7 +258,7 @@ static void judge_gate(struct judging *j, const struct ifm_gate *gate)
         bool named = gate->cell[0] != '\0';
         if (named && strcmp(gate->cell, cell->name) != 0)
             continue;
-        if (!named && gate->arm[0] != '\0' && cell->n_arms > 0 && !has_arm(cell, gate->arm))
+        if (!named && gate->arm[0] != '\0' && cell->n_arms > 0 && ifm_cell_arm(cell, gate->arm) == NULL)
             continue;
         if (named || cell->n_arms == 0 || carries(j->derived, cell->name, metric))
             judge_cell(j, gate, metric, cell);
@@ -290,23 +282,15 @@ static void judge_gate(struct judging *j, const struct ifm_gate *gate)
 
 /* ---- the verdict ---- */
 
-static const char *baseline_of(const struct ifm_plan *plan, const char *cell)
-{
-    for (size_t c = 0; c < plan->n_cells; c++)
-        for (size_t a = 0; strcmp(plan->cells[c].name, cell) == 0 && a < plan->cells[c].n_arms; a++)
-            if (plan->cells[c].arms[a].role == IFM_ROLE_BASELINE)
-                return plan->cells[c].arms[a].name;
-    return "";
-}
-
 /* A variant that fails its gate is to be rolled back to its baseline; a failing baseline has nothing to go back to. */
 static void decide_rollback(struct judging *j, const struct ifm_gate_result *result)
 {
-    const char *baseline = baseline_of(j->plan, result->cell);
-    if (j->verdict->rollback || baseline[0] == '\0' || result->arm[0] == '\0' || strcmp(baseline, result->arm) == 0)
+    const struct ifm_cell *cell = ifm_plan_cell(j->plan, result->cell);
+    const struct ifm_arm *baseline = cell == NULL ? NULL : ifm_cell_baseline(cell);
+    if (j->verdict->rollback || baseline == NULL || result->arm[0] == '\0' || strcmp(baseline->name, result->arm) == 0)
         return;
     j->verdict->rollback = true;
-    j->verdict->rollback_to = baseline;
+    j->verdict->rollback_to = baseline->name;
 }
 
 static void collect(struct judging *j, enum ifm_outcome outcome)
@@ -325,25 +309,18 @@ static void collect(struct judging *j, enum ifm_outcome outcome)
     }
 }
 
-/* Why the cell's first time is absent; NULL where nobody says. */
-static const char *why_absent(const struct ifm_derived *derived, const char *cell)
+/* Was a time of the cell measured? Else `*why` its first time is absent; NULL where nobody says. */
+static bool is_measured(const struct ifm_derived *derived, const char *cell, const char **why)
 {
+    *why = NULL;
     for (size_t i = 0; i < derived->n_numbers; i++) {
         const struct ifm_number *number = &derived->numbers[i];
-        if (number->metric == IFM_M_STEP_NS && strcmp(number->cell, cell) == 0 &&
-            number->value.state == IFM_STATE_ABSENT && number->value.reason[0] != '\0')
-            return number->value.reason;
-    }
-    return NULL;
-}
-
-static bool is_measured(const struct ifm_derived *derived, const char *cell)
-{
-    for (size_t i = 0; i < derived->n_numbers; i++) {
-        const struct ifm_number *number = &derived->numbers[i];
-        if (number->metric == IFM_M_STEP_NS && strcmp(number->cell, cell) == 0 &&
-            number->value.state != IFM_STATE_ABSENT)
+        if (number->metric != IFM_M_STEP_NS || strcmp(number->cell, cell) != 0)
+            continue;
+        if (number->value.state != IFM_STATE_ABSENT)
             return true;
+        if (*why == NULL && number->value.reason[0] != '\0')
+            *why = number->value.reason;
     }
     return false;
 }
@@ -353,15 +330,17 @@ static bool is_measured(const struct ifm_derived *derived, const char *cell)
 static enum ifm_status nothing_measured(struct judging *j)
 {
     bool lacking = true;
+    const char *why = NULL, *of_cell;
     for (size_t c = 0; c < j->plan->n_cells; c++) {
         const struct ifm_cell *cell = &j->plan->cells[c];
-        if (is_measured(j->derived, cell->name))
+        if (is_measured(j->derived, cell->name, &of_cell))
             return IFM_OK;
+        why = c == 0 ? of_cell : why;
         lacking &= cell->unsupported != NULL && cell->unsupported[0] != '\0';
     }
     if (j->plan->n_cells == 0)
         return IFM_OK;
-    const char *why = lacking ? j->plan->cells[0].unsupported : why_absent(j->derived, j->plan->cells[0].name);
+    why = lacking ? j->plan->cells[0].unsupported : why;
     add_reason(j, ifm_arena_printf(j->arena, "nothing was measured: %s", why == NULL ? "no cell has a record" : why));
     return lacking ? IFM_MISSING : IFM_INVALID;
 }

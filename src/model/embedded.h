@@ -15,5 +15,7 @@ struct ifm_embedded_file {
 
 /* data/gates/: NAME.yaml is the gates preset NAME, classes.txt the tables of classes. */
 extern const struct ifm_embedded_file ifm_embedded_gates[];
+/* Each file of web/, under its base name ("report.js"). */
+extern const struct ifm_embedded_file ifm_embedded_web[];
 
 #endif

@@ -131,6 +131,28 @@ const char *ifm_machine_measured(const struct ifm_events *events, const char *de
     return strcmp(device, "cuda") == 0 ? ifm_machine_gpu(events) : ifm_machine_cpu(events);
 }
 
+/* ---- the locks ---- */
+
+enum ifm_lock_state ifm_lock_state(const struct ifm_events *events)
+{
+    enum ifm_lock_state state = IFM_LOCK_UNKNOWN;
+    IFM_EACH(event, events, locks, NULL, NULL) {
+        const struct ifm_knobs *knobs = &IFM_FACTS(event, locks)->knobs;
+        for (size_t k = 0; k < knobs->n; k++) {
+            if (!knobs->items[k].locked)
+                return IFM_LOCK_OPEN;
+            state = IFM_LOCK_HELD;
+        }
+    }
+    return state;
+}
+
+const char *ifm_lock_state_words(enum ifm_lock_state state)
+{
+    static const char *const words[] = {"unknown", "not locked", "locked"};
+    return words[state];
+}
+
 /* ---- the device ---- */
 
 struct ifm_device_facts ifm_device_facts_of(const struct ifm_events *events, const char *cell)

@@ -1,5 +1,5 @@
-/* What run.log says of the machine in free form: the fingerprint, a cell's device and the state of its GPUs. Everybody
- * reads these through here.
+/* What run.log says of the machine: the fingerprint, a cell's device and the state of its GPUs, which are free JSON,
+ * and its locks. Everybody reads these through here.
  *
  * NULL, "" of a text that is to be printed, and 0 of a size: the journal does not say. Texts are the journal's own. */
 #ifndef IFM_MODEL_MACHINE_FACTS_H
@@ -38,6 +38,15 @@ const char *ifm_machine_gpu(const struct ifm_events *events);
 const char *ifm_machine_driver(const struct ifm_events *events);
 /* The processor's model. */
 const char *ifm_machine_cpu(const struct ifm_events *events);
+
+/* ---- the locks of the machine, over the whole run ---- */
+
+enum ifm_lock_state { IFM_LOCK_UNKNOWN = 0, IFM_LOCK_OPEN, IFM_LOCK_HELD };
+
+/* Held when every knob of every reading was locked; open when one was not; unknown without a reading. */
+enum ifm_lock_state ifm_lock_state(const struct ifm_events *events);
+/* "locked", "not locked", "unknown" */
+const char *ifm_lock_state_words(enum ifm_lock_state state);
 
 /* ---- the device of a cell ---- */
 

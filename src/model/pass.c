@@ -1,4 +1,4 @@
-/* The kinds of passes. */
+/* The kinds of passes, and looking parts of a plan up. */
 #include "model/pass.h"
 
 #include "model/plan.h"
@@ -85,6 +85,38 @@ enum ifm_pass_kind ifm_pass_for(enum ifm_intrusion intrusion)
     while (kind + 1 < IFM_PASS_KINDS && (ifm_pass_rows[kind].admits & 1U << intrusion) == 0)
         kind++;
     return (enum ifm_pass_kind)kind;
+}
+
+const struct ifm_cell *ifm_plan_cell(const struct ifm_plan *plan, const char *name)
+{
+    for (size_t c = 0; c < plan->n_cells; c++)
+        if (strcmp(plan->cells[c].name, name) == 0)
+            return &plan->cells[c];
+    return NULL;
+}
+
+const struct ifm_arm *ifm_cell_arm(const struct ifm_cell *cell, const char *name)
+{
+    for (size_t a = 0; a < cell->n_arms; a++)
+        if (strcmp(cell->arms[a].name, name) == 0)
+            return &cell->arms[a];
+    return NULL;
+}
+
+const struct ifm_arm *ifm_cell_baseline(const struct ifm_cell *cell)
+{
+    for (size_t a = 0; a < cell->n_arms; a++)
+        if (cell->arms[a].role == IFM_ROLE_BASELINE)
+            return &cell->arms[a];
+    return NULL;
+}
+
+const char *ifm_arm_setting(const struct ifm_arm *arm, const char *path)
+{
+    for (size_t i = 0; i < arm->n_settings; i++)
+        if (strcmp(arm->settings[i].path, path) == 0)
+            return arm->settings[i].text;
+    return NULL;
 }
 
 const char *ifm_pass_name(const struct ifm_pass *pass)

@@ -111,6 +111,12 @@ struct ifm_plan {
     size_t n_gates;
 };
 
+/* By name, path or role; NULL without one. */
+const struct ifm_cell *ifm_plan_cell(const struct ifm_plan *plan, const char *name);
+const struct ifm_arm *ifm_cell_arm(const struct ifm_cell *cell, const char *name);
+const struct ifm_arm *ifm_cell_baseline(const struct ifm_cell *cell);
+const char *ifm_arm_setting(const struct ifm_arm *arm, const char *path);
+
 const char *ifm_pass_name(const struct ifm_pass *pass);
 /* The cell's pass of this kind, or NULL. */
 const struct ifm_pass *ifm_plan_pass(const struct ifm_cell *cell, enum ifm_pass_kind kind);

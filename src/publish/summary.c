@@ -5,7 +5,6 @@
 #include "document/escape.h"
 #include "document/outcome.h"
 #include "document/quantity.h"
-#include "model/lock_state.h"
 #include "model/machine_facts.h"
 #include "publish/comparison.h"
 #include <math.h>

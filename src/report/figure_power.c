@@ -5,7 +5,7 @@
  * it. Sensors that are never integrated are drawn pale. */
 #include "report/figure_power.h"
 
-#include "derive/energy/power_window.h"
+#include "derive/energy/power_run.h"
 #include "document/quantity.h"
 #include "report/figure_strip.h"
 #include <math.h>

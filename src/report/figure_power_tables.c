@@ -1,7 +1,7 @@
 /* The tables under the figure of power. */
 #include "report/figure_power.h"
 
-#include "derive/energy/power_window.h"
+#include "derive/energy/power_run.h"
 #include "document/quantity.h"
 #include "report/chart.h"
 #include <math.h>

@@ -76,6 +76,62 @@ enum ifm_stat ifm_stats_quantile_sorted(const double *sorted, size_t n, double p
     return IFM_STAT_OK;
 }
 
+static void swap(double *x, size_t a, size_t b)
+{
+    double kept = x[a];
+    x[a] = x[b];
+    x[b] = kept;
+}
+
+/* Afterwards x[k] is what a sort of [from, to) would put there, with nothing larger before and nothing smaller behind
+ * it. Hoare's selection with the median of three as pivot; a series that makes it slow is sorted instead. */
+static double select_in(double *x, size_t from, size_t to, size_t k, double *scratch)
+{
+    enum { SHORT = 16, MOST_ROUNDS = 60 };
+    int rounds = 0;
+    while (to - from > SHORT && (scratch == NULL || rounds++ < MOST_ROUNDS)) {
+        size_t middle = from + (to - from) / 2;
+        if (x[middle] < x[from])
+            swap(x, middle, from);
+        if (x[to - 1] < x[from])
+            swap(x, to - 1, from);
+        if (x[to - 1] < x[middle])
+            swap(x, to - 1, middle);
+        double pivot = x[middle];
+        size_t i = from, j = to - 1;
+        while (i <= j) { /* equal values stop both, which keeps the halves even */
+            while (x[i] < pivot)
+                i++;
+            while (x[j] > pivot)
+                j--;
+            if (i > j)
+                break;
+            swap(x, i++, j--);
+        }
+        if (k <= j)
+            to = j + 1;
+        else if (k >= i)
+            from = i;
+        else
+            return x[k];
+    }
+    ifm_stats_sort(x + from, scratch, to - from);
+    return x[k];
+}
+
+double ifm_stats_select_quantile(double *x, size_t n, size_t from, size_t to, double p, double *scratch)
+{
+    double place = p * (double)(n - 1), floored = floor(place);
+    size_t k = (size_t)floored;
+    double low = select_in(x, from, to, k, scratch);
+    if (place <= floored)
+        return low;
+    double high = x[k + 1];
+    for (size_t i = k + 2; i < n; i++)
+        high = fmin(high, x[i]);
+    return low + (place - floored) * (high - low);
+}
+
 enum ifm_stat ifm_stats_median(const double *x, size_t n, double *scratch, double *out)
 {
     for (size_t i = 0; i < n; i++) {

@@ -209,55 +209,6 @@ void ifm_resample_run(const struct ifm_resample_plan *plan, uint32_t stream, ifm
             pthread_join(threads[i], NULL);
 }
 
-static void swap(double *a, double *b)
-{
-    double kept = *a;
-    *a = *b;
-    *b = kept;
-}
-
-/* Hoare's selection with the median of three as pivot: afterwards values[k] is in its place, smaller ones before it. */
-static void select_rank(double *values, size_t n, size_t k)
-{
-    size_t low = 0, high = n - 1;
-    while (high > low) {
-        size_t mid = low + (high - low) / 2, i = low, j = high;
-        if (values[mid] < values[low])
-            swap(&values[mid], &values[low]);
-        if (values[high] < values[low])
-            swap(&values[high], &values[low]);
-        if (values[high] < values[mid])
-            swap(&values[high], &values[mid]);
-        double pivot = values[mid];
-        for (;;) {
-            while (values[i] < pivot)
-                i++;
-            while (pivot < values[j])
-                j--;
-            if (i >= j)
-                break;
-            swap(&values[i++], &values[j--]);
-        }
-        if (k <= j)
-            high = j;
-        else
-            low = j + 1;
-    }
-}
-
-double ifm_select_quantile(double *values, size_t n, double p)
-{
-    double h = (double)(n - 1) * p, whole = floor(h);
-    size_t k = (size_t)whole;
-    select_rank(values, n, k);
-    if (k + 1 >= n || h == whole)
-        return values[k];
-    double next = values[k + 1];
-    for (size_t i = k + 2; i < n; i++)
-        next = values[i] < next ? values[i] : next;
-    return values[k] + (h - whole) * (next - values[k]);
-}
-
 bool ifm_resample_plan_fits(const struct ifm_resample_plan *plan)
 {
     return plan->resamples >= IFM_RESAMPLES_NEEDED && plan->resamples < (size_t)1 << 40 && plan->level > 0.0 &&

@@ -43,7 +43,10 @@ typedef void (*ifm_fill)(const void *context, struct ifm_xoshiro *random, double
 void ifm_resample_run(const struct ifm_resample_plan *plan, uint32_t stream, ifm_fill fill, const void *context);
 
 /* Type-7 quantile of values in any order, which it reorders; the same as that of the sorted array. */
-double ifm_select_quantile(double *values, size_t n, double p);
+static inline double ifm_select_quantile(double *values, size_t n, double p)
+{
+    return ifm_stats_select_quantile(values, n, 0, n, p, NULL);
+}
 bool ifm_resample_plan_fits(const struct ifm_resample_plan *plan);
 /* Standard deviation around their own mean, ddof 1. */
 double ifm_resample_sd(const double *values, size_t n);

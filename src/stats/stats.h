@@ -70,6 +70,9 @@ IFM_STATS_CHECKED enum ifm_stat ifm_stats_t_interval(double mean, double sd, dou
 void ifm_stats_sort(double *x, double *scratch, size_t n);
 /* Quantile of type 7 (R and NumPy default) of an ascending array, 0 <= p <= 1. */
 IFM_STATS_CHECKED enum ifm_stat ifm_stats_quantile_sorted(const double *sorted, size_t n, double p, double *out);
+/* The same of n > 0 finite values in any order, whose quantile lies in [from, to): they are reordered, and not sorted.
+ * `scratch` holds n values, for a series on which selection is slow; NULL = there is none. */
+double ifm_stats_select_quantile(double *x, size_t n, size_t from, size_t to, double p, double *scratch);
 /* Median of unsorted values; `scratch` holds 2 * n values. */
 IFM_STATS_CHECKED enum ifm_stat ifm_stats_median(const double *x, size_t n, double *scratch, double *out);
 

@@ -97,18 +97,18 @@ static void the_blocks_that_are_there_are_taken_in_order(void **state)
     bool all[] = {true, true, true, true}, most[] = {true, false, true, true}, marked[] = {false, false, false, true};
     double log_a[] = {1, 2, 3, 4}, log_b[] = {10, 20, 30, 40}, mid_a[] = {5, 6, 7, 8}, mid_b[] = {50, 60, 70, 80};
     struct ifm_cell_work work = {.n_blocks = 4, .marked = marked};
-    struct ifm_arm_work a = {.present = all, .log_step = log_a, .mid_ns = mid_a};
-    struct ifm_arm_work b = {.present = most, .log_step = log_b, .mid_ns = mid_b};
+    struct ifm_arm_work a = {.work = &work, .present = all, .log_step = log_a, .mid_ns = mid_a};
+    struct ifm_arm_work b = {.work = &work, .present = most, .log_step = log_b, .mid_ns = mid_b};
     double logs[4], mid[4];
-    assert_int_equal(ifm_arm_logs(&work, &a, false, logs, mid), 4);
+    assert_int_equal(ifm_arm_logs(&a, false, logs, mid), 4);
     assert_true(logs[0] == 1 && logs[3] == 4 && mid[0] == 5 && mid[3] == 8);
-    assert_int_equal(ifm_arm_logs(&work, &b, true, logs, mid), 2);
+    assert_int_equal(ifm_arm_logs(&b, true, logs, mid), 2);
     assert_true(logs[0] == 10 && logs[1] == 30 && mid[1] == 70);
-    assert_int_equal(ifm_pair_logs(&work, &a, &b, false, logs, mid), 3);
+    assert_int_equal(ifm_pair_logs(&a, &b, false, logs, mid), 3);
     assert_true(logs[0] == -9 && logs[1] == -27 && logs[2] == -36 && mid[1] == 7);
-    assert_int_equal(ifm_pair_logs(&work, &b, &a, true, logs, NULL), 2);
+    assert_int_equal(ifm_pair_logs(&b, &a, true, logs, NULL), 2);
     assert_true(logs[0] == 9 && logs[1] == 27);
-    assert_int_equal(ifm_arm_logs(&work, &a, true, logs, NULL), 3);
+    assert_int_equal(ifm_arm_logs(&a, true, logs, NULL), 3);
 }
 
 static void each_ceiling_bounds_an_amount_of_its_own(void **state)

@@ -7,8 +7,8 @@
 #include <cmocka.h>
 /* clang-format on */
 
-#include "derive/energy/power_window.h"
-#include "derive/gpu_held.h"
+#include "derive/derive.h"
+#include "derive/energy/power_run.h"
 #include "energy_sample.h"
 #include "power_pass.h"
 #include "publish/compose.h"

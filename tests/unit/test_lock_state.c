@@ -1,5 +1,5 @@
 /* The one rule for the state of the locks, on journals as run writes them. */
-#include "model/lock_state.h"
+#include "model/machine_facts.h"
 #include "unit/events.h"
 
 #include <setjmp.h>

@@ -112,6 +112,15 @@ static void assert_line(const char *text, const char *first, const char *second)
     fail_msg("no line has \"%s\" and behind it \"%s\":\n%s", first, second, text);
 }
 
+/* A line without its tones. */
+static const char *text_of(const struct ifm_line *line, struct ifm_arena *arena)
+{
+    const char *text = "";
+    for (size_t i = 0; i < line->n; i++)
+        text = ifm_arena_printf(arena, "%s%s", text, line->spans[i].text);
+    return text;
+}
+
 /* The sentence about an arm, as the document's cell has it. */
 static const char *sentence(const struct ifm_document *document, const char *arm)
 {
@@ -121,7 +130,7 @@ static const char *sentence(const struct ifm_document *document, const char *arm
     for (const struct ifm_block *block = cell == NULL ? NULL : cell->first; block != NULL; block = block->next)
         for (size_t i = 0; block->purpose == IFM_AS_OUTCOMES && i < block->n_items; i++)
             if (strcmp(block->items[i].place, arm) == 0)
-                return ifm_line_text(&block->items[i].line, document->arena);
+                return text_of(&block->items[i].line, document->arena);
     return "";
 }
 

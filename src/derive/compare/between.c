@@ -179,30 +179,6 @@ struct pairing {
     struct ifm_between *out;
 };
 
-static const struct ifm_cell *find_cell(const struct ifm_plan *plan, const char *name)
-{
-    for (size_t c = 0; c < plan->n_cells; c++)
-        if (strcmp(plan->cells[c].name, name) == 0)
-            return &plan->cells[c];
-    return NULL;
-}
-
-static const struct ifm_arm *find_arm(const struct ifm_cell *cell, const char *name)
-{
-    for (size_t a = 0; cell != NULL && a < cell->n_arms; a++)
-        if (strcmp(cell->arms[a].name, name) == 0)
-            return &cell->arms[a];
-    return NULL;
-}
-
-static const struct ifm_arm *baseline_of(const struct ifm_cell *cell)
-{
-    for (size_t a = 0; a < cell->n_arms; a++)
-        if (cell->arms[a].role == IFM_ROLE_BASELINE)
-            return &cell->arms[a];
-    return NULL;
-}
-
 static struct ifm_between_row *add_row(struct pairing *p, const char *cell, const char *arm, enum ifm_metric_id metric)
 {
     IFM_ARENA_GROW(p->arena, p->out->rows, p->out->n, p->out->capacity);
@@ -233,19 +209,12 @@ static struct ifm_likeness likeness_of(struct pairing *p, const struct ifm_like_
     return likeness;
 }
 
-static const struct ifm_value *value_of(const struct ifm_run_view *run, const char *cell, const char *arm,
-                                        enum ifm_metric_id metric)
-{
-    const struct ifm_number *number = ifm_derived_find(run->derived, cell, arm, metric);
-    return number == NULL ? NULL : &number->value;
-}
-
 /* The arm beside which a ratio was measured: it must be alike too. Without it in one run the ratio is another. */
 static void add_partner(struct pairing *p, const struct ifm_like_pair *pair, const char *here, const char *there,
                         const char *what, struct ifm_likeness *likeness)
 {
-    struct ifm_like_pair partner = {pair->reference_cell, pair->other_cell, find_arm(pair->reference_cell, here),
-                                    find_arm(pair->other_cell, there)};
+    struct ifm_like_pair partner = {pair->reference_cell, pair->other_cell, ifm_cell_arm(pair->reference_cell, here),
+                                    ifm_cell_arm(pair->other_cell, there)};
     bool same = strcmp(here, there) == 0 && partner.reference_arm != NULL && partner.other_arm != NULL;
     if (same) {
         ifm_likeness_arms(p->reference, p->other, &partner, p->varies, p->arena, likeness);
@@ -261,8 +230,8 @@ static void add_partner(struct pairing *p, const struct ifm_like_pair *pair, con
 static void pair_loss(const struct pairing *p, const struct ifm_like_pair *pair, struct ifm_between_row *row)
 {
     const char *cell = pair->reference_cell->name, *arm = pair->reference_arm->name;
-    const struct ifm_value *reference = value_of(p->reference, cell, arm, IFM_M_LOSS_RMS_REL);
-    const struct ifm_value *other = value_of(p->other, cell, arm, IFM_M_LOSS_RMS_REL);
+    const struct ifm_value *reference = ifm_derived_value(p->reference->derived, cell, arm, IFM_M_LOSS_RMS_REL);
+    const struct ifm_value *other = ifm_derived_value(p->other->derived, cell, arm, IFM_M_LOSS_RMS_REL);
     if (reference == NULL || reference->state != IFM_STATE_OK || row->likeness.n_refusing > 0)
         return;
     row->lossy = true;
@@ -279,8 +248,8 @@ static void pair_loss(const struct pairing *p, const struct ifm_like_pair *pair,
 static void pair_metric(struct pairing *p, const struct ifm_like_pair *pair, enum ifm_metric_id metric)
 {
     const char *cell = pair->reference_cell->name, *arm = pair->reference_arm->name;
-    const struct ifm_value *reference = value_of(p->reference, cell, arm, metric);
-    const struct ifm_value *other = value_of(p->other, cell, arm, metric);
+    const struct ifm_value *reference = ifm_derived_value(p->reference->derived, cell, arm, metric);
+    const struct ifm_value *other = ifm_derived_value(p->other->derived, cell, arm, metric);
     if (reference == NULL || other == NULL)
         return;
     struct ifm_between_row *row = add_row(p, cell, arm, metric);
@@ -290,7 +259,8 @@ static void pair_metric(struct pairing *p, const struct ifm_like_pair *pair, enu
     row->interleaved = metric != IFM_M_STEP_NS;
     row->likeness = likeness_of(p, pair);
     if (metric == IFM_M_SPEEDUP) {
-        const struct ifm_arm *here = baseline_of(pair->reference_cell), *there = baseline_of(pair->other_cell);
+        const struct ifm_arm *here = ifm_cell_baseline(pair->reference_cell),
+                             *there = ifm_cell_baseline(pair->other_cell);
         row->baseline = there == NULL ? "" : there->name;
         add_partner(p, pair, here == NULL ? "" : here->name, row->baseline, "baseline", &row->likeness);
         pair_loss(p, pair, row);
@@ -305,7 +275,7 @@ static void pair_arm(struct pairing *p, const struct ifm_cell *here, const struc
 {
     static const enum ifm_metric_id metrics[] = {IFM_M_STEP_NS, IFM_M_SPEEDUP, IFM_M_CEILING_READ_PERCENT,
                                                  IFM_M_CEILING_FLOPS_PERCENT};
-    struct ifm_like_pair pair = {here, there, arm, find_arm(there, arm->name)};
+    struct ifm_like_pair pair = {here, there, arm, ifm_cell_arm(there, arm->name)};
     if (pair.other_arm == NULL) {
         add_absent(p, here->name, arm->name, "this run has no such arm in this cell");
         return;
@@ -321,7 +291,7 @@ static bool is_shown(const struct ifm_arm *arm)
 
 static void pair_cell(struct pairing *p, const struct ifm_cell *here)
 {
-    const struct ifm_cell *there = find_cell(p->other->plan, here->name);
+    const struct ifm_cell *there = ifm_plan_cell(p->other->plan, here->name);
     if (there == NULL) {
         add_absent(p, here->name, "", "this run has no such cell");
         return;
@@ -330,7 +300,7 @@ static void pair_cell(struct pairing *p, const struct ifm_cell *here)
         if (is_shown(&here->arms[a]))
             pair_arm(p, here, there, &here->arms[a]);
     for (size_t a = 0; a < there->n_arms; a++)
-        if (is_shown(&there->arms[a]) && find_arm(here, there->arms[a].name) == NULL)
+        if (is_shown(&there->arms[a]) && ifm_cell_arm(here, there->arms[a].name) == NULL)
             add_absent(p, here->name, there->arms[a].name, "the reference has no such arm in this cell");
 }
 
@@ -346,7 +316,8 @@ void ifm_between(const struct ifm_run_view *reference, const struct ifm_run_view
         if (cell == NULL || strcmp(cell, here->cells[c].name) == 0)
             pair_cell(&p, &here->cells[c]);
     for (size_t c = 0; c < there->n_cells; c++)
-        if ((cell == NULL || strcmp(cell, there->cells[c].name) == 0) && find_cell(here, there->cells[c].name) == NULL)
+        if ((cell == NULL || strcmp(cell, there->cells[c].name) == 0) &&
+            ifm_plan_cell(here, there->cells[c].name) == NULL)
             add_absent(&p, there->cells[c].name, "", "the reference has no such cell");
     decide_rows(out);
 }

@@ -14,17 +14,15 @@
 #define TEMPERATURE_BAND_MC 5000.0
 #define POWER_BAND 0.10
 
-size_t ifm_derive_column_blocks(const struct ifm_cell_work *work, const struct ifm_arm_work *arm, int column,
-                                struct ifm_column_block *out)
+struct ifm_column_block *ifm_derive_column_blocks(const struct ifm_arm_work *arm, int column, struct ifm_arena *arena,
+                                                  size_t *read)
 {
-    const struct ifm_record *record = work->record;
-    bool apart = work->cell->measure.cache == IFM_CACHE_COLD || arm->arm->gaps;
-    size_t block = 0, read = 0;
-    memset(out, 0, sizeof *out * work->n_blocks);
-    for (size_t k = 0; column >= 0 && k < record->n_slots; k++) {
-        const struct ifm_slot *slot = &record->slots[k];
-        if (slot->phase != IFM_PHASE_MEASURE || slot->arm != arm->index)
-            continue;
+    const struct ifm_cell_work *work = arm->work;
+    struct ifm_column_block *out = IFM_ARENA_ARRAY(arena, struct ifm_column_block, work->n_blocks + 1);
+    bool apart = ifm_derive_has_gaps(arm);
+    size_t block = 0;
+    const struct ifm_slot *slot;
+    for (size_t k = 0; column >= 0 && (slot = ifm_next_slot(arm, &k)) != NULL; k++) {
         while (block < work->n_blocks && work->block[block] != slot->block)
             block++;
         if (block == work->n_blocks)
@@ -37,9 +35,10 @@ size_t ifm_derive_column_blocks(const struct ifm_cell_work *work, const struct i
         b->steps += (double)slot->samples * (double)slot->inner + (apart ? 0.0 : 1.0);
         b->slots += 1;
     }
+    *read = 0;
     for (size_t b = 0; b < work->n_blocks; b++)
-        read += out[b].read;
-    return read;
+        *read += out[b].read;
+    return out;
 }
 
 /* Means over the blocks that both arms read. */
@@ -57,12 +56,13 @@ static double reading(const struct ifm_column_block *block, bool level)
 }
 
 /* The real clock of a GPU in kHz, as a level: all cycles of a block's slots over all of their time. */
-static void cycles_as_khz(const struct ifm_cell_work *work, const struct ifm_arm_work *arm,
-                          struct ifm_column_block *out)
+static void cycles_as_khz(const struct ifm_arm_work *arm, struct ifm_column_block *out)
 {
+    const struct ifm_cell_work *work = arm->work;
     struct ifm_arena *scratch = ifm_arena_create();
-    struct ifm_column_block *span = IFM_ARENA_ARRAY(scratch, struct ifm_column_block, work->n_blocks + 1);
-    ifm_derive_column_blocks(work, arm, ifm_derive_column(work->record, "gpu_clock_span_ns"), span);
+    int column = ifm_derive_column(work->record, "gpu_clock_span_ns");
+    size_t read;
+    const struct ifm_column_block *span = ifm_derive_column_blocks(arm, column, scratch, &read);
     for (size_t b = 0; b < work->n_blocks; b++) {
         out[b].read = out[b].read && span[b].read && span[b].total > 0;
         out[b].total = out[b].read ? 1e6 * out[b].total / span[b].total * out[b].slots : 0.0;
@@ -76,18 +76,18 @@ static bool is_cycles(const struct ifm_cell_work *work, int column)
 }
 
 /* Of cycles it is the clock that is paired: a level in kHz. */
-static struct pair pair_of(const struct ifm_cell_work *work, const struct ifm_arm_work *arm, int column, bool level)
+static struct pair pair_of(const struct ifm_arm_work *arm, int column, bool level)
 {
+    const struct ifm_cell_work *work = arm->work;
     struct ifm_arena *scratch = ifm_arena_create();
-    struct ifm_column_block *own = IFM_ARENA_ARRAY(scratch, struct ifm_column_block, work->n_blocks + 1);
-    struct ifm_column_block *base = IFM_ARENA_ARRAY(scratch, struct ifm_column_block, work->n_blocks + 1);
+    size_t read;
+    struct ifm_column_block *own = ifm_derive_column_blocks(arm, column, scratch, &read);
+    struct ifm_column_block *base = ifm_derive_column_blocks(work->baseline, column, scratch, &read);
     struct pair pair = {0};
     bool positive = true;
-    ifm_derive_column_blocks(work, arm, column, own);
-    ifm_derive_column_blocks(work, work->baseline, column, base);
     if (is_cycles(work, column)) {
-        cycles_as_khz(work, arm, own);
-        cycles_as_khz(work, work->baseline, base);
+        cycles_as_khz(arm, own);
+        cycles_as_khz(work->baseline, base);
     }
     for (size_t b = 0; b < work->n_blocks; b++) {
         pair.n_blocks += arm->present[b] && work->baseline->present[b];
@@ -135,39 +135,41 @@ static bool is_level(const char *column, const char *unit)
     return false;
 }
 
-static void say_warmth(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
+static void say_warmth(const struct ifm_arm_work *arm)
 {
-    struct pair t = pair_of(work, arm, ifm_derive_column(work->record, "temperature_mc"), true);
-    struct pair p = pair_of(work, arm, ifm_derive_column(work->record, "power_mw"), true);
+    const struct ifm_cell_work *work = arm->work;
+    struct pair t = pair_of(arm, ifm_derive_column(work->record, "temperature_mc"), true);
+    struct pair p = pair_of(arm, ifm_derive_column(work->record, "power_mw"), true);
     if (t.n > 0 && fabs(t.difference) > TEMPERATURE_BAND_MC)
-        ifm_derive_find_fault(d, IFM_SEVERITY_NOTE, "rule-08", work->cell->name, arm->arm->name,
-                              "inside its blocks the arm ran %.1f K %s than its baseline, beyond the band of %.0f K",
-                              1e-3 * fabs(t.difference), t.difference > 0 ? "hotter" : "cooler",
-                              1e-3 * TEMPERATURE_BAND_MC);
+        ifm_derive_say_arm(arm, IFM_SEVERITY_NOTE, "rule-08",
+                           "inside its blocks the arm ran %.1f K %s than its baseline, beyond the band of %.0f K",
+                           1e-3 * fabs(t.difference), t.difference > 0 ? "hotter" : "cooler",
+                           1e-3 * TEMPERATURE_BAND_MC);
     if (p.n > 0 && p.ratio > 0 && fabs(p.ratio - 1.0) > POWER_BAND)
-        ifm_derive_find_fault(d, IFM_SEVERITY_NOTE, "rule-08", work->cell->name, arm->arm->name,
-                              "inside its blocks the arm drew %.1f %% %s power than its baseline, beyond the band of "
-                              "%.0f %%",
-                              100.0 * fabs(p.ratio - 1.0), p.ratio > 1.0 ? "more" : "less", 100.0 * POWER_BAND);
+        ifm_derive_say_arm(arm, IFM_SEVERITY_NOTE, "rule-08",
+                           "inside its blocks the arm drew %.1f %% %s power than its baseline, beyond the band of "
+                           "%.0f %%",
+                           100.0 * fabs(p.ratio - 1.0), p.ratio > 1.0 ? "more" : "less", 100.0 * POWER_BAND);
 }
 
-bool ifm_derive_points_agree(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
+bool ifm_derive_points_agree(const struct ifm_arm_work *arm)
 {
+    const struct ifm_cell_work *work = arm->work;
     int cycles = ifm_derive_column(work->record, "gpu_cycles");
-    struct pair clock = pair_of(work, arm, cycles >= 0 ? cycles : ifm_derive_column(work->record, "cpu_khz"), true);
-    say_warmth(d, work, arm);
+    struct pair clock = pair_of(arm, cycles >= 0 ? cycles : ifm_derive_column(work->record, "cpu_khz"), true);
+    say_warmth(arm);
     if (clock.n == 0 || clock.n < clock.n_blocks || clock.ratio <= 0) {
         if (work->cell->measure.locks != IFM_LOCKS_REQUIRED) /* else the locks themselves are read back */
-            ifm_derive_find_fault(d, IFM_SEVERITY_NOTE, "rule-08", work->cell->name, arm->arm->name,
-                                  "the clocks of this arm and of its baseline could not be read back and compared");
+            ifm_derive_say_arm(arm, IFM_SEVERITY_NOTE, "rule-08",
+                               "the clocks of this arm and of its baseline could not be read back and compared");
         return true;
     }
     if (fabs(clock.ratio - 1.0) <= CLOCK_BAND)
         return true;
-    ifm_derive_find_fault(d, IFM_SEVERITY_WARNING, "rule-08", work->cell->name, arm->arm->name,
-                          "the arm ran at %.0f MHz and its baseline at %.0f MHz, %.1f %% apart inside the blocks and "
-                          "more than %.0f %%: undecided, as the difference belongs to the clock",
-                          clock.own / 1000.0, clock.base / 1000.0, 100.0 * fabs(clock.ratio - 1.0), 100.0 * CLOCK_BAND);
+    ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-08",
+                       "the arm ran at %.0f MHz and its baseline at %.0f MHz, %.1f %% apart inside the blocks and "
+                       "more than %.0f %%: undecided, as the difference belongs to the clock",
+                       clock.own / 1000.0, clock.base / 1000.0, 100.0 * fabs(clock.ratio - 1.0), 100.0 * CLOCK_BAND);
     return false;
 }
 
@@ -179,21 +181,22 @@ static bool is_beside_cycles(const struct ifm_cell_work *work, const char *colum
             strcmp(column, "cpu_khz") == 0);
 }
 
-void ifm_derive_companions(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
+void ifm_derive_companions(const struct ifm_arm_work *arm)
 {
-    struct ifm_derived *out = d->out;
+    struct ifm_cell_work *work = arm->work;
+    struct ifm_derived *out = arm->d->out;
     for (size_t c = 0; c < work->record->n_columns; c++) {
-        const char *column = ifm_arena_strdup(d->arena, work->record->column_names[c]);
+        const char *column = ifm_arena_strdup(arm->d->arena, work->record->column_names[c]);
         bool cycles = is_cycles(work, (int)c);
         const char *unit = cycles ? "kHz" : unit_of(work, column);
         bool level = cycles || is_level(column, unit);
         if (is_beside_cycles(work, column))
             continue;
-        struct pair pair = pair_of(work, arm, (int)c, level);
+        struct pair pair = pair_of(arm, (int)c, level);
         bool refused = arm->energy_refused.rule != NULL || work->baseline->energy_refused.rule != NULL;
         if (pair.n == 0 || (refused && strcmp(column, "energy_uj") == 0))
             continue;
-        IFM_ARENA_GROW(d->arena, out->companions, out->n_companions, d->companions_capacity);
+        IFM_ARENA_GROW(arm->d->arena, out->companions, out->n_companions, arm->d->companions_capacity);
         out->companions[out->n_companions++] =
             (struct ifm_companion){.cell = work->cell->name,
                                    .arm = arm->arm->name,

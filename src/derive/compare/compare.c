@@ -46,19 +46,17 @@ static double level_over_looks(const struct ifm_cell_work *work, double level, s
     return level;
 }
 
-static bool compare(const struct ifm_cell_work *work, const struct ifm_arm_work *arm, bool unmarked,
-                    struct comparison *out)
+static bool compare(const struct ifm_arm_work *arm, bool unmarked, struct comparison *out)
 {
-    struct ifm_arena *scratch = ifm_arena_create();
-    double *logs = IFM_ARENA_ARRAY(scratch, double, work->n_blocks + 1);
-    *out = (struct comparison){.n = ifm_pair_logs(work, arm, work->baseline, unmarked, logs, NULL)};
+    const struct ifm_cell_work *work = arm->work;
+    *out = (struct comparison){.n = 0};
+    bool paired = ifm_pair_mean(arm, work->baseline, unmarked, &out->mean);
+    out->n = out->mean.n;
     out->level = ifm_derive_compare_level(work);
     out->level_equal = 1.0 - 2.0 * (1.0 - out->level);
     out->level_looks = level_over_looks(work, out->level, out->n);
-    bool made = ifm_log_mean_of(logs, out->n, hypot(arm->quantum, work->baseline->quantum), &out->mean) &&
-                ifm_log_mean_interval(&out->mean, out->level_looks, &out->change) &&
+    bool made = paired && ifm_log_mean_interval(&out->mean, out->level_looks, &out->change) &&
                 ifm_log_mean_interval(&out->mean, level_over_looks(work, out->level_equal, out->n), &out->equal);
-    ifm_arena_destroy(scratch);
     if (made)
         out->word = decide(out, work->cell->measure.margin);
     return made;
@@ -66,8 +64,7 @@ static bool compare(const struct ifm_cell_work *work, const struct ifm_arm_work 
 
 static struct ifm_value change_value(const struct comparison *c, const char *word)
 {
-    struct ifm_value value = ifm_value_real(100.0 * expm1(c->mean.mean), (int64_t)c->n, "blocks");
-    ifm_value_bracket(&value, 100.0 * expm1(c->change.low), 100.0 * expm1(c->change.high), c->level);
+    struct ifm_value value = ifm_value_of_change(c->mean.mean, c->change, c->level, c->n, "blocks");
     value.text = word;
     return value;
 }
@@ -92,8 +89,7 @@ static double half_width(const struct comparison *c, double level, double blocks
 
 /* Blocks in all after which this noise would decide, were the estimate the truth: the fewest for which the interval
  * leaves the margin, or the one for equivalence lies inside it. */
-static struct ifm_value blocks_needed_value(struct ifm_derivation *d, const struct ifm_cell_work *work,
-                                            const struct comparison *c)
+static struct ifm_value blocks_needed_value(const struct ifm_cell_work *work, const struct comparison *c)
 {
     double margin = work->cell->measure.margin;
     double distance = fabs(c->mean.mean) - log1p(margin);
@@ -103,7 +99,8 @@ static struct ifm_value blocks_needed_value(struct ifm_derivation *d, const stru
     if (half_width(c, level, (double)high) >= fabs(distance))
         return ifm_value_absent(
             ifm_arena_printf(
-                d->arena, "the estimate lies so near the edge of the margin that more than %d blocks would be needed",
+                work->d->arena,
+                "the estimate lies so near the edge of the margin that more than %d blocks would be needed",
                 MOST_BLOCKS_FORETOLD),
             "choose another margin (measure.margin), or take the arms for undecided", (int64_t)c->n, "blocks");
     while (low < high) {
@@ -113,20 +110,18 @@ static struct ifm_value blocks_needed_value(struct ifm_derivation *d, const stru
         else
             low = middle + 1;
     }
-    struct ifm_value value = ifm_value_count(low, "blocks");
-    value.n = (int64_t)c->n;
-    return value;
+    return ifm_value_count_of(low, (int64_t)c->n, "blocks");
 }
 
 /* The median of the block ratios with the order statistics of the sign test around it: no shape of the noise is
  * assumed, and one wild block moves neither. */
-static struct ifm_value median_value(struct ifm_derivation *d, const struct ifm_cell_work *work,
-                                     const struct ifm_arm_work *arm, const struct comparison *c)
+static struct ifm_value median_value(const struct ifm_arm_work *arm, const struct comparison *c)
 {
+    const struct ifm_cell_work *work = arm->work;
     struct ifm_arena *scratch = ifm_arena_create();
     double *logs = IFM_ARENA_ARRAY(scratch, double, work->n_blocks + 1);
     double *room = IFM_ARENA_ARRAY(scratch, double, work->n_blocks + 1), middle = 0.0;
-    size_t n = ifm_pair_logs(work, arm, work->baseline, false, logs, NULL), needs = 0;
+    size_t n = ifm_pair_logs(arm, work->baseline, false, logs, NULL), needs = 0;
     struct ifm_interval interval;
     ifm_stats_sort(logs, room, n);
     struct ifm_value value = ifm_value_absent("there are no blocks", "", 0, "blocks");
@@ -136,18 +131,16 @@ static struct ifm_value median_value(struct ifm_derivation *d, const struct ifm_
         IFM_STAT_OK)
         ifm_value_bracket(&value, 100.0 * expm1(interval.low), 100.0 * expm1(interval.high), c->level);
     else
-        value.text =
-            ifm_arena_printf(d->arena, "needs %zu independent blocks, has %zu", needs, (size_t)c->mean.n_effective);
+        value.text = ifm_arena_printf(arm->d->arena, "needs %zu independent blocks, has %zu", needs,
+                                      (size_t)c->mean.n_effective);
     ifm_arena_destroy(scratch);
     return value;
 }
 
 /* How far the arm's interval of step_ns lies below the baseline's, as a share of its own upper end. */
-static struct ifm_value gap_value(struct ifm_derivation *d, const struct ifm_cell_work *work,
-                                  const struct ifm_arm_work *arm)
+static struct ifm_value gap_value(const struct ifm_arm_work *arm)
 {
-    struct ifm_value own = ifm_derive_step_value(d, work, arm, false),
-                     base = ifm_derive_step_value(d, work, work->baseline, false);
+    struct ifm_value own = ifm_derive_step_value(arm, false), base = ifm_derive_step_value(arm->work->baseline, false);
     if (own.state != IFM_STATE_OK || base.state != IFM_STATE_OK || !own.has_interval || !base.has_interval)
         return ifm_value_absent("one of the two step times has no interval", "", (int64_t)arm->n_blocks, "blocks");
     return ifm_value_real(100.0 * (base.low / own.high - 1.0), own.n < base.n ? own.n : base.n, "blocks");
@@ -169,44 +162,44 @@ static double explained(const struct ifm_arm *base, const struct ifm_arm *arm)
 
 /* How near the baseline was to a ceiling, as words; NULL when no ceiling was measured beside it, and when its rates are
  * refused: a share above the ceiling shows no weakness. */
-static const char *baseline_share(struct ifm_derivation *d, const struct ifm_cell_work *work)
+static const char *baseline_share(const struct ifm_cell_work *work)
 {
     const struct ifm_arm_work *base = work->baseline, *ceiling;
     struct ifm_log_mean read = {0}, flops = {0};
     if (base->rates_refused.rule != NULL)
         return NULL;
-    bool has_read = !base->cache_resident && ifm_ceiling_share(work, base, IFM_CEILING_READ, &read, &ceiling);
-    bool has_flops = ifm_ceiling_share(work, base, IFM_CEILING_FLOPS, &flops, &ceiling);
+    bool has_read = !base->cache_resident && ifm_ceiling_share(base, IFM_CEILING_READ, &read, &ceiling);
+    bool has_flops = ifm_ceiling_share(base, IFM_CEILING_FLOPS, &flops, &ceiling);
     if (!has_read && !has_flops)
         return NULL;
     bool by_read = has_read && (!has_flops || read.mean >= flops.mean);
-    return ifm_arena_printf(d->arena, "baseline at %.1f %% of its %s ceiling",
+    return ifm_arena_printf(work->d->arena, "baseline at %.1f %% of its %s ceiling",
                             100.0 * exp(by_read ? read.mean : flops.mean), by_read ? "read" : "flops");
 }
 
 /* Rule 3: a speed-up beyond the byte and FLOP ratio tells of the baseline's weakness; it is shown only with it. */
-static struct ifm_value speedup_value(struct ifm_derivation *d, const struct ifm_cell_work *work,
-                                      const struct ifm_arm_work *arm, const struct comparison *c)
+static struct ifm_value speedup_value(const struct ifm_arm_work *arm, const struct comparison *c)
 {
+    struct ifm_cell_work *work = arm->work;
     struct ifm_value value = ifm_value_real(exp(-c->mean.mean), (int64_t)c->n, "blocks");
     ifm_value_bracket(&value, exp(-c->change.high), exp(-c->change.low), c->level);
     double ratio = explained(work->baseline->arm, arm->arm);
     if (ratio == 0.0 || value.low <= fmax(1.0, ratio) * (1.0 + work->cell->measure.margin))
         return value;
-    const char *share = baseline_share(d, work);
+    const char *share = baseline_share(work);
     bool above = work->baseline->rates_refused.rule != NULL;
     if (share == NULL) {
         const char *reason = ifm_arena_printf(
-            d->arena, "a speed-up of %.3g is beyond the byte and FLOP ratio %.3g, and %s", value.number, ratio,
+            arm->d->arena, "a speed-up of %.3g is beyond the byte and FLOP ratio %.3g, and %s", value.number, ratio,
             above ? "the baseline's own rates, which would show how weak it is, are refused"
                   : "no ceiling shows how weak the baseline is");
-        value = ifm_value_refused(d->arena, "rule-03", reason);
+        value = ifm_value_refused(arm->d->arena, "rule-03", reason);
         value.remedy = above ? "measure again where nothing else runs" : "take ceilings along (ceilings: read, flops)";
     } else {
         value.text = share;
     }
-    ifm_derive_find_fault(
-        d, IFM_SEVERITY_NOTE, "rule-03", work->cell->name, arm->arm->name,
+    ifm_derive_say_arm(
+        arm, IFM_SEVERITY_NOTE, "rule-03",
         "the speed-up is beyond the byte and FLOP ratio %.3g of the two arms (%s): it is not the gain of "
         "moving or computing less",
         ratio,
@@ -216,39 +209,38 @@ static struct ifm_value speedup_value(struct ifm_derivation *d, const struct ifm
     return value;
 }
 
-static void emit_absent(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm,
-                        struct ifm_value value)
+static void emit_absent(const struct ifm_arm_work *arm, struct ifm_value value)
 {
     static const enum ifm_metric_id made[] = {
         IFM_M_CHANGE_PERCENT,        IFM_M_SPEEDUP,      IFM_M_MDE_PERCENT, IFM_M_CHANGE_PERCENT_MEDIAN,
         IFM_M_INTERVALS_GAP_PERCENT, IFM_M_CLIFFS_DELTA, IFM_M_HEDGES_G,    IFM_M_SIGN_FLIP_P};
     for (size_t i = 0; i < sizeof made / sizeof made[0]; i++)
-        ifm_derive_emit(d, work, arm, made[i], value);
+        ifm_derive_emit(arm, made[i], value);
 }
 
 /* Rule 2: the decision must be the same without the blocks that the machine disturbed. */
-static const char *word_without_marked(struct ifm_derivation *d, const struct ifm_cell_work *work,
-                                       const struct ifm_arm_work *arm, const struct comparison *all)
+static const char *word_without_marked(const struct ifm_arm_work *arm, const struct comparison *all)
 {
+    const struct ifm_cell_work *work = arm->work;
     if (work->n_marked == 0)
         return all->word;
     struct comparison rest;
-    bool made = compare(work, arm, true, &rest);
-    ifm_derive_emit(d, work, arm, IFM_M_CHANGE_PERCENT_WITHOUT_MARKED,
+    bool made = compare(arm, true, &rest);
+    ifm_derive_emit(arm, IFM_M_CHANGE_PERCENT_WITHOUT_MARKED,
                     made ? change_value(&rest, rest.word)
-                         : ifm_value_absent(ifm_needs_blocks(d->arena, rest.n), "", (int64_t)rest.n, "blocks"));
+                         : ifm_value_absent(ifm_needs_blocks(arm->d->arena, rest.n), "", (int64_t)rest.n, "blocks"));
     if (!made) {
-        ifm_derive_find_fault(d, IFM_SEVERITY_WARNING, "rule-02", work->cell->name, arm->arm->name,
-                              "%zu of %zu blocks are marked as disturbed by the machine; too few are left to check the "
-                              "decision without them",
-                              work->n_marked, work->n_blocks);
+        ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-02",
+                           "%zu of %zu blocks are marked as disturbed by the machine; too few are left to check the "
+                           "decision without them",
+                           work->n_marked, work->n_blocks);
         return all->word;
     }
     if (strcmp(rest.word, all->word) == 0)
         return all->word;
-    ifm_derive_find_fault(d, IFM_SEVERITY_WARNING, "rule-02", work->cell->name, arm->arm->name,
-                          "%s over all blocks but %s without the %zu that the machine disturbed: undecided", all->word,
-                          rest.word, work->n_marked);
+    ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-02",
+                       "%s over all blocks but %s without the %zu that the machine disturbed: undecided", all->word,
+                       rest.word, work->n_marked);
     return "undecided";
 }
 
@@ -274,68 +266,68 @@ static const char *other_amount(struct ifm_derivation *d, const struct ifm_arm *
 
 /* Rule 12: what is compared must have done the same work. Another amount of it is refused; the same amount by another
  * computation, whose outputs nothing holds to be equal, is said. A lossy arm has its error beside it (rule 10). */
-static bool did_the_same(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
+static bool did_the_same(const struct ifm_arm_work *arm)
 {
+    struct ifm_cell_work *work = arm->work;
     const struct ifm_arm *own = arm->arm, *base = work->baseline->arm;
-    const char *amount = other_amount(d, own, base);
+    const char *amount = other_amount(arm->d, own, base);
     if (amount != NULL) {
-        struct ifm_value refused = ifm_value_refused(d->arena, "rule-12", amount);
+        struct ifm_value refused = ifm_value_refused(arm->d->arena, "rule-12", amount);
         refused.remedy = "compare their rates, or give both arms the same shape";
-        emit_absent(d, work, arm, refused);
-        ifm_derive_find_fault(d, IFM_SEVERITY_WARNING, "rule-12", work->cell->name, own->name, "%s", amount);
+        emit_absent(arm, refused);
+        ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-12", "%s", amount);
         return false;
     }
     if (!own->lossy && memcmp(&own->ledger, &base->ledger, sizeof own->ledger) != 0)
-        ifm_derive_find_fault(
-            d, IFM_SEVERITY_NOTE, "rule-12", work->cell->name, own->name,
-            "the arm and its baseline compute different things (their bytes or operations differ, and "
-            "no output is held to be equal): two workloads are compared, not two implementations");
+        ifm_derive_say_arm(arm, IFM_SEVERITY_NOTE, "rule-12",
+                           "the arm and its baseline compute different things (their bytes or operations differ, and "
+                           "no output is held to be equal): two workloads are compared, not two implementations");
     return true;
 }
 
-void ifm_derive_comparison(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
+void ifm_derive_comparison(const struct ifm_arm_work *arm)
 {
-    if (!ifm_derive_is_compared(work, arm))
+    const struct ifm_cell_work *work = arm->work;
+    if (!ifm_derive_is_compared(arm))
         return;
-    ifm_derive_bytes_ratio(d, work, arm);
+    ifm_derive_bytes_ratio(arm);
     const char *broken = work->record == NULL  ? work->missing
                          : arm->broken != NULL ? arm->broken
                                                : work->baseline->broken;
     if (work->record == NULL || broken != NULL) {
-        emit_absent(d, work, arm, ifm_value_absent(broken, work->remedy, 0, "blocks"));
-        ifm_derive_counter_changes(d, work, arm);
+        emit_absent(arm, ifm_value_absent(broken, work->remedy, 0, "blocks"));
+        ifm_derive_counter_changes(arm);
         return;
     }
-    if (!did_the_same(d, work, arm))
+    if (!did_the_same(arm))
         return;
     struct comparison c;
-    if (!compare(work, arm, false, &c)) {
-        emit_absent(d, work, arm,
-                    ifm_value_absent(ifm_needs_blocks(d->arena, c.n), "measure more blocks (measure.blocks_min)",
-                                     (int64_t)c.n, "blocks"));
-        ifm_derive_counter_changes(d, work, arm);
+    if (!compare(arm, false, &c)) {
+        emit_absent(arm, ifm_value_absent(ifm_needs_blocks(arm->d->arena, c.n),
+                                          "measure more blocks (measure.blocks_min)", (int64_t)c.n, "blocks"));
+        ifm_derive_counter_changes(arm);
         return;
     }
-    const char *word = word_without_marked(d, work, arm, &c);
-    word = ifm_derive_points_agree(d, work, arm) ? word : "undecided";
-    ifm_derive_emit(d, work, arm, IFM_M_CHANGE_PERCENT, change_value(&c, word));
-    ifm_derive_emit(d, work, arm, IFM_M_SPEEDUP, speedup_value(d, work, arm, &c));
-    ifm_derive_emit(d, work, arm, IFM_M_MDE_PERCENT, mde_value(&c, work->cell->measure.margin));
+    const char *word = word_without_marked(arm, &c);
+    word = ifm_derive_points_agree(arm) ? word : "undecided";
+    ifm_derive_emit(arm, IFM_M_CHANGE_PERCENT, change_value(&c, word));
+    ifm_derive_emit(arm, IFM_M_SPEEDUP, speedup_value(arm, &c));
+    ifm_derive_emit(arm, IFM_M_MDE_PERCENT, mde_value(&c, work->cell->measure.margin));
     if (strcmp(c.word, "undecided") == 0)
-        ifm_derive_emit(d, work, arm, IFM_M_BLOCKS_NEEDED, blocks_needed_value(d, work, &c));
-    ifm_derive_emit(d, work, arm, IFM_M_CHANGE_PERCENT_MEDIAN, median_value(d, work, arm, &c));
-    ifm_derive_emit(d, work, arm, IFM_M_INTERVALS_GAP_PERCENT, gap_value(d, work, arm));
-    ifm_derive_effects(d, work, arm);
-    ifm_derive_counter_changes(d, work, arm);
-    ifm_derive_companions(d, work, arm);
+        ifm_derive_emit(arm, IFM_M_BLOCKS_NEEDED, blocks_needed_value(work, &c));
+    ifm_derive_emit(arm, IFM_M_CHANGE_PERCENT_MEDIAN, median_value(arm, &c));
+    ifm_derive_emit(arm, IFM_M_INTERVALS_GAP_PERCENT, gap_value(arm));
+    ifm_derive_effects(arm);
+    ifm_derive_counter_changes(arm);
+    ifm_derive_companions(arm);
 }
 
-void ifm_derive_say_family(struct ifm_derivation *d, const struct ifm_cell_work *work)
+void ifm_derive_say_family(const struct ifm_cell_work *work)
 {
     size_t m = ifm_derive_count_compared(work);
     if (m > 1 && work->record != NULL)
-        ifm_derive_find_fault(d, IFM_SEVERITY_NOTE, "", work->cell->name, "",
-                              "%zu arms are compared with %s: each interval of a change is one of %.4g %%, so that all "
-                              "of them hold at once with %.0f %% (Bonferroni)",
-                              m, work->baseline->arm->name, 100.0 * ifm_derive_compare_level(work), 100.0 * IFM_LEVEL);
+        ifm_derive_say_cell(work, IFM_SEVERITY_NOTE, "",
+                            "%zu arms are compared with %s: each interval of a change is one of %.4g %%, so that all "
+                            "of them hold at once with %.0f %% (Bonferroni)",
+                            m, work->baseline->arm->name, 100.0 * ifm_derive_compare_level(work), 100.0 * IFM_LEVEL);
 }

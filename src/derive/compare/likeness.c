@@ -2,7 +2,6 @@
 #include "derive/compare/likeness.h"
 
 #include "base/json.h"
-#include "model/lock_state.h"
 #include "model/machine_facts.h"
 #include <math.h>
 #include <stdlib.h>
@@ -175,14 +174,6 @@ static bool is_input(const char *path)
     return strncmp(path, "measure.", 8) != 0 && strcmp(path, "device.kind") != 0 && strcmp(path, "device.threads") != 0;
 }
 
-static const char *setting_of(const struct ifm_arm *arm, const char *path)
-{
-    for (size_t i = 0; i < arm->n_settings; i++)
-        if (strcmp(arm->settings[i].path, path) == 0)
-            return arm->settings[i].text;
-    return NULL;
-}
-
 static void add_setting(const struct ifm_like_pair *pair, const char *path, const char *varies, struct ifm_arena *arena,
                         struct ifm_likeness *out)
 {
@@ -191,7 +182,7 @@ static void add_setting(const struct ifm_like_pair *pair, const char *path, cons
     /* The script is the fake device's machine, not the work that it is given. */
     bool machine = strcmp(path, "device.script") == 0;
     add_text(out, arena, machine ? IFM_DIFFERENCE_QUALIFIES : IFM_DIFFERENCE_REFUSES, path,
-             setting_of(pair->reference_arm, path), setting_of(pair->other_arm, path));
+             ifm_arm_setting(pair->reference_arm, path), ifm_arm_setting(pair->other_arm, path));
 }
 
 static void add_settings(const struct ifm_like_pair *pair, const char *varies, struct ifm_arena *arena,

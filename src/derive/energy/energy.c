@@ -14,15 +14,13 @@ struct ifm_event_energy ifm_energy_sensor_of(const struct ifm_cell_work *work)
     return told == NULL ? unknown : *told;
 }
 
-struct ifm_energy_column ifm_energy_column_of(const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
+struct ifm_energy_column ifm_energy_column_of(const struct ifm_arm_work *arm)
 {
     struct ifm_energy_column out = {0};
-    int column = ifm_derive_column(work->record, "energy_uj");
-    bool apart = work->cell->measure.cache == IFM_CACHE_COLD || arm->arm->gaps;
-    for (size_t k = 0; column >= 0 && k < work->record->n_slots; k++) {
-        const struct ifm_slot *slot = &work->record->slots[k];
-        if (slot->phase != IFM_PHASE_MEASURE || slot->arm != arm->index)
-            continue;
+    int column = ifm_derive_column(arm->work->record, "energy_uj");
+    bool apart = ifm_derive_has_gaps(arm);
+    const struct ifm_slot *slot;
+    for (size_t k = 0; column >= 0 && (slot = ifm_next_slot(arm, &k)) != NULL; k++) {
         out.slots++;
         if (slot->columns[column] == IFM_ABSENT)
             continue;
@@ -43,35 +41,34 @@ double ifm_energy_column_power(const struct ifm_energy_column *column)
 
 /* ---- numbers ---- */
 
-static void emit_column(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
+static void emit_column(const struct ifm_arm_work *arm)
 {
-    struct ifm_energy_column column = ifm_energy_column_of(work, arm);
+    struct ifm_energy_column column = ifm_energy_column_of(arm);
     struct ifm_value absent =
-        ifm_value_absent(ifm_arena_printf(d->arena, "read in %zu of %zu slots", column.read, column.slots), "",
+        ifm_value_absent(ifm_arena_printf(arm->d->arena, "read in %zu of %zu slots", column.read, column.slots), "",
                          (int64_t)column.read, "slots");
     bool all = column.read == column.slots;
-    ifm_derive_emit(d, work, arm, IFM_M_TOTAL_ENERGY_J,
+    ifm_derive_emit(arm, IFM_M_TOTAL_ENERGY_J,
                     all ? ifm_value_real(column.total_j, (int64_t)column.read, "slots") : absent);
-    bool gaps = work->cell->measure.cache == IFM_CACHE_COLD || arm->arm->gaps;
     struct ifm_value power = ifm_value_real(ifm_energy_column_power(&column), (int64_t)column.read, "slots");
-    if (gaps)
+    if (ifm_derive_has_gaps(arm))
         power = ifm_value_absent("the counter also counted what runs between the samples (evictions, hooks)", "",
                                  (int64_t)column.read, "slots");
-    ifm_derive_emit(d, work, arm, IFM_M_POWER_MEAN_W, all ? power : absent);
+    ifm_derive_emit(arm, IFM_M_POWER_MEAN_W, all ? power : absent);
 }
 
 /* Every number of energy that a gate asks for and nothing gave is absent, with the reason; where an energy pass was
  * asked for, the main ones are, whoever asks. */
-static void emit_missing(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm,
-                         bool has_total)
+static void emit_missing(const struct ifm_arm_work *arm, bool has_total)
 {
+    const struct ifm_cell_work *work = arm->work;
     static const enum ifm_metric_id main_ones[] = {IFM_M_TOTAL_ENERGY_J, IFM_M_POWER_MEAN_W, IFM_M_ENERGY_PER_STEP_J};
     bool none = work->power.missing != NULL && work->power.missing[0] != '\0';
     struct ifm_value absent =
         none ? ifm_value_absent(work->power.missing, work->power.remedy, 0, "windows")
              : ifm_value_absent("no window of energy of this arm was recorded", "`run --resume` goes on", 0, "windows");
     if (work->record == NULL && none)
-        absent = ifm_value_absent(work->missing, work->remedy, 0, "windows");
+        absent = ifm_value_missing(work, "windows");
     for (size_t i = 0; i < IFM_M_COUNT; i++) {
         enum ifm_metric_id metric = (enum ifm_metric_id)i;
         bool energy = ifm_metrics[i].kind == IFM_CLASS_ENERGY || metric == IFM_M_ENERGY_WINDOWS;
@@ -83,26 +80,26 @@ static void emit_missing(struct ifm_derivation *d, const struct ifm_cell_work *w
         if (!energy || (metric == IFM_M_ENERGY_PER_TOKEN_J && !ifm_derive_has_energy_pass(work)) ||
             (has_total && (metric == IFM_M_TOTAL_ENERGY_J || metric == IFM_M_POWER_MEAN_W)))
             continue;
-        if ((listed && is_main) || ifm_derive_is_wanted(d, work, metric))
-            ifm_derive_emit(d, work, arm, metric, absent);
+        if ((listed && is_main) || ifm_derive_is_wanted(work, metric))
+            ifm_derive_emit(arm, metric, absent);
     }
 }
 
-static bool column_speaks(const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
+static bool column_speaks(const struct ifm_arm_work *arm)
 {
-    return work->record != NULL && ifm_energy_column_of(work, arm).read > 0;
+    return arm->work->record != NULL && ifm_energy_column_of(arm).read > 0;
 }
 
-void ifm_derive_energy(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
+void ifm_derive_energy(const struct ifm_arm_work *arm)
 {
-    bool column = column_speaks(work, arm);
+    bool column = column_speaks(arm);
     /* a ceiling that is taken along has no windows */
-    if (work->cell->measure.energy && !ifm_plan_isolates(work->cell, arm->index) && !column)
+    if (arm->work->cell->measure.energy && !ifm_plan_isolates(arm->work->cell, arm->index) && !column)
         return;
-    ifm_derive_energy_rows(d, work, arm);
-    if (ifm_derive_energy_pass(d, work, arm))
+    ifm_derive_energy_rows(arm);
+    if (ifm_derive_energy_pass(arm))
         return;
     if (column)
-        emit_column(d, work, arm);
-    emit_missing(d, work, arm, column);
+        emit_column(arm);
+    emit_missing(arm, column);
 }

@@ -12,6 +12,9 @@ struct ifm_event_energy ifm_energy_sensor_of(const struct ifm_cell_work *work);
 /* Tokens of one step: those that it generates; of a step that generates none, those of its prompt. */
 double ifm_energy_tokens_of(const struct ifm_arm *arm);
 
+/* Rule 5 refused the energy of the arm or of its baseline: then no change of it is given. */
+bool ifm_energy_is_refused(const struct ifm_arm_work *arm, struct ifm_value *out);
+
 /* The column energy_uj over the arm's measured slots. */
 struct ifm_energy_column {
     size_t slots, read;
@@ -20,7 +23,7 @@ struct ifm_energy_column {
     double timed;    /* steps that were timed */
     double duration; /* of the timed parts, in s */
 };
-struct ifm_energy_column ifm_energy_column_of(const struct ifm_cell_work *work, const struct ifm_arm_work *arm);
+struct ifm_energy_column ifm_energy_column_of(const struct ifm_arm_work *arm);
 /* Joules of the timed steps over their time. */
 double ifm_energy_column_power(const struct ifm_energy_column *column);
 
@@ -38,8 +41,8 @@ struct ifm_energy_window {
     double gpu_j, gpu_half_j, cpu_j, cpu_half_j;
 };
 /* The arm's windows in time order; `*usable` of them have no fault. The list lives in the arena. */
-size_t ifm_energy_windows_of(const struct ifm_cell_work *work, const struct ifm_arm_work *arm, struct ifm_arena *arena,
-                             struct ifm_energy_window **out, size_t *usable);
+size_t ifm_energy_windows_of(const struct ifm_arm_work *arm, struct ifm_arena *arena, struct ifm_energy_window **out,
+                             size_t *usable);
 
 /* How far the witness of a device is from its primary over the arm's usable windows: of the device where it is
  * farthest. `windows` 0 = no device has a witness. */

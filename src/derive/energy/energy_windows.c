@@ -10,6 +10,16 @@ bool ifm_derive_has_energy_pass(const struct ifm_cell_work *work)
     return work->power.missing != NULL && work->power.missing[0] == '\0' && work->power.n_devices > 0;
 }
 
+bool ifm_energy_is_refused(const struct ifm_arm_work *arm, struct ifm_value *out)
+{
+    const struct ifm_arm_work *wrong = arm->energy_refused.rule != NULL ? arm : arm->work->baseline;
+    const struct ifm_refusal *why = &wrong->energy_refused;
+    if (why->rule != NULL)
+        *out = ifm_value_refused(arm->d->arena, why->rule,
+                                 ifm_arena_printf(arm->d->arena, "of %s: %s", wrong->arm->name, why->reason));
+    return why->rule != NULL;
+}
+
 static const char *fault_at(const struct ifm_power_cell *power, size_t at)
 {
     for (size_t i = 0; i < power->n_devices; i++)
@@ -45,14 +55,14 @@ static struct ifm_energy_window window_at(const struct ifm_power_cell *power, si
     return out;
 }
 
-size_t ifm_energy_windows_of(const struct ifm_cell_work *work, const struct ifm_arm_work *arm, struct ifm_arena *arena,
-                             struct ifm_energy_window **out, size_t *usable)
+size_t ifm_energy_windows_of(const struct ifm_arm_work *arm, struct ifm_arena *arena, struct ifm_energy_window **out,
+                             size_t *usable)
 {
-    const struct ifm_power_cell *power = &work->power;
+    const struct ifm_power_cell *power = &arm->work->power;
     size_t n = 0;
     *out = IFM_ARENA_ARRAY(arena, struct ifm_energy_window, power->n_windows + 1);
     *usable = 0;
-    for (size_t at = 0; ifm_derive_has_energy_pass(work) && at < power->n_windows; at++) {
+    for (size_t at = 0; ifm_derive_has_energy_pass(arm->work) && at < power->n_windows; at++) {
         if (power->devices[0].windows[at].arm != arm->index)
             continue;
         (*out)[n] = window_at(power, at);
@@ -126,14 +136,13 @@ static size_t *arms_of_windows(const struct ifm_power_cell *power, struct ifm_ar
     return arms;
 }
 
-static struct ifm_device_energy row_of(struct ifm_derivation *d, const struct ifm_cell_work *work,
-                                       const struct ifm_arm_work *arm, const struct ifm_power_fact *fact,
+static struct ifm_device_energy row_of(const struct ifm_arm_work *arm, const struct ifm_power_fact *fact,
                                        const size_t *arms)
 {
     static const char *const roles[] = {"primary", "witness", "part", "estimate"};
-    const struct ifm_power_cell *power = &work->power;
+    const struct ifm_power_cell *power = &arm->work->power;
     const char *fault = "no window of the arm was recorded";
-    struct ifm_device_energy row = {.cell = work->cell->name,
+    struct ifm_device_energy row = {.cell = arm->work->cell->name,
                                     .arm = arm->arm->name,
                                     .device = fact->device,
                                     .source = fact->source,
@@ -163,34 +172,35 @@ static struct ifm_device_energy row_of(struct ifm_derivation *d, const struct if
         row.seconds = row.joules = row.random_j = row.above_idle_j = NAN;
         row.refused = fault;
     } else if (fact->role == IFM_POWER_PRIMARY && arm->energy_refused.rule != NULL) {
-        row.refused = ifm_arena_printf(d->arena, "%s: %s", arm->energy_refused.rule, arm->energy_refused.reason);
+        row.refused = ifm_arena_printf(arm->d->arena, "%s: %s", arm->energy_refused.rule, arm->energy_refused.reason);
     }
     return row;
 }
 
 /* What is only estimated stands in no sum: it is said, with what it is. */
-static void say_estimate(struct ifm_derivation *d, const struct ifm_device_energy *row)
+static void say_estimate(const struct ifm_arm_work *arm, const struct ifm_device_energy *row)
 {
     char half[32] = "of unknown error";
     if (strcmp(row->role, "estimate") != 0 || row->windows == 0)
         return;
     if (!isnan(row->systematic))
         snprintf(half, sizeof half, "+-%.0f %%", 100.0 * row->systematic);
-    ifm_derive_find_fault(d, IFM_SEVERITY_NOTE, "rule-05", row->cell, row->arm,
-                          "estimate, nothing measured it: %s by %s %.4g W %s, %.4g J in %.4g s (rated power x "
-                          "utilisation); it is in no sum",
-                          row->device, row->source, row->joules / row->seconds, half, row->joules, row->seconds);
+    ifm_derive_say_arm(arm, IFM_SEVERITY_NOTE, "rule-05",
+                       "estimate, nothing measured it: %s by %s %.4g W %s, %.4g J in %.4g s (rated power x "
+                       "utilisation); it is in no sum",
+                       row->device, row->source, row->joules / row->seconds, half, row->joules, row->seconds);
 }
 
-void ifm_derive_energy_rows(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
+void ifm_derive_energy_rows(const struct ifm_arm_work *arm)
 {
-    struct ifm_derived *out = d->out;
-    const size_t *arms = arms_of_windows(&work->power, d->arena);
+    const struct ifm_cell_work *work = arm->work;
+    struct ifm_derived *out = arm->d->out;
+    const size_t *arms = arms_of_windows(&work->power, arm->d->arena);
     for (size_t i = 0; work->power.n_windows > 0 && i < work->power.n_facts; i++) {
         if (work->power.facts[i].by_window == NULL)
             continue;
-        IFM_ARENA_GROW(d->arena, out->energies, out->n_energies, d->energies_capacity);
-        out->energies[out->n_energies] = row_of(d, work, arm, &work->power.facts[i], arms);
-        say_estimate(d, &out->energies[out->n_energies++]);
+        IFM_ARENA_GROW(arm->d->arena, out->energies, out->n_energies, arm->d->energies_capacity);
+        out->energies[out->n_energies] = row_of(arm, &work->power.facts[i], arms);
+        say_estimate(arm, &out->energies[out->n_energies++]);
     }
 }

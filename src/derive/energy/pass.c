@@ -7,8 +7,6 @@
 #include <string.h>
 
 struct made {
-    struct ifm_derivation *d;
-    const struct ifm_cell_work *work;
     const struct ifm_arm_work *arm;
     struct ifm_energy_window *windows; /* the usable ones */
     size_t n, all;
@@ -75,12 +73,12 @@ static struct ifm_value inverse_of(const struct ifm_value *value, double scale)
 
 static void emit(const struct made *m, enum ifm_metric_id metric, struct ifm_value value)
 {
-    ifm_derive_emit(m->d, m->work, m->arm, metric, value);
+    ifm_derive_emit(m->arm, metric, value);
 }
 
 static bool is_wanted(const struct made *m, enum ifm_metric_id metric)
 {
-    return ifm_derive_is_wanted(m->d, m->work, metric);
+    return ifm_derive_is_wanted(m->arm->work, metric);
 }
 
 /* ---- joules and watts ---- */
@@ -124,14 +122,15 @@ static bool has_device(const struct ifm_cell_work *work, bool (*is_of)(const cha
 static const char *said_absent(const struct made *m, const char *const *sources, bool remedy)
 {
     const char *out = "";
-    IFM_EACH_TOLD(event, m->work, power_absent, NULL) {
+    IFM_EACH_TOLD(event, m->arm->work, power_absent, NULL) {
         const struct ifm_event_power_absent *absent = IFM_FACTS(event, power_absent);
         const char *text = remedy ? absent->remedy : absent->reason;
         bool hit = false;
         for (size_t k = 0; sources[k] != NULL; k++)
             hit |= strncmp(absent->source, sources[k], strlen(sources[k])) == 0;
         if (hit && text[0] != '\0' && strstr(out, text) == NULL)
-            out = ifm_arena_printf(m->d->arena, "%s%s%s: %s", out, out[0] == '\0' ? "" : "; ", absent->source, text);
+            out =
+                ifm_arena_printf(m->arm->d->arena, "%s%s%s: %s", out, out[0] == '\0' ? "" : "; ", absent->source, text);
     }
     return out;
 }
@@ -143,17 +142,18 @@ static void emit_absent_part(const struct made *m, enum part part, enum ifm_metr
     const char *said = said_absent(m, sources, false), *remedy = said_absent(m, sources, true);
     const char *what = part == PART_GPU ? "no energy of a GPU was measured" : "no energy of a processor was measured";
     struct ifm_value absent = ifm_value_absent(
-        said[0] == '\0' ? what : ifm_arena_printf(m->d->arena, "%s: %s", what, said), remedy, 0, "windows");
+        said[0] == '\0' ? what : ifm_arena_printf(m->arm->d->arena, "%s: %s", what, said), remedy, 0, "windows");
     emit(m, joules, absent);
     emit(m, watts, absent);
 }
 
 static void emit_part(struct made *m, enum part part, enum ifm_metric_id joules, enum ifm_metric_id watts)
 {
-    bool here = has_device(m->work, part == PART_GPU ? ifm_power_is_gpu : ifm_power_is_processor);
+    bool here = has_device(m->arm->work, part == PART_GPU ? ifm_power_is_gpu : ifm_power_is_processor);
     if (here)
         (void)emit_sum(m, part, joules, watts);
-    else if (part == PART_CPU || strcmp(m->d->plan->device, "cuda") == 0 || is_wanted(m, joules) || is_wanted(m, watts))
+    else if (part == PART_CPU || strcmp(m->arm->d->plan->device, "cuda") == 0 || is_wanted(m, joules) ||
+             is_wanted(m, watts))
         emit_absent_part(m, part, joules, watts);
 }
 
@@ -180,7 +180,7 @@ static struct ifm_value no_idle(void)
 
 static void emit_joules(struct made *m)
 {
-    struct idle idle = idle_of(m->work);
+    struct idle idle = idle_of(m->arm->work);
     double half = emit_sum(m, PART_ALL, IFM_M_TOTAL_ENERGY_J, IFM_M_POWER_MEAN_W), sum = 0.0;
     emit(m, IFM_M_DURATION_SEC, ifm_value_real(m->seconds, (int64_t)m->n, "windows"));
     emit_part(m, PART_GPU, IFM_M_GPU_ENERGY_J, IFM_M_GPU_POWER_W);
@@ -214,7 +214,7 @@ static struct ifm_value per_step(struct made *m, double parts)
 
 static struct ifm_value per_token_above_idle(struct made *m, double tokens)
 {
-    struct idle idle = idle_of(m->work);
+    struct idle idle = idle_of(m->arm->work);
     if (isnan(idle.watts))
         return no_idle();
     double most = 0.0;
@@ -231,7 +231,7 @@ static struct ifm_value per_token_above_idle(struct made *m, double tokens)
 /* Watts while steps run, over the tokens a second of the latency pass. */
 static struct ifm_value watts_per_rate(struct made *m, double tokens)
 {
-    struct ifm_value step = ifm_derive_step_value(m->d, m->work, m->arm, false);
+    struct ifm_value step = ifm_derive_step_value(m->arm, false);
     if (step.state != IFM_STATE_OK)
         return step;
     for (size_t i = 0; i < m->n; i++)
@@ -292,8 +292,8 @@ static struct ifm_value systematic_of(const struct made *m)
 {
     double off = 0.0, all = 0.0;
     for (size_t k = 0; k < m->n; k++)
-        for (size_t i = 0; i < m->work->power.n_devices; i++) {
-            const struct ifm_power_device *device = &m->work->power.devices[i];
+        for (size_t i = 0; i < m->arm->work->power.n_devices; i++) {
+            const struct ifm_power_device *device = &m->arm->work->power.devices[i];
             double joules = device->windows[m->windows[k].at].by_primary.watts * m->windows[k].seconds;
             off += device->primary->gain_error * joules;
             all += joules;
@@ -305,39 +305,35 @@ static struct ifm_value systematic_of(const struct made *m)
 
 static struct ifm_value difference_of(const struct made *m)
 {
-    struct ifm_energy_difference off = ifm_energy_difference_of(m->work, m->windows, m->n);
+    struct ifm_energy_difference off = ifm_energy_difference_of(m->arm->work, m->windows, m->n);
     if (off.windows == 0)
         return ifm_value_absent("no second source of the same joules was read in these windows", "", 0, "windows");
     struct ifm_value value = ifm_value_real(off.percent, (int64_t)off.windows, "windows");
-    value.text = ifm_arena_printf(m->d->arena, "%s: %s against %s%s", off.device->device, off.device->witness->source,
-                                  off.device->primary->source, off.periodic ? "; the load swings" : "");
+    value.text =
+        ifm_arena_printf(m->arm->d->arena, "%s: %s against %s%s", off.device->device, off.device->witness->source,
+                         off.device->primary->source, off.periodic ? "; the load swings" : "");
     return value;
 }
 
 static void emit_quality(struct made *m)
 {
     double cv = 0.0;
-    struct ifm_value windows = ifm_value_count((int64_t)m->n, "windows");
     (void)per_step(m, 1.0);
     enum ifm_stat stat = ifm_stats_cv(m->values, m->n, &cv);
-    windows.n = (int64_t)m->all;
     emit(m, IFM_M_ENERGY_SYSTEMATIC_PERCENT, systematic_of(m));
     emit(m, IFM_M_ENERGY_SOURCES_DIFFER_PERCENT, difference_of(m));
-    emit(m, IFM_M_ENERGY_WINDOWS, windows);
-    emit(m, IFM_M_ENERGY_PER_STEP_CV_PERCENT,
-         stat == IFM_STAT_OK ? ifm_value_real(100.0 * cv, (int64_t)m->n, "windows")
-                             : ifm_value_absent(ifm_stat_reason(stat), "", (int64_t)m->n, "windows"));
+    emit(m, IFM_M_ENERGY_WINDOWS, ifm_value_count_of((int64_t)m->n, (int64_t)m->all, "windows"));
+    emit(m, IFM_M_ENERGY_PER_STEP_CV_PERCENT, ifm_value_of_stat(stat, 100.0 * cv, (int64_t)m->n, "windows"));
 }
 
-static bool start(struct made *m, struct ifm_derivation *d, const struct ifm_cell_work *work,
-                  const struct ifm_arm_work *arm)
+static bool start(struct made *m, const struct ifm_arm_work *arm)
 {
     struct ifm_energy_window *all;
-    *m = (struct made){.d = d, .work = work, .arm = arm};
-    m->all = ifm_energy_windows_of(work, arm, d->arena, &all, &m->n);
-    m->windows = IFM_ARENA_ARRAY(d->arena, struct ifm_energy_window, m->n + 1);
-    m->values = IFM_ARENA_ARRAY(d->arena, double, m->n + 1);
-    m->halves = IFM_ARENA_ARRAY(d->arena, double, m->n + 1);
+    *m = (struct made){.arm = arm};
+    m->all = ifm_energy_windows_of(arm, arm->d->arena, &all, &m->n);
+    m->windows = IFM_ARENA_ARRAY(arm->d->arena, struct ifm_energy_window, m->n + 1);
+    m->values = IFM_ARENA_ARRAY(arm->d->arena, double, m->n + 1);
+    m->halves = IFM_ARENA_ARRAY(arm->d->arena, double, m->n + 1);
     m->n = 0;
     for (size_t i = 0; i < m->all; i++)
         if (all[i].fault[0] == '\0') {
@@ -347,10 +343,10 @@ static bool start(struct made *m, struct ifm_derivation *d, const struct ifm_cel
     return m->all > 0;
 }
 
-bool ifm_derive_energy_pass(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm)
+bool ifm_derive_energy_pass(const struct ifm_arm_work *arm)
 {
     struct made m;
-    if (!ifm_derive_has_energy_pass(work) || !start(&m, d, work, arm))
+    if (!ifm_derive_has_energy_pass(arm->work) || !start(&m, arm))
         return false;
     /* With fewer than three usable windows rule 5 has refused the arm's energy, and withholds what is made here. */
     emit_joules(&m);
@@ -385,31 +381,27 @@ static size_t pair(const struct made *own, const struct made *base, double scale
     return n;
 }
 
-struct ifm_value ifm_derive_energy_pass_change(struct ifm_derivation *d, const struct ifm_cell_work *work,
-                                               const struct ifm_arm_work *arm, bool per_step)
+struct ifm_value ifm_derive_energy_pass_change(const struct ifm_arm_work *arm, bool per_step)
 {
+    struct ifm_cell_work *work = arm->work;
     struct made own, base, pairs = {0};
-    bool has_own = start(&own, d, work, arm), has_base = start(&base, d, work, work->baseline);
+    bool has_own = start(&own, arm), has_base = start(&base, work->baseline);
     double tokens = ifm_energy_tokens_of(arm->arm), base_tokens = ifm_energy_tokens_of(work->baseline->arm), mean;
     if (!has_own || !has_base)
         return ifm_value_absent("one of the two arms has no window of energy", "", 0, "windows");
-    const struct ifm_arm_work *wrong = arm->energy_refused.rule != NULL ? arm : work->baseline;
-    if (wrong->energy_refused.rule != NULL)
-        return ifm_value_refused(
-            d->arena, wrong->energy_refused.rule,
-            ifm_arena_printf(d->arena, "of %s: %s", wrong->arm->name, wrong->energy_refused.reason));
+    struct ifm_value refused;
+    if (ifm_energy_is_refused(arm, &refused))
+        return refused;
     if (!per_step && (tokens <= 0 || base_tokens <= 0))
         return ifm_value_absent("a step of one of the two arms makes no tokens",
                                 "energy_per_step_change_percent is of whole steps", 0, "windows");
-    pairs.values = IFM_ARENA_ARRAY(d->arena, double, own.n + 1);
-    pairs.halves = IFM_ARENA_ARRAY(d->arena, double, own.n + 1);
+    pairs.values = IFM_ARENA_ARRAY(arm->d->arena, double, own.n + 1);
+    pairs.halves = IFM_ARENA_ARRAY(arm->d->arena, double, own.n + 1);
     pairs.n = pair(&own, &base, per_step ? 1.0 : base_tokens / tokens, &pairs);
     if (pairs.n < IFM_POWER_WINDOWS_NEEDED || ifm_stats_mean(pairs.values, pairs.n, &mean) != IFM_STAT_OK)
-        return ifm_value_absent(ifm_arena_printf(d->arena, "needs %d pairs of windows in common blocks, has %zu",
+        return ifm_value_absent(ifm_arena_printf(arm->d->arena, "needs %d pairs of windows in common blocks, has %zu",
                                                  IFM_POWER_WINDOWS_NEEDED, pairs.n),
                                 "measure more windows (measure.energy_windows)", (int64_t)pairs.n, "windows");
     double level = ifm_derive_compare_level(work), half = half_of(&pairs, level);
-    struct ifm_value value = ifm_value_real(100.0 * expm1(mean), (int64_t)pairs.n, "windows");
-    ifm_value_bracket(&value, 100.0 * expm1(mean - half), 100.0 * expm1(mean + half), level);
-    return value;
+    return ifm_value_of_change(mean, (struct ifm_interval){mean - half, mean + half}, level, pairs.n, "windows");
 }

@@ -46,6 +46,38 @@ bool ifm_power_has_steps(const struct ifm_power_trace *trace)
     return false;
 }
 
+/* ---- one window ---- */
+
+const char *ifm_power_why(const struct ifm_power_window *window)
+{
+    if (window->fault != NULL && window->fault[0] != '\0')
+        return window->fault;
+    return window->by_primary.why != NULL ? window->by_primary.why : "";
+}
+
+bool ifm_power_is_used(const struct ifm_power_window *window)
+{
+    return ifm_power_why(window)[0] == '\0';
+}
+
+double ifm_power_step_j(const struct ifm_power_window *window)
+{
+    return ifm_power_is_used(window) && window->steps > 0 ? window->step_j / window->steps : NAN;
+}
+
+double ifm_power_step_random_j(const struct ifm_power_window *window)
+{
+    return ifm_power_is_used(window) && window->steps > 0 ? window->step_half_j / window->steps : NAN;
+}
+
+double ifm_power_differ_percent(const struct ifm_power_window *window)
+{
+    const struct ifm_joules *own = &window->by_primary, *other = &window->by_witness;
+    if (own->why != NULL || other->why != NULL || !(own->watts > 0))
+        return NAN;
+    return 100 * (other->watts / own->watts - 1);
+}
+
 /* ---- why there is none ---- */
 
 size_t ifm_power_causes(const struct ifm_events *events, const struct ifm_cell *cell, struct ifm_arena *arena,

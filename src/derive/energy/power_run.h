@@ -22,6 +22,20 @@ IFM_CHECKED enum ifm_status ifm_derive_power_run(const struct ifm_facts_view *fa
 /* Has the trace a step with a reading? Such a one is a line of its file. */
 bool ifm_power_has_steps(const struct ifm_power_trace *trace);
 
+/* ---- what is printed of one window beside its joules ---- */
+
+/* Joules of a step, without the pauses between samples, and the half-width of its 95 % interval; NaN when the window is
+ * not used, or no step lies in it. */
+double ifm_power_step_j(const struct ifm_power_window *window);
+double ifm_power_step_random_j(const struct ifm_power_window *window);
+/* By how much the witness's mean power is above the primary's, in percent of the latter; NaN without a witness. */
+double ifm_power_differ_percent(const struct ifm_power_window *window);
+/* Is the window's number one to use? Else ifm_power_why says why not. */
+bool ifm_power_is_used(const struct ifm_power_window *window);
+const char *ifm_power_why(const struct ifm_power_window *window);
+
+/* ---- why there is none ---- */
+
 /* Why a source of power is absent, told once with the names of all sources that lack it. */
 struct ifm_power_cause {
     const char *reason, *remedy, *sources; /* never NULL; remedy "" = none */

@@ -1,87 +1,175 @@
-/* Rule 5 on the column energy_uj: energy is conserved.
+/* Rule 5: energy is conserved. On the column energy_uj of the slots, and on the windows of an energy pass.
  *
  * A device that is on draws its idle power at least, and its limit at most; so a total below idle x duration, or above
- * limit x duration, is no measurement. A sensor that speaks every so often says nothing of a slot in which it spoke a
- * few times. Computes no number that is printed: energy.c does. */
+ * limit x duration, is no measurement. A sensor that updates every so often says nothing of a slot in which it updated
+ * a few times. An arm needs enough windows, and two sources are held against each other. What is refused is the energy,
+ * never a time. Computes no number that is printed: energy.c and pass.c do. */
 #include "derive/energy/energy.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 
 /* Power sensors of boards and packages are good to a few percent. */
 #define TOLERANCE 0.05
 /* Readings in a slot: each of its two ends is uncertain by up to one reading. */
 #define PERIODS_NEEDED 10.0
 
-struct place {
-    struct ifm_derivation *d;
-    const struct ifm_cell_work *work;
-    struct ifm_arm_work *arm;
+static void refuse(struct ifm_arm_work *arm, const char *text)
+{
+    if (text != NULL)
+        ifm_refuse_arm(arm, &arm->energy_refused, IFM_SEVERITY_WARNING, "rule-05", text);
+}
+
+/* ---- what a device can draw ---- */
+
+struct bounds {
+    const char *device;
+    double idle_w, limit_w; /* NaN = not known */
 };
 
-static void refuse(const struct place *at, const char *format, ...) IFM_PRINTF(2, 3);
-
-static void refuse(const struct place *at, const char *format, ...)
+/* NULL: the joules are no less than the device draws when it idles. */
+static const char *below_idle(const struct bounds *bounds, double joules, double seconds, struct ifm_arena *arena)
 {
-    char text[512];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    if (at->arm->energy_refused.rule == NULL)
-        at->arm->energy_refused = (struct ifm_refusal){"rule-05", ifm_arena_strdup(at->d->arena, text)};
-    ifm_derive_find_fault(at->d, IFM_SEVERITY_WARNING, "rule-05", at->work->cell->name, at->arm->arm->name, "%s", text);
+    if (!(joules < bounds->idle_w * seconds * (1.0 - TOLERANCE)))
+        return NULL;
+    return ifm_arena_printf(arena,
+                            "%.4g J in %.4g s is less than %s draws when it idles: %.4g W for %.4g s are %.4g J, and a "
+                            "total includes them",
+                            joules, seconds, bounds->device, bounds->idle_w, seconds, bounds->idle_w * seconds);
 }
 
-/* idle x duration <= joules <= limit x duration; `power` is what is held against the limit. */
-static void check_bounds(const struct place *at, const struct ifm_event_energy *sensor, double joules, double seconds,
-                         double power)
+/* NULL: the power is within the device's limit. */
+static const char *above_limit(const struct bounds *bounds, double joules, double seconds, double power,
+                               struct ifm_arena *arena)
 {
-    if (joules < sensor->idle_w * seconds * (1.0 - TOLERANCE))
-        refuse(at,
-               "%.4g J in %.4g s is less than %s draws when it idles: %.4g W for %.4g s are %.4g J, and a total "
-               "includes them",
-               joules, seconds, sensor->device, sensor->idle_w, seconds, sensor->idle_w * seconds);
-    if (power > sensor->limit_w * (1.0 + TOLERANCE))
-        refuse(at, "%.4g J in %.4g s are %.4g W on average, and %s is limited to %.4g W", joules, seconds, power,
-               sensor->device, sensor->limit_w);
-    bool no_idle = isnan(sensor->idle_w), no_limit = isnan(sensor->limit_w);
-    if (no_idle || no_limit)
-        ifm_derive_find_fault(at->d, IFM_SEVERITY_NOTE, "rule-05", at->work->cell->name, at->arm->arm->name,
-                              "%s of %s was %s: the energy is not held against %s",
-                              no_idle && no_limit ? "neither idle power nor power limit"
-                              : no_idle           ? "the idle power"
-                                                  : "the power limit",
-                              sensor->device, no_idle && no_limit ? "recorded" : "not recorded",
-                              no_idle && no_limit ? "them" : "it");
+    if (!(power > bounds->limit_w * (1.0 + TOLERANCE)))
+        return NULL;
+    return ifm_arena_printf(arena, "%.4g J in %.4g s are %.4g W on average, and %s is limited to %.4g W", joules,
+                            seconds, power, bounds->device, bounds->limit_w);
 }
 
-static void check_period(const struct place *at, const struct ifm_event_energy *sensor, double window_ns)
+/* What the energy is not held against; NULL: both bounds are known. */
+static const char *unknown_bounds(const struct bounds *bounds, const char *verb, const char *word,
+                                  struct ifm_arena *arena)
 {
-    if (window_ns < PERIODS_NEEDED * sensor->period_ns)
-        refuse(at, "a window of %.4g ms is too short for %s: it speaks every %.4g ms, and a window needs %.0f of these",
-               1e-6 * window_ns, sensor->source, 1e-6 * sensor->period_ns, PERIODS_NEEDED);
+    bool no_idle = isnan(bounds->idle_w), no_limit = isnan(bounds->limit_w), neither = no_idle && no_limit;
+    if (!no_idle && !no_limit)
+        return NULL;
+    const char *what = neither ? "neither idle power nor power limit" : no_idle ? "the idle power" : "the power limit";
+    return ifm_arena_printf(arena, "%s of %s %s %s%s: the energy is not held against %s", what, bounds->device, verb,
+                            neither ? "" : "not ", word, neither ? "them" : "it");
 }
 
-static void check_column(struct ifm_derivation *d, const struct ifm_cell_work *work, struct ifm_arm_work *arm,
-                         const struct ifm_event_energy *sensor)
+/* ---- the column energy_uj ---- */
+
+static void check_column(struct ifm_arm_work *arm, const struct ifm_event_energy *sensor)
 {
-    struct ifm_energy_column column = ifm_energy_column_of(work, arm);
-    struct place at = {d, work, arm};
-    bool apart = work->cell->measure.cache == IFM_CACHE_COLD || arm->arm->gaps;
-    if (column.read == 0 || apart) /* unread, or of more than the steps: then no number is made of it */
+    struct ifm_energy_column column = ifm_energy_column_of(arm);
+    struct ifm_arena *arena = arm->d->arena;
+    const struct bounds bounds = {sensor->device, sensor->idle_w, sensor->limit_w};
+    if (column.read == 0 || ifm_derive_has_gaps(arm)) /* unread, or of more than the steps: no number is made of it */
         return;
-    check_bounds(&at, sensor, column.total_j, column.duration, ifm_energy_column_power(&column));
-    check_period(&at, sensor, 1e9 * column.duration / (double)column.read);
+    double joules = column.total_j, seconds = column.duration, window_ns = 1e9 * seconds / (double)column.read;
+    refuse(arm, below_idle(&bounds, joules, seconds, arena));
+    refuse(arm, above_limit(&bounds, joules, seconds, ifm_energy_column_power(&column), arena));
+    const char *unknown = unknown_bounds(&bounds, "was", "recorded", arena);
+    if (unknown != NULL)
+        ifm_derive_say_arm(arm, IFM_SEVERITY_NOTE, "rule-05", "%s", unknown);
+    if (window_ns < PERIODS_NEEDED * sensor->period_ns)
+        refuse(arm, ifm_arena_printf(
+                        arena,
+                        "a window of %.4g ms is too short for %s: it speaks every %.4g ms, and a window needs %.0f of "
+                        "these",
+                        1e-6 * window_ns, sensor->source, 1e-6 * sensor->period_ns, PERIODS_NEEDED));
 }
 
-enum ifm_status ifm_rules_energy(struct ifm_derivation *d, struct ifm_cell_work *work, struct ifm_error *error)
+/* ---- the windows of an energy pass ---- */
+
+static struct bounds bounds_of(const struct ifm_power_device *device)
+{
+    return (struct bounds){device->device, device->idle_w, device->limit_w};
+}
+
+static const char *first_fault(const struct ifm_energy_window *windows, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (windows[i].fault[0] != '\0')
+            return windows[i].fault;
+    return "";
+}
+
+/* The first window in which a device took less than it idles at or more than its limit; NULL = none. */
+static const char *find_out_of_bounds(const struct ifm_cell_work *work, const struct ifm_energy_window *windows,
+                                      size_t n)
+{
+    const char *text = NULL;
+    for (size_t i = 0; i < n && text == NULL; i++)
+        for (size_t k = 0; windows[i].fault[0] == '\0' && k < work->power.n_devices && text == NULL; k++) {
+            const struct ifm_power_device *device = &work->power.devices[k];
+            const struct ifm_joules *j = &device->windows[windows[i].at].by_primary;
+            const struct bounds bounds = bounds_of(device);
+            text = below_idle(&bounds, j->joules, j->seconds, work->d->arena);
+            if (text == NULL)
+                text = above_limit(&bounds, j->joules, j->seconds, j->watts, work->d->arena);
+        }
+    return text;
+}
+
+/* Two sources of one load: on a load that swings a difference shows no fault of either. */
+static void say_difference(const struct ifm_arm_work *arm, const struct ifm_energy_difference *off)
+{
+    if (off->windows == 0 || !(fabs(off->percent) > IFM_ENERGY_DIFFER_SAID))
+        return;
+    bool warn = !off->periodic && fabs(off->percent) > IFM_ENERGY_DIFFER_WARNED;
+    ifm_derive_say_arm(arm, warn ? IFM_SEVERITY_WARNING : IFM_SEVERITY_NOTE, "rule-05",
+                       "two sources of %s differ: %s gives %+.1f %% of what %s gives (%zu windows)%s",
+                       off->device->device, off->device->witness->source, off->percent, off->device->primary->source,
+                       off->windows,
+                       off->periodic ? "; the load swings, and samples of a load that swings may miss it"
+                       : warn        ? "; on a steady load one of them is wrong"
+                                     : "");
+}
+
+static void check_windows(struct ifm_arm_work *arm)
+{
+    struct ifm_energy_window *windows;
+    size_t usable, n = ifm_energy_windows_of(arm, arm->d->arena, &windows, &usable);
+    const char *fault = first_fault(windows, n);
+    if (n == 0)
+        return; /* there is nothing to refuse */
+    if (usable < IFM_POWER_WINDOWS_NEEDED) {
+        refuse(arm,
+               ifm_arena_printf(arm->d->arena, "%s%s%zu of %zu windows of the arm can be used, and %d are needed%s",
+                                fault, fault[0] == '\0' ? "" : "; ", usable, n, IFM_POWER_WINDOWS_NEEDED,
+                                fault[0] == '\0' ? " (measure.energy_windows)" : ""));
+        return;
+    }
+    if (usable < n)
+        ifm_derive_say_arm(arm, IFM_SEVERITY_NOTE, "rule-05", "%zu of %zu windows of energy are not used: %s",
+                           n - usable, n, fault);
+    refuse(arm, find_out_of_bounds(arm->work, windows, n));
+    struct ifm_energy_difference off = ifm_energy_difference_of(arm->work, windows, n);
+    say_difference(arm, &off);
+}
+
+static void check_pass(const struct ifm_cell_work *work)
+{
+    for (size_t i = 0; i < work->power.n_devices; i++) {
+        const struct bounds bounds = bounds_of(&work->power.devices[i]);
+        const char *unknown = unknown_bounds(&bounds, "is", "known", work->d->arena);
+        if (unknown != NULL && work->power.devices[i].primary != NULL)
+            ifm_derive_say_cell(work, IFM_SEVERITY_NOTE, "rule-05", "%s", unknown);
+    }
+    for (size_t a = 0; a < work->cell->n_arms; a++)
+        check_windows(&work->arms[a]);
+}
+
+enum ifm_status ifm_rules_energy(struct ifm_cell_work *work, struct ifm_error *error)
 {
     struct ifm_event_energy sensor = ifm_energy_sensor_of(work);
     for (size_t a = 0; work->record != NULL && a < work->cell->n_arms; a++)
-        check_column(d, work, &work->arms[a], &sensor);
-    IFM_TRY(ifm_derive_power(d->facts, (size_t)(work - d->cells), d->arena, &work->power, error));
-    ifm_rules_power(d, work);
+        check_column(&work->arms[a], &sensor);
+    IFM_TRY(ifm_derive_power(work->d->facts, (size_t)(work - work->d->cells), work->d->arena, &work->power, error));
+    if (ifm_derive_has_energy_pass(work))
+        check_pass(work);
     return IFM_OK;
 }

@@ -225,7 +225,7 @@ static void draw_changes(const struct sitter *s, const struct ifm_arm_work *arm,
     if (changes == NULL || changes->state != IFM_STATE_OK || !(changes->number > 0))
         return;
     size_t *before;
-    size_t n = ifm_derive_change_points(s->work, arm, s->scratch, &before);
+    size_t n = ifm_derive_change_points(arm, s->scratch, &before);
     out->changes = IFM_ARENA_ARRAY(s->arena, int64_t, n + 1);
     for (size_t k = 0; k < n; k++)
         if (before[k] < series->n)
@@ -239,7 +239,7 @@ static void draw_trend(const struct sitter *s, const struct ifm_arm_work *arm, c
     size_t n;
     double *mid = IFM_ARENA_ARRAY(s->scratch, double, s->work->n_blocks + 1);
     if (series->n == 0 || !is_given(s, arm->arm->name, IFM_M_DRIFT_PERCENT) ||
-        ifm_derive_trend(s->work, arm, mid, &n, &line) != IFM_STAT_OK)
+        ifm_derive_trend(arm, mid, &n, &line) != IFM_STAT_OK)
         return;
     double first = (double)time_of(s->work->record, series, 0);
     double last = (double)time_of(s->work->record, series, series->n - 1);
@@ -250,11 +250,11 @@ static void draw_trend(const struct sitter *s, const struct ifm_arm_work *arm, c
 static void draw_ratios(const struct sitter *s, const struct ifm_arm_work *arm, struct ifm_picture_arm *out)
 {
     const struct ifm_cell_work *work = s->work;
-    if (!ifm_derive_is_compared(work, arm) || !is_given(s, arm->arm->name, IFM_M_CHANGE_PERCENT))
+    if (!ifm_derive_is_compared(arm) || !is_given(s, arm->arm->name, IFM_M_CHANGE_PERCENT))
         return;
     out->ratios = IFM_ARENA_ARRAY(s->arena, double, work->n_blocks + 1);
     out->ratio_blocks = IFM_ARENA_ARRAY(s->arena, size_t, work->n_blocks + 1);
-    out->n_ratios = ifm_pair_logs(work, work->baseline, arm, false, out->ratios, NULL);
+    out->n_ratios = ifm_pair_logs(work->baseline, arm, false, out->ratios, NULL);
     for (size_t k = 0; k < out->n_ratios; k++)
         out->ratios[k] = exp(out->ratios[k]);
     for (size_t b = 0, k = 0; b < work->n_blocks && k < out->n_ratios; b++)

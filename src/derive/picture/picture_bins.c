@@ -11,66 +11,9 @@
 /* A bin of fewer grains is a whole number of them, so that each holds equally many possible values. */
 #define WHOLE_GRAINS 8.0
 
-static void swap(double *x, size_t a, size_t b)
-{
-    double kept = x[a];
-    x[a] = x[b];
-    x[b] = kept;
-}
-
-/* Afterwards x[k] is what a sort of [from, to) would put there, with nothing larger before and nothing smaller behind
- * it. Hoare's selection; a series that makes it slow is sorted instead. */
-static double select_in(double *x, size_t from, size_t to, size_t k, double *scratch)
-{
-    enum { SHORT = 16, MOST_ROUNDS = 60 };
-    int rounds = 0;
-    while (to - from > SHORT && rounds++ < MOST_ROUNDS) {
-        size_t middle = from + (to - from) / 2;
-        if (x[middle] < x[from])
-            swap(x, middle, from);
-        if (x[to - 1] < x[from])
-            swap(x, to - 1, from);
-        if (x[to - 1] < x[middle])
-            swap(x, to - 1, middle);
-        double pivot = x[middle];
-        size_t i = from, j = to - 1;
-        while (i <= j) { /* equal values stop both, which keeps the halves even */
-            while (x[i] < pivot)
-                i++;
-            while (x[j] > pivot)
-                j--;
-            if (i > j)
-                break;
-            swap(x, i++, j--);
-        }
-        if (k <= j)
-            to = j + 1;
-        else if (k >= i)
-            from = i;
-        else
-            return x[k];
-    }
-    ifm_stats_sort(x + from, scratch, to - from);
-    return x[k];
-}
-
-/* The p-quantile of type 7 of the n values, which lies in [from, to). */
-static double quantile_in(double *x, size_t n, size_t from, size_t to, double p, double *scratch)
-{
-    double place = p * (double)(n - 1), floored = floor(place);
-    size_t k = (size_t)floored;
-    double low = select_in(x, from, to, k, scratch);
-    if (place <= floored)
-        return low;
-    double high = x[k + 1];
-    for (size_t i = k + 2; i < n; i++)
-        high = fmin(high, x[i]);
-    return low + (place - floored) * (high - low);
-}
-
 double ifm_picture_median(double *x, size_t n, double *scratch)
 {
-    return quantile_in(x, n, 0, n, 0.5, scratch);
+    return ifm_stats_select_quantile(x, n, 0, n, 0.5, scratch);
 }
 
 struct shape {
@@ -86,11 +29,11 @@ static struct shape shape_of(double *x, size_t n, double *scratch)
         s.most = fmax(s.most, x[i]);
     }
     size_t middle = (n - 1) / 2;
-    s.q50 = quantile_in(x, n, 0, n, 0.5, scratch);
-    s.q25 = quantile_in(x, n, 0, middle + 1, 0.25, scratch);
-    s.q01 = quantile_in(x, n, 0, (n - 1) / 4 + 1, 0.01, scratch);
-    s.q75 = quantile_in(x, n, middle, n, 0.75, scratch);
-    s.q99 = quantile_in(x, n, (size_t)(0.75 * (double)(n - 1)), n, 0.99, scratch);
+    s.q50 = ifm_stats_select_quantile(x, n, 0, n, 0.5, scratch);
+    s.q25 = ifm_stats_select_quantile(x, n, 0, middle + 1, 0.25, scratch);
+    s.q01 = ifm_stats_select_quantile(x, n, 0, (n - 1) / 4 + 1, 0.01, scratch);
+    s.q75 = ifm_stats_select_quantile(x, n, middle, n, 0.75, scratch);
+    s.q99 = ifm_stats_select_quantile(x, n, (size_t)(0.75 * (double)(n - 1)), n, 0.99, scratch);
     return s;
 }
 

@@ -40,48 +40,44 @@ static struct checks gather_checks(const struct ifm_cell_work *work, const char 
     return out;
 }
 
-static void refuse_arm(struct ifm_derivation *d, struct ifm_cell_work *work, struct ifm_arm_work *arm, const char *rule,
-                       const char *reason)
+static void refuse_arm(struct ifm_arm_work *arm, const char *reason)
 {
-    if (arm->refusal.rule == NULL)
-        arm->refusal = (struct ifm_refusal){rule, reason};
-    ifm_derive_find_fault(d, IFM_SEVERITY_INVALID, rule, work->cell->name, arm->arm->name, "%s", reason);
+    ifm_refuse_arm(arm, &arm->refusal, IFM_SEVERITY_INVALID, "rule-10", reason);
 }
 
-static void check_output(struct ifm_derivation *d, struct ifm_cell_work *work, struct ifm_arm_work *arm,
-                         const struct checks *checks, const struct ifm_loss_fact *loss)
+static void check_output(struct ifm_arm_work *arm, const struct checks *checks, const struct ifm_loss_fact *loss)
 {
     const struct ifm_arm *a = arm->arm;
     if (checks->done == 0 && a->lossy)
-        refuse_arm(d, work, arm, "rule-10", "the arm changes numerics and its error was not recorded");
+        refuse_arm(arm, "the arm changes numerics and its error was not recorded");
     else if (checks->done == 0 && a->has_oracle)
-        refuse_arm(d, work, arm, "rule-10", "the arm has an oracle and was not checked against it");
+        refuse_arm(arm, "the arm has an oracle and was not checked against it");
     else if (checks->done > 0 && !checks->finite)
-        refuse_arm(d, work, arm, "rule-10", "the arm's output holds values that are not finite");
+        refuse_arm(arm, "the arm's output holds values that are not finite");
     else if (checks->done > 0 && a->has_oracle && checks->worst > a->tolerance)
-        refuse_arm(d, work, arm, "rule-10",
-                   ifm_arena_printf(d->arena, "the arm's output is wrong: its error %.3g is above the tolerance %.3g",
-                                    checks->worst, a->tolerance));
+        refuse_arm(arm, ifm_arena_printf(arm->d->arena,
+                                         "the arm's output is wrong: its error %.3g is above the tolerance %.3g",
+                                         checks->worst, a->tolerance));
     else if (checks->done > 0 && a->has_oracle && checks->part > fmax(PART_MOST, a->tolerance))
-        refuse_arm(d, work, arm, "rule-10",
-                   ifm_arena_printf(d->arena,
+        refuse_arm(arm,
+                   ifm_arena_printf(arm->d->arena,
                                     "the arm's output is wrong: %.0f %% of some part of its input is missing in it, or "
                                     "counted too often",
                                     100 * checks->part));
     else if (ifm_derive_owes_loss(a, loss) && isnan(loss->rms_rel))
-        refuse_arm(d, work, arm, "rule-10",
-                   "the arm keeps its content compressed, and what that did to its output was not recorded");
+        refuse_arm(arm, "the arm keeps its content compressed, and what that did to its output was not recorded");
     if (checks->changed != NULL)
-        ifm_derive_find_fault(d, IFM_SEVERITY_WARNING, "rule-12", work->cell->name, a->name,
-                              "the output changed during the run: hash %s, then %s", checks->changed, checks->output);
+        ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-12", "the output changed during the run: hash %s, then %s",
+                           checks->changed, checks->output);
     if (checks->sets_differ)
-        ifm_derive_find_fault(d, IFM_SEVERITY_WARNING, "rule-12", work->cell->name, a->name,
-                              "the same inputs in another set of buffers gave another output: it depends on where the "
-                              "buffers lie, or on what lay in them before");
+        ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-12",
+                           "the same inputs in another set of buffers gave another output: it depends on where the "
+                           "buffers lie, or on what lay in them before");
 }
 
-static void check_feature(struct ifm_derivation *d, struct ifm_cell_work *work, struct ifm_arm_work *arm)
+static void check_feature(struct ifm_arm_work *arm)
 {
+    const struct ifm_cell_work *work = arm->work;
     const char *feature = arm->arm->feature;
     if (feature == NULL || feature[0] == '\0')
         return;
@@ -93,76 +89,65 @@ static void check_feature(struct ifm_derivation *d, struct ifm_cell_work *work, 
     }
     if ((seen > 0 && runs > 0) || (seen == 0 && work->n_blocks == 0)) /* without a block it is absent, which says why */
         return;
-    const char *reason = seen == 0
-                             ? ifm_arena_printf(d->arena, "how often %s ran was not recorded", feature)
-                             : ifm_arena_printf(d->arena, "%s ran zero times: the arm is the baseline's twin", feature);
-    if (arm->refusal.rule == NULL) {
-        arm->refusal = (struct ifm_refusal){"rule-11", reason};
-        arm->inactive = seen > 0;
-    }
-    ifm_derive_find_fault(d, IFM_SEVERITY_WARNING, "rule-11", work->cell->name, arm->arm->name, "%s", reason);
+    const char *reason =
+        seen == 0 ? ifm_arena_printf(arm->d->arena, "how often %s ran was not recorded", feature)
+                  : ifm_arena_printf(arm->d->arena, "%s ran zero times: the arm is the baseline's twin", feature);
+    arm->inactive = seen > 0 && arm->refusal.rule == NULL;
+    ifm_refuse_arm(arm, &arm->refusal, IFM_SEVERITY_WARNING, "rule-11", reason);
 }
 
-static struct ifm_arm_work *find_arm(struct ifm_cell_work *work, const char *name)
+static void check_equal(struct ifm_arm_work *arm)
 {
-    for (size_t a = 0; a < work->cell->n_arms; a++)
-        if (strcmp(work->arms[a].arm->name, name) == 0)
-            return &work->arms[a];
-    return NULL;
-}
-
-static void check_equal(struct ifm_derivation *d, struct ifm_cell_work *work, struct ifm_arm_work *arm)
-{
+    struct ifm_cell_work *work = arm->work;
     const struct ifm_arm *a = arm->arm;
     if (a->equals == NULL || a->equals[0] == '\0')
         return;
     struct checks mine = gather_checks(work, a->name), other = gather_checks(work, a->equals);
     const char *reason = NULL;
-    if (find_arm(work, a->equals) == NULL || mine.done == 0 || other.done == 0)
-        reason =
-            ifm_arena_printf(d->arena, "the output must equal that of arm %s, and this was not checked", a->equals);
+    if (ifm_cell_arm(work->cell, a->equals) == NULL || mine.done == 0 || other.done == 0)
+        reason = ifm_arena_printf(arm->d->arena, "the output must equal that of arm %s, and this was not checked",
+                                  a->equals);
     else if (a->equal_bound == 0 && strcmp(mine.output, other.output) != 0)
-        reason = ifm_arena_printf(d->arena, "the output must equal that of arm %s bit for bit, and differs (%s, %s)",
-                                  a->equals, mine.output, other.output);
+        reason =
+            ifm_arena_printf(arm->d->arena, "the output must equal that of arm %s bit for bit, and differs (%s, %s)",
+                             a->equals, mine.output, other.output);
     else if (a->equal_bound == 0 && (mine.sets_differ || other.sets_differ))
-        reason = ifm_arena_printf(d->arena,
+        reason = ifm_arena_printf(arm->d->arena,
                                   "the output must equal that of arm %s bit for bit, and that of %s differs from one "
                                   "set of buffers to the next",
                                   a->equals, mine.sets_differ ? a->name : a->equals);
     else if (a->equal_bound > 0 &&
              (!mine.finite || !other.finite || mine.worst > a->equal_bound || other.worst > a->equal_bound))
-        reason =
-            ifm_arena_printf(d->arena, "the output must equal that of arm %s within %.3g; the errors are %.3g and %.3g",
-                             a->equals, a->equal_bound, mine.worst, other.worst);
-    if (reason == NULL)
-        return;
-    arm->compare_refused = (struct ifm_refusal){"rule-12", reason};
-    ifm_derive_find_fault(d, IFM_SEVERITY_WARNING, "rule-12", work->cell->name, a->name, "%s", reason);
+        reason = ifm_arena_printf(arm->d->arena,
+                                  "the output must equal that of arm %s within %.3g; the errors are %.3g and %.3g",
+                                  a->equals, a->equal_bound, mine.worst, other.worst);
+    if (reason != NULL)
+        ifm_refuse_arm(arm, &arm->compare_refused, IFM_SEVERITY_WARNING, "rule-12", reason);
 }
 
 /* A comparison needs both its arms. */
-static void spread_to_comparisons(struct ifm_derivation *d, struct ifm_cell_work *work)
+static void spread_to_comparisons(struct ifm_cell_work *work)
 {
     const struct ifm_arm_work *base = work->baseline;
     if (base == NULL || base->refusal.rule == NULL)
         return;
+    const char *reason =
+        ifm_arena_printf(work->d->arena, "of the baseline %s: %s", base->arm->name, base->refusal.reason);
     for (size_t a = 0; a < work->cell->n_arms; a++)
-        if (&work->arms[a] != base && work->arms[a].compare_refused.rule == NULL)
-            work->arms[a].compare_refused =
-                (struct ifm_refusal){base->refusal.rule, ifm_arena_printf(d->arena, "of the baseline %s: %s",
-                                                                          base->arm->name, base->refusal.reason)};
+        if (&work->arms[a] != base)
+            ifm_refuse(&work->arms[a].compare_refused, base->refusal.rule, reason);
 }
 
-void ifm_rules_arms(struct ifm_derivation *d, struct ifm_cell_work *work)
+void ifm_rules_arms(struct ifm_cell_work *work)
 {
     for (size_t a = 0; work->record != NULL && a < work->cell->n_arms; a++) {
         struct checks checks = gather_checks(work, work->arms[a].arm->name);
         struct ifm_loss_fact loss = ifm_derive_loss(work, work->arms[a].arm->name);
         if (work->arms[a].failed) /* it has no number that could be wrong */
             continue;
-        check_output(d, work, &work->arms[a], &checks, &loss);
-        check_feature(d, work, &work->arms[a]);
-        check_equal(d, work, &work->arms[a]);
+        check_output(&work->arms[a], &checks, &loss);
+        check_feature(&work->arms[a]);
+        check_equal(&work->arms[a]);
     }
-    spread_to_comparisons(d, work);
+    spread_to_comparisons(work);
 }

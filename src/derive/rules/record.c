@@ -3,30 +3,12 @@
 #include "derive/internal.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 
 #define SORTED_NEEDS 30 /* samples before a sorted series is suspicious */
 #define SORTED_STEPS 10 /* rises without one fall: by chance below 1 in 10! */
 
-static void refuse(struct ifm_derivation *d, struct ifm_cell_work *work, const char *rule, const char *arm,
-                   const char *format, ...) IFM_PRINTF(5, 6);
-
-static void refuse(struct ifm_derivation *d, struct ifm_cell_work *work, const char *rule, const char *arm,
-                   const char *format, ...)
-{
-    char text[384];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    if (work->refusal.rule == NULL)
-        work->refusal = (struct ifm_refusal){rule, ifm_arena_strdup(d->arena, text)};
-    ifm_derive_find_fault(d, IFM_SEVERITY_INVALID, rule, work->cell->name, arm, "%s", text);
-}
-
 /* Every slot holds its samples, one after the other, inside its time. Names the first that does not. */
-static bool check_times(struct ifm_derivation *d, struct ifm_cell_work *work)
+static bool check_times(struct ifm_cell_work *work)
 {
     const struct ifm_record *r = work->record;
     int64_t now = INT64_MIN;
@@ -40,12 +22,22 @@ static bool check_times(struct ifm_derivation *d, struct ifm_cell_work *work)
             at = r->samples[i].start_ns + r->samples[i].duration_ns;
         }
         if (!good || at > slot->end_ns) {
-            refuse(d, work, "rule-02", "", "slot %zu does not hold its samples in time order inside its own time", k);
+            ifm_refuse_cell(work, "rule-02",
+                            ifm_arena_printf(work->d->arena,
+                                             "slot %zu does not hold its samples in time order inside its own time",
+                                             k));
             return false;
         }
         now = slot->end_ns;
     }
     return true;
+}
+
+/* An arm's samples refuse the whole cell. */
+static void refuse(const struct ifm_arm_work *arm, const char *reason)
+{
+    ifm_refuse(&arm->work->refusal, "rule-02", reason);
+    ifm_derive_say_arm(arm, IFM_SEVERITY_INVALID, "rule-02", "%s", reason);
 }
 
 /* Steps from one sample to the next that rise, and that fall. */
@@ -67,14 +59,12 @@ static bool has_one_sign(const struct steps *steps)
 /* Samples that never fall from one to the next (or never rise) were sorted, not measured: over the whole pass, or slot
  * by slot. Slot by slot the first sample of each is left out: it meets caches that the other arms have filled, and is
  * often the slowest of its slot. */
-static void check_sorted(struct ifm_derivation *d, struct ifm_cell_work *work, const struct ifm_arm_work *arm)
+static void check_sorted(const struct ifm_arm_work *arm)
 {
-    const struct ifm_record *r = work->record;
+    const struct ifm_record *r = arm->work->record;
     struct steps whole = {0}, inside = {0};
     size_t last = SIZE_MAX;
-    for (size_t k = 0; k < r->n_slots; k++) {
-        if (r->slots[k].phase != IFM_PHASE_MEASURE || r->slots[k].arm != arm->index)
-            continue;
+    for (size_t k = 0; ifm_next_slot(arm, &k) != NULL; k++)
         for (size_t i = r->first[k]; i < r->first[k + 1]; i++) {
             if (last != SIZE_MAX)
                 count_step(&whole, r, last, i);
@@ -82,20 +72,19 @@ static void check_sorted(struct ifm_derivation *d, struct ifm_cell_work *work, c
                 count_step(&inside, r, i - 1, i);
             last = i;
         }
-    }
     const struct steps *steps = has_one_sign(&whole) ? &whole : &inside;
     if (arm->n_samples >= SORTED_NEEDS && has_one_sign(steps))
-        refuse(d, work, "rule-02", arm->arm->name,
-               "the samples of arm %s are sorted: %zu steps from one to the next %s and none %s", arm->arm->name,
-               steps->rises + steps->falls, steps->falls == 0 ? "rise" : "fall",
-               steps->falls == 0 ? "falls" : "rises");
+        refuse(arm, ifm_arena_printf(arm->d->arena,
+                                     "the samples of arm %s are sorted: %zu steps from one to the next %s and none %s",
+                                     arm->arm->name, steps->rises + steps->falls, steps->falls == 0 ? "rise" : "fall",
+                                     steps->falls == 0 ? "falls" : "rises"));
 }
 
 /* In hot mode one clock reading ends a sample and starts the next: samples that were scaled, shortened or dropped no
  * longer meet, and the slot no longer begins with its first sample and ends with its last. */
-static void check_sums(struct ifm_derivation *d, struct ifm_cell_work *work, const struct ifm_arm_work *arm)
+static void check_sums(const struct ifm_arm_work *arm)
 {
-    const struct ifm_record *r = work->record;
+    const struct ifm_record *r = arm->work->record;
     for (size_t k = 0; k < r->n_slots; k++) {
         const struct ifm_slot *slot = &r->slots[k];
         if (slot->arm != arm->index)
@@ -103,31 +92,31 @@ static void check_sums(struct ifm_derivation *d, struct ifm_cell_work *work, con
         int64_t now = slot->start_ns;
         for (size_t i = r->first[k]; i < r->first[k + 1]; i++) {
             if (r->samples[i].start_ns != now) {
-                refuse(
-                    d, work, "rule-02", arm->arm->name,
-                    "the samples of arm %s do not add up to their slots: in slot %zu a sample starts %lld ns after the "
-                    "one before it ended",
-                    arm->arm->name, k, (long long)(r->samples[i].start_ns - now));
+                refuse(arm, ifm_arena_printf(arm->d->arena,
+                                             "the samples of arm %s do not add up to their slots: in "
+                                             "slot %zu a sample starts %lld ns after the one before it ended",
+                                             arm->arm->name, k, (long long)(r->samples[i].start_ns - now)));
                 return;
             }
             now += r->samples[i].duration_ns;
         }
         if (now != slot->end_ns) {
-            refuse(d, work, "rule-02", arm->arm->name,
-                   "the samples of arm %s do not add up to their slots: slot %zu ends %lld ns after its last sample",
-                   arm->arm->name, k, (long long)(slot->end_ns - now));
+            refuse(arm, ifm_arena_printf(arm->d->arena,
+                                         "the samples of arm %s do not add up to their slots: slot %zu "
+                                         "ends %lld ns after its last sample",
+                                         arm->arm->name, k, (long long)(slot->end_ns - now)));
             return;
         }
     }
 }
 
 /* Each measured block holds the plan's order of slots: arms interleaved, mirrored, randomised by the plan's seed. */
-static void check_order(struct ifm_derivation *d, struct ifm_cell_work *work)
+static void check_order(struct ifm_cell_work *work)
 {
     const struct ifm_record *r = work->record;
     size_t n = work->cell->n_arms, per_block = 2 * n;
-    unsigned *order = IFM_ARENA_ARRAY(d->arena, unsigned, per_block + 1);
-    bool *failed = IFM_ARENA_ARRAY(d->arena, bool, n + 1);
+    unsigned *order = IFM_ARENA_ARRAY(work->d->arena, unsigned, per_block + 1);
+    bool *failed = IFM_ARENA_ARRAY(work->d->arena, bool, n + 1);
     for (size_t a = 0; a < n; a++)
         failed[a] = work->arms[a].failed;
     size_t k = 0;
@@ -146,31 +135,33 @@ static void check_order(struct ifm_derivation *d, struct ifm_cell_work *work)
             k++;
         }
         if (at != per_block) {
-            refuse(d, work, "rule-07", "",
-                   "block %u does not hold the plan's interleaved order of arms: slot %zu of %zu differs or is missing",
-                   (unsigned)block, at, per_block);
+            ifm_refuse_cell(work, "rule-07",
+                            ifm_arena_printf(work->d->arena,
+                                             "block %u does not hold the plan's interleaved order of "
+                                             "arms: slot %zu of %zu differs or is missing",
+                                             (unsigned)block, at, per_block));
             return;
         }
     }
 }
 
 /* Samples of a clock that stood still or ran backwards are no times, those before it was noticed neither. */
-static void check_clock(struct ifm_derivation *d, struct ifm_cell_work *work)
+static void check_clock(struct ifm_cell_work *work)
 {
     const struct ifm_event_clock_broken *broken = IFM_TOLD(work, clock_broken, NULL);
     if (broken != NULL)
-        refuse(d, work, "rule-02", "", "%s", broken->reason);
+        ifm_refuse_cell(work, "rule-02", broken->reason);
 }
 
-void ifm_rules_record(struct ifm_derivation *d, struct ifm_cell_work *work)
+void ifm_rules_record(struct ifm_cell_work *work)
 {
-    check_clock(d, work);
-    if (work->record == NULL || !check_times(d, work))
+    check_clock(work);
+    if (work->record == NULL || !check_times(work))
         return;
-    check_order(d, work);
+    check_order(work);
     for (size_t a = 0; a < work->cell->n_arms; a++) {
-        check_sorted(d, work, &work->arms[a]);
-        if (work->cell->measure.cache == IFM_CACHE_HOT && !work->arms[a].arm->gaps)
-            check_sums(d, work, &work->arms[a]);
+        check_sorted(&work->arms[a]);
+        if (!ifm_derive_has_gaps(&work->arms[a]))
+            check_sums(&work->arms[a]);
     }
 }

@@ -8,9 +8,8 @@
 
 static void refuse_run(struct ifm_derivation *d, const char *reason)
 {
-    if (d->refusal.rule == NULL)
-        d->refusal = (struct ifm_refusal){"rule-04", reason};
-    ifm_derive_find_fault(d, IFM_SEVERITY_INVALID, "rule-04", "", "", "%s", reason);
+    ifm_refuse(&d->refusal, "rule-04", reason);
+    ifm_derive_say(d, IFM_SEVERITY_INVALID, "rule-04", "%s", reason);
 }
 
 static void expect_same(struct ifm_derivation *d, size_t line, const char *what, const char *said, const char *planned)
@@ -36,9 +35,9 @@ static void check_identity(struct ifm_derivation *d)
     if (IFM_FIRST(events, run_start) == NULL)
         refuse_run(d, "the journal has no start of the run: nothing says which configuration was measured");
     else if (IFM_FIRST(events, run_done) == NULL)
-        ifm_derive_find_fault(d, IFM_SEVERITY_WARNING, "", "", "", "the run %s; %s",
-                              IFM_FIRST(events, interrupted) != NULL ? "was interrupted" : "did not finish",
-                              ifm_derive_remedy(d->plan));
+        ifm_derive_say(d, IFM_SEVERITY_WARNING, "", "the run %s; %s",
+                       IFM_FIRST(events, interrupted) != NULL ? "was interrupted" : "did not finish",
+                       ifm_derive_remedy(d->plan));
 }
 
 /* A resumed run pools its blocks with those from before: they must come from one machine and one build. */
@@ -110,13 +109,9 @@ static void require_locks(struct ifm_derivation *d, const struct locks *locks)
         reason = ifm_arena_printf(d->arena, "locks are required, and not locked: %s", locks->open.data);
     else if (locks->changed.size > 0)
         reason = ifm_arena_printf(d->arena, "locks are required, and changed during the run: %s", locks->changed.data);
-    for (size_t c = 0; reason != NULL && c < d->plan->n_cells; c++) {
-        struct ifm_cell_work *work = &d->cells[c];
-        if (work->cell->measure.locks != IFM_LOCKS_REQUIRED)
-            continue;
-        work->refusal = (struct ifm_refusal){"rule-08", reason};
-        ifm_derive_find_fault(d, IFM_SEVERITY_INVALID, "rule-08", work->cell->name, "", "%s", reason);
-    }
+    for (size_t c = 0; reason != NULL && c < d->plan->n_cells; c++)
+        if (d->cells[c].cell->measure.locks == IFM_LOCKS_REQUIRED)
+            ifm_refuse_cell(&d->cells[c], "rule-08", reason);
 }
 
 static void check_locks(struct ifm_derivation *d)
@@ -131,15 +126,14 @@ static void check_locks(struct ifm_derivation *d)
     }
     require_locks(d, &locks);
     if (locks.changed.size > 0)
-        ifm_derive_find_fault(d, IFM_SEVERITY_WARNING, "rule-08", "", "", "changed during the run: %s",
-                              locks.changed.data);
+        ifm_derive_say(d, IFM_SEVERITY_WARNING, "rule-08", "changed during the run: %s", locks.changed.data);
     if (locks.open.size > 0)
-        ifm_derive_find_fault(d, IFM_SEVERITY_NOTE, "rule-08", "", "",
-                              "not locked: %s; the numbers are not comparable with other runs, only inside this one",
-                              locks.open.data);
+        ifm_derive_say(d, IFM_SEVERITY_NOTE, "rule-08",
+                       "not locked: %s; the numbers are not comparable with other runs, only inside this one",
+                       locks.open.data);
     if (locks.before == 0 || locks.after == 0)
-        ifm_derive_find_fault(d, IFM_SEVERITY_NOTE, "rule-08", "", "",
-                              "the state of the locks was not read back before and after the run");
+        ifm_derive_say(d, IFM_SEVERITY_NOTE, "rule-08",
+                       "the state of the locks was not read back before and after the run");
     ifm_text_free(&locks.open);
     ifm_text_free(&locks.changed);
 }
@@ -158,12 +152,11 @@ static void check_load(struct ifm_derivation *d)
         most = fmax(most, load->foreign_load);
     }
     if (loaded.size > 0)
-        ifm_derive_find_fault(d, IFM_SEVERITY_WARNING, "rule-07", "", "",
-                              "the machine is under load (%s the run): up to %.2f foreign tasks for each CPU",
-                              loaded.data, most);
+        ifm_derive_say(d, IFM_SEVERITY_WARNING, "rule-07",
+                       "the machine is under load (%s the run): up to %.2f foreign tasks for each CPU", loaded.data,
+                       most);
     if (unread.size > 0)
-        ifm_derive_find_fault(d, IFM_SEVERITY_NOTE, "", "", "", "the foreign load could not be read (%s the run)",
-                              unread.data);
+        ifm_derive_say(d, IFM_SEVERITY_NOTE, "", "the foreign load could not be read (%s the run)", unread.data);
     ifm_text_free(&loaded);
     ifm_text_free(&unread);
 }

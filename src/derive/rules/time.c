@@ -15,19 +15,17 @@ struct trend {
 };
 
 /* An arm's visible drift beyond the margin, in percent over the pass. */
-static void look_for_drift(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm,
-                           const struct trend *t)
+static void look_for_drift(const struct ifm_arm_work *arm, const struct trend *t)
 {
     struct ifm_slope line;
     if (ifm_stats_slope(t->mid, t->logs, t->n, 0.99, &line) != IFM_STAT_OK)
         return;
     double change = line.slope * (t->mid[t->n - 1] - t->mid[0]);
     bool visible = line.interval.low > 0 || line.interval.high < 0;
-    if (visible && fabs(change) > log1p(work->cell->measure.margin))
-        ifm_derive_find_fault(
-            d, IFM_SEVERITY_WARNING, "rule-07", work->cell->name, arm->arm->name,
-            "the step time drifts by %+.2f %% over the pass; its interval is widened to hold both ends",
-            100.0 * expm1(change));
+    if (visible && fabs(change) > log1p(arm->work->cell->measure.margin))
+        ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-07",
+                           "the step time drifts by %+.2f %% over the pass; its interval is widened to hold both ends",
+                           100.0 * expm1(change));
 }
 
 /* How much dependence between blocks inflates a CUSUM: seen in what is left beside the two means, since the step itself
@@ -46,27 +44,26 @@ static double independent_share(const struct trend *t, size_t at, double *rest)
     return effective / (double)t->n;
 }
 
-static void look_for_change(struct ifm_derivation *d, const struct ifm_cell_work *work, const struct ifm_arm_work *arm,
-                            const struct trend *t)
+static void look_for_change(const struct ifm_arm_work *arm, const struct trend *t)
 {
     struct ifm_cusum cusum;
     if (ifm_stats_cusum(t->logs, t->n, &cusum) != IFM_STAT_OK)
         return;
     double peak = cusum.peak * sqrt(independent_share(t, cusum.at, t->rest));
     if (peak > IFM_CUSUM_1_PERCENT)
-        ifm_derive_find_fault(d, IFM_SEVERITY_WARNING, "rule-07", work->cell->name, arm->arm->name,
-                              "the step time changes after %zu of %zu blocks (CUSUM %.2f, limit %.2f)", cusum.at, t->n,
-                              peak, IFM_CUSUM_1_PERCENT);
+        ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-07",
+                           "the step time changes after %zu of %zu blocks (CUSUM %.2f, limit %.2f)", cusum.at, t->n,
+                           peak, IFM_CUSUM_1_PERCENT);
 }
 
 /* ABBA cancels a drift that both arms share. One that they do not share makes "the difference" depend on when. */
-static void refuse_drifting_ratio(struct ifm_derivation *d, struct ifm_cell_work *work, struct ifm_arm_work *arm,
-                                  struct trend *t)
+static void refuse_drifting_ratio(struct ifm_arm_work *arm, struct trend *t)
 {
+    struct ifm_cell_work *work = arm->work;
     struct ifm_slope line;
     if (work->baseline == NULL || arm == work->baseline || !arm->is_variant)
         return;
-    t->n = ifm_pair_logs(work, arm, work->baseline, false, t->logs, t->mid);
+    t->n = ifm_pair_logs(arm, work->baseline, false, t->logs, t->mid);
     if (t->n < IFM_BLOCKS_NEEDED || ifm_stats_slope(t->mid, t->logs, t->n, RATIO_DRIFT_LEVEL, &line) != IFM_STAT_OK)
         return;
     double change = line.slope * (t->mid[t->n - 1] - t->mid[0]);
@@ -75,89 +72,130 @@ static void refuse_drifting_ratio(struct ifm_derivation *d, struct ifm_cell_work
     if (!visible || fabs(change) <= log1p(work->cell->measure.margin) + tick)
         return;
     const char *reason = ifm_arena_printf(
-        d->arena, "the difference to the baseline itself drifts by %+.2f %% over the pass", 100.0 * expm1(change));
-    if (arm->compare_refused.rule == NULL)
-        arm->compare_refused = (struct ifm_refusal){"rule-07", reason};
-    ifm_derive_find_fault(d, IFM_SEVERITY_WARNING, "rule-07", work->cell->name, arm->arm->name, "%s", reason);
+        arm->d->arena, "the difference to the baseline itself drifts by %+.2f %% over the pass", 100.0 * expm1(change));
+    ifm_refuse_arm(arm, &arm->compare_refused, IFM_SEVERITY_WARNING, "rule-07", reason);
 }
 
-/* One finding a cell: a sweep has dozens of arms, and a busy machine unsettles them all. */
-static void look_at_warmup(struct ifm_derivation *d, const struct ifm_cell_work *work)
+enum { NAMED = 4 }; /* arms in one finding of a cell: a sweep has dozens, and a busy machine unsettles them all */
+
+/* Adds an arm to those that were not steady, if it is among the first; says whether there are more. */
+static const char *add_unsteady(struct ifm_text *names, size_t *unsteady, const char *arm)
 {
-    enum { NAMED = 4 };
+    if ((*unsteady)++ < NAMED)
+        ifm_text_printf(names, "%s%s", names->size > 0 ? ", " : "", arm);
+    return *unsteady > NAMED ? ", ..." : "";
+}
+
+static void look_at_warmup(const struct ifm_cell_work *work)
+{
     struct ifm_text names = {0};
     size_t unsteady = 0;
+    const char *more = "";
     for (size_t a = 0; a < work->cell->n_arms; a++) {
         const struct ifm_event_warmup *warmup = IFM_TOLD(work, warmup, work->cell->arms[a].name);
-        if (warmup == NULL || warmup->steady)
-            continue;
-        if (unsteady++ < NAMED)
-            ifm_text_printf(&names, "%s%s", names.size > 0 ? ", " : "", work->cell->arms[a].name);
+        if (warmup != NULL && !warmup->steady)
+            more = add_unsteady(&names, &unsteady, warmup->arm);
     }
     if (unsteady > 0)
-        ifm_derive_find_fault(d, IFM_SEVERITY_WARNING, "rule-07", work->cell->name, "",
-                              "%zu of %zu arms were not steady when the warm-up ended: %s%s", unsteady,
-                              work->cell->n_arms, names.data, unsteady > NAMED ? ", ..." : "");
+        ifm_derive_say_cell(work, IFM_SEVERITY_WARNING, "rule-07",
+                            "%zu of %zu arms were not steady when the warm-up ended: %s%s", unsteady,
+                            work->cell->n_arms, names.data, more);
     ifm_text_free(&names);
 }
 
-static void look_at_stop(struct ifm_derivation *d, const struct ifm_cell_work *work)
+/* "mma (410 W, standard deviation 22 W, +0.8 K/s)" */
+static const char *watts_of(const struct ifm_event_converge *gate, struct ifm_arena *arena)
+{
+    char watts[48], spread[48];
+    if (isnan(gate->watts) || isnan(gate->sd_w))
+        return gate->arm;
+    const char *slope = isnan(gate->slope_k_per_s) ? "" : ifm_arena_printf(arena, ", %+.1f K/s", gate->slope_k_per_s);
+    return ifm_arena_printf(arena, "%s (%s, standard deviation %s%s)", gate->arm,
+                            ifm_format_human(gate->watts, "W", watts), ifm_format_human(gate->sd_w, "W", spread),
+                            slope);
+}
+
+/* What the gate of power and temperature said before the measured blocks, from the last one that each arm went
+ * through. Control inputs; no number is made of them. */
+static void look_at_gates(const struct ifm_cell_work *work)
+{
+    struct ifm_text names = {0};
+    size_t unsteady = 0;
+    const char *more = "";
+    for (size_t a = 0; a < work->cell->n_arms; a++) {
+        const struct ifm_event_converge *gate = IFM_TOLD(work, converge, work->cell->arms[a].name);
+        if (gate != NULL && !gate->steady)
+            more = add_unsteady(&names, &unsteady, watts_of(gate, work->d->arena));
+    }
+    if (unsteady > 0)
+        ifm_derive_say_cell(work, IFM_SEVERITY_WARNING, "rule-07",
+                            "power or temperature of %zu of %zu arms had not settled when the time for the warm-up "
+                            "was spent: %s%s; a longer --warmup-cap lets them",
+                            unsteady, work->cell->n_arms, names.data, more);
+    ifm_text_free(&names);
+}
+
+static void look_at_stop(const struct ifm_cell_work *work)
 {
     const struct ifm_event_stop *stop = IFM_TOLD(work, stop, NULL);
     bool capped = stop != NULL && strcmp(stop->reason, "cap") == 0;
     if (capped && work->cell->measure.stop == IFM_STOP_GROUP)
-        ifm_derive_find_fault(d, IFM_SEVERITY_NOTE, "rule-07", work->cell->name, "",
-                              "stopped by the time cap of %.3g s before the planned %llu blocks; intervals are as wide "
-                              "as at a look",
-                              work->cell->measure.cap_s, (unsigned long long)work->cell->measure.blocks_max);
+        ifm_derive_say_cell(work, IFM_SEVERITY_NOTE, "rule-07",
+                            "stopped by the time cap of %.3g s before the planned %llu blocks; intervals are as wide "
+                            "as at a look",
+                            work->cell->measure.cap_s, (unsigned long long)work->cell->measure.blocks_max);
     else if (capped)
-        ifm_derive_find_fault(d, IFM_SEVERITY_NOTE, "rule-07", work->cell->name, "",
-                              "stopped by the time cap of %.3g s before the wanted effect of %.3g %% could be detected",
-                              work->cell->measure.cap_s, 100.0 * work->cell->measure.mde);
+        ifm_derive_say_cell(work, IFM_SEVERITY_NOTE, "rule-07",
+                            "stopped by the time cap of %.3g s before the wanted effect of %.3g %% could be detected",
+                            work->cell->measure.cap_s, 100.0 * work->cell->measure.mde);
     if (work->n_blocks < IFM_BLOCKS_NEEDED)
-        ifm_derive_find_fault(d, IFM_SEVERITY_WARNING, "rule-07", work->cell->name, "",
-                              "%s: no interval and no comparison", ifm_needs_blocks(d->arena, work->n_blocks));
+        ifm_derive_say_cell(work, IFM_SEVERITY_WARNING, "rule-07", "%s: no interval and no comparison",
+                            ifm_needs_blocks(work->d->arena, work->n_blocks));
     if (work->n_marked > 0)
-        ifm_derive_find_fault(d, IFM_SEVERITY_NOTE, "rule-02", work->cell->name, "",
-                              "%zu of %zu blocks are marked as disturbed by the machine (stolen time, or preemption); "
-                              "numbers stand over all blocks, and again without them",
-                              work->n_marked, work->n_blocks);
+        ifm_derive_say_cell(work, IFM_SEVERITY_NOTE, "rule-02",
+                            "%zu of %zu blocks are marked as disturbed by the machine (stolen time, or preemption); "
+                            "numbers stand over all blocks, and again without them",
+                            work->n_marked, work->n_blocks);
 }
 
 /* What the run itself saw of the machine while it measured. */
-static void look_at_disturbances(struct ifm_derivation *d, const struct ifm_cell_work *work)
+static void look_at_disturbances(const struct ifm_cell_work *work)
 {
     size_t n = 0;
     const struct ifm_event_disturbed *first = NULL;
     IFM_EACH_TOLD(event, work, disturbed, NULL)
         first = n++ == 0 ? IFM_FACTS(event, disturbed) : first;
     if (n > 0)
-        ifm_derive_find_fault(d, IFM_SEVERITY_WARNING, "rule-02", work->cell->name, "",
-                              "disturbed %zu time%s; first in block %lld: %s", n, n == 1 ? "" : "s",
-                              (long long)first->block, first->reason);
+        ifm_derive_say_cell(work, IFM_SEVERITY_WARNING, "rule-02", "disturbed %zu time%s; first in block %lld: %s", n,
+                            n == 1 ? "" : "s", (long long)first->block, first->reason);
 }
 
-void ifm_rules_time(struct ifm_derivation *d, struct ifm_cell_work *work)
+static void look_over_time(struct ifm_cell_work *work)
 {
-    if (work->record == NULL || work->refusal.rule != NULL)
-        return;
     struct ifm_arena *scratch = ifm_arena_create();
     struct trend t = {0, IFM_ARENA_ARRAY(scratch, double, work->n_blocks + 1),
                       IFM_ARENA_ARRAY(scratch, double, work->n_blocks + 1),
                       IFM_ARENA_ARRAY(scratch, double, work->n_blocks + 1)};
-    look_at_stop(d, work);
-    look_at_disturbances(d, work);
-    look_at_warmup(d, work);
+    look_at_stop(work);
+    look_at_disturbances(work);
+    look_at_warmup(work);
     for (size_t a = 0; a < work->cell->n_arms; a++) {
         struct ifm_arm_work *arm = &work->arms[a];
         if (arm->broken != NULL || ifm_derive_is_cache_probe(arm->arm))
             continue;
-        t.n = ifm_arm_logs(work, arm, false, t.logs, t.mid);
+        t.n = ifm_arm_logs(arm, false, t.logs, t.mid);
         if (t.n < IFM_BLOCKS_NEEDED)
             continue;
-        look_for_drift(d, work, arm, &t);
-        look_for_change(d, work, arm, &t);
-        refuse_drifting_ratio(d, work, arm, &t);
+        look_for_drift(arm, &t);
+        look_for_change(arm, &t);
+        refuse_drifting_ratio(arm, &t);
     }
     ifm_arena_destroy(scratch);
+}
+
+void ifm_rules_time(struct ifm_cell_work *work)
+{
+    if (work->record != NULL && work->refusal.rule == NULL)
+        look_over_time(work);
+    look_at_gates(work);
 }

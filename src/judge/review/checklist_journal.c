@@ -1,8 +1,7 @@
-/* The checklists' questions to the journal: locks, versions, seeds, load, inputs, and whether the record is whole. What
- * it does not say is not known, and never met. */
+/* The checklists' questions to the journal: locks, versions, seeds, load, inputs, sensors of power, and whether the
+ * record is whole. What it does not say is not known, and never met. */
 #include "judge/internal.h"
 
-#include "model/lock_state.h"
 #include "model/machine_facts.h"
 #include <math.h>
 #include <string.h>
@@ -62,20 +61,13 @@ static bool were_read(const struct ifm_checking *c, const char *when)
     return false;
 }
 
-bool ifm_checks_gpu(const struct ifm_checking *c)
+static bool on_gpu(const struct ifm_checking *c)
 {
     return strcmp(c->plan->device, "cuda") == 0;
 }
 
-struct ifm_check_item ifm_answer_locks(const struct ifm_checking *c)
-{
-    if (ifm_checks_gpu(c))
-        return ifm_check_absent(c, "the point before is its counterpart on a GPU",
-                                "the run was on a GPU: its locks are the GPU's");
-    return ifm_check_knobs(c);
-}
-
-struct ifm_check_item ifm_check_knobs(const struct ifm_checking *c)
+/* The state of all knobs that the journal holds. */
+static struct ifm_check_item knobs_of(const struct ifm_checking *c)
 {
     const struct ifm_event_knob *first = NULL;
     enum ifm_lock_state state = ifm_lock_state(c->events);
@@ -94,19 +86,39 @@ struct ifm_check_item ifm_check_knobs(const struct ifm_checking *c)
     return item;
 }
 
+struct ifm_check_item ifm_answer_locks(const struct ifm_checking *c)
+{
+    if (on_gpu(c))
+        return ifm_check_absent(c, "the point before is its counterpart on a GPU",
+                                "the run was on a GPU: its locks are the GPU's");
+    return knobs_of(c);
+}
+
+/* What cannot be fixed is called unlocked, in the standard's own word. */
+struct ifm_check_item ifm_answer_gpu(const struct ifm_checking *c)
+{
+    if (!on_gpu(c))
+        return ifm_check_absent(c, "the next point is its counterpart on a processor",
+                                "no GPU was measured: the run was on device %s", c->plan->device);
+    struct ifm_check_item item = knobs_of(c);
+    if (item.state != IFM_CHECK_MET)
+        item.found = ifm_arena_printf(c->arena, "unlocked: %s", item.found);
+    return item;
+}
+
 /* ---- the machine ---- */
 
 /* "NVIDIA H200, driver 580.95" of a run on a GPU that could be read; "" else. */
 static const char *gpu_of(const struct ifm_checking *c, const struct ifm_fingerprint *host)
 {
-    return ifm_checks_gpu(c) ? ifm_fingerprint_gpu_words(host, c->arena) : "";
+    return on_gpu(c) ? ifm_fingerprint_gpu_words(host, c->arena) : "";
 }
 
 struct ifm_check_item ifm_answer_versions(const struct ifm_checking *c)
 {
     struct ifm_fingerprint host = ifm_fingerprint_of(c->events);
     const char *gpu = gpu_of(c, &host);
-    if (ifm_checks_gpu(c) && gpu[0] == '\0')
+    if (on_gpu(c) && gpu[0] == '\0')
         return ifm_check_unmet(c, FIND_NVML, "not recorded: the GPU and its driver");
     if (host.all == NULL)
         return ifm_check_unmet(c, MEASURE_AGAIN, "the journal holds no fingerprint of the machine");
@@ -132,7 +144,7 @@ struct ifm_check_item ifm_answer_fingerprint(const struct ifm_checking *c)
     if (json_object_size(host.all) == 0)
         return ifm_check_unmet(c, MEASURE_AGAIN, "the journal holds no fingerprint of the machine");
     const char *gpu = ifm_fingerprint_gpu_words(&host, c->arena);
-    if (ifm_checks_gpu(c) && gpu[0] == '\0')
+    if (on_gpu(c) && gpu[0] == '\0')
         return ifm_check_unmet(c, FIND_NVML, "the run was on a GPU, and the fingerprint names none");
     return ifm_check_met(c, "%zu facts of %s: processor, caches, clocks, memory, kernel, build, packages%s%s",
                          json_object_size(host.all), host.cpu_model == NULL ? "the machine" : host.cpu_model,
@@ -294,4 +306,52 @@ struct ifm_check_item ifm_answer_stored(const struct ifm_checking *c)
     return ifm_check_met(c, "%zu cell%s, run %s by version %s%s%.12s; verdict: %s", n, n == 1 ? "" : "s",
                          c->plan->run_id, host.version, host.revision == NULL ? "" : ", commit ",
                          host.revision == NULL ? "" : host.revision, ifm_outcome_words(c->verdict->outcome));
+}
+
+/* ---- energy ---- */
+
+/* "gpu0 nvml_energy every 100 ms" of each sensor of a measured device that speaks at a known period. */
+static const char *cadence_of(const struct ifm_checking *c, size_t *n_sensors)
+{
+    const char *list = "";
+    *n_sensors = 0;
+    IFM_EACH(event, c->events, power_sensor, NULL, NULL) {
+        const struct ifm_event_power_sensor *sensor = IFM_FACTS(event, power_sensor);
+        if (!sensor->measured)
+            continue;
+        ++*n_sensors;
+        const char *name = ifm_arena_printf(c->arena, "%s %s every", sensor->device, sensor->source);
+        if (sensor->period_ms > 0 && strstr(list, name) == NULL)
+            list = ifm_arena_printf(c->arena, "%s%s%s %.3g ms", list, list[0] == '\0' ? "" : ", ", name,
+                                    sensor->period_ms);
+    }
+    return list;
+}
+
+/* Why no sensor spoke, as the journal says. */
+static struct ifm_check_item no_sensor(const struct ifm_checking *c, struct ifm_check_item otherwise)
+{
+    const struct ifm_event_power_absent *absent = IFM_FIRST(c->events, power_absent);
+    if (absent == NULL)
+        return otherwise;
+    return ifm_check_absent(
+        c, absent->remedy[0] == '\0' ? "`inferometer doctor` says which sensors this machine has" : absent->remedy,
+        "%s: %s", absent->source, absent->reason);
+}
+
+struct ifm_check_item ifm_answer_energy(const struct ifm_checking *c)
+{
+    size_t n_sensors;
+    const char *cadence = cadence_of(c, &n_sensors);
+    struct ifm_check_item item =
+        ifm_check_instrument(c, IFM_M_ENERGY_PER_TOKEN_J, "reads an energy counter",
+                             "measure with --energy where one does: RAPL on a processor, NVML on a GPU");
+    if (item.state != IFM_CHECK_MET)
+        return n_sensors == 0 ? no_sensor(c, item) : item;
+    if (n_sensors == 0)
+        return item; /* an instrument of the slots, which has no cadence of its own */
+    if (cadence[0] == '\0')
+        return ifm_check_absent(c, "let the calibration at the start of the pass end",
+                                "the period of no sensor of power is known");
+    return ifm_check_met(c, "%s; read at a fixed cadence: %s", item.found, cadence);
 }

@@ -4,7 +4,6 @@
  * The top level is the first arm of the first cell that is no ceiling (in a cell of ceilings: the first arm);
  * several cells stand in "cells". */
 #include "derive/energy/power_run.h"
-#include "model/lock_state.h"
 #include "model/machine_facts.h"
 #include "publish/compat/compat.h"
 #include <stdio.h>

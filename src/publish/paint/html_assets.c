@@ -3,7 +3,7 @@
 #include "publish/paint/html.h"
 
 #include "base/hash.h"
-#include "document/embedded.h"
+#include "model/embedded.h"
 #include <string.h>
 
 static const char *embedded(const char *name)

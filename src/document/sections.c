@@ -1,0 +1,89 @@
+/* The document: its sections in their order, and what figures are drawn from. */
+#include "document/document.h"
+
+#include "derive/energy/power_run.h"
+#include "derive/picture/picture.h"
+#include "document/build.h"
+
+/* Not folded away: a link into a closed fold leads nowhere without script in some browsers. */
+static void build_definitions(struct ifm_builder *builder)
+{
+    const struct ifm_derived *derived = builder->from->derived;
+    const struct ifm_metric **used = IFM_ARENA_ARRAY(builder->arena, const struct ifm_metric *, IFM_M_COUNT);
+    bool is_used[IFM_M_COUNT] = {false};
+    size_t n = 0;
+    for (size_t i = 0; i < derived->n_numbers; i++)
+        is_used[derived->numbers[i].metric] = true;
+    for (int m = IFM_M_NONE + 1; m < IFM_M_COUNT; m++)
+        if (is_used[m])
+            used[n++] = &ifm_metrics[m];
+    if (n == 0)
+        return;
+    struct ifm_block *section = ifm_add_part(builder, IFM_LEVEL_PAGE, "definitions", "What the numbers mean");
+    struct ifm_block *glossary = ifm_add_block(builder, section, IFM_LEVEL_PAGE, IFM_BLOCK_GLOSSARY);
+    glossary->metrics = used;
+    glossary->n_metrics = n;
+}
+
+/* Of the page alone: what figures are drawn from. */
+static enum ifm_status gather(struct ifm_builder *builder, struct ifm_error *error)
+{
+    const struct ifm_publication *from = builder->from;
+    struct ifm_document *document = builder->document;
+    struct ifm_picture *pictures = NULL;
+    struct ifm_power_shown *powers;
+    if (from->facts != NULL)
+        IFM_TRY(ifm_derive_pictures(from->facts, from->derived, builder->arena, &pictures, error));
+    IFM_TRY(ifm_derive_power_run(from->facts, builder->arena, &powers, &document->n_powers, error));
+    document->powers = powers;
+    document->pictures = pictures;
+    document->n_pictures = pictures != NULL ? from->plan->n_cells : 0;
+    return IFM_OK;
+}
+
+static struct ifm_document *document_of(const struct ifm_publication *publication, struct ifm_arena *arena)
+{
+    struct ifm_document *document = IFM_ARENA_NEW(arena, struct ifm_document);
+    document->arena = arena;
+    document->plan = publication->plan;
+    document->derived = publication->derived;
+    document->title = "";
+    document->root = (struct ifm_block){.id = "", .title = "", .subtitle = ""};
+    return document;
+}
+
+enum ifm_status ifm_document_build(const struct ifm_publication *publication, enum ifm_level most,
+                                   struct ifm_arena *arena, struct ifm_document **out, struct ifm_error *error)
+{
+    struct ifm_builder builder = {.from = publication, .arena = arena, .most = most};
+    *out = builder.document = document_of(publication, arena);
+    if (most == IFM_LEVEL_PAGE)
+        IFM_TRY(gather(&builder, error));
+    ifm_build_lead(&builder);
+    ifm_build_gates(&builder);
+    ifm_build_contents(&builder);
+    for (size_t i = 0; i < publication->plan->n_cells; i++)
+        ifm_build_cell(&builder, &publication->plan->cells[i]);
+    ifm_build_review(&builder);
+    ifm_build_findings(&builder);
+    ifm_build_advice(&builder);
+    IFM_TRY(ifm_build_checklists(&builder, error));
+    ifm_build_repeat(&builder);
+    ifm_build_limits(&builder);
+    if (most == IFM_LEVEL_PAGE) {
+        ifm_build_numbers(&builder);
+        ifm_build_environment(&builder);
+        ifm_build_configuration(&builder);
+        build_definitions(&builder);
+    }
+    ifm_end_lead(&builder); /* it counts what stands below */
+    return IFM_OK;
+}
+
+struct ifm_document *ifm_document_advice(const struct ifm_publication *publication, struct ifm_arena *arena)
+{
+    struct ifm_builder builder = {.from = publication, .arena = arena};
+    builder.document = document_of(publication, arena);
+    ifm_build_advice(&builder);
+    return builder.document;
+}
