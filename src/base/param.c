@@ -6,6 +6,14 @@
 #include <stdio.h>
 #include <string.h>
 
+bool ifm_list_has(const struct ifm_list *list, const char *item)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (strcmp(list->items[i], item) == 0)
+            return true;
+    return false;
+}
+
 enum { LONGEST_SHOWN = 60, MOST_ITEMS = 256 };
 
 /* One field of any type; large enough to hold a parsed scalar before it is stored. */

@@ -36,6 +36,8 @@ struct ifm_list {
     size_t n;
 };
 
+bool ifm_list_has(const struct ifm_list *list, const char *item);
+
 struct ifm_param {
     const char *path; /* "decode.kv_len" */
     const char *flag; /* "kv-len", or NULL when only --override and YAML reach it */
@@ -87,6 +89,11 @@ const char *ifm_param_range(const struct ifm_param *row, struct ifm_arena *arena
 /* Fill `out` (section->size bytes) with the defaults, then with every setting whose path is a row of
  * the section; other paths are ignored. A row without default and without setting is an error; of a default that
  * is an axis ("read,write"), the first value is taken. */
+/* The section of an array of rows, which bind the struct `type`; without words. */
+#define IFM_SECTION(id, text, array, type)                                                                             \
+    {                                                                                                                  \
+        .name = (id), .help = (text), .rows = (array), .n = sizeof(array) / sizeof *(array), .size = sizeof(type)      \
+    }
 IFM_CHECKED enum ifm_status ifm_section_bind(const struct ifm_section *section, const struct ifm_setting *settings,
                                              size_t n, struct ifm_arena *arena, void *out, struct ifm_error *error);
 /* The other way: one setting a row (section->n) of the struct at `values`, as canonical text. In the arena. */

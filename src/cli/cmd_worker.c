@@ -1,7 +1,7 @@
 /* `inferometer worker`: the process of one arm under measure.isolation=processes. Hidden: a run starts it. */
 #include "cli/cli.h"
 
-#include "run/remote/worker.h"
+#include "run/remote/remote.h"
 
 enum ifm_status ifm_cmd_worker(int argc, char **argv, struct ifm_error *error)
 {

@@ -9,13 +9,6 @@
 #define FLUSH_FACTOR 4                /* of the second-level cache */
 #define STAY_FREE ((uint64_t)1 << 30) /* of the card's memory: what the driver takes for graphs and modules */
 
-static enum ifm_status report(const struct ifm_cuda_device *device, struct ifm_error *error)
-{
-    return device->failed == CUDA_SUCCESS
-               ? IFM_OK
-               : ifm_cuda_fail(device->cuda, device->failed, device->gpu.name, device->failed_at, error);
-}
-
 static unsigned attribute(const struct ifm_cuda *cuda, CUdevice handle, CUdevice_attribute which)
 {
     int value = 0;
@@ -105,9 +98,7 @@ static enum ifm_status create_events(struct ifm_cuda_device *device, struct ifm_
 static enum ifm_status open_context(struct ifm_cuda_device *device, struct ifm_error *error)
 {
     IFM_TRY(describe_gpu(device->cuda, device->handle, &device->gpu, error));
-    if (device->cuda->p_cuDeviceGetPCIBusId(device->base.bus, (int)sizeof device->base.bus, device->handle) !=
-        CUDA_SUCCESS)
-        device->base.bus[0] = '\0';
+    memcpy(device->base.bus, device->gpu.bus, sizeof device->base.bus);
     CUresult result = device->cuda->p_cuDevicePrimaryCtxRetain(&device->context, device->handle);
     if (result == CUDA_SUCCESS)
         result = device->cuda->p_cuCtxSetCurrent(device->context);
@@ -219,7 +210,7 @@ static enum ifm_status cuda_resolve(struct ifm_device *base, struct ifm_instant 
     ifm_cuda_clock_end(device);
     ifm_cuda_note(device, device->cuda->p_cuStreamSynchronize(device->stream), "the work of a slot");
     ifm_cuda_clock_read(device);
-    IFM_TRY(report(device, error));
+    IFM_TRY(ifm_cuda_report(device, error));
     if (device->n_marks != n + 1 || n >= device->n_events)
         return ifm_fail(error, IFM_USAGE, "measure.slot_steps", "take fewer samples in a slot",
                         "%zu marks in a slot, but the device cuda keeps %d", n, IFM_CUDA_MARKS - 1);
@@ -238,7 +229,7 @@ static enum ifm_status cuda_resolve(struct ifm_device *base, struct ifm_instant 
 
 static enum ifm_status cuda_health(struct ifm_device *base, struct ifm_error *error)
 {
-    return report(ifm_cuda_of(base), error);
+    return ifm_cuda_report(ifm_cuda_of(base), error);
 }
 
 static void cuda_parallel(struct ifm_device *base, unsigned threads, ifm_work_fn *work, void *arg)

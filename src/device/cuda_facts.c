@@ -1,6 +1,7 @@
 /* What a run records of a GPU: itself, the kernels that its cell launched, and what putting work on it costs. */
 #include "device/cuda_private.h"
 
+#include "base/order.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,12 +98,6 @@ static void replay_round(struct costing *costing)
     ifm_cuda_steps_run(costing->steps, NODES);
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Rounds between two events each; the first is not counted: what is made on first use is made in it. */
 static struct ifm_cuda_cost time_rounds(struct costing *costing, void (*round)(struct costing *), int works)
 {
@@ -122,8 +117,7 @@ static struct ifm_cuda_cost time_rounds(struct costing *costing, void (*round)(s
         if (i >= 0)
             ns[n++] = (double)ms * 1e6 / works;
     }
-    qsort(ns, n, sizeof *ns, by_value);
-    return (struct ifm_cuda_cost){n % 2 == 1 ? ns[n / 2] : 0.5 * (ns[n / 2 - 1] + ns[n / 2]), n};
+    return (struct ifm_cuda_cost){ifm_median(ns, n), n};
 }
 
 /* Once for an open device; some 10 ms. Nothing is held yet: events 0 and 1 are free. */

@@ -74,6 +74,8 @@ static inline struct ifm_cuda_device *ifm_cuda_of(struct ifm_device *device)
 /* ---- cuda_work.c; device/cuda.h has the rest ---- */
 /* Remember the first failure; true when `result` and everything before it succeeded. */
 bool ifm_cuda_note(struct ifm_cuda_device *device, CUresult result, const char *what);
+/* The first failure, or IFM_OK. */
+IFM_CHECKED enum ifm_status ifm_cuda_report(const struct ifm_cuda_device *device, struct ifm_error *error);
 
 /* ---- cuda_clock.c: called by the marks ---- */
 void ifm_cuda_clock_hold(struct ifm_cuda_device *device);  /* before a slot: all that takes time the first time */

@@ -15,6 +15,13 @@ bool ifm_cuda_note(struct ifm_cuda_device *device, CUresult result, const char *
     return device->failed == CUDA_SUCCESS;
 }
 
+enum ifm_status ifm_cuda_report(const struct ifm_cuda_device *device, struct ifm_error *error)
+{
+    return device->failed == CUDA_SUCCESS
+               ? IFM_OK
+               : ifm_cuda_fail(device->cuda, device->failed, device->gpu.name, device->failed_at, error);
+}
+
 /* ---- kernels ---- */
 
 static CUdeviceptr address_of(const void *pointer)
@@ -118,9 +125,7 @@ enum ifm_status ifm_cuda_wait(struct ifm_device *base, struct ifm_error *error)
 {
     struct ifm_cuda_device *device = ifm_cuda_of(base);
     ifm_cuda_note(device, device->cuda->p_cuStreamSynchronize(device->stream), "work on the GPU");
-    return device->failed == CUDA_SUCCESS
-               ? IFM_OK
-               : ifm_cuda_fail(device->cuda, device->failed, device->gpu.name, device->failed_at, error);
+    return ifm_cuda_report(device, error);
 }
 
 enum ifm_status ifm_cuda_read(struct ifm_device *base, void *to, const void *from, size_t bytes,

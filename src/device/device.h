@@ -87,5 +87,7 @@ extern const struct ifm_device_ops ifm_device_cpu, ifm_device_cuda, ifm_device_f
 /* The registry: NULL-terminated. */
 extern const struct ifm_device_ops *const ifm_devices[];
 const struct ifm_device_ops *ifm_device_find(const char *name);
+/* IFM_OK, or what failed for good; see `health`. */
+IFM_CHECKED enum ifm_status ifm_device_health(struct ifm_device *device, struct ifm_error *error);
 
 #endif

@@ -11,3 +11,8 @@ const struct ifm_device_ops *ifm_device_find(const char *name)
             return ifm_devices[i];
     return NULL;
 }
+
+enum ifm_status ifm_device_health(struct ifm_device *device, struct ifm_error *error)
+{
+    return device->ops->health == NULL ? IFM_OK : device->ops->health(device, error);
+}

@@ -1,5 +1,6 @@
 /* Software and clocks: kernel, C library, this binary, its libraries, the clock source and what a read costs. */
 #include "base/clock.h"
+#include "base/order.h"
 #include "base/program.h"
 #include "dyn/openblas.h"
 #include "host/cpus.h"
@@ -84,12 +85,6 @@ json_t *ifm_probe_packages(void)
                      OpenSSL_version(OPENSSL_VERSION), "openblas", openblas());
 }
 
-static int by_value(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* Median time between two reads in a row, which is the cost of one. */
 static int64_t clock_read_ns(void)
 {
@@ -100,7 +95,7 @@ static int64_t clock_read_ns(void)
         costs[i] = now.ns - last.ns;
         last = now;
     }
-    qsort(costs, CLOCK_READS, sizeof *costs, by_value);
+    qsort(costs, CLOCK_READS, sizeof *costs, ifm_by_i64);
     return costs[CLOCK_READS / 2];
 }
 

@@ -6,7 +6,6 @@
 #include "kv/cache.h"
 
 #include "base/random.h"
-#include "kv/pages.h"
 #include "kv/rows.h"
 
 #include <stdlib.h>
@@ -27,6 +26,53 @@ struct ifm_kv_cache {
     uint64_t *saved;           /* [pairs] tokens; NULL before save */
     unsigned char *saved_ring; /* [pairs] two ring pages */
 };
+
+/* Pages that have left the ring after r tokens beyond the sink: all whole pages but the newest. */
+static uint64_t left_ring(uint64_t r)
+{
+    const uint64_t whole = r / IFM_KV_PAGE;
+    return whole < 2 ? 0 : whole - 1;
+}
+
+/* Tokens in the sink once the pair is long enough: none in f16. */
+static unsigned sink_of(const struct ifm_kv_shape *shape)
+{
+    return shape->format == IFM_KV_F16 ? 0 : shape->sink;
+}
+
+uint64_t ifm_kv_body_pages(const struct ifm_kv_shape *shape, uint64_t length)
+{
+    const unsigned sink = sink_of(shape);
+    if (shape->format == IFM_KV_F16)
+        return length / IFM_KV_PAGE + (length % IFM_KV_PAGE != 0);
+    return length <= sink ? 0 : left_ring(length - sink);
+}
+
+/* Bytes of the sink and ring pages of one pair. */
+static size_t side_bytes_of(const struct ifm_kv_shape *shape)
+{
+    if (shape->format == IFM_KV_F16)
+        return 0;
+    const size_t sink = shape->sink > 0 ? ifm_kv_sink_layout(shape->head_dim).page_bytes : 0;
+    return sink + 2 * ifm_kv_layout_of(IFM_KV_F16, shape->head_dim).page_bytes;
+}
+
+/* Block tables hold 32-bit page numbers. */
+static const uint64_t PAGES_MOST = UINT32_MAX;
+
+uint64_t ifm_kv_pool_bytes(const struct ifm_kv_shape *shape)
+{
+    uint64_t pages = 0, body = 0, side = 0, total = 0;
+    for (uint64_t i = 0; i < shape->pairs; i++)
+        if (__builtin_add_overflow(pages, ifm_kv_body_pages(shape, shape->capacity[i]), &pages) || pages > PAGES_MOST)
+            return UINT64_MAX;
+    const uint64_t page_bytes = ifm_kv_layout_of(shape->format, shape->head_dim).page_bytes;
+    if (__builtin_mul_overflow(pages, page_bytes, &body) ||
+        __builtin_mul_overflow(shape->pairs, (uint64_t)side_bytes_of(shape), &side) ||
+        __builtin_add_overflow(body, side, &total))
+        return UINT64_MAX;
+    return total;
+}
 
 static enum ifm_status refuse(struct ifm_error *error, const char *hint, const char *what)
 {
@@ -73,8 +119,8 @@ enum ifm_status ifm_kv_cache_create(const struct ifm_kv_shape *shape, ifm_kv_enc
     cache->body = ifm_kv_layout_of(shape->format, shape->head_dim);
     cache->sink = ifm_kv_sink_layout(shape->head_dim);
     cache->ring = ifm_kv_layout_of(IFM_KV_F16, shape->head_dim);
-    cache->sink_tokens = ifm_kv_sink_of(shape);
-    cache->side_bytes = ifm_kv_side_bytes(shape);
+    cache->sink_tokens = sink_of(shape);
+    cache->side_bytes = side_bytes_of(shape);
     cache->ring_at = cache->sink_tokens > 0 ? cache->sink.page_bytes : 0;
     cache->encode = encode;
     cache->pool = pool;
@@ -257,7 +303,7 @@ struct ifm_kv_view ifm_kv_view_of(const struct ifm_kv_cache *cache, uint64_t pai
         return view;
     }
     const uint64_t sink = length < cache->sink_tokens ? length : cache->sink_tokens, r = length - sink;
-    view.n_body = ifm_kv_left_ring(r);
+    view.n_body = left_ring(r);
     view.last_tokens = view.n_body == 0 ? 0 : IFM_KV_PAGE;
     if (sink > 0)
         view.sink = (struct ifm_kv_piece){sink_page(cache, pair), (unsigned)sink};

@@ -27,7 +27,10 @@ struct ifm_kv_shape {
 
 struct ifm_kv_cache; /* opaque, except for the view that kernels read, below */
 
-/* Bytes that ifm_kv_cache_create will need for its pages: body, sink and ring together. UINT64_MAX on overflow. */
+/* Body pages of a pair of `length` tokens. */
+uint64_t ifm_kv_body_pages(const struct ifm_kv_shape *shape, uint64_t length);
+/* Bytes that ifm_kv_cache_create will need for its pages: body, sink and ring together, metadata and padding included.
+ * UINT64_MAX on overflow. */
 uint64_t ifm_kv_pool_bytes(const struct ifm_kv_shape *shape);
 /* `pool`: ifm_kv_pool_bytes bytes, 64-byte aligned, zeroed, owned by the caller and outliving the cache. `encode`
  * writes body pages ("kv_encode.<format>" in the dispatch table). */
@@ -67,16 +70,5 @@ struct ifm_kv_view ifm_kv_view_of(const struct ifm_kv_cache *cache, uint64_t pai
 const struct ifm_kv_layout *ifm_kv_body_layout(const struct ifm_kv_cache *cache);
 const struct ifm_kv_layout *ifm_kv_sink_layout_of(const struct ifm_kv_cache *cache);
 const struct ifm_kv_layout *ifm_kv_ring_layout(const struct ifm_kv_cache *cache);
-
-/* The bytes of a cache of these lengths, and their parts: `total` = body + side; the f16 cache of the same tokens has
- * `plain` = 4 * head_dim bytes a token. */
-struct ifm_kv_bytes {
-    uint64_t codes, metadata; /* of body pages; metadata = scales, zeros, lists, padding */
-    uint64_t side;            /* sink and ring pages, as allocated */
-    uint64_t padding;         /* unused slots of partial pages and blocks, contained in the above */
-    uint64_t total, plain;
-};
-/* `lengths` [pairs] tokens each. Pure. */
-struct ifm_kv_bytes ifm_kv_bytes_of(const struct ifm_kv_shape *shape, const uint64_t *lengths);
 
 #endif

@@ -28,6 +28,11 @@ struct ifm_column {
     const char *unit;
 };
 
+/* The settings of a workload whose arms measure a ceiling: which one, and over how many bytes. */
+struct ifm_ceiling_settings {
+    const char *probe, *size; /* "stream.probe", "stream.size" */
+};
+
 struct ifm_workload_entry {
     const char *name;
     ifm_describe_fn *describe;
@@ -35,7 +40,8 @@ struct ifm_workload_entry {
     const struct ifm_column *columns; /* that it counts itself, behind those of the instruments */
     size_t n_columns;
     const char *one_process; /* why its arms cannot run in processes of their own; NULL = they can */
-    bool serves;             /* somebody computes it on the device of this catalog */
+    const struct ifm_ceiling_settings *ceilings; /* NULL = its arms are no ceilings of others */
+    bool serves;                                 /* somebody computes it on the device of this catalog */
 };
 
 struct ifm_instrument_entry {

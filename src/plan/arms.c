@@ -160,24 +160,25 @@ static uint64_t largest_working_set(const struct arms *arms)
 static enum ifm_status add_ceilings(const struct ifm_arms_request *request, struct ifm_arena *arena, struct arms *arms,
                                     struct ifm_error *error)
 {
-    const struct ifm_workload_entry *stream = NULL;
+    const struct ifm_workload_entry *prober = NULL;
     for (size_t i = 0; i < request->catalog->n_workloads; i++)
-        if (strcmp(request->catalog->workloads[i].name, "stream") == 0)
-            stream = &request->catalog->workloads[i];
+        if (request->catalog->workloads[i].ceilings != NULL)
+            prober = &request->catalog->workloads[i];
     uint64_t bytes = largest_working_set(arms);
-    if (stream == NULL || stream == request->workload || bytes == 0)
+    if (prober == NULL || prober == request->workload || bytes == 0)
         return IFM_OK;
     for (size_t c = 0; c < request->study->n_ceilings; c++) {
         if (strcmp(request->study->ceilings[c], "none") == 0)
             continue;
         struct ifm_setting *settings = IFM_ARENA_ARRAY(arena, struct ifm_setting, 3);
-        settings[0] = (struct ifm_setting){"stream.probe", request->study->ceilings[c]};
-        settings[1] = (struct ifm_setting){"stream.size", ifm_arena_printf(arena, "%llu", (unsigned long long)bytes)};
+        settings[0] = (struct ifm_setting){prober->ceilings->probe, request->study->ceilings[c]};
+        settings[1] =
+            (struct ifm_setting){prober->ceilings->size, ifm_arena_printf(arena, "%llu", (unsigned long long)bytes)};
         const char *threads = ifm_setting_find(request->settings, request->n_settings, "device.threads");
         settings[2] = (struct ifm_setting){"device.threads", threads == NULL ? "0" : threads};
         struct ifm_arm_list list;
         const char *why_not;
-        IFM_TRY(describe(request, stream, settings, 3, arena, &list, &why_not, error));
+        IFM_TRY(describe(request, prober, settings, 3, arena, &list, &why_not, error));
         for (size_t i = 0; i < list.n; i++) {
             list.items[i].role = IFM_ROLE_CEILING;
             push(arms, &list.items[i], arena);

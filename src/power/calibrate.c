@@ -1,6 +1,7 @@
 /* Calibrates a sensor by watching it: how often and how regularly it updates, what a call costs, its smallest step.
  * Documents disagree and drivers differ, so none is trusted. */
 #include "base/arena.h"
+#include "base/order.h"
 #include "power/source.h"
 
 #include <errno.h>
@@ -21,12 +22,6 @@ struct watched {
     bool lost;
     char reason[200];
 };
-
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 /* Of sorted values, by the nearest rank. */
 static double share(const double *sorted, size_t n, double p)
@@ -165,9 +160,9 @@ json_t *ifm_power_calibrate(struct ifm_power *power, size_t sensor, double secon
                               .periods_ms = ifm_zeros(MOST, sizeof(double))};
     watch(power, sensor, seconds, &watched);
     if (watched.n_calls > 1)
-        qsort(watched.calls_us, watched.n_calls, sizeof(double), by_size);
+        qsort(watched.calls_us, watched.n_calls, sizeof(double), ifm_by_f64);
     if (watched.n_periods > 1)
-        qsort(watched.periods_ms, watched.n_periods, sizeof(double), by_size);
+        qsort(watched.periods_ms, watched.n_periods, sizeof(double), ifm_by_f64);
     describe(json, &watched, which);
     free(watched.calls_us);
     free(watched.periods_ms);

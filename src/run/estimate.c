@@ -49,7 +49,8 @@ static double warm_up_s(const struct ifm_cell_run *cell)
 static enum ifm_status pilot(struct ifm_cell_run *cell, struct ifm_estimate *estimate, struct ifm_error *error)
 {
     struct ifm_pass_run pass;
-    enum ifm_status status = ifm_pass_init(&pass, cell, cell->pass, error);
+    enum ifm_status status = IFM_OK;
+    ifm_pass_init(&pass, cell, cell->pass);
     struct ifm_instant start = ifm_clock_now();
     int blocks = 0;
     double block_s = ifm_cell_block_s(cell);
@@ -86,7 +87,7 @@ static double later_passes_s(const struct ifm_cell_run *cell, bool sensors)
     double seconds = 0;
     for (size_t i = 1; i < cell->plan->n_passes; i++)
         if (cell->plan->passes[i].kind != IFM_PASS_ENERGY || sensors)
-            seconds += ifm_pass_hooks[cell->plan->passes[i].kind]->expected_s(cell);
+            seconds += ifm_pass_kinds[cell->plan->passes[i].kind]->expected_s(cell);
     return seconds;
 }
 

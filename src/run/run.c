@@ -49,30 +49,23 @@ static void report(void *context, double done_s, double left_s)
     report_cell(execution, execution->passes_s + done_s, left_s);
 }
 
-static enum ifm_status log_features(struct ifm_cell_run *cell, struct ifm_error *error)
+/* How often features ran, and how many processes an arm had: one before the first block, and one for each block. */
+static enum ifm_status log_arms(struct ifm_cell_run *cell, struct ifm_error *error)
 {
+    const char *name = cell->plan->name;
     for (size_t i = 0; i < cell->plan->n_arms; i++) {
         const struct ifm_arm_run *arm = &cell->arms[i];
+        uint64_t runs;
         if (arm->plan->feature[0] == '\0' || arm->implementation->feature_runs == NULL)
             continue;
-        uint64_t runs;
         IFM_TRY(ifm_arm_feature_runs(cell, i, &runs, error));
-        IFM_TRY(IFM_FACT(cell->session, error, feature, true, .cell = cell->plan->name, .arm = arm->plan->name,
+        IFM_TRY(IFM_FACT(cell->session, error, feature, true, .cell = name, .arm = arm->plan->name,
                          .feature = arm->plan->feature, .runs = (int64_t)runs));
     }
-    return IFM_OK;
-}
-
-/* How many processes an arm had in this session: one before the first block, and one for each block. */
-static enum ifm_status log_processes(struct ifm_cell_run *cell, struct ifm_error *error)
-{
-    for (size_t i = 0; i < cell->plan->n_arms; i++) {
-        const struct ifm_arm_run *arm = &cell->arms[i];
-        if (arm->processes == 0)
-            continue;
-        IFM_TRY(IFM_FACT(cell->session, error, processes, true, .cell = cell->plan->name, .arm = arm->plan->name,
-                         .started = (int64_t)arm->processes));
-    }
+    for (size_t i = 0; i < cell->plan->n_arms; i++)
+        if (cell->arms[i].processes > 0)
+            IFM_TRY(IFM_FACT(cell->session, error, processes, true, .cell = name, .arm = cell->arms[i].plan->name,
+                             .started = (int64_t)cell->arms[i].processes));
     return IFM_OK;
 }
 
@@ -99,8 +92,7 @@ static enum ifm_status run_open_cell(struct execution *execution, struct ifm_cel
     IFM_TRY(ifm_cell_calibrate(cell, execution->events, error));
     IFM_TRY(run_passes(execution, cell, error));
     IFM_TRY(ifm_cell_check(cell, "after", error));
-    IFM_TRY(log_features(cell, error));
-    IFM_TRY(log_processes(cell, error));
+    IFM_TRY(log_arms(cell, error));
     IFM_TRY(ifm_instruments_log_clock(cell, error));
     return IFM_FACT(cell->session, error, cell_done, true, .cell = cell->plan->name);
 }
@@ -108,8 +100,7 @@ static enum ifm_status run_open_cell(struct execution *execution, struct ifm_cel
 static bool device_is_lost(const struct execution *execution)
 {
     struct ifm_error ignored;
-    const struct ifm_device_ops *ops = execution->device->ops;
-    return ops->health != NULL && ops->health(execution->device, &ignored) != IFM_OK;
+    return ifm_device_health(execution->device, &ignored) != IFM_OK;
 }
 
 static enum ifm_status run_cell(struct execution *execution, struct ifm_error *error)

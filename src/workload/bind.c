@@ -1,7 +1,8 @@
-/* Finding the row that an arm names among all workloads, and binding the arm's values to their types. */
+/* Finding the row that an arm names, binding the arm's values to their types, opening and closing its states. */
 #include "workload/implementation.h"
 
 #include "workload/workload.h"
+#include <stdlib.h>
 #include <string.h>
 
 bool ifm_workload_serves(const struct ifm_workload *workload, const struct ifm_machine *machine)
@@ -54,4 +55,25 @@ enum ifm_status ifm_implementation_bind(const struct ifm_arm *arm, const char *d
                         name, arm->workload, device);
     IFM_TRY(bind(workload->params, arm->settings, arm->n_settings, arena, &out->settings, error));
     return bind(workload->chosen, arm->chosen, arm->n_chosen, arena, &out->chosen, error);
+}
+
+enum ifm_status ifm_implementation_open(const struct ifm_opening *opening, void **state, struct ifm_error *error)
+{
+    const struct ifm_implementation *row = opening->implementation;
+    *state = calloc(1, row->state_bytes);
+    if (*state == NULL)
+        return ifm_fail(error, IFM_INTERNAL, opening->arm->name, NULL, "out of memory");
+    enum ifm_status status = row->open(opening, *state, error);
+    if (status != IFM_OK) {
+        ifm_implementation_close(row, *state);
+        *state = NULL;
+    }
+    return status;
+}
+
+void ifm_implementation_close(const struct ifm_implementation *row, void *state)
+{
+    if (state != NULL && row->close != NULL)
+        row->close(state);
+    free(state);
 }

@@ -25,7 +25,7 @@ struct ifm_opening {
     uint64_t seed; /* of the data */
 };
 
-/* Members may be NULL, except name, title, device, purpose, open, step and close. */
+/* Members may be NULL, except name, title, device, purpose, open and step. */
 struct ifm_implementation {
     const char *name;    /* what selects it and what the plan records: "ours", "openblas"; unique on its device */
     const char *title;   /* for people: "OpenBLAS" */
@@ -36,8 +36,10 @@ struct ifm_implementation {
     const char *(*supports)(const struct ifm_machine *machine, void *ask, struct ifm_arena *arena);
     /* What open would need of this machine is there: asked before a run folder exists. */
     IFM_CHECKED enum ifm_status (*ready)(const struct ifm_opening *opening, struct ifm_error *error);
-    /* Allocate and generate by the seed; touch everything; poison outputs. Nothing is timed. */
-    IFM_CHECKED enum ifm_status (*open)(const struct ifm_opening *opening, void **state, struct ifm_error *error);
+    size_t state_bytes;
+    /* Fill the state, `state_bytes` zeros: allocate and generate by the seed; touch everything; poison outputs. Nothing
+     * is timed. */
+    IFM_CHECKED enum ifm_status (*open)(const struct ifm_opening *opening, void *state, struct ifm_error *error);
     /* The timed region: `n` steps. */
     void (*step)(void *state, uint64_t n);
     /* Compare the outputs of the last step with the workload's oracle. */
@@ -47,7 +49,8 @@ struct ifm_implementation {
     /* Fill the columns that the workload names: what was counted since the last call, warm-up step of the slot
      * included; IFM_ABSENT where it was not read. */
     void (*collect)(void *state, int64_t *columns);
-    void (*close)(void *state); /* NULL is allowed */
+    /* Release what the state holds, not the state; also called after `open` has failed. */
+    void (*close)(void *state);
 
     /* ---- of arms with gaps (arm->gaps) ---- */
     /* Untimed, before each sample; they may allocate, do I/O and fail. */
@@ -69,6 +72,11 @@ bool ifm_workload_serves(const struct ifm_workload *workload, const struct ifm_m
 IFM_CHECKED enum ifm_status ifm_implementation_bind(const struct ifm_arm *arm, const char *device,
                                                     struct ifm_arena *arena, struct ifm_opening *out,
                                                     struct ifm_error *error);
+
+/* A state of the row that `opening` names; NULL after a failure. */
+IFM_CHECKED enum ifm_status ifm_implementation_open(const struct ifm_opening *opening, void **state,
+                                                    struct ifm_error *error);
+void ifm_implementation_close(const struct ifm_implementation *row, void *state); /* NULL is allowed */
 
 /* The row of every workload on a scripted device: steps advance its clock, nothing is computed (fake.c). */
 extern const struct ifm_implementation ifm_implementation_script;

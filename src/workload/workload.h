@@ -32,7 +32,9 @@ struct ifm_workload {
     /* Private parameters each of which names a file that open reads, NULL-terminated: the file's base name and SHA-256
      * become facts of the run (run/facts/inputs.h). NULL = none. */
     const char *const *input_files;
-    const char *one_process; /* why its arms cannot run in processes of their own; NULL = they can */
+    const char *one_process;    /* why its arms cannot run in processes of their own; NULL = they can */
+    const char *no_extra_steps; /* why no step runs beside those of warm-up and samples; NULL = some may */
+    const struct ifm_ceiling_settings *ceilings; /* how its arms are asked for a ceiling; NULL = they are none */
     /* What only the workload can count, one integer a slot; n_columns may be 0. They stand in the record behind those
      * of the instruments. */
     const struct ifm_column *columns;

@@ -80,7 +80,7 @@ static enum ifm_status run(const char *mode, const char *nvml, struct ifm_error 
     IFM_TRY(ifm_implementation_bind(&arm, "cpu", arm_run.arena, &arm_run.opening, error));
     arm_run.workload = arm_run.opening.workload;
     arm_run.implementation = arm_run.opening.implementation;
-    IFM_TRY(arm_run.implementation->open(&arm_run.opening, &arm_run.state, error));
+    IFM_TRY(ifm_implementation_open(&arm_run.opening, &arm_run.state, error));
     if (armed)
         IFM_TRY(open_instruments(&cell, runs, error));
     if (sampling)
@@ -89,7 +89,7 @@ static enum ifm_status run(const char *mode, const char *nvml, struct ifm_error 
     ifm_sampler_stop(sampler);
     for (size_t i = 0; i < cell.n_instruments; i++)
         runs[i].instrument->close(runs[i].state);
-    arm_run.implementation->close(arm_run.state);
+    ifm_implementation_close(arm_run.implementation, arm_run.state);
     ifm_arena_destroy(arm_run.arena);
     ifm_device_cpu.close(device);
     ifm_power_close(power);

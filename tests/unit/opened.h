@@ -44,7 +44,7 @@ static inline enum ifm_status open_arm_on(const struct ifm_workload *workload, c
     out->opening.device = device;
     out->opening.threads = threads;
     out->opening.seed = seed;
-    return out->by->open(&out->opening, &out->state, error);
+    return ifm_implementation_open(&out->opening, &out->state, error);
 }
 
 /* The state of an arm that must open, on the processor with seed 7. */

@@ -114,7 +114,7 @@ static const char *isa_of(struct bench *bench, const struct ifm_workload *worklo
         fail_msg("%s, %s: %s", workload->name, arm->name, bench->error.message);
     opened.by->step(opened.state, 1);
     assert_int_equal(opened.by->check(opened.state, &check, &bench->error), IFM_OK);
-    opened.by->close(opened.state);
+    ifm_implementation_close(opened.by, opened.state);
     assert_true(check.done);
     return ifm_arena_strdup(bench->arena, check.isa);
 }

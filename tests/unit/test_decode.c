@@ -125,7 +125,7 @@ static struct ifm_check run_arm(struct bench *bench, const char *arm, unsigned t
     assert_int_equal(ifm_decode_cpu.before(state, &bench->error), IFM_OK);
     ifm_decode_cpu.step(state, steps);
     struct ifm_check check = check_state(bench, state);
-    ifm_decode_cpu.close(state);
+    ifm_implementation_close(&ifm_decode_cpu, state);
     return check;
 }
 
@@ -422,7 +422,7 @@ static void layers_are_taken_in_turn(void **context)
     check = check_state(bench, state);
     assert_false(check.error_rms_rel <= 10 * arm_named(bench, "int4")->tolerance);
     assert_true(check.error_part == 1);
-    ifm_decode_cpu.close(state);
+    ifm_implementation_close(&ifm_decode_cpu, state);
 }
 
 /* Without a step the outputs are still poison; a cache without a compressed page has an inactive feature. */
@@ -437,7 +437,7 @@ static void nothing_done_is_seen(void **context)
     struct ifm_decode_run *state = open_arm(bench, "int8", 2);
     ifm_decode_cpu.step(state, 5);
     assert_int_equal(ifm_decode_cpu.feature_runs(state), 0);
-    ifm_decode_cpu.close(state);
+    ifm_implementation_close(&ifm_decode_cpu, state);
 }
 
 /* ---- the inference cycle ---- */
@@ -461,7 +461,7 @@ static void cycles_are_right_and_repeat(void **context)
                 assert_right(bench, every_arm[a], &checks[turn]);
             }
             assert_int_equal(checks[0].output_xxh3, checks[1].output_xxh3);
-            ifm_decode_cpu.close(state);
+            ifm_implementation_close(&ifm_decode_cpu, state);
         }
         serial_free(&bench->serial);
     }
@@ -485,7 +485,7 @@ static void a_cycle_feeds_its_outputs_back(void **context)
         assert_true(fabs(own / other - 1) < 1e-5);
         assert_true(product / own > 0.3 && product / own < 0.99); /* at 45 degrees to it, if the output is at 90 */
     }
-    ifm_decode_cpu.close(state);
+    ifm_implementation_close(&ifm_decode_cpu, state);
 }
 
 /* ---- accuracy ---- */
@@ -565,7 +565,7 @@ static void mass_keeps_what_the_queries_look_at(void **context)
         ifm_decode_cpu.step(state, 1);
         struct ifm_check check = check_state(bench, state);
         assert_right(bench, "half4", &check);
-        ifm_decode_cpu.close(state);
+        ifm_implementation_close(&ifm_decode_cpu, state);
     }
     assert_int_equal(describe(bench, "kv_len=801"), IFM_OK);
     assert_int_equal(ready(bench, "half4"), IFM_USAGE);

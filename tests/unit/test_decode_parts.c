@@ -111,7 +111,7 @@ static void a_part_that_is_forgotten_is_seen(void **context)
             if (!faint && !(check.error_part > 0.5))
                 fail_msg("%s, %d: error %g, part %g", state->arm, what, check.error_max_rel, check.error_part);
         }
-        ifm_decode_cpu.close(state);
+        ifm_implementation_close(&ifm_decode_cpu, state);
     }
 }
 
@@ -130,7 +130,7 @@ static void a_token_that_the_cache_lost_is_seen(void **context)
         ifm_kv_adopt(state->caches[0], 0, 776);
         ifm_kv_append(state->caches[0], 0, other, other);
         assert_true(checked_step(bench, state).error_part == 1);
-        ifm_decode_cpu.close(state);
+        ifm_implementation_close(&ifm_decode_cpu, state);
         serial_free(&bench->serial);
     }
 }
@@ -176,7 +176,7 @@ static void a_ledger_is_what_the_views_hold(void **context)
             assert_int_equal(arm->ledger.bytes_read, held + query);
             assert_int_equal(arm->working_set, held + 2 * query);
             assert_true(arm->stored >= held && arm->memory >= arm->stored);
-            ifm_decode_cpu.close(state);
+            ifm_implementation_close(&ifm_decode_cpu, state);
         }
         serial_free(&bench->serial);
     }

@@ -119,7 +119,7 @@ static struct ifm_check run_arm(struct bench *bench, size_t arm, unsigned thread
                      IFM_OK);
     opened.by->step(opened.state, steps);
     assert_int_equal(opened.by->check(opened.state, &check, &bench->error), IFM_OK);
-    opened.by->close(opened.state);
+    ifm_implementation_close(opened.by, opened.state);
     return check;
 }
 
@@ -261,7 +261,7 @@ static void the_check_can_fail(void **context)
     *(unsigned char *)bench->serial.slots[n].memory ^= 0x40; /* a scale */
     assert_int_equal(opened.by->check(opened.state, &check, &bench->error), IFM_OK);
     assert_true(check.error_rms_rel > bench->arms.items[last].tolerance);
-    opened.by->close(opened.state);
+    ifm_implementation_close(opened.by, opened.state);
 }
 
 static void refusals_say_why(void **context)

@@ -89,7 +89,7 @@ static void what_was_chosen_opens_and_not_the_ledger(void **context)
     const struct ifm_gemm_host *host = opened.state; /* the first member of the state */
     assert_int_equal(host->layers, 3);
     assert_int_equal(bench->serial.slots[0].bytes, 3 * ifm_gemm_bytes(&host->job.shape));
-    opened.by->close(opened.state);
+    ifm_implementation_close(opened.by, opened.state);
 }
 
 static void a_row_that_is_not_there_is_refused(void **context)
@@ -153,9 +153,9 @@ static void rows_are_complete(void **context)
         for (size_t i = 0; rows != NULL && rows[i] != NULL; i++) {
             const struct ifm_implementation *row = rows[i];
             assert_true(row->name[0] != '\0' && row->title[0] != '\0' && row->purpose[0] != '\0');
-            assert_true(row->open != NULL && row->step != NULL && row->close != NULL);
+            assert_true(row->open != NULL && row->step != NULL && row->state_bytes > 0);
             assert_int_equal(row->check != NULL, ifm_workloads[w]->has_oracle);
-            row->close(NULL);
+            ifm_implementation_close(row, NULL);
             for (size_t j = 0; j < i; j++)
                 if (strcmp(rows[j]->name, row->name) == 0 && strcmp(rows[j]->device, row->device) == 0)
                     fail_msg("%s has two rows %s for %s", ifm_workloads[w]->name, row->name, row->device);

@@ -154,7 +154,7 @@ static void attention_reads_the_file_in_every_storage(void **context)
         opened.by->step(opened.state, 1);
         assert_int_equal(opened.by->check(opened.state, &check, &bench->error), IFM_OK);
         assert_true(check.done && check.finite && check.error_rms_rel <= bench->arm.tolerance);
-        opened.by->close(opened.state);
+        ifm_implementation_close(opened.by, opened.state);
     }
 }
 
@@ -166,7 +166,7 @@ static void attention_generates_queries_that_the_file_lacks(void **context)
     write_file(bench, NULL, 0, K);
     describe(bench, "f32", "150", "4");
     assert_int_equal(open_arm(bench, &opened), IFM_OK);
-    opened.by->close(opened.state);
+    ifm_implementation_close(opened.by, opened.state);
     const struct ifm_attention_shape shape = {B, H, G, S, D, false, IFM_STORE_F32};
     const uint32_t lengths[B] = {S, S};
     float *q = malloc(Q * sizeof *q);

@@ -59,8 +59,9 @@ static enum ifm_status describe_stream(const struct ifm_setting *settings, size_
     return IFM_OK;
 }
 
-static const struct ifm_workload_entry workloads[] = {{"toy", describe_toy, 0, NULL, 0, "it lives in one", true},
-                                                      {"stream", describe_stream, 0, NULL, 0, NULL, true}};
+static const struct ifm_ceiling_settings ceilings = {"stream.probe", "stream.size"};
+static const struct ifm_workload_entry workloads[] = {{"toy", describe_toy, 0, NULL, 0, "it lives in one", NULL, true},
+                                                      {"stream", describe_stream, 0, NULL, 0, NULL, &ceilings, true}};
 static const struct ifm_column columns[] = {{"faults", "count"}};
 static const struct ifm_column counts[] = {{"l2_hits", "count"}, {"l2_accesses", "count"}};
 static const struct ifm_instrument_entry instruments[] = {{"os", IFM_INTRUSION_PASSIVE, columns, 1},

@@ -437,7 +437,7 @@ static enum ifm_status open_first(unsigned threads, struct opened *opened)
                                            .device = &device,
                                            .threads = threads,
                                            .seed = 7};
-    return opened->by->open(&opened->opening, &opened->state, &error);
+    return ifm_implementation_open(&opened->opening, &opened->state, &error);
 }
 
 static struct opened opened_arm(void)
@@ -486,9 +486,9 @@ static void a_state_lives_from_open_to_close(void **state)
     assert_int_not_equal(b.host->buffer(b.host, "x", 65, 0, &memory, NULL), 0);
     b.host->parallel(b.host, count_calls, &calls);
     assert_int_equal(calls, 1);
-    by->close(open);
+    ifm_implementation_close(by, open);
     assert_int_equal(b.closed, 1);
-    by->close(NULL);
+    ifm_implementation_close(by, NULL);
     assert_int_equal(b.closed, 1);
 }
 
@@ -535,7 +535,7 @@ static void failures_inside_are_errors(void **state)
     b.message = NULL; /* a reason that was given for another call does not stand for this one */
     assert_int_equal(by->after(open, &error), IFM_INVALID);
     assert_string_equal(error.message, "after of the plugin 'mine' failed without a reason");
-    by->close(open);
+    ifm_implementation_close(by, open);
     b.open = 1;
     b.message = "no room";
     assert_int_equal(open_first(1, &none), IFM_INVALID);

@@ -85,7 +85,7 @@ static struct ifm_check run_arm(struct bench *bench, const struct ifm_workload *
     struct opened opened = open_arm(bench, workload, arm, threads);
     opened.by->step(opened.state, steps);
     assert_int_equal(opened.by->check(opened.state, &check, &bench->error), IFM_OK);
-    opened.by->close(opened.state);
+    ifm_implementation_close(opened.by, opened.state);
     return check;
 }
 
@@ -108,7 +108,7 @@ static void null_is_one_empty_step(void **context)
     assert_true(bench->arms.items[0].fixed_inner);
     const struct opened opened = open_arm(bench, &ifm_workload_null, 0, 1);
     opened.by->step(opened.state, 1000000);
-    opened.by->close(opened.state);
+    ifm_implementation_close(opened.by, opened.state);
     assert_int_equal(bench->serial.parallels, 0);
     assert_int_equal(bench->serial.n, 0);
 }
@@ -132,7 +132,7 @@ static void null_spin_takes_time_in_proportion(void **context)
         ns[turn % 2] = took < ns[turn % 2] ? took : ns[turn % 2];
     }
     for (int i = 0; i < 2; i++)
-        opened[i].by->close(opened[i].state);
+        ifm_implementation_close(opened[i].by, opened[i].state);
     assert_true(ns[0] > 5000 && ns[1] > 3 * ns[0]);
 }
 
@@ -275,7 +275,7 @@ static void the_fake_device_runs_no_kernel(void **context)
         opened.by->step(opened.state, 100);
         assert_true(fake->ops->mark(fake).ns - before >= 50000);
         assert_null(opened.by->check);
-        opened.by->close(opened.state);
+        ifm_implementation_close(opened.by, opened.state);
     }
     fake->ops->close(fake);
 }

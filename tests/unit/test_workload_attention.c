@@ -10,8 +10,8 @@
 #include "dyn/openblas.h"
 #include "kernel/cpu/isa.h"
 #include "opened.h"
+#include "workload/attention/attention.h"
 #include "workload/attention/data.h"
-#include "workload/attention/matrix.h"
 #include "workload/attention/oracle.h"
 #include "workload/workload.h"
 
@@ -121,7 +121,7 @@ static struct ifm_check run_arm(struct bench *bench, size_t arm, unsigned thread
         fail_msg("%s", bench->error.message);
     opened.by->step(opened.state, steps);
     assert_int_equal(opened.by->check(opened.state, &check, &bench->error), IFM_OK);
-    opened.by->close(opened.state);
+    ifm_implementation_close(opened.by, opened.state);
     return check;
 }
 
@@ -302,7 +302,7 @@ static void check_catches_a_wrong_result(void **context)
     ((float *)bench->serial.slots[2].memory)[0] += 1;
     assert_int_equal(opened.by->check(opened.state, &check, &bench->error), IFM_OK);
     assert_true(check.error_rms_rel > 2 * bench->arms.items[0].tolerance);
-    opened.by->close(opened.state);
+    ifm_implementation_close(opened.by, opened.state);
 }
 
 static void refuses_impossible_shapes(void **context)

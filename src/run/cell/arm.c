@@ -28,7 +28,7 @@ static enum ifm_status open_set(struct ifm_cell_run *cell, const struct ifm_arm_
                                 struct ifm_error *error)
 {
     cell->device->set = set;
-    enum ifm_status status = arm->implementation->open(&arm->opening, state, error);
+    enum ifm_status status = ifm_implementation_open(&arm->opening, state, error);
     cell->device->set = 0;
     return status;
 }
@@ -73,9 +73,9 @@ void ifm_arm_close(struct ifm_cell_run *cell, size_t index)
     struct ifm_arm_run *arm = &cell->arms[index];
     ifm_remote_close(arm);
     for (unsigned i = 0; i < arm->n_sets; i++)
-        arm->implementation->close(arm->sets[i]);
-    if (arm->sets == NULL && arm->state != NULL)
-        arm->implementation->close(arm->state);
+        ifm_implementation_close(arm->implementation, arm->sets[i]);
+    if (arm->sets == NULL)
+        ifm_implementation_close(arm->implementation, arm->state);
     free(arm->sets);
     ifm_arena_destroy(arm->arena);
     *arm = (struct ifm_arm_run){0};
@@ -124,8 +124,13 @@ enum ifm_status ifm_arm_check(struct ifm_cell_run *cell, size_t index, bool firs
 {
     struct ifm_arm_run *arm = &cell->arms[index];
     cell->session->at_work = arm->plan->name;
-    if (arm->remote != NULL)
-        return ifm_remote_check(cell, (unsigned)index, first, out, error);
+    if (arm->remote != NULL) {
+        const struct ifm_remote_request request = {.op = IFM_REMOTE_CHECK, .first = first};
+        struct ifm_remote_answer answer;
+        IFM_TRY(ifm_remote_ask(cell, (unsigned)index, request, &answer, error));
+        *out = answer.check;
+        return IFM_OK;
+    }
     if (arm->sets == NULL)
         return check_state(arm, first, out, error);
     void *current = arm->state;
@@ -149,9 +154,18 @@ enum ifm_status ifm_arm_check(struct ifm_cell_run *cell, size_t index, bool firs
     return status;
 }
 
-static enum ifm_status health(struct ifm_device *device, struct ifm_error *error)
+/* Hold the device for untimed steps. One that works apart is not held: its marks then wait for its work, and are times.
+ */
+static void hold_untimed(struct ifm_cell_run *cell)
 {
-    return device->ops->health == NULL ? IFM_OK : device->ops->health(device, error);
+    if (cell->device->ops->resolve == NULL)
+        cell->device->ops->hold(cell->device, cell->plan->threads);
+}
+
+static void release_untimed(struct ifm_cell_run *cell)
+{
+    if (cell->device->ops->resolve == NULL)
+        cell->device->ops->release(cell->device);
 }
 
 /* Time of one step: the fastest of three runs of enough steps for a millisecond. Rough, but free of cold starts. */
@@ -161,16 +175,14 @@ static double rough_step_ns(struct ifm_cell_run *cell, struct ifm_arm_run *arm)
     uint64_t n = 1;
     double best = 0;
     int64_t began_ns = ifm_clock_boot_ns();
-    bool tickets = device->ops->resolve != NULL; /* its marks are times only when it is not held */
-    if (!tickets)
-        device->ops->hold(device, cell->plan->threads);
+    hold_untimed(cell);
     arm->implementation->step(arm->state, 1);
     for (int round = 0; round < 3;) {
         struct ifm_instant start = device->ops->mark(device);
         arm->implementation->step(arm->state, n);
         double elapsed = (double)(device->ops->mark(device).ns - start.ns);
         struct ifm_error unhealthy;
-        if (health(device, &unhealthy) != IFM_OK)
+        if (ifm_device_health(device, &unhealthy) != IFM_OK)
             break;
         if (elapsed <= 0 && ifm_clock_boot_ns() - began_ns > STILL_NS)
             break; /* the clock has stopped: the first slot finds out */
@@ -182,8 +194,7 @@ static double rough_step_ns(struct ifm_cell_run *cell, struct ifm_arm_run *arm)
         /* One round is enough for a step of seconds. */
         round = elapsed > 100 * ROUGH_NS ? 3 : round + 1;
     }
-    if (!tickets)
-        device->ops->release(device);
+    release_untimed(cell);
     return best > 0 ? best : 0.1;
 }
 
@@ -191,35 +202,71 @@ enum ifm_status ifm_arm_rough_ns(struct ifm_cell_run *cell, size_t index, double
 {
     struct ifm_arm_run *arm = &cell->arms[index];
     cell->session->at_work = arm->plan->name;
-    if (arm->remote != NULL)
-        return ifm_remote_rough_ns(cell, (unsigned)index, ns, error);
+    if (arm->remote != NULL) {
+        struct ifm_remote_answer answer;
+        IFM_TRY(
+            ifm_remote_ask(cell, (unsigned)index, (struct ifm_remote_request){.op = IFM_REMOTE_ROUGH}, &answer, error));
+        *ns = answer.ns;
+        return IFM_OK;
+    }
     if (arm->plan->gaps)
         return step_apart(arm, cell->device, ns, error);
     *ns = rough_step_ns(cell, arm);
-    return health(cell->device, error);
+    return ifm_device_health(cell->device, error);
 }
 
-enum ifm_status ifm_arm_warm(struct ifm_cell_run *cell, size_t index, uint64_t steps, double limit_s,
+static enum ifm_status run_round(struct ifm_cell_run *cell, const struct ifm_arm_run *arm, const struct ifm_roll *roll,
+                                 struct ifm_error *error)
+{
+    bool cold = roll->cold && cell->plan->measure.cache == IFM_CACHE_COLD;
+    if (cold)
+        IFM_TRY(cell->device->ops->flush(cell->device, error));
+    if (cold || arm->plan->gaps)
+        return step_apart(arm, NULL, NULL, error);
+    for (uint64_t i = 0; i < roll->times; i++)
+        arm->implementation->step(arm->state, roll->steps);
+    return IFM_OK;
+}
+
+enum ifm_status ifm_arm_roll(struct ifm_cell_run *cell, size_t index, const struct ifm_roll *roll, double *step_s,
                              struct ifm_error *error)
 {
     struct ifm_arm_run *arm = &cell->arms[index];
     struct ifm_device *device = cell->device;
     cell->session->at_work = arm->plan->name;
-    if (arm->remote != NULL)
-        return ifm_remote_warm(cell, (unsigned)index, steps, limit_s, error);
-    struct ifm_instant start = device->ops->mark(device);
-    enum ifm_status status = IFM_OK;
-    uint64_t done = 0;
-    bool tickets = device->ops->resolve != NULL;
-    if (!tickets)
-        device->ops->hold(device, cell->plan->threads);
-    do {
-        status = step_apart(arm, NULL, NULL, error);
-        done++;
-    } while (status == IFM_OK && done < steps && (double)(device->ops->mark(device).ns - start.ns) * 1e-9 < limit_s);
-    if (!tickets)
-        device->ops->release(device);
-    return status;
+    if (arm->remote != NULL) {
+        const struct ifm_remote_request request = {.op = IFM_REMOTE_ROLL, .roll = *roll};
+        struct ifm_remote_answer answer;
+        return ifm_remote_ask(cell, (unsigned)index, request, &answer, error);
+    }
+    int64_t fastest_ns = INT64_MAX;
+    enum ifm_status status;
+    hold_untimed(cell);
+    struct ifm_instant start = device->ops->mark(device), last = start;
+    for (uint64_t rounds = 1;; rounds++) {
+        status = run_round(cell, arm, roll, error);
+        if (status == IFM_OK)
+            status = ifm_device_health(device, error);
+        if (status != IFM_OK || rounds == roll->rounds)
+            break;
+        struct ifm_instant now = device->ops->mark(device);
+        fastest_ns = now.ns - last.ns < fastest_ns ? now.ns - last.ns : fastest_ns;
+        last = now;
+        if ((double)(now.ns - start.ns) * 1e-9 >= roll->seconds || ifm_interrupted())
+            break;
+    }
+    release_untimed(cell);
+    if (step_s != NULL)
+        *step_s = fmax((double)fastest_ns * 1e-9 / (double)(roll->steps * roll->times), 1e-10);
+    return status == IFM_OK ? ifm_interrupt_check(cell->plan->name, error) : status;
+}
+
+enum ifm_status ifm_arm_warm(struct ifm_cell_run *cell, size_t index, double share, struct ifm_error *error)
+{
+    const struct ifm_measure *measure = &cell->plan->measure;
+    const uint64_t steps = measure->warmup > 0 ? measure->warmup : 1;
+    const struct ifm_roll one_by_one = {1, 1, steps, share * measure->warmup_cap_s, false};
+    return ifm_arm_roll(cell, index, &one_by_one, NULL, error);
 }
 
 enum ifm_status ifm_arm_feature_runs(struct ifm_cell_run *cell, size_t index, uint64_t *runs, struct ifm_error *error)
@@ -229,8 +276,10 @@ enum ifm_status ifm_arm_feature_runs(struct ifm_cell_run *cell, size_t index, ui
     if (arm->implementation->feature_runs == NULL)
         return IFM_OK;
     if (arm->remote != NULL) {
-        IFM_TRY(ifm_remote_feature_runs(cell, (unsigned)index, runs, error));
-        *runs += arm->feature_runs_gone;
+        struct ifm_remote_answer answer;
+        IFM_TRY(ifm_remote_ask(cell, (unsigned)index, (struct ifm_remote_request){.op = IFM_REMOTE_FEATURES}, &answer,
+                               error));
+        *runs = answer.runs + arm->feature_runs_gone;
         return IFM_OK;
     }
     for (unsigned i = 0; i < arm->n_sets; i++)
@@ -253,13 +302,12 @@ enum ifm_status ifm_arm_slot(struct ifm_cell_run *cell, unsigned index, struct i
 static enum ifm_status renew(struct ifm_cell_run *cell, size_t index, struct ifm_error *error)
 {
     struct ifm_arm_run *arm = &cell->arms[index];
-    const struct ifm_measure *measure = &cell->plan->measure;
     uint64_t runs;
     IFM_TRY(ifm_arm_feature_runs(cell, index, &runs, error));
     arm->feature_runs_gone = runs;
     ifm_remote_close(arm);
     IFM_TRY(ifm_remote_open(cell, (unsigned)index, error));
-    return ifm_arm_warm(cell, index, measure->warmup, WARM_SHARE * measure->warmup_cap_s, error);
+    return ifm_arm_warm(cell, index, WARM_SHARE, error);
 }
 
 enum ifm_status ifm_arms_place(struct ifm_cell_run *cell, unsigned block, struct ifm_error *error)

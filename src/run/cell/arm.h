@@ -17,9 +17,13 @@ IFM_CHECKED enum ifm_status ifm_arm_check(struct ifm_cell_run *cell, size_t arm,
 /* Rough time of one step: a control input. */
 IFM_CHECKED enum ifm_status ifm_arm_rough_ns(struct ifm_cell_run *cell, size_t arm, double *ns,
                                              struct ifm_error *error);
-/* Untimed steps until `steps` are done or `limit_s` has passed, at least one. */
-IFM_CHECKED enum ifm_status ifm_arm_warm(struct ifm_cell_run *cell, size_t arm, uint64_t steps, double limit_s,
-                                         struct ifm_error *error);
+/* Untimed steps, at least one round. `step_s`: what a step takes in the fastest round, s; NULL = not wanted. Only for
+ * arms in this process, without a limit of rounds. Arms whose samples lie apart run a single step a round, with its
+ * hooks. */
+IFM_CHECKED enum ifm_status ifm_arm_roll(struct ifm_cell_run *cell, size_t arm, const struct ifm_roll *roll,
+                                         double *step_s, struct ifm_error *error);
+/* The warm-up before slots that nothing else warms up: measure.warmup steps, within `share` of its cap. */
+IFM_CHECKED enum ifm_status ifm_arm_warm(struct ifm_cell_run *cell, size_t arm, double share, struct ifm_error *error);
 /* How often its feature ran since the cell was opened; in processes, this asks the living one. */
 IFM_CHECKED enum ifm_status ifm_arm_feature_runs(struct ifm_cell_run *cell, size_t arm, uint64_t *runs,
                                                  struct ifm_error *error);

@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/log.h"
+#include "base/order.h"
 #include "base/text.h"
 #include "run/cell/arm.h"
 #include "run/cell/watch.h"
@@ -14,12 +15,6 @@
 static const double CLOCK_READS_PER_SAMPLE = 100;
 enum { READS = 1000 }; /* of the clock */
 enum { ENOUGH_SAMPLES_PER_SLOT = 1000, MOST_SAMPLES_PER_SLOT = 1000000, MOST_INNER = 1 << 30 };
-
-static int compare_i64(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
 
 /* For a device whose marks are tickets: the time that one more mark adds, and the smallest difference between two such
  * gaps. If the device fails here, the first slot fails too and reports it. */
@@ -37,7 +32,7 @@ static double read_tickets(struct ifm_device *device, double *tick_ns)
         return 1;
     for (int i = 0; i < READS - 1; i++)
         gaps[i] = marks[i + 1].ns - marks[i].ns;
-    qsort(gaps, READS - 1, sizeof *gaps, compare_i64);
+    qsort(gaps, READS - 1, sizeof *gaps, ifm_by_i64);
     for (int i = 0; i < READS - 2; i++) /* differences of 1 ns come from rounding */
         if (gaps[i + 1] - gaps[i] > 1 && gaps[i + 1] - gaps[i] < tick)
             tick = gaps[i + 1] - gaps[i];

@@ -14,6 +14,14 @@
 struct ifm_remote;        /* run/remote/remote.h */
 struct ifm_remote_shared; /* what the processes of a cell share */
 
+/* Untimed steps in rounds, until `rounds` are done or `seconds` have passed. */
+struct ifm_roll {
+    uint64_t steps, times; /* in a round: so many calls of step, for so many steps each */
+    uint64_t rounds;       /* 0 = no limit */
+    double seconds;
+    bool cold; /* under measure.cache=cold evict every cache before a round, as before a sample */
+};
+
 struct ifm_arm_run {
     const struct ifm_arm *plan;
     const struct ifm_workload *workload;

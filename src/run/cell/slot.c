@@ -46,18 +46,14 @@ static enum ifm_status time_apart(struct ifm_cell_run *cell, const struct ifm_ar
                                         : device->ops->resolve(device, cell->marks, 2 * (size_t)arm->samples, error);
 }
 
-/* Marks -> samples, in nanoseconds since the start of the run. */
-static void read_marks(const struct ifm_cell_run *cell, const struct ifm_arm_run *arm, bool apart,
-                       struct ifm_slot *slot, struct ifm_sample *samples)
+void ifm_slot_read_marks(const struct ifm_cell_run *cell, const struct ifm_instant *marks, bool apart,
+                         struct ifm_slot *slot, struct ifm_sample *samples)
 {
     int64_t base = cell->session->offset_ns - cell->session->base.ns;
-    size_t stride = apart ? 2 : 1;
-    for (uint32_t i = 0; i < arm->samples; i++) {
-        samples[i].start_ns = base + cell->marks[stride * i].ns;
-        samples[i].duration_ns = cell->marks[stride * i + 1].ns - cell->marks[stride * i].ns;
-    }
+    for (uint32_t i = 0; i < slot->samples; i++, marks += apart ? 2 : 1)
+        samples[i] = (struct ifm_sample){base + marks[0].ns, marks[1].ns - marks[0].ns};
     slot->start_ns = samples[0].start_ns;
-    slot->end_ns = samples[arm->samples - 1].start_ns + samples[arm->samples - 1].duration_ns;
+    slot->end_ns = samples[slot->samples - 1].start_ns + samples[slot->samples - 1].duration_ns;
 }
 
 /* The workload's own columns; absent for an arm of another workload than the cell's. */
@@ -90,11 +86,11 @@ void ifm_slot_collect(struct ifm_cell_run *cell, unsigned arm_index, struct ifm_
     bool apart = cell->plan->measure.cache == IFM_CACHE_COLD || arm->plan->gaps;
     ifm_instruments_collect(cell, columns);
     collect_own(cell, arm, columns);
-    read_marks(cell, arm, apart, slot, samples);
     slot->arm = arm_index;
     slot->samples = arm->samples;
     slot->inner = arm->inner;
     slot->columns = columns;
+    ifm_slot_read_marks(cell, cell->marks, apart, slot, samples);
 }
 
 enum ifm_status ifm_slot_run(struct ifm_cell_run *cell, unsigned arm_index, struct ifm_slot *slot,

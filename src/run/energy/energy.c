@@ -1,16 +1,14 @@
 /* The energy pass of a cell: idle, blocks of windows, idle. */
 #include "run/energy/energy.h"
 
+#include "base/arena.h"
 #include "base/log.h"
 #include "base/private.h"
 #include "run/energy/private.h"
-#include "run/interrupt.h"
 #include "run/pass/pass.h"
 #include <stdlib.h>
-#include <time.h>
 
 static const double SETTLE_S = 1, SETTLE_SHARE = 0.25; /* of an idle stretch, left out by its readers */
-static const double NAP_S = 0.1;                       /* between two looks for an interruption */
 static const double PREPARE_S = 0.35;                  /* of an arm: timing its steps */
 static const double FLUSH_S = 0.5, CALIBRATE_S = 3;
 static const char NO_SENSOR[] = "no_sensor", WINDOWS[] = "windows", LOST[] = "lost"; /* why the pass ends */
@@ -81,9 +79,7 @@ enum ifm_status ifm_energy_open(const struct ifm_plan *plan, const struct ifm_de
     *out = NULL;
     if (!any_pass(plan))
         return IFM_OK;
-    struct ifm_energy_run *energy = calloc(1, sizeof *energy);
-    if (energy == NULL)
-        return ifm_fail(error, IFM_INTERNAL, "power", NULL, "out of memory");
+    struct ifm_energy_run *energy = ifm_zeros(1, sizeof *energy);
     enum ifm_status status = ifm_energy_sensors_open(plan, device, &energy->sensors, error);
     if (status != IFM_OK) {
         free(energy);
@@ -102,18 +98,6 @@ void ifm_energy_close(struct ifm_energy_run *energy)
     free(energy);
 }
 
-enum ifm_status ifm_energy_wait(const struct ifm_cell_run *cell, double seconds, struct ifm_error *error)
-{
-    const struct ifm_instant start = ifm_clock_now();
-    for (double left = seconds; left > 0 && !ifm_interrupted();) {
-        double nap = left < NAP_S ? left : NAP_S;
-        const struct timespec time = {0, (long)(nap * 1e9)};
-        nanosleep(&time, NULL); /* a signal ends it early; the clock says what is left */
-        left = seconds - (double)ifm_clock_since(start).ns * 1e-9;
-    }
-    return ifm_interrupt_check(cell->plan->name, error);
-}
-
 /* ---- the pass ---- */
 
 static struct ifm_energy_sensors *sensors_of(const struct ifm_pass_run *pass)
@@ -121,10 +105,9 @@ static struct ifm_energy_sensors *sensors_of(const struct ifm_pass_run *pass)
     return &pass->shared->energy->sensors;
 }
 
-static enum ifm_status init(struct ifm_pass_run *pass, struct ifm_error *error)
+static void init(struct ifm_pass_run *pass)
 {
-    pass->own = calloc(1, sizeof(struct own));
-    return pass->own != NULL ? IFM_OK : ifm_fail(error, IFM_INTERNAL, "power", NULL, "out of memory");
+    pass->own = ifm_zeros(1, sizeof(struct own));
 }
 
 /* Nothing runs, everything stays open. */
@@ -240,8 +223,7 @@ static void close_own(struct ifm_pass_run *pass)
 {
     struct own *own = pass->own;
     ifm_energy_sensors_end(sensors_of(pass));
-    if (own != NULL)
-        ifm_energy_windows_free(&own->windows);
+    ifm_energy_windows_free(&own->windows);
     free(own);
 }
 

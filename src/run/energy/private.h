@@ -53,6 +53,8 @@ IFM_CHECKED enum ifm_status ifm_energy_sensors_drain(struct ifm_energy_sensors *
 IFM_CHECKED enum ifm_status ifm_energy_sensors_flush(struct ifm_energy_sensors *sensors, struct ifm_cell_run *cell,
                                                      struct ifm_error *error);
 void ifm_energy_sensors_end(struct ifm_energy_sensors *sensors);
+/* Sleep; IFM_INTERRUPTED as soon as the run is. */
+IFM_CHECKED enum ifm_status ifm_energy_wait(const struct ifm_cell_run *cell, double seconds, struct ifm_error *error);
 
 /* ---- windows (windows.c) ---- */
 
@@ -85,10 +87,5 @@ IFM_CHECKED enum ifm_status ifm_energy_pre_roll(struct ifm_energy_windows *windo
 /* One window: `slot`, its samples, and the columns of the pass. */
 IFM_CHECKED enum ifm_status ifm_energy_window(struct ifm_energy_windows *windows, unsigned arm, struct ifm_slot *slot,
                                               struct ifm_sample *samples, int64_t *columns, struct ifm_error *error);
-
-/* ---- both (energy.c) ---- */
-
-/* Sleep; IFM_INTERRUPTED as soon as the run is. */
-IFM_CHECKED enum ifm_status ifm_energy_wait(const struct ifm_cell_run *cell, double seconds, struct ifm_error *error);
 
 #endif

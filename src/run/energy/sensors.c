@@ -7,11 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static const double CALIBRATION_S = 3; /* of all sensors together */
 enum { PERIODS = 8, LONGEST_MS = 900, SHORTEST_MS = 50 };
 /* The ring of samples is drained every 0.4 s. */
 static const double ARRIVAL_S = 0.5, LATEST_ARRIVAL_S = 5;
+static const double NAP_S = 0.1; /* between two looks for an interruption */
 
 /* What documents and measurements say that a reading is the mean of (docs/power.md). */
 static const struct {
@@ -205,6 +207,18 @@ static enum ifm_status tell(const struct ifm_energy_sensors *sensors, const stru
 }
 
 /* ---- one pass ---- */
+
+enum ifm_status ifm_energy_wait(const struct ifm_cell_run *cell, double seconds, struct ifm_error *error)
+{
+    const struct ifm_instant start = ifm_clock_now();
+    for (double left = seconds; left > 0 && !ifm_interrupted();) {
+        double nap = left < NAP_S ? left : NAP_S;
+        const struct timespec time = {0, (long)(nap * 1e9)};
+        nanosleep(&time, NULL); /* a signal ends it early; the clock says what is left */
+        left = seconds - (double)ifm_clock_since(start).ns * 1e-9;
+    }
+    return ifm_interrupt_check(cell->plan->name, error);
+}
 
 /* Discard readings from before the pass: a counter that was not read since the last cell may have wrapped unseen, and
  * a ring still holds seconds of other work. */

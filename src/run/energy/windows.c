@@ -7,7 +7,9 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "run/cell/arm.h"
 #include "run/cell/instruments.h"
+#include "run/cell/slot.h"
 #include "run/interrupt.h"
 #include <math.h>
 #include <stdlib.h>
@@ -23,39 +25,6 @@ enum { LEAST_PERIODS = 13 };
 static const uint32_t PAUSES = 0x70617573; /* "paus" */
 
 /* ---- choosing ---- */
-
-static enum ifm_status health(const struct ifm_cell_run *cell, struct ifm_error *error)
-{
-    struct ifm_device *device = cell->device;
-    return device->ops->health == NULL ? IFM_OK : device->ops->health(device, error);
-}
-
-/* Steps in chunks of about a sample for `seconds`, at least one chunk; the time of a step in the fastest chunk, so that
- * windows planned by it are at least as long as they shall be. A device that works apart is not held: its marks then
- * wait for each chunk. */
-static enum ifm_status run_steps(struct ifm_cell_run *cell, unsigned arm, uint64_t chunk, double seconds,
-                                 double *step_s, struct ifm_error *error)
-{
-    struct ifm_device *device = cell->device;
-    const struct ifm_arm_run *run = &cell->arms[arm];
-    bool tickets = device->ops->resolve != NULL;
-    double best_s = INFINITY;
-    cell->session->at_work = run->plan->name;
-    if (!tickets)
-        device->ops->hold(device, cell->plan->threads);
-    struct ifm_instant start = device->ops->mark(device), last = start;
-    do {
-        run->implementation->step(run->state, chunk);
-        struct ifm_instant now = device->ops->mark(device);
-        best_s = fmin(best_s, (double)(now.ns - last.ns) * 1e-9);
-        last = now;
-    } while ((double)(last.ns - start.ns) * 1e-9 < seconds && !ifm_interrupted() && health(cell, error) == IFM_OK);
-    if (!tickets)
-        device->ops->release(device);
-    *step_s = fmax(best_s / (double)chunk, 1e-10);
-    IFM_TRY(health(cell, error));
-    return ifm_interrupt_check(cell->plan->name, error);
-}
 
 static uint64_t steps_in(double seconds, double step_s)
 {
@@ -101,8 +70,9 @@ static enum ifm_status choose_arm(struct ifm_energy_windows *windows, unsigned i
     struct ifm_energy_arm *arm = &windows->arms[index];
     struct ifm_text reason = {0};
     double step_s, rough_s = fmax(cell->arms[index].step_ns, 0.1) * 1e-9;
-    IFM_TRY(run_steps(cell, index, steps_in(SAMPLE_S, rough_s), TIMED_S, &step_s, error));
-    step_s = fmin(step_s, rough_s); /* while others took the CPU even the fastest chunk was slow */
+    const struct ifm_roll roll = {.steps = steps_in(SAMPLE_S, rough_s), .times = 1, .seconds = TIMED_S};
+    IFM_TRY(ifm_arm_roll(cell, index, &roll, &step_s, error));
+    step_s = fmin(step_s, rough_s); /* while others took the CPU even the fastest round was slow */
     windows->before = (int)index;
     choose(arm, step_s, cell->plan->measure.energy_window_s);
     explain(arm, step_s, cell->plan->measure.pre_roll_s, sensors, &reason);
@@ -191,11 +161,11 @@ void ifm_energy_windows_draw(struct ifm_energy_windows *windows, unsigned block)
 enum ifm_status ifm_energy_pre_roll(struct ifm_energy_windows *windows, unsigned arm, struct ifm_error *error)
 {
     struct ifm_cell_run *cell = windows->cell;
-    double seconds = cell->plan->measure.pre_roll_s, step_s;
-    if (windows->before == (int)arm || !(seconds > 0))
+    const struct ifm_roll roll = {windows->arms[arm].inner, 1, .seconds = cell->plan->measure.pre_roll_s};
+    if (windows->before == (int)arm || !(roll.seconds > 0))
         return IFM_OK;
     int64_t start_ns = ifm_session_now(cell->session, cell->device);
-    IFM_TRY(run_steps(cell, arm, windows->arms[arm].inner, seconds, &step_s, error));
+    IFM_TRY(ifm_arm_roll(cell, arm, &roll, NULL, error));
     return IFM_FACT(cell->session, error, energy_pre_roll, true, .cell = cell->plan->name,
                     .arm = cell->arms[arm].plan->name, .start_ns = start_ns,
                     .end_ns = ifm_session_now(cell->session, cell->device));
@@ -242,27 +212,6 @@ static enum ifm_status run_apart(struct ifm_energy_windows *windows, const struc
     return status;
 }
 
-/* Marks -> the slot and its samples, in the time of the run. */
-static void read_marks(const struct ifm_energy_windows *windows, unsigned index, struct ifm_slot *slot,
-                       struct ifm_sample *samples)
-{
-    const struct ifm_energy_arm *arm = &windows->arms[index];
-    const struct ifm_session *session = windows->cell->session;
-    int64_t base = session->offset_ns - session->base.ns;
-    size_t stride = arm->pause_s > 0 ? 2 : 1;
-    for (uint32_t i = 0; i < arm->samples; i++) {
-        const struct ifm_instant *marks = &windows->marks[stride * i];
-        samples[i] = (struct ifm_sample){base + marks[0].ns, marks[1].ns - marks[0].ns};
-    }
-    const struct ifm_sample *last = &samples[arm->samples - 1];
-    *slot = (struct ifm_slot){.arm = index,
-                              .samples = arm->samples,
-                              .inner = arm->inner,
-                              .phase = IFM_PHASE_MEASURE,
-                              .start_ns = samples[0].start_ns,
-                              .end_ns = last->start_ns + last->duration_ns};
-}
-
 enum ifm_status ifm_energy_window(struct ifm_energy_windows *windows, unsigned index, struct ifm_slot *slot,
                                   struct ifm_sample *samples, int64_t *columns, struct ifm_error *error)
 {
@@ -277,7 +226,8 @@ enum ifm_status ifm_energy_window(struct ifm_energy_windows *windows, unsigned i
     IFM_TRY(status);
     IFM_TRY(ifm_interrupt_check(cell->plan->name, error)); /* what an interruption cut short is no window */
     ifm_instruments_collect(cell, columns);
-    read_marks(windows, index, slot, samples);
-    slot->columns = columns;
+    *slot = (struct ifm_slot){
+        .arm = index, .phase = IFM_PHASE_MEASURE, .samples = arm->samples, .inner = arm->inner, .columns = columns};
+    ifm_slot_read_marks(cell, windows->marks, arm->pause_s > 0, slot, samples);
     return IFM_OK;
 }

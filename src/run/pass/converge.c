@@ -3,7 +3,6 @@
 
 #include "device/fake.h"
 #include "run/cell/arm.h"
-#include "run/interrupt.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -43,46 +42,13 @@ static double seconds_since(const struct ifm_cell_run *cell, struct ifm_instant 
     return (double)(cell->device->ops->mark(cell->device).ns - start.ns) * 1e-9;
 }
 
-/* ---- running an arm without recording it ---- */
-
-static enum ifm_status roll_batch(struct ifm_cell_run *cell, const struct ifm_arm_run *arm, struct ifm_error *error)
-{
-    bool cold = cell->plan->measure.cache == IFM_CACHE_COLD;
-    double sample_s = fmax(arm->step_ns * arm->inner * 1e-9, 1e-9);
-    if (!cold && !arm->plan->gaps) {
-        for (double done_s = 0; done_s < BATCH_S; done_s += sample_s)
-            arm->implementation->step(arm->state, arm->inner);
-        return IFM_OK;
-    }
-    if (arm->implementation->before != NULL)
-        IFM_TRY(arm->implementation->before(arm->state, error));
-    if (cold)
-        IFM_TRY(cell->device->ops->flush(cell->device, error));
-    arm->implementation->step(arm->state, arm->inner);
-    return arm->implementation->after == NULL ? IFM_OK : arm->implementation->after(arm->state, error);
-}
-
-/* The steps of a slot, for `seconds`; whatever the arm's place of work. */
-static enum ifm_status roll(struct ifm_cell_run *cell, size_t index, double seconds, struct ifm_error *error)
+/* The steps of a slot, for `seconds`, which nothing records. */
+static enum ifm_status run_unrecorded(struct ifm_cell_run *cell, size_t index, double seconds, struct ifm_error *error)
 {
     const struct ifm_arm_run *arm = &cell->arms[index];
-    struct ifm_device *device = cell->device;
-    if (arm->remote != NULL)
-        return ifm_arm_warm(cell, index, UINT64_MAX, seconds, error);
-    cell->session->at_work = arm->plan->name;
-    bool tickets = device->ops->resolve != NULL;
-    enum ifm_status status = IFM_OK;
-    if (!tickets)
-        device->ops->hold(device, cell->plan->threads);
-    struct ifm_instant start = device->ops->mark(device);
-    do
-        status = roll_batch(cell, arm, error);
-    while (status == IFM_OK && !ifm_interrupted() && seconds_since(cell, start) < seconds);
-    if (!tickets)
-        device->ops->release(device);
-    if (status == IFM_OK && device->ops->health != NULL)
-        status = device->ops->health(device, error);
-    return status == IFM_OK ? ifm_interrupt_check(cell->plan->name, error) : status;
+    double samples = ceil(BATCH_S / fmax(arm->step_ns * arm->inner * 1e-9, 1e-9));
+    const struct ifm_roll roll = {.steps = arm->inner, .times = (uint64_t)samples, .seconds = seconds, .cold = true};
+    return ifm_arm_roll(cell, index, &roll, NULL, error);
 }
 
 /* ---- readings ---- */
@@ -160,7 +126,7 @@ static enum ifm_status take_turn(struct gate *gate, size_t index, double most_s,
     gate->n_points = 0;
     struct ifm_instant start = cell->device->ops->mark(cell->device);
     do {
-        IFM_TRY(roll(cell, index, CHUNK_S, error));
+        IFM_TRY(run_unrecorded(cell, index, CHUNK_S, error));
         read_all(gate);
         level->seconds = seconds_since(cell, start);
         if (level->seconds < least_s)
@@ -257,7 +223,7 @@ static bool follows_another(struct ifm_converge *converge, unsigned arm)
 
 enum ifm_status ifm_converge_pre_roll(struct ifm_converge *converge, unsigned arm, struct ifm_error *error)
 {
-    return follows_another(converge, arm) ? roll(converge->cell, arm, converge->pre_roll_s, error) : IFM_OK;
+    return follows_another(converge, arm) ? run_unrecorded(converge->cell, arm, converge->pre_roll_s, error) : IFM_OK;
 }
 
 /* ---- the gate ---- */
@@ -316,12 +282,6 @@ enum ifm_status ifm_converge(struct ifm_cell_run *cell, const struct ifm_gauge *
     return run_gate(&gate, out, error);
 }
 
-/* A command runs as often as its user asked for, and no more. */
-static bool is_callers(const struct ifm_cell_run *cell)
-{
-    return strcmp(cell->plan->workload, "command") == 0;
-}
-
 enum ifm_status ifm_converge_here(struct ifm_cell_run *cell, double used_s, struct ifm_converge *out,
                                   struct ifm_error *error)
 {
@@ -330,9 +290,9 @@ enum ifm_status ifm_converge_here(struct ifm_cell_run *cell, double used_s, stru
         *out = (struct ifm_converge){.cell = cell, .last = -1};
         return IFM_OK;
     }
-    if (is_callers(cell))
-        return ifm_converge(cell, NULL, "commands run as often as they are asked to, and no more", "", used_s, out,
-                            error);
+    const struct ifm_workload *workload = ifm_workload_find(cell->plan->workload);
+    if (workload != NULL && workload->no_extra_steps != NULL)
+        return ifm_converge(cell, NULL, workload->no_extra_steps, "", used_s, out, error);
     struct ifm_gauge *gauge = ifm_gauge_open(cell->device, &(struct ifm_power_options){.root = ""}, reason, remedy);
     enum ifm_status status = ifm_converge(cell, gauge, reason, remedy, used_s, out, error);
     ifm_gauge_close(gauge);

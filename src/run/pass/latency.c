@@ -4,11 +4,9 @@
 #include "run/cell/arm.h"
 #include <math.h>
 
-static enum ifm_status init(struct ifm_pass_run *pass, struct ifm_error *error)
+static void init(struct ifm_pass_run *pass)
 {
-    (void)error;
     ifm_stop_init(&pass->stop, pass->cell);
-    return IFM_OK;
 }
 
 static const char *reason(const struct ifm_pass_run *pass)
@@ -38,7 +36,7 @@ static double left_s(const struct ifm_pass_run *pass, double block_s)
     return fmax(ifm_stop_expected_blocks(&pass->stop, block_s) - pass->measured, 0) * block_s;
 }
 
-enum ifm_status ifm_pass_log_stop(const struct ifm_pass_run *pass, const char *why, struct ifm_error *error)
+enum ifm_status ifm_pass_log_stop(struct ifm_pass_run *pass, const char *why, struct ifm_error *error)
 {
     struct ifm_event_stop facts = ifm_stop_facts(&pass->stop);
     facts.cell = pass->cell->plan->name;
@@ -46,17 +44,6 @@ enum ifm_status ifm_pass_log_stop(const struct ifm_pass_run *pass, const char *w
     facts.blocks = pass->measured;
     facts.elapsed_s = pass->elapsed_s;
     return ifm_fact_add(pass->cell->session, IFM_EVENT_OF(stop, true, &facts), error);
-}
-
-static enum ifm_status end(struct ifm_pass_run *pass, const char *why, struct ifm_error *error)
-{
-    return ifm_pass_log_stop(pass, why, error);
-}
-
-static double expected_s(const struct ifm_cell_run *cell)
-{
-    (void)cell;
-    return 0; /* it is the first pass: its blocks show */
 }
 
 static void close_stop(struct ifm_pass_run *pass)
@@ -71,7 +58,6 @@ const struct ifm_pass_hooks ifm_pass_latency = {
     .add = add,
     .reason = reason,
     .left_s = left_s,
-    .end = end,
-    .expected_s = expected_s,
+    .end = ifm_pass_log_stop,
     .close = close_stop,
 };

@@ -21,17 +21,10 @@ static const char *reason(const struct ifm_pass_run *pass)
 /* The pass before may have left the device idle. */
 static enum ifm_status begin(struct ifm_pass_run *pass, struct ifm_error *error)
 {
-    const struct ifm_measure *measure = &pass->cell->plan->measure;
     for (size_t i = 0; i < pass->cell->plan->n_arms && reason(pass) == NULL; i++)
         if (!pass->without[i])
-            IFM_TRY(ifm_arm_warm(pass->cell, i, measure->warmup, measure->warmup_cap_s, error));
+            IFM_TRY(ifm_arm_warm(pass->cell, i, 1, error));
     return IFM_OK;
-}
-
-static enum ifm_status slot(struct ifm_pass_run *pass, unsigned arm, struct ifm_slot *slot, struct ifm_sample *samples,
-                            int64_t *columns, struct ifm_error *error)
-{
-    return ifm_arm_slot(pass->cell, arm, slot, samples, columns, error);
 }
 
 static double left_s(const struct ifm_pass_run *pass, double block_s)
@@ -54,7 +47,6 @@ static double expected_s(const struct ifm_cell_run *cell)
 const struct ifm_pass_hooks ifm_pass_observed = {
     .done = IFM_STAGE_pass_done,
     .begin = begin,
-    .slot = slot,
     .reason = reason,
     .left_s = left_s,
     .end = end,

@@ -1,195 +1,34 @@
-/* The block loop. */
+/* A pass from its record to the facts that end it, and the kinds of passes. */
 #include "run/pass/pass.h"
 
-#include "run/cell/arm.h"
 #include "run/cell/instruments.h"
-#include "run/cell/watch.h"
-#include "run/interrupt.h"
-#include "run/pass/warm_up.h"
-#include <math.h>
 #include <string.h>
 
-/* ---- the record ---- */
+/* The kinds of passes; model/pass.c says what they admit. */
+const struct ifm_pass_hooks *const ifm_pass_kinds[IFM_PASS_KINDS] = {
+    [IFM_PASS_LATENCY] = &ifm_pass_latency,
+    [IFM_PASS_ENERGY] = &ifm_pass_energy,
+    [IFM_PASS_COUNTERS] = &ifm_pass_observed,
+    [IFM_PASS_TRACE] = &ifm_pass_observed,
+};
 
-/* The number that the cell under execution has for an arm of the plan; n_arms = left out, or in no plan. */
-static unsigned number_of(const struct ifm_cell_run *cell, unsigned planned)
+void ifm_pass_init(struct ifm_pass_run *pass, struct ifm_cell_run *cell, const struct ifm_pass *plan)
 {
-    unsigned i = 0;
-    while (i < cell->plan->n_arms && (cell->planned == NULL ? i : cell->planned[i]) != planned)
-        i++;
-    return i;
-}
-
-/* Do the slots of a recorded block fit the plan, and the buffers that calibration made? Numbers their arms as the cell
- * does. */
-static bool fits(const struct ifm_pass_run *pass, struct ifm_slot *slots)
-{
-    const struct ifm_cell_run *cell = pass->cell;
-    for (size_t i = 0; i < pass->places; i++) {
-        slots[i].arm = number_of(cell, slots[i].arm);
-        if (slots[i].arm >= cell->plan->n_arms ||
-            (pass->hooks->add != NULL && slots[i].samples > cell->arms[slots[i].arm].samples))
-            return false;
+    *pass = (struct ifm_pass_run){
+        .cell = cell, .hooks = ifm_pass_kinds[plan->kind], .slots = cell->slots, .samples = cell->samples};
+    for (size_t i = 0; i < cell->plan->n_arms; i++) {
+        pass->without[i] = !ifm_pass_rows[plan->kind].ceilings && !ifm_plan_isolates(cell->plan, i);
+        pass->places += pass->without[i] ? 0 : 2;
     }
-    return true;
+    if (pass->hooks->init != NULL)
+        pass->hooks->init(pass);
 }
 
-/* Take in the blocks that an interrupted run left. */
-static enum ifm_status take_in_record(struct ifm_pass_run *pass, struct ifm_error *error)
+void ifm_pass_close(struct ifm_pass_run *pass)
 {
-    struct ifm_record record;
-    const struct ifm_cell *cell = pass->cell->plan;
-    size_t n = pass->places;
-    IFM_TRY(ifm_record_load(pass->shared->dir, cell->index, ifm_pass_name(pass->cell->pass), &record, error));
-    enum ifm_status status = IFM_OK;
-    for (size_t i = 0; i < record.n_slots && status == IFM_OK;) {
-        if (record.slots[i].phase == IFM_PHASE_WARMUP) {
-            i++;
-            continue;
-        }
-        if (i + n > record.n_slots || !fits(pass, &record.slots[i])) {
-            status = ifm_fail(error, IFM_INVALID, cell->name, "measure again into a new folder",
-                              "the record does not fit the plan and its calibration");
-            break;
-        }
-        if (pass->hooks->add != NULL)
-            pass->hooks->add(pass, &record.slots[i], &record.samples[record.first[i]]);
-        pass->earlier_s += (double)(record.slots[i + n - 1].end_ns - record.slots[i].start_ns) * 1e-9;
-        pass->measured++;
-        i += n;
-    }
-    ifm_record_free(&record);
-    return status;
-}
-
-/* Create the record, or reopen it where the interruption cut it. */
-static enum ifm_status open_record(struct ifm_pass_run *pass, struct ifm_error *error)
-{
-    const struct ifm_cell_run *cell = pass->cell;
-    struct ifm_session *session = cell->session;
-    const struct ifm_pass *plan = cell->pass;
-    const char *dir = pass->shared->dir, *name = ifm_pass_name(plan);
-    int64_t end_ns;
-    bool resume = pass->shared->resume;
-    enum ifm_status status =
-        resume
-            ? ifm_recorder_resume(dir, cell->plan->index, name, plan->columns, plan->n_columns, pass->places,
-                                  &pass->recorder, &pass->next_block, &end_ns, error)
-            : ifm_recorder_create(dir, cell->plan->index, name, plan->columns, plan->n_columns, &pass->recorder, error);
-    pass->unrecorded = status != IFM_OK && status != IFM_INVALID; /* an edited record is the cell's own */
-    if (status != IFM_OK || !resume)
-        return status;
-    ifm_session_behind(session, cell->device, end_ns);
-    return take_in_record(pass, error);
-}
-
-static enum ifm_status append(struct ifm_pass_run *pass, size_t n_slots, struct ifm_error *error)
-{
-    const unsigned *planned = pass->cell->planned;
-    size_t n_samples = 0;
-    enum ifm_status status = IFM_OK;
-    unsigned arms[2 * IFM_MOST_ARMS];
-    for (size_t i = 0; i < n_slots; i++) { /* the record numbers arms as the plan does */
-        n_samples += pass->slots[i].samples;
-        arms[i] = pass->slots[i].arm;
-        if (planned != NULL)
-            pass->slots[i].arm = planned[arms[i]];
-    }
-    if (pass->recorder != NULL)
-        status = ifm_recorder_append(pass->recorder, pass->slots, n_slots, pass->samples, n_samples, error);
-    for (size_t i = 0; i < n_slots; i++)
-        pass->slots[i].arm = arms[i];
-    pass->next_block++;
-    return status;
-}
-
-/* ---- blocks ---- */
-
-/* Run the slots of one block, in `order`; nothing is on disk yet. */
-static enum ifm_status run_slots(struct ifm_pass_run *pass, const unsigned *order, size_t n, enum ifm_phase phase,
-                                 struct ifm_error *error)
-{
-    struct ifm_cell_run *cell = pass->cell;
-    struct ifm_sample *samples = pass->samples;
-    for (size_t i = 0; i < n; i++) {
-        struct ifm_slot *slot = &pass->slots[i];
-        int64_t *columns = cell->columns + i * cell->pass->n_columns;
-        pass->place = i;
-        IFM_TRY(ifm_interrupt_check(cell->plan->name, error));
-        if (phase == IFM_PHASE_MEASURE)
-            IFM_TRY(pass->hooks->slot(pass, order[i], slot, samples, columns, error));
-        else
-            IFM_TRY(ifm_arm_slot(cell, order[i], slot, samples, columns, error));
-        IFM_TRY(ifm_watch_slot(cell, slot, samples, pass->end_ns, error));
-        pass->end_ns = slot->end_ns;
-        slot->block = pass->next_block;
-        slot->phase = phase;
-        samples += slot->samples;
-    }
-    return IFM_OK;
-}
-
-static enum ifm_status run_warm_up(struct ifm_pass_run *pass, struct ifm_error *error)
-{
-    struct ifm_cell_run *cell = pass->cell;
-    size_t n = cell->plan->n_arms;
-    unsigned order[IFM_MOST_ARMS];
-    struct ifm_warm_up warm;
-    for (size_t i = 0; i < n; i++)
-        order[i] = (unsigned)i;
-    ifm_warm_up_init(&warm, cell);
-    enum ifm_status status = IFM_OK;
-    while (status == IFM_OK && ifm_warm_up_wanted(&warm)) {
-        status = run_slots(pass, order, n, IFM_PHASE_WARMUP, error);
-        if (status == IFM_OK)
-            status = append(pass, n, error);
-        ifm_warm_up_take(&warm);
-    }
-    if (status == IFM_OK)
-        status = ifm_warm_up_log(&warm, error);
-    ifm_warm_up_free(&warm);
-    return status;
-}
-
-enum ifm_status ifm_pass_warm_up(struct ifm_pass_run *pass, struct ifm_error *error)
-{
-    struct ifm_cell_run *cell = pass->cell;
-    struct ifm_instant start = cell->device->ops->mark(cell->device);
-    IFM_TRY(run_warm_up(pass, error));
-    double used_s = (double)(cell->device->ops->mark(cell->device).ns - start.ns) * 1e-9;
-    return ifm_converge_here(cell, used_s, &pass->converge, error);
-}
-
-enum ifm_status ifm_pass_block(struct ifm_pass_run *pass, struct ifm_error *error)
-{
-    const struct ifm_pass_hooks *hooks = pass->hooks;
-    unsigned order[2 * IFM_MOST_ARMS];
-    struct ifm_watch watch;
-    size_t n = ifm_plan_order_without(pass->cell->plan, pass->without, pass->measured, order);
-    IFM_TRY(ifm_arms_place(pass->cell, pass->measured, error));
-    ifm_watch_begin(pass->cell, &watch);
-    IFM_TRY(run_slots(pass, order, n, IFM_PHASE_MEASURE, error));
-    IFM_TRY(ifm_watch_end(pass->cell, &watch, pass->next_block, error));
-    if (hooks->settle != NULL)
-        IFM_TRY(hooks->settle(pass, error));
-    IFM_TRY(append(pass, n, error));
-    if (hooks->sync)
-        IFM_TRY(ifm_recorder_sync(pass->recorder, error));
-    if (hooks->add != NULL)
-        hooks->add(pass, pass->slots, pass->samples);
-    pass->measured++;
-    return IFM_OK;
-}
-
-void ifm_pass_report(const struct ifm_pass_run *pass, double left_s)
-{
-    const struct ifm_cell *cell = pass->cell->plan;
-    if (pass->shared->progress == NULL)
-        return;
-    for (size_t i = 0; i < cell->n_passes; i++)
-        if (&cell->passes[i] > pass->cell->pass)
-            left_s += ifm_pass_hooks[cell->passes[i].kind]->expected_s(pass->cell);
-    pass->shared->progress(pass->shared->context, pass->elapsed_s, left_s);
+    if (pass->hooks->close != NULL)
+        pass->hooks->close(pass);
+    ifm_recorder_close(pass->recorder);
 }
 
 static enum ifm_status run_blocks(struct ifm_pass_run *pass, struct ifm_error *error)
@@ -211,27 +50,6 @@ static enum ifm_status run_blocks(struct ifm_pass_run *pass, struct ifm_error *e
     return ifm_recorder_sync(pass->recorder, error);
 }
 
-/* ---- the whole pass ---- */
-
-enum ifm_status ifm_pass_init(struct ifm_pass_run *pass, struct ifm_cell_run *cell, const struct ifm_pass *plan,
-                              struct ifm_error *error)
-{
-    *pass = (struct ifm_pass_run){
-        .cell = cell, .hooks = ifm_pass_hooks[plan->kind], .slots = cell->slots, .samples = cell->samples};
-    for (size_t i = 0; i < cell->plan->n_arms; i++) {
-        pass->without[i] = !ifm_pass_rows[plan->kind].ceilings && !ifm_plan_isolates(cell->plan, i);
-        pass->places += pass->without[i] ? 0 : 2;
-    }
-    return pass->hooks->init == NULL ? IFM_OK : pass->hooks->init(pass, error);
-}
-
-void ifm_pass_close(struct ifm_pass_run *pass)
-{
-    if (pass->hooks->close != NULL)
-        pass->hooks->close(pass);
-    ifm_recorder_close(pass->recorder);
-}
-
 /* Does the journal of an interrupted run say that the pass is complete? */
 static bool is_done(const struct ifm_events *events, enum ifm_stage done, const char *cell, const char *pass)
 {
@@ -244,7 +62,7 @@ static bool is_done(const struct ifm_events *events, enum ifm_stage done, const 
 
 static enum ifm_status execute(struct ifm_pass_run *pass, struct ifm_error *error)
 {
-    IFM_TRY(open_record(pass, error));
+    IFM_TRY(ifm_pass_open_record(pass, error));
     pass->elapsed_s = pass->earlier_s;
     IFM_TRY(pass->hooks->begin(pass, error));
     return run_blocks(pass, error);
@@ -256,11 +74,13 @@ static enum ifm_status open_and_execute(struct ifm_cell_run *cell, const struct 
 {
     struct ifm_pass_run pass;
     IFM_TRY(ifm_instruments_of(cell, plan, error));
-    enum ifm_status status = ifm_pass_init(&pass, cell, plan, error);
+    ifm_pass_init(&pass, cell, plan);
     pass.shared = shared;
     pass.events = events;
-    if (status == IFM_OK)
-        status = execute(&pass, error);
+    for (size_t i = 0; i < cell->plan->n_passes; i++)
+        if (&cell->plan->passes[i] > plan)
+            pass.later_s += ifm_pass_kinds[cell->plan->passes[i].kind]->expected_s(cell);
+    enum ifm_status status = execute(&pass, error);
     *unrecorded = pass.unrecorded;
     ifm_pass_close(&pass);
     return status;
@@ -269,7 +89,7 @@ static enum ifm_status open_and_execute(struct ifm_cell_run *cell, const struct 
 enum ifm_status ifm_pass_execute(struct ifm_cell_run *cell, const struct ifm_pass *plan,
                                  const struct ifm_passes *shared, bool *unrecorded, struct ifm_error *error)
 {
-    const enum ifm_stage done = ifm_pass_hooks[plan->kind]->done;
+    const enum ifm_stage done = ifm_pass_kinds[plan->kind]->done;
     const struct ifm_events *events = NULL;
     struct ifm_arena *arena = ifm_arena_create();
     enum ifm_status status = IFM_OK;

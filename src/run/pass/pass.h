@@ -1,6 +1,6 @@
 /* A pass: open its record or resume it, then run blocks of slots, each appended whole, until there are enough.
  *
- * One loop for every kind of pass; their differences are hooks (run/pass/kinds.c). */
+ * One loop for every kind of pass; their differences are hooks, a row of ifm_pass_kinds each. */
 #ifndef IFM_RUN_PASS_PASS_H
 #define IFM_RUN_PASS_PASS_H
 
@@ -37,6 +37,7 @@ struct ifm_pass_run {
     uint32_t measured;    /* measured blocks that the record holds */
     double earlier_s;     /* time that the blocks of interrupted runs took */
     double elapsed_s;     /* the same, with the blocks of this one */
+    double later_s;       /* that the passes behind this one are expected to take */
     bool unrecorded;      /* the record could not be opened: the folder is at fault */
     /* latency */
     struct ifm_stop stop;
@@ -51,10 +52,10 @@ struct ifm_pass_hooks {
     enum ifm_stage done;
     bool sync; /* each block is on disk before the next one begins */
     /* Before the record is opened: the kind's state. May be NULL. */
-    enum ifm_status (*init)(struct ifm_pass_run *pass, struct ifm_error *error);
+    void (*init)(struct ifm_pass_run *pass);
     /* The record is open: everything before the first block of this session. */
     enum ifm_status (*begin)(struct ifm_pass_run *pass, struct ifm_error *error);
-    /* One slot of `arm`, with what precedes it untimed. */
+    /* One slot of `arm`, with what precedes it untimed; NULL = ifm_arm_slot. */
     enum ifm_status (*slot)(struct ifm_pass_run *pass, unsigned arm, struct ifm_slot *slot, struct ifm_sample *samples,
                             int64_t *columns, struct ifm_error *error);
     /* The slots of a block have run; it is not in the record yet. May be NULL. */
@@ -67,7 +68,7 @@ struct ifm_pass_hooks {
     double (*left_s)(const struct ifm_pass_run *pass, double block_s);
     /* After the last block: the facts that end the pass. */
     enum ifm_status (*end)(struct ifm_pass_run *pass, const char *reason, struct ifm_error *error);
-    /* Seconds that the pass of an open cell will take; NULL = only its blocks show. */
+    /* Seconds that the pass of an open cell will take; NULL = it is the first, and its blocks show. */
     double (*expected_s)(const struct ifm_cell_run *cell);
     void (*close)(struct ifm_pass_run *pass); /* also after a failure. May be NULL */
 };
@@ -75,20 +76,20 @@ struct ifm_pass_hooks {
 extern const struct ifm_pass_hooks ifm_pass_latency;  /* latency.c */
 extern const struct ifm_pass_hooks ifm_pass_observed; /* observed.c: counters and trace */
 extern const struct ifm_pass_hooks ifm_pass_energy;   /* run/energy/energy.c */
-/* By enum ifm_pass_kind (kinds.c). */
-extern const struct ifm_pass_hooks *const ifm_pass_hooks[IFM_PASS_KINDS];
+/* By enum ifm_pass_kind. */
+extern const struct ifm_pass_hooks *const ifm_pass_kinds[IFM_PASS_KINDS];
 
-/* A pass of the cell without a record, as a dry run has it. Close it also after a failure. */
-IFM_CHECKED enum ifm_status ifm_pass_init(struct ifm_pass_run *pass, struct ifm_cell_run *cell,
-                                          const struct ifm_pass *plan, struct ifm_error *error);
+/* A pass of the cell without a record, as a dry run has it. Close it. */
+void ifm_pass_init(struct ifm_pass_run *pass, struct ifm_cell_run *cell, const struct ifm_pass *plan);
 void ifm_pass_close(struct ifm_pass_run *pass);
+/* Create the record, or reopen it where the interruption cut it, and take in its blocks. */
+IFM_CHECKED enum ifm_status ifm_pass_open_record(struct ifm_pass_run *pass, struct ifm_error *error);
 /* Windows of warm-up until every arm is warm and steady, as blocks of the record; then the gate of power. */
 IFM_CHECKED enum ifm_status ifm_pass_warm_up(struct ifm_pass_run *pass, struct ifm_error *error);
 /* One measured block: run its slots in the plan's order and append it. */
 IFM_CHECKED enum ifm_status ifm_pass_block(struct ifm_pass_run *pass, struct ifm_error *error);
 /* The fact that ends a latency pass: the stop rule with its inputs. */
-IFM_CHECKED enum ifm_status ifm_pass_log_stop(const struct ifm_pass_run *pass, const char *reason,
-                                              struct ifm_error *error);
+IFM_CHECKED enum ifm_status ifm_pass_log_stop(struct ifm_pass_run *pass, const char *reason, struct ifm_error *error);
 /* Tell the progress: `left_s` of this pass, and what later ones are expected to take. */
 void ifm_pass_report(const struct ifm_pass_run *pass, double left_s);
 /* The whole pass of an open cell; nothing to do where it is complete. `unrecorded` as above. */

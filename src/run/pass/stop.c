@@ -2,6 +2,7 @@
 #include "run/pass/stop.h"
 
 #include "base/arena.h"
+#include "base/order.h"
 #include "stats/sequential.h"
 #include <math.h>
 #include <stdlib.h>
@@ -44,20 +45,11 @@ void ifm_stop_free(struct ifm_stop *stop)
     *stop = (struct ifm_stop){0};
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double slot_median_ns(struct ifm_stop *stop, const struct ifm_slot *slot, const struct ifm_sample *samples)
 {
     for (uint32_t i = 0; i < slot->samples; i++)
         stop->scratch[i] = (double)samples[i].duration_ns;
-    qsort(stop->scratch, slot->samples, sizeof *stop->scratch, compare_doubles);
-    uint32_t middle = slot->samples / 2;
-    double median =
-        slot->samples % 2 == 1 ? stop->scratch[middle] : (stop->scratch[middle - 1] + stop->scratch[middle]) / 2;
+    double median = ifm_median(stop->scratch, slot->samples);
     /* The clock of a step may read the same twice; a median below a nanosecond is only ever that. */
     return median < 1 ? 1 : median;
 }

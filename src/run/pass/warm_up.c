@@ -2,6 +2,7 @@
 #include "run/pass/warm_up.h"
 
 #include "base/arena.h"
+#include "base/order.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,12 +24,6 @@ void ifm_warm_up_free(struct ifm_warm_up *warm)
     *warm = (struct ifm_warm_up){0};
 }
 
-static int compare_i64(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* Median duration of each arm's slot in the warm-up block just run. */
 static void window_medians(struct ifm_cell_run *cell, double *medians, int64_t *scratch)
 {
@@ -37,7 +32,7 @@ static void window_medians(struct ifm_cell_run *cell, double *medians, int64_t *
         uint32_t n = cell->slots[i].samples;
         for (uint32_t k = 0; k < n; k++)
             scratch[k] = samples[k].duration_ns;
-        qsort(scratch, n, sizeof *scratch, compare_i64);
+        qsort(scratch, n, sizeof *scratch, ifm_by_i64);
         medians[i] = (double)scratch[n / 2];
         samples += n;
     }

@@ -1,5 +1,5 @@
 /* Messages between a run and its workers: one packet a request, one an answer. Both are the same executable, so plain
- * structs are enough. Private to remote.c and worker.c. */
+ * structs are enough. Private to run/cell/arm.c and src/run/remote. */
 #ifndef IFM_RUN_REMOTE_PROTOCOL_H
 #define IFM_RUN_REMOTE_PROTOCOL_H
 
@@ -17,7 +17,7 @@ enum ifm_remote_op {
     IFM_REMOTE_OPEN,
     IFM_REMOTE_CHECK,
     IFM_REMOTE_ROUGH,
-    IFM_REMOTE_WARM,
+    IFM_REMOTE_ROLL,
     IFM_REMOTE_SLOT,
     IFM_REMOTE_FEATURES
 };
@@ -26,8 +26,7 @@ struct ifm_remote_request {
     enum ifm_remote_op op;
     uint32_t arm;
     bool first;              /* CHECK */
-    uint64_t steps;          /* WARM */
-    double limit_s;          /* WARM */
+    struct ifm_roll roll;    /* ROLL */
     uint32_t inner, samples; /* SLOT */
     /* OPEN */
     unsigned threads;

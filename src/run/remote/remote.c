@@ -5,7 +5,6 @@
 #include "device/cpu.h"
 #include "model/plan_json.h"
 #include "run/interrupt.h"
-#include "run/remote/protocol.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
@@ -156,17 +155,17 @@ static enum ifm_status died(struct ifm_cell_run *cell, struct ifm_arm_run *arm, 
                     WEXITSTATUS(how));
 }
 
-static enum ifm_status ask(struct ifm_cell_run *cell, unsigned index, struct ifm_remote_request *request,
-                           struct ifm_remote_answer *answer, struct ifm_error *error)
+enum ifm_status ifm_remote_ask(struct ifm_cell_run *cell, unsigned index, struct ifm_remote_request request,
+                               struct ifm_remote_answer *answer, struct ifm_error *error)
 {
     struct ifm_arm_run *arm = &cell->arms[index];
     struct ifm_device *device = cell->device;
     ssize_t n;
-    request->arm = index;
+    request.arm = index;
     /* Our own workers spin for a while after a slot; with all but the driver released, this waits until they sleep. */
     device->ops->hold(device, 1);
     device->ops->release(device);
-    if (send(arm->remote->socket, request, sizeof *request, MSG_NOSIGNAL) != (ssize_t)sizeof *request)
+    if (send(arm->remote->socket, &request, sizeof request, MSG_NOSIGNAL) != (ssize_t)sizeof request)
         return died(cell, arm, error);
     do
         n = recv(arm->remote->socket, answer, sizeof *answer, 0);
@@ -191,7 +190,7 @@ enum ifm_status ifm_remote_open(struct ifm_cell_run *cell, unsigned index, struc
                         "processes of their own need the device cpu");
     IFM_TRY(start(cell, &cell->arms[index].remote, error));
     cell->arms[index].processes++;
-    return ask(cell, index, &request, &answer, error);
+    return ifm_remote_ask(cell, index, request, &answer, error);
 }
 
 void ifm_remote_close(struct ifm_arm_run *arm)
@@ -206,43 +205,6 @@ void ifm_remote_close(struct ifm_arm_run *arm)
     arm->remote = NULL;
 }
 
-enum ifm_status ifm_remote_check(struct ifm_cell_run *cell, unsigned arm, bool first, struct ifm_check *out,
-                                 struct ifm_error *error)
-{
-    struct ifm_remote_request request = {.op = IFM_REMOTE_CHECK, .first = first};
-    struct ifm_remote_answer answer;
-    IFM_TRY(ask(cell, arm, &request, &answer, error));
-    *out = answer.check;
-    return IFM_OK;
-}
-
-enum ifm_status ifm_remote_rough_ns(struct ifm_cell_run *cell, unsigned arm, double *ns, struct ifm_error *error)
-{
-    struct ifm_remote_request request = {.op = IFM_REMOTE_ROUGH};
-    struct ifm_remote_answer answer;
-    IFM_TRY(ask(cell, arm, &request, &answer, error));
-    *ns = answer.ns;
-    return IFM_OK;
-}
-
-enum ifm_status ifm_remote_warm(struct ifm_cell_run *cell, unsigned arm, uint64_t steps, double limit_s,
-                                struct ifm_error *error)
-{
-    struct ifm_remote_request request = {.op = IFM_REMOTE_WARM, .steps = steps, .limit_s = limit_s};
-    struct ifm_remote_answer answer;
-    return ask(cell, arm, &request, &answer, error);
-}
-
-enum ifm_status ifm_remote_feature_runs(struct ifm_cell_run *cell, unsigned arm, uint64_t *runs,
-                                        struct ifm_error *error)
-{
-    struct ifm_remote_request request = {.op = IFM_REMOTE_FEATURES};
-    struct ifm_remote_answer answer;
-    IFM_TRY(ask(cell, arm, &request, &answer, error));
-    *runs = answer.runs;
-    return IFM_OK;
-}
-
 enum ifm_status ifm_remote_slot(struct ifm_cell_run *cell, unsigned arm, struct ifm_slot *slot,
                                 struct ifm_sample *samples, int64_t *columns, struct ifm_error *error)
 {
@@ -250,7 +212,7 @@ enum ifm_status ifm_remote_slot(struct ifm_cell_run *cell, unsigned arm, struct 
         .op = IFM_REMOTE_SLOT, .inner = cell->arms[arm].inner, .samples = cell->arms[arm].samples};
     struct ifm_remote_answer answer;
     int64_t base = cell->session->offset_ns - cell->session->base.ns;
-    IFM_TRY(ask(cell, arm, &request, &answer, error));
+    IFM_TRY(ifm_remote_ask(cell, arm, request, &answer, error));
     cell->displaced = answer.displaced > 0 ? answer.displaced : cell->displaced;
     memcpy(columns, cell->shared->memory, cell->pass->n_columns * sizeof *columns);
     memcpy(samples, cell->shared->memory + ifm_remote_samples_at(cell->pass), request.samples * sizeof *samples);

@@ -1,6 +1,6 @@
-/* Arms in processes of their own, seen from the run: start one, ask it, end it.
+/* Arms in processes of their own, seen from the run: start one, ask it, end it. And the worker's side.
  *
- * A worker is this executable with the hidden verb `worker` (run/remote/worker.h). It opens the device and one arm,
+ * A worker is this executable with the hidden verb `worker`. It opens the device and one arm,
  * waits in recv and works only while it is asked, so that of all processes of a run at most one works at a time. It
  * measures its slots itself, instruments included; times are of the one clock of the machine. Samples come through
  * shared memory. A worker that dies fails its cell, with the arm and the signal named. */
@@ -8,6 +8,7 @@
 #define IFM_RUN_REMOTE_REMOTE_H
 
 #include "run/cell/cell.h"
+#include "run/remote/protocol.h"
 
 /* Start the worker of an arm and let it open the arm. */
 IFM_CHECKED enum ifm_status ifm_remote_open(struct ifm_cell_run *cell, unsigned arm, struct ifm_error *error);
@@ -16,16 +17,17 @@ void ifm_remote_close(struct ifm_arm_run *arm);
 /* What all workers of a cell share; after every ifm_remote_close. NULL is allowed. */
 void ifm_remote_free(struct ifm_remote_shared *shared);
 
-/* As the functions of run/cell/arm.h, asked of the arm's worker. */
-IFM_CHECKED enum ifm_status ifm_remote_check(struct ifm_cell_run *cell, unsigned arm, bool first, struct ifm_check *out,
-                                             struct ifm_error *error);
-IFM_CHECKED enum ifm_status ifm_remote_rough_ns(struct ifm_cell_run *cell, unsigned arm, double *ns,
-                                                struct ifm_error *error);
-IFM_CHECKED enum ifm_status ifm_remote_warm(struct ifm_cell_run *cell, unsigned arm, uint64_t steps, double limit_s,
-                                            struct ifm_error *error);
-IFM_CHECKED enum ifm_status ifm_remote_feature_runs(struct ifm_cell_run *cell, unsigned arm, uint64_t *runs,
-                                                    struct ifm_error *error);
+/* Ask the arm's worker and wait for its answer; an error of its own is the caller's. */
+IFM_CHECKED enum ifm_status ifm_remote_ask(struct ifm_cell_run *cell, unsigned arm, struct ifm_remote_request request,
+                                           struct ifm_remote_answer *answer, struct ifm_error *error);
+/* As ifm_arm_slot, asked of the arm's worker. */
 IFM_CHECKED enum ifm_status ifm_remote_slot(struct ifm_cell_run *cell, unsigned arm, struct ifm_slot *slot,
                                             struct ifm_sample *samples, int64_t *columns, struct ifm_error *error);
+
+/* ---- the worker (worker.c) ---- */
+
+/* Serve the requests of the run that started this process, over descriptors 3 to 5, until there are no more. It writes
+ * no file and prints nothing. IFM_USAGE when this process was not started by a run. */
+IFM_CHECKED enum ifm_status ifm_worker_serve(struct ifm_error *error);
 
 #endif

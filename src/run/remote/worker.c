@@ -1,11 +1,10 @@
 /* The worker's side of an arm in a process of its own. */
-#include "run/remote/worker.h"
+#include "run/remote/remote.h"
 
 #include "base/private.h"
 #include "device/cpu.h"
 #include "model/plan_json.h"
 #include "run/cell/arm.h"
-#include "run/remote/protocol.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -108,8 +107,8 @@ static enum ifm_status serve(struct remote_worker *worker, const struct ifm_remo
         return ifm_arm_check(cell, request->arm, request->first, &answer->check, error);
     case IFM_REMOTE_ROUGH:
         return ifm_arm_rough_ns(cell, request->arm, &answer->ns, error);
-    case IFM_REMOTE_WARM:
-        return ifm_arm_warm(cell, request->arm, request->steps, request->limit_s, error);
+    case IFM_REMOTE_ROLL:
+        return ifm_arm_roll(cell, request->arm, &request->roll, NULL, error);
     case IFM_REMOTE_SLOT:
         IFM_TRY(run_slot(worker, request, &answer->slot, error));
         answer->displaced = 1 + ifm_cpu_displaced(worker->device, &(bool){false});

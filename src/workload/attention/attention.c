@@ -7,14 +7,33 @@
 #include "base/text.h"
 #include "kernel/cpu/isa.h"
 #include "workload/attention/data.h"
-#include "workload/attention/matrix.h"
 #include "workload/data/data.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define OURS "ours"
 enum { ARMS_MOST = 8 };
+
+/* In the order of the specification, behind "none": (B, H, S) = (32, 8, {128, 256, 512, 1024, 2048}),
+ * ({8, 16, 64}, 8, 512), (32, {4, 16}, 512). */
+#define BASELINE "b32h8s128,b32h8s256,b32h8s512,b32h8s1024,b32h8s2048,b8h8s512,b16h8s512,b64h8s512,b32h4s512,b32h16s512"
+#define MATRIX_CHOICES                                                                                                 \
+    "none|b32h8s128|b32h8s256|b32h8s512|b32h8s1024|b32h8s2048|b8h8s512|b16h8s512|b64h8s512|b32h4s512|b32h16s512"
+
+enum { MATRIX_DIM = 64 }; /* the head dimension of all of them */
+
+static const struct ifm_attention_config configs[] = {
+    {"b32h8s128", 32, 8, 128},   {"b32h8s256", 32, 8, 256},   {"b32h8s512", 32, 8, 512}, {"b32h8s1024", 32, 8, 1024},
+    {"b32h8s2048", 32, 8, 2048}, {"b8h8s512", 8, 8, 512},     {"b16h8s512", 16, 8, 512}, {"b64h8s512", 64, 8, 512},
+    {"b32h4s512", 32, 4, 512},   {"b32h16s512", 32, 16, 512},
+};
+
+const struct ifm_attention_config *ifm_attention_config(int index)
+{
+    return index >= 1 && (size_t)index <= sizeof configs / sizeof configs[0] ? &configs[index - 1] : NULL;
+}
 
 #define ROW_U64(name, flag, fallback, low, high, unit, help)                                                           \
     {                                                                                                                  \
@@ -47,8 +66,7 @@ static const struct ifm_param rows[] = {
      "what is compared, the baseline first; empty takes openblas where the library is there, then ours; auto is ours "
      "too",
      offsetof(struct ifm_attention_settings, arms)},
-    {"attention.matrix", "matrix", IFM_TYPE_CHOICE, IFM_SWEEP | IFM_PER_ARM, "", "none", 1, 0,
-     IFM_ATTENTION_MATRIX_CHOICES,
+    {"attention.matrix", "matrix", IFM_TYPE_CHOICE, IFM_SWEEP | IFM_PER_ARM, "", "none", 1, 0, MATRIX_CHOICES,
      "batch, heads and tokens by name, with head_dim 64; the word baseline stands for all ten, one cell each",
      offsetof(struct ifm_attention_settings, matrix)},
     {"attention.kv_file", "kv-file", IFM_TYPE_TEXT, IFM_PRIVATE | IFM_PER_ARM, "", "", 0, 0, NULL,
@@ -57,7 +75,7 @@ static const struct ifm_param rows[] = {
     ROW_U64(scale, "scale", "1", 1, 65536, "count", "divides the batch, down to one sequence: what a CPU can do"),
 };
 
-static const struct ifm_word words[] = {{"attention.matrix", "baseline", IFM_ATTENTION_BASELINE}, {NULL, NULL, NULL}};
+static const struct ifm_word words[] = {{"attention.matrix", "baseline", BASELINE}, {NULL, NULL, NULL}};
 
 static const struct ifm_section section = {
     .name = "attention",
@@ -82,12 +100,8 @@ static const struct ifm_param chosen_rows[] = {
      offsetof(struct ifm_attention_chosen, isa)},
 };
 
-static const struct ifm_section chosen_section = {
-    .name = "attention",
-    .rows = chosen_rows,
-    .n = sizeof chosen_rows / sizeof chosen_rows[0],
-    .size = sizeof(struct ifm_attention_chosen),
-};
+static const struct ifm_section chosen_section =
+    IFM_SECTION("attention", NULL, chosen_rows, struct ifm_attention_chosen);
 
 static const struct ifm_implementation *const implementations[] = {&ifm_attention_openblas, &ifm_attention_cpu, NULL};
 
@@ -112,7 +126,7 @@ static enum ifm_status apply_matrix(struct ifm_attention_settings *s, struct ifm
         s->batch = config->batch;
         s->q_heads = s->kv_heads = config->heads;
         s->seq_len = config->seq_len;
-        s->head_dim = IFM_ATTENTION_MATRIX_DIM;
+        s->head_dim = MATRIX_DIM;
     }
     s->batch = s->batch / s->scale > 0 ? s->batch / s->scale : 1;
     return IFM_OK;
@@ -143,16 +157,12 @@ static uint64_t bytes_of(const struct ifm_attention_settings *s, uint64_t heads,
 static enum ifm_status check_memory(const struct ifm_attention_settings *s, uint64_t needed,
                                     const struct ifm_machine *machine, struct ifm_error *error)
 {
-    if (needed <= machine->memory_available)
-        return IFM_OK;
-    char need[48], have[48];
-    return ifm_fail(error, IFM_USAGE, "attention", "raise attention.scale, lower the shape, or free memory",
-                    "batch %llu x %llu query and %llu KV heads x %llu tokens x %llu needs %s of memory, but %s are "
-                    "available",
-                    (unsigned long long)s->batch, (unsigned long long)s->q_heads, (unsigned long long)s->kv_heads,
-                    (unsigned long long)s->seq_len, (unsigned long long)s->head_dim,
-                    needed == UINT64_MAX ? "more than 16 EiB" : ifm_format_human((double)needed, "B", need),
-                    ifm_format_human((double)machine->memory_available, "B", have));
+    char what[200];
+    snprintf(what, sizeof what, "batch %llu x %llu query and %llu KV heads x %llu tokens x %llu needs",
+             (unsigned long long)s->batch, (unsigned long long)s->q_heads, (unsigned long long)s->kv_heads,
+             (unsigned long long)s->seq_len, (unsigned long long)s->head_dim);
+    return ifm_data_check_memory(needed, machine, "attention", "raise attention.scale, lower the shape, or free memory",
+                                 what, error);
 }
 
 /* Rounding errors of f32 sums add like random steps: a score is a sum of head_dim products, an output one of seq_len

@@ -21,6 +21,14 @@ struct ifm_attention_chosen {
     const char *isa; /* of our kernels in the arm; "" = it has none */
 };
 
+/* A choice of attention.matrix: one of the ten configurations of the specification's baseline. */
+struct ifm_attention_config {
+    const char *name;
+    uint64_t batch, heads, seq_len; /* as many KV heads as query heads */
+};
+/* Of choice `index` of attention.matrix; NULL for none. */
+const struct ifm_attention_config *ifm_attention_config(int index);
+
 /* Whether a row runs; `isa` is what is asked for ("auto": the best), and what the row answers. */
 struct ifm_attention_ask {
     const struct ifm_attention_settings *settings;

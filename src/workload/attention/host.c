@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINE = 64 };
-
 static struct ifm_attention_shape shape_of(const struct ifm_opening *opening)
 {
     const struct ifm_attention_settings *s = opening->settings;
@@ -88,26 +86,25 @@ static enum ifm_status inputs(struct ifm_attention_host *host, const struct ifm_
     return status;
 }
 
-static void *aligned(size_t bytes)
-{
-    return aligned_alloc(LINE, (bytes + LINE - 1) / LINE * LINE);
-}
-
-static enum ifm_status allocate(struct ifm_attention_host *host, const struct ifm_opening *opening,
-                                const struct ifm_attention_cut *cut, struct ifm_error *error)
+enum ifm_status ifm_attention_host_open(struct ifm_attention_host *host, const struct ifm_opening *opening,
+                                        struct ifm_error *error)
 {
     const struct ifm_attention_settings *from = opening->settings;
     struct ifm_attention_job *job = &host->job;
     const struct ifm_attention_shape *s = &job->shape;
-    job->block = cut->block(s, host->threads);
+    host->device = opening->device;
+    host->arm = opening->arm->name;
+    host->threads = opening->threads;
+    job->shape = shape_of(opening);
+    job->block = host->cut->block(s, host->threads);
     job->n_units = ifm_attention_units(s, job->block);
-    host->scratch_floats = cut->scratch_floats(s, job->block);
+    host->scratch_floats = host->cut->scratch_floats(s, job->block);
     host->out_bytes = s->batch * s->q_heads * s->seq_len * s->head_dim * ifm_attention_size(s->storage);
     host->lengths = malloc(s->batch * sizeof *host->lengths);
     host->units = malloc(job->n_units * sizeof *host->units);
-    job->out = aligned(host->out_bytes);
-    job->next = aligned(sizeof *job->next);
-    job->scratch = aligned(host->threads * host->scratch_floats * sizeof(float));
+    job->out = ifm_data_aligned(host->out_bytes);
+    job->next = ifm_data_aligned(sizeof *job->next);
+    job->scratch = ifm_data_aligned(host->threads * host->scratch_floats * sizeof(float));
     if (host->lengths == NULL || host->units == NULL || job->out == NULL || job->next == NULL || job->scratch == NULL)
         return ifm_fail(error, IFM_INTERNAL, host->arm, NULL, "out of memory");
     ifm_attention_lengths(s->seq_len, from->ragged, s->batch, opening->seed, host->lengths);
@@ -119,8 +116,9 @@ static enum ifm_status allocate(struct ifm_attention_host *host, const struct if
     return inputs(host, from, opening->seed, error);
 }
 
-void ifm_attention_host_close(struct ifm_attention_host *host)
+void ifm_attention_host_close(void *opened)
 {
+    const struct ifm_attention_host *host = opened;
     free(host->job.out);
     free(host->job.next);
     free(host->job.scratch);
@@ -128,35 +126,24 @@ void ifm_attention_host_close(struct ifm_attention_host *host)
     free(host->lengths);
 }
 
-enum ifm_status ifm_attention_host_open(struct ifm_attention_host *host, const struct ifm_opening *opening,
-                                        const struct ifm_attention_cut *cut, struct ifm_error *error)
+void ifm_attention_host_step(void *opened, uint64_t n)
 {
-    *host = (struct ifm_attention_host){.device = opening->device,
-                                        .arm = opening->arm->name,
-                                        .threads = opening->threads,
-                                        .job.shape = shape_of(opening)};
-    return allocate(host, opening, cut, error);
-}
-
-void ifm_attention_host_step(struct ifm_attention_host *host, uint64_t n, ifm_work_fn *work, void *arg)
-{
+    struct ifm_attention_host *host = opened;
     for (; n > 0; n--) {
         *host->job.next = 0;
-        host->device->ops->parallel(host->device, host->threads, work, arg);
+        host->device->ops->parallel(host->device, host->threads, host->cut->work, host);
     }
 }
 
-enum ifm_status ifm_attention_host_check(struct ifm_attention_host *host, const char *code, struct ifm_check *out,
-                                         struct ifm_error *error)
+enum ifm_status ifm_attention_host_check(void *opened, struct ifm_check *out, struct ifm_error *error)
 {
+    const struct ifm_attention_host *host = opened;
     *out = (struct ifm_check){0};
     IFM_TRY(ifm_attention_compare(host->device, host->threads, &host->job, out, error));
     const enum ifm_attention_storage storage = host->job.shape.storage;
-    out->finite = true;
+    bool finite = true;
     for (size_t i = 0; i < host->out_bytes / ifm_attention_size(storage); i++)
-        out->finite = out->finite && isfinite(ifm_attention_value(host->job.out, storage, i));
-    out->output_xxh3 = ifm_xxh3(host->job.out, host->out_bytes);
-    ifm_data_says_code(code, out);
-    out->done = true;
+        finite = finite && isfinite(ifm_attention_value(host->job.out, storage, i));
+    ifm_data_checked(host->job.out, host->out_bytes, finite, host->code, out);
     return IFM_OK;
 }

@@ -3,8 +3,6 @@
 #include "workload/attention/host.h"
 #include "workload/data/data.h"
 
-#include <stdlib.h>
-
 struct attention_openblas {
     struct ifm_attention_host host;
     struct ifm_attention_blas blas;
@@ -24,19 +22,19 @@ static const char *supports(const struct ifm_machine *machine, void *asked, stru
     return why_not;
 }
 
-static void close_attention(void *opened)
+static void work(void *arg, unsigned index, unsigned count)
 {
-    struct attention_openblas *state = opened;
-    if (state != NULL)
-        ifm_attention_host_close(&state->host);
-    free(state);
+    const struct attention_openblas *state = arg;
+    const struct ifm_attention_job *job = &state->host.job;
+    (void)count;
+    ifm_attention_blas(&state->blas, job, job->scratch + index * state->host.scratch_floats);
 }
 
-static enum ifm_status prepare(struct attention_openblas *state, const struct ifm_opening *opening,
-                               struct ifm_error *error)
+static enum ifm_status open_attention(const struct ifm_opening *opening, void *opened, struct ifm_error *error)
 {
-    static const struct ifm_attention_cut cut = {ifm_attention_blas_block, ifm_attention_blas_scratch_floats};
+    static const struct ifm_attention_cut cut = {ifm_attention_blas_block, ifm_attention_blas_scratch_floats, work};
     const struct ifm_attention_chosen *chosen = opening->chosen;
+    struct attention_openblas *state = opened;
     const char *why_not = NULL;
     state->blas = (struct ifm_attention_blas){.library = ifm_openblas_load(&why_not),
                                               .softmax = ifm_kernel_find("attention.softmax", chosen->isa),
@@ -47,41 +45,10 @@ static enum ifm_status prepare(struct attention_openblas *state, const struct if
     if (state->blas.softmax == NULL || state->blas.widen == NULL || state->blas.store == NULL)
         return ifm_fail(error, IFM_MISSING, opening->arm->name, "choose attention.isa=auto",
                         "this build has no softmax kernel for %s", chosen->isa);
-    IFM_TRY(ifm_attention_host_open(&state->host, opening, &cut, error));
+    state->host.cut = &cut;
+    state->host.code = state->blas.library->core;
+    IFM_TRY(ifm_attention_host_open(&state->host, opening, error));
     return ifm_openblas_check_memory(opening->threads, error);
-}
-
-static enum ifm_status open_attention(const struct ifm_opening *opening, void **out, struct ifm_error *error)
-{
-    struct attention_openblas *state = calloc(1, sizeof *state);
-    if (state == NULL)
-        return ifm_fail(error, IFM_INTERNAL, opening->arm->name, NULL, "out of memory");
-    enum ifm_status status = prepare(state, opening, error);
-    if (status != IFM_OK)
-        close_attention(state);
-    else
-        *out = state;
-    return status;
-}
-
-static void work(void *arg, unsigned index, unsigned count)
-{
-    const struct attention_openblas *state = arg;
-    const struct ifm_attention_job *job = &state->host.job;
-    (void)count;
-    ifm_attention_blas(&state->blas, job, job->scratch + index * state->host.scratch_floats);
-}
-
-static void step(void *opened, uint64_t n)
-{
-    struct attention_openblas *state = opened;
-    ifm_attention_host_step(&state->host, n, work, state);
-}
-
-static enum ifm_status check(void *opened, struct ifm_check *out, struct ifm_error *error)
-{
-    struct attention_openblas *state = opened;
-    return ifm_attention_host_check(&state->host, state->blas.library->core, out, error);
 }
 
 const struct ifm_implementation ifm_attention_openblas = {
@@ -91,8 +58,9 @@ const struct ifm_implementation ifm_attention_openblas = {
     .purpose = "matrix products of the installed library, with our softmax between them",
     .supports = supports,
     .ready = ifm_attention_host_ready,
+    .state_bytes = sizeof(struct attention_openblas),
     .open = open_attention,
-    .step = step,
-    .check = check,
-    .close = close_attention,
+    .step = ifm_attention_host_step,
+    .check = ifm_attention_host_check,
+    .close = ifm_attention_host_close,
 };

@@ -58,13 +58,8 @@ static const struct ifm_param rows[] = {
      "longest time of one sample: a program that takes longer is killed and has failed; 0 = no limit", OF(timeout_s)},
 };
 
-static const struct ifm_section section = {
-    .name = "command",
-    .help = "Any program, one run a sample",
-    .rows = rows,
-    .n = sizeof rows / sizeof rows[0],
-    .size = sizeof(struct settings),
-};
+static const struct ifm_section section =
+    IFM_SECTION("command", "Any program, one run a sample", rows, struct settings);
 
 enum column { CPU, RSS, FAULTS, VOLUNTARY, INVOLUNTARY, FAILURES, STRAYS, N_COLUMNS };
 
@@ -333,8 +328,6 @@ static enum ifm_status run_hook(struct command_program *state, enum program hook
 static void close_command(void *opened)
 {
     struct command_program *state = opened;
-    if (state == NULL)
-        return;
     struct ifm_error ignored; /* the samples stand; a teardown that fails leaves its own mess, not ours */
     if (state->has[TEARDOWN])
         (void)!run_hook(state, TEARDOWN, &ignored);
@@ -344,15 +337,12 @@ static void close_command(void *opened)
             close(fds[i]);
     }
     ifm_arena_destroy(state->arena);
-    free(state);
 }
 
-static enum ifm_status open_command(const struct ifm_opening *opening, void **out, struct ifm_error *error)
+static enum ifm_status open_command(const struct ifm_opening *opening, void *opened, struct ifm_error *error)
 {
     const struct settings *settings = opening->settings;
-    struct command_program *state = calloc(1, sizeof *state);
-    if (state == NULL)
-        return ifm_fail(error, IFM_INTERNAL, opening->arm->name, NULL, "out of memory");
+    struct command_program *state = opened;
     *state = (struct command_program){.device = opening->device, .null_fd = -1, .input_fd = -1, .output_fd = -1};
     state->arena = ifm_arena_create();
     state->arm = opening->arm->name;
@@ -360,12 +350,8 @@ static enum ifm_status open_command(const struct ifm_opening *opening, void **ou
     enum ifm_status status = open_programs(state, settings, error);
     if (status == IFM_OK)
         status = run_hook(state, SETUP, error);
-    if (status == IFM_OK) {
-        *out = state;
-        return IFM_OK;
-    }
-    state->has[TEARDOWN] = false; /* nothing was set up */
-    close_command(state);
+    if (status != IFM_OK)
+        state->has[TEARDOWN] = false; /* nothing was set up */
     return status;
 }
 
@@ -453,6 +439,7 @@ static const struct ifm_implementation ifm_command_program = {
     .device = "cpu",
     .purpose = "a process of its own each sample",
     .ready = ready,
+    .state_bytes = sizeof(struct command_program),
     .open = open_command,
     .step = step,
     .collect = collect,
@@ -471,6 +458,7 @@ const struct ifm_workload ifm_workload_command = {
     .params = &section,
     .describe = describe,
     .implementations = implementations,
+    .no_extra_steps = "commands run as often as they are asked to, and no more",
     .one_process = "each of its samples is a process of its own already",
     .columns = columns,
     .n_columns = N_COLUMNS,

@@ -1,9 +1,12 @@
 /* What workloads share when they describe their arms and say what ran. */
 #include "workload/data/data.h"
 
+#include "base/hash.h"
 #include "base/text.h"
 
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 uint64_t ifm_data_mul(uint64_t a, uint64_t b)
@@ -56,8 +59,44 @@ const char *ifm_data_title(const char *who, const char *isa, struct ifm_arena *a
     return isa[0] == '\0' ? who : ifm_arena_printf(arena, "%s (%s)", who, isa);
 }
 
-void ifm_data_says_code(const char *name, struct ifm_check *check)
+enum ifm_status ifm_data_check_memory(uint64_t needed, const struct ifm_machine *machine, const char *where,
+                                      const char *hint, const char *what, struct ifm_error *error)
 {
-    if (strlen(name) < sizeof check->isa)
-        snprintf(check->isa, sizeof check->isa, "%s", name);
+    char need[48], have[48];
+    if (needed <= machine->memory_available)
+        return IFM_OK;
+    return ifm_fail(error, IFM_USAGE, where, hint, "%s %s of memory, but %s are available", what,
+                    needed == UINT64_MAX ? "more than 16 EiB" : ifm_format_human((double)needed, "B", need),
+                    ifm_format_human((double)machine->memory_available, "B", have));
+}
+
+uint64_t ifm_data_most_memory(const struct ifm_arm_list *arms)
+{
+    uint64_t most = 0;
+    for (size_t i = 0; i < arms->n; i++)
+        most = arms->items[i].memory > most ? arms->items[i].memory : most;
+    return most;
+}
+
+void *ifm_data_aligned(size_t bytes)
+{
+    const size_t line = 64;
+    return aligned_alloc(line, (bytes + line) / line * line);
+}
+
+bool ifm_data_finite(const float *values, size_t n)
+{
+    bool finite = true;
+    for (size_t i = 0; i < n; i++)
+        finite = finite && isfinite(values[i]);
+    return finite;
+}
+
+void ifm_data_checked(const void *outputs, size_t bytes, bool finite, const char *code, struct ifm_check *check)
+{
+    check->done = true;
+    check->finite = finite;
+    check->output_xxh3 = ifm_xxh3(outputs, bytes);
+    if (strlen(code) < sizeof check->isa)
+        snprintf(check->isa, sizeof check->isa, "%s", code);
 }

@@ -19,7 +19,19 @@ const struct ifm_kernel *ifm_data_kernel(const char *op, const char *isa, const 
 /* "ours (AVX-512)": who computes, with the instruction set that was chosen ("" = none was). In the arena. */
 const char *ifm_data_title(const char *who, const char *isa, struct ifm_arena *arena);
 
-/* check->isa: the code that made the outputs, unless its name is too long: half a name is another name. */
-void ifm_data_says_code(const char *name, struct ifm_check *check);
+/* IFM_USAGE where `needed` bytes are more than the machine has: "<what> 3 GiB of memory, but 2 GiB are available",
+ * `what` being such as "the buffers need". */
+IFM_CHECKED enum ifm_status ifm_data_check_memory(uint64_t needed, const struct ifm_machine *machine, const char *where,
+                                                  const char *hint, const char *what, struct ifm_error *error);
+/* The largest of what the arms need. */
+uint64_t ifm_data_most_memory(const struct ifm_arm_list *arms);
+
+/* `bytes` aligned to 64, as a kernel wants them; freed with free(). NULL without memory. */
+void *ifm_data_aligned(size_t bytes);
+
+/* What every check says of its outputs beside their errors: all are `finite`, their hash, and check->isa, the code that
+ * made them, unless its name is too long: half a name is another name. */
+void ifm_data_checked(const void *outputs, size_t bytes, bool finite, const char *code, struct ifm_check *check);
+bool ifm_data_finite(const float *values, size_t n);
 
 #endif

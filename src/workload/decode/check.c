@@ -6,7 +6,7 @@
  * too: as many tokens as there should be, and those in f16 as they were appended. */
 #include "workload/decode/check.h"
 
-#include "base/hash.h"
+#include "base/order.h"
 #include "workload/data/data.h"
 #include "workload/decode/parts.h"
 
@@ -249,12 +249,6 @@ static void compare_part(void *arg, unsigned index, unsigned count)
         c->sums[i].status = compare_pair(c, i, &c->sums[i]);
 }
 
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* 0 where both are: an arm that loses nothing. */
 static double over(double amount, double reference)
 {
@@ -281,7 +275,7 @@ static enum ifm_status add_up(struct decode_comparison *c, struct ifm_check *out
         all.kl += one->kl;
         all.tv += one->tv;
     }
-    qsort(c->losses, values, sizeof *c->losses, ascending);
+    qsort(c->losses, values, sizeof *c->losses, ifm_by_f64);
     out->error_rms_rel = over(sqrt(all.error2), sqrt(all.reference2));
     out->error_max_rel = over(all.error_max, all.reference_max);
     out->has_part = true;
@@ -322,11 +316,6 @@ enum ifm_status ifm_decode_compare(const struct ifm_decode_outputs *o, const cha
     const size_t outputs = o->settings->batch * o->settings->q_heads * o->settings->head_dim;
     *out = (struct ifm_check){0};
     IFM_TRY(compare(o, out, error));
-    out->finite = true;
-    for (size_t i = 0; i < outputs; i++)
-        out->finite = out->finite && isfinite(o->out[i]);
-    out->output_xxh3 = ifm_xxh3(o->out, outputs * sizeof(float));
-    ifm_data_says_code(code, out);
-    out->done = true;
+    ifm_data_checked(o->out, outputs * sizeof(float), ifm_data_finite(o->out, outputs), code, out);
     return IFM_OK;
 }

@@ -18,11 +18,6 @@ static enum ifm_status no_memory(const struct ifm_decode_run *state, struct ifm_
     return ifm_fail(error, IFM_INTERNAL, state->arm, NULL, "out of memory");
 }
 
-static void *aligned(size_t bytes)
-{
-    return aligned_alloc(LINE, (bytes + LINE - 1) / LINE * LINE + LINE);
-}
-
 /* ---- filling ---- */
 
 struct fill {
@@ -89,7 +84,7 @@ static enum ifm_status fill_cache(struct ifm_decode_run *state, struct ifm_kv_ca
     const struct ifm_decode_settings *s = state->settings;
     const unsigned n = state->threads;
     struct fill fill = {.state = state, .cache = cache, .longest = s->kv_len};
-    fill.rows = aligned(n * 2 * CHUNK * s->head_dim * sizeof *fill.rows);
+    fill.rows = ifm_data_aligned(n * 2 * CHUNK * s->head_dim * sizeof *fill.rows);
     fill.keep = state->form->half ? malloc(n * fill.longest) : NULL;
     fill.status = calloc(n, sizeof *fill.status);
     fill.errors = calloc(n, sizeof *fill.errors);
@@ -208,7 +203,7 @@ static enum ifm_status open_caches(struct ifm_decode_run *state, struct ifm_erro
             IFM_TRY(ifm_kv_save(state->caches[layer], error));
     }
     const size_t scratch = ifm_kv_job_scratch_bytes(&state->jobs[0], state->threads);
-    state->scratch = aligned(scratch);
+    state->scratch = ifm_data_aligned(scratch);
     if (state->scratch == NULL)
         return no_memory(state, error);
     memset(state->scratch, 0, scratch);
@@ -247,8 +242,8 @@ static enum ifm_status open_rows(struct ifm_decode_run *state, struct ifm_error 
 {
     const struct ifm_decode_settings *s = state->settings;
     const size_t bytes = state->outputs * sizeof(float);
-    state->q = aligned(bytes);
-    state->out = aligned(bytes);
+    state->q = ifm_data_aligned(bytes);
+    state->out = ifm_data_aligned(bytes);
     if (state->q == NULL || state->out == NULL)
         return no_memory(state, error);
     IFM_TRY(make_queries(state, 0, state->q, error));
@@ -257,15 +252,15 @@ static enum ifm_status open_rows(struct ifm_decode_run *state, struct ifm_error 
     if (!s->inference)
         return IFM_OK;
     struct ifm_decode_cycle *cycle = &state->cycle;
-    cycle->fed = aligned(bytes);
-    cycle->fresh = aligned(s->decode_tokens * bytes);
+    cycle->fed = ifm_data_aligned(bytes);
+    cycle->fresh = ifm_data_aligned(s->decode_tokens * bytes);
     if (cycle->fed == NULL || cycle->fresh == NULL)
         return no_memory(state, error);
     memset(cycle->fed, 0, bytes);
     if (s->append == IFM_DECODE_APPEND_COMPRESS) {
         const size_t rows = state->pairs * s->decode_tokens * s->head_dim * sizeof(float);
-        cycle->k = aligned(rows);
-        cycle->v = aligned(rows);
+        cycle->k = ifm_data_aligned(rows);
+        cycle->v = ifm_data_aligned(rows);
         if (cycle->k == NULL || cycle->v == NULL)
             return no_memory(state, error);
     }
@@ -304,8 +299,6 @@ static enum ifm_status allocate(struct ifm_decode_run *state, struct ifm_error *
 static void close_decode(void *opened)
 {
     struct ifm_decode_run *state = opened;
-    if (state == NULL)
-        return;
     for (uint64_t layer = 0; state->caches != NULL && layer < state->layers; layer++)
         ifm_kv_cache_destroy(state->caches[layer]);
     void *const memory[] = {state->caches,  state->jobs,    state->capacity, state->q,           state->out,
@@ -313,24 +306,15 @@ static void close_decode(void *opened)
     for (size_t i = 0; i < sizeof memory / sizeof *memory; i++)
         free(memory[i]);
     ifm_decode_source_close(&state->source);
-    free(state);
 }
 
-static enum ifm_status open_decode(const struct ifm_opening *opening, void **out, struct ifm_error *error)
+static enum ifm_status open_decode(const struct ifm_opening *opening, void *opened, struct ifm_error *error)
 {
-    struct ifm_decode_run *state = calloc(1, sizeof *state);
-    if (state == NULL)
-        return ifm_fail(error, IFM_INTERNAL, opening->arm->name, NULL, "out of memory");
+    struct ifm_decode_run *state = opened;
     state->device = opening->device;
     state->threads = opening->threads;
-    enum ifm_status status = prepare(state, opening, error);
-    if (status == IFM_OK)
-        status = allocate(state, error);
-    if (status != IFM_OK)
-        close_decode(state);
-    else
-        *out = state;
-    return status;
+    IFM_TRY(prepare(state, opening, error));
+    return allocate(state, error);
 }
 
 /* ---- the row ---- */
@@ -397,6 +381,7 @@ const struct ifm_implementation ifm_decode_cpu = {
     .purpose = "kernels of each format and instruction set",
     .supports = supports,
     .ready = ready,
+    .state_bytes = sizeof(struct ifm_decode_run),
     .open = open_decode,
     .step = ifm_decode_step,
     .check = check,

@@ -5,12 +5,12 @@
  * Nothing is appended. With decode.inference it contains a cycle of decode.decode_tokens tokens through all layers: in
  * each, the token's K and V are appended and full pages compressed, attention runs over the grown cache, and the output
  * makes the next query; taking the caches back to their first length is not timed. */
-#include "base/text.h"
 #include "workload/data/data.h"
 #include "workload/decode/shape.h"
 #include "workload/workload.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { CACHES_OVER_LLC = 4 };
@@ -87,16 +87,12 @@ static enum ifm_status check_memory(const struct cell *cell, const struct ifm_ma
     uint64_t needed = 0;
     for (size_t i = 0; i < cell->n; i++)
         needed = ifm_data_add(needed, ifm_data_add(ifm_data_mul(cell->layers, cell->amounts[i].pool), rows_memory(s)));
-    if (needed <= machine->memory_available)
-        return IFM_OK;
-    char need[48], have[48];
-    return ifm_fail(error, IFM_USAGE, "decode", "lower decode.batch, decode.kv_len or decode.layers, or free memory",
-                    "batch %llu x %llu KV heads x %llu tokens x %llu in %llu layers and %zu forms needs %s of memory, "
-                    "but %s are available",
-                    (unsigned long long)s->batch, (unsigned long long)s->kv_heads, (unsigned long long)s->kv_len,
-                    (unsigned long long)s->head_dim, (unsigned long long)cell->layers, cell->n,
-                    needed == UINT64_MAX ? "more than 16 EiB" : ifm_format_human((double)needed, "B", need),
-                    ifm_format_human((double)machine->memory_available, "B", have));
+    char what[200];
+    snprintf(what, sizeof what, "batch %llu x %llu KV heads x %llu tokens x %llu in %llu layers and %zu forms needs",
+             (unsigned long long)s->batch, (unsigned long long)s->kv_heads, (unsigned long long)s->kv_len,
+             (unsigned long long)s->head_dim, (unsigned long long)cell->layers, cell->n);
+    return ifm_data_check_memory(needed, machine, "decode",
+                                 "lower decode.batch, decode.kv_len or decode.layers, or free memory", what, error);
 }
 
 static struct ifm_ledger ledger_of(const struct cell *cell, const struct ifm_decode_amounts *a)

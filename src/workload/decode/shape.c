@@ -3,7 +3,6 @@
 
 #include "base/random.h"
 #include "kernel/cpu/isa.h"
-#include "kv/pages.h"
 #include "workload/data/data.h"
 
 #include <string.h>
@@ -59,13 +58,8 @@ static const struct ifm_param rows[] = {
      "whether a cycle appends its tokens, or finds as many as it has on average in the cache already", OF(append)},
 };
 
-const struct ifm_section ifm_decode_section = {
-    .name = "decode",
-    .help = "Attention of one new token per sequence over an elastic KV cache",
-    .rows = rows,
-    .n = sizeof rows / sizeof rows[0],
-    .size = sizeof(struct ifm_decode_settings),
-};
+const struct ifm_section ifm_decode_section = IFM_SECTION(
+    "decode", "Attention of one new token per sequence over an elastic KV cache", rows, struct ifm_decode_settings);
 
 #define CHOSEN(name, help)                                                                                             \
     {                                                                                                                  \
@@ -79,12 +73,7 @@ static const struct ifm_param chosen_rows[] = {
     CHOSEN(isa_encode, "of the one that encodes pages"),
 };
 
-const struct ifm_section ifm_decode_chosen_section = {
-    .name = "decode",
-    .rows = chosen_rows,
-    .n = sizeof chosen_rows / sizeof chosen_rows[0],
-    .size = sizeof(struct ifm_decode_chosen),
-};
+const struct ifm_section ifm_decode_chosen_section = IFM_SECTION("decode", NULL, chosen_rows, struct ifm_decode_chosen);
 
 static const struct ifm_decode_form forms[IFM_DECODE_FORMS] = {
     {"f16", 1, IFM_KV_F16, true, false},    {"int8", 2, IFM_KV_INT8, true, false},
@@ -100,25 +89,17 @@ const struct ifm_decode_form *ifm_decode_form_find(const char *name)
     return NULL;
 }
 
-static bool has(const struct ifm_list *list, const char *item)
-{
-    for (size_t i = 0; i < list->n; i++)
-        if (strcmp(list->items[i], item) == 0)
-            return true;
-    return false;
-}
-
 static bool has_ratio(const struct ifm_list *compress, unsigned ratio)
 {
     const char text[2] = {(char)('0' + ratio), '\0'};
-    return has(compress, text);
+    return ifm_list_has(compress, text);
 }
 
 /* No format is named for the ratio. */
 static bool unnamed(const struct ifm_list *format, unsigned ratio)
 {
     for (size_t i = 0; i < IFM_DECODE_FORMS; i++)
-        if (forms[i].ratio == ratio && has(format, forms[i].name))
+        if (forms[i].ratio == ratio && ifm_list_has(format, forms[i].name))
             return false;
     return true;
 }
@@ -130,7 +111,7 @@ enum ifm_status ifm_decode_forms(const struct ifm_decode_settings *s,
     *n = 0;
     for (size_t i = 0; i < IFM_DECODE_FORMS; i++) {
         const struct ifm_decode_form *form = &forms[i];
-        const bool wanted = has_ratio(&s->compress, form->ratio), named = has(&s->format, form->name);
+        const bool wanted = has_ratio(&s->compress, form->ratio), named = ifm_list_has(&s->format, form->name);
         if (named && !wanted) {
             (void)!ifm_fail(error, IFM_USAGE, "decode.format", NULL,
                             "decode.format %s stores at a compression of %u, which decode.compress leaves out",
@@ -138,7 +119,7 @@ enum ifm_status ifm_decode_forms(const struct ifm_decode_settings *s,
             ifm_error_hint(error, "add %u to decode.compress", form->ratio);
             return IFM_USAGE;
         }
-        const bool usual = form->usual && (has(&s->format, "auto") || unnamed(&s->format, form->ratio));
+        const bool usual = form->usual && (ifm_list_has(&s->format, "auto") || unnamed(&s->format, form->ratio));
         if (i == 0 || named || (wanted && usual))
             out[(*n)++] = form;
     }
@@ -216,7 +197,8 @@ static struct ifm_decode_amounts of_pair(const struct ifm_decode_settings *s, co
     const struct ifm_kv_shape shape = ifm_decode_cache_shape(s, form, 1, &most, 0);
     const struct ifm_kv_layout layout = ifm_kv_layout_of(form->format, shape.head_dim);
     const uint64_t plain = 2 * sizeof(uint16_t) * s->head_dim, pages = ifm_kv_body_pages(&shape, most);
-    struct ifm_decode_amounts a = {.stored = ifm_kv_bytes_of(&shape, &most).total, .pool = ifm_kv_pool_bytes(&shape)};
+    struct ifm_decode_amounts a = {.stored = ifm_kv_pool_bytes(&shape)};
+    a.pool = a.stored;
     a.plain = plain * (length + most - ifm_decode_kept(form, length));
     for (uint64_t step = 0; step < ifm_decode_steps(s); step++) {
         const uint64_t tokens = first + (most > first ? step + 1 : 0);

@@ -64,37 +64,27 @@ enum ifm_status ifm_decode_source_queries(const struct ifm_decode_source *source
 /* ---- eviction by attention mass ---- */
 
 struct observation {
-    float *scores;              /* [length][OBSERVERS] */
     double *mass;               /* [length] */
     uint64_t *order;            /* [length] */
-    float *k, *queries;         /* [IFM_KV_PAGE][dim], [group][dim] */
+    float *scores;              /* [length][OBSERVERS] */
     float (*turned)[OBSERVERS]; /* [dim]: queries side by side, scaled */
+    float *k, *queries;         /* [IFM_KV_PAGE][dim], [group][dim] */
 };
 
-static void release(struct observation *o)
-{
-    free(o->scores);
-    free(o->mass);
-    free(o->order);
-    free(o->k);
-    free(o->queries);
-    free(o->turned);
-}
-
+/* All of them in one piece of memory, which `mass` begins. */
 static bool allocate(struct observation *o, const struct ifm_decode_source *source, uint64_t length)
 {
-    const size_t dim = source->data.head_dim;
-    *o = (struct observation){.scores = malloc(length * OBSERVERS * sizeof *o->scores),
-                              .mass = calloc(length, sizeof *o->mass),
-                              .order = malloc(length * sizeof *o->order),
-                              .k = malloc(IFM_KV_PAGE * dim * sizeof *o->k),
-                              .queries = malloc(source->group * dim * sizeof *o->queries),
-                              .turned = malloc(dim * sizeof *o->turned)};
-    const bool ok = o->scores != NULL && o->mass != NULL && o->order != NULL && o->k != NULL && o->queries != NULL &&
-                    o->turned != NULL;
-    if (!ok)
-        release(o);
-    return ok;
+    const size_t dim = source->data.head_dim, values = (OBSERVERS + IFM_KV_PAGE + source->group) * dim;
+    o->mass =
+        calloc(1, length * (sizeof *o->mass + sizeof *o->order + OBSERVERS * sizeof(float)) + values * sizeof(float));
+    if (o->mass == NULL)
+        return false;
+    o->order = (uint64_t *)(void *)(o->mass + length);
+    o->scores = (float *)(void *)(o->order + length);
+    o->turned = (float(*)[OBSERVERS])(void *)(o->scores + length * OBSERVERS);
+    o->k = (float *)(o->turned + dim);
+    o->queries = o->k + IFM_KV_PAGE * dim;
+    return true;
 }
 
 /* Observer i is a query of head i of the group, taken in turn, i + 1 positions before the step's. */
@@ -185,6 +175,6 @@ enum ifm_status ifm_decode_keep(const struct ifm_decode_source *source, const st
         weigh(length, &o);
         keep_heaviest(&o, sinks, length - newest, kept - sinks - newest, keep);
     }
-    release(&o);
+    free(o.mass);
     return status;
 }

@@ -5,7 +5,6 @@
 #include "workload/gemm/host.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 struct gemm_cpu {
     struct ifm_gemm_host host;
@@ -37,49 +36,24 @@ static const char *supports(const struct ifm_machine *machine, void *asked, stru
     return NULL;
 }
 
-static void close_gemm(void *opened)
-{
-    struct gemm_cpu *state = opened;
-    if (state != NULL)
-        ifm_gemm_host_close(&state->host);
-    free(state);
-}
-
-static enum ifm_status open_gemm(const struct ifm_opening *opening, void **out, struct ifm_error *error)
-{
-    const struct ifm_gemm_chosen *chosen = opening->chosen;
-    struct gemm_cpu *state = calloc(1, sizeof *state);
-    if (state == NULL)
-        return ifm_fail(error, IFM_INTERNAL, opening->arm->name, NULL, "out of memory");
-    char op[32];
-    state->kernel = ifm_kernel_find(operation((enum ifm_gemm_format)chosen->format, op), chosen->isa);
-    enum ifm_status status = state->kernel == NULL
-                                 ? ifm_fail(error, IFM_MISSING, opening->arm->name, "choose gemm.isa=auto",
-                                            "this build has no kernel %s for %s", op, chosen->isa)
-                                 : ifm_gemm_host_open(&state->host, opening, error);
-    if (status != IFM_OK)
-        close_gemm(state);
-    else
-        *out = state;
-    return status;
-}
-
 static void work(void *arg, unsigned index, unsigned count)
 {
     const struct gemm_cpu *state = arg;
     state->kernel->fn.gemm(&state->host.job, index, count);
 }
 
-static void step(void *opened, uint64_t n)
+static enum ifm_status open_gemm(const struct ifm_opening *opening, void *opened, struct ifm_error *error)
 {
+    const struct ifm_gemm_chosen *chosen = opening->chosen;
     struct gemm_cpu *state = opened;
-    ifm_gemm_host_step(&state->host, n, work, state);
-}
-
-static enum ifm_status check(void *opened, struct ifm_check *out, struct ifm_error *error)
-{
-    struct gemm_cpu *state = opened;
-    return ifm_gemm_host_check(&state->host, state->kernel->isa, out, error);
+    char op[32];
+    state->kernel = ifm_kernel_find(operation((enum ifm_gemm_format)chosen->format, op), chosen->isa);
+    if (state->kernel == NULL)
+        return ifm_fail(error, IFM_MISSING, opening->arm->name, "choose gemm.isa=auto",
+                        "this build has no kernel %s for %s", op, chosen->isa);
+    state->host.work = work;
+    state->host.code = state->kernel->isa;
+    return ifm_gemm_host_open(&state->host, opening, error);
 }
 
 const struct ifm_implementation ifm_gemm_cpu = {
@@ -88,8 +62,9 @@ const struct ifm_implementation ifm_gemm_cpu = {
     .device = "cpu",
     .purpose = "kernels of each format and instruction set, up to 8 activations",
     .supports = supports,
+    .state_bytes = sizeof(struct gemm_cpu),
     .open = open_gemm,
-    .step = step,
-    .check = check,
-    .close = close_gemm,
+    .step = ifm_gemm_host_step,
+    .check = ifm_gemm_host_check,
+    .close = ifm_gemm_host_close,
 };

@@ -4,11 +4,11 @@
  * steps take in turn; of int8 and int4 weights also the rounding of x to 16 bits. */
 #include "workload/gemm/gemm.h"
 
-#include "base/text.h"
 #include "kernel/cpu/isa.h"
 #include "workload/data/data.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { MULTIPLE = 64, ROWS_MOST = 8 /* of the table */, ARMS_MOST = ROWS_MOST * IFM_GEMM_FORMATS };
@@ -37,13 +37,8 @@ static const struct ifm_param rows[] = {
      "instruction set of our kernels; auto takes the best that the machine has", OF(isa)},
 };
 
-static const struct ifm_section section = {
-    .name = "gemm",
-    .help = "Few activations times a weight matrix",
-    .rows = rows,
-    .n = sizeof rows / sizeof rows[0],
-    .size = sizeof(struct ifm_gemm_settings),
-};
+static const struct ifm_section section =
+    IFM_SECTION("gemm", "Few activations times a weight matrix", rows, struct ifm_gemm_settings);
 
 static const struct ifm_param chosen_rows[] = {
     {"layers", NULL, IFM_TYPE_U64, 0, "count", "1", 1, 0, NULL, "weight matrices that steps take in turn",
@@ -54,24 +49,11 @@ static const struct ifm_param chosen_rows[] = {
      offsetof(struct ifm_gemm_chosen, isa)},
 };
 
-static const struct ifm_section chosen_section = {
-    .name = "gemm",
-    .rows = chosen_rows,
-    .n = sizeof chosen_rows / sizeof chosen_rows[0],
-    .size = sizeof(struct ifm_gemm_chosen),
-};
+static const struct ifm_section chosen_section = IFM_SECTION("gemm", NULL, chosen_rows, struct ifm_gemm_chosen);
 
 /* The baseline first. */
 static const struct ifm_implementation *const implementations[] = {&ifm_gemm_openblas, &ifm_gemm_cpu, NULL};
 _Static_assert(sizeof implementations / sizeof *implementations <= ROWS_MOST + 1, "each row may have every format");
-
-static bool has(const struct ifm_list *list, const char *item)
-{
-    for (size_t i = 0; i < list->n; i++)
-        if (strcmp(list->items[i], item) == 0)
-            return true;
-    return false;
-}
 
 /* Our own kernels: their arms are named after formats, those of a library after it. */
 static bool is_ours(const struct ifm_implementation *row)
@@ -147,7 +129,7 @@ static struct ifm_arm arm_of(const struct gemm_cell *cell, const struct entry *e
 /* The formats that a row is asked for: ours multiply what gemm.weights lists, a library multiplies f32. */
 static bool wants(const struct ifm_gemm_settings *s, const struct ifm_implementation *row, enum ifm_gemm_format format)
 {
-    return is_ours(row) ? has(&s->weights, ifm_gemm_format_name(format)) : format == IFM_GEMM_F32;
+    return is_ours(row) ? ifm_list_has(&s->weights, ifm_gemm_format_name(format)) : format == IFM_GEMM_F32;
 }
 
 /* What was asked for and can run, in the order of the table. Why not, or NULL: when nothing runs, or when an
@@ -162,7 +144,8 @@ static const char *choose(const struct ifm_machine *machine, struct ifm_arena *a
         for (int f = 0; f < IFM_GEMM_FORMATS; f++) {
             const enum ifm_gemm_format format = (enum ifm_gemm_format)f;
             struct entry entry = {row, {.settings = s, .shape = ifm_gemm_shape_of(s, format), .isa = ""}};
-            if (!has(&s->arms, row->name) || !ifm_implementation_serves(row, machine) || !wants(s, row, format))
+            if (!ifm_list_has(&s->arms, row->name) || !ifm_implementation_serves(row, machine) ||
+                !wants(s, row, format))
                 continue;
             const char *reason = row->supports(machine, &entry.ask, arena);
             if (reason != NULL)
@@ -198,17 +181,10 @@ static uint64_t layers_of(const struct gemm_cell *cell, const struct ifm_machine
 static enum ifm_status check_memory(const struct ifm_gemm_settings *s, const struct ifm_arm_list *arms,
                                     const struct ifm_machine *machine, struct ifm_error *error)
 {
-    uint64_t most = 0;
-    for (size_t i = 0; i < arms->n; i++)
-        most = arms->items[i].memory > most ? arms->items[i].memory : most;
-    if (most <= machine->memory_available)
-        return IFM_OK;
-    char need[48], have[48];
-    return ifm_fail(error, IFM_USAGE, "gemm", "lower gemm.n, gemm.k or gemm.layers, or free memory",
-                    "weights of %llu x %llu need %s of memory, but %s are available", (unsigned long long)s->n,
-                    (unsigned long long)s->k,
-                    most == UINT64_MAX ? "more than 16 EiB" : ifm_format_human((double)most, "B", need),
-                    ifm_format_human((double)machine->memory_available, "B", have));
+    char what[80];
+    snprintf(what, sizeof what, "weights of %llu x %llu need", (unsigned long long)s->n, (unsigned long long)s->k);
+    return ifm_data_check_memory(ifm_data_most_memory(arms), machine, "gemm",
+                                 "lower gemm.n, gemm.k or gemm.layers, or free memory", what, error);
 }
 
 static enum ifm_status describe(const struct ifm_setting *settings, size_t n, const struct ifm_machine *machine,

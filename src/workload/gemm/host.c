@@ -1,7 +1,6 @@
 /* gemm in the processor's memory: inputs, the rotation over weight matrices, and the comparison with the oracle. */
 #include "workload/gemm/host.h"
 
-#include "base/hash.h"
 #include "workload/data/data.h"
 #include "workload/gemm/oracle.h"
 
@@ -11,6 +10,12 @@
 #include <string.h>
 
 enum { CHUNK = 64 /* rows that are generated at once */ };
+
+struct ifm_gemm_shape ifm_gemm_shape_of(const struct ifm_gemm_settings *s, enum ifm_gemm_format format)
+{
+    static const unsigned groups[] = {128, 64, 32};
+    return (struct ifm_gemm_shape){s->m, s->n, s->k, groups[s->group], format};
+}
 
 /* Generates and stores rows by all workers; each layer is a copy of the first in memory of its own. */
 struct gemm_fill {
@@ -73,20 +78,14 @@ static enum ifm_status take_inputs(struct ifm_gemm_host *host, struct ifm_error 
     return IFM_OK;
 }
 
-static void *lines(size_t bytes)
-{
-    const size_t line = 64;
-    return aligned_alloc(line, (bytes + line) / line * line);
-}
-
 static enum ifm_status allocate(struct ifm_gemm_host *host, struct ifm_error *error)
 {
     const struct ifm_gemm_shape *s = &host->job.shape;
     const size_t outputs = s->m * s->n, scratch = ifm_gemm_scratch_bytes(s, host->threads);
     IFM_TRY(take_inputs(host, error));
     host->job.w = host->first_matrix;
-    host->job.out = lines(outputs * sizeof(float));
-    host->job.scratch = lines(scratch);
+    host->job.out = ifm_data_aligned(outputs * sizeof(float));
+    host->job.scratch = ifm_data_aligned(scratch);
     if (host->job.out == NULL || host->job.scratch == NULL)
         return ifm_fail(error, IFM_INTERNAL, host->arm, NULL, "out of memory");
     memset(host->job.scratch, 0, scratch);
@@ -95,8 +94,9 @@ static enum ifm_status allocate(struct ifm_gemm_host *host, struct ifm_error *er
     return IFM_OK;
 }
 
-void ifm_gemm_host_close(struct ifm_gemm_host *host)
+void ifm_gemm_host_close(void *opened)
 {
+    const struct ifm_gemm_host *host = opened;
     free(host->job.out);
     free(host->job.scratch);
 }
@@ -105,40 +105,35 @@ enum ifm_status ifm_gemm_host_open(struct ifm_gemm_host *host, const struct ifm_
                                    struct ifm_error *error)
 {
     const struct ifm_gemm_chosen *chosen = opening->chosen;
-    *host = (struct ifm_gemm_host){
-        .device = opening->device,
-        .arm = opening->arm->name,
-        .lossy = opening->arm->lossy,
-        .threads = opening->threads,
-        .job.shape = ifm_gemm_shape_of(opening->settings, (enum ifm_gemm_format)chosen->format),
-        .layers = chosen->layers,
-        .data = {.seed = opening->seed, .outlier = IFM_MODEL_OUTLIER},
-    };
+    host->device = opening->device;
+    host->arm = opening->arm->name;
+    host->lossy = opening->arm->lossy;
+    host->threads = opening->threads;
+    host->job.shape = ifm_gemm_shape_of(opening->settings, (enum ifm_gemm_format)chosen->format);
+    host->layers = chosen->layers;
+    host->data = (struct ifm_model_data){.seed = opening->seed, .outlier = IFM_MODEL_OUTLIER};
     host->bytes = ifm_gemm_bytes(&host->job.shape);
     return allocate(host, error);
 }
 
-void ifm_gemm_host_step(struct ifm_gemm_host *host, uint64_t n, ifm_work_fn *work, void *arg)
+void ifm_gemm_host_step(void *opened, uint64_t n)
 {
+    struct ifm_gemm_host *host = opened;
     for (; n > 0; n--) {
         host->job.w = host->first_matrix + host->next * host->bytes;
         host->next = host->next + 1 < host->layers ? host->next + 1 : 0;
-        host->device->ops->parallel(host->device, host->threads, work, arg);
+        host->device->ops->parallel(host->device, host->threads, host->work, host);
     }
 }
 
-enum ifm_status ifm_gemm_host_check(struct ifm_gemm_host *host, const char *code, struct ifm_check *out,
-                                    struct ifm_error *error)
+enum ifm_status ifm_gemm_host_check(void *opened, struct ifm_check *out, struct ifm_error *error)
 {
+    const struct ifm_gemm_host *host = opened;
     const struct ifm_gemm_job *job = &host->job;
     *out = (struct ifm_check){0};
     const struct ifm_gemm_outputs outputs = {job->shape, job->x, job->w, job->out, host->lossy, host->data};
     IFM_TRY(ifm_gemm_compare(host->device, host->threads, &outputs, out, error));
-    out->finite = true;
-    for (size_t i = 0; i < job->shape.m * job->shape.n; i++)
-        out->finite = out->finite && isfinite(job->out[i]);
-    out->output_xxh3 = ifm_xxh3(job->out, job->shape.m * job->shape.n * sizeof(float));
-    ifm_data_says_code(code, out);
-    out->done = true;
+    const size_t n = job->shape.m * job->shape.n;
+    ifm_data_checked(job->out, n * sizeof(float), ifm_data_finite(job->out, n), host->code, out);
     return IFM_OK;
 }

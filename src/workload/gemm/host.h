@@ -1,7 +1,7 @@
 /* A gemm arm whose weights, activations and outputs lie in the processor's memory: opened, stepped and compared.
  *
- * Our kernels and OpenBLAS differ in the function that does a worker's share. Thread rule: one thread drives it; it
- * fans out through the device. */
+ * Our kernels and OpenBLAS differ in the function that does a worker's share. It is the first member of their states,
+ * and most of their rows. Thread rule: one thread drives it; it fans out through the device. */
 #ifndef IFM_WORKLOAD_GEMM_HOST_H
 #define IFM_WORKLOAD_GEMM_HOST_H
 
@@ -10,7 +10,9 @@
 
 struct ifm_gemm_host {
     struct ifm_device *device;
+    ifm_work_fn *work; /* one worker's share of host->job; its argument is the state */
     const char *arm;
+    const char *code; /* kernel or library that runs, for check->isa */
     bool lossy;
     unsigned threads;
     struct ifm_gemm_job job;           /* of the next step */
@@ -19,15 +21,13 @@ struct ifm_gemm_host {
     struct ifm_model_data data;
 };
 
-/* Generates weights and activations, shared with every arm that has the same, and outputs that are NaN. Close it also
- * after a failure. */
+/* Generates weights and activations, shared with every arm that has the same, and outputs that are NaN. `work` and
+ * `code` are set already. */
 IFM_CHECKED enum ifm_status ifm_gemm_host_open(struct ifm_gemm_host *host, const struct ifm_opening *opening,
                                                struct ifm_error *error);
-/* `n` steps: all workers do `work`, each with the next matrix as host->job.w. */
-void ifm_gemm_host_step(struct ifm_gemm_host *host, uint64_t n, ifm_work_fn *work, void *arg);
-/* `code`: of the kernel or library, for check->isa. */
-IFM_CHECKED enum ifm_status ifm_gemm_host_check(struct ifm_gemm_host *host, const char *code, struct ifm_check *out,
-                                                struct ifm_error *error);
-void ifm_gemm_host_close(struct ifm_gemm_host *host);
+/* Of the row; the argument is a state that begins with the host. A step takes the next matrix as host->job.w. */
+void ifm_gemm_host_step(void *host, uint64_t n);
+IFM_CHECKED enum ifm_status ifm_gemm_host_check(void *host, struct ifm_check *out, struct ifm_error *error);
+void ifm_gemm_host_close(void *host);
 
 #endif

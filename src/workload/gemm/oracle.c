@@ -1,6 +1,7 @@
 /* The f64 products that gemm is compared with. */
 #include "workload/gemm/oracle.h"
 
+#include "base/order.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -68,12 +69,6 @@ static void sum_errors(const struct gemm_comparison *c, struct ifm_check *out)
     out->values = c->rows * s->m;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double least_cosine(const struct gemm_comparison *c)
 {
     const uint64_t m = c->o->shape.m;
@@ -103,7 +98,7 @@ static void sum_losses(const struct gemm_comparison *c, struct ifm_check *out)
         loss2 += c->stored[i] * c->stored[i];
         exact2 += c->exact[i] * c->exact[i];
     }
-    qsort(c->stored, n, sizeof *c->stored, ascending);
+    qsort(c->stored, n, sizeof *c->stored, ifm_by_f64);
     out->loss_rms_rel = sqrt(loss2 / exact2);
     out->loss_p99_rel = c->stored[(n - 1) * 99 / 100] / sqrt(exact2 / (double)n);
 }

@@ -3,8 +3,6 @@
 #include "kernel/cuda/null.h"
 #include "workload/null/null.h"
 
-#include <stdlib.h>
-
 struct null_cuda {
     struct ifm_device *device;
     struct ifm_cuda_steps *steps;
@@ -20,37 +18,23 @@ static void enqueue(void *opened)
 
 static void close_null(void *opened)
 {
-    struct null_cuda *state = opened;
-    if (state != NULL)
-        ifm_cuda_steps_destroy(state->steps);
-    free(state);
+    const struct null_cuda *state = opened;
+    ifm_cuda_steps_destroy(state->steps);
 }
 
-static enum ifm_status prepare(struct null_cuda *state, struct ifm_error *error)
+static enum ifm_status open_null(const struct ifm_opening *opening, void *opened, struct ifm_error *error)
 {
+    const struct ifm_null_settings *settings = opening->settings;
+    struct null_cuda *state = opened;
     bool fresh;
     void *left;
+    *state = (struct null_cuda){.device = opening->device, .arguments.n = settings->spin};
     const char *name = state->arguments.n > 0 ? "ifm_null_spin" : "ifm_null";
     IFM_TRY(ifm_cuda_find(state->device, "null", name, &state->kernel, error));
     IFM_TRY(state->device->ops->buffer(state->device, "null", sizeof(uint64_t), &left, &fresh, error));
     state->arguments.value = left;
     enqueue(state); /* what is made on first use is made here, and the facts of the device know the kernel */
     return ifm_cuda_steps_create(state->device, enqueue, state, &state->steps, error);
-}
-
-static enum ifm_status open_null(const struct ifm_opening *opening, void **out, struct ifm_error *error)
-{
-    const struct ifm_null_settings *settings = opening->settings;
-    struct null_cuda *state = calloc(1, sizeof *state);
-    if (state == NULL)
-        return ifm_fail(error, IFM_INTERNAL, opening->arm->name, NULL, "out of memory");
-    *state = (struct null_cuda){.device = opening->device, .arguments.n = settings->spin};
-    enum ifm_status status = prepare(state, error);
-    if (status != IFM_OK)
-        close_null(state);
-    else
-        *out = state;
-    return status;
 }
 
 static void step(void *opened, uint64_t n)
@@ -64,6 +48,7 @@ const struct ifm_implementation ifm_null_cuda = {
     .title = "ours (CUDA)",
     .device = "cuda",
     .purpose = "a kernel of one thread",
+    .state_bytes = sizeof(struct null_cuda),
     .open = open_null,
     .step = step,
     .close = close_null,

@@ -11,13 +11,8 @@ static const struct ifm_param rows[] = {
      offsetof(struct ifm_null_settings, spin)},
 };
 
-static const struct ifm_section section = {
-    .name = "null",
-    .help = "The empty step: what the lab itself costs",
-    .rows = rows,
-    .n = sizeof rows / sizeof rows[0],
-    .size = sizeof(struct ifm_null_settings),
-};
+static const struct ifm_section section =
+    IFM_SECTION("null", "The empty step: what the lab itself costs", rows, struct ifm_null_settings);
 
 static const struct ifm_implementation *const implementations[] = {&ifm_null_cpu, IFM_CUDA_ENTRY(&ifm_null_cuda) NULL};
 

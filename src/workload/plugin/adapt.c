@@ -8,7 +8,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct ifm_plugin ifm_plugins[IFM_PLUGINS_MOST];
@@ -33,6 +32,7 @@ struct link {
 struct plugin_state {
     const struct ifm_plugin *plugin;
     void *inner;
+    bool is_open; /* the plugin's own open has made `inner` */
     struct link link;
 };
 
@@ -248,29 +248,21 @@ static const struct ifm_plugin *plugin_of(const struct ifm_workload *workload)
     return NULL;
 }
 
-static enum ifm_status open_plugin(const struct ifm_opening *opening, void **out, struct ifm_error *error)
+static enum ifm_status open_plugin(const struct ifm_opening *opening, void *opened, struct ifm_error *error)
 {
     const struct ifm_plugin *plugin = plugin_of(opening->workload);
     const char *arm = opening->arm->name;
     if (plugin == NULL)
         return ifm_fail(error, IFM_INTERNAL, arm, NULL, "no plugin '%s' is loaded", opening->workload->name);
-    struct plugin_state *state = calloc(1, sizeof *state);
-    if (state == NULL)
-        return ifm_fail(error, IFM_INTERNAL, arm, NULL, "out of memory");
+    struct plugin_state *state = opened;
     state->plugin = plugin;
     const unsigned most = plugin->table.most_workers, threads = opening->threads;
     link_up(&state->link, plugin, arm, opening->device, most != 0 && threads > most ? most : threads);
     struct ifm_arena *arena = ifm_arena_create();
-    enum ifm_status status = IFM_OK;
-    if (plugin->table.open(convert_all(&plugin->section, opening->settings, arena), opening->seed, &state->link.host,
-                           &state->inner) != 0)
-        status = refused(&state->link, IFM_INVALID, "open", error);
+    state->is_open = plugin->table.open(convert_all(&plugin->section, opening->settings, arena), opening->seed,
+                                        &state->link.host, &state->inner) == 0;
     ifm_arena_destroy(arena);
-    if (status == IFM_OK)
-        *out = state;
-    else
-        free(state);
-    return status;
+    return state->is_open ? IFM_OK : refused(&state->link, IFM_INVALID, "open", error);
 }
 
 static void step(void *opened, uint64_t n)
@@ -323,9 +315,8 @@ static uint64_t feature_runs(const void *opened)
 static void close_plugin(void *opened)
 {
     struct plugin_state *state = opened;
-    if (state != NULL)
+    if (state->is_open)
         state->plugin->table.close(state->inner);
-    free(state);
 }
 
 static enum ifm_status hook(struct plugin_state *state, int (*function)(void *), const char *name,
@@ -377,6 +368,7 @@ void ifm_plugin_adapt(unsigned index)
         .title = plugin->section.name,
         .device = "cpu",
         .purpose = plugin->section.help,
+        .state_bytes = sizeof(struct plugin_state),
         .open = open_plugin,
         .step = step,
         .check = table->check == NULL ? NULL : check,

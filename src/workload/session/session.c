@@ -12,13 +12,8 @@ static const struct ifm_param rows[] = {
      offsetof(struct ifm_session_settings, pin)},
 };
 
-static const struct ifm_section section = {
-    .name = "session",
-    .help = "Your own code, bracketed through the library",
-    .rows = rows,
-    .n = sizeof rows / sizeof rows[0],
-    .size = sizeof(struct ifm_session_settings),
-};
+static const struct ifm_section section =
+    IFM_SECTION("session", "Your own code, bracketed through the library", rows, struct ifm_session_settings);
 
 enum ifm_status ifm_session_bind(const struct ifm_setting *settings, size_t n, struct ifm_arena *arena,
                                  struct ifm_session_settings *out, struct ifm_error *error)

@@ -188,18 +188,14 @@ static enum ifm_status allocate(struct stream_cpu *state, struct ifm_error *erro
 static void close_stream(void *opened)
 {
     struct stream_cpu *state = opened;
-    if (state != NULL)
-        free(state->results);
-    free(state);
+    free(state->results);
 }
 
-static enum ifm_status open_stream(const struct ifm_opening *opening, void **out, struct ifm_error *error)
+static enum ifm_status open_stream(const struct ifm_opening *opening, void *opened, struct ifm_error *error)
 {
     const struct ifm_stream_settings *settings = opening->settings;
     const struct ifm_stream_chosen *chosen = opening->chosen;
-    struct stream_cpu *state = calloc(1, sizeof *state);
-    if (state == NULL)
-        return ifm_fail(error, IFM_INTERNAL, opening->arm->name, NULL, "out of memory");
+    struct stream_cpu *state = opened;
     *state = (struct stream_cpu){
         .device = opening->device,
         .arm = opening->arm->name,
@@ -213,14 +209,10 @@ static enum ifm_status open_stream(const struct ifm_opening *opening, void **out
     };
     char op[64];
     state->kernel = ifm_kernel_find(operation(state->probe, opening->arm->variant, op), chosen->isa);
-    enum ifm_status status = state->kernel == NULL ? ifm_fail(error, IFM_MISSING, state->arm, "choose stream.isa=auto",
-                                                              "this build has no %s for %s", op, chosen->isa)
-                                                   : allocate(state, error);
-    if (status != IFM_OK)
-        close_stream(state);
-    else
-        *out = state;
-    return status;
+    if (state->kernel == NULL)
+        return ifm_fail(error, IFM_MISSING, state->arm, "choose stream.isa=auto", "this build has no %s for %s", op,
+                        chosen->isa);
+    return allocate(state, error);
 }
 
 static void work(void *arg, unsigned index, unsigned count)
@@ -342,6 +334,7 @@ const struct ifm_implementation ifm_stream_cpu = {
     .device = "cpu",
     .purpose = "kernels of each instruction set, memset and memcpy",
     .supports = supports,
+    .state_bytes = sizeof(struct stream_cpu),
     .open = open_stream,
     .step = step,
     .check = check,

@@ -192,35 +192,24 @@ static enum ifm_status allocate(struct stream_cuda *state, struct ifm_error *err
 
 static void close_stream(void *opened)
 {
-    struct stream_cuda *state = opened;
-    if (state != NULL)
-        ifm_cuda_steps_destroy(state->steps);
-    free(state);
+    const struct stream_cuda *state = opened;
+    ifm_cuda_steps_destroy(state->steps);
 }
 
-static enum ifm_status open_stream(const struct ifm_opening *opening, void **out, struct ifm_error *error)
+static enum ifm_status open_stream(const struct ifm_opening *opening, void *opened, struct ifm_error *error)
 {
     const struct ifm_stream_settings *settings = opening->settings;
     const struct ifm_stream_chosen *chosen = opening->chosen;
-    struct stream_cuda *state = calloc(1, sizeof *state);
-    if (state == NULL)
-        return ifm_fail(error, IFM_INTERNAL, opening->arm->name, NULL, "out of memory");
+    struct stream_cuda *state = opened;
     *state = (struct stream_cuda){.device = opening->device,
                                   .probe = (enum ifm_probe)settings->probe,
                                   .seed = opening->seed,
                                   .pattern = PATTERN,
                                   .rounds = chosen->rounds,
                                   .bytes = chosen->bytes};
-    enum ifm_status status = choose(state, opening->arm->variant, error);
-    if (status == IFM_OK)
-        status = allocate(state, error);
-    if (status == IFM_OK)
-        status = ifm_cuda_steps_create(state->device, enqueue, state, &state->steps, error);
-    if (status != IFM_OK)
-        close_stream(state);
-    else
-        *out = state;
-    return status;
+    IFM_TRY(choose(state, opening->arm->variant, error));
+    IFM_TRY(allocate(state, error));
+    return ifm_cuda_steps_create(state->device, enqueue, state, &state->steps, error);
 }
 
 static void step(void *opened, uint64_t n)
@@ -229,19 +218,29 @@ static void step(void *opened, uint64_t n)
     ifm_cuda_steps_run(state->steps, n);
 }
 
-/* Sums that a step leaves are spoiled first, so that a step that does nothing is seen. */
+/* What one step leaves in `sums`, which are spoiled first (NaN, as floats), so that a step that does nothing is seen.
+ * malloc'd. */
+static enum ifm_status step_for_sums(struct stream_cuda *state, size_t bytes, void **out, struct ifm_error *error)
+{
+    *out = malloc(bytes);
+    if (*out == NULL)
+        return ifm_fail(error, IFM_INTERNAL, "stream", NULL, "out of memory");
+    ifm_cuda_fill(state->device, state->sums, UINT32_MAX, bytes / 4);
+    ifm_cuda_steps_run(state->steps, 1);
+    enum ifm_status status = ifm_cuda_read(state->device, *out, state->sums, bytes, error);
+    if (status != IFM_OK)
+        free(*out);
+    return status;
+}
+
 static enum ifm_status wrong_sums(struct stream_cuda *state, struct ifm_check *out, struct ifm_error *error)
 {
-    size_t bytes = state->n_sums * sizeof(uint64_t);
-    uint64_t *sums = malloc(bytes);
-    if (sums == NULL)
-        return ifm_fail(error, IFM_INTERNAL, "stream", NULL, "out of memory");
-    ifm_cuda_fill(state->device, state->sums, UINT32_MAX, bytes / 4); /* of float, NaN */
-    ifm_cuda_steps_run(state->steps, 1);
-    enum ifm_status status = ifm_cuda_read(state->device, sums, state->sums, bytes, error);
+    void *left;
+    IFM_TRY(step_for_sums(state, state->n_sums * sizeof(uint64_t), &left, error));
+    const uint64_t *sums = left;
     uint64_t sum = 0, wrong = 0, words = state->bytes / sizeof(uint64_t);
     if (state->probe == IFM_PROBE_FLOPS) {
-        const float *values = (const float *)(const void *)sums;
+        const float *values = left;
         for (size_t i = 0; i < state->n_sums;
              i++) /* what an even number of rounds leaves: 8 lane + 0.125 (0 + .. + 7) */
             wrong += !(values[i] == 8.0f * (float)(i % 32) + 3.5f);
@@ -256,8 +255,8 @@ static enum ifm_status wrong_sums(struct stream_cuda *state, struct ifm_check *o
     out->output_xxh3 = ifm_xxh3(state->probe == IFM_PROBE_FLOPS ? (const void *)sums : &sum,
                                 state->probe == IFM_PROBE_FLOPS ? state->n_sums * sizeof(float) : sizeof sum);
     out->error_rms_rel = out->error_max_rel = (double)wrong / (double)out->values;
-    free(sums);
-    return status;
+    free(left);
+    return IFM_OK;
 }
 
 /* Factor `i`, as matrix.cu makes it. */
@@ -301,17 +300,11 @@ static void compare_tile(const struct stream_cuda *state, const float *tile, str
 
 static enum ifm_status wrong_tile(struct stream_cuda *state, struct ifm_check *out, struct ifm_error *error)
 {
-    size_t bytes = sizeof(float) * TILE_ROWS * TILE_COLUMNS;
-    float *tile = malloc(bytes);
-    if (tile == NULL)
-        return ifm_fail(error, IFM_INTERNAL, "stream", NULL, "out of memory");
-    ifm_cuda_fill(state->device, state->sums, UINT32_MAX, bytes / 4); /* NaN */
-    ifm_cuda_steps_run(state->steps, 1);
-    enum ifm_status status = ifm_cuda_read(state->device, tile, state->sums, bytes, error);
-    if (status == IFM_OK)
-        compare_tile(state, tile, out);
+    void *tile;
+    IFM_TRY(step_for_sums(state, sizeof(float) * TILE_ROWS * TILE_COLUMNS, &tile, error));
+    compare_tile(state, tile, out);
     free(tile);
-    return status;
+    return IFM_OK;
 }
 
 /* Words that differ from what one more step over a spoiled target must leave, counted on the device. */
@@ -355,6 +348,7 @@ const struct ifm_implementation ifm_stream_cuda = {
     .device = "cuda",
     .purpose = "kernels, and the driver's copy and fill",
     .supports = supports,
+    .state_bytes = sizeof(struct stream_cuda),
     .open = open_stream,
     .step = step,
     .check = check,

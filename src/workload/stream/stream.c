@@ -5,7 +5,6 @@
  * thread (caches). */
 #include "workload/stream/stream.h"
 
-#include "base/text.h"
 #include "device/cuda.h"
 #include "kernel/cpu/isa.h"
 #include "workload/data/data.h"
@@ -23,13 +22,8 @@ static const struct ifm_param rows[] = {
      offsetof(struct ifm_stream_settings, isa)},
 };
 
-static const struct ifm_section section = {
-    .name = "stream",
-    .help = "Bandwidth, FLOP rate and cache sizes of the device",
-    .rows = rows,
-    .n = sizeof rows / sizeof rows[0],
-    .size = sizeof(struct ifm_stream_settings),
-};
+static const struct ifm_section section =
+    IFM_SECTION("stream", "Bandwidth, FLOP rate and cache sizes of the device", rows, struct ifm_stream_settings);
 
 static const struct ifm_param chosen_rows[] = {
     {"bytes", NULL, IFM_TYPE_U64, 0, "B", "0", 1, 0, NULL, "bytes in each buffer",
@@ -42,12 +36,7 @@ static const struct ifm_param chosen_rows[] = {
      offsetof(struct ifm_stream_chosen, isa)},
 };
 
-static const struct ifm_section chosen = {
-    .name = "stream",
-    .rows = chosen_rows,
-    .n = sizeof chosen_rows / sizeof chosen_rows[0],
-    .size = sizeof(struct ifm_stream_chosen),
-};
+static const struct ifm_section chosen = IFM_SECTION("stream", NULL, chosen_rows, struct ifm_stream_chosen);
 
 static const enum ifm_ceiling ceilings[IFM_PROBES] = {IFM_CEILING_READ,  IFM_CEILING_WRITE,  IFM_CEILING_COPY,
                                                       IFM_CEILING_FLOPS, IFM_CEILING_MATRIX, IFM_CEILING_NONE};
@@ -74,20 +63,6 @@ static struct ifm_arm arm_of(enum ifm_probe probe, const struct ifm_implementati
     };
 }
 
-static enum ifm_status check_memory(const struct ifm_arm_list *arms, const struct ifm_machine *machine,
-                                    struct ifm_error *error)
-{
-    uint64_t most = 0;
-    for (size_t i = 0; i < arms->n; i++)
-        most = arms->items[i].memory > most ? arms->items[i].memory : most;
-    if (most <= machine->memory_available)
-        return IFM_OK;
-    char need[48], have[48];
-    return ifm_fail(error, IFM_USAGE, "stream.size", "lower stream.size, or free memory",
-                    "the buffers need %s of memory, but %s are available", ifm_format_human((double)most, "B", need),
-                    ifm_format_human((double)machine->memory_available, "B", have));
-}
-
 static enum ifm_status describe(const struct ifm_setting *settings, size_t n, const struct ifm_machine *machine,
                                 struct ifm_arena *arena, struct ifm_arm_list *arms, const char **why_not,
                                 struct ifm_error *error)
@@ -111,8 +86,11 @@ static enum ifm_status describe(const struct ifm_setting *settings, size_t n, co
     if (arms->n == 0)
         *why_not = ifm_arena_printf(arena, "this build has no probe %s for %s", ifm_probe_names[probe],
                                     machine->gpu != NULL ? machine->gpu->name : ifm_isa_name(s.isa));
-    return check_memory(arms, machine, error);
+    return ifm_data_check_memory(ifm_data_most_memory(arms), machine, "stream.size",
+                                 "lower stream.size, or free memory", "the buffers need", error);
 }
+
+static const struct ifm_ceiling_settings ceiling_settings = {"stream.probe", "stream.size"};
 
 const struct ifm_workload ifm_workload_stream = {
     .name = "stream",
@@ -123,4 +101,5 @@ const struct ifm_workload ifm_workload_stream = {
     .describe = describe,
     .has_oracle = true,
     .implementations = implementations,
+    .ceilings = &ceiling_settings,
 };

@@ -1,0 +1,185 @@
+/* Blocks: what an interrupted run left of them, slots in the plan's order, and their record. */
+#include "run/pass/pass.h"
+
+#include "run/cell/arm.h"
+#include "run/cell/watch.h"
+#include "run/interrupt.h"
+#include "run/pass/warm_up.h"
+
+/* ---- the record ---- */
+
+/* The number that the cell under execution has for an arm of the plan; n_arms = left out, or in no plan. */
+static unsigned number_of(const struct ifm_cell_run *cell, unsigned planned)
+{
+    unsigned i = 0;
+    while (i < cell->plan->n_arms && (cell->planned == NULL ? i : cell->planned[i]) != planned)
+        i++;
+    return i;
+}
+
+/* Do the slots of a recorded block fit the plan, and the buffers that calibration made? Numbers their arms as the cell
+ * does. */
+static bool fits(const struct ifm_pass_run *pass, struct ifm_slot *slots)
+{
+    const struct ifm_cell_run *cell = pass->cell;
+    for (size_t i = 0; i < pass->places; i++) {
+        slots[i].arm = number_of(cell, slots[i].arm);
+        if (slots[i].arm >= cell->plan->n_arms ||
+            (pass->hooks->add != NULL && slots[i].samples > cell->arms[slots[i].arm].samples))
+            return false;
+    }
+    return true;
+}
+
+/* Take in the blocks that an interrupted run left. */
+static enum ifm_status take_in_record(struct ifm_pass_run *pass, struct ifm_error *error)
+{
+    struct ifm_record record;
+    const struct ifm_cell *cell = pass->cell->plan;
+    size_t n = pass->places;
+    IFM_TRY(ifm_record_load(pass->shared->dir, cell->index, ifm_pass_name(pass->cell->pass), &record, error));
+    enum ifm_status status = IFM_OK;
+    for (size_t i = 0; i < record.n_slots && status == IFM_OK;) {
+        if (record.slots[i].phase == IFM_PHASE_WARMUP) {
+            i++;
+            continue;
+        }
+        if (i + n > record.n_slots || !fits(pass, &record.slots[i])) {
+            status = ifm_fail(error, IFM_INVALID, cell->name, "measure again into a new folder",
+                              "the record does not fit the plan and its calibration");
+            break;
+        }
+        if (pass->hooks->add != NULL)
+            pass->hooks->add(pass, &record.slots[i], &record.samples[record.first[i]]);
+        pass->earlier_s += (double)(record.slots[i + n - 1].end_ns - record.slots[i].start_ns) * 1e-9;
+        pass->measured++;
+        i += n;
+    }
+    ifm_record_free(&record);
+    return status;
+}
+
+/* Create the record, or reopen it where the interruption cut it. */
+enum ifm_status ifm_pass_open_record(struct ifm_pass_run *pass, struct ifm_error *error)
+{
+    const struct ifm_cell_run *cell = pass->cell;
+    struct ifm_session *session = cell->session;
+    const struct ifm_pass *plan = cell->pass;
+    const char *dir = pass->shared->dir, *name = ifm_pass_name(plan);
+    int64_t end_ns;
+    bool resume = pass->shared->resume;
+    enum ifm_status status =
+        resume
+            ? ifm_recorder_resume(dir, cell->plan->index, name, plan->columns, plan->n_columns, pass->places,
+                                  &pass->recorder, &pass->next_block, &end_ns, error)
+            : ifm_recorder_create(dir, cell->plan->index, name, plan->columns, plan->n_columns, &pass->recorder, error);
+    pass->unrecorded = status != IFM_OK && status != IFM_INVALID; /* an edited record is the cell's own */
+    if (status != IFM_OK || !resume)
+        return status;
+    ifm_session_behind(session, cell->device, end_ns);
+    return take_in_record(pass, error);
+}
+
+static enum ifm_status append(struct ifm_pass_run *pass, size_t n_slots, struct ifm_error *error)
+{
+    const unsigned *planned = pass->cell->planned;
+    size_t n_samples = 0;
+    enum ifm_status status = IFM_OK;
+    unsigned arms[2 * IFM_MOST_ARMS];
+    for (size_t i = 0; i < n_slots; i++) { /* the record numbers arms as the plan does */
+        n_samples += pass->slots[i].samples;
+        arms[i] = pass->slots[i].arm;
+        if (planned != NULL)
+            pass->slots[i].arm = planned[arms[i]];
+    }
+    if (pass->recorder != NULL)
+        status = ifm_recorder_append(pass->recorder, pass->slots, n_slots, pass->samples, n_samples, error);
+    for (size_t i = 0; i < n_slots; i++)
+        pass->slots[i].arm = arms[i];
+    pass->next_block++;
+    return status;
+}
+
+/* ---- blocks ---- */
+
+/* Run the slots of one block, in `order`; nothing is on disk yet. */
+static enum ifm_status run_slots(struct ifm_pass_run *pass, const unsigned *order, size_t n, enum ifm_phase phase,
+                                 struct ifm_error *error)
+{
+    struct ifm_cell_run *cell = pass->cell;
+    struct ifm_sample *samples = pass->samples;
+    for (size_t i = 0; i < n; i++) {
+        struct ifm_slot *slot = &pass->slots[i];
+        int64_t *columns = cell->columns + i * cell->pass->n_columns;
+        pass->place = i;
+        IFM_TRY(ifm_interrupt_check(cell->plan->name, error));
+        if (phase == IFM_PHASE_MEASURE && pass->hooks->slot != NULL)
+            IFM_TRY(pass->hooks->slot(pass, order[i], slot, samples, columns, error));
+        else
+            IFM_TRY(ifm_arm_slot(cell, order[i], slot, samples, columns, error));
+        IFM_TRY(ifm_watch_slot(cell, slot, samples, pass->end_ns, error));
+        pass->end_ns = slot->end_ns;
+        slot->block = pass->next_block;
+        slot->phase = phase;
+        samples += slot->samples;
+    }
+    return IFM_OK;
+}
+
+static enum ifm_status run_warm_up(struct ifm_pass_run *pass, struct ifm_error *error)
+{
+    struct ifm_cell_run *cell = pass->cell;
+    size_t n = cell->plan->n_arms;
+    unsigned order[IFM_MOST_ARMS];
+    struct ifm_warm_up warm;
+    for (size_t i = 0; i < n; i++)
+        order[i] = (unsigned)i;
+    ifm_warm_up_init(&warm, cell);
+    enum ifm_status status = IFM_OK;
+    while (status == IFM_OK && ifm_warm_up_wanted(&warm)) {
+        status = run_slots(pass, order, n, IFM_PHASE_WARMUP, error);
+        if (status == IFM_OK)
+            status = append(pass, n, error);
+        ifm_warm_up_take(&warm);
+    }
+    if (status == IFM_OK)
+        status = ifm_warm_up_log(&warm, error);
+    ifm_warm_up_free(&warm);
+    return status;
+}
+
+enum ifm_status ifm_pass_warm_up(struct ifm_pass_run *pass, struct ifm_error *error)
+{
+    struct ifm_cell_run *cell = pass->cell;
+    struct ifm_instant start = cell->device->ops->mark(cell->device);
+    IFM_TRY(run_warm_up(pass, error));
+    double used_s = (double)(cell->device->ops->mark(cell->device).ns - start.ns) * 1e-9;
+    return ifm_converge_here(cell, used_s, &pass->converge, error);
+}
+
+enum ifm_status ifm_pass_block(struct ifm_pass_run *pass, struct ifm_error *error)
+{
+    const struct ifm_pass_hooks *hooks = pass->hooks;
+    unsigned order[2 * IFM_MOST_ARMS];
+    struct ifm_watch watch;
+    size_t n = ifm_plan_order_without(pass->cell->plan, pass->without, pass->measured, order);
+    IFM_TRY(ifm_arms_place(pass->cell, pass->measured, error));
+    ifm_watch_begin(pass->cell, &watch);
+    IFM_TRY(run_slots(pass, order, n, IFM_PHASE_MEASURE, error));
+    IFM_TRY(ifm_watch_end(pass->cell, &watch, pass->next_block, error));
+    if (hooks->settle != NULL)
+        IFM_TRY(hooks->settle(pass, error));
+    IFM_TRY(append(pass, n, error));
+    if (hooks->sync)
+        IFM_TRY(ifm_recorder_sync(pass->recorder, error));
+    if (hooks->add != NULL)
+        hooks->add(pass, pass->slots, pass->samples);
+    pass->measured++;
+    return IFM_OK;
+}
+
+void ifm_pass_report(const struct ifm_pass_run *pass, double left_s)
+{
+    if (pass->shared->progress != NULL)
+        pass->shared->progress(pass->shared->context, pass->elapsed_s, left_s + pass->later_s);
+}
