@@ -42,13 +42,10 @@ IFM_CHECKED enum ifm_status ifm_paint_terminal(const struct ifm_document *docume
 /* One table alone; on the terminal without colour, from the first column on. */
 void ifm_paint_markdown_grid(const struct ifm_grid *grid, struct ifm_text *out);
 void ifm_paint_terminal_grid(const struct ifm_grid *grid, struct ifm_arena *arena, struct ifm_text *out);
-/* The same of a document that is built for it: report.md, and what `--format md` prints; the summary; report.html. */
-IFM_CHECKED enum ifm_status ifm_compose_markdown(const struct ifm_publication *publication, struct ifm_text *out,
-                                                 struct ifm_error *error);
-IFM_CHECKED enum ifm_status ifm_compose_terminal(const struct ifm_publication *publication, bool colour, bool utf8,
-                                                 struct ifm_text *out, struct ifm_error *error);
-IFM_CHECKED enum ifm_status ifm_compose_html(const struct ifm_publication *publication, struct ifm_text *out,
-                                             struct ifm_error *error);
+/* The same of a document that is built for it: at IFM_LEVEL_ALWAYS the terminal's summary, at IFM_LEVEL_FOLDED
+ * report.md, which `--format md` prints too, at IFM_LEVEL_PAGE report.html. `colour` and `utf8` are the terminal's. */
+IFM_CHECKED enum ifm_status ifm_compose_document(const struct ifm_publication *publication, enum ifm_level most,
+                                                 bool colour, bool utf8, struct ifm_text *out, struct ifm_error *error);
 /* metrics.json in the shape of the measurement standard. New reference. */
 json_t *ifm_compat_sop(const struct ifm_publication *publication);
 /* elastic_kv.json, and what `decode --json` prints: the specification's JSON of compressed KV caches. New reference. A

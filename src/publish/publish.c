@@ -10,21 +10,15 @@ static bool is_utf8(void)
     return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
 }
 
-/* How a medium paints, and how much of a document it shows. */
-struct medium {
-    enum ifm_level most;
-    bool colour, utf8; /* of a terminal */
-};
-
-static enum ifm_status compose_document(const struct ifm_publication *publication, const struct medium *medium,
-                                        struct ifm_text *out, struct ifm_error *error)
+enum ifm_status ifm_compose_document(const struct ifm_publication *publication, enum ifm_level most, bool colour,
+                                     bool utf8, struct ifm_text *out, struct ifm_error *error)
 {
     struct ifm_arena *arena = ifm_arena_create();
     struct ifm_document *document;
-    enum ifm_status status = ifm_document_build(publication, medium->most, arena, &document, error);
-    if (status == IFM_OK && medium->most == IFM_LEVEL_ALWAYS)
-        status = ifm_paint_terminal(document, medium->colour, medium->utf8, out, error);
-    else if (status == IFM_OK && medium->most == IFM_LEVEL_FOLDED)
+    enum ifm_status status = ifm_document_build(publication, most, arena, &document, error);
+    if (status == IFM_OK && most == IFM_LEVEL_ALWAYS)
+        status = ifm_paint_terminal(document, colour, utf8, out, error);
+    else if (status == IFM_OK && most == IFM_LEVEL_FOLDED)
         ifm_paint_markdown(document, out);
     else if (status == IFM_OK)
         ifm_paint_html(document, out);
@@ -32,31 +26,12 @@ static enum ifm_status compose_document(const struct ifm_publication *publicatio
     return status;
 }
 
-enum ifm_status ifm_compose_markdown(const struct ifm_publication *publication, struct ifm_text *out,
-                                     struct ifm_error *error)
-{
-    return compose_document(publication, &(struct medium){.most = IFM_LEVEL_FOLDED}, out, error);
-}
-
-enum ifm_status ifm_compose_html(const struct ifm_publication *publication, struct ifm_text *out,
-                                 struct ifm_error *error)
-{
-    return compose_document(publication, &(struct medium){.most = IFM_LEVEL_PAGE}, out, error);
-}
-
-enum ifm_status ifm_compose_terminal(const struct ifm_publication *publication, bool colour, bool utf8,
-                                     struct ifm_text *out, struct ifm_error *error)
-{
-    return compose_document(publication, &(struct medium){IFM_LEVEL_ALWAYS, colour, utf8}, out, error);
-}
-
 static enum ifm_status compose(const struct ifm_publication *publication, enum ifm_format format, bool colour,
                                struct ifm_text *text, struct ifm_error *error)
 {
-    if (format == IFM_FORMAT_TABLE)
-        return ifm_compose_terminal(publication, colour, is_utf8(), text, error);
-    if (format == IFM_FORMAT_MD)
-        return ifm_compose_markdown(publication, text, error);
+    if (format == IFM_FORMAT_TABLE || format == IFM_FORMAT_MD)
+        return ifm_compose_document(publication, format == IFM_FORMAT_TABLE ? IFM_LEVEL_ALWAYS : IFM_LEVEL_FOLDED,
+                                    colour, is_utf8(), text, error);
     if (format == IFM_FORMAT_CSV)
         ifm_compose_csv(publication, text);
     if (format == IFM_FORMAT_JSONL)

@@ -19,37 +19,40 @@ static const struct kind kinds[] = {{IFM_M_READ_BYTES_PER_S, IFM_M_CEILING_READ_
                                      "FLOP rate", "arithmetic ceiling", IFM_CEILING_FLOPS}};
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
+struct bar {
+    const struct ifm_arm *arm;
+    const struct ifm_value *rate;
+};
+
 struct bars {
     const struct ifm_chart *chart;
     const struct kind *kind;
-    const struct ifm_arm **arms;     /* rows with a rate of this kind, in any state */
-    size_t n_arms, n_able;           /* of these with a number */
+    struct bar *able; /* arms with a rate of this kind that is a number */
+    size_t n_able;
+    const char *missing;             /* the other arms with a rate of this kind: "a, b"; "" */
     const struct ifm_value *ceiling; /* NULL = not drawn */
     const char *held_back;           /* why, although it was measured; "" */
     double most;
 };
 
-static const struct ifm_value *rate_of(const struct bars *b, const struct ifm_arm *arm)
-{
-    const struct ifm_value *value = ifm_chart_shown(b->chart, arm->name, b->kind->metric);
-    return value != NULL && value->number >= 0 ? value : NULL;
-}
-
 static struct bars collect(const struct ifm_chart *chart, const struct kind *kind)
 {
     const struct ifm_cell *cell = chart->cell;
-    struct bars b = {.chart = chart, .kind = kind};
-    b.arms = IFM_ARENA_ARRAY(chart->arena, const struct ifm_arm *, cell->n_arms + 1);
+    struct bars b = {.chart = chart, .kind = kind, .missing = ""};
+    b.able = IFM_ARENA_ARRAY(chart->arena, struct bar, cell->n_arms + 1);
     for (size_t a = 0; a < cell->n_arms; a++) {
         const struct ifm_arm *arm = &cell->arms[a];
         if (!ifm_document_is_row(chart->doc->derived, cell, arm) ||
             ifm_chart_value(chart, arm->name, kind->metric) == NULL)
             continue;
-        b.arms[b.n_arms++] = arm;
-        const struct ifm_value *rate = rate_of(&b, arm);
-        if (rate == NULL || ++b.n_able > IFM_CHART_MOST)
+        const struct ifm_value *rate = ifm_chart_shown(chart, arm->name, kind->metric);
+        if (rate == NULL || rate->number < 0) {
+            b.missing = ifm_chart_list(chart, b.missing, arm->name);
             continue;
-        b.most = fmax(b.most, ifm_chart_has_interval(rate) ? fmax(rate->number, rate->high) : rate->number);
+        }
+        b.able[b.n_able++] = (struct bar){arm, rate};
+        if (b.n_able <= IFM_CHART_MOST)
+            b.most = fmax(b.most, ifm_chart_has_interval(rate) ? fmax(rate->number, rate->high) : rate->number);
     }
     b.ceiling = ifm_chart_ceiling(chart, kind->ceiling, kind->share, &b.held_back);
     if (b.ceiling != NULL)
@@ -65,9 +68,10 @@ static bool is_worth(const struct bars *b)
 
 /* ---- drawing ---- */
 
-static void add_bar(const struct bars *b, struct ifm_plot *plot, const struct ifm_arm *arm, double top)
+static void add_bar(const struct bars *b, struct ifm_plot *plot, const struct bar *bar, double top)
 {
-    const struct ifm_value *rate = rate_of(b, arm);
+    const struct ifm_arm *arm = bar->arm;
+    const struct ifm_value *rate = bar->rate;
     const char *text = ifm_chart_full(b->chart, rate);
     if (ifm_plot_text_width(text, IFM_CHART_FONT) > 0.7 * IFM_CHART_WIDTH) /* the table has its interval */
         text = ifm_quantity_number(rate, plot->arena);
@@ -101,9 +105,8 @@ static void draw(const struct bars *b, struct ifm_figure *out)
     ifm_chart_open(b->chart, &plot, b->kind->words, "");
     ifm_plot_text(&plot, 0, 13, "start", "strong", b->kind->words);
     ifm_plot_axes(&plot);
-    for (size_t a = 0, k = 0; a < b->n_arms && k < n; a++)
-        if (rate_of(b, b->arms[a]) != NULL)
-            add_bar(b, &plot, b->arms[a], plot.top + ROW * (double)k++);
+    for (size_t k = 0; k < n; k++)
+        add_bar(b, &plot, &b->able[k], plot.top + ROW * (double)k);
     if (b->ceiling != NULL) {
         double x = ifm_plot_x(&plot, b->ceiling->number);
         const char *text = ifm_arena_printf(arena, "measured ceiling %s", ifm_quantity_number(b->ceiling, arena));
@@ -127,17 +130,14 @@ static const char *sentence_of(const struct bars *b)
     const char *list = "";
     size_t told = 0;
     bool shares = false;
-    for (size_t a = 0; a < b->n_arms && told < TOLD; a++) {
-        const struct ifm_value *rate = rate_of(b, b->arms[a]);
-        const struct ifm_value *share = ifm_chart_value(b->chart, b->arms[a]->name, b->kind->share);
-        if (rate == NULL)
-            continue;
+    for (; told < b->n_able && told < TOLD; told++) {
+        const char *name = b->able[told].arm->name;
+        const struct ifm_value *share = ifm_chart_value(b->chart, name, b->kind->share);
         bool known = b->ceiling != NULL && ifm_chart_is_number(share);
-        const struct ifm_value *said = known ? share : rate;
+        const struct ifm_value *said = known ? share : b->able[told].rate;
         shares |= known;
-        list = ifm_chart_list(b->chart, list,
-                              ifm_arena_printf(arena, "%s %s", b->arms[a]->name, ifm_chart_quantity(b->chart, said)));
-        told++;
+        list =
+            ifm_chart_list(b->chart, list, ifm_arena_printf(arena, "%s %s", name, ifm_chart_quantity(b->chart, said)));
     }
     if (b->n_able > told)
         list = ifm_arena_printf(arena, "%s, and %zu more in the table", list, b->n_able - told);
@@ -146,20 +146,12 @@ static const char *sentence_of(const struct bars *b)
                          : ifm_arena_printf(arena, ", %s the measured %s of %s", shares ? "of" : "beside",
                                             b->kind->ceiling_words, ifm_quantity_number(b->ceiling, arena));
     const char *text = ifm_arena_printf(arena, "%s%s: %s.", b->kind->words, of, list);
-    return b->held_back[0] == '\0'
-               ? text
-               : ifm_chart_say(b->chart, text, "The %s is not drawn: %s.", b->kind->ceiling_words, b->held_back);
-}
-
-static const char *missing_of(const struct bars *b)
-{
-    const char *missing = "";
-    for (size_t a = 0; a < b->n_arms; a++)
-        if (rate_of(b, b->arms[a]) == NULL)
-            missing = ifm_chart_list(b->chart, missing, b->arms[a]->name);
-    return missing[0] == '\0' ? ""
-                              : ifm_arena_printf(b->chart->arena, "No %s of %s may be shown (reasons in the table).",
-                                                 b->kind->rate_words, missing);
+    if (b->held_back[0] != '\0')
+        text = ifm_chart_say(b->chart, text, "The %s is not drawn: %s.", b->kind->ceiling_words, b->held_back);
+    if (b->missing[0] != '\0')
+        text = ifm_chart_say(b->chart, text, "No %s of %s may be shown (reasons in the table).", b->kind->rate_words,
+                             b->missing);
+    return text;
 }
 
 static struct ifm_grid table_of(const struct ifm_chart *chart, const struct bars *all)
@@ -202,7 +194,6 @@ bool ifm_figure_rates(const struct ifm_chart *chart, struct ifm_figure *out)
             continue;
         any = true;
         text = ifm_chart_say(chart, text, "%s", sentence_of(&all[k]));
-        text = ifm_chart_say(chart, text, "%s", missing_of(&all[k]));
     }
     if (!any)
         return false;

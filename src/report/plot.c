@@ -98,9 +98,8 @@ void ifm_plot_line(struct ifm_plot *plot, const char *class, double x1, double y
 void ifm_plot_rect(struct ifm_plot *plot, const char *class, double x, double y, double width, double height,
                    const char *tip)
 {
-    const struct attribute places[] = {
-        {"x", x}, {"y", y}, {"width", width < 0 ? 0 : width}, {"height", height < 0 ? 0 : height}};
-    if (begin_element(plot, "rect", class, places, 4))
+    const struct attribute places[] = {{"x", x}, {"y", y}, {"width", fmax(width, 0)}, {"height", fmax(height, 0)}};
+    if (is_place(width) && is_place(height) && begin_element(plot, "rect", class, places, 4))
         end_element(plot, "rect", tip);
 }
 

@@ -142,18 +142,18 @@ static void no_painter_lets_it_through(void **state)
     struct ifm_text text = {0};
     for (int colour = 0; colour < 2; colour++) {
         ifm_text_clear(&text);
-        assert_int_equal(ifm_compose_terminal(&publication, colour, true, &text, &error), IFM_OK);
+        assert_int_equal(ifm_compose_document(&publication, IFM_LEVEL_ALWAYS, colour, true, &text, &error), IFM_OK);
         expect_harmless(&text, colour);
     }
     ifm_text_clear(&text);
-    assert_int_equal(ifm_compose_markdown(&publication, &text, &error), IFM_OK);
+    assert_int_equal(ifm_compose_document(&publication, IFM_LEVEL_FOLDED, false, true, &text, &error), IFM_OK);
     expect_harmless(&text, false);
     assert_false(has_bare(text.data, "<script"));
     assert_null(strstr(text.data, "x | "));
     assert_null(strstr(text.data, "\n# x"));
     assert_null(strstr(text.data, " ](javascript"));
     ifm_text_clear(&text);
-    assert_int_equal(ifm_compose_html(&publication, &text, &error), IFM_OK);
+    assert_int_equal(ifm_compose_document(&publication, IFM_LEVEL_PAGE, false, true, &text, &error), IFM_OK);
     expect_harmless(&text, false);
     char *own = strstr(text.data, "<script>"); /* the page has one script, its own, at its end */
     assert_non_null(own);

@@ -257,7 +257,7 @@ static void the_page_tells_of_gpus(void **state)
     d.energy.publication.events = events_of(events, arena);
     struct ifm_text out = {0};
     struct ifm_error error = {0};
-    assert_int_equal(ifm_compose_html(&d.energy.publication, &out, &error), IFM_OK);
+    assert_int_equal(ifm_compose_document(&d.energy.publication, IFM_LEVEL_PAGE, false, true, &out, &error), IFM_OK);
     expect(out.data, "<th scope=\"row\">gpu driver</th><td>580.95</td>");
     expect(out.data, "<th scope=\"row\">gpu 0 name</th><td>NVIDIA &lt;H200&gt;</td>");
     expect(out.data, "gpu 0 power_limit_w</th><td>default 700.0, set 650.0</td>");

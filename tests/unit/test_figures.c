@@ -130,30 +130,22 @@ static struct ifm_value *number_of(const char *arm, const char *metric)
     return NULL;
 }
 
-static bool draw(ifm_figure_maker *maker, const struct ifm_cell *cell, const struct ifm_picture *picture,
-                 struct ifm_figure *figure)
+static bool draw(ifm_figure_maker *maker, size_t cell, const struct ifm_picture *picture, struct ifm_figure *figure)
 {
-    return maker(&(struct ifm_chart){document, cell, picture, document->arena}, figure);
+    return maker(&(struct ifm_chart){document, &document->plan->cells[cell], picture, document->arena}, figure);
 }
 
 static struct ifm_figure figure_of(ifm_figure_maker *maker, const struct ifm_picture *picture)
 {
     struct ifm_figure figure = {0};
-    assert_true(draw(maker, &document->plan->cells[0], picture, &figure));
+    assert_true(draw(maker, 0, picture, &figure));
     return figure;
-}
-
-static bool has(const char *text, const char *part)
-{
-    return strstr(text, part) != NULL;
 }
 
 static size_t count_of(const char *text, const char *part)
 {
-    size_t n = 0;
-    for (; (text = strstr(text, part)) != NULL; text++)
-        n++;
-    return n;
+    const char *next = strstr(text, part);
+    return next == NULL ? 0 : 1 + count_of(next + 1, part);
 }
 
 /* Does the table say `part` in the row of `arm`? */
@@ -162,7 +154,7 @@ static bool table_says(const struct ifm_figure *figure, const char *arm, const c
     const struct ifm_grid *grid = &figure->numbers;
     for (size_t r = 0; r < grid->n_rows; r++)
         for (size_t c = 1; strcmp(grid->fields[r * grid->n_columns].text, arm) == 0 && c < grid->n_columns; c++)
-            if (has(grid->fields[r * grid->n_columns + c].text, part))
+            if (strstr(grid->fields[r * grid->n_columns + c].text, part) != NULL)
                 return true;
     return false;
 }
@@ -181,16 +173,16 @@ static void the_ratio_says_how_much_and_beyond_what(void **state)
     struct ifm_picture picture = {.cell = &cells[0], .arms = pictures};
     struct ifm_figure figure = figure_of(ifm_figure_ratio, &picture);
     assert_string_equal(figure.id, "decode-ratio");
-    assert_true(has(figure.sentence, "compared with f16: "));
-    assert_true(has(figure.sentence, "The fastest: int4 is 3.51x faster than f16"));
-    assert_false(has(figure.sentence, "int8 is")); /* drawn, and in the table: the sentence stays short */
+    assert_non_null(strstr(figure.sentence, "compared with f16: "));
+    assert_non_null(strstr(figure.sentence, "The fastest: int4 is 3.51x faster than f16"));
+    assert_null(strstr(figure.sentence, "int8 is")); /* drawn, and in the table: the sentence stays short */
     assert_int_equal(count_of(figure.svg.data, "<circle"), 3);
     assert_int_equal(count_of(figure.svg.data, "class=\"hollow\""), 2); /* evict has no ratio of bytes */
     assert_int_equal(count_of(figure.svg.data, "class=\"dots faint\""), 1);
     assert_true(table_says(&figure, "int4", "3.51x") && table_says(&figure, "int4", "95 %"));
     ifm_figure_free(&figure);
     figure = figure_of(ifm_figure_ratio, NULL);
-    assert_false(has(figure.sentence, "scatter"));
+    assert_null(strstr(figure.sentence, "scatter"));
     ifm_figure_free(&figure);
 }
 
@@ -199,24 +191,23 @@ static void a_refused_speed_is_named_and_not_drawn(void **state)
     (void)state;
     *number_of("int4", "speedup") =
         (struct ifm_value){.state = IFM_STATE_REFUSED, .number = 3.51, .reason = rule_3, .remedy = "", .text = ""};
-    struct ifm_figure figure = {0};
     /* The view has been built before: it has no such note, and the table gives the reason itself. */
-    figure = figure_of(ifm_figure_ratio, NULL);
+    struct ifm_figure figure = figure_of(ifm_figure_ratio, NULL);
     assert_int_equal(count_of(figure.svg.data, "<circle"), 2);
-    assert_true(has(figure.sentence, "Not drawn, as no ratio may be shown: int4"));
+    assert_non_null(strstr(figure.sentence, "Not drawn, as no ratio may be shown: int4"));
     assert_true(table_says(&figure, "int4", "refused: rule-03: the read rate exceeds"));
     assert_false(table_says(&figure, "int4", "faster")); /* no decision beside a speed that is withheld */
     ifm_figure_free(&figure);
     build(&plan, &derived);
     figure = figure_of(ifm_figure_ratio, NULL);
-    unsigned note = figure.numbers.fields[figure.numbers.n_columns + 1].note;
+    unsigned note = ifm_grid_at(&figure.numbers, 1, 1)->note;
     assert_true(note > 0);
     assert_string_equal(document->notes[note - 1].text, rule_3);
     assert_false(table_says(&figure, "int4", "rule-03"));
     ifm_figure_free(&figure);
     number_of("int8", "speedup")->state = IFM_STATE_REFUSED;
     number_of("evict", "speedup")->state = IFM_STATE_ABSENT;
-    assert_false(draw(ifm_figure_ratio, &document->plan->cells[0], NULL, &figure));
+    assert_false(draw(ifm_figure_ratio, 0, NULL, &figure));
     assert_int_equal(figure.svg.size, 0);
 }
 
@@ -224,8 +215,9 @@ static void the_frontier_names_who_beats_whom(void **state)
 {
     (void)state;
     struct ifm_figure figure = figure_of(ifm_figure_frontier, NULL);
-    assert_true(has(figure.sentence, "evict is off the frontier: int4 stores no more, loses no more and is faster."));
-    assert_true(has(figure.sentence, "f16 keeps 16 bits a value, its output is exact"));
+    assert_non_null(
+        strstr(figure.sentence, "evict is off the frontier: int4 stores no more, loses no more and is faster."));
+    assert_non_null(strstr(figure.sentence, "f16 keeps 16 bits a value, its output is exact"));
     assert_int_equal(count_of(figure.svg.data, "class=\"hollow dash\""), 1);
     assert_int_equal(count_of(figure.svg.data, "class=\"bubble\""), 3);
     assert_true(table_says(&figure, "evict", "beaten by int4") && table_says(&figure, "int8", "on it"));
@@ -234,13 +226,13 @@ static void the_frontier_names_who_beats_whom(void **state)
     number_of("evict", "step_ns")->low = 285;
     build(&plan, &derived);
     figure = figure_of(ifm_figure_frontier, NULL);
-    assert_true(has(figure.sentence, "None is beaten by another one"));
+    assert_non_null(strstr(figure.sentence, "None is beaten by another one"));
     assert_int_equal(count_of(figure.svg.data, "class=\"hollow dash\""), 0);
     ifm_figure_free(&figure);
     number_of("int4", "loss_rms_rel")->state = IFM_STATE_ABSENT;
     figure = figure_of(ifm_figure_frontier, NULL);
     assert_int_equal(count_of(figure.svg.data, "class=\"bubble\""), 3);
-    assert_true(has(figure.sentence, "(reasons in the table): int4."));
+    assert_non_null(strstr(figure.sentence, "(reasons in the table): int4."));
     ifm_figure_free(&figure);
 }
 
@@ -248,12 +240,13 @@ static void the_roofline_leaves_integer_arms_out(void **state)
 {
     (void)state;
     struct ifm_figure figure = figure_of(ifm_figure_roofline, NULL);
-    assert_true(has(figure.sentence, "f16 reaches 92.3 % [92.0, 92.6] of the read ceiling, the nearer of the two."));
-    assert_true(has(figure.sentence, "Not drawn, as no FLOP rate is given: int8"));
+    assert_non_null(
+        strstr(figure.sentence, "f16 reaches 92.3 % [92.0, 92.6] of the read ceiling, the nearer of the two."));
+    assert_non_null(strstr(figure.sentence, "Not drawn, as no FLOP rate is given: int8"));
     assert_true(table_says(&figure, "int8", integer_reason) || figure.numbers.fields[7].note > 0);
     assert_int_equal(count_of(figure.svg.data, "<circle"), 1);
     assert_int_equal(count_of(figure.svg.data, "<path class=\"line\""), 2);
-    assert_true(has(figure.svg.data, "read ceiling 13.00 GB/s ±0.10, read.linear"));
+    assert_non_null(strstr(figure.svg.data, "read ceiling 13.00 GB/s ±0.10, read.linear"));
     ifm_figure_free(&figure);
 }
 
@@ -268,13 +261,13 @@ static void no_line_of_memory_where_caches_serve(void **state)
     build(&plan, &derived);
     struct ifm_figure figure = figure_of(ifm_figure_roofline, NULL);
     assert_int_equal(count_of(figure.svg.data, "<path class=\"line\""), 1);
-    assert_false(has(figure.svg.data, "read ceiling 13.0"));
-    assert_true(has(figure.sentence, "No line of memory is drawn: cache-resident"));
-    assert_true(has(figure.sentence, "f16 reaches 21.0 % [20.5, 21.5] of the arithmetic ceiling."));
+    assert_null(strstr(figure.svg.data, "read ceiling 13.0"));
+    assert_non_null(strstr(figure.sentence, "No line of memory is drawn: cache-resident"));
+    assert_non_null(strstr(figure.sentence, "f16 reaches 21.0 % [20.5, 21.5] of the arithmetic ceiling."));
     ifm_figure_free(&figure);
     figure = figure_of(ifm_figure_rates, NULL);
-    assert_false(has(figure.svg.data, "measured ceiling 13.0"));
-    assert_true(has(figure.sentence, "The read ceiling is not drawn: cache-resident"));
+    assert_null(strstr(figure.svg.data, "measured ceiling 13.0"));
+    assert_non_null(strstr(figure.sentence, "The read ceiling is not drawn: cache-resident"));
     ifm_figure_free(&figure);
 }
 
@@ -284,11 +277,11 @@ static void without_ceilings_there_is_no_roof(void **state)
     derived.n_numbers -= 2;
     build(&plan, &derived);
     struct ifm_figure figure = figure_of(ifm_figure_roofline, NULL);
-    assert_true(has(figure.sentence, "There is no roof: no ceiling was measured"));
+    assert_non_null(strstr(figure.sentence, "There is no roof: no ceiling was measured"));
     assert_int_equal(count_of(figure.svg.data, "<path class=\"line\""), 0);
     ifm_figure_free(&figure);
     number_of("f16", "flops_per_s")->state = IFM_STATE_REFUSED;
-    assert_false(draw(ifm_figure_roofline, &document->plan->cells[0], NULL, &figure));
+    assert_false(draw(ifm_figure_roofline, 0, NULL, &figure));
     derived.n_numbers += 2;
 }
 
@@ -297,10 +290,10 @@ static void rates_stand_against_their_ceiling(void **state)
     (void)state;
     struct ifm_figure figure = figure_of(ifm_figure_rates, NULL);
     assert_int_equal(count_of(figure.svg.data, "<svg"), 2);
-    assert_true(has(figure.svg.data, "measured ceiling 13.00 GB/s"));
-    assert_true(
-        has(figure.sentence, "of the measured read ceiling of 13.00 GB/s: f16 92.3 % [92.0, 92.6], int8 89.7 %"));
-    assert_true(has(figure.sentence, "No FLOP rate of int8 may be shown"));
+    assert_non_null(strstr(figure.svg.data, "measured ceiling 13.00 GB/s"));
+    assert_non_null(
+        strstr(figure.sentence, "of the measured read ceiling of 13.00 GB/s: f16 92.3 % [92.0, 92.6], int8 89.7 %"));
+    assert_non_null(strstr(figure.sentence, "No FLOP rate of int8 may be shown"));
     assert_int_equal(count_of(figure.svg.data, "class=\"fill\""), 3);
     ifm_figure_free(&figure);
 }
@@ -311,16 +304,16 @@ static void caches_are_a_curve_with_marks(void **state)
     struct ifm_publication publication = sample_publication(NULL);
     build(publication.plan, publication.derived);
     struct ifm_figure figure = {0};
-    assert_true(draw(ifm_figure_caches, &document->plan->cells[1], NULL, &figure));
+    assert_true(draw(ifm_figure_caches, 1, NULL, &figure));
     assert_int_equal(count_of(figure.svg.data, "<circle"), 6);
     assert_int_equal(count_of(figure.svg.data, "class=\"mark\""), 2);
-    assert_true(has(figure.sentence,
-                    "A load takes 1.190 ns ±0.010 in a working set of 16 KiB and 97.4 ns ±1.5 in one of 512 "
-                    "MiB. Caches found in the curve, dotted: L1 of 32 KiB, L2 of 1 MiB."));
+    assert_non_null(strstr(figure.sentence,
+                           "A load takes 1.190 ns ±0.010 in a working set of 16 KiB and 97.4 ns ±1.5 in one of 512 "
+                           "MiB. Caches found in the curve, dotted: L1 of 32 KiB, L2 of 1 MiB."));
     assert_int_equal(figure.numbers.n_rows, 6);
     ifm_figure_free(&figure);
-    assert_false(draw(ifm_figure_caches, &document->plan->cells[0], NULL, &figure));
-    assert_false(draw(ifm_figure_frontier, &document->plan->cells[0], NULL, &figure)); /* it stores nothing */
+    assert_false(draw(ifm_figure_caches, 0, NULL, &figure));
+    assert_false(draw(ifm_figure_frontier, 0, NULL, &figure)); /* it stores nothing */
 }
 
 static void cells_of_like_names_have_ids_of_their_own(void **state)
@@ -343,8 +336,8 @@ static void cells_of_like_names_have_ids_of_their_own(void **state)
     all.n_numbers = COUNT(of_two);
     build(&both, &all);
     struct ifm_figure a = {0}, b = {0};
-    assert_true(draw(ifm_figure_ratio, &document->plan->cells[0], NULL, &a));
-    assert_true(draw(ifm_figure_ratio, &document->plan->cells[1], NULL, &b));
+    assert_true(draw(ifm_figure_ratio, 0, NULL, &a));
+    assert_true(draw(ifm_figure_ratio, 1, NULL, &b));
     assert_string_not_equal(a.id, b.id);
     ifm_figure_free(&a);
     ifm_figure_free(&b);
@@ -540,7 +533,7 @@ static void any_numbers_give_a_whole_drawing(void **state)
         build(&run.plan, &run.derived);
         for (size_t m = 0; m < COUNT(makers); m++) {
             struct ifm_figure figure = {0};
-            bool any = draw(makers[m], &document->plan->cells[0], i % 2 ? &run.picture : NULL, &figure);
+            bool any = draw(makers[m], 0, i % 2 ? &run.picture : NULL, &figure);
             assert_int_equal(any, figure.svg.size > 0);
             drawn[m] += any;
             if (any) {
@@ -584,9 +577,9 @@ static void many_arms_are_cut_and_it_is_said(void **state)
     build(&plan, &all);
     struct ifm_figure figure = figure_of(ifm_figure_ratio, NULL);
     assert_int_equal(count_of(figure.svg.data, "<circle"), 24);
-    assert_true(has(figure.sentence, "Of 59 arms compared with arm 0: 59 undecided"));
-    assert_true(has(figure.sentence, "The fastest: arm 59 "));
-    assert_true(has(figure.sentence, "Drawn are the first 24"));
+    assert_non_null(strstr(figure.sentence, "Of 59 arms compared with arm 0: 59 undecided"));
+    assert_non_null(strstr(figure.sentence, "The fastest: arm 59 "));
+    assert_non_null(strstr(figure.sentence, "Drawn are the first 24"));
     assert_int_equal(figure.numbers.n_rows, N - 1);
     ifm_figure_free(&figure);
 }

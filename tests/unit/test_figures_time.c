@@ -129,7 +129,7 @@ static void the_page_draws_the_record(void **state)
         struct ifm_text html = {0};
         struct ifm_error error = {0};
         s.publication.facts = at_hand ? &s.drawn.facts : NULL;
-        assert_int_equal(ifm_compose_html(&s.publication, &html, &error), IFM_OK);
+        assert_int_equal(ifm_compose_document(&s.publication, IFM_LEVEL_PAGE, false, true, &html, &error), IFM_OK);
         assert_int_equal(count(html.data, "id=\"decode-timeline\""), at_hand);
         assert_int_equal(count(html.data, "id=\"decode-distribution\""), at_hand);
         ifm_text_free(&html);

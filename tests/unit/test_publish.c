@@ -299,7 +299,7 @@ static void missing_intervals_say_why(void **state)
     struct ifm_publication publication = sample_publication(NULL);
     publication.derived = &derived;
     struct ifm_text text = {0};
-    assert_int_equal(ifm_compose_terminal(&publication, false, true, &text, &error), IFM_OK);
+    assert_int_equal(ifm_compose_document(&publication, IFM_LEVEL_ALWAYS, false, true, &text, &error), IFM_OK);
     assert_has(text.data, "no interval: needs 6 blocks, has 3");
     ifm_text_free(&text);
 }

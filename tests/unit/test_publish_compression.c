@@ -180,7 +180,7 @@ static void the_table_shows_loss_beside_speed(void **state)
     (void)state;
     struct ifm_publication p = publication();
     struct ifm_text text = {0};
-    assert_int_equal(ifm_compose_terminal(&p, false, true, &text, &error), IFM_OK);
+    assert_int_equal(ifm_compose_document(&p, IFM_LEVEL_ALWAYS, false, true, &text, &error), IFM_OK);
     assert_line(text.data, "vs baseline", "ratio");
     assert_line(text.data, "ratio", "loss");
     assert_line(text.data, "loss", "KL");
@@ -201,12 +201,12 @@ static void other_cells_have_no_such_columns(void **state)
     struct ifm_text text = {0};
     plain.n_numbers = 3; /* f16 alone */
     p.derived = &plain;
-    assert_int_equal(ifm_compose_terminal(&p, false, true, &text, &error), IFM_OK);
+    assert_int_equal(ifm_compose_document(&p, IFM_LEVEL_ALWAYS, false, true, &text, &error), IFM_OK);
     assert_null(strstr(text.data, "ratio"));
     assert_null(strstr(text.data, "kernel error"));
     assert_has(text.data, "error");
     ifm_text_clear(&text);
-    assert_int_equal(ifm_compose_html(&p, &text, &error), IFM_OK);
+    assert_int_equal(ifm_compose_document(&p, IFM_LEVEL_PAGE, false, true, &text, &error), IFM_OK);
     assert_null(strstr(text.data, "<h3>Compression"));
     ifm_text_free(&text);
 }
@@ -216,7 +216,7 @@ static void the_report_has_a_table_of_it(void **state)
     (void)state;
     struct ifm_publication p = publication();
     struct ifm_text text = {0};
-    assert_int_equal(ifm_compose_html(&p, &text, &error), IFM_OK);
+    assert_int_equal(ifm_compose_document(&p, IFM_LEVEL_PAGE, false, true, &text, &error), IFM_OK);
     const char *section = strstr(text.data, "<h3>Compression: bytes, loss, speed</h3>");
     assert_non_null(section);
     /* Gain and price stand in one sentence above every table, and are not repeated in the cell. */
@@ -239,7 +239,7 @@ static void the_report_has_a_table_of_it(void **state)
     assert_null(strstr(part, "library"));
     free(part);
     ifm_text_clear(&text);
-    assert_int_equal(ifm_compose_markdown(&p, &text, &error), IFM_OK);
+    assert_int_equal(ifm_compose_document(&p, IFM_LEVEL_FOLDED, false, true, &text, &error), IFM_OK);
     assert_line(text.data, "| **int4** | 1.05 KiB | 3.9996x |", "0.99996");
     ifm_text_clear(&text);
     ifm_compose_csv(&p, &text);

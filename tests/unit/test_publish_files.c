@@ -10,8 +10,8 @@
 #include "base/file.h"
 #include "base/program.h"
 #include "publish/compose.h"
-#include "publish_sample.h"
 #include "publish/paint/html.h"
+#include "publish_sample.h"
 #include "sample/manifest.h"
 #include <unistd.h>
 
@@ -355,12 +355,12 @@ static void hostile_names_are_escaped(void **state)
     publication.plan = &plan;
     publication.derived = &derived;
     struct ifm_text html = {0}, md = {0};
-    assert_int_equal(ifm_compose_html(&publication, &html, &error), IFM_OK);
+    assert_int_equal(ifm_compose_document(&publication, IFM_LEVEL_PAGE, false, true, &html, &error), IFM_OK);
     assert_lacks(html.data, "<img");
     assert_has(html.data, "&lt;img src=x onerror=&#39;a()&#39;&gt;");
     assert_has(html.data, "a&quot;b &amp; c|d");
     assert_has(html.data, "kv_len 8192, batch &lt;b&gt;, hot cache"); /* the shape; what nobody chose is left out */
-    assert_int_equal(ifm_compose_markdown(&publication, &md, &error), IFM_OK);
+    assert_int_equal(ifm_compose_document(&publication, IFM_LEVEL_FOLDED, false, true, &md, &error), IFM_OK);
     assert_has(md.data, "\\<img src=x onerror='a()'\\>");
     assert_has(md.data, "c\\|d");
     ifm_text_free(&html);
@@ -374,7 +374,7 @@ static void a_run_without_facts_still_reports(void **state)
     publication.events = NULL;
     publication.lock = NULL;
     struct ifm_text html = {0};
-    assert_int_equal(ifm_compose_html(&publication, &html, &error), IFM_OK);
+    assert_int_equal(ifm_compose_document(&publication, IFM_LEVEL_PAGE, false, true, &html, &error), IFM_OK);
     assert_has(html.data, "run.log holds no environment event");
     json_t *metrics = ifm_compat_sop(&publication);
     assert_true(json_is_null(json_object_get(json_object_get(metrics, "env"), "fixed_clock")));

@@ -227,7 +227,7 @@ static void the_terminal_has_a_table_of_energy(void **state)
     struct ifm_error error = {0};
     (void)state;
     energy_sample_make(&s);
-    assert_int_equal(ifm_compose_terminal(&s.publication, false, true, &out, &error), IFM_OK);
+    assert_int_equal(ifm_compose_document(&s.publication, IFM_LEVEL_ALWAYS, false, true, &out, &error), IFM_OK);
     expect(out.data, "\n  Energy\n");
     expect(out.data, "energy/token");
     expect(out.data, "86.2 mJ");
@@ -246,7 +246,7 @@ static void the_terminal_has_a_table_of_energy(void **state)
             fail_msg("a line of %zu columns", width);
     }
     ifm_text_clear(&out);
-    assert_int_equal(ifm_compose_markdown(&s.publication, &out, &error), IFM_OK);
+    assert_int_equal(ifm_compose_document(&s.publication, IFM_LEVEL_FOLDED, false, true, &out, &error), IFM_OK);
     expect(out.data, "| arm | energy/token | above idle |");
     expect(out.data, "| **plain** | 86.2 mJ ±0.2 | 70.2 mJ ±0.2 |");
     ifm_text_free(&out);
@@ -262,7 +262,7 @@ static void cells_without_tokens_are_told_by_the_step(void **state)
     for (size_t i = 0; i < s.derived.n_numbers; i++)
         if (s.numbers[i].metric == IFM_M_ENERGY_PER_TOKEN_J)
             s.numbers[i].value.state = IFM_STATE_ABSENT;
-    assert_int_equal(ifm_compose_markdown(&s.publication, &out, &error), IFM_OK);
+    assert_int_equal(ifm_compose_document(&s.publication, IFM_LEVEL_FOLDED, false, true, &out, &error), IFM_OK);
     expect(out.data, "| arm | energy/step |");
     expect(out.data, "| **plain** | 0.4312 J ±0.0009 |");
     ifm_text_free(&out);
@@ -276,7 +276,7 @@ static void a_pass_without_sensors_says_so(void **state)
     (void)state;
     energy_sample_make(&s);
     s.derived.n_numbers = 3;
-    assert_int_equal(ifm_compose_terminal(&s.publication, false, true, &out, &error), IFM_OK);
+    assert_int_equal(ifm_compose_document(&s.publication, IFM_LEVEL_ALWAYS, false, true, &out, &error), IFM_OK);
     expect(out.data, "\n  Energy\n  absent: the record holds no reading of power. Remedy: `inferometer power` lists");
     json_t *events = json_loads(sample_events, 0, NULL);
     struct ifm_arena *arena = ifm_arena_create();
@@ -288,7 +288,7 @@ static void a_pass_without_sensors_says_so(void **state)
                               json_pack("{s:s, s:{s:s, s:s, s:s, s:s}}", "stage", "power_absent", "meta", "cell", D,
                                         "source", causes[i][0], "reason", causes[i][1], "remedy", causes[i][2]));
     s.publication.events = events_of(events, arena); /* each reason beside its own remedy */
-    assert_int_equal(ifm_compose_terminal(&s.publication, false, true, &out, &error), IFM_OK);
+    assert_int_equal(ifm_compose_document(&s.publication, IFM_LEVEL_ALWAYS, false, true, &out, &error), IFM_OK);
     expect(out.data, "\n  Energy\n  absent: no sensor reported how many joules were used\n"
                      "  nvml: no driver. Remedy: install it\n"
                      "  rapl_package, perf_package: no zone. Remedy: measure on the host\n");
@@ -296,7 +296,7 @@ static void a_pass_without_sensors_says_so(void **state)
     ifm_arena_destroy(arena);
     ifm_text_free(&out);
     struct ifm_publication without = sample_publication(NULL);
-    assert_int_equal(ifm_compose_terminal(&without, false, true, &out, &error), IFM_OK);
+    assert_int_equal(ifm_compose_document(&without, IFM_LEVEL_ALWAYS, false, true, &out, &error), IFM_OK);
     expect_none(out.data, "\n  Energy\n");
     ifm_text_free(&out);
 }
@@ -308,7 +308,7 @@ static void the_page_leads_with_energy_too(void **state)
     struct ifm_error error = {0};
     (void)state;
     energy_sample_make(&s);
-    assert_int_equal(ifm_compose_html(&s.publication, &out, &error), IFM_OK);
+    assert_int_equal(ifm_compose_document(&s.publication, IFM_LEVEL_PAGE, false, true, &out, &error), IFM_OK);
     expect(out.data, "energy per token <strong>-58.1 %</strong> [-58.4, -57.8]");
     expect(out.data, "<h3>Energy</h3>");
     expect(out.data, "cancels in ratios on one card");

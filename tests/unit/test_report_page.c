@@ -92,7 +92,7 @@ static void a_fold_holds_its_table(void **state)
 static char *numbers_part(const struct ifm_publication *publication)
 {
     struct ifm_text html = {0};
-    assert_int_equal(ifm_compose_html(publication, &html, &error), IFM_OK);
+    assert_int_equal(ifm_compose_document(publication, IFM_LEVEL_PAGE, false, true, &html, &error), IFM_OK);
     const char *begin = strstr(html.data, "<section id=\"numbers\">"), *end = strstr(begin, "</section>");
     assert_non_null(begin);
     char *part = strndup(begin, (size_t)(end - begin));
@@ -208,7 +208,7 @@ static void many_notes_are_folded_and_warnings_never(void **state)
         struct ifm_publication publication = sample_publication(NULL);
         publication.derived = &derived;
         struct ifm_text html = {0};
-        assert_int_equal(ifm_compose_html(&publication, &html, &error), IFM_OK);
+        assert_int_equal(ifm_compose_document(&publication, IFM_LEVEL_PAGE, false, true, &html, &error), IFM_OK);
         const char *part = strstr(html.data, "<section id=\"findings\">");
         assert_non_null(part);
         const char *warning = strstr(part, "a &lt;warning&gt;"), *fold = strstr(part, "<summary>6 notes</summary>");
@@ -273,7 +273,7 @@ static char *lead_of(size_t n_cells)
     publication.plan = &plan;
     publication.derived = &derived;
     struct ifm_text html = {0};
-    assert_int_equal(ifm_compose_html(&publication, &html, &error), IFM_OK);
+    assert_int_equal(ifm_compose_document(&publication, IFM_LEVEL_PAGE, false, true, &html, &error), IFM_OK);
     char *end = strstr(html.data, "<section id=\"cell-1\">"); /* in front of it: the first screen, and the list */
     assert_non_null(end);
     char *part = strndup(html.data, (size_t)(end - html.data));

@@ -51,9 +51,9 @@ static char *composed(const struct ifm_finding *findings, size_t n, bool markdow
     publication.derived = &derived;
     struct ifm_text text = {0};
     if (markdown)
-        assert_int_equal(ifm_compose_markdown(&publication, &text, &error), IFM_OK);
+        assert_int_equal(ifm_compose_document(&publication, IFM_LEVEL_FOLDED, false, true, &text, &error), IFM_OK);
     else
-        assert_int_equal(ifm_compose_terminal(&publication, false, true, &text, &error), IFM_OK);
+        assert_int_equal(ifm_compose_document(&publication, IFM_LEVEL_ALWAYS, false, true, &text, &error), IFM_OK);
     free(copy);
     return text.data;
 }

@@ -12,17 +12,16 @@ enum { RAW_MOST = 10000 };
 #define NO_CEILINGS "the ceilings read and flops were not both measured beside this arm (ceilings: read,flops)"
 
 static const struct ifm_compat_field fields[] = {
-    {"statistics.mean_ms", IFM_M_LATENCY_NS_MEAN, 1e6, "ms", "the mean latency of this arm was not derived", ""},
-    {"statistics.std_ms", IFM_M_LATENCY_NS_SD, 1e6, "ms", "the spread of this arm was not derived", ""},
+    {"statistics.mean_ms", IFM_M_LATENCY_NS_MEAN, 1e6, "ms", "the mean latency of this arm was not derived"},
+    {"statistics.std_ms", IFM_M_LATENCY_NS_SD, 1e6, "ms", "the spread of this arm was not derived"},
     {"statistics.coefficient_of_variation", IFM_M_LATENCY_CV_PERCENT, 100, "1",
-     "the spread of this arm was not derived", ""},
-    {"statistics.n_samples", IFM_M_SAMPLES_COUNT, 1, "samples", "no sample was counted", ""},
-    {"performance.throughput_gflops", IFM_M_FLOPS_PER_S, 1e9, "GFLOP/s", "this arm's ledger promises no operations",
-     ""},
-    {"performance.bandwidth_gbs", IFM_M_BANDWIDTH_BYTES_PER_S, 1e9, "GB/s", "this arm's ledger promises no bytes", ""},
+     "the spread of this arm was not derived"},
+    {"statistics.n_samples", IFM_M_SAMPLES_COUNT, 1, "samples", "no sample was counted"},
+    {"performance.throughput_gflops", IFM_M_FLOPS_PER_S, 1e9, "GFLOP/s", "this arm's ledger promises no operations"},
+    {"performance.bandwidth_gbs", IFM_M_BANDWIDTH_BYTES_PER_S, 1e9, "GB/s", "this arm's ledger promises no bytes"},
     {"performance.arithmetic_intensity", IFM_M_ARITHMETIC_INTENSITY, 1, "FLOP/B",
-     "this arm's ledger lacks operations or bytes", ""},
-    {"performance.roofline_score", IFM_M_ROOFLINE_SCORE, 1, "1", NO_CEILINGS, ""},
+     "this arm's ledger lacks operations or bytes"},
+    {"performance.roofline_score", IFM_M_ROOFLINE_SCORE, 1, "1", NO_CEILINGS},
 };
 
 /* ---- shape ---- */
@@ -74,11 +73,8 @@ static void add_median(const struct ifm_compat *c)
 {
     bool resampled = c->cell->measure.resamples > 0;
     const struct ifm_compat_field field = {"statistics.median_ms",
-                                           resampled ? IFM_M_LATENCY_NS_P50_BOOTSTRAP : IFM_M_LATENCY_NS_P50,
-                                           1e6,
-                                           "ms",
-                                           "the median latency of this arm was not derived",
-                                           ""};
+                                           resampled ? IFM_M_LATENCY_NS_P50_BOOTSTRAP : IFM_M_LATENCY_NS_P50, 1e6, "ms",
+                                           "the median latency of this arm was not derived"};
     static const char remedy[] = "measure more samples (measure.repeats)";
     bool there = ifm_compat_add(c, &field);
     const struct ifm_value *median = ifm_compat_value(c, field.metric);
@@ -95,8 +91,8 @@ static void add_median(const struct ifm_compat *c)
 /* Which roof limits the arm, by its intensity against the interval of the measured ridge point. */
 static void add_regime(const struct ifm_compat *c)
 {
-    static const struct ifm_compat_field field = {
-        "performance.ridge_point", IFM_M_RIDGE_POINT, 1, "FLOP/B", NO_CEILINGS, ""};
+    static const struct ifm_compat_field field = {"performance.ridge_point", IFM_M_RIDGE_POINT, 1, "FLOP/B",
+                                                  NO_CEILINGS};
     const struct ifm_value *ridge = ifm_derived_value(c->from->derived, c->cell->name, "", IFM_M_RIDGE_POINT);
     const struct ifm_value *own = ifm_compat_value(c, IFM_M_ARITHMETIC_INTENSITY);
     const char *reason = NO_CEILINGS, *regime = "";

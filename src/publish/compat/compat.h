@@ -14,6 +14,7 @@ struct ifm_compat {
     const struct ifm_cell *cell; /* whose numbers; NULL = there are none */
     const struct ifm_arm *arm;
     json_t *object, *units, *n, *ci, *absent;
+    const char *remedy; /* of numbers that derive does not have at all; NULL = none */
 };
 struct ifm_compat ifm_compat_begin(const struct ifm_publication *from, const struct ifm_cell *cell,
                                    const struct ifm_arm *arm);
@@ -34,7 +35,7 @@ struct ifm_compat_field {
     enum ifm_metric_id metric;
     double divide; /* our unit -> the specification's; by division, so that 801000 ns are 0.801 ms to the last bit */
     const char *unit;
-    const char *reason, *remedy; /* when derive has no such number at all */
+    const char *reason; /* when derive has no such number at all */
 };
 /* The arm's number, in any state; NULL when derive has none. */
 const struct ifm_value *ifm_compat_value(const struct ifm_compat *c, enum ifm_metric_id metric);

@@ -18,19 +18,19 @@
 #define NO_DATASHEET "no datasheet says what the memory of this machine could give"
 
 static const struct ifm_compat_field result_fields[] = {
-    {"results.attention_time_std", IFM_M_LATENCY_NS_SD, 1e6, "ms", NO_TIME, ""},
-    {"results.coefficient_of_variation", IFM_M_LATENCY_CV_PERCENT, 100, "1", NO_TIME, ""},
-    {"results.tokens_per_sec", IFM_M_TOKENS_GENERATED_PER_S, 1, "tokens/s", NO_TIME, ""},
-    {"results.speedup_vs_baseline", IFM_M_SPEEDUP, 1, "1", NO_OTHER, ""},
-    {"results.memory_bandwidth_gbs", IFM_M_BANDWIDTH_BYTES_PER_S, 1e9, "GB/s", NO_TIME, ""},
-    {"results.memory_efficiency_measured_percent", IFM_M_CEILING_READ_PERCENT, 1, "%", NO_CEILING, ""},
-    {"results.roofline_score", IFM_M_ROOFLINE_SCORE, 1, "1", NO_CEILING, ""},
+    {"results.attention_time_std", IFM_M_LATENCY_NS_SD, 1e6, "ms", NO_TIME},
+    {"results.coefficient_of_variation", IFM_M_LATENCY_CV_PERCENT, 100, "1", NO_TIME},
+    {"results.tokens_per_sec", IFM_M_TOKENS_GENERATED_PER_S, 1, "tokens/s", NO_TIME},
+    {"results.speedup_vs_baseline", IFM_M_SPEEDUP, 1, "1", NO_OTHER},
+    {"results.memory_bandwidth_gbs", IFM_M_BANDWIDTH_BYTES_PER_S, 1e9, "GB/s", NO_TIME},
+    {"results.memory_efficiency_measured_percent", IFM_M_CEILING_READ_PERCENT, 1, "%", NO_CEILING},
+    {"results.roofline_score", IFM_M_ROOFLINE_SCORE, 1, "1", NO_CEILING},
 };
 static const struct ifm_compat_field quality_fields[] = {
-    {"quality.loss_rms_rel", IFM_M_LOSS_RMS_REL, 1, "1", NO_CHECK, ""},
-    {"quality.attention_kl_nats", IFM_M_ATTENTION_KL_NATS, 1, "nats", NO_CHECK, ""},
-    {"quality.loss_cosine", IFM_M_LOSS_COSINE, 1, "1", NO_CHECK, ""},
-    {"quality.error_rms_rel", IFM_M_ERROR_RMS_REL, 1, "1", "no check against the oracle was recorded", ""},
+    {"quality.loss_rms_rel", IFM_M_LOSS_RMS_REL, 1, "1", NO_CHECK},
+    {"quality.attention_kl_nats", IFM_M_ATTENTION_KL_NATS, 1, "nats", NO_CHECK},
+    {"quality.loss_cosine", IFM_M_LOSS_COSINE, 1, "1", NO_CHECK},
+    {"quality.error_rms_rel", IFM_M_ERROR_RMS_REL, 1, "1", "no check against the oracle was recorded"},
 };
 
 /* One configuration: a cell of passes, a cell of cycles, or both. */
@@ -136,7 +136,7 @@ static size_t find_configurations(const struct ifm_plan *plan, struct configurat
 
 static void add_build(const struct ifm_compat *c)
 {
-    static const struct ifm_compat_field inner = {"build.inner_loops", IFM_M_INNER_STEPS, 1, "steps", NO_TIME, ""};
+    static const struct ifm_compat_field inner = {"build.inner_loops", IFM_M_INNER_STEPS, 1, "steps", NO_TIME};
     double truncate = c->cell->measure.truncate;
     bool whole = truncate == floor(truncate);
     ifm_compat_add(c, &inner);
@@ -152,8 +152,8 @@ static void add_configuration(const struct ifm_compat *c)
                                           {"configuration.kv_heads", "decode.kv_heads"},
                                           {"configuration.head_dim", "decode.head_dim"},
                                           {"configuration.batch", "decode.batch"}};
-    static const struct ifm_compat_field reps = {
-        "configuration.reps", IFM_M_SAMPLES_COUNT, 1, "samples", "no sample was counted", ""};
+    static const struct ifm_compat_field reps = {"configuration.reps", IFM_M_SAMPLES_COUNT, 1, "samples",
+                                                 "no sample was counted"};
     int ratio = nominal_ratio(c->arm);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         ifm_compat_add_setting(c, rows[i][0], rows[i][1]);
@@ -169,7 +169,7 @@ static void add_time(const struct ifm_compat *c, const char *path)
     bool trimmed = c->cell->measure.truncate > 0;
     enum ifm_metric_id metric = trimmed ? IFM_M_LATENCY_NS_TRIMMED_MEAN : IFM_M_LATENCY_NS_MEAN;
     const char *unit = trimmed ? "ms, trimmed mean" : "ms";
-    ifm_compat_add(c, &(struct ifm_compat_field){path, metric, 1e6, unit, NO_TIME, ""});
+    ifm_compat_add(c, &(struct ifm_compat_field){path, metric, 1e6, unit, NO_TIME});
 }
 
 /* The same object, told of the cell's baseline. */
@@ -182,12 +182,8 @@ static struct ifm_compat of_baseline(const struct ifm_compat *c)
 
 static void add_results(const struct ifm_compat *of, const struct ifm_cell *cell)
 {
-    static const struct ifm_compat_field rate = {"results.baseline_tokens_per_sec",
-                                                 IFM_M_TOKENS_GENERATED_PER_S,
-                                                 1,
-                                                 "tokens/s",
-                                                 "no arm of this cell is the baseline",
-                                                 ""};
+    static const struct ifm_compat_field rate = {"results.baseline_tokens_per_sec", IFM_M_TOKENS_GENERATED_PER_S, 1,
+                                                 "tokens/s", "no arm of this cell is the baseline"};
     struct ifm_compat c = *of;
     c.cell = cell;
     if (cell == NULL || is_cycle_arm(c.arm)) {
@@ -206,11 +202,11 @@ static void add_results(const struct ifm_compat *of, const struct ifm_cell *cell
 
 static void add_cycle(const struct ifm_compat *of, const struct ifm_cell *cell)
 {
-    static const struct ifm_compat_field baseline_rate = {
-        "inference_cycle.baseline_tokens_per_sec", IFM_M_TOKENS_GENERATED_PER_S, 1, "tokens/s", NO_TIME, ""};
+    static const struct ifm_compat_field baseline_rate = {"inference_cycle.baseline_tokens_per_sec",
+                                                          IFM_M_TOKENS_GENERATED_PER_S, 1, "tokens/s", NO_TIME};
     static const struct ifm_compat_field fields[] = {
-        {"inference_cycle.elastic_tokens_per_sec", IFM_M_TOKENS_GENERATED_PER_S, 1, "tokens/s", NO_TIME, ""},
-        {"inference_cycle.speedup_vs_baseline", IFM_M_SPEEDUP, 1, "1", NO_OTHER, ""},
+        {"inference_cycle.elastic_tokens_per_sec", IFM_M_TOKENS_GENERATED_PER_S, 1, "tokens/s", NO_TIME},
+        {"inference_cycle.speedup_vs_baseline", IFM_M_SPEEDUP, 1, "1", NO_OTHER},
     };
     struct ifm_compat c = *of;
     c.cell = cell;
@@ -233,8 +229,8 @@ static void add_cycle(const struct ifm_compat *of, const struct ifm_cell *cell)
 /* Everything of one arm of one configuration. Without an arm: the device cannot run the cell. */
 static void fill(const struct ifm_compat *c, const struct configuration *configuration)
 {
-    static const struct ifm_compat_field ratio = {
-        "true_ratio", IFM_M_COMPRESSION_RATIO, 1, "1", "the bytes that this arm stores are not known", ""};
+    static const struct ifm_compat_field ratio = {"true_ratio", IFM_M_COMPRESSION_RATIO, 1, "1",
+                                                  "the bytes that this arm stores are not known"};
     ifm_compat_put_text(c, "cell", c->cell->name, NULL);
     ifm_compat_put_text(c, "arm", c->arm == NULL ? "" : c->arm->name, NULL);
     ifm_compat_put(c, "format", c->arm == NULL ? NULL : json_string(c->arm->variant), NULL, NULL);
@@ -294,8 +290,8 @@ static json_t *cell_json(const struct ifm_publication *publication, const struct
 
 static void add_machine(const struct ifm_compat *c)
 {
-    static const struct ifm_compat_field bandwidth = {
-        "cpu.measured_bw_gbs", IFM_M_CEILING_READ, 1e9, "GB/s", NO_CEILING, ""};
+    static const struct ifm_compat_field bandwidth = {"cpu.measured_bw_gbs", IFM_M_CEILING_READ, 1e9, "GB/s",
+                                                      NO_CEILING};
     char reason[128];
     snprintf(reason, sizeof reason, "this run used the device %s, which is no GPU", c->from->plan->device);
     ifm_compat_put(c, "gpu", NULL, reason, NULL);

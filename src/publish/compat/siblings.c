@@ -6,8 +6,14 @@
 struct ifm_compat ifm_compat_begin(const struct ifm_publication *from, const struct ifm_cell *cell,
                                    const struct ifm_arm *arm)
 {
-    return (struct ifm_compat){from,          cell,          arm,           json_object(),
-                               json_object(), json_object(), json_object(), json_object()};
+    return (struct ifm_compat){.from = from,
+                               .cell = cell,
+                               .arm = arm,
+                               .object = json_object(),
+                               .units = json_object(),
+                               .n = json_object(),
+                               .ci = json_object(),
+                               .absent = json_object()};
 }
 
 json_t *ifm_compat_end(const struct ifm_compat *c)
@@ -60,8 +66,7 @@ bool ifm_compat_add_value(const struct ifm_compat *c, const struct ifm_compat_fi
     json_object_set_new(c->units, field->path, json_string(field->unit));
     if (value == NULL || value->state != IFM_STATE_OK) {
         const char *reason = value == NULL ? field->reason : value->reason;
-        ifm_compat_put(c, field->path, NULL, reason == NULL ? "" : reason,
-                       value == NULL ? field->remedy : value->remedy);
+        ifm_compat_put(c, field->path, NULL, reason == NULL ? "" : reason, value == NULL ? c->remedy : value->remedy);
         return false;
     }
     bool whole = value->is_integer && field->divide == 1.0;
@@ -80,11 +85,12 @@ bool ifm_compat_add_value(const struct ifm_compat *c, const struct ifm_compat_fi
 bool ifm_compat_add(const struct ifm_compat *c, const struct ifm_compat_field *field)
 {
     struct ifm_compat_field own = *field;
+    struct ifm_compat at = *c;
     if (c->cell != NULL && c->cell->unsupported != NULL && c->cell->unsupported[0] != '\0') {
         own.reason = c->cell->unsupported;
-        own.remedy = "";
+        at.remedy = NULL;
     }
-    return ifm_compat_add_value(c, &own, ifm_compat_value(c, field->metric));
+    return ifm_compat_add_value(&at, &own, ifm_compat_value(c, field->metric));
 }
 
 void ifm_compat_add_all(const struct ifm_compat *c, const struct ifm_compat_field *fields, size_t n)

@@ -10,23 +10,23 @@
 #include <string.h>
 
 static const struct ifm_compat_field sop_fields[] = {
-    {"latency_ms.mean", IFM_M_LATENCY_NS_MEAN, 1e6, "ms", "the mean latency of this arm was not derived", ""},
-    {"latency_ms.p50", IFM_M_LATENCY_NS_P50, 1e6, "ms", "the median latency of this arm was not derived", ""},
-    {"latency_ms.p95", IFM_M_LATENCY_NS_P95, 1e6, "ms", "the 95th percentile of this arm was not derived", ""},
-    {"throughput_toks_s", IFM_M_TOKENS_GENERATED_PER_S, 1, "tokens/s", "this workload produces no tokens", ""},
-    {"l2_hit_pct", IFM_M_L2_HIT_PERCENT, 1, "%", "no instrument of this run counts cache hits", ""},
-    {"quality_delta_pct", IFM_M_NONE, 1, "percentage points", "no workload of this run has a quality score", ""},
+    {"latency_ms.mean", IFM_M_LATENCY_NS_MEAN, 1e6, "ms", "the mean latency of this arm was not derived"},
+    {"latency_ms.p50", IFM_M_LATENCY_NS_P50, 1e6, "ms", "the median latency of this arm was not derived"},
+    {"latency_ms.p95", IFM_M_LATENCY_NS_P95, 1e6, "ms", "the 95th percentile of this arm was not derived"},
+    {"throughput_toks_s", IFM_M_TOKENS_GENERATED_PER_S, 1, "tokens/s", "this workload produces no tokens"},
+    {"l2_hit_pct", IFM_M_L2_HIT_PERCENT, 1, "%", "no instrument of this run counts cache hits"},
+    {"quality_delta_pct", IFM_M_NONE, 1, "percentage points", "no workload of this run has a quality score"},
 };
 
 /* Energy: derived from the energy pass; where derive has no such number, the reason is the pass's. */
 static const struct ifm_compat_field energy_fields[] = {
-    {"ept_j_per_tok", IFM_M_ENERGY_PER_TOKEN_J, 1, "J/token", "", ""},
-    {"total_energy_j", IFM_M_TOTAL_ENERGY_J, 1, "J", "", ""},
-    {"gpu_energy_j", IFM_M_GPU_ENERGY_J, 1, "J", "", ""},
-    {"cpu_energy_j", IFM_M_CPU_ENERGY_J, 1, "J", "", ""},
-    {"gpu_power_w", IFM_M_GPU_POWER_W, 1, "W", "", ""},
-    {"cpu_power_w", IFM_M_CPU_POWER_W, 1, "W", "", ""},
-    {"duration_sec", IFM_M_DURATION_SEC, 1, "s", "", ""},
+    {"ept_j_per_tok", IFM_M_ENERGY_PER_TOKEN_J, 1, "J/token", ""},
+    {"total_energy_j", IFM_M_TOTAL_ENERGY_J, 1, "J", ""},
+    {"gpu_energy_j", IFM_M_GPU_ENERGY_J, 1, "J", ""},
+    {"cpu_energy_j", IFM_M_CPU_ENERGY_J, 1, "J", ""},
+    {"gpu_power_w", IFM_M_GPU_POWER_W, 1, "W", ""},
+    {"cpu_power_w", IFM_M_CPU_POWER_W, 1, "W", ""},
+    {"duration_sec", IFM_M_DURATION_SEC, 1, "s", ""},
 };
 
 static bool is_gpu(const struct ifm_compat *c)
@@ -42,10 +42,11 @@ static void add_fields(const struct ifm_compat *c)
     const char *no_gpu = ifm_arena_printf(arena, "this run used the device %s, which is no GPU", c->from->plan->device);
     for (size_t i = 0; i < sizeof energy_fields / sizeof energy_fields[0]; i++) {
         struct ifm_compat_field field = energy_fields[i];
+        struct ifm_compat at = *c;
         bool of_no_gpu = strncmp(field.path, "gpu_", 4) == 0 && !is_gpu(c);
         field.reason = of_no_gpu ? no_gpu : missing.reason;
-        field.remedy = of_no_gpu ? "" : missing.remedy;
-        ifm_compat_add(c, &field);
+        at.remedy = of_no_gpu ? NULL : missing.remedy;
+        ifm_compat_add(&at, &field);
     }
     ifm_arena_destroy(arena);
 }
