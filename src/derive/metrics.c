@@ -130,6 +130,7 @@ void ifm_derive_emit_cell(const struct ifm_cell_work *work, enum ifm_metric_id m
     emit(work, NULL, metric, value);
 }
 
+IFM_PRINTF(3, 0)
 static void add_finding(struct ifm_derivation *d, struct ifm_finding finding, const char *format, va_list args)
 {
     struct ifm_derived *out = d->out;
