@@ -209,7 +209,6 @@ static inline bool ifm_is_ok(const struct ifm_value *value)
 {
     return value != NULL && value->state == IFM_STATE_OK;
 }
-const struct ifm_arm *ifm_baseline_of(const struct ifm_cell *cell); /* NULL without one */
 static inline struct ifm_field ifm_field_text(const char *text, enum ifm_tone tone)
 {
     return (struct ifm_field){text, "", tone, 0};

@@ -210,7 +210,7 @@ size_t ifm_comparison_add_run(struct ifm_listing *listing, const struct ifm_plan
     size_t n = 0;
     for (size_t c = 0; c < plan->n_cells; c++) {
         const struct ifm_cell *here = &plan->cells[c];
-        const struct ifm_arm *baseline = ifm_baseline_of(here);
+        const struct ifm_arm *baseline = ifm_cell_baseline(here);
         const char *against = reference != NULL ? reference : baseline != NULL ? baseline->name : "";
         for (size_t a = 0; a < here->n_arms && (cell == NULL || strcmp(cell, here->name) == 0); a++) {
             const char *arm = here->arms[a].name;

@@ -161,7 +161,7 @@ static const char *heading(const struct ifm_publication *p, bool compares, struc
     const char *what = plan->n_cells == 1 ? plain(plan->cells[0].name, NAME_BYTES, arena)
                                           : ifm_arena_printf(arena, "%zu cells", plan->n_cells);
     const char *against = "";
-    const struct ifm_arm *baseline = plan->n_cells > 0 ? ifm_baseline_of(&plan->cells[0]) : NULL;
+    const struct ifm_arm *baseline = plan->n_cells > 0 ? ifm_cell_baseline(&plan->cells[0]) : NULL;
     if (compares && baseline != NULL)
         against = ifm_arena_printf(arena, ", against %s", plain(baseline->name, NAME_BYTES, arena));
     const char *margin = "";

@@ -42,7 +42,7 @@ static bool same_work(const struct ifm_arm *a, const struct ifm_arm *b)
 static void mark(struct frontier *f)
 {
     const struct ifm_cell *cell = f->chart->cell;
-    const struct ifm_arm *base = ifm_baseline_of(cell);
+    const struct ifm_arm *base = ifm_cell_baseline(cell);
     struct ifm_frontier_point *points = IFM_ARENA_ARRAY(f->chart->arena, struct ifm_frontier_point, cell->n_arms + 1);
     size_t *by = IFM_ARENA_ARRAY(f->chart->arena, size_t, cell->n_arms + 1);
     for (size_t a = 0; a < cell->n_arms; a++) {

@@ -49,7 +49,7 @@ static void collect(struct ratio *r)
 {
     const struct ifm_chart *chart = r->chart;
     const struct ifm_cell *cell = chart->cell;
-    const struct ifm_arm *baseline = ifm_baseline_of(cell);
+    const struct ifm_arm *baseline = ifm_cell_baseline(cell);
     r->baseline = baseline != NULL ? baseline->name : "the baseline";
     r->rows = IFM_ARENA_ARRAY(chart->arena, struct row, cell->n_arms + 1);
     for (size_t a = 0; a < cell->n_arms; a++) {

@@ -176,7 +176,7 @@ static void add_time(const struct ifm_compat *c, const char *path)
 static struct ifm_compat of_baseline(const struct ifm_compat *c)
 {
     struct ifm_compat baseline = *c;
-    baseline.arm = ifm_baseline_of(c->cell);
+    baseline.arm = ifm_cell_baseline(c->cell);
     return baseline;
 }
 
