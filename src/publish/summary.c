@@ -101,7 +101,7 @@ static const char *place(const struct ifm_publication *p, const struct ifm_cell 
     return ifm_arena_printf(arena, "%s / %s", plain(cell->name, NAME_BYTES, arena), plain(arm, NAME_BYTES, arena));
 }
 
-/* `price` is what a compressed arm pays for its speed, "" of any other: the two are never told apart (rule 10). */
+/* `price` is what a compressed arm pays for its speed, "" of any other: never reported separately (rule 10). */
 static const char *compared_line(const struct ifm_value *change, const struct ifm_value *mde, const char *price,
                                  const char *where, struct ifm_arena *arena)
 {
@@ -124,7 +124,7 @@ static const char *time_line(const struct ifm_value *step, const char *where, st
                             (long long)step->n, step->n_of);
 }
 
-/* A cell with comparisons is told by them; another one by the time of its arms. */
+/* The comparisons of a cell; where it has none, the time of each arm. */
 static void add_cell(const struct ifm_publication *p, const struct ifm_cell *cell, struct ifm_arena *arena,
                      struct lines *lines)
 {

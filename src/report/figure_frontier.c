@@ -25,7 +25,9 @@ struct point {
 struct frontier {
     const struct ifm_chart *chart;
     struct point *points; /* one an arm of the cell */
-    size_t n_points, n_able, n_drawn;
+    size_t n_points;
+    struct point *drawn[IFM_CHART_MOST];
+    size_t n_drawn;
     enum ifm_metric_id speed_metric;
     const char *speed_words;
     double error_low, error_high, most_bits, most_speed; /* of the points drawn; error_low > 0, or infinite */
@@ -107,13 +109,11 @@ static void collect(struct frontier *f)
         point->compared = point->has_error && loss != NULL;
         point->error = point->compared ? loss->number : 0;
         point->speed = point->stored ? speed_of(f, point->arm) : NULL;
-        bool able = point->stored && point->bits != NULL && point->bits->number > 0 && point->has_error &&
-                    point->speed != NULL && point->speed->number > 0;
-        f->n_able += able;
-        point->drawn = able && f->n_able <= IFM_CHART_MOST;
+        point->drawn = point->stored && point->has_error && ifm_chart_is_positive(point->bits) &&
+                       ifm_chart_is_positive(point->speed) && f->n_drawn < IFM_CHART_MOST;
         if (!point->drawn)
             continue;
-        f->n_drawn++;
+        f->drawn[f->n_drawn++] = point;
         f->most_bits = fmax(f->most_bits, point->bits->number);
         f->most_speed = fmax(f->most_speed, point->speed->number);
         f->exact |= point->error == 0;
@@ -127,8 +127,8 @@ static void collect(struct frontier *f)
 /* Worth a figure: two arms at least, and one of them really compressed. */
 static bool is_worth(const struct frontier *f)
 {
-    for (size_t a = 0; a < f->n_points; a++)
-        if (f->points[a].drawn && (f->points[a].error > 0 || f->points[a].bits->number < f->most_bits))
+    for (size_t i = 0; i < f->n_drawn; i++)
+        if (f->drawn[i]->error > 0 || f->drawn[i]->bits->number < f->most_bits)
             return f->n_drawn >= 2;
     return false;
 }
@@ -188,10 +188,8 @@ static void add_axes(const struct frontier *f, struct ifm_plot *plot)
 
 static void place(struct frontier *f, const struct ifm_plot *plot)
 {
-    for (size_t a = 0; a < f->n_points; a++) {
-        struct point *point = &f->points[a];
-        if (!point->drawn)
-            continue;
+    for (size_t i = 0; i < f->n_drawn; i++) {
+        struct point *point = f->drawn[i];
         point->x = ifm_plot_x(plot, point->bits->number);
         point->y = point->error > 0 ? ifm_plot_y(plot, 100 * point->error) : plot->bottom + LANE / 2.0;
         /* The area is the speed; a point that would vanish keeps a least size. */
@@ -204,9 +202,9 @@ static void add_line(const struct frontier *f, struct ifm_plot *plot)
 {
     struct ifm_spot spots[IFM_CHART_MOST];
     size_t n = 0;
-    for (size_t a = 0; a < f->n_points; a++) {
-        const struct point *point = &f->points[a];
-        if (!point->drawn || is_beaten(f, point))
+    for (size_t i = 0; i < f->n_drawn; i++) {
+        const struct point *point = f->drawn[i];
+        if (is_beaten(f, point))
             continue;
         size_t k = n++;
         for (; k > 0 && spots[k - 1].x > point->x; k--)
@@ -219,10 +217,8 @@ static void add_line(const struct frontier *f, struct ifm_plot *plot)
 
 static void add_points(const struct frontier *f, struct ifm_plot *plot)
 {
-    for (size_t a = 0; a < f->n_points; a++) {
-        const struct point *point = &f->points[a];
-        if (!point->drawn)
-            continue;
+    for (size_t i = 0; i < f->n_drawn; i++) {
+        const struct point *point = f->drawn[i];
         bool beaten = is_beaten(f, point);
         const char *tip =
             ifm_arena_printf(plot->arena, "%s: %s bits per value, error %s, %s%s%s", point->arm->name,
@@ -240,26 +236,24 @@ static void add_points(const struct frontier *f, struct ifm_plot *plot)
 static void add_names(const struct frontier *f, struct ifm_plot *plot)
 {
     struct ifm_chart_name names[IFM_CHART_MOST];
-    size_t n = 0;
-    for (size_t a = 0; a < f->n_points; a++) {
-        const struct point *point = &f->points[a];
-        if (!point->drawn)
-            continue;
+    for (size_t i = 0; i < f->n_drawn; i++) {
+        const struct point *point = f->drawn[i];
         const char *text =
             ifm_arena_printf(plot->arena, "%s %s", ifm_chart_clip(f->chart, point->arm->name, IFM_CHART_FONT, 150),
                              speed_text(f, point->speed));
         double y = point->y + (point->error > 0 ? -9 : 6);
-        names[n++] = (struct ifm_chart_name){point->arm, text, {point->x, point->y}, y, point->r + 4};
+        names[i] = (struct ifm_chart_name){point->arm, text, {point->x, point->y}, y, point->r + 4};
     }
-    ifm_chart_names(f->chart, plot, names, n, plot->top, plot->bottom + (f->exact ? LANE - 8 : 0), plot->width);
+    ifm_chart_names(f->chart, plot, names, f->n_drawn, plot->top, plot->bottom + (f->exact ? LANE - 8 : 0),
+                    plot->width);
 }
 
 static void draw(struct frontier *f, struct ifm_figure *out)
 {
     struct ifm_plot plot = plot_of(f, out);
     bool beaten = false;
-    for (size_t a = 0; a < f->n_points; a++)
-        beaten |= f->points[a].drawn && is_beaten(f, &f->points[a]);
+    for (size_t i = 0; i < f->n_drawn; i++)
+        beaten |= is_beaten(f, f->drawn[i]);
     const char *legend[] = {ifm_arena_printf(f->chart->arena, "area: %s", f->speed_words), "line: the frontier",
                             beaten ? "hollow: beaten by another" : NULL};
     size_t n = sizeof legend / sizeof legend[0];

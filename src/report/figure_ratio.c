@@ -7,12 +7,12 @@
 #include <math.h>
 #include <string.h>
 
-enum { ROW = 40, BLOCKS = 12, NAME_AT = 13, BAR_AT = 28, DOTS_AT = 39, TOLD = 3, SPELLED = 1 };
+enum { ROW = 40, BLOCKS = 12, NAME_AT = 13, BAR_AT = 28, DOTS_AT = 39, TOLD = 3 };
 
 struct row {
     const struct ifm_arm *arm;
     const struct ifm_value *speed; /* any state */
-    bool able, drawn;              /* it has a ratio; the drawing has room for it */
+    bool able;                     /* it has a ratio that may be shown */
     const char *word;              /* "faster"; "" when derive decided nothing */
     const struct ifm_value *bytes; /* of a compressed arm, else NULL */
     const struct ifm_picture_arm *picture;
@@ -21,7 +21,9 @@ struct row {
 struct ratio {
     const struct ifm_chart *chart;
     struct row *rows;
-    size_t n_rows, n_able, n_drawn; /* compared; of these with a number; of these in the drawing */
+    size_t n_rows, n_able; /* compared; of these with a number */
+    const struct row *drawn[IFM_CHART_MOST];
+    size_t n_drawn;
     const char *baseline, *margin;
     double low, high; /* of the axis */
     double height;    /* of a row */
@@ -61,11 +63,11 @@ static void collect(struct ratio *r)
         const struct ifm_value *bytes = ifm_chart_shown(chart, arm->name, IFM_M_BYTES_RATIO);
         bool able = ifm_chart_is_positive(ifm_chart_shown(chart, arm->name, IFM_M_SPEEDUP));
         r->n_able += able;
-        r->n_drawn += able && r->n_drawn < IFM_CHART_MOST;
+        if (able && r->n_drawn < IFM_CHART_MOST)
+            r->drawn[r->n_drawn++] = &r->rows[r->n_rows];
         r->rows[r->n_rows++] = (struct row){.arm = arm,
                                             .speed = speed,
                                             .able = able,
-                                            .drawn = able && r->n_able <= IFM_CHART_MOST,
                                             .word = able && change != NULL && change->text != NULL ? change->text : "",
                                             .bytes = ifm_chart_is_positive(bytes) && bytes->number != 1 ? bytes : NULL,
                                             .picture = ifm_chart_picture(chart, arm)};
@@ -85,10 +87,8 @@ static void hold(struct ratio *r, double value)
 static void fit(struct ratio *r)
 {
     r->low = r->high = 1;
-    for (size_t i = 0; i < r->n_rows; i++) {
-        const struct row *row = &r->rows[i];
-        if (!row->drawn)
-            continue;
+    for (size_t i = 0; i < r->n_drawn; i++) {
+        const struct row *row = r->drawn[i];
         hold(r, row->speed->number);
         if (row->bytes != NULL)
             hold(r, row->bytes->number);
@@ -97,10 +97,10 @@ static void fit(struct ratio *r)
     }
     double core = log(r->high) - log(r->low), reach = exp(fmin(fmax(core, 0.02), 300));
     double low = r->low / reach, high = r->high * reach;
-    for (size_t i = 0; i < r->n_rows; i++)
-        if (r->rows[i].drawn && ifm_chart_has_interval(r->rows[i].speed)) {
-            hold(r, fmax(r->rows[i].speed->low, low));
-            hold(r, fmin(r->rows[i].speed->high, high));
+    for (size_t i = 0; i < r->n_drawn; i++)
+        if (ifm_chart_has_interval(r->drawn[i]->speed)) {
+            hold(r, fmax(r->drawn[i]->speed->low, low));
+            hold(r, fmin(r->drawn[i]->speed->high, high));
         }
     double margin = 1 + 4 * r->chart->cell->measure.margin; /* the band is seen, however near all arms are */
     hold(r, margin);
@@ -192,9 +192,9 @@ static void add_row(struct ratio *r, struct ifm_plot *plot, const struct row *ro
 static const char *interval_words(const struct ratio *r)
 {
     double level = 0;
-    for (size_t i = 0; i < r->n_rows; i++) {
-        const struct ifm_value *speed = r->rows[i].speed;
-        if (!r->rows[i].drawn || !ifm_chart_has_interval(speed))
+    for (size_t i = 0; i < r->n_drawn; i++) {
+        const struct ifm_value *speed = r->drawn[i]->speed;
+        if (!ifm_chart_has_interval(speed))
             continue;
         if (level != 0 && level != speed->level)
             return "bar: interval";
@@ -208,9 +208,9 @@ static void draw(struct ratio *r, struct ifm_figure *out)
     const struct ifm_chart *chart = r->chart;
     double margin = r->chart->cell->measure.margin, bottom;
     bool blocks = false, bytes = false;
-    for (size_t i = 0; i < r->n_rows; i++) {
-        blocks |= r->rows[i].drawn && r->rows[i].picture != NULL && r->rows[i].picture->n_ratios > 0;
-        bytes |= r->rows[i].drawn && r->rows[i].bytes != NULL;
+    for (size_t i = 0; i < r->n_drawn; i++) {
+        blocks |= r->drawn[i]->picture != NULL && r->drawn[i]->picture->n_ratios > 0;
+        bytes |= r->drawn[i]->bytes != NULL;
     }
     r->height = blocks ? ROW + BLOCKS : ROW;
     bottom = r->height * (double)r->n_drawn;
@@ -229,9 +229,8 @@ static void draw(struct ratio *r, struct ifm_figure *out)
         ifm_plot_rect(&plot, "margin", from, 0, to - from, bottom,
                       ifm_arena_printf(chart->arena, "margin ±%s", r->margin));
     ifm_plot_line(&plot, "axis", ifm_plot_x(&plot, 1), 0, ifm_plot_x(&plot, 1), bottom);
-    for (size_t i = 0, k = 0; i < r->n_rows; i++)
-        if (r->rows[i].drawn)
-            add_row(r, &plot, &r->rows[i], r->height * (double)k++);
+    for (size_t i = 0; i < r->n_drawn; i++)
+        add_row(r, &plot, r->drawn[i], r->height * (double)i);
     ifm_chart_legend(chart, &plot, bottom + 38, legend, n);
     ifm_plot_close(&plot);
 }
@@ -297,9 +296,9 @@ static const char *summary_of(const struct ratio *r)
     const char *text = ifm_arena_printf(
         chart->arena, "Of %zu arms compared with %s: %s, at a margin of ±%s. The fastest: %s", r->n_able, r->baseline,
         words[0] == '\0' ? "none decided" : words, r->margin, sentence_of(r, best));
-    for (size_t i = 0; i < r->n_rows; i++) { /* rule 3 holds for each arm that is drawn */
-        const struct row *row = &r->rows[i];
-        if (row != best && row->drawn && !ifm_is_empty(row->speed->text) && n_beside++ < TOLD)
+    for (size_t i = 0; i < r->n_drawn; i++) { /* rule 3 holds for each arm that is drawn */
+        const struct row *row = r->drawn[i];
+        if (row != best && !ifm_is_empty(row->speed->text) && n_beside++ < TOLD)
             text = ifm_chart_say(chart, text, "Beside %s stands: %s.", row->arm->name, row->speed->text);
     }
     return text;
@@ -308,14 +307,11 @@ static const char *summary_of(const struct ratio *r)
 static const char *words_of(const struct ratio *r)
 {
     const struct ifm_chart *chart = r->chart;
-    const char *text = r->n_able > SPELLED ? summary_of(r) : "", *missing = "";
+    const char *text = r->n_able > 1 ? summary_of(r) : sentence_of(r, r->drawn[0]), *missing = "";
     size_t n_missing = 0;
-    for (size_t i = 0; i < r->n_rows; i++) {
-        if (r->n_able <= SPELLED && r->rows[i].drawn)
-            text = ifm_chart_say(chart, text, "%s", sentence_of(r, &r->rows[i]));
+    for (size_t i = 0; i < r->n_rows; i++)
         if (!r->rows[i].able && n_missing++ < TOLD)
             missing = ifm_chart_list(chart, missing, r->rows[i].arm->name);
-    }
     if (r->n_able > r->n_drawn)
         text = ifm_chart_say(chart, text, "Drawn are the first %zu in the order of the plan; the table has all.",
                              r->n_drawn);

@@ -13,14 +13,16 @@ struct roof_point {
     const struct ifm_arm *arm;
     const struct ifm_value *intensity, *rate;         /* as drawn */
     const struct ifm_value *read_share, *flops_share; /* any state */
-    bool able, drawn;                                 /* it has a place; the drawing has room for it */
+    bool able;                                        /* it has a place */
     double x, y;
 };
 
 struct roofline {
     const struct ifm_chart *chart;
     struct roof_point *points; /* arms of which one of the numbers is there, in any state */
-    size_t n_points, n_able, n_drawn;
+    size_t n_points, n_able;
+    struct roof_point *drawn[IFM_CHART_MOST];
+    size_t n_drawn;
     const struct ifm_value *read, *flops; /* measured ceilings; NULL = not drawn */
     const char *held_back;                /* why there is no diagonal although the ceiling was measured; "" */
     double low_x, high_x, low_y, high_y;
@@ -46,8 +48,8 @@ static void collect(struct roofline *f)
                                      .flops_share = ifm_chart_value(chart, name, IFM_M_CEILING_FLOPS_PERCENT)};
         point->able = ifm_chart_is_positive(point->intensity) && ifm_chart_is_positive(point->rate);
         f->n_able += point->able;
-        point->drawn = point->able && f->n_able <= IFM_CHART_MOST;
-        f->n_drawn += point->drawn;
+        if (point->able && f->n_drawn < IFM_CHART_MOST)
+            f->drawn[f->n_drawn++] = point;
     }
     f->flops = ifm_chart_ceiling(chart, IFM_CEILING_FLOPS, IFM_M_NONE, &unused);
     f->read = ifm_chart_ceiling(chart, IFM_CEILING_READ, IFM_M_CEILING_READ_PERCENT, &f->held_back);
@@ -75,11 +77,10 @@ static void fit(struct roofline *f)
 {
     f->low_x = f->low_y = INFINITY;
     f->high_x = f->high_y = 0;
-    for (size_t i = 0; i < f->n_points; i++)
-        if (f->points[i].drawn) {
-            hold(f->points[i].intensity->number, &f->low_x, &f->high_x);
-            hold(f->points[i].rate->number, &f->low_y, &f->high_y);
-        }
+    for (size_t i = 0; i < f->n_drawn; i++) {
+        hold(f->drawn[i]->intensity->number, &f->low_x, &f->high_x);
+        hold(f->drawn[i]->rate->number, &f->low_y, &f->high_y);
+    }
     if (f->flops != NULL)
         hold(f->flops->number, &f->low_y, &f->high_y);
     if (f->read != NULL && f->flops != NULL && ridge_of(f) > 0 && isfinite(ridge_of(f)))
@@ -157,17 +158,12 @@ static void add_names(const struct roofline *f, struct ifm_plot *plot)
 {
     enum { AWAY = 9, WIDEST = 170 };
     struct ifm_chart_name names[IFM_CHART_MOST];
-    size_t n = 0;
-    for (size_t i = 0; i < f->n_points; i++) {
-        const struct roof_point *point = &f->points[i];
-        if (point->drawn)
-            names[n++] = (struct ifm_chart_name){point->arm,
-                                                 ifm_chart_clip(f->chart, point->arm->name, IFM_CHART_FONT, WIDEST),
-                                                 {point->x, point->y},
-                                                 point->y,
-                                                 AWAY};
+    for (size_t i = 0; i < f->n_drawn; i++) {
+        const struct roof_point *point = f->drawn[i];
+        const char *name = ifm_chart_clip(f->chart, point->arm->name, IFM_CHART_FONT, WIDEST);
+        names[i] = (struct ifm_chart_name){point->arm, name, {point->x, point->y}, point->y, AWAY};
     }
-    ifm_chart_names(f->chart, plot, names, n, plot->top + 8, plot->bottom - 8, plot->right);
+    ifm_chart_names(f->chart, plot, names, f->n_drawn, plot->top + 8, plot->bottom - 8, plot->right);
 }
 
 static const char *ceiling_text(const struct roofline *f, const char *words, const struct ifm_value *ceiling)
@@ -197,10 +193,8 @@ static void draw(struct roofline *f, struct ifm_figure *out)
     if (f->flops != NULL)
         add_flops_ceiling(f, &plot);
     ifm_plot_group_close(&plot);
-    for (size_t i = 0; i < f->n_points; i++) {
-        struct roof_point *point = &f->points[i];
-        if (!point->drawn)
-            continue;
+    for (size_t i = 0; i < f->n_drawn; i++) {
+        struct roof_point *point = f->drawn[i];
         point->x = ifm_plot_x(&plot, point->intensity->number);
         point->y = ifm_plot_y(&plot, point->rate->number);
         add_point(f, &plot, point);
@@ -268,11 +262,8 @@ static const char *words_of(const struct roofline *f)
     const struct ifm_chart *chart = f->chart;
     const char *text = "";
     size_t told = 0;
-    for (size_t i = 0; i < f->n_points && told < TOLD; i++)
-        if (f->points[i].drawn) {
-            text = ifm_chart_say(chart, text, "%s", sentence_of(f, &f->points[i]));
-            told++;
-        }
+    for (; told < f->n_drawn && told < TOLD; told++)
+        text = ifm_chart_say(chart, text, "%s", sentence_of(f, f->drawn[told]));
     if (f->n_drawn > told)
         text = ifm_chart_say(chart, text, "The shares of %zu more stand in the table.", f->n_drawn - told);
     if (f->n_able > f->n_drawn)
