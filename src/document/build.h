@@ -38,7 +38,6 @@ void ifm_say(struct ifm_builder *builder, struct ifm_line *line, enum ifm_tone t
 void ifm_say_link(struct ifm_builder *builder, struct ifm_line *line, const char *target, const char *text);
 /* A name as it is typed. */
 void ifm_say_code(struct ifm_builder *builder, struct ifm_line *line, const char *text);
-bool ifm_is_empty(const char *text);
 /* "reason. Remedy: remedy" */
 const char *ifm_with_remedy(const char *reason, const char *remedy, struct ifm_arena *arena);
 
@@ -46,10 +45,6 @@ const char *ifm_with_remedy(const char *reason, const char *remedy, struct ifm_a
 
 const struct ifm_value *ifm_value_of(const struct ifm_builder *builder, const struct ifm_cell *cell,
                                      const struct ifm_arm *arm, enum ifm_metric_id metric); /* arm NULL: of the cell */
-static inline bool ifm_is_ok(const struct ifm_value *value)
-{
-    return value != NULL && value->state == IFM_STATE_OK;
-}
 bool ifm_is_row(const struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm);
 struct ifm_grid ifm_grid_make(struct ifm_arena *arena, size_t n_columns, size_t n_rows);
 static inline struct ifm_field ifm_field_text(const char *text, enum ifm_tone tone)
@@ -71,13 +66,13 @@ void ifm_build_gates(struct ifm_builder *builder);                             /
 void ifm_build_contents(struct ifm_builder *builder);                          /* lead.c */
 void ifm_build_cell(struct ifm_builder *builder, const struct ifm_cell *cell); /* cell.c */
 void ifm_build_energy(struct ifm_builder *builder, const struct ifm_cell *cell, struct ifm_block *section);
-void ifm_build_review(struct ifm_builder *builder);   /* review.c: notes, triage, causes */
-void ifm_build_findings(struct ifm_builder *builder); /* findings.c */
-void ifm_build_advice(struct ifm_builder *builder);   /* review.c */
-IFM_CHECKED enum ifm_status ifm_build_checklists(struct ifm_builder *builder, struct ifm_error *error); /* review.c */
-void ifm_build_repeat(struct ifm_builder *builder);                                                     /* record.c */
-void ifm_build_limits(struct ifm_builder *builder);                                                     /* record.c */
-void ifm_build_numbers(struct ifm_builder *builder);                                                    /* numbers.c */
+void ifm_build_review(struct ifm_builder *builder);        /* review.c: notes, triage, causes */
+void ifm_build_findings(struct ifm_builder *builder);      /* findings.c */
+void ifm_build_advice(struct ifm_builder *builder);        /* review.c */
+void ifm_build_checklists(struct ifm_builder *builder);    /* review.c */
+void ifm_build_repeat(struct ifm_builder *builder);        /* record.c */
+void ifm_build_limits(struct ifm_builder *builder);        /* record.c */
+void ifm_build_numbers(struct ifm_builder *builder);       /* numbers.c */
 void ifm_build_environment(struct ifm_builder *builder);   /* environment.c */
 void ifm_build_configuration(struct ifm_builder *builder); /* environment.c */
 

@@ -11,8 +11,8 @@ struct ifm_arm_list {
     size_t n;
     bool rivals; /* the first is the baseline and the others are compared with it; false: several are probes. An arm of
                     the configuration is the last of two: the one rival that it selects. */
-    const char *one; /* of rivals: a line of the configuration that leaves one of them, such as "decode.compress: 1";
-                        NULL = there is none to name */
+    const char *one; /* of rivals: a line of the configuration that keeps one of them, such as "decode.compress: 1";
+                        NULL = there is no such line */
 };
 
 /* Describe is pure: same settings and machine, same arms. It sets name, implementation, title, ceiling, variant,
@@ -35,7 +35,7 @@ struct ifm_workload_entry {
     const struct ifm_column *columns; /* that it counts itself, behind those of the instruments */
     size_t n_columns;
     const char *one_process; /* why its arms cannot run in processes of their own; NULL = they can */
-    bool serves;             /* somebody computes it on the device of this catalog */
+    bool serves;             /* it has an implementation for the device of this catalog */
 };
 
 struct ifm_instrument_entry {

@@ -2,7 +2,7 @@
 #include "publish/summary.h"
 
 #include "base/hash.h"
-#include "document/outcome.h"
+#include "document/document.h"
 #include "document/quantity.h"
 #include "model/machine_facts.h"
 #include "publish/comparison.h"

@@ -232,7 +232,7 @@ static void pair_loss(const struct pairing *p, const struct ifm_like_pair *pair,
     const char *cell = pair->reference_cell->name, *arm = pair->reference_arm->name;
     const struct ifm_value *reference = ifm_derived_value(p->reference->derived, cell, arm, IFM_M_LOSS_RMS_REL);
     const struct ifm_value *other = ifm_derived_value(p->other->derived, cell, arm, IFM_M_LOSS_RMS_REL);
-    if (reference == NULL || reference->state != IFM_STATE_OK || row->likeness.n_refusing > 0)
+    if (!ifm_is_ok(reference) || row->likeness.n_refusing > 0)
         return;
     row->lossy = true;
     row->reference_loss = *reference;
