@@ -1,9 +1,7 @@
 /* derived.json, as a tree. */
 #include "derive/derive.h"
 
-#include "base/text.h"
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 static const char *const kind_names[] = {"amount", "level"};

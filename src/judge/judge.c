@@ -4,8 +4,6 @@
  * verdict is the worst result, and a failed gate weighs more than a blocked one. */
 #include "judge/internal.h"
 
-#include "base/text.h"
-#include <stdio.h>
 #include <string.h>
 
 struct judging {

@@ -1,7 +1,6 @@
 /* The sign-flip test. */
 #include "stats/test.h"
 #include "base/random.h"
-#include <float.h>
 #include <math.h>
 
 /* All 2^(k-1) patterns with the first sign fixed, in Gray code order, one change a pattern; the other half mirrors. */

@@ -2,7 +2,6 @@
  * one token are in counters.c; which of them may be printed is decided in rules_energy.c. */
 #include "derive/energy/energy.h"
 
-#include <math.h>
 #include <string.h>
 
 struct ifm_event_energy ifm_energy_sensor_of(const struct ifm_cell_work *work)

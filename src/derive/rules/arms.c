@@ -2,7 +2,6 @@
 #include "derive/internal.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* Half of a part of the input: more than any rounding makes of it, and half of what a forgotten one is. */
