@@ -17,7 +17,7 @@
 #define REPEATS 15
 
 static double x[N], sorted[N], scratch[RESAMPLES + 4 * N];
-static struct ifm_resample_plan plan = {1, RESAMPLES, 1, 0.95, scratch};
+static struct ifm_resample_plan plan = {1, RESAMPLES, 0.95, scratch};
 
 /* What a case answers, so that the oracle can be held against it; NAN where there is no interval. */
 struct answer {

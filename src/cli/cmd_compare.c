@@ -173,7 +173,8 @@ static enum ifm_status compare_arms(const struct compare_request *request, struc
             if (strcmp(all[i], arms[0]) != 0)
                 arms[n++] = all[i];
     }
-    IFM_TRY(ifm_derive_folder_comparing(dir, n > 0 ? arms : NULL, n, request->arena, &plan, &derived, error));
+    const struct ifm_wish wish = {.compared = n > 0 ? arms : NULL, .n_compared = n};
+    IFM_TRY(ifm_derive_folder(dir, &wish, request->arena, &plan, &derived, error));
     struct ifm_listing listing = ifm_comparison_begin(request->arena);
     ifm_comparison_add_run(&listing, plan, derived, request->cell, n > 0 ? arms[0] : NULL);
     add_missing(&listing, plan, derived, request, arms, n);

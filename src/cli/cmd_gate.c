@@ -69,7 +69,8 @@ static enum ifm_status judge_all(struct gate_request *request, struct ifm_verdic
         return IFM_OK;
     }
     IFM_TRY(add_presets(request, &extra, &n, error));
-    IFM_TRY(ifm_derive_folder_gated(request->dir, extra, n, request->arena, &plan, &derived, error));
+    const struct ifm_wish wish = {.gates = extra, .n_gates = n};
+    IFM_TRY(ifm_derive_folder(request->dir, &wish, request->arena, &plan, &derived, error));
     return ifm_judge(plan, derived, request->arena, out, error);
 }
 

@@ -1,7 +1,6 @@
 /* The numbers of one arm that come from its blocks, its ledger and its facts. */
 #include "derive/internal.h"
 
-#include <math.h>
 #include <string.h>
 
 /* amount per second from the step time; the interval's ends change places. */

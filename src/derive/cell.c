@@ -169,7 +169,7 @@ static struct ifm_value score_of(const struct ifm_value *read, const struct ifm_
 {
     bool by_read = read->state == IFM_STATE_OK, by_flops = flops->state == IFM_STATE_OK;
     if (!by_read && !by_flops)
-        return read->reason != NULL && read->reason[0] != '\0' ? *read : *flops;
+        return !ifm_is_empty(read->reason) ? *read : *flops;
     bool is_read = by_read && (!by_flops || read->number >= flops->number);
     struct ifm_value score = is_read ? *read : *flops;
     score.number /= 100.0;

@@ -1,7 +1,5 @@
-/* What the columns of the workload `command` say of an arm: processor time, memory and mishaps of the programs. */
+/* What the columns of other programs say of an arm whose steps they are: processor time, memory and mishaps. */
 #include "derive/internal.h"
-
-#include <string.h>
 
 /* Mean of the block means with its t interval: blocks are the unit, guarded like a step time against what one shares
  * with the next. */
@@ -38,15 +36,6 @@ static struct ifm_value rss_of(const struct ifm_arm_work *arm)
     return ifm_value_count_of(slots.largest, slots.read, "slots");
 }
 
-static bool counts_programs(const struct ifm_cell *cell)
-{
-    for (size_t p = 0; p < cell->n_passes; p++)
-        for (size_t c = 0; c < cell->passes[p].n_columns; c++)
-            if (strcmp(cell->passes[p].columns[c], "child_cpu_ns") == 0)
-                return true;
-    return false;
-}
-
 void ifm_derive_command(const struct ifm_arm_work *arm)
 {
     static const struct {
@@ -58,7 +47,7 @@ void ifm_derive_command(const struct ifm_arm_work *arm)
         {IFM_M_COMMAND_FAILURES, "child_failures"},
         {IFM_M_COMMAND_STRAYS, "child_strays"},
     };
-    if (!counts_programs(arm->work->cell) || ifm_derive_is_probe(arm->arm))
+    if (!ifm_cell_counts_programs(arm->work->cell) || ifm_derive_is_probe(arm->arm))
         return;
     struct ifm_value missing = ifm_value_missing(arm->work, "slots");
     bool recorded = arm->work->record != NULL;

@@ -16,7 +16,7 @@ static struct ifm_value no_l2(const struct ifm_cell_work *work)
 /* Why there is neither an energy pass nor a column of energy. */
 static struct ifm_value no_energy(const struct ifm_cell_work *work)
 {
-    bool said = work->power.missing != NULL && work->power.missing[0] != '\0';
+    bool said = !ifm_is_empty(work->power.missing);
     return ifm_value_unread(work, said ? work->power.missing : "no window of energy of this arm was recorded",
                             said ? work->power.remedy : "`run --resume` goes on", "blocks");
 }

@@ -28,6 +28,8 @@ struct ifm_finding {
     const char *text;
 };
 
+const char *ifm_severity_label(enum ifm_severity severity); /* "note", "warning", "invalid" */
+
 /* A column of the instruments beside a comparison: what else differed between an arm and its baseline. */
 enum ifm_companion_kind {
     IFM_COMPANION_AMOUNT = 0, /* adds up over a slot: own and base are per step */
@@ -157,14 +159,16 @@ IFM_CHECKED enum ifm_status ifm_facts_open(const char *dir, const struct ifm_gat
                                            struct ifm_arena *arena, struct ifm_facts *out, struct ifm_error *error);
 void ifm_facts_close(struct ifm_facts *facts);
 
-/* Load the facts of `dir`, and derive, with other arms compared; see struct ifm_facts_view. The plan is returned for
- * printers. */
-IFM_CHECKED enum ifm_status ifm_derive_folder_comparing(const char *dir, const char *const *compared, size_t n_compared,
-                                                        struct ifm_arena *arena, struct ifm_plan **plan,
-                                                        struct ifm_derived **derived, struct ifm_error *error);
-/* The same with more gates. The plan that is returned has all of them. */
-IFM_CHECKED enum ifm_status ifm_derive_folder_gated(const char *dir, const struct ifm_gate *gates, size_t n_gates,
-                                                    struct ifm_arena *arena, struct ifm_plan **plan,
-                                                    struct ifm_derived **derived, struct ifm_error *error);
+/* What is asked of a folder beside its own plan: other arms compared (struct ifm_facts_view), more gates. */
+struct ifm_wish {
+    const char *const *compared;
+    size_t n_compared;
+    const struct ifm_gate *gates;
+    size_t n_gates;
+};
+/* Load the facts of `dir`, and derive. The plan that is returned, for printers, has all gates. */
+IFM_CHECKED enum ifm_status ifm_derive_folder(const char *dir, const struct ifm_wish *wish, struct ifm_arena *arena,
+                                              struct ifm_plan **plan, struct ifm_derived **derived,
+                                              struct ifm_error *error);
 
 #endif

@@ -29,7 +29,7 @@ static void explain_missing(struct ifm_cell_work *work)
             last = event->stage;
         }
     }
-    if (work->cell->unsupported != NULL && work->cell->unsupported[0] != '\0')
+    if (!ifm_is_empty(work->cell->unsupported))
         work->missing = work->cell->unsupported;
     else if (last == IFM_STAGE_cell_done)
         ifm_derive_say_cell(work, IFM_SEVERITY_INVALID, "rule-01",

@@ -60,3 +60,9 @@ const struct ifm_value *ifm_derived_value(const struct ifm_derived *derived, con
     const struct ifm_number *number = ifm_derived_find(derived, cell, arm, metric);
     return number == NULL ? NULL : &number->value;
 }
+
+const char *ifm_severity_label(enum ifm_severity severity)
+{
+    static const char *const labels[] = {"note", "warning", "invalid"};
+    return labels[severity];
+}

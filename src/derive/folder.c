@@ -180,16 +180,8 @@ void ifm_facts_close(struct ifm_facts *facts)
     *facts = (struct ifm_facts){0};
 }
 
-/* What is asked of a folder beside its own plan. */
-struct wish {
-    const char *const *compared;
-    size_t n_compared;
-    const struct ifm_gate *gates;
-    size_t n_gates;
-};
-
-static enum ifm_status derive_folder(const char *dir, const struct wish *wish, struct ifm_arena *arena,
-                                     struct ifm_plan **plan, struct ifm_derived **derived, struct ifm_error *error)
+enum ifm_status ifm_derive_folder(const char *dir, const struct ifm_wish *wish, struct ifm_arena *arena,
+                                  struct ifm_plan **plan, struct ifm_derived **derived, struct ifm_error *error)
 {
     struct ifm_facts facts;
     enum ifm_status status = ifm_facts_open(dir, wish->gates, wish->n_gates, arena, &facts, error);
@@ -201,20 +193,4 @@ static enum ifm_status derive_folder(const char *dir, const struct wish *wish, s
     }
     ifm_facts_close(&facts);
     return status;
-}
-
-enum ifm_status ifm_derive_folder_comparing(const char *dir, const char *const *compared, size_t n_compared,
-                                            struct ifm_arena *arena, struct ifm_plan **plan,
-                                            struct ifm_derived **derived, struct ifm_error *error)
-{
-    struct wish wish = {.compared = compared, .n_compared = n_compared};
-    return derive_folder(dir, &wish, arena, plan, derived, error);
-}
-
-enum ifm_status ifm_derive_folder_gated(const char *dir, const struct ifm_gate *gates, size_t n_gates,
-                                        struct ifm_arena *arena, struct ifm_plan **plan, struct ifm_derived **derived,
-                                        struct ifm_error *error)
-{
-    struct wish wish = {.gates = gates, .n_gates = n_gates};
-    return derive_folder(dir, &wish, arena, plan, derived, error);
 }

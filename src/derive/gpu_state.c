@@ -5,7 +5,6 @@
  * absent with its reason: never zero. */
 #include "derive/internal.h"
 
-#include "base/text.h"
 #include "model/machine_facts.h"
 #include <math.h>
 #include <string.h>

@@ -1,14 +1,10 @@
 /* derived.json, as a tree. */
 #include "derive/derive.h"
 
-#include "base/text.h"
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
-static const char *const state_names[] = {"ok", "absent", "refused", "inactive"};
 static const char *const kind_names[] = {"amount", "level"};
-static const char *const severity_names[] = {"note", "warning", "invalid"};
 
 /* Of the files that this version writes. */
 enum { IFM_DERIVED_SCHEMA = 3 };
@@ -41,7 +37,7 @@ static json_t *number_json(const struct ifm_number *number)
                             ? json_pack("[o, o]", real_json(v->low, v->is_integer), real_json(v->high, v->is_integer))
                             : json_null());
     json_object_set_new(out, "level", interval ? json_real(v->level) : json_null());
-    json_object_set_new(out, "state", json_string(state_names[v->state]));
+    json_object_set_new(out, "state", json_string(ifm_state_label(v->state)));
     json_object_set_new(out, "reason", json_string(v->reason));
     json_object_set_new(out, "remedy", json_string(v->remedy));
     json_object_set_new(out, "text", json_string(v->text));
@@ -78,8 +74,9 @@ json_t *ifm_derived_to_json(const struct ifm_derived *derived)
         json_array_append_new(numbers, number_json(&derived->numbers[i]));
     for (size_t i = 0; i < derived->n_findings; i++) {
         const struct ifm_finding *f = &derived->findings[i];
-        json_array_append_new(findings, json_pack("{s:s, s:s, s:s, s:s, s:s}", "severity", severity_names[f->severity],
-                                                  "rule", f->rule, "cell", f->cell, "arm", f->arm, "text", f->text));
+        json_array_append_new(findings,
+                              json_pack("{s:s, s:s, s:s, s:s, s:s}", "severity", ifm_severity_label(f->severity),
+                                        "rule", f->rule, "cell", f->cell, "arm", f->arm, "text", f->text));
     }
     json_t *companions = json_array();
     for (size_t i = 0; i < derived->n_companions; i++)

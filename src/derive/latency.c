@@ -109,7 +109,6 @@ static struct ifm_resample_plan plan_of(const struct ifm_arm_work *arm, size_t r
 {
     return (struct ifm_resample_plan){.seed = ifm_derive_seed(arm),
                                       .resamples = resamples,
-                                      .threads = 1,
                                       .level = IFM_LEVEL,
                                       .scratch = IFM_ARENA_ARRAY(scratch, double, resamples + 2 * n)};
 }

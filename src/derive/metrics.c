@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 struct ifm_value ifm_value_real(double number, int64_t n, const char *n_of)

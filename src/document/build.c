@@ -75,11 +75,6 @@ void ifm_add_grid(struct ifm_builder *builder, struct ifm_block *parent, const s
 
 /* ---- words ---- */
 
-bool ifm_is_empty(const char *text)
-{
-    return text == NULL || text[0] == '\0';
-}
-
 static struct ifm_span *add_span(struct ifm_builder *builder, struct ifm_line *line, const char *text)
 {
     IFM_ARENA_GROW(builder->arena, line->spans, line->n, line->capacity);
@@ -109,12 +104,6 @@ void ifm_say_code(struct ifm_builder *builder, struct ifm_line *line, const char
 const char *ifm_with_remedy(const char *reason, const char *remedy, struct ifm_arena *arena)
 {
     return ifm_is_empty(remedy) ? reason : ifm_arena_printf(arena, "%s. Remedy: %s", reason, remedy);
-}
-
-const char *ifm_severity_label(enum ifm_severity severity)
-{
-    static const char *const labels[] = {"note", "warning", "invalid"};
-    return labels[severity];
 }
 
 const char *ifm_document_place(const char *cell, const char *arm, struct ifm_arena *arena)

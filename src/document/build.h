@@ -59,13 +59,13 @@ void ifm_build_gates(struct ifm_builder *builder);                             /
 void ifm_build_contents(struct ifm_builder *builder);                          /* lead.c */
 void ifm_build_cell(struct ifm_builder *builder, const struct ifm_cell *cell); /* cell.c */
 void ifm_build_energy(struct ifm_builder *builder, const struct ifm_cell *cell, struct ifm_block *section);
-void ifm_build_review(struct ifm_builder *builder);   /* review.c: notes, triage, causes */
-void ifm_build_findings(struct ifm_builder *builder); /* findings.c */
-void ifm_build_advice(struct ifm_builder *builder);   /* review.c */
-IFM_CHECKED enum ifm_status ifm_build_checklists(struct ifm_builder *builder, struct ifm_error *error); /* review.c */
-void ifm_build_repeat(struct ifm_builder *builder);                                                     /* record.c */
-void ifm_build_limits(struct ifm_builder *builder);                                                     /* record.c */
-void ifm_build_numbers(struct ifm_builder *builder);                                                    /* numbers.c */
+void ifm_build_review(struct ifm_builder *builder);        /* review.c: notes, triage, causes */
+void ifm_build_findings(struct ifm_builder *builder);      /* findings.c */
+void ifm_build_advice(struct ifm_builder *builder);        /* review.c */
+void ifm_build_checklists(struct ifm_builder *builder);    /* review.c */
+void ifm_build_repeat(struct ifm_builder *builder);        /* record.c */
+void ifm_build_limits(struct ifm_builder *builder);        /* record.c */
+void ifm_build_numbers(struct ifm_builder *builder);       /* numbers.c */
 void ifm_build_environment(struct ifm_builder *builder);   /* environment.c */
 void ifm_build_configuration(struct ifm_builder *builder); /* environment.c */
 

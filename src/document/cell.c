@@ -59,15 +59,15 @@ static struct ifm_field comparison_field(struct ifm_builder *builder, const stru
     if (value->state != IFM_STATE_OK)
         return field;
     const struct ifm_value *change = ifm_value_of(builder, cell, arm, IFM_M_CHANGE_PERCENT);
-    const char *word = change != NULL && change->state == IFM_STATE_OK ? change->text : "";
+    const char *word = ifm_is_ok(change) ? change->text : "";
     struct ifm_quantity ratio = ifm_quantity_of(value, builder->arena);
     field.text = ifm_arena_printf(builder->arena, "%s%s%sx", word, word[0] == '\0' ? "" : " ", ratio.number);
     field.interval = ifm_quantity_range(value, builder->arena);
     field.tone = ifm_tone_of_word(word);
-    if (value->text != NULL && value->text[0] != '\0')
+    if (!ifm_is_empty(value->text))
         field.note = ifm_add_note(builder, value->text, "");
     const struct ifm_value *needed = ifm_value_of(builder, cell, arm, IFM_M_BLOCKS_NEEDED);
-    if (field.note == 0 && needed != NULL && needed->state == IFM_STATE_OK && strcmp(word, "undecided") == 0)
+    if (field.note == 0 && ifm_is_ok(needed) && strcmp(word, "undecided") == 0)
         field.note = ifm_add_note(
             builder,
             ifm_arena_printf(builder->arena, "undecided after %lld blocks; noise like this would be decided after %.0f",
@@ -80,7 +80,7 @@ static struct ifm_field comparison_field(struct ifm_builder *builder, const stru
 static struct ifm_field quantity_field(struct ifm_builder *builder, const struct ifm_value *value)
 {
     struct ifm_field field = ifm_field_value(builder, value);
-    bool silent = value == NULL || value->state != IFM_STATE_OK || value->has_interval || value->text == NULL;
+    bool silent = !ifm_is_ok(value) || value->has_interval || value->text == NULL;
     if (!silent && value->text[0] != '\0')
         field.note = ifm_add_note(builder, ifm_arena_printf(builder->arena, "no interval: %s", value->text), "");
     return field;
@@ -92,7 +92,7 @@ static struct ifm_field column_field(struct ifm_builder *builder, const struct i
     const struct ifm_value *value = ifm_value_of(builder, cell, arm, spec->metric);
     if (ifm_metrics[spec->metric].rounding == IFM_ROUNDING_COMPARISON)
         return comparison_field(builder, cell, arm, value);
-    if (ifm_metrics[spec->metric].rounding == IFM_ROUNDING_RATIO && value != NULL && value->state == IFM_STATE_OK)
+    if (ifm_metrics[spec->metric].rounding == IFM_ROUNDING_RATIO && ifm_is_ok(value))
         return ifm_field_text(ifm_quantity_ratio(value->number, builder->arena), IFM_TONE_PLAIN);
     return ifm_metrics[spec->metric].rounding == IFM_ROUNDING_PLAIN ? ifm_field_value(builder, value)
                                                                     : quantity_field(builder, value);
@@ -143,15 +143,9 @@ static const char *count_heading(const struct ifm_builder *builder, const struct
     for (size_t a = 0; a < cell->n_arms; a++) {
         const struct ifm_value *time = ifm_value_of(builder, cell, &cell->arms[a], IFM_M_STEP_NS);
         if (time != NULL && time->n > 0)
-            return time->n_of != NULL && time->n_of[0] != '\0' ? time->n_of : "n";
+            return !ifm_is_empty(time->n_of) ? time->n_of : "n";
     }
     return NULL;
-}
-
-/* Other programs: a step is one run of them. */
-static bool is_command(const struct ifm_cell *cell)
-{
-    return strcmp(cell->workload, "command") == 0;
 }
 
 static void add_arms(struct ifm_builder *builder, const struct ifm_cell *cell, struct ifm_block *section)
@@ -167,7 +161,7 @@ static void add_arms(struct ifm_builder *builder, const struct ifm_cell *cell, s
     fill_headings(&shown, &grid);
     for (size_t c = 1; c <= shown.n; c++) {
         loses |= grid.headings[c].metric == IFM_M_LOSS_RMS_REL;
-        if (is_command(cell) && grid.headings[c].metric == IFM_M_STEP_NS)
+        if (ifm_cell_counts_programs(cell) && grid.headings[c].metric == IFM_M_STEP_NS)
             grid.headings[c].text = "time/run";
         if (loses && grid.headings[c].metric == IFM_M_ERROR_RMS_REL)
             grid.headings[c].text = "kernel error"; /* beside a loss, which is an error too */
@@ -388,7 +382,7 @@ static const char *conditions_of(struct ifm_builder *builder, const struct ifm_c
     if (gpu != NULL) /* which one thread only gives work to */
         threads = ifm_arena_strdup(builder->arena, gpu);
     const char *margin = ifm_quantity_bare(cell->measure.margin * 100, "%", builder->arena);
-    if (is_command(cell)) /* its caches and threads are its own */
+    if (ifm_cell_counts_programs(cell)) /* its caches and threads are its own */
         return ifm_arena_printf(builder->arena, "from start to end of one run, margin ±%s", margin);
     return ifm_arena_printf(builder->arena, "%s%s, %s, margin ±%s%s", shape_of(builder, cell), cache, threads, margin,
                             cell->cache_resident ? ", cache-resident" : "");

@@ -198,8 +198,6 @@ struct ifm_document *ifm_document_advice(const struct ifm_publication *publicati
 
 /* Whether an arm is a row of its cell's table: no cache probe, and a ceiling only in a cell of ceilings. */
 bool ifm_document_is_row(const struct ifm_derived *derived, const struct ifm_cell *cell, const struct ifm_arm *arm);
-/* Word of a severity: "note", "warning", "invalid". */
-const char *ifm_severity_label(enum ifm_severity severity);
 /* "cell, arm" as far as they are set. */
 const char *ifm_document_place(const char *cell, const char *arm, struct ifm_arena *arena);
 /* "reason. Remedy: remedy" */
@@ -215,5 +213,11 @@ static inline struct ifm_field ifm_field_text(const char *text, enum ifm_tone to
 }
 /* A table without headings, and room for `n_rows`. */
 struct ifm_grid ifm_grid_make(struct ifm_arena *arena, size_t n_columns, size_t n_rows);
+
+/* What an arm gives up for its speed, in words: bytes, error and rule 3's share stand together, since none of them
+ * stands alone (rule 10): "3.71x fewer bytes, output error 7.9 %, KL 0.021"; "" for an arm without a ratio of bytes:
+ * one that stores nothing, or is compared with nothing. A number that is not there is said to be so, never left out. */
+const char *ifm_outcome_price(const struct ifm_derived *derived, const char *cell, const char *arm,
+                              struct ifm_arena *arena);
 
 #endif

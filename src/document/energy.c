@@ -24,7 +24,7 @@ static struct ifm_field change_field(struct ifm_builder *builder, const struct i
     struct ifm_field field = ifm_field_value(builder, value);
     if (value->state != IFM_STATE_OK)
         return field;
-    bool worded = value->text != NULL && value->text[0] != '\0';
+    bool worded = !ifm_is_empty(value->text);
     field.text = ifm_arena_printf(builder->arena, "%s%s%s%s", worded ? value->text : "", worded ? " " : "",
                                   value->number > 0 ? "+" : "", field.text);
     field.interval = ifm_quantity_range(value, builder->arena);
@@ -141,8 +141,7 @@ static void say_refused(struct ifm_builder *builder, const struct ifm_cell *cell
     const struct ifm_derived *derived = builder->from->derived;
     for (size_t i = 0; i < derived->n_energies; i++) {
         const struct ifm_device_energy *energy = &derived->energies[i];
-        if (strcmp(energy->cell, cell->name) == 0 && energy->refused != NULL && energy->refused[0] != '\0' &&
-            !is_told(builder, energy))
+        if (strcmp(energy->cell, cell->name) == 0 && !ifm_is_empty(energy->refused) && !is_told(builder, energy))
             say(builder, section,
                 ifm_arena_printf(builder->arena, "%s by %s, %s: refused: %s", energy->device, energy->source,
                                  energy->arm, energy->refused));

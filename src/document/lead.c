@@ -4,7 +4,6 @@
 #include "document/quantity.h"
 #include "model/machine_facts.h"
 #include <string.h>
-#include <time.h>
 
 enum { FEW_CELLS = 6, FEW_SENTENCES = 12, SHORT_SENTENCES = 4, REASONS_SHOWN = 3 };
 

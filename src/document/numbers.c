@@ -165,9 +165,8 @@ static void add_reasons(struct ifm_builder *builder, struct ifm_block *section, 
     struct ifm_block *part = ifm_add_section(builder, section, IFM_LEVEL_PAGE, "", "Reasons and remarks");
     struct ifm_block *list = ifm_add_list(builder, part, IFM_AS_NOTES);
     list->id = "why";
-    for (size_t i = 0; i < reasons->n; i++) {
+    for (size_t i = 0; i < reasons->n; i++)
         ifm_add_sentence(builder, list, reasons->texts[i])->number = i + 1;
-    }
 }
 
 void ifm_build_numbers(struct ifm_builder *builder)

@@ -1,6 +1,4 @@
 /* The sentence about an arm: its speed against the baseline with what it costs; else the time of its step. */
-#include "document/outcome.h"
-
 #include "document/build.h"
 #include "document/quantity.h"
 #include <string.h>

@@ -230,9 +230,3 @@ const char *ifm_quantity_short(double number, struct ifm_arena *arena)
 {
     return fabs(number) >= 999.5 ? ifm_arena_printf(arena, "%.0f", number) : ifm_arena_printf(arena, "%.3g", number);
 }
-
-const char *ifm_state_label(enum ifm_state state)
-{
-    static const char *const labels[] = {"ok", "absent", "refused", "inactive"};
-    return labels[state];
-}

@@ -32,7 +32,5 @@ const char *ifm_quantity_tick(double number, double largest, double step, const 
 const char *ifm_quantity_ratio(double number, struct ifm_arena *arena);
 /* Three significant digits, without an exponent from 0.0001 on: "7.9", "0.021". */
 const char *ifm_quantity_short(double number, struct ifm_arena *arena);
-/* "ok", "absent", "refused", "inactive" */
-const char *ifm_state_label(enum ifm_state state);
 
 #endif

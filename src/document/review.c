@@ -12,9 +12,8 @@ static void add_notes(struct ifm_builder *builder)
     struct ifm_block *section = ifm_add_part(builder, IFM_LEVEL_ALWAYS, "notes", "Absent, refused and undecided");
     struct ifm_block *list = ifm_add_list(builder, section, IFM_AS_NOTES);
     list->id = "note";
-    for (size_t i = 0; i < document->n_notes; i++) {
+    for (size_t i = 0; i < document->n_notes; i++)
         ifm_add_sentence(builder, list, document->notes[i].text)->number = document->notes[i].number;
-    }
 }
 
 /* Where something is to be decided, what else changed belongs beside it; a first look can do without. */
@@ -27,10 +26,9 @@ static void add_triage(struct ifm_builder *builder)
     struct ifm_block *section = ifm_add_part(builder, level, "changed", "What else changed");
     section->purpose = IFM_AS_NEWS;
     struct ifm_block *list = ifm_add_list(builder, section, IFM_AS_FINDINGS);
-    for (size_t i = 0; i < verdict->n_triage; i++) {
+    for (size_t i = 0; i < verdict->n_triage; i++)
         ifm_add_sentence(builder, list, verdict->triage[i].text)->place =
             ifm_document_place(verdict->triage[i].cell, verdict->triage[i].arm, builder->arena);
-    }
 }
 
 /* A rung of the ladder on which nothing was found: a line without news. */
@@ -110,18 +108,15 @@ static void add_checklist(struct ifm_builder *builder, struct ifm_block *section
     ifm_add_grid(builder, fold, &grid);
 }
 
-enum ifm_status ifm_build_checklists(struct ifm_builder *builder, struct ifm_error *error)
+void ifm_build_checklists(struct ifm_builder *builder)
 {
     const struct ifm_publication *from = builder->from;
     struct ifm_checklist *lists;
     size_t n;
-    IFM_TRY(ifm_checklists(from->plan, from->derived, from->verdict, from->events, builder->arena, &lists, &n, error));
-    if (n == 0)
-        return IFM_OK;
+    ifm_checklists(from->plan, from->derived, from->verdict, from->events, builder->arena, &lists, &n);
     struct ifm_block *section = ifm_add_part(builder, IFM_LEVEL_ALWAYS, "checklists", "Checklists");
     ifm_add_line(builder, section, IFM_LEVEL_VERBOSE, IFM_AS_ASIDE,
                  "The specification asks; the run answers. Absent is never counted as met.");
     for (size_t i = 0; i < n; i++)
         add_checklist(builder, section, &lists[i]);
-    return IFM_OK;
 }

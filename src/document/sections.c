@@ -67,7 +67,7 @@ enum ifm_status ifm_document_build(const struct ifm_publication *publication, en
     ifm_build_review(&builder);
     ifm_build_findings(&builder);
     ifm_build_advice(&builder);
-    IFM_TRY(ifm_build_checklists(&builder, error));
+    ifm_build_checklists(&builder);
     ifm_build_repeat(&builder);
     ifm_build_limits(&builder);
     if (most == IFM_LEVEL_PAGE) {

@@ -2,7 +2,6 @@
 #include "judge/internal.h"
 
 #include "base/text.h"
-#include <stdio.h>
 #include <string.h>
 
 enum { MOST_NAMES = 512 };

@@ -119,7 +119,7 @@ void ifm_judge_classes(const struct ifm_gate_result *result, const struct ifm_de
 {
     struct class_row row;
     const char *table = result->gate->classes;
-    const char *at = tables() == NULL || table == NULL || table[0] == '\0' ? NULL : tables()->data;
+    const char *at = tables() == NULL || ifm_is_empty(table) ? NULL : tables()->data;
     while (next_row(&at, &row)) {
         const struct ifm_number *number =
             ifm_derived_find(derived, result->cell, result->arm, ifm_metric_of(row.fields[2]));

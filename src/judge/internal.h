@@ -56,11 +56,6 @@ struct ifm_check_item ifm_check_found(const struct ifm_checking *c, enum ifm_che
 #define ifm_check_absent(c, remedy, ...) ifm_check_found((c), IFM_CHECK_ABSENT, (remedy), __VA_ARGS__)
 struct ifm_check_item ifm_check_no_arms(const struct ifm_checking *c);
 
-/* A number, in whatever state; NULL = there is none. */
-const struct ifm_value *ifm_check_value(const struct ifm_checking *c, const char *cell, const char *arm,
-                                        enum ifm_metric_id metric);
-bool ifm_check_is_ok(const struct ifm_value *value);
-
 /* A number that needs an instrument: had for every arm, or absent: "no instrument of this run <what>". */
 struct ifm_check_item ifm_check_instrument(const struct ifm_checking *c, enum ifm_metric_id metric, const char *what,
                                            const char *remedy);

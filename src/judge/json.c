@@ -3,12 +3,11 @@
 
 static json_t *observed_json(const struct ifm_value *v)
 {
-    static const char *const states[] = {"ok", "absent", "refused", "inactive"};
     bool ok = v->state == IFM_STATE_OK;
     json_t *number = !ok ? json_null() : v->is_integer ? json_integer((json_int_t)v->number) : json_real(v->number);
     json_t *interval = ok && v->has_interval ? json_pack("[f, f]", v->low, v->high) : json_null();
     return json_pack("{s:o, s:s, s:o, s:s, s:s}", "value", number, "unit", v->unit, "interval", interval, "state",
-                     states[v->state], "reason", v->reason);
+                     ifm_state_label(v->state), "reason", v->reason);
 }
 
 static json_t *gate_json(const struct ifm_gate_result *result)

@@ -4,8 +4,6 @@
  * verdict is the worst result, and a failed gate weighs more than a blocked one. */
 #include "judge/internal.h"
 
-#include "base/text.h"
-#include <stdio.h>
 #include <string.h>
 
 struct judging {
@@ -99,10 +97,8 @@ static void decide(struct judging *j, struct ifm_gate_result *result, const stru
     result->observed = *v;
     if (v->state != IFM_STATE_OK) {
         bool capability = v->state == IFM_STATE_ABSENT && v->n == 0 && v->remedy[0] != '\0';
-        const char *state = v->state == IFM_STATE_ABSENT    ? "absent"
-                            : v->state == IFM_STATE_REFUSED ? "refused"
-                                                            : "inactive";
-        block(j, result, capability, ifm_arena_printf(j->arena, "%s is %s: %s", gate->metric, state, v->reason));
+        block(j, result, capability,
+              ifm_arena_printf(j->arena, "%s is %s: %s", gate->metric, ifm_state_label(v->state), v->reason));
         return;
     }
     if (gate->interval && !v->has_interval) {
@@ -185,7 +181,7 @@ static void judge_one(struct judging *j, const struct ifm_gate *gate, enum ifm_m
     const struct ifm_finding *invalid = invalid_in(j->derived, cell->name);
     const struct ifm_number *number = ifm_derived_find(j->derived, cell->name, arm, metric);
     const struct ifm_finding *dispute = disputed(j->derived, cell->name, arm, metric);
-    bool unsupported = cell->unsupported != NULL && cell->unsupported[0] != '\0';
+    bool unsupported = !ifm_is_empty(cell->unsupported);
     if (number != NULL)
         result->observed = number->value;
     if (j->untrusted != NULL)
@@ -336,7 +332,7 @@ static enum ifm_status nothing_measured(struct judging *j)
         if (is_measured(j->derived, cell->name, &of_cell))
             return IFM_OK;
         why = c == 0 ? of_cell : why;
-        lacking &= cell->unsupported != NULL && cell->unsupported[0] != '\0';
+        lacking &= !ifm_is_empty(cell->unsupported);
     }
     if (j->plan->n_cells == 0)
         return IFM_OK;

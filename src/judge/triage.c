@@ -156,7 +156,7 @@ static bool is_beyond_its_work(const struct ifm_derived *derived, const struct i
     if (speedup == NULL)
         return false;
     const struct ifm_value *value = &speedup->value;
-    return value->state == IFM_STATE_REFUSED || (value->text != NULL && value->text[0] != '\0');
+    return value->state == IFM_STATE_REFUSED || (!ifm_is_empty(value->text));
 }
 
 static const char *one_line(const struct ifm_number *change, const struct ifm_derived *derived, struct ifm_arena *arena)

@@ -11,8 +11,8 @@ struct ifm_arm_list {
     size_t n;
     bool rivals; /* the first is the baseline and the others are compared with it; false: several are probes. An arm of
                     the configuration is the last of two: the one rival that it selects. */
-    const char *one; /* of rivals: a line of the configuration that leaves one of them, such as "decode.compress: 1";
-                        NULL = there is none to name */
+    const char *one; /* of rivals: a line of the configuration that keeps one of them, such as "decode.compress: 1";
+                        NULL = there is no such line */
 };
 
 /* Describe is pure: same settings and machine, same arms. It sets name, implementation, title, ceiling, variant,
@@ -41,7 +41,7 @@ struct ifm_workload_entry {
     size_t n_columns;
     const char *one_process; /* why its arms cannot run in processes of their own; NULL = they can */
     const struct ifm_ceiling_settings *ceilings; /* NULL = its arms are no ceilings of others */
-    bool serves;                                 /* somebody computes it on the device of this catalog */
+    bool serves;                                 /* it has an implementation for the device of this catalog */
 };
 
 struct ifm_instrument_entry {

@@ -1,6 +1,6 @@
 /* The events of run.log as types: a struct for each stage of event_table.h, one way to write it and one to read it.
  *
- * Nobody else takes an event's JSON apart. What stays JSON (a fingerprint, a device, the state of GPUs) is read through
+ * Only this code parses an event's JSON. What stays JSON (a fingerprint, a device, the state of GPUs) is read through
  * model/machine_facts.h.
  *
  * Not set: NULL of texts, rows and JSON, IFM_ABSENT of a count, NaN of a real; a flag that is not set is false. A

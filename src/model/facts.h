@@ -21,7 +21,7 @@ struct ifm_check {
     double error_rms_rel;   /* sqrt(sum (x - ref)^2 / sum ref^2) */
     double error_max_rel;   /* max |x - ref| / max |ref| */
     bool has_part;          /* the oracle knows what each part of the input adds to the outputs */
-    double error_part;      /* the share of some part that is certainly missing, or counted too often; 0: of none */
+    double error_part;      /* the share of some part that is certainly missing or counted too often; 0 = none */
     uint64_t values;        /* outputs compared */
     bool finite;            /* no NaN or infinity that the oracle does not have */
     uint64_t output_xxh3;   /* of all output bytes */

@@ -17,8 +17,8 @@ struct ifm_gpu {
     uint64_t memory_bytes;     /* of the card */
     unsigned clock_khz;        /* highest clock of the multiprocessors */
     unsigned memory_clock_khz; /* and of the memory; 0 = not reported */
-    int driver_version; /* 13000 = CUDA 13.0 */
-    char bus[32];       /* PCI bus id, "0000:01:00.0": what NVML knows it by; "" = not reported */
+    int driver_version;        /* 13000 = CUDA 13.0 */
+    char bus[32];              /* PCI bus id, "0000:01:00.0": what NVML knows it by; "" = not reported */
 };
 
 struct ifm_machine {
@@ -46,8 +46,7 @@ static inline uint64_t ifm_machine_llc(const struct ifm_machine *machine)
     return (uint64_t)32 << 20;
 }
 
-/* All last-level caches that the worker threads can fill together: what a working set that memory serves must exceed.
- */
+/* All last-level caches behind the worker threads: a working set that memory serves must exceed them. */
 static inline uint64_t ifm_machine_llc_total(const struct ifm_machine *machine)
 {
     return ifm_machine_llc(machine) * (machine->llc_instances > 0 ? machine->llc_instances : 1);

@@ -1,8 +1,9 @@
-/* Metrics by their ids, and the words of a definition. */
+/* Metrics by their ids, and the words of a definition and of a number's state. */
 #include "model/metric.h"
 
 #include "base/text.h"
 #include "model/plan.h"
+#include "model/value.h"
 #include <string.h>
 
 const enum ifm_metric_id ifm_ceiling_metrics[] = {[IFM_CEILING_READ] = IFM_M_CEILING_READ,
@@ -46,4 +47,10 @@ const char *ifm_scope_word(enum ifm_metric_scope scope)
 {
     static const char *const words[] = {"arm", "cell", "run"};
     return words[scope];
+}
+
+const char *ifm_state_label(enum ifm_state state)
+{
+    static const char *const labels[] = {"ok", "absent", "refused", "inactive"};
+    return labels[state];
 }

@@ -2,6 +2,7 @@
 #include "model/pass.h"
 
 #include "model/plan.h"
+#include "model/value.h"
 #include <string.h>
 
 static const char *always(const struct ifm_cell *cell, const char *device, const char **remedy)
@@ -35,7 +36,7 @@ static const char *why_no_energy(const struct ifm_cell *cell, const char *device
     } rows[] = {
         {!cell->measure.energy, "energy was not measured",
          "--energy (measure.energy) measures it, in a pass of its own"},
-        {cell->unsupported != NULL && cell->unsupported[0] != '\0', cell->unsupported, ""},
+        {!ifm_is_empty(cell->unsupported), cell->unsupported, ""},
         {strcmp(device, "fake") == 0, "a scripted device draws no energy",
          "measure on a real device: device.kind=cpu or cuda"},
         {cell->measure.cache == IFM_CACHE_COLD,
@@ -130,4 +131,13 @@ const struct ifm_pass *ifm_plan_pass(const struct ifm_cell *cell, enum ifm_pass_
         if (cell->passes[i].kind == kind)
             return &cell->passes[i];
     return NULL;
+}
+
+bool ifm_cell_counts_programs(const struct ifm_cell *cell)
+{
+    for (size_t p = 0; p < cell->n_passes; p++)
+        for (size_t c = 0; c < cell->passes[p].n_columns; c++)
+            if (strcmp(cell->passes[p].columns[c], "child_cpu_ns") == 0)
+                return true;
+    return false;
 }

@@ -62,8 +62,8 @@ struct ifm_arm {
     const char *equals;       /* arm of this cell whose output it must equal, "" for none (rule 12) */
     double equal_bound;       /* 0 = bit for bit; else largest relative difference */
     bool fixed_inner;         /* one step is one sample, however short */
-    bool gaps;                /* something untimed lies between its samples (hooks of a command, a caller's own code):
-                                 they do not meet, as they do in cold mode */
+    bool gaps;                /* something untimed runs between its samples (hooks of a command, a caller's own code),
+                                 so they do not meet; in cold mode no samples do */
 };
 
 /* What tables call the arm: its name, with what its title adds to it: "ours (AVX-512)". */
@@ -118,6 +118,8 @@ const struct ifm_arm *ifm_cell_baseline(const struct ifm_cell *cell);
 const char *ifm_arm_setting(const struct ifm_arm *arm, const char *path);
 
 const char *ifm_pass_name(const struct ifm_pass *pass);
+/* Are the steps of the cell runs of other programs? Then their processor time is a column. */
+bool ifm_cell_counts_programs(const struct ifm_cell *cell);
 /* The cell's pass of this kind, or NULL. */
 const struct ifm_pass *ifm_plan_pass(const struct ifm_cell *cell, enum ifm_pass_kind kind);
 

@@ -20,27 +20,16 @@ static_assert(sizeof(enum ifm_role) == sizeof(int) && sizeof(enum ifm_ceiling) =
                   sizeof(enum ifm_pass_kind) == sizeof(int),
               "a word is stored as an int");
 
-#define FIELD(type, kind, name)                                                                                        \
+/* `optional`: newer than the schema; 0, false and an empty text, or `otherwise`, mean what folders without it mean. */
+#define ROW(name, kind, offset, words, optional, otherwise)                                                            \
     {                                                                                                                  \
-#name, IFM_FIELD_##kind, offsetof(type, name), NULL, false, 0                                                  \
+#name, IFM_FIELD_##kind, offset, words, optional, otherwise                                                    \
     }
-/* Newer than the schema: 0, false and an empty text, or the value given, mean what folders without it mean. */
-#define OPTIONAL(type, kind, name)                                                                                     \
-    {                                                                                                                  \
-#name, IFM_FIELD_##kind, offsetof(type, name), NULL, true, 0                                                   \
-    }
-#define OTHERWISE(type, kind, name, value)                                                                             \
-    {                                                                                                                  \
-#name, IFM_FIELD_##kind, offsetof(type, name), NULL, true, value                                               \
-    }
-#define WORD(type, name, words)                                                                                        \
-    {                                                                                                                  \
-#name, IFM_FIELD_WORD, offsetof(type, name), words, false, 0                                                   \
-    }
-#define NESTED(name)                                                                                                   \
-    {                                                                                                                  \
-#name, IFM_FIELD_NESTED, 0, NULL, false, 0                                                                     \
-    }
+#define FIELD(type, kind, name) ROW(name, kind, offsetof(type, name), NULL, false, 0)
+#define OPTIONAL(type, kind, name) ROW(name, kind, offsetof(type, name), NULL, true, 0)
+#define OTHERWISE(type, kind, name, value) ROW(name, kind, offsetof(type, name), NULL, true, value)
+#define WORD(type, name, words) ROW(name, WORD, offsetof(type, name), words, false, 0)
+#define NESTED(name) ROW(name, NESTED, 0, NULL, false, 0)
 #define TABLE(table, array) const struct ifm_field_table table = {array, sizeof(array) / sizeof *(array)}
 
 static const struct ifm_plan_field plan_rows[] = {

@@ -6,6 +6,7 @@
 #define IFM_MODEL_VALUE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum ifm_state {
@@ -30,5 +31,16 @@ struct ifm_value {
     const char *text;   /* a word that belongs to the number: "faster", "slower", "equivalent", "undecided" for a
                            comparison, the arm's name for a ceiling; "" when none */
 };
+
+static inline bool ifm_is_ok(const struct ifm_value *value)
+{
+    return value != NULL && value->state == IFM_STATE_OK;
+}
+static inline bool ifm_is_empty(const char *text)
+{
+    return text == NULL || text[0] == '\0';
+}
+/* "ok", "absent", "refused", "inactive" */
+const char *ifm_state_label(enum ifm_state state);
 
 #endif

@@ -1,14 +1,13 @@
 /* Resampling: bootstrap intervals, and the rule that says which interval a mean gets.
  *
- * Every answer is a function of the values, the plan's seed and its number of resamples, never of the number of
- * threads, the compiler or the instruction set: resamples come in chunks of IFM_RESAMPLE_CHUNK, each with a generator
+ * Every answer is a function of the values, the plan's seed and its number of resamples, never of the compiler or the
+ * instruction set: resamples come in chunks of IFM_RESAMPLE_CHUNK, each with a generator
  * of its own (xoshiro256++, Blackman and Vigna 2021, its state taken from Philox at (seed, stream, chunk)); indices are
  * drawn without bias, several from one 64-bit word (Brackett-Rozinsky and Lemire 2024), and sums run in one fixed
  * order.
  *
  * No function gives a BCa interval of a median or a quantile, because the jackknife of a quantile is inconsistent.
- * Quantiles have the order-statistic interval of stats.h. Pure but for the threads that a
- * call starts and joins; the rules of stats.h hold. */
+ * Quantiles have the order-statistic interval of stats.h. Pure; the rules of stats.h hold. */
 #ifndef IFM_STATS_RESAMPLE_H
 #define IFM_STATS_RESAMPLE_H
 
@@ -20,7 +19,6 @@
 struct ifm_resample_plan {
     uint64_t seed;
     size_t resamples; /* at least IFM_RESAMPLES_NEEDED; 9,999 for a look, 99,999 for a record */
-    unsigned threads; /* 0 and 1: the caller's own; more threads change only the time, not the answer */
     double level;     /* 0.95 */
     double *scratch;  /* resamples + 2 n values */
 };

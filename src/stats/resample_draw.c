@@ -3,9 +3,6 @@
 #include "stats/resample_draw.h"
 #include "base/random.h"
 #include <math.h>
-#include <pthread.h>
-
-#define THREADS_MAX 256
 
 struct ifm_xoshiro ifm_xoshiro_start(uint64_t seed, uint32_t stream, uint64_t chunk)
 {
@@ -170,43 +167,13 @@ void ifm_draw_sum2(const double *table, const struct ifm_draw *draw, size_t coun
     }
 }
 
-struct turn {
-    const struct ifm_resample_plan *plan;
-    uint32_t stream;
-    ifm_fill fill;
-    const void *context;
-    size_t first, step; /* chunks */
-};
-
-static void *take_turn(void *argument)
-{
-    const struct turn *turn = argument;
-    const struct ifm_resample_plan *plan = turn->plan;
-    for (size_t chunk = turn->first; chunk * IFM_RESAMPLE_CHUNK < plan->resamples; chunk += turn->step) {
-        size_t start = chunk * IFM_RESAMPLE_CHUNK, left = plan->resamples - start;
-        struct ifm_xoshiro random = ifm_xoshiro_start(plan->seed, turn->stream, chunk);
-        turn->fill(turn->context, &random, plan->scratch + start,
-                   left < IFM_RESAMPLE_CHUNK ? left : IFM_RESAMPLE_CHUNK);
-    }
-    return NULL;
-}
-
 void ifm_resample_run(const struct ifm_resample_plan *plan, uint32_t stream, ifm_fill fill, const void *context)
 {
-    struct turn turns[THREADS_MAX];
-    pthread_t threads[THREADS_MAX];
-    bool started[THREADS_MAX] = {false};
-    size_t wanted = plan->threads < 1 ? 1 : plan->threads > THREADS_MAX ? THREADS_MAX : plan->threads;
-    for (size_t i = 0; i < wanted; i++) {
-        turns[i] = (struct turn){plan, stream, fill, context, i, wanted};
-        started[i] = i > 0 && pthread_create(&threads[i], NULL, take_turn, &turns[i]) == 0;
+    for (size_t chunk = 0; chunk * IFM_RESAMPLE_CHUNK < plan->resamples; chunk++) {
+        size_t start = chunk * IFM_RESAMPLE_CHUNK, left = plan->resamples - start;
+        struct ifm_xoshiro random = ifm_xoshiro_start(plan->seed, stream, chunk);
+        fill(context, &random, plan->scratch + start, left < IFM_RESAMPLE_CHUNK ? left : IFM_RESAMPLE_CHUNK);
     }
-    for (size_t i = 0; i < wanted; i++)
-        if (!started[i])
-            take_turn(&turns[i]); /* the caller's own turn, and those for which there was no thread */
-    for (size_t i = 1; i < wanted; i++)
-        if (started[i])
-            pthread_join(threads[i], NULL);
 }
 
 bool ifm_resample_plan_fits(const struct ifm_resample_plan *plan)

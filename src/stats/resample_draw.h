@@ -38,7 +38,7 @@ double ifm_draw_sum(const double *table, const struct ifm_draw *draw, size_t cou
 void ifm_draw_sum2(const double *table, const struct ifm_draw *draw, size_t count, struct ifm_xoshiro *random,
                    double sum[2]);
 
-/* values[b] for every resample b: `fill` gets whole chunks, in any order and from several threads. */
+/* values[b] for every resample b: `fill` gets whole chunks. */
 typedef void (*ifm_fill)(const void *context, struct ifm_xoshiro *random, double *values, size_t count);
 void ifm_resample_run(const struct ifm_resample_plan *plan, uint32_t stream, ifm_fill fill, const void *context);
 

@@ -1,7 +1,6 @@
 /* The sign-flip test. */
 #include "stats/test.h"
 #include "base/random.h"
-#include <float.h>
 #include <math.h>
 
 /* All 2^(k-1) patterns with the first sign fixed, in Gray code order, one change a pattern; the other half mirrors. */
@@ -36,8 +35,7 @@ static size_t count_random(const int64_t *q, size_t k, size_t rounds, uint64_t s
     return hits;
 }
 
-enum ifm_stat ifm_stats_sign_flip(const double *d, size_t k, size_t rounds, uint64_t seed, int64_t *scratch,
-                                  struct ifm_flip_test *out)
+enum ifm_stat ifm_stats_sign_flip(const double *d, size_t k, size_t rounds, uint64_t seed, int64_t *scratch, double *p)
 {
     if (k == 0)
         return IFM_STAT_EMPTY;
@@ -54,23 +52,12 @@ enum ifm_stat ifm_stats_sign_flip(const double *d, size_t k, size_t rounds, uint
     for (size_t i = 0; i < k; i++)
         total += fabs(d[i]) / largest;
     int64_t sum = 0;
-    size_t zeros = 0;
     for (size_t i = 0; i < k; i++) {
         scratch[i] = llround(d[i] / largest / total * 0x1p50);
         sum += scratch[i];
-        zeros += d[i] == 0.0;
     }
     int64_t bar = (sum < 0 ? -sum : sum) - (int64_t)k; /* each rounding is half a unit on both sides */
-    struct ifm_flip_test test = {.exact = k <= IFM_FLIP_EXACT};
-    if (test.exact) {
-        test.rounds = (size_t)1 << k;
-        test.p = (double)count_all(scratch, k, sum, bar) / (double)(test.rounds / 2);
-        test.smallest = (double)((size_t)2 << zeros) / (double)test.rounds;
-    } else {
-        test.rounds = rounds;
-        test.p = (double)(count_random(scratch, k, rounds, seed, bar) + 1) / (double)(rounds + 1);
-        test.smallest = 1.0 / (double)(rounds + 1);
-    }
-    *out = test;
+    *p = k <= IFM_FLIP_EXACT ? (double)count_all(scratch, k, sum, bar) / (double)((size_t)1 << (k - 1))
+                             : (double)(count_random(scratch, k, rounds, seed, bar) + 1) / (double)(rounds + 1);
     return IFM_STAT_OK;
 }

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 /* clang-format on */
 
-#include "document/outcome.h"
+#include "document/document.h"
 #include "document/quantity.h"
 #include "publish/comparison.h"
 #include "publish/compose.h"

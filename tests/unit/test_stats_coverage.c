@@ -64,7 +64,7 @@ static void make(struct sample *s, uint32_t index)
     assert_int_equal(ifm_stats_skewness(s->x, s->n, &s->facts.skewness), IFM_STAT_OK);
     if (ifm_stats_autocorrelation(s->x, s->n, &rho) == IFM_STAT_OK)
         assert_int_equal(ifm_stats_effective_size(s->n, rho, &s->facts.effective), IFM_STAT_OK);
-    s->plan = (struct ifm_resample_plan){index, RESAMPLES, 1, LEVEL, scratch};
+    s->plan = (struct ifm_resample_plan){index, RESAMPLES, LEVEL, scratch};
 }
 
 /* ---- what is estimated ---- */

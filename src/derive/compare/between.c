@@ -102,8 +102,7 @@ static void set_values(struct ifm_between_row *row, const struct ifm_log_estimat
         set_all(row, ifm_value_absent("no quantile of t for these blocks", "", blocks, "blocks"));
         return;
     }
-    row->change = ifm_value_real(100.0 * expm1(loss->mean), blocks, "blocks");
-    ifm_value_bracket(&row->change, 100.0 * expm1(change.low), 100.0 * expm1(change.high), level);
+    row->change = ifm_value_of_change(loss->mean, change, level, (size_t)blocks, "blocks");
     row->speedup = ifm_value_real(exp(-loss->mean), blocks, "blocks");
     ifm_value_bracket(&row->speedup, exp(-change.high), exp(-change.low), level);
     row->mde = ifm_value_real(100.0 * expm1(edge + (bound + t80) * loss->se), blocks, "blocks");
@@ -198,14 +197,14 @@ static void add_absent(struct pairing *p, const char *cell, const char *arm, con
 /* The runs' own list is shared; an arm adds to a copy of it. */
 static struct ifm_likeness likeness_of(struct pairing *p, const struct ifm_like_pair *pair)
 {
-    struct ifm_likeness likeness = {0};
+    struct ifm_likeness likeness = {.arena = p->arena};
     likeness.capacity = p->runs->n + 8;
     likeness.items = IFM_ARENA_ARRAY(p->arena, struct ifm_difference, likeness.capacity);
     if (p->runs->n > 0)
         memcpy(likeness.items, p->runs->items, p->runs->n * sizeof *likeness.items);
     likeness.n = p->runs->n;
     likeness.n_refusing = p->runs->n_refusing;
-    ifm_likeness_arms(p->reference, p->other, pair, p->varies, p->arena, &likeness);
+    ifm_likeness_arms(p->reference, p->other, pair, p->varies, &likeness);
     return likeness;
 }
 
@@ -217,7 +216,7 @@ static void add_partner(struct pairing *p, const struct ifm_like_pair *pair, con
                                     ifm_cell_arm(pair->other_cell, there)};
     bool same = strcmp(here, there) == 0 && partner.reference_arm != NULL && partner.other_arm != NULL;
     if (same) {
-        ifm_likeness_arms(p->reference, p->other, &partner, p->varies, p->arena, likeness);
+        ifm_likeness_arms(p->reference, p->other, &partner, p->varies, likeness);
         return;
     }
     IFM_ARENA_GROW(p->arena, likeness->items, likeness->n, likeness->capacity);
@@ -232,7 +231,7 @@ static void pair_loss(const struct pairing *p, const struct ifm_like_pair *pair,
     const char *cell = pair->reference_cell->name, *arm = pair->reference_arm->name;
     const struct ifm_value *reference = ifm_derived_value(p->reference->derived, cell, arm, IFM_M_LOSS_RMS_REL);
     const struct ifm_value *other = ifm_derived_value(p->other->derived, cell, arm, IFM_M_LOSS_RMS_REL);
-    if (reference == NULL || reference->state != IFM_STATE_OK || row->likeness.n_refusing > 0)
+    if (!ifm_is_ok(reference) || row->likeness.n_refusing > 0)
         return;
     row->lossy = true;
     row->reference_loss = *reference;
@@ -307,8 +306,8 @@ static void pair_cell(struct pairing *p, const struct ifm_cell *here)
 void ifm_between(const struct ifm_run_view *reference, const struct ifm_run_view *other, const char *cell,
                  const char *varies, struct ifm_arena *arena, struct ifm_between *out)
 {
-    struct ifm_likeness runs = {0};
-    ifm_likeness_runs(reference, other, arena, &runs);
+    struct ifm_likeness runs = {.arena = arena};
+    ifm_likeness_runs(reference, other, &runs);
     struct pairing p = {reference, other, &runs, varies, arena, out};
     *out = (struct ifm_between){0};
     const struct ifm_plan *here = reference->plan, *there = other->plan;

@@ -27,15 +27,15 @@ static struct ifm_value flip_value(const struct ifm_arm_work *arm, struct ifm_ar
     double *logs = IFM_ARENA_ARRAY(scratch, double, work->n_blocks + 1);
     int64_t *room = IFM_ARENA_ARRAY(scratch, int64_t, work->n_blocks + 1), n;
     size_t k = ifm_pair_logs(arm, work->baseline, false, logs, NULL);
-    struct ifm_flip_test test = {0};
+    double p = 0;
     n = (int64_t)k;
     if (work->cell->measure.stop == IFM_STOP_GROUP)
         return ifm_value_absent("a run that looks at its result as it goes has no p of a single look",
                                 "read the interval of change_percent, which holds over all looks", n, "blocks");
     if (k < IFM_BLOCKS_NEEDED)
         return ifm_value_absent("too few blocks", "measure more blocks (measure.blocks_min)", n, "blocks");
-    enum ifm_stat stat = ifm_stats_sign_flip(logs, k, ROUNDS, ifm_derive_seed(arm), room, &test);
-    return ifm_value_of_stat(stat, test.p, n, "blocks");
+    enum ifm_stat stat = ifm_stats_sign_flip(logs, k, ROUNDS, ifm_derive_seed(arm), room, &p);
+    return ifm_value_of_stat(stat, p, n, "blocks");
 }
 
 void ifm_derive_effects(const struct ifm_arm_work *arm)

@@ -4,7 +4,6 @@
 #include "base/json.h"
 #include "model/machine_facts.h"
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Runs further apart than this met another state of the machine, however alike they are otherwise. */
@@ -18,32 +17,32 @@ static const char *text_or_empty(const char *text)
 }
 
 /* Refusing differences stand before the others, each kind in the order in which it was found. */
-static void add(struct ifm_likeness *out, struct ifm_arena *arena, enum ifm_difference_kind kind, const char *field,
-                const char *reference, const char *other)
+static void add(struct ifm_likeness *out, enum ifm_difference_kind kind, const char *field, const char *reference,
+                const char *other)
 {
     for (size_t i = 0; i < out->n; i++)
         if (strcmp(out->items[i].field, field) == 0)
             return; /* two arms of one ratio share most of their fields */
-    IFM_ARENA_GROW(arena, out->items, out->n, out->capacity);
+    IFM_ARENA_GROW(out->arena, out->items, out->n, out->capacity);
     size_t at = kind == IFM_DIFFERENCE_REFUSES ? out->n_refusing++ : out->n;
     memmove(&out->items[at + 1], &out->items[at], (out->n - at) * sizeof *out->items);
     out->items[at] = (struct ifm_difference){field, text_or_empty(reference), text_or_empty(other)};
     out->n++;
 }
 
-static void add_text(struct ifm_likeness *out, struct ifm_arena *arena, enum ifm_difference_kind kind,
-                     const char *field, const char *reference, const char *other)
+static void add_text(struct ifm_likeness *out, enum ifm_difference_kind kind, const char *field, const char *reference,
+                     const char *other)
 {
     if (strcmp(text_or_empty(reference), text_or_empty(other)) != 0)
-        add(out, arena, kind, field, reference, other);
+        add(out, kind, field, reference, other);
 }
 
-static void add_u64(struct ifm_likeness *out, struct ifm_arena *arena, enum ifm_difference_kind kind, const char *field,
-                    uint64_t reference, uint64_t other)
+static void add_u64(struct ifm_likeness *out, enum ifm_difference_kind kind, const char *field, uint64_t reference,
+                    uint64_t other)
 {
     if (reference != other)
-        add(out, arena, kind, field, ifm_arena_printf(arena, "%llu", (unsigned long long)reference),
-            ifm_arena_printf(arena, "%llu", (unsigned long long)other));
+        add(out, kind, field, ifm_arena_printf(out->arena, "%llu", (unsigned long long)reference),
+            ifm_arena_printf(out->arena, "%llu", (unsigned long long)other));
 }
 
 /* ---- the journal ---- */
@@ -65,25 +64,24 @@ static const char *json_text(const json_t *value, struct ifm_arena *arena)
 }
 
 /* Every leaf that differs, by its path. Lists are compared whole. */
-static void add_tree(struct ifm_likeness *out, struct ifm_arena *arena, const char *path, const json_t *reference,
-                     const json_t *other)
+static void add_tree(struct ifm_likeness *out, const char *path, const json_t *reference, const json_t *other)
 {
     if (json_equal(reference, other))
         return;
     bool leaf = !json_is_object(reference) || !json_is_object(other) || json_object_get(reference, "absent") != NULL ||
                 json_object_get(other, "absent") != NULL;
     if (leaf) {
-        add(out, arena, IFM_DIFFERENCE_QUALIFIES, path, json_text(reference, arena), json_text(other, arena));
+        add(out, IFM_DIFFERENCE_QUALIFIES, path, json_text(reference, out->arena), json_text(other, out->arena));
         return;
     }
     const char *key;
     json_t *value;
     json_object_foreach((json_t *)reference, key, value)
-        add_tree(out, arena, ifm_arena_printf(arena, "%s.%s", path, key), value, json_object_get(other, key));
+        add_tree(out, ifm_arena_printf(out->arena, "%s.%s", path, key), value, json_object_get(other, key));
     json_object_foreach((json_t *)other, key, value)
     {
         if (json_object_get(reference, key) == NULL)
-            add_tree(out, arena, ifm_arena_printf(arena, "%s.%s", path, key), NULL, value);
+            add_tree(out, ifm_arena_printf(out->arena, "%s.%s", path, key), NULL, value);
     }
 }
 
@@ -102,29 +100,29 @@ static const char *value_of(const struct ifm_event_knob *knob)
 }
 
 /* The knobs of `reference` beside their namesakes; `turned`: the reference is really the other run. */
-static void add_knobs(struct ifm_likeness *out, struct ifm_arena *arena, const struct ifm_events *reference,
-                      const struct ifm_events *other, bool turned)
+static void add_knobs(struct ifm_likeness *out, const struct ifm_events *reference, const struct ifm_events *other,
+                      bool turned)
 {
     const struct ifm_event_locks *locks = IFM_FIRST(reference, locks);
     for (size_t i = 0; locks != NULL && i < locks->knobs.n; i++) {
         const struct ifm_event_knob *knob = &locks->knobs.items[i];
         const char *mine = value_of(knob), *its = value_of(knob_of(other, knob->knob));
         if (strcmp(mine, its) != 0)
-            add(out, arena, IFM_DIFFERENCE_QUALIFIES, ifm_arena_printf(arena, "locks.%s", knob->knob),
+            add(out, IFM_DIFFERENCE_QUALIFIES, ifm_arena_printf(out->arena, "locks.%s", knob->knob),
                 turned ? its : mine, turned ? mine : its);
     }
 }
 
 /* A path whose content changed in between: same settings, other data. */
-static void add_inputs(struct ifm_likeness *out, struct ifm_arena *arena, const struct ifm_events *a,
-                       const struct ifm_events *b)
+static void add_inputs(struct ifm_likeness *out, const struct ifm_events *a, const struct ifm_events *b)
 {
     IFM_EACH(one, a, input, NULL, NULL)
         IFM_EACH(other, b, input, NULL, NULL) {
             const struct ifm_event_input *mine = IFM_FACTS(one, input), *its = IFM_FACTS(other, input);
             if (strcmp(mine->token, its->token) == 0 && strcmp(mine->sha256, its->sha256) != 0)
-                add(out, arena, IFM_DIFFERENCE_REFUSES, ifm_arena_printf(arena, "content of %s", mine->setting),
-                    ifm_arena_printf(arena, "%.12s", mine->sha256), ifm_arena_printf(arena, "%.12s", its->sha256));
+                add(out, IFM_DIFFERENCE_REFUSES, ifm_arena_printf(out->arena, "content of %s", mine->setting),
+                    ifm_arena_printf(out->arena, "%.12s", mine->sha256),
+                    ifm_arena_printf(out->arena, "%.12s", its->sha256));
         }
 }
 
@@ -140,30 +138,29 @@ static const char *version_of(const struct ifm_events *events)
     return start == NULL ? NULL : start->version;
 }
 
-void ifm_likeness_runs(const struct ifm_run_view *reference, const struct ifm_run_view *other, struct ifm_arena *arena,
-                       struct ifm_likeness *out)
+void ifm_likeness_runs(const struct ifm_run_view *reference, const struct ifm_run_view *other, struct ifm_likeness *out)
 {
     const enum ifm_difference_kind qualifies = IFM_DIFFERENCE_QUALIFIES;
     const struct ifm_events *a = reference->events, *b = other->events;
-    add_text(out, arena, IFM_DIFFERENCE_REFUSES, "device", reference->plan->device, other->plan->device);
-    add_inputs(out, arena, a, b);
+    add_text(out, IFM_DIFFERENCE_REFUSES, "device", reference->plan->device, other->plan->device);
+    add_inputs(out, a, b);
     enum ifm_lock_state locks_a = ifm_lock_state(a), locks_b = ifm_lock_state(b);
     if (locks_a != IFM_LOCK_HELD || locks_b != IFM_LOCK_HELD)
-        add(out, arena, qualifies, "locks", ifm_lock_state_words(locks_a), ifm_lock_state_words(locks_b));
-    add_knobs(out, arena, a, b, false);
-    add_knobs(out, arena, b, a, true); /* those that the reference lacks */
-    add_text(out, arena, qualifies, "version", version_of(a), version_of(b));
+        add(out, qualifies, "locks", ifm_lock_state_words(locks_a), ifm_lock_state_words(locks_b));
+    add_knobs(out, a, b, false);
+    add_knobs(out, b, a, true); /* those that the reference lacks */
+    add_text(out, qualifies, "version", version_of(a), version_of(b));
     const json_t *here = ifm_fingerprint_of(a).all, *there = ifm_fingerprint_of(b).all;
     if (here == NULL || there == NULL)
-        add(out, arena, qualifies, "environment", here == NULL ? "unknown" : "known",
-            there == NULL ? "unknown" : "known");
+        add(out, qualifies, "environment", here == NULL ? "unknown" : "known", there == NULL ? "unknown" : "known");
     else
-        add_tree(out, arena, "environment", ifm_fingerprint_steady(here, arena), ifm_fingerprint_steady(there, arena));
+        add_tree(out, "environment", ifm_fingerprint_steady(here, out->arena),
+                 ifm_fingerprint_steady(there, out->arena));
     double apart = fabs((double)start_ns(a) - (double)start_ns(b));
     if (apart > APART_NS || start_ns(a) == 0 || start_ns(b) == 0)
-        add(out, arena, qualifies, "time", "",
+        add(out, qualifies, "time", "",
             start_ns(a) == 0 || start_ns(b) == 0 ? "unknown"
-                                                 : ifm_arena_printf(arena, "%.1f hours apart", apart / APART_NS));
+                                                 : ifm_arena_printf(out->arena, "%.1f hours apart", apart / APART_NS));
 }
 
 /* ---- the plan ---- */
@@ -174,62 +171,60 @@ static bool is_input(const char *path)
     return strncmp(path, "measure.", 8) != 0 && strcmp(path, "device.kind") != 0 && strcmp(path, "device.threads") != 0;
 }
 
-static void add_setting(const struct ifm_like_pair *pair, const char *path, const char *varies, struct ifm_arena *arena,
+static void add_setting(const struct ifm_like_pair *pair, const char *path, const char *varies,
                         struct ifm_likeness *out)
 {
     if (!is_input(path) || (varies != NULL && strcmp(varies, path) == 0))
         return;
     /* The script is the fake device's machine, not the work that it is given. */
     bool machine = strcmp(path, "device.script") == 0;
-    add_text(out, arena, machine ? IFM_DIFFERENCE_QUALIFIES : IFM_DIFFERENCE_REFUSES, path,
+    add_text(out, machine ? IFM_DIFFERENCE_QUALIFIES : IFM_DIFFERENCE_REFUSES, path,
              ifm_arm_setting(pair->reference_arm, path), ifm_arm_setting(pair->other_arm, path));
 }
 
-static void add_settings(const struct ifm_like_pair *pair, const char *varies, struct ifm_arena *arena,
-                         struct ifm_likeness *out)
+static void add_settings(const struct ifm_like_pair *pair, const char *varies, struct ifm_likeness *out)
 {
     const struct ifm_arm *a = pair->reference_arm, *b = pair->other_arm;
     for (size_t i = 0; i < a->n_settings; i++)
-        add_setting(pair, a->settings[i].path, varies, arena, out);
+        add_setting(pair, a->settings[i].path, varies, out);
     for (size_t i = 0; i < b->n_settings; i++)
-        add_setting(pair, b->settings[i].path, varies, arena, out);
+        add_setting(pair, b->settings[i].path, varies, out);
 }
 
 static void add_ledger(const struct ifm_ledger *a, const struct ifm_ledger *b, const char *varies,
-                       struct ifm_arena *arena, struct ifm_likeness *out)
+                       struct ifm_likeness *out)
 {
     const enum ifm_difference_kind refuses = IFM_DIFFERENCE_REFUSES;
     if (varies == NULL) { /* the setting under comparison may take other bytes and operations to the same result */
-        add_u64(out, arena, refuses, "ledger.flops", a->flops, b->flops);
-        add_u64(out, arena, refuses, "ledger.bytes_read", a->bytes_read, b->bytes_read);
-        add_u64(out, arena, refuses, "ledger.bytes_written", a->bytes_written, b->bytes_written);
+        add_u64(out, refuses, "ledger.flops", a->flops, b->flops);
+        add_u64(out, refuses, "ledger.bytes_read", a->bytes_read, b->bytes_read);
+        add_u64(out, refuses, "ledger.bytes_written", a->bytes_written, b->bytes_written);
     }
-    add_u64(out, arena, refuses, "ledger.tokens_prompt", a->tokens_prompt, b->tokens_prompt);
-    add_u64(out, arena, refuses, "ledger.tokens_generated", a->tokens_generated, b->tokens_generated);
-    add_u64(out, arena, refuses, "ledger.rows", a->rows, b->rows);
+    add_u64(out, refuses, "ledger.tokens_prompt", a->tokens_prompt, b->tokens_prompt);
+    add_u64(out, refuses, "ledger.tokens_generated", a->tokens_generated, b->tokens_generated);
+    add_u64(out, refuses, "ledger.rows", a->rows, b->rows);
 }
 
-static void add_real(struct ifm_likeness *out, struct ifm_arena *arena, const char *field, double a, double b)
+static void add_real(struct ifm_likeness *out, const char *field, double a, double b)
 {
     char left[32], right[32];
     if (a != b)
-        add(out, arena, IFM_DIFFERENCE_QUALIFIES, field, ifm_arena_strdup(arena, ifm_format_real(a, left)),
-            ifm_arena_strdup(arena, ifm_format_real(b, right)));
+        add(out, IFM_DIFFERENCE_QUALIFIES, field, ifm_arena_strdup(out->arena, ifm_format_real(a, left)),
+            ifm_arena_strdup(out->arena, ifm_format_real(b, right)));
 }
 
 /* How it was measured; when it stopped and how it is judged do not change a time. */
-static void add_measure(const struct ifm_measure *a, const struct ifm_measure *b, struct ifm_arena *arena,
-                        struct ifm_likeness *out)
+static void add_measure(const struct ifm_measure *a, const struct ifm_measure *b, struct ifm_likeness *out)
 {
     const enum ifm_difference_kind qualifies = IFM_DIFFERENCE_QUALIFIES;
     static const char *const caches[] = {"hot", "cold"}, *const isolations[] = {"shared", "buffers", "processes"};
-    add_text(out, arena, IFM_DIFFERENCE_REFUSES, "cache", caches[a->cache != 0], caches[b->cache != 0]);
+    add_text(out, IFM_DIFFERENCE_REFUSES, "cache", caches[a->cache != 0], caches[b->cache != 0]);
     if (a->isolation != b->isolation)
-        add(out, arena, qualifies, "measure.isolation", isolations[a->isolation % 3], isolations[b->isolation % 3]);
-    add_u64(out, arena, qualifies, "measure.warmup", a->warmup, b->warmup);
-    add_u64(out, arena, qualifies, "measure.inner", a->inner, b->inner);
-    add_u64(out, arena, qualifies, "measure.slot_steps", a->slot_steps, b->slot_steps);
-    add_real(out, arena, "measure.slot_min", a->slot_min_s, b->slot_min_s);
+        add(out, qualifies, "measure.isolation", isolations[a->isolation % 3], isolations[b->isolation % 3]);
+    add_u64(out, qualifies, "measure.warmup", a->warmup, b->warmup);
+    add_u64(out, qualifies, "measure.inner", a->inner, b->inner);
+    add_u64(out, qualifies, "measure.slot_steps", a->slot_steps, b->slot_steps);
+    add_real(out, "measure.slot_min", a->slot_min_s, b->slot_min_s);
 }
 
 /* The hash of an arm's outputs as the last check of it saw them; NULL without one. */
@@ -240,21 +235,20 @@ static const char *output_of(const struct ifm_events *events, const char *cell, 
 }
 
 void ifm_likeness_arms(const struct ifm_run_view *reference, const struct ifm_run_view *other,
-                       const struct ifm_like_pair *pair, const char *varies, struct ifm_arena *arena,
-                       struct ifm_likeness *out)
+                       const struct ifm_like_pair *pair, const char *varies, struct ifm_likeness *out)
 {
     const struct ifm_cell *a = pair->reference_cell, *b = pair->other_cell;
     const struct ifm_arm *x = pair->reference_arm, *y = pair->other_arm;
-    add_text(out, arena, IFM_DIFFERENCE_REFUSES, "workload", x->workload, y->workload);
+    add_text(out, IFM_DIFFERENCE_REFUSES, "workload", x->workload, y->workload);
     if (reference->plan->seed != other->plan->seed)
-        add_u64(out, arena, IFM_DIFFERENCE_REFUSES, "seed", reference->plan->seed, other->plan->seed);
+        add_u64(out, IFM_DIFFERENCE_REFUSES, "seed", reference->plan->seed, other->plan->seed);
     else /* mixed with the cell's place in its plan */
-        add_u64(out, arena, IFM_DIFFERENCE_REFUSES, "seed of the cell", a->seed, b->seed);
-    add_u64(out, arena, IFM_DIFFERENCE_REFUSES, "threads", a->threads, b->threads);
-    add_settings(pair, varies, arena, out);
-    add_ledger(&x->ledger, &y->ledger, varies, arena, out);
-    add_measure(&a->measure, &b->measure, arena, out);
-    add_text(out, arena, IFM_DIFFERENCE_QUALIFIES, ifm_arena_printf(arena, "outputs of %s", x->name),
+        add_u64(out, IFM_DIFFERENCE_REFUSES, "seed of the cell", a->seed, b->seed);
+    add_u64(out, IFM_DIFFERENCE_REFUSES, "threads", a->threads, b->threads);
+    add_settings(pair, varies, out);
+    add_ledger(&x->ledger, &y->ledger, varies, out);
+    add_measure(&a->measure, &b->measure, out);
+    add_text(out, IFM_DIFFERENCE_QUALIFIES, ifm_arena_printf(out->arena, "outputs of %s", x->name),
              output_of(reference->events, a->name, x->name), output_of(other->events, b->name, y->name));
 }
 

@@ -25,6 +25,7 @@ struct ifm_difference {
 struct ifm_likeness {
     struct ifm_difference *items; /* what forbids first */
     size_t n, capacity, n_refusing;
+    struct ifm_arena *arena;
 };
 
 /* One arm of one cell in two runs. */
@@ -33,14 +34,14 @@ struct ifm_like_pair {
     const struct ifm_arm *reference_arm, *other_arm;
 };
 
-/* What two runs have in common whatever the arm: device, environment, locks, version, time. `out` starts as {0}. */
-void ifm_likeness_runs(const struct ifm_run_view *reference, const struct ifm_run_view *other, struct ifm_arena *arena,
+/* What two runs have in common whatever the arm: device, environment, locks, version, time. `out` starts empty, with
+ * its arena. */
+void ifm_likeness_runs(const struct ifm_run_view *reference, const struct ifm_run_view *other,
                        struct ifm_likeness *out);
 /* What concerns the arm: workload, seed, threads, cache mode, settings, ledger, measure settings, outputs. `varies` is
  * the path of the setting under comparison, which may differ; NULL = none. Adds to `out`. */
 void ifm_likeness_arms(const struct ifm_run_view *reference, const struct ifm_run_view *other,
-                       const struct ifm_like_pair *pair, const char *varies, struct ifm_arena *arena,
-                       struct ifm_likeness *out);
+                       const struct ifm_like_pair *pair, const char *varies, struct ifm_likeness *out);
 /* "seed is 1 in the reference and 2 here; ..." of those that forbid; "" when none does. */
 const char *ifm_likeness_refusal(const struct ifm_likeness *likeness, struct ifm_arena *arena);
 /* "locks, version, environment.kernel and 3 more": the fields that qualify, at most four; "" when none does. */

@@ -2,7 +2,6 @@
  * one token are in counters.c; which of them may be printed is decided in rules_energy.c. */
 #include "derive/energy/energy.h"
 
-#include <math.h>
 #include <string.h>
 
 struct ifm_event_energy ifm_energy_sensor_of(const struct ifm_cell_work *work)
@@ -63,7 +62,7 @@ static void emit_missing(const struct ifm_arm_work *arm, bool has_total)
 {
     const struct ifm_cell_work *work = arm->work;
     static const enum ifm_metric_id main_ones[] = {IFM_M_TOTAL_ENERGY_J, IFM_M_POWER_MEAN_W, IFM_M_ENERGY_PER_STEP_J};
-    bool none = work->power.missing != NULL && work->power.missing[0] != '\0';
+    bool none = !ifm_is_empty(work->power.missing);
     struct ifm_value absent =
         none ? ifm_value_absent(work->power.missing, work->power.remedy, 0, "windows")
              : ifm_value_absent("no window of energy of this arm was recorded", "`run --resume` goes on", 0, "windows");

@@ -41,8 +41,7 @@ static double seconds_of(int64_t from_ns, int64_t to_ns)
     return 1e-9 * (double)(to_ns - from_ns);
 }
 
-/* The first reading at or after `t_ns`. */
-static size_t lower_bound(const struct ifm_readings *readings, int64_t t_ns)
+size_t ifm_joules_first(const struct ifm_readings *readings, int64_t t_ns)
 {
     size_t low = 0, high = readings->n;
     while (low < high) {
@@ -59,7 +58,7 @@ double ifm_joules_spread(const struct ifm_readings *readings, int64_t from_ns, i
 {
     double mean = 0.0, squares = 0.0;
     size_t n = 0;
-    for (size_t i = lower_bound(readings, from_ns); i < readings->n && readings->list[i].t_ns <= to_ns; i++) {
+    for (size_t i = ifm_joules_first(readings, from_ns); i < readings->n && readings->list[i].t_ns <= to_ns; i++) {
         double watts = 1e-6 * (double)readings->list[i].micro, off = watts - mean;
         n++;
         mean += off / (double)n;
@@ -86,8 +85,7 @@ static void finish(struct ifm_joules *out, double spread_w, struct end start, st
 
 /* ---- a counter ---- */
 
-/* A reading is a tick when it differs from the one before; the first of all says nothing of when its value came. */
-static bool is_tick(const struct ifm_readings *readings, size_t i)
+bool ifm_joules_is_tick(const struct ifm_readings *readings, size_t i)
 {
     return i > 0 && readings->list[i].micro != readings->list[i - 1].micro;
 }
@@ -98,7 +96,7 @@ static double spread_of_slopes(const struct ifm_readings *readings, size_t first
     double squares = 0.0;
     size_t before = first;
     for (size_t i = first + 1; i <= last; i++) {
-        if (!is_tick(readings, i))
+        if (!ifm_joules_is_tick(readings, i))
             continue;
         double s = seconds_of(readings->list[before].t_ns, readings->list[i].t_ns);
         double j = 1e-6 * (double)(readings->list[i].micro - readings->list[before].micro);
@@ -116,9 +114,9 @@ struct ticks {
 
 static struct ticks ticks_in(const struct ifm_readings *readings, int64_t from_ns, int64_t to_ns)
 {
-    struct ticks out = {.readings = readings, .from = lower_bound(readings, from_ns)};
+    struct ticks out = {.readings = readings, .from = ifm_joules_first(readings, from_ns)};
     for (out.to = out.from; out.to < readings->n && readings->list[out.to].t_ns <= to_ns; out.to++)
-        out.n += is_tick(readings, out.to);
+        out.n += ifm_joules_is_tick(readings, out.to);
     return out;
 }
 
@@ -136,16 +134,16 @@ static bool choose_ends(const struct ticks *ticks, int64_t from_ns, int64_t to_n
     const struct ifm_reading *list = ticks->readings->list;
     double best = INFINITY, finest = INFINITY;
     for (size_t i = ticks->from; i < ticks->to; i++)
-        finest = is_tick(ticks->readings, i) ? fmin(finest, (double)list[i].half_ns) : finest;
+        finest = ifm_joules_is_tick(ticks->readings, i) ? fmin(finest, (double)list[i].half_ns) : finest;
     for (size_t i = ticks->from; i < ticks->to; i++) {
-        if (!is_tick(ticks->readings, i) || !surely_inside(&list[i], from_ns, to_ns))
+        if (!ifm_joules_is_tick(ticks->readings, i) || !surely_inside(&list[i], from_ns, to_ns))
             continue;
         for (size_t k = ticks->to; k-- > i + 1;) {
             double s = seconds_of(list[i].t_ns, list[k].t_ns);
             double error = hypot((double)list[i].half_ns, (double)list[k].half_ns) + 1.0;
             if (s < least_s || hypot((double)list[i].half_ns, finest) + 1.0 >= best * s)
                 break; /* nearer ends are no better */
-            if (is_tick(ticks->readings, k) && surely_inside(&list[k], from_ns, to_ns) && error < best * s) {
+            if (ifm_joules_is_tick(ticks->readings, k) && surely_inside(&list[k], from_ns, to_ns) && error < best * s) {
                 best = error / s;
                 *first = i;
                 *last = k;
@@ -175,7 +173,7 @@ static double grain_of(const struct ticks *ticks, double period_s, double mean_w
     const struct ifm_reading *list = ticks->readings->list;
     struct moments even = {0}, timed = {0};
     for (size_t i = ticks->from, before = ticks->to; i < ticks->to; i++) {
-        if (!is_tick(ticks->readings, i))
+        if (!ifm_joules_is_tick(ticks->readings, i))
             continue;
         double s = before == ticks->to ? 0.0 : seconds_of(list[before].t_ns, list[i].t_ns);
         double joules = before == ticks->to ? 0.0 : 1e-6 * (double)(list[i].micro - list[before].micro);
@@ -195,7 +193,7 @@ static double longest_between(const struct ticks *ticks, size_t first, size_t la
     double longest = 0.0;
     *joules = 0.0;
     for (size_t i = first + 1, before = first; i <= last; i++) {
-        if (!is_tick(ticks->readings, i))
+        if (!ifm_joules_is_tick(ticks->readings, i))
             continue;
         double s = seconds_of(list[before].t_ns, list[i].t_ns);
         if (s > longest) {
@@ -222,7 +220,7 @@ static struct end end_of(const struct ticks *ticks, size_t first, size_t last)
     size_t at = first, n = 0;
     while (at != last && n < IFM_JOULES_TICKS / 2) {
         at += last > first ? 1U : (size_t)-1;
-        n += is_tick(ticks->readings, at);
+        n += ifm_joules_is_tick(ticks->readings, at);
     }
     double s = seconds_of(list[first].t_ns, list[at].t_ns);
     return (struct end){(double)list[first].half_ns,
@@ -267,7 +265,7 @@ void ifm_joules_counter(const struct ifm_readings *readings, const struct ifm_jo
     out->end_ns = list[last].t_ns;
     out->seconds = seconds_of(out->start_ns, out->end_ns);
     for (size_t i = first; i <= last; i++)
-        out->readings += is_tick(readings, i);
+        out->readings += ifm_joules_is_tick(readings, i);
     double gap_j;
     out->longest_gap_s = longest_between(&ticks, first, last, &gap_j);
     out->joules = 1e-6 * (double)(list[last].micro - list[first].micro);
@@ -343,7 +341,7 @@ void ifm_joules_integral(const struct ifm_readings *readings, const struct ifm_j
                          int64_t to_ns, struct ifm_joules *out)
 {
     const struct ifm_reading *list = readings->list;
-    size_t first = lower_bound(readings, from_ns), last = first;
+    size_t first = ifm_joules_first(readings, from_ns), last = first;
     *out = (struct ifm_joules){.start_ns = from_ns, .end_ns = to_ns, .seconds = seconds_of(from_ns, to_ns)};
     while (last < readings->n && list[last].t_ns <= to_ns)
         last++;

@@ -6,14 +6,14 @@
  * stretch. Instantaneous power is never integrated.
  *
  * The error bar is random: what another window of the same load might have said. It is the half-width of a 95 %
- * interval, put together in squares of
+ * interval, combined in quadrature from
  *   edge      each end's time is known to half_ns: the power there x that, evenly spread within it; the root of power's
  *             mean square at least
  *   quantum   the counter's smallest step; half a step of a sensor of watts, all the time
  *   coverage  the sensor samples power and does not tile time: see coverage.h; of watts also the error of a
  *             mean of so many readings, and a quarter of the standard deviation where the load is periodic: samples
  *             lock to it
- * What a sensor is off by as a whole (its gain) is systematic, is no part of it, and cancels in ratios on one card. */
+ * Gain error is systematic and not included; it cancels in ratios on one card. */
 #ifndef IFM_DERIVE_ENERGY_JOULES_H
 #define IFM_DERIVE_ENERGY_JOULES_H
 
@@ -26,7 +26,7 @@ struct ifm_joules {
     double joules, seconds, watts;
     size_t readings;                      /* in it, both ends counted */
     double edge_j, quantum_j, coverage_j; /* half-widths; edge_j holds the grain */
-    double random_j;                      /* all of them in squares */
+    double random_j;                      /* all of them in quadrature */
     double longest_gap_s;                 /* between readings in it */
 };
 
@@ -52,6 +52,11 @@ void ifm_joules_counter(const struct ifm_readings *readings, const struct ifm_jo
  * IFM_JOULES_TICKS periods, is a reason. `spread_w` is used where it is above the readings' own. */
 void ifm_joules_integral(const struct ifm_readings *readings, const struct ifm_joules_sensor *sensor, int64_t from_ns,
                          int64_t to_ns, struct ifm_joules *out);
+/* The first reading at or after `t_ns`; how many there are where none is. */
+size_t ifm_joules_first(const struct ifm_readings *readings, int64_t t_ns);
+/* A reading of a counter is a tick when it differs from the one before; the first of all says nothing of when its value
+ * came. */
+bool ifm_joules_is_tick(const struct ifm_readings *readings, size_t i);
 /* Seconds that a window needs at least: IFM_JOULES_TICKS periods of the sensor. */
 double ifm_joules_least_s(double period_s);
 /* Standard deviation of the watts within [from_ns, to_ns]; negative = fewer than IFM_JOULES_TICKS readings. */

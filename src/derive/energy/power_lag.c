@@ -30,31 +30,13 @@ static double value_at(const struct ifm_readings *r, size_t i)
     return 1e-6 * (double)r->list[i].micro;
 }
 
-static bool is_tick(const struct ifm_readings *r, size_t i)
-{
-    return i > 0 && r->list[i].micro != r->list[i - 1].micro;
-}
-
-static size_t first_at(const struct ifm_readings *r, int64_t t_ns)
-{
-    size_t low = 0, high = r->n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (r->list[middle].t_ns < t_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* Mean power from `from_ns` to `to_ns`: of a counter between its ticks. NaN = too few readings. */
 static double level_of(const struct ifm_readings *r, int64_t from_ns, int64_t to_ns)
 {
     size_t n = 0, first = 0, last = 0;
     double sum = 0.0;
-    for (size_t i = first_at(r, from_ns); i < r->n && r->list[i].t_ns <= to_ns; i++) {
-        if (r->joules && !is_tick(r, i))
+    for (size_t i = ifm_joules_first(r, from_ns); i < r->n && r->list[i].t_ns <= to_ns; i++) {
+        if (r->joules && !ifm_joules_is_tick(r, i))
             continue;
         first = n++ == 0 ? i : first;
         last = i;
@@ -71,11 +53,11 @@ static double level_of(const struct ifm_readings *r, int64_t from_ns, int64_t to
 static double lag_of_counter(const struct ifm_readings *r, const struct ifm_power_edge *edge, double after_s,
                              const double *levels)
 {
-    size_t before = first_at(r, edge->at_ns), after = first_at(r, edge->at_ns + ns_of(after_s));
+    size_t before = ifm_joules_first(r, edge->at_ns), after = ifm_joules_first(r, edge->at_ns + ns_of(after_s));
     before -= before > 0; /* the last one before the step */
-    while (before > 0 && !is_tick(r, before))
+    while (before > 0 && !ifm_joules_is_tick(r, before))
         before--;
-    while (after < r->n && !is_tick(r, after))
+    while (after < r->n && !ifm_joules_is_tick(r, after))
         after++;
     if (before == 0 || after == r->n || r->list[after].t_ns > edge->to_ns)
         return NAN;
@@ -104,7 +86,7 @@ static double crossing_s(const struct ifm_readings *r, size_t i, double share, c
 static void follow_watts(const struct ifm_readings *r, const struct ifm_power_edge *edge, const double *levels,
                          struct ifm_power_follow *out)
 {
-    size_t i = first_at(r, edge->at_ns);
+    size_t i = ifm_joules_first(r, edge->at_ns);
     while (i < r->n && r->list[i].t_ns <= edge->to_ns && share_of(r, i, levels) < 0.9)
         i++;
     if (i == 0 || i == r->n || r->list[i].t_ns > edge->to_ns || share_of(r, i - 1, levels) >= 0.9)

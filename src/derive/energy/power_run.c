@@ -29,7 +29,7 @@ enum ifm_status ifm_derive_power_run(const struct ifm_facts_view *facts, struct 
             continue;
         shown->cell = &plan->cells[c];
         IFM_TRY(ifm_derive_power(facts, c, arena, &shown->power, error));
-        if (shown->power.missing != NULL && shown->power.missing[0] != '\0')
+        if (!ifm_is_empty(shown->power.missing))
             continue;
         double hz = shown->cell->measure.power_sample_hz;
         IFM_TRY(ifm_derive_power_traces(&shown->power, hz, arena, &shown->traces, &shown->n_traces, error));
@@ -50,7 +50,7 @@ bool ifm_power_has_steps(const struct ifm_power_trace *trace)
 
 const char *ifm_power_why(const struct ifm_power_window *window)
 {
-    if (window->fault != NULL && window->fault[0] != '\0')
+    if (!ifm_is_empty(window->fault))
         return window->fault;
     return window->by_primary.why != NULL ? window->by_primary.why : "";
 }
@@ -121,7 +121,7 @@ static struct ifm_power_reason derived_reason(const struct ifm_plan *plan, const
     struct ifm_error error;
     if (cell == NULL || facts == NULL ||
         ifm_derive_power(facts, (size_t)(cell - plan->cells), arena, &power, &error) != IFM_OK ||
-        power.missing == NULL || power.missing[0] == '\0')
+        ifm_is_empty(power.missing))
         return none;
     return (struct ifm_power_reason){power.missing, power.remedy == NULL ? "" : power.remedy};
 }

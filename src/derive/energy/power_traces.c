@@ -65,7 +65,7 @@ static struct ifm_readings ticks_of(const struct ifm_readings *r, struct ifm_rea
 {
     struct ifm_readings out = {r->joules, kept, 0};
     for (size_t i = 0; i < r->n; i++)
-        if (!r->joules || (i > 0 && r->list[i].micro != r->list[i - 1].micro))
+        if (!r->joules || ifm_joules_is_tick(r, i))
             kept[out.n++] = r->list[i];
     return out;
 }

@@ -4,7 +4,6 @@
 #include "derive/coverage.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* What a device draws in the pauses between samples is like its idle power: within this share of the load above it. */

@@ -14,23 +14,18 @@ enum { WARMUP_BUCKETS = 40, FEW_BUCKETS = 60, WORTH_A_BUCKET = 6 };
 /* One picture in the making. */
 struct sitter {
     const struct ifm_cell_work *work;
-    const struct ifm_number *numbers; /* derived ones of the cell */
-    size_t n_numbers;
+    const struct ifm_derived *derived;
     struct ifm_arena *arena, *scratch;
 };
 
 static const struct ifm_value *value_of(const struct sitter *s, const char *arm, enum ifm_metric_id metric)
 {
-    for (size_t i = 0; i < s->n_numbers; i++)
-        if (strcmp(s->numbers[i].arm, arm) == 0 && s->numbers[i].metric == metric)
-            return &s->numbers[i].value;
-    return NULL;
+    return ifm_derived_value(s->derived, s->work->cell->name, arm, metric);
 }
 
 static bool is_given(const struct sitter *s, const char *arm, enum ifm_metric_id metric)
 {
-    const struct ifm_value *value = value_of(s, arm, metric);
-    return value != NULL && value->state == IFM_STATE_OK;
+    return ifm_is_ok(value_of(s, arm, metric));
 }
 
 /* ---- buckets ---- */
@@ -222,7 +217,7 @@ static void draw_changes(const struct sitter *s, const struct ifm_arm_work *arm,
                          struct ifm_picture_arm *out)
 {
     const struct ifm_value *changes = value_of(s, arm->arm->name, IFM_M_CHANGE_POINTS);
-    if (changes == NULL || changes->state != IFM_STATE_OK || !(changes->number > 0))
+    if (!ifm_is_ok(changes) || !(changes->number > 0))
         return;
     size_t *before;
     size_t n = ifm_derive_change_points(arm, s->scratch, &before);
@@ -270,7 +265,7 @@ static void draw_arm(struct sitter *s, const struct ifm_arm_work *arm, struct if
     out->arm = arm->arm;
     out->n_samples = arm->n_samples;
     out->withheld = step == NULL ? "no step time was derived" : step->state == IFM_STATE_OK ? "" : step->reason;
-    if (step == NULL || step->state != IFM_STATE_OK || s->work->record == NULL)
+    if (!ifm_is_ok(step) || s->work->record == NULL)
         return;
     s->scratch = ifm_arena_create();
     struct series series = series_of(s, arm);
@@ -278,7 +273,7 @@ static void draw_arm(struct sitter *s, const struct ifm_arm_work *arm, struct if
     memcpy(spare, series.x, series.n * sizeof *spare);
     draw_buckets(s, arm, out);
     double median = ifm_picture_bins(spare, series.n, 1.0 / (double)arm->inner_high, s->arena, out);
-    if (outliers != NULL && outliers->state == IFM_STATE_OK)
+    if (ifm_is_ok(outliers))
         draw_outliers(s, &series, median, (size_t)outliers->number, out);
     draw_changes(s, arm, &series, out);
     draw_trend(s, arm, &series, out);
@@ -341,23 +336,10 @@ static void draw_cell(struct sitter *s, struct ifm_picture *out)
         draw_arm(s, &work->arms[a], &out->arms[a]);
 }
 
-/* The numbers of one cell stand together, in the order of the plan. */
-static void find_numbers(const struct ifm_derived *derived, const char *cell, size_t *at, struct sitter *s)
-{
-    for (size_t skipped = 0; skipped < derived->n_numbers; skipped++, ++*at) {
-        *at %= derived->n_numbers;
-        if (strcmp(derived->numbers[*at].cell, cell) == 0)
-            break;
-    }
-    s->numbers = derived->numbers + *at;
-    for (s->n_numbers = 0; *at < derived->n_numbers && strcmp(derived->numbers[*at].cell, cell) == 0; ++*at)
-        s->n_numbers++;
-}
-
 enum ifm_status ifm_derive_pictures(const struct ifm_facts_view *facts, const struct ifm_derived *derived,
                                     struct ifm_arena *arena, struct ifm_picture **out, struct ifm_error *error)
 {
-    size_t n_cells = facts->plan->n_cells, at = 0;
+    size_t n_cells = facts->plan->n_cells;
     struct ifm_derivation d = {.plan = facts->plan, .facts = facts, .arena = arena};
     d.out = IFM_ARENA_NEW(arena, struct ifm_derived);
     d.cells = IFM_ARENA_ARRAY(arena, struct ifm_cell_work, n_cells + 1);
@@ -366,8 +348,7 @@ enum ifm_status ifm_derive_pictures(const struct ifm_facts_view *facts, const st
         return ifm_fail(error, IFM_INVALID, "run.log", NULL, "there is no journal");
     IFM_TRY(ifm_derive_read(&d, error));
     for (size_t c = 0; c < n_cells; c++) {
-        struct sitter s = {.work = &d.cells[c], .arena = arena};
-        find_numbers(derived, facts->plan->cells[c].name, &at, &s);
+        struct sitter s = {.work = &d.cells[c], .derived = derived, .arena = arena};
         draw_cell(&s, &(*out)[c]);
     }
     return IFM_OK;

@@ -2,7 +2,6 @@
 #include "derive/internal.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* Half of a part of the input: more than any rounding makes of it, and half of what a forgotten one is. */
@@ -79,7 +78,7 @@ static void check_feature(struct ifm_arm_work *arm)
 {
     const struct ifm_cell_work *work = arm->work;
     const char *feature = arm->arm->feature;
-    if (feature == NULL || feature[0] == '\0')
+    if (ifm_is_empty(feature))
         return;
     size_t seen = 0;
     int64_t runs = 0;
@@ -100,7 +99,7 @@ static void check_equal(struct ifm_arm_work *arm)
 {
     struct ifm_cell_work *work = arm->work;
     const struct ifm_arm *a = arm->arm;
-    if (a->equals == NULL || a->equals[0] == '\0')
+    if (ifm_is_empty(a->equals))
         return;
     struct checks mine = gather_checks(work, a->name), other = gather_checks(work, a->equals);
     const char *reason = NULL;

@@ -2,8 +2,6 @@
  * as a whole: neither arm of a comparison can be trusted when one was touched. */
 #include "derive/internal.h"
 
-#include <math.h>
-
 #define SORTED_NEEDS 30 /* samples before a sorted series is suspicious */
 #define SORTED_STEPS 10 /* rises without one fall: by chance below 1 in 10! */
 

@@ -26,8 +26,8 @@ static void advise(struct advising *g, struct ifm_advice advice)
 
 static double number_of(const struct advising *g, const struct ifm_cell *cell, size_t arm, enum ifm_metric_id metric)
 {
-    const struct ifm_value *value = ifm_check_value(&g->c, cell->name, cell->arms[arm].name, metric);
-    return ifm_check_is_ok(value) ? value->number : NAN;
+    const struct ifm_value *value = ifm_derived_value(g->c.derived, cell->name, cell->arms[arm].name, metric);
+    return ifm_is_ok(value) ? value->number : NAN;
 }
 
 /* ", and of 2 more arms" */
@@ -176,8 +176,9 @@ static void look_at_fit(struct advising *g, const struct ifm_cell *cell)
 
 static bool drifts(const struct advising *g, const struct ifm_cell *cell, size_t arm)
 {
-    const struct ifm_value *drift = ifm_check_value(&g->c, cell->name, cell->arms[arm].name, IFM_M_DRIFT_PERCENT);
-    return ifm_check_is_ok(drift) && drift->has_interval && (drift->low > 0 || drift->high < 0) &&
+    const struct ifm_value *drift =
+        ifm_derived_value(g->c.derived, cell->name, cell->arms[arm].name, IFM_M_DRIFT_PERCENT);
+    return ifm_is_ok(drift) && drift->has_interval && (drift->low > 0 || drift->high < 0) &&
            fabs(drift->number) > 100.0 * cell->measure.margin;
 }
 

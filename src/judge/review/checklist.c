@@ -96,21 +96,16 @@ static bool runs(const struct ifm_plan *plan, const char *workload)
     return false;
 }
 
-enum ifm_status ifm_checklists(const struct ifm_plan *plan, const struct ifm_derived *derived,
-                               const struct ifm_verdict *verdict, const struct ifm_events *events,
-                               struct ifm_arena *arena, struct ifm_checklist **out, size_t *n, struct ifm_error *error)
+void ifm_checklists(const struct ifm_plan *plan, const struct ifm_derived *derived, const struct ifm_verdict *verdict,
+                    const struct ifm_events *events, struct ifm_arena *arena, struct ifm_checklist **out, size_t *n)
 {
+    struct ifm_checking c = {.plan = plan, .derived = derived, .verdict = verdict, .events = events, .arena = arena};
     *out = IFM_ARENA_ARRAY(arena, struct ifm_checklist, 3);
     *n = 0;
-    if (plan == NULL || derived == NULL || verdict == NULL)
-        return ifm_fail(error, IFM_INTERNAL, "checklists", NULL, "there is no plan, no number or no verdict to ask");
-    struct ifm_checking c = {.plan = plan, .derived = derived, .events = events, .arena = arena};
-    c.verdict = verdict;
     (*out)[(*n)++] = answered(&c, "sop-environment", "Environment lock", environment);
     (*out)[(*n)++] = answered(&c, "sop-final", "Final checklist", final);
     if (!runs(plan, "decode"))
-        return IFM_OK;
+        return;
     c.workload = "decode";
     (*out)[(*n)++] = answered(&c, "elastic-kv", "Validation checklist", elastic);
-    return IFM_OK;
 }

@@ -4,7 +4,6 @@
 #ifndef IFM_JUDGE_REVIEW_CHECKLIST_H
 #define IFM_JUDGE_REVIEW_CHECKLIST_H
 
-#include "base/json.h"
 #include "judge/judge.h"
 
 /* Met; not met; not to be had here (no such instrument, no such device): said with its reason, and never met. */
@@ -26,10 +25,8 @@ struct ifm_checklist {
 
 /* "sop-environment" (the measurement standard, section 2), "sop-final" (section 13), and, for a run with decode cells,
  * "elastic-kv" (the validation checklist of the elastic KV benchmark). */
-IFM_CHECKED enum ifm_status ifm_checklists(const struct ifm_plan *plan, const struct ifm_derived *derived,
-                                           const struct ifm_verdict *verdict, const struct ifm_events *events,
-                                           struct ifm_arena *arena, struct ifm_checklist **out, size_t *n,
-                                           struct ifm_error *error);
+void ifm_checklists(const struct ifm_plan *plan, const struct ifm_derived *derived, const struct ifm_verdict *verdict,
+                    const struct ifm_events *events, struct ifm_arena *arena, struct ifm_checklist **out, size_t *n);
 
 /* Troubleshooting advice of the specification whose condition holds in this run: where, and what to do. At most one of
  * a kind in a cell, for the arm that has it worst; kinds in the order "variation", "memory", "fit", "consistency". */

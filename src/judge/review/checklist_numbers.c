@@ -25,7 +25,7 @@ struct ifm_check_item ifm_check_no_arms(const struct ifm_checking *c)
 
 bool ifm_checks_cell(const struct ifm_checking *c, const struct ifm_cell *cell)
 {
-    bool supported = cell->unsupported == NULL || cell->unsupported[0] == '\0';
+    bool supported = ifm_is_empty(cell->unsupported);
     return supported && (c->workload == NULL || strcmp(cell->workload, c->workload) == 0);
 }
 
@@ -58,32 +58,21 @@ struct extreme {
     const struct ifm_value *lacking;        /* what it has instead; NULL = nothing */
 };
 
-const struct ifm_value *ifm_check_value(const struct ifm_checking *c, const char *cell, const char *arm,
-                                        enum ifm_metric_id metric)
-{
-    return ifm_derived_value(c->derived, cell, arm, metric);
-}
-
-bool ifm_check_is_ok(const struct ifm_value *value)
-{
-    return value != NULL && value->state == IFM_STATE_OK;
-}
-
 /* The greatest or the least of `metric`, times `factor` unless that is IFM_M_NONE. */
 static struct extreme extreme_of(const struct ifm_checking *c, enum ifm_metric_id metric, enum ifm_metric_id factor,
                                  bool greatest)
 {
     struct extreme worst = {0};
     for (struct ifm_check_place at = {0}; ifm_checks_next(c, &at);) {
-        const struct ifm_value *value = ifm_check_value(c, at.cell->name, at.arm->name, metric);
+        const struct ifm_value *value = ifm_derived_value(c->derived, at.cell->name, at.arm->name, metric);
         const struct ifm_value *times =
-            factor == IFM_M_NONE ? value : ifm_check_value(c, at.cell->name, at.arm->name, factor);
+            factor == IFM_M_NONE ? value : ifm_derived_value(c->derived, at.cell->name, at.arm->name, factor);
         worst.n_arms++;
-        if (!ifm_check_is_ok(value) || !ifm_check_is_ok(times)) {
+        if (!ifm_is_ok(value) || !ifm_is_ok(times)) {
             if (worst.lacking_arm == NULL) {
                 worst.lacking_cell = at.cell->name;
                 worst.lacking_arm = at.arm->name;
-                worst.lacking = ifm_check_is_ok(value) ? times : value;
+                worst.lacking = ifm_is_ok(value) ? times : value;
             }
             continue;
         }
@@ -201,7 +190,7 @@ static enum ifm_metric_id throughput_of(const struct ifm_checking *c, const char
     static const enum ifm_metric_id metrics[] = {IFM_M_TOKENS_GENERATED_PER_S, IFM_M_TOKENS_PROMPT_PER_S,
                                                  IFM_M_ROWS_PER_S};
     for (size_t i = 0; i < sizeof metrics / sizeof metrics[0]; i++)
-        if (ifm_check_value(c, cell, arm, metrics[i]) != NULL)
+        if (ifm_derived_value(c->derived, cell, arm, metrics[i]) != NULL)
             return metrics[i];
     return IFM_M_NONE;
 }
@@ -227,8 +216,8 @@ struct ifm_check_item ifm_answer_latency(const struct ifm_checking *c)
         if (metric == IFM_M_NONE)
             return ifm_check_absent(c, "measure a workload with tokens or rows",
                                     "a step of %s of %s makes nothing that is counted", arm, cell);
-        const struct ifm_value *value = ifm_check_value(c, cell, arm, metric);
-        if (!ifm_check_is_ok(value))
+        const struct ifm_value *value = ifm_derived_value(c->derived, cell, arm, metric);
+        if (!ifm_is_ok(value))
             return ifm_check_unmet(c, remedy_of(value), "no %s of %s of %s: %s", ifm_metrics[metric].id, arm, cell,
                                    value->reason);
     }
@@ -268,12 +257,12 @@ struct ifm_check_item ifm_answer_compared(const struct ifm_checking *c)
             arms += ifm_checks_arm(&cell->arms[a]);
             if (cell->arms[a].role != IFM_ROLE_VARIANT)
                 continue;
-            const struct ifm_value *change = ifm_check_value(c, cell->name, arm, IFM_M_CHANGE_PERCENT);
-            const struct ifm_value *effect = ifm_check_value(c, cell->name, arm, IFM_M_HEDGES_G);
-            const struct ifm_value *worse = ifm_check_is_ok(change) ? effect : change;
-            if (!ifm_check_is_ok(worse))
+            const struct ifm_value *change = ifm_derived_value(c->derived, cell->name, arm, IFM_M_CHANGE_PERCENT);
+            const struct ifm_value *effect = ifm_derived_value(c->derived, cell->name, arm, IFM_M_HEDGES_G);
+            const struct ifm_value *worse = ifm_is_ok(change) ? effect : change;
+            if (!ifm_is_ok(worse))
                 return ifm_check_unmet(c, remedy_of(worse), "%s of %s has no %s: %s", arm, cell->name,
-                                       ifm_check_is_ok(change) ? "effect size" : "comparison",
+                                       ifm_is_ok(change) ? "effect size" : "comparison",
                                        worse == NULL ? "it was not compared" : worse->reason);
             if (!change->has_interval)
                 return ifm_check_unmet(c, "more blocks (--repeats, or a longer --cap)",
