@@ -67,18 +67,18 @@ enum ifm_status ifm_file_read(const char *path, size_t limit, char **data, size_
     return status;
 }
 
-static bool write_all(int fd, const char *data, size_t size)
+int ifm_file_write_all(int fd, const char *data, size_t size)
 {
     while (size > 0) {
-        ssize_t wrote = write(fd, data, size);
-        if (wrote < 0 && errno == EINTR)
+        ssize_t written = write(fd, data, size);
+        if (written < 0 && errno == EINTR)
             continue;
-        if (wrote < 0)
-            return false;
-        data += wrote;
-        size -= (size_t)wrote;
+        if (written <= 0)
+            return written < 0 ? errno : EIO;
+        data += written;
+        size -= (size_t)written;
     }
-    return true;
+    return 0;
 }
 
 enum ifm_status ifm_file_sync_name(const char *path, struct ifm_error *error)
@@ -114,8 +114,10 @@ enum ifm_status ifm_file_write_atomic(const char *path, const void *data, size_t
     int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
     if (fd < 0)
         return fail_errno(error, path, "cannot write");
-    bool ok = write_all(fd, data, size) && fsync(fd) == 0;
-    int code = errno;
+    int code = ifm_file_write_all(fd, data, size);
+    bool ok = code == 0 && fsync(fd) == 0;
+    if (code == 0)
+        code = errno;
     if (close(fd) != 0 && ok) {
         ok = false;
         code = errno;

@@ -17,6 +17,8 @@ IFM_CHECKED enum ifm_status ifm_file_read(const char *path, size_t limit, char *
                                           struct ifm_error *error);
 IFM_CHECKED enum ifm_status ifm_file_write_atomic(const char *path, const void *data, size_t size,
                                                   struct ifm_error *error);
+/* write(2) until all of it is written; 0, or the errno of the write that failed. */
+int ifm_file_write_all(int fd, const char *data, size_t size);
 /* Sync the folder of `path`, so that the name survives a power failure. A file that was created or renamed stays when
  * the sync fails. */
 IFM_CHECKED enum ifm_status ifm_file_sync_name(const char *path, struct ifm_error *error);

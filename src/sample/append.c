@@ -62,26 +62,11 @@ enum ifm_status ifm_append_cut(struct ifm_append *file, int64_t size, struct ifm
     return IFM_OK;
 }
 
-/* 0, or the errno of the write that failed. */
-static int write_all(int fd, const char *data, size_t size)
-{
-    while (size > 0) {
-        ssize_t written = write(fd, data, size);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return written < 0 ? errno : EIO;
-        data += written;
-        size -= (size_t)written;
-    }
-    return 0;
-}
-
 enum ifm_status ifm_append_write(struct ifm_append *file, const char *data, size_t size, struct ifm_error *error)
 {
     if (file->torn)
         IFM_TRY(ifm_append_cut(file, file->size, error));
-    int code = write_all(file->fd, data, size);
+    int code = ifm_file_write_all(file->fd, data, size);
     if (code == 0) {
         file->size += (int64_t)size;
         return IFM_OK;

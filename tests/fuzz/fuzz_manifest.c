@@ -33,7 +33,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         free(ours);
     } else if (status != IFM_INVALID || error.message[0] == '\0' || error.where[0] == '\0') {
         abort();
-    } else if (ifm_manifest_write(tree_root(), NULL) == IFM_OK && ifm_manifest_check(tree_root(), false, NULL) != IFM_OK) {
+    } else if (ifm_manifest_write(tree_root(), NULL) == IFM_OK &&
+               ifm_manifest_check(tree_root(), false, NULL) != IFM_OK) {
         abort();
     }
     tree_clear();

@@ -171,9 +171,10 @@ static void attention_generates_queries_that_the_file_lacks(void **context)
     const uint32_t lengths[B] = {S, S};
     float *q = malloc(Q * sizeof *q);
     assert_non_null(q);
-    const struct ifm_attention_inputs wanted = {.q = q};
-    assert_int_equal(ifm_attention_generate(&bench->serial.device, 1, 7, &shape, lengths, &wanted, &bench->error),
-                     IFM_OK);
+    struct ifm_data_source source;
+    assert_int_equal(ifm_attention_source("", &shape, 7, &source, &bench->error), IFM_OK);
+    const struct ifm_attention_inputs wanted = {.q = q, .source = &source};
+    assert_int_equal(ifm_attention_generate(&bench->serial.device, 1, &shape, lengths, &wanted, &bench->error), IFM_OK);
     assert_memory_equal(q, bench->serial.slots[0].memory, Q * sizeof *q);
     free(q);
     assert_true(((const float *)bench->serial.slots[1].memory)[5] == value_at('k', 5));

@@ -333,15 +333,19 @@ static void inputs_depend_on_seed_and_place_alone(void **context)
     enum { KV = 2 * 200 * 32 };
     float *values = malloc(7 * KV * sizeof *values);
     assert_non_null(values);
-    struct ifm_attention_inputs one = {values, values + 2 * KV, values + 3 * KV, NULL},
-                                other = {values + 4 * KV, NULL, values + 6 * KV, NULL};
-    assert_int_equal(ifm_attention_generate(&bench->serial.device, 1, 5, &s, lengths, &one, &bench->error), IFM_OK);
-    assert_int_equal(ifm_attention_generate(&bench->serial.device, 3, 5, &s, lengths, &other, &bench->error), IFM_OK);
+    struct ifm_data_source source, reseeded;
+    assert_int_equal(ifm_attention_source("", &s, 5, &source, &bench->error), IFM_OK);
+    assert_int_equal(ifm_attention_source("", &s, 6, &reseeded, &bench->error), IFM_OK);
+    struct ifm_attention_inputs one = {values, values + 2 * KV, values + 3 * KV, &source},
+                                other = {values + 4 * KV, NULL, values + 6 * KV, &source};
+    assert_int_equal(ifm_attention_generate(&bench->serial.device, 1, &s, lengths, &one, &bench->error), IFM_OK);
+    assert_int_equal(ifm_attention_generate(&bench->serial.device, 3, &s, lengths, &other, &bench->error), IFM_OK);
     assert_memory_equal(one.q, other.q, 2 * KV * sizeof *values);
     assert_memory_equal(one.v, other.v, KV * sizeof *values);
     for (size_t i = 0; i < KV; i++)
         assert_true(isnan(((float *)one.k)[i]) == (i / 32 >= 150 && i / 32 < 200));
-    assert_int_equal(ifm_attention_generate(&bench->serial.device, 3, 6, &s, lengths, &other, &bench->error), IFM_OK);
+    other.source = &reseeded;
+    assert_int_equal(ifm_attention_generate(&bench->serial.device, 3, &s, lengths, &other, &bench->error), IFM_OK);
     assert_memory_not_equal(one.q, other.q, 2 * KV * sizeof *values);
     free(values);
 }

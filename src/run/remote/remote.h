@@ -1,14 +1,68 @@
 /* Arms in processes of their own, seen from the run: start one, ask it, end it. And the worker's side.
  *
- * A worker is this executable with the hidden verb `worker`. It opens the device and one arm,
- * waits in recv and works only while it is asked, so that of all processes of a run at most one works at a time. It
- * measures its slots itself, instruments included; times are of the one clock of the machine. Samples come through
- * shared memory. A worker that dies fails its cell, with the arm and the signal named. */
+ * A worker is this executable with the hidden verb `worker`. It opens the device and one arm, waits in recv and works
+ * only while it is asked, so that of all processes of a run at most one works at a time. It measures its slots itself,
+ * instruments included; times are of the one clock of the machine. Samples come through shared memory. A worker that
+ * dies fails its cell, with the arm and the signal named. */
 #ifndef IFM_RUN_REMOTE_REMOTE_H
 #define IFM_RUN_REMOTE_REMOTE_H
 
+#include "host/cpus.h"
+#include "model/facts.h"
 #include "run/cell/cell.h"
-#include "run/remote/protocol.h"
+
+/* ---- messages: one packet a request, one an answer; both sides are the same executable ---- */
+
+/* Descriptors that a worker finds open: the socket, the samples' memory, and {"plan": plan.json with its one cell,
+ * "private": the texts of private parameters}. */
+enum { IFM_REMOTE_SOCKET = 3, IFM_REMOTE_SAMPLES, IFM_REMOTE_PLAN };
+/* The samples' memory has room for the longest slot there can be; pages that nobody writes do not exist. */
+enum { IFM_REMOTE_MOST_SAMPLES = 1000000 };
+
+enum ifm_remote_op {
+    IFM_REMOTE_OPEN,
+    IFM_REMOTE_CHECK,
+    IFM_REMOTE_ROUGH,
+    IFM_REMOTE_ROLL,
+    IFM_REMOTE_SLOT,
+    IFM_REMOTE_FEATURES
+};
+
+struct ifm_remote_request {
+    enum ifm_remote_op op;
+    uint32_t arm;
+    bool first;              /* CHECK */
+    struct ifm_roll roll;    /* ROLL */
+    uint32_t inner, samples; /* SLOT */
+    /* OPEN */
+    unsigned threads;
+    bool huge_pages;
+    uint64_t seed;
+    struct ifm_cpu_mask cpus;
+};
+
+struct ifm_remote_answer {
+    enum ifm_status status;
+    struct ifm_error error;
+    struct ifm_check check;
+    double ns;
+    uint64_t runs;
+    int displaced;        /* 1 + a CPU that a thread was moved away from in the slot; 0 = none */
+    struct ifm_slot slot; /* its columns and samples are in the shared memory; times are marks of the clock */
+};
+
+/* Where things lie in the shared memory: the columns of a slot, then its samples. */
+static inline size_t ifm_remote_samples_at(const struct ifm_pass *pass)
+{
+    return (pass->n_columns + 8) / 8 * 8 * sizeof(int64_t);
+}
+
+static inline size_t ifm_remote_bytes(const struct ifm_pass *pass)
+{
+    return ifm_remote_samples_at(pass) + IFM_REMOTE_MOST_SAMPLES * sizeof(struct ifm_sample);
+}
+
+/* ---- the run's side (remote.c) ---- */
 
 /* Start the worker of an arm and let it open the arm. */
 IFM_CHECKED enum ifm_status ifm_remote_open(struct ifm_cell_run *cell, unsigned arm, struct ifm_error *error);
@@ -24,7 +78,7 @@ IFM_CHECKED enum ifm_status ifm_remote_ask(struct ifm_cell_run *cell, unsigned a
 IFM_CHECKED enum ifm_status ifm_remote_slot(struct ifm_cell_run *cell, unsigned arm, struct ifm_slot *slot,
                                             struct ifm_sample *samples, int64_t *columns, struct ifm_error *error);
 
-/* ---- the worker (worker.c) ---- */
+/* ---- the worker's side (worker.c) ---- */
 
 /* Serve the requests of the run that started this process, over descriptors 3 to 5, until there are no more. It writes
  * no file and prints nothing. IFM_USAGE when this process was not started by a run. */

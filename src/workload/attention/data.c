@@ -3,7 +3,6 @@
 
 #include "base/half.h"
 #include "base/random.h"
-#include "workload/data/model_data.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -52,9 +51,7 @@ struct generation {
     const struct ifm_attention_shape *shape;
     const struct ifm_attention_inputs *to;
     const uint32_t *lengths;
-    struct ifm_model_data data;
-    bool file_queries; /* Q comes from the file too */
-    float *room;       /* per worker: the rows of a block of K and of V, and of the queries of a group */
+    float *room; /* per worker: the rows of a block of K and of V, and of the queries of a group */
     size_t room_floats;
     struct outcome {
         enum ifm_status status;
@@ -67,11 +64,7 @@ static enum ifm_status generate_queries(const struct generation *g, uint64_t seq
 {
     const struct ifm_attention_shape *s = g->shape;
     const uint64_t group = s->q_heads / s->kv_heads;
-    for (uint64_t h = 0; g->file_queries && h < group; h++)
-        IFM_TRY(ifm_kv_file_queries(g->to->file, sequence, kv_head * group + h, position, 1, rows + h * s->head_dim,
-                                    error));
-    if (!g->file_queries)
-        ifm_model_queries(&g->data, 0, sequence * s->kv_heads + kv_head, position, (unsigned)group, rows);
+    IFM_TRY(ifm_data_source_queries(g->to->source, sequence * s->kv_heads + kv_head, position, rows, error));
     for (uint64_t h = 0; h < group; h++) {
         const size_t row = (sequence * s->q_heads + kv_head * group + h) * s->seq_len + position;
         for (size_t d = 0; position >= g->lengths[sequence] && d < s->head_dim; d++)
@@ -89,10 +82,7 @@ static enum ifm_status generate_block(const struct generation *g, uint64_t pair,
     const uint64_t sequence = pair / s->kv_heads;
     const size_t dim = s->head_dim, at = (pair * s->seq_len + first) * dim;
     float *k = room, *v = k + IFM_MODEL_BLOCK * dim, *q = v + IFM_MODEL_BLOCK * dim;
-    if (g->to->file != NULL)
-        IFM_TRY(ifm_kv_file_rows(g->to->file, sequence, pair % s->kv_heads, first, n, k, v, error));
-    else
-        ifm_model_kv(&g->data, 0, pair, first, n, k, v);
+    IFM_TRY(ifm_data_source_kv(g->to->source, pair, first, n, k, v, error));
     for (size_t t = 0; t < n; t++)
         for (size_t d = 0; first + t >= g->lengths[sequence] && d < dim; d++)
             k[t * dim + d] = v[t * dim + d] = NAN;
@@ -118,19 +108,12 @@ static void generate_part(void *arg, unsigned index, unsigned count)
     }
 }
 
-enum ifm_status ifm_attention_generate(struct ifm_device *device, unsigned threads, uint64_t seed,
+enum ifm_status ifm_attention_generate(struct ifm_device *device, unsigned threads,
                                        const struct ifm_attention_shape *shape, const uint32_t *lengths,
                                        const struct ifm_attention_inputs *inputs, struct ifm_error *error)
 {
-    struct generation g = {.shape = shape,
-                           .to = inputs,
-                           .lengths = lengths,
-                           .data = {.seed = seed,
-                                    .head_dim = (unsigned)shape->head_dim,
-                                    .kv_heads = (unsigned)shape->kv_heads,
-                                    .outlier = IFM_MODEL_OUTLIER}};
+    struct generation g = {.shape = shape, .to = inputs, .lengths = lengths};
     g.room_floats = shape->head_dim * (2 * IFM_MODEL_BLOCK + shape->q_heads / shape->kv_heads);
-    g.file_queries = inputs->file != NULL && ifm_kv_file_shape(inputs->file).query_heads > 0;
     g.room = malloc(threads * g.room_floats * sizeof *g.room);
     g.outcomes = calloc(threads, sizeof *g.outcomes);
     enum ifm_status status = IFM_OK;
@@ -148,8 +131,8 @@ enum ifm_status ifm_attention_generate(struct ifm_device *device, unsigned threa
     return status;
 }
 
-enum ifm_status ifm_attention_file_require(const struct ifm_kv_file *file, const struct ifm_attention_shape *shape,
-                                           struct ifm_error *error)
+enum ifm_status ifm_attention_source(const char *kv_file, const struct ifm_attention_shape *shape, uint64_t seed,
+                                     struct ifm_data_source *out, struct ifm_error *error)
 {
     const struct ifm_kv_file_shape asked = {.sequences = shape->batch,
                                             .kv_heads = shape->kv_heads,
@@ -157,5 +140,5 @@ enum ifm_status ifm_attention_file_require(const struct ifm_kv_file *file, const
                                             .head_dim = shape->head_dim,
                                             .query_heads = shape->q_heads,
                                             .query_tokens = shape->seq_len};
-    return ifm_kv_file_require(file, &asked, error);
+    return ifm_data_source_open(kv_file, &asked, seed, IFM_MODEL_OUTLIER, out, error);
 }

@@ -6,7 +6,7 @@
 
 #include "device/device.h"
 #include "kernel/cpu/attention.h"
-#include "workload/data/kv_file.h"
+#include "workload/data/source.h"
 
 /* Length `rank` of the `batch` lengths that a study has: evenly spread from seq_len, rank 0, down to
  * seq_len x (1 - ragged), rounded to nearest. Their sum does not depend on the seed. */
@@ -14,22 +14,20 @@ uint64_t ifm_attention_length(uint64_t seq_len, double ragged, uint64_t batch, u
 /* The lengths of all sequences: these, in an order drawn by `seed`. */
 void ifm_attention_lengths(uint64_t seq_len, double ragged, uint64_t batch, uint64_t seed, uint32_t *lengths);
 
-/* Q, K, V of workload/data/model_data.h, rounded to shape->storage; rows behind a sequence's length are NaN, so that
- * reading them shows. Values depend on seed, sequence, head and position alone. NULL members are not wanted. With a
- * file, which must have what ifm_attention_file_require asks for, K and V are its own, and so is Q where it has
- * queries; a value that is no finite f16 is an error. */
+/* Where Q, K and V come from: as ifm_data_source_open, with a query for every token if the file has any. */
+IFM_CHECKED enum ifm_status ifm_attention_source(const char *kv_file, const struct ifm_attention_shape *shape,
+                                                 uint64_t seed, struct ifm_data_source *out, struct ifm_error *error);
+
+/* Q, K, V of the source, rounded to shape->storage; rows behind a sequence's length are NaN, so that reading them
+ * shows. Generated values depend on seed, sequence, head and position alone. NULL members are not wanted. A value of a
+ * file that is no finite f16 is an error. */
 struct ifm_attention_inputs {
     void *q, *k, *v;
-    const struct ifm_kv_file *file; /* NULL: all are generated */
+    const struct ifm_data_source *source;
 };
-IFM_CHECKED enum ifm_status ifm_attention_generate(struct ifm_device *device, unsigned threads, uint64_t seed,
+IFM_CHECKED enum ifm_status ifm_attention_generate(struct ifm_device *device, unsigned threads,
                                                    const struct ifm_attention_shape *shape, const uint32_t *lengths,
                                                    const struct ifm_attention_inputs *inputs, struct ifm_error *error);
-
-/* Whether a file has the inputs of this shape, a query for every token among them if it has any. */
-IFM_CHECKED enum ifm_status ifm_attention_file_require(const struct ifm_kv_file *file,
-                                                       const struct ifm_attention_shape *shape,
-                                                       struct ifm_error *error);
 
 /* Value i of an array in `storage`. */
 float ifm_attention_value(const void *from, enum ifm_attention_storage storage, size_t i);

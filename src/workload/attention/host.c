@@ -34,26 +34,13 @@ static enum ifm_status input(struct ifm_attention_host *host, char which, uint64
     return host->device->ops->buffer(host->device, name, bytes, out, fresh, error);
 }
 
-/* The user's file, which has what is asked for; NULL where none is named. */
-static enum ifm_status open_file(const struct ifm_attention_settings *s, const struct ifm_attention_shape *shape,
-                                 struct ifm_kv_file **out, struct ifm_error *error)
-{
-    *out = NULL;
-    if (s->kv_file[0] == '\0')
-        return IFM_OK;
-    IFM_TRY(ifm_kv_file_open(s->kv_file, out, error));
-    enum ifm_status status = ifm_attention_file_require(*out, shape, error);
-    if (status != IFM_OK)
-        ifm_kv_file_close(*out);
-    return status;
-}
-
 enum ifm_status ifm_attention_host_ready(const struct ifm_opening *opening, struct ifm_error *error)
 {
     const struct ifm_attention_shape shape = shape_of(opening);
-    struct ifm_kv_file *file;
-    IFM_TRY(open_file(opening->settings, &shape, &file, error));
-    ifm_kv_file_close(file);
+    const struct ifm_attention_settings *s = opening->settings;
+    struct ifm_data_source source;
+    IFM_TRY(ifm_attention_source(s->kv_file, &shape, 0, &source, error));
+    ifm_data_source_close(&source);
     return IFM_OK;
 }
 
@@ -77,12 +64,11 @@ static enum ifm_status inputs(struct ifm_attention_host *host, const struct ifm_
     host->job.v = all.v;
     if (!fresh[0] && !fresh[1] && !fresh[2])
         return IFM_OK;
-    struct ifm_kv_file *file;
-    IFM_TRY(open_file(from, s, &file, error));
-    wanted.file = file;
-    enum ifm_status status =
-        ifm_attention_generate(host->device, host->threads, seed, s, host->lengths, &wanted, error);
-    ifm_kv_file_close(file);
+    struct ifm_data_source source;
+    IFM_TRY(ifm_attention_source(from->kv_file, s, seed, &source, error));
+    wanted.source = &source;
+    enum ifm_status status = ifm_attention_generate(host->device, host->threads, s, host->lengths, &wanted, error);
+    ifm_data_source_close(&source);
     return status;
 }
 

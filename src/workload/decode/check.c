@@ -167,7 +167,7 @@ static enum ifm_status attend_exact(struct room *room, const struct ifm_decode_o
 {
     for (uint64_t at = 0; at < tokens; at += IFM_KV_PAGE) {
         const unsigned n = tokens - at < IFM_KV_PAGE ? (unsigned)(tokens - at) : IFM_KV_PAGE;
-        IFM_TRY(ifm_decode_source_kv(o->source, pair, at, n, room->k, room->v, error));
+        IFM_TRY(ifm_data_source_kv(o->source, pair, at, n, room->k, room->v, error));
         ifm_decode_oracle_add(&room->exact, n, room->k, room->v);
     }
     ifm_decode_oracle_end(&room->exact);

@@ -14,7 +14,7 @@ struct ifm_decode_outputs {
     unsigned threads;
     const struct ifm_decode_settings *settings;
     const struct ifm_decode_form *form;
-    const struct ifm_decode_source *source;
+    const struct ifm_data_source *source;
     const struct ifm_kv_cache *cache; /* of the layer that the step attended over */
     const float *q, *out;             /* [batch][q_heads][head_dim] */
 };

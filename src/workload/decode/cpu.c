@@ -55,7 +55,7 @@ static enum ifm_status fill_pair(const struct fill *fill, uint64_t pair, float *
     for (uint64_t at = 0; at < end;) {
         const uint64_t stop = at < length ? length : end;
         const unsigned tokens = stop - at < CHUNK ? (unsigned)(stop - at) : CHUNK;
-        IFM_TRY(ifm_decode_source_kv(&state->source, pair, at, tokens, k, v, error));
+        IFM_TRY(ifm_data_source_kv(&state->source, pair, at, tokens, k, v, error));
         const unsigned kept = keep != NULL && at < length ? squeeze(keep + at, tokens, s->head_dim, k, v) : tokens;
         ifm_kv_append_many(fill->cache, pair, kept, k, v);
         at += tokens;
@@ -219,8 +219,8 @@ static enum ifm_status make_queries(const struct ifm_decode_run *state, uint64_t
 {
     const struct ifm_decode_settings *s = state->settings;
     for (uint64_t pair = 0; pair < state->pairs; pair++)
-        IFM_TRY(ifm_decode_source_queries(&state->source, pair, ifm_decode_length(s, pair / s->kv_heads) + token,
-                                          q + pair * state->source.group * s->head_dim, error));
+        IFM_TRY(ifm_data_source_queries(&state->source, pair, ifm_decode_length(s, pair / s->kv_heads) + token,
+                                        q + pair * state->source.group * s->head_dim, error));
     return IFM_OK;
 }
 
@@ -232,8 +232,8 @@ static enum ifm_status make_cycle(const struct ifm_decode_run *state, struct ifm
         IFM_TRY(make_queries(state, token, cycle->fresh + token * state->outputs, error));
     for (uint64_t pair = 0; pair < state->pairs && cycle->k != NULL; pair++) {
         const size_t row = pair * s->decode_tokens * s->head_dim;
-        IFM_TRY(ifm_decode_source_kv(&state->source, pair, ifm_decode_length(s, pair / s->kv_heads),
-                                     (unsigned)s->decode_tokens, cycle->k + row, cycle->v + row, error));
+        IFM_TRY(ifm_data_source_kv(&state->source, pair, ifm_decode_length(s, pair / s->kv_heads),
+                                   (unsigned)s->decode_tokens, cycle->k + row, cycle->v + row, error));
     }
     return IFM_OK;
 }
@@ -282,7 +282,7 @@ static enum ifm_status prepare(struct ifm_decode_run *state, const struct ifm_op
     state->pages_a_step = ifm_decode_amounts_of(s, state->form).pages * (s->inference ? state->layers : 1);
     state->pairs = s->batch * s->kv_heads;
     state->outputs = s->batch * s->q_heads * s->head_dim;
-    return ifm_decode_source_open(s, opening->seed, &state->source, error);
+    return ifm_decode_source(s, opening->seed, &state->source, error);
 }
 
 static enum ifm_status allocate(struct ifm_decode_run *state, struct ifm_error *error)
@@ -305,7 +305,7 @@ static void close_decode(void *opened)
                             state->scratch, state->cycle.k, state->cycle.v,  state->cycle.fresh, state->cycle.fed};
     for (size_t i = 0; i < sizeof memory / sizeof *memory; i++)
         free(memory[i]);
-    ifm_decode_source_close(&state->source);
+    ifm_data_source_close(&state->source);
 }
 
 static enum ifm_status open_decode(const struct ifm_opening *opening, void *opened, struct ifm_error *error)
@@ -346,9 +346,9 @@ static const char *supports(const struct ifm_machine *machine, void *asked, stru
 /* The user's file is there and has what is asked for. */
 static enum ifm_status ready(const struct ifm_opening *opening, struct ifm_error *error)
 {
-    struct ifm_decode_source source;
-    IFM_TRY(ifm_decode_source_open(opening->settings, 0, &source, error));
-    ifm_decode_source_close(&source);
+    struct ifm_data_source source;
+    IFM_TRY(ifm_decode_source(opening->settings, 0, &source, error));
+    ifm_data_source_close(&source);
     return IFM_OK;
 }
 

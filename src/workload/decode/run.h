@@ -24,7 +24,7 @@ struct ifm_decode_run {
     const struct ifm_decode_settings *settings;
     const struct ifm_decode_chosen *chosen;
     const struct ifm_decode_form *form;
-    struct ifm_decode_source source;
+    struct ifm_data_source source;
     uint64_t pairs, layers;
     uint64_t *capacity;           /* [pairs] tokens */
     struct ifm_kv_cache **caches; /* [layers] */

@@ -7,58 +7,15 @@
 
 enum { OBSERVERS = 8 };
 
-enum ifm_status ifm_decode_source_open(const struct ifm_decode_settings *s, uint64_t seed,
-                                       struct ifm_decode_source *out, struct ifm_error *error)
+enum ifm_status ifm_decode_source(const struct ifm_decode_settings *s, uint64_t seed, struct ifm_data_source *out,
+                                  struct ifm_error *error)
 {
-    *out = (struct ifm_decode_source){.data = {.seed = seed,
-                                               .head_dim = (unsigned)s->head_dim,
-                                               .kv_heads = (unsigned)s->kv_heads,
-                                               .outlier = ifm_decode_outlier(s)},
-                                      .group = (unsigned)(s->q_heads / s->kv_heads)};
-    if (s->kv_file[0] == '\0')
-        return IFM_OK;
     const struct ifm_kv_file_shape asked = {.sequences = s->batch,
                                             .kv_heads = s->kv_heads,
                                             .tokens = s->kv_len + (s->inference ? s->decode_tokens : 0),
                                             .head_dim = s->head_dim,
                                             .query_heads = s->q_heads};
-    IFM_TRY(ifm_kv_file_open(s->kv_file, &out->file, error));
-    enum ifm_status status = ifm_kv_file_require(out->file, &asked, error);
-    if (status != IFM_OK)
-        ifm_decode_source_close(out);
-    return status;
-}
-
-void ifm_decode_source_close(struct ifm_decode_source *source)
-{
-    ifm_kv_file_close(source->file);
-    source->file = NULL;
-}
-
-enum ifm_status ifm_decode_source_kv(const struct ifm_decode_source *source, uint64_t pair, uint64_t first,
-                                     unsigned tokens, float *k, float *v, struct ifm_error *error)
-{
-    const uint64_t heads = source->data.kv_heads;
-    if (source->file != NULL)
-        return ifm_kv_file_rows(source->file, pair / heads, pair % heads, first, tokens, k, v, error);
-    ifm_model_kv(&source->data, 0, pair, first, tokens, k, v);
-    return IFM_OK;
-}
-
-enum ifm_status ifm_decode_source_queries(const struct ifm_decode_source *source, uint64_t pair, uint64_t position,
-                                          float *q, struct ifm_error *error)
-{
-    const uint64_t heads = source->data.kv_heads;
-    const struct ifm_kv_file_shape shape =
-        source->file == NULL ? (struct ifm_kv_file_shape){0} : ifm_kv_file_shape(source->file);
-    if (shape.query_tokens == 0) {
-        ifm_model_queries(&source->data, 0, pair, position, source->group, q);
-        return IFM_OK;
-    }
-    for (unsigned i = 0; i < source->group; i++)
-        IFM_TRY(ifm_kv_file_queries(source->file, pair / heads, pair % heads * source->group + i,
-                                    position % shape.query_tokens, 1, q + (size_t)i * source->data.head_dim, error));
-    return IFM_OK;
+    return ifm_data_source_open(s->kv_file, &asked, seed, ifm_decode_outlier(s), out, error);
 }
 
 /* ---- eviction by attention mass ---- */
@@ -72,7 +29,7 @@ struct observation {
 };
 
 /* All of them in one piece of memory, which `mass` begins. */
-static bool allocate(struct observation *o, const struct ifm_decode_source *source, uint64_t length)
+static bool allocate(struct observation *o, const struct ifm_data_source *source, uint64_t length)
 {
     const size_t dim = source->data.head_dim, values = (OBSERVERS + IFM_KV_PAGE + source->group) * dim;
     o->mass =
@@ -88,26 +45,26 @@ static bool allocate(struct observation *o, const struct ifm_decode_source *sour
 }
 
 /* Observer i is a query of head i of the group, taken in turn, i + 1 positions before the step's. */
-static enum ifm_status observers(const struct ifm_decode_source *source, uint64_t pair, uint64_t length,
+static enum ifm_status observers(const struct ifm_data_source *source, uint64_t pair, uint64_t length,
                                  struct observation *o, struct ifm_error *error)
 {
     const unsigned dim = source->data.head_dim;
     const float scale = 1.0f / sqrtf((float)dim);
     for (unsigned i = 0; i < OBSERVERS; i++) {
-        IFM_TRY(ifm_decode_source_queries(source, pair, length > i ? length - 1 - i : 0, o->queries, error));
+        IFM_TRY(ifm_data_source_queries(source, pair, length > i ? length - 1 - i : 0, o->queries, error));
         for (unsigned d = 0; d < dim; d++)
             o->turned[d][i] = scale * o->queries[(size_t)(i % source->group) * dim + d];
     }
     return IFM_OK;
 }
 
-static enum ifm_status score(const struct ifm_decode_source *source, uint64_t pair, uint64_t length,
+static enum ifm_status score(const struct ifm_data_source *source, uint64_t pair, uint64_t length,
                              struct observation *o, struct ifm_error *error)
 {
     const unsigned dim = source->data.head_dim;
     for (uint64_t from = 0; from < length; from += IFM_KV_PAGE) {
         const unsigned n = length - from < IFM_KV_PAGE ? (unsigned)(length - from) : IFM_KV_PAGE;
-        IFM_TRY(ifm_decode_source_kv(source, pair, from, n, o->k, NULL, error));
+        IFM_TRY(ifm_data_source_kv(source, pair, from, n, o->k, NULL, error));
         for (unsigned t = 0; t < n; t++) {
             float sum[OBSERVERS] = {0};
             for (unsigned d = 0; d < dim; d++)
@@ -152,7 +109,7 @@ static void keep_heaviest(struct observation *o, uint64_t from, uint64_t to, uin
         keep[o->order[i]] = 1;
 }
 
-enum ifm_status ifm_decode_keep(const struct ifm_decode_source *source, const struct ifm_decode_settings *s,
+enum ifm_status ifm_decode_keep(const struct ifm_data_source *source, const struct ifm_decode_settings *s,
                                 const struct ifm_decode_form *form, uint64_t pair, uint64_t length, uint8_t *keep,
                                 struct ifm_error *error)
 {
