@@ -202,11 +202,6 @@ bool ifm_document_is_row(const struct ifm_derived *derived, const struct ifm_cel
 const char *ifm_document_place(const char *cell, const char *arm, struct ifm_arena *arena);
 /* "reason. Remedy: remedy" */
 const char *ifm_with_remedy(const char *reason, const char *remedy, struct ifm_arena *arena);
-bool ifm_is_empty(const char *text); /* or NULL */
-static inline bool ifm_is_ok(const struct ifm_value *value)
-{
-    return value != NULL && value->state == IFM_STATE_OK;
-}
 static inline struct ifm_field ifm_field_text(const char *text, enum ifm_tone tone)
 {
     return (struct ifm_field){text, "", tone, 0};

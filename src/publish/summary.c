@@ -3,7 +3,6 @@
 
 #include "base/hash.h"
 #include "document/escape.h"
-#include "document/outcome.h"
 #include "document/quantity.h"
 #include "model/machine_facts.h"
 #include "publish/comparison.h"
