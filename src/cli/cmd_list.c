@@ -1,5 +1,5 @@
 /* list: the run folders below a folder. Reads only, also folders that look broken. */
-#include "cli/arguments.h"
+#include "cli/cli.h"
 
 #include "base/file.h"
 #include "model/plan_json.h"
@@ -321,39 +321,19 @@ static void print_found(struct found *found, const char *root, enum ifm_format f
     ifm_listing_compose(&listing, format, &text);
     if (found->n == 0 && (format == IFM_FORMAT_TABLE || format == IFM_FORMAT_MD))
         printf("no run folders below %s; `inferometer run` makes one\n", root);
-    else if (text.size > 0)
-        fputs(text.data, stdout);
+    ifm_cli_print(&text, stdout);
     ifm_listing_end(&listing);
-    ifm_text_free(&text);
 }
 
-static enum ifm_status list(int argc, char **argv, struct ifm_arena *arena, struct ifm_error *error)
+enum ifm_status ifm_cmd_list(const struct ifm_given *given, struct ifm_error *error)
 {
-    const char **words = IFM_ARENA_ARRAY(arena, const char *, argc + 1), *format_name = NULL;
-    const struct ifm_flag flags[] = {{"format", &format_name}};
-    enum ifm_format format;
-    size_t n = 0;
-    bool help = false;
-    IFM_TRY(ifm_arguments_parse(argc, argv, flags, 1, words, &n, &help, error));
-    if (help)
-        return ifm_cmd_help(2, (char *[]){(char *)"help", argv[0], NULL}, error);
-    IFM_TRY(ifm_arguments_format(format_name, &format, error));
-    if (n > 1)
-        return ifm_fail(error, IFM_USAGE, "", "list one folder at a time", "unexpected argument \"%s\"", words[1]);
-    const char *root = n == 1 ? words[0] : "runs";
-    if (n == 1 && !ifm_dir_exists(root))
+    const char *root = given->n_words > 0 ? given->words[0] : "runs";
+    IFM_TRY(ifm_given_words(given, 1, "list one folder at a time", error));
+    if (given->n_words == 1 && !ifm_dir_exists(root))
         return ifm_fail(error, IFM_USAGE, root, "name the folder that holds the run folders",
                         ifm_file_exists(root) ? "not a folder" : "there is no such folder");
-    struct found found = {.arena = arena};
+    struct found found = {.arena = given->arena};
     walk(&found, root, 0);
-    print_found(&found, root, format);
+    print_found(&found, root, given->format);
     return IFM_OK;
-}
-
-enum ifm_status ifm_cmd_list(int argc, char **argv, struct ifm_error *error)
-{
-    struct ifm_arena *arena = ifm_arena_create();
-    enum ifm_status status = list(argc, argv, arena, error);
-    ifm_arena_destroy(arena);
-    return status;
 }

@@ -27,26 +27,10 @@ static const struct own_flag *find_own(const char *name)
     return NULL;
 }
 
-static enum ifm_status parse_format(const char *text, bool measures, enum ifm_format *out, struct ifm_error *error)
-{
-    static const char *const names[] = {"table", "md", "csv", "json", "jsonl"};
-    for (size_t i = 0; i < 5; i++)
-        if (strcmp(names[i], text) == 0) {
-            *out = (enum ifm_format)i;
-            return IFM_OK;
-        }
-    return ifm_fail(error, IFM_USAGE, "--format",
-                    measures ? "choose one of table, md, csv, json, jsonl; --kv-format sets the format of the cache"
-                             : "choose one of table, md, csv, json, jsonl",
-                    "unknown format \"%s\"", text);
-}
-
 static enum ifm_status apply_own(const char *name, const char *value, struct ifm_config *config,
                                  struct ifm_options *options, struct ifm_error *error)
 {
-    if (strcmp(name, "help") == 0)
-        options->help = true;
-    else if (strcmp(name, "quiet") == 0)
+    if (strcmp(name, "quiet") == 0)
         options->quiet = true;
     else if (strcmp(name, "format") == 0) {
         if (options->format == IFM_FORMAT_ELASTIC_KV)
@@ -55,7 +39,11 @@ static enum ifm_status apply_own(const char *name, const char *value, struct ifm
                             "specification",
                             "--json has chosen the format already");
         options->has_format = true;
-        return parse_format(value, config != NULL, &options->format, error);
+        return ifm_format_parse(
+            value,
+            config != NULL ? "choose one of table, md, csv, json, jsonl; --kv-format sets the format of the cache"
+                           : "choose one of table, md, csv, json, jsonl",
+            &options->format, error);
     } else if (strcmp(name, "out") == 0)
         options->out = value;
     /* commands that take plugins have handled them in cli/plugins.c */
@@ -68,7 +56,7 @@ static enum ifm_status apply_own(const char *name, const char *value, struct ifm
         options->resume = value;
     else if (strcmp(name, "config") == 0)
         return ifm_config_file(config, value, error);
-    else
+    else if (strcmp(name, "override") == 0)
         return ifm_config_override(config, value, error);
     return IFM_OK;
 }
@@ -198,9 +186,7 @@ enum ifm_status ifm_options_parse(int argc, char **argv, bool wants_dir, struct 
             IFM_TRY(ifm_config_file(config, argv[i + 1], error));
             options->changes = options->changes == NULL ? "-c" : options->changes;
             used = 2;
-        } else if (strcmp(argv[i], "-h") == 0)
-            options->help = true;
-        else if (strncmp(argv[i], "--", 2) == 0)
+        } else if (strncmp(argv[i], "--", 2) == 0)
             IFM_TRY(long_flag(argv + i, argc - i, config, options, &used, error));
         else if (argv[i][0] == '-' && argv[i][1] != '\0')
             return ifm_fail(error, IFM_USAGE, "",
@@ -212,7 +198,7 @@ enum ifm_status ifm_options_parse(int argc, char **argv, bool wants_dir, struct 
     }
     if (config != NULL)
         IFM_TRY(ifm_specification_done(config, options, error));
-    if (wants_dir && options->dir == NULL && !options->help)
+    if (wants_dir && options->dir == NULL)
         return ifm_fail(error, IFM_USAGE, "", "such as runs/decode-20260101-120000", "%s needs a run folder", argv[0]);
     return IFM_OK;
 }

@@ -96,7 +96,7 @@ enum ifm_status ifm_specification_done(struct ifm_config *config, const struct i
                                        struct ifm_error *error)
 {
     bool known;
-    if (options->format != IFM_FORMAT_ELASTIC_KV || options->resume != NULL || options->help ||
+    if (options->format != IFM_FORMAT_ELASTIC_KV || options->resume != NULL ||
         !ifm_config_is_true(config, "decode.inference"))
         return IFM_OK;
     return ifm_config_flag(config, options->workload, "inference", "false,true", &known, error);
