@@ -15,11 +15,16 @@ struct ifm_duration {
     int64_t ns;
 };
 
-static inline struct ifm_instant ifm_clock_now(void)
+static inline int64_t ifm_clock_read_ns(clockid_t clock)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC_RAW, &t);
-    return (struct ifm_instant){(int64_t)t.tv_sec * 1000000000 + t.tv_nsec};
+    clock_gettime(clock, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static inline struct ifm_instant ifm_clock_now(void)
+{
+    return (struct ifm_instant){ifm_clock_read_ns(CLOCK_MONOTONIC_RAW)};
 }
 
 static inline struct ifm_duration ifm_clock_since(struct ifm_instant start)
@@ -31,17 +36,13 @@ static inline struct ifm_duration ifm_clock_since(struct ifm_instant start)
  * to measure: NTP slews it. */
 static inline int64_t ifm_clock_boot_ns(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_BOOTTIME, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+    return ifm_clock_read_ns(CLOCK_BOOTTIME);
 }
 
 /* Nanoseconds since the Unix epoch: for labels and for joining sessions, never for durations. */
 static inline int64_t ifm_clock_wall_ns(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+    return ifm_clock_read_ns(CLOCK_REALTIME);
 }
 
 #endif

@@ -53,6 +53,14 @@ struct ifm_list ifm_param_split(const char *text, struct ifm_arena *arena)
     return (struct ifm_list){items, n};
 }
 
+const char *ifm_list_join(struct ifm_list list, const char *between, struct ifm_arena *arena)
+{
+    struct ifm_text text = {0};
+    for (size_t i = 0; i < list.n; i++)
+        ifm_text_printf(&text, "%s%s", i > 0 ? between : "", list.items[i]);
+    return ifm_text_keep(&text, arena);
+}
+
 /* The words of "hot|cold". */
 static struct ifm_list choice_words(const struct ifm_param *row, struct ifm_arena *arena)
 {
@@ -84,15 +92,8 @@ static const char *number_range(const struct ifm_param *row, struct ifm_arena *a
 
 const char *ifm_param_range(const struct ifm_param *row, struct ifm_arena *arena)
 {
-    if (row->choices != NULL) {
-        struct ifm_list words = choice_words(row, arena);
-        struct ifm_text text = {0};
-        for (size_t i = 0; i < words.n; i++)
-            ifm_text_printf(&text, "%s%s", i > 0 ? ", " : "", words.items[i]);
-        const char *range = ifm_arena_strdup(arena, text.data);
-        ifm_text_free(&text);
-        return range;
-    }
+    if (row->choices != NULL)
+        return ifm_list_join(choice_words(row, arena), ", ", arena);
     switch (row->type) {
     case IFM_TYPE_BOOL:
         return "true, false";
@@ -195,11 +196,8 @@ static enum ifm_status parse_choice(const struct ifm_param *row, const char *tex
             return IFM_OK;
         }
     }
-    enum ifm_status status = wrong_type(row, text, where, arena, error);
-    const char *nearest = ifm_nearest(text, words.items, words.n);
-    if (nearest != NULL)
-        ifm_error_hint(error, "did you mean '%s'?", nearest);
-    return status;
+    wrong_type(row, text, where, arena, error);
+    return ifm_error_nearest(error, ifm_nearest(text, words.items, words.n));
 }
 
 static enum ifm_status parse_text(const struct ifm_param *row, const char *text, const char *where,
@@ -295,13 +293,7 @@ const char *ifm_param_print(const struct ifm_param *row, const void *field, stru
 {
     if ((row->flags & IFM_LIST) == 0)
         return print_scalar(row, field, arena);
-    const struct ifm_list *list = field;
-    struct ifm_text text = {0};
-    for (size_t i = 0; i < list->n; i++)
-        ifm_text_printf(&text, "%s%s", i > 0 ? "," : "", list->items[i]);
-    const char *joined = text.data == NULL ? "" : ifm_arena_strdup(arena, text.data);
-    ifm_text_free(&text);
-    return joined;
+    return ifm_list_join(*(const struct ifm_list *)field, ",", arena);
 }
 
 enum ifm_status ifm_section_bind(const struct ifm_section *section, const struct ifm_setting *settings, size_t n,

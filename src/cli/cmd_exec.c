@@ -3,7 +3,6 @@
 
 #include "base/log.h"
 #include "workload/command/command.h"
-#include <stdio.h>
 #include <string.h>
 
 /* Programs run longer than kernels and need no long warm-up. Explicit settings override these. */

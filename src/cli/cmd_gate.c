@@ -15,12 +15,6 @@ struct gate_request {
     struct ifm_config *presets;          /* so does this */
 };
 
-static bool is_same_gate(const struct ifm_gate *a, const struct ifm_gate *b)
-{
-    return strcmp(a->metric, b->metric) == 0 && strcmp(a->arm, b->arm) == 0 && strcmp(a->cell, b->cell) == 0 &&
-           a->op == b->op && a->threshold == b->threshold && a->interval == b->interval && a->least_n == b->least_n;
-}
-
 /* The gates of the presets, as a configuration would hold them; they live in request->presets. */
 static enum ifm_status expand_presets(struct gate_request *request, const struct ifm_study **out,
                                       struct ifm_error *error)
@@ -49,7 +43,7 @@ static enum ifm_status add_presets(struct gate_request *request, struct ifm_gate
             own++;
         if (own == plan->n_gates)
             (*extra)[(*n)++] = *gate;
-        else if (!is_same_gate(&plan->gates[own], gate))
+        else if (!ifm_gate_asks_the_same(&plan->gates[own], gate))
             return ifm_fail(error, IFM_USAGE, "--gates", "leave the preset out; the run is judged by its own gate",
                             "the run has another gate named '%s'", gate->name);
     }

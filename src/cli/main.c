@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static enum ifm_status unknown_command(const char *name, struct ifm_error *error)
 {

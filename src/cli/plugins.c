@@ -5,7 +5,6 @@
 
 #include "instrument/instrument.h"
 #include "story/plugins.h"
-#include <stdio.h>
 #include <string.h>
 
 enum { WORDS_MOST = 512 };

@@ -110,12 +110,9 @@ enum ifm_status ifm_config_unknown_key(const struct ifm_config *config, const ch
                                        struct ifm_error *error)
 {
     char shown[72];
-    const char *nearest = nearest_path(config, path);
     ifm_fail(error, IFM_USAGE, where, "'inferometer run --help' lists the keys", "unknown key '%s'",
              ifm_param_shown(path, shown));
-    if (nearest != NULL)
-        ifm_error_hint(error, "did you mean '%s'?", nearest);
-    return IFM_USAGE;
+    return ifm_error_nearest(error, nearest_path(config, path));
 }
 
 enum ifm_status ifm_config_canonical(const struct ifm_config *config, const struct ifm_param *row, struct ifm_raw value,
@@ -140,23 +137,18 @@ enum ifm_status ifm_config_canonical(const struct ifm_config *config, const stru
 static enum ifm_status set_list(struct ifm_config *config, struct ifm_config_slot *slot, const struct ifm_raw *values,
                                 size_t n, const char **out, struct ifm_error *error)
 {
-    struct ifm_text joined = {0};
-    enum ifm_status status = IFM_OK;
-    for (size_t i = 0; i < n && status == IFM_OK; i++) {
-        const char *item;
-        status = n == 1 ? IFM_OK : ifm_config_canonical(config, slot->row, values[i], &item, error);
-        if (status == IFM_OK && n > 1 && strpbrk(values[i].text, ",") != NULL)
-            status =
-                ifm_fail(error, IFM_USAGE, values[i].where, "", "%s: an item may not hold a comma", slot->row->path);
-        ifm_text_printf(&joined, "%s%s", i > 0 ? "," : "", values[i].text);
+    const char **items = IFM_ARENA_ARRAY(config->arena, const char *, n + 1), *canonical;
+    for (size_t i = 0; i < n; i++) {
+        items[i] = values[i].text;
+        if (n == 1)
+            break;
+        IFM_TRY(ifm_config_canonical(config, slot->row, values[i], &canonical, error));
+        if (strchr(items[i], ',') != NULL)
+            return ifm_fail(error, IFM_USAGE, values[i].where, "", "%s: an item may not hold a comma", slot->row->path);
     }
-    if (status == IFM_OK) {
-        const char *text = joined.data == NULL ? "" : ifm_arena_strdup(config->arena, joined.data);
-        const char *where = n > 0 ? values[0].where : slot->row->path;
-        status = ifm_config_canonical(config, slot->row, (struct ifm_raw){text, where}, out, error);
-    }
-    ifm_text_free(&joined);
-    return status;
+    const char *text = ifm_list_join((struct ifm_list){items, n}, ",", config->arena);
+    const char *where = n > 0 ? values[0].where : slot->row->path;
+    return ifm_config_canonical(config, slot->row, (struct ifm_raw){text, where}, out, error);
 }
 
 /* The values of an axis: each valid, all different. */

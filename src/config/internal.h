@@ -76,9 +76,6 @@ struct ifm_node {
     struct ifm_node *first, *last, *next;
     size_t n; /* children */
 };
-void ifm_node_add(struct ifm_node *parent, struct ifm_node *child);
-/* A node of no file, in the arena with its key. */
-struct ifm_node *ifm_node_new(struct ifm_arena *arena, enum ifm_node_kind kind, const char *key, const char *text);
 
 /* config.c */
 bool ifm_config_is_common(const struct ifm_section *section); /* general, device or measure */
@@ -96,18 +93,14 @@ IFM_CHECKED enum ifm_status ifm_slot_set(struct ifm_config *config, struct ifm_c
 IFM_CHECKED enum ifm_status ifm_config_canonical(const struct ifm_config *config, const struct ifm_param *row,
                                                  struct ifm_raw value, const char **out, struct ifm_error *error);
 
-/* yaml.c */
+/* yaml.c: the tree of a text; nodes of no file, in the arena with their keys; where a node comes from. */
 IFM_CHECKED enum ifm_status ifm_yaml_tree(const char *data, size_t size, const char *where, struct ifm_arena *arena,
                                           struct ifm_node **out, struct ifm_error *error);
-
+void ifm_node_add(struct ifm_node *parent, struct ifm_node *child);
+struct ifm_node *ifm_node_new(struct ifm_arena *arena, enum ifm_node_kind kind, const char *key, const char *text);
 /* True when the bytes are UTF-8 without NUL. */
 bool ifm_utf8_valid(const char *data, size_t size);
 
-/* bind.c: a file's tree into slots, arms and gates. `lock` allows the empty lists that a lock spells out. */
-IFM_CHECKED enum ifm_status ifm_config_bind(struct ifm_config *config, const struct ifm_node *root, const char *where,
-                                            bool lock, struct ifm_error *error);
-
-/* node.c: where a node comes from. */
 struct ifm_source {
     struct ifm_config *config;
     const char *name; /* of the file */
@@ -118,6 +111,10 @@ const char *ifm_node_key_where(const struct ifm_source *source, const struct ifm
 /* The text of a scalar that has a value; `path` names it in the message. */
 IFM_CHECKED enum ifm_status ifm_node_scalar(const struct ifm_source *source, const struct ifm_node *node,
                                             const char *path, struct ifm_raw *out, struct ifm_error *error);
+
+/* bind.c: a file's tree into slots, arms and gates. `lock` allows the empty lists that a lock spells out. */
+IFM_CHECKED enum ifm_status ifm_config_bind(struct ifm_config *config, const struct ifm_node *root, const char *where,
+                                            bool lock, struct ifm_error *error);
 
 /* record.c: the records of `arms` and `gates`; they replace those of a file read before. */
 IFM_CHECKED enum ifm_status ifm_config_arms(const struct ifm_source *source, const struct ifm_node *node,

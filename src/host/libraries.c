@@ -8,11 +8,9 @@
 #include "host/environment.h"
 #include "host/probe.h"
 #include <dirent.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { MOST_CACHE = 64 << 20, MOST_NAME = 64, MOST_FOUND = 8, CACHE_HEADER = 48, CACHE_ENTRY = 24 };
 

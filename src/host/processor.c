@@ -3,7 +3,6 @@
 #include "host/cpus.h"
 #include "host/host.h"
 #include "host/probe.h"
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

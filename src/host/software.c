@@ -60,7 +60,7 @@ json_t *ifm_probe_binary(void)
 #else
     bool optimized = false;
 #endif
-    return json_pack("{s:s, s:s, s:b, s:o, s:o, s:o}", "version", ifm_program_version(), "compiler", compiler,
+    return json_pack("{s:s, s:s, s:b, s:o, s:o, s:o}", "version", IFM_VERSION, "compiler", compiler,
                      "optimized", optimized, "build_flags", build_flags(), "git_revision", git_revision(), "git_dirty",
                      git_dirty());
 }

@@ -2,8 +2,6 @@
 #include "host/cpus.h"
 #include "host/probe.h"
 #include <hwloc.h>
-#include <stdio.h>
-#include <string.h>
 
 /* Cache sizes, one instance a level, that hwloc and sysfs both report but differently. */
 static void compare_caches(json_t *disagreements, hwloc_topology_t topology)

@@ -4,7 +4,6 @@
 #include "base/text.h"
 #include "host/probe.h"
 #include "power/source.h"
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

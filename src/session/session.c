@@ -3,9 +3,6 @@
 
 #include "base/log.h"
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* The process that has an open session: two would disturb each other's windows. A forked child may open its own. */
