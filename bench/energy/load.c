@@ -32,7 +32,7 @@ static void open_power(struct energy_bench *bench, struct ifm_error *error)
     struct ifm_power_options options = {.root = "", .nvml = bench->options->nvml, .bus = bus};
     if (inner->cuda->p_cuDeviceGetPCIBusId(bus, (int)sizeof bus, inner->handle) != CUDA_SUCCESS)
         options.bus = NULL;
-    energy_must(ifm_power_open(&options, &bench->power, error), error);
+    bench->power = ifm_power_open(&options);
     const struct ifm_power_list *list = ifm_power_list(bench->power);
     bool found = options.bus == NULL;
     for (size_t i = 0; i < list->n_sensors; i++)
@@ -41,7 +41,7 @@ static void open_power(struct energy_bench *bench, struct ifm_error *error)
         return;
     ifm_power_close(bench->power);
     options.bus = NULL;
-    energy_must(ifm_power_open(&options, &bench->power, error), error);
+    bench->power = ifm_power_open(&options);
 }
 
 void energy_open(const struct energy_options *options, struct energy_bench *bench)

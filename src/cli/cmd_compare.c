@@ -81,17 +81,6 @@ static enum ifm_status check_arms(const struct ifm_plan *plan, const char *const
     return IFM_OK;
 }
 
-static enum ifm_status load_plan(const char *dir, struct ifm_arena *arena, struct ifm_plan **plan,
-                                 struct ifm_error *error)
-{
-    json_t *json;
-    char *path = ifm_path_join(arena, dir, "plan.json");
-    IFM_TRY(ifm_json_read(path, &json, error));
-    enum ifm_status status = ifm_plan_from_json(json, path, arena, plan, error);
-    json_decref(json);
-    return status;
-}
-
 /* ---- inside a run ---- */
 
 static bool has_arm(const struct ifm_cell *cell, const char *name)
@@ -153,7 +142,7 @@ static enum ifm_status compare_arms(const struct ifm_given *given, struct ifm_er
         return ifm_fail(error, IFM_USAGE, "--varies", "the arms of one run state their differences themselves",
                         "only for comparisons between runs");
     IFM_TRY(ifm_folder_check(dir, false, error));
-    IFM_TRY(load_plan(dir, given->arena, &plan, error));
+    IFM_TRY(ifm_plan_read(dir, given->arena, &plan, error));
     IFM_TRY(check_cell(plan, given, error));
     IFM_TRY(check_arms(plan, given->words + 1, n, given->arena, error));
     for (size_t i = 0; i < n && i < MOST_NAMES; i++)

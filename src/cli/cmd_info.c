@@ -126,7 +126,7 @@ static void print_remedies(const json_t *rows)
 enum ifm_status ifm_cmd_doctor(int argc, char **argv, struct ifm_error *error)
 {
     IFM_TRY(no_arguments(argc, argv, error));
-    json_t *rows = ifm_host_doctor();
+    json_t *rows = ifm_host_doctor("");
     ifm_power_rows(rows);
     print_rows(rows);
     print_remedies(rows);

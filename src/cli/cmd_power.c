@@ -127,13 +127,12 @@ static void print_sensors(struct ifm_power *power, double seconds, enum ifm_form
 /* Exits 0 whatever it finds. */
 enum ifm_status ifm_cmd_power(const struct ifm_given *given, struct ifm_error *error)
 {
-    struct ifm_power *power;
     struct ifm_power_options options = {.root = "", .meter = ifm_given_text(given, "meter")};
     double seconds = DEFAULT_SECONDS;
     IFM_TRY(ifm_given_words(given, 0, "", error));
     IFM_TRY(ifm_given_number(given, "seconds", MOST_SECONDS, false, &seconds, error));
     IFM_TRY(ifm_given_number(given, "rated-w", 1e6, false, &options.rated_w, error));
-    IFM_TRY(ifm_power_open(&options, &power, error));
+    struct ifm_power *power = ifm_power_open(&options);
     print_sensors(power, seconds, given->format, given->arena);
     ifm_power_close(power);
     return IFM_OK;
@@ -176,10 +175,7 @@ void ifm_power_rows(json_t *rows)
         {"CPU power (perf events)", "perf",
          "another source of the processor's joules, where powercap is readable only by root"},
     };
-    struct ifm_power *power;
-    struct ifm_error error = {0};
-    if (ifm_power_open(&(struct ifm_power_options){.root = ""}, &power, &error) != IFM_OK)
-        return; /* out of memory: the rows before it stand */
+    struct ifm_power *power = ifm_power_open(&(struct ifm_power_options){.root = ""});
     struct ifm_arena *arena = ifm_arena_create();
     const struct ifm_power_list *list = ifm_power_list(power);
     for (size_t i = 0; i < sizeof families / sizeof *families; i++) {

@@ -1,6 +1,5 @@
 /* The licence beside a model or a data set, as its folder names it. `from` says which file was read. Unknown licence
  * texts are reported as unknown, not guessed. */
-#include "host/environment.h"
 #include "host/host.h"
 #include "host/probe.h"
 #include <stdio.h>

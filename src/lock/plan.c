@@ -13,6 +13,7 @@
 
 struct plan {
     const struct ifm_lock_machine *machine;
+    struct ifm_arena *arena;
     struct ifm_lock_row *rows;
     size_t n, capacity;
 };
@@ -20,14 +21,7 @@ struct plan {
 static enum ifm_status add(struct plan *plan, const struct ifm_lock_kind *kind, const char *target, const char *id,
                            const char *wanted, struct ifm_error *error)
 {
-    if (plan->n == plan->capacity) {
-        size_t capacity = plan->capacity == 0 ? 16 : 2 * plan->capacity;
-        struct ifm_lock_row *larger = realloc(plan->rows, capacity * sizeof *larger);
-        if (larger == NULL)
-            return ifm_fail(error, IFM_INTERNAL, "lock", "", "out of memory");
-        plan->rows = larger;
-        plan->capacity = capacity;
-    }
+    IFM_ARENA_GROW(plan->arena, plan->rows, plan->n, plan->capacity);
     struct ifm_lock_row *row = &plan->rows[plan->n];
     *row = (struct ifm_lock_row){.kind = kind};
     snprintf(row->target, sizeof row->target, "%s", target);
@@ -147,9 +141,9 @@ static enum ifm_status make_plan(struct plan *plan, const struct ifm_lock_wishes
 }
 
 enum ifm_status ifm_lock_plan(const struct ifm_lock_machine *machine, const struct ifm_lock_wishes *wishes,
-                              struct ifm_lock_row **rows, size_t *n, struct ifm_error *error)
+                              struct ifm_arena *arena, struct ifm_lock_row **rows, size_t *n, struct ifm_error *error)
 {
-    struct plan plan = {.machine = machine};
+    struct plan plan = {.machine = machine, .arena = arena};
     unsigned *cpus = ifm_zeros(IFM_CPUS_MAX, sizeof *cpus);
     enum ifm_status status = make_plan(&plan, wishes, cpus, error);
     free(cpus);

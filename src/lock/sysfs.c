@@ -23,9 +23,9 @@ static const char *remedy_of(int code)
 
 static enum ifm_status write_file(const char *root, const char *name, const char *value, struct ifm_error *error)
 {
-    char path[IFM_LOCK_PATH];
+    char path[PATH_MAX];
     size_t length = strlen(value);
-    if (snprintf(path, sizeof path, "%s%s", root, name) >= (int)sizeof path)
+    if (ifm_probe_path(path, root, "%s", name) == NULL)
         return ifm_fail(error, IFM_USAGE, name, "choose a shorter root", "the path is too long");
     int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC), code = 0;
     if (fd < 0 || write(fd, value, length) != (ssize_t)length)

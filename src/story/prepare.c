@@ -32,9 +32,12 @@ static size_t list_workloads(const struct ifm_machine *machine, struct ifm_workl
     size_t n = 0;
     for (; ifm_workloads[n] != NULL; n++) {
         const struct ifm_workload *workload = ifm_workloads[n];
-        entries[n] = (struct ifm_workload_entry){workload->name,         workload->describe,
-                                                 workload->most_threads, workload->columns,
-                                                 workload->n_columns,    workload->one_process,
+        entries[n] = (struct ifm_workload_entry){workload->name,
+                                                 workload->describe,
+                                                 workload->most_threads,
+                                                 workload->columns,
+                                                 workload->n_columns,
+                                                 workload->one_process,
                                                  ifm_workload_serves(workload, machine)};
     }
     return n;
