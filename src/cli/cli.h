@@ -80,6 +80,7 @@ struct ifm_positionals {
 
 /* Options of the commands that measure. */
 struct ifm_options {
+    struct ifm_config *config;           /* what its flags set; NULL: the command takes none */
     const char *workload;                /* quick form; NULL for `run` and `rerun` */
     const char *out;                     /* NULL = a fresh folder below runs/ */
     const char *resume;                  /* folder of the run to continue, or NULL */
@@ -96,6 +97,10 @@ struct ifm_options {
  * `wants_dir` says that one positional folder is required. */
 IFM_CHECKED enum ifm_status ifm_options_parse(int argc, char **argv, bool wants_dir, struct ifm_config *config,
                                               struct ifm_options *options, struct ifm_error *error);
+
+/* The specification's names of flags, as help lists them: `inferometer decode` takes them too. */
+enum { IFM_SPECIFICATION_OPTIONS = 9 };
+extern const struct ifm_option ifm_specification_options[IFM_SPECIFICATION_OPTIONS];
 
 /* A new run, or the rest of an interrupted one, with all its stages (cmd_run.c). */
 IFM_CHECKED enum ifm_status ifm_cli_run(const struct ifm_options *options, struct ifm_config *config,

@@ -1,63 +1,63 @@
 /* The table of commands, the program as the generators see it, and the commands that write about commands: help, man,
  * completion, schema. */
 #include "cli/cli.h"
-#include "cli/specification.h"
 
 #include "base/text.h"
 #include <stdio.h>
 #include <string.h>
 
-#define FORMATS "table|md|csv|json|jsonl"
-static const struct ifm_option help_option = {"help", 'h', NULL, NULL, "print this help"};
+/* Rows that several commands have. */
+#define HELP "help", 'h', NULL, NULL, "print this help"
+#define PLUGIN "plugin", '\0', "FILE", NULL, "load a workload from a shared object; may be given often"
+#define FORMAT "format", '\0', "FORMAT", "table|md|csv|json|jsonl"
+#define RESULTS FORMAT, "how results are printed"
+#define QUIET "quiet", '\0', NULL, NULL, "no progress and no notes"
+#define NEW_FOLDER "out", '\0', "DIR", NULL, "the run folder, which must be new or empty (default: below runs/)"
+#define RESUME "resume", '\0', "DIR", NULL, "go on with an interrupted run"
+#define DRY_RUN "dry-run", '\0', NULL, NULL, "print the plan and a time estimate; record nothing"
+#define LOCK_STATE                                                                                                     \
+    "state", '\0', "FILE", NULL, "the state file with the old values (default: below XDG_STATE_HOME or ~/.local/state)"
+#define LOCK_ROOT "root", '\0', "DIR", NULL, "a tree of files in place of this machine's /proc and /sys"
+#define KNOBS_SHOWN FORMAT, "how the knobs are printed"
 
-#define PLUGIN_OPTION                                                                                                  \
-    {                                                                                                                  \
-        "plugin", '\0', "FILE", NULL, "load a workload from a shared object; may be given often"                       \
-    }
-static const struct ifm_option plugin_options[] = {PLUGIN_OPTION, {"help", 'h', NULL, NULL, "print this help"}};
+static const struct ifm_option help_options[] = {{HELP}};
+static const struct ifm_option plugin_options[] = {{PLUGIN}, {HELP}};
 
 static const struct ifm_option run_options[] = {
     {"config", 'c', "FILE", NULL, "a YAML study, or the config.lock.json of a run"},
     {"override", '\0', "PATH=VALUE", NULL, "set one parameter; may be given often; VALUE may be a list"},
-    {"out", '\0', "DIR", NULL, "the run folder, which must be new or empty (default: below runs/)"},
-    {"resume", '\0', "DIR", NULL, "go on with an interrupted run"},
-    PLUGIN_OPTION,
-    {"dry-run", '\0', NULL, NULL, "print the plan and a time estimate; record nothing"},
-    {"format", '\0', "FORMAT", FORMATS, "how results are printed"},
-    {"quiet", '\0', NULL, NULL, "no progress and no notes"},
-    {"help", 'h', NULL, NULL, "print this help"},
+    {NEW_FOLDER},
+    {RESUME},
+    {PLUGIN},
+    {DRY_RUN},
+    {RESULTS},
+    {QUIET},
+    {HELP},
 };
 
 static const struct ifm_option exec_options[] = {
     {"name", '\0', "NAME", NULL, "name of a command's arm, once for each command (default: the program's name)"},
     {"config", 'c', "FILE", NULL, "a YAML study whose settings are used"},
     {"override", '\0', "PATH=VALUE", NULL, "set one parameter; may be given often"},
-    {"out", '\0', "DIR", NULL, "the run folder, which must be new or empty (default: below runs/)"},
-    {"resume", '\0', "DIR", NULL, "go on with an interrupted run"},
-    {"dry-run", '\0', NULL, NULL, "print the plan and a time estimate; record nothing"},
-    {"format", '\0', "FORMAT", FORMATS, "how results are printed"},
-    {"quiet", '\0', NULL, NULL, "no progress and no notes"},
-    {"help", 'h', NULL, NULL, "print this help"},
+    {NEW_FOLDER},
+    {RESUME},
+    {DRY_RUN},
+    {RESULTS},
+    {QUIET},
+    {HELP},
 };
 
 static const struct ifm_option rerun_options[] = {
-    {"out", '\0', "DIR", NULL, "the new run folder (default: below runs/)"},
-    PLUGIN_OPTION,
-    {"format", '\0', "FORMAT", FORMATS, "how results are printed"},
-    {"quiet", '\0', NULL, NULL, "no progress and no notes"},
-    {"help", 'h', NULL, NULL, "print this help"},
+    {"out", '\0', "DIR", NULL, "the new run folder (default: below runs/)"}, {PLUGIN}, {RESULTS}, {QUIET}, {HELP},
 };
 
-static const struct ifm_option folder_options[] = {
-    {"format", '\0', "FORMAT", FORMATS, "how results are printed"},
-    {"help", 'h', NULL, NULL, "print this help"},
-};
+static const struct ifm_option folder_options[] = {{RESULTS}, {HELP}};
 
 static const struct ifm_option compare_options[] = {
     {"cell", '\0', "NAME", NULL, "only this cell"},
     {"varies", '\0', "PATH", NULL, "between runs: the one setting that may differ, such as decode.isa"},
-    {"format", '\0', "FORMAT", FORMATS, "how results are printed"},
-    {"help", 'h', NULL, NULL, "print this help"},
+    {RESULTS},
+    {HELP},
 };
 
 static const struct ifm_option gate_options[] = {
@@ -65,27 +65,18 @@ static const struct ifm_option gate_options[] = {
     {"gates", '\0', "NAME[,NAME...]", "sop|golden-ticket|significant", "judge by these presets too"},
     {"junit", '\0', "FILE", NULL, "write JUnit XML; - is standard output"},
     {"markdown", '\0', "FILE", NULL, "write a table for a pull request; - is standard output"},
-    {"format", '\0', "FORMAT", FORMATS, "how results are printed"},
-    {"help", 'h', NULL, NULL, "print this help"},
+    {RESULTS},
+    {HELP},
 };
 
 static const struct ifm_option power_options[] = {
     {"seconds", '\0', "NUMBER", NULL, "how long each sensor is watched (default: 1)"},
     {"meter", '\0', "FILE", NULL, "CSV file or pipe of an external meter, with lines t_s,power_w"},
     {"rated-w", '\0', "NUMBER", NULL, "rated power of all processors together, for an energy estimate"},
-    {"format", '\0', "FORMAT", FORMATS, "how results are printed"},
-    {"help", 'h', NULL, NULL, "print this help"},
+    {RESULTS},
+    {HELP},
 };
 
-#define LOCK_STATE                                                                                                     \
-    {                                                                                                                  \
-        "state", '\0', "FILE", NULL,                                                                                   \
-            "the state file with the old values (default: below XDG_STATE_HOME or ~/.local/state)"                     \
-    }
-#define LOCK_ROOT                                                                                                      \
-    {                                                                                                                  \
-        "root", '\0', "DIR", NULL, "a tree of files in place of this machine's /proc and /sys"                         \
-    }
 static const struct ifm_option lock_options[] = {
     {"gpu-clock", '\0', "MHZ", NULL, "lowest = highest clock of the multiprocessors"},
     {"memory-clock", '\0', "MHZ", NULL, "lowest = highest clock of the GPU's memory"},
@@ -96,20 +87,14 @@ static const struct ifm_option lock_options[] = {
     {"frequency", '\0', "MHZ", NULL, "lowest = highest clock of every allowed CPU"},
     {"turbo", '\0', "off", "off", "no clocks above the nominal one"},
     {"dry-run", '\0', NULL, NULL, "print the plan and the present values; change nothing"},
-    LOCK_STATE,
-    LOCK_ROOT,
-    {"format", '\0', "FORMAT", FORMATS, "how the knobs are printed"},
-    {"help", 'h', NULL, NULL, "print this help"},
+    {LOCK_STATE},
+    {LOCK_ROOT},
+    {KNOBS_SHOWN},
+    {HELP},
 };
-static const struct ifm_option unlock_options[] = {
-    LOCK_STATE,
-    LOCK_ROOT,
-    {"format", '\0', "FORMAT", FORMATS, "how the knobs are printed"},
-    {"help", 'h', NULL, NULL, "print this help"},
-};
+static const struct ifm_option unlock_options[] = {{LOCK_STATE}, {LOCK_ROOT}, {KNOBS_SHOWN}, {HELP}};
 
 #define OPTIONS(table) (table), sizeof(table) / sizeof *(table)
-#define HELP_ONLY &help_option, 1
 #define MEASURES .measures = true, .main = ifm_cmd_run
 
 static enum ifm_status cmd_help(int argc, char **argv, struct ifm_error *error);
@@ -144,9 +129,12 @@ const struct ifm_verb ifm_verbs[] = {
      OPTIONS(gate_options), .plain = ifm_cmd_gate},
     {"list", "[DIR]", "list the run folders below DIR (default: runs), newest first", OPTIONS(folder_options),
      .plain = ifm_cmd_list},
-    {"summary", "DIR", "print a summary of at most 1,024 bytes to paste", HELP_ONLY, .plain = ifm_cmd_summary},
-    {"explain", "[METRIC]", "print a metric's definition, formula and limits", HELP_ONLY, .main = ifm_cmd_explain},
-    {"doctor", "", "print what this machine can and cannot measure, with remedies", HELP_ONLY, .main = ifm_cmd_doctor},
+    {"summary", "DIR", "print a summary of at most 1,024 bytes to paste", OPTIONS(help_options),
+     .plain = ifm_cmd_summary},
+    {"explain", "[METRIC]", "print a metric's definition, formula and limits", OPTIONS(help_options),
+     .main = ifm_cmd_explain},
+    {"doctor", "", "print what this machine can and cannot measure, with remedies", OPTIONS(help_options),
+     .main = ifm_cmd_doctor},
     {"power", "[OPTIONS]", "print what can measure power and energy here, each sensor watched for a moment",
      OPTIONS(power_options), .plain = ifm_cmd_power},
     {"lock", "KNOBS [-- COMMAND ARGUMENTS...]",
@@ -194,11 +182,11 @@ static void add_specification(struct ifm_command *commands, size_t n, struct ifm
         if (strcmp(command->name, "decode") != 0)
             continue;
         size_t own = command->n_options;
-        struct ifm_option *options = IFM_ARENA_ARRAY(arena, struct ifm_option, own + ifm_specification_n_options);
+        struct ifm_option *options = IFM_ARENA_ARRAY(arena, struct ifm_option, own + IFM_SPECIFICATION_OPTIONS);
         memcpy(options, command->options, own * sizeof *options);
-        memcpy(options + own, ifm_specification_options, ifm_specification_n_options * sizeof *options);
+        memcpy(options + own, ifm_specification_options, IFM_SPECIFICATION_OPTIONS * sizeof *options);
         command->options = options;
-        command->n_options = own + ifm_specification_n_options;
+        command->n_options = own + IFM_SPECIFICATION_OPTIONS;
     }
 }
 
