@@ -5,6 +5,7 @@
 #ifndef IFM_BASE_CLOCK_H
 #define IFM_BASE_CLOCK_H
 
+#include <errno.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -43,6 +44,14 @@ static inline int64_t ifm_clock_boot_ns(void)
 static inline int64_t ifm_clock_wall_ns(void)
 {
     return ifm_clock_read_ns(CLOCK_REALTIME);
+}
+
+/* Sleeps that long, whatever signals come. */
+static inline void ifm_clock_sleep(struct ifm_duration time)
+{
+    struct timespec left = {time.ns / 1000000000, time.ns % 1000000000};
+    while (nanosleep(&left, &left) != 0 && errno == EINTR)
+        continue;
 }
 
 #endif

@@ -119,14 +119,14 @@ static const struct {
 };
 
 /* A text on its way to a field. */
-struct reading {
+struct param_reading {
     const struct ifm_param *row;
     const char *text, *where;
     struct ifm_arena *arena;
     struct ifm_error *error;
 };
 
-static enum ifm_status wrong_type(const struct reading *in)
+static enum ifm_status wrong_type(const struct param_reading *in)
 {
     const struct ifm_param *row = in->row;
     char shown[72];
@@ -138,7 +138,7 @@ static enum ifm_status wrong_type(const struct reading *in)
                     ifm_param_range(row, in->arena));
 }
 
-static enum ifm_status out_of_range(const struct reading *in)
+static enum ifm_status out_of_range(const struct param_reading *in)
 {
     char shown[72];
     return ifm_fail(in->error, IFM_USAGE, in->where, "", "%s: %s is out of range; allowed: %s", in->row->path,
@@ -157,7 +157,7 @@ static bool is_in_range(const struct ifm_param *row, double number)
     return row->min > row->max || (number >= row->min && number <= row->max);
 }
 
-static enum ifm_status parse_whole(const struct reading *in, uint64_t *out)
+static enum ifm_status parse_whole(const struct param_reading *in, uint64_t *out)
 {
     uint64_t number;
     bool ok = in->row->type == IFM_TYPE_BYTES ? ifm_parse_bytes(in->text, &number) : ifm_parse_u64(in->text, &number);
@@ -169,7 +169,7 @@ static enum ifm_status parse_whole(const struct reading *in, uint64_t *out)
     return IFM_OK;
 }
 
-static enum ifm_status parse_real(const struct reading *in, double *out)
+static enum ifm_status parse_real(const struct param_reading *in, double *out)
 {
     double number;
     bool ok =
@@ -182,7 +182,7 @@ static enum ifm_status parse_real(const struct reading *in, double *out)
     return IFM_OK;
 }
 
-static enum ifm_status parse_bool(const struct reading *in, bool *out)
+static enum ifm_status parse_bool(const struct param_reading *in, bool *out)
 {
     char shown[72];
     *out = strcmp(in->text, "true") == 0;
@@ -193,7 +193,7 @@ static enum ifm_status parse_bool(const struct reading *in, bool *out)
 }
 
 /* The index of the text among the choices. */
-static enum ifm_status parse_choice(const struct reading *in, int *out)
+static enum ifm_status parse_choice(const struct param_reading *in, int *out)
 {
     struct ifm_list words = choice_words(in->row, in->arena);
     for (*out = 0; *out < (int)words.n; ++*out)
@@ -203,7 +203,7 @@ static enum ifm_status parse_choice(const struct reading *in, int *out)
     return ifm_error_nearest(in->error, ifm_nearest(in->text, words.items, words.n));
 }
 
-static enum ifm_status parse_text(const struct reading *in, const char **out)
+static enum ifm_status parse_text(const struct param_reading *in, const char **out)
 {
     int index;
     if (in->row->choices != NULL)
@@ -212,7 +212,7 @@ static enum ifm_status parse_text(const struct reading *in, const char **out)
     return IFM_OK;
 }
 
-static enum ifm_status parse_scalar(const struct reading *in, void *field)
+static enum ifm_status parse_scalar(const struct param_reading *in, void *field)
 {
     switch (in->row->type) {
     case IFM_TYPE_U64:
@@ -251,7 +251,7 @@ static const char *print_scalar(const struct ifm_param *row, const void *field, 
     return "";
 }
 
-static enum ifm_status parse_list(const struct reading *in, struct ifm_list *out)
+static enum ifm_status parse_list(const struct param_reading *in, struct ifm_list *out)
 {
     char shown[72];
     const struct ifm_param *row = in->row;
@@ -268,7 +268,7 @@ static enum ifm_status parse_list(const struct reading *in, struct ifm_list *out
     const char **items = IFM_ARENA_ARRAY(in->arena, const char *, raw.n);
     for (size_t i = 0; i < raw.n; i++) {
         union scalar value;
-        const struct reading item = {row, raw.items[i], in->where, in->arena, in->error};
+        const struct param_reading item = {row, raw.items[i], in->where, in->arena, in->error};
         if (item.text[0] == '\0')
             return ifm_fail(in->error, IFM_USAGE, in->where, "", "%s: '%s' has an empty item", row->path,
                             ifm_param_shown(in->text, shown));
@@ -286,7 +286,7 @@ static enum ifm_status parse_list(const struct reading *in, struct ifm_list *out
 enum ifm_status ifm_param_parse(const struct ifm_param *row, const char *text, const char *where,
                                 struct ifm_arena *arena, void *field, struct ifm_error *error)
 {
-    const struct reading in = {row, text, where, arena, error};
+    const struct param_reading in = {row, text, where, arena, error};
     return (row->flags & IFM_LIST) != 0 ? parse_list(&in, field) : parse_scalar(&in, field);
 }
 

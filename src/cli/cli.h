@@ -114,7 +114,7 @@ struct ifm_story_printing ifm_cli_printing(const struct ifm_options *options);
  * --plugin. A plugin may not use the words of `verbs`. */
 IFM_CHECKED enum ifm_status ifm_plugins_take(const struct ifm_verb *verbs, int *argc, char **argv,
                                              struct ifm_error *error);
-/* Load the plugins of the run in `dir` again (story/plugins.h); they may not use those words either. */
+/* Load the plugins of the run in `dir` again (story/folder.h); they may not use those words either. */
 IFM_CHECKED enum ifm_status ifm_plugins_again(const char *dir, struct ifm_error *error);
 
 /* ---- commands ---- */

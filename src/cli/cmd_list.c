@@ -5,16 +5,13 @@
 #include "model/plan_json.h"
 #include "publish/listing.h"
 #include "sample/journal.h"
+#include "story/folder.h"
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 enum { DEEPEST = 8, NAMES_WIDTH = 22 };
 
@@ -63,15 +60,6 @@ static uint64_t size_of(const char *dir, int depth, struct ifm_arena *arena)
     if (open != NULL)
         closedir(open);
     return bytes;
-}
-
-static bool is_running(const char *log)
-{
-    int fd = open(log, O_RDONLY | O_CLOEXEC);
-    bool busy = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-    if (fd >= 0)
-        close(fd);
-    return busy;
 }
 
 static void break_entry(struct found *found, struct listed_run *entry, const struct ifm_error *error)
@@ -195,19 +183,19 @@ static void read_folder(struct found *found, const char *dir)
     struct listed_run *entry = &found->items[found->n++];
     *entry = (struct listed_run){.dir = dir, .state = "finished", .outcome = "", .why = "", .config_hash = ""};
     entry->bytes = size_of(dir, 0, found->arena);
-    char *log = ifm_path_join(found->arena, dir, "run.log");
+    int code;
     if (read_lock(found, dir, entry, &error) != IFM_OK || read_plan(found, dir, entry, &error) != IFM_OK) {
         break_entry(found, entry, &error);
         return;
     }
     if (strcmp(entry->state, "finished") != 0)
         return;
-    if (!ifm_file_exists(log)) {
+    if (!ifm_file_exists(ifm_path_join(found->arena, dir, "run.log"))) {
         entry->state = "interrupted";
         entry->why = "nothing was recorded";
         return;
     }
-    if (is_running(log)) {
+    if (ifm_folder_is_busy(dir, &code)) {
         entry->state = "running";
         entry->why = "a run is at work in this folder";
         return;

@@ -46,7 +46,7 @@ static enum ifm_status measure(const char *dir, const struct ifm_config *config,
 {
     int64_t last_ns = 0;
     bool anew = false, show = !options->quiet && isatty(STDERR_FILENO);
-    struct ifm_story_measuring how = {.dir = dir, .resume = resume, .needs_new_process = &anew};
+    struct ifm_run_options how = {.dir = dir, .resume = resume, .needs_new_process = &anew};
     if (show)
         how.progress = (struct ifm_progress){show_progress, &last_ns};
     enum ifm_status status = ifm_story_measure(config, plan, &how, error);

@@ -4,7 +4,7 @@
 #include "cli/cli.h"
 
 #include "instrument/instrument.h"
-#include "story/plugins.h"
+#include "story/folder.h"
 #include <string.h>
 
 enum { WORDS_MOST = 512 };

@@ -5,14 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static size_t add_section(struct ifm_config_slot *slots, const struct ifm_section *section)
-{
-    for (size_t i = 0; slots != NULL && i < section->n; i++)
-        slots[i] = (struct ifm_config_slot){
-            .section = section, .row = &section->rows[i], .common = ifm_config_is_common(section)};
-    return section->n;
-}
-
 static const struct ifm_section *const common[] = {&ifm_section_general, &ifm_section_device, &ifm_section_measure};
 
 bool ifm_config_is_common(const struct ifm_section *section)
@@ -23,26 +15,26 @@ bool ifm_config_is_common(const struct ifm_section *section)
     return false;
 }
 
-/* The slots of every table in table order; with NULL it only counts them. */
-static size_t add_sections(struct ifm_config_slot *slots, const struct ifm_section *const *workloads)
+static void add_section(struct ifm_config *config, const struct ifm_section *section, size_t *capacity)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < sizeof common / sizeof *common; i++)
-        n += add_section(slots == NULL ? NULL : slots + n, common[i]);
-    for (size_t i = 0; workloads[i] != NULL; i++)
-        n += add_section(slots == NULL ? NULL : slots + n, workloads[i]);
-    return n;
+    for (size_t i = 0; i < section->n; i++) {
+        IFM_ARENA_GROW(config->arena, config->slots, config->n_slots, *capacity);
+        config->slots[config->n_slots++] = (struct ifm_config_slot){
+            .section = section, .row = &section->rows[i], .common = ifm_config_is_common(section)};
+    }
 }
 
 struct ifm_config *ifm_config_create(const struct ifm_section *const *workload_sections)
 {
     struct ifm_arena *arena = ifm_arena_create();
     struct ifm_config *config = IFM_ARENA_NEW(arena, struct ifm_config);
+    size_t capacity = 0;
     config->arena = arena;
     config->workloads = workload_sections;
-    config->n_slots = add_sections(NULL, workload_sections);
-    config->slots = IFM_ARENA_ARRAY(arena, struct ifm_config_slot, config->n_slots);
-    add_sections(config->slots, workload_sections);
+    for (size_t i = 0; i < sizeof common / sizeof *common; i++)
+        add_section(config, common[i], &capacity);
+    for (size_t i = 0; workload_sections[i] != NULL; i++)
+        add_section(config, workload_sections[i], &capacity);
     return config;
 }
 

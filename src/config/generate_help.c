@@ -1,5 +1,5 @@
 /* Help text and the tables of the documentation; and the pieces that every generator shares. */
-#include "config/generate_row.h"
+#include "config/internal.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Shell completion for bash, zsh and fish. */
-#include "config/generate_row.h"
+#include "config/internal.h"
 
 #include <string.h>
 

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { LOOK_EVERY_MS = 20, CLOCK_STEP_MHZ = 15 };
@@ -20,13 +19,6 @@ struct ifm_lock {
     size_t n, filed; /* rows that the state file names */
     int claim;
 };
-
-static void sleep_ms(unsigned ms)
-{
-    struct timespec left = {ms / 1000, (long)(ms % 1000) * 1000000};
-    while (nanosleep(&left, &left) != 0)
-        ;
-}
 
 enum ifm_status ifm_lock_look(const struct ifm_lock_machine *machine, struct ifm_lock_row *row, unsigned settle_ms,
                               struct ifm_lock_sight *sight, struct ifm_error *error)
@@ -44,7 +36,7 @@ enum ifm_status ifm_lock_look(const struct ifm_lock_machine *machine, struct ifm
         sight->unsure = !sight->is_wanted && seen < wanted;
         if (sight->is_wanted || waited >= settle_ms)
             return IFM_OK;
-        sleep_ms(LOOK_EVERY_MS);
+        ifm_clock_sleep((struct ifm_duration){LOOK_EVERY_MS * INT64_C(1000000)});
     }
 }
 
