@@ -169,8 +169,7 @@ static void add_package(const char *entry, json_t *found)
         name[n++] = separator ? '-' : (char)tolower((unsigned char)*at);
     }
     name[n] = '\0';
-    memcpy(version, dash + 1, (size_t)(end - dash - 1));
-    version[end - dash - 1] = '\0';
+    ifm_probe_copy(dash + 1, (size_t)(end - dash - 1), version, sizeof version);
     if (bsearch(name, frameworks, sizeof frameworks / sizeof *frameworks, sizeof *frameworks, by_word) != NULL &&
         ifm_probe_is_plain(version, MOST_WORD - 1))
         json_object_set_new(found, name, json_string(version));
@@ -207,10 +206,8 @@ static void conda_python(const char *root, const char *prefix, char python[stati
     DIR *open = ifm_probe_folder(root, "%s/conda-meta", prefix);
     for (struct dirent *entry = open == NULL ? NULL : readdir(open); entry != NULL; entry = readdir(open)) {
         size_t n = strspn(entry->d_name + (strncmp(entry->d_name, "python-3.", 9) == 0 ? 7 : 0), "0123456789.");
-        if (strncmp(entry->d_name, "python-3.", 9) == 0 && n < 16 && entry->d_name[7 + n] == '-') {
-            memcpy(python, entry->d_name + 7, n);
-            python[n] = '\0';
-        }
+        if (strncmp(entry->d_name, "python-3.", 9) == 0 && n < 16 && entry->d_name[7 + n] == '-')
+            ifm_probe_copy(entry->d_name + 7, n, python, 16);
     }
     if (open != NULL)
         closedir(open);
@@ -227,10 +224,7 @@ static void venv_python(const char *root, const char *prefix, char python[static
         size_t n = strspn(value, "0123456789.");
         while (n > 0 && value[n - 1] == '.')
             n--;
-        if (n > 0 && n < 16) {
-            memcpy(python, value, n);
-            python[n] = '\0';
-        }
+        ifm_probe_copy(value, n, python, 16);
     }
     free(text);
 }

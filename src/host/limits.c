@@ -185,11 +185,7 @@ json_t *ifm_probe_memory(const char *root)
 static bool chosen(const char *line, char *word, size_t size)
 {
     const char *open = strchr(line, '['), *close = open == NULL ? NULL : strchr(open, ']');
-    if (close == NULL || (size_t)(close - open) > size)
-        return false;
-    memcpy(word, open + 1, (size_t)(close - open - 1));
-    word[close - open - 1] = '\0';
-    return true;
+    return close != NULL && ifm_probe_copy(open + 1, (size_t)(close - open - 1), word, size);
 }
 
 json_t *ifm_probe_huge_pages(const char *root)

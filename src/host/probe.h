@@ -33,6 +33,10 @@ DIR *ifm_probe_folder_of(const char *path);
 #define ifm_probe_folder(root, ...) ifm_probe_folder_of(IFM_PROBE_PATH(root, __VA_ARGS__))
 /* The value after "key :" in `text`, up to the end of its line. */
 bool ifm_probe_field(const char *text, const char *key, char *buffer, size_t size);
+/* Whether `words`, with single spaces between them, hold `word`. */
+bool ifm_probe_has_word(const char *words, const char *word);
+/* The first `n` bytes as a text in `out`; false when there are none or they do not fit. */
+bool ifm_probe_copy(const char *from, size_t n, char *out, size_t size);
 /* {"absent": reason, "remedy": ...}; `remedy` may be NULL. */
 json_t *ifm_probe_absent(const char *reason, const char *remedy);
 /* "0-3,8" into ids, at most `limit`; the count. */

@@ -17,15 +17,6 @@ static const char *const flags_of_interest[] = {
     "amx_bf16", "amx_int8", "asimd",    "sve",         "sve2",        "bf16",        "i8mm",
 };
 
-static bool has_word(const char *words, const char *word)
-{
-    size_t n = strlen(word);
-    for (const char *at = strstr(words, word); at != NULL; at = strstr(at + 1, word))
-        if ((at == words || at[-1] == ' ') && (at[n] == '\0' || at[n] == ' '))
-            return true;
-    return false;
-}
-
 static json_t *field_or_absent(const char *text, const char *key, const char *reason)
 {
     char value[256];
@@ -42,7 +33,7 @@ static json_t *flags_json(const char *text)
         return ifm_probe_absent("/proc/cpuinfo lists no flags", NULL);
     json_t *list = json_array();
     for (size_t i = 0; i < sizeof flags_of_interest / sizeof *flags_of_interest; i++)
-        if (has_word(flags, flags_of_interest[i]))
+        if (ifm_probe_has_word(flags, flags_of_interest[i]))
             json_array_append_new(list, json_string(flags_of_interest[i]));
     return list;
 }

@@ -111,16 +111,30 @@ bool ifm_probe_field(const char *text, const char *key, char *buffer, size_t siz
         value++;
         value += strspn(value, " \t");
         size_t n = strcspn(value, "\n");
-        if (n == 0 || size == 0)
+        if (!ifm_probe_copy(value, n < size ? n : size - 1, buffer, size))
             return false;
-        if (n > size - 1)
-            n = size - 1;
-        memcpy(buffer, value, n);
-        buffer[n] = '\0';
         make_plain(buffer);
         return true;
     }
     return false;
+}
+
+bool ifm_probe_has_word(const char *words, const char *word)
+{
+    size_t n = strlen(word);
+    for (const char *at = strstr(words, word); at != NULL; at = strstr(at + 1, word))
+        if ((at == words || at[-1] == ' ') && (at[n] == '\0' || at[n] == ' '))
+            return true;
+    return false;
+}
+
+bool ifm_probe_copy(const char *from, size_t n, char *out, size_t size)
+{
+    if (n == 0 || n >= size)
+        return false;
+    memcpy(out, from, n);
+    out[n] = '\0';
+    return true;
 }
 
 json_t *ifm_probe_absent(const char *reason, const char *remedy)

@@ -84,13 +84,12 @@ static enum ifm_status plan_gpus(struct plan *plan, const struct ifm_lock_wishes
 /* CPUs of one policy share their files: the first of the allowed ones stands for them. */
 static bool has_policy_of(const char *root, const unsigned *cpus, unsigned k)
 {
-    char list[4096], word[16], padded[4104];
+    char list[4096], word[16];
     if (!ifm_probe_line(root, list, sizeof list, "/sys/devices/system/cpu/cpu%u/cpufreq/affected_cpus", cpus[k]))
         return false;
-    snprintf(padded, sizeof padded, " %s ", list);
     for (unsigned i = 0; i < k; i++) {
-        snprintf(word, sizeof word, " %u ", cpus[i]);
-        if (strstr(padded, word) != NULL)
+        snprintf(word, sizeof word, "%u", cpus[i]);
+        if (ifm_probe_has_word(list, word))
             return true;
     }
     return false;
