@@ -25,14 +25,14 @@ static const struct energy_load kinds[ENERGY_LOADS] = {
 };
 
 /* Sensors of the GPU that CUDA drives; where the management library does not know its bus id, of every GPU. */
-static void open_power(struct energy_bench *bench, struct ifm_error *error)
+static void open_power(struct energy_bench *bench)
 {
     struct ifm_cuda_device *inner = ifm_cuda_of(bench->device);
     char bus[32] = "";
     struct ifm_power_options options = {.root = "", .nvml = bench->options->nvml, .bus = bus};
     if (inner->cuda->p_cuDeviceGetPCIBusId(bus, (int)sizeof bus, inner->handle) != CUDA_SUCCESS)
         options.bus = NULL;
-    energy_must(ifm_power_open(&options, &bench->power, error), error);
+    bench->power = ifm_power_open(&options);
     const struct ifm_power_list *list = ifm_power_list(bench->power);
     bool found = options.bus == NULL;
     for (size_t i = 0; i < list->n_sensors; i++)
@@ -41,7 +41,7 @@ static void open_power(struct energy_bench *bench, struct ifm_error *error)
         return;
     ifm_power_close(bench->power);
     options.bus = NULL;
-    energy_must(ifm_power_open(&options, &bench->power, error), error);
+    bench->power = ifm_power_open(&options);
 }
 
 void energy_open(const struct energy_options *options, struct energy_bench *bench)
@@ -50,7 +50,7 @@ void energy_open(const struct energy_options *options, struct energy_bench *benc
     memset(bench, 0, sizeof *bench);
     bench->options = options;
     energy_must(ifm_device_cuda.open(&(struct ifm_device_options){.threads = 1}, &bench->device, &error), &error);
-    open_power(bench, &error);
+    open_power(bench);
     memcpy(bench->loads, kinds, sizeof kinds);
     for (size_t i = 0; options->bytes > 0 && i < ENERGY_LOADS; i++)
         bench->loads[i].bytes = options->bytes;

@@ -5,6 +5,7 @@
 #ifndef IFM_BASE_CLOCK_H
 #define IFM_BASE_CLOCK_H
 
+#include <errno.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -15,11 +16,16 @@ struct ifm_duration {
     int64_t ns;
 };
 
-static inline struct ifm_instant ifm_clock_now(void)
+static inline int64_t ifm_clock_read_ns(clockid_t clock)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC_RAW, &t);
-    return (struct ifm_instant){(int64_t)t.tv_sec * 1000000000 + t.tv_nsec};
+    clock_gettime(clock, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static inline struct ifm_instant ifm_clock_now(void)
+{
+    return (struct ifm_instant){ifm_clock_read_ns(CLOCK_MONOTONIC_RAW)};
 }
 
 static inline struct ifm_duration ifm_clock_since(struct ifm_instant start)
@@ -31,17 +37,21 @@ static inline struct ifm_duration ifm_clock_since(struct ifm_instant start)
  * to measure: NTP slews it. */
 static inline int64_t ifm_clock_boot_ns(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_BOOTTIME, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+    return ifm_clock_read_ns(CLOCK_BOOTTIME);
 }
 
 /* Nanoseconds since the Unix epoch: for labels and for joining sessions, never for durations. */
 static inline int64_t ifm_clock_wall_ns(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+    return ifm_clock_read_ns(CLOCK_REALTIME);
+}
+
+/* Sleeps that long, whatever signals come. */
+static inline void ifm_clock_sleep(struct ifm_duration time)
+{
+    struct timespec left = {time.ns / 1000000000, time.ns % 1000000000};
+    while (nanosleep(&left, &left) != 0 && errno == EINTR)
+        continue;
 }
 
 #endif

@@ -32,3 +32,10 @@ void ifm_error_hint(struct ifm_error *error, const char *format, ...)
     va_end(arguments);
     snprintf(error->hint, sizeof error->hint, "%s", hint);
 }
+
+enum ifm_status ifm_error_nearest(struct ifm_error *error, const char *nearest)
+{
+    if (nearest != NULL)
+        ifm_error_hint(error, "did you mean '%s'?", nearest);
+    return IFM_USAGE;
+}

@@ -35,6 +35,9 @@ enum ifm_status ifm_fail(struct ifm_error *error, enum ifm_status code, const ch
 /* Replace the hint of an error that a lower layer raised. */
 void ifm_error_hint(struct ifm_error *error, const char *format, ...) IFM_PRINTF(2, 3);
 
+/* "did you mean 'WORD'?" as the hint of an error just raised; NULL keeps its hint. Returns IFM_USAGE. */
+enum ifm_status ifm_error_nearest(struct ifm_error *error, const char *nearest);
+
 /* Return early with a callee's failure. */
 #define IFM_TRY(call)                                                                                                  \
     do {                                                                                                               \

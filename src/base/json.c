@@ -104,15 +104,8 @@ static void print(const json_t *value, int depth, bool indented, struct ifm_text
         if (strpbrk(number, ".eE") == NULL)
             ifm_text_add(out, ".0");
         break;
-    case JSON_TRUE:
-        ifm_text_add(out, "true");
-        break;
-    case JSON_FALSE:
-        ifm_text_add(out, "false");
-        break;
-    case JSON_NULL:
-        ifm_text_add(out, "null");
-        break;
+    default:
+        ifm_text_add(out, json_is_null(value) ? "null" : json_is_true(value) ? "true" : "false");
     }
 }
 
@@ -164,19 +157,24 @@ static const char *kind_name(const json_t *value)
     return names[json_typeof(value)];
 }
 
-static enum ifm_status wrong(const json_t *value, const char *key, const char *where, const char *wanted,
-                             struct ifm_error *error)
+enum { STRING = 1 << JSON_STRING, INTEGER = 1 << JSON_INTEGER, NUMBER = INTEGER | 1 << JSON_REAL };
+
+/* The member of one of the `kinds`; an error says that it is none of them, and that `wanted` is needed. */
+static enum ifm_status member(const json_t *object, const char *key, const char *where, int kinds, const char *wanted,
+                              const json_t **out, struct ifm_error *error)
 {
+    *out = json_object_get(object, key);
+    if (*out != NULL && (kinds >> json_typeof(*out) & 1) != 0)
+        return IFM_OK;
     return ifm_fail(error, IFM_INVALID, where, "the file was edited or cut; restore it or measure again",
-                    "\"%s\" is %s; %s is needed", key, kind_name(value), wanted);
+                    "\"%s\" is %s; %s is needed", key, kind_name(*out), wanted);
 }
 
 enum ifm_status ifm_json_get_string(const json_t *object, const char *key, const char *where, const char **out,
                                     struct ifm_error *error)
 {
-    const json_t *value = json_object_get(object, key);
-    if (!json_is_string(value))
-        return wrong(value, key, where, "a string", error);
+    const json_t *value;
+    IFM_TRY(member(object, key, where, STRING, "a string", &value, error));
     *out = json_string_value(value);
     return IFM_OK;
 }
@@ -184,9 +182,8 @@ enum ifm_status ifm_json_get_string(const json_t *object, const char *key, const
 enum ifm_status ifm_json_get_i64(const json_t *object, const char *key, const char *where, int64_t *out,
                                  struct ifm_error *error)
 {
-    const json_t *value = json_object_get(object, key);
-    if (!json_is_integer(value))
-        return wrong(value, key, where, "an integer", error);
+    const json_t *value;
+    IFM_TRY(member(object, key, where, INTEGER, "an integer", &value, error));
     *out = json_integer_value(value);
     return IFM_OK;
 }
@@ -195,8 +192,8 @@ enum ifm_status ifm_json_get_u64(const json_t *object, const char *key, const ch
                                  struct ifm_error *error)
 {
     const json_t *value = json_object_get(object, key);
-    if (!json_is_integer(value) || json_integer_value(value) < 0)
-        return wrong(value, key, where, "an integer of at least 0", error);
+    int kinds = json_integer_value(value) < 0 ? 0 : INTEGER;
+    IFM_TRY(member(object, key, where, kinds, "an integer of at least 0", &value, error));
     *out = (uint64_t)json_integer_value(value);
     return IFM_OK;
 }
@@ -204,9 +201,8 @@ enum ifm_status ifm_json_get_u64(const json_t *object, const char *key, const ch
 enum ifm_status ifm_json_get_f64(const json_t *object, const char *key, const char *where, double *out,
                                  struct ifm_error *error)
 {
-    const json_t *value = json_object_get(object, key);
-    if (!json_is_number(value))
-        return wrong(value, key, where, "a number", error);
+    const json_t *value;
+    IFM_TRY(member(object, key, where, NUMBER, "a number", &value, error));
     *out = json_number_value(value);
     return IFM_OK;
 }
@@ -214,9 +210,8 @@ enum ifm_status ifm_json_get_f64(const json_t *object, const char *key, const ch
 enum ifm_status ifm_json_get_bool(const json_t *object, const char *key, const char *where, bool *out,
                                   struct ifm_error *error)
 {
-    const json_t *value = json_object_get(object, key);
-    if (!json_is_boolean(value))
-        return wrong(value, key, where, "true or false", error);
+    const json_t *value;
+    IFM_TRY(member(object, key, where, 1 << JSON_TRUE | 1 << JSON_FALSE, "true or false", &value, error));
     *out = json_is_true(value);
     return IFM_OK;
 }
@@ -224,21 +219,13 @@ enum ifm_status ifm_json_get_bool(const json_t *object, const char *key, const c
 enum ifm_status ifm_json_get_array(const json_t *object, const char *key, const char *where, const json_t **out,
                                    struct ifm_error *error)
 {
-    const json_t *value = json_object_get(object, key);
-    if (!json_is_array(value))
-        return wrong(value, key, where, "an array", error);
-    *out = value;
-    return IFM_OK;
+    return member(object, key, where, 1 << JSON_ARRAY, "an array", out, error);
 }
 
 enum ifm_status ifm_json_get_object(const json_t *object, const char *key, const char *where, const json_t **out,
                                     struct ifm_error *error)
 {
-    const json_t *value = json_object_get(object, key);
-    if (!json_is_object(value))
-        return wrong(value, key, where, "an object", error);
-    *out = value;
-    return IFM_OK;
+    return member(object, key, where, 1 << JSON_OBJECT, "an object", out, error);
 }
 
 enum ifm_status ifm_json_check_schema(const json_t *object, int64_t reads, const char *where, const char *hint,

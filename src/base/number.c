@@ -130,33 +130,31 @@ static void significant(double number, const char *unit, char buffer[48])
         snprintf(buffer, 48, "%.*f%s%s", decimals, number, unit[0] != '\0' ? " " : "", unit);
 }
 
-static void with_prefix(double number, const char *const *names, const double *factors, size_t n, char buffer[48])
-{
-    size_t i = 0;
-    while (i + 1 < n && fabs(number) >= 0.99995 * factors[i + 1])
-        i++;
-    significant(number / factors[i], names[i], buffer);
-}
-
 const char *ifm_format_human(double number, const char *unit, char buffer[48])
 {
     static const double thousand[] = {1, 1e3, 1e6, 1e9, 1e12};
     static const double binary[] = {1, 0x1p10, 0x1p20, 0x1p30, 0x1p40};
-    static const char *const time[] = {"ns", "us", "ms", "s"};
-    static const char *const bytes[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-    static const char *const rate[] = {"B/s", "KB/s", "MB/s", "GB/s", "TB/s"};
-    static const char *const flops[] = {"FLOP/s", "KFLOP/s", "MFLOP/s", "GFLOP/s", "TFLOP/s"};
-    if (strcmp(unit, "ns") == 0)
-        with_prefix(number, time, thousand, 4, buffer);
-    else if (strcmp(unit, "s") == 0 && fabs(number) < 1)
-        with_prefix(number * 1e9, time, thousand, 4, buffer);
-    else if (strcmp(unit, "B") == 0)
-        with_prefix(number, bytes, binary, 5, buffer);
-    else if (strcmp(unit, "B/s") == 0)
-        with_prefix(number, rate, thousand, 5, buffer);
-    else if (strcmp(unit, "FLOP/s") == 0)
-        with_prefix(number, flops, thousand, 5, buffer);
-    else if (strcmp(unit, "count") == 0)
+    static const struct prefixed {
+        const char *unit, *names[5];
+        const double *factors;
+        size_t n;
+    } units[] = {
+        {"ns", {"ns", "us", "ms", "s"}, thousand, 4},
+        {"B", {"B", "KiB", "MiB", "GiB", "TiB"}, binary, 5},
+        {"B/s", {"B/s", "KB/s", "MB/s", "GB/s", "TB/s"}, thousand, 5},
+        {"FLOP/s", {"FLOP/s", "KFLOP/s", "MFLOP/s", "GFLOP/s", "TFLOP/s"}, thousand, 5},
+    };
+    if (strcmp(unit, "s") == 0 && fabs(number) < 1)
+        return ifm_format_human(number * 1e9, "ns", buffer);
+    for (size_t u = 0, i = 0; u < sizeof units / sizeof *units; u++) {
+        if (strcmp(units[u].unit, unit) != 0)
+            continue;
+        while (i + 1 < units[u].n && fabs(number) >= 0.99995 * units[u].factors[i + 1])
+            i++;
+        significant(number / units[u].factors[i], units[u].names[i], buffer);
+        return buffer;
+    }
+    if (strcmp(unit, "count") == 0)
         snprintf(buffer, 48, "%.0f", number);
     else
         significant(number, strcmp(unit, "1") == 0 ? "" : unit, buffer);

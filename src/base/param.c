@@ -61,6 +61,14 @@ struct ifm_list ifm_param_split(const char *text, struct ifm_arena *arena)
     return (struct ifm_list){items, n};
 }
 
+const char *ifm_list_join(struct ifm_list list, const char *between, struct ifm_arena *arena)
+{
+    struct ifm_text text = {0};
+    for (size_t i = 0; i < list.n; i++)
+        ifm_text_printf(&text, "%s%s", i > 0 ? between : "", list.items[i]);
+    return ifm_text_keep(&text, arena);
+}
+
 /* The words of "hot|cold". */
 static struct ifm_list choice_words(const struct ifm_param *row, struct ifm_arena *arena)
 {
@@ -92,15 +100,8 @@ static const char *number_range(const struct ifm_param *row, struct ifm_arena *a
 
 const char *ifm_param_range(const struct ifm_param *row, struct ifm_arena *arena)
 {
-    if (row->choices != NULL) {
-        struct ifm_list words = choice_words(row, arena);
-        struct ifm_text text = {0};
-        for (size_t i = 0; i < words.n; i++)
-            ifm_text_printf(&text, "%s%s", i > 0 ? ", " : "", words.items[i]);
-        const char *range = ifm_arena_strdup(arena, text.data);
-        ifm_text_free(&text);
-        return range;
-    }
+    if (row->choices != NULL)
+        return ifm_list_join(choice_words(row, arena), ", ", arena);
     switch (row->type) {
     case IFM_TYPE_BOOL:
         return "true, false";
@@ -125,23 +126,31 @@ static const struct {
     [IFM_TYPE_SECONDS] = {"a duration", "write a duration as 0.01, 10ms or 2min; a number alone is in seconds"},
 };
 
-static enum ifm_status wrong_type(const struct ifm_param *row, const char *text, const char *where,
-                                  struct ifm_arena *arena, struct ifm_error *error)
+/* A text on its way to a field. */
+struct param_reading {
+    const struct ifm_param *row;
+    const char *text, *where;
+    struct ifm_arena *arena;
+    struct ifm_error *error;
+};
+
+static enum ifm_status wrong_type(const struct param_reading *in)
 {
+    const struct ifm_param *row = in->row;
     char shown[72];
-    if (text[0] == '\0')
-        return ifm_fail(error, IFM_USAGE, where, types[row->type].hint, "%s has no value; allowed: %s", row->path,
-                        ifm_param_range(row, arena));
-    return ifm_fail(error, IFM_USAGE, where, types[row->type].hint, "%s: '%s' is not %s; allowed: %s", row->path,
-                    ifm_param_shown(text, shown), types[row->type].noun, ifm_param_range(row, arena));
+    if (in->text[0] == '\0')
+        return ifm_fail(in->error, IFM_USAGE, in->where, types[row->type].hint, "%s has no value; allowed: %s",
+                        row->path, ifm_param_range(row, in->arena));
+    return ifm_fail(in->error, IFM_USAGE, in->where, types[row->type].hint, "%s: '%s' is not %s; allowed: %s",
+                    row->path, ifm_param_shown(in->text, shown), types[row->type].noun,
+                    ifm_param_range(row, in->arena));
 }
 
-static enum ifm_status out_of_range(const struct ifm_param *row, const char *text, const char *where,
-                                    struct ifm_arena *arena, struct ifm_error *error)
+static enum ifm_status out_of_range(const struct param_reading *in)
 {
     char shown[72];
-    return ifm_fail(error, IFM_USAGE, where, "", "%s: %s is out of range; allowed: %s", row->path,
-                    ifm_param_shown(text, shown), ifm_param_range(row, arena));
+    return ifm_fail(in->error, IFM_USAGE, in->where, "", "%s: %s is out of range; allowed: %s", in->row->path,
+                    ifm_param_shown(in->text, shown), ifm_param_range(in->row, in->arena));
 }
 
 /* "-1" and "99999999999999999999" are whole numbers; only their size is wrong. */
@@ -151,93 +160,83 @@ static bool is_integer_text(const char *text)
     return text[0] != '\0' && text[strspn(text, "0123456789")] == '\0';
 }
 
-static enum ifm_status parse_whole(const struct ifm_param *row, const char *text, const char *where,
-                                   struct ifm_arena *arena, uint64_t *out, struct ifm_error *error)
+static bool is_in_range(const struct ifm_param *row, double number)
+{
+    return row->min > row->max || (number >= row->min && number <= row->max);
+}
+
+static enum ifm_status parse_whole(const struct param_reading *in, uint64_t *out)
 {
     uint64_t number;
-    bool ok = row->type == IFM_TYPE_BYTES ? ifm_parse_bytes(text, &number) : ifm_parse_u64(text, &number);
-    if (!ok && is_integer_text(text))
-        return out_of_range(row, text, where, arena, error);
+    bool ok = in->row->type == IFM_TYPE_BYTES ? ifm_parse_bytes(in->text, &number) : ifm_parse_u64(in->text, &number);
     if (!ok)
-        return wrong_type(row, text, where, arena, error);
-    if (row->min <= row->max && ((double)number < row->min || (double)number > row->max))
-        return out_of_range(row, text, where, arena, error);
+        return is_integer_text(in->text) ? out_of_range(in) : wrong_type(in);
+    if (!is_in_range(in->row, (double)number))
+        return out_of_range(in);
     *out = number;
     return IFM_OK;
 }
 
-static enum ifm_status parse_real(const struct ifm_param *row, const char *text, const char *where,
-                                  struct ifm_arena *arena, double *out, struct ifm_error *error)
+static enum ifm_status parse_real(const struct param_reading *in, double *out)
 {
     double number;
-    bool ok = row->type == IFM_TYPE_SECONDS ? ifm_parse_seconds(text, &number) : ifm_parse_f64(text, &number);
-    if (!ok && ifm_parse_f64(text, &number)) /* a negative duration */
-        return out_of_range(row, text, where, arena, error);
-    if (!ok || !isfinite(number))
-        return wrong_type(row, text, where, arena, error);
-    if (row->min <= row->max && (number < row->min || number > row->max))
-        return out_of_range(row, text, where, arena, error);
+    bool ok =
+        in->row->type == IFM_TYPE_SECONDS ? ifm_parse_seconds(in->text, &number) : ifm_parse_f64(in->text, &number);
+    if (!ok) /* a number all the same: a negative duration */
+        return ifm_parse_f64(in->text, &number) ? out_of_range(in) : wrong_type(in);
+    if (!is_in_range(in->row, number))
+        return out_of_range(in);
     *out = number == 0 ? 0 : number; /* -0 and 0 are one value */
     return IFM_OK;
 }
 
-static enum ifm_status parse_bool(const struct ifm_param *row, const char *text, const char *where, bool *out,
-                                  struct ifm_error *error)
+static enum ifm_status parse_bool(const struct param_reading *in, bool *out)
 {
     char shown[72];
-    *out = strcmp(text, "true") == 0;
-    if (*out || strcmp(text, "false") == 0)
+    *out = strcmp(in->text, "true") == 0;
+    if (*out || strcmp(in->text, "false") == 0)
         return IFM_OK;
-    return ifm_fail(error, IFM_USAGE, where, "write true or false", "%s: '%s' is neither true nor false", row->path,
-                    ifm_param_shown(text, shown));
+    return ifm_fail(in->error, IFM_USAGE, in->where, "write true or false", "%s: '%s' is neither true nor false",
+                    in->row->path, ifm_param_shown(in->text, shown));
 }
 
-/* The index of `text` among the choices. */
-static enum ifm_status parse_choice(const struct ifm_param *row, const char *text, const char *where,
-                                    struct ifm_arena *arena, int *out, struct ifm_error *error)
+/* The index of the text among the choices. */
+static enum ifm_status parse_choice(const struct param_reading *in, int *out)
 {
-    struct ifm_list words = choice_words(row, arena);
-    for (size_t i = 0; i < words.n; i++) {
-        if (strcmp(text, words.items[i]) == 0) {
-            *out = (int)i;
+    struct ifm_list words = choice_words(in->row, in->arena);
+    for (*out = 0; *out < (int)words.n; ++*out)
+        if (strcmp(in->text, words.items[*out]) == 0)
             return IFM_OK;
-        }
-    }
-    enum ifm_status status = wrong_type(row, text, where, arena, error);
-    const char *nearest = ifm_nearest(text, words.items, words.n);
-    if (nearest != NULL)
-        ifm_error_hint(error, "did you mean '%s'?", nearest);
-    return status;
+    wrong_type(in);
+    return ifm_error_nearest(in->error, ifm_nearest(in->text, words.items, words.n));
 }
 
-static enum ifm_status parse_text(const struct ifm_param *row, const char *text, const char *where,
-                                  struct ifm_arena *arena, const char **out, struct ifm_error *error)
+static enum ifm_status parse_text(const struct param_reading *in, const char **out)
 {
     int index;
-    if (row->choices != NULL)
-        IFM_TRY(parse_choice(row, text, where, arena, &index, error));
-    *out = ifm_arena_strdup(arena, text);
+    if (in->row->choices != NULL)
+        IFM_TRY(parse_choice(in, &index));
+    *out = ifm_arena_strdup(in->arena, in->text);
     return IFM_OK;
 }
 
-static enum ifm_status parse_scalar(const struct ifm_param *row, const char *text, const char *where,
-                                    struct ifm_arena *arena, void *field, struct ifm_error *error)
+static enum ifm_status parse_scalar(const struct param_reading *in, void *field)
 {
-    switch (row->type) {
+    switch (in->row->type) {
     case IFM_TYPE_U64:
     case IFM_TYPE_BYTES:
-        return parse_whole(row, text, where, arena, field, error);
+        return parse_whole(in, field);
     case IFM_TYPE_F64:
     case IFM_TYPE_SECONDS:
-        return parse_real(row, text, where, arena, field, error);
+        return parse_real(in, field);
     case IFM_TYPE_BOOL:
-        return parse_bool(row, text, where, field, error);
+        return parse_bool(in, field);
     case IFM_TYPE_CHOICE:
-        return parse_choice(row, text, where, arena, field, error);
+        return parse_choice(in, field);
     case IFM_TYPE_TEXT:
-        return parse_text(row, text, where, arena, field, error);
+        return parse_text(in, field);
     }
-    return ifm_fail(error, IFM_INTERNAL, where, "", "%s has an unknown type", row->path);
+    return ifm_fail(in->error, IFM_INTERNAL, in->where, "", "%s has an unknown type", in->row->path);
 }
 
 static const char *print_scalar(const struct ifm_param *row, const void *field, struct ifm_arena *arena)
@@ -260,32 +259,33 @@ static const char *print_scalar(const struct ifm_param *row, const void *field, 
     return "";
 }
 
-static enum ifm_status parse_list(const struct ifm_param *row, const char *text, const char *where,
-                                  struct ifm_arena *arena, struct ifm_list *out, struct ifm_error *error)
+static enum ifm_status parse_list(const struct param_reading *in, struct ifm_list *out)
 {
     char shown[72];
+    const struct ifm_param *row = in->row;
     *out = (struct ifm_list){0};
-    if (text[0] == '\0' && row->fallback != NULL && row->fallback[0] == '\0')
+    if (in->text[0] == '\0' && row->fallback != NULL && row->fallback[0] == '\0')
         return IFM_OK;
-    if (text[0] == '\0')
-        return ifm_fail(error, IFM_USAGE, where, "", "%s is an empty list; allowed: %s", row->path,
-                        ifm_param_range(row, arena));
-    struct ifm_list raw = ifm_param_split(text, arena);
+    if (in->text[0] == '\0')
+        return ifm_fail(in->error, IFM_USAGE, in->where, "", "%s is an empty list; allowed: %s", row->path,
+                        ifm_param_range(row, in->arena));
+    struct ifm_list raw = ifm_param_split(in->text, in->arena);
     if (raw.n > MOST_ITEMS)
-        return ifm_fail(error, IFM_USAGE, where, "", "%s lists %zu items; at most %d are taken", row->path, raw.n,
-                        MOST_ITEMS);
-    const char **items = IFM_ARENA_ARRAY(arena, const char *, raw.n);
+        return ifm_fail(in->error, IFM_USAGE, in->where, "", "%s lists %zu items; at most %d are taken", row->path,
+                        raw.n, MOST_ITEMS);
+    const char **items = IFM_ARENA_ARRAY(in->arena, const char *, raw.n);
     for (size_t i = 0; i < raw.n; i++) {
         union scalar value;
-        if (raw.items[i][0] == '\0')
-            return ifm_fail(error, IFM_USAGE, where, "", "%s: '%s' has an empty item", row->path,
-                            ifm_param_shown(text, shown));
-        IFM_TRY(parse_scalar(row, raw.items[i], where, arena, &value, error));
-        items[i] = print_scalar(row, &value, arena);
+        const struct param_reading item = {row, raw.items[i], in->where, in->arena, in->error};
+        if (item.text[0] == '\0')
+            return ifm_fail(in->error, IFM_USAGE, in->where, "", "%s: '%s' has an empty item", row->path,
+                            ifm_param_shown(in->text, shown));
+        IFM_TRY(parse_scalar(&item, &value));
+        items[i] = print_scalar(row, &value, in->arena);
         for (size_t j = 0; j < i; j++)
             if (strcmp(items[i], items[j]) == 0)
-                return ifm_fail(error, IFM_USAGE, where, "name each item once", "%s lists '%s' twice", row->path,
-                                ifm_param_shown(items[i], shown));
+                return ifm_fail(in->error, IFM_USAGE, in->where, "name each item once", "%s lists '%s' twice",
+                                row->path, ifm_param_shown(items[i], shown));
     }
     *out = (struct ifm_list){items, raw.n};
     return IFM_OK;
@@ -294,22 +294,15 @@ static enum ifm_status parse_list(const struct ifm_param *row, const char *text,
 enum ifm_status ifm_param_parse(const struct ifm_param *row, const char *text, const char *where,
                                 struct ifm_arena *arena, void *field, struct ifm_error *error)
 {
-    if ((row->flags & IFM_LIST) != 0)
-        return parse_list(row, text, where, arena, field, error);
-    return parse_scalar(row, text, where, arena, field, error);
+    const struct param_reading in = {row, text, where, arena, error};
+    return (row->flags & IFM_LIST) != 0 ? parse_list(&in, field) : parse_scalar(&in, field);
 }
 
 const char *ifm_param_print(const struct ifm_param *row, const void *field, struct ifm_arena *arena)
 {
     if ((row->flags & IFM_LIST) == 0)
         return print_scalar(row, field, arena);
-    const struct ifm_list *list = field;
-    struct ifm_text text = {0};
-    for (size_t i = 0; i < list->n; i++)
-        ifm_text_printf(&text, "%s%s", i > 0 ? "," : "", list->items[i]);
-    const char *joined = text.data == NULL ? "" : ifm_arena_strdup(arena, text.data);
-    ifm_text_free(&text);
-    return joined;
+    return ifm_list_join(*(const struct ifm_list *)field, ",", arena);
 }
 
 enum ifm_status ifm_section_bind(const struct ifm_section *section, const struct ifm_setting *settings, size_t n,

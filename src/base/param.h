@@ -81,6 +81,8 @@ IFM_CHECKED enum ifm_status ifm_param_parse(const struct ifm_param *row, const c
 const char *ifm_param_print(const struct ifm_param *row, const void *field, struct ifm_arena *arena);
 /* The items of "a, b,c" without the spaces around them, in the arena; text without a comma is one item. */
 struct ifm_list ifm_param_split(const char *text, struct ifm_arena *arena);
+/* The items with `between` between them, in the arena; "" without items. */
+const char *ifm_list_join(struct ifm_list list, const char *between, struct ifm_arena *arena);
 /* A user's text, fit for a message: at most 60 bytes; control characters and a character cut in half are replaced. */
 const char *ifm_param_shown(const char *text, char buffer[72]);
 /* "1 .. 1048576", "hot, cold", "true, false" or "any text". */

@@ -23,11 +23,16 @@ bool ifm_private_is_token(const char *text)
            strspn(text + length, "0123456789abcdef") == HEX;
 }
 
+static const char *token_of(const char *text, struct ifm_arena *arena)
+{
+    return ifm_arena_printf(arena, "%s%s", prefix, ifm_sha256_bytes(text, strlen(text)).hex);
+}
+
 const char *ifm_private_keep(const char *text, struct ifm_arena *arena)
 {
     if (ifm_private_is_token(text))
         return text;
-    const char *token = ifm_arena_printf(arena, "%s%s", prefix, ifm_sha256_bytes(text, strlen(text)).hex);
+    const char *token = token_of(text, arena);
     if (ifm_private_text(token) != NULL)
         return token;
     if (table.arena == NULL)
@@ -65,10 +70,7 @@ static void keep_fitting(const json_t *settings, struct ifm_arena *arena)
     json_object_foreach((json_t *)settings, token, value)
     {
         const char *text = json_string_value(value);
-        if (text == NULL || ifm_private_is_token(text))
-            continue;
-        const char *own = ifm_arena_printf(arena, "%s%s", prefix, ifm_sha256_bytes(text, strlen(text)).hex);
-        if (strcmp(own, token) == 0)
+        if (text != NULL && !ifm_private_is_token(text) && strcmp(token_of(text, arena), token) == 0)
             ifm_private_keep(text, arena);
     }
 }

@@ -1,12 +1,7 @@
-/* Version and revision of this program. The build defines both (cmake/revision.cmake). */
+/* The revision of this program, which the build defines (cmake/revision.cmake). */
 #include "base/program.h"
 
 #include <stddef.h>
-
-const char *ifm_program_version(void)
-{
-    return IFM_VERSION;
-}
 
 const char *ifm_program_revision(void)
 {

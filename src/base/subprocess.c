@@ -219,8 +219,7 @@ enum ifm_status ifm_subprocess_reap(unsigned *killed, struct ifm_error *error)
         }
         if (each_child(end_child) == 0)
             return IFM_OK;
-        const struct timespec pause = {0, 1000000};
-        nanosleep(&pause, NULL);
+        ifm_clock_sleep((struct ifm_duration){1000000});
         waited_ms++;
     }
     return ifm_fail(error, IFM_INTERNAL, "", "look for processes that wait for a device (state D)",

@@ -81,6 +81,13 @@ void ifm_text_free(struct ifm_text *text)
     *text = (struct ifm_text){0};
 }
 
+const char *ifm_text_keep(struct ifm_text *text, struct ifm_arena *arena)
+{
+    const char *kept = text->size == 0 ? "" : ifm_arena_strdup(arena, text->data);
+    ifm_text_free(text);
+    return kept;
+}
+
 enum { LONGEST_WORD = 64 };
 
 /* Optimal string alignment distance: insertions, deletions, substitutions and swaps of neighbours each cost one. */

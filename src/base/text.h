@@ -4,7 +4,7 @@
 #ifndef IFM_BASE_TEXT_H
 #define IFM_BASE_TEXT_H
 
-#include "base/error.h"
+#include "base/arena.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -21,6 +21,8 @@ void ifm_text_printf(struct ifm_text *text, const char *format, ...) IFM_PRINTF(
 void ifm_text_add_i64(struct ifm_text *text, int64_t number);
 void ifm_text_clear(struct ifm_text *text); /* keeps the capacity */
 void ifm_text_free(struct ifm_text *text);
+/* The string in the arena, "" where nothing was appended; the text is freed. */
+const char *ifm_text_keep(struct ifm_text *text, struct ifm_arena *arena);
 
 /* Parse the whole string: false on empty input, trailing characters or overflow. */
 bool ifm_parse_i64(const char *text, int64_t *out);

@@ -1,5 +1,5 @@
-/* Flags with values and words, for commands that take no parameter table. */
-#include "cli/arguments.h"
+/* Flags and words of commands that take no parameters, and what commands print alike. */
+#include "cli/cli.h"
 
 #include "base/text.h"
 #include <stdio.h>
@@ -7,73 +7,113 @@
 
 enum { MOST_FLAGS = 16, MOST_LISTED = 12 };
 
-static enum ifm_status unknown_flag(const char *name, const struct ifm_flag *flags, size_t n, const char *command,
-                                    struct ifm_error *error)
+const char *const ifm_format_names[IFM_FORMATS] = {"table", "md", "csv", "json", "jsonl"};
+
+enum ifm_status ifm_format_parse(const char *text, const char *hint, enum ifm_format *out, struct ifm_error *error)
+{
+    for (size_t i = 0; i < IFM_FORMATS; i++)
+        if (strcmp(ifm_format_names[i], text) == 0) {
+            *out = (enum ifm_format)i;
+            return IFM_OK;
+        }
+    return ifm_fail(error, IFM_USAGE, "--format", hint, "unknown format \"%s\"", text);
+}
+
+static enum ifm_status unknown_flag(const char *name, const struct ifm_verb *verb, struct ifm_error *error)
 {
     const char *words[MOST_FLAGS];
-    for (size_t i = 0; i < n && i < MOST_FLAGS; i++)
-        words[i] = flags[i].name;
-    const char *nearest = ifm_nearest(name, words, n < MOST_FLAGS ? n : MOST_FLAGS);
+    size_t n = 0;
+    for (; n < verb->n_options && n < MOST_FLAGS; n++)
+        words[n] = verb->options[n].flag;
+    const char *nearest = ifm_nearest(name, words, n);
     char hint[128];
     if (nearest != NULL)
         snprintf(hint, sizeof hint, "did you mean --%s?", nearest);
     else
-        snprintf(hint, sizeof hint, "`inferometer help %s` lists its flags", command);
+        snprintf(hint, sizeof hint, "`inferometer help %s` lists its flags", verb->name);
     return ifm_fail(error, IFM_USAGE, "", hint, "unknown flag --%.40s", name);
 }
 
-static const struct ifm_flag *find_flag(const struct ifm_flag *flags, size_t n, const char *name, size_t length)
+/* The flag argv[*i]; *i moves on to its value. */
+static enum ifm_status take_flag(struct ifm_given *given, int argc, char **argv, int *i, struct ifm_error *error)
 {
-    for (size_t i = 0; i < n; i++)
-        if (strlen(flags[i].name) == length && strncmp(flags[i].name, name, length) == 0)
-            return &flags[i];
-    return NULL;
-}
-
-enum ifm_status ifm_arguments_parse(int argc, char **argv, const struct ifm_flag *flags, size_t n_flags,
-                                    const char **words, size_t *n_words, bool *help, struct ifm_error *error)
-{
-    *n_words = 0;
-    *help = false;
-    for (int i = 1; i < argc; i++) {
-        const char *token = argv[i];
-        if (strcmp(token, "-h") == 0 || strcmp(token, "--help") == 0) {
-            *help = true;
-            continue;
-        }
-        if (token[0] != '-' || token[1] == '\0') {
-            words[(*n_words)++] = token;
-            continue;
-        }
-        if (token[1] != '-')
-            return ifm_fail(error, IFM_USAGE, "", "write flags in their long form; only -h is short",
-                            "unknown flag %.40s", token);
-        size_t length = strcspn(token + 2, "=");
-        const struct ifm_flag *flag = find_flag(flags, n_flags, token + 2, length);
-        if (flag == NULL)
-            return unknown_flag(token + 2, flags, n_flags, argv[0], error);
-        if (*flag->value != NULL)
-            return ifm_fail(error, IFM_USAGE, "", "give it once", "--%s is given twice", flag->name);
-        bool attached = token[2 + length] == '=';
-        if (!attached && i + 1 >= argc)
-            return ifm_fail(error, IFM_USAGE, "", "", "--%s needs a value", flag->name);
-        *flag->value = attached ? token + 2 + length + 1 : argv[++i];
+    const char *name = argv[*i] + 2;
+    const struct ifm_verb *verb = given->verb;
+    size_t length = strcspn(name, "="), at = 0;
+    bool attached = name[length] == '=';
+    while (at < verb->n_options &&
+           (strlen(verb->options[at].flag) != length || strncmp(verb->options[at].flag, name, length) != 0))
+        at++;
+    if (at == verb->n_options)
+        return unknown_flag(name, verb, error);
+    const struct ifm_option *option = &verb->options[at];
+    if (option->argument == NULL) {
+        given->values[at] = "";
+        return attached ? ifm_fail(error, IFM_USAGE, "", "", "--%s takes no value", option->flag) : IFM_OK;
     }
+    if (given->values[at] != NULL)
+        return ifm_fail(error, IFM_USAGE, "", "give it once", "--%s is given twice", option->flag);
+    if (!attached && *i + 1 >= argc)
+        return ifm_fail(error, IFM_USAGE, "", "", "--%s needs a value", option->flag);
+    given->values[at] = attached ? name + length + 1 : argv[++*i];
     return IFM_OK;
 }
 
-enum ifm_status ifm_arguments_format(const char *text, enum ifm_format *out, struct ifm_error *error)
+enum ifm_status ifm_arguments_parse(int argc, char **argv, struct ifm_given *given, struct ifm_error *error)
 {
-    static const char *const names[] = {"table", "md", "csv", "json", "jsonl"};
-    *out = IFM_FORMAT_TABLE;
-    for (size_t i = 0; text != NULL && i < 5; i++)
-        if (strcmp(names[i], text) == 0) {
-            *out = (enum ifm_format)i;
-            return IFM_OK;
-        }
-    return text == NULL ? IFM_OK
-                        : ifm_fail(error, IFM_USAGE, "--format", "choose one of table, md, csv, json, jsonl",
-                                   "unknown format \"%s\"", text);
+    given->words = IFM_ARENA_ARRAY(given->arena, const char *, argc + 1);
+    given->values = IFM_ARENA_ARRAY(given->arena, const char *, given->verb->n_options + 1);
+    for (int i = 1; i < argc && given->command == NULL; i++) {
+        if (strcmp(argv[i], "--") == 0 && given->verb->takes_command)
+            given->command = argv + i + 1;
+        else if (argv[i][0] != '-' || argv[i][1] == '\0')
+            given->words[given->n_words++] = argv[i];
+        else if (argv[i][1] != '-')
+            return ifm_fail(error, IFM_USAGE, "", "write flags in their long form; only -h is short",
+                            "unknown flag %.40s", argv[i]);
+        else
+            IFM_TRY(take_flag(given, argc, argv, &i, error));
+    }
+    const char *format = ifm_given_text(given, "format");
+    if (format == NULL)
+        return IFM_OK;
+    return ifm_format_parse(format, "choose one of table, md, csv, json, jsonl", &given->format, error);
+}
+
+enum ifm_status ifm_plain_run(const struct ifm_verb *verb, int argc, char **argv, struct ifm_error *error)
+{
+    struct ifm_given given = {.arena = ifm_arena_create(), .verb = verb};
+    enum ifm_status status = ifm_arguments_parse(argc, argv, &given, error);
+    if (status == IFM_OK)
+        status = verb->plain(&given, error);
+    ifm_arena_destroy(given.arena);
+    return status;
+}
+
+const char *ifm_given_text(const struct ifm_given *given, const char *flag)
+{
+    for (size_t i = 0; i < given->verb->n_options; i++)
+        if (strcmp(given->verb->options[i].flag, flag) == 0)
+            return given->values[i];
+    return NULL;
+}
+
+enum ifm_status ifm_given_number(const struct ifm_given *given, const char *flag, double most, bool whole, double *out,
+                                 struct ifm_error *error)
+{
+    const char *text = ifm_given_text(given, flag);
+    if (text == NULL ||
+        (ifm_parse_f64(text, out) && *out > 0 && *out <= most && (!whole || *out == (double)(unsigned)*out)))
+        return IFM_OK;
+    return ifm_fail(error, IFM_USAGE, "", "", "--%s wants a %snumber above 0 and at most %.0f, not \"%.40s\"", flag,
+                    whole ? "whole " : "", most, text);
+}
+
+enum ifm_status ifm_given_words(const struct ifm_given *given, size_t most, const char *hint, struct ifm_error *error)
+{
+    if (given->n_words <= most)
+        return IFM_OK;
+    return ifm_fail(error, IFM_USAGE, "", hint, "unexpected argument \"%s\"", given->words[most]);
 }
 
 enum ifm_status ifm_arguments_unknown(const char *what, const char *name, const char *const *known, size_t n,
@@ -92,4 +132,11 @@ enum ifm_status ifm_arguments_unknown(const char *what, const char *name, const 
                                       ifm_param_shown(name, shown));
     ifm_text_free(&hint);
     return status;
+}
+
+void ifm_cli_print(struct ifm_text *text, FILE *file)
+{
+    if (text->size > 0)
+        fwrite(text->data, 1, text->size, file);
+    ifm_text_free(text);
 }

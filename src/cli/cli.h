@@ -13,21 +13,65 @@
 #include "workload/workload.h"
 #include <stdbool.h>
 
-/* A command: its texts for help and manual, and its function. */
+/* The command line of this process, for private.json only (cmd_run.c). Set once by main. */
+struct ifm_invocation {
+    int argc;
+    char **argv;
+};
+extern struct ifm_invocation ifm_invocation;
+
+struct ifm_given;
+/* A command: its texts for help and manual, and its function, one of two. */
 struct ifm_verb {
     const char *name;
     const char *synopsis; /* after the command's name */
     const char *help;     /* one sentence, no full stop */
     const struct ifm_option *options;
     size_t n_options;
-    bool measures; /* takes the flags of the parameter tables: common ones, and a quick form its workload's */
+    bool measures;      /* takes the flags of the parameter tables: common ones, and a quick form its workload's */
+    bool takes_command; /* another program's command line, behind "--" */
     enum ifm_status (*main)(int argc, char **argv, struct ifm_error *error); /* argv[0] is the command's name */
+    enum ifm_status (*plain)(const struct ifm_given *given, struct ifm_error *error); /* arguments by `options` alone */
 };
 extern const struct ifm_verb ifm_verbs[]; /* ends with a NULL name */
 const struct ifm_verb *ifm_verb_find(const char *name);
-/* The whole program for the generators of help, manual, completion and schema; in the arena. */
-struct ifm_program *ifm_cli_program(struct ifm_arena *arena);
 
+/* ---- arguments.c: commands that take no parameters ---- */
+/* What such a command was given. */
+struct ifm_given {
+    struct ifm_arena *arena; /* ends with the command */
+    const struct ifm_verb *verb;
+    const char **values; /* of its options: the text, "" of a switch; NULL = not given */
+    const char **words;  /* that are no flags */
+    size_t n_words;
+    enum ifm_format format;
+    char **command; /* behind "--", ends with NULL; NULL = none */
+};
+/* Parse argv[1..] by the verb's options; each that takes a value may be given once. `given` holds verb and arena. */
+IFM_CHECKED enum ifm_status ifm_arguments_parse(int argc, char **argv, struct ifm_given *given,
+                                                struct ifm_error *error);
+/* Parse, and run the command. */
+enum ifm_status ifm_plain_run(const struct ifm_verb *verb, int argc, char **argv, struct ifm_error *error);
+/* The text of an option of the verb; NULL = not given. */
+const char *ifm_given_text(const struct ifm_given *given, const char *flag);
+/* The number of an option that was given: above 0 and at most `most`. */
+IFM_CHECKED enum ifm_status ifm_given_number(const struct ifm_given *given, const char *flag, double most, bool whole,
+                                             double *out, struct ifm_error *error);
+/* IFM_USAGE when there are more words than `most`. */
+IFM_CHECKED enum ifm_status ifm_given_words(const struct ifm_given *given, size_t most, const char *hint,
+                                            struct ifm_error *error);
+/* IFM_USAGE: no `what` is called `name`; the nearest known one, or the list. */
+enum ifm_status ifm_arguments_unknown(const char *what, const char *name, const char *const *known, size_t n,
+                                      struct ifm_error *error);
+/* Names of the formats that --format takes, by enum ifm_format. */
+enum { IFM_FORMATS = IFM_FORMAT_JSONL + 1 };
+extern const char *const ifm_format_names[IFM_FORMATS];
+IFM_CHECKED enum ifm_status ifm_format_parse(const char *text, const char *hint, enum ifm_format *out,
+                                             struct ifm_error *error);
+/* Print the text and free it. */
+void ifm_cli_print(struct ifm_text *text, FILE *file);
+
+/* ---- options.c: commands on runs ---- */
 /* What `exec` takes beside flags: its commands and --name, in the order given. The arrays have room for all. */
 struct ifm_positionals {
     const char **items, **names;
@@ -36,6 +80,7 @@ struct ifm_positionals {
 
 /* Options of the commands that measure. */
 struct ifm_options {
+    struct ifm_config *config;           /* what its flags set; NULL: the command takes none */
     const char *workload;                /* quick form; NULL for `run` and `rerun` */
     const char *out;                     /* NULL = a fresh folder below runs/ */
     const char *resume;                  /* folder of the run to continue, or NULL */
@@ -43,7 +88,7 @@ struct ifm_options {
     struct ifm_positionals *positionals; /* where a command takes any number of them; else NULL */
     const char *changes;                 /* the first argument that changes what is measured, or NULL */
     enum ifm_format format;
-    bool dry_run, quiet, help, colour;
+    bool dry_run, quiet, colour;
     bool gates;      /* --gates was given: a second one would silently replace the first */
     bool has_format; /* --format or --json was given */
 };
@@ -53,36 +98,43 @@ struct ifm_options {
 IFM_CHECKED enum ifm_status ifm_options_parse(int argc, char **argv, bool wants_dir, struct ifm_config *config,
                                               struct ifm_options *options, struct ifm_error *error);
 
+/* The specification's names of flags, as help lists them: `inferometer decode` takes them too. */
+enum { IFM_SPECIFICATION_OPTIONS = 9 };
+extern const struct ifm_option ifm_specification_options[IFM_SPECIFICATION_OPTIONS];
+
 /* A new run, or the rest of an interrupted one, with all its stages (cmd_run.c). */
 IFM_CHECKED enum ifm_status ifm_cli_run(const struct ifm_options *options, struct ifm_config *config,
                                         struct ifm_error *error);
 /* How the last stage prints for these options. */
 struct ifm_story_printing ifm_cli_printing(const struct ifm_options *options);
 
+/* ---- plugins.c ---- */
+/* Load every `--plugin FILE` of the command line and take it out of `argv`, wherever it stands; then what the key
+ * `plugin` of each `-c FILE` names. A command of `verbs` that takes no plugins keeps its arguments and refuses
+ * --plugin. A plugin may not use the words of `verbs`. */
+IFM_CHECKED enum ifm_status ifm_plugins_take(const struct ifm_verb *verbs, int *argc, char **argv,
+                                             struct ifm_error *error);
+/* Load the plugins of the run in `dir` again (story/folder.h); they may not use those words either. */
+IFM_CHECKED enum ifm_status ifm_plugins_again(const char *dir, struct ifm_error *error);
+
 /* ---- commands ---- */
 enum ifm_status ifm_cmd_run(int argc, char **argv, struct ifm_error *error); /* and the quick forms */
 enum ifm_status ifm_cmd_exec(int argc, char **argv, struct ifm_error *error);
 enum ifm_status ifm_cmd_rerun(int argc, char **argv, struct ifm_error *error);
-enum ifm_status ifm_cmd_derive(int argc, char **argv, struct ifm_error *error);
+enum ifm_status ifm_cmd_derive(int argc, char **argv, struct ifm_error *error); /* and report */
 enum ifm_status ifm_cmd_judge(int argc, char **argv, struct ifm_error *error);
-enum ifm_status ifm_cmd_report(int argc, char **argv, struct ifm_error *error);
 enum ifm_status ifm_cmd_verify(int argc, char **argv, struct ifm_error *error);
-enum ifm_status ifm_cmd_compare(int argc, char **argv, struct ifm_error *error);
-enum ifm_status ifm_cmd_gate(int argc, char **argv, struct ifm_error *error);
-enum ifm_status ifm_cmd_list(int argc, char **argv, struct ifm_error *error);
-enum ifm_status ifm_cmd_summary(int argc, char **argv, struct ifm_error *error);
 enum ifm_status ifm_cmd_explain(int argc, char **argv, struct ifm_error *error);
 enum ifm_status ifm_cmd_doctor(int argc, char **argv, struct ifm_error *error);
-enum ifm_status ifm_cmd_power(int argc, char **argv, struct ifm_error *error);
-enum ifm_status ifm_cmd_lock(int argc, char **argv, struct ifm_error *error);
-enum ifm_status ifm_cmd_unlock(int argc, char **argv, struct ifm_error *error);
-void ifm_power_rows(json_t *rows); /* the sources of power, as rows of doctor */
 enum ifm_status ifm_cmd_workloads(int argc, char **argv, struct ifm_error *error);
-enum ifm_status ifm_cmd_worker(int argc, char **argv, struct ifm_error *error); /* hidden: no row in ifm_verbs */
 enum ifm_status ifm_cmd_version(int argc, char **argv, struct ifm_error *error);
-enum ifm_status ifm_cmd_help(int argc, char **argv, struct ifm_error *error);
-enum ifm_status ifm_cmd_man(int argc, char **argv, struct ifm_error *error);
-enum ifm_status ifm_cmd_completion(int argc, char **argv, struct ifm_error *error);
-enum ifm_status ifm_cmd_schema(int argc, char **argv, struct ifm_error *error);
+enum ifm_status ifm_cmd_compare(const struct ifm_given *given, struct ifm_error *error);
+enum ifm_status ifm_cmd_gate(const struct ifm_given *given, struct ifm_error *error);
+enum ifm_status ifm_cmd_list(const struct ifm_given *given, struct ifm_error *error);
+enum ifm_status ifm_cmd_summary(const struct ifm_given *given, struct ifm_error *error);
+enum ifm_status ifm_cmd_power(const struct ifm_given *given, struct ifm_error *error);
+enum ifm_status ifm_cmd_lock(const struct ifm_given *given, struct ifm_error *error);
+enum ifm_status ifm_cmd_unlock(const struct ifm_given *given, struct ifm_error *error);
+void ifm_power_rows(json_t *rows); /* the sources of power, as rows of doctor */
 
 #endif

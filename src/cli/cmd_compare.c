@@ -1,5 +1,5 @@
 /* compare: arms of one run, or whole runs. It exits 0 whatever it finds; `gate` is for pipelines. */
-#include "cli/arguments.h"
+#include "cli/cli.h"
 
 #include "base/file.h"
 #include "model/plan_json.h"
@@ -11,28 +11,19 @@
 
 enum { MOST_NAMES = 4 * IFM_MOST_ARMS, MOST_SETTINGS = 512 };
 
-struct compare_request {
-    const char **words; /* folder first */
-    size_t n_words;
-    const char *cell, *varies;
-    enum ifm_format format;
-    struct ifm_arena *arena;
-};
-
 static bool is_run_folder(const char *dir, struct ifm_arena *arena)
 {
     return ifm_file_exists(ifm_path_join(arena, dir, "config.lock.json"));
 }
 
-static void print_listing(const struct ifm_listing *listing, enum ifm_format format)
+static void print_listing(struct ifm_listing *listing, enum ifm_format format)
 {
     struct ifm_text text = {0};
     ifm_listing_compose(listing, format, &text);
-    if (text.size > 0)
-        fputs(text.data, stdout);
-    else if (format == IFM_FORMAT_TABLE || format == IFM_FORMAT_MD)
+    if (text.size == 0 && (format == IFM_FORMAT_TABLE || format == IFM_FORMAT_MD))
         puts("nothing to compare: no cell has an arm beside its baseline");
-    ifm_text_free(&text);
+    ifm_cli_print(&text, stdout);
+    ifm_listing_end(listing);
 }
 
 /* ---- names ---- */
@@ -58,10 +49,11 @@ static size_t list_arms(const struct ifm_plan *plan, bool ceilings, const char *
     return n;
 }
 
-static enum ifm_status check_cell(const struct ifm_plan *plan, const char *cell, struct ifm_arena *arena,
-                                  struct ifm_error *error)
+/* --cell names a cell of the plan. */
+static enum ifm_status check_cell(const struct ifm_plan *plan, const struct ifm_given *given, struct ifm_error *error)
 {
-    const char **names = IFM_ARENA_ARRAY(arena, const char *, plan->n_cells + 1);
+    const char **names = IFM_ARENA_ARRAY(given->arena, const char *, plan->n_cells + 1);
+    const char *cell = ifm_given_text(given, "cell");
     for (size_t c = 0; c < plan->n_cells; c++)
         names[c] = plan->cells[c].name;
     if (cell == NULL || is_among(cell, names, plan->n_cells))
@@ -87,17 +79,6 @@ static enum ifm_status check_arms(const struct ifm_plan *plan, const char *const
         return status;
     }
     return IFM_OK;
-}
-
-static enum ifm_status load_plan(const char *dir, struct ifm_arena *arena, struct ifm_plan **plan,
-                                 struct ifm_error *error)
-{
-    json_t *json;
-    char *path = ifm_path_join(arena, dir, "plan.json");
-    IFM_TRY(ifm_json_read(path, &json, error));
-    enum ifm_status status = ifm_plan_from_json(json, path, arena, plan, error);
-    json_decref(json);
-    return status;
 }
 
 /* ---- inside a run ---- */
@@ -131,11 +112,11 @@ static void add_absent(struct ifm_listing *listing, const struct ifm_derived *de
 
 /* A named arm that cannot be compared gets a row with the reason. */
 static void add_missing(struct ifm_listing *listing, const struct ifm_plan *plan, const struct ifm_derived *derived,
-                        const struct compare_request *request, const char *const *arms, size_t n)
+                        const char *only, const char *const *arms, size_t n)
 {
     for (size_t c = 0; c < plan->n_cells; c++) {
         const struct ifm_cell *cell = &plan->cells[c];
-        if (request->cell != NULL && strcmp(request->cell, cell->name) != 0)
+        if (only != NULL && strcmp(only, cell->name) != 0)
             continue;
         if (cell->n_arms == 0)
             add_absent(listing, derived, cell->name, "", n > 0 ? arms[0] : "", cell->unsupported);
@@ -150,22 +131,22 @@ static void add_missing(struct ifm_listing *listing, const struct ifm_plan *plan
     }
 }
 
-static enum ifm_status compare_arms(const struct compare_request *request, struct ifm_error *error)
+static enum ifm_status compare_arms(const struct ifm_given *given, struct ifm_error *error)
 {
-    const char *dir = request->words[0];
+    const char *dir = given->words[0], *cell = ifm_given_text(given, "cell");
     struct ifm_plan *plan;
     struct ifm_derived *derived;
-    const char **arms = IFM_ARENA_ARRAY(request->arena, const char *, MOST_NAMES);
-    size_t n = request->n_words - 1;
-    if (request->varies != NULL)
+    const char **arms = IFM_ARENA_ARRAY(given->arena, const char *, MOST_NAMES);
+    size_t n = given->n_words - 1;
+    if (ifm_given_text(given, "varies") != NULL)
         return ifm_fail(error, IFM_USAGE, "--varies", "the arms of one run state their differences themselves",
                         "only for comparisons between runs");
     IFM_TRY(ifm_folder_check(dir, false, error));
-    IFM_TRY(load_plan(dir, request->arena, &plan, error));
-    IFM_TRY(check_cell(plan, request->cell, request->arena, error));
-    IFM_TRY(check_arms(plan, request->words + 1, n, request->arena, error));
+    IFM_TRY(ifm_plan_read(dir, given->arena, &plan, error));
+    IFM_TRY(check_cell(plan, given, error));
+    IFM_TRY(check_arms(plan, given->words + 1, n, given->arena, error));
     for (size_t i = 0; i < n && i < MOST_NAMES; i++)
-        arms[i] = request->words[1 + i];
+        arms[i] = given->words[1 + i];
     if (n == 1) { /* a reference alone: every other arm against it */
         const char *all[MOST_NAMES];
         size_t n_all = list_arms(plan, false, all);
@@ -174,11 +155,11 @@ static enum ifm_status compare_arms(const struct compare_request *request, struc
                 arms[n++] = all[i];
     }
     const struct ifm_wish wish = {.compared = n > 0 ? arms : NULL, .n_compared = n};
-    IFM_TRY(ifm_derive_folder(dir, &wish, request->arena, &plan, &derived, error));
-    struct ifm_listing listing = ifm_comparison_begin(request->arena);
-    ifm_comparison_add_run(&listing, plan, derived, request->cell, n > 0 ? arms[0] : NULL);
-    add_missing(&listing, plan, derived, request, arms, n);
-    print_listing(&listing, request->format);
+    IFM_TRY(ifm_derive_folder(dir, &wish, given->arena, &plan, &derived, error));
+    struct ifm_listing listing = ifm_comparison_begin(given->arena);
+    ifm_comparison_add_run(&listing, plan, derived, cell, n > 0 ? arms[0] : NULL);
+    add_missing(&listing, plan, derived, cell, arms, n);
+    print_listing(&listing, given->format);
     ifm_listing_end(&listing);
     return IFM_OK;
 }
@@ -187,90 +168,75 @@ static enum ifm_status compare_arms(const struct compare_request *request, struc
 
 /* --varies with a setting that no run has is an error: otherwise the comparison would look as if the setting had no
  * effect. */
-static enum ifm_status check_varies(const struct compare_request *request, const struct ifm_folder *folders,
+static enum ifm_status check_varies(const struct ifm_given *given, const struct ifm_folder *folders,
                                     struct ifm_error *error)
 {
-    const char **known = IFM_ARENA_ARRAY(request->arena, const char *, MOST_SETTINGS), *key;
+    const char **known = IFM_ARENA_ARRAY(given->arena, const char *, MOST_SETTINGS), *key;
+    const char *varies = ifm_given_text(given, "varies");
     size_t n = 0;
     json_t *value;
-    if (request->varies == NULL)
+    if (varies == NULL)
         return IFM_OK;
-    for (size_t i = 0; i < request->n_words; i++)
+    for (size_t i = 0; i < given->n_words; i++)
         json_object_foreach(json_object_get(folders[i].lock, "parameters"), key, value)
         {
             if (n < MOST_SETTINGS && !is_among(key, known, n))
                 known[n++] = key;
         }
-    return is_among(request->varies, known, n) ? IFM_OK
-                                               : ifm_arguments_unknown("setting", request->varies, known, n, error);
+    return is_among(varies, known, n) ? IFM_OK : ifm_arguments_unknown("setting", varies, known, n, error);
 }
 
-static enum ifm_status open_runs(const struct compare_request *request, struct ifm_folder *folders,
-                                 struct ifm_error *error)
+static enum ifm_status open_runs(const struct ifm_given *given, struct ifm_folder *folders, struct ifm_error *error)
 {
-    for (size_t i = 0; i < request->n_words; i++) {
-        if (!is_run_folder(request->words[i], request->arena))
-            return ifm_fail(error, IFM_USAGE, request->words[i],
+    for (size_t i = 0; i < given->n_words; i++) {
+        if (!is_run_folder(given->words[i], given->arena))
+            return ifm_fail(error, IFM_USAGE, given->words[i],
                             "compare DIR A B compares arms of one run, compare DIR1 DIR2 runs; not both",
                             "not a run folder, as the second one is");
-        IFM_TRY(ifm_folder_check(request->words[i], false, error));
-        IFM_TRY(ifm_folder_open(request->words[i], &folders[i], error));
+        IFM_TRY(ifm_folder_check(given->words[i], false, error));
+        IFM_TRY(ifm_folder_open(given->words[i], &folders[i], error));
     }
-    for (size_t i = 0; request->cell != NULL && i < request->n_words; i++)
-        IFM_TRY(check_cell(folders[i].plan, request->cell, request->arena, error));
-    for (size_t i = 1; i < request->n_words; i++)
+    for (size_t i = 0; i < given->n_words; i++)
+        IFM_TRY(check_cell(folders[i].plan, given, error));
+    for (size_t i = 1; i < given->n_words; i++)
         if (strcmp(folders[i].plan->run_id, folders[0].plan->run_id) == 0)
-            return ifm_fail(error, IFM_USAGE, request->words[i], "name another run, or compare its arms: compare DIR",
-                            "it is the same run as %s", request->words[0]);
-    return check_varies(request, folders, error);
+            return ifm_fail(error, IFM_USAGE, given->words[i], "name another run, or compare its arms: compare DIR",
+                            "it is the same run as %s", given->words[0]);
+    return check_varies(given, folders, error);
 }
 
-static void list_runs(const struct compare_request *request, const struct ifm_folder *folders)
+static void list_runs(const struct ifm_given *given, const struct ifm_folder *folders)
 {
-    struct ifm_listing listing = ifm_comparison_begin(request->arena);
+    const char *cell = ifm_given_text(given, "cell"), *varies = ifm_given_text(given, "varies");
+    struct ifm_listing listing = ifm_comparison_begin(given->arena);
     struct ifm_run_view reference = {folders[0].plan, folders[0].derived, folders[0].events};
-    for (size_t i = 1; i < request->n_words; i++) {
+    for (size_t i = 1; i < given->n_words; i++) {
         struct ifm_run_view other = {folders[i].plan, folders[i].derived, folders[i].events};
         struct ifm_between between;
-        ifm_between(&reference, &other, request->cell, request->varies, request->arena, &between);
-        const struct ifm_comparison_runs runs = {&reference, &other, ifm_path_base(request->words[0]),
-                                                 ifm_path_base(request->words[i])};
+        ifm_between(&reference, &other, cell, varies, given->arena, &between);
+        const struct ifm_comparison_runs runs = {&reference, &other, ifm_path_base(given->words[0]),
+                                                 ifm_path_base(given->words[i])};
         ifm_comparison_add_between(&listing, &runs, &between);
     }
-    print_listing(&listing, request->format);
-    ifm_listing_end(&listing);
+    print_listing(&listing, given->format);
 }
 
-static enum ifm_status compare_runs(const struct compare_request *request, struct ifm_error *error)
+static enum ifm_status compare_runs(const struct ifm_given *given, struct ifm_error *error)
 {
-    struct ifm_folder *folders = IFM_ARENA_ARRAY(request->arena, struct ifm_folder, request->n_words);
-    enum ifm_status status = open_runs(request, folders, error);
+    struct ifm_folder *folders = IFM_ARENA_ARRAY(given->arena, struct ifm_folder, given->n_words);
+    enum ifm_status status = open_runs(given, folders, error);
     if (status == IFM_OK)
-        list_runs(request, folders);
-    for (size_t i = 0; i < request->n_words; i++)
+        list_runs(given, folders);
+    for (size_t i = 0; i < given->n_words; i++)
         ifm_folder_close(&folders[i]);
     return status;
 }
 
-enum ifm_status ifm_cmd_compare(int argc, char **argv, struct ifm_error *error)
+enum ifm_status ifm_cmd_compare(const struct ifm_given *given, struct ifm_error *error)
 {
-    struct compare_request request = {.arena = ifm_arena_create()};
-    const char *format = NULL;
-    bool help = false;
-    const struct ifm_flag flags[] = {{"cell", &request.cell}, {"varies", &request.varies}, {"format", &format}};
-    request.words = IFM_ARENA_ARRAY(request.arena, const char *, argc + 1);
-    enum ifm_status status = ifm_arguments_parse(argc, argv, flags, sizeof flags / sizeof flags[0], request.words,
-                                                 &request.n_words, &help, error);
-    if (status == IFM_OK && !help)
-        status = ifm_arguments_format(format, &request.format, error);
-    if (status == IFM_OK && help)
-        status = ifm_cmd_help(2, (char *[]){(char *)"help", argv[0], NULL}, error);
-    else if (status == IFM_OK && request.n_words == 0)
-        status = ifm_fail(error, IFM_USAGE, "", "such as runs/decode-20260101-120000", "compare needs a run folder");
-    else if (status == IFM_OK && request.n_words > 1 && is_run_folder(request.words[1], request.arena))
-        status = compare_runs(&request, error);
-    else if (status == IFM_OK)
-        status = compare_arms(&request, error);
-    ifm_arena_destroy(request.arena);
-    return status;
+    if (given->n_words == 0)
+        return ifm_fail(error, IFM_USAGE, "", "such as runs/decode-20260101-120000", "compare needs a run folder");
+    if (given->n_words > 1 && is_run_folder(given->words[1], given->arena))
+        return compare_runs(given, error);
+    return compare_arms(given, error);
 }

@@ -3,7 +3,6 @@
 
 #include "base/log.h"
 #include "workload/command/command.h"
-#include <stdio.h>
 #include <string.h>
 
 /* Programs run longer than kernels and need no long warm-up. Explicit settings override these. */
@@ -79,9 +78,7 @@ enum ifm_status ifm_cmd_exec(int argc, char **argv, struct ifm_error *error)
                                     .names = IFM_ARENA_ARRAY(arena, const char *, argc + 1)};
     struct ifm_options options = {.workload = "command", .positionals = &given};
     enum ifm_status status = ifm_options_parse(argc, argv, false, config, &options, error);
-    if (status == IFM_OK && options.help)
-        status = ifm_cmd_help(2, (char *[]){(char *)"help", argv[0], NULL}, error);
-    else if (status == IFM_OK && options.resume != NULL && given.n > 0)
+    if (status == IFM_OK && options.resume != NULL && given.n > 0)
         status = ifm_fail(error, IFM_USAGE, "--resume", "give --resume alone",
                           "the run folder says which commands are measured");
     else if (status == IFM_OK) {

@@ -1,14 +1,14 @@
-/* Commands on a run folder: derive, judge, report, verify. They measure nothing. */
+/* Commands on a run folder: derive, judge, report, verify, summary. They measure nothing. */
 #include "cli/cli.h"
 
+#include "base/text.h"
+#include "publish/summary.h"
 #include "story/folder.h"
 #include <stdio.h>
 
 static enum ifm_status open_options(int argc, char **argv, struct ifm_options *options, struct ifm_error *error)
 {
     IFM_TRY(ifm_options_parse(argc, argv, true, NULL, options, error));
-    if (options->help)
-        return ifm_cmd_help(2, (char *[]){(char *)"help", argv[0], NULL}, error);
     if (options->out != NULL)
         return ifm_fail(error, IFM_USAGE, "--out", "the files go into the run folder itself",
                         "--out does not belong to this command");
@@ -20,15 +20,8 @@ enum ifm_status ifm_cmd_derive(int argc, char **argv, struct ifm_error *error)
     struct ifm_options options = {0};
     enum ifm_status judged;
     IFM_TRY(open_options(argc, argv, &options, error));
-    if (options.help)
-        return IFM_OK;
     const struct ifm_story_printing how = ifm_cli_printing(&options);
     return ifm_story_finish(options.dir, &how, &judged, error);
-}
-
-enum ifm_status ifm_cmd_report(int argc, char **argv, struct ifm_error *error)
-{
-    return ifm_cmd_derive(argc, argv, error);
 }
 
 static void print_verdict(const struct ifm_verdict *verdict)
@@ -42,8 +35,6 @@ enum ifm_status ifm_cmd_judge(int argc, char **argv, struct ifm_error *error)
 {
     struct ifm_options options = {0};
     IFM_TRY(open_options(argc, argv, &options, error));
-    if (options.help)
-        return IFM_OK;
     struct ifm_folder folder;
     enum ifm_status status = ifm_folder_open(options.dir, &folder, error);
     if (status == IFM_OK)
@@ -81,8 +72,6 @@ enum ifm_status ifm_cmd_verify(int argc, char **argv, struct ifm_error *error)
     struct ifm_options options = {0};
     struct ifm_story_verified verified = {0};
     IFM_TRY(ifm_options_parse(argc, argv, true, NULL, &options, error));
-    if (options.help)
-        return ifm_cmd_help(2, (char *[]){(char *)"help", argv[0], NULL}, error);
     IFM_TRY(ifm_folder_is_run(options.dir, error));
     IFM_TRY(ifm_folder_claim(options.dir, false, error));
     struct ifm_arena *arena = ifm_arena_create();
@@ -90,5 +79,22 @@ enum ifm_status ifm_cmd_verify(int argc, char **argv, struct ifm_error *error)
     if (status == IFM_OK)
         print_verified(&verified);
     ifm_arena_destroy(arena);
+    return status;
+}
+
+enum ifm_status ifm_cmd_summary(const struct ifm_given *given, struct ifm_error *error)
+{
+    struct ifm_folder folder;
+    if (given->n_words != 1)
+        return ifm_fail(error, IFM_USAGE, "", "such as runs/decode-20260101-120000",
+                        given->n_words == 0 ? "summary needs a run folder" : "summary takes one run folder");
+    IFM_TRY(ifm_folder_check(given->words[0], false, error));
+    enum ifm_status status = ifm_folder_open(given->words[0], &folder, error);
+    if (status == IFM_OK) {
+        struct ifm_text text = {0};
+        ifm_summary_compose(&folder.publication, &text);
+        ifm_cli_print(&text, stdout);
+    }
+    ifm_folder_close(&folder);
     return status;
 }

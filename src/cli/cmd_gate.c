@@ -1,5 +1,5 @@
 /* gate: one exit code for a pipeline, from the run's own gates or from a reference run. */
-#include "cli/arguments.h"
+#include "cli/cli.h"
 
 #include "base/file.h"
 #include "publish/junit.h"
@@ -14,12 +14,6 @@ struct gate_request {
     struct ifm_folder folder, reference; /* both stay open: lines borrow their texts */
     struct ifm_config *presets;          /* so does this */
 };
-
-static bool is_same_gate(const struct ifm_gate *a, const struct ifm_gate *b)
-{
-    return strcmp(a->metric, b->metric) == 0 && strcmp(a->arm, b->arm) == 0 && strcmp(a->cell, b->cell) == 0 &&
-           a->op == b->op && a->threshold == b->threshold && a->interval == b->interval && a->least_n == b->least_n;
-}
 
 /* The gates of the presets, as a configuration would hold them; they live in request->presets. */
 static enum ifm_status expand_presets(struct gate_request *request, const struct ifm_study **out,
@@ -49,7 +43,7 @@ static enum ifm_status add_presets(struct gate_request *request, struct ifm_gate
             own++;
         if (own == plan->n_gates)
             (*extra)[(*n)++] = *gate;
-        else if (!is_same_gate(&plan->gates[own], gate))
+        else if (!ifm_gate_asks_the_same(&plan->gates[own], gate))
             return ifm_fail(error, IFM_USAGE, "--gates", "leave the preset out; the run is judged by its own gate",
                             "the run has another gate named '%s'", gate->name);
     }
@@ -133,40 +127,31 @@ static const char *outcome_of(enum ifm_status status)
                                                      : IFM_OUTCOME_BLOCKED);
 }
 
-static enum ifm_status write_text(const char *path, const struct ifm_text *text, struct ifm_error *error)
+/* Write `text` to the file, or to standard output for "-", and free it. */
+static enum ifm_status write_text(const char *path, struct ifm_text *text, struct ifm_error *error)
 {
-    if (strcmp(path, "-") == 0) {
-        fwrite(text->data, 1, text->size, stdout);
-        return IFM_OK;
+    enum ifm_status status = IFM_OK;
+    if (strcmp(path, "-") != 0) {
+        status = ifm_file_write_atomic(path, text->data, text->size, error);
+        ifm_text_clear(text);
     }
-    return ifm_file_write_atomic(path, text->data, text->size, error);
-}
-
-/* A table for a pull request, the outcome first. */
-static enum ifm_status write_markdown(const char *path, const struct ifm_listing *listing, const char *outcome,
-                                      struct ifm_error *error)
-{
-    struct ifm_text text = {0};
-    ifm_text_printf(&text, "**inferometer gate: %s**\n\n", outcome);
-    ifm_listing_compose(listing, IFM_FORMAT_MD, &text);
-    enum ifm_status status = write_text(path, &text, error);
-    ifm_text_free(&text);
+    ifm_cli_print(text, stdout);
     return status;
 }
 
 static enum ifm_status write_files(const struct gate_request *request, const struct ifm_gate_lines *lines,
                                    const struct ifm_listing *listing, const char *outcome, struct ifm_error *error)
 {
-    enum ifm_status status = IFM_OK;
+    struct ifm_text junit = {0}, markdown = {0};
     if (request->junit != NULL) {
-        struct ifm_text text = {0};
-        ifm_gate_lines_junit(lines, request->folder.plan->run_id, &text);
-        status = write_text(request->junit, &text, error);
-        ifm_text_free(&text);
+        ifm_gate_lines_junit(lines, request->folder.plan->run_id, &junit);
+        IFM_TRY(write_text(request->junit, &junit, error));
     }
-    if (status == IFM_OK && request->markdown != NULL)
-        status = write_markdown(request->markdown, listing, outcome, error);
-    return status;
+    if (request->markdown == NULL)
+        return IFM_OK;
+    ifm_text_printf(&markdown, "**inferometer gate: %s**\n\n", outcome); /* the outcome first, for a pull request */
+    ifm_listing_compose(listing, IFM_FORMAT_MD, &markdown);
+    return write_text(request->markdown, &markdown, error);
 }
 
 /* Whether a reason of the verdict stands in the table already. */
@@ -195,8 +180,7 @@ static void print_lines(const struct gate_request *request, const struct ifm_gat
     if (request->format == IFM_FORMAT_TABLE && listing->n_rows > 0)
         ifm_text_add(&text, "\n");
     ifm_listing_compose(listing, request->format, &text);
-    fputs(text.data, stdout);
-    ifm_text_free(&text);
+    ifm_cli_print(&text, stdout);
 }
 
 static enum ifm_status gate(struct gate_request *request, struct ifm_error *error)
@@ -219,25 +203,12 @@ static enum ifm_status gate(struct gate_request *request, struct ifm_error *erro
     return status == IFM_OK ? judged : status;
 }
 
-static enum ifm_status parse(int argc, char **argv, struct gate_request *request, bool *help, struct ifm_error *error)
+static enum ifm_status check_request(const struct ifm_given *given, const struct gate_request *request,
+                                     struct ifm_error *error)
 {
-    const char *format = NULL;
-    const struct ifm_flag flags[] = {{"against", &request->against},
-                                     {"gates", &request->gates},
-                                     {"junit", &request->junit},
-                                     {"markdown", &request->markdown},
-                                     {"format", &format}};
-    const char **words = IFM_ARENA_ARRAY(request->arena, const char *, argc + 1);
-    size_t n = 0;
-    IFM_TRY(ifm_arguments_parse(argc, argv, flags, sizeof flags / sizeof flags[0], words, &n, help, error));
-    if (*help)
-        return IFM_OK;
-    IFM_TRY(ifm_arguments_format(format, &request->format, error));
-    if (n == 0)
+    if (given->n_words == 0)
         return ifm_fail(error, IFM_USAGE, "", "such as runs/decode-20260101-120000", "gate needs a run folder");
-    if (n > 1)
-        return ifm_fail(error, IFM_USAGE, "", "a reference run is named with --against", "unexpected argument \"%s\"",
-                        words[1]);
+    IFM_TRY(ifm_given_words(given, 1, "a reference run is named with --against", error));
     if (request->gates != NULL && request->against != NULL)
         return ifm_fail(error, IFM_USAGE, "--gates", "call gate twice, once with each",
                         "--against compares with another run and uses no gates");
@@ -246,23 +217,24 @@ static enum ifm_status parse(int argc, char **argv, struct gate_request *request
         return ifm_fail(error, IFM_USAGE, "--markdown", "give each a file of its own",
                         "--junit and --markdown would both write to %s",
                         strcmp(request->junit, "-") == 0 ? "standard output" : request->junit);
-    request->dir = words[0];
     return IFM_OK;
 }
 
-enum ifm_status ifm_cmd_gate(int argc, char **argv, struct ifm_error *error)
+enum ifm_status ifm_cmd_gate(const struct ifm_given *given, struct ifm_error *error)
 {
-    struct gate_request request = {.arena = ifm_arena_create()};
-    bool help = false;
-    enum ifm_status status = parse(argc, argv, &request, &help, error);
-    if (status == IFM_OK && help)
-        status = ifm_cmd_help(2, (char *[]){(char *)"help", argv[0], NULL}, error);
-    else if (status == IFM_OK)
-        status = gate(&request, error);
+    struct gate_request request = {
+        .dir = given->words[0],
+        .against = ifm_given_text(given, "against"),
+        .gates = ifm_given_text(given, "gates"),
+        .junit = ifm_given_text(given, "junit"),
+        .markdown = ifm_given_text(given, "markdown"),
+        .format = given->format,
+        .arena = given->arena,
+    };
+    IFM_TRY(check_request(given, &request, error));
+    enum ifm_status status = gate(&request, error);
     ifm_folder_close(&request.folder);
     ifm_folder_close(&request.reference);
-    if (request.presets != NULL)
-        ifm_config_destroy(request.presets);
-    ifm_arena_destroy(request.arena);
+    ifm_config_destroy(request.presets);
     return status;
 }

@@ -11,12 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Commands without options still answer --help and refuse the rest. */
-static enum ifm_status only_help(int argc, char **argv, bool *done, struct ifm_error *error)
+static enum ifm_status no_arguments(int argc, char **argv, struct ifm_error *error)
 {
-    *done = argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
-    if (*done)
-        return ifm_cmd_help(2, (char *[]){(char *)"help", argv[0], NULL}, error);
     if (argc > 1)
         return ifm_fail(error, IFM_USAGE, "", "", "%s takes no argument, but got \"%s\"", argv[0], argv[1]);
     return IFM_OK;
@@ -68,13 +64,10 @@ static enum ifm_status explain(int argc, char **argv, struct ifm_error *error)
 
 enum ifm_status ifm_cmd_explain(int argc, char **argv, struct ifm_error *error)
 {
-    if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
-        return ifm_cmd_help(2, (char *[]){(char *)"help", argv[0], NULL}, error);
     if (argc == 2 && strcmp(argv[1], "--markdown") == 0) {
         struct ifm_text text = {0};
         ifm_metrics_markdown(&text);
-        fputs(text.data, stdout);
-        ifm_text_free(&text);
+        ifm_cli_print(&text, stdout);
         return IFM_OK;
     }
     return explain(argc, argv, error);
@@ -132,11 +125,8 @@ static void print_remedies(const json_t *rows)
 /* Exits 0 whatever it finds. A study that needs locks sets measure.locks=required. */
 enum ifm_status ifm_cmd_doctor(int argc, char **argv, struct ifm_error *error)
 {
-    bool done;
-    IFM_TRY(only_help(argc, argv, &done, error));
-    if (done)
-        return IFM_OK;
-    json_t *rows = ifm_host_doctor();
+    IFM_TRY(no_arguments(argc, argv, error));
+    json_t *rows = ifm_host_doctor("");
     ifm_power_rows(rows);
     print_rows(rows);
     print_remedies(rows);
@@ -152,10 +142,7 @@ static void print_implementations(const struct ifm_implementation *const *rows)
 
 enum ifm_status ifm_cmd_workloads(int argc, char **argv, struct ifm_error *error)
 {
-    bool done;
-    IFM_TRY(only_help(argc, argv, &done, error));
-    if (done)
-        return IFM_OK;
+    IFM_TRY(no_arguments(argc, argv, error));
     for (size_t i = 0; ifm_workloads[i] != NULL; i++) {
         printf("%s\n", ifm_workloads[i]->name);
         print_field("purpose", ifm_workloads[i]->purpose);

@@ -1,20 +1,17 @@
 /* list: the run folders below a folder. Reads only, also folders that look broken. */
-#include "cli/arguments.h"
+#include "cli/cli.h"
 
 #include "base/file.h"
 #include "model/plan_json.h"
 #include "publish/listing.h"
 #include "sample/journal.h"
+#include "story/folder.h"
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 enum { DEEPEST = 8, NAMES_WIDTH = 22 };
 
@@ -63,15 +60,6 @@ static uint64_t size_of(const char *dir, int depth, struct ifm_arena *arena)
     if (open != NULL)
         closedir(open);
     return bytes;
-}
-
-static bool is_running(const char *log)
-{
-    int fd = open(log, O_RDONLY | O_CLOEXEC);
-    bool busy = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-    if (fd >= 0)
-        close(fd);
-    return busy;
 }
 
 static void break_entry(struct found *found, struct listed_run *entry, const struct ifm_error *error)
@@ -195,19 +183,19 @@ static void read_folder(struct found *found, const char *dir)
     struct listed_run *entry = &found->items[found->n++];
     *entry = (struct listed_run){.dir = dir, .state = "finished", .outcome = "", .why = "", .config_hash = ""};
     entry->bytes = size_of(dir, 0, found->arena);
-    char *log = ifm_path_join(found->arena, dir, "run.log");
+    int code;
     if (read_lock(found, dir, entry, &error) != IFM_OK || read_plan(found, dir, entry, &error) != IFM_OK) {
         break_entry(found, entry, &error);
         return;
     }
     if (strcmp(entry->state, "finished") != 0)
         return;
-    if (!ifm_file_exists(log)) {
+    if (!ifm_file_exists(ifm_path_join(found->arena, dir, "run.log"))) {
         entry->state = "interrupted";
         entry->why = "nothing was recorded";
         return;
     }
-    if (is_running(log)) {
+    if (ifm_folder_is_busy(dir, &code)) {
         entry->state = "running";
         entry->why = "a run is at work in this folder";
         return;
@@ -321,39 +309,19 @@ static void print_found(struct found *found, const char *root, enum ifm_format f
     ifm_listing_compose(&listing, format, &text);
     if (found->n == 0 && (format == IFM_FORMAT_TABLE || format == IFM_FORMAT_MD))
         printf("no run folders below %s; `inferometer run` makes one\n", root);
-    else if (text.size > 0)
-        fputs(text.data, stdout);
+    ifm_cli_print(&text, stdout);
     ifm_listing_end(&listing);
-    ifm_text_free(&text);
 }
 
-static enum ifm_status list(int argc, char **argv, struct ifm_arena *arena, struct ifm_error *error)
+enum ifm_status ifm_cmd_list(const struct ifm_given *given, struct ifm_error *error)
 {
-    const char **words = IFM_ARENA_ARRAY(arena, const char *, argc + 1), *format_name = NULL;
-    const struct ifm_flag flags[] = {{"format", &format_name}};
-    enum ifm_format format;
-    size_t n = 0;
-    bool help = false;
-    IFM_TRY(ifm_arguments_parse(argc, argv, flags, 1, words, &n, &help, error));
-    if (help)
-        return ifm_cmd_help(2, (char *[]){(char *)"help", argv[0], NULL}, error);
-    IFM_TRY(ifm_arguments_format(format_name, &format, error));
-    if (n > 1)
-        return ifm_fail(error, IFM_USAGE, "", "list one folder at a time", "unexpected argument \"%s\"", words[1]);
-    const char *root = n == 1 ? words[0] : "runs";
-    if (n == 1 && !ifm_dir_exists(root))
+    const char *root = given->n_words > 0 ? given->words[0] : "runs";
+    IFM_TRY(ifm_given_words(given, 1, "list one folder at a time", error));
+    if (given->n_words == 1 && !ifm_dir_exists(root))
         return ifm_fail(error, IFM_USAGE, root, "name the folder that holds the run folders",
                         ifm_file_exists(root) ? "not a folder" : "there is no such folder");
-    struct found found = {.arena = arena};
+    struct found found = {.arena = given->arena};
     walk(&found, root, 0);
-    print_found(&found, root, format);
+    print_found(&found, root, given->format);
     return IFM_OK;
-}
-
-enum ifm_status ifm_cmd_list(int argc, char **argv, struct ifm_error *error)
-{
-    struct ifm_arena *arena = ifm_arena_create();
-    enum ifm_status status = list(argc, argv, arena, error);
-    ifm_arena_destroy(arena);
-    return status;
 }

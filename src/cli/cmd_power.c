@@ -1,6 +1,6 @@
 /* power: the sources of power and energy of this machine, each sensor watched for a moment, and doctor's rows about
  * them. Reads only. */
-#include "cli/arguments.h"
+#include "cli/cli.h"
 #include "power/power.h"
 #include "publish/listing.h"
 
@@ -120,55 +120,22 @@ static void print_sensors(struct ifm_power *power, double seconds, enum ifm_form
     for (size_t i = 0; i < list->n_absences; i++)
         add_absence(&listing, &list->absences[i]);
     ifm_listing_compose(&listing, format, &text);
-    if (text.size > 0)
-        fputs(text.data, stdout);
+    ifm_cli_print(&text, stdout);
     ifm_listing_end(&listing);
-    ifm_text_free(&text);
-}
-
-static enum ifm_status parse_positive(const char *flag, const char *text, double most, double *out,
-                                      struct ifm_error *error)
-{
-    if (text != NULL && (!ifm_parse_f64(text, out) || !(*out > 0) || *out > most))
-        return ifm_fail(error, IFM_USAGE, "", "", "--%s wants a number above 0 and at most %.0f, not \"%s\"", flag,
-                        most, text);
-    return IFM_OK;
-}
-
-static enum ifm_status power_command(int argc, char **argv, struct ifm_arena *arena, struct ifm_error *error)
-{
-    const char **words = IFM_ARENA_ARRAY(arena, const char *, argc + 1);
-    const char *format_name = NULL, *seconds_text = NULL, *meter = NULL, *rated = NULL;
-    const struct ifm_flag flags[] = {
-        {"format", &format_name}, {"seconds", &seconds_text}, {"meter", &meter}, {"rated-w", &rated}};
-    enum ifm_format format;
-    struct ifm_power *power;
-    struct ifm_power_options options = {.root = ""};
-    double seconds = DEFAULT_SECONDS;
-    size_t n = 0;
-    bool help = false;
-    IFM_TRY(ifm_arguments_parse(argc, argv, flags, sizeof flags / sizeof *flags, words, &n, &help, error));
-    if (help)
-        return ifm_cmd_help(2, (char *[]){(char *)"help", argv[0], NULL}, error);
-    IFM_TRY(ifm_arguments_format(format_name, &format, error));
-    if (n > 0)
-        return ifm_fail(error, IFM_USAGE, "", "", "unexpected argument \"%s\"", words[0]);
-    IFM_TRY(parse_positive("seconds", seconds_text, MOST_SECONDS, &seconds, error));
-    IFM_TRY(parse_positive("rated-w", rated, 1e6, &options.rated_w, error));
-    options.meter = meter;
-    IFM_TRY(ifm_power_open(&options, &power, error));
-    print_sensors(power, seconds, format, arena);
-    ifm_power_close(power);
-    return IFM_OK;
 }
 
 /* Exits 0 whatever it finds. */
-enum ifm_status ifm_cmd_power(int argc, char **argv, struct ifm_error *error)
+enum ifm_status ifm_cmd_power(const struct ifm_given *given, struct ifm_error *error)
 {
-    struct ifm_arena *arena = ifm_arena_create();
-    enum ifm_status status = power_command(argc, argv, arena, error);
-    ifm_arena_destroy(arena);
-    return status;
+    struct ifm_power_options options = {.root = "", .meter = ifm_given_text(given, "meter")};
+    double seconds = DEFAULT_SECONDS;
+    IFM_TRY(ifm_given_words(given, 0, "", error));
+    IFM_TRY(ifm_given_number(given, "seconds", MOST_SECONDS, false, &seconds, error));
+    IFM_TRY(ifm_given_number(given, "rated-w", 1e6, false, &options.rated_w, error));
+    struct ifm_power *power = ifm_power_open(&options);
+    print_sensors(power, seconds, given->format, given->arena);
+    ifm_power_close(power);
+    return IFM_OK;
 }
 
 /* ---- doctor ---- */
@@ -208,10 +175,7 @@ void ifm_power_rows(json_t *rows)
         {"CPU power (perf events)", "perf",
          "another source of the processor's joules, where powercap is readable only by root"},
     };
-    struct ifm_power *power;
-    struct ifm_error error = {0};
-    if (ifm_power_open(&(struct ifm_power_options){.root = ""}, &power, &error) != IFM_OK)
-        return; /* out of memory: the rows before it stand */
+    struct ifm_power *power = ifm_power_open(&(struct ifm_power_options){.root = ""});
     struct ifm_arena *arena = ifm_arena_create();
     const struct ifm_power_list *list = ifm_power_list(power);
     for (size_t i = 0; i < sizeof families / sizeof *families; i++) {

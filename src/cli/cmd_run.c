@@ -3,12 +3,12 @@
 
 #include "base/file.h"
 #include "base/log.h"
-#include "cli/invocation.h"
-#include "cli/plugins.h"
 #include "host/host.h"
 #include "story/folder.h"
 #include <stdio.h>
 #include <unistd.h>
+
+struct ifm_invocation ifm_invocation;
 
 /* One line on the terminal, rewritten at most ten times a second. */
 static void show_progress(void *context, const struct ifm_cell *cell, double fraction, double remaining_s)
@@ -24,11 +24,6 @@ static void show_progress(void *context, const struct ifm_cell *cell, double fra
 /* Replaces this process with `run --resume`; returns only when exec fails. Open files are closed by it. */
 static void go_on_in_a_new_process(const char *dir, const struct ifm_options *options)
 {
-    static const char *const formats[] = {[IFM_FORMAT_TABLE] = "table",
-                                          [IFM_FORMAT_MD] = "md",
-                                          [IFM_FORMAT_CSV] = "csv",
-                                          [IFM_FORMAT_JSON] = "json",
-                                          [IFM_FORMAT_JSONL] = "jsonl"};
     const char *arguments[8] = {"inferometer", "run", "--resume", dir};
     size_t n = 4;
     if (options->quiet)
@@ -37,7 +32,7 @@ static void go_on_in_a_new_process(const char *dir, const struct ifm_options *op
         arguments[n++] = "--json";
     } else if (options->has_format) {
         arguments[n++] = "--format";
-        arguments[n++] = formats[options->format];
+        arguments[n++] = ifm_format_names[options->format];
     }
     ifm_warn("the device cannot be opened again in this process; a new one goes on with %s", dir);
     fflush(NULL);
@@ -51,7 +46,7 @@ static enum ifm_status measure(const char *dir, const struct ifm_config *config,
 {
     int64_t last_ns = 0;
     bool anew = false, show = !options->quiet && isatty(STDERR_FILENO);
-    struct ifm_story_measuring how = {.dir = dir, .resume = resume, .needs_new_process = &anew};
+    struct ifm_run_options how = {.dir = dir, .resume = resume, .needs_new_process = &anew};
     if (show)
         how.progress = (struct ifm_progress){show_progress, &last_ns};
     enum ifm_status status = ifm_story_measure(config, plan, &how, error);
@@ -144,9 +139,7 @@ enum ifm_status ifm_cmd_run(int argc, char **argv, struct ifm_error *error)
         snprintf(assignment, sizeof assignment, "workload=%s", quick->name);
         status = ifm_config_override(config, assignment, error);
     }
-    if (status == IFM_OK && options.help)
-        status = ifm_cmd_help(2, (char *[]){(char *)"help", argv[0], NULL}, error);
-    else if (status == IFM_OK)
+    if (status == IFM_OK)
         status = ifm_cli_run(&options, config, error);
     ifm_config_destroy(config);
     return status;
@@ -158,10 +151,8 @@ enum ifm_status ifm_cmd_rerun(int argc, char **argv, struct ifm_error *error)
     struct ifm_arena *arena = ifm_arena_create();
     struct ifm_options options = {0};
     enum ifm_status status = ifm_options_parse(argc, argv, true, NULL, &options, error);
-    if (status == IFM_OK && options.help)
-        status = ifm_cmd_help(2, (char *[]){(char *)"help", argv[0], NULL}, error);
-    else if (status == IFM_OK && (status = ifm_folder_is_run(options.dir, error)) == IFM_OK &&
-             (status = ifm_plugins_again(options.dir, error)) == IFM_OK) {
+    if (status == IFM_OK && (status = ifm_folder_is_run(options.dir, error)) == IFM_OK &&
+        (status = ifm_plugins_again(options.dir, error)) == IFM_OK) {
         config = ifm_story_config();
         status = ifm_config_file(config, ifm_path_join(arena, options.dir, "config.lock.json"), error);
         if (status == IFM_OK)

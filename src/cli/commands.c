@@ -1,61 +1,63 @@
-/* The table of commands, and the program as the generators see it. */
+/* The table of commands, the program as the generators see it, and the commands that write about commands: help, man,
+ * completion, schema. */
 #include "cli/cli.h"
-#include "cli/specification.h"
 
+#include "base/text.h"
+#include <stdio.h>
 #include <string.h>
 
-#define FORMATS "table|md|csv|json|jsonl"
-static const struct ifm_option help_option = {"help", 'h', NULL, NULL, "print this help"};
+/* Rows that several commands have. */
+#define HELP "help", 'h', NULL, NULL, "print this help"
+#define PLUGIN "plugin", '\0', "FILE", NULL, "load a workload from a shared object; may be given often"
+#define FORMAT "format", '\0', "FORMAT", "table|md|csv|json|jsonl"
+#define RESULTS FORMAT, "how results are printed"
+#define QUIET "quiet", '\0', NULL, NULL, "no progress and no notes"
+#define NEW_FOLDER "out", '\0', "DIR", NULL, "the run folder, which must be new or empty (default: below runs/)"
+#define RESUME "resume", '\0', "DIR", NULL, "go on with an interrupted run"
+#define DRY_RUN "dry-run", '\0', NULL, NULL, "print the plan and a time estimate; record nothing"
+#define LOCK_STATE                                                                                                     \
+    "state", '\0', "FILE", NULL, "the state file with the old values (default: below XDG_STATE_HOME or ~/.local/state)"
+#define LOCK_ROOT "root", '\0', "DIR", NULL, "a tree of files in place of this machine's /proc and /sys"
+#define KNOBS_SHOWN FORMAT, "how the knobs are printed"
 
-#define PLUGIN_OPTION                                                                                                  \
-    {                                                                                                                  \
-        "plugin", '\0', "FILE", NULL, "load a workload from a shared object; may be given often"                       \
-    }
-static const struct ifm_option plugin_options[] = {PLUGIN_OPTION, {"help", 'h', NULL, NULL, "print this help"}};
+static const struct ifm_option help_options[] = {{HELP}};
+static const struct ifm_option plugin_options[] = {{PLUGIN}, {HELP}};
 
 static const struct ifm_option run_options[] = {
     {"config", 'c', "FILE", NULL, "a YAML study, or the config.lock.json of a run"},
     {"override", '\0', "PATH=VALUE", NULL, "set one parameter; may be given often; VALUE may be a list"},
-    {"out", '\0', "DIR", NULL, "the run folder, which must be new or empty (default: below runs/)"},
-    {"resume", '\0', "DIR", NULL, "go on with an interrupted run"},
-    PLUGIN_OPTION,
-    {"dry-run", '\0', NULL, NULL, "print the plan and a time estimate; record nothing"},
-    {"format", '\0', "FORMAT", FORMATS, "how results are printed"},
-    {"quiet", '\0', NULL, NULL, "no progress and no notes"},
-    {"help", 'h', NULL, NULL, "print this help"},
+    {NEW_FOLDER},
+    {RESUME},
+    {PLUGIN},
+    {DRY_RUN},
+    {RESULTS},
+    {QUIET},
+    {HELP},
 };
-enum { RUN_OPTIONS = sizeof run_options / sizeof *run_options };
 
 static const struct ifm_option exec_options[] = {
     {"name", '\0', "NAME", NULL, "name of a command's arm, once for each command (default: the program's name)"},
     {"config", 'c', "FILE", NULL, "a YAML study whose settings are used"},
     {"override", '\0', "PATH=VALUE", NULL, "set one parameter; may be given often"},
-    {"out", '\0', "DIR", NULL, "the run folder, which must be new or empty (default: below runs/)"},
-    {"resume", '\0', "DIR", NULL, "go on with an interrupted run"},
-    {"dry-run", '\0', NULL, NULL, "print the plan and a time estimate; record nothing"},
-    {"format", '\0', "FORMAT", FORMATS, "how results are printed"},
-    {"quiet", '\0', NULL, NULL, "no progress and no notes"},
-    {"help", 'h', NULL, NULL, "print this help"},
+    {NEW_FOLDER},
+    {RESUME},
+    {DRY_RUN},
+    {RESULTS},
+    {QUIET},
+    {HELP},
 };
 
 static const struct ifm_option rerun_options[] = {
-    {"out", '\0', "DIR", NULL, "the new run folder (default: below runs/)"},
-    PLUGIN_OPTION,
-    {"format", '\0', "FORMAT", FORMATS, "how results are printed"},
-    {"quiet", '\0', NULL, NULL, "no progress and no notes"},
-    {"help", 'h', NULL, NULL, "print this help"},
+    {"out", '\0', "DIR", NULL, "the new run folder (default: below runs/)"}, {PLUGIN}, {RESULTS}, {QUIET}, {HELP},
 };
 
-static const struct ifm_option folder_options[] = {
-    {"format", '\0', "FORMAT", FORMATS, "how results are printed"},
-    {"help", 'h', NULL, NULL, "print this help"},
-};
+static const struct ifm_option folder_options[] = {{RESULTS}, {HELP}};
 
 static const struct ifm_option compare_options[] = {
     {"cell", '\0', "NAME", NULL, "only this cell"},
     {"varies", '\0', "PATH", NULL, "between runs: the one setting that may differ, such as decode.isa"},
-    {"format", '\0', "FORMAT", FORMATS, "how results are printed"},
-    {"help", 'h', NULL, NULL, "print this help"},
+    {RESULTS},
+    {HELP},
 };
 
 static const struct ifm_option gate_options[] = {
@@ -63,27 +65,18 @@ static const struct ifm_option gate_options[] = {
     {"gates", '\0', "NAME[,NAME...]", "sop|golden-ticket|significant", "judge by these presets too"},
     {"junit", '\0', "FILE", NULL, "write JUnit XML; - is standard output"},
     {"markdown", '\0', "FILE", NULL, "write a table for a pull request; - is standard output"},
-    {"format", '\0', "FORMAT", FORMATS, "how results are printed"},
-    {"help", 'h', NULL, NULL, "print this help"},
+    {RESULTS},
+    {HELP},
 };
 
 static const struct ifm_option power_options[] = {
     {"seconds", '\0', "NUMBER", NULL, "how long each sensor is watched (default: 1)"},
     {"meter", '\0', "FILE", NULL, "CSV file or pipe of an external meter, with lines t_s,power_w"},
     {"rated-w", '\0', "NUMBER", NULL, "rated power of all processors together, for an energy estimate"},
-    {"format", '\0', "FORMAT", FORMATS, "how results are printed"},
-    {"help", 'h', NULL, NULL, "print this help"},
+    {RESULTS},
+    {HELP},
 };
 
-#define LOCK_STATE                                                                                                     \
-    {                                                                                                                  \
-        "state", '\0', "FILE", NULL,                                                                                   \
-            "the state file with the old values (default: below XDG_STATE_HOME or ~/.local/state)"                     \
-    }
-#define LOCK_ROOT                                                                                                      \
-    {                                                                                                                  \
-        "root", '\0', "DIR", NULL, "a tree of files in place of this machine's /proc and /sys"                         \
-    }
 static const struct ifm_option lock_options[] = {
     {"gpu-clock", '\0', "MHZ", NULL, "lowest = highest clock of the multiprocessors"},
     {"memory-clock", '\0', "MHZ", NULL, "lowest = highest clock of the GPU's memory"},
@@ -94,66 +87,68 @@ static const struct ifm_option lock_options[] = {
     {"frequency", '\0', "MHZ", NULL, "lowest = highest clock of every allowed CPU"},
     {"turbo", '\0', "off", "off", "no clocks above the nominal one"},
     {"dry-run", '\0', NULL, NULL, "print the plan and the present values; change nothing"},
-    LOCK_STATE,
-    LOCK_ROOT,
-    {"format", '\0', "FORMAT", FORMATS, "how the knobs are printed"},
-    {"help", 'h', NULL, NULL, "print this help"},
+    {LOCK_STATE},
+    {LOCK_ROOT},
+    {KNOBS_SHOWN},
+    {HELP},
 };
-static const struct ifm_option unlock_options[] = {
-    LOCK_STATE,
-    LOCK_ROOT,
-    {"format", '\0', "FORMAT", FORMATS, "how the knobs are printed"},
-    {"help", 'h', NULL, NULL, "print this help"},
-};
+static const struct ifm_option unlock_options[] = {{LOCK_STATE}, {LOCK_ROOT}, {KNOBS_SHOWN}, {HELP}};
+
+#define OPTIONS(table) (table), sizeof(table) / sizeof *(table)
+#define MEASURES .measures = true, .main = ifm_cmd_run
+
+static enum ifm_status cmd_help(int argc, char **argv, struct ifm_error *error);
+static enum ifm_status cmd_document(int argc, char **argv, struct ifm_error *error);
 
 const struct ifm_verb ifm_verbs[] = {
-    {"run", "[-c FILE] [--out DIR] [OPTIONS]", "measure a study and judge it", run_options, RUN_OPTIONS, true,
-     ifm_cmd_run},
+    {"run", "[-c FILE] [--out DIR] [OPTIONS]", "measure a study and judge it", OPTIONS(run_options), MEASURES},
     {"decode", "[OPTIONS]", "measure decode attention over f16 and compressed KV caches, with the loss of each",
-     run_options, RUN_OPTIONS, true, ifm_cmd_run},
-    {"attention", "[OPTIONS]", "measure attention of whole sequences beside OpenBLAS matrix products", run_options,
-     RUN_OPTIONS, true, ifm_cmd_run},
-    {"gemm", "[OPTIONS]", "measure products of a few rows with weights in f32, bf16, int8 and int4", run_options,
-     RUN_OPTIONS, true, ifm_cmd_run},
-    {"stream", "[OPTIONS]", "measure this device's bandwidth, FLOP rate and cache sizes", run_options, RUN_OPTIONS,
-     true, ifm_cmd_run},
-    {"null", "[OPTIONS]", "measure the lab itself with a step that does nothing", run_options, RUN_OPTIONS, true,
-     ifm_cmd_run},
+     OPTIONS(run_options), MEASURES},
+    {"attention", "[OPTIONS]", "measure attention of whole sequences beside OpenBLAS matrix products",
+     OPTIONS(run_options), MEASURES},
+    {"gemm", "[OPTIONS]", "measure products of a few rows with weights in f32, bf16, int8 and int4",
+     OPTIONS(run_options), MEASURES},
+    {"stream", "[OPTIONS]", "measure this device's bandwidth, FLOP rate and cache sizes", OPTIONS(run_options),
+     MEASURES},
+    {"null", "[OPTIONS]", "measure the lab itself with a step that does nothing", OPTIONS(run_options), MEASURES},
     {"exec", "'COMMAND' ['COMMAND'...] [OPTIONS]",
-     "measure any programs, each argument one command, in mirrored blocks", exec_options,
-     sizeof exec_options / sizeof *exec_options, true, ifm_cmd_exec},
-    {"rerun", "DIR [OPTIONS]", "measure again with the exact configuration of a run folder", rerun_options, 5, false,
-     ifm_cmd_rerun},
-    {"derive", "DIR", "recompute every number of a run folder from its raw record", folder_options, 2, false,
-     ifm_cmd_derive},
-    {"judge", "DIR", "recompute the verdict of a run folder and exit with it", folder_options, 2, false, ifm_cmd_judge},
-    {"report", "DIR", "write the report of a run folder again", folder_options, 2, false, ifm_cmd_report},
-    {"verify", "DIR", "check every hash of a run folder and recompute every number", plugin_options, 2, false,
-     ifm_cmd_verify},
-    {"compare", "DIR [ARM...] | DIR DIR...", "compare arms of a run, or whole runs", compare_options, 4, false,
-     ifm_cmd_compare},
-    {"gate", "DIR [--gates NAME | --against DIR]", "judge a run for a pipeline and exit with the answer", gate_options,
-     6, false, ifm_cmd_gate},
-    {"list", "[DIR]", "list the run folders below DIR (default: runs), newest first", folder_options, 2, false,
-     ifm_cmd_list},
-    {"summary", "DIR", "print a summary of at most 1,024 bytes to paste", &help_option, 1, false, ifm_cmd_summary},
-    {"explain", "[METRIC]", "print a metric's definition, formula and limits", &help_option, 1, false, ifm_cmd_explain},
-    {"doctor", "", "print what this machine can and cannot measure, with remedies", &help_option, 1, false,
-     ifm_cmd_doctor},
+     "measure any programs, each argument one command, in mirrored blocks", OPTIONS(exec_options), .measures = true,
+     .main = ifm_cmd_exec},
+    {"rerun", "DIR [OPTIONS]", "measure again with the exact configuration of a run folder", OPTIONS(rerun_options),
+     .main = ifm_cmd_rerun},
+    {"derive", "DIR", "recompute every number of a run folder from its raw record", OPTIONS(folder_options),
+     .main = ifm_cmd_derive},
+    {"judge", "DIR", "recompute the verdict of a run folder and exit with it", OPTIONS(folder_options),
+     .main = ifm_cmd_judge},
+    {"report", "DIR", "write the report of a run folder again", OPTIONS(folder_options), .main = ifm_cmd_derive},
+    {"verify", "DIR", "check every hash of a run folder and recompute every number", OPTIONS(plugin_options),
+     .main = ifm_cmd_verify},
+    {"compare", "DIR [ARM...] | DIR DIR...", "compare arms of a run, or whole runs", OPTIONS(compare_options),
+     .plain = ifm_cmd_compare},
+    {"gate", "DIR [--gates NAME | --against DIR]", "judge a run for a pipeline and exit with the answer",
+     OPTIONS(gate_options), .plain = ifm_cmd_gate},
+    {"list", "[DIR]", "list the run folders below DIR (default: runs), newest first", OPTIONS(folder_options),
+     .plain = ifm_cmd_list},
+    {"summary", "DIR", "print a summary of at most 1,024 bytes to paste", OPTIONS(help_options),
+     .plain = ifm_cmd_summary},
+    {"explain", "[METRIC]", "print a metric's definition, formula and limits", OPTIONS(help_options),
+     .main = ifm_cmd_explain},
+    {"doctor", "", "print what this machine can and cannot measure, with remedies", OPTIONS(help_options),
+     .main = ifm_cmd_doctor},
     {"power", "[OPTIONS]", "print what can measure power and energy here, each sensor watched for a moment",
-     power_options, sizeof power_options / sizeof *power_options, false, ifm_cmd_power},
+     OPTIONS(power_options), .plain = ifm_cmd_power},
     {"lock", "KNOBS [-- COMMAND ARGUMENTS...]",
-     "fix clocks, power limit, governor or turbo while a command runs, or until `unlock`", lock_options,
-     sizeof lock_options / sizeof *lock_options, false, ifm_cmd_lock},
-    {"unlock", "", "put back what `lock` has changed, also after a crash", unlock_options,
-     sizeof unlock_options / sizeof *unlock_options, false, ifm_cmd_unlock},
-    {"workloads", "", "list what can be measured", plugin_options, 2, false, ifm_cmd_workloads},
-    {"help", "[COMMAND]", "print help", plugin_options, 1, false, ifm_cmd_help},
-    {"man", "", "print the manual page", NULL, 0, false, ifm_cmd_man},
-    {"completion", "bash|zsh|fish", "print a shell completion script", NULL, 0, false, ifm_cmd_completion},
-    {"schema", "[--markdown]", "print the JSON Schema of the configuration", plugin_options, 1, false, ifm_cmd_schema},
-    {"version", "", "print the version", NULL, 0, false, ifm_cmd_version},
-    {NULL, NULL, NULL, NULL, 0, false, NULL},
+     "fix clocks, power limit, governor or turbo while a command runs, or until `unlock`", OPTIONS(lock_options),
+     .plain = ifm_cmd_lock, .takes_command = true},
+    {"unlock", "", "put back what `lock` has changed, also after a crash", OPTIONS(unlock_options),
+     .plain = ifm_cmd_unlock},
+    {"workloads", "", "list what can be measured", OPTIONS(plugin_options), .main = ifm_cmd_workloads},
+    {"help", "[COMMAND]", "print help", plugin_options, 1, .main = cmd_help},
+    {"man", "", "print the manual page", NULL, 0, .main = cmd_document},
+    {"completion", "bash|zsh|fish", "print a shell completion script", NULL, 0, .main = cmd_document},
+    {"schema", "[--markdown]", "print the JSON Schema of the configuration", plugin_options, 1, .main = cmd_document},
+    {"version", "", "print the version", NULL, 0, .main = ifm_cmd_version},
+    {NULL, NULL, NULL, NULL, 0, .main = NULL},
 };
 
 const struct ifm_verb *ifm_verb_find(const char *name)
@@ -187,15 +182,15 @@ static void add_specification(struct ifm_command *commands, size_t n, struct ifm
         if (strcmp(command->name, "decode") != 0)
             continue;
         size_t own = command->n_options;
-        struct ifm_option *options = IFM_ARENA_ARRAY(arena, struct ifm_option, own + ifm_specification_n_options);
+        struct ifm_option *options = IFM_ARENA_ARRAY(arena, struct ifm_option, own + IFM_SPECIFICATION_OPTIONS);
         memcpy(options, command->options, own * sizeof *options);
-        memcpy(options + own, ifm_specification_options, ifm_specification_n_options * sizeof *options);
+        memcpy(options + own, ifm_specification_options, IFM_SPECIFICATION_OPTIONS * sizeof *options);
         command->options = options;
-        command->n_options = own + ifm_specification_n_options;
+        command->n_options = own + IFM_SPECIFICATION_OPTIONS;
     }
 }
 
-struct ifm_program *ifm_cli_program(struct ifm_arena *arena)
+static struct ifm_program *make_program(struct ifm_arena *arena)
 {
     enum { VERBS = sizeof ifm_verbs / sizeof *ifm_verbs - 1 };
     struct ifm_program *program = IFM_ARENA_NEW(arena, struct ifm_program);
@@ -211,9 +206,9 @@ struct ifm_program *ifm_cli_program(struct ifm_arena *arena)
     for (size_t i = 0; ifm_workloads[i] != NULL; i++) { /* quick forms of plugins */
         const struct ifm_workload *workload = ifm_workloads[i];
         if (workload->plugin != NULL)
-            commands[n++] = (struct ifm_command){
-                workload->name, "[OPTIONS]", ifm_arena_printf(arena, "measure %s", workload->purpose),
-                run_options,    RUN_OPTIONS, sections_of(workload->name, false, arena)};
+            commands[n++] = (struct ifm_command){workload->name, "[OPTIONS]",
+                                                 ifm_arena_printf(arena, "measure %s", workload->purpose),
+                                                 OPTIONS(run_options), sections_of(workload->name, false, arena)};
     }
     add_specification(commands, n, arena);
     *program = (struct ifm_program){
@@ -229,4 +224,95 @@ struct ifm_program *ifm_cli_program(struct ifm_arena *arena)
         .sections = sections_of("", true, arena),
     };
     return program;
+}
+
+/* ---- the commands about commands ---- */
+
+static void print_overview(void)
+{
+    printf("inferometer measures LLM inference and refuses numbers that it cannot defend.\n\n"
+           "usage: inferometer COMMAND [OPTIONS]\n\n");
+    for (const struct ifm_verb *verb = ifm_verbs; verb->name != NULL; verb++)
+        printf("  %-11s %s\n", verb->name, verb->help);
+    printf("\n`inferometer help COMMAND` lists a command's options. Start with `inferometer decode`.\n"
+           "Exit codes: 0 accepted, 1 rejected, 2 usage, 3 measurement invalid, 4 capability missing, 5 internal, "
+           "130 interrupted.\n");
+}
+
+static void print_command(const struct ifm_command *command)
+{
+    struct ifm_text text = {0};
+    printf("usage: inferometer %s%s%s\n\n%s.\n", command->name, command->synopsis[0] == '\0' ? "" : " ",
+           command->synopsis, command->help);
+    if (command->n_options > 0) {
+        printf("\nOptions:\n");
+        ifm_generate_options(command->options, command->n_options, &text);
+    }
+    if (command->sections != NULL) {
+        ifm_text_add(&text, "\nParameters (a list such as 512,1024 makes an axis where \"[,..]\" stands):\n");
+        ifm_generate_help(command->sections, &text);
+    }
+    ifm_cli_print(&text, stdout);
+}
+
+static enum ifm_status cmd_help(int argc, char **argv, struct ifm_error *error)
+{
+    if (argc > 2)
+        return ifm_fail(error, IFM_USAGE, "", "`inferometer help COMMAND`", "unexpected argument \"%s\"", argv[2]);
+    if (argc < 2) {
+        print_overview();
+        return IFM_OK;
+    }
+    struct ifm_arena *arena = ifm_arena_create();
+    struct ifm_program *program = make_program(arena);
+    enum ifm_status status =
+        ifm_fail(error, IFM_USAGE, "", "`inferometer help` lists the commands", "unknown command \"%s\"", argv[1]);
+    for (size_t i = 0; i < program->n_commands; i++)
+        if (strcmp(program->commands[i].name, argv[1]) == 0) {
+            print_command(&program->commands[i]);
+            status = IFM_OK;
+        }
+    ifm_arena_destroy(arena);
+    return status;
+}
+
+static void schema(const struct ifm_program *program, struct ifm_text *out)
+{
+    ifm_generate_schema(program->sections, out);
+}
+
+static void markdown(const struct ifm_program *program, struct ifm_text *out)
+{
+    ifm_generate_markdown(program->sections, out);
+}
+
+/* What is written about the commands; of the rows for a command, the last one that fits its word. */
+static const struct document {
+    const char *command, *word;
+    void (*make)(const struct ifm_program *program, struct ifm_text *out);
+} documents[] = {
+    {"man", NULL, ifm_generate_man},         {"schema", NULL, schema},
+    {"schema", "--markdown", markdown},      {"completion", "bash", ifm_generate_bash},
+    {"completion", "zsh", ifm_generate_zsh}, {"completion", "fish", ifm_generate_fish},
+};
+
+static enum ifm_status cmd_document(int argc, char **argv, struct ifm_error *error)
+{
+    const char *word = argc > 1 ? argv[1] : "";
+    const struct document *found = NULL;
+    for (size_t i = 0; i < sizeof documents / sizeof *documents; i++)
+        if (strcmp(documents[i].command, argv[0]) == 0 &&
+            (documents[i].word == NULL || strcmp(documents[i].word, word) == 0))
+            found = &documents[i];
+    if (found == NULL)
+        return ifm_fail(error, IFM_USAGE, "", "name one of bash, zsh, fish", "unknown shell \"%s\"", word);
+    int wanted = found->word == NULL ? 1 : 2;
+    if (argc > wanted)
+        return ifm_fail(error, IFM_USAGE, "", "", "unexpected argument \"%s\"", argv[wanted]);
+    struct ifm_arena *arena = ifm_arena_create();
+    struct ifm_text text = {0};
+    found->make(make_program(arena), &text);
+    ifm_cli_print(&text, stdout);
+    ifm_arena_destroy(arena);
+    return IFM_OK;
 }

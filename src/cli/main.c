@@ -3,15 +3,11 @@
 
 #include "base/log.h"
 #include "base/text.h"
-#include "cli/invocation.h"
-#include "cli/plugins.h"
+#include "run/remote/remote.h"
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-struct ifm_invocation ifm_invocation;
 
 static enum ifm_status unknown_command(const char *name, struct ifm_error *error)
 {
@@ -26,6 +22,18 @@ static enum ifm_status unknown_command(const char *name, struct ifm_error *error
     return ifm_fail(error, IFM_USAGE, "", hint, "unknown command \"%s\"", name);
 }
 
+/* Whether help is asked for, among the command's own arguments. */
+static bool wants_help(const struct ifm_verb *verb, int argc, char **argv)
+{
+    for (int i = 2; i < argc; i++) {
+        if (verb != NULL && verb->takes_command && strcmp(argv[i], "--") == 0)
+            return false;
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+            return true;
+    }
+    return false;
+}
+
 static enum ifm_status dispatch(int argc, char **argv, struct ifm_error *error)
 {
     const char *name = argc < 2 ? "help" : argv[1];
@@ -33,18 +41,20 @@ static enum ifm_status dispatch(int argc, char **argv, struct ifm_error *error)
         name = "version";
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
         name = "help";
-    if (strcmp(name, "worker") == 0)
-        return ifm_cmd_worker(argc - 1, argv + 1, error);
-    const struct ifm_verb *verb = ifm_verb_find(name);
-    if (verb == NULL && ifm_workload_find(name) != NULL) /* of a plugin */
+    if (strcmp(name, "worker") == 0) /* hidden: a run starts it, for one arm under measure.isolation=processes */
+        return ifm_worker_serve(error);
+    const struct ifm_verb *verb = ifm_verb_find(name), *help = ifm_verb_find("help");
+    if (verb == NULL && ifm_workload_find(name) == NULL)
+        return unknown_command(name, error);
+    if (argc < 2)
+        return help->main(1, (char *[]){(char *)"help", NULL}, error);
+    if (wants_help(verb, argc, argv))
+        return help->main(2, (char *[]){(char *)"help", (char *)name, NULL}, error);
+    if (verb == NULL) /* a workload of a plugin */
         return ifm_cmd_run(argc - 1, argv + 1, error);
-    if (verb != NULL && argc < 2)
-        return verb->main(1, (char *[]){(char *)"help", NULL}, error);
-    if (verb != NULL && argc == 3 && (strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0))
-        return ifm_cmd_help(2, (char *[]){(char *)"help", (char *)verb->name, NULL}, error);
-    if (verb != NULL)
-        return verb->main(argc - 1, argv + 1, error);
-    return unknown_command(name, error);
+    if (verb->plain != NULL)
+        return ifm_plain_run(verb, argc - 1, argv + 1, error);
+    return verb->main(argc - 1, argv + 1, error);
 }
 
 /* Plugins are loaded first: they add commands and flags. The arguments are copied, because --plugin is removed from
@@ -55,7 +65,7 @@ static enum ifm_status start(int argc, char **argv, struct ifm_error *error)
     if (words == NULL)
         return ifm_fail(error, IFM_INTERNAL, "", "", "out of memory: %d arguments", argc);
     memcpy(words, argv, (size_t)argc * sizeof *words);
-    enum ifm_status status = ifm_plugins_take(&argc, words, error);
+    enum ifm_status status = ifm_plugins_take(ifm_verbs, &argc, words, error);
     if (status == IFM_OK)
         status = dispatch(argc, words, error);
     free(words);

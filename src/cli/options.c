@@ -1,8 +1,9 @@
-/* Tokens of the command line -> options, overrides and table flags. */
+/* Tokens of the command line -> options, overrides and table flags; and the specification's names of flags, which
+ * `inferometer decode` takes as aliases of ours: each is passed on under our name, and an error names it as written. */
 #include "cli/cli.h"
 
+#include "base/log.h"
 #include "base/text.h"
-#include "cli/specification.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,52 +15,50 @@ struct own_flag {
     bool takes_value;
 };
 static const struct own_flag own_flags[] = {
-    {"config", true},   {"override", true}, {"out", true},   {"resume", true}, {"format", true},
-    {"dry-run", false}, {"quiet", false},   {"help", false}, {"plugin", true},
+    {"config", true}, {"override", true}, {"out", true},    {"resume", true}, {"format", true},
+    {"name", true},   {"dry-run", false}, {"quiet", false}, {"help", false},  {"plugin", true},
 };
 enum { OWN_FLAGS = sizeof own_flags / sizeof *own_flags };
 
-static const struct own_flag *find_own(const char *name)
+/* Only `exec` takes names. */
+static bool is_known(const struct own_flag *flag, const struct ifm_options *options)
+{
+    return options->positionals != NULL || strcmp(flag->name, "name") != 0;
+}
+
+static const struct own_flag *find_own(const char *name, const struct ifm_options *options)
 {
     for (size_t i = 0; i < OWN_FLAGS; i++)
-        if (strcmp(own_flags[i].name, name) == 0)
+        if (strcmp(own_flags[i].name, name) == 0 && is_known(&own_flags[i], options))
             return &own_flags[i];
     return NULL;
 }
 
-static enum ifm_status parse_format(const char *text, bool measures, enum ifm_format *out, struct ifm_error *error)
+static enum ifm_status choose_format(const char *name, struct ifm_options *options, struct ifm_error *error)
 {
-    static const char *const names[] = {"table", "md", "csv", "json", "jsonl"};
-    for (size_t i = 0; i < 5; i++)
-        if (strcmp(names[i], text) == 0) {
-            *out = (enum ifm_format)i;
-            return IFM_OK;
-        }
-    return ifm_fail(error, IFM_USAGE, "--format",
-                    measures ? "choose one of table, md, csv, json, jsonl; --kv-format sets the format of the cache"
-                             : "choose one of table, md, csv, json, jsonl",
-                    "unknown format \"%s\"", text);
+    static const char formats[] = "choose one of table, md, csv, json, jsonl";
+    static const char own[] = "choose one of table, md, csv, json, jsonl; --kv-format sets the format of the cache";
+    if (options->format == IFM_FORMAT_ELASTIC_KV)
+        return ifm_fail(error, IFM_USAGE, "--format",
+                        "--format json prints all numbers, --json those of the specification",
+                        "--json has chosen the format already");
+    options->has_format = true;
+    return ifm_format_parse(name, options->config != NULL ? own : formats, &options->format, error);
 }
 
-static enum ifm_status apply_own(const char *name, const char *value, struct ifm_config *config,
-                                 struct ifm_options *options, struct ifm_error *error)
+static enum ifm_status apply_own(const char *name, const char *value, struct ifm_options *options,
+                                 struct ifm_error *error)
 {
-    if (strcmp(name, "help") == 0)
-        options->help = true;
-    else if (strcmp(name, "quiet") == 0)
+    if (strcmp(name, "quiet") == 0)
         options->quiet = true;
-    else if (strcmp(name, "format") == 0) {
-        if (options->format == IFM_FORMAT_ELASTIC_KV)
-            return ifm_fail(error, IFM_USAGE, "--format",
-                            "--format json prints all numbers, --json those of the "
-                            "specification",
-                            "--json has chosen the format already");
-        options->has_format = true;
-        return parse_format(value, config != NULL, &options->format, error);
-    } else if (strcmp(name, "out") == 0)
+    else if (strcmp(name, "format") == 0)
+        return choose_format(value, options, error);
+    else if (strcmp(name, "out") == 0)
         options->out = value;
+    else if (strcmp(name, "name") == 0)
+        options->positionals->names[options->positionals->n_names++] = value;
     /* commands that take plugins have handled them in cli/plugins.c */
-    else if (config == NULL || strcmp(name, "plugin") == 0)
+    else if (options->config == NULL || strcmp(name, "plugin") == 0)
         return ifm_fail(error, IFM_USAGE, "", "the run folder says what was measured",
                         "--%s does not belong to this command", name);
     else if (strcmp(name, "dry-run") == 0)
@@ -67,11 +66,74 @@ static enum ifm_status apply_own(const char *name, const char *value, struct ifm
     else if (strcmp(name, "resume") == 0)
         options->resume = value;
     else if (strcmp(name, "config") == 0)
-        return ifm_config_file(config, value, error);
-    else
-        return ifm_config_override(config, value, error);
+        return ifm_config_file(options->config, value, error);
+    else if (strcmp(name, "override") == 0)
+        return ifm_config_override(options->config, value, error);
     return IFM_OK;
 }
+
+/* ---- the specification's names ---- */
+
+const struct ifm_option ifm_specification_options[IFM_SPECIFICATION_OPTIONS] = {
+    {"seq", '\0', "N", NULL, "as --kv-len (a name of the specification, like those below)"},
+    {"heads", '\0', "N", NULL, "as --q-heads and --kv-heads"},
+    {"dim", '\0', "N", NULL, "as --head-dim"},
+    {"reps", '\0', "N", NULL, "as --repeats"},
+    {"inner_loops", '\0', "N", NULL, "as --inner"},
+    {"decode_tokens", '\0', "N", NULL, "as --decode-tokens"},
+    {"paired-baseline", '\0', NULL, NULL, "no effect: the f16 baseline is measured in every block"},
+    {"no-graphs", '\0', NULL, NULL, "no effect on a CPU"},
+    {"json", '\0', NULL, NULL,
+     "print the specification's JSON; with --inference both single passes and the cycle are measured"},
+};
+/* The flags of ours that each of them sets; none: it asks for what is always done. */
+static const char *const ours[IFM_SPECIFICATION_OPTIONS][2] = {
+    {"kv-len"}, {"q-heads", "kv-heads"}, {"head-dim"}, {"repeats"}, {"inner"}, {"decode-tokens"}};
+
+static bool takes_aliases(const struct ifm_options *options)
+{
+    return options->config != NULL && options->workload != NULL && strcmp(options->workload, "decode") == 0;
+}
+
+/* The index of an alias that this command takes; IFM_SPECIFICATION_OPTIONS: it is none. */
+static size_t find_alias(const char *name, const struct ifm_options *options)
+{
+    size_t i = takes_aliases(options) ? 0 : IFM_SPECIFICATION_OPTIONS;
+    while (i < IFM_SPECIFICATION_OPTIONS && strcmp(ifm_specification_options[i].flag, name) != 0)
+        i++;
+    return i;
+}
+
+static enum ifm_status apply_alias(size_t alias, const char *value, struct ifm_options *options,
+                                   struct ifm_error *error)
+{
+    const char *name = ifm_specification_options[alias].flag;
+    bool known;
+    if (strcmp(name, "no-graphs") == 0)
+        ifm_note("--no-graphs has no effect: there are no CUDA graphs on this device");
+    if (strcmp(name, "json") == 0) {
+        if (options->has_format)
+            return ifm_fail(error, IFM_USAGE, "--json",
+                            "--format json prints all numbers, --json those of the specification",
+                            "--format has chosen the format already");
+        options->format = IFM_FORMAT_ELASTIC_KV;
+    }
+    for (size_t i = 0; i < 2 && ours[alias][i] != NULL; i++)
+        IFM_TRY(ifm_config_flag_as(options->config, options->workload, ours[alias][i], name, value, &known, error));
+    return IFM_OK;
+}
+
+/* After all arguments: with --json, an inference cycle is measured in addition to single passes. */
+static enum ifm_status add_single_passes(const struct ifm_options *options, struct ifm_error *error)
+{
+    bool known;
+    if (options->format != IFM_FORMAT_ELASTIC_KV || options->resume != NULL ||
+        !ifm_config_is_true(options->config, "decode.inference"))
+        return IFM_OK;
+    return ifm_config_flag(options->config, options->workload, "inference", "false,true", &known, error);
+}
+
+/* ---- flags ---- */
 
 /* A workload's flag, given where only common flags are accepted: name the command that takes it. */
 static bool hint_of_workload(const char *name, const char *workload, char *hint, size_t size)
@@ -94,47 +156,59 @@ static bool hint_of_workload(const char *name, const char *workload, char *hint,
     return false;
 }
 
-static enum ifm_status unknown_flag(const char *name, const struct ifm_config *config, const char *workload,
-                                    struct ifm_error *error)
+static enum ifm_status unknown_flag(const char *name, const struct ifm_options *options, struct ifm_error *error)
 {
-    const char *words[OWN_FLAGS + 3];
+    const char *words[OWN_FLAGS + 1 + IFM_SPECIFICATION_OPTIONS];
+    const struct ifm_config *config = options->config;
     size_t n = 0;
-    for (; n < OWN_FLAGS; n++)
-        words[n] = own_flags[n].name;
-    if (workload != NULL && strcmp(workload, "command") == 0)
-        words[n++] = "name";
-    const char *table = config == NULL ? NULL : ifm_config_nearest_flag(config, workload, name);
+    for (size_t i = 0; i < OWN_FLAGS; i++)
+        if (is_known(&own_flags[i], options))
+            words[n++] = own_flags[i].name;
+    const char *table = config == NULL ? NULL : ifm_config_nearest_flag(config, options->workload, name);
     if (table != NULL)
         words[n++] = table;
-    const char *alias = ifm_specification_nearest(name, workload);
-    if (alias != NULL)
-        words[n++] = alias;
+    for (size_t i = 0; i < IFM_SPECIFICATION_OPTIONS && takes_aliases(options); i++)
+        words[n++] = ifm_specification_options[i].flag;
     const char *nearest = ifm_nearest(name, words, n);
     char hint[160];
     if (nearest != NULL)
         snprintf(hint, sizeof hint, "did you mean --%s?", nearest);
-    else if (config == NULL || !hint_of_workload(name, workload, hint, sizeof hint))
+    else if (config == NULL || !hint_of_workload(name, options->workload, hint, sizeof hint))
         snprintf(hint, sizeof hint, "`inferometer help` lists the commands, `inferometer help COMMAND` its flags");
     return ifm_fail(error, IFM_USAGE, "", hint, "unknown flag --%s", name);
 }
 
+static enum ifm_status table_flag(const char *name, const char *value, struct ifm_options *options,
+                                  struct ifm_error *error)
+{
+    bool known = false;
+    if (strcmp(name, "gates") == 0 && options->gates)
+        return ifm_fail(error, IFM_USAGE, "", "give a list, such as --gates sop,significant", "--gates is given twice");
+    options->gates |= strcmp(name, "gates") == 0;
+    if (options->config != NULL)
+        IFM_TRY(ifm_config_flag(options->config, options->workload, name, value, &known, error));
+    return known ? IFM_OK : unknown_flag(name, options, error);
+}
+
 /* One `--name[=value] [value]`; `*used` tells how many arguments it took. */
-static enum ifm_status long_flag(char **argv, int left, struct ifm_config *config, struct ifm_options *options,
-                                 int *used, struct ifm_error *error)
+static enum ifm_status long_flag(char **argv, int left, struct ifm_options *options, int *used, struct ifm_error *error)
 {
     char name[64];
-    const char *token = argv[0] + 2, *equals = strchr(token, '=');
-    size_t length = equals == NULL ? strlen(token) : (size_t)(equals - token);
-    const char *value = equals == NULL ? NULL : equals + 1;
+    const char *token = argv[0] + 2;
+    size_t length = strcspn(token, "=");
+    const char *value = token[length] == '=' ? token + length + 1 : NULL;
     if (length == 0 || length >= sizeof name)
-        return unknown_flag(token, config, options->workload, error);
+        return unknown_flag(token, options, error);
     memcpy(name, token, length);
     name[length] = '\0';
-    const struct own_flag *own = find_own(name);
-    bool takes =
-        own != NULL ? own->takes_value : config != NULL && ifm_config_flag_takes_value(config, options->workload, name);
-    *used = 1;
-    if (own != NULL && !takes && value != NULL)
+    const struct own_flag *own = find_own(name, options);
+    size_t alias = own == NULL ? find_alias(name, options) : IFM_SPECIFICATION_OPTIONS;
+    bool is_alias = alias < IFM_SPECIFICATION_OPTIONS;
+    bool takes = own != NULL ? own->takes_value
+                 : is_alias
+                     ? ours[alias][0] != NULL
+                     : options->config != NULL && ifm_config_flag_takes_value(options->config, options->workload, name);
+    if ((own != NULL || is_alias) && !takes && value != NULL)
         return ifm_fail(error, IFM_USAGE, "", "", "--%s takes no value", name);
     if (takes && value == NULL) {
         if (left < 2)
@@ -142,33 +216,13 @@ static enum ifm_status long_flag(char **argv, int left, struct ifm_config *confi
         value = argv[1];
         *used = 2;
     }
-    if (options->positionals != NULL && strcmp(name, "name") == 0) {
-        if (value == NULL && left < 2)
-            return ifm_fail(error, IFM_USAGE, "", "", "--name needs a value");
-        *used = value == NULL ? 2 : 1;
-        options->positionals->names[options->positionals->n_names++] = value == NULL ? argv[1] : value;
-        return IFM_OK;
-    }
-    bool alias = false;
-    if (own == NULL && config != NULL)
-        IFM_TRY(ifm_specification_flag(name, value, left < 2 ? NULL : argv[1], config, options, used, &alias, error));
-    if (alias) {
-        if (options->changes == NULL && strcmp(name, "json") != 0)
-            options->changes = argv[0];
-        return IFM_OK;
-    }
-    bool sets = own == NULL || strcmp(name, "config") == 0 || strcmp(name, "override") == 0;
+    bool sets = own == NULL ? strcmp(name, "json") != 0 || !is_alias
+                            : strcmp(name, "config") == 0 || strcmp(name, "override") == 0;
     if (sets && options->changes == NULL)
         options->changes = argv[0];
     if (own != NULL)
-        return apply_own(name, value, config, options, error);
-    bool known = false;
-    if (strcmp(name, "gates") == 0 && options->gates)
-        return ifm_fail(error, IFM_USAGE, "", "give a list, such as --gates sop,significant", "--gates is given twice");
-    options->gates |= strcmp(name, "gates") == 0;
-    if (config != NULL)
-        IFM_TRY(ifm_config_flag(config, options->workload, name, value, &known, error));
-    return known ? IFM_OK : unknown_flag(name, config, options->workload, error);
+        return apply_own(name, value, options, error);
+    return is_alias ? apply_alias(alias, value, options, error) : table_flag(name, value, options, error);
 }
 
 static enum ifm_status positional(const char *token, bool wants_dir, struct ifm_options *options,
@@ -189,6 +243,7 @@ static enum ifm_status positional(const char *token, bool wants_dir, struct ifm_
 enum ifm_status ifm_options_parse(int argc, char **argv, bool wants_dir, struct ifm_config *config,
                                   struct ifm_options *options, struct ifm_error *error)
 {
+    options->config = config;
     options->colour = isatty(STDOUT_FILENO) && getenv("NO_COLOR") == NULL;
     for (int i = 1; i < argc;) {
         int used = 1;
@@ -198,10 +253,8 @@ enum ifm_status ifm_options_parse(int argc, char **argv, bool wants_dir, struct 
             IFM_TRY(ifm_config_file(config, argv[i + 1], error));
             options->changes = options->changes == NULL ? "-c" : options->changes;
             used = 2;
-        } else if (strcmp(argv[i], "-h") == 0)
-            options->help = true;
-        else if (strncmp(argv[i], "--", 2) == 0)
-            IFM_TRY(long_flag(argv + i, argc - i, config, options, &used, error));
+        } else if (strncmp(argv[i], "--", 2) == 0)
+            IFM_TRY(long_flag(argv + i, argc - i, options, &used, error));
         else if (argv[i][0] == '-' && argv[i][1] != '\0')
             return ifm_fail(error, IFM_USAGE, "",
                             "write flags in their long form (--threads 2); only -c and -h are short", "unknown flag %s",
@@ -211,8 +264,8 @@ enum ifm_status ifm_options_parse(int argc, char **argv, bool wants_dir, struct 
         i += used;
     }
     if (config != NULL)
-        IFM_TRY(ifm_specification_done(config, options, error));
-    if (wants_dir && options->dir == NULL && !options->help)
+        IFM_TRY(add_single_passes(options, error));
+    if (wants_dir && options->dir == NULL)
         return ifm_fail(error, IFM_USAGE, "", "such as runs/decode-20260101-120000", "%s needs a run folder", argv[0]);
     return IFM_OK;
 }

@@ -1,16 +1,17 @@
 /* Plugins on the command line: --plugin, the key `plugin` of a configuration file, and the words that are taken.
  *
  * They are loaded before anything else is parsed: their tables are flags, keys and help. */
-#include "cli/plugins.h"
+#include "cli/cli.h"
 
 #include "instrument/instrument.h"
-#include "story/plugins.h"
-#include <stdio.h>
+#include "story/folder.h"
 #include <string.h>
 
 enum { WORDS_MOST = 512 };
 
 /* ---- words that are taken ---- */
+
+static const struct ifm_verb *commands; /* the table, which ends with a NULL name */
 
 struct words {
     const char *items[WORDS_MOST + 1]; /* NULL-terminated */
@@ -55,7 +56,7 @@ static struct ifm_plugin_taken list_taken(struct ifm_arena *arena)
     for (size_t i = 0; i < sizeof common / sizeof *common; i++)
         add_section(names, flags, common[i], arena);
     add_word(names, "plugin");
-    for (const struct ifm_verb *verb = ifm_verbs; verb->name != NULL; verb++) {
+    for (const struct ifm_verb *verb = commands; verb->name != NULL; verb++) {
         add_word(names, verb->name);
         for (size_t i = 0; i < verb->n_options; i++)
             add_word(flags, verb->options[i].flag);
@@ -102,13 +103,13 @@ static const char *flag_value(int argc, char **argv, int i, const char *name, in
 
 static bool takes_plugins(const char *command)
 {
-    const struct ifm_verb *verb = ifm_verb_find(command);
-    if (verb == NULL) /* may be the name of a plugin */
-        return true;
+    const struct ifm_verb *verb = commands;
+    while (verb->name != NULL && strcmp(verb->name, command) != 0)
+        verb++;
+    bool takes = verb->name == NULL; /* may be the name of a plugin */
     for (size_t i = 0; i < verb->n_options; i++)
-        if (strcmp(verb->options[i].flag, "plugin") == 0)
-            return true;
-    return false;
+        takes |= strcmp(verb->options[i].flag, "plugin") == 0;
+    return takes;
 }
 
 /* The first argument that no --plugin takes. */
@@ -156,8 +157,9 @@ static enum ifm_status take_files(int argc, char **argv, struct ifm_arena *arena
     return IFM_OK;
 }
 
-enum ifm_status ifm_plugins_take(int *argc, char **argv, struct ifm_error *error)
+enum ifm_status ifm_plugins_take(const struct ifm_verb *verbs, int *argc, char **argv, struct ifm_error *error)
 {
+    commands = verbs;
     if (!takes_plugins(command_of(*argc, argv)))
         return IFM_OK;
     IFM_TRY(take_flags(argc, argv, error));

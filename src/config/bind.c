@@ -1,7 +1,6 @@
 /* A file's tree into the tables: nested and dotted keys, lists, and the two arrays of records. */
 #include "config/internal.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* A key that the file has used, by its full path. */

@@ -5,14 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static size_t add_section(struct ifm_config_slot *slots, const struct ifm_section *section)
-{
-    for (size_t i = 0; slots != NULL && i < section->n; i++)
-        slots[i] = (struct ifm_config_slot){
-            .section = section, .row = &section->rows[i], .common = ifm_config_is_common(section)};
-    return section->n;
-}
-
 static const struct ifm_section *const common[] = {&ifm_section_general, &ifm_section_device, &ifm_section_measure};
 
 bool ifm_config_is_common(const struct ifm_section *section)
@@ -23,26 +15,26 @@ bool ifm_config_is_common(const struct ifm_section *section)
     return false;
 }
 
-/* The slots of every table in table order; with NULL it only counts them. */
-static size_t add_sections(struct ifm_config_slot *slots, const struct ifm_section *const *workloads)
+static void add_section(struct ifm_config *config, const struct ifm_section *section, size_t *capacity)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < sizeof common / sizeof *common; i++)
-        n += add_section(slots == NULL ? NULL : slots + n, common[i]);
-    for (size_t i = 0; workloads[i] != NULL; i++)
-        n += add_section(slots == NULL ? NULL : slots + n, workloads[i]);
-    return n;
+    for (size_t i = 0; i < section->n; i++) {
+        IFM_ARENA_GROW(config->arena, config->slots, config->n_slots, *capacity);
+        config->slots[config->n_slots++] = (struct ifm_config_slot){
+            .section = section, .row = &section->rows[i], .common = ifm_config_is_common(section)};
+    }
 }
 
 struct ifm_config *ifm_config_create(const struct ifm_section *const *workload_sections)
 {
     struct ifm_arena *arena = ifm_arena_create();
     struct ifm_config *config = IFM_ARENA_NEW(arena, struct ifm_config);
+    size_t capacity = 0;
     config->arena = arena;
     config->workloads = workload_sections;
-    config->n_slots = add_sections(NULL, workload_sections);
-    config->slots = IFM_ARENA_ARRAY(arena, struct ifm_config_slot, config->n_slots);
-    add_sections(config->slots, workload_sections);
+    for (size_t i = 0; i < sizeof common / sizeof *common; i++)
+        add_section(config, common[i], &capacity);
+    for (size_t i = 0; workload_sections[i] != NULL; i++)
+        add_section(config, workload_sections[i], &capacity);
     return config;
 }
 
@@ -110,12 +102,9 @@ enum ifm_status ifm_config_unknown_key(const struct ifm_config *config, const ch
                                        struct ifm_error *error)
 {
     char shown[72];
-    const char *nearest = nearest_path(config, path);
     ifm_fail(error, IFM_USAGE, where, "'inferometer run --help' lists the keys", "unknown key '%s'",
              ifm_param_shown(path, shown));
-    if (nearest != NULL)
-        ifm_error_hint(error, "did you mean '%s'?", nearest);
-    return IFM_USAGE;
+    return ifm_error_nearest(error, nearest_path(config, path));
 }
 
 enum ifm_status ifm_config_canonical(const struct ifm_config *config, const struct ifm_param *row, struct ifm_raw value,
@@ -140,23 +129,18 @@ enum ifm_status ifm_config_canonical(const struct ifm_config *config, const stru
 static enum ifm_status set_list(struct ifm_config *config, struct ifm_config_slot *slot, const struct ifm_raw *values,
                                 size_t n, const char **out, struct ifm_error *error)
 {
-    struct ifm_text joined = {0};
-    enum ifm_status status = IFM_OK;
-    for (size_t i = 0; i < n && status == IFM_OK; i++) {
-        const char *item;
-        status = n == 1 ? IFM_OK : ifm_config_canonical(config, slot->row, values[i], &item, error);
-        if (status == IFM_OK && n > 1 && strpbrk(values[i].text, ",") != NULL)
-            status =
-                ifm_fail(error, IFM_USAGE, values[i].where, "", "%s: an item may not hold a comma", slot->row->path);
-        ifm_text_printf(&joined, "%s%s", i > 0 ? "," : "", values[i].text);
+    const char **items = IFM_ARENA_ARRAY(config->arena, const char *, n + 1), *canonical;
+    for (size_t i = 0; i < n; i++) {
+        items[i] = values[i].text;
+        if (n == 1)
+            break;
+        IFM_TRY(ifm_config_canonical(config, slot->row, values[i], &canonical, error));
+        if (strchr(items[i], ',') != NULL)
+            return ifm_fail(error, IFM_USAGE, values[i].where, "", "%s: an item may not hold a comma", slot->row->path);
     }
-    if (status == IFM_OK) {
-        const char *text = joined.data == NULL ? "" : ifm_arena_strdup(config->arena, joined.data);
-        const char *where = n > 0 ? values[0].where : slot->row->path;
-        status = ifm_config_canonical(config, slot->row, (struct ifm_raw){text, where}, out, error);
-    }
-    ifm_text_free(&joined);
-    return status;
+    const char *text = ifm_list_join((struct ifm_list){items, n}, ",", config->arena);
+    const char *where = n > 0 ? values[0].where : slot->row->path;
+    return ifm_config_canonical(config, slot->row, (struct ifm_raw){text, where}, out, error);
 }
 
 /* The values of an axis: each valid, all different. */

@@ -82,6 +82,8 @@ const char *ifm_config_nearest_flag(const struct ifm_config *config, const char 
 
 /* Resolve: apply preset and precedence, check ranges and cross-field rules, hash. */
 IFM_CHECKED enum ifm_status ifm_config_resolve(struct ifm_config *config, struct ifm_error *error);
+/* Whether both gates hold the same numbers against the same threshold; names and class tables may differ. */
+bool ifm_gate_asks_the_same(const struct ifm_gate *a, const struct ifm_gate *b);
 /* Replace a parameter's path in error->where by the place where that parameter was set, if it was set. */
 void ifm_config_locate(const struct ifm_config *config, struct ifm_error *error);
 const struct ifm_study *ifm_config_study(const struct ifm_config *config);

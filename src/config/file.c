@@ -1,4 +1,5 @@
-/* A file into the configuration: a YAML study, or the lock of a run. */
+/* A file into the configuration: a YAML study, or the lock of a run; and the plugins that a study names. They are read
+ * before anything else, because a plugin adds parameter tables that reading the file needs. */
 #include "config/internal.h"
 
 #include "base/file.h"
@@ -36,4 +37,42 @@ enum ifm_status ifm_config_file(struct ifm_config *config, const char *path, str
                                   : ifm_config_yaml(config, data, size, path, error);
     free(data);
     return status;
+}
+
+/* ---- the key `plugin`; errors in the file are reported when it is read into the configuration ---- */
+
+/* A path in a file is relative to the file's folder. */
+static const char *beside(const char *file, const char *path, struct ifm_arena *arena)
+{
+    const char *slash = strrchr(file, '/');
+    if (path[0] == '/' || slash == NULL)
+        return ifm_arena_strdup(arena, path);
+    return ifm_arena_printf(arena, "%.*s/%s", (int)(slash - file), file, path);
+}
+
+static struct ifm_list collect(const char *file, const struct ifm_node *node, struct ifm_arena *arena)
+{
+    const char **paths = IFM_ARENA_ARRAY(arena, const char *, node->n + 1);
+    size_t n = 0;
+    if (node->kind == IFM_NODE_SCALAR && node->text[0] != '\0')
+        paths[n++] = beside(file, node->text, arena);
+    for (const struct ifm_node *item = node->first; node->kind == IFM_NODE_SEQUENCE && item != NULL; item = item->next)
+        if (item->kind == IFM_NODE_SCALAR && item->text[0] != '\0')
+            paths[n++] = beside(file, item->text, arena);
+    return (struct ifm_list){paths, n};
+}
+
+struct ifm_list ifm_config_plugins(const char *path, struct ifm_arena *arena)
+{
+    struct ifm_list list = {0};
+    struct ifm_node *root = NULL;
+    char *data = NULL;
+    size_t size;
+    if (ifm_file_read(path, IFM_CONFIG_BYTES_MAX, &data, &size, NULL) == IFM_OK &&
+        ifm_yaml_tree(data, size, path, arena, &root, NULL) == IFM_OK)
+        for (const struct ifm_node *node = root->first; node != NULL; node = node->next)
+            if (strcmp(node->key, "plugin") == 0)
+                list = collect(path, node, arena);
+    free(data);
+    return list;
 }

@@ -17,11 +17,10 @@ static const struct ifm_embedded_file *find_preset(const char *name, struct ifm_
     return NULL;
 }
 
-static bool same_gate(const struct ifm_gate *a, const struct ifm_gate *b)
+bool ifm_gate_asks_the_same(const struct ifm_gate *a, const struct ifm_gate *b)
 {
     return strcmp(a->metric, b->metric) == 0 && strcmp(a->arm, b->arm) == 0 && strcmp(a->cell, b->cell) == 0 &&
-           a->op == b->op && a->threshold == b->threshold && a->interval == b->interval && a->least_n == b->least_n &&
-           strcmp(a->classes, b->classes) == 0;
+           a->op == b->op && a->threshold == b->threshold && a->interval == b->interval && a->least_n == b->least_n;
 }
 
 static enum ifm_status add_gate(struct ifm_config *config, const struct ifm_gate *gate, const char *place,
@@ -30,7 +29,7 @@ static enum ifm_status add_gate(struct ifm_config *config, const struct ifm_gate
     for (size_t i = 0; i < config->n_gates; i++) {
         if (strcmp(config->gates[i].name, gate->name) != 0)
             continue;
-        if (same_gate(&config->gates[i], gate))
+        if (ifm_gate_asks_the_same(&config->gates[i], gate) && strcmp(config->gates[i].classes, gate->classes) == 0)
             return IFM_OK;
         return ifm_fail(error, IFM_USAGE, where, "give that gate another name, or leave the preset out",
                         "the gates preset %s has a gate named '%s'; another one of that name is at %s", preset,

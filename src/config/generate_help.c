@@ -1,5 +1,5 @@
 /* Help text and the tables of the documentation; and the pieces that every generator shares. */
-#include "config/generate_row.h"
+#include "config/internal.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -97,9 +97,7 @@ const char *ifm_row_words(const struct ifm_param *row, const struct ifm_section 
         for (size_t i = 0; sections != NULL && sections[i] != NULL; i++)
             if (!ifm_config_is_common(sections[i]))
                 ifm_text_printf(&words, "%s%s", words.size > 0 ? " " : "", sections[i]->name);
-    const char *result = words.data == NULL ? "" : ifm_arena_strdup(arena, words.data);
-    ifm_text_free(&words);
-    return result;
+    return ifm_text_keep(&words, arena);
 }
 
 /* "  --kv-len N[,..]" and its text in the second column. */

@@ -1,5 +1,5 @@
 /* The manual page, in mdoc. */
-#include "config/generate_row.h"
+#include "config/internal.h"
 
 #include <ctype.h>
 #include <string.h>

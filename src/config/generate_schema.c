@@ -1,5 +1,5 @@
 /* JSON Schema (draft 2020-12) of the configuration file, for editors that check YAML. */
-#include "config/generate_row.h"
+#include "config/internal.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Shell completion for bash, zsh and fish. */
-#include "config/generate_row.h"
+#include "config/internal.h"
 
 #include <string.h>
 
@@ -27,9 +27,7 @@ static const char *override_words(const struct walk *walk)
     for (size_t i = 0; walk->program->sections[i] != NULL; i++)
         for (size_t j = 0; j < walk->program->sections[i]->n; j++)
             ifm_text_printf(&words, "%s%s=", words.size > 0 ? " " : "", walk->program->sections[i]->rows[j].path);
-    const char *result = words.data == NULL ? "" : ifm_arena_strdup(walk->arena, words.data);
-    ifm_text_free(&words);
-    return result;
+    return ifm_text_keep(&words, walk->arena);
 }
 
 static void option_flag(const struct walk *walk, const struct ifm_command *command, const struct ifm_option *option,
@@ -40,11 +38,10 @@ static void option_flag(const struct walk *walk, const struct ifm_command *comma
         ifm_words(option->choices, " ", &words);
     struct flag flag = {option->flag,     option->help,
                         option->letter,   option->argument != NULL,
-                        option->argument, words.data == NULL ? "" : ifm_arena_strdup(walk->arena, words.data)};
+                        option->argument, ifm_text_keep(&words, walk->arena)};
     if (strcmp(option->flag, "override") == 0)
         flag.words = override_words(walk);
     visit(walk, command, &flag);
-    ifm_text_free(&words);
 }
 
 static void row_flag(const struct walk *walk, const struct ifm_command *command, const struct ifm_param *row,

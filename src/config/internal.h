@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include "config/config.h"
+#include "config/generate.h"
 
 enum {
     IFM_CONFIG_BYTES_MAX = 1 << 20,
@@ -76,9 +77,6 @@ struct ifm_node {
     struct ifm_node *first, *last, *next;
     size_t n; /* children */
 };
-void ifm_node_add(struct ifm_node *parent, struct ifm_node *child);
-/* A node of no file, in the arena with its key. */
-struct ifm_node *ifm_node_new(struct ifm_arena *arena, enum ifm_node_kind kind, const char *key, const char *text);
 
 /* config.c */
 bool ifm_config_is_common(const struct ifm_section *section); /* general, device or measure */
@@ -96,18 +94,14 @@ IFM_CHECKED enum ifm_status ifm_slot_set(struct ifm_config *config, struct ifm_c
 IFM_CHECKED enum ifm_status ifm_config_canonical(const struct ifm_config *config, const struct ifm_param *row,
                                                  struct ifm_raw value, const char **out, struct ifm_error *error);
 
-/* yaml.c */
+/* yaml.c: the tree of a text; nodes of no file, in the arena with their keys; where a node comes from. */
 IFM_CHECKED enum ifm_status ifm_yaml_tree(const char *data, size_t size, const char *where, struct ifm_arena *arena,
                                           struct ifm_node **out, struct ifm_error *error);
-
+void ifm_node_add(struct ifm_node *parent, struct ifm_node *child);
+struct ifm_node *ifm_node_new(struct ifm_arena *arena, enum ifm_node_kind kind, const char *key, const char *text);
 /* True when the bytes are UTF-8 without NUL. */
 bool ifm_utf8_valid(const char *data, size_t size);
 
-/* bind.c: a file's tree into slots, arms and gates. `lock` allows the empty lists that a lock spells out. */
-IFM_CHECKED enum ifm_status ifm_config_bind(struct ifm_config *config, const struct ifm_node *root, const char *where,
-                                            bool lock, struct ifm_error *error);
-
-/* node.c: where a node comes from. */
 struct ifm_source {
     struct ifm_config *config;
     const char *name; /* of the file */
@@ -118,6 +112,10 @@ const char *ifm_node_key_where(const struct ifm_source *source, const struct ifm
 /* The text of a scalar that has a value; `path` names it in the message. */
 IFM_CHECKED enum ifm_status ifm_node_scalar(const struct ifm_source *source, const struct ifm_node *node,
                                             const char *path, struct ifm_raw *out, struct ifm_error *error);
+
+/* bind.c: a file's tree into slots, arms and gates. `lock` allows the empty lists that a lock spells out. */
+IFM_CHECKED enum ifm_status ifm_config_bind(struct ifm_config *config, const struct ifm_node *root, const char *where,
+                                            bool lock, struct ifm_error *error);
 
 /* record.c: the records of `arms` and `gates`; they replace those of a file read before. */
 IFM_CHECKED enum ifm_status ifm_config_arms(const struct ifm_source *source, const struct ifm_node *node,
@@ -137,5 +135,21 @@ json_t *ifm_slot_to_json(const struct ifm_config_slot *slot, struct ifm_arena *a
 struct ifm_sha256 ifm_config_hash(const json_t *content);
 /* The row is common, or of a workload that the study runs. */
 bool ifm_config_uses(const struct ifm_config *config, const struct ifm_config_slot *slot);
+
+/* ---- generate_help.c: the pieces of text that describe one row, for all generators ---- */
+/* "N[,..]", "hot|cold", "BYTES"; nothing for a boolean. */
+void ifm_row_value(const struct ifm_param *row, struct ifm_text *out);
+/* The row's help with "(tokens; default 4096; 1 .. 1048576; more)"; `more` may be NULL. Spaces that must not be
+ * broken are 0x1f, which ifm_wrap prints as spaces. */
+void ifm_row_sentence(const struct ifm_param *row, const char *more, struct ifm_arena *arena, struct ifm_text *out);
+/* Append `text` broken at spaces: the cursor stands at `column`, further lines start at `indent`. */
+void ifm_wrap(const char *text, size_t column, size_t indent, size_t width, struct ifm_text *out);
+/* Append the words of "a|b|c" with `between` in place of the bars. */
+void ifm_words(const char *choices, const char *between, struct ifm_text *out);
+/* Append `text` with every character of `special` replaced by the string at the same index of `by`. */
+void ifm_escape(const char *text, const char *special, const char *const *by, struct ifm_text *out);
+/* The words that a flag's value completes to: choices, workload names, or "". In the arena. */
+const char *ifm_row_words(const struct ifm_param *row, const struct ifm_section *const *sections,
+                          struct ifm_arena *arena);
 
 #endif

@@ -4,8 +4,6 @@
  * that was read. */
 #include "config/internal.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* The scalar's text; NULL for null, arrays and objects. */

@@ -1,7 +1,6 @@
 /* The records of `arms` and `gates`: each is bound through its sub-table. */
 #include "config/internal.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum { LONGEST_ARM_NAME = 48, LONGEST_GATE_NAME = 128, MOST_FIELDS = 16 };
@@ -11,18 +10,12 @@ static enum ifm_status unknown_field(const struct ifm_source *source, const stru
 {
     char shown[72];
     const char *words[MOST_FIELDS];
-    struct ifm_text known = {0};
-    for (size_t i = 0; i < section->n; i++) {
+    for (size_t i = 0; i < section->n; i++)
         words[i] = section->rows[i].path;
-        ifm_text_printf(&known, "%s%s", i > 0 ? ", " : "", words[i]);
-    }
-    const char *nearest = ifm_nearest(node->key, words, section->n);
     ifm_fail(error, IFM_USAGE, ifm_node_key_where(source, node), "", "unknown key '%s' in a record of %s; known: %s",
-             ifm_param_shown(node->key, shown), section->name, known.data);
-    if (nearest != NULL)
-        ifm_error_hint(error, "did you mean '%s'?", nearest);
-    ifm_text_free(&known);
-    return IFM_USAGE;
+             ifm_param_shown(node->key, shown), section->name,
+             ifm_list_join((struct ifm_list){words, section->n}, ", ", source->config->arena));
+    return ifm_error_nearest(error, ifm_nearest(node->key, words, section->n));
 }
 
 /* Sort the members of a record by row: `fields[i]` is the node of row i, or NULL. */
@@ -92,9 +85,8 @@ static enum ifm_status not_per_arm(const struct ifm_config *config, const char *
     for (size_t i = 0; i < config->n_slots; i++)
         if ((config->slots[i].row->flags & IFM_PER_ARM) != 0)
             ifm_text_printf(&allowed, "%s%s", allowed.size > 0 ? ", " : "an arm may set ", config->slots[i].row->path);
-    ifm_fail(error, IFM_USAGE, where, allowed.data, "%s is one setting of the whole study; an arm cannot set it", path);
-    ifm_text_free(&allowed);
-    return IFM_USAGE;
+    return ifm_fail(error, IFM_USAGE, where, ifm_text_keep(&allowed, config->arena),
+                    "%s is one setting of the whole study; an arm cannot set it", path);
 }
 
 /* One setting of an arm, checked against its row. `settings` has room for every row. */

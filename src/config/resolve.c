@@ -76,14 +76,11 @@ static struct ifm_list known_workloads(const struct ifm_config *config, const ch
     while (config->workloads[n] != NULL)
         n++;
     const char **names = IFM_ARENA_ARRAY(config->arena, const char *, n + 1);
-    struct ifm_text text = {0};
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         names[i] = config->workloads[i]->name;
-        ifm_text_printf(&text, "%s%s", i > 0 ? ", " : "", names[i]);
-    }
-    *sentence = text.data == NULL ? "none" : ifm_arena_strdup(config->arena, text.data);
-    ifm_text_free(&text);
-    return (struct ifm_list){names, n};
+    const struct ifm_list list = {names, n};
+    *sentence = n == 0 ? "none" : ifm_list_join(list, ", ", config->arena);
+    return list;
 }
 
 static enum ifm_status check_workloads(struct ifm_config *config, struct ifm_error *error)
@@ -102,12 +99,9 @@ static enum ifm_status check_workloads(struct ifm_config *config, struct ifm_err
             j++;
         if (j < known.n)
             continue;
-        const char *nearest = ifm_nearest(chosen->items[i], known.items, known.n);
         ifm_fail(error, IFM_USAGE, where, "a workload of your own is loaded with --plugin FILE.so",
                  "unknown workload '%s'; known: %s", ifm_param_shown(chosen->items[i], shown), sentence);
-        if (nearest != NULL)
-            ifm_error_hint(error, "did you mean '%s'?", nearest);
-        return IFM_USAGE;
+        return ifm_error_nearest(error, ifm_nearest(chosen->items[i], known.items, known.n));
     }
     return IFM_OK;
 }
@@ -124,10 +118,9 @@ static enum ifm_status check_unused(struct ifm_config *config, struct ifm_error 
         const char *name = slot->section->name;
         if (slot->rank < IFM_RANK_FILE)
             continue;
-        ifm_fail(error, IFM_USAGE, slot->where, "", "%s is set, but the study does not run the workload '%s'",
-                 slot->row->path, name);
-        ifm_error_hint(error, "add '%s' to 'workload', or leave the setting out", name);
-        return IFM_USAGE;
+        return ifm_fail(error, IFM_USAGE, slot->where,
+                        ifm_arena_printf(config->arena, "add '%s' to 'workload', or leave the setting out", name),
+                        "%s is set, but the study does not run the workload '%s'", slot->row->path, name);
     }
     return IFM_OK;
 }

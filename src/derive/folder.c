@@ -10,17 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum ifm_status load_plan(const char *dir, struct ifm_arena *arena, struct ifm_plan **plan,
-                                 struct ifm_error *error)
-{
-    json_t *json;
-    char *path = ifm_path_join(arena, dir, "plan.json");
-    IFM_TRY(ifm_json_read(path, &json, error));
-    enum ifm_status status = ifm_plan_from_json(json, path, arena, plan, error);
-    json_decref(json);
-    return status;
-}
-
 /* Rule 4: the lock file, where there is one, holds the configuration that the plan was made of. */
 static enum ifm_status check_lock(const char *dir, const struct ifm_plan *plan, struct ifm_arena *arena,
                                   struct ifm_error *error)
@@ -160,7 +149,7 @@ enum ifm_status ifm_facts_open(const char *dir, const struct ifm_gate *gates, si
                                struct ifm_facts *out, struct ifm_error *error)
 {
     *out = (struct ifm_facts){0};
-    IFM_TRY(load_plan(dir, arena, &out->plan, error));
+    IFM_TRY(ifm_plan_read(dir, arena, &out->plan, error));
     IFM_TRY(check_lock(dir, out->plan, arena, error));
     IFM_TRY(ifm_journal_read(dir, arena, &out->events, error));
     add_gates(out->plan, gates, n_gates, arena);

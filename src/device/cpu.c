@@ -51,8 +51,8 @@ static enum ifm_status cpu_describe(unsigned threads, struct ifm_machine *out, s
     IFM_TRY(resolve_threads(threads, &out->threads, error));
     out->device = "cpu";
     out->cpus_allowed = ifm_host_cpus_allowed();
-    out->memory_available = ifm_host_memory_available();
-    ifm_host_caches(out->cache_reported, IFM_CACHE_LEVELS);
+    out->memory_available = ifm_host_memory_available("");
+    ifm_host_caches("", out->cache_reported, IFM_CACHE_LEVELS);
     unsigned cpus[IFM_CPUS_MAX];
     out->llc_instances = ifm_host_llc_instances(cpus, ifm_host_cpus(cpus, out->threads));
     out->isas = ifm_host_isas(&out->n_isas);
@@ -197,7 +197,7 @@ static void *map_aligned(size_t mapped, bool huge_pages)
 static enum ifm_status add_buffer(struct cpu_device *cpu, struct ifm_buffer **list, const char *name, size_t bytes,
                                   struct ifm_error *error)
 {
-    IFM_TRY(ifm_buffer_check(name, bytes, ifm_host_memory_available(), error));
+    IFM_TRY(ifm_buffer_check(name, bytes, ifm_host_memory_available(""), error));
     struct ifm_buffer *buffer = ifm_buffer_add(list, name, bytes);
     if (buffer == NULL)
         return ifm_fail(error, IFM_INTERNAL, NULL, NULL, "no memory to name buffer '%s'", name);
@@ -244,7 +244,7 @@ static enum ifm_status cpu_flush(struct ifm_device *device, struct ifm_error *er
     struct cpu_device *cpu = cpu_of(device);
     if (cpu->flush == NULL) {
         struct ifm_machine machine = {0};
-        ifm_host_caches(machine.cache_reported, IFM_CACHE_LEVELS);
+        ifm_host_caches("", machine.cache_reported, IFM_CACHE_LEVELS);
         size_t bytes =
             FLUSH_FACTOR * (size_t)ifm_machine_llc(&machine) * ifm_host_llc_instances(cpu->cpus, cpu->threads);
         IFM_TRY(add_buffer(cpu, &cpu->flush, "cache flush", bytes, error));

@@ -24,9 +24,9 @@
 #define MOUNT_PROC "mount -t proc proc /proc"
 #define MOUNT_SYS "mount -t sysfs sysfs /sys"
 
-static void tell_clock(struct ifm_doctor *d, const char *root)
+static void tell_clock(struct ifm_doctor *d)
 {
-    json_t *clock = ifm_probe_clock(root);
+    json_t *clock = ifm_probe_clock(d->root);
     const char *source = json_string_value(json_object_get(clock, "source"));
     const json_t *cost = json_object_get(clock, "read_ns_p50");
     long long ns = json_integer_value(cost);
@@ -41,12 +41,12 @@ static void tell_clock(struct ifm_doctor *d, const char *root)
     json_decref(clock);
 }
 
-static void tell_threads(struct ifm_doctor *d, const char *root)
+static void tell_threads(struct ifm_doctor *d)
 {
-    unsigned *cpus = calloc(IFM_CPUS_MAX, sizeof *cpus);
-    unsigned mask = cpus == NULL ? 0 : ifm_probe_allowed(root, cpus, IFM_CPUS_MAX);
+    unsigned *cpus = ifm_zeros(IFM_CPUS_MAX, sizeof *cpus);
+    unsigned mask = ifm_probe_allowed(d->root, cpus, IFM_CPUS_MAX);
     free(cpus);
-    double quota = ifm_probe_limits(root).cpu_quota;
+    double quota = ifm_probe_limits(d->root).cpu_quota;
     if (mask == 0)
         ifm_doctor_absent(d, MOUNT_PROC, "/proc/self/status lists no allowed CPUs");
     else if (quota > 0)
@@ -56,9 +56,9 @@ static void tell_threads(struct ifm_doctor *d, const char *root)
         ifm_doctor_ok(d, "up to %u (affinity mask %u, no cgroup quota)", mask, mask);
 }
 
-static void tell_locks(struct ifm_doctor *d, const char *root)
+static void tell_locks(struct ifm_doctor *d)
 {
-    json_t *locks = ifm_probe_locks(root), *lock;
+    json_t *locks = ifm_host_locks(d->root), *lock;
     size_t i;
     json_array_foreach(locks, i, lock)
     {
@@ -82,9 +82,9 @@ static void tell_locks(struct ifm_doctor *d, const char *root)
     json_decref(locks);
 }
 
-static void tell_huge_pages(struct ifm_doctor *d, const char *root)
+static void tell_huge_pages(struct ifm_doctor *d)
 {
-    json_t *pages = ifm_probe_huge_pages(root);
+    json_t *pages = ifm_probe_huge_pages(d->root);
     const char *mode = json_string_value(json_object_get(pages, "transparent"));
     if (mode == NULL)
         ifm_doctor_absent(d, "use a kernel with CONFIG_TRANSPARENT_HUGEPAGE",
@@ -97,7 +97,7 @@ static void tell_huge_pages(struct ifm_doctor *d, const char *root)
     json_decref(pages);
 }
 
-static void tell_counters(struct ifm_doctor *d, const char *root)
+static void tell_counters(struct ifm_doctor *d)
 {
     struct perf_event_attr attributes = {
         .type = PERF_TYPE_HARDWARE, .size = sizeof attributes, .config = PERF_COUNT_HW_CPU_CYCLES, .exclude_kernel = 1};
@@ -110,10 +110,10 @@ static void tell_counters(struct ifm_doctor *d, const char *root)
     } else if (code == EACCES || code == EPERM) {
         ifm_doctor_absent(d, "sysctl kernel.perf_event_paranoid=1, or grant CAP_PERFMON",
                           "perf_event_open is not permitted");
-    } else if (none && ifm_probe_virtual(root)) {
+    } else if (none && ifm_probe_virtual(d->root)) {
         ifm_doctor_absent(d, "enable the virtual PMU of this machine, or measure on bare metal",
                           "the hypervisor gives this guest no performance counters");
-    } else if (none && ifm_probe_exists(root, "/proc/cpuinfo")) {
+    } else if (none && ifm_probe_exists(d->root, "/proc/cpuinfo")) {
         ifm_doctor_absent(d, "enable them in the firmware, or use a newer kernel",
                           "the kernel has no performance counters for this CPU");
     } else {
@@ -122,26 +122,26 @@ static void tell_counters(struct ifm_doctor *d, const char *root)
     }
 }
 
-static void tell_rapl(struct ifm_doctor *d, const char *root)
+static void tell_rapl(struct ifm_doctor *d)
 {
     static const char zone[] = "/sys/class/powercap/intel-rapl:0/energy_uj";
     char line[64];
-    if (ifm_probe_line(root, line, sizeof line, "%s", zone))
+    if (ifm_probe_line(d->root, line, sizeof line, "%s", zone))
         ifm_doctor_ok(d, "powercap package zone is readable");
-    else if (ifm_probe_exists(root, "%s", zone))
+    else if (ifm_probe_exists(d->root, "%s", zone))
         ifm_doctor_absent(d, "chmod a+r /sys/class/powercap/intel-rapl:*/energy_uj as root",
                           "energy_uj is not readable by this user");
-    else if (ifm_probe_virtual(root))
+    else if (ifm_probe_virtual(d->root))
         ifm_doctor_absent(d, "measure on the host or on bare metal",
                           "the hypervisor does not expose powercap to this guest");
     else
         ifm_doctor_absent(d, "modprobe intel_rapl_msr", "no powercap zone of the CPU package");
 }
 
-static void tell_paranoid(struct ifm_doctor *d, const char *root)
+static void tell_paranoid(struct ifm_doctor *d)
 {
     int64_t level;
-    if (!ifm_probe_i64(root, &level, "/proc/sys/kernel/perf_event_paranoid"))
+    if (!ifm_probe_i64(d->root, &level, "/proc/sys/kernel/perf_event_paranoid"))
         ifm_doctor_absent(d, "use a kernel with CONFIG_PERF_EVENTS, with /proc mounted",
                           "the kernel has no such setting, or /proc is not mounted");
     else if (level > OWN_COUNTERS)
@@ -170,12 +170,12 @@ static void tell_recorded(struct ifm_doctor *d)
     ifm_doctor_absent(d, "run doctor on the machine itself", "only the live machine can be asked");
 }
 
-static void tell_driver(struct ifm_doctor *d, const char *root)
+static void tell_driver(struct ifm_doctor *d)
 {
     char line[128];
-    if (ifm_probe_line(root, line, sizeof line, "/proc/driver/nvidia/version"))
+    if (ifm_probe_line(d->root, line, sizeof line, "/proc/driver/nvidia/version"))
         ifm_doctor_ok(d, "%s", line);
-    else if (!ifm_probe_live(root))
+    else if (!ifm_probe_live(d->root))
         tell_recorded(d);
     else
         tell_library(d, "libcuda.so.1",
@@ -183,16 +183,15 @@ static void tell_driver(struct ifm_doctor *d, const char *root)
                      "(Debian: non-free)");
 }
 
-static void tell_cupti(struct ifm_doctor *d, const char *root)
+static void tell_cupti(struct ifm_doctor *d)
 {
-    (void)root;
     tell_library(d, "libcupti.so", "apt-get install libcupti-dev (Debian: non-free), or the CUDA toolkit");
 }
 
 /* "RmProfilingAdminOnly: 0" in the driver module's parameters; without that file the module is not loaded. */
-static void tell_permission(struct ifm_doctor *d, const char *root)
+static void tell_permission(struct ifm_doctor *d)
 {
-    char *params = ifm_probe_text(root, "/proc/driver/nvidia/params"), value[16];
+    char *params = ifm_probe_text(d->root, "/proc/driver/nvidia/params"), value[16];
     if (params == NULL || !ifm_probe_field(params, "RmProfilingAdminOnly", value, sizeof value))
         ifm_doctor_absent(d, "load the NVIDIA driver's module; in a container, ask on the host",
                           "the driver's module does not say who may read counters");
@@ -205,12 +204,11 @@ static void tell_permission(struct ifm_doctor *d, const char *root)
 }
 
 /* The first GPU, as a run would open it; asked without a context. */
-static void tell_cuda(struct ifm_doctor *d, const char *root)
+static void tell_cuda(struct ifm_doctor *d)
 {
     struct ifm_cuda_card card;
     struct ifm_cuda_absence absence;
     char bytes[48];
-    (void)root;
     if (ifm_cuda_first(&card, &absence))
         ifm_doctor_ok(d, "%s, compute capability %u.%u, %s, driver for CUDA %d.%d%s", card.name, card.major, card.minor,
                       ifm_format_human((double)card.memory_bytes, "B", bytes), card.driver_version / 1000,
@@ -219,28 +217,27 @@ static void tell_cuda(struct ifm_doctor *d, const char *root)
         ifm_doctor_absent(d, absence.remedy, "%s", absence.reason);
 }
 
-static void tell_gpus(struct ifm_doctor *d, const char *root)
+static void tell_gpus(struct ifm_doctor *d)
 {
     const char *reason, *remedy;
-    (void)root;
     const struct ifm_nvml *nvml = ifm_nvml_load(&reason, &remedy);
     ifm_doctor_gpus(d, nvml, reason, remedy);
 }
 
-static void tell_isolated(struct ifm_doctor *d, const char *root)
+static void tell_isolated(struct ifm_doctor *d)
 {
     static const char file[] = "/sys/devices/system/cpu/isolated";
     char line[256];
-    if (ifm_probe_line(root, line, sizeof line, "%s", file) && line[0] != '\0')
+    if (ifm_probe_line(d->root, line, sizeof line, "%s", file) && line[0] != '\0')
         ifm_doctor_ok(d, "%s", line);
     else
         ifm_doctor_absent(d, "boot with isolcpus=CPUS nohz_full=CPUS, and start the lab with taskset -c CPUS", "%s",
-                          ifm_probe_exists(root, "%s", file) ? "none" : "the kernel does not say");
+                          ifm_probe_exists(d->root, "%s", file) ? "none" : "the kernel does not say");
 }
 
-static void tell_memory_lock(struct ifm_doctor *d, const char *root)
+static void tell_memory_lock(struct ifm_doctor *d)
 {
-    char *limits = ifm_probe_text(root, "/proc/self/limits"), bytes[48], word[32] = "";
+    char *limits = ifm_probe_text(d->root, "/proc/self/limits"), bytes[48], word[32] = "";
     const char *line = limits == NULL ? NULL : strstr(limits, "Max locked memory");
     uint64_t limit;
     if (line != NULL)
@@ -254,9 +251,9 @@ static void tell_memory_lock(struct ifm_doctor *d, const char *root)
     free(limits);
 }
 
-static void tell_cgroup(struct ifm_doctor *d, const char *root)
+static void tell_cgroup(struct ifm_doctor *d)
 {
-    struct ifm_probe_limits limits = ifm_probe_limits(root);
+    struct ifm_probe_limits limits = ifm_probe_limits(d->root);
     char bytes[48] = "none";
     if (limits.memory_limit != UINT64_MAX)
         ifm_format_human((double)limits.memory_limit, "B", bytes);
@@ -269,9 +266,8 @@ static void tell_cgroup(struct ifm_doctor *d, const char *root)
         ifm_doctor_ok(d, "version %d, cpu quota none, memory limit %s", limits.version, bytes);
 }
 
-static void tell_load(struct ifm_doctor *d, const char *root)
+static void tell_load(struct ifm_doctor *d)
 {
-    (void)root;
     double load = ifm_host_foreign_load(LOAD_WINDOW_MS);
     if (load < 0)
         ifm_doctor_absent(d, MOUNT_PROC, "/proc/stat cannot be read");
@@ -282,22 +278,20 @@ static void tell_load(struct ifm_doctor *d, const char *root)
         ifm_doctor_ok(d, "%.2f of each allowed CPU is used by others", load);
 }
 
-static void tell_isas(struct ifm_doctor *d, const char *root)
+static void tell_isas(struct ifm_doctor *d)
 {
     size_t n;
     const char *const *isas = ifm_host_isas(&n);
     struct ifm_text text = {0};
-    (void)root;
     for (size_t i = 0; i < n; i++)
         ifm_text_printf(&text, "%s%s", i > 0 ? ", " : "", isas[i]);
     ifm_doctor_ok(d, "%s", text.data);
     ifm_text_free(&text);
 }
 
-static void tell_blas(struct ifm_doctor *d, const char *root)
+static void tell_blas(struct ifm_doctor *d)
 {
     const char *why_not;
-    (void)root;
     const struct ifm_openblas *blas = ifm_openblas_load(&why_not);
     if (blas == NULL)
         ifm_doctor_absent(d, "apt-get install libopenblas0-pthread", "%s", why_not);
@@ -306,28 +300,28 @@ static void tell_blas(struct ifm_doctor *d, const char *root)
                       blas->asked[0] != '\0' ? "asked for: " : "its own choice", blas->asked);
 }
 
-static void tell_memory(struct ifm_doctor *d, const char *root)
+static void tell_memory(struct ifm_doctor *d)
 {
     char bytes[48];
-    uint64_t available = ifm_probe_memory_available(root);
+    uint64_t available = ifm_host_memory_available(d->root);
     if (available == 0)
         ifm_doctor_absent(d, MOUNT_PROC, "/proc/meminfo cannot be read");
     else
         ifm_doctor_ok(d, "%s available", ifm_format_human((double)available, "B", bytes));
 }
 
-static void tell_hypervisor(struct ifm_doctor *d, const char *root)
+static void tell_hypervisor(struct ifm_doctor *d)
 {
-    if (!ifm_probe_exists(root, "/proc/cpuinfo"))
+    if (!ifm_probe_exists(d->root, "/proc/cpuinfo"))
         ifm_doctor_absent(d, MOUNT_PROC, "/proc/cpuinfo cannot be read");
-    else if (ifm_probe_virtual(root))
+    else if (ifm_probe_virtual(d->root))
         ifm_doctor_warn(d, "confirm small differences on bare metal",
                         "a hypervisor runs this machine; it may take the CPU away (see steal_ns)");
     else
         ifm_doctor_ok(d, "no hypervisor");
 }
 
-typedef void tell_fn(struct ifm_doctor *d, const char *root);
+typedef void tell_fn(struct ifm_doctor *d);
 
 /* The rows in their order: which kernel file system each is read from ("" = none), why it matters, who tells it. A row
  * without a teller is told by the one before it, and a recorded machine is not asked what only a live one can answer.
@@ -414,24 +408,19 @@ static void name_unmounted(json_t *rows, const char *from, const char *remedy)
     }
 }
 
-json_t *ifm_host_doctor_at(const char *root)
+json_t *ifm_host_doctor(const char *root)
 {
-    struct ifm_doctor doctor = {.rows = json_array()};
+    struct ifm_doctor doctor = {.root = root, .rows = json_array()};
     for (size_t i = 0; i < sizeof about / sizeof *about; i++) {
         doctor.what = about[i].what;
         if (about[i].live && !ifm_probe_live(root))
             tell_recorded(&doctor);
         else if (about[i].tell != NULL)
-            about[i].tell(&doctor, root);
+            about[i].tell(&doctor);
     }
     if (!ifm_probe_exists(root, "/proc/self/status"))
         name_unmounted(doctor.rows, "/proc", MOUNT_PROC);
     if (!ifm_probe_exists(root, "/sys/devices/system/cpu"))
         name_unmounted(doctor.rows, "/sys", MOUNT_SYS);
     return doctor.rows;
-}
-
-json_t *ifm_host_doctor(void)
-{
-    return ifm_host_doctor_at("");
 }

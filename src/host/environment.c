@@ -1,6 +1,4 @@
 /* Container and Python environment. */
-#include "host/environment.h"
-
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/text.h"
@@ -18,11 +16,10 @@ bool ifm_probe_variable(const char *root, const char *name, char out[static PATH
     const char *value = NULL;
     char path[PATH_MAX], *data = NULL;
     size_t size = 0, length = strlen(name);
-    struct ifm_error ignored;
     if (ifm_probe_live(root)) {
         value = getenv(name);
-    } else if (snprintf(path, sizeof path, "%s/proc/self/environ", root) < (int)sizeof path &&
-               ifm_file_read(path, MOST_ENVIRON, &data, &size, &ignored) == IFM_OK) {
+    } else if (ifm_probe_path(path, root, "/proc/self/environ") != NULL &&
+               ifm_file_read(path, MOST_ENVIRON, &data, &size, NULL) == IFM_OK) {
         for (size_t at = 0; at < size && value == NULL; at += strlen(data + at) + 1)
             if (strncmp(data + at, name, length) == 0 && data[at + length] == '=')
                 value = data + at + length + 1;
@@ -172,8 +169,7 @@ static void add_package(const char *entry, json_t *found)
         name[n++] = separator ? '-' : (char)tolower((unsigned char)*at);
     }
     name[n] = '\0';
-    memcpy(version, dash + 1, (size_t)(end - dash - 1));
-    version[end - dash - 1] = '\0';
+    ifm_probe_copy(dash + 1, (size_t)(end - dash - 1), version, sizeof version);
     if (bsearch(name, frameworks, sizeof frameworks / sizeof *frameworks, sizeof *frameworks, by_word) != NULL &&
         ifm_probe_is_plain(version, MOST_WORD - 1))
         json_object_set_new(found, name, json_string(version));
@@ -181,10 +177,7 @@ static void add_package(const char *entry, json_t *found)
 
 static void add_packages(const char *root, const char *folder, json_t *found)
 {
-    char path[PATH_MAX];
-    if (snprintf(path, sizeof path, "%s%s", root, folder) >= (int)sizeof path)
-        return;
-    DIR *open = opendir(path);
+    DIR *open = ifm_probe_folder(root, "%s", folder);
     struct dirent *entry = open == NULL ? NULL : readdir(open);
     for (int n = 0; entry != NULL && n < MOST_PACKAGES; n++, entry = readdir(open))
         add_package(entry->d_name, found);
@@ -210,16 +203,11 @@ static void search_prefix(const char *root, const char *prefix, const char *cons
 /* conda writes "conda-meta/python-3.11.4-h955ad1f_0.json". */
 static void conda_python(const char *root, const char *prefix, char python[static 16])
 {
-    char path[PATH_MAX];
-    if (snprintf(path, sizeof path, "%s%s/conda-meta", root, prefix) >= (int)sizeof path)
-        return;
-    DIR *open = opendir(path);
+    DIR *open = ifm_probe_folder(root, "%s/conda-meta", prefix);
     for (struct dirent *entry = open == NULL ? NULL : readdir(open); entry != NULL; entry = readdir(open)) {
         size_t n = strspn(entry->d_name + (strncmp(entry->d_name, "python-3.", 9) == 0 ? 7 : 0), "0123456789.");
-        if (strncmp(entry->d_name, "python-3.", 9) == 0 && n < 16 && entry->d_name[7 + n] == '-') {
-            memcpy(python, entry->d_name + 7, n);
-            python[n] = '\0';
-        }
+        if (strncmp(entry->d_name, "python-3.", 9) == 0 && n < 16 && entry->d_name[7 + n] == '-')
+            ifm_probe_copy(entry->d_name + 7, n, python, 16);
     }
     if (open != NULL)
         closedir(open);
@@ -236,10 +224,7 @@ static void venv_python(const char *root, const char *prefix, char python[static
         size_t n = strspn(value, "0123456789.");
         while (n > 0 && value[n - 1] == '.')
             n--;
-        if (n > 0 && n < 16) {
-            memcpy(python, value, n);
-            python[n] = '\0';
-        }
+        ifm_probe_copy(value, n, python, 16);
     }
     free(text);
 }

@@ -21,8 +21,8 @@ static json_t *no_cpufreq(const char *root)
 /* The value that `file` has on every allowed CPU: false when none can be read; `mixed` when they differ. */
 static bool common_value(const char *root, const char *file, char *value, size_t size, bool *mixed)
 {
-    unsigned *cpus = calloc(IFM_CPUS_MAX, sizeof *cpus);
-    unsigned n = cpus == NULL ? 0 : ifm_probe_allowed(root, cpus, IFM_CPUS_MAX);
+    unsigned *cpus = ifm_zeros(IFM_CPUS_MAX, sizeof *cpus);
+    unsigned n = ifm_probe_allowed(root, cpus, IFM_CPUS_MAX);
     bool found = false;
     *mixed = false;
     for (unsigned i = 0; i < n; i++) {
@@ -157,7 +157,7 @@ static void add_affinity(const char *root, json_t *locks)
         ifm_probe_add_lock(locks, "affinity", NULL, "/proc/self/status lists no allowed CPUs", "");
 }
 
-json_t *ifm_probe_locks(const char *root)
+json_t *ifm_host_locks(const char *root)
 {
     json_t *locks = json_array();
     add_governor(root, locks);
@@ -165,9 +165,4 @@ json_t *ifm_probe_locks(const char *root)
     add_frequency(root, locks);
     add_affinity(root, locks);
     return locks;
-}
-
-json_t *ifm_host_locks(void)
-{
-    return ifm_probe_locks("");
 }

@@ -1,7 +1,8 @@
 /* Host: what machine this is, and the state of every lock. Reads only.
  *
  * While a cpu device is open its threads are pinned: the fingerprint, the locks and the load then cover the CPUs that
- * it uses, and ifm_host_cpus sees the one CPU of the calling thread. Thread rule: no shared state. */
+ * it uses, and ifm_host_cpus sees the one CPU of the calling thread. `root` as in probe.h: "" is this machine. Thread
+ * rule: no shared state. */
 #ifndef IFM_HOST_HOST_H
 #define IFM_HOST_HOST_H
 
@@ -15,11 +16,11 @@
  * libraries that the loader would find, container, Python environment and frameworks. Every field that cannot be
  * read is {"absent": reason}. Holds no path, host name, user name or serial number; a GPU's UUID is unsalted SHA-256.
  */
-json_t *ifm_host_fingerprint(void);
+json_t *ifm_host_fingerprint(const char *root);
 
 /* The state of each lock as read back now: [{"knob": "governor", "value": "performance" | null, "locked": bool,
  * "reason": ..., "remedy": ... if any}, ...] (new reference). Knobs: governor, turbo, frequency, affinity. */
-json_t *ifm_host_locks(void);
+json_t *ifm_host_locks(const char *root);
 
 /* The state of every GPU now, or {"absent": reason, "remedy"} (new reference); members: gpu.h. `by_cuda`: the first GPU
  * of CUDA is the one that is measured. `zero_ns` is taken from the time of each reading. */
@@ -41,11 +42,11 @@ double ifm_host_foreign_load(unsigned window_ms);
  * comes before the second of any. */
 unsigned ifm_host_cpus(unsigned *cpus, unsigned limit);
 /* Bytes this process may still take: MemAvailable and the cgroup limit. */
-uint64_t ifm_host_memory_available(void);
+uint64_t ifm_host_memory_available(const char *root);
 /* Data and unified caches L1..L4 as reported, bytes of one instance. */
-void ifm_host_caches(uint64_t *sizes, unsigned levels);
+void ifm_host_caches(const char *root, uint64_t *sizes, unsigned levels);
 
 /* `inferometer doctor`: rows {"what", "state": "ok"|"absent"|"warn", "detail", "remedy"} (new reference). */
-json_t *ifm_host_doctor(void);
+json_t *ifm_host_doctor(const char *root);
 
 #endif

@@ -5,14 +5,11 @@
  * ask for its version would cost hundreds of megabytes and about the time of creating a context. Source of the cache's
  * layout: glibc, dl-cache.h. */
 #include "base/file.h"
-#include "host/environment.h"
 #include "host/probe.h"
 #include <dirent.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { MOST_CACHE = 64 << 20, MOST_NAME = 64, MOST_FOUND = 8, CACHE_HEADER = 48, CACHE_ENTRY = 24 };
 
@@ -59,14 +56,10 @@ static void add(const char *path, const char *name, const char *from, json_t *fo
 
 static void search_folder(const char *root, const char *folder, const char *from, json_t *found)
 {
-    char path[PATH_MAX];
-    if (snprintf(path, sizeof path, "%s%s", root, folder) >= (int)sizeof path)
-        return;
-    DIR *open = opendir(path);
+    DIR *open = ifm_probe_folder(root, "%s", folder);
     for (struct dirent *entry = open == NULL ? NULL : readdir(open); entry != NULL; entry = readdir(open)) {
         char file[PATH_MAX];
-        if (strncmp(entry->d_name, "lib", 3) == 0 &&
-            snprintf(file, sizeof file, "%s%s/%s", root, folder, entry->d_name) < (int)sizeof file)
+        if (strncmp(entry->d_name, "lib", 3) == 0 && ifm_probe_path(file, root, "%s/%s", folder, entry->d_name) != NULL)
             add(file, entry->d_name, from, found);
     }
     if (open != NULL)
@@ -102,9 +95,8 @@ static void search_cache(const char *root, json_t *found)
     static const char magic[] = "glibc-ld.so.cache1.1";
     char path[PATH_MAX], file[PATH_MAX], *all = NULL;
     size_t size = 0;
-    struct ifm_error ignored;
-    if (snprintf(path, sizeof path, "%s/etc/ld.so.cache", root) >= (int)sizeof path ||
-        ifm_file_read(path, MOST_CACHE, &all, &size, &ignored) != IFM_OK)
+    if (ifm_probe_path(path, root, "/etc/ld.so.cache") == NULL ||
+        ifm_file_read(path, MOST_CACHE, &all, &size, NULL) != IFM_OK)
         return;
     const char *data = memmem(all, size, magic, sizeof magic - 1);
     size = data == NULL ? 0 : size - (size_t)(data - all);
@@ -114,7 +106,7 @@ static void search_cache(const char *root, json_t *found)
         const char *name = text_at(data, size, word_at(data, entry + 4));
         const char *target = text_at(data, size, word_at(data, entry + 8));
         if (name != NULL && target != NULL && strncmp(name, "lib", 3) == 0 &&
-            snprintf(file, sizeof file, "%s%s", root, target) < (int)sizeof file)
+            ifm_probe_path(file, root, "%s", target) != NULL)
             add(file, name, "cache of the loader", found);
     }
     free(all);

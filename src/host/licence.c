@@ -1,12 +1,10 @@
 /* The licence beside a model or a data set, as its folder names it. `from` says which file was read. Unknown licence
  * texts are reported as unknown, not guessed. */
-#include "host/environment.h"
 #include "host/host.h"
 #include "host/probe.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 enum { MOST_ID = 64, FIRST_BYTES = 4096 };
 
@@ -23,12 +21,7 @@ static bool from_front_matter(const char *text, const char *key, char id[static 
         if (strncmp(line, key, length) == 0 && line[length] == ':') {
             const char *value = line + length + 1;
             value += strspn(value, " \"'");
-            size_t n = strcspn(value, " \"'\r\n");
-            if (n == 0 || n >= MOST_ID)
-                return false;
-            memcpy(id, value, n);
-            id[n] = '\0';
-            return ifm_probe_is_plain(id, MOST_ID);
+            return ifm_probe_copy(value, strcspn(value, " \"'\r\n"), id, MOST_ID) && ifm_probe_is_plain(id, MOST_ID);
         }
         line = *next == '\n' ? next + 1 : next;
     }
@@ -74,12 +67,8 @@ static bool from_text(const char *text, char id[static MOST_ID])
     if (found != NULL) {
         found += sizeof tag - 1;
         found += strspn(found, " ");
-        size_t n = strcspn(found, " \r\n*");
-        if (n > 0 && n < MOST_ID) {
-            memcpy(id, found, n);
-            id[n] = '\0';
+        if (ifm_probe_copy(found, strcspn(found, " \r\n*"), id, MOST_ID))
             return ifm_probe_is_plain(id, MOST_ID);
-        }
     }
     for (size_t i = 0; i < sizeof phrases / sizeof *phrases; i++)
         if (strcasestr(text, phrases[i].first) != NULL && strcasestr(text, phrases[i].second) != NULL) {

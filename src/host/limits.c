@@ -155,7 +155,7 @@ static bool meminfo(const char *text, const char *key, uint64_t *bytes)
     return true;
 }
 
-uint64_t ifm_probe_memory_available(const char *root)
+uint64_t ifm_host_memory_available(const char *root)
 {
     char *text = ifm_probe_text(root, "/proc/meminfo");
     uint64_t bytes = 0;
@@ -168,11 +168,6 @@ uint64_t ifm_probe_memory_available(const char *root)
     return left < bytes ? left : bytes;
 }
 
-uint64_t ifm_host_memory_available(void)
-{
-    return ifm_probe_memory_available("");
-}
-
 json_t *ifm_probe_memory(const char *root)
 {
     char *text = ifm_probe_text(root, "/proc/meminfo");
@@ -181,7 +176,7 @@ json_t *ifm_probe_memory(const char *root)
     json_object_set_new(memory, "total_bytes",
                         meminfo(text, "MemTotal", &total) ? json_integer((json_int_t)total)
                                                           : ifm_probe_absent("/proc/meminfo has no MemTotal", NULL));
-    json_object_set_new(memory, "available_bytes", json_integer((json_int_t)ifm_probe_memory_available(root)));
+    json_object_set_new(memory, "available_bytes", json_integer((json_int_t)ifm_host_memory_available(root)));
     free(text);
     return memory;
 }
@@ -190,11 +185,7 @@ json_t *ifm_probe_memory(const char *root)
 static bool chosen(const char *line, char *word, size_t size)
 {
     const char *open = strchr(line, '['), *close = open == NULL ? NULL : strchr(open, ']');
-    if (close == NULL || (size_t)(close - open) > size)
-        return false;
-    memcpy(word, open + 1, (size_t)(close - open - 1));
-    word[close - open - 1] = '\0';
-    return true;
+    return close != NULL && ifm_probe_copy(open + 1, (size_t)(close - open - 1), word, size);
 }
 
 json_t *ifm_probe_huge_pages(const char *root)

@@ -4,11 +4,9 @@
 #include "host/host.h"
 #include "host/probe.h"
 #include <dirent.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 json_t *ifm_probe_load(const char *root)
@@ -43,13 +41,6 @@ static bool busy_ticks(const struct ifm_cpu_mask *mask, uint64_t *ticks, unsigne
     }
     free(text);
     return *cpus > 0;
-}
-
-/* CPU time of every thread of this process, dead ones included: utime + stime of /proc/self/stat, unrounded. */
-static int64_t own_cpu_ns(void)
-{
-    struct timespec t;
-    return clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t) == 0 ? (int64_t)t.tv_sec * 1000000000 + t.tv_nsec : 0;
 }
 
 static unsigned own_running(void)
@@ -91,13 +82,13 @@ double ifm_host_foreign_load(unsigned window_ms)
     if (hz <= 0 || !ifm_cpu_mask_process(&mask) || !busy_ticks(&mask, &before, &cpus))
         return -1;
     struct ifm_instant start = ifm_clock_now();
-    int64_t own_before = own_cpu_ns();
-    struct timespec left = {window_ms / 1000, (long)(window_ms % 1000) * 1000000};
-    while (nanosleep(&left, &left) != 0 && errno == EINTR)
-        ;
+    /* of every thread of this process, dead ones included: utime + stime of /proc/self/stat, unrounded */
+    int64_t own_before = ifm_clock_read_ns(CLOCK_PROCESS_CPUTIME_ID);
+    ifm_clock_sleep((struct ifm_duration){window_ms * INT64_C(1000000)});
     if (!busy_ticks(&mask, &after, &cpus))
         return -1;
-    double elapsed = (double)ifm_clock_since(start).ns, own = (double)(own_cpu_ns() - own_before);
+    double elapsed = (double)ifm_clock_since(start).ns,
+           own = (double)(ifm_clock_read_ns(CLOCK_PROCESS_CPUTIME_ID) - own_before);
     double busy = (double)(after - before) * 1e9 / (double)hz;
     return busy > own ? (busy - own) / elapsed / cpus : 0;
 }

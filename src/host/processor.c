@@ -1,9 +1,10 @@
-/* The processor: model, flags, caches, NUMA nodes, hypervisor. */
+/* The processor: model, flags, caches, NUMA nodes, hypervisor; and its topology as hwloc sees it, compared with what
+ * sysfs says. */
 #include "base/arena.h"
 #include "host/cpus.h"
 #include "host/host.h"
 #include "host/probe.h"
-#include <stdio.h>
+#include <hwloc.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,15 +16,6 @@ static const char *const flags_of_interest[] = {
     "avx512bw", "avx512dq", "avx512vl", "avx512_bf16", "avx512_vnni", "avx512_fp16", "amx_tile",
     "amx_bf16", "amx_int8", "asimd",    "sve",         "sve2",        "bf16",        "i8mm",
 };
-
-static bool has_word(const char *words, const char *word)
-{
-    size_t n = strlen(word);
-    for (const char *at = strstr(words, word); at != NULL; at = strstr(at + 1, word))
-        if ((at == words || at[-1] == ' ') && (at[n] == '\0' || at[n] == ' '))
-            return true;
-    return false;
-}
 
 static json_t *field_or_absent(const char *text, const char *key, const char *reason)
 {
@@ -41,7 +33,7 @@ static json_t *flags_json(const char *text)
         return ifm_probe_absent("/proc/cpuinfo lists no flags", NULL);
     json_t *list = json_array();
     for (size_t i = 0; i < sizeof flags_of_interest / sizeof *flags_of_interest; i++)
-        if (has_word(flags, flags_of_interest[i]))
+        if (ifm_probe_has_word(flags, flags_of_interest[i]))
             json_array_append_new(list, json_string(flags_of_interest[i]));
     return list;
 }
@@ -157,7 +149,7 @@ json_t *ifm_probe_caches(const char *root)
                             "the knee sweep of the workload stream measures them");
 }
 
-void ifm_probe_cache_sizes(const char *root, uint64_t *sizes, unsigned levels)
+void ifm_host_caches(const char *root, uint64_t *sizes, unsigned levels)
 {
     memset(sizes, 0, sizeof *sizes * levels);
     unsigned cpu = first_allowed(root);
@@ -167,11 +159,6 @@ void ifm_probe_cache_sizes(const char *root, uint64_t *sizes, unsigned levels)
     for (unsigned i = 0; cache_index(root, cpu, i, &level, type, &size); i++)
         if (level >= 1 && level <= (int64_t)levels && strcmp(type, "Instruction") != 0)
             sizes[level - 1] = size;
-}
-
-void ifm_host_caches(uint64_t *sizes, unsigned levels)
-{
-    ifm_probe_cache_sizes("", sizes, levels);
 }
 
 json_t *ifm_probe_numa(const char *root)
@@ -203,4 +190,54 @@ json_t *ifm_probe_hypervisor(const char *root)
     else
         json_object_set_new(hypervisor, "product", ifm_probe_absent("neither /sys/hypervisor nor DMI names it", NULL));
     return hypervisor;
+}
+
+/* Cache sizes, one instance a level, that hwloc and sysfs both report but differently. */
+static void compare_caches(json_t *disagreements, hwloc_topology_t topology)
+{
+    static const hwloc_obj_type_t types[] = {HWLOC_OBJ_L1CACHE, HWLOC_OBJ_L2CACHE, HWLOC_OBJ_L3CACHE,
+                                             HWLOC_OBJ_L4CACHE};
+    uint64_t sizes[4];
+    ifm_host_caches("", sizes, 4);
+    for (unsigned level = 0; level < 4; level++) {
+        hwloc_obj_t cache = hwloc_get_next_obj_by_type(topology, types[level], NULL);
+        uint64_t seen = cache == NULL ? 0 : cache->attr->cache.size;
+        if (seen == sizes[level])
+            continue;
+        json_array_append_new(disagreements, json_sprintf("L%u: hwloc %llu B, sysfs %llu B", level + 1,
+                                                          (unsigned long long)seen, (unsigned long long)sizes[level]));
+    }
+}
+
+static void compare_count(json_t *disagreements, const char *what, int seen, const json_t *reported)
+{
+    if (json_is_integer(reported) && json_integer_value(reported) != seen)
+        json_array_append_new(disagreements, json_sprintf("%s: hwloc %d, sysfs %lld", what, seen,
+                                                          (long long)json_integer_value(reported)));
+}
+
+json_t *ifm_probe_topology(const char *root)
+{
+    if (!ifm_probe_live(root))
+        return ifm_probe_absent("hwloc reads only the live machine", NULL);
+    hwloc_topology_t topology;
+    if (hwloc_topology_init(&topology) != 0)
+        return ifm_probe_absent("hwloc could not start", NULL);
+    if (hwloc_topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) != 0 ||
+        hwloc_topology_load(topology) != 0) {
+        hwloc_topology_destroy(topology);
+        return ifm_probe_absent("hwloc could not read this machine", NULL);
+    }
+    int packages = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PACKAGE);
+    int cores = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE);
+    int units = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PU);
+    json_t *disagreements = json_array(), *cpu = ifm_probe_cpu(root);
+    compare_count(disagreements, "packages", packages, json_object_get(cpu, "sockets"));
+    compare_count(disagreements, "cores", cores, json_object_get(cpu, "cores"));
+    compare_count(disagreements, "processing units", units, json_object_get(cpu, "online"));
+    compare_caches(disagreements, topology);
+    json_decref(cpu);
+    hwloc_topology_destroy(topology);
+    return json_pack("{s:i, s:i, s:i, s:o}", "packages", packages, "cores", cores, "processing_units", units,
+                     "disagreements_with_sysfs", disagreements);
 }

@@ -17,14 +17,16 @@ bool ifm_probe_live(const char *root)
     return root[0] == '\0';
 }
 
-IFM_PRINTF(3, 0)
-static bool path_of(char path[PATH_MAX], const char *root, const char *format, va_list arguments)
+const char *ifm_probe_path(char path[static PATH_MAX], const char *root, const char *format, ...)
 {
+    va_list arguments;
     int head = snprintf(path, PATH_MAX, "%s", root);
     if (head < 0 || head >= PATH_MAX)
-        return false;
+        return NULL;
+    va_start(arguments, format);
     int tail = vsnprintf(path + head, (size_t)(PATH_MAX - head), format, arguments);
-    return tail >= 0 && tail < PATH_MAX - head;
+    va_end(arguments);
+    return tail >= 0 && tail < PATH_MAX - head ? path : NULL;
 }
 
 /* Replaces everything but printable ASCII by '?', because the text goes into JSON and onto terminals. */
@@ -35,27 +37,18 @@ static void make_plain(char *text)
             *text = '?';
 }
 
-bool ifm_probe_line(const char *root, char *buffer, size_t size, const char *format, ...)
+bool ifm_probe_line_of(const char *path, char *buffer, size_t size)
 {
-    char path[PATH_MAX];
-    va_list arguments;
-    va_start(arguments, format);
-    bool fits = path_of(path, root, format, arguments);
-    va_end(arguments);
-    if (!fits || !ifm_file_line(path, buffer, size))
+    if (path == NULL || !ifm_file_line(path, buffer, size))
         return false;
     make_plain(buffer);
     return true;
 }
 
-bool ifm_probe_i64(const char *root, int64_t *out, const char *format, ...)
+bool ifm_probe_i64_of(const char *path, int64_t *out)
 {
-    char path[PATH_MAX], line[64];
-    va_list arguments;
-    va_start(arguments, format);
-    bool fits = path_of(path, root, format, arguments);
-    va_end(arguments);
-    return fits && ifm_file_line(path, line, sizeof line) && ifm_parse_i64(line, out);
+    char line[64];
+    return path != NULL && ifm_file_line(path, line, sizeof line) && ifm_parse_i64(line, out);
 }
 
 /* Sizes of procfs files read as zero, so the file is read to its end. */
@@ -84,14 +77,9 @@ static char *read_all(int fd)
     return NULL;
 }
 
-char *ifm_probe_text(const char *root, const char *format, ...)
+char *ifm_probe_text_of(const char *path)
 {
-    char path[PATH_MAX];
-    va_list arguments;
-    va_start(arguments, format);
-    bool fits = path_of(path, root, format, arguments);
-    va_end(arguments);
-    int fd = fits ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    int fd = path != NULL ? open(path, O_RDONLY | O_CLOEXEC) : -1;
     if (fd < 0)
         return NULL;
     char *data = read_all(fd);
@@ -99,14 +87,14 @@ char *ifm_probe_text(const char *root, const char *format, ...)
     return data;
 }
 
-bool ifm_probe_exists(const char *root, const char *format, ...)
+bool ifm_probe_exists_of(const char *path)
 {
-    char path[PATH_MAX];
-    va_list arguments;
-    va_start(arguments, format);
-    bool fits = path_of(path, root, format, arguments);
-    va_end(arguments);
-    return fits && access(path, F_OK) == 0;
+    return path != NULL && access(path, F_OK) == 0;
+}
+
+DIR *ifm_probe_folder_of(const char *path)
+{
+    return path != NULL ? opendir(path) : NULL;
 }
 
 bool ifm_probe_field(const char *text, const char *key, char *buffer, size_t size)
@@ -123,16 +111,30 @@ bool ifm_probe_field(const char *text, const char *key, char *buffer, size_t siz
         value++;
         value += strspn(value, " \t");
         size_t n = strcspn(value, "\n");
-        if (n == 0 || size == 0)
+        if (!ifm_probe_copy(value, n < size ? n : size - 1, buffer, size))
             return false;
-        if (n > size - 1)
-            n = size - 1;
-        memcpy(buffer, value, n);
-        buffer[n] = '\0';
         make_plain(buffer);
         return true;
     }
     return false;
+}
+
+bool ifm_probe_has_word(const char *words, const char *word)
+{
+    size_t n = strlen(word);
+    for (const char *at = strstr(words, word); at != NULL; at = strstr(at + 1, word))
+        if ((at == words || at[-1] == ' ') && (at[n] == '\0' || at[n] == ' '))
+            return true;
+    return false;
+}
+
+bool ifm_probe_copy(const char *from, size_t n, char *out, size_t size)
+{
+    if (n == 0 || n >= size)
+        return false;
+    memcpy(out, from, n);
+    out[n] = '\0';
+    return true;
 }
 
 json_t *ifm_probe_absent(const char *reason, const char *remedy)

@@ -97,6 +97,18 @@ enum ifm_status ifm_lock_file_write(const char *state, const char *root, const s
     return status;
 }
 
+static const struct ifm_lock_kind *find_kind(const char *knob)
+{
+    static const struct ifm_lock_kind *const kinds[] = {
+        &ifm_lock_persistence,   &ifm_lock_power_limit,   &ifm_lock_memory_clock, &ifm_lock_gpu_clock,
+        &ifm_lock_frequency_min, &ifm_lock_frequency_max, &ifm_lock_governor,     &ifm_lock_turbo,
+    };
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (strcmp(kinds[i]->knob, knob) == 0)
+            return kinds[i];
+    return NULL;
+}
+
 static enum ifm_status copy(const json_t *knob, const char *key, const char *where, char *out, size_t size,
                             struct ifm_error *error)
 {
@@ -125,7 +137,7 @@ static enum ifm_status read_row(const json_t *knob, const char *where, struct if
     const char *name;
     *row = (struct ifm_lock_row){0};
     IFM_TRY(ifm_json_get_string(knob, "knob", where, &name, error));
-    row->kind = ifm_lock_kind_find(name);
+    row->kind = find_kind(name);
     if (row->kind == NULL)
         return ifm_fail(error, IFM_INVALID, where, "", "there is no knob \"%.40s\"", name);
     IFM_TRY(copy(knob, "target", where, row->target, sizeof row->target, error));
@@ -137,8 +149,8 @@ static enum ifm_status read_row(const json_t *knob, const char *where, struct if
     return IFM_OK;
 }
 
-static enum ifm_status read_rows(const json_t *file, const char *state, const char *root, struct ifm_lock_file *out,
-                                 struct ifm_error *error)
+static enum ifm_status read_rows(const json_t *file, const char *state, const char *root, struct ifm_arena *arena,
+                                 struct ifm_lock_file *out, struct ifm_error *error)
 {
     const json_t *knobs;
     const char *boot;
@@ -153,16 +165,14 @@ static enum ifm_status read_rows(const json_t *file, const char *state, const ch
     out->other_boot = boot[0] != '\0' && here[0] != '\0' && strcmp(boot, here) != 0;
     if (json_array_size(knobs) > MOST_KNOBS)
         return ifm_fail(error, IFM_INVALID, state, "", "it names %zu knobs", json_array_size(knobs));
-    out->rows = calloc(json_array_size(knobs) + 1, sizeof *out->rows);
-    if (out->rows == NULL)
-        return ifm_fail(error, IFM_INTERNAL, state, "", "out of memory");
+    out->rows = IFM_ARENA_ARRAY(arena, struct ifm_lock_row, json_array_size(knobs));
     for (; out->n < json_array_size(knobs); out->n++)
         IFM_TRY(read_row(json_array_get(knobs, out->n), state, &out->rows[out->n], error));
     return IFM_OK;
 }
 
-enum ifm_status ifm_lock_file_read(const char *state, const char *root, struct ifm_lock_file *out,
-                                   struct ifm_error *error)
+enum ifm_status ifm_lock_file_read(const char *state, const char *root, struct ifm_arena *arena,
+                                   struct ifm_lock_file *out, struct ifm_error *error)
 {
     json_t *file = NULL;
     *out = (struct ifm_lock_file){0};
@@ -170,12 +180,11 @@ enum ifm_status ifm_lock_file_read(const char *state, const char *root, struct i
         return IFM_OK;
     enum ifm_status status = ifm_json_read(state, &file, error);
     if (status == IFM_OK)
-        status = read_rows(file, state, root, out, error);
+        status = read_rows(file, state, root, arena, out, error);
     json_decref(file);
     out->present = status == IFM_OK;
     if (status == IFM_OK)
         return IFM_OK;
-    free(out->rows);
     *out = (struct ifm_lock_file){0};
     error->code = IFM_INVALID;
     ifm_error_hint(error, "nothing was changed; put the knobs back by hand (docs/locks.md), then remove the file");

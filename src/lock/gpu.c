@@ -3,7 +3,6 @@
 #include "lock/private.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { FACT_SETTLE_MS = 200 };
@@ -88,7 +87,7 @@ json_t *ifm_lock_gpu_knobs(const struct ifm_lock_options *options, const char *b
 {
     struct ifm_lock_machine machine = {.root = options->root, .nvml_reason = "", .nvml_remedy = ""};
     struct ifm_lock_row knob = {0};
-    struct ifm_lock_file file = {0};
+    struct ifm_lock_file file;
     struct ifm_error error = {0}, ignored;
     unsigned index;
     json_t *knobs = json_array();
@@ -102,16 +101,17 @@ json_t *ifm_lock_gpu_knobs(const struct ifm_lock_options *options, const char *b
             add(knobs, names[i], NULL, error.message, error.hint);
         return knobs;
     }
+    struct ifm_arena *arena = ifm_arena_create();
     snprintf(knob.target, sizeof knob.target, "gpu%u", index);
     /* An unreadable state file counts as no lock. */
-    if (ifm_lock_file_read(options->state, options->root, &file, &ignored) != IFM_OK)
+    if (ifm_lock_file_read(options->state, options->root, arena, &file, &ignored) != IFM_OK)
         file.n = 0;
     knob.kind = &ifm_lock_gpu_clock;
     add_clock(&machine, &file, &knob, knobs);
     knob.kind = &ifm_lock_memory_clock;
     add_clock(&machine, &file, &knob, knobs);
     add_settings(&machine, &knob, knobs);
-    free(file.rows);
+    ifm_arena_destroy(arena);
     return knobs;
 }
 

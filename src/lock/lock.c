@@ -6,26 +6,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { LOOK_EVERY_MS = 20, CLOCK_STEP_MHZ = 15 };
 #define AS_ROOT "then run `inferometer unlock` as root"
 
 struct ifm_lock {
+    struct ifm_arena *arena; /* of all of it */
     const struct ifm_lock_options *options;
     struct ifm_lock_machine machine;
     struct ifm_lock_row *rows;
     size_t n, filed; /* rows that the state file names */
     int claim;
 };
-
-static void sleep_ms(unsigned ms)
-{
-    struct timespec left = {ms / 1000, (long)(ms % 1000) * 1000000};
-    while (nanosleep(&left, &left) != 0)
-        ;
-}
 
 enum ifm_status ifm_lock_look(const struct ifm_lock_machine *machine, struct ifm_lock_row *row, unsigned settle_ms,
                               struct ifm_lock_sight *sight, struct ifm_error *error)
@@ -43,7 +36,7 @@ enum ifm_status ifm_lock_look(const struct ifm_lock_machine *machine, struct ifm
         sight->unsure = !sight->is_wanted && seen < wanted;
         if (sight->is_wanted || waited >= settle_ms)
             return IFM_OK;
-        sleep_ms(LOOK_EVERY_MS);
+        ifm_clock_sleep((struct ifm_duration){LOOK_EVERY_MS * INT64_C(1000000)});
     }
 }
 
@@ -65,31 +58,27 @@ static void say_error(struct ifm_lock_row *row, const struct ifm_error *error)
     snprintf(row->reason, sizeof row->reason, "%.250s", error->message);
 }
 
-static struct ifm_lock *create(const struct ifm_lock_options *options, bool gpu)
+static struct ifm_lock *create(const struct ifm_lock_options *options)
 {
-    struct ifm_lock *lock = calloc(1, sizeof *lock);
-    if (lock == NULL)
-        return NULL;
+    struct ifm_arena *arena = ifm_arena_create();
+    struct ifm_lock *lock = IFM_ARENA_NEW(arena, struct ifm_lock);
+    lock->arena = arena;
     lock->options = options;
     lock->claim = -1;
     lock->machine.root = options->root;
     lock->machine.settle_ms = options->settle_ms;
     lock->machine.nvml_reason = lock->machine.nvml_remedy = "";
-    if (gpu)
-        ifm_lock_nvml_open(&lock->machine, options->nvml);
     return lock;
 }
 
 enum ifm_status ifm_lock_open(const struct ifm_lock_options *options, const struct ifm_lock_wishes *wishes,
                               struct ifm_lock **out, struct ifm_error *error)
 {
-    bool gpu =
-        wishes->gpu_clock_mhz > 0 || wishes->memory_clock_mhz > 0 || wishes->power_cap_w > 0 || wishes->persistence;
+    struct ifm_lock *lock = create(options);
     *out = NULL;
-    struct ifm_lock *lock = create(options, gpu);
-    if (lock == NULL)
-        return ifm_fail(error, IFM_INTERNAL, "lock", "", "out of memory");
-    enum ifm_status status = ifm_lock_plan(&lock->machine, wishes, &lock->rows, &lock->n, error);
+    if (wishes->gpu_clock_mhz > 0 || wishes->memory_clock_mhz > 0 || wishes->power_cap_w > 0 || wishes->persistence)
+        ifm_lock_nvml_open(&lock->machine, options->nvml);
+    enum ifm_status status = ifm_lock_plan(&lock->machine, wishes, lock->arena, &lock->rows, &lock->n, error);
     if (status != IFM_OK)
         ifm_lock_close(lock);
     else
@@ -136,16 +125,12 @@ static enum ifm_status put_back(struct ifm_lock *lock, struct ifm_lock_row *row,
 /* A copy with only the rows that are still locked: the new contents of the file. */
 static enum ifm_status keep_failed(struct ifm_lock *lock, struct ifm_error *error)
 {
-    struct ifm_lock_row *left = calloc(lock->n + 1, sizeof *left);
+    struct ifm_lock_row *left = IFM_ARENA_ARRAY(lock->arena, struct ifm_lock_row, lock->n);
     size_t n = 0;
-    if (left == NULL)
-        return ifm_fail(error, IFM_INTERNAL, "lock", "", "out of memory");
     for (size_t i = 0; i < lock->filed; i++)
         if (lock->rows[i].outcome == IFM_LOCK_FAILED)
             left[n++] = lock->rows[i];
-    enum ifm_status status = ifm_lock_file_write(lock->options->state, lock->options->root, left, n, error);
-    free(left);
-    return status;
+    return ifm_lock_file_write(lock->options->state, lock->options->root, left, n, error);
 }
 
 /* In reverse order, each independently: a failure does not keep the others locked. */
@@ -266,8 +251,7 @@ enum ifm_status ifm_lock_take(struct ifm_lock *lock, struct ifm_error *error)
     size_t set = 0;
     if (lock->claim < 0)
         IFM_TRY(ifm_lock_claim(lock->options->state, &lock->claim, error));
-    IFM_TRY(ifm_lock_file_read(lock->options->state, lock->options->root, &file, error));
-    free(file.rows);
+    IFM_TRY(ifm_lock_file_read(lock->options->state, lock->options->root, lock->arena, &file, error));
     if (file.present)
         return ifm_fail(error, IFM_USAGE, lock->options->state, "run `inferometer unlock` first",
                         "process %ld has locked %zu knob%s already; nothing was changed", file.pid, file.n,
@@ -298,30 +282,20 @@ static enum ifm_status recover(struct ifm_lock *lock, bool other_boot, struct if
 
 enum ifm_status ifm_lock_recover(const struct ifm_lock_options *options, struct ifm_lock **out, struct ifm_error *error)
 {
-    struct ifm_lock_file file = {0};
-    int claim = -1;
+    struct ifm_lock_file file;
+    struct ifm_lock *lock = *out = create(options);
     bool gpu = false;
-    *out = NULL;
     if (access(options->state, F_OK) == 0) /* nothing was locked: no claim and no folder is needed */
-        IFM_TRY(ifm_lock_claim(options->state, &claim, error));
-    enum ifm_status status = ifm_lock_file_read(options->state, options->root, &file, error);
+        IFM_TRY(ifm_lock_claim(options->state, &lock->claim, error));
+    IFM_TRY(ifm_lock_file_read(options->state, options->root, lock->arena, &file, error));
     for (size_t i = 0; i < file.n; i++) {
         gpu |= file.rows[i].kind->on_gpu;
         file.rows[i].touched = true;
     }
-    struct ifm_lock *lock = status == IFM_OK ? create(options, gpu) : NULL;
-    if (status == IFM_OK && lock == NULL)
-        status = ifm_fail(error, IFM_INTERNAL, "unlock", "", "out of memory");
-    if (lock == NULL) {
-        free(file.rows);
-        if (claim >= 0)
-            close(claim);
-        return status;
-    }
-    lock->claim = claim;
+    if (gpu)
+        ifm_lock_nvml_open(&lock->machine, options->nvml);
     lock->rows = file.rows;
     lock->n = lock->filed = file.n;
-    *out = lock;
     return file.present ? recover(lock, file.other_boot, error) : IFM_OK;
 }
 
@@ -342,6 +316,5 @@ void ifm_lock_close(struct ifm_lock *lock)
         return;
     if (lock->claim >= 0)
         close(lock->claim);
-    free(lock->rows);
-    free(lock);
+    ifm_arena_destroy(lock->arena);
 }

@@ -77,7 +77,7 @@ IFM_CHECKED enum ifm_status ifm_lock_take(struct ifm_lock *lock, struct ifm_erro
 /* Restore everything that this lock has set, and remove the state file when nothing failed. */
 IFM_CHECKED enum ifm_status ifm_lock_give(struct ifm_lock *lock, struct ifm_error *error);
 /* The same from the state file of a process that is gone. Without such a file: no rows, and IFM_OK. `*out` is also set
- * when a knob could not be put back; close it either way (NULL is allowed). */
+ * after a failure; close it either way. */
 IFM_CHECKED enum ifm_status ifm_lock_recover(const struct ifm_lock_options *options, struct ifm_lock **out,
                                              struct ifm_error *error);
 const struct ifm_lock_row *ifm_lock_rows(const struct ifm_lock *lock, size_t *n);

@@ -13,6 +13,7 @@
 
 struct plan {
     const struct ifm_lock_machine *machine;
+    struct ifm_arena *arena;
     struct ifm_lock_row *rows;
     size_t n, capacity;
 };
@@ -20,14 +21,7 @@ struct plan {
 static enum ifm_status add(struct plan *plan, const struct ifm_lock_kind *kind, const char *target, const char *id,
                            const char *wanted, struct ifm_error *error)
 {
-    if (plan->n == plan->capacity) {
-        size_t capacity = plan->capacity == 0 ? 16 : 2 * plan->capacity;
-        struct ifm_lock_row *larger = realloc(plan->rows, capacity * sizeof *larger);
-        if (larger == NULL)
-            return ifm_fail(error, IFM_INTERNAL, "lock", "", "out of memory");
-        plan->rows = larger;
-        plan->capacity = capacity;
-    }
+    IFM_ARENA_GROW(plan->arena, plan->rows, plan->n, plan->capacity);
     struct ifm_lock_row *row = &plan->rows[plan->n];
     *row = (struct ifm_lock_row){.kind = kind};
     snprintf(row->target, sizeof row->target, "%s", target);
@@ -90,13 +84,12 @@ static enum ifm_status plan_gpus(struct plan *plan, const struct ifm_lock_wishes
 /* CPUs of one policy share their files: the first of the allowed ones stands for them. */
 static bool has_policy_of(const char *root, const unsigned *cpus, unsigned k)
 {
-    char list[4096], word[16], padded[4104];
+    char list[4096], word[16];
     if (!ifm_probe_line(root, list, sizeof list, "/sys/devices/system/cpu/cpu%u/cpufreq/affected_cpus", cpus[k]))
         return false;
-    snprintf(padded, sizeof padded, " %s ", list);
     for (unsigned i = 0; i < k; i++) {
-        snprintf(word, sizeof word, " %u ", cpus[i]);
-        if (strstr(padded, word) != NULL)
+        snprintf(word, sizeof word, "%u", cpus[i]);
+        if (ifm_probe_has_word(list, word))
             return true;
     }
     return false;
@@ -147,9 +140,9 @@ static enum ifm_status make_plan(struct plan *plan, const struct ifm_lock_wishes
 }
 
 enum ifm_status ifm_lock_plan(const struct ifm_lock_machine *machine, const struct ifm_lock_wishes *wishes,
-                              struct ifm_lock_row **rows, size_t *n, struct ifm_error *error)
+                              struct ifm_arena *arena, struct ifm_lock_row **rows, size_t *n, struct ifm_error *error)
 {
-    struct plan plan = {.machine = machine};
+    struct plan plan = {.machine = machine, .arena = arena};
     unsigned *cpus = ifm_zeros(IFM_CPUS_MAX, sizeof *cpus);
     enum ifm_status status = make_plan(&plan, wishes, cpus, error);
     free(cpus);

@@ -41,17 +41,15 @@ struct ifm_lock_kind {
 extern const struct ifm_lock_kind ifm_lock_persistence, ifm_lock_power_limit, ifm_lock_memory_clock, ifm_lock_gpu_clock;
 extern const struct ifm_lock_kind ifm_lock_frequency_min, ifm_lock_frequency_max, ifm_lock_governor, ifm_lock_turbo;
 
-/* kinds.c */
-const struct ifm_lock_kind *ifm_lock_kind_find(const char *knob); /* NULL: unknown */
-
 /* lock.c */
 /* Read a row's knob into `seen` and interpret it; a clock gets `settle_ms` to reach the wanted value. */
 IFM_CHECKED enum ifm_status ifm_lock_look(const struct ifm_lock_machine *machine, struct ifm_lock_row *row,
                                           unsigned settle_ms, struct ifm_lock_sight *sight, struct ifm_error *error);
 
-/* plan.c: append the rows of the wishes, read; `*rows` is malloc'd. */
+/* plan.c: the rows of the wishes, read; in the arena. */
 IFM_CHECKED enum ifm_status ifm_lock_plan(const struct ifm_lock_machine *machine, const struct ifm_lock_wishes *wishes,
-                                          struct ifm_lock_row **rows, size_t *n, struct ifm_error *error);
+                                          struct ifm_arena *arena, struct ifm_lock_row **rows, size_t *n,
+                                          struct ifm_error *error);
 
 /* nvml.c */
 void ifm_lock_nvml_open(struct ifm_lock_machine *machine, const char *file);
@@ -72,7 +70,7 @@ unsigned ifm_lock_application_clock(const struct ifm_lock_machine *machine, cons
 
 /* file.c: the state file. */
 struct ifm_lock_file {
-    struct ifm_lock_row *rows; /* malloc'd */
+    struct ifm_lock_row *rows; /* in the arena */
     size_t n;
     long pid;        /* that took them */
     bool other_boot; /* the machine was started again since */
@@ -84,8 +82,8 @@ IFM_CHECKED enum ifm_status ifm_lock_claim(const char *state, int *fd, struct if
 IFM_CHECKED enum ifm_status ifm_lock_file_write(const char *state, const char *root, const struct ifm_lock_row *rows,
                                                 size_t n, struct ifm_error *error);
 /* A file that is not there has no rows and is not `present`. IFM_INVALID names what is wrong in it. */
-IFM_CHECKED enum ifm_status ifm_lock_file_read(const char *state, const char *root, struct ifm_lock_file *out,
-                                               struct ifm_error *error);
+IFM_CHECKED enum ifm_status ifm_lock_file_read(const char *state, const char *root, struct ifm_arena *arena,
+                                               struct ifm_lock_file *out, struct ifm_error *error);
 IFM_CHECKED enum ifm_status ifm_lock_file_remove(const char *state, struct ifm_error *error);
 
 #endif

@@ -23,9 +23,9 @@ static const char *remedy_of(int code)
 
 static enum ifm_status write_file(const char *root, const char *name, const char *value, struct ifm_error *error)
 {
-    char path[IFM_LOCK_PATH];
+    char path[PATH_MAX];
     size_t length = strlen(value);
-    if (snprintf(path, sizeof path, "%s%s", root, name) >= (int)sizeof path)
+    if (ifm_probe_path(path, root, "%s", name) == NULL)
         return ifm_fail(error, IFM_USAGE, name, "choose a shorter root", "the path is too long");
     int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC), code = 0;
     if (fd < 0 || write(fd, value, length) != (ssize_t)length)
@@ -113,14 +113,10 @@ static enum ifm_status write_turbo(const struct ifm_lock_machine *machine, const
 static enum ifm_status check_governor(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row,
                                       struct ifm_error *error)
 {
-    char name[128], list[512], padded[520], word[IFM_LOCK_TEXT + 2];
+    char name[128], list[512];
     file_of(row, "scaling_available_governors", name);
-    if (!ifm_probe_line(machine->root, list, sizeof list, "%s", name))
-        return IFM_OK; /* the kernel then decides */
-    snprintf(padded, sizeof padded, " %s ", list);
-    snprintf(word, sizeof word, " %s ", row->wanted);
-    if (strstr(padded, word) != NULL)
-        return IFM_OK;
+    if (!ifm_probe_line(machine->root, list, sizeof list, "%s", name) || ifm_probe_has_word(list, row->wanted))
+        return IFM_OK; /* of a list that cannot be read the kernel decides */
     char hint[560];
     snprintf(hint, sizeof hint, "it has: %s", list);
     return ifm_fail(error, IFM_USAGE, "--governor", hint, "%s has no governor \"%s\"", row->target, row->wanted);

@@ -16,6 +16,9 @@ json_t *ifm_plan_to_json(const struct ifm_plan *plan);
  * unsupported. IFM_INVALID with "<where>: cells[0].arms[1].ledger.flops". The plan lives in `arena`. */
 IFM_CHECKED enum ifm_status ifm_plan_from_json(const json_t *json, const char *where, struct ifm_arena *arena,
                                                struct ifm_plan **out, struct ifm_error *error);
+/* The plan.json of a run folder. */
+IFM_CHECKED enum ifm_status ifm_plan_read(const char *dir, struct ifm_arena *arena, struct ifm_plan **out,
+                                          struct ifm_error *error);
 
 /* Names of the enums as they stand in files. */
 const char *ifm_role_name(enum ifm_role role);

@@ -1,4 +1,5 @@
 /* Reading plan.json: every member typed and required, no other member, and a plan that agrees with itself. */
+#include "base/file.h"
 #include "base/text.h"
 #include "model/plan_fields.h"
 #include "model/plan_json.h"
@@ -457,4 +458,14 @@ enum ifm_status ifm_plan_from_json(const json_t *json, const char *where, struct
     IFM_TRY(check_plan(&root, plan));
     *out = plan;
     return IFM_OK;
+}
+
+enum ifm_status ifm_plan_read(const char *dir, struct ifm_arena *arena, struct ifm_plan **out, struct ifm_error *error)
+{
+    json_t *json;
+    const char *path = ifm_path_join(arena, dir, "plan.json");
+    IFM_TRY(ifm_json_read(path, &json, error));
+    enum ifm_status status = ifm_plan_from_json(json, path, arena, out, error);
+    json_decref(json);
+    return status;
 }

@@ -4,11 +4,9 @@
 #include "base/order.h"
 #include "power/source.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { MOST = 8192, BATCH = 256, ENOUGH = 5, LOOKS_PER_PERIOD = 20 };
 
@@ -84,10 +82,8 @@ static void watch(struct ifm_power *power, size_t sensor, double seconds, struct
     pause = pause < 50000 ? 50000 : pause > 5000000 ? 5000000 : pause;
     struct ifm_instant start = ifm_clock_now();
     while (!watched->lost && (double)ifm_clock_since(start).ns < seconds * 1e9) {
-        struct timespec left = {0, pause};
         look(power, sensor, watched);
-        while (nanosleep(&left, &left) != 0 && errno == EINTR)
-            ;
+        ifm_clock_sleep((struct ifm_duration){pause});
     }
 }
 

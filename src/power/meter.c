@@ -168,8 +168,7 @@ static struct ifm_power_point place(struct meter *meter, double t_s, double watt
     return (struct ifm_power_point){meter->start_ns + llround(t_s * 1e9), meter->half_ns, watts};
 }
 
-static enum ifm_status read_meter(void *state, const struct ifm_power_sensor *sensor, struct ifm_power_point *points,
-                                  size_t room, size_t *n, struct ifm_error *error)
+static enum ifm_status read_meter(void *state, struct ifm_power_take *out, struct ifm_error *error)
 {
     struct meter *meter = state;
     char line[LONGEST];
@@ -184,19 +183,19 @@ static enum ifm_status read_meter(void *state, const struct ifm_power_sensor *se
     meter->before_ns = meter->looked_ns;
     meter->looked_ns = ifm_clock_now().ns;
     do {
-        while (*n < room && take_line(meter, line, &too_long)) {
+        while (out->n < out->room && take_line(meter, line, &too_long)) {
             status = parse(meter, line, too_long, &t_s, &watts, &nothing, error);
             if (status != IFM_OK) {
-                if (*n == 0)
+                if (out->n == 0)
                     return status;
                 meter->owed = *error; /* what came before it first */
                 return IFM_OK;
             }
             if (!nothing)
-                points[(*n)++] = place(meter, t_s, watts, ifm_clock_now().ns);
+                out->points[out->n++] = place(meter, t_s, watts, ifm_clock_now().ns);
         }
-    } while (*n < room && fill(meter, sensor->every_ms, &status, error));
-    return *n > 0 ? IFM_OK : status;
+    } while (out->n < out->room && fill(meter, out->sensor->every_ms, &status, error));
+    return out->n > 0 ? IFM_OK : status;
 }
 
 /* ---- finding ---- */
@@ -255,4 +254,21 @@ void ifm_power_find_meter(const struct ifm_power_options *options, struct ifm_po
         return;
     }
     ifm_power_add(power, &sensor, &reader, meter);
+}
+
+enum ifm_status ifm_power_meter_ready(const char *path, struct ifm_error *error)
+{
+    struct stat info;
+    const struct ifm_power_options options = {.root = "", .meter = path};
+    if (stat(path, &info) == 0 && S_ISFIFO(info.st_mode))
+        return IFM_OK;
+    struct ifm_power *power = ifm_power_create();
+    ifm_power_find_meter(&options, power);
+    const struct ifm_power_list *list = ifm_power_list(power);
+    const struct ifm_power_absence *absence = &list->absences[0];
+    enum ifm_status status = IFM_OK;
+    if (list->n_absences > 0)
+        status = ifm_fail(error, IFM_MISSING, "measure.power_meter", absence->remedy, "%s", absence->reason);
+    ifm_power_close(power);
+    return status;
 }

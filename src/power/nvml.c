@@ -8,7 +8,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum {
     MOST_GPUS = 16,
@@ -73,20 +72,17 @@ static enum ifm_status fail_watts(double watts, double most_w, struct ifm_error 
                     most_w);
 }
 
-static enum ifm_status read_energy(void *state, const struct ifm_power_sensor *sensor, struct ifm_power_point *points,
-                                   size_t room, size_t *n, struct ifm_error *error)
+static enum ifm_status read_energy(void *state, struct ifm_power_take *out, struct ifm_error *error)
 {
     struct gauge *gauge = state;
     unsigned long long millijoules = 0;
-    (void)sensor;
-    (void)room;
     int64_t begin = ifm_clock_now().ns;
     int result = gauge->nvml->nvmlDeviceGetTotalEnergyConsumption(gauge->device, &millijoules);
     int64_t end = ifm_clock_now().ns;
     if (result != IFM_NVML_SUCCESS)
         return failed(gauge, result, error);
     gauge->failures = 0;
-    return ifm_power_count(&gauge->counter, millijoules, begin, end, points, n, error);
+    return ifm_power_count(&gauge->counter, millijoules, begin, end, out->points, &out->n, error);
 }
 
 static int get_field(const struct gauge *gauge, double *watts)
@@ -102,13 +98,11 @@ static int get_field(const struct gauge *gauge, double *watts)
 }
 
 /* The driver updates these ten times a second: an equal reading within 1.5 periods is not new. */
-static enum ifm_status read_field(void *state, const struct ifm_power_sensor *sensor, struct ifm_power_point *points,
-                                  size_t room, size_t *n, struct ifm_error *error)
+static enum ifm_status read_field(void *state, struct ifm_power_take *out, struct ifm_error *error)
 {
     struct gauge *gauge = state;
     double watts = 0;
-    (void)room;
-    int64_t refresh = (int64_t)sensor->every_ms * 1000000, begin = ifm_clock_now().ns;
+    int64_t refresh = (int64_t)out->sensor->every_ms * 1000000, begin = ifm_clock_now().ns;
     int result = get_field(gauge, &watts);
     int64_t end = ifm_clock_now().ns, previous = gauge->previous_ns;
     if (result != IFM_NVML_SUCCESS)
@@ -122,8 +116,8 @@ static enum ifm_status read_field(void *state, const struct ifm_power_sensor *se
     gauge->given_ns = end;
     if (!plausible(watts, gauge->most_w))
         return fail_watts(watts, gauge->most_w, error);
-    points[0] = ifm_power_place(watts, same ? 0 : previous, begin, end, refresh);
-    *n = 1;
+    out->points[0] = ifm_power_place(watts, same ? 0 : previous, begin, end, refresh);
+    out->n = 1;
     return IFM_OK;
 }
 
@@ -181,13 +175,11 @@ static bool is_blind(struct gauge *gauge, const struct ifm_power_wall *wall, enu
     return true;
 }
 
-static enum ifm_status read_ring(void *state, const struct ifm_power_sensor *sensor, struct ifm_power_point *points,
-                                 size_t room, size_t *n, struct ifm_error *error)
+static enum ifm_status read_ring(void *state, struct ifm_power_take *out, struct ifm_error *error)
 {
     struct gauge *gauge = state;
     enum ifm_nvml_type type = IFM_NVML_UNSIGNED;
     unsigned count;
-    (void)sensor;
     int result = drain(gauge, &type, &count);
     if (result != IFM_NVML_SUCCESS)
         return failed(gauge, result, error);
@@ -196,7 +188,7 @@ static enum ifm_status read_ring(void *state, const struct ifm_power_sensor *sen
     enum ifm_status status;
     if (is_blind(gauge, &wall, &status, error))
         return status;
-    for (unsigned i = 0; i < count && *n < room; i++) {
+    for (unsigned i = 0; i < count && out->n < out->room; i++) {
         const struct ifm_nvml_sample *sample = &gauge->samples[i];
         double watts = 0;
         if (sample->stamp_us <= gauge->last_stamp_us)
@@ -204,12 +196,12 @@ static enum ifm_status read_ring(void *state, const struct ifm_power_sensor *sen
         bool known = number_of(type, &sample->value, &watts);
         watts *= 1e-3;
         bool fine = known && plausible(watts, gauge->most_w);
-        if (!fine && *n > 0)
+        if (!fine && out->n > 0)
             return IFM_OK; /* what came before it first; it is met again */
         gauge->last_stamp_us = sample->stamp_us;
         if (!fine)
             return fail_watts(watts, gauge->most_w, error);
-        points[(*n)++] =
+        out->points[out->n++] =
             (struct ifm_power_point){(int64_t)sample->stamp_us * 1000 - wall.ahead_ns, wall.half_ns + 1000, watts};
     }
     return IFM_OK;

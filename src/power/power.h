@@ -78,9 +78,8 @@ struct ifm_power_options {
 };
 
 struct ifm_power;
-/* Find and open every sensor; succeeds with none. */
-IFM_CHECKED enum ifm_status ifm_power_open(const struct ifm_power_options *options, struct ifm_power **out,
-                                           struct ifm_error *error);
+/* Find and open every sensor; there may be none. */
+struct ifm_power *ifm_power_open(const struct ifm_power_options *options);
 /* Can the meter's file be used? Its lines are checked; a pipe is not opened, since closing it again would end its
  * writer. IFM_MISSING, with what is wrong and what to do. */
 IFM_CHECKED enum ifm_status ifm_power_meter_ready(const char *path, struct ifm_error *error);

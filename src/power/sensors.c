@@ -73,18 +73,19 @@ enum ifm_status ifm_power_read(struct ifm_power *power, size_t sensor, struct if
 {
     char where[2 * IFM_POWER_NAME + 2];
     struct ifm_error own = {0};
+    struct ifm_power_take take = {.points = points, .room = room};
     *n = 0;
     if (sensor >= power->list.n_sensors || room == 0)
         return ifm_fail(error, IFM_INTERNAL, "power", "", "no sensor %zu, or no room for a reading", sensor);
-    const struct ifm_power_sensor *which = &power->list.sensors[sensor];
+    const struct ifm_power_sensor *which = take.sensor = &power->list.sensors[sensor];
     struct power_entry *entry = &power->entries[sensor];
     snprintf(where, sizeof where, "%s %s", which->device, which->source);
     if (entry->lost)
         return ifm_fail(error, IFM_MISSING, where, "", "%s", entry->reason);
-    enum ifm_status status = entry->reader->read(entry->state, which, points, room, n, &own);
+    enum ifm_status status = entry->reader->read(entry->state, &take, &own);
+    *n = status == IFM_OK ? take.n : 0;
     if (status == IFM_OK)
         return IFM_OK;
-    *n = 0;
     if (status == IFM_MISSING) {
         entry->lost = true;
         snprintf(entry->reason, sizeof entry->reason, "%.*s", (int)sizeof entry->reason - 1, own.message);

@@ -7,11 +7,16 @@
 #include "host/cpus.h"
 #include "power/power.h"
 
+/* What a reader is asked for: at most `room` points; `n` are there, 0 before it is called. */
+struct ifm_power_take {
+    const struct ifm_power_sensor *sensor;
+    struct ifm_power_point *points;
+    size_t room, n;
+};
 /* How sensors of one kind are read. `state` is the sensor's own. */
 struct ifm_power_reader {
     /* As ifm_power_read, once: after IFM_MISSING it is not called again. */
-    enum ifm_status (*read)(void *state, const struct ifm_power_sensor *sensor, struct ifm_power_point *points,
-                            size_t room, size_t *n, struct ifm_error *error);
+    enum ifm_status (*read)(void *state, struct ifm_power_take *out, struct ifm_error *error);
     void (*close)(void *state);
 };
 

@@ -4,7 +4,6 @@
 #include "base/text.h"
 #include "host/probe.h"
 #include "power/source.h"
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,13 +35,10 @@ static bool read_ticks(const char *root, uint64_t *busy, uint64_t *total)
     return n > IDLE;
 }
 
-static enum ifm_status read_usage(void *state, const struct ifm_power_sensor *sensor, struct ifm_power_point *points,
-                                  size_t room, size_t *n, struct ifm_error *error)
+static enum ifm_status read_usage(void *state, struct ifm_power_take *out, struct ifm_error *error)
 {
     struct usage *usage = state;
     uint64_t busy, total;
-    (void)sensor;
-    (void)room;
     int64_t now = ifm_clock_now().ns, last = usage->last_ns;
     if (!read_ticks(usage->root, &busy, &total))
         return ifm_fail(error, IFM_MISSING, NULL, "", "/proc/stat cannot be read any more");
@@ -57,9 +53,9 @@ static enum ifm_status read_usage(void *state, const struct ifm_power_sensor *se
         return ifm_fail(error, IFM_INVALID, NULL, "", "the ticks of /proc/stat went back");
     if (last == 0)
         return IFM_OK;
-    points[0] = (struct ifm_power_point){last + (now - last) / 2, (now - last + 1) / 2,
-                                         usage->rated_w * (double)worked / (double)ticks};
-    *n = 1;
+    out->points[0] = (struct ifm_power_point){last + (now - last) / 2, (now - last + 1) / 2,
+                                              usage->rated_w * (double)worked / (double)ticks};
+    out->n = 1;
     return IFM_OK;
 }
 

@@ -96,7 +96,7 @@ static const char member[] = "published_by";
 
 static json_t *this_program(void)
 {
-    return json_pack("{s:s, s:s?}", "version", ifm_program_version(), "revision", ifm_program_revision());
+    return json_pack("{s:s, s:s?}", "version", IFM_VERSION, "revision", ifm_program_revision());
 }
 
 /* Names this program in derived.json. */

@@ -9,7 +9,6 @@
 #include "device/fake.h"
 #include "run/cell/calibrate.h"
 #include "run/cell/slot.h"
-#include <string.h>
 
 static uint32_t timed_windows(const struct inferometer_session *session, unsigned arm)
 {

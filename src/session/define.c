@@ -188,9 +188,8 @@ static struct ifm_session_arm *arm_of(struct inferometer_session *session, int a
     *code = ifm_session_enter(session);
     if (*code != INFEROMETER_OK)
         return NULL;
-    bool open = session->state == IFM_SESSION_DEFINING;
-    if (late)
-        open = session->state != IFM_SESSION_TIMING && session->state < IFM_SESSION_JUDGED;
+    bool open = late ? session->state != IFM_SESSION_TIMING && session->state < IFM_SESSION_JUDGED
+                     : session->state == IFM_SESSION_DEFINING;
     if (!open) {
         *code = ifm_session_misuse(
             session, call, late ? "this cannot be set now" : "the run has begun: its arms are fixed",
@@ -211,12 +210,9 @@ int inferometer_ledger(struct inferometer_session *session, int arm, uint64_t fl
     struct ifm_session_arm *a = arm_of(session, arm, "inferometer_ledger", false, &code);
     if (a == NULL)
         return code;
-    const uint64_t amounts[] = {flops, bytes_read, bytes_written, tokens_prompt};
-    for (size_t i = 0; i < sizeof amounts / sizeof amounts[0]; i++)
-        if (amounts[i] > INT64_MAX)
-            return ifm_session_fail(session,
-                                    ifm_fail(&session->error, IFM_USAGE, "inferometer_ledger",
-                                             "pass amounts of one window, not negative", "an amount is above 2^63"));
+    if ((flops | bytes_read | bytes_written | tokens_prompt) > INT64_MAX)
+        return ifm_session_usage(session, "inferometer_ledger", "pass amounts of one window, not negative",
+                                 "an amount is above 2^63");
     a->ledger = (struct ifm_ledger){
         .flops = flops, .bytes_read = bytes_read, .bytes_written = bytes_written, .tokens_prompt = tokens_prompt};
     return INFEROMETER_OK;
@@ -229,9 +225,8 @@ int inferometer_lossy(struct inferometer_session *session, int arm, double toler
     if (a == NULL)
         return code;
     if (!isfinite(tolerance) || tolerance <= 0)
-        return ifm_session_fail(session, ifm_fail(&session->error, IFM_USAGE, "inferometer_lossy",
-                                                  "give the largest relative error that counts as correct",
-                                                  "the tolerance must be a number above zero"));
+        return ifm_session_usage(session, "inferometer_lossy", "give the largest relative error that counts as correct",
+                                 "the tolerance must be a number above zero");
     a->lossy = true;
     a->tolerance = tolerance;
     return INFEROMETER_OK;
@@ -244,10 +239,9 @@ int inferometer_equal(struct inferometer_session *session, int arm, double bound
     if (a == NULL)
         return code;
     if (arm == 0 || !isfinite(bound) || bound < 0)
-        return ifm_session_fail(
-            session, ifm_fail(&session->error, IFM_USAGE, "inferometer_equal",
-                              "give an arm that is not the baseline and a bound of zero or more",
-                              "only an arm other than the baseline can be held equal, within a bound of zero or more"));
+        return ifm_session_usage(
+            session, "inferometer_equal", "give an arm that is not the baseline and a bound of zero or more",
+            "only an arm other than the baseline can be held equal, within a bound of zero or more");
     a->must_equal = true;
     a->equal_bound = bound;
     return INFEROMETER_OK;
@@ -261,11 +255,9 @@ int inferometer_error(struct inferometer_session *session, int arm, double rms_r
         return code;
     bool finite = isfinite(rms_rel) && isfinite(max_rel);
     if (values == 0 || values > INT64_MAX || (finite && (rms_rel < 0 || max_rel < 0)))
-        return ifm_session_fail(session, ifm_fail(&session->error, IFM_USAGE, "inferometer_error",
-                                                  "compare at least one value; errors are zero or more",
-                                                  "these values are not a valid error"));
-    a->error_known = true;
-    a->check.done = true;
+        return ifm_session_usage(session, "inferometer_error", "compare at least one value; errors are zero or more",
+                                 "these values are not a valid error");
+    a->error_known = a->check.done = true;
     a->check.finite = finite;
     a->check.values = values;
     a->check.error_rms_rel = finite ? rms_rel : 0;
@@ -280,8 +272,8 @@ int inferometer_output(struct inferometer_session *session, int arm, const void 
     if (a == NULL)
         return code;
     if (data == NULL || bytes == 0)
-        return ifm_session_fail(session, ifm_fail(&session->error, IFM_USAGE, "inferometer_output",
-                                                  "pass the bytes of the arm's output", "there is no output"));
+        return ifm_session_usage(session, "inferometer_output", "pass the bytes of the arm's output",
+                                 "there is no output");
     a->output_known = true;
     a->check.output_xxh3 = ifm_xxh3(data, bytes);
     return INFEROMETER_OK;

@@ -13,24 +13,22 @@ void ifm_session_compose(const struct ifm_error *error, char *out, size_t size)
 
 static int code_of(enum ifm_status status)
 {
-    switch (status) {
-    case IFM_OK:
-        return INFEROMETER_OK;
-    case IFM_USAGE:
-        return INFEROMETER_USAGE;
-    case IFM_INVALID:
-        return INFEROMETER_INVALID;
-    case IFM_MISSING:
-        return INFEROMETER_MISSING;
-    default:
-        return INFEROMETER_INTERNAL;
-    }
+    return status == IFM_OK        ? INFEROMETER_OK
+           : status == IFM_USAGE   ? INFEROMETER_USAGE
+           : status == IFM_INVALID ? INFEROMETER_INVALID
+           : status == IFM_MISSING ? INFEROMETER_MISSING
+                                   : INFEROMETER_INTERNAL;
 }
 
 int ifm_session_fail(struct inferometer_session *session, enum ifm_status status)
 {
     ifm_session_compose(&session->error, session->message, sizeof session->message);
     return code_of(status);
+}
+
+int ifm_session_usage(struct inferometer_session *session, const char *call, const char *hint, const char *message)
+{
+    return ifm_session_fail(session, ifm_fail(&session->error, IFM_USAGE, call, hint, "%s", message));
 }
 
 int ifm_session_break(struct inferometer_session *session, enum ifm_status status)

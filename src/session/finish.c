@@ -174,12 +174,9 @@ static enum ifm_status find_metric(const char *id, enum ifm_metric_id *metric, s
     *metric = id == NULL ? IFM_M_NONE : ifm_metric_of(id);
     if (*metric != IFM_M_NONE)
         return IFM_OK;
-    const char *nearest = id == NULL ? NULL : ifm_metric_nearest(id);
     ifm_fail(error, IFM_USAGE, "inferometer_metric", "`inferometer explain` lists all metrics", "unknown metric '%s'",
              id == NULL ? "NULL" : id);
-    if (nearest != NULL)
-        ifm_error_hint(error, "did you mean '%s'?", nearest);
-    return IFM_USAGE;
+    return ifm_error_nearest(error, id == NULL ? NULL : ifm_metric_nearest(id));
 }
 
 static void fill_value(const struct ifm_value *value, struct inferometer_value *result)

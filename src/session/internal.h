@@ -89,6 +89,8 @@ struct inferometer_session {
 void ifm_session_compose(const struct ifm_error *error, char *out, size_t size);
 /* Keep the error for inferometer_message, and the code for the caller. */
 int ifm_session_fail(struct inferometer_session *session, enum ifm_status status);
+/* The same for an argument that the call cannot take: INFEROMETER_USAGE. */
+int ifm_session_usage(struct inferometer_session *session, const char *call, const char *hint, const char *message);
 /* A call out of order: INFEROMETER_MISUSE. Inside a window it makes the window invalid and ends the session. In a
  * broken session it returns the first error again. */
 int ifm_session_misuse(struct inferometer_session *session, const char *call, const char *message, const char *hint);
@@ -117,9 +119,5 @@ IFM_CHECKED enum ifm_status ifm_session_settle(struct inferometer_session *sessi
 /* In any state: complete the record, or record why it is incomplete; release everything but the arena and the
  * configuration. */
 int ifm_session_end(struct inferometer_session *session);
-
-/* ---- clock_device.c ---- */
-/* The host's clock without workers: the code under test brings its own threads, and none is pinned. */
-struct ifm_device *ifm_clock_device(void);
 
 #endif

@@ -3,9 +3,6 @@
 
 #include "base/log.h"
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* The process that has an open session: two would disturb each other's windows. A forked child may open its own. */
@@ -42,17 +39,20 @@ static enum ifm_status check_free(pid_t process, struct ifm_error *error)
                     "this process has an open session already, and two would disturb each other");
 }
 
+static struct inferometer_session *refused(void)
+{
+    ifm_session_compose(&open_error, open_message, sizeof open_message);
+    return NULL;
+}
+
 static struct inferometer_session *open_session(const char *dir, const char *options)
 {
     pid_t process = getpid();
     open_error = (struct ifm_error){0};
     open_message[0] = '\0';
     ifm_log_mute(true);
-    enum ifm_status status = check_free(process, &open_error);
-    if (status != IFM_OK) {
-        ifm_session_compose(&open_error, open_message, sizeof open_message);
-        return NULL;
-    }
+    if (check_free(process, &open_error) != IFM_OK)
+        return refused();
     struct ifm_arena *arena = ifm_arena_create();
     struct inferometer_session *session = IFM_ARENA_NEW(arena, struct inferometer_session);
     session->arena = arena;
@@ -62,15 +62,13 @@ static struct inferometer_session *open_session(const char *dir, const char *opt
     session->options = ifm_arena_strdup(arena, options == NULL ? "" : options);
     session->dir = ifm_arena_strdup(arena, dir);
     struct ifm_config *config;
-    status = ifm_session_config(session, &config, &open_error);
-    if (status == IFM_OK) {
+    if (ifm_session_config(session, &config, &open_error) == IFM_OK) {
         ifm_config_destroy(config);
         return session;
     }
-    ifm_session_compose(&open_error, open_message, sizeof open_message);
     ifm_arena_destroy(arena);
     atomic_store(&open_in, 0);
-    return NULL;
+    return refused();
 }
 
 struct inferometer_session *inferometer_open(const char *dir, const char *options)

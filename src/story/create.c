@@ -5,7 +5,7 @@
 #include "base/private.h"
 #include "model/plan_json.h"
 #include "sample/claim.h"
-#include "story/plugins.h"
+#include "story/folder.h"
 #include <time.h>
 #include <unistd.h>
 

@@ -26,19 +26,26 @@ enum ifm_status ifm_folder_is_run(const char *dir, struct ifm_error *error)
                           "not a run folder: it has no config.lock.json");
 }
 
-/* No run may be at work: files that still grow would never match a manifest. */
-static enum ifm_status check_at_rest(const char *dir, struct ifm_error *error)
+bool ifm_folder_is_busy(const char *dir, int *code)
 {
     struct ifm_arena *arena = ifm_arena_create();
     int fd = open(ifm_path_join(arena, dir, "run.log"), O_RDONLY | O_CLOEXEC);
-    int code = errno;
+    *code = fd < 0 ? errno : 0;
     ifm_arena_destroy(arena);
-    if (fd < 0 && code != ENOENT)
-        return ifm_fail(error, IFM_INTERNAL, dir, "see whether you may read it, and what the system's log (dmesg) says",
-                        "cannot open run.log: %s", strerror(code));
     bool busy = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
     if (fd >= 0)
         close(fd); /* releases the lock too */
+    return busy;
+}
+
+/* No run may be at work: files that still grow would never match a manifest. */
+static enum ifm_status check_at_rest(const char *dir, struct ifm_error *error)
+{
+    int code;
+    bool busy = ifm_folder_is_busy(dir, &code);
+    if (code != 0 && code != ENOENT)
+        return ifm_fail(error, IFM_INTERNAL, dir, "see whether you may read it, and what the system's log (dmesg) says",
+                        "cannot open run.log: %s", strerror(code));
     return busy ? ifm_fail(error, IFM_USAGE, dir, "wait for the run to end", "a run is at work in this folder")
                 : IFM_OK;
 }

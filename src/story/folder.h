@@ -4,10 +4,14 @@
 #ifndef IFM_STORY_FOLDER_H
 #define IFM_STORY_FOLDER_H
 
+#include "config/config.h"
 #include "publish/publish.h"
+#include "workload/plugin/plugin.h"
 
 /* `dir` is a run folder at all: it has a config.lock.json. */
 IFM_CHECKED enum ifm_status ifm_folder_is_run(const char *dir, struct ifm_error *error);
+/* Whether a run is at work in `dir`: it holds run.log. `*code` is errno where that cannot be opened, else 0. */
+bool ifm_folder_is_busy(const char *dir, int *code);
 /* Claim a run folder at rest until this process ends (sample/claim.h), `alone` to write into it. */
 IFM_CHECKED enum ifm_status ifm_folder_claim(const char *dir, bool alone, struct ifm_error *error);
 /* The same for an existing run folder; its record must match its manifest, if there is one. */
@@ -27,5 +31,19 @@ struct ifm_folder {
 /* Load, derive and judge. Close it also after a failure. */
 IFM_CHECKED enum ifm_status ifm_folder_open(const char *dir, struct ifm_folder *out, struct ifm_error *error);
 void ifm_folder_close(struct ifm_folder *folder);
+
+/* ---- plugins.c: the plugins that it remembers ---- */
+/* Load again what the run in `dir` used, from the path in its private.json unless it is loaded already: the file must
+ * be the same by its SHA-256. IFM_MISSING: a file is not there; IFM_USAGE: it has changed. */
+IFM_CHECKED enum ifm_status ifm_plugins_of_folder(const char *dir, const struct ifm_plugin_taken *taken,
+                                                  struct ifm_error *error);
+
+/* The member "plugins" of config.lock.json and of private.json, where the study runs any. Both return `json`. */
+json_t *ifm_plugins_into_lock(json_t *json, const struct ifm_config *config);
+json_t *ifm_plugins_into_private(json_t *json, const struct ifm_config *config);
+
+/* The first workload of a lock file that is of a plugin and not loaded; NULL = none. Borrowed from `lock`, which may be
+ * NULL. */
+const char *ifm_plugins_missing(const json_t *lock);
 
 #endif

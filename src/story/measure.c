@@ -14,28 +14,25 @@ static unsigned most_threads(const struct ifm_plan *plan)
     return most;
 }
 
-static struct ifm_run_options run_options(const struct ifm_config *config, const struct ifm_plan *plan,
-                                          const struct ifm_story_measuring *how)
+static struct ifm_run_options with_device(struct ifm_run_options run, const struct ifm_config *config,
+                                          const struct ifm_plan *plan)
 {
     const struct ifm_device_config *device = ifm_config_device(config);
-    return (struct ifm_run_options){
-        .dir = how->dir,
-        .resume = how->resume,
-        .progress = how->progress,
-        .needs_new_process = how->needs_new_process,
-        .device = {.threads = most_threads(plan),
-                   .huge_pages = device->huge_pages,
-                   .no_graphs = !device->graphs,
-                   .script = device->script,
-                   .resumed = how->resume,
-                   .seed = ifm_config_study(config)->seed},
+    run.device = (struct ifm_device_options){
+        .threads = most_threads(plan),
+        .huge_pages = device->huge_pages,
+        .no_graphs = !device->graphs,
+        .script = device->script,
+        .resumed = run.resume,
+        .seed = ifm_config_study(config)->seed,
     };
+    return run;
 }
 
 enum ifm_status ifm_story_measure(const struct ifm_config *config, const struct ifm_plan *plan,
-                                  const struct ifm_story_measuring *how, struct ifm_error *error)
+                                  const struct ifm_run_options *how, struct ifm_error *error)
 {
-    const struct ifm_run_options options = run_options(config, plan, how);
+    const struct ifm_run_options options = with_device(*how, config, plan);
     return ifm_run_execute(plan, &options, error);
 }
 
@@ -83,8 +80,7 @@ static void print_json(const struct ifm_plan *plan, const struct ifm_estimate *t
 enum ifm_status ifm_story_dry_run(const struct ifm_config *config, const struct ifm_plan *plan, bool json, FILE *out,
                                   struct ifm_error *error)
 {
-    const struct ifm_story_measuring how = {.dir = ""};
-    const struct ifm_run_options run = run_options(config, plan, &how);
+    const struct ifm_run_options run = with_device((struct ifm_run_options){.dir = ""}, config, plan);
     struct ifm_arena *arena = ifm_arena_create();
     struct ifm_estimate *cells = IFM_ARENA_ARRAY(arena, struct ifm_estimate, plan->n_cells + 1), total;
     enum ifm_status status = ifm_run_estimate(plan, &run, cells, &total, error);

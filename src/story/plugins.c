@@ -1,5 +1,5 @@
 /* Plugins of a run folder: config.lock.json says which they are, private.json where they were. */
-#include "story/plugins.h"
+#include "story/folder.h"
 
 #include "base/file.h"
 #include "base/hash.h"

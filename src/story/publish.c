@@ -6,7 +6,6 @@
 #include "run/facts/inputs.h"
 #include "sample/manifest.h"
 #include "story/folder.h"
-#include "story/plugins.h"
 
 static enum ifm_status publish(const struct ifm_folder *folder, const struct ifm_story_printing *how,
                                struct ifm_error *error)

@@ -51,27 +51,16 @@ static enum ifm_status refuse_session(const char *dir, const struct ifm_plan *pl
     return error->code;
 }
 
-static enum ifm_status read_plan(const char *path, struct ifm_arena *arena, struct ifm_plan **plan,
-                                 struct ifm_error *error)
-{
-    json_t *json;
-    IFM_TRY(ifm_json_read(path, &json, error));
-    enum ifm_status status = ifm_plan_from_json(json, path, arena, plan, error);
-    json_decref(json);
-    return status;
-}
-
 enum ifm_status ifm_story_read_back(const char *dir, struct ifm_config *config, struct ifm_arena *arena,
                                     struct ifm_plan **plan, struct ifm_error *error)
 {
-    const char *path = ifm_path_join(arena, dir, "plan.json");
-    if (!ifm_file_exists(path))
+    if (!ifm_file_exists(ifm_path_join(arena, dir, "plan.json")))
         return ifm_fail(error, IFM_USAGE, dir, "name a run folder, such as runs/decode-20260101-120000",
                         "not a run folder: it has no plan.json");
     IFM_TRY(ifm_folder_claim(dir, true, error));
     IFM_TRY(ifm_config_file(config, ifm_path_join(arena, dir, "config.lock.json"), error));
     IFM_TRY(ifm_config_resolve(config, error));
-    IFM_TRY(read_plan(path, arena, plan, error));
+    IFM_TRY(ifm_plan_read(dir, arena, plan, error));
     if (strcmp((*plan)->config_hash, ifm_config_study(config)->config_hash) != 0)
         return ifm_fail(error, IFM_INVALID, dir, "measure again into a new folder",
                         "plan.json and config.lock.json belong to different configurations");

@@ -37,14 +37,9 @@ IFM_CHECKED enum ifm_status ifm_story_folder(const char *dir, const struct ifm_c
                                              struct ifm_error *error);
 
 /* ---- measure (measure.c) ---- */
-struct ifm_story_measuring {
-    const char *dir;
-    bool resume;
-    struct ifm_progress progress; /* report may be NULL */
-    bool *needs_new_process;      /* run/run.h */
-};
+/* `how` (run/run.h) without its device, which the configuration describes. */
 IFM_CHECKED enum ifm_status ifm_story_measure(const struct ifm_config *config, const struct ifm_plan *plan,
-                                              const struct ifm_story_measuring *how, struct ifm_error *error);
+                                              const struct ifm_run_options *how, struct ifm_error *error);
 /* Print what would be measured, and for how long, as a table or as JSON; nothing is recorded. */
 IFM_CHECKED enum ifm_status ifm_story_dry_run(const struct ifm_config *config, const struct ifm_plan *plan, bool json,
                                               FILE *out, struct ifm_error *error);

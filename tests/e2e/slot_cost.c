@@ -67,7 +67,7 @@ static enum ifm_status run(const char *mode, const char *nvml, struct ifm_error 
     struct ifm_arm_run arm_run = {.plan = &arm, .arena = ifm_arena_create(), .inner = 1, .samples = SAMPLES};
     struct ifm_cell_run cell = {.plan = &plan, .pass = &pass, .session = &session, .arms = &arm_run, .marks = marks};
     if (armed)
-        IFM_TRY(ifm_power_open(&(struct ifm_power_options){.root = "", .nvml = nvml}, &power, error));
+        power = ifm_power_open(&(struct ifm_power_options){.root = "", .nvml = nvml});
     if (armed && ifm_power_list(power)->n_sensors == 0)
         return ifm_fail(error, IFM_MISSING, "power", "", "no sensor is there to be armed");
     IFM_TRY(ifm_device_cpu.open(&(struct ifm_device_options){.threads = 1}, &device, error));

@@ -1,16 +1,12 @@
 /* Lines as the words of a command line, the first one a workload or "run": one error, or a configuration that resolves
  * to itself through its lock file, or the words and flags of a command that takes no parameters. */
 #include "base/log.h"
-#include "cli/arguments.h"
 #include "cli/cli.h"
-#include "cli/invocation.h"
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-struct ifm_invocation ifm_invocation; /* main's */
 
 enum { MOST_WORDS = 64 };
 
@@ -44,7 +40,7 @@ static void read_options(int argc, char **argv)
         struct ifm_error error = {0};
         options.positionals = kind == 1 ? &positionals : NULL;
         enum ifm_status status = ifm_options_parse(argc, argv, kind == 3, config, &options, &error);
-        if (status == IFM_OK && config != NULL && !options.help) {
+        if (status == IFM_OK && config != NULL) {
             status = ifm_config_resolve(config, &error);
             if (status == IFM_OK)
                 check_lock(config);
@@ -57,17 +53,16 @@ static void read_options(int argc, char **argv)
 
 static void read_words(int argc, char **argv)
 {
-    const char *against = NULL, *format = NULL, *words[MOST_WORDS];
-    const struct ifm_flag flags[] = {{.name = "against", .value = &against}, {.name = "format", .value = &format}};
-    struct ifm_error error = {0};
-    enum ifm_format parsed;
-    size_t n = 0;
-    bool help;
-    enum ifm_status status = ifm_arguments_parse(argc, argv, flags, 2, words, &n, &help, &error);
-    if (status == IFM_OK)
-        status = ifm_arguments_format(format, &parsed, &error);
-    must(n < (size_t)argc || argc == 1);
-    must(status == IFM_OK || (status == IFM_USAGE && error.message[0] != '\0'));
+    static const char *const commands[] = {"gate", "lock"};
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        struct ifm_given given = {.arena = ifm_arena_create(), .verb = ifm_verb_find(commands[i])};
+        struct ifm_error error = {0};
+        enum ifm_status status = ifm_arguments_parse(argc, argv, &given, &error);
+        must(given.n_words < (size_t)argc || argc == 1);
+        must(given.command == NULL || given.verb->takes_command);
+        must(status == IFM_OK || (status == IFM_USAGE && error.message[0] != '\0'));
+        ifm_arena_destroy(given.arena);
+    }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

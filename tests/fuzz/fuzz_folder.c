@@ -2,15 +2,12 @@
  * that `verify` finds again in the files just written, and that `list` lists. */
 #include "base/log.h"
 #include "cli/cli.h"
-#include "cli/invocation.h"
 #include "publish/summary.h"
-#include "story/folder.h"
 #include "sample/manifest.h"
+#include "story/folder.h"
 #include "tree.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-struct ifm_invocation ifm_invocation; /* main's */
 
 static void must(bool holds)
 {
@@ -53,7 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char *words[] = {(char *)"list", (char *)tree_root(), NULL};
     FILE *kept = stdout;
     stdout = nowhere;
-    (void)ifm_cmd_list(2, words, &error);
+    (void)ifm_plain_run(ifm_verb_find("list"), 2, words, &error);
     stdout = kept;
     tree_clear();
     return 0;

@@ -1,5 +1,6 @@
 /* Files of any content as a machine's /proc and /sys: a fingerprint that is JSON, and a doctor each of whose rows says
  * what, in which state, and why. */
+#include "host/host.h"
 #include "host/probe.h"
 #include "tree.h"
 
@@ -42,8 +43,8 @@ static void check_rows(const json_t *rows)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     tree_make(data, size);
-    json_t *fingerprint = ifm_host_fingerprint_at(tree_root()), *rows = ifm_host_doctor_at(tree_root());
-    json_t *load = ifm_probe_load(tree_root()), *locks = ifm_probe_locks(tree_root());
+    json_t *fingerprint = ifm_host_fingerprint(tree_root()), *rows = ifm_host_doctor(tree_root());
+    json_t *load = ifm_probe_load(tree_root()), *locks = ifm_host_locks(tree_root());
     check_printable(fingerprint);
     check_printable(load);
     check_printable(locks);

@@ -43,13 +43,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t first = zero == NULL ? size : (size_t)(zero - data), rest = zero == NULL ? 0 : size - first - 1;
     size_t lines = 1 + size / 256; /* a line without an end is cut */
     char path[32];
-    struct ifm_power *power;
-    struct ifm_error error = {0};
     for (size_t i = 0; i < size; i++)
         lines += data[i] == '\n';
     require(fd >= 0 && write(fd, data, first) == (ssize_t)first);
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    require(ifm_power_open(&(struct ifm_power_options){.root = "/nowhere", .meter = path}, &power, &error) == IFM_OK);
+    struct ifm_power *power = ifm_power_open(&(struct ifm_power_options){.root = "/nowhere", .meter = path});
     const struct ifm_power_list *list = ifm_power_list(power);
     if (list->n_sensors == 1) {
         require(list->sensors[0].every_ms > 0);

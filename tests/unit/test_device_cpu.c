@@ -170,7 +170,7 @@ static void facts_count_huge_pages(void **state)
     void *data;
     bool fresh;
     size_t bytes = (size_t)8 << 20;
-    json_t *host = ifm_host_fingerprint();
+    json_t *host = ifm_host_fingerprint("");
     const char *mode = json_string_value(json_object_get(json_object_get(host, "huge_pages"), "transparent"));
     bool possible = mode != NULL && strcmp(mode, "never") != 0;
     assert_int_equal(device->ops->buffer(device, "x", bytes, &data, &fresh, &error), IFM_OK);

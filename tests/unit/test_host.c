@@ -84,7 +84,7 @@ static void replays_laptop(void **state)
     assert_true(json_is_true(json_object_get(json_object_get(cpu, "smt"), "active")));
     json_decref(cpu);
     uint64_t sizes[4];
-    ifm_probe_cache_sizes(LAPTOP, sizes, 4);
+    ifm_host_caches(LAPTOP, sizes, 4);
     assert_int_equal(sizes[0], 48 << 10);
     assert_int_equal(sizes[1], 1280 << 10);
     assert_int_equal(sizes[2], 12 << 20);
@@ -94,7 +94,7 @@ static void replays_laptop(void **state)
 static void laptop_locks_are_open(void **state)
 {
     (void)state;
-    expect(ifm_probe_locks(LAPTOP),
+    expect(ifm_host_locks(LAPTOP),
            "[{\"knob\":\"governor\",\"value\":\"powersave\",\"locked\":false,\"reason\":\"the governor may change the "
            "clock with the load\",\"remedy\":\"inferometer lock --governor performance -- COMMAND\"},"
            "{\"knob\":\"turbo\",\"value\":\"on\",\"locked\":false,\"reason\":\"the clock depends on temperature and on "
@@ -113,7 +113,7 @@ static void replays_container(void **state)
     assert_true(limits.cpu_quota == 1.5); /* of the parent group */
     assert_int_equal(limits.memory_limit, (uint64_t)2 << 30);
     assert_int_equal(limits.memory_left, (uint64_t)1 << 30); /* 2 GiB - (1.5 GiB - 0.5 GiB of droppable cache) */
-    assert_int_equal(ifm_probe_memory_available(CONTAINER), (uint64_t)1 << 30);
+    assert_int_equal(ifm_host_memory_available(CONTAINER), (uint64_t)1 << 30);
     expect(ifm_probe_cgroup(CONTAINER), "{\"version\":2,\"cpu_quota\":1.5,\"memory_limit_bytes\":2147483648}");
     expect(ifm_probe_hypervisor(CONTAINER), "{\"present\":true,\"product\":\"Google Compute Engine\"}");
     expect(ifm_probe_huge_pages(CONTAINER), "{\"transparent\":\"always\",\"nr_hugepages\":16}");
@@ -146,7 +146,7 @@ static void expect_row(const json_t *rows, const char *what, const char *state, 
 static void doctor_replays(void **state)
 {
     (void)state;
-    json_t *rows = ifm_host_doctor_at(CONTAINER);
+    json_t *rows = ifm_host_doctor(CONTAINER);
     expect_row(rows, "threads", "ok", "up to 2 (affinity mask 4, cgroup quota 1.50 CPUs)");
     expect_row(rows, "cgroup limits", "warn", "version 2, cpu quota 1.50 CPUs, memory limit 2.00 GiB");
     expect_row(rows, "clock", "ok", "kvm-clock");
@@ -156,7 +156,7 @@ static void doctor_replays(void **state)
     expect_row(rows, "memory lock limit", "ok", "8.00 MiB");
     expect_row(rows, "isolated CPUs", "absent", "none");
     json_decref(rows);
-    rows = ifm_host_doctor_at(LAPTOP);
+    rows = ifm_host_doctor(LAPTOP);
     expect_row(rows, "threads", "ok", "up to 8 (affinity mask 8, no cgroup quota)");
     expect_row(rows, "lock: turbo", "warn", "on: the clock depends on temperature and on how many cores are busy");
     expect_row(rows, "CPU energy (RAPL)", "ok", "powercap package zone is readable");
@@ -172,7 +172,7 @@ static void doctor_replays(void **state)
 static void doctor_on_bare_tree(void **state)
 {
     (void)state;
-    json_t *rows = ifm_host_doctor_at(NOWHERE), *one;
+    json_t *rows = ifm_host_doctor(NOWHERE), *one;
     size_t i;
     assert_int_equal(json_array_size(rows), 23);
     expect_row(rows, "huge pages", "absent", "/sys is not mounted"); /* and not: the kernel has none */
@@ -225,7 +225,7 @@ static void fingerprints_have_no_holes(void **state)
                                           "container",
                                           "python"};
     for (size_t r = 0; r < sizeof roots / sizeof *roots; r++) {
-        json_t *host = ifm_host_fingerprint_at(roots[r]);
+        json_t *host = ifm_host_fingerprint(roots[r]);
         for (size_t m = 0; m < sizeof members / sizeof *members; m++)
             if (json_object_get(host, members[m]) == NULL)
                 fail_msg("root '%s' has no '%s'", roots[r], members[m]);
@@ -241,7 +241,7 @@ static void fingerprint_holds_no_private_fact(void **state)
     char *arguments[] = {(char *)"inferometer", (char *)"run", NULL};
     assert_int_equal(setenv("VIRTUAL_ENV", "/srv/somebodys/environment", 1), 0);
     assert_int_equal(setenv("CUDA_HOME", "/srv/somebodys/toolkit", 1), 0);
-    json_t *host = ifm_host_fingerprint(), *facts = ifm_host_private(2, arguments);
+    json_t *host = ifm_host_fingerprint(""), *facts = ifm_host_private(2, arguments);
     assert_int_equal(unsetenv("VIRTUAL_ENV") | unsetenv("CUDA_HOME"), 0);
     char *text = json_dumps(host, 0);
     assert_string_equal(json_string_value(json_object_get(json_object_get(host, "python"), "kind")), "venv");
@@ -272,7 +272,7 @@ static void this_machine_is_sane(void **state)
     }
     assert_int_equal(ifm_host_cpus(cpus, 1), 1);
     assert_in_range(ifm_host_cpus_allowed(), 1, n);
-    assert_true(ifm_host_memory_available() > (uint64_t)1 << 20);
+    assert_true(ifm_host_memory_available("") > (uint64_t)1 << 20);
     json_t *clock = ifm_probe_clock("");
     assert_in_range(json_integer_value(json_object_get(clock, "read_ns_p50")), 1, 100000);
     json_decref(clock);

@@ -11,7 +11,6 @@
 #include "base/hash.h"
 #include "dyn/nvml.h"
 #include "facts.h"
-#include "host/environment.h"
 #include "host/gpu.h"
 #include "host/host.h"
 #include "host/probe.h"

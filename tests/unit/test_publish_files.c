@@ -8,7 +8,6 @@
 /* clang-format on */
 
 #include "base/file.h"
-#include "base/program.h"
 #include "publish/compose.h"
 #include "publish/paint/html.h"
 #include "publish_sample.h"
@@ -174,7 +173,7 @@ static void verify_names_the_line_of_a_text(void **state)
 static void publish_as_another_version(void)
 {
     char own[64];
-    snprintf(own, sizeof own, "\"version\": \"%s\"", ifm_program_version());
+    snprintf(own, sizeof own, "\"version\": \"%s\"", IFM_VERSION);
     edit("derived.json", own, "\"version\": \"0.0.9\"");
 }
 

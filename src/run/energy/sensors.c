@@ -58,7 +58,7 @@ enum ifm_status ifm_energy_sensors_open(const struct ifm_plan *plan, const struc
         IFM_TRY(find_gpu(device, &options, error));
     else
         options.no_gpu = true;
-    IFM_TRY(ifm_power_open(&options, &out->power, error));
+    out->power = ifm_power_open(&options);
     const struct ifm_power_list *list = ifm_power_list(out->power);
     for (size_t i = 0; i < list->n_sensors; i++) {
         struct ifm_pass_sensor *sensor = &out->list[i];

@@ -83,7 +83,7 @@ static enum ifm_status write_locks(struct ifm_session *session, const char *when
 enum ifm_status ifm_fact_locks(struct ifm_session *session, const char *when, bool required, struct ifm_error *error)
 {
     /* Governor, turbo, frequency and affinity are the CPU's; what a GPU runs at is its own. */
-    json_t *list = session->on_gpu ? ifm_host_gpu_locks(session->gpu_bus) : ifm_host_locks();
+    json_t *list = session->on_gpu ? ifm_host_gpu_locks(session->gpu_bus) : ifm_host_locks("");
     struct ifm_arena *arena = ifm_arena_create();
     struct ifm_knobs knobs;
     enum ifm_status status = ifm_knobs_decode(list, arena, &knobs, error);
@@ -120,7 +120,7 @@ enum ifm_status ifm_fact_environment(struct ifm_session *session, const char *wh
     if (session->journal == NULL)
         return IFM_OK;
     if (strcmp(when, "before") == 0) {
-        json_t *fingerprint = ifm_host_fingerprint();
+        json_t *fingerprint = ifm_host_fingerprint("");
         enum ifm_status status = IFM_FACT(session, error, environment, true, .fingerprint = fingerprint);
         json_decref(fingerprint);
         IFM_TRY(status);

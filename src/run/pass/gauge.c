@@ -143,11 +143,7 @@ struct ifm_gauge *ifm_gauge_open(struct ifm_device *device, const struct ifm_pow
     own->thermal.temperature_fd = -1;
     if (gpu && device->ops->describe(1, &machine, &error) == IFM_OK && machine.gpu->bus[0] != '\0')
         options.bus = machine.gpu->bus;
-    if (ifm_power_open(&options, &own->power, &error) != IFM_OK) {
-        snprintf(reason, 200, "%.199s", error.message);
-        free(own);
-        return NULL;
-    }
+    own->power = ifm_power_open(&options);
     if (gpu ? find_gpu(own) : find_processors(own, where->root))
         return &own->gauge;
     explain(own, gpu, reason, remedy);
