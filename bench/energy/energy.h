@@ -15,7 +15,8 @@
 #include "device/cuda_private.h"
 #include "power/sampler.h"
 #include "sample/readings.h"
-#include "workload/stream/cuda.h"
+#include "workload/implementation.h"
+#include "workload/stream/stream.h"
 
 #include <stdio.h>
 
@@ -32,7 +33,7 @@ struct energy_load {
     const char *name, *shape;
     enum ifm_probe probe;
     uint64_t bytes;
-    struct ifm_stream_cuda *state;
+    void *state; /* of ifm_stream_cuda */
     double step_ns;
 };
 enum { ENERGY_READ, ENERGY_COPY, ENERGY_MATRIX, ENERGY_CACHE, ENERGY_LOADS };

@@ -59,7 +59,7 @@ void energy_open(const struct energy_options *options, struct energy_bench *benc
 void energy_close(struct energy_bench *bench)
 {
     for (size_t i = 0; i < ENERGY_LOADS; i++)
-        ifm_stream_cuda_close(bench->loads[i].state);
+        ifm_implementation_close(&ifm_stream_cuda, bench->loads[i].state);
     ifm_power_close(bench->power);
     bench->device->ops->close(bench->device);
 }
@@ -69,9 +69,28 @@ void energy_load_open(struct energy_bench *bench, struct energy_load *load)
     struct ifm_error error = {0};
     if (load->state != NULL)
         return;
-    struct ifm_arm arm = {.name = load->name, .variant = load->shape};
-    arm.ledger.bytes_read = load->bytes;
-    energy_must(ifm_stream_cuda_open(&arm, load->probe, bench->device, 1, &load->state, &error), &error);
+    const struct ifm_machine machine = {.device = "cuda", .gpu = ifm_cuda_gpu(bench->device)};
+    const struct ifm_stream_settings settings = {.probe = (int)load->probe, .size = load->bytes};
+    struct ifm_stream_ask ask = {.settings = &settings};
+    struct ifm_arena *arena = ifm_arena_create();
+    (void)!ifm_stream_cuda.supports(&machine, &ask, arena);
+    size_t i = 0;
+    while (i < ask.n && strcmp(ask.offers[i].variant, load->shape) != 0)
+        i++;
+    if (i == ask.n) {
+        fprintf(stderr, "error: %s: this GPU has no shape %s of the probe\n", load->name, load->shape);
+        exit(77);
+    }
+    const struct ifm_arm arm = {.name = load->name, .variant = load->shape};
+    const struct ifm_opening opening = {.implementation = &ifm_stream_cuda,
+                                        .arm = &arm,
+                                        .settings = &settings,
+                                        .chosen = &ask.offers[i].chosen,
+                                        .device = bench->device,
+                                        .threads = 1,
+                                        .seed = 1};
+    energy_must(ifm_implementation_open(&opening, &load->state, &error), &error);
+    ifm_arena_destroy(arena);
     load->step_ns = energy_load_time(bench, load);
 }
 
@@ -112,7 +131,7 @@ void energy_mark(struct energy_bench *bench)
 
 void energy_steps(struct energy_bench *bench, struct energy_load *load, uint64_t n)
 {
-    ifm_stream_cuda_step(load->state, n);
+    ifm_stream_cuda.step(load->state, n);
     bench->marks.total += n;
 }
 

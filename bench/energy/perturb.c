@@ -103,7 +103,7 @@ int energy_perturb(const struct energy_options *options)
     energy_load_open(&bench, load);
     if (options->bytes == 0) { /* of a size that takes 50 us */
         load->bytes = (uint64_t)((double)load->bytes * STEP_NS / load->step_ns) / 4096 * 4096;
-        ifm_stream_cuda_close(load->state);
+        ifm_implementation_close(&ifm_stream_cuda, load->state);
         load->state = NULL;
         energy_load_open(&bench, load);
     }

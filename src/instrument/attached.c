@@ -1,9 +1,9 @@
 /* Instruments without a source of their own: gpu, what a GPU counts itself over a slot, and fake, what the fake
  * device's script gives, so that what is made of counters can be tested without any.
  *
- * They never see the device: run attaches a source, which is read when a slot stops. The passive fake is offered on the
- * fake device alone, and only when the script gives it something to read; those of the other classes are for tests of
- * their passes. */
+ * They never see the device: run attaches a source. The fake's is read when a slot stops, a GPU's when its values are
+ * collected. The passive fake is offered on the fake device alone, and only when the script gives it something to read;
+ * those of the other classes are for tests of their passes. */
 #include "base/arena.h"
 #include "instrument/instrument.h"
 #include <stdlib.h>
@@ -58,13 +58,13 @@ static enum ifm_status fake_open(struct ifm_instrument_state **out, struct ifm_e
     return IFM_OK;
 }
 
-static void start(struct ifm_instrument_state *state)
+static void reset(struct ifm_instrument_state *state)
 {
     for (size_t i = 0; i < state->n; i++)
         state->values[i] = IFM_ABSENT;
 }
 
-static void stop(struct ifm_instrument_state *state)
+static void read_source(struct ifm_instrument_state *state)
 {
     if (state->read != NULL)
         state->read(state->context, state->values);
@@ -73,6 +73,19 @@ static void stop(struct ifm_instrument_state *state)
 static void collect(struct ifm_instrument_state *state, int64_t *values)
 {
     memcpy(values, state->values, state->n * sizeof *values);
+}
+
+/* A GPU stamps its slots itself: nothing is left to do at their edges. */
+static void no_edge(struct ifm_instrument_state *state)
+{
+    (void)state;
+}
+
+static void gpu_collect(struct ifm_instrument_state *state, int64_t *values)
+{
+    reset(state);
+    read_source(state);
+    collect(state, values);
 }
 
 static void close_attached(struct ifm_instrument_state *state)
@@ -86,15 +99,16 @@ static void attach(struct ifm_instrument_state *state, ifm_source_fn *read, void
     state->context = context;
 }
 
-#define ATTACHED(id, only, class, list, kind)                                                                          \
+#define ATTACHED(id, class, list, kind, ...)                                                                           \
     {                                                                                                                  \
-        .name = id, .device = only, .intrusion = IFM_INTRUSION_##class, .columns = list,                               \
-        .n_columns = sizeof list / sizeof *list, .probe = kind##_probe, .open = kind##_open, .start = start,           \
-        .stop = stop, .collect = collect, .close = close_attached, .attach = attach                                    \
+        .name = id, .intrusion = IFM_INTRUSION_##class, .columns = list, .n_columns = sizeof list / sizeof *list,      \
+        .probe = kind##_probe, .open = kind##_open, .close = close_attached, .attach = attach, __VA_ARGS__             \
     }
-#define FAKE(id, class) ATTACHED(id, NULL, class, fake_columns, fake)
+#define FAKE(id, class)                                                                                                \
+    ATTACHED(id, class, fake_columns, fake, .start = reset, .stop = read_source, .collect = collect)
 
-const struct ifm_instrument ifm_instrument_gpu = ATTACHED("gpu", "cuda", PASSIVE, gpu_columns, gpu);
+const struct ifm_instrument ifm_instrument_gpu = ATTACHED("gpu", PASSIVE, gpu_columns, gpu, .device = "cuda",
+                                                          .start = no_edge, .stop = no_edge, .collect = gpu_collect);
 const struct ifm_instrument ifm_instrument_fake = FAKE("fake", PASSIVE);
 static const struct ifm_instrument sampler = FAKE("fake_sampler", SAMPLING),
                                    replayer = FAKE("fake_replayer", REPLAYING), tracer = FAKE("fake_tracer", TRACING);
