@@ -90,7 +90,7 @@ suite()
     shift 2
     # What runs in the background would ignore SIGINT, and programs that it starts could not be interrupted.
     env --default-signal=INT "${wrap[@]}" ctest --test-dir "build-$preset" --output-junit "$PWD/$logs/$stage.xml" \
-        --output-on-failure --no-tests=error -j "$(nproc)" "$@" >"$log" 2>&1
+        --output-on-failure --no-tests=error -j "$jobs" "$@" >"$log" 2>&1
     if [ -s "$logs/$stage.xml" ] && sums=$(python3 tools/tally.py "$logs/$stage.xml" 2>>"$logs/named.txt") &&
         [ "$sums" != "0 0 0" ]; then
         # shellcheck disable=SC2086
@@ -121,19 +121,6 @@ newcomers()
 
 has() { case "$1" in *" $2 "*) ;; *) return 1 ;; esac }
 built=" " ready=" "
-: >"$logs/named.txt"
-if [ -n "$no_cuda" ]; then
-    count 0 1 0
-    echo "failed: cuda: $no_cuda" | tee -a "$logs/named.txt" >&2
-fi
-for stage in "${stages[@]}"; do
-    prepare "$stage" || continue
-    case "$stage" in newcomer*) ready="$ready$stage " && continue ;; esac # builds in roots of its own
-    preset=${stage/processors/gcc} # the same programs
-    has "$built" "$preset" || { build "$preset" && built="$built$preset "; }
-    has "$built" "$preset" && ready="$ready$stage "
-done
-
 # e2e/same_numbers compares the three builds.
 export IFM_BUILD_GCC=$PWD/build-gcc IFM_BUILD_CLANG=$PWD/build-clang IFM_BUILD_ASAN=$PWD/build-asan
 export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1 UBSAN_OPTIONS=print_stacktrace=1
@@ -142,11 +129,12 @@ export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
 # tests_of STAGE: once its build is there.
 tests_of()
 {
-    local wrap=()
+    local wrap=() jobs
+    jobs=$(nproc)
     has "$ready" "$1" || return 0
     case "$1" in
     # The simulations of label `slow` run in the gcc build: all builds compute the same numbers (e2e/same_numbers).
-    gcc) suite gcc gcc -LE 'emulate|timed' ;;
+    gcc) jobs=$((jobs + 1)) && suite gcc gcc -LE 'emulate|timed' ;;
     timed) suite timed gcc -L timed ;;
     clang) suite clang clang -L 'unit|rules|golden|e2e' -LE 'slow|once|timed' ;;
     asan) suite asan asan -L 'unit|rules|fuzz|golden' ;;
@@ -165,11 +153,24 @@ tests_of()
 }
 lane() { for stage in "$@"; do tests_of "$stage"; done; }
 
+: >"$logs/named.txt"
+if [ -n "$no_cuda" ]; then
+    count 0 1 0
+    echo "failed: cuda: $no_cuda" | tee -a "$logs/named.txt" >&2
+fi
+case " ${stages[*]} " in *" newcomer "*) ready="${ready}newcomer " && lane newcomer & esac # beside the builds
+for stage in "${stages[@]}"; do
+    prepare "$stage" || continue
+    case "$stage" in newcomers) ready="$ready$stage " ;& newcomer) continue ;; esac
+    preset=${stage/processors/gcc} # the same programs
+    has "$built" "$preset" || { build "$preset" && built="$built$preset "; }
+    has "$built" "$preset" && ready="$ready$stage "
+done
+
 # Side by side: what waits leaves the processors to the others. Then alone: what holds a time against another.
 has "$ready" gcc && ready="${ready}timed "
-lane gcc tsan &
-lane clang asan &
-lane newcomer &
+lane gcc &
+lane clang asan tsan &
 wait
 lane timed aarch64 processors newcomers
 
