@@ -205,7 +205,7 @@ static void without_a_reading_only_a_gate_lists_it(void **state)
             fx_gate(&fx, HOT, "", IFM_GATE_AT_MOST, 1, false);
         finish(&fx);
         if (asked)
-            fx_expect(&fx, "", HOT, IFM_STATE_ABSENT, "was not read");
+            fx_expect(&fx, "", HOT, IFM_STATE_ABSENT, "not read");
         else
             assert_null(ifm_derived_find(fx.derived, "decode", "", ifm_metric_of(HOT)));
         fx_stop(&fx);

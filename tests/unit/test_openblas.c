@@ -1,9 +1,10 @@
 /* OpenBLAS at run time: what is taken, what is refused, and that several threads may call it at once. */
 #include "base/random.h"
 #include "dyn/openblas.h"
-#include "facts.h"
 
 #include <cmocka.h>
+
+#include "facts.h"
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>

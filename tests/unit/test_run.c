@@ -1,10 +1,10 @@
 /* The run engine on the scripted device: facts, counts, the steady-state gate, interruption and resume. */
-#include "unit/facts.h"
 #include "unit/run_sample.h"
 
 #include "sample/journal.h"
 #include "sample/record.h"
 #include "unit/events.h"
+#include "unit/facts.h"
 #include <signal.h>
 #include <stdio.h>
 
