@@ -151,7 +151,7 @@ static void lists(void **state)
     char many[257 * 3 + 1];
     for (int i = 0; i < 257; i++)
         memcpy(many + (size_t)i * 3, "10,", 4);
-    expect_error(&numbers_row, many, "258|256", "");
+    expect_error(&numbers_row, many, "258 items|256", "");
 }
 
 static void long_and_hostile_texts_are_shown_short(void **state)

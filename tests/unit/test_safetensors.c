@@ -143,9 +143,9 @@ static const struct {
     {"{\"x\":{\"dtype\":\"U8\",\"shape\":[16],\"data_offsets\":[0,16,16]}}", "\"x\"|no \"data_offsets\""},
     {"{\"x\":{\"dtype\":\"U8\",\"shape\":[16],\"data_offsets\":[16,0]}}", "\"x\"|\"data_offsets\"|ascending"},
     {"{\"x\":{\"dtype\":\"U8\",\"shape\":[16],\"data_offsets\":[-16,0]}}", "\"x\"|\"data_offsets\"|ascending"},
-    {"{\"x\":{\"dtype\":\"U8\",\"shape\":[16],\"data_offsets\":[1,17]}}", "\"x\"|17|16"},
+    {"{\"x\":{\"dtype\":\"U8\",\"shape\":[16],\"data_offsets\":[1,17]}}", "\"x\"|byte 17|16"},
     {"{\"x\":{\"dtype\":\"U8\",\"shape\":[16],\"data_offsets\":[0,9223372036854775807]}}",
-     "\"x\"|9223372036854775807|16"},
+     "\"x\"|byte 9223372036854775807|16"},
     {"{\"x\":{\"dtype\":\"U16\",\"shape\":[7],\"data_offsets\":[0,16]}}", "\"x\"|U16 [7]|14 bytes|16"},
     {"{\"x\":{\"dtype\":\"U8\",\"shape\":[8],\"data_offsets\":[0,8]},\"y\":{\"dtype\":\"U8\",\"shape\":[9],"
      "\"data_offsets\":[7,16]}}",
@@ -204,7 +204,7 @@ static void cut_files_are_refused(void **state)
         unsigned char *part = malloc(cut + (cut == 0));
         assert_non_null(part);
         memcpy(part, bytes, cut);
-        check_refused(part, cut, cut < 8 ? "header|8" : cut < 8 + sizeof header - 1 ? "header|cut" : "\"x\"|16");
+        check_refused(part, cut, cut < 8 ? "header|8" : cut < 8 + sizeof header - 1 ? "header|cut" : "\"x\"|byte 16");
         free(part);
     }
     free(bytes);
