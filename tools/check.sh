@@ -158,7 +158,10 @@ if [ -n "$no_cuda" ]; then
     count 0 1 0
     echo "failed: cuda: $no_cuda" | tee -a "$logs/named.txt" >&2
 fi
-case " ${stages[*]} " in *" newcomer "*) ready="${ready}newcomer " && lane newcomer & esac # beside the builds
+if has " ${stages[*]} " newcomer; then # beside the builds
+    ready="${ready}newcomer "
+    lane newcomer &
+fi
 for stage in "${stages[@]}"; do
     prepare "$stage" || continue
     case "$stage" in newcomers) ready="$ready$stage " ;& newcomer) continue ;; esac

@@ -17,6 +17,7 @@
 #include "judge/judge.h"
 #include "sample/record.h"
 #include "unit/events.h"
+#include "unit/facts.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -306,7 +307,7 @@ static inline void fx_expect(const struct fixture *fx, const char *arm, const ch
                              const char *reason)
 {
     const struct ifm_value *value = fx_value(fx, arm, metric);
-    if (value->state != state || strstr(value->reason, reason) == NULL)
+    if (value->state != state || !facts_stand(value->reason, reason, NULL))
         fail_msg("%s of %s: state %d, reason \"%s\"; wanted %d, \"%s\"", metric, arm, value->state, value->reason,
                  state, reason);
     if (value->state != IFM_STATE_OK) { /* a number that may not be printed is not there to be printed */
@@ -315,11 +316,11 @@ static inline void fx_expect(const struct fixture *fx, const char *arm, const ch
     }
 }
 
-/* The first finding of a rule whose text holds `words`; NULL when there is none. */
-static inline const struct ifm_finding *fx_finding(const struct fixture *fx, const char *rule, const char *words)
+/* The first finding of a rule whose text holds all `facts` (unit/facts.h); NULL when there is none. */
+static inline const struct ifm_finding *fx_finding(const struct fixture *fx, const char *rule, const char *facts)
 {
     for (size_t i = 0; i < fx->derived->n_findings; i++)
-        if (strcmp(fx->derived->findings[i].rule, rule) == 0 && strstr(fx->derived->findings[i].text, words) != NULL)
+        if (strcmp(fx->derived->findings[i].rule, rule) == 0 && facts_stand(fx->derived->findings[i].text, facts, NULL))
             return &fx->derived->findings[i];
     return NULL;
 }

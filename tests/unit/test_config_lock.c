@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "config_sample.h"
 #include "facts.h"
+#include <stdio.h>
 #include <string.h>
 
 static const char study_yaml[] =
@@ -37,14 +38,12 @@ static enum ifm_status read_lock(struct ifm_config *config, const json_t *lock, 
     return status;
 }
 
-/* The lock is refused with this message; its beginning is enough where a hash follows. */
-static void refused(json_t *lock, const char *message)
+static void refused(json_t *lock, const char *facts)
 {
     struct ifm_config *config = ifm_config_create(sample_sections);
     struct ifm_error error = {0};
     assert_int_equal(read_lock(config, lock, &error), IFM_USAGE);
-    error.message[strlen(message)] = '\0';
-    assert_string_equal(error.message, message);
+    assert_facts(error.message, facts);
     assert_string_equal(error.where, "config.lock.json");
     ifm_config_destroy(config);
 }
@@ -153,26 +152,28 @@ static void an_edited_lock_is_refused(void **state)
     struct ifm_config *config = from_yaml(study_yaml);
     json_t *lock = ifm_config_lock_json(config), *edited = json_deep_copy(lock);
     json_object_set_new(json_object_get(edited, "parameters"), "decode.batch", json_integer(9));
-    refused(edited, "edited lock: its hash is '");
+    refused(edited, "edited|hash");
     json_decref(edited);
 
     edited = json_deep_copy(lock);
     json_object_set_new(edited, "hash", json_string("0000"));
-    refused(edited, "edited lock: its hash is '0000', its contents have ");
+    char facts[160];
+    snprintf(facts, sizeof facts, "edited|hash|'0000'|%s", ifm_config_study(config)->config_hash);
+    refused(edited, facts);
     json_object_del(edited, "hash");
-    refused(edited, "edited lock: \"hash\" is missing");
+    refused(edited, "edited|\"hash\"|missing");
     json_decref(edited);
 
     edited = json_deep_copy(lock);
     json_object_set_new(edited, "note", json_string("x"));
-    refused(edited, "edited lock: unknown key 'note'");
+    refused(edited, "edited|unknown|'note'");
     json_decref(edited);
 
     edited = json_deep_copy(lock);
     json_object_set_new(edited, "schema", json_integer(1));
-    refused(edited, "made by another version of inferometer (schema 1; this one reads 2)");
+    refused(edited, "another version|schema 1|2");
     json_object_set_new(edited, "schema", json_string("1"));
-    refused(edited, "edited lock: \"schema\" is not an integer");
+    refused(edited, "edited|\"schema\"|integer");
     json_decref(edited);
     json_decref(lock);
     ifm_config_destroy(config);
@@ -183,17 +184,17 @@ static void a_lock_is_bound_strictly(void **state)
 {
     (void)state;
     static const struct {
-        const char *key, *value, *message;
+        const char *key, *value, *facts;
     } edits[] = {
-        {"decode.kv_lenn", "5", "unknown key 'decode.kv_lenn'"},
-        {"decode.batch", "0", "decode.batch: 0 is out of range; allowed: 1 .. 4096"},
-        {"decode.batch", "null", "edited lock: it holds null or is nested too deep"},
-        {"decode.batch", "\"8\"", "the lock's decode.batch is not in canonical form"},
-        {"decode.batch", "[8]", "the lock's decode.batch is not in canonical form"},
-        {"decode.batch", "{\"x\": 8}", "decode.batch takes a value, not a mapping"},
-        {"decode.check", "1", "decode.check: '1' is neither true nor false"},
-        {"decode.batch", NULL, "the lock does not spell out decode.batch"},
-        {"arms", "[]", "duplicate key 'arms'"},
+        {"decode.kv_lenn", "5", "unknown|'decode.kv_lenn'"},
+        {"decode.batch", "0", "decode.batch|0|1 .. 4096"},
+        {"decode.batch", "null", "edited|null"},
+        {"decode.batch", "\"8\"", "decode.batch|canonical"},
+        {"decode.batch", "[8]", "decode.batch|canonical"},
+        {"decode.batch", "{\"x\": 8}", "decode.batch|mapping"},
+        {"decode.check", "1", "decode.check|'1'|true|false"},
+        {"decode.batch", NULL, "spell out|decode.batch"},
+        {"arms", "[]", "duplicate|'arms'"},
     };
     struct ifm_config *config = from_yaml(study_yaml);
     json_t *lock = ifm_config_lock_json(config);
@@ -204,7 +205,7 @@ static void a_lock_is_bound_strictly(void **state)
         else
             json_object_set_new(parameters, edits[i].key, json_loads(edits[i].value, JSON_DECODE_ANY, NULL));
         set_hash(edited);
-        refused(edited, edits[i].message);
+        refused(edited, edits[i].facts);
         json_decref(edited);
     }
     json_decref(lock);
@@ -215,20 +216,19 @@ static void other_files_are_no_locks(void **state)
 {
     (void)state;
     static const struct {
-        const char *text, *where, *message;
+        const char *text, *where, *facts;
     } files[] = {
-        {"", "l:1:0", "not valid JSON: "},
-        {"{\"a\": 1, \"a\": 2}", "l:1:12", "not valid JSON: duplicate object key"},
-        {"[]", "l", "not a lock file: it holds no JSON object"},
-        {"{}", "l", "edited lock: \"schema\" is missing"},
+        {"", "l:1:0", "JSON"},
+        {"{\"a\": 1, \"a\": 2}", "l:1:12", "JSON|duplicate"},
+        {"[]", "l", "JSON object"},
+        {"{}", "l", "edited|\"schema\"|missing"},
     };
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         struct ifm_config *config = ifm_config_create(sample_sections);
         struct ifm_error error = {0};
         assert_int_equal(ifm_config_lock(config, files[i].text, strlen(files[i].text), "l", &error), IFM_USAGE);
         assert_int_equal(error.code, IFM_USAGE);
-        error.message[strlen(files[i].message)] = '\0';
-        assert_string_equal(error.message, files[i].message);
+        assert_facts(error.message, files[i].facts);
         assert_string_equal(error.where, files[i].where);
         ifm_config_destroy(config);
     }

@@ -61,7 +61,7 @@ static void bytes_are_the_true_ones(void **state)
     assert_null(ifm_derived_find(fx.derived, "decode", "f16", IFM_M_BYTES_RATIO));
     fx_judge(&fx); /* triage knows them too: 1100 of 4000 bytes */
     assert_string_equal(fx.verdict->triage[0].arm, "int4");
-    assert_non_null(strstr(fx.verdict->triage[0].text, "bytes moved -72.5 % could explain it"));
+    assert_facts(fx.verdict->triage[0].text, "bytes moved|-72.5 %");
     assert_null(ifm_derived_find(fx.derived, "decode", "f16", IFM_M_LOSS_RMS_REL));
     fx_stop(&fx);
 }
@@ -100,7 +100,7 @@ static void dropped_tokens_have_no_divergence(void **state)
     fx_gate(&fx, "attention_kl_nats", "int2", IFM_GATE_AT_MOST, 0.03, false);
     fx_gate(&fx, "loss_cosine", "int2", IFM_GATE_AT_LEAST, 0.9, false);
     finish(&fx);
-    fx_expect(&fx, "int4", "attention_kl_nats", IFM_STATE_ABSENT, "tokens were dropped, so the divergence is infinite");
+    fx_expect(&fx, "int4", "attention_kl_nats", IFM_STATE_ABSENT, "tokens|dropped|infinite");
     expect(&fx, "int4", "attention_tv", 0.1);
     fx_judge(&fx);
     assert_int_equal(fx.verdict->gates[0].outcome, IFM_OUTCOME_BLOCKED);
@@ -199,7 +199,7 @@ static void help_from_caches_is_said(void **state)
         fx_check_loss(&fx, "other", "before", loss(0.05, 0.2, 0.99, 0.02, 0.1));
         fx_end_events(&fx);
         fx_derive(&fx);
-        const struct ifm_finding *finding = fx_finding(&fx, "rule-03", "not that of moving fewer bytes alone");
+        const struct ifm_finding *finding = fx_finding(&fx, "rule-03", "fewer bytes");
         assert_true((finding != NULL) == cases[i].said);
         if (finding != NULL)
             assert_string_equal(finding->arm, "other");
@@ -244,7 +244,7 @@ static void dominated_arms_are_marked(void **state)
         fx_check_loss(&fx, "int4", "before", loss(0.05, 0.2, 0.99, 0.02, 0.1));
         fx_check_loss(&fx, "int2", "before", loss(0.2, 0.6, 0.95, 0.1, 0.3));
         finish(&fx);
-        const struct ifm_finding *finding = fx_finding(&fx, "", "off the frontier: int4 stores no more");
+        const struct ifm_finding *finding = fx_finding(&fx, "", "frontier|int4");
         assert_true((finding != NULL) == (smaller == 1));
         if (finding != NULL) {
             assert_string_equal(finding->arm, "int2");
@@ -266,9 +266,9 @@ static void unknown_losses_dominate_nothing(void **state)
     fx_check(&fx, "int4", "before", 1e-7, "cc");
     fx_check_loss(&fx, "int2", "before", loss(0.2, 0.6, 0.95, 0.1, 0.3));
     finish(&fx);
-    fx_expect(&fx, "int4", "loss_rms_rel", IFM_STATE_ABSENT, "no check recorded what compression did");
+    fx_expect(&fx, "int4", "loss_rms_rel", IFM_STATE_ABSENT, "no check");
     fx_expect(&fx, "int4", "speedup", IFM_STATE_REFUSED, "rule-10");
-    assert_null(fx_finding(&fx, "", "off the frontier"));
+    assert_null(fx_finding(&fx, "", "frontier"));
     fx_stop(&fx);
 }
 

@@ -49,8 +49,8 @@ static void shares_are_growth_over_time(void **state)
     assert_true(fabs(hot->number - 3) < 1e-9);
     assert_true(fx_value(&fx, "", "gpu_temperature_start_c")->number == 33);
     assert_true(fx_value(&fx, "", "gpu_temperature_end_c")->number == 61);
-    const struct ifm_finding *cap = fx_finding(&fx, "", "power limit held the GPU's clock down for 40.0 %");
-    const struct ifm_finding *heat = fx_finding(&fx, "", "heat held the GPU's clock down for 3.0 %");
+    const struct ifm_finding *cap = fx_finding(&fx, "", "power limit|40.0 %");
+    const struct ifm_finding *heat = fx_finding(&fx, "", "heat|3.0 %");
     assert_non_null(cap);
     assert_int_equal(cap->severity, IFM_SEVERITY_NOTE);
     assert_non_null(heat);
@@ -76,7 +76,7 @@ static void sessions_add_up(void **state)
     assert_int_equal(fx_value(&fx, "", CAPPED)->n, 2);
     assert_true(fx_value(&fx, "", "gpu_temperature_start_c")->number == 30);
     assert_true(fx_value(&fx, "", "gpu_temperature_end_c")->number == 50);
-    assert_non_null(fx_finding(&fx, "", "1 earlier part of the cell ended without a reading"));
+    assert_non_null(fx_finding(&fx, "", "1 earlier part"));
     fx_stop(&fx);
 }
 
@@ -88,8 +88,8 @@ static void what_cannot_be_is_absent(void **state)
         const char *reason;
     } cases[] = {
         {0, 10 * SECOND, 9 * SECOND, 5, "went back"},
-        {10 * SECOND, 10 * SECOND, 0, 5, "no time between"},
-        {0, 10 * SECOND, 0, 11 * SECOND, "more than the time that passed"},
+        {10 * SECOND, 10 * SECOND, 0, 5, "no time"},
+        {0, 10 * SECOND, 0, 11 * SECOND, "accumulator|more than"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct fixture fx;
@@ -98,7 +98,7 @@ static void what_cannot_be_is_absent(void **state)
         state_event(&fx, "end", json_pack("[o]", gpu(cases[i].to_ns, cases[i].to, 0, 61)));
         finish(&fx);
         fx_expect(&fx, "", CAPPED, IFM_STATE_ABSENT, cases[i].reason);
-        assert_null(fx_finding(&fx, "", "power limit held"));
+        assert_null(fx_finding(&fx, "", "power limit"));
         fx_stop(&fx);
     }
 }
@@ -158,7 +158,7 @@ static void of_several_gpus_the_measured_one_counts(void **state)
         if (marked)
             assert_true(fabs(fx_value(&fx, "", CAPPED)->number - 10) < 1e-9);
         else
-            fx_expect(&fx, "", CAPPED, IFM_STATE_ABSENT, "which of the GPUs");
+            fx_expect(&fx, "", CAPPED, IFM_STATE_ABSENT, "which of");
         fx_stop(&fx);
     }
 }
@@ -175,11 +175,11 @@ static void errors_and_others_are_findings(void **state)
     state_event(&fx, "start", json_pack("[o]", gpu(0, 0, 0, 33)));
     state_event(&fx, "end", json_pack("[o]", end));
     finish(&fx);
-    const struct ifm_finding *lost = fx_finding(&fx, "", "2 errors that ECC could not correct");
+    const struct ifm_finding *lost = fx_finding(&fx, "", "2 errors|ECC");
     assert_non_null(lost);
     assert_int_equal(lost->severity, IFM_SEVERITY_WARNING);
-    assert_non_null(fx_finding(&fx, "", "ECC corrected 1 error of"));
-    const struct ifm_finding *others = fx_finding(&fx, "rule-07", "up to 2 other processes");
+    assert_non_null(fx_finding(&fx, "", "1 error|ECC"));
+    const struct ifm_finding *others = fx_finding(&fx, "rule-07", "2 other processes");
     assert_non_null(others);
     assert_int_equal(others->severity, IFM_SEVERITY_WARNING);
     fx_stop(&fx);
@@ -189,7 +189,7 @@ static void errors_and_others_are_findings(void **state)
     json_object_set_new(json_object_get(blind, "processes"), "compute", json_integer(0));
     state_event(&fx, "start", json_pack("[o]", blind));
     finish(&fx);
-    assert_non_null(fx_finding(&fx, "", "whether others use the GPU is not known"));
+    assert_non_null(fx_finding(&fx, "", "not known"));
     fx_stop(&fx);
 }
 
@@ -205,7 +205,7 @@ static void without_a_reading_only_a_gate_lists_it(void **state)
             fx_gate(&fx, HOT, "", IFM_GATE_AT_MOST, 1, false);
         finish(&fx);
         if (asked)
-            fx_expect(&fx, "", HOT, IFM_STATE_ABSENT, "was not read");
+            fx_expect(&fx, "", HOT, IFM_STATE_ABSENT, "not read");
         else
             assert_null(ifm_derived_find(fx.derived, "decode", "", ifm_metric_of(HOT)));
         fx_stop(&fx);

@@ -27,7 +27,7 @@ static void a_counter_that_pauses_spoils_its_window_alone(void **state)
             ps_expect(&p, "base", "energy_per_step_j", 0.8, 1e-6);
             assert_int_equal(fx_value(&p.fx, "base", "energy_per_step_j")->n, 3);
         } else {
-            fx_expect(&p.fx, "base", "energy_per_step_j", IFM_STATE_REFUSED, "2 of 4 windows of the arm can be used");
+            fx_expect(&p.fx, "base", "energy_per_step_j", IFM_STATE_REFUSED, "2 of 4 windows");
             fx_expect(&p.fx, "base", "total_energy_j", IFM_STATE_REFUSED, "stood still");
             fx_expect(&p.fx, "other", "energy_per_token_change_percent", IFM_STATE_REFUSED, "of base");
         }

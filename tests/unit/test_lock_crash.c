@@ -9,8 +9,6 @@
 #include "facts.h"
 #include "lock_tree.h"
 
-#define NOT_PUT_BACK "is not put back"
-
 static void a_crash_at_any_point_is_undone(void **state)
 {
     (void)state;
@@ -79,12 +77,12 @@ static void one_gpu_of_two_is_lost(void **state)
     struct ifm_lock *lock;
     struct ifm_error error;
     setenv("FAKE_NVML", "gpus=2 fail=1", 1);
-    expect_refused(&both, IFM_MISSING, "fell off the bus", "");
+    expect_refused(&both, IFM_MISSING, "bus", "");
     assert_int_equal(take(&first, &lock, &error), IFM_OK);
     ifm_lock_close(lock);
     setenv("FAKE_NVML", "gpus=2 fail=0", 1); /* now the one that is locked */
     assert_int_equal(ifm_lock_recover(&options, &lock, &error), IFM_MISSING);
-    assert_non_null(strstr(error.message, NOT_PUT_BACK));
+    assert_facts(error.message, "gpu0|put back");
     assert_int_equal(outcome_of(lock, "power_limit", "gpu0"), IFM_LOCK_FAILED);
     ifm_lock_close(lock);
     assert_int_equal(access(state_path, F_OK), 0); /* and is there when it is back */
@@ -139,7 +137,7 @@ static void a_second_lock_is_refused(void **state)
     struct ifm_error error;
     assert_int_equal(take(&wishes, &first, &error), IFM_OK);
     assert_int_equal(take(&all, &second, &error), IFM_USAGE); /* at the same time */
-    assert_facts(error.message, "another inferometer|nothing was changed");
+    assert_facts(error.message, "another inferometer|nothing");
     ifm_lock_close(second);
     assert_int_equal(ifm_lock_recover(&options, &second, &error), IFM_USAGE); /* nor from under its command */
     ifm_lock_close(second);
@@ -180,7 +178,7 @@ static void a_state_file_that_is_no_such_file_changes_nothing(void **state)
         struct ifm_error error = {0};
         tree_put("/state/locks.json", texts[i]);
         assert_int_equal(ifm_lock_recover(&options, &lock, &error), IFM_INVALID);
-        assert_non_null(strstr(error.hint, "nothing was changed"));
+        assert_facts(error.hint, "nothing");
         ifm_lock_close(lock);
         assert_int_equal(take(&all, &lock, &error), IFM_INVALID);
         ifm_lock_close(lock);

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "device/fake.h"
+#include "facts.h"
 #include "opened.h"
 #include "workload/plugin/private.h"
 
@@ -172,12 +173,11 @@ static int teardown(void **state)
     return 0;
 }
 
-static void refused(const struct inferometer_plugin *table, const char *words)
+static void refused(const struct inferometer_plugin *table, const char *facts)
 {
     assert_int_equal(check_table(table), IFM_USAGE);
     assert_string_equal(error.where, "my.so");
-    if (strstr(error.message, words) == NULL)
-        fail_msg("'%s' does not say '%s'", error.message, words);
+    assert_facts(error.message, facts);
 }
 
 /* ---- tables ---- */
@@ -205,7 +205,7 @@ static void a_sound_table_becomes_rows_and_columns(void **state)
     do {                                                                                                               \
         table = good();                                                                                                \
         table.member = 0;                                                                                              \
-        refused(&table, #member " is NULL");                                                                           \
+        refused(&table, #member "|NULL");                                                                              \
     } while (0)
 
 static void missing_members_are_named(void **state)
@@ -234,17 +234,23 @@ static void missing_members_are_named(void **state)
 static void wrong_members_are_named(void **state)
 {
     (void)state;
-    static const char *const names[] = {"", "Mine", "1st", "a-b", "a.b", "\xff", "a234567890123456789012345678901234"};
+    static const char long_name[] = "a234567890123456789012345678901234";
+    static const struct {
+        const char *name, *shown;
+    } names[] = {{"", "''"},       {"Mine", "'Mine'"}, {"1st", "'1st'"},      {"a-b", "'a-b'"},
+                 {"a.b", "'a.b'"}, {"\xff", "UTF-8"},  {long_name, long_name}};
     static const char *const taken[] = {"run", "seed", "decode"};
-    char long_text[500];
+    char long_text[500], facts[64];
     struct inferometer_plugin table = good();
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        table.name = names[i];
-        refused(&table, "is not a name");
+        table.name = names[i].name;
+        snprintf(facts, sizeof facts, "name|%s|a-z", names[i].shown);
+        refused(&table, facts);
     }
     for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) {
         table.name = taken[i];
-        refused(&table, "is taken");
+        snprintf(facts, sizeof facts, "name|'%s'|taken", taken[i]);
+        refused(&table, facts);
     }
     memset(long_text, 'x', sizeof long_text);
     long_text[sizeof long_text - 1] = '\0';
@@ -252,57 +258,57 @@ static void wrong_members_are_named(void **state)
     for (size_t i = 0; i < 4; i++) {
         table = good();
         table.purpose = texts[i];
-        refused(&table, "purpose is not one sentence");
+        refused(&table, "purpose|400");
     }
     table = good(), table.n_params = 65;
-    refused(&table, "n_params is 65");
+    refused(&table, "n_params|65");
     table = good(), table.param_size -= 8;
-    refused(&table, "param_size is");
+    refused(&table, "param_size");
     table = good(), table.counter_size = 3;
-    refused(&table, "counter_size is 3");
+    refused(&table, "counter_size|3");
 }
 
-static void wrong_parameter(const struct inferometer_plugin_param *param, const char *words)
+static void wrong_parameter(const struct inferometer_plugin_param *param, const char *facts)
 {
     struct inferometer_plugin table = good();
     struct inferometer_plugin_param params[2] = {good_params[COUNT], *param};
     table.params = params;
     table.n_params = 2;
-    refused(&table, words);
+    refused(&table, facts);
 }
 
 static void wrong_parameters_are_named(void **state)
 {
     (void)state;
     struct inferometer_plugin_param p;
-#define WRONG(assignment, words)                                                                                       \
+#define WRONG(assignment, facts)                                                                                       \
     do {                                                                                                               \
         p = (struct inferometer_plugin_param){"n", 0, 0, "", "1", 0, 9, NULL, "help"};                                 \
         assignment;                                                                                                    \
-        wrong_parameter(&p, words);                                                                                    \
+        wrong_parameter(&p, facts);                                                                                    \
     } while (0)
-    WRONG(p.name = NULL, "params[1].name is NULL");
-    WRONG(p.name = "N", "params[1].name 'N' is not a name");
-    WRONG(p.name = "count", "parameter 'count': name is there twice");
-    WRONG(p.type = 7, "parameter 'n': type is not known");
-    WRONG(p.flags = 4, "flags has bits");
-    WRONG(p.unit = "a unit", "unit is not a unit");
-    WRONG(p.fallback = NULL, "fallback is NULL");
-    WRONG(p.fallback = "10", "n: 10 is out of range; allowed: 0 .. 9");
-    WRONG(p.fallback = "1,2", "fallback does not fit");
-    WRONG(p.fallback = "", "fallback does not fit");
-    WRONG(p.fallback = "\x01", "fallback is not");
-    WRONG(p.min = 10, "range is empty");
-    WRONG(p.max = NAN, "range is not a number");
-    WRONG(p.choices = "a|b", "choices is given");
-    WRONG((p.type = INFEROMETER_PLUGIN_CHOICE), "choices is NULL");
-    WRONG((p.type = INFEROMETER_PLUGIN_CHOICE, p.choices = "a||b"), "choices is not a list");
-    WRONG((p.type = INFEROMETER_PLUGIN_CHOICE, p.choices = "1|a b"), "choices is not a list");
-    WRONG((p.type = INFEROMETER_PLUGIN_CHOICE, p.choices = "1|2,3"), "choices is not a list");
-    WRONG((p.type = INFEROMETER_PLUGIN_CHOICE, p.choices = "1|2|1"), "choices holds '1' twice");
-    WRONG((p.type = INFEROMETER_PLUGIN_CHOICE, p.choices = "a|b"), "fallback does not fit: mine.n: '1'");
-    WRONG((p.type = INFEROMETER_PLUGIN_BOOL), "neither true nor false");
-    WRONG(p.help = "", "help is not one sentence");
+    WRONG(p.name = NULL, "params[1].name|NULL");
+    WRONG(p.name = "N", "params[1].name|'N'|a-z");
+    WRONG(p.name = "count", "'count'|name|twice");
+    WRONG(p.type = 7, "'n'|type|known");
+    WRONG(p.flags = 4, "'n'|flags|bits");
+    WRONG(p.unit = "a unit", "'n'|unit|16");
+    WRONG(p.fallback = NULL, "'n'|fallback|NULL");
+    WRONG(p.fallback = "10", "'n'|fallback|mine.n|10|0 .. 9");
+    WRONG(p.fallback = "1,2", "'n'|fallback|mine.n|'1,2'");
+    WRONG(p.fallback = "", "'n'|fallback|mine.n|no value");
+    WRONG(p.fallback = "\x01", "'n'|fallback|400");
+    WRONG(p.min = 10, "'n'|range|empty");
+    WRONG(p.max = NAN, "'n'|range|number");
+    WRONG(p.choices = "a|b", "'n'|choices|CHOICE");
+    WRONG((p.type = INFEROMETER_PLUGIN_CHOICE), "'n'|choices|NULL");
+    WRONG((p.type = INFEROMETER_PLUGIN_CHOICE, p.choices = "a||b"), "'n'|choices|400");
+    WRONG((p.type = INFEROMETER_PLUGIN_CHOICE, p.choices = "1|a b"), "'n'|choices|400");
+    WRONG((p.type = INFEROMETER_PLUGIN_CHOICE, p.choices = "1|2,3"), "'n'|choices|400");
+    WRONG((p.type = INFEROMETER_PLUGIN_CHOICE, p.choices = "1|2|1"), "'n'|choices|'1'|twice");
+    WRONG((p.type = INFEROMETER_PLUGIN_CHOICE, p.choices = "a|b"), "'n'|fallback|mine.n|'1'");
+    WRONG((p.type = INFEROMETER_PLUGIN_BOOL), "'n'|fallback|mine.n|'1'|true|false");
+    WRONG(p.help = "", "'n'|help|400");
 }
 
 static void wrong_counters_are_named(void **state)
@@ -313,11 +319,11 @@ static void wrong_counters_are_named(void **state)
                                             taken[] = {{"steal_ns", NULL}, {"b", NULL}},
                                             unit[] = {{"a", "per cent"}, {"b", NULL}};
     table.counters = twice;
-    refused(&table, "counters[1].name 'hits' is taken");
+    refused(&table, "counters[1].name|'hits'|taken");
     table.counters = taken;
-    refused(&table, "counters[0].name 'steal_ns' is taken");
+    refused(&table, "counters[0].name|'steal_ns'|taken");
     table.counters = unit;
-    refused(&table, "counters[0].unit is not a unit");
+    refused(&table, "counters[0].unit|16");
 }
 
 /* ---- describe ---- */
@@ -358,12 +364,11 @@ static void values_and_ledgers_arrive(void **state)
     assert_string_equal(arm->title, "mine");
 }
 
-static void broken_describe(const char *words)
+static void broken_describe(const char *facts)
 {
     assert_int_equal(describe_on(&machine), IFM_USAGE);
     assert_int_equal(error.code, IFM_USAGE);
-    if (strstr(error.message, words) == NULL)
-        fail_msg("'%s' does not say '%s'", error.message, words);
+    assert_facts(error.message, facts);
     b.ledger = (struct inferometer_plugin_ledger){.rows = 1};
     b.describe = 0;
 }
@@ -378,14 +383,14 @@ static void bad_ledgers_are_errors(void **state)
     b.ledger.lossy = 2;
     broken_describe("lossy");
     b.ledger.feature = "\xff";
-    broken_describe("feature is not");
+    broken_describe("feature|400");
     b.ledger.why_not = "";
     broken_describe("why_not");
     ifm_plugins[0].table.feature_runs = NULL;
     b.ledger.feature = "fast";
-    broken_describe("nobody can count");
+    broken_describe("feature_runs|NULL");
     b.describe = 1;
-    broken_describe("failed without a reason");
+    broken_describe("describe|'mine'|reason");
     b.describe = 1;
     b.message = "no\n\xff";
     broken_describe("no??");
@@ -492,14 +497,13 @@ static void a_state_lives_from_open_to_close(void **state)
     assert_int_equal(b.closed, 1);
 }
 
-static void broken_check(void *open, const char *words)
+static void broken_check(void *open, const char *facts)
 {
     struct ifm_check out;
     error = (struct ifm_error){0};
     assert_int_equal(ifm_plugins[0].implementation.check(open, &out, &error), IFM_INVALID);
     assert_false(out.done);
-    if (strstr(error.message, words) == NULL)
-        fail_msg("'%s' does not say '%s'", error.message, words);
+    assert_facts(error.message, facts);
     b.check = (struct inferometer_plugin_check){.values = 1, .finite = 1, .output = "x", .output_bytes = 1};
 }
 
@@ -511,30 +515,30 @@ static void failures_inside_are_errors(void **state)
     void *open = opened.state;
     struct ifm_check out;
     b.check.values = 0;
-    broken_check(open, "nothing was compared");
+    broken_check(open, "check|values|0");
     b.check.output = NULL;
-    broken_check(open, "output is NULL");
+    broken_check(open, "check|output|NULL");
     b.check.output_bytes = 0;
-    broken_check(open, "output is NULL or empty");
+    broken_check(open, "check|output|empty");
     b.check.finite = 2;
-    broken_check(open, "finite is neither");
+    broken_check(open, "check|finite|1");
     b.check.error_max_rel = NAN;
-    broken_check(open, "an error of finite outputs");
+    broken_check(open, "check|error|0");
     b.check.error_rms_rel = -1;
-    broken_check(open, "an error of finite outputs");
+    broken_check(open, "check|error|0");
     b.check.finite = 0; /* then the errors mean nothing, and are not read */
     b.check.error_rms_rel = NAN;
     assert_int_equal(by->check(open, &out, &error), IFM_OK);
     assert_true(out.done && !out.finite);
     b.checks = b.hooks = 1;
-    broken_check(open, "check of the plugin 'mine' failed without a reason");
+    broken_check(open, "check|'mine'|reason");
     b.message = "because";
     broken_check(open, "because");
     assert_int_equal(by->before(open, &error), IFM_INVALID);
     assert_string_equal(error.message, "because");
     b.message = NULL; /* a reason that was given for another call does not stand for this one */
     assert_int_equal(by->after(open, &error), IFM_INVALID);
-    assert_string_equal(error.message, "after of the plugin 'mine' failed without a reason");
+    assert_facts(error.message, "after|'mine'|reason");
     ifm_implementation_close(by, open);
     b.open = 1;
     b.message = "no room";

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "facts.h"
 #include "power/source.h"
 #include "power_tree.h"
 #include <errno.h>
@@ -111,7 +112,7 @@ static void amd_has_the_package_alone(void **state)
     assert_int_equal(ifm_power_list(power)->n_sensors, 2);
     assert_int_equal(tree_sensor(power, "cpu0_die0", "rapl_package"), 0);
     assert_int_equal(tree_sensor(power, "cpu0_die1", "rapl_package"), 1);
-    assert_non_null(strstr(tree_absence(power, "rapl_dram")->reason, "no zone of DRAM"));
+    assert_facts(tree_absence(power, "rapl_dram")->reason, "zone|DRAM");
     ifm_power_close(power);
 }
 
@@ -135,8 +136,8 @@ static void what_only_root_may_read_is_absent_with_a_remedy(void **state)
     assert_int_not_equal(tree_sensor(power, "cpu1", "rapl_package"), IFM_POWER_MOST);
     const struct ifm_power_absence *absence = tree_absence(power, "rapl_package");
     assert_non_null(absence);
-    assert_non_null(strstr(absence->reason, "cpu0: energy_uj is for root alone"));
-    assert_non_null(strstr(absence->remedy, "chmod a+r"));
+    assert_facts(absence->reason, "cpu0|energy_uj|root");
+    assert_facts(absence->remedy, "chmod a+r");
     ifm_power_close(power);
 }
 
@@ -158,7 +159,7 @@ static void no_zone_and_no_pmu_are_reasons(void **state)
     (void)state;
     struct ifm_power *power = open_tree();
     assert_int_equal(ifm_power_list(power)->n_sensors, 0);
-    assert_non_null(strstr(tree_absence(power, "rapl_package")->reason, "no zone of a processor package"));
+    assert_facts(tree_absence(power, "rapl_package")->reason, "zone|package");
     assert_non_null(strstr(tree_absence(power, "perf_package")->reason, "no PMU"));
     ifm_power_close(power);
 }
@@ -235,12 +236,12 @@ static void perf_that_is_not_permitted_says_what_to_set(void **state)
     const struct ifm_power_absence *last = &list->absences[list->n_absences - 1];
     assert_int_equal(list->n_sensors, 0);
     assert_string_equal(last->source, "perf_package");
-    assert_non_null(strstr(last->reason, "perf_event_paranoid is 4"));
+    assert_facts(last->reason, "perf_event_paranoid|4");
     assert_non_null(strstr(last->remedy, "kernel.perf_event_paranoid=0"));
     ifm_power_close(power);
     power = open_perf(ENOENT);
     list = ifm_power_list(power);
-    assert_non_null(strstr(list->absences[list->n_absences - 1].reason, "No such file"));
+    assert_facts(list->absences[list->n_absences - 1].reason, strerror(ENOENT));
     ifm_power_close(power);
 }
 
@@ -252,7 +253,7 @@ static void perf_with_another_unit_is_refused(void **state)
     struct ifm_power *power = open_perf(0);
     const struct ifm_power_list *list = ifm_power_list(power);
     assert_int_equal(list->n_sensors, 0);
-    assert_non_null(strstr(list->absences[list->n_absences - 1].reason, "unit cannot be read"));
+    assert_facts(list->absences[list->n_absences - 1].reason, "unit");
     ifm_power_close(power);
 }
 

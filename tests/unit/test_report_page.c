@@ -8,6 +8,7 @@
 /* clang-format on */
 
 #include "base/file.h"
+#include "facts.h"
 #include "publish/compose.h"
 #include "publish/paint/html.h"
 #include "publish_sample.h"
@@ -281,29 +282,39 @@ static char *lead_of(size_t n_cells)
     return part;
 }
 
+/* The line of `part` that begins with `start`. */
+static const char *line_of(const char *part, const char *start)
+{
+    static char line[2048];
+    const char *at = strstr(part, start);
+    assert_non_null(at);
+    assert_true(at > part && at[-1] == '\n');
+    snprintf(line, sizeof line, "%.*s", (int)strcspn(at, "\n"), at);
+    return line;
+}
+
 static void the_first_screen_says_the_outcome_with_its_price(void **state)
 {
     (void)state;
     char *part = lead_of(3);
-    assert_has(part, "<h1>decode, gemm on Example CPU @ 2.10 GHz</h1>");
+    assert_facts(part, "<h1>decode, gemm|Example CPU @ 2.10 GHz</h1>");
     assert_has(part, "<a href=\"#cell-1\">c1</a>");
-    assert_has(part, "good\"><b>int4</b> is <strong>1.53x faster</strong> [1.19, 1.96] than f16 at 1.90x fewer bytes, "
-                     "<strong>output error 0.8 %</strong><");
-    assert_has(part, "bad\"><b>lossy</b> is <strong>slower</strong>: 0.900x the speed of f16, "
-                     "<strong>output error not recorded</strong>; "
-                     "baseline at 60 % of its read ceiling");
-    assert_has(part, "<b>same</b>: its speed against f16 is refused: rule-03: &lt;too fast&gt;, <strong>error 2.1e-4<");
-    assert_has(part, "baseline at 60 % of its read ceiling; <span class=\"bad\">its rates are refused</span>: rule-03: "
-                     "133 % of the &lt;ceiling&gt;<");
-    assert_has(part, "<b>f16</b>: 5.00 µs a step<");
-    assert_has(part, "<b>int4</b> is absent: no sample<");
+    assert_facts(line_of(part, "<li class=\"said good\"><b>int4</b>"),
+                 "<strong>1.53x faster</strong>|[1.19, 1.96]|f16|1.90x|error 0.8 %</strong>");
+    assert_facts(line_of(part, "<li class=\"said bad\"><b>lossy</b>"),
+                 "<strong>slower</strong>|0.900x|f16|not recorded</strong>|60 %|"
+                 "<span class=\"bad\">|refused|rule-03: 133 % of the &lt;ceiling&gt;<");
+    assert_facts(line_of(part, "<li class=\"said dim\"><b>same</b>"),
+                 "f16|refused|rule-03: &lt;too fast&gt;|<strong>error 2.1e-4<");
+    assert_has(part, "<li class=\"said \"><b>f16</b>: 5.00 µs");
+    assert_facts(line_of(part, "<li class=\"said \"><b>int4</b>"), "absent|no sample");
     assert_has(part, "<li>absent: no &lt;such&gt; unit</li>");
-    assert_has(part, "What to distrust:</strong> decode kv_len=4096, packed: The read rate exceeds the measured "
-                     "ceiling; it is refused. "
-                     "In all <a href=\"#findings\">1 part is not valid, 1 warning, 1 note</a>");
+    const char *doubts = line_of(part, "<p class=\"doubts\">");
+    assert_facts(doubts, sample_findings[2].text);
+    assert_facts(doubts, "decode kv_len=4096, packed|<a href=\"#findings\">1 part|not valid|1 warning|1 note</a>");
     assert_has(part, "<a href=\"#findings\">");
-    assert_has(part, "are 95 % intervals");
-    assert_lacks(part, "comparisons with a baseline");
+    assert_facts(line_of(part, "<p class=\"words\">"), "95 % intervals");
+    assert_lacks(part, " comparisons ");
     free(part);
 }
 
@@ -311,7 +322,7 @@ static void many_cells_are_counted_and_listed(void **state)
 {
     (void)state;
     char *part = lead_of(LEAD_CELLS);
-    assert_has(part, "<p>3 comparisons with a baseline: 1 faster, 1 slower, 0 equivalent, 1 undecided.</p>");
+    assert_facts(line_of(part, "<p>3 comparisons"), "1 faster|1 slower|0 equivalent|1 undecided");
     const char *contents = strstr(part, "Cells (7)</h2>");
     assert_non_null(contents);
     assert_has(contents, "<b>int4</b> is <strong>1.53x faster");

@@ -9,6 +9,7 @@
 #include "facts.h"
 #include "tensor/safetensors.h"
 #include "unit/tensor_file.h"
+#include <errno.h>
 #include <math.h>
 
 /* Every type: two numbers each, their bytes, and what they are; integers are listed but not read as numbers. */
@@ -114,62 +115,60 @@ static void a_file_lists_its_tensors_by_place(void **state)
     free(bytes);
 }
 
-/* A header over 16 bytes of data, and a part of the message that refuses it. */
+/* A header over 16 bytes of data, and what the message that refuses it names. */
 static const struct {
-    const char *header, *message;
+    const char *header, *facts;
 } refused[] = {
-    {"{]", "not valid JSON"},
-    {"{} {}", "not valid JSON"},
-    {"{\"a\":1", "not valid JSON"},
-    {"[]", "does not begin with \"{\""},
-    {" {}", "does not begin with \"{\""},
-    {"", "does not begin with \"{\""},
-    {"{}", "16 bytes at the end of the file belong to no tensor"},
-    {"{\"x\":1}", "\"x\" in the header is not an object"},
-    {"{\"x\":{\"shape\":[16],\"data_offsets\":[0,16]}}", "tensor \"x\" has no \"dtype\""},
-    {"{\"x\":{\"dtype\":5,\"shape\":[16],\"data_offsets\":[0,16]}}", "tensor \"x\" has no \"dtype\""},
-    {"{\"x\":{\"dtype\":\"F4\",\"shape\":[32],\"data_offsets\":[0,16]}}", "dtype \"F4\"; known: BOOL, U8"},
-    {"{\"x\":{\"dtype\":\"U8\",\"data_offsets\":[0,16]}}", "tensor \"x\" has no \"shape\""},
-    {"{\"x\":{\"dtype\":\"U8\",\"shape\":{},\"data_offsets\":[0,16]}}", "tensor \"x\" has no \"shape\""},
-    {"{\"x\":{\"dtype\":\"U8\",\"shape\":[16,-1],\"data_offsets\":[0,16]}}", "dimension 1 of tensor \"x\""},
-    {"{\"x\":{\"dtype\":\"U8\",\"shape\":[16.0],\"data_offsets\":[0,16]}}", "dimension 0 of tensor \"x\""},
-    {"{\"x\":{\"dtype\":\"U8\",\"shape\":[1,1,1,1,1,1,1,1,16],\"data_offsets\":[0,16]}}",
-     "has 9 dimensions; at most 8"},
-    {"{\"x\":{\"dtype\":\"U8\",\"shape\":[4294967296,4294967296,16],\"data_offsets\":[0,16]}}",
-     "more than 2^64 elements"},
-    {"{\"x\":{\"dtype\":\"U64\",\"shape\":[2305843009213693954],\"data_offsets\":[0,16]}}", "more than 2^64 bytes"},
-    {"{\"x\":{\"dtype\":\"U8\",\"shape\":[99999999999999999999],\"data_offsets\":[0,16]}}", "not valid JSON"},
-    {"{\"x\":{\"dtype\":\"U8\",\"shape\":[16]}}", "tensor \"x\" has no \"data_offsets\""},
-    {"{\"x\":{\"dtype\":\"U8\",\"shape\":[16],\"data_offsets\":[0]}}", "tensor \"x\" has no \"data_offsets\""},
-    {"{\"x\":{\"dtype\":\"U8\",\"shape\":[16],\"data_offsets\":[0,16,16]}}", "tensor \"x\" has no \"data_offsets\""},
-    {"{\"x\":{\"dtype\":\"U8\",\"shape\":[16],\"data_offsets\":[16,0]}}", "two ascending integers"},
-    {"{\"x\":{\"dtype\":\"U8\",\"shape\":[16],\"data_offsets\":[-16,0]}}", "two ascending integers"},
-    {"{\"x\":{\"dtype\":\"U8\",\"shape\":[16],\"data_offsets\":[1,17]}}", "ends at byte 17 of the data, which has 16"},
-    {"{\"x\":{\"dtype\":\"U8\",\"shape\":[16],\"data_offsets\":[0,9223372036854775807]}}", "of the data, which has 16"},
-    {"{\"x\":{\"dtype\":\"U16\",\"shape\":[7],\"data_offsets\":[0,16]}}",
-     "tensor \"x\", U16 [7], takes 14 bytes; its offsets give it 16"},
+    {"{]", "JSON"},
+    {"{} {}", "JSON"},
+    {"{\"a\":1", "JSON"},
+    {"[]", "begin|\"{\""},
+    {" {}", "begin|\"{\""},
+    {"", "begin|\"{\""},
+    {"{}", "16 bytes|end"},
+    {"{\"x\":1}", "\"x\"|object"},
+    {"{\"x\":{\"shape\":[16],\"data_offsets\":[0,16]}}", "\"x\"|no \"dtype\""},
+    {"{\"x\":{\"dtype\":5,\"shape\":[16],\"data_offsets\":[0,16]}}", "\"x\"|no \"dtype\""},
+    {"{\"x\":{\"dtype\":\"F4\",\"shape\":[32],\"data_offsets\":[0,16]}}", "\"x\"|dtype|\"F4\"|BOOL, U8"},
+    {"{\"x\":{\"dtype\":\"U8\",\"data_offsets\":[0,16]}}", "\"x\"|no \"shape\""},
+    {"{\"x\":{\"dtype\":\"U8\",\"shape\":{},\"data_offsets\":[0,16]}}", "\"x\"|no \"shape\""},
+    {"{\"x\":{\"dtype\":\"U8\",\"shape\":[16,-1],\"data_offsets\":[0,16]}}", "dimension 1|\"x\""},
+    {"{\"x\":{\"dtype\":\"U8\",\"shape\":[16.0],\"data_offsets\":[0,16]}}", "dimension 0|\"x\""},
+    {"{\"x\":{\"dtype\":\"U8\",\"shape\":[1,1,1,1,1,1,1,1,16],\"data_offsets\":[0,16]}}", "\"x\"|9 dimensions|8"},
+    {"{\"x\":{\"dtype\":\"U8\",\"shape\":[4294967296,4294967296,16],\"data_offsets\":[0,16]}}", "\"x\"|2^64 elements"},
+    {"{\"x\":{\"dtype\":\"U64\",\"shape\":[2305843009213693954],\"data_offsets\":[0,16]}}", "\"x\"|2^64 bytes"},
+    {"{\"x\":{\"dtype\":\"U8\",\"shape\":[99999999999999999999],\"data_offsets\":[0,16]}}", "JSON"},
+    {"{\"x\":{\"dtype\":\"U8\",\"shape\":[16]}}", "\"x\"|no \"data_offsets\""},
+    {"{\"x\":{\"dtype\":\"U8\",\"shape\":[16],\"data_offsets\":[0]}}", "\"x\"|no \"data_offsets\""},
+    {"{\"x\":{\"dtype\":\"U8\",\"shape\":[16],\"data_offsets\":[0,16,16]}}", "\"x\"|no \"data_offsets\""},
+    {"{\"x\":{\"dtype\":\"U8\",\"shape\":[16],\"data_offsets\":[16,0]}}", "\"x\"|\"data_offsets\"|ascending"},
+    {"{\"x\":{\"dtype\":\"U8\",\"shape\":[16],\"data_offsets\":[-16,0]}}", "\"x\"|\"data_offsets\"|ascending"},
+    {"{\"x\":{\"dtype\":\"U8\",\"shape\":[16],\"data_offsets\":[1,17]}}", "\"x\"|byte 17|16"},
+    {"{\"x\":{\"dtype\":\"U8\",\"shape\":[16],\"data_offsets\":[0,9223372036854775807]}}",
+     "\"x\"|byte 9223372036854775807|16"},
+    {"{\"x\":{\"dtype\":\"U16\",\"shape\":[7],\"data_offsets\":[0,16]}}", "\"x\"|U16 [7]|14 bytes|16"},
     {"{\"x\":{\"dtype\":\"U8\",\"shape\":[8],\"data_offsets\":[0,8]},\"y\":{\"dtype\":\"U8\",\"shape\":[9],"
      "\"data_offsets\":[7,16]}}",
-     "tensor \"y\" overlaps tensor \"x\""},
+     "\"y\"|overlap|\"x\""},
     {"{\"x\":{\"dtype\":\"U8\",\"shape\":[16],\"data_offsets\":[0,16]},\"y\":{\"dtype\":\"U8\",\"shape\":[16],"
      "\"data_offsets\":[0,16]}}",
-     "tensor \"y\" overlaps tensor \"x\""},
+     "\"y\"|overlap|\"x\""},
     {"{\"x\":{\"dtype\":\"U8\",\"shape\":[7],\"data_offsets\":[0,7]},\"y\":{\"dtype\":\"U8\",\"shape\":[8],"
      "\"data_offsets\":[8,16]}}",
-     "1 bytes before tensor \"y\" belong to no tensor"},
-    {"{\"x\":{\"dtype\":\"U8\",\"shape\":[15],\"data_offsets\":[0,15]}}", "1 bytes at the end of the file"},
+     "1 bytes|before|\"y\""},
+    {"{\"x\":{\"dtype\":\"U8\",\"shape\":[15],\"data_offsets\":[0,15]}}", "1 bytes|end"},
     {"{\"x\":{\"dtype\":\"U8\",\"shape\":[16],\"data_offsets\":[0,16]},\"x\":{\"dtype\":\"U8\",\"shape\":[16],"
      "\"data_offsets\":[0,16]}}",
-     "duplicate object key"},
-    {"{\"x\":{\"dtype\":\"U8\",\"dtype\":\"U8\",\"shape\":[16],\"data_offsets\":[0,16]}}", "duplicate object key"},
+     "JSON|duplicate"},
+    {"{\"x\":{\"dtype\":\"U8\",\"dtype\":\"U8\",\"shape\":[16],\"data_offsets\":[0,16]}}", "JSON|duplicate"},
     {"{\"__metadata__\":[],\"x\":{\"dtype\":\"U8\",\"shape\":[16],\"data_offsets\":[0,16]}}",
-     "\"__metadata__\" is not an object"},
+     "\"__metadata__\"|object"},
     {"{\"__metadata__\":{\"a\":1},\"x\":{\"dtype\":\"U8\",\"shape\":[16],\"data_offsets\":[0,16]}}",
-     "\"a\" in \"__metadata__\" is not a text"},
-    {"{\"x\\u001b[2J\":1}", "\"x?[2J\" in the header"},
+     "\"a\"|\"__metadata__\"|text"},
+    {"{\"x\\u001b[2J\":1}", "\"x?[2J\""},
 };
 
-static void check_refused(const void *bytes, size_t size, const char *message)
+static void check_refused(const void *bytes, size_t size, const char *facts)
 {
     struct ifm_safetensors *file = (void *)&file;
     struct ifm_error error = {0};
@@ -178,8 +177,7 @@ static void check_refused(const void *bytes, size_t size, const char *message)
     assert_int_equal(error.code, IFM_USAGE);
     assert_string_equal(error.where, "name.st");
     assert_true(error.hint[0] != '\0');
-    if (strstr(error.message, message) == NULL)
-        fail_msg("\"%s\" does not say \"%s\"", error.message, message);
+    assert_facts(error.message, facts);
 }
 
 static void bad_headers_are_one_error(void **state)
@@ -189,7 +187,7 @@ static void bad_headers_are_one_error(void **state)
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         size_t size;
         unsigned char *bytes = tensor_bytes(refused[i].header, data, sizeof data, &size);
-        check_refused(bytes, size, refused[i].message);
+        check_refused(bytes, size, refused[i].facts);
         free(bytes);
     }
 }
@@ -206,10 +204,7 @@ static void cut_files_are_refused(void **state)
         unsigned char *part = malloc(cut + (cut == 0));
         assert_non_null(part);
         memcpy(part, bytes, cut);
-        check_refused(part, cut,
-                      cut < 8                       ? "length of its header"
-                      : cut < 8 + sizeof header - 1 ? "it is cut"
-                                                    : "ends at byte 16 of the data");
+        check_refused(part, cut, cut < 8 ? "header|8" : cut < 8 + sizeof header - 1 ? "header|cut" : "\"x\"|byte 16");
         free(part);
     }
     free(bytes);
@@ -224,10 +219,10 @@ static void huge_headers_are_refused(void **state)
     memset(bytes, 0xff, 8);
     memset(bytes + 8, ' ', most + 1);
     bytes[8] = '{';
-    check_refused(bytes, 8 + most + 1, "its header alone would have 18446744073709551615");
+    check_refused(bytes, 8 + most + 1, "4194313 bytes|18446744073709551615");
     for (unsigned i = 0; i < 8; i++)
         bytes[i] = (unsigned char)((most + 1) >> 8 * i);
-    check_refused(bytes, 8 + most + 1, "the header has 4194305 bytes; at most 4194304");
+    check_refused(bytes, 8 + most + 1, "header|4194305 bytes|4194304");
     /* The longest is read, and so is one that nests as deep as it can. */
     for (unsigned i = 0; i < 8; i++)
         bytes[i] = (unsigned char)(most >> 8 * i);
@@ -238,7 +233,7 @@ static void huge_headers_are_refused(void **state)
     ifm_safetensors_close(file);
     memcpy(bytes + 8, "{\"x\":", 5);
     memset(bytes + 13, '[', most - 5);
-    check_refused(bytes, 8 + most, "not valid JSON");
+    check_refused(bytes, 8 + most, "JSON");
     free(bytes);
 }
 
@@ -250,7 +245,7 @@ static void files_that_are_none_are_refused(void **state)
     char path[64];
     assert_int_equal(ifm_safetensors_open("no/such/name.st", &file, &error), IFM_USAGE);
     assert_string_equal(error.where, "name.st");
-    assert_non_null(strstr(error.message, "No such file"));
+    assert_facts(error.message, strerror(ENOENT));
     assert_int_equal(ifm_safetensors_open("/", &file, &error), IFM_USAGE);
     assert_facts(error.message, "regular|file");
     tensor_write(path, "", 0);
