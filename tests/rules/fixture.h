@@ -17,6 +17,7 @@
 #include "judge/judge.h"
 #include "sample/record.h"
 #include "unit/events.h"
+#include "unit/fact_pieces.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -303,23 +304,23 @@ static inline const struct ifm_value *fx_value(const struct fixture *fx, const c
 }
 
 static inline void fx_expect(const struct fixture *fx, const char *arm, const char *metric, enum ifm_state state,
-                             const char *reason)
+                             const char *facts)
 {
     const struct ifm_value *value = fx_value(fx, arm, metric);
-    if (value->state != state || strstr(value->reason, reason) == NULL)
+    if (value->state != state || !holds_facts(value->reason, facts))
         fail_msg("%s of %s: state %d, reason \"%s\"; wanted %d, \"%s\"", metric, arm, value->state, value->reason,
-                 state, reason);
+                 state, facts);
     if (value->state != IFM_STATE_OK) { /* a number that may not be printed is not there to be printed */
         assert_true(value->number == 0.0);
         assert_false(value->has_interval);
     }
 }
 
-/* The first finding of a rule whose text holds `words`; NULL when there is none. */
-static inline const struct ifm_finding *fx_finding(const struct fixture *fx, const char *rule, const char *words)
+/* The first finding of a rule whose text holds all of the facts; NULL when there is none. */
+static inline const struct ifm_finding *fx_finding(const struct fixture *fx, const char *rule, const char *facts)
 {
     for (size_t i = 0; i < fx->derived->n_findings; i++)
-        if (strcmp(fx->derived->findings[i].rule, rule) == 0 && strstr(fx->derived->findings[i].text, words) != NULL)
+        if (strcmp(fx->derived->findings[i].rule, rule) == 0 && holds_facts(fx->derived->findings[i].text, facts))
             return &fx->derived->findings[i];
     return NULL;
 }
