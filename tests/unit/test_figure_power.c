@@ -117,7 +117,7 @@ static void lines_phases_and_limit_are_drawn(void **state)
     expect(svg, "gpu0 nvml_instant (not counted)");
     expect(svg, "gpu0, 700 W");
     expect(svg, "of half");
-    assert_facts(d.figure.sentence, "gpu0|452");
+    assert_facts(d.figure.sentence, "gpu0|452.5 W");
     assert_facts(d.figure.sentence, "nvml_energy|nvml_samples|0.15 %");
     end();
 }
