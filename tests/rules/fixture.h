@@ -17,7 +17,7 @@
 #include "judge/judge.h"
 #include "sample/record.h"
 #include "unit/events.h"
-#include "unit/fact_pieces.h"
+#include "unit/facts.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -304,23 +304,23 @@ static inline const struct ifm_value *fx_value(const struct fixture *fx, const c
 }
 
 static inline void fx_expect(const struct fixture *fx, const char *arm, const char *metric, enum ifm_state state,
-                             const char *facts)
+                             const char *reason)
 {
     const struct ifm_value *value = fx_value(fx, arm, metric);
-    if (value->state != state || !holds_facts(value->reason, facts))
+    if (value->state != state || !facts_stand(value->reason, reason, NULL))
         fail_msg("%s of %s: state %d, reason \"%s\"; wanted %d, \"%s\"", metric, arm, value->state, value->reason,
-                 state, facts);
+                 state, reason);
     if (value->state != IFM_STATE_OK) { /* a number that may not be printed is not there to be printed */
         assert_true(value->number == 0.0);
         assert_false(value->has_interval);
     }
 }
 
-/* The first finding of a rule whose text holds all of the facts; NULL when there is none. */
+/* The first finding of a rule whose text holds all `facts` (unit/facts.h); NULL when there is none. */
 static inline const struct ifm_finding *fx_finding(const struct fixture *fx, const char *rule, const char *facts)
 {
     for (size_t i = 0; i < fx->derived->n_findings; i++)
-        if (strcmp(fx->derived->findings[i].rule, rule) == 0 && holds_facts(fx->derived->findings[i].text, facts))
+        if (strcmp(fx->derived->findings[i].rule, rule) == 0 && facts_stand(fx->derived->findings[i].text, facts, NULL))
             return &fx->derived->findings[i];
     return NULL;
 }

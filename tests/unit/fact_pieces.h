@@ -3,24 +3,9 @@
 #ifndef IFM_TEST_FACT_PIECES_H
 #define IFM_TEST_FACT_PIECES_H
 
-#include <stdbool.h>
-#include <stdio.h>
+#include "unit/facts.h"
 #include <stdlib.h>
 #include <string.h>
-
-/* Does the text hold all of the facts, which are parts of it between bars, in any order? */
-static inline bool holds_facts(const char *text, const char *facts)
-{
-    char fact[256];
-    for (const char *at = facts; *at != '\0'; at += strspn(at, "|")) {
-        size_t n = strcspn(at, "|");
-        snprintf(fact, sizeof fact, "%.*s", (int)n, at);
-        if (strstr(text, fact) == NULL)
-            return false;
-        at += n;
-    }
-    return true;
-}
 
 /* Does one of the pieces that `between` ends ("\n", "</tr>") hold all of the facts? */
 static inline bool a_piece_holds(const char *text, const char *between, const char *facts)
@@ -29,7 +14,7 @@ static inline bool a_piece_holds(const char *text, const char *between, const ch
     while (*text != '\0' && !found) {
         const char *end = strstr(text, between);
         char *piece = end == NULL ? strdup(text) : strndup(text, (size_t)(end - text));
-        found = piece != NULL && holds_facts(piece, facts);
+        found = piece != NULL && facts_stand(piece, facts, NULL);
         free(piece);
         text = end == NULL ? "" : end + strlen(between);
     }

@@ -4,7 +4,7 @@
 
 #include <cmocka.h>
 
-#include "fact_pieces.h"
+#include "facts.h"
 #include "lock/lock.h"
 #include "power_tree.h"
 #include <sys/wait.h>
@@ -166,7 +166,7 @@ static inline void expect_refused(const struct ifm_lock_wishes *wishes, enum ifm
     ifm_lock_close(lock);
     char told[sizeof error.where + sizeof error.message + 2];
     snprintf(told, sizeof told, "%s: %s", error.where, error.message);
-    if (status != code || !holds_facts(told, facts) || !holds_facts(error.hint, hint))
+    if (status != code || !facts_stand(told, facts, NULL) || !facts_stand(error.hint, hint, NULL))
         fail_msg("status %d, %s: %s (%s)", status, error.where, error.message, error.hint);
     expect_untouched();
 }

@@ -1,6 +1,6 @@
 /* Advice: given where its condition holds, with what helps there, and nowhere else. */
 #include "checklist_sample.h"
-#include "fact_pieces.h"
+#include "facts.h"
 
 static void out_of_memory(struct run *run)
 {
@@ -141,8 +141,8 @@ static void advice_is_given_where_its_condition_holds(void **state)
         if (run.n_advice == 1 &&
             (strcmp(run.advice->kind, advised[i].kind) != 0 || strcmp(run.advice->cell, "decode") != 0 ||
              strcmp(run.advice->arm, advised[i].arm) != 0 ||
-             !holds_facts(run.advice->condition, advised[i].condition) ||
-             !holds_facts(run.advice->text, advised[i].text)))
+             !facts_stand(run.advice->condition, advised[i].condition, NULL) ||
+             !facts_stand(run.advice->text, advised[i].text, NULL)))
             fail_msg("%zu: %s, %s: %s: %s", i, run.advice->kind, run.advice->arm, run.advice->condition,
                      run.advice->text);
         stop(&run);

@@ -11,7 +11,6 @@
 #include "base/hash.h"
 #include "base/private.h"
 #include "base/text.h"
-#include "unit/fact_pieces.h"
 #include "unit/facts.h"
 #include "unit/tensor_file.h"
 #include "workload/data/kv_file.h"
@@ -178,7 +177,7 @@ static void what_is_asked_for_must_be_there(void **state)
         assert_int_equal(status, cases[i].facts == NULL ? IFM_OK : IFM_USAGE);
         if (cases[i].facts == NULL)
             continue;
-        if (!holds_facts(error.message, cases[i].facts) || !holds_facts(error.hint, cases[i].hint))
+        if (!facts_stand(error.message, cases[i].facts, NULL) || !facts_stand(error.hint, cases[i].hint, NULL))
             fail_msg("\"%s\" (%s) does not say \"%s\"", error.message, error.hint, cases[i].facts);
         assert_non_null(strstr(error.where, "ifm_tensor_"));
     }

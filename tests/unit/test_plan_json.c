@@ -8,7 +8,7 @@
 
 #include "base/arena.h"
 #include "model/plan_json.h"
-#include "unit/fact_pieces.h"
+#include "unit/facts.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -274,7 +274,7 @@ static void assert_refused(const json_t *json, const char *where, const char *fa
     struct ifm_error error = {0};
     struct ifm_plan *back;
     enum ifm_status status = ifm_plan_from_json(json, "plan.json", arena, &back, &error);
-    if (status != IFM_INVALID || strcmp(error.where, where) != 0 || !holds_facts(error.message, facts))
+    if (status != IFM_INVALID || strcmp(error.where, where) != 0 || !facts_stand(error.message, facts, NULL))
         fail_msg("wanted %s: %s\ngot status %d, %s: %s", where, facts, (int)status, error.where, error.message);
     assert_null(back);
     ifm_arena_destroy(arena);

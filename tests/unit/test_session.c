@@ -7,7 +7,6 @@
 #include <cmocka.h>
 
 #include "base/file.h"
-#include "fact_pieces.h"
 #include "facts.h"
 #include "inferometer/session.h"
 #include "model/plan_json.h"
@@ -89,7 +88,7 @@ static int drive(struct fixture *f, int most, uint64_t tokens)
 
 static void says(struct fixture *f, const char *facts)
 {
-    if (!holds_facts(inferometer_message(f->session), facts))
+    if (!facts_stand(inferometer_message(f->session), facts, NULL))
         fail_msg("\"%s\" is not in: %s", facts, inferometer_message(f->session));
 }
 
@@ -369,7 +368,7 @@ static void bad_options_are_refused_at_once(void **state)
     struct fixture *f = *state;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         assert_null(inferometer_open(f->run, bad[i][0]));
-        if (!holds_facts(inferometer_message(NULL), bad[i][1]))
+        if (!facts_stand(inferometer_message(NULL), bad[i][1], NULL))
             fail_msg("%s: \"%s\" is not in: %s", bad[i][0], bad[i][1], inferometer_message(NULL));
     }
     f->session = inferometer_open(f->run, " measure.mde = 0.5 ;\n; measure.cap=1s\n");
