@@ -4,6 +4,7 @@
 
 #include <cmocka.h>
 
+#include "facts.h"
 #include "lock/lock.h"
 #include "power_tree.h"
 #include <sys/wait.h>
@@ -152,8 +153,9 @@ static inline enum ifm_lock_outcome outcome_of(const struct ifm_lock *lock, cons
     return IFM_LOCK_PLANNED;
 }
 
-/* Take the wishes, which must fail with a message that holds `words` and leave the machine as it was. */
-static inline void expect_refused(const struct ifm_lock_wishes *wishes, enum ifm_status code, const char *words,
+/* Take the wishes, which must fail with a message, or its place, that holds the facts, and leave the machine as it was.
+ */
+static inline void expect_refused(const struct ifm_lock_wishes *wishes, enum ifm_status code, const char *facts,
                                   const char *hint)
 {
     struct ifm_lock *lock = NULL;
@@ -162,7 +164,9 @@ static inline void expect_refused(const struct ifm_lock_wishes *wishes, enum ifm
     if (status == IFM_OK)
         status = ifm_lock_take(lock, &error);
     ifm_lock_close(lock);
-    if (status != code || strstr(error.message, words) == NULL || strstr(error.hint, hint) == NULL)
+    char told[sizeof error.where + sizeof error.message + 2];
+    snprintf(told, sizeof told, "%s: %s", error.where, error.message);
+    if (status != code || !facts_stand(told, facts, NULL) || !facts_stand(error.hint, hint, NULL))
         fail_msg("status %d, %s: %s (%s)", status, error.where, error.message, error.hint);
     expect_untouched();
 }

@@ -1,5 +1,6 @@
 /* Advice: given where its condition holds, with what helps there, and nowhere else. */
 #include "checklist_sample.h"
+#include "facts.h"
 
 static void out_of_memory(struct run *run)
 {
@@ -107,22 +108,22 @@ static const struct {
     void (*edit)(struct run *);
     const char *kind, *arm, *condition, *text;
 } advised[] = {
-    {vary_by_load, "variation", "int4", "variation 7 %, above 5 %, and of 1 more arm", "end what else runs;"},
-    {vary_unsteadily, "variation", "int4", "6 %, above 5 %", "--warmup-cap above 5 s"},
+    {vary_by_load, "variation", "int4", "7 %|5 %|1 more arm", "what else"},
+    {vary_unsteadily, "variation", "int4", "6 %|5 %", "--warmup-cap|5 s"},
     {vary_by_short_samples, "variation", "int4", "6 %", "--inner above 5"},
-    {vary_in_modes, "variation", "int4", "6 %", "look at the distribution"},
-    {read_slowly, "memory", "int4", "reads at 49.9 % of its ceiling, below 50 %", "more bytes in a step"},
-    {read_slowly_under_load, "memory", "int4", "49.9 %", "end what else runs"},
-    {read_slowly_scalar, "memory", "int4", "49.9 %", "its kernel is scalar: take a wider one (--isa auto)"},
-    {read_slowly_on_one_cpu, "memory", "int4", "49.9 %", "1 of 2 CPUs worked: --threads 0"},
-    {read_slowly_small_pages, "memory", "int4", "49.9 %", "huge pages back 25 %"},
+    {vary_in_modes, "variation", "int4", "6 %", "distribution"},
+    {read_slowly, "memory", "int4", "49.9 %|ceiling|50 %", "more bytes"},
+    {read_slowly_under_load, "memory", "int4", "49.9 %", "what else"},
+    {read_slowly_scalar, "memory", "int4", "49.9 %", "scalar|--isa auto"},
+    {read_slowly_on_one_cpu, "memory", "int4", "49.9 %", "1 of 2 CPUs|--threads 0"},
+    {read_slowly_small_pages, "memory", "int4", "49.9 %", "huge pages|25 %"},
     {nearly_compute_bound, "memory", "int4", "49.9 %", "more bytes"},
     {compute_bound, NULL, "", "", ""},
-    {out_of_memory, "fit", "", "needs 9 GiB of memory", "(--kv-len) or sequences (--batch); --isolation shared"},
+    {out_of_memory, "fit", "", "9 GiB", "--kv-len|--batch|--isolation shared"},
     {other_failure, NULL, "", "", ""},
-    {disturbed, "consistency", "", "7 of 12 blocks disturbed", "--slot-steps"},
-    {drifting, "consistency", "int4", "drifts by 9 % over", "--locks required"},
-    {falling, "consistency", "int4", "drifts by -9 % over", "--locks required"},
+    {disturbed, "consistency", "", "7 of 12 blocks", "--slot-steps"},
+    {drifting, "consistency", "int4", "drifts by 9 %", "--locks required"},
+    {falling, "consistency", "int4", "drifts|-9 %", "--locks required"},
     {drifting_within_the_margin, NULL, "", "", ""},
 };
 
@@ -140,8 +141,8 @@ static void advice_is_given_where_its_condition_holds(void **state)
         if (run.n_advice == 1 &&
             (strcmp(run.advice->kind, advised[i].kind) != 0 || strcmp(run.advice->cell, "decode") != 0 ||
              strcmp(run.advice->arm, advised[i].arm) != 0 ||
-             strstr(run.advice->condition, advised[i].condition) == NULL ||
-             strstr(run.advice->text, advised[i].text) == NULL))
+             !facts_stand(run.advice->condition, advised[i].condition, NULL) ||
+             !facts_stand(run.advice->text, advised[i].text, NULL)))
             fail_msg("%zu: %s, %s: %s: %s", i, run.advice->kind, run.advice->arm, run.advice->condition,
                      run.advice->text);
         stop(&run);
@@ -159,8 +160,8 @@ static void a_variation_at_its_limit_needs_no_advice(void **state)
     number(&run, "int4", "latency_cv_percent")->number = 5.01;
     ask(&run);
     assert_int_equal(run.n_advice, 1);
-    assert_non_null(strstr(run.advice->text, "a quieter machine")); /* samples of 1 ms are long enough */
-    assert_non_null(strstr(run.advice->text, "trimming leave the variation as it is"));
+    assert_non_null(strstr(run.advice->text, "quieter")); /* samples of 1 ms are long enough */
+    assert_non_null(strstr(run.advice->text, "trimming"));
     stop(&run);
 }
 

@@ -199,7 +199,7 @@ static void cache_sizes_come_from_the_sweep(void **state)
     const struct ifm_number *load = ifm_derived_find(fx.derived, "stream", "caches.4096", IFM_M_LOAD_NS);
     assert_non_null(load);
     assert_true(fabs(load->value.number - 1) < 0.02);
-    assert_non_null(fx_finding(&fx, "rule-03", "4 x the measured last-level cache of 32.0 MiB"));
+    assert_non_null(fx_finding(&fx, "rule-03", "4 x|last-level cache|32.0 MiB"));
     fx_stop(&fx);
 }
 
@@ -274,7 +274,7 @@ static void events_are_read_strictly(void **state)
                {"check",
                 "{\"cell\":\"decode\",\"arm\":\"base\",\"done\":true,\"finite\":true,\"values\":3,"
                 "\"output_xxh3\":\"0\",\"when\":\"before\",\"error_rms_rel\":-1,\"error_max_rel\":0}",
-                "\"error_rms_rel\" is not a number of 0 or more"},
+                "\"error_rms_rel\""},
                {"check", "{\"cell\":\"decode\",\"arm\":\"nobody\",\"when\":\"before\",\"done\":false}", "names an arm"},
                {"feature", "{\"cell\":\"decode\",\"arm\":\"base\",\"feature\":\"f\",\"runs\":1.5}", "whole number"},
                {"cell_done", "{\"cell\":\"elsewhere\"}", "names a cell"},

@@ -9,6 +9,7 @@
 
 #include "device/cpu.h"
 #include "device/fake.h"
+#include "facts.h"
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -46,38 +47,38 @@ static double median(double *values, size_t n)
     return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
-static void expect_refusal(const char *script, const char *message)
+static void expect_refusal(const char *script, const char *facts)
 {
     struct ifm_device_options options = {.threads = 1, .script = script};
     struct ifm_device *device = NULL;
     struct ifm_error error = {0};
     assert_int_equal(ifm_device_fake.open(&options, &device, &error), IFM_USAGE);
     assert_null(device);
-    assert_string_equal(error.message, message);
+    assert_facts(error.message, facts);
     assert_string_equal(error.where, "fake script");
 }
 
 static void refuses_bad_scripts(void **state)
 {
     (void)state;
-    expect_refusal("stp_ns=5", "unknown key 'stp_ns'; did you mean 'step_ns'?");
-    expect_refusal("zzzzzzzzzz=5", "unknown key 'zzzzzzzzzz'");
-    expect_refusal("arm.slow.stepns=5", "unknown key 'arm.slow.stepns'; did you mean 'step_ns'?");
-    expect_refusal("step_ns=fast", "step_ns: 'fast' is not a number");
-    expect_refusal("step_ns=", "step_ns: '' is not a number");
-    expect_refusal("step_ns=nan", "step_ns: 'nan' is not a number");
-    expect_refusal("step_ns=0", "step_ns: 0 is outside 0.001 .. 1e+12");
-    expect_refusal("ar=1", "ar: 1 is outside -0.999 .. 0.999");
-    expect_refusal("noise", "'noise' is not of the form key=value");
-    expect_refusal("noise=0.1; noise=0.2", "noise is set twice");
-    expect_refusal("arm.a.noise=0.1; arm.a.noise=0.2", "arm.a.noise is set twice");
-    expect_refusal("arm..noise=0.1", "'arm..noise' names no arm");
-    expect_refusal("arm.noise=0.1", "'arm.noise' names no arm");
-    expect_refusal("arm.a.mark_ns=3", "'mark_ns' cannot be set for one arm");
-    expect_refusal("die_after_slots=1.5", "die_after_slots: 1.5 is not a whole number");
+    expect_refusal("stp_ns=5", "'stp_ns'|'step_ns'");
+    expect_refusal("zzzzzzzzzz=5", "unknown|'zzzzzzzzzz'");
+    expect_refusal("arm.slow.stepns=5", "'arm.slow.stepns'|'step_ns'");
+    expect_refusal("step_ns=fast", "step_ns|'fast'|number");
+    expect_refusal("step_ns=", "step_ns|''|number");
+    expect_refusal("step_ns=nan", "step_ns|'nan'|number");
+    expect_refusal("step_ns=0", "step_ns: 0|0.001 .. 1e+12");
+    expect_refusal("ar=1", "ar: 1|-0.999 .. 0.999");
+    expect_refusal("noise", "'noise'|key=value");
+    expect_refusal("noise=0.1; noise=0.2", "noise|twice");
+    expect_refusal("arm.a.noise=0.1; arm.a.noise=0.2", "arm.a.noise|twice");
+    expect_refusal("arm..noise=0.1", "'arm..noise'|no arm");
+    expect_refusal("arm.noise=0.1", "'arm.noise'|no arm");
+    expect_refusal("arm.a.mark_ns=3", "'mark_ns'|one arm");
+    expect_refusal("die_after_slots=1.5", "die_after_slots|1.5|whole");
     char longer[400] = "noise=";
     memset(longer + 6, '1', 300);
-    expect_refusal(longer, "a key or value is longer than 127 characters");
+    expect_refusal(longer, "127");
 }
 
 static void takes_blanks_and_empty_pieces(void **state)

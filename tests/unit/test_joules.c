@@ -11,6 +11,8 @@
 #include "derive/coverage.h"
 #include <cmocka.h>
 
+#include "unit/facts.h"
+
 /* Of a load without a period. */
 static double steady_coverage(double spread_w, double seconds)
 {
@@ -185,13 +187,13 @@ static void too_few_ticks_are_no_energy(void **state)
     assert_null(counted(&TICKS, 1.0, 2.0).why);
     struct ifm_joules j = counted(&TICKS, 1.0, 1.99);
     assert_non_null(j.why);
-    assert_non_null(strstr(j.why, "fewer than 10"));
+    assert_facts(j.why, "10 of");
     assert_true(j.joules == 0);
-    assert_string_equal(counted(&TICKS, 1.0, 1.05).why, "it ticked once");
-    assert_string_equal(counted(&TICKS, 20, 30).why, "there is no reading of it in the window");
+    assert_facts(counted(&TICKS, 1.0, 1.05).why, "once");
+    assert_facts(counted(&TICKS, 20, 30).why, "no reading");
     for (size_t i = 0; i < watch.readings.n; i++)
         watch.list[i].micro = 7;
-    assert_string_equal(counted(&TICKS, 1, 7).why, "it stood still");
+    assert_facts(counted(&TICKS, 1, 7).why, "stood");
     watch.readings.n = 0;
     assert_non_null(counted(&TICKS, 1, 7).why);
     assert_near(ifm_joules_least_s(0.1), 1.0, 1e-12);
@@ -382,12 +384,12 @@ static void what_no_reading_bounds_is_no_integral(void **state)
     sample(&watch, &STEADY, 5.001, 0.02, 0, 0, &random); /* the last one at 5.0 */
     assert_null(integrated(&RING, 1, 5.015).why);
     assert_near(integrated(&RING, 1, 5.015).joules, 500 * 4.015, 1e-6);
-    assert_non_null(strstr(integrated(&RING, 1, 5.03).why, "of the window's end"));
+    assert_non_null(strstr(integrated(&RING, 1, 5.03).why, " end"));
     for (size_t i = 0; i < watch.readings.n; i++)
         watch.list[i].t_ns += ns(1);
     assert_null(integrated(&RING, 0.99, 4).why);
-    assert_non_null(strstr(integrated(&RING, 0.97, 4).why, "of the window's end"));
-    assert_non_null(strstr(integrated(&RING, 2, 2.15).why, "fewer than 10"));
+    assert_non_null(strstr(integrated(&RING, 0.97, 4).why, " end"));
+    assert_non_null(strstr(integrated(&RING, 2, 2.15).why, "10 of"));
     assert_non_null(strstr(integrated(&RING, 8, 9).why, "no reading"));
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "model/plan_json.h"
+#include "unit/facts.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -267,14 +268,14 @@ static void test_text_that_is_not_utf8(void **state)
 
 /* ---- every member, one at a time ---- */
 
-static void assert_refused(const json_t *json, const char *where, const char *message)
+static void assert_refused(const json_t *json, const char *where, const char *facts)
 {
     struct ifm_arena *arena = ifm_arena_create();
     struct ifm_error error = {0};
     struct ifm_plan *back;
     enum ifm_status status = ifm_plan_from_json(json, "plan.json", arena, &back, &error);
-    if (status != IFM_INVALID || strcmp(error.where, where) != 0 || strstr(error.message, message) == NULL)
-        fail_msg("wanted %s: %s\ngot status %d, %s: %s", where, message, (int)status, error.where, error.message);
+    if (status != IFM_INVALID || strcmp(error.where, where) != 0 || !facts_stand(error.message, facts, NULL))
+        fail_msg("wanted %s: %s\ngot status %d, %s: %s", where, facts, (int)status, error.where, error.message);
     assert_null(back);
     ifm_arena_destroy(arena);
 }
@@ -310,7 +311,7 @@ static void break_members(json_t *root, json_t *node, const char *path, bool is_
         return;
     snprintf(where, sizeof where, "plan.json: %s%sextra", path, dot);
     json_object_set_new(node, "extra", json_true());
-    assert_refused(root, where, "no such member");
+    assert_refused(root, where, "no such");
     json_object_del(node, "extra");
 }
 
@@ -450,12 +451,11 @@ static void test_values_out_of_range(void **state)
     (void)state;
     json_t *json = make_json(), *cell = at(json, "cells", 0), *arm = at(cell, "arms", 1);
     json_t *ledger = json_object_get(arm, "ledger"), *measure = json_object_get(cell, "measure");
-    assert_value_refused(json, json, "schema", json_integer(1), "plan.json",
-                         "made by another version of inferometer (schema 1; this one reads 3)");
-    assert_value_refused(json, json, "seed", json_integer(7), "plan.json: seed", "a string is needed");
-    assert_value_refused(json, json, "seed", json_string("07"), "plan.json: seed", "not a decimal integer");
-    assert_value_refused(json, json, "seed", json_string("-1"), "plan.json: seed", "not a decimal integer");
-    assert_value_refused(json, json, "seed", json_string("18446744073709551616"), "plan.json: seed", "not a decimal");
+    assert_value_refused(json, json, "schema", json_integer(1), "plan.json", "version|schema 1|reads 3");
+    assert_value_refused(json, json, "seed", json_integer(7), "plan.json: seed", "string");
+    assert_value_refused(json, json, "seed", json_string("07"), "plan.json: seed", "decimal");
+    assert_value_refused(json, json, "seed", json_string("-1"), "plan.json: seed", "decimal");
+    assert_value_refused(json, json, "seed", json_string("18446744073709551616"), "plan.json: seed", "decimal");
     assert_value_refused(json, ledger, "flops", json_integer(-1), "plan.json: cells[0].arms[1].ledger.flops",
                          "at least 0");
     assert_value_refused(json, ledger, "flops", json_string("12"), "plan.json: cells[0].arms[1].ledger.flops",
@@ -464,10 +464,10 @@ static void test_values_out_of_range(void **state)
     assert_value_refused(json, cell, "threads", json_integer(4294967296), "plan.json: cells[0].threads",
                          "above 4294967295");
     assert_value_refused(json, arm, "role", json_string("base"), "plan.json: cells[0].arms[1].role",
-                         "\"base\" is not known; \"baseline\", \"variant\", \"ceiling\" are possible");
+                         "\"base\"|\"baseline\"|\"variant\"|\"ceiling\"");
     assert_value_refused(json, measure, "stop", json_string("never"), "plan.json: cells[0].measure.stop", "\"mde\"");
     assert_value_refused(json, at(json, "gates", 0), "op", json_string("<"), "plan.json: gates[0].op", "\"at_most\"");
-    assert_refused(json_array_get(json_object_get(json, "cells"), 7), "plan.json", "a plan is a JSON object");
+    assert_refused(json_array_get(json_object_get(json, "cells"), 7), "plan.json", "JSON object");
     json_decref(json);
 }
 
@@ -477,27 +477,27 @@ static void test_a_plan_agrees_with_itself(void **state)
     json_t *json = make_json(), *cell = at(json, "cells", 0), *pass = at(cell, "passes", 0);
     assert_value_refused(json, at(json, "cells", 1), "index", json_integer(0), "plan.json: cells[1].index", "place");
     assert_value_refused(json, at(json, "cells", 1), "name", json_string("decode kv_len=4096"), "plan.json: cells[1]",
-                         "used twice");
+                         "\"decode kv_len=4096\"|twice");
     assert_value_refused(json, at(cell, "arms", 1), "name", json_string("base"), "plan.json: cells[0].arms[1]",
-                         "\"base\" is used twice");
+                         "\"base\"|twice");
     assert_value_refused(json, at(cell, "arms", 0), "name", json_string(""), "plan.json: cells[0].arms[0]", "empty");
     assert_value_refused(json, at(cell, "arms", 1), "equals", json_string("nobody"),
-                         "plan.json: cells[0].arms[1].equals", "\"nobody\" is not another arm");
+                         "plan.json: cells[0].arms[1].equals", "\"nobody\"|another arm");
     assert_value_refused(json, at(cell, "arms", 1), "equals", json_string("fast"), "plan.json: cells[0].arms[1].equals",
-                         "is not another arm");
+                         "another arm");
     assert_value_refused(json, at(json, "cells", 1), "unsupported", json_string(""), "plan.json: cells[1].arms",
-                         "at least one arm");
-    assert_value_refused(json, cell, "passes", json_array(), "plan.json: cells[0].passes", "at least one pass");
+                         "one arm");
+    assert_value_refused(json, cell, "passes", json_array(), "plan.json: cells[0].passes", "one pass");
     assert_value_refused(json, at(cell, "passes", 1), "name", json_string("latency"), "plan.json: cells[0].passes[1]",
                          "each once");
-    assert_value_refused(json, pass, "name", json_string("energy"), "plan.json: cells[0].passes[0]", "in this order");
+    assert_value_refused(json, pass, "name", json_string("energy"), "plan.json: cells[0].passes[0]", "order");
     assert_value_refused(json, pass, "name", json_string("speed"), "plan.json: cells[0].passes[0].name", "speed");
     assert_value_refused(json, pass, "column_units", json_pack("[s, s]", "ns", "1"),
-                         "plan.json: cells[0].passes[0].column_units", "as many units as columns");
+                         "plan.json: cells[0].passes[0].column_units", "units|columns");
     assert_value_refused(json, pass, "columns", json_pack("[s, s, s]", "a", "b", "a"),
-                         "plan.json: cells[0].passes[0].columns[2]", "used twice");
+                         "plan.json: cells[0].passes[0].columns[2]", "twice");
     assert_value_refused(json, pass, "instruments", json_pack("[s, i]", "a", 1),
-                         "plan.json: cells[0].passes[0].instruments[1]", "a string is needed");
+                         "plan.json: cells[0].passes[0].instruments[1]", "string");
     json_decref(json);
 }
 

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "dyn/nvml.h"
+#include "facts.h"
 #include "power_tree.h"
 #include <math.h>
 #include <sys/syscall.h>
@@ -53,8 +54,8 @@ static void no_library_is_a_reason(void **state)
     struct ifm_power *power = open_fake("no_such_library", "", NULL);
     const struct ifm_power_absence *absence = tree_absence(power, "nvml");
     assert_non_null(absence);
-    assert_non_null(strstr(absence->reason, "cannot be opened"));
-    assert_non_null(strstr(absence->remedy, "install the NVIDIA driver"));
+    assert_non_null(strstr(absence->reason, "no_such_library"));
+    assert_non_null(strstr(absence->remedy, "NVIDIA driver"));
     assert_int_equal(tree_sensor(power, "gpu0", "nvml_energy"), IFM_POWER_MOST);
     ifm_power_close(power);
 
@@ -78,10 +79,10 @@ static void a_library_that_does_not_start_says_why(void **state)
 {
     (void)state;
     struct ifm_power *power = open_fake("fake_nvml_broken", "", NULL);
-    assert_non_null(strstr(tree_absence(power, "nvml")->reason, "too old: its management library has no nvmlInit_v2"));
+    assert_facts(tree_absence(power, "nvml")->reason, "driver|too old|nvmlInit_v2");
     ifm_power_close(power);
     power = open_fake("fake_nvml", "init=9", NULL);
-    assert_non_null(strstr(tree_absence(power, "nvml")->reason, "does not start: Driver Not Loaded"));
+    assert_facts(tree_absence(power, "nvml")->reason, "NVML|start|Driver Not Loaded");
     ifm_power_close(power);
     power = open_fake("fake_nvml", "init=4", NULL);
     assert_non_null(strstr(tree_absence(power, "nvml")->reason, "no permission"));
@@ -98,7 +99,7 @@ static void an_old_driver_keeps_what_it_has(void **state)
     for (size_t i = 0; i < 4; i++) {
         const struct ifm_power_absence *absence = tree_absence(power, missing[i]);
         assert_non_null(absence);
-        assert_string_equal(absence->reason, "gpu0: the management library of driver 580.00 has no such reading");
+        assert_facts(absence->reason, "gpu0|driver 580.00|reading");
     }
     ifm_power_close(power);
 }
@@ -107,8 +108,8 @@ static void what_a_gpu_refuses_is_absent_alone(void **state)
 {
     (void)state;
     struct ifm_power *power = open_fake("fake_nvml", "energy_rc=4 memory_rc=3", NULL);
-    assert_string_equal(tree_absence(power, "nvml_energy")->reason, "gpu0: no permission");
-    assert_string_equal(tree_absence(power, "nvml_memory")->reason, "gpu0: this GPU does not support it");
+    assert_facts(tree_absence(power, "nvml_energy")->reason, "gpu0|permission");
+    assert_facts(tree_absence(power, "nvml_memory")->reason, "gpu0|support");
     assert_null(tree_absence(power, "nvml_average"));
     size_t average = tree_sensor(power, "gpu0", "nvml_average");
     assert_int_not_equal(average, IFM_POWER_MOST);
@@ -122,10 +123,10 @@ static void one_gpu_of_two_fails(void **state)
     struct ifm_power *power = open_fake("fake_nvml", "gpus=2 fail=0", NULL);
     assert_int_equal(tree_sensor(power, "gpu0", "nvml_energy"), IFM_POWER_MOST);
     assert_int_not_equal(tree_sensor(power, "gpu1", "nvml_energy"), IFM_POWER_MOST);
-    assert_string_equal(tree_absence(power, "nvml")->reason, "gpu0: the GPU is lost: it fell off the bus");
+    assert_facts(tree_absence(power, "nvml")->reason, "gpu0|lost");
     ifm_power_close(power);
     power = open_fake("fake_nvml", "gpus=0", NULL);
-    assert_string_equal(tree_absence(power, "nvml")->reason, "NVML names no GPU");
+    assert_facts(tree_absence(power, "nvml")->reason, "NVML|no GPU");
     ifm_power_close(power);
 }
 
@@ -138,7 +139,7 @@ static void a_gpu_is_chosen_by_its_bus(void **state)
     ifm_power_close(power);
     power = open_fake("fake_nvml", "", "0000:00:09.0");
     assert_int_equal(ifm_power_list(power)->n_sensors, 0);
-    assert_non_null(strstr(tree_absence(power, "nvml")->reason, "the GPU that is measured: "));
+    assert_facts(tree_absence(power, "nvml")->reason, "GPU|measured");
     assert_null(strstr(tree_absence(power, "nvml")->reason, "0000:00:09.0")); /* it is published */
     ifm_power_close(power);
 }
@@ -178,7 +179,7 @@ static void a_lost_gpu_stays_lost_and_a_hiccup_passes(void **state)
     struct ifm_error error;
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) /* two in a row pass, three do not */
         assert_int_equal(read_one(power, sensor, &point, &n, &error), wanted[i]);
-    assert_string_equal(error.message, "Unknown Error, three times in a row");
+    assert_facts(error.message, "Unknown Error|three");
     ifm_power_close(power);
 
     power = open_fake("fake_nvml", "energy=1,2,3,4,5,6,7 lost=7", NULL); /* five readings find, two are given */
@@ -187,7 +188,7 @@ static void a_lost_gpu_stays_lost_and_a_hiccup_passes(void **state)
     assert_int_equal(read_one(power, sensor, &point, &n, &error), IFM_OK);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(read_one(power, sensor, &point, &n, &error), IFM_MISSING);
-        assert_string_equal(error.message, "the GPU is lost: it fell off the bus");
+        assert_facts(error.message, "GPU|lost");
         assert_int_equal(n, 0);
     }
     ifm_power_close(power);
@@ -209,7 +210,9 @@ static void a_clock_that_is_set_costs_one_ring(void **state)
         assert_true(n > 0);
         clock_set_s += steps_s[i];
         assert_int_equal(ifm_power_read(power, sensor, points, 512, &n, &error), IFM_INVALID);
-        assert_non_null(strstr(error.message, "the wall clock was set by "));
+        assert_facts(error.message, "wall clock");
+        assert_non_null(strpbrk(error.message, "-0123456789"));
+        assert_true(fabs(strtod(strpbrk(error.message, "-0123456789"), NULL) - (double)steps_s[i]) < 1);
         assert_int_equal(ifm_power_read(power, sensor, points, 512, &n, &error), IFM_OK); /* told once */
         assert_int_equal(n, 0);
         for (int naps = 0; naps < 8; naps++) {
@@ -235,7 +238,7 @@ static void watts_that_cannot_be_are_refused(void **state)
     struct ifm_error error;
     assert_int_equal(read_one(power, sensor, &point, &n, &error), IFM_INVALID);
     assert_int_equal(read_one(power, sensor, &point, &n, &error), IFM_INVALID);
-    assert_non_null(strstr(error.message, "3500.000 W cannot be"));
+    assert_facts(error.message, "3500.000 W");
     assert_int_equal(read_one(power, sensor, &point, &n, &error), IFM_OK);
     assert_int_equal(n, 1);
     assert_true(point.value == 250.5);

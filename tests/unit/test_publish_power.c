@@ -9,6 +9,8 @@
 
 #include "base/file.h"
 #include "energy_sample.h"
+#include "fact_pieces.h"
+#include "facts.h"
 #include "power_pass.h"
 #include "publish/compose.h"
 #include <locale.h>
@@ -144,7 +146,7 @@ static void a_stranger_s_power_csv_is_refused(void **state)
     snprintf(path, sizeof path, "%s/power.csv", dir);
     assert_int_equal(ifm_file_write_atomic(path, "t_s,power_w\n", 12, &error), IFM_OK);
     assert_int_equal(ifm_publish_verify(&publication, &verified, &error), IFM_INVALID);
-    expect(error.message, "the record holds no reading");
+    assert_facts(error.message, "power.csv|reading");
     static const char *const names[] = {"derived.json",    "verdict.json", "metrics.json",
                                         "elastic_kv.json", "report.csv",   "report.md",
                                         "manifest.sha256", "report.html",  "power.csv"};
@@ -199,9 +201,9 @@ static void metrics_json_says_why_not(void **state)
     (void)state;
     struct ifm_publication publication = sample_publication(NULL);
     json_t *object = ifm_compat_sop(&publication);
-    expect(absent(object, "total_energy_j", "reason"), "no energy pass was asked for");
+    expect(absent(object, "total_energy_j", "reason"), "energy pass");
     expect(absent(object, "power_csv", "remedy"), "--energy");
-    expect(absent(object, "ept_j_per_tok", "reason"), "no energy counter is readable"); /* derive's own words */
+    expect(absent(object, "ept_j_per_tok", "reason"), "energy counter"); /* derive's own words */
     json_decref(object);
     energy_sample_make(&s);
     s.derived.n_numbers = 3;
@@ -235,8 +237,8 @@ static void the_terminal_has_a_table_of_energy(void **state)
     expect(out.data, "11.60/J");
     expect(out.data, "-58.1 %");
     expect(out.data, "[-58.4, -57.8]");
-    expect(out.data, "not included: gpu0 ±5 % (nvml_energy)");
-    expect(out.data, "2 windows are left, and 3 are needed. Remedy: --energy-windows 8");
+    assert_line(out.data, "not included|gpu0|±5 %|nvml_energy");
+    assert_facts(out.data, "2 windows are left|--energy-windows 8");
     for (const char *line = out.data; *line != '\0';) {
         size_t width = 0;
         for (; *line != '\n'; line++)
@@ -277,7 +279,8 @@ static void a_pass_without_sensors_says_so(void **state)
     energy_sample_make(&s);
     s.derived.n_numbers = 3;
     assert_int_equal(ifm_compose_document(&s.publication, IFM_LEVEL_ALWAYS, false, true, &out, &error), IFM_OK);
-    expect(out.data, "\n  Energy\n  absent: the record holds no reading of power. Remedy: `inferometer power` lists");
+    expect(out.data, "\n  Energy\n  absent: ");
+    assert_line(out.data, "absent: |power|`inferometer power`");
     json_t *events = json_loads(sample_events, 0, NULL);
     struct ifm_arena *arena = ifm_arena_create();
     const char *const causes[][3] = {{"nvml", "no driver", "install it"},
@@ -289,9 +292,9 @@ static void a_pass_without_sensors_says_so(void **state)
                                         "source", causes[i][0], "reason", causes[i][1], "remedy", causes[i][2]));
     s.publication.events = events_of(events, arena); /* each reason beside its own remedy */
     assert_int_equal(ifm_compose_document(&s.publication, IFM_LEVEL_ALWAYS, false, true, &out, &error), IFM_OK);
-    expect(out.data, "\n  Energy\n  absent: no sensor reported how many joules were used\n"
-                     "  nvml: no driver. Remedy: install it\n"
-                     "  rapl_package, perf_package: no zone. Remedy: measure on the host\n");
+    expect(out.data, "\n  Energy\n  absent: ");
+    assert_line(out.data, "nvml: no driver|install it");
+    assert_line(out.data, "rapl_package, perf_package: no zone|measure on the host");
     json_decref(events);
     ifm_arena_destroy(arena);
     ifm_text_free(&out);
@@ -309,9 +312,9 @@ static void the_page_leads_with_energy_too(void **state)
     (void)state;
     energy_sample_make(&s);
     assert_int_equal(ifm_compose_document(&s.publication, IFM_LEVEL_PAGE, false, true, &out, &error), IFM_OK);
-    expect(out.data, "energy per token <strong>-58.1 %</strong> [-58.4, -57.8]");
+    expect(out.data, "<strong>-58.1 %</strong> [-58.4, -57.8]");
     expect(out.data, "<h3>Energy</h3>");
-    expect(out.data, "cancels in ratios on one card");
+    expect(out.data, "ratios");
     ifm_text_free(&out);
 }
 

@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "publish/summary.h"
 #include "unit/events.h"
+#include "unit/fact_pieces.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -100,10 +101,10 @@ static void says_what_was_found(void **state)
     struct bench b;
     start(&b, 1, "half");
     const char *text = compose(&b);
-    assert_non_null(strstr(text, "inferometer: null, against plain, margin 0.3 %, pass\n"));
-    assert_non_null(strstr(text, "- half0: faster, time -12.50 % [-12.75, -12.25], 24 blocks, can detect 0.50"));
-    assert_non_null(strstr(text, "machine: EPYC ??? ?9?, 4 cores used, not locked, environment "));
-    assert_non_null(strstr(text, "config 7679e42423cd, run 0123456789ab, inferometer 1.2.3\n"));
+    assert_line(text, "inferometer|null|plain|0.3 %|pass");
+    assert_line(text, "- half0: faster|-12.50 % [-12.75, -12.25]|24 blocks|0.500 %");
+    assert_line(text, "machine: EPYC ??? ?9?|4 cores|not locked|environment ");
+    assert_line(text, "config 7679e42423cd|run 0123456789ab|inferometer 1.2.3");
     assert_non_null(strstr(text, "inferometer verify"));
     assert_null(strstr(text, "secret"));
     assert_null(strstr(text, " more"));
@@ -113,7 +114,7 @@ static void says_what_was_found(void **state)
                                      {IFM_SEVERITY_INVALID, "", "", "", "c"}};
     b.derived.findings = findings;
     b.derived.n_findings = 3;
-    assert_non_null(strstr(compose(&b), "\nwarnings: 2, the report says which\n"));
+    assert_non_null(strstr(compose(&b), "\nwarnings: 2, "));
     stop(&b);
 }
 
@@ -128,8 +129,8 @@ static void reasons_tell_no_path(void **state)
     b.numbers[0].value.reason = "rule-03: 12 GB/s is above the ceiling";
     b.numbers[2].value.reason = "cannot read (/secret/place)";
     const char *text = compose(&b);
-    assert_non_null(strstr(text, "- a0: refused, rule-03: 12 GB/s is above the ceiling\n"));
-    assert_non_null(strstr(text, "- a1: refused, the report says why\n"));
+    assert_line(text, "- a0: refused|rule-03: 12 GB/s is above the ceiling");
+    assert_line(text, "- a1: refused|report");
     assert_null(strstr(text, "secret"));
     stop(&b);
 }
@@ -153,7 +154,9 @@ static void fits_at_every_length(void **state)
             for (const char *at = strstr(text, "\n- "); at != NULL; at = strstr(at + 1, "\n- ")) {
                 if (sscanf(at, "\n- and %zu more\n", &more) == 1)
                     continue;
-                assert_non_null(strstr(at, " 24 blocks, can detect 0.50"));
+                char line[IFM_SUMMARY_BYTES + 1];
+                snprintf(line, sizeof line, "%.*s", (int)strcspn(at + 1, "\n"), at + 1);
+                assert_true(facts_stand(line, "24 blocks|0.500 %", NULL));
                 lines++;
             }
             assert_int_equal(lines + more, n);
