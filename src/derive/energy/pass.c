@@ -360,8 +360,8 @@ bool ifm_derive_energy_pass(const struct ifm_arm_work *arm)
 
 /* ---- changes ---- */
 
-/* The k-th window of the arm in a block against the k-th of the baseline in it: what a sensor is off by as a whole is
- * in both, and cancels. */
+/* The k-th window of the arm in a block against the k-th of the baseline in it: a gain error of
+ * the sensor is in both, and cancels. */
 static size_t pair(const struct made *own, const struct made *base, double scale, struct made *out)
 {
     size_t n = 0;

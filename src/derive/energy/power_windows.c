@@ -207,14 +207,12 @@ static const char *too_short(const struct ifm_power_pass *pass, const struct ifm
 {
     double lag = 1e-9 * (double)late(fact), least = ifm_joules_least_s(fact->period_s) + lag;
     double enough = 0.1 * ceil(10.0 * (least + ENDS * fact->period_s) - 1e-6);
-    bool ticks = strcmp(fact->kind, "counter") == 0;
     return ifm_arena_printf(
         pass->arena,
-        "a window of %.3g s is too short for %s: it %s every %.3g ms%s and a window needs %d %s: set "
+        "a window of %.3g s is too short for %s: it updates every %.3g ms%s, and a window needs %d updates: set "
         "measure.energy_window to at least %.3g s",
-        seconds, fact->source, ticks ? "ticks" : "speaks", 1e3 * fact->period_s,
-        lag > 0 ? ifm_arena_printf(pass->arena, ", %.3g s behind,", lag) : "", IFM_JOULES_TICKS,
-        ticks ? "ticks" : "of its readings", enough);
+        seconds, fact->source, 1e3 * fact->period_s,
+        lag > 0 ? ifm_arena_printf(pass->arena, ", %.3g s behind", lag) : "", IFM_JOULES_TICKS, enough);
 }
 
 /* Why the window is not used; "" when it is. */

@@ -77,8 +77,8 @@ static void check_column(struct ifm_arm_work *arm, const struct ifm_event_energy
     if (window_ns < PERIODS_NEEDED * sensor->period_ns)
         refuse(arm, ifm_arena_printf(
                         arena,
-                        "a window of %.4g ms is too short for %s: it speaks every %.4g ms, and a window needs %.0f of "
-                        "these",
+                        "a window of %.4g ms is too short for %s: it updates every %.4g ms; a window needs %.0f "
+                        "updates",
                         1e-6 * window_ns, sensor->source, 1e-6 * sensor->period_ns, PERIODS_NEEDED));
 }
 
