@@ -72,6 +72,16 @@ static enum ifm_status start(int argc, char **argv, struct ifm_error *error)
     return status;
 }
 
+/* A large text is written before the last flush, which then succeeds: what failed earlier is asked for too. */
+static bool wrote_all(void)
+{
+    if (fflush(stdout) != 0)
+        perror("error: standard output");
+    else if (ferror(stdout))
+        fputs("error: standard output: not all of it could be written\n", stderr);
+    return !ferror(stdout);
+}
+
 int main(int argc, char **argv)
 {
     struct ifm_error error = {0};
@@ -81,9 +91,7 @@ int main(int argc, char **argv)
     /* A rejected measurement is not an error: it has no message, and nothing is printed. */
     if (status != IFM_OK && error.message[0] != '\0')
         ifm_error_print(&error);
-    if (fflush(stdout) != 0 && status == IFM_OK) {
-        perror("error: standard output");
+    if (status == IFM_OK && !wrote_all())
         status = IFM_INTERNAL;
-    }
     return (int)status;
 }

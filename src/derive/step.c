@@ -7,7 +7,7 @@
 static struct ifm_value step_value(struct ifm_derivation *d, const struct ifm_log_mean *mean)
 {
     struct ifm_value value = ifm_value_of_logs(mean, 1.0, IFM_LEVEL, "blocks");
-    if (!value.has_interval)
+    if (!value.has_interval && mean->n < IFM_BLOCKS_NEEDED)
         value.text = ifm_needs_blocks(d->arena, mean->n);
     return value;
 }
