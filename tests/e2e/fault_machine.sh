@@ -96,7 +96,7 @@ measure("clock: counted", (0,), count="calls", until='"stage":"cell_done"', **be
 with open("calls", encoding="ascii") as file:
     readings = int(file.read()) // 2 # the same again, or half of it at the least
 for action in ("freeze", "back"):
-    for _ in range(3):
+    for _ in range(6):
         k = chance.randint(1, readings)
         measure(f"clock: {action} at reading {k}", (3,), at=k, do=action, until='"stage":"never"', **behind)
         refused(f"clock: {action} at reading {k}")

@@ -188,6 +188,7 @@ enum ifm_status ifm_cell_calibrate(struct ifm_cell_run *cell, const struct ifm_e
     bool taken;
     IFM_TRY(ifm_watch_clock(cell, error));
     double clock_ns = ifm_cell_read_clock(cell->device, &cell->tick_ns);
+    IFM_TRY(ifm_watch_span(cell, clock_ns, error));
     if (cell->plan->measure.cache == IFM_CACHE_COLD) /* the first flush maps its buffer: not under the clock */
         IFM_TRY(cell->device->ops->flush(cell->device, error));
     IFM_TRY(take_over(cell, events, &taken, error));
@@ -195,8 +196,10 @@ enum ifm_status ifm_cell_calibrate(struct ifm_cell_run *cell, const struct ifm_e
         allocate_block(cell);
         return IFM_OK;
     }
-    for (size_t i = 0; i < cell->plan->n_arms; i++)
+    for (size_t i = 0; i < cell->plan->n_arms; i++) {
         IFM_TRY(ifm_arm_rough_ns(cell, i, &cell->arms[i].step_ns, error));
+        IFM_TRY(ifm_watch_span(cell, cell->arms[i].step_ns, error));
+    }
     IFM_TRY(ifm_cell_choose(cell, clock_ns, error));
     note_expected_time(cell);
     return IFM_OK;

@@ -44,20 +44,29 @@ enum ifm_status ifm_watch_clock(struct ifm_cell_run *cell, struct ifm_error *err
                       error);
 }
 
+static enum ifm_status ran_backwards(struct ifm_cell_run *cell, double by_ns, struct ifm_error *error)
+{
+    char reason[160];
+    snprintf(reason, sizeof reason, "the clock ran backwards by %.0f ns while it measured (CLOCK_MONOTONIC_RAW)",
+             by_ns);
+    return fail_clock(cell, reason, error);
+}
+
+enum ifm_status ifm_watch_span(struct ifm_cell_run *cell, double span_ns, struct ifm_error *error)
+{
+    return span_ns < 0 ? ran_backwards(cell, -span_ns, error) : IFM_OK;
+}
+
 enum ifm_status ifm_watch_slot(struct ifm_cell_run *cell, const struct ifm_slot *slot, const struct ifm_sample *samples,
                                int64_t earliest_ns, struct ifm_error *error)
 {
-    char reason[160];
     int64_t at = slot->start_ns, back_ns = earliest_ns - slot->start_ns;
     for (uint32_t i = 0; i < slot->samples && back_ns <= 0; i++) {
         back_ns = at > samples[i].start_ns ? at - samples[i].start_ns : -samples[i].duration_ns;
         at = samples[i].start_ns + samples[i].duration_ns;
     }
-    if (back_ns > 0) {
-        snprintf(reason, sizeof reason, "the clock ran backwards by %lld ns while it measured (CLOCK_MONOTONIC_RAW)",
-                 (long long)back_ns);
-        return fail_clock(cell, reason, error);
-    }
+    if (back_ns > 0)
+        return ran_backwards(cell, (double)back_ns, error);
     if (slot->end_ns == slot->start_ns && !ifm_device_is_fake(cell->device))
         return fail_clock(cell, "the clock stood still over a whole slot (CLOCK_MONOTONIC_RAW)", error);
     return IFM_OK;

@@ -16,6 +16,8 @@ struct ifm_watch {
 /* Does the clock advance? If not, IFM_INVALID, with a fact that makes derive refuse the cell. A scripted clock is not
  * checked. */
 IFM_CHECKED enum ifm_status ifm_watch_clock(struct ifm_cell_run *cell, struct ifm_error *error);
+/* A time of the device's clock that becomes a fact, in ns. Below zero: as above. */
+IFM_CHECKED enum ifm_status ifm_watch_span(struct ifm_cell_run *cell, double span_ns, struct ifm_error *error);
 /* Does the slot start after `earliest_ns`, with its samples in order? If not, as above. */
 IFM_CHECKED enum ifm_status ifm_watch_slot(struct ifm_cell_run *cell, const struct ifm_slot *slot,
                                            const struct ifm_sample *samples, int64_t earliest_ns,

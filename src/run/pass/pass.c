@@ -1,5 +1,6 @@
 /* A pass from its record to the facts that end it, and the kinds of passes. */
 #include "run/pass/pass.h"
+#include "run/cell/watch.h"
 
 #include "run/cell/instruments.h"
 #include <string.h>
@@ -41,6 +42,7 @@ static enum ifm_status run_blocks(struct ifm_pass_run *pass, struct ifm_error *e
         IFM_TRY(ifm_pass_block(pass, error));
         struct ifm_instant now = device->ops->mark(device);
         double block_s = (double)(now.ns - last.ns) * 1e-9;
+        IFM_TRY(ifm_watch_span(pass->cell, 1e9 * block_s, error));
         last = now;
         pass->elapsed_s += block_s;
         reason = pass->hooks->reason(pass);

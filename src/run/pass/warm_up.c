@@ -1,5 +1,6 @@
 /* The warm-up gate. */
 #include "run/pass/warm_up.h"
+#include "run/cell/watch.h"
 
 #include "base/arena.h"
 #include "base/order.h"
@@ -83,6 +84,7 @@ enum ifm_status ifm_warm_up_log(const struct ifm_warm_up *warm, struct ifm_error
 {
     const struct ifm_cell_run *cell = warm->cell;
     double tolerance = cell->plan->measure.steady_tolerance;
+    IFM_TRY(ifm_watch_span(warm->cell, 1e9 * warm->seconds, error));
     for (size_t i = 0; i < cell->plan->n_arms; i++) {
         const struct ifm_arm_run *arm = &cell->arms[i];
         bool steady = is_steady(warm->now[i], warm->before[i], tolerance);
