@@ -186,29 +186,30 @@ static void facts_count_huge_pages(void **state)
     device->ops->close(device);
 }
 
-/* After a flush the first pass over a small buffer is slower than the second: it really left the caches. */
+/* After a flush the first pass over a small buffer is slower than the second: it really left the caches. The least of
+ * many rounds is compared, since a busy machine makes any single pass slow. */
 static void flush_evicts(void **state)
 {
     (void)state;
     struct ifm_device *device = open_device(0, false);
     struct ifm_error error = {0};
-    enum { LINES = 4096 };
+    enum { LINES = 4096, ROUNDS = 20 };
     void *data;
     bool fresh;
-    unsigned slower = 0;
+    int64_t least[2] = {INT64_MAX, INT64_MAX};
     assert_int_equal(device->ops->buffer(device, "probe", LINES * 64, &data, &fresh, &error), IFM_OK);
-    for (unsigned round = 0; round < 9; round++) {
-        int64_t ns[2];
+    for (unsigned round = 0; round < ROUNDS; round++) {
         assert_int_equal(device->ops->flush(device, &error), IFM_OK);
         for (unsigned pass = 0; pass < 2; pass++) {
             struct ifm_instant start = device->ops->mark(device);
             for (size_t i = 0; i < LINES; i++)
                 (void)*((volatile char *)data + i * 2654435761u % LINES * 64);
-            ns[pass] = device->ops->mark(device).ns - start.ns;
+            int64_t ns = device->ops->mark(device).ns - start.ns;
+            least[pass] = ns < least[pass] ? ns : least[pass];
         }
-        slower += ns[0] > 2 * ns[1];
     }
-    assert_true(slower >= 5);
+    if (2 * least[0] < 3 * least[1])
+        fail_msg("%lld ns after a flush, %lld ns again", (long long)least[0], (long long)least[1]);
     device->ops->close(device);
 }
 
