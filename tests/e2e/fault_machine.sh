@@ -202,7 +202,8 @@ for least in (4096, 0):
             if code != 0:
                 fail(f"{what}, then --resume: {said}")
         elif status != 0:
-            fail(f"{what}: status {status}: {errors}")
+            with open("one/verdict.json", encoding="utf-8") as file:
+                fail(f"{what}: status {status}: {errors} {json.load(file)['reasons']}")
 if failed_cells < 5:
     fail(f"only {failed_cells} cells failed for want of memory")
 
