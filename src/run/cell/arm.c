@@ -256,8 +256,11 @@ enum ifm_status ifm_arm_roll(struct ifm_cell_run *cell, size_t index, const stru
             break;
     }
     release_untimed(cell);
+    /* With hooks or after a flush a round is one step. */
+    bool apart = arm->plan->gaps || (roll->cold && cell->plan->measure.cache == IFM_CACHE_COLD);
+    double steps = apart ? 1 : (double)(roll->steps * roll->times);
     if (step_s != NULL)
-        *step_s = fmax((double)fastest_ns * 1e-9 / (double)(roll->steps * roll->times), 1e-10);
+        *step_s = fmax((double)fastest_ns * 1e-9 / steps, 1e-10);
     return status == IFM_OK ? ifm_interrupt_check(cell->plan->name, error) : status;
 }
 
