@@ -2,8 +2,12 @@
  * as a whole: neither arm of a comparison can be trusted when one was touched. */
 #include "derive/internal.h"
 
-#define SORTED_NEEDS 30 /* samples before a sorted series is suspicious */
-#define SORTED_STEPS 10 /* rises without one fall: by chance below 1 in 10! */
+#include <math.h>
+
+/* A run of m steps of one sign comes about by chance once in (m + 1)!, if samples do not depend on one another. They
+ * do: caches that warm up within each slot make one slot in five fall throughout where chance makes one in 24 (seen in
+ * 50 honest records). So the bar is high: 9 slots of five samples, or 40 of three. */
+#define SORTED_CHANCE_LN 27.6 /* 1 in 10^12 */
 
 /* Every slot holds its samples, one after the other, inside its time. Names the first that does not. */
 static bool check_times(struct ifm_cell_work *work)
@@ -38,20 +42,24 @@ static void refuse(const struct ifm_arm_work *arm, const char *reason)
     ifm_derive_say_arm(arm, IFM_SEVERITY_INVALID, "rule-02", "%s", reason);
 }
 
-/* Steps from one sample to the next that rise, and that fall. */
+/* Steps from one sample to the next that rise, and that fall, in runs that each begin anew. */
 struct steps {
-    size_t rises, falls;
+    size_t rises, falls, of_run;
+    double chance_ln; /* of as many changes without a turn, as -ln */
 };
 
 static void count_step(struct steps *steps, const struct ifm_record *r, size_t from, size_t to)
 {
-    steps->rises += r->samples[to].duration_ns > r->samples[from].duration_ns;
-    steps->falls += r->samples[to].duration_ns < r->samples[from].duration_ns;
+    int64_t change = r->samples[to].duration_ns - r->samples[from].duration_ns;
+    steps->rises += change > 0;
+    steps->falls += change < 0;
+    if (change != 0)
+        steps->chance_ln += log((double)(++steps->of_run + 1));
 }
 
-static bool has_one_sign(const struct steps *steps)
+static bool were_sorted(const struct steps *steps)
 {
-    return steps->rises + steps->falls >= SORTED_STEPS && (steps->rises == 0 || steps->falls == 0);
+    return steps->chance_ln >= SORTED_CHANCE_LN && (steps->rises == 0 || steps->falls == 0);
 }
 
 /* Samples that never fall from one to the next (or never rise) were sorted, not measured: over the whole pass, or slot
@@ -62,7 +70,8 @@ static void check_sorted(const struct ifm_arm_work *arm)
     const struct ifm_record *r = arm->work->record;
     struct steps whole = {0}, inside = {0};
     size_t last = SIZE_MAX;
-    for (size_t k = 0; ifm_next_slot(arm, &k) != NULL; k++)
+    for (size_t k = 0; ifm_next_slot(arm, &k) != NULL; k++) {
+        inside.of_run = 0;
         for (size_t i = r->first[k]; i < r->first[k + 1]; i++) {
             if (last != SIZE_MAX)
                 count_step(&whole, r, last, i);
@@ -70,8 +79,9 @@ static void check_sorted(const struct ifm_arm_work *arm)
                 count_step(&inside, r, i - 1, i);
             last = i;
         }
-    const struct steps *steps = has_one_sign(&whole) ? &whole : &inside;
-    if (arm->n_samples >= SORTED_NEEDS && has_one_sign(steps))
+    }
+    const struct steps *steps = were_sorted(&whole) ? &whole : &inside;
+    if (were_sorted(steps))
         refuse(arm, ifm_arena_printf(arm->d->arena,
                                      "the samples of arm %s are sorted: %zu steps from one to the next %s and none %s",
                                      arm->arm->name, steps->rises + steps->falls, steps->falls == 0 ? "rise" : "fall",
