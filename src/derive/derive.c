@@ -61,7 +61,6 @@ static void derive_cell(const struct ifm_cell_work *work)
         const struct ifm_arm_work *arm = &work->arms[a];
         ifm_derive_step(arm);
         ifm_derive_arm_ceilings(arm);
-        ifm_derive_comparison(arm);
         ifm_derive_latency(arm);
         ifm_derive_shape(arm);
         ifm_derive_facts_of_arm(arm);
@@ -70,6 +69,8 @@ static void derive_cell(const struct ifm_cell_work *work)
         ifm_derive_energy(arm);
         ifm_derive_command(arm);
     }
+    for (size_t a = 0; a < work->cell->n_arms; a++)
+        ifm_derive_comparison(&work->arms[a]);
     ifm_derive_say_family(work);
     ifm_derive_say_compression(work);
     ifm_derive_cell_ceilings(work);

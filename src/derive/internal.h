@@ -30,9 +30,11 @@ struct ifm_arm_work {
     struct ifm_cell_work *work; /* of its cell */
     const struct ifm_arm *arm;
     size_t index;
-    bool is_variant;  /* compared with the baseline: by its role, or because the caller named it */
-    double *log_step; /* mean over the arm's slots in the block of ln(median sample duration / inner); ns */
-    double *mid_ns;   /* middle of those slots */
+    bool is_variant;    /* compared with the baseline: by its role, or because the caller named it */
+    double *time_ns;    /* of all samples of the arm in the block */
+    double *steps;      /* that they took: samples x inner */
+    double *log_median; /* mean over the arm's slots in the block of ln(median sample duration / inner); ns */
+    double *mid_ns;     /* middle of those slots */
     bool *present;
     size_t n_blocks; /* present ones */
     double quantum;  /* 1 ns / median duration of a sample: what the clock cannot resolve */
@@ -157,28 +159,31 @@ bool ifm_derive_is_cache_probe(const struct ifm_arm *arm);
 /* A probe measures a limit of the device; every other arm is a subject. */
 bool ifm_derive_is_probe(const struct ifm_arm *arm);
 
-/* ---- estimate.c: means of block logarithms ---- */
+/* ---- estimate.c: logarithms over blocks ---- */
 struct ifm_log_mean {
     size_t n;
     double mean, sd, n_effective, df;
 };
-/* Mean of `n` differences of logarithms in time order, such as ifm_pair_logs; sd is at least `quantum` / sqrt(12), and
+/* Mean of `n` differences of logarithms in time order, or of their influences; sd is at least `quantum` / sqrt(12), and
  * n_effective is corrected for autocorrelation where it is visible (n >= 10): pairing removes what two arms share, not
  * what one of them remembers. df = n_effective - 1. False when n == 0. */
 bool ifm_log_mean_of(const double *logs, size_t n, double quantum, struct ifm_log_mean *out);
-/* The same of one arm's own logarithms, such as ifm_arm_logs. Nothing cancels what its blocks share with their
+/* The same of one arm's own. Nothing cancels what its blocks share with their
  * neighbours, and in few blocks it does not show; so n_effective is guarded (ifm_stats_effective_guarded) from ten
  * blocks on, and df is the geometric mean of what n_effective and n would give, found by simulation. */
 bool ifm_log_level_of(const double *logs, size_t n, double quantum, struct ifm_log_mean *out);
 /* False below IFM_BLOCKS_NEEDED blocks. */
 bool ifm_log_mean_interval(const struct ifm_log_mean *mean, double level, struct ifm_interval *out);
-/* The arm's blocks in order, `unmarked` only those without a mark; returns how many. */
+/* ln(time / steps) of the arm's blocks in order, `unmarked` only of those without a mark; returns how many. */
 size_t ifm_arm_logs(const struct ifm_arm_work *arm, bool unmarked, double *logs, double *mid_ns);
 /* ln(a) - ln(b) of the blocks that both have. */
 size_t ifm_pair_logs(const struct ifm_arm_work *a, const struct ifm_arm_work *b, bool unmarked, double *logs,
                      double *mid_ns);
-/* ifm_log_mean_of the logarithms of an arm, and of two arms. */
-bool ifm_arm_mean(const struct ifm_arm_work *arm, struct ifm_log_mean *out);
+/* The difference of the medians of the blocks that both have. */
+size_t ifm_pair_medians(const struct ifm_arm_work *a, const struct ifm_arm_work *b, double *logs);
+/* ln(time / steps) of all blocks of an arm together; and that of `a` less that of `b` over the blocks of both. False
+ * where there are none. */
+bool ifm_arm_level(const struct ifm_arm_work *arm, bool unmarked, struct ifm_log_mean *out);
 bool ifm_pair_mean(const struct ifm_arm_work *a, const struct ifm_arm_work *b, bool unmarked, struct ifm_log_mean *out);
 /* `scale` times the number that `mean` is the logarithm of. Its interval, where there is one, holds at IFM_LEVEL and is
  * computed at `level`. */
