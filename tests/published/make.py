@@ -68,10 +68,10 @@ def order(seed, n, block):
 
 
 def durations(step_ns, cv, n, rng):
-    """`n` durations whose median is the step time and whose logarithms spread by cv."""
-    logs = [cv * rng.gauss(0, 1) for _ in range(n)]
-    middle = statistics.median(logs)
-    return [round(step_ns * math.exp(x - middle)) for x in logs]
+    """`n` durations whose mean is the step time and whose logarithms spread by cv."""
+    factors = [math.exp(cv * rng.gauss(0, 1)) for _ in range(n)]
+    mean = statistics.fmean(factors)
+    return [round(step_ns * factor / mean) for factor in factors]
 
 
 def wobble(blocks, rng):
