@@ -196,6 +196,13 @@ uint64_t ifm_derive_seed(const struct ifm_arm_work *arm);
 /* "needs 6 blocks, has N" */
 const char *ifm_needs_blocks(struct ifm_arena *arena, size_t has);
 
+/* ---- compare/marked.c ---- */
+/* Whether a firm word still stands when the marked blocks count for nothing: `change` and `equal` are the intervals of
+ * the mean of ln(time of arm / time of baseline) over all blocks, `edge` = ln(1 + margin). Marking more blocks never
+ * turns false into true. False too where fewer than IFM_BLOCKS_NEEDED common blocks are unmarked. */
+bool ifm_derive_marked_stand(const struct ifm_arm_work *arm, const struct ifm_interval *change,
+                             const struct ifm_interval *equal, double edge);
+
 /* ---- the numbers ---- */
 /* step.c: the step time of all blocks, or of the unmarked ones, before any rule refuses it. */
 struct ifm_value ifm_derive_step_value(const struct ifm_arm_work *arm, bool unmarked);

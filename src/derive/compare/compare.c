@@ -300,7 +300,8 @@ static void emit_absent(const struct ifm_arm_work *arm, struct ifm_value value)
         ifm_derive_emit(arm, made[i], value);
 }
 
-/* Rule 2: the decision must be the same without the blocks that the machine disturbed. */
+/* Rule 2: the decision must stand without the blocks that the machine disturbed, and be no firmer for there being more
+ * of them. */
 static const char *word_without_marked(const struct ifm_arm_work *arm, const struct comparison *all)
 {
     const struct ifm_cell_work *work = arm->work;
@@ -311,18 +312,13 @@ static const char *word_without_marked(const struct ifm_arm_work *arm, const str
     ifm_derive_emit(arm, IFM_M_CHANGE_PERCENT_WITHOUT_MARKED,
                     made ? change_value(&rest, rest.word)
                          : ifm_value_absent(ifm_needs_blocks(arm->d->arena, rest.n), "", (int64_t)rest.n, "blocks"));
-    if (!made) {
-        ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-02",
-                           "%zu of %zu blocks are marked as disturbed by the machine; too few are left to check the "
-                           "decision without them",
-                           work->n_marked, work->n_blocks);
-        return all->word;
-    }
-    if (strcmp(rest.word, all->word) == 0)
+    if (strcmp(all->word, "undecided") == 0 ||
+        ifm_derive_marked_stand(arm, &all->change, &all->equal, log1p(work->cell->measure.margin)))
         return all->word;
     ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-02",
-                       "%s over all blocks but %s without the %zu that the machine disturbed: undecided", all->word,
-                       rest.word, work->n_marked);
+                       "%s over all %zu blocks, but not when the %zu that the machine disturbed count for nothing: "
+                       "undecided",
+                       all->word, work->n_blocks, work->n_marked);
     return "undecided";
 }
 
