@@ -81,7 +81,7 @@ enum ifm_stat ifm_stats_tail(const double *x, size_t n, double effective, double
     find(IFM_TAIL_UNSEEN, all * IFM_TAIL_RUNS / runs, &worst, &most);
     if (largest > largest_by_chance(all))
         find(IFM_TAIL_CARRIED, all * largest / IFM_TAIL_LARGEST, &worst, &most);
-    if (fabs(skewness) > skewness_by_chance(all))
+    if (fabs(skewness) > skewness_by_chance(fmax(effective, 3.0))) /* few independent values are skewed by chance */
         find(IFM_TAIL_SKEWED, all * bound * bound / effective, &worst, &most);
     *out = worst;
     if (needs != NULL)

@@ -98,12 +98,7 @@ def quantile(x, p):
     return x[low] + (x[min(low + 1, len(x) - 1)] - x[low]) * (at - low)
 
 
-def slot_value(slot):
-    """ln of a slot's time of a step: the one place for what step_ns says of it."""
-    return math.log(quantile(slot["x"], 0.5) / int(slot["inner"]))
-
-
-def blocks(view, of=slot_value):
+def slot_means(view, of):
     """{block: mean over the arm's slots in it}, in order."""
     found = {}
     for slot in view.slots():
@@ -111,14 +106,52 @@ def blocks(view, of=slot_value):
     return {block: mean(values) for block, values in found.items()}
 
 
+def totals(view):
+    """{block: (time, steps) of the arm's slots in it}, in order."""
+    found = {}
+    for slot in view.slots():
+        time, steps = found.get(int(slot["block"]), (0, 0))
+        found[int(slot["block"])] = time + sum(slot["x"]), steps + len(slot["x"]) * int(slot["inner"])
+    return found
+
+
+def blocks(view):
+    """{block: ln of the time of a step}, in order."""
+    return {block: math.log(time / steps) for block, (time, steps) in totals(view).items()}
+
+
+def ratio(pairs):
+    return sum(time for time, _ in pairs) / sum(steps for _, steps in pairs)
+
+
 def step(view):
-    return math.exp(mean(list(blocks(view).values())))
+    return ratio(totals(view).values())
+
+
+def influences(pairs):
+    """What each block says of ln(time / steps); their mean is that."""
+    level, time = ratio(pairs), mean([t for t, _ in pairs])
+    return [math.log(level) + (t - level * s) / time for t, s in pairs]
 
 
 def paired(a, b):
-    """b - a by block."""
-    own, other = blocks(a), blocks(b)
-    return [other[k] - own[k] for k in own if k in other]
+    """ln of the time of a step of b less that of a, as their common blocks say it."""
+    own, other = totals(a), totals(b)
+    both = [k for k in own if k in other]
+    return [y - x for x, y in zip(influences([own[k] for k in both]), influences([other[k] for k in both]))]
+
+
+def log_median(slot):
+    return math.log(quantile(slot["x"], 0.5) / int(slot["inner"]))
+
+
+def change(v):
+    return 100 * (math.exp(mean(paired(v.baseline(), v))) - 1)
+
+
+def change_median(v):
+    own, base = slot_means(v, log_median), slot_means(v.baseline(), log_median)
+    return 100 * (math.exp(quantile([own[k] - base[k] for k in own if k in base], 0.5)) - 1)
 
 
 def amount(view, kind):
@@ -202,7 +235,7 @@ def outliers(v):
 
 def drift(v):
     values = blocks(v)
-    at = blocks(v, lambda s: (int(s["start_ns"]) + int(s["end_ns"])) / 2)
+    at = slot_means(v, lambda s: (int(s["start_ns"]) + int(s["end_ns"])) / 2)
     slope, _ = line(list(at.values()), list(values.values()))
     ends = list(at.values())
     return 100 * (math.exp(slope * (ends[-1] - ends[0])) - 1)
@@ -370,15 +403,19 @@ RECOMPUTED = {
     "steal_ns": column("steal_ns"),
     "run_delay_ns": column("run_delay_ns"),
     "command_cpu_ns": cpu,
+    "change_percent": change,
+    "change_percent_median": change_median,
+    "speedup": lambda v: math.exp(-mean(paired(v.baseline(), v))),
 }
 
 ENERGY = "of the energy pass: readings of sensors, whose windows are compared in test_captures and test_joules"
 GPU = "of a GPU's counters or states, which the folders hold of a fake one"
 SIMULATED = "an algorithm of src/stats that its own tests compare with published values"
-CHANGES = "its definition is being changed: one line here when it is done"
+MARKS = "of marked blocks, ends of intervals or seeded draws, which tests/unit compares by hand"
 NOT_RECOMPUTED = {
-    **dict.fromkeys("change_percent change_percent_without_marked change_percent_median speedup blocks_needed "
-                    "intervals_gap_percent sign_flip_p step_ns_without_marked blocks_marked".split(), CHANGES),
+    **dict.fromkeys("change_percent_without_marked blocks_needed intervals_gap_percent sign_flip_p "
+                    "step_ns_without_marked blocks_marked".split(), MARKS),
+    "change_percent_p95": "the ratio of two latency_ns_p95, which are recomputed; its interval is Welch's",
     **dict.fromkeys("total_energy_j power_mean_w duration_sec gpu_energy_j gpu_power_w cpu_energy_j cpu_power_w "
                     "idle_power_w energy_above_idle_j energy_per_step_j energy_per_total_token_j "
                     "energy_per_token_above_idle_j energy_per_token_change_percent energy_per_step_change_percent "
