@@ -42,7 +42,7 @@ const char *ifm_tail_reason(enum ifm_tail tail); /* "few of them carry the mean"
 IFM_STATS_CHECKED enum ifm_stat ifm_stats_tail(const double *x, size_t n, double effective, double runs,
                                                enum ifm_tail *out, size_t *needs);
 
-/* The independent runs that `n` single ones are: all of them, unless they depend on each other (lag 1, one-sided 1 %). */
+/* The independent runs that `n` single ones are: all, unless they depend on each other (lag 1, one-sided 1 %). */
 double ifm_stats_independent_runs(size_t n, double effective);
 
 /* ifm_stats_mean_interval where the tail holds, else IFM_STAT_TOO_FEW with `tail` and `needs` set; TOO_FEW with `tail`
