@@ -1,8 +1,8 @@
 """The formulas of data/metrics, from raw samples, plan and journal alone.
 
 Each function takes a View (one arm of one cell, or the cell where the arm is "") and gives the number, or None where
-the record leaves it to what is not recomputed here. A number that a formula names by its id is taken as published: it is
-compared by its own formula.
+the record leaves it to what is not recomputed here. A number that a formula names by its id is taken as published: its
+own formula compares it.
 """
 import csv
 import json
