@@ -4,8 +4,8 @@
 check.py INFEROMETER METRICS FOLDER... derives a copy of each recorded folder, computes each number anew from the raw
 samples, the plan and the journal with the formula of its record in METRICS (data/metrics), and compares. No code of the
 lab is used. RECOMPUTED has one function a metric; NOT_RECOMPUTED names the others, each with why; a metric that is in
-neither, or in both, or that no folder shows although it is recomputed, is an error. `definitions.py` beside this has the
-formulas.
+neither, or in both, or that no folder shows although it is recomputed, is an error. The formulas are in
+`definitions.py` beside this.
 """
 import glob
 import json

@@ -1,8 +1,8 @@
 """The formulas of data/metrics, from raw samples, plan and journal alone.
 
-Each function takes a View (one arm of one cell, or the cell where the arm is "") and gives the number, or None where the
-record leaves it to what is not recomputed here. A number that a formula names by its id is taken as published: it is
-compared by its own formula.
+Each function takes a View (one arm of one cell, or the cell where the arm is "") and gives the number, or None where
+the record leaves it to what is not recomputed here. A number that a formula names by its id is taken as published: its
+own formula compares it.
 """
 import csv
 import json
@@ -430,5 +430,6 @@ NOT_RECOMPUTED = {
     **dict.fromkeys("command_rss_bytes command_faults_major command_switches_involuntary command_failures "
                     "command_strays".split(), "sums and a maximum of one column, as steal_ns, which is recomputed"),
     **dict.fromkeys("attention_kl_nats attention_tv quality_percent quality_loss_pp tokens_prompt_per_s "
-                    "load_ns latency_ns_p999 ceiling_read_percent ceiling_write".split(), "no recorded folder shows it"),
+                    "load_ns latency_ns_p999 ceiling_read_percent ceiling_write".split(),
+                    "no recorded folder shows it"),
 }

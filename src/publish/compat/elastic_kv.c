@@ -179,10 +179,10 @@ static void add_configuration(const struct ifm_compat *c)
                                                  "no sample was counted"};
     int ratio = nominal_ratio(c->arm);
     uint64_t layers = layers_of(c->arm);
-    ifm_compat_put(c, "configuration.layers", layers > 0 ? json_integer((json_int_t)layers) : NULL,
-                   "the plan does not say how many layers the arm has", NULL);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         ifm_compat_add_setting(c, rows[i][0], rows[i][1]);
+    ifm_compat_put(c, "configuration.layers", layers > 0 ? json_integer((json_int_t)layers) : NULL,
+                   "the plan does not say how many layers the arm has", NULL);
     ifm_compat_put(c, "configuration.compression", ratio > 0 ? json_integer(ratio) : NULL,
                    c->arm == NULL ? "the cell has no arm" : "this form of the cache has no nominal ratio", NULL);
     ifm_compat_add(c, &reps);
