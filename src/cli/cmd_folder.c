@@ -57,6 +57,8 @@ static void print_verified(const struct ifm_story_verified *verified)
     printf("verified: every hash fits, and all %zu numbers follow from the record\n"
            "(hashes show integrity, not authorship)\n",
            verified->n_numbers);
+    if (!verified->chained)
+        printf("(an older version recorded it: the journal has no chain of hashes over blocks and lines)\n");
     if (!published->words)
         printf("(published by %s, whose wording differs: numbers and states\n"
                "were compared; sentences, report.md and report.html were not; `inferometer report` writes them anew)\n",

@@ -118,6 +118,10 @@ void ifm_derive_say_arm(const struct ifm_arm_work *arm, enum ifm_severity severi
 /* The events and blocks of every cell, before any rule: d->cells is [plan->n_cells + 1]. */
 IFM_CHECKED enum ifm_status ifm_derive_read(struct ifm_derivation *d, struct ifm_error *error);
 
+/* ---- chain.c ---- */
+/* The blocks of every record are those that the journal tells of; IFM_INVALID names the first that is not. */
+IFM_CHECKED enum ifm_status ifm_derive_hold_to_chain(const struct ifm_facts_view *facts, struct ifm_error *error);
+
 /* ---- events.c ---- */
 /* Events name cells and arms of the plan; explains a record that is missing. */
 IFM_CHECKED enum ifm_status ifm_derive_events(struct ifm_derivation *d, struct ifm_error *error);
@@ -289,6 +293,9 @@ void ifm_derive_gpu_state(const struct ifm_cell_work *work);
 void ifm_rules_gpu(struct ifm_derivation *d); /* gpu_state.c: others on the GPU */
 void ifm_rules_run(struct ifm_derivation *d);
 void ifm_rules_record(struct ifm_cell_work *work);
+void ifm_rules_journal(struct ifm_cell_work *work); /* journal.c: what run.log tells of the record, held against it */
+void ifm_rules_clocks(struct ifm_derivation *d);     /* journal.c: when lines were written, and slots between them */
+void ifm_rules_stop(struct ifm_cell_work *work);    /* stop.c: the stop decision, made again from the samples */
 void ifm_rules_arms(struct ifm_cell_work *work);
 IFM_CHECKED enum ifm_status ifm_rules_energy(struct ifm_cell_work *work, struct ifm_error *error);
 void ifm_rules_time(struct ifm_cell_work *work);

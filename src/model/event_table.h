@@ -43,6 +43,7 @@
     S(column_absent, each, forgotten) \
     S(clock_unread, once_a_session, forgotten) \
     S(calibrate, each, forgotten) \
+    S(block, each, forgotten) \
     S(warmup, once_a_session, forgotten) \
     S(converge, once_a_session, forgotten) \
     S(pre_roll, once_a_session, forgotten) \
@@ -104,6 +105,9 @@ enum ifm_stage {
     F(r, must, text, cell, _) F(r, must, text, arm, _) F(r, must, count, inner, _) \
     F(r, must, count, samples_per_slot, _) F(r, must, amount, step_ns, _) F(r, must, amount, clock_ns, _) \
     F(r, must, amount, clock_tick_ns, _)
+#define IFM_FIELDS_block(F, r) \
+    F(r, must, text, cell, _) F(r, must, text, pass, _) F(r, must, count, block, _) F(r, must, count, samples, _) \
+    F(r, must, text, chain, _)
 #define IFM_FIELDS_warmup(F, r) \
     F(r, must, text, cell, _) F(r, must, text, arm, _) F(r, must, count, steps, _) F(r, must, count, windows, _) \
     F(r, must, flag, steady, _) F(r, must, amount, tolerance, _) F(r, must, amount, seconds, _) \

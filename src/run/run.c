@@ -74,6 +74,7 @@ static enum ifm_status run_passes(struct execution *execution, struct ifm_cell_r
     const struct ifm_passes shared = {
         .dir = execution->options->dir,
         .resume = execution->options->resume,
+        .events = execution->events,
         .energy = execution->energy,
         .progress = execution->options->progress.report == NULL ? NULL : report,
         .context = execution,

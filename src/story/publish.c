@@ -71,6 +71,7 @@ enum ifm_status ifm_story_verify(const char *dir, struct ifm_arena *arena, struc
         const char *missing = ifm_plugins_missing(folder.lock);
         out->missing = missing == NULL ? NULL : ifm_arena_strdup(arena, missing);
         out->n_numbers = folder.derived->n_numbers;
+        out->chained = folder.events->chained;
         status = verify(&folder, missing == NULL, &out->published, error);
     }
     ifm_folder_close(&folder);

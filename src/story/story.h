@@ -63,6 +63,7 @@ IFM_CHECKED enum ifm_status ifm_story_finish(const char *dir, const struct ifm_s
 /* Recompute every published number of the folder from its hashed record, and compare. */
 struct ifm_story_verified {
     size_t n_numbers;
+    bool chained; /* the journal holds hashes of every block and line, written as the run went */
     struct ifm_verified published;
     const char *missing; /* a workload whose plugin is not loaded: the configuration was not resolved again; NULL */
 };

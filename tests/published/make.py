@@ -146,7 +146,8 @@ def cell_events(case, cell, arms, slots):
         said = {"done": "check" in arm, **arm.get("check", {})}
         yield "check", {"cell": cell, "arm": arm["name"], "when": "before", **said}
     blocks = len({slot[0] for slot in slots if slot[1] == 1})
-    yield "stop", {"cell": cell, "reason": "repeats", "blocks": blocks, "elapsed_s": 1.0, "mde": None,
+    elapsed_s = 1e-9 * (slots[-1][6] - slots[0][5])
+    yield "stop", {"cell": cell, "reason": "repeats", "blocks": blocks, "elapsed_s": elapsed_s, "mde": None,
                    "wanted_mde": 0.005}
     for arm in arms:
         if "feature" in arm:

@@ -1,5 +1,6 @@
 """compress.py DIR [ARM...]: give the arms of a run folder what a workload with a cache would have given them: bytes, a
 ceiling, checks; the loss of compression to all but the ARMs that are named."""
+import hashlib
 import json
 import sys
 
@@ -30,16 +31,21 @@ with open(path, "w", encoding="utf-8") as file:
 
 path = sys.argv[1] + "/run.log"
 lines = []
+before = ""  # each line holds the hash of the one before it
 with open(path, encoding="utf-8") as file:
     for line in file:
         event = json.loads(line)
         meta = event["meta"]
+        if event["stage"] == "stop":  # decided when the ceiling was an arm like the others
+            continue
         if event["stage"] == "check" and meta["arm"] in STORED:
             meta.update(done=True, finite=True, values=4096, error_rms_rel=3e-7, error_max_rel=4e-6,
                         output_xxh3="00000000000000" + str(len(meta["arm"])))
             meta.pop("loss", None)
             if meta["arm"] in LOSS and meta["arm"] not in without:
                 meta["loss"] = LOSS[meta["arm"]]
-        lines.append(json.dumps(event, separators=(",", ":")))
+        event["prev"] = hashlib.sha256(before.encode()).hexdigest()
+        before = json.dumps(event, separators=(",", ":"))
+        lines.append(before)
 with open(path, "w", encoding="utf-8") as file:
     file.write("\n".join(lines) + "\n")
