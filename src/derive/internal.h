@@ -63,6 +63,7 @@ struct ifm_cell_work {
     struct ifm_arm_work *arms;
     struct ifm_arm_work *baseline; /* NULL when the cell has none */
     struct ifm_refusal refusal;    /* of every time, rate, comparison, ceiling and cache size of the cell */
+    struct ifm_refusal unplanned;  /* of every number of the cell: its plan is not what planning gives */
     struct ifm_power_cell power;   /* of the energy pass */
 };
 
@@ -77,6 +78,7 @@ struct ifm_derivation {
     double llc_bytes;           /* measured by a cache sweep of this run, or what a GPU says; 0 = not known */
     bool llc_of_gpu;            /* the second-level cache of a GPU */
     struct ifm_refusal refusal; /* of the whole run (rule 4) */
+    struct ifm_refusal unplanned; /* the same for every cell (rule 15) */
 };
 
 /* ---- metrics.c: values and their way out ---- */
@@ -275,6 +277,10 @@ void ifm_derive_gpu_state(const struct ifm_cell_work *work);
 
 /* ---- rules ---- */
 void ifm_rules_gpu(struct ifm_derivation *d); /* gpu_state.c: others on the GPU */
+/* Rule 15: what the caller found when it planned again; before every other rule. */
+void ifm_rules_plan(struct ifm_derivation *d);
+/* And in the rows of sensors, when all are there. */
+void ifm_rules_plan_rows(struct ifm_derivation *d);
 void ifm_rules_run(struct ifm_derivation *d);
 void ifm_rules_record(struct ifm_cell_work *work);
 void ifm_rules_arms(struct ifm_cell_work *work);
