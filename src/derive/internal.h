@@ -75,9 +75,9 @@ struct ifm_derivation {
     enum ifm_metric_id *gated; /* the metric of each gate of the plan; IFM_M_NONE: there is no such metric */
     size_t numbers_capacity, findings_capacity, companions_capacity, energies_capacity;
     struct ifm_cell_work *cells;
-    double llc_bytes;           /* measured by a cache sweep of this run, or what a GPU says; 0 = not known */
-    bool llc_of_gpu;            /* the second-level cache of a GPU */
-    struct ifm_refusal refusal; /* of the whole run (rule 4) */
+    double llc_bytes;             /* measured by a cache sweep of this run, or what a GPU says; 0 = not known */
+    bool llc_of_gpu;              /* the second-level cache of a GPU */
+    struct ifm_refusal refusal;   /* of the whole run (rule 4) */
     struct ifm_refusal unplanned; /* the same for every cell (rule 15) */
 };
 

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-struct comparison {
+struct two_plans {
     struct ifm_arena *arena;
     struct ifm_plan_leaves *out;
     size_t cell;
@@ -30,7 +30,7 @@ static void add_place(const struct place *place, struct ifm_text *out)
         ifm_text_printf(out, "%s%s", place->up == NULL ? "" : ".", place->key);
 }
 
-static void differ(const struct comparison *c, const struct place *place, const char *has, const char *gives)
+static void differ(const struct two_plans *c, const struct place *place, const char *has, const char *gives)
 {
     struct ifm_text path = {0};
     add_place(place, &path);
@@ -40,19 +40,19 @@ static void differ(const struct comparison *c, const struct place *place, const 
     ifm_text_free(&path);
 }
 
-static const char *shown_text(const struct comparison *c, const char *text)
+static const char *shown_text(const struct two_plans *c, const char *text)
 {
     return text == NULL ? "nothing" : ifm_arena_printf(c->arena, "\"%s\"", text);
 }
 
-static void compare_texts(const struct comparison *c, const struct place *place, const char *has, const char *gives)
+static void compare_texts(const struct two_plans *c, const struct place *place, const char *has, const char *gives)
 {
     bool same = has == NULL || gives == NULL ? has == gives : strcmp(has, gives) == 0;
     if (!same)
         differ(c, place, shown_text(c, has), shown_text(c, gives));
 }
 
-static const char *shown(const struct comparison *c, const struct ifm_plan_field *field, const void *at)
+static const char *shown(const struct two_plans *c, const struct ifm_plan_field *field, const void *at)
 {
     struct ifm_text text = {0};
     json_t *json = ifm_plan_field_json(field, at), *row = json_pack("[o]", json == NULL ? json_null() : json);
@@ -101,7 +101,7 @@ static bool same_field(const struct ifm_plan_field *field, const void *a, const 
 }
 
 /* The members of one record that are not nested. */
-static void compare_record(const struct comparison *c, const struct place *place, const struct ifm_field_table *table,
+static void compare_record(const struct two_plans *c, const struct place *place, const struct ifm_field_table *table,
                            const void *has, const void *made)
 {
     for (size_t i = 0; i < table->n; i++) {
@@ -122,7 +122,7 @@ static const char *find(const struct ifm_setting *settings, size_t n, const char
 }
 
 /* By path: the order of an object's members says nothing. */
-static void compare_settings(const struct comparison *c, const struct place *up, const char *key,
+static void compare_settings(const struct two_plans *c, const struct place *up, const char *key,
                              const struct ifm_setting *has, size_t n_has, const struct ifm_setting *made, size_t n_made)
 {
     const struct place place = {up, key, 0};
@@ -138,7 +138,7 @@ static void compare_settings(const struct comparison *c, const struct place *up,
     }
 }
 
-static void compare_lists(const struct comparison *c, const struct place *up, const char *key, const char *const *has,
+static void compare_lists(const struct two_plans *c, const struct place *up, const char *key, const char *const *has,
                           size_t n_has, const char *const *made, size_t n_made)
 {
     const struct place place = {up, key, 0};
@@ -148,7 +148,7 @@ static void compare_lists(const struct comparison *c, const struct place *up, co
     }
 }
 
-static void compare_arms(const struct comparison *c, const struct place *up, const struct ifm_cell *has,
+static void compare_arms(const struct two_plans *c, const struct place *up, const struct ifm_cell *has,
                          const struct ifm_cell *made)
 {
     const struct place place = {up, "arms", 0};
@@ -167,7 +167,7 @@ static void compare_arms(const struct comparison *c, const struct place *up, con
     }
 }
 
-static void compare_passes(const struct comparison *c, const struct place *up, const struct ifm_cell *has,
+static void compare_passes(const struct two_plans *c, const struct place *up, const struct ifm_cell *has,
                            const struct ifm_cell *made)
 {
     const struct place place = {up, "passes", 0};
@@ -186,7 +186,7 @@ static void compare_passes(const struct comparison *c, const struct place *up, c
     }
 }
 
-static void compare_cell(const struct comparison *c, const struct place *place, const struct ifm_cell *has,
+static void compare_cell(const struct two_plans *c, const struct place *place, const struct ifm_cell *has,
                          const struct ifm_cell *made)
 {
     const struct place measure = {place, "measure", 0};
@@ -198,7 +198,7 @@ static void compare_cell(const struct comparison *c, const struct place *place, 
 }
 
 /* One cell too many or too few moves all behind it: the first that is another is named, and no more. */
-static void compare_counts(const struct comparison *c, const struct place *place, const struct ifm_plan *has,
+static void compare_counts(const struct two_plans *c, const struct place *place, const struct ifm_plan *has,
                            const struct ifm_plan *made)
 {
     size_t i = 0;
@@ -209,7 +209,7 @@ static void compare_counts(const struct comparison *c, const struct place *place
                   i < made->n_cells ? made->cells[i].name : NULL);
 }
 
-static void compare_gates(const struct comparison *c, const struct ifm_plan *has, const struct ifm_plan *made)
+static void compare_gates(const struct two_plans *c, const struct ifm_plan *has, const struct ifm_plan *made)
 {
     const struct place place = {NULL, "gates", 0};
     for (size_t i = 0; i < has->n_gates || i < made->n_gates; i++) {
@@ -225,7 +225,7 @@ static void compare_gates(const struct comparison *c, const struct ifm_plan *has
 void ifm_plan_differences(const struct ifm_plan *has, const struct ifm_plan *made, struct ifm_arena *arena,
                           struct ifm_plan_leaves *out)
 {
-    struct comparison c = {arena, out, IFM_WHOLE_PLAN};
+    struct two_plans c = {arena, out, IFM_WHOLE_PLAN};
     const struct place cells = {NULL, "cells", 0};
     struct ifm_plan wanted = *made;
     wanted.run_id = has->run_id;

@@ -9,8 +9,8 @@
 
 /* A leaf in which they differ. */
 struct ifm_plan_leaf {
-    size_t cell;             /* of the plan as it stands; IFM_WHOLE_PLAN = of the plan itself, or a cell too many or few */
-    const char *path;        /* "cells[0].arms[1].ledger.flops" */
+    size_t cell;      /* of the plan as it stands; IFM_WHOLE_PLAN = of the plan itself, or a cell too many or few */
+    const char *path; /* "cells[0].arms[1].ledger.flops" */
     const char *has, *gives; /* as JSON; "nothing" where one of them has no such leaf */
 };
 struct ifm_plan_leaves {

@@ -18,7 +18,7 @@
 const char *ifm_story_device(const struct ifm_config *config);
 /* The most threads that a value of device.threads asks for; 0 as soon as one value wants every CPU. */
 unsigned ifm_story_threads(const struct ifm_study *study);
-/* The workloads and instruments of this build for `machine`. `own` replaces the workloads; NULL = those of the registry.
+/* The workloads and instruments of this build for `machine`. `own` replaces the workloads; NULL = the registry's.
  * Everything lives in the arena. */
 void ifm_story_catalog(const struct ifm_config *config, const struct ifm_machine *machine,
                        const struct ifm_workload_entry *own, struct ifm_arena *arena, struct ifm_catalog *out);

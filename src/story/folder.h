@@ -42,8 +42,8 @@ IFM_CHECKED enum ifm_status ifm_folder_derive(const char *dir, const struct ifm_
 /* Plan again from the folder's lock for the machine that its plan was made for, and compare every leaf of plan.json.
  * Every difference is a fault, and so is a lock that is none; what cannot be made again here is named. `lock` is
  * config.lock.json, `events` run.log. Texts live in the arena. */
-void ifm_story_review(const char *dir, const json_t *lock, const struct ifm_plan *plan,
-                      const struct ifm_events *events, struct ifm_arena *arena, struct ifm_plan_review *out);
+void ifm_story_review(const char *dir, const json_t *lock, const struct ifm_plan *plan, const struct ifm_events *events,
+                      struct ifm_arena *arena, struct ifm_plan_review *out);
 
 /* ---- plugins.c: the plugins that it remembers ---- */
 /* Load again what the run in `dir` used, from the path in its private.json unless it is loaded already: the file must

@@ -193,7 +193,8 @@ static bool has_changed(const struct review *review, const struct ifm_plan_leaf 
 }
 
 /* Why the leaf is believed as it stands; NULL = it is not. */
-static const char *believed(const struct review *review, const struct ifm_study *study, const struct ifm_plan_leaf *leaf)
+static const char *believed(const struct review *review, const struct ifm_study *study,
+                            const struct ifm_plan_leaf *leaf)
 {
     static const char *const said[] = {".lossy", ".has_oracle", ".tolerance", ".equals", ".equal_bound"};
     const char *workload = leaf->cell < review->plan->n_cells ? review->plan->cells[leaf->cell].workload : "";
@@ -216,10 +217,9 @@ static const char *believed(const struct review *review, const struct ifm_study 
 
 static const char *words_of(const struct review *review, const struct ifm_plan_leaf *leaf, size_t more)
 {
-    const char *others = more == 0 ? ""
-                         : more == 1
-                             ? "; one more leaf differs"
-                             : ifm_arena_printf(review->arena, "; %zu more leaves differ", more);
+    const char *others = more == 0   ? ""
+                         : more == 1 ? "; one more leaf differs"
+                                     : ifm_arena_printf(review->arena, "; %zu more leaves differ", more);
     return ifm_arena_printf(review->arena,
                             "plan.json: %.200s is %.200s; planning again from config.lock.json gives %.200s%s",
                             leaf->path, leaf->has, leaf->gives, others);
@@ -293,7 +293,8 @@ static void review_plan(struct review *review, const struct ifm_config *config)
         compare_settings(review, config);
     else if (strcmp(machine->device, device) != 0)
         find_fault(review, IFM_WHOLE_PLAN,
-                   ifm_arena_printf(review->arena, "plan.json: machine.device is \"%.16s\", config.lock.json has \"%s\"",
+                   ifm_arena_printf(review->arena,
+                                    "plan.json: machine.device is \"%.16s\", config.lock.json has \"%s\"",
                                     machine->device, device));
     else
         compare(review, config, machine);
@@ -313,6 +314,22 @@ static void review_lock(struct review *review)
     else
         find_fault(review, IFM_WHOLE_PLAN, ifm_arena_printf(review->arena, "config.lock.json: %s", error.message));
     ifm_config_destroy(config);
+}
+
+/* Without the tables of a plugin: the lock fits its hash, and holds the plan's gates and seed. */
+static void review_without_tables(struct review *review, const json_t *lock, const char *missing)
+{
+    struct ifm_error error;
+    json_t *plan = ifm_plan_to_json(review->plan);
+    const json_t *seed = json_object_get(json_object_get(lock, "parameters"), "seed");
+    if (ifm_config_lock_intact(lock, "config.lock.json", &error) != IFM_OK)
+        find_fault(review, IFM_WHOLE_PLAN, ifm_arena_printf(review->arena, "config.lock.json: %s", error.message));
+    else if (!json_equal(json_object_get(plan, "gates"), json_object_get(lock, "gates")) ||
+             (uint64_t)json_integer_value(seed) != review->plan->seed)
+        find_fault(review, IFM_WHOLE_PLAN, "plan.json: its gates or seed are not those of config.lock.json");
+    review->not_rebuilt =
+        ifm_arena_printf(review->arena, "the workload '%.64s' is of a plugin, and --plugin does not load it", missing);
+    json_decref(plan);
 }
 
 /* The journal says which plan.json was measured; a version that does not say leaves it out. */
@@ -336,19 +353,15 @@ static void review_file(struct review *review)
     }
 }
 
-void ifm_story_review(const char *dir, const json_t *lock, const struct ifm_plan *plan,
-                      const struct ifm_events *events, struct ifm_arena *arena, struct ifm_plan_review *out)
+void ifm_story_review(const char *dir, const json_t *lock, const struct ifm_plan *plan, const struct ifm_events *events,
+                      struct ifm_arena *arena, struct ifm_plan_review *out)
 {
     struct review review = {.dir = dir, .plan = plan, .events = events, .arena = arena};
-    struct ifm_error error;
     const char *missing = ifm_plugins_missing(lock);
     if (missing == NULL)
         review_lock(&review);
-    else if (ifm_config_lock_intact(lock, "config.lock.json", &error) != IFM_OK)
-        find_fault(&review, IFM_WHOLE_PLAN, ifm_arena_printf(arena, "config.lock.json: %s", error.message));
     else
-        review.not_rebuilt = ifm_arena_printf(
-            arena, "the workload '%.64s' is of a plugin, and --plugin does not load it", missing);
+        review_without_tables(&review, lock, missing);
     review_file(&review);
     *out = (struct ifm_plan_review){review.faults, review.n, review.not_rebuilt};
 }

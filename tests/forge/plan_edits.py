@@ -1,8 +1,8 @@
-"""Edits of plan.json, and of config.lock.json beside it, as data: what a forger changes, and the leaf that must be named.
+"""Edits of plan.json as data: what a forger changes, and the leaf that must be named.
 
-STUDIES: how a small folder of each workload is made; "recorded:NAME" is a folder of tests/recorded, made by a version that
-recorded neither the machine nor the plan's hash. EDITS: (study, leaf, how, value). `leaf` is a path of plan.json, which
-`verify` names unless a fifth item gives other words. `how`:
+STUDIES: how a small folder of each workload is made; "recorded:NAME" is a folder of tests/recorded, made by a version
+that recorded neither the machine nor the plan's hash. EDITS: (study, leaf, how, value). `leaf` is a path of plan.json,
+which `verify` names unless a fifth item gives other words. `how`:
 
     times   the number is multiplied
     set     the leaf gets the value
@@ -15,15 +15,15 @@ FEW = ["--repeats", "30", "--slot-steps", "2", "--warmup", "20", "--threads", "1
 STUDIES = {
     "decode": ["decode", "--kv-len", "256", "--batch", "1", "--q-heads", "4", "--kv-heads", "2", "--head-dim", "64",
                "--layers", "1", "--compress", "2,4", "--ceilings", "read", *FEW],
-    "attention": ["attention", "--batch", "1", "--q-heads", "2", "--kv-heads", "2", "--head-dim", "64", "--seq-len", "64",
-                  "--ceilings", "none", *FEW],
+    "attention": ["attention", "--batch", "1", "--q-heads", "2", "--kv-heads", "2", "--head-dim", "64", "--seq-len",
+                  "64", "--ceilings", "none", *FEW],
     "gemm": ["gemm", "--m", "1", "--n", "256", "--k", "256", "--layers", "1", "--weights", "bf16,int4", "--ceilings",
              "none", *FEW],
     "stream": ["stream", "--probe", "read,copy", "--size", "256KiB", *FEW],
     "null": ["null", *FEW],
     "exec": ["exec", "true", "sleep 0.001", "--name", "quick", "--name", "slow", "--repeats", "30"],
-    "fake": ["decode", "--kv-len", "256,512", "--batch", "1", "--device", "fake", "--compress", "2", "--ceilings", "none",
-             "--script", "step_ns=100000; noise=0.005; arm.int8.step_ns=60000", "--repeats", "60"],
+    "fake": ["decode", "--kv-len", "256,512", "--batch", "1", "--device", "fake", "--compress", "2", "--ceilings",
+             "none", "--script", "step_ns=100000; noise=0.005; arm.int8.step_ns=60000", "--repeats", "60"],
     "recorded": "recorded:decode",
     "session": "recorded:session",
 }

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Holds `verify` and `gate` to the edits of plan_edits.py: replan.py SCRATCH.
 
-Each edit is made in a copy of an honest folder; the journal's hash of plan.json is made to fit, the manifest is removed,
-and `derive` publishes anew. Then `verify` must refuse the folder and name the leaf, and no gate may pass. Needs
-INFEROMETER and IFM_SOURCE.
+Each edit is made in a copy of an honest folder; the journal's hash of plan.json is made to fit, the manifest is
+removed, and `derive` publishes anew. Then `verify` must refuse the folder and name the leaf, and no gate may pass.
+Needs INFEROMETER and IFM_SOURCE.
 """
 import hashlib
 import json

@@ -228,6 +228,7 @@ def from_elsewhere(folder, plan):
     with open(path) as file:
         lock = json.load(file)
     lock["parameters"]["workload"] = ["published"]
+    lock["gates"] = plan["gates"]
     content = {key: lock[key] for key in ("parameters", "arms", "gates")}
     lock["hash"] = hashlib.sha256(json.dumps(content, separators=(",", ":"), ensure_ascii=False).encode()).hexdigest()
     lock["plugins"] = [{"name": "published", "file": "published.so", "sha256": 64 * "0", "abi": 1}]
@@ -241,11 +242,11 @@ def make(name, folder, seed=1, cells=None):
     case = CASES[name]
     cells = case["cells"] if cells is None else cells
     plan = skeleton(case, folder, seed)
-    from_elsewhere(folder, plan)
-    plan["run_id"] = plan["config_hash"][:12]
     if "plan_gates" in case:  # the command refuses to run it: a folder from elsewhere
         gate = {"cell": "", "interval": True, "least_n": 0, "classes": ""}
         plan["gates"] = [{**gate, **g} for g in case["plan_gates"]]
+    from_elsewhere(folder, plan)
+    plan["run_id"] = plan["config_hash"][:12]
     session = {"run_id": plan["run_id"], "config_hash": plan["config_hash"], "version": "0.1.0"}
     events = [("run_start", session), ("load", {"when": "before", "foreign_load": None}), locks("before")]
     for c, (cell_name, arms) in enumerate(cells):

@@ -8,7 +8,6 @@
 
 #include "base/arena.h"
 #include "model/plan_json.h"
-#include "model/plan_same.h"
 #include "unit/facts.h"
 #include <stdlib.h>
 #include <string.h>
@@ -115,14 +114,8 @@ static const struct ifm_gate gates[] = {
     {"fast enough", "latency_ns_p95", "fast", "", IFM_GATE_AT_MOST, 1234.5, true, 30, "golden-ticket"},
     {"", "speedup", "", "decode kv_len=4096", IFM_GATE_AT_LEAST, -0.0625, false, 0, ""},
 };
-static const struct ifm_plan plan = {.run_id = "0123456789ab",
-                                     .config_hash = "cafe",
-                                     .seed = 9007199254740993,
-                                     .device = "cpu",
-                                     .cells = cells,
-                                     .n_cells = COUNT(cells),
-                                     .gates = gates,
-                                     .n_gates = COUNT(gates)};
+static const struct ifm_plan plan = {"0123456789ab", "cafe", 9007199254740993, "cpu", .cells = cells,
+                                     COUNT(cells),   gates,  COUNT(gates)};
 
 /* ---- comparing plans member by member, with no table in common with the code under test ---- */
 
@@ -218,18 +211,6 @@ static void assert_plans_equal(const struct ifm_plan *a, const struct ifm_plan *
     }
 }
 
-static void assert_refused(const json_t *json, const char *where, const char *facts)
-{
-    struct ifm_arena *arena = ifm_arena_create();
-    struct ifm_error error = {0};
-    struct ifm_plan *back;
-    enum ifm_status status = ifm_plan_from_json(json, "plan.json", arena, &back, &error);
-    if (status != IFM_INVALID || strcmp(error.where, where) != 0 || !facts_stand(error.message, facts, NULL))
-        fail_msg("wanted %s: %s\ngot status %d, %s: %s", where, facts, (int)status, error.where, error.message);
-    assert_null(back);
-    ifm_arena_destroy(arena);
-}
-
 /* ---- round trip ---- */
 
 static json_t *make_json(void)
@@ -276,120 +257,6 @@ static void test_names(void **state)
     assert_string_equal(ifm_ceiling_name(IFM_CEILING_FLOPS), "flops");
 }
 
-static const struct ifm_gpu gpu = {.name = "NVIDIA H200",
-                                   .multiprocessors = 132,
-                                   .major = 9,
-                                   .l2_bytes = 60ull << 20,
-                                   .memory_bytes = 140ull << 30,
-                                   .clock_khz = 1980000,
-                                   .memory_clock_khz = 3201000};
-static const char *const isas[] = {"avx2", "scalar"};
-static const struct ifm_machine machine = {.device = "cuda",
-                                           .gpu = &gpu,
-                                           .cpus_allowed = 8,
-                                           .threads = 4,
-                                           .memory_available = UINT64_MAX,
-                                           .cache_reported = {32768, 1 << 20, 0, 7},
-                                           .llc_instances = 2,
-                                           .arch = "x86_64",
-                                           .isas = isas,
-                                           .n_isas = COUNT(isas),
-                                           .blas = "OpenBLAS 0.3.21 Zen"};
-
-/* What was planned for comes back; a plan of before has none. */
-static void test_machine(void **state)
-{
-    (void)state;
-    struct ifm_arena *arena = ifm_arena_create();
-    struct ifm_error error = {0};
-    struct ifm_plan with = plan, *back;
-    with.machine = &machine;
-    with.rules = 3;
-    json_t *json = ifm_plan_to_json(&with);
-    if (ifm_plan_from_json(json, "plan.json", arena, &back, &error) != IFM_OK)
-        fail_msg("%s: %s", error.where, error.message);
-    const struct ifm_machine *is = back->machine;
-    assert_int_equal(back->rules, 3);
-    assert_string_equal(is->device, "cuda");
-    assert_false(is->scripted);
-    assert_true(is->cpus_allowed == 8 && is->threads == 4 && is->llc_instances == 2);
-    assert_true(is->memory_available == UINT64_MAX);
-    assert_memory_equal(is->cache_reported, machine.cache_reported, sizeof is->cache_reported);
-    assert_string_equal(is->arch, "x86_64");
-    assert_int_equal(is->n_isas, COUNT(isas));
-    assert_texts_equal(is->isas, isas, COUNT(isas));
-    assert_string_equal(is->blas, "OpenBLAS 0.3.21 Zen");
-    assert_null(is->blas_why_not);
-    assert_memory_equal(is->gpu, &gpu, sizeof gpu);
-    json_array_clear(json_object_get(json_object_get(json, "machine"), "cache_reported"));
-    assert_refused(json, "plan.json: machine.cache_reported", "four levels");
-    json_decref(json);
-    ifm_arena_destroy(arena);
-}
-
-/* ---- two plans, leaf by leaf ---- */
-
-static void assert_leaf(const struct ifm_plan *has, size_t cell, const char *path, const char *stands, const char *gives)
-{
-    struct ifm_arena *arena = ifm_arena_create();
-    struct ifm_plan_leaves leaves = {0};
-    ifm_plan_differences(has, &plan, arena, &leaves);
-    assert_int_equal(leaves.n, 1);
-    assert_int_equal(leaves.items[0].cell, cell);
-    assert_string_equal(leaves.items[0].path, path);
-    assert_string_equal(leaves.items[0].has, stands);
-    assert_string_equal(leaves.items[0].gives, gives);
-    ifm_arena_destroy(arena);
-}
-
-static void test_differences(void **state)
-{
-    (void)state;
-    struct ifm_plan other = plan;
-    struct ifm_cell own[COUNT(cells)];
-    struct ifm_arm own_arms[COUNT(arms)];
-    struct ifm_setting own_settings[COUNT(settings)];
-    struct ifm_arena *arena = ifm_arena_create();
-    struct ifm_plan_leaves none = {0};
-    other.run_id = "another";
-    other.rules = 9;
-    other.machine = &machine;
-    ifm_plan_differences(&other, &plan, arena, &none);
-    assert_int_equal(none.n, 0);
-    memcpy(own, cells, sizeof own);
-    memcpy(own_arms, arms, sizeof own_arms);
-    memcpy(own_settings, settings, sizeof own_settings);
-    other.cells = own;
-    own[0].arms = own_arms;
-    own_arms[1].tolerance *= 1 + 1e-9;
-    assert_leaf(&other, 0, "cells[0].arms[1].tolerance", "1.000000001e-300", "1e-300");
-    own_arms[1].tolerance = arms[1].tolerance * (1 + 1e-13); /* a logarithm's last bit */
-    own_arms[1].ledger.flops--;
-    assert_leaf(&other, 0, "cells[0].arms[1].ledger.flops", "\"18446744073709551614\"", "\"18446744073709551615\"");
-    own_arms[1].ledger.flops++;
-    own_arms[2].role = IFM_ROLE_BASELINE;
-    assert_leaf(&other, 0, "cells[0].arms[2].role", "\"baseline\"", "\"ceiling\"");
-    own_arms[2].role = arms[2].role;
-    own_arms[0].settings = own_settings;
-    own_settings[0] = settings[1]; /* in another order: the same */
-    own_settings[1] = settings[0];
-    own_settings[2].text = "8192";
-    own_settings[2].path = "decode.note";
-    assert_leaf(&other, 0, "cells[0].arms[0].settings.decode.note", "\"8192\"", "\"a \"quoted\" text\n\xc3\xa9\"");
-    own_settings[2] = settings[2];
-    own[0].n_arms--;
-    assert_leaf(&other, 0, "cells[0].arms[2]", "nothing", "\"ceiling:read\"");
-    own[0].n_arms++;
-    own[1].measure.margin = 0.5;
-    assert_leaf(&other, 1, "cells[1].measure.margin", "0.5", "0.0");
-    other.n_cells = 1; /* nothing else is compared then */
-    assert_leaf(&other, IFM_WHOLE_PLAN, "cells[1]", "nothing", "\"decode kv_len=1e9\"");
-    other = plan;
-    other.n_gates = 1;
-    assert_leaf(&other, IFM_WHOLE_PLAN, "gates[1]", "nothing", "\"\"");
-    ifm_arena_destroy(arena);
-}
-
 /* A text that JSON cannot hold gives no document rather than a wrong one. */
 static void test_text_that_is_not_utf8(void **state)
 {
@@ -400,6 +267,18 @@ static void test_text_that_is_not_utf8(void **state)
 }
 
 /* ---- every member, one at a time ---- */
+
+static void assert_refused(const json_t *json, const char *where, const char *facts)
+{
+    struct ifm_arena *arena = ifm_arena_create();
+    struct ifm_error error = {0};
+    struct ifm_plan *back;
+    enum ifm_status status = ifm_plan_from_json(json, "plan.json", arena, &back, &error);
+    if (status != IFM_INVALID || strcmp(error.where, where) != 0 || !facts_stand(error.message, facts, NULL))
+        fail_msg("wanted %s: %s\ngot status %d, %s: %s", where, facts, (int)status, error.where, error.message);
+    assert_null(back);
+    ifm_arena_destroy(arena);
+}
 
 /* Break every member of every object below `node`, in turn: removed, of another type, and with a neighbour that does
  * not belong there. Settings and axes have free names, so only types are wrong in them. */
@@ -701,8 +580,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_machine),
-        cmocka_unit_test(test_differences),
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_text_that_is_not_utf8),
         cmocka_unit_test(test_every_member_is_needed_and_typed),
