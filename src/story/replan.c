@@ -34,33 +34,32 @@ static void find_fault(struct review *review, size_t cell, const char *text)
     review->faults[review->n++] = (struct ifm_plan_fault){cell, text};
 }
 
-/* ---- the machine that was planned for ---- */
-
-static bool has_flag(const json_t *flags, const char *flag)
+static bool lists(const json_t *texts, const char *text)
 {
     size_t index;
-    json_t *value;
-    json_array_foreach(flags, index, value)
+    json_t *item;
+    json_array_foreach(texts, index, item)
     {
-        if (json_is_string(value) && strcmp(json_string_value(value), flag) == 0)
+        if (json_is_string(item) && strcmp(json_string_value(item), text) == 0)
             return true;
     }
     return false;
 }
 
+/* ---- the machine that was planned for ---- */
+
 /* The instruction sets of the flags that a fingerprint lists, as host and kernels count them. */
 static void isas_of(const json_t *flags, struct ifm_machine *machine)
 {
     static const char *const all[] = {"avx512vnni", "avx512", "avx2", "sse2", "scalar"};
-    size_t first = has_flag(flags, "sse2") ? 3 : 4;
-    if (has_flag(flags, "avx512f") && has_flag(flags, "avx512bw") && has_flag(flags, "avx512dq") &&
-        has_flag(flags, "avx512vl"))
-        first = has_flag(flags, "avx512_vnni") ? 0 : 1;
-    else if (has_flag(flags, "avx2") && has_flag(flags, "fma"))
+    size_t first = lists(flags, "sse2") ? 3 : 4;
+    if (lists(flags, "avx512f") && lists(flags, "avx512bw") && lists(flags, "avx512dq") && lists(flags, "avx512vl"))
+        first = lists(flags, "avx512_vnni") ? 0 : 1;
+    else if (lists(flags, "avx2") && lists(flags, "fma"))
         first = 2;
     machine->isas = all + first;
     machine->n_isas = sizeof all / sizeof *all - first;
-    machine->arch = has_flag(flags, "asimd") ? "aarch64" : "x86_64";
+    machine->arch = lists(flags, "asimd") ? "aarch64" : "x86_64";
 }
 
 /* How many CPUs a list such as "0-3,8" holds. */
@@ -316,6 +315,17 @@ static void review_lock(struct review *review)
     ifm_config_destroy(config);
 }
 
+/* The plugin that is missing is one of the study's workloads, and so is every cell's: nobody gets out of being planned
+ * again by naming a plugin that has nothing to do with the run. */
+static bool has_workloads(const struct review *review, const json_t *lock, const char *missing)
+{
+    const json_t *workloads = json_object_get(json_object_get(lock, "parameters"), "workload");
+    bool all = lists(workloads, missing);
+    for (size_t i = 0; i < review->plan->n_cells; i++)
+        all = all && lists(workloads, review->plan->cells[i].workload);
+    return all;
+}
+
 /* Without the tables of a plugin: the lock fits its hash, and holds the plan's gates and seed. */
 static void review_without_tables(struct review *review, const json_t *lock, const char *missing)
 {
@@ -324,6 +334,8 @@ static void review_without_tables(struct review *review, const json_t *lock, con
     const json_t *seed = json_object_get(json_object_get(lock, "parameters"), "seed");
     if (ifm_config_lock_intact(lock, "config.lock.json", &error) != IFM_OK)
         find_fault(review, IFM_WHOLE_PLAN, ifm_arena_printf(review->arena, "config.lock.json: %s", error.message));
+    else if (!has_workloads(review, lock, missing))
+        find_fault(review, IFM_WHOLE_PLAN, "plan.json: its workloads are not those of config.lock.json");
     else if (!json_equal(json_object_get(plan, "gates"), json_object_get(lock, "gates")) ||
              (uint64_t)json_integer_value(seed) != review->plan->seed)
         find_fault(review, IFM_WHOLE_PLAN, "plan.json: its gates or seed are not those of config.lock.json");
