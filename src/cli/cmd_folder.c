@@ -63,10 +63,8 @@ static void print_verified(const struct ifm_story_verified *verified)
         printf("(published by %s, whose wording differs: numbers and states\n"
                "were compared; sentences, report.md and report.html were not; `inferometer report` writes them anew)\n",
                published->publisher);
-    if (verified->missing != NULL)
-        printf("(the configuration was not resolved again: the workload '%s' is of a plugin, and --plugin does not "
-               "load it)\n",
-               verified->missing);
+    if (verified->not_rebuilt != NULL)
+        printf("(not rebuilt from config.lock.json, and believed as plan.json has it: %s)\n", verified->not_rebuilt);
 }
 
 enum ifm_status ifm_cmd_verify(int argc, char **argv, struct ifm_error *error)

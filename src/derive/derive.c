@@ -27,6 +27,7 @@ enum ifm_status ifm_derive_read(struct ifm_derivation *d, struct ifm_error *erro
 
 static enum ifm_status apply_rules(struct ifm_derivation *d, struct ifm_error *error)
 {
+    ifm_rules_plan(d);
     ifm_rules_run(d);
     ifm_rules_gpu(d);
     ifm_rules_clocks(d);
@@ -98,6 +99,7 @@ enum ifm_status ifm_derive(const struct ifm_facts_view *facts, struct ifm_arena 
     IFM_TRY(apply_rules(&d, error));
     for (size_t c = 0; c < d.plan->n_cells; c++)
         derive_cell(&d.cells[c]);
+    ifm_rules_plan_rows(&d);
     ifm_derived_sort(d.out, arena);
     *out = d.out;
     return IFM_OK;

@@ -178,6 +178,7 @@ enum ifm_status ifm_derive_folder(const char *dir, const struct ifm_wish *wish, 
     if (status == IFM_OK) {
         facts.view.compared = wish->compared;
         facts.view.n_compared = wish->n_compared;
+        facts.view.review = wish->review;
         *plan = facts.plan;
         status = ifm_derive(&facts.view, arena, derived, error);
     }

@@ -65,6 +65,7 @@ struct ifm_cell_work {
     struct ifm_arm_work *arms;
     struct ifm_arm_work *baseline; /* NULL when the cell has none */
     struct ifm_refusal refusal;    /* of every time, rate, comparison, ceiling and cache size of the cell */
+    struct ifm_refusal unplanned;  /* of every number of the cell: its plan is not what planning gives */
     struct ifm_power_cell power;   /* of the energy pass */
 };
 
@@ -76,9 +77,10 @@ struct ifm_derivation {
     enum ifm_metric_id *gated; /* the metric of each gate of the plan; IFM_M_NONE: there is no such metric */
     size_t numbers_capacity, findings_capacity, companions_capacity, energies_capacity;
     struct ifm_cell_work *cells;
-    double llc_bytes;           /* measured by a cache sweep of this run, or what a GPU says; 0 = not known */
-    bool llc_of_gpu;            /* the second-level cache of a GPU */
-    struct ifm_refusal refusal; /* of the whole run (rule 4) */
+    double llc_bytes;             /* measured by a cache sweep of this run, or what a GPU says; 0 = not known */
+    bool llc_of_gpu;              /* the second-level cache of a GPU */
+    struct ifm_refusal refusal;   /* of the whole run (rule 4) */
+    struct ifm_refusal unplanned; /* the same for every cell (rule 15) */
 };
 
 /* ---- metrics.c: values and their way out ---- */
@@ -291,6 +293,10 @@ void ifm_derive_gpu_state(const struct ifm_cell_work *work);
 
 /* ---- rules ---- */
 void ifm_rules_gpu(struct ifm_derivation *d); /* gpu_state.c: others on the GPU */
+/* Rule 15: what the caller found when it planned again; before every other rule. */
+void ifm_rules_plan(struct ifm_derivation *d);
+/* And in the rows of sensors, when all are there. */
+void ifm_rules_plan_rows(struct ifm_derivation *d);
 void ifm_rules_run(struct ifm_derivation *d);
 void ifm_rules_record(struct ifm_cell_work *work);
 void ifm_rules_journal(struct ifm_cell_work *work); /* journal.c: what run.log tells of the record, held against it */

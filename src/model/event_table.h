@@ -76,7 +76,8 @@ enum ifm_stage {
 };
 
 #define IFM_FIELDS_run_start(F, r) \
-    F(r, must, text, run_id, _) F(r, must, text, config_hash, _) F(r, must, text, version, _)
+    F(r, must, text, run_id, _) F(r, must, text, config_hash, _) F(r, must, text, version, _) \
+    F(r, may, text, plan_sha256, _)
 #define IFM_FIELDS_resume(F, r) IFM_FIELDS_run_start(F, r)
 #define IFM_FIELDS_plugin(F, r) \
     F(r, must, text, name, _) F(r, must, text, file, _) F(r, must, text, sha256, _) F(r, must, count, abi, _)
@@ -171,7 +172,7 @@ enum ifm_stage {
     F(r, must, text, cell, _) F(r, must, text, pass, _) F(r, must, count, block, _) F(r, must, text, reason, _)
 #define IFM_FIELDS_clock_broken(F, r) F(r, must, text, cell, _) F(r, must, text, reason, _)
 #define IFM_FIELDS_interrupted(F, r) F(r, must, text, reason, _) F(r, must, text, where, _)
-#define IFM_FIELDS_run_done(F, r) F(r, must, text, config_hash, _)
+#define IFM_FIELDS_run_done(F, r) F(r, must, text, config_hash, _) F(r, may, text, plan_sha256, _)
 
 /* ---- rows inside an event ---- */
 

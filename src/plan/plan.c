@@ -206,6 +206,10 @@ enum ifm_status ifm_plan_build(const struct ifm_study *study, const struct ifm_c
     plan->config_hash = study->config_hash;
     plan->seed = study->seed;
     plan->device = catalog->machine.device;
+    plan->rules = IFM_PLAN_RULES;
+    struct ifm_machine *machine = IFM_ARENA_NEW(arena, struct ifm_machine);
+    *machine = catalog->machine;
+    plan->machine = machine;
     plan->cells = IFM_ARENA_ARRAY(arena, struct ifm_cell, total);
     plan->gates = study->gates;
     plan->n_gates = study->n_gates;

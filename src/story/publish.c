@@ -33,7 +33,7 @@ enum ifm_status ifm_story_finish(const char *dir, const struct ifm_story_printin
     return status;
 }
 
-/* The lock resolves to itself, and its gates, settings and seed are the plan's: neither file can be edited alone. */
+/* The lock resolves to itself. */
 static enum ifm_status verify_lock(const struct ifm_folder *folder, bool has_tables, struct ifm_error *error)
 {
     const char *dir = folder->publication.dir;
@@ -45,18 +45,27 @@ static enum ifm_status verify_lock(const struct ifm_folder *folder, bool has_tab
     enum ifm_status status = ifm_config_file(config, ifm_path_join(folder->arena, dir, "config.lock.json"), error);
     if (status == IFM_OK)
         status = ifm_config_resolve(config, error);
-    if (status == IFM_OK)
-        status = ifm_story_check_plan(ifm_path_join(folder->arena, dir, "plan.json"), config, folder->plan, error);
     if (status == IFM_USAGE) /* given with -c, a wrong lock is a usage error; here the record is wrong */
         status = error->code = IFM_INVALID;
     ifm_config_destroy(config);
     return status;
 }
 
+/* The plan is what the lock gives: neither file can be edited alone. */
+static enum ifm_status verify_plan(const struct ifm_folder *folder, struct ifm_error *error)
+{
+    if (folder->review.n == 0)
+        return IFM_OK;
+    return ifm_fail(error, IFM_INVALID, ifm_path_join(folder->arena, folder->publication.dir, "plan.json"),
+                    "one of the two was edited; measure again into a new folder", "rule-15: %s",
+                    folder->review.faults[0].text);
+}
+
 static enum ifm_status verify(const struct ifm_folder *folder, bool has_tables, struct ifm_verified *published,
                               struct ifm_error *error)
 {
     IFM_TRY(verify_lock(folder, has_tables, error));
+    IFM_TRY(verify_plan(folder, error));
     IFM_TRY(ifm_inputs_agree(folder->events, folder->publication.dir, error));
     return ifm_publish_verify(&folder->publication, published, error);
 }
@@ -68,11 +77,11 @@ enum ifm_status ifm_story_verify(const char *dir, struct ifm_arena *arena, struc
     IFM_TRY(ifm_manifest_check(dir, false, error));
     enum ifm_status status = ifm_folder_open(dir, &folder, error);
     if (status == IFM_OK) {
-        const char *missing = ifm_plugins_missing(folder.lock);
-        out->missing = missing == NULL ? NULL : ifm_arena_strdup(arena, missing);
+        const char *not_rebuilt = folder.review.not_rebuilt;
+        out->not_rebuilt = not_rebuilt == NULL ? NULL : ifm_arena_strdup(arena, not_rebuilt);
         out->n_numbers = folder.derived->n_numbers;
         out->chained = folder.events->chained;
-        status = verify(&folder, missing == NULL, &out->published, error);
+        status = verify(&folder, ifm_plugins_missing(folder.lock) == NULL, &out->published, error);
     }
     ifm_folder_close(&folder);
     return status;
