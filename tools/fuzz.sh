@@ -24,5 +24,5 @@ for name in "${targets[@]}"; do
     "build-fuzz/tests/fuzz_$name" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=65536 \
         -print_final_stats=1 -artifact_prefix=build-fuzz/found/ "$work" "$corpus" 2>&1 | tail -8
     # Keep the committed corpus small: only inputs that reach code which no kept input reaches.
-    "build-fuzz/tests/fuzz_$name" -merge=1 -max_len=4096 "$corpus" "$work" >/dev/null 2>&1
+    "build-fuzz/tests/fuzz_$name" -merge=1 -timeout=10 -max_len=4096 "$corpus" "$work" >/dev/null 2>&1
 done

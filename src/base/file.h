@@ -11,12 +11,25 @@
 #include "base/error.h"
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
+
+/* A call on a file failed with errno `code`: IFM_USAGE where another name or permission helps, else IFM_INTERNAL, with
+ * what to do. The hint alone, for who words the rest. */
+enum ifm_status ifm_file_fail(const char *path, const char *what, int code, struct ifm_error *error);
+const char *ifm_file_hint(int code);
 
 /* Read a whole regular file of at most `limit` bytes. `*data` is NUL-terminated and malloc'd. */
 IFM_CHECKED enum ifm_status ifm_file_read(const char *path, size_t limit, char **data, size_t *size,
                                           struct ifm_error *error);
 IFM_CHECKED enum ifm_status ifm_file_write_atomic(const char *path, const void *data, size_t size,
                                                   struct ifm_error *error);
+/* The same with a file mode; the others have 0644. */
+IFM_CHECKED enum ifm_status ifm_file_write_mode(const char *path, const void *data, size_t size, mode_t mode,
+                                                struct ifm_error *error);
+/* What a user named on the command line. A file is replaced; a pipe, a terminal, /dev/stdout and /dev/fd/N are written
+ * to; a symbolic link, a folder or another device is refused. */
+IFM_CHECKED enum ifm_status ifm_file_write_named(const char *path, const void *data, size_t size,
+                                                 struct ifm_error *error);
 /* write(2) until all of it is written; 0, or the errno of the write that failed. */
 int ifm_file_write_all(int fd, const char *data, size_t size);
 /* Sync the folder of `path`, so that the name survives a power failure. A file that was created or renamed stays when

@@ -1,5 +1,6 @@
 /* SHA-256 through OpenSSL's EVP, XXH3 inlined from its header. */
 #include "base/hash.h"
+#include "base/file.h"
 
 #define XXH_INLINE_ALL
 #include <errno.h>
@@ -27,9 +28,6 @@ struct ifm_sha256 ifm_sha256_bytes(const void *data, size_t size)
     return to_hex(digest);
 }
 
-static const char disk_hint[] =
-    "see what the system's log (dmesg) says of this disk, and whether you may read the file";
-
 static enum ifm_status hash_stream(FILE *file, const char *path, struct ifm_sha256 *out, struct ifm_error *error)
 {
     static const size_t piece = 1 << 20;
@@ -47,7 +45,7 @@ static enum ifm_status hash_stream(FILE *file, const char *path, struct ifm_sha2
     EVP_MD_CTX_free(context);
     free(buffer);
     if (ferror(file))
-        return ifm_fail(error, IFM_INTERNAL, path, disk_hint, "cannot read: %s", strerror(code));
+        return ifm_file_fail(path, "cannot read", code, error);
     *out = to_hex(digest);
     return IFM_OK;
 }
@@ -56,7 +54,7 @@ enum ifm_status ifm_sha256_file(const char *path, struct ifm_sha256 *out, struct
 {
     FILE *file = fopen(path, "rbe");
     if (file == NULL)
-        return ifm_fail(error, IFM_INVALID, path, disk_hint, "cannot read: %s", strerror(errno));
+        return ifm_fail(error, IFM_INVALID, path, ifm_file_hint(errno), "cannot read: %s", strerror(errno));
     setvbuf(file, NULL, _IONBF, 0); /* the pieces are large already */
     enum ifm_status status = hash_stream(file, path, out, error);
     fclose(file);

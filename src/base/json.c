@@ -3,22 +3,40 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "base/plain.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* A character of UTF-8 that a terminal may act on is escaped as well, so that the file can be looked at; whoever parses
+ * it reads the same text. */
+static size_t print_character(const char *at, struct ifm_text *out)
+{
+    uint32_t code;
+    size_t length = ifm_plain_character(at, &code);
+    if (length < 2)
+        code = (unsigned char)*at;
+    if (!ifm_plain_is_hostile(code))
+        ifm_text_append(out, at, length == 0 ? 1 : length);
+    else if (code < 0x10000)
+        ifm_text_printf(out, "\\u%04x", (unsigned)code);
+    else
+        ifm_text_printf(out, "\\u%04x\\u%04x", 0xd800u + ((unsigned)(code - 0x10000) >> 10),
+                        0xdc00u + (unsigned)((code - 0x10000) & 0x3ff));
+    return length == 0 ? 1 : length;
+}
+
 static void print_string(const char *string, struct ifm_text *out)
 {
     ifm_text_append(out, "\"", 1);
-    for (const unsigned char *at = (const unsigned char *)string; *at != '\0'; at++) {
-        if (*at == '"' || *at == '\\')
-            ifm_text_printf(out, "\\%c", *at);
-        else if (*at == '\n')
+    while (*string != '\0') {
+        if (*string == '"' || *string == '\\')
+            ifm_text_printf(out, "\\%c", *string++);
+        else if (*string == '\n') {
             ifm_text_add(out, "\\n");
-        else if (*at < 0x20)
-            ifm_text_printf(out, "\\u%04x", *at);
-        else
-            ifm_text_append(out, (const char *)at, 1);
+            string++;
+        } else
+            string += print_character(string, out);
     }
     ifm_text_append(out, "\"", 1);
 }
@@ -114,14 +132,24 @@ void ifm_json_print(const json_t *value, bool indented, struct ifm_text *out)
     print(value, 0, indented, out);
 }
 
-enum ifm_status ifm_json_write(const char *path, const json_t *value, struct ifm_error *error)
+static enum ifm_status write_mode(const char *path, const json_t *value, mode_t mode, struct ifm_error *error)
 {
     struct ifm_text text = {0};
     ifm_json_print(value, true, &text);
     ifm_text_add(&text, "\n");
-    enum ifm_status status = ifm_file_write_atomic(path, text.data, text.size, error);
+    enum ifm_status status = ifm_file_write_mode(path, text.data, text.size, mode, error);
     ifm_text_free(&text);
     return status;
+}
+
+enum ifm_status ifm_json_write(const char *path, const json_t *value, struct ifm_error *error)
+{
+    return write_mode(path, value, 0644, error);
+}
+
+enum ifm_status ifm_json_write_private(const char *path, const json_t *value, struct ifm_error *error)
+{
+    return write_mode(path, value, 0600, error);
 }
 
 enum ifm_status ifm_json_parse(const char *data, size_t size, const char *where, json_t **out, struct ifm_error *error)
@@ -132,7 +160,9 @@ enum ifm_status ifm_json_parse(const char *data, size_t size, const char *where,
         return IFM_OK;
     char place[256];
     snprintf(place, sizeof place, "%s:%d:%d", where, problem.line, problem.column);
-    return ifm_fail(error, IFM_INVALID, place, "", "not valid JSON: %s", problem.text);
+    bool mark = size >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0;
+    const char *hint = mark ? "save it without a byte order mark (BOM)" : "";
+    return ifm_fail(error, IFM_INVALID, place, hint, "not valid JSON: %s", problem.text);
 }
 
 enum ifm_status ifm_json_read(const char *path, json_t **out, struct ifm_error *error)

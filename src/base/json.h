@@ -13,6 +13,8 @@
 /* Indented form for files, or one line for logs and hashes. Appends to `out`. */
 void ifm_json_print(const json_t *value, bool indented, struct ifm_text *out);
 IFM_CHECKED enum ifm_status ifm_json_write(const char *path, const json_t *value, struct ifm_error *error);
+/* For the owner alone: mode 0600. */
+IFM_CHECKED enum ifm_status ifm_json_write_private(const char *path, const json_t *value, struct ifm_error *error);
 /* Duplicate keys, trailing text, NUL and depth beyond jansson's limit are errors with line and column. */
 IFM_CHECKED enum ifm_status ifm_json_read(const char *path, json_t **out, struct ifm_error *error);
 IFM_CHECKED enum ifm_status ifm_json_parse(const char *data, size_t size, const char *where, json_t **out,

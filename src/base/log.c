@@ -1,17 +1,25 @@
 /* Messages on standard error. The two switches, quiet and mute, are the only presentation state of the process. */
 #include "base/log.h"
 
+#include "base/plain.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 static bool quiet, muted;
 
+/* A line on standard error. Names in it may be of somebody else's folder. Nothing is allocated: memory may be short. */
+static void print_line(const char *prefix, char *line)
+{
+    ifm_plain_make(line);
+    fprintf(stderr, "%s%s\n", prefix, line);
+}
+
 static void IFM_PRINTF(2, 0) say(const char *prefix, const char *format, va_list arguments)
 {
-    fputs(prefix, stderr);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
+    char line[4096];
+    vsnprintf(line, sizeof line, format, arguments);
+    print_line(prefix, line);
 }
 
 void ifm_log_quiet(bool is_quiet)
@@ -46,12 +54,12 @@ void ifm_warn(const char *format, ...)
 
 void ifm_error_print(const struct ifm_error *error)
 {
-    fputs("error: ", stderr);
-    if (error->where[0] != '\0')
-        fprintf(stderr, "%s: ", error->where);
-    fprintf(stderr, "%s\n", error->message);
-    if (error->hint[0] != '\0')
-        fprintf(stderr, "  hint: %s\n", error->hint);
+    char line[sizeof error->where + sizeof error->message + sizeof error->hint];
+    snprintf(line, sizeof line, "%s%s%s", error->where, error->where[0] == '\0' ? "" : ": ", error->message);
+    print_line("error: ", line);
+    snprintf(line, sizeof line, "%s", error->hint);
+    if (line[0] != '\0')
+        print_line("  hint: ", line);
 }
 
 void ifm_die(const char *format, ...)

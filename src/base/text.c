@@ -2,6 +2,7 @@
 #include "base/text.h"
 
 #include "base/log.h"
+#include "base/plain.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,6 +87,13 @@ const char *ifm_text_keep(struct ifm_text *text, struct ifm_arena *arena)
     const char *kept = text->size == 0 ? "" : ifm_arena_strdup(arena, text->data);
     ifm_text_free(text);
     return kept;
+}
+
+const char *ifm_text_plain(const char *text, struct ifm_arena *arena)
+{
+    char *line = ifm_arena_strdup(arena, text);
+    ifm_plain_make(line);
+    return line;
 }
 
 enum { LONGEST_WORD = 64 };

@@ -23,6 +23,8 @@ void ifm_text_clear(struct ifm_text *text); /* keeps the capacity */
 void ifm_text_free(struct ifm_text *text);
 /* The string in the arena, "" where nothing was appended; the text is freed. */
 const char *ifm_text_keep(struct ifm_text *text, struct ifm_arena *arena);
+/* One line of a text from outside, for a terminal (plain.h); in the arena. */
+const char *ifm_text_plain(const char *text, struct ifm_arena *arena);
 
 /* Parse the whole string: false on empty input, trailing characters or overflow. */
 bool ifm_parse_i64(const char *text, int64_t *out);

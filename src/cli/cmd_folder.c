@@ -24,11 +24,11 @@ enum ifm_status ifm_cmd_derive(int argc, char **argv, struct ifm_error *error)
     return ifm_story_finish(options.dir, &how, &judged, error);
 }
 
-static void print_verdict(const struct ifm_verdict *verdict)
+static void print_verdict(const struct ifm_verdict *verdict, struct ifm_arena *arena)
 {
     printf("%s\n", ifm_outcome_words(verdict->outcome));
     for (size_t i = 0; i < verdict->n_reasons; i++)
-        printf("  %s\n", verdict->reasons[i]);
+        printf("  %s\n", ifm_text_plain(verdict->reasons[i], arena));
 }
 
 enum ifm_status ifm_cmd_judge(int argc, char **argv, struct ifm_error *error)
@@ -38,10 +38,12 @@ enum ifm_status ifm_cmd_judge(int argc, char **argv, struct ifm_error *error)
     struct ifm_folder folder;
     enum ifm_status status = ifm_folder_open(options.dir, &folder, error);
     if (status == IFM_OK)
+        status = ifm_folder_check_lock(&folder, error);
+    if (status == IFM_OK)
         status = ifm_publish_files(&folder.publication, error);
     if (status == IFM_OK) {
         if (options.format == IFM_FORMAT_TABLE)
-            print_verdict(folder.verdict);
+            print_verdict(folder.verdict, folder.arena);
         else
             status = ifm_publish_table(&folder.publication, options.format, options.colour, stdout, error);
     }
@@ -51,7 +53,7 @@ enum ifm_status ifm_cmd_judge(int argc, char **argv, struct ifm_error *error)
     return status;
 }
 
-static void print_verified(const struct ifm_story_verified *verified)
+static void print_verified(const struct ifm_story_verified *verified, struct ifm_arena *arena)
 {
     const struct ifm_verified *published = &verified->published;
     printf("verified: every hash fits, and all %zu numbers follow from the record\n"
@@ -64,7 +66,7 @@ static void print_verified(const struct ifm_story_verified *verified)
                "were compared; sentences, report.md and report.html were not; `inferometer report` writes them anew)\n",
                published->publisher);
     if (verified->not_rebuilt != NULL)
-        printf("(not rebuilt from config.lock.json, and believed as plan.json has it: %s)\n", verified->not_rebuilt);
+        printf("(not rebuilt from config.lock.json, and believed as plan.json has it: %s)\n", ifm_text_plain(verified->not_rebuilt, arena));
 }
 
 enum ifm_status ifm_cmd_verify(int argc, char **argv, struct ifm_error *error)
@@ -77,7 +79,7 @@ enum ifm_status ifm_cmd_verify(int argc, char **argv, struct ifm_error *error)
     struct ifm_arena *arena = ifm_arena_create();
     enum ifm_status status = ifm_story_verify(options.dir, arena, &verified, error);
     if (status == IFM_OK)
-        print_verified(&verified);
+        print_verified(&verified, arena);
     ifm_arena_destroy(arena);
     return status;
 }

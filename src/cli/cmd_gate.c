@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 
 #include "base/file.h"
+#include "base/text.h"
 #include "publish/junit.h"
 #include "story/folder.h"
 #include <stdio.h>
@@ -132,7 +133,7 @@ static enum ifm_status write_text(const char *path, struct ifm_text *text, struc
 {
     enum ifm_status status = IFM_OK;
     if (strcmp(path, "-") != 0) {
-        status = ifm_file_write_atomic(path, text->data, text->size, error);
+        status = ifm_file_write_named(path, text->data, text->size, error);
         ifm_text_clear(text);
     }
     ifm_cli_print(text, stdout);
@@ -176,7 +177,7 @@ static void print_lines(const struct gate_request *request, const struct ifm_gat
         ifm_text_printf(&text, "%s\n", outcome);
     for (size_t i = 0; request->format == IFM_FORMAT_TABLE && verdict != NULL && i < verdict->n_reasons; i++)
         if (!is_of_a_line(lines, verdict->reasons[i]))
-            ifm_text_printf(&text, "  %s\n", verdict->reasons[i]);
+            ifm_text_printf(&text, "  %s\n", ifm_text_plain(verdict->reasons[i], request->arena));
     if (request->format == IFM_FORMAT_TABLE && listing->n_rows > 0)
         ifm_text_add(&text, "\n");
     ifm_listing_compose(listing, request->format, &text);

@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 
 #include "base/file.h"
+#include "base/text.h"
 #include "model/plan_json.h"
 #include "publish/listing.h"
 #include "sample/journal.h"
@@ -308,7 +309,7 @@ static void print_found(struct found *found, const char *root, enum ifm_format f
         add_row(&listing, &found->items[i]);
     ifm_listing_compose(&listing, format, &text);
     if (found->n == 0 && (format == IFM_FORMAT_TABLE || format == IFM_FORMAT_MD))
-        printf("no run folders below %s; `inferometer run` makes one\n", root);
+        printf("no run folders below %s; `inferometer run` makes one\n", ifm_text_plain(root, found->arena));
     ifm_cli_print(&text, stdout);
     ifm_listing_end(&listing);
 }

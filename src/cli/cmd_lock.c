@@ -4,6 +4,7 @@
 #include "lock/lock.h"
 #include "publish/listing.h"
 
+#include "base/file.h"
 #include "base/log.h"
 #include "base/subprocess.h"
 #include "base/text.h"
@@ -207,7 +208,8 @@ static enum ifm_status run_command(const struct lock_run *run, const sigset_t *b
     if (pid == 0) {
         sigprocmask(SIG_SETMASK, before, NULL);
         execv(run->path, command);
-        fprintf(stderr, "error: %s: %s\n", command[0], strerror(errno));
+        (void)ifm_fail(error, IFM_USAGE, command[0], ifm_file_hint(errno), "%s", strerror(errno));
+        ifm_error_print(error);
         _exit(127);
     }
     int status = wait_for(pid, &set, &interrupted);

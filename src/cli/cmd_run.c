@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "base/plain.h"
 #include "host/host.h"
 #include "story/folder.h"
 #include <stdio.h>
@@ -18,7 +19,10 @@ static void show_progress(void *context, const struct ifm_cell *cell, double fra
     if (now_ns - *last_ns < 100000000)
         return;
     *last_ns = now_ns;
-    fprintf(stderr, "\r\033[K%3.0f %%  %s  about %.0f s left", 100 * fraction, cell->name, remaining_s);
+    char name[256];
+    snprintf(name, sizeof name, "%s", cell->name);
+    ifm_plain_make(name);
+    fprintf(stderr, "\r\033[K%3.0f %%  %s  about %.0f s left", 100 * fraction, name, remaining_s);
 }
 
 /* Replaces this process with `run --resume`; returns only when exec fails. Open files are closed by it. */

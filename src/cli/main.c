@@ -4,10 +4,13 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "run/remote/remote.h"
+#include <fcntl.h>
 #include <locale.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static enum ifm_status unknown_command(const char *name, struct ifm_error *error)
 {
@@ -82,9 +85,35 @@ static bool wrote_all(void)
     return !ferror(stdout);
 }
 
+/* A standard stream that the caller closed gets the next file that is opened: a warning would land in the record. */
+static void open_streams(void)
+{
+    int fd;
+    do
+        fd = open("/dev/null", O_RDWR);
+    while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd >= 0)
+        close(fd);
+}
+
+static void on_limit(int number)
+{
+    (void)number;
+}
+
+/* Beyond the limit on a file's size a write fails, as on a full disk, and its caller says so. The signal is not
+ * ignored: programs that an arm starts would inherit that. */
+static void catch_limit(void)
+{
+    const struct sigaction action = {.sa_handler = on_limit, .sa_flags = SA_RESTART};
+    sigaction(SIGXFSZ, &action, NULL);
+}
+
 int main(int argc, char **argv)
 {
     struct ifm_error error = {0};
+    open_streams();
+    catch_limit();
     setlocale(LC_CTYPE, "C.UTF-8"); /* tables are UTF-8; numbers keep the decimal point */
     ifm_invocation = (struct ifm_invocation){argc, argv};
     enum ifm_status status = start(argc, argv, &error);

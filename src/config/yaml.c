@@ -46,11 +46,13 @@ static enum ifm_status check_text(const struct builder *builder, const char *dat
         return ifm_fail(error, IFM_USAGE, builder->where, "split the study into several files",
                         "the file has %zu bytes; at most %d are read", size, IFM_CONFIG_BYTES_MAX);
     unsigned line = 1, column = 1;
+    bool utf16 = size >= 2 && (memcmp(data, "\xff\xfe", 2) == 0 || memcmp(data, "\xfe\xff", 2) == 0);
     for (size_t at = 0; at < size;) {
         size_t n = utf8_length((const unsigned char *)data + at, size - at);
         if (n == 0) {
             const char *where = ifm_arena_printf(builder->arena, "%s:%u:%u", builder->where, line, column);
-            return ifm_fail(error, IFM_USAGE, where, "a configuration is UTF-8 text", "the file is binary: byte 0x%02x",
+            return ifm_fail(error, IFM_USAGE, where, utf16 ? "save it as UTF-8" : "a configuration is UTF-8 text",
+                            "the file is %s: byte 0x%02x", utf16 ? "UTF-16" : "binary",
                             (unsigned)(unsigned char)data[at]);
         }
         column = data[at] == '\n' ? 1 : column + 1;
@@ -202,6 +204,10 @@ enum ifm_status ifm_yaml_tree(const char *data, size_t size, const char *where, 
                               struct ifm_node **out, struct ifm_error *error)
 {
     struct builder builder = {.arena = arena, .where = where};
+    if (size >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0) { /* libyaml takes it for the first column of a key */
+        data += 3;
+        size -= 3;
+    }
     IFM_TRY(check_text(&builder, data, size, error));
     if (!yaml_parser_initialize(&builder.parser))
         return ifm_fail(error, IFM_INTERNAL, where, "", "out of memory: the YAML parser");

@@ -1,48 +1,13 @@
 /* The doors of the media. */
 #include "document/escape.h"
 
+#include "base/plain.h"
 #include <stdarg.h>
 #include <string.h>
-
-/* The bytes of the UTF-8 character at `text`, and its code; 0 where there is none. */
-static size_t character(const char *text, uint32_t *code)
-{
-    const unsigned char *c = (const unsigned char *)text;
-    *code = c[0];
-    if (c[0] < 0x80)
-        return 1;
-    size_t length = c[0] >= 0xf0 && c[0] < 0xf5   ? 4
-                    : c[0] >= 0xe0 && c[0] < 0xf0 ? 3
-                    : c[0] >= 0xc2 && c[0] < 0xe0 ? 2
-                                                  : 0;
-    if (length == 0)
-        return 0;
-    *code = c[0] & (0xffu >> (length + 1));
-    for (size_t i = 1; i < length; i++) {
-        if ((c[i] & 0xc0) != 0x80)
-            return 0;
-        *code = *code << 6 | (c[i] & 0x3f);
-    }
-    bool overlong = (length == 3 && *code < 0x800) || (length == 4 && *code < 0x10000);
-    bool surrogate = *code >= 0xd800 && *code < 0xe000;
-    return overlong || surrogate || *code > 0x10ffff ? 0 : length;
-}
 
 static bool is_blank(uint32_t code)
 {
     return code == '\n' || code == '\r' || code == '\t';
-}
-
-/* What a reader would not see, and a terminal or a browser would act on. */
-static bool is_hostile(uint32_t code)
-{
-    static const uint32_t ranges[][2] = {{0, 0x1f},        {0x7f, 0x9f},     {0x61c, 0x61c},    {0x180e, 0x180e},
-                                         {0x200b, 0x200f}, {0x2028, 0x202e}, {0x2060, 0x206f},  {0xfeff, 0xfeff},
-                                         {0xfff9, 0xfffb}, {0xfffe, 0xffff}, {0xe0000, 0xe007f}};
-    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
-        if (code >= ranges[i][0] && code <= ranges[i][1])
-            return true;
-    return false;
 }
 
 /* One step through a text: its next character as it may be shown, and how many bytes it took. Line ends and tabs are
@@ -55,10 +20,10 @@ struct step {
 static struct step next_of(const char *text)
 {
     uint32_t code;
-    size_t length = character(text, &code);
+    size_t length = ifm_plain_character(text, &code);
     if (length == 0)
         return (struct step){"?", 1, 1};
-    if (is_hostile(code) && !is_blank(code))
+    if (ifm_plain_is_hostile(code) && !is_blank(code))
         return (struct step){"?", 1, length};
     return (struct step){text, length, length};
 }

@@ -27,6 +27,9 @@ typedef enum ifm_status ifm_publish_visit(void *context, const struct ifm_publis
 IFM_CHECKED enum ifm_status ifm_published_each(const struct ifm_publication *publication, struct ifm_arena *arena,
                                                ifm_publish_visit *visit, void *context, struct ifm_error *error);
 
+/* IFM_INVALID: a file lies in the folder under a published name that the record does not give. */
+IFM_CHECKED enum ifm_status ifm_published_strays(const struct ifm_publication *publication, struct ifm_error *error);
+
 /* Takes the name of the program that published a folder out of its derived.json. True: this very program, by version
  * and revision. False: another one, in words; a file without a name is from a version that wrote none. */
 bool ifm_publisher_take(json_t *derived, char name[static IFM_PUBLISHER_SIZE]);

@@ -154,6 +154,7 @@ static enum ifm_status write_file(void *context, const struct ifm_published *fil
 enum ifm_status ifm_publish_files(const struct ifm_publication *publication, struct ifm_error *error)
 {
     IFM_TRY(ifm_compose_check(publication, error));
+    IFM_TRY(ifm_published_strays(publication, error));
     struct writer writer = {publication->dir, ifm_arena_create()};
     enum ifm_status status = ifm_published_each(publication, writer.arena, write_file, &writer, error);
     ifm_arena_destroy(writer.arena);

@@ -190,41 +190,39 @@ static bool is_of_number(char c)
     return (c >= '0' && c <= '9') || c == '.' || c == 'e' || c == 'E' || c == '+' || c == '-';
 }
 
-/* The real number whose text lies round `at`: false when it is none, or an integer, which is compared exactly. `*end`
- * is where it ends. */
-static bool real_round(const char *text, size_t size, size_t at, double *number, size_t *end)
+/* The word that begins at `at`: all characters of a number that follow one another, or one other character. */
+static size_t word_at(const char *text, size_t size, size_t at)
 {
-    char word[64];
-    size_t from = at;
-    while (from > 0 && is_of_number(text[from - 1]))
-        from--;
-    for (*end = at; *end < size && is_of_number(text[*end]);)
-        ++*end;
-    size_t length = *end - from;
-    if (length == 0 || length >= sizeof word || memchr(text + from, '.', length) == NULL)
-        return false;
-    memcpy(word, text + from, length);
-    word[length] = '\0';
-    return ifm_parse_f64(word, number);
+    size_t end = at;
+    while (end < size && is_of_number(text[end]))
+        end++;
+    return end == at ? 1 : end - at;
 }
 
-/* Equal but for reals within the tolerance: another processor's logarithm may differ in its last bit. `*at` is where
- * the first other difference begins in `a`. */
+/* The word as a real number. An integer is none: it is compared exactly. */
+static bool take_real(const char *word, size_t length, double *number)
+{
+    char copy[64];
+    if (length >= sizeof copy || memchr(word, '.', length) == NULL)
+        return false;
+    memcpy(copy, word, length);
+    copy[length] = '\0';
+    return ifm_parse_f64(copy, number);
+}
+
+/* Equal but for reals within the tolerance: another processor's logarithm may differ in its last bit. Both texts are
+ * read word by word, so that each step goes on in both. `*at` is where the first other difference begins in `a`. */
 static bool equal_texts(const char *a, size_t size_a, const char *b, size_t size_b, size_t *at)
 {
     size_t i = 0, j = 0;
     while (i < size_a && j < size_b) {
-        if (a[i] == b[j]) {
-            i++;
-            j++;
-            continue;
-        }
+        size_t length_a = word_at(a, size_a, i), length_b = word_at(b, size_b, j);
         double x, y;
-        size_t end_a, end_b;
-        if (!real_round(a, size_a, i, &x, &end_a) || !real_round(b, size_b, j, &y, &end_b) || !is_close(x, y))
+        bool same = length_a == length_b && memcmp(a + i, b + j, length_a) == 0;
+        if (!same && (!take_real(a + i, length_a, &x) || !take_real(b + j, length_b, &y) || !is_close(x, y)))
             break;
-        i = end_a;
-        j = end_b;
+        i += length_a;
+        j += length_b;
     }
     *at = i;
     return i == size_a && j == size_b;

@@ -15,7 +15,6 @@ struct verification {
     struct ifm_verified *out;
     bool own; /* this very program published the folder */
     bool words_left_out;
-    bool power; /* the record gives a power.csv */
 };
 
 #define WRITES_ANEW "`inferometer derive` writes it anew"
@@ -106,17 +105,7 @@ static enum ifm_status verify_text(struct verification *v, const struct ifm_publ
 static enum ifm_status verify_file(void *context, const struct ifm_published *file, struct ifm_error *error)
 {
     struct verification *v = context;
-    v->power |= strcmp(file->name, "power.csv") == 0;
     return file->tree != NULL ? verify_json(v, file, error) : verify_text(v, file, error);
-}
-
-/* Nobody may put a power.csv beside a record that holds no power. */
-static enum ifm_status verify_no_power(const struct verification *v, struct ifm_error *error)
-{
-    if (v->power || !ifm_file_exists(ifm_path_join(v->arena, v->publication->dir, "power.csv")))
-        return IFM_OK;
-    return ifm_fail(error, IFM_INVALID, "power.csv", "remove it, or measure with --energy",
-                    "power.csv is there, and the record holds no reading of a measured device");
 }
 
 enum ifm_status ifm_publish_verify(const struct ifm_publication *publication, struct ifm_verified *out,
@@ -126,7 +115,7 @@ enum ifm_status ifm_publish_verify(const struct ifm_publication *publication, st
     struct verification v = {.publication = publication, .arena = ifm_arena_create(), .out = out};
     enum ifm_status status = ifm_published_each(publication, v.arena, verify_file, &v, error);
     if (status == IFM_OK)
-        status = verify_no_power(&v, error);
+        status = ifm_published_strays(publication, error);
     out->words = !v.words_left_out;
     ifm_arena_destroy(v.arena);
     return status;

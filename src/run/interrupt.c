@@ -1,5 +1,5 @@
-/* Signals set a flag; everything else happens between slots. SIGXFSZ (a limit on file sizes) is caught, so that the
- * write fails as on a full disk. It is not ignored: programs that an arm starts would inherit that. */
+/* Signals set a flag; everything else happens between slots. SIGXFSZ (a limit on file sizes) is caught, as the command
+ * does from its start: here it is for sessions of the library. */
 #include "run/interrupt.h"
 
 #include <signal.h>

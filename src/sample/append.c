@@ -10,16 +10,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char full_hint[] = "free some space or choose another folder, then go on with run --resume";
-
-static const char disk_hint[] =
-    "see what the system's log (dmesg) says of this disk; what was recorded is kept for run --resume";
-
 static enum ifm_status system_failure(const struct ifm_append *file, const char *what, int code,
                                       struct ifm_error *error)
 {
-    bool full = code == ENOSPC || code == EDQUOT || code == EFBIG;
-    return ifm_fail(error, IFM_INTERNAL, file->path, full ? full_hint : disk_hint, "%s: %s", what, strerror(code));
+    enum ifm_status status = ifm_fail(error, IFM_INTERNAL, file->path, "", "%s: %s", what, strerror(code));
+    ifm_error_hint(error, "%s; what was recorded is kept for run --resume", ifm_file_hint(code));
+    return status;
 }
 
 enum ifm_status ifm_append_open(char *path, int flags, struct ifm_append *out, struct ifm_error *error)
@@ -33,11 +29,8 @@ enum ifm_status ifm_append_open(char *path, int flags, struct ifm_append *out, s
     if (out->fd < 0 && errno == EEXIST)
         result = ifm_fail(error, IFM_USAGE, path, "continue an interrupted run with --resume, or choose another --out",
                           "exists already; a run never overwrites a record");
-    else if (out->fd < 0 && (errno == EACCES || errno == EROFS || errno == ENOENT || errno == EISDIR || errno == ELOOP))
-        result = ifm_fail(error, IFM_USAGE, path, "see who may write it; a run can go elsewhere with --out",
-                          "cannot open for append: %s", strerror(errno));
     else if (out->fd < 0)
-        result = system_failure(out, "cannot open for append", errno, error);
+        result = ifm_file_fail(path, "cannot open for append", errno, error);
     else if (fstat(out->fd, &status) != 0)
         result = system_failure(out, "cannot stat", errno, error);
     else if (!S_ISREG(status.st_mode))

@@ -111,11 +111,13 @@ static bool log_is_empty(const char *dir)
     return lstat(below(dir, "run.log", path), &log) == 0 && S_ISREG(log.st_mode) && log.st_size == 0;
 }
 
-/* The folder is empty, or holds only what a start left that ended before its plan was written. */
-static bool holds_no_run(const char *dir)
+/* The folder is empty, or holds only what a start left that ended before its plan was written. `*code`: errno where it
+ * cannot be listed, which says nothing of what it holds; else 0. */
+static bool holds_no_run(const char *dir, int *code)
 {
     size_t others = 0, of_start = 0;
     DIR *folder = opendir(dir);
+    *code = folder == NULL ? errno : 0;
     for (struct dirent *entry; folder != NULL && (entry = readdir(folder)) != NULL;) {
         bool known = is_of_a_start(entry->d_name);
         others += !known;
@@ -128,8 +130,9 @@ static bool holds_no_run(const char *dir)
 
 void ifm_claim_undo(const char *dir)
 {
+    int code;
     sweep(dir);
-    if (!holds_no_run(dir))
+    if (!holds_no_run(dir, &code))
         return;
     for (size_t i = 0; i < OF_A_START && remove_below(dir, of_a_start[i]); i++)
         continue;
@@ -155,8 +158,7 @@ enum ifm_status ifm_claim_take(const char *dir, bool alone, int *fd, struct ifm_
 {
     *fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (*fd < 0)
-        return ifm_fail(error, errno == ENOENT || errno == ENOTDIR || errno == EACCES ? IFM_USAGE : IFM_INTERNAL, dir,
-                        "name a folder that you may read", "cannot open the folder: %s", strerror(errno));
+        return ifm_file_fail(dir, "cannot open the folder", errno, error);
     enum ifm_status status = lock(dir, alone, *fd, error);
     if (status != IFM_OK) {
         close(*fd);
@@ -173,9 +175,7 @@ static enum ifm_status make_log(const char *dir, struct ifm_error *error)
         close(log);
         return IFM_OK;
     }
-    bool forbidden = code == EACCES || code == EROFS;
-    return ifm_fail(error, forbidden ? IFM_USAGE : IFM_INTERNAL, dir, "free some space or choose another --out",
-                    "cannot write into the folder: %s", strerror(code));
+    return ifm_file_fail(dir, "cannot write into the folder", code, error);
 }
 
 enum ifm_status ifm_claim_new(const char *dir, int *fd, struct ifm_error *error)
@@ -183,7 +183,11 @@ enum ifm_status ifm_claim_new(const char *dir, int *fd, struct ifm_error *error)
     IFM_TRY(ifm_dir_create_all(dir, error));
     IFM_TRY(ifm_claim_take(dir, true, fd, error));
     enum ifm_status status = IFM_OK;
-    if (!holds_no_run(dir))
+    int code;
+    bool free_of_runs = holds_no_run(dir, &code);
+    if (code != 0)
+        status = ifm_file_fail(dir, "cannot list the folder", code, error);
+    else if (!free_of_runs)
         status = ifm_fail(error, IFM_USAGE, dir, "choose another --out, or continue an interrupted run with --resume",
                           "the folder is not empty; a run never overwrites one");
     if (status == IFM_OK) {

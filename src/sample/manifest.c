@@ -11,7 +11,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const char disk_hint[] = "see what the system's log (dmesg) says of this disk";
 static const char manifest_name[] = "manifest.sha256";
 enum { HEX = 64, MANIFEST_LIMIT = 64 << 20, DEPTH_LIMIT = 16 };
 
@@ -58,7 +57,7 @@ static enum ifm_status visit(const char *dir, const char *prefix, const char *ba
     const char *name = prefix[0] == '\0' ? base : ifm_path_join(listing->arena, prefix, base);
     struct stat status;
     if (lstat(path, &status) != 0)
-        return ifm_fail(error, IFM_INTERNAL, path, disk_hint, "cannot stat: %s", strerror(errno));
+        return ifm_file_fail(path, "cannot stat", errno, error);
     if (S_ISDIR(status.st_mode))
         return walk(path, name, depth + 1, listing, error);
     if (!S_ISREG(status.st_mode))
@@ -78,15 +77,14 @@ static enum ifm_status walk(const char *dir, const char *prefix, int depth, stru
         return ifm_fail(error, IFM_INVALID, dir, NULL, "folders are nested more than %d deep", DEPTH_LIMIT);
     DIR *folder = opendir(dir);
     if (folder == NULL)
-        return ifm_fail(error, errno == ENOENT || errno == ENOTDIR ? IFM_USAGE : IFM_INTERNAL, dir, disk_hint,
-                        "cannot list the folder: %s", strerror(errno));
+        return ifm_file_fail(dir, "cannot list the folder", errno, error);
     enum ifm_status status = IFM_OK;
     while (status == IFM_OK) {
         errno = 0;
         const struct dirent *item = readdir(folder);
         if (item == NULL) {
             if (errno != 0)
-                status = ifm_fail(error, IFM_INTERNAL, dir, disk_hint, "cannot list the folder: %s", strerror(errno));
+                status = ifm_file_fail(dir, "cannot list the folder", errno, error);
             break;
         }
         if (!is_skipped(item->d_name))

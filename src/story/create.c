@@ -38,7 +38,7 @@ static enum ifm_status write_private(struct ifm_arena *arena, const char *dir, c
     if (settings != NULL)
         json_object_set_new(caller, "settings", settings);
     ifm_plugins_into_private(caller, config);
-    return ifm_json_write(ifm_path_join(arena, dir, "private.json"), caller, error);
+    return ifm_json_write_private(ifm_path_join(arena, dir, "private.json"), caller, error);
 }
 
 static enum ifm_status fill(const char *dir, const struct ifm_config *config, const struct ifm_plan *plan,

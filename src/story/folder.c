@@ -46,8 +46,7 @@ static enum ifm_status check_at_rest(const char *dir, struct ifm_error *error)
     int code;
     bool busy = ifm_folder_is_busy(dir, &code);
     if (code != 0 && code != ENOENT)
-        return ifm_fail(error, IFM_INTERNAL, dir, "see whether you may read it, and what the system's log (dmesg) says",
-                        "cannot open run.log: %s", strerror(code));
+        return ifm_file_fail(dir, "cannot open run.log", code, error);
     return busy ? ifm_fail(error, IFM_USAGE, dir, "wait for the run to end", "a run is at work in this folder")
                 : IFM_OK;
 }

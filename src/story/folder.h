@@ -32,6 +32,9 @@ struct ifm_folder {
 /* Load, plan again, derive and judge. Close it also after a failure. */
 IFM_CHECKED enum ifm_status ifm_folder_open(const char *dir, struct ifm_folder *out, struct ifm_error *error);
 void ifm_folder_close(struct ifm_folder *folder);
+/* The lock resolves to itself, and its gates, settings and seed are the plan's: neither file can be edited alone. Of a
+ * plugin that is not loaded the lock's own hash is checked. */
+IFM_CHECKED enum ifm_status ifm_folder_check_lock(const struct ifm_folder *folder, struct ifm_error *error);
 
 /* Derive the folder otherwise than its own plan asks; `wish` without its review, which is made here. */
 IFM_CHECKED enum ifm_status ifm_folder_derive(const char *dir, const struct ifm_wish *wish, struct ifm_arena *arena,

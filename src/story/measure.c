@@ -36,12 +36,13 @@ enum ifm_status ifm_story_measure(const struct ifm_config *config, const struct 
     return ifm_run_execute(plan, &options, error);
 }
 
-static void print_cell(const struct ifm_cell *cell, const struct ifm_estimate *estimate, FILE *out)
+static void print_cell(const struct ifm_cell *cell, const struct ifm_estimate *estimate, struct ifm_arena *arena,
+                       FILE *out)
 {
     char seconds[48], memory[48];
-    fprintf(out, "  %s\n", cell->name);
+    fprintf(out, "  %s\n", ifm_text_plain(cell->name, arena));
     if (cell->unsupported[0] != '\0') {
-        fprintf(out, "    absent: %s\n", cell->unsupported);
+        fprintf(out, "    absent: %s\n", ifm_text_plain(cell->unsupported, arena));
         return;
     }
     fprintf(out, "    %u thread%s, %s caches, about %s, %s of memory%s\n", cell->threads, cell->threads == 1 ? "" : "s",
@@ -49,18 +50,19 @@ static void print_cell(const struct ifm_cell *cell, const struct ifm_estimate *e
             ifm_format_human((double)estimate->memory, "B", memory), cell->cache_resident ? ", cache-resident" : "");
     fprintf(out, "    arms:");
     for (size_t i = 0; i < cell->n_arms; i++)
-        fprintf(out, "%s %s (%s)", i == 0 ? "" : ",", cell->arms[i].name, ifm_role_name(cell->arms[i].role));
+        fprintf(out, "%s %s (%s)", i == 0 ? "" : ",", ifm_text_plain(cell->arms[i].name, arena),
+                ifm_role_name(cell->arms[i].role));
     fprintf(out, "\n");
 }
 
 static void print_table(const struct ifm_plan *plan, const struct ifm_estimate *cells, const struct ifm_estimate *total,
-                        FILE *out)
+                        struct ifm_arena *arena, FILE *out)
 {
     char seconds[48], low[48], high[48];
     fprintf(out, "plan: %zu cell%s on %s; nothing has been recorded\n", plan->n_cells, plan->n_cells == 1 ? "" : "s",
             plan->device);
     for (size_t i = 0; i < plan->n_cells; i++)
-        print_cell(&plan->cells[i], &cells[i], out);
+        print_cell(&plan->cells[i], &cells[i], arena, out);
     fprintf(out, "time: about %s (%s to %s, as the stop rule decides)\n",
             ifm_format_human(total->seconds, "s", seconds), ifm_format_human(total->low, "s", low),
             ifm_format_human(total->high, "s", high));
@@ -87,7 +89,7 @@ enum ifm_status ifm_story_dry_run(const struct ifm_config *config, const struct 
     if (status == IFM_OK && json)
         print_json(plan, &total, out);
     else if (status == IFM_OK)
-        print_table(plan, cells, &total, out);
+        print_table(plan, cells, &total, arena, out);
     ifm_arena_destroy(arena);
     return status;
 }

@@ -14,30 +14,16 @@ static enum ifm_status publish(const struct ifm_folder *folder, const struct ifm
     IFM_TRY(ifm_publish_files(publication, error));
     IFM_TRY(ifm_publish_table(publication, how->format, how->colour, how->out, error));
     if (how->format == IFM_FORMAT_TABLE)
-        fprintf(how->out, "\nreport: %s/report.html\n", publication->dir);
+        fprintf(how->out, "\nreport: %s/report.html\n", ifm_text_plain(publication->dir, folder->arena));
     if (how->format == IFM_FORMAT_ELASTIC_KV && how->advice != NULL)
         ifm_publish_advice(publication, how->advice);
     return IFM_OK;
 }
 
-enum ifm_status ifm_story_finish(const char *dir, const struct ifm_story_printing *how, enum ifm_status *judged,
-                                 struct ifm_error *error)
-{
-    struct ifm_folder folder;
-    enum ifm_status status = ifm_folder_open(dir, &folder, error);
-    if (status == IFM_OK)
-        status = publish(&folder, how, error);
-    if (status == IFM_OK)
-        *judged = folder.verdict->exit_code;
-    ifm_folder_close(&folder);
-    return status;
-}
-
-/* The lock resolves to itself. */
-static enum ifm_status verify_lock(const struct ifm_folder *folder, bool has_tables, struct ifm_error *error)
+enum ifm_status ifm_folder_check_lock(const struct ifm_folder *folder, struct ifm_error *error)
 {
     const char *dir = folder->publication.dir;
-    if (!has_tables) { /* of a plugin that is not loaded */
+    if (ifm_plugins_missing(folder->lock) != NULL) {
         enum ifm_status intact = ifm_config_lock_intact(folder->lock, "config.lock.json", error);
         return intact == IFM_USAGE ? error->code = IFM_INVALID : intact;
     }
@@ -51,6 +37,21 @@ static enum ifm_status verify_lock(const struct ifm_folder *folder, bool has_tab
     return status;
 }
 
+enum ifm_status ifm_story_finish(const char *dir, const struct ifm_story_printing *how, enum ifm_status *judged,
+                                 struct ifm_error *error)
+{
+    struct ifm_folder folder;
+    enum ifm_status status = ifm_folder_open(dir, &folder, error);
+    if (status == IFM_OK)
+        status = ifm_folder_check_lock(&folder, error);
+    if (status == IFM_OK)
+        status = publish(&folder, how, error);
+    if (status == IFM_OK)
+        *judged = folder.verdict->exit_code;
+    ifm_folder_close(&folder);
+    return status;
+}
+
 /* The plan is what the lock gives: neither file can be edited alone. */
 static enum ifm_status verify_plan(const struct ifm_folder *folder, struct ifm_error *error)
 {
@@ -61,10 +62,9 @@ static enum ifm_status verify_plan(const struct ifm_folder *folder, struct ifm_e
                     folder->review.faults[0].text);
 }
 
-static enum ifm_status verify(const struct ifm_folder *folder, bool has_tables, struct ifm_verified *published,
-                              struct ifm_error *error)
+static enum ifm_status verify(const struct ifm_folder *folder, struct ifm_verified *published, struct ifm_error *error)
 {
-    IFM_TRY(verify_lock(folder, has_tables, error));
+    IFM_TRY(ifm_folder_check_lock(folder, error));
     IFM_TRY(verify_plan(folder, error));
     IFM_TRY(ifm_inputs_agree(folder->events, folder->publication.dir, error));
     return ifm_publish_verify(&folder->publication, published, error);
@@ -81,7 +81,7 @@ enum ifm_status ifm_story_verify(const char *dir, struct ifm_arena *arena, struc
         out->not_rebuilt = not_rebuilt == NULL ? NULL : ifm_arena_strdup(arena, not_rebuilt);
         out->n_numbers = folder.derived->n_numbers;
         out->chained = folder.events->chained;
-        status = verify(&folder, ifm_plugins_missing(folder.lock) == NULL, &out->published, error);
+        status = verify(&folder, &out->published, error);
     }
     ifm_folder_close(&folder);
     return status;

@@ -1,12 +1,28 @@
 /* Replays a corpus without libFuzzer: each file of each folder (or each file named) goes through the fuzz target once.
- * An empty or missing corpus is a failure: a replay that replays nothing tests nothing. */
+ * An empty or missing corpus is a failure: a replay that replays nothing tests nothing. So is an input that takes
+ * longer than AT_MOST_S, which is then named; libFuzzer's -timeout does the same. */
 #include <dirent.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+enum { AT_MOST_S = 60 }; /* a sanitizer on a busy machine is slow */
+
+static const char *input; /* that runs */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void too_long(int number)
+{
+    static const char words[] = ": this input does not end\n";
+    if (write(STDERR_FILENO, input, strlen(input)) < 0 || write(STDERR_FILENO, words, sizeof words - 1) < 0)
+        _exit(number);
+    abort();
+}
 
 static int replay_file(const char *path)
 {
@@ -31,7 +47,10 @@ static int replay_file(const char *path)
         free(data);
         return -1;
     }
+    input = path;
+    alarm(AT_MOST_S);
     LLVMFuzzerTestOneInput(data, size);
+    alarm(0);
     free(data);
     return 1;
 }
@@ -63,6 +82,7 @@ static int replay_folder(const char *path)
 int main(int argc, char **argv)
 {
     int total = 0;
+    signal(SIGALRM, too_long);
     for (int i = 1; i < argc; i++) {
         struct stat info;
         int one = stat(argv[i], &info) == 0 && S_ISREG(info.st_mode) ? replay_file(argv[i]) : replay_folder(argv[i]);

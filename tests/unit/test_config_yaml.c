@@ -54,6 +54,18 @@ static void bad(const char *yaml, const char *where, const char *message, const 
     bad_bytes(yaml, strlen(yaml), where, message, hint);
 }
 
+/* Editors of other systems put a byte order mark in front. */
+static void a_byte_order_mark_is_no_part_of_the_text(void **state)
+{
+    (void)state;
+    struct ifm_config *config = good("\xef\xbb\xbfworkload: decode\nmeasure:\n  warmup: 7\n");
+    assert_int_equal(ifm_config_study(config)->measure.warmup, 7);
+    ifm_config_destroy(config);
+    bad("\xef\xbb\xbfworklod: decode\n", "c.yaml:1:1", "worklod", "workload");
+    bad_bytes("\xff\xfew\0", 4, "c.yaml:1:1", "UTF-16|0xff", "UTF-8");
+    bad_bytes("\xfe\xff\0w", 4, "c.yaml:1:1", "UTF-16|0xfe", "UTF-8");
+}
+
 static void nested_and_dotted_keys_are_one(void **state)
 {
     (void)state;
@@ -240,6 +252,7 @@ static void files_are_read(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_byte_order_mark_is_no_part_of_the_text),
         cmocka_unit_test(nested_and_dotted_keys_are_one),
         cmocka_unit_test(lists_make_axes),
         cmocka_unit_test(axes_list_every_row_in_table_order),

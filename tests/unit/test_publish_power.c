@@ -147,9 +147,20 @@ static void a_stranger_s_power_csv_is_refused(void **state)
     assert_int_equal(ifm_file_write_atomic(path, "t_s,power_w\n", 12, &error), IFM_OK);
     assert_int_equal(ifm_publish_verify(&publication, &verified, &error), IFM_INVALID);
     assert_facts(error.message, "power.csv|reading");
-    static const char *const names[] = {"derived.json",    "verdict.json", "metrics.json",
-                                        "elastic_kv.json", "report.csv",   "report.md",
-                                        "manifest.sha256", "report.html",  "power.csv"};
+    assert_int_equal(ifm_publish_files(&publication, &error), IFM_INVALID); /* nor does a manifest vouch for it */
+    assert_facts(error.message, "power.csv|reading");
+    static const char *const strays[] = {"power_gpu0_x.csv", "config_01.json", "config_17.json", "summary.json"};
+    unlink(path);
+    for (size_t i = 0; i < COUNT(strays); i++) {
+        snprintf(path, sizeof path, "%s/%s", dir, strays[i]);
+        assert_int_equal(ifm_file_write_atomic(path, "", 0, &error), IFM_OK);
+        assert_int_equal(ifm_publish_files(&publication, &error), IFM_INVALID);
+        assert_facts(error.message, strays[i]);
+        unlink(path);
+    }
+    assert_int_equal(ifm_publish_files(&publication, &error), IFM_OK);
+    static const char *const names[] = {"derived.json", "verdict.json", "metrics.json",    "elastic_kv.json",
+                                        "report.csv",   "report.md",    "manifest.sha256", "report.html"};
     for (size_t i = 0; i < COUNT(names); i++) {
         snprintf(path, sizeof path, "%s/%s", dir, names[i]);
         unlink(path);

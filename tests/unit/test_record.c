@@ -407,7 +407,7 @@ static void assert_append_fails(struct folder *folder, struct ifm_recorder *reco
     if (strstr(error.where, where) == NULL || strstr(error.message, strerror(code)) == NULL)
         fail_msg("got %s: %s", error.where, error.message);
     if (code == ENOSPC || code == EFBIG)
-        assert_facts(error.hint, "space");
+        assert_facts(error.hint, code == ENOSPC ? "space" : "ulimit -f");
     assert_int_equal(size_of(folder, SAMPLES), story->samples_end[b]);
     assert_int_equal(size_of(folder, SLOTS), story->slots_end[b]);
 }

@@ -129,10 +129,20 @@ static void add_verdict(const struct ifm_block *section, struct ifm_text *out)
 
 static void add_blocks(const struct ifm_block *parent, int depth, struct ifm_text *out);
 
+/* Inside a line of HTML, which an empty line would end. */
+static void escape_html_line(const char *text, struct ifm_text *out)
+{
+    size_t from = out->size;
+    ifm_escape_html(text, out);
+    for (size_t i = from; i < out->size; i++)
+        if (out->data[i] == '\n' || out->data[i] == '\t')
+            out->data[i] = ' ';
+}
+
 static void add_section(const struct ifm_block *section, int depth, struct ifm_text *out)
 {
     if (section->folded) {
-        ifm_escape_print(ifm_escape_html, out, "<details><summary>%s</summary>\n\n", section->title);
+        ifm_escape_print(escape_html_line, out, "<details><summary>%s</summary>\n\n", section->title);
         add_blocks(section, depth + 1, out);
         ifm_text_add(out, "</details>\n\n");
         return;

@@ -81,13 +81,18 @@ void ifm_arm_close(struct ifm_cell_run *cell, size_t index)
     *arm = (struct ifm_arm_run){0};
 }
 
-/* One step with the hooks of an arm that has gaps; `ns` receives its time by `device` where both are given. */
+/* One step with the hooks of an arm that has gaps; `ns` receives its time by `device` where both are given. Such a step
+ * may take hours: it does not start after an interruption. */
 static enum ifm_status step_apart(const struct ifm_arm_run *arm, struct ifm_device *device, double *ns,
                                   struct ifm_error *error)
 {
     bool hooks = arm->plan->gaps;
+    if (hooks)
+        IFM_TRY(ifm_interrupt_check(arm->plan->name, error));
     if (hooks && arm->implementation->before != NULL)
         IFM_TRY(arm->implementation->before(arm->state, error));
+    if (hooks)
+        IFM_TRY(ifm_interrupt_check(arm->plan->name, error));
     struct ifm_instant start = {0};
     if (device != NULL)
         start = device->ops->mark(device);

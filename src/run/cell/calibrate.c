@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "run/cell/arm.h"
 #include "run/cell/watch.h"
+#include "run/interrupt.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -197,6 +198,7 @@ enum ifm_status ifm_cell_calibrate(struct ifm_cell_run *cell, const struct ifm_e
         return IFM_OK;
     }
     for (size_t i = 0; i < cell->plan->n_arms; i++) {
+        IFM_TRY(ifm_interrupt_check(cell->plan->name, error));
         IFM_TRY(ifm_arm_rough_ns(cell, i, &cell->arms[i].step_ns, error));
         IFM_TRY(ifm_watch_span(cell, cell->arms[i].step_ns, error));
     }

@@ -7,6 +7,7 @@
 #include "run/cell/slot.h"
 
 #include "run/cell/instruments.h"
+#include "run/interrupt.h"
 #include <string.h>
 
 /* Not inlined, so that a test can count the instructions of the timed part alone. */
@@ -36,6 +37,8 @@ static enum ifm_status time_apart(struct ifm_cell_run *cell, const struct ifm_ar
             IFM_TRY(arm->implementation->before(arm->state, error));
         if (cold)
             IFM_TRY(device->ops->flush(device, error));
+        if (arm->plan->gaps) /* a program may run for hours */
+            IFM_TRY(ifm_interrupt_check(cell->plan->name, error));
         cell->marks[2 * i] = device->ops->mark(device);
         arm->implementation->step(arm->state, arm->inner);
         cell->marks[2 * i + 1] = device->ops->mark(device);
