@@ -94,7 +94,8 @@ enum ifm_stage {
 #define IFM_FIELDS_check(F, r) \
     F(r, must, text, cell, _) F(r, must, text, arm, _) F(r, must, text, when, _) F(r, must, flag, done, _) \
     F(r, must, amount, error_rms_rel, finite) F(r, must, amount, error_max_rel, finite) \
-    F(r, may, amount, error_part, _) F(r, must, count, values, done) F(r, must, flag, finite, done) \
+    F(r, may, amount, error_part, _) F(r, may, amount, error_row, _) \
+    F(r, may, amount, error_bias, _) F(r, must, count, values, done) F(r, must, flag, finite, done) \
     F(r, must, text, output_xxh3, done) F(r, may, flag, sets_differ, _) F(r, may, text, isa, _) \
     F(r, may, loss, loss, _) F(r, may, percent, quality_percent, _)
 #define IFM_FIELDS_column_absent(F, r) \
