@@ -3,6 +3,8 @@
 # during the pass. What was asked for by name and failed is no exit status 0.
 source "$(dirname "$0")/lib.sh"
 need python3 python3
+trap 'kill $meter 2>/dev/null || true; rm -rf "$scratch"' EXIT
+meter=
 counts=(--threads 1 --stop repeats --repeats 40 --slot-steps 2 --warmup 1 --format csv --ceilings none)
 energy=(--energy --energy-windows 3 --energy-idle 4s --pre-roll 500ms --energy-window 2s)
 
@@ -27,7 +29,6 @@ while True:
     out.write("%.6f,%.1f\n" % (time.time() + float(sys.argv[1]), 300 if time.time() - busy < 0.1 else 100))
     out.flush()' "$1" "$2" &
     meter=$!
-    trap 'kill $meter 2>/dev/null; rm -rf "$scratch"' EXIT
     for _ in $(seq 600); do
         [ "$(cat "$2" 2>/dev/null | wc -l)" -ge 5 ] && return
         sleep 0.05
@@ -61,12 +62,12 @@ PY
 
 # ---- one that breaks between check and opening ----
 mkdir meters
-meter_of 0 meters/broken.csv
-if [ -n "${IFM_FAULT:-}" ]; then
+if [ -n "${IFM_FAULT:-}" ]; then # the first file that is read after the journal's first event is the meter's
     status=0
-    env LD_PRELOAD="$IFM_FAULT" IFM_FAULT_CALLS=read IFM_FAULT_BELOW="$PWD/meters" IFM_FAULT_DO=EACCES IFM_FAULT_AT=1 \
+    printf 't_s,power_w\n1,100\n1.05,100\n' >meters/broken.csv
+    env LD_PRELOAD="$IFM_FAULT" IFM_FAULT_CALLS=read IFM_FAULT_BELOW=meters IFM_FAULT_DO=EACCES IFM_FAULT_AT=1 \
         IFM_FAULT_KEEP=1 IFM_FAULT_FROM='"run_start"' "$INFEROMETER" null "${counts[@]}" "${energy[@]}" \
-        --power-meter "$PWD/meters/broken.csv" --out broken >/dev/null 2>log || status=$?
+        --power-meter meters/broken.csv --out meters/run >/dev/null 2>log || status=$?
     [ $status = 4 ] || fail "broken: status $status: $(cat log)"
     grep -q '^error: measure.power_meter: .*broken.csv' log || fail "broken: the error names no meter: $(cat log)"
     grep -q '^  hint: .' log || fail "broken: no hint: $(cat log)"
@@ -81,13 +82,12 @@ lose()
         >/dev/null 2>log &
     local run=$!
     echo $run >pid
-    until grep -q '"energy_idle"' "$folder/run.log" 2>/dev/null || ! kill -0 $run; do sleep 0.05; done
+    until grep -q '"energy_idle"' "$folder/run.log" 2>/dev/null || ! kill -0 $run 2>/dev/null; do sleep 0.05; done
     rm "meters/$folder.csv"
     wait $run || status=$?
     [ $status = 3 ] || fail "$folder: status $status: $(cat log)"
     "$INFEROMETER" verify "$folder" >log 2>&1 || fail "$folder: $(cat log)"
 }
-kill $meter
 meter_of 0 meters/lost.csv
 lose lost
 python3 - <<'PY' || fail "lost: $(cat lost/verdict.json)"
