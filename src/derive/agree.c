@@ -148,7 +148,9 @@ static enum ifm_status check_row(const struct ifm_derived *derived, const struct
     if (row->windows > 0 && !isnan(whole) &&
         fabs(whole - row->joules) > AGREES * (row->joules + fabs(row->above_idle_j)))
         return say(&at, row->source, row->joules, "its idle energy and the rest", whole);
-    return isnan(row->idle_w) == isnan(row->above_idle_j) || row->windows == 0
+    /* Below idle there is no energy above it (rule 5). */
+    bool known = !isnan(row->idle_w), told = !isnan(row->above_idle_j);
+    return known == told || (known && row->joules < row->idle_w * row->seconds) || row->windows == 0
                ? IFM_OK
                : say(&at, row->source, row->above_idle_j, "its idle power", row->idle_w);
 }
