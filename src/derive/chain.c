@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-struct told {
+struct told_blocks {
     const struct ifm_event_block **blocks; /* by number; NULL = none */
     size_t n;                              /* the largest number and one */
 };
@@ -23,10 +23,10 @@ static enum ifm_status edited(const struct ifm_cell *cell, const char *pass, con
 }
 
 /* Of a block that was measured again (the machine lost what was not yet on its disk) the last word counts. */
-static struct told gather(const struct ifm_events *events, const char *cell, const char *pass, size_t most,
+static struct told_blocks gather(const struct ifm_events *events, const char *cell, const char *pass, size_t most,
                           struct ifm_arena *arena)
 {
-    struct told told = {IFM_ARENA_ARRAY(arena, const struct ifm_event_block *, most + 1), 0};
+    struct told_blocks told = {IFM_ARENA_ARRAY(arena, const struct ifm_event_block *, most + 1), 0};
     IFM_EACH(event, events, block, cell, NULL) {
         const struct ifm_event_block *fact = IFM_FACTS(event, block);
         if (strcmp(fact->pass, pass) != 0)
@@ -42,7 +42,7 @@ static enum ifm_status hold_record(const struct ifm_cell *cell, const char *pass
                                    const struct ifm_events *events, struct ifm_arena *arena, struct ifm_error *error)
 {
     size_t n = record == NULL ? 0 : ifm_record_count_blocks(record);
-    struct told told = gather(events, cell->name, pass, n, arena);
+    struct told_blocks told = gather(events, cell->name, pass, n, arena);
     bool done = IFM_LAST(events, cell_done, cell->name, NULL) != NULL;
     if (told.n == 0 && !events->chained)
         return IFM_OK;

@@ -58,7 +58,7 @@ static size_t longest_block(const struct ifm_record *record)
     return longest;
 }
 
-/* `values` may be NULL: only the last one is wanted. A record that was read and is written again gives the same bytes. */
+/* `values` may be NULL: only the last one is wanted. A record that was read and is written again has the same bytes. */
 static struct ifm_sha256 walk(const struct ifm_record *record, struct ifm_sha256 *values)
 {
     char *header = ifm_slots_header((const char *const *)record->column_names, record->n_columns);

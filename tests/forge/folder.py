@@ -176,7 +176,8 @@ class Folder:
     def refit(self):
         """Every hash of journal and record fits again; blocks that are gone lose their event."""
         values, counts = self.chain()
-        name = json.loads(open(os.path.join(self.path, "plan.json"), encoding="utf-8").read())["cells"][self.cell]["name"]
+        with open(os.path.join(self.path, "plan.json"), encoding="utf-8") as file:
+            name = json.load(file)["cells"][self.cell]["name"]
         log, before = [], ""
         for line in self.log:
             event = json.loads(line)

@@ -161,9 +161,9 @@ static void a_pass_that_was_capped_says_so(void **state)
         enum ifm_stop_rule stop;
         const char *found, *not_found;
     } cases[] = {{"cap", IFM_STOP_GROUP, "before the planned 77 blocks", "before the wanted effect"},
-                 {"cap", IFM_STOP_REPEATS, "before the wanted effect of 0.5 %", "before the planned"},
+                 {"cap", IFM_STOP_MDE, "before the wanted effect of 0.5 %", "before the planned"},
                  {"repeats", IFM_STOP_REPEATS, NULL, "stopped by the time cap"},
-                 {"looks", IFM_STOP_GROUP, NULL, "stopped by the time cap"}};
+                 {"group", IFM_STOP_GROUP, NULL, "stopped by the time cap"}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct fixture fx;
         fx_start(&fx);
