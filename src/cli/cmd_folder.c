@@ -66,7 +66,8 @@ static void print_verified(const struct ifm_story_verified *verified, struct ifm
                "were compared; sentences, report.md and report.html were not; `inferometer report` writes them anew)\n",
                published->publisher);
     if (verified->not_rebuilt != NULL)
-        printf("(not rebuilt from config.lock.json, and believed as plan.json has it: %s)\n", ifm_text_plain(verified->not_rebuilt, arena));
+        printf("(not rebuilt from config.lock.json, and believed as plan.json has it: %s)\n",
+               ifm_text_plain(verified->not_rebuilt, arena));
 }
 
 enum ifm_status ifm_cmd_verify(int argc, char **argv, struct ifm_error *error)

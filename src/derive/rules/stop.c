@@ -12,7 +12,8 @@
 enum { BLOCKS_FOR_WIDTH = 10 }; /* as in run/pass/stop.c */
 #define AGREES 1e-6
 
-/* What a slot's time is: earlier versions took the median of its samples, later ones their mean. */
+/* What a block is to the rule: earlier versions took the logarithms of the slots' medians, later ones the mean time of
+ * a step, and its influence on the logarithm of all (run/pass/stop.c). */
 enum centre { BY_MEDIAN, BY_MEAN, CENTRES };
 
 struct replay {
@@ -20,7 +21,7 @@ struct replay {
     enum centre centre;
     size_t baseline, variants, n; /* n: blocks so far */
     double tick_ns, level, margin;
-    double *mean, *m2, *block, *tick, *scratch; /* per arm; of the longest slot */
+    double *mean, *m2, *cross, *block, *tick, *scratch; /* per arm; of the longest slot */
 };
 
 static bool replay_begin(struct replay *replay, const struct ifm_cell_work *work, enum centre centre)
@@ -35,6 +36,7 @@ static bool replay_begin(struct replay *replay, const struct ifm_cell_work *work
     replay->scratch = IFM_ARENA_ARRAY(arena, double, longest);
     replay->mean = IFM_ARENA_ARRAY(arena, double, cell->n_arms);
     replay->m2 = IFM_ARENA_ARRAY(arena, double, cell->n_arms);
+    replay->cross = IFM_ARENA_ARRAY(arena, double, cell->n_arms);
     replay->block = IFM_ARENA_ARRAY(arena, double, cell->n_arms);
     replay->tick = IFM_ARENA_ARRAY(arena, double, cell->n_arms);
     for (size_t a = 0; a < cell->n_arms; a++) {
@@ -74,17 +76,29 @@ static size_t take(struct replay *replay, size_t k)
     for (; k < r->n_slots && r->slots[k].block == block; k++) {
         double centre = centre_of(replay, k);
         size_t arm = r->slots[k].arm;
-        replay->block[arm] += log(centre) / 2;
+        replay->block[arm] += replay->centre == BY_MEDIAN ? log(centre) / 2 : centre / r->slots[k].inner / 2;
         replay->tick[arm] = fmax(replay->tick[arm], replay->tick_ns / centre);
     }
+    double base = replay->block[replay->baseline] - replay->mean[replay->baseline];
     replay->n++;
     for (size_t a = 0; a < n_arms; a++) {
-        double value = replay->variants > 0 ? replay->block[a] - replay->block[replay->baseline] : replay->block[a];
-        double delta = value - replay->mean[a];
+        double delta = replay->block[a] - replay->mean[a];
         replay->mean[a] += delta / (double)replay->n;
-        replay->m2[a] += delta * (value - replay->mean[a]);
+        replay->m2[a] += delta * (replay->block[a] - replay->mean[a]);
+        replay->cross[a] += base * (replay->block[a] - replay->mean[a]);
     }
     return k;
+}
+
+/* Standard deviation of an arm's decision over blocks. */
+static double sd_of(const struct replay *replay, size_t arm)
+{
+    bool relative = replay->centre == BY_MEAN;
+    double own = relative ? replay->mean[arm] : 1, base = relative ? replay->mean[replay->baseline] : 1;
+    double squares = replay->m2[arm] / (own * own);
+    if (replay->variants > 0)
+        squares += replay->m2[replay->baseline] / (base * base) - 2 * replay->cross[arm] / (own * base);
+    return sqrt(fmax(squares, 0) / (double)(replay->n - 1));
 }
 
 /* Does the arm decide when to stop? Probes only when there is nothing else. */
@@ -104,7 +118,7 @@ static double mde_of(const struct replay *replay)
         return INFINITY;
     for (size_t a = 0; a < replay->work->cell->n_arms; a++)
         if (decides(replay, a))
-            worst = fmax(worst, sqrt(replay->m2[a] / (n - 1)));
+            worst = fmax(worst, sd_of(replay, a));
     return expm1(replay->margin + (level + power) * worst / sqrt(n));
 }
 
@@ -153,7 +167,7 @@ static const char *check_effect(const struct ifm_cell_work *work, const struct i
         if (!replay_begin(&replay, work, centre))
             return NULL;
         double mde = replay_all(&replay, &enough);
-        found = centre == BY_MEDIAN ? mde : found;
+        found = mde;
         if (!agree(stop->mde, mde))
             continue;
         bool last = enough == replay.n && strcmp(stop->reason, "blocks_max") == 0; /* which is asked first */
