@@ -335,7 +335,7 @@ static void dependent_slots_widen_the_median(void **state)
     for (int k = 0; k < 2; k++) {
         struct fixture fx;
         fx_start(&fx);
-        fx.blocks = 300;
+        fx.blocks = 1200; /* worth 150 independent samples, below which a mean has no interval */
         fx.samples = 20;
         fx.noise = 0.001;
         fx.block_noise = 0.01;
