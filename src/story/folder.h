@@ -31,8 +31,8 @@ struct ifm_folder {
 /* Load, derive and judge. Close it also after a failure. */
 IFM_CHECKED enum ifm_status ifm_folder_open(const char *dir, struct ifm_folder *out, struct ifm_error *error);
 void ifm_folder_close(struct ifm_folder *folder);
-/* The lock resolves to itself, and its gates, settings and seed are the plan's: neither file can be edited alone. Of a
- * plugin that is not loaded the lock's own hash is checked. */
+/* The lock fits its own hash, and that is the plan's: nothing is published or judged beside an edited one. Whether the
+ * plan itself follows from it is for `verify`. */
 IFM_CHECKED enum ifm_status ifm_folder_check_lock(const struct ifm_folder *folder, struct ifm_error *error);
 
 /* ---- plugins.c: the plugins that it remembers ---- */

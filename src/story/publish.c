@@ -6,6 +6,7 @@
 #include "run/facts/inputs.h"
 #include "sample/manifest.h"
 #include "story/folder.h"
+#include <string.h>
 
 static enum ifm_status publish(const struct ifm_folder *folder, const struct ifm_story_printing *how,
                                struct ifm_error *error)
@@ -22,11 +23,20 @@ static enum ifm_status publish(const struct ifm_folder *folder, const struct ifm
 
 enum ifm_status ifm_folder_check_lock(const struct ifm_folder *folder, struct ifm_error *error)
 {
+    const char *hash = json_string_value(json_object_get(folder->lock, "hash"));
+    enum ifm_status intact = ifm_config_lock_intact(folder->lock, "config.lock.json", error);
+    if (intact == IFM_OK && (hash == NULL || strcmp(hash, folder->plan->config_hash) != 0))
+        return ifm_fail(error, IFM_INVALID, "config.lock.json", "one of the two was edited; measure again",
+                        "its hash is not the one in plan.json");
+    return intact == IFM_USAGE ? error->code = IFM_INVALID : intact;
+}
+
+/* The lock resolves to itself, and its gates, settings and seed are the plan's: neither file can be edited alone. */
+static enum ifm_status verify_lock(const struct ifm_folder *folder, struct ifm_error *error)
+{
     const char *dir = folder->publication.dir;
-    if (ifm_plugins_missing(folder->lock) != NULL) {
-        enum ifm_status intact = ifm_config_lock_intact(folder->lock, "config.lock.json", error);
-        return intact == IFM_USAGE ? error->code = IFM_INVALID : intact;
-    }
+    if (ifm_plugins_missing(folder->lock) != NULL)
+        return ifm_folder_check_lock(folder, error);
     struct ifm_config *config = ifm_story_config();
     enum ifm_status status = ifm_config_file(config, ifm_path_join(folder->arena, dir, "config.lock.json"), error);
     if (status == IFM_OK)
@@ -56,7 +66,7 @@ enum ifm_status ifm_story_finish(const char *dir, const struct ifm_story_printin
 
 static enum ifm_status verify(const struct ifm_folder *folder, struct ifm_verified *published, struct ifm_error *error)
 {
-    IFM_TRY(ifm_folder_check_lock(folder, error));
+    IFM_TRY(verify_lock(folder, error));
     IFM_TRY(ifm_inputs_agree(folder->events, folder->publication.dir, error));
     return ifm_publish_verify(&folder->publication, published, error);
 }
