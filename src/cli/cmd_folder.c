@@ -59,14 +59,14 @@ static void print_verified(const struct ifm_story_verified *verified, struct ifm
     printf("verified: every hash fits, and all %zu numbers follow from the record\n"
            "(hashes show integrity, not authorship)\n",
            verified->n_numbers);
+    if (!verified->chained)
+        printf("(an older version recorded it: the journal has no chain of hashes over blocks and lines)\n");
     if (!published->words)
         printf("(published by %s, whose wording differs: numbers and states\n"
                "were compared; sentences, report.md and report.html were not; `inferometer report` writes them anew)\n",
                published->publisher);
-    if (verified->missing != NULL)
-        printf("(the configuration was not resolved again: the workload '%s' is of a plugin, and --plugin does not "
-               "load it)\n",
-               ifm_text_plain(verified->missing, arena));
+    if (verified->not_rebuilt != NULL)
+        printf("(not rebuilt from config.lock.json, and believed as plan.json has it: %s)\n", ifm_text_plain(verified->not_rebuilt, arena));
 }
 
 enum ifm_status ifm_cmd_verify(int argc, char **argv, struct ifm_error *error)

@@ -65,7 +65,7 @@ static enum ifm_status judge_all(struct gate_request *request, struct ifm_verdic
     }
     IFM_TRY(add_presets(request, &extra, &n, error));
     const struct ifm_wish wish = {.gates = extra, .n_gates = n};
-    IFM_TRY(ifm_derive_folder(request->dir, &wish, request->arena, &plan, &derived, error));
+    IFM_TRY(ifm_folder_derive(request->dir, &wish, request->arena, &plan, &derived, error));
     return ifm_judge(plan, derived, request->arena, out, error);
 }
 

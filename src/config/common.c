@@ -71,7 +71,7 @@ static const struct ifm_param measure[] = {
      "(buffers); or nothing, with a new process for each arm and block (processes)",
      M(isolation)},
     {"measure.replica", "replica", IFM_TYPE_U64, IFM_SWEEP, "", "1", 1, 1e6, NULL,
-     "Changes only the cell's seed: a list of numbers measures the same cell repeatedly", M(replica)},
+     "Draws another seed of data and order: a list of numbers measures the same cell repeatedly", M(replica)},
     {"measure.truncate", "truncate", IFM_TYPE_F64, 0, "%", "0", 0, 45, NULL,
      "Per cent of samples that the trimmed mean drops at each end; percentiles and rates drop none. 0 trims by 10 per "
      "cent and reports the plain mean as the time of a pass in elastic_kv.json",

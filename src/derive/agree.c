@@ -46,6 +46,9 @@ static enum ifm_status check_rate(const struct where *at, enum ifm_metric_id met
         return IFM_OK;
     if (!equal(rate->number * step->number, amount * 1e9))
         return disagree(at, metric, rate->number * step->number * 1e-9, "the ledger", amount);
+    const struct ifm_value *mean = find(at, IFM_M_LATENCY_NS_MEAN); /* from the samples, and not by blocks */
+    if (mean != NULL && !equal(rate->number * mean->number, amount * 1e9))
+        return disagree(at, metric, rate->number * mean->number * 1e-9, "the mean of the samples", amount);
     if (rate->has_interval != step->has_interval)
         return disagree(at, metric, rate->has_interval, "step_ns (has an interval)", step->has_interval);
     if (rate->has_interval &&
@@ -145,7 +148,9 @@ static enum ifm_status check_row(const struct ifm_derived *derived, const struct
     if (row->windows > 0 && !isnan(whole) &&
         fabs(whole - row->joules) > AGREES * (row->joules + fabs(row->above_idle_j)))
         return say(&at, row->source, row->joules, "its idle energy and the rest", whole);
-    return isnan(row->idle_w) == isnan(row->above_idle_j) || row->windows == 0
+    /* Below idle there is no energy above it (rule 5). */
+    bool known = !isnan(row->idle_w), told = !isnan(row->above_idle_j);
+    return known == told || (known && row->joules < row->idle_w * row->seconds) || row->windows == 0
                ? IFM_OK
                : say(&at, row->source, row->above_idle_j, "its idle power", row->idle_w);
 }

@@ -1,7 +1,8 @@
-/* Record -> blocks: one number an arm and block, and the blocks that a machine cause marks.
+/* Record -> blocks: the time and the steps of an arm in each block, and the blocks that a machine cause marks.
  *
- * The median of a slot's samples keeps a single interruption out of the estimate without dropping a sample; the mean
- * over an arm's slots of a block, which mirror each other around the block's middle, cancels linear drift. */
+ * Time over steps is what a user pays, slow steps included; the slots' medians stand beside it, so that a difference
+ * which only the slow steps make is seen as one. An arm's slots of a block mirror each other around the block's middle,
+ * which cancels linear drift. */
 #include "derive/internal.h"
 
 #include <math.h>
@@ -171,19 +172,24 @@ static void make_arms(struct ifm_cell_work *work)
         arm->index = a;
         arm->inner_low = UINT32_MAX;
         say_failed(arm);
-        arm->log_step = IFM_ARENA_ARRAY(work->d->arena, double, work->n_blocks + 1);
+        arm->time_ns = IFM_ARENA_ARRAY(work->d->arena, double, work->n_blocks + 1);
+        arm->steps = IFM_ARENA_ARRAY(work->d->arena, double, work->n_blocks + 1);
+        arm->log_median = IFM_ARENA_ARRAY(work->d->arena, double, work->n_blocks + 1);
         arm->mid_ns = IFM_ARENA_ARRAY(work->d->arena, double, work->n_blocks + 1);
         arm->present = IFM_ARENA_ARRAY(work->d->arena, bool, work->n_blocks + 1);
     }
     choose_compared(work->d->facts, work);
 }
 
-/* The median duration of a slot's samples, in ns. */
-static double slot_median(const struct ifm_record *record, size_t slot, double *scratch)
+/* The median duration of a slot's samples, in ns, and their sum. */
+static double slot_median(const struct ifm_record *record, size_t slot, double *scratch, double *sum)
 {
     size_t first = record->first[slot], n = record->first[slot + 1] - first;
-    for (size_t i = 0; i < n; i++)
+    *sum = 0.0;
+    for (size_t i = 0; i < n; i++) {
         scratch[i] = (double)record->samples[first + i].duration_ns;
+        *sum += scratch[i];
+    }
     ifm_stats_sort(scratch, scratch + n, n);
     double median = 0.0;
     if (ifm_stats_quantile_sorted(scratch, n, 0.5, &median) != IFM_STAT_OK)
@@ -195,14 +201,16 @@ static void add_slot(struct ifm_arm_work *arm, const struct ifm_record *record, 
                      double *slots_here, double *scratch)
 {
     const struct ifm_slot *slot = &record->slots[k];
-    double median = slot_median(record, k, scratch);
+    double sum, median = slot_median(record, k, scratch, &sum);
     if (median <= 0 || slot->inner == 0) {
         arm->broken =
             ifm_arena_printf(arm->d->arena, "the median sample of block %u lasted 0 ns: the clock cannot resolve it",
                              (unsigned)slot->block);
         return;
     }
-    arm->log_step[block] += log(median / (double)slot->inner);
+    arm->time_ns[block] += sum;
+    arm->steps[block] += (double)slot->samples * (double)slot->inner;
+    arm->log_median[block] += log(median / (double)slot->inner);
     arm->mid_ns[block] += 0.5 * ((double)slot->start_ns + (double)slot->end_ns);
     slots_here[arm->index] += 1;
     arm->quantum = fmax(arm->quantum, tick_ns / median);
@@ -215,7 +223,7 @@ static void close_block(struct ifm_cell_work *work, size_t block, double *slots_
     for (size_t a = 0; a < work->cell->n_arms; a++) {
         struct ifm_arm_work *arm = &work->arms[a];
         if (slots_here[a] > 0) {
-            arm->log_step[block] /= slots_here[a];
+            arm->log_median[block] /= slots_here[a];
             arm->mid_ns[block] /= slots_here[a];
             arm->present[block] = true;
             arm->n_blocks++;

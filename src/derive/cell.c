@@ -19,12 +19,8 @@ static bool is_usable(const struct ifm_arm_work *arm, enum ifm_ceiling kind)
 /* ln of the arm's rate in units a nanosecond. */
 static bool log_rate(const struct ifm_arm_work *arm, enum ifm_ceiling kind, struct ifm_log_mean *out)
 {
-    struct ifm_arena *scratch = ifm_arena_create();
-    double *logs = IFM_ARENA_ARRAY(scratch, double, arm->work->n_blocks + 1);
-    size_t n = ifm_arm_logs(arm, false, logs, NULL);
-    bool made = ifm_log_level_of(logs, n, arm->quantum, out);
+    bool made = ifm_arm_level(arm, false, out);
     out->mean = made ? log(ifm_ceiling_amount(arm->arm, kind)) - out->mean : 0.0;
-    ifm_arena_destroy(scratch);
     return made;
 }
 
@@ -223,7 +219,7 @@ static struct sweep gather_sweep(const struct ifm_cell_work *work, struct ifm_ar
         const struct ifm_arm_work *arm = &work->arms[a];
         struct ifm_log_mean mean;
         if (!ifm_derive_is_cache_probe(arm->arm) || arm->broken != NULL || arm->refusal.rule != NULL ||
-            !ifm_arm_mean(arm, &mean))
+            !ifm_arm_level(arm, false, &mean))
             continue;
         double loads = arm->arm->ledger.rows > 0 ? (double)arm->arm->ledger.rows : 1.0;
         double size = probe_size(arm->arm);

@@ -13,6 +13,8 @@
 #define SHARE 0.05
 #define SHARE_S 3.0
 enum { HARMONICS = 39 };
+#define RULE_OF_THREE 3.0
+#define LOCKED 0.5 /* of the swing */
 
 /* |sin(pi x) / (pi x)| */
 static double box(double x)
@@ -82,4 +84,33 @@ double ifm_coverage_w(const struct ifm_coverage *coverage)
 double ifm_coverage_swing(double mean_w, double low_w, double high_w)
 {
     return sqrt(fmax(0.0, high_w - mean_w) * fmax(0.0, mean_w - low_w));
+}
+
+/* ---- a meter that takes moments ---- */
+
+/* The share of the swing that such readings may miss because of the load's period. */
+static double points_share(const struct ifm_coverage_points *points)
+{
+    double sum = 0.0, weights = 0.0, n = points->readings;
+    double walk = 2.0 * PI * points->dither_s / points->period_s * sqrt(points->every_s / points->period_s);
+    for (int k = 1; k <= HARMONICS; k++) {
+        double seen = comb(k * points->every_s / points->period_s, n);
+        weights += 1.0 / (k * k);
+        sum += seen * seen / (k * k);
+    }
+    double forgotten = fmin(1.0, 1.0 / sqrt(n * fmin(1.0, walk * walk))); /* pauses of random length move the phase */
+    return fmax(1.0 / sqrt(n), fmin(sqrt(sum / weights), forgotten));
+}
+
+bool ifm_coverage_points_lock(const struct ifm_coverage_points *points)
+{
+    return points->period_s >= IFM_COVERAGE_LOCKS_S && points_share(points) > LOCKED;
+}
+
+double ifm_coverage_points_w(const struct ifm_coverage_points *points)
+{
+    double share = fmin(1.0, RULE_OF_THREE / points->readings);
+    if (points->period_s >= IFM_COVERAGE_LOCKS_S)
+        share = fmax(share, points_share(points));
+    return share * points->range_w;
 }

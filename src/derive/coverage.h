@@ -10,6 +10,8 @@
 #ifndef IFM_DERIVE_COVERAGE_H
 #define IFM_DERIVE_COVERAGE_H
 
+#include <stdbool.h>
+
 struct ifm_coverage {
     double seconds;  /* length of the window */
     double spread_w; /* standard deviation of power in it, as the finest sensor of the device saw it */
@@ -22,6 +24,19 @@ double ifm_coverage_w(const struct ifm_coverage *coverage);
 /* The largest standard deviation of a power between `low_w` and `high_w` whose mean is `mean_w`
  * (Bhatia and Davis, 2000: variance <= (high - mean) (mean - low)). */
 double ifm_coverage_swing(double mean_w, double low_w, double high_w);
+
+/* A meter of unknown make: each reading may be power at one moment, every `every_s`. */
+struct ifm_coverage_points {
+    double readings, every_s;
+    double period_s, dither_s; /* as above */
+    double range_w;            /* from the mean to the lowest or highest power that there can have been */
+};
+/* Of `readings` that show one level, the rule of three leaves 3 / readings of the time to another one (95 %). Of steps
+ * that are long enough to lock to: the whole range where their period and `every_s` keep in step, and no less than what
+ * readings at random times leave. In W. */
+double ifm_coverage_points_w(const struct ifm_coverage_points *points);
+/* Do the readings lock to the load's steps, so that they need not have seen how far its power swings? */
+bool ifm_coverage_points_lock(const struct ifm_coverage_points *points);
 
 /* Steps from this length on count as a period of their own: ms sensors average shorter ones. */
 #define IFM_COVERAGE_LOCKS_S 0.005

@@ -27,10 +27,14 @@ enum ifm_status ifm_derive_read(struct ifm_derivation *d, struct ifm_error *erro
 
 static enum ifm_status apply_rules(struct ifm_derivation *d, struct ifm_error *error)
 {
+    ifm_rules_plan(d);
     ifm_rules_run(d);
     ifm_rules_gpu(d);
+    ifm_rules_clocks(d);
     for (size_t c = 0; c < d->plan->n_cells; c++) {
         ifm_rules_record(&d->cells[c]);
+        ifm_rules_journal(&d->cells[c]);
+        ifm_rules_stop(&d->cells[c]);
         ifm_rules_arms(&d->cells[c]);
         IFM_TRY(ifm_rules_energy(&d->cells[c], error));
     }
@@ -61,7 +65,6 @@ static void derive_cell(const struct ifm_cell_work *work)
         const struct ifm_arm_work *arm = &work->arms[a];
         ifm_derive_step(arm);
         ifm_derive_arm_ceilings(arm);
-        ifm_derive_comparison(arm);
         ifm_derive_latency(arm);
         ifm_derive_shape(arm);
         ifm_derive_facts_of_arm(arm);
@@ -70,6 +73,8 @@ static void derive_cell(const struct ifm_cell_work *work)
         ifm_derive_energy(arm);
         ifm_derive_command(arm);
     }
+    for (size_t a = 0; a < work->cell->n_arms; a++)
+        ifm_derive_comparison(&work->arms[a]);
     ifm_derive_say_family(work);
     ifm_derive_say_compression(work);
     ifm_derive_cell_ceilings(work);
@@ -94,6 +99,7 @@ enum ifm_status ifm_derive(const struct ifm_facts_view *facts, struct ifm_arena 
     IFM_TRY(apply_rules(&d, error));
     for (size_t c = 0; c < d.plan->n_cells; c++)
         derive_cell(&d.cells[c]);
+    ifm_rules_plan_rows(&d);
     ifm_derived_sort(d.out, arena);
     *out = d.out;
     return IFM_OK;

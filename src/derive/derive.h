@@ -87,6 +87,17 @@ struct ifm_cell_readings {
     size_t n;
 };
 
+/* What planning again found (story/replan.c): derive sees nothing that plans, so its caller hands this in. */
+struct ifm_plan_fault {
+    size_t cell; /* of the plan; beyond its cells = the whole run */
+    const char *text;
+};
+struct ifm_plan_review {
+    const struct ifm_plan_fault *faults; /* at most one of a cell */
+    size_t n;
+    const char *not_rebuilt; /* what of the plan could not be made again here, and why; NULL = nothing */
+};
+
 /* The record of a run in memory, loaded by ifm_run_folder_load or built by a test. */
 struct ifm_record;
 struct ifm_facts_view {
@@ -99,6 +110,7 @@ struct ifm_facts_view {
      * other arm is not compared. NULL = as planned. A cell that lacks the first compares nothing. */
     const char *const *compared;
     size_t n_compared;
+    const struct ifm_plan_review *review; /* NULL = nobody planned again */
 };
 
 /* Everything derived lives in `arena`, but for names, which are the plan's own strings. A journal whose events have not
@@ -165,6 +177,7 @@ struct ifm_wish {
     size_t n_compared;
     const struct ifm_gate *gates;
     size_t n_gates;
+    const struct ifm_plan_review *review; /* as in struct ifm_facts_view */
 };
 /* Load the facts of `dir`, and derive. The plan that is returned, for printers, has all gates. */
 IFM_CHECKED enum ifm_status ifm_derive_folder(const char *dir, const struct ifm_wish *wish, struct ifm_arena *arena,

@@ -1,4 +1,9 @@
-/* Means of block logarithms, and what a rate, a share and a comparison have in common. */
+/* What a rate, a share and a comparison have in common: logarithms of ratios over blocks.
+ *
+ * The value of an arm is time over steps, of all its blocks together. Its logarithm is no mean over blocks, but to
+ * first order it is one of the influence that each block has on it (Cochran, Sampling Techniques, 1977, section 2.11:
+ * the variance of a ratio estimate), and so is the difference of two. Whatever knows the mean of a series in time
+ * order, its spread, its autocorrelation and its interval therefore works on influences as it does on logarithms. */
 #include "derive/internal.h"
 
 #include <math.h>
@@ -78,7 +83,7 @@ size_t ifm_arm_logs(const struct ifm_arm_work *arm, bool unmarked, double *logs,
             continue;
         if (mid_ns != NULL)
             mid_ns[n] = arm->mid_ns[b];
-        logs[n++] = arm->log_step[b];
+        logs[n++] = log(arm->time_ns[b] / arm->steps[b]);
     }
     return n;
 }
@@ -92,16 +97,50 @@ size_t ifm_pair_logs(const struct ifm_arm_work *a, const struct ifm_arm_work *b,
             continue;
         if (mid_ns != NULL)
             mid_ns[n] = a->mid_ns[k];
-        logs[n++] = a->log_step[k] - b->log_step[k];
+        logs[n++] = log(a->time_ns[k] / a->steps[k]) - log(b->time_ns[k] / b->steps[k]);
     }
     return n;
 }
 
-bool ifm_arm_mean(const struct ifm_arm_work *arm, struct ifm_log_mean *out)
+size_t ifm_pair_medians(const struct ifm_arm_work *a, const struct ifm_arm_work *b, double *logs)
+{
+    size_t n = 0;
+    for (size_t k = 0; k < a->work->n_blocks; k++)
+        if (a->present[k] && b->present[k])
+            logs[n++] = a->log_median[k] - b->log_median[k];
+    return n;
+}
+
+/* Adds `sign` times the influence of each block on ln(time / steps) of the arm, over the blocks that `other` has too;
+ * returns how many. The mean of what is added is that logarithm. */
+static size_t add_influence(const struct ifm_arm_work *arm, const struct ifm_arm_work *other, bool unmarked,
+                            double sign, double *values)
+{
+    double time = 0.0, steps = 0.0;
+    size_t n = 0;
+    for (int round = 0; round < 2; round++) {
+        size_t at = 0;
+        for (size_t b = 0; b < arm->work->n_blocks; b++) {
+            if (!arm->present[b] || !other->present[b] || (unmarked && arm->work->marked[b]))
+                continue;
+            if (round == 0) {
+                time += arm->time_ns[b];
+                steps += arm->steps[b];
+                n++;
+            } else {
+                double beside = (arm->time_ns[b] - time / steps * arm->steps[b]) / (time / (double)n);
+                values[at++] += sign * (log(time / steps) + beside);
+            }
+        }
+    }
+    return n;
+}
+
+bool ifm_arm_level(const struct ifm_arm_work *arm, bool unmarked, struct ifm_log_mean *out)
 {
     struct ifm_arena *scratch = ifm_arena_create();
-    double *logs = IFM_ARENA_ARRAY(scratch, double, arm->work->n_blocks + 1);
-    bool made = ifm_log_mean_of(logs, ifm_arm_logs(arm, false, logs, NULL), arm->quantum, out);
+    double *values = IFM_ARENA_ARRAY(scratch, double, arm->work->n_blocks + 1);
+    bool made = ifm_log_level_of(values, add_influence(arm, arm, unmarked, 1.0, values), arm->quantum, out);
     ifm_arena_destroy(scratch);
     return made;
 }
@@ -109,8 +148,10 @@ bool ifm_arm_mean(const struct ifm_arm_work *arm, struct ifm_log_mean *out)
 bool ifm_pair_mean(const struct ifm_arm_work *a, const struct ifm_arm_work *b, bool unmarked, struct ifm_log_mean *out)
 {
     struct ifm_arena *scratch = ifm_arena_create();
-    double *logs = IFM_ARENA_ARRAY(scratch, double, a->work->n_blocks + 1);
-    bool made = ifm_log_mean_of(logs, ifm_pair_logs(a, b, unmarked, logs, NULL), hypot(a->quantum, b->quantum), out);
+    double *values = IFM_ARENA_ARRAY(scratch, double, a->work->n_blocks + 1);
+    size_t n = add_influence(a, b, unmarked, 1.0, values);
+    add_influence(b, a, unmarked, -1.0, values);
+    bool made = ifm_log_mean_of(values, n, hypot(a->quantum, b->quantum), out);
     ifm_arena_destroy(scratch);
     return made;
 }

@@ -1,5 +1,5 @@
 /* A run folder in, derived numbers out. */
-#include "derive/derive.h"
+#include "derive/internal.h"
 
 #include "base/file.h"
 #include "base/json.h"
@@ -156,6 +156,7 @@ enum ifm_status ifm_facts_open(const char *dir, const struct ifm_gate *gates, si
     out->view.plan = out->plan;
     out->view.events = out->events;
     IFM_TRY(load_records(dir, arena, out, error));
+    IFM_TRY(ifm_derive_hold_to_chain(&out->view, error));
     return load_readings(dir, arena, out, error);
 }
 
@@ -177,6 +178,7 @@ enum ifm_status ifm_derive_folder(const char *dir, const struct ifm_wish *wish, 
     if (status == IFM_OK) {
         facts.view.compared = wish->compared;
         facts.view.n_compared = wish->n_compared;
+        facts.view.review = wish->review;
         *plan = facts.plan;
         status = ifm_derive(&facts.view, arena, derived, error);
     }

@@ -30,9 +30,11 @@ struct ifm_arm_work {
     struct ifm_cell_work *work; /* of its cell */
     const struct ifm_arm *arm;
     size_t index;
-    bool is_variant;  /* compared with the baseline: by its role, or because the caller named it */
-    double *log_step; /* mean over the arm's slots in the block of ln(median sample duration / inner); ns */
-    double *mid_ns;   /* middle of those slots */
+    bool is_variant;    /* compared with the baseline: by its role, or because the caller named it */
+    double *time_ns;    /* of all samples of the arm in the block */
+    double *steps;      /* that they took: samples x inner */
+    double *log_median; /* mean over the arm's slots in the block of ln(median sample duration / inner); ns */
+    double *mid_ns;     /* middle of those slots */
     bool *present;
     size_t n_blocks; /* present ones */
     double quantum;  /* 1 ns / median duration of a sample: what the clock cannot resolve */
@@ -63,6 +65,7 @@ struct ifm_cell_work {
     struct ifm_arm_work *arms;
     struct ifm_arm_work *baseline; /* NULL when the cell has none */
     struct ifm_refusal refusal;    /* of every time, rate, comparison, ceiling and cache size of the cell */
+    struct ifm_refusal unplanned;  /* of every number of the cell: its plan is not what planning gives */
     struct ifm_power_cell power;   /* of the energy pass */
 };
 
@@ -74,9 +77,10 @@ struct ifm_derivation {
     enum ifm_metric_id *gated; /* the metric of each gate of the plan; IFM_M_NONE: there is no such metric */
     size_t numbers_capacity, findings_capacity, companions_capacity, energies_capacity;
     struct ifm_cell_work *cells;
-    double llc_bytes;           /* measured by a cache sweep of this run, or what a GPU says; 0 = not known */
-    bool llc_of_gpu;            /* the second-level cache of a GPU */
-    struct ifm_refusal refusal; /* of the whole run (rule 4) */
+    double llc_bytes;             /* measured by a cache sweep of this run, or what a GPU says; 0 = not known */
+    bool llc_of_gpu;              /* the second-level cache of a GPU */
+    struct ifm_refusal refusal;   /* of the whole run (rule 4) */
+    struct ifm_refusal unplanned; /* the same for every cell (rule 15) */
 };
 
 /* ---- metrics.c: values and their way out ---- */
@@ -115,6 +119,10 @@ void ifm_derive_say_arm(const struct ifm_arm_work *arm, enum ifm_severity severi
 /* ---- derive.c ---- */
 /* The events and blocks of every cell, before any rule: d->cells is [plan->n_cells + 1]. */
 IFM_CHECKED enum ifm_status ifm_derive_read(struct ifm_derivation *d, struct ifm_error *error);
+
+/* ---- chain.c ---- */
+/* The blocks of every record are those that the journal tells of; IFM_INVALID names the first that is not. */
+IFM_CHECKED enum ifm_status ifm_derive_hold_to_chain(const struct ifm_facts_view *facts, struct ifm_error *error);
 
 /* ---- events.c ---- */
 /* Events name cells and arms of the plan; explains a record that is missing. */
@@ -157,28 +165,31 @@ bool ifm_derive_is_cache_probe(const struct ifm_arm *arm);
 /* A probe measures a limit of the device; every other arm is a subject. */
 bool ifm_derive_is_probe(const struct ifm_arm *arm);
 
-/* ---- estimate.c: means of block logarithms ---- */
+/* ---- estimate.c: logarithms over blocks ---- */
 struct ifm_log_mean {
     size_t n;
     double mean, sd, n_effective, df;
 };
-/* Mean of `n` differences of logarithms in time order, such as ifm_pair_logs; sd is at least `quantum` / sqrt(12), and
+/* Mean of `n` differences of logarithms in time order, or of their influences; sd is at least `quantum` / sqrt(12), and
  * n_effective is corrected for autocorrelation where it is visible (n >= 10): pairing removes what two arms share, not
  * what one of them remembers. df = n_effective - 1. False when n == 0. */
 bool ifm_log_mean_of(const double *logs, size_t n, double quantum, struct ifm_log_mean *out);
-/* The same of one arm's own logarithms, such as ifm_arm_logs. Nothing cancels what its blocks share with their
+/* The same of one arm's own. Nothing cancels what its blocks share with their
  * neighbours, and in few blocks it does not show; so n_effective is guarded (ifm_stats_effective_guarded) from ten
  * blocks on, and df is the geometric mean of what n_effective and n would give, found by simulation. */
 bool ifm_log_level_of(const double *logs, size_t n, double quantum, struct ifm_log_mean *out);
 /* False below IFM_BLOCKS_NEEDED blocks. */
 bool ifm_log_mean_interval(const struct ifm_log_mean *mean, double level, struct ifm_interval *out);
-/* The arm's blocks in order, `unmarked` only those without a mark; returns how many. */
+/* ln(time / steps) of the arm's blocks in order, `unmarked` only of those without a mark; returns how many. */
 size_t ifm_arm_logs(const struct ifm_arm_work *arm, bool unmarked, double *logs, double *mid_ns);
 /* ln(a) - ln(b) of the blocks that both have. */
 size_t ifm_pair_logs(const struct ifm_arm_work *a, const struct ifm_arm_work *b, bool unmarked, double *logs,
                      double *mid_ns);
-/* ifm_log_mean_of the logarithms of an arm, and of two arms. */
-bool ifm_arm_mean(const struct ifm_arm_work *arm, struct ifm_log_mean *out);
+/* The difference of the medians of the blocks that both have. */
+size_t ifm_pair_medians(const struct ifm_arm_work *a, const struct ifm_arm_work *b, double *logs);
+/* ln(time / steps) of all blocks of an arm together; and that of `a` less that of `b` over the blocks of both. False
+ * where there are none. */
+bool ifm_arm_level(const struct ifm_arm_work *arm, bool unmarked, struct ifm_log_mean *out);
 bool ifm_pair_mean(const struct ifm_arm_work *a, const struct ifm_arm_work *b, bool unmarked, struct ifm_log_mean *out);
 /* `scale` times the number that `mean` is the logarithm of. Its interval, where there is one, holds at IFM_LEVEL and is
  * computed at `level`. */
@@ -190,6 +201,13 @@ struct ifm_value ifm_value_of_change(double change, struct ifm_interval interval
 uint64_t ifm_derive_seed(const struct ifm_arm_work *arm);
 /* "needs 6 blocks, has N" */
 const char *ifm_needs_blocks(struct ifm_arena *arena, size_t has);
+
+/* ---- compare/marked.c ---- */
+/* Whether a firm word still stands when the marked blocks count for nothing: `change` and `equal` are the intervals of
+ * the mean of ln(time of arm / time of baseline) over all blocks, `edge` = ln(1 + margin). Marking more blocks never
+ * turns false into true. False too where fewer than IFM_BLOCKS_NEEDED common blocks are unmarked. */
+bool ifm_derive_marked_stand(const struct ifm_arm_work *arm, const struct ifm_interval *change,
+                             const struct ifm_interval *equal, double edge);
 
 /* ---- the numbers ---- */
 /* step.c: the step time of all blocks, or of the unmarked ones, before any rule refuses it. */
@@ -275,8 +293,15 @@ void ifm_derive_gpu_state(const struct ifm_cell_work *work);
 
 /* ---- rules ---- */
 void ifm_rules_gpu(struct ifm_derivation *d); /* gpu_state.c: others on the GPU */
+/* Rule 15: what the caller found when it planned again; before every other rule. */
+void ifm_rules_plan(struct ifm_derivation *d);
+/* And in the rows of sensors, when all are there. */
+void ifm_rules_plan_rows(struct ifm_derivation *d);
 void ifm_rules_run(struct ifm_derivation *d);
 void ifm_rules_record(struct ifm_cell_work *work);
+void ifm_rules_journal(struct ifm_cell_work *work); /* journal.c: what run.log tells of the record, held against it */
+void ifm_rules_clocks(struct ifm_derivation *d);     /* journal.c: when lines were written, and slots between them */
+void ifm_rules_stop(struct ifm_cell_work *work);    /* stop.c: the stop decision, made again from the samples */
 void ifm_rules_arms(struct ifm_cell_work *work);
 IFM_CHECKED enum ifm_status ifm_rules_energy(struct ifm_cell_work *work, struct ifm_error *error);
 void ifm_rules_time(struct ifm_cell_work *work);

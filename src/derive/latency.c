@@ -1,7 +1,7 @@
 /* The numbers of one arm that come from its single samples, in time order. */
 #include "derive/internal.h"
 #include "stats/location.h"
-#include "stats/resample.h"
+#include "stats/tail.h"
 
 #include <math.h>
 
@@ -119,22 +119,31 @@ static const char *no_interval(const struct ifm_arm_work *arm, enum ifm_stat sta
     return ifm_arena_printf(arm->d->arena, "no interval: %s", stat == IFM_STAT_TOO_FEW ? needs : ifm_stat_reason(stat));
 }
 
+/* "needs 2100 samples: few of them carry the mean" */
+static const char *needs_more(const struct ifm_arm_work *arm, enum ifm_tail tail, size_t needs, const char *n_of)
+{
+    return ifm_arena_printf(arm->d->arena, "needs %zu %s%s%s", needs, n_of, tail == IFM_TAIL_HOLDS ? "" : ": ",
+                            ifm_tail_reason(tail));
+}
+
 /* The interval that the rule in stats/resample.h chooses for the mean of `n` values in time order, and its name as the
- * value's text; or no interval, and why as the text. */
-static void bracket_mean(const struct ifm_arm_work *arm, const double *values, size_t n, double effective,
+ * value's text; or no interval, and why as the text, where stats/tail.h or the rule refuses it. The values are means of
+ * `runs` independent samples, or these themselves. */
+static void bracket_mean(const struct ifm_arm_work *arm, const double *values, size_t n, double effective, double runs,
                          struct ifm_value *value)
 {
+    enum ifm_tail tail = IFM_TAIL_HOLDS;
     size_t needs = 0, resamples = resamples_for(arm->work->cell, n > 0 ? n : 1);
     struct ifm_resampled resampled;
     struct ifm_arena *scratch = ifm_arena_create();
     struct ifm_resample_plan plan = plan_of(arm, resamples, n, scratch);
-    enum ifm_stat stat = ifm_stats_mean_interval(values, n, effective, &plan, &resampled, &needs);
+    enum ifm_stat stat = ifm_stats_tail_mean(values, n, effective, runs, &plan, &resampled, &tail, &needs);
     if (stat == IFM_STAT_OK) {
         double shift = value->number - resampled.value; /* slots of unequal length: their mean is not quite the mean */
         ifm_value_bracket(value, resampled.interval.low + shift, resampled.interval.high + shift, IFM_LEVEL);
         value->text = ifm_mean_method_name(resampled.method);
     } else {
-        value->text = no_interval(arm, stat, ifm_arena_printf(arm->d->arena, "needs %zu %s", needs, value->n_of));
+        value->text = no_interval(arm, stat, needs_more(arm, tail, needs, value->n_of));
     }
     ifm_arena_destroy(scratch);
 }
@@ -146,12 +155,14 @@ static struct ifm_value mean_of(const struct ifm_arm_work *arm, const struct sam
     if (stat != IFM_STAT_OK)
         return ifm_value_no_stat(stat, (int64_t)s->n, "samples");
     struct ifm_value value = ifm_value_real(mean, (int64_t)s->n, "samples");
+    double runs = ifm_stats_independent_runs(s->n, s->effective);
     if (s->n > IFM_SLOT_SUMMARY_ABOVE) {
+        double slots = independent_slots(s->slot_mean, s->n_slots);
         value.n = (int64_t)s->n_slots;
         value.n_of = "slots";
-        bracket_mean(arm, s->slot_mean, s->n_slots, independent_slots(s->slot_mean, s->n_slots), &value);
+        bracket_mean(arm, s->slot_mean, s->n_slots, slots, fmax(runs, slots), &value);
     } else {
-        bracket_mean(arm, s->series, s->n, s->effective, &value);
+        bracket_mean(arm, s->series, s->n, s->effective, runs, &value);
     }
     return value;
 }

@@ -80,6 +80,10 @@ void ifm_value_bracket(struct ifm_value *value, double low, double high, double 
 static const struct ifm_refusal *refusal_of(const struct ifm_cell_work *work, const struct ifm_arm_work *arm,
                                             enum ifm_metric_class kind)
 {
+    if (work->d->unplanned.rule != NULL)
+        return &work->d->unplanned;
+    if (work->unplanned.rule != NULL)
+        return &work->unplanned;
     if (kind == IFM_CLASS_COUNT || kind == IFM_CLASS_ERROR || kind == IFM_CLASS_COUNTER)
         return NULL;
     if (work->d->refusal.rule != NULL)

@@ -39,7 +39,7 @@ struct ifm_value ifm_derive_step_value(const struct ifm_arm_work *arm, bool unma
     double *mid = IFM_ARENA_ARRAY(arm->d->arena, double, work->n_blocks + 1);
     size_t n = ifm_arm_logs(arm, unmarked, logs, mid);
     struct ifm_log_mean mean;
-    if (!ifm_log_level_of(logs, n, arm->quantum, &mean))
+    if (!ifm_arm_level(arm, unmarked, &mean))
         return ifm_value_absent(unmarked ? "every block is marked" : "no complete block was recorded", "", 0, "blocks");
     struct ifm_value value = step_value(arm->d, &mean);
     widen_by_drift(work, logs, mid, n, &value);

@@ -81,6 +81,12 @@ void ifm_build_limits(struct ifm_builder *builder)
         ifm_say(builder, line, IFM_TONE_PLAIN, " gives the reason of each. ");
     }
     ifm_say(builder, line, IFM_TONE_PLAIN,
-            "An interval covers the variation that was seen, not what was never sampled. The manifest's hashes show "
-            "that the files are whole, not who made them.");
+            "An interval covers the variation that was seen, not what was never sampled. ");
+    ifm_say(builder, line, IFM_TONE_PLAIN,
+            from->events != NULL && from->events->chained
+                ? "The folder shows integrity: the journal holds a hash of each block of samples and of each of its "
+                  "own lines, written as the run went. It does not show authorship: who can write all files can write "
+                  "other hashes."
+                : "The journal has no chain of hashes (an older version wrote it), so the manifest alone shows that "
+                  "the files are whole; nothing shows who made them.");
 }

@@ -252,7 +252,8 @@ static void os_collect(struct ifm_instrument_state *state, int64_t *values)
     values[INVOLUNTARY] = to->ru_nivcsw - from->ru_nivcsw;
     values[FAULTS_MINOR] = to->ru_minflt - from->ru_minflt;
     values[FAULTS_MAJOR] = to->ru_majflt - from->ru_majflt;
-    values[STEAL] = state->steal == IFM_ABSENT ? IFM_ABSENT : state->steal * state->tick_ns;
+    /* Some hypervisors let it run backwards: that is no reading. */
+    values[STEAL] = state->steal < 0 ? IFM_ABSENT : state->steal * state->tick_ns;
     values[RUN_DELAY] = state->run_delay;
     values[CPU_KHZ] = state->cpu_khz;
     values[THROTTLES] = state->throttles;

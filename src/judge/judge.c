@@ -341,6 +341,50 @@ static enum ifm_status nothing_measured(struct judging *j)
     return lacking ? IFM_MISSING : IFM_INVALID;
 }
 
+static const char *why_no_energy(const struct ifm_derived *derived, const char *cell)
+{
+    for (size_t i = 0; i < derived->n_numbers; i++) {
+        const struct ifm_number *number = &derived->numbers[i];
+        if (number->metric == IFM_M_TOTAL_ENERGY_J && strcmp(number->cell, cell) == 0 &&
+            !ifm_is_empty(number->value.reason))
+            return number->value.reason;
+    }
+    return "it gave no reading";
+}
+
+/* A meter that was asked for by name and of which no window can be used: where no gate speaks, the run says so. */
+static enum ifm_status meters_gave(struct judging *j)
+{
+    enum ifm_status status = IFM_OK;
+    for (size_t c = 0; c < j->plan->n_cells; c++) {
+        const struct ifm_cell *cell = &j->plan->cells[c];
+        const char *why = why_no_energy(j->derived, cell->name);
+        bool used = ifm_plan_pass(cell, IFM_PASS_ENERGY) == NULL || ifm_is_empty(cell->measure.power_meter);
+        for (size_t i = 0; i < j->derived->n_energies; i++) {
+            const struct ifm_device_energy *row = &j->derived->energies[i];
+            if (strcmp(row->cell, cell->name) != 0 || strcmp(row->source, "meter") != 0)
+                continue;
+            used |= row->refused[0] == '\0';
+            why = row->refused[0] == '\0' ? why : row->refused;
+        }
+        if (used)
+            continue;
+        add_reason(j, ifm_arena_printf(j->arena,
+                                       "cell %s: the power meter that was asked for gave no energy: %s; let its "
+                                       "program write to the end of the run, and measure again",
+                                       cell->name, why));
+        status = IFM_INVALID;
+    }
+    return status;
+}
+
+/* Of a run that no gate judges. */
+static enum ifm_status not_gated(struct judging *j)
+{
+    enum ifm_status nothing = nothing_measured(j);
+    return nothing != IFM_OK ? nothing : meters_gave(j);
+}
+
 static void conclude(struct judging *j)
 {
     struct ifm_verdict *v = j->verdict;
@@ -374,7 +418,7 @@ static void conclude(struct judging *j)
     else if (unsound || blocked > lacking)
         v->exit_code = IFM_INVALID;
     else
-        v->exit_code = blocked > 0 ? IFM_MISSING : v->n_gates > 0 ? IFM_OK : nothing_measured(j);
+        v->exit_code = blocked > 0 ? IFM_MISSING : v->n_gates > 0 ? IFM_OK : not_gated(j);
     if (v->outcome == IFM_OUTCOME_PASS)
         add_reason(
             j, ifm_arena_printf(j->arena, "every gate passes (%zu result%s)", v->n_gates, v->n_gates == 1 ? "" : "s"));

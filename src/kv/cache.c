@@ -23,6 +23,7 @@ struct ifm_kv_cache {
     uint64_t *first;            /* [pairs + 1] into `table` */
     uint32_t *table;
     uint64_t *length;          /* [pairs] tokens */
+    uint64_t *encoded;         /* [pairs] compressed pages written */
     uint64_t *saved;           /* [pairs] tokens; NULL before save */
     unsigned char *saved_ring; /* [pairs] two ring pages */
 };
@@ -126,7 +127,8 @@ enum ifm_status ifm_kv_cache_create(const struct ifm_kv_shape *shape, ifm_kv_enc
     cache->pool = pool;
     cache->first = calloc(shape->pairs + 1, sizeof *cache->first);
     cache->length = calloc(shape->pairs + 1, sizeof *cache->length);
-    if (cache->first == NULL || cache->length == NULL) {
+    cache->encoded = calloc(shape->pairs + 1, sizeof *cache->encoded);
+    if (cache->first == NULL || cache->length == NULL || cache->encoded == NULL) {
         ifm_kv_cache_destroy(cache);
         return ifm_fail(error, IFM_INTERNAL, "cache", NULL, "out of memory");
     }
@@ -150,6 +152,7 @@ void ifm_kv_cache_destroy(struct ifm_kv_cache *cache)
     free(cache->first);
     free(cache->table);
     free(cache->length);
+    free(cache->encoded);
     free(cache->saved);
     free(cache->saved_ring);
     free(cache);
@@ -185,6 +188,7 @@ static void leave_ring(struct ifm_kv_cache *cache, uint64_t pair, uint64_t numbe
     _Alignas(IFM_KV_LINE) float k[IFM_KV_PAGE * IFM_KV_DIM_MOST], v[IFM_KV_PAGE * IFM_KV_DIM_MOST];
     ifm_kv_page_rows(&cache->ring, ring_page(cache, pair, number), k, v);
     cache->encode(&cache->body, k, v, IFM_KV_PAGE, body_page(cache, pair, number));
+    cache->encoded[pair]++;
 }
 
 void ifm_kv_append(struct ifm_kv_cache *cache, uint64_t pair, const float *k, const float *v)
@@ -216,6 +220,7 @@ static void append_page(struct ifm_kv_cache *cache, uint64_t pair, uint64_t numb
     ifm_kv_round(k, values, rows_k);
     ifm_kv_round(v, values, rows_v);
     cache->encode(&cache->body, rows_k, rows_v, IFM_KV_PAGE, body_page(cache, pair, number));
+    cache->encoded[pair]++;
 }
 
 /* Whether page `number`, whose first token is the next one, will be in the body when `left` tokens have been appended.
@@ -286,6 +291,14 @@ void ifm_kv_restore(struct ifm_kv_cache *cache, uint64_t pair)
         ifm_kv_page_blank(&cache->sink, sink_page(cache, pair), (unsigned)length);
     const size_t ring = 2 * cache->ring.page_bytes;
     memcpy(ring_page(cache, pair, 0), cache->saved_ring + pair * ring, ring);
+}
+
+uint64_t ifm_kv_encoded(const struct ifm_kv_cache *cache)
+{
+    uint64_t pages = 0;
+    for (uint64_t pair = 0; pair < cache->pairs; pair++)
+        pages += cache->encoded[pair];
+    return pages;
 }
 
 uint64_t ifm_kv_length(const struct ifm_kv_cache *cache, uint64_t pair)

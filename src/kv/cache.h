@@ -53,6 +53,9 @@ void ifm_kv_restore(struct ifm_kv_cache *cache, uint64_t pair);
 /* The number of tokens that the pair holds. (Eviction is the caller's choice of which tokens to append.) */
 uint64_t ifm_kv_length(const struct ifm_kv_cache *cache, uint64_t pair);
 
+/* Compressed pages that were written since the cache was created, of all pairs. */
+uint64_t ifm_kv_encoded(const struct ifm_kv_cache *cache);
+
 /* What a kernel reads for a pair. Body pages: pool + table[i] * layout->page_bytes, i < n_body, all full but, in f16,
  * the last one. Then at most three f16 pieces. */
 struct ifm_kv_piece {

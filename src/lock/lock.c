@@ -52,10 +52,9 @@ static void say(struct ifm_lock_row *row, enum ifm_lock_outcome outcome, const c
     snprintf(row->reason, sizeof row->reason, "%s", reason);
 }
 
-static void say_error(struct ifm_lock_row *row, const struct ifm_error *error)
+bool ifm_lock_is_switch(const char *text)
 {
-    row->outcome = IFM_LOCK_FAILED;
-    snprintf(row->reason, sizeof row->reason, "%.250s", error->message);
+    return strcmp(text, "on") == 0 || strcmp(text, "off") == 0;
 }
 
 static struct ifm_lock *create(const struct ifm_lock_options *options)
@@ -88,27 +87,38 @@ enum ifm_status ifm_lock_open(const struct ifm_lock_options *options, const stru
 
 /* ---- putting back ---- */
 
+/* Neither the old nor the wanted value stands. Of a clock there is no old value to lose. */
+static enum ifm_status leave(struct ifm_lock_row *row, struct ifm_error *error)
+{
+    if (row->kind->is_clock) {
+        say(row, IFM_LOCK_LEFT, "the clock is above the lock, which is no longer in force: left alone");
+        return IFM_OK;
+    }
+    row->outcome = IFM_LOCK_LEFT;
+    return ifm_fail(error, IFM_INTERNAL, row->target, "", "it reads %s, and was %s before the lock at %s", row->seen,
+                    row->before, row->wanted);
+}
+
 /* One knob. `mine`: this process has just set it, so a value that is neither the old nor the wanted one is the driver's
  * answer. */
 static enum ifm_status put_back(struct ifm_lock *lock, struct ifm_lock_row *row, bool mine, struct ifm_error *error)
 {
     struct ifm_lock_sight sight;
-    if (!row->touched) {
-        say(row, IFM_LOCK_UNCHANGED, "");
+    say(row, IFM_LOCK_UNCHANGED, "");
+    if (!row->touched)
         return IFM_OK;
-    }
     at(lock, "back", row);
+    row->outcome = IFM_LOCK_FAILED; /* until the old value has been read */
     IFM_TRY(ifm_lock_look(&lock->machine, row, 0, &sight, error));
+    if (!row->kind->is_value(row->before))
+        return ifm_fail(error, IFM_INVALID, row->target, "find out what it was",
+                        "it reads %s, and the state file has no value for it but \"%.40s\"", row->seen, row->before);
     if (sight.is_before) {
         say(row, IFM_LOCK_UNCHANGED, "");
         return IFM_OK;
     }
-    if (!sight.is_wanted && !sight.unsure && !mine) {
-        say(row, IFM_LOCK_LEFT,
-            row->kind->is_clock ? "the clock is above the lock, which is no longer in force: left alone"
-                                : "it was changed by someone else since: left alone");
-        return IFM_OK;
-    }
+    if (!sight.is_wanted && !sight.unsure && !mine)
+        return leave(row, error);
     IFM_TRY(row->kind->write(&lock->machine, row, row->before, error));
     if (row->kind->is_clock) { /* an unlocked clock may keep its value */
         say(row, IFM_LOCK_RESTORED, "the driver took the reset; NVML cannot read back that nothing is locked");
@@ -116,19 +126,25 @@ static enum ifm_status put_back(struct ifm_lock *lock, struct ifm_lock_row *row,
     }
     IFM_TRY(ifm_lock_look(&lock->machine, row, 0, &sight, error));
     if (!sight.is_before)
-        return ifm_fail(error, IFM_INTERNAL, row->target, "", "%s was set back to %s and reads %s", row->kind->knob,
-                        row->before, row->seen);
+        return ifm_fail(error, IFM_INTERNAL, row->target, "", "it was set back to %s and reads %s", row->before,
+                        row->seen);
     say(row, IFM_LOCK_RESTORED, "");
     return IFM_OK;
 }
 
-/* A copy with only the rows that are still locked: the new contents of the file. */
+/* Is it not known to be as it was? Then only the state file says how it was. */
+static bool is_owed(const struct ifm_lock_row *row)
+{
+    return row->outcome == IFM_LOCK_FAILED || (row->outcome == IFM_LOCK_LEFT && !row->kind->is_clock);
+}
+
+/* A copy with only the rows that are owed: the new contents of the file. */
 static enum ifm_status keep_failed(struct ifm_lock *lock, struct ifm_error *error)
 {
     struct ifm_lock_row *left = IFM_ARENA_ARRAY(lock->arena, struct ifm_lock_row, lock->n);
     size_t n = 0;
     for (size_t i = 0; i < lock->filed; i++)
-        if (lock->rows[i].outcome == IFM_LOCK_FAILED)
+        if (is_owed(&lock->rows[i]))
             left[n++] = lock->rows[i];
     return ifm_lock_file_write(lock->options->state, lock->options->root, left, n, error);
 }
@@ -143,7 +159,7 @@ static enum ifm_status put_all_back(struct ifm_lock *lock, size_t set, const str
         struct ifm_error here = {0};
         if (put_back(lock, row, row == mine, &here) == IFM_OK)
             continue;
-        say_error(row, &here);
+        snprintf(row->reason, sizeof row->reason, "%.250s", here.message);
         if (first.code == IFM_OK) {
             first = here;
             ifm_fail(&first, here.code, here.where, here.hint, "%s of %s is not put back: %.300s", row->kind->knob,
@@ -159,7 +175,9 @@ static enum ifm_status put_all_back(struct ifm_lock *lock, size_t set, const str
     if (keep_failed(lock, &ignored) != IFM_OK)
         ifm_fail(&ignored, IFM_INTERNAL, "", "", "ignored");
     *error = first;
-    ifm_error_hint(error, "%.300s, " AS_ROOT, first.hint[0] == '\0' ? "look at what keeps it" : first.hint);
+    ifm_error_hint(error,
+                   "%.200s, put it back by hand (docs/locks.md), " AS_ROOT "; to keep what stands, remove %.150s",
+                   first.hint[0] == '\0' ? "look at what holds it" : first.hint, lock->options->state);
     return first.code;
 }
 

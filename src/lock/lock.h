@@ -3,8 +3,8 @@
  * The only part of the lab that changes settings of the machine, and only when the user asks for it. Before a knob is
  * changed, its old and wanted values are written and synced to the state file; afterwards it is read back. Knobs are
  * restored in reverse order: when a later knob fails, when the command under the locks ends, or by `inferometer unlock`
- * after a crash. A knob that somebody else has changed since is left alone and reported. It must never change a knob
- * that the user did not name. Thread rule: one thread; one process at a time holds a state file (flock of FILE.lock, as
+ * after a crash. A knob that somebody else has changed since is left alone, and the state file kept: it is removed when
+ * every value was read back as it was before. It must never change a knob that the user did not name. Thread rule: one thread; one process at a time holds a state file (flock of FILE.lock, as
  * long as the lock is open). */
 #ifndef IFM_LOCK_LOCK_H
 #define IFM_LOCK_LOCK_H
@@ -22,7 +22,7 @@ enum ifm_lock_outcome {
     IFM_LOCK_FAILED,      /* could not be set, or could not be put back */
     IFM_LOCK_RESTORED,    /* put back and read back */
     IFM_LOCK_UNCHANGED,   /* has its old value: nothing to put back */
-    IFM_LOCK_LEFT,        /* neither the old nor the wanted value: somebody else changed it; left alone */
+    IFM_LOCK_LEFT,        /* neither the old nor the wanted value: left alone, and a failure but for a clock */
     IFM_LOCK_GONE         /* the machine was rebooted since, which removed the lock */
 };
 

@@ -140,6 +140,19 @@ static enum ifm_status write_persistence(const struct ifm_lock_machine *machine,
 
 /* ---- power limit ---- */
 
+static void write_watts(double watts, char value[static IFM_LOCK_TEXT])
+{
+    snprintf(value, IFM_LOCK_TEXT, "%.7g W", watts);
+}
+
+static bool is_watts(const char *text)
+{
+    char same[IFM_LOCK_TEXT];
+    double watts = strtod(text, NULL);
+    write_watts(watts, same);
+    return watts > 0 && isfinite(watts) && strcmp(text, same) == 0;
+}
+
 static enum ifm_status read_power(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row,
                                   char value[static IFM_LOCK_TEXT], struct ifm_error *error)
 {
@@ -147,7 +160,7 @@ static enum ifm_status read_power(const struct ifm_lock_machine *machine, const 
     unsigned milliwatts = 0;
     IFM_TRY(find(machine, row, &device, error));
     int result = IFM_NVML_ASK(machine->nvml->nvmlDeviceGetPowerManagementLimit, device, &milliwatts);
-    snprintf(value, IFM_LOCK_TEXT, "%.7g W", milliwatts / 1e3);
+    write_watts(milliwatts / 1e3, value);
     return told(machine, row, result, "nvmlDeviceGetPowerManagementLimit", "its power limit", error);
 }
 
@@ -176,6 +189,11 @@ static enum ifm_status check_power(const struct ifm_lock_machine *machine, const
 }
 
 /* ---- clocks ---- */
+
+static bool is_unread(const char *text)
+{
+    return strcmp(text, IFM_LOCK_NOT_READABLE) == 0;
+}
 
 static enum ifm_status read_clock(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row,
                                   char value[static IFM_LOCK_TEXT], struct ifm_error *error)
@@ -302,10 +320,12 @@ static enum ifm_status check_clocks(const struct ifm_lock_machine *machine, cons
 }
 
 const struct ifm_lock_kind ifm_lock_persistence = {"persistence", .on_gpu = true, .read = read_persistence,
-                                                   .write = write_persistence};
-const struct ifm_lock_kind ifm_lock_power_limit = {"power_limit", .on_gpu = true, .read = read_power,
-                                                   .write = write_power, .check = check_power};
+                                                   .write = write_persistence, .is_value = ifm_lock_is_switch};
+const struct ifm_lock_kind ifm_lock_power_limit = {"power_limit",        .on_gpu = true,       .read = read_power,
+                                                   .write = write_power, .check = check_power, .is_value = is_watts};
 const struct ifm_lock_kind ifm_lock_memory_clock = {
-    "memory_clock", true, .is_clock = true, .read = read_clock, .write = write_clock, .check = check_clocks};
+    "memory_clock",       true, .is_clock = true, .read = read_clock, .write = write_clock, .check = check_clocks,
+    .is_value = is_unread};
 const struct ifm_lock_kind ifm_lock_gpu_clock = {
-    "gpu_clock", true, .is_clock = true, .read = read_clock, .write = write_clock, .check = check_clocks};
+    "gpu_clock",          true, .is_clock = true, .read = read_clock, .write = write_clock, .check = check_clocks,
+    .is_value = is_unread};

@@ -35,6 +35,8 @@ struct ifm_lock_kind {
     /* Before anything is changed: is the row's wish one that this target can have? NULL = any that it is given. */
     enum ifm_status (*check)(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row,
                              struct ifm_error *error);
+    /* Is it how `read` writes a value, or `before` of a clock? A state file may say anything. */
+    bool (*is_value)(const char *text);
     const char *file; /* of a CPU, below cpufreq/ */
     bool is_khz;      /* the file holds a number of kHz */
 };
@@ -42,6 +44,7 @@ extern const struct ifm_lock_kind ifm_lock_persistence, ifm_lock_power_limit, if
 extern const struct ifm_lock_kind ifm_lock_frequency_min, ifm_lock_frequency_max, ifm_lock_governor, ifm_lock_turbo;
 
 /* lock.c */
+bool ifm_lock_is_switch(const char *text); /* "on" or "off" */
 /* Read a row's knob into `seen` and interpret it; a clock gets `settle_ms` to reach the wanted value. */
 IFM_CHECKED enum ifm_status ifm_lock_look(const struct ifm_lock_machine *machine, struct ifm_lock_row *row,
                                           unsigned settle_ms, struct ifm_lock_sight *sight, struct ifm_error *error);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -27,7 +28,7 @@ static enum ifm_status write_file(const char *root, const char *name, const char
     size_t length = strlen(value);
     if (ifm_probe_path(path, root, "%s", name) == NULL)
         return ifm_fail(error, IFM_USAGE, name, "choose a shorter root", "the path is too long");
-    int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC), code = 0;
+    int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NONBLOCK), code = 0; /* a FIFO in its place must not hang */
     if (fd < 0 || write(fd, value, length) != (ssize_t)length)
         code = errno == 0 ? EIO : errno;
     if (fd >= 0 && close(fd) != 0 && code == 0)
@@ -66,6 +67,19 @@ static enum ifm_status read_cpu(const struct ifm_lock_machine *machine, const st
         return ifm_fail(error, IFM_MISSING, row->target, "", "%s is no number of kHz: \"%s\"", row->kind->file, value);
     snprintf(value, IFM_LOCK_TEXT, "%lld kHz", (long long)khz);
     return IFM_OK;
+}
+
+static bool is_khz(const char *text)
+{
+    char same[IFM_LOCK_TEXT];
+    long long khz = strtoll(text, NULL, 10);
+    snprintf(same, sizeof same, "%lld kHz", khz);
+    return khz > 0 && strcmp(text, same) == 0;
+}
+
+static bool is_governor(const char *text)
+{
+    return text[0] != '\0' && text[strcspn(text, " /\t\n")] == '\0';
 }
 
 static enum ifm_status write_cpu(const struct ifm_lock_machine *machine, const struct ifm_lock_row *row,
@@ -142,14 +156,21 @@ const struct ifm_lock_kind ifm_lock_frequency_min = {.knob = "frequency_min",
                                                      .read = read_cpu,
                                                      .write = write_cpu,
                                                      .check = check_frequency,
+                                                     .is_value = is_khz,
                                                      .file = "scaling_min_freq",
                                                      .is_khz = true};
 const struct ifm_lock_kind ifm_lock_frequency_max = {.knob = "frequency_max",
                                                      .read = read_cpu,
                                                      .write = write_cpu,
                                                      .check = check_frequency,
+                                                     .is_value = is_khz,
                                                      .file = "scaling_max_freq",
                                                      .is_khz = true};
-const struct ifm_lock_kind ifm_lock_governor = {
-    .knob = "governor", .read = read_cpu, .write = write_cpu, .check = check_governor, .file = "scaling_governor"};
-const struct ifm_lock_kind ifm_lock_turbo = {.knob = "turbo", .read = read_turbo, .write = write_turbo};
+const struct ifm_lock_kind ifm_lock_governor = {.knob = "governor",
+                                                .read = read_cpu,
+                                                .write = write_cpu,
+                                                .check = check_governor,
+                                                .is_value = is_governor,
+                                                .file = "scaling_governor"};
+const struct ifm_lock_kind ifm_lock_turbo = {
+    .knob = "turbo", .read = read_turbo, .write = write_turbo, .is_value = ifm_lock_is_switch};

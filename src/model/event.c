@@ -341,10 +341,12 @@ enum ifm_status ifm_event_decode(const json_t *line, const char *where, struct i
 {
     const char *stage;
     const json_t *meta;
-    *out = (struct ifm_event){0};
+    *out = (struct ifm_event){.mono_ns = IFM_ABSENT};
     if (!json_is_object(line))
         return ifm_fail(error, IFM_INVALID, where, EDITED, "the line is not a JSON object");
     IFM_TRY(ifm_json_get_i64(line, "t_ns", where, &out->t_ns, error));
+    if (json_object_get(line, "mono_ns") != NULL)
+        IFM_TRY(ifm_json_get_i64(line, "mono_ns", where, &out->mono_ns, error));
     IFM_TRY(ifm_json_get_string(line, "stage", where, &stage, error));
     IFM_TRY(ifm_json_get_bool(line, "ok", where, &out->ok, error));
     IFM_TRY(ifm_json_get_object(line, "meta", where, &meta, error));

@@ -42,6 +42,7 @@ struct ifm_event {
     bool ok;
     bool is_void;           /* it is about a record that a restart of its cell has set aside */
     int64_t t_ns;           /* wall clock; labels the line, and is never a duration */
+    int64_t mono_ns;        /* CLOCK_MONOTONIC; IFM_ABSENT in an older journal */
     size_t line;            /* of run.log, from 1 */
     const char *cell, *arm; /* whom it is about; NULL = the run, the whole cell */
     const void *facts;      /* struct ifm_event_<stage>; NULL of an unknown stage */
@@ -90,6 +91,7 @@ struct ifm_events {
     struct ifm_arena *arena;
     struct ifm_event_list of_stage[IFM_STAGE_COUNT]; /* those that stand */
     struct ifm_event_list about_cells;               /* by cell, those that stand */
+    bool chained;                                    /* each line holds the hash of the one before it */
 };
 
 /* An empty journal that lives in `arena`. */

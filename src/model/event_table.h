@@ -43,6 +43,7 @@
     S(column_absent, each, forgotten) \
     S(clock_unread, once_a_session, forgotten) \
     S(calibrate, each, forgotten) \
+    S(block, each, forgotten) \
     S(warmup, once_a_session, forgotten) \
     S(converge, once_a_session, forgotten) \
     S(pre_roll, once_a_session, forgotten) \
@@ -75,7 +76,8 @@ enum ifm_stage {
 };
 
 #define IFM_FIELDS_run_start(F, r) \
-    F(r, must, text, run_id, _) F(r, must, text, config_hash, _) F(r, must, text, version, _)
+    F(r, must, text, run_id, _) F(r, must, text, config_hash, _) F(r, must, text, version, _) \
+    F(r, may, text, plan_sha256, _)
 #define IFM_FIELDS_resume(F, r) IFM_FIELDS_run_start(F, r)
 #define IFM_FIELDS_plugin(F, r) \
     F(r, must, text, name, _) F(r, must, text, file, _) F(r, must, text, sha256, _) F(r, must, count, abi, _)
@@ -92,7 +94,8 @@ enum ifm_stage {
 #define IFM_FIELDS_check(F, r) \
     F(r, must, text, cell, _) F(r, must, text, arm, _) F(r, must, text, when, _) F(r, must, flag, done, _) \
     F(r, must, amount, error_rms_rel, finite) F(r, must, amount, error_max_rel, finite) \
-    F(r, may, amount, error_part, _) F(r, must, count, values, done) F(r, must, flag, finite, done) \
+    F(r, may, amount, error_part, _) F(r, may, amount, error_row, _) \
+    F(r, may, amount, error_bias, _) F(r, must, count, values, done) F(r, must, flag, finite, done) \
     F(r, must, text, output_xxh3, done) F(r, may, flag, sets_differ, _) F(r, may, text, isa, _) \
     F(r, may, loss, loss, _) F(r, may, percent, quality_percent, _)
 #define IFM_FIELDS_column_absent(F, r) \
@@ -104,6 +107,9 @@ enum ifm_stage {
     F(r, must, text, cell, _) F(r, must, text, arm, _) F(r, must, count, inner, _) \
     F(r, must, count, samples_per_slot, _) F(r, must, amount, step_ns, _) F(r, must, amount, clock_ns, _) \
     F(r, must, amount, clock_tick_ns, _)
+#define IFM_FIELDS_block(F, r) \
+    F(r, must, text, cell, _) F(r, must, text, pass, _) F(r, must, count, block, _) F(r, must, count, samples, _) \
+    F(r, must, text, chain, _)
 #define IFM_FIELDS_warmup(F, r) \
     F(r, must, text, cell, _) F(r, must, text, arm, _) F(r, must, count, steps, _) F(r, must, count, windows, _) \
     F(r, must, flag, steady, _) F(r, must, amount, tolerance, _) F(r, must, amount, seconds, _) \
@@ -167,7 +173,7 @@ enum ifm_stage {
     F(r, must, text, cell, _) F(r, must, text, pass, _) F(r, must, count, block, _) F(r, must, text, reason, _)
 #define IFM_FIELDS_clock_broken(F, r) F(r, must, text, cell, _) F(r, must, text, reason, _)
 #define IFM_FIELDS_interrupted(F, r) F(r, must, text, reason, _) F(r, must, text, where, _)
-#define IFM_FIELDS_run_done(F, r) F(r, must, text, config_hash, _)
+#define IFM_FIELDS_run_done(F, r) F(r, must, text, config_hash, _) F(r, may, text, plan_sha256, _)
 
 /* ---- rows inside an event ---- */
 

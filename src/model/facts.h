@@ -15,6 +15,19 @@
  * and the checklists hold its journal against it. */
 #define IFM_LOADED 0.1
 
+/* What a check may say of an arm whose elements may be off by `tolerance`, and still be right (rule 10). Kernels that
+ * round their inputs are off by much in single elements; what makes an output wrong is bounded more tightly: an element
+ * beside its row, what all errors have in common, and a part of the input that is missing, or counted too often. */
+static inline double ifm_row_bound(double tolerance)
+{
+    return tolerance * 8 < 0.01 ? 0.01 : tolerance * 8 > 1 ? 1 : tolerance * 8;
+}
+static inline double ifm_bias_bound(double tolerance)
+{
+    return tolerance / 4 < 0.0005 ? 0.0005 : tolerance / 4 > 0.005 ? 0.005 : tolerance / 4;
+}
+#define IFM_PART_MOST 0.5 /* more than any rounding makes of a part, and half of what a forgotten one is */
+
 /* An arm's outputs compared with its oracle. */
 struct ifm_check {
     bool done;              /* false: the workload has no oracle */
@@ -22,6 +35,9 @@ struct ifm_check {
     double error_max_rel;   /* max |x - ref| / max |ref| */
     bool has_part;          /* the oracle knows what each part of the input adds to the outputs */
     double error_part;      /* the share of some part that is certainly missing or counted too often; 0 = none */
+    bool has_rows;          /* outputs are rows whose elements are of one size */
+    double error_row;       /* max |x - ref| over the root mean square of ref in its row */
+    double error_bias;      /* what errors certainly have in common: a share of ref, or a constant over its rms */
     uint64_t values;        /* outputs compared */
     bool finite;            /* no NaN or infinity that the oracle does not have */
     uint64_t output_xxh3;   /* of all output bytes */

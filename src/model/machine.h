@@ -31,6 +31,7 @@ struct ifm_machine {
     uint64_t cache_reported[IFM_CACHE_LEVELS]; /* data or unified caches L1..L4 as the system reports them, one
                                                   instance, bytes; 0 = not reported */
     unsigned llc_instances;  /* last-level caches behind the worker threads together; 0 = not known, taken as one */
+    const char *arch;        /* of the kernels of the build that planned: "x86_64", "aarch64"; NULL = of no account */
     const char *const *isas; /* instruction sets this device can run, best first: "avx512", "avx2", "sse2", "scalar" */
     size_t n_isas;
     const char *blas;         /* the BLAS library that kernels may call: "OpenBLAS 0.3.21 SkylakeX", NULL = none */

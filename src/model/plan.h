@@ -7,6 +7,7 @@
 #ifndef IFM_MODEL_PLAN_H
 #define IFM_MODEL_PLAN_H
 
+#include "model/machine.h"
 #include "model/pass.h"
 #include "model/study.h"
 #include <string.h>
@@ -100,11 +101,17 @@ struct ifm_cell {
     bool cache_resident;     /* hot, and an arm's working set is below 4 x the reported last-level cache */
 };
 
+/* Of the rules by which a plan is made of a configuration and a machine. Whoever changes what planning gives counts up,
+ * and names the leaves that changed in story/replan.c: there a plan of earlier rules is not held to later ones. */
+#define IFM_PLAN_RULES 1
+
 struct ifm_plan {
     const char *run_id; /* first 12 hex digits of SHA-256 over config hash, seed and start time */
     const char *config_hash;
     uint64_t seed;
     const char *device;
+    unsigned rules;                    /* IFM_PLAN_RULES of who planned; 0 = a version that did not say */
+    const struct ifm_machine *machine; /* what was planned for; NULL = a version that did not say */
     struct ifm_cell *cells;
     size_t n_cells;
     const struct ifm_gate *gates;

@@ -5,6 +5,7 @@
 #ifndef IFM_MODEL_PLAN_FIELDS_H
 #define IFM_MODEL_PLAN_FIELDS_H
 
+#include "base/json.h"
 #include "model/plan.h"
 
 enum ifm_field_kind {
@@ -33,7 +34,10 @@ struct ifm_field_table {
     size_t n;
 };
 
-extern const struct ifm_field_table ifm_plan_fields, ifm_cell_fields, ifm_measure_fields, ifm_arm_fields,
-    ifm_ledger_fields, ifm_pass_fields, ifm_gate_fields;
+extern const struct ifm_field_table ifm_plan_fields, ifm_machine_fields, ifm_gpu_fields, ifm_cell_fields,
+    ifm_measure_fields, ifm_arm_fields, ifm_ledger_fields, ifm_pass_fields, ifm_gate_fields;
+
+/* The value of a member that is not nested, which lies at `at`, as it stands in the file. New reference. */
+json_t *ifm_plan_field_json(const struct ifm_plan_field *field, const void *at);
 
 #endif

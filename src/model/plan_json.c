@@ -38,10 +38,40 @@ static const struct ifm_plan_field plan_rows[] = {
     FIELD(struct ifm_plan, TEXT, config_hash),
     FIELD(struct ifm_plan, SEED, seed),
     FIELD(struct ifm_plan, TEXT, device),
+    OPTIONAL(struct ifm_plan, U32, rules),
+    {"machine", IFM_FIELD_NESTED, 0, NULL, true, 0},
     NESTED(cells),
     NESTED(gates),
 };
 TABLE(ifm_plan_fields, plan_rows);
+
+static const struct ifm_plan_field machine_rows[] = {
+    FIELD(struct ifm_machine, TEXT, device),
+    FIELD(struct ifm_machine, BOOL, scripted),
+    FIELD(struct ifm_machine, U32, cpus_allowed),
+    FIELD(struct ifm_machine, U32, threads),
+    FIELD(struct ifm_machine, U64, memory_available),
+    NESTED(cache_reported),
+    FIELD(struct ifm_machine, U32, llc_instances),
+    OPTIONAL(struct ifm_machine, TEXT, arch),
+    NESTED(isas),
+    OPTIONAL(struct ifm_machine, TEXT, blas),
+    OPTIONAL(struct ifm_machine, TEXT, blas_why_not),
+    {"gpu", IFM_FIELD_NESTED, 0, NULL, true, 0},
+};
+TABLE(ifm_machine_fields, machine_rows);
+
+static const struct ifm_plan_field gpu_rows[] = {
+    NESTED(name),
+    FIELD(struct ifm_gpu, U32, multiprocessors),
+    FIELD(struct ifm_gpu, U32, major),
+    FIELD(struct ifm_gpu, U32, minor),
+    FIELD(struct ifm_gpu, U64, l2_bytes),
+    FIELD(struct ifm_gpu, U64, memory_bytes),
+    FIELD(struct ifm_gpu, U32, clock_khz),
+    FIELD(struct ifm_gpu, U32, memory_clock_khz),
+};
+TABLE(ifm_gpu_fields, gpu_rows);
 
 static const struct ifm_plan_field cell_rows[] = {
     FIELD(struct ifm_cell, U32, index),
@@ -164,7 +194,7 @@ static json_t *number_text(uint64_t number)
 }
 
 /* Not read through a pointer of the wrong type: `at` is a member at an offset. */
-static json_t *write_scalar(const struct ifm_plan_field *field, const char *at)
+json_t *ifm_plan_field_json(const struct ifm_plan_field *field, const void *at)
 {
     union {
         const char *text;
@@ -209,7 +239,7 @@ static json_t *write_object(const struct ifm_field_table *table, const void *rec
     for (size_t i = 0; i < table->n; i++) {
         const struct ifm_plan_field *field = &table->rows[i];
         bool is_nested = field->kind == IFM_FIELD_NESTED;
-        json_t *value = is_nested ? *nested++ : write_scalar(field, (const char *)record + field->offset);
+        json_t *value = is_nested ? *nested++ : ifm_plan_field_json(field, (const char *)record + field->offset);
         bool empty = json_is_false(value) || (json_is_string(value) && json_string_length(value) == 0) ||
                      (is_nested && json_object_size(value) == 0 && json_is_object(value));
         if (field->optional && (empty || (json_is_number(value) && json_number_value(value) == field->otherwise))) {
@@ -289,6 +319,31 @@ static json_t *write_cell(const void *item)
     return write_object(&ifm_cell_fields, cell, nested);
 }
 
+static json_t *write_u64(const void *item)
+{
+    const struct ifm_plan_field field = {.kind = IFM_FIELD_U64};
+    return ifm_plan_field_json(&field, item);
+}
+
+/* Empty, and so left out, without a GPU. */
+static json_t *write_gpu(const struct ifm_gpu *gpu)
+{
+    json_t *nested[] = {gpu == NULL ? NULL : json_string(gpu->name)};
+    return gpu == NULL ? json_object() : write_object(&ifm_gpu_fields, gpu, nested);
+}
+
+static json_t *write_machine(const struct ifm_machine *machine)
+{
+    if (machine == NULL)
+        return json_object();
+    json_t *nested[] = {
+        write_array(IFM_CACHE_LEVELS, machine->cache_reported, sizeof *machine->cache_reported, write_u64),
+        write_array(machine->n_isas, machine->isas, sizeof *machine->isas, write_text),
+        write_gpu(machine->gpu),
+    };
+    return write_object(&ifm_machine_fields, machine, nested);
+}
+
 static json_t *write_gate(const void *item)
 {
     return write_object(&ifm_gate_fields, item, NULL);
@@ -298,6 +353,7 @@ json_t *ifm_plan_to_json(const struct ifm_plan *plan)
 {
     json_t *nested[] = {
         json_integer(IFM_PLAN_SCHEMA),
+        write_machine(plan->machine),
         write_array(plan->n_cells, plan->cells, sizeof *plan->cells, write_cell),
         write_array(plan->n_gates, plan->gates, sizeof *plan->gates, write_gate),
     };

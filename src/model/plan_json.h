@@ -20,6 +20,9 @@ IFM_CHECKED enum ifm_status ifm_plan_from_json(const json_t *json, const char *w
 IFM_CHECKED enum ifm_status ifm_plan_read(const char *dir, struct ifm_arena *arena, struct ifm_plan **out,
                                           struct ifm_error *error);
 
+/* The SHA-256 of the plan.json of a run folder, in the arena; NULL where there is none yet. */
+const char *ifm_plan_sha256(const char *dir, struct ifm_arena *arena);
+
 /* Names of the enums as they stand in files. */
 const char *ifm_role_name(enum ifm_role role);
 const char *ifm_ceiling_name(enum ifm_ceiling ceiling); /* "", "read", "write", "copy", "flops" */

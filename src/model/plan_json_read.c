@@ -1,5 +1,6 @@
 /* Reading plan.json: every member typed and required, no other member, and a plan that agrees with itself. */
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/text.h"
 #include "model/plan_fields.h"
 #include "model/plan_json.h"
@@ -307,6 +308,48 @@ static enum ifm_status read_cell(const json_t *json, const struct plan_place *pl
     return IFM_OK;
 }
 
+static enum ifm_status read_gpu(const json_t *json, const struct plan_place *up, const struct ifm_gpu **out)
+{
+    struct plan_place place = {up->reader, up, "gpu", 0};
+    struct ifm_gpu *gpu = IFM_ARENA_NEW(up->reader->arena, struct ifm_gpu);
+    const char *name;
+    IFM_TRY(read_object(json, &ifm_gpu_fields, &place, gpu));
+    IFM_TRY(placed(&place, ifm_json_get_string(json, "name", NULL, &name, up->reader->error)));
+    snprintf(gpu->name, sizeof gpu->name, "%s", name);
+    *out = gpu;
+    return IFM_OK;
+}
+
+static enum ifm_status read_item_u64(const json_t *json, const struct plan_place *place, void *record)
+{
+    json_int_t number = json_is_integer(json) ? json_integer_value(json) : -1;
+    uint64_t value = (uint64_t)number;
+    if (number < 0)
+        return fail_at(place, "an integer of at least 0 is needed");
+    memcpy(record, &value, sizeof value);
+    return IFM_OK;
+}
+
+static enum ifm_status read_machine(const json_t *json, const struct plan_place *up, const struct ifm_machine **out)
+{
+    struct plan_place place = {up->reader, up, "machine", 0}, caches = {up->reader, &place, "cache_reported", 0};
+    struct ifm_machine *machine = IFM_ARENA_NEW(up->reader->arena, struct ifm_machine);
+    void *levels;
+    size_t n;
+    IFM_TRY(read_object(json, &ifm_machine_fields, &place, machine));
+    IFM_TRY(read_array(json, "cache_reported", &place, sizeof(uint64_t), read_item_u64, &levels, &n));
+    if (n != IFM_CACHE_LEVELS)
+        return fail_at(&caches, "a size for each of four levels is needed");
+    memcpy(machine->cache_reported, levels, sizeof machine->cache_reported);
+    IFM_TRY(read_texts(json, "isas", &place, &machine->isas, &machine->n_isas));
+    if (json_object_get(json, "gpu") != NULL)
+        IFM_TRY(read_gpu(json_object_get(json, "gpu"), &place, &machine->gpu));
+    machine->blas = machine->blas[0] == '\0' ? NULL : machine->blas;
+    machine->blas_why_not = machine->blas_why_not[0] == '\0' ? NULL : machine->blas_why_not;
+    *out = machine;
+    return IFM_OK;
+}
+
 static enum ifm_status read_gate(const json_t *json, const struct plan_place *place, void *record)
 {
     return read_object(json, &ifm_gate_fields, place, record);
@@ -451,6 +494,8 @@ enum ifm_status ifm_plan_from_json(const json_t *json, const char *where, struct
     *out = NULL;
     IFM_TRY(check_schema(&root, json));
     IFM_TRY(read_object(json, &ifm_plan_fields, &root, plan));
+    if (json_object_get(json, "machine") != NULL)
+        IFM_TRY(read_machine(json_object_get(json, "machine"), &root, &plan->machine));
     IFM_TRY(read_array(json, "cells", &root, sizeof *plan->cells, read_cell, &cells, &plan->n_cells));
     IFM_TRY(read_array(json, "gates", &root, sizeof *plan->gates, read_gate, &gates, &plan->n_gates));
     plan->cells = cells;
@@ -468,4 +513,11 @@ enum ifm_status ifm_plan_read(const char *dir, struct ifm_arena *arena, struct i
     enum ifm_status status = ifm_plan_from_json(json, path, arena, out, error);
     json_decref(json);
     return status;
+}
+
+const char *ifm_plan_sha256(const char *dir, struct ifm_arena *arena)
+{
+    struct ifm_sha256 hash;
+    const char *path = ifm_path_join(arena, dir, "plan.json");
+    return ifm_sha256_file(path, &hash, NULL) == IFM_OK ? ifm_arena_strdup(arena, hash.hex) : NULL;
 }

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_CELLS = 4096, STREAM_OF_CELL_SEEDS = 0x63656c6c };
+enum { MOST_CELLS = 4096, STREAM_OF_CELL_SEEDS = 0x63656c6c, STREAM_OF_REPLICAS = 0x7265706c };
 
 static const struct ifm_workload_entry *find_workload(const struct ifm_catalog *catalog, const char *name)
 {
@@ -97,12 +97,19 @@ static unsigned at_most(unsigned threads, unsigned most)
     return most != 0 && threads > most ? most : threads;
 }
 
-static uint64_t cell_seed(uint64_t seed, unsigned index)
+static uint64_t drawn_seed(uint64_t seed, uint32_t stream, uint64_t counter)
 {
     uint32_t word[4];
-    ifm_philox(seed, STREAM_OF_CELL_SEEDS, index, word);
+    ifm_philox(seed, stream, counter, word);
     /* 63 bits: JSON integers are signed. */
     return ((uint64_t)word[0] << 32 | word[1]) >> 1;
+}
+
+/* Replica 1 is the study's own seed; every other one draws another study's. */
+static uint64_t cell_seed(uint64_t seed, unsigned index, uint64_t replica)
+{
+    uint64_t own = replica <= 1 ? seed : drawn_seed(seed, STREAM_OF_REPLICAS, replica);
+    return drawn_seed(own, STREAM_OF_CELL_SEEDS, index);
 }
 
 /* In cold mode memory serves every read, however small the working set. */
@@ -146,7 +153,6 @@ static enum ifm_status build_cell(const struct ifm_study *study, const struct if
     cell->workload = workload->name;
     cell->name = cell_name(workload->name, axes, cell->n_axes, arena);
     cell->threads = threads_of(settings, scope->n, &catalog->machine);
-    cell->seed = cell_seed(study->seed, cell->index);
     cell->unsupported = "";
     if (cell->threads > catalog->machine.cpus_allowed)
         return ifm_fail(
@@ -156,6 +162,7 @@ static enum ifm_status build_cell(const struct ifm_study *study, const struct if
     cell->measure = study->measure;
     if (catalog->measure != NULL)
         IFM_TRY(ifm_section_bind(catalog->measure, settings, scope->n, arena, &cell->measure, error));
+    cell->seed = cell_seed(study->seed, cell->index, cell->measure.replica);
     struct ifm_catalog own = *catalog; /* a cell may sweep its threads: amounts are those of its own */
     own.machine.threads = cell->threads;
     struct ifm_arms_request request = {study, &own, workload, settings, scope->n};
@@ -199,6 +206,10 @@ enum ifm_status ifm_plan_build(const struct ifm_study *study, const struct ifm_c
     plan->config_hash = study->config_hash;
     plan->seed = study->seed;
     plan->device = catalog->machine.device;
+    plan->rules = IFM_PLAN_RULES;
+    struct ifm_machine *machine = IFM_ARENA_NEW(arena, struct ifm_machine);
+    *machine = catalog->machine;
+    plan->machine = machine;
     plan->cells = IFM_ARENA_ARRAY(arena, struct ifm_cell, total);
     plan->gates = study->gates;
     plan->n_gates = study->n_gates;

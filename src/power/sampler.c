@@ -40,6 +40,7 @@ struct pace {
     int64_t call_ns;   /* what a call takes lately, at worst */
     int known, missed; /* ticks known well since the last time that several in a row were not; those in a row */
     int64_t seen_ns;   /* time of the last reading given; of a sensor that gave none, the start */
+    int64_t came_ns;   /* when a reading last came, whatever its stamp: a meter's clock may be off */
     bool in_gap, lost;
     char lost_reason[200];
 };
@@ -199,6 +200,9 @@ static void take(struct ifm_sampler *sampler, size_t sensor, enum ifm_status sta
         follow_tick(pace, &sampler->points[n - 1], (int64_t)which->every_ms * MS);
     /* A sensor with stamps is read more seldom than it measures: its newest reading is a pace old. */
     int64_t silence = now - pace->seen_ns - (which->kind == IFM_POWER_SAMPLES ? RING_PACE : 0);
+    if (which->kind == IFM_POWER_METER)
+        silence = now - pace->came_ns - METER_PACE;
+    pace->came_ns = n > 0 ? now : pace->came_ns;
     if (n == 0 && silence > most && !pace->in_gap) {
         pace->in_gap = true;
         series->gaps++;
@@ -285,6 +289,7 @@ static bool prepare(struct ifm_sampler *sampler)
     pthread_condattr_destroy(&attributes);
     for (size_t i = 0; i < sampler->n; i++) {
         sampler->paces[i] = (struct pace){.next_ns = sampler->base_ns, .seen_ns = ifm_clock_now().ns};
+        sampler->paces[i].came_ns = sampler->paces[i].seen_ns;
         if (!grow(&sampler->banks[0], i) || !grow(&sampler->banks[1], i))
             return false;
     }

@@ -36,6 +36,20 @@ static enum ifm_status verify_tree(struct verification *v, const char *name, con
     return ifm_same_trees(&same, file, record, error);
 }
 
+/* Numbers of other definitions are neither right nor wrong here. */
+static enum ifm_status check_definitions(const json_t *file, const json_t *record, struct ifm_error *error)
+{
+    json_int_t was = json_integer_value(json_object_get(file, "schema"));
+    json_int_t is = json_integer_value(json_object_get(record, "schema"));
+    if (was == is || was <= 0)
+        return IFM_OK;
+    return ifm_fail(
+        error, IFM_INVALID, "derived.json", WRITES_ANEW,
+        "its numbers follow the definitions of schema %lld, and this program's are those of schema %lld: they "
+        "cannot be compared",
+        (long long)was, (long long)is);
+}
+
 /* The first file also says who published them all. */
 static enum ifm_status verify_json(struct verification *v, const struct ifm_published *published,
                                    struct ifm_error *error)
@@ -44,6 +58,8 @@ static enum ifm_status verify_json(struct verification *v, const struct ifm_publ
     const char *path = ifm_path_join(v->arena, v->publication->dir, published->name);
     enum ifm_status status =
         ifm_file_exists(path) ? ifm_json_read(path, &file, error) : missing(published->name, error);
+    if (status == IFM_OK && published->kind == IFM_PUBLISHED_NUMBERS)
+        status = check_definitions(file, published->tree, error);
     if (status == IFM_OK && published->kind == IFM_PUBLISHED_NUMBERS)
         v->own = ifm_publisher_take(file, v->out->publisher);
     if (status == IFM_OK)

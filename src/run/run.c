@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "device/cpu.h"
+#include "model/plan_json.h"
 #include "run/cell/arm.h"
 #include "run/cell/calibrate.h"
 #include "run/cell/failed.h"
@@ -74,6 +75,7 @@ static enum ifm_status run_passes(struct execution *execution, struct ifm_cell_r
     const struct ifm_passes shared = {
         .dir = execution->options->dir,
         .resume = execution->options->resume,
+        .events = execution->events,
         .energy = execution->energy,
         .progress = execution->options->progress.report == NULL ? NULL : report,
         .context = execution,
@@ -225,8 +227,9 @@ static enum ifm_status start_session(struct execution *execution, struct ifm_err
     struct ifm_session *session = &execution->session;
     /* The first session may have been killed before it wrote its start. */
     bool resumed = IFM_FIRST(execution->events, run_start) != NULL;
-    const struct ifm_event_run_start start = {execution->plan->run_id, execution->plan->config_hash, IFM_VERSION};
-    const struct ifm_event_resume again = {start.run_id, start.config_hash, start.version};
+    const struct ifm_event_run_start start = {execution->plan->run_id, execution->plan->config_hash, IFM_VERSION,
+                                              ifm_plan_sha256(execution->options->dir, execution->arena)};
+    const struct ifm_event_resume again = {start.run_id, start.config_hash, start.version, start.plan_sha256};
     IFM_TRY(ifm_fact_add(session, resumed ? IFM_EVENT_OF(resume, true, &again) : IFM_EVENT_OF(run_start, true, &start),
                          error));
     IFM_TRY(ifm_fact_plugins(session, execution->plan, error));
@@ -269,7 +272,8 @@ static enum ifm_status run_session(struct execution *execution, struct ifm_error
     }
     IFM_TRY(ifm_fact_gpu_state(&execution->session, "after", NULL, NULL, error));
     IFM_TRY(ifm_fact_environment(&execution->session, "after", execution->is_fake, error));
-    return IFM_FACT(&execution->session, error, run_done, true, .config_hash = execution->plan->config_hash);
+    return IFM_FACT(&execution->session, error, run_done, true, .config_hash = execution->plan->config_hash,
+                    .plan_sha256 = ifm_plan_sha256(execution->options->dir, execution->arena));
 }
 
 static enum ifm_status open_and_run(struct execution *execution, struct ifm_error *error)

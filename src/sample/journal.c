@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/text.h"
 #include "sample/append.h"
 #include <errno.h>
@@ -13,6 +14,7 @@
 
 struct ifm_journal {
     struct ifm_append file; /* its descriptor holds the lock */
+    struct ifm_sha256 last; /* of the last line, without its newline */
 };
 
 static const size_t limit = (size_t)1 << 30; /* largest journal that is read, bytes */
@@ -36,12 +38,22 @@ static enum ifm_status lock(struct ifm_append *file, struct ifm_error *error)
     return IFM_OK;
 }
 
-static enum ifm_status cut_torn_line(struct ifm_append *file, struct ifm_error *error)
+/* The hash of the last line of whole ones. */
+static struct ifm_sha256 hash_last(const char *text, size_t size)
+{
+    size_t end = size == 0 ? 0 : size - 1;
+    const char *before = end == 0 ? NULL : memrchr(text, '\n', end);
+    const char *start = before == NULL ? text : before + 1;
+    return ifm_sha256_bytes(start, (size_t)(text + end - start));
+}
+
+static enum ifm_status cut_torn_line(struct ifm_append *file, struct ifm_sha256 *last, struct ifm_error *error)
 {
     char *text;
     size_t size;
     IFM_TRY(ifm_file_read(file->path, limit, &text, &size, error));
     size_t whole = ifm_append_whole(text, size);
+    *last = hash_last(text, whole);
     free(text);
     return ifm_append_cut(file, (int64_t)whole, error);
 }
@@ -51,15 +63,17 @@ enum ifm_status ifm_journal_open(const char *dir, struct ifm_journal **out, stru
     *out = NULL;
     struct ifm_append file;
     IFM_TRY(ifm_append_open(journal_path(dir), O_CREAT, &file, error));
+    struct ifm_sha256 last;
     enum ifm_status status = lock(&file, error);
     if (status == IFM_OK)
-        status = cut_torn_line(&file, error);
+        status = cut_torn_line(&file, &last, error);
     if (status != IFM_OK) {
         ifm_append_close(&file);
         return status;
     }
     *out = ifm_zeros(1, sizeof **out);
     (*out)->file = file;
+    (*out)->last = last;
     return IFM_OK;
 }
 
@@ -69,10 +83,15 @@ enum ifm_status ifm_journal_add(struct ifm_journal *journal, const struct ifm_ev
     json_t *line;
     now.t_ns = ifm_clock_wall_ns();
     IFM_TRY(ifm_event_encode(&now, &line, error));
+    (void)json_object_set_new(line, "mono_ns", json_integer(ifm_clock_read_ns(CLOCK_MONOTONIC)));
+    (void)json_object_set_new(line, "prev", json_string(journal->last.hex));
     struct ifm_text text = {0};
     ifm_json_print(line, false, &text);
+    const struct ifm_sha256 own = ifm_sha256_bytes(text.data, text.size);
     ifm_text_append(&text, "\n", 1);
     enum ifm_status status = ifm_append_write(&journal->file, text.data, text.size, error);
+    if (status == IFM_OK)
+        journal->last = own;
     ifm_text_free(&text);
     json_decref(line);
     return status;
@@ -88,12 +107,31 @@ void ifm_journal_close(struct ifm_journal *journal)
 
 /* ---- reading ---- */
 
+/* A line follows the one before it, whose hash it holds. A journal that an older version began has lines without. */
+static enum ifm_status check_link(const json_t *event, const struct ifm_sha256 *before, const char *where,
+                                  struct ifm_events *events, bool *any, struct ifm_error *error)
+{
+    const json_t *prev = json_object_get(event, "prev");
+    if (prev == NULL && !*any) {
+        events->chained = false;
+        return IFM_OK;
+    }
+    *any = true;
+    if (json_is_string(prev) && strcmp(json_string_value(prev), before->hex) == 0)
+        return IFM_OK;
+    return ifm_fail(error, IFM_INVALID, where, "bring run.log back from a copy, or measure again",
+                    "this line does not hold the hash of the one before it: the journal was edited");
+}
+
 /* Parse the whole lines of `text`. */
 static enum ifm_status read_lines(const char *text, size_t size, const char *path, struct ifm_events *events,
                                   struct ifm_error *error)
 {
     const char *end = text + size;
     size_t line = 1;
+    bool any = false;
+    struct ifm_sha256 before = ifm_sha256_bytes("", 0);
+    events->chained = size > 0;
     for (const char *at = text; at < end; line++) {
         const char *stop = memchr(at, '\n', (size_t)(end - at));
         struct ifm_text where = {0};
@@ -102,9 +140,12 @@ static enum ifm_status read_lines(const char *text, size_t size, const char *pat
         enum ifm_status status = ifm_json_parse(at, (size_t)(stop - at), where.data, &event, error);
         if (status == IFM_OK)
             status = ifm_events_add(events, event, where.data, error);
+        if (status == IFM_OK)
+            status = check_link(event, &before, where.data, events, &any, error);
         ifm_text_free(&where);
         json_decref(event);
         IFM_TRY(status);
+        before = ifm_sha256_bytes(at, (size_t)(stop - at));
         at = stop + 1;
     }
     return IFM_OK;

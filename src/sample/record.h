@@ -22,6 +22,7 @@
 #define IFM_SAMPLE_RECORD_H
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "model/facts.h"
 #include <stddef.h>
 #include <stdint.h>
@@ -64,6 +65,8 @@ IFM_CHECKED enum ifm_status ifm_recorder_resume(const char *dir, unsigned cell, 
 IFM_CHECKED enum ifm_status ifm_recorder_append(struct ifm_recorder *recorder, const struct ifm_slot *slots,
                                                 size_t n_slots, const struct ifm_sample *samples, size_t n_samples,
                                                 struct ifm_error *error);
+/* The value of the chain (below) behind the last block. */
+const struct ifm_sha256 *ifm_recorder_chain(const struct ifm_recorder *recorder);
 IFM_CHECKED enum ifm_status ifm_recorder_sync(struct ifm_recorder *recorder, struct ifm_error *error);
 void ifm_recorder_close(struct ifm_recorder *recorder); /* NULL is allowed */
 /* Rename what there is of the two files to <cell>-<pass>-before-<times>[-slots].csv: they stay in the folder as they
@@ -92,5 +95,13 @@ IFM_CHECKED enum ifm_status ifm_record_parse(const char *samples, size_t samples
                                              size_t slots_size, const char *where, struct ifm_record *out,
                                              struct ifm_error *error);
 void ifm_record_free(struct ifm_record *record); /* an empty record ({0}) is allowed */
+
+/* ---- the chain ---- */
+/* A hash chain over the blocks of a record: its value behind a block is the SHA-256 of its value before it and of the
+ * hashes of the block's rows in both files, in hexadecimal; it starts with the hash of the header rows. The journal
+ * holds the value behind each block, so that no block can be changed, removed or put in in these files alone. */
+size_t ifm_record_count_blocks(const struct ifm_record *record); /* warm-up blocks too */
+/* The values behind every block: values[ifm_record_count_blocks()]. */
+void ifm_record_chain(const struct ifm_record *record, struct ifm_sha256 *values);
 
 #endif

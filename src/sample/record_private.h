@@ -21,6 +21,31 @@ char *ifm_slots_header(const char *const *columns, size_t n_columns);
 IFM_CHECKED enum ifm_status ifm_record_parse_slots(const char *text, size_t size, const char *where,
                                                    struct ifm_record *out, struct ifm_error *error);
 
+/* ---- rows as text ---- */
+
+enum {
+    IFM_SAMPLE_ROW = 20 + 1 + 20 + 1 + 20 + 1,  /* longest row of the samples file */
+    IFM_SLOT_ROW = 5 * (10 + 1) + 2 * (20 + 1), /* ... of the slots file, before the columns */
+    IFM_SLOT_COLUMN = 20 + 1,
+};
+
+/* The longest text of a block in either file. */
+static inline size_t ifm_record_block_bytes(size_t n_slots, size_t n_samples, size_t n_columns)
+{
+    size_t slots = n_slots * (IFM_SLOT_ROW + n_columns * IFM_SLOT_COLUMN), samples = n_samples * IFM_SAMPLE_ROW;
+    return slots > samples ? slots : samples;
+}
+
+/* Both return the end of what they wrote. */
+char *ifm_record_put_samples(char *at, uint64_t first_slot, const struct ifm_slot *slots, size_t n_slots,
+                             const struct ifm_sample *samples);
+char *ifm_record_put_slot(char *at, const struct ifm_slot *slot, size_t n_columns);
+
+/* The value of the chain before the first block, and after one more. */
+struct ifm_sha256 ifm_record_chain_start(const char *slots_header);
+struct ifm_sha256 ifm_record_chain_end(const struct ifm_record *record); /* behind the last block */
+void ifm_record_chain_step(struct ifm_sha256 *chain, const struct ifm_sha256 *samples, const struct ifm_sha256 *slots);
+
 #define IFM_RECORD_LIMIT ((size_t)1 << 34) /* largest file that is read, bytes */
 
 /* The state of blocks while slots are read one by one. Starts as {0}. */
@@ -68,6 +93,7 @@ struct ifm_recorder {
     struct ifm_block_walk walk;
     uint64_t next_slot;
     int64_t end_ns; /* of the last slot; 0 without one */
+    struct ifm_sha256 chain;
     char *buffer;   /* one block of one file, as text */
     size_t capacity;
 };

@@ -91,6 +91,7 @@ static enum ifm_status cut_tail(struct ifm_recorder *recorder, const struct tail
         (void)ifm_block_step(&recorder->walk, &record.slots[k]); /* holds: it has just been read */
     recorder->next_slot = record.n_slots;
     recorder->end_ns = record.n_slots == 0 ? 0 : record.slots[record.n_slots - 1].end_ns;
+    recorder->chain = ifm_record_chain_end(&record);
     ifm_record_free(&record);
     IFM_TRY(ifm_append_cut(&recorder->slots, (int64_t)tail->slots_size, error));
     return ifm_append_cut(&recorder->samples, (int64_t)tail->samples_size, error);

@@ -7,96 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum {
-    SAMPLE_ROW = 20 + 1 + 20 + 1 + 20 + 1,  /* longest row of the samples file */
-    SLOT_ROW = 5 * (10 + 1) + 2 * (20 + 1), /* ... of the slots file, before the columns */
-    COLUMN = 20 + 1,
-};
-
-/* ---- rows as text ---- */
-
-static char *put_u64(char *at, uint64_t number)
-{
-    static const char pairs[] =
-        "00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434"
-        "44546474849505152535455565758596061626364656667686970717273747576777879808182838485868788"
-        "8990919293949596979899";
-    char digits[20];
-    char *end = digits + sizeof digits, *first = end;
-    for (; number >= 100; number /= 100)
-        memcpy(first -= 2, pairs + 2 * (number % 100), 2);
-    if (number >= 10)
-        memcpy(first -= 2, pairs + 2 * number, 2);
-    else
-        *--first = (char)('0' + number);
-    memcpy(at, first, (size_t)(end - first));
-    return at + (end - first);
-}
-
-static char *put_field(char *at, uint64_t number, char separator)
-{
-    at = put_u64(at, number);
-    *at = separator;
-    return at + 1;
-}
-
-static char *put_samples(char *at, uint64_t first_slot, const struct ifm_slot *slots, size_t n_slots,
-                         const struct ifm_sample *samples)
-{
-    for (size_t k = 0; k < n_slots; k++) {
-        for (const struct ifm_sample *end = samples + slots[k].samples; samples < end; samples++) {
-            at = put_field(at, first_slot + k, ',');
-            at = put_field(at, (uint64_t)samples->start_ns, ',');
-            at = put_field(at, (uint64_t)samples->duration_ns, '\n');
-        }
-    }
-    return at;
-}
-
-static char *put_column(char *at, int64_t number)
-{
-    *at++ = ',';
-    if (number == IFM_ABSENT)
-        return at;
-    if (number < 0)
-        *at++ = '-';
-    return put_u64(at, number < 0 ? -(uint64_t)number : (uint64_t)number);
-}
-
-static char *put_slot(char *at, const struct ifm_slot *slot, size_t n_columns)
-{
-    at = put_field(at, slot->block, ',');
-    at = put_field(at, slot->phase, ',');
-    at = put_field(at, slot->arm, ',');
-    at = put_field(at, slot->samples, ',');
-    at = put_field(at, slot->inner, ',');
-    at = put_field(at, (uint64_t)slot->start_ns, ',');
-    at = put_u64(at, (uint64_t)slot->end_ns);
-    for (size_t c = 0; c < n_columns; c++)
-        at = put_column(at, slot->columns[c]);
-    *at = '\n';
-    return at + 1;
-}
-
-/* ---- names ---- */
-
-char *ifm_record_path(const char *dir, unsigned cell, const char *pass, const char *suffix)
-{
-    struct ifm_text path = {0};
-    ifm_text_printf(&path, "%s/samples/%u-%s%s", dir, cell, pass, suffix);
-    return path.data;
-}
-
-char *ifm_slots_header(const char *const *columns, size_t n_columns)
-{
-    struct ifm_text header = {0};
-    ifm_text_add(&header, IFM_SLOTS_HEADER);
-    for (size_t c = 0; c < n_columns; c++)
-        ifm_text_printf(&header, ",%s", columns[c]);
-    ifm_text_add(&header, "\n");
-    return header.data;
-}
-
 /* Letters, digits and the other characters of ids; no separator of paths or fields. */
 static bool is_word(const char *text)
 {
@@ -154,6 +64,7 @@ enum ifm_status ifm_recorder_create(const char *dir, unsigned cell, const char *
     IFM_TRY(ifm_recorder_open(dir, cell, pass, columns, n_columns, O_CREAT | O_EXCL, &recorder, error));
     static const char samples_header[] = IFM_SAMPLES_HEADER "\n";
     char *slots_header = ifm_slots_header(columns, n_columns);
+    recorder->chain = ifm_record_chain_start(slots_header);
     enum ifm_status status = ifm_append_write(&recorder->samples, samples_header, sizeof samples_header - 1, error);
     if (status == IFM_OK)
         status = ifm_append_write(&recorder->slots, slots_header, strlen(slots_header), error);
@@ -210,8 +121,7 @@ static enum ifm_status check_block(const struct ifm_recorder *recorder, const st
 
 static enum ifm_status reserve(struct ifm_recorder *recorder, size_t n_slots, size_t n_samples, struct ifm_error *error)
 {
-    size_t slots = n_slots * (SLOT_ROW + recorder->n_columns * COLUMN), samples = n_samples * SAMPLE_ROW;
-    size_t bytes = slots > samples ? slots : samples;
+    size_t bytes = ifm_record_block_bytes(n_slots, n_samples, recorder->n_columns);
     if (bytes <= recorder->capacity)
         return IFM_OK;
     char *buffer = realloc(recorder->buffer, bytes);
@@ -231,13 +141,15 @@ enum ifm_status ifm_recorder_append(struct ifm_recorder *recorder, const struct 
     IFM_TRY(check_block(recorder, slots, n_slots, samples, n_samples, &walk, error));
     IFM_TRY(reserve(recorder, n_slots, n_samples, error));
     int64_t whole = recorder->samples.size;
-    const char *end = put_samples(recorder->buffer, recorder->next_slot, slots, n_slots, samples);
-    IFM_TRY(ifm_append_write(&recorder->samples, recorder->buffer, (size_t)(end - recorder->buffer), error));
+    const char *end = ifm_record_put_samples(recorder->buffer, recorder->next_slot, slots, n_slots, samples);
+    size_t size = (size_t)(end - recorder->buffer);
+    IFM_TRY(ifm_append_write(&recorder->samples, recorder->buffer, size, error));
+    const struct ifm_sha256 of_samples = ifm_sha256_bytes(recorder->buffer, size);
     char *at = recorder->buffer;
     for (size_t k = 0; k < n_slots; k++)
-        at = put_slot(at, &slots[k], recorder->n_columns);
-    enum ifm_status status =
-        ifm_append_write(&recorder->slots, recorder->buffer, (size_t)(at - recorder->buffer), error);
+        at = ifm_record_put_slot(at, &slots[k], recorder->n_columns);
+    size = (size_t)(at - recorder->buffer);
+    enum ifm_status status = ifm_append_write(&recorder->slots, recorder->buffer, size, error);
     if (status != IFM_OK) { /* the samples of a block without slots must not stay */
         struct ifm_error ignored;
         recorder->samples.size = whole;
@@ -245,6 +157,8 @@ enum ifm_status ifm_recorder_append(struct ifm_recorder *recorder, const struct 
             ifm_error_hint(error, "run --resume cuts the half-written block off");
         return status;
     }
+    const struct ifm_sha256 of_slots = ifm_sha256_bytes(recorder->buffer, size);
+    ifm_record_chain_step(&recorder->chain, &of_samples, &of_slots);
     recorder->walk = walk;
     recorder->next_slot += n_slots;
     recorder->end_ns = slots[n_slots - 1].end_ns;

@@ -84,8 +84,11 @@ static enum ifm_status close_slot(struct inferometer_session *session, struct if
 static enum ifm_status append(struct inferometer_session *session, struct ifm_error *error)
 {
     const struct ifm_cell_run *cell = &session->cell;
-    enum ifm_status status = ifm_recorder_append(session->pass.recorder, cell->slots, session->slots, cell->samples,
-                                                 (size_t)(session->next_samples - cell->samples), error);
+    size_t n_samples = (size_t)(session->next_samples - cell->samples);
+    enum ifm_status status =
+        ifm_recorder_append(session->pass.recorder, cell->slots, session->slots, cell->samples, n_samples, error);
+    if (status == IFM_OK)
+        status = ifm_pass_log_block(&session->pass, n_samples, error);
     if (status != IFM_OK) { /* a session cannot be resumed */
         ifm_error_hint(error, "free some space or choose another folder, then measure again");
         return status;

@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "model/plan_json.h"
 #include <string.h>
 
 static void close_device(struct inferometer_session *session)
@@ -43,7 +44,8 @@ static enum ifm_status complete(struct inferometer_session *session, struct ifm_
     for (unsigned i = 0; i < session->n_arms; i++)
         IFM_TRY(log_check(session, i, error));
     IFM_TRY(IFM_FACT(facts, error, cell_done, true, .cell = plan->cells[0].name));
-    IFM_TRY(IFM_FACT(facts, error, run_done, true, .config_hash = plan->config_hash));
+    IFM_TRY(IFM_FACT(facts, error, run_done, true, .config_hash = plan->config_hash,
+                     .plan_sha256 = ifm_plan_sha256(session->dir, session->arena)));
     ifm_journal_close(facts->journal);
     facts->journal = NULL;
     return IFM_OK;

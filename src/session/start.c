@@ -24,13 +24,7 @@ static void describe_arm(const struct ifm_session_arm *said, struct ifm_arm *arm
 static enum ifm_status make_plan(struct inferometer_session *session, struct ifm_error *error)
 {
     struct ifm_arena *arena = session->arena;
-    const struct ifm_workload_entry own = {
-        .name = ifm_workload_session.name,
-        .describe = ifm_session_describe, /* the registry's refuses: no command can run a session */
-        .most_threads = ifm_workload_session.most_threads,
-        .one_process = ifm_workload_session.one_process,
-        .serves = true,
-    };
+    const struct ifm_workload_entry own = ifm_session_entry();
     session->is_fake = ifm_config_device(session->config)->kind == IFM_DEVICE_FAKE;
     IFM_TRY(ifm_story_plan(session->config, &own, arena, &session->plan, error));
     struct ifm_cell *cell = &session->plan->cells[0];

@@ -2,7 +2,9 @@
 #include "story/folder.h"
 
 #include "base/file.h"
+#include "model/plan_json.h"
 #include "sample/claim.h"
+#include "sample/journal.h"
 #include "sample/manifest.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -71,6 +73,8 @@ static enum ifm_status load(const char *dir, struct ifm_folder *folder, struct i
     IFM_TRY(ifm_facts_open(dir, NULL, 0, folder->arena, &folder->facts, error));
     folder->plan = folder->facts.plan;
     folder->events = folder->facts.events;
+    ifm_story_review(dir, folder->lock, folder->plan, folder->events, folder->arena, &folder->review);
+    folder->facts.view.review = &folder->review;
     IFM_TRY(ifm_derive(&folder->facts.view, folder->arena, &folder->derived, error));
     return ifm_judge(folder->plan, folder->derived, folder->arena, &folder->verdict, error);
 }
@@ -83,6 +87,22 @@ enum ifm_status ifm_folder_open(const char *dir, struct ifm_folder *out, struct 
         dir, out->plan, out->derived, out->verdict, out->lock, out->events, &out->facts.view,
     };
     return IFM_OK;
+}
+
+enum ifm_status ifm_folder_derive(const char *dir, const struct ifm_wish *wish, struct ifm_arena *arena,
+                                  struct ifm_plan **plan, struct ifm_derived **derived, struct ifm_error *error)
+{
+    json_t *lock = NULL;
+    const struct ifm_events *events;
+    struct ifm_plan_review review;
+    struct ifm_wish wished = *wish;
+    IFM_TRY(ifm_plan_read(dir, arena, plan, error));
+    IFM_TRY(ifm_journal_read(dir, arena, &events, error));
+    IFM_TRY(ifm_json_read(ifm_path_join(arena, dir, "config.lock.json"), &lock, error));
+    ifm_story_review(dir, lock, *plan, events, arena, &review);
+    json_decref(lock);
+    wished.review = &review;
+    return ifm_derive_folder(dir, &wished, arena, plan, derived, error);
 }
 
 void ifm_folder_close(struct ifm_folder *folder)

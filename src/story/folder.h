@@ -22,18 +22,31 @@ struct ifm_folder {
     struct ifm_arena *arena;
     json_t *lock;
     struct ifm_facts facts;
+    struct ifm_plan_review review;   /* what planning again found */
     const struct ifm_events *events; /* of facts */
     const struct ifm_plan *plan;     /* of facts */
     struct ifm_derived *derived;
     struct ifm_verdict *verdict;
     struct ifm_publication publication; /* borrows all of these, and `dir` */
 };
-/* Load, derive and judge. Close it also after a failure. */
+/* Load, plan again, derive and judge. Close it also after a failure. */
 IFM_CHECKED enum ifm_status ifm_folder_open(const char *dir, struct ifm_folder *out, struct ifm_error *error);
 void ifm_folder_close(struct ifm_folder *folder);
-/* The lock fits its own hash, and that is the plan's: nothing is published or judged beside an edited one. Whether the
- * plan itself follows from it is for `verify`. */
+/* The lock resolves to itself, and its gates, settings and seed are the plan's: neither file can be edited alone. Of a
+ * plugin that is not loaded the lock's own hash is checked. */
 IFM_CHECKED enum ifm_status ifm_folder_check_lock(const struct ifm_folder *folder, struct ifm_error *error);
+
+/* Derive the folder otherwise than its own plan asks; `wish` without its review, which is made here. */
+IFM_CHECKED enum ifm_status ifm_folder_derive(const char *dir, const struct ifm_wish *wish, struct ifm_arena *arena,
+                                              struct ifm_plan **plan, struct ifm_derived **derived,
+                                              struct ifm_error *error);
+
+/* ---- replan.c ---- */
+/* Plan again from the folder's lock for the machine that its plan was made for, and compare every leaf of plan.json.
+ * Every difference is a fault, and so is a lock that is none; what cannot be made again here is named. `lock` is
+ * config.lock.json, `events` run.log. Texts live in the arena. */
+void ifm_story_review(const char *dir, const json_t *lock, const struct ifm_plan *plan, const struct ifm_events *events,
+                      struct ifm_arena *arena, struct ifm_plan_review *out);
 
 /* ---- plugins.c: the plugins that it remembers ---- */
 /* Load again what the run in `dir` used, from the path in its private.json unless it is loaded already: the file must

@@ -1,4 +1,5 @@
 /* Configuration and plan: the tables of the workloads, what plan must know of this machine, and whether it is ready. */
+#include "story/catalog.h"
 #include "story/story.h"
 
 #include "base/clock.h"
@@ -49,14 +50,13 @@ static size_t list_instruments(const struct ifm_device_ops *device, const char *
     return ifm_fake_script_has_columns(script) ? 1 : 0;
 }
 
-static const char *device_name(const struct ifm_config *config)
+const char *ifm_story_device(const struct ifm_config *config)
 {
     static const char *const kinds[] = {"cpu", "cuda", "fake"};
     return kinds[ifm_config_device(config)->kind];
 }
 
-/* The most threads that a value of device.threads asks for; 0 as soon as one value wants every CPU. */
-static unsigned threads_asked(const struct ifm_study *study)
+unsigned ifm_story_threads(const struct ifm_study *study)
 {
     uint64_t most = 0, threads = 0;
     for (size_t i = 0; i < study->n_axes; i++)
@@ -75,32 +75,40 @@ static const char *make_run_id(const struct ifm_study *study, struct ifm_arena *
     return ifm_arena_printf(arena, "%.12s", ifm_sha256_bytes(text, strlen(text)).hex);
 }
 
-/* The machine and its instruments. */
 static enum ifm_status describe_machine(const struct ifm_config *config, struct ifm_arena *arena,
-                                        struct ifm_catalog *catalog, struct ifm_error *error)
+                                        struct ifm_machine *machine, struct ifm_error *error)
 {
-    struct ifm_instrument_entry *instruments = IFM_ARENA_ARRAY(arena, struct ifm_instrument_entry, MOST_INSTRUMENTS);
-    const struct ifm_device_ops *device = ifm_device_find(device_name(config));
-    catalog->instruments = instruments;
-    IFM_TRY(device->describe(threads_asked(ifm_config_study(config)), &catalog->machine, error));
+    const struct ifm_device_ops *device = ifm_device_find(ifm_story_device(config));
+    IFM_TRY(device->describe(ifm_story_threads(ifm_config_study(config)), machine, error));
     if (device == &ifm_device_cpu) {
         const char **isas = IFM_ARENA_ARRAY(arena, const char *, MOST_ISAS);
-        catalog->machine.n_isas = ifm_isa_supported(isas, MOST_ISAS);
-        catalog->machine.isas = isas;
+        machine->n_isas = ifm_isa_supported(isas, MOST_ISAS);
+        machine->isas = isas;
+        machine->arch = IFM_STORY_ARCH;
     }
-    catalog->n_instruments = list_instruments(device, ifm_config_device(config)->script, instruments);
     return IFM_OK;
+}
+
+void ifm_story_catalog(const struct ifm_config *config, const struct ifm_machine *machine,
+                       const struct ifm_workload_entry *own, struct ifm_arena *arena, struct ifm_catalog *out)
+{
+    struct ifm_instrument_entry *instruments = IFM_ARENA_ARRAY(arena, struct ifm_instrument_entry, MOST_INSTRUMENTS);
+    struct ifm_workload_entry *registered = IFM_ARENA_ARRAY(arena, struct ifm_workload_entry, IFM_WORKLOADS_MOST);
+    const struct ifm_device_ops *device = ifm_device_find(machine->device);
+    *out = (struct ifm_catalog){.measure = &ifm_section_measure, .machine = *machine, .instruments = instruments};
+    out->n_instruments = list_instruments(device, ifm_config_device(config)->script, instruments);
+    out->workloads = own != NULL ? own : registered;
+    out->n_workloads = own != NULL ? 1 : list_workloads(machine, registered);
 }
 
 enum ifm_status ifm_story_plan(const struct ifm_config *config, const struct ifm_workload_entry *own,
                                struct ifm_arena *arena, struct ifm_plan **plan, struct ifm_error *error)
 {
     const struct ifm_study *study = ifm_config_study(config);
-    struct ifm_workload_entry *registered = IFM_ARENA_ARRAY(arena, struct ifm_workload_entry, IFM_WORKLOADS_MOST);
-    struct ifm_catalog catalog = {.measure = &ifm_section_measure};
-    IFM_TRY(describe_machine(config, arena, &catalog, error));
-    catalog.workloads = own != NULL ? own : registered;
-    catalog.n_workloads = own != NULL ? 1 : list_workloads(&catalog.machine, registered);
+    struct ifm_catalog catalog;
+    struct ifm_machine machine = {0};
+    IFM_TRY(describe_machine(config, arena, &machine, error));
+    ifm_story_catalog(config, &machine, own, arena, &catalog);
     enum ifm_status status = ifm_plan_build(study, &catalog, make_run_id(study, arena), arena, plan, error);
     if (status != IFM_OK) {
         ifm_config_locate(config, error);

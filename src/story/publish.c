@@ -6,7 +6,6 @@
 #include "run/facts/inputs.h"
 #include "sample/manifest.h"
 #include "story/folder.h"
-#include <string.h>
 
 static enum ifm_status publish(const struct ifm_folder *folder, const struct ifm_story_printing *how,
                                struct ifm_error *error)
@@ -23,26 +22,15 @@ static enum ifm_status publish(const struct ifm_folder *folder, const struct ifm
 
 enum ifm_status ifm_folder_check_lock(const struct ifm_folder *folder, struct ifm_error *error)
 {
-    const char *hash = json_string_value(json_object_get(folder->lock, "hash"));
-    enum ifm_status intact = ifm_config_lock_intact(folder->lock, "config.lock.json", error);
-    if (intact == IFM_OK && (hash == NULL || strcmp(hash, folder->plan->config_hash) != 0))
-        return ifm_fail(error, IFM_INVALID, "config.lock.json", "one of the two was edited; measure again",
-                        "its hash is not the one in plan.json");
-    return intact == IFM_USAGE ? error->code = IFM_INVALID : intact;
-}
-
-/* The lock resolves to itself, and its gates, settings and seed are the plan's: neither file can be edited alone. */
-static enum ifm_status verify_lock(const struct ifm_folder *folder, struct ifm_error *error)
-{
     const char *dir = folder->publication.dir;
-    if (ifm_plugins_missing(folder->lock) != NULL)
-        return ifm_folder_check_lock(folder, error);
+    if (ifm_plugins_missing(folder->lock) != NULL) {
+        enum ifm_status intact = ifm_config_lock_intact(folder->lock, "config.lock.json", error);
+        return intact == IFM_USAGE ? error->code = IFM_INVALID : intact;
+    }
     struct ifm_config *config = ifm_story_config();
     enum ifm_status status = ifm_config_file(config, ifm_path_join(folder->arena, dir, "config.lock.json"), error);
     if (status == IFM_OK)
         status = ifm_config_resolve(config, error);
-    if (status == IFM_OK)
-        status = ifm_story_check_plan(ifm_path_join(folder->arena, dir, "plan.json"), config, folder->plan, error);
     if (status == IFM_USAGE) /* given with -c, a wrong lock is a usage error; here the record is wrong */
         status = error->code = IFM_INVALID;
     ifm_config_destroy(config);
@@ -64,9 +52,20 @@ enum ifm_status ifm_story_finish(const char *dir, const struct ifm_story_printin
     return status;
 }
 
+/* The plan is what the lock gives: neither file can be edited alone. */
+static enum ifm_status verify_plan(const struct ifm_folder *folder, struct ifm_error *error)
+{
+    if (folder->review.n == 0)
+        return IFM_OK;
+    return ifm_fail(error, IFM_INVALID, ifm_path_join(folder->arena, folder->publication.dir, "plan.json"),
+                    "one of the two was edited; measure again into a new folder", "rule-15: %s",
+                    folder->review.faults[0].text);
+}
+
 static enum ifm_status verify(const struct ifm_folder *folder, struct ifm_verified *published, struct ifm_error *error)
 {
-    IFM_TRY(verify_lock(folder, error));
+    IFM_TRY(ifm_folder_check_lock(folder, error));
+    IFM_TRY(verify_plan(folder, error));
     IFM_TRY(ifm_inputs_agree(folder->events, folder->publication.dir, error));
     return ifm_publish_verify(&folder->publication, published, error);
 }
@@ -78,9 +77,10 @@ enum ifm_status ifm_story_verify(const char *dir, struct ifm_arena *arena, struc
     IFM_TRY(ifm_manifest_check(dir, false, error));
     enum ifm_status status = ifm_folder_open(dir, &folder, error);
     if (status == IFM_OK) {
-        const char *missing = ifm_plugins_missing(folder.lock);
-        out->missing = missing == NULL ? NULL : ifm_arena_strdup(arena, missing);
+        const char *not_rebuilt = folder.review.not_rebuilt;
+        out->not_rebuilt = not_rebuilt == NULL ? NULL : ifm_arena_strdup(arena, not_rebuilt);
         out->n_numbers = folder.derived->n_numbers;
+        out->chained = folder.events->chained;
         status = verify(&folder, &out->published, error);
     }
     ifm_folder_close(&folder);

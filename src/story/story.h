@@ -60,11 +60,12 @@ struct ifm_story_printing {
 /* Derive, judge, write the files, print. `judged` receives the verdict's exit code. */
 IFM_CHECKED enum ifm_status ifm_story_finish(const char *dir, const struct ifm_story_printing *how,
                                              enum ifm_status *judged, struct ifm_error *error);
-/* Recompute every published number of the folder from its hashed record, and compare. */
+/* Plan again, recompute every published number of the folder from its hashed record, and compare. */
 struct ifm_story_verified {
     size_t n_numbers;
+    bool chained; /* the journal holds hashes of every block and line, written as the run went */
     struct ifm_verified published;
-    const char *missing; /* a workload whose plugin is not loaded: the configuration was not resolved again; NULL */
+    const char *not_rebuilt; /* what of the plan could not be made again here, and why; NULL = nothing */
 };
 IFM_CHECKED enum ifm_status ifm_story_verify(const char *dir, struct ifm_arena *arena, struct ifm_story_verified *out,
                                              struct ifm_error *error);

@@ -42,7 +42,7 @@ struct ifm_implementation {
     IFM_CHECKED enum ifm_status (*open)(const struct ifm_opening *opening, void *state, struct ifm_error *error);
     /* The timed region: `n` steps. */
     void (*step)(void *state, uint64_t n);
-    /* Compare the outputs of the last step with the workload's oracle. */
+    /* Compare the outputs of the last step, every element, with a computation that shares no code with it. */
     IFM_CHECKED enum ifm_status (*check)(void *state, struct ifm_check *out, struct ifm_error *error);
     /* How often the arm's feature ran since open. */
     uint64_t (*feature_runs)(const void *state);
@@ -57,6 +57,11 @@ struct ifm_implementation {
     IFM_CHECKED enum ifm_status (*before)(void *state, struct ifm_error *error);
     /* Untimed, after each sample: also where a step that failed inside the timed region is reported. */
     IFM_CHECKED enum ifm_status (*after)(void *state, struct ifm_error *error);
+
+    /* ---- of arms that are compared with an oracle ---- */
+    /* Untimed: overwrite the outputs by what no step computes, so that a step which writes nothing shows. `all` of
+     * them, or at least some of what each worker writes, where all would take as long as a step. */
+    void (*spoil)(void *state, bool all);
 };
 
 /* Whether a row works on the machine's device. A scripted device stands for the processor: it plans what that would. */

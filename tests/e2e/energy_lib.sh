@@ -21,6 +21,10 @@ while True:
     fail "the meter of this test does not begin"
 }
 
+# recorded command...: a run whose record is looked at, whatever its numbers: on a busy machine the meter has gaps, and
+# where no window is left of a meter that was asked for, the status is 3.
+recorded() { "$@" || [ $? = 3 ]; }
+
 # check_energy FOLDER WINDOWS: the record of the pass of cell 0 is whole, it fits its facts, and every block that is in
 # it has its readings, or the journal says that they are not whole. WINDOWS of each arm.
 check_energy()

@@ -27,7 +27,7 @@ printf 'workload: null\narms:\n  - name: quick\n  - name: slow\n    set: {null.s
 cut_short KILL cut 2:0-energy-slots.csv "$INFEROMETER" run -c two.yaml "${counts[@]}" "${energy[@]}" \
     --energy-window 150ms --power-meter meter.csv --out cut
 cp -r cut before
-"$INFEROMETER" run --resume cut --format csv >/dev/null 2>log || fail "resume: $(cat log)"
+recorded "$INFEROMETER" run --resume cut --format csv >/dev/null 2>log || fail "resume: $(cat log)"
 check_energy cut 4 || fail "cut: the record"
 [ "$(grep -c '"energy_idle".*"when":"before"' cut/run.log)" = 2 ] || fail "cut: no idle of the second session"
 python3 - <<'PY' || fail "cut: what was on disk before the kill is not there any more"

@@ -28,6 +28,7 @@
  *   deny=power_limit    a setting that takes root: persistence, power_limit, memory_clock, gpu_clock; deny_gpu=1 on
  *                       this GPU alone
  *   ignore=gpu_clock    a setting that is accepted and not applied; ignore_reset=gpu_clock: its reset
+ *   clamp=600           a power limit above it is accepted, and becomes this many watts
  *   one_memory_clock=1 applications=1755
  * FAKE_NVML_STATE names a file that keeps what was set, for other processes to see. Without it nothing can be set.
  * FAKE_OLD leaves out what came with later drivers; FAKE_BROKEN leaves out nvmlInit_v2. */

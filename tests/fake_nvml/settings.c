@@ -108,7 +108,8 @@ int nvmlDeviceSetPersistenceMode(ifm_nvml_device device, int mode)
 int nvmlDeviceSetPowerManagementLimit(ifm_nvml_device device, unsigned milliwatts);
 int nvmlDeviceSetPowerManagementLimit(ifm_nvml_device device, unsigned milliwatts)
 {
-    return change(device, POWER_LIMIT, milliwatts);
+    unsigned most = (unsigned)fake_number_of("clamp", 0) * 1000;
+    return change(device, POWER_LIMIT, most != 0 && milliwatts > most ? most : milliwatts);
 }
 
 #ifndef FAKE_OLD

@@ -1,5 +1,6 @@
 /* A machine of files with a state file of locks: everything is put back and the file is gone, or one error says what is
- * wrong and the file is still there. A second time there is nothing to do, or the same error. */
+ * wrong and the file is still there. A knob with another value is such an error. A second time there is nothing to do,
+ * or the same error. */
 #include "base/file.h"
 #include "lock/lock.h"
 #include "tree.h"
@@ -17,7 +18,8 @@ static enum ifm_status unlock(const struct ifm_lock_options *options)
     for (size_t i = 0; i < n; i++) {
         if (rows[i].outcome == IFM_LOCK_PLANNED)
             abort();
-        failed += rows[i].outcome == IFM_LOCK_FAILED;
+        bool is_clock = strstr(ifm_lock_knob(&rows[i]), "clock") != NULL;
+        failed += rows[i].outcome == IFM_LOCK_FAILED || (rows[i].outcome == IFM_LOCK_LEFT && !is_clock);
     }
     if ((status != IFM_OK) != (present && access(options->state, F_OK) == 0) || (failed > 0 && status == IFM_OK) ||
         (status != IFM_OK && error.message[0] == '\0'))

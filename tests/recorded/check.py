@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """check: a recorded run folder still derives to the numbers that it had when it was recorded.
 
-check.py INFEROMETER FOLDER... copies each folder. `verify` must accept the copy as it is, `derive` must give each
-number of FOLDER.csv bit for bit, and `verify` must accept what `derive` wrote. A number that is gone or differs is
+check.py INFEROMETER FOLDER... copies each folder. `verify` must accept the copy as it is, or say that its numbers
+follow other definitions (another schema of derived.json); `derive` must give each number of FOLDER.csv bit for bit, and
+`verify` must accept what `derive` wrote. A number that is gone or differs is
 named with its folder, cell and arm. Numbers, findings and files that are new are nobody's loss.
 
 The folders were recorded on a processor with fused multiply-add. The C library's logarithm differs in its last bit on
@@ -58,7 +59,7 @@ def check(program, folder):
         copy = os.path.join(scratch, "run")
         shutil.copytree(folder, copy)
         recorded = published.read_back(folder + ".csv")
-        wrong = command(program, "verify", copy)
+        wrong = [line for line in command(program, "verify", copy) if "follow the definitions of schema 3" not in line]
         wrong += command(program, "derive", copy)
         wrong += differences(recorded, published.read(copy), has_fma())
         wrong += command(program, "verify", copy)

@@ -131,7 +131,7 @@ static inline void fx_warmup(struct fixture *fx, const char *arm, int steady)
 static inline void fx_stop_fact(struct fixture *fx, const char *cell, const char *reason)
 {
     fx_event(fx, "stop",
-             json_pack("{s:s, s:s, s:i, s:f, s:n, s:f}", "cell", cell, "reason", reason, "blocks", 12, "elapsed_s", 1.0,
+             json_pack("{s:s, s:s, s:i, s:f, s:n, s:f}", "cell", cell, "reason", reason, "blocks", 12, "elapsed_s", 1e6,
                        "mde", "wanted_mde", 0.005));
 }
 

@@ -269,6 +269,41 @@ static void a_decision_that_hangs_on_marked_blocks_is_none(void **state)
     fx_stop(&fx);
 }
 
+/* Blocks are marked one after the other, in an order of its own each time: once a word is undecided, it stays so; and
+ * with fewer than six blocks left it is. The records are firm without a mark: faster, slower, or equal. */
+static void more_disturbance_makes_no_firmer_word(void **state)
+{
+    (void)state;
+    static const double other[] = {97000, 99400, 103000, 100000};
+    size_t firm = 0;
+    for (unsigned i = 0; i < 12; i++) {
+        struct fixture fx;
+        fx_start(&fx);
+        fx.noise = i % 3 == 0 ? 0.0005 : 0.004;
+        fx.blocks = 16;
+        fx.parts[0].step_ns[1] = other[i % 4];
+        fx_generate(&fx);
+        bool undecided = false;
+        for (unsigned marked = 0; marked <= 16; marked++) {
+            if (marked > 0)
+                fx_event(&fx, "disturbed",
+                         json_pack("{s:s, s:s, s:i, s:s}", "cell", "decode", "pass", "latency", "block",
+                                   (int)((marked * (2 * (i % 4) + 3) + i) % 16), "reason", "a test"));
+            fx_derive(&fx);
+            const struct ifm_value *change = fx_value(&fx, "other", "change_percent");
+            if (change->state != IFM_STATE_OK)
+                break; /* refused by another rule */
+            bool now = strcmp(change->text, "undecided") == 0;
+            firm += !now;
+            assert_false(undecided && !now);
+            assert_true(now || fx_value(&fx, "other", "blocks_marked")->number <= fx.blocks - 6);
+            undecided = now;
+        }
+        fx_stop(&fx);
+    }
+    assert_true(firm > 12);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -283,6 +318,7 @@ int main(void)
         cmocka_unit_test(outliers_stay),
         cmocka_unit_test(a_disturbance_marks_its_own_pass),
         cmocka_unit_test(a_decision_that_hangs_on_marked_blocks_is_none),
+        cmocka_unit_test(more_disturbance_makes_no_firmer_word),
     };
     return cmocka_run_group_tests_name("rule_02", tests, NULL, NULL);
 }

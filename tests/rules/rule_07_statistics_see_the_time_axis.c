@@ -127,7 +127,7 @@ static void a_visible_drift_widens_to_the_ends_of_its_line(void **state)
         start_on_a_line(&fx, 48, drifts[i], 0.01);
         const struct ifm_value *step = fx_value(&fx, "base", "step_ns");
         assert_true(step->has_interval);
-        assert_true(fabs(log(step->number / 1e5) - drifts[i] / 2) < 1e-5);
+        assert_true(fabs(log(step->number / 1e5) - drifts[i] / 2) < 1e-4);
         assert_true(fabs(log(step->low / 1e5) - fmin(0, drifts[i])) < 2e-4);
         assert_true(fabs(log(step->high / 1e5) - fmax(0, drifts[i])) < 2e-4);
         fx_stop(&fx);
@@ -161,9 +161,9 @@ static void a_pass_that_was_capped_says_so(void **state)
         enum ifm_stop_rule stop;
         const char *found, *not_found;
     } cases[] = {{"cap", IFM_STOP_GROUP, "before the planned 77 blocks", "before the wanted effect"},
-                 {"cap", IFM_STOP_REPEATS, "before the wanted effect of 0.5 %", "before the planned"},
+                 {"cap", IFM_STOP_MDE, "before the wanted effect of 0.5 %", "before the planned"},
                  {"repeats", IFM_STOP_REPEATS, NULL, "stopped by the time cap"},
-                 {"looks", IFM_STOP_GROUP, NULL, "stopped by the time cap"}};
+                 {"group", IFM_STOP_GROUP, NULL, "stopped by the time cap"}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct fixture fx;
         fx_start(&fx);
@@ -326,11 +326,12 @@ static void a_wandering_arm_is_rarely_called_different(void **state)
         fail_msg("%u of %u A/A runs exclude a change of zero", different, runs);
 }
 
-/* Above 10000 samples, mean and median are bracketed by slots, and slots remember as blocks do. */
-static void dependent_slots_widen_mean_and_median(void **state)
+/* Above 10000 samples, mean and median are bracketed by slots, and slots remember as blocks do: the median's interval
+ * widens, and of 600 that repeat each other too few are left for a mean. */
+static void dependent_slots_widen_the_median(void **state)
 {
     (void)state;
-    double mean[2], median[2];
+    double median[2];
     for (int k = 0; k < 2; k++) {
         struct fixture fx;
         fx_start(&fx);
@@ -345,14 +346,12 @@ static void dependent_slots_widen_mean_and_median(void **state)
         const struct ifm_value *m = fx_value(&fx, "base", "latency_ns_mean");
         const struct ifm_value *p = fx_value(&fx, "base", "latency_ns_p50");
         assert_string_equal(m->n_of, "slots");
-        assert_true(m->has_interval && p->has_interval);
-        assert_string_equal(m->text, "Student's t at the effective size");
-        mean[k] = m->high - m->low;
+        assert_true(p->has_interval);
+        assert_int_equal(m->has_interval, k == 0);
         median[k] = p->high - p->low;
         fx_stop(&fx);
     }
     /* Two slots of a block share its noise in both; only what blocks remember of each other differs. */
-    assert_true(mean[1] > 1.5 * mean[0]);
     assert_true(median[1] > 1.5 * median[0]);
 }
 
@@ -372,7 +371,7 @@ int main(void)
         cmocka_unit_test(an_unsteady_warmup_and_a_loaded_machine_are_said),
         cmocka_unit_test(dependent_blocks_widen_the_interval),
         cmocka_unit_test(a_wandering_arm_is_rarely_called_different),
-        cmocka_unit_test(dependent_slots_widen_mean_and_median),
+        cmocka_unit_test(dependent_slots_widen_the_median),
     };
     return cmocka_run_group_tests_name("rule_07", tests, NULL, NULL);
 }

@@ -73,11 +73,38 @@ static void a_wrong_output_has_no_speed(void **state)
     no_speed(&fx, "other", "error 0.3 is above the tolerance 1e-05");
 }
 
-static void check_part(struct fixture *fx, double part)
+static void check_with(struct fixture *fx, const char *member, double value)
 {
     fx_check(fx, "other", "after", 1e-7, "bb");
     json_t *event = json_array_get(fx->events, json_array_size(fx->events) - 1);
-    json_object_set_new(json_object_get(event, "meta"), "error_part", json_real(part));
+    json_object_set_new(json_object_get(event, "meta"), member, json_real(value));
+}
+
+static void check_part(struct fixture *fx, double part)
+{
+    check_with(fx, "error_part", part);
+}
+
+/* Single elements within the tolerance, and all of them 1 % too large; or one that is off by much in a row of small
+ * ones.
+ */
+static void what_errors_have_in_common_has_its_own_bound(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start(&fx);
+    check_with(&fx, "error_bias", 0.01);
+    no_speed(&fx, "other", "as a whole it is off by 0.01 of its size; 0.0005 is allowed");
+    start(&fx);
+    check_with(&fx, "error_row", 0.3);
+    no_speed(&fx, "other", "off by 0.3 of the row's root mean square; 0.01 is allowed");
+    start(&fx);
+    check_with(&fx, "error_bias", 0.0004);
+    check_with(&fx, "error_row", 0.009);
+    fx_end_events(&fx);
+    fx_derive(&fx);
+    fx_expect(&fx, "other", "step_ns", IFM_STATE_OK, "");
+    fx_stop(&fx);
 }
 
 /* A small part of the input adds less to an output than rounding may take away: its absence is a fault all the same. */
@@ -196,6 +223,7 @@ int main(void)
         cmocka_unit_test(a_wrong_output_has_no_speed),
         cmocka_unit_test(a_forgotten_part_has_no_speed),
         cmocka_unit_test(a_part_within_rounding_stands),
+        cmocka_unit_test(what_errors_have_in_common_has_its_own_bound),
         cmocka_unit_test(once_wrong_is_wrong),
         cmocka_unit_test(a_wrong_baseline_takes_its_comparisons_along),
         cmocka_unit_test(output_that_is_not_finite_has_no_speed),

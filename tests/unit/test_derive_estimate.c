@@ -95,20 +95,48 @@ static void the_blocks_that_are_there_are_taken_in_order(void **state)
 {
     (void)state;
     bool all[] = {true, true, true, true}, most[] = {true, false, true, true}, marked[] = {false, false, false, true};
-    double log_a[] = {1, 2, 3, 4}, log_b[] = {10, 20, 30, 40}, mid_a[] = {5, 6, 7, 8}, mid_b[] = {50, 60, 70, 80};
+    double time_a[] = {10, 40, 30, 80}, time_b[] = {60, 0, 20, 40}, mid_a[] = {5, 6, 7, 8}, mid_b[] = {50, 60, 70, 80};
+    double steps_a[] = {10, 20, 10, 20}, steps_b[] = {10, 0, 10, 20}, medians[] = {1, 2, 3, 4};
     struct ifm_cell_work work = {.n_blocks = 4, .marked = marked};
-    struct ifm_arm_work a = {.work = &work, .present = all, .log_step = log_a, .mid_ns = mid_a};
-    struct ifm_arm_work b = {.work = &work, .present = most, .log_step = log_b, .mid_ns = mid_b};
+    struct ifm_arm_work a = {
+        .work = &work, .present = all, .time_ns = time_a, .steps = steps_a, .log_median = medians, .mid_ns = mid_a};
+    struct ifm_arm_work b = {
+        .work = &work, .present = most, .time_ns = time_b, .steps = steps_b, .log_median = steps_b, .mid_ns = mid_b};
+    struct ifm_log_mean mean;
     double logs[4], mid[4];
     assert_int_equal(ifm_arm_logs(&a, false, logs, mid), 4);
-    assert_true(logs[0] == 1 && logs[3] == 4 && mid[0] == 5 && mid[3] == 8);
+    assert_true(logs[0] == 0 && near(logs[3], log(4)) && mid[0] == 5 && mid[3] == 8);
     assert_int_equal(ifm_arm_logs(&b, true, logs, mid), 2);
-    assert_true(logs[0] == 10 && logs[1] == 30 && mid[1] == 70);
+    assert_true(near(logs[0], log(6)) && near(logs[1], log(2)) && mid[1] == 70);
     assert_int_equal(ifm_pair_logs(&a, &b, false, logs, mid), 3);
-    assert_true(logs[0] == -9 && logs[1] == -27 && logs[2] == -36 && mid[1] == 7);
+    assert_true(near(logs[0], -log(6)) && near(logs[1], log(1.5)) && near(logs[2], log(2)) && mid[1] == 7);
     assert_int_equal(ifm_pair_logs(&b, &a, true, logs, NULL), 2);
-    assert_true(logs[0] == 9 && logs[1] == 27);
-    assert_int_equal(ifm_arm_logs(&a, true, logs, NULL), 3);
+    assert_int_equal(ifm_pair_medians(&a, &b, logs), 3);
+    assert_true(logs[0] == -9 && logs[1] == -7 && logs[2] == -16);
+    /* Time over steps of all blocks, however the steps lie in them. */
+    assert_true(ifm_arm_level(&a, false, &mean) && mean.n == 4 && near(mean.mean, log(160.0 / 60)));
+    assert_true(ifm_arm_level(&a, true, &mean) && mean.n == 3 && near(mean.mean, log(2)));
+    assert_true(ifm_pair_mean(&a, &b, false, &mean) && mean.n == 3 && near(mean.mean, 0)); /* 120 / 40, 120 / 40 */
+    assert_true(ifm_pair_mean(&a, &b, true, &mean) && mean.n == 2 && near(mean.mean, log(2) - log(4)));
+}
+
+/* The spread of a ratio of means, by the textbook: what each block's time differs from its share, relative to the mean.
+ * What both arms share cancels, and a slow step counts as often as it came. */
+static void influences_have_the_spread_of_the_ratio(void **state)
+{
+    (void)state;
+    bool all[] = {true, true, true, true}, none[] = {false, false, false, false};
+    double one[] = {10, 10, 10, 30}, other[] = {20, 20, 20, 20}, steps[] = {5, 5, 5, 5};
+    struct ifm_cell_work work = {.n_blocks = 4, .marked = none};
+    struct ifm_arm_work a = {.work = &work, .present = all, .time_ns = one, .steps = steps};
+    struct ifm_arm_work b = {.work = &work, .present = all, .time_ns = other, .steps = steps};
+    struct ifm_log_mean mean;
+    assert_true(ifm_pair_mean(&a, &b, false, &mean));
+    assert_true(near(mean.mean, log(15.0 / 20)) && near(mean.sd, 10.0 / 15)); /* 10, 10, 10, 30: sd 10 about 15 */
+    for (size_t k = 0; k < 4; k++)
+        other[k] = 2 * one[k]; /* the slow block is the machine's */
+    assert_true(ifm_pair_mean(&a, &b, false, &mean));
+    assert_true(near(mean.mean, -log(2)) && mean.sd < 1e-12);
 }
 
 static void each_ceiling_bounds_an_amount_of_its_own(void **state)
@@ -132,6 +160,7 @@ int main(void)
         cmocka_unit_test(a_level_is_guarded),
         cmocka_unit_test(an_interval_needs_six_blocks_and_a_spread),
         cmocka_unit_test(the_blocks_that_are_there_are_taken_in_order),
+        cmocka_unit_test(influences_have_the_spread_of_the_ratio),
         cmocka_unit_test(each_ceiling_bounds_an_amount_of_its_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

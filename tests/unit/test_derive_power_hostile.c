@@ -55,8 +55,8 @@ static void a_drift_of_the_sensor_cancels_in_a_change(void **state)
     ps_stop(&p);
 }
 
-/* Steps that draw a little less than the idle device did: the sign is told, and nothing is made of it that has none. */
-static void below_idle_is_negative_and_told(void **state)
+/* Steps that draw less than the idle device did, by more than the errors of both: no energy above idle. */
+static void below_idle_is_refused_with_its_reason(void **state)
 {
     (void)state;
     ps_start(&p);
@@ -64,11 +64,28 @@ static void below_idle_is_negative_and_told(void **state)
     ps_generate(&p);
     ps_counter(&p);
     ps_derive(&p);
-    double seconds = fx_value(&p.fx, "base", "duration_sec")->number;
-    ps_expect(&p, "base", "energy_above_idle_j", -3 * seconds, 1e-3);
-    ps_expect(&p, "base", "energy_per_token_above_idle_j", -3 * 2e-3 / 4, 1e-6);
+    fx_expect(&p.fx, "base", "energy_above_idle_j", IFM_STATE_REFUSED, "rule-05|117 W|120 W");
+    fx_expect(&p.fx, "base", "energy_per_token_above_idle_j", IFM_STATE_REFUSED, "rule-05|117 W|120 W");
+    assert_true(isnan(ps_row(&p, "base", "gpu0", "nvml_energy")->above_idle_j));
     ps_expect(&p, "base", "tokens_per_joule", 4 / (117 * 2e-3), 1e-3);
-    assert_true(fx_value(&p.fx, "base", "energy_above_idle_j")->has_interval);
+    assert_non_null(fx_finding(&p.fx, "rule-05", "above idle|117 W"));
+    fx_expect(&p.fx, "other", "energy_above_idle_j", IFM_STATE_OK, "");
+    ps_stop(&p);
+}
+
+/* Within the errors the sign says nothing, and the number stands with its interval. */
+static void below_idle_within_its_error_stands(void **state)
+{
+    (void)state;
+    ps_start(&p);
+    p.watts[0] = 117;
+    ps_generate(&p);
+    p.phases[p.n_phases - 1].watts = 110; /* idle power of 115 W, known to 5 */
+    ps_counter(&p);
+    ps_derive(&p);
+    const struct ifm_value *above = fx_value(&p.fx, "base", "energy_above_idle_j");
+    assert_int_equal(above->state, IFM_STATE_OK);
+    assert_true(above->low < 0 && above->high > 0);
     ps_stop(&p);
 }
 
@@ -77,7 +94,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_counter_that_pauses_spoils_its_window_alone),
         cmocka_unit_test(a_drift_of_the_sensor_cancels_in_a_change),
-        cmocka_unit_test(below_idle_is_negative_and_told),
+        cmocka_unit_test(below_idle_is_refused_with_its_reason),
+        cmocka_unit_test(below_idle_within_its_error_stands),
     };
     return cmocka_run_group_tests_name("derive_power_hostile", tests, NULL, NULL);
 }

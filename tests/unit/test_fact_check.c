@@ -73,6 +73,24 @@ static void the_part_is_written_where_it_is_known(void **state)
     json_decref(events);
 }
 
+static void rows_and_bias_are_written_where_they_are_known(void **state)
+{
+    (void)state;
+    struct ifm_check check = lossy();
+    json_t *events;
+    const json_t *meta = written(&check, &events);
+    assert_null(json_object_get(meta, "error_row"));
+    assert_null(json_object_get(meta, "error_bias"));
+    json_decref(events);
+    check.has_rows = true;
+    check.error_row = 0.25;
+    check.error_bias = 0.125;
+    meta = written(&check, &events);
+    assert_true(json_real_value(json_object_get(meta, "error_row")) == 0.25);
+    assert_true(json_real_value(json_object_get(meta, "error_bias")) == 0.125);
+    json_decref(events);
+}
+
 static void what_does_not_apply_is_left_out(void **state)
 {
     (void)state;
@@ -119,6 +137,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_loss_is_written_whole),
         cmocka_unit_test(the_part_is_written_where_it_is_known),
+        cmocka_unit_test(rows_and_bias_are_written_where_they_are_known),
         cmocka_unit_test(what_does_not_apply_is_left_out),
         cmocka_unit_test(an_infinite_divergence_is_a_fact),
         cmocka_unit_test(no_loss_is_no_member),

@@ -117,7 +117,7 @@ static void the_plan_holds_them(void **context)
     struct bench *bench = *context;
     static const struct ifm_pass pass = {.kind = IFM_PASS_LATENCY};
     struct ifm_cell cell = {.name = "gemm", .workload = "gemm", .unsupported = "", .arms = &bench->arm, .n_arms = 1};
-    struct ifm_plan plan = {"run", "hash", 1, "cpu", &cell, 1, NULL, 0}, *back;
+    struct ifm_plan plan = {"run", "hash", 1, "cpu", .cells = &cell, .n_cells = 1}, *back;
     cell.passes = &pass;
     cell.n_passes = 1;
     bench->arm.workload = "gemm";

@@ -196,6 +196,54 @@ static void test_file_size_limit(void **state)
     folder_remove(&folder);
 }
 
+/* Reads the journal of these lines; returns the status, and whether its lines are chained. */
+static enum ifm_status read_text(struct folder *folder, const char *text, size_t size, bool *chained,
+                                 struct ifm_error *error)
+{
+    struct ifm_arena *arena = ifm_arena_create();
+    const struct ifm_events *events;
+    folder_write(folder, LOG, text, size);
+    enum ifm_status status = ifm_journal_read(folder->path, arena, &events, error);
+    *chained = status == IFM_OK && events->chained;
+    ifm_arena_destroy(arena);
+    return status;
+}
+
+/* Each line holds the hash of the one before it: one that is changed, gone or put in is found at the next one. */
+static void test_chain_of_lines(void **state)
+{
+    (void)state;
+    struct folder folder = folder_make();
+    struct ifm_journal *journal = open_journal(&folder);
+    struct ifm_error error = {0};
+    bool chained;
+    add(journal, IFM_EVENT(cell_start, true, .cell = "a"));
+    add(journal, IFM_EVENT(cell_start, true, .cell = "b"));
+    ifm_journal_close(journal);
+    journal = open_journal(&folder); /* the chain goes on */
+    add(journal, IFM_EVENT(cell_done, true, .cell = "a"));
+    ifm_journal_close(journal);
+    struct ifm_text text = folder_read(&folder, LOG);
+    assert_int_equal(read_text(&folder, text.data, text.size, &chained, &error), IFM_OK);
+    assert_true(chained);
+    char *second = strchr(text.data, '\n') + 1, *third = strchr(second, '\n') + 1;
+    char *name = strstr(second, "\"b\"");
+    name[1] = 'c';
+    assert_int_equal(read_text(&folder, text.data, text.size, &chained, &error), IFM_INVALID);
+    assert_non_null(strstr(error.where, LOG ":3"));
+    name[1] = 'b';
+    assert_int_equal(read_text(&folder, second, text.size - (size_t)(second - text.data), &chained, &error),
+                     IFM_INVALID);
+    memmove(second, third, text.size - (size_t)(third - text.data));
+    assert_int_equal(read_text(&folder, text.data, text.size - (size_t)(third - second), &chained, &error),
+                     IFM_INVALID);
+    ifm_text_free(&text);
+    static const char older[] = "{\"t_ns\":1,\"stage\":\"cell_start\",\"ok\":true,\"meta\":{\"cell\":\"a\"}}\n";
+    assert_int_equal(read_text(&folder, older, sizeof older - 1, &chained, &error), IFM_OK);
+    assert_false(chained);
+    folder_remove(&folder);
+}
+
 static void test_missing(void **state)
 {
     (void)state;
@@ -219,6 +267,7 @@ int main(void)
         cmocka_unit_test(test_bad_lines_are_refused),
         cmocka_unit_test(test_facts_that_cannot_be_written),
         cmocka_unit_test(test_file_size_limit),
+        cmocka_unit_test(test_chain_of_lines),
         cmocka_unit_test(test_missing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -57,7 +57,7 @@ static void what_others_changed_is_left_alone(void **state)
     assert_false(ends_at(-1, false));
     put_ondemand();
     tree_put("/settings", "gpu0 power_limit 300000\ngpu0 gpu_clock 1800\ngpu1 gpu_clock 1500\n");
-    assert_int_equal(ifm_lock_recover(&options, &lock, &error), IFM_OK);
+    assert_int_equal(ifm_lock_recover(&options, &lock, &error), IFM_INTERNAL);
     assert_int_equal(outcome_of(lock, "governor", "cpu1"), IFM_LOCK_LEFT);
     assert_int_equal(outcome_of(lock, "governor", "cpu2"), IFM_LOCK_RESTORED);
     assert_int_equal(outcome_of(lock, "power_limit", "gpu0"), IFM_LOCK_LEFT);
@@ -67,7 +67,85 @@ static void what_others_changed_is_left_alone(void **state)
     ifm_lock_close(lock);
     assert_string_equal(value(CPU "/cpu1/cpufreq/scaling_governor"), "ondemand");
     assert_string_equal(contents(settings_path), "gpu0 power_limit 300000\ngpu0 gpu_clock 1800\n");
-    assert_int_not_equal(access(state_path, F_OK), 0);
+    /* How those two were is still known, and of no other knob. */
+    assert_non_null(strstr(contents(state_path), "700 W"));
+    assert_non_null(strstr(contents(state_path), "\"powersave\""));
+    assert_null(strstr(contents(state_path), "cpu2"));
+    assert_null(strstr(contents(state_path), "gpu_clock"));
+    tree_put("/settings", ""); /* put back by hand */
+    tree_put(CPU "/cpu1/cpufreq/scaling_governor", "powersave\n");
+    assert_int_equal(ifm_lock_recover(&options, &lock, &error), IFM_OK);
+    ifm_lock_close(lock);
+    expect_untouched();
+}
+
+/* The driver takes the old value back as another one. The second call must not take that for somebody else's wish. */
+static void a_value_that_the_driver_clamps_stays_in_the_file(void **state)
+{
+    (void)state;
+    const struct ifm_lock_wishes wishes = {.power_cap_w = 500, .gpus = "0"};
+    struct ifm_lock *lock;
+    struct ifm_error error;
+    assert_int_equal(take(&wishes, &lock, &error), IFM_OK);
+    ifm_lock_close(lock);
+    setenv("FAKE_NVML", "gpus=2 clamp=600", 1);
+    for (int call = 0; call < 3; call++) {
+        memset(&error, 0, sizeof error);
+        assert_int_equal(ifm_lock_recover(&options, &lock, &error), IFM_INTERNAL);
+        assert_int_equal(outcome_of(lock, "power_limit", "gpu0"), call == 0 ? IFM_LOCK_FAILED : IFM_LOCK_LEFT);
+        ifm_lock_close(lock);
+        assert_facts(error.message, "power_limit|gpu0|600 W|700 W");
+        assert_facts(error.hint, "by hand|inferometer unlock|locks.json");
+        assert_non_null(strstr(contents(state_path), "\"700 W\""));
+    }
+    setenv("FAKE_NVML", "gpus=2", 1);
+    tree_put("/settings", "gpu0 power_limit 700000\n");
+    assert_int_equal(ifm_lock_recover(&options, &lock, &error), IFM_OK);
+    ifm_lock_close(lock);
+    expect_untouched();
+}
+
+/* A text that no knob can have is never set, and never taken for a value that was changed since. */
+static void a_state_file_with_a_malformed_value_keeps_it(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *knob, *target, *before, *wanted;
+    } rows[] = {
+        {"governor", "cpu0", "power save", "performance"},
+        {"governor", "cpu0", "../x", "performance"},
+        {"frequency_max", "cpu0", "3000000", "2000000 kHz"},
+        {"frequency_min", "cpu0", "-1 kHz", "2000000 kHz"},
+        {"turbo", "cpus", "1", "off"},
+        {"power_limit", "gpu0", "700", "650 W"},
+        {"power_limit", "gpu0", "nan W", "650 W"},
+        {"persistence", "gpu0", "yes", "on"},
+        {"gpu_clock", "gpu0", "1800 MHz", "1980 MHz"},
+        {"memory_clock", "gpu0", "none", "3201 MHz"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char text[512], seen[4096], now[4096];
+        struct ifm_lock *lock;
+        snprintf(text, sizeof text,
+                 "{\"schema\":1,\"pid\":1,\"boot_id\":\"first-boot\",\"when\":\"\",\"knobs\":[{\"knob\":\"%s\","
+                 "\"target\":\"%s\",\"id\":\"\",\"before\":\"%s\",\"wanted\":\"%s\"}]}",
+                 rows[i].knob, rows[i].target, rows[i].before, rows[i].wanted);
+        tree_put("/state/locks.json", text);
+        snapshot(seen, sizeof seen);
+        for (int call = 0; call < 2; call++) {
+            struct ifm_error error = {0};
+            assert_int_equal(ifm_lock_recover(&options, &lock, &error), IFM_INVALID);
+            assert_int_equal(outcome_of(lock, rows[i].knob, rows[i].target), IFM_LOCK_FAILED);
+            ifm_lock_close(lock);
+            snprintf(text, sizeof text, "%s|%s|%s", rows[i].knob, rows[i].target, rows[i].before);
+            assert_facts(error.message, text);
+            snapshot(now, sizeof now);
+            assert_string_equal(now, seen);
+            assert_non_null(strstr(contents(state_path), rows[i].before));
+        }
+    }
+    assert_int_equal(unlink(state_path), 0);
+    expect_untouched();
 }
 
 static void one_gpu_of_two_is_lost(void **state)
@@ -195,6 +273,8 @@ int main(void)
         CASE(a_crash_at_any_point_is_undone),
         CASE(a_crash_of_unlock_is_undone),
         CASE(what_others_changed_is_left_alone),
+        CASE(a_value_that_the_driver_clamps_stays_in_the_file),
+        CASE(a_state_file_with_a_malformed_value_keeps_it),
         CASE(one_gpu_of_two_is_lost),
         CASE(what_cannot_be_put_back_stays_in_the_file),
         CASE(after_a_restart_nothing_is_set),

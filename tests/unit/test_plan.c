@@ -114,6 +114,23 @@ static enum ifm_status build(struct fixture *f)
     return ifm_plan_build(&f->study, &f->catalog, "run", f->arena, &f->plan, &f->error);
 }
 
+/* The seed of a cell is that of its data, its order and its resamples. */
+static void a_replica_draws_another_seed(void **state)
+{
+    struct fixture *f = *state;
+    uint64_t seeds[3];
+    for (uint64_t replica = 1; replica <= 3; replica++) {
+        f->study.measure.replica = replica;
+        assert_int_equal(build(f), IFM_OK);
+        assert_int_equal(f->plan->cells[0].measure.replica, replica);
+        seeds[replica - 1] = f->plan->cells[0].seed;
+    }
+    assert_true(seeds[0] != seeds[1] && seeds[1] != seeds[2] && seeds[2] != seeds[0]);
+    f->study.measure.replica = 2;
+    assert_int_equal(build(f), IFM_OK);
+    assert_int_equal(f->plan->cells[0].seed, seeds[1]);
+}
+
 static void axes_span_a_product_first_slowest(void **state)
 {
     struct fixture *f = *state;
@@ -332,6 +349,7 @@ static void too_many_threads_and_unknown_workloads_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_replica_draws_another_seed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(axes_span_a_product_first_slowest, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_lone_arm_is_the_baseline_and_takes_ceilings_along, set_up, tear_down),
         cmocka_unit_test_setup_teardown(probes_are_not_rivals, set_up, tear_down),

@@ -114,7 +114,7 @@ static const struct ifm_gate gates[] = {
     {"fast enough", "latency_ns_p95", "fast", "", IFM_GATE_AT_MOST, 1234.5, true, 30, "golden-ticket"},
     {"", "speedup", "", "decode kv_len=4096", IFM_GATE_AT_LEAST, -0.0625, false, 0, ""},
 };
-static const struct ifm_plan plan = {"0123456789ab", "cafe", 9007199254740993, "cpu", cells,
+static const struct ifm_plan plan = {"0123456789ab", "cafe", 9007199254740993, "cpu", .cells = cells,
                                      COUNT(cells),   gates,  COUNT(gates)};
 
 /* ---- comparing plans member by member, with no table in common with the code under test ---- */

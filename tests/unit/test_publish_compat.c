@@ -101,6 +101,8 @@ static struct ifm_number *find(const char *cell, const char *arm, const char *me
     return NULL;
 }
 
+static const struct ifm_setting chosen[] = {{"layers", "24"}};
+
 static void add_arms(struct ifm_arm *arms, const struct ifm_setting *settings)
 {
     static const char *const names[] = {"f16", "int8", "int4", "read.linear", "flops.fma"};
@@ -112,7 +114,9 @@ static void add_arms(struct ifm_arm *arms, const struct ifm_setting *settings)
                                            : i < 3 ? IFM_ROLE_VARIANT
                                                    : IFM_ROLE_CEILING,
                                    .settings = i < 3 ? settings : NULL,
-                                   .n_settings = i < 3 ? SETTINGS : 0};
+                                   .n_settings = i < 3 ? SETTINGS : 0,
+                                   .chosen = chosen,
+                                   .n_chosen = i < 3};
 }
 
 /* Two measured slots of arm 0 (the arm auto), 2 and 3 samples of 2 steps, between them one of the ceiling. */
@@ -222,6 +226,7 @@ static void every_field_has_its_number(void **state)
     is(object, "configuration.kv_heads", 8);
     is(object, "configuration.head_dim", 64);
     is(object, "configuration.compression", 2);
+    is(object, "configuration.layers", 24);
     is(object, "configuration.reps", 200);
     is(object, "configuration.warmup", 50);
     is(object, "results.attention_time_ms", 1.25);
@@ -251,6 +256,34 @@ static void every_field_has_its_number(void **state)
     assert_int_equal(json_integer_value(json_object_get(json_object_get(object, "_n"), "results.attention_time_ms")),
                      200);
     assert_null(json_object_get(object, "cells")); /* passes and cycle are one configuration */
+    json_decref(object);
+}
+
+/* Two rates of one file, of one layer and of all: each says which. */
+static void rates_of_tokens_say_through_how_many_layers(void **state)
+{
+    (void)state;
+    struct world w;
+    make(&w);
+    json_t *object = ifm_compat_elastic_kv(&w.publication);
+    const json_t *units = json_object_get(object, "_units");
+    assert_string_equal(json_string_value(json_object_get(units, "results.tokens_per_sec")),
+                        "tokens/s through 1 of 24 layers");
+    assert_string_equal(json_string_value(json_object_get(units, "results.baseline_tokens_per_sec")),
+                        "tokens/s through 1 of 24 layers");
+    assert_string_equal(json_string_value(json_object_get(units, "inference_cycle.elastic_tokens_per_sec")),
+                        "tokens/s through all 24 layers");
+    json_decref(object);
+}
+
+static void the_rate_of_a_cache_is_not_the_memorys(void **state)
+{
+    (void)state;
+    struct world w;
+    make(&w);
+    w.cells[0].cache_resident = true;
+    json_t *object = ifm_compat_elastic_kv(&w.publication);
+    is_null(object, "cpu.measured_bw_gbs", "caches");
     json_decref(object);
 }
 
@@ -364,7 +397,8 @@ static void a_baseline_has_its_numbers_and_raw_samples(void **state)
     is(arm, "performance.throughput_gflops", 53516);
     is(arm, "performance.bandwidth_gbs", 209);
     is(arm, "performance.arithmetic_intensity", 256);
-    is(arm, "memory.peak_mb", 80.5);
+    is(arm, "memory.buffers_mb", 80.5);
+    is_null(arm, "memory.peak_mb", "scratch");
     assert_string_equal(json_string_value(at(arm, "performance.regime")), "memory-bound");
     is_null(arm, "performance.roofline_score", "ceilings");
     static const double wanted[] = {0.3, 0.31, 0.33, 0.34, 0.35}; /* in time order, of one step */
@@ -449,6 +483,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_field_has_its_number),
+        cmocka_unit_test(rates_of_tokens_say_through_how_many_layers),
+        cmocka_unit_test(the_rate_of_a_cache_is_not_the_memorys),
         cmocka_unit_test(several_arms_stand_in_arms),
         cmocka_unit_test(a_trimmed_mean_says_so),
         cmocka_unit_test(no_two_configurations_are_spliced),

@@ -66,6 +66,7 @@ struct story {
     size_t n_blocks, n_arms, n_columns;
     struct block blocks[MAX_BLOCKS];
     struct ifm_text samples, slots;                                /* what the files hold in the end */
+    struct ifm_sha256 chain;
     size_t samples_end[MAX_BLOCKS + 1], slots_end[MAX_BLOCKS + 1]; /* sizes after k blocks */
 };
 
@@ -155,6 +156,7 @@ static struct story *tell(struct folder *folder, uint64_t seed, size_t n_blocks,
         append_blocks(recorder, story, b, b + 1);
     }
     assert_int_equal(ifm_recorder_sync(recorder, &error), IFM_OK);
+    story->chain = *ifm_recorder_chain(recorder);
     ifm_recorder_close(recorder);
     story->samples = folder_read(folder, SAMPLES);
     story->slots = folder_read(folder, SLOTS);
@@ -232,6 +234,7 @@ static void interrupt_and_resume(struct folder *folder, const struct story *stor
     assert_int_equal(size_of(folder, SAMPLES), story->samples_end[whole]);
     assert_int_equal(size_of(folder, SLOTS), story->slots_end[whole]);
     append_blocks(recorder, story, whole, story->n_blocks);
+    assert_string_equal(ifm_recorder_chain(recorder)->hex, story->chain.hex);
     ifm_recorder_close(recorder);
     folder_assert_holds(folder, SAMPLES, &story->samples);
     folder_assert_holds(folder, SLOTS, &story->slots);

@@ -212,7 +212,7 @@ static void a_record_that_does_not_fit_the_plan_is_refused(void **state)
     assert_int_equal(ifm_run_execute(&f->plan, &f->options, &f->error), IFM_OK);
     events = events_read(f->dir);
     assert_int_equal(count_stage(events, "cell_failed", &meta), 1);
-    assert_facts(json_string_value(json_object_get(meta, "reason")), "plan");
+    assert_facts(json_string_value(json_object_get(meta, "reason")), "edited");
     json_decref(events);
 }
 

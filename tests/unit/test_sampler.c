@@ -288,6 +288,34 @@ static void slow_calls_do_not_hide_when_ticks_are(void **state)
     ifm_power_close(power);
 }
 
+/* A meter whose clock is 3 s behind and that speaks in time is not silent: its lag is no gap. */
+static void a_clock_that_is_behind_is_no_gap(void **state)
+{
+    (void)state;
+    char path[128], line[64];
+    size_t gaps = 0, n = 0;
+    double now = 1e-9 * (double)ifm_clock_wall_ns();
+    snprintf(path, sizeof path, "%s/m.csv", tree_root);
+    snprintf(line, sizeof line, "%.6f,100\n%.6f,100\n", now - 8, now - 7); /* a period of a second */
+    tree_put("/m.csv", line);
+    struct ifm_power *power = tree_open(&(struct ifm_power_options){.root = "/nowhere", .meter = path});
+    size_t meter = tree_sensor(power, "board", "meter");
+    struct ifm_instant base = {ifm_clock_now().ns - 10000 * MS};
+    struct ifm_sampler *sampler = start(power, base);
+    for (int i = 0; i < 8; i++) {
+        snprintf(line, sizeof line, "%.6f,100\n", 1e-9 * (double)ifm_clock_wall_ns() - 4);
+        tree_append("/m.csv", line);
+        sleep_ms(250);
+        const struct ifm_power_series *series = ifm_sampler_drain(sampler);
+        gaps += series[meter].gaps;
+        n += series[meter].n;
+    }
+    ifm_sampler_stop(sampler);
+    assert_int_equal(gaps, 0);
+    assert_in_range(n, 7, 8);
+    ifm_power_close(power);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -301,6 +329,7 @@ int main(void)
         cmocka_unit_test(watts_are_read_at_the_rate_asked_for),
         cmocka_unit_test(nothing_to_read_is_no_hang),
         cmocka_unit_test(it_leaves_the_cpus_of_others_alone),
+        TREE_TEST(a_clock_that_is_behind_is_no_gap),
         TREE_TEST(the_thread_is_not_where_the_driver_is_pinned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

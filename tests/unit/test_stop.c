@@ -20,6 +20,7 @@ struct fixture {
     struct ifm_cell_run cell;
     struct ifm_stop stop;
     struct ifm_random random;
+    double common; /* what both arms of the last block share */
 };
 
 static void start(struct fixture *f, enum ifm_role second)
@@ -43,6 +44,7 @@ static double add_block(struct fixture *f, double ratio, double common, double o
     struct ifm_slot slots[SLOTS];
     struct ifm_sample samples[SLOTS * SAMPLES];
     double together = common * ifm_random_normal(&f->random), apart = own * ifm_random_normal(&f->random);
+    f->common = exp(together);
     for (unsigned s = 0; s < SLOTS; s++) {
         unsigned arm = s == 1 || s == 2; /* A B B A */
         slots[s] = (struct ifm_slot){.arm = arm, .samples = SAMPLES, .inner = 1};
@@ -58,14 +60,17 @@ static void common_noise_does_not_count_between_arms(void **state)
     (void)state;
     struct fixture f;
     start(&f, IFM_ROLE_VARIANT);
-    double sum = 0, squares = 0;
     enum { BLOCKS = 12 };
+    double own[BLOCKS], base[BLOCKS], own_mean = 0, base_mean = 0, squares = 0;
     for (int k = 0; k < BLOCKS; k++) {
-        double own = add_block(&f, 2, 0.2, 0.01);
-        sum += own;
-        squares += own * own;
+        own[k] = exp(add_block(&f, 2, 0.2, 0.01)) * f.common;
+        base[k] = f.common;
+        own_mean += own[k] / BLOCKS;
+        base_mean += base[k] / BLOCKS;
     }
-    double sd = sqrt((squares - sum * sum / BLOCKS) / (BLOCKS - 1));
+    for (int k = 0; k < BLOCKS; k++)
+        squares += pow(own[k] / own_mean - base[k] / base_mean, 2);
+    double sd = sqrt(squares / (BLOCKS - 1));
     /* t quantiles of 11 degrees of freedom, at 1 - 0.0375 / 2 and 0.8: 2.36472 and 0.87553. */
     double expected = expm1((2.36472 + 0.87553) * sd / sqrt(BLOCKS));
     assert_true(fabs(ifm_stop_mde(&f.stop) / expected - 1) < 1e-4);

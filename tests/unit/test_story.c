@@ -79,7 +79,7 @@ static void a_whole_run_verifies_and_prints_to_its_file_alone(void **state)
     free(printed);
     assert_int_equal(ifm_story_verify(f->run, f->arena, &verified, &f->error), IFM_OK);
     assert_true(verified.n_numbers > 10);
-    assert_null(verified.missing);
+    assert_null(verified.not_rebuilt);
 }
 
 /* The schema that docs/formats.md gives for a file. */

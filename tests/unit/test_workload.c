@@ -184,7 +184,7 @@ static void stream_check_catches_a_source_that_changed(void **context)
     assert_int_equal(describe(bench, &ifm_workload_stream, settings, 2), IFM_OK);
     assert_true(run_arm(bench, &ifm_workload_stream, 0, 2, 1).error_rms_rel == 0);
     ((unsigned char *)bench->serial.slots[0].memory)[99999] ^= 1;
-    assert_true(run_arm(bench, &ifm_workload_stream, 1, 2, 1).error_rms_rel == 1);
+    assert_true(run_arm(bench, &ifm_workload_stream, 1, 2, 1).error_rms_rel == 0.5); /* one of two workers */
 }
 
 static void flops_ledger_is_what_the_kernel_does(void **context)

@@ -397,21 +397,32 @@ static void the_word_baseline_is_an_axis_of_ten(void **context)
     ifm_config_destroy(config);
 }
 
-static void compared_rows_are_spread(void **context)
+/* One of each `period` rows, another for another seed, and the places of a panel have their turns. */
+static void rows_of_the_oracle_are_drawn_by_the_seed(void **context)
 {
     (void)context;
     const struct ifm_attention_shape s = {32, 8, 8, 2048, 64, false, IFM_STORE_F16};
-    const uint64_t n = ifm_attention_rows(&s), all = 32 * 8 * 2048;
+    const struct ifm_attention_shape few = {1, 1, 1, 64, 32, false, IFM_STORE_F16};
+    const uint64_t all = 32 * 8 * 2048, period = ifm_attention_period(&s);
     bool seen[64] = {false};
-    assert_true(n >= 64 && n < 2000);
-    for (uint64_t i = 0; i < n; i++) {
-        assert_true(ifm_attention_row(&s, i) < all);
-        assert_true(i == 0 || ifm_attention_row(&s, i) > ifm_attention_row(&s, i - 1));
-        seen[ifm_attention_row(&s, i) % 64] = true; /* every place of a panel */
+    size_t other = 0;
+    assert_true(all / period >= 64 && all / period < 2000);
+    for (uint64_t from = 0; from + period <= all; from += period) {
+        uint64_t n = 0;
+        for (uint64_t row = from; row < from + period; row++) {
+            const bool drawn = ifm_attention_drawn(&s, 7, row);
+            n += drawn;
+            seen[row % 64] |= drawn;
+            other += drawn && !ifm_attention_drawn(&s, 8, row);
+        }
+        assert_int_equal(n, 1);
     }
+    size_t places = 0;
     for (size_t i = 0; i < 64; i++)
-        assert_true(seen[i]);
-    assert_int_equal(ifm_attention_row(&s, n - 1), all - 1);
+        places += seen[i];
+    assert_true(places > 40);
+    assert_true(other > all / period / 2);
+    assert_true(ifm_attention_period(&few) == 1 && ifm_attention_drawn(&few, 7, 5));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -432,7 +443,7 @@ int main(void)
         TEST(inputs_depend_on_seed_and_place_alone),
         TEST(lengths_are_spread_and_drawn),
         TEST(the_word_baseline_is_an_axis_of_ten),
-        TEST(compared_rows_are_spread),
+        TEST(rows_of_the_oracle_are_drawn_by_the_seed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

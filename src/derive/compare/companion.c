@@ -100,7 +100,7 @@ static struct pair pair_of(const struct ifm_arm_work *arm, int column, bool leve
         pair.difference += x - y;
         positive = positive && y > 0;
         pair.ratio += y > 0 ? x / y : 0.0;
-        pair.step_ns += exp(work->baseline->log_step[b]);
+        pair.step_ns += work->baseline->time_ns[b] / work->baseline->steps[b];
     }
     if (pair.n > 0) {
         double n = (double)pair.n;

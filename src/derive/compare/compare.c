@@ -1,6 +1,7 @@
 /* Comparisons: each variant against the baseline of its cell, paired by block. */
 #include "derive/internal.h"
 
+#include "derive/compare/between.h"
 #include "stats/sequential.h"
 #include <math.h>
 #include <string.h>
@@ -8,11 +9,14 @@
 /* More blocks than this are not foretold. */
 #define MOST_BLOCKS_FORETOLD 1000000
 
+/* A sample beyond this many medians is called slow where a finding counts them. */
+#define SLOW_FACTOR 1.5
+
 /* The levels hold for all comparisons of the cell at once (Bonferroni): with m variants each interval has the level
  * 1 - 0.05 / m, and each of the two one-sided tests for equivalence the error 0.05 / m. */
 struct comparison {
     size_t n;
-    struct ifm_log_mean mean; /* of ln(time of arm / time of baseline) */
+    struct ifm_log_mean mean; /* of ln(time of a step of the arm / of the baseline) */
     double level, level_equal;
     double
         level_looks; /* at which the interval is computed to hold at `level`: wider where the run looked as it went */
@@ -113,15 +117,15 @@ static struct ifm_value blocks_needed_value(const struct ifm_cell_work *work, co
     return ifm_value_count_of(low, (int64_t)c->n, "blocks");
 }
 
-/* The median of the block ratios with the order statistics of the sign test around it: no shape of the noise is
- * assumed, and one wild block moves neither. */
+/* The change of the medians: by block the ratio of the slots' medians, of these the median with the order statistics of
+ * the sign test around it. A few slow steps move neither, and no shape of the noise is assumed. */
 static struct ifm_value median_value(const struct ifm_arm_work *arm, const struct comparison *c)
 {
     const struct ifm_cell_work *work = arm->work;
     struct ifm_arena *scratch = ifm_arena_create();
     double *logs = IFM_ARENA_ARRAY(scratch, double, work->n_blocks + 1);
     double *room = IFM_ARENA_ARRAY(scratch, double, work->n_blocks + 1), middle = 0.0;
-    size_t n = ifm_pair_logs(arm, work->baseline, false, logs, NULL), needs = 0;
+    size_t n = ifm_pair_medians(arm, work->baseline, logs), needs = 0;
     struct ifm_interval interval;
     ifm_stats_sort(logs, room, n);
     struct ifm_value value = ifm_value_absent("there are no blocks", "", 0, "blocks");
@@ -135,6 +139,82 @@ static struct ifm_value median_value(const struct ifm_arm_work *arm, const struc
                                       (size_t)c->mean.n_effective);
     ifm_arena_destroy(scratch);
     return value;
+}
+
+/* A number of this cell that was derived already: they are the last of the list. */
+static const struct ifm_value *made_before(const struct ifm_arm_work *arm, enum ifm_metric_id metric)
+{
+    const struct ifm_derived *out = arm->d->out;
+    for (size_t i = out->n_numbers; i-- > 0 && out->numbers[i].cell == arm->work->cell->name;)
+        if (out->numbers[i].arm == arm->arm->name && out->numbers[i].metric == metric)
+            return &out->numbers[i].value;
+    return NULL;
+}
+
+/* The change of the 95th percentile, where both arms have an interval of it: those of two arms are independent. */
+static struct ifm_value p95_value(const struct ifm_arm_work *arm, const struct comparison *c)
+{
+    const struct ifm_value *own = made_before(arm, IFM_M_LATENCY_NS_P95);
+    const struct ifm_value *base = made_before(arm->work->baseline, IFM_M_LATENCY_NS_P95);
+    struct ifm_log_estimate one, other, change;
+    double t;
+    if (own == NULL || base == NULL || !ifm_log_estimate_of(own, &one) || !ifm_log_estimate_of(base, &other))
+        return ifm_value_absent("one of the two 95th percentiles has no interval", "measure more samples", 0,
+                                "samples");
+    change = ifm_log_difference(&one, &other);
+    if (ifm_stats_t_quantile(0.5 + 0.5 * c->level, change.df, &t) != IFM_STAT_OK)
+        return ifm_value_no_stat(IFM_STAT_TOO_FEW, own->n, own->n_of);
+    struct ifm_interval interval = {change.mean - t * change.se, change.mean + t * change.se};
+    return ifm_value_of_change(change.mean, interval, c->level, (size_t)(own->n < base->n ? own->n : base->n),
+                               own->n_of);
+}
+
+/* Does the change lie wholly on the other side of zero than `mean`, by more than `edge` percent? What has no interval
+ * must lie beyond the margin itself. */
+static bool contradicts(const struct ifm_value *change, double mean, double edge, double margin)
+{
+    if (change->state != IFM_STATE_OK)
+        return false;
+    double low = change->has_interval ? change->low : change->number - margin;
+    double high = change->has_interval ? change->high : change->number + margin;
+    return mean > 0 ? high < -edge : mean < 0 && low > edge;
+}
+
+/* "6 of 60 samples take more than 1.5 times the median", of the arm whose mean lies further above its median. */
+static const char *slow_samples(const struct ifm_arm_work *arm, bool of_arm)
+{
+    const struct ifm_arm_work *slow = of_arm ? arm : arm->work->baseline;
+    const struct ifm_value *median = made_before(slow, IFM_M_LATENCY_NS_P50);
+    size_t above = 0;
+    const struct ifm_slot *slot;
+    for (size_t k = 0; ifm_is_ok(median) && (slot = ifm_next_slot(slow, &k)) != NULL; k++)
+        for (size_t i = slow->work->record->first[k]; i < slow->work->record->first[k + 1]; i++)
+            above +=
+                (double)slow->work->record->samples[i].duration_ns > SLOW_FACTOR * median->number * (double)slot->inner;
+    if (above == 0)
+        return "";
+    return ifm_arena_printf(arm->d->arena, ": %zu of %zu samples of %s take more than %.3g times their median", above,
+                            slow->n_samples, slow->arm->name, SLOW_FACTOR);
+}
+
+/* What is paid decides, and what is typical must not say the opposite. */
+static const char *word_of_typical(const struct ifm_arm_work *arm, const struct comparison *c, const char *word,
+                                   const struct ifm_value *median, const struct ifm_value *p95)
+{
+    double mean = c->mean.mean, margin = 100.0 * arm->work->cell->measure.margin;
+    bool inside = 100.0 * fabs(expm1(mean)) <= margin; /* then a change inside the margin contradicts nothing */
+    const struct ifm_value *other = contradicts(median, mean, inside ? margin : 0.0, margin) ? median
+                                    : contradicts(p95, mean, inside ? margin : 0.0, margin)  ? p95
+                                                                                             : NULL;
+    if (other == NULL)
+        return word;
+    bool faster = other->number < 0;
+    ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-07",
+                       "%s at the %s (%+.3g %%), %s on average (%+.3g %%)%s: undecided, as what is typical and what is "
+                       "paid disagree",
+                       faster ? "faster" : "slower", other == median ? "median" : "95th percentile", other->number,
+                       faster ? "slower" : "faster", 100.0 * expm1(mean), slow_samples(arm, faster));
+    return "undecided";
 }
 
 /* How far the arm's interval of step_ns lies below the baseline's, as a share of its own upper end. */
@@ -211,14 +291,17 @@ static struct ifm_value speedup_value(const struct ifm_arm_work *arm, const stru
 
 static void emit_absent(const struct ifm_arm_work *arm, struct ifm_value value)
 {
-    static const enum ifm_metric_id made[] = {
-        IFM_M_CHANGE_PERCENT,        IFM_M_SPEEDUP,      IFM_M_MDE_PERCENT, IFM_M_CHANGE_PERCENT_MEDIAN,
-        IFM_M_INTERVALS_GAP_PERCENT, IFM_M_CLIFFS_DELTA, IFM_M_HEDGES_G,    IFM_M_SIGN_FLIP_P};
+    static const enum ifm_metric_id made[] = {IFM_M_CHANGE_PERCENT,     IFM_M_SPEEDUP,
+                                              IFM_M_MDE_PERCENT,        IFM_M_CHANGE_PERCENT_MEDIAN,
+                                              IFM_M_CHANGE_PERCENT_P95, IFM_M_INTERVALS_GAP_PERCENT,
+                                              IFM_M_CLIFFS_DELTA,       IFM_M_HEDGES_G,
+                                              IFM_M_SIGN_FLIP_P};
     for (size_t i = 0; i < sizeof made / sizeof made[0]; i++)
         ifm_derive_emit(arm, made[i], value);
 }
 
-/* Rule 2: the decision must be the same without the blocks that the machine disturbed. */
+/* Rule 2: the decision must stand without the blocks that the machine disturbed, and be no firmer for there being more
+ * of them. */
 static const char *word_without_marked(const struct ifm_arm_work *arm, const struct comparison *all)
 {
     const struct ifm_cell_work *work = arm->work;
@@ -229,18 +312,13 @@ static const char *word_without_marked(const struct ifm_arm_work *arm, const str
     ifm_derive_emit(arm, IFM_M_CHANGE_PERCENT_WITHOUT_MARKED,
                     made ? change_value(&rest, rest.word)
                          : ifm_value_absent(ifm_needs_blocks(arm->d->arena, rest.n), "", (int64_t)rest.n, "blocks"));
-    if (!made) {
-        ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-02",
-                           "%zu of %zu blocks are marked as disturbed by the machine; too few are left to check the "
-                           "decision without them",
-                           work->n_marked, work->n_blocks);
-        return all->word;
-    }
-    if (strcmp(rest.word, all->word) == 0)
+    if (strcmp(all->word, "undecided") == 0 ||
+        ifm_derive_marked_stand(arm, &all->change, &all->equal, log1p(work->cell->measure.margin)))
         return all->word;
     ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-02",
-                       "%s over all blocks but %s without the %zu that the machine disturbed: undecided", all->word,
-                       rest.word, work->n_marked);
+                       "%s over all %zu blocks, but not when the %zu that the machine disturbed count for nothing: "
+                       "undecided",
+                       all->word, work->n_blocks, work->n_marked);
     return "undecided";
 }
 
@@ -308,14 +386,17 @@ void ifm_derive_comparison(const struct ifm_arm_work *arm)
         ifm_derive_counter_changes(arm);
         return;
     }
+    struct ifm_value median = median_value(arm, &c), p95 = p95_value(arm, &c);
     const char *word = word_without_marked(arm, &c);
     word = ifm_derive_points_agree(arm) ? word : "undecided";
+    word = word_of_typical(arm, &c, word, &median, &p95);
     ifm_derive_emit(arm, IFM_M_CHANGE_PERCENT, change_value(&c, word));
     ifm_derive_emit(arm, IFM_M_SPEEDUP, speedup_value(arm, &c));
     ifm_derive_emit(arm, IFM_M_MDE_PERCENT, mde_value(&c, work->cell->measure.margin));
     if (strcmp(c.word, "undecided") == 0)
         ifm_derive_emit(arm, IFM_M_BLOCKS_NEEDED, blocks_needed_value(work, &c));
-    ifm_derive_emit(arm, IFM_M_CHANGE_PERCENT_MEDIAN, median_value(arm, &c));
+    ifm_derive_emit(arm, IFM_M_CHANGE_PERCENT_MEDIAN, median);
+    ifm_derive_emit(arm, IFM_M_CHANGE_PERCENT_P95, p95);
     ifm_derive_emit(arm, IFM_M_INTERVALS_GAP_PERCENT, gap_value(arm));
     ifm_derive_effects(arm);
     ifm_derive_counter_changes(arm);

@@ -35,7 +35,7 @@ struct ifm_energy_window {
     size_t block, at;  /* `at` = its place among the windows of the cell */
     const char *fault; /* "" or why it is not used */
     double seconds, busy_s, steps;
-    double joules, half_j;               /* gross */
+    double joules, half_j, lag_j;        /* gross; lag_j: half-width of the error that all windows share */
     double step_j;                       /* without pauses */
     double step_random_j, step_common_j; /* half-widths: of this window alone; the same error in all windows */
     double gpu_j, gpu_half_j, cpu_j, cpu_half_j;

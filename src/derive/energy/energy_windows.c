@@ -44,6 +44,7 @@ static struct ifm_energy_window window_at(const struct ifm_power_cell *power, si
         bool gpu = ifm_power_is_gpu(power->devices[i].device), cpu = ifm_power_is_processor(power->devices[i].device);
         out.joules += joules;
         out.half_j = hypot(out.half_j, half);
+        out.lag_j = hypot(out.lag_j, in_time * w->by_primary.lag_j);
         out.step_j += in_steps * w->step_j;
         out.step_random_j = hypot(out.step_random_j, in_steps * w->by_primary.random_j);
         out.step_common_j = hypot(out.step_common_j, in_steps * w->step_common_j);
@@ -142,6 +143,7 @@ static struct ifm_device_energy row_of(const struct ifm_arm_work *arm, const str
     static const char *const roles[] = {"primary", "witness", "part", "estimate"};
     const struct ifm_power_cell *power = &arm->work->power;
     const char *fault = "no window of the arm was recorded";
+    double lag_j = 0.0;
     struct ifm_device_energy row = {.cell = arm->work->cell->name,
                                     .arm = arm->arm->name,
                                     .device = fact->device,
@@ -166,8 +168,12 @@ static struct ifm_device_energy row_of(const struct ifm_arm_work *arm, const str
         row.seconds += seconds;
         row.joules += j->watts * seconds;
         row.random_j = hypot(row.random_j, j->random_j * seconds / j->seconds);
+        lag_j += j->lag_j * seconds / j->seconds; /* the same in all windows */
     }
+    row.random_j = hypot(row.random_j, lag_j);
     row.above_idle_j = row.joules - row.idle_w * row.seconds;
+    if (row.above_idle_j < -hypot(row.random_j, row.idle_half_w * row.seconds)) /* refused, as the arm's own (pass.c) */
+        row.above_idle_j = NAN;
     if (row.windows == 0) { /* absent is never zero */
         row.seconds = row.joules = row.random_j = row.above_idle_j = NAN;
         row.refused = fault;

@@ -17,6 +17,8 @@
  * standard deviation is above a tenth of its mean. */
 #define LOCKED_SHARE 0.25
 #define PERIODIC 0.10
+/* Of the mean: a smaller difference between the lowest and the highest power is no swing that a meter saw. */
+#define SEEN_SWING 0.05
 
 /* Between readings of a sensor of watts, in periods. */
 #define LONGEST_GAP 3.0
@@ -234,7 +236,7 @@ static double coverage_of(const struct ifm_joules_sensor *sensor, double spread_
         .seconds = out->seconds,
         .spread_w = spread_w,
         .swing_w = known ? ifm_coverage_swing(out->joules / out->seconds, sensor->low_w, sensor->high_w) : NAN,
-        .period_s = sensor->load_period_s,
+        .period_s = sensor->points ? 0.0 : sensor->load_period_s,
         .dither_s = sensor->load_dither_s};
     return ifm_coverage_w(&coverage);
 }
@@ -328,10 +330,26 @@ static double trapezoids(const struct integral *in, int64_t from_ns, int64_t to_
     return joules + 0.5 * (before + at_end) * seconds_of(now, to_ns);
 }
 
-/* What samples may miss: noise by their number, a periodic load as a whole. */
+/* What readings of moments miss; NaN where they may lock to the load and never saw it swing. */
+static double missed_by_points(const struct ifm_joules_sensor *sensor, const struct ifm_joules *out)
+{
+    double mean = out->joules / out->seconds;
+    const struct ifm_coverage_points points = {.readings = (double)out->readings,
+                                               .every_s = out->seconds / (double)out->readings,
+                                               .period_s = sensor->load_period_s,
+                                               .dither_s = sensor->load_dither_s,
+                                               .range_w = fmax(mean - sensor->low_w, sensor->high_w - mean)};
+    bool swings = sensor->high_w - sensor->low_w > SEEN_SWING * mean;
+    return !swings && ifm_coverage_points_lock(&points) ? NAN : ifm_coverage_points_w(&points);
+}
+
+/* What samples may miss: noise by their number, a periodic load as a whole. NaN = it cannot be told. */
 static double missed_w(const struct ifm_joules_sensor *sensor, double spread, const struct ifm_joules *out)
 {
-    double noise = fmax(coverage_of(sensor, spread, out), NORMAL95 * spread / sqrt((double)out->readings));
+    double covered = coverage_of(sensor, spread, out), points = sensor->points ? missed_by_points(sensor, out) : 0.0;
+    if (isnan(covered) || isnan(points))
+        return NAN;
+    double noise = fmax(fmax(covered, points), NORMAL95 * spread / sqrt((double)out->readings));
     bool swings =
         ifm_joules_periodic(spread, out->joules / out->seconds) && sensor->load_period_s < IFM_COVERAGE_LOCKS_S;
     return swings ? fmax(noise, LOCKED_SHARE * spread) : noise;
@@ -374,6 +392,6 @@ void ifm_joules_integral(const struct ifm_readings *readings, const struct ifm_j
     out->coverage_j = missed_w(sensor, spread, out) * out->seconds;
     finish(out, spread, (struct end){(double)list[first].half_ns, at_start},
            (struct end){(double)list[last - 1].half_ns, at_end}, 0.0);
-    if (isnan(coverage_of(sensor, spread, out)))
+    if (isnan(out->coverage_j))
         out->why = locks;
 }

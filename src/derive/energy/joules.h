@@ -12,7 +12,7 @@
  *   quantum   the counter's smallest step; half a step of a sensor of watts, all the time
  *   coverage  the sensor samples power and does not tile time: see coverage.h; of watts also the error of a
  *             mean of so many readings, and a quarter of the standard deviation where the load is periodic: samples
- *             lock to it
+ *             lock to it; of a meter what readings of single moments may miss
  * Gain error is systematic and not included; it cancels in ratios on one card. */
 #ifndef IFM_DERIVE_ENERGY_JOULES_H
 #define IFM_DERIVE_ENERGY_JOULES_H
@@ -27,6 +27,8 @@ struct ifm_joules {
     size_t readings;                      /* in it, both ends counted */
     double edge_j, quantum_j, coverage_j; /* half-widths; edge_j holds the grain */
     double random_j;                      /* all of them in quadrature */
+    double lag_j;                         /* half-width; what all windows are off by together, since the lag of a
+                                             meter is known so well: no part of random_j */
     double longest_gap_s;                 /* between readings in it */
 };
 
@@ -39,6 +41,8 @@ struct ifm_joules_sensor {
     /* Of a load whose steps are so long that a sensor which samples may lock to them (coverage.h). All zeros: none. */
     double load_period_s, load_dither_s;
     double low_w, high_w; /* what the device idles at, and its limit: how far its power may swing unseen */
+    bool points;          /* a meter: what it does between its readings is not known, and low_w and high_w are the
+                             lowest and the highest power that it saw, or the limit */
 };
 
 /* Of a counter: readings within [from_ns, to_ns]. At least IFM_JOULES_TICKS periods between its ends. */

@@ -90,6 +90,7 @@ static void fill_watts(struct made *m, enum part part)
     m->common = 0.0;
     for (size_t i = 0; i < m->n; i++) {
         const struct ifm_energy_window *w = &m->windows[i];
+        m->common = fmax(m->common, w->lag_j / w->seconds);
         double joules = part == PART_ALL ? w->joules : part == PART_GPU ? w->gpu_j : w->cpu_j;
         double half = part == PART_ALL ? w->half_j : part == PART_GPU ? w->gpu_half_j : w->cpu_half_j;
         m->values[i] = joules / w->seconds;
@@ -178,6 +179,32 @@ static struct ifm_value no_idle(void)
                             "let it idle longer (measure.energy_idle)", 0, "windows");
 }
 
+/* Nothing draws less than it idles at: below that by more than its error, the idle power is of another state of the
+ * machine, or one of the two is no measurement. */
+static struct ifm_value held_against_idle(const struct made *m, struct ifm_value above)
+{
+    struct idle idle = idle_of(m->arm->work);
+    double watts = 0.0;
+    if (above.state != IFM_STATE_OK || !above.has_interval || !(above.high < 0.0))
+        return above;
+    for (size_t i = 0; i < m->n; i++)
+        watts += m->windows[i].joules / m->seconds;
+    return ifm_value_refused(m->arm->d->arena, "rule-05",
+                             ifm_arena_printf(m->arm->d->arena,
+                                              "the arm took %.4g W and the idle device %.4g W: less by more than the "
+                                              "errors of both. Keep the machine free of other work, and let it idle "
+                                              "longer (measure.energy_idle)",
+                                              watts, idle.watts));
+}
+
+static void emit_above_idle(struct made *m, struct ifm_value above)
+{
+    struct ifm_value held = held_against_idle(m, above);
+    if (held.state == IFM_STATE_REFUSED)
+        ifm_derive_say_arm(m->arm, IFM_SEVERITY_WARNING, "rule-05", "no energy above idle: %s", held.reason);
+    emit(m, IFM_M_ENERGY_ABOVE_IDLE_J, held);
+}
+
 static void emit_joules(struct made *m)
 {
     struct idle idle = idle_of(m->arm->work);
@@ -189,8 +216,8 @@ static void emit_joules(struct made *m)
     emit(m, IFM_M_IDLE_POWER_W, known ? bracketed(m, idle.watts, idle.half) : no_idle());
     for (size_t i = 0; i < m->n; i++)
         sum += m->windows[i].joules;
-    emit(m, IFM_M_ENERGY_ABOVE_IDLE_J,
-         known ? bracketed(m, sum - idle.watts * m->seconds, hypot(half, idle.half) * m->seconds) : no_idle());
+    emit_above_idle(m, known ? bracketed(m, sum - idle.watts * m->seconds, hypot(half, idle.half) * m->seconds)
+                             : no_idle());
 }
 
 /* ---- steps, tokens, operations ---- */
@@ -225,7 +252,7 @@ static struct ifm_value per_token_above_idle(struct made *m, double tokens)
         most = fmax(most, idle.half * w->seconds / (w->steps * tokens));
     }
     m->common = hypot(m->common, most);
-    return mean_of(m);
+    return held_against_idle(m, mean_of(m));
 }
 
 /* Watts while steps run, over the tokens a second of the latency pass. */

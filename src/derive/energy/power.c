@@ -203,6 +203,7 @@ enum ifm_status ifm_derive_power(const struct ifm_facts_view *facts, size_t cell
     choose(&pass);
     if (out->n_phases > 0)
         qsort(out->phases, out->n_phases, sizeof *out->phases, by_time);
+    ifm_power_know_meters(&pass);
     ifm_power_measure_lags(&pass);
     ifm_power_integrate(&pass);
     if (pass.record == NULL)

@@ -33,6 +33,12 @@ struct ifm_power_fact {
      */
     size_t steps;
     double step_lag_s, step_lag_low_s, step_lag_high_s, step_window_s;
+    /* Of a meter with readings: by how much its stamps are later than the load, as the load's steps show them, and all
+     * lags that they allow; where they show none (`lag_told` false), all that are looked for. 0 of other sensors. */
+    bool is_meter, lag_told;
+    double late_s, late_low_s, late_high_s;
+    double least_w, most_w;              /* of a meter: readings out of this range are not believed */
+    double lowest_w, highest_w;          /* of a meter: of those that are */
     const struct ifm_readings *readings; /* NULL = the file is missing */
     double idle_w, idle_half_w;          /* as this sensor saw it; NaN = not measured */
     const struct ifm_joules *by_window;  /* of each window of the cell; NULL = never integrated */

@@ -174,6 +174,14 @@ static bool is_whole(const struct ifm_power_pass *pass, const struct ifm_power_f
     return true;
 }
 
+static void delay(struct ifm_power_edge *edge, double seconds)
+{
+    edge->from_ns += ns_of(seconds);
+    edge->before_ns += ns_of(seconds);
+    edge->at_ns += ns_of(seconds);
+    edge->to_ns += ns_of(seconds);
+}
+
 void ifm_power_measure_lags(struct ifm_power_pass *pass)
 {
     struct ifm_power_cell *cell = pass->out;
@@ -186,10 +194,12 @@ void ifm_power_measure_lags(struct ifm_power_pass *pass)
         for (size_t i = 0; fact->readings != NULL && fact->measured && i + 1 < cell->n_phases; i++) {
             if (!edge_of(pass, i, &edge) || !is_whole(pass, fact, &edge))
                 continue;
+            delay(&edge, fact->late_s); /* of a meter: what is left of its lag */
             struct ifm_power_follow one =
                 ifm_power_follow(fact->readings, isnan(fact->period_s) ? 0.0 : fact->period_s, &edge);
             if (isnan(one.lag_s))
                 continue;
+            one.lag_s += fact->late_s;
             fact->steps++;
             lags += one.lag_s;
             windows += one.window_s;

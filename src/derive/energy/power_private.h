@@ -48,6 +48,16 @@ struct ifm_power_follow ifm_power_follow(const struct ifm_readings *readings, do
                                          const struct ifm_power_edge *edge);
 void ifm_power_measure_lags(struct ifm_power_pass *pass);
 
+/* power_meter.c: the range and the lag of every external meter; joules of a window by them. */
+void ifm_power_know_meters(struct ifm_power_pass *pass);
+/* NULL, or which reading in [from_ns, to_ns], by the meter's own stamps, is out of its range. */
+const char *ifm_power_disbelieved(const struct ifm_power_pass *pass, const struct ifm_power_fact *fact, int64_t from_ns,
+                                  int64_t to_ns);
+struct ifm_joules ifm_power_meter_joules(const struct ifm_power_pass *pass, const struct ifm_power_fact *fact,
+                                         const struct ifm_joules_sensor *sensor, int64_t from_ns, int64_t to_ns);
+/* Once the devices' joules are known: a board that shows less than they took is not used. */
+void ifm_power_compare_boards(struct ifm_power_pass *pass);
+
 /* power_windows.c: joules of every window and idle phase, once roles and devices are known. */
 void ifm_power_integrate(struct ifm_power_pass *pass);
 

@@ -59,15 +59,22 @@ static int64_t late(const struct ifm_power_fact *fact)
     return strcmp(fact->kind, "average") == 0 ? (int64_t)(1e9 * fmin(known(fact->sensor_window_s), MOST_LATE_S)) : 0;
 }
 
-/* The period of a slot's load, where a sensor that samples power may lock to it: NVML's do (coverage.h). RAPL adds up
- * what its voltage regulators took. */
+/* The period of a slot's load, where a sensor that samples power may lock to it: NVML's and meters do (coverage.h).
+ * RAPL adds up what its voltage regulators took. */
 static void load_of(const struct ifm_power_pass *pass, const struct ifm_power_fact *fact, size_t k,
                     struct ifm_joules_sensor *sensor)
 {
     const struct ifm_record *r = pass->record;
     size_t first = r->first[k], n = r->first[k + 1] - first;
     double inner = (double)r->slots[k].inner, mean = 0.0, squares = 0.0;
-    if (strncmp(fact->source, "nvml_", 5) != 0 || n < 2)
+    sensor->points = fact->is_meter;
+    sensor->low_w = known(fact->idle_w);
+    sensor->high_w = isnan(fact->idle_w) ? 0.0 : known(fact->limit_w);
+    if (fact->is_meter) {
+        sensor->low_w = fmin(fact->lowest_w, isnan(fact->idle_w) ? INFINITY : fact->idle_w);
+        sensor->high_w = fmax(fact->highest_w, known(fact->limit_w));
+    }
+    if ((strncmp(fact->source, "nvml_", 5) != 0 && !fact->is_meter) || n < 2)
         return;
     const struct ifm_sample *samples = &r->samples[first];
     double period = 1e-9 * (double)(samples[n - 1].start_ns - samples[0].start_ns) / (double)(n - 1) / inner;
@@ -81,15 +88,15 @@ static void load_of(const struct ifm_power_pass *pass, const struct ifm_power_fa
     }
     sensor->load_period_s = period;
     sensor->load_dither_s = inner > 1.0 || n < 3 ? 0.0 : sqrt(squares / (double)(n - 2));
-    sensor->low_w = known(fact->idle_w);
-    sensor->high_w = isnan(fact->idle_w) ? 0.0 : known(fact->limit_w);
 }
 
 /* Of slot `k`, or of an idle phase (`k` < 0). */
 static struct ifm_joules joules_of(const struct ifm_power_pass *pass, const struct ifm_power_fact *fact,
                                    int64_t from_ns, int64_t to_ns, int64_t k)
 {
-    struct ifm_joules out = {.why = fault_in(pass, fact, from_ns, to_ns)};
+    int64_t late_ns = llround(1e9 * fact->late_s);
+    struct ifm_joules out = {
+        .why = fault_in(pass, fact, from_ns + (late_ns < 0 ? late_ns : 0), to_ns + (late_ns > 0 ? late_ns : 0))};
     struct ifm_joules_sensor sensor = {
         .period_s = known(fact->period_s), .quantum = known(fact->quantum), .spread_w = -1.0};
     if (k >= 0)
@@ -99,6 +106,8 @@ static struct ifm_joules joules_of(const struct ifm_power_pass *pass, const stru
     if (out.why != NULL)
         return out;
     sensor.spread_w = finest_spread(pass, fact->device, from_ns, to_ns);
+    if (fact->is_meter)
+        return ifm_power_meter_joules(pass, fact, &sensor, from_ns, to_ns);
     if (fact->readings->joules)
         ifm_joules_counter(fact->readings, &sensor, from_ns, to_ns, &out);
     else if (to_ns - from_ns > late(fact))
@@ -117,7 +126,7 @@ static void measure_idle(const struct ifm_power_pass *pass, struct ifm_power_fac
         struct ifm_joules one = joules_of(pass, fact, pass->idles[i].start_ns, pass->idles[i].end_ns, -1);
         if (one.why != NULL)
             continue;
-        double half = one.random_j / one.seconds;
+        double half = hypot(one.random_j, one.lag_j) / one.seconds;
         n++;
         sum += one.watts;
         squares += half * half;
@@ -252,11 +261,13 @@ static void take_pauses_out(const struct ifm_power_device *device, struct ifm_po
     const struct ifm_joules *all = &w->by_primary;
     double pause = all->seconds - w->busy_s;
     w->step_j = all->joules;
-    w->step_half_j = all->random_j;
+    w->step_common_j = all->lag_j;
+    w->step_half_j = hypot(all->random_j, w->step_common_j);
     if (pause <= PAUSE_COUNTS * all->seconds)
         return;
     w->step_j -= pause * device->idle_w;
-    w->step_common_j = pause * hypot(PAUSE_UNSURE * (all->watts - device->idle_w), device->idle_half_w);
+    double unsure_j = pause * hypot(PAUSE_UNSURE * (all->watts - device->idle_w), device->idle_half_w);
+    w->step_common_j = hypot(all->lag_j, unsure_j);
     w->step_half_j = hypot(all->random_j, w->step_common_j);
 }
 
@@ -308,4 +319,5 @@ void ifm_power_integrate(struct ifm_power_pass *pass)
                 integrate_fact(pass, &out->facts[i]);
     for (size_t i = 0; i < out->n_devices; i++)
         measure_device(pass, &out->devices[i]);
+    ifm_power_compare_boards(pass);
 }

@@ -151,8 +151,23 @@ static void check_windows(struct ifm_arm_work *arm)
     say_difference(arm, &off);
 }
 
+/* A meter whose stamps are not the load's time: what was done about it. */
+static void say_lags(const struct ifm_cell_work *work)
+{
+    for (size_t i = 0; i < work->power.n_facts; i++) {
+        const struct ifm_power_fact *fact = &work->power.facts[i];
+        if (fact->late_s != 0.0)
+            ifm_derive_say_cell(work, IFM_SEVERITY_NOTE, "rule-05",
+                                "the time stamps of %s of %s are %.3g s %s than the steps of load: its joules are "
+                                "taken that much %s (%.3g to %.3g s fit)",
+                                fact->source, fact->device, fabs(fact->late_s), fact->late_s > 0 ? "later" : "earlier",
+                                fact->late_s > 0 ? "later" : "earlier", fact->late_low_s, fact->late_high_s);
+    }
+}
+
 static void check_pass(const struct ifm_cell_work *work)
 {
+    say_lags(work);
     for (size_t i = 0; i < work->power.n_devices; i++) {
         const struct bounds bounds = bounds_of(&work->power.devices[i]);
         const char *unknown = unknown_bounds(&bounds, "is", "known", work->d->arena);

@@ -4,15 +4,13 @@
 #include <math.h>
 #include <string.h>
 
-/* Half of a part of the input: more than any rounding makes of it, and half of what a forgotten one is. */
-static const double PART_MOST = 0.5;
-
 /* What the checks of one arm say. */
 struct checks {
     size_t done;
     bool finite;
     double worst;        /* error_max_rel */
     double part;         /* error_part */
+    double row, bias;    /* error_row, error_bias */
     const char *output;  /* hash after the last check */
     const char *changed; /* an earlier hash that differs; NULL when none does */
     bool sets_differ;    /* the output depended on the set of buffers */
@@ -31,6 +29,8 @@ static struct checks gather_checks(const struct ifm_cell_work *work, const char 
         if (check->finite) { /* errors against values that are not finite have no meaning */
             out.worst = check->error_max_rel > out.worst ? check->error_max_rel : out.worst;
             out.part = check->error_part > out.part ? check->error_part : out.part;
+            out.row = check->error_row > out.row ? check->error_row : out.row; /* NaN where it was not recorded */
+            out.bias = check->error_bias > out.bias ? check->error_bias : out.bias;
         }
         if (out.output != NULL && strcmp(out.output, check->output_xxh3) != 0)
             out.changed = out.output;
@@ -44,6 +44,31 @@ static void refuse_arm(struct ifm_arm_work *arm, const char *reason)
     ifm_refuse_arm(arm, &arm->refusal, IFM_SEVERITY_INVALID, "rule-10", reason);
 }
 
+/* Why the errors that were recorded are those of a wrong output; NULL when they are not. */
+static const char *wrong_output(const struct ifm_arm_work *arm, const struct checks *checks)
+{
+    struct ifm_arena *arena = arm->d->arena;
+    const double tolerance = arm->arm->tolerance;
+    if (checks->worst > tolerance)
+        return ifm_arena_printf(arena, "the arm's output is wrong: its error %.3g is above the tolerance %.3g",
+                                checks->worst, tolerance);
+    if (checks->part > IFM_PART_MOST)
+        return ifm_arena_printf(arena,
+                                "the arm's output is wrong: %.0f %% of some part of its input is missing in it, or "
+                                "counted too often",
+                                100 * checks->part);
+    if (checks->row > ifm_row_bound(tolerance))
+        return ifm_arena_printf(arena,
+                                "the arm's output is wrong: one of its rows has an element that is off by %.3g of the "
+                                "row's root mean square; %.3g is allowed",
+                                checks->row, ifm_row_bound(tolerance));
+    if (checks->bias > ifm_bias_bound(tolerance))
+        return ifm_arena_printf(arena,
+                                "the arm's output is wrong: as a whole it is off by %.3g of its size; %.3g is allowed",
+                                checks->bias, ifm_bias_bound(tolerance));
+    return NULL;
+}
+
 static void check_output(struct ifm_arm_work *arm, const struct checks *checks, const struct ifm_loss_fact *loss)
 {
     const struct ifm_arm *a = arm->arm;
@@ -53,16 +78,8 @@ static void check_output(struct ifm_arm_work *arm, const struct checks *checks, 
         refuse_arm(arm, "the arm has an oracle and was not checked against it");
     else if (checks->done > 0 && !checks->finite)
         refuse_arm(arm, "the arm's output holds values that are not finite");
-    else if (checks->done > 0 && a->has_oracle && checks->worst > a->tolerance)
-        refuse_arm(arm, ifm_arena_printf(arm->d->arena,
-                                         "the arm's output is wrong: its error %.3g is above the tolerance %.3g",
-                                         checks->worst, a->tolerance));
-    else if (checks->done > 0 && a->has_oracle && checks->part > fmax(PART_MOST, a->tolerance))
-        refuse_arm(arm,
-                   ifm_arena_printf(arm->d->arena,
-                                    "the arm's output is wrong: %.0f %% of some part of its input is missing in it, or "
-                                    "counted too often",
-                                    100 * checks->part));
+    else if (checks->done > 0 && a->has_oracle && wrong_output(arm, checks) != NULL)
+        refuse_arm(arm, wrong_output(arm, checks));
     else if (ifm_derive_owes_loss(a, loss) && isnan(loss->rms_rel))
         refuse_arm(arm, "the arm keeps its content compressed, and what that did to its output was not recorded");
     if (checks->changed != NULL)

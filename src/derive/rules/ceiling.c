@@ -43,6 +43,15 @@ static void mark_resident(struct ifm_cell_work *work)
                                  : "these ceilings are those of a cache");
 }
 
+/* A rate is an amount over the time that a speed-up compares: when nobody should believe the one, neither the other. */
+static void refuse_comparisons(const struct ifm_arm_work *refused, const char *reason)
+{
+    struct ifm_cell_work *work = refused->work;
+    for (size_t a = 0; a < work->cell->n_arms; a++)
+        if (&work->arms[a] == refused || refused == work->baseline)
+            ifm_refuse(&work->arms[a].compare_refused, "rule-03", reason);
+}
+
 static void check_rate(struct ifm_arm_work *arm, enum ifm_ceiling kind)
 {
     struct ifm_log_mean share;
@@ -57,6 +66,7 @@ static void check_rate(struct ifm_arm_work *arm, enum ifm_ceiling kind)
         arm->d->arena, "%.0f %% of the measured %s ceiling (%s): a rate cannot exceed its ceiling by more than %.0f %%",
         100.0 * exp(share.mean), ifm_ceiling_name(kind), ceiling->arm->name, 100.0 * IFM_RATE_TOLERANCE);
     ifm_refuse_arm(arm, &arm->rates_refused, IFM_SEVERITY_WARNING, "rule-03", reason);
+    refuse_comparisons(arm, reason);
 }
 
 void ifm_rules_ceiling(struct ifm_cell_work *work)

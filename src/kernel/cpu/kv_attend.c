@@ -31,6 +31,7 @@ static uint64_t pairs_of(const struct ifm_kv_job *job)
 struct notes {
     uint64_t pair[2]; /* NO_PAIR = unused */
     bool ends;        /* sums[0] reaches the end of its pair */
+    uint64_t pages;   /* body pages that were read */
 };
 struct attend_worker {
     struct notes *notes;
@@ -173,6 +174,7 @@ static void attend_units(const struct ifm_kv_job *job, const struct attend_exten
         const void *next = i + 1 < body_to ? body_page(e, i + 1) : NULL;
         const unsigned tokens = i + 1 == n_body ? e->view.last_tokens : body->tokens;
         job->body(body, body_page(e, i), tokens, group, w->query, sums, w->scratch, next);
+        w->notes->pages++;
     }
     if (from < body_to && body->rotated)
         rotate(sums->sum, job->head_dim, group);
@@ -215,7 +217,7 @@ void ifm_kv_decode_work(const struct ifm_kv_job *job, unsigned index, unsigned c
     /* No overflow: 2^50 bytes x 2^12 workers. */
     const uint64_t from = all * index / count, to = all * (index + 1ULL) / count;
     const size_t values = (size_t)group_of(job) * job->head_dim;
-    *w.notes = (struct notes){{NO_PAIR, NO_PAIR}, false};
+    *w.notes = (struct notes){{NO_PAIR, NO_PAIR}, false, 0};
     for (uint64_t pair = 0; pair < pairs; pair++) {
         const uint64_t start = w.starts[pair], end = w.starts[pair + 1];
         if (start == end && index == 0)
@@ -254,11 +256,13 @@ static void join(const struct ifm_kv_piece_sums *into, const struct ifm_kv_piece
     }
 }
 
-void ifm_kv_decode_merge(const struct ifm_kv_job *job, unsigned count)
+uint64_t ifm_kv_decode_merge(const struct ifm_kv_job *job, unsigned count)
 {
     struct ifm_kv_piece_sums open = {0}; /* of the pair that was begun and that later workers continue */
+    uint64_t pages = 0;
     for (unsigned i = 0; i < count; i++) {
         const struct attend_worker w = worker_at(job, i);
+        pages += w.notes->pages;
         if (w.notes->pair[0] != NO_PAIR) {
             join(&open, &w.sums[0], group_of(job), job->head_dim);
             if (w.notes->ends)
@@ -267,4 +271,5 @@ void ifm_kv_decode_merge(const struct ifm_kv_job *job, unsigned count)
         if (w.notes->pair[1] != NO_PAIR)
             open = w.sums[1];
     }
+    return pages;
 }

@@ -38,8 +38,9 @@ struct ifm_kv_job {
 };
 
 size_t ifm_kv_job_scratch_bytes(const struct ifm_kv_job *job, unsigned workers);
-/* Attend over worker `index`'s share, then (after all workers) join. No allocation, no system call. */
+/* Attend over worker `index`'s share, then (after all workers) join. No allocation, no system call. Returns how many
+ * body pages the workers gave to the page function, as they counted them. */
 void ifm_kv_decode_work(const struct ifm_kv_job *job, unsigned index, unsigned count);
-void ifm_kv_decode_merge(const struct ifm_kv_job *job, unsigned count);
+uint64_t ifm_kv_decode_merge(const struct ifm_kv_job *job, unsigned count);
 
 #endif

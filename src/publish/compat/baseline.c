@@ -140,8 +140,10 @@ static json_t *arm_json(const struct ifm_publication *publication, const struct 
     add_median(&c);
     ifm_compat_add_all(&c, fields, sizeof fields / sizeof *fields);
     add_regime(&c);
-    ifm_compat_put(&c, "memory.peak_mb", json_real((double)arm->memory / 1e6), NULL, NULL);
-    json_object_set_new(c.units, "memory.peak_mb", json_string("MB, of the arm's own buffers"));
+    ifm_compat_put(&c, "memory.peak_mb", NULL, "the scratch of kernels and libraries is not counted",
+                   "buffers_mb is what the arm's own inputs and outputs take");
+    ifm_compat_put(&c, "memory.buffers_mb", json_real((double)arm->memory / 1e6), NULL, NULL);
+    json_object_set_new(c.units, "memory.buffers_mb", json_string("MB"));
     if (raw)
         add_raw(&c);
     return ifm_compat_end(&c);

@@ -5,6 +5,7 @@
  * A configuration is a cell of single passes, with the cell of the same run that measured its inference cycle: the same
  * settings in all but decode.inference. What no such cell measured is null: nothing is put together from two
  * configurations, and never from two runs. */
+#include "base/text.h"
 #include "model/machine_facts.h"
 #include "publish/compat/compat.h"
 #include <math.h>
@@ -20,7 +21,6 @@
 static const struct ifm_compat_field result_fields[] = {
     {"results.attention_time_std", IFM_M_LATENCY_NS_SD, 1e6, "ms", NO_TIME},
     {"results.coefficient_of_variation", IFM_M_LATENCY_CV_PERCENT, 100, "1", NO_TIME},
-    {"results.tokens_per_sec", IFM_M_TOKENS_GENERATED_PER_S, 1, "tokens/s", NO_TIME},
     {"results.speedup_vs_baseline", IFM_M_SPEEDUP, 1, "1", NO_OTHER},
     {"results.memory_bandwidth_gbs", IFM_M_BANDWIDTH_BYTES_PER_S, 1e9, "GB/s", NO_TIME},
     {"results.memory_efficiency_measured_percent", IFM_M_CEILING_READ_PERCENT, 1, "%", NO_CEILING},
@@ -145,6 +145,29 @@ static void add_build(const struct ifm_compat *c)
                    NULL);
 }
 
+/* The layers that passes take in turn, one each, and that every token of a cycle goes through; 0 = not recorded. */
+static uint64_t layers_of(const struct ifm_arm *arm)
+{
+    uint64_t layers = 0;
+    for (size_t i = 0; arm != NULL && i < arm->n_chosen; i++)
+        if (strcmp(arm->chosen[i].path, "layers") == 0 && ifm_parse_u64(arm->chosen[i].text, &layers))
+            return layers;
+    return 0;
+}
+
+/* A rate of tokens: what a token is there. A pass takes it through one layer, a cycle through all, so that the two
+ * rates of one file differ by that factor too. */
+static void add_token_rate(const struct ifm_compat *c, const struct ifm_compat_field *field, bool is_cycle)
+{
+    uint64_t layers = layers_of(c->arm);
+    ifm_compat_add(c, field);
+    if (layers < 2)
+        return;
+    json_object_set_new(c->units, field->path,
+                        is_cycle ? json_sprintf("tokens/s through all %llu layers", (unsigned long long)layers)
+                                 : json_sprintf("tokens/s through 1 of %llu layers", (unsigned long long)layers));
+}
+
 static void add_configuration(const struct ifm_compat *c)
 {
     static const char *const rows[][2] = {{"configuration.seq_len", "decode.kv_len"},
@@ -155,8 +178,11 @@ static void add_configuration(const struct ifm_compat *c)
     static const struct ifm_compat_field reps = {"configuration.reps", IFM_M_SAMPLES_COUNT, 1, "samples",
                                                  "no sample was counted"};
     int ratio = nominal_ratio(c->arm);
+    uint64_t layers = layers_of(c->arm);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         ifm_compat_add_setting(c, rows[i][0], rows[i][1]);
+    ifm_compat_put(c, "configuration.layers", layers > 0 ? json_integer((json_int_t)layers) : NULL,
+                   "the plan does not say how many layers the arm has", NULL);
     ifm_compat_put(c, "configuration.compression", ratio > 0 ? json_integer(ratio) : NULL,
                    c->arm == NULL ? "the cell has no arm" : "this form of the cache has no nominal ratio", NULL);
     ifm_compat_add(c, &reps);
@@ -182,6 +208,8 @@ static struct ifm_compat of_baseline(const struct ifm_compat *c)
 
 static void add_results(const struct ifm_compat *of, const struct ifm_cell *cell)
 {
+    static const struct ifm_compat_field own_rate = {"results.tokens_per_sec", IFM_M_TOKENS_GENERATED_PER_S, 1,
+                                                     "tokens/s", NO_TIME};
     static const struct ifm_compat_field rate = {"results.baseline_tokens_per_sec", IFM_M_TOKENS_GENERATED_PER_S, 1,
                                                  "tokens/s", "no arm of this cell is the baseline"};
     struct ifm_compat c = *of;
@@ -195,7 +223,8 @@ static void add_results(const struct ifm_compat *of, const struct ifm_cell *cell
     const struct ifm_compat baseline = of_baseline(&c);
     add_time(&c, "results.attention_time_ms");
     ifm_compat_add_all(&c, result_fields, sizeof result_fields / sizeof *result_fields);
-    ifm_compat_add(&baseline, &rate);
+    add_token_rate(&c, &own_rate, false);
+    add_token_rate(&baseline, &rate, false);
     ifm_compat_put(&c, "results.memory_efficiency_percent", NULL, NO_DATASHEET,
                    "memory_efficiency_measured_percent is the share of the measured ceiling");
 }
@@ -204,10 +233,10 @@ static void add_cycle(const struct ifm_compat *of, const struct ifm_cell *cell)
 {
     static const struct ifm_compat_field baseline_rate = {"inference_cycle.baseline_tokens_per_sec",
                                                           IFM_M_TOKENS_GENERATED_PER_S, 1, "tokens/s", NO_TIME};
-    static const struct ifm_compat_field fields[] = {
-        {"inference_cycle.elastic_tokens_per_sec", IFM_M_TOKENS_GENERATED_PER_S, 1, "tokens/s", NO_TIME},
-        {"inference_cycle.speedup_vs_baseline", IFM_M_SPEEDUP, 1, "1", NO_OTHER},
-    };
+    static const struct ifm_compat_field rate = {"inference_cycle.elastic_tokens_per_sec", IFM_M_TOKENS_GENERATED_PER_S,
+                                                 1, "tokens/s", NO_TIME};
+    static const struct ifm_compat_field speedup = {"inference_cycle.speedup_vs_baseline", IFM_M_SPEEDUP, 1, "1",
+                                                    NO_OTHER};
     struct ifm_compat c = *of;
     c.cell = cell;
     c.arm = cell == NULL || of->arm == NULL ? NULL : arm_named(cell, of->arm->name);
@@ -222,8 +251,9 @@ static void add_cycle(const struct ifm_compat *of, const struct ifm_cell *cell)
     ifm_compat_put_text(&c, "inference_cycle.cell", cell->name, NULL);
     add_time(&baseline, "inference_cycle.baseline_total_ms");
     add_time(&c, "inference_cycle.elastic_total_ms");
-    ifm_compat_add(&baseline, &baseline_rate);
-    ifm_compat_add_all(&c, fields, sizeof fields / sizeof *fields);
+    add_token_rate(&baseline, &baseline_rate, true);
+    add_token_rate(&c, &rate, true);
+    ifm_compat_add(&c, &speedup);
 }
 
 /* Everything of one arm of one configuration. Without an arm: the device cannot run the cell. */
@@ -288,14 +318,32 @@ static json_t *cell_json(const struct ifm_publication *publication, const struct
     return with_arms(arm_json(publication, configuration, arm), publication, configuration);
 }
 
+/* The read ceiling of the first cell that memory serves: in a smaller one the probe measures a cache. */
+static const struct ifm_value *memory_ceiling(const struct ifm_compat *c, const char **reason)
+{
+    const struct ifm_plan *plan = c->from->plan;
+    const struct ifm_value *found = NULL;
+    *reason = NO_CEILING;
+    for (size_t i = 0; i < plan->n_cells && found == NULL; i++) {
+        const struct ifm_cell *cell = &plan->cells[i];
+        const struct ifm_value *value = ifm_derived_value(c->from->derived, cell->name, "", IFM_M_CEILING_READ);
+        if (value != NULL && cell->cache_resident)
+            *reason = "caches serve the cells of this run: the rate of their probes is not the memory's";
+        else
+            found = value;
+    }
+    return found;
+}
+
 static void add_machine(const struct ifm_compat *c)
 {
-    static const struct ifm_compat_field bandwidth = {"cpu.measured_bw_gbs", IFM_M_CEILING_READ, 1e9, "GB/s",
-                                                      NO_CEILING};
+    const char *no_bandwidth;
+    const struct ifm_value *memory = memory_ceiling(c, &no_bandwidth);
+    const struct ifm_compat_field bandwidth = {"cpu.measured_bw_gbs", IFM_M_CEILING_READ, 1e9, "GB/s", no_bandwidth};
     char reason[128];
     snprintf(reason, sizeof reason, "this run used the device %s, which is no GPU", c->from->plan->device);
     ifm_compat_put(c, "gpu", NULL, reason, NULL);
-    ifm_compat_add_value(c, &bandwidth, ifm_derived_value(c->from->derived, c->cell->name, "", bandwidth.metric));
+    ifm_compat_add_value(c, &bandwidth, memory);
     ifm_compat_put_text(c, "cpu.name", ifm_machine_cpu(c->from->events), "run.log does not name the processor");
     ifm_compat_put(c, "cpu.threads", json_integer(c->cell->threads), NULL, NULL);
     ifm_compat_put(c, "cpu.theoretical_bw_gbs", NULL, NO_DATASHEET, "measured_bw_gbs is what it was seen to give");

@@ -15,7 +15,8 @@ static const struct ifm_compat_field sop_fields[] = {
     {"latency_ms.p95", IFM_M_LATENCY_NS_P95, 1e6, "ms", "the 95th percentile of this arm was not derived"},
     {"throughput_toks_s", IFM_M_TOKENS_GENERATED_PER_S, 1, "tokens/s", "this workload produces no tokens"},
     {"l2_hit_pct", IFM_M_L2_HIT_PERCENT, 1, "%", "no instrument of this run counts cache hits"},
-    {"quality_delta_pct", IFM_M_NONE, 1, "percentage points", "no workload of this run has a quality score"},
+    {"quality_delta_pct", IFM_M_QUALITY_LOSS_PP, 1, "percentage points lost against the baseline",
+     "no task was scored for this arm and for a baseline of it"},
 };
 
 /* Energy: derived from the energy pass; where derive has no such number, the reason is the pass's. */
@@ -86,11 +87,10 @@ static void add_env(const struct ifm_compat *c)
 
 static void add_pipeline(const struct ifm_compat *c)
 {
-    const struct ifm_value *mean = ifm_compat_value(c, sop_fields[0].metric);
-    bool counted = mean != NULL && mean->state == IFM_STATE_OK && mean->n > 0;
+    static const struct ifm_compat_field repeats = {"pipeline.repeats", IFM_M_SAMPLES_COUNT, 1, "samples",
+                                                    "no sample of this arm was counted"};
     ifm_compat_put(c, "pipeline.mode", NULL, "this run measured kernels, not a linear or iterative pipeline", "");
-    ifm_compat_put(c, "pipeline.repeats", counted ? json_integer(mean->n) : NULL, "no sample of this arm was counted",
-                   "");
+    ifm_compat_add(c, &repeats);
     ifm_compat_put(c, "pipeline.warmup", c->cell != NULL ? json_integer((json_int_t)c->cell->measure.warmup) : NULL,
                    NULL, NULL);
 }

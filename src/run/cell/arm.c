@@ -102,17 +102,6 @@ static enum ifm_status step_apart(const struct ifm_arm_run *arm, struct ifm_devi
     return hooks && arm->implementation->after != NULL ? arm->implementation->after(arm->state, error) : IFM_OK;
 }
 
-static enum ifm_status check_state(const struct ifm_arm_run *arm, bool first, struct ifm_check *out,
-                                   struct ifm_error *error)
-{
-    *out = (struct ifm_check){0};
-    if (!arm->workload->has_oracle)
-        return IFM_OK;
-    if (first) /* later, what is checked is what the last timed step left */
-        IFM_TRY(step_apart(arm, NULL, NULL, error));
-    return arm->implementation->check == NULL ? IFM_OK : arm->implementation->check(arm->state, out, error);
-}
-
 /* The worse of two, where both report a loss. NaN does not apply; a negative divergence is infinite. */
 static void take_loss(struct ifm_check *out, const struct ifm_check *check)
 {
@@ -122,6 +111,51 @@ static void take_loss(struct ifm_check *out, const struct ifm_check *check)
     out->loss_cosine = fmin(out->loss_cosine, check->loss_cosine);
     out->loss_kl = out->loss_kl < 0 || check->loss_kl < 0 ? -1.0 : fmax(out->loss_kl, check->loss_kl);
     out->loss_tv = fmax(out->loss_tv, check->loss_tv);
+}
+
+/* The worse of two checks of the same outputs. */
+static void take_worse(struct ifm_check *out, const struct ifm_check *check)
+{
+    out->done = out->done && check->done;
+    out->finite = out->finite && check->finite;
+    out->error_rms_rel = fmax(out->error_rms_rel, check->error_rms_rel);
+    out->error_max_rel = fmax(out->error_max_rel, check->error_max_rel);
+    out->has_part = out->has_part && check->has_part;
+    out->error_part = fmax(out->error_part, check->error_part);
+    out->has_rows = out->has_rows && check->has_rows;
+    out->error_row = fmax(out->error_row, check->error_row);
+    out->error_bias = fmax(out->error_bias, check->error_bias);
+    take_loss(out, check);
+}
+
+/* One more step, over outputs that were spoiled before it. */
+static enum ifm_status check_fresh(const struct ifm_arm_run *arm, struct ifm_check *out, struct ifm_error *error)
+{
+    if (arm->implementation->spoil != NULL)
+        arm->implementation->spoil(arm->state, true);
+    IFM_TRY(step_apart(arm, NULL, NULL, error));
+    return arm->implementation->check(arm->state, out, error);
+}
+
+/* Later, what is checked is what the last timed step left; and a step after it, since one that no longer computes
+ * anything leaves what an earlier one did. */
+static enum ifm_status check_state(const struct ifm_arm_run *arm, bool first, struct ifm_check *out,
+                                   struct ifm_error *error)
+{
+    struct ifm_check fresh;
+    *out = (struct ifm_check){0};
+    if (!arm->workload->has_oracle)
+        return IFM_OK;
+    if (arm->implementation->check == NULL)
+        return first ? step_apart(arm, NULL, NULL, error) : IFM_OK;
+    if (first)
+        return check_fresh(arm, out, error);
+    IFM_TRY(arm->implementation->check(arm->state, out, error));
+    if (arm->workload->no_extra_steps != NULL)
+        return IFM_OK;
+    IFM_TRY(check_fresh(arm, &fresh, error));
+    take_worse(out, &fresh);
+    return IFM_OK;
 }
 
 enum ifm_status ifm_arm_check(struct ifm_cell_run *cell, size_t index, bool first, struct ifm_check *out,
@@ -146,13 +180,7 @@ enum ifm_status ifm_arm_check(struct ifm_cell_run *cell, size_t index, bool firs
         status = check_state(arm, first, &check, error);
         if (i == 0)
             *out = check;
-        out->done = out->done && check.done;
-        out->finite = out->finite && check.finite;
-        out->error_rms_rel = fmax(out->error_rms_rel, check.error_rms_rel);
-        out->error_max_rel = fmax(out->error_max_rel, check.error_max_rel);
-        out->has_part = out->has_part && check.has_part;
-        out->error_part = fmax(out->error_part, check.error_part);
-        take_loss(out, &check);
+        take_worse(out, &check);
         out->sets_differ |= check.done && check.output_xxh3 != out->output_xxh3;
     }
     arm->state = current;

@@ -102,6 +102,8 @@ enum ifm_status ifm_slot_run(struct ifm_cell_run *cell, unsigned arm_index, stru
     const struct ifm_arm_run *arm = &cell->arms[arm_index];
     bool cold = cell->plan->measure.cache == IFM_CACHE_COLD;
     enum ifm_status status = IFM_OK;
+    if (arm->implementation->spoil != NULL)
+        arm->implementation->spoil(arm->state, false);
     ifm_slot_start(cell);
     if (cold || arm->plan->gaps)
         status = time_apart(cell, arm, cold, error);

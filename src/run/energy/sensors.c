@@ -42,6 +42,22 @@ static enum ifm_status find_gpu(const struct ifm_device_options *device, struct 
     return IFM_OK;
 }
 
+/* A meter that was asked for by name and broke after it was checked: nothing else may stand in for it. */
+static enum ifm_status check_meter(const struct ifm_power_options *options, struct ifm_energy_sensors *sensors,
+                                   struct ifm_error *error)
+{
+    const struct ifm_power_list *list = ifm_power_list(sensors->power);
+    for (size_t i = 0; options->meter != NULL && i < list->n_absences; i++) {
+        if (strcmp(list->absences[i].source, "meter") != 0)
+            continue;
+        struct ifm_power_absence absence = list->absences[i];
+        ifm_power_close(sensors->power);
+        sensors->power = NULL;
+        return ifm_fail(error, IFM_MISSING, "measure.power_meter", absence.remedy, "%s", absence.reason);
+    }
+    return IFM_OK;
+}
+
 enum ifm_status ifm_energy_sensors_open(const struct ifm_plan *plan, const struct ifm_device_options *device,
                                         struct ifm_energy_sensors *out, struct ifm_error *error)
 {
@@ -60,6 +76,7 @@ enum ifm_status ifm_energy_sensors_open(const struct ifm_plan *plan, const struc
         options.no_gpu = true;
     out->power = ifm_power_open(&options);
     const struct ifm_power_list *list = ifm_power_list(out->power);
+    IFM_TRY(check_meter(&options, out, error));
     for (size_t i = 0; i < list->n_sensors; i++) {
         struct ifm_pass_sensor *sensor = &out->list[i];
         sensor->useful = !list->sensors[i].part && list->sensors[i].kind != IFM_POWER_INSTANT;

@@ -217,10 +217,13 @@ enum ifm_status ifm_energy_window(struct ifm_energy_windows *windows, unsigned i
 {
     struct ifm_cell_run *cell = windows->cell;
     const struct ifm_energy_arm *arm = &windows->arms[index];
-    cell->session->at_work = cell->arms[index].plan->name;
+    const struct ifm_arm_run *run = &cell->arms[index];
+    cell->session->at_work = run->plan->name;
+    if (run->implementation->spoil != NULL)
+        run->implementation->spoil(run->state, false);
     ifm_instruments_start(cell);
-    enum ifm_status status = arm->pause_s > 0 ? run_apart(windows, &cell->arms[index], arm, error)
-                                              : run_meeting(windows, &cell->arms[index], arm, error);
+    enum ifm_status status =
+        arm->pause_s > 0 ? run_apart(windows, run, arm, error) : run_meeting(windows, run, arm, error);
     ifm_instruments_stop(cell);
     windows->before = (int)index;
     IFM_TRY(status);

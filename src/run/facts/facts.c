@@ -163,6 +163,8 @@ enum ifm_status ifm_fact_check(struct ifm_session *session, const char *cell, co
         .error_rms_rel = known(check->done, check->error_rms_rel),
         .error_max_rel = known(check->done, check->error_max_rel),
         .error_part = known(check->done && check->has_part, check->error_part),
+        .error_row = known(check->done && check->has_rows, check->error_row),
+        .error_bias = known(check->done && check->has_rows, check->error_bias),
         .values = check->done ? (int64_t)check->values : IFM_ABSENT,
         .finite = check->done && check->finite,
         .output_xxh3 = check->done ? hash : NULL,

@@ -1,10 +1,13 @@
 /* Blocks: what an interrupted run left of them, slots in the plan's order, and their record. */
 #include "run/pass/pass.h"
 
+#include "base/arena.h"
 #include "run/cell/arm.h"
 #include "run/cell/watch.h"
 #include "run/interrupt.h"
 #include "run/pass/warm_up.h"
+#include <stdlib.h>
+#include <string.h>
 
 /* ---- the record ---- */
 
@@ -31,6 +34,57 @@ static bool fits(const struct ifm_pass_run *pass, struct ifm_slot *slots)
     return true;
 }
 
+/* A block is in the record: the journal gets the value of the record's chain behind it. */
+static enum ifm_status log_block(const struct ifm_pass_run *pass, int64_t block, size_t samples,
+                                 const struct ifm_sha256 *chain, struct ifm_error *error)
+{
+    return IFM_FACT(pass->cell->session, error, block, true, .cell = pass->cell->plan->name,
+                    .pass = ifm_pass_name(pass->cell->pass), .block = block, .samples = (int64_t)samples,
+                    .chain = chain->hex);
+}
+
+enum ifm_status ifm_pass_log_block(const struct ifm_pass_run *pass, size_t samples, struct ifm_error *error)
+{
+    return log_block(pass, pass->next_block, samples, ifm_recorder_chain(pass->recorder), error);
+}
+
+static size_t samples_of(const struct ifm_record *record, uint32_t block)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < record->n_slots; i++)
+        n += record->slots[i].block == block ? record->slots[i].samples : 0;
+    return n;
+}
+
+/* The blocks are those that the journal tells of. What it does not tell (the run was killed in between, or an older
+ * version recorded it) it is told now. It may tell of more, when the machine lost what was not yet on its disk; these
+ * are measured again. */
+static enum ifm_status hold_to_chain(const struct ifm_pass_run *pass, const struct ifm_record *record,
+                                     struct ifm_error *error)
+{
+    const char *cell = pass->cell->plan->name;
+    size_t n = ifm_record_count_blocks(record);
+    struct ifm_sha256 *values = ifm_zeros(n + 1, sizeof *values);
+    const char **told = ifm_zeros(n + 1, sizeof *told);
+    enum ifm_status status = IFM_OK;
+    ifm_record_chain(record, values);
+    IFM_EACH(event, pass->shared->events, block, cell, NULL) {
+        const struct ifm_event_block *fact = IFM_FACTS(event, block);
+        if (strcmp(fact->pass, ifm_pass_name(pass->cell->pass)) == 0 && fact->block < (int64_t)n)
+            told[fact->block] = fact->chain;
+    }
+    for (size_t i = 0; i < n && status == IFM_OK; i++) {
+        if (told[i] == NULL)
+            status = log_block(pass, (int64_t)i, samples_of(record, (uint32_t)i), &values[i], error);
+        else if (strcmp(told[i], values[i].hex) != 0)
+            status = ifm_fail(error, IFM_INVALID, cell, "bring the samples back from a copy, or measure again",
+                              "block %zu of the record is not the one that run.log tells of: a file was edited", i);
+    }
+    free(told);
+    free(values);
+    return status;
+}
+
 /* Take in the blocks that an interrupted run left. */
 static enum ifm_status take_in_record(struct ifm_pass_run *pass, struct ifm_error *error)
 {
@@ -38,7 +92,7 @@ static enum ifm_status take_in_record(struct ifm_pass_run *pass, struct ifm_erro
     const struct ifm_cell *cell = pass->cell->plan;
     size_t n = pass->places;
     IFM_TRY(ifm_record_load(pass->shared->dir, cell->index, ifm_pass_name(pass->cell->pass), &record, error));
-    enum ifm_status status = IFM_OK;
+    enum ifm_status status = hold_to_chain(pass, &record, error);
     for (size_t i = 0; i < record.n_slots && status == IFM_OK;) {
         if (record.slots[i].phase == IFM_PHASE_WARMUP) {
             i++;
@@ -94,6 +148,8 @@ static enum ifm_status append(struct ifm_pass_run *pass, size_t n_slots, struct 
     }
     if (pass->recorder != NULL)
         status = ifm_recorder_append(pass->recorder, pass->slots, n_slots, pass->samples, n_samples, error);
+    if (pass->recorder != NULL && status == IFM_OK)
+        status = ifm_pass_log_block(pass, n_samples, error);
     for (size_t i = 0; i < n_slots; i++)
         pass->slots[i].arm = arms[i];
     pass->next_block++;

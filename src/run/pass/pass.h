@@ -17,6 +17,7 @@ typedef void ifm_pass_progress_fn(void *context, double done_s, double left_s);
 struct ifm_passes {
     const char *dir;
     bool resume;
+    const struct ifm_events *events; /* the journal when a run is resumed, as this session found it; else NULL */
     struct ifm_energy_run *energy;  /* its sensors; NULL = no cell has an energy pass */
     ifm_pass_progress_fn *progress; /* may be NULL */
     void *context;
@@ -88,6 +89,9 @@ IFM_CHECKED enum ifm_status ifm_pass_open_record(struct ifm_pass_run *pass, stru
 IFM_CHECKED enum ifm_status ifm_pass_warm_up(struct ifm_pass_run *pass, struct ifm_error *error);
 /* One measured block: run its slots in the plan's order and append it. */
 IFM_CHECKED enum ifm_status ifm_pass_block(struct ifm_pass_run *pass, struct ifm_error *error);
+/* The fact about the block that was appended last, of so many samples. */
+IFM_CHECKED enum ifm_status ifm_pass_log_block(const struct ifm_pass_run *pass, size_t samples,
+                                               struct ifm_error *error);
 /* The fact that ends a latency pass: the stop rule with its inputs. */
 IFM_CHECKED enum ifm_status ifm_pass_log_stop(struct ifm_pass_run *pass, const char *reason, struct ifm_error *error);
 /* Tell the progress: `left_s` of this pass, and what later ones are expected to take. */

@@ -2,7 +2,6 @@
 #include "run/pass/stop.h"
 
 #include "base/arena.h"
-#include "base/order.h"
 #include "stats/sequential.h"
 #include <math.h>
 #include <stdlib.h>
@@ -19,9 +18,9 @@ void ifm_stop_init(struct ifm_stop *stop, const struct ifm_cell_run *cell)
     *stop = (struct ifm_stop){.cell = cell->plan,
                               .mean = ifm_zeros(n, sizeof(double)),
                               .m2 = ifm_zeros(n, sizeof(double)),
+                              .cross = ifm_zeros(n, sizeof(double)),
                               .block = ifm_zeros(n, sizeof(double)),
                               .tick = ifm_zeros(n, sizeof(double)),
-                              .scratch = ifm_zeros(cell->most_samples, sizeof(double)),
                               .samples_per_slot = cell->arms[0].samples,
                               .tick_ns = cell->tick_ns,
                               .level = 1 - 0.05 / (variants > 1 ? variants : 1),
@@ -39,19 +38,19 @@ void ifm_stop_free(struct ifm_stop *stop)
 {
     free(stop->mean);
     free(stop->m2);
+    free(stop->cross);
     free(stop->block);
     free(stop->tick);
-    free(stop->scratch);
     *stop = (struct ifm_stop){0};
 }
 
-static double slot_median_ns(struct ifm_stop *stop, const struct ifm_slot *slot, const struct ifm_sample *samples)
+static double sample_mean_ns(const struct ifm_slot *slot, const struct ifm_sample *samples)
 {
+    double sum = 0;
     for (uint32_t i = 0; i < slot->samples; i++)
-        stop->scratch[i] = (double)samples[i].duration_ns;
-    double median = ifm_median(stop->scratch, slot->samples);
-    /* The clock of a step may read the same twice; a median below a nanosecond is only ever that. */
-    return median < 1 ? 1 : median;
+        sum += (double)samples[i].duration_ns;
+    /* The clock of a step may read the same twice; a mean below a nanosecond is only ever that. */
+    return sum < slot->samples ? 1 : sum / slot->samples;
 }
 
 static size_t baseline_of(const struct ifm_cell *cell)
@@ -68,19 +67,30 @@ void ifm_stop_add(struct ifm_stop *stop, const struct ifm_slot *slots, const str
     const struct ifm_cell *cell = stop->cell;
     memset(stop->block, 0, cell->n_arms * sizeof *stop->block);
     for (size_t i = 0; i < 2 * cell->n_arms; i++) {
-        double median = slot_median_ns(stop, &slots[i], samples);
-        stop->block[slots[i].arm] += log(median) / 2;
-        stop->tick[slots[i].arm] = fmax(stop->tick[slots[i].arm], stop->tick_ns / median);
+        double mean = sample_mean_ns(&slots[i], samples);
+        stop->block[slots[i].arm] += mean / slots[i].inner / 2;
+        stop->tick[slots[i].arm] = fmax(stop->tick[slots[i].arm], stop->tick_ns / mean);
         samples += slots[i].samples;
     }
     size_t baseline = baseline_of(cell);
+    double base = stop->block[baseline] - stop->mean[baseline]; /* before its mean moves */
     stop->blocks++;
     for (size_t i = 0; i < cell->n_arms; i++) {
-        double value = stop->variants > 0 ? stop->block[i] - stop->block[baseline] : stop->block[i];
-        double delta = value - stop->mean[i];
+        double delta = stop->block[i] - stop->mean[i];
         stop->mean[i] += delta / stop->blocks;
-        stop->m2[i] += delta * (value - stop->mean[i]);
+        stop->m2[i] += delta * (stop->block[i] - stop->mean[i]);
+        stop->cross[i] += base * (stop->block[i] - stop->mean[i]);
     }
+}
+
+/* Standard deviation of an arm's decision over blocks: of what each says of ln(its time / the baseline's). */
+static double sd_of(const struct ifm_stop *stop, size_t arm)
+{
+    size_t baseline = baseline_of(stop->cell);
+    double own = stop->mean[arm], base = stop->mean[baseline], squares = stop->m2[arm] / (own * own);
+    if (stop->variants > 0)
+        squares += stop->m2[baseline] / (base * base) - 2 * stop->cross[arm] / (own * base);
+    return sqrt(fmax(squares, 0) / (stop->blocks - 1));
 }
 
 /* Does the arm decide when to stop? Probes only when there is nothing else. */
@@ -99,7 +109,7 @@ static double worst_sd(const struct ifm_stop *stop)
 {
     double worst = 0;
     for (size_t i = 0; i < stop->cell->n_arms; i++) {
-        double sd = sqrt(stop->m2[i] / (stop->blocks - 1));
+        double sd = sd_of(stop, i);
         if (decides(stop, i) && sd > worst)
             worst = sd;
     }
@@ -155,7 +165,7 @@ static double half_width(const struct ifm_stop *stop, size_t arm, double constan
     if (ifm_stats_sequential_widened(constant, stop->blocks, stop->cell->measure.blocks_max, &widened) != IFM_STAT_OK ||
         ifm_stats_t_quantile(0.5 + widened / 2, n - 1, &t) != IFM_STAT_OK)
         return INFINITY;
-    return t * fmax(sqrt(stop->m2[arm] / (n - 1)), tick) / sqrt(n);
+    return t * fmax(sd_of(stop, arm), tick) / sqrt(n);
 }
 
 /* Is every decision made: outside the margin on either side, or inside it? */
@@ -165,7 +175,7 @@ static bool all_decided(const struct ifm_stop *stop)
     for (size_t i = 0; i < stop->cell->n_arms; i++) {
         if (!decides(stop, i))
             continue;
-        double centre = fabs(stop->mean[i]);
+        double centre = fabs(log(stop->mean[i] / stop->mean[baseline_of(stop->cell)]));
         if (centre - half_width(stop, i, stop->outside) <= edge && centre + half_width(stop, i, stop->inside) >= edge)
             return false;
     }

@@ -4,8 +4,9 @@
  * reached the wanted one and at least ten blocks are there. Group-sequential (O'Brien and Fleming 1979): stop early at
  * one of five planned looks only when every decision of the cell is beyond its boundary (stats/sequential.h); what is
  * derived from such a record has intervals widened for all looks. Looking at a significance test to stop at any other
- * time is impossible by construction. The decision of a variant is its block log-ratio to the baseline; a cell without
- * variants is decided by the log time of each of its arms, and nothing in it is decided early. */
+ * time is impossible by construction. The decision of a variant is the logarithm of its mean time over the baseline's,
+ * its spread that of the blocks' influences on it (derive/estimate.c); a cell without variants is decided by the mean
+ * time of each of its arms, and nothing in it is decided early. */
 #ifndef IFM_RUN_PASS_STOP_H
 #define IFM_RUN_PASS_STOP_H
 
@@ -15,10 +16,11 @@
 
 struct ifm_stop {
     const struct ifm_cell *cell;
-    double *mean, *m2; /* per arm: running moments of its decision variable (Welford) */
-    double *block;     /* per arm: sum of ln slot medians in the open block */
-    double *tick;      /* per arm: share of the clock's tick in a sample */
-    double *scratch;   /* of the longest slot */
+    /* Per arm, of its blocks' mean times: running mean, squares about it, and products with the baseline's (Welford).
+     */
+    double *mean, *m2, *cross;
+    double *block; /* per arm: mean time of a step in the open block */
+    double *tick;  /* per arm: share of the clock's tick in a sample */
     uint32_t blocks;
     uint32_t samples_per_slot; /* of the first arm; of all arms under IFM_STOP_REPEATS */
     double tick_ns;            /* of the device's clock */

@@ -72,6 +72,13 @@ static enum ifm_status inputs(struct ifm_attention_host *host, const struct ifm_
     return status;
 }
 
+void ifm_attention_host_spoil(void *opened, bool all)
+{
+    struct ifm_attention_host *host = opened;
+    (void)all;
+    memset(host->job.out, 0xff, host->out_bytes); /* NaN in every format */
+}
+
 enum ifm_status ifm_attention_host_open(struct ifm_attention_host *host, const struct ifm_opening *opening,
                                         struct ifm_error *error)
 {
@@ -98,7 +105,8 @@ enum ifm_status ifm_attention_host_open(struct ifm_attention_host *host, const s
     job->lengths = host->lengths;
     job->units = host->units;
     memset(job->scratch, 0, host->threads * host->scratch_floats * sizeof(float));
-    memset(job->out, 0xff, host->out_bytes); /* NaN in every format: an output that no step writes shows */
+    host->seed = opening->seed;
+    ifm_attention_host_spoil(host, true);
     return inputs(host, from, opening->seed, error);
 }
 
@@ -121,15 +129,30 @@ void ifm_attention_host_step(void *opened, uint64_t n)
     }
 }
 
+static uint64_t hash_inputs(const struct ifm_attention_host *host)
+{
+    const struct ifm_attention_shape *s = &host->job.shape;
+    const size_t kv_bytes = host->out_bytes / s->q_heads * s->kv_heads;
+    const uint64_t parts[] = {ifm_xxh3(host->job.q, host->out_bytes), ifm_xxh3(host->job.k, kv_bytes),
+                              ifm_xxh3(host->job.v, kv_bytes)};
+    return ifm_xxh3(parts, sizeof parts);
+}
+
 enum ifm_status ifm_attention_host_check(void *opened, struct ifm_check *out, struct ifm_error *error)
 {
-    const struct ifm_attention_host *host = opened;
-    *out = (struct ifm_check){0};
-    IFM_TRY(ifm_attention_compare(host->device, host->threads, &host->job, out, error));
-    const enum ifm_attention_storage storage = host->job.shape.storage;
-    bool finite = true;
-    for (size_t i = 0; i < host->out_bytes / ifm_attention_size(storage); i++)
-        finite = finite && isfinite(ifm_attention_value(host->job.out, storage, i));
-    ifm_data_checked(host->job.out, host->out_bytes, finite, host->code, out);
+    struct ifm_attention_host *host = opened;
+    const uint64_t inputs = hash_inputs(host);
+    if (!ifm_data_is_known(&host->known, inputs, host->job.out, host->out_bytes)) {
+        struct ifm_check *check = &host->known.check;
+        const enum ifm_attention_storage storage = host->job.shape.storage;
+        *check = (struct ifm_check){0};
+        IFM_TRY(ifm_attention_compare(host->device, host->threads, &host->job, host->seed, check, error));
+        bool finite = true;
+        for (size_t i = 0; i < host->out_bytes / ifm_attention_size(storage); i++)
+            finite = finite && isfinite(ifm_attention_value(host->job.out, storage, i));
+        ifm_data_checked(host->job.out, host->out_bytes, finite, host->code, check);
+        host->known.inputs = inputs;
+    }
+    *out = host->known.check;
     return IFM_OK;
 }

@@ -7,6 +7,7 @@
 #define IFM_WORKLOAD_ATTENTION_HOST_H
 
 #include "workload/attention/attention.h"
+#include "workload/data/data.h"
 
 /* How an implementation cuts the work, and what its workers do. */
 struct ifm_attention_cut {
@@ -26,6 +27,8 @@ struct ifm_attention_host {
     uint32_t *lengths;
     size_t scratch_floats; /* of one worker */
     size_t out_bytes;
+    uint64_t seed;
+    struct ifm_data_known known;
 };
 
 /* What open needs of the user's file is there; the `ready` of every implementation. */
@@ -35,6 +38,7 @@ IFM_CHECKED enum ifm_status ifm_attention_host_open(struct ifm_attention_host *h
                                                     struct ifm_error *error);
 /* Of the row; the argument is a state that begins with the host. */
 void ifm_attention_host_step(void *host, uint64_t n);
+void ifm_attention_host_spoil(void *host, bool all);
 IFM_CHECKED enum ifm_status ifm_attention_host_check(void *host, struct ifm_check *out, struct ifm_error *error);
 void ifm_attention_host_close(void *host);
 

@@ -61,6 +61,7 @@ const struct ifm_implementation ifm_attention_openblas = {
     .state_bytes = sizeof(struct attention_openblas),
     .open = open_attention,
     .step = ifm_attention_host_step,
+    .spoil = ifm_attention_host_spoil,
     .check = ifm_attention_host_check,
     .close = ifm_attention_host_close,
 };

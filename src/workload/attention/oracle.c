@@ -1,13 +1,17 @@
-/* The oracle of attention, straightforward on purpose: scores, maximum, weights, weighted sum, all in f64. */
+/* The oracle of attention, straightforward on purpose: scores, maximum, weights, weighted sum, all in f64. It computes
+ * the rows that the seed draws; all others are compared with the reference in f32. */
 #include "workload/attention/oracle.h"
 
+#include "base/hash.h"
 #include "workload/attention/data.h"
+#include "workload/attention/reference.h"
+#include "workload/data/errors.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 enum { ROWS_LEAST = 64 };
-static const uint64_t MULTIPLICATIONS_MOST = 200000000; /* of one check: a few tenths of a second */
+static const uint64_t MULTIPLICATIONS_MOST = 50000000; /* in f64, of one check */
 
 void ifm_attention_oracle(const struct ifm_attention_job *job, uint64_t row, double *weights, double *out)
 {
@@ -38,86 +42,84 @@ void ifm_attention_oracle(const struct ifm_attention_job *job, uint64_t row, dou
         out[d] /= total;
 }
 
-uint64_t ifm_attention_rows(const struct ifm_attention_shape *shape)
+uint64_t ifm_attention_period(const struct ifm_attention_shape *shape)
 {
     const uint64_t all = shape->batch * shape->q_heads * shape->seq_len;
     const uint64_t affordable = MULTIPLICATIONS_MOST / (2 * shape->seq_len * shape->head_dim);
     const uint64_t wanted = affordable > ROWS_LEAST ? affordable : ROWS_LEAST;
-    return wanted < all ? wanted : all;
+    return wanted < all ? all / wanted : 1;
 }
 
-/* Steps of equal size, made odd so that they visit every place of blocks whose size is a power of two. The last row of
- * all is always among them. */
-uint64_t ifm_attention_row(const struct ifm_attention_shape *shape, uint64_t i)
+/* Blocks of rows, each drawn for itself, so that no kernel could know which. */
+bool ifm_attention_drawn(const struct ifm_attention_shape *shape, uint64_t seed, uint64_t row)
 {
-    const uint64_t all = shape->batch * shape->q_heads * shape->seq_len, n = ifm_attention_rows(shape);
-    const uint64_t stride = all / n, step = stride > 1 && stride % 2 == 0 ? stride - 1 : stride;
-    return i + 1 == n ? all - 1 : i * step;
+    const uint64_t period = ifm_attention_period(shape), words[2] = {seed, row / period};
+    return row % period == ifm_xxh3(words, sizeof words) % period;
 }
 
 struct attention_comparison {
     const struct ifm_attention_job *job;
-    double *room; /* per worker: seq_len weights, head_dim outputs */
-    struct sums {
-        double error2, reference2, error_max, reference_max;
-    } * sums; /* per row, so that their sum does not depend on the workers */
-    uint64_t rows;
+    uint64_t seed;
+    float *room;     /* per worker: the reference, and the outputs of a row */
+    double *doubles; /* per worker: rows of the reference, weights of the oracle */
+    size_t floats, n_doubles;
+    struct ifm_data_errors *errors; /* per query head of a sequence, so that their sum does not depend on the workers */
 };
 
-static double worse(double a, double b)
+static void compare_row(const struct attention_comparison *c, uint64_t row, double *reference, double *weights,
+                        float *values, struct ifm_data_errors *errors)
 {
-    return b > a || isnan(b) ? b : a;
-}
-
-static struct sums compare_row(const struct ifm_attention_job *job, uint64_t row, double *weights)
-{
-    const struct ifm_attention_shape *s = &job->shape;
-    double *reference = weights + s->seq_len;
-    struct sums sums = {0};
-    ifm_attention_oracle(job, row, weights, reference);
-    for (size_t d = 0; d < s->head_dim; d++) {
-        const double value = (double)ifm_attention_value(job->out, s->storage, row * s->head_dim + d);
-        const double error = fabs(value - reference[d]);
-        sums.error2 += error * error;
-        sums.reference2 += reference[d] * reference[d];
-        sums.error_max = worse(sums.error_max, error);
-        sums.reference_max = fmax(sums.reference_max, fabs(reference[d]));
-    }
-    return sums;
+    const struct ifm_attention_shape *s = &c->job->shape;
+    if (ifm_attention_drawn(s, c->seed, row))
+        ifm_attention_oracle(c->job, row, weights, reference);
+    for (size_t d = 0; d < s->head_dim; d++)
+        values[d] = ifm_attention_value(c->job->out, s->storage, row * s->head_dim + d);
+    ifm_data_errors_add(errors, values, reference, s->head_dim);
 }
 
 static void compare_part(void *arg, unsigned index, unsigned count)
 {
-    struct attention_comparison *c = arg;
+    const struct attention_comparison *c = arg;
     const struct ifm_attention_shape *s = &c->job->shape;
-    for (uint64_t i = index; i < c->rows; i += count)
-        c->sums[i] = compare_row(c->job, ifm_attention_row(s, i), c->room + index * (s->seq_len + s->head_dim));
+    float *values = c->room + index * c->floats;
+    struct ifm_attention_reference reference = {.out = c->doubles + index * c->n_doubles};
+    double *weights = reference.out + IFM_REFERENCE_ROWS * s->head_dim;
+    for (uint64_t head = index; head < s->batch * s->q_heads; head += count) {
+        const uint64_t sequence = head / s->q_heads, of_sequence = head % s->q_heads;
+        ifm_attention_reference_load(&reference, c->job, sequence, of_sequence / (s->q_heads / s->kv_heads),
+                                     values + s->head_dim);
+        for (size_t first = 0; first < s->seq_len; first += IFM_REFERENCE_ROWS) {
+            const size_t left = s->seq_len - first, rows = left < IFM_REFERENCE_ROWS ? left : IFM_REFERENCE_ROWS;
+            ifm_attention_reference_rows(&reference, c->job, sequence, of_sequence, first, rows);
+            for (size_t i = 0; i < rows; i++)
+                compare_row(c, head * s->seq_len + first + i, reference.out + i * s->head_dim, weights, values,
+                            &c->errors[head]);
+        }
+    }
 }
 
 enum ifm_status ifm_attention_compare(struct ifm_device *device, unsigned threads, const struct ifm_attention_job *job,
-                                      struct ifm_check *out, struct ifm_error *error)
+                                      uint64_t seed, struct ifm_check *out, struct ifm_error *error)
 {
     const struct ifm_attention_shape *s = &job->shape;
-    struct attention_comparison c = {.job = job, .rows = ifm_attention_rows(s)};
-    c.room = malloc(threads * (s->seq_len + s->head_dim) * sizeof *c.room);
-    c.sums = malloc(c.rows * sizeof *c.sums);
-    if (c.room == NULL || c.sums == NULL) {
-        free(c.room);
-        free(c.sums);
-        return ifm_fail(error, IFM_INTERNAL, "attention", NULL, "out of memory for the oracle");
+    struct attention_comparison c = {.job = job, .seed = seed};
+    c.floats = s->head_dim + ifm_attention_reference_floats(s->seq_len, s->head_dim);
+    c.n_doubles = IFM_REFERENCE_ROWS * s->head_dim + s->seq_len;
+    c.room = malloc(threads * c.floats * sizeof *c.room);
+    c.doubles = malloc(threads * c.n_doubles * sizeof *c.doubles);
+    c.errors = calloc(s->batch * s->q_heads, sizeof *c.errors);
+    enum ifm_status status = IFM_OK;
+    if (c.room == NULL || c.doubles == NULL || c.errors == NULL) {
+        status = ifm_fail(error, IFM_INTERNAL, "attention", NULL, "out of memory for the oracle");
+    } else {
+        device->ops->parallel(device, threads, compare_part, &c);
+        struct ifm_data_errors all = {0};
+        for (uint64_t i = 0; i < s->batch * s->q_heads; i++)
+            ifm_data_errors_join(&all, &c.errors[i]);
+        ifm_data_errors_tell(&all, out);
     }
-    device->ops->parallel(device, threads, compare_part, &c);
-    struct sums all = {0};
-    for (uint64_t i = 0; i < c.rows; i++) {
-        all.error2 += c.sums[i].error2;
-        all.reference2 += c.sums[i].reference2;
-        all.error_max = worse(all.error_max, c.sums[i].error_max);
-        all.reference_max = fmax(all.reference_max, c.sums[i].reference_max);
-    }
-    out->error_rms_rel = sqrt(all.error2 / all.reference2);
-    out->error_max_rel = all.error_max / all.reference_max;
-    out->values = c.rows * s->head_dim;
     free(c.room);
-    free(c.sums);
-    return IFM_OK;
+    free(c.doubles);
+    free(c.errors);
+    return status;
 }

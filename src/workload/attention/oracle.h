@@ -12,14 +12,14 @@
  * that sees no key gets zeros. */
 void ifm_attention_oracle(const struct ifm_attention_job *job, uint64_t row, double *weights, double *out);
 
-/* Which rows are compared: all of them when that is cheap, else an even selection of at least 64. Returns how many;
- * they are ifm_attention_row(shape, i). */
-uint64_t ifm_attention_rows(const struct ifm_attention_shape *shape);
-uint64_t ifm_attention_row(const struct ifm_attention_shape *shape, uint64_t i);
+/* Which rows are compared with this oracle instead of the reference in f32: all of them when that is cheap, else one of
+ * each `period` successive ones, drawn by the seed. */
+uint64_t ifm_attention_period(const struct ifm_attention_shape *shape);
+bool ifm_attention_drawn(const struct ifm_attention_shape *shape, uint64_t seed, uint64_t row);
 
-/* Compare job->out with the oracle: error_rms_rel, error_max_rel, values. */
+/* Compare all of job->out: error_*, values. */
 IFM_CHECKED enum ifm_status ifm_attention_compare(struct ifm_device *device, unsigned threads,
-                                                  const struct ifm_attention_job *job, struct ifm_check *out,
-                                                  struct ifm_error *error);
+                                                  const struct ifm_attention_job *job, uint64_t seed,
+                                                  struct ifm_check *out, struct ifm_error *error);
 
 #endif

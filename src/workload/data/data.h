@@ -32,6 +32,13 @@ void *ifm_data_aligned(size_t bytes);
 /* What every check says of its outputs beside their errors: all are `finite`, their hash, and check->isa, the code that
  * made them, unless its name is too long: half a name is another name. */
 void ifm_data_checked(const void *outputs, size_t bytes, bool finite, const char *code, struct ifm_check *check);
+/* A check that was made. Equal bits of equal inputs have equal errors, so that none is computed twice. Starts as zeros.
+ */
+struct ifm_data_known {
+    struct ifm_check check;
+    uint64_t inputs; /* hash */
+};
+bool ifm_data_is_known(const struct ifm_data_known *known, uint64_t inputs, const void *outputs, size_t bytes);
 bool ifm_data_finite(const float *values, size_t n);
 
 #endif

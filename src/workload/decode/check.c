@@ -1,14 +1,15 @@
 /* The check of decode: what the kernel did to the numbers, and what the compression did, apart.
  *
- * Kernel error: the output against f64 attention over the reference reading of the same cache. Loss: that attention
- * against f64 attention over the exact tokens, all of them. Both over a selection of rows that takes some tenths of a
- * second, of the layer that the last step attended over, with the query that it had. What the cache holds is looked at
- * too: as many tokens as there should be, and those in f16 as they were appended. */
+ * Kernel error: all outputs, in compare.c. Loss: f64 attention over the reference reading of the cache against f64
+ * attention over the exact tokens, all of them, of rows that the seed draws and that take some tenths of a second. Both
+ * are of the layer that the last step attended over, with the query that it had. What the cache holds is looked at too:
+ * those tokens that it holds in f16 are as they were appended. */
 #include "workload/decode/check.h"
 
 #include "base/order.h"
 #include "workload/data/data.h"
-#include "workload/decode/parts.h"
+#include "workload/decode/compare.h"
+#include "workload/decode/oracle.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -42,9 +43,8 @@ static struct selection select_rows(const struct ifm_decode_outputs *o)
 
 /* Sums of one pair's rows, so that totals do not depend on the workers. */
 struct decode_sums {
-    double error2, reference2, error_max, reference_max; /* kernel against cache */
-    double part;                                         /* of which the kernel certainly has too little or too much */
-    double loss2, exact2, cosine, kl, tv;                /* cache against exact tokens */
+    bool other; /* the cache holds other tokens than it was given */
+    double loss2, exact2, cosine, kl, tv;
     enum ifm_status status;
     struct ifm_error error;
 };
@@ -59,8 +59,7 @@ struct decode_comparison {
 /* Room of one worker for one pair. */
 struct room {
     struct ifm_decode_oracle cache, exact;
-    struct ifm_decode_parts parts;
-    float *q, *k, *v, *outputs;
+    float *q, *k, *v;
     uint8_t *keep;
     double *doubles;
 };
@@ -77,17 +76,15 @@ static enum ifm_status take(struct room *room, const struct decode_comparison *c
 {
     const unsigned heads = c->selection.heads, dim = (unsigned)c->o->settings->head_dim;
     const size_t each = heads * (2 + (size_t)dim + tokens);
-    *room = (struct room){.q = malloc((2 * heads + 2 * IFM_KV_PAGE) * (size_t)dim * sizeof(float)),
+    *room = (struct room){.q = malloc((heads + 2 * IFM_KV_PAGE) * (size_t)dim * sizeof(float)),
                           .keep = malloc(tokens),
-                          .doubles = malloc((2 * each + ifm_decode_parts_room(heads, dim)) * sizeof(double))};
+                          .doubles = malloc(2 * each * sizeof(double))};
     if (room->q == NULL || room->keep == NULL || room->doubles == NULL) {
         drop(room);
         return ifm_fail(error, IFM_INTERNAL, "decode", NULL, "out of memory for the oracle");
     }
     room->k = room->q + (size_t)heads * dim;
     room->v = room->k + IFM_KV_PAGE * (size_t)dim;
-    room->outputs = room->v + IFM_KV_PAGE * (size_t)dim;
-    ifm_decode_parts_start(&room->parts, heads, dim, room->doubles + 2 * each);
     struct ifm_decode_oracle *oracles[2] = {&room->cache, &room->exact};
     for (size_t i = 0; i < 2; i++) {
         double *at = room->doubles + i * each;
@@ -100,45 +97,17 @@ static enum ifm_status take(struct room *room, const struct decode_comparison *c
     return IFM_OK;
 }
 
+/* Selected pair `i`: an even selection whose first one the seed of the run draws. */
+static uint64_t pair_of(const struct decode_comparison *c, uint64_t i)
+{
+    const uint64_t pairs = pairs_of(c->o);
+    return (c->o->draw % pairs + pairs / c->selection.pairs * i) % pairs;
+}
+
 /* The query head of row `j` of selected pair `i`: every place within a group has its turn. */
 static uint64_t head_of(const struct decode_comparison *c, uint64_t i, unsigned j)
 {
-    return (i * c->selection.heads + j) % c->o->source->group;
-}
-
-static void attend_page(struct room *room, const struct ifm_kv_layout *layout, const void *page, unsigned tokens)
-{
-    ifm_kv_page_read(layout, page, tokens, room->k, room->v);
-    ifm_decode_oracle_add(&room->cache, tokens, room->k, room->v);
-}
-
-static void attend_side(struct room *room, const struct ifm_kv_layout *layout, const struct ifm_kv_piece *piece)
-{
-    if (piece->tokens == 0)
-        return;
-    ifm_decode_part_begin(&room->parts, &room->cache);
-    attend_page(room, layout, piece->page, piece->tokens);
-    ifm_decode_part_end(&room->parts, &room->cache);
-}
-
-/* The cache as it is read, page by page, in the order of its tokens. */
-static void attend_cache(struct room *room, const struct ifm_kv_cache *cache, uint64_t pair)
-{
-    const struct ifm_kv_view view = ifm_kv_view_of(cache, pair);
-    const struct ifm_kv_layout *body = ifm_kv_body_layout(cache), *ring = ifm_kv_ring_layout(cache);
-    const uint64_t most = IFM_DECODE_PARTS_MOST - 3, run = (view.n_body + most - 1) / most; /* body pages of a part */
-    attend_side(room, ifm_kv_sink_layout_of(cache), &view.sink);
-    for (uint64_t i = 0; i < view.n_body; i++) {
-        if (i % run == 0)
-            ifm_decode_part_begin(&room->parts, &room->cache);
-        attend_page(room, body, view.pool + view.table[i] * body->page_bytes,
-                    i + 1 < view.n_body ? IFM_KV_PAGE : view.last_tokens);
-        if ((i + 1) % run == 0 || i + 1 == view.n_body)
-            ifm_decode_part_end(&room->parts, &room->cache);
-    }
-    attend_side(room, ring, &view.ring[0]);
-    attend_side(room, ring, &view.ring[1]);
-    ifm_decode_oracle_end(&room->cache);
+    return (c->o->draw / pairs_of(c->o) + i * c->selection.heads + j) % c->o->source->group;
 }
 
 /* Whether the cache holds as many tokens as there should be, and those that it holds in f16 as they were: the kernel
@@ -174,23 +143,12 @@ static enum ifm_status attend_exact(struct room *room, const struct ifm_decode_o
     return IFM_OK;
 }
 
-static double larger(double a, double b) /* NaN is larger than anything */
-{
-    return b > a || isnan(b) ? b : a;
-}
-
-static void add_row(struct decode_sums *sums, const struct room *room, unsigned row, const float *kernel,
-                    double *losses)
+static void add_row(struct decode_sums *sums, const struct room *room, unsigned row, double *losses)
 {
     const unsigned dim = room->exact.dim;
     const double *read = room->cache.sum + (size_t)row * dim, *exact = room->exact.sum + (size_t)row * dim;
     double dot = 0, read2 = 0, exact2 = 0;
     for (unsigned d = 0; d < dim; d++) {
-        const double error = fabs((double)kernel[d] - read[d]);
-        sums->error2 += error * error;
-        sums->reference2 += read[d] * read[d];
-        sums->error_max = larger(sums->error_max, error);
-        sums->reference_max = larger(sums->reference_max, fabs(read[d]));
         losses[d] = fabs(read[d] - exact[d]);
         sums->loss2 += losses[d] * losses[d];
         dot += read[d] * exact[d];
@@ -211,16 +169,11 @@ static enum ifm_status compare_rows(struct decode_comparison *c, uint64_t i, uin
     const size_t dim = o->settings->head_dim, heads = c->selection.heads, group = o->source->group;
     for (unsigned j = 0; j < heads; j++)
         memcpy(room->q + j * dim, o->q + (pair * group + head_of(c, i, j)) * dim, dim * sizeof *room->q);
-    attend_cache(room, o->cache, pair);
+    ifm_decode_attend_cache(o->cache, pair, &room->cache, NULL, room->k, room->v);
     IFM_TRY(attend_exact(room, o, pair, room->exact.room, &sums->error));
-    for (unsigned j = 0; j < heads; j++) {
-        float *outputs = room->outputs + j * dim;
-        memcpy(outputs, o->out + (pair * group + head_of(c, i, j)) * dim, dim * sizeof *outputs);
-        add_row(sums, room, j, outputs, c->losses + (i * heads + j) * dim);
-    }
-    /* A token that the cache lost is missing as a whole. */
-    sums->part =
-        holds_its_tokens(room, o->cache, pair) ? ifm_decode_parts_wrong(&room->parts, &room->cache, room->outputs) : 1;
+    for (unsigned j = 0; j < heads; j++)
+        add_row(sums, room, j, c->losses + (i * heads + j) * dim);
+    sums->other = !holds_its_tokens(room, o->cache, pair);
     return IFM_OK;
 }
 
@@ -228,7 +181,7 @@ static enum ifm_status compare_pair(struct decode_comparison *c, uint64_t i, str
 {
     const struct ifm_decode_outputs *o = c->o;
     const struct ifm_decode_settings *s = o->settings;
-    const uint64_t pair = pairs_of(o) / c->selection.pairs * i, length = ifm_decode_length(s, pair / s->kv_heads);
+    const uint64_t pair = pair_of(c, i), length = ifm_decode_length(s, pair / s->kv_heads);
     const uint64_t held = ifm_kv_length(o->cache, pair);
     struct room room;
     IFM_TRY(take(&room, c, length + held - ifm_decode_kept(o->form, length), &sums->error));
@@ -264,11 +217,7 @@ static enum ifm_status add_up(struct decode_comparison *c, struct ifm_check *out
         if (one->status != IFM_OK && error != NULL)
             *error = one->error;
         IFM_TRY(one->status);
-        all.error2 += one->error2;
-        all.reference2 += one->reference2;
-        all.error_max = larger(all.error_max, one->error_max);
-        all.reference_max = larger(all.reference_max, one->reference_max);
-        all.part = fmax(all.part, one->part);
+        all.other |= one->other;
         all.loss2 += one->loss2;
         all.exact2 += one->exact2;
         all.cosine = fmin(all.cosine, one->cosine);
@@ -276,11 +225,8 @@ static enum ifm_status add_up(struct decode_comparison *c, struct ifm_check *out
         all.tv += one->tv;
     }
     qsort(c->losses, values, sizeof *c->losses, ifm_by_f64);
-    out->error_rms_rel = over(sqrt(all.error2), sqrt(all.reference2));
-    out->error_max_rel = over(all.error_max, all.reference_max);
-    out->has_part = true;
-    out->error_part = all.part;
-    out->values = values;
+    if (all.other) /* a token that the cache lost is missing as a whole */
+        out->error_part = 1;
     out->has_loss = true;
     out->loss_rms_rel = over(sqrt(all.loss2), sqrt(all.exact2));
     out->loss_p99_rel = over(c->losses[(values - 1) * 99 / 100], sqrt(all.exact2 / (double)values));
@@ -290,7 +236,7 @@ static enum ifm_status add_up(struct decode_comparison *c, struct ifm_check *out
     return IFM_OK;
 }
 
-static enum ifm_status compare(const struct ifm_decode_outputs *o, struct ifm_check *out, struct ifm_error *error)
+static enum ifm_status compare_loss(const struct ifm_decode_outputs *o, struct ifm_check *out, struct ifm_error *error)
 {
     struct decode_comparison c = {.o = o, .selection = select_rows(o)};
     const size_t values = c.selection.pairs * c.selection.heads * o->settings->head_dim;
@@ -315,7 +261,8 @@ enum ifm_status ifm_decode_compare(const struct ifm_decode_outputs *o, const cha
 {
     const size_t outputs = o->settings->batch * o->settings->q_heads * o->settings->head_dim;
     *out = (struct ifm_check){0};
-    IFM_TRY(compare(o, out, error));
+    IFM_TRY(ifm_decode_compare_kernel(o, out, error));
+    IFM_TRY(compare_loss(o, out, error));
     ifm_data_checked(o->out, outputs * sizeof(float), ifm_data_finite(o->out, outputs), code, out);
     return IFM_OK;
 }

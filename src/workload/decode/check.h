@@ -17,6 +17,7 @@ struct ifm_decode_outputs {
     const struct ifm_data_source *source;
     const struct ifm_kv_cache *cache; /* of the layer that the step attended over */
     const float *q, *out;             /* [batch][q_heads][head_dim] */
+    uint64_t draw;                    /* by the seed: whose loss is taken */
 };
 
 /* `code`: the instruction set that made the outputs, for check->isa. */

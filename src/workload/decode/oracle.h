@@ -5,6 +5,7 @@
 #ifndef IFM_WORKLOAD_DECODE_ORACLE_H
 #define IFM_WORKLOAD_DECODE_ORACLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,6 +17,7 @@ struct ifm_decode_oracle {
     double *top, *total;   /* [heads] */
     double *sum;           /* [heads][dim]: the output, once it is ended */
     double *scores;        /* [heads][room]: natural logarithms of the weights, up to `top` + log(`total`) */
+    bool passing;          /* nobody asks for them later: `room` is what comes at once, at most */
 };
 
 void ifm_decode_oracle_begin(struct ifm_decode_oracle *oracle);

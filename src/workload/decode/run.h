@@ -5,6 +5,7 @@
 #define IFM_WORKLOAD_DECODE_RUN_H
 
 #include "kernel/cpu/kv_attend.h"
+#include "workload/data/data.h"
 #include "workload/decode/source.h"
 #include "workload/workload.h"
 
@@ -27,17 +28,28 @@ struct ifm_decode_run {
     struct ifm_data_source source;
     uint64_t pairs, layers;
     uint64_t *capacity;           /* [pairs] tokens */
+    uint64_t pool_bytes;          /* of a layer */
     struct ifm_kv_cache **caches; /* [layers] */
     struct ifm_kv_job *jobs;      /* [layers] */
     size_t outputs;               /* floats */
     float *q, *out;
     void *scratch;
     struct ifm_decode_cycle cycle;
-    uint64_t next, last;          /* layers: of the next step, of the last one */
-    uint64_t pages, pages_a_step; /* compressed pages: handled since open, and in one step */
+    uint64_t next, last;   /* layers: of the next step, of the last one */
+    uint64_t pages;        /* body pages read since open, as the workers counted them */
+    uint64_t pages_a_step; /* by the ledger's shape */
+    uint64_t pages_owed;   /* by the steps since outputs were spoiled: read, and in a cycle written */
+    uint64_t pages_spoil;  /* ifm_decode_pages then */
+    uint64_t pages_open;   /* that filling the caches wrote */
+    uint64_t draws;        /* of what is looked at within a cycle */
+    struct ifm_data_known known;
 };
 
 void ifm_decode_step(void *opened, uint64_t n);
+/* The first `n` times of a cycle that attention runs. */
+void ifm_decode_run_part(struct ifm_decode_run *state, uint64_t n);
+/* Pages that were read, and pages that were written in cycles, since open. */
+uint64_t ifm_decode_pages(const struct ifm_decode_run *state);
 /* Bring the caches of a cycle back to where a sample begins. */
 void ifm_decode_rewind(struct ifm_decode_run *state);
 

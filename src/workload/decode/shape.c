@@ -208,10 +208,8 @@ static struct ifm_decode_amounts of_pair(const struct ifm_decode_settings *s, co
     a.read = bytes_attended(&layout, a.attended, a.pages);
     a.touched = bytes_attended(&layout, most, pages);
     a.appended = (most - first) * plain;
-    if (form->format == IFM_KV_F16) {
-        a.pages = 0;
+    if (form->format == IFM_KV_F16)
         return a;
-    }
     const uint64_t encoded = pages - ifm_kv_body_pages(&shape, first);
     a.pages += encoded;
     a.appended += encoded * layout.page_bytes;

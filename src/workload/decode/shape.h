@@ -75,7 +75,7 @@ struct ifm_kv_shape ifm_decode_cache_shape(const struct ifm_decode_settings *s, 
  * inference cycle's work in one layer. */
 struct ifm_decode_amounts {
     uint64_t attended; /* tokens, summed over sequences and decode steps */
-    uint64_t pages;    /* compressed pages attended over or written in a step */
+    uint64_t pages;    /* body pages attended over, and compressed ones written, in a step */
     uint64_t read;     /* bytes of the cache that a step reads */
     uint64_t appended; /* bytes that a step writes into the cache */
     uint64_t touched;  /* bytes of the cache that are used at all */

@@ -16,7 +16,7 @@ static void attend_layer(struct ifm_decode_run *state, uint64_t layer)
 {
     struct ifm_kv_job *job = &state->jobs[layer];
     state->device->ops->parallel(state->device, state->threads, attend, job);
-    ifm_kv_decode_merge(job, state->threads);
+    state->pages += ifm_kv_decode_merge(job, state->threads);
     state->last = layer;
 }
 
@@ -75,11 +75,13 @@ static void advance(void *arg, unsigned index, unsigned count)
     }
 }
 
-static void run_cycle(struct ifm_decode_run *state)
+void ifm_decode_run_part(struct ifm_decode_run *state, uint64_t n)
 {
     struct ifm_decode_cycle *cycle = &state->cycle;
     for (cycle->token = 0; cycle->token < state->settings->decode_tokens; cycle->token++)
         for (cycle->layer = 0; cycle->layer < state->layers; cycle->layer++) {
+            if (n-- == 0)
+                return;
             state->device->ops->parallel(state->device, state->threads, advance, state);
             attend_layer(state, cycle->layer);
         }
@@ -88,10 +90,10 @@ static void run_cycle(struct ifm_decode_run *state)
 void ifm_decode_step(void *opened, uint64_t n)
 {
     struct ifm_decode_run *state = opened;
-    state->pages += n * state->pages_a_step;
+    state->pages_owed += n * state->pages_a_step;
     for (; n > 0; n--) {
         if (state->settings->inference) {
-            run_cycle(state);
+            ifm_decode_run_part(state, UINT64_MAX);
             continue;
         }
         attend_layer(state, state->next);

@@ -65,6 +65,7 @@ const struct ifm_implementation ifm_gemm_cpu = {
     .state_bytes = sizeof(struct gemm_cpu),
     .open = open_gemm,
     .step = ifm_gemm_host_step,
+    .spoil = ifm_gemm_host_spoil,
     .check = ifm_gemm_host_check,
     .close = ifm_gemm_host_close,
 };

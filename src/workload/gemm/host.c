@@ -1,6 +1,7 @@
 /* gemm in the processor's memory: inputs, the rotation over weight matrices, and the comparison with the oracle. */
 #include "workload/gemm/host.h"
 
+#include "base/hash.h"
 #include "workload/data/data.h"
 #include "workload/gemm/oracle.h"
 
@@ -78,6 +79,14 @@ static enum ifm_status take_inputs(struct ifm_gemm_host *host, struct ifm_error 
     return IFM_OK;
 }
 
+void ifm_gemm_host_spoil(void *opened, bool all)
+{
+    const struct ifm_gemm_host *host = opened;
+    (void)all;
+    for (size_t i = 0; i < host->job.shape.m * host->job.shape.n; i++)
+        host->job.out[i] = NAN;
+}
+
 static enum ifm_status allocate(struct ifm_gemm_host *host, struct ifm_error *error)
 {
     const struct ifm_gemm_shape *s = &host->job.shape;
@@ -89,8 +98,7 @@ static enum ifm_status allocate(struct ifm_gemm_host *host, struct ifm_error *er
     if (host->job.out == NULL || host->job.scratch == NULL)
         return ifm_fail(error, IFM_INTERNAL, host->arm, NULL, "out of memory");
     memset(host->job.scratch, 0, scratch);
-    for (size_t i = 0; i < outputs; i++)
-        host->job.out[i] = NAN; /* an output that no step writes shows */
+    ifm_gemm_host_spoil(host, true);
     return IFM_OK;
 }
 
@@ -128,12 +136,20 @@ void ifm_gemm_host_step(void *opened, uint64_t n)
 
 enum ifm_status ifm_gemm_host_check(void *opened, struct ifm_check *out, struct ifm_error *error)
 {
-    const struct ifm_gemm_host *host = opened;
+    struct ifm_gemm_host *host = opened;
     const struct ifm_gemm_job *job = &host->job;
-    *out = (struct ifm_check){0};
-    const struct ifm_gemm_outputs outputs = {job->shape, job->x, job->w, job->out, host->lossy, host->data};
-    IFM_TRY(ifm_gemm_compare(host->device, host->threads, &outputs, out, error));
     const size_t n = job->shape.m * job->shape.n;
-    ifm_data_checked(job->out, n * sizeof(float), ifm_data_finite(job->out, n), host->code, out);
+    const uint64_t parts[] = {ifm_xxh3(job->x, job->shape.m * job->shape.k * sizeof(float)),
+                              ifm_xxh3(job->w, host->bytes)};
+    const uint64_t inputs = ifm_xxh3(parts, sizeof parts);
+    if (!ifm_data_is_known(&host->known, inputs, job->out, n * sizeof(float))) {
+        const struct ifm_gemm_outputs outputs = {job->shape, job->x, job->w, job->out, host->lossy, host->data};
+        struct ifm_check *check = &host->known.check;
+        *check = (struct ifm_check){0};
+        IFM_TRY(ifm_gemm_compare(host->device, host->threads, &outputs, check, error));
+        ifm_data_checked(job->out, n * sizeof(float), ifm_data_finite(job->out, n), host->code, check);
+        host->known.inputs = inputs;
+    }
+    *out = host->known.check;
     return IFM_OK;
 }

@@ -5,6 +5,7 @@
 #ifndef IFM_WORKLOAD_GEMM_HOST_H
 #define IFM_WORKLOAD_GEMM_HOST_H
 
+#include "workload/data/data.h"
 #include "workload/data/model_data.h"
 #include "workload/gemm/gemm.h"
 
@@ -19,6 +20,7 @@ struct ifm_gemm_host {
     const unsigned char *first_matrix; /* layers matrices of `bytes`, one behind the other */
     uint64_t layers, bytes, next;
     struct ifm_model_data data;
+    struct ifm_data_known known;
 };
 
 /* Generates weights and activations, shared with every arm that has the same, and outputs that are NaN. `work` and
@@ -27,6 +29,7 @@ IFM_CHECKED enum ifm_status ifm_gemm_host_open(struct ifm_gemm_host *host, const
                                                struct ifm_error *error);
 /* Of the row; the argument is a state that begins with the host. A step takes the next matrix as host->job.w. */
 void ifm_gemm_host_step(void *host, uint64_t n);
+void ifm_gemm_host_spoil(void *host, bool all);
 IFM_CHECKED enum ifm_status ifm_gemm_host_check(void *host, struct ifm_check *out, struct ifm_error *error);
 void ifm_gemm_host_close(void *host);
 

@@ -19,13 +19,13 @@ struct ifm_gemm_outputs {
     struct ifm_model_data data; /* where the original weights come from */
 };
 
-/* Which rows of the weights are compared: all when that is cheap, else an even selection of at least 8. Returns how
- * many; number i is `ifm_gemm_row`(i). */
+/* Of which rows of the weights the loss is taken: all when that is cheap, else an even selection of at least 8, moved
+ * by `draw`. Returns how many; number i is `ifm_gemm_row`(i). */
 uint64_t ifm_gemm_rows(const struct ifm_gemm_shape *shape);
-uint64_t ifm_gemm_row(const struct ifm_gemm_shape *shape, uint64_t i);
+uint64_t ifm_gemm_row(const struct ifm_gemm_shape *shape, uint64_t draw, uint64_t i);
 
-/* Errors, values and, of lossy weights, the loss: rms_rel and p99_rel over all compared outputs, cosine the least over
- * the rows of x; kl and tv are NaN, since there are no attention weights. */
+/* Errors of all outputs and, of lossy weights, the loss: rms_rel and p99_rel over the rows that it is taken of, cosine
+ * the least over the rows of x; kl and tv are NaN, since there are no attention weights. */
 IFM_CHECKED enum ifm_status ifm_gemm_compare(struct ifm_device *device, unsigned threads,
                                              const struct ifm_gemm_outputs *outputs, struct ifm_check *out,
                                              struct ifm_error *error);

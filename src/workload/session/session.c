@@ -65,6 +65,17 @@ enum ifm_status ifm_session_refuse(const struct ifm_plan *plan, const char *dir,
     return IFM_OK;
 }
 
+struct ifm_workload_entry ifm_session_entry(void)
+{
+    return (struct ifm_workload_entry){
+        .name = ifm_workload_session.name,
+        .describe = ifm_session_describe,
+        .most_threads = ifm_workload_session.most_threads,
+        .one_process = ifm_workload_session.one_process,
+        .serves = true,
+    };
+}
+
 const struct ifm_workload ifm_workload_session = {
     .name = "session",
     .purpose = "your own code, bracketed through the library; see docs/session.md",

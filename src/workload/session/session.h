@@ -12,8 +12,9 @@ struct ifm_session_settings {
     bool pin; /* the calling thread to one CPU */
 };
 
-/* What one named arm is before its caller has said more: a window of nothing known. For the catalogue of a session;
- * the registry's own describe refuses, because no command can run the caller's code. */
+/* A session's own row of the catalogue: a named arm is a window of nothing known before its caller has said more. The
+ * registry's own describe refuses, because no command can run the caller's code. */
+struct ifm_workload_entry ifm_session_entry(void);
 IFM_CHECKED enum ifm_status ifm_session_describe(const struct ifm_setting *settings, size_t n,
                                                  const struct ifm_machine *machine, struct ifm_arena *arena,
                                                  struct ifm_arm_list *arms, const char **why_not,

@@ -1,10 +1,10 @@
 /* stream on the processor: which probes there are, and one of them at work. */
 #include "base/hash.h"
-#include "kernel/cpu/dispatch.h"
+#include "base/text.h"
 #include "kernel/cpu/isa.h"
 #include "workload/data/data.h"
 #include "workload/stream/cycle.h"
-#include "workload/stream/stream.h"
+#include "workload/stream/run.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 #define PATTERN 0x5a5a5a5a5a5a5a5aULL
 #define OTHER 0xa5a5a5a5a5a5a5a5ULL
-static const float FACTOR = -1.0f, TERM = 3.0f; /* each lane is back at its start after a round */
+static const float FACTOR = 1.0f, TERM = 0x1p-10f; /* lanes grow by what they show of the rounds, exactly */
 
 #define MIB (1ULL << 20)
 #define CACHES_LEAST 4096ULL
@@ -26,23 +26,6 @@ static const char *const shapes[IFM_PROBES][SHAPES_MOST] = {
     [IFM_PROBE_WRITE] = {"store", "nontemporal", "memset"},
     [IFM_PROBE_COPY] = {"load_store", "nontemporal", "memcpy"},
     [IFM_PROBE_FLOPS] = {"fma8", "fma12", "fma16"},
-};
-
-struct result {
-    _Alignas(IFM_LINE) uint64_t sum; /* a line each, so that workers do not share one */
-};
-
-struct stream_cpu {
-    struct ifm_device *device;
-    const char *arm;
-    unsigned threads;
-    enum ifm_probe probe;
-    const struct ifm_kernel *kernel;
-    unsigned char *from, *to;
-    uint64_t bytes, rounds, loads;
-    uint64_t seed, pattern;
-    uint64_t position[IFM_CHAINS], start[IFM_CHAINS];
-    struct result *results;
 };
 
 /* ---- what is offered ---- */
@@ -142,7 +125,7 @@ static struct stream_span span_of(uint64_t bytes, unsigned index, unsigned count
 
 static void fill_source(void *arg, unsigned index, unsigned count)
 {
-    const struct stream_cpu *state = arg;
+    const struct ifm_stream_run *state = arg;
     struct stream_span span = span_of(state->bytes, index, count);
     for (size_t at = span.from; at < span.from + span.bytes; at += sizeof(uint64_t)) {
         uint64_t word = word_at(state->seed, at / sizeof word);
@@ -151,7 +134,7 @@ static void fill_source(void *arg, unsigned index, unsigned count)
     }
 }
 
-static enum ifm_status buffer(struct stream_cpu *state, const char *what, unsigned char **out, bool *fresh,
+static enum ifm_status buffer(struct ifm_stream_run *state, const char *what, unsigned char **out, bool *fresh,
                               struct ifm_error *error)
 {
     char name[64];
@@ -163,13 +146,17 @@ static enum ifm_status buffer(struct stream_cpu *state, const char *what, unsign
 }
 
 /* Read and copy arms of a cell share their source; targets belong to a probe. */
-static enum ifm_status allocate(struct stream_cpu *state, struct ifm_error *error)
+static enum ifm_status allocate(struct ifm_stream_run *state, struct ifm_error *error)
 {
     bool fresh = false;
     state->results = aligned_alloc(IFM_LINE, state->threads * sizeof *state->results);
     if (state->results == NULL)
         return ifm_fail(error, IFM_INTERNAL, state->arm, NULL, "out of memory");
-    memset(state->results, 0, state->threads * sizeof *state->results);
+    state->wrong = calloc(state->threads, sizeof *state->wrong);
+    if (state->wrong == NULL)
+        return ifm_fail(error, IFM_INTERNAL, state->arm, NULL, "out of memory");
+    for (unsigned i = 0; i < state->threads; i++)
+        state->results[i].sum = OTHER;
     if (state->probe == IFM_PROBE_READ || state->probe == IFM_PROBE_COPY) {
         IFM_TRY(buffer(state, "source", &state->from, &fresh, error));
         if (fresh)
@@ -187,16 +174,17 @@ static enum ifm_status allocate(struct stream_cpu *state, struct ifm_error *erro
 
 static void close_stream(void *opened)
 {
-    struct stream_cpu *state = opened;
+    struct ifm_stream_run *state = opened;
     free(state->results);
+    free(state->wrong);
 }
 
 static enum ifm_status open_stream(const struct ifm_opening *opening, void *opened, struct ifm_error *error)
 {
     const struct ifm_stream_settings *settings = opening->settings;
     const struct ifm_stream_chosen *chosen = opening->chosen;
-    struct stream_cpu *state = opened;
-    *state = (struct stream_cpu){
+    struct ifm_stream_run *state = opened;
+    *state = (struct ifm_stream_run){
         .device = opening->device,
         .arm = opening->arm->name,
         .threads = opening->threads,
@@ -206,18 +194,24 @@ static enum ifm_status open_stream(const struct ifm_opening *opening, void *open
         .loads = chosen->loads,
         .seed = opening->seed,
         .pattern = PATTERN,
+        .asked = *chosen,
     };
     char op[64];
     state->kernel = ifm_kernel_find(operation(state->probe, opening->arm->variant, op), chosen->isa);
     if (state->kernel == NULL)
         return ifm_fail(error, IFM_MISSING, state->arm, "choose stream.isa=auto", "this build has no %s for %s", op,
                         chosen->isa);
+    uint64_t accumulators = 0;
+    if (state->probe == IFM_PROBE_FLOPS &&
+        (!ifm_parse_u64(opening->arm->variant + strlen("fma"), &accumulators) || accumulators == 0)) /* "fma12" */
+        return ifm_fail(error, IFM_INTERNAL, state->arm, NULL, "a probe of flops is named after its accumulators");
+    state->accumulators = (unsigned)accumulators;
     return allocate(state, error);
 }
 
 static void work(void *arg, unsigned index, unsigned count)
 {
-    struct stream_cpu *state = arg;
+    struct ifm_stream_run *state = arg;
     const struct stream_span span = span_of(state->bytes, index, count);
     uint64_t rounds = state->rounds / count + (index < state->rounds % count);
     switch (state->probe) {
@@ -242,7 +236,8 @@ static void work(void *arg, unsigned index, unsigned count)
 
 static void step(void *opened, uint64_t n)
 {
-    struct stream_cpu *state = opened;
+    struct ifm_stream_run *state = opened;
+    state->steps += n;
     for (; n > 0; n--)
         if (state->probe == IFM_PROBE_CACHES)
             state->kernel->fn.chase(state->from, state->position, state->loads / IFM_CHAINS);
@@ -250,80 +245,141 @@ static void step(void *opened, uint64_t n)
             state->device->ops->parallel(state->device, state->threads, work, state);
 }
 
-static uint64_t sum_of_results(const struct stream_cpu *state)
+/* ---- the check ---- */
+
+static void spoil_part(void *arg, unsigned index, unsigned count)
 {
-    uint64_t sum = 0;
-    for (unsigned i = 0; i < state->threads; i++)
-        sum += state->results[i].sum;
-    return sum;
+    const struct ifm_stream_run *state = arg;
+    const struct stream_span span = span_of(state->bytes, index, count);
+    memset(state->to + span.from, (int)(OTHER & 0xff), span.bytes);
 }
 
-/* The source's sum, from the formula that filled it. */
-static uint64_t expected_sum(const struct stream_cpu *state)
+/* A byte a MiB, and the last one. */
+static void spoil_some(const struct ifm_stream_run *state)
 {
-    uint64_t words = state->bytes / sizeof(uint64_t), sum = 0, last = 0, word = word_at(state->seed, words);
-    for (uint64_t i = 0; i < words; i++)
+    for (uint64_t at = 0; at < state->bytes; at += MIB)
+        state->to[at] = state->from == NULL ? (unsigned char)(OTHER & 0xff) : (unsigned char)~state->from[at];
+    state->to[state->bytes - 1] =
+        state->from == NULL ? (unsigned char)(OTHER & 0xff) : (unsigned char)~state->from[state->bytes - 1];
+}
+
+static void spoil(void *opened, bool all)
+{
+    struct ifm_stream_run *state = opened;
+    state->spoilt = state->steps;
+    for (unsigned i = 0; i < state->threads; i++)
+        state->results[i].sum = OTHER;
+    if (state->to != NULL && all)
+        state->device->ops->parallel(state->device, state->threads, spoil_part, state);
+    else if (state->to != NULL)
+        spoil_some(state);
+}
+
+/* The sum of a worker's part of the source, from the formula that filled it. */
+static uint64_t sum_of_span(const struct ifm_stream_run *state, struct stream_span span)
+{
+    const uint64_t first = span.from / sizeof(uint64_t), words = span.bytes / sizeof(uint64_t);
+    uint64_t sum = 0, last = 0, word = word_at(state->seed, first + words);
+    for (uint64_t i = first; i < first + words; i++)
         sum += word_at(state->seed, i);
-    memcpy(&last, &word, state->bytes % sizeof word);
+    memcpy(&last, &word, span.bytes % sizeof word);
     return sum + last;
 }
 
-/* Values that a read or compute probe got wrong: its checksum is exact, so that is all or none. */
-static uint64_t wrong_sum(const struct stream_cpu *state, struct ifm_check *out)
+/* What is left of a worker's rounds: lane j of accumulator i starts at 1.5 + (17 i + j + 1) / 1024. */
+static uint64_t sum_of_lanes(const struct ifm_stream_run *state, uint64_t rounds)
 {
-    uint64_t sum = sum_of_results(state), expected;
-    if (state->probe == IFM_PROBE_READ)
-        expected = expected_sum(state);
-    else /* -x + 3 an even number of times: what no rounds at all return */
-        expected = state->threads * state->kernel->fn.flops(0, FACTOR, TERM);
-    out->values = 1;
-    out->output_xxh3 = ifm_xxh3(&sum, sizeof sum);
-    return sum != expected;
+    const unsigned lanes = state->kernel->flops_per_round / 4 / state->accumulators;
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < state->accumulators; i++)
+        for (unsigned j = 0; j < lanes; j++)
+            sum += (uint64_t)((1.5 + (17 * i + j + 1) / 1024.0 + (double)(2 * rounds) * (double)TERM) *
+                              (double)IFM_FLOPS_SCALE);
+    return sum;
 }
 
-/* Bytes that differ from what one more step over a spoiled target must leave. */
-static uint64_t wrong_bytes(struct stream_cpu *state, struct ifm_check *out)
+/* Whether each worker's sum, which is exact, is the one of its part. */
+static void check_sum(void *arg, unsigned index, unsigned count)
 {
-    memset(state->to, (int)(OTHER & 0xff), state->bytes);
-    step(state, 1);
+    const struct ifm_stream_run *state = arg;
+    const uint64_t rounds = state->asked.rounds / count + (index < state->asked.rounds % count);
+    state->wrong[index] = state->results[index].sum != (state->probe == IFM_PROBE_READ
+                                                            ? sum_of_span(state, span_of(state->bytes, index, count))
+                                                            : sum_of_lanes(state, rounds));
+}
+
+/* Bytes of a worker's part that are not the pattern, or not what filled the source. */
+static void check_bytes(void *arg, unsigned index, unsigned count)
+{
+    const struct ifm_stream_run *state = arg;
+    const struct stream_span span = span_of(state->bytes, index, count);
     uint64_t wrong = 0;
-    if (state->probe == IFM_PROBE_COPY) {
-        if (memcmp(state->to, state->from, state->bytes) != 0)
-            for (uint64_t i = 0; i < state->bytes; i++)
-                wrong += state->to[i] != state->from[i];
-    } else {
-        for (uint64_t i = 0; i < state->bytes; i++)
-            wrong += state->to[i] != (unsigned char)(PATTERN & 0xff);
+    for (size_t at = span.from; at < span.from + span.bytes; at += sizeof(uint64_t)) {
+        const size_t left = span.from + span.bytes - at, n = left < sizeof(uint64_t) ? left : sizeof(uint64_t);
+        const uint64_t word = state->probe == IFM_PROBE_COPY ? word_at(state->seed, at / sizeof word) : PATTERN;
+        const unsigned char *expected = (const unsigned char *)&word;
+        if (memcmp(state->to + at, expected, n) != 0)
+            for (size_t i = 0; i < n; i++)
+                wrong += state->to[at + i] != expected[i];
     }
-    out->values = state->bytes;
-    out->output_xxh3 = ifm_xxh3(state->to, state->bytes);
+    state->wrong[index] = wrong;
+}
+
+static uint64_t sum_wrong(struct ifm_stream_run *state, ifm_work_fn *compare)
+{
+    uint64_t wrong = 0;
+    state->device->ops->parallel(state->device, state->threads, compare, state);
+    for (unsigned i = 0; i < state->threads; i++)
+        wrong += state->wrong[i];
     return wrong;
 }
 
-/* Chains that, after walking the whole cycle's length between them, are not where the next one began. */
-static uint64_t wrong_chains(struct stream_cpu *state, struct ifm_check *out)
+/* Chains that are not where all steps since open have led them. The cycle is walked here once, from the places that are
+ * `each` lines apart, and the number of a line along it says how far a chain has come. */
+static uint64_t wrong_chains(const struct ifm_stream_run *state)
 {
-    uint64_t position[IFM_CHAINS], wrong = 0;
-    memcpy(position, state->start, sizeof position);
-    state->kernel->fn.chase(state->from, position, state->bytes / IFM_LINE / IFM_CHAINS);
-    for (int i = 0; i < IFM_CHAINS; i++)
-        wrong += position[i] != state->start[(i + 1) % IFM_CHAINS];
-    out->values = IFM_CHAINS;
-    out->output_xxh3 = ifm_xxh3(position, sizeof position);
+    const uint64_t lines = state->bytes / IFM_LINE, each = lines / IFM_CHAINS;
+    const uint64_t walked = state->steps * (state->asked.loads / IFM_CHAINS) % lines;
+    uint64_t at[IFM_CHAINS], wrong = 0;
+    bool found[IFM_CHAINS] = {false};
+    memcpy(at, state->start, sizeof at);
+    for (uint64_t step = 0; step < each; step++)
+        for (unsigned from = 0; from < IFM_CHAINS; from++) {
+            const uint64_t line = from * each + step;
+            for (unsigned i = 0; i < IFM_CHAINS; i++)
+                found[i] |= at[from] == state->position[i] && line == (i * each + walked) % lines;
+            memcpy(&at[from], state->from + at[from], sizeof at[from]);
+        }
+    for (unsigned i = 0; i < IFM_CHAINS; i++) /* a cycle that changed leads elsewhere */
+        wrong += !found[i] || at[i] != state->start[(i + 1) % IFM_CHAINS];
     return wrong;
 }
 
 static enum ifm_status check(void *opened, struct ifm_check *out, struct ifm_error *error)
 {
-    struct stream_cpu *state = opened;
+    struct ifm_stream_run *state = opened;
+    const bool sums = state->probe == IFM_PROBE_READ || state->probe == IFM_PROBE_FLOPS;
+    uint64_t wrong, sum = 0;
     (void)error;
-    *out = (struct ifm_check){0};
-    uint64_t wrong = state->probe == IFM_PROBE_CACHES                                    ? wrong_chains(state, out)
-                     : state->probe == IFM_PROBE_READ || state->probe == IFM_PROBE_FLOPS ? wrong_sum(state, out)
-                                                                                         : wrong_bytes(state, out);
+    *out = (struct ifm_check){.done = true, .finite = true};
     snprintf(out->isa, sizeof out->isa, "%s", state->kernel->isa);
-    out->done = true;
-    out->finite = true;
+    if (state->probe == IFM_PROBE_CACHES) {
+        out->values = IFM_CHAINS;
+        wrong = wrong_chains(state);
+        out->output_xxh3 = ifm_xxh3(state->start, sizeof state->start); /* where a walk ends depends on their number */
+    } else if (sums) {
+        out->values = state->threads;
+        wrong = sum_wrong(state, check_sum);
+        for (unsigned i = 0; i < state->threads; i++)
+            sum += state->results[i].sum;
+        out->output_xxh3 = ifm_xxh3(&sum, sizeof sum);
+    } else {
+        out->values = state->bytes;
+        wrong = sum_wrong(state, check_bytes);
+        out->output_xxh3 = ifm_xxh3(state->to, state->bytes);
+    }
+    if (state->steps == state->spoilt) /* no step since then, whatever is left of earlier ones */
+        wrong = out->values;
     out->error_rms_rel = out->error_max_rel = (double)wrong / (double)out->values;
     return IFM_OK;
 }
@@ -334,9 +390,10 @@ const struct ifm_implementation ifm_stream_cpu = {
     .device = "cpu",
     .purpose = "kernels of each instruction set, memset and memcpy",
     .supports = supports,
-    .state_bytes = sizeof(struct stream_cpu),
+    .state_bytes = sizeof(struct ifm_stream_run),
     .open = open_stream,
     .step = step,
+    .spoil = spoil,
     .check = check,
     .close = close_stream,
 };

@@ -1,5 +1,7 @@
 """compress.py DIR [ARM...]: give the arms of a run folder what a workload with a cache would have given them: bytes, a
-ceiling, checks; the loss of compression to all but the ARMs that are named."""
+ceiling, checks; the loss of compression to all but the ARMs that are named. Its lock then names a workload of a plugin
+that nobody loads: such a plan is not made again."""
+import hashlib
 import json
 import sys
 
@@ -12,9 +14,20 @@ LOSS = {
 }
 without = sys.argv[2:]
 
+path = sys.argv[1] + "/config.lock.json"
+with open(path, encoding="utf-8") as file:
+    lock = json.load(file)
+lock["parameters"]["workload"] = ["compressed"]
+content = {key: lock[key] for key in ("parameters", "arms", "gates")}
+lock["hash"] = hashlib.sha256(json.dumps(content, separators=(",", ":"), ensure_ascii=False).encode()).hexdigest()
+lock["plugins"] = [{"name": "compressed", "file": "compressed.so", "sha256": 64 * "0", "abi": 1}]
+with open(path, "w", encoding="utf-8") as file:
+    json.dump(lock, file)
+
 path = sys.argv[1] + "/plan.json"
 with open(path, encoding="utf-8") as file:
     plan = json.load(file)
+plan["config_hash"], plan["cells"][0]["workload"] = lock["hash"], "compressed"
 for arm in plan["cells"][0]["arms"]:
     stored = STORED.get(arm["name"], 0)
     arm["stored"], arm["stored_plain"] = stored, PLAIN if stored else 0
@@ -30,16 +43,24 @@ with open(path, "w", encoding="utf-8") as file:
 
 path = sys.argv[1] + "/run.log"
 lines = []
+before = ""  # each line holds the hash of the one before it
 with open(path, encoding="utf-8") as file:
     for line in file:
         event = json.loads(line)
         meta = event["meta"]
+        if event["stage"] == "stop":  # decided when the ceiling was an arm like the others
+            continue
+        meta.pop("plan_sha256", None)
+        if "config_hash" in meta:
+            meta["config_hash"] = lock["hash"]
         if event["stage"] == "check" and meta["arm"] in STORED:
             meta.update(done=True, finite=True, values=4096, error_rms_rel=3e-7, error_max_rel=4e-6,
                         output_xxh3="00000000000000" + str(len(meta["arm"])))
             meta.pop("loss", None)
             if meta["arm"] in LOSS and meta["arm"] not in without:
                 meta["loss"] = LOSS[meta["arm"]]
-        lines.append(json.dumps(event, separators=(",", ":")))
+        event["prev"] = hashlib.sha256(before.encode()).hexdigest()
+        before = json.dumps(event, separators=(",", ":"))
+        lines.append(before)
 with open(path, "w", encoding="utf-8") as file:
     file.write("\n".join(lines) + "\n")

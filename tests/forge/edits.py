@@ -1,0 +1,154 @@
+"""edits: what a forger changes, and what must be said. One row an edit: name, base, change, what is said.
+
+`change` gets a Folder (folder.py). What is said is one of
+    edited    derive, verify and gate end with 3: the folder is not read at all
+    refused   derive gives no time and no comparison of the cell, its finding is "invalid", and gate ends with 3
+    lost      no comparison is left, and gate ends with 3
+    accepted  nothing can tell: docs/refused.md says what a folder shows
+Other lists are further tables of such rows, in ALL.
+"""
+
+NEW, OLD = "null", "recorded/exec"
+
+
+def halves(f):
+    """The half of the blocks that is best for the arm `other`."""
+    blocks = sorted({f.slots.get(k, "block") for k in f.slots_of(1)})
+    time = {b: sum(f.slots.get(k, "end_ns") - f.slots.get(k, "start_ns") for k in f.slots_of(1)
+                   if f.slots.get(k, "block") == b) for b in blocks}
+    worst = sorted(range(len(blocks)), key=lambda i: -time[blocks[i]])
+    return worst[:len(blocks) // 2]
+
+
+def refitted(change):
+    """The same, with every hash of journal and record made to fit: two files."""
+    def both(f):
+        change(f)
+        f.refit()
+    return both
+
+
+def drop_and_tell(f, drop):
+    f.drop_blocks(drop)
+    f.tell("stop", "blocks", lambda n: n - len(drop))
+
+
+def inner(f, value):
+    for k in range(len(f.slots.rows)):
+        f.slots.set(k, "inner", value)
+
+
+def columns(f, name, value):
+    for k in f.slots_of(1):
+        f.slots.set(k, name, value)
+
+
+def zero(f):
+    f.keep_gaps()
+    for k in f.slots_of(1)[:1]:
+        f.samples.set(f.of_slot(k)[0], "duration_ns", 0)
+    f.lay_out()
+
+
+def short(f):
+    f.keep_gaps()
+    for k in f.slots_of(1)[:1]:
+        f.samples.set(f.of_slot(k)[0], "duration_ns", 1)
+    f.lay_out()
+
+
+def shift(f, ns):
+    """The blocks of measured slots, later."""
+    for k in range(len(f.slots.rows)):
+        if f.slots.get(k, "phase") == 1:
+            for name in ("start_ns", "end_ns"):
+                f.slots.set(k, name, f.slots.get(k, name) + ns)
+            for i in f.of_slot(k):
+                f.samples.set(i, "start_ns", f.samples.get(i, "start_ns") + ns)
+
+
+def swap_arms(f):
+    for k in range(len(f.slots.rows)):
+        f.slots.set(k, "arm", 1 - f.slots.get(k, "arm"))
+
+
+# Point 5: record and journal. On a folder with a chain one file alone is found by its hashes; with the hashes made to
+# fit, and in folders without a chain, by what the two say of one another.
+RECORD = [
+    ("half of the blocks", NEW, lambda f: f.drop_blocks(halves(f)), "edited"),
+    ("the last block", NEW, lambda f: f.drop_blocks([-1]), "edited"),
+    ("half of the blocks, hashes refitted", NEW, refitted(lambda f: f.drop_blocks(halves(f))), "refused"),
+    ("the last block, hashes refitted", NEW, refitted(lambda f: f.drop_blocks([-1])), "refused"),
+    ("fewer blocks, and told so", NEW, refitted(lambda f: drop_and_tell(f, halves(f))), "refused"),
+    ("the last block, and told so", NEW, refitted(lambda f: drop_and_tell(f, [-1])), "refused"),
+    ("blocks of mde", "mde", refitted(lambda f: drop_and_tell(f, halves(f))), "refused"),
+    ("the last block of mde", "mde", refitted(lambda f: drop_and_tell(f, [-1])), "refused"),
+    ("another effect told", "mde", refitted(lambda f: f.tell("stop", "mde", lambda x: x / 2)), "refused"),
+    ("another reason told", "mde", refitted(lambda f: f.tell("stop", "reason", "cap")), "refused"),
+    ("an unknown reason", NEW, refitted(lambda f: f.tell("stop", "reason", "enough")), "refused"),
+    ("less time told", NEW, refitted(lambda f: f.tell("stop", "elapsed_s", lambda x: x / 2)), "refused"),
+    ("inner", NEW, lambda f: inner(f, 7), "edited"),
+    ("inner, hashes refitted", NEW, refitted(lambda f: inner(f, 7)), "refused"),
+    ("inner calibrated", NEW, lambda f: f.tell("calibrate", "inner", 7), "edited"),
+    ("inner calibrated, hashes refitted", NEW, refitted(lambda f: f.tell("calibrate", "inner", 7)), "refused"),
+    ("samples of a slot calibrated", NEW, refitted(lambda f: f.tell("calibrate", "samples_per_slot", 9)), "refused"),
+    ("a thousandth", NEW, lambda f: f.shrink(0.001), "edited"),
+    ("a thousandth, hashes refitted", NEW, refitted(lambda f: f.shrink(0.001)), "refused"),
+    ("x 0.98 of one arm", NEW, lambda f: f.scale(1, 0.98), "edited"),
+    ("x 0.98, hashes refitted", NEW, refitted(lambda f: f.scale(1, 0.98)), "refused"),
+    ("x 0.98 laid out, all phases, hashes refitted", NEW, refitted(lambda f: f.rescale(1, 0.98, (0, 1))), "refused"),
+    ("arms exchanged", NEW, refitted(swap_arms), "refused"),
+    ("a zero duration", NEW, refitted(zero), "refused"),
+    ("a sample of 1 ns on a real clock", "exec", refitted(short), "refused"),
+    ("a negative counter", "fast", refitted(lambda f: columns(f, "faults_minor", -5)), "refused"),
+    ("a negative delay", "exec", refitted(lambda f: columns(f, "run_delay_ns", -5)), "refused"),
+    ("a column of one slot", "fast", lambda f: f.slots.set(5, "run_delay_ns", 1), "edited"),
+    ("a column's name", "fast", lambda f: f.slots.header.__setitem__(7, "faults_other"), "edited"),
+    ("an event of a block is gone", NEW, lambda f: f.forget("block", 4), "edited"),
+    ("an event of a block is gone, hashes of lines refitted", NEW,
+     lambda f: (f.forget("block", 4), f.refit()), "edited"),
+    ("the stop is gone", NEW, lambda f: f.forget("stop"), "edited"),
+    ("a calibration is gone", NEW, lambda f: f.forget("calibrate"), "edited"),
+    ("a warm-up is gone", NEW, lambda f: f.forget("warmup"), "edited"),
+    ("the load is gone", NEW, lambda f: f.forget("load"), "edited"),
+    ("the wall clock of a line", NEW, lambda f: f.stamp("stop", "t_ns", -10**12), "edited"),
+    ("the other clock of a line", NEW, refitted(lambda f: f.stamp("stop", "mono_ns", -10**15)), "refused"),
+    ("warm-up's windows", NEW, refitted(lambda f: f.tell("warmup", "windows", lambda n: n + 1)), "refused"),
+    ("warm-up's last median", NEW, refitted(lambda f: f.tell("warmup", "last_median_ns", lambda x: x * 0.98)),
+     "refused"),
+    ("slots later than the journal", "fast", refitted(lambda f: shift(f, 10**9)), "refused"),
+    ("time x 0.5 of a real run", "fast", refitted(lambda f: f.shrink(0.5)), "refused"),
+    ("stripped of its chain, blocks dropped", NEW,
+     lambda f: (f.drop_blocks(halves(f)), f.strip()), "refused"),
+]
+
+# Point 6: runs with gaps between their samples, where scaled ones need not meet.
+GAPS = [
+    ("exec x 0.98", "exec", lambda f: f.scale(1, 0.98), "edited"),
+    ("exec x 0.98 laid out", "exec", lambda f: f.rescale(1, 0.98), "edited"),
+    ("exec x 0.98, hashes refitted", "exec", refitted(lambda f: f.scale(1, 0.98)), "refused"),
+    ("exec x 0.98 in an older folder", OLD, lambda f: f.scale(1, 0.98), "refused"),
+    ("exec x 0.98 laid out in an older folder", OLD, lambda f: f.rescale(1, 0.98, (0, 1)), "refused"),
+    ("exec blocks dropped in an older folder", OLD, lambda f: f.drop_blocks(halves(f)), "refused"),
+    ("exec stop told otherwise in an older folder", OLD, lambda f: f.tell("stop", "blocks", 6), "refused"),
+    ("exec x 0.001 in an older folder", OLD, lambda f: f.shrink(0.001), "refused"),
+    ("session x 0.98", "recorded/session", lambda f: f.scale(1, 0.98), "refused"),
+    ("session x 0.98 laid out", "recorded/session", lambda f: f.rescale(1, 0.98, (0, 1)), "refused"),
+    ("session blocks dropped", "recorded/session", lambda f: f.drop_blocks(halves(f)), "refused"),
+    ("session inner", "recorded/session", lambda f: inner(f, 7), "refused"),
+    ("more processor time than time", "exec", refitted(lambda f: columns(f, "child_cpu_ns", 10**12)), "refused"),
+    ("processor time below zero", OLD, lambda f: columns(f, "child_cpu_ns", -1), "refused"),
+]
+
+# The other workloads' folders, of an older version: each kind of contradiction once.
+OTHERS = [(f"{name}: {what}", f"recorded/{name}", change, "refused")
+          for name in ("attention", "gemm", "stream", "plugin", "processes", "buffers", "cuda")
+          for what, change in (("inner", lambda f: inner(f, 7)),
+                               ("blocks dropped", lambda f: f.drop_blocks(halves(f))),
+                               ("a thousandth", lambda f: f.shrink(0.001)))]
+
+# What is left alone is accepted, and so is what nothing in a folder can show.
+CONTROLS = [("nothing", base, lambda f: None, "accepted")
+            for base in ("null", "mde", "fast", "exec", "recorded/exec", "recorded/session", "recorded/gemm")]
+
+ALL = RECORD + GAPS + OTHERS + CONTROLS

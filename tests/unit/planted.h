@@ -1,0 +1,107 @@
+/* Faults planted into a kernel: an implementation's row whose step spoils what the real one does, or leaves it out, and
+ * what the checks of a run say of it. Include after cmocka and opened.h. */
+#ifndef IFM_TESTS_PLANTED_H
+#define IFM_TESTS_PLANTED_H
+
+#include "run/cell/arm.h"
+#include "serial_device.h"
+
+struct planted_fault {
+    const char *name;
+    void (*before)(void *state), (*after)(void *state); /* around each real step; NULL = nothing */
+    unsigned idle_from;                                 /* steps from this one on do nothing; 0 = all are done */
+    bool coded;                                         /* of caches in a compressed format alone */
+};
+
+static struct {
+    const struct ifm_implementation *real;
+    const struct planted_fault *fault;
+    unsigned steps;
+} planted;
+
+static inline void planted_step(void *state, uint64_t n)
+{
+    for (; n > 0; n--) {
+        planted.steps++;
+        if (planted.fault->idle_from > 0 && planted.steps >= planted.fault->idle_from)
+            continue;
+        if (planted.fault->before != NULL)
+            planted.fault->before(state);
+        planted.real->step(state, 1);
+        if (planted.fault->after != NULL)
+            planted.fault->after(state);
+    }
+}
+
+/* What rule 10 says of a check. */
+static inline bool accepted(const struct ifm_check *check, double tolerance)
+{
+    return check->done && check->finite && check->error_max_rel <= tolerance &&
+           !(check->has_part && check->error_part > IFM_PART_MOST) &&
+           (!check->has_rows ||
+            (check->error_row <= ifm_row_bound(tolerance) && check->error_bias <= ifm_bias_bound(tolerance)));
+}
+
+/* An open arm, run as a cell runs it: checked, measured, checked. */
+struct planted_arm {
+    struct ifm_implementation row;
+    struct ifm_session session;
+    struct ifm_cell plan;
+    struct ifm_arm_run run;
+    struct ifm_cell_run cell;
+};
+
+static inline void plant(struct planted_arm *out, const struct opened *opened, const struct planted_fault *fault)
+{
+    planted.real = opened->by;
+    planted.fault = fault;
+    planted.steps = 0;
+    *out = (struct planted_arm){.row = *opened->by};
+    out->row.step = planted_step;
+    out->run = (struct ifm_arm_run){.plan = opened->opening.arm,
+                                    .workload = opened->opening.workload,
+                                    .implementation = &out->row,
+                                    .state = opened->state};
+    out->cell = (struct ifm_cell_run){.plan = &out->plan, .session = &out->session, .arms = &out->run};
+}
+
+/* Whether both checks accept the arm; the worse of them in `*worse`. */
+static inline bool measures_well(const struct opened *opened, const struct planted_fault *fault, struct ifm_check *last)
+{
+    enum { SLOTS = 3 };
+    struct planted_arm arm;
+    struct ifm_error error = {0};
+    const double tolerance = opened->opening.arm->tolerance;
+    plant(&arm, opened, fault);
+    if (ifm_arm_check(&arm.cell, 0, true, last, &error) != IFM_OK)
+        fail_msg("%s", error.message);
+    if (!accepted(last, tolerance))
+        return false;
+    for (int i = 0; i < SLOTS; i++) {
+        arm.row.spoil(opened->state, false);
+        if (opened->opening.arm->gaps && arm.row.before != NULL)
+            assert_int_equal(arm.row.before(opened->state, &error), IFM_OK);
+        arm.row.step(opened->state, 1);
+    }
+    if (ifm_arm_check(&arm.cell, 0, false, last, &error) != IFM_OK)
+        fail_msg("%s", error.message);
+    return accepted(last, tolerance);
+}
+
+/* The real arm is accepted, and none of the faulty ones. */
+static inline void refuses_every_fault(const struct opened *opened, const char *what,
+                                       const struct planted_fault *faults, size_t n, bool coded)
+{
+    static const struct planted_fault none = {.name = "none"};
+    struct ifm_check check;
+    if (!measures_well(opened, &none, &check))
+        fail_msg("%s: refused without a fault: max %g (of %g), row %g, bias %g, part %g", what, check.error_max_rel,
+                 opened->opening.arm->tolerance, check.error_row, check.error_bias, check.error_part);
+    for (size_t i = 0; i < n; i++)
+        if ((coded || !faults[i].coded) && measures_well(opened, &faults[i], &check))
+            fail_msg("%s: %s was accepted: max %g (of %g), row %g, bias %g, part %g", what, faults[i].name,
+                     check.error_max_rel, opened->opening.arm->tolerance, check.error_row, check.error_bias,
+                     check.error_part);
+}
+
+#endif

@@ -1,0 +1,574 @@
+/* Every planted fault is refused: outputs spoiled after the step, inputs spoiled during it, work that is left out, of
+ * each workload and instruction set of this machine. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/half.h"
+#include "dyn/openblas.h"
+#include "kernel/cpu/isa.h"
+#include "opened.h"
+#include "planted.h"
+#include "workload/attention/data.h"
+#include "workload/attention/host.h"
+#include "workload/decode/run.h"
+#include "workload/gemm/host.h"
+
+#include <limits.h>
+#include <math.h>
+
+enum { FAULTS_LEAST = 20, SETTINGS_MOST = 16 };
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* ---- outputs as rows of numbers, whatever their format ---- */
+
+struct view {
+    void *out;
+    size_t rows, row;
+    enum ifm_attention_storage storage;
+};
+
+static struct view (*view_of)(void *state); /* of the workload under test */
+
+static float get(const struct view *v, size_t row, size_t i)
+{
+    return ifm_attention_value(v->out, v->storage, row * v->row + i);
+}
+
+static void put(const struct view *v, size_t row, size_t i, float value)
+{
+    const size_t at = row * v->row + i;
+    if (v->storage == IFM_STORE_F32)
+        ((float *)v->out)[at] = value;
+    else
+        ((uint16_t *)v->out)[at] = v->storage == IFM_STORE_BF16 ? ifm_f32_to_bf16(value) : ifm_f32_to_f16(value);
+}
+
+static size_t largest(const struct view *v, size_t row)
+{
+    size_t best = 0;
+    for (size_t i = 1; i < v->row; i++)
+        best = fabsf(get(v, row, i)) > fabsf(get(v, row, best)) ? i : best;
+    return best;
+}
+
+/* Rows [from, to): times `factor`, plus `term`. */
+static void change(const struct view *v, size_t from, size_t to, float factor, float term)
+{
+    for (size_t row = from; row < to; row++)
+        for (size_t i = 0; i < v->row; i++)
+            put(v, row, i, get(v, row, i) * factor + term);
+}
+
+static void swap(const struct view *v, size_t row, size_t i, size_t other, size_t j)
+{
+    const float a = get(v, row, i), b = get(v, other, j);
+    put(v, row, i, b);
+    put(v, other, j, a);
+}
+
+static void swap_rows(const struct view *v, size_t row, size_t other)
+{
+    for (size_t i = 0; i < v->row; i++)
+        swap(v, row, i, other, i);
+}
+
+static float rms(const struct view *v)
+{
+    double sum = 0;
+    for (size_t row = 0; row < v->rows; row++)
+        for (size_t i = 0; i < v->row; i++)
+            sum += (double)get(v, row, i) * (double)get(v, row, i);
+    return (float)sqrt(sum / (double)(v->rows * v->row));
+}
+
+#define ON_OUTPUTS(name, ...)                                                                                          \
+    static void name(void *state)                                                                                      \
+    {                                                                                                                  \
+        const struct view view = view_of(state), *v = &view;                                                           \
+        const size_t middle = v->rows / 2;                                                                             \
+        (void)middle;                                                                                                  \
+        __VA_ARGS__;                                                                                                   \
+    }
+
+ON_OUTPUTS(zero_all_but_three, change(v, 3, v->rows, 0, 0))
+ON_OUTPUTS(zero_all, change(v, 0, v->rows, 0, 0))
+ON_OUTPUTS(zero_a_row, change(v, middle, middle + 1, 0, 0))
+ON_OUTPUTS(zero_the_first, change(v, 0, 1, 0, 0))
+ON_OUTPUTS(zero_the_last, change(v, v->rows - 1, v->rows, 0, 0))
+ON_OUTPUTS(zero_an_element, put(v, middle, largest(v, middle), 0))
+ON_OUTPUTS(negate_an_element, put(v, middle, largest(v, middle), -get(v, middle, largest(v, middle))))
+ON_OUTPUTS(negate_a_row, change(v, middle, middle + 1, -1, 0))
+ON_OUTPUTS(one_percent_more, change(v, 0, v->rows, 1.01f, 0))
+ON_OUTPUTS(one_percent_less, change(v, 0, v->rows, 0.99f, 0))
+ON_OUTPUTS(a_constant_more, change(v, 0, v->rows, 1, 0.02f * rms(v)))
+ON_OUTPUTS(a_constant_less, change(v, 0, v->rows, 1, -0.02f * rms(v)))
+ON_OUTPUTS(twice_as_much, change(v, 0, v->rows, 2, 0))
+ON_OUTPUTS(a_row_half_as_much_again, change(v, middle, middle + 1, 1.5f, 0))
+ON_OUTPUTS(half_of_the_rows_more, change(v, 0, middle, 1.05f, 0))
+ON_OUTPUTS(rows_swapped, swap_rows(v, middle - 1, middle))
+ON_OUTPUTS(far_rows_swapped, swap_rows(v, 0, v->rows - 1))
+ON_OUTPUTS(elements_swapped, size_t i = largest(v, middle); swap(v, middle, i, middle, i == 0 ? 1 : 0))
+ON_OUTPUTS(a_row_twice, for (size_t i = 0; i < v->row; i++) put(v, middle, i, get(v, middle - 1, i)))
+ON_OUTPUTS(rows_moved_by_one, for (size_t r = v->rows - 1; r > 0; r--) swap_rows(v, r, r - 1))
+ON_OUTPUTS(rows_in_reverse, for (size_t r = 0; r < middle; r++) swap_rows(v, r, v->rows - 1 - r))
+ON_OUTPUTS(a_row_moved_by_one, for (size_t i = v->row - 1; i > 0; i--) swap(v, middle, i, middle, i - 1))
+ON_OUTPUTS(not_a_number, put(v, middle, 0, NAN))
+ON_OUTPUTS(infinite, put(v, v->rows - 1, v->row - 1, INFINITY))
+ON_OUTPUTS(half_not_written, change(v, middle, v->rows, 1, NAN))
+
+#define OUTPUT_FAULTS                                                                                                  \
+    {"all rows but three are zero", NULL, zero_all_but_three, 0, false},                                               \
+        {"all rows are zero", NULL, zero_all, 0, false}, {"a row is zero", NULL, zero_a_row, 0, false},                \
+        {"the first row is zero", NULL, zero_the_first, 0, false},                                                     \
+        {"the last row is zero", NULL, zero_the_last, 0, false},                                                       \
+        {"an element is zero", NULL, zero_an_element, 0, false},                                                       \
+        {"an element has the other sign", NULL, negate_an_element, 0, false},                                          \
+        {"a row has the other sign", NULL, negate_a_row, 0, false},                                                    \
+        {"all outputs x 1.01", NULL, one_percent_more, 0, false},                                                      \
+        {"all outputs x 0.99", NULL, one_percent_less, 0, false},                                                      \
+        {"all outputs + 2 % of their rms", NULL, a_constant_more, 0, false},                                           \
+        {"all outputs - 2 % of their rms", NULL, a_constant_less, 0, false},                                           \
+        {"all outputs x 2", NULL, twice_as_much, 0, false}, {"a row x 1.5", NULL, a_row_half_as_much_again, 0, false}, \
+        {"half of the rows x 1.05", NULL, half_of_the_rows_more, 0, false},                                            \
+        {"two rows swapped", NULL, rows_swapped, 0, false},                                                            \
+        {"the first and the last row swapped", NULL, far_rows_swapped, 0, false},                                      \
+        {"two elements swapped", NULL, elements_swapped, 0, false},                                                    \
+        {"a row is a copy of another", NULL, a_row_twice, 0, false},                                                   \
+        {"all rows one place on", NULL, rows_moved_by_one, 0, false},                                                  \
+        {"rows in reverse", NULL, rows_in_reverse, 0, false},                                                          \
+        {"a row one element on", NULL, a_row_moved_by_one, 0, false}, {"not a number", NULL, not_a_number, 0, false},  \
+        {"infinity", NULL, infinite, 0, false}, {"half is not written", NULL, half_not_written, 0, false},             \
+        {"no step is done", NULL, NULL, 1, false}, {"idle after the first step", NULL, NULL, 2, false},                \
+        {"idle after two steps", NULL, NULL, 3, false},                                                                \
+    {                                                                                                                  \
+        "idle after the last measured step", NULL, NULL, 5, false                                                      \
+    }
+
+/* ---- the bench ---- */
+
+struct bench {
+    struct ifm_arena *arena;
+    struct ifm_machine machine;
+    struct serial serial;
+};
+
+static int setup(void **context)
+{
+    struct bench *bench = calloc(1, sizeof *bench);
+    const char *why_not;
+    bench->arena = ifm_arena_create();
+    bench->machine = (struct ifm_machine){.device = "cpu",
+                                          .cpus_allowed = 2,
+                                          .threads = 2,
+                                          .memory_available = (uint64_t)16 << 30,
+                                          .cache_reported = {32768, 1 << 18, 1 << 18}};
+    ifm_isas(&bench->machine.isas, &bench->machine.n_isas);
+    bench->machine.blas = ifm_openblas_load(&why_not) != NULL ? "OpenBLAS" : NULL;
+    bench->machine.blas_why_not = why_not;
+    bench->serial.device.ops = &serial_ops;
+    *context = bench;
+    return 0;
+}
+
+static int teardown(void **context)
+{
+    struct bench *bench = *context;
+    serial_free(&bench->serial);
+    ifm_arena_destroy(bench->arena);
+    free(bench);
+    return 0;
+}
+
+/* Settings as "path=value path=value". */
+static size_t parse(struct bench *bench, const char *text, struct ifm_setting settings[SETTINGS_MOST])
+{
+    size_t n = 0;
+    for (char *at = strtok(ifm_arena_strdup(bench->arena, text), " "); at != NULL; at = strtok(NULL, " ")) {
+        char *equals = strchr(at, '=');
+        assert_non_null(equals);
+        assert_true(n < SETTINGS_MOST);
+        *equals = '\0';
+        settings[n++] = (struct ifm_setting){at, equals + 1};
+    }
+    return n;
+}
+
+/* Every arm of the settings, on an instruction set. How many there were. */
+static size_t refuse_in(struct bench *bench, const struct ifm_workload *workload, const char *text,
+                        const struct planted_fault *faults, size_t n_faults)
+{
+    struct ifm_arm_list arms;
+    struct ifm_error error = {0};
+    const char *why_not = NULL;
+    struct ifm_setting *settings = IFM_ARENA_ARRAY(bench->arena, struct ifm_setting, SETTINGS_MOST);
+    const size_t n = parse(bench, text, settings);
+    if (workload->describe(settings, n, &bench->machine, bench->arena, &arms, &why_not, &error) != IFM_OK)
+        fail_msg("%s: %s", text, error.message);
+    if (why_not != NULL) /* no kernel for the instruction set */
+        return 0;
+    give_settings(&arms, settings, n);
+    for (size_t i = 0; i < arms.n; i++) {
+        struct opened opened;
+        const char *what = ifm_arena_printf(bench->arena, "%s, arm %s", text, arms.items[i].name);
+        if (open_arm_on(workload, &arms.items[i], "cpu", &bench->serial.device, 2, 7, bench->arena, &opened, &error) !=
+            IFM_OK)
+            fail_msg("%s: %s", what, error.message);
+        refuses_every_fault(&opened, what, faults, n_faults,
+                            arms.items[i].feature != NULL && arms.items[i].feature[0] != '\0');
+        ifm_implementation_close(opened.by, opened.state);
+        serial_free(&bench->serial);
+    }
+    return arms.n;
+}
+
+/* ---- decode ---- */
+
+static struct view decode_view(void *state)
+{
+    const struct ifm_decode_run *run = state;
+    const size_t dim = run->settings->head_dim;
+    return (struct view){run->out, run->outputs / dim, dim, IFM_STORE_F32};
+}
+
+/* A page function that leaves something out, of one page in `every`. */
+static struct {
+    ifm_kv_attend_fn *body, *f16;
+    unsigned calls, every;
+} page_functions;
+
+static bool is_the_page(void)
+{
+    return page_functions.calls++ % page_functions.every == 1;
+}
+
+static const float *scaled(const float *query, unsigned values)
+{
+    static float out[64 * 256];
+    for (unsigned i = 0; i < values; i++)
+        out[i] = 1.25f * query[i];
+    return out;
+}
+
+static void scale_body(const struct ifm_kv_layout *layout, const void *page, unsigned tokens, unsigned group,
+                       const float *query, const struct ifm_kv_piece_sums *sums, void *scratch, const void *next)
+{
+    page_functions.body(layout, page, tokens, group, scaled(query, group * layout->head_dim), sums, scratch, next);
+}
+
+static void scale_f16(const struct ifm_kv_layout *layout, const void *page, unsigned tokens, unsigned group,
+                      const float *query, const struct ifm_kv_piece_sums *sums, void *scratch, const void *next)
+{
+    page_functions.f16(layout, page, tokens, group, scaled(query, group * layout->head_dim), sums, scratch, next);
+}
+
+static void skip_second_page(const struct ifm_kv_layout *layout, const void *page, unsigned tokens, unsigned group,
+                             const float *query, const struct ifm_kv_piece_sums *sums, void *scratch, const void *next)
+{
+    if (!is_the_page())
+        page_functions.body(layout, page, tokens, group, query, sums, scratch, next);
+}
+
+static void second_page_twice(const struct ifm_kv_layout *layout, const void *page, unsigned tokens, unsigned group,
+                              const float *query, const struct ifm_kv_piece_sums *sums, void *scratch, const void *next)
+{
+    page_functions.body(layout, page, tokens, group, query, sums, scratch, next);
+    if (is_the_page())
+        page_functions.body(layout, page, tokens, group, query, sums, scratch, next);
+}
+
+/* The page that was read before, once more in the place of the second one. */
+static void second_page_stale(const struct ifm_kv_layout *layout, const void *page, unsigned tokens, unsigned group,
+                              const float *query, const struct ifm_kv_piece_sums *sums, void *scratch, const void *next)
+{
+    static const void *before;
+    const bool stale = is_the_page();
+    page_functions.body(layout, stale ? before : page, tokens, group, query, sums, scratch, next);
+    before = page;
+}
+
+static void skip_sink(const struct ifm_kv_layout *layout, const void *page, unsigned tokens, unsigned group,
+                      const float *query, const struct ifm_kv_piece_sums *sums, void *scratch, const void *next)
+{
+    if (layout->tokens != IFM_KV_WIDE)
+        page_functions.f16(layout, page, tokens, group, query, sums, scratch, next);
+}
+
+static void skip_ring(const struct ifm_kv_layout *layout, const void *page, unsigned tokens, unsigned group,
+                      const float *query, const struct ifm_kv_piece_sums *sums, void *scratch, const void *next)
+{
+    if (layout->tokens == IFM_KV_WIDE)
+        page_functions.f16(layout, page, tokens, group, query, sums, scratch, next);
+}
+
+static void take_functions(struct ifm_decode_run *run, ifm_kv_attend_fn *body, ifm_kv_attend_fn *f16)
+{
+    page_functions.body = run->jobs[0].body;
+    page_functions.f16 = run->jobs[0].f16;
+    page_functions.calls = 0;
+    page_functions.every = run->settings->inference ? 5 : UINT_MAX; /* of a cycle some in each of its steps */
+    for (uint64_t layer = 0; layer < run->layers; layer++) {
+        run->jobs[layer].body = body != NULL ? body : run->jobs[layer].body;
+        run->jobs[layer].f16 = f16 != NULL ? f16 : run->jobs[layer].f16;
+    }
+}
+
+static void give_functions_back(void *state)
+{
+    struct ifm_decode_run *run = state;
+    for (uint64_t layer = 0; layer < run->layers; layer++) {
+        run->jobs[layer].body = page_functions.body;
+        run->jobs[layer].f16 = page_functions.f16;
+    }
+}
+
+#define BY_PAGES(name, body, f16)                                                                                      \
+    static void name(void *state)                                                                                      \
+    {                                                                                                                  \
+        take_functions(state, body, f16);                                                                              \
+    }
+BY_PAGES(scales_wrongly, scale_body, scale_f16)
+BY_PAGES(skips_a_page, skip_second_page, NULL)
+BY_PAGES(reads_a_page_twice, second_page_twice, NULL)
+BY_PAGES(reads_a_stale_page, second_page_stale, NULL)
+BY_PAGES(skips_the_sink, NULL, skip_sink)
+BY_PAGES(skips_the_ring, NULL, skip_ring)
+
+static const struct planted_fault decode_faults[] = {
+    OUTPUT_FAULTS,
+    {"scores are scaled wrongly", scales_wrongly, give_functions_back, 0, false},
+    {"a page is left out", skips_a_page, give_functions_back, 0, false},
+    {"a page is read twice", reads_a_page_twice, give_functions_back, 0, false},
+    {"a page is stale", reads_a_stale_page, give_functions_back, 0, false},
+    {"the sink is left out", skips_the_sink, give_functions_back, 0, true},
+    {"the ring is left out", skips_the_ring, give_functions_back, 0, true},
+};
+_Static_assert(COUNT(decode_faults) >= FAULTS_LEAST, "the issue asks for as many");
+
+#define DECODE                                                                                                         \
+    "decode.batch=1 decode.q_heads=64 decode.kv_heads=4 decode.kv_len=700 decode.head_dim=128 decode.layers=1 "
+
+static void decode_refuses_them(void **context)
+{
+    struct bench *bench = *context;
+    view_of = decode_view;
+    for (size_t i = 0; i < bench->machine.n_isas; i++)
+        (void)refuse_in(bench, &ifm_workload_decode,
+                        ifm_arena_printf(bench->arena,
+                                         DECODE "decode.compress=1,2,4,8 decode.format=int8,e4m3,half4,int4,int2 "
+                                                "decode.isa=%s",
+                                         bench->machine.isas[i]),
+                        decode_faults, COUNT(decode_faults));
+}
+
+static void a_cycle_refuses_them(void **context)
+{
+    struct bench *bench = *context;
+    view_of = decode_view;
+    assert_true(refuse_in(bench, &ifm_workload_decode,
+                          "decode.batch=1 decode.q_heads=32 decode.kv_heads=2 decode.kv_len=700 decode.head_dim=64 "
+                          "decode.layers=2 decode.inference=true decode.decode_tokens=4 decode.compress=1,4",
+                          decode_faults, COUNT(decode_faults)) == 2);
+}
+
+/* ---- attention ---- */
+
+static struct view attention_view(void *state)
+{
+    const struct ifm_attention_job *job = &((struct ifm_attention_host *)state)->job;
+    const struct ifm_attention_shape *s = &job->shape;
+    return (struct view){job->out, s->batch * s->q_heads * s->seq_len, s->head_dim, s->storage};
+}
+
+static uint32_t kept_length;
+
+static void drop_a_key(void *state)
+{
+    struct ifm_attention_host *host = state;
+    kept_length = host->lengths[0];
+    host->lengths[0]--;
+}
+
+static void restore_key(void *state)
+{
+    ((struct ifm_attention_host *)state)->lengths[0] = kept_length;
+}
+
+static void other_mask(void *state)
+{
+    struct ifm_attention_shape *s = &((struct ifm_attention_host *)state)->job.shape;
+    s->causal = !s->causal;
+}
+
+/* K and V of another place for the first head: stale memory. */
+static const void *kept_k, *kept_v;
+
+static void other_keys(void *state)
+{
+    struct ifm_attention_job *job = &((struct ifm_attention_host *)state)->job;
+    kept_k = job->k;
+    job->k = job->v;
+}
+
+static void other_values(void *state)
+{
+    struct ifm_attention_job *job = &((struct ifm_attention_host *)state)->job;
+    kept_v = job->v;
+    job->v = job->k;
+}
+
+static void restore_keys(void *state)
+{
+    ((struct ifm_attention_host *)state)->job.k = kept_k;
+}
+
+static void restore_values(void *state)
+{
+    ((struct ifm_attention_host *)state)->job.v = kept_v;
+}
+
+static size_t kept_units;
+
+static void skip_a_unit(void *state)
+{
+    struct ifm_attention_job *job = &((struct ifm_attention_host *)state)->job;
+    kept_units = job->n_units--;
+}
+
+static void restore_unit(void *state)
+{
+    ((struct ifm_attention_host *)state)->job.n_units = kept_units;
+}
+
+static const struct planted_fault attention_faults[] = {
+    OUTPUT_FAULTS,
+    {"a key is left out", drop_a_key, restore_key, 0, false},
+    {"the other mask", other_mask, other_mask, 0, false},
+    {"stale keys", other_keys, restore_keys, 0, false},
+    {"stale values", other_values, restore_values, 0, false},
+    {"a unit is left out", skip_a_unit, restore_unit, 0, false},
+};
+_Static_assert(COUNT(attention_faults) >= FAULTS_LEAST, "the issue asks for as many");
+
+static void attention_refuses_them(void **context)
+{
+    static const char *const storages[] = {"f16 attention.causal=true", "bf16", "f32"};
+    struct bench *bench = *context;
+    view_of = attention_view;
+    for (size_t i = 0; i < bench->machine.n_isas + (bench->machine.blas != NULL); i++)
+        for (size_t s = 0; s < COUNT(storages); s++)
+            (void)refuse_in(bench, &ifm_workload_attention,
+                            ifm_arena_printf(bench->arena,
+                                             "attention.batch=2 attention.q_heads=4 attention.kv_heads=2 "
+                                             "attention.seq_len=70 attention.head_dim=32 attention.arms=%s "
+                                             "attention.storage=%s",
+                                             i < bench->machine.n_isas ? bench->machine.isas[i] : "openblas",
+                                             storages[s]),
+                            attention_faults, COUNT(attention_faults));
+}
+
+/* ---- gemm ---- */
+
+enum { PIECE = 32 };
+
+static struct view gemm_view(void *state)
+{
+    const struct ifm_gemm_job *job = &((struct ifm_gemm_host *)state)->job;
+    return (struct view){job->out, job->shape.m * job->shape.n / PIECE, PIECE, IFM_STORE_F32};
+}
+
+static float kept_x[64];
+static unsigned char kept_w[256];
+
+static float *tail_of_x(void *state)
+{
+    const struct ifm_gemm_job *job = &((struct ifm_gemm_host *)state)->job;
+    return (float *)(uintptr_t)(job->x + job->shape.k - COUNT(kept_x));
+}
+
+static void drop_tail(void *state)
+{
+    memcpy(kept_x, tail_of_x(state), sizeof kept_x);
+    memset(tail_of_x(state), 0, sizeof kept_x);
+}
+
+static void restore_tail(void *state)
+{
+    memcpy(tail_of_x(state), kept_x, sizeof kept_x);
+}
+
+/* Of every matrix: some bytes behind the first line, which of codes holds their scales. */
+static void stale_weights(void *state)
+{
+    const struct ifm_gemm_host *host = state;
+    for (uint64_t i = 0; i < host->layers; i++) {
+        unsigned char *at = (unsigned char *)(uintptr_t)host->first_matrix + i * host->bytes + 64;
+        memcpy(kept_w, at, sizeof kept_w);
+        memset(at, 0, sizeof kept_w);
+    }
+}
+
+static void restore_weights(void *state)
+{
+    const struct ifm_gemm_host *host = state;
+    for (uint64_t i = 0; i < host->layers; i++)
+        memcpy((unsigned char *)(uintptr_t)host->first_matrix + i * host->bytes + 64, kept_w, sizeof kept_w);
+}
+
+static void scale_x(void *state, float factor)
+{
+    const struct ifm_gemm_job *job = &((struct ifm_gemm_host *)state)->job;
+    float *x = (float *)(uintptr_t)job->x;
+    for (uint64_t i = 0; i < job->shape.m * job->shape.k; i++)
+        x[i] *= factor;
+}
+
+static void twice_x(void *state)
+{
+    scale_x(state, 2);
+}
+
+static void half_x(void *state)
+{
+    scale_x(state, 0.5f);
+}
+
+static const struct planted_fault gemm_faults[] = {
+    OUTPUT_FAULTS,
+    {"the end of x is left out", drop_tail, restore_tail, 0, false},
+    {"some weights are stale", stale_weights, restore_weights, 0, false},
+    {"x has the wrong scale", twice_x, half_x, 0, false},
+};
+_Static_assert(COUNT(gemm_faults) >= FAULTS_LEAST, "the issue asks for as many");
+
+static void gemm_refuses_them(void **context)
+{
+    struct bench *bench = *context;
+    view_of = gemm_view;
+    for (size_t i = 0; i < bench->machine.n_isas; i++)
+        (void)refuse_in(bench, &ifm_workload_gemm,
+                        ifm_arena_printf(bench->arena,
+                                         "gemm.m=2 gemm.n=256 gemm.k=256 gemm.layers=2 gemm.arms=ours gemm.isa=%s",
+                                         bench->machine.isas[i]),
+                        gemm_faults, COUNT(gemm_faults));
+    if (bench->machine.blas != NULL)
+        assert_int_equal(refuse_in(bench, &ifm_workload_gemm,
+                                   "gemm.m=2 gemm.n=256 gemm.k=256 gemm.layers=2 gemm.arms=openblas gemm.weights=f32",
+                                   gemm_faults, COUNT(gemm_faults)),
+                         1);
+}
+
+int main(void)
+{
+#define WITH_BENCH(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        WITH_BENCH(decode_refuses_them),
+        WITH_BENCH(a_cycle_refuses_them),
+        WITH_BENCH(attention_refuses_them),
+        WITH_BENCH(gemm_refuses_them),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
