@@ -34,7 +34,15 @@ d = json.load(open(sys.argv[1]))
 exec(sys.argv[2])
 json.dump(d, open(sys.argv[1], "w"))' "$1/$2" "$3"
     rm "$1/manifest.sha256"
-    "$INFEROMETER" derive "$1" >/dev/null 2>&1 || fail "$1: derive fails"
+    status=0
+    "$INFEROMETER" derive "$1" >/dev/null 2>errors || status=$?
+    if [ "$2" = config.lock.json ]; then # its own hash tells
+        [ "$status" = 3 ] && grep -q "$2" errors || fail "$1: derive ends with $status: $(cat errors)"
+        (cd "$1" && find . -type f ! -name private.json ! -name manifest.sha256 -printf '%P\n' | LC_ALL=C sort |
+            xargs sha256sum >manifest.sha256)
+    else
+        [ "$status" = 0 ] || fail "$1: derive fails: $(cat errors)"
+    fi
     status=0
     "$INFEROMETER" verify "$1" >/dev/null 2>errors || status=$?
     [ "$status" = 3 ] || fail "$1: verify ends with $status, not 3: $(cat errors)"
