@@ -326,12 +326,11 @@ static void a_wandering_arm_is_rarely_called_different(void **state)
         fail_msg("%u of %u A/A runs exclude a change of zero", different, runs);
 }
 
-/* Above 10000 samples, mean and median are bracketed by slots, and slots remember as blocks do: the median's interval
- * widens, and of 600 that repeat each other too few are left for a mean. */
-static void dependent_slots_widen_the_median(void **state)
+/* Above 10000 samples, mean and median are bracketed by slots, and slots remember as blocks do. */
+static void dependent_slots_widen_mean_and_median(void **state)
 {
     (void)state;
-    double median[2];
+    double mean[2], median[2];
     for (int k = 0; k < 2; k++) {
         struct fixture fx;
         fx_start(&fx);
@@ -346,12 +345,14 @@ static void dependent_slots_widen_the_median(void **state)
         const struct ifm_value *m = fx_value(&fx, "base", "latency_ns_mean");
         const struct ifm_value *p = fx_value(&fx, "base", "latency_ns_p50");
         assert_string_equal(m->n_of, "slots");
-        assert_true(p->has_interval);
-        assert_int_equal(m->has_interval, k == 0);
+        assert_true(m->has_interval && p->has_interval);
+        assert_string_equal(m->text, "Student's t at the effective size");
+        mean[k] = m->high - m->low;
         median[k] = p->high - p->low;
         fx_stop(&fx);
     }
     /* Two slots of a block share its noise in both; only what blocks remember of each other differs. */
+    assert_true(mean[1] > 1.5 * mean[0]);
     assert_true(median[1] > 1.5 * median[0]);
 }
 
@@ -371,7 +372,7 @@ int main(void)
         cmocka_unit_test(an_unsteady_warmup_and_a_loaded_machine_are_said),
         cmocka_unit_test(dependent_blocks_widen_the_interval),
         cmocka_unit_test(a_wandering_arm_is_rarely_called_different),
-        cmocka_unit_test(dependent_slots_widen_the_median),
+        cmocka_unit_test(dependent_slots_widen_mean_and_median),
     };
     return cmocka_run_group_tests_name("rule_07", tests, NULL, NULL);
 }
