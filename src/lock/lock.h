@@ -4,7 +4,8 @@
  * changed, its old and wanted values are written and synced to the state file; afterwards it is read back. Knobs are
  * restored in reverse order: when a later knob fails, when the command under the locks ends, or by `inferometer unlock`
  * after a crash. A knob that somebody else has changed since is left alone, and the state file kept: it is removed when
- * every value was read back as it was before. It must never change a knob that the user did not name. Thread rule: one thread; one process at a time holds a state file (flock of FILE.lock, as
+ * every value was read back as it was before. It must never change a knob that the user did not name. Thread rule: one
+ * thread; one process at a time holds a state file (flock of FILE.lock, as
  * long as the lock is open). */
 #ifndef IFM_LOCK_LOCK_H
 #define IFM_LOCK_LOCK_H

@@ -22,6 +22,7 @@ IFM_CHECKED enum ifm_status ifm_record_parse_slots(const char *text, size_t size
                                                    struct ifm_record *out, struct ifm_error *error);
 
 #define IFM_RECORD_LIMIT ((size_t)1 << 34) /* largest file that is read, bytes */
+#define IFM_RECORD_COLUMNS 4096            /* of instruments, in a slots file */
 
 /* The state of blocks while slots are read one by one. Starts as {0}. */
 struct ifm_block_walk {

@@ -115,7 +115,7 @@ static const struct ifm_gate gates[] = {
     {"", "speedup", "", "decode kv_len=4096", IFM_GATE_AT_LEAST, -0.0625, false, 0, ""},
 };
 static const struct ifm_plan plan = {"0123456789ab", "cafe", 9007199254740993, "cpu", cells,
-                                     COUNT(cells),   gates,  COUNT(gates)};
+                                     COUNT(cells),   gates,  COUNT(gates),     NULL};
 
 /* ---- comparing plans member by member, with no table in common with the code under test ---- */
 
