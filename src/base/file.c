@@ -65,17 +65,31 @@ static enum ifm_status fail_errno(struct ifm_error *error, const char *path, con
     return ifm_file_fail(path, what, errno, error);
 }
 
-static enum ifm_status read_all(int fd, const char *path, size_t limit, char **data, size_t *size,
-                                struct ifm_error *error)
+enum ifm_status ifm_file_open(const char *path, int *fd, size_t *size, struct ifm_error *error)
 {
     struct stat info;
-    if (fstat(fd, &info) != 0)
-        return fail_errno(error, path, "cannot read");
-    if (!S_ISREG(info.st_mode))
-        return ifm_fail(error, IFM_USAGE, path, "give the name of a file", "not a regular file");
-    if ((uint64_t)info.st_size > limit)
-        return ifm_fail(error, IFM_USAGE, path, "", "%lld bytes; at most %zu are read", (long long)info.st_size, limit);
-    size_t capacity = (size_t)info.st_size, used = 0;
+    *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (*fd < 0)
+        return fail_errno(error, path, "cannot open");
+    enum ifm_status status = IFM_OK;
+    if (fstat(*fd, &info) != 0)
+        status = fail_errno(error, path, "cannot read");
+    else if (!S_ISREG(info.st_mode))
+        status = ifm_fail(error, IFM_USAGE, path, "put a regular file in its place, or give the name of one",
+                          "not a regular file");
+    else if (size != NULL)
+        *size = (size_t)info.st_size;
+    if (status == IFM_OK)
+        return IFM_OK;
+    close(*fd);
+    *fd = -1;
+    return status;
+}
+
+static enum ifm_status read_all(int fd, const char *path, size_t capacity, char **data, size_t *size,
+                                struct ifm_error *error)
+{
+    size_t used = 0;
     char *buffer = malloc(capacity + 1);
     if (buffer == NULL)
         return ifm_fail(error, IFM_INTERNAL, path, "", "out of memory: %zu bytes", capacity);
@@ -99,10 +113,12 @@ static enum ifm_status read_all(int fd, const char *path, size_t limit, char **d
 
 enum ifm_status ifm_file_read(const char *path, size_t limit, char **data, size_t *size, struct ifm_error *error)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return fail_errno(error, path, "cannot open");
-    enum ifm_status status = read_all(fd, path, limit, data, size, error);
+    int fd;
+    size_t bytes = 0;
+    IFM_TRY(ifm_file_open(path, &fd, &bytes, error));
+    enum ifm_status status = bytes > limit
+                                 ? ifm_fail(error, IFM_USAGE, path, "", "%zu bytes; at most %zu are read", bytes, limit)
+                                 : read_all(fd, path, bytes, data, size, error);
     close(fd);
     return status;
 }
@@ -237,11 +253,10 @@ enum ifm_status ifm_file_write_named(const char *path, const void *data, size_t 
     return ifm_file_write_atomic(path, data, size, error);
 }
 
-/* A file that cannot be checked counts as present: reading it then gives the reason. */
 bool ifm_file_exists(const char *path)
 {
     struct stat info;
-    return stat(path, &info) == 0 ? S_ISREG(info.st_mode) : errno != ENOENT && errno != ENOTDIR;
+    return stat(path, &info) == 0 ? !S_ISDIR(info.st_mode) : errno != ENOENT && errno != ENOTDIR;
 }
 
 bool ifm_dir_exists(const char *path)
@@ -288,8 +303,9 @@ const char *ifm_path_base(const char *path)
 
 bool ifm_file_line(const char *path, char *buffer, size_t size)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
+    int fd;
+    struct ifm_error ignored;
+    if (ifm_file_open(path, &fd, NULL, &ignored) != IFM_OK)
         return false;
     ssize_t got = read(fd, buffer, size - 1);
     close(fd);

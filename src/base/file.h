@@ -18,6 +18,9 @@
 enum ifm_status ifm_file_fail(const char *path, const char *what, int code, struct ifm_error *error);
 const char *ifm_file_hint(int code);
 
+/* The one door through which files are opened for reading: a regular file, or an error that says that it is none. A
+ * FIFO in its place is never waited for, nor a device read for ever. `*size` as it is now; NULL is allowed. */
+IFM_CHECKED enum ifm_status ifm_file_open(const char *path, int *fd, size_t *size, struct ifm_error *error);
 /* Read a whole regular file of at most `limit` bytes. `*data` is NUL-terminated and malloc'd. */
 IFM_CHECKED enum ifm_status ifm_file_read(const char *path, size_t limit, char **data, size_t *size,
                                           struct ifm_error *error);
@@ -35,6 +38,7 @@ int ifm_file_write_all(int fd, const char *data, size_t size);
 /* Sync the folder of `path`, so that the name survives a power failure. A file that was created or renamed stays when
  * the sync fails. */
 IFM_CHECKED enum ifm_status ifm_file_sync_name(const char *path, struct ifm_error *error);
+/* Anything but a folder, also what cannot be checked or read as a file: reading it then gives the reason. */
 bool ifm_file_exists(const char *path);
 bool ifm_dir_exists(const char *path);
 /* Create `path` and its missing parents; may exist as a folder. */

@@ -1,6 +1,5 @@
 /* SHA-256 through OpenSSL's EVP, XXH3 inlined from its header. */
 #include "base/hash.h"
-#include "base/file.h"
 
 #define XXH_INLINE_ALL
 #include <errno.h>
@@ -8,8 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <xxhash.h>
 
+#include "base/file.h"
 #include "base/log.h"
 
 static struct ifm_sha256 to_hex(const unsigned char digest[32])
@@ -52,9 +53,13 @@ static enum ifm_status hash_stream(FILE *file, const char *path, struct ifm_sha2
 
 enum ifm_status ifm_sha256_file(const char *path, struct ifm_sha256 *out, struct ifm_error *error)
 {
-    FILE *file = fopen(path, "rbe");
-    if (file == NULL)
-        return ifm_fail(error, IFM_INVALID, path, ifm_file_hint(errno), "cannot read: %s", strerror(errno));
+    int fd;
+    IFM_TRY(ifm_file_open(path, &fd, NULL, error));
+    FILE *file = fdopen(fd, "rb");
+    if (file == NULL) {
+        close(fd);
+        return ifm_fail(error, IFM_INTERNAL, path, "", "out of memory for a file");
+    }
     setvbuf(file, NULL, _IONBF, 0); /* the pieces are large already */
     enum ifm_status status = hash_stream(file, path, out, error);
     fclose(file);

@@ -119,7 +119,9 @@ static enum ifm_status read_log(struct found *found, const char *dir, struct lis
     const struct ifm_events *events;
     const char *reason = "the run ended without an end event: it was killed, or the machine stopped";
     bool done = false;
-    IFM_TRY(ifm_journal_read(dir, found->arena, &events, error));
+    static const enum ifm_stage stages[] = {IFM_STAGE_run_start, IFM_STAGE_interrupted, IFM_STAGE_run_done,
+                                            IFM_STAGE_resume};
+    IFM_TRY(ifm_journal_glance(dir, stages, sizeof stages / sizeof stages[0], found->arena, &events, error));
     for (size_t i = 0; i < events->n; i++) {
         const struct ifm_event *event = &events->items[i];
         if (event->stage == IFM_STAGE_run_start)
@@ -184,7 +186,7 @@ static void read_folder(struct found *found, const char *dir)
     struct listed_run *entry = &found->items[found->n++];
     *entry = (struct listed_run){.dir = dir, .state = "finished", .outcome = "", .why = "", .config_hash = ""};
     entry->bytes = size_of(dir, 0, found->arena);
-    int code;
+    bool busy = false;
     if (read_lock(found, dir, entry, &error) != IFM_OK || read_plan(found, dir, entry, &error) != IFM_OK) {
         break_entry(found, entry, &error);
         return;
@@ -196,12 +198,14 @@ static void read_folder(struct found *found, const char *dir)
         entry->why = "nothing was recorded";
         return;
     }
-    if (ifm_folder_is_busy(dir, &code)) {
+    enum ifm_status status = ifm_folder_is_busy(dir, &busy, &error);
+    if (busy) {
         entry->state = "running";
         entry->why = "a run is at work in this folder";
         return;
     }
-    if (read_log(found, dir, entry, &error) != IFM_OK || read_verdict(found, dir, entry, &error) != IFM_OK)
+    if (status != IFM_OK || read_log(found, dir, entry, &error) != IFM_OK ||
+        read_verdict(found, dir, entry, &error) != IFM_OK)
         break_entry(found, entry, &error);
 }
 

@@ -63,6 +63,12 @@ struct ifm_number_order {
     size_t n;
 };
 
+/* Findings by cell, those of one cell in the order of the list; holds as long. */
+struct ifm_finding_order {
+    const struct ifm_finding *of, **sorted;
+    size_t n;
+};
+
 struct ifm_derived {
     const char *run_id, *config_hash;
     struct ifm_number *numbers;
@@ -74,6 +80,7 @@ struct ifm_derived {
     size_t n_companions;
     struct ifm_device_energy *energies; /* in the order of cells, arms and sensors */
     size_t n_energies;
+    struct ifm_finding_order finding_order; /* of the findings; made by ifm_derive */
 };
 
 /* What the sensors of power said in the energy pass of a cell. */
@@ -125,7 +132,10 @@ const struct ifm_number *ifm_derived_find(const struct ifm_derived *derived, con
 /* The same number's value, in any state. */
 const struct ifm_value *ifm_derived_value(const struct ifm_derived *derived, const char *cell, const char *arm,
                                           enum ifm_metric_id metric);
-/* Put the numbers in order, for ifm_derived_find. */
+/* The next finding about a cell behind `after` (NULL = the first), in the order of the list; "" = of the whole run. */
+const struct ifm_finding *ifm_derived_finding(const struct ifm_derived *derived, const char *cell,
+                                              const struct ifm_finding *after);
+/* Put numbers and findings in order, for ifm_derived_find and ifm_derived_finding. */
 void ifm_derived_sort(struct ifm_derived *derived, struct ifm_arena *arena);
 
 /* The time of a step in every measured sample of an arm, in time order, ns: what latency_ns_mean and its like are made

@@ -1,4 +1,5 @@
-/* Looking derived numbers up by name: an order beside the list, which itself stays in the order of the report. */
+/* Looking derived numbers and findings up by name: an order beside each list, which itself stays in the order of the
+ * report. */
 #include "derive/derive.h"
 
 #include <stdlib.h>
@@ -20,9 +21,29 @@ static int compare_numbers(const void *a, const void *b)
     return order != 0 ? order : (one > other) - (one < other);
 }
 
+static int compare_findings(const void *a, const void *b)
+{
+    const struct ifm_finding *one = *(const struct ifm_finding *const *)a,
+                             *other = *(const struct ifm_finding *const *)b;
+    int order = strcmp(one->cell, other->cell);
+    return order != 0 ? order : (one > other) - (one < other);
+}
+
+static void sort_findings(struct ifm_derived *derived, struct ifm_arena *arena)
+{
+    struct ifm_finding_order *order = &derived->finding_order;
+    order->of = derived->findings;
+    order->n = derived->n_findings;
+    order->sorted = IFM_ARENA_ARRAY(arena, const struct ifm_finding *, order->n + 1);
+    for (size_t i = 0; i < order->n; i++)
+        order->sorted[i] = &derived->findings[i];
+    qsort(order->sorted, order->n, sizeof *order->sorted, compare_findings);
+}
+
 void ifm_derived_sort(struct ifm_derived *derived, struct ifm_arena *arena)
 {
     struct ifm_number_order *order = &derived->order;
+    sort_findings(derived, arena);
     order->of = derived->numbers;
     order->n = derived->n_numbers;
     order->sorted = IFM_ARENA_ARRAY(arena, const struct ifm_number *, order->n + 1);
@@ -59,6 +80,28 @@ const struct ifm_value *ifm_derived_value(const struct ifm_derived *derived, con
 {
     const struct ifm_number *number = ifm_derived_find(derived, cell, arm, metric);
     return number == NULL ? NULL : &number->value;
+}
+
+const struct ifm_finding *ifm_derived_finding(const struct ifm_derived *derived, const char *cell,
+                                              const struct ifm_finding *after)
+{
+    const struct ifm_finding_order *order = &derived->finding_order;
+    if (order->sorted == NULL || order->of != derived->findings || order->n != derived->n_findings) {
+        for (size_t i = after == NULL ? 0 : (size_t)(after - derived->findings) + 1; i < derived->n_findings; i++)
+            if (strcmp(derived->findings[i].cell, cell) == 0)
+                return &derived->findings[i];
+        return NULL;
+    }
+    size_t low = 0, high = order->n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int where = strcmp(order->sorted[middle]->cell, cell);
+        if (where < 0 || (where == 0 && after != NULL && order->sorted[middle] <= after))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < order->n && strcmp(order->sorted[low]->cell, cell) == 0 ? order->sorted[low] : NULL;
 }
 
 const char *ifm_severity_label(enum ifm_severity severity)

@@ -168,12 +168,13 @@ unsigned ifm_add_note(struct ifm_builder *builder, const char *reason, const cha
     if (ifm_is_empty(reason))
         return 0;
     const char *text = ifm_with_remedy(reason, remedy, builder->arena);
-    for (size_t i = 0; i < document->n_notes; i++)
-        if (strcmp(document->notes[i].text, text) == 0)
-            return document->notes[i].number;
-    IFM_ARENA_GROW(builder->arena, document->notes, document->n_notes, document->notes_capacity);
-    unsigned number = (unsigned)document->n_notes + 1;
-    document->notes[document->n_notes++] = (struct ifm_note){number, text};
+    if (builder->notes == NULL)
+        builder->notes = ifm_names_create(builder->arena);
+    unsigned number = (unsigned)ifm_names_add(builder->notes, text) + 1;
+    if (number > document->n_notes) {
+        IFM_ARENA_GROW(builder->arena, document->notes, document->n_notes, document->notes_capacity);
+        document->notes[document->n_notes++] = (struct ifm_note){number, text};
+    }
     return number;
 }
 

@@ -2,6 +2,7 @@
 #ifndef IFM_DOCUMENT_BUILD_H
 #define IFM_DOCUMENT_BUILD_H
 
+#include "base/names.h"
 #include "document/document.h"
 
 struct ifm_builder {
@@ -9,6 +10,7 @@ struct ifm_builder {
     struct ifm_document *document;
     struct ifm_arena *arena;
     enum ifm_level most;
+    struct ifm_names *notes; /* of the document, by their texts; made with the first */
 };
 
 /* ---- blocks: each gives the new one, the last of `parent` ---- */

@@ -187,6 +187,7 @@ struct ifm_document {
     size_t n_pictures;
     const struct ifm_power_shown *powers;
     size_t n_powers;
+    const char *const *cell_ids; /* what ids of a cell's figures begin with: different for each cell of the plan */
 };
 
 /* `most`: blocks of a higher level are not built. */

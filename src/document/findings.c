@@ -6,11 +6,6 @@ enum { FINDINGS_SHOWN = 5, FEW_NOTES = 5 };
 
 /* ---- one of each ---- */
 
-static bool same_finding(const struct ifm_finding *a, const struct ifm_finding *b)
-{
-    return a->severity == b->severity && strcmp(a->text, b->text) == 0 && strcmp(a->rule, b->rule) == 0;
-}
-
 /* Behind the figure at `text`, its exponent and its unit of time: "8e+06", "1.43 ms"; `text` itself where none is. */
 static const char *past_figure(const char *text)
 {
@@ -29,59 +24,72 @@ static const char *past_figure(const char *text)
     return text;
 }
 
-/* Do two texts differ in nothing but their figures? "drifts by 1.5 % over" and "drifts by 8e+06 % over". */
-static bool same_words(const char *a, const char *b)
+/* What two findings that differ in nothing but their figures have in common: "drifts by 1.5 % over" and "drifts by
+ * 8e+06 % over". `key` holds it. */
+static const char *words_of(const struct ifm_finding *finding, struct ifm_text *key)
 {
-    for (;;) {
-        const char *after_a = past_figure(a), *after_b = past_figure(b);
-        if (after_a != a && after_b != b) {
-            a = after_a;
-            b = after_b;
-        } else if (*a != *b) {
-            return false;
-        } else if (*a == '\0') {
-            return true;
+    static const char figure[] = "\x01";
+    key->size = 0;
+    ifm_text_printf(key, "%d\n%s\n", (int)finding->severity, finding->rule);
+    for (const char *at = finding->text; *at != '\0';) {
+        const char *after = past_figure(at);
+        ifm_text_append(key, after != at ? figure : at, 1);
+        at = after != at ? after : at + 1;
+    }
+    return key->data;
+}
+
+/* Of a journal of thousands of cells, so that nothing here may compare each finding with each. */
+static size_t gather_each(const struct ifm_derived *derived, struct ifm_arena *scratch, struct ifm_told *told)
+{
+    struct ifm_names *numbers = ifm_names_create(scratch);
+    struct ifm_text key = {0};
+    for (int severity = IFM_SEVERITY_INVALID; severity >= IFM_SEVERITY_NOTE; severity--)
+        for (size_t i = 0; i < derived->n_findings; i++) {
+            const struct ifm_finding *finding = &derived->findings[i];
+            if ((int)finding->severity != severity)
+                continue;
+            key.size = 0;
+            ifm_text_printf(&key, "%d\n%s\n%s", severity, finding->rule, finding->text);
+            struct ifm_told *one = &told[ifm_names_add(numbers, key.data)];
+            one->first = one->n == 0 ? finding : one->first;
+            one->place = "";
+            one->n++;
+        }
+    ifm_text_free(&key);
+    return ifm_names_count(numbers);
+}
+
+/* The first of those that are alike counts the others. */
+static void join_alike(struct ifm_told *told, size_t n, struct ifm_arena *scratch)
+{
+    struct ifm_names *numbers = ifm_names_create(scratch);
+    struct ifm_told **firsts = IFM_ARENA_ARRAY(scratch, struct ifm_told *, n + 1);
+    struct ifm_text key = {0};
+    for (size_t i = 0; i < n; i++) {
+        size_t number = ifm_names_add(numbers, words_of(told[i].first, &key));
+        if (firsts[number] == NULL) {
+            firsts[number] = &told[i];
         } else {
-            a++;
-            b++;
+            firsts[number]->n_alike++;
+            told[i].is_alike = true;
         }
     }
-}
-
-static bool are_alike(const struct ifm_finding *a, const struct ifm_finding *b)
-{
-    return a->severity == b->severity && strcmp(a->rule, b->rule) == 0 && same_words(a->text, b->text);
-}
-
-static size_t add_told(struct ifm_told *told, size_t n, const struct ifm_finding *finding)
-{
-    for (size_t i = 0; i < n; i++)
-        if (same_finding(told[i].first, finding)) {
-            told[i].n++;
-            return n;
-        }
-    told[n] = (struct ifm_told){.first = finding, .place = "", .n = 1};
-    return n + 1;
+    ifm_text_free(&key);
 }
 
 size_t ifm_gather_findings(struct ifm_builder *builder, struct ifm_told **out)
 {
     const struct ifm_derived *derived = builder->from->derived;
     struct ifm_told *told = IFM_ARENA_ARRAY(builder->arena, struct ifm_told, derived->n_findings + 1);
-    size_t n = 0;
-    for (int severity = IFM_SEVERITY_INVALID; severity >= IFM_SEVERITY_NOTE; severity--)
-        for (size_t i = 0; i < derived->n_findings; i++)
-            if ((int)derived->findings[i].severity == severity)
-                n = add_told(told, n, &derived->findings[i]);
+    struct ifm_arena *scratch = ifm_arena_create();
+    size_t n = gather_each(derived, scratch, told);
+    join_alike(told, n, scratch);
+    ifm_arena_destroy(scratch);
     for (size_t i = 0; i < n; i++) {
         told[i].place = ifm_document_place(told[i].first->cell, told[i].first->arm, builder->arena);
         if (told[i].n > 1 && told[i].place[0] != '\0')
             told[i].place = ifm_arena_printf(builder->arena, "%s and %zu more", told[i].place, told[i].n - 1);
-        for (size_t k = i + 1; !told[i].is_alike && k < n; k++)
-            if (are_alike(told[i].first, told[k].first)) {
-                told[i].n_alike++;
-                told[k].is_alike = true;
-            }
     }
     *out = told;
     return n;
@@ -131,10 +139,11 @@ static bool same_kind(const struct ifm_finding *a, const struct ifm_finding *b)
     return a->severity == b->severity && *x == *y;
 }
 
-static bool is_told(const struct ifm_told *told, size_t n, const bool *shown, size_t finding)
+/* `shown` lists the findings that stand already: a handful, as those that are alike are one. */
+static bool is_told(const struct ifm_told *told, size_t n, const size_t *shown, size_t finding)
 {
     for (size_t i = 0; i < n; i++)
-        if (shown[i] && same_kind(told[i].first, told[finding].first))
+        if (same_kind(told[shown[i]].first, told[finding].first))
             return true;
     return false;
 }
@@ -142,8 +151,12 @@ static bool is_told(const struct ifm_told *told, size_t n, const bool *shown, si
 /* One of those that are alike stands for all. */
 static void choose(const struct ifm_builder *builder, const struct ifm_told *told, size_t n, bool *shown)
 {
-    for (size_t i = 0; i < n; i++)
+    size_t *list = IFM_ARENA_ARRAY(builder->arena, size_t, n + 1), n_shown = 0;
+    for (size_t i = 0; i < n; i++) {
         shown[i] = told[i].first->severity == IFM_SEVERITY_INVALID && !told[i].is_alike;
+        if (shown[i])
+            list[n_shown++] = i;
+    }
     for (int places = FINDINGS_SHOWN; places > 0; places--) {
         size_t best = n;
         int most = 0;
@@ -151,14 +164,16 @@ static void choose(const struct ifm_builder *builder, const struct ifm_told *tol
             if (shown[i] || told[i].is_alike)
                 continue;
             int weight = weight_of(builder->from->plan, told[i].first);
-            weight -= is_told(told, n, shown, i) ? 85 : 0; /* behind what is said of nothing yet */
+            weight -= is_told(told, n_shown, list, i) ? 85 : 0; /* behind what is said of nothing yet */
             if (best == n || weight > most) {
                 best = i;
                 most = weight;
             }
         }
-        if (best < n)
-            shown[best] = true;
+        if (best == n)
+            return;
+        shown[best] = true;
+        list[n_shown++] = best;
     }
 }
 

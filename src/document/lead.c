@@ -1,5 +1,6 @@
 /* What comes first: what was measured where, the verdict, the outcomes in sentences, what to distrust, what the words
  * mean; gates; and where cells stand when there are many. Counts sentences, computes no number. */
+#include "base/names.h"
 #include "document/build.h"
 #include "document/quantity.h"
 #include "model/machine_facts.h"
@@ -13,14 +14,13 @@ static const char *names_of_workloads(struct ifm_builder *builder)
 {
     const struct ifm_plan *plan = builder->from->plan;
     const char *text = "";
-    for (size_t i = 0; i < plan->n_cells; i++) {
-        bool is_new = true;
-        for (size_t k = 0; k < i; k++)
-            is_new &= strcmp(plan->cells[k].workload, plan->cells[i].workload) != 0;
-        if (is_new)
+    struct ifm_names *names = ifm_names_create(builder->arena);
+    for (size_t i = 0, n = 0; i < plan->n_cells; i++)
+        if (ifm_names_add(names, plan->cells[i].workload) == n) {
+            n++;
             text =
                 ifm_arena_printf(builder->arena, "%s%s%s", text, text[0] == '\0' ? "" : ", ", plan->cells[i].workload);
-    }
+        }
     return text[0] == '\0' ? "nothing" : text;
 }
 

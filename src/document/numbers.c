@@ -9,6 +9,7 @@ enum { MOST_COLUMNS = 8 }; /* arms beside each other in one table */
 
 /* Reasons, each once. */
 struct reasons {
+    struct ifm_names *numbers;
     const char **texts;
     size_t n, capacity;
 };
@@ -26,12 +27,12 @@ struct block {
 
 static unsigned number_of(struct ifm_builder *builder, struct reasons *reasons, const char *text)
 {
-    for (size_t i = 0; i < reasons->n; i++)
-        if (strcmp(reasons->texts[i], text) == 0)
-            return (unsigned)i + 1;
-    IFM_ARENA_GROW(builder->arena, reasons->texts, reasons->n, reasons->capacity);
-    reasons->texts[reasons->n++] = text;
-    return (unsigned)reasons->n;
+    size_t number = ifm_names_add(reasons->numbers, text);
+    if (number == reasons->n) {
+        IFM_ARENA_GROW(builder->arena, reasons->texts, reasons->n, reasons->capacity);
+        reasons->texts[reasons->n++] = text;
+    }
+    return (unsigned)number + 1;
 }
 
 /* A word stands beside the number, a sentence among the reasons. */
@@ -172,7 +173,7 @@ static void add_reasons(struct ifm_builder *builder, struct ifm_block *section, 
 void ifm_build_numbers(struct ifm_builder *builder)
 {
     const struct ifm_derived *derived = builder->from->derived;
-    struct reasons reasons = {0};
+    struct reasons reasons = {.numbers = ifm_names_create(builder->arena)};
     struct ifm_block *section = ifm_add_part(
         builder, IFM_LEVEL_PAGE, "numbers", ifm_arena_printf(builder->arena, "Every number (%zu)", derived->n_numbers));
     section->folded = true;

@@ -41,12 +41,39 @@ static enum ifm_status gather(struct ifm_builder *builder, struct ifm_error *err
     return IFM_OK;
 }
 
+/* A letter of an id; all others become "-". */
+static char plain(char c)
+{
+    bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    return letter || c == '\0' ? c : '-';
+}
+
+/* The cells' names, with their numbers where two names have the same letters. */
+static const char *const *ids_of(const struct ifm_plan *plan, struct ifm_arena *arena)
+{
+    const char **ids = IFM_ARENA_ARRAY(arena, const char *, plan->n_cells + 1);
+    size_t *times = IFM_ARENA_ARRAY(arena, size_t, plan->n_cells + 1);
+    struct ifm_names *names = ifm_names_create(arena);
+    for (size_t i = 0; i < plan->n_cells; i++) {
+        char *id = ifm_arena_strdup(arena, plan->cells[i].name);
+        for (char *c = id; *c != '\0'; c++)
+            *c = plain(*c);
+        ids[i] = id;
+        times[ifm_names_add(names, id)]++;
+    }
+    for (size_t i = 0; i < plan->n_cells; i++)
+        if (times[ifm_names_find(names, ids[i])] > 1)
+            ids[i] = ifm_arena_printf(arena, "%s-%u", ids[i], plan->cells[i].index);
+    return ids;
+}
+
 static struct ifm_document *document_of(const struct ifm_publication *publication, struct ifm_arena *arena)
 {
     struct ifm_document *document = IFM_ARENA_NEW(arena, struct ifm_document);
     document->arena = arena;
     document->plan = publication->plan;
     document->derived = publication->derived;
+    document->cell_ids = ids_of(publication->plan, arena);
     document->title = "";
     document->root = (struct ifm_block){.id = "", .title = "", .subtitle = ""};
     return document;

@@ -79,8 +79,9 @@ static char *read_all(int fd)
 
 char *ifm_probe_text_of(const char *path)
 {
-    int fd = path != NULL ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-    if (fd < 0)
+    int fd;
+    struct ifm_error ignored;
+    if (path == NULL || ifm_file_open(path, &fd, NULL, &ignored) != IFM_OK)
         return NULL;
     char *data = read_all(fd);
     close(fd);

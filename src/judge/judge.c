@@ -62,12 +62,12 @@ static void block(struct judging *j, struct ifm_gate_result *result, bool capabi
 /* The invalid finding that concerns a cell, or the whole run; NULL when there is none. */
 static const struct ifm_finding *invalid_in(const struct ifm_derived *derived, const char *cell)
 {
-    for (size_t i = 0; i < derived->n_findings; i++) {
-        const struct ifm_finding *f = &derived->findings[i];
-        if (f->severity == IFM_SEVERITY_INVALID && (f->cell[0] == '\0' || strcmp(f->cell, cell) == 0))
-            return f;
-    }
-    return NULL;
+    const struct ifm_finding *own = NULL, *all = NULL;
+    while ((own = ifm_derived_finding(derived, cell, own)) != NULL && own->severity != IFM_SEVERITY_INVALID)
+        ;
+    while ((all = ifm_derived_finding(derived, "", all)) != NULL && all->severity != IFM_SEVERITY_INVALID)
+        ;
+    return own == NULL || (all != NULL && all < own) ? all : own; /* the first of the list */
 }
 
 /* ---- one gate on one number ---- */
@@ -129,10 +129,9 @@ static const struct ifm_finding *disputed(const struct ifm_derived *derived, con
         ifm_metrics[metric].kind == IFM_CLASS_COMPARE && metric != IFM_M_MDE_PERCENT && metric != IFM_M_BLOCKS_NEEDED;
     if (!compares || change == NULL || strcmp(change->value.text, "undecided") != 0)
         return NULL;
-    for (size_t i = 0; i < derived->n_findings; i++) {
-        const struct ifm_finding *f = &derived->findings[i];
+    for (const struct ifm_finding *f = NULL; (f = ifm_derived_finding(derived, cell, f)) != NULL;) {
         bool decides = strcmp(f->rule, "rule-02") == 0 || strcmp(f->rule, "rule-08") == 0;
-        if (decides && f->severity == IFM_SEVERITY_WARNING && strcmp(f->cell, cell) == 0 && strcmp(f->arm, arm) == 0)
+        if (decides && f->severity == IFM_SEVERITY_WARNING && strcmp(f->arm, arm) == 0)
             return f;
     }
     return NULL;
@@ -166,12 +165,12 @@ static const char *unknown_metric(struct judging *j, const char *metric)
 }
 
 /* Does any number of this cell, in whatever state, carry the metric? */
-static bool carries(const struct ifm_derived *derived, const char *cell, enum ifm_metric_id metric)
+static bool carries(const struct ifm_derived *derived, const struct ifm_cell *cell, enum ifm_metric_id metric)
 {
-    for (size_t i = 0; i < derived->n_numbers; i++)
-        if (derived->numbers[i].metric == metric && strcmp(derived->numbers[i].cell, cell) == 0)
-            return true;
-    return false;
+    bool any = ifm_derived_find(derived, cell->name, "", metric) != NULL;
+    for (size_t a = 0; a < cell->n_arms && !any; a++)
+        any = ifm_derived_find(derived, cell->name, cell->arms[a].name, metric) != NULL;
+    return any;
 }
 
 static void judge_one(struct judging *j, const struct ifm_gate *gate, enum ifm_metric_id metric,
@@ -256,7 +255,7 @@ static void judge_gate(struct judging *j, const struct ifm_gate *gate)
             continue;
         if (!named && gate->arm[0] != '\0' && cell->n_arms > 0 && ifm_cell_arm(cell, gate->arm) == NULL)
             continue;
-        if (named || cell->n_arms == 0 || carries(j->derived, cell->name, metric))
+        if (named || cell->n_arms == 0 || carries(j->derived, cell, metric))
             judge_cell(j, gate, metric, cell);
     }
     if (j->verdict->n_gates > before)
@@ -306,17 +305,17 @@ static void collect(struct judging *j, enum ifm_outcome outcome)
 }
 
 /* Was a time of the cell measured? Else `*why` its first time is absent; NULL where nobody says. */
-static bool is_measured(const struct ifm_derived *derived, const char *cell, const char **why)
+static bool is_measured(const struct ifm_derived *derived, const struct ifm_cell *cell, const char **why)
 {
     *why = NULL;
-    for (size_t i = 0; i < derived->n_numbers; i++) {
-        const struct ifm_number *number = &derived->numbers[i];
-        if (number->metric != IFM_M_STEP_NS || strcmp(number->cell, cell) != 0)
-            continue;
-        if (number->value.state != IFM_STATE_ABSENT)
+    for (size_t a = 0; a <= cell->n_arms;
+         a++) { /* the last is the cell itself, which has a time where it has no arms */
+        const char *arm = a < cell->n_arms ? cell->arms[a].name : "";
+        const struct ifm_value *value = ifm_derived_value(derived, cell->name, arm, IFM_M_STEP_NS);
+        if (value != NULL && value->state != IFM_STATE_ABSENT)
             return true;
-        if (*why == NULL && number->value.reason[0] != '\0')
-            *why = number->value.reason;
+        if (value != NULL && *why == NULL && value->reason[0] != '\0')
+            *why = value->reason;
     }
     return false;
 }
@@ -329,7 +328,7 @@ static enum ifm_status nothing_measured(struct judging *j)
     const char *why = NULL, *of_cell;
     for (size_t c = 0; c < j->plan->n_cells; c++) {
         const struct ifm_cell *cell = &j->plan->cells[c];
-        if (is_measured(j->derived, cell->name, &of_cell))
+        if (is_measured(j->derived, cell, &of_cell))
             return IFM_OK;
         why = c == 0 ? of_cell : why;
         lacking &= !ifm_is_empty(cell->unsupported);

@@ -6,6 +6,7 @@
  * place to look first, not a proof: whatever was not recorded may still be the cause. */
 #include "judge/internal.h"
 
+#include "base/names.h"
 #include "base/text.h"
 #include <math.h>
 #include <string.h>
@@ -159,7 +160,34 @@ static bool is_beyond_its_work(const struct ifm_derived *derived, const struct i
     return value->state == IFM_STATE_REFUSED || (!ifm_is_empty(value->text));
 }
 
-static const char *one_line(const struct ifm_number *change, const struct ifm_derived *derived, struct ifm_arena *arena)
+/* The companions of each arm, which stand together. */
+struct beside {
+    struct ifm_names *names; /* of cell and arm */
+    const struct ifm_companion **first;
+    size_t *n;
+};
+
+static const char *name_of(const char *cell, const char *arm, struct ifm_arena *arena)
+{
+    return ifm_arena_printf(arena, "%s\n%s", cell, arm);
+}
+
+static struct beside gather_beside(const struct ifm_derived *derived, struct ifm_arena *arena)
+{
+    struct beside beside = {.names = ifm_names_create(arena)};
+    beside.first = IFM_ARENA_ARRAY(arena, const struct ifm_companion *, derived->n_companions + 1);
+    beside.n = IFM_ARENA_ARRAY(arena, size_t, derived->n_companions + 1);
+    for (size_t i = 0; i < derived->n_companions; i++) {
+        const struct ifm_companion *c = &derived->companions[i];
+        size_t at = ifm_names_add(beside.names, name_of(c->cell, c->arm, arena));
+        if (beside.n[at]++ == 0)
+            beside.first[at] = c;
+    }
+    return beside;
+}
+
+static const char *one_line(const struct ifm_number *change, const struct ifm_derived *derived,
+                            const struct beside *beside, struct ifm_arena *arena)
 {
     const struct ifm_value *v = &change->value;
     struct story story = {.causes = "", .at_most = true};
@@ -174,11 +202,9 @@ static const char *one_line(const struct ifm_number *change, const struct ifm_de
              &(struct ifm_companion){
                  .column = "bytes moved", .unit = "B", .own = 1, .base = bytes->value.number, .step_ns = 0},
              !beyond, v->number, arena);
-    for (size_t i = 0; i < derived->n_companions; i++) {
-        const struct ifm_companion *c = &derived->companions[i];
-        if (strcmp(c->cell, change->cell) == 0 && strcmp(c->arm, change->arm) == 0)
-            tell(&story, c, true, v->number, arena);
-    }
+    size_t at = ifm_names_find(beside->names, name_of(change->cell, change->arm, arena));
+    for (size_t i = 0; at != IFM_NO_NAME && i < beside->n[at]; i++)
+        tell(&story, beside->first[at] + i, true, v->number, arena);
     conclude(&story.text, v, story.causes, story.n_causes, story.at_most, story.recorded == 0 ? 0 : story.told + 1);
     const char *line = ifm_arena_printf(arena, "%s", story.text.data);
     ifm_text_free(&story.text);
@@ -188,12 +214,13 @@ static const char *one_line(const struct ifm_number *change, const struct ifm_de
 void ifm_judge_triage(const struct ifm_derived *derived, struct ifm_arena *arena, struct ifm_verdict *verdict)
 {
     size_t capacity = 0;
+    struct beside beside = gather_beside(derived, arena);
     for (size_t i = 0; i < derived->n_numbers; i++) {
         const struct ifm_number *change = &derived->numbers[i];
         if (change->metric != IFM_M_CHANGE_PERCENT || change->value.state != IFM_STATE_OK)
             continue;
         IFM_ARENA_GROW(arena, verdict->triage, verdict->n_triage, capacity);
         verdict->triage[verdict->n_triage++] =
-            (struct ifm_triage_line){change->cell, change->arm, one_line(change, derived, arena)};
+            (struct ifm_triage_line){change->cell, change->arm, one_line(change, derived, &beside, arena)};
     }
 }

@@ -52,11 +52,6 @@ static void say(struct ifm_lock_row *row, enum ifm_lock_outcome outcome, const c
     snprintf(row->reason, sizeof row->reason, "%s", reason);
 }
 
-bool ifm_lock_is_switch(const char *text)
-{
-    return strcmp(text, "on") == 0 || strcmp(text, "off") == 0;
-}
-
 static struct ifm_lock *create(const struct ifm_lock_options *options)
 {
     struct ifm_arena *arena = ifm_arena_create();

@@ -4,6 +4,7 @@
 
 #include "dyn/nvml.h"
 #include "lock/lock.h"
+#include <string.h>
 
 #define IFM_LOCK_NOT_READABLE "not readable"
 
@@ -43,8 +44,12 @@ struct ifm_lock_kind {
 extern const struct ifm_lock_kind ifm_lock_persistence, ifm_lock_power_limit, ifm_lock_memory_clock, ifm_lock_gpu_clock;
 extern const struct ifm_lock_kind ifm_lock_frequency_min, ifm_lock_frequency_max, ifm_lock_governor, ifm_lock_turbo;
 
+static inline bool ifm_lock_is_switch(const char *text)
+{
+    return strcmp(text, "on") == 0 || strcmp(text, "off") == 0;
+}
+
 /* lock.c */
-bool ifm_lock_is_switch(const char *text); /* "on" or "off" */
 /* Read a row's knob into `seen` and interpret it; a clock gets `settle_ms` to reach the wanted value. */
 IFM_CHECKED enum ifm_status ifm_lock_look(const struct ifm_lock_machine *machine, struct ifm_lock_row *row,
                                           unsigned settle_ms, struct ifm_lock_sight *sight, struct ifm_error *error);

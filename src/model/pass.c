@@ -88,8 +88,20 @@ enum ifm_pass_kind ifm_pass_for(enum ifm_intrusion intrusion)
     return (enum ifm_pass_kind)kind;
 }
 
+void ifm_plan_index(struct ifm_plan *plan, struct ifm_arena *arena)
+{
+    struct ifm_names *names = ifm_names_create(arena);
+    for (size_t c = 0; c < plan->n_cells; c++)
+        ifm_names_add(names, plan->cells[c].name);
+    plan->by_name = ifm_names_count(names) == plan->n_cells ? names : NULL;
+}
+
 const struct ifm_cell *ifm_plan_cell(const struct ifm_plan *plan, const char *name)
 {
+    if (plan->by_name != NULL) {
+        size_t number = ifm_names_find(plan->by_name, name);
+        return number == IFM_NO_NAME ? NULL : &plan->cells[number];
+    }
     for (size_t c = 0; c < plan->n_cells; c++)
         if (strcmp(plan->cells[c].name, name) == 0)
             return &plan->cells[c];

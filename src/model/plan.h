@@ -7,6 +7,7 @@
 #ifndef IFM_MODEL_PLAN_H
 #define IFM_MODEL_PLAN_H
 
+#include "base/names.h"
 #include "model/machine.h"
 #include "model/pass.h"
 #include "model/study.h"
@@ -116,8 +117,11 @@ struct ifm_plan {
     size_t n_cells;
     const struct ifm_gate *gates;
     size_t n_gates;
+    const struct ifm_names *by_name; /* of the cells, whose names are all different; NULL = look-ups walk them */
 };
 
+/* Once the list of cells is whole. */
+void ifm_plan_index(struct ifm_plan *plan, struct ifm_arena *arena);
 /* By name, path or role; NULL without one. */
 const struct ifm_cell *ifm_plan_cell(const struct ifm_plan *plan, const char *name);
 const struct ifm_arm *ifm_cell_arm(const struct ifm_cell *cell, const char *name);

@@ -1,6 +1,7 @@
 /* Reading plan.json: every member typed and required, no other member, and a plan that agrees with itself. */
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/names.h"
 #include "base/text.h"
 #include "model/plan_fields.h"
 #include "model/plan_json.h"
@@ -370,14 +371,14 @@ static enum ifm_status check_names(const struct plan_place *up, const char *what
                                    size_t size, size_t offset)
 {
     struct plan_place list = {up->reader, up, what, 0};
+    struct ifm_names *names = ifm_names_create(up->reader->arena);
     for (size_t i = 0; i < n; i++) {
         struct plan_place element = {list.reader, &list, NULL, i};
         const char *name = name_of(items, size, offset, i);
         if (name[0] == '\0')
             return fail_at(&element, "the name is empty");
-        for (size_t other = 0; other < i; other++)
-            if (strcmp(name, name_of(items, size, offset, other)) == 0)
-                return fail_at(&element, ifm_arena_printf(up->reader->arena, "the name \"%s\" is used twice", name));
+        if (ifm_names_add(names, name) != i)
+            return fail_at(&element, ifm_arena_printf(up->reader->arena, "the name \"%s\" is used twice", name));
     }
     return IFM_OK;
 }
@@ -501,6 +502,7 @@ enum ifm_status ifm_plan_from_json(const json_t *json, const char *where, struct
     plan->cells = cells;
     plan->gates = gates;
     IFM_TRY(check_plan(&root, plan));
+    ifm_plan_index(plan, arena);
     *out = plan;
     return IFM_OK;
 }

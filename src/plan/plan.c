@@ -222,6 +222,7 @@ enum ifm_status ifm_plan_build(const struct ifm_study *study, const struct ifm_c
             IFM_TRY(build_cell(study, catalog, workload, &scope, point, arena, cell, error));
         }
     }
+    ifm_plan_index(plan, arena);
     *out = plan;
     return IFM_OK;
 }

@@ -53,11 +53,9 @@ const char *ifm_comparison_change(const struct ifm_value *value, struct ifm_aren
                             value->high);
 }
 
-/* Whether a finding is about this row: its arm, its reference, its cell or the whole run. */
+/* Whether a finding of its cell or of the whole run is about this row: its arm, its reference, or all of them. */
 static bool is_about(const struct ifm_finding *finding, const struct ifm_comparison_row *row)
 {
-    if (finding->cell[0] != '\0' && strcmp(finding->cell, row->cell) != 0)
-        return false;
     return finding->arm[0] == '\0' || strcmp(finding->arm, row->arm) == 0 || strcmp(finding->arm, row->reference) == 0;
 }
 
@@ -79,8 +77,17 @@ static const char *finding_text(const struct ifm_finding *finding, const char *p
 static const char *findings_of(struct ifm_listing *listing, const struct ifm_comparison_row *row,
                                const struct ifm_derived *derived, const char *notes, json_t *texts)
 {
-    for (size_t i = 0; derived != NULL && i < derived->n_findings; i++) {
-        const struct ifm_finding *finding = &derived->findings[i];
+    const struct ifm_finding *of_cell = NULL, *of_run = NULL, *finding;
+    if (derived == NULL)
+        return notes;
+    of_cell = ifm_derived_finding(derived, row->cell, NULL);
+    of_run = row->cell[0] == '\0' ? NULL : ifm_derived_finding(derived, "", NULL);
+    while ((finding = of_cell == NULL || (of_run != NULL && of_run < of_cell) ? of_run : of_cell) !=
+           NULL) { /* in the order of the list */
+        if (finding == of_cell)
+            of_cell = ifm_derived_finding(derived, row->cell, of_cell);
+        else
+            of_run = ifm_derived_finding(derived, "", of_run);
         if (!is_about(finding, row))
             continue;
         const char *text = finding_text(finding, finding->arm, listing->arena);

@@ -8,7 +8,12 @@
 
 struct ifm_listing ifm_listing_begin(const struct ifm_listing_column *columns, size_t n, struct ifm_arena *arena)
 {
-    return (struct ifm_listing){.columns = columns, .n_columns = n, .rows = json_array(), .arena = arena};
+    return (struct ifm_listing){.columns = columns,
+                                .n_columns = n,
+                                .rows = json_array(),
+                                .note_numbers = ifm_names_create(arena),
+                                .remark_numbers = ifm_names_create(arena),
+                                .arena = arena};
 }
 
 void ifm_listing_end(struct ifm_listing *listing)
@@ -63,19 +68,18 @@ void ifm_listing_show(struct ifm_listing *listing, const char *heading, const ch
 
 size_t ifm_listing_note(struct ifm_listing *listing, const char *text)
 {
-    for (size_t i = 0; i < listing->n_notes; i++)
-        if (strcmp(listing->notes[i], text) == 0)
-            return i + 1;
-    IFM_ARENA_GROW(listing->arena, listing->notes, listing->n_notes, listing->notes_capacity);
-    listing->notes[listing->n_notes++] = ifm_arena_strdup(listing->arena, text);
-    return listing->n_notes;
+    size_t number = ifm_names_add(listing->note_numbers, text);
+    if (number == listing->n_notes) {
+        IFM_ARENA_GROW(listing->arena, listing->notes, listing->n_notes, listing->notes_capacity);
+        listing->notes[listing->n_notes++] = ifm_arena_strdup(listing->arena, text);
+    }
+    return number + 1;
 }
 
 void ifm_listing_remark(struct ifm_listing *listing, const char *text)
 {
-    for (size_t i = 0; i < listing->n_remarks; i++)
-        if (strcmp(listing->remarks[i], text) == 0)
-            return;
+    if (ifm_names_add(listing->remark_numbers, text) < listing->n_remarks)
+        return;
     IFM_ARENA_GROW(listing->arena, listing->remarks, listing->n_remarks, listing->remarks_capacity);
     listing->remarks[listing->n_remarks++] = ifm_arena_strdup(listing->arena, text);
 }

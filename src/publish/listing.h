@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/json.h"
+#include "base/names.h"
 #include "publish/publish.h"
 
 struct ifm_listing_column {
@@ -24,6 +25,7 @@ struct ifm_listing {
     size_t n_notes, notes_capacity;
     const char **remarks; /* sentences about the whole table, behind the notes; of the JSON form's "notes" too */
     size_t n_remarks, remarks_capacity;
+    struct ifm_names *note_numbers, *remark_numbers;
     struct ifm_arena *arena;
 };
 

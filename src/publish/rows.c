@@ -11,14 +11,9 @@ static const char *const header =
 
 static const char *role_of(const struct ifm_plan *plan, const struct ifm_number *number)
 {
-    for (size_t c = 0; c < plan->n_cells; c++) {
-        if (strcmp(plan->cells[c].name, number->cell) != 0)
-            continue;
-        for (size_t a = 0; a < plan->cells[c].n_arms; a++)
-            if (strcmp(plan->cells[c].arms[a].name, number->arm) == 0)
-                return ifm_role_name(plan->cells[c].arms[a].role);
-    }
-    return "";
+    const struct ifm_cell *cell = ifm_plan_cell(plan, number->cell);
+    const struct ifm_arm *arm = cell == NULL ? NULL : ifm_cell_arm(cell, number->arm);
+    return arm == NULL ? "" : ifm_role_name(arm->role);
 }
 
 enum ifm_status ifm_compose_check(const struct ifm_publication *publication, struct ifm_error *error)

@@ -7,35 +7,9 @@
 
 /* ---- names ---- */
 
-/* A letter of an id; all others become "-". */
-static char plain(char c)
-{
-    bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-    return letter || c == '\0' ? c : '-';
-}
-
-static bool same_id(const char *a, const char *b)
-{
-    while (*a != '\0' && plain(*a) == plain(*b)) {
-        a++;
-        b++;
-    }
-    return plain(*a) == plain(*b);
-}
-
 const char *ifm_chart_id(const struct ifm_chart *chart, const char *figure)
 {
-    const struct ifm_cell *cell = chart->cell;
-    char *id = ifm_arena_strdup(chart->arena, cell->name);
-    bool shared = false;
-    for (char *c = id; *c != '\0'; c++)
-        *c = plain(*c);
-    for (size_t i = 0; i < chart->doc->plan->n_cells && !shared; i++) {
-        const struct ifm_cell *other = &chart->doc->plan->cells[i];
-        shared = other != cell && same_id(other->name, cell->name);
-    }
-    return shared ? ifm_arena_printf(chart->arena, "%s-%u-%s", id, cell->index, figure)
-                  : ifm_arena_printf(chart->arena, "%s-%s", id, figure);
+    return ifm_arena_printf(chart->arena, "%s-%s", chart->doc->cell_ids[chart->cell->index], figure);
 }
 
 const char *ifm_chart_series(const struct ifm_chart *chart, const struct ifm_arm *arm)

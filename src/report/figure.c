@@ -10,9 +10,8 @@ bool ifm_figure_draw(const struct ifm_document *doc, const struct ifm_block *blo
         [IFM_FIGURE_POWER] = ifm_figure_power,       [IFM_FIGURE_CACHES] = ifm_figure_caches,
     };
     struct ifm_chart chart = {doc, block->cell, NULL, doc->arena};
-    for (size_t i = 0; i < doc->n_pictures; i++)
-        if (doc->pictures[i].cell == block->cell)
-            chart.picture = &doc->pictures[i];
+    if (block->cell->index < doc->n_pictures) /* one a cell */
+        chart.picture = &doc->pictures[block->cell->index];
     *out = (struct ifm_figure){0};
     return makers[block->figure](&chart, out);
 }

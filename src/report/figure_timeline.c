@@ -364,13 +364,11 @@ static const char *tell_drift(const struct timeline_sheet *sheet, const char *te
 static const char *tell_finding(const struct timeline_sheet *sheet)
 {
     const struct ifm_derived *derived = sheet->chart->doc->derived;
-    for (size_t i = 0; i < derived->n_findings; i++) {
-        const struct ifm_finding *finding = &derived->findings[i];
-        if (finding->severity != IFM_SEVERITY_NOTE && strcmp(finding->rule, "rule-07") == 0 &&
-            strcmp(finding->cell, sheet->chart->cell->name) == 0)
+    const struct ifm_finding *finding = NULL;
+    while ((finding = ifm_derived_finding(derived, sheet->chart->cell->name, finding)) != NULL)
+        if (finding->severity != IFM_SEVERITY_NOTE && strcmp(finding->rule, "rule-07") == 0)
             return ifm_arena_printf(sheet->chart->arena, "%s%s%s.", finding->arm, finding->arm[0] != '\0' ? ": " : "",
                                     finding->text);
-    }
     return "";
 }
 

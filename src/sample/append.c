@@ -23,7 +23,7 @@ enum ifm_status ifm_append_open(char *path, int flags, struct ifm_append *out, s
     *out = (struct ifm_append){.fd = -1, .path = path};
     if (path == NULL)
         return ifm_fail(error, IFM_INTERNAL, NULL, NULL, "out of memory for a file name");
-    out->fd = open(path, O_RDWR | O_APPEND | O_CLOEXEC | flags, 0666);
+    out->fd = open(path, O_RDWR | O_APPEND | O_CLOEXEC | O_NONBLOCK | flags, 0666);
     struct stat status;
     enum ifm_status result = IFM_OK;
     if (out->fd < 0 && errno == EEXIST)

@@ -170,7 +170,8 @@ enum ifm_status ifm_claim_take(const char *dir, bool alone, int *fd, struct ifm_
 static enum ifm_status make_log(const char *dir, struct ifm_error *error)
 {
     char path[PATH_MAX];
-    int log = open(below(dir, "run.log", path), O_WRONLY | O_CREAT | O_CLOEXEC, 0666), code = errno;
+    int log = open(below(dir, "run.log", path), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW, 0666),
+        code = errno;
     if (log >= 0) {
         close(log);
         return IFM_OK;

@@ -47,6 +47,7 @@ struct ifm_sha256 ifm_record_chain_end(const struct ifm_record *record); /* behi
 void ifm_record_chain_step(struct ifm_sha256 *chain, const struct ifm_sha256 *samples, const struct ifm_sha256 *slots);
 
 #define IFM_RECORD_LIMIT ((size_t)1 << 34) /* largest file that is read, bytes */
+#define IFM_RECORD_COLUMNS 4096            /* of instruments, in a slots file */
 
 /* The state of blocks while slots are read one by one. Starts as {0}. */
 struct ifm_block_walk {

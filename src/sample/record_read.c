@@ -3,6 +3,7 @@
  * Only the canonical form is read (no sign but a minus, no leading zero, no blank), so that a record that is read and
  * written again is the same bytes. */
 #include "base/file.h"
+#include "base/names.h"
 #include "base/text.h"
 #include "sample/record_private.h"
 #include <ctype.h>
@@ -163,23 +164,42 @@ static enum ifm_status fail_header(struct record_reader *reader, const char *exp
                    excerpt(reader->at, reader->end, "\n", buffer), expected);
 }
 
-static enum ifm_status add_column(struct record_reader *reader, const char *name, size_t size, struct ifm_record *out)
+static enum ifm_status add_column(struct record_reader *reader, const char *name, size_t size, struct ifm_names *known,
+                                  struct ifm_record *out)
 {
     if (size == 0 || memchr(name, '\0', size) != NULL)
         return fail_at(reader, NULL, "a column has no name, or a name with a NUL");
-    for (size_t c = 0; c < out->n_columns; c++)
-        if (strlen(out->column_names[c]) == size && memcmp(out->column_names[c], name, size) == 0)
-            return fail_rule(reader, name, "a column is named twice");
-    char **names = realloc(out->column_names, (out->n_columns + 1) * sizeof *names);
-    if (names != NULL)
-        out->column_names = names;
-    char *copy = names == NULL ? NULL : malloc(size + 1);
+    if (out->n_columns == IFM_RECORD_COLUMNS)
+        return fail_at(reader, NULL, "more than %d columns", IFM_RECORD_COLUMNS);
+    char *copy = malloc(size + 1);
     if (copy == NULL)
         return ifm_fail(reader->error, IFM_INTERNAL, reader->where, NULL, "out of memory for a column's name");
     memcpy(copy, name, size); /* not strndup: the text has no NUL */
     copy[size] = '\0';
     out->column_names[out->n_columns++] = copy;
+    if (ifm_names_add(known, copy) + 1 != out->n_columns)
+        return fail_rule(reader, name, "a column is named twice");
     return IFM_OK;
+}
+
+static enum ifm_status read_column_names(struct record_reader *reader, const char *at, const char *stop,
+                                         struct ifm_record *out)
+{
+    struct ifm_arena *scratch = ifm_arena_create();
+    struct ifm_names *known = ifm_names_create(scratch);
+    enum ifm_status status = IFM_OK;
+    size_t n = 0;
+    for (const char *comma = at; comma < stop && n < IFM_RECORD_COLUMNS; comma++)
+        n += *comma == ',';
+    out->column_names = ifm_zeros(n, sizeof *out->column_names);
+    while (at < stop && status == IFM_OK) {
+        const char *name = ++at;
+        while (*at != ',' && *at != '\n')
+            at++;
+        status = add_column(reader, name, (size_t)(at - name), known, out);
+    }
+    ifm_arena_destroy(scratch);
+    return status;
 }
 
 static enum ifm_status read_slots_header(struct record_reader *reader, struct ifm_record *out)
@@ -190,12 +210,7 @@ static enum ifm_status read_slots_header(struct record_reader *reader, struct if
     if ((size_t)(stop - reader->at) < size || memcmp(reader->at, fixed, size) != 0 ||
         (reader->at[size] != ',' && reader->at[size] != '\n'))
         return fail_header(reader, IFM_SLOTS_HEADER "[,columns]");
-    for (const char *at = reader->at + size; at < stop;) {
-        const char *name = ++at;
-        while (*at != ',' && *at != '\n')
-            at++;
-        IFM_TRY(add_column(reader, name, (size_t)(at - name), out));
-    }
+    IFM_TRY(read_column_names(reader, reader->at + size, stop, out));
     reader->at = stop + 1;
     reader->line = 2;
     return IFM_OK;

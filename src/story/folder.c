@@ -7,8 +7,6 @@
 #include "sample/journal.h"
 #include "sample/manifest.h"
 #include <errno.h>
-#include <fcntl.h>
-#include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -28,25 +26,24 @@ enum ifm_status ifm_folder_is_run(const char *dir, struct ifm_error *error)
                           "not a run folder: it has no config.lock.json");
 }
 
-bool ifm_folder_is_busy(const char *dir, int *code)
+enum ifm_status ifm_folder_is_busy(const char *dir, bool *busy, struct ifm_error *error)
 {
     struct ifm_arena *arena = ifm_arena_create();
-    int fd = open(ifm_path_join(arena, dir, "run.log"), O_RDONLY | O_CLOEXEC);
-    *code = fd < 0 ? errno : 0;
+    const char *log = ifm_path_join(arena, dir, "run.log");
+    int fd = -1;
+    enum ifm_status status = ifm_file_exists(log) ? ifm_file_open(log, &fd, NULL, error) : IFM_OK;
     ifm_arena_destroy(arena);
-    bool busy = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    *busy = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
     if (fd >= 0)
         close(fd); /* releases the lock too */
-    return busy;
+    return status;
 }
 
 /* No run may be at work: files that still grow would never match a manifest. */
 static enum ifm_status check_at_rest(const char *dir, struct ifm_error *error)
 {
-    int code;
-    bool busy = ifm_folder_is_busy(dir, &code);
-    if (code != 0 && code != ENOENT)
-        return ifm_file_fail(dir, "cannot open run.log", code, error);
+    bool busy;
+    IFM_TRY(ifm_folder_is_busy(dir, &busy, error));
     return busy ? ifm_fail(error, IFM_USAGE, dir, "wait for the run to end", "a run is at work in this folder")
                 : IFM_OK;
 }

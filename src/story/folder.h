@@ -11,7 +11,7 @@
 /* `dir` is a run folder at all: it has a config.lock.json. */
 IFM_CHECKED enum ifm_status ifm_folder_is_run(const char *dir, struct ifm_error *error);
 /* Whether a run is at work in `dir`: it holds run.log. `*code` is errno where that cannot be opened, else 0. */
-bool ifm_folder_is_busy(const char *dir, int *code);
+IFM_CHECKED enum ifm_status ifm_folder_is_busy(const char *dir, bool *busy, struct ifm_error *error);
 /* Claim a run folder at rest until this process ends (sample/claim.h), `alone` to write into it. */
 IFM_CHECKED enum ifm_status ifm_folder_claim(const char *dir, bool alone, struct ifm_error *error);
 /* The same for an existing run folder; its record must match its manifest, if there is one. */

@@ -236,12 +236,6 @@ enum ifm_status ifm_safetensors_parse(const void *bytes, size_t size, const char
 
 static enum ifm_status map(struct ifm_safetensors *file, int fd, struct ifm_error *error)
 {
-    struct stat info;
-    if (fstat(fd, &info) != 0)
-        return ifm_fail(error, IFM_INTERNAL, file->name, "", "cannot read: %s", strerror(errno));
-    if (!S_ISREG(info.st_mode))
-        return ifm_fail(error, IFM_USAGE, file->name, "give the name of a safetensors file", "not a regular file");
-    file->size = (size_t)info.st_size;
     if (file->size == 0)
         return IFM_OK;
     void *bytes = mmap(NULL, file->size, PROT_READ, MAP_PRIVATE, fd, 0);
@@ -255,11 +249,16 @@ static enum ifm_status map(struct ifm_safetensors *file, int fd, struct ifm_erro
 enum ifm_status ifm_safetensors_open(const char *path, struct ifm_safetensors **out, struct ifm_error *error)
 {
     *out = NULL;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return ifm_fail(error, IFM_USAGE, ifm_path_base(path), "check the name and that the file may be read",
-                        "cannot open: %s", strerror(errno));
+    int fd;
+    size_t size = 0;
+    enum ifm_status opened = ifm_file_open(path, &fd, &size, error);
+    if (opened != IFM_OK) {
+        if (error != NULL) /* its folder is private */
+            snprintf(error->where, sizeof error->where, "%s", ifm_path_base(path));
+        return opened;
+    }
     struct ifm_safetensors *file = file_create(path);
+    file->size = size;
     enum ifm_status status = map(file, fd, error);
     close(fd);
     if (status == IFM_OK)

@@ -92,10 +92,9 @@ static const char *padded(const struct ifm_terminal *terminal, const char *text,
 
 /* Number and interval side by side, each in its own lane, so that both can be read down the column. */
 static const char *side_by_side(const struct ifm_terminal *terminal, const struct ifm_grid *grid, size_t row,
-                                size_t column)
+                                size_t column, struct widths lanes)
 {
     const struct ifm_field *field = ifm_grid_at(grid, row, column);
-    struct widths lanes = widths_of(terminal, grid, column);
     const char *text = noted(terminal, field), *interval = ifm_terminal_plain(terminal, field->interval);
     if (lanes.interval == 0 || (text[0] == '\0' && interval[0] == '\0'))
         return text;
@@ -103,17 +102,18 @@ static const char *side_by_side(const struct ifm_terminal *terminal, const struc
                             padded(terminal, interval, lanes.interval, true));
 }
 
+/* `lanes` of each column; NULL = an interval stands below its number. */
 static int add_line(struct ifm_terminal *terminal, struct libscols_table *table, const struct ifm_grid *grid,
-                    size_t row, bool stacked, bool second)
+                    size_t row, const struct widths *lanes, bool second)
 {
     struct libscols_line *line = scols_table_new_line(table, NULL);
     if (line == NULL)
         return -1;
     for (size_t c = 0; c < grid->n_columns; c++) {
         const struct ifm_field *field = ifm_grid_at(grid, row, c);
-        const char *text = second    ? ifm_terminal_plain(terminal, field->interval)
-                           : stacked ? noted(terminal, field)
-                                     : side_by_side(terminal, grid, row, c);
+        const char *text = second          ? ifm_terminal_plain(terminal, field->interval)
+                           : lanes == NULL ? noted(terminal, field)
+                                           : side_by_side(terminal, grid, row, c, lanes[c]);
         struct libscols_cell *cell = scols_line_get_cell(line, c);
         enum ifm_tone tone = second ? IFM_TONE_DIM : field->tone;
         if (scols_cell_set_data(cell, text) != 0)
@@ -141,6 +141,9 @@ static int fill_table(struct ifm_terminal *terminal, struct libscols_table *tabl
     scols_table_enable_ascii(table, !terminal->utf8);
     if (scols_table_set_column_separator(table, "  ") != 0)
         return -1;
+    struct widths *lanes = stacked ? NULL : IFM_ARENA_ARRAY(terminal->arena, struct widths, grid->n_columns + 1);
+    for (size_t c = 0; lanes != NULL && c < grid->n_columns; c++) /* once a table, not once a row */
+        lanes[c] = widths_of(terminal, grid, c);
     for (size_t c = 0; c < grid->n_columns; c++) {
         int flags = grid->headings[c].left ? 0 : SCOLS_FL_RIGHT;
         struct libscols_column *column =
@@ -149,9 +152,9 @@ static int fill_table(struct ifm_terminal *terminal, struct libscols_table *tabl
             return -1;
     }
     for (size_t r = 0; r < grid->n_rows; r++) {
-        if (add_line(terminal, table, grid, r, stacked, false) != 0)
+        if (add_line(terminal, table, grid, r, lanes, false) != 0)
             return -1;
-        if (stacked && has_interval(grid, r) && add_line(terminal, table, grid, r, stacked, true) != 0)
+        if (stacked && has_interval(grid, r) && add_line(terminal, table, grid, r, lanes, true) != 0)
             return -1;
     }
     return 0;

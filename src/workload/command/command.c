@@ -227,16 +227,25 @@ static enum ifm_status ready(const struct ifm_opening *opening, struct ifm_error
     return status;
 }
 
+/* A FIFO that nobody has at its other end is not waited for; the program then gets the file as it would have it. */
+static int open_for_program(const char *path, int flags)
+{
+    int fd = open(path, flags | O_CLOEXEC | O_NONBLOCK, 0666);
+    if (fd >= 0)
+        (void)fcntl(fd, F_SETFL, flags & O_ACCMODE);
+    return fd;
+}
+
 static bool open_files(struct command_program *state, const struct settings *settings)
 {
     const char *input = ifm_private_text(settings->input), *output = ifm_private_text(settings->output);
     state->null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
     if (input == NULL || output == NULL || state->null_fd < 0)
         return false;
-    if (input[0] != '\0' && (state->input_fd = open(input, O_RDONLY | O_CLOEXEC)) < 0)
+    if (input[0] != '\0' && (state->input_fd = open_for_program(input, O_RDONLY)) < 0)
         return false;
     bool inherit = strcmp(output, "inherit") == 0, null = strcmp(output, "null") == 0;
-    if (!inherit && !null && (state->output_fd = open(output, O_WRONLY | O_CREAT | O_CLOEXEC, 0666)) < 0)
+    if (!inherit && !null && (state->output_fd = open_for_program(output, O_WRONLY | O_CREAT)) < 0)
         return false;
     int quiet = inherit ? -1 : state->null_fd;
     for (int p = 0; p < N_PROGRAMS; p++) {
