@@ -278,6 +278,7 @@ void ifm_rules_gpu(struct ifm_derivation *d); /* gpu_state.c: others on the GPU 
 void ifm_rules_run(struct ifm_derivation *d);
 void ifm_rules_record(struct ifm_cell_work *work);
 void ifm_rules_arms(struct ifm_cell_work *work);
+void ifm_rules_command(struct ifm_cell_work *work); /* command.c: runs that failed are no samples */
 IFM_CHECKED enum ifm_status ifm_rules_energy(struct ifm_cell_work *work, struct ifm_error *error);
 void ifm_rules_time(struct ifm_cell_work *work);
 void ifm_rules_ceiling(struct ifm_cell_work *work);

@@ -217,13 +217,14 @@ enum ifm_status ifm_energy_window(struct ifm_energy_windows *windows, unsigned i
 {
     struct ifm_cell_run *cell = windows->cell;
     const struct ifm_energy_arm *arm = &windows->arms[index];
-    cell->session->at_work = cell->arms[index].plan->name;
+    struct ifm_turn turn;
+    ifm_turn_begin(cell, index, &turn);
     ifm_instruments_start(cell);
     enum ifm_status status = arm->pause_s > 0 ? run_apart(windows, &cell->arms[index], arm, error)
                                               : run_meeting(windows, &cell->arms[index], arm, error);
     ifm_instruments_stop(cell);
     windows->before = (int)index;
-    IFM_TRY(status);
+    IFM_TRY(ifm_turn_end(&turn, status, error));
     IFM_TRY(ifm_interrupt_check(cell->plan->name, error)); /* what an interruption cut short is no window */
     ifm_instruments_collect(cell, columns);
     *slot = (struct ifm_slot){
