@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -22,6 +23,7 @@
 #include <unistd.h>
 
 enum { CHILD_STACK = 32 << 10, REAP_WAIT_MS = 5000, STRANGERS_MOST = 64 };
+#define NO_LIMIT INT64_MAX
 
 /* Children that this process had before it started any: a shell that execs the lab leaves it such children, for example
  * the `tee` of a process substitution. They are not ours to kill. */
@@ -57,64 +59,6 @@ static int child(void *argument)
         execve(program->path, program->argv, environ);
     start->failure = errno == 0 ? ECHILD : errno;
     _exit(127);
-}
-
-static int64_t ns_of(struct timeval time)
-{
-    return ((int64_t)time.tv_sec * 1000000 + time.tv_usec) * 1000;
-}
-
-static void fill_usage(const struct rusage *usage, struct ifm_subprocess_result *out)
-{
-    out->cpu_ns = ns_of(usage->ru_utime) + ns_of(usage->ru_stime);
-    out->rss_bytes = (int64_t)usage->ru_maxrss * 1024;
-    out->faults_major = usage->ru_majflt;
-    out->switches_voluntary = usage->ru_nvcsw;
-    out->switches_involuntary = usage->ru_nivcsw;
-}
-
-/* Wait until the program ends, its time limit passes, or we receive a signal; returns how it ended. */
-static enum ifm_subprocess_end await(int fd, const struct ifm_subprocess *program, const sigset_t *signals)
-{
-    struct pollfd waiting = {.fd = fd, .events = POLLIN};
-    time_t seconds = (time_t)program->timeout_s;
-    struct timespec limit = {seconds, (long)((program->timeout_s - (double)seconds) * 1e9)};
-    int ready = ppoll(&waiting, 1, program->timeout_s > 0 ? &limit : NULL, signals);
-    if (ready > 0)
-        return IFM_SUBPROCESS_EXITED;
-    return ready == 0 ? IFM_SUBPROCESS_TIMED_OUT : IFM_SUBPROCESS_INTERRUPTED;
-}
-
-void ifm_subprocess_run(const struct ifm_subprocess *program, struct ifm_subprocess_result *out)
-{
-    static _Alignas(64) char stack[CHILD_STACK];
-    sigset_t all, before;
-    struct start start = {program, &before, getpid(), 0};
-    *out = (struct ifm_subprocess_result){.end = IFM_SUBPROCESS_NOT_STARTED};
-    sigfillset(&all);
-    /* Signals are blocked, so that no handler of ours runs in the child or between start and wait. */
-    sigprocmask(SIG_SETMASK, &all, &before);
-    int fd = -1, status = 0;
-    pid_t pid = clone(child, stack + sizeof stack, CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, &start, &fd);
-    if (pid < 0) {
-        out->code = errno;
-        sigprocmask(SIG_SETMASK, &before, NULL);
-        return;
-    }
-    enum ifm_subprocess_end end = await(fd, program, &before);
-    if (end != IFM_SUBPROCESS_EXITED && kill(-pid, SIGKILL) != 0)
-        kill(pid, SIGKILL);
-    struct rusage usage = {0};
-    while (wait4(pid, &status, 0, &usage) < 0 && errno == EINTR)
-        continue;
-    close(fd);
-    sigprocmask(SIG_SETMASK, &before, NULL);
-    fill_usage(&usage, out);
-    bool signaled = WIFSIGNALED(status);
-    out->code = start.failure != 0 ? start.failure : signaled ? WTERMSIG(status) : WEXITSTATUS(status);
-    if (start.failure != 0)
-        return;
-    out->end = end != IFM_SUBPROCESS_EXITED ? end : signaled ? IFM_SUBPROCESS_SIGNALED : IFM_SUBPROCESS_EXITED;
 }
 
 /* The parent of process `pid`, and whether it has ended already; 0 when there is no such process. */
@@ -170,6 +114,138 @@ static int each_child(void (*visit)(pid_t pid, bool ended))
     if (folder != NULL)
         closedir(folder);
     return n;
+}
+
+static pid_t living;
+
+static void find_living(pid_t pid, bool ended)
+{
+    living = ended ? living : pid;
+}
+
+/* A child that we started and that lives; 0 = none. Inside a timed run: so by the kernel's own list, where it has one,
+ * and by all of /proc elsewhere, which takes milliseconds. */
+static pid_t living_child(void)
+{
+    char path[64], text[4096];
+    snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+    int list = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = list < 0 ? -1 : read(list, text, sizeof text - 1);
+    if (list >= 0)
+        close(list);
+    living = 0;
+    if (n < 0 || n == sizeof text - 1) {
+        each_child(find_living);
+        return living;
+    }
+    text[n] = '\0';
+    for (char *at = text, *end;; at = end) {
+        pid_t pid = (pid_t)strtol(at, &end, 10);
+        if (end == at)
+            return living;
+        if (!is_stranger(pid))
+            living = pid;
+    }
+}
+
+static int64_t ns_of(struct timeval time)
+{
+    return ((int64_t)time.tv_sec * 1000000 + time.tv_usec) * 1000;
+}
+
+static void add_usage(const struct rusage *usage, struct ifm_subprocess_result *out)
+{
+    int64_t rss = (int64_t)usage->ru_maxrss * 1024;
+    out->cpu_ns += ns_of(usage->ru_utime) + ns_of(usage->ru_stime);
+    out->rss_bytes = rss > out->rss_bytes ? rss : out->rss_bytes;
+    out->faults_major += usage->ru_majflt;
+    out->switches_voluntary += usage->ru_nvcsw;
+    out->switches_involuntary += usage->ru_nivcsw;
+}
+
+/* Wait until the process of `fd` ends, the time is `limit_ns`, or we receive a signal. */
+static enum ifm_subprocess_end await(int fd, int64_t limit_ns, const sigset_t *signals)
+{
+    struct pollfd waiting = {.fd = fd, .events = POLLIN};
+    int64_t left_ns = limit_ns == NO_LIMIT ? 0 : limit_ns - ifm_clock_now().ns;
+    left_ns = left_ns > 0 ? left_ns : 0;
+    struct timespec left = {left_ns / 1000000000, left_ns % 1000000000};
+    int ready = ppoll(&waiting, 1, limit_ns == NO_LIMIT ? NULL : &left, signals);
+    if (ready > 0)
+        return IFM_SUBPROCESS_EXITED;
+    return ready == 0 ? IFM_SUBPROCESS_TIMED_OUT : IFM_SUBPROCESS_INTERRUPTED;
+}
+
+/* The time from now in so many seconds. */
+static int64_t in_seconds(double seconds)
+{
+    return ifm_clock_now().ns + (int64_t)(seconds * 1e9);
+}
+
+/* Of a tree whose program has ended: wait for every descendant that it left behind. They are our children by now, since
+ * the kernel hands orphans over before it tells the end of their parent. */
+static enum ifm_subprocess_end await_strays(const struct ifm_subprocess *program, int64_t limit_ns,
+                                            const sigset_t *signals, struct ifm_subprocess_result *out)
+{
+    int64_t strays_ns = in_seconds(program->strays_s);
+    bool late = limit_ns < strays_ns;
+    for (;;) {
+        struct rusage usage;
+        int status;
+        pid_t pid = wait4(-1, &status, WNOHANG, &usage);
+        if (pid > 0 && is_stranger(pid))
+            forget_stranger(pid);
+        else if (pid > 0) {
+            out->strays++;
+            add_usage(&usage, out);
+        }
+        if (pid > 0)
+            continue;
+        if (pid < 0 || (pid = living_child()) == 0) /* no child at all, or strangers alone */
+            return IFM_SUBPROCESS_EXITED;
+        int fd = pidfd_open(pid, 0);
+        if (fd < 0) /* no descriptor is free */
+            return IFM_SUBPROCESS_STRAYS;
+        enum ifm_subprocess_end end = await(fd, late ? limit_ns : strays_ns, signals);
+        close(fd);
+        if (end != IFM_SUBPROCESS_EXITED)
+            return end == IFM_SUBPROCESS_TIMED_OUT && !late ? IFM_SUBPROCESS_STRAYS : end;
+    }
+}
+
+void ifm_subprocess_run(const struct ifm_subprocess *program, struct ifm_subprocess_result *out)
+{
+    static _Alignas(64) char stack[CHILD_STACK];
+    sigset_t all, before;
+    struct start start = {program, &before, getpid(), 0};
+    *out = (struct ifm_subprocess_result){.end = IFM_SUBPROCESS_NOT_STARTED};
+    sigfillset(&all);
+    /* Signals are blocked, so that no handler of ours runs in the child or between start and wait. */
+    sigprocmask(SIG_SETMASK, &all, &before);
+    int fd = -1, status = 0;
+    pid_t pid = clone(child, stack + sizeof stack, CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, &start, &fd);
+    if (pid < 0) {
+        out->code = errno;
+        sigprocmask(SIG_SETMASK, &before, NULL);
+        return;
+    }
+    int64_t limit_ns = program->timeout_s > 0 ? in_seconds(program->timeout_s) : NO_LIMIT;
+    enum ifm_subprocess_end end = await(fd, limit_ns, &before);
+    if (end != IFM_SUBPROCESS_EXITED && kill(-pid, SIGKILL) != 0)
+        kill(pid, SIGKILL);
+    struct rusage usage = {0};
+    while (wait4(pid, &status, 0, &usage) < 0 && errno == EINTR)
+        continue;
+    close(fd);
+    add_usage(&usage, out);
+    if (program->tree && end == IFM_SUBPROCESS_EXITED && status == 0) /* what a failed run leaves is not its work */
+        end = await_strays(program, limit_ns, &before, out);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    bool signaled = WIFSIGNALED(status);
+    out->code = start.failure != 0 ? start.failure : signaled ? WTERMSIG(status) : WEXITSTATUS(status);
+    if (start.failure != 0)
+        return;
+    out->end = end != IFM_SUBPROCESS_EXITED ? end : signaled ? IFM_SUBPROCESS_SIGNALED : IFM_SUBPROCESS_EXITED;
 }
 
 static void end_child(pid_t pid, bool ended)

@@ -1,8 +1,9 @@
 /* Subprocess: start one program, wait for it, and leave nothing of it behind.
  *
  * The program runs in its own session: signals for us do not reach it, and its whole group can be killed. Descendants
- * that outlive it are reparented to us (PR_SET_CHILD_SUBREAPER); ifm_subprocess_reap kills and waits for them. If we
- * are killed, it is killed too (PR_SET_PDEATHSIG). No shell is used: the caller's words are the program's arguments.
+ * that outlive it are reparented to us (PR_SET_CHILD_SUBREAPER): the run of a whole tree waits for them, and
+ * ifm_subprocess_reap kills what is left. If we are killed, the program is killed too (PR_SET_PDEATHSIG). No shell is
+ * used: the caller's words are the program's arguments.
  * Children that this process already had are left alone, but their orphans cannot be told from ours. Thread rule: one
  * thread of the process starts and reaps programs, and none has children of another kind. */
 #ifndef IFM_BASE_SUBPROCESS_H
@@ -20,6 +21,8 @@ struct ifm_subprocess {
     const void *affinity;               /* the mask that it starts with, as sched_setaffinity takes it; NULL = ours */
     size_t affinity_bytes;
     double timeout_s; /* killed after that long; 0 = never */
+    bool tree;        /* a run ends with the last descendant, not with the program */
+    double strays_s;  /* of a tree: how long a descendant may outlive the program */
 };
 
 enum ifm_subprocess_end {
@@ -28,12 +31,14 @@ enum ifm_subprocess_end {
     IFM_SUBPROCESS_TIMED_OUT,   /* killed by us */
     IFM_SUBPROCESS_INTERRUPTED, /* killed by us, because we received a signal */
     IFM_SUBPROCESS_NOT_STARTED, /* `code` = errno */
+    IFM_SUBPROCESS_STRAYS,      /* it ended, and a descendant lived on for longer than strays_s */
 };
 
 struct ifm_subprocess_result {
     enum ifm_subprocess_end end;
     int code;
-    /* Of the program and of its descendants that it waited for. */
+    unsigned strays; /* of a tree: descendants that outlived the program and were waited for */
+    /* Of the program, of the descendants that it waited for, and of those strays. */
     int64_t cpu_ns;    /* user and system */
     int64_t rss_bytes; /* largest peak of one process; never below our own peak, which the kernel counts with it */
     int64_t faults_major;
@@ -42,7 +47,8 @@ struct ifm_subprocess_result {
 
 /* Become the reaper of orphaned descendants. Call it before the first program starts; further calls do nothing. */
 IFM_CHECKED enum ifm_status ifm_subprocess_prepare(struct ifm_error *error);
-/* Start it and wait for its end: about ten system calls, no allocation. Its descendants may still live. */
+/* Start it and wait for its end: about ten system calls, no allocation. Descendants may still live: those of a tree
+ * only where the run failed. */
 void ifm_subprocess_run(const struct ifm_subprocess *program, struct ifm_subprocess_result *out);
 /* Kill and wait for every descendant that is left; `killed` counts those that were still alive. */
 IFM_CHECKED enum ifm_status ifm_subprocess_reap(unsigned *killed, struct ifm_error *error);

@@ -9,6 +9,7 @@
 #include "judge/judge.h"
 #include "model/catalog.h"
 #include "publish/publish.h"
+#include "run/run.h"
 #include "story/story.h"
 #include "workload/workload.h"
 #include <stdbool.h>
@@ -116,6 +117,19 @@ IFM_CHECKED enum ifm_status ifm_plugins_take(const struct ifm_verb *verbs, int *
                                              struct ifm_error *error);
 /* Load the plugins of the run in `dir` again (story/folder.h); they may not use those words either. */
 IFM_CHECKED enum ifm_status ifm_plugins_again(const char *dir, struct ifm_error *error);
+
+/* ---- supervise.c ---- */
+/* To be called before a plugin is loaded; only the first call does something. The command goes on in a child process,
+ * and this call returns there alone; with `inprocess` it goes on in this one, guarded against exits. `flags` (ends with
+ * NULL) name the plugins to a process that goes on with the run. */
+IFM_CHECKED enum ifm_status ifm_supervise(bool inprocess, const char *const *flags, struct ifm_error *error);
+/* A run in `dir` begins: where an arm ends the process, another one goes on without the arm. Returns what is told of
+ * the arm at work; NULL where no plugin is loaded. */
+struct ifm_witness *ifm_supervise_run(const char *dir, const struct ifm_options *options);
+/* The process becomes another program, whose status stands. */
+void ifm_supervise_replaced(void);
+/* The command has come to its end. */
+void ifm_supervise_done(enum ifm_status status);
 
 /* ---- commands ---- */
 enum ifm_status ifm_cmd_run(int argc, char **argv, struct ifm_error *error); /* and the quick forms */

@@ -40,6 +40,7 @@ static void go_on_in_a_new_process(const char *dir, const struct ifm_options *op
     }
     ifm_warn("the device cannot be opened again in this process; a new one goes on with %s", dir);
     fflush(NULL);
+    ifm_supervise_replaced();
     execv("/proc/self/exe", (char *const *)(uintptr_t)arguments);
 }
 
@@ -51,6 +52,7 @@ static enum ifm_status measure(const char *dir, const struct ifm_config *config,
     int64_t last_ns = 0;
     bool anew = false, show = !options->quiet && isatty(STDERR_FILENO);
     struct ifm_run_options how = {.dir = dir, .resume = resume, .needs_new_process = &anew};
+    how.witness = ifm_supervise_run(dir, options);
     if (show)
         how.progress = (struct ifm_progress){show_progress, &last_ns};
     enum ifm_status status = ifm_story_measure(config, plan, &how, error);

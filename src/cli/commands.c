@@ -9,6 +9,8 @@
 /* Rows that several commands have. */
 #define HELP "help", 'h', NULL, NULL, "print this help"
 #define PLUGIN "plugin", '\0', "FILE", NULL, "load a workload from a shared object; may be given often"
+#define INPROCESS                                                                                                      \
+    "inprocess", '\0', NULL, NULL, "run the code of plugins in this process, not in a child: for debuggers"
 #define FORMAT "format", '\0', "FORMAT", "table|md|csv|json|jsonl"
 #define RESULTS FORMAT, "how results are printed"
 #define QUIET "quiet", '\0', NULL, NULL, "no progress and no notes"
@@ -21,7 +23,7 @@
 #define KNOBS_SHOWN FORMAT, "how the knobs are printed"
 
 static const struct ifm_option help_options[] = {{HELP}};
-static const struct ifm_option plugin_options[] = {{PLUGIN}, {HELP}};
+static const struct ifm_option plugin_options[] = {{PLUGIN}, {INPROCESS}, {HELP}};
 
 static const struct ifm_option run_options[] = {
     {"config", 'c', "FILE", NULL, "a YAML study, or the config.lock.json of a run"},
@@ -29,6 +31,7 @@ static const struct ifm_option run_options[] = {
     {NEW_FOLDER},
     {RESUME},
     {PLUGIN},
+    {INPROCESS},
     {DRY_RUN},
     {RESULTS},
     {QUIET},
@@ -48,7 +51,12 @@ static const struct ifm_option exec_options[] = {
 };
 
 static const struct ifm_option rerun_options[] = {
-    {"out", '\0', "DIR", NULL, "the new run folder (default: below runs/)"}, {PLUGIN}, {RESULTS}, {QUIET}, {HELP},
+    {"out", '\0', "DIR", NULL, "the new run folder (default: below runs/)"},
+    {PLUGIN},
+    {INPROCESS},
+    {RESULTS},
+    {QUIET},
+    {HELP},
 };
 
 static const struct ifm_option folder_options[] = {{RESULTS}, {HELP}};
@@ -143,10 +151,10 @@ const struct ifm_verb ifm_verbs[] = {
     {"unlock", "", "put back what `lock` has changed, also after a crash", OPTIONS(unlock_options),
      .plain = ifm_cmd_unlock},
     {"workloads", "", "list what can be measured", OPTIONS(plugin_options), .main = ifm_cmd_workloads},
-    {"help", "[COMMAND]", "print help", plugin_options, 1, .main = cmd_help},
+    {"help", "[COMMAND]", "print help", plugin_options, 2, .main = cmd_help},
     {"man", "", "print the manual page", NULL, 0, .main = cmd_document},
     {"completion", "bash|zsh|fish", "print a shell completion script", NULL, 0, .main = cmd_document},
-    {"schema", "[--markdown]", "print the JSON Schema of the configuration", plugin_options, 1, .main = cmd_document},
+    {"schema", "[--markdown]", "print the JSON Schema of the configuration", plugin_options, 2, .main = cmd_document},
     {"version", "", "print the version", NULL, 0, .main = ifm_cmd_version},
     {NULL, NULL, NULL, NULL, 0, .main = NULL},
 };

@@ -122,5 +122,6 @@ int main(int argc, char **argv)
         ifm_error_print(&error);
     if (status == IFM_OK && !wrote_all())
         status = IFM_INTERNAL;
+    ifm_supervise_done(status);
     return (int)status;
 }

@@ -3,6 +3,8 @@
  * They are loaded before anything else is parsed: their tables are flags, keys and help. */
 #include "cli/cli.h"
 
+#include "base/file.h"
+#include "base/json.h"
 #include "instrument/instrument.h"
 #include "story/folder.h"
 #include <string.h>
@@ -11,7 +13,9 @@ enum { WORDS_MOST = 512 };
 
 /* ---- words that are taken ---- */
 
-static const struct ifm_verb *commands; /* the table, which ends with a NULL name */
+static const struct ifm_verb *commands;             /* the table, which ends with a NULL name */
+static bool inprocess;                              /* --inprocess was given */
+static const char *given[4 * IFM_PLUGINS_MOST + 1]; /* "--plugin", FILE, ...: as the command line has them; then NULL */
 
 struct words {
     const char *items[WORDS_MOST + 1]; /* NULL-terminated */
@@ -67,6 +71,7 @@ static struct ifm_plugin_taken list_taken(struct ifm_arena *arena)
 
 static enum ifm_status load(const char *path, struct ifm_error *error)
 {
+    IFM_TRY(ifm_supervise(inprocess, given, error));
     struct ifm_arena *arena = ifm_arena_create();
     const struct ifm_plugin_taken taken = list_taken(arena);
     enum ifm_status status = ifm_plugin_load(path, &taken, NULL, error);
@@ -74,11 +79,23 @@ static enum ifm_status load(const char *path, struct ifm_error *error)
     return status;
 }
 
+/* Does the lock file of the run in `dir` name any? What is wrong with the file is said by who reads it for that. */
+static bool names_plugins(const char *dir, struct ifm_arena *arena)
+{
+    json_t *lock = NULL;
+    bool any = ifm_json_read(ifm_path_join(arena, dir, "config.lock.json"), &lock, NULL) == IFM_OK &&
+               json_array_size(json_object_get(lock, "plugins")) > 0;
+    json_decref(lock);
+    return any;
+}
+
 enum ifm_status ifm_plugins_again(const char *dir, struct ifm_error *error)
 {
     struct ifm_arena *arena = ifm_arena_create();
     const struct ifm_plugin_taken taken = list_taken(arena);
-    enum ifm_status status = ifm_plugins_of_folder(dir, &taken, error);
+    enum ifm_status status = names_plugins(dir, arena) ? ifm_supervise(inprocess, given, error) : IFM_OK;
+    if (status == IFM_OK)
+        status = ifm_plugins_of_folder(dir, &taken, error);
     ifm_arena_destroy(arena);
     return status;
 }
@@ -122,6 +139,31 @@ static const char *command_of(int argc, char **argv)
     return "";
 }
 
+/* Note each `--plugin FILE`, for a process that goes on with the run. */
+static void note_flags(int argc, char **argv)
+{
+    size_t n = 0;
+    for (int i = 1, used; i < argc; i += used) {
+        const char *path = flag_value(argc, argv, i, "plugin", &used);
+        if (path == NULL || n + 2 >= sizeof given / sizeof *given)
+            continue;
+        given[n++] = "--plugin";
+        given[n++] = path;
+    }
+}
+
+static void take_inprocess(int *argc, char **argv)
+{
+    int kept = 1;
+    for (int i = 1; i < *argc; i++)
+        if (strcmp(argv[i], "--inprocess") == 0)
+            inprocess = true;
+        else
+            argv[kept++] = argv[i];
+    *argc = kept;
+    argv[kept] = NULL;
+}
+
 static enum ifm_status take_flags(int *argc, char **argv, struct ifm_error *error)
 {
     int kept = 1, used;
@@ -162,6 +204,8 @@ enum ifm_status ifm_plugins_take(const struct ifm_verb *verbs, int *argc, char *
     commands = verbs;
     if (!takes_plugins(command_of(*argc, argv)))
         return IFM_OK;
+    take_inprocess(argc, argv);
+    note_flags(*argc, argv);
     IFM_TRY(take_flags(argc, argv, error));
     struct ifm_arena *arena = ifm_arena_create();
     enum ifm_status status = take_files(*argc, argv, arena, error);

@@ -1,4 +1,5 @@
-/* What the columns of other programs say of an arm whose steps they are: processor time, memory and mishaps. */
+/* What the columns of other programs say of an arm whose steps they are: processor time, memory and mishaps. A run that
+ * failed, or whose work was cut short, is no sample: an arm with one has no time and is not compared. */
 #include "derive/internal.h"
 #include "stats/tail.h"
 
@@ -18,6 +19,10 @@ static void bracket_cpu(const struct ifm_arm_work *arm, const double *means, siz
     else if (ifm_log_level_of(means, n, 0.0, &level) && ifm_log_mean_interval(&level, IFM_LEVEL, &interval))
         ifm_value_bracket(value, interval.low > 0 ? interval.low : 0, interval.high, IFM_LEVEL);
 }
+
+#include "model/failure.h"
+#include <stdio.h>
+#include <string.h>
 
 /* Mean of the block means with its t interval: blocks are the unit, guarded like a step time against what one shares
  * with the next. */
@@ -47,6 +52,92 @@ static struct ifm_value rss_of(const struct ifm_arm_work *arm)
         return ifm_value_absent("no program's peak was seen above the lab's own, which the kernel counts with it", "",
                                 0, "slots");
     return ifm_value_count_of(slots.largest, slots.read, "slots");
+}
+
+/* ---- runs that do not count ---- */
+
+static const char *setting_of(const struct ifm_arm *arm, const char *path)
+{
+    for (size_t i = 0; i < arm->n_settings; i++)
+        if (strcmp(arm->settings[i].path, path) == 0)
+            return arm->settings[i].text;
+    return NULL;
+}
+
+static void say_failure(char *to, size_t size, int64_t code)
+{
+    if (code == IFM_FAILURE_STRAY)
+        snprintf(to, size, "a process outlived it");
+    else if (code == IFM_FAILURE_TIMEOUT)
+        snprintf(to, size, "time limit");
+    else if (code > IFM_FAILURE_SIGNAL)
+        snprintf(to, size, "signal %d", (int)(code - IFM_FAILURE_SIGNAL));
+    else
+        snprintf(to, size, "exit status %d", (int)code);
+}
+
+/* The distinct ways in which runs failed, in the order of the record, as words: one a slot is known. */
+static const char *failures_in_words(const struct ifm_arm_work *arm)
+{
+    enum { NAMED = 4 };
+    int column = ifm_derive_column(arm->work->record, "child_failure");
+    int64_t seen[NAMED];
+    size_t n = 0;
+    const char *words = "";
+    const struct ifm_slot *slot;
+    for (size_t k = 0; column >= 0 && n < NAMED && (slot = ifm_next_slot(arm, &k)) != NULL; k++) {
+        char one[64];
+        int64_t code = slot->columns[column];
+        bool known = code <= 0 || code > IFM_FAILURE_STRAY;
+        for (size_t i = 0; i < n; i++)
+            known |= seen[i] == code;
+        if (known)
+            continue;
+        seen[n++] = code;
+        say_failure(one, sizeof one, code);
+        words = ifm_arena_printf(arm->d->arena, "%s%s%s", words, n > 1 ? ", " : "", one);
+    }
+    return words[0] == '\0' ? "with a status that was not recorded" : words;
+}
+
+/* Why the arm's runs are no samples; NULL when they are. */
+static const char *runs_refused(const struct ifm_arm_work *arm)
+{
+    const struct ifm_column_total failures = ifm_derive_column_total(arm, "child_failures"),
+                                  strays = ifm_derive_column_total(arm, "child_strays");
+    const char *ignored = setting_of(arm->arm, "command.ignore_failure");
+    struct ifm_arena *arena = arm->d->arena;
+    if (failures.total != 0)
+        return ifm_arena_printf(arena, "%lld of %zu runs failed (%s): a run that fails is no sample",
+                                (long long)failures.total, arm->n_samples, failures_in_words(arm));
+    if (failures.read < failures.slots && ignored != NULL && strcmp(ignored, "true") == 0)
+        return "failed runs were let pass, and how many there were is not recorded";
+    if (strays.total != 0 && ifm_derive_column(arm->work->record, "child_failure") < 0)
+        return ifm_arena_printf(arena,
+                                "%lld processes outlived their runs and were killed, as earlier versions did: their "
+                                "work is not in the time",
+                                (long long)strays.total);
+    return NULL;
+}
+
+void ifm_rules_command(struct ifm_cell_work *work)
+{
+    if (work->record == NULL || !ifm_cell_counts_programs(work->cell))
+        return;
+    for (size_t a = 0; a < work->cell->n_arms; a++) {
+        struct ifm_arm_work *arm = &work->arms[a];
+        if (arm->failed || ifm_derive_is_probe(arm->arm))
+            continue;
+        const char *reason = runs_refused(arm);
+        if (reason != NULL)
+            ifm_refuse_arm(arm, &arm->refusal, IFM_SEVERITY_WARNING, "rule-01", reason);
+        const struct ifm_column_total strays = ifm_derive_column_total(arm, "child_strays");
+        if (reason == NULL && strays.total > 0)
+            ifm_derive_say_arm(arm, IFM_SEVERITY_NOTE, "rule-01",
+                               "%lld processes outlived the program in %zu runs: the time of a run is that to the end "
+                               "of the last of them",
+                               (long long)strays.total, arm->n_samples);
+    }
 }
 
 void ifm_derive_command(const struct ifm_arm_work *arm)

@@ -303,6 +303,7 @@ void ifm_rules_journal(struct ifm_cell_work *work); /* journal.c: what run.log t
 void ifm_rules_clocks(struct ifm_derivation *d);     /* journal.c: when lines were written, and slots between them */
 void ifm_rules_stop(struct ifm_cell_work *work);    /* stop.c: the stop decision, made again from the samples */
 void ifm_rules_arms(struct ifm_cell_work *work);
+void ifm_rules_command(struct ifm_cell_work *work); /* command.c: runs that failed are no samples */
 IFM_CHECKED enum ifm_status ifm_rules_energy(struct ifm_cell_work *work, struct ifm_error *error);
 void ifm_rules_time(struct ifm_cell_work *work);
 void ifm_rules_ceiling(struct ifm_cell_work *work);

@@ -42,7 +42,7 @@ static const struct look looks[] = {
     {"child_switches_voluntary", "voluntary switches", EFFECT_EVENT, 1e4},
     {"child_switches_involuntary", "involuntary switches", EFFECT_EVENT, 1e4},
     {"child_failures", "failed runs", EFFECT_NONE, 0},
-    {"child_strays", "processes left behind", EFFECT_NONE, 0},
+    {"child_strays", "processes that outlived the program", EFFECT_NONE, 0},
     {"l2_hits", "L2 hits", EFFECT_NONE, 0},
     {"energy_uj", "energy", EFFECT_NONE, 0},
 };

@@ -26,7 +26,7 @@ struct execution {
     const struct ifm_events *events; /* the journal so far, when resuming; else NULL */
     struct ifm_arena *arena;         /* of it */
     const struct ifm_cell *cell;
-    struct ifm_left left; /* of its arms, when the device failed under some */
+    struct ifm_left left; /* of its arms, when some failed */
     bool opening;         /* the cell is being opened: a failure, of memory too, is its own */
     bool unrecorded;      /* its record could not be opened: the folder is at fault */
     double cells_done;
@@ -89,6 +89,15 @@ static enum ifm_status run_passes(struct execution *execution, struct ifm_cell_r
     return IFM_OK;
 }
 
+/* Nobody is at work: what ends the process from here on is no arm's doing. */
+static void rest(struct ifm_session *session)
+{
+    session->at_work = NULL;
+    session->arm_at_fault = false;
+    if (session->witness != NULL)
+        *session->witness = (struct ifm_witness){0};
+}
+
 static enum ifm_status run_open_cell(struct execution *execution, struct ifm_cell_run *cell, struct ifm_error *error)
 {
     IFM_TRY(ifm_cell_calibrate(cell, execution->events, error));
@@ -96,7 +105,9 @@ static enum ifm_status run_open_cell(struct execution *execution, struct ifm_cel
     IFM_TRY(ifm_cell_check(cell, "after", error));
     IFM_TRY(log_arms(cell, error));
     IFM_TRY(ifm_instruments_log_clock(cell, error));
-    return IFM_FACT(cell->session, error, cell_done, true, .cell = cell->plan->name);
+    IFM_TRY(IFM_FACT(cell->session, error, cell_done, true, .cell = cell->plan->name));
+    rest(cell->session); /* what an arm does while it is closed cannot take its numbers back */
+    return IFM_OK;
 }
 
 static bool device_is_lost(const struct execution *execution)
@@ -147,28 +158,32 @@ static enum ifm_status reopen_device(struct execution *execution, struct ifm_err
     return status;
 }
 
-/* Run the cell; when the device fails under an arm, run it again without that arm. */
+/* Run the cell; when an arm fails by itself, or the device under it, run the cell again without that arm. */
 static enum ifm_status run_what_is_left(struct execution *execution, struct ifm_error *error)
 {
     struct ifm_left *left = &execution->left;
     struct ifm_error why = {0};
     const char *arm = NULL;
     ifm_left_begin(left, execution->cell, execution->events);
+    const struct ifm_event_arm_failed *failed = IFM_LAST(execution->events, arm_failed, execution->cell->name, NULL);
+    if (failed != NULL)
+        snprintf(why.message, sizeof why.message, "%s", failed->reason);
     if (ifm_left_unfinished(left, execution->events))
         IFM_TRY(ifm_left_restart(left, &execution->session, execution->options->dir, &why, error));
     if (left->cell.n_arms == 0 && execution->cell->n_arms > 0)
-        return ifm_fail(error, IFM_INVALID, execution->cell->name, "measure into a new folder",
-                        "every arm failed on the device");
+        return ifm_fail(error, IFM_INVALID, execution->cell->name, "measure into a new folder", "every arm failed");
     for (;;) {
-        execution->session.at_work = NULL;
+        rest(&execution->session);
         enum ifm_status status = run_cell(execution, error);
-        if (status == IFM_OK || status == IFM_INTERRUPTED || !device_is_lost(execution))
+        bool lost = status != IFM_OK && device_is_lost(execution), at_fault = execution->session.arm_at_fault;
+        if (status == IFM_OK || status == IFM_INTERRUPTED || execution->session.unwritten || !(lost || at_fault))
             return status;
         why = *error;
         IFM_TRY(ifm_left_drop(left, &execution->session, &why, &arm, error));
         if (arm == NULL)
             return status;
-        IFM_TRY(reopen_device(execution, error));
+        if (lost)
+            IFM_TRY(reopen_device(execution, error));
         IFM_TRY(ifm_left_restart(left, &execution->session, execution->options->dir, &why, error));
     }
 }
@@ -189,6 +204,7 @@ static enum ifm_status run_cells(struct execution *execution, struct ifm_error *
         if (IFM_LAST(execution->events, cell_done, execution->cell->name, NULL) != NULL)
             continue;
         enum ifm_status status = run_what_is_left(execution, error);
+        rest(&execution->session);
         if (status != IFM_OK && ends_run(execution, status))
             return status;
         if (status != IFM_OK) {
@@ -294,6 +310,7 @@ enum ifm_status ifm_run_execute(const struct ifm_plan *plan, const struct ifm_ru
     struct execution execution = {.plan = plan, .options = options, .is_fake = strcmp(plan->device, "fake") == 0};
     execution.arena = ifm_arena_create();
     execution.session.device = &options->device;
+    execution.session.witness = options->witness;
     execution.session.on_gpu = strcmp(plan->device, "cuda") == 0;
     execution.session.watches_gpu = execution.session.on_gpu;
     for (size_t i = 0; i < plan->n_cells && !execution.is_fake; i++)

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "device/device.h"
 #include "model/plan.h"
+#include "run/facts/facts.h"
 #include <stdbool.h>
 
 /* Progress between slots; never called inside a timed slot. */
@@ -21,6 +22,7 @@ struct ifm_run_options {
     bool resume;
     struct ifm_progress progress; /* report may be NULL */
     bool *needs_new_process;      /* set when the device failed and only a new process, which resumes, can open it */
+    struct ifm_witness *witness;  /* of the process that watches this one; NULL = none */
 };
 
 /* Execute every cell that the record does not hold yet. IFM_INTERRUPTED after SIGINT or SIGTERM: the open block is

@@ -50,7 +50,8 @@ if ! grep -qs '"stage":"cell_failed"' killed/run.log; then
     fail "no worker was felt to die: $(cat errors)"
 fi
 wait "$pid" || true
-grep '"stage":"cell_failed"' killed/run.log | has -E 'process of arm (plain|scalar) was ended by signal 11' ||
+# The arm has failed, and the cell when it was the last one.
+grep '"stage":"arm_failed"' killed/run.log | has -E 'process of arm (plain|scalar) was ended by signal 11' ||
     fail "the death of a worker is not told: $(tail -3 killed/run.log)"
 
 # Ctrl-C ends the run, and its workers with it.

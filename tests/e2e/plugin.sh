@@ -148,10 +148,15 @@ for fault in open check after nan_error; do
 done
 full --fault nan_output --repeats 60 --out nan_output >out 2>errors || true
 grep '"check"' nan_output/run.log | has '"finite":false' || fail "a NaN in the output is not in the record"
+ended_with() { [ "$1" = "$2" ] || fail "the crash ended with $1, not $2: $(cat errors)"; }
 status=0
 { full --fault crash --repeats 600 --out crash >/dev/null; } 2>errors || status=$?
-[ "$status" = 134 ] || fail "the crash ended with $status"
-[ "$(slots_of crash)" -ge 2 ] || fail "a crash inside a step lost the blocks before it"
+ended_with "$status" 3
+grep '"stage":"cell_failed"' crash/run.log | has 'every arm failed.*signal 6' || fail "crash: $(tail -2 crash/run.log)"
+status=0
+{ full --fault crash --repeats 600 --inprocess --out inside >/dev/null; } 2>errors || status=$?
+ended_with "$status" 134
+[ "$(slots_of inside)" -ge 2 ] || fail "a crash inside a step lost the blocks before it"
 
 # The header by itself, in C++ too.
 printf '#include <inferometer/plugin.h>\nint main(void) { return sizeof(struct inferometer_plugin) == 0; }\n' >header.c

@@ -1,7 +1,8 @@
 /* Numbers of programs: what the columns of the workload `command` become, against values made by hand. */
 #include "rules/fixture.h"
 
-static char cpu[] = "child_cpu_ns", rss[] = "child_rss_bytes", failures[] = "child_failures", strays[] = "child_strays";
+static char cpu[] = "child_cpu_ns", rss[] = "child_rss_bytes", failures[] = "child_failures", strays[] = "child_strays",
+            failure[] = "child_failure";
 static const char *const names[] = {"child_cpu_ns", "child_rss_bytes", "child_failures", "child_strays"};
 static const struct ifm_pass pass = {.columns = names, .column_units = names, .n_columns = 4};
 
@@ -101,6 +102,87 @@ static void memory_is_the_largest_and_counts_are_totals(void **state)
     fx_stop(&fx);
 }
 
+/* `column` of the first measured slot of an arm becomes `value`. */
+static void put(struct ifm_record *r, unsigned arm, size_t column, int64_t value)
+{
+    size_t k = 0;
+    while (r->slots[k].arm != arm || r->slots[k].phase != IFM_PHASE_MEASURE)
+        k++;
+    columns_of(r, k)[column] = value;
+}
+
+static enum ifm_state state_of(struct fixture *fx, const char *arm, const char *metric)
+{
+    return fx_value(fx, arm, metric)->state;
+}
+
+/* One failed run of many: the arm has no time, and nothing is compared with it. */
+static void runs_that_failed_are_no_samples(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t code;
+        const char *words;
+    } ends[] = {
+        {3, "exit status 3"}, {256 + 11, "signal 11"}, {512, "time limit"}, {513, "outlived"}, {0, "not recorded"}};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        for (unsigned arm = 0; arm < 2; arm++) {
+            struct fixture fx;
+            struct ifm_record *r = start(&fx, 8);
+            r->column_names[1] = failure;
+            put(r, arm, 1, ends[i].code);
+            put(r, arm, 2, 1);
+            fx_end_events(&fx);
+            fx_derive(&fx);
+            const char *failed = arm == 0 ? "base" : "other", *good = arm == 0 ? "other" : "base";
+            assert_int_equal(state_of(&fx, failed, "step_ns"), IFM_STATE_REFUSED);
+            assert_int_equal(state_of(&fx, failed, "command_cpu_ns"), IFM_STATE_REFUSED);
+            assert_int_equal(state_of(&fx, failed, "command_failures"), IFM_STATE_OK);
+            assert_int_equal(state_of(&fx, good, "step_ns"), IFM_STATE_OK);
+            assert_int_equal(state_of(&fx, "other", "change_percent"), IFM_STATE_REFUSED);
+            assert_int_equal(state_of(&fx, "other", "speedup"), IFM_STATE_REFUSED);
+            assert_non_null(strstr(fx_value(&fx, failed, "step_ns")->reason, ends[i].words));
+            assert_non_null(strstr(fx_value(&fx, "other", "change_percent")->reason, "runs failed"));
+            fx_stop(&fx);
+        }
+}
+
+/* Where failures were let pass, a count that is missing is no count of none. */
+static void failures_that_were_not_counted_are_not_none(void **state)
+{
+    (void)state;
+    static const struct ifm_setting passed[] = {{"command.ignore_failure", "true"}};
+    struct fixture fx;
+    struct ifm_record *r = start(&fx, 8);
+    fx.parts[0].arms[1].settings = passed;
+    fx.parts[0].arms[1].n_settings = 1;
+    put(r, 1, 2, IFM_ABSENT);
+    fx_end_events(&fx);
+    fx_derive(&fx);
+    assert_int_equal(state_of(&fx, "other", "step_ns"), IFM_STATE_REFUSED);
+    assert_int_equal(state_of(&fx, "base", "step_ns"), IFM_STATE_OK);
+    fx_stop(&fx);
+}
+
+/* Waited for, they are part of the time; earlier versions killed them. */
+static void strays_count_where_they_were_waited_for(void **state)
+{
+    (void)state;
+    for (int waited = 0; waited < 2; waited++) {
+        struct fixture fx;
+        struct ifm_record *r = start(&fx, 8);
+        if (waited != 0)
+            r->column_names[1] = failure; /* which those had not */
+        put(r, 1, 3, 4);
+        fx_end_events(&fx);
+        fx_derive(&fx);
+        assert_int_equal(state_of(&fx, "other", "step_ns"), waited ? IFM_STATE_OK : IFM_STATE_REFUSED);
+        assert_int_equal(state_of(&fx, "other", "change_percent"), waited ? IFM_STATE_OK : IFM_STATE_REFUSED);
+        assert_true(fx_value(&fx, "other", "command_strays")->number == 4);
+        fx_stop(&fx);
+    }
+}
+
 static void other_workloads_have_no_such_numbers(void **state)
 {
     (void)state;
@@ -120,6 +202,9 @@ int main(void)
         cmocka_unit_test(processor_time_is_a_mean_over_blocks),
         cmocka_unit_test(few_blocks_have_no_interval),
         cmocka_unit_test(memory_is_the_largest_and_counts_are_totals),
+        cmocka_unit_test(runs_that_failed_are_no_samples),
+        cmocka_unit_test(failures_that_were_not_counted_are_not_none),
+        cmocka_unit_test(strays_count_where_they_were_waited_for),
         cmocka_unit_test(other_workloads_have_no_such_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

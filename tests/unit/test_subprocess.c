@@ -101,6 +101,82 @@ static void what_outlives_a_program_is_killed_and_counted(void **state)
     assert_int_equal(killed, 0);
 }
 
+static double run_for_s(const struct ifm_subprocess *program, struct ifm_subprocess_result *result)
+{
+    struct timespec before, after;
+    clock_gettime(CLOCK_MONOTONIC, &before);
+    ifm_subprocess_run(program, result);
+    clock_gettime(CLOCK_MONOTONIC, &after);
+    return (double)(after.tv_sec - before.tv_sec) + 1e-9 * (double)(after.tv_nsec - before.tv_nsec);
+}
+
+/* A program that forks its work and returns takes as long as that work, wherever it hides. */
+static void a_tree_lasts_until_its_last_descendant_has_ended(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        unsigned fewest, most;
+    } trees[] = {
+        {"sleep 0.2 & exit 0", 1, 1},
+        {"setsid sleep 0.2 & exit 0", 1, 1},
+        {"setsid sh -c 'setsid sleep 0.2 & sleep 0.1' & sleep 0.05 & exit 0", 3, 3},
+        {"sleep 0.2", 0, 0},
+    };
+    for (size_t i = 0; i < sizeof trees / sizeof *trees; i++) {
+        struct ifm_subprocess_result result;
+        struct ifm_subprocess program = shell(trees[i].text);
+        program.tree = true;
+        program.strays_s = 60;
+        assert_true(run_for_s(&program, &result) >= 0.2);
+        assert_int_equal(result.end, IFM_SUBPROCESS_EXITED);
+        assert_int_equal(result.code, 0);
+        assert_in_range(result.strays, trees[i].fewest, trees[i].most);
+        no_child_is_left();
+    }
+}
+
+static void the_processor_time_of_strays_counts(void **state)
+{
+    (void)state;
+    struct ifm_subprocess_result result;
+    struct ifm_subprocess program = shell("sh -c 'i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done' & exit 0");
+    program.tree = true;
+    program.strays_s = 60;
+    ifm_subprocess_run(&program, &result);
+    assert_int_equal(result.strays, 1);
+    assert_true(result.cpu_ns > 20000000);
+}
+
+static void a_tree_that_does_not_end_has_a_limit(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        double strays_s, timeout_s;
+        enum ifm_subprocess_end end;
+    } trees[] = {
+        {"setsid sleep 60 & exit 0", 0.1, 0, IFM_SUBPROCESS_STRAYS},
+        {"setsid sleep 60 & exit 0", 0, 0, IFM_SUBPROCESS_STRAYS},
+        {"setsid sleep 60 & exit 0", 60, 0.1, IFM_SUBPROCESS_TIMED_OUT},
+        {"setsid sleep 60 & exit 7", 60, 0, IFM_SUBPROCESS_EXITED}, /* a failed run is not waited for */
+    };
+    for (size_t i = 0; i < sizeof trees / sizeof *trees; i++) {
+        unsigned killed;
+        struct ifm_error error;
+        struct ifm_subprocess_result result;
+        struct ifm_subprocess program = shell(trees[i].text);
+        program.tree = true;
+        program.strays_s = trees[i].strays_s;
+        program.timeout_s = trees[i].timeout_s;
+        assert_true(run_for_s(&program, &result) < 20);
+        assert_int_equal(result.end, trees[i].end);
+        assert_int_equal(ifm_subprocess_reap(&killed, &error), IFM_OK);
+        assert_int_equal(killed, 1);
+        no_child_is_left();
+    }
+}
+
 static void on_alarm(int number)
 {
     (void)number;
@@ -179,6 +255,9 @@ int main(void)
         cmocka_unit_test(processor_time_includes_descendants_that_were_waited_for),
         cmocka_unit_test(a_time_limit_ends_the_whole_session),
         cmocka_unit_test(what_outlives_a_program_is_killed_and_counted),
+        cmocka_unit_test(a_tree_lasts_until_its_last_descendant_has_ended),
+        cmocka_unit_test(the_processor_time_of_strays_counts),
+        cmocka_unit_test(a_tree_that_does_not_end_has_a_limit),
         cmocka_unit_test(a_signal_for_us_ends_the_program),
         cmocka_unit_test(affinity_and_signals_are_the_programs_own),
         cmocka_unit_test(programs_are_found_as_a_shell_finds_them),

@@ -156,6 +156,7 @@ static void spread_to_comparisons(struct ifm_cell_work *work)
 
 void ifm_rules_arms(struct ifm_cell_work *work)
 {
+    ifm_rules_command(work);
     for (size_t a = 0; work->record != NULL && a < work->cell->n_arms; a++) {
         struct checks checks = gather_checks(work, work->arms[a].arm->name);
         struct ifm_loss_fact loss = ifm_derive_loss(work, work->arms[a].arm->name);

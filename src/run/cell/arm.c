@@ -6,12 +6,39 @@
 #include "run/interrupt.h"
 #include "run/remote/remote.h"
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 static const double ROUGH_NS = 1e6; /* a rough timing lasts about this long */
 enum { MOST_ROUGH_STEPS = 1 << 30, STILL_NS = 2000000000 };
 /* Share of the cap on warm-up that a fresh process may spend on its own in each block. */
 static const double WARM_SHARE = 0.1;
+
+void ifm_turn_begin(struct ifm_cell_run *cell, size_t index, struct ifm_turn *turn)
+{
+    struct ifm_session *session = cell->session;
+    turn->cell = cell;
+    turn->arm = &cell->arms[index];
+    session->at_work = turn->arm->plan->name;
+    if (session->witness != NULL) {
+        struct ifm_witness *witness = session->witness;
+        snprintf(witness->cell, sizeof witness->cell, "%s", cell->plan->name);
+        snprintf(witness->arm, sizeof witness->arm, "%s", session->at_work);
+    }
+    ifm_ambient_save(&turn->before);
+}
+
+enum ifm_status ifm_turn_end(const struct ifm_turn *turn, enum ifm_status status, struct ifm_error *error)
+{
+    const char *changed = ifm_ambient_restore(&turn->before);
+    const struct ifm_workload *workload = turn->arm->workload;
+    if (changed != NULL && status == IFM_OK)
+        status = ifm_fail(error, IFM_INVALID, turn->arm->plan->name, "put it back before each call returns",
+                          "the code of arm %s changed %s", turn->arm->plan->name, changed);
+    if (changed != NULL || (status == IFM_INVALID && workload != NULL && workload->plugin != NULL))
+        turn->cell->session->arm_at_fault = true;
+    return status;
+}
 
 static bool in_sets(const struct ifm_cell_run *cell, size_t arm)
 {
@@ -46,12 +73,10 @@ static enum ifm_status bind(struct ifm_cell_run *cell, struct ifm_arm_run *arm, 
     return IFM_OK;
 }
 
-enum ifm_status ifm_arm_open(struct ifm_cell_run *cell, size_t index, struct ifm_error *error)
+static enum ifm_status open_arm(struct ifm_cell_run *cell, size_t index, struct ifm_error *error)
 {
     struct ifm_arm_run *arm = &cell->arms[index];
     unsigned sets[IFM_MOST_ARMS];
-    arm->plan = &cell->plan->arms[index];
-    cell->session->at_work = arm->plan->name;
     IFM_TRY(bind(cell, arm, error));
     if (in_process(cell, index))
         return ifm_remote_open(cell, (unsigned)index, error);
@@ -68,14 +93,25 @@ enum ifm_status ifm_arm_open(struct ifm_cell_run *cell, size_t index, struct ifm
     return IFM_OK;
 }
 
+enum ifm_status ifm_arm_open(struct ifm_cell_run *cell, size_t index, struct ifm_error *error)
+{
+    struct ifm_turn turn;
+    cell->arms[index].plan = &cell->plan->arms[index];
+    ifm_turn_begin(cell, index, &turn);
+    return ifm_turn_end(&turn, open_arm(cell, index, error), error);
+}
+
 void ifm_arm_close(struct ifm_cell_run *cell, size_t index)
 {
     struct ifm_arm_run *arm = &cell->arms[index];
+    struct ifm_ambient before;
+    ifm_ambient_save(&before);
     ifm_remote_close(arm);
     for (unsigned i = 0; i < arm->n_sets; i++)
         ifm_implementation_close(arm->implementation, arm->sets[i]);
     if (arm->sets == NULL)
         ifm_implementation_close(arm->implementation, arm->state);
+    (void)ifm_ambient_restore(&before); /* its numbers are made already */
     free(arm->sets);
     ifm_arena_destroy(arm->arena);
     *arm = (struct ifm_arm_run){0};
@@ -158,11 +194,10 @@ static enum ifm_status check_state(const struct ifm_arm_run *arm, bool first, st
     return IFM_OK;
 }
 
-enum ifm_status ifm_arm_check(struct ifm_cell_run *cell, size_t index, bool first, struct ifm_check *out,
-                              struct ifm_error *error)
+static enum ifm_status check_arm(struct ifm_cell_run *cell, size_t index, bool first, struct ifm_check *out,
+                                 struct ifm_error *error)
 {
     struct ifm_arm_run *arm = &cell->arms[index];
-    cell->session->at_work = arm->plan->name;
     if (arm->remote != NULL) {
         const struct ifm_remote_request request = {.op = IFM_REMOTE_CHECK, .first = first};
         struct ifm_remote_answer answer;
@@ -185,6 +220,14 @@ enum ifm_status ifm_arm_check(struct ifm_cell_run *cell, size_t index, bool firs
     }
     arm->state = current;
     return status;
+}
+
+enum ifm_status ifm_arm_check(struct ifm_cell_run *cell, size_t index, bool first, struct ifm_check *out,
+                              struct ifm_error *error)
+{
+    struct ifm_turn turn;
+    ifm_turn_begin(cell, index, &turn);
+    return ifm_turn_end(&turn, check_arm(cell, index, first, out, error), error);
 }
 
 /* Hold the device for untimed steps. One that works apart is not held: its marks then wait for its work, and are times.
@@ -231,10 +274,9 @@ static double rough_step_ns(struct ifm_cell_run *cell, struct ifm_arm_run *arm)
     return best > 0 ? best : 0.1;
 }
 
-enum ifm_status ifm_arm_rough_ns(struct ifm_cell_run *cell, size_t index, double *ns, struct ifm_error *error)
+static enum ifm_status time_roughly(struct ifm_cell_run *cell, size_t index, double *ns, struct ifm_error *error)
 {
     struct ifm_arm_run *arm = &cell->arms[index];
-    cell->session->at_work = arm->plan->name;
     if (arm->remote != NULL) {
         struct ifm_remote_answer answer;
         IFM_TRY(
@@ -246,6 +288,13 @@ enum ifm_status ifm_arm_rough_ns(struct ifm_cell_run *cell, size_t index, double
         return step_apart(arm, cell->device, ns, error);
     *ns = rough_step_ns(cell, arm);
     return ifm_device_health(cell->device, error);
+}
+
+enum ifm_status ifm_arm_rough_ns(struct ifm_cell_run *cell, size_t index, double *ns, struct ifm_error *error)
+{
+    struct ifm_turn turn;
+    ifm_turn_begin(cell, index, &turn);
+    return ifm_turn_end(&turn, time_roughly(cell, index, ns, error), error);
 }
 
 static enum ifm_status run_round(struct ifm_cell_run *cell, const struct ifm_arm_run *arm, const struct ifm_roll *roll,
@@ -261,12 +310,11 @@ static enum ifm_status run_round(struct ifm_cell_run *cell, const struct ifm_arm
     return IFM_OK;
 }
 
-enum ifm_status ifm_arm_roll(struct ifm_cell_run *cell, size_t index, const struct ifm_roll *roll, double *step_s,
-                             struct ifm_error *error)
+static enum ifm_status roll_arm(struct ifm_cell_run *cell, size_t index, const struct ifm_roll *roll, double *step_s,
+                                struct ifm_error *error)
 {
     struct ifm_arm_run *arm = &cell->arms[index];
     struct ifm_device *device = cell->device;
-    cell->session->at_work = arm->plan->name;
     if (arm->remote != NULL) {
         const struct ifm_remote_request request = {.op = IFM_REMOTE_ROLL, .roll = *roll};
         struct ifm_remote_answer answer;
@@ -297,6 +345,14 @@ enum ifm_status ifm_arm_roll(struct ifm_cell_run *cell, size_t index, const stru
     return status == IFM_OK ? ifm_interrupt_check(cell->plan->name, error) : status;
 }
 
+enum ifm_status ifm_arm_roll(struct ifm_cell_run *cell, size_t index, const struct ifm_roll *roll, double *step_s,
+                             struct ifm_error *error)
+{
+    struct ifm_turn turn;
+    ifm_turn_begin(cell, index, &turn);
+    return ifm_turn_end(&turn, roll_arm(cell, index, roll, step_s, error), error);
+}
+
 enum ifm_status ifm_arm_warm(struct ifm_cell_run *cell, size_t index, double share, struct ifm_error *error)
 {
     const struct ifm_measure *measure = &cell->plan->measure;
@@ -305,7 +361,8 @@ enum ifm_status ifm_arm_warm(struct ifm_cell_run *cell, size_t index, double sha
     return ifm_arm_roll(cell, index, &one_by_one, NULL, error);
 }
 
-enum ifm_status ifm_arm_feature_runs(struct ifm_cell_run *cell, size_t index, uint64_t *runs, struct ifm_error *error)
+static enum ifm_status ask_feature_runs(struct ifm_cell_run *cell, size_t index, uint64_t *runs,
+                                        struct ifm_error *error)
 {
     struct ifm_arm_run *arm = &cell->arms[index];
     *runs = 0;
@@ -325,13 +382,22 @@ enum ifm_status ifm_arm_feature_runs(struct ifm_cell_run *cell, size_t index, ui
     return IFM_OK;
 }
 
+enum ifm_status ifm_arm_feature_runs(struct ifm_cell_run *cell, size_t index, uint64_t *runs, struct ifm_error *error)
+{
+    struct ifm_turn turn;
+    ifm_turn_begin(cell, index, &turn);
+    return ifm_turn_end(&turn, ask_feature_runs(cell, index, runs, error), error);
+}
+
 enum ifm_status ifm_arm_slot(struct ifm_cell_run *cell, unsigned index, struct ifm_slot *slot,
                              struct ifm_sample *samples, int64_t *columns, struct ifm_error *error)
 {
-    cell->session->at_work = cell->arms[index].plan->name;
-    if (cell->arms[index].remote != NULL)
-        return ifm_remote_slot(cell, index, slot, samples, columns, error);
-    return ifm_slot_run(cell, index, slot, samples, columns, error);
+    struct ifm_turn turn;
+    ifm_turn_begin(cell, index, &turn);
+    enum ifm_status status = cell->arms[index].remote != NULL
+                                 ? ifm_remote_slot(cell, index, slot, samples, columns, error)
+                                 : ifm_slot_run(cell, index, slot, samples, columns, error);
+    return ifm_turn_end(&turn, status, error);
 }
 
 /* Replaces the arm's process by a fresh one. */

@@ -5,7 +5,20 @@
 #ifndef IFM_RUN_CELL_ARM_H
 #define IFM_RUN_CELL_ARM_H
 
+#include "base/ambient.h"
 #include "run/cell/cell.h"
+
+/* A call into an arm's code: whose it is, and what it must leave as it was. All functions below but the closing make
+ * one; others that step an arm themselves make their own, outside what is timed. */
+struct ifm_turn {
+    struct ifm_cell_run *cell;
+    const struct ifm_arm_run *arm;
+    struct ifm_ambient before;
+};
+void ifm_turn_begin(struct ifm_cell_run *cell, size_t arm, struct ifm_turn *turn);
+/* A changed locale or rounding mode would spoil every number after it: it is put back, and the arm has failed. An arm
+ * of a plugin that fails is at fault itself: the others do without it. */
+IFM_CHECKED enum ifm_status ifm_turn_end(const struct ifm_turn *turn, enum ifm_status status, struct ifm_error *error);
 
 /* Open arm number `arm` in every set of buffers that it will use, or in a process of its own. */
 IFM_CHECKED enum ifm_status ifm_arm_open(struct ifm_cell_run *cell, size_t arm, struct ifm_error *error);

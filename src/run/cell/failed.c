@@ -1,4 +1,4 @@
-/* Leaving out arms that a device failed under. */
+/* Leaving out arms that failed. */
 #include "run/cell/failed.h"
 
 #include "base/log.h"
@@ -51,8 +51,8 @@ enum ifm_status ifm_left_drop(struct ifm_left *left, struct ifm_session *session
     *arm = session->at_work;
     if (*arm == NULL)
         return IFM_OK;
-    ifm_warn("cell %s: arm %s failed and is left out; the others start again in a fresh context: %s", left->whole->name,
-             *arm, why->message);
+    ifm_warn("cell %s: arm %s failed and is left out; the others start again: %s", left->whole->name, *arm,
+             why->message);
     leave_out(left, *arm);
     take(left);
     return IFM_FACT(session, error, arm_failed, false, .cell = left->whole->name, .arm = *arm, .reason = why->message,
@@ -73,7 +73,6 @@ enum ifm_status ifm_left_restart(struct ifm_left *left, struct ifm_session *sess
     IFM_TRY(IFM_FACT(session, error, cell_restarted, true, .cell = cell->name, .arms_left = (int64_t)left->cell.n_arms,
                      .record_set_aside = any, .times = times));
     if (left->cell.n_arms == 0)
-        return ifm_fail(error, IFM_INVALID, cell->name, REMEDY, "every arm failed on the device; the last: %s",
-                        why->message);
+        return ifm_fail(error, IFM_INVALID, cell->name, REMEDY, "every arm failed; the last: %s", why->message);
     return IFM_OK;
 }

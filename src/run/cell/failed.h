@@ -1,8 +1,8 @@
-/* When a device fails under an arm, that arm is left out and the cell is measured again without it.
+/* When an arm fails by itself, or the device under it, that arm is left out and the cell is measured again without it.
  *
- * An error that ends a device's context (device/device.h, `health`) loses the data of every arm, so the blocks before
- * it cannot be continued: their record is set aside in the run folder, and the other arms start again in a fresh
- * context. The record still numbers arms as the plan does. */
+ * An error that ends a device's context (device/device.h, `health`), and one that ends the process, loses the data of
+ * every arm, so the blocks before it cannot be continued: their record is set aside in the run folder, and the other
+ * arms start again. The record still numbers arms as the plan does. */
 #ifndef IFM_RUN_CELL_FAILED_H
 #define IFM_RUN_CELL_FAILED_H
 
@@ -21,7 +21,7 @@ struct ifm_left {
 void ifm_left_begin(struct ifm_left *left, const struct ifm_cell *cell, const struct ifm_events *events);
 /* Was the run interrupted between leaving out an arm and setting the record aside? */
 bool ifm_left_unfinished(const struct ifm_left *left, const struct ifm_events *events);
-/* The arm that was at work when the device failed is left out, as a fact with the reason that `error` gives; its name,
+/* The arm that was at work when it failed is left out, as a fact with the reason that `error` gives; its name,
  * or NULL when none was at work. */
 IFM_CHECKED enum ifm_status ifm_left_drop(struct ifm_left *left, struct ifm_session *session,
                                           const struct ifm_error *why, const char **arm, struct ifm_error *error);

@@ -218,15 +218,16 @@ enum ifm_status ifm_energy_window(struct ifm_energy_windows *windows, unsigned i
     struct ifm_cell_run *cell = windows->cell;
     const struct ifm_energy_arm *arm = &windows->arms[index];
     const struct ifm_arm_run *run = &cell->arms[index];
-    cell->session->at_work = run->plan->name;
+    struct ifm_turn turn;
     if (run->implementation->spoil != NULL)
         run->implementation->spoil(run->state, false);
+    ifm_turn_begin(cell, index, &turn);
     ifm_instruments_start(cell);
     enum ifm_status status =
         arm->pause_s > 0 ? run_apart(windows, run, arm, error) : run_meeting(windows, run, arm, error);
     ifm_instruments_stop(cell);
     windows->before = (int)index;
-    IFM_TRY(status);
+    IFM_TRY(ifm_turn_end(&turn, status, error));
     IFM_TRY(ifm_interrupt_check(cell->plan->name, error)); /* what an interruption cut short is no window */
     ifm_instruments_collect(cell, columns);
     *slot = (struct ifm_slot){

@@ -10,6 +10,11 @@
 /* How long the load of others is watched, before and after a run. */
 enum { IFM_LOAD_WINDOW_MS = 200 };
 
+/* Which arm is at work, in memory that outlives this process: for another one that watches it. "" = none. */
+struct ifm_witness {
+    char cell[1024], arm[256];
+};
+
 /* One invocation that writes into a run folder. A dry run has no journal: its facts go nowhere. */
 struct ifm_session {
     struct ifm_journal *journal;             /* NULL in a dry run */
@@ -21,6 +26,8 @@ struct ifm_session {
     bool on_gpu;                             /* the device is a GPU: what is locked of the CPU says nothing */
     bool watches_gpu;                        /* the state of the GPUs is a fact of this run */
     bool unwritten;                          /* a fact could not be written: the folder is at fault, not a cell */
+    bool arm_at_fault;                       /* the arm at work failed by itself: others can still be measured */
+    struct ifm_witness *witness;             /* is told of the arm at work too; NULL = nobody watches */
 };
 
 /* Time of the run now, when the device's work is done. The second moves the session's time behind `end_ns`: after a

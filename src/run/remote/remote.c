@@ -46,13 +46,26 @@ static int lift(int fd)
     return lifted;
 }
 
-/* plan.json of this cell alone, and the texts of its private parameters: in memory that only the workers see. */
+/* The files of the plugins that this process has loaded: a worker loads them too. */
+static json_t *plugins_json(void)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; ifm_workloads[i] != NULL; i++)
+        if (ifm_workloads[i]->plugin != NULL)
+            json_array_append_new(list, json_pack("{s:s, s:s}", "path", ifm_workloads[i]->plugin->path, "sha256",
+                                                  ifm_workloads[i]->plugin->sha256));
+    return list;
+}
+
+/* plan.json of this cell alone, the texts of its private parameters, and the plugins: in memory that only the workers
+ * see. */
 static bool write_plan(const struct ifm_cell *cell, int fd)
 {
     struct ifm_cell alone = *cell;
     struct ifm_plan plan = {.run_id = "", .config_hash = "", .device = "cpu", .cells = &alone, .n_cells = 1};
     alone.index = 0;
-    json_t *json = json_pack("{s:o, s:o*}", "plan", ifm_plan_to_json(&plan), "private", ifm_private_json());
+    json_t *json = json_pack("{s:o, s:o*, s:o}", "plan", ifm_plan_to_json(&plan), "private", ifm_private_json(),
+                             "plugins", plugins_json());
     bool written = json != NULL && json_dumpfd(json, fd, JSON_COMPACT) == 0;
     json_decref(json);
     return written;
@@ -146,6 +159,7 @@ static enum ifm_status died(struct ifm_cell_run *cell, struct ifm_arm_run *arm, 
     free(remote);
     arm->remote = NULL;
     IFM_TRY(ifm_interrupt_check(cell->plan->name, error));
+    cell->session->arm_at_fault = true;
     if (WIFSIGNALED(how))
         return ifm_fail(error, IFM_INVALID, cell->plan->name, "run the arm alone with measure.isolation=shared to see",
                         "the process of arm %s was ended by signal %d (%s); its block is lost", arm->plan->name,

@@ -3,7 +3,7 @@
  * A worker is this executable with the hidden verb `worker`. It opens the device and one arm, waits in recv and works
  * only while it is asked, so that of all processes of a run at most one works at a time. It measures its slots itself,
  * instruments included; times are of the one clock of the machine. Samples come through shared memory. A worker that
- * dies fails its cell, with the arm and the signal named. */
+ * dies fails its arm, with the signal named. */
 #ifndef IFM_RUN_REMOTE_REMOTE_H
 #define IFM_RUN_REMOTE_REMOTE_H
 
@@ -14,7 +14,7 @@
 /* ---- messages: one packet a request, one an answer; both sides are the same executable ---- */
 
 /* Descriptors that a worker finds open: the socket, the samples' memory, and {"plan": plan.json with its one cell,
- * "private": the texts of private parameters}. */
+ * "private": the texts of private parameters, "plugins": their files}. */
 enum { IFM_REMOTE_SOCKET = 3, IFM_REMOTE_SAMPLES, IFM_REMOTE_PLAN };
 /* The samples' memory has room for the longest slot there can be; pages that nobody writes do not exist. */
 enum { IFM_REMOTE_MOST_SAMPLES = 1000000 };

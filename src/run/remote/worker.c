@@ -1,10 +1,12 @@
 /* The worker's side of an arm in a process of its own. */
 #include "run/remote/remote.h"
 
+#include "base/hash.h"
 #include "base/private.h"
 #include "device/cpu.h"
 #include "model/plan_json.h"
 #include "run/cell/arm.h"
+#include "workload/plugin/plugin.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -25,6 +27,27 @@ struct remote_worker {
     bool flushed; /* the caches, once: the first time maps a buffer */
 };
 
+/* The run has checked their tables against its own words; here the file must only be the same. */
+static enum ifm_status load_plugins(const json_t *list, struct ifm_error *error)
+{
+    static const char *const none[] = {NULL};
+    static const struct ifm_plugin_taken taken = {none, none, none};
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *plugin = json_array_get(list, i);
+        const char *path = json_string_value(json_object_get(plugin, "path"));
+        const char *sha256 = json_string_value(json_object_get(plugin, "sha256"));
+        struct ifm_sha256 hash;
+        if (path == NULL || sha256 == NULL)
+            return ifm_fail(error, IFM_INTERNAL, NULL, NULL, "a plugin does not reach the worker process");
+        IFM_TRY(ifm_sha256_file(path, &hash, error));
+        if (strcmp(hash.hex, sha256) != 0)
+            return ifm_fail(error, IFM_INVALID, NULL, "measure again, and leave the file as it is",
+                            "the file of a plugin was changed during the run");
+        IFM_TRY(ifm_plugin_load(path, &taken, NULL, error));
+    }
+    return IFM_OK;
+}
+
 static enum ifm_status read_plan(struct remote_worker *worker, struct ifm_error *error)
 {
     json_t *json = NULL;
@@ -32,8 +55,9 @@ static enum ifm_status read_plan(struct remote_worker *worker, struct ifm_error 
         json = json_loadfd(IFM_REMOTE_PLAN, 0, NULL);
     if (json == NULL)
         return ifm_fail(error, IFM_INTERNAL, NULL, NULL, "the plan does not reach the worker process");
-    enum ifm_status status =
-        ifm_plan_from_json(json_object_get(json, "plan"), "plan", worker->arena, &worker->plan, error);
+    enum ifm_status status = load_plugins(json_object_get(json, "plugins"), error);
+    if (status == IFM_OK)
+        status = ifm_plan_from_json(json_object_get(json, "plan"), "plan", worker->arena, &worker->plan, error);
     ifm_private_take(json_object_get(json, "private"));
     json_decref(json);
     if (status == IFM_OK)

@@ -1,8 +1,9 @@
 /* command: any program, one run a sample.
  *
- * What the timed region contains: starting the program (clone and execve), its run, and waiting for its end; with
- * command.shell the shell's start too. Not in it: command.prepare before and command.cleanup after each sample, killing
- * what the program left behind, and looking its file up in PATH, which is done once.
+ * What the timed region contains: starting the program (clone and execve), its run, and waiting for its end and for
+ * that of each descendant that outlives it: a program that forks its work and returns is not faster. With command.shell
+ * the shell's start too. Not in it: command.prepare before and command.cleanup after each sample, and looking its file
+ * up in PATH, which is done once.
  *
  * The program's own processor time, peak memory, faults and failures are columns of each slot. Its command line, hooks
  * and files are private texts: the settings hold their tokens, and no message that run.log could keep names them. */
@@ -11,6 +12,7 @@
 #include "base/private.h"
 #include "base/subprocess.h"
 #include "device/cpu.h"
+#include "model/failure.h"
 #include "workload/command/words.h"
 #include "workload/workload.h"
 
@@ -24,6 +26,8 @@
 
 /* Two readings of resident memory may differ by what the kernel's counters of each CPU hold back. */
 enum { RSS_SLACK = 256 << 10 };
+/* How long a descendant may outlive its program where command.timeout sets no limit to both. */
+enum { STRAYS_S = 10 };
 
 struct settings {
     const char *line, *prepare, *cleanup, *setup, *teardown, *input, *output; /* tokens, unless they are defaults */
@@ -53,7 +57,7 @@ static const struct ifm_param rows[] = {
      "where output goes: null, inherit, or the name of a file that keeps the last sample's standard output",
      OF(output)},
     {"command.ignore_failure", "ignore-failure", IFM_TYPE_BOOL, IFM_PER_ARM, "", "false", 0, 0, NULL,
-     "count samples that fail instead of stopping at the first", OF(ignore_failure)},
+     "go on after a run that fails, and count it: the arm then has no time and no comparison", OF(ignore_failure)},
     {"command.timeout", "timeout", IFM_TYPE_SECONDS, IFM_PER_ARM, "s", "0", 0, 1e6, NULL,
      "longest time of one sample: a program that takes longer is killed and has failed; 0 = no limit", OF(timeout_s)},
 };
@@ -61,7 +65,7 @@ static const struct ifm_param rows[] = {
 static const struct ifm_section section =
     IFM_SECTION("command", "Any program, one run a sample", rows, struct settings);
 
-enum column { CPU, RSS, FAULTS, VOLUNTARY, INVOLUNTARY, FAILURES, STRAYS, N_COLUMNS };
+enum column { CPU, RSS, FAULTS, VOLUNTARY, INVOLUNTARY, FAILURES, STRAYS, FAILURE, N_COLUMNS };
 
 static const struct ifm_column columns[N_COLUMNS] = {
     [CPU] = {"child_cpu_ns", "ns"},
@@ -71,6 +75,7 @@ static const struct ifm_column columns[N_COLUMNS] = {
     [INVOLUNTARY] = {"child_switches_involuntary", "count"},
     [FAILURES] = {"child_failures", "count"},
     [STRAYS] = {"child_strays", "count"},
+    [FAILURE] = {"child_failure", "code"},
 };
 
 enum program { LINE, PREPARE, CLEANUP, SETUP, TEARDOWN, N_PROGRAMS };
@@ -86,7 +91,7 @@ struct command_program {
     struct ifm_subprocess programs[N_PROGRAMS];
     int null_fd, input_fd, output_fd; /* -1 = none */
     struct ifm_subprocess_result last;
-    int64_t counts[N_COLUMNS]; /* since the last collect; of RSS the largest */
+    int64_t counts[N_COLUMNS]; /* since the last collect; of RSS the largest, of FAILURE the last */
 };
 
 /* ---- texts ---- */
@@ -259,6 +264,8 @@ static bool open_files(struct command_program *state, const struct settings *set
     }
     struct ifm_subprocess *line = &state->programs[LINE];
     line->timeout_s = settings->timeout_s;
+    line->tree = true;
+    line->strays_s = settings->timeout_s > 0 ? settings->timeout_s : STRAYS_S;
     if (state->input_fd >= 0)
         line->stdin_fd = state->input_fd;
     if (state->output_fd >= 0)
@@ -299,6 +306,9 @@ static const char *failure_of(const struct ifm_subprocess_result *result, char *
         break;
     case IFM_SUBPROCESS_TIMED_OUT:
         snprintf(out, size, "ran longer than command.timeout and was killed");
+        break;
+    case IFM_SUBPROCESS_STRAYS:
+        snprintf(out, size, "left a process behind that outlived it by more than %d s", STRAYS_S);
         break;
     case IFM_SUBPROCESS_INTERRUPTED:
         snprintf(out, size, "was interrupted");
@@ -387,7 +397,21 @@ static void step(void *opened, uint64_t n)
         ifm_subprocess_run(&state->programs[LINE], &state->last);
 }
 
-static void count(struct command_program *state, bool failed, unsigned strays)
+static int64_t failure_code(const struct ifm_subprocess_result *result)
+{
+    switch (result->end) {
+    case IFM_SUBPROCESS_SIGNALED:
+        return IFM_FAILURE_SIGNAL + result->code;
+    case IFM_SUBPROCESS_TIMED_OUT:
+        return IFM_FAILURE_TIMEOUT;
+    case IFM_SUBPROCESS_STRAYS:
+        return IFM_FAILURE_STRAY;
+    default:
+        return result->code;
+    }
+}
+
+static void count(struct command_program *state, bool failed)
 {
     const struct ifm_subprocess_result *last = &state->last;
     state->counts[CPU] += last->cpu_ns;
@@ -397,25 +421,31 @@ static void count(struct command_program *state, bool failed, unsigned strays)
     state->counts[VOLUNTARY] += last->switches_voluntary;
     state->counts[INVOLUNTARY] += last->switches_involuntary;
     state->counts[FAILURES] += failed;
-    state->counts[STRAYS] += strays;
+    state->counts[STRAYS] += last->strays;
+    if (failed)
+        state->counts[FAILURE] = failure_code(last);
 }
 
 static enum ifm_status after(void *opened, struct ifm_error *error)
 {
     struct command_program *state = opened;
     char words[128];
-    unsigned strays;
-    IFM_TRY(ifm_subprocess_reap(&strays, error));
+    unsigned killed;
+    IFM_TRY(ifm_subprocess_reap(&killed, error));
     if (state->last.end == IFM_SUBPROCESS_INTERRUPTED)
         return interrupted(state, error);
+    if (killed > 0 && state->last.end == IFM_SUBPROCESS_EXITED && state->last.code == 0)
+        state->last.end = IFM_SUBPROCESS_STRAYS; /* its end was not seen: the sample holds less than the work */
     bool failed = failure_of(&state->last, words, sizeof words)[0] != '\0';
-    bool late = state->last.end == IFM_SUBPROCESS_TIMED_OUT;
     if (failed && (!state->ignore_failure || state->last.end == IFM_SUBPROCESS_NOT_STARTED))
         return ifm_fail(error, IFM_INVALID, state->arm,
-                        late ? "raise --timeout, or count failures with --ignore-failure"
-                             : "--output inherit shows what it prints; --ignore-failure counts failures instead",
+                        state->last.end == IFM_SUBPROCESS_TIMED_OUT ? "raise --timeout, or count failures with "
+                                                                      "--ignore-failure"
+                        : state->last.end == IFM_SUBPROCESS_STRAYS
+                            ? "measure a command that ends when its work is done, or give that work a --timeout"
+                            : "--output inherit shows what it prints; --ignore-failure counts failures instead",
                         "the command of arm %s %s", state->arm, words);
-    count(state, failed, strays);
+    count(state, failed);
     return run_hook(state, CLEANUP, error);
 }
 

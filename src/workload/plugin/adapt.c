@@ -2,13 +2,17 @@
  *
  * What the timed region contains: what the plugin's own says. The adapter adds one branch and one indirect call to a
  * sample, not to a step. Everything that a plugin hands out is checked here before anybody else sees it. */
+#include "base/ambient.h"
 #include "base/hash.h"
 #include "base/text.h"
 #include "workload/plugin/private.h"
 
 #include <math.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 struct ifm_plugin ifm_plugins[IFM_PLUGINS_MOST];
 
@@ -26,6 +30,7 @@ struct link {
     struct inferometer_plugin_host host;
     const char *plugin, *arm;
     struct ifm_device *device; /* NULL during describe */
+    unsigned threads;          /* of the cell: the plugin may use fewer */
     char message[WORDS_MOST + 1], hint[WORDS_MOST + 1];
 };
 
@@ -35,6 +40,51 @@ struct plugin_state {
     bool is_open; /* the plugin's own open has made `inner` */
     struct link link;
 };
+
+/* ---- what is asked, and threads that end inside ---- */
+
+static struct ifm_plugin_call nobody_watches;
+struct ifm_plugin_call *ifm_plugin_call = &nobody_watches;
+
+void ifm_plugin_ask(const char *file, const char *function)
+{
+    snprintf(ifm_plugin_call->function, sizeof ifm_plugin_call->function, "%s", file == NULL ? "" : function);
+    snprintf(ifm_plugin_call->file, sizeof ifm_plugin_call->file, "%s", file == NULL ? "" : file);
+}
+
+static pthread_key_t inside; /* set in a thread while a state of a plugin is open; its destructor sees the thread end */
+static pthread_once_t inside_once = PTHREAD_ONCE_INIT;
+
+/* pthread_exit in a plugin takes a thread of the lab away: the others would wait for it for ever, or the process would
+ * end with status 0. */
+static void on_thread_end(void *value)
+{
+    (void)value;
+    snprintf(ifm_plugin_call->thread_end, sizeof ifm_plugin_call->thread_end, "yes");
+    kill(getpid(), SIGABRT);
+}
+
+static void make_key(void)
+{
+    pthread_key_create(&inside, on_thread_end);
+}
+
+/* On each worker: from now on its end is, or is not, a fault. */
+static void mark_thread(void *arg, unsigned index, unsigned count)
+{
+    (void)index, (void)count;
+    pthread_setspecific(inside, arg);
+}
+
+/* Until the last open state is closed; then the threads may end as they like. */
+static void watch_threads(const struct link *link, bool watch)
+{
+    static unsigned watching;
+    pthread_once(&inside_once, make_key);
+    watching += watch ? 1U : -1U;
+    if (watch || watching == 0)
+        link->device->ops->parallel(link->device, link->threads, mark_thread, watch ? &inside : NULL);
+}
 
 /* ---- the host's services ---- */
 
@@ -188,8 +238,18 @@ static enum ifm_status describe(const struct ifm_plugin *plugin, const struct if
     if (table->most_workers != 0 && workers > table->most_workers)
         workers = table->most_workers;
     link_up(&link, plugin, "", NULL, workers);
-    if (table->describe(convert_all(section, fields, arena), &link.host, &ledger) != 0)
+    const struct inferometer_plugin_value *values = convert_all(section, fields, arena);
+    struct ifm_ambient before;
+    ifm_ambient_save(&before);
+    ifm_plugin_ask(plugin->identity.file, "describe");
+    int failed = table->describe(values, &link.host, &ledger);
+    ifm_plugin_ask(NULL, NULL);
+    const char *changed = ifm_ambient_restore(&before);
+    if (failed != 0)
         return refused(&link, IFM_USAGE, "describe", error);
+    if (changed != NULL)
+        return ifm_fail(error, IFM_USAGE, plugin->identity.file, "put it back before the call returns",
+                        "describe changed %s", changed);
     enum ifm_status status = check_ledger(plugin, &ledger, error);
     if (status != IFM_OK) /* nothing has run: a plugin that cannot be used */
         return status = error->code = IFM_USAGE;
@@ -258,9 +318,13 @@ static enum ifm_status open_plugin(const struct ifm_opening *opening, void *open
     state->plugin = plugin;
     const unsigned most = plugin->table.most_workers, threads = opening->threads;
     link_up(&state->link, plugin, arm, opening->device, most != 0 && threads > most ? most : threads);
+    state->link.threads = threads > 0 ? threads : 1;
+    watch_threads(&state->link, true);
     struct ifm_arena *arena = ifm_arena_create();
-    state->is_open = plugin->table.open(convert_all(&plugin->section, opening->settings, arena), opening->seed,
-                                        &state->link.host, &state->inner) == 0;
+    const struct inferometer_plugin_value *values = convert_all(&plugin->section, opening->settings, arena);
+    ifm_plugin_ask(plugin->identity.file, "open");
+    state->is_open = plugin->table.open(values, opening->seed, &state->link.host, &state->inner) == 0;
+    ifm_plugin_ask(NULL, NULL);
     ifm_arena_destroy(arena);
     return state->is_open ? IFM_OK : refused(&state->link, IFM_INVALID, "open", error);
 }
@@ -301,7 +365,10 @@ static enum ifm_status check(void *opened, struct ifm_check *out, struct ifm_err
     struct inferometer_plugin_check theirs = {.struct_size = sizeof theirs};
     *out = (struct ifm_check){0};
     state->link.message[0] = '\0';
-    if (state->plugin->table.check(state->inner, &theirs) != 0)
+    ifm_plugin_ask(state->plugin->identity.file, "check");
+    int failed = state->plugin->table.check(state->inner, &theirs);
+    ifm_plugin_ask(NULL, NULL);
+    if (failed != 0)
         return refused(&state->link, IFM_INVALID, "check", error);
     return take_check(state->plugin, &theirs, out, error);
 }
@@ -315,15 +382,23 @@ static uint64_t feature_runs(const void *opened)
 static void close_plugin(void *opened)
 {
     struct plugin_state *state = opened;
+    if (state->plugin == NULL)
+        return;
+    ifm_plugin_ask(state->plugin->identity.file, "close");
     if (state->is_open)
         state->plugin->table.close(state->inner);
+    ifm_plugin_ask(NULL, NULL);
+    watch_threads(&state->link, false);
 }
 
 static enum ifm_status hook(struct plugin_state *state, int (*function)(void *), const char *name,
                             struct ifm_error *error)
 {
     state->link.message[0] = '\0';
-    return function(state->inner) == 0 ? IFM_OK : refused(&state->link, IFM_INVALID, name, error);
+    ifm_plugin_ask(state->plugin->identity.file, name);
+    int failed = function(state->inner);
+    ifm_plugin_ask(NULL, NULL);
+    return failed == 0 ? IFM_OK : refused(&state->link, IFM_INVALID, name, error);
 }
 
 static enum ifm_status before(void *opened, struct ifm_error *error)

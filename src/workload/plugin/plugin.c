@@ -1,5 +1,7 @@
 /* Loading a plugin: file, symbol, table, registration. */
+#include "base/ambient.h"
 #include "base/hash.h"
+#include "base/log.h"
 #include "workload/plugin/private.h"
 
 #include <dlfcn.h>
@@ -85,11 +87,21 @@ static enum ifm_status load(const char *path, const struct ifm_plugin_taken *tak
     if (loaded == IFM_PLUGINS_MOST)
         return ifm_fail(error, IFM_USAGE, path, "measure them in several studies", "at most %d plugins are loaded",
                         IFM_PLUGINS_MOST);
+    struct ifm_ambient before;
+    ifm_ambient_save(&before);
+    ifm_plugin_ask(base_name(path), "");
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    enum ifm_status status =
+        handle == NULL ? ifm_fail(error, IFM_USAGE, path, "a plugin is a shared object: cc -shared -fPIC -o my.so my.c",
+                                  "cannot be loaded: %s", loader_words(path))
+                       : fill(handle, path, taken, error);
+    ifm_plugin_ask(NULL, NULL);
+    const char *changed = ifm_ambient_restore(&before); /* -ffast-math does that to each program that loads it */
+    if (changed != NULL)
+        ifm_warn("%s changed %s when it was loaded; it is put back, and the arms run without that change",
+                 base_name(path), changed);
     if (handle == NULL)
-        return ifm_fail(error, IFM_USAGE, path, "a plugin is a shared object: cc -shared -fPIC -o my.so my.c",
-                        "cannot be loaded: %s", loader_words(path));
-    enum ifm_status status = fill(handle, path, taken, error);
+        return status;
     if (status == IFM_OK)
         loaded++; /* and it stays: threads and tables may refer to it */
     else

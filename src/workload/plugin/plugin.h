@@ -9,6 +9,15 @@
 
 enum { IFM_PLUGINS_MOST = 8 };
 
+/* What a plugin is being asked outside the timed region, for whoever finds the process gone. */
+struct ifm_plugin_call {
+    char file[256];     /* its base name; "" = nothing is asked */
+    char function[32];  /* "describe", "open", ...; "" while it is loaded */
+    char thread_end[8]; /* "yes" once a thread of the lab was ended inside its code, which ends the process */
+};
+/* Never NULL. A process that is watched points it at memory that outlives it, before it loads the first plugin. */
+extern struct ifm_plugin_call *ifm_plugin_call;
+
 /* Words that a plugin may not use, each list NULL-terminated. */
 struct ifm_plugin_taken {
     const char *const *names;   /* of commands and of keys: not for a workload */

@@ -34,6 +34,9 @@ IFM_CHECKED enum ifm_status ifm_plugin_check(struct ifm_plugin *plugin, const ch
 /* UTF-8 without control characters. */
 bool ifm_plugin_text_valid(const char *text);
 
+/* adapt.c: note what the plugin of `file` is asked; a NULL file: nothing any more. */
+void ifm_plugin_ask(const char *file, const char *function);
+
 /* adapt.c: the workload of ifm_plugins[index]; name, texts, section and columns are the caller's. */
 void ifm_plugin_adapt(unsigned index);
 

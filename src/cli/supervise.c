@@ -1,0 +1,273 @@
+/* Code of plugins runs in a child of the process that the user started.
+ *
+ * It can end its process in ways that nothing inside can prevent: exit, _exit, a signal, pthread_exit. So the first
+ * plugin is loaded in a child, which does all the work of the command, and the process that the user started only waits
+ * for it. A child that ends without having said its status is a failure: of the arm that was at work, where there was
+ * one, and then the run goes on without it, as --resume goes on; else of the command. A signal that ends a child from
+ * outside ends this process too.
+ *
+ * With --inprocess there is no child. Then `exit` and its kin are caught in this process, and a crash ends it. */
+#include "cli/cli.h"
+
+#include "base/log.h"
+#include "sample/journal.h"
+#include "workload/plugin/plugin.h"
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Written by the child, and read when it is gone. */
+struct watch {
+    struct ifm_plugin_call call;
+    struct ifm_witness witness;
+    char dir[PATH_MAX]; /* of the run that is measured; "" = none */
+    char format[16];    /* of its results, and whether notes are wanted: for whoever goes on with it */
+    bool quiet;
+    bool replaced; /* by another program, which has a status of its own */
+    bool done;     /* the command is, with this status */
+    int status;
+};
+static struct watch *watch;             /* NULL: no plugin is loaded */
+static const char *const *plugin_flags; /* for whoever goes on with the run */
+static pid_t guarded;                   /* the process that runs a plugin's code under --inprocess; 0 = none */
+
+/* ---- what the child says ---- */
+
+struct ifm_witness *ifm_supervise_run(const char *dir, const struct ifm_options *options)
+{
+    if (watch == NULL)
+        return NULL;
+    snprintf(watch->dir, sizeof watch->dir, "%s", dir);
+    snprintf(watch->format, sizeof watch->format, "%s",
+             options->format == IFM_FORMAT_ELASTIC_KV ? "elastic-kv"
+             : options->has_format                    ? ifm_format_names[options->format]
+                                                      : "");
+    watch->quiet = options->quiet;
+    return &watch->witness;
+}
+
+void ifm_supervise_replaced(void)
+{
+    if (watch != NULL)
+        watch->replaced = true;
+}
+
+void ifm_supervise_done(enum ifm_status status)
+{
+    if (watch == NULL)
+        return;
+    watch->status = (int)status;
+    watch->done = true;
+}
+
+/* ---- what its end means ---- */
+
+/* How the process ended, in words: "its open ended the process with exit status 0". */
+static void say_end(int how, char *out, size_t size)
+{
+    const struct ifm_plugin_call *call = &watch->call;
+    char who[64] = "its step, or what it left running,";
+    if (call->file[0] != '\0')
+        snprintf(who, sizeof who, "its %s", call->function[0] == '\0' ? "loading" : call->function);
+    if (call->thread_end[0] != '\0')
+        snprintf(out, size, "%s ended a thread of the lab (pthread_exit)", who);
+    else if (WIFSIGNALED(how))
+        snprintf(out, size, "%s ended the process by signal %d (%s)", who, WTERMSIG(how), strsignal(WTERMSIG(how)));
+    else
+        snprintf(out, size, "%s ended the process with exit status %d", who, WEXITSTATUS(how));
+}
+
+static const char HINT[] = "a plugin must neither exit nor crash; host->fail reports what is wrong";
+
+/* Note the failure of the arm at work, and go on without it: as `run --resume`, in place of this process. Returns only
+ * when that cannot be done. */
+static enum ifm_status go_on_without(const char *reason, struct ifm_error *error)
+{
+    struct ifm_journal *journal;
+    IFM_TRY(ifm_journal_open(watch->dir, &journal, error));
+    enum ifm_status status = ifm_journal_add(journal,
+                                             IFM_EVENT(arm_failed, false, .cell = watch->witness.cell,
+                                                       .arm = watch->witness.arm, .reason = reason, .remedy = HINT),
+                                             error);
+    ifm_journal_close(journal);
+    IFM_TRY(status);
+    ifm_warn("cell %s: arm %s failed and is left out; the others start again: %s", watch->witness.cell,
+             watch->witness.arm, reason);
+    const char *words[64];
+    size_t n = 0;
+    words[n++] = "inferometer";
+    words[n++] = "run";
+    words[n++] = "--resume";
+    words[n++] = watch->dir;
+    if (watch->quiet)
+        words[n++] = "--quiet";
+    if (strcmp(watch->format, "elastic-kv") == 0) {
+        words[n++] = "--json";
+    } else if (watch->format[0] != '\0') {
+        words[n++] = "--format";
+        words[n++] = watch->format;
+    }
+    for (size_t i = 0; plugin_flags[i] != NULL && n + 1 < sizeof words / sizeof *words; i++)
+        words[n++] = plugin_flags[i]; /* files that have moved since */
+    words[n] = NULL;
+    fflush(NULL);
+    execv("/proc/self/exe", (char *const *)(uintptr_t)words);
+    return ifm_fail(error, IFM_INTERNAL, watch->dir, "go on with --resume", "a new process cannot be started: %s",
+                    strerror(errno));
+}
+
+/* A signal that the user, the system or a supervisor sends: nobody's fault inside. */
+static bool is_from_outside(int number)
+{
+    return number == SIGKILL || number == SIGTERM || number == SIGINT || number == SIGHUP || number == SIGQUIT ||
+           number == SIGPIPE || number == SIGXCPU;
+}
+
+/* The status of this process for a child that ended as `how` says. */
+static int judge_end(int how)
+{
+    struct ifm_error error = {0};
+    char reason[256];
+    if (watch->done)
+        return watch->status;
+    if (WIFSIGNALED(how) && is_from_outside(WTERMSIG(how))) {
+        signal(WTERMSIG(how), SIG_DFL);
+        sigset_t all;
+        sigfillset(&all);
+        sigprocmask(SIG_UNBLOCK, &all, NULL);
+        raise(WTERMSIG(how));
+    }
+    if (watch->replaced)
+        return WIFEXITED(how) ? WEXITSTATUS(how) : (int)IFM_INTERNAL;
+    say_end(how, reason, sizeof reason);
+    ifm_log_quiet(watch->quiet);
+    enum ifm_status status;
+    if (watch->dir[0] != '\0' && watch->witness.arm[0] != '\0')
+        status = go_on_without(reason, &error);
+    else if (watch->dir[0] != '\0')
+        status = ifm_fail(&error, IFM_INVALID, watch->dir, "go on with --resume", "a plugin ended the run: %s", reason);
+    else
+        status = ifm_fail(&error, IFM_USAGE, watch->call.file[0] != '\0' ? watch->call.file : "--plugin", HINT,
+                          "nothing was measured: %s", reason);
+    ifm_error_print(&error);
+    return (int)status;
+}
+
+/* ---- the process that waits ---- */
+
+/* A signal from the keyboard has reached the child too; one that was sent to this process alone is passed on. */
+static int wait_for(pid_t child, const sigset_t *signals)
+{
+    int how = 0;
+    for (;;) {
+        siginfo_t info = {0};
+        pid_t ended = waitpid(child, &how, WNOHANG);
+        if (ended == child || (ended < 0 && errno != EINTR))
+            return how;
+        int number = sigwaitinfo(signals, &info);
+        if (number > 0 && number != SIGCHLD && info.si_code <= 0)
+            kill(child, number);
+    }
+}
+
+static enum ifm_status fork_child(struct ifm_error *error)
+{
+    sigset_t signals, before;
+    pid_t parent = getpid();
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGCHLD);
+    sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGHUP);
+    sigprocmask(SIG_BLOCK, &signals, &before);
+    signal(SIGCHLD, SIG_DFL);
+    fflush(NULL);
+    pid_t child = fork();
+    if (child > 0) {
+        int how = wait_for(child, &signals);
+        sigprocmask(SIG_SETMASK, &before, NULL); /* another program may take this process over */
+        int status = judge_end(how);
+        fflush(NULL);
+        _exit(status); /* no handler of this process is for it */
+    }
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    if (child < 0)
+        return ifm_fail(error, IFM_INTERNAL, "--plugin", "--inprocess loads plugins into this process",
+                        "a child process cannot be started: %s", strerror(errno));
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        raise(SIGKILL);
+    return IFM_OK;
+}
+
+/* ---- in this process ---- */
+
+/* The status with which a plugin's exit ends this process. A child that is about to become a program shares this
+ * memory, and is not meant. */
+static int status_of_exit(int status)
+{
+    if (guarded == 0 || guarded != getpid() || watch->done)
+        return status;
+    struct ifm_error error = {0};
+    char reason[256];
+    guarded = 0;
+    say_end(status << 8, reason, sizeof reason);
+    ifm_fail(&error, IFM_INVALID, watch->call.file, HINT, "there is no verdict: %s", reason);
+    ifm_error_print(&error);
+    return IFM_INVALID;
+}
+
+/* In front of the C library's own, for plugins under --inprocess: so they must be seen from outside. */
+#define IFM_SEEN __attribute__((visibility("default")))
+
+IFM_SEEN void _exit(int status)
+{
+    status = status_of_exit(status);
+    for (;;)
+        syscall(SYS_exit_group, status);
+}
+
+IFM_SEEN void _Exit(int status)
+{
+    _exit(status);
+}
+
+static void at_exit(int status, void *unused)
+{
+    (void)unused;
+    if (guarded != 0 && guarded == getpid() && !watch->done)
+        _exit(status);
+}
+
+static void at_quick(void)
+{
+    at_exit(0, NULL);
+}
+
+enum ifm_status ifm_supervise(bool inprocess, const char *const *flags, struct ifm_error *error)
+{
+    if (watch != NULL)
+        return IFM_OK;
+    watch = mmap(NULL, sizeof *watch, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (watch == MAP_FAILED) {
+        watch = NULL;
+        return ifm_fail(error, IFM_INTERNAL, "--plugin", "", "no memory to share with a child process: %s",
+                        strerror(errno));
+    }
+    ifm_plugin_call = &watch->call;
+    plugin_flags = flags;
+    if (!inprocess)
+        return fork_child(error);
+    guarded = getpid();
+    return on_exit(at_exit, NULL) == 0 && at_quick_exit(at_quick) == 0
+               ? IFM_OK
+               : ifm_fail(error, IFM_INTERNAL, "--inprocess", "", "out of memory");
+}

@@ -1,0 +1,106 @@
+#!/usr/bin/env bash
+# `exec` gives no credit for work that was not done: a program that forks its work and returns is measured to the end of
+# the last descendant, one that leaves a daemon is refused, and runs that failed are no samples, whatever the flag.
+source "$(dirname "$0")/lib.sh"
+need python3 python3
+need pgrep procps
+few=(--repeats 24 --quiet)
+
+# value FOLDER ARM METRIC: "state number reason"
+value()
+{
+    python3 - "$@" <<'PY'
+import json, sys
+folder, arm, metric = sys.argv[1:]
+for n in json.load(open(folder + "/derived.json"))["numbers"]:
+    if (n["arm"], n["metric"]) == (arm, metric):
+        print(n["state"], n.get("value"), n.get("reason", ""))
+PY
+}
+
+# 50 ms of work in a descendant, however it hides: each run takes that long, and its processor time is counted.
+cat >work <<'SH2'
+#!/bin/sh
+sleep 0.05
+i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done
+SH2
+chmod +x work
+"$INFEROMETER" exec './work' "sh -c './work & exit 0'" "sh -c 'setsid ./work & exit 0'" \
+    "sh -c 'sh -c \"setsid ./work & exit 0\" & exit 0'" --name plain --name fork --name session --name twice \
+    "${few[@]}" --out trees >out 2>errors || [ $? = 3 ] || fail "trees: $(cat errors)"
+python3 - <<'PY' || fail "work that was forked away is not in the time"
+import csv, glob, json
+rows = list(csv.DictReader(open(glob.glob("trees/samples/*-latency.csv")[0])))
+shortest = min(int(r["duration_ns"]) for r in rows)
+assert shortest >= 50e6, shortest
+numbers = {(n["arm"], n["metric"]): n for n in json.load(open("trees/derived.json"))["numbers"]}
+slots = list(csv.DictReader(open(glob.glob("trees/samples/*-latency-slots.csv")[0])))
+runs = {arm: sum(int(s["samples"]) for s in slots if s["phase"] == "1" and s["arm"] == str(i))
+        for i, arm in enumerate(("plain", "fork", "session", "twice"))}
+# ./work has a child that it waits for; what the program leaves is ./work alone, or a shell before it too.
+assert numbers["plain", "command_strays"]["value"] == 0
+assert numbers["fork", "command_strays"]["value"] == runs["fork"]
+assert numbers["session", "command_strays"]["value"] == runs["session"]
+assert runs["twice"] <= numbers["twice", "command_strays"]["value"] <= 2 * runs["twice"]
+own = {i: sum(int(s["child_cpu_ns"]) for s in slots if s["arm"] == str(i)) for i in range(4)}
+assert min(own.values()) > 0.3 * max(own.values()), own
+PY
+grep -q 'processes outlived the program in' out || fail "the strays are not shown: $(cat out)"
+"$INFEROMETER" verify trees >/dev/null 2>errors || fail "verify: $(cat errors)"
+
+# One that never ends: refused at its limit, and nothing is left.
+status=0
+"$INFEROMETER" exec true "sh -c 'setsid sleep 60.$$ & exit 0'" --name quick --name daemon \
+    "${few[@]}" --out daemon >out 2>errors || status=$?
+[ "$status" = 3 ] || fail "a daemon ends with status $status, not 3: $(cat errors)"
+grep '"stage":"cell_failed"' daemon/run.log | has 'command of arm daemon left a process behind' ||
+    fail "the daemon is not named: $(tail -2 daemon/run.log)"
+pgrep -f "^sleep 60.$$" >/dev/null && fail "the daemon lives on"
+# The limit on the whole run holds for its tree too.
+status=0
+"$INFEROMETER" exec "sh -c 'sleep 60.$$ & exit 0'" --timeout 100ms "${few[@]}" --out late >out 2>errors || status=$?
+[ "$status" = 3 ] || fail "a tree at its time limit ends with status $status, not 3"
+grep '"stage":"cell_failed"' late/run.log | has 'longer than command.timeout' || fail "late: $(tail -2 late/run.log)"
+
+# Failed runs under --ignore-failure: counted, with their status; no time, no comparison, and no gate passes.
+cat >sometimes <<'SH2'
+#!/bin/sh
+n=$(cat count 2>/dev/null || echo 0)
+echo $((n + 1)) >count
+[ $((n % 7)) != 6 ] || exit 3
+SH2
+chmod +x sometimes
+"$INFEROMETER" exec true 'sh -c "exit 3"' "sh -c 'kill -SEGV \$\$'" ./sometimes --name good --name three --name crash \
+    --name sometimes --ignore-failure "${few[@]}" --out failed >out 2>errors || [ $? = 3 ] ||
+    fail "failed: $(cat errors)"
+# In a run of its own: on a busy machine any program may be late.
+"$INFEROMETER" exec true 'sleep 9' --name good --name late --timeout 100ms --ignore-failure "${few[@]}" --out timed \
+    >out2 2>errors || [ $? = 3 ] || fail "timed: $(cat errors)"
+value timed late change_percent | has -E '^refused None .*of [0-9]+ runs failed \(time limit\)' ||
+    fail "late: $(value timed late change_percent)"
+while read -r arm words; do
+    for metric in step_ns change_percent speedup; do
+        value failed "$arm" $metric | has -E "^refused None .*of [0-9]+ runs failed \\($words\\)" ||
+            fail "$arm: $metric is $(value failed "$arm" $metric)"
+    done
+    [ "$(value failed "$arm" command_failures | cut -d' ' -f1)" = ok ] || fail "$arm: failures are not counted"
+    tr '\n' ' ' <out | tr -s ' ' | has -E "runs failed \\($words\\)" ||
+        fail "$arm: its failures are not shown: $(cat out)"
+done <<'ARMS'
+three exit status 3
+crash signal 11
+sometimes exit status 3
+ARMS
+value failed good command_failures | has "^ok 0" || fail "good: $(value failed good command_failures)"
+"$INFEROMETER" verify failed >/dev/null 2>errors || fail "verify: $(cat errors)"
+status=0
+"$INFEROMETER" gate failed --gates significant >gate 2>errors || status=$?
+[ "$status" = 3 ] || [ "$status" = 4 ] || fail "a gate on failed runs ends with status $status: $(cat gate errors)"
+grep -qi blocked gate || fail "the gate is not blocked: $(cat gate)"
+
+# A baseline that fails takes every comparison with it.
+"$INFEROMETER" exec 'sh -c "exit 3"' true --name base --name other --ignore-failure --repeats 30 --quiet --out base \
+    >out 2>errors || [ $? = 3 ] || fail "base: $(cat errors)"
+value base other change_percent | has '^refused None .*runs failed (exit status 3)' ||
+    fail "compared with failed runs: $(value base other change_percent)"
+echo "trees to their end, daemons refused, failed runs no samples"
