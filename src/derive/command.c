@@ -1,7 +1,10 @@
 /* What the columns of other programs say of an arm whose steps they are: processor time, memory and mishaps. A run that
  * failed, or whose work was cut short, is no sample: an arm with one has no time and is not compared. */
 #include "derive/internal.h"
+#include "model/failure.h"
 #include "stats/tail.h"
+#include <stdio.h>
+#include <string.h>
 
 /* No interval where the tail of the runs may hide from it. */
 static void bracket_cpu(const struct ifm_arm_work *arm, const double *means, size_t n, struct ifm_value *value)
@@ -14,15 +17,11 @@ static void bracket_cpu(const struct ifm_arm_work *arm, const double *means, siz
     if (n < IFM_BLOCKS_NEEDED)
         value->text = ifm_needs_blocks(arm->d->arena, n);
     else if (ifm_stats_tail(means, n, (double)n, runs, &tail, &needs) != IFM_STAT_OK || tail != IFM_TAIL_HOLDS)
-        value->text = ifm_arena_printf(arm->d->arena, "no interval: needs %zu blocks of as many runs: %s", needs,
+        value->text = ifm_arena_printf(arm->d->arena, "needs %zu blocks of as many runs: %s", needs,
                                        ifm_tail_reason(tail));
     else if (ifm_log_level_of(means, n, 0.0, &level) && ifm_log_mean_interval(&level, IFM_LEVEL, &interval))
         ifm_value_bracket(value, interval.low > 0 ? interval.low : 0, interval.high, IFM_LEVEL);
 }
-
-#include "model/failure.h"
-#include <stdio.h>
-#include <string.h>
 
 /* Mean of the block means with its t interval: blocks are the unit, guarded like a step time against what one shares
  * with the next. */

@@ -180,6 +180,7 @@ static const struct {
 } changed_rules[] = {
     {1, "].implementation", "\"\""}, {1, "].title", "\"\""},    {1, "].chosen.", "nothing"},
     {1, "].idle", "\"\""},           {1, "].name", "\"auto\""}, {1, "].variant", "\"auto\""},
+    {1, "].memory", NULL},           {1, "].columns[", NULL},  {1, "].column_units[", NULL},
 };
 
 static bool has_changed(const struct review *review, const struct ifm_plan_leaf *leaf)

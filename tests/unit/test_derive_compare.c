@@ -235,8 +235,9 @@ static void a_width_that_ends_the_run_costs_a_little(void **state)
         struct fixture fx;
         fx_start(&fx);
         fx_generate(&fx);
-        if (ended)
-            fx_stop_fact(&fx, "decode", "mde");
+        fx.cells[0].measure.stop = IFM_STOP_MDE;
+        fx.cells[0].measure.blocks_max = 100;
+        fx_stop_fact(&fx, "decode", ended ? "mde" : "cap");
         fx_end_events(&fx);
         fx_derive(&fx);
         const struct ifm_value *v = fx_value(&fx, "other", "change_percent");
