@@ -349,14 +349,18 @@ static void review_without_tables(struct review *review, const json_t *lock, con
 static void review_file(struct review *review)
 {
     const char *is = ifm_plan_sha256(review->dir, review->arena);
-    for (size_t i = 0; is != NULL && i < review->events->n; i++) {
+    for (size_t i = 0; i < review->events->n; i++) {
         const struct ifm_event *event = &review->events->items[i];
         const struct ifm_event_run_start *start = event->facts; /* a later session says the same */
         const char *was = event->stage == IFM_STAGE_run_start || event->stage == IFM_STAGE_resume ? start->plan_sha256
                           : event->stage == IFM_STAGE_run_done ? IFM_FACTS(event, run_done)->plan_sha256
                                                                : NULL;
-        if (was == NULL || strcmp(was, is) == 0)
+        if (was == NULL || (is != NULL && strcmp(was, is) == 0))
             continue;
+        if (is == NULL) {
+            find_fault(review, IFM_WHOLE_PLAN, "plan.json cannot be read again, to see that it is what was measured");
+            return;
+        }
         find_fault(review, IFM_WHOLE_PLAN,
                    ifm_arena_printf(review->arena,
                                     "plan.json is not the file that was measured: its SHA-256 is %.12s, run.log:%zu "

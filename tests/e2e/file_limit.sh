@@ -12,6 +12,10 @@ said()
 {
     status=0
     errors=$( (ulimit "$limit" "$at" && exec "$INFEROMETER" "$@") 2>&1 >/dev/null) || status=$?
+    if [ "$status" = 127 ]; then # the loader had no file left for the libraries: the command never began
+        errors=
+        return
+    fi
     [ "$status" -lt 128 ] || fail "ulimit $limit $at, $*: ended by signal $((status - 128))"
     case $status in
     0 | 1 | 3) ;; # a verdict has no error

@@ -74,7 +74,7 @@ def do(what, *arguments):
 def try_all(what, every):
     """All commands over the folder that stands there."""
     global derived
-    derived += do(what, "derive", folder) in (0, 1)
+    derived += do(what, "derive", folder) in (0, 1, 3)  # 3: published as invalid, with the text in its reasons
     do(what, "verify", folder)
     do(what, "gate", folder, "--junit", "junit.xml", "--markdown", "gate.md")
     do(what, "compare", folder)
@@ -127,8 +127,12 @@ def read(name):
 
 def write(name, value):
     with open(os.path.join(folder, name), "w") as file:
-        if name == "run.log":
-            file.writelines(json.dumps(line) + "\n" for line in value)
+        if name == "run.log":  # as an older version wrote it, which knew no hashes that an edit breaks
+            for line in value:
+                line.pop("prev", None)
+                line.pop("mono_ns", None)
+                line["meta"].pop("plan_sha256", None)
+            file.writelines(json.dumps(line) + "\n" for line in value if line["stage"] != "block")
         else:
             json.dump(value, file)
 

@@ -331,6 +331,17 @@ static void narrow(struct offset *offset, const struct ifm_event *event, const s
         offset->line = event->line;
 }
 
+/* Did the run itself find the block disturbed? Then a clock may have skipped, and another offset begins. */
+static bool was_disturbed(const struct ifm_cell_work *work, const struct ifm_event_block *told)
+{
+    IFM_EACH_TOLD(event, work, disturbed, NULL) {
+        const struct ifm_event_disturbed *disturbed = IFM_FACTS(event, disturbed);
+        if (disturbed->block == told->block && strcmp(disturbed->pass, told->pass) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* Blocks were written down between their own last slot and the next one's first. */
 static void narrow_pass(const struct ifm_cell_work *work, size_t p, const struct ifm_record *r, struct offset *offset)
 {
@@ -342,7 +353,10 @@ static void narrow_pass(const struct ifm_cell_work *work, size_t p, const struct
             continue;
         while (k < r->n_slots && r->slots[k].block <= told->block)
             k++;
-        if (k > 0)
+        if (was_disturbed(work, told)) {
+            offset->least = -INFINITY;
+            offset->most = INFINITY;
+        } else if (k > 0)
             narrow(offset, event, &r->slots[k - 1], k < r->n_slots ? &r->slots[k] : NULL);
     }
 }
