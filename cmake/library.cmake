@@ -17,6 +17,7 @@ set_target_properties(
   PROPERTIES OUTPUT_NAME inferometer VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
              C_VISIBILITY_PRESET hidden LINK_DEPENDS ${session_map})
 target_link_libraries(inferometer_library PRIVATE ifm)
+ifm_harden(inferometer_library)
 target_link_options(inferometer_library PRIVATE -Wl,--version-script=${session_map} -Wl,--no-undefined
                     -Wl,--exclude-libs,ALL)
 # The prefix is relative to the file, so that a package may use another one than the build.

@@ -348,8 +348,10 @@ static const struct planted_fault decode_faults[] = {
 };
 _Static_assert(COUNT(decode_faults) >= FAULTS_LEAST, "the issue asks for as many");
 
+/* Where queries are rounded to integers too (VNNI), an element's error is large, and 1 % of bias shows in the mean of
+ * more of them. */
 #define DECODE                                                                                                         \
-    "decode.batch=1 decode.q_heads=64 decode.kv_heads=4 decode.kv_len=700 decode.head_dim=128 decode.layers=1 "
+    "decode.q_heads=64 decode.kv_heads=4 decode.kv_len=700 decode.head_dim=128 decode.layers=1 "
 
 static void decode_refuses_them(void **context)
 {
@@ -359,7 +361,8 @@ static void decode_refuses_them(void **context)
         (void)refuse_in(bench, &ifm_workload_decode,
                         ifm_arena_printf(bench->arena,
                                          DECODE "decode.compress=1,2,4,8 decode.format=int8,e4m3,half4,int4,int2 "
-                                                "decode.isa=%s",
+                                                "decode.batch=%d decode.isa=%s",
+                                         strcmp(bench->machine.isas[i], "avx512vnni") == 0 ? 12 : 1,
                                          bench->machine.isas[i]),
                         decode_faults, COUNT(decode_faults));
 }
