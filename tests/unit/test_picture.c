@@ -201,7 +201,12 @@ static void ratios_are_those_of_the_comparison(void **state)
         assert_int_equal(other->ratio_blocks[k], k);
         sum += log(other->ratios[k]);
     }
-    double speedup = fx_value(&fx, "other", "speedup")->number;
+    double speedup = fx_value(&fx, "other", "speedup")->number, time[2] = {0, 0};
+    const struct ifm_record *r = &fx.parts[0].record;
+    for (size_t k = 0; k < r->n_slots; k++)
+        for (size_t i = r->first[k]; r->slots[k].phase == IFM_PHASE_MEASURE && i < r->first[k + 1]; i++)
+            time[r->slots[k].arm] += (double)r->samples[i].duration_ns;
+    assert_true(fabs(time[0] / time[1] / speedup - 1) < 1e-12);
     assert_true(speedup > 1.2 && fabs(exp(sum / fx.blocks) / speedup - 1) < 1e-4); /* a ratio of means, not of blocks */
     fx_stop(&fx);
 }
