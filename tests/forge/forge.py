@@ -117,18 +117,27 @@ def another(value, draw):
     return "x" if value is None else value + "x"
 
 
+def change_leaf(tree, draw):
+    """One leaf of a tree becomes another; returns its path."""
+    at, value = draw.choice(list(leaves(tree)))
+    for key in at[:-1]:
+        tree = tree[key]
+    tree[at[-1]] = another(value, draw)
+    return ".".join(map(str, at))
+
+
 def change_field(forged, draw):
-    kind = draw.choice(["journal", "slots", "samples"])
+    kind = draw.choice(["plan", "journal", "slots", "samples"])
+    if kind == "plan":
+        where = []
+        forged.json("plan.json", lambda plan: where.append(change_leaf(plan, draw)))
+        return f"plan.json {where[0]}"
     if kind == "journal":
         line = draw.randrange(len(forged.log))
         event = json.loads(forged.log[line])
-        at, value = draw.choice(list(leaves(event)))
-        tree = event
-        for key in at[:-1]:
-            tree = tree[key]
-        tree[at[-1]] = another(value, draw)
+        where = change_leaf(event, draw)
         forged.put(line, event)
-        return f"run.log:{line + 1} {'.'.join(map(str, at))}"
+        return f"run.log:{line + 1} {where}"
     table = forged.slots if kind == "slots" else forged.samples
     row, column = draw.randrange(len(table.rows)), draw.randrange(len(table.header))
     old = table.rows[row][column]
@@ -160,14 +169,14 @@ def random_edit(bench, base, seed):
         if all(same_number(number, now.get(key)) for key, number in was.items()):
             found = None
         else:
-            found = bool(invalid_findings(path)[0])
+            found = bool(invalid_findings(path)[0]) or bases.run([bench.program, "verify", path], path).returncode != 0
     shutil.rmtree(path)
     return found, f"{base}: {what}"
 
 
 def at_random(bench, count, seed):
     draws = [(bench, random.Random(seed + i).choice(sorted(bases.FRESH)), seed + i) for i in range(count)]
-    with ThreadPoolExecutor(2) as pool:
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
         results = list(pool.map(lambda draw: random_edit(*draw), draws))
     missed = [what for found, what in results if found is False]
     telling = sum(found is not None for found, _ in results)
@@ -187,7 +196,7 @@ def main():
     rows = edits.ALL
     if "--only" in words:
         rows = [row for row in rows if words[words.index("--only") + 1] in f"{row[1]}: {row[0]}"]
-    with ThreadPoolExecutor(2) as pool:
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
         wrong = [line for line in pool.map(bench.one, enumerate(rows)) if line]
     for line in wrong:
         print(line)
