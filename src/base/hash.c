@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <openssl/evp.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <xxhash.h>
@@ -15,9 +14,13 @@
 
 static struct ifm_sha256 to_hex(const unsigned char digest[32])
 {
+    static const char digits[] = "0123456789abcdef";
     struct ifm_sha256 out;
-    for (int i = 0; i < 32; i++)
-        snprintf(out.hex + 2 * i, 3, "%02x", digest[i]);
+    for (int i = 0; i < 32; i++) {
+        out.hex[2 * i] = digits[digest[i] >> 4];
+        out.hex[2 * i + 1] = digits[digest[i] & 15];
+    }
+    out.hex[64] = '\0';
     return out;
 }
 
@@ -31,20 +34,18 @@ struct ifm_sha256 ifm_sha256_bytes(const void *data, size_t size)
 
 static enum ifm_status hash_stream(FILE *file, const char *path, struct ifm_sha256 *out, struct ifm_error *error)
 {
-    static const size_t piece = 1 << 20;
-    char *buffer = malloc(piece);
+    unsigned char buffer[1 << 16]; /* on the stack: a run has thousands of small files */
     EVP_MD_CTX *context = EVP_MD_CTX_new();
-    if (buffer == NULL || context == NULL || EVP_DigestInit_ex(context, EVP_sha256(), NULL) != 1)
+    if (context == NULL || EVP_DigestInit_ex(context, EVP_sha256(), NULL) != 1)
         ifm_die("SHA-256 is not available");
     size_t got;
     errno = 0;
-    while ((got = fread(buffer, 1, piece, file)) > 0)
+    while ((got = fread(buffer, 1, sizeof buffer, file)) > 0)
         EVP_DigestUpdate(context, buffer, got);
     int code = errno;
     unsigned char digest[EVP_MAX_MD_SIZE];
     EVP_DigestFinal_ex(context, digest, NULL);
     EVP_MD_CTX_free(context);
-    free(buffer);
     if (ferror(file))
         return ifm_file_fail(path, "cannot read", code, error);
     *out = to_hex(digest);

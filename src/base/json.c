@@ -29,7 +29,12 @@ static size_t print_character(const char *at, struct ifm_text *out)
 static void print_string(const char *string, struct ifm_text *out)
 {
     ifm_text_append(out, "\"", 1);
-    while (*string != '\0') {
+    for (;;) {
+        size_t same = ifm_plain_span(string, "\"\\");
+        ifm_text_append(out, string, same);
+        string += same;
+        if (*string == '\0')
+            break;
         if (*string == '"' || *string == '\\')
             ifm_text_printf(out, "\\%c", *string++);
         else if (*string == '\n') {
@@ -43,7 +48,9 @@ static void print_string(const char *string, struct ifm_text *out)
 
 static void new_line(int depth, struct ifm_text *out)
 {
-    ifm_text_printf(out, "\n%*s", 2 * depth, "");
+    ifm_text_append(out, "\n", 1);
+    for (int i = 0; i < depth; i++)
+        ifm_text_append(out, "  ", 2);
 }
 
 /* Arrays of scalars stay on one line even in the indented form. */

@@ -37,6 +37,21 @@ bool ifm_plain_is_hostile(uint32_t code)
     return false;
 }
 
+static bool is_one_of(char character, const char *set)
+{
+    while (*set != '\0' && *set != character)
+        set++;
+    return *set != '\0';
+}
+
+size_t ifm_plain_span(const char *text, const char *specials)
+{
+    size_t n = 0;
+    while (text[n] >= ' ' && text[n] <= '~' && !is_one_of(text[n], specials))
+        n++;
+    return n;
+}
+
 void ifm_plain_make(char *text)
 {
     char *to = text;

@@ -45,12 +45,16 @@ void ifm_text_printf(struct ifm_text *text, const char *format, ...)
     va_list arguments, again;
     va_start(arguments, format);
     va_copy(again, arguments);
-    int length = vsnprintf(NULL, 0, format, arguments);
+    reserve(text, 0);
+    size_t room = text->capacity - text->size;
+    int length = vsnprintf(text->data + text->size, room, format, arguments);
     va_end(arguments);
     if (length < 0)
         ifm_die("cannot format a text");
-    reserve(text, (size_t)length);
-    vsnprintf(text->data + text->size, (size_t)length + 1, format, again);
+    if ((size_t)length >= room) { /* mostly there is room, and it is formatted once */
+        reserve(text, (size_t)length);
+        vsnprintf(text->data + text->size, (size_t)length + 1, format, again);
+    }
     va_end(again);
     text->size += (size_t)length;
 }

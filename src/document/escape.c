@@ -98,7 +98,12 @@ void ifm_escape_markdown_code(const char *text, struct ifm_text *out)
 /* `specials`: characters, and what stands for each. */
 static void add_marked(const char *text, const char *specials, const char *const *escapes, struct ifm_text *out)
 {
-    while (*text != '\0') {
+    for (;;) {
+        size_t same = ifm_plain_span(text, specials);
+        ifm_text_append(out, text, same);
+        text += same;
+        if (*text == '\0')
+            return;
         struct step step = next_of(text);
         const char *special = strchr(specials, *step.text);
         if (special != NULL)
@@ -127,7 +132,12 @@ void ifm_escape_csv(const char *text, struct ifm_text *out)
     bool quoted = strpbrk(text, ",\"\r\n") != NULL;
     ifm_text_add(out, quoted ? "\"" : "");
     ifm_text_add(out, formula ? "'" : "");
-    while (*text != '\0') {
+    for (;;) {
+        size_t same = ifm_plain_span(text, "\"");
+        ifm_text_append(out, text, same);
+        text += same;
+        if (*text == '\0')
+            break;
         struct step step = next_of(text);
         ifm_text_append(out, *step.text == '\r' ? " " : step.text, step.size); /* it would hide what stands before */
         ifm_text_add(out, *step.text == '"' ? "\"" : "");

@@ -340,13 +340,13 @@ static enum ifm_status nothing_measured(struct judging *j)
     return lacking ? IFM_MISSING : IFM_INVALID;
 }
 
-static const char *why_no_energy(const struct ifm_derived *derived, const char *cell)
+static const char *why_no_energy(const struct ifm_derived *derived, const struct ifm_cell *cell)
 {
-    for (size_t i = 0; i < derived->n_numbers; i++) {
-        const struct ifm_number *number = &derived->numbers[i];
-        if (number->metric == IFM_M_TOTAL_ENERGY_J && strcmp(number->cell, cell) == 0 &&
-            !ifm_is_empty(number->value.reason))
-            return number->value.reason;
+    for (size_t a = 0; a < cell->n_arms; a++) {
+        const struct ifm_value *value =
+            ifm_derived_value(derived, cell->name, cell->arms[a].name, IFM_M_TOTAL_ENERGY_J);
+        if (value != NULL && !ifm_is_empty(value->reason))
+            return value->reason;
     }
     return "it gave no reading";
 }
@@ -357,8 +357,10 @@ static enum ifm_status meters_gave(struct judging *j)
     enum ifm_status status = IFM_OK;
     for (size_t c = 0; c < j->plan->n_cells; c++) {
         const struct ifm_cell *cell = &j->plan->cells[c];
-        const char *why = why_no_energy(j->derived, cell->name);
-        bool used = ifm_plan_pass(cell, IFM_PASS_ENERGY) == NULL || ifm_is_empty(cell->measure.power_meter);
+        if (ifm_plan_pass(cell, IFM_PASS_ENERGY) == NULL || ifm_is_empty(cell->measure.power_meter))
+            continue;
+        const char *why = why_no_energy(j->derived, cell);
+        bool used = false;
         for (size_t i = 0; i < j->derived->n_energies; i++) {
             const struct ifm_device_energy *row = &j->derived->energies[i];
             if (strcmp(row->cell, cell->name) != 0 || strcmp(row->source, "meter") != 0)
