@@ -149,8 +149,9 @@
     count.setAttribute('role', 'status');
     label.append(box);
     numbers.querySelector('p').after(label, count);
-    const rows = [...numbers.querySelectorAll('tbody tr')].map(row => [row, row.cells[0].textContent]);
+    let rows = null; // of all cells: read when somebody first asks
     box.addEventListener('input', () => {
+      rows ||= [...numbers.querySelectorAll('tbody tr')].map(row => [row, row.cells[0].textContent]);
       const words = box.value.toLowerCase().split(/\s+/).filter(Boolean);
       let shown = 0;
       for (const [row, metric] of rows) {

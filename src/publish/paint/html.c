@@ -5,6 +5,8 @@
 #include "publish/compose.h"
 #include "report/figure.h"
 
+enum { MANY_CELLS = 32 }; /* of more a browser lays out only what is in sight (report.css) */
+
 /* ---- lines and lists ---- */
 
 static void add_span(struct ifm_html *html, const struct ifm_span *span)
@@ -252,7 +254,9 @@ static void add_blocks(struct ifm_html *html, const struct ifm_block *parent, in
 static void add_head(struct ifm_html *html)
 {
     struct ifm_text *out = html->out;
-    ifm_text_add(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+    ifm_text_printf(out, "<!DOCTYPE html>\n<html lang=\"en\"%s>\n",
+                    html->document->plan->n_cells > MANY_CELLS ? " class=\"many\"" : "");
+    ifm_text_add(out, "<head>\n<meta charset=\"utf-8\">\n"
                       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
                       "style-src 'unsafe-inline'; script-src ");
     ifm_html_script_source(out);
