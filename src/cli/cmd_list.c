@@ -8,11 +8,13 @@
 #include "sample/journal.h"
 #include "story/folder.h"
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { DEEPEST = 8, NAMES_WIDTH = 22 };
 
@@ -43,23 +45,27 @@ static const struct ifm_listing_column columns[] = {
 
 /* ---- one folder ---- */
 
-static uint64_t size_of(const char *dir, int depth, struct ifm_arena *arena)
+/* Of the folder `name` below the open folder `at`: no path is made and walked anew for each of its files. */
+static uint64_t size_of(int at, const char *name, int depth)
 {
     uint64_t bytes = 0;
     struct dirent *item;
     struct stat info;
-    DIR *open = opendir(dir);
+    int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_CLOEXEC);
+    DIR *open = fd < 0 ? NULL : fdopendir(fd);
     while (open != NULL && (item = readdir(open)) != NULL) {
-        char *path = ifm_path_join(arena, dir, item->d_name);
-        if (strcmp(item->d_name, ".") == 0 || strcmp(item->d_name, "..") == 0 || lstat(path, &info) != 0)
+        if (strcmp(item->d_name, ".") == 0 || strcmp(item->d_name, "..") == 0 ||
+            fstatat(fd, item->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0)
             continue;
         if (S_ISREG(info.st_mode))
             bytes += (uint64_t)info.st_size;
         else if (S_ISDIR(info.st_mode) && depth < DEEPEST)
-            bytes += size_of(path, depth + 1, arena);
+            bytes += size_of(fd, item->d_name, depth + 1);
     }
     if (open != NULL)
         closedir(open);
+    else if (fd >= 0)
+        close(fd);
     return bytes;
 }
 
@@ -185,7 +191,7 @@ static void read_folder(struct found *found, const char *dir)
     IFM_ARENA_GROW(found->arena, found->items, found->n, found->capacity);
     struct listed_run *entry = &found->items[found->n++];
     *entry = (struct listed_run){.dir = dir, .state = "finished", .outcome = "", .why = "", .config_hash = ""};
-    entry->bytes = size_of(dir, 0, found->arena);
+    entry->bytes = size_of(AT_FDCWD, dir, 0);
     bool busy = false;
     if (read_lock(found, dir, entry, &error) != IFM_OK || read_plan(found, dir, entry, &error) != IFM_OK) {
         break_entry(found, entry, &error);
@@ -223,7 +229,9 @@ static void walk(struct found *found, const char *dir, int depth)
         char *path = ifm_path_join(found->arena, dir, item->d_name);
         if (strcmp(dir, ".") == 0) /* "./x" is "x" */
             path = ifm_arena_strdup(found->arena, item->d_name);
-        if (item->d_name[0] != '.' && lstat(path, &info) == 0 && S_ISDIR(info.st_mode))
+        if (item->d_name[0] == '.' || (item->d_type != DT_DIR && item->d_type != DT_UNKNOWN))
+            continue;
+        if (item->d_type == DT_DIR || (lstat(path, &info) == 0 && S_ISDIR(info.st_mode)))
             walk(found, path, depth + 1);
     }
     if (open != NULL)
