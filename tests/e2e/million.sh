@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A million samples are recorded, derived, published and verified in time that grows with their number and no faster,
 # and in little of it. Processor time counts, against that of a tenth of them and of a loop of the shell: neither a slow
-# machine nor a busy one matters. bench/million.sh gives the seconds.
+# machine nor a busy one matters. bench/scale.sh gives the seconds.
 source "$(dirname "$0")/lib.sh"
 
 # Milliseconds of processor time: of this shell (14) or of what it has waited for (16).

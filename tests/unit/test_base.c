@@ -217,6 +217,41 @@ static void files_are_written_whole(void **state)
     rmdir(dir);
 }
 
+/* One piece of a file after the other: the same as all of it at once. */
+static void large_files_hash_whole(void **state)
+{
+    (void)state;
+    enum { SIZE = 200001 };
+    char path[] = "/tmp/ifm-test-XXXXXX", *data = malloc(SIZE);
+    struct ifm_error error;
+    struct ifm_sha256 hash;
+    int fd = mkstemp(path);
+    assert_true(fd >= 0 && data != NULL);
+    for (int i = 0; i < SIZE; i++)
+        data[i] = (char)(i / 251);
+    assert_int_equal(write(fd, data, SIZE), SIZE);
+    close(fd);
+    assert_int_equal(ifm_sha256_file(path, &hash, &error), IFM_OK);
+    assert_string_equal(hash.hex, ifm_sha256_bytes(data, SIZE).hex);
+    unlink(path);
+    free(data);
+}
+
+/* Around the end of what is allocated, where a text is formatted a second time. */
+static void text_prints_at_the_end_of_its_room(void **state)
+{
+    (void)state;
+    for (int before = 0; before < 600; before++) {
+        struct ifm_text text = {0};
+        ifm_text_printf(&text, "%*s", before, "");
+        ifm_text_printf(&text, "%s-%d", "word", 12);
+        assert_int_equal(text.size, before + 7);
+        assert_true(text.capacity > text.size);
+        assert_string_equal(text.data + before, "word-12");
+        ifm_text_free(&text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -232,6 +267,8 @@ int main(void)
         cmocka_unit_test(philox_gives_its_known_answers),
         cmocka_unit_test(json_prints_what_it_reads),
         cmocka_unit_test(files_are_written_whole),
+        cmocka_unit_test(large_files_hash_whole),
+        cmocka_unit_test(text_prints_at_the_end_of_its_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

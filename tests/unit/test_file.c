@@ -152,12 +152,24 @@ static void a_line_is_made_plain(void **state)
     assert_string_equal(empty, "");
 }
 
+static void a_span_ends_before_what_needs_a_look(void **state)
+{
+    (void)state;
+    assert_int_equal(ifm_plain_span("", "\""), 0);
+    assert_int_equal(ifm_plain_span("all ~ of it", ""), 11);
+    assert_int_equal(ifm_plain_span("ab\"c", "\\\""), 2);
+    for (int c = 1; c < 256; c++) {
+        char text[] = {'a', (char)c, 'b', '\0'};
+        assert_int_equal(ifm_plain_span(text, "&"), c >= 0x20 && c < 0x7f && c != '&' ? 3 : 1);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_hint_is_about_its_cause),      cmocka_unit_test(private_files_are_their_owner_s_alone),
         cmocka_unit_test(only_what_was_named_is_written), cmocka_unit_test(json_shows_no_control_character),
-        cmocka_unit_test(a_line_is_made_plain),
+        cmocka_unit_test(a_line_is_made_plain),           cmocka_unit_test(a_span_ends_before_what_needs_a_look),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
