@@ -62,7 +62,8 @@ for kind in fifo device; do
     for words in "run -c named --out new" "gate --gates named whole" \
         "gate --against named whole" "unlock --state named" "lock --state named --governor performance --dry-run" \
         "decode --kv-file named --out new" "validate named" "run --resume named" "list named" "verify named" \
-        "exec --input named --runs 1 --out new -- true"; do
+        "exec --input named --runs 1 --out new -- true" "run --plugin named --workload x --out new" \
+        "workloads --plugin named"; do
         rm -rf new
         # shellcheck disable=SC2086
         ends "$words ($kind)" "$INFEROMETER" $words

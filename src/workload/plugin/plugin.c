@@ -64,18 +64,16 @@ static const char *base_name(const char *path)
 }
 
 /* Into the first free place; nothing refers to it before it is registered. */
-static enum ifm_status fill(void *handle, const char *path, const struct ifm_plugin_taken *taken,
+static enum ifm_status fill(void *handle, const char *path, const char *sha256, const struct ifm_plugin_taken *taken,
                             struct ifm_error *error)
 {
     struct ifm_plugin *plugin = &ifm_plugins[loaded];
-    struct ifm_sha256 hash;
     *plugin = (struct ifm_plugin){0};
     IFM_TRY(read_table(handle, path, &plugin->table, error));
     IFM_TRY(ifm_plugin_check(plugin, path, taken, tables, error));
-    IFM_TRY(ifm_sha256_file(path, &hash, error));
     plugin->identity =
         (struct ifm_plugin_identity){ifm_arena_strdup(tables, base_name(path)), ifm_arena_strdup(tables, path),
-                                     ifm_arena_strdup(tables, hash.hex), plugin->table.abi};
+                                     ifm_arena_strdup(tables, sha256), plugin->table.abi};
     ifm_plugin_adapt(loaded);
     return ifm_workload_register(&plugin->workload, error);
 }
@@ -87,6 +85,8 @@ static enum ifm_status load(const char *path, const struct ifm_plugin_taken *tak
     if (loaded == IFM_PLUGINS_MOST)
         return ifm_fail(error, IFM_USAGE, path, "measure them in several studies", "at most %d plugins are loaded",
                         IFM_PLUGINS_MOST);
+    struct ifm_sha256 hash;
+    IFM_TRY(ifm_sha256_file(path, &hash, error)); /* a regular file: dlopen waits for the writer of a FIFO for ever */
     struct ifm_ambient before;
     ifm_ambient_save(&before);
     ifm_plugin_ask(base_name(path), "");
@@ -94,7 +94,7 @@ static enum ifm_status load(const char *path, const struct ifm_plugin_taken *tak
     enum ifm_status status =
         handle == NULL ? ifm_fail(error, IFM_USAGE, path, "a plugin is a shared object: cc -shared -fPIC -o my.so my.c",
                                   "cannot be loaded: %s", loader_words(path))
-                       : fill(handle, path, taken, error);
+                       : fill(handle, path, hash.hex, taken, error);
     ifm_plugin_ask(NULL, NULL);
     const char *changed = ifm_ambient_restore(&before); /* -ffast-math does that to each program that loads it */
     if (changed != NULL)
