@@ -3,8 +3,8 @@
  * It can end its process in ways that nothing inside can prevent: exit, _exit, a signal, pthread_exit. So the first
  * plugin is loaded in a child, which does all the work of the command, and the process that the user started only waits
  * for it. A child that ends without having said its status is a failure: of the arm that was at work, where there was
- * one, and then the run goes on without it, as --resume goes on; else of the command. A signal that ends a child from
- * outside ends this process too.
+ * one, and then the run goes on without it, as --resume goes on; else of the command. So is a call that does not
+ * return: the child is ended. A signal that ends a child from outside ends this process too.
  *
  * With --inprocess there is no child. Then `exit` and its kin are caught in this process, and a crash ends it. */
 #include "cli/cli.h"
@@ -24,6 +24,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+enum { CALL_S = 60 }; /* what loading, describe and close may take */
+
 /* Written by the child, and read when it is gone. */
 struct watch {
     struct ifm_plugin_call call;
@@ -37,6 +39,7 @@ struct watch {
 };
 static struct watch *watch;             /* NULL: no plugin is loaded */
 static const char *const *plugin_flags; /* for whoever goes on with the run */
+static unsigned stuck_s;                /* the call that was ended had not returned for so long; 0 = none was */
 static pid_t guarded;                   /* the process that runs a plugin's code under --inprocess; 0 = none */
 
 /* ---- what the child says ---- */
@@ -77,7 +80,13 @@ static void say_end(int how, char *out, size_t size)
     char who[64] = "its step, or what it left running,";
     if (call->file[0] != '\0')
         snprintf(who, sizeof who, "its %s", call->function[0] == '\0' ? "loading" : call->function);
-    if (call->thread_end[0] != '\0')
+    if (stuck_s > 0)
+        snprintf(out, size, "its %s did not return within %u s",
+                 call->file[0] == '\0'       ? "step"
+                 : call->function[0] == '\0' ? "loading"
+                                             : call->function,
+                 stuck_s);
+    else if (call->thread_end[0] != '\0')
         snprintf(out, size, "%s ended a thread of the lab (pthread_exit)", who);
     else if (WIFSIGNALED(how))
         snprintf(out, size, "%s ended the process by signal %d (%s)", who, WTERMSIG(how), strsignal(WTERMSIG(how)));
@@ -85,7 +94,13 @@ static void say_end(int how, char *out, size_t size)
         snprintf(out, size, "%s ended the process with exit status %d", who, WEXITSTATUS(how));
 }
 
-static const char HINT[] = "a plugin must neither exit nor crash; host->fail reports what is wrong";
+static const char *hint(void)
+{
+    if (stuck_s > 0)
+        return watch->witness.arm[0] != '\0' ? "a longer measure.cap gives the calls of an arm more time"
+                                             : "a debugger and --inprocess show where it waits";
+    return "a plugin must neither exit nor crash; host->fail reports what is wrong";
+}
 
 /* Note the failure of the arm at work, and go on without it: as `run --resume`, in place of this process. Returns only
  * when that cannot be done. */
@@ -95,7 +110,7 @@ static enum ifm_status go_on_without(const char *reason, struct ifm_error *error
     IFM_TRY(ifm_journal_open(watch->dir, &journal, error));
     enum ifm_status status = ifm_journal_add(journal,
                                              IFM_EVENT(arm_failed, false, .cell = watch->witness.cell,
-                                                       .arm = watch->witness.arm, .reason = reason, .remedy = HINT),
+                                                       .arm = watch->witness.arm, .reason = reason, .remedy = hint()),
                                              error);
     ifm_journal_close(journal);
     IFM_TRY(status);
@@ -138,7 +153,7 @@ static int judge_end(int how)
     char reason[256];
     if (watch->done)
         return watch->status;
-    if (WIFSIGNALED(how) && is_from_outside(WTERMSIG(how))) {
+    if (stuck_s == 0 && WIFSIGNALED(how) && is_from_outside(WTERMSIG(how))) {
         signal(WTERMSIG(how), SIG_DFL);
         sigset_t all;
         sigfillset(&all);
@@ -155,7 +170,7 @@ static int judge_end(int how)
     else if (watch->dir[0] != '\0')
         status = ifm_fail(&error, IFM_INVALID, watch->dir, "go on with --resume", "a plugin ended the run: %s", reason);
     else
-        status = ifm_fail(&error, IFM_USAGE, watch->call.file[0] != '\0' ? watch->call.file : "--plugin", HINT,
+        status = ifm_fail(&error, IFM_USAGE, watch->call.file[0] != '\0' ? watch->call.file : "--plugin", hint(),
                           "nothing was measured: %s", reason);
     ifm_error_print(&error);
     return (int)status;
@@ -163,16 +178,40 @@ static int judge_end(int how)
 
 /* ---- the process that waits ---- */
 
+/* What the call that is under way may take, s; 0 = none is. A turn of an arm has its own limit. */
+static double call_most_s(void)
+{
+    return watch->witness.most_s > 0 ? watch->witness.most_s : watch->call.file[0] != '\0' ? CALL_S : 0;
+}
+
+/* Every second: is the child still in the call that it was in? Counted, not timed, so that a command that was stopped
+ * for an hour goes on where it was. */
+static void watch_calls(pid_t child)
+{
+    static unsigned seen, seconds;
+    unsigned now = watch->witness.turns + watch->call.asked;
+    double most = call_most_s();
+    seconds = now == seen && most > 0 ? seconds + 1 : 0;
+    seen = now;
+    if (most == 0 || seconds <= most)
+        return;
+    stuck_s = seconds - 1;
+    kill(child, SIGKILL);
+}
+
 /* A signal from the keyboard has reached the child too; one that was sent to this process alone is passed on. */
 static int wait_for(pid_t child, const sigset_t *signals)
 {
+    static const struct timespec tick = {.tv_sec = 1};
     int how = 0;
     for (;;) {
         siginfo_t info = {0};
         pid_t ended = waitpid(child, &how, WNOHANG);
         if (ended == child || (ended < 0 && errno != EINTR))
             return how;
-        int number = sigwaitinfo(signals, &info);
+        int number = sigtimedwait(signals, &info, &tick);
+        if (number < 0 && errno == EAGAIN && stuck_s == 0)
+            watch_calls(child);
         if (number > 0 && number != SIGCHLD && info.si_code <= 0)
             kill(child, number);
     }
@@ -220,7 +259,7 @@ static int status_of_exit(int status)
     char reason[256];
     guarded = 0;
     say_end(status << 8, reason, sizeof reason);
-    ifm_fail(&error, IFM_INVALID, watch->call.file, HINT, "there is no verdict: %s", reason);
+    ifm_fail(&error, IFM_INVALID, watch->call.file, hint(), "there is no verdict: %s", reason);
     ifm_error_print(&error);
     return IFM_INVALID;
 }

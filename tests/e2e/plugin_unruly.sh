@@ -1,11 +1,36 @@
 #!/usr/bin/env bash
-# A plugin that ends its process, ends a thread of the lab, or changes the locale or the rounding mode: its arm has
-# failed, the others are measured, and no command ever ends with status 0 and without a verdict.
+# A plugin that ends its process, ends a thread of the lab, never returns, or changes the locale or the rounding mode: its
+# arm has failed, the others are measured, and no command ever ends with status 0 and without a verdict.
 source "$(dirname "$0")/lib.sh"
 need python3 python3
 : "${IFM_PLUGINS:?the folder of the plugins that the build makes}"
 cp "$IFM_PLUGINS/unruly.so" "$IFM_PLUGINS/unruly_load.so" .
 tried=0
+
+# Calls that never return have 30 seconds and more, so they go on beside all others, each in a folder of its own.
+hangs() # WHEN WORDS [ARGUMENTS...]
+{
+    local when=$1 words=$2
+    shift 2
+    mkdir "hang-$when$#"
+    cp unruly.so "hang-$when$#"
+    cd "hang-$when$#"
+    study hang "$when" 2
+    status=0
+    timeout 600 "$INFEROMETER" run -c study.yaml --cap 0.1s --out run "$@" >out 2>errors || status=$?
+    [ "$status" = 0 ] || [ "$status" = 3 ] || fail "a hang in $when: status $status: $(cat errors)"
+    [ "$(grep -c "cell .*: arm bad failed .*$words" errors)" = 1 ] || fail "a hang in $when: $(cat errors)"
+    only_bad_failed run "$words"
+}
+
+hangs_before()
+{
+    status=0
+    timeout 600 "$INFEROMETER" unruly --plugin ./unruly.so --when describe --fault hang --out never >hangs 2>&1 ||
+        status=$?
+    [ "$status" = 2 ] || fail "a hang in describe: status $status: $(cat hangs)"
+    has 'unruly.so: .*its describe did not return within 60 s' <hangs || fail "a hang in describe: $(cat hangs)"
+}
 
 study()
 {
@@ -55,6 +80,13 @@ fails_alone()
     [ -s "$folder/verdict.json" ] || fail "$folder: status $status without a verdict: $(cat errors)"
     only_bad_failed "$folder" "$words"
 }
+
+hangs open 'its open did not return within 3[0-9] s' &
+hanging=$!
+hangs step 'its step did not return within 3[0-9] s' --isolation processes &
+hanging="$hanging $!"
+hangs_before &
+hanging="$hanging $!"
 
 fails_alone exit open 0 'its open ended the process with exit status 0'
 fails_alone exit_at_once open 0 'its open ended the process with exit status 0'
@@ -155,4 +187,8 @@ for _ in $(seq 100); do
     sleep 0.1
 done
 [ ! -s left ] || fail "the child outlives its parent: $(cat left)"
+for job in $hanging; do
+    wait "$job" || fail "a call that does not return is not ended: see above"
+    tried=$((tried + 1))
+done
 echo "$tried ways to fail, each the arm's alone"

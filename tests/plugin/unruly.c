@@ -1,5 +1,5 @@
 /* A plugin that does what inferometer/plugin.h forbids, where and how its parameters say: it ends its process or a
- * thread of the lab, or changes the locale or the rounding mode. */
+ * thread of the lab, never returns, or changes the locale or the rounding mode. */
 #define _GNU_SOURCE
 #include <inferometer/plugin.h>
 
@@ -23,12 +23,13 @@ enum fault {
     CRASH,
     LOCALE,
     THREAD_LOCALE,
-    ROUNDING
+    ROUNDING,
+    HANG
 };
 
 static const struct inferometer_plugin_param params[N_PARAMS] = {
     {"fault", INFEROMETER_PLUGIN_CHOICE, INFEROMETER_PLUGIN_PER_ARM, NULL, "none", 0, 0,
-     "none|exit|exit_at_once|quick_exit|end_thread|end_worker|abort|crash|locale|thread_locale|rounding",
+     "none|exit|exit_at_once|quick_exit|end_thread|end_worker|abort|crash|locale|thread_locale|rounding|hang",
      "what it does"},
     {"when", INFEROMETER_PLUGIN_CHOICE, INFEROMETER_PLUGIN_PER_ARM, NULL, "step", 0, 0,
      "describe|open|step|check|features|close", "in which function"},
@@ -82,6 +83,9 @@ static void misbehave(const struct inferometer_plugin_host *host, enum fault fau
     case ROUNDING:
         fesetround(FE_UPWARD);
         break;
+    case HANG:
+        for (;;)
+            pause();
     }
 }
 

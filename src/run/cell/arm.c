@@ -13,6 +13,17 @@ static const double ROUGH_NS = 1e6; /* a rough timing lasts about this long */
 enum { MOST_ROUGH_STEPS = 1 << 30, STILL_NS = 2000000000 };
 /* Share of the cap on warm-up that a fresh process may spend on its own in each block. */
 static const double WARM_SHARE = 0.1;
+static const double TURN_S = 30, TURN_TIMES = 10; /* of the limit of a turn */
+
+/* What one turn may take. Nothing in a plan bounds a single step, so this is for calls that never return: many times
+ * what the plan wants of all turns together. */
+static double turn_most_s(const struct ifm_measure *measure)
+{
+    double planned = measure->warmup_cap_s + measure->cap_s + measure->slot_min_s;
+    if (measure->energy)
+        planned += measure->energy_window_s + measure->pre_roll_s;
+    return TURN_S + TURN_TIMES * planned;
+}
 
 void ifm_turn_begin(struct ifm_cell_run *cell, size_t index, struct ifm_turn *turn)
 {
@@ -24,6 +35,8 @@ void ifm_turn_begin(struct ifm_cell_run *cell, size_t index, struct ifm_turn *tu
         struct ifm_witness *witness = session->witness;
         snprintf(witness->cell, sizeof witness->cell, "%s", cell->plan->name);
         snprintf(witness->arm, sizeof witness->arm, "%s", session->at_work);
+        witness->most_s = turn_most_s(&cell->plan->measure);
+        witness->turns++;
     }
     ifm_ambient_save(&turn->before);
 }
@@ -32,6 +45,11 @@ enum ifm_status ifm_turn_end(const struct ifm_turn *turn, enum ifm_status status
 {
     const char *changed = ifm_ambient_restore(&turn->before);
     const struct ifm_workload *workload = turn->arm->workload;
+    struct ifm_witness *witness = turn->cell->session->witness;
+    if (witness != NULL) {
+        witness->most_s = 0;
+        witness->turns++;
+    }
     if (changed != NULL && status == IFM_OK)
         status = ifm_fail(error, IFM_INVALID, turn->arm->plan->name, "put it back before each call returns",
                           "the code of arm %s changed %s", turn->arm->plan->name, changed);

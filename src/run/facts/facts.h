@@ -13,6 +13,8 @@ enum { IFM_LOAD_WINDOW_MS = 200 };
 /* Which arm is at work, in memory that outlives this process: for another one that watches it. "" = none. */
 struct ifm_witness {
     char cell[1024], arm[256];
+    unsigned turns; /* that have begun or ended */
+    double most_s;  /* what the turn that is under way may take; 0 = none is */
 };
 
 /* One invocation that writes into a run folder. A dry run has no journal: its facts go nowhere. */

@@ -50,6 +50,7 @@ void ifm_plugin_ask(const char *file, const char *function)
 {
     snprintf(ifm_plugin_call->function, sizeof ifm_plugin_call->function, "%s", file == NULL ? "" : function);
     snprintf(ifm_plugin_call->file, sizeof ifm_plugin_call->file, "%s", file == NULL ? "" : file);
+    ifm_plugin_call->asked++;
 }
 
 static pthread_key_t inside; /* set in a thread while a state of a plugin is open; its destructor sees the thread end */

@@ -13,6 +13,7 @@ enum { IFM_PLUGINS_MOST = 8 };
 struct ifm_plugin_call {
     char file[256];     /* its base name; "" = nothing is asked */
     char function[32];  /* "describe", "open", ...; "" while it is loaded */
+    unsigned asked;     /* how often it was asked something, or answered */
     char thread_end[8]; /* "yes" once a thread of the lab was ended inside its code, which ends the process */
 };
 /* Never NULL. A process that is watched points it at memory that outlives it, before it loads the first plugin. */
