@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/plain.h"
 #include "host/host.h"
+#include "sample/claim.h"
 #include "story/folder.h"
 #include <stdio.h>
 #include <unistd.h>
@@ -94,9 +95,13 @@ static enum ifm_status tell(const struct ifm_options *options, struct ifm_config
     if (options->dry_run)
         return dry_run(options, config, plan, error);
     const char *dir = options->out != NULL ? options->out : ifm_story_fresh_dir(plan, arena);
+    bool made = !ifm_dir_exists(dir);
     json_t *caller = ifm_host_private(ifm_invocation.argc, ifm_invocation.argv);
     IFM_TRY(ifm_story_folder(dir, config, plan, caller, &claim, error));
-    IFM_TRY(measure(dir, config, plan, false, options, error));
+    enum ifm_status status = measure(dir, config, plan, false, options, error);
+    if (status == IFM_MISSING) /* of the machine: nothing has been measured, and --resume would not help */
+        ifm_claim_refuse(dir, made);
+    IFM_TRY(status);
     return ifm_story_finish(dir, &how, judged, error);
 }
 

@@ -36,13 +36,26 @@ static enum ifm_status apply_preset(struct ifm_config *config, struct ifm_error 
     return IFM_OK;
 }
 
+/* A file may spell out both, as each lock does; on a command line one of them would be ignored in silence. */
+static enum ifm_status check_repeats(const struct ifm_config_slot *repeats, const struct ifm_config_slot *stop,
+                                     struct ifm_error *error)
+{
+    const char *rule = stop->n > 0 ? stop->texts[0] : "";
+    if (repeats->rank == IFM_RANK_FILE || strcmp(rule, "repeats") == 0)
+        return IFM_OK;
+    return ifm_fail(error, IFM_USAGE, repeats->where, "leave one of the two out",
+                    "a number of repeats is the stop rule \"repeats\", and measure.stop is \"%s\"", rule);
+}
+
 /* Setting the number of repeats selects stop=repeats, unless a stop rule was set at the same or a higher rank. */
 static enum ifm_status apply_repeats(struct ifm_config *config, struct ifm_error *error)
 {
     const struct ifm_config_slot *repeats = ifm_config_find(config, "measure.repeats");
     struct ifm_config_slot *stop = ifm_config_find(config, "measure.stop");
-    if (repeats->rank < IFM_RANK_FILE || stop->rank >= repeats->rank)
+    if (repeats->rank < IFM_RANK_FILE)
         return IFM_OK;
+    if (stop->rank >= repeats->rank)
+        return check_repeats(repeats, stop, error);
     const struct ifm_raw value = {"repeats", repeats->where};
     return ifm_slot_set(config, stop, repeats->rank, &value, 1, error);
 }

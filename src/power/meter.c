@@ -267,8 +267,12 @@ enum ifm_status ifm_power_meter_ready(const char *path, struct ifm_error *error)
     const struct ifm_power_list *list = ifm_power_list(power);
     const struct ifm_power_absence *absence = &list->absences[0];
     enum ifm_status status = IFM_OK;
-    if (list->n_absences > 0)
-        status = ifm_fail(error, IFM_MISSING, "measure.power_meter", absence->remedy, "%s", absence->reason);
+    if (list->n_absences > 0) { /* the reason begins with the file's name, which is all that a record may hold */
+        const char *base = ifm_path_base(path), *reason = absence->reason;
+        bool named = strncmp(reason, base, strlen(base)) == 0;
+        status = ifm_fail(error, IFM_MISSING, "measure.power_meter", absence->remedy, "%s%s%s", path,
+                          named ? "" : ": ", named ? reason + strlen(base) : reason);
+    }
     ifm_power_close(power);
     return status;
 }

@@ -138,6 +138,15 @@ void ifm_claim_undo(const char *dir)
         continue;
 }
 
+void ifm_claim_refuse(const char *dir, bool made)
+{
+    bool gone = remove_below(dir, "samples") && remove_below(dir, "plan.json");
+    for (size_t i = 0; gone && i < OF_A_START; i++)
+        gone = remove_below(dir, of_a_start[i]);
+    if (gone && made)
+        (void)rmdir(dir);
+}
+
 /* ---- claiming ---- */
 
 static enum ifm_status lock(const char *dir, bool alone, int fd, struct ifm_error *error)

@@ -20,5 +20,8 @@ IFM_CHECKED enum ifm_status ifm_claim_new(const char *dir, int *fd, struct ifm_e
 
 /* Remove what a failed start has written before its plan; a folder with a plan is left as it is. */
 void ifm_claim_undo(const char *dir);
+/* A new run was refused before it measured anything: its files go, and the folder too that was `made` for it. A folder
+ * with a sample stays as it is. */
+void ifm_claim_refuse(const char *dir, bool made);
 
 #endif

@@ -38,5 +38,8 @@ status=0
 grep -q 'locks are required, and not locked: ' errors || fail "no knob is named: $(cat errors)"
 # An open device pins its threads: affinity is never what is missing.
 ! grep -q 'not locked:.*affinity' errors || fail "the affinity was read before the device pinned it: $(cat errors)"
-[ -z "$(ls out/samples)" ] || fail "samples were taken all the same"
+[ ! -e out ] || fail "a folder without a measurement is left: $(ls out)"
+mkdir there
+"$INFEROMETER" null --locks required --ceilings none --repeats 60 --out there >/dev/null 2>errors && fail "measured in there"
+[ -d there ] && [ -z "$(ls -A there)" ] || fail "the folder that was there is not as it was: $(ls -A there)"
 echo "$(sed -n 's/.*not locked: //p' errors): nothing was measured"
