@@ -20,10 +20,13 @@ static bool has_file(const char *dir, const char *name)
 
 enum ifm_status ifm_folder_is_run(const char *dir, struct ifm_error *error)
 {
-    return has_file(dir, "config.lock.json")
-               ? IFM_OK
-               : ifm_fail(error, IFM_USAGE, dir, "name a run folder, such as runs/decode-20260101-120000",
-                          "not a run folder: it has no config.lock.json");
+    static const char hint[] = "name a run folder, such as runs/decode-20260101-120000";
+    if (has_file(dir, "config.lock.json"))
+        return IFM_OK;
+    if (ifm_dir_exists(dir))
+        return ifm_fail(error, IFM_USAGE, dir, hint, "not a run folder: it has no config.lock.json");
+    return ifm_fail(error, IFM_USAGE, dir, hint,
+                    ifm_file_exists(dir) ? "not a run folder: it is no folder" : "there is no such folder");
 }
 
 enum ifm_status ifm_folder_is_busy(const char *dir, bool *busy, struct ifm_error *error)
@@ -70,7 +73,8 @@ static enum ifm_status load(const char *dir, struct ifm_folder *folder, struct i
     IFM_TRY(ifm_facts_open(dir, NULL, 0, folder->arena, &folder->facts, error));
     folder->plan = folder->facts.plan;
     folder->events = folder->facts.events;
-    ifm_story_review(dir, folder->lock, folder->plan, folder->events, folder->arena, &folder->review);
+    ifm_story_review(dir, folder->lock, folder->plan, folder->events, folder->arena, &folder->review,
+                     &folder->lock_error);
     folder->facts.view.review = &folder->review;
     IFM_TRY(ifm_derive(&folder->facts.view, folder->arena, &folder->derived, error));
     return ifm_judge(folder->plan, folder->derived, folder->arena, &folder->verdict, error);
@@ -86,6 +90,13 @@ enum ifm_status ifm_folder_open(const char *dir, struct ifm_folder *out, struct 
     return IFM_OK;
 }
 
+enum ifm_status ifm_folder_check_lock(const struct ifm_folder *folder, struct ifm_error *error)
+{
+    if (folder->lock_error.code != IFM_OK)
+        *error = folder->lock_error;
+    return folder->lock_error.code;
+}
+
 enum ifm_status ifm_folder_derive(const char *dir, const struct ifm_wish *wish, struct ifm_arena *arena,
                                   struct ifm_plan **plan, struct ifm_derived **derived, struct ifm_error *error)
 {
@@ -93,10 +104,11 @@ enum ifm_status ifm_folder_derive(const char *dir, const struct ifm_wish *wish, 
     const struct ifm_events *events;
     struct ifm_plan_review review;
     struct ifm_wish wished = *wish;
+    struct ifm_error unused;
     IFM_TRY(ifm_plan_read(dir, arena, plan, error));
     IFM_TRY(ifm_journal_read(dir, arena, &events, error));
     IFM_TRY(ifm_json_read(ifm_path_join(arena, dir, "config.lock.json"), &lock, error));
-    ifm_story_review(dir, lock, *plan, events, arena, &review);
+    ifm_story_review(dir, lock, *plan, events, arena, &review, &unused);
     json_decref(lock);
     wished.review = &review;
     return ifm_derive_folder(dir, &wished, arena, plan, derived, error);

@@ -23,6 +23,7 @@ struct ifm_folder {
     json_t *lock;
     struct ifm_facts facts;
     struct ifm_plan_review review;   /* what planning again found */
+    struct ifm_error lock_error;     /* IFM_OK: config.lock.json resolves to itself */
     const struct ifm_events *events; /* of facts */
     const struct ifm_plan *plan;     /* of facts */
     struct ifm_derived *derived;
@@ -32,8 +33,8 @@ struct ifm_folder {
 /* Load, plan again, derive and judge. Close it also after a failure. */
 IFM_CHECKED enum ifm_status ifm_folder_open(const char *dir, struct ifm_folder *out, struct ifm_error *error);
 void ifm_folder_close(struct ifm_folder *folder);
-/* The lock resolves to itself, and its gates, settings and seed are the plan's: neither file can be edited alone. Of a
- * plugin that is not loaded the lock's own hash is checked. */
+/* The lock resolves to itself; of a plugin that is not loaded its own hash is checked. That the plan is what it gives
+ * is said by the review. */
 IFM_CHECKED enum ifm_status ifm_folder_check_lock(const struct ifm_folder *folder, struct ifm_error *error);
 
 /* Derive the folder otherwise than its own plan asks; `wish` without its review, which is made here. */
@@ -44,9 +45,10 @@ IFM_CHECKED enum ifm_status ifm_folder_derive(const char *dir, const struct ifm_
 /* ---- replan.c ---- */
 /* Plan again from the folder's lock for the machine that its plan was made for, and compare every leaf of plan.json.
  * Every difference is a fault, and so is a lock that is none; what cannot be made again here is named. `lock` is
- * config.lock.json, `events` run.log. Texts live in the arena. */
+ * config.lock.json, `events` run.log. Texts live in the arena. `lock_error`
+ * is what is wrong with the lock itself, IFM_OK where nothing is. */
 void ifm_story_review(const char *dir, const json_t *lock, const struct ifm_plan *plan, const struct ifm_events *events,
-                      struct ifm_arena *arena, struct ifm_plan_review *out);
+                      struct ifm_arena *arena, struct ifm_plan_review *out, struct ifm_error *lock_error);
 
 /* ---- plugins.c: the plugins that it remembers ---- */
 /* Load again what the run in `dir` used, from the path in its private.json unless it is loaded already: the file must

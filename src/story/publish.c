@@ -20,23 +20,6 @@ static enum ifm_status publish(const struct ifm_folder *folder, const struct ifm
     return IFM_OK;
 }
 
-enum ifm_status ifm_folder_check_lock(const struct ifm_folder *folder, struct ifm_error *error)
-{
-    const char *dir = folder->publication.dir;
-    if (ifm_plugins_missing(folder->lock) != NULL) {
-        enum ifm_status intact = ifm_config_lock_intact(folder->lock, "config.lock.json", error);
-        return intact == IFM_USAGE ? error->code = IFM_INVALID : intact;
-    }
-    struct ifm_config *config = ifm_story_config();
-    enum ifm_status status = ifm_config_file(config, ifm_path_join(folder->arena, dir, "config.lock.json"), error);
-    if (status == IFM_OK)
-        status = ifm_config_resolve(config, error);
-    if (status == IFM_USAGE) /* given with -c, a wrong lock is a usage error; here the record is wrong */
-        status = error->code = IFM_INVALID;
-    ifm_config_destroy(config);
-    return status;
-}
-
 enum ifm_status ifm_story_finish(const char *dir, const struct ifm_story_printing *how, enum ifm_status *judged,
                                  struct ifm_error *error)
 {

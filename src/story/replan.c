@@ -26,6 +26,7 @@ struct review {
     struct ifm_plan_fault *faults;
     size_t n, capacity;
     const char *not_rebuilt;
+    struct ifm_error *lock; /* what is wrong with config.lock.json itself */
 };
 
 static void find_fault(struct review *review, size_t cell, const char *text)
@@ -180,7 +181,7 @@ static const struct {
 } changed_rules[] = {
     {1, "].implementation", "\"\""}, {1, "].title", "\"\""},    {1, "].chosen.", "nothing"},
     {1, "].idle", "\"\""},           {1, "].name", "\"auto\""}, {1, "].variant", "\"auto\""},
-    {1, "].memory", NULL},           {1, "].columns[", NULL},  {1, "].column_units[", NULL},
+    {1, "].memory", NULL},           {1, "].columns[", NULL},   {1, "].column_units[", NULL},
 };
 
 static bool has_changed(const struct review *review, const struct ifm_plan_leaf *leaf)
@@ -300,19 +301,25 @@ static void review_plan(struct review *review, const struct ifm_config *config)
         compare(review, config, machine);
 }
 
+static void find_lock_fault(struct review *review)
+{
+    find_fault(review, IFM_WHOLE_PLAN, ifm_arena_printf(review->arena, "config.lock.json: %s", review->lock->message));
+    if (review->lock->code == IFM_USAGE) /* given with -c, a wrong lock is a usage error; here the record is wrong */
+        review->lock->code = IFM_INVALID;
+}
+
 /* The lock resolves to itself, and the plan is what it gives. */
 static void review_lock(struct review *review)
 {
-    struct ifm_error error;
     struct ifm_config *config = ifm_story_config();
     enum ifm_status status =
-        ifm_config_file(config, ifm_path_join(review->arena, review->dir, "config.lock.json"), &error);
+        ifm_config_file(config, ifm_path_join(review->arena, review->dir, "config.lock.json"), review->lock);
     if (status == IFM_OK)
-        status = ifm_config_resolve(config, &error);
+        status = ifm_config_resolve(config, review->lock);
     if (status == IFM_OK)
         review_plan(review, config);
     else
-        find_fault(review, IFM_WHOLE_PLAN, ifm_arena_printf(review->arena, "config.lock.json: %s", error.message));
+        find_lock_fault(review);
     ifm_config_destroy(config);
 }
 
@@ -330,11 +337,10 @@ static bool has_workloads(const struct review *review, const json_t *lock, const
 /* Without the tables of a plugin: the lock fits its hash, and holds the plan's gates and seed. */
 static void review_without_tables(struct review *review, const json_t *lock, const char *missing)
 {
-    struct ifm_error error;
     json_t *plan = ifm_plan_to_json(review->plan);
     const json_t *seed = json_object_get(json_object_get(lock, "parameters"), "seed");
-    if (ifm_config_lock_intact(lock, "config.lock.json", &error) != IFM_OK)
-        find_fault(review, IFM_WHOLE_PLAN, ifm_arena_printf(review->arena, "config.lock.json: %s", error.message));
+    if (ifm_config_lock_intact(lock, "config.lock.json", review->lock) != IFM_OK)
+        find_lock_fault(review);
     else if (!has_workloads(review, lock, missing))
         find_fault(review, IFM_WHOLE_PLAN, "plan.json: its workloads are not those of config.lock.json");
     else if (!json_equal(json_object_get(plan, "gates"), json_object_get(lock, "gates")) ||
@@ -371,10 +377,11 @@ static void review_file(struct review *review)
 }
 
 void ifm_story_review(const char *dir, const json_t *lock, const struct ifm_plan *plan, const struct ifm_events *events,
-                      struct ifm_arena *arena, struct ifm_plan_review *out)
+                      struct ifm_arena *arena, struct ifm_plan_review *out, struct ifm_error *lock_error)
 {
-    struct review review = {.dir = dir, .plan = plan, .events = events, .arena = arena};
+    struct review review = {.dir = dir, .plan = plan, .events = events, .arena = arena, .lock = lock_error};
     const char *missing = ifm_plugins_missing(lock);
+    *lock_error = (struct ifm_error){0};
     if (missing == NULL)
         review_lock(&review);
     else

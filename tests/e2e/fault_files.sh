@@ -138,7 +138,7 @@ for command, calls, action in (("verify", "read", "EIO"), ("verify", "read", "sh
         if status != 0:
             check_error(what, status, errors, (2, 3, 5))
         undisturbed.finish("one", what)
-if verified > 4:  # opening and reading private.json, which verify can do without, for the lock and for the plan
+if verified > 2:  # opening and reading private.json, which verify can do without
     fail(f"verify says so after {verified} reads that failed")
 print(f"{changing} faults at calls that change a folder and {faults - changing} at reads: none lost or tore anything")
 PY
