@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # tools/fuzz.sh [SECONDS [TARGET...]]: run libFuzzer targets, each for SECONDS (60). Findings are kept in
-# tests/fuzz/corpus/<target>/ (inputs that reach new code) and build-fuzz/found/ (inputs that crash).
+# tests/fuzz/corpus/<target>/ (inputs that reach new code) and build-fuzz/found/ (inputs that crash). The target
+# `folders` is no libFuzzer's: it changes whole run folders (tests/fuzz/folders.py).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:-60}
@@ -11,11 +12,19 @@ if [ ${#targets[@]} = 0 ]; then
         name=${source##*/fuzz_}
         targets+=("${name%.c}")
     done
+    targets+=(folders)
 fi
 [ -d /dev/shm ] && export TMPDIR=${TMPDIR:-/dev/shm} # targets that read folders make one for every input
 cmake --preset fuzz >/dev/null
 mkdir -p build-fuzz/found
 for name in "${targets[@]}"; do
+    if [ "$name" = folders ]; then
+        cmake --build build-fuzz --target inferometer >/dev/null
+        echo "== folders, $seconds s"
+        PYTHONDONTWRITEBYTECODE=1 python3 tests/fuzz/folders.py build-fuzz/inferometer . --seconds "$seconds" \
+            --seed "$(date +%s)" --found build-fuzz/found || true
+        continue
+    fi
     cmake --build build-fuzz --target "fuzz_$name" >/dev/null
     corpus=tests/fuzz/corpus/$name
     work=build-fuzz/corpus/$name

@@ -3,6 +3,8 @@ by short real runs; others are those of tests/recorded, which an older version w
 """
 import os
 import subprocess
+import threading
+import time
 
 STUDY = """workload: %s
 ceilings: none
@@ -32,6 +34,9 @@ FRESH = {
     "exec": ["exec", "true", "sleep 0.003", "--name", "quick", "--name", "slow", "--repeats", "24", "--slot-steps",
              "2"],
 }
+METERED = ["null", "--threads", "1", "--repeats", "40", "--slot-steps", "2", "--ceilings", "none", "--energy",
+           "--energy-windows", "3", "--energy-idle", "1s", "--pre-roll", "100ms", "--energy-window", "300ms",
+           "--power-meter", "meter.csv"]
 RECORDED = ("attention", "decode", "gemm", "stream", "exec", "session", "null", "plugin", "energy-meter", "cuda",
             "processes", "buffers", "resumed", "noise-and-drift", "sweep")
 
@@ -40,9 +45,31 @@ def run(command, cwd):
     return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False, timeout=120)
 
 
+def write_meter(path, ended):
+    """A meter of 100 W, until `ended` is set."""
+    with open(path, "w", encoding="utf-8") as file:
+        while not ended.wait(0.04):
+            file.write(f"{time.time():.6f},100.0\n")
+            file.flush()
+
+
+def make_metered(program, scratch):
+    """A base with an energy pass."""
+    meter, ended = os.path.join(scratch, "meter.csv"), threading.Event()
+    writer = threading.Thread(target=write_meter, args=(meter, ended))
+    writer.start()
+    try:
+        while not os.path.exists(meter) or os.path.getsize(meter) < 100:
+            time.sleep(0.05)
+        return make(program, scratch, "metered")
+    finally:
+        ended.set()
+        writer.join()
+
+
 def make(program, scratch, name):
     """A fresh base; returns its folder."""
-    made = FRESH[name]
+    made = METERED if name == "metered" else FRESH[name]
     if isinstance(made, str):
         with open(os.path.join(scratch, name + ".yaml"), "w", encoding="utf-8") as file:
             file.write(made)
