@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A plugin that ends its process, ends a thread of the lab, never returns, or changes the locale or the rounding mode: its
-# arm has failed, the others are measured, and no command ever ends with status 0 and without a verdict.
+# A plugin that ends its process, ends a thread of the lab, never returns, or changes the locale or the rounding mode:
+# its arm has failed, the others are measured, and no command ever ends with status 0 and without a verdict.
 source "$(dirname "$0")/lib.sh"
 need python3 python3
 : "${IFM_PLUGINS:?the folder of the plugins that the build makes}"

@@ -42,7 +42,7 @@ RECORDED = ("attention", "decode", "gemm", "stream", "exec", "session", "null", 
 
 
 def run(command, cwd):
-    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False, timeout=120)
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False, timeout=900)
 
 
 def write_meter(path, ended):

@@ -210,7 +210,7 @@ def change_table(draw, folder, others):
     i = draw.randrange(len(rows))
     column, other = draw.randrange(len(rows[0])), draw.randrange(len(rows[0]))
     mild = draw.random() < 0.6
-    how = draw.choice(["cell", "cell", "cell", "cell", "fill", "fill", "drop", "double", "exchange", "name", "short", "long"])
+    how = draw.choice(["cell"] * 4 + ["fill"] * 2 + ["drop", "double", "exchange", "name", "short", "long"])
     value = draw.choice(NUMBERS + HOSTILE).encode("utf-8", "surrogatepass")
     for k, row in enumerate(rows):
         if column >= len(row) or other >= len(row):

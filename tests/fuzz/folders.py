@@ -96,7 +96,8 @@ class Bench:
             elif name.startswith("fresh-"):
                 path = bases.make(self.program, self.scratch, name.removeprefix("fresh-"))
             else:
-                path = shutil.copytree(os.path.join(self.recorded, name), os.path.join(self.scratch, "recorded-" + name))
+                path = os.path.join(self.scratch, "recorded-" + name)
+                shutil.copytree(os.path.join(self.recorded, name), path)
                 bases.run([self.program, "derive", path, "--format", "csv"], self.scratch)
             self.bases[name] = read(path)
         return self.bases[name]
