@@ -7,6 +7,7 @@
 #include "sample/journal.h"
 #include "sample/readings.h"
 #include "sample/record.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -96,6 +97,26 @@ static bool has_readings(const struct ifm_cell *cell)
     return any;
 }
 
+/* run.log has the hash of every file of readings since its pass was complete. Older versions wrote none. */
+static enum ifm_status hold_readings(const struct ifm_events *events, const struct ifm_cell *cell,
+                                     const struct ifm_sensor_readings *sensor, const char *sha256,
+                                     struct ifm_error *error)
+{
+    const char *told = NULL;
+    char where[256];
+    IFM_EACH(event, events, power_readings, cell->name, NULL) {
+        const struct ifm_event_power_readings *fact = IFM_FACTS(event, power_readings);
+        if (strcmp(fact->device, sensor->device) == 0 && strcmp(fact->source, sensor->source) == 0)
+            told = fact->sha256;
+    }
+    if (told == NULL || strcmp(told, sha256) == 0)
+        return IFM_OK;
+    snprintf(where, sizeof where, "samples/%u-power-%s-%s.csv", cell->index, sensor->device, sensor->source);
+    return ifm_fail(error, IFM_INVALID, where,
+                    "bring the files back from a copy, or measure again with `inferometer rerun`",
+                    "these are not the readings that run.log tells of: they or the journal were edited");
+}
+
 /* A missing file leaves NULL, a broken one is an error. */
 static enum ifm_status load_cell_readings(const char *dir, const struct ifm_cell *cell, struct ifm_arena *arena,
                                           struct ifm_facts *facts, struct ifm_cell_readings *out,
@@ -112,7 +133,11 @@ static enum ifm_status load_cell_readings(const char *dir, const struct ifm_cell
     for (size_t i = 0; i < out->n; i++) {
         struct ifm_readings *one = &facts->readings[facts->n_readings];
         *one = (struct ifm_readings){0};
-        enum ifm_status status = ifm_readings_load(dir, cell->index, sensors[i].device, sensors[i].source, one, error);
+        struct ifm_sha256 sha256 = {""};
+        enum ifm_status status =
+            ifm_readings_load(dir, cell->index, sensors[i].device, sensors[i].source, one, &sha256, error);
+        if (status == IFM_OK || status == IFM_MISSING)
+            IFM_TRY(hold_readings(facts->events, cell, &sensors[i], sha256.hex, error));
         if (status == IFM_MISSING)
             continue;
         IFM_TRY(status);

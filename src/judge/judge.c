@@ -351,7 +351,8 @@ static const char *why_no_energy(const struct ifm_derived *derived, const struct
     return "it gave no reading";
 }
 
-/* A meter that was asked for by name and of which no window can be used: where no gate speaks, the run says so. */
+/* A meter that was asked for by name and of which no window can be used: the verdict says so, and where no gate speaks
+ * it is one. */
 static enum ifm_status meters_gave(struct judging *j)
 {
     enum ifm_status status = IFM_OK;
@@ -420,10 +421,11 @@ static void conclude(struct judging *j)
         v->exit_code = IFM_INVALID;
     else
         v->exit_code = blocked > 0 ? IFM_MISSING : v->n_gates > 0 ? IFM_OK : not_gated(j);
-    if (v->outcome == IFM_OUTCOME_PASS)
+    if (v->outcome == IFM_OUTCOME_PASS) {
         add_reason(
             j, ifm_arena_printf(j->arena, "every gate passes (%zu result%s)", v->n_gates, v->n_gates == 1 ? "" : "s"));
-    else if (v->outcome == IFM_OUTCOME_NOT_GATED && v->n_reasons == 0)
+        (void)meters_gave(j); /* gates on times alone: a lost meter touches no time, but it is said */
+    } else if (v->outcome == IFM_OUTCOME_NOT_GATED && v->n_reasons == 0)
         add_reason(j, "the run has no gates: nothing was accepted or rejected");
 }
 

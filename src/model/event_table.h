@@ -57,6 +57,7 @@
     S(energy_idle, at_both_ends, forgotten) \
     S(energy_pre_roll, each, forgotten) \
     S(power_fault, each, forgotten) \
+    S(power_readings, each, forgotten) \
     S(energy_done, each, forgotten) \
     S(processes, once_a_session, forgotten) \
     S(cell_done, once_a_cell, forgotten) \
@@ -156,6 +157,8 @@ enum ifm_stage {
     F(r, must, text, cell, _) F(r, must, text, device, _) F(r, must, text, source, _) F(r, must, count, start_ns, _) \
     F(r, must, count, end_ns, _) F(r, must, count, gaps, _) F(r, must, count, implausible, _) \
     F(r, null, text, lost, _)
+#define IFM_FIELDS_power_readings(F, r) \
+    F(r, must, text, cell, _) F(r, must, text, device, _) F(r, must, text, source, _) F(r, must, text, sha256, _)
 #define IFM_FIELDS_energy_done(F, r) \
     F(r, must, text, cell, _) F(r, must, count, windows, _) F(r, may, text, reason, _) \
     F(r, must, text, remedy, reason)

@@ -102,7 +102,8 @@ enum ifm_status ifm_readings_parse(const char *text, size_t size, const char *wh
     return status;
 }
 
-static enum ifm_status load_file(const char *path, struct ifm_readings *out, struct ifm_error *error)
+static enum ifm_status load_file(const char *path, struct ifm_readings *out, struct ifm_sha256 *sha256,
+                                 struct ifm_error *error)
 {
     char *text;
     size_t size;
@@ -111,15 +112,17 @@ static enum ifm_status load_file(const char *path, struct ifm_readings *out, str
         return ifm_fail(error, IFM_MISSING, path, "restore the file, or measure again", "there is no such file");
     IFM_TRY(ifm_file_read(path, LIMIT, &text, &size, error));
     enum ifm_status status = ifm_readings_parse(text, size, path, out, error);
+    if (sha256 != NULL)
+        *sha256 = ifm_sha256_bytes(text, size);
     free(text);
     return status;
 }
 
 enum ifm_status ifm_readings_load(const char *dir, unsigned cell, const char *device, const char *source,
-                                  struct ifm_readings *out, struct ifm_error *error)
+                                  struct ifm_readings *out, struct ifm_sha256 *sha256, struct ifm_error *error)
 {
     char *path = path_of(dir, cell, device, source);
-    enum ifm_status status = load_file(path, out, error);
+    enum ifm_status status = load_file(path, out, sha256, error);
     free(path);
     return status;
 }

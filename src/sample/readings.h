@@ -13,6 +13,7 @@
 #define IFM_SAMPLE_READINGS_H
 
 #include "base/error.h"
+#include "base/hash.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -48,9 +49,10 @@ struct ifm_readings {
     size_t n;
 };
 /* Parse and check: header, integers and their ranges, order. IFM_INVALID names file and line; a missing file is
- * IFM_MISSING. */
+ * IFM_MISSING. `sha256` (may be NULL) is of all its bytes. */
 IFM_CHECKED enum ifm_status ifm_readings_load(const char *dir, unsigned cell, const char *device, const char *source,
-                                              struct ifm_readings *out, struct ifm_error *error);
+                                              struct ifm_readings *out, struct ifm_sha256 *sha256,
+                                              struct ifm_error *error);
 /* The same on text in memory; messages name `where`. */
 IFM_CHECKED enum ifm_status ifm_readings_parse(const char *text, size_t size, const char *where,
                                                struct ifm_readings *out, struct ifm_error *error);

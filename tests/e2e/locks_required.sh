@@ -40,6 +40,7 @@ grep -q 'locks are required, and not locked: ' errors || fail "no knob is named:
 ! grep -q 'not locked:.*affinity' errors || fail "the affinity was read before the device pinned it: $(cat errors)"
 [ ! -e out ] || fail "a folder without a measurement is left: $(ls out)"
 mkdir there
-"$INFEROMETER" null --locks required --ceilings none --repeats 60 --out there >/dev/null 2>errors && fail "measured in there"
+"$INFEROMETER" null --locks required --ceilings none --repeats 60 --out there >/dev/null 2>errors &&
+    fail "measured in there"
 [ -d there ] && [ -z "$(ls -A there)" ] || fail "the folder that was there is not as it was: $(ls -A there)"
 echo "$(sed -n 's/.*not locked: //p' errors): nothing was measured"

@@ -8,6 +8,8 @@
 Other lists are further tables of such rows, in ALL.
 """
 
+import os
+
 NEW, OLD = "null", "recorded/exec"
 
 
@@ -147,8 +149,40 @@ OTHERS = [(f"{name}: {what}", f"recorded/{name}", change, "refused")
                                ("blocks dropped", lambda f: f.drop_blocks(halves(f))),
                                ("a thousandth", lambda f: f.shrink(0.001)))]
 
+
+
+def reading(f, change):
+    """The files of readings of power."""
+    samples = os.path.join(f.path, "samples")
+    for name in sorted(name for name in os.listdir(samples) if "-power-" in name):
+        change(os.path.join(samples, name))
+
+
+def one_watt_more(path):
+    with open(path, encoding="utf-8") as file:
+        lines = file.read().splitlines()
+    lines[-2] = ",".join(lines[-2].split(",")[:2] + [str(int(lines[-2].split(",")[2]) + 10**6)])
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("\n".join(lines) + "\n")
+
+
+def told_again(f):
+    """The readings are edited, and so is what run.log says of one of them: no more than that."""
+    reading(f, one_watt_more)
+    f.tell("power_readings", "sha256", "0" * 64)
+
+
+# Readings of power: run.log has the hash of each file.
+READINGS = [
+    ("a reading", "metered", lambda f: reading(f, one_watt_more), "edited"),
+    ("a reading, hashes of lines and blocks refitted", "metered", refitted(lambda f: reading(f, one_watt_more)),
+     "edited"),
+    ("another hash of the readings", "metered", refitted(told_again), "edited"),
+    ("no readings", "metered", refitted(lambda f: reading(f, os.unlink)), "edited"),
+]
+
 # What is left alone is accepted, and so is what nothing in a folder can show.
 CONTROLS = [("nothing", base, lambda f: None, "accepted")
             for base in ("null", "mde", "fast", "exec", "recorded/exec", "recorded/session", "recorded/gemm")]
 
-ALL = RECORD + GAPS + OTHERS + CONTROLS
+ALL = RECORD + GAPS + OTHERS + READINGS + CONTROLS

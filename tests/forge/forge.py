@@ -69,6 +69,7 @@ class Bench:
         self.folders = {f"recorded/{name}": os.path.join(source, "tests/recorded", name) for name in bases.RECORDED}
         for name in bases.FRESH:
             self.folders[name] = bases.make(program, scratch, name)
+        self.folders["metered"] = bases.make_metered(program, scratch)
 
     def copy(self, base, number):
         return folder.copy(self.folders[base], os.path.join(self.scratch, f"edit-{number}"))

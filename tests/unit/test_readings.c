@@ -73,12 +73,12 @@ static void what_is_written_is_read(void **state)
     ifm_readings_close(writer);
     assert_text(ENERGY, HEADER "5,2,0\n100,7,30\n100,7,30\n9223372036854775807,0,1000000\n");
     struct ifm_readings readings;
-    assert_int_equal(ifm_readings_load(folder.path, 2, "gpu0", "nvml_energy", &readings, &why), IFM_OK);
+    assert_int_equal(ifm_readings_load(folder.path, 2, "gpu0", "nvml_energy", &readings, NULL, &why), IFM_OK);
     assert_true(readings.joules);
     assert_int_equal(readings.n, 4);
     assert_memory_equal(readings.list, given, sizeof given);
     ifm_readings_free(&readings);
-    assert_int_equal(ifm_readings_load(folder.path, 2, "gpu0", "other", &readings, &why), IFM_MISSING);
+    assert_int_equal(ifm_readings_load(folder.path, 2, "gpu0", "other", &readings, NULL, &why), IFM_MISSING);
     assert_null(readings.list);
 }
 
@@ -92,7 +92,7 @@ static void watts_have_their_own_header_and_fall(void **state)
     assert_int_equal(append(writer, given, 2), 0);
     ifm_readings_close(writer);
     assert_text(RING, "t_ns,half_ns,power_uw\n1,1,300\n2,1,100\n");
-    assert_int_equal(ifm_readings_load(folder.path, 2, "gpu0", "nvml_samples", &readings, &why), IFM_OK);
+    assert_int_equal(ifm_readings_load(folder.path, 2, "gpu0", "nvml_samples", &readings, NULL, &why), IFM_OK);
     assert_false(readings.joules);
     ifm_readings_free(&readings);
 }

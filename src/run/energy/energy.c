@@ -195,6 +195,7 @@ static enum ifm_status log_done(struct ifm_pass_run *pass, const char *why, stru
     static const char remedy[] = "`inferometer power` lists the sources, what is absent and what helps";
     if (why != NULL)
         ifm_warn("cell %s: %s", cell, why);
+    IFM_TRY(ifm_energy_sensors_seal(sensors_of(pass), pass->cell, pass->shared->dir, error));
     return IFM_FACT(pass->cell->session, error, energy_done, why == NULL, .cell = cell,
                     .windows = (int64_t)(pass->measured * pass->places), .reason = why,
                     .remedy = why == NULL ? NULL : remedy);

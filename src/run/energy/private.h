@@ -52,6 +52,9 @@ IFM_CHECKED enum ifm_status ifm_energy_sensors_drain(struct ifm_energy_sensors *
 /* The same, once what was measured up to now has arrived, and on disk. */
 IFM_CHECKED enum ifm_status ifm_energy_sensors_flush(struct ifm_energy_sensors *sensors, struct ifm_cell_run *cell,
                                                      struct ifm_error *error);
+/* The pass is complete: run.log gets the hash of each file of readings. */
+IFM_CHECKED enum ifm_status ifm_energy_sensors_seal(struct ifm_energy_sensors *sensors, struct ifm_cell_run *cell,
+                                                    const char *dir, struct ifm_error *error);
 void ifm_energy_sensors_end(struct ifm_energy_sensors *sensors);
 /* Sleep; IFM_INTERRUPTED as soon as the run is. */
 IFM_CHECKED enum ifm_status ifm_energy_wait(const struct ifm_cell_run *cell, double seconds, struct ifm_error *error);

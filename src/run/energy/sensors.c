@@ -357,6 +357,26 @@ enum ifm_status ifm_energy_sensors_flush(struct ifm_energy_sensors *sensors, str
     return IFM_OK;
 }
 
+enum ifm_status ifm_energy_sensors_seal(struct ifm_energy_sensors *sensors, struct ifm_cell_run *cell, const char *dir,
+                                        struct ifm_error *error)
+{
+    const struct ifm_power_list *list = ifm_power_list(sensors->power);
+    for (size_t i = 0; i < list->n_sensors; i++) {
+        const struct ifm_power_sensor *sensor = &list->sensors[i];
+        struct ifm_readings readings;
+        struct ifm_sha256 sha256;
+        if (sensors->list[i].writer == NULL)
+            continue;
+        IFM_TRY(ifm_readings_sync(sensors->list[i].writer, error));
+        IFM_TRY(ifm_readings_load(dir, cell->plan->index, sensor->device, sensor->source, &readings, &sha256, error));
+        enum ifm_status status = IFM_FACT(cell->session, error, power_readings, true, .cell = cell->plan->name,
+                                          .device = sensor->device, .source = sensor->source, .sha256 = sha256.hex);
+        ifm_readings_free(&readings);
+        IFM_TRY(status);
+    }
+    return IFM_OK;
+}
+
 void ifm_energy_sensors_end(struct ifm_energy_sensors *sensors)
 {
     ifm_sampler_stop(sensors->sampler);
