@@ -40,6 +40,19 @@ static bool run_fill_source(const struct fake_launch *launch, bool wrong)
     return true;
 }
 
+static bool run_spoil(const struct fake_launch *launch, bool wrong)
+{
+    const struct ifm_stream_spoil *a = (const void *)launch->arguments;
+    if (!owns(a->to, a->words * sizeof *a->to))
+        return false;
+    for (uint64_t i = 0; i < a->words + a->stride - 1; i += a->stride) {
+        const uint64_t at = i < a->words ? i : a->words - 1;
+        a->to[at] = ~(a->pattern != 0 ? a->pattern : (a->seed + at) * IFM_STREAM_GOLDEN);
+    }
+    a->to[0] ^= wrong;
+    return true;
+}
+
 static bool run_count_wrong(const struct fake_launch *launch, bool wrong)
 {
     const struct ifm_stream_count *a = (const void *)launch->arguments;
@@ -144,20 +157,27 @@ static float factor_of(uint64_t seed, uint64_t i)
     return value;
 }
 
-/* The tile of block 0; products of one round times the rounds, which f32 sums come to but for rounding. */
+/* The tile of block 0; products of one round, added up once for a seed, times the rounds: what f32 sums come to but for
+ * rounding. */
 static bool run_matrix_bf16(const struct fake_launch *launch, bool wrong)
 {
     enum { ROWS = IFM_MATRIX_ROWS, COLUMNS = IFM_MATRIX_COLUMNS, DEPTH = IFM_MATRIX_DEPTH };
     const struct ifm_matrix_arguments *a = (const void *)launch->arguments;
-    if (!owns(a->out, sizeof(float) * ROWS * COLUMNS))
+    static float products[ROWS * COLUMNS];
+    static uint64_t known;
+    static bool is_known;
+    if (!owns(a->out, sizeof products))
         return false;
-    for (uint64_t row = 0; row < ROWS; row++)
-        for (uint64_t column = 0; column < COLUMNS; column++) {
-            float sum = 0;
-            for (uint64_t k = 0; k < DEPTH; k++)
-                sum += factor_of(a->seed, row * DEPTH + k) * factor_of(a->seed, (ROWS + column) * DEPTH + k);
-            a->out[row * COLUMNS + column] = sum * (float)a->rounds;
-        }
+    for (uint64_t i = 0; i < ROWS * COLUMNS && !(is_known && known == a->seed); i++) {
+        products[i] = 0;
+        for (uint64_t k = 0; k < DEPTH; k++)
+            products[i] +=
+                factor_of(a->seed, i / COLUMNS * DEPTH + k) * factor_of(a->seed, (ROWS + i % COLUMNS) * DEPTH + k);
+    }
+    is_known = true;
+    known = a->seed;
+    for (uint64_t i = 0; i < ROWS * COLUMNS; i++)
+        a->out[i] = products[i] * (float)a->rounds;
     a->out[0] *= wrong ? 1.5f : 1.0f;
     return true;
 }
@@ -179,6 +199,7 @@ const struct fake_kernel fake_kernels[] = {
     {"ifm_null", 0, run_null},
     {"ifm_null_spin", sizeof(struct ifm_null_spin_arguments), run_null_spin},
     {"ifm_fill_source", sizeof(struct ifm_stream_fill), run_fill_source},
+    {"ifm_spoil", sizeof(struct ifm_stream_spoil), run_spoil},
     {"ifm_count_wrong", sizeof(struct ifm_stream_count), run_count_wrong},
     {"ifm_read_linear", sizeof(struct ifm_stream_read), run_read},
     {"ifm_read_bulk", sizeof(struct ifm_stream_read), run_read},

@@ -4,26 +4,31 @@
 #define IFM_TESTS_PLANTED_H
 
 #include "run/cell/arm.h"
-#include "serial_device.h"
 
 struct planted_fault {
     const char *name;
     void (*before)(void *state), (*after)(void *state); /* around each real step; NULL = nothing */
-    unsigned idle_from;                                 /* steps from this one on do nothing; 0 = all are done */
-    bool coded;                                         /* of caches in a compressed format alone */
+    int idle_from; /* steps from this one on do nothing; negative: that one alone; 0 = all are done */
+    bool coded;    /* of caches in a compressed format alone */
 };
 
 static struct {
     const struct ifm_implementation *real;
     const struct planted_fault *fault;
-    unsigned steps;
+    int steps;
 } planted;
+
+static inline bool planted_idle(void)
+{
+    const int from = planted.fault->idle_from;
+    return from < 0 ? planted.steps == -from : from > 0 && planted.steps >= from;
+}
 
 static inline void planted_step(void *state, uint64_t n)
 {
     for (; n > 0; n--) {
         planted.steps++;
-        if (planted.fault->idle_from > 0 && planted.steps >= planted.fault->idle_from)
+        if (planted_idle())
             continue;
         if (planted.fault->before != NULL)
             planted.fault->before(state);
@@ -102,6 +107,48 @@ static inline void refuses_every_fault(const struct opened *opened, const char *
             fail_msg("%s: %s was accepted: max %g (of %g), row %g, bias %g, part %g", what, faults[i].name,
                      check.error_max_rel, opened->opening.arm->tolerance, check.error_row, check.error_bias,
                      check.error_part);
+}
+
+/* ---- how many there were ---- */
+
+enum { PLANTED_LEAST = 20, PLANTED_MOST = 64 };
+
+/* Of each workload, device and instruction set (of a GPU: each kernel): faults planted into the arm that got fewest. */
+static struct {
+    const char *workload, *device;
+    char code[32];
+    size_t arms, least;
+} planted_table[PLANTED_MOST];
+static size_t planted_rows;
+
+static inline void planted_count(const char *workload, const char *device, const char *code, size_t faults)
+{
+    size_t i = 0;
+    while (i < planted_rows &&
+           !(strcmp(planted_table[i].workload, workload) == 0 && strcmp(planted_table[i].device, device) == 0 &&
+             strcmp(planted_table[i].code, code) == 0))
+        i++;
+    assert_true(i < PLANTED_MOST);
+    if (i == planted_rows) {
+        planted_table[i].workload = workload;
+        planted_table[i].device = device;
+        snprintf(planted_table[i].code, sizeof planted_table[i].code, "%s", code);
+        planted_table[planted_rows++].least = faults;
+    }
+    planted_table[i].arms++;
+    planted_table[i].least = faults < planted_table[i].least ? faults : planted_table[i].least;
+}
+
+/* The last test of a program: at least 20 everywhere. */
+static inline void planted_table_is_full(void **state)
+{
+    (void)state;
+    assert_true(planted_rows > 0);
+    for (size_t i = 0; i < planted_rows; i++) {
+        printf("%-10s %-5s %-12s %2zu faults refused, in each of %zu arms\n", planted_table[i].workload,
+               planted_table[i].device, planted_table[i].code, planted_table[i].least, planted_table[i].arms);
+        assert_true(planted_table[i].least >= PLANTED_LEAST);
+    }
 }
 
 #endif

@@ -5,7 +5,8 @@
  * images of this file lack those kernels. */
 #include "kernel/cuda/stream.h"
 
-namespace {
+namespace
+{
 
 __device__ __forceinline__ uint64_t thread_index()
 {
@@ -46,6 +47,15 @@ extern "C" __global__ void ifm_fill_source(ifm_stream_fill a)
 {
     for (uint64_t i = thread_index(); i < a.words; i += thread_count())
         a.to[i] = (a.seed + i) * IFM_STREAM_GOLDEN;
+}
+
+/* The complement of what a step leaves there; the last word too. */
+extern "C" __global__ void ifm_spoil(ifm_stream_spoil a)
+{
+    for (uint64_t i = thread_index(); i * a.stride < a.words + a.stride - 1; i += thread_count()) {
+        uint64_t at = i * a.stride < a.words ? i * a.stride : a.words - 1;
+        a.to[at] = ~(a.pattern != 0 ? a.pattern : (a.seed + at) * IFM_STREAM_GOLDEN);
+    }
 }
 
 extern "C" __global__ void ifm_count_wrong(ifm_stream_count a)
@@ -106,7 +116,8 @@ extern "C" __global__ void __launch_bounds__(IFM_STREAM_FLAT_THREADS) ifm_copy_f
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 
-namespace {
+namespace
+{
 
 enum { PIECE = IFM_BULK_PIECE, STAGES = IFM_BULK_STAGES };
 
@@ -130,8 +141,7 @@ __device__ __forceinline__ void barrier_wait(uint64_t *barrier, uint32_t parity)
 {
     asm volatile("{\n.reg .pred done;\nagain:\n"
                  "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n@done bra over;\nbra again;\n"
-                 "over:\n}" ::"r"(
-                     shared_address(barrier)),
+                 "over:\n}" ::"r"(shared_address(barrier)),
                  "r"(parity)
                  : "memory");
 }
@@ -233,8 +243,7 @@ extern "C" __global__ void __launch_bounds__(IFM_BULK_READ_THREADS) ifm_read_bul
 
 /* ---- flops: multiply-adds in registers, 2 operations each ---- */
 
-/* Eight independent chains a thread, 16 operations a round. x -> -x + 3 returns to x after two steps, so an even number
- * of rounds gives the start value, and a skipped step shows. */
+/* Eight independent chains a thread, 16 operations a round. */
 extern "C" __global__ void __launch_bounds__(IFM_STREAM_FLOPS_THREADS) ifm_flops_fma(ifm_stream_flops a)
 {
     enum { CHAINS = IFM_STREAM_FLOPS_CHAINS };

@@ -21,6 +21,10 @@ enum {
 struct ifm_stream_fill { /* ifm_fill_source */
     uint64_t *to, words, seed;
 };
+struct ifm_stream_spoil { /* ifm_spoil */
+    uint64_t *to, words;
+    uint64_t stride, seed, pattern; /* every stride-th word; the pattern as below */
+};
 struct ifm_stream_count { /* ifm_count_wrong */
     const uint64_t *at;
     uint64_t words, seed, pattern; /* pattern 0: the source's words are expected */

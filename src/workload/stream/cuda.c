@@ -5,7 +5,7 @@
 #include "kernel/cuda/matrix.h"
 #include "kernel/cuda/stream.h"
 #include "workload/data/data.h"
-#include "workload/stream/stream.h"
+#include "workload/stream/run_cuda.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ enum { CACHE_FACTOR = 16, FLOP_BLOCKS_A_SM = 8, TILES_A_SM = 2, SHAPES_MOST = 3 
 #define FLOP_ROUNDS (1ULL << 14)
 #define TILE_ROUNDS 1024ULL
 enum { TILE_ROWS = IFM_MATRIX_ROWS, TILE_COLUMNS = IFM_MATRIX_COLUMNS, TILE_DEPTH = IFM_MATRIX_DEPTH };
-static const float FACTOR = -1.0f, TERM = 3.0f;
+static const float FACTOR = 1.0f, TERM = 0x1p-10f; /* chains grow by what they show of the rounds, exactly */
 
 static const char *const shapes[IFM_PROBES][SHAPES_MOST] = {
     [IFM_PROBE_READ] = {"linear", "bulk"},
@@ -27,17 +27,6 @@ static const char *const shapes[IFM_PROBES][SHAPES_MOST] = {
     [IFM_PROBE_COPY] = {"flat", "bulk", "memcpy"},
     [IFM_PROBE_FLOPS] = {"fma"},
     [IFM_PROBE_MATRIX] = {"bf16"}, /* of compute capability 9.0 */
-};
-
-struct stream_cuda {
-    struct ifm_device *device;
-    struct ifm_cuda_steps *steps;
-    struct ifm_cuda_function *kernel; /* NULL: a copy or fill of the driver's */
-    enum ifm_probe probe;
-    unsigned blocks, threads, shared;
-    void *from, *to, *sums;
-    uint64_t bytes, rounds, seed, pattern;
-    size_t n_sums; /* of the last launch: one a warp, or one a thread of flops */
 };
 
 /* ---- what is offered ---- */
@@ -87,7 +76,7 @@ static const char *supports(const struct ifm_machine *machine, void *asked, stru
 
 static void enqueue(void *opened)
 {
-    const struct stream_cuda *state = opened;
+    const struct ifm_stream_cuda_run *state = opened;
     const struct ifm_stream_read read = {state->from, state->bytes, state->sums};
     const struct ifm_stream_write write = {state->to, state->bytes, state->pattern};
     const struct ifm_stream_copy copy = {state->to, state->from, state->bytes};
@@ -107,7 +96,7 @@ static void enqueue(void *opened)
         ifm_cuda_fill(state->device, state->to, (uint32_t)state->pattern, state->bytes / 4);
 }
 
-static enum ifm_status choose_matrix(struct stream_cuda *state, const char *name, struct ifm_error *error)
+static enum ifm_status choose_matrix(struct ifm_stream_cuda_run *state, const char *name, struct ifm_error *error)
 {
     IFM_TRY(ifm_cuda_find(state->device, "matrix", name, &state->kernel, error));
     state->threads = IFM_MATRIX_THREADS;
@@ -118,7 +107,7 @@ static enum ifm_status choose_matrix(struct stream_cuda *state, const char *name
 }
 
 /* Kernel and grid of a shape: as many blocks as the GPU runs at once, so that none waits for another. */
-static enum ifm_status choose(struct stream_cuda *state, const char *shape, struct ifm_error *error)
+static enum ifm_status choose(struct ifm_stream_cuda_run *state, const char *shape, struct ifm_error *error)
 {
     char name[64];
     if (strcmp(shape, "memcpy") == 0 || strcmp(shape, "memset") == 0)
@@ -149,8 +138,8 @@ static enum ifm_status choose(struct stream_cuda *state, const char *shape, stru
     return IFM_OK;
 }
 
-static enum ifm_status buffer(struct stream_cuda *state, const char *what, size_t bytes, void **out, bool *fresh,
-                              struct ifm_error *error)
+static enum ifm_status buffer(struct ifm_stream_cuda_run *state, const char *what, size_t bytes, void **out,
+                              bool *fresh, struct ifm_error *error)
 {
     char name[64];
     snprintf(name, sizeof name, "stream.%s seed %016llx", what, (unsigned long long)state->seed);
@@ -158,7 +147,7 @@ static enum ifm_status buffer(struct stream_cuda *state, const char *what, size_
 }
 
 /* A kernel that goes over buffers once, outside the timed region. */
-static enum ifm_status launch_once(struct stream_cuda *state, const char *name, const void *arguments,
+static enum ifm_status launch_once(struct ifm_stream_cuda_run *state, const char *name, const void *arguments,
                                    struct ifm_error *error)
 {
     struct ifm_cuda_function *kernel;
@@ -169,13 +158,13 @@ static enum ifm_status launch_once(struct stream_cuda *state, const char *name, 
     return ifm_cuda_wait(state->device, error);
 }
 
-static enum ifm_status fill_source(struct stream_cuda *state, struct ifm_error *error)
+static enum ifm_status fill_source(struct ifm_stream_cuda_run *state, struct ifm_error *error)
 {
     const struct ifm_stream_fill fill = {state->from, state->bytes / sizeof(uint64_t), state->seed};
     return launch_once(state, "ifm_fill_source", &fill, error);
 }
 
-static enum ifm_status allocate(struct stream_cuda *state, struct ifm_error *error)
+static enum ifm_status allocate(struct ifm_stream_cuda_run *state, struct ifm_error *error)
 {
     bool fresh = false;
     if (state->probe == IFM_PROBE_READ || state->probe == IFM_PROBE_COPY) {
@@ -186,13 +175,17 @@ static enum ifm_status allocate(struct stream_cuda *state, struct ifm_error *err
     if (state->probe == IFM_PROBE_WRITE || state->probe == IFM_PROBE_COPY)
         IFM_TRY(buffer(state, ifm_probe_names[state->probe], state->bytes, &state->to, &fresh, error));
     if (state->n_sums > 0)
-        IFM_TRY(buffer(state, "sums", state->n_sums * sizeof(uint64_t), &state->sums, &fresh, error));
+        IFM_TRY(buffer(state, state->variant, state->n_sums * sizeof(uint64_t), &state->sums, &fresh, error));
+    if (state->to == NULL)
+        return IFM_OK;
+    IFM_TRY(ifm_cuda_find(state->device, "stream", "ifm_spoil", &state->spoiler, error));
+    state->spoiler_blocks = ifm_cuda_blocks(state->device, state->spoiler, IFM_STREAM_THREADS, 0);
     return IFM_OK;
 }
 
 static void close_stream(void *opened)
 {
-    const struct stream_cuda *state = opened;
+    const struct ifm_stream_cuda_run *state = opened;
     ifm_cuda_steps_destroy(state->steps);
 }
 
@@ -200,50 +193,66 @@ static enum ifm_status open_stream(const struct ifm_opening *opening, void *open
 {
     const struct ifm_stream_settings *settings = opening->settings;
     const struct ifm_stream_chosen *chosen = opening->chosen;
-    struct stream_cuda *state = opened;
-    *state = (struct stream_cuda){.device = opening->device,
-                                  .probe = (enum ifm_probe)settings->probe,
-                                  .seed = opening->seed,
-                                  .pattern = PATTERN,
-                                  .rounds = chosen->rounds,
-                                  .bytes = chosen->bytes};
-    IFM_TRY(choose(state, opening->arm->variant, error));
+    struct ifm_stream_cuda_run *state = opened;
+    *state = (struct ifm_stream_cuda_run){.device = opening->device,
+                                          .probe = (enum ifm_probe)settings->probe,
+                                          .seed = opening->seed,
+                                          .pattern = PATTERN,
+                                          .variant = opening->arm->variant,
+                                          .rounds = chosen->rounds,
+                                          .bytes = chosen->bytes,
+                                          .asked = *chosen};
+    IFM_TRY(choose(state, state->variant, error));
     IFM_TRY(allocate(state, error));
     return ifm_cuda_steps_create(state->device, enqueue, state, &state->steps, error);
 }
 
 static void step(void *opened, uint64_t n)
 {
-    const struct stream_cuda *state = opened;
+    const struct ifm_stream_cuda_run *state = opened;
     ifm_cuda_steps_run(state->steps, n);
 }
 
-/* What one step leaves in `sums`, which are spoiled first (NaN, as floats), so that a step that does nothing is seen.
- * malloc'd. */
-static enum ifm_status step_for_sums(struct stream_cuda *state, size_t bytes, void **out, struct ifm_error *error)
+/* ---- the check ---- */
+
+/* Sums become NaN, as floats; words of a target the complement of what a step leaves: all, or one of each piece that a
+ * block copies. */
+static void spoil(void *opened, bool all)
+{
+    const struct ifm_stream_cuda_run *state = opened;
+    const struct ifm_stream_spoil words = {state->to, state->asked.bytes / sizeof(uint64_t),
+                                           all ? 1 : IFM_BULK_PIECE / sizeof(uint64_t), state->seed,
+                                           state->probe == IFM_PROBE_COPY ? 0 : PATTERN};
+    if (state->to != NULL)
+        ifm_cuda_launch(state->device, &(struct ifm_cuda_launch){state->spoiler, state->spoiler_blocks,
+                                                                 IFM_STREAM_THREADS, 0, &words});
+    else
+        ifm_cuda_fill(state->device, state->sums, UINT32_MAX, state->n_sums * 2);
+}
+
+/* `bytes` of the sums. malloc'd. */
+static enum ifm_status read_sums(const struct ifm_stream_cuda_run *state, size_t bytes, void **out,
+                                 struct ifm_error *error)
 {
     *out = malloc(bytes);
     if (*out == NULL)
         return ifm_fail(error, IFM_INTERNAL, "stream", NULL, "out of memory");
-    ifm_cuda_fill(state->device, state->sums, UINT32_MAX, bytes / 4);
-    ifm_cuda_steps_run(state->steps, 1);
     enum ifm_status status = ifm_cuda_read(state->device, *out, state->sums, bytes, error);
     if (status != IFM_OK)
         free(*out);
     return status;
 }
 
-static enum ifm_status wrong_sums(struct stream_cuda *state, struct ifm_check *out, struct ifm_error *error)
+static enum ifm_status wrong_sums(struct ifm_stream_cuda_run *state, struct ifm_check *out, struct ifm_error *error)
 {
     void *left;
-    IFM_TRY(step_for_sums(state, state->n_sums * sizeof(uint64_t), &left, error));
+    IFM_TRY(read_sums(state, state->n_sums * sizeof(uint64_t), &left, error));
     const uint64_t *sums = left;
-    uint64_t sum = 0, wrong = 0, words = state->bytes / sizeof(uint64_t);
+    uint64_t sum = 0, wrong = 0, words = state->asked.bytes / sizeof(uint64_t);
     if (state->probe == IFM_PROBE_FLOPS) {
-        const float *values = left;
-        for (size_t i = 0; i < state->n_sums;
-             i++) /* what an even number of rounds leaves: 8 lane + 0.125 (0 + .. + 7) */
-            wrong += !(values[i] == 8.0f * (float)(i % 32) + 3.5f);
+        const float *values = left, grown = IFM_STREAM_FLOPS_CHAINS * TERM * (float)state->asked.rounds;
+        for (size_t i = 0; i < state->n_sums; i++) /* 8 lane + 0.125 (0 + .. + 7), and what the rounds added */
+            wrong += !(values[i] == 8.0f * (float)(i % 32) + 3.5f + grown);
         out->values = state->n_sums;
     } else { /* sum of (seed + i) IFM_STREAM_GOLDEN over all words, modulo 2^64 */
         uint64_t pairs = words % 2 == 0 ? words / 2 * (words - 1) : words * ((words - 1) / 2);
@@ -273,7 +282,7 @@ static double factor_at(uint64_t seed, uint64_t i)
 }
 
 /* The tile of sums against the product in f64, times the rounds. */
-static void compare_tile(const struct stream_cuda *state, const float *tile, struct ifm_check *out)
+static void compare_tile(const struct ifm_stream_cuda_run *state, const float *tile, struct ifm_check *out)
 {
     double squares = 0, wrong = 0, most = 0;
     bool finite = true;
@@ -283,7 +292,7 @@ static void compare_tile(const struct stream_cuda *state, const float *tile, str
             for (int k = 0; k < TILE_DEPTH; k++)
                 sum += factor_at(state->seed, (uint64_t)(row * TILE_DEPTH + k)) *
                        factor_at(state->seed, (uint64_t)((TILE_ROWS + column) * TILE_DEPTH + k));
-            sum *= (double)state->rounds;
+            sum *= (double)state->asked.rounds;
             double off = fabs((double)tile[row * TILE_COLUMNS + column] - sum);
             finite = finite && isfinite(off);
             squares += sum * sum;
@@ -298,27 +307,25 @@ static void compare_tile(const struct stream_cuda *state, const float *tile, str
     out->output_xxh3 = ifm_xxh3(tile, sizeof(float) * TILE_ROWS * TILE_COLUMNS);
 }
 
-static enum ifm_status wrong_tile(struct stream_cuda *state, struct ifm_check *out, struct ifm_error *error)
+static enum ifm_status wrong_tile(struct ifm_stream_cuda_run *state, struct ifm_check *out, struct ifm_error *error)
 {
     void *tile;
-    IFM_TRY(step_for_sums(state, sizeof(float) * TILE_ROWS * TILE_COLUMNS, &tile, error));
+    IFM_TRY(read_sums(state, sizeof(float) * TILE_ROWS * TILE_COLUMNS, &tile, error));
     compare_tile(state, tile, out);
     free(tile);
     return IFM_OK;
 }
 
-/* Words that differ from what one more step over a spoiled target must leave, counted on the device. */
-static enum ifm_status wrong_words(struct stream_cuda *state, struct ifm_check *out, struct ifm_error *error)
+/* Words that differ from what a step leaves, counted on the device. */
+static enum ifm_status wrong_words(struct ifm_stream_cuda_run *state, struct ifm_check *out, struct ifm_error *error)
 {
-    uint64_t words = state->bytes / sizeof(uint64_t), wrong = 0;
+    uint64_t words = state->asked.bytes / sizeof(uint64_t), wrong = 0;
     void *at = NULL;
     bool fresh;
     IFM_TRY(buffer(state, "count", sizeof wrong, &at, &fresh, error));
     ifm_cuda_fill(state->device, at, 0, 2);
-    ifm_cuda_fill(state->device, state->to, 0xa5a5a5a5, state->bytes / 4);
-    ifm_cuda_steps_run(state->steps, 1);
-    const struct ifm_stream_count count = {state->to, words, state->seed,
-                                           state->probe == IFM_PROBE_COPY ? 0 : state->pattern, at};
+    const struct ifm_stream_count count = {state->to, words, state->seed, state->probe == IFM_PROBE_COPY ? 0 : PATTERN,
+                                           at};
     IFM_TRY(launch_once(state, "ifm_count_wrong", &count, error));
     IFM_TRY(ifm_cuda_read(state->device, &wrong, at, sizeof wrong, error));
     out->values = words;
@@ -329,7 +336,7 @@ static enum ifm_status wrong_words(struct stream_cuda *state, struct ifm_check *
 
 static enum ifm_status check(void *opened, struct ifm_check *out, struct ifm_error *error)
 {
-    struct stream_cuda *state = opened;
+    struct ifm_stream_cuda_run *state = opened;
     *out = (struct ifm_check){0};
     bool sums = state->probe == IFM_PROBE_READ || state->probe == IFM_PROBE_FLOPS;
     out->finite = true;
@@ -348,9 +355,10 @@ const struct ifm_implementation ifm_stream_cuda = {
     .device = "cuda",
     .purpose = "kernels, and the driver's copy and fill",
     .supports = supports,
-    .state_bytes = sizeof(struct stream_cuda),
+    .state_bytes = sizeof(struct ifm_stream_cuda_run),
     .open = open_stream,
     .step = step,
+    .spoil = spoil,
     .check = check,
     .close = close_stream,
 };
