@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # tools/portable.sh DIR [PROGRAM...]: the command with its libraries beside it, for a machine that has none of them:
-# DIR/inferometer and DIR/lib/, and programs of build-portable (bench/bench_energy, tests/test_planted_stream_cuda) beside
-# it, with theirs. Build first: cmake --preset portable && cmake --build build-portable. The C library is that of the
-# machine that runs it: Debian 12 (glibc 2.36) or newer.
+# DIR/inferometer and DIR/lib/, and programs of build-portable (bench/bench_energy, tests/test_planted_stream_cuda)
+# beside it, with theirs. Build first: cmake --preset portable && cmake --build build-portable. The C library is that of
+# the machine that runs it: Debian 12 (glibc 2.36) or newer.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out=${1:?"usage: tools/portable.sh DIR [PROGRAM...]"}

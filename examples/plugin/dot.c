@@ -27,7 +27,7 @@ struct state {
     float (*dot)(const float *x, const float *y, size_t n);
     const float *x, *y;
     float *parts; /* one line for each worker */
-    float result;
+    float *result;
 };
 
 /* ---- the two implementations ---- */
@@ -96,19 +96,21 @@ static int open_dot(const struct inferometer_plugin_value *values, uint64_t seed
                     const struct inferometer_plugin_host *host, void **out)
 {
     struct state *state = calloc(1, sizeof *state);
-    void *parts;
+    void *parts, *result;
     if (state == NULL)
         return host->fail(host, "out of memory", NULL);
     state->host = host;
     state->n = values[N].u64;
     state->dot = values[IMPL].u64 == NAIVE ? dot_naive : dot_unrolled;
-    state->result = NAN; /* a result that no step writes shows */
     if (input(host, "x", seed, state->n, &state->x) != 0 || input(host, "y", ~seed, state->n, &state->y) != 0 ||
-        host->buffer(host, "parts", MOST_WORKERS * LINE * sizeof(float), 0, &parts, NULL) != 0) {
+        host->buffer(host, "parts", MOST_WORKERS * LINE * sizeof(float), 0, &parts, NULL) != 0 ||
+        host->buffer(host, "result", sizeof(float), 0, &result, NULL) != 0) {
         free(state);
         return 1;
     }
     state->parts = parts;
+    state->result = result;
+    *state->result = NAN; /* a result that no step writes shows; the lab does the same before later steps */
     *out = state;
     return 0;
 }
@@ -128,7 +130,7 @@ static void step(void *arg, uint64_t n)
         state->host->parallel(state->host, work, state);
         for (unsigned i = 0; i < state->host->workers; i++)
             sum += state->parts[i * LINE];
-        state->result = sum;
+        *state->result = sum;
     }
 }
 
@@ -138,11 +140,11 @@ static int check(void *arg, struct inferometer_plugin_check *out)
     long double reference = 0;
     for (size_t i = 0; i < state->n; i++)
         reference += (long double)state->x[i] * state->y[i];
-    out->error_rms_rel = out->error_max_rel = (double)(fabsl(state->result - reference) / reference);
+    out->error_rms_rel = out->error_max_rel = (double)(fabsl(*state->result - reference) / reference);
     out->values = 1;
-    out->finite = isfinite(state->result) ? 1 : 0;
-    out->output = &state->result;
-    out->output_bytes = sizeof state->result;
+    out->finite = isfinite(*state->result) ? 1 : 0;
+    out->output = state->result;
+    out->output_bytes = sizeof *state->result;
     return 0;
 }
 

@@ -135,7 +135,8 @@ struct inferometer_plugin_check {
     uint64_t values;      /* outputs compared; at least 1 */
     uint32_t finite;      /* 1: no NaN or infinity that the oracle does not have. Else the errors may be anything */
     uint32_t reserved;    /* 0 */
-    const void *output;   /* all outputs, so that the lab can hash them; valid until the next call of this state */
+    const void *output;   /* all outputs, where a step writes them: in memory of host->buffer that is not shared, at the
+                             same place each time. The lab hashes them, and overwrites them before steps */
     size_t output_bytes;  /* at least 1 */
     double reserved_f64;  /* 0; kept for a quality in percent */
 };
@@ -185,8 +186,9 @@ struct inferometer_plugin {
      * fail: keep the failure in the state, and report it in `after` or `check`. Required. */
     void (*step)(void *state, uint64_t n);
 
-    /* Compare the outputs of the last step with an oracle. Not timed; before and after the samples of a cell. NULL:
-     * there is no oracle, and the record says so. */
+    /* Compare the outputs of the last step with an oracle. Not timed; before and after the samples of a cell. Outputs
+     * that no step has written since the lab overwrote them (by 0xff; as floating point, NaN) must be refused: this is
+     * tried once. NULL: the arm is unchecked, and no comparison and no gate rests on it. */
     int (*check)(void *state, struct inferometer_plugin_check *check);
 
     /* How often the feature that `describe` named has run since `open`; needed where one is named. */

@@ -180,6 +180,7 @@ static void judge_one(struct judging *j, const struct ifm_gate *gate, enum ifm_m
     const struct ifm_finding *invalid = invalid_in(j->derived, cell->name);
     const struct ifm_number *number = ifm_derived_find(j->derived, cell->name, arm, metric);
     const struct ifm_finding *dispute = disputed(j->derived, cell->name, arm, metric);
+    const struct ifm_arm *subject = ifm_cell_arm(cell, arm);
     bool unsupported = !ifm_is_empty(cell->unsupported);
     if (number != NULL)
         result->observed = number->value;
@@ -196,6 +197,8 @@ static void judge_one(struct judging *j, const struct ifm_gate *gate, enum ifm_m
               ifm_arena_printf(j->arena, "the measurement is invalid (%s): %s", invalid->rule, invalid->text));
     else if (number == NULL)
         block(j, result, false, ifm_arena_printf(j->arena, "%s was not measured for arm \"%s\"", gate->metric, arm));
+    else if (subject != NULL && ifm_arm_unchecked(subject))
+        block(j, result, false, IFM_UNCHECKED);
     else if (dispute != NULL)
         block(j, result, false, dispute->text);
     else if (stands_alone(j, metric, cell->name, arm))

@@ -68,6 +68,15 @@ struct ifm_arm {
                                  so they do not meet; in cold mode no samples do */
 };
 
+/* Of a plugin without a check: nothing shows that a step does its work, so no comparison and no gate rests on it. */
+#define IFM_PLUGIN_IMPLEMENTATION "plugin"
+static inline bool ifm_arm_unchecked(const struct ifm_arm *arm)
+{
+    return !arm->has_oracle && arm->implementation != NULL &&
+           strcmp(arm->implementation, IFM_PLUGIN_IMPLEMENTATION) == 0;
+}
+#define IFM_UNCHECKED "the arm is unchecked: its plugin has no check, so nothing shows that a step does its work"
+
 /* What tables call the arm: its name, with what its title adds to it: "ours (AVX-512)". */
 static inline const char *ifm_arm_label(const struct ifm_arm *arm)
 {

@@ -214,6 +214,37 @@ static void lossy_without_a_store_owes_its_error_alone(void **state)
     fx_stop(&fx);
 }
 
+/* Arms of plugins alone can lack a check: their times stand, and nothing is decided by them. */
+static void derive_unchecked(struct fixture *fx, size_t arm)
+{
+    start(fx);
+    fx->parts[0].arms[arm].implementation = "plugin";
+    fx->parts[0].arms[arm].has_oracle = false;
+    if (arm == 0)
+        fx_check(fx, "other", "after", 1e-7, "bb");
+    fx_gate(fx, "step_ns", "", IFM_GATE_AT_MOST, 1e12, false);
+    fx_end_events(fx);
+    fx_derive(fx);
+    fx_expect(fx, "other", "step_ns", IFM_STATE_OK, "");
+    assert_non_null(fx_finding(fx, "rule-10", "unchecked"));
+    fx_judge(fx);
+}
+
+static void an_unchecked_arm_decides_nothing(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    derive_unchecked(&fx, 1);
+    fx_expect(&fx, "other", "speedup", IFM_STATE_REFUSED, "rule-10: the arm is unchecked");
+    fx_expect(&fx, "other", "change_percent", IFM_STATE_REFUSED, "rule-10: the arm is unchecked");
+    assert_int_equal(fx.verdict->outcome, IFM_OUTCOME_BLOCKED);
+    assert_facts(fx.verdict->gates[0].reason, "unchecked|plugin");
+    fx_stop(&fx);
+    derive_unchecked(&fx, 0); /* and as a baseline it compares with nothing */
+    fx_expect(&fx, "other", "speedup", IFM_STATE_REFUSED, "rule-10: of the baseline base: the arm is unchecked");
+    fx_stop(&fx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -231,6 +262,7 @@ int main(void)
         cmocka_unit_test(a_loss_without_a_number_is_none),
         cmocka_unit_test(compressed_with_its_loss_stands),
         cmocka_unit_test(lossy_without_a_store_owes_its_error_alone),
+        cmocka_unit_test(an_unchecked_arm_decides_nothing),
     };
     return cmocka_run_group_tests_name("rule_10", tests, NULL, NULL);
 }

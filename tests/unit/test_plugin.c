@@ -38,6 +38,7 @@ static struct behaviour {
     struct inferometer_plugin_value seen[PARAMS];
     char label[16];
     const struct inferometer_plugin_host *host;
+    unsigned char *output; /* a step leaves ones */
 } b;
 
 static int answer(const struct inferometer_plugin_host *host, int status)
@@ -67,6 +68,9 @@ static int open_state(const struct inferometer_plugin_value *values, uint64_t se
     b.host = host;
     if (b.open != 0)
         return answer(host, b.open);
+    void *memory;
+    assert_int_equal(host->buffer(host, "output", 8, 0, &memory, NULL), 0);
+    b.check.output = b.output = memory;
     b.opened++;
     *state = &b;
     return 0;
@@ -76,6 +80,7 @@ static void step(void *state, uint64_t n)
 {
     assert_ptr_equal(state, &b);
     b.stepped += (unsigned)n;
+    memset(b.output, 1, 8);
 }
 
 static int check(void *state, struct inferometer_plugin_check *out)
@@ -83,6 +88,8 @@ static int check(void *state, struct inferometer_plugin_check *out)
     assert_ptr_equal(state, &b);
     assert_int_equal(out->struct_size, sizeof *out);
     *out = b.check;
+    if (b.output[0] == 0xff)
+        out->finite = 0;
     return answer(b.host, b.checks);
 }
 
@@ -156,7 +163,7 @@ static int setup(void **state)
     (void)state;
     arena = ifm_arena_create();
     b = (struct behaviour){.ledger = {.flops = 2, .rows = 1, .tolerance = 0.5},
-                           .check = {.values = 1, .finite = 1, .output = "x", .output_bytes = 1}};
+                           .check = {.values = 1, .finite = 1, .output_bytes = 1}};
     struct inferometer_plugin table = good();
     if (check_table(&table) != IFM_OK)
         fail_msg("%s: %s", error.where, error.message);
@@ -504,7 +511,7 @@ static void broken_check(void *open, const char *facts)
     assert_int_equal(ifm_plugins[0].implementation.check(open, &out, &error), IFM_INVALID);
     assert_false(out.done);
     assert_facts(error.message, facts);
-    b.check = (struct inferometer_plugin_check){.values = 1, .finite = 1, .output = "x", .output_bytes = 1};
+    b.check = (struct inferometer_plugin_check){.values = 1, .finite = 1, .output = b.output, .output_bytes = 1};
 }
 
 static void failures_inside_are_errors(void **state)

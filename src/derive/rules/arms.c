@@ -82,6 +82,8 @@ static void check_output(struct ifm_arm_work *arm, const struct checks *checks, 
         refuse_arm(arm, wrong_output(arm, checks));
     else if (ifm_derive_owes_loss(a, loss) && isnan(loss->rms_rel))
         refuse_arm(arm, "the arm keeps its content compressed, and what that did to its output was not recorded");
+    if (ifm_arm_unchecked(a))
+        ifm_refuse_arm(arm, &arm->compare_refused, IFM_SEVERITY_WARNING, "rule-10", IFM_UNCHECKED);
     if (checks->changed != NULL)
         ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-12", "the output changed during the run: hash %s, then %s",
                            checks->changed, checks->output);
@@ -145,13 +147,16 @@ static void check_equal(struct ifm_arm_work *arm)
 static void spread_to_comparisons(struct ifm_cell_work *work)
 {
     const struct ifm_arm_work *base = work->baseline;
-    if (base == NULL || base->refusal.rule == NULL)
+    if (base == NULL)
         return;
-    const char *reason =
-        ifm_arena_printf(work->d->arena, "of the baseline %s: %s", base->arm->name, base->refusal.reason);
+    const struct ifm_refusal *why =
+        base->refusal.rule == NULL && ifm_arm_unchecked(base->arm) ? &base->compare_refused : &base->refusal;
+    if (why->rule == NULL)
+        return;
+    const char *reason = ifm_arena_printf(work->d->arena, "of the baseline %s: %s", base->arm->name, why->reason);
     for (size_t a = 0; a < work->cell->n_arms; a++)
         if (&work->arms[a] != base)
-            ifm_refuse(&work->arms[a].compare_refused, base->refusal.rule, reason);
+            ifm_refuse(&work->arms[a].compare_refused, why->rule, reason);
 }
 
 void ifm_rules_arms(struct ifm_cell_work *work)

@@ -1,0 +1,300 @@
+/* Every fault planted into a plugin's arm is refused: its check compares all outputs, and the lab overwrites them
+ * before each step that is looked at. A plugin in memory: a matrix times a vector. */
+#include <cmocka.h>
+
+#include "facts.h"
+#include "opened.h"
+#include "planted.h"
+#include "serial_device.h"
+#include "workload/plugin/output.h"
+#include "workload/plugin/private.h"
+#include <math.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+enum { ROWS = 300, COLUMNS = 40 };
+
+static struct product {
+    float *out, matrix[ROWS][COLUMNS], x[COLUMNS];
+    size_t rows, columns; /* of a step */
+    float scale;
+    bool blind;         /* the check compares nothing */
+    const float *shown; /* as output */
+} p;
+
+static int describe(const struct inferometer_plugin_value *values, const struct inferometer_plugin_host *host,
+                    struct inferometer_plugin_ledger *ledger)
+{
+    (void)values, (void)host;
+    ledger->flops = 2 * ROWS * COLUMNS;
+    ledger->tolerance = 1e-5;
+    return 0;
+}
+
+static int open_product(const struct inferometer_plugin_value *values, uint64_t seed,
+                        const struct inferometer_plugin_host *host, void **state)
+{
+    void *memory;
+    (void)values;
+    if (host->buffer(host, "out", ROWS * sizeof(float), 0, &memory, NULL) != 0)
+        return 1;
+    p = (struct product){.out = memory, .rows = ROWS, .columns = COLUMNS, .scale = 1, .shown = memory};
+    for (size_t i = 0; i < (size_t)ROWS * COLUMNS; i++)
+        p.matrix[i / COLUMNS][i % COLUMNS] = 0.5f + (float)((seed + i) * 2654435761U % 1000) / 1000;
+    for (size_t i = 0; i < COLUMNS; i++)
+        p.x[i] = 1 + (float)i / COLUMNS;
+    *state = &p;
+    return 0;
+}
+
+static void step(void *state, uint64_t n)
+{
+    (void)state;
+    for (; n > 0; n--)
+        for (size_t row = 0; row < p.rows; row++) {
+            float sum = 0;
+            for (size_t i = 0; i < p.columns; i++)
+                sum += p.scale * p.matrix[row][i] * p.x[i];
+            p.out[row] = sum;
+        }
+}
+
+static int check(void *state, struct inferometer_plugin_check *out)
+{
+    double worst = 0, most = 0;
+    (void)state;
+    out->finite = 1;
+    for (size_t row = 0; row < ROWS; row++) {
+        double sum = 0;
+        for (size_t i = 0; i < COLUMNS; i++)
+            sum += (double)p.matrix[row][i] * (double)p.x[i];
+        worst = fmax(worst, fabs((double)p.out[row] - sum));
+        most = fmax(most, fabs(sum));
+        out->finite &= isfinite(p.out[row]) != 0;
+    }
+    out->finite |= p.blind;
+    out->error_rms_rel = out->error_max_rel = out->finite && !p.blind ? worst / most : 0;
+    out->values = ROWS;
+    out->output = p.shown;
+    out->output_bytes = ROWS * sizeof *p.out;
+    return 0;
+}
+
+static void close_product(void *state)
+{
+    (void)state;
+}
+
+static const struct inferometer_plugin table = {.struct_size = sizeof table,
+                                                .abi = INFEROMETER_PLUGIN_ABI,
+                                                .name = "product",
+                                                .purpose = "a matrix times a vector",
+                                                .timed_region = "a product",
+                                                .describe = describe,
+                                                .open = open_product,
+                                                .step = step,
+                                                .check = check,
+                                                .close = close_product};
+
+/* ---- faults ---- */
+
+#define FAULT(name, ...)                                                                                               \
+    static void name(void *state)                                                                                      \
+    {                                                                                                                  \
+        (void)state;                                                                                                   \
+        __VA_ARGS__;                                                                                                   \
+    }
+
+static void change(size_t from, size_t to, float factor, float term)
+{
+    for (size_t i = from; i < to; i++)
+        p.out[i] = p.out[i] * factor + term;
+}
+
+static void swap(size_t i, size_t j)
+{
+    const float kept = p.out[i];
+    p.out[i] = p.out[j];
+    p.out[j] = kept;
+}
+
+FAULT(zero_first, p.out[0] = 0)
+FAULT(zero_middle, p.out[ROWS / 2] = 0)
+FAULT(zero_last, p.out[ROWS - 1] = 0)
+FAULT(zero_head, change(0, 32, 0, 0))
+FAULT(zero_all, change(0, ROWS, 0, 0))
+FAULT(more, change(0, ROWS, 1.01f, 0))
+FAULT(less, change(0, ROWS, 0.99f, 0))
+FAULT(element_more, change(7, 8, 1.01f, 0))
+FAULT(constant, change(0, ROWS, 1, 0.1f))
+FAULT(twice, change(0, ROWS, 2, 0))
+FAULT(half_more, change(0, ROWS / 2, 1.05f, 0))
+FAULT(negative, change(9, 10, -1, 0))
+FAULT(swapped, swap(10, 11))
+FAULT(far_swapped, swap(0, ROWS - 1))
+FAULT(on, for (size_t i = ROWS - 1; i > 0; i--) swap(i, i - 1))
+FAULT(reverse, for (size_t i = 0; i < ROWS / 2; i++) swap(i, ROWS - 1 - i))
+FAULT(copied, p.out[20] = p.out[21])
+FAULT(not_a_number, p.out[5] = NAN)
+FAULT(infinite, p.out[6] = INFINITY)
+FAULT(scale, p.scale = 1.001f)
+FAULT(unscale, p.scale = 1)
+FAULT(row_less, p.rows = ROWS - 1)
+FAULT(half_the_rows, p.rows = ROWS / 2)
+FAULT(no_rows, p.rows = 0)
+FAULT(all_rows, p.rows = ROWS)
+FAULT(column_less, p.columns = COLUMNS - 1)
+FAULT(all_columns, p.columns = COLUMNS)
+FAULT(stale, p.matrix[100][3] += 1)
+FAULT(fresh, p.matrix[100][3] -= 1)
+
+static const struct planted_fault faults[] = {
+    {"the first output is zero", NULL, zero_first, 0, false},
+    {"an output is zero", NULL, zero_middle, 0, false},
+    {"the last output is zero", NULL, zero_last, 0, false},
+    {"32 outputs are zero", NULL, zero_head, 0, false},
+    {"all outputs are zero", NULL, zero_all, 0, false},
+    {"all outputs x 1.01", NULL, more, 0, false},
+    {"all outputs x 0.99", NULL, less, 0, false},
+    {"an output x 1.01", NULL, element_more, 0, false},
+    {"all outputs + 0.1", NULL, constant, 0, false},
+    {"all outputs x 2", NULL, twice, 0, false},
+    {"half of the outputs x 1.05", NULL, half_more, 0, false},
+    {"an output has the other sign", NULL, negative, 0, false},
+    {"two outputs swapped", NULL, swapped, 0, false},
+    {"the first and the last swapped", NULL, far_swapped, 0, false},
+    {"all outputs one place on", NULL, on, 0, false},
+    {"outputs in reverse", NULL, reverse, 0, false},
+    {"an output is a copy of another", NULL, copied, 0, false},
+    {"not a number", NULL, not_a_number, 0, false},
+    {"infinity", NULL, infinite, 0, false},
+    {"wrong scale", scale, unscale, 0, false},
+    {"a row is left out", row_less, all_rows, 0, false},
+    {"half of the rows are left out", half_the_rows, all_rows, 0, false},
+    {"all rows are left out", no_rows, all_rows, 0, false},
+    {"a column is left out", column_less, all_columns, 0, false},
+    {"stale input", stale, fresh, 0, false},
+    {"no step is done", NULL, NULL, 1, false},
+    {"idle after the first step", NULL, NULL, 2, false},
+    {"idle after two steps", NULL, NULL, 3, false},
+    {"idle before the last measured step", NULL, NULL, 4, false},
+    {"idle on the last measured step alone", NULL, NULL, -4, false},
+    {"idle after the last measured step", NULL, NULL, 5, false},
+};
+
+/* ---- the bench ---- */
+
+struct bench {
+    struct ifm_arena *arena;
+    struct serial serial;
+    struct opened opened;
+};
+
+static int setup(void **state)
+{
+    static const char *const none[] = {NULL};
+    const struct ifm_plugin_taken taken = {none, none, none};
+    const struct ifm_machine machine = {.device = "cpu", .threads = 1};
+    struct bench *bench = calloc(1, sizeof *bench);
+    struct ifm_plugin *plugin = &ifm_plugins[0];
+    struct ifm_arm_list arms;
+    struct ifm_error error = {0};
+    const char *why_not;
+    *state = bench;
+    bench->arena = ifm_arena_create();
+    bench->serial.device.ops = &serial_ops;
+    *plugin = (struct ifm_plugin){.table = table};
+    if (ifm_plugin_check(plugin, "product.so", &taken, bench->arena, &error) != IFM_OK)
+        fail_msg("%s", error.message);
+    plugin->identity = (struct ifm_plugin_identity){"product.so", "/product.so", "00", 1};
+    ifm_plugin_adapt(0);
+    assert_int_equal(ifm_workload_register(&plugin->workload, &error), IFM_OK);
+    assert_int_equal(plugin->workload.describe(NULL, 0, &machine, bench->arena, &arms, &why_not, &error), IFM_OK);
+    if (open_arm_on(&plugin->workload, &arms.items[0], "cpu", &bench->serial.device, 1, 7, bench->arena, &bench->opened,
+                    &error) != IFM_OK)
+        fail_msg("%s", error.message);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct bench *bench = *state;
+    ifm_implementation_close(bench->opened.by, bench->opened.state);
+    serial_free(&bench->serial);
+    ifm_arena_destroy(bench->arena);
+    free(bench);
+    return 0;
+}
+
+static void a_plugin_refuses_them(void **state)
+{
+    const struct bench *bench = *state;
+    refuses_every_fault(&bench->opened, "product", faults, COUNT(faults), false);
+    planted_count("plugin", "cpu", "any", COUNT(faults));
+}
+
+static void check_says(const struct bench *bench, const char *words)
+{
+    struct ifm_check out;
+    struct ifm_error error = {0};
+    const enum ifm_status status = bench->opened.by->check(bench->opened.state, &out, &error);
+    assert_int_equal(status, words == NULL ? IFM_OK : IFM_INVALID);
+    assert_int_equal(out.done, words == NULL);
+    if (words != NULL)
+        assert_facts(error.message, words);
+}
+
+/* An output that the lab cannot overwrite is none, and neither is a check that does not look at it. */
+static void outputs_are_the_labs_to_overwrite(void **state)
+{
+    static float own[ROWS];
+    const struct bench *bench = *state;
+    bench->opened.by->step(bench->opened.state, 1);
+    p.shown = own;
+    check_says(bench, "output|host->buffer|alone");
+    p.shown = p.out + 1; /* beyond the end */
+    check_says(bench, "output|host->buffer|alone");
+    p.shown = p.out;
+    p.blind = true;
+    check_says(bench, "accepts|0xff");
+    p.blind = false;
+    check_says(bench, NULL);
+    assert_true(p.out[0] > 0); /* as the step left it */
+    bench->opened.by->spoil(bench->opened.state, false);
+    assert_true(isnan(p.out[0]) && isnan(p.out[ROWS - 1]));
+    p.shown = p.out + 1;
+    check_says(bench, "output|elsewhere");
+    p.shown = p.out;
+}
+
+/* Of a large output: something of each page, and its end. */
+static void large_outputs_are_overwritten_in_part(void **state)
+{
+    enum { BYTES = 3 << 20 };
+    struct ifm_plugin_output output = {0};
+    unsigned char *memory = calloc(1, BYTES);
+    (void)state;
+    ifm_plugin_output_spoil(&output, true); /* not shown yet: nothing */
+    assert_true(ifm_plugin_output_may_lie(&output, memory, BYTES));
+    assert_null(ifm_plugin_output_lies(&output, memory + 10, BYTES - 10));
+    ifm_plugin_output_spoil(&output, false);
+    assert_int_equal(memory[9], 0);
+    for (size_t at = 10; at + 4096 <= BYTES; at += 4096)
+        assert_true(memory[at] == 0xff && memory[at + 4000] == 0);
+    assert_int_equal(memory[BYTES - 1], 0xff);
+    ifm_plugin_output_spoil(&output, true);
+    assert_int_equal(memory[14], 0xff);
+    assert_int_equal(memory[4010], 0xff);
+    ifm_plugin_output_free(&output);
+    free(memory);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(outputs_are_the_labs_to_overwrite), /* the first to ask the check */
+        cmocka_unit_test(a_plugin_refuses_them),
+        cmocka_unit_test(large_outputs_are_overwritten_in_part),
+        cmocka_unit_test(planted_table_is_full),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
