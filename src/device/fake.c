@@ -121,6 +121,8 @@ void ifm_fake_advance(struct ifm_device *device, const char *arm, uint64_t steps
     double n = (double)steps, drift = 1 + curve->drift * (double)fake->clock_ns / 1e9;
     double weighted_steps = n + curve->warmup * warmup_sum(state->steps_done, n);
     double noise = exp(curve->noise * fake->sample_noise + curve->slot_noise * fake->slot_noise);
+    if (curve->slow > 0 && ifm_random_uniform(&fake->sample) < curve->slow)
+        noise *= curve->slow_times;
     double ns = curve->step_ns * weighted_steps * fmax(drift, SLOWEST_DRIFT) * noise;
     state->steps_done += n;
     advance(fake, ns);

@@ -4,16 +4,16 @@
  * that is running. The script is text, `key=value` pairs separated by ';', e.g.
  *   "step_ns=1000; noise=0.01; drift=0.0; ar=0.0; arm.slow.step_ns=2000; die_after_slots=17"
  * step_ns: median duration of a step; noise: standard deviation of ln(duration) per sample; slot_noise: the same
- * per slot; drift: relative change over 1e9 ns of fake time; ar: lag-1 autocorrelation of the noise; warmup: relative
- * excess of an arm's first step, decaying over 50 steps; mark_ns: what a mark costs (20); die_after_slots=N: raise
- * SIGKILL when the N-th hold starts (crash tests; not again in a resumed run). `arm.<name>.<key>` overrides one arm,
- * for every key but those of the whole device. Beside the time a script can hold what instruments and checks read:
- * l2_hit: share of the L2 accesses of a step (1000) that hit; energy_j: energy of a step, which varies with its
- * duration; idle_w, limit_w, energy_period_ns (of the whole device): what its energy sensor is said to idle at, to be
- * limited to, and how often it speaks; cpu_khz: the clock; steal: share of a slot that the hypervisor took; quality:
- * score of the arm's check, in percent; error: its relative error against an oracle. What is not scripted is absent. A
- * flush takes 1 ms. A "sample" of the noise is one call of ifm_fake_advance, a "slot" one hold. Deterministic for a
- * seed. */
+ * per slot; slow: share of samples that take slow_times as long; drift: relative change over 1e9 ns of fake time; ar:
+ * lag-1 autocorrelation of the noise; warmup: relative excess of an arm's first step, decaying over 50 steps; mark_ns:
+ * what a mark costs (20); die_after_slots=N: raise SIGKILL when the N-th hold starts (crash tests; not again in a
+ * resumed run). `arm.<name>.<key>` overrides one arm, for every key but those of the whole device. Beside the time a
+ * script can hold what instruments and checks read: l2_hit: share of the L2 accesses of a step (1000) that hit;
+ * energy_j: energy of a step, which varies with its duration; idle_w, limit_w, energy_period_ns (of the whole device):
+ * what its energy sensor is said to idle at, to be limited to, and how often it speaks; cpu_khz: the clock; steal:
+ * share of a slot that the hypervisor took; quality: score of the arm's check, in percent; error: its relative error
+ * against an oracle. What is not scripted is absent. A flush takes 1 ms. A "sample" of the noise is one call of
+ * ifm_fake_advance, a "slot" one hold. Deterministic for a seed. */
 #ifndef IFM_DEVICE_FAKE_H
 #define IFM_DEVICE_FAKE_H
 

@@ -21,6 +21,8 @@ static const struct key keys[] = {
     {"step_ns", offsetof(struct ifm_curve, step_ns), true, false, 1e-3, 1e12},
     {"noise", offsetof(struct ifm_curve, noise), true, false, 0, 2},
     {"slot_noise", offsetof(struct ifm_curve, slot_noise), true, false, 0, 2},
+    {"slow", offsetof(struct ifm_curve, slow), true, false, 0, 1},
+    {"slow_times", offsetof(struct ifm_curve, slow_times), true, false, 1, 1e6},
     {"drift", offsetof(struct ifm_curve, drift), true, false, -1, 1000},
     {"ar", offsetof(struct ifm_curve, ar), true, false, -0.999, 0.999},
     {"warmup", offsetof(struct ifm_curve, warmup), true, false, 0, 1000},
@@ -38,9 +40,10 @@ static const struct key keys[] = {
 };
 #define N_KEYS (sizeof keys / sizeof *keys)
 
-static const char hint_keys[] = "known keys: step_ns, noise, slot_noise, drift, ar, warmup, l2_hit, energy_j, cpu_khz, "
-                                "steal, quality, error, idle_w, limit_w, energy_period_ns, mark_ns, die_after_slots; "
-                                "arm.NAME.KEY sets one for one arm, but for the last five";
+static const char hint_keys[] =
+    "known keys: step_ns, noise, slot_noise, slow, slow_times, drift, ar, warmup, l2_hit, "
+    "energy_j, cpu_khz, steal, quality, error, idle_w, limit_w, energy_period_ns, mark_ns, die_after_slots; "
+    "arm.NAME.KEY sets one for one arm, but for the last five";
 
 struct ifm_script_arm *ifm_script_arm(struct ifm_script *script, const char *name, size_t length)
 {

@@ -8,7 +8,7 @@
 
 /* What the durations of one arm follow. */
 struct ifm_curve {
-    double step_ns, noise, slot_noise, drift, ar, warmup;
+    double step_ns, noise, slot_noise, drift, ar, warmup, slow, slow_times;
     /* What the instrument "fake" and the checks read; below zero = not scripted. */
     double l2_hit, energy_j, cpu_khz, steal, quality, error;
 };

@@ -21,11 +21,13 @@ struct fixture {
     struct ifm_stop stop;
     struct ifm_random random;
     double common; /* what both arms of the last block share */
+    uint32_t inner;
 };
 
 static void start(struct fixture *f, enum ifm_role second)
 {
     memset(f, 0, sizeof *f);
+    f->inner = 10;
     f->arms[0] = (struct ifm_arm){.name = "a", .role = IFM_ROLE_BASELINE};
     f->arms[1] = (struct ifm_arm){.name = "b", .role = second};
     f->plan = (struct ifm_cell){.name = "cell", .arms = f->arms, .n_arms = ARMS};
@@ -47,7 +49,7 @@ static double add_block(struct fixture *f, double ratio, double common, double o
     f->common = exp(together);
     for (unsigned s = 0; s < SLOTS; s++) {
         unsigned arm = s == 1 || s == 2; /* A B B A */
-        slots[s] = (struct ifm_slot){.arm = arm, .samples = SAMPLES, .inner = 1};
+        slots[s] = (struct ifm_slot){.arm = arm, .samples = SAMPLES, .inner = f->inner};
         for (unsigned i = 0; i < SAMPLES; i++)
             samples[s * SAMPLES + i].duration_ns = llround(1e7 * exp(together) * (arm ? ratio * exp(apart) : 1));
     }
@@ -114,6 +116,30 @@ static void it_neither_stops_early_nor_late(void **state)
     assert_string_equal(ifm_stop_reason(&f.stop, 10), "cap");
     f.plan.measure.blocks_max = 6;
     assert_string_equal(ifm_stop_reason(&f.stop, 0), "blocks_max");
+    ifm_stop_free(&f.stop);
+}
+
+/* Ten blocks of ten steps each hold none of the one in 50 that may be slow in 13 % of all runs: it goes on to 150. */
+static void it_goes_on_until_slow_steps_must_have_been_seen(void **state)
+{
+    (void)state;
+    struct fixture f;
+    start(&f, IFM_ROLE_VARIANT);
+    f.inner = 1;
+    for (int k = 0; k < 14; k++) {
+        add_block(&f, 0.5, 0, 1e-6);
+        assert_null(ifm_stop_reason(&f.stop, 5));
+    }
+    assert_true(ifm_stop_expected_blocks(&f.stop, 0.1) == 15);
+    assert_string_equal(ifm_stop_reason(&f.stop, 10), "cap");
+    add_block(&f, 0.5, 0, 1e-6);
+    assert_string_equal(ifm_stop_reason(&f.stop, 5), "mde");
+    ifm_stop_free(&f.stop);
+    start(&f, IFM_ROLE_CEILING); /* nothing is compared */
+    f.inner = 1;
+    for (int k = 0; k < 10; k++)
+        add_block(&f, 1, 0, 1e-6);
+    assert_string_equal(ifm_stop_reason(&f.stop, 5), "mde");
     ifm_stop_free(&f.stop);
 }
 
@@ -236,6 +262,7 @@ int main(void)
         cmocka_unit_test(common_noise_does_not_count_between_arms),
         cmocka_unit_test(a_lone_baseline_is_decided_by_its_own_time),
         cmocka_unit_test(it_neither_stops_early_nor_late),
+        cmocka_unit_test(it_goes_on_until_slow_steps_must_have_been_seen),
         cmocka_unit_test(the_clocks_tick_bounds_the_wanted_effect),
         cmocka_unit_test(a_group_stops_only_at_a_look),
         cmocka_unit_test(a_group_flags_null_runs_at_the_stated_rate),

@@ -6,6 +6,7 @@
 
 #include "base/order.h"
 #include "stats/sequential.h"
+#include "stats/tail.h"
 #include <math.h>
 #include <string.h>
 
@@ -13,13 +14,15 @@ enum { BLOCKS_FOR_WIDTH = 10 }; /* as in run/pass/stop.c */
 #define AGREES 1e-6
 
 /* What a block is to the rule: earlier versions took the logarithms of the slots' medians, later ones the mean time of
- * a step, and its influence on the logarithm of all (run/pass/stop.c). */
-enum centre { BY_MEDIAN, BY_MEAN, CENTRES };
+ * a step, and its influence on the logarithm of all; the last one goes on until slow steps must have been seen
+ * (run/pass/stop.c). */
+enum centre { BY_MEDIAN, BY_MEAN, BY_MEAN_AND_TAIL, CENTRES };
 
 struct replay {
     const struct ifm_cell_work *work;
     enum centre centre;
     size_t baseline, variants, n; /* n: blocks so far */
+    double tail;                  /* steps so far, by block those of the arm with fewest that is compared */
     double tick_ns, level, margin;
     double *mean, *m2, *cross, *block, *tick, *scratch; /* per arm; of the longest slot */
 };
@@ -66,12 +69,29 @@ static double centre_of(const struct replay *replay, size_t slot)
     return fmax(1, replay->centre == BY_MEDIAN ? ifm_median(replay->scratch, n) : sum / (double)n);
 }
 
+/* Of the arms that are compared, in the block whose first slot is `k`. */
+static double fewest_steps(const struct replay *replay, size_t k)
+{
+    const struct ifm_record *r = replay->work->record;
+    const struct ifm_cell *cell = replay->work->cell;
+    double fewest = INFINITY;
+    for (size_t arm = 0; arm < cell->n_arms; arm++) {
+        double steps = 0;
+        for (size_t i = k; i < r->n_slots && r->slots[i].block == r->slots[k].block; i++)
+            steps += r->slots[i].arm == arm ? (double)r->slots[i].samples * r->slots[i].inner : 0;
+        if (cell->arms[arm].role != IFM_ROLE_CEILING)
+            fewest = fmin(fewest, steps);
+    }
+    return isinf(fewest) ? 0 : fewest;
+}
+
 /* Take in the block whose first slot is `k`; returns the slot behind it. */
 static size_t take(struct replay *replay, size_t k)
 {
     const struct ifm_record *r = replay->work->record;
     size_t n_arms = replay->work->cell->n_arms;
     uint32_t block = r->slots[k].block;
+    replay->tail += fewest_steps(replay, k);
     memset(replay->block, 0, n_arms * sizeof *replay->block);
     for (; k < r->n_slots && r->slots[k].block == block; k++) {
         double centre = centre_of(replay, k);
@@ -93,7 +113,7 @@ static size_t take(struct replay *replay, size_t k)
 /* Standard deviation of an arm's decision over blocks. */
 static double sd_of(const struct replay *replay, size_t arm)
 {
-    bool relative = replay->centre == BY_MEAN;
+    bool relative = replay->centre != BY_MEDIAN;
     double own = relative ? replay->mean[arm] : 1, base = relative ? replay->mean[replay->baseline] : 1;
     double squares = replay->m2[arm] / (own * own);
     if (replay->variants > 0)
@@ -136,6 +156,7 @@ static double replay_all(struct replay *replay, size_t *enough)
 {
     const struct ifm_record *r = replay->work->record;
     const struct ifm_measure *measure = &replay->work->cell->measure;
+    const double tail = replay->centre == BY_MEAN_AND_TAIL && replay->variants > 0 ? IFM_TAIL_RUNS : 0;
     *enough = 0;
     for (size_t k = 0; k < r->n_slots;) {
         if (r->slots[k].phase == IFM_PHASE_WARMUP) {
@@ -143,7 +164,7 @@ static double replay_all(struct replay *replay, size_t *enough)
             continue;
         }
         k = take(replay, k);
-        if (*enough == 0 && replay->n >= BLOCKS_FOR_WIDTH && replay->n >= measure->blocks_min &&
+        if (*enough == 0 && replay->n >= BLOCKS_FOR_WIDTH && replay->n >= measure->blocks_min && replay->tail >= tail &&
             mde_of(replay) <= wanted_of(replay))
             *enough = replay->n;
     }
@@ -160,24 +181,28 @@ static bool agree(double told, double found)
 static const char *check_effect(const struct ifm_cell_work *work, const struct ifm_event_stop *stop)
 {
     double found = NAN;
-    bool ended = strcmp(stop->reason, "mde") == 0;
+    bool ended = strcmp(stop->reason, "mde") == 0, agreed = false;
+    size_t enough = 0, n = 0;
     for (enum centre centre = 0; centre < CENTRES; centre++) {
         struct replay replay;
-        size_t enough;
         if (!replay_begin(&replay, work, centre))
             return NULL;
-        double mde = replay_all(&replay, &enough);
-        found = mde;
-        if (!agree(stop->mde, mde))
+        size_t from;
+        found = replay_all(&replay, &from);
+        n = replay.n;
+        if (!agree(stop->mde, found))
             continue;
-        bool last = enough == replay.n && strcmp(stop->reason, "blocks_max") == 0; /* which is asked first */
-        if (work->cell->measure.stop != IFM_STOP_MDE || (ended ? enough == replay.n : enough == 0 || last))
+        agreed = true;
+        enough = from;
+        bool last = enough == n && strcmp(stop->reason, "blocks_max") == 0; /* which is asked first */
+        if (work->cell->measure.stop != IFM_STOP_MDE || (ended ? enough == n : enough == 0 || last))
             return NULL;
+    }
+    if (agreed)
         return ifm_arena_printf(work->d->arena,
                                 "run.log tells of a stop for \"%s\" at block %zu, and the samples were enough at "
                                 "block %zu (0 = never)",
-                                stop->reason, replay.n, enough);
-    }
+                                stop->reason, n, enough);
     return ifm_arena_printf(work->d->arena,
                             "the run stopped with a detectable effect of %.17g by run.log, and of %.17g by its samples",
                             stop->mde, found);

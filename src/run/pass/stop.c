@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "stats/sequential.h"
+#include "stats/tail.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,6 +63,20 @@ static size_t baseline_of(const struct ifm_cell *cell)
     return baseline;
 }
 
+/* The fewest steps that an arm did which is compared. */
+static uint64_t steps_of(const struct ifm_cell *cell, const struct ifm_slot *slots)
+{
+    uint64_t fewest = UINT64_MAX;
+    for (size_t arm = 0; arm < cell->n_arms; arm++) {
+        uint64_t steps = 0;
+        for (size_t i = 0; i < 2 * cell->n_arms; i++)
+            steps += slots[i].arm == arm ? (uint64_t)slots[i].samples * slots[i].inner : 0;
+        if (cell->arms[arm].role != IFM_ROLE_CEILING && steps < fewest)
+            fewest = steps;
+    }
+    return fewest == UINT64_MAX ? 0 : fewest;
+}
+
 void ifm_stop_add(struct ifm_stop *stop, const struct ifm_slot *slots, const struct ifm_sample *samples)
 {
     const struct ifm_cell *cell = stop->cell;
@@ -75,6 +90,7 @@ void ifm_stop_add(struct ifm_stop *stop, const struct ifm_slot *slots, const str
     size_t baseline = baseline_of(cell);
     double base = stop->block[baseline] - stop->mean[baseline]; /* before its mean moves */
     stop->blocks++;
+    stop->steps += steps_of(cell, slots);
     for (size_t i = 0; i < cell->n_arms; i++) {
         double delta = stop->block[i] - stop->mean[i];
         stop->mean[i] += delta / stop->blocks;
@@ -206,6 +222,12 @@ static uint64_t blocks_for_repeats(const struct ifm_stop *stop)
     return (stop->cell->measure.repeats + per_block - 1) / per_block;
 }
 
+/* A comparison of fewer steps says nothing of slow ones, however narrow its interval. */
+static bool has_seen_the_tail(const struct ifm_stop *stop)
+{
+    return stop->variants == 0 || stop->steps >= IFM_TAIL_RUNS;
+}
+
 const char *ifm_stop_reason(const struct ifm_stop *stop, double elapsed_s)
 {
     const struct ifm_measure *measure = &stop->cell->measure;
@@ -215,9 +237,9 @@ const char *ifm_stop_reason(const struct ifm_stop *stop, double elapsed_s)
         return NULL;
     if (stop->blocks >= measure->blocks_max)
         return "blocks_max";
-    if (measure->stop == IFM_STOP_GROUP && look_of(stop) > 0 && all_decided(stop))
+    if (measure->stop == IFM_STOP_GROUP && look_of(stop) > 0 && has_seen_the_tail(stop) && all_decided(stop))
         return "group";
-    if (measure->stop == IFM_STOP_MDE && stop->blocks >= BLOCKS_FOR_WIDTH &&
+    if (measure->stop == IFM_STOP_MDE && stop->blocks >= BLOCKS_FOR_WIDTH && has_seen_the_tail(stop) &&
         ifm_stop_mde(stop) <= ifm_stop_wanted(stop))
         return "mde";
     return elapsed_s >= measure->cap_s ? "cap" : NULL;
@@ -237,6 +259,8 @@ double ifm_stop_expected_blocks(const struct ifm_stop *stop, double block_s)
     double capped = ceil(measure->cap_s / block_s);
     if (blocks < BLOCKS_FOR_WIDTH)
         blocks = BLOCKS_FOR_WIDTH;
+    if (stop->variants > 0 && stop->steps > 0)
+        blocks = fmax(blocks, ceil((double)IFM_TAIL_RUNS * stop->blocks / (double)stop->steps));
     if (blocks > capped)
         blocks = capped;
     if (blocks < (double)measure->blocks_min)

@@ -1,12 +1,13 @@
 /* The stop rule: a control decision, logged with its inputs. No published number comes from it.
  *
  * Fixed width (Chow and Robbins 1965): stop when the minimum detectable effect of every decision of the cell has
- * reached the wanted one and at least ten blocks are there. Group-sequential (O'Brien and Fleming 1979): stop early at
- * one of five planned looks only when every decision of the cell is beyond its boundary (stats/sequential.h); what is
- * derived from such a record has intervals widened for all looks. Looking at a significance test to stop at any other
- * time is impossible by construction. The decision of a variant is the logarithm of its mean time over the baseline's,
- * its spread that of the blocks' influences on it (derive/estimate.c); a cell without variants is decided by the mean
- * time of each of its arms, and nothing in it is decided early. */
+ * reached the wanted one and at least ten blocks are there. Of programs that are compared neither this rule nor the
+ * next stops before a slow step in 50 must have been seen (stats/tail.h). Group-sequential (O'Brien and Fleming 1979):
+ * stop early at one of five planned looks only when every decision of the cell is beyond its boundary
+ * (stats/sequential.h); what is derived from such a record has intervals widened for all looks. Looking at a
+ * significance test to stop at any other time is impossible by construction. The decision of a variant is the logarithm
+ * of its mean time over the baseline's, its spread that of the blocks' influences on it (derive/estimate.c); a cell
+ * without variants is decided by the mean time of each of its arms, and nothing in it is decided early. */
 #ifndef IFM_RUN_PASS_STOP_H
 #define IFM_RUN_PASS_STOP_H
 
@@ -22,6 +23,7 @@ struct ifm_stop {
     double *block; /* per arm: mean time of a step in the open block */
     double *tick;  /* per arm: share of the clock's tick in a sample */
     uint32_t blocks;
+    uint64_t steps;            /* of arms that are compared, by block those of the one with fewest */
     uint32_t samples_per_slot; /* of the first arm; of all arms under IFM_STOP_REPEATS */
     double tick_ns;            /* of the device's clock */
     double level;              /* of each decision's interval: 0.95, or more when several share the 5 % (Bonferroni) */
