@@ -27,6 +27,9 @@ case $folder in "$scratch"/prefix/*) ;; *) fail "inferometer.pc names $folder, n
     prefix/share/doc/inferometer/examples/plugin/dot.c -o dot.so -lm 2>errors ||
     fail "the installed plugin does not build: $(cat errors)"
 prefix/bin/inferometer dot --plugin ./dot.so --n 1000 --ceilings none --repeats 60 --quiet --out plugin >/dev/null \
-    2>errors || fail "the plugin: $(cat errors)"
-prefix/bin/inferometer verify run >/dev/null 2>errors || fail "verify: $(cat errors)"
+    2>errors || [ $? = 3 ] || fail "the plugin: $(cat errors)" # a busy machine may have its times refused
+grep '"check"' plugin/run.log | has '"done":true.*"finite":true' || fail "the plugin's output was not checked"
+for folder in run plugin; do
+    prefix/bin/inferometer verify $folder >/dev/null 2>errors || fail "verify $folder: $(cat errors)"
+done
 echo "a session and a plugin built against the installed files"
