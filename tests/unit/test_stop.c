@@ -231,11 +231,11 @@ static void several_variants_share_the_error(void **state)
     (void)state;
     struct fixture f;
     start(&f, IFM_ROLE_VARIANT);
-    assert_true(fabs(f.stop.level - (1 - 0.0375)) < 1e-15); /* of a width that ends the run */
+    assert_true(fabs(f.stop.all.level - (1 - 0.0375)) < 1e-15); /* of a width that ends the run */
     f.arms[0].role = IFM_ROLE_VARIANT;
     ifm_stop_free(&f.stop);
     ifm_stop_init(&f.stop, &f.cell);
-    assert_true(fabs(f.stop.level - (1 - 0.01875)) < 1e-15);
+    assert_true(fabs(f.stop.all.level - (1 - 0.01875)) < 1e-15);
     ifm_stop_free(&f.stop);
 }
 

@@ -5,12 +5,10 @@
 #include "derive/internal.h"
 
 #include "base/order.h"
-#include "stats/sequential.h"
-#include "stats/tail.h"
+#include "stats/stop_blocks.h"
 #include <math.h>
 #include <string.h>
 
-enum { BLOCKS_FOR_WIDTH = 10 }; /* as in run/pass/stop.c */
 #define AGREES 1e-6
 
 /* What a block is to the rule: earlier versions took the logarithms of the slots' medians, later ones the mean time of
@@ -21,38 +19,28 @@ enum centre { BY_MEDIAN, BY_MEAN, BY_MEAN_AND_TAIL, CENTRES };
 struct replay {
     const struct ifm_cell_work *work;
     enum centre centre;
-    size_t baseline, variants, n; /* n: blocks so far */
-    double tail;                  /* steps so far, by block those of the arm with fewest that is compared */
-    double tick_ns, level, margin;
-    double *mean, *m2, *cross, *block, *tick, *scratch; /* per arm; of the longest slot */
+    struct ifm_stop_blocks all;
+    double tick_ns;
+    double *scratch; /* of the longest slot */
 };
 
 static bool replay_begin(struct replay *replay, const struct ifm_cell_work *work, enum centre centre)
 {
-    const struct ifm_cell *cell = work->cell;
     const struct ifm_event_calibrate *told = IFM_TOLD(work, calibrate, NULL);
     struct ifm_arena *arena = work->d->arena;
-    size_t longest = 1;
-    *replay = (struct replay){.work = work, .centre = centre};
+    size_t longest = 1, n = work->cell->n_arms;
+    *replay = (struct replay){.work = work, .centre = centre, .all = ifm_stop_blocks_of(work->cell)};
+    replay->all.logarithms = centre == BY_MEDIAN;
     for (size_t k = 0; k < work->record->n_slots; k++)
         longest = work->record->slots[k].samples > longest ? work->record->slots[k].samples : longest;
     replay->scratch = IFM_ARENA_ARRAY(arena, double, longest);
-    replay->mean = IFM_ARENA_ARRAY(arena, double, cell->n_arms);
-    replay->m2 = IFM_ARENA_ARRAY(arena, double, cell->n_arms);
-    replay->cross = IFM_ARENA_ARRAY(arena, double, cell->n_arms);
-    replay->block = IFM_ARENA_ARRAY(arena, double, cell->n_arms);
-    replay->tick = IFM_ARENA_ARRAY(arena, double, cell->n_arms);
-    for (size_t a = 0; a < cell->n_arms; a++) {
-        replay->variants += cell->arms[a].role == IFM_ROLE_VARIANT;
-        if (cell->arms[a].role == IFM_ROLE_BASELINE)
-            replay->baseline = a;
+    double **const arrays[] = {&replay->all.mean,  &replay->all.m2,   &replay->all.cross,
+                               &replay->all.block, &replay->all.done, &replay->all.tick};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        *arrays[i] = IFM_ARENA_ARRAY(arena, double, n);
+    for (size_t a = 0; a < n; a++)
         if (work->arms[a].failed)
             return false;
-    }
-    replay->margin = replay->variants > 0 ? log1p(cell->measure.margin) : 0;
-    replay->level = 1 - 0.05 / (replay->variants > 1 ? (double)replay->variants : 1);
-    if (cell->measure.stop == IFM_STOP_MDE)
-        replay->level = ifm_stats_fixed_width_level(replay->level);
     replay->tick_ns = told == NULL ? 0 : told->clock_tick_ns;
     return told != NULL;
 }
@@ -69,94 +57,31 @@ static double centre_of(const struct replay *replay, size_t slot)
     return fmax(1, replay->centre == BY_MEDIAN ? ifm_median(replay->scratch, n) : sum / (double)n);
 }
 
-/* Of the arms that are compared, in the block whose first slot is `k`. */
-static double fewest_steps(const struct replay *replay, size_t k)
-{
-    const struct ifm_record *r = replay->work->record;
-    const struct ifm_cell *cell = replay->work->cell;
-    double fewest = INFINITY;
-    for (size_t arm = 0; arm < cell->n_arms; arm++) {
-        double steps = 0;
-        for (size_t i = k; i < r->n_slots && r->slots[i].block == r->slots[k].block; i++)
-            steps += r->slots[i].arm == arm ? (double)r->slots[i].samples * r->slots[i].inner : 0;
-        if (cell->arms[arm].role != IFM_ROLE_CEILING)
-            fewest = fmin(fewest, steps);
-    }
-    return isinf(fewest) ? 0 : fewest;
-}
-
 /* Take in the block whose first slot is `k`; returns the slot behind it. */
 static size_t take(struct replay *replay, size_t k)
 {
     const struct ifm_record *r = replay->work->record;
-    size_t n_arms = replay->work->cell->n_arms;
+    struct ifm_stop_blocks *all = &replay->all;
     uint32_t block = r->slots[k].block;
-    replay->tail += fewest_steps(replay, k);
-    memset(replay->block, 0, n_arms * sizeof *replay->block);
+    ifm_stop_blocks_begin(all);
     for (; k < r->n_slots && r->slots[k].block == block; k++) {
         double centre = centre_of(replay, k);
         size_t arm = r->slots[k].arm;
-        replay->block[arm] += replay->centre == BY_MEDIAN ? log(centre) / 2 : centre / r->slots[k].inner / 2;
-        replay->tick[arm] = fmax(replay->tick[arm], replay->tick_ns / centre);
+        all->block[arm] += replay->centre == BY_MEDIAN ? log(centre) / 2 : centre / r->slots[k].inner / 2;
+        all->done[arm] += (double)r->slots[k].samples * r->slots[k].inner;
+        all->tick[arm] = fmax(all->tick[arm], replay->tick_ns / centre);
     }
-    double base = replay->block[replay->baseline] - replay->mean[replay->baseline];
-    replay->n++;
-    for (size_t a = 0; a < n_arms; a++) {
-        double delta = replay->block[a] - replay->mean[a];
-        replay->mean[a] += delta / (double)replay->n;
-        replay->m2[a] += delta * (replay->block[a] - replay->mean[a]);
-        replay->cross[a] += base * (replay->block[a] - replay->mean[a]);
-    }
+    ifm_stop_blocks_add(all);
     return k;
-}
-
-/* Standard deviation of an arm's decision over blocks. */
-static double sd_of(const struct replay *replay, size_t arm)
-{
-    bool relative = replay->centre != BY_MEDIAN;
-    double own = relative ? replay->mean[arm] : 1, base = relative ? replay->mean[replay->baseline] : 1;
-    double squares = replay->m2[arm] / (own * own);
-    if (replay->variants > 0)
-        squares += replay->m2[replay->baseline] / (base * base) - 2 * replay->cross[arm] / (own * base);
-    return sqrt(fmax(squares, 0) / (double)(replay->n - 1));
-}
-
-/* Does the arm decide when to stop? Probes only when there is nothing else. */
-static bool decides(const struct replay *replay, size_t arm)
-{
-    const struct ifm_cell *cell = replay->work->cell;
-    if (replay->variants > 0)
-        return cell->arms[arm].role == IFM_ROLE_VARIANT;
-    return cell->arms[replay->baseline].role != IFM_ROLE_BASELINE || arm == replay->baseline;
-}
-
-static double mde_of(const struct replay *replay)
-{
-    double worst = 0, level, power, n = (double)replay->n;
-    if (replay->n < 2 || ifm_stats_t_quantile(0.5 + replay->level / 2, n - 1, &level) != IFM_STAT_OK ||
-        ifm_stats_t_quantile(0.8, n - 1, &power) != IFM_STAT_OK)
-        return INFINITY;
-    for (size_t a = 0; a < replay->work->cell->n_arms; a++)
-        if (decides(replay, a))
-            worst = fmax(worst, sd_of(replay, a));
-    return expm1(replay->margin + (level + power) * worst / sqrt(n));
-}
-
-static double wanted_of(const struct replay *replay)
-{
-    double wanted = replay->work->cell->measure.mde;
-    for (size_t a = 0; a < replay->work->cell->n_arms; a++)
-        if (decides(replay, a))
-            wanted = fmax(wanted, expm1(replay->margin + log1p(replay->tick[a])));
-    return wanted;
 }
 
 /* The detectable effect behind the last block, and the first number of blocks at which it was small enough. */
 static double replay_all(struct replay *replay, size_t *enough)
 {
     const struct ifm_record *r = replay->work->record;
-    const struct ifm_measure *measure = &replay->work->cell->measure;
-    const double tail = replay->centre == BY_MEAN_AND_TAIL && replay->variants > 0 ? IFM_TAIL_RUNS : 0;
+    const struct ifm_stop_blocks *all = &replay->all;
+    bool any = replay->centre != BY_MEAN_AND_TAIL;
+    double least = fmax(IFM_BLOCKS_FOR_WIDTH, (double)all->cell->measure.blocks_min);
     *enough = 0;
     for (size_t k = 0; k < r->n_slots;) {
         if (r->slots[k].phase == IFM_PHASE_WARMUP) {
@@ -164,11 +89,11 @@ static double replay_all(struct replay *replay, size_t *enough)
             continue;
         }
         k = take(replay, k);
-        if (*enough == 0 && replay->n >= BLOCKS_FOR_WIDTH && replay->n >= measure->blocks_min && replay->tail >= tail &&
-            mde_of(replay) <= wanted_of(replay))
-            *enough = replay->n;
+        if (*enough == 0 && all->n >= least && (any || ifm_stop_blocks_has_seen_the_tail(all)) &&
+            ifm_stop_blocks_mde(all) <= ifm_stop_blocks_wanted(all))
+            *enough = (size_t)all->n;
     }
-    return mde_of(replay);
+    return ifm_stop_blocks_mde(all);
 }
 
 static bool agree(double told, double found)
@@ -189,7 +114,7 @@ static const char *check_effect(const struct ifm_cell_work *work, const struct i
             return NULL;
         size_t from;
         found = replay_all(&replay, &from);
-        n = replay.n;
+        n = (size_t)replay.all.n;
         if (!agree(stop->mde, found))
             continue;
         agreed = true;

@@ -13,21 +13,15 @@
 
 #include "model/plan.h"
 #include "run/cell/cell.h"
+#include "stats/stop_blocks.h"
 #include <stdbool.h>
 
 struct ifm_stop {
-    const struct ifm_cell *cell;
-    /* Per arm, of its blocks' mean times: running mean, squares about it, and products with the baseline's (Welford).
-     */
-    double *mean, *m2, *cross;
-    double *block; /* per arm: mean time of a step in the open block */
-    double *tick;  /* per arm: share of the clock's tick in a sample */
+    struct ifm_stop_blocks all; /* of the mean times of a step */
     uint32_t blocks;
     uint64_t steps;            /* of arms that are compared, by block those of the one with fewest */
     uint32_t samples_per_slot; /* of the first arm; of all arms under IFM_STOP_REPEATS */
     double tick_ns;            /* of the device's clock */
-    double level;              /* of each decision's interval: 0.95, or more when several share the 5 % (Bonferroni) */
-    unsigned variants;         /* in the cell */
     double outside, inside;    /* constants of the looks, for beyond the margin and within it; 0 = other rule */
 };
 
