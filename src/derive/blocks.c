@@ -43,7 +43,7 @@ const struct ifm_slot *ifm_next_slot(const struct ifm_arm_work *arm, size_t *k)
 {
     const struct ifm_record *record = arm->work->record;
     for (; record != NULL && *k < record->n_slots; ++*k)
-        if (record->slots[*k].phase == IFM_PHASE_MEASURE && record->slots[*k].arm == arm->index)
+        if (record->slots[*k].phase != IFM_PHASE_WARMUP && record->slots[*k].arm == arm->index)
             return &record->slots[*k];
     return NULL;
 }
@@ -51,6 +51,14 @@ const struct ifm_slot *ifm_next_slot(const struct ifm_arm_work *arm, size_t *k)
 bool ifm_derive_has_gaps(const struct ifm_arm_work *arm)
 {
     return arm->work->cell->measure.cache == IFM_CACHE_COLD || arm->arm->gaps;
+}
+
+double ifm_derive_lead(const struct ifm_arm_work *arm)
+{
+    const struct ifm_event_calibrate *told = IFM_TOLD(arm->work, calibrate, arm->arm->name);
+    if (ifm_derive_has_gaps(arm))
+        return 0;
+    return told == NULL || told->lead == IFM_ABSENT ? 1 : (double)told->lead; /* once all slots had one */
 }
 
 struct ifm_column_total ifm_derive_column_total(const struct ifm_arm_work *arm, const char *name)
@@ -101,9 +109,8 @@ static size_t count_blocks(const struct ifm_record *record)
 {
     size_t n = 0;
     for (size_t k = 0; k < record->n_slots; k++) {
-        bool first = k == 0 || record->slots[k - 1].phase != IFM_PHASE_MEASURE ||
-                     record->slots[k - 1].block != record->slots[k].block;
-        n += record->slots[k].phase == IFM_PHASE_MEASURE && first;
+        bool first = k == 0 || record->slots[k - 1].block != record->slots[k].block;
+        n += record->slots[k].phase != IFM_PHASE_WARMUP && first;
     }
     return n;
 }
@@ -208,6 +215,8 @@ static void add_slot(struct ifm_arm_work *arm, const struct ifm_record *record, 
                              (unsigned)slot->block);
         return;
     }
+    double step_ns = sum / ((double)slot->samples * (double)slot->inner);
+    arm->fastest_ns = arm->fastest_ns == 0 ? step_ns : fmin(arm->fastest_ns, step_ns);
     arm->time_ns[block] += sum;
     arm->steps[block] += (double)slot->samples * (double)slot->inner;
     arm->log_median[block] += log(median / (double)slot->inner);
@@ -300,7 +309,7 @@ const char *ifm_derive_mark_cause(const struct ifm_record *record, size_t from, 
 static void count_slot(struct ifm_cell_work *work, const struct ifm_slot *slot)
 {
     struct ifm_arm_work *arm = &work->arms[slot->arm];
-    if (slot->phase == IFM_PHASE_MEASURE) {
+    if (slot->phase != IFM_PHASE_WARMUP) {
         arm->n_samples += slot->samples;
         arm->n_slots++;
     } else {
@@ -338,19 +347,21 @@ static void fill_blocks(struct ifm_cell_work *work)
     bool open = false;
     for (size_t k = 0; k < record->n_slots; k++) {
         const struct ifm_slot *slot = &record->slots[k];
-        if (open && (slot->phase != IFM_PHASE_MEASURE || slot->block != work->block[block])) {
+        bool counts = slot->phase != IFM_PHASE_WARMUP;
+        if (open && (!counts || slot->block != work->block[block])) {
             close_block(work, block++, slots_here);
             open = false;
         }
-        if (slot->phase == IFM_PHASE_MEASURE) {
+        if (counts) {
             open = true;
             work->block[block] = slot->block;
+            work->is_round[block] = slot->phase == IFM_PHASE_CEILING;
             work->marked[block] |= slot_is_marked(slot, &causes);
         }
         if (slot->arm >= work->cell->n_arms)
             continue;
         count_slot(work, slot);
-        if (slot->phase == IFM_PHASE_MEASURE)
+        if (counts)
             add_slot(&work->arms[slot->arm], record, k, block, tick_ns, slots_here, values);
     }
     if (open)
@@ -387,12 +398,15 @@ void ifm_derive_blocks(struct ifm_cell_work *work)
         work->n_blocks = count_blocks(work->record);
     work->block = IFM_ARENA_ARRAY(work->d->arena, uint32_t, work->n_blocks + 1);
     work->marked = IFM_ARENA_ARRAY(work->d->arena, bool, work->n_blocks + 1);
+    work->is_round = IFM_ARENA_ARRAY(work->d->arena, bool, work->n_blocks + 1);
     make_arms(work);
     if (work->record == NULL)
         return;
     fill_blocks(work);
     mark_disturbed(work);
     work->marks_unknown = why_marks_unknown(work->record);
-    for (size_t b = 0; b < work->n_blocks; b++)
-        work->n_marked += work->marked[b];
+    for (size_t b = 0; b < work->n_blocks; b++) {
+        work->n_measured += !work->is_round[b];
+        work->n_marked += work->marked[b] && !work->is_round[b];
+    }
 }

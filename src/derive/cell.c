@@ -7,59 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-/* A working set counts as served by memory from this many times the last-level cache on. */
-#define RESIDENT_FACTOR 4.0
-
-static bool is_usable(const struct ifm_arm_work *arm, enum ifm_ceiling kind)
-{
-    return arm->work->record != NULL && arm->arm->ceiling == kind && ifm_ceiling_amount(arm->arm, kind) > 0 &&
-           arm->n_blocks > 0 && arm->broken == NULL && arm->refusal.rule == NULL;
-}
-
-/* ln of the arm's rate in units a nanosecond. */
-static bool log_rate(const struct ifm_arm_work *arm, enum ifm_ceiling kind, struct ifm_log_mean *out)
-{
-    bool made = ifm_arm_level(arm, false, out);
-    out->mean = made ? log(ifm_ceiling_amount(arm->arm, kind)) - out->mean : 0.0;
-    return made;
-}
-
-const struct ifm_arm_work *ifm_best_ceiling(const struct ifm_cell_work *work, enum ifm_ceiling kind, size_t *of)
-{
-    const struct ifm_arm_work *best = NULL;
-    double best_rate = 0.0;
-    *of = 0;
-    for (size_t a = 0; a < work->cell->n_arms; a++) {
-        struct ifm_log_mean rate;
-        const struct ifm_arm_work *arm = &work->arms[a];
-        if (!is_usable(arm, kind) || !log_rate(arm, kind, &rate))
-            continue;
-        ++*of;
-        if (best == NULL || rate.mean > best_rate) {
-            best = arm;
-            best_rate = rate.mean;
-        }
-    }
-    return best;
-}
-
-bool ifm_ceiling_share(const struct ifm_arm_work *arm, enum ifm_ceiling kind, struct ifm_log_mean *out,
-                       const struct ifm_arm_work **ceiling)
-{
-    size_t of;
-    const struct ifm_arm_work *best = ifm_best_ceiling(arm->work, kind, &of);
-    double amount = ifm_ceiling_amount(arm->arm, kind);
-    if (best == NULL || amount <= 0 || arm->broken != NULL || (kind == IFM_CEILING_FLOPS && arm->arm->integer))
-        return false;
-    /* A probe that fits the caches says nothing about the memory that serves this arm. */
-    if (kind != IFM_CEILING_FLOPS && best->cache_resident && !arm->cache_resident)
-        return false;
-    *ceiling = best;
-    if (!ifm_pair_mean(best, arm, false, out))
-        return false;
-    out->mean += log(amount / ifm_ceiling_amount(best->arm, kind));
-    return true;
-}
+/* A share this far above its ceiling is the ceiling, but for what slots differ by. */
+#define SHARE_SLACK 0.02
 
 static size_t count_probes(const struct ifm_cell *cell, enum ifm_ceiling kind)
 {
@@ -71,37 +20,28 @@ static size_t count_probes(const struct ifm_cell *cell, enum ifm_ceiling kind)
 
 static struct ifm_value ceiling_value(const struct ifm_cell_work *work, enum ifm_ceiling kind)
 {
+    const struct ifm_roof *roof = &work->roofs[kind];
     if (work->record == NULL)
-        return ifm_value_missing(work, "blocks");
-    size_t of;
-    const struct ifm_arm_work *best = ifm_best_ceiling(work, kind, &of);
-    struct ifm_log_mean rate;
-    if (best == NULL || !log_rate(best, kind, &rate))
-        return ifm_value_absent("no probe of this ceiling has a usable record", "", 0, "blocks");
-    /* The best of several is chosen by its own noise: the interval holds for all of them at once (Bonferroni). */
-    struct ifm_value value = ifm_value_of_logs(&rate, 1e9, 1.0 - (1.0 - IFM_LEVEL) / (double)of, "blocks");
-    value.text = best->arm->name;
+        return ifm_value_missing(work, "slots");
+    if (roof->by == NULL)
+        return ifm_value_absent("no probe of this ceiling has a usable record", "", 0, "slots");
+    struct ifm_value value = ifm_value_real(1e9 * exp(roof->log_rate), (int64_t)roof->slots, "slots");
+    value.text = ifm_roof_name(roof, work, work->d->arena);
     return value;
 }
 
-/* Where the roofs meet: from this many operations a byte on, operations are what limits. Block by block, as shares are.
- */
+/* Where the roofs meet: from this many operations a byte on, operations are what limits. */
 static struct ifm_value ridge_value(const struct ifm_cell_work *work)
 {
+    const struct ifm_roof *read = &work->roofs[IFM_CEILING_READ], *flops = &work->roofs[IFM_CEILING_FLOPS];
     if (work->record == NULL)
-        return ifm_value_missing(work, "blocks");
-    size_t of;
-    const struct ifm_arm_work *read = ifm_best_ceiling(work, IFM_CEILING_READ, &of);
-    const struct ifm_arm_work *flops = ifm_best_ceiling(work, IFM_CEILING_FLOPS, &of);
-    struct ifm_log_mean ridge;
-    if (read == NULL || flops == NULL || !ifm_pair_mean(read, flops, false, &ridge))
-        return ifm_value_absent("the ridge point needs both ceilings, read and flops, in the same blocks", "", 0,
-                                "blocks");
+        return ifm_value_missing(work, "slots");
+    if (read->by == NULL || flops->by == NULL)
+        return ifm_value_absent("the ridge point needs both ceilings, read and flops", "", 0, "slots");
     for (size_t a = 0; a < work->cell->n_arms; a++)
-        if (read->cache_resident && !work->arms[a].cache_resident && !ifm_derive_is_probe(work->arms[a].arm))
-            return ifm_value_absent("the fastest read probe fits the caches, and an arm does not", "", 0, "blocks");
-    double scale = ifm_ceiling_amount(flops->arm, IFM_CEILING_FLOPS) / ifm_ceiling_amount(read->arm, IFM_CEILING_READ);
-    return ifm_value_of_logs(&ridge, scale, IFM_LEVEL, "blocks");
+        if (read->by->cache_resident && !work->arms[a].cache_resident && !ifm_derive_is_probe(work->arms[a].arm))
+            return ifm_value_absent("the fastest read probe fits the caches, and an arm does not", "", 0, "slots");
+    return ifm_value_real(exp(flops->log_rate - read->log_rate), (int64_t)(read->slots + flops->slots), "slots");
 }
 
 void ifm_derive_cell_ceilings(const struct ifm_cell_work *work)
@@ -117,7 +57,7 @@ void ifm_derive_cell_ceilings(const struct ifm_cell_work *work)
     if (count_probes(work->cell, IFM_CEILING_READ) > 0 && count_probes(work->cell, IFM_CEILING_FLOPS) > 0)
         ifm_derive_emit_cell(work, IFM_M_RIDGE_POINT, ridge_value(work));
     if (note.size > 0)
-        ifm_derive_say_cell(work, IFM_SEVERITY_NOTE, "", "each ceiling is the fastest of its probe shapes (%s)",
+        ifm_derive_say_cell(work, IFM_SEVERITY_NOTE, "", "each ceiling is the fastest slot of its probe shapes (%s)",
                             note.data);
     ifm_text_free(&note);
 }
@@ -131,7 +71,7 @@ const char *ifm_derive_regime(const struct ifm_value *ridge, const struct ifm_va
 
 double ifm_resident_below(const struct ifm_derivation *d)
 {
-    return RESIDENT_FACTOR * d->llc_bytes;
+    return IFM_RESIDENT_FACTOR * d->llc_bytes;
 }
 
 static struct ifm_value share_value(const struct ifm_arm_work *arm, enum ifm_ceiling kind)
@@ -149,14 +89,20 @@ static struct ifm_value share_value(const struct ifm_arm_work *arm, enum ifm_cei
                              "this is",
                              ifm_format_human((double)arm->arm->working_set, "B", set)),
             "", 0, "blocks");
+    const struct ifm_roof *roof = &work->roofs[kind];
     struct ifm_log_mean share;
-    const struct ifm_arm_work *ceiling;
-    if (!ifm_ceiling_share(arm, kind, &share, &ceiling))
-        return ifm_value_absent("there is no usable ceiling: none shares a block with the arm, or its probe "
-                                "fits the caches and the arm does not",
+    if (!ifm_roof_share(arm, kind, &share))
+        return ifm_value_absent("there is no usable ceiling: no probe has a record, or it fits the caches and the arm "
+                                "does not",
                                 "", 0, "blocks");
+    if (share.mean > log1p(SHARE_SLACK) && arm->rates_refused.rule == NULL)
+        return ifm_value_absent(ifm_arena_printf(arm->d->arena,
+                                                 "%.0f %% of what %s measured, but not surely above it: the arm was "
+                                                 "unsteady",
+                                                 100.0 * exp(share.mean), roof->by->arm->name),
+                                "measure longer, or where nothing else runs", (int64_t)share.n, "blocks");
     struct ifm_value value = ifm_value_of_logs(&share, 100.0, IFM_LEVEL, "blocks");
-    value.text = ceiling->arm->name;
+    value.text = ifm_roof_name(roof, work, work->d->arena);
     return value;
 }
 

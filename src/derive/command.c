@@ -17,8 +17,8 @@ static void bracket_cpu(const struct ifm_arm_work *arm, const double *means, siz
     if (n < IFM_BLOCKS_NEEDED)
         value->text = ifm_needs_blocks(arm->d->arena, n);
     else if (ifm_stats_tail(means, n, (double)n, runs, &tail, &needs) != IFM_STAT_OK || tail != IFM_TAIL_HOLDS)
-        value->text = ifm_arena_printf(arm->d->arena, "needs %zu blocks of as many runs: %s", needs,
-                                       ifm_tail_reason(tail));
+        value->text =
+            ifm_arena_printf(arm->d->arena, "needs %zu blocks of as many runs: %s", needs, ifm_tail_reason(tail));
     else if (ifm_log_level_of(means, n, 0.0, &level) && ifm_log_mean_interval(&level, IFM_LEVEL, &interval))
         ifm_value_bracket(value, interval.low > 0 ? interval.low : 0, interval.high, IFM_LEVEL);
 }

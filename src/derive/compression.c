@@ -135,18 +135,18 @@ static bool is_withheld(const struct ifm_arm_work *arm)
  * operations limit is another comparison, and has no such bar. */
 static void say_weak_baseline(const struct ifm_cell_work *work)
 {
-    const struct ifm_arm_work *base = work->baseline, *ceiling;
+    const struct ifm_arm_work *base = work->baseline;
     struct ifm_log_mean read, flops;
     if (base->cache_resident) /* said by rule 3: memory is not what serves it */
         return;
-    if (!ifm_ceiling_share(base, IFM_CEILING_READ, &read, &ceiling)) {
+    if (!ifm_roof_share(base, IFM_CEILING_READ, &read)) {
         ifm_derive_say_cell(work, IFM_SEVERITY_NOTE, "rule-03",
                             "no read ceiling was measured beside the baseline %s: how much of a compressed arm's "
                             "speed-up is the baseline's weakness cannot be told (ceilings: read)",
                             base->arm->name);
         return;
     }
-    bool by_flops = ifm_ceiling_share(base, IFM_CEILING_FLOPS, &flops, &ceiling) && flops.mean > read.mean;
+    bool by_flops = ifm_roof_share(base, IFM_CEILING_FLOPS, &flops) && flops.mean > read.mean;
     double share = exp(read.mean);
     if (by_flops || share >= BASELINE_AT_LEAST)
         return;

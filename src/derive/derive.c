@@ -41,8 +41,11 @@ static enum ifm_status apply_rules(struct ifm_derivation *d, struct ifm_error *e
     ifm_derive_find_caches(d);
     for (size_t c = 0; c < d->plan->n_cells; c++) {
         ifm_rules_time(&d->cells[c]);
-        ifm_rules_ceiling(&d->cells[c]);
+        ifm_rules_resident(&d->cells[c]);
     }
+    ifm_derive_roofs(d);
+    for (size_t c = 0; c < d->plan->n_cells; c++)
+        ifm_rules_ceiling(&d->cells[c]);
     return IFM_OK;
 }
 

@@ -13,8 +13,10 @@
 #include "stats/stats.h"
 
 #define IFM_LEVEL 0.95
+/* A working set counts as served by memory from this many times the last-level cache on. */
+#define IFM_RESIDENT_FACTOR 4.0
 #define IFM_BLOCKS_NEEDED 6          /* no interval, no comparison below it */
-#define IFM_RATE_TOLERANCE 0.05      /* rule 3: how far above its ceiling a rate may be seen */
+#define IFM_RATE_TOLERANCE 0.25      /* rule 3: how far above all probes of its ceiling a rate is believed */
 #define IFM_SLOT_SUMMARY_ABOVE 10000 /* samples: above it, intervals of mean and median come from the slots */
 
 /* Why numbers are withheld; rule == NULL: they are not. */
@@ -36,8 +38,9 @@ struct ifm_arm_work {
     double *log_median; /* mean over the arm's slots in the block of ln(median sample duration / inner); ns */
     double *mid_ns;     /* middle of those slots */
     bool *present;
-    size_t n_blocks; /* present ones */
-    double quantum;  /* 1 ns / median duration of a sample: what the clock cannot resolve */
+    size_t n_blocks;   /* present ones */
+    double fastest_ns; /* of a step in the fastest slot */
+    double quantum;    /* 1 ns / median duration of a sample: what the clock cannot resolve */
     uint32_t inner_low, inner_high;
     size_t n_samples, n_slots, n_warmup; /* n_warmup in samples */
     struct ifm_refusal refusal;          /* of times, rates and comparisons */
@@ -51,22 +54,33 @@ struct ifm_arm_work {
     bool cache_resident;
 };
 
+/* What the device gave at most. */
+struct ifm_roof {
+    const struct ifm_arm_work *by;        /* the probe that was fastest; NULL = there is no roof */
+    const struct ifm_arm_work *raised_by; /* an arm that was faster than any probe; NULL = none */
+    double probe_log_rate, log_rate;      /* ln of amount / ns */
+    size_t slots;                         /* of probes that it is the fastest of */
+};
+
 struct ifm_cell_work {
     struct ifm_derivation *d;
     const struct ifm_cell *cell;
     const struct ifm_record *record; /* of the timing pass; NULL when there is none */
     const char *missing, *remedy;    /* why there is none; "" when there is one */
     const struct ifm_events *journal;
-    uint32_t *block; /* numbers of the measured blocks, in order */
-    size_t n_blocks;
-    bool *marked; /* blocks with a machine cause (rule 2) */
-    size_t n_marked;
+    uint32_t *block; /* numbers of the measured blocks and of the rounds of ceilings, in order */
+    bool *is_round;  /* ceilings and nothing else */
+    size_t n_blocks; /* both */
+    size_t n_measured;
+    bool *marked;              /* blocks with a machine cause (rule 2) */
+    size_t n_marked;           /* measured ones */
     const char *marks_unknown; /* why blocks cannot be marked; NULL when they can */
     struct ifm_arm_work *arms;
-    struct ifm_arm_work *baseline; /* NULL when the cell has none */
-    struct ifm_refusal refusal;    /* of every time, rate, comparison, ceiling and cache size of the cell */
-    struct ifm_refusal unplanned;  /* of every number of the cell: its plan is not what planning gives */
-    struct ifm_power_cell power;   /* of the energy pass */
+    struct ifm_arm_work *baseline;                 /* NULL when the cell has none */
+    struct ifm_roof roofs[IFM_CEILING_MATRIX + 1]; /* by enum ifm_ceiling */
+    struct ifm_refusal refusal;   /* of every time, rate, comparison, ceiling and cache size of the cell */
+    struct ifm_refusal unplanned; /* of every number of the cell: its plan is not what planning gives */
+    struct ifm_power_cell power;  /* of the energy pass */
 };
 
 struct ifm_derivation {
@@ -146,6 +160,8 @@ struct ifm_loss_fact {
 const struct ifm_slot *ifm_next_slot(const struct ifm_arm_work *arm, size_t *k);
 /* Something runs between its samples: caches are evicted, or there are hooks. A counter that runs on counts it too. */
 bool ifm_derive_has_gaps(const struct ifm_arm_work *arm);
+/* Untimed steps before the samples of a slot, which instruments count too. */
+double ifm_derive_lead(const struct ifm_arm_work *arm);
 /* A column of an instrument over the measured slots of an arm. */
 struct ifm_column_total {
     int64_t slots, read; /* slots of the arm where the record has the column; those with a value */
@@ -279,11 +295,17 @@ struct ifm_column_block *ifm_derive_column_blocks(const struct ifm_arm_work *arm
                                                   size_t *read);
 /* The amount per step that a rate or a ceiling of `kind` divides by time; 0 = none. */
 double ifm_ceiling_amount(const struct ifm_arm *arm, enum ifm_ceiling kind);
-/* The usable ceiling arm of `kind` with the highest rate over its common blocks; `of` counts the candidates. */
-const struct ifm_arm_work *ifm_best_ceiling(const struct ifm_cell_work *work, enum ifm_ceiling kind, size_t *of);
-/* amount(arm) / time over amount(ceiling) / time, paired by block; false when it cannot be formed. */
-bool ifm_ceiling_share(const struct ifm_arm_work *arm, enum ifm_ceiling kind, struct ifm_log_mean *out,
-                       const struct ifm_arm_work **ceiling);
+
+/* ---- roofs.c ---- */
+/* Once it is known which arms caches serve. */
+void ifm_derive_roofs(struct ifm_derivation *d);
+/* ln of the arm's rate over its roof, over the arm's blocks; false when it cannot be formed. */
+bool ifm_roof_share(const struct ifm_arm_work *arm, enum ifm_ceiling kind, struct ifm_log_mean *out);
+/* How far the arm is above every probe, and surely is, as logarithms; 0 = it is not. */
+double ifm_roof_excess(const struct ifm_arm_work *arm, enum ifm_ceiling kind, double *surely);
+/* The arm that set it, with its cell where that is another one. */
+const char *ifm_roof_name(const struct ifm_roof *roof, const struct ifm_cell_work *asks, struct ifm_arena *arena);
+
 /* Bytes below which a working set counts as cache-resident; 0 = ask the plan. */
 double ifm_resident_below(const struct ifm_derivation *d);
 void ifm_derive_find_caches(struct ifm_derivation *d);
@@ -300,12 +322,14 @@ void ifm_rules_plan_rows(struct ifm_derivation *d);
 void ifm_rules_run(struct ifm_derivation *d);
 void ifm_rules_record(struct ifm_cell_work *work);
 void ifm_rules_journal(struct ifm_cell_work *work); /* journal.c: what run.log tells of the record, held against it */
-void ifm_rules_clocks(struct ifm_derivation *d);     /* journal.c: when lines were written, and slots between them */
+void ifm_rules_clocks(struct ifm_derivation *d);    /* journal.c: when lines were written, and slots between them */
 void ifm_rules_stop(struct ifm_cell_work *work);    /* stop.c: the stop decision, made again from the samples */
 void ifm_rules_arms(struct ifm_cell_work *work);
 void ifm_rules_command(struct ifm_cell_work *work); /* command.c: runs that failed are no samples */
 IFM_CHECKED enum ifm_status ifm_rules_energy(struct ifm_cell_work *work, struct ifm_error *error);
 void ifm_rules_time(struct ifm_cell_work *work);
+/* Rule 3: which arms caches serve, for all cells before roofs are made; and no rate far above its roof. */
+void ifm_rules_resident(struct ifm_cell_work *work);
 void ifm_rules_ceiling(struct ifm_cell_work *work);
 
 #endif

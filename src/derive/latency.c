@@ -34,7 +34,7 @@ size_t ifm_derive_times(const struct ifm_facts_view *facts, size_t cell, size_t 
     size_t n = 0;
     for (size_t k = 0; record != NULL && k < record->n_slots; k++) {
         const struct ifm_slot *slot = &record->slots[k];
-        if (slot->phase != IFM_PHASE_MEASURE || slot->arm != arm || slot->inner == 0)
+        if (slot->phase == IFM_PHASE_WARMUP || slot->arm != arm || slot->inner == 0)
             continue;
         if (record->first[k + 1] - record->first[k] > most - n)
             return 0;

@@ -28,9 +28,10 @@ struct ifm_column {
     const char *unit;
 };
 
-/* The settings of a workload whose arms measure a ceiling: which one, and over how many bytes. */
+/* The settings of a workload whose arms measure a ceiling: which one, over how many bytes, and in pieces, so that a
+ * slot of them lasts no longer than another. */
 struct ifm_ceiling_settings {
-    const char *probe, *size; /* "stream.probe", "stream.size" */
+    const char *probe, *size, *pieces; /* "stream.probe", "stream.size", "stream.pieces" */
 };
 
 struct ifm_workload_entry {
@@ -52,6 +53,7 @@ struct ifm_instrument_entry {
 };
 
 struct ifm_catalog {
+    unsigned rules; /* of an earlier IFM_PLAN_RULES, to plan as it did; 0 = today's */
     const struct ifm_workload_entry *workloads;
     size_t n_workloads;
     const struct ifm_instrument_entry *instruments;

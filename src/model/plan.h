@@ -109,11 +109,13 @@ struct ifm_cell {
     size_t n_passes;
     const char *unsupported; /* "" or why this device cannot run the cell; such a cell is absent, not dropped */
     bool cache_resident;     /* hot, and an arm's working set is below 4 x the reported last-level cache */
+    bool ceilings_apart;     /* ceilings that are taken along have rounds of their own between the blocks; false = they
+                                are slots of every block, as where nothing but probes is measured, and in older plans */
 };
 
 /* Of the rules by which a plan is made of a configuration and a machine. Whoever changes what planning gives counts up,
  * and names the leaves that changed in story/replan.c: there a plan of earlier rules is not held to later ones. */
-#define IFM_PLAN_RULES 1
+#define IFM_PLAN_RULES 2
 
 struct ifm_plan {
     const char *run_id; /* first 12 hex digits of SHA-256 over config hash, seed and start time */
@@ -153,6 +155,13 @@ void ifm_plan_order(const struct ifm_cell *cell, unsigned block, unsigned *order
 /* The same of the arms that are left when those marked in `without` are not run: 2 * the rest, by their numbers in the
  * cell. Returns how many. */
 size_t ifm_plan_order_without(const struct ifm_cell *cell, const bool *without, unsigned block, unsigned *order);
+
+/* Has the arm slots in measured blocks? Ceilings apart have not. */
+bool ifm_plan_in_blocks(const struct ifm_cell *cell, size_t arm);
+size_t ifm_plan_count_in_blocks(const struct ifm_cell *cell);
+/* The order of round `round` (0, 1, ...) of ceilings apart: each once, and another first each time. Returns how many.
+ */
+size_t ifm_plan_round(const struct ifm_cell *cell, const bool *without, unsigned round, unsigned *order);
 
 /* Does measure.isolation concern the arm? Not a ceiling that is taken along: it is compared with nothing. */
 bool ifm_plan_isolates(const struct ifm_cell *cell, size_t arm);

@@ -81,6 +81,7 @@ static const struct ifm_plan_field cell_rows[] = {
     FIELD(struct ifm_cell, SEED, seed),
     FIELD(struct ifm_cell, TEXT, unsupported),
     FIELD(struct ifm_cell, BOOL, cache_resident),
+    OPTIONAL(struct ifm_cell, BOOL, ceilings_apart),
     NESTED(axes),
     NESTED(measure),
     NESTED(arms),

@@ -66,6 +66,30 @@ size_t ifm_plan_order_without(const struct ifm_cell *cell, const bool *without, 
     return 2 * left.n_arms;
 }
 
+bool ifm_plan_in_blocks(const struct ifm_cell *cell, size_t arm)
+{
+    return !cell->ceilings_apart || cell->arms[arm].role != IFM_ROLE_CEILING;
+}
+
+size_t ifm_plan_count_in_blocks(const struct ifm_cell *cell)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < cell->n_arms; i++)
+        n += ifm_plan_in_blocks(cell, i);
+    return n;
+}
+
+size_t ifm_plan_round(const struct ifm_cell *cell, const bool *without, unsigned round, unsigned *order)
+{
+    unsigned probes[IFM_MOST_ARMS], n = 0;
+    for (unsigned i = 0; i < cell->n_arms; i++)
+        if (!ifm_plan_in_blocks(cell, i) && (without == NULL || !without[i]))
+            probes[n++] = i;
+    for (unsigned i = 0; i < n; i++)
+        order[i] = probes[(i + round) % n];
+    return n;
+}
+
 bool ifm_plan_isolates(const struct ifm_cell *cell, size_t arm)
 {
     bool probes_alone = true;

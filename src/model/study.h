@@ -22,7 +22,7 @@ struct ifm_measure {
     double mde;              /* wanted minimum detectable effect, relative */
     double cap_s;            /* time cap of one cell's blocks, under IFM_STOP_MDE */
     uint64_t blocks_min, blocks_max;
-    uint64_t slot_steps; /* samples in a slot, at least */
+    uint64_t slot_steps; /* samples in a slot, at least; 0 = what run/cell/calibrate.c finds enough */
     double slot_min_s;   /* a slot lasts at least this long */
     uint64_t inner;      /* steps in a sample; 0 = as many as the clock needs */
     int cache;           /* enum ifm_cache_mode */

@@ -156,6 +156,12 @@ static uint64_t largest_working_set(const struct arms *arms)
     return largest;
 }
 
+/* Since rules 2 ceilings have rounds of their own, and read their buffers in pieces. */
+static bool were_apart(const struct ifm_catalog *catalog)
+{
+    return catalog->rules == 0 || catalog->rules >= 2;
+}
+
 /* Probes of the limits that the cell's rates are held against, over as many bytes as the cell itself touches. */
 static enum ifm_status add_ceilings(const struct ifm_arms_request *request, struct ifm_arena *arena, struct arms *arms,
                                     struct ifm_error *error)
@@ -170,15 +176,17 @@ static enum ifm_status add_ceilings(const struct ifm_arms_request *request, stru
     for (size_t c = 0; c < request->study->n_ceilings; c++) {
         if (strcmp(request->study->ceilings[c], "none") == 0)
             continue;
-        struct ifm_setting *settings = IFM_ARENA_ARRAY(arena, struct ifm_setting, 3);
+        struct ifm_setting *settings = IFM_ARENA_ARRAY(arena, struct ifm_setting, 4);
         settings[0] = (struct ifm_setting){prober->ceilings->probe, request->study->ceilings[c]};
         settings[1] =
             (struct ifm_setting){prober->ceilings->size, ifm_arena_printf(arena, "%llu", (unsigned long long)bytes)};
         const char *threads = ifm_setting_find(request->settings, request->n_settings, "device.threads");
         settings[2] = (struct ifm_setting){"device.threads", threads == NULL ? "0" : threads};
+        settings[3] = (struct ifm_setting){prober->ceilings->pieces, "true"};
         struct ifm_arm_list list;
         const char *why_not;
-        IFM_TRY(describe(request, prober, settings, 3, arena, &list, &why_not, error));
+        IFM_TRY(
+            describe(request, prober, settings, were_apart(request->catalog) ? 4 : 3, arena, &list, &why_not, error));
         for (size_t i = 0; i < list.n; i++) {
             list.items[i].role = IFM_ROLE_CEILING;
             push(arms, &list.items[i], arena);
@@ -277,5 +285,7 @@ enum ifm_status ifm_plan_arms(const struct ifm_arms_request *request, struct ifm
     IFM_TRY(check_names(&arms, cell, error));
     cell->arms = arms.items;
     cell->n_arms = arms.n;
+    cell->ceilings_apart = were_apart(request->catalog) && arms.items[0].role != IFM_ROLE_CEILING &&
+                           arms.items[arms.n - 1].role == IFM_ROLE_CEILING; /* they stand behind the others */
     return check_memory(cell, &request->catalog->machine, error);
 }

@@ -37,6 +37,8 @@ static double warm_up_s(const struct ifm_cell_run *cell)
     double window = 0, windows = 2;
     for (size_t i = 0; i < cell->plan->n_arms; i++) {
         const struct ifm_arm_run *arm = &cell->arms[i];
+        if (!ifm_plan_in_blocks(cell->plan, i))
+            continue;
         double steps = (double)arm->samples * arm->inner;
         window += (steps + 1) * arm->step_ns * 1e-9;
         windows = fmax(windows, ceil((double)measure->warmup / steps));

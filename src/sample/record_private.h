@@ -55,23 +55,26 @@ struct ifm_block_walk {
     uint32_t block, phase;
     size_t slots;           /* of the block that is open */
     size_t slots_per_block; /* of measured blocks; 0 = not known yet */
+    size_t slots_per_round; /* of ceilings; likewise */
 };
 
-/* A measured block has slots_per_block slots, a warm-up block half as many. Call it when a block ends. */
+/* A measured block has slots_per_block slots, a warm-up block half as many, a round slots_per_round. Call it when a
+ * block ends. */
 static inline const char *ifm_block_end(struct ifm_block_walk *walk)
 {
     if (!walk->any)
         return NULL;
     size_t whole = walk->phase == IFM_PHASE_WARMUP ? 2 * walk->slots : walk->slots;
-    if (walk->slots_per_block == 0)
-        walk->slots_per_block = whole;
-    return whole == walk->slots_per_block ? NULL : "the block that ends here has more or fewer slots than its kind has";
+    size_t *known = walk->phase == IFM_PHASE_CEILING ? &walk->slots_per_round : &walk->slots_per_block;
+    if (*known == 0)
+        *known = whole;
+    return whole == *known ? NULL : "the block that ends here has more or fewer slots than its kind has";
 }
 
 static inline const char *ifm_block_step(struct ifm_block_walk *walk, const struct ifm_slot *slot)
 {
-    if (slot->phase != IFM_PHASE_WARMUP && slot->phase != IFM_PHASE_MEASURE)
-        return "the phase is neither 0 (warm-up) nor 1 (measure)";
+    if (slot->phase > IFM_PHASE_CEILING)
+        return "the phase is neither 0 (warm-up) nor 1 (measure) nor 2 (ceilings)";
     if (walk->any && slot->block == walk->block) {
         walk->slots++;
         return slot->phase == walk->phase ? NULL : "the phase changes inside a block";
@@ -95,7 +98,7 @@ struct ifm_recorder {
     uint64_t next_slot;
     int64_t end_ns; /* of the last slot; 0 without one */
     struct ifm_sha256 chain;
-    char *buffer;   /* one block of one file, as text */
+    char *buffer; /* one block of one file, as text */
     size_t capacity;
 };
 

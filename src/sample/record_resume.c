@@ -37,15 +37,18 @@ static enum ifm_status read_text(struct ifm_append *file, const char *header, ch
 }
 
 /* Count the slots of whole blocks whose samples are there: a block counts with its last slot. */
-static enum ifm_status whole_slots(const struct ifm_record *record, size_t slots_per_block, size_t n_rows,
+static enum ifm_status whole_slots(const struct ifm_record *record, const struct ifm_block_walk *sizes, size_t n_rows,
                                    const char *where, size_t *n_slots, size_t *n_samples, struct ifm_error *error)
 {
+    const size_t of_phase[] = {[IFM_PHASE_WARMUP] = sizes->slots_per_block / 2,
+                               [IFM_PHASE_MEASURE] = sizes->slots_per_block,
+                               [IFM_PHASE_CEILING] = sizes->slots_per_round};
     *n_slots = *n_samples = 0;
     for (size_t first = 0; first < record->n_slots;) {
         size_t end = first, samples = *n_samples;
         for (; end < record->n_slots && record->slots[end].block == record->slots[first].block; end++)
             samples += record->slots[end].samples;
-        size_t wanted = record->slots[first].phase == IFM_PHASE_WARMUP ? slots_per_block / 2 : slots_per_block;
+        size_t wanted = of_phase[record->slots[first].phase];
         bool is_last = end == record->n_slots;
         if (end - first > wanted || (end - first < wanted && !is_last))
             return ifm_fail(error, IFM_INVALID, where, "the file was edited or belongs to another plan",
@@ -61,8 +64,8 @@ static enum ifm_status whole_slots(const struct ifm_record *record, size_t slots
 }
 
 /* How much of both files to keep; nothing is cut yet. */
-static enum ifm_status find_tail(struct ifm_recorder *recorder, const char *slots_header, size_t slots_per_block,
-                                 const char *where, struct tail *tail, struct ifm_error *error)
+static enum ifm_status find_tail(struct ifm_recorder *recorder, const char *slots_header, const char *where,
+                                 struct tail *tail, struct ifm_error *error)
 {
     static const char samples_header[] = IFM_SAMPLES_HEADER "\n";
     IFM_TRY(read_text(&recorder->samples, samples_header, &tail->samples, &tail->samples_size, error));
@@ -72,7 +75,7 @@ static enum ifm_status find_tail(struct ifm_recorder *recorder, const char *slot
     IFM_TRY(ifm_record_parse_slots(tail->slots, tail->slots_size, where, &record, error));
     size_t n_rows = ifm_append_lines(tail->samples, tail->samples_size) - 1; /* without the header */
     enum ifm_status status =
-        whole_slots(&record, slots_per_block, n_rows, recorder->slots.path, &n_slots, &n_samples, error);
+        whole_slots(&record, &recorder->walk, n_rows, recorder->slots.path, &n_slots, &n_samples, error);
     if (status == IFM_OK) {
         tail->slots_size = offset_after(tail->slots, tail->slots_size, n_slots);
         tail->samples_size = offset_after(tail->samples, tail->samples_size, n_samples);
@@ -98,8 +101,9 @@ static enum ifm_status cut_tail(struct ifm_recorder *recorder, const struct tail
 }
 
 enum ifm_status ifm_recorder_resume(const char *dir, unsigned cell, const char *pass, const char *const *columns,
-                                    size_t n_columns, size_t slots_per_block, struct ifm_recorder **out,
-                                    uint32_t *next_block, int64_t *end_ns, struct ifm_error *error)
+                                    size_t n_columns, size_t slots_per_block, size_t slots_per_round,
+                                    struct ifm_recorder **out, uint32_t *next_block, int64_t *end_ns,
+                                    struct ifm_error *error)
 {
     struct ifm_recorder *recorder;
     struct tail tail = {0};
@@ -109,8 +113,9 @@ enum ifm_status ifm_recorder_resume(const char *dir, unsigned cell, const char *
                         slots_per_block);
     IFM_TRY(ifm_recorder_open(dir, cell, pass, columns, n_columns, O_CREAT, &recorder, error));
     recorder->walk.slots_per_block = slots_per_block;
+    recorder->walk.slots_per_round = slots_per_round;
     char *header = ifm_slots_header(columns, n_columns), *where = ifm_record_path(dir, cell, pass, "");
-    enum ifm_status status = find_tail(recorder, header, slots_per_block, where, &tail, error);
+    enum ifm_status status = find_tail(recorder, header, where, &tail, error);
     if (status == IFM_OK)
         status = cut_tail(recorder, &tail, where, error);
     free(where);

@@ -182,6 +182,7 @@ static const struct {
     {1, "].implementation", "\"\""}, {1, "].title", "\"\""},    {1, "].chosen.", "nothing"},
     {1, "].idle", "\"\""},           {1, "].name", "\"auto\""}, {1, "].variant", "\"auto\""},
     {1, "].memory", NULL},           {1, "].columns[", NULL},   {1, "].column_units[", NULL},
+    {2, "].chosen.stream.piece", "nothing"},
 };
 
 static bool has_changed(const struct review *review, const struct ifm_plan_leaf *leaf)
@@ -263,6 +264,7 @@ static void compare(struct review *review, const struct ifm_config *config, cons
     struct ifm_plan_leaves leaves = {0};
     struct ifm_error error;
     ifm_story_catalog(config, machine, is_session(study) ? &session : NULL, review->arena, &catalog);
+    catalog.rules = review->plan->rules == 0 ? 1 : review->plan->rules;
     if (ifm_plan_build(study, &catalog, review->plan->run_id, review->arena, &made, &error) != IFM_OK) {
         find_fault(review, IFM_WHOLE_PLAN,
                    ifm_arena_printf(review->arena, "planning again from config.lock.json fails: %s", error.message));

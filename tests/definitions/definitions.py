@@ -9,7 +9,7 @@ import json
 import math
 import os
 
-MEASURE = "1"  # the phase of measured slots
+WARMUP = "0"  # the phase; every other slot is measured: of blocks, and of rounds of ceilings
 
 
 class Run:
@@ -51,7 +51,7 @@ class View:
         return self.published.get((self.cell.plan["name"], self.name if arm is None else arm, metric))
 
     def slots(self, measured=True):
-        return [s for s in self.cell.slots if s["at"] == self.name and (s["phase"] == MEASURE) == measured]
+        return [s for s in self.cell.slots if s["at"] == self.name and (s["phase"] != WARMUP) == measured]
 
     def x(self):
         return [d / int(s["inner"]) for s in self.slots() for d in s["x"]]
@@ -73,11 +73,10 @@ class View:
         names = [a["name"] for a in self.cell.plan["arms"] if a["role"] == "baseline"]
         return self.of(names[0]) if names else None
 
-    def best(self, kind):
-        """The fastest probe of a ceiling."""
-        probes = [self.of(a["name"]) for a in self.cell.plan["arms"] if a["ceiling"] == kind]
-        probes = [p for p in probes if amount(p, kind) and blocks(p)]
-        return max(probes, key=lambda p: amount(p, kind) / step(p), default=None)
+    def cells_alike(self):
+        """This cell, and those whose arms have as many threads."""
+        threads = self.cell.plan["threads"]
+        return [cell for cell in self.run.cells.values() if cell.plan["threads"] == threads]
 
 
 # ---- what formulas share ----
@@ -247,16 +246,24 @@ def inner(v):
 
 def share(kind):
     def of(v):
-        ceiling = v.best(kind)
-        rates = [math.log(amount(v, kind) / amount(ceiling, kind)) + d for d in paired(v, ceiling)]
-        return 100 * math.exp(mean(rates))
+        return 100 * amount(v, kind) / step(v) * 1e9 / v.number(f"ceiling_{kind}", "")
     return of
 
 
 def ceiling(kind):
+    """The fastest slot of the probes; None where an arm is above it, and may raise it."""
     def of(v):
-        best = v.best(kind)
-        return amount(best, kind) / step(best) * 1e9
+        rates, others = [0], [0]
+        for cell in v.cells_alike():
+            for name, arm in cell.arms.items():
+                view = View(v.run, cell.plan["name"], name, v.published)
+                if not amount(view, kind) or not view.slots():
+                    continue
+                if arm["ceiling"] == kind:
+                    rates += [amount(view, kind) * len(s["x"]) * int(s["inner"]) / sum(s["x"]) for s in view.slots()]
+                elif arm["role"] != "ceiling":
+                    others.append(amount(view, kind) / step(view))
+        return max(rates) * 1e9 if max(others) <= max(rates) else None
     return of
 
 
@@ -266,9 +273,7 @@ def roofline(v):
 
 
 def ridge(v):
-    read, flops = v.best("read"), v.best("flops")
-    scale = math.log(amount(flops, "flops") / amount(read, "read"))
-    return math.exp(mean([scale + d for d in paired(flops, read)]))
+    return v.number("ceiling_flops") / v.number("ceiling_read")
 
 
 def tick_of(v):

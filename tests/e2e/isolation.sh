@@ -10,7 +10,7 @@ arms:
     baseline: true
   - name: scalar
     set: { decode.isa: scalar }
-measure: { stop: repeats, repeats: 60, blocks_min: 6, warmup: 5, slot_min: 0s }
+measure: { stop: repeats, repeats: 60, blocks_min: 6, warmup: 5, slot_min: 0s, slot_steps: 5 }
 YAML
 for mode in buffers processes; do
     "$INFEROMETER" run -c arms.yaml --isolation "$mode" --out "$mode" --quiet >/dev/null 2>errors ||

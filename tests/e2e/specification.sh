@@ -4,7 +4,8 @@
 source "$(dirname "$0")/lib.sh"
 need python3 python3
 fake=(--device fake --seed 1 --quiet
-    --script 'step_ns=100000; noise=0.005; arm.int8.step_ns=60000; arm.ours.step_ns=80000')
+    --script 'step_ns=100000; noise=0.005; arm.int8.step_ns=60000; arm.ours.step_ns=80000;
+        arm.read.linear.step_ns=7760; arm.read.streams4.step_ns=7760; arm.read.prefetch.step_ns=7760')
 
 # Its command, flag by flag, prints one JSON object; the folder holds the same.
 "$INFEROMETER" decode --seq=1024 --heads=16 --dim=64 --compress=2 --reps=200 --warmup=50 --inner_loops=64 --truncate=5 \

@@ -141,6 +141,8 @@ def difference(a, b, path=""):
             if found:
                 return found
         return None
+    if isinstance(a, float) and isinstance(b, float) and abs(a - b) < 1e-9:
+        return None  # a slope over equal blocks is as far from 0 as their sum rounds, and that depends on when they ran
     return None if a == b else f"{path}: {str(a)[:200]} and {str(b)[:200]}"
 
 

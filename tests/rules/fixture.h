@@ -184,7 +184,8 @@ static inline void fx_allocate(struct fixture *fx, unsigned cell)
     static char steal[] = "steal_ns", switches[] = "context_switches_involuntary", delay[] = "run_delay_ns",
                 khz[] = "cpu_khz";
     struct ifm_record *r = &fx->parts[cell].record;
-    size_t slots = 2 * fx->cells[cell].n_arms * (fx->blocks + fx->warmup_blocks);
+    size_t in_blocks = ifm_plan_count_in_blocks(&fx->cells[cell]), apart = fx->cells[cell].n_arms - in_blocks;
+    size_t slots = 2 * in_blocks * (fx->blocks + fx->warmup_blocks) + (apart > 0 ? 2 * apart : 0);
     fx_free_record(r);
     r->n_slots = slots;
     r->n_samples = slots * fx->samples;
@@ -203,26 +204,47 @@ static inline void fx_allocate(struct fixture *fx, unsigned cell)
         r->columns[k * FX_COLUMNS + 2] = r->columns[k * FX_COLUMNS + 3] = IFM_ABSENT;
 }
 
+/* The phase of a block and the order of its slots; with ceilings apart, the first and the last are rounds of these. */
+static inline uint32_t fx_order(const struct fixture *fx, const struct ifm_cell *cell, unsigned block, unsigned *order,
+                                size_t *n)
+{
+    bool without[FX_ARMS] = {false};
+    unsigned rounds = cell->ceilings_apart ? 1 : 0;
+    for (size_t a = 0; a < cell->n_arms; a++)
+        without[a] = !ifm_plan_in_blocks(cell, a);
+    if (cell->ceilings_apart && (block == 0 || block == fx->blocks + fx->warmup_blocks + 1)) {
+        *n = ifm_plan_round(cell, NULL, block == 0 ? 0 : 1, order);
+        return IFM_PHASE_CEILING;
+    }
+    block -= rounds;
+    bool warm = block < fx->warmup_blocks;
+    *n = ifm_plan_order_without(cell, without, warm ? 0 : block - fx->warmup_blocks, order);
+    return warm ? IFM_PHASE_WARMUP : IFM_PHASE_MEASURE;
+}
+
 /* Every slot of the plan's order, back to back, from each arm's true step time. */
 static inline void fx_generate_cell(struct fixture *fx, unsigned cell)
 {
     struct fx_cell *part = &fx->parts[cell];
     struct ifm_record *r = &part->record;
-    unsigned per_block = 2 * (unsigned)fx->cells[cell].n_arms, order[2 * FX_ARMS];
+    unsigned order[2 * FX_ARMS], block = 0;
+    uint32_t phase = 0;
+    size_t first = 0, n = 0;
     struct ifm_random random = ifm_random_start(fx->seed, 77 + cell);
     fx_allocate(fx, cell);
     int64_t now = 1000;
     double memory = 0.0;
     for (size_t k = 0; k < r->n_slots; k++) {
         struct ifm_slot *slot = &r->slots[k];
-        unsigned block = (unsigned)k / per_block;
-        if (k % per_block == 0) {
-            ifm_plan_order(&fx->cells[cell], block < fx->warmup_blocks ? 0 : block - fx->warmup_blocks, order);
+        if (k == first + n) {
+            block += n > 0;
+            first = k;
+            phase = fx_order(fx, &fx->cells[cell], block, order, &n);
             memory = fx->ar * memory + sqrt(1 - fx->ar * fx->ar) * fx->block_noise * ifm_random_normal(&random);
         }
-        unsigned arm = order[k % per_block];
+        unsigned arm = order[k - first];
         *slot = (struct ifm_slot){.block = block,
-                                  .phase = block < fx->warmup_blocks ? IFM_PHASE_WARMUP : IFM_PHASE_MEASURE,
+                                  .phase = phase,
                                   .arm = arm,
                                   .samples = fx->samples,
                                   .inner = fx->inner,

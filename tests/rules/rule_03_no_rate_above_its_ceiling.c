@@ -54,7 +54,7 @@ static void above_the_ceiling_is_refused(void **state)
         fx_expect(&fx, "other", rates[i], IFM_STATE_REFUSED, "read ceiling (read.sum)");
     fx_expect(&fx, "base", "read_bytes_per_s", IFM_STATE_OK, "");
     fx_expect(&fx, "other", "step_ns", IFM_STATE_OK, "");
-    assert_non_null(fx_finding(&fx, "rule-03", "178 % of the measured read ceiling"));
+    assert_non_null(fx_finding(&fx, "rule-03", "177 % of the measured read ceiling"));
     fx_stop(&fx);
 }
 
@@ -266,6 +266,94 @@ static void a_weak_baseline_is_said(void **state)
     fx_stop(&fx);
 }
 
+static void start_apart(struct fixture *fx, double base_ns, double other_ns)
+{
+    start(fx, base_ns, other_ns, true);
+    fx->cells[0].ceilings_apart = true;
+    fx_generate(fx);
+}
+
+/* Ceilings in rounds of their own: the most that a slot of them shows is the limit, in no interval. */
+static void ceilings_apart_are_limits(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start_apart(&fx, 200000, 125000);
+    fx_derive(&fx);
+    const struct ifm_number *ceiling = ifm_derived_find(fx.derived, "decode", "", IFM_M_CEILING_READ);
+    assert_non_null(ceiling);
+    assert_true(fabs(ceiling->value.number / 1e10 - 1) < 0.02 && !ceiling->value.has_interval);
+    assert_true(fabs(fx_value(&fx, "base", "ceiling_read_percent")->number - 50) < 1);
+    assert_int_equal(fx_value(&fx, "base", "blocks_count")->number, fx.blocks);
+    assert_int_equal(fx_value(&fx, "read.sum", "blocks_count")->number, 2);
+    assert_int_equal(fx_invalid(&fx), 0);
+    fx_stop(&fx);
+}
+
+/* Surely above all probes, by less than a quarter: it is the ceiling that was too low. */
+static void an_arm_above_the_probes_raises_the_ceiling(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start_apart(&fx, 200000, 90000); /* 111 % */
+    fx_derive(&fx);
+    const struct ifm_number *ceiling = ifm_derived_find(fx.derived, "decode", "", IFM_M_CEILING_READ);
+    assert_string_equal(ceiling->value.text, "other");
+    assert_true(fabs(ceiling->value.number / (1e15 / 90000) - 1) < 0.01);
+    assert_true(fabs(fx_value(&fx, "other", "ceiling_read_percent")->number - 100) < 1e-6);
+    assert_true(fabs(fx_value(&fx, "base", "ceiling_read_percent")->number - 45) < 1);
+    fx_expect(&fx, "other", "read_bytes_per_s", IFM_STATE_OK, "");
+    fx_expect(&fx, "other", "speedup", IFM_STATE_OK, "");
+    assert_non_null(fx_finding(&fx, "rule-03", "the arm raises the ceiling"));
+    fx_stop(&fx);
+}
+
+/* Above them, but not surely: the rate stands, the share is withheld, and the ceiling stays. */
+static void an_unsteady_arm_has_no_share(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start_apart(&fx, 200000, 80000); /* 125 %, give or take 30 */
+    fx.block_noise = 0.4;
+    fx_generate(&fx);
+    struct ifm_record *r = &fx.parts[0].record;
+    for (size_t k = 0; k < r->n_slots; k++) /* the probes were as they are */
+        for (size_t i = r->first[k]; r->slots[k].phase == IFM_PHASE_CEILING && i < r->first[k + 1]; i++)
+            r->samples[i].duration_ns = r->samples[i].duration_ns < 100000 ? 100000 : r->samples[i].duration_ns;
+    fx_derive(&fx);
+    const struct ifm_value *share = fx_value(&fx, "other", "ceiling_read_percent");
+    const struct ifm_value *rate = fx_value(&fx, "other", "read_bytes_per_s");
+    assert_true(rate->number > 1.03e10 && rate->low < 1e10);
+    assert_int_equal(share->state, IFM_STATE_ABSENT);
+    assert_non_null(strstr(share->reason, "not surely above it"));
+    assert_int_equal(rate->state, IFM_STATE_OK);
+    fx_stop(&fx);
+}
+
+/* One machine has one memory: what a cell with as many threads saw counts, with another number it does not. */
+static void the_fastest_slot_of_the_run_counts(void **state)
+{
+    (void)state;
+    for (unsigned threads = 1; threads <= 2; threads++) {
+        struct fixture fx;
+        fx_start(&fx);
+        fx_add_cell(&fx, "wide", "decode");
+        for (unsigned c = 0; c < 2; c++) {
+            struct ifm_arm *read = fx_add_arm(&fx, c, "read.sum", IFM_ROLE_CEILING, c == 0 ? 200000 : 100000);
+            read->ceiling = IFM_CEILING_READ;
+            read->ledger.bytes_read = 1000000;
+            fx.cells[c].threads = c == 0 ? 1 : threads;
+        }
+        fx_generate(&fx);
+        fx_end_events(&fx);
+        fx_derive(&fx);
+        const struct ifm_number *ceiling = ifm_derived_find(fx.derived, "decode", "", IFM_M_CEILING_READ);
+        assert_true(fabs(ceiling->value.number / (threads == 1 ? 1e10 : 5e9) - 1) < 0.03);
+        assert_string_equal(ceiling->value.text, threads == 1 ? "read.sum of wide" : "read.sum");
+        fx_stop(&fx);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -282,6 +370,10 @@ int main(void)
         cmocka_unit_test(speedup_within_the_ratio_stands_alone),
         cmocka_unit_test(compression_explains_no_more_than_its_bytes),
         cmocka_unit_test(a_weak_baseline_is_said),
+        cmocka_unit_test(ceilings_apart_are_limits),
+        cmocka_unit_test(an_arm_above_the_probes_raises_the_ceiling),
+        cmocka_unit_test(an_unsteady_arm_has_no_share),
+        cmocka_unit_test(the_fastest_slot_of_the_run_counts),
     };
     return cmocka_run_group_tests_name("rule_03", tests, NULL, NULL);
 }

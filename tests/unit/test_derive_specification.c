@@ -139,7 +139,7 @@ static void the_score_is_of_the_lower_roof(void **state)
     const struct ifm_number *ridge = ifm_derived_find(fx.derived, "decode", "", IFM_M_RIDGE_POINT);
     assert_non_null(ridge);
     assert_true(fabs(ridge->value.number / 10 - 1) < 0.01); /* 100 GFLOP/s over 10 GB/s */
-    assert_true(ridge->value.has_interval && ridge->value.low < 10.1 && ridge->value.high > 9.9);
+    assert_false(ridge->value.has_interval);                /* limits have no spread of their own */
     fx_stop(&fx);
     start(&fx); /* of many operations, the other roof is the lower one */
     fx.parts[0].arms[0].ledger.flops = 16000000;

@@ -46,6 +46,10 @@ static void repeats_are_known_beforehand(void **state)
     assert_true(total.low == total.seconds && total.high == total.seconds);
 }
 
+/* Without a number of repeats the slots of both arms last as long: five steps of the slow one, ten of the other. */
+#define EVEN_BLOCK_S (4 * 10.0)
+#define EVEN_WARM_UP_S (2 * (10 + 10 + 1 + 2.0))
+
 static void a_stop_rule_gives_a_range(void **state)
 {
     struct fixture *f = *state;
@@ -56,20 +60,20 @@ static void a_stop_rule_gives_a_range(void **state)
     struct ifm_estimate total = estimate(f, cells);
     assert_seconds(total.low, FIXED_S + cells[0].low);
     assert_seconds(total.high, FIXED_S + cells[0].high);
-    assert_seconds(cells[0].low, WARM_UP_S + 6 * BLOCK_S);
-    assert_seconds(cells[0].seconds, WARM_UP_S + 10 * BLOCK_S); /* fewer have no width to go by */
-    assert_seconds(cells[0].high, WARM_UP_S + 34 * BLOCK_S);
+    assert_seconds(cells[0].low, EVEN_WARM_UP_S + 6 * EVEN_BLOCK_S);
+    assert_seconds(cells[0].seconds, EVEN_WARM_UP_S + 10 * EVEN_BLOCK_S); /* fewer have no width to go by */
+    assert_seconds(cells[0].high, EVEN_WARM_UP_S + 25 * EVEN_BLOCK_S);
     measure->cap_s = 100; /* the fewest blocks take longer than that */
     (void)estimate(f, cells);
     assert_true(cells[0].low == cells[0].high);
-    assert_seconds(cells[0].high, WARM_UP_S + 6 * BLOCK_S);
+    assert_seconds(cells[0].high, EVEN_WARM_UP_S + 6 * EVEN_BLOCK_S);
     measure->stop = IFM_STOP_GROUP;
     measure->blocks_max = 100;
     measure->cap_s = 6000;
     (void)estimate(f, cells);
     assert_int_equal(ifm_stats_sequential_look(100, 1), 20);
-    assert_seconds(cells[0].low, WARM_UP_S + 20 * BLOCK_S);
-    assert_seconds(cells[0].seconds, WARM_UP_S + 100 * BLOCK_S);
+    assert_seconds(cells[0].low, EVEN_WARM_UP_S + 20 * EVEN_BLOCK_S);
+    assert_seconds(cells[0].seconds, EVEN_WARM_UP_S + 100 * EVEN_BLOCK_S);
 }
 
 /* Until each arm has its steps, or the cap has passed: it is looked at between windows. */

@@ -97,7 +97,7 @@ static void a_gate_on_a_number_of_the_cell(void **state)
     read->ledger.bytes_read = 1000000;
     fx_generate(&fx);
     fx_end_events(&fx);
-    fx_gate(&fx, "ceiling_read", "", IFM_GATE_AT_LEAST, 9e9, true);
+    fx_gate(&fx, "ceiling_read", "", IFM_GATE_AT_LEAST, 9e9, false);
     finish(&fx, IFM_OUTCOME_PASS, IFM_OK);
     assert_int_equal(fx.verdict->n_gates, 1);
     assert_string_equal(fx.verdict->gates[0].arm, "");

@@ -144,6 +144,33 @@ static void identical_arms_are_flagged_at_the_stated_rate(void **state)
     }
 }
 
+/* Ceilings apart have no place in blocks; a round holds each once, and begins with another each time. */
+static void rounds_hold_the_ceilings_and_blocks_the_rest(void **state)
+{
+    (void)state;
+    const struct ifm_arm arms[] = {{.role = IFM_ROLE_BASELINE},
+                                   {.role = IFM_ROLE_VARIANT},
+                                   {.role = IFM_ROLE_CEILING},
+                                   {.role = IFM_ROLE_CEILING},
+                                   {.role = IFM_ROLE_CEILING}};
+    struct ifm_cell cell = {.arms = arms, .n_arms = 5, .seed = 3, .ceilings_apart = true};
+    const bool failed[5] = {false, false, false, true, false};
+    unsigned order[MOST];
+    assert_int_equal(ifm_plan_count_in_blocks(&cell), 2);
+    assert_true(ifm_plan_in_blocks(&cell, 1) && !ifm_plan_in_blocks(&cell, 2));
+    for (unsigned round = 0; round < 6; round++) {
+        assert_int_equal(ifm_plan_round(&cell, NULL, round, order), 3);
+        for (unsigned i = 0; i < 3; i++)
+            assert_int_equal(order[i], 2 + (i + round) % 3);
+    }
+    assert_int_equal(ifm_plan_round(&cell, failed, 1, order), 2);
+    assert_int_equal(order[0], 4);
+    assert_int_equal(order[1], 2);
+    cell.ceilings_apart = false; /* as older plans have it */
+    assert_int_equal(ifm_plan_count_in_blocks(&cell), 5);
+    assert_int_equal(ifm_plan_round(&cell, NULL, 0, order), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -152,6 +179,7 @@ int main(void)
         cmocka_unit_test(squares_differ),
         cmocka_unit_test(sets_are_shifted_at_random),
         cmocka_unit_test(identical_arms_are_flagged_at_the_stated_rate),
+        cmocka_unit_test(rounds_hold_the_ceilings_and_blocks_the_rest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

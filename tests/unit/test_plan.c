@@ -60,7 +60,7 @@ static enum ifm_status describe_stream(const struct ifm_setting *settings, size_
     return IFM_OK;
 }
 
-static const struct ifm_ceiling_settings ceilings = {"stream.probe", "stream.size"};
+static const struct ifm_ceiling_settings ceilings = {"stream.probe", "stream.size", "stream.pieces"};
 static const struct ifm_workload_entry workloads[] = {{"toy", describe_toy, 0, NULL, 0, "it lives in one", NULL, true},
                                                       {"stream", describe_stream, 0, NULL, 0, NULL, &ceilings, true}};
 static const struct ifm_column columns[] = {{"faults", "count"}};

@@ -40,6 +40,7 @@ static void undo(void *state)
 {
     struct ifm_stream_run *run = state;
     run->bytes = kept.bytes;
+    run->now = kept.now;
     run->rounds = kept.rounds;
     run->loads = kept.loads;
     run->pattern = kept.pattern;
@@ -48,14 +49,14 @@ static void undo(void *state)
     run->to = kept.to;
 }
 
-DURING(a_byte_less, run->bytes -= 1)
-DURING(a_line_less, run->bytes -= 64)
-DURING(half_the_bytes, run->bytes /= 2)
-DURING(no_bytes, run->bytes = 0)
+DURING(a_byte_less, run->now -= 1)
+DURING(a_line_less, run->now -= 64)
+DURING(half_the_bytes, run->now /= 2)
+DURING(no_bytes, run->now = 0)
 DURING(other_pattern, run->pattern = 0x5b5b5b5b5b5b5b5b)
 DURING(no_pattern, run->pattern = 0)
-DURING(source_a_line_on, run->from += 64; run->bytes -= 64)
-DURING(target_a_line_on, run->to += 64; run->bytes -= 64)
+DURING(source_a_line_on, run->from += 64; run->now -= 64)
+DURING(target_a_line_on, run->to += 64; run->now -= 64)
 DURING(a_round_less, run->rounds -= 1)
 DURING(two_rounds_less, run->rounds -= 2)
 DURING(a_round_more, run->rounds += 1)

@@ -65,7 +65,7 @@ struct block {
 struct story {
     size_t n_blocks, n_arms, n_columns;
     struct block blocks[MAX_BLOCKS];
-    struct ifm_text samples, slots;                                /* what the files hold in the end */
+    struct ifm_text samples, slots; /* what the files hold in the end */
     struct ifm_sha256 chain;
     size_t samples_end[MAX_BLOCKS + 1], slots_end[MAX_BLOCKS + 1]; /* sizes after k blocks */
 };
@@ -209,8 +209,8 @@ static void assert_told(struct folder *folder, const struct story *story)
 static enum ifm_status resume(struct folder *folder, const struct story *story, struct ifm_recorder **recorder,
                               uint32_t *next_block, int64_t *end_ns, struct ifm_error *error)
 {
-    return ifm_recorder_resume(folder->path, 3, "latency", column_names, story->n_columns, 2 * story->n_arms, recorder,
-                               next_block, end_ns, error);
+    return ifm_recorder_resume(folder->path, 3, "latency", column_names, story->n_columns, 2 * story->n_arms, 0,
+                               recorder, next_block, end_ns, error);
 }
 
 /* Leave only so many bytes of both files, resume, and tell the rest: the record is the uninterrupted one. */
@@ -535,7 +535,7 @@ static void test_writer_refuses_what_reader_would(void **state)
         struct ifm_slot slots[2] = {good[0], good[1]};
         struct ifm_sample samples[2] = {good_samples[0], good_samples[1]};
         slots[0].block = slots[1].block = i == 0 ? 4 : 3;
-        slots[0].phase = i == 1 ? 2 : 1;
+        slots[0].phase = i == 1 ? 3 : 1;
         slots[0].samples = i == 2 ? 0 : 1;
         slots[0].inner = i == 3 ? 0 : 1;
         slots[0].start_ns = i == 4 ? end - 1 : t;

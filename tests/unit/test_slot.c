@@ -104,6 +104,7 @@ static void open_cell(struct fixture *f)
     assert_int_equal(ifm_cell_open(&f->cells[0], it.device, &it.session, &it.cell, &f->error), IFM_OK);
     it.cell.arms[1].inner = INNER;
     it.cell.arms[1].samples = SAMPLES;
+    it.cell.arms[1].lead = 1;
     it.cell.marks = calloc(2 * SAMPLES, sizeof *it.cell.marks);
     watched = ifm_instrument_fake;
     watched.start = watch_start;

@@ -19,7 +19,7 @@ struct ifm_column_block *ifm_derive_column_blocks(const struct ifm_arm_work *arm
 {
     const struct ifm_cell_work *work = arm->work;
     struct ifm_column_block *out = IFM_ARENA_ARRAY(arena, struct ifm_column_block, work->n_blocks + 1);
-    bool apart = ifm_derive_has_gaps(arm);
+    double lead = ifm_derive_lead(arm);
     size_t block = 0;
     const struct ifm_slot *slot;
     for (size_t k = 0; column >= 0 && (slot = ifm_next_slot(arm, &k)) != NULL; k++) {
@@ -31,8 +31,8 @@ struct ifm_column_block *ifm_derive_column_blocks(const struct ifm_arm_work *arm
         int64_t value = slot->columns[column];
         b->read = (b->slots == 0 || b->read) && value != IFM_ABSENT;
         b->total += value == IFM_ABSENT ? 0.0 : (double)value;
-        /* Samples that meet follow one untimed step inside the instrument's brackets. */
-        b->steps += (double)slot->samples * (double)slot->inner + (apart ? 0.0 : 1.0);
+        /* The untimed step before them is inside the instrument's brackets. */
+        b->steps += (double)slot->samples * (double)slot->inner + lead;
         b->slots += 1;
     }
     *read = 0;

@@ -244,12 +244,12 @@ static double explained(const struct ifm_arm *base, const struct ifm_arm *arm)
  * refused: a share above the ceiling shows no weakness. */
 static const char *baseline_share(const struct ifm_cell_work *work)
 {
-    const struct ifm_arm_work *base = work->baseline, *ceiling;
+    const struct ifm_arm_work *base = work->baseline;
     struct ifm_log_mean read = {0}, flops = {0};
     if (base->rates_refused.rule != NULL)
         return NULL;
-    bool has_read = !base->cache_resident && ifm_ceiling_share(base, IFM_CEILING_READ, &read, &ceiling);
-    bool has_flops = ifm_ceiling_share(base, IFM_CEILING_FLOPS, &flops, &ceiling);
+    bool has_read = !base->cache_resident && ifm_roof_share(base, IFM_CEILING_READ, &read);
+    bool has_flops = ifm_roof_share(base, IFM_CEILING_FLOPS, &flops);
     if (!has_read && !has_flops)
         return NULL;
     bool by_read = has_read && (!has_flops || read.mean >= flops.mean);
@@ -318,7 +318,7 @@ static const char *word_without_marked(const struct ifm_arm_work *arm, const str
     ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-02",
                        "%s over all %zu blocks, but not when the %zu that the machine disturbed count for nothing: "
                        "undecided",
-                       all->word, work->n_blocks, work->n_marked);
+                       all->word, work->n_measured, work->n_marked);
     return "undecided";
 }
 

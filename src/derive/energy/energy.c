@@ -17,7 +17,7 @@ struct ifm_energy_column ifm_energy_column_of(const struct ifm_arm_work *arm)
 {
     struct ifm_energy_column out = {0};
     int column = ifm_derive_column(arm->work->record, "energy_uj");
-    bool apart = ifm_derive_has_gaps(arm);
+    double lead = ifm_derive_lead(arm);
     const struct ifm_slot *slot;
     for (size_t k = 0; column >= 0 && (slot = ifm_next_slot(arm, &k)) != NULL; k++) {
         out.slots++;
@@ -27,7 +27,7 @@ struct ifm_energy_column ifm_energy_column_of(const struct ifm_arm_work *arm)
         out.read++;
         out.total_j += 1e-6 * (double)slot->columns[column];
         out.timed += timed;
-        out.steps += timed + (apart ? 0.0 : 1.0); /* samples that meet follow one untimed step inside the brackets */
+        out.steps += timed + lead; /* inside the brackets too */
         out.duration += 1e-9 * (double)(slot->end_ns - slot->start_ns);
     }
     return out;

@@ -30,19 +30,24 @@ static bool is_given(const struct sitter *s, const char *arm, enum ifm_metric_id
 
 /* ---- buckets ---- */
 
-/* The samples of an arm in one phase, cut into buckets of `per`; a bucket ends where the phase does, so that what a
- * resumed run did before and after stays apart. */
+/* The samples of an arm, of its warm-up or of the rest, cut into buckets of `per`; a bucket ends where these do, so
+ * that what a resumed run did before and after stays apart. */
 struct cut {
     const struct ifm_record *record;
     size_t arm;
-    uint32_t phase;
+    bool warm;
     size_t per;
-    bool whole; /* phases that come again do not end a bucket: there are too many of them */
+    bool whole; /* warm-ups that come again do not end a bucket: there are too many of them */
 };
+
+static bool is_warm(const struct ifm_slot *slot)
+{
+    return slot->phase == IFM_PHASE_WARMUP;
+}
 
 static bool is_of(const struct cut *cut, const struct ifm_slot *slot)
 {
-    return slot->phase == cut->phase && slot->arm == cut->arm && slot->inner > 0;
+    return is_warm(slot) == cut->warm && slot->arm == cut->arm && slot->inner > 0;
 }
 
 /* How many buckets the cut makes. */
@@ -53,7 +58,7 @@ static size_t count_buckets(const struct cut *cut)
         const struct ifm_slot *slot = &cut->record->slots[k];
         if (is_of(cut, slot)) {
             pending += cut->record->first[k + 1] - cut->record->first[k];
-        } else if (slot->phase != cut->phase && !cut->whole) {
+        } else if (is_warm(slot) != cut->warm && !cut->whole) {
             buckets += (pending + cut->per - 1) / cut->per;
             pending = 0;
         }
@@ -104,7 +109,7 @@ static void fill_buckets(const struct cut *cut, struct ifm_arena *scratch, struc
     double *values = IFM_ARENA_ARRAY(scratch, double, cut->per), *spare = IFM_ARENA_ARRAY(scratch, double, cut->per);
     for (size_t k = 0; k < record->n_slots; k++) {
         const struct ifm_slot *slot = &record->slots[k];
-        if (slot->phase != cut->phase && !cut->whole)
+        if (is_warm(slot) != cut->warm && !cut->whole)
             close_bucket(out, values, spare);
         if (!is_of(cut, slot))
             continue;
@@ -124,8 +129,8 @@ static void fill_buckets(const struct cut *cut, struct ifm_arena *scratch, struc
 
 static void draw_buckets(const struct sitter *s, const struct ifm_arm_work *arm, struct ifm_picture_arm *out)
 {
-    struct cut warm = {.record = s->work->record, .arm = arm->index, .phase = IFM_PHASE_WARMUP};
-    struct cut rest = {.record = s->work->record, .arm = arm->index, .phase = IFM_PHASE_MEASURE};
+    struct cut warm = {.record = s->work->record, .arm = arm->index, .warm = true};
+    struct cut rest = {.record = s->work->record, .arm = arm->index};
     size_t n_warm = count_samples(&warm), n_rest = count_samples(&rest);
     bool all_fit = n_warm + n_rest <= IFM_PICTURE_BUCKETS;
     size_t room = n_rest / WORTH_A_BUCKET > FEW_BUCKETS ? n_rest / WORTH_A_BUCKET : FEW_BUCKETS;
@@ -153,7 +158,7 @@ static struct series series_of(const struct sitter *s, const struct ifm_arm_work
     struct series series = {.x = IFM_ARENA_ARRAY(s->scratch, double, arm->n_samples + 1),
                             .slots = IFM_ARENA_ARRAY(s->scratch, size_t, arm->n_slots + 1),
                             .before = IFM_ARENA_ARRAY(s->scratch, size_t, arm->n_slots + 1)};
-    struct cut cut = {.record = record, .arm = arm->index, .phase = IFM_PHASE_MEASURE};
+    struct cut cut = {.record = record, .arm = arm->index};
     for (size_t k = 0; k < record->n_slots; k++) {
         const struct ifm_slot *slot = &record->slots[k];
         if (!is_of(&cut, slot))
@@ -252,9 +257,11 @@ static void draw_ratios(const struct sitter *s, const struct ifm_arm_work *arm, 
     out->n_ratios = ifm_pair_logs(work->baseline, arm, false, out->ratios, NULL);
     for (size_t k = 0; k < out->n_ratios; k++)
         out->ratios[k] = exp(out->ratios[k]);
-    for (size_t b = 0, k = 0; b < work->n_blocks && k < out->n_ratios; b++)
+    for (size_t b = 0, k = 0, measured = 0; b < work->n_blocks && k < out->n_ratios; b++) {
         if (work->baseline->present[b] && arm->present[b])
-            out->ratio_blocks[k++] = b;
+            out->ratio_blocks[k++] = measured;
+        measured += !work->is_round[b];
+    }
 }
 
 static void draw_arm(struct sitter *s, const struct ifm_arm_work *arm, struct ifm_picture_arm *out)
@@ -286,21 +293,21 @@ static void draw_arm(struct sitter *s, const struct ifm_arm_work *arm, struct if
 static void draw_blocks(const struct sitter *s, struct ifm_picture *out)
 {
     const struct ifm_record *record = s->work->record;
-    out->blocks = IFM_ARENA_ARRAY(s->arena, struct ifm_picture_block, s->work->n_blocks + 1);
-    out->n_blocks = s->work->n_blocks;
+    out->blocks = IFM_ARENA_ARRAY(s->arena, struct ifm_picture_block, s->work->n_measured + 1);
     size_t from = 0, b = 0;
-    for (size_t k = 0; k < record->n_slots && b < out->n_blocks; k++) {
+    for (size_t k = 0; k < record->n_slots && b < s->work->n_blocks; k++) {
         const struct ifm_slot *slot = &record->slots[k], *next = slot + 1;
-        if (slot->phase != IFM_PHASE_MEASURE) {
+        if (is_warm(slot)) {
             from = k + 1;
             continue;
         }
         if (k + 1 < record->n_slots && next->phase == slot->phase && next->block == slot->block)
             continue;
         bool marked = s->work->marked[b];
-        out->blocks[b] = (struct ifm_picture_block){slot->block, record->slots[from].start_ns, slot->end_ns, marked,
-                                                    marked ? ifm_derive_mark_cause(record, from, k + 1, s->arena) : ""};
-        b++;
+        if (!s->work->is_round[b++])
+            out->blocks[out->n_blocks++] =
+                (struct ifm_picture_block){slot->block, record->slots[from].start_ns, slot->end_ns, marked,
+                                           marked ? ifm_derive_mark_cause(record, from, k + 1, s->arena) : ""};
         from = k + 1;
     }
 }

@@ -1,9 +1,17 @@
-/* Rule 3: no rate above its ceiling, and cells that caches serve are named as such. */
+/* Rule 3: no rate far above its ceiling, and cells that caches serve are named as such. */
 #include "base/text.h"
 #include "derive/internal.h"
+#include "model/machine.h"
 #include "model/plan_json.h"
 
 #include <math.h>
+
+/* As planning saw it; 0 = it is not known. */
+static double reported_llc(const struct ifm_cell_work *work)
+{
+    const struct ifm_machine *machine = work->d->plan->machine;
+    return machine == NULL ? 0 : (double)ifm_machine_llc_total(machine);
+}
 
 /* Either witness is enough: a guest may be told of a larger cache than it gets, or find a larger one than it is told
  * of. In cold mode the caches are emptied before every sample, so that memory serves even a small working set. */
@@ -13,10 +21,12 @@ static bool is_resident(const struct ifm_cell_work *work, const struct ifm_arm *
         return false;
     if ((double)arm->working_set < ifm_resident_below(work->d))
         return true;
+    if (arm->role == IFM_ROLE_CEILING && work->cell->ceilings_apart)
+        return (double)arm->working_set < IFM_RESIDENT_FACTOR * reported_llc(work);
     return work->cell->cache_resident && !ifm_derive_is_probe(arm);
 }
 
-static void mark_resident(struct ifm_cell_work *work)
+void ifm_rules_resident(struct ifm_cell_work *work)
 {
     uint64_t smallest = UINT64_MAX;
     bool subjects = false;
@@ -54,34 +64,31 @@ static void refuse_comparisons(const struct ifm_arm_work *refused, const char *r
 
 static void check_rate(struct ifm_arm_work *arm, enum ifm_ceiling kind)
 {
-    struct ifm_log_mean share;
-    struct ifm_interval interval;
-    const struct ifm_arm_work *ceiling;
-    if (!ifm_ceiling_share(arm, kind, &share, &ceiling))
+    const struct ifm_roof *roof = &arm->work->roofs[kind];
+    double surely = 0, excess = ifm_roof_excess(arm, kind, &surely);
+    if (excess <= 0)
         return;
-    double low = ifm_log_mean_interval(&share, IFM_LEVEL, &interval) ? interval.low : share.mean;
-    if (low <= log1p(IFM_RATE_TOLERANCE))
-        return;
-    const char *reason = ifm_arena_printf(
-        arm->d->arena, "%.0f %% of the measured %s ceiling (%s): a rate cannot exceed its ceiling by more than %.0f %%",
-        100.0 * exp(share.mean), ifm_ceiling_name(kind), ceiling->arm->name, 100.0 * IFM_RATE_TOLERANCE);
-    ifm_refuse_arm(arm, &arm->rates_refused, IFM_SEVERITY_WARNING, "rule-03", reason);
-    refuse_comparisons(arm, reason);
+    const char *above = ifm_arena_printf(arm->d->arena, "%.0f %% of the measured %s ceiling (%s)", 100.0 * exp(excess),
+                                         ifm_ceiling_name(kind), roof->by->arm->name);
+    if (surely > log1p(IFM_RATE_TOLERANCE)) {
+        const char *reason =
+            ifm_arena_printf(arm->d->arena, "%s: a rate cannot exceed its ceiling by more than %.0f %%", above,
+                             100.0 * IFM_RATE_TOLERANCE);
+        ifm_refuse_arm(arm, &arm->rates_refused, IFM_SEVERITY_WARNING, "rule-03", reason);
+        refuse_comparisons(arm, reason);
+    } else if (roof->raised_by == arm) {
+        ifm_derive_say_arm(arm, IFM_SEVERITY_NOTE, "rule-03",
+                           "%s: no probe was as fast, and the arm raises the ceiling", above);
+    }
 }
 
 void ifm_rules_ceiling(struct ifm_cell_work *work)
 {
-    mark_resident(work);
     if (work->record == NULL || work->refusal.rule != NULL)
         return;
     for (size_t a = 0; a < work->cell->n_arms; a++) {
-        struct ifm_arm_work *arm = &work->arms[a];
-        if (ifm_derive_is_probe(arm->arm) || arm->broken != NULL)
-            continue;
-        check_rate(arm, IFM_CEILING_FLOPS);
-        if (arm->cache_resident)
-            continue;
-        check_rate(arm, IFM_CEILING_READ);
-        check_rate(arm, IFM_CEILING_WRITE);
+        check_rate(&work->arms[a], IFM_CEILING_FLOPS);
+        check_rate(&work->arms[a], IFM_CEILING_READ);
+        check_rate(&work->arms[a], IFM_CEILING_WRITE);
     }
 }

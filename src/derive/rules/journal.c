@@ -29,9 +29,10 @@ static void count(struct held *h)
 {
     const struct ifm_record *r = h->record;
     for (size_t k = 0; k < r->n_slots; k++) {
-        bool first = k == 0 || r->slots[k].block != r->slots[k - 1].block, measure = r->slots[k].phase != 0;
+        bool first = k == 0 || r->slots[k].block != r->slots[k - 1].block,
+             measure = r->slots[k].phase == IFM_PHASE_MEASURE;
         h->measured += first && measure;
-        h->warm_ups += first && !measure;
+        h->warm_ups += first && r->slots[k].phase == IFM_PHASE_WARMUP;
         h->slots += measure;
     }
 }
@@ -227,7 +228,8 @@ static const char *check_order(const struct held *h)
     unsigned *order = IFM_ARENA_ARRAY(h->work->d->arena, unsigned, 2 * cell->n_arms + 1), measured = 0;
     bool *without = IFM_ARENA_ARRAY(h->work->d->arena, bool, cell->n_arms + 1);
     for (size_t a = 0; a < cell->n_arms; a++)
-        without[a] = h->work->arms[a].failed || (!ifm_pass_rows[h->pass->kind].ceilings && !ifm_plan_isolates(cell, a));
+        without[a] = h->work->arms[a].failed || !ifm_plan_in_blocks(cell, a) ||
+                     (!ifm_pass_rows[h->pass->kind].ceilings && !ifm_plan_isolates(cell, a));
     for (size_t k = 0; h->pass->kind != IFM_PASS_LATENCY && k < r->n_slots;) {
         if (r->slots[k].phase == IFM_PHASE_WARMUP) {
             k++;

@@ -118,38 +118,40 @@ static void check_sums(const struct ifm_arm_work *arm)
     }
 }
 
-/* Each measured block holds the plan's order of slots: arms interleaved, mirrored, randomised by the plan's seed. */
+/* Each measured block holds the plan's order of slots (arms interleaved, mirrored, randomised by the plan's seed), and
+ * each round of ceilings its own. */
 static void check_order(struct ifm_cell_work *work)
 {
     const struct ifm_record *r = work->record;
-    size_t n = work->cell->n_arms, per_block = 2 * n;
-    unsigned *order = IFM_ARENA_ARRAY(work->d->arena, unsigned, per_block + 1);
-    bool *failed = IFM_ARENA_ARRAY(work->d->arena, bool, n + 1);
-    for (size_t a = 0; a < n; a++)
+    const struct ifm_cell *cell = work->cell;
+    unsigned *order = IFM_ARENA_ARRAY(work->d->arena, unsigned, 2 * cell->n_arms + 1), measured = 0, rounds = 0;
+    bool *failed = IFM_ARENA_ARRAY(work->d->arena, bool, cell->n_arms + 1);
+    bool *without = IFM_ARENA_ARRAY(work->d->arena, bool, cell->n_arms + 1);
+    for (size_t a = 0; a < cell->n_arms; a++) {
         failed[a] = work->arms[a].failed;
-    size_t k = 0;
-    unsigned measured = 0;
-    while (k < r->n_slots) {
-        uint32_t block = r->slots[k].block;
-        if (r->slots[k].phase != IFM_PHASE_MEASURE) {
+        without[a] = failed[a] || !ifm_plan_in_blocks(cell, a);
+    }
+    for (size_t k = 0; k < r->n_slots;) {
+        const struct ifm_slot *first = &r->slots[k];
+        if (first->phase == IFM_PHASE_WARMUP) {
             k++;
             continue;
         }
-        per_block = ifm_plan_order_without(work->cell, failed, measured++, order);
+        size_t wanted = first->phase == IFM_PHASE_CEILING ? ifm_plan_round(cell, failed, rounds++, order)
+                                                          : ifm_plan_order_without(cell, without, measured++, order);
         size_t at = 0;
-        while (k < r->n_slots && r->slots[k].phase == IFM_PHASE_MEASURE && r->slots[k].block == block &&
-               at < per_block && r->slots[k].arm == order[at]) {
+        for (; k < r->n_slots && r->slots[k].phase == first->phase && r->slots[k].block == first->block &&
+               at < wanted && r->slots[k].arm == order[at];
+             k++)
             at++;
-            k++;
-        }
-        if (at != per_block) {
-            ifm_refuse_cell(work, "rule-07",
-                            ifm_arena_printf(work->d->arena,
-                                             "block %u does not hold the plan's interleaved order of "
-                                             "arms: slot %zu of %zu differs or is missing",
-                                             (unsigned)block, at, per_block));
-            return;
-        }
+        if (at == wanted && wanted > 0)
+            continue;
+        ifm_refuse_cell(work, "rule-07",
+                        ifm_arena_printf(work->d->arena,
+                                         "block %u does not hold the plan's interleaved order of arms: slot %zu of %zu "
+                                         "differs or is missing",
+                                         first->block, at, wanted));
+        return;
     }
 }
 

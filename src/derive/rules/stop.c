@@ -84,7 +84,7 @@ static double replay_all(struct replay *replay, size_t *enough)
     double least = fmax(IFM_BLOCKS_FOR_WIDTH, (double)all->cell->measure.blocks_min);
     *enough = 0;
     for (size_t k = 0; k < r->n_slots;) {
-        if (r->slots[k].phase == IFM_PHASE_WARMUP) {
+        if (r->slots[k].phase != IFM_PHASE_MEASURE) {
             k++;
             continue;
         }

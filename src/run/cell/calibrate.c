@@ -15,6 +15,13 @@
 /* One clock reading costs about 25 ns on a good machine: a sample of 100 readings keeps its share at a percent. */
 static const double CLOCK_READS_PER_SAMPLE = 100;
 enum { READS = 1000 }; /* of the clock */
+enum { FEWEST_FOR_A_MEDIAN = 5, MANY_BLOCKS = 20 };
+/* Long steps: a slot of as many as last so long, but no more than LEAD_PAYS. */
+static const double SLOT_NS = 1e8;
+enum { LEAD_PAYS = 12 }; /* from so many samples on an untimed step before them costs little beside them */
+static const double REFILL_BYTES_PER_NS = 5; /* how fast caches are filled again, at least */
+/* A round of ceilings is no long interruption. */
+static const double CEILING_SLOT_NS = 3e7;
 enum { ENOUGH_SAMPLES_PER_SLOT = 1000, MOST_SAMPLES_PER_SLOT = 1000000, MOST_INNER = 1 << 30 };
 
 /* For a device whose marks are tickets: the time that one more mark adds, and the smallest difference between two such
@@ -62,13 +69,16 @@ static uint32_t clamp_u32(double number, double low, double high)
     return (uint32_t)(number < low ? low : number > high ? high : number);
 }
 
-/* With a fixed number of repeats, the samples of a slot divide half of them (a block has two slots of an arm), and at
- * least blocks_min blocks remain: exactly the wanted number is taken. Where only slots too small for a median divide
- * it, slots keep their size and the last block rounds the repeats up. */
+/* With a fixed number of repeats, the samples of a slot divide half of them (a block has two slots of an arm), and many
+ * blocks remain, which intervals are made of: exactly the wanted number is taken. Where only slots too small for a
+ * median divide it, slots keep their size and the last block rounds the repeats up. */
 static uint32_t dividing(const struct ifm_measure *measure, uint32_t wanted)
 {
-    uint64_t half = (measure->repeats + 1) / 2, most = half / measure->blocks_min;
-    uint64_t least = measure->slot_steps < most ? measure->slot_steps : most;
+    bool few = measure->slot_steps > 0 || measure->blocks_min > MANY_BLOCKS;
+    uint64_t blocks = few ? measure->blocks_min : MANY_BLOCKS;
+    uint64_t half = (measure->repeats + 1) / 2, most = half / blocks > 0 ? half / blocks : half / measure->blocks_min;
+    uint64_t usual = measure->slot_steps > 0 ? measure->slot_steps : FEWEST_FOR_A_MEDIAN;
+    uint64_t least = usual < most ? usual : most;
     uint32_t best = 1;
     for (uint32_t divisor = 1; divisor <= wanted && divisor <= most; divisor++)
         if (half % divisor == 0)
@@ -76,8 +86,32 @@ static uint32_t dividing(const struct ifm_measure *measure, uint32_t wanted)
     return best < least ? (uint32_t)least : best;
 }
 
-static void choose_counts(struct ifm_arm_run *arm, const struct ifm_measure *measure, double clock_ns)
+static double sample_ns_of(const struct ifm_arm_run *arm, double clock_ns)
 {
+    return arm->step_ns * arm->inner + clock_ns;
+}
+
+/* The fewest samples that serve the arm. Long steps have slots of few, so that blocks stay short and their pairs many.
+ * With fewer than LEAD_PAYS none of them is spent on filling the caches again after another arm; then they are so many
+ * that this is no more than a percent of them. */
+static double fewest_samples(const struct ifm_cell_run *cell, const struct ifm_arm_run *arm, double sample_ns)
+{
+    const struct ifm_measure *measure = &cell->plan->measure;
+    if (measure->slot_steps > 0)
+        return (double)measure->slot_steps;
+    double fewest = ceil(measure->slot_min_s * 1e9 / sample_ns), refill_ns = 0;
+    if (fewest >= LEAD_PAYS)
+        return fewest;
+    if (cell->plan->cache_resident && !arm->plan->gaps)
+        refill_ns = (double)arm->plan->working_set / REFILL_BYTES_PER_NS;
+    fewest = fmax(fmax(fewest, ceil(SLOT_NS / sample_ns)), ceil(100 * refill_ns / sample_ns));
+    return fmin(fmax(fewest, 1), LEAD_PAYS);
+}
+
+/* Steps in a sample, and the shortest slot that serves the arm, in ns. */
+static double choose_inner(const struct ifm_cell_run *cell, struct ifm_arm_run *arm, double clock_ns)
+{
+    const struct ifm_measure *measure = &cell->plan->measure;
     double shortest = CLOCK_READS_PER_SAMPLE * clock_ns;
     bool cold = measure->cache == IFM_CACHE_COLD;
     if (arm->plan->fixed_inner || arm->plan->gaps || cold) /* a second step would find warm caches, or want its hooks */
@@ -86,14 +120,47 @@ static void choose_counts(struct ifm_arm_run *arm, const struct ifm_measure *mea
         arm->inner = clamp_u32((double)measure->inner, 1, MOST_INNER);
     else
         arm->inner = clamp_u32(ceil(shortest / arm->step_ns), 1, MOST_INNER);
-    double sample_ns = arm->step_ns * arm->inner + clock_ns;
-    double wanted = ceil(measure->slot_min_s * 1e9 / sample_ns);
-    if (wanted < (double)measure->slot_steps)
-        wanted = (double)measure->slot_steps;
-    /* A limit for short steps that must each be a sample. */
-    arm->samples = clamp_u32(wanted, 1, fmax((double)measure->slot_steps, ENOUGH_SAMPLES_PER_SLOT));
+    double sample_ns = sample_ns_of(arm, clock_ns);
+    return fmax(fewest_samples(cell, arm, sample_ns) * sample_ns, measure->slot_min_s * 1e9);
+}
+
+/* Samples in a slot of so many ns, with a limit for short steps that must each be a sample. */
+static void choose_samples(const struct ifm_cell_run *cell, struct ifm_arm_run *arm, double clock_ns, double slot_ns)
+{
+    const struct ifm_measure *measure = &cell->plan->measure;
+    double most = fmax((double)measure->slot_steps, ENOUGH_SAMPLES_PER_SLOT);
+    double fewest = fmin(fewest_samples(cell, arm, sample_ns_of(arm, clock_ns)), most);
+    arm->samples = clamp_u32(ceil(slot_ns / sample_ns_of(arm, clock_ns) - 1e-9), fewest, most);
     if (measure->stop == IFM_STOP_REPEATS)
         arm->samples = dividing(measure, arm->samples);
+}
+
+/* All slots of a block last about as long as one another: the longest that an arm needs. Ceilings apart have slots of
+ * as many as that, but no longer than they profit from. */
+static void choose_counts(struct ifm_cell_run *cell, double clock_ns)
+{
+    double slot_ns = 0;
+    for (size_t i = 0; i < cell->plan->n_arms; i++) {
+        double needed_ns = choose_inner(cell, &cell->arms[i], clock_ns);
+        if (ifm_plan_in_blocks(cell->plan, i))
+            slot_ns = fmax(slot_ns, needed_ns);
+    }
+    for (size_t i = 0; i < cell->plan->n_arms; i++)
+        choose_samples(cell, &cell->arms[i], clock_ns,
+                       ifm_plan_in_blocks(cell->plan, i) ? slot_ns : fmin(slot_ns, CEILING_SLOT_NS));
+}
+
+/* All arms of the blocks have an untimed step before their samples, or none has. */
+static void choose_lead(struct ifm_cell_run *cell)
+{
+    const struct ifm_measure *measure = &cell->plan->measure;
+    bool asked = measure->slot_steps > 0 || measure->stop == IFM_STOP_REPEATS, pays = true;
+    for (size_t i = 0; i < cell->plan->n_arms; i++)
+        pays = pays && (!ifm_plan_in_blocks(cell->plan, i) || cell->arms[i].samples >= LEAD_PAYS);
+    /* A device that works apart is stamped behind that step. */
+    bool lead = asked || pays || cell->device->ops->resolve != NULL;
+    for (size_t i = 0; i < cell->plan->n_arms; i++)
+        cell->arms[i].lead = lead || !ifm_plan_in_blocks(cell->plan, i) || cell->arms[i].plan->gaps;
 }
 
 static void allocate_block(struct ifm_cell_run *cell)
@@ -130,6 +197,7 @@ static enum ifm_status take_over(struct ifm_cell_run *cell, const struct ifm_eve
         arm->inner = (uint32_t)told->inner;
         arm->samples = (uint32_t)told->samples_per_slot;
         arm->step_ns = told->step_ns;
+        arm->lead = told->lead == IFM_ABSENT || told->lead > 0;
     }
     *taken = true;
     return IFM_OK;
@@ -160,25 +228,27 @@ double ifm_cell_block_s(const struct ifm_cell_run *cell)
 {
     double block_s = 0;
     for (size_t i = 0; i < cell->plan->n_arms; i++)
-        block_s += 2 * (double)cell->arms[i].samples * cell->arms[i].inner * cell->arms[i].step_ns * 1e-9;
+        block_s += !ifm_plan_in_blocks(cell->plan, i)
+                       ? 0
+                       : 2 * (double)cell->arms[i].samples * cell->arms[i].inner * cell->arms[i].step_ns * 1e-9;
     return block_s;
 }
 
 enum ifm_status ifm_cell_choose(struct ifm_cell_run *cell, double clock_ns, struct ifm_error *error)
 {
     uint32_t samples = UINT32_MAX;
-    for (size_t i = 0; i < cell->plan->n_arms; i++) {
-        choose_counts(&cell->arms[i], &cell->plan->measure, clock_ns);
-        if (cell->arms[i].samples < samples)
+    choose_counts(cell, clock_ns);
+    choose_lead(cell);
+    for (size_t i = 0; i < cell->plan->n_arms; i++)
+        if (ifm_plan_in_blocks(cell->plan, i) && cell->arms[i].samples < samples)
             samples = cell->arms[i].samples;
-    }
     for (size_t i = 0; i < cell->plan->n_arms; i++) {
         struct ifm_arm_run *arm = &cell->arms[i];
-        if (cell->plan->measure.stop == IFM_STOP_REPEATS)
+        if (cell->plan->measure.stop == IFM_STOP_REPEATS && ifm_plan_in_blocks(cell->plan, i))
             arm->samples = samples; /* the same repeats for every arm, in the same number of blocks */
         IFM_TRY(IFM_FACT(cell->session, error, calibrate, true, .cell = cell->plan->name, .arm = arm->plan->name,
                          .inner = arm->inner, .samples_per_slot = arm->samples, .step_ns = arm->step_ns,
-                         .clock_ns = clock_ns, .clock_tick_ns = cell->tick_ns));
+                         .clock_ns = clock_ns, .clock_tick_ns = cell->tick_ns, .lead = arm->lead));
     }
     allocate_block(cell);
     return IFM_OK;

@@ -37,6 +37,7 @@ struct ifm_arm_run {
     double step_ns;             /* rough, by calibration: a control input, never published */
     uint32_t inner;             /* steps in a sample */
     uint32_t samples;           /* in a slot */
+    uint32_t lead;              /* untimed steps before them */
 };
 
 struct ifm_instrument_run {

@@ -72,7 +72,7 @@ enum ifm_status ifm_left_restart(struct ifm_left *left, struct ifm_session *sess
     IFM_TRY(ifm_readings_set_aside(dir, cell->index, times, &of_pass, error));
     IFM_TRY(IFM_FACT(session, error, cell_restarted, true, .cell = cell->name, .arms_left = (int64_t)left->cell.n_arms,
                      .record_set_aside = any, .times = times));
-    if (left->cell.n_arms == 0)
+    if (ifm_plan_count_in_blocks(&left->cell) == 0)
         return ifm_fail(error, IFM_INVALID, cell->name, REMEDY, "every arm failed; the last: %s", why->message);
     return IFM_OK;
 }

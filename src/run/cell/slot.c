@@ -3,7 +3,7 @@
  * Hot mode: the samples follow each other without a gap, so that one clock reading ends a sample and starts the next;
  * each sample contains exactly one reading. Samples apart (cold mode, where every cache level is evicted before each
  * one, and arms with hooks of their own) need two readings each. The untimed first step brings the arm's own data into
- * the caches after another arm has run. */
+ * the caches after another arm has run; long steps of a slot that it would hardly change go without. */
 #include "run/cell/slot.h"
 
 #include "run/cell/instruments.h"
@@ -18,7 +18,8 @@ __attribute__((noinline)) static enum ifm_status time_hot(struct ifm_cell_run *c
     struct ifm_instant (*const mark)(struct ifm_device *) = device->ops->mark;
     void (*const step)(void *, uint64_t) = arm->implementation->step;
     struct ifm_instant *marks = cell->marks;
-    step(arm->state, 1);
+    if (arm->lead > 0)
+        step(arm->state, arm->lead);
     marks[0] = mark(device);
     for (uint32_t i = 1; i <= arm->samples; i++) {
         step(arm->state, arm->inner);

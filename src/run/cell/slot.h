@@ -1,7 +1,7 @@
 /* The timed slot: the only place where time is taken.
  *
- * Order: device held -> instruments start -> one untimed step -> timed samples -> instruments stop -> device released.
- * Between the instruments' start and stop nothing allocates, locks or calls the system. */
+ * Order: device held -> instruments start -> an untimed step, where one pays -> timed samples -> instruments stop ->
+ * device released. Between the instruments' start and stop nothing allocates, locks or calls the system. */
 #ifndef IFM_RUN_CELL_SLOT_H
 #define IFM_RUN_CELL_SLOT_H
 

@@ -94,7 +94,9 @@ static enum ifm_status take_in_record(struct ifm_pass_run *pass, struct ifm_erro
     IFM_TRY(ifm_record_load(pass->shared->dir, cell->index, ifm_pass_name(pass->cell->pass), &record, error));
     enum ifm_status status = hold_to_chain(pass, &record, error);
     for (size_t i = 0; i < record.n_slots && status == IFM_OK;) {
-        if (record.slots[i].phase == IFM_PHASE_WARMUP) {
+        if (record.slots[i].phase != IFM_PHASE_MEASURE) {
+            bool ends = i + 1 == record.n_slots || record.slots[i + 1].block != record.slots[i].block;
+            pass->rounds.taken += ends && record.slots[i].phase == IFM_PHASE_CEILING;
             i++;
             continue;
         }
@@ -125,7 +127,7 @@ enum ifm_status ifm_pass_open_record(struct ifm_pass_run *pass, struct ifm_error
     enum ifm_status status =
         resume
             ? ifm_recorder_resume(dir, cell->plan->index, name, plan->columns, plan->n_columns, pass->places,
-                                  &pass->recorder, &pass->next_block, &end_ns, error)
+                                  pass->rounds.n, &pass->recorder, &pass->next_block, &end_ns, error)
             : ifm_recorder_create(dir, cell->plan->index, name, plan->columns, plan->n_columns, &pass->recorder, error);
     pass->unrecorded = status != IFM_OK && status != IFM_INVALID; /* an edited record is the cell's own */
     if (status != IFM_OK || !resume)
@@ -169,7 +171,7 @@ static enum ifm_status run_slots(struct ifm_pass_run *pass, const unsigned *orde
         int64_t *columns = cell->columns + i * cell->pass->n_columns;
         pass->place = i;
         IFM_TRY(ifm_interrupt_check(cell->plan->name, error));
-        if (phase == IFM_PHASE_MEASURE && pass->hooks->slot != NULL)
+        if (phase != IFM_PHASE_WARMUP && pass->hooks->slot != NULL)
             IFM_TRY(pass->hooks->slot(pass, order[i], slot, samples, columns, error));
         else
             IFM_TRY(ifm_arm_slot(cell, order[i], slot, samples, columns, error));
@@ -185,7 +187,7 @@ static enum ifm_status run_slots(struct ifm_pass_run *pass, const unsigned *orde
 static enum ifm_status run_warm_up(struct ifm_pass_run *pass, struct ifm_error *error)
 {
     struct ifm_cell_run *cell = pass->cell;
-    size_t n = cell->plan->n_arms;
+    size_t n = ifm_plan_count_in_blocks(cell->plan); /* ceilings apart are behind the others */
     unsigned order[IFM_MOST_ARMS];
     struct ifm_warm_up warm;
     for (size_t i = 0; i < n; i++)
@@ -211,6 +213,36 @@ enum ifm_status ifm_pass_warm_up(struct ifm_pass_run *pass, struct ifm_error *er
     IFM_TRY(run_warm_up(pass, error));
     double used_s = (double)(cell->device->ops->mark(cell->device).ns - start.ns) * 1e-9;
     return ifm_converge_here(cell, used_s, &pass->converge, error);
+}
+
+/* Rounds take no more than about this share of the time, but for the first and the last. */
+static const double ROUNDS_SHARE = 0.05;
+
+static bool is_due(const struct ifm_pass_run *pass, bool last)
+{
+    const struct ifm_rounds *rounds = &pass->rounds;
+    if (rounds->n == 0 || pass->recorder == NULL)
+        return false;
+    if (rounds->at_s < 0) /* a complete record gets none */
+        return !last;
+    return last || rounds->last_s < ROUNDS_SHARE * (pass->elapsed_s - rounds->at_s);
+}
+
+enum ifm_status ifm_pass_round(struct ifm_pass_run *pass, bool last, struct ifm_error *error)
+{
+    struct ifm_device *device = pass->cell->device;
+    struct ifm_rounds *rounds = &pass->rounds;
+    unsigned order[IFM_MOST_ARMS];
+    if (!is_due(pass, last))
+        return IFM_OK;
+    struct ifm_instant start = device->ops->mark(device);
+    size_t n = ifm_plan_round(pass->cell->plan, NULL, rounds->taken, order);
+    IFM_TRY(run_slots(pass, order, n, IFM_PHASE_CEILING, error));
+    IFM_TRY(append(pass, n, error));
+    rounds->taken++;
+    rounds->last_s = (double)(device->ops->mark(device).ns - start.ns) * 1e-9;
+    rounds->at_s = pass->elapsed_s;
+    return IFM_OK;
 }
 
 enum ifm_status ifm_pass_block(struct ifm_pass_run *pass, struct ifm_error *error)

@@ -305,9 +305,12 @@ static double rolls_of_block(struct ifm_converge *converge)
     enum { BLOCKS = 16 };
     const struct ifm_cell *plan = converge->cell->plan;
     unsigned order[2 * IFM_MOST_ARMS], rolls = 0;
+    bool without[IFM_MOST_ARMS];
+    for (size_t i = 0; i < plan->n_arms; i++)
+        without[i] = !ifm_plan_in_blocks(plan, i);
     for (unsigned block = 0; block < BLOCKS; block++) {
-        ifm_plan_order(plan, block, order);
-        for (size_t i = 0; i < 2 * plan->n_arms; i++)
+        size_t n = ifm_plan_order_without(plan, without, block, order);
+        for (size_t i = 0; i < n; i++)
             rolls += follows_another(converge, order[i]);
     }
     return (double)rolls / BLOCKS;

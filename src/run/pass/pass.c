@@ -18,9 +18,12 @@ void ifm_pass_init(struct ifm_pass_run *pass, struct ifm_cell_run *cell, const s
     *pass = (struct ifm_pass_run){
         .cell = cell, .hooks = ifm_pass_kinds[plan->kind], .slots = cell->slots, .samples = cell->samples};
     for (size_t i = 0; i < cell->plan->n_arms; i++) {
-        pass->without[i] = !ifm_pass_rows[plan->kind].ceilings && !ifm_plan_isolates(cell->plan, i);
+        bool apart = !ifm_plan_in_blocks(cell->plan, i);
+        pass->without[i] = apart || (!ifm_pass_rows[plan->kind].ceilings && !ifm_plan_isolates(cell->plan, i));
         pass->places += pass->without[i] ? 0 : 2;
+        pass->rounds.n += apart && ifm_pass_rows[plan->kind].ceilings;
     }
+    pass->rounds.at_s = -1;
     if (pass->hooks->init != NULL)
         pass->hooks->init(pass);
 }
@@ -39,15 +42,18 @@ static enum ifm_status run_blocks(struct ifm_pass_run *pass, struct ifm_error *e
     struct ifm_instant last = device->ops->mark(device);
     const char *reason = pass->hooks->reason(pass);
     while (reason == NULL) {
+        IFM_TRY(ifm_pass_round(pass, false, error));
+        struct ifm_instant start = device->ops->mark(device);
         IFM_TRY(ifm_pass_block(pass, error));
         struct ifm_instant now = device->ops->mark(device);
-        double block_s = (double)(now.ns - last.ns) * 1e-9;
+        double block_s = (double)(now.ns - start.ns) * 1e-9;
         IFM_TRY(ifm_watch_span(pass->cell, 1e9 * block_s, error));
+        pass->elapsed_s += (double)(now.ns - last.ns) * 1e-9;
         last = now;
-        pass->elapsed_s += block_s;
         reason = pass->hooks->reason(pass);
         ifm_pass_report(pass, pass->hooks->left_s(pass, block_s));
     }
+    IFM_TRY(ifm_pass_round(pass, true, error));
     IFM_TRY(pass->hooks->end(pass, reason, error));
     return ifm_recorder_sync(pass->recorder, error);
 }

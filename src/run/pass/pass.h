@@ -18,9 +18,17 @@ struct ifm_passes {
     const char *dir;
     bool resume;
     const struct ifm_events *events; /* the journal when a run is resumed, as this session found it; else NULL */
-    struct ifm_energy_run *energy;  /* its sensors; NULL = no cell has an energy pass */
-    ifm_pass_progress_fn *progress; /* may be NULL */
+    struct ifm_energy_run *energy;   /* its sensors; NULL = no cell has an energy pass */
+    ifm_pass_progress_fn *progress;  /* may be NULL */
     void *context;
+};
+
+/* Rounds of ceilings apart. */
+struct ifm_rounds {
+    size_t n;       /* slots in a round; 0 = the pass has none */
+    uint32_t taken; /* rounds that the record holds */
+    double last_s;  /* how long the last one took */
+    double at_s;    /* the elapsed time behind it; negative = none in this session */
 };
 
 struct ifm_pass_run {
@@ -29,17 +37,18 @@ struct ifm_pass_run {
     const struct ifm_passes *shared; /* NULL in a dry run */
     const struct ifm_events *events; /* journal of the run that is resumed, where the kind reads it; else NULL */
     struct ifm_recorder *recorder;   /* NULL in a dry run: nothing is recorded */
-    bool without[IFM_MOST_ARMS];     /* arms that have no slots in this pass */
+    bool without[IFM_MOST_ARMS];     /* arms that have no slots in the blocks of this pass */
     struct ifm_slot *slots;          /* of one block; its samples and columns: the cell's, or the kind's own */
     struct ifm_sample *samples;
     size_t place, places; /* of the open slot in its block, and slots in a block */
     uint32_t next_block;  /* number of the next block in the record */
     int64_t end_ns;       /* of the last slot */
     uint32_t measured;    /* measured blocks that the record holds */
-    double earlier_s;     /* time that the blocks of interrupted runs took */
-    double elapsed_s;     /* the same, with the blocks of this one */
-    double later_s;       /* that the passes behind this one are expected to take */
-    bool unrecorded;      /* the record could not be opened: the folder is at fault */
+    struct ifm_rounds rounds;
+    double earlier_s; /* time that the blocks of interrupted runs took */
+    double elapsed_s; /* the same, with the blocks of this one */
+    double later_s;   /* that the passes behind this one are expected to take */
+    bool unrecorded;  /* the record could not be opened: the folder is at fault */
     /* latency */
     struct ifm_stop stop;
     struct ifm_converge converge; /* what ran last, and which slots have a pre-roll; {0} = none has */
@@ -89,6 +98,9 @@ IFM_CHECKED enum ifm_status ifm_pass_open_record(struct ifm_pass_run *pass, stru
 IFM_CHECKED enum ifm_status ifm_pass_warm_up(struct ifm_pass_run *pass, struct ifm_error *error);
 /* One measured block: run its slots in the plan's order and append it. */
 IFM_CHECKED enum ifm_status ifm_pass_block(struct ifm_pass_run *pass, struct ifm_error *error);
+/* A round of the ceilings apart, where one is due: first, last, and as often between as keeps them to a small share of
+ * the time. */
+IFM_CHECKED enum ifm_status ifm_pass_round(struct ifm_pass_run *pass, bool last, struct ifm_error *error);
 /* The fact about the block that was appended last, of so many samples. */
 IFM_CHECKED enum ifm_status ifm_pass_log_block(const struct ifm_pass_run *pass, size_t samples,
                                                struct ifm_error *error);

@@ -49,7 +49,7 @@ void ifm_stop_add(struct ifm_stop *stop, const struct ifm_slot *slots, const str
 {
     struct ifm_stop_blocks *all = &stop->all;
     ifm_stop_blocks_begin(all);
-    for (size_t i = 0; i < 2 * all->cell->n_arms; i++) {
+    for (size_t i = 0; i < 2 * ifm_plan_count_in_blocks(all->cell); i++) {
         double mean = sample_mean_ns(&slots[i], samples);
         all->block[slots[i].arm] += mean / slots[i].inner / 2;
         all->done[slots[i].arm] += (double)slots[i].samples * slots[i].inner;

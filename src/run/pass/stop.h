@@ -27,7 +27,7 @@ struct ifm_stop {
 
 void ifm_stop_init(struct ifm_stop *stop, const struct ifm_cell_run *cell);
 void ifm_stop_free(struct ifm_stop *stop);
-/* Take in a block of 2 * n_arms slots. */
+/* Take in a measured block: two slots of each arm in it. */
 void ifm_stop_add(struct ifm_stop *stop, const struct ifm_slot *slots, const struct ifm_sample *samples);
 /* Largest minimum detectable effect of the cell's decisions so far, relative: the change that would be called faster or
  * slower with 80 % probability, the margin that it must clear included (in a cell without variants nothing is called,

@@ -29,7 +29,7 @@ void ifm_warm_up_free(struct ifm_warm_up *warm)
 static void window_medians(struct ifm_cell_run *cell, double *medians, int64_t *scratch)
 {
     const struct ifm_sample *samples = cell->samples;
-    for (size_t i = 0; i < cell->plan->n_arms; i++) {
+    for (size_t i = 0; i < ifm_plan_count_in_blocks(cell->plan); i++) {
         uint32_t n = cell->slots[i].samples;
         for (uint32_t k = 0; k < n; k++)
             scratch[k] = samples[k].duration_ns;
@@ -56,7 +56,7 @@ static bool all_steady(const double *now, const double *before, size_t n, double
 
 static bool all_warm(const struct ifm_cell_run *cell, uint64_t windows, uint64_t wanted)
 {
-    for (size_t i = 0; i < cell->plan->n_arms; i++)
+    for (size_t i = 0; i < ifm_plan_count_in_blocks(cell->plan); i++)
         if (windows * cell->arms[i].samples * cell->arms[i].inner < wanted)
             return false;
     return true;
@@ -72,7 +72,7 @@ bool ifm_warm_up_wanted(const struct ifm_warm_up *warm)
 void ifm_warm_up_take(struct ifm_warm_up *warm)
 {
     struct ifm_cell_run *cell = warm->cell;
-    size_t n = cell->plan->n_arms;
+    size_t n = ifm_plan_count_in_blocks(cell->plan);
     memcpy(warm->before, warm->now, n * sizeof *warm->now);
     window_medians(cell, warm->now, warm->scratch);
     warm->steady = warm->windows > 0 && all_steady(warm->now, warm->before, n, cell->plan->measure.steady_tolerance);
@@ -85,7 +85,7 @@ enum ifm_status ifm_warm_up_log(const struct ifm_warm_up *warm, struct ifm_error
     const struct ifm_cell_run *cell = warm->cell;
     double tolerance = cell->plan->measure.steady_tolerance;
     IFM_TRY(ifm_watch_span(warm->cell, 1e9 * warm->seconds, error));
-    for (size_t i = 0; i < cell->plan->n_arms; i++) {
+    for (size_t i = 0; i < ifm_plan_count_in_blocks(cell->plan); i++) {
         const struct ifm_arm_run *arm = &cell->arms[i];
         bool steady = is_steady(warm->now[i], warm->before[i], tolerance);
         IFM_TRY(IFM_FACT(cell->session, error, warmup, steady, .cell = cell->plan->name, .arm = arm->plan->name,

@@ -222,8 +222,10 @@ void ifm_remote_close(struct ifm_arm_run *arm)
 enum ifm_status ifm_remote_slot(struct ifm_cell_run *cell, unsigned arm, struct ifm_slot *slot,
                                 struct ifm_sample *samples, int64_t *columns, struct ifm_error *error)
 {
-    struct ifm_remote_request request = {
-        .op = IFM_REMOTE_SLOT, .inner = cell->arms[arm].inner, .samples = cell->arms[arm].samples};
+    struct ifm_remote_request request = {.op = IFM_REMOTE_SLOT,
+                                         .inner = cell->arms[arm].inner,
+                                         .samples = cell->arms[arm].samples,
+                                         .lead = cell->arms[arm].lead};
     struct ifm_remote_answer answer;
     int64_t base = cell->session->offset_ns - cell->session->base.ns;
     IFM_TRY(ifm_remote_ask(cell, arm, request, &answer, error));

@@ -31,9 +31,9 @@ enum ifm_remote_op {
 struct ifm_remote_request {
     enum ifm_remote_op op;
     uint32_t arm;
-    bool first;              /* CHECK */
-    struct ifm_roll roll;    /* ROLL */
-    uint32_t inner, samples; /* SLOT */
+    bool first;                    /* CHECK */
+    struct ifm_roll roll;          /* ROLL */
+    uint32_t inner, samples, lead; /* SLOT */
     /* OPEN */
     unsigned threads;
     bool huge_pages;

@@ -116,6 +116,7 @@ static enum ifm_status run_slot(struct remote_worker *worker, const struct ifm_r
         worker->flushed = true;
     }
     cell->arms[request->arm].inner = request->inner;
+    cell->arms[request->arm].lead = request->lead;
     cell->arms[request->arm].samples = request->samples;
     return ifm_arm_slot(cell, request->arm, slot, samples, columns, error);
 }

@@ -19,6 +19,7 @@ static const float FACTOR = 1.0f, TERM = 0x1p-10f; /* lanes grow by what they sh
 #define CACHES_GRAIN (IFM_LINE * IFM_CHAINS) /* every chain walks the same number of lines */
 #define LOADS_MOST MIB
 #define FLOPS_PER_THREAD (1ULL << 27)
+#define PIECE_PER_THREAD (8 * MIB) /* about a millisecond: the start of a step is a percent of it */
 enum { SHAPES_MOST = 3 };
 
 static const char *const shapes[IFM_PROBES][SHAPES_MOST] = {
@@ -37,12 +38,15 @@ static const char *operation(enum ifm_probe probe, const char *variant, char op[
     return op;
 }
 
-static struct ifm_stream_offer of_shape(const struct ifm_stream_settings *s, const char *shape,
+static struct ifm_stream_offer of_shape(const struct ifm_stream_ask *ask, const char *shape,
                                         const struct ifm_kernel *kernel, const struct ifm_machine *machine)
 {
+    const struct ifm_stream_settings *s = ask->settings;
     const uint64_t usual = ifm_data_mul(4, ifm_machine_llc_total(machine));
     const uint64_t bytes = s->size != 0 ? s->size : usual > 256 * MIB ? usual : 256 * MIB;
-    struct ifm_stream_offer offer = ifm_stream_traffic((enum ifm_probe)s->probe, shape, bytes);
+    const uint64_t piece = ifm_data_mul(PIECE_PER_THREAD, machine->threads > 0 ? machine->threads : 1);
+    struct ifm_stream_offer offer =
+        ifm_stream_traffic((enum ifm_probe)s->probe, shape, bytes, ask->pieces && piece < bytes ? piece : 0);
     if (s->probe == IFM_PROBE_FLOPS) {
         const uint64_t all = FLOPS_PER_THREAD * (machine->threads > 0 ? machine->threads : 1);
         offer = (struct ifm_stream_offer){.variant = shape, .chosen.rounds = all / kernel->flops_per_round};
@@ -62,7 +66,7 @@ static void offer_shapes(struct ifm_stream_ask *ask, const struct ifm_machine *m
         const struct ifm_kernel *kernel = ifm_data_kernel(operation((enum ifm_probe)probe, shapes[probe][i], op),
                                                           ifm_isa_name(ask->settings->isa), machine);
         if (kernel != NULL) /* else a shape that this architecture does not have */
-            ask->offers[ask->n++] = of_shape(ask->settings, shapes[probe][i], kernel, machine);
+            ask->offers[ask->n++] = of_shape(ask, shapes[probe][i], kernel, machine);
     }
 }
 
@@ -121,6 +125,14 @@ static struct stream_span span_of(uint64_t bytes, unsigned index, unsigned count
     uint64_t lines = bytes / IFM_LINE;
     uint64_t from = lines * index / count * IFM_LINE, to = lines * (index + 1ULL) / count * IFM_LINE;
     return (struct stream_span){from, (index + 1 == count ? bytes : to) - from};
+}
+
+/* Worker `index`'s part of the piece of this step. */
+static struct stream_span span_now(const struct ifm_stream_run *state, unsigned index, unsigned count)
+{
+    struct stream_span span = span_of(state->now, index, count);
+    span.from += state->at;
+    return span;
 }
 
 static void fill_source(void *arg, unsigned index, unsigned count)
@@ -190,6 +202,7 @@ static enum ifm_status open_stream(const struct ifm_opening *opening, void *open
         .threads = opening->threads,
         .probe = (enum ifm_probe)settings->probe,
         .bytes = chosen->bytes,
+        .now = chosen->piece == 0 ? chosen->bytes : chosen->piece,
         .rounds = chosen->rounds,
         .loads = chosen->loads,
         .seed = opening->seed,
@@ -212,7 +225,7 @@ static enum ifm_status open_stream(const struct ifm_opening *opening, void *open
 static void work(void *arg, unsigned index, unsigned count)
 {
     struct ifm_stream_run *state = arg;
-    const struct stream_span span = span_of(state->bytes, index, count);
+    const struct stream_span span = span_now(state, index, count);
     uint64_t rounds = state->rounds / count + (index < state->rounds % count);
     switch (state->probe) {
     case IFM_PROBE_READ:
@@ -234,15 +247,27 @@ static void work(void *arg, unsigned index, unsigned count)
     }
 }
 
+/* The piece behind the last one; a shorter one at the end would move fewer bytes than a step is said to. */
+static void next_piece(struct ifm_stream_run *state)
+{
+    if (state->asked.piece == 0)
+        return;
+    state->at += state->now;
+    if (state->at + state->now > state->bytes)
+        state->at = 0;
+}
+
 static void step(void *opened, uint64_t n)
 {
     struct ifm_stream_run *state = opened;
-    state->steps += n;
-    for (; n > 0; n--)
+    for (; n > 0; n--) {
+        if (state->steps++ > 0)
+            next_piece(state);
         if (state->probe == IFM_PROBE_CACHES)
             state->kernel->fn.chase(state->from, state->position, state->loads / IFM_CHAINS);
         else
             state->device->ops->parallel(state->device, state->threads, work, state);
+    }
 }
 
 /* ---- the check ---- */
@@ -303,16 +328,16 @@ static void check_sum(void *arg, unsigned index, unsigned count)
 {
     const struct ifm_stream_run *state = arg;
     const uint64_t rounds = state->asked.rounds / count + (index < state->asked.rounds % count);
-    state->wrong[index] = state->results[index].sum != (state->probe == IFM_PROBE_READ
-                                                            ? sum_of_span(state, span_of(state->bytes, index, count))
-                                                            : sum_of_lanes(state, rounds));
+    state->wrong[index] =
+        state->results[index].sum != (state->probe == IFM_PROBE_READ ? sum_of_span(state, span_now(state, index, count))
+                                                                     : sum_of_lanes(state, rounds));
 }
 
 /* Bytes of a worker's part that are not the pattern, or not what filled the source. */
 static void check_bytes(void *arg, unsigned index, unsigned count)
 {
     const struct ifm_stream_run *state = arg;
-    const struct stream_span span = span_of(state->bytes, index, count);
+    const struct stream_span span = span_now(state, index, count);
     uint64_t wrong = 0;
     for (size_t at = span.from; at < span.from + span.bytes; at += sizeof(uint64_t)) {
         const size_t left = span.from + span.bytes - at, n = left < sizeof(uint64_t) ? left : sizeof(uint64_t);
@@ -374,7 +399,7 @@ static enum ifm_status check(void *opened, struct ifm_check *out, struct ifm_err
             sum += state->results[i].sum;
         out->output_xxh3 = ifm_xxh3(&sum, sizeof sum);
     } else {
-        out->values = state->bytes;
+        out->values = state->now;
         wrong = sum_wrong(state, check_bytes);
         out->output_xxh3 = ifm_xxh3(state->to, state->bytes);
     }

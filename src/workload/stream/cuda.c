@@ -51,7 +51,7 @@ static struct ifm_stream_offer offer_of(const struct ifm_stream_settings *s, con
         offer.ledger.flops = 2ULL * IFM_STREAM_FLOPS_CHAINS * FLOP_ROUNDS * IFM_STREAM_FLOPS_THREADS *
                              FLOP_BLOCKS_A_SM * gpu->multiprocessors;
     } else {
-        offer = ifm_stream_traffic((enum ifm_probe)s->probe, shape, s->size != 0 ? s->size / 16 * 16 : usual);
+        offer = ifm_stream_traffic((enum ifm_probe)s->probe, shape, s->size != 0 ? s->size / 16 * 16 : usual, 0);
     }
     return offer;
 }

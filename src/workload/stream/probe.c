@@ -4,11 +4,13 @@
 
 const char *const ifm_probe_names[IFM_PROBES] = {"read", "write", "copy", "flops", "matrix", "caches"};
 
-struct ifm_stream_offer ifm_stream_traffic(enum ifm_probe probe, const char *variant, uint64_t bytes)
+struct ifm_stream_offer ifm_stream_traffic(enum ifm_probe probe, const char *variant, uint64_t bytes, uint64_t piece)
 {
-    struct ifm_stream_offer offer = {.variant = variant, .ledger.rows = 1, .chosen = {.bytes = bytes, .isa = ""}};
-    offer.ledger.bytes_read = probe == IFM_PROBE_WRITE ? 0 : bytes;
-    offer.ledger.bytes_written = probe == IFM_PROBE_READ ? 0 : bytes;
-    offer.working_set = ifm_data_add(offer.ledger.bytes_read, offer.ledger.bytes_written);
+    struct ifm_stream_offer offer = {
+        .variant = variant, .ledger.rows = 1, .chosen = {.bytes = bytes, .piece = piece, .isa = ""}};
+    const uint64_t moved = piece == 0 ? bytes : piece;
+    offer.ledger.bytes_read = probe == IFM_PROBE_WRITE ? 0 : moved;
+    offer.ledger.bytes_written = probe == IFM_PROBE_READ ? 0 : moved;
+    offer.working_set = probe == IFM_PROBE_COPY ? ifm_data_mul(2, bytes) : bytes;
     return offer;
 }

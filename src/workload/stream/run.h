@@ -19,6 +19,7 @@ struct ifm_stream_run {
     const struct ifm_kernel *kernel;
     unsigned char *from, *to;
     uint64_t bytes, rounds, loads;
+    uint64_t at, now; /* the piece of this step, and its bytes: all, or those up to the end of the buffer */
     uint64_t seed, pattern;
     uint64_t position[IFM_CHAINS], start[IFM_CHAINS];
     struct ifm_stream_result *results;

@@ -8,6 +8,7 @@
 #include "device/cuda.h"
 #include "kernel/cpu/isa.h"
 #include "workload/data/data.h"
+#include <string.h>
 
 static const struct ifm_param rows[] = {
     {"stream.probe", "probe", IFM_TYPE_CHOICE, IFM_SWEEP, "", "read,write,copy,flops,caches", 1, 0,
@@ -28,6 +29,8 @@ static const struct ifm_section section =
 static const struct ifm_param chosen_rows[] = {
     {"bytes", NULL, IFM_TYPE_U64, 0, "B", "0", 1, 0, NULL, "bytes in each buffer",
      offsetof(struct ifm_stream_chosen, bytes)},
+    {"piece", NULL, IFM_TYPE_U64, 0, "B", "0", 1, 0, NULL, "bytes of a step; 0 = the whole buffer",
+     offsetof(struct ifm_stream_chosen, piece)},
     {"rounds", NULL, IFM_TYPE_U64, 0, "count", "0", 1, 0, NULL, "rounds of multiply-adds in a step",
      offsetof(struct ifm_stream_chosen, rounds)},
     {"loads", NULL, IFM_TYPE_U64, 0, "count", "0", 1, 0, NULL, "loads of a walk",
@@ -63,6 +66,17 @@ static struct ifm_arm arm_of(enum ifm_probe probe, const struct ifm_implementati
     };
 }
 
+/* Not for users: what is asked of a ceiling that is taken along. */
+static const char PIECES[] = "stream.pieces";
+
+static bool wants_pieces(const struct ifm_setting *settings, size_t n)
+{
+    bool wanted = false;
+    for (size_t i = 0; i < n; i++)
+        wanted |= strcmp(settings[i].path, PIECES) == 0;
+    return wanted;
+}
+
 static enum ifm_status describe(const struct ifm_setting *settings, size_t n, const struct ifm_machine *machine,
                                 struct ifm_arena *arena, struct ifm_arm_list *arms, const char **why_not,
                                 struct ifm_error *error)
@@ -73,7 +87,7 @@ static enum ifm_status describe(const struct ifm_setting *settings, size_t n, co
     IFM_TRY(ifm_section_bind(&section, settings, n, arena, &s, error));
     const enum ifm_probe probe = (enum ifm_probe)s.probe;
     for (size_t i = 0; implementations[i] != NULL && arms->n == 0 && *why_not == NULL; i++) {
-        struct ifm_stream_ask ask = {.settings = &s};
+        struct ifm_stream_ask ask = {.settings = &s, .pieces = wants_pieces(settings, n)};
         if (!ifm_implementation_serves(implementations[i], machine))
             continue;
         *why_not = implementations[i]->supports(machine, &ask, arena);
@@ -90,7 +104,7 @@ static enum ifm_status describe(const struct ifm_setting *settings, size_t n, co
                                  "lower stream.size, or free memory", "the buffers need", error);
 }
 
-static const struct ifm_ceiling_settings ceiling_settings = {"stream.probe", "stream.size"};
+static const struct ifm_ceiling_settings ceiling_settings = {"stream.probe", "stream.size", PIECES};
 
 const struct ifm_workload ifm_workload_stream = {
     .name = "stream",

@@ -24,6 +24,7 @@ struct ifm_stream_settings {
 
 struct ifm_stream_chosen {
     uint64_t bytes;  /* of each buffer */
+    uint64_t piece;  /* of a buffer in a step; 0 = all of it */
     uint64_t rounds; /* of multiply-adds in a step, all workers together */
     uint64_t loads;  /* of a walk through the lines */
     const char *isa; /* of the kernel; "" = the same code on every instruction set, or a GPU's */
@@ -41,12 +42,13 @@ struct ifm_stream_offer {
 /* What `supports` is asked, and answers in the arena. */
 struct ifm_stream_ask {
     const struct ifm_stream_settings *settings;
+    bool pieces; /* a step passes over a piece of the buffer, the next one over the piece behind it; on processors */
     struct ifm_stream_offer *offers;
     size_t n;
 };
 
-/* Reading, writing or copying buffers of `bytes`. */
-struct ifm_stream_offer ifm_stream_traffic(enum ifm_probe probe, const char *variant, uint64_t bytes);
+/* Reading, writing or copying buffers of `bytes`, `piece` of them a step; 0 = all. */
+struct ifm_stream_offer ifm_stream_traffic(enum ifm_probe probe, const char *variant, uint64_t bytes, uint64_t piece);
 
 extern const struct ifm_implementation ifm_stream_cpu, ifm_stream_cuda;
 
