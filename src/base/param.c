@@ -200,13 +200,16 @@ static enum ifm_status parse_bool(const struct param_reading *in, bool *out)
                     in->row->path, ifm_param_shown(in->text, shown));
 }
 
-/* The index of the text among the choices. */
+/* The index of the text among the choices, of one with a parameter by the part up to its '='. */
 static enum ifm_status parse_choice(const struct param_reading *in, int *out)
 {
     struct ifm_list words = choice_words(in->row, in->arena);
-    for (*out = 0; *out < (int)words.n; ++*out)
-        if (strcmp(in->text, words.items[*out]) == 0)
+    for (*out = 0; *out < (int)words.n; ++*out) {
+        const char *word = words.items[*out], *equals = strchr(word, '=');
+        if (strcmp(in->text, word) == 0 ||
+            (equals != NULL && strncmp(in->text, word, (size_t)(equals - word) + 1) == 0))
             return IFM_OK;
+    }
     wrong_type(in);
     return ifm_error_nearest(in->error, ifm_nearest(in->text, words.items, words.n));
 }

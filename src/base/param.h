@@ -46,7 +46,8 @@ struct ifm_param {
     const char *unit;     /* unit id or "" */
     const char *fallback; /* the default, as text in the form that the parser takes; NULL = must be given */
     double min, max;      /* of numbers; min > max means unbounded, INFINITY unbounded on one side */
-    const char *choices;  /* "hot|cold", or NULL */
+    const char *choices;  /* "hot|cold", or NULL; what stands behind the '=' of "no-regression=3%" is an example, whose
+                             like the owner checks */
     const char *help;     /* one sentence, no full stop */
     size_t offset;        /* of the field in the section's struct */
 };

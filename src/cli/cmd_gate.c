@@ -122,11 +122,11 @@ static enum ifm_status reference_lines(struct gate_request *request, struct ifm_
     return IFM_OK;
 }
 
-static const char *outcome_of(enum ifm_status status)
+/* A run without gates whose numbers nobody should use has a line that blocks. */
+static const char *outcome_of(const struct ifm_verdict *verdict, const struct ifm_gate_lines *lines)
 {
-    return ifm_outcome_name(status == IFM_OK         ? IFM_OUTCOME_PASS
-                            : status == IFM_REJECTED ? IFM_OUTCOME_FAIL
-                                                     : IFM_OUTCOME_BLOCKED);
+    bool own = verdict != NULL && verdict->outcome != IFM_OUTCOME_NOT_GATED;
+    return ifm_outcome_name(own ? verdict->outcome : ifm_gate_lines_outcome(lines));
 }
 
 /* Write `text` to the file, or to standard output for "-", and free it. */
@@ -197,8 +197,9 @@ static enum ifm_status gate(struct gate_request *request, struct ifm_error *erro
     else
         IFM_TRY(own_lines(request, &lines, &verdict, error));
     enum ifm_status judged = verdict != NULL ? verdict->exit_code : ifm_gate_lines_status(&lines);
-    const char *outcome = outcome_of(judged);
+    const char *outcome = outcome_of(verdict, &lines);
     struct ifm_listing listing = ifm_gate_lines_listing(&lines, request->arena);
+    listing.members = json_pack("{s:s, s:i}", "outcome", outcome, "exit_code", (int)judged);
     enum ifm_status status = write_files(request, &lines, &listing, outcome, error);
     if (status == IFM_OK)
         print_lines(request, &lines, &listing, verdict, outcome);

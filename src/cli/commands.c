@@ -243,8 +243,8 @@ static void print_overview(void)
     for (const struct ifm_verb *verb = ifm_verbs; verb->name != NULL; verb++)
         printf("  %-11s %s\n", verb->name, verb->help);
     printf("\n`inferometer help COMMAND` lists a command's options. Start with `inferometer decode`.\n"
-           "Exit codes: 0 accepted, 1 rejected, 2 usage, 3 measurement invalid, 4 capability missing, 5 internal, "
-           "130 interrupted.\n");
+           "Exit codes: 0 accepted, 1 rejected, 2 usage, 3 measurement invalid or gate inconclusive, "
+           "4 capability missing, 5 internal, 130 interrupted.\n");
 }
 
 static void print_command(const struct ifm_command *command)

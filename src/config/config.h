@@ -23,7 +23,7 @@ struct ifm_general {
     struct ifm_list workload; /* names; a list runs several in one study */
     int preset;               /* "default", "quick", "sop", "baseline" */
     uint64_t seed;
-    struct ifm_list gates_preset; /* names of data/gates/NAME.yaml */
+    struct ifm_list gates_preset; /* names of data/gates/NAME.yaml, or NAME=3% */
     struct ifm_list ceilings;     /* read, write, copy, flops, or none */
 };
 /* In the order of the choices of device.kind. */

@@ -1,16 +1,18 @@
 /* Gates presets: data/gates/NAME.yaml, embedded, becomes ordinary gate records, as if the configuration spelled them
- * out.
+ * out. NAME=3% stands for the file NAME.yaml with 3 in place of each word PERCENT.
  *
  * Presets are expanded once, when the configuration is resolved; the lock and the plan hold the records. An identical
  * record is not added twice, so that a lock resolves to itself. */
 #include "config/internal.h"
+
+#include "base/text.h"
 #include "model/embedded.h"
 
 #include <string.h>
 
 static const struct ifm_embedded_file *find_preset(const char *name, struct ifm_arena *arena)
 {
-    const char *file = ifm_arena_printf(arena, "%s.yaml", name);
+    const char *file = ifm_arena_printf(arena, "%.*s.yaml", (int)strcspn(name, "="), name);
     for (const struct ifm_embedded_file *at = ifm_embedded_gates; at->name != NULL; at++)
         if (strcmp(at->name, file) == 0)
             return at;
@@ -53,15 +55,46 @@ static enum ifm_status add_gate(struct ifm_config *config, const struct ifm_gate
     return IFM_OK;
 }
 
+/* The text of a preset, its parameter in its place: digits alone, so that it adds nothing to the file but a number. */
+static enum ifm_status fill_in(const struct ifm_embedded_file *file, const char *name, const char *where,
+                               struct ifm_arena *arena, const char **out, struct ifm_error *error)
+{
+    static const char word[] = "PERCENT";
+    const char *given = strchr(name, '='), *at = file->data, *next;
+    char shown[72];
+    double percent = 0;
+    if (given != NULL) {
+        size_t length = strlen(given + 1);
+        char *digits = ifm_arena_strdup(arena, given + 1);
+        bool marked = length > 1 && digits[length - 1] == '%';
+        if (marked)
+            digits[length - 1 - (length > 2 && digits[length - 2] == ' ')] = '\0';
+        if (!marked || !ifm_parse_f64(digits, &percent) || !(percent > 0 && percent <= 100))
+            return ifm_fail(error, IFM_USAGE, where, "write it as no-regression=3%",
+                            "gates preset '%s': its limit is a percentage above 0 and at most 100, with its %% sign",
+                            ifm_param_shown(name, shown));
+    }
+    struct ifm_text text = {0};
+    for (; (next = strstr(at, word)) != NULL; at = next + sizeof word - 1) {
+        ifm_text_append(&text, at, (size_t)(next - at));
+        ifm_text_printf(&text, "%.15g", percent);
+    }
+    ifm_text_add(&text, at);
+    *out = ifm_text_keep(&text, arena);
+    return IFM_OK;
+}
+
 static enum ifm_status add_preset(struct ifm_config *config, const char *name, const char *where,
                                   struct ifm_error *error)
 {
     const struct ifm_embedded_file *file = find_preset(name, config->arena);
     struct ifm_node *root, *list;
+    const char *text = "";
     if (file == NULL)
         return ifm_fail(error, IFM_INTERNAL, where, "", "this build carries no gates preset '%s'", name);
     const struct ifm_source source = {config, ifm_arena_printf(config->arena, "gates preset %s", name), false};
-    IFM_TRY(ifm_yaml_tree(file->data, file->size, source.name, config->arena, &root, error));
+    IFM_TRY(fill_in(file, name, where, config->arena, &text, error));
+    IFM_TRY(ifm_yaml_tree(text, strlen(text), source.name, config->arena, &root, error));
     list = root->first;
     if (list == NULL || strcmp(list->key, "gates") != 0 || list->kind != IFM_NODE_SEQUENCE)
         return ifm_fail(error, IFM_INTERNAL, source.name, "", "a gates preset is a list of gates");

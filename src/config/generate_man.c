@@ -144,13 +144,16 @@ static void exit_status(struct ifm_text *out)
     static const struct {
         enum ifm_status code;
         const char *meaning;
-    } codes[] = {{IFM_OK, "Measured and accepted."},
-                 {IFM_REJECTED, "Measured, and rejected or regressed."},
-                 {IFM_USAGE, "Wrong usage or configuration; nothing has run."},
-                 {IFM_INVALID, "The measurement or its record is invalid, or a gate is blocked by it."},
-                 {IFM_MISSING, "This machine lacks a required capability, or a gate is blocked by that."},
-                 {IFM_INTERNAL, "An error of the program or of the operating system."},
-                 {IFM_INTERRUPTED, "Interrupted."}};
+    } codes[] = {
+        {IFM_OK, "Measured and accepted."},
+        {IFM_REJECTED, "Measured, and rejected or regressed."},
+        {IFM_USAGE, "Wrong usage or configuration; nothing has run."},
+        {IFM_INVALID,
+         "The measurement or its record is invalid, a gate is blocked by that, or a gate is inconclusive: its interval "
+         "lies on both sides of the threshold; the outcome in verdict.json says which."},
+        {IFM_MISSING, "This machine lacks a required capability, or a gate is blocked by that."},
+        {IFM_INTERNAL, "An error of the program or of the operating system."},
+        {IFM_INTERRUPTED, "Interrupted."}};
     ifm_text_add(out, ".Sh EXIT STATUS\nCommands that measure or judge exit with the answer; those that only inform, "
                       "such as\n.Cm doctor ,\nexit with 0 whatever they found.\n.Bl -tag -width Ds\n");
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)

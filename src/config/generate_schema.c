@@ -1,6 +1,8 @@
 /* JSON Schema (draft 2020-12) of the configuration file, for editors that check YAML. */
 #include "config/internal.h"
 
+#include "base/text.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -43,13 +45,38 @@ static json_t *number(const struct ifm_param *row, const char *type)
     return schema;
 }
 
+/* A choice with a parameter ("no-regression=3%") is an example of its values. */
+static json_t *choice(const char *choices)
+{
+    json_t *words = string_list(choices), *any = json_array(), *word;
+    size_t i = 0;
+    while (i < json_array_size(words)) {
+        const char *equals = strchr(json_string_value(word = json_array_get(words, i)), '=');
+        if (equals == NULL) {
+            i++;
+            continue;
+        }
+        struct ifm_text pattern = {0};
+        ifm_text_printf(&pattern, "^%.*s=.+$", (int)(equals - json_string_value(word)), json_string_value(word));
+        json_array_append_new(any, json_pack("{s:s}", "pattern", pattern.data));
+        ifm_text_free(&pattern);
+        json_array_remove(words, i);
+    }
+    json_array_insert_new(any, 0, json_pack("{s:o}", "enum", words));
+    if (json_array_size(any) > 1)
+        return json_pack("{s:o}", "anyOf", any);
+    json_t *only = json_incref(json_array_get(any, 0));
+    json_decref(any);
+    return only;
+}
+
 /* One value of a row. */
 static json_t *scalar(const struct ifm_param *row)
 {
     static const char bytes[] = "^[0-9.]+(B|K|KB|KiB|M|MB|MiB|G|GB|GiB|T|TB|TiB)?$";
     static const char seconds[] = "^[0-9.]+(e-?[0-9]+)?(ns|us|ms|s|min)?$";
     if (row->choices != NULL)
-        return json_pack("{s:o}", "enum", string_list(row->choices));
+        return choice(row->choices);
     switch (row->type) {
     case IFM_TYPE_U64:
         return number(row, "integer");

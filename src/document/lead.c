@@ -208,6 +208,7 @@ static struct outcome_look look_of(enum ifm_outcome outcome)
     static const struct outcome_look looks[] = {
         {"PASS", "pass", IFM_TONE_GOOD},
         {"FAIL", "fail", IFM_TONE_BAD},
+        {"INCONCLUSIVE", "inconclusive", IFM_TONE_WARN},
         {"BLOCKED", "blocked", IFM_TONE_WARN},
         {"MEASURED", "not gated", IFM_TONE_STRONG},
     };

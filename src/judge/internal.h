@@ -6,6 +6,9 @@
 
 #include "base/text.h"
 
+/* decide.c: outcome and reason of the gate of `result` on `value`, which is OK and has an interval if the gate asks. */
+void ifm_judge_decide(struct ifm_gate_result *result, const struct ifm_value *value, struct ifm_arena *arena);
+
 /* The root-cause ladder: what the findings say, one sentence a rung, lowest rung first. */
 void ifm_judge_ladder(const struct ifm_derived *derived, struct ifm_arena *arena, struct ifm_verdict *verdict);
 

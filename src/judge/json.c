@@ -13,12 +13,13 @@ static json_t *observed_json(const struct ifm_value *v)
 static json_t *gate_json(const struct ifm_gate_result *result)
 {
     const struct ifm_gate *gate = result->gate;
-    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:f, s:b, s:I, s:s, s:o, s:s, s:b}", "name", gate->name, "metric",
-                     gate->metric, "cell", result->cell, "arm", result->arm, "op",
-                     gate->op == IFM_GATE_AT_MOST ? "at_most" : "at_least", "threshold", gate->threshold, "interval",
-                     (int)gate->interval, "least_n", (json_int_t)gate->least_n, "outcome",
-                     ifm_outcome_name(result->outcome), "observed", observed_json(&result->observed), "reason",
-                     result->reason, "missing_capability", (int)result->missing_capability);
+    json_t *further = result->further > 0 ? json_integer((json_int_t)result->further) : json_null();
+    return json_pack(
+        "{s:s, s:s, s:s, s:s, s:s, s:f, s:b, s:I, s:s, s:o, s:o, s:s, s:b}", "name", gate->name, "metric", gate->metric,
+        "cell", result->cell, "arm", result->arm, "op", gate->op == IFM_GATE_AT_MOST ? "at_most" : "at_least",
+        "threshold", gate->threshold, "interval", (int)gate->interval, "least_n", (json_int_t)gate->least_n, "outcome",
+        ifm_outcome_name(result->outcome), "further", further, "observed", observed_json(&result->observed), "reason",
+        result->reason, "missing_capability", (int)result->missing_capability);
 }
 
 static json_t *classes_json(const struct ifm_verdict *verdict)
@@ -56,7 +57,7 @@ json_t *ifm_verdict_to_json(const struct ifm_verdict *verdict, const struct ifm_
     json_t *gates = json_array();
     for (size_t g = 0; g < verdict->n_gates; g++)
         json_array_append_new(gates, gate_json(&verdict->gates[g]));
-    return json_pack("{s:i, s:s, s:s, s:s, s:i, s:o, s:o, s:{s:b, s:s}, s:o, s:o, s:o}", "schema", 2, "run_id",
+    return json_pack("{s:i, s:s, s:s, s:s, s:i, s:o, s:o, s:{s:b, s:s}, s:o, s:o, s:o}", "schema", 3, "run_id",
                      derived->run_id, "config_hash", derived->config_hash, "outcome",
                      ifm_outcome_name(verdict->outcome), "exit_code", (int)verdict->exit_code, "reasons",
                      list_json(verdict->reasons, verdict->n_reasons), "gates", gates, "rollback", "rollback",

@@ -1,7 +1,8 @@
 /* Derived numbers + gates -> one verdict.
  *
- * A gate is one result for each cell and arm that it is about. What cannot be decided is blocked, with the reason; the
- * verdict is the worst result, and a failed gate weighs more than a blocked one. */
+ * A gate is one result for each cell and arm that it is about. What has no number that may be judged is blocked, with
+ * the reason. The verdict is the worst result: fail, then blocked, then inconclusive, which more blocks can still
+ * settle. */
 #include "judge/internal.h"
 
 #include <string.h>
@@ -17,7 +18,7 @@ struct judging {
 
 const char *ifm_outcome_name(enum ifm_outcome outcome)
 {
-    static const char *const names[] = {"pass", "fail", "blocked", "not_gated"};
+    static const char *const names[] = {"pass", "fail", "inconclusive", "blocked", "not_gated"};
     return names[outcome];
 }
 
@@ -72,25 +73,6 @@ static const struct ifm_finding *invalid_in(const struct ifm_derived *derived, c
 
 /* ---- one gate on one number ---- */
 
-static bool satisfies(const struct ifm_gate *gate, double number)
-{
-    return gate->op == IFM_GATE_AT_MOST ? number <= gate->threshold : number >= gate->threshold;
-}
-
-static const char *describe(struct judging *j, const struct ifm_gate *gate, const struct ifm_value *v, bool passed)
-{
-    const char *relation = gate->op == IFM_GATE_AT_MOST ? "at most" : "at least";
-    bool bare = strcmp(v->unit, "1") == 0; /* a pure number has no unit to name */
-    const char *blank = bare ? "" : " ", *unit = bare ? "" : v->unit;
-    /* Six digits: for people. The numbers themselves stand beside the sentence. */
-    if (!gate->interval)
-        return ifm_arena_printf(j->arena, "%s is %.6g%s%s; %s %.6g is wanted: %s", gate->metric, v->number, blank, unit,
-                                relation, gate->threshold, passed ? "pass" : "fail");
-    return ifm_arena_printf(j->arena, "%s is %.6g%s%s, %g %% interval %.6g to %.6g; %s %.6g is wanted of all of it: %s",
-                            gate->metric, v->number, blank, unit, 100.0 * v->level, v->low, v->high, relation,
-                            gate->threshold, passed ? "pass" : "fail");
-}
-
 static void decide(struct judging *j, struct ifm_gate_result *result, const struct ifm_value *v)
 {
     const struct ifm_gate *gate = result->gate;
@@ -114,9 +96,7 @@ static void decide(struct judging *j, struct ifm_gate_result *result, const stru
                                (unsigned long long)gate->least_n));
         return;
     }
-    bool passed = gate->interval ? satisfies(gate, v->low) && satisfies(gate, v->high) : satisfies(gate, v->number);
-    result->outcome = passed ? IFM_OUTCOME_PASS : IFM_OUTCOME_FAIL;
-    result->reason = describe(j, gate, v, passed);
+    ifm_judge_decide(result, v, j->arena);
 }
 
 /* Rule 2: a comparison whose word changes without the disturbed blocks decides no gate; the finding says why. */
@@ -300,8 +280,10 @@ static void collect(struct judging *j, enum ifm_outcome outcome)
         const char *place = r->cell[0] == '\0' ? ""
                                                : ifm_arena_printf(j->arena, " (cell %s%s%s)", r->cell,
                                                                   r->arm[0] != '\0' ? ", arm " : "", r->arm);
-        add_reason(j, ifm_arena_printf(j->arena, "gate %s %s%s: %s", r->gate->name,
-                                       outcome == IFM_OUTCOME_FAIL ? "fails" : "is blocked", place, r->reason));
+        const char *is = outcome == IFM_OUTCOME_FAIL      ? "fails"
+                         : outcome == IFM_OUTCOME_BLOCKED ? "is blocked"
+                                                          : "is inconclusive";
+        add_reason(j, ifm_arena_printf(j->arena, "gate %s %s%s: %s", r->gate->name, is, place, r->reason));
         if (outcome == IFM_OUTCOME_FAIL)
             decide_rollback(j, r);
     }
@@ -393,9 +375,10 @@ static enum ifm_status not_gated(struct judging *j)
 static void conclude(struct judging *j)
 {
     struct ifm_verdict *v = j->verdict;
-    size_t failed = 0, blocked = 0, lacking = 0, invalid = 0;
+    size_t failed = 0, blocked = 0, lacking = 0, open = 0, invalid = 0;
     for (size_t g = 0; g < v->n_gates; g++) {
         failed += v->gates[g].outcome == IFM_OUTCOME_FAIL;
+        open += v->gates[g].outcome == IFM_OUTCOME_INCONCLUSIVE;
         blocked += v->gates[g].outcome == IFM_OUTCOME_BLOCKED;
         lacking += v->gates[g].outcome == IFM_OUTCOME_BLOCKED && v->gates[g].missing_capability;
     }
@@ -403,6 +386,7 @@ static void conclude(struct judging *j)
         invalid += j->derived->findings[i].severity == IFM_SEVERITY_INVALID;
     collect(j, IFM_OUTCOME_FAIL);
     collect(j, IFM_OUTCOME_BLOCKED);
+    collect(j, IFM_OUTCOME_INCONCLUSIVE);
     for (size_t i = 0; i < j->derived->n_findings; i++) {
         const struct ifm_finding *f = &j->derived->findings[i];
         if (f->severity == IFM_SEVERITY_INVALID)
@@ -416,11 +400,13 @@ static void conclude(struct judging *j)
         v->outcome = IFM_OUTCOME_FAIL;
     else if (blocked > 0 || (unsound && v->n_gates > 0))
         v->outcome = IFM_OUTCOME_BLOCKED;
+    else if (open > 0)
+        v->outcome = IFM_OUTCOME_INCONCLUSIVE;
     else
         v->outcome = v->n_gates > 0 ? IFM_OUTCOME_PASS : IFM_OUTCOME_NOT_GATED;
     if (failed > 0)
         v->exit_code = IFM_REJECTED;
-    else if (unsound || blocked > lacking)
+    else if (unsound || blocked > lacking || open > 0)
         v->exit_code = IFM_INVALID;
     else
         v->exit_code = blocked > 0 ? IFM_MISSING : v->n_gates > 0 ? IFM_OK : not_gated(j);

@@ -7,7 +7,13 @@
 
 #include "derive/derive.h"
 
-enum ifm_outcome { IFM_OUTCOME_PASS = 0, IFM_OUTCOME_FAIL, IFM_OUTCOME_BLOCKED, IFM_OUTCOME_NOT_GATED };
+enum ifm_outcome {
+    IFM_OUTCOME_PASS = 0,
+    IFM_OUTCOME_FAIL,
+    IFM_OUTCOME_INCONCLUSIVE, /* the interval lies on both sides of the threshold */
+    IFM_OUTCOME_BLOCKED,      /* there is no number that may be judged */
+    IFM_OUTCOME_NOT_GATED
+};
 
 struct ifm_gate_result {
     const struct ifm_gate *gate;
@@ -16,6 +22,8 @@ struct ifm_gate_result {
     struct ifm_value observed;
     const char *reason;      /* one sentence */
     bool missing_capability; /* blocked by a missing capability (exit 4), else by invalid data (exit 3) */
+    uint64_t further;        /* inconclusive: so many more would probably decide; 0 = no sensible number */
+    const char *further_of;  /* "blocks"; NULL = not inconclusive */
 };
 
 /* A number in words: "speed-up" of cell and arm is "Good improvement to Excellent". */

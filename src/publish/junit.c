@@ -24,6 +24,7 @@ void ifm_gate_lines_verdict(const struct ifm_verdict *verdict, struct ifm_arena 
             .metric = result->gate->metric,
             .outcome = result->outcome,
             .missing_capability = result->missing_capability,
+            .further = result->further,
             .observed = result->observed,
             .threshold =
                 ifm_arena_printf(arena, "%s %s%s", result->gate->op == IFM_GATE_AT_MOST ? "at most" : "at least",
@@ -36,15 +37,18 @@ void ifm_gate_lines_verdict(const struct ifm_verdict *verdict, struct ifm_arena 
 
 /* ---- against a reference ---- */
 
-static const char *undecided_reason(const struct ifm_between_row *row, const char *change, struct ifm_arena *arena)
+static const char *open_reason(const struct ifm_between_row *row, const char *change, struct ifm_arena *arena)
 {
-    const char *lead = ifm_arena_printf(
-        arena, "undecided: %s in time per baseline or ceiling, and the interval holds the margin of +%.3g %%", change,
-        100 * row->margin);
-    if (row->blocks_needed == 0)
-        return ifm_arena_printf(arena, "%s; no sensible number of blocks would decide it: widen measure.margin", lead);
-    return ifm_arena_printf(arena, "%s; about %lld blocks in each run would decide it, if the difference stays", lead,
-                            (long long)row->blocks_needed);
+    const char *lead =
+        ifm_arena_printf(arena, "%s in time per baseline or ceiling, on both sides of the margin of +%.3g %%", change,
+                         100 * row->margin);
+    if (row->further == 0)
+        return ifm_arena_printf(
+            arena,
+            "%s: the estimate lies on the margin, and no sensible number of blocks decides; widen measure.margin",
+            lead);
+    return ifm_arena_printf(arena, "%s: about %llu more blocks in each run would probably decide", lead,
+                            (unsigned long long)row->further);
 }
 
 static void judge_row(const struct ifm_between_row *row, struct ifm_arena *arena, struct ifm_gate_line *line)
@@ -63,7 +67,9 @@ static void judge_row(const struct ifm_between_row *row, struct ifm_arena *arena
         line->reason = ifm_arena_printf(arena, "not worse than the reference: %s, no end beyond the margin of +%.3g %%",
                                         change, margin);
     } else {
-        line->reason = undecided_reason(row, change, arena);
+        line->outcome = IFM_OUTCOME_INCONCLUSIVE;
+        line->further = row->further;
+        line->reason = open_reason(row, change, arena);
     }
 }
 
@@ -130,26 +136,37 @@ void ifm_gate_lines_between(const struct ifm_between *between, const char *label
     }
 }
 
+enum ifm_outcome ifm_gate_lines_outcome(const struct ifm_gate_lines *lines)
+{
+    bool seen[IFM_OUTCOME_NOT_GATED + 1] = {false};
+    for (size_t i = 0; i < lines->n; i++)
+        seen[lines->items[i].outcome] = true;
+    return seen[IFM_OUTCOME_FAIL]           ? IFM_OUTCOME_FAIL
+           : seen[IFM_OUTCOME_BLOCKED]      ? IFM_OUTCOME_BLOCKED
+           : seen[IFM_OUTCOME_INCONCLUSIVE] ? IFM_OUTCOME_INCONCLUSIVE
+                                            : IFM_OUTCOME_PASS;
+}
+
 enum ifm_status ifm_gate_lines_status(const struct ifm_gate_lines *lines)
 {
-    enum ifm_status status = IFM_OK;
+    enum ifm_outcome worst = ifm_gate_lines_outcome(lines);
+    if (worst == IFM_OUTCOME_FAIL || worst == IFM_OUTCOME_PASS)
+        return worst == IFM_OUTCOME_FAIL ? IFM_REJECTED : IFM_OK;
     for (size_t i = 0; i < lines->n; i++) {
         const struct ifm_gate_line *line = &lines->items[i];
-        if (line->outcome == IFM_OUTCOME_FAIL)
-            return IFM_REJECTED;
-        if (line->outcome == IFM_OUTCOME_BLOCKED && status != IFM_INVALID)
-            status = line->missing_capability ? IFM_MISSING : IFM_INVALID;
+        if (line->outcome != IFM_OUTCOME_PASS && !line->missing_capability)
+            return IFM_INVALID;
     }
-    return status;
+    return IFM_MISSING;
 }
 
 /* ---- rows ---- */
 
 static const struct ifm_listing_column columns[] = {
-    {"gate", "gate", true},       {"cell", "cell", true},      {"arm", "arm", true}, {"metric", NULL, true},
-    {"outcome", "outcome", true}, {"value", "observed", true}, {"low", NULL, false}, {"high", NULL, false},
-    {"level", NULL, false},       {"unit", NULL, true},        {"n", "n", false},    {"threshold", "threshold", true},
-    {"reason", NULL, true},       {"remedy", NULL, true},      {"", "notes", true},
+    {"gate", "gate", true},       {"cell", "cell", true},      {"arm", "arm", true},   {"metric", NULL, true},
+    {"outcome", "outcome", true}, {"value", "observed", true}, {"low", NULL, false},   {"high", NULL, false},
+    {"level", NULL, false},       {"unit", NULL, true},        {"n", "n", false},      {"threshold", "threshold", true},
+    {"further", NULL, false},     {"reason", NULL, true},      {"remedy", NULL, true}, {"", "notes", true},
 };
 
 static const char *observed_text(const struct ifm_value *value, struct ifm_arena *arena)
@@ -184,6 +201,8 @@ struct ifm_listing ifm_gate_lines_listing(const struct ifm_gate_lines *lines, st
         ifm_listing_set_level(&listing, value);
         ifm_listing_set_text(&listing, "unit", value->unit);
         ifm_listing_set_text(&listing, "threshold", line->threshold);
+        if (line->further > 0)
+            ifm_listing_set(&listing, "further", json_integer((json_int_t)line->further), NULL);
         ifm_listing_set_text(&listing, "reason", line->reason);
         ifm_listing_set_text(&listing, "remedy", remedy);
         if (line->outcome != IFM_OUTCOME_PASS) /* of a gate that passes, the numbers say all */
@@ -200,9 +219,10 @@ static void add_case(const struct ifm_gate_line *line, struct ifm_text *out)
 {
     const char *cell = line->cell[0] != '\0' ? line->cell : "run", *slash = line->arm[0] != '\0' ? " / " : "";
     bool skipped = line->outcome == IFM_OUTCOME_BLOCKED && line->missing_capability;
+    bool unanswered = line->outcome == IFM_OUTCOME_BLOCKED || line->outcome == IFM_OUTCOME_INCONCLUSIVE;
     ifm_escape_print(ifm_escape_xml, out, "    <testcase classname=\"%s\" name=\"%s%s%s\">\n", cell, line->name, slash,
                      line->arm);
-    if (line->outcome != IFM_OUTCOME_FAIL && line->outcome != IFM_OUTCOME_BLOCKED)
+    if (line->outcome != IFM_OUTCOME_FAIL && !unanswered)
         ifm_escape_print(ifm_escape_xml, out, "      <system-out>%s</system-out>\n", line->reason);
     else if (skipped)
         ifm_escape_print(ifm_escape_xml, out, "      <skipped message=\"%s\"/>\n", line->reason);
@@ -220,7 +240,8 @@ void ifm_gate_lines_junit(const struct ifm_gate_lines *lines, const char *run_id
         const struct ifm_gate_line *line = &lines->items[i];
         failed += line->outcome == IFM_OUTCOME_FAIL;
         skipped += line->outcome == IFM_OUTCOME_BLOCKED && line->missing_capability;
-        errors += line->outcome == IFM_OUTCOME_BLOCKED && !line->missing_capability;
+        errors += line->outcome == IFM_OUTCOME_INCONCLUSIVE ||
+                  (line->outcome == IFM_OUTCOME_BLOCKED && !line->missing_capability);
     }
     ifm_text_printf(out,
                     "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"

@@ -11,6 +11,8 @@ struct ifm_gate_line {
     const char *cell, *arm, *metric;
     enum ifm_outcome outcome;
     bool missing_capability;
+    uint64_t
+        further; /* inconclusive: so many more blocks (of each run) would probably decide; 0 = no sensible number */
     struct ifm_value observed;
     const char *threshold; /* "at most 900 ns", "at least -0.3 %" */
     const char *reason;    /* one sentence with number, interval and threshold */
@@ -30,12 +32,15 @@ void ifm_gate_lines_verdict(const struct ifm_verdict *verdict, struct ifm_arena 
  * does not hold, or whose cell or arm one run lacks, is not judged and noted. `label` names the reference. */
 void ifm_gate_lines_between(const struct ifm_between *between, const char *label, struct ifm_arena *arena,
                             struct ifm_gate_lines *out);
-/* Rejected when one fails; else IFM_INVALID when one is blocked by data, IFM_MISSING when only capabilities miss. */
+/* The worst of them: fail, then blocked, then inconclusive, then pass. */
+enum ifm_outcome ifm_gate_lines_outcome(const struct ifm_gate_lines *lines);
+/* Rejected when one fails; else IFM_INVALID when one is inconclusive or blocked by data, IFM_MISSING when only
+ * capabilities miss. */
 enum ifm_status ifm_gate_lines_status(const struct ifm_gate_lines *lines);
 
 struct ifm_listing ifm_gate_lines_listing(const struct ifm_gate_lines *lines, struct ifm_arena *arena);
-/* JUnit XML: a failed gate is a failure, a blocked one an error, one that this machine cannot judge skipped. UTF-8 that
- * XML 1.0 cannot hold is replaced. */
+/* JUnit XML: a failed gate is a failure, an inconclusive or blocked one an error of that type, one that this machine
+ * cannot judge skipped. UTF-8 that XML 1.0 cannot hold is replaced. */
 void ifm_gate_lines_junit(const struct ifm_gate_lines *lines, const char *run_id, struct ifm_text *out);
 
 #endif

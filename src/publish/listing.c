@@ -19,7 +19,8 @@ struct ifm_listing ifm_listing_begin(const struct ifm_listing_column *columns, s
 void ifm_listing_end(struct ifm_listing *listing)
 {
     json_decref(listing->rows);
-    listing->rows = NULL;
+    json_decref(listing->members);
+    listing->rows = listing->members = NULL;
 }
 
 void ifm_listing_row(struct ifm_listing *listing)
@@ -174,6 +175,8 @@ static void compose_json(const struct ifm_listing *listing, struct ifm_text *out
         json_array_append_new(notes, json_string(listing->notes[i]));
     for (size_t i = 0; i < listing->n_remarks; i++)
         json_array_append_new(notes, json_string(listing->remarks[i]));
+    if (listing->members != NULL)
+        json_object_update(object, listing->members);
     json_object_set(object, "rows", listing->rows);
     json_object_set_new(object, "notes", notes);
     ifm_json_print(object, true, out);

@@ -25,6 +25,7 @@ struct ifm_listing {
     size_t n_notes, notes_capacity;
     const char **remarks; /* sentences about the whole table, behind the notes; of the JSON form's "notes" too */
     size_t n_remarks, remarks_capacity;
+    json_t *members; /* what else the JSON form holds, beside "rows" and "notes"; NULL = nothing; released at the end */
     struct ifm_names *note_numbers, *remark_numbers;
     struct ifm_arena *arena;
 };

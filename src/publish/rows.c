@@ -148,6 +148,8 @@ json_t *ifm_compose_json(const struct ifm_publication *publication)
     for (size_t i = 0; i < derived->n_findings; i++)
         json_array_append_new(findings, finding_json(&derived->findings[i]));
     json_object_set_new(object, "run_id", text_json(derived->run_id));
+    json_object_set_new(object, "outcome", json_string(ifm_outcome_name(publication->verdict->outcome)));
+    json_object_set_new(object, "exit_code", json_integer(publication->verdict->exit_code));
     json_object_set_new(object, "verdict", ifm_verdict_to_json(publication->verdict, derived));
     json_object_set_new(object, "numbers", numbers);
     json_object_set_new(object, "findings", findings);

@@ -35,7 +35,7 @@ expect()
 common="step_ns=400000; noise=0.005; error=1e-6; quality=90; l2_hit=0.5; energy_j=0.1"
 better="arm.other.step_ns=195000; arm.other.l2_hit=0.65; arm.other.energy_j=0.05"
 worse="arm.other.step_ns=800000; arm.other.l2_hit=0.4; arm.other.energy_j=0.2; arm.other.quality=80"
-for preset in sop golden-ticket significant; do
+for preset in sop golden-ticket significant no-regression=3%; do
     workload="'null'"
     [ "$preset" = sop ] && workload=decode # energy for a token needs tokens
     expect "$workload" "$preset" "$common; $better" pass 0
@@ -43,6 +43,21 @@ for preset in sop golden-ticket significant; do
 done
 expect decode sop "step_ns=400000; noise=0.005; arm.other.step_ns=195000" blocked 4
 grep -q "no instrument of this pass reads L2 counters" out/verdict.json || fail "the missing counters are not named"
+
+# Noise that hides 3 %: no failure, the blocks that would do, and the same words for machines.
+expect "'null'" no-regression=3% "step_ns=400000; noise=0.1; slot_noise=0.1; arm.other.step_ns=380000" inconclusive 3
+grep -q "more blocks would probably decide" out/verdict.json || fail "no number of blocks in: $(cat printed)"
+grep -q "INCONCLUSIVE" printed || fail "no answer first in: $(cat printed)"
+"$INFEROMETER" judge out --format json >json || [ $? = 3 ] || fail "judge exits with another status"
+"$INFEROMETER" gate out --format json --junit junit.xml >gate.json || [ $? = 3 ] || fail "gate has another status"
+grep -q 'type="inconclusive"' junit.xml || fail "JUnit does not say it: $(cat junit.xml)"
+for file in json gate.json out/verdict.json out/metrics.json; do
+    python3 - "$file" <<'P' || fail "$file has another answer"
+import json, sys
+answer = json.load(open(sys.argv[1]))
+assert (answer["outcome"], answer["exit_code"]) == ("inconclusive", 3), answer
+P
+done
 
 # Classes and triage stand in the summary, and a scripted clock is found to be the cause.
 expect "'null'" golden-ticket "$common; $better" pass 0
@@ -60,4 +75,4 @@ cmp -s out/config.lock.json again/config.lock.json || fail "the lock of a rerun 
 code=0
 "$INFEROMETER" run -c study.yaml --gates golden-tickt --out never >/dev/null 2>errors || code=$?
 [ "$code" = 2 ] && grep -q "did you mean 'golden-ticket'" errors || fail "exit $code: $(cat errors)"
-echo "3 presets, both directions"
+echo "4 presets, both directions"

@@ -266,8 +266,9 @@ static void conditions_qualify(void **state)
     assert_true(near(share->change.number, 0));
     assert_string_equal(share->word, "undecided"); /* se 0.014 against a margin of 0.01 */
     assert_int_equal(share->standing, IFM_STANDING_UNDECIDED);
-    /* half = 0.036204 of 7 blocks; the edge is ln 1.01 = 0.00995 away: 7 * (0.036204 / 0.00995)^2 = 92.67 */
-    assert_int_equal(share->blocks_needed, 93);
+    /* se = 0.0141421 of 7 blocks, so s = 0.0374; the edge is ln 1.01 = 0.00995 away, and there are two ratios:
+     * (t(0.9875, k - 1) + t(0.8, k - 1)) s / sqrt(k) is less from k = 137 on */
+    assert_int_equal(share->further, 137 - 7);
     pair_stop(&p);
 }
 

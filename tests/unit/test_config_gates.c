@@ -35,12 +35,13 @@ static void every_file_is_a_choice(void **state)
         if (length < 6 || strcmp(at->name + length - 5, ".yaml") != 0)
             continue;
         files++;
-        snprintf(name, sizeof name, "%.*s", (int)length - 5, at->name);
+        bool percent = strstr(at->data, "PERCENT") != NULL;
+        snprintf(name, sizeof name, "%.*s%s", (int)length - 5, at->name, percent ? "=2.5%" : "");
         snprintf(yaml, sizeof yaml, "workload: decode\ngates_preset: %s\n", name);
         if (resolve(yaml, &config, &error) != IFM_OK)
             fail_msg("%s: %s", error.where, error.message);
         const struct ifm_study *study = ifm_config_study(config);
-        assert_true(study->n_gates >= 3);
+        assert_true(study->n_gates >= (percent ? 1 : 3));
         for (size_t g = 0; g < study->n_gates; g++) {
             assert_true(IFM_M_NONE != ifm_metric_of(study->gates[g].metric));
             assert_non_null(strstr(study->gate_places[g], "gates preset "));
@@ -76,6 +77,45 @@ static void presets_stand_behind_the_gates_of_the_file(void **state)
     assert_string_equal(study->gates[4].name, "sop: latency");
     assert_true(study->gates[4].threshold == -20 && study->gates[4].op == IFM_GATE_AT_MOST);
     ifm_config_destroy(config);
+}
+
+/* Two limits are two gates; what is no limit is refused with the form. */
+static void a_preset_with_a_limit(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {"no-regression",
+                                        "no-regression=",
+                                        "no-regression=3",
+                                        "no-regression=0.03",
+                                        "no-regression=0%",
+                                        "no-regression=-3%",
+                                        "no-regression=101%",
+                                        "no-regression=%",
+                                        "no-regression=3%%",
+                                        "no-regression=3 of 5 %",
+                                        "sop=3%"};
+    struct ifm_config *config;
+    struct ifm_error error;
+    assert_int_equal(
+        resolve("workload: decode\ngates_preset: [no-regression=3%, 'no-regression=0.5 %']\n", &config, &error),
+        IFM_OK);
+    const struct ifm_study *study = ifm_config_study(config);
+    assert_int_equal(study->n_gates, 2);
+    for (size_t i = 0; i < 2; i++) {
+        const struct ifm_gate *gate = &study->gates[i];
+        assert_string_equal(gate->metric, "change_percent");
+        assert_true(gate->op == IFM_GATE_AT_MOST && gate->interval && gate->threshold == (i == 0 ? 3 : 0.5));
+        assert_string_equal(gate->name, i == 0 ? "no regression beyond 3 %" : "no regression beyond 0.5 %");
+    }
+    ifm_config_destroy(config);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        char yaml[96];
+        snprintf(yaml, sizeof yaml, "workload: decode\ngates_preset: ['%s']\n", wrong[i]);
+        assert_int_equal(resolve(yaml, &config, &error), IFM_USAGE);
+        if (strstr(error.message, "no-regression") == NULL)
+            fail_msg("%s: %s", wrong[i], error.message);
+        ifm_config_destroy(config);
+    }
 }
 
 /* The lock spells the gates out; read again it adds none. */
@@ -126,9 +166,8 @@ static void mistakes_are_named(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_file_is_a_choice),
-        cmocka_unit_test(presets_stand_behind_the_gates_of_the_file),
-        cmocka_unit_test(a_lock_gives_itself),
+        cmocka_unit_test(every_file_is_a_choice), cmocka_unit_test(presets_stand_behind_the_gates_of_the_file),
+        cmocka_unit_test(a_preset_with_a_limit),  cmocka_unit_test(a_lock_gives_itself),
         cmocka_unit_test(mistakes_are_named),
     };
     return cmocka_run_group_tests_name("config_gates", tests, NULL, NULL);

@@ -45,8 +45,16 @@ static void exit_code_of_the_worst(void **state)
     assert_int_equal(ifm_gate_lines_status(&lines), IFM_MISSING);
     lines.n = 3;
     assert_int_equal(ifm_gate_lines_status(&lines), IFM_INVALID);
+    assert_int_equal(ifm_gate_lines_outcome(&lines), IFM_OUTCOME_BLOCKED);
+    items[2].outcome = IFM_OUTCOME_INCONCLUSIVE; /* beside what this machine lacks: more blocks are still an answer */
+    assert_int_equal(ifm_gate_lines_status(&lines), IFM_INVALID);
+    assert_int_equal(ifm_gate_lines_outcome(&lines), IFM_OUTCOME_BLOCKED);
+    items[1].outcome = IFM_OUTCOME_PASS;
+    assert_int_equal(ifm_gate_lines_status(&lines), IFM_INVALID);
+    assert_int_equal(ifm_gate_lines_outcome(&lines), IFM_OUTCOME_INCONCLUSIVE);
     items[0].outcome = IFM_OUTCOME_FAIL;
     assert_int_equal(ifm_gate_lines_status(&lines), IFM_REJECTED);
+    assert_int_equal(ifm_gate_lines_outcome(&lines), IFM_OUTCOME_FAIL);
 }
 
 /* What the reference holds and this run has lost blocks; what the reference never held is a note. */
@@ -151,6 +159,40 @@ static void more_loss_is_worse(void **state)
     ifm_arena_destroy(arena);
 }
 
+/* An interval around the margin is no failure: inconclusive, with the blocks that would probably settle it. */
+static void what_the_margin_divides_is_inconclusive(void **state)
+{
+    (void)state;
+    struct ifm_arena *arena = ifm_arena_create();
+    const struct ifm_value ok = line("", IFM_OUTCOME_PASS, false).observed;
+    struct ifm_between_row rows[2] = {{.cell = "c",
+                                       .arm = "x",
+                                       .metric = IFM_M_SPEEDUP,
+                                       .interleaved = true,
+                                       .reference = ok,
+                                       .other = ok,
+                                       .change = ok,
+                                       .standing = IFM_STANDING_UNDECIDED,
+                                       .margin = 0.01,
+                                       .further = 42}};
+    rows[1] = rows[0];
+    rows[1].further = 0;
+    struct ifm_between between = {rows, 2, 2};
+    struct ifm_gate_lines lines = {0};
+    ifm_gate_lines_between(&between, "main", arena, &lines);
+    assert_int_equal(ifm_gate_lines_outcome(&lines), IFM_OUTCOME_INCONCLUSIVE);
+    assert_int_equal(ifm_gate_lines_status(&lines), IFM_INVALID);
+    assert_int_equal(lines.items[0].further, 42);
+    assert_facts(lines.items[0].reason, "both sides|+1 %|42 more blocks in each run");
+    assert_facts(lines.items[1].reason, "lies on the margin|no sensible number");
+    struct ifm_text text = {0};
+    ifm_gate_lines_junit(&lines, "id", &text);
+    assert_non_null(strstr(text.data, "failures=\"0\" errors=\"2\" skipped=\"0\""));
+    assert_non_null(strstr(text.data, "type=\"inconclusive\"/>"));
+    ifm_text_free(&text);
+    ifm_arena_destroy(arena);
+}
+
 static void junit_is_escaped(void **state)
 {
     (void)state;
@@ -183,10 +225,11 @@ static void listing_has_one_set_of_fields(void **state)
     struct ifm_listing listing = ifm_gate_lines_listing(&lines, arena);
     struct ifm_text text = {0};
     ifm_listing_compose(&listing, IFM_FORMAT_CSV, &text);
-    assert_string_equal(text.data, "gate,cell,arm,metric,outcome,value,low,high,level,unit,n,threshold,reason,remedy\n"
-                                   "\"p, \"\"q\"\"\",a<b,\"x&\"\"y'\",speedup,pass,1.5,1.0,2.0,0.95,%,9,at most +0.3 %,"
-                                   "because,\n"
-                                   "f|g,a<b,\"x&\"\"y'\",speedup,fail,,,,,%,9,at most +0.3 %,because,\n");
+    assert_string_equal(text.data,
+                        "gate,cell,arm,metric,outcome,value,low,high,level,unit,n,threshold,further,reason,remedy\n"
+                        "\"p, \"\"q\"\"\",a<b,\"x&\"\"y'\",speedup,pass,1.5,1.0,2.0,0.95,%,9,at most +0.3 %,,"
+                        "because,\n"
+                        "f|g,a<b,\"x&\"\"y'\",speedup,fail,,,,,%,9,at most +0.3 %,,because,\n");
     ifm_text_clear(&text);
     ifm_listing_compose(&listing, IFM_FORMAT_JSONL, &text);
     const char *second = strchr(text.data, '\n') + 1;
@@ -195,7 +238,7 @@ static void listing_has_one_set_of_fields(void **state)
     assert_int_equal(ifm_json_parse(second, strlen(second) - 1, "row", &row, &error), IFM_OK);
     assert_true(json_is_null(json_object_get(row, "value")) && json_is_null(json_object_get(row, "low")));
     assert_string_equal(json_string_value(json_object_get(row, "outcome")), "fail");
-    assert_int_equal(json_object_size(row), 14);
+    assert_int_equal(json_object_size(row), 15);
     json_decref(row);
     ifm_text_clear(&text);
     ifm_listing_compose(&listing, IFM_FORMAT_MD, &text);
@@ -212,11 +255,9 @@ static void listing_has_one_set_of_fields(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exit_code_of_the_worst),
-        cmocka_unit_test(a_lost_ratio_blocks),
-        cmocka_unit_test(more_loss_is_worse),
-        cmocka_unit_test(junit_is_escaped),
-        cmocka_unit_test(listing_has_one_set_of_fields),
+        cmocka_unit_test(exit_code_of_the_worst), cmocka_unit_test(a_lost_ratio_blocks),
+        cmocka_unit_test(more_loss_is_worse),     cmocka_unit_test(what_the_margin_divides_is_inconclusive),
+        cmocka_unit_test(junit_is_escaped),       cmocka_unit_test(listing_has_one_set_of_fields),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -104,19 +104,66 @@ static void a_gate_on_a_number_of_the_cell(void **state)
     fx_stop(&fx);
 }
 
-static void the_interval_must_satisfy_the_gate(void **state)
+/* Three answers where an interval decides; two, said to be of a value alone, where it does not. */
+static void a_gate_has_three_answers(void **state)
 {
     (void)state;
     struct fixture fx;
     start(&fx);
     fx_derive(&fx);
-    double between = 0.5 * (fx_value(&fx, "other", "step_ns")->number + fx_value(&fx, "other", "step_ns")->high);
-    fx_gate(&fx, "step_ns", "", IFM_GATE_AT_MOST, between, false);
+    const struct ifm_value v = *fx_value(&fx, "other", "step_ns");
+    fx_gate(&fx, "step_ns", "", IFM_GATE_AT_MOST, v.high, true);
     finish(&fx, IFM_OUTCOME_PASS, IFM_OK);
-    fx.gates[0].interval = true;
+    assert_facts(fx.verdict->gates[0].reason, "wholly at or below");
+    fx.gates[0].threshold = nextafter(v.low, 0);
     finish(&fx, IFM_OUTCOME_FAIL, IFM_REJECTED);
-    assert_true(fx.verdict->rollback);
-    assert_string_equal(fx.verdict->rollback_to, "base");
+    assert_facts(fx.verdict->gates[0].reason, "wholly above");
+    for (int above = 0; above < 2; above++) {
+        fx.gates[0].threshold = above ? 0.5 * (v.number + v.high) : 0.5 * (v.number + v.low);
+        fx.gates[0].interval = true;
+        finish(&fx, IFM_OUTCOME_INCONCLUSIVE, IFM_INVALID);
+        assert_facts(fx.verdict->reasons[0], "is inconclusive|both sides|more blocks would probably decide");
+        /* half the half-width away: four times the blocks, and as much again for four runs of five */
+        assert_in_range(fx.verdict->gates[0].further, 5 * 12, 9 * 12);
+        fx.gates[0].interval = false;
+        finish(&fx, above ? IFM_OUTCOME_PASS : IFM_OUTCOME_FAIL, above ? IFM_OK : IFM_REJECTED);
+        assert_facts(fx.verdict->gates[0].reason, "the value alone, without an interval");
+    }
+    fx_stop(&fx);
+}
+
+static void an_estimate_on_the_threshold_is_never_decided(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start(&fx);
+    fx_derive(&fx);
+    fx_gate(&fx, "speedup", "", IFM_GATE_AT_LEAST, fx_value(&fx, "other", "speedup")->number, true);
+    finish(&fx, IFM_OUTCOME_INCONCLUSIVE, IFM_INVALID);
+    assert_int_equal(fx.verdict->gates[0].further, 0);
+    assert_facts(fx.verdict->gates[0].reason, "lies on the threshold|no sensible number of blocks");
+    fx_stop(&fx);
+}
+
+/* What is blocked cannot be had for more blocks; so it weighs more than what is open, and less than a failure. */
+static void what_is_open_weighs_least(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start(&fx);
+    fx_derive(&fx);
+    fx_gate(&fx, "speedup", "", IFM_GATE_AT_LEAST, fx_value(&fx, "other", "speedup")->number, true);
+    fx_gate(&fx, "step_ns", "", IFM_GATE_AT_MOST, 1e9, true);
+    finish(&fx, IFM_OUTCOME_INCONCLUSIVE, IFM_INVALID);
+    fx_gate(&fx, "l2_hit_percent", "", IFM_GATE_AT_LEAST, 1, false); /* no instrument: alone it exits 4 */
+    finish(&fx, IFM_OUTCOME_BLOCKED, IFM_INVALID);
+    fx_gate(&fx, "step_ns", "base", IFM_GATE_AT_MOST, 1, true);
+    finish(&fx, IFM_OUTCOME_FAIL, IFM_REJECTED);
+    json_t *json = ifm_verdict_to_json(fx.verdict, fx.derived);
+    const json_t *gates = json_object_get(json, "gates");
+    assert_string_equal(json_string_value(json_object_get(json_array_get(gates, 0), "outcome")), "inconclusive");
+    assert_true(json_is_null(json_object_get(json_array_get(gates, 0), "further")));
+    json_decref(json);
     fx_stop(&fx);
 }
 
@@ -264,7 +311,9 @@ int main(void)
         cmocka_unit_test(a_gate_is_about_the_variants),
         cmocka_unit_test(a_lone_baseline_is_meant),
         cmocka_unit_test(a_gate_on_a_number_of_the_cell),
-        cmocka_unit_test(the_interval_must_satisfy_the_gate),
+        cmocka_unit_test(a_gate_has_three_answers),
+        cmocka_unit_test(an_estimate_on_the_threshold_is_never_decided),
+        cmocka_unit_test(what_is_open_weighs_least),
         cmocka_unit_test(what_is_missing_blocks),
         cmocka_unit_test(a_gate_on_an_interval_needs_one),
         cmocka_unit_test(a_dispute_is_about_one_arm),

@@ -2,11 +2,9 @@
 #include "derive/compare/between.h"
 
 #include "derive/internal.h"
+#include "stats/foretell.h"
 #include <math.h>
 #include <string.h>
-
-/* Above it, a count of blocks is no advice. */
-#define BLOCKS_SENSIBLE 1e6
 
 bool ifm_log_estimate_of(const struct ifm_value *value, struct ifm_log_estimate *out)
 {
@@ -46,16 +44,6 @@ static const char *word_of(const struct ifm_interval *change, const struct ifm_i
     if (change->low > edge)
         return "slower";
     return equal->low > -edge && equal->high < edge ? "equivalent" : "undecided";
-}
-
-/* The half-width shrinks with the root of the blocks: how many each run needs for the interval's end to leave the edge.
- */
-static int64_t blocks_needed(const struct ifm_log_estimate *loss, const struct ifm_interval *change, double edge,
-                             int64_t blocks)
-{
-    double room = fabs(edge - loss->mean), half = change->high - loss->mean;
-    double needed = room > 0 ? ceil((double)blocks * (half / room) * (half / room)) : INFINITY;
-    return needed < BLOCKS_SENSIBLE ? (int64_t)fmax(needed, IFM_BLOCKS_NEEDED) : 0;
 }
 
 static void set_all(struct ifm_between_row *row, struct ifm_value value)
@@ -113,7 +101,10 @@ static void set_values(struct ifm_between_row *row, const struct ifm_log_estimat
     row->standing = change.low > edge     ? IFM_STANDING_REGRESSED
                     : change.high <= edge ? IFM_STANDING_HOLDS
                                           : IFM_STANDING_UNDECIDED;
-    row->blocks_needed = row->standing == IFM_STANDING_UNDECIDED ? blocks_needed(loss, &change, edge, blocks) : 0;
+    if (row->standing != IFM_STANDING_UNDECIDED || blocks < 2)
+        return;
+    uint64_t all = ifm_stats_foretell(fabs(edge - loss->mean), loss->se, (uint64_t)blocks, level);
+    row->further = all == 0 ? 0 : all > (uint64_t)blocks ? all - (uint64_t)blocks : 1;
 }
 
 /* What keeps the two numbers of a row apart; false when they give an estimate. */

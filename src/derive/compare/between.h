@@ -52,7 +52,7 @@ struct ifm_between_row {
     bool lossy;
     struct ifm_value reference_loss, other_loss; /* loss_rms_rel */
     enum ifm_standing loss_standing;
-    int64_t blocks_needed; /* of each run, to decide it if the difference stays; 0 = no number of blocks will */
+    uint64_t further; /* undecided: so many more blocks of each run would probably decide; 0 = no sensible number */
 };
 
 struct ifm_between {

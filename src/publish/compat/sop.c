@@ -111,11 +111,13 @@ json_t *ifm_compat_sop(const struct ifm_publication *publication)
     const struct ifm_cell *cell = plan->n_cells == 0 ? NULL : &plan->cells[0];
     const struct ifm_compat c = ifm_compat_begin(publication, cell, cell == NULL ? NULL : ifm_compat_first_arm(cell));
     ifm_compat_put_text(&c, "run_id", publication->derived->run_id, NULL);
+    ifm_compat_put_text(&c, "outcome", ifm_outcome_name(publication->verdict->outcome), NULL);
     add_env(&c);
     add_pipeline(&c);
     add_fields(&c);
     add_power_file(&c);
     json_t *object = ifm_compat_end(&c);
+    json_object_set_new(object, "exit_code", json_integer(publication->verdict->exit_code));
     if (plan->n_cells > 1) {
         json_t *cells = json_array();
         for (size_t i = 0; i < plan->n_cells; i++)

@@ -1,0 +1,123 @@
+/* One gate on one number: three answers where the number has an interval, two where its value decides alone.
+ *
+ * pass: the interval lies wholly on the good side of the threshold; fail: wholly on the other one; else inconclusive.
+ * So more noise never makes an arm fail, and equal code is not failed for being measured badly. */
+#include "judge/internal.h"
+
+#include "stats/foretell.h"
+#include <math.h>
+#include <string.h>
+
+static bool satisfies(const struct ifm_gate *gate, double number)
+{
+    return gate->op == IFM_GATE_AT_MOST ? number <= gate->threshold : number >= gate->threshold;
+}
+
+/* ---- how many more ---- */
+
+/* Ratios spread evenly in their logarithms, and a change in percent is a ratio. */
+static double on_scale(const struct ifm_value *v, double number, bool ratio)
+{
+    return !ratio ? number : strcmp(v->unit, "%") == 0 ? log1p(number / 100.0) : log(number);
+}
+
+/* Observations in all after which the interval probably lies on one side; 0 = no sensible number. */
+static uint64_t foretell(const struct ifm_gate *gate, const struct ifm_value *v)
+{
+    bool percent = strcmp(v->unit, "%") == 0;
+    double least = percent ? -100.0 : 0.0, bound = gate->threshold;
+    bool ratio = v->low > least && bound > least;
+    double at = on_scale(v, v->number, ratio);
+    double room = fabs(on_scale(v, bound, ratio) - at);
+    double half = fabs(on_scale(v, bound > v->number ? v->high : v->low, ratio) - at);
+    return v->n < 2 ? 0 : ifm_stats_foretell_half(room, half, (uint64_t)v->n, v->level);
+}
+
+/* ---- in words ---- */
+
+/* So many significant digits, in full where that is not long: 100030 and not 1e+05. */
+static const char *shown(double number, int digits, struct ifm_arena *arena)
+{
+    double size = fabs(number);
+    if (size < 1e-4 || size >= 1e15)
+        return ifm_arena_printf(arena, "%.*g", digits, number);
+    int decimals = digits - 1 - (int)floor(log10(size));
+    char *text = ifm_arena_printf(arena, "%.*f", decimals > 0 ? decimals : 0, number);
+    for (size_t end = strlen(text); decimals > 0 && (text[end - 1] == '0' || text[end - 1] == '.'); end--) {
+        bool point = text[end - 1] == '.';
+        text[end - 1] = '\0';
+        if (point)
+            break;
+    }
+    return text;
+}
+
+/* Digits that keep the number and its ends apart from the threshold, four where they do. */
+static int digits_of(const struct ifm_gate *gate, const struct ifm_value *v, struct ifm_arena *arena)
+{
+    const double numbers[] = {v->number, v->low, v->high};
+    int digits = 4;
+    for (size_t i = 0; i < (gate->interval ? 3 : 1); i++)
+        while (digits < 15 && numbers[i] != gate->threshold &&
+               strcmp(shown(numbers[i], digits, arena), shown(gate->threshold, digits, arena)) == 0)
+            digits++;
+    return digits;
+}
+
+/* "speedup is 1.86 [1.84, 1.88]"; its level where it is not 95 %. */
+static const char *observed(const struct ifm_gate *gate, const struct ifm_value *v, int digits, struct ifm_arena *arena)
+{
+    bool bare = strcmp(v->unit, "1") == 0; /* a pure number has no unit to name */
+    const char *number = ifm_arena_printf(arena, "%s is %s%s%s", gate->metric, shown(v->number, digits, arena),
+                                          bare ? "" : " ", bare ? "" : v->unit);
+    if (!gate->interval)
+        return number;
+    const char *level = fabs(v->level - 0.95) < 1e-9 ? "" : ifm_arena_printf(arena, " at %.4g %%", 100.0 * v->level);
+    return ifm_arena_printf(arena, "%s [%s, %s]%s", number, shown(v->low, digits, arena), shown(v->high, digits, arena),
+                            level);
+}
+
+static const char *what_would_help(const struct ifm_gate_result *result, struct ifm_arena *arena)
+{
+    const char *of = result->further_of;
+    if (result->further == 0)
+        return ifm_arena_printf(arena,
+                                "the estimate lies on the threshold: no sensible number of %s decides; choose another "
+                                "threshold",
+                                of);
+    return ifm_arena_printf(arena, "about %llu more %s would probably decide", (unsigned long long)result->further, of);
+}
+
+static const char *in_words(const struct ifm_gate_result *result, struct ifm_arena *arena)
+{
+    const struct ifm_gate *gate = result->gate;
+    const struct ifm_value *v = &result->observed;
+    bool most = gate->op == IFM_GATE_AT_MOST, passed = result->outcome == IFM_OUTCOME_PASS;
+    int digits = digits_of(gate, v, arena);
+    const char *what = observed(gate, v, digits, arena), *bound = shown(gate->threshold, digits, arena);
+    const char *side = passed ? most ? "at or below" : "at or above" : most ? "above" : "below";
+    if (!gate->interval)
+        return ifm_arena_printf(arena, "%s, %s %s (the value alone, without an interval)", what, side, bound);
+    if (result->outcome == IFM_OUTCOME_INCONCLUSIVE)
+        return ifm_arena_printf(arena, "%s, on both sides of %s: %s", what, bound, what_would_help(result, arena));
+    return ifm_arena_printf(arena, "%s, wholly %s %s", what, side, bound);
+}
+
+/* ---- the answer ---- */
+
+void ifm_judge_decide(struct ifm_gate_result *result, const struct ifm_value *v, struct ifm_arena *arena)
+{
+    const struct ifm_gate *gate = result->gate;
+    result->observed = *v;
+    if (!gate->interval) {
+        result->outcome = satisfies(gate, v->number) ? IFM_OUTCOME_PASS : IFM_OUTCOME_FAIL;
+    } else if (satisfies(gate, v->low) == satisfies(gate, v->high)) {
+        result->outcome = satisfies(gate, v->low) ? IFM_OUTCOME_PASS : IFM_OUTCOME_FAIL;
+    } else {
+        uint64_t all = foretell(gate, v);
+        result->outcome = IFM_OUTCOME_INCONCLUSIVE;
+        result->further = all == 0 ? 0 : all > (uint64_t)v->n ? all - (uint64_t)v->n : 1;
+        result->further_of = v->n_of[0] != '\0' ? v->n_of : "observations";
+    }
+    result->reason = in_words(result, arena);
+}
