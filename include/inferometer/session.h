@@ -111,14 +111,15 @@ INFEROMETER_SESSION_API int inferometer_end(struct inferometer_session *session,
 enum inferometer_outcome {
     INFEROMETER_PASS = 0,
     INFEROMETER_FAIL = 1,
-    INFEROMETER_BLOCKED = 2,   /* a gate misses its metric */
-    INFEROMETER_NOT_GATED = 3, /* no gates were given */
+    INFEROMETER_BLOCKED = 2,      /* a gate misses its metric */
+    INFEROMETER_NOT_GATED = 3,    /* no gates were given */
+    INFEROMETER_INCONCLUSIVE = 4, /* an interval lies on both sides of a gate's threshold: more blocks may decide */
 };
 
 struct inferometer_result {
     size_t size;      /* sizeof, set by the caller */
     int outcome;      /* enum inferometer_outcome */
-    int exit_code;    /* of the command on this folder: 0 accepted, 1 rejected, 3 and 4 blocked */
+    int exit_code;    /* of the command on this folder: 0 accepted, 1 rejected, 3 inconclusive, 3 and 4 blocked */
     const char *word; /* of arm 1 against the baseline: "faster", "slower", "equivalent", "undecided"; "" when the
                          comparison was refused or there is one arm */
     int has_change;   /* whether the next three are valid */

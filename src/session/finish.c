@@ -109,12 +109,25 @@ static void fill_change(const struct inferometer_session *session, struct infero
     out->mde_percent = out->has_mde ? mde->number : 0;
 }
 
+/* The numbers of the public header, which never change. */
+static int outcome_of(const struct ifm_verdict *verdict)
+{
+    static const int outcomes[] = {
+        [IFM_OUTCOME_PASS] = INFEROMETER_PASS,
+        [IFM_OUTCOME_FAIL] = INFEROMETER_FAIL,
+        [IFM_OUTCOME_INCONCLUSIVE] = INFEROMETER_INCONCLUSIVE,
+        [IFM_OUTCOME_BLOCKED] = INFEROMETER_BLOCKED,
+        [IFM_OUTCOME_NOT_GATED] = INFEROMETER_NOT_GATED,
+    };
+    return outcomes[verdict->outcome];
+}
+
 static void fill_result(struct inferometer_session *session, struct inferometer_result *result)
 {
     const struct ifm_verdict *verdict = session->folder.verdict;
     struct inferometer_result out = {
         .size = result->size,
-        .outcome = (int)verdict->outcome,
+        .outcome = outcome_of(verdict),
         .exit_code = (int)verdict->exit_code,
         .word = "",
         .blocks = session->pass.measured,
