@@ -48,11 +48,14 @@ static void go_on_in_a_new_process(const char *dir, const struct ifm_options *op
 /* Measure with progress on a terminal. A device that only a new process can open again is continued in one: then this
  * call does not return. */
 static enum ifm_status measure(const char *dir, const struct ifm_config *config, const struct ifm_plan *plan,
-                               bool resume, const struct ifm_options *options, struct ifm_error *error)
+                               bool resume, const struct ifm_options *options, struct ifm_arena *arena,
+                               struct ifm_error *error)
 {
     int64_t last_ns = 0;
     bool anew = false, show = !options->quiet && isatty(STDERR_FILENO);
     struct ifm_run_options how = {.dir = dir, .resume = resume, .needs_new_process = &anew};
+    if (options->dir != NULL && !resume)
+        ifm_folder_retries(options->dir, arena, &how.retries, &how.n_retries);
     how.witness = ifm_supervise_run(dir, options);
     if (show)
         how.progress = (struct ifm_progress){show_progress, &last_ns};
@@ -98,7 +101,7 @@ static enum ifm_status tell(const struct ifm_options *options, struct ifm_config
     bool made = !ifm_dir_exists(dir);
     json_t *caller = ifm_host_private(ifm_invocation.argc, ifm_invocation.argv);
     IFM_TRY(ifm_story_folder(dir, config, plan, caller, &claim, error));
-    enum ifm_status status = measure(dir, config, plan, false, options, error);
+    enum ifm_status status = measure(dir, config, plan, false, options, arena, error);
     if (status == IFM_MISSING) /* of the machine: nothing has been measured, and --resume would not help */
         ifm_claim_refuse(dir, made);
     IFM_TRY(status);
@@ -118,7 +121,7 @@ static enum ifm_status resume(const struct ifm_options *options, struct ifm_conf
                         : options->out != NULL   ? "--out"
                                                  : "--dry-run");
     IFM_TRY(ifm_story_read_back(options->resume, config, arena, &plan, error));
-    IFM_TRY(measure(options->resume, config, plan, true, options, error));
+    IFM_TRY(measure(options->resume, config, plan, true, options, arena, error));
     return ifm_story_finish(options->resume, &how, judged, error);
 }
 

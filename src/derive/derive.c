@@ -85,6 +85,15 @@ static void derive_cell(const struct ifm_cell_work *work)
     ifm_derive_gpu_state(work);
 }
 
+static void keep_retries(struct ifm_derivation *d)
+{
+    size_t capacity = 0;
+    IFM_EACH(event, d->facts->events, retry, NULL, NULL) {
+        IFM_ARENA_GROW(d->arena, d->out->retries, d->out->n_retries, capacity);
+        d->out->retries[d->out->n_retries++] = IFM_FACTS(event, retry);
+    }
+}
+
 enum ifm_status ifm_derive(const struct ifm_facts_view *facts, struct ifm_arena *arena, struct ifm_derived **out,
                            struct ifm_error *error)
 {
@@ -103,6 +112,7 @@ enum ifm_status ifm_derive(const struct ifm_facts_view *facts, struct ifm_arena 
     for (size_t c = 0; c < d.plan->n_cells; c++)
         derive_cell(&d.cells[c]);
     ifm_rules_plan_rows(&d);
+    keep_retries(&d);
     ifm_derived_sort(d.out, arena);
     *out = d.out;
     return IFM_OK;

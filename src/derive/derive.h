@@ -81,6 +81,8 @@ struct ifm_derived {
     struct ifm_device_energy *energies; /* in the order of cells, arms and sensors */
     size_t n_energies;
     struct ifm_finding_order finding_order; /* of the findings; made by ifm_derive */
+    const struct ifm_event_retry **retries; /* of the journal: which arms regressed in the run that this one repeats */
+    size_t n_retries;
 };
 
 /* What the sensors of power said in the energy pass of a cell. */

@@ -244,9 +244,8 @@ void ifm_build_lead(struct ifm_builder *builder)
     for (size_t i = 0; i < verdict->n_reasons; i++)
         ifm_add_sentence(builder, reasons, verdict->reasons[i])->level =
             i < REASONS_SHOWN ? IFM_LEVEL_ALWAYS : IFM_LEVEL_VERBOSE;
-    if (verdict->rollback)
-        ifm_add_line(builder, section, IFM_LEVEL_ALWAYS, IFM_AS_STRONG,
-                     ifm_arena_printf(builder->arena, "Roll back to %s.", verdict->rollback_to));
+    if (verdict->rollback_advice[0] != '\0')
+        ifm_add_line(builder, section, IFM_LEVEL_ALWAYS, IFM_AS_STRONG, verdict->rollback_advice);
     if (builder->most < IFM_LEVEL_PAGE)
         return;
     if (n_cells == 1)

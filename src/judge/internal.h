@@ -15,6 +15,10 @@ void ifm_judge_ladder(const struct ifm_derived *derived, struct ifm_arena *arena
 /* The labels of the class table that a gate names, for the cell and arm of its result. */
 void ifm_judge_classes(const struct ifm_gate_result *result, const struct ifm_derived *derived, struct ifm_arena *arena,
                        size_t *capacity, struct ifm_verdict *verdict);
+/* Of a run that fails: whether an arm is to be rolled back. */
+void ifm_judge_rollback(const struct ifm_plan *plan, const struct ifm_derived *derived, struct ifm_arena *arena,
+                        struct ifm_verdict *verdict);
+
 
 /* direction.c: does the gate on `metric` pass what is worse or no better, with none of the `n` gates bounding the other
  * side? Then why it is refused, and what to write instead. */

@@ -57,10 +57,10 @@ json_t *ifm_verdict_to_json(const struct ifm_verdict *verdict, const struct ifm_
     json_t *gates = json_array();
     for (size_t g = 0; g < verdict->n_gates; g++)
         json_array_append_new(gates, gate_json(&verdict->gates[g]));
-    return json_pack("{s:i, s:s, s:s, s:s, s:i, s:o, s:o, s:{s:b, s:s}, s:o, s:o, s:o}", "schema", 3, "run_id",
-                     derived->run_id, "config_hash", derived->config_hash, "outcome",
-                     ifm_outcome_name(verdict->outcome), "exit_code", (int)verdict->exit_code, "reasons",
-                     list_json(verdict->reasons, verdict->n_reasons), "gates", gates, "rollback", "rollback",
-                     (int)verdict->rollback, "to", verdict->rollback_to, "rca", list_json(verdict->rca, verdict->n_rca),
-                     "classes", classes_json(verdict), "triage", triage_json(verdict));
+    return json_pack(
+        "{s:i, s:s, s:s, s:s, s:i, s:o, s:o, s:{s:b, s:s, s:s}, s:o, s:o, s:o}", "schema", 3, "run_id", derived->run_id,
+        "config_hash", derived->config_hash, "outcome", ifm_outcome_name(verdict->outcome), "exit_code",
+        (int)verdict->exit_code, "reasons", list_json(verdict->reasons, verdict->n_reasons), "gates", gates, "rollback",
+        "rollback", (int)verdict->rollback, "to", verdict->rollback_to, "advice", verdict->rollback_advice, "rca",
+        list_json(verdict->rca, verdict->n_rca), "classes", classes_json(verdict), "triage", triage_json(verdict));
 }

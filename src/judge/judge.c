@@ -260,17 +260,6 @@ static void judge_gate(struct judging *j, const struct ifm_gate *gate)
 
 /* ---- the verdict ---- */
 
-/* A variant that fails its gate is to be rolled back to its baseline; a failing baseline has nothing to go back to. */
-static void decide_rollback(struct judging *j, const struct ifm_gate_result *result)
-{
-    const struct ifm_cell *cell = ifm_plan_cell(j->plan, result->cell);
-    const struct ifm_arm *baseline = cell == NULL ? NULL : ifm_cell_baseline(cell);
-    if (j->verdict->rollback || baseline == NULL || result->arm[0] == '\0' || strcmp(baseline->name, result->arm) == 0)
-        return;
-    j->verdict->rollback = true;
-    j->verdict->rollback_to = baseline->name;
-}
-
 static void collect(struct judging *j, enum ifm_outcome outcome)
 {
     for (size_t g = 0; g < j->verdict->n_gates; g++) {
@@ -284,8 +273,6 @@ static void collect(struct judging *j, enum ifm_outcome outcome)
                          : outcome == IFM_OUTCOME_BLOCKED ? "is blocked"
                                                           : "is inconclusive";
         add_reason(j, ifm_arena_printf(j->arena, "gate %s %s%s: %s", r->gate->name, is, place, r->reason));
-        if (outcome == IFM_OUTCOME_FAIL)
-            decide_rollback(j, r);
     }
 }
 
@@ -425,7 +412,7 @@ enum ifm_status ifm_judge(const struct ifm_plan *plan, const struct ifm_derived 
     struct judging j = {.plan = plan, .derived = derived, .arena = arena};
     (void)error; /* a verdict can always be given: what cannot be decided is blocked */
     j.verdict = IFM_ARENA_NEW(arena, struct ifm_verdict);
-    j.verdict->rollback_to = "";
+    j.verdict->rollback_to = j.verdict->rollback_advice = "";
     if (ifm_derived_agree(plan, derived, &distrust) != IFM_OK)
         j.untrusted = ifm_arena_printf(arena, "the derived numbers do not agree: %s", distrust.message);
     for (size_t g = 0; g < plan->n_gates; g++)
@@ -434,6 +421,8 @@ enum ifm_status ifm_judge(const struct ifm_plan *plan, const struct ifm_derived 
     ifm_judge_ladder(derived, arena, j.verdict);
     size_t capacity = 0;
     for (size_t g = 0; j.untrusted == NULL && g < j.verdict->n_gates; g++)
+    if (j.untrusted == NULL)
+        ifm_judge_rollback(plan, derived, arena, j.verdict);
         ifm_judge_classes(&j.verdict->gates[g], derived, arena, &capacity, j.verdict);
     if (j.untrusted == NULL)
         ifm_judge_triage(derived, arena, j.verdict);

@@ -46,8 +46,9 @@ struct ifm_verdict {
     size_t n_gates;
     const char **reasons; /* sentences, most important first; never empty */
     size_t n_reasons;
-    bool rollback;           /* a gate on an arm that is not the baseline failed */
-    const char *rollback_to; /* the baseline arm to go back to; "" when there is no rollback */
+    bool rollback;               /* two metrics of an arm regress, in the run that this one repeats too (rollback.c) */
+    const char *rollback_to;     /* the baseline arm to go back to; "" when there is no rollback */
+    const char *rollback_advice; /* one sentence; "" = none. Of a first run that regresses: measure once more */
     const char **rca; /* root-cause ladder, one sentence a rung: environment, inputs, kernel, memory, statistics */
     size_t n_rca;
     struct ifm_class_label *classes; /* of the tables that gates name */
@@ -63,6 +64,9 @@ IFM_CHECKED enum ifm_status ifm_judge(const struct ifm_plan *plan, const struct 
 IFM_CHECKED enum ifm_status ifm_check_gates(const struct ifm_plan *plan, const char *const *places,
                                             struct ifm_arena *arena, struct ifm_error *error);
 json_t *ifm_verdict_to_json(const struct ifm_verdict *verdict, const struct ifm_derived *derived); /* verdict.json */
+/* "latency and energy per token" of an arm, where two or more regress against its baseline; "" where fewer do. */
+const char *ifm_judge_regressions(const struct ifm_derived *derived, const char *cell, const char *arm,
+                                  struct ifm_arena *arena);
 bool ifm_judge_has_classes(const char *table);
 const char *ifm_outcome_name(enum ifm_outcome outcome);  /* as in verdict.json: "not_gated" */
 const char *ifm_outcome_words(enum ifm_outcome outcome); /* for people: "not gated" */

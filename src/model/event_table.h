@@ -31,6 +31,7 @@
 #define IFM_STAGES(S) \
     S(run_start, once_a_session, kept) \
     S(resume, once_a_session, kept) \
+    S(retry, each, kept) \
     S(plugin, each, kept) \
     S(input, each, kept) \
     S(environment, once_a_session, kept) \
@@ -80,6 +81,8 @@ enum ifm_stage {
     F(r, must, text, run_id, _) F(r, must, text, config_hash, _) F(r, must, text, version, _) \
     F(r, may, text, plan_sha256, _)
 #define IFM_FIELDS_resume(F, r) IFM_FIELDS_run_start(F, r)
+#define IFM_FIELDS_retry(F, r) \
+    F(r, must, text, cell, _) F(r, must, text, arm, _) F(r, must, text, run_id, _) F(r, must, text, regressed, _)
 #define IFM_FIELDS_plugin(F, r) \
     F(r, must, text, name, _) F(r, must, text, file, _) F(r, must, text, sha256, _) F(r, must, count, abi, _)
 #define IFM_FIELDS_input(F, r) \

@@ -248,6 +248,8 @@ static enum ifm_status start_session(struct execution *execution, struct ifm_err
     const struct ifm_event_resume again = {start.run_id, start.config_hash, start.version, start.plan_sha256};
     IFM_TRY(ifm_fact_add(session, resumed ? IFM_EVENT_OF(resume, true, &again) : IFM_EVENT_OF(run_start, true, &start),
                          error));
+    for (size_t i = 0; !resumed && i < execution->options->n_retries; i++)
+        IFM_TRY(ifm_fact_add(session, IFM_EVENT_OF(retry, true, &execution->options->retries[i]), error));
     IFM_TRY(ifm_fact_plugins(session, execution->plan, error));
     IFM_TRY(ifm_inputs_record(session, execution->plan, error));
     IFM_TRY(ifm_fact_environment(session, "before", execution->is_fake, error));

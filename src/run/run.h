@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "device/device.h"
+#include "model/event.h"
 #include "model/plan.h"
 #include "run/facts/facts.h"
 #include <stdbool.h>
@@ -20,9 +21,11 @@ struct ifm_run_options {
     const char *dir;
     struct ifm_device_options device;
     bool resume;
-    struct ifm_progress progress; /* report may be NULL */
-    bool *needs_new_process;      /* set when the device failed and only a new process, which resumes, can open it */
-    struct ifm_witness *witness;  /* of the process that watches this one; NULL = none */
+    struct ifm_progress progress;          /* report may be NULL */
+    const struct ifm_event_retry *retries; /* of the run that is repeated; NULL = none */
+    size_t n_retries;
+    bool *needs_new_process;     /* set when the device failed and only a new process, which resumes, can open it */
+    struct ifm_witness *witness; /* of the process that watches this one; NULL = none */
 };
 
 /* Execute every cell that the record does not hold yet. IFM_INTERRUPTED after SIGINT or SIGTERM: the open block is

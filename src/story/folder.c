@@ -121,3 +121,38 @@ void ifm_folder_close(struct ifm_folder *folder)
     ifm_arena_destroy(folder->arena);
     *folder = (struct ifm_folder){0};
 }
+
+static void add_retries(const struct ifm_folder *folder, struct ifm_arena *arena, struct ifm_event_retry **out,
+                        size_t *n)
+{
+    size_t capacity = 0;
+    for (size_t c = 0; c < folder->plan->n_cells; c++) {
+        const struct ifm_cell *cell = &folder->plan->cells[c];
+        for (size_t a = 0; a < cell->n_arms; a++) {
+            const char *names = ifm_judge_regressions(folder->derived, cell->name, cell->arms[a].name, arena);
+            if (cell->arms[a].role != IFM_ROLE_VARIANT || names[0] == '\0')
+                continue;
+            IFM_ARENA_GROW(arena, *out, *n, capacity);
+            (*out)[(*n)++] = (struct ifm_event_retry){.cell = ifm_arena_strdup(arena, cell->name),
+                                                      .arm = ifm_arena_strdup(arena, cell->arms[a].name),
+                                                      .run_id = ifm_arena_strdup(arena, folder->plan->run_id),
+                                                      .regressed = names};
+        }
+    }
+}
+
+void ifm_folder_retries(const char *dir, struct ifm_arena *arena, const struct ifm_event_retry **out, size_t *n)
+{
+    struct ifm_folder folder;
+    struct ifm_error ignored = {0};
+    struct ifm_event_retry *made = NULL;
+    struct ifm_plan *plan;
+    *n = 0;
+    *out = NULL;
+    if (ifm_plan_read(dir, arena, &plan, &ignored) != IFM_OK || plan->n_gates == 0)
+        return; /* nothing can have failed: deriving it would be in vain */
+    if (ifm_folder_open(dir, &folder, &ignored) == IFM_OK && folder.verdict->outcome == IFM_OUTCOME_FAIL)
+        add_retries(&folder, arena, &made, n);
+    *out = made;
+    ifm_folder_close(&folder);
+}

@@ -44,6 +44,16 @@ done
 expect decode sop "step_ns=400000; noise=0.005; arm.other.step_ns=195000" blocked 4
 grep -q "no instrument of this pass reads L2 counters" out/verdict.json || fail "the missing counters are not named"
 
+# Two metrics regress: measure once more; again: roll back. verify finds the same from the folder alone.
+expect decode sop "$common; $worse" fail 1
+grep -q "inferometer rerun" out/verdict.json || fail "no advice to measure once more: $(cat out/verdict.json)"
+! grep -q "Roll back" out/verdict.json || fail "roll back after one run"
+rm -rf again
+"$INFEROMETER" rerun out --out again >printed 2>errors || [ $? = 1 ] || fail "rerun: $(cat errors)"
+grep -q "Roll back to base" printed || fail "no advice to roll back: $(cat printed)"
+"$INFEROMETER" verify again >/dev/null 2>errors || fail "verify: $(cat errors)"
+rm -rf again
+
 # Noise that hides 3 %: no failure, the blocks that would do, and the same words for machines.
 expect "'null'" no-regression=3% "step_ns=400000; noise=0.1; slot_noise=0.1; arm.other.step_ns=380000" inconclusive 3
 grep -q "more blocks would probably decide" out/verdict.json || fail "no number of blocks in: $(cat printed)"

@@ -174,6 +174,7 @@ static struct ifm_verdict sample_verdict = {.outcome = IFM_OUTCOME_BLOCKED,
                                             .n_reasons = 2,
                                             .rollback = true,
                                             .rollback_to = "plain",
+                                            .rollback_advice = "Roll back to plain.",
                                             .rca = sample_causes,
                                             .n_rca = 2};
 static const char sample_events[] =

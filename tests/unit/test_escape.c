@@ -106,6 +106,7 @@ static struct ifm_publication hostile(void)
                                    .n_reasons = 1,
                                    .rollback = true,
                                    .rollback_to = HOSTILE,
+                                   .rollback_advice = HOSTILE,
                                    .rca = causes,
                                    .n_rca = 1};
     publication.plan = &plan;

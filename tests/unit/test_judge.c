@@ -83,7 +83,7 @@ static void a_lone_baseline_is_meant(void **state)
     finish(&fx, IFM_OUTCOME_FAIL, IFM_REJECTED);
     assert_int_equal(fx.verdict->n_gates, 1);
     assert_string_equal(fx.verdict->gates[0].arm, "base");
-    assert_false(fx.verdict->rollback); /* a baseline has nothing to go back to */
+    assert_false(fx.verdict->rollback);
     fx_stop(&fx);
 }
 
@@ -288,8 +288,9 @@ static void verdict_json(void **state)
     assert_string_equal(json_string_value(json_object_get(json, "outcome")), "fail");
     assert_int_equal(json_integer_value(json_object_get(json, "exit_code")), 1);
     const json_t *rollback = json_object_get(json, "rollback");
-    assert_true(json_is_true(json_object_get(rollback, "rollback")));
-    assert_string_equal(json_string_value(json_object_get(rollback, "to")), "base");
+    assert_true(json_is_false(json_object_get(rollback, "rollback"))); /* one failed gate */
+    assert_string_equal(json_string_value(json_object_get(rollback, "to")), "");
+    assert_string_equal(json_string_value(json_object_get(rollback, "advice")), "");
     const json_t *gate = json_array_get(json_object_get(json, "gates"), 0);
     assert_string_equal(json_string_value(json_object_get(gate, "op")), "at_most");
     assert_true(json_is_true(json_object_get(gate, "interval")));
