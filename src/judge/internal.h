@@ -27,8 +27,14 @@ bool ifm_judge_is_inverted(const struct ifm_gate *gates, size_t n, const struct 
 const char *ifm_judge_inverted_reason(struct ifm_arena *arena, const struct ifm_gate *gate, enum ifm_metric_id metric);
 const char *ifm_judge_inverted_hint(struct ifm_arena *arena, const struct ifm_gate *gate, enum ifm_metric_id metric);
 
-/* One line for each comparison that has a number. */
-void ifm_judge_triage(const struct ifm_derived *derived, struct ifm_arena *arena, struct ifm_verdict *verdict);
+/* One line for each comparison that has a number, and for each that a failed program has kept from one. */
+void ifm_judge_triage(const struct ifm_plan *plan, const struct ifm_derived *derived, struct ifm_arena *arena,
+                      struct ifm_verdict *verdict);
+/* construction.c: what differs from the baseline by the plan, "" = nothing; why a failed program has no time, NULL =
+ * none failed. */
+const char *ifm_judge_construction(const struct ifm_cell *cell, const char *arm, struct ifm_arena *arena);
+const char *ifm_judge_failed_program(const struct ifm_cell *cell, const struct ifm_number *change,
+                                     const struct ifm_derived *derived, struct ifm_arena *arena);
 
 /* ---- checklists ---- */
 

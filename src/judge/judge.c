@@ -425,7 +425,7 @@ enum ifm_status ifm_judge(const struct ifm_plan *plan, const struct ifm_derived 
         ifm_judge_rollback(plan, derived, arena, j.verdict);
         ifm_judge_classes(&j.verdict->gates[g], derived, arena, &capacity, j.verdict);
     if (j.untrusted == NULL)
-        ifm_judge_triage(derived, arena, j.verdict);
+        ifm_judge_triage(plan, derived, arena, j.verdict);
     *out = j.verdict;
     return IFM_OK;
 }

@@ -1,9 +1,11 @@
 /* Triage: for each comparison, what else changed between the arms, and whether it accounts for the change of time.
  *
- * A column accounts for a share of the change by arithmetic alone: a clock that is r slower makes the time 1/(1+r)
- * longer; nanoseconds lost are nanoseconds; an event costs what is stated below; an amount of work costs at most in
- * proportion. It "explains" the change when it points the same way and accounts for at least half of it. That is a
- * place to look first, not a proof: whatever was not recorded may still be the cause. */
+ * What differs by construction comes first. A column accounts for a part of the change by arithmetic alone: a clock
+ * that is r slower makes the time 1/(1+r) longer; time lost counts by its share of each arm's own time, since an arm
+ * that takes twice as long loses twice as much for that alone; so do events, each at the cost stated below; processor
+ * time counts by its ratio, where that agrees with the ratio of the times; an amount costs at most in proportion. It
+ * "explains" the change when it points the same way and accounts for at least half of it. That is a place to look
+ * first, not a proof: whatever was not recorded may still be the cause. */
 #include "judge/internal.h"
 
 #include "base/names.h"
@@ -13,10 +15,12 @@
 
 /* Half of the change. */
 #define EXPLAINS 0.5
+/* Two ratios agree when their logarithms differ by at most this factor. */
+#define AGREES 1.25
 /* Changes below this share, in percent, are not worth a word. */
 #define WORTH_A_WORD 0.05
 
-enum effect { EFFECT_CLOCK, EFFECT_LOST_TIME, EFFECT_EVENT, EFFECT_AMOUNT, EFFECT_NONE };
+enum effect { EFFECT_CLOCK, EFFECT_LOST_TIME, EFFECT_WORK_TIME, EFFECT_EVENT, EFFECT_AMOUNT, EFFECT_NONE };
 
 struct look {
     const char *column, *name;
@@ -36,7 +40,7 @@ static const struct look looks[] = {
     {"faults_major", "major faults", EFFECT_EVENT, 1e7},
     {"throttle_count", "throttle events", EFFECT_EVENT, 1e6},
     {"temperature_mc", "temperature", EFFECT_NONE, 0},
-    {"child_cpu_ns", "processor time", EFFECT_LOST_TIME, 0},
+    {"child_cpu_ns", "processor time", EFFECT_WORK_TIME, 0},
     {"child_rss_bytes", "peak memory", EFFECT_NONE, 0},
     {"child_faults_major", "major faults", EFFECT_EVENT, 1e7},
     {"child_switches_voluntary", "voluntary switches", EFFECT_EVENT, 1e4},
@@ -61,31 +65,59 @@ static struct look look_of(const struct ifm_companion *c)
     return (struct look){c->column, c->column, c->kind == IFM_COMPANION_LEVEL && !clock ? EFFECT_NONE : effect, 0};
 }
 
-/* By how many percent of the baseline's time the column's difference accounts for. */
-static double accounts_for(const struct look *look, const struct ifm_companion *c)
+/* A companion beside the change of time that it may explain, in percent. */
+struct beside_change {
+    const struct ifm_companion *c;
+    double change;
+};
+
+/* What the column took of the time of one step, as a share: of the arm's own or of the baseline's. */
+static double share_of(const struct look *look, const struct beside_change *b, bool own)
 {
-    double difference = c->own - c->base;
+    double step_ns = own ? b->c->step_ns * (1.0 + b->change / 100.0) : b->c->step_ns;
+    double lost = (own ? b->c->own : b->c->base) * (look->effect == EFFECT_EVENT ? look->cost_ns : 1.0);
+    return step_ns > 0 ? fmin(lost / step_ns, 0.99) : 0.0;
+}
+
+/* By how many percent the column's difference changes the time of a step. */
+static double accounts_for(const struct look *look, const struct beside_change *b)
+{
+    const struct ifm_companion *c = b->c;
     switch (look->effect) {
     case EFFECT_CLOCK:
         return c->own > 0 ? 100.0 * (c->base / c->own - 1.0) : 0.0;
     case EFFECT_LOST_TIME:
-        return c->step_ns > 0 ? 100.0 * difference / c->step_ns : 0.0;
-    case EFFECT_EVENT:
-        return c->step_ns > 0 ? 100.0 * difference * look->cost_ns / c->step_ns : 0.0;
+    case EFFECT_EVENT: /* the rest of the time is as long in both */
+        return 100.0 * ((1.0 - share_of(look, b, false)) / (1.0 - share_of(look, b, true)) - 1.0);
+    case EFFECT_WORK_TIME:
     case EFFECT_AMOUNT:
-        return c->base > 0 ? 100.0 * difference / c->base : 0.0;
+        return c->base > 0 ? 100.0 * (c->own / c->base - 1.0) : 0.0;
     case EFFECT_NONE:
         break;
     }
     return 0.0;
 }
 
-/* "clock -4.0 %", "steal +1.2 % of the time", "minor faults +0.3 a step". */
-static const char *shown(const struct look *look, const struct ifm_companion *c, struct ifm_arena *arena)
+/* Does what the column accounts for make up the change? */
+static bool explains(const struct look *look, const struct beside_change *b)
 {
+    double share = accounts_for(look, b);
+    if (!(share * b->change > 0))
+        return false;
+    if (look->effect != EFFECT_WORK_TIME)
+        return fabs(share) >= EXPLAINS * fabs(b->change);
+    double agreement = log1p(share / 100.0) / log1p(b->change / 100.0);
+    return agreement <= AGREES && agreement >= 1.0 / AGREES;
+}
+
+/* "clock -4.0 %", "steal 3.1 % of its time against 0.1 %", "minor faults +0.3 a step". */
+static const char *shown(const struct look *look, const struct beside_change *b, struct ifm_arena *arena)
+{
+    const struct ifm_companion *c = b->c;
     double difference = c->own - c->base;
     if (look->effect == EFFECT_LOST_TIME)
-        return ifm_arena_printf(arena, "%s %+.1f %% of the time", look->name, accounts_for(look, c));
+        return ifm_arena_printf(arena, "%s %.3g %% of its time against %.3g %%", look->name,
+                                100.0 * share_of(look, b, true), 100.0 * share_of(look, b, false));
     if (strcmp(c->unit, "mC") == 0 || strcmp(c->column, "temperature_mc") == 0)
         return ifm_arena_printf(arena, "%s %+.1f K", look->name, 1e-3 * difference);
     if (c->base > 0 && look->effect != EFFECT_EVENT)
@@ -93,16 +125,17 @@ static const char *shown(const struct look *look, const struct ifm_companion *c,
     return ifm_arena_printf(arena, "%s %+.3g a step", look->name, difference);
 }
 
-static bool has_changed(const struct look *look, const struct ifm_companion *c)
+static bool has_changed(const struct look *look, const struct beside_change *b)
 {
+    const struct ifm_companion *c = b->c;
     double share =
-        look->effect == EFFECT_NONE && c->base > 0 ? 100.0 * (c->own - c->base) / c->base : accounts_for(look, c);
+        look->effect == EFFECT_NONE && c->base > 0 ? 100.0 * (c->own - c->base) / c->base : accounts_for(look, b);
     return fabs(share) >= WORTH_A_WORD;
 }
 
 /* `seen` 0: no column was recorded; 1: none differs; more: some do. `at_most`: no cause is more than a bound. */
 static void conclude(struct ifm_text *text, const struct ifm_value *change, const char *causes, size_t n_causes,
-                     bool at_most, size_t seen)
+                     bool at_most, size_t seen, bool by_construction)
 {
     const char *word = change->text;
     /* A clock that differs leaves a change undecided, which is there all the same. */
@@ -122,7 +155,10 @@ static void conclude(struct ifm_text *text, const struct ifm_value *change, cons
     else if (strcmp(word, "undecided") == 0)
         ifm_text_printf(text, "; the change is not decided, and %s", nothing);
     else
-        ifm_text_printf(text, "; %s%s", nothing, seen > 0 ? ": the code itself, or what was not recorded" : "");
+        ifm_text_printf(text, "; %s%s", nothing,
+                        by_construction ? ": its construction, or what was not recorded"
+                        : seen > 0      ? ": the code itself, or what was not recorded"
+                                        : "");
 }
 
 /* A line under construction. */
@@ -137,17 +173,18 @@ struct story {
 static void tell(struct story *story, const struct ifm_companion *c, bool able, double change, struct ifm_arena *arena)
 {
     struct look look = look_of(c);
-    double share = accounts_for(&look, c);
+    const struct beside_change b = {c, change};
     story->recorded++;
-    if (!has_changed(&look, c))
+    if (!has_changed(&look, &b))
         return;
-    const char *what = shown(&look, c, arena);
+    const char *what = shown(&look, &b, arena);
     ifm_text_printf(&story->text, "%s%s", story->told++ == 0 ? "; beside it " : ", ", what);
-    if (!able || !(share * change > 0 && fabs(share) >= EXPLAINS * fabs(change)))
+    if (!able || !explains(&look, &b))
         return;
     story->n_causes++;
     story->at_most = story->at_most && (look.effect == EFFECT_EVENT || look.effect == EFFECT_AMOUNT);
-    story->causes = ifm_arena_printf(arena, "%s%s%s", story->causes, story->causes[0] == '\0' ? "" : " and ", what);
+    story->causes = ifm_arena_printf(arena, "%s%s%s", story->causes, story->causes[0] == '\0' ? "" : " and ",
+                                     look.effect == EFFECT_LOST_TIME ? look.name : what);
 }
 
 /* Rule 3: the speed-up is refused, or stands with the baseline's share only, when less work does not explain it. */
@@ -186,12 +223,15 @@ static struct beside gather_beside(const struct ifm_derived *derived, struct ifm
     return beside;
 }
 
-static const char *one_line(const struct ifm_number *change, const struct ifm_derived *derived,
-                            const struct beside *beside, struct ifm_arena *arena)
+static const char *one_line(const struct ifm_cell *cell, const struct ifm_number *change,
+                            const struct ifm_derived *derived, const struct beside *beside, struct ifm_arena *arena)
 {
     const struct ifm_value *v = &change->value;
+    const char *construction = ifm_judge_construction(cell, change->arm, arena);
     struct story story = {.causes = "", .at_most = true};
     ifm_text_printf(&story.text, "time %+.1f %% (%s)", v->number, v->text);
+    if (construction[0] != '\0')
+        ifm_text_printf(&story.text, "; by construction %s", construction);
     /* No column, but a fact of the plan: a compressed arm moves another amount of bytes by design. */
     const struct ifm_number *bytes = ifm_derived_find(derived, change->cell, change->arm, IFM_M_BYTES_RATIO);
     bool beyond = is_beyond_its_work(derived, change);
@@ -205,22 +245,28 @@ static const char *one_line(const struct ifm_number *change, const struct ifm_de
     size_t at = ifm_names_find(beside->names, name_of(change->cell, change->arm, arena));
     for (size_t i = 0; at != IFM_NO_NAME && i < beside->n[at]; i++)
         tell(&story, beside->first[at] + i, true, v->number, arena);
-    conclude(&story.text, v, story.causes, story.n_causes, story.at_most, story.recorded == 0 ? 0 : story.told + 1);
+    conclude(&story.text, v, story.causes, story.n_causes, story.at_most, story.recorded == 0 ? 0 : story.told + 1,
+             construction[0] != '\0');
     const char *line = ifm_arena_printf(arena, "%s", story.text.data);
     ifm_text_free(&story.text);
     return line;
 }
 
-void ifm_judge_triage(const struct ifm_derived *derived, struct ifm_arena *arena, struct ifm_verdict *verdict)
+void ifm_judge_triage(const struct ifm_plan *plan, const struct ifm_derived *derived, struct ifm_arena *arena,
+                      struct ifm_verdict *verdict)
 {
     size_t capacity = 0;
     struct beside beside = gather_beside(derived, arena);
     for (size_t i = 0; i < derived->n_numbers; i++) {
         const struct ifm_number *change = &derived->numbers[i];
-        if (change->metric != IFM_M_CHANGE_PERCENT || change->value.state != IFM_STATE_OK)
+        const struct ifm_cell *cell = change->metric == IFM_M_CHANGE_PERCENT ? ifm_plan_cell(plan, change->cell) : NULL;
+        if (cell == NULL)
+            continue;
+        const char *text = change->value.state == IFM_STATE_OK ? one_line(cell, change, derived, &beside, arena)
+                                                               : ifm_judge_failed_program(cell, change, derived, arena);
+        if (text == NULL)
             continue;
         IFM_ARENA_GROW(arena, verdict->triage, verdict->n_triage, capacity);
-        verdict->triage[verdict->n_triage++] =
-            (struct ifm_triage_line){change->cell, change->arm, one_line(change, derived, &beside, arena)};
+        verdict->triage[verdict->n_triage++] = (struct ifm_triage_line){change->cell, change->arm, text};
     }
 }

@@ -261,12 +261,115 @@ static void stolen_time_explains(void **state)
     j.fx.parts[0].step_ns[1] = 412000;
     j.steal[0] = 0;
     j.steal[1] = 0.03;
-    expect_triage(&j, "(slower)|steal +|%|explains", "nothing");
+    expect_triage(&j, "(slower)|steal|% of its time against 0 %|steal explains it", "nothing");
     equal_columns(&j);
     j.fx.parts[0].step_ns[1] = 800000; /* the same stolen share is far too little for this */
     j.steal[0] = 0;
     j.steal[1] = 0.03;
-    expect_triage(&j, "(slower)|steal +|nothing|explains", "");
+    expect_triage(&j, "(slower)|steal|nothing|explains", "");
+}
+
+/* Both arms lose the same share of their time; the slower one loses more of it for being slower, and that is no cause.
+ */
+static void an_equal_share_explains_nothing(void **state)
+{
+    (void)state;
+    struct judged j;
+    equal_columns(&j);
+    j.fx.parts[0].step_ns[1] = 800000;
+    j.steal[0] = j.steal[1] = 0.6;
+    expect_triage(&j, "time +100.0 %|nothing", "steal"); /* so much of it that no word stands */
+}
+
+/* One companion in place of those of the record; the arm takes half as long. */
+static const char *triage_beside(struct judged *j, const char *column, double own, double base)
+{
+    equal_columns(j);
+    j->fx.parts[0].step_ns[1] = 200000;
+    jd_record(j);
+    fx_derive(&j->fx);
+    struct ifm_companion *c = IFM_ARENA_NEW(j->fx.arena, struct ifm_companion);
+    *c = (struct ifm_companion){.cell = "decode",
+                                .arm = "other",
+                                .column = column,
+                                .unit = "ns",
+                                .n = 12,
+                                .own = own,
+                                .base = base,
+                                .step_ns = 400000};
+    j->fx.derived->companions = c;
+    j->fx.derived->n_companions = 1;
+    fx_judge(&j->fx);
+    return j->fx.verdict->triage[0].text;
+}
+
+/* Half the time with half the processor time: that is it, however much of the time it is. A tenth less of it, on eight
+ * threads, is more nanoseconds than the change has, and is not. */
+static void processor_time_explains_by_its_ratio(void **state)
+{
+    (void)state;
+    struct judged j;
+    assert_facts(triage_beside(&j, "child_cpu_ns", 20000, 40000), "processor time -50.0 %|explains it");
+    jd_stop(&j);
+    assert_facts(triage_beside(&j, "child_cpu_ns", 2880000, 3200000),
+                 "processor time -10.0 %|nothing recorded explains");
+    jd_stop(&j);
+}
+
+/* What the arm is set to comes before all that was measured. */
+static void construction_comes_first(void **state)
+{
+    (void)state;
+    static const struct ifm_setting own[] = {{"decode.isa", "avx2"}, {"decode.batch", "4"}, {"decode.label", ""}};
+    static const struct ifm_setting base[] = {{"decode.isa", "avx512"}, {"decode.batch", "4"}, {"decode.label", "x"}};
+    struct judged j;
+    equal_columns(&j);
+    j.fx.parts[0].arms[0].settings = base;
+    j.fx.parts[0].arms[1].settings = own;
+    j.fx.parts[0].arms[0].n_settings = j.fx.parts[0].arms[1].n_settings = 3;
+    j.fx.parts[0].arms[0].variant = "f16";
+    j.fx.parts[0].arms[1].variant = "int4";
+    j.khz[0] = 3000000;
+    j.khz[1] = 3030000;
+    expect_triage(&j,
+                  "time|(faster); by construction decode.isa is avx2, not avx512, the form is int4, not f16; beside it "
+                  "clock +1.0 %; nothing recorded explains it: its construction",
+                  "decode.batch");
+}
+
+static void a_failed_program_says_its_status(void **state)
+{
+    (void)state;
+    static const char *const columns[] = {"child_cpu_ns"};
+    static const struct ifm_pass pass = {.columns = columns, .n_columns = 1};
+    const struct ifm_value refused = {.state = IFM_STATE_REFUSED,
+                                      .reason = "3 of 12 runs failed (exit status 7)",
+                                      .unit = "",
+                                      .n_of = "",
+                                      .remedy = "",
+                                      .text = ""};
+    struct ifm_value three = refused;
+    three.state = IFM_STATE_OK;
+    three.number = 3;
+    for (int baseline = 0; baseline < 2; baseline++) {
+        const char *failed = baseline ? "base" : "other";
+        struct ifm_number numbers[] = {{"decode", failed, IFM_M_STEP_NS, refused},
+                                       {"decode", failed, IFM_M_COMMAND_FAILURES, three},
+                                       {"decode", "other", IFM_M_CHANGE_PERCENT, refused}};
+        struct ifm_derived derived = {
+            .run_id = "0123456789ab", .config_hash = "cafe", .numbers = numbers, .n_numbers = 3};
+        struct fixture fx;
+        fx_start(&fx);
+        fx.cells[0].workload = "command";
+        fx.cells[0].passes = &pass;
+        fx.cells[0].n_passes = 1;
+        fx.derived = &derived;
+        fx_judge(&fx);
+        assert_int_equal(fx.verdict->n_triage, 1);
+        assert_facts(fx.verdict->triage[0].text, baseline ? "the program of base failed|3 of 12|exit status 7"
+                                                          : "the program of other failed|3 of 12|exit status 7");
+        fx_stop(&fx);
+    }
 }
 
 static void nothing_recorded_says_so(void **state)
@@ -325,6 +428,10 @@ int main(void)
         cmocka_unit_test(a_slower_clock_explains),
         cmocka_unit_test(a_clock_the_other_way_or_too_small_does_not),
         cmocka_unit_test(stolen_time_explains),
+        cmocka_unit_test(an_equal_share_explains_nothing),
+        cmocka_unit_test(processor_time_explains_by_its_ratio),
+        cmocka_unit_test(construction_comes_first),
+        cmocka_unit_test(a_failed_program_says_its_status),
         cmocka_unit_test(nothing_recorded_says_so),
         cmocka_unit_test(an_undecided_change_has_no_cause),
         cmocka_unit_test(it_is_all_in_verdict_json),
