@@ -32,7 +32,8 @@ static enum ifm_status check_places(const struct ifm_gate *gate, const char *whe
                                     struct ifm_arena *arena, struct ifm_error *error)
 {
     struct names cells = {.n = 0}, arms = {.n = 0};
-    bool cell_found = gate->cell[0] == '\0', arm_found = gate->arm[0] == '\0';
+    bool cell_found = gate->cell[0] == '\0';
+    bool arm_found = gate->arm[0] == '\0' || ifm_judge_form_of_gate(gate) != IFM_FORM_ANY;
     const char *list = "";
     for (size_t i = 0; i < plan->n_cells; i++) {
         const struct ifm_cell *cell = &plan->cells[i];

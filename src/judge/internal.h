@@ -6,8 +6,18 @@
 
 #include "base/text.h"
 
+/* forms.c: the arms that a gate is about by what they store: each number in so many bits. ANY: the gate names no form.
+ */
+enum ifm_form { IFM_FORM_ANY = 0, IFM_FORM_PLAIN, IFM_FORM_8_BIT, IFM_FORM_4_BIT, IFM_FORM_2_BIT };
+enum ifm_form ifm_judge_form_of_gate(const struct ifm_gate *gate);
+bool ifm_judge_has_form(const struct ifm_arm *arm, enum ifm_form form);
+
 /* decide.c: outcome and reason of the gate of `result` on `value`, which is OK and has an interval if the gate asks. */
 void ifm_judge_decide(struct ifm_gate_result *result, const struct ifm_value *value, struct ifm_arena *arena);
+
+/* Of a run that fails: whether an arm is to be rolled back. */
+void ifm_judge_rollback(const struct ifm_plan *plan, const struct ifm_derived *derived, struct ifm_arena *arena,
+                        struct ifm_verdict *verdict);
 
 /* The root-cause ladder: what the findings say, one sentence a rung, lowest rung first. */
 void ifm_judge_ladder(const struct ifm_derived *derived, struct ifm_arena *arena, struct ifm_verdict *verdict);
@@ -15,10 +25,6 @@ void ifm_judge_ladder(const struct ifm_derived *derived, struct ifm_arena *arena
 /* The labels of the class table that a gate names, for the cell and arm of its result. */
 void ifm_judge_classes(const struct ifm_gate_result *result, const struct ifm_derived *derived, struct ifm_arena *arena,
                        size_t *capacity, struct ifm_verdict *verdict);
-/* Of a run that fails: whether an arm is to be rolled back. */
-void ifm_judge_rollback(const struct ifm_plan *plan, const struct ifm_derived *derived, struct ifm_arena *arena,
-                        struct ifm_verdict *verdict);
-
 
 /* direction.c: does the gate on `metric` pass what is worse or no better, with none of the `n` gates bounding the other
  * side? Then why it is refused, and what to write instead. */

@@ -213,7 +213,8 @@ static bool is_meant(const struct ifm_cell *cell, const struct ifm_arm *arm)
 static void judge_cell(struct judging *j, const struct ifm_gate *gate, enum ifm_metric_id metric,
                        const struct ifm_cell *cell)
 {
-    if (gate->arm[0] != '\0') {
+    enum ifm_form form = ifm_judge_form_of_gate(gate);
+    if (gate->arm[0] != '\0' && form == IFM_FORM_ANY) {
         judge_one(j, gate, metric, cell, gate->arm);
         return;
     }
@@ -222,26 +223,28 @@ static void judge_cell(struct judging *j, const struct ifm_gate *gate, enum ifm_
         return;
     }
     for (size_t a = 0; a < cell->n_arms; a++)
-        if (is_meant(cell, &cell->arms[a]))
+        if (is_meant(cell, &cell->arms[a]) && ifm_judge_has_form(&cell->arms[a], form))
             judge_one(j, gate, metric, cell, cell->arms[a].name);
 }
 
-/* A gate that names no cell is about every cell whose workload has the metric, and about cells that have no numbers. */
+/* A gate that names no cell is about every cell whose workload has the metric, and about cells that have no numbers;
+ * one on a form is about every arm of it, and about nothing in a run that has none. */
 static void judge_gate(struct judging *j, const struct ifm_gate *gate)
 {
     size_t before = j->verdict->n_gates;
+    bool of_form = ifm_judge_form_of_gate(gate) != IFM_FORM_ANY;
     enum ifm_metric_id metric = ifm_metric_of(gate->metric);
     for (size_t c = 0; c < j->plan->n_cells; c++) {
         const struct ifm_cell *cell = &j->plan->cells[c];
         bool named = gate->cell[0] != '\0';
         if (named && strcmp(gate->cell, cell->name) != 0)
             continue;
-        if (!named && gate->arm[0] != '\0' && cell->n_arms > 0 && ifm_cell_arm(cell, gate->arm) == NULL)
+        if (!named && !of_form && gate->arm[0] != '\0' && cell->n_arms > 0 && ifm_cell_arm(cell, gate->arm) == NULL)
             continue;
-        if (named || cell->n_arms == 0 || carries(j->derived, cell, metric))
+        if (named || of_form || cell->n_arms == 0 || carries(j->derived, cell, metric))
             judge_cell(j, gate, metric, cell);
     }
-    if (j->verdict->n_gates > before)
+    if (j->verdict->n_gates > before || (of_form && metric != IFM_M_NONE))
         return;
     struct ifm_gate_result *result = add_result(j, gate, gate->cell, gate->arm);
     result->observed.reason = "no cell of this run gives it";
@@ -418,11 +421,11 @@ enum ifm_status ifm_judge(const struct ifm_plan *plan, const struct ifm_derived 
     for (size_t g = 0; g < plan->n_gates; g++)
         judge_gate(&j, &plan->gates[g]);
     conclude(&j);
+    if (j.untrusted == NULL)
+        ifm_judge_rollback(plan, derived, arena, j.verdict);
     ifm_judge_ladder(derived, arena, j.verdict);
     size_t capacity = 0;
     for (size_t g = 0; j.untrusted == NULL && g < j.verdict->n_gates; g++)
-    if (j.untrusted == NULL)
-        ifm_judge_rollback(plan, derived, arena, j.verdict);
         ifm_judge_classes(&j.verdict->gates[g], derived, arena, &capacity, j.verdict);
     if (j.untrusted == NULL)
         ifm_judge_triage(plan, derived, arena, j.verdict);
