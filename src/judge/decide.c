@@ -82,8 +82,8 @@ static const char *what_would_help(const struct ifm_gate_result *result, struct 
     const char *of = result->further_of;
     if (result->further == 0)
         return ifm_arena_printf(arena,
-                                "the estimate lies on the threshold: no sensible number of %s decides; choose another "
-                                "threshold",
+                                "the estimate lies so near it for this noise that no sensible number of %s decides; a "
+                                "quieter machine or another threshold would",
                                 of);
     return ifm_arena_printf(arena, "about %llu more %s would probably decide", (unsigned long long)result->further, of);
 }

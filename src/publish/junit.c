@@ -45,7 +45,8 @@ static const char *open_reason(const struct ifm_between_row *row, const char *ch
     if (row->further == 0)
         return ifm_arena_printf(
             arena,
-            "%s: the estimate lies on the margin, and no sensible number of blocks decides; widen measure.margin",
+            "%s: the estimate lies so near it for this noise that no sensible number of blocks decides; a quieter "
+            "machine or a wider measure.margin would",
             lead);
     return ifm_arena_printf(arena, "%s: about %llu more blocks in each run would probably decide", lead,
                             (unsigned long long)row->further);
