@@ -244,7 +244,7 @@ void ifm_build_lead(struct ifm_builder *builder)
     for (size_t i = 0; i < verdict->n_reasons; i++)
         ifm_add_sentence(builder, reasons, verdict->reasons[i])->level =
             i < REASONS_SHOWN ? IFM_LEVEL_ALWAYS : IFM_LEVEL_VERBOSE;
-    if (verdict->rollback_advice[0] != '\0')
+    if (!ifm_is_empty(verdict->rollback_advice))
         ifm_add_line(builder, section, IFM_LEVEL_ALWAYS, IFM_AS_STRONG, verdict->rollback_advice);
     if (builder->most < IFM_LEVEL_PAGE)
         return;
