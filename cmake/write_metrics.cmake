@@ -7,7 +7,7 @@ cmake_minimum_required(VERSION 3.25)
 
 set(required id unit class better rounding scope formula source limits prose)
 set(known ${required} instead columns)
-set(class_words count time rate compare ceiling cache error counter energy)
+set(class_words count time rate compare ceiling cache error counter energy estimate)
 set(rounding_words interval plain ratio comparison steps)
 set(scope_words arm cell run)
 set(tables arms compression energy energy_step)

@@ -22,7 +22,8 @@ bool ifm_judge_is_inverted(const struct ifm_gate *gates, size_t n, const struct 
 {
     enum ifm_better better = ifm_metrics[metric].better;
     enum ifm_better asked = gate->op == IFM_GATE_AT_LEAST ? IFM_BETTER_HIGHER : IFM_BETTER_LOWER;
-    return better != asked && !is_end_of_band(gates, n, gate);
+    bool estimate = ifm_metrics[metric].kind == IFM_CLASS_ESTIMATE; /* no band of them is a limit either */
+    return better != asked && (estimate || !is_end_of_band(gates, n, gate));
 }
 
 const char *ifm_judge_inverted_reason(struct ifm_arena *arena, const struct ifm_gate *gate, enum ifm_metric_id id)
@@ -43,6 +44,8 @@ const char *ifm_judge_inverted_hint(struct ifm_arena *arena, const struct ifm_ga
     if (metric->better != IFM_BETTER_NONE)
         return ifm_arena_printf(arena, "write op: %s; as one end of a band, give the other end a gate too",
                                 gate->op == IFM_GATE_AT_LEAST ? "at_most" : "at_least");
+    if (metric->kind == IFM_CLASS_ESTIMATE)
+        return ifm_arena_printf(arena, "gate %s instead, which is measured", ifm_metrics[metric->instead].id);
     return metric->instead == IFM_M_NONE ? "give both ends of a band: one gate at_least, one at_most"
                                          : ifm_arena_printf(arena, "gate %s instead, or give both ends of a band",
                                                             ifm_metrics[metric->instead].id);

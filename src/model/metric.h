@@ -20,6 +20,7 @@ enum ifm_metric_class {
     IFM_CLASS_ERROR,   /* against the oracle: never withheld */
     IFM_CLASS_COUNTER, /* columns of the instruments: never withheld */
     IFM_CLASS_ENERGY,  /* joules and watts */
+    IFM_CLASS_ESTIMATE /* nothing measured it: in no sum, no change and no gate */
 };
 
 enum ifm_better { IFM_BETTER_LOWER = -1, IFM_BETTER_NONE = 0, IFM_BETTER_HIGHER = 1 };

@@ -426,6 +426,7 @@ NOT_RECOMPUTED = {
                     "energy_per_token_above_idle_j energy_per_token_change_percent energy_per_step_change_percent "
                     "tokens_per_joule flops_per_joule watts_per_token_rate energy_systematic_percent "
                     "energy_sources_differ_percent energy_windows energy_per_step_cv_percent energy_per_token_j "
+                    "estimated_energy_j "
                     .split(), ENERGY),
     **dict.fromkeys("clock_sm_mhz clock_sm_reported_mhz l2_hit_percent l2_hit_change_pp temperature_range_k "
                     "gpu_power_capped_percent gpu_thermal_throttled_percent gpu_temperature_start_c "
