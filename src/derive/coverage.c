@@ -30,13 +30,21 @@ static double comb(double x, double n)
     return sweep > 1.0 ? 1.0 / sweep : 1.0;
 }
 
+/* Is a wave that turns `x` times from sample to sample sampled often enough that a window of whole periods has it? */
+static bool holds(const struct ifm_coverage *coverage, double x)
+{
+    return coverage->whole && x < 0.5;
+}
+
 /* A wave of that standard deviation whose harmonics fall as 1/k, as those of a load that is on or off. */
 static double locked_w(const struct ifm_coverage *coverage)
 {
     double sum = 0.0, n = coverage->seconds / SAMPLE_S;
     for (int k = 1; k <= HARMONICS; k++) {
         double x = k * SAMPLE_S / coverage->period_s;
-        double seen = hypot(comb(x, n), GROUP_SHARE * comb(GROUP * x, n / GROUP));
+        double samples = holds(coverage, x) ? 0.0 : comb(x, n);
+        double ticks = holds(coverage, GROUP * x) ? 0.0 : comb(GROUP * x, n / GROUP);
+        double seen = hypot(samples, GROUP_SHARE * ticks);
         double amplitude = box(k * BOX_S / coverage->period_s) * fmin(1.0, seen) / k;
         sum += amplitude * amplitude;
     }
@@ -65,7 +73,9 @@ static double dithered_w(const struct ifm_coverage *coverage)
     for (int k = 1; k <= HARMONICS; k++) {
         double x = k * SAMPLE_S / coverage->period_s, line = k * k * forgets;
         double weight = box(k * BOX_S / coverage->period_s) / k;
-        double seen = walked(x, line, n) + GROUP_SHARE * GROUP_SHARE * walked(GROUP * x, GROUP * line, n / GROUP);
+        double samples = holds(coverage, x) ? 0.0 : walked(x, line, n);
+        double ticks = holds(coverage, GROUP * x) ? 0.0 : walked(GROUP * x, GROUP * line, n / GROUP);
+        double seen = samples + GROUP_SHARE * GROUP_SHARE * ticks;
         weights += weight * weight;
         sum += weight * weight * fmin(1.0, seen);
     }

@@ -18,6 +18,8 @@ struct ifm_coverage {
     double swing_w;  /* the largest that it can have been, unseen: ifm_coverage_swing; NaN = not known */
     double period_s; /* of the load: from step to step; 0 = it has none that a sensor could lock to */
     double dither_s; /* standard deviation of that period, drawn at random; 0 = none */
+    bool whole;      /* the window begins and ends with the load's own periods: waves that are slower than the sensor
+                        samples are in it whole, and leave no error */
 };
 /* In W. NaN where a load may lock to the sensor and its swing is not known. */
 double ifm_coverage_w(const struct ifm_coverage *coverage);

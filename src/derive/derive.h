@@ -57,6 +57,15 @@ struct ifm_device_energy {
     const char *refused;        /* "" or why no number of the arm is made of it */
 };
 
+/* One window of one device. */
+struct ifm_window_energy {
+    const char *cell, *arm, *device, *source;
+    int64_t window, start_ns, end_ns; /* number of the slot from 1; the time that the joules are of */
+    double seconds, steps;
+    double joules, random_j; /* gross; half-width of its 95 % interval; NaN where it is not used */
+    const char *refused;     /* "" or why it is not used */
+};
+
 /* Numbers by cell, arm and metric; holds as long as a list has the same place and length. */
 struct ifm_number_order {
     const struct ifm_number *of, **sorted;
@@ -80,6 +89,8 @@ struct ifm_derived {
     size_t n_companions;
     struct ifm_device_energy *energies; /* in the order of cells, arms and sensors */
     size_t n_energies;
+    struct ifm_window_energy *windows; /* in the order of cells, arms, devices and time */
+    size_t n_windows;
     struct ifm_finding_order finding_order; /* of the findings; made by ifm_derive */
     const struct ifm_event_retry **retries; /* of the journal: which arms regressed in the run that this one repeats */
     size_t n_retries;

@@ -89,7 +89,7 @@ struct ifm_derivation {
     struct ifm_arena *arena;
     struct ifm_derived *out;
     enum ifm_metric_id *gated; /* the metric of each gate of the plan; IFM_M_NONE: there is no such metric */
-    size_t numbers_capacity, findings_capacity, companions_capacity, energies_capacity;
+    size_t numbers_capacity, findings_capacity, companions_capacity, energies_capacity, windows_capacity;
     struct ifm_cell_work *cells;
     double llc_bytes;             /* measured by a cache sweep of this run, or what a GPU says; 0 = not known */
     bool llc_of_gpu;              /* the second-level cache of a GPU */

@@ -67,6 +67,15 @@ static json_t *energy_json(const struct ifm_device_energy *e)
                      known_json(e->above_idle_j), "refused", e->refused);
 }
 
+static json_t *window_json(const struct ifm_window_energy *w)
+{
+    return json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:s}", "cell", w->cell, "arm", w->arm,
+                     "device", w->device, "source", w->source, "window", (json_int_t)w->window, "start_ns",
+                     (json_int_t)w->start_ns, "end_ns", (json_int_t)w->end_ns, "seconds", known_json(w->seconds),
+                     "steps", known_json(w->steps), "joules", known_json(w->joules), "random_j",
+                     known_json(w->random_j), "refused", w->refused);
+}
+
 json_t *ifm_derived_to_json(const struct ifm_derived *derived)
 {
     json_t *numbers = json_array(), *findings = json_array();
@@ -84,7 +93,10 @@ json_t *ifm_derived_to_json(const struct ifm_derived *derived)
     json_t *energies = json_array();
     for (size_t i = 0; i < derived->n_energies; i++)
         json_array_append_new(energies, energy_json(&derived->energies[i]));
-    return json_pack("{s:i, s:s, s:s, s:o, s:o, s:o, s:o}", "schema", IFM_DERIVED_SCHEMA, "run_id", derived->run_id,
-                     "config_hash", derived->config_hash, "numbers", numbers, "findings", findings, "companions",
-                     companions, "energy", energies);
+    json_t *windows = json_array();
+    for (size_t i = 0; i < derived->n_windows; i++)
+        json_array_append_new(windows, window_json(&derived->windows[i]));
+    return json_pack("{s:i, s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "schema", IFM_DERIVED_SCHEMA, "run_id",
+                     derived->run_id, "config_hash", derived->config_hash, "numbers", numbers, "findings", findings,
+                     "companions", companions, "energy", energies, "energy_windows", windows);
 }

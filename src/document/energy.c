@@ -37,7 +37,7 @@ static struct ifm_field field_of(struct ifm_builder *builder, const struct ifm_c
                                  const struct ifm_metric_column *spec)
 {
     const struct ifm_value *value = ifm_value_of(builder, cell, arm, spec->metric);
-    if (spec->metric == IFM_M_ENERGY_PER_TOKEN_CHANGE_PERCENT)
+    if (spec->metric == IFM_M_ENERGY_PER_TOKEN_CHANGE_PERCENT || spec->metric == IFM_M_ENERGY_PER_STEP_CHANGE_PERCENT)
         return change_field(builder, arm, value);
     struct ifm_field field = ifm_field_value(builder, value);
     if (ifm_metrics[spec->metric].rounding == IFM_ROUNDING_PLAIN) /* its bar is that of the joules */
@@ -54,6 +54,13 @@ static bool is_shown(const struct ifm_builder *builder, const struct ifm_cell *c
     if (spec->metric == IFM_M_POWER_MEAN_W && parts)
         return false;
     return has_any(builder, cell, spec->metric, !first);
+}
+
+/* A step of a program is one run of it. */
+static const char *heading_of(const struct ifm_cell *cell, const struct ifm_metric_column *column)
+{
+    bool run = ifm_cell_counts_programs(cell) && column->metric == IFM_M_ENERGY_PER_STEP_J;
+    return run ? "energy/run" : column->heading;
 }
 
 static void build_grid(struct ifm_builder *builder, const struct ifm_cell *cell, struct ifm_grid *out)
@@ -76,7 +83,8 @@ static void build_grid(struct ifm_builder *builder, const struct ifm_cell *cell,
     *out = ifm_grid_make(builder->arena, n_shown + 1, n_rows);
     out->headings[0] = (struct ifm_heading){"arm", IFM_M_NONE, true, 0};
     for (size_t c = 0; c < n_shown; c++)
-        out->headings[c + 1] = (struct ifm_heading){shown[c]->heading, shown[c]->metric, false, shown[c]->part};
+        out->headings[c + 1] =
+            (struct ifm_heading){heading_of(cell, shown[c]), shown[c]->metric, false, shown[c]->part};
     for (size_t a = 0; a < cell->n_arms; a++) {
         const struct ifm_arm *arm = &cell->arms[a];
         if (!ifm_is_row(builder, cell, arm))

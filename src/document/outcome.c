@@ -145,12 +145,17 @@ static void say_refused_rate(struct ifm_builder *builder, struct ifm_line *line,
 static void say_energy_change(struct ifm_builder *builder, struct ifm_line *line, const struct ifm_cell *cell,
                               const struct ifm_arm *arm)
 {
-    const struct ifm_value *change = ifm_value_of(builder, cell, arm, IFM_M_ENERGY_PER_TOKEN_CHANGE_PERCENT);
+    const struct ifm_value *token = ifm_value_of(builder, cell, arm, IFM_M_ENERGY_PER_TOKEN_CHANGE_PERCENT);
+    const struct ifm_value *step = ifm_value_of(builder, cell, arm, IFM_M_ENERGY_PER_STEP_CHANGE_PERCENT);
+    const struct ifm_value *change = ifm_is_ok(token) ? token : step;
     if (!ifm_is_ok(change))
         return;
     const char *range = ifm_quantity_range(change, builder->arena);
     bool told = change->has_interval && (change->high < 0 || change->low > 0);
-    ifm_say(builder, line, IFM_TONE_PLAIN, "; energy per token ");
+    ifm_say(builder, line, IFM_TONE_PLAIN, "; energy per %s ",
+            change == token                  ? "token"
+            : ifm_cell_counts_programs(cell) ? "run"
+                                             : "step");
     ifm_say(builder, line, told ? IFM_TONE_STRONG : IFM_TONE_PLAIN, "%s%s", change->number > 0 ? "+" : "",
             ifm_quantity_number(change, builder->arena));
     if (range[0] != '\0')

@@ -13,12 +13,22 @@ static const char *always(const struct ifm_cell *cell, const char *device, const
     return NULL;
 }
 
-static bool any_gaps(const struct ifm_cell *cell)
+bool ifm_arm_runs_programs(const struct ifm_arm *arm)
 {
-    bool gaps = false;
+    static const char *const hooks[] = {"command.prepare", "command.cleanup"};
+    bool programs = strcmp(arm->workload, "command") == 0;
+    for (size_t i = 0; programs && i < sizeof hooks / sizeof *hooks; i++)
+        programs = ifm_is_empty(ifm_arm_setting(arm, hooks[i]));
+    return programs;
+}
+
+/* Something of its own runs between the samples of an arm. */
+static bool any_hooks(const struct ifm_cell *cell)
+{
+    bool hooks = false;
     for (size_t i = 0; i < cell->n_arms; i++)
-        gaps |= cell->arms[i].gaps;
-    return gaps;
+        hooks |= cell->arms[i].gaps && !ifm_arm_runs_programs(&cell->arms[i]);
+    return hooks;
 }
 
 static bool has_processes(const struct ifm_cell *cell)
@@ -26,8 +36,8 @@ static bool has_processes(const struct ifm_cell *cell)
     return cell->measure.isolation == IFM_ISOLATION_PROCESSES;
 }
 
-/* A sensor updates ten times a second: the steps of a window must follow each other in this process, with nothing
- * between them that draws power too. */
+/* A sensor updates ten times a second: the steps of a window must follow each other, with nothing between them that
+ * draws power too. */
 static const char *why_no_energy(const struct ifm_cell *cell, const char *device, const char **remedy)
 {
     const struct {
@@ -41,7 +51,8 @@ static const char *why_no_energy(const struct ifm_cell *cell, const char *device
          "measure on a real device: device.kind=cpu or cuda"},
         {cell->measure.cache == IFM_CACHE_COLD,
          "caches are evicted between the samples of this cell, and that draws energy too", "measure.cache=hot"},
-        {any_gaps(cell), "hooks run between the samples of this cell, and they draw energy too", "arms without hooks"},
+        {any_hooks(cell), "hooks run between the samples of this cell, and they draw energy too",
+         "arms without hooks (--prepare, --cleanup)"},
         {has_processes(cell), "the plan gives this cell no energy pass", ""},
         {cell->n_arms == 0, "the plan gives this cell no energy pass", ""},
     };
@@ -143,6 +154,14 @@ const struct ifm_pass *ifm_plan_pass(const struct ifm_cell *cell, enum ifm_pass_
         if (cell->passes[i].kind == kind)
             return &cell->passes[i];
     return NULL;
+}
+
+bool ifm_cell_runs_programs(const struct ifm_cell *cell)
+{
+    bool programs = cell->n_arms > 0;
+    for (size_t i = 0; i < cell->n_arms; i++)
+        programs &= ifm_arm_runs_programs(&cell->arms[i]) || cell->arms[i].role == IFM_ROLE_CEILING;
+    return programs;
 }
 
 bool ifm_cell_counts_programs(const struct ifm_cell *cell)

@@ -115,7 +115,7 @@ struct ifm_cell {
 
 /* Of the rules by which a plan is made of a configuration and a machine. Whoever changes what planning gives counts up,
  * and names the leaves that changed in story/replan.c: there a plan of earlier rules is not held to later ones. */
-#define IFM_PLAN_RULES 2
+#define IFM_PLAN_RULES 3
 
 struct ifm_plan {
     const char *run_id; /* first 12 hex digits of SHA-256 over config hash, seed and start time */
@@ -138,6 +138,9 @@ const struct ifm_cell *ifm_plan_cell(const struct ifm_plan *plan, const char *na
 const struct ifm_arm *ifm_cell_arm(const struct ifm_cell *cell, const char *name);
 const struct ifm_arm *ifm_cell_baseline(const struct ifm_cell *cell);
 const char *ifm_arm_setting(const struct ifm_arm *arm, const char *path);
+/* Are its steps runs of a program, with no hook between two of them? Then a window of energy is of whole runs. */
+bool ifm_arm_runs_programs(const struct ifm_arm *arm);
+bool ifm_cell_runs_programs(const struct ifm_cell *cell); /* all of its arms but for ceilings */
 
 const char *ifm_pass_name(const struct ifm_pass *pass);
 /* Are the steps of the cell runs of other programs? Then their processor time is a column. */

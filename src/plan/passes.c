@@ -29,10 +29,13 @@ static void add_columns(struct columns *list, const struct ifm_column *columns, 
     }
 }
 
-/* A workload's own columns stand in the latency pass, behind those of the instruments. */
+/* A workload's own columns stand in the latency pass, behind those of the instruments; those of programs also in their
+ * windows of energy, which no failed run may be part of. */
 static struct ifm_pass make_pass(enum ifm_pass_kind kind, const struct ifm_catalog *catalog,
-                                 const struct ifm_workload_entry *workload, struct ifm_arena *arena)
+                                 const struct ifm_cell *cell, const struct ifm_workload_entry *workload,
+                                 struct ifm_arena *arena)
 {
+    bool own = kind == IFM_PASS_LATENCY || (kind == IFM_PASS_ENERGY && ifm_cell_runs_programs(cell));
     size_t most = workload->n_columns;
     for (size_t i = 0; i < catalog->n_instruments; i++)
         most += catalog->instruments[i].n_columns;
@@ -47,7 +50,7 @@ static struct ifm_pass make_pass(enum ifm_pass_kind kind, const struct ifm_catal
         instruments[pass.n_instruments++] = instrument->name;
         add_columns(&columns, instrument->columns, instrument->n_columns);
     }
-    if (kind == IFM_PASS_LATENCY)
+    if (own)
         add_columns(&columns, workload->columns, workload->n_columns);
     pass.columns = columns.names;
     pass.column_units = columns.units;
@@ -75,7 +78,7 @@ enum ifm_status ifm_plan_passes(const struct ifm_catalog *catalog, const struct 
     cell->n_passes = 0;
     for (unsigned kind = 0; kind < IFM_PASS_KINDS; kind++)
         if (is_wanted(kind, catalog) && ifm_pass_rows[kind].why_not(cell, device, &remedy) == NULL)
-            passes[cell->n_passes++] = make_pass(kind, catalog, workload, arena);
+            passes[cell->n_passes++] = make_pass(kind, catalog, cell, workload, arena);
     for (size_t i = 0; i < catalog->n_instruments && cell->unsupported[0] == '\0'; i++)
         if (ifm_plan_pass(cell, ifm_pass_for(catalog->instruments[i].intrusion)) == NULL)
             return refuse(cell, &catalog->instruments[i], device, error);

@@ -67,10 +67,12 @@ static void add_window(const struct ifm_chart *chart, const struct ifm_power_sho
 
 static struct ifm_grid window_table(const struct ifm_chart *chart, const struct ifm_power_shown *shown)
 {
+    bool runs = ifm_cell_counts_programs(shown->cell);
+    const char *steps = runs ? "runs" : "steps", *each = runs ? "energy/run" : "energy/step";
     const struct ifm_heading headings[] = {{"arm", IFM_M_NONE, true, 0},      {"window", IFM_M_NONE, false, 0},
                                            {"device", IFM_M_NONE, true, 0},   {"energy", IFM_M_NONE, false, 0},
                                            {"power", IFM_M_NONE, false, 0},   {"time", IFM_M_NONE, false, 0},
-                                           {"steps", IFM_M_NONE, false, 0},   {"energy/step", IFM_M_NONE, false, 0},
+                                           {steps, IFM_M_NONE, false, 0},     {each, IFM_M_NONE, false, 0},
                                            {"witness", IFM_M_NONE, false, 0}, {"not used", IFM_M_NONE, true, 0}};
     size_t n = 0, columns = sizeof headings / sizeof *headings;
     bool any_fault = false;

@@ -175,20 +175,30 @@ static bool is_of_ledger(const char *path)
 
 /* Leaves that later rules plan otherwise: a plan of earlier ones is not held to them. */
 static const struct {
-    unsigned since;   /* the IFM_PLAN_RULES that changed it */
-    const char *part; /* of its path */
-    const char *has;  /* what earlier rules gave; NULL = anything */
+    unsigned since;       /* the IFM_PLAN_RULES that changed it */
+    const char *part;     /* of its path */
+    const char *has;      /* what earlier rules gave; NULL = anything */
+    const char *workload; /* of its cell; NULL = any */
 } changed_rules[] = {
-    {1, "].implementation", "\"\""}, {1, "].title", "\"\""},    {1, "].chosen.", "nothing"},
-    {1, "].idle", "\"\""},           {1, "].name", "\"auto\""}, {1, "].variant", "\"auto\""},
-    {1, "].memory", NULL},           {1, "].columns[", NULL},   {1, "].column_units[", NULL},
-    {2, "].chosen.stream.piece", "nothing"},
+    {1, "].implementation", "\"\"", NULL},
+    {1, "].title", "\"\"", NULL},
+    {1, "].chosen.", "nothing", NULL},
+    {1, "].idle", "\"\"", NULL},
+    {1, "].name", "\"auto\"", NULL},
+    {1, "].variant", "\"auto\"", NULL},
+    {1, "].memory", NULL, NULL},
+    {1, "].columns[", NULL, NULL},
+    {1, "].column_units[", NULL, NULL},
+    {2, "].chosen.stream.piece", "nothing", NULL},
+    {3, "].passes[1]", "nothing", "command"}, /* programs have energy since */
 };
 
 static bool has_changed(const struct review *review, const struct ifm_plan_leaf *leaf)
 {
+    const char *workload = leaf->cell < review->plan->n_cells ? review->plan->cells[leaf->cell].workload : "";
     for (size_t i = 0; i < sizeof changed_rules / sizeof *changed_rules; i++)
         if (review->plan->rules < changed_rules[i].since && strstr(leaf->path, changed_rules[i].part) != NULL &&
+            (changed_rules[i].workload == NULL || strcmp(changed_rules[i].workload, workload) == 0) &&
             (changed_rules[i].has == NULL || strcmp(changed_rules[i].has, leaf->has) == 0))
             return true;
     return false;

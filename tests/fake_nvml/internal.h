@@ -13,19 +13,17 @@
  *   block=500,2000      the first call for energy from then on takes so many milliseconds
  *   freeze_ms=500       from then on the energy counter stands still
  *   field=300000,0      milliwatts of the fields, one a call
- *   gap=100,300         no power samples between these milliseconds after init
- * and of its state (state.c), each list one value a call, the last one again and again:
- *   f74=0,500           values of a field by its id, such as an accumulator in ns, the temperature of memory (82) or
- *                       the number of links (91); 0 where nothing is said
- *   no=74,82            fields that this GPU lacks; no=-1 all of them
- *   policy=0,500        violation times, ns, of every policy
- *   celsius=33,61 sm=345,1980 uncorrected=0,2 corrected=0 reasons=4
- *   ours=1 foreign=2    compute processes: this one, and others that /proc knows; stranger=1: ids of another namespace
- *   ecc=0 persistence=0 mig=1 cap=500   otherwise ECC and persistence are on, MIG off, and the cap is `limit`
- *   bus=0000:01:00.0    PCI bus id of gpu0
- *   mhz=1980 idle=345   SM clock that nothing locks; with idle, the clock now, and the reason "idle"
- *   capped=1200         SM clock now, held by the power cap
- *   deny=power_limit    a setting that takes root: persistence, power_limit, memory_clock, gpu_clock; deny_gpu=1 on
+ *   loads=FILE idle_w=80   power is `watts` while programs say in FILE that they work, else idle_w. FILE has a time a
+ *                       line, in microseconds since the epoch: when the counter was 0, then a load's begin, its end,
+ * ... gap=100,300         no power samples between these milliseconds after init and of its state (state.c), each list
+ * one value a call, the last one again and again: f74=0,500           values of a field by its id, such as an
+ * accumulator in ns, the temperature of memory (82) or the number of links (91); 0 where nothing is said no=74,82
+ * fields that this GPU lacks; no=-1 all of them policy=0,500        violation times, ns, of every policy celsius=33,61
+ * sm=345,1980 uncorrected=0,2 corrected=0 reasons=4 ours=1 foreign=2    compute processes: this one, and others that
+ * /proc knows; stranger=1: ids of another namespace ecc=0 persistence=0 mig=1 cap=500   otherwise ECC and persistence
+ * are on, MIG off, and the cap is `limit` bus=0000:01:00.0    PCI bus id of gpu0 mhz=1980 idle=345   SM clock that
+ * nothing locks; with idle, the clock now, and the reason "idle" capped=1200         SM clock now, held by the power
+ * cap deny=power_limit    a setting that takes root: persistence, power_limit, memory_clock, gpu_clock; deny_gpu=1 on
  *                       this GPU alone
  *   ignore=gpu_clock    a setting that is accepted and not applied; ignore_reset=gpu_clock: its reset
  *   clamp=600           a power limit above it is accepted, and becomes this many watts
@@ -55,6 +53,15 @@ size_t fake_list_of(const char *key, unsigned long long *list);
 /* The value of a list for this call of its key. Of the first GPU; the others give the first value always. */
 unsigned long long fake_next_of(ifm_nvml_device device, const char *key, unsigned long long otherwise);
 void fake_script_begin(void); /* all lists from their first value */
+/* What the file of `loads` says now; false = there is none. */
+enum { FAKE_EDGES = 2000 };
+struct fake_loads {
+    long long edges_us[FAKE_EDGES];
+    size_t n;
+};
+bool fake_loads(struct fake_loads *out);
+double fake_loads_joules(const struct fake_loads *loads, long long t_us); /* until then */
+long fake_watts_at(long long t_us);
 /* Is it a field of the state? Then it is filled. */
 bool fake_state_field(ifm_nvml_device device, struct ifm_nvml_field *field);
 #pragma GCC visibility pop

@@ -121,6 +121,12 @@ int nvmlDeviceGetTotalEnergyConsumption(ifm_nvml_device device, unsigned long lo
         return 0;
     }
     int64_t ms = (wall_us() - state.start_us) / 1000, period = fake_number_of("refresh_ms", 100);
+    static struct fake_loads loads;
+    if (fake_loads(&loads)) {
+        *millijoules =
+            (unsigned long long)(1e3 * fake_loads_joules(&loads, wall_us() / (1000 * period) * 1000 * period));
+        return 0;
+    }
     int64_t freeze = fake_number_of("freeze_ms", INT32_MAX);
     ms = (ms < freeze ? ms : freeze) / period * period;
     *millijoules = 1000000 + (unsigned long long)(ms * fake_number_of("watts", 300));
@@ -158,7 +164,7 @@ int nvmlDeviceGetFieldValues(ifm_nvml_device device, int n, struct ifm_nvml_fiel
                                                                                         : "average_rc",
                                             0);
         field->type = IFM_NVML_UNSIGNED;
-        field->value.u = (unsigned)(fake_number_of("watts", 300) * 1000 + tick % 7);
+        field->value.u = (unsigned)(fake_watts_at(wall_us()) * 1000 + tick % 7);
         if (state.n_field > 0)
             field->value.u = (unsigned)state.field[call < state.n_field ? call : state.n_field - 1];
     }
@@ -186,7 +192,7 @@ int nvmlDeviceGetSamples(ifm_nvml_device device, int kind, unsigned long long la
             continue;
         if (samples != NULL)
             samples[n] = (struct ifm_nvml_sample){.stamp_us = (unsigned long long)t,
-                                                  .value.u = (unsigned)fake_number_of("watts", 300) * 1000};
+                                                  .value.u = (unsigned)fake_watts_at(t) * 1000};
         n++;
     }
     *type = IFM_NVML_UNSIGNED;

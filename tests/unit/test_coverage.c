@@ -128,6 +128,38 @@ static void random_pauses_make_the_bar_narrow(void **state)
     }
 }
 
+/* Windows of whole periods, as runs of a program are: waves that are slower than the samples are no error in them. */
+static void whole_periods_of_long_runs_are_no_error(void **state)
+{
+    (void)state;
+    static const double periods[] = {0.3, 0.7, 1.0, 2.0, 4.1};
+    static struct load load;
+    random_state = 4;
+    for (size_t i = 0; i < sizeof periods / sizeof *periods; i++) {
+        double seconds = 4 * periods[i], bar = 0.0, part = 0.0;
+        int within = 0;
+        for (int n = 0; n < 200; n++) {
+            double spread, t = 0.0;
+            for (load.n = 0; load.n < 10; load.n += 2, t += periods[i]) {
+                load.edges[load.n] = t;
+                load.edges[load.n + 1] = t + 0.5 * periods[i];
+            }
+            double seen = sampled_w(&load, seconds + 1e-9, &spread),
+                   mean = LOW + (HIGH - LOW) * on(&load, 0, seconds) / seconds;
+            struct ifm_coverage coverage = {.seconds = seconds,
+                                            .spread_w = spread,
+                                            .swing_w = ifm_coverage_swing(seen, LOW, 700.0),
+                                            .period_s = periods[i]};
+            part = ifm_coverage_w(&coverage);
+            coverage.whole = true;
+            bar = ifm_coverage_w(&coverage);
+            within += fabs(seen - mean) <= bar + 0.02 / seconds * (HIGH - LOW); /* a sample at either end is cut */
+        }
+        if (within < 190 || bar >= 0.04 * HIGH || bar >= 0.6 * part)
+            fail_msg("%g s: %d of 200 within %g W, in part periods %g W", periods[i], within, bar, part);
+    }
+}
+
 static void short_steps_have_no_period(void **state)
 {
     (void)state;
@@ -154,6 +186,7 @@ int main(void)
         cmocka_unit_test(a_load_that_locks_is_within_its_bar),
         cmocka_unit_test(samples_that_weigh_unevenly_are_within_the_bar),
         cmocka_unit_test(random_pauses_make_the_bar_narrow),
+        cmocka_unit_test(whole_periods_of_long_runs_are_no_error),
         cmocka_unit_test(short_steps_have_no_period),
         cmocka_unit_test(an_unknown_swing_is_no_small_one),
     };

@@ -200,8 +200,42 @@ static void say_estimate(const struct ifm_arm_work *arm, const struct ifm_device
                        row->device, row->source, row->joules / row->seconds, half, row->joules, row->seconds);
 }
 
+static struct ifm_window_energy window_row(const struct ifm_arm_work *arm, const struct ifm_power_device *device,
+                                           const struct ifm_power_window *w)
+{
+    const struct ifm_joules *j = &w->by_primary;
+    bool used = w->fault[0] == '\0';
+    return (struct ifm_window_energy){.cell = arm->work->cell->name,
+                                      .arm = arm->arm->name,
+                                      .device = device->device,
+                                      .source = device->primary == NULL ? "" : device->primary->source,
+                                      .window = (int64_t)w->slot + 1,
+                                      .start_ns = used ? j->start_ns : w->start_ns,
+                                      .end_ns = used ? j->end_ns : w->end_ns,
+                                      .seconds = used ? j->seconds : NAN,
+                                      .steps = used ? w->steps : NAN,
+                                      .joules = used ? j->joules : NAN,
+                                      .random_j = used ? hypot(j->random_j, j->lag_j) : NAN,
+                                      .refused = w->fault};
+}
+
+static void add_window_rows(const struct ifm_arm_work *arm)
+{
+    struct ifm_derived *out = arm->d->out;
+    for (size_t i = 0; i < arm->work->power.n_devices; i++) {
+        const struct ifm_power_device *device = &arm->work->power.devices[i];
+        for (size_t at = 0; at < device->n_windows; at++) {
+            if (device->windows[at].arm != arm->index)
+                continue;
+            IFM_ARENA_GROW(arm->d->arena, out->windows, out->n_windows, arm->d->windows_capacity);
+            out->windows[out->n_windows++] = window_row(arm, device, &device->windows[at]);
+        }
+    }
+}
+
 void ifm_derive_energy_rows(const struct ifm_arm_work *arm)
 {
+    add_window_rows(arm);
     const struct ifm_cell_work *work = arm->work;
     struct ifm_derived *out = arm->d->out;
     const size_t *arms = arms_of_windows(&work->power, arm->d->arena);

@@ -237,7 +237,8 @@ static double coverage_of(const struct ifm_joules_sensor *sensor, double spread_
         .spread_w = spread_w,
         .swing_w = known ? ifm_coverage_swing(out->joules / out->seconds, sensor->low_w, sensor->high_w) : NAN,
         .period_s = sensor->points ? 0.0 : sensor->load_period_s,
-        .dither_s = sensor->load_dither_s};
+        .dither_s = sensor->load_dither_s,
+        .whole = sensor->whole};
     return ifm_coverage_w(&coverage);
 }
 
@@ -280,6 +281,94 @@ void ifm_joules_counter(const struct ifm_readings *readings, const struct ifm_jo
     if (isnan(out->coverage_j))
         out->why = locks;
     if (stood_still(out, period, gap_j))
+        out->why = "it stood still for more than two of its periods and did not catch up: joules are missing";
+}
+
+/* ---- a counter over whole runs ---- */
+
+/* The next tick from `i` on in that direction, `i` not counted; readings->n = none. */
+static size_t tick_beyond(const struct ifm_readings *readings, size_t i, bool later)
+{
+    do
+        i = later ? i + 1 : i - 1;
+    while (i < readings->n && !ifm_joules_is_tick(readings, i));
+    return i < readings->n ? i : readings->n;
+}
+
+static double slope_of(const struct ifm_readings *readings, size_t from, size_t to)
+{
+    const struct ifm_reading *list = readings->list;
+    size_t first = from < to ? from : to, last = from < to ? to : from;
+    return 1e-6 * (double)(list[last].micro - list[first].micro) / seconds_of(list[first].t_ns, list[last].t_ns);
+}
+
+/* An end of whole runs. */
+struct run_end {
+    size_t within; /* the first tick inside */
+    double joules; /* from the end to that tick */
+    double half_j; /* of them, 95 % */
+    double gap_s;  /* between the ticks round it */
+};
+
+/* The device idles beyond the end: between the last tick out there and the end it drew what it drew in the tick before,
+ * and what remains of the counter's step is the run's. Power there is between the least and the most of three ticks,
+ * of this one and of its neighbours, and that for half a tick at least, since a tick may come early or late. */
+static bool find_end(const struct ifm_readings *readings, int64_t t_ns, bool is_start, struct run_end *out)
+{
+    const struct ifm_reading *list = readings->list;
+    size_t n = readings->n, after = ifm_joules_first(readings, t_ns), before;
+    while (after < n && !ifm_joules_is_tick(readings, after))
+        after++;
+    before = after == 0 ? n : tick_beyond(readings, after, false);
+    if (after >= n || before >= n)
+        return false;
+    size_t outside = is_start ? before : after, within = is_start ? after : before;
+    size_t beyond = tick_beyond(readings, outside, !is_start), deeper = tick_beyond(readings, within, is_start);
+    if (beyond >= n || deeper >= n)
+        return false;
+    double here_w = slope_of(readings, before, after), idle_w = slope_of(readings, outside, beyond);
+    double load_w = slope_of(readings, within, deeper), gap_s = seconds_of(list[before].t_ns, list[after].t_ns);
+    double range_w = fmax(here_w, fmax(idle_w, load_w)) - fmin(here_w, fmin(idle_w, load_w));
+    double beyond_s = is_start ? seconds_of(list[before].t_ns, t_ns) : seconds_of(t_ns, list[after].t_ns);
+    double timing_s = 1e-9 * hypot((double)list[before].half_ns, (double)list[after].half_ns);
+    *out = (struct run_end){within, fmax(0.0, here_w * gap_s - idle_w * beyond_s),
+                            UNIFORM95 * (range_w * fmax(beyond_s, 0.5 * gap_s) + idle_w * timing_s), gap_s};
+    return true;
+}
+
+static const char no_tick_beyond[] = "its ticks do not enclose the runs: it must tick twice before the first one and "
+                                     "behind the last one";
+
+void ifm_joules_whole(const struct ifm_readings *readings, const struct ifm_joules_sensor *sensor, int64_t from_ns,
+                      int64_t to_ns, struct ifm_joules *out)
+{
+    const struct ifm_reading *list = readings->list;
+    struct run_end start, end;
+    *out = (struct ifm_joules){.start_ns = from_ns, .end_ns = to_ns, .seconds = seconds_of(from_ns, to_ns)};
+    struct ticks ticks = ticks_in(readings, from_ns, to_ns);
+    double period = sensor->period_s > 0 ? sensor->period_s : out->seconds / fmax(1.0, (double)ticks.n);
+    if (ticks.n < 2 || out->seconds < (IFM_JOULES_TICKS - 0.5) * period)
+        out->why = ticks.n == 0   ? "it stood still"
+                   : ticks.n == 1 ? "it ticked once"
+                                  : "the runs last fewer than 10 of its periods";
+    else if (!find_end(readings, from_ns, true, &start) || !find_end(readings, to_ns, false, &end))
+        out->why = no_tick_beyond;
+    if (out->why != NULL)
+        return;
+    double gap_j, joules = 1e-6 * (double)(list[end.within].micro - list[start.within].micro);
+    out->readings = ticks.n;
+    out->joules = start.joules + joules + end.joules;
+    out->longest_gap_s = longest_between(&ticks, start.within, end.within, &gap_j);
+    double mean = out->joules / out->seconds;
+    double spread =
+        sensor->spread_w >= 0 ? sensor->spread_w : spread_of_slopes(readings, start.within, end.within, mean);
+    out->quantum_j = CUT95 * sensor->quantum;
+    out->coverage_j = coverage_of(sensor, spread, out) * out->seconds;
+    finish(out, 0.0, (struct end){0}, (struct end){0}, hypot(start.half_j, end.half_j));
+    double typical = fmax(period, seconds_of(list[start.within].t_ns, list[end.within].t_ns) / (double)(ticks.n - 1));
+    if (isnan(out->coverage_j))
+        out->why = locks;
+    if (fmax(start.gap_s, end.gap_s) > SILENT * typical || stood_still(out, period, gap_j))
         out->why = "it stood still for more than two of its periods and did not catch up: joules are missing";
 }
 
@@ -328,6 +417,16 @@ static double trapezoids(const struct integral *in, int64_t from_ns, int64_t to_
     if (last > 0 && last < in->readings->n)
         *longest = fmax(*longest, seconds_of(list[last - 1].t_ns, list[last].t_ns));
     return joules + 0.5 * (before + at_end) * seconds_of(now, to_ns);
+}
+
+/* Between the two readings round the end of a run power may have stepped at any time. */
+static double step_at(const struct integral *in, size_t after)
+{
+    const struct ifm_reading *list = in->readings->list;
+    if (after == 0 || after >= in->readings->n)
+        return 0.5 * in->period_s * watts_of(in, after == 0 ? 0 : after - 1);
+    return 0.5 * seconds_of(list[after - 1].t_ns, list[after].t_ns) *
+           fabs(watts_of(in, after) - watts_of(in, after - 1));
 }
 
 /* What readings of moments miss; NaN where they may lock to the load and never saw it swing. */
@@ -390,8 +489,9 @@ void ifm_joules_integral(const struct ifm_readings *readings, const struct ifm_j
     double spread = fmax(sensor->spread_w, fmax(own, 0.0));
     out->quantum_j = 0.5 * sensor->quantum * out->seconds; /* a steady load is cut off at the same side each time */
     out->coverage_j = missed_w(sensor, spread, out) * out->seconds;
+    double steps_j = sensor->whole ? UNIFORM95 * hypot(step_at(&in, first), step_at(&in, last)) : 0.0;
     finish(out, spread, (struct end){(double)list[first].half_ns, at_start},
-           (struct end){(double)list[last - 1].half_ns, at_end}, 0.0);
+           (struct end){(double)list[last - 1].half_ns, at_end}, steps_j);
     if (isnan(out->coverage_j))
         out->why = locks;
 }

@@ -5,6 +5,9 @@
  * divides by steps counts those of that stretch. Readings of watts are integrated by the trapezoid rule over the same
  * stretch. Instantaneous power is never integrated.
  *
+ * A window of whole runs of a program begins and ends with them instead, since nobody knows which part of a run a tick
+ * cuts off; the device idles beyond its ends, so that little is between them and the ticks.
+ *
  * The error bar is random: what another window of the same load might have said. It is the half-width of a 95 %
  * interval, combined in quadrature from
  *   edge      each end's time is known to half_ns: the power there x that, evenly spread within it; the root of power's
@@ -41,6 +44,7 @@ struct ifm_joules_sensor {
     /* Of a load whose steps are so long that a sensor which samples may lock to them (coverage.h). All zeros: none. */
     double load_period_s, load_dither_s;
     double low_w, high_w; /* what the device idles at, and its limit: how far its power may swing unseen */
+    bool whole;           /* the window is of whole runs: it begins and ends where power may step */
     bool points;          /* a meter: what it does between its readings is not known, and low_w and high_w are the
                              lowest and the highest power that it saw, or the limit */
 };
@@ -51,6 +55,10 @@ enum { IFM_JOULES_TICKS = 10 };
  * still in between and did not catch up is a reason; one that did has its joules. */
 void ifm_joules_counter(const struct ifm_readings *readings, const struct ifm_joules_sensor *sensor, int64_t from_ns,
                         int64_t to_ns, struct ifm_joules *out);
+/* The same of whole runs, exactly from from_ns to to_ns: between the ticks round an end power is what it was in the
+ * tick beyond, and unsure by the range of power near the end. An end without two ticks beyond it is a reason. */
+void ifm_joules_whole(const struct ifm_readings *readings, const struct ifm_joules_sensor *sensor, int64_t from_ns,
+                      int64_t to_ns, struct ifm_joules *out);
 /* Of watts, by the trapezoid rule from exactly from_ns to exactly to_ns, both ends interpolated between readings. A gap
  * longer than three periods, ends without a reading beyond or within one period of them, or fewer than
  * IFM_JOULES_TICKS periods, is a reason. `spread_w` is used where it is above the readings' own. */

@@ -2,6 +2,7 @@
 #include "derive/energy/power_private.h"
 
 #include "derive/coverage.h"
+#include "derive/internal.h"
 
 #include <math.h>
 #include <string.h>
@@ -59,6 +60,12 @@ static int64_t late(const struct ifm_power_fact *fact)
     return strcmp(fact->kind, "average") == 0 ? (int64_t)(1e9 * fmin(known(fact->sensor_window_s), MOST_LATE_S)) : 0;
 }
 
+/* Is the window one of whole runs of a program? */
+static bool is_of_runs(const struct ifm_power_pass *pass, const struct ifm_slot *slot)
+{
+    return slot->arm < pass->cell->n_arms && ifm_arm_runs_programs(&pass->cell->arms[slot->arm]);
+}
+
 /* The period of a slot's load, where a sensor that samples power may lock to it: NVML's and meters do (coverage.h).
  * RAPL adds up what its voltage regulators took. */
 static void load_of(const struct ifm_power_pass *pass, const struct ifm_power_fact *fact, size_t k,
@@ -67,6 +74,7 @@ static void load_of(const struct ifm_power_pass *pass, const struct ifm_power_fa
     const struct ifm_record *r = pass->record;
     size_t first = r->first[k], n = r->first[k + 1] - first;
     double inner = (double)r->slots[k].inner, mean = 0.0, squares = 0.0;
+    sensor->whole = is_of_runs(pass, &r->slots[k]);
     sensor->points = fact->is_meter;
     sensor->low_w = known(fact->idle_w);
     sensor->high_w = isnan(fact->idle_w) ? 0.0 : known(fact->limit_w);
@@ -80,8 +88,9 @@ static void load_of(const struct ifm_power_pass *pass, const struct ifm_power_fa
     double period = 1e-9 * (double)(samples[n - 1].start_ns - samples[0].start_ns) / (double)(n - 1) / inner;
     if (period < IFM_COVERAGE_LOCKS_S)
         return;
-    for (size_t i = 0; i + 1 < n; i++) {
-        double pause = 1e-9 * (double)(samples[i + 1].start_ns - samples[i].start_ns - samples[i].duration_ns);
+    for (size_t i = 0; i + 1 < n; i++) { /* the times of programs vary by themselves */
+        int64_t busy_ns = sensor->whole ? 0 : samples[i].duration_ns;
+        double pause = 1e-9 * (double)(samples[i + 1].start_ns - samples[i].start_ns - busy_ns);
         double off = pause - mean;
         mean += off / (double)(i + 1);
         squares += off * (pause - mean);
@@ -108,7 +117,11 @@ static struct ifm_joules joules_of(const struct ifm_power_pass *pass, const stru
     sensor.spread_w = finest_spread(pass, fact->device, from_ns, to_ns);
     if (fact->is_meter)
         return ifm_power_meter_joules(pass, fact, &sensor, from_ns, to_ns);
-    if (fact->readings->joules)
+    if (fact->readings->joules && sensor.whole)
+        ifm_joules_whole(fact->readings, &sensor, from_ns, to_ns, &out);
+    else if (sensor.whole && late(fact) > 0)
+        out.why = "each reading is a mean over a time before it, and runs begin and end within that";
+    else if (fact->readings->joules)
         ifm_joules_counter(fact->readings, &sensor, from_ns, to_ns, &out);
     else if (to_ns - from_ns > late(fact))
         ifm_joules_integral(fact->readings, &sensor, from_ns + late(fact), to_ns, &out);
@@ -224,6 +237,12 @@ static const char *too_short(const struct ifm_power_pass *pass, const struct ifm
         lag > 0 ? ifm_arena_printf(pass->arena, ", %.3g s behind", lag) : "", IFM_JOULES_TICKS, enough);
 }
 
+static bool has_failed_run(const struct ifm_power_pass *pass, const struct ifm_power_window *w)
+{
+    int column = ifm_derive_column(pass->record, "child_failures");
+    return column >= 0 && pass->record->slots[w->slot].columns[column] > 0;
+}
+
 /* Why the window is not used; "" when it is. */
 static const char *fault_of(const struct ifm_power_pass *pass, const struct ifm_power_device *device,
                             const struct ifm_power_window *w)
@@ -239,6 +258,8 @@ static const char *fault_of(const struct ifm_power_pass *pass, const struct ifm_
     double seconds = 1e-9 * (double)(w->end_ns - w->start_ns);
     bool faulty = fault_in(pass, wrong, w->start_ns, w->end_ns) != NULL || wrong->readings == NULL;
     double lag = 1e-9 * (double)late(wrong);
+    if (has_failed_run(pass, w))
+        return "a run of the program failed in it";
     if (w->by_primary.why != NULL && !faulty && wrong->period_s > 0 &&
         seconds < ifm_joules_least_s(wrong->period_s) + lag + ENDS * wrong->period_s)
         return too_short(pass, wrong, seconds);
@@ -255,11 +276,12 @@ static const char *fault_of(const struct ifm_power_pass *pass, const struct ifm_
     return w->step_j > 0 ? "" : "its steps took no energy beside what the pauses between them took";
 }
 
-/* The pauses draw what an idle device draws, or somewhat more. */
-static void take_pauses_out(const struct ifm_power_device *device, struct ifm_power_window *w)
+/* The pauses draw what an idle device draws, or somewhat more. What lies between two runs of a program is how the
+ * system starts and ends it: the program's own. */
+static void take_pauses_out(const struct ifm_power_device *device, bool runs, struct ifm_power_window *w)
 {
     const struct ifm_joules *all = &w->by_primary;
-    double pause = all->seconds - w->busy_s;
+    double pause = runs ? 0.0 : all->seconds - w->busy_s;
     w->step_j = all->joules;
     w->step_common_j = all->lag_j;
     w->step_half_j = hypot(all->random_j, w->step_common_j);
@@ -301,7 +323,7 @@ static void measure_device(const struct ifm_power_pass *pass, struct ifm_power_d
             w->by_witness = device->witness->by_window[at];
         if (primary != NULL && w->by_primary.why == NULL) {
             count_steps(r, k, w);
-            take_pauses_out(device, w);
+            take_pauses_out(device, is_of_runs(pass, slot), w);
         }
         w->fault = fault_of(pass, device, w);
         at++;

@@ -29,5 +29,8 @@ void ifm_rules_plan_rows(struct ifm_derivation *d)
         for (size_t i = 0; refusal->rule != NULL && i < d->out->n_energies; i++)
             if (strcmp(d->out->energies[i].cell, d->plan->cells[c].name) == 0)
                 d->out->energies[i].refused = refusal->reason;
+        for (size_t i = 0; refusal->rule != NULL && i < d->out->n_windows; i++)
+            if (strcmp(d->out->windows[i].cell, d->plan->cells[c].name) == 0)
+                d->out->windows[i].refused = refusal->reason;
     }
 }

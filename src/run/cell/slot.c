@@ -60,8 +60,7 @@ void ifm_slot_read_marks(const struct ifm_cell_run *cell, const struct ifm_insta
     slot->end_ns = samples[slot->samples - 1].start_ns + samples[slot->samples - 1].duration_ns;
 }
 
-/* The workload's own columns; absent for an arm of another workload than the cell's. */
-static void collect_own(const struct ifm_cell_run *cell, const struct ifm_arm_run *arm, int64_t *columns)
+void ifm_slot_collect_own(const struct ifm_cell_run *cell, const struct ifm_arm_run *arm, int64_t *columns)
 {
     size_t own = cell->pass->n_columns - cell->own_columns;
     for (size_t i = cell->own_columns; i < cell->pass->n_columns; i++)
@@ -89,7 +88,7 @@ void ifm_slot_collect(struct ifm_cell_run *cell, unsigned arm_index, struct ifm_
     const struct ifm_arm_run *arm = &cell->arms[arm_index];
     bool apart = cell->plan->measure.cache == IFM_CACHE_COLD || arm->plan->gaps;
     ifm_instruments_collect(cell, columns);
-    collect_own(cell, arm, columns);
+    ifm_slot_collect_own(cell, arm, columns);
     slot->arm = arm_index;
     slot->samples = arm->samples;
     slot->inner = arm->inner;

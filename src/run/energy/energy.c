@@ -30,14 +30,16 @@ static uint32_t blocks_of(const struct ifm_cell *cell)
     return (uint32_t)((cell->measure.energy_windows + 1) / 2);
 }
 
-static double block_s(const struct ifm_cell *cell)
+static double block_s(const struct ifm_cell_run *run)
 {
-    const struct ifm_measure *measure = &cell->measure;
-    double n = 0;
-    for (size_t i = 0; i < cell->n_arms; i++)
-        n += ifm_plan_isolates(cell, i);
-    double changes = 2 * n - 1; /* the middle two slots are of one arm */
-    return 2 * n * measure->energy_window_s + changes * measure->pre_roll_s + FLUSH_S;
+    double seconds = FLUSH_S, before_s, longest_s = 0;
+    for (unsigned i = 0; i < run->plan->n_arms; i++) {
+        if (!ifm_plan_isolates(run->plan, i))
+            continue;
+        seconds += 2 * ifm_energy_window_s(run, i, &before_s) + 2 * before_s;
+        longest_s = before_s;
+    }
+    return seconds - longest_s; /* the middle two slots are of one arm */
 }
 
 static bool any_pass(const struct ifm_plan *plan)
@@ -139,22 +141,24 @@ static enum ifm_status begin(struct ifm_pass_run *pass, struct ifm_error *error)
     return idle(pass, "before", error);
 }
 
-/* A random pause of up to one period of the sensor that joules are made of: windows must not keep its time. */
-static enum ifm_status pause(struct ifm_pass_run *pass, struct ifm_error *error)
+/* A random pause of up to one period of the sensor that joules are made of: windows must not keep its time. Then what
+ * precedes a window of the arm. */
+static enum ifm_status pause(struct ifm_pass_run *pass, unsigned arm, struct ifm_error *error)
 {
     struct own *own = pass->own;
     double every_s;
     (void)ifm_energy_sensors_slowest(sensors_of(pass), &every_s);
     double longest_s = every_s < 1 ? every_s : 1; /* a meter may update once a minute; a second will do */
     IFM_TRY(ifm_energy_sensors_drain(sensors_of(pass), pass->cell, error));
-    return ifm_energy_wait(pass->cell, longest_s * ifm_random_uniform(&own->windows.random), error);
+    IFM_TRY(ifm_energy_wait(pass->cell, longest_s * ifm_random_uniform(&own->windows.random), error));
+    return ifm_energy_pre_roll(&own->windows, arm, longest_s, error);
 }
 
 static double left_s(const struct ifm_pass_run *pass, double last_s)
 {
     const struct ifm_cell *cell = pass->cell->plan;
     (void)last_s; /* the configuration says how long windows are */
-    return (blocks_of(cell) - (double)pass->measured) * block_s(cell) + cell->measure.energy_idle_s;
+    return (blocks_of(cell) - (double)pass->measured) * block_s(pass->cell) + cell->measure.energy_idle_s;
 }
 
 static enum ifm_status slot(struct ifm_pass_run *pass, unsigned arm, struct ifm_slot *slot, struct ifm_sample *samples,
@@ -163,11 +167,10 @@ static enum ifm_status slot(struct ifm_pass_run *pass, unsigned arm, struct ifm_
     struct own *own = pass->own;
     if (pass->place == 0)
         ifm_energy_windows_draw(&own->windows, pass->measured);
-    IFM_TRY(pause(pass, error));
-    IFM_TRY(ifm_energy_pre_roll(&own->windows, arm, error));
+    IFM_TRY(pause(pass, arm, error));
     IFM_TRY(ifm_energy_window(&own->windows, arm, slot, samples, columns, error));
     double done = (double)(pass->place + 1) / (double)pass->places;
-    ifm_pass_report(pass, left_s(pass, 0) - done * block_s(pass->cell->plan));
+    ifm_pass_report(pass, left_s(pass, 0) - done * block_s(pass->cell));
     return IFM_OK;
 }
 
@@ -216,7 +219,7 @@ static enum ifm_status end(struct ifm_pass_run *pass, const char *why, struct if
 static double expected_s(const struct ifm_cell_run *run)
 {
     const struct ifm_cell *cell = run->plan;
-    return blocks_of(cell) * block_s(cell) + 2 * cell->measure.energy_idle_s + FLUSH_S +
+    return blocks_of(cell) * block_s(run) + 2 * cell->measure.energy_idle_s + FLUSH_S +
            PREPARE_S * (double)cell->n_arms;
 }
 

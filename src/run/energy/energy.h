@@ -2,6 +2,7 @@
  *
  * The device idles with its context alive, then blocks of windows run, then it idles again. A window is a slot whose
  * samples last milliseconds; before it, the arm runs untimed for measure.pre_roll where another arm or none ran before.
+ * Of programs it is one of whole runs, and the device idles before each and without a context of ours.
  * Readings go to samples/ as they are; nothing is integrated here. Every decision (length of a sample, pauses, the
  * sensor that decides whether windows are long enough) is a fact. */
 #ifndef IFM_RUN_ENERGY_ENERGY_H

@@ -63,7 +63,8 @@ IFM_CHECKED enum ifm_status ifm_energy_wait(const struct ifm_cell_run *cell, dou
 
 struct ifm_energy_arm {
     uint32_t inner, samples;
-    double pause_s; /* longest random pause after a sample; 0 = samples meet */
+    bool runs;      /* of a program: samples are whole runs, and nothing is between two of them */
+    double pause_s; /* longest random pause after a sample; of steps without one samples meet */
 };
 
 struct ifm_energy_windows {
@@ -82,10 +83,13 @@ IFM_CHECKED enum ifm_status ifm_energy_windows_choose(struct ifm_energy_windows 
                                                       const struct ifm_energy_sensors *sensors,
                                                       const struct ifm_events *events, struct ifm_error *error);
 void ifm_energy_windows_free(struct ifm_energy_windows *windows);
+/* Seconds of a window of an open arm, and of what precedes it: the device idles there, or the arm's pre-roll runs. */
+double ifm_energy_window_s(const struct ifm_cell_run *cell, unsigned arm, double *before_s);
 /* Random numbers of block `block`: a resumed run draws what it would have drawn. */
 void ifm_energy_windows_draw(struct ifm_energy_windows *windows, unsigned block);
-/* The same steps untimed, where another arm or none ran before. */
-IFM_CHECKED enum ifm_status ifm_energy_pre_roll(struct ifm_energy_windows *windows, unsigned arm,
+/* The same steps untimed, where another arm or none ran before; before runs of a program, which start anew each time,
+ * idle periods of the sensor, which updates every `every_s`. */
+IFM_CHECKED enum ifm_status ifm_energy_pre_roll(struct ifm_energy_windows *windows, unsigned arm, double every_s,
                                                 struct ifm_error *error);
 /* One window: `slot`, its samples, and the columns of the pass. */
 IFM_CHECKED enum ifm_status ifm_energy_window(struct ifm_energy_windows *windows, unsigned arm, struct ifm_slot *slot,

@@ -33,6 +33,15 @@ static const struct ifm_measure *measure_of(const struct ifm_plan *plan)
     return &plan->cells[0].measure;
 }
 
+/* A program may use every GPU that there is. */
+static bool runs_programs(const struct ifm_plan *plan)
+{
+    bool programs = false;
+    for (size_t i = 0; i < plan->n_cells; i++)
+        programs |= ifm_cell_runs_programs(&plan->cells[i]);
+    return programs;
+}
+
 static enum ifm_status find_gpu(const struct ifm_device_options *device, struct ifm_power_options *options,
                                 struct ifm_error *error)
 {
@@ -73,7 +82,7 @@ enum ifm_status ifm_energy_sensors_open(const struct ifm_plan *plan, const struc
     if (strcmp(plan->device, "cuda") == 0)
         IFM_TRY(find_gpu(device, &options, error));
     else
-        options.no_gpu = true;
+        options.no_gpu = !runs_programs(plan);
     out->power = ifm_power_open(&options);
     const struct ifm_power_list *list = ifm_power_list(out->power);
     IFM_TRY(check_meter(&options, out, error));

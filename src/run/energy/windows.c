@@ -2,7 +2,8 @@
  *
  * A window is a slot whose samples last milliseconds: long enough that taking their times costs nothing, short enough
  * that the steps between two ticks of a sensor are known. Steps that last 5 ms or more might lock to the phase of a
- * sensor that reads a few times a second; those have a random pause behind each, in which the device idles. */
+ * sensor that reads a few times a second; those have a random pause behind each, in which the device idles. A window of
+ * a program is made of whole runs, one after the other, with the device idle at both ends. */
 #include "run/energy/private.h"
 
 #include "base/log.h"
@@ -22,7 +23,8 @@ enum { MOST_MEETING = 4000, MOST_SAMPLES = 2000000, MOST_INNER = 1 << 30 };
 /* Joules are taken between ticks, ten periods at least (derive/energy/joules.h): a window that begins and ends anywhere
  * needs one more at either end, and one for their jitter (what derive asks for, power_windows.c). */
 enum { LEAST_PERIODS = 13 };
-static const uint32_t PAUSES = 0x70617573; /* "paus" */
+static const double APART_S = 0.3, APART_PERIODS = 3; /* idle before a window of whole runs */
+static const uint32_t PAUSES = 0x70617573;            /* "paus" */
 
 /* ---- choosing ---- */
 
@@ -30,6 +32,25 @@ static uint64_t steps_in(double seconds, double step_s)
 {
     double steps = round(seconds / step_s);
     return steps < 1 ? 1 : steps > MOST_INNER ? MOST_INNER : (uint64_t)steps;
+}
+
+/* So many whole runs as come nearest to the window, one at least. */
+static struct ifm_energy_arm whole_runs(double run_s, double window_s)
+{
+    double runs = fmax(1, fmin(round(window_s / run_s), MOST_SAMPLES));
+    return (struct ifm_energy_arm){.inner = 1, .samples = (uint32_t)runs, .runs = true};
+}
+
+/* What a run of the arm takes: the shortest of its last block of latencies, since the first run of all may have read
+ * its files from the disk. */
+static double run_s_of(const struct ifm_cell_run *cell, unsigned index)
+{
+    const struct ifm_sample *samples = cell->samples;
+    int64_t shortest_ns = INT64_MAX;
+    for (size_t k = 0; k < 2 * cell->plan->n_arms; samples += cell->slots[k++].samples)
+        for (uint32_t i = 0; cell->slots[k].arm == index && i < cell->slots[k].samples; i++)
+            shortest_ns = samples[i].duration_ns < shortest_ns ? samples[i].duration_ns : shortest_ns;
+    return 1e-9 * (shortest_ns < INT64_MAX ? fmax((double)shortest_ns, 1) : fmax(cell->arms[index].step_ns, 1));
 }
 
 static void choose(struct ifm_energy_arm *arm, double step_s, double window_s)
@@ -50,8 +71,10 @@ static void explain(const struct ifm_energy_arm *arm, double step_s, double pre_
     char step[48], period[48], least[48];
     double every_s;
     const struct ifm_power_sensor *sensor = ifm_energy_sensors_slowest(sensors, &every_s);
-    ifm_text_printf(out, "a step takes %s: ", ifm_format_human(step_s, "s", step));
-    if (arm->pause_s > 0)
+    ifm_text_printf(out, "a %s takes %s: ", arm->runs ? "run" : "step", ifm_format_human(step_s, "s", step));
+    if (arm->runs)
+        ifm_text_printf(out, "a window is %u whole run%s", arm->samples, arm->samples == 1 ? "" : "s");
+    else if (arm->pause_s > 0)
         ifm_text_printf(out, "each is a sample, with a random pause behind it");
     else
         ifm_text_printf(out, "samples of %u steps last about 20 ms and meet", arm->inner);
@@ -59,8 +82,19 @@ static void explain(const struct ifm_energy_arm *arm, double step_s, double pre_
         ifm_text_printf(out, "; %s of %s brings something new every %s, so that a window needs %s", sensor->source,
                         sensor->device, ifm_format_human(every_s, "s", period),
                         ifm_format_human(LEAST_PERIODS * every_s, "s", least));
-    if (!(pre_roll_s > 0))
+    if (!arm->runs && !(pre_roll_s > 0))
         ifm_text_add(out, "; without a pre-roll, so that a window may begin at the power of the arm before");
+}
+
+static enum ifm_status time_step(struct ifm_energy_windows *windows, unsigned index, double *step_s,
+                                 struct ifm_error *error)
+{
+    double rough_s = fmax(windows->cell->arms[index].step_ns, 0.1) * 1e-9;
+    const struct ifm_roll roll = {.steps = steps_in(SAMPLE_S, rough_s), .times = 1, .seconds = TIMED_S};
+    IFM_TRY(ifm_arm_roll(windows->cell, index, &roll, step_s, error));
+    *step_s = fmin(*step_s, rough_s); /* while others took the CPU even the fastest round was slow */
+    windows->before = (int)index;
+    return IFM_OK;
 }
 
 static enum ifm_status choose_arm(struct ifm_energy_windows *windows, unsigned index,
@@ -69,14 +103,16 @@ static enum ifm_status choose_arm(struct ifm_energy_windows *windows, unsigned i
     struct ifm_cell_run *cell = windows->cell;
     struct ifm_energy_arm *arm = &windows->arms[index];
     struct ifm_text reason = {0};
-    double step_s, rough_s = fmax(cell->arms[index].step_ns, 0.1) * 1e-9;
-    const struct ifm_roll roll = {.steps = steps_in(SAMPLE_S, rough_s), .times = 1, .seconds = TIMED_S};
-    IFM_TRY(ifm_arm_roll(cell, index, &roll, &step_s, error));
-    step_s = fmin(step_s, rough_s); /* while others took the CPU even the fastest round was slow */
-    windows->before = (int)index;
-    choose(arm, step_s, cell->plan->measure.energy_window_s);
+    double step_s, window_s = cell->plan->measure.energy_window_s;
+    if (ifm_arm_runs_programs(cell->arms[index].plan)) {
+        step_s = run_s_of(cell, index);
+        *arm = whole_runs(step_s, window_s);
+    } else {
+        IFM_TRY(time_step(windows, index, &step_s, error));
+        choose(arm, step_s, window_s);
+    }
     explain(arm, step_s, cell->plan->measure.pre_roll_s, sensors, &reason);
-    double window_s = arm->samples * (arm->inner * step_s + arm->pause_s / 2);
+    window_s = arm->samples * (arm->inner * step_s + arm->pause_s / 2);
     enum ifm_status status =
         IFM_FACT(cell->session, error, energy_plan, true, .cell = cell->plan->name, .arm = cell->arms[index].plan->name,
                  .inner = arm->inner, .samples_per_slot = arm->samples, .window_s = window_s,
@@ -86,15 +122,17 @@ static enum ifm_status choose_arm(struct ifm_energy_windows *windows, unsigned i
 }
 
 /* A resumed pass goes on with windows as it began. */
-static enum ifm_status take_over(struct ifm_energy_arm *arm, const struct ifm_event_energy_plan *told,
-                                 struct ifm_error *error)
+static enum ifm_status take_over(struct ifm_energy_arm *arm, const struct ifm_arm *plan,
+                                 const struct ifm_event_energy_plan *told, struct ifm_error *error)
 {
-    int64_t most = told->pause_ms <= 0 ? MOST_MEETING : MOST_SAMPLES;
+    bool runs = ifm_arm_runs_programs(plan);
+    int64_t most = told->pause_ms <= 0 && !runs ? MOST_MEETING : MOST_SAMPLES;
     if (told->inner < 1 || told->inner > MOST_INNER || told->samples_per_slot < 1 || told->samples_per_slot > most ||
         told->pause_ms > LONGEST_PAUSE_S * 1e3)
         return ifm_fail(error, IFM_INVALID, "run.log", "measure again into a new folder",
                         "an event energy_plan is out of range");
-    *arm = (struct ifm_energy_arm){(uint32_t)told->inner, (uint32_t)told->samples_per_slot, told->pause_ms * 1e-3};
+    *arm = (struct ifm_energy_arm){(uint32_t)told->inner, (uint32_t)told->samples_per_slot, runs,
+                                   runs ? 0 : told->pause_ms * 1e-3};
     return IFM_OK;
 }
 
@@ -138,7 +176,8 @@ enum ifm_status ifm_energy_windows_choose(struct ifm_energy_windows *windows, st
             continue;
         const struct ifm_event_energy_plan *told =
             IFM_LAST(events, energy_plan, cell->plan->name, cell->arms[i].plan->name);
-        IFM_TRY(told != NULL ? take_over(&windows->arms[i], told, error) : choose_arm(windows, i, sensors, error));
+        IFM_TRY(told != NULL ? take_over(&windows->arms[i], cell->arms[i].plan, told, error)
+                             : choose_arm(windows, i, sensors, error));
     }
     return allocate(windows, error);
 }
@@ -156,12 +195,31 @@ void ifm_energy_windows_draw(struct ifm_energy_windows *windows, unsigned block)
     windows->random = ifm_random_start(windows->cell->plan->seed, PAUSES ^ (block * 0x9e3779b9u));
 }
 
+double ifm_energy_window_s(const struct ifm_cell_run *cell, unsigned arm, double *before_s)
+{
+    const struct ifm_measure *measure = &cell->plan->measure;
+    bool runs = ifm_arm_runs_programs(cell->arms[arm].plan);
+    double run_s = runs ? run_s_of(cell, arm) : 0;
+    *before_s = runs ? APART_S : measure->pre_roll_s;
+    return runs ? whole_runs(run_s, measure->energy_window_s).samples * run_s : measure->energy_window_s;
+}
+
 /* ---- running ---- */
 
-enum ifm_status ifm_energy_pre_roll(struct ifm_energy_windows *windows, unsigned arm, struct ifm_error *error)
+/* What a window of runs costs is taken from the ticks next to its ends: the device idles there, so that these have the
+ * power beside the load. */
+static enum ifm_status stand_apart(const struct ifm_energy_windows *windows, double every_s, struct ifm_error *error)
+{
+    return ifm_energy_wait(windows->cell, fmax(APART_S, APART_PERIODS * every_s), error);
+}
+
+enum ifm_status ifm_energy_pre_roll(struct ifm_energy_windows *windows, unsigned arm, double every_s,
+                                    struct ifm_error *error)
 {
     struct ifm_cell_run *cell = windows->cell;
     const struct ifm_roll roll = {windows->arms[arm].inner, 1, .seconds = cell->plan->measure.pre_roll_s};
+    if (windows->arms[arm].runs)
+        return stand_apart(windows, every_s, error);
     if (windows->before == (int)arm || !(roll.seconds > 0))
         return IFM_OK;
     int64_t start_ns = ifm_session_now(cell->session, cell->device);
@@ -189,6 +247,22 @@ static enum ifm_status run_meeting(struct ifm_energy_windows *windows, const str
         status = device->ops->resolve(device, marks, arm->samples + 1U, error);
     device->ops->release(device);
     return status;
+}
+
+/* Whole runs of a program, one after the other. */
+static enum ifm_status run_programs(struct ifm_energy_windows *windows, const struct ifm_arm_run *run,
+                                    const struct ifm_energy_arm *arm, struct ifm_error *error)
+{
+    struct ifm_device *device = windows->cell->device;
+    for (uint32_t i = 0; i < arm->samples; i++) {
+        IFM_TRY(ifm_interrupt_check(windows->cell->plan->name, error));
+        IFM_TRY(run->implementation->before(run->state, error));
+        windows->marks[2 * i] = device->ops->mark(device);
+        run->implementation->step(run->state, 1);
+        windows->marks[2 * i + 1] = device->ops->mark(device);
+        IFM_TRY(run->implementation->after(run->state, error));
+    }
+    return IFM_OK;
 }
 
 /* Samples with a pause between them: the device is let go for it, so that its workers park and its work is done. */
@@ -223,15 +297,17 @@ enum ifm_status ifm_energy_window(struct ifm_energy_windows *windows, unsigned i
         run->implementation->spoil(run->state, false);
     ifm_turn_begin(cell, index, &turn);
     ifm_instruments_start(cell);
-    enum ifm_status status =
-        arm->pause_s > 0 ? run_apart(windows, run, arm, error) : run_meeting(windows, run, arm, error);
+    enum ifm_status status = arm->runs          ? run_programs(windows, run, arm, error)
+                             : arm->pause_s > 0 ? run_apart(windows, run, arm, error)
+                                                : run_meeting(windows, run, arm, error);
     ifm_instruments_stop(cell);
     windows->before = (int)index;
     IFM_TRY(ifm_turn_end(&turn, status, error));
     IFM_TRY(ifm_interrupt_check(cell->plan->name, error)); /* what an interruption cut short is no window */
     ifm_instruments_collect(cell, columns);
+    ifm_slot_collect_own(cell, run, columns);
     *slot = (struct ifm_slot){
         .arm = index, .phase = IFM_PHASE_MEASURE, .samples = arm->samples, .inner = arm->inner, .columns = columns};
-    ifm_slot_read_marks(cell, windows->marks, arm->pause_s > 0, slot, samples);
+    ifm_slot_read_marks(cell, windows->marks, arm->runs || arm->pause_s > 0, slot, samples);
     return IFM_OK;
 }

@@ -1,0 +1,107 @@
+#!/usr/bin/env bash
+# Energy of programs under the management library of the tests: windows of whole runs, each with the joules that the
+# counter gave between their ends; many short runs; hooks, which are refused; runs that fail.
+source "$(dirname "$0")/lib.sh"
+source "$(dirname "$0")/energy_lib.sh"
+need python3 python3
+mkdir driver
+cp "${IFM_FAKE_NVML:?the folder of the fake management libraries}/fake_nvml.so" driver/libnvidia-ml.so.1
+date +%s%6N >loads
+export FAKE_NVML="loads=$PWD/loads idle_w=80 watts=600 memory_rc=3 limit=700" LD_LIBRARY_PATH="$PWD/driver"
+energy=(--energy --energy-windows 3 --energy-idle 2s --slot-steps 1 --stop repeats --repeats 4 --warmup 1
+    --override measure.blocks_min=2 --format csv)
+
+# A program that takes a while to begin, works, and takes a while to end.
+cat >work <<'WORK'
+#!/bin/sh
+sleep 0.2
+date +%s%6N >>loads
+sleep "$1"
+date +%s%6N >>loads
+sleep 0.1
+WORK
+chmod +x work
+
+# ---- one run a window, and what the counter gave in it ----
+recorded "$INFEROMETER" exec './work 1.3' './work 1.6' --name short --name long "${energy[@]}" --energy-window 1s \
+    --out whole >/dev/null 2>log || fail "whole: $(cat log)"
+check_energy whole 4 || fail "whole: the record"
+"$INFEROMETER" verify whole >log 2>&1 || fail "whole: $(cat log)"
+python3 - <<'PY' || fail "whole: the joules are not those of the runs: $(grep -c . loads) edges"
+import csv, json
+edges = [int(line) for line in open("loads")]
+events = [json.loads(line) for line in open("whole/run.log")]
+idle = next(e for e in events if e["stage"] == "energy_idle")  # written when the idle time ends
+wall_us = lambda t_ns: (t_ns - idle["meta"]["end_ns"] + idle["t_ns"]) * 1e-3
+
+def joules(from_us, to_us):
+    busy = sum(max(0, min(to_us, b) - max(from_us, a)) for a, b in zip(edges[1::2], edges[2::2]))
+    return (80 * (to_us - from_us) + 520 * busy) * 1e-6
+
+for plan in (e["meta"] for e in events if e["stage"] == "energy_plan"):
+    assert plan["inner"] == 1 and plan["samples_per_slot"] == 1 and plan["pause_ms"] == 0, plan
+    assert "whole run" in plan["reason"], plan
+slots = list(csv.DictReader(open("whole/samples/0-energy-slots.csv")))
+assert all(slot["child_failures"] == "0" for slot in slots), slots[0].keys()
+derived = json.load(open("whole/derived.json"))
+windows = [w for w in derived["energy_windows"] if not w["refused"]]
+assert len(derived["energy_windows"]) == 8 and windows, derived["energy_windows"]
+near = 0
+for w in windows:
+    slot = slots[w["window"] - 1]
+    assert (w["start_ns"], w["end_ns"]) == (int(slot["start_ns"]), int(slot["end_ns"])), (w, slot)
+    assert w["steps"] == 1 and w["device"] == "gpu0" and w["source"] == "nvml_energy", w
+    off = w["joules"] - joules(wall_us(w["start_ns"]), wall_us(w["end_ns"]))
+    near += abs(off) <= w["random_j"]
+    assert abs(off) <= 2 * w["random_j"] and w["random_j"] < 0.1 * w["joules"], (w, off)
+assert near >= len(windows) - 1, (near, len(windows))
+numbers = {(n["arm"], n["metric"]): n for n in derived["numbers"]}
+if len(windows) == 8:
+    change = numbers["long", "energy_per_step_change_percent"]
+    assert change["state"] == "ok" and change["interval"][0] > 0 and 10 < change["value"] < 35, change
+    for arm, per_run in ("short", 1.3 * 600 + 0.3 * 80), ("long", 1.6 * 600 + 0.3 * 80):
+        step = numbers[arm, "energy_per_step_j"]
+        assert per_run < step["value"] < 1.1 * per_run + 20, step  # the shell's own time on a busy machine
+        assert numbers[arm, "gpu_energy_j"]["state"] == "ok" and numbers[arm, "energy_above_idle_j"]["value"] > 0
+PY
+"$INFEROMETER" report whole --format table >said 2>&1 || [ $? = 3 ] || fail "report: $(cat said)"
+grep -q 'energy/run.*vs baseline' said || fail "the table of energy is not one of runs: $(cat said)"
+
+# ---- runs shorter than a window: so many as fill it ----
+recorded "$INFEROMETER" exec 'sleep 0.05' "${energy[@]}" --energy-window 1500ms --out many >/dev/null 2>log ||
+    fail "many: $(cat log)"
+check_energy many 4 || fail "many: the record"
+python3 - <<'PY' || fail "many: the runs of a window"
+import json
+plan = next(e["meta"] for e in map(json.loads, open("many/run.log")) if e["stage"] == "energy_plan")
+assert 15 <= plan["samples_per_slot"] <= 30, plan
+windows = [w for w in json.load(open("many/derived.json"))["energy_windows"] if not w["refused"]]
+for w in windows:
+    assert w["steps"] == plan["samples_per_slot"] and abs(w["joules"] / w["seconds"] - 80) < 4, w
+PY
+"$INFEROMETER" verify many >log 2>&1 || fail "many: $(cat log)"
+
+# ---- what runs between the runs is not the program's ----
+"$INFEROMETER" exec 'sleep 0.05' --prepare true "${energy[@]}" --out hooks >/dev/null 2>log || fail "hooks: $(cat log)"
+python3 - <<'PY' || fail "hooks: no reason"
+import json
+numbers = [n for n in json.load(open("hooks/derived.json"))["numbers"] if n["metric"] == "energy_per_step_j"]
+assert numbers and all(n["state"] == "absent" and "hooks run between" in n["reason"] for n in numbers), numbers
+PY
+
+# ---- a run that fails: its window is not used ----
+cat >flaky <<'FLAKY'
+#!/bin/sh
+sleep 0.4
+! grep -q '"energy_plan"' flaky.run/run.log || [ -e failed ] || { : >failed && exit 1; }
+FLAKY
+chmod +x flaky
+recorded "$INFEROMETER" exec ./flaky --ignore-failure "${energy[@]}" --energy-window 1500ms --out flaky.run \
+    >/dev/null 2>log || fail "flaky: $(cat log)"
+python3 - <<'PY' || fail "flaky: a window of a run that failed is used"
+import json
+windows = json.load(open("flaky.run/derived.json"))["energy_windows"]
+wrong = [w for w in windows if "a run of the program failed" in w["refused"]]
+assert len(windows) == 4 and len(wrong) == 1 and wrong[0]["joules"] is None, windows
+PY
+echo "windows of whole runs have the counter's joules between their ends; hooks and failed runs have none"
