@@ -122,7 +122,7 @@ def judge(folder, log):
     (first, first_mono), (last, last_mono) = told[0], told[-1]
     slope = (last_mono - first_mono) / (last - first)
     [idle_w] = {e["idle_w"] for e in derived["energy"] if e["device"] == "gpu0" and e["role"] == "primary"}
-    print(f"idle without a program {idle_w:.1f} W; joules of the lab less those before and behind the program's readings")
+    print(f"idle without a program {idle_w:.1f} W; lab J: less those before and behind the program's own readings")
     print(f"{'window':>6} {'program':8} {'its own J':>10} {'lab J':>10} {'difference':>11} {'bar':>8}  within")
     within = used = 0
     for window in (w for w in derived["energy_windows"] if w["device"] == "gpu0"):

@@ -100,18 +100,32 @@ static const char *place(const struct ifm_publication *p, const struct ifm_cell 
     return ifm_arena_printf(arena, "%s / %s", plain(cell->name, NAME_BYTES, arena), plain(arm, NAME_BYTES, arena));
 }
 
+/* ", energy -12.3 % [-13.0, -11.6]" against the baseline, of a token where there are any; "" where there is none. */
+static const char *energy_of(const struct ifm_publication *p, const struct ifm_cell *cell, const char *arm,
+                             struct ifm_arena *arena)
+{
+    static const enum ifm_metric_id changes[] = {IFM_M_ENERGY_PER_TOKEN_CHANGE_PERCENT,
+                                                 IFM_M_ENERGY_PER_STEP_CHANGE_PERCENT};
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        const struct ifm_value *change = ifm_derived_value(p->derived, cell->name, arm, changes[i]);
+        if (change != NULL && change->state == IFM_STATE_OK)
+            return ifm_arena_printf(arena, ", energy %s", ifm_comparison_change(change, arena));
+    }
+    return "";
+}
+
 /* `price` is what a compressed arm pays for its speed, "" of any other: never reported separately (rule 10). */
 static const char *compared_line(const struct ifm_value *change, const struct ifm_value *mde, const char *price,
-                                 const char *where, struct ifm_arena *arena)
+                                 const char *energy, const char *where, struct ifm_arena *arena)
 {
     if (change->state != IFM_STATE_OK)
-        return ifm_arena_printf(arena, "- %s: %s, %s\n", where, ifm_state_label(change->state),
-                                reason_of(change, arena));
+        return ifm_arena_printf(arena, "- %s: %s, %s%s\n", where, ifm_state_label(change->state),
+                                reason_of(change, arena), energy);
     const char *detect = "";
     if (mde != NULL && mde->state == IFM_STATE_OK)
         detect = ifm_arena_printf(arena, ", can detect %s", ascii(ifm_quantity_number(mde, arena), arena));
-    return ifm_arena_printf(arena, "- %s: %s, time %s, %lld %s%s%s%s\n", where, change->text,
-                            ifm_comparison_change(change, arena), (long long)change->n, change->n_of, detect,
+    return ifm_arena_printf(arena, "- %s: %s, time %s, %lld %s%s%s%s%s\n", where, change->text,
+                            ifm_comparison_change(change, arena), (long long)change->n, change->n_of, detect, energy,
                             price[0] == '\0' ? "" : "; ", price);
 }
 
@@ -141,8 +155,8 @@ static void add_cell(const struct ifm_publication *p, const struct ifm_cell *cel
         const char *where = place(p, cell, arm, arena);
         const char *price = ascii(ifm_outcome_price(p->derived, cell->name, arm, arena), arena);
         add_line(lines, arena,
-                 compared_line(change, ifm_derived_value(p->derived, cell->name, arm, IFM_M_MDE_PERCENT), price, where,
-                               arena),
+                 compared_line(change, ifm_derived_value(p->derived, cell->name, arm, IFM_M_MDE_PERCENT), price,
+                               energy_of(p, cell, arm, arena), where, arena),
                  rank_of(change), change->state == IFM_STATE_OK ? fabs(change->number) : 0);
     }
     for (size_t a = 0; lines->n == before && a < cell->n_arms; a++) {

@@ -66,6 +66,14 @@ if len(windows) == 8:
 PY
 "$INFEROMETER" report whole --format table >said 2>&1 || [ $? = 3 ] || fail "report: $(cat said)"
 grep -q 'energy/run.*vs baseline' said || fail "the table of energy is not one of runs: $(cat said)"
+"$INFEROMETER" summary whole >said 2>&1 || fail "summary: $(cat said)"
+python3 - <<'PY' || fail "the summary has no energy: $(cat said)"
+import json
+numbers = json.load(open("whole/derived.json"))["numbers"]
+[change] = [n for n in numbers if n["metric"] == "energy_per_step_change_percent"]
+[line] = [line for line in open("said") if line.startswith("- long: ")]
+assert (", energy +" in line) == (change["state"] == "ok"), (line, change)
+PY
 
 # ---- runs shorter than a window: so many as fill it ----
 recorded "$INFEROMETER" exec 'sleep 0.05' "${energy[@]}" --energy-window 1500ms --out many >/dev/null 2>log ||
@@ -74,7 +82,8 @@ check_energy many 4 || fail "many: the record"
 python3 - <<'PY' || fail "many: the runs of a window"
 import json
 plan = next(e["meta"] for e in map(json.loads, open("many/run.log")) if e["stage"] == "energy_plan")
-assert 15 <= plan["samples_per_slot"] <= 30, plan
+run_s = plan["window_s"] / plan["samples_per_slot"]
+assert run_s >= 0.05 and abs(plan["window_s"] - 1.5) <= 0.5 * run_s + 1e-6, plan
 windows = [w for w in json.load(open("many/derived.json"))["energy_windows"] if not w["refused"]]
 for w in windows:
     assert w["steps"] == plan["samples_per_slot"] and abs(w["joules"] / w["seconds"] - 80) < 4, w
