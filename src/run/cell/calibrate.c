@@ -116,7 +116,7 @@ static double choose_inner(const struct ifm_cell_run *cell, struct ifm_arm_run *
     bool cold = measure->cache == IFM_CACHE_COLD;
     if (arm->plan->fixed_inner || arm->plan->gaps || cold) /* a second step would find warm caches, or want its hooks */
         arm->inner = 1;
-    else if (measure->inner > 0)
+    else if (measure->inner > 0 && ifm_plan_in_blocks(cell->plan, (size_t)(arm - cell->arms)))
         arm->inner = clamp_u32((double)measure->inner, 1, MOST_INNER);
     else
         arm->inner = clamp_u32(ceil(shortest / arm->step_ns), 1, MOST_INNER);
