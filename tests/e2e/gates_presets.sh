@@ -55,7 +55,7 @@ grep -q "Roll back to base" printed || fail "no advice to roll back: $(cat print
 rm -rf again
 
 # Noise that hides 3 %: no failure, the blocks that would do, and the same words for machines.
-expect "'null'" no-regression=3% "step_ns=400000; noise=0.1; slot_noise=0.1; arm.other.step_ns=380000" inconclusive 3
+expect "'null'" no-regression=3% "step_ns=400000; noise=0.1; slot_noise=0.3; arm.other.step_ns=395000" inconclusive 3
 grep -q "more blocks would probably decide" out/verdict.json || fail "no number of blocks in: $(cat printed)"
 grep -q "INCONCLUSIVE" printed || fail "no answer first in: $(cat printed)"
 "$INFEROMETER" judge out --format json >json || [ $? = 3 ] || fail "judge exits with another status"
