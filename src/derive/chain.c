@@ -24,7 +24,7 @@ static enum ifm_status edited(const struct ifm_cell *cell, const char *pass, con
 
 /* Of a block that was measured again (the machine lost what was not yet on its disk) the last word counts. */
 static struct told_blocks gather(const struct ifm_events *events, const char *cell, const char *pass, size_t most,
-                          struct ifm_arena *arena)
+                                 struct ifm_arena *arena)
 {
     struct told_blocks told = {IFM_ARENA_ARRAY(arena, const struct ifm_event_block *, most + 1), 0};
     IFM_EACH(event, events, block, cell, NULL) {
@@ -64,6 +64,9 @@ static enum ifm_status hold_record(const struct ifm_cell *cell, const char *pass
 
 enum ifm_status ifm_derive_hold_to_chain(const struct ifm_facts_view *facts, struct ifm_error *error)
 {
+    if (facts->plan->rules > 0 && !facts->events->chained)
+        return ifm_fail(error, IFM_INVALID, "run.log", "bring the file back from a copy, or measure again",
+                        "it has no chain of hashes, and whoever wrote plan.json writes one: the journal was edited");
     struct ifm_arena *scratch = ifm_arena_create();
     enum ifm_status status = IFM_OK;
     for (size_t c = 0; c < facts->plan->n_cells && status == IFM_OK; c++) {

@@ -91,6 +91,8 @@ struct ifm_derived {
     size_t n_energies;
     struct ifm_window_energy *windows; /* in the order of cells, arms, devices and time */
     size_t n_windows;
+    const char *const
+        *unfinished; /* by cell of the plan: what completes one that was cut short; NULL = it is complete */
     struct ifm_finding_order finding_order; /* of the findings; made by ifm_derive */
     const struct ifm_event_retry **retries; /* of the journal: which arms regressed in the run that this one repeats */
     size_t n_retries;

@@ -73,10 +73,22 @@ static const struct ifm_finding *invalid_in(const struct ifm_derived *derived, c
 
 /* ---- one gate on one number ---- */
 
+/* What completes a cell that was cut short; NULL = it is complete. */
+static const char *unfinished(const struct judging *j, const char *name)
+{
+    const struct ifm_cell *cell = ifm_plan_cell(j->plan, name);
+    return cell == NULL || j->derived->unfinished == NULL ? NULL : j->derived->unfinished[cell - j->plan->cells];
+}
+
 static void decide(struct judging *j, struct ifm_gate_result *result, const struct ifm_value *v)
 {
     const struct ifm_gate *gate = result->gate;
     result->observed = *v;
+    const char *remedy = unfinished(j, result->cell);
+    if (remedy != NULL) {
+        block(j, result, false, ifm_arena_printf(j->arena, "the cell was cut short; %s", remedy));
+        return;
+    }
     if (v->state != IFM_STATE_OK) {
         bool capability = v->state == IFM_STATE_ABSENT && v->n == 0 && v->remedy[0] != '\0';
         block(j, result, capability,

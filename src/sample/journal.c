@@ -83,8 +83,13 @@ enum ifm_status ifm_journal_add(struct ifm_journal *journal, const struct ifm_ev
     json_t *line;
     now.t_ns = ifm_clock_wall_ns();
     IFM_TRY(ifm_event_encode(&now, &line, error));
-    (void)json_object_set_new(line, "mono_ns", json_integer(ifm_clock_read_ns(CLOCK_MONOTONIC)));
-    (void)json_object_set_new(line, "prev", json_string(journal->last.hex));
+    /* A line without its link would look edited. */
+    if (json_object_set_new(line, "mono_ns", json_integer(ifm_clock_read_ns(CLOCK_MONOTONIC))) != 0 ||
+        json_object_set_new(line, "prev", json_string(journal->last.hex)) != 0) {
+        json_decref(line);
+        return ifm_fail(error, IFM_INTERNAL, "run.log", "end what else runs, then `inferometer run --resume` goes on",
+                        "out of memory for a line");
+    }
     struct ifm_text text = {0};
     ifm_json_print(line, false, &text);
     const struct ifm_sha256 own = ifm_sha256_bytes(text.data, text.size);

@@ -121,7 +121,9 @@ RECORD = [
     ("slots later than the journal", "fast", refitted(lambda f: shift(f, 10**9)), "refused"),
     ("time x 0.5 of a real run", "fast", refitted(lambda f: f.shrink(0.5)), "refused"),
     ("stripped of its chain, blocks dropped", NEW,
-     lambda f: (f.drop_blocks(halves(f)), f.strip()), "refused"),
+     lambda f: (f.drop_blocks(halves(f)), f.strip()), "edited"),
+    ("stripped of its chain, samples scaled", NEW, lambda f: (f.scale(1, 0.8), f.strip()), "edited"),
+    ("a line behind the end", NEW, refitted(lambda f: f.log.append(f.log[-2])), "refused"),
 ]
 
 # Point 6: runs with gaps between their samples, where scaled ones need not meet.

@@ -55,6 +55,21 @@ static void nothing_measured_is_no_success(void **state)
     fx_stop(&fx);
 }
 
+/* A run that was killed has the blocks up to a moment that nobody planned: no gate passes on them. */
+static void a_cell_that_was_cut_short_passes_no_gate(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    fx_start(&fx);
+    fx_generate(&fx);
+    fx_gate(&fx, "step_ns", "", IFM_GATE_AT_MOST, 1e9, true);
+    finish(&fx, IFM_OUTCOME_BLOCKED, IFM_INVALID);
+    assert_facts(fx.verdict->gates[0].reason, "cut short|resume");
+    fx_end_events(&fx);
+    finish(&fx, IFM_OUTCOME_PASS, IFM_OK);
+    fx_stop(&fx);
+}
+
 static void a_gate_is_about_the_variants(void **state)
 {
     (void)state;
@@ -309,6 +324,7 @@ int main(void)
         cmocka_unit_test(no_gates_is_not_gated),
         cmocka_unit_test(nothing_measured_is_no_success),
         cmocka_unit_test(no_gates_and_invalid_exits_3),
+        cmocka_unit_test(a_cell_that_was_cut_short_passes_no_gate),
         cmocka_unit_test(a_gate_is_about_the_variants),
         cmocka_unit_test(a_lone_baseline_is_meant),
         cmocka_unit_test(a_gate_on_a_number_of_the_cell),

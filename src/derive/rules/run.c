@@ -18,6 +18,17 @@ static void expect_same(struct ifm_derivation *d, size_t line, const char *what,
         refuse_run(d, ifm_arena_printf(d->arena, "run.log:%zu says %s %.64s, the plan %s", line, what, said, planned));
 }
 
+/* Blocks of a cell that was cut short are those up to a moment that nobody planned: no gate passes on them. */
+static void note_unfinished(struct ifm_derivation *d)
+{
+    const struct ifm_events *events = d->facts->events;
+    const char **out = IFM_ARENA_ARRAY(d->arena, const char *, d->plan->n_cells + 1);
+    for (size_t c = 0; c < d->plan->n_cells && IFM_FIRST(events, run_done) == NULL; c++)
+        if (d->cells[c].record != NULL && IFM_LAST(events, cell_done, d->plan->cells[c].name, NULL) == NULL)
+            out[c] = ifm_derive_remedy(d->plan);
+    d->out->unfinished = out;
+}
+
 /* Every part of the record says the same configuration hash, and the start says the same run. */
 static void check_identity(struct ifm_derivation *d)
 {
@@ -25,6 +36,11 @@ static void check_identity(struct ifm_derivation *d)
     for (size_t i = 0; i < events->n; i++) {
         const struct ifm_event *event = &events->items[i];
         const struct ifm_event_run_start *start = event->facts; /* a later session says the same */
+        if (events->chained && i > 0 && event[-1].stage == IFM_STAGE_run_done && event->stage != IFM_STAGE_resume)
+            refuse_run(d, ifm_arena_printf(d->arena,
+                                           "run.log:%zu: a line stands behind the end of the run: the journal "
+                                           "was edited",
+                                           event->line));
         if (event->stage == IFM_STAGE_run_done)
             expect_same(d, event->line, "configuration", IFM_FACTS(event, run_done)->config_hash, d->plan->config_hash);
         if (event->stage != IFM_STAGE_run_start && event->stage != IFM_STAGE_resume)
@@ -32,6 +48,7 @@ static void check_identity(struct ifm_derivation *d)
         expect_same(d, event->line, "configuration", start->config_hash, d->plan->config_hash);
         expect_same(d, event->line, "run", start->run_id, d->plan->run_id);
     }
+    note_unfinished(d);
     if (IFM_FIRST(events, run_start) == NULL)
         refuse_run(d, "the journal has no start of the run: nothing says which configuration was measured");
     else if (IFM_FIRST(events, run_done) == NULL)
