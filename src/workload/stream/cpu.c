@@ -403,7 +403,7 @@ static enum ifm_status check(void *opened, struct ifm_check *out, struct ifm_err
         wrong = sum_wrong(state, check_bytes);
         out->output_xxh3 = ifm_xxh3(state->to, state->bytes);
     }
-    if (state->asked.piece > 0) /* what is left is of another piece each time: that it is right is all there is to say */
+    if (state->asked.piece > 0) /* what is left is of another piece each time: that it is right is all to say */
         out->output_xxh3 = ifm_xxh3(&wrong, sizeof wrong);
     if (state->steps == state->spoilt) /* no step since then, whatever is left of earlier ones */
         wrong = out->values;
