@@ -19,10 +19,11 @@ static bool counts_operations(enum ifm_ceiling kind)
     return kind == IFM_CEILING_FLOPS || kind == IFM_CEILING_MATRIX;
 }
 
-/* Does it speak of its own cell alone? */
+/* Does it speak of its own cell alone? So too where nobody recorded what caches the machine has. */
 static bool is_of_cell(const struct ifm_roof *roof, enum ifm_ceiling kind)
 {
-    return roof->by == NULL || (!counts_operations(kind) && roof->by->cache_resident);
+    return roof->by == NULL ||
+           (!counts_operations(kind) && (roof->by->cache_resident || roof->by->d->plan->machine == NULL));
 }
 
 static struct ifm_roof of_probes(const struct ifm_cell_work *work, enum ifm_ceiling kind)

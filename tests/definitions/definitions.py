@@ -74,8 +74,10 @@ class View:
         return self.of(names[0]) if names else None
 
     def cells_alike(self):
-        """This cell, and those whose arms have as many threads."""
+        """This cell, and those whose arms have as many threads; alone where the machine's caches were not recorded."""
         threads = self.cell.plan["threads"]
+        if "machine" not in self.run.plan:
+            return [self.cell]
         return [cell for cell in self.run.cells.values() if cell.plan["threads"] == threads]
 
 

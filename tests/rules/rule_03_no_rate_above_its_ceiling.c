@@ -334,22 +334,28 @@ static void an_unsteady_arm_has_no_share(void **state)
 static void the_fastest_slot_of_the_run_counts(void **state)
 {
     (void)state;
-    for (unsigned threads = 1; threads <= 2; threads++) {
+    const struct ifm_machine machine = {.cache_reported = {32 << 10, 1 << 20, 4 << 20, 0}};
+    /* Rows: as many threads; others; a probe that fits the caches; a machine that nobody recorded. */
+    for (unsigned row = 0; row < 4; row++) {
+        unsigned threads = row == 1 ? 2 : 1;
+        bool shares = row == 0;
         struct fixture fx;
         fx_start(&fx);
+        fx.plan.machine = row == 3 ? NULL : &machine;
         fx_add_cell(&fx, "wide", "decode");
         for (unsigned c = 0; c < 2; c++) {
             struct ifm_arm *read = fx_add_arm(&fx, c, "read.sum", IFM_ROLE_CEILING, c == 0 ? 200000 : 100000);
             read->ceiling = IFM_CEILING_READ;
             read->ledger.bytes_read = 1000000;
+            read->working_set = row == 2 && c == 1 ? 1 << 20 : 1 << 30;
             fx.cells[c].threads = c == 0 ? 1 : threads;
         }
         fx_generate(&fx);
         fx_end_events(&fx);
         fx_derive(&fx);
         const struct ifm_number *ceiling = ifm_derived_find(fx.derived, "decode", "", IFM_M_CEILING_READ);
-        assert_true(fabs(ceiling->value.number / (threads == 1 ? 1e10 : 5e9) - 1) < 0.03);
-        assert_string_equal(ceiling->value.text, threads == 1 ? "read.sum of wide" : "read.sum");
+        assert_true(fabs(ceiling->value.number / (shares ? 1e10 : 5e9) - 1) < 0.03);
+        assert_string_equal(ceiling->value.text, shares ? "read.sum of wide" : "read.sum");
         fx_stop(&fx);
     }
 }

@@ -6,11 +6,11 @@
 
 #include <math.h>
 
-/* As planning saw it; 0 = it is not known. */
+/* As planning saw it; 0 = it is not known, or the machine is a GPU, whose own cache find_caches knows. */
 static double reported_llc(const struct ifm_cell_work *work)
 {
     const struct ifm_machine *machine = work->d->plan->machine;
-    return machine == NULL ? 0 : (double)ifm_machine_llc_total(machine);
+    return machine == NULL || machine->gpu != NULL ? 0 : (double)ifm_machine_llc_total(machine);
 }
 
 /* Either witness is enough: a guest may be told of a larger cache than it gets, or find a larger one than it is told
@@ -21,9 +21,9 @@ static bool is_resident(const struct ifm_cell_work *work, const struct ifm_arm *
         return false;
     if ((double)arm->working_set < ifm_resident_below(work->d))
         return true;
-    if (arm->role == IFM_ROLE_CEILING && work->cell->ceilings_apart)
+    if (ifm_derive_is_probe(arm))
         return (double)arm->working_set < IFM_RESIDENT_FACTOR * reported_llc(work);
-    return work->cell->cache_resident && !ifm_derive_is_probe(arm);
+    return work->cell->cache_resident;
 }
 
 void ifm_rules_resident(struct ifm_cell_work *work)

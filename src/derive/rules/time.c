@@ -99,7 +99,7 @@ static void look_at_warmup(const struct ifm_cell_work *work)
     if (unsteady > 0)
         ifm_derive_say_cell(work, IFM_SEVERITY_WARNING, "rule-07",
                             "%zu of %zu arms were not steady when the warm-up ended: %s%s", unsteady,
-                            work->cell->n_arms, names.data, more);
+                            ifm_plan_count_in_blocks(work->cell), names.data, more);
     ifm_text_free(&names);
 }
 
