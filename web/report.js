@@ -1,5 +1,5 @@
-// The report's script: tips, a reading under the pointer, a filter. The page says the same without it; nothing here
-// computes a result, asks for anything from outside, or keeps anything.
+// The report's script: tips, a reading under the pointer, a filter, and the drawings of a page of very many cells. Any
+// other page says the same without it; nothing here computes a result, asks for anything from outside, or keeps anything.
 'use strict';
 (() => {
   const make = (name, properties) => Object.assign(document.createElement(name), properties);
@@ -137,6 +137,27 @@
     });
   }
   document.querySelectorAll('svg[role=img]').forEach(prepare);
+
+  // ---- drawings that lie in the page as text: made when they come near the window, are linked to, or are printed ----
+  const sight = new IntersectionObserver(entries => entries.filter(entry => entry.isIntersecting)
+    .forEach(entry => draw(entry.target)), {rootMargin: '100%'});
+  function draw(figures) {
+    sight.unobserve(figures);
+    figures.classList.remove('later');
+    figures.innerHTML = figures.querySelector('script').textContent;
+    figures.querySelectorAll('svg[role=img]').forEach(prepare);
+  }
+  document.querySelectorAll('.later').forEach(figures => sight.observe(figures));
+  matchMedia('print').addEventListener('change', () => document.querySelectorAll('.later').forEach(draw));
+  function find(id) {
+    const held = document.getElementById(id);
+    const figures = !held && [...document.querySelectorAll('.later')]
+      .find(later => later.textContent.includes(`id="${id}"`));
+    if (figures)
+      draw(figures);
+    return held || document.getElementById(id);
+  }
+
   // The page moves away below a pointer; a mark that the keyboard went to takes its tip along.
   addEventListener('scroll', () => (place || hide)(), {passive: true});
 
@@ -166,7 +187,7 @@
 
   // ---- a link into something folded opens it, also where the browser does not do so by itself ----
   function unfold() {
-    const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const target = location.hash.length > 1 && find(decodeURIComponent(location.hash.slice(1)));
     for (let fold = target && target.closest('details'); fold; fold = fold.parentElement.closest('details'))
       fold.open = true;
     if (target)

@@ -5,7 +5,11 @@
 #include "document/quantity.h"
 #include <string.h>
 
-enum { MOST_COLUMNS = 8 }; /* arms beside each other in one table */
+enum {
+    MOST_COLUMNS = 8, /* arms beside each other in one table */
+    MOST_NUMBERS =
+        10000, /* on a page: nobody reads more there, and a browser would build two thirds of its nodes for them */
+};
 
 /* Reasons, each once. */
 struct reasons {
@@ -170,20 +174,30 @@ static void add_reasons(struct ifm_builder *builder, struct ifm_block *section, 
         ifm_add_sentence(builder, list, reasons->texts[i])->number = i + 1;
 }
 
+/* Where the exact values are, and what the tables below, if any, show of them. */
+static void add_lead(struct ifm_builder *builder, struct ifm_block *section, bool tables)
+{
+    struct ifm_line *line = ifm_add_line(builder, section, IFM_LEVEL_PAGE, IFM_AS_ASIDE, "Exact values stand in ");
+    ifm_say_code(builder, line, "derived.json");
+    ifm_say(builder, line, IFM_TONE_PLAIN, " and ");
+    ifm_say_code(builder, line, "report.csv");
+    ifm_say(builder, line, IFM_TONE_PLAIN,
+            tables ? "; here they are rounded. n is what a number was made of; several are in the order of the arms. A "
+                     "small number behind a value leads to what must be said beside it."
+                   : ": they are too many for a page.");
+}
+
 void ifm_build_numbers(struct ifm_builder *builder)
 {
     const struct ifm_derived *derived = builder->from->derived;
     struct reasons reasons = {.numbers = ifm_names_create(builder->arena)};
     struct ifm_block *section = ifm_add_part(
         builder, IFM_LEVEL_PAGE, "numbers", ifm_arena_printf(builder->arena, "Every number (%zu)", derived->n_numbers));
+    bool tables = derived->n_numbers <= MOST_NUMBERS;
     section->folded = true;
-    struct ifm_line *line = ifm_add_line(builder, section, IFM_LEVEL_PAGE, IFM_AS_ASIDE, "Exact values stand in ");
-    ifm_say_code(builder, line, "derived.json");
-    ifm_say(builder, line, IFM_TONE_PLAIN, " and ");
-    ifm_say_code(builder, line, "report.csv");
-    ifm_say(builder, line, IFM_TONE_PLAIN,
-            "; here they are rounded. n is what a number was made of; several are in the order of the arms. A small "
-            "number behind a value leads to what must be said beside it.");
+    add_lead(builder, section, tables);
+    if (!tables)
+        return;
     const struct ifm_cell *cell = NULL;
     for (size_t i = 0; i < derived->n_numbers;) {
         struct block block;

@@ -22,6 +22,8 @@ quiet run --workload decode --device fake --script "$noisy" --ceilings none --se
     --override decode.kv_len=256,512,1024,2048 --override decode.batch=1,2 --override decode.compress=1,4
 quiet run --workload decode --device fake --script "$noisy" --ceilings none --seed 1 --repeats 12 --out sweep \
     --override decode.kv_len="$(seq -s, 256 16 352)" --override decode.batch=1,2,3,4,5 --override decode.compress=1,4
+quiet run --workload null --device fake --script "$noisy" --ceilings none --seed 1 --repeats 12 --out crowd \
+    --override measure.replica="$(seq -s, 1 60)" --override device.threads=1,2,3,4,5
 ! bash -c '"$@"; exit $?' dying "$INFEROMETER" null --device fake --script "$noisy; die_after_slots=12" \
     --ceilings none --seed 1 --repeats 5000 --out interrupted >/dev/null 2>&1 || fail "the run was not interrupted"
 quiet derive interrupted
@@ -46,10 +48,10 @@ grep -q 'id="decode-power"' energy/report.html || fail "the page of an energy pa
 [ "$(head -1 energy/power.csv)" = t_s,power_w ] || fail "an energy pass has no power.csv"
 
 # judge and report publish what derive has made
-for kind in decode gates absent many sweep interrupted measured energy; do
+for kind in decode gates absent many sweep crowd interrupted measured energy; do
     [ -s $kind/report.html ] || fail "$kind has no report.html"
 done
 mkdir -p "${IFM_BROWSER:?}"
 rm -rf "$IFM_BROWSER/runs"
 mv ../runs "$IFM_BROWSER/runs"
-echo "8 kinds of run"
+echo "9 kinds of run"

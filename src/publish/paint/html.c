@@ -1,11 +1,17 @@
-/* report.html: one page, no network, the same without script, readable on a phone, in the dark and on paper. */
+/* report.html: one page, no network, the same without script, readable on a phone, in the dark and on paper.
+ *
+ * Of very many cells a browser would spend seconds on drawings that nobody has scrolled to: there they lie in the page
+ * as text, and the script makes each when it comes into sight. */
 #include "publish/paint/html.h"
 
 #include "document/escape.h"
 #include "publish/compose.h"
 #include "report/figure.h"
 
-enum { MANY_CELLS = 32 }; /* of more a browser lays out only what is in sight (report.css) */
+enum {
+    MANY_CELLS = 32,      /* of more a browser lays out only what is in sight (report.css) */
+    VERY_MANY_CELLS = 256 /* of more it makes only the drawings in sight (report.js) */
+};
 
 /* ---- lines and lists ---- */
 
@@ -147,11 +153,14 @@ static void add_figure(struct ifm_html *html, const struct ifm_figure *figure)
 /* Figures that follow each other lie beside each other. Gives the last of them. */
 static const struct ifm_block *add_figures(struct ifm_html *html, const struct ifm_block *block)
 {
-    bool any = false;
+    bool any = false, later = html->document->plan->n_cells > VERY_MANY_CELLS;
+    const char *begin = later ? "<div class=\"figures later\"><noscript>In a page of so many cells the drawings need "
+                                "scripts.</noscript><script type=\"text/plain\">\n"
+                              : "<div class=\"figures\">\n";
     for (;; block = block->next) {
         struct ifm_figure figure;
         if (ifm_figure_draw(html->document, block, &figure)) {
-            ifm_text_add(html->out, any ? "" : "<div class=\"figures\">\n");
+            ifm_text_add(html->out, any ? "" : begin);
             any = true;
             add_figure(html, &figure);
         }
@@ -159,7 +168,7 @@ static const struct ifm_block *add_figures(struct ifm_html *html, const struct i
         if (block->next == NULL || block->next->kind != IFM_BLOCK_FIGURE)
             break;
     }
-    ifm_text_add(html->out, any ? "</div>\n" : "");
+    ifm_text_add(html->out, !any ? "" : later ? "</script></div>\n" : "</div>\n");
     return block;
 }
 
