@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/log.h"
+#include "base/names.h"
 #include "base/text.h"
 #include "device/fake.h"
 #include "instrument/instrument.h"
@@ -156,15 +157,30 @@ static enum ifm_status ready(const struct ifm_arm *arm, const char *device, stru
     return status;
 }
 
-enum ifm_status ifm_story_ready(const struct ifm_plan *plan, struct ifm_error *error)
+/* Each text once: cells of a sweep often share theirs. */
+static void note_remarks(const struct ifm_plan *plan)
 {
+    struct ifm_arena *arena = ifm_arena_create();
+    struct ifm_names *said = ifm_names_create(arena);
     for (size_t c = 0; c < plan->n_cells; c++)
         for (size_t a = 0; a < plan->cells[c].n_arms; a++) {
             const struct ifm_arm *arm = &plan->cells[c].arms[a];
-            if (arm->remark != NULL)
-                ifm_note("%s: %s %s", arm->workload, arm->name, arm->remark);
-            IFM_TRY(ready(arm, plan->device, error));
+            if (arm->remark == NULL)
+                continue;
+            const char *text = ifm_arena_printf(arena, "%s: %s %s", arm->workload, arm->name, arm->remark);
+            if (ifm_names_find(said, text) == IFM_NO_NAME)
+                ifm_note("%s", text);
+            ifm_names_add(said, text);
         }
+    ifm_arena_destroy(arena);
+}
+
+enum ifm_status ifm_story_ready(const struct ifm_plan *plan, struct ifm_error *error)
+{
+    note_remarks(plan);
+    for (size_t c = 0; c < plan->n_cells; c++)
+        for (size_t a = 0; a < plan->cells[c].n_arms; a++)
+            IFM_TRY(ready(&plan->cells[c].arms[a], plan->device, error));
     return ifm_energy_ready(plan, error);
 }
 
