@@ -107,6 +107,21 @@ for when in open step check; do
 done
 last=run-$tried-rounding-check
 
+# An arm that rests every second call: whichever call the slots end with, its times are refused.
+for calls in 30 31; do
+    study rest step 0
+    status=0
+    "$INFEROMETER" run -c study.yaml --override measure.repeats=$calls --out rest-$calls --quiet >out 2>errors ||
+        status=$?
+    [ "$status" = 3 ] || fail "an arm that rests ends with status $status, not 3: $(cat out errors)"
+    python3 - rest-$calls <<'PY' || fail "an arm that rests has a time"
+import json, sys
+numbers = json.load(open(sys.argv[1] + "/derived.json"))["numbers"]
+time = next(n for n in numbers if n["arm"] == "bad" and n["metric"] == "step_ns")
+assert time["state"] == "refused" and time["reason"].startswith("rule-10"), time
+PY
+done
+
 # Arms in processes of their own: with a plugin at all, and with the same ends.
 study none step 0
 status=0

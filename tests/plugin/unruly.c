@@ -1,5 +1,5 @@
 /* A plugin that does what inferometer/plugin.h forbids, where and how its parameters say: it ends its process or a
- * thread of the lab, never returns, or changes the locale or the rounding mode. */
+ * thread of the lab, never returns, rests every second call, or changes the locale or the rounding mode. */
 #define _GNU_SOURCE
 #include <inferometer/plugin.h>
 
@@ -24,12 +24,13 @@ enum fault {
     LOCALE,
     THREAD_LOCALE,
     ROUNDING,
-    HANG
+    HANG,
+    REST
 };
 
 static const struct inferometer_plugin_param params[N_PARAMS] = {
     {"fault", INFEROMETER_PLUGIN_CHOICE, INFEROMETER_PLUGIN_PER_ARM, NULL, "none", 0, 0,
-     "none|exit|exit_at_once|quick_exit|end_thread|end_worker|abort|crash|locale|thread_locale|rounding|hang",
+     "none|exit|exit_at_once|quick_exit|end_thread|end_worker|abort|crash|locale|thread_locale|rounding|hang|rest",
      "what it does"},
     {"when", INFEROMETER_PLUGIN_CHOICE, INFEROMETER_PLUGIN_PER_ARM, NULL, "step", 0, 0,
      "describe|open|step|check|features|close", "in which function"},
@@ -86,6 +87,8 @@ static void misbehave(const struct inferometer_plugin_host *host, enum fault fau
     case HANG:
         for (;;)
             pause();
+    case REST: /* in step() */
+        break;
     }
 }
 
@@ -129,6 +132,10 @@ static void step(void *opened, uint64_t n)
 {
     struct state *state = opened;
     double sum = 0;
+    if (state->fault == REST && state->calls % 2 == 1) {
+        state->calls++;
+        return; /* the call before it has left the right output */
+    }
     for (volatile uint64_t i = 0; i < n * 500; i++)
         sum += 1;
     *state->sum = sum / (double)n;
