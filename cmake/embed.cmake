@@ -1,5 +1,5 @@
-# Text files that the command carries: each file of web/ and data/gates/ under its name (src/document/embedded.h,
-# src/model/embedded.h), and the records of data/metrics as an enum and tables (src/model/metric.h).
+# Text files that the command carries: each file of web/ and data/gates/, and data/words.txt (src/model/embedded.h), and
+# the records of data/metrics as an enum and tables (src/model/metric.h).
 file(GLOB metric_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/data/metrics/*.txt)
 file(GLOB web_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/web/*.js ${CMAKE_SOURCE_DIR}/web/*.css
      ${CMAKE_SOURCE_DIR}/web/*.html ${CMAKE_SOURCE_DIR}/web/*.svg)
@@ -15,9 +15,10 @@ string(JOIN "," gates_arg ${gate_files})
 add_custom_command(
   OUTPUT ${embedded_c}
   COMMAND ${CMAKE_COMMAND} -DOUT=${embedded_c} "-DWEB=${web_arg}" "-DGATES=${gates_arg}"
-          -P ${CMAKE_SOURCE_DIR}/cmake/write_embedded.cmake
-  DEPENDS ${web_files} ${gate_files} ${CMAKE_SOURCE_DIR}/cmake/write_embedded.cmake
-  COMMENT "Embedding data/gates and web"
+          -DWORDS=${CMAKE_SOURCE_DIR}/data/words.txt -P ${CMAKE_SOURCE_DIR}/cmake/write_embedded.cmake
+  DEPENDS ${web_files} ${gate_files} ${CMAKE_SOURCE_DIR}/data/words.txt
+          ${CMAKE_SOURCE_DIR}/cmake/write_embedded.cmake
+  COMMENT "Embedding data/gates, data/words.txt and web"
   VERBATIM)
 set(metric_ids_h ${CMAKE_BINARY_DIR}/generated/model/metric_ids.h)
 set(metrics_c ${CMAKE_BINARY_DIR}/generated/metrics.c)

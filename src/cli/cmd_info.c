@@ -1,8 +1,7 @@
-/* Commands that inform: explain, doctor, workloads, version. */
+/* Commands that inform: doctor, workloads, version. */
 #include "cli/cli.h"
 
 #include "base/text.h"
-#include "document/metric.h"
 #include "dyn/cuda.h"
 #include "host/host.h"
 #include <libsmartcols/libsmartcols.h>
@@ -22,55 +21,6 @@ static void print_field(const char *name, const char *text)
 {
     if (text != NULL && text[0] != '\0')
         printf("  %-8s %s\n", name, text);
-}
-
-static void print_metric(const struct ifm_metric *metric)
-{
-    struct ifm_text better = {0};
-    ifm_metric_better(metric, &better);
-    printf("%s\n", metric->id);
-    print_field("what", metric->prose);
-    print_field("unit", metric->unit);
-    print_field("better", better.data);
-    print_field("of a", ifm_scope_word(metric->scope));
-    print_field("formula", metric->formula);
-    print_field("source", metric->source);
-    print_field("limits", metric->limits);
-    ifm_text_free(&better);
-}
-
-static enum ifm_status explain(int argc, char **argv, struct ifm_error *error)
-{
-    if (argc > 2)
-        return ifm_fail(error, IFM_USAGE, "", "explain one metric at a time", "unexpected argument \"%s\"", argv[2]);
-    enum ifm_metric_id asked = argc == 2 ? ifm_metric_of(argv[1]) : IFM_M_NONE;
-    if (asked != IFM_M_NONE) {
-        print_metric(&ifm_metrics[asked]);
-        return IFM_OK;
-    }
-    if (argc == 2) {
-        const char *nearest = ifm_metric_nearest(argv[1]);
-        enum ifm_status status =
-            ifm_fail(error, IFM_USAGE, "", "`inferometer explain` lists all metrics", "unknown metric \"%s\"", argv[1]);
-        if (nearest != NULL)
-            ifm_error_hint(error, "did you mean %s?", nearest);
-        return status;
-    }
-    for (int m = IFM_M_NONE + 1; m < IFM_M_COUNT; m++)
-        printf("%-34s %s\n", ifm_metrics[m].id, ifm_metrics[m].unit);
-    printf("\n`inferometer explain METRIC` prints definition, formula and limits.\n");
-    return IFM_OK;
-}
-
-enum ifm_status ifm_cmd_explain(int argc, char **argv, struct ifm_error *error)
-{
-    if (argc == 2 && strcmp(argv[1], "--markdown") == 0) {
-        struct ifm_text text = {0};
-        ifm_metrics_markdown(&text);
-        ifm_cli_print(&text, stdout);
-        return IFM_OK;
-    }
-    return explain(argc, argv, error);
 }
 
 static const char *doctor_text(const json_t *row, const char *key)

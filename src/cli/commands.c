@@ -139,7 +139,7 @@ const struct ifm_verb ifm_verbs[] = {
      .plain = ifm_cmd_list},
     {"summary", "DIR", "print a summary of at most 1,024 bytes to paste", OPTIONS(help_options),
      .plain = ifm_cmd_summary},
-    {"explain", "[METRIC]", "print a metric's definition, formula and limits", OPTIONS(help_options),
+    {"explain", "[NAME]", "print what a metric, a heading, a rule or a word of the output means", OPTIONS(help_options),
      .main = ifm_cmd_explain},
     {"doctor", "", "print what this machine can and cannot measure, with remedies", OPTIONS(help_options),
      .main = ifm_cmd_doctor},

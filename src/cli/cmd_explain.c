@@ -1,0 +1,113 @@
+/* The command explain: metrics by id, and every word that the product prints. */
+#include "cli/cli.h"
+
+#include "document/glossary.h"
+#include "document/metric.h"
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+static void print_field(const char *name, const char *text)
+{
+    if (text != NULL && text[0] != '\0')
+        printf("  %-8s %s\n", name, text);
+}
+
+static void print_metric(const struct ifm_metric *metric)
+{
+    struct ifm_text better = {0};
+    ifm_metric_better(metric, &better);
+    printf("%s\n", metric->id);
+    print_field("what", metric->prose);
+    print_field("unit", metric->unit);
+    print_field("better", better.data);
+    print_field("of a", ifm_scope_word(metric->scope));
+    print_field("formula", metric->formula);
+    print_field("source", metric->source);
+    print_field("limits", metric->limits);
+    ifm_text_free(&better);
+}
+
+static void print_word(const struct ifm_entry *word)
+{
+    printf("%s\n", word->word);
+    print_field("what", word->says);
+    print_field("also", word->also);
+    print_field("see", word->see);
+}
+
+/* The metric of a column's heading; NULL when no column is called so. */
+static const struct ifm_metric *metric_of_heading(const char *text)
+{
+    const struct ifm_metric_columns *tables[] = {&ifm_columns_arms, &ifm_columns_compression, &ifm_columns_energy,
+                                                 &ifm_columns_energy_step};
+    for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
+        for (size_t c = 0; c < tables[t]->n; c++)
+            if (strcasecmp(tables[t]->items[c].heading, text) == 0)
+                return &ifm_metrics[tables[t]->items[c].metric];
+    return NULL;
+}
+
+/* A metric by its id; else what a word means, and the metric of the column that is called so. */
+static enum ifm_status explain(const char *text, struct ifm_arena *arena, struct ifm_error *error)
+{
+    const struct ifm_glossary words = ifm_glossary_read(arena);
+    const enum ifm_metric_id asked = ifm_metric_of(text);
+    const struct ifm_entry *word = ifm_glossary_find(&words, text);
+    const struct ifm_metric *metric = asked != IFM_M_NONE ? &ifm_metrics[asked] : metric_of_heading(text);
+    if (word == NULL && metric == NULL) {
+        const enum ifm_status status = ifm_fail(error, IFM_USAGE, "", "`inferometer explain` lists metrics and words",
+                                                "nothing explains \"%s\"", text);
+        const char *nearest = ifm_glossary_nearest(&words, text, arena);
+        if (nearest != NULL)
+            ifm_error_hint(error, "did you mean %s?", nearest);
+        return status;
+    }
+    if (word != NULL && asked == IFM_M_NONE)
+        print_word(word);
+    if (metric != NULL)
+        print_metric(metric);
+    return IFM_OK;
+}
+
+static void print_all(struct ifm_arena *arena)
+{
+    const struct ifm_glossary words = ifm_glossary_read(arena);
+    for (int m = IFM_M_NONE + 1; m < IFM_M_COUNT; m++)
+        printf("%-34s %s\n", ifm_metrics[m].id, ifm_metrics[m].unit);
+    printf("\n");
+    for (size_t i = 0; i < words.n; i++)
+        printf("%s%s", words.items[i].word, i + 1 < words.n ? ", " : "\n");
+    printf("\n`inferometer explain NAME` prints what it means, with formula and limits.\n");
+}
+
+/* For docs/definitions.md and docs/glossary.md. */
+static bool print_page(const char *option, struct ifm_arena *arena)
+{
+    struct ifm_text text = {0};
+    const bool metrics = strcmp(option, "--markdown") == 0, glossary = strcmp(option, "--glossary") == 0;
+    const struct ifm_glossary words = ifm_glossary_read(arena);
+    if (metrics)
+        ifm_metrics_markdown(&text);
+    if (glossary)
+        ifm_glossary_markdown(&words, &text);
+    if (metrics || glossary)
+        ifm_cli_print(&text, stdout);
+    return metrics || glossary;
+}
+
+/* Words of a name may stand apart: `explain vs baseline`. */
+enum ifm_status ifm_cmd_explain(int argc, char **argv, struct ifm_error *error)
+{
+    struct ifm_arena *arena = ifm_arena_create();
+    const char *text = argc > 1 ? argv[1] : "";
+    for (int i = 2; i < argc; i++)
+        text = ifm_arena_printf(arena, "%s %s", text, argv[i]);
+    enum ifm_status status = IFM_OK;
+    if (argc == 1)
+        print_all(arena);
+    else if (!print_page(text, arena))
+        status = explain(text, arena, error);
+    ifm_arena_destroy(arena);
+    return status;
+}

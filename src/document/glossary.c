@@ -1,0 +1,104 @@
+/* Words and what they mean: lines "key: value", one that begins with a space goes on with the value before it. */
+#include "document/glossary.h"
+
+#include "model/embedded.h"
+#include "model/metric.h"
+#include <ctype.h>
+#include <string.h>
+
+static void put(struct ifm_glossary *words, const char *key, const char *value, struct ifm_arena *arena)
+{
+    if (strcmp(key, "word") == 0) {
+        IFM_ARENA_GROW(arena, words->items, words->n, words->capacity);
+        words->items[words->n++] = (struct ifm_entry){value, "", "", ""};
+        return;
+    }
+    struct ifm_entry *last = &words->items[words->n - 1];
+    *(strcmp(key, "also") == 0 ? &last->also : strcmp(key, "says") == 0 ? &last->says : &last->see) = value;
+}
+
+/* The text was checked when it was built into the command (tests/unit/test_glossary.c). */
+struct ifm_glossary ifm_glossary_read(struct ifm_arena *arena)
+{
+    struct ifm_glossary words = {0};
+    const char *key = "", *value = "";
+    char *text = ifm_arena_strdup(arena, ifm_embedded_words[0].data), *rest = text;
+    for (char *line = strsep(&rest, "\n"); line != NULL; line = strsep(&rest, "\n")) {
+        if (line[0] == ' ') {
+            value = ifm_arena_printf(arena, "%s%s", value, line);
+            put(&words, key, value, arena);
+            continue;
+        }
+        char *colon = line[0] == '#' ? NULL : strstr(line, ": ");
+        if (colon == NULL)
+            continue;
+        *colon = '\0';
+        key = line;
+        value = colon + 2;
+        put(&words, key, value, arena);
+    }
+    return words;
+}
+
+static char plain(char letter)
+{
+    return letter == '-' || letter == '_' ? ' ' : (char)tolower((unsigned char)letter);
+}
+
+/* The piece of `list` between commas that begins at `from` says `text`; `next` is where the next one begins. */
+static bool piece_is(const char *from, const char *text, const char **next)
+{
+    size_t size = strcspn(from, ","), i = 0;
+    *next = from[size] == '\0' ? NULL : from + size + 1 + strspn(from + size + 1, " ");
+    while (i < size && text[i] != '\0' && plain(from[i]) == plain(text[i]))
+        i++;
+    return size > 0 && i == size && text[i] == '\0';
+}
+
+static bool list_has(const char *list, const char *text)
+{
+    for (const char *at = list, *next; at != NULL; at = next)
+        if (piece_is(at, text, &next))
+            return true;
+    return false;
+}
+
+const struct ifm_entry *ifm_glossary_find(const struct ifm_glossary *words, const char *text)
+{
+    for (size_t i = 0; i < words->n; i++)
+        if (list_has(words->items[i].word, text) || list_has(words->items[i].also, text))
+            return &words->items[i];
+    return NULL;
+}
+
+const char *ifm_glossary_nearest(const struct ifm_glossary *words, const char *text, struct ifm_arena *arena)
+{
+    const char **all = NULL;
+    size_t n = 0, capacity = 0;
+    for (int m = IFM_M_NONE + 1; m < IFM_M_COUNT; m++) {
+        IFM_ARENA_GROW(arena, all, n, capacity);
+        all[n++] = ifm_metrics[m].id;
+    }
+    for (size_t i = 0; i < words->n; i++) {
+        char *list = ifm_arena_printf(arena, "%s, %s", words->items[i].word, words->items[i].also), *rest = list;
+        for (char *piece = strsep(&rest, ","); piece != NULL; piece = strsep(&rest, ",")) {
+            IFM_ARENA_GROW(arena, all, n, capacity);
+            all[n++] = piece + strspn(piece, " ");
+        }
+    }
+    return ifm_nearest(text, all, n);
+}
+
+void ifm_glossary_markdown(const struct ifm_glossary *words, struct ifm_text *out)
+{
+    for (size_t i = 0; i < words->n; i++) {
+        const struct ifm_entry *word = &words->items[i];
+        ifm_text_printf(out, "- **%s**%s%s%s: %s", word->word, word->also[0] == '\0' ? "" : " (", word->also,
+                        word->also[0] == '\0' ? "" : ")", word->says);
+        if (strstr(word->see, ".md") != NULL && strchr(word->see, ' ') == NULL)
+            ifm_text_printf(out, " [%s](%s)", word->see, word->see);
+        else if (word->see[0] != '\0')
+            ifm_text_printf(out, " See `%s`.", word->see);
+        ifm_text_add(out, "\n");
+    }
+}

@@ -1,0 +1,29 @@
+/* The words that the product prints beside metrics, explained: the records of data/words.txt.
+ *
+ * Never decides what is printed. Records live in the caller's arena. Thread rule: one thread. */
+#ifndef IFM_DOCUMENT_GLOSSARY_H
+#define IFM_DOCUMENT_GLOSSARY_H
+
+#include "base/arena.h"
+#include "base/text.h"
+#include <stddef.h>
+
+struct ifm_entry {
+    const char *word; /* as it is printed */
+    const char *also; /* synonyms and other forms, between commas; "" = none */
+    const char *says, *see;
+};
+struct ifm_glossary {
+    struct ifm_entry *items;
+    size_t n, capacity;
+};
+
+struct ifm_glossary ifm_glossary_read(struct ifm_arena *arena);
+/* By its word or a synonym, whatever its case, and with '-', '_' and ' ' alike; NULL when nothing explains it. */
+const struct ifm_entry *ifm_glossary_find(const struct ifm_glossary *words, const char *text);
+/* The word or synonym nearest to a text that was not found; NULL when none is near. In the arena. */
+const char *ifm_glossary_nearest(const struct ifm_glossary *words, const char *text, struct ifm_arena *arena);
+/* docs/glossary.md */
+void ifm_glossary_markdown(const struct ifm_glossary *words, struct ifm_text *out);
+
+#endif

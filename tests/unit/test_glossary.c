@@ -1,0 +1,124 @@
+/* data/words.txt as it is built into the command: every record is whole, no name stands for two things, what it sends
+ * readers to exists, and docs/glossary.md is what it gives. */
+/* clang-format off */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+/* clang-format on */
+
+#include "base/file.h"
+#include "document/glossary.h"
+#include "model/metric.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct ifm_arena *arena;
+static struct ifm_glossary words;
+
+static int setup(void **state)
+{
+    (void)state;
+    arena = ifm_arena_create();
+    words = ifm_glossary_read(arena);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    ifm_arena_destroy(arena);
+    return 0;
+}
+
+static bool is_there(const char *see)
+{
+    const char *page = strstr(see, " in ");
+    page = page == NULL ? see : page + 4;
+    if (strstr(page, ".md") == NULL)
+        return ifm_metric_of(page) != IFM_M_NONE || ifm_glossary_find(&words, page) != NULL;
+    FILE *file = fopen(ifm_arena_printf(arena, "docs/%s", page), "r");
+    if (file != NULL)
+        fclose(file);
+    return file != NULL;
+}
+
+static void every_record_is_whole(void **state)
+{
+    (void)state;
+    assert_true(words.n > 80);
+    for (size_t i = 0; i < words.n; i++) {
+        const struct ifm_entry *entry = &words.items[i];
+        const char last = entry->says[0] == '\0' ? ' ' : entry->says[strlen(entry->says) - 1];
+        if (last != '.')
+            fail_msg("%s: says \"%s\"", entry->word, entry->says);
+        if (entry->see[0] != '\0' && !is_there(entry->see))
+            fail_msg("%s: %s is neither a page nor a metric", entry->word, entry->see);
+    }
+}
+
+/* The first record with a name would hide the others. */
+static void no_name_stands_for_two_things(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < words.n; i++) {
+        char *rest = ifm_arena_printf(arena, "%s, %s", words.items[i].word, words.items[i].also);
+        for (char *name = strsep(&rest, ","); name != NULL; name = strsep(&rest, ",")) {
+            name += strspn(name, " ");
+            if (name[0] != '\0' && ifm_glossary_find(&words, name) != &words.items[i])
+                fail_msg("\"%s\" of %s is %s too", name, words.items[i].word, ifm_glossary_find(&words, name)->word);
+        }
+    }
+}
+
+static void names_are_found_however_they_are_written(void **state)
+{
+    (void)state;
+    assert_string_equal(ifm_glossary_find(&words, "Undecided")->word, "undecided");
+    assert_string_equal(ifm_glossary_find(&words, "rule 12")->word, "rule-12");
+    assert_string_equal(ifm_glossary_find(&words, "RULE_12")->word, "rule-12");
+    assert_string_equal(ifm_glossary_find(&words, "close to target")->word, "golden ticket");
+    assert_null(ifm_glossary_find(&words, ""));
+    assert_null(ifm_glossary_find(&words, "undecide"));
+    assert_null(ifm_glossary_find(&words, "undecided, tie"));
+    assert_string_equal(ifm_glossary_nearest(&words, "undecide", arena), "undecided");
+    assert_string_equal(ifm_glossary_nearest(&words, "step_n", arena), "step_ns");
+}
+
+/* docs/glossary.md below its line. IFM_BLESS=1 writes it anew. */
+static void the_glossary_is_true(void **state)
+{
+    static const char page[] = "docs/glossary.md", line[] = "<!-- Below this line";
+    struct ifm_error error = {0};
+    struct ifm_text wanted = {0};
+    char *data;
+    size_t size;
+    (void)state;
+    assert_int_equal(ifm_file_read(page, 1 << 24, &data, &size, &error), IFM_OK);
+    const char *cut = strstr(data, line);
+    assert_non_null(cut);
+    cut = strchr(cut, '\n');
+    assert_non_null(cut);
+    ifm_text_append(&wanted, data, (size_t)(cut + 1 - data));
+    ifm_text_add(&wanted, "\n");
+    ifm_glossary_markdown(&words, &wanted);
+    if (getenv("IFM_BLESS") != NULL)
+        assert_int_equal(ifm_file_write_atomic(page, wanted.data, wanted.size, &error), IFM_OK);
+    else if (size != wanted.size || memcmp(data, wanted.data, size) != 0)
+        fail_msg("%s differs from data/words.txt: run IFM_BLESS=1 build/tests/test_glossary at the root", page);
+    ifm_text_free(&wanted);
+    free(data);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_record_is_whole),
+        cmocka_unit_test(no_name_stands_for_two_things),
+        cmocka_unit_test(names_are_found_however_they_are_written),
+        cmocka_unit_test(the_glossary_is_true),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
