@@ -102,6 +102,12 @@ static struct ifm_value share_value(const struct ifm_arm_work *arm, enum ifm_cei
                                                  100.0 * exp(share.mean), roof->by->arm->name),
                                 "measure longer, or where nothing else runs", (int64_t)share.n, "blocks");
     struct ifm_value value = ifm_value_of_logs(&share, 100.0, IFM_LEVEL, "blocks");
+    struct ifm_interval ends;
+    if (value.has_interval && ifm_derive_drift_ends(arm, false, &ends)) {
+        double product = value.number * ifm_derive_step_value(arm, false).number;
+        value.low = fmin(value.low, product / ends.high);
+        value.high = fmax(value.high, product / ends.low);
+    }
     value.text = ifm_roof_name(roof, work, work->d->arena);
     return value;
 }

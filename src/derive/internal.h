@@ -218,6 +218,12 @@ uint64_t ifm_derive_seed(const struct ifm_arm_work *arm);
 /* "needs 6 blocks, has N" */
 const char *ifm_needs_blocks(struct ifm_arena *arena, size_t has);
 
+/* ---- compare/drift.c ---- */
+/* Widens the interval of the mean of ln(time of arm / time of baseline) to hold both ends of a drift of that logarithm,
+ * where it is visible and beyond the margin; returns the drift over the pass, 0 = none. */
+double ifm_derive_hold_drift(const struct ifm_arm_work *arm, bool unmarked, double level,
+                             struct ifm_interval *interval);
+
 /* ---- compare/marked.c ---- */
 /* Whether a firm word still stands when the marked blocks count for nothing: `change` and `equal` are the intervals of
  * the mean of ln(time of arm / time of baseline) over all blocks, `edge` = ln(1 + margin). Marking more blocks never
@@ -226,7 +232,10 @@ bool ifm_derive_marked_stand(const struct ifm_arm_work *arm, const struct ifm_in
                              const struct ifm_interval *equal, double edge);
 
 /* ---- the numbers ---- */
-/* step.c: the step time of all blocks, or of the unmarked ones, before any rule refuses it. */
+/* step.c: where an arm drifts visibly and beyond the margin, it had no one speed: the times of a step at both ends of
+ * the line through its blocks, which every interval of its level must hold (rule 7). */
+bool ifm_derive_drift_ends(const struct ifm_arm_work *arm, bool unmarked, struct ifm_interval *ends);
+/* The step time of all blocks, or of the unmarked ones, before any rule refuses it. */
 struct ifm_value ifm_derive_step_value(const struct ifm_arm_work *arm, bool unmarked);
 void ifm_derive_step(const struct ifm_arm_work *arm);
 void ifm_derive_latency(const struct ifm_arm_work *arm);

@@ -12,20 +12,22 @@ static struct ifm_value step_value(struct ifm_derivation *d, const struct ifm_lo
     return value;
 }
 
-/* A visible drift beyond the margin widens the interval to the fitted line's two ends (rule 7): the arm had no one
- * speed. */
-static void widen_by_drift(const struct ifm_cell_work *work, const double *logs, const double *mid, size_t n,
-                           struct ifm_value *value)
+bool ifm_derive_drift_ends(const struct ifm_arm_work *arm, bool unmarked, struct ifm_interval *ends)
 {
+    struct ifm_arena *scratch = ifm_arena_create();
+    double *logs = IFM_ARENA_ARRAY(scratch, double, arm->work->n_blocks + 1);
+    double *mid = IFM_ARENA_ARRAY(scratch, double, arm->work->n_blocks + 1), first = 0.0, last = 0.0;
     struct ifm_slope line;
-    if (!value->has_interval || ifm_stats_slope(mid, logs, n, IFM_LEVEL, &line) != IFM_STAT_OK)
-        return;
-    double first = line.intercept + line.slope * mid[0], last = line.intercept + line.slope * mid[n - 1];
-    bool visible = line.interval.low > 0 || line.interval.high < 0;
-    if (!visible || fabs(last - first) <= log1p(work->cell->measure.margin))
-        return;
-    value->low = fmin(value->low, exp(fmin(first, last)));
-    value->high = fmax(value->high, exp(fmax(first, last)));
+    size_t n = ifm_arm_logs(arm, unmarked, logs, mid);
+    bool visible = ifm_stats_slope(mid, logs, n, IFM_LEVEL, &line) == IFM_STAT_OK &&
+                   (line.interval.low > 0 || line.interval.high < 0);
+    if (visible) {
+        first = line.intercept + line.slope * mid[0];
+        last = line.intercept + line.slope * mid[n - 1];
+    }
+    ifm_arena_destroy(scratch);
+    *ends = (struct ifm_interval){exp(fmin(first, last)), exp(fmax(first, last))};
+    return visible && fabs(last - first) > log1p(arm->work->cell->measure.margin);
 }
 
 struct ifm_value ifm_derive_step_value(const struct ifm_arm_work *arm, bool unmarked)
@@ -35,13 +37,14 @@ struct ifm_value ifm_derive_step_value(const struct ifm_arm_work *arm, bool unma
         return ifm_value_missing(work, "blocks");
     if (arm->broken != NULL)
         return ifm_value_absent(arm->broken, arm->remedy, (int64_t)arm->n_blocks, "blocks");
-    double *logs = IFM_ARENA_ARRAY(arm->d->arena, double, work->n_blocks + 1);
-    double *mid = IFM_ARENA_ARRAY(arm->d->arena, double, work->n_blocks + 1);
-    size_t n = ifm_arm_logs(arm, unmarked, logs, mid);
     struct ifm_log_mean mean;
+    struct ifm_interval ends;
     if (!ifm_arm_level(arm, unmarked, &mean))
         return ifm_value_absent(unmarked ? "every block is marked" : "no complete block was recorded", "", 0, "blocks");
     struct ifm_value value = step_value(arm->d, &mean);
-    widen_by_drift(work, logs, mid, n, &value);
+    if (value.has_interval && ifm_derive_drift_ends(arm, unmarked, &ends)) {
+        value.low = fmin(value.low, ends.low);
+        value.high = fmax(value.high, ends.high);
+    }
     return value;
 }

@@ -94,6 +94,23 @@ enum ifm_stat ifm_stats_slope(const double *x, const double *y, size_t n, double
     return IFM_STAT_OK;
 }
 
+enum ifm_stat ifm_stats_line_at(const double *x, const double *y, size_t n, double level, double at,
+                                struct ifm_interval *out)
+{
+    struct ifm_slope line;
+    struct ifm_moments mx;
+    double t;
+    IFM_STAT_TRY(ifm_stats_slope(x, y, n, level, &line));
+    IFM_STAT_TRY(ifm_stats_moments(x, n, &mx));
+    IFM_STAT_TRY(ifm_stats_t_quantile(0.5 + 0.5 * level, (double)(n - 2), &t));
+    double value = line.intercept + line.slope * at;
+    double half = t * line.se * hypot(mx.sd * sqrt((double)(n - 1) / (double)n), at - mx.mean);
+    if (!isfinite(value) || !isfinite(half))
+        return IFM_STAT_NOT_FINITE;
+    *out = (struct ifm_interval){value - half, value + half};
+    return IFM_STAT_OK;
+}
+
 enum ifm_stat ifm_stats_cusum(const double *x, size_t n, struct ifm_cusum *out)
 {
     struct ifm_moments m;

@@ -119,6 +119,9 @@ struct ifm_slope {
 };
 IFM_STATS_CHECKED enum ifm_stat ifm_stats_slope(const double *x, const double *y, size_t n, double level,
                                                 struct ifm_slope *out);
+/* The interval of that line's value at `at` (Draper and Smith, Applied Regression Analysis, 1998, section 3.1). */
+IFM_STATS_CHECKED enum ifm_stat ifm_stats_line_at(const double *x, const double *y, size_t n, double level, double at,
+                                                  struct ifm_interval *out);
 
 /* Change point by the standardised CUSUM: peak = max_k |sum_{i<=k} (x_i - mean)| / (sd sqrt(n)); without a change it
  * exceeds IFM_CUSUM_1_PERCENT in at most 1 % of series of independent values (Kolmogorov's bound). `at` = the values

@@ -21,6 +21,7 @@ struct comparison {
     double
         level_looks; /* at which the interval is computed to hold at `level`: wider where the run looked as it went */
     struct ifm_interval change, equal;
+    double drift; /* of the logarithm over the pass, which the intervals hold; 0 = none is visible */
     const char *word;
 };
 
@@ -61,9 +62,12 @@ static bool compare(const struct ifm_arm_work *arm, bool unmarked, struct compar
     out->level_looks = level_over_looks(work, out->level, out->n);
     bool made = paired && ifm_log_mean_interval(&out->mean, out->level_looks, &out->change) &&
                 ifm_log_mean_interval(&out->mean, level_over_looks(work, out->level_equal, out->n), &out->equal);
-    if (made)
-        out->word = decide(out, work->cell->measure.margin);
-    return made;
+    if (!made)
+        return false;
+    out->drift = ifm_derive_hold_drift(arm, unmarked, out->level_looks, &out->change);
+    (void)ifm_derive_hold_drift(arm, unmarked, level_over_looks(work, out->level_equal, out->n), &out->equal);
+    out->word = decide(out, work->cell->measure.margin);
+    return true;
 }
 
 static struct ifm_value change_value(const struct comparison *c, const char *word)
@@ -100,6 +104,9 @@ static struct ifm_value blocks_needed_value(const struct ifm_cell_work *work, co
     /* A run with looks decides, at the latest, at its last one. */
     double level = level_over_looks(work, distance > 0 ? c->level : c->level_equal, work->cell->measure.blocks_max);
     int64_t low = IFM_BLOCKS_NEEDED, high = MOST_BLOCKS_FORETOLD;
+    if (c->drift != 0.0)
+        return ifm_value_absent("the difference itself drifts: more blocks do not make it one", "find what drifts",
+                                (int64_t)c->n, "blocks");
     if (half_width(c, level, (double)high) >= fabs(distance))
         return ifm_value_absent(
             ifm_arena_printf(
@@ -115,6 +122,16 @@ static struct ifm_value blocks_needed_value(const struct ifm_cell_work *work, co
             low = middle + 1;
     }
     return ifm_value_count_of(low, (int64_t)c->n, "blocks");
+}
+
+static void say_drift(const struct ifm_arm_work *arm, const struct comparison *c)
+{
+    if (c->drift != 0.0)
+        ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-07",
+                           "the difference to the baseline itself drifts by %+.2f %% over the pass; its interval is "
+                           "widened to hold both ends%s",
+                           100.0 * expm1(c->drift),
+                           strcmp(c->word, "undecided") == 0 ? ", which decide nothing together" : "");
 }
 
 /* The change of the medians: by block the ratio of the slots' medians, of these the median with the order statistics of
@@ -386,6 +403,7 @@ void ifm_derive_comparison(const struct ifm_arm_work *arm)
         ifm_derive_counter_changes(arm);
         return;
     }
+    say_drift(arm, &c);
     struct ifm_value median = median_value(arm, &c), p95 = p95_value(arm, &c);
     const char *word = word_without_marked(arm, &c);
     word = ifm_derive_points_agree(arm) ? word : "undecided";

@@ -5,10 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-/* A difference between arms that drifts is refused at this level, so that noise refuses one comparison in a thousand.
- */
-#define RATIO_DRIFT_LEVEL 0.999
-
 struct trend {
     size_t n;
     double *logs, *mid, *rest;
@@ -54,26 +50,6 @@ static void look_for_change(const struct ifm_arm_work *arm, const struct trend *
         ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-07",
                            "the step time changes after %zu of %zu blocks (CUSUM %.2f, limit %.2f)", cusum.at, t->n,
                            peak, IFM_CUSUM_1_PERCENT);
-}
-
-/* ABBA cancels a drift that both arms share. One that they do not share makes "the difference" depend on when. */
-static void refuse_drifting_ratio(struct ifm_arm_work *arm, struct trend *t)
-{
-    struct ifm_cell_work *work = arm->work;
-    struct ifm_slope line;
-    if (work->baseline == NULL || arm == work->baseline || !arm->is_variant)
-        return;
-    t->n = ifm_pair_logs(arm, work->baseline, false, t->logs, t->mid);
-    if (t->n < IFM_BLOCKS_NEEDED || ifm_stats_slope(t->mid, t->logs, t->n, RATIO_DRIFT_LEVEL, &line) != IFM_STAT_OK)
-        return;
-    double change = line.slope * (t->mid[t->n - 1] - t->mid[0]);
-    double tick = hypot(arm->quantum, work->baseline->quantum);
-    bool visible = line.interval.low > 0 || line.interval.high < 0;
-    if (!visible || fabs(change) <= log1p(work->cell->measure.margin) + tick)
-        return;
-    const char *reason = ifm_arena_printf(
-        arm->d->arena, "the difference to the baseline itself drifts by %+.2f %% over the pass", 100.0 * expm1(change));
-    ifm_refuse_arm(arm, &arm->compare_refused, IFM_SEVERITY_WARNING, "rule-07", reason);
 }
 
 enum { NAMED = 4 }; /* arms in one finding of a cell: a sweep has dozens, and a busy machine unsettles them all */
@@ -188,7 +164,6 @@ static void look_over_time(struct ifm_cell_work *work)
             continue;
         look_for_drift(arm, &t);
         look_for_change(arm, &t);
-        refuse_drifting_ratio(arm, &t);
     }
     ifm_arena_destroy(scratch);
 }
