@@ -274,19 +274,24 @@ static void refuse_arm(struct bench *bench, const struct ifm_arm *arm, const str
         }
 }
 
+static struct ifm_arm_list describe(struct bench *bench, const struct ifm_setting *settings, size_t n)
+{
+    struct ifm_arm_list arms;
+    struct ifm_error error = {0};
+    const char *why_not = NULL;
+    assert_int_equal(ifm_workload_stream.describe(settings, n, &bench->machine, bench->arena, &arms, &why_not, &error),
+                     IFM_OK);
+    give_settings(&arms, settings, n);
+    return arms;
+}
+
 /* Every arm of a probe on every instruction set, at most `arms` of them. */
 static void refuse_in(struct bench *bench, const char *probe, size_t most, const struct fault_list lists[2])
 {
     for (size_t i = 0; i < bench->machine.n_isas; i++) {
         const struct ifm_setting settings[] = {
             {"stream.probe", probe}, {"stream.size", "100003"}, {"stream.isa", bench->machine.isas[i]}};
-        struct ifm_arm_list arms;
-        struct ifm_error error = {0};
-        const char *why_not = NULL;
-        assert_int_equal(ifm_workload_stream.describe(settings, COUNT(settings), &bench->machine, bench->arena, &arms,
-                                                      &why_not, &error),
-                         IFM_OK);
-        give_settings(&arms, settings, COUNT(settings));
+        const struct ifm_arm_list arms = describe(bench, settings, COUNT(settings));
         for (size_t arm = 0; arm < arms.n && arm < most; arm++) {
             refuse_arm(bench, &arms.items[arm], lists);
             planted_count("stream", "cpu", bench->machine.isas[i], lists[0].n + lists[1].n);
@@ -323,6 +328,35 @@ static void flops_refuses_them(void **context)
     refuse_in(*context, "flops", 3, LISTS(sum_faults, flops_faults));
 }
 
+/* What one shape has just left in a cache is no memory to the next: no piece comes again before all others have. */
+static void shapes_take_the_pieces_of_a_buffer_in_turn(void **context)
+{
+    enum { PIECES = 4, ARMS = 3 };
+    static const struct ifm_setting settings[] = {
+        {"stream.probe", "read"}, {"stream.size", "34603008"}, {"stream.pieces", "true"}}; /* 33 MiB */
+    struct bench *bench = *context;
+    bench->machine.threads = 1;
+    const struct ifm_arm_list arms = describe(bench, settings, COUNT(settings));
+    struct opened opened[ARMS];
+    struct ifm_error error = {0};
+    assert_int_equal(arms.n, ARMS);
+    for (size_t i = 0; i < ARMS; i++)
+        assert_int_equal(open_arm_on(&ifm_workload_stream, &arms.items[i], "cpu", &bench->serial.device, 1, 7,
+                                     bench->arena, &opened[i], &error),
+                         IFM_OK);
+    for (uint64_t turn = 0; turn < 5 * ARMS; turn++) {
+        struct ifm_stream_run *run = opened[turn % ARMS].state;
+        struct ifm_check check;
+        opened[0].by->spoil(run, true);
+        opened[0].by->step(run, 1);
+        assert_int_equal(run->at, turn % PIECES * (8 << 20));
+        assert_int_equal(opened[0].by->check(run, &check, &error), IFM_OK);
+        assert_true(check.error_max_rel == 0);
+    }
+    for (size_t i = 0; i < ARMS; i++)
+        ifm_implementation_close(opened[i].by, opened[i].state);
+}
+
 static void caches_refuses_them(void **context)
 {
     refuse_in(*context, "caches", 3, (const struct fault_list[2]){{chain_faults, COUNT(chain_faults)}, {NULL, 0}});
@@ -332,8 +366,10 @@ int main(void)
 {
 #define WITH_BENCH(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
     const struct CMUnitTest tests[] = {
-        WITH_BENCH(write_refuses_them), WITH_BENCH(copy_refuses_them),   WITH_BENCH(read_refuses_them),
-        WITH_BENCH(flops_refuses_them), WITH_BENCH(caches_refuses_them), cmocka_unit_test(planted_table_is_full),
+        WITH_BENCH(write_refuses_them),          WITH_BENCH(copy_refuses_them),
+        WITH_BENCH(read_refuses_them),           WITH_BENCH(flops_refuses_them),
+        WITH_BENCH(caches_refuses_them),         WITH_BENCH(shapes_take_the_pieces_of_a_buffer_in_turn),
+        cmocka_unit_test(planted_table_is_full),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

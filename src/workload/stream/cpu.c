@@ -157,6 +157,22 @@ static enum ifm_status buffer(struct ifm_stream_run *state, const char *what, un
     return IFM_OK;
 }
 
+/* Arms that share a buffer take its pieces in turn. */
+static enum ifm_status share_cursor(struct ifm_stream_run *state, struct ifm_error *error)
+{
+    char name[96];
+    void *memory;
+    bool fresh;
+    if (state->asked.piece == 0)
+        return IFM_OK;
+    snprintf(name, sizeof name, "stream.next of %s, %llu bytes, seed %016llx",
+             state->from != NULL ? "source" : ifm_probe_names[state->probe], (unsigned long long)state->bytes,
+             (unsigned long long)state->seed);
+    IFM_TRY(state->device->ops->buffer(state->device, name, sizeof *state->next, &memory, &fresh, error));
+    state->next = memory;
+    return IFM_OK;
+}
+
 /* Read and copy arms of a cell share their source; targets belong to a probe. */
 static enum ifm_status allocate(struct ifm_stream_run *state, struct ifm_error *error)
 {
@@ -181,7 +197,7 @@ static enum ifm_status allocate(struct ifm_stream_run *state, struct ifm_error *
         IFM_TRY(ifm_cycle_write(state->from, state->bytes / IFM_LINE, state->seed, state->start, IFM_CHAINS, error));
         memcpy(state->position, state->start, sizeof state->position);
     }
-    return IFM_OK;
+    return share_cursor(state, error);
 }
 
 static void close_stream(void *opened)
@@ -247,22 +263,22 @@ static void work(void *arg, unsigned index, unsigned count)
     }
 }
 
-/* The piece behind the last one; a shorter one at the end would move fewer bytes than a step is said to. */
-static void next_piece(struct ifm_stream_run *state)
+/* The piece behind the last one that any arm took; a shorter one at the end would move fewer bytes than a step is said
+ * to. */
+static void take_piece(struct ifm_stream_run *state)
 {
-    if (state->asked.piece == 0)
+    if (state->next == NULL)
         return;
-    state->at += state->now;
-    if (state->at + state->now > state->bytes)
-        state->at = 0;
+    state->at = *state->next + state->now > state->bytes ? 0 : *state->next;
+    *state->next = state->at + state->now;
 }
 
 static void step(void *opened, uint64_t n)
 {
     struct ifm_stream_run *state = opened;
     for (; n > 0; n--) {
-        if (state->steps++ > 0)
-            next_piece(state);
+        state->steps++;
+        take_piece(state);
         if (state->probe == IFM_PROBE_CACHES)
             state->kernel->fn.chase(state->from, state->position, state->loads / IFM_CHAINS);
         else

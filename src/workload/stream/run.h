@@ -20,6 +20,8 @@ struct ifm_stream_run {
     unsigned char *from, *to;
     uint64_t bytes, rounds, loads;
     uint64_t at, now; /* the piece of this step, and its bytes: all, or those up to the end of the buffer */
+    uint64_t *next;   /* where the next step over pieces begins, of all arms that share the buffer: what one of them has
+                         just left in a cache is no memory to another */
     uint64_t seed, pattern;
     uint64_t position[IFM_CHAINS], start[IFM_CHAINS];
     struct ifm_stream_result *results;
