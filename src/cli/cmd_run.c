@@ -13,17 +13,50 @@
 struct ifm_invocation ifm_invocation;
 
 /* One line on the terminal, rewritten at most ten times a second. */
-static void show_progress(void *context, const struct ifm_cell *cell, double fraction, double remaining_s)
+static bool may_show(int64_t *last_ns)
 {
-    int64_t *last_ns = context;
     int64_t now_ns = ifm_clock_now().ns;
     if (now_ns - *last_ns < 100000000)
-        return;
+        return false;
     *last_ns = now_ns;
+    return true;
+}
+
+static const char *plain(const char *name, char out[static 256])
+{
+    snprintf(out, 256, "%s", name);
+    ifm_plain_make(out);
+    return out;
+}
+
+static void show_progress(void *context, const struct ifm_cell *cell, double fraction, double remaining_s)
+{
     char name[256];
-    snprintf(name, sizeof name, "%s", cell->name);
-    ifm_plain_make(name);
-    fprintf(stderr, "\r\033[K%3.0f %%  %s  about %.0f s left", 100 * fraction, name, remaining_s);
+    if (may_show(context))
+        fprintf(stderr, "\r\033[K%3.0f %%  %s  about %.0f s left", 100 * fraction, plain(cell->name, name),
+                remaining_s);
+}
+
+/* Around the blocks: what it is at, and what the parts before it took. NULL: it is over. */
+static void show_part(void *context, const struct ifm_parts *parts)
+{
+    char cell[256], arm[256], spent[160];
+    if (parts == NULL) {
+        fputs("\r\033[K", stderr);
+        return;
+    }
+    if (parts->at == IFM_PART_BLOCKS || parts->at == IFM_PART_LATER || !may_show(context))
+        return;
+    ifm_parts_text(parts->seconds, spent, sizeof spent);
+    fprintf(stderr, "\r\033[K%s%s%s%s%s%s%s", parts->cell == NULL ? "" : plain(parts->cell, cell),
+            parts->cell == NULL ? "" : ": ", ifm_part_names[parts->at], parts->arm == NULL ? "" : " of ",
+            parts->arm == NULL ? "" : plain(parts->arm, arm), spent[0] == '\0' ? "" : "; so far ", spent);
+}
+
+static struct ifm_progress progress_of(const struct ifm_options *options, int64_t *last_ns)
+{
+    bool show = !options->quiet && isatty(STDERR_FILENO);
+    return show ? (struct ifm_progress){show_progress, last_ns, show_part} : (struct ifm_progress){0};
 }
 
 /* Replaces this process with `run --resume`; returns only when exec fails. Open files are closed by it. */
@@ -52,16 +85,15 @@ static enum ifm_status measure(const char *dir, const struct ifm_config *config,
                                struct ifm_error *error)
 {
     int64_t last_ns = 0;
-    bool anew = false, show = !options->quiet && isatty(STDERR_FILENO);
+    bool anew = false;
     struct ifm_run_options how = {.dir = dir, .resume = resume, .needs_new_process = &anew};
     if (options->dir != NULL && !resume)
         ifm_folder_retries(options->dir, arena, &how.retries, &how.n_retries);
     how.witness = ifm_supervise_run(dir, options);
-    if (show)
-        how.progress = (struct ifm_progress){show_progress, &last_ns};
+    how.progress = progress_of(options, &last_ns);
     enum ifm_status status = ifm_story_measure(config, plan, &how, error);
-    if (show)
-        fputs("\r\033[K", stderr);
+    if (how.progress.tell != NULL)
+        how.progress.tell(&last_ns, NULL);
     if (status != IFM_OK && anew)
         go_on_in_a_new_process(dir, options);
     if (status == IFM_INTERRUPTED)
@@ -80,7 +112,9 @@ static enum ifm_status dry_run(const struct ifm_options *options, const struct i
     if (options->format != IFM_FORMAT_TABLE && options->format != IFM_FORMAT_JSON)
         return ifm_fail(error, IFM_USAGE, options->format == IFM_FORMAT_ELASTIC_KV ? "--json" : "--format",
                         "choose --format table or json", "a dry run has no numbers to list in this format");
-    return ifm_story_dry_run(config, plan, options->format == IFM_FORMAT_JSON, stdout, error);
+    int64_t last_ns = 0;
+    const struct ifm_progress progress = progress_of(options, &last_ns);
+    return ifm_story_dry_run(config, plan, &progress, options->format == IFM_FORMAT_JSON, stdout, error);
 }
 
 /* config -> plan -> run -> record -> derive -> judge -> publish */

@@ -38,7 +38,9 @@ static const struct ifm_param measure[] = {
     {"measure.warmup", "warmup", IFM_TYPE_U64, 0, "steps", "50", 0, 1e6, NULL,
      "Steps of each arm before the first block", M(warmup)},
     {"measure.warmup_cap", "warmup-cap", IFM_TYPE_SECONDS, 0, "s", "5s", 0, 3600, NULL,
-     "Longest warm-up of one cell, with its extensions until the arms are steady", M(warmup_cap_s)},
+     "Longest warm-up of one cell, with its extensions until the arms are steady; by default no longer than half of "
+     "measure.cap",
+     M(warmup_cap_s)},
     {"measure.steady_tolerance", NULL, IFM_TYPE_F64, 0, "1", "0.05", 1e-4, 1, NULL,
      "An arm is steady when two windows differ by less than this fraction", M(steady_tolerance)},
     {"measure.stop", "stop", IFM_TYPE_CHOICE, 0, "", "mde", 0, 0, "mde|repeats|group",
@@ -50,7 +52,9 @@ static const struct ifm_param measure[] = {
     {"measure.mde", "mde", IFM_TYPE_F64, 0, "1", "0.01", 1e-6, 1, NULL,
      "Smallest relative change, margin included, that the run should detect under stop=mde", M(mde)},
     {"measure.cap", "cap", IFM_TYPE_SECONDS, 0, "s", "10s", 0.001, 86400, NULL,
-     "Time cap of the blocks of one cell, under stop=mde and stop=group", M(cap_s)},
+     "Time cap of the blocks of one cell, under stop=mde and stop=group; slots are short enough for the fewest blocks "
+     "where the steps are, and a note says when they are not",
+     M(cap_s)},
     {"measure.blocks_min", NULL, IFM_TYPE_U64, 0, "blocks", "6", 1, 1e6, NULL,
      "Fewest blocks of a cell; with fewer than 6 no interval is given", M(blocks_min)},
     {"measure.blocks_max", NULL, IFM_TYPE_U64, 0, "blocks", "10000", 1, 1e7, NULL,

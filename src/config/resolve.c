@@ -82,6 +82,19 @@ static enum ifm_status bind_common(struct ifm_config *config, struct ifm_error *
     return bind_section(config, &ifm_section_measure, &config->study.measure, error);
 }
 
+/* What precedes the blocks takes no longer than they may: of that, half is the warm-up's, unless its cap was set. */
+static enum ifm_status apply_cap(struct ifm_config *config, struct ifm_error *error)
+{
+    struct ifm_measure *measure = &config->study.measure;
+    struct ifm_config_slot *slot = ifm_config_find(config, "measure.warmup_cap");
+    double most_s = measure->cap_s / 2;
+    if (slot->rank > IFM_RANK_DEFAULT || measure->stop == IFM_STOP_REPEATS || measure->warmup_cap_s <= most_s)
+        return IFM_OK;
+    const struct ifm_raw value = {ifm_arena_printf(config->arena, "%.6gs", most_s), "default"};
+    measure->warmup_cap_s = most_s;
+    return ifm_slot_set(config, slot, IFM_RANK_DEFAULT, &value, 1, error);
+}
+
 /* The names of the known workloads, for lookups and messages. */
 static struct ifm_list known_workloads(const struct ifm_config *config, const char **sentence)
 {
@@ -299,6 +312,7 @@ enum ifm_status ifm_config_resolve(struct ifm_config *config, struct ifm_error *
     IFM_TRY(apply_preset(config, error));
     IFM_TRY(apply_repeats(config, error));
     IFM_TRY(bind_common(config, error));
+    IFM_TRY(apply_cap(config, error));
     IFM_TRY(check_workloads(config, error));
     IFM_TRY(check_unused(config, error));
     IFM_TRY(check_rules(config, error));

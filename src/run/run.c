@@ -123,6 +123,7 @@ static enum ifm_status run_cell(struct execution *execution, struct ifm_error *e
     if (plan->unsupported[0] != '\0')
         return IFM_FACT(session, error, cell_skipped, false, .cell = plan->name, .reason = plan->unsupported,
                         .remedy = "run this cell on a device that supports it");
+    ifm_parts_open(&session->parts, IFM_PART_DATA, plan->name);
     IFM_TRY(IFM_FACT(session, error, cell_start, true, .cell = plan->name));
     IFM_TRY(ifm_fact_gpu_state(session, "cell", plan->name, "start", error));
     struct ifm_cell_run cell;
@@ -241,6 +242,7 @@ static enum ifm_status check_locks(struct execution *execution, struct ifm_error
 static enum ifm_status start_session(struct execution *execution, struct ifm_error *error)
 {
     struct ifm_session *session = &execution->session;
+    ifm_parts_open(&session->parts, IFM_PART_MACHINE, NULL);
     /* The first session may have been killed before it wrote its start. */
     bool resumed = IFM_FIRST(execution->events, run_start) != NULL;
     const struct ifm_event_run_start start = {execution->plan->run_id, execution->plan->config_hash, IFM_VERSION,
@@ -313,6 +315,8 @@ enum ifm_status ifm_run_execute(const struct ifm_plan *plan, const struct ifm_ru
     execution.arena = ifm_arena_create();
     execution.session.device = &options->device;
     execution.session.witness = options->witness;
+    execution.session.parts.tell = options->progress.tell;
+    execution.session.parts.context = options->progress.context;
     execution.session.on_gpu = strcmp(plan->device, "cuda") == 0;
     execution.session.watches_gpu = execution.session.on_gpu;
     for (size_t i = 0; i < plan->n_cells && !execution.is_fake; i++)

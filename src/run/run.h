@@ -15,6 +15,7 @@
 struct ifm_progress {
     void (*report)(void *context, const struct ifm_cell *cell, double fraction_of_run, double remaining_s);
     void *context;
+    void (*tell)(void *context, const struct ifm_parts *parts); /* what the run is at; may be NULL */
 };
 
 struct ifm_run_options {
@@ -26,6 +27,7 @@ struct ifm_run_options {
     size_t n_retries;
     bool *needs_new_process;     /* set when the device failed and only a new process, which resumes, can open it */
     struct ifm_witness *witness; /* of the process that watches this one; NULL = none */
+    double look_s;               /* of a dry run: how long it opens cells; 0 = a few seconds */
 };
 
 /* Execute every cell that the record does not hold yet. IFM_INTERRUPTED after SIGINT or SIGTERM: the open block is
@@ -33,9 +35,12 @@ struct ifm_run_options {
 IFM_CHECKED enum ifm_status ifm_run_execute(const struct ifm_plan *plan, const struct ifm_run_options *options,
                                             struct ifm_error *error);
 
-/* Time estimate of a plan: opens each cell, times a pilot, records nothing. */
+/* Time estimate of a plan: opens cells, times a pilot, records nothing. */
 struct ifm_estimate {
     double seconds, low, high; /* of the measured part and its set-up */
+    double parts[IFM_PARTS];   /* that `seconds` is made of, but for the fixed part of a run */
+    double cap_wanted_s;       /* the cap that would hold the fewest blocks; 0 = the configured one does */
+    bool scaled;               /* from another cell of the workload, by size: it was not opened */
     uint64_t memory;           /* bytes of the largest cell */
 };
 IFM_CHECKED enum ifm_status ifm_run_estimate(const struct ifm_plan *plan, const struct ifm_run_options *options,

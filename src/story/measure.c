@@ -39,15 +39,20 @@ enum ifm_status ifm_story_measure(const struct ifm_config *config, const struct 
 static void print_cell(const struct ifm_cell *cell, const struct ifm_estimate *estimate, struct ifm_arena *arena,
                        FILE *out)
 {
-    char seconds[48], memory[48];
+    char seconds[48], memory[48], parts[160];
+    ifm_parts_text(estimate->parts, parts, sizeof parts);
     fprintf(out, "  %s\n", ifm_text_plain(cell->name, arena));
     if (cell->unsupported[0] != '\0') {
         fprintf(out, "    absent: %s\n", ifm_text_plain(cell->unsupported, arena));
         return;
     }
-    fprintf(out, "    %u thread%s, %s caches, about %s, %s of memory%s\n", cell->threads, cell->threads == 1 ? "" : "s",
-            cell->measure.cache == IFM_CACHE_COLD ? "cold" : "hot", ifm_format_human(estimate->seconds, "s", seconds),
-            ifm_format_human((double)estimate->memory, "B", memory), cell->cache_resident ? ", cache-resident" : "");
+    fprintf(out, "    %u thread%s, %s caches, %s of memory%s, about %s%s%s%s\n", cell->threads,
+            cell->threads == 1 ? "" : "s", cell->measure.cache == IFM_CACHE_COLD ? "cold" : "hot",
+            ifm_format_human((double)estimate->memory, "B", memory), cell->cache_resident ? ", cache-resident" : "",
+            ifm_format_human(estimate->seconds, "s", seconds), estimate->scaled ? ", by its size" : "",
+            parts[0] == '\0' ? "" : ": ", parts);
+    if (estimate->cap_wanted_s > 0)
+        fprintf(out, "    the fewest blocks take longer than measure.cap; %gs holds them\n", estimate->cap_wanted_s);
     fprintf(out, "    arms:");
     for (size_t i = 0; i < cell->n_arms; i++)
         fprintf(out, "%s %s (%s)", i == 0 ? "" : ",", ifm_text_plain(cell->arms[i].name, arena),
@@ -68,10 +73,25 @@ static void print_table(const struct ifm_plan *plan, const struct ifm_estimate *
             ifm_format_human(total->high, "s", high));
 }
 
-static void print_json(const struct ifm_plan *plan, const struct ifm_estimate *total, FILE *out)
+/* Seconds of each part of each cell. */
+static json_t *parts_json(const struct ifm_plan *plan, const struct ifm_estimate *cells)
 {
-    json_t *json = json_pack("{s:o, s:f, s:f, s:f}", "plan", ifm_plan_to_json(plan), "seconds", total->seconds,
-                             "seconds_low", total->low, "seconds_high", total->high);
+    json_t *list = json_array();
+    for (size_t i = 0; i < plan->n_cells; i++) {
+        json_t *of_cell = json_pack("{s:s}", "cell", plan->cells[i].name);
+        for (int part = 0; part < IFM_PARTS; part++)
+            if (cells[i].parts[part] > 0)
+                json_object_set_new(of_cell, ifm_part_names[part], json_real(cells[i].parts[part]));
+        json_array_append_new(list, of_cell);
+    }
+    return list;
+}
+
+static void print_json(const struct ifm_plan *plan, const struct ifm_estimate *cells, const struct ifm_estimate *total,
+                       FILE *out)
+{
+    json_t *json = json_pack("{s:o, s:f, s:f, s:f, s:o}", "plan", ifm_plan_to_json(plan), "seconds", total->seconds,
+                             "seconds_low", total->low, "seconds_high", total->high, "parts", parts_json(plan, cells));
     struct ifm_text text = {0};
     ifm_json_print(json, true, &text);
     fprintf(out, "%s\n", text.data);
@@ -79,15 +99,18 @@ static void print_json(const struct ifm_plan *plan, const struct ifm_estimate *t
     json_decref(json);
 }
 
-enum ifm_status ifm_story_dry_run(const struct ifm_config *config, const struct ifm_plan *plan, bool json, FILE *out,
-                                  struct ifm_error *error)
+enum ifm_status ifm_story_dry_run(const struct ifm_config *config, const struct ifm_plan *plan,
+                                  const struct ifm_progress *progress, bool json, FILE *out, struct ifm_error *error)
 {
-    const struct ifm_run_options run = with_device((struct ifm_run_options){.dir = ""}, config, plan);
+    const struct ifm_run_options run =
+        with_device((struct ifm_run_options){.dir = "", .progress = *progress}, config, plan);
     struct ifm_arena *arena = ifm_arena_create();
     struct ifm_estimate *cells = IFM_ARENA_ARRAY(arena, struct ifm_estimate, plan->n_cells + 1), total;
     enum ifm_status status = ifm_run_estimate(plan, &run, cells, &total, error);
+    if (progress->tell != NULL)
+        progress->tell(progress->context, NULL);
     if (status == IFM_OK && json)
-        print_json(plan, &total, out);
+        print_json(plan, cells, &total, out);
     else if (status == IFM_OK)
         print_table(plan, cells, &total, arena, out);
     ifm_arena_destroy(arena);

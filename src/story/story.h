@@ -41,8 +41,9 @@ IFM_CHECKED enum ifm_status ifm_story_folder(const char *dir, const struct ifm_c
 IFM_CHECKED enum ifm_status ifm_story_measure(const struct ifm_config *config, const struct ifm_plan *plan,
                                               const struct ifm_run_options *how, struct ifm_error *error);
 /* Print what would be measured, and for how long, as a table or as JSON; nothing is recorded. */
-IFM_CHECKED enum ifm_status ifm_story_dry_run(const struct ifm_config *config, const struct ifm_plan *plan, bool json,
-                                              FILE *out, struct ifm_error *error);
+IFM_CHECKED enum ifm_status ifm_story_dry_run(const struct ifm_config *config, const struct ifm_plan *plan,
+                                              const struct ifm_progress *progress, bool json, FILE *out,
+                                              struct ifm_error *error);
 
 /* ---- resume (resume.c) ---- */
 /* Read back the configuration and plan of an interrupted run, and check everything that must hold before it continues.

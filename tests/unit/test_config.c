@@ -118,6 +118,31 @@ static void later_wins_among_equals(void **state)
     ifm_config_destroy(config);
 }
 
+/* Half of the cap at most, unless a cap of its own was set; with a number of repeats the other cap counts for nothing.
+ */
+static void a_short_cap_shortens_the_warm_up(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        double warmup_cap_s;
+    } rows[] = {{"workload: decode\n", 5},
+                {"workload: decode\nmeasure.cap: 3s\n", 1.5},
+                {"workload: decode\nmeasure.cap: 60s\n", 5},
+                {"workload: decode\nmeasure: {cap: 3s, warmup_cap: 4s}\n", 4},
+                {"workload: decode\nmeasure: {cap: 3s, repeats: 10}\n", 5}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct ifm_config *config = ifm_config_create(sample_sections);
+        yaml(config, rows[i].text);
+        assert_true(resolved(config)->measure.warmup_cap_s == rows[i].warmup_cap_s);
+        json_t *lock = ifm_config_lock_json(config);
+        const json_t *told = json_object_get(json_object_get(lock, "parameters"), "measure.warmup_cap");
+        assert_true(json_number_value(told) == rows[i].warmup_cap_s);
+        json_decref(lock);
+        ifm_config_destroy(config);
+    }
+}
+
 static void presets_rank_between_defaults_and_the_rest(void **state)
 {
     (void)state;
@@ -342,6 +367,8 @@ int main(void)
         cmocka_unit_test(tables_are_sound),
         cmocka_unit_test(flags_beat_overrides_beat_files_beat_defaults),
         cmocka_unit_test(later_wins_among_equals),
+        cmocka_unit_test(a_short_cap_shortens_the_warm_up),
+        cmocka_unit_test(a_short_cap_shortens_the_warm_up),
         cmocka_unit_test(presets_rank_between_defaults_and_the_rest),
         cmocka_unit_test(repeats_alone_chooses_the_stop_rule),
         cmocka_unit_test(overrides),

@@ -67,6 +67,8 @@ static void a_stop_rule_gives_a_range(void **state)
     (void)estimate(f, cells);
     assert_true(cells[0].low == cells[0].high);
     assert_seconds(cells[0].high, EVEN_WARM_UP_S + 6 * EVEN_BLOCK_S);
+    if (cells[0].cap_wanted_s != 6 * EVEN_BLOCK_S)
+        fail_msg("a cap of %.17g s", cells[0].cap_wanted_s);
     measure->stop = IFM_STOP_GROUP;
     measure->blocks_max = 100;
     measure->cap_s = 6000;
@@ -144,6 +146,49 @@ static void a_pilot_leaves_no_record(void **state)
     assert_int_not_equal(access(path, F_OK), 0);
 }
 
+/* When the time for looking is over, cells of a workload that was opened before are scaled. */
+static void like_cells_are_scaled(void **state)
+{
+    struct fixture *f = *state;
+    struct ifm_arm larger[2];
+    struct ifm_estimate cells[3];
+    memcpy(larger, f->arms, sizeof larger);
+    for (int i = 0; i < 2; i++) {
+        f->arms[i].ledger.bytes_read = 1000;
+        larger[i].ledger.bytes_read = 3000;
+    }
+    struct ifm_cell two[2] = {f->cells[0], f->cells[0]};
+    two[1].arms = larger;
+    f->plan.cells = two;
+    f->plan.n_cells = 2;
+    (void)estimate(f, cells);
+    assert_false(cells[1].scaled);
+    f->options.look_s = 1e-9;
+    (void)estimate(f, cells);
+    assert_false(cells[0].scaled);
+    assert_true(cells[1].scaled);
+    assert_seconds(cells[1].parts[IFM_PART_BLOCKS], 3 * 10 * BLOCK_S);
+}
+
+static void count_part(void *context, const struct ifm_parts *parts)
+{
+    if (parts->at != IFM_PART_BLOCKS)
+        ((unsigned *)context)[parts->at]++;
+}
+
+/* Whoever waits is told what is opened, for each arm. */
+static void the_parts_are_told(void **state)
+{
+    struct fixture *f = *state;
+    struct ifm_estimate cells[2];
+    unsigned told[IFM_PARTS] = {0};
+    f->options.progress = (struct ifm_progress){.tell = count_part, .context = told};
+    (void)estimate(f, cells);
+    assert_int_equal(told[IFM_PART_DATA], 3); /* the cell, and two arms */
+    assert_int_equal(told[IFM_PART_CHECKS], 2);
+    assert_int_equal(told[IFM_PART_CALIBRATION], 2);
+}
+
 static void an_unknown_device_is_refused(void **state)
 {
     struct fixture *f = *state;
@@ -162,6 +207,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(later_passes_count, set_up_long, tear_down),
         cmocka_unit_test_setup_teardown(cells_add_up_and_memory_does_not, set_up_long, tear_down),
         cmocka_unit_test_setup_teardown(a_pilot_leaves_no_record, set_up_long, tear_down),
+        cmocka_unit_test_setup_teardown(like_cells_are_scaled, set_up_long, tear_down),
+        cmocka_unit_test_setup_teardown(the_parts_are_told, set_up_long, tear_down),
         cmocka_unit_test_setup_teardown(an_unknown_device_is_refused, set_up_long, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -158,7 +158,7 @@ static void interrupt_later(void *context, const struct ifm_cell *cell, double f
 static void run_until_the_trace(struct fixture *f)
 {
     struct signal signal = {COUNTDOWN, 0};
-    f->options.progress = (struct ifm_progress){interrupt_later, &signal};
+    f->options.progress = (struct ifm_progress){.report = interrupt_later, .context = &signal};
     run(f, IFM_OK);
     assert_true(signal.fraction == 1);
     signal = (struct signal){COUNTDOWN - signal.countdown - BLOCKS + 3, 0};

@@ -91,6 +91,29 @@ static void slots_of_all_arms_last_as_long(void **state)
     ifm_record_free(&record);
 }
 
+/* The cap is passed by a part of a block; steps of which a slot takes as many as it likes have slots that fit. */
+static void slots_fit_the_cap(void **state)
+{
+    struct fixture *f = *state;
+    struct ifm_record record;
+    struct ifm_arena *arena = ifm_arena_create();
+    const struct ifm_events *events;
+    f->options.device.script = "step_ns=9000000";
+    f->cells[0].measure.stop = IFM_STOP_MDE;
+    f->cells[0].measure.mde = 1e-6;
+    f->cells[0].measure.slot_steps = 0;
+    f->cells[0].measure.slot_min_s = 0.02;
+    f->cells[0].measure.cap_s = 1; /* slots of twelve steps: 0.43 s a block */
+    run_it(f, &record);
+    assert_int_equal(ifm_journal_read(f->dir, arena, &events, &f->error), IFM_OK);
+    const struct ifm_event_stop *stop = IFM_LAST(events, stop, "null", NULL);
+    assert_string_equal(stop->reason, "cap");
+    if (stop->blocks < 10 || stop->elapsed_s > 1.11)
+        fail_msg("%lld blocks in %g s", (long long)stop->blocks, stop->elapsed_s);
+    ifm_record_free(&record);
+    ifm_arena_destroy(arena);
+}
+
 /* Twelve steps and more carry an untimed one before them; long ones of which fewer make a slot do not. */
 static void long_steps_have_no_lead(void **state)
 {
@@ -126,6 +149,21 @@ static void long_steps_have_no_lead(void **state)
     }
 }
 
+static void samples_apart_have_no_lead(void **state)
+{
+    struct fixture *f = *state;
+    struct ifm_record record;
+    struct ifm_arena *arena = ifm_arena_create();
+    const struct ifm_events *events;
+    f->cells[0].measure.cache = IFM_CACHE_COLD;
+    run_it(f, &record);
+    assert_int_equal(ifm_journal_read(f->dir, arena, &events, &f->error), IFM_OK);
+    IFM_EACH(event, events, calibrate, "null", NULL)
+        assert_int_equal(IFM_FACTS(event, calibrate)->lead, 0);
+    ifm_record_free(&record);
+    ifm_arena_destroy(arena);
+}
+
 /* Steps in a sample that are asked for are asked for of the arms. */
 static void inner_does_not_multiply_ceilings(void **state)
 {
@@ -156,7 +194,7 @@ static void a_resumed_run_goes_on_with_its_rounds(void **state)
     struct ifm_record before, after;
     int countdown = 10;
     with_ceilings(f);
-    f->options.progress = (struct ifm_progress){interrupt, &countdown};
+    f->options.progress = (struct ifm_progress){.report = interrupt, .context = &countdown};
     assert_int_equal(ifm_run_execute(&f->plan, &f->options, &f->error), IFM_INTERRUPTED);
     assert_int_equal(ifm_record_load(f->dir, 0, "latency", &before, &f->error), IFM_OK);
     f->options.progress.report = NULL;
@@ -185,7 +223,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(rounds_stand_first_last_and_seldom_between),
         CASE(slots_of_all_arms_last_as_long),
+        CASE(slots_fit_the_cap),
         CASE(long_steps_have_no_lead),
+        CASE(samples_apart_have_no_lead),
         CASE(inner_does_not_multiply_ceilings),
         CASE(a_resumed_run_goes_on_with_its_rounds),
     };

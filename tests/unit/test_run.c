@@ -163,7 +163,7 @@ static void an_interrupted_run_goes_on_where_it_was(void **state)
     f->cells[1].index = 1;
     f->cells[1].name = "null again";
     f->plan.n_cells = 2;
-    f->options.progress = (struct ifm_progress){interrupt_on_progress, &countdown};
+    f->options.progress = (struct ifm_progress){.report = interrupt_on_progress, .context = &countdown};
     assert_int_equal(ifm_run_execute(&f->plan, &f->options, &f->error), IFM_INTERRUPTED);
     assert_one_interruption(f);
     struct ifm_record before, after;
@@ -196,7 +196,7 @@ static void a_record_that_does_not_fit_the_plan_is_refused(void **state)
     f->cells[1].index = 1;
     f->cells[1].name = "null again";
     f->plan.n_cells = 2;
-    f->options.progress = (struct ifm_progress){interrupt_on_progress, &countdown};
+    f->options.progress = (struct ifm_progress){.report = interrupt_on_progress, .context = &countdown};
     assert_int_equal(ifm_run_execute(&f->plan, &f->options, &f->error), IFM_INTERRUPTED);
     snprintf(path, sizeof path, "%s/samples/1-latency-slots.csv", f->dir);
     assert_int_equal(ifm_file_read(path, 1 << 20, &text, &size, &f->error), IFM_OK);

@@ -20,6 +20,8 @@ enum { FEWEST_FOR_A_MEDIAN = 5, MANY_BLOCKS = 20 };
 static const double SLOT_NS = 1e8;
 enum { LEAD_PAYS = 12 }; /* from so many samples on an untimed step before them costs little beside them */
 static const double REFILL_BYTES_PER_NS = 5; /* how fast caches are filled again, at least */
+/* Blocks that the cap holds, where steps are short enough; then it is passed by a small part of it at most. */
+enum { CAP_BLOCKS = 12 };
 /* A round of ceilings is no long interruption. */
 static const double CEILING_SLOT_NS = 3e7;
 enum { ENOUGH_SAMPLES_PER_SLOT = 1000, MOST_SAMPLES_PER_SLOT = 1000000, MOST_INNER = 1 << 30 };
@@ -91,9 +93,19 @@ static double sample_ns_of(const struct ifm_arm_run *arm, double clock_ns)
     return arm->step_ns * arm->inner + clock_ns;
 }
 
+/* The longest slot with which the cap holds its blocks; infinite where the configuration says how many samples. */
+static double longest_slot_ns(const struct ifm_cell_run *cell)
+{
+    const struct ifm_measure *measure = &cell->plan->measure;
+    double slots = 2 * (double)ifm_plan_count_in_blocks(cell->plan) * fmax(CAP_BLOCKS, (double)measure->blocks_min);
+    if (measure->slot_steps > 0 || measure->stop == IFM_STOP_REPEATS)
+        return INFINITY;
+    return fmax(1e9 * measure->cap_s / slots, 1e9 * measure->slot_min_s);
+}
+
 /* The fewest samples that serve the arm. Long steps have slots of few, so that blocks stay short and their pairs many.
  * With fewer than LEAD_PAYS none of them is spent on filling the caches again after another arm; then they are so many
- * that this is no more than a percent of them. */
+ * that this is no more than a percent of them, unless the cap is too short for that. */
 static double fewest_samples(const struct ifm_cell_run *cell, const struct ifm_arm_run *arm, double sample_ns)
 {
     const struct ifm_measure *measure = &cell->plan->measure;
@@ -105,7 +117,7 @@ static double fewest_samples(const struct ifm_cell_run *cell, const struct ifm_a
     if (cell->plan->cache_resident && !arm->plan->gaps)
         refill_ns = (double)arm->plan->working_set / REFILL_BYTES_PER_NS;
     fewest = fmax(fmax(fewest, ceil(SLOT_NS / sample_ns)), ceil(100 * refill_ns / sample_ns));
-    return fmin(fmax(fewest, 1), LEAD_PAYS);
+    return fmax(fmin(fmin(fewest, LEAD_PAYS), floor(longest_slot_ns(cell) / sample_ns)), 1);
 }
 
 /* Steps in a sample, and the shortest slot that serves the arm, in ns. */
@@ -150,7 +162,7 @@ static void choose_counts(struct ifm_cell_run *cell, double clock_ns)
                        ifm_plan_in_blocks(cell->plan, i) ? slot_ns : fmin(slot_ns, CEILING_SLOT_NS));
 }
 
-/* All arms of the blocks have an untimed step before their samples, or none has. */
+/* All arms of the blocks have an untimed step before their samples, or none has; samples apart never have. */
 static void choose_lead(struct ifm_cell_run *cell)
 {
     const struct ifm_measure *measure = &cell->plan->measure;
@@ -158,9 +170,13 @@ static void choose_lead(struct ifm_cell_run *cell)
     for (size_t i = 0; i < cell->plan->n_arms; i++)
         pays = pays && (!ifm_plan_in_blocks(cell->plan, i) || cell->arms[i].samples >= LEAD_PAYS);
     /* A device that works apart is stamped behind that step. */
-    bool lead = asked || pays || cell->device->ops->resolve != NULL;
-    for (size_t i = 0; i < cell->plan->n_arms; i++)
-        cell->arms[i].lead = lead || !ifm_plan_in_blocks(cell->plan, i) || cell->arms[i].plan->gaps;
+    bool lead = asked || pays || cell->device->ops->resolve != NULL, cold = measure->cache == IFM_CACHE_COLD;
+    for (size_t i = 0; i < cell->plan->n_arms; i++) {
+        struct ifm_arm_run *arm = &cell->arms[i];
+        bool windows = arm->implementation == NULL; /* a session's, whose first is untimed */
+        bool apart = cold || arm->plan->gaps;
+        arm->lead = windows || (!apart && (lead || !ifm_plan_in_blocks(cell->plan, i)));
+    }
 }
 
 static void allocate_block(struct ifm_cell_run *cell)
@@ -224,6 +240,32 @@ static void note_expected_time(const struct ifm_cell_run *cell)
              slow ? "; --slot-steps 1 makes slots of single samples" : "");
 }
 
+/* Two digits, hardly below `seconds`. */
+static double round_up(double seconds)
+{
+    double unit = pow(10, floor(log10(seconds)) - 1);
+    return ceil(seconds / unit - 0.1) * unit;
+}
+
+double ifm_cell_cap_wanted_s(const struct ifm_cell_run *cell)
+{
+    const struct ifm_measure *measure = &cell->plan->measure;
+    double fewest_s = (double)measure->blocks_min * ifm_cell_block_s(cell);
+    return measure->stop == IFM_STOP_REPEATS || fewest_s <= measure->cap_s ? 0 : round_up(fewest_s);
+}
+
+/* The fewest blocks are measured, cap or not: tell it while there is time to choose another. */
+static void note_cap(const struct ifm_cell_run *cell)
+{
+    char cap[48], fewest[48];
+    double wanted_s = ifm_cell_cap_wanted_s(cell);
+    if (wanted_s > 0)
+        ifm_note("cell %s: the fewest blocks (%llu) take about %s, longer than the cap of %s; --cap %gs holds them",
+                 cell->plan->name, (unsigned long long)cell->plan->measure.blocks_min,
+                 ifm_format_human((double)cell->plan->measure.blocks_min * ifm_cell_block_s(cell), "s", fewest),
+                 ifm_format_human(cell->plan->measure.cap_s, "s", cap), wanted_s);
+}
+
 double ifm_cell_block_s(const struct ifm_cell_run *cell)
 {
     double block_s = 0;
@@ -269,10 +311,12 @@ enum ifm_status ifm_cell_calibrate(struct ifm_cell_run *cell, const struct ifm_e
     }
     for (size_t i = 0; i < cell->plan->n_arms; i++) {
         IFM_TRY(ifm_interrupt_check(cell->plan->name, error));
+        ifm_parts_turn(&cell->session->parts, IFM_PART_CALIBRATION, cell->plan->arms[i].name);
         IFM_TRY(ifm_arm_rough_ns(cell, i, &cell->arms[i].step_ns, error));
         IFM_TRY(ifm_watch_span(cell, cell->arms[i].step_ns, error));
     }
     IFM_TRY(ifm_cell_choose(cell, clock_ns, error));
     note_expected_time(cell);
+    note_cap(cell);
     return IFM_OK;
 }

@@ -17,5 +17,7 @@ IFM_CHECKED enum ifm_status ifm_cell_calibrate(struct ifm_cell_run *cell, const 
                                                struct ifm_error *error);
 /* What a block of all arms takes, s, by the steps that calibration timed. */
 double ifm_cell_block_s(const struct ifm_cell_run *cell);
+/* The cap that holds the fewest blocks, s, where the configured one does not; else 0. */
+double ifm_cell_cap_wanted_s(const struct ifm_cell_run *cell);
 
 #endif

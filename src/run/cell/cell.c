@@ -11,8 +11,10 @@
 
 static enum ifm_status open_arms(struct ifm_cell_run *cell, struct ifm_error *error)
 {
-    for (size_t i = 0; i < cell->plan->n_arms; i++)
+    for (size_t i = 0; i < cell->plan->n_arms; i++) {
+        ifm_parts_turn(&cell->session->parts, IFM_PART_DATA, cell->plan->arms[i].name);
         IFM_TRY(ifm_arm_open(cell, i, error));
+    }
     return IFM_OK;
 }
 
@@ -39,6 +41,7 @@ enum ifm_status ifm_cell_check(struct ifm_cell_run *cell, const char *when, stru
     bool first = strcmp(when, "before") == 0;
     for (size_t i = 0; i < cell->plan->n_arms; i++) {
         struct ifm_check check;
+        ifm_parts_turn(&cell->session->parts, IFM_PART_CHECKS, cell->plan->arms[i].name);
         IFM_TRY(ifm_arm_check(cell, i, first, &check, error));
         if (ifm_device_is_fake(cell->device))
             script_check(cell->device, cell->plan->arms[i].name, &check);

@@ -5,6 +5,7 @@
 #include "device/device.h"
 #include "model/facts.h"
 #include "model/plan.h"
+#include "run/facts/parts.h"
 #include "sample/journal.h"
 
 /* How long the load of others is watched, before and after a run. */
@@ -29,6 +30,7 @@ struct ifm_session {
     bool watches_gpu;                        /* the state of the GPUs is a fact of this run */
     bool unwritten;                          /* a fact could not be written: the folder is at fault, not a cell */
     bool arm_at_fault;                       /* the arm at work failed by itself: others can still be measured */
+    struct ifm_parts parts;                  /* what the time goes to */
     struct ifm_witness *witness;             /* is told of the arm at work too; NULL = nobody watches */
 };
 

@@ -210,13 +210,11 @@ enum ifm_status ifm_pass_warm_up(struct ifm_pass_run *pass, struct ifm_error *er
 {
     struct ifm_cell_run *cell = pass->cell;
     struct ifm_instant start = cell->device->ops->mark(cell->device);
+    ifm_parts_turn(&cell->session->parts, IFM_PART_WARM_UP, NULL);
     IFM_TRY(run_warm_up(pass, error));
     double used_s = (double)(cell->device->ops->mark(cell->device).ns - start.ns) * 1e-9;
     return ifm_converge_here(cell, used_s, &pass->converge, error);
 }
-
-/* Rounds take no more than about this share of the time, but for the first and the last. */
-static const double ROUNDS_SHARE = 0.05;
 
 static bool is_due(const struct ifm_pass_run *pass, bool last)
 {
@@ -225,7 +223,7 @@ static bool is_due(const struct ifm_pass_run *pass, bool last)
         return false;
     if (rounds->at_s < 0) /* a complete record gets none */
         return !last;
-    return last || rounds->last_s < ROUNDS_SHARE * (pass->elapsed_s - rounds->at_s);
+    return last || rounds->last_s < IFM_ROUNDS_SHARE * (pass->elapsed_s - rounds->at_s);
 }
 
 enum ifm_status ifm_pass_round(struct ifm_pass_run *pass, bool last, struct ifm_error *error)
@@ -236,6 +234,7 @@ enum ifm_status ifm_pass_round(struct ifm_pass_run *pass, bool last, struct ifm_
     if (!is_due(pass, last))
         return IFM_OK;
     struct ifm_instant start = device->ops->mark(device);
+    ifm_parts_turn(&pass->cell->session->parts, IFM_PART_CEILINGS, NULL);
     size_t n = ifm_plan_round(pass->cell->plan, NULL, rounds->taken, order);
     IFM_TRY(run_slots(pass, order, n, IFM_PHASE_CEILING, error));
     IFM_TRY(append(pass, n, error));
@@ -251,6 +250,8 @@ enum ifm_status ifm_pass_block(struct ifm_pass_run *pass, struct ifm_error *erro
     unsigned order[2 * IFM_MOST_ARMS];
     struct ifm_watch watch;
     size_t n = ifm_plan_order_without(pass->cell->plan, pass->without, pass->measured, order);
+    enum ifm_part part = pass->cell->pass->kind == IFM_PASS_LATENCY ? IFM_PART_BLOCKS : IFM_PART_LATER;
+    ifm_parts_turn(&pass->cell->session->parts, part, NULL);
     IFM_TRY(ifm_arms_place(pass->cell, pass->measured, error));
     ifm_watch_begin(pass->cell, &watch);
     IFM_TRY(run_slots(pass, order, n, IFM_PHASE_MEASURE, error));

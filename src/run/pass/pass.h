@@ -23,7 +23,9 @@ struct ifm_passes {
     void *context;
 };
 
-/* Rounds of ceilings apart. */
+/* Rounds of ceilings apart take no more than about this share of the time, but for the first and the last. */
+#define IFM_ROUNDS_SHARE 0.05
+
 struct ifm_rounds {
     size_t n;       /* slots in a round; 0 = the pass has none */
     uint32_t taken; /* rounds that the record holds */
