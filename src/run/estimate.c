@@ -129,7 +129,7 @@ enum ifm_status ifm_run_estimate(const struct ifm_plan *plan, const struct ifm_r
     bool sensors; /* found before threads are pinned, as the run does */
     double start_s = ifm_energy_start_s(plan, &options->device, &sensors);
     IFM_TRY(ops->open(&options->device, &device, error));
-    struct ifm_session session = {.base = ops->mark(device), .device = &options->device};
+    struct ifm_session session = {.plan = plan, .base = ops->mark(device), .device = &options->device};
     bool is_fake = strcmp(plan->device, "fake") == 0;
     double fixed_s = FIXED_S + (is_fake ? 0 : 2e-3 * IFM_LOAD_WINDOW_MS);
     fixed_s += start_s;
