@@ -43,17 +43,20 @@ static const struct ifm_param measure[] = {
      M(warmup_cap_s)},
     {"measure.steady_tolerance", NULL, IFM_TYPE_F64, 0, "1", "0.05", 1e-4, 1, NULL,
      "An arm is steady when two windows differ by less than this fraction", M(steady_tolerance)},
-    {"measure.stop", "stop", IFM_TYPE_CHOICE, 0, "", "mde", 0, 0, "mde|repeats|group",
-     "When to stop: when the wanted effect can be detected (mde), after a fixed number of samples (repeats), or at one "
-     "of five planned looks, with intervals widened for all five (group)",
+    {"measure.stop", "stop", IFM_TYPE_CHOICE, 0, "", "decided", 0, 0, "mde|repeats|group|decided",
+     "When to stop: at the first planned look at which gates or margin are answered, with intervals that hold for all "
+     "looks (decided); when the wanted effect can be detected (mde), as decided does where nothing is compared; after "
+     "a fixed number of samples (repeats); or at one of five looks of a planned maximum (group)",
      M(stop)},
     {"measure.repeats", "repeats", IFM_TYPE_U64, 0, "samples", "1000", 1, 1e9, NULL,
      "Samples of each arm under stop=repeats, rounded up to whole blocks; setting it selects that rule", M(repeats)},
     {"measure.mde", "mde", IFM_TYPE_F64, 0, "1", "0.01", 1e-6, 1, NULL,
-     "Smallest relative change, margin included, that the run should detect under stop=mde", M(mde)},
+     "Smallest relative change, margin included, that the run should detect under stop=mde; under stop=decided a "
+     "speed-up need not be known better",
+     M(mde)},
     {"measure.cap", "cap", IFM_TYPE_SECONDS, 0, "s", "10s", 0.001, 86400, NULL,
-     "Time cap of the blocks of one cell, under stop=mde and stop=group; slots are short enough for the fewest blocks "
-     "where the steps are, and a note says when they are not",
+     "Time cap of the blocks of one cell, under every rule but stop=repeats; slots are short enough for the fewest "
+     "blocks where the steps are, and a note says when they are not",
      M(cap_s)},
     {"measure.blocks_min", NULL, IFM_TYPE_U64, 0, "blocks", "6", 1, 1e6, NULL,
      "Fewest blocks of a cell; with fewer than 6 no interval is given", M(blocks_min)},

@@ -160,7 +160,7 @@ static enum ifm_status check_stop(const struct ifm_config *config, struct ifm_er
     const struct ifm_config_slot *mde = ifm_config_find(config, "measure.mde");
     const struct ifm_config_slot *margin = ifm_config_find(config, "measure.margin");
     const struct ifm_config_slot *max = ifm_config_find(config, "measure.blocks_max");
-    if (measure->stop == IFM_STOP_MDE && measure->mde < measure->margin)
+    if ((measure->stop == IFM_STOP_MDE || measure->stop == IFM_STOP_DECIDED) && measure->mde < measure->margin)
         return ifm_fail(error, IFM_USAGE, margin->rank > mde->rank ? margin->where : mde->where,
                         "raise measure.mde or lower measure.margin",
                         "measure.mde (%g) is below measure.margin (%g): no change inside the margin is ever called "

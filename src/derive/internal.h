@@ -10,12 +10,11 @@
 #include "derive/derive.h"
 #include "derive/energy/power.h"
 #include "sample/record.h"
-#include "stats/stats.h"
+#include "stats/paired.h"
 
 #define IFM_LEVEL 0.95
 /* A working set counts as served by memory from this many times the last-level cache on. */
 #define IFM_RESIDENT_FACTOR 4.0
-#define IFM_BLOCKS_NEEDED 6          /* no interval, no comparison below it */
 #define IFM_RATE_TOLERANCE 0.25      /* rule 3: how far above all probes of its ceiling a rate is believed */
 #define IFM_SLOT_SUMMARY_ABOVE 10000 /* samples: above it, intervals of mean and median come from the slots */
 
@@ -182,20 +181,12 @@ bool ifm_derive_is_cache_probe(const struct ifm_arm *arm);
 bool ifm_derive_is_probe(const struct ifm_arm *arm);
 
 /* ---- estimate.c: logarithms over blocks ---- */
-struct ifm_log_mean {
-    size_t n;
-    double mean, sd, n_effective, df;
-};
-/* Mean of `n` differences of logarithms in time order, or of their influences; sd is at least `quantum` / sqrt(12), and
- * n_effective is corrected for autocorrelation where it is visible (n >= 10): pairing removes what two arms share, not
- * what one of them remembers. df = n_effective - 1. False when n == 0. */
+/* ifm_stats_log_mean with room of its own. */
 bool ifm_log_mean_of(const double *logs, size_t n, double quantum, struct ifm_log_mean *out);
 /* The same of one arm's own. Nothing cancels what its blocks share with their
  * neighbours, and in few blocks it does not show; so n_effective is guarded (ifm_stats_effective_guarded) from ten
  * blocks on, and df is the geometric mean of what n_effective and n would give, found by simulation. */
 bool ifm_log_level_of(const double *logs, size_t n, double quantum, struct ifm_log_mean *out);
-/* False below IFM_BLOCKS_NEEDED blocks. */
-bool ifm_log_mean_interval(const struct ifm_log_mean *mean, double level, struct ifm_interval *out);
 /* ln(time / steps) of the arm's blocks in order, `unmarked` only of those without a mark; returns how many. */
 size_t ifm_arm_logs(const struct ifm_arm_work *arm, bool unmarked, double *logs, double *mid_ns);
 /* ln(a) - ln(b) of the blocks that both have. */

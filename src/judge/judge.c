@@ -5,6 +5,7 @@
  * settle. */
 #include "judge/internal.h"
 
+#include "stats/paired.h"
 #include <string.h>
 
 struct judging {
@@ -80,6 +81,14 @@ static const char *unfinished(const struct judging *j, const char *name)
     return cell == NULL || j->derived->unfinished == NULL ? NULL : j->derived->unfinished[cell - j->plan->cells];
 }
 
+/* Comparisons of too few blocks have a value but no interval: more of them would give one. */
+static bool is_of_few_blocks(const struct ifm_gate *gate, const struct ifm_value *v)
+{
+    bool compares = ifm_metrics[ifm_metric_of(gate->metric)].kind == IFM_CLASS_COMPARE;
+    return v->state == IFM_STATE_OK && !v->has_interval && v->n < IFM_BLOCKS_NEEDED && strcmp(v->n_of, "blocks") == 0 &&
+           (compares || gate->interval);
+}
+
 static void decide(struct judging *j, struct ifm_gate_result *result, const struct ifm_value *v)
 {
     const struct ifm_gate *gate = result->gate;
@@ -93,6 +102,14 @@ static void decide(struct judging *j, struct ifm_gate_result *result, const stru
         bool capability = v->state == IFM_STATE_ABSENT && v->n == 0 && v->remedy[0] != '\0';
         block(j, result, capability,
               ifm_arena_printf(j->arena, "%s is %s: %s", gate->metric, ifm_state_label(v->state), v->reason));
+        return;
+    }
+    if (is_of_few_blocks(gate, v)) {
+        result->outcome = IFM_OUTCOME_INCONCLUSIVE;
+        result->further = IFM_BLOCKS_NEEDED - (uint64_t)v->n;
+        result->further_of = "blocks";
+        result->reason = ifm_arena_printf(j->arena, "%s is %.4g after %lld of the %d blocks that an interval needs",
+                                          gate->metric, v->number, (long long)v->n, (int)IFM_BLOCKS_NEEDED);
         return;
     }
     if (gate->interval && !v->has_interval) {

@@ -10,7 +10,7 @@
 
 static const char *const role_words[] = {"baseline", "variant", "ceiling", NULL};
 static const char *const ceiling_words[] = {"", "read", "write", "copy", "flops", "matrix", NULL};
-static const char *const stop_words[] = {"mde", "repeats", "group", NULL};
+static const char *const stop_words[] = {"mde", "repeats", "group", "decided", NULL};
 static const char *const cache_words[] = {"hot", "cold", NULL};
 static const char *const lock_words[] = {"observed", "required", NULL};
 static const char *const isolation_words[] = {"shared", "buffers", "processes", NULL};

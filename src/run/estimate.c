@@ -246,7 +246,8 @@ enum ifm_status ifm_run_estimate(const struct ifm_plan *plan, const struct ifm_r
     double start_s = ifm_energy_start_s(plan, &options->device, &look.sensors);
     IFM_TRY(ops->open(&options->device, &look.device, error));
     look.session =
-        (struct ifm_session){.base = ops->mark(look.device),
+        (struct ifm_session){.plan = plan,
+                             .base = ops->mark(look.device),
                              .device = &options->device,
                              .parts = {.tell = options->progress.tell, .context = options->progress.context}};
     bool is_fake = strcmp(plan->device, "fake") == 0;

@@ -122,6 +122,7 @@ static enum ifm_status open_run(struct inferometer_session *session, struct ifm_
                      .version = IFM_VERSION));
     IFM_TRY(ifm_fact_environment(facts, "before", session->is_fake, error));
     IFM_TRY(open_device(session, error));
+    facts->plan = plan;
     facts->base = session->device->ops->mark(session->device);
     IFM_TRY(ifm_fact_locks(facts, "before", cell->measure.locks == IFM_LOCKS_REQUIRED, error));
     IFM_TRY(IFM_FACT(facts, error, cell_start, true, .cell = cell->name));

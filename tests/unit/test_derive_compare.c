@@ -3,7 +3,7 @@
 #include "unit/judge_sample.h"
 
 #include "derive/internal.h"
-#include "stats/stats.h"
+#include "stats/looks.h"
 #include "unit/facts.h"
 
 static double t_of(double p, double df)
@@ -98,6 +98,72 @@ static void blocks_that_are_wanting(void **state)
     fx_derive(&fx);
     assert_null(ifm_derived_find(fx.derived, "decode", "other", IFM_M_BLOCKS_NEEDED));
     fx_stop(&fx);
+}
+
+/* Five pairs have values and no word; a gate on them is open, and one more would give an interval. */
+static void five_blocks_have_no_word(void **state)
+{
+    (void)state;
+    for (unsigned blocks = 5; blocks <= 6; blocks++) {
+        struct fixture fx;
+        fx_start(&fx);
+        fx.blocks = blocks;
+        fx.parts[0].step_ns[1] = 50000;
+        fx_generate(&fx);
+        fx_end_events(&fx);
+        fx_gate(&fx, "speedup", "", IFM_GATE_AT_LEAST, 1.5, true);
+        fx_gate(&fx, "speedup", "", IFM_GATE_AT_LEAST, 1.5, false);
+        fx_derive(&fx);
+        const struct ifm_value *speedup = fx_value(&fx, "other", "speedup");
+        assert_int_equal(speedup->state, IFM_STATE_OK);
+        assert_true(fabs(speedup->number - 2) < 0.1);
+        assert_int_equal(speedup->has_interval, blocks == 6);
+        assert_string_equal(fx_value(&fx, "other", "change_percent")->text, blocks == 6 ? "faster" : "undecided");
+        fx_judge(&fx);
+        for (size_t g = 0; g < 2; g++) {
+            const struct ifm_gate_result *result = &fx.verdict->gates[g];
+            assert_int_equal(result->outcome, blocks == 6 ? IFM_OUTCOME_PASS : IFM_OUTCOME_INCONCLUSIVE);
+            assert_int_equal(result->further, blocks == 6 ? 0 : 1);
+        }
+        assert_int_equal(fx.verdict->exit_code, blocks == 6 ? IFM_OK : IFM_INVALID);
+        fx_stop(&fx);
+    }
+}
+
+/* Half the width of the change of a run that ended for this reason. */
+static double half_of(struct fixture *fx, enum ifm_stop_rule rule, const char *reason, size_t *n)
+{
+    fx_start(fx);
+    fx->noise = 0.01;
+    fx->cells[0].measure.stop = rule;
+    fx->cells[0].measure.blocks_min = 6;
+    fx->cells[0].measure.blocks_max = 10000;
+    fx_generate(fx);
+    if (reason != NULL)
+        fx_stop_fact(fx, "decode", reason);
+    fx_end_events(fx);
+    fx_derive(fx);
+    const struct ifm_value *v = fx_value(fx, "other", "change_percent");
+    assert_int_equal(v->state, IFM_STATE_OK);
+    assert_true(v->level == 0.95); /* over all looks */
+    *n = (size_t)v->n;
+    double half = 0.5 * (log1p(v->high / 100) - log1p(v->low / 100));
+    fx_stop(fx);
+    return half;
+}
+
+/* At a look the interval is as wide as all looks need; at the end it is wider than one look by what they took. */
+static void an_interval_is_as_wide_as_its_looks_need(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    size_t n;
+    double once = half_of(&fx, IFM_STOP_REPEATS, NULL, &n), end = half_of(&fx, IFM_STOP_DECIDED, NULL, &n), level;
+    assert_int_equal(ifm_stats_end_level(0.95, 6, n, &level), IFM_STAT_OK);
+    assert_true(level > 0.95);
+    double look = half_of(&fx, IFM_STOP_DECIDED, "decided", &n);
+    assert_true(fabs(look / once - t_of(0.99875, (double)n - 1) / t_of(0.975, (double)n - 1)) < 1e-9);
+    assert_true(fabs(end / once - t_of(0.5 + 0.5 * level, (double)n - 1) / t_of(0.975, (double)n - 1)) < 1e-9);
 }
 
 /* One wild block moves the mean and not the median. The record stays honest: what follows starts later. */
@@ -369,9 +435,9 @@ static void absent_only_where_asked_for(void **state)
 static void nothing_to_compare_is_absent(void **state)
 {
     (void)state;
-    static const char *const metrics[] = {"change_percent",        "speedup",         "mde_percent",
-                                          "change_percent_median", "cliffs_delta",    "hedges_g",
-                                          "intervals_gap_percent", "l2_hit_change_pp"};
+    static const char *const metrics[] = {"mde_percent", "change_percent_median", "cliffs_delta",
+                                          "hedges_g",    "intervals_gap_percent", "l2_hit_change_pp",
+                                          "speedup",     "change_percent"};
     struct fixture fx;
     fx_start(&fx);
     fx.blocks = 3;
@@ -379,8 +445,8 @@ static void nothing_to_compare_is_absent(void **state)
     fx_generate(&fx);
     fx_end_events(&fx);
     fx_derive(&fx);
-    for (size_t i = 0; i < 8; i++)
-        fx_expect(&fx, "other", metrics[i], IFM_STATE_ABSENT, i < 7 ? "6 blocks|has 3" : "no instrument");
+    for (size_t i = 0; i < 6; i++)
+        fx_expect(&fx, "other", metrics[i], IFM_STATE_ABSENT, i < 5 ? "6 blocks|has 3" : "no instrument");
     fx.parts[0].has_record = false;
     fx_derive(&fx);
     for (size_t i = 0; i < 8; i++)
@@ -509,6 +575,8 @@ int main(void)
         cmocka_unit_test(intervals_hold_for_all_arms_at_once),
         cmocka_unit_test(the_margin_is_in_the_mde),
         cmocka_unit_test(blocks_that_are_wanting),
+        cmocka_unit_test(five_blocks_have_no_word),
+        cmocka_unit_test(an_interval_is_as_wide_as_its_looks_need),
         cmocka_unit_test(the_median_is_robust),
         cmocka_unit_test(the_gap_has_a_direction),
         cmocka_unit_test(counters_by_hand),

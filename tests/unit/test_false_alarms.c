@@ -124,6 +124,10 @@ static void identical_arms_are_not_told_apart(void **state)
         {"five arms", 0.3, 0, false, 5, 12, IFM_STOP_REPEATS},
         {"stop: mde", 0.3, 0, false, 2, 60, IFM_STOP_MDE},
         {"stop: group", 0.3, 0, false, 2, 30, IFM_STOP_GROUP},
+        {"stop: decided", 0, 0, false, 2, 60, IFM_STOP_DECIDED},
+        {"stop: decided, AR(1) 0.3", 0.3, 0, false, 2, 60, IFM_STOP_DECIDED},
+        {"stop: decided, tails", 0, 0, true, 2, 60, IFM_STOP_DECIDED},
+        {"stop: decided, three arms", 0, 0, false, 3, 60, IFM_STOP_DECIDED},
     };
     int wrong = 0;
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
@@ -145,6 +149,7 @@ static void the_printed_effect_is_found(void **state)
         {"normal", 0, 0, false, 2, 12, IFM_STOP_REPEATS},
         {"AR(1) 0.3, drift", 0.3, 0.01, false, 2, 12, IFM_STOP_REPEATS},
         {"stop: mde", 0.3, 0, false, 2, 60, IFM_STOP_MDE},
+        {"stop: decided", 0, 0, false, 2, 60, IFM_STOP_DECIDED},
     };
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         int found = 0;

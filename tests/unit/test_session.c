@@ -119,7 +119,7 @@ static void a_slower_arm_is_found(void **state)
     assert_true(r.has_change && r.has_mde && r.change_low < 100 && r.change_high > 100);
     assert_true(r.change_percent > 97 && r.change_percent < 103);
     assert_int_equal(r.outcome, INFEROMETER_NOT_GATED);
-    assert_true(r.blocks >= 10);
+    assert_true(r.blocks >= 6); /* clear at the first look */
     assert_string_equal(r.dir, f->run);
     assert_true(ifm_file_exists(r.report));
     assert_int_equal(inferometer_metric(f->session, 1, "tokens_generated_per_s", &v), INFEROMETER_OK);
@@ -165,7 +165,7 @@ static void the_record_is_an_ordinary_one(void **state)
             ifm_plan_order(&plan->cells[0], block / 4, order);
         assert_int_equal(record.slots[k].arm, order[block++ % 4]);
     }
-    assert_true(block >= 40);
+    assert_true(block >= 24);
     json_decref(json);
     ifm_arena_destroy(arena);
     ifm_record_free(&record);
@@ -507,7 +507,7 @@ static void an_unjudged_session_is_complete(void **state)
     for (size_t i = 0; i < sizeof stages / sizeof stages[0]; i++)
         if (last_event(events, stages[i]) == NULL)
             fail_msg("run.log has no %s", stages[i]);
-    assert_string_equal(json_string_value(json_object_get(last_event(events, "stop"), "reason")), "mde");
+    assert_string_equal(json_string_value(json_object_get(last_event(events, "stop"), "reason")), "decided");
     assert_string_equal(json_string_value(json_object_get(last_event(events, "locks"), "when")), "after");
     assert_string_equal(json_string_value(json_object_get(last_event(events, "load"), "when")), "after");
     assert_null(last_event(events, "interrupted"));

@@ -226,6 +226,91 @@ static void a_group_flags_null_runs_at_the_stated_rate(void **state)
     assert_in_range(flagged, 20, 125); /* the last look adds to it */
 }
 
+static void start_decided(struct fixture *f)
+{
+    start(f, IFM_ROLE_VARIANT);
+    f->plan.measure.stop = IFM_STOP_DECIDED;
+    f->plan.measure.margin = 0.003;
+    ifm_stop_free(&f->stop);
+    ifm_stop_init(&f->stop, &f->cell);
+}
+
+static void it_ends_at_the_first_look_that_decides(void **state)
+{
+    (void)state;
+    struct fixture f;
+    const char *reason;
+    start_decided(&f);
+    assert_int_equal(stops_at(&f, 1.5, 0.001, &reason), 6);
+    assert_string_equal(reason, "decided");
+    assert_int_equal(ifm_stop_facts(&f.stop).look, 1);
+    assert_true(fabs(ifm_stop_facts(&f.stop).level - 0.9975) < 1e-12);
+    ifm_stop_free(&f.stop);
+    start_decided(&f);
+    assert_int_equal(stops_at(&f, 1, 0.0002, &reason), 6); /* equal, as clearly */
+    assert_string_equal(reason, "decided");
+    ifm_stop_free(&f.stop);
+    start_decided(&f);
+    unsigned blocks = stops_at(&f, 1.02, 0.012, &reason);
+    assert_true(ifm_stats_look_of(6, blocks) > 1); /* later, and at a look */
+    assert_string_equal(reason, "decided");
+    ifm_stop_free(&f.stop);
+    start_decided(&f);
+    f.plan.measure.blocks_max = 100;
+    assert_int_equal(stops_at(&f, 1.003, 0.01, &reason), 100); /* at the margin: never */
+    assert_string_equal(reason, "blocks_max");
+    assert_int_equal(ifm_stop_facts(&f.stop).look, 0);
+    ifm_stop_free(&f.stop);
+}
+
+/* Called faster is not known: [1.1, 2.0] is no answer to how much. */
+static void a_speed_up_is_measured_to_a_tenth_of_itself(void **state)
+{
+    (void)state;
+    struct fixture f;
+    const char *reason;
+    start_decided(&f);
+    unsigned blocks = stops_at(&f, 1.5, 0.05, &reason);
+    assert_string_equal(reason, "decided");
+    assert_in_range(blocks, 9, 32); /* 6 would be outside the margin */
+    ifm_stop_free(&f.stop);
+}
+
+static void gates_ask_in_place_of_the_margin(void **state)
+{
+    (void)state;
+    struct ifm_gate gate = {.name = "g", .metric = "change_percent", .arm = "", .cell = "", .threshold = 3};
+    struct ifm_plan plan = {.gates = &gate, .n_gates = 1};
+    struct ifm_session session = {.plan = &plan};
+    struct fixture f;
+    const char *reason;
+    for (int i = 0; i < 4; i++) {
+        start_decided(&f);
+        f.plan.measure.blocks_max = 100;
+        f.cell.session = &session;
+        gate.metric = i < 2 ? "change_percent" : i == 2 ? "speedup" : "latency_ns_p95";
+        gate.threshold = i == 0 ? 3 : i == 1 ? 0.3 : 1 / 1.1;
+        ifm_stop_free(&f.stop);
+        ifm_stop_init(&f.stop, &f.cell);
+        unsigned blocks = stops_at(&f, 1.003, 0.002, &reason); /* the margin stays open at any number */
+        assert_string_equal(reason, i % 2 == 0 ? "decided" : "blocks_max");
+        assert_int_equal(blocks, i % 2 == 0 ? 6 : 100);
+        ifm_stop_free(&f.stop);
+    }
+}
+
+static void slow_steps_must_have_been_seen_at_a_look_too(void **state)
+{
+    (void)state;
+    struct fixture f;
+    const char *reason;
+    start_decided(&f);
+    f.inner = 1; /* ten steps of each arm in a block */
+    assert_int_equal(stops_at(&f, 0.5, 0.0001, &reason), 21);
+    assert_string_equal(reason, "decided");
+    ifm_stop_free(&f.stop);
+}
+
 static void several_variants_share_the_error(void **state)
 {
     (void)state;
@@ -266,6 +351,10 @@ int main(void)
         cmocka_unit_test(the_clocks_tick_bounds_the_wanted_effect),
         cmocka_unit_test(a_group_stops_only_at_a_look),
         cmocka_unit_test(a_group_flags_null_runs_at_the_stated_rate),
+        cmocka_unit_test(it_ends_at_the_first_look_that_decides),
+        cmocka_unit_test(a_speed_up_is_measured_to_a_tenth_of_itself),
+        cmocka_unit_test(gates_ask_in_place_of_the_margin),
+        cmocka_unit_test(slow_steps_must_have_been_seen_at_a_look_too),
         cmocka_unit_test(several_variants_share_the_error),
         cmocka_unit_test(repeats_are_counted_exactly),
     };

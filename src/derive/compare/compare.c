@@ -3,6 +3,7 @@
 
 #include "derive/compare/between.h"
 #include "stats/sequential.h"
+#include "stats/stop_blocks.h"
 #include <math.h>
 #include <string.h>
 
@@ -39,15 +40,19 @@ static const char *decide(const struct comparison *c, double margin)
     return "undecided";
 }
 
-/* The level at which an interval of n blocks is computed to hold at `level`: wider where the run looked as it went. */
+/* The level at which an interval of n blocks is computed to hold at `level`: wider where the run looked as it went. Its
+ * looks were at the blocks of the cell, of which a comparison may leave some out. */
 static double level_over_looks(const struct ifm_cell_work *work, double level, size_t n)
 {
     const struct ifm_measure *measure = &work->cell->measure;
     const struct ifm_event_stop *stop = IFM_TOLD(work, stop, NULL);
     if (measure->stop == IFM_STOP_GROUP && n > 0)
         (void)!ifm_stats_sequential_level(level, n, measure->blocks_max, &level);
-    else if (measure->stop == IFM_STOP_MDE && stop != NULL && strcmp(stop->reason, "mde") == 0)
+    else if (stop != NULL && strcmp(stop->reason, "mde") == 0)
         level = ifm_stats_fixed_width_level(level);
+    else if (measure->stop == IFM_STOP_DECIDED && n > 0)
+        level = ifm_stop_blocks_level(work->cell, level, n > work->n_measured ? n : work->n_measured,
+                                      stop != NULL && strcmp(stop->reason, "decided") == 0);
     return level;
 }
 
@@ -68,6 +73,17 @@ static bool compare(const struct ifm_arm_work *arm, bool unmarked, struct compar
     (void)ifm_derive_hold_drift(arm, unmarked, level_over_looks(work, out->level_equal, out->n), &out->equal);
     out->word = decide(out, work->cell->measure.margin);
     return true;
+}
+
+/* Too few blocks for an interval or a word: what they say without one. */
+static void emit_few(const struct ifm_arm_work *arm, const struct comparison *c)
+{
+    struct ifm_value change = ifm_value_real(100.0 * expm1(c->mean.mean), (int64_t)c->n, "blocks");
+    struct ifm_value speedup = ifm_value_real(exp(-c->mean.mean), (int64_t)c->n, "blocks");
+    change.text = "undecided";
+    speedup.text = ifm_arena_printf(arm->d->arena, "no interval: %s", ifm_needs_blocks(arm->d->arena, c->n));
+    ifm_derive_emit(arm, IFM_M_CHANGE_PERCENT, change);
+    ifm_derive_emit(arm, IFM_M_SPEEDUP, speedup);
 }
 
 static struct ifm_value change_value(const struct comparison *c, const char *word)
@@ -306,14 +322,15 @@ static struct ifm_value speedup_value(const struct ifm_arm_work *arm, const stru
     return value;
 }
 
-static void emit_absent(const struct ifm_arm_work *arm, struct ifm_value value)
+/* All numbers of a comparison; `from` 2 leaves the change and the speed-up out. */
+static void emit_absent(const struct ifm_arm_work *arm, struct ifm_value value, size_t from)
 {
     static const enum ifm_metric_id made[] = {IFM_M_CHANGE_PERCENT,     IFM_M_SPEEDUP,
                                               IFM_M_MDE_PERCENT,        IFM_M_CHANGE_PERCENT_MEDIAN,
                                               IFM_M_CHANGE_PERCENT_P95, IFM_M_INTERVALS_GAP_PERCENT,
                                               IFM_M_CLIFFS_DELTA,       IFM_M_HEDGES_G,
                                               IFM_M_SIGN_FLIP_P};
-    for (size_t i = 0; i < sizeof made / sizeof made[0]; i++)
+    for (size_t i = from; i < sizeof made / sizeof made[0]; i++)
         ifm_derive_emit(arm, made[i], value);
 }
 
@@ -369,7 +386,7 @@ static bool did_the_same(const struct ifm_arm_work *arm)
     if (amount != NULL) {
         struct ifm_value refused = ifm_value_refused(arm->d->arena, "rule-12", amount);
         refused.remedy = "compare their rates, or give both arms the same shape";
-        emit_absent(arm, refused);
+        emit_absent(arm, refused, 0);
         ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-12", "%s", amount);
         return false;
     }
@@ -390,7 +407,7 @@ void ifm_derive_comparison(const struct ifm_arm_work *arm)
                          : arm->broken != NULL ? arm->broken
                                                : work->baseline->broken;
     if (work->record == NULL || broken != NULL) {
-        emit_absent(arm, ifm_value_absent(broken, work->remedy, 0, "blocks"));
+        emit_absent(arm, ifm_value_absent(broken, work->remedy, 0, "blocks"), 0);
         ifm_derive_counter_changes(arm);
         return;
     }
@@ -398,8 +415,13 @@ void ifm_derive_comparison(const struct ifm_arm_work *arm)
         return;
     struct comparison c;
     if (!compare(arm, false, &c)) {
-        emit_absent(arm, ifm_value_absent(ifm_needs_blocks(arm->d->arena, c.n),
-                                          "measure more blocks (measure.blocks_min)", (int64_t)c.n, "blocks"));
+        bool few = c.n > 0 && c.n < IFM_BLOCKS_NEEDED;
+        if (few)
+            emit_few(arm, &c);
+        emit_absent(arm,
+                    ifm_value_absent(ifm_needs_blocks(arm->d->arena, c.n), "measure more blocks (measure.blocks_min)",
+                                     (int64_t)c.n, "blocks"),
+                    few ? 2 : 0);
         ifm_derive_counter_changes(arm);
         return;
     }

@@ -29,7 +29,7 @@ static struct ifm_value flip_value(const struct ifm_arm_work *arm, struct ifm_ar
     size_t k = ifm_pair_logs(arm, work->baseline, false, logs, NULL);
     double p = 0;
     n = (int64_t)k;
-    if (work->cell->measure.stop == IFM_STOP_GROUP)
+    if (work->cell->measure.stop == IFM_STOP_GROUP || work->cell->measure.stop == IFM_STOP_DECIDED)
         return ifm_value_absent("a run that looks at its result as it goes has no p of a single look",
                                 "read the interval of change_percent, which holds over all looks", n, "blocks");
     if (k < IFM_BLOCKS_NEEDED)

@@ -29,7 +29,7 @@ static bool replay_begin(struct replay *replay, const struct ifm_cell_work *work
     const struct ifm_event_calibrate *told = IFM_TOLD(work, calibrate, NULL);
     struct ifm_arena *arena = work->d->arena;
     size_t longest = 1, n = work->cell->n_arms;
-    *replay = (struct replay){.work = work, .centre = centre, .all = ifm_stop_blocks_of(work->cell)};
+    *replay = (struct replay){.work = work, .centre = centre, .all = ifm_stop_blocks_of(work->cell, work->d->plan)};
     replay->all.logarithms = centre == BY_MEDIAN;
     for (size_t k = 0; k < work->record->n_slots; k++)
         longest = work->record->slots[k].samples > longest ? work->record->slots[k].samples : longest;
@@ -38,6 +38,10 @@ static bool replay_begin(struct replay *replay, const struct ifm_cell_work *work
                                &replay->all.block, &replay->all.done, &replay->all.tick};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         *arrays[i] = IFM_ARENA_ARRAY(arena, double, n);
+    size_t looks = ifm_stop_blocks_room(&replay->all);
+    replay->all.room = looks < work->n_blocks ? looks : work->n_blocks;
+    replay->all.past = IFM_ARENA_ARRAY(arena, double, replay->all.room *n + 1);
+    replay->all.scratch = IFM_ARENA_ARRAY(arena, double, 3 * replay->all.room + 1);
     for (size_t a = 0; a < n; a++)
         if (work->arms[a].failed)
             return false;
@@ -75,13 +79,23 @@ static size_t take(struct replay *replay, size_t k)
     return k;
 }
 
-/* The detectable effect behind the last block, and the first number of blocks at which it was small enough. */
+/* Does the run end behind the last block, by what its samples say? */
+static bool is_enough(const struct replay *replay)
+{
+    const struct ifm_stop_blocks *all = &replay->all;
+    double least = fmax(IFM_BLOCKS_FOR_WIDTH, (double)all->cell->measure.blocks_min);
+    bool any = replay->centre != BY_MEAN_AND_TAIL;
+    if (all->rule == IFM_STOP_DECIDED)
+        return ifm_stop_blocks_decided(all);
+    return all->n >= least && (any || ifm_stop_blocks_has_seen_the_tail(all)) &&
+           ifm_stop_blocks_mde(all) <= ifm_stop_blocks_wanted(all);
+}
+
+/* The detectable effect behind the last block, and the first number of blocks that was enough. */
 static double replay_all(struct replay *replay, size_t *enough)
 {
     const struct ifm_record *r = replay->work->record;
     const struct ifm_stop_blocks *all = &replay->all;
-    bool any = replay->centre != BY_MEAN_AND_TAIL;
-    double least = fmax(IFM_BLOCKS_FOR_WIDTH, (double)all->cell->measure.blocks_min);
     *enough = 0;
     for (size_t k = 0; k < r->n_slots;) {
         if (r->slots[k].phase != IFM_PHASE_MEASURE) {
@@ -89,8 +103,7 @@ static double replay_all(struct replay *replay, size_t *enough)
             continue;
         }
         k = take(replay, k);
-        if (*enough == 0 && all->n >= least && (any || ifm_stop_blocks_has_seen_the_tail(all)) &&
-            ifm_stop_blocks_mde(all) <= ifm_stop_blocks_wanted(all))
+        if (*enough == 0 && is_enough(replay))
             *enough = (size_t)all->n;
     }
     return ifm_stop_blocks_mde(all);
@@ -106,7 +119,7 @@ static bool agree(double told, double found)
 static const char *check_effect(const struct ifm_cell_work *work, const struct ifm_event_stop *stop)
 {
     double found = NAN;
-    bool ended = strcmp(stop->reason, "mde") == 0, agreed = false;
+    bool ended = strcmp(stop->reason, "mde") == 0 || strcmp(stop->reason, "decided") == 0, agreed = false;
     size_t enough = 0, n = 0;
     for (enum centre centre = 0; centre < CENTRES; centre++) {
         struct replay replay;
@@ -120,7 +133,8 @@ static const char *check_effect(const struct ifm_cell_work *work, const struct i
         agreed = true;
         enough = from;
         bool last = enough == n && strcmp(stop->reason, "blocks_max") == 0; /* which is asked first */
-        if (work->cell->measure.stop != IFM_STOP_MDE || (ended ? enough == n : enough == 0 || last))
+        bool asks = replay.all.rule == IFM_STOP_MDE || replay.all.rule == IFM_STOP_DECIDED;
+        if (!asks || (ended ? enough == n : enough == 0 || last))
             return NULL;
     }
     if (agreed)
@@ -140,7 +154,9 @@ static const char *check_reason(const struct ifm_cell_work *work, const struct i
     const struct ifm_event_calibrate *told = IFM_TOLD(work, calibrate, work->cell->arms[0].name);
     uint64_t blocks = (uint64_t)stop->blocks, wanted = blocks;
     bool known = strcmp(stop->reason, "cap") == 0 && stop->elapsed_s >= measure->cap_s;
-    known |= strcmp(stop->reason, "mde") == 0 && measure->stop == IFM_STOP_MDE;
+    enum ifm_stop_rule rule = ifm_stop_blocks_of(work->cell, NULL).rule;
+    known |= strcmp(stop->reason, "mde") == 0 && rule == IFM_STOP_MDE;
+    known |= strcmp(stop->reason, "decided") == 0 && rule == IFM_STOP_DECIDED;
     known |= strcmp(stop->reason, "group") == 0 && measure->stop == IFM_STOP_GROUP;
     known &= measure->stop != IFM_STOP_REPEATS && blocks >= measure->blocks_min && blocks <= measure->blocks_max;
     if (strcmp(stop->reason, "blocks_max") == 0 && measure->stop != IFM_STOP_REPEATS) {

@@ -125,7 +125,7 @@ static void look_at_stop(const struct ifm_cell_work *work)
                             "stopped by the time cap of %.3g s before the wanted effect of %.3g %% could be detected",
                             work->cell->measure.cap_s, 100.0 * work->cell->measure.mde);
     if (work->n_measured < IFM_BLOCKS_NEEDED)
-        ifm_derive_say_cell(work, IFM_SEVERITY_WARNING, "rule-07", "%s: no interval and no comparison",
+        ifm_derive_say_cell(work, IFM_SEVERITY_WARNING, "rule-07", "%s: no interval, and no word on a comparison",
                             ifm_needs_blocks(work->d->arena, work->n_measured));
     if (work->n_marked > 0)
         ifm_derive_say_cell(work, IFM_SEVERITY_NOTE, "rule-02",

@@ -21,6 +21,7 @@ struct ifm_witness {
 /* One invocation that writes into a run folder. A dry run has no journal: its facts go nowhere. */
 struct ifm_session {
     struct ifm_journal *journal;             /* NULL in a dry run */
+    const struct ifm_plan *plan;             /* whose gates the stop rule answers; NULL = none */
     struct ifm_instant base;                 /* device mark at the start of the session */
     int64_t offset_ns;                       /* of that mark from the start of the run */
     const struct ifm_device_options *device; /* to open it again, in a process of its own */

@@ -11,12 +11,18 @@
 void ifm_stop_init(struct ifm_stop *stop, const struct ifm_cell_run *cell)
 {
     size_t n = cell->plan->n_arms;
-    *stop = (struct ifm_stop){
-        .all = ifm_stop_blocks_of(cell->plan), .samples_per_slot = cell->arms[0].samples, .tick_ns = cell->tick_ns};
+    *stop = (struct ifm_stop){.all = ifm_stop_blocks_of(cell->plan, cell->session == NULL ? NULL : cell->session->plan),
+                              .samples_per_slot = cell->arms[0].samples,
+                              .tick_ns = cell->tick_ns};
     double **const arrays[] = {&stop->all.mean,  &stop->all.m2,   &stop->all.cross,
                                &stop->all.block, &stop->all.done, &stop->all.tick};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         *arrays[i] = ifm_zeros(n, sizeof(double));
+    stop->all.room = ifm_stop_blocks_room(&stop->all);
+    if (stop->all.room > 0) { /* pages that no block is put into are never touched */
+        stop->all.past = ifm_zeros(stop->all.room * n, sizeof(double));
+        stop->all.scratch = ifm_zeros(3 * stop->all.room, sizeof(double));
+    }
     /* Inside the margin is found by two one-sided tests, whose interval may err twice as often. */
     double error = 1 - stop->all.level;
     if (cell->plan->measure.stop == IFM_STOP_GROUP &&
@@ -33,6 +39,8 @@ void ifm_stop_free(struct ifm_stop *stop)
     free(stop->all.block);
     free(stop->all.done);
     free(stop->all.tick);
+    free(stop->all.past);
+    free(stop->all.scratch);
     *stop = (struct ifm_stop){0};
 }
 
@@ -113,6 +121,13 @@ struct ifm_event_stop ifm_stop_facts(const struct ifm_stop *stop)
     double level;
     facts.mde = ifm_stop_mde(stop);
     facts.wanted_mde = ifm_stop_wanted(stop);
+    if (stop->all.rule == IFM_STOP_DECIDED) {
+        facts.look = ifm_stats_look_of(ifm_stop_blocks_first_look(stop->all.cell), stop->blocks);
+        facts.looks = IFM_LOOKS_MOST;
+        facts.blocks_max = (int64_t)measure->blocks_max;
+        facts.level =
+            ifm_stop_blocks_level(stop->all.cell, stop->all.level, stop->blocks, ifm_stop_blocks_decided(&stop->all));
+    }
     if (measure->stop != IFM_STOP_GROUP ||
         ifm_stats_sequential_widened(stop->outside, stop->blocks, measure->blocks_max, &level) != IFM_STAT_OK)
         return facts;
@@ -142,7 +157,9 @@ const char *ifm_stop_reason(const struct ifm_stop *stop, double elapsed_s)
     bool seen = ifm_stop_blocks_has_seen_the_tail(&stop->all);
     if (measure->stop == IFM_STOP_GROUP && look_of(stop) > 0 && seen && all_decided(stop))
         return "group";
-    if (measure->stop == IFM_STOP_MDE && stop->blocks >= IFM_BLOCKS_FOR_WIDTH && seen &&
+    if (ifm_stop_blocks_decided(&stop->all))
+        return "decided";
+    if (stop->all.rule == IFM_STOP_MDE && stop->blocks >= IFM_BLOCKS_FOR_WIDTH && seen &&
         ifm_stop_mde(stop) <= ifm_stop_wanted(stop))
         return "mde";
     return elapsed_s >= measure->cap_s ? "cap" : NULL;
@@ -153,15 +170,18 @@ double ifm_stop_expected_blocks(const struct ifm_stop *stop, double block_s)
     const struct ifm_measure *measure = &stop->all.cell->measure;
     if (measure->stop == IFM_STOP_REPEATS)
         return (double)blocks_for_repeats(stop);
-    double blocks = measure->stop == IFM_STOP_GROUP ? (double)measure->blocks_max : IFM_BLOCKS_FOR_WIDTH;
-    if (measure->stop == IFM_STOP_MDE && stop->blocks >= 2) {
+    bool decides = stop->all.rule == IFM_STOP_DECIDED;
+    double fewest = decides ? (double)ifm_stop_blocks_first_look(stop->all.cell) : IFM_BLOCKS_FOR_WIDTH;
+    double blocks = measure->stop == IFM_STOP_GROUP ? (double)measure->blocks_max
+                    : decides                       ? ifm_stop_blocks_foretold(&stop->all)
+                                                    : IFM_BLOCKS_FOR_WIDTH;
+    if (stop->all.rule == IFM_STOP_MDE && stop->blocks >= 2) {
         double room = log1p(ifm_stop_wanted(stop)) - ifm_stop_blocks_margin(&stop->all);
         double wanted = ifm_stop_blocks_factor(&stop->all, 30) * ifm_stop_blocks_worst_sd(&stop->all) / room;
         blocks = room > 0 ? wanted * wanted : INFINITY;
     }
     double capped = ceil(measure->cap_s / block_s);
-    if (blocks < IFM_BLOCKS_FOR_WIDTH)
-        blocks = IFM_BLOCKS_FOR_WIDTH;
+    blocks = fmax(blocks, fewest);
     if (stop->all.variants > 0 && stop->all.steps > 0)
         blocks = fmax(blocks, ceil(IFM_TAIL_RUNS * stop->all.n / stop->all.steps));
     if (blocks > capped)
