@@ -143,6 +143,7 @@ const char *ifm_format_human(double number, const char *unit, char buffer[48])
         {"B", {"B", "KiB", "MiB", "GiB", "TiB"}, binary, 5},
         {"B/s", {"B/s", "KB/s", "MB/s", "GB/s", "TB/s"}, thousand, 5},
         {"FLOP/s", {"FLOP/s", "KFLOP/s", "MFLOP/s", "GFLOP/s", "TFLOP/s"}, thousand, 5},
+        {"OP/s", {"OP/s", "KOP/s", "MOP/s", "GOP/s", "TOP/s"}, thousand, 5},
     };
     if (strcmp(unit, "s") == 0 && fabs(number) < 1)
         return ifm_format_human(number * 1e9, "ns", buffer);

@@ -17,7 +17,7 @@ static const struct ifm_param general[] = {
      G(seed)},
     {"gates_preset", "gates", IFM_TYPE_TEXT, IFM_LIST, "", "", 0, 0, "sop|golden-ticket|significant|no-regression=3%",
      "Sets of gates to add to those of the configuration; docs/gates.md lists what each requires", G(gates_preset)},
-    {"ceilings", "ceilings", IFM_TYPE_TEXT, IFM_LIST, "", "read,flops", 0, 0, "read|write|copy|flops|matrix|none",
+    {"ceilings", "ceilings", IFM_TYPE_TEXT, IFM_LIST, "", "read,flops", 0, 0, "read|write|copy|flops|int8|matrix|none",
      "Limits of this machine, measured as arms of every cell; none leaves them out", G(ceilings)},
 };
 

@@ -30,6 +30,14 @@ static struct ifm_value load_of(const struct ifm_value *step, double rows)
     return load;
 }
 
+static bool has_byte_products(const struct ifm_arm_work *arm)
+{
+    for (size_t a = 0; a < arm->work->cell->n_arms; a++)
+        if (arm->work->cell->arms[a].ceiling == IFM_CEILING_INT8)
+            return true;
+    return false;
+}
+
 /* A ledger entry of zero gives no number at all: nothing was promised, so nothing is absent. */
 static void emit_rates(const struct ifm_arm_work *arm, const struct ifm_value *step)
 {
@@ -50,8 +58,9 @@ static void emit_rates(const struct ifm_arm_work *arm, const struct ifm_value *s
     for (size_t i = 0; i < sizeof rates / sizeof rates[0]; i++)
         if (rates[i].amount > 0)
             ifm_derive_emit(arm, rates[i].metric,
-                            rates[i].metric == IFM_M_FLOPS_PER_S && arm->arm->integer ? ifm_value_integer_products()
-                                                                                      : rate_of(step, rates[i].amount));
+                            rates[i].metric == IFM_M_FLOPS_PER_S && arm->arm->integer
+                                ? ifm_value_integer_products(has_byte_products(arm))
+                                : rate_of(step, rates[i].amount));
     if (ifm_derive_is_cache_probe(arm->arm) && ledger->rows > 0)
         ifm_derive_emit(arm, IFM_M_LOAD_NS, load_of(step, (double)ledger->rows));
     if (ledger->flops > 0 && bytes > 0)

@@ -217,6 +217,11 @@ static void add_slot(struct ifm_arm_work *arm, const struct ifm_record *record, 
     }
     double step_ns = sum / ((double)slot->samples * (double)slot->inner);
     arm->fastest_ns = arm->fastest_ns == 0 ? step_ns : fmin(arm->fastest_ns, step_ns);
+    double shortest_ns = scratch[0] / (double)slot->inner; /* samples are in order now */
+    if (arm->shortest_ns == 0 || shortest_ns < arm->shortest_ns) {
+        arm->shortest_ns = shortest_ns;
+        arm->fastest_at = block;
+    }
     arm->time_ns[block] += sum;
     arm->steps[block] += (double)slot->samples * (double)slot->inner;
     arm->log_median[block] += log(median / (double)slot->inner);

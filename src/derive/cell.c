@@ -30,36 +30,85 @@ static struct ifm_value ceiling_value(const struct ifm_cell_work *work, enum ifm
     return value;
 }
 
+/* The roof of the reads of all subjects: memory's, unless one level of the caches serves them all. */
+static enum ifm_ceiling reads_of_cell(const struct ifm_cell_work *work)
+{
+    enum ifm_ceiling kind = IFM_CEILING_NONE;
+    for (size_t a = 0; a < work->cell->n_arms; a++)
+        if (!ifm_derive_is_probe(work->arms[a].arm))
+            kind = kind == IFM_CEILING_NONE || kind == work->arms[a].reads ? work->arms[a].reads : IFM_CEILING_READ;
+    return kind == IFM_CEILING_NONE ? IFM_CEILING_READ : kind;
+}
+
 /* Where the roofs meet: from this many operations a byte on, operations are what limits. */
 static struct ifm_value ridge_value(const struct ifm_cell_work *work)
 {
-    const struct ifm_roof *read = &work->roofs[IFM_CEILING_READ], *flops = &work->roofs[IFM_CEILING_FLOPS];
+    const struct ifm_roof *read = &work->roofs[reads_of_cell(work)], *flops = &work->roofs[IFM_CEILING_FLOPS];
     if (work->record == NULL)
         return ifm_value_missing(work, "slots");
     if (read->by == NULL || flops->by == NULL)
         return ifm_value_absent("the ridge point needs both ceilings, read and flops", "", 0, "slots");
-    for (size_t a = 0; a < work->cell->n_arms; a++)
+    for (size_t a = 0; a < work->cell->n_arms && read->by->arm->ceiling == IFM_CEILING_READ; a++)
         if (read->by->cache_resident && !work->arms[a].cache_resident && !ifm_derive_is_probe(work->arms[a].arm))
             return ifm_value_absent("the fastest read probe fits the caches, and an arm does not", "", 0, "slots");
     return ifm_value_real(exp(flops->log_rate - read->log_rate), (int64_t)(read->slots + flops->slots), "slots");
 }
 
+static struct ifm_value clock_of_flops(const struct ifm_cell_work *work)
+{
+    const struct ifm_roof *roof = &work->roofs[IFM_CEILING_FLOPS];
+    const double hz = ifm_roof_clock(roof);
+    if (work->record == NULL)
+        return ifm_value_missing(work, "slots");
+    if (roof->raised_by != NULL)
+        return ifm_value_absent("an arm raised the ceiling: the clock is probed beside probes alone", "", 0, "slots");
+    return hz > 0 ? ifm_value_real(hz, 1, "slots")
+                  : ifm_value_absent("no clock was probed in the round of the fastest probe", "", 0, "slots");
+}
+
+/* "flops 262 GFLOP/s (2 cores x 32 FLOP a cycle x 4.10 GHz)", of each ceiling that has one. */
+static void say_bounds(const struct ifm_cell_work *work)
+{
+    struct ifm_text known = {0};
+    for (enum ifm_ceiling kind = IFM_CEILING_READ; kind < IFM_CEILINGS; kind++) {
+        char rate[48];
+        const struct ifm_roof *roof = &work->roofs[kind];
+        if (roof->by == NULL || roof->by->work != work)
+            continue;
+        const struct ifm_bound bound = ifm_bound_of(roof->by, kind);
+        if (bound.rate > 0)
+            ifm_text_printf(&known, "%s%s %s (%s)", known.size > 0 ? ", " : "", ifm_ceiling_name(kind),
+                            ifm_format_human(1e9 * bound.rate, ifm_metrics[ifm_ceiling_metrics[kind]].unit, rate),
+                            bound.words);
+    }
+    if (known.size > 0)
+        ifm_derive_say_cell(
+            work, IFM_SEVERITY_NOTE, "rule-03",
+            "physical bounds: %s; of other ceilings none is known, and rates are believed up to %.0f %% "
+            "above them",
+            known.data, 100 * IFM_RATE_TOLERANCE);
+    ifm_text_free(&known);
+}
+
 void ifm_derive_cell_ceilings(const struct ifm_cell_work *work)
 {
     struct ifm_text note = {0};
-    for (enum ifm_ceiling kind = IFM_CEILING_READ; kind <= IFM_CEILING_MATRIX; kind++) {
+    for (enum ifm_ceiling kind = IFM_CEILING_READ; kind < IFM_CEILINGS; kind++) {
         size_t probes = count_probes(work->cell, kind);
         if (probes == 0)
             continue;
         ifm_derive_emit_cell(work, ifm_ceiling_metrics[kind], ceiling_value(work, kind));
         ifm_text_printf(&note, "%s%s %zu", note.size > 0 ? ", " : "", ifm_ceiling_name(kind), probes);
     }
-    if (count_probes(work->cell, IFM_CEILING_READ) > 0 && count_probes(work->cell, IFM_CEILING_FLOPS) > 0)
+    if (count_probes(work->cell, IFM_CEILING_CLOCK) > 0 && count_probes(work->cell, IFM_CEILING_FLOPS) > 0)
+        ifm_derive_emit_cell(work, IFM_M_CEILING_FLOPS_CLOCK, clock_of_flops(work));
+    if (count_probes(work->cell, reads_of_cell(work)) > 0 && count_probes(work->cell, IFM_CEILING_FLOPS) > 0)
         ifm_derive_emit_cell(work, IFM_M_RIDGE_POINT, ridge_value(work));
     if (note.size > 0)
         ifm_derive_say_cell(work, IFM_SEVERITY_NOTE, "", "each ceiling is the fastest slot of its probe shapes (%s)",
                             note.data);
     ifm_text_free(&note);
+    say_bounds(work);
 }
 
 const char *ifm_derive_regime(const struct ifm_value *ridge, const struct ifm_value *intensity)
@@ -80,8 +129,8 @@ static struct ifm_value share_value(const struct ifm_arm_work *arm, enum ifm_cei
     if (work->record == NULL)
         return ifm_value_missing(work, "blocks");
     char set[48];
-    if (kind == IFM_CEILING_FLOPS && arm->arm->integer)
-        return ifm_value_integer_products();
+    if (kind == IFM_CEILING_INT8 && count_probes(work->cell, kind) == 0)
+        return ifm_value_integer_products(false);
     if (kind == IFM_CEILING_READ && arm->cache_resident)
         return ifm_value_absent(
             ifm_arena_printf(arm->d->arena,
@@ -113,7 +162,8 @@ static struct ifm_value share_value(const struct ifm_arm_work *arm, enum ifm_cei
 }
 
 /* The least of the roofs that were measured for the arm is what it could attain; so the score is its largest share. */
-static struct ifm_value score_of(const struct ifm_value *read, const struct ifm_value *flops)
+static struct ifm_value score_of(const struct ifm_arm_work *arm, const struct ifm_value *read,
+                                 const struct ifm_value *flops)
 {
     bool by_read = read->state == IFM_STATE_OK, by_flops = flops->state == IFM_STATE_OK;
     if (!by_read && !by_flops)
@@ -123,8 +173,21 @@ static struct ifm_value score_of(const struct ifm_value *read, const struct ifm_
     score.number /= 100.0;
     score.low /= 100.0;
     score.high /= 100.0;
-    score.text = is_read ? "read" : "flops";
+    score.text = is_read ? ifm_ceiling_name(arm->reads) : ifm_ceiling_name(ifm_roof_of_operations(arm));
     return score;
+}
+
+/* What another run's share may differ by although the arm does not. Ceilings in the arm's own blocks move with it. */
+static void emit_spread(const struct ifm_arm_work *arm, enum ifm_ceiling kind, enum ifm_metric_id metric)
+{
+    struct ifm_log_mean spread;
+    if (!arm->work->cell->ceilings_apart || arm->work->record == NULL)
+        return;
+    bool known = ifm_roof_spread(&arm->work->roofs[kind], &spread);
+    ifm_derive_emit(
+        arm, metric,
+        known ? ifm_value_real(100.0 * spread.sd, (int64_t)spread.n, "rounds")
+              : ifm_value_absent("needs two rounds of ceilings", "measure longer", (int64_t)spread.n, "rounds"));
 }
 
 void ifm_derive_arm_ceilings(const struct ifm_arm_work *arm)
@@ -132,18 +195,20 @@ void ifm_derive_arm_ceilings(const struct ifm_arm_work *arm)
     if (ifm_derive_is_probe(arm->arm))
         return;
     struct ifm_value read = {.state = IFM_STATE_ABSENT}, flops = read;
-    bool has_read = count_probes(arm->work->cell, IFM_CEILING_READ) > 0 && arm->arm->ledger.bytes_read > 0;
+    bool has_read = count_probes(arm->work->cell, arm->reads) > 0 && arm->arm->ledger.bytes_read > 0;
     bool has_flops = count_probes(arm->work->cell, IFM_CEILING_FLOPS) > 0 && arm->arm->ledger.flops > 0;
     if (has_read) {
-        read = share_value(arm, IFM_CEILING_READ);
+        read = share_value(arm, arm->reads);
         ifm_derive_emit(arm, IFM_M_CEILING_READ_PERCENT, read);
+        emit_spread(arm, arm->reads, IFM_M_CEILING_READ_SPREAD_PERCENT);
     }
     if (has_flops) {
-        flops = share_value(arm, IFM_CEILING_FLOPS);
+        flops = share_value(arm, ifm_roof_of_operations(arm));
         ifm_derive_emit(arm, IFM_M_CEILING_FLOPS_PERCENT, flops);
+        emit_spread(arm, ifm_roof_of_operations(arm), IFM_M_CEILING_FLOPS_SPREAD_PERCENT);
     }
     if (has_read && has_flops)
-        ifm_derive_emit(arm, IFM_M_ROOFLINE_SCORE, score_of(&read, &flops));
+        ifm_derive_emit(arm, IFM_M_ROOFLINE_SCORE, score_of(arm, &read, &flops));
 }
 
 /* ---- caches ---- */

@@ -146,7 +146,7 @@ static void say_weak_baseline(const struct ifm_cell_work *work)
                             base->arm->name);
         return;
     }
-    bool by_flops = ifm_roof_share(base, IFM_CEILING_FLOPS, &flops) && flops.mean > read.mean;
+    bool by_flops = ifm_roof_share(base, ifm_roof_of_operations(base), &flops) && flops.mean > read.mean;
     double share = exp(read.mean);
     if (by_flops || share >= BASELINE_AT_LEAST)
         return;

@@ -142,6 +142,9 @@ double ifm_ceiling_amount(const struct ifm_arm *arm, enum ifm_ceiling kind)
     const struct ifm_ledger *ledger = &arm->ledger;
     switch (kind) {
     case IFM_CEILING_READ:
+    case IFM_CEILING_L1:
+    case IFM_CEILING_L2:
+    case IFM_CEILING_L3:
         return (double)ledger->bytes_read;
     case IFM_CEILING_WRITE:
         return (double)ledger->bytes_written;
@@ -149,8 +152,12 @@ double ifm_ceiling_amount(const struct ifm_arm *arm, enum ifm_ceiling kind)
         return (double)ledger->bytes_read + (double)ledger->bytes_written;
     case IFM_CEILING_FLOPS:
     case IFM_CEILING_MATRIX:
+    case IFM_CEILING_INT8:
         return (double)ledger->flops;
+    case IFM_CEILING_CLOCK:
+        return (double)ledger->rows;
     case IFM_CEILING_NONE:
+    case IFM_CEILINGS:
         break;
     }
     return 0.0;

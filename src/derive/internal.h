@@ -15,7 +15,8 @@
 #define IFM_LEVEL 0.95
 /* A working set counts as served by memory from this many times the last-level cache on. */
 #define IFM_RESIDENT_FACTOR 4.0
-#define IFM_RATE_TOLERANCE 0.25      /* rule 3: how far above all probes of its ceiling a rate is believed */
+#define IFM_RATE_TOLERANCE 0.25      /* rule 3: how far above all probes a rate is believed where no bound is known */
+#define IFM_BOUND_SLACK 0.02         /* and above a physical bound: clocks are rounded, and slots short */
 #define IFM_SLOT_SUMMARY_ABOVE 10000 /* samples: above it, intervals of mean and median come from the slots */
 
 /* Why numbers are withheld; rule == NULL: they are not. */
@@ -37,9 +38,11 @@ struct ifm_arm_work {
     double *log_median; /* mean over the arm's slots in the block of ln(median sample duration / inner); ns */
     double *mid_ns;     /* middle of those slots */
     bool *present;
-    size_t n_blocks;   /* present ones */
-    double fastest_ns; /* of a step in the fastest slot */
-    double quantum;    /* 1 ns / median duration of a sample: what the clock cannot resolve */
+    size_t n_blocks;    /* present ones */
+    double fastest_ns;  /* of a step in the fastest slot */
+    double shortest_ns; /* of a step in the fastest sample */
+    size_t fastest_at;  /* the block of that sample */
+    double quantum;     /* 1 ns / median duration of a sample: what the clock cannot resolve */
     uint32_t inner_low, inner_high;
     size_t n_samples, n_slots, n_warmup; /* n_warmup in samples */
     struct ifm_refusal refusal;          /* of times, rates and comparisons */
@@ -51,6 +54,7 @@ struct ifm_arm_work {
     const char *remedy;                  /* of `broken`; "" for none */
     bool failed;                         /* the device failed under it, and the cell was measured without it */
     bool cache_resident;
+    enum ifm_ceiling reads; /* the roof that its reads have: of memory, or of the level of the caches that serves it */
 };
 
 /* What the device gave at most. */
@@ -59,6 +63,12 @@ struct ifm_roof {
     const struct ifm_arm_work *raised_by; /* an arm that was faster than any probe; NULL = none */
     double probe_log_rate, log_rate;      /* ln of amount / ns */
     size_t slots;                         /* of probes that it is the fastest of */
+};
+
+/* What a device cannot exceed, whatever runs on it. */
+struct ifm_bound {
+    double rate;       /* amount / ns; 0 = not known */
+    const char *words; /* how it is made; of an unknown one, why it is not known: "" = nothing is */
 };
 
 struct ifm_cell_work {
@@ -75,11 +85,11 @@ struct ifm_cell_work {
     size_t n_marked;           /* measured ones */
     const char *marks_unknown; /* why blocks cannot be marked; NULL when they can */
     struct ifm_arm_work *arms;
-    struct ifm_arm_work *baseline;                 /* NULL when the cell has none */
-    struct ifm_roof roofs[IFM_CEILING_MATRIX + 1]; /* by enum ifm_ceiling */
-    struct ifm_refusal refusal;   /* of every time, rate, comparison, ceiling and cache size of the cell */
-    struct ifm_refusal unplanned; /* of every number of the cell: its plan is not what planning gives */
-    struct ifm_power_cell power;  /* of the energy pass */
+    struct ifm_arm_work *baseline;       /* NULL when the cell has none */
+    struct ifm_roof roofs[IFM_CEILINGS]; /* by enum ifm_ceiling */
+    struct ifm_refusal refusal;          /* of every time, rate, comparison, ceiling and cache size of the cell */
+    struct ifm_refusal unplanned;        /* of every number of the cell: its plan is not what planning gives */
+    struct ifm_power_cell power;         /* of the energy pass */
 };
 
 struct ifm_derivation {
@@ -101,8 +111,8 @@ struct ifm_value ifm_value_real(double number, int64_t n, const char *n_of);
 struct ifm_value ifm_value_count(int64_t number, const char *n_of); /* of as many */
 struct ifm_value ifm_value_count_of(int64_t number, int64_t n, const char *n_of);
 struct ifm_value ifm_value_absent(const char *reason, const char *remedy, int64_t n, const char *n_of);
-/* Of a FLOP rate, or its share of a ceiling, of an arm that multiplies integers. */
-struct ifm_value ifm_value_integer_products(void);
+/* Of a FLOP rate, or its share of a ceiling, of an arm that multiplies integers; `measured`: that ceiling is. */
+struct ifm_value ifm_value_integer_products(bool measured);
 struct ifm_value ifm_value_refused(struct ifm_arena *arena, const char *rule, const char *reason);
 void ifm_value_bracket(struct ifm_value *value, double low, double high, double level);
 /* There is no record: why, and what to do. */
@@ -303,6 +313,24 @@ void ifm_derive_roofs(struct ifm_derivation *d);
 bool ifm_roof_share(const struct ifm_arm_work *arm, enum ifm_ceiling kind, struct ifm_log_mean *out);
 /* How far the arm is above every probe, and surely is, as logarithms; 0 = it is not. */
 double ifm_roof_excess(const struct ifm_arm_work *arm, enum ifm_ceiling kind, double *surely);
+/* The roof of the arm's operations. */
+enum ifm_ceiling ifm_roof_of_operations(const struct ifm_arm_work *arm);
+/* ln of how far above its probes an arm is believed: up to the physical bound, or by IFM_RATE_TOLERANCE where that is
+ * not known. */
+double ifm_roof_reach(const struct ifm_roof *roof, const struct ifm_arm_work *arm, enum ifm_ceiling kind);
+/* The core clock, Hz, in the round in which the roof's probe was fastest; 0 = not measured. */
+double ifm_roof_clock(const struct ifm_roof *roof);
+
+/* How much the best rates of rounds of ceilings differ, as the standard deviation `sd` of their logarithms; false below
+ * two rounds. */
+bool ifm_roof_spread(const struct ifm_roof *roof, struct ifm_log_mean *out);
+/* Of a step of a probe: what its ceiling is made of. */
+double ifm_roof_fastest_ns(const struct ifm_arm_work *arm);
+/* Is a probe's rate, ln(amount / ns), above what the device can do? */
+bool ifm_roof_breaks(const struct ifm_arm_work *arm, enum ifm_ceiling kind, double log_rate, struct ifm_bound *bound);
+
+/* ---- bounds.c ---- */
+struct ifm_bound ifm_bound_of(const struct ifm_arm_work *arm, enum ifm_ceiling kind);
 /* The arm that set it, with its cell where that is another one. */
 const char *ifm_roof_name(const struct ifm_roof *roof, const struct ifm_cell_work *asks, struct ifm_arena *arena);
 

@@ -51,10 +51,13 @@ struct ifm_value ifm_value_of_stat(enum ifm_stat stat, double number, int64_t n,
     return stat == IFM_STAT_OK ? ifm_value_real(number, n, n_of) : ifm_value_no_stat(stat, n, n_of);
 }
 
-struct ifm_value ifm_value_integer_products(void)
+struct ifm_value ifm_value_integer_products(bool measured)
 {
-    return ifm_value_absent("the arm multiplies codes as integers, and no ceiling of such products is measured", "", 0,
-                            "blocks");
+    return ifm_value_absent(measured
+                                ? "the arm multiplies codes as integers, which are no floating-point operations: see "
+                                  "its share of the ceiling int8"
+                                : "the arm multiplies codes as integers, and no ceiling of such products is measured",
+                            "", 0, "blocks");
 }
 
 struct ifm_value ifm_value_refused(struct ifm_arena *arena, const char *rule, const char *reason)

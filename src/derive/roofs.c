@@ -14,26 +14,46 @@ static bool is_usable(const struct ifm_arm_work *arm, enum ifm_ceiling kind)
            arm->n_blocks > 0 && arm->broken == NULL && arm->refusal.rule == NULL && arm->work->refusal.rule == NULL;
 }
 
-static bool counts_operations(enum ifm_ceiling kind)
+/* Of memory: the others say the same of every cell, whatever it touches. */
+static bool is_of_memory(enum ifm_ceiling kind)
 {
-    return kind == IFM_CEILING_FLOPS || kind == IFM_CEILING_MATRIX;
+    return kind == IFM_CEILING_READ || kind == IFM_CEILING_WRITE || kind == IFM_CEILING_COPY;
 }
 
 /* Does it speak of its own cell alone? So too where nobody recorded what caches the machine has. */
 static bool is_of_cell(const struct ifm_roof *roof, enum ifm_ceiling kind)
 {
-    return roof->by == NULL ||
-           (!counts_operations(kind) && (roof->by->cache_resident || roof->by->d->plan->machine == NULL));
+    return roof->by == NULL || (is_of_memory(kind) && (roof->by->cache_resident || roof->by->d->plan->machine == NULL));
+}
+
+/* Of a slot that nothing can have had: the probe's record is not what it did. */
+bool ifm_roof_breaks(const struct ifm_arm_work *arm, enum ifm_ceiling kind, double log_rate, struct ifm_bound *bound)
+{
+    *bound = ifm_bound_of(arm, kind);
+    return bound->rate > 0 && log_rate > log(bound->rate) + log1p(IFM_BOUND_SLACK);
+}
+
+/* Of memory a slot counts, which passes over more than a cache keeps. What cores do by themselves is the same in each
+ * sample, but for waits: there the best sample does, of a clock always. */
+double ifm_roof_fastest_ns(const struct ifm_arm_work *arm)
+{
+    const struct ifm_machine *machine = arm->d->plan->machine;
+    const bool by_sample = arm->work->cell->ceilings_apart && !is_of_memory(arm->arm->ceiling) &&
+                           (machine == NULL || machine->gpu == NULL);
+    return by_sample || arm->arm->ceiling == IFM_CEILING_CLOCK ? arm->shortest_ns : arm->fastest_ns;
 }
 
 static struct ifm_roof of_probes(const struct ifm_cell_work *work, enum ifm_ceiling kind)
 {
     struct ifm_roof roof = {0};
+    struct ifm_bound bound;
     for (size_t a = 0; a < work->cell->n_arms; a++) {
         const struct ifm_arm_work *arm = &work->arms[a];
         if (!is_usable(arm, kind))
             continue;
-        double log_rate = log(ifm_ceiling_amount(arm->arm, kind) / arm->fastest_ns);
+        double log_rate = log(ifm_ceiling_amount(arm->arm, kind) / ifm_roof_fastest_ns(arm));
+        if (ifm_roof_breaks(arm, kind, log_rate, &bound))
+            continue;
         roof.slots += arm->n_slots;
         if (roof.by == NULL || log_rate > roof.log_rate) {
             roof.by = arm;
@@ -75,6 +95,21 @@ static void take_higher(struct ifm_roof *roof, const struct ifm_roof *other)
     roof->slots = slots;
 }
 
+enum ifm_ceiling ifm_roof_of_operations(const struct ifm_arm_work *arm)
+{
+    return arm->arm->integer ? IFM_CEILING_INT8 : IFM_CEILING_FLOPS;
+}
+
+/* Is it this roof that limits the arm? */
+static bool holds(const struct ifm_arm_work *arm, enum ifm_ceiling kind)
+{
+    if (kind == IFM_CEILING_FLOPS || kind == IFM_CEILING_INT8)
+        return ifm_roof_of_operations(arm) == kind;
+    if (kind >= IFM_CEILING_L1 && kind <= IFM_CEILING_L3)
+        return arm->reads == kind;
+    return !is_of_memory(kind) || !arm->cache_resident;
+}
+
 /* An arm above the probes: by how much it is, and surely is, as logarithms; false where it is not, or has no rate. */
 static bool is_above(const struct ifm_arm_work *arm, enum ifm_ceiling kind, const struct ifm_roof *roof, double *excess,
                      double *surely)
@@ -82,9 +117,8 @@ static bool is_above(const struct ifm_arm_work *arm, enum ifm_ceiling kind, cons
     struct ifm_log_mean level;
     struct ifm_interval interval;
     double amount = ifm_ceiling_amount(arm->arm, kind);
-    bool served = counts_operations(kind) ? !arm->arm->integer : !arm->cache_resident;
-    if (!served || amount <= 0 || ifm_derive_is_probe(arm->arm) || arm->broken != NULL || arm->refusal.rule != NULL ||
-        !ifm_arm_level(arm, false, &level))
+    if (!holds(arm, kind) || amount <= 0 || ifm_derive_is_probe(arm->arm) || arm->broken != NULL ||
+        arm->refusal.rule != NULL || !ifm_arm_level(arm, false, &level))
         return false;
     *excess = log(amount) - level.mean - roof->probe_log_rate;
     *surely = ifm_log_mean_interval(&level, IFM_LEVEL, &interval) ? log(amount) - interval.high - roof->probe_log_rate
@@ -97,7 +131,7 @@ static void raise_by_arms(const struct ifm_cell_work *work, enum ifm_ceiling kin
     double excess, surely;
     for (size_t a = 0; roof->by != NULL && a < work->cell->n_arms; a++) {
         const struct ifm_arm_work *arm = &work->arms[a];
-        if (!is_above(arm, kind, roof, &excess, &surely) || surely <= 0 || surely > log1p(IFM_RATE_TOLERANCE) ||
+        if (!is_above(arm, kind, roof, &excess, &surely) || surely <= 0 || surely > ifm_roof_reach(roof, arm, kind) ||
             roof->probe_log_rate + excess <= roof->log_rate)
             continue;
         roof->log_rate = roof->probe_log_rate + excess;
@@ -105,37 +139,74 @@ static void raise_by_arms(const struct ifm_cell_work *work, enum ifm_ceiling kin
     }
 }
 
+double ifm_roof_reach(const struct ifm_roof *roof, const struct ifm_arm_work *arm, enum ifm_ceiling kind)
+{
+    const struct ifm_bound bound = ifm_bound_of(arm, kind);
+    return bound.rate > 0 ? log(bound.rate) - roof->probe_log_rate : log1p(IFM_RATE_TOLERANCE);
+}
+
+/* A step in the fastest sample of slot `k`, ns. */
+static double shortest_of(const struct ifm_record *record, size_t k)
+{
+    double shortest = INFINITY;
+    for (size_t i = record->first[k]; i < record->first[k + 1]; i++)
+        shortest = fmin(shortest, (double)record->samples[i].duration_ns);
+    return shortest / record->slots[k].inner;
+}
+
+double ifm_roof_clock(const struct ifm_roof *roof)
+{
+    if (roof->by == NULL)
+        return 0;
+    const struct ifm_cell_work *work = roof->by->work;
+    const struct ifm_slot *slot;
+    double hz = 0;
+    for (size_t a = 0; a < work->cell->n_arms; a++) {
+        const struct ifm_arm_work *arm = &work->arms[a];
+        for (size_t k = 0; is_usable(arm, IFM_CEILING_CLOCK) && (slot = ifm_next_slot(arm, &k)) != NULL; k++)
+            if (slot->block == work->block[roof->by->fastest_at])
+                hz = fmax(hz, 1e9 * ifm_ceiling_amount(arm->arm, IFM_CEILING_CLOCK) / shortest_of(work->record, k));
+    }
+    return hz;
+}
+
+static void derive_kind(struct ifm_derivation *d, enum ifm_ceiling kind)
+{
+    struct shares shares = {0};
+    for (size_t c = 0; c < d->plan->n_cells; c++) {
+        struct ifm_cell_work *work = &d->cells[c];
+        work->roofs[kind] = of_probes(work, kind);
+        if (!is_of_cell(&work->roofs[kind], kind))
+            take_higher(shared_roof(&shares, work->cell->threads, d->arena), &work->roofs[kind]);
+    }
+    for (size_t c = 0; c < d->plan->n_cells; c++) {
+        struct ifm_cell_work *work = &d->cells[c];
+        if (is_of_cell(&work->roofs[kind], kind))
+            raise_by_arms(work, kind, &work->roofs[kind]);
+        else
+            raise_by_arms(work, kind, shared_roof(&shares, work->cell->threads, d->arena));
+    }
+    for (size_t c = 0; c < d->plan->n_cells; c++)
+        if (!is_of_cell(&d->cells[c].roofs[kind], kind))
+            d->cells[c].roofs[kind] = *shared_roof(&shares, d->cells[c].cell->threads, d->arena);
+}
+
 void ifm_derive_roofs(struct ifm_derivation *d)
 {
-    for (enum ifm_ceiling kind = IFM_CEILING_READ; kind <= IFM_CEILING_MATRIX; kind++) {
-        struct shares shares = {0};
-        for (size_t c = 0; c < d->plan->n_cells; c++) {
-            struct ifm_cell_work *work = &d->cells[c];
-            work->roofs[kind] = of_probes(work, kind);
-            if (!is_of_cell(&work->roofs[kind], kind))
-                take_higher(shared_roof(&shares, work->cell->threads, d->arena), &work->roofs[kind]);
-        }
-        for (size_t c = 0; c < d->plan->n_cells; c++) {
-            struct ifm_cell_work *work = &d->cells[c];
-            if (is_of_cell(&work->roofs[kind], kind))
-                raise_by_arms(work, kind, &work->roofs[kind]);
-            else
-                raise_by_arms(work, kind, shared_roof(&shares, work->cell->threads, d->arena));
-        }
-        for (size_t c = 0; c < d->plan->n_cells; c++)
-            if (!is_of_cell(&d->cells[c].roofs[kind], kind))
-                d->cells[c].roofs[kind] = *shared_roof(&shares, d->cells[c].cell->threads, d->arena);
-    }
+    derive_kind(d, IFM_CEILING_CLOCK); /* bounds of the others are made of it */
+    for (enum ifm_ceiling kind = IFM_CEILING_READ; kind < IFM_CEILINGS; kind++)
+        if (kind != IFM_CEILING_CLOCK)
+            derive_kind(d, kind);
 }
 
 bool ifm_roof_share(const struct ifm_arm_work *arm, enum ifm_ceiling kind, struct ifm_log_mean *out)
 {
     const struct ifm_roof *roof = &arm->work->roofs[kind];
     double amount = ifm_ceiling_amount(arm->arm, kind);
-    if (roof->by == NULL || amount <= 0 || arm->broken != NULL || (kind == IFM_CEILING_FLOPS && arm->arm->integer))
+    if (roof->by == NULL || amount <= 0 || arm->broken != NULL || (!is_of_memory(kind) && !holds(arm, kind)))
         return false;
     /* A probe that fits the caches says nothing about the memory that serves this arm. */
-    if (!counts_operations(kind) && roof->by->cache_resident && !arm->cache_resident)
+    if (is_of_memory(kind) && roof->by->cache_resident && !arm->cache_resident)
         return false;
     if (!ifm_arm_level(arm, false, out))
         return false;
@@ -150,6 +221,41 @@ double ifm_roof_excess(const struct ifm_arm_work *arm, enum ifm_ceiling kind, do
     if (roof->by == NULL || !is_above(arm, kind, roof, &excess, surely))
         return 0;
     return excess;
+}
+
+/* ln of the best rate of a round; false where the kind has no slot there. */
+static bool best_of_round(const struct ifm_cell_work *work, enum ifm_ceiling kind, size_t round, double *log_rate)
+{
+    bool any = false;
+    for (size_t a = 0; a < work->cell->n_arms; a++) {
+        const struct ifm_arm_work *arm = &work->arms[a];
+        if (!is_usable(arm, kind) || !arm->present[round])
+            continue;
+        double own = log(ifm_ceiling_amount(arm->arm, kind) * arm->steps[round] / arm->time_ns[round]);
+        *log_rate = any ? fmax(*log_rate, own) : own;
+        any = true;
+    }
+    return any;
+}
+
+bool ifm_roof_spread(const struct ifm_roof *roof, struct ifm_log_mean *out)
+{
+    const struct ifm_cell_work *work = roof->by == NULL ? NULL : roof->by->work;
+    double sum = 0, squares = 0, first = 0, own = 0;
+    *out = (struct ifm_log_mean){0};
+    for (size_t b = 0; work != NULL && b < work->n_blocks; b++) {
+        if (!work->is_round[b] || !best_of_round(work, roof->by->arm->ceiling, b, &own))
+            continue;
+        first = out->n == 0 ? own : first;
+        sum += own - first;
+        squares += (own - first) * (own - first);
+        out->n++;
+    }
+    if (out->n < 2)
+        return false;
+    out->df = (double)out->n - 1;
+    out->sd = sqrt(fmax(0, squares - sum * sum / (double)out->n) / out->df);
+    return true;
 }
 
 const char *ifm_roof_name(const struct ifm_roof *roof, const struct ifm_cell_work *asks, struct ifm_arena *arena)

@@ -32,6 +32,7 @@ static enum ifm_status describe_gpu(const struct ifm_cuda *cuda, CUdevice handle
     out->l2_bytes = attribute(cuda, handle, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
     out->clock_khz = attribute(cuda, handle, CU_DEVICE_ATTRIBUTE_CLOCK_RATE);
     out->memory_clock_khz = attribute(cuda, handle, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE);
+    out->memory_bus_bits = attribute(cuda, handle, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH);
     if (cuda->p_cuDeviceGetPCIBusId(out->bus, (int)sizeof out->bus, handle) != CUDA_SUCCESS)
         out->bus[0] = '\0';
     return IFM_OK;

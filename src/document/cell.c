@@ -216,7 +216,7 @@ static void add_sentences(struct ifm_builder *builder, const struct ifm_cell *ce
 static void add_ceilings(struct ifm_builder *builder, const struct ifm_cell *cell, struct ifm_block *section)
 {
     struct ifm_block *list = ifm_add_list(builder, section, IFM_AS_FACTS);
-    for (int kind = IFM_CEILING_READ; kind <= IFM_CEILING_MATRIX; kind++) {
+    for (int kind = IFM_CEILING_READ; kind < IFM_CEILINGS; kind++) {
         enum ifm_metric_id metric = ifm_ceiling_metrics[kind];
         const struct ifm_value *value = ifm_value_of(builder, cell, NULL, metric);
         size_t probes = 0;
@@ -236,6 +236,9 @@ static void add_ceilings(struct ifm_builder *builder, const struct ifm_cell *cel
             ifm_say(builder, line, IFM_TONE_PLAIN, " (best of %zu: %s)", probes, value->text);
         else if (named)
             ifm_say(builder, line, IFM_TONE_PLAIN, " (%s)", value->text);
+        const struct ifm_value *clock = ifm_value_of(builder, cell, NULL, IFM_M_CEILING_FLOPS_CLOCK);
+        if (kind == IFM_CEILING_FLOPS && ifm_is_ok(clock))
+            ifm_say(builder, line, IFM_TONE_PLAIN, " at %s", ifm_quantity_number(clock, builder->arena));
     }
 }
 

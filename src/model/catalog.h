@@ -28,10 +28,10 @@ struct ifm_column {
     const char *unit;
 };
 
-/* The settings of a workload whose arms measure a ceiling: which one, over how many bytes, and in pieces, so that a
- * slot of them lasts no longer than another. */
+/* The settings of a workload whose arms measure a ceiling: which one, over how many bytes, in pieces, so that a slot of
+ * them lasts no longer than another, and in which level of the caches. */
 struct ifm_ceiling_settings {
-    const char *probe, *size, *pieces; /* "stream.probe", "stream.size", "stream.pieces" */
+    const char *probe, *size, *pieces, *level; /* "stream.probe", "stream.size", "stream.pieces", "stream.level" */
 };
 
 struct ifm_workload_entry {

@@ -17,6 +17,7 @@ struct ifm_gpu {
     uint64_t memory_bytes;     /* of the card */
     unsigned clock_khz;        /* highest clock of the multiprocessors */
     unsigned memory_clock_khz; /* and of the memory; 0 = not reported */
+    unsigned memory_bus_bits;  /* 6144; 0 = not reported */
     int driver_version;        /* 13000 = CUDA 13.0 */
     char bus[32];              /* PCI bus id, "0000:01:00.0": what NVML knows it by; "" = not reported */
 };
@@ -51,6 +52,22 @@ static inline uint64_t ifm_machine_llc(const struct ifm_machine *machine)
 static inline uint64_t ifm_machine_llc_total(const struct ifm_machine *machine)
 {
     return ifm_machine_llc(machine) * (machine->llc_instances > 0 ? machine->llc_instances : 1);
+}
+
+/* The level of the caches that serves `bytes` which `threads` threads share: 1, 2, ... as reported; 0 = memory does, or
+ * nothing is reported. A level counts from 4 times the one before it on, as what fits that one in part is served by it
+ * in part; so the answer is the fastest level that has a part in it. */
+static inline int ifm_machine_level(const struct ifm_machine *machine, unsigned threads, uint64_t bytes)
+{
+    int last = 0;
+    for (int level = 1; level <= IFM_CACHE_LEVELS; level++)
+        last = machine->cache_reported[level - 1] != 0 ? level : last;
+    for (int level = 1; level <= last; level++) {
+        const uint64_t one = machine->cache_reported[level - 1];
+        if (one > 0 && bytes < 4 * (level == last ? ifm_machine_llc_total(machine) : one * (threads > 0 ? threads : 1)))
+            return level;
+    }
+    return 0;
 }
 
 #endif

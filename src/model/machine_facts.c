@@ -33,6 +33,24 @@ struct ifm_fingerprint ifm_fingerprint_of(const struct ifm_events *events)
                                     .dirty = json_is_true(json_object_get(binary, "git_dirty"))};
 }
 
+/* A number that is written as text. */
+static int whole_of(const json_t *object, const char *key)
+{
+    uint64_t number = 0;
+    const char *text = text_of(object, key);
+    return text != NULL && ifm_parse_u64(text, &number) && number < 1 << 16 ? (int)number : 0;
+}
+
+struct ifm_processor_facts ifm_processor_facts_of(const struct ifm_events *events)
+{
+    const json_t *all = ifm_fingerprint_of(events).all, *cpu = json_object_get(all, "cpu");
+    const json_t *khz = json_object_get(json_object_get(all, "frequency"), "hardware_max_khz");
+    return (struct ifm_processor_facts){.vendor = or_empty(text_of(cpu, "vendor")),
+                                        .family = whole_of(cpu, "family"),
+                                        .model = whole_of(cpu, "model_number"),
+                                        .most_hz = 1e3 * json_number_value(khz)};
+}
+
 double ifm_fingerprint_cache(const struct ifm_fingerprint *fingerprint, int level)
 {
     size_t index;

@@ -20,6 +20,13 @@ struct ifm_fingerprint {
 };
 struct ifm_fingerprint ifm_fingerprint_of(const struct ifm_events *events);
 
+/* The processor by the numbers of its maker: "AuthenticAMD", 25, 1; "", 0 and 0. */
+struct ifm_processor_facts {
+    const char *vendor;
+    int family, model;
+    double most_hz; /* as the system reports it */
+};
+struct ifm_processor_facts ifm_processor_facts_of(const struct ifm_events *events);
 /* The data or unified cache of `level` as the system reports it, bytes. */
 double ifm_fingerprint_cache(const struct ifm_fingerprint *fingerprint, int level);
 /* "NVIDIA H200, driver 580.95", every GPU once; "" when one of both could not be read. */

@@ -6,11 +6,12 @@
 #include "model/value.h"
 #include <string.h>
 
-const enum ifm_metric_id ifm_ceiling_metrics[] = {[IFM_CEILING_READ] = IFM_M_CEILING_READ,
-                                                  [IFM_CEILING_WRITE] = IFM_M_CEILING_WRITE,
-                                                  [IFM_CEILING_COPY] = IFM_M_CEILING_COPY,
-                                                  [IFM_CEILING_FLOPS] = IFM_M_CEILING_FLOPS,
-                                                  [IFM_CEILING_MATRIX] = IFM_M_CEILING_MATRIX};
+const enum ifm_metric_id ifm_ceiling_metrics[] = {
+    [IFM_CEILING_READ] = IFM_M_CEILING_READ,     [IFM_CEILING_WRITE] = IFM_M_CEILING_WRITE,
+    [IFM_CEILING_COPY] = IFM_M_CEILING_COPY,     [IFM_CEILING_FLOPS] = IFM_M_CEILING_FLOPS,
+    [IFM_CEILING_MATRIX] = IFM_M_CEILING_MATRIX, [IFM_CEILING_INT8] = IFM_M_CEILING_INT8,
+    [IFM_CEILING_CLOCK] = IFM_M_CEILING_CLOCK,   [IFM_CEILING_L1] = IFM_M_CEILING_L1,
+    [IFM_CEILING_L2] = IFM_M_CEILING_L2,         [IFM_CEILING_L3] = IFM_M_CEILING_L3};
 const enum ifm_metric_id ifm_cache_metrics[IFM_CACHES_SHOWN] = {IFM_M_CACHE_L1_BYTES, IFM_M_CACHE_L2_BYTES,
                                                                 IFM_M_CACHE_L3_BYTES};
 

@@ -30,8 +30,18 @@ enum ifm_ceiling {
     IFM_CEILING_WRITE,
     IFM_CEILING_COPY,
     IFM_CEILING_FLOPS,
-    IFM_CEILING_MATRIX /* matrix products on units of their own */
+    IFM_CEILING_MATRIX, /* matrix products on units of their own */
+    IFM_CEILING_INT8,   /* byte products, summed in 32 bits */
+    IFM_CEILING_CLOCK,  /* cycles of a core */
+    IFM_CEILING_L1,     /* reads that a level of the caches serves */
+    IFM_CEILING_L2,
+    IFM_CEILING_L3,
+    IFM_CEILINGS
 };
+static inline enum ifm_ceiling ifm_ceiling_of_level(int level)
+{
+    return level >= 3 ? IFM_CEILING_L3 : level == 2 ? IFM_CEILING_L2 : IFM_CEILING_L1;
+}
 
 struct ifm_arm {
     const char *name; /* unique in its cell */
@@ -55,8 +65,8 @@ struct ifm_arm {
     uint64_t stored;          /* bytes in which the arm keeps what it is about (a KV cache, weights), metadata, padding
                                  and uncompressed parts included; 0 = it keeps nothing that could be compressed */
     uint64_t stored_plain;    /* the same content as plain 16-bit values; 0 where `stored` is */
-    bool integer;             /* multiplies codes as integers: the ledger's operations are not those whose ceiling the
-                                 FLOP probes measure, so no FLOP rate is given */
+    bool integer;             /* multiplies codes as integers: the ledger's operations are held against the ceiling of
+                                 byte products */
     bool lossy;               /* changes numerics: never shown without its error (rule 10) */
     bool has_oracle;          /* run records its error against an oracle in higher precision */
     double tolerance;         /* largest error that counts as correct; in the unit of the check */
@@ -115,7 +125,7 @@ struct ifm_cell {
 
 /* Of the rules by which a plan is made of a configuration and a machine. Whoever changes what planning gives counts up,
  * and names the leaves that changed in story/replan.c: there a plan of earlier rules is not held to later ones. */
-#define IFM_PLAN_RULES 3
+#define IFM_PLAN_RULES 4
 
 struct ifm_plan {
     const char *run_id; /* first 12 hex digits of SHA-256 over config hash, seed and start time */

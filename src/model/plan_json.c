@@ -9,7 +9,8 @@
 /* ---- tables ---- */
 
 static const char *const role_words[] = {"baseline", "variant", "ceiling", NULL};
-static const char *const ceiling_words[] = {"", "read", "write", "copy", "flops", "matrix", NULL};
+static const char *const ceiling_words[] = {"",     "read",  "write", "copy", "flops", "matrix",
+                                            "int8", "clock", "L1",    "L2",   "L3",    NULL};
 static const char *const stop_words[] = {"mde", "repeats", "group", "decided", NULL};
 static const char *const cache_words[] = {"hot", "cold", NULL};
 static const char *const lock_words[] = {"observed", "required", NULL};
@@ -70,6 +71,7 @@ static const struct ifm_plan_field gpu_rows[] = {
     FIELD(struct ifm_gpu, U64, memory_bytes),
     FIELD(struct ifm_gpu, U32, clock_khz),
     FIELD(struct ifm_gpu, U32, memory_clock_khz),
+    OPTIONAL(struct ifm_gpu, U32, memory_bus_bits),
 };
 TABLE(ifm_gpu_fields, gpu_rows);
 

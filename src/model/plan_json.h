@@ -25,6 +25,6 @@ const char *ifm_plan_sha256(const char *dir, struct ifm_arena *arena);
 
 /* Names of the enums as they stand in files. */
 const char *ifm_role_name(enum ifm_role role);
-const char *ifm_ceiling_name(enum ifm_ceiling ceiling); /* "", "read", "write", "copy", "flops" */
+const char *ifm_ceiling_name(enum ifm_ceiling ceiling); /* "", "read", "flops", "L2", ... */
 
 #endif

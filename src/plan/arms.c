@@ -147,50 +147,126 @@ static enum ifm_status add_configured(const struct ifm_arms_request *request, st
     return IFM_OK;
 }
 
-static uint64_t largest_working_set(const struct arms *arms)
-{
-    uint64_t largest = 0;
-    for (size_t i = 0; i < arms->n; i++)
-        if (arms->items[i].working_set > largest)
-            largest = arms->items[i].working_set;
-    return largest;
-}
-
 /* Since rules 2 ceilings have rounds of their own, and read their buffers in pieces. */
 static bool were_apart(const struct ifm_catalog *catalog)
 {
     return catalog->rules == 0 || catalog->rules >= 2;
 }
 
-/* Probes of the limits that the cell's rates are held against, over as many bytes as the cell itself touches. */
-static enum ifm_status add_ceilings(const struct ifm_arms_request *request, struct ifm_arena *arena, struct arms *arms,
-                                    struct ifm_error *error)
+/* Since rules 4 reads of cells that caches serve are held against the level that does, and FLOP ceilings bring the
+ * clock along, and byte products where an arm multiplies integers. */
+static bool have_levels(const struct ifm_catalog *catalog)
 {
-    const struct ifm_workload_entry *prober = NULL;
+    return (catalog->rules == 0 || catalog->rules >= 4) && catalog->machine.gpu == NULL;
+}
+
+/* What a cell asks of the workload whose arms are ceilings. */
+struct ceilings {
+    const struct ifm_arms_request *request;
+    const struct ifm_workload_entry *prober;
+    const struct ifm_cell *cell;
+    uint64_t largest; /* working set */
+    uint64_t bytes;   /* of the largest one that memory serves */
+    unsigned levels;  /* of the caches, a bit each, that serve the others */
+    bool integer;     /* an arm multiplies integers */
+};
+
+static int level_of(const struct ceilings *c, const struct ifm_arm *arm)
+{
+    const struct ifm_catalog *catalog = c->request->catalog;
+    if (!have_levels(catalog) || c->cell->measure.cache == IFM_CACHE_COLD)
+        return 0;
+    return ifm_machine_level(&catalog->machine, c->cell->threads, arm->working_set);
+}
+
+static void look_at_arms(struct ceilings *c, const struct arms *arms)
+{
+    for (size_t i = 0; i < arms->n; i++) {
+        const struct ifm_arm *arm = &arms->items[i];
+        int level = level_of(c, arm);
+        c->largest = arm->working_set > c->largest ? arm->working_set : c->largest;
+        if (level > 0 && arm->working_set > 0)
+            c->levels |= 1U << level;
+        else if (arm->working_set > c->bytes)
+            c->bytes = arm->working_set;
+        c->integer |= arm->integer;
+    }
+}
+
+/* Probes of one limit; over as many bytes as the cell itself touches, or in a `level` of the caches. */
+static enum ifm_status add_probes(const struct ceilings *c, const char *probe, uint64_t bytes, int level,
+                                  struct ifm_arena *arena, struct arms *arms, struct ifm_error *error)
+{
+    const struct ifm_arms_request *request = c->request;
+    const struct ifm_ceiling_settings *paths = c->prober->ceilings;
+    struct ifm_setting *settings = IFM_ARENA_ARRAY(arena, struct ifm_setting, 4);
+    const char *threads = ifm_setting_find(request->settings, request->n_settings, "device.threads");
+    size_t n = 0;
+    settings[n++] = (struct ifm_setting){paths->probe, probe};
+    settings[n++] = (struct ifm_setting){paths->size, ifm_arena_printf(arena, "%llu", (unsigned long long)bytes)};
+    settings[n++] = (struct ifm_setting){"device.threads", threads == NULL ? "0" : threads};
+    if (level > 0)
+        settings[n++] = (struct ifm_setting){paths->level, ifm_arena_printf(arena, "%d", level)};
+    else if (were_apart(request->catalog))
+        settings[n++] = (struct ifm_setting){paths->pieces, "true"};
+    struct ifm_arm_list list;
+    const char *why_not;
+    IFM_TRY(describe(request, c->prober, settings, n, arena, &list, &why_not, error));
+    for (size_t i = 0; i < list.n; i++) {
+        list.items[i].role = IFM_ROLE_CEILING;
+        push(arms, &list.items[i], arena);
+    }
+    return IFM_OK;
+}
+
+static enum ifm_status add_reads(const struct ceilings *c, struct ifm_arena *arena, struct arms *arms,
+                                 struct ifm_error *error)
+{
+    if (c->bytes > 0)
+        IFM_TRY(add_probes(c, "read", c->bytes, 0, arena, arms, error));
+    for (int level = 1; level <= IFM_CACHE_LEVELS; level++)
+        if ((c->levels & 1U << level) != 0)
+            IFM_TRY(add_probes(c, "read", 0, level, arena, arms, error));
+    return IFM_OK;
+}
+
+static bool lists(const struct ifm_study *study, const char *ceiling)
+{
+    for (size_t i = 0; i < study->n_ceilings; i++)
+        if (strcmp(study->ceilings[i], ceiling) == 0)
+            return true;
+    return false;
+}
+
+static enum ifm_status add_flops(const struct ceilings *c, struct ifm_arena *arena, struct arms *arms,
+                                 struct ifm_error *error)
+{
+    const struct ifm_study *study = c->request->study;
+    IFM_TRY(add_probes(c, "flops", c->largest, 0, arena, arms, error));
+    if (have_levels(c->request->catalog) && c->integer && !lists(study, "int8"))
+        IFM_TRY(add_probes(c, "int8", 0, 0, arena, arms, error));
+    return have_levels(c->request->catalog) ? add_probes(c, "clock", 0, 0, arena, arms, error) : IFM_OK;
+}
+
+/* Probes of the limits that the cell's rates are held against. */
+static enum ifm_status add_ceilings(const struct ifm_arms_request *request, const struct ifm_cell *cell,
+                                    struct ifm_arena *arena, struct arms *arms, struct ifm_error *error)
+{
+    struct ceilings c = {.request = request, .cell = cell};
     for (size_t i = 0; i < request->catalog->n_workloads; i++)
         if (request->catalog->workloads[i].ceilings != NULL)
-            prober = &request->catalog->workloads[i];
-    uint64_t bytes = largest_working_set(arms);
-    if (prober == NULL || prober == request->workload || bytes == 0)
+            c.prober = &request->catalog->workloads[i];
+    look_at_arms(&c, arms);
+    if (c.prober == NULL || c.prober == request->workload || c.largest == 0)
         return IFM_OK;
-    for (size_t c = 0; c < request->study->n_ceilings; c++) {
-        if (strcmp(request->study->ceilings[c], "none") == 0)
-            continue;
-        struct ifm_setting *settings = IFM_ARENA_ARRAY(arena, struct ifm_setting, 4);
-        settings[0] = (struct ifm_setting){prober->ceilings->probe, request->study->ceilings[c]};
-        settings[1] =
-            (struct ifm_setting){prober->ceilings->size, ifm_arena_printf(arena, "%llu", (unsigned long long)bytes)};
-        const char *threads = ifm_setting_find(request->settings, request->n_settings, "device.threads");
-        settings[2] = (struct ifm_setting){"device.threads", threads == NULL ? "0" : threads};
-        settings[3] = (struct ifm_setting){prober->ceilings->pieces, "true"};
-        struct ifm_arm_list list;
-        const char *why_not;
-        IFM_TRY(
-            describe(request, prober, settings, were_apart(request->catalog) ? 4 : 3, arena, &list, &why_not, error));
-        for (size_t i = 0; i < list.n; i++) {
-            list.items[i].role = IFM_ROLE_CEILING;
-            push(arms, &list.items[i], arena);
-        }
+    for (size_t i = 0; i < request->study->n_ceilings; i++) {
+        const char *ceiling = request->study->ceilings[i];
+        if (strcmp(ceiling, "read") == 0)
+            IFM_TRY(add_reads(&c, arena, arms, error));
+        else if (strcmp(ceiling, "flops") == 0)
+            IFM_TRY(add_flops(&c, arena, arms, error));
+        else if (strcmp(ceiling, "none") != 0)
+            IFM_TRY(add_probes(&c, ceiling, c.largest, 0, arena, arms, error));
     }
     return IFM_OK;
 }
@@ -280,7 +356,7 @@ enum ifm_status ifm_plan_arms(const struct ifm_arms_request *request, struct ifm
         cell->unsupported = why_not == NULL || why_not[0] == '\0' ? "the workload offers nothing to run here" : why_not;
         return IFM_OK;
     }
-    IFM_TRY(add_ceilings(request, arena, &arms, error));
+    IFM_TRY(add_ceilings(request, cell, arena, &arms, error));
     bind_outputs(&arms);
     IFM_TRY(check_names(&arms, cell, error));
     cell->arms = arms.items;

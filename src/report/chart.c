@@ -164,6 +164,8 @@ const struct ifm_value *ifm_chart_ceiling(const struct ifm_chart *chart, enum if
                                           enum ifm_metric_id share, const char **held_back)
 {
     const struct ifm_value *value = ifm_chart_shown(chart, "", ifm_ceiling_metrics[ceiling]);
+    for (int kind = IFM_CEILING_L1; ceiling == IFM_CEILING_READ && value == NULL && kind <= IFM_CEILING_L3; kind++)
+        value = ifm_chart_shown(chart, "", ifm_ceiling_metrics[kind]); /* of the cache that serves the cell */
     const struct ifm_value *held = NULL;
     bool any_ok = false;
     *held_back = "";

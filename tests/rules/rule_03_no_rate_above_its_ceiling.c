@@ -360,6 +360,135 @@ static void the_fastest_slot_of_the_run_counts(void **state)
     }
 }
 
+/* The same on a processor that the table of bounds knows: 32 FLOP and 64 B a cycle at up to 4.1 GHz, 131.2 GFLOP/s and
+ * 262.4 GB/s of one thread. */
+static const struct ifm_machine milan = {.device = "cpu", .cache_reported = {32 << 10, 512 << 10, 4 << 20, 0}};
+
+static void know_processor(struct fixture *fx, const char *model)
+{
+    fx->plan.machine = &milan;
+    fx->plan.rules = IFM_PLAN_RULES;
+    fx_event(fx, "environment",
+             json_pack("{s:{s:{s:s, s:s, s:s}}}", "fingerprint", "cpu", "vendor", "AuthenticAMD", "family", "25",
+                       "model_number", model));
+}
+
+/* 40 % above every probe, and below what the units can do: the probes were slow, and the arm is right. */
+static void below_the_bound_raises_the_ceiling(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    for (int known = 0; known < 2; known++) {
+        start(&fx, 200000, 200000, true);
+        know_processor(&fx, known ? "1" : "999");
+        fx.parts[0].arms[1].ledger.flops = 28000000; /* 140 GFLOP/s of 100 */
+        fx.cells[0].threads = 2;                     /* 262 GFLOP/s */
+        fx_derive(&fx);
+        fx_expect(&fx, "other", "flops_per_s", known ? IFM_STATE_OK : IFM_STATE_REFUSED,
+                  known ? "" : "by more than 25 %");
+        assert_int_equal(fx_finding(&fx, "rule-03", "the arm raises the ceiling") != NULL, known);
+        fx_stop(&fx);
+    }
+}
+
+/* 20 % above the probe is no reason to believe a rate that no clock of the processor allows. */
+static void above_the_bound_is_refused(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start(&fx, 200000, 200000, true);
+    know_processor(&fx, "1");
+    fx.parts[0].step_ns[4] = 77000;              /* the probe: 129.9 GFLOP/s */
+    fx.parts[0].arms[1].ledger.flops = 31000000; /* 155 GFLOP/s: 119 % */
+    fx_generate(&fx);
+    fx_derive(&fx);
+    fx_expect(&fx, "other", "flops_per_s", IFM_STATE_REFUSED, "physical bound (1 cores x 32 FLOP a cycle x 4.10 GHz)");
+    fx_expect(&fx, "other", "speedup", IFM_STATE_REFUSED, "physical bound");
+    fx_expect(&fx, "base", "flops_per_s", IFM_STATE_OK, "");
+    fx_stop(&fx);
+}
+
+/* A probe above the bound is no limit of anything: its record was made up. */
+static void a_probe_above_the_bound_makes_no_ceiling(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start(&fx, 200000, 200000, true);
+    know_processor(&fx, "1");
+    fx.parts[0].arms[4].ledger.flops = 20000000; /* 200 GFLOP/s */
+    fx_derive(&fx);
+    fx_expect(&fx, "flops.fma", "flops_per_s", IFM_STATE_REFUSED, "of the physical bound of the flops ceiling");
+    fx_expect(&fx, "", "ceiling_flops", IFM_STATE_ABSENT, "no probe");
+    fx_expect(&fx, "base", "ceiling_flops_percent", IFM_STATE_ABSENT, "no usable ceiling");
+    fx_stop(&fx);
+}
+
+/* A clock that was seen may be above what products of the model are sold with; the bound follows it. */
+static void the_bound_has_the_highest_clock(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    for (int probed = 0; probed < 2; probed++) {
+        start(&fx, 200000, 200000, true);
+        know_processor(&fx, "1");
+        fx.parts[0].arms[1].ledger.flops = 27000000; /* 135 GFLOP/s of 131, or of 160 */
+        if (probed) {
+            struct ifm_arm *clock = fx_add_arm(&fx, 0, "clock.chain", IFM_ROLE_CEILING, 100000);
+            clock->ceiling = IFM_CEILING_CLOCK;
+            clock->ledger.rows = 500000; /* 5 GHz */
+            fx_generate(&fx);
+        }
+        fx_derive(&fx);
+        fx_expect(&fx, "other", "flops_per_s", probed ? IFM_STATE_OK : IFM_STATE_REFUSED,
+                  probed ? "" : "physical bound");
+        if (probed) {
+            assert_true(fabs(fx_value(&fx, "", "ceiling_clock")->number / 5e9 - 1) < 0.05);
+            fx_expect(&fx, "", "ceiling_flops_clock", IFM_STATE_ABSENT, "an arm raised the ceiling");
+        }
+        fx_stop(&fx);
+    }
+}
+
+/* Byte products have a ceiling of their own, and so has a level of the caches: shares are of these, and name them. */
+static void other_units_have_other_ceilings(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start(&fx, 200000, 200000, true);
+    know_processor(&fx, "1");
+    struct ifm_arm *dots = fx_add_arm(&fx, 0, "int8.dot12", IFM_ROLE_CEILING, 100000);
+    struct ifm_arm *cache = fx_add_arm(&fx, 0, "read.L2", IFM_ROLE_CEILING, 100000);
+    dots->ceiling = IFM_CEILING_INT8;
+    dots->integer = true;
+    dots->ledger.flops = 20000000; /* 200 GOP/s */
+    struct ifm_arm *clock = fx_add_arm(&fx, 0, "clock.chain", IFM_ROLE_CEILING, 100000);
+    clock->ceiling = IFM_CEILING_CLOCK;
+    clock->ledger.rows = 300000; /* 3 GHz */
+    cache->ceiling = IFM_CEILING_L2;
+    cache->ledger.bytes_read = 4000000; /* 40 GB/s */
+    cache->working_set = 250000;
+    fx.parts[0].arms[1].integer = true;
+    fx.parts[0].arms[1].ledger.flops = 10000000;
+    fx.cells[0].cache_resident = true;
+    fx_generate(&fx);
+    fx_derive(&fx);
+    assert_true(fabs(fx_value(&fx, "", "ceiling_flops_clock")->number / 3e9 - 1) < 0.05);
+    assert_true(fabs(fx_value(&fx, "other", "ceiling_flops_percent")->number - 25) < 1);
+    assert_string_equal(fx_value(&fx, "other", "ceiling_flops_percent")->text, "int8.dot12");
+    assert_true(fabs(fx_value(&fx, "base", "ceiling_flops_percent")->number - 5) < 0.2);
+    assert_true(fabs(fx_value(&fx, "other", "ceiling_read_percent")->number - 12.5) < 1);
+    assert_string_equal(fx_value(&fx, "other", "ceiling_read_percent")->text, "read.L2");
+    assert_string_equal(fx_value(&fx, "other", "roofline_score")->text, "int8");
+    assert_string_equal(fx_value(&fx, "base", "roofline_score")->text, "L2");
+    assert_non_null(fx_finding(&fx, "rule-03", "cache-resident|held against the cache, L2"));
+    fx.parts[0].arms[1].ledger.flops = 80000000;      /* 400 GOP/s: above 262 */
+    fx.parts[0].arms[0].ledger.bytes_read = 60000000; /* 300 GB/s: above 262 */
+    fx_derive(&fx);
+    fx_expect(&fx, "other", "ceiling_flops_percent", IFM_STATE_REFUSED, "64 byte operations a cycle");
+    fx_expect(&fx, "base", "read_bytes_per_s", IFM_STATE_REFUSED, "L2 ceiling|64 B of loads a cycle");
+    fx_stop(&fx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -380,6 +509,11 @@ int main(void)
         cmocka_unit_test(an_arm_above_the_probes_raises_the_ceiling),
         cmocka_unit_test(an_unsteady_arm_has_no_share),
         cmocka_unit_test(the_fastest_slot_of_the_run_counts),
+        cmocka_unit_test(below_the_bound_raises_the_ceiling),
+        cmocka_unit_test(above_the_bound_is_refused),
+        cmocka_unit_test(a_probe_above_the_bound_makes_no_ceiling),
+        cmocka_unit_test(the_bound_has_the_highest_clock),
+        cmocka_unit_test(other_units_have_other_ceilings),
     };
     return cmocka_run_group_tests_name("rule_03", tests, NULL, NULL);
 }

@@ -272,6 +272,40 @@ static void conditions_qualify(void **state)
     pair_stop(&p);
 }
 
+/* A ceiling apart moves on its own: 10 % of a share are none where it differs by 5 % from round to round. Which probe
+ * reached it is of no account. */
+static void a_share_holds_what_its_ceiling_varies_by(void **state)
+{
+    (void)state;
+    static const struct {
+        double spread;
+        int64_t rounds; /* 0: ceilings in the arm's own blocks */
+        const char *word;
+    } cases[] = {{0, 0, "faster"}, {0.1, 2, "faster"}, {5, 2, "undecided"}, {5, 1, NULL}};
+    const double e = exp(0.02446911851144969);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct pair p;
+        pair_start(&p);
+        p.b.numbers[3].value = bracketed(55, 55 / e, 55 * e, 7, cases[i].rounds > 0 ? "read.blocks" : "read.linear");
+        struct side *const sides[] = {&p.a, &p.b};
+        for (int s = 0; s < 2 && cases[i].rounds > 0; s++) {
+            struct ifm_value spread = {.number = cases[i].spread, .n = cases[i].rounds, .unit = "%", .reason = ""};
+            if (cases[i].rounds < 2)
+                spread.state = IFM_STATE_ABSENT;
+            sides[s]->cell.ceilings_apart = true;
+            sides[s]->numbers[sides[s]->derived.n_numbers++] =
+                (struct ifm_number){"null", "quick", IFM_M_CEILING_READ_SPREAD_PERCENT, spread};
+        }
+        pair_compare(&p, NULL);
+        const struct ifm_between_row *share = row_of(&p, "quick", "ceiling_read_percent");
+        if (cases[i].word != NULL)
+            assert_string_equal(share->word, cases[i].word);
+        else
+            assert_facts(share->change.reason, "one round of ceilings");
+        pair_stop(&p);
+    }
+}
+
 /* Direction: what is better holds, what is worse regresses, and a twin within the margin holds. */
 static void standing_has_a_direction(void **state)
 {
@@ -508,6 +542,7 @@ int main(void)
         cmocka_unit_test(error_rate_is_the_stated_one),
         cmocka_unit_test(locked_and_alike_is_decided),
         cmocka_unit_test(conditions_qualify),
+        cmocka_unit_test(a_share_holds_what_its_ceiling_varies_by),
         cmocka_unit_test(standing_has_a_direction),
         cmocka_unit_test(another_content_of_a_file_is_refused),
         cmocka_unit_test(another_work_is_refused),

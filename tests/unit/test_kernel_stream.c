@@ -145,6 +145,33 @@ static void flops_do_the_arithmetic_they_count(void **unused)
     assert_true(run >= 3);
 }
 
+/* Each lane grows by four products, twice a round, in 32 bits. */
+static void dots_do_the_arithmetic_they_count(void **unused)
+{
+    (void)unused;
+    size_t n, run = 0;
+    const struct ifm_kernel *table = ifm_kernels(&n);
+    for (size_t i = 0; i < n; i++) {
+        if (!is_op(&table[i], "int8."))
+            continue;
+        run++;
+        const uint64_t lanes = table[i].flops_per_round / 16, start = table[i].fn.dots(0, 3, 5);
+        assert_int_equal(table[i].fn.dots(1, 1, 1), start + lanes * 8);
+        assert_int_equal(table[i].fn.dots(7, 3, 5), start + lanes * 7 * 8 * 15);
+        assert_int_equal(table[i].fn.dots(7, 127, 127), start + lanes * 7 * 8 * 127 * 127);
+    }
+    assert_true(run >= 2);
+}
+
+static void clock_adds_once_a_cycle(void **unused)
+{
+    (void)unused;
+    const struct ifm_kernel *kernel = ifm_kernel_find("clock.chain", "auto");
+    assert_int_equal(kernel->fn.clock(0, 3), 0);
+    assert_int_equal(kernel->fn.clock(1, 1), IFM_CLOCK_CYCLES);
+    assert_int_equal(kernel->fn.clock(1001, 7), 7 * 1001 * IFM_CLOCK_CYCLES);
+}
+
 static void chase_follows_every_chain(void **unused)
 {
     (void)unused;
@@ -184,6 +211,7 @@ int main(void)
         cmocka_unit_test(reads_sum_every_byte_once),          cmocka_unit_test(sums_of_parts_add_up),
         cmocka_unit_test(writes_fill_the_span_and_no_more),   cmocka_unit_test(copies_are_exact_and_stay_in_the_span),
         cmocka_unit_test(flops_do_the_arithmetic_they_count), cmocka_unit_test(chase_follows_every_chain),
+        cmocka_unit_test(dots_do_the_arithmetic_they_count),  cmocka_unit_test(clock_adds_once_a_cycle),
         cmocka_unit_test(find_knows_rows_and_refuses_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -60,7 +60,7 @@ static enum ifm_status describe_stream(const struct ifm_setting *settings, size_
     return IFM_OK;
 }
 
-static const struct ifm_ceiling_settings ceilings = {"stream.probe", "stream.size", "stream.pieces"};
+static const struct ifm_ceiling_settings ceilings = {"stream.probe", "stream.size", "stream.pieces", "stream.level"};
 static const struct ifm_workload_entry workloads[] = {{"toy", describe_toy, 0, NULL, 0, "it lives in one", NULL, true},
                                                       {"stream", describe_stream, 0, NULL, 0, NULL, &ceilings, true}};
 static const struct ifm_column columns[] = {{"faults", "count"}};
@@ -158,6 +158,38 @@ static void a_lone_arm_is_the_baseline_and_takes_ceilings_along(void **state)
     f->study.measure.cache = IFM_CACHE_COLD;
     assert_int_equal(build(f), IFM_OK);
     assert_false(f->plan->cells[0].cache_resident); /* emptied caches serve nothing */
+}
+
+/* Reads are held against what serves them: a level of the caches, or memory once caches are emptied; and plans of
+ * earlier rules are made as they were. */
+static void caches_are_probed_where_they_serve(void **state)
+{
+    struct fixture *f = *state;
+    static const char *const both[] = {"read", "flops"};
+    f->study.ceilings = both;
+    f->study.n_ceilings = 2;
+    f->catalog.machine.cache_reported[0] = 32 << 10;
+    f->catalog.machine.cache_reported[1] = 1 << 20;
+    f->catalog.machine.cache_reported[2] = 32 << 20;
+    assert_int_equal(build(f), IFM_OK);
+    const struct ifm_cell *hot = &f->plan->cells[0], *larger = &f->plan->cells[2], *cold = &f->plan->cells[3];
+    assert_int_equal(hot->n_arms, 7); /* the arm, and two of reads, of flops and of the clock */
+    const char *const probes[] = {"read", "flops", "clock"};
+    for (size_t i = 0; i < 3; i++)
+        assert_string_equal(ifm_arm_setting(&hot->arms[1 + 2 * i], "stream.probe"), probes[i]);
+    assert_string_equal(ifm_arm_setting(&hot->arms[1], "stream.level"), "2");
+    assert_null(ifm_arm_setting(&hot->arms[1], "stream.pieces"));
+    assert_string_equal(ifm_arm_setting(&larger->arms[1], "stream.level"), "2"); /* 3 MiB, below 4 x 1 MiB */
+    assert_null(ifm_arm_setting(&cold->arms[1], "stream.level"));
+    assert_string_equal(ifm_arm_setting(&cold->arms[1], "stream.size"), "1048576");
+    f->catalog.machine.cache_reported[1] = 512 << 10;
+    assert_int_equal(build(f), IFM_OK);
+    assert_string_equal(ifm_arm_setting(&f->plan->cells[2].arms[1], "stream.level"), "3");
+    f->catalog.rules = 3;
+    assert_int_equal(build(f), IFM_OK);
+    assert_int_equal(f->plan->cells[0].n_arms, 5);
+    assert_string_equal(ifm_arm_setting(&f->plan->cells[0].arms[1], "stream.pieces"), "true");
+    assert_string_equal(ifm_arm_setting(&f->plan->cells[0].arms[1], "stream.size"), "1048576");
 }
 
 static void probes_are_not_rivals(void **state)
@@ -352,6 +384,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_replica_draws_another_seed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(axes_span_a_product_first_slowest, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_lone_arm_is_the_baseline_and_takes_ceilings_along, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(caches_are_probed_where_they_serve, set_up, tear_down),
         cmocka_unit_test_setup_teardown(probes_are_not_rivals, set_up, tear_down),
         cmocka_unit_test_setup_teardown(configured_arms_override_and_must_agree, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_does_not_fit_is_refused_with_both_sizes, set_up, tear_down),

@@ -285,18 +285,27 @@ static struct ifm_arm_list describe(struct bench *bench, const struct ifm_settin
     return arms;
 }
 
-/* Every arm of a probe on every instruction set, at most `arms` of them. */
-static void refuse_in(struct bench *bench, const char *probe, size_t most, const struct fault_list lists[2])
+/* Every arm of a probe on every instruction set, at most `arms` of them; of a `level` of the caches where it is not
+ * NULL. */
+static void refuse_of(struct bench *bench, const char *probe, const char *level, size_t most,
+                      const struct fault_list lists[2])
 {
     for (size_t i = 0; i < bench->machine.n_isas; i++) {
-        const struct ifm_setting settings[] = {
-            {"stream.probe", probe}, {"stream.size", "100003"}, {"stream.isa", bench->machine.isas[i]}};
-        const struct ifm_arm_list arms = describe(bench, settings, COUNT(settings));
+        const struct ifm_setting settings[] = {{"stream.probe", probe},
+                                               {"stream.size", "100003"},
+                                               {"stream.isa", bench->machine.isas[i]},
+                                               {"stream.level", level}};
+        const struct ifm_arm_list arms = describe(bench, settings, COUNT(settings) - (level == NULL));
         for (size_t arm = 0; arm < arms.n && arm < most; arm++) {
             refuse_arm(bench, &arms.items[arm], lists);
             planted_count("stream", "cpu", bench->machine.isas[i], lists[0].n + lists[1].n);
         }
     }
+}
+
+static void refuse_in(struct bench *bench, const char *probe, size_t most, const struct fault_list lists[2])
+{
+    refuse_of(bench, probe, NULL, most, lists);
 }
 
 #define LISTS(a, b)                                                                                                    \
@@ -326,6 +335,26 @@ static void read_refuses_them(void **context)
 static void flops_refuses_them(void **context)
 {
     refuse_in(*context, "flops", 3, LISTS(sum_faults, flops_faults));
+}
+
+static void int8_refuses_them(void **context)
+{
+    refuse_in(*context, "int8", 2, LISTS(sum_faults, flops_faults));
+}
+
+static void clock_refuses_them(void **context)
+{
+    refuse_in(*context, "clock", 1, LISTS(sum_faults, flops_faults));
+}
+
+/* Passes over a cache are counted too: with one less the sum is another. */
+static void reads_of_caches_refuse_them(void **context)
+{
+    struct bench *bench = *context;
+    bench->machine.cache_reported[0] = 4096;
+    bench->machine.cache_reported[1] = 1 << 18;
+    refuse_of(bench, "read", "1", 1, LISTS(sum_faults, flops_faults));
+    refuse_of(bench, "read", "2", 1, LISTS(sum_faults, read_faults));
 }
 
 /* What one shape has just left in a cache is no memory to the next: no piece comes again before all others have. */
@@ -366,9 +395,15 @@ int main(void)
 {
 #define WITH_BENCH(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
     const struct CMUnitTest tests[] = {
-        WITH_BENCH(write_refuses_them),          WITH_BENCH(copy_refuses_them),
-        WITH_BENCH(read_refuses_them),           WITH_BENCH(flops_refuses_them),
-        WITH_BENCH(caches_refuses_them),         WITH_BENCH(shapes_take_the_pieces_of_a_buffer_in_turn),
+        WITH_BENCH(write_refuses_them),
+        WITH_BENCH(copy_refuses_them),
+        WITH_BENCH(read_refuses_them),
+        WITH_BENCH(flops_refuses_them),
+        WITH_BENCH(caches_refuses_them),
+        WITH_BENCH(int8_refuses_them),
+        WITH_BENCH(clock_refuses_them),
+        WITH_BENCH(reads_of_caches_refuse_them),
+        WITH_BENCH(shapes_take_the_pieces_of_a_buffer_in_turn),
         cmocka_unit_test(planted_table_is_full),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -107,8 +107,28 @@ static void set_values(struct ifm_between_row *row, const struct ifm_log_estimat
     row->further = all == 0 ? 0 : all > (uint64_t)blocks ? all - (uint64_t)blocks : 1;
 }
 
+/* A ceiling with rounds of its own does not move with the arm: what it differs by from round to round, the shares of
+ * two runs may differ by. */
+struct spreads {
+    const struct ifm_value *reference, *other; /* NULL: the ceiling was measured in the arm's own blocks */
+};
+
+static bool add_spread(struct ifm_log_estimate *loss, const struct ifm_value *spread)
+{
+    if (spread == NULL)
+        return true;
+    if (spread->state != IFM_STATE_OK || spread->n < 2)
+        return false;
+    double a = loss->se * loss->se, b = spread->number * spread->number * 1e-4;
+    double below = a * a / loss->df + b * b / ((double)spread->n - 1);
+    loss->se = sqrt(a + b);
+    loss->df = below > 0 ? (a + b) * (a + b) / below : loss->df;
+    return true;
+}
+
 /* What keeps the two numbers of a row apart; false when they give an estimate. */
-static bool is_refused(struct ifm_between_row *row, struct ifm_log_estimate *loss, struct ifm_arena *arena)
+static bool is_refused(struct ifm_between_row *row, const struct spreads *spreads, struct ifm_log_estimate *loss,
+                       struct ifm_arena *arena)
 {
     const char *refusal = ifm_likeness_refusal(&row->likeness, arena);
     const char *fields = ifm_likeness_fields(&row->likeness, arena);
@@ -131,6 +151,12 @@ static bool is_refused(struct ifm_between_row *row, struct ifm_log_estimate *los
     *loss = ifm_log_difference(&other, &reference);
     if (row->interleaved) /* more is better: the loss is the ratio upside down */
         loss->mean = -loss->mean;
+    if (!add_spread(loss, spreads->reference) || !add_spread(loss, spreads->other)) {
+        set_all(row,
+                ifm_value_absent("a run has one round of ceilings, which does not show how much the ceiling varies",
+                                 "measure longer", row->other.n, "blocks"));
+        return true;
+    }
     if (loss->se > 0)
         return false;
     set_all(row,
@@ -199,7 +225,8 @@ static struct ifm_likeness likeness_of(struct pairing *p, const struct ifm_like_
     return likeness;
 }
 
-/* The arm beside which a ratio was measured: it must be alike too. Without it in one run the ratio is another. */
+/* The arm beside which a ratio was measured: it must be alike too. Without it in one run the ratio is another. Not so
+ * a ceiling apart: a limit of the machine is the same whichever probe reached it. */
 static void add_partner(struct pairing *p, const struct ifm_like_pair *pair, const char *here, const char *there,
                         const char *what, struct ifm_likeness *likeness)
 {
@@ -235,6 +262,17 @@ static void pair_loss(const struct pairing *p, const struct ifm_like_pair *pair,
                                                                                               : IFM_STANDING_HOLDS;
 }
 
+static struct spreads spreads_of(const struct pairing *p, const char *cell, const char *arm, enum ifm_metric_id metric)
+{
+    const enum ifm_metric_id of = metric == IFM_M_CEILING_READ_PERCENT    ? IFM_M_CEILING_READ_SPREAD_PERCENT
+                                  : metric == IFM_M_CEILING_FLOPS_PERCENT ? IFM_M_CEILING_FLOPS_SPREAD_PERCENT
+                                                                          : IFM_M_NONE;
+    if (of == IFM_M_NONE)
+        return (struct spreads){NULL, NULL};
+    return (struct spreads){ifm_derived_value(p->reference->derived, cell, arm, of),
+                            ifm_derived_value(p->other->derived, cell, arm, of)};
+}
+
 static void pair_metric(struct pairing *p, const struct ifm_like_pair *pair, enum ifm_metric_id metric)
 {
     const char *cell = pair->reference_cell->name, *arm = pair->reference_arm->name;
@@ -254,10 +292,12 @@ static void pair_metric(struct pairing *p, const struct ifm_like_pair *pair, enu
         row->baseline = there == NULL ? "" : there->name;
         add_partner(p, pair, here == NULL ? "" : here->name, row->baseline, "baseline", &row->likeness);
         pair_loss(p, pair, row);
-    } else if (row->interleaved && reference->state == IFM_STATE_OK && other->state == IFM_STATE_OK) {
+    } else if (row->interleaved && !pair->other_cell->ceilings_apart && reference->state == IFM_STATE_OK &&
+               other->state == IFM_STATE_OK) {
         add_partner(p, pair, reference->text, other->text, "ceiling arm", &row->likeness);
     }
-    row->has_estimate = !is_refused(row, &row->loss, p->arena);
+    const struct spreads spreads = spreads_of(p, cell, arm, metric);
+    row->has_estimate = !is_refused(row, &spreads, &row->loss, p->arena);
 }
 
 static void pair_arm(struct pairing *p, const struct ifm_cell *here, const struct ifm_cell *there,

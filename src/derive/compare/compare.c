@@ -2,6 +2,7 @@
 #include "derive/internal.h"
 
 #include "derive/compare/between.h"
+#include "model/plan_json.h"
 #include "stats/sequential.h"
 #include "stats/stop_blocks.h"
 #include <math.h>
@@ -281,13 +282,16 @@ static const char *baseline_share(const struct ifm_cell_work *work)
     struct ifm_log_mean read = {0}, flops = {0};
     if (base->rates_refused.rule != NULL)
         return NULL;
-    bool has_read = !base->cache_resident && ifm_roof_share(base, IFM_CEILING_READ, &read);
-    bool has_flops = ifm_roof_share(base, IFM_CEILING_FLOPS, &flops);
+    const enum ifm_ceiling operations = ifm_roof_of_operations(base);
+    bool by_memory = base->reads == IFM_CEILING_READ;
+    bool has_read = (!by_memory || !base->cache_resident) && ifm_roof_share(base, base->reads, &read);
+    bool has_flops = ifm_roof_share(base, operations, &flops);
     if (!has_read && !has_flops)
         return NULL;
     bool by_read = has_read && (!has_flops || read.mean >= flops.mean);
     return ifm_arena_printf(work->d->arena, "baseline at %.1f %% of its %s ceiling",
-                            100.0 * exp(by_read ? read.mean : flops.mean), by_read ? "read" : "flops");
+                            100.0 * exp(by_read ? read.mean : flops.mean),
+                            ifm_ceiling_name(by_read ? base->reads : operations));
 }
 
 /* Rule 3: a speed-up beyond the byte and FLOP ratio tells of the baseline's weakness; it is shown only with it. */

@@ -1,4 +1,4 @@
-/* Rule 3: no rate far above its ceiling, and cells that caches serve are named as such. */
+/* Rule 3: no rate above what the device can do, and cells that caches serve are named as such. */
 #include "base/text.h"
 #include "derive/internal.h"
 #include "model/machine.h"
@@ -26,6 +26,33 @@ static bool is_resident(const struct ifm_cell_work *work, const struct ifm_arm *
     return work->cell->cache_resident;
 }
 
+/* The level of the caches whose roof the arm's reads have; memory's where none was probed. */
+static enum ifm_ceiling roof_of_reads(const struct ifm_arm_work *arm)
+{
+    const struct ifm_cell_work *work = arm->work;
+    const struct ifm_machine *machine = work->d->plan->machine;
+    if (!arm->cache_resident || machine == NULL || machine->gpu != NULL || ifm_derive_is_probe(arm->arm))
+        return IFM_CEILING_READ;
+    int level = ifm_machine_level(machine, work->cell->threads, arm->arm->working_set);
+    enum ifm_ceiling kind = ifm_ceiling_of_level(level > 0 ? level : IFM_CACHE_LEVELS);
+    for (size_t a = 0; a < work->cell->n_arms; a++)
+        if (work->cell->arms[a].ceiling == kind)
+            return kind;
+    return IFM_CEILING_READ;
+}
+
+/* Names the levels that were probed for the cell: "L2", "L2, L3"; "" = none. */
+static const char *probed_levels(const struct ifm_cell_work *work)
+{
+    const char *names = "";
+    for (enum ifm_ceiling kind = IFM_CEILING_L1; kind <= IFM_CEILING_L3; kind++)
+        for (size_t a = 0; a < work->cell->n_arms; a++)
+            if (work->cell->arms[a].ceiling == kind)
+                names = ifm_arena_printf(work->d->arena, "%s%s%s", names, names[0] == '\0' ? "" : ", ",
+                                         ifm_ceiling_name(kind));
+    return names;
+}
+
 void ifm_rules_resident(struct ifm_cell_work *work)
 {
     uint64_t smallest = UINT64_MAX;
@@ -33,6 +60,7 @@ void ifm_rules_resident(struct ifm_cell_work *work)
     for (size_t a = 0; a < work->cell->n_arms; a++) {
         struct ifm_arm_work *arm = &work->arms[a];
         arm->cache_resident = is_resident(work, arm->arm);
+        arm->reads = roof_of_reads(arm);
         if (!arm->cache_resident)
             continue;
         subjects |= !ifm_derive_is_probe(arm->arm);
@@ -41,6 +69,7 @@ void ifm_rules_resident(struct ifm_cell_work *work)
     if (smallest == UINT64_MAX)
         return;
     char set[48], cache[48];
+    const char *levels = probed_levels(work);
     const char *basis =
         (double)smallest < ifm_resident_below(work->d)
             ? ifm_arena_printf(work->d->arena, "4 x the %s of %s",
@@ -49,8 +78,10 @@ void ifm_rules_resident(struct ifm_cell_work *work)
             : "4 x the reported last-level cache";
     ifm_derive_say_cell(work, IFM_SEVERITY_NOTE, "rule-03", "cache-resident: a working set of %s is below %s; %s",
                         ifm_format_human((double)smallest, "B", set), basis,
-                        subjects ? "its rates are cache rates and are not held against memory"
-                                 : "these ceilings are those of a cache");
+                        !subjects ? "these ceilings are those of a cache"
+                        : levels[0] == '\0'
+                            ? "its rates are cache rates and are not held against memory"
+                            : ifm_arena_printf(work->d->arena, "its reads are held against the cache, %s", levels));
 }
 
 /* A rate is an amount over the time that a speed-up compares: when nobody should believe the one, neither the other. */
@@ -62,6 +93,32 @@ static void refuse_comparisons(const struct ifm_arm_work *refused, const char *r
             ifm_refuse(&work->arms[a].compare_refused, "rule-03", reason);
 }
 
+static const char *why_above(const struct ifm_arm_work *arm, enum ifm_ceiling kind, const char *above)
+{
+    const struct ifm_bound bound = ifm_bound_of(arm, kind);
+    if (bound.rate > 0)
+        return ifm_arena_printf(arm->d->arena, "%s, and above the physical bound (%s)", above, bound.words);
+    const char *unknown =
+        bound.words[0] == '\0' ? "" : ifm_arena_printf(arm->d->arena, " where no bound is known (%s)", bound.words);
+    return ifm_arena_printf(arm->d->arena, "%s: a rate cannot exceed its ceiling by more than %.0f %%%s", above,
+                            100.0 * IFM_RATE_TOLERANCE, unknown);
+}
+
+/* A probe above the bound makes no roof (roofs.c). */
+static void check_probe(struct ifm_arm_work *arm)
+{
+    const enum ifm_ceiling kind = arm->arm->ceiling;
+    const double amount = ifm_ceiling_amount(arm->arm, kind);
+    struct ifm_bound bound;
+    if (kind == IFM_CEILING_NONE || amount <= 0 || arm->broken != NULL || arm->n_blocks == 0 ||
+        !ifm_roof_breaks(arm, kind, log(amount / ifm_roof_fastest_ns(arm)), &bound))
+        return;
+    const char *reason =
+        ifm_arena_printf(arm->d->arena, "at its fastest it did %.0f %% of the physical bound of the %s ceiling (%s)",
+                         100.0 * amount / ifm_roof_fastest_ns(arm) / bound.rate, ifm_ceiling_name(kind), bound.words);
+    ifm_refuse_arm(arm, &arm->rates_refused, IFM_SEVERITY_WARNING, "rule-03", reason);
+}
+
 static void check_rate(struct ifm_arm_work *arm, enum ifm_ceiling kind)
 {
     const struct ifm_roof *roof = &arm->work->roofs[kind];
@@ -70,10 +127,8 @@ static void check_rate(struct ifm_arm_work *arm, enum ifm_ceiling kind)
         return;
     const char *above = ifm_arena_printf(arm->d->arena, "%.0f %% of the measured %s ceiling (%s)", 100.0 * exp(excess),
                                          ifm_ceiling_name(kind), roof->by->arm->name);
-    if (surely > log1p(IFM_RATE_TOLERANCE)) {
-        const char *reason =
-            ifm_arena_printf(arm->d->arena, "%s: a rate cannot exceed its ceiling by more than %.0f %%", above,
-                             100.0 * IFM_RATE_TOLERANCE);
+    if (surely > ifm_roof_reach(roof, arm, kind)) {
+        const char *reason = why_above(arm, kind, above);
         ifm_refuse_arm(arm, &arm->rates_refused, IFM_SEVERITY_WARNING, "rule-03", reason);
         refuse_comparisons(arm, reason);
     } else if (roof->raised_by == arm) {
@@ -87,8 +142,9 @@ void ifm_rules_ceiling(struct ifm_cell_work *work)
     if (work->record == NULL || work->refusal.rule != NULL)
         return;
     for (size_t a = 0; a < work->cell->n_arms; a++) {
-        check_rate(&work->arms[a], IFM_CEILING_FLOPS);
-        check_rate(&work->arms[a], IFM_CEILING_READ);
+        check_probe(&work->arms[a]);
+        check_rate(&work->arms[a], ifm_roof_of_operations(&work->arms[a]));
+        check_rate(&work->arms[a], work->arms[a].reads);
         check_rate(&work->arms[a], IFM_CEILING_WRITE);
     }
 }

@@ -20,6 +20,8 @@
     {"flops.fma8", #set, {.flops = ifm_flops_fma8_##set}, 2 * 2 * 8 * (lanes)},                                        \
         {"flops.fma12", #set, {.flops = ifm_flops_fma12_##set}, 2 * 2 * 12 * (lanes)},                                 \
         {"flops.fma16", #set, {.flops = ifm_flops_fma16_##set}, 2 * 2 * 16 * (lanes)},
+/* Two steps a round, four products a lane, each a multiplication and an addition. */
+#define DOTS_ROWS(set, lanes) {"int8.dot12", #set, {.dots = ifm_dots_dot12_##set}, 2 * 4 * 2 * 12 * (lanes)},
 #define KV_ENCODE_ROWS(set)                                                                                            \
     {"kv_encode.f16", #set, {.kv_encode = ifm_kv_encode_f16_##set}, 0},                                                \
         {"kv_encode.int8", #set, {.kv_encode = ifm_kv_encode_int8_##set}, 0},                                          \
@@ -60,19 +62,20 @@ static void copy_memcpy(void *to, const void *from, size_t bytes)
 /* clang-format off */
 static const struct ifm_kernel table[] = {
 #if defined(__x86_64__)
-    GEMM_CODES_ROWS(avx512vnni) KV_CODED_ROWS(avx512vnni)
+    GEMM_CODES_ROWS(avx512vnni) KV_CODED_ROWS(avx512vnni) DOTS_ROWS(avx512vnni, 16)
     STREAM_ROWS(avx512) NONTEMPORAL_ROWS(avx512) COMPUTE_ROWS(avx512, 16) ATTENTION_ROWS(avx512) GEMM_ROWS(avx512)
-    KV_ENCODE_ROWS(avx512) KV_PLAIN_ROWS(avx512)
+    KV_ENCODE_ROWS(avx512) KV_PLAIN_ROWS(avx512) DOTS_ROWS(avx512, 16)
     STREAM_ROWS(avx2) NONTEMPORAL_ROWS(avx2) COMPUTE_ROWS(avx2, 8) ATTENTION_ROWS(avx2) GEMM_ROWS(avx2)
-    KV_ENCODE_ROWS(avx2) KV_PLAIN_ROWS(avx2) KV_CODED_ROWS(avx2)
+    KV_ENCODE_ROWS(avx2) KV_PLAIN_ROWS(avx2) KV_CODED_ROWS(avx2) DOTS_ROWS(avx2, 8)
     STREAM_ROWS(sse2) NONTEMPORAL_ROWS(sse2) COMPUTE_ROWS(sse2, 4) ATTENTION_ROWS(sse2)
     NONTEMPORAL_ROWS(scalar)
 #endif
     STREAM_ROWS(scalar) COMPUTE_ROWS(scalar, 1) ATTENTION_ROWS(scalar) GEMM_ROWS(scalar)
-    KV_ENCODE_ROWS(scalar) KV_PLAIN_ROWS(scalar) KV_CODED_ROWS(scalar)
+    KV_ENCODE_ROWS(scalar) KV_PLAIN_ROWS(scalar) KV_CODED_ROWS(scalar) DOTS_ROWS(scalar, 1)
     {"write.memset", "", {.write = write_memset}, 0},
     {"copy.memcpy", "", {.copy = copy_memcpy}, 0},
     {"caches.chase", "", {.chase = ifm_caches_chase}, 0},
+    {"clock.chain", "", {.clock = ifm_clock_chain}, 0},
 };
 /* clang-format on */
 

@@ -15,6 +15,7 @@
 #define IFM_LINE 64                /* bytes; spans of the stream kernels start at a multiple */
 #define IFM_CHAINS 8               /* independent chains of dependent loads in "caches.chase" */
 #define IFM_FLOPS_SCALE 4194304.0f /* 2^22: what "flops" kernels multiply their lanes by before summing as integers */
+#define IFM_CLOCK_CYCLES 128       /* cycles of a round of "clock.chain" */
 
 /* Sum modulo 2^64 of the span as little-endian 64-bit words, the last one filled up with zero bytes. The value
  * does not depend on shape or instruction set, and spans that start at multiples of 8 add up. */
@@ -25,6 +26,11 @@ typedef void ifm_copy_fn(void *to, const void *from, size_t bytes);
 /* `rounds` x 2 fused steps x = x * factor + term on every lane of every accumulator; with factor -1 and term 3 each
  * lane is back at its start after a round, exactly. Returns the sum over lanes of x * IFM_FLOPS_SCALE. */
 typedef uint64_t ifm_flops_fn(uint64_t rounds, float factor, float term);
+/* `rounds` x 2 times, on every lane of every accumulator: lane += 4 x left x right, modulo 2^32. Lane j of accumulator
+ * i starts at 17 i + j. Returns the sum over lanes. The factors are below 128, as byte products saturate. */
+typedef uint64_t ifm_dots_fn(uint64_t rounds, uint8_t left, uint8_t right);
+/* `rounds` x IFM_CLOCK_CYCLES additions of `step` from 0 on, each of which waits for the one before it. */
+typedef uint64_t ifm_clock_fn(uint64_t rounds, uint64_t step);
 /* Follow IFM_CHAINS chains of byte offsets, `loads` dependent loads each; `position` is read and updated. */
 typedef void ifm_chase_fn(const void *lines, uint64_t position[IFM_CHAINS], uint64_t loads);
 
@@ -36,6 +42,8 @@ struct ifm_kernel {
         ifm_write_fn *write;
         ifm_copy_fn *copy;
         ifm_flops_fn *flops;
+        ifm_dots_fn *dots;
+        ifm_clock_fn *clock;
         ifm_chase_fn *chase;
         ifm_gemm_fn *gemm;
         ifm_kv_encode_fn *kv_encode;
@@ -45,7 +53,7 @@ struct ifm_kernel {
         ifm_attention_store_fn *store;
         ifm_kv_attend_fn *kv_attend;
     } fn;
-    unsigned flops_per_round; /* of "flops" kernels, else 0 */
+    unsigned flops_per_round; /* of "flops" and "int8" kernels: operations; else 0 */
 };
 
 /* The table, `*n` rows. */

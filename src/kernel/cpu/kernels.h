@@ -42,6 +42,15 @@ IFM_DECLARE_KV_CODED(avx512vnni)
 #endif
 
 ifm_chase_fn ifm_caches_chase;
+ifm_clock_fn ifm_clock_chain;
+
+#define IFM_DECLARE_DOTS(isa) ifm_dots_fn ifm_dots_dot12_##isa;
+IFM_DECLARE_DOTS(scalar)
+#if defined(__x86_64__)
+IFM_DECLARE_DOTS(avx2)
+IFM_DECLARE_DOTS(avx512)
+IFM_DECLARE_DOTS(avx512vnni)
+#endif
 
 #define IFM_DECLARE_GEMM(isa) ifm_gemm_fn ifm_gemm_int8_##isa, ifm_gemm_int4_##isa
 ifm_gemm_fn ifm_gemm_f32_scalar, ifm_gemm_bf16_scalar;

@@ -318,7 +318,16 @@ static json_t *cell_json(const struct ifm_publication *publication, const struct
     return with_arms(arm_json(publication, configuration, arm), publication, configuration);
 }
 
-/* The read ceiling of the first cell that memory serves: in a smaller one the probe measures a cache. */
+/* Was a level of the caches probed for the cell? Then its other read probes, if there are any, are of memory. */
+static bool has_levels(const struct ifm_cell *cell)
+{
+    bool has = false;
+    for (size_t a = 0; a < cell->n_arms; a++)
+        has |= cell->arms[a].ceiling >= IFM_CEILING_L1;
+    return has;
+}
+
+/* The read ceiling of the first cell that memory serves: in a smaller one a probe measures a cache. */
 static const struct ifm_value *memory_ceiling(const struct ifm_compat *c, const char **reason)
 {
     const struct ifm_plan *plan = c->from->plan;
@@ -327,7 +336,7 @@ static const struct ifm_value *memory_ceiling(const struct ifm_compat *c, const 
     for (size_t i = 0; i < plan->n_cells && found == NULL; i++) {
         const struct ifm_cell *cell = &plan->cells[i];
         const struct ifm_value *value = ifm_derived_value(c->from->derived, cell->name, "", IFM_M_CEILING_READ);
-        if (value != NULL && cell->cache_resident)
+        if (value == NULL ? has_levels(cell) : cell->cache_resident && !has_levels(cell))
             *reason = "caches serve the cells of this run: the rate of their probes is not the memory's";
         else
             found = value;

@@ -22,8 +22,10 @@ enum { LEAD_PAYS = 12 }; /* from so many samples on an untimed step before them 
 static const double REFILL_BYTES_PER_NS = 5; /* how fast caches are filled again, at least */
 /* Blocks that the cap holds, where steps are short enough; then it is passed by a small part of it at most. */
 enum { CAP_BLOCKS = 12 };
-/* A round of ceilings is no long interruption. */
-static const double CEILING_SLOT_NS = 3e7;
+/* A round of ceilings is no long interruption. Of what cores do by themselves the fastest sample counts, of memory a
+ * slot. */
+static const double CEILING_SLOT_NS = 3e7, CORES_SLOT_NS = 8e6;
+enum { CORES_SAMPLES = 4 };
 enum { ENOUGH_SAMPLES_PER_SLOT = 1000, MOST_SAMPLES_PER_SLOT = 1000000, MOST_INNER = 1 << 30 };
 
 /* For a device whose marks are tickets: the time that one more mark adds, and the smallest difference between two such
@@ -103,6 +105,13 @@ static double longest_slot_ns(const struct ifm_cell_run *cell)
     return fmax(1e9 * measure->cap_s / slots, 1e9 * measure->slot_min_s);
 }
 
+static bool is_of_cores(const struct ifm_cell_run *cell, const struct ifm_arm_run *arm)
+{
+    const struct ifm_ledger *ledger = &arm->plan->ledger;
+    return !ifm_plan_in_blocks(cell->plan, (size_t)(arm - cell->arms)) && cell->device->ops->resolve == NULL &&
+           (ledger->bytes_read + ledger->bytes_written == 0 || arm->plan->ceiling >= IFM_CEILING_L1);
+}
+
 /* The fewest samples that serve the arm. Long steps have slots of few, so that blocks stay short and their pairs many.
  * With fewer than LEAD_PAYS none of them is spent on filling the caches again after another arm; then they are so many
  * that this is no more than a percent of them, unless the cap is too short for that. */
@@ -111,6 +120,8 @@ static double fewest_samples(const struct ifm_cell_run *cell, const struct ifm_a
     const struct ifm_measure *measure = &cell->plan->measure;
     if (measure->slot_steps > 0)
         return (double)measure->slot_steps;
+    if (is_of_cores(cell, arm))
+        return CORES_SAMPLES;
     double fewest = ceil(measure->slot_min_s * 1e9 / sample_ns), refill_ns = 0;
     if (fewest >= LEAD_PAYS)
         return fewest;
@@ -159,7 +170,9 @@ static void choose_counts(struct ifm_cell_run *cell, double clock_ns)
     }
     for (size_t i = 0; i < cell->plan->n_arms; i++)
         choose_samples(cell, &cell->arms[i], clock_ns,
-                       ifm_plan_in_blocks(cell->plan, i) ? slot_ns : fmin(slot_ns, CEILING_SLOT_NS));
+                       ifm_plan_in_blocks(cell->plan, i)   ? slot_ns
+                       : is_of_cores(cell, &cell->arms[i]) ? fmin(slot_ns, CORES_SLOT_NS)
+                                                           : fmin(slot_ns, CEILING_SLOT_NS));
 }
 
 /* All arms of the blocks have an untimed step before their samples, or none has; samples apart never have. */

@@ -19,7 +19,11 @@ static const float FACTOR = 1.0f, TERM = 0x1p-10f; /* lanes grow by what they sh
 #define CACHES_GRAIN (IFM_LINE * IFM_CHAINS) /* every chain walks the same number of lines */
 #define LOADS_MOST MIB
 #define FLOPS_PER_THREAD (1ULL << 27)
+#define DOT_ROUNDS_PER_THREAD (1ULL << 17)
+#define CYCLES_PER_THREAD (1ULL << 21)
 #define PIECE_PER_THREAD (8 * MIB) /* about a millisecond: the start of a step is a percent of it */
+static const uint8_t LEFT = 1, RIGHT = 1;
+static const uint64_t STEP = 3;
 enum { SHAPES_MOST = 3 };
 
 static const char *const shapes[IFM_PROBES][SHAPES_MOST] = {
@@ -27,15 +31,59 @@ static const char *const shapes[IFM_PROBES][SHAPES_MOST] = {
     [IFM_PROBE_WRITE] = {"store", "nontemporal", "memset"},
     [IFM_PROBE_COPY] = {"load_store", "nontemporal", "memcpy"},
     [IFM_PROBE_FLOPS] = {"fma8", "fma12", "fma16"},
+    [IFM_PROBE_INT8] = {"dot12"},
+    [IFM_PROBE_CLOCK] = {"chain"},
 };
 
 /* ---- what is offered ---- */
 
-/* Row "probe.shape" of the dispatch table; an arm of caches has its size in the place of a shape. */
+/* Row "probe.shape" of the dispatch table; an arm of caches has its size in the place of a shape, a read of a cache the
+ * cache. */
 static const char *operation(enum ifm_probe probe, const char *variant, char op[64])
 {
-    snprintf(op, 64, "%s.%s", ifm_probe_names[probe], probe == IFM_PROBE_CACHES ? "chase" : variant);
+    const bool of_cache = probe == IFM_PROBE_READ && variant[0] == 'L';
+    snprintf(op, 64, "%s.%s", ifm_probe_names[probe],
+             probe == IFM_PROBE_CACHES ? "chase"
+             : of_cache                ? "linear"
+                                       : variant);
     return op;
+}
+
+static bool counts_operations(enum ifm_probe probe)
+{
+    return probe == IFM_PROBE_FLOPS || probe == IFM_PROBE_INT8;
+}
+
+/* A number of operations that takes each worker about a millisecond. */
+static struct ifm_stream_offer of_operations(enum ifm_probe probe, const char *shape, const struct ifm_kernel *kernel,
+                                             uint64_t threads)
+{
+    struct ifm_stream_offer offer = {.variant = shape};
+    if (probe == IFM_PROBE_CLOCK) {
+        offer.chosen.rounds = CYCLES_PER_THREAD / IFM_CLOCK_CYCLES; /* of each worker */
+        offer.ledger.rows = CYCLES_PER_THREAD;
+    } else {
+        offer.chosen.rounds = probe == IFM_PROBE_INT8 ? DOT_ROUNDS_PER_THREAD * threads
+                                                      : FLOPS_PER_THREAD * threads / kernel->flops_per_round;
+        offer.ledger.rows = offer.chosen.rounds;
+        offer.ledger.flops = offer.chosen.rounds * kernel->flops_per_round;
+    }
+    return offer;
+}
+
+/* Each worker reads its half of what the level holds for it as often as makes a piece. */
+static struct ifm_stream_offer of_level(const struct ifm_stream_ask *ask, const struct ifm_machine *machine,
+                                        uint64_t threads)
+{
+    static const char *const names[] = {"L1", "L2", "L3"};
+    const int level = ask->level > 3 ? 3 : ask->level;
+    const bool last = machine->cache_reported[level] == 0;
+    const uint64_t holds = last ? ifm_machine_llc_total(machine) : machine->cache_reported[level - 1] * threads;
+    const uint64_t bytes = holds / 2 / IFM_LINE * IFM_LINE;
+    struct ifm_stream_offer offer = ifm_stream_traffic(IFM_PROBE_READ, names[level - 1], bytes, 0);
+    offer.chosen.rounds = 1 + PIECE_PER_THREAD * threads / bytes;
+    offer.ledger.bytes_read = offer.chosen.rounds * bytes;
+    return offer;
 }
 
 static struct ifm_stream_offer of_shape(const struct ifm_stream_ask *ask, const char *shape,
@@ -44,15 +92,14 @@ static struct ifm_stream_offer of_shape(const struct ifm_stream_ask *ask, const 
     const struct ifm_stream_settings *s = ask->settings;
     const uint64_t usual = ifm_data_mul(4, ifm_machine_llc_total(machine));
     const uint64_t bytes = s->size != 0 ? s->size : usual > 256 * MIB ? usual : 256 * MIB;
-    const uint64_t piece = ifm_data_mul(PIECE_PER_THREAD, machine->threads > 0 ? machine->threads : 1);
-    struct ifm_stream_offer offer =
-        ifm_stream_traffic((enum ifm_probe)s->probe, shape, bytes, ask->pieces && piece < bytes ? piece : 0);
-    if (s->probe == IFM_PROBE_FLOPS) {
-        const uint64_t all = FLOPS_PER_THREAD * (machine->threads > 0 ? machine->threads : 1);
-        offer = (struct ifm_stream_offer){.variant = shape, .chosen.rounds = all / kernel->flops_per_round};
-        offer.ledger.rows = offer.chosen.rounds;
-        offer.ledger.flops = offer.chosen.rounds * kernel->flops_per_round;
-    }
+    const enum ifm_probe probe = (enum ifm_probe)s->probe;
+    const uint64_t threads = machine->threads > 0 ? machine->threads : 1,
+                   piece = ifm_data_mul(PIECE_PER_THREAD, threads);
+    struct ifm_stream_offer offer = ifm_stream_traffic(probe, shape, bytes, ask->pieces && piece < bytes ? piece : 0);
+    if (counts_operations(probe) || probe == IFM_PROBE_CLOCK)
+        offer = of_operations(probe, shape, kernel, threads);
+    else if (ask->level > 0)
+        offer = of_level(ask, machine, threads);
     offer.chosen.isa = kernel->isa;
     return offer;
 }
@@ -60,8 +107,11 @@ static struct ifm_stream_offer of_shape(const struct ifm_stream_ask *ask, const 
 static void offer_shapes(struct ifm_stream_ask *ask, const struct ifm_machine *machine, struct ifm_arena *arena)
 {
     const int probe = ask->settings->probe;
+    const size_t most = ask->level == 0                               ? SHAPES_MOST
+                        : machine->cache_reported[ask->level - 1] > 0 ? 1 /* in a cache the shapes do not differ */
+                                                                      : 0;
     ask->offers = IFM_ARENA_ARRAY(arena, struct ifm_stream_offer, SHAPES_MOST);
-    for (size_t i = 0; i < SHAPES_MOST && shapes[probe][i] != NULL; i++) {
+    for (size_t i = 0; i < most && shapes[probe][i] != NULL; i++) {
         char op[64];
         const struct ifm_kernel *kernel = ifm_data_kernel(operation((enum ifm_probe)probe, shapes[probe][i], op),
                                                           ifm_isa_name(ask->settings->isa), machine);
@@ -231,21 +281,35 @@ static enum ifm_status open_stream(const struct ifm_opening *opening, void *open
         return ifm_fail(error, IFM_MISSING, state->arm, "choose stream.isa=auto", "this build has no %s for %s", op,
                         chosen->isa);
     uint64_t accumulators = 0;
-    if (state->probe == IFM_PROBE_FLOPS &&
-        (!ifm_parse_u64(opening->arm->variant + strlen("fma"), &accumulators) || accumulators == 0)) /* "fma12" */
-        return ifm_fail(error, IFM_INTERNAL, state->arm, NULL, "a probe of flops is named after its accumulators");
+    if (counts_operations(state->probe) && /* "fma12", "dot12" */
+        (!ifm_parse_u64(opening->arm->variant + strlen("fma"), &accumulators) || accumulators == 0))
+        return ifm_fail(error, IFM_INTERNAL, state->arm, NULL, "a probe of operations is named after its accumulators");
     state->accumulators = (unsigned)accumulators;
     return allocate(state, error);
+}
+
+/* Worker `index`'s part of the rounds; each core has a clock of its own. */
+static uint64_t rounds_of(enum ifm_probe probe, uint64_t rounds, unsigned index, unsigned count)
+{
+    return probe == IFM_PROBE_CLOCK ? rounds : rounds / count + (index < rounds % count);
+}
+
+static uint64_t read_part(const struct ifm_stream_run *state, struct stream_span span)
+{
+    uint64_t sum = state->kernel->fn.read(state->from + span.from, span.bytes);
+    for (uint64_t pass = 1; pass < state->rounds; pass++) /* of a cache */
+        sum += state->kernel->fn.read(state->from + span.from, span.bytes);
+    return sum;
 }
 
 static void work(void *arg, unsigned index, unsigned count)
 {
     struct ifm_stream_run *state = arg;
     const struct stream_span span = span_now(state, index, count);
-    uint64_t rounds = state->rounds / count + (index < state->rounds % count);
+    const uint64_t rounds = rounds_of(state->probe, state->rounds, index, count);
     switch (state->probe) {
     case IFM_PROBE_READ:
-        state->results[index].sum = state->kernel->fn.read(state->from + span.from, span.bytes);
+        state->results[index].sum = read_part(state, span);
         break;
     case IFM_PROBE_WRITE:
         state->kernel->fn.write(state->to + span.from, span.bytes, state->pattern);
@@ -255,6 +319,12 @@ static void work(void *arg, unsigned index, unsigned count)
         break;
     case IFM_PROBE_FLOPS:
         state->results[index].sum = state->kernel->fn.flops(rounds, FACTOR, TERM);
+        break;
+    case IFM_PROBE_INT8:
+        state->results[index].sum = state->kernel->fn.dots(rounds, LEFT, RIGHT);
+        break;
+    case IFM_PROBE_CLOCK:
+        state->results[index].sum = state->kernel->fn.clock(rounds, STEP);
         break;
     case IFM_PROBE_MATRIX: /* on GPUs alone */
     case IFM_PROBE_CACHES: /* one thread, without the pool */
@@ -339,14 +409,30 @@ static uint64_t sum_of_lanes(const struct ifm_stream_run *state, uint64_t rounds
     return sum;
 }
 
+/* The same of byte products: lane j of accumulator i starts at 17 i + j, and keeps 32 bits. */
+static uint64_t sum_of_dots(const struct ifm_stream_run *state, uint64_t rounds)
+{
+    const unsigned lanes = state->kernel->flops_per_round / 16 / state->accumulators;
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < state->accumulators; i++)
+        for (unsigned j = 0; j < lanes; j++)
+            sum += (uint32_t)(17 * i + j + 2 * rounds * 4 * LEFT * RIGHT);
+    return sum;
+}
+
 /* Whether each worker's sum, which is exact, is the one of its part. */
 static void check_sum(void *arg, unsigned index, unsigned count)
 {
     const struct ifm_stream_run *state = arg;
-    const uint64_t rounds = state->asked.rounds / count + (index < state->asked.rounds % count);
-    state->wrong[index] =
-        state->results[index].sum != (state->probe == IFM_PROBE_READ ? sum_of_span(state, span_now(state, index, count))
-                                                                     : sum_of_lanes(state, rounds));
+    const uint64_t rounds = rounds_of(state->probe, state->asked.rounds, index, count);
+    uint64_t right = 0;
+    if (state->probe == IFM_PROBE_READ)
+        right = sum_of_span(state, span_now(state, index, count)) * (state->asked.rounds > 0 ? state->asked.rounds : 1);
+    else if (state->probe == IFM_PROBE_FLOPS)
+        right = sum_of_lanes(state, rounds);
+    else
+        right = state->probe == IFM_PROBE_INT8 ? sum_of_dots(state, rounds) : rounds * IFM_CLOCK_CYCLES * STEP;
+    state->wrong[index] = state->results[index].sum != right;
 }
 
 /* Bytes of a worker's part that are not the pattern, or not what filled the source. */
@@ -399,7 +485,8 @@ static uint64_t wrong_chains(const struct ifm_stream_run *state)
 static enum ifm_status check(void *opened, struct ifm_check *out, struct ifm_error *error)
 {
     struct ifm_stream_run *state = opened;
-    const bool sums = state->probe == IFM_PROBE_READ || state->probe == IFM_PROBE_FLOPS;
+    const bool sums =
+        state->probe == IFM_PROBE_READ || state->probe == IFM_PROBE_CLOCK || counts_operations(state->probe);
     uint64_t wrong, sum = 0;
     (void)error;
     *out = (struct ifm_check){.done = true, .finite = true};

@@ -2,7 +2,7 @@
 #include "workload/data/data.h"
 #include "workload/stream/stream.h"
 
-const char *const ifm_probe_names[IFM_PROBES] = {"read", "write", "copy", "flops", "matrix", "caches"};
+const char *const ifm_probe_names[IFM_PROBES] = {"read", "write", "copy", "flops", "int8", "clock", "matrix", "caches"};
 
 struct ifm_stream_offer ifm_stream_traffic(enum ifm_probe probe, const char *variant, uint64_t bytes, uint64_t piece)
 {

@@ -1,8 +1,8 @@
 /* stream: the device's own limits, which every other rate is held against.
  *
  * What the timed region contains: one pass of all workers over their parts of the buffer (read, write, copy), a fixed
- * number of multiply-adds (flops) or matrix products (matrix), or one walk through a random cycle of cache lines on one
- * thread (caches). */
+ * number of multiply-adds (flops), byte products (int8), dependent additions (clock) or matrix products (matrix), or
+ * one walk through a random cycle of cache lines on one thread (caches). */
 #include "workload/stream/stream.h"
 
 #include "device/cuda.h"
@@ -12,8 +12,9 @@
 
 static const struct ifm_param rows[] = {
     {"stream.probe", "probe", IFM_TYPE_CHOICE, IFM_SWEEP, "", "read,write,copy,flops,caches", 1, 0,
-     "read|write|copy|flops|matrix|caches",
-     "what is probed: a bandwidth, the FLOP rate, the rate of a GPU's matrix products, or the cache sizes",
+     "read|write|copy|flops|int8|clock|matrix|caches",
+     "what is probed: a bandwidth, the FLOP rate, the rate of byte products, the core's clock, the rate of a GPU's "
+     "matrix products, or the cache sizes",
      offsetof(struct ifm_stream_settings, probe)},
     {"stream.size", "size", IFM_TYPE_BYTES, IFM_SWEEP, "B", "0", 0, 1ULL << 50, NULL,
      "bytes in each buffer of read, write and copy; 0 takes the larger of 256 MiB and 4 x the last-level cache",
@@ -31,8 +32,8 @@ static const struct ifm_param chosen_rows[] = {
      offsetof(struct ifm_stream_chosen, bytes)},
     {"piece", NULL, IFM_TYPE_U64, 0, "B", "0", 1, 0, NULL, "bytes of a step; 0 = the whole buffer",
      offsetof(struct ifm_stream_chosen, piece)},
-    {"rounds", NULL, IFM_TYPE_U64, 0, "count", "0", 1, 0, NULL, "rounds of multiply-adds in a step",
-     offsetof(struct ifm_stream_chosen, rounds)},
+    {"rounds", NULL, IFM_TYPE_U64, 0, "count", "0", 1, 0, NULL,
+     "rounds of operations, or passes over a cache, in a step", offsetof(struct ifm_stream_chosen, rounds)},
     {"loads", NULL, IFM_TYPE_U64, 0, "count", "0", 1, 0, NULL, "loads of a walk",
      offsetof(struct ifm_stream_chosen, loads)},
     {"isa", NULL, IFM_TYPE_TEXT, 0, "", "", 1, 0, NULL, "instruction set of the kernel",
@@ -41,15 +42,17 @@ static const struct ifm_param chosen_rows[] = {
 
 static const struct ifm_section chosen = IFM_SECTION("stream", NULL, chosen_rows, struct ifm_stream_chosen);
 
-static const enum ifm_ceiling ceilings[IFM_PROBES] = {IFM_CEILING_READ,  IFM_CEILING_WRITE,  IFM_CEILING_COPY,
-                                                      IFM_CEILING_FLOPS, IFM_CEILING_MATRIX, IFM_CEILING_NONE};
+static const enum ifm_ceiling ceilings[IFM_PROBES] = {IFM_CEILING_READ,   IFM_CEILING_WRITE, IFM_CEILING_COPY,
+                                                      IFM_CEILING_FLOPS,  IFM_CEILING_INT8,  IFM_CEILING_CLOCK,
+                                                      IFM_CEILING_MATRIX, IFM_CEILING_NONE};
 
 static const struct ifm_implementation *const implementations[] = {&ifm_stream_cpu,
                                                                    IFM_CUDA_ENTRY(&ifm_stream_cuda) NULL};
 
-static struct ifm_arm arm_of(enum ifm_probe probe, const struct ifm_implementation *row,
+static struct ifm_arm arm_of(const struct ifm_stream_ask *ask, const struct ifm_implementation *row,
                              const struct ifm_stream_offer *offer, struct ifm_arena *arena)
 {
+    const enum ifm_probe probe = (enum ifm_probe)ask->settings->probe;
     return (struct ifm_arm){
         .name = ifm_arena_printf(arena, "%s.%s", ifm_probe_names[probe], offer->variant),
         .variant = offer->variant,
@@ -57,7 +60,8 @@ static struct ifm_arm arm_of(enum ifm_probe probe, const struct ifm_implementati
         .title = ifm_data_title(row->title, offer->chosen.isa, arena),
         .chosen = ifm_section_print(&chosen, &offer->chosen, arena),
         .n_chosen = chosen.n,
-        .ceiling = ceilings[probe],
+        .ceiling = ask->level > 0 ? ifm_ceiling_of_level(ask->level) : ceilings[probe],
+        .integer = probe == IFM_PROBE_INT8,
         .ledger = offer->ledger,
         .working_set = offer->working_set,
         .memory = offer->working_set,
@@ -67,14 +71,14 @@ static struct ifm_arm arm_of(enum ifm_probe probe, const struct ifm_implementati
 }
 
 /* Not for users: what is asked of a ceiling that is taken along. */
-static const char PIECES[] = "stream.pieces";
+static const char PIECES[] = "stream.pieces", LEVEL[] = "stream.level";
 
-static bool wants_pieces(const struct ifm_setting *settings, size_t n)
+static const char *asked_for(const struct ifm_setting *settings, size_t n, const char *path)
 {
-    bool wanted = false;
     for (size_t i = 0; i < n; i++)
-        wanted |= strcmp(settings[i].path, PIECES) == 0;
-    return wanted;
+        if (strcmp(settings[i].path, path) == 0)
+            return settings[i].text;
+    return NULL;
 }
 
 static enum ifm_status describe(const struct ifm_setting *settings, size_t n, const struct ifm_machine *machine,
@@ -85,9 +89,11 @@ static enum ifm_status describe(const struct ifm_setting *settings, size_t n, co
     *arms = (struct ifm_arm_list){0};
     *why_not = NULL;
     IFM_TRY(ifm_section_bind(&section, settings, n, arena, &s, error));
-    const enum ifm_probe probe = (enum ifm_probe)s.probe;
+    const char *level = asked_for(settings, n, LEVEL);
     for (size_t i = 0; implementations[i] != NULL && arms->n == 0 && *why_not == NULL; i++) {
-        struct ifm_stream_ask ask = {.settings = &s, .pieces = wants_pieces(settings, n)};
+        struct ifm_stream_ask ask = {.settings = &s, .pieces = asked_for(settings, n, PIECES) != NULL};
+        if (level != NULL)
+            ask.level = level[0] - '0';
         if (!ifm_implementation_serves(implementations[i], machine))
             continue;
         *why_not = implementations[i]->supports(machine, &ask, arena);
@@ -95,21 +101,21 @@ static enum ifm_status describe(const struct ifm_setting *settings, size_t n, co
             return IFM_OK;
         arms->items = IFM_ARENA_ARRAY(arena, struct ifm_arm, ask.n + 1);
         for (; arms->n < ask.n; arms->n++)
-            arms->items[arms->n] = arm_of(probe, implementations[i], &ask.offers[arms->n], arena);
+            arms->items[arms->n] = arm_of(&ask, implementations[i], &ask.offers[arms->n], arena);
     }
     if (arms->n == 0)
-        *why_not = ifm_arena_printf(arena, "this build has no probe %s for %s", ifm_probe_names[probe],
+        *why_not = ifm_arena_printf(arena, "this build has no probe %s for %s", ifm_probe_names[s.probe],
                                     machine->gpu != NULL ? machine->gpu->name : ifm_isa_name(s.isa));
     return ifm_data_check_memory(ifm_data_most_memory(arms), machine, "stream.size",
                                  "lower stream.size, or free memory", "the buffers need", error);
 }
 
-static const struct ifm_ceiling_settings ceiling_settings = {"stream.probe", "stream.size", PIECES};
+static const struct ifm_ceiling_settings ceiling_settings = {"stream.probe", "stream.size", PIECES, LEVEL};
 
 const struct ifm_workload ifm_workload_stream = {
     .name = "stream",
     .purpose = "the device's measured limits: read, write and copy bandwidth, FLOP rate, cache sizes",
-    .timed_region = "one pass over the buffers, a fixed number of multiply-adds, or one walk through a cycle of lines",
+    .timed_region = "one pass over the buffers, a fixed number of operations, or one walk through a cycle of lines",
     .params = &section,
     .chosen = &chosen,
     .describe = describe,

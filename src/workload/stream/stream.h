@@ -10,6 +10,8 @@ enum ifm_probe {
     IFM_PROBE_WRITE,
     IFM_PROBE_COPY,
     IFM_PROBE_FLOPS,
+    IFM_PROBE_INT8,
+    IFM_PROBE_CLOCK,
     IFM_PROBE_MATRIX,
     IFM_PROBE_CACHES,
     IFM_PROBES
@@ -25,7 +27,7 @@ struct ifm_stream_settings {
 struct ifm_stream_chosen {
     uint64_t bytes;  /* of each buffer */
     uint64_t piece;  /* of a buffer in a step; 0 = all of it */
-    uint64_t rounds; /* of multiply-adds in a step, all workers together */
+    uint64_t rounds; /* of operations in a step, all workers together; of a read in a cache: of passes over it */
     uint64_t loads;  /* of a walk through the lines */
     const char *isa; /* of the kernel; "" = the same code on every instruction set, or a GPU's */
 };
@@ -43,6 +45,7 @@ struct ifm_stream_offer {
 struct ifm_stream_ask {
     const struct ifm_stream_settings *settings;
     bool pieces; /* a step passes over a piece of the buffer, the next one over the piece behind it; on processors */
+    int level;   /* of a cache that the buffer fits, which a step reads again and again; on processors. 0 = none */
     struct ifm_stream_offer *offers;
     size_t n;
 };
