@@ -105,7 +105,7 @@ void ifm_derive_cell_ceilings(const struct ifm_cell_work *work)
     if (count_probes(work->cell, reads_of_cell(work)) > 0 && count_probes(work->cell, IFM_CEILING_FLOPS) > 0)
         ifm_derive_emit_cell(work, IFM_M_RIDGE_POINT, ridge_value(work));
     if (note.size > 0)
-        ifm_derive_say_cell(work, IFM_SEVERITY_NOTE, "", "each ceiling is the fastest slot of its probe shapes (%s)",
+        ifm_derive_say_cell(work, IFM_SEVERITY_NOTE, "", "each ceiling is the fastest of its probe shapes (%s)",
                             note.data);
     ifm_text_free(&note);
     say_bounds(work);

@@ -1,12 +1,13 @@
 /* The roofs of a cell: what the device gave at most, over all of the run.
  *
- * A ceiling is a limit, not an average: the fastest slot of all probes of its kind counts. One machine has one memory
+ * A ceiling is a limit, not an average: the fastest of all probes of its kind counts. One machine has one memory
  * and one rate of operations, so the slots of every cell with as many threads count; only a probe whose buffer the
  * caches hold speaks of its own cell alone. An arm that is surely above all probes shows a higher limit, and raises the
  * roof. */
 #include "derive/internal.h"
 
 #include <math.h>
+#include <stddef.h>
 
 static bool is_usable(const struct ifm_arm_work *arm, enum ifm_ceiling kind)
 {
@@ -33,14 +34,43 @@ bool ifm_roof_breaks(const struct ifm_arm_work *arm, enum ifm_ceiling kind, doub
     return bound->rate > 0 && log_rate > log(bound->rate) + log1p(IFM_BOUND_SLACK);
 }
 
-/* Of memory a slot counts, which passes over more than a cache keeps. What cores do by themselves is the same in each
- * sample, but for waits: there the best sample does, of a clock always. */
+/* Successive samples of a probe of memory that pass over more than the caches keep. */
+static size_t samples_past_caches(const struct ifm_arm_work *arm, const struct ifm_slot *slot)
+{
+    const double bytes = ifm_ceiling_amount(arm->arm, arm->arm->ceiling) * slot->inner;
+    return (size_t)ceil(IFM_RESIDENT_FACTOR * (double)ifm_machine_llc_total(arm->d->plan->machine) / bytes);
+}
+
+/* A step in the fastest stretch of the probe's slots that is long enough. */
+static double fastest_stretch_ns(const struct ifm_arm_work *arm)
+{
+    const struct ifm_record *record = arm->work->record;
+    const struct ifm_slot *slot;
+    double fastest = arm->fastest_ns;
+    for (size_t k = 0; (slot = ifm_next_slot(arm, &k)) != NULL; k++) {
+        const size_t n = samples_past_caches(arm, slot);
+        double sum = 0;
+        for (size_t i = 0; i < slot->samples; i++) {
+            const struct ifm_sample *sample = &record->samples[record->first[k] + i];
+            sum += (double)sample->duration_ns - (i >= n ? (double)sample[-(ptrdiff_t)n].duration_ns : 0);
+            if (i + 1 >= n)
+                fastest = fmin(fastest, sum / ((double)n * slot->inner));
+        }
+    }
+    return fastest;
+}
+
+/* Waits are no limit of the device, so rounds of ceilings count by their best: of what cores do by themselves a sample,
+ * of memory a stretch of samples. GPUs count by slots: their power limit binds within a slot. */
 double ifm_roof_fastest_ns(const struct ifm_arm_work *arm)
 {
     const struct ifm_machine *machine = arm->d->plan->machine;
-    const bool by_sample = arm->work->cell->ceilings_apart && !is_of_memory(arm->arm->ceiling) &&
-                           (machine == NULL || machine->gpu == NULL);
-    return by_sample || arm->arm->ceiling == IFM_CEILING_CLOCK ? arm->shortest_ns : arm->fastest_ns;
+    const enum ifm_ceiling kind = arm->arm->ceiling;
+    if (kind == IFM_CEILING_CLOCK)
+        return arm->shortest_ns;
+    if (!arm->work->cell->ceilings_apart || machine == NULL || machine->gpu != NULL)
+        return arm->fastest_ns;
+    return is_of_memory(kind) ? fastest_stretch_ns(arm) : arm->shortest_ns;
 }
 
 static struct ifm_roof of_probes(const struct ifm_cell_work *work, enum ifm_ceiling kind)

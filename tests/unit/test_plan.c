@@ -172,7 +172,7 @@ static void caches_are_probed_where_they_serve(void **state)
     f->catalog.machine.cache_reported[1] = 1 << 20;
     f->catalog.machine.cache_reported[2] = 32 << 20;
     assert_int_equal(build(f), IFM_OK);
-    const struct ifm_cell *hot = &f->plan->cells[0], *larger = &f->plan->cells[2], *cold = &f->plan->cells[3];
+    const struct ifm_cell *hot = &f->plan->cells[0], *larger = &f->plan->cells[2];
     assert_int_equal(hot->n_arms, 7); /* the arm, and two of reads, of flops and of the clock */
     const char *const probes[] = {"read", "flops", "clock"};
     for (size_t i = 0; i < 3; i++)
@@ -180,8 +180,11 @@ static void caches_are_probed_where_they_serve(void **state)
     assert_string_equal(ifm_arm_setting(&hot->arms[1], "stream.level"), "2");
     assert_null(ifm_arm_setting(&hot->arms[1], "stream.pieces"));
     assert_string_equal(ifm_arm_setting(&larger->arms[1], "stream.level"), "2"); /* 3 MiB, below 4 x 1 MiB */
-    assert_null(ifm_arm_setting(&cold->arms[1], "stream.level"));
-    assert_string_equal(ifm_arm_setting(&cold->arms[1], "stream.size"), "1048576");
+    f->study.measure.cache = IFM_CACHE_COLD;
+    assert_int_equal(build(f), IFM_OK);
+    assert_null(ifm_arm_setting(&f->plan->cells[0].arms[1], "stream.level"));
+    assert_string_equal(ifm_arm_setting(&f->plan->cells[0].arms[1], "stream.size"), "1048576");
+    f->study.measure.cache = IFM_CACHE_HOT;
     f->catalog.machine.cache_reported[1] = 512 << 10;
     assert_int_equal(build(f), IFM_OK);
     assert_string_equal(ifm_arm_setting(&f->plan->cells[2].arms[1], "stream.level"), "3");
