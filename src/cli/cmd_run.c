@@ -8,22 +8,39 @@
 #include "sample/claim.h"
 #include "story/folder.h"
 #include <stdio.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 struct ifm_invocation ifm_invocation;
 
+struct shown {
+    int64_t last_ns;
+    struct ifm_so_far so_far;
+};
+
 /* One line on the terminal, rewritten at most ten times a second. */
 static void show_progress(void *context, const struct ifm_cell *cell, double fraction, double remaining_s)
 {
-    int64_t *last_ns = context;
+    struct shown *shown = context;
     int64_t now_ns = ifm_clock_now().ns;
-    if (now_ns - *last_ns < 100000000)
+    if (now_ns - shown->last_ns < 100000000)
         return;
-    *last_ns = now_ns;
-    char name[256];
-    snprintf(name, sizeof name, "%s", cell->name);
-    ifm_plain_make(name);
-    fprintf(stderr, "\r\033[K%3.0f %%  %s  about %.0f s left", 100 * fraction, name, remaining_s);
+    shown->last_ns = now_ns;
+    struct winsize size = {0};
+    char line[512];
+    snprintf(line, sizeof line, "%3.0f %%  %s  about %.0f s left%s%s", 100 * fraction, cell->name, remaining_s,
+             shown->so_far.text[0] == '\0' ? "" : "  so far ", shown->so_far.text);
+    ifm_plain_make(line);
+    bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
+    fprintf(stderr, "\r\033[K%.*s", known ? size.ws_col - 1 : (int)sizeof line, line);
+}
+
+/* What the comparisons of the open cell said when the run was interrupted. */
+static void tell_so_far(struct ifm_so_far *so_far)
+{
+    ifm_plain_make(so_far->text);
+    if (so_far->text[0] != '\0')
+        ifm_note("preliminary, after %u block%s: %s", so_far->blocks, so_far->blocks == 1 ? "" : "s", so_far->text);
 }
 
 /* Replaces this process with `run --resume`; returns only when exec fails. Open files are closed by it. */
@@ -51,19 +68,21 @@ static enum ifm_status measure(const char *dir, const struct ifm_config *config,
                                bool resume, const struct ifm_options *options, struct ifm_arena *arena,
                                struct ifm_error *error)
 {
-    int64_t last_ns = 0;
+    struct shown shown = {0};
     bool anew = false, show = !options->quiet && isatty(STDERR_FILENO);
-    struct ifm_run_options how = {.dir = dir, .resume = resume, .needs_new_process = &anew};
+    struct ifm_run_options how = {.dir = dir, .resume = resume, .needs_new_process = &anew, .so_far = &shown.so_far};
     if (options->dir != NULL && !resume)
         ifm_folder_retries(options->dir, arena, &how.retries, &how.n_retries);
     how.witness = ifm_supervise_run(dir, options);
     if (show)
-        how.progress = (struct ifm_progress){show_progress, &last_ns};
+        how.progress = (struct ifm_progress){show_progress, &shown};
     enum ifm_status status = ifm_story_measure(config, plan, &how, error);
     if (show)
         fputs("\r\033[K", stderr);
     if (status != IFM_OK && anew)
         go_on_in_a_new_process(dir, options);
+    if (status == IFM_INTERRUPTED)
+        tell_so_far(&shown.so_far);
     if (status == IFM_INTERRUPTED)
         ifm_error_hint(error, "go on with `inferometer run --resume %s`", dir);
     return status;
