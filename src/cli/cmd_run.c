@@ -8,39 +8,50 @@
 #include "sample/claim.h"
 #include "story/folder.h"
 #include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 struct ifm_invocation ifm_invocation;
 
-/* One line on the terminal, rewritten at most ten times a second. */
-static bool may_show(int64_t *last_ns)
+struct shown {
+    int64_t last_ns;
+    struct ifm_so_far so_far;
+};
+
+/* One line on the terminal, no wider than that, rewritten at most ten times a second. */
+static bool may_show(struct shown *shown)
 {
     int64_t now_ns = ifm_clock_now().ns;
-    if (now_ns - *last_ns < 100000000)
+    if (now_ns - shown->last_ns < 100000000)
         return false;
-    *last_ns = now_ns;
+    shown->last_ns = now_ns;
     return true;
 }
 
-static const char *plain(const char *name, char out[static 256])
+static void show_line(char *line)
 {
-    snprintf(out, 256, "%s", name);
-    ifm_plain_make(out);
-    return out;
+    struct winsize size = {0};
+    bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
+    ifm_plain_make(line);
+    fprintf(stderr, "\r\033[K%.*s", known ? size.ws_col - 1 : (int)strlen(line), line);
 }
 
 static void show_progress(void *context, const struct ifm_cell *cell, double fraction, double remaining_s)
 {
-    char name[256];
-    if (may_show(context))
-        fprintf(stderr, "\r\033[K%3.0f %%  %s  about %.0f s left", 100 * fraction, plain(cell->name, name),
-                remaining_s);
+    struct shown *shown = context;
+    char line[512];
+    if (!may_show(shown))
+        return;
+    snprintf(line, sizeof line, "%3.0f %%  %s  about %.0f s left%s%s", 100 * fraction, cell->name, remaining_s,
+             shown->so_far.text[0] == '\0' ? "" : "  so far ", shown->so_far.text);
+    show_line(line);
 }
 
 /* Around the blocks: what it is at, and what the parts before it took. NULL: it is over. */
 static void show_part(void *context, const struct ifm_parts *parts)
 {
-    char cell[256], arm[256], spent[160];
+    char line[512], spent[160];
     if (parts == NULL) {
         fputs("\r\033[K", stderr);
         return;
@@ -48,15 +59,24 @@ static void show_part(void *context, const struct ifm_parts *parts)
     if (parts->at == IFM_PART_BLOCKS || parts->at == IFM_PART_LATER || !may_show(context))
         return;
     ifm_parts_text(parts->seconds, spent, sizeof spent);
-    fprintf(stderr, "\r\033[K%s%s%s%s%s%s%s", parts->cell == NULL ? "" : plain(parts->cell, cell),
-            parts->cell == NULL ? "" : ": ", ifm_part_names[parts->at], parts->arm == NULL ? "" : " of ",
-            parts->arm == NULL ? "" : plain(parts->arm, arm), spent[0] == '\0' ? "" : "; so far ", spent);
+    snprintf(line, sizeof line, "%s%s%s%s%s%s%s", parts->cell == NULL ? "" : parts->cell,
+             parts->cell == NULL ? "" : ": ", ifm_part_names[parts->at], parts->arm == NULL ? "" : " of ",
+             parts->arm == NULL ? "" : parts->arm, spent[0] == '\0' ? "" : "; so far ", spent);
+    show_line(line);
 }
 
-static struct ifm_progress progress_of(const struct ifm_options *options, int64_t *last_ns)
+static struct ifm_progress progress_of(const struct ifm_options *options, struct shown *shown)
 {
     bool show = !options->quiet && isatty(STDERR_FILENO);
-    return show ? (struct ifm_progress){show_progress, last_ns, show_part} : (struct ifm_progress){0};
+    return show ? (struct ifm_progress){show_progress, shown, show_part} : (struct ifm_progress){0};
+}
+
+/* What the comparisons of the open cell said when the run was interrupted. */
+static void tell_so_far(struct ifm_so_far *so_far)
+{
+    ifm_plain_make(so_far->text);
+    if (so_far->text[0] != '\0')
+        ifm_note("preliminary, after %u block%s: %s", so_far->blocks, so_far->blocks == 1 ? "" : "s", so_far->text);
 }
 
 /* Replaces this process with `run --resume`; returns only when exec fails. Open files are closed by it. */
@@ -84,20 +104,22 @@ static enum ifm_status measure(const char *dir, const struct ifm_config *config,
                                bool resume, const struct ifm_options *options, struct ifm_arena *arena,
                                struct ifm_error *error)
 {
-    int64_t last_ns = 0;
+    struct shown shown = {0};
     bool anew = false;
-    struct ifm_run_options how = {.dir = dir, .resume = resume, .needs_new_process = &anew};
+    struct ifm_run_options how = {.dir = dir, .resume = resume, .needs_new_process = &anew, .so_far = &shown.so_far};
     if (options->dir != NULL && !resume)
         ifm_folder_retries(options->dir, arena, &how.retries, &how.n_retries);
     how.witness = ifm_supervise_run(dir, options);
-    how.progress = progress_of(options, &last_ns);
+    how.progress = progress_of(options, &shown);
     enum ifm_status status = ifm_story_measure(config, plan, &how, error);
     if (how.progress.tell != NULL)
-        how.progress.tell(&last_ns, NULL);
+        how.progress.tell(&shown, NULL);
     if (status != IFM_OK && anew)
         go_on_in_a_new_process(dir, options);
-    if (status == IFM_INTERRUPTED)
+    if (status == IFM_INTERRUPTED) {
+        tell_so_far(&shown.so_far);
         ifm_error_hint(error, "go on with `inferometer run --resume %s`", dir);
+    }
     return status;
 }
 

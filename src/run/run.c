@@ -78,8 +78,11 @@ static enum ifm_status run_passes(struct execution *execution, struct ifm_cell_r
         .events = execution->events,
         .energy = execution->energy,
         .progress = execution->options->progress.report == NULL ? NULL : report,
+        .so_far = execution->options->so_far,
         .context = execution,
     };
+    if (shared.so_far != NULL)
+        *shared.so_far = (struct ifm_so_far){0};
     execution->passes_s = execution->pass_s = 0;
     for (size_t i = 0; i < cell->plan->n_passes; i++) {
         IFM_TRY(ifm_pass_execute(cell, &cell->plan->passes[i], &shared, &execution->unrecorded, error));

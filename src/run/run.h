@@ -9,6 +9,7 @@
 #include "model/event.h"
 #include "model/plan.h"
 #include "run/facts/facts.h"
+#include "run/pass/stop.h"
 #include <stdbool.h>
 
 /* Progress between slots; never called inside a timed slot. */
@@ -23,6 +24,7 @@ struct ifm_run_options {
     struct ifm_device_options device;
     bool resume;
     struct ifm_progress progress;          /* report may be NULL */
+    struct ifm_so_far *so_far;             /* of the open cell, made anew before each report; may be NULL */
     const struct ifm_event_retry *retries; /* of the run that is repeated; NULL = none */
     size_t n_retries;
     bool *needs_new_process;     /* set when the device failed and only a new process, which resumes, can open it */

@@ -9,6 +9,7 @@
 #include "base/random.h"
 #include "run/pass/stop.h"
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { SAMPLES = 5, ARMS = 2, SLOTS = 2 * ARMS };
@@ -311,6 +312,33 @@ static void slow_steps_must_have_been_seen_at_a_look_too(void **state)
     ifm_stop_free(&f.stop);
 }
 
+static void what_it_says_so_far(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct ifm_so_far said;
+    start_decided(&f);
+    ifm_stop_so_far(&f.stop, &said);
+    assert_string_equal(said.text, "");
+    for (int k = 0; k < 5; k++)
+        add_block(&f, 0.5, 0.01, 0);
+    ifm_stop_so_far(&f.stop, &said);
+    assert_string_equal(said.text, "b against a 2x"); /* no interval below six */
+    for (int k = 0; k < 3; k++)
+        add_block(&f, 0.5, 0.01, 0.05);
+    ifm_stop_so_far(&f.stop, &said);
+    assert_int_equal(said.blocks, 8);
+    double ratio, low, high;
+    assert_int_equal(sscanf(said.text, "b against a %lfx [%lf, %lf]", &ratio, &low, &high), 3);
+    assert_true(low < ratio && ratio < high && high < 2.2);
+    ifm_stop_free(&f.stop);
+    start(&f, IFM_ROLE_CEILING); /* nothing is compared */
+    add_block(&f, 1, 0, 0);
+    ifm_stop_so_far(&f.stop, &said);
+    assert_string_equal(said.text, "");
+    ifm_stop_free(&f.stop);
+}
+
 static void several_variants_share_the_error(void **state)
 {
     (void)state;
@@ -355,6 +383,7 @@ int main(void)
         cmocka_unit_test(a_speed_up_is_measured_to_a_tenth_of_itself),
         cmocka_unit_test(gates_ask_in_place_of_the_margin),
         cmocka_unit_test(slow_steps_must_have_been_seen_at_a_look_too),
+        cmocka_unit_test(what_it_says_so_far),
         cmocka_unit_test(several_variants_share_the_error),
         cmocka_unit_test(repeats_are_counted_exactly),
     };

@@ -269,6 +269,8 @@ enum ifm_status ifm_pass_block(struct ifm_pass_run *pass, struct ifm_error *erro
 
 void ifm_pass_report(const struct ifm_pass_run *pass, double left_s)
 {
+    if (pass->shared->so_far != NULL && pass->hooks->so_far != NULL)
+        pass->hooks->so_far(pass, pass->shared->so_far);
     if (pass->shared->progress != NULL)
         pass->shared->progress(pass->shared->context, pass->elapsed_s, left_s + pass->later_s);
 }

@@ -31,6 +31,11 @@ static void add(struct ifm_pass_run *pass, const struct ifm_slot *slots, const s
     ifm_stop_add(&pass->stop, slots, samples);
 }
 
+static void so_far(const struct ifm_pass_run *pass, struct ifm_so_far *out)
+{
+    ifm_stop_so_far(&pass->stop, out);
+}
+
 static double left_s(const struct ifm_pass_run *pass, double block_s)
 {
     return fmax(ifm_stop_expected_blocks(&pass->stop, block_s) - pass->measured, 0) * block_s;
@@ -58,6 +63,7 @@ const struct ifm_pass_hooks ifm_pass_latency = {
     .add = add,
     .reason = reason,
     .left_s = left_s,
+    .so_far = so_far,
     .end = ifm_pass_log_stop,
     .close = close_stop,
 };

@@ -20,6 +20,7 @@ struct ifm_passes {
     const struct ifm_events *events; /* the journal when a run is resumed, as this session found it; else NULL */
     struct ifm_energy_run *energy;   /* its sensors; NULL = no cell has an energy pass */
     ifm_pass_progress_fn *progress;  /* may be NULL */
+    struct ifm_so_far *so_far;       /* the same */
     void *context;
 };
 
@@ -78,6 +79,8 @@ struct ifm_pass_hooks {
     const char *(*reason)(const struct ifm_pass_run *pass);
     /* Seconds that are left, when a block takes `block_s`. */
     double (*left_s)(const struct ifm_pass_run *pass, double block_s);
+    /* What the blocks say so far. NULL = nothing that a reader waits for. */
+    void (*so_far)(const struct ifm_pass_run *pass, struct ifm_so_far *out);
     /* After the last block: the facts that end the pass. */
     enum ifm_status (*end)(struct ifm_pass_run *pass, const char *reason, struct ifm_error *error);
     /* Seconds that the pass of an open cell will take; NULL = it is the first, and its blocks show. */

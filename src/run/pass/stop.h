@@ -16,6 +16,12 @@
 #include "stats/stop_blocks.h"
 #include <stdbool.h>
 
+/* Comparisons after the blocks so far, for a reader who waits: preliminary, of a single look, and in no record. */
+struct ifm_so_far {
+    uint32_t blocks;
+    char text[192]; /* "int4 against f16 1.48x [1.41, 1.55]"; "" = nothing is compared */
+};
+
 struct ifm_stop {
     struct ifm_stop_blocks all; /* of the mean times of a step */
     uint32_t blocks;
@@ -41,6 +47,7 @@ double ifm_stop_wanted(const struct ifm_stop *stop);
 struct ifm_event_stop ifm_stop_facts(const struct ifm_stop *stop);
 /* The reason to stop now, or NULL. `elapsed_s` since the first block of this session. */
 const char *ifm_stop_reason(const struct ifm_stop *stop, double elapsed_s);
+void ifm_stop_so_far(const struct ifm_stop *stop, struct ifm_so_far *out);
 /* Blocks that a cell will probably take, from what is known; for progress and for the dry run. */
 double ifm_stop_expected_blocks(const struct ifm_stop *stop, double block_s);
 
