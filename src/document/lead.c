@@ -291,8 +291,10 @@ static void add_gates(struct ifm_builder *builder)
             ifm_field_text(ifm_is_empty(gate->name) ? gate->metric : gate->name, IFM_TONE_PLAIN);
         *ifm_grid_at(&grid, i, 1) =
             ifm_field_text(ifm_document_place(result->cell, result->arm, arena), IFM_TONE_PLAIN);
-        *ifm_grid_at(&grid, i, 2) = ifm_field_text(
-            ifm_arena_printf(arena, "%s %s%s", bound, threshold, gate->interval ? ", interval" : ""), IFM_TONE_PLAIN);
+        *ifm_grid_at(&grid, i, 2) =
+            ifm_field_text(ifm_arena_printf(arena, "%s %s%s", bound, threshold,
+                                            ifm_judge_by_interval(gate, &result->observed) ? ", interval" : ""),
+                           IFM_TONE_PLAIN);
         *ifm_grid_at(&grid, i, 3) = ifm_field_value(builder, &result->observed);
         *ifm_grid_at(&grid, i, 4) = ifm_field_text(look.word, look.tone); /* the verdict's reasons say why */
     }

@@ -43,7 +43,8 @@ static struct ifm_gate_result *add_result(struct judging *j, const struct ifm_ga
     struct ifm_verdict *v = j->verdict;
     IFM_ARENA_GROW(j->arena, v->gates, v->n_gates, j->gates_capacity);
     struct ifm_gate_result *result = &v->gates[v->n_gates++];
-    *result = (struct ifm_gate_result){.gate = gate, .cell = cell, .arm = arm, .outcome = IFM_OUTCOME_BLOCKED};
+    *result =
+        (struct ifm_gate_result){.gate = gate, .cell = cell, .arm = arm, .outcome = IFM_OUTCOME_BLOCKED, .remedy = ""};
     result->observed = (struct ifm_value){.state = IFM_STATE_ABSENT,
                                           .n_of = "",
                                           .unit = "",
@@ -93,9 +94,10 @@ static void decide(struct judging *j, struct ifm_gate_result *result, const stru
         bool capability = v->state == IFM_STATE_ABSENT && v->n == 0 && v->remedy[0] != '\0';
         block(j, result, capability,
               ifm_arena_printf(j->arena, "%s is %s: %s", gate->metric, ifm_state_label(v->state), v->reason));
+        result->remedy = v->remedy;
         return;
     }
-    if (gate->interval && !v->has_interval) {
+    if (ifm_judge_by_interval(gate, v) && !v->has_interval) {
         block(j, result, false,
               ifm_arena_printf(j->arena, "%s has no interval%s%s", gate->metric, v->text[0] != '\0' ? ": " : "",
                                v->text));
@@ -267,10 +269,12 @@ static void judge_gate(struct judging *j, const struct ifm_gate *gate)
         block(j, result, false, j->untrusted);
     else if (metric == IFM_M_NONE)
         block(j, result, false, unknown_metric(j, gate->metric));
-    else
+    else {
         block(j, result, false,
               ifm_arena_printf(j->arena, "no cell%s%s%s%s gives %s", gate->cell[0] != '\0' ? " called " : "",
                                gate->cell, gate->arm[0] != '\0' ? " with arm " : "", gate->arm, gate->metric));
+        result->remedy = result->observed.remedy;
+    }
 }
 
 /* ---- the verdict ---- */
