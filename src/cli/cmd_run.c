@@ -134,8 +134,8 @@ static enum ifm_status dry_run(const struct ifm_options *options, const struct i
     if (options->format != IFM_FORMAT_TABLE && options->format != IFM_FORMAT_JSON)
         return ifm_fail(error, IFM_USAGE, options->format == IFM_FORMAT_ELASTIC_KV ? "--json" : "--format",
                         "choose --format table or json", "a dry run has no numbers to list in this format");
-    int64_t last_ns = 0;
-    const struct ifm_progress progress = progress_of(options, &last_ns);
+    struct shown shown = {0};
+    const struct ifm_progress progress = progress_of(options, &shown);
     return ifm_story_dry_run(config, plan, &progress, options->format == IFM_FORMAT_JSON, stdout, error);
 }
 

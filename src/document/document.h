@@ -215,5 +215,9 @@ struct ifm_grid ifm_grid_make(struct ifm_arena *arena, size_t n_columns, size_t 
  * one that stores nothing, or is compared with nothing. A number that is not there is said to be so, never left out. */
 const char *ifm_outcome_price(const struct ifm_derived *derived, const char *cell, const char *arm,
                               struct ifm_arena *arena);
+/* Why rule 3 refused the arm's rates, which stands beside its speed-up; NULL when it did not. */
+const char *ifm_outcome_refused_rate(const struct ifm_derived *derived, const char *cell, const char *arm);
+/* How many findings there are of each severity; those of the same rule and text are one. */
+void ifm_count_findings(const struct ifm_derived *derived, size_t counts[IFM_SEVERITY_INVALID + 1]);
 
 #endif

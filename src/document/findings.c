@@ -60,6 +60,17 @@ static size_t gather_each(const struct ifm_derived *derived, struct ifm_arena *s
     return ifm_names_count(numbers);
 }
 
+void ifm_count_findings(const struct ifm_derived *derived, size_t counts[IFM_SEVERITY_INVALID + 1])
+{
+    struct ifm_arena *scratch = ifm_arena_create();
+    struct ifm_told *told = IFM_ARENA_ARRAY(scratch, struct ifm_told, derived->n_findings + 1);
+    size_t n = gather_each(derived, scratch, told);
+    memset(counts, 0, (IFM_SEVERITY_INVALID + 1) * sizeof *counts);
+    for (size_t i = 0; i < n; i++)
+        counts[told[i].first->severity]++;
+    ifm_arena_destroy(scratch);
+}
+
 /* The first of those that are alike counts the others. */
 static void join_alike(struct ifm_told *told, size_t n, struct ifm_arena *scratch)
 {

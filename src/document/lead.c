@@ -4,6 +4,7 @@
 #include "document/build.h"
 #include "document/quantity.h"
 #include "model/machine_facts.h"
+#include <math.h>
 #include <string.h>
 
 enum { FEW_CELLS = 6, FEW_SENTENCES = 12, SHORT_SENTENCES = 4, REASONS_SHOWN = 3 };
@@ -123,19 +124,17 @@ static void say_gravest(struct ifm_builder *builder, struct ifm_line *line, cons
             told->first->text, length > 0 && told->first->text[length - 1] == '.' ? "" : ".");
 }
 
-static const char *counts_of(struct ifm_builder *builder, const struct ifm_told *told, size_t n)
+static const char *counts_of(struct ifm_builder *builder)
 {
     static const char *const words[][2] = {
         {"note", "notes"}, {"warning", "warnings"}, {"part is not valid", "parts are not valid"}};
     const char *text = "";
-    for (int severity = IFM_SEVERITY_INVALID; severity >= IFM_SEVERITY_NOTE; severity--) {
-        size_t count = 0;
-        for (size_t i = 0; i < n; i++)
-            count += (int)told[i].first->severity == severity;
-        if (count > 0)
-            text = ifm_arena_printf(builder->arena, "%s%s%zu %s", text, text[0] == '\0' ? "" : ", ", count,
-                                    words[severity][count != 1]);
-    }
+    size_t counts[IFM_SEVERITY_INVALID + 1];
+    ifm_count_findings(builder->from->derived, counts);
+    for (int severity = IFM_SEVERITY_INVALID; severity >= IFM_SEVERITY_NOTE; severity--)
+        if (counts[severity] > 0)
+            text = ifm_arena_printf(builder->arena, "%s%s%zu %s", text, text[0] == '\0' ? "" : ", ", counts[severity],
+                                    words[severity][counts[severity] != 1]);
     return text;
 }
 
@@ -148,7 +147,7 @@ static void add_doubts(struct ifm_builder *builder, struct ifm_block *verdict)
     ifm_say(builder, line, IFM_TONE_PLAIN, " ");
     if (n > 0) {
         say_gravest(builder, line, &told[0]);
-        ifm_say_link(builder, line, "findings", counts_of(builder, told, n));
+        ifm_say_link(builder, line, "findings", counts_of(builder));
     } else {
         ifm_say(builder, line, IFM_TONE_PLAIN, "nothing was found");
     }
@@ -167,27 +166,60 @@ static void add_doubts(struct ifm_builder *builder, struct ifm_block *verdict)
 
 /* ---- words ---- */
 
-static double level_of(const struct ifm_derived *derived)
+/* The levels of intervals: of comparisons, or of all other numbers; 0 where there is none. */
+struct levels {
+    double least, most;
+};
+
+static struct levels levels_of(const struct ifm_derived *derived, bool compares)
 {
-    for (size_t i = 0; i < derived->n_numbers; i++)
-        if (ifm_is_ok(&derived->numbers[i].value) && derived->numbers[i].value.has_interval)
-            return derived->numbers[i].value.level;
-    return 0;
+    struct levels levels = {0, 0};
+    for (size_t i = 0; i < derived->n_numbers; i++) {
+        const struct ifm_number *number = &derived->numbers[i];
+        const struct ifm_value *value = &number->value;
+        bool is_one = number->metric == IFM_M_CHANGE_PERCENT || number->metric == IFM_M_SPEEDUP;
+        if (!ifm_is_ok(value) || !value->has_interval || is_one != compares)
+            continue;
+        levels.least = levels.most == 0 ? value->level : fmin(levels.least, value->level);
+        levels.most = fmax(levels.most, value->level);
+    }
+    return levels;
+}
+
+/* "95 %", "97.5 to 98.3 %". */
+static const char *level_words(const struct levels *levels, struct ifm_arena *arena)
+{
+    const char *least = ifm_arena_printf(arena, "%.3g", 100 * levels->least);
+    const char *most = ifm_arena_printf(arena, "%.3g", 100 * levels->most);
+    return strcmp(least, most) == 0 ? ifm_arena_printf(arena, "%s %%", most)
+                                    : ifm_arena_printf(arena, "%s to %s %%", least, most);
+}
+
+/* Of several arms in a cell each comparison has a higher level than a number alone. */
+static void say_levels(struct ifm_builder *builder, struct ifm_line *line)
+{
+    struct levels plain = levels_of(builder->from->derived, false), compared = levels_of(builder->from->derived, true);
+    if (plain.most == 0)
+        plain = compared;
+    if (plain.most == 0)
+        return;
+    ifm_say(builder, line, IFM_TONE_PLAIN, "±0.8 and [1.2, 1.9] are %s intervals", level_words(&plain, builder->arena));
+    if (compared.most > plain.most)
+        ifm_say(builder, line, IFM_TONE_PLAIN, "; those of comparisons have %s, so that all of a cell hold at once",
+                level_words(&compared, builder->arena));
+    ifm_say(builder, line, IFM_TONE_PLAIN, ". ");
 }
 
 static void add_words(struct ifm_builder *builder, struct ifm_block *verdict)
 {
     const struct ifm_plan *plan = builder->from->plan;
-    double level = level_of(builder->from->derived);
     double margin = plan->n_cells > 0 ? plan->cells[0].measure.margin * 100 : 0;
     struct ifm_line *line = ifm_add_line(builder, verdict, IFM_LEVEL_PAGE, IFM_AS_WORDS, "");
     ifm_say(builder, line, IFM_TONE_STRONG, "How to read it.");
     ifm_say(builder, line, IFM_TONE_PLAIN,
             " An arm is one variant; all arms of a cell ran in turn, block by block, and are compared with its "
             "baseline. ");
-    if (level > 0)
-        ifm_say(builder, line, IFM_TONE_PLAIN, "±0.8 and [1.2, 1.9] are %s intervals. ",
-                ifm_quantity_bare(level * 100, "%", builder->arena));
+    say_levels(builder, line);
     ifm_say(builder, line, IFM_TONE_PLAIN,
             "Faster, slower: the whole interval lies beyond the margin of ±%s; equivalent: within it; undecided: "
             "neither. Absent: not measured; refused: measured, and not believed; both say why. Each term is ",
@@ -291,8 +323,10 @@ static void add_gates(struct ifm_builder *builder)
             ifm_field_text(ifm_is_empty(gate->name) ? gate->metric : gate->name, IFM_TONE_PLAIN);
         *ifm_grid_at(&grid, i, 1) =
             ifm_field_text(ifm_document_place(result->cell, result->arm, arena), IFM_TONE_PLAIN);
-        *ifm_grid_at(&grid, i, 2) = ifm_field_text(
-            ifm_arena_printf(arena, "%s %s%s", bound, threshold, gate->interval ? ", interval" : ""), IFM_TONE_PLAIN);
+        *ifm_grid_at(&grid, i, 2) =
+            ifm_field_text(ifm_arena_printf(arena, "%s %s%s", bound, threshold,
+                                            ifm_judge_by_interval(gate, &result->observed) ? ", interval" : ""),
+                           IFM_TONE_PLAIN);
         *ifm_grid_at(&grid, i, 3) = ifm_field_value(builder, &result->observed);
         *ifm_grid_at(&grid, i, 4) = ifm_field_text(look.word, look.tone); /* the verdict's reasons say why */
     }

@@ -125,20 +125,27 @@ static void say_speed(struct ifm_builder *builder, struct ifm_line *line, const 
             base);
 }
 
+const char *ifm_outcome_refused_rate(const struct ifm_derived *derived, const char *cell, const char *arm)
+{
+    static const enum ifm_metric_id rates[] = {IFM_M_BANDWIDTH_BYTES_PER_S, IFM_M_FLOPS_PER_S};
+    for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
+        const struct ifm_value *rate = ifm_derived_value(derived, cell, arm, rates[i]);
+        if (rate != NULL && rate->state == IFM_STATE_REFUSED)
+            return rate->reason;
+    }
+    return NULL;
+}
+
 /* If an arm's rates were refused, that stands beside its speed-up. */
 static void say_refused_rate(struct ifm_builder *builder, struct ifm_line *line, const struct ifm_cell *cell,
                              const struct ifm_arm *arm)
 {
-    static const enum ifm_metric_id rates[] = {IFM_M_BANDWIDTH_BYTES_PER_S, IFM_M_FLOPS_PER_S};
-    for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
-        const struct ifm_value *rate = ifm_value_of(builder, cell, arm, rates[i]);
-        if (rate == NULL || rate->state != IFM_STATE_REFUSED)
-            continue;
-        ifm_say(builder, line, IFM_TONE_PLAIN, "; ");
-        ifm_say(builder, line, IFM_TONE_BAD, "its rates are refused");
-        ifm_say(builder, line, IFM_TONE_PLAIN, ": %s", rate->reason);
+    const char *reason = ifm_outcome_refused_rate(builder->from->derived, cell->name, arm->name);
+    if (reason == NULL)
         return;
-    }
+    ifm_say(builder, line, IFM_TONE_PLAIN, "; ");
+    ifm_say(builder, line, IFM_TONE_BAD, "its rates are refused");
+    ifm_say(builder, line, IFM_TONE_PLAIN, ": %s", reason);
 }
 
 /* The change of energy of a compared arm: loud where its interval leaves zero out. */

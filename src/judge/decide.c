@@ -8,6 +8,12 @@
 #include <math.h>
 #include <string.h>
 
+bool ifm_judge_by_interval(const struct ifm_gate *gate, const struct ifm_value *v)
+{
+    bool limit = ifm_metrics[ifm_metric_of(gate->metric)].kind == IFM_CLASS_CEILING;
+    return gate->interval && (v->has_interval || !limit);
+}
+
 static bool satisfies(const struct ifm_gate *gate, double number)
 {
     return gate->op == IFM_GATE_AT_MOST ? number <= gate->threshold : number >= gate->threshold;
@@ -57,7 +63,7 @@ static int digits_of(const struct ifm_gate *gate, const struct ifm_value *v, str
 {
     const double numbers[] = {v->number, v->low, v->high};
     int digits = 4;
-    for (size_t i = 0; i < (gate->interval ? 3 : 1); i++)
+    for (size_t i = 0; i < (ifm_judge_by_interval(gate, v) ? 3 : 1); i++)
         while (digits < 15 && numbers[i] != gate->threshold &&
                strcmp(shown(numbers[i], digits, arena), shown(gate->threshold, digits, arena)) == 0)
             digits++;
@@ -70,7 +76,7 @@ static const char *observed(const struct ifm_gate *gate, const struct ifm_value 
     bool bare = strcmp(v->unit, "1") == 0; /* a pure number has no unit to name */
     const char *number = ifm_arena_printf(arena, "%s is %s%s%s", gate->metric, shown(v->number, digits, arena),
                                           bare ? "" : " ", bare ? "" : v->unit);
-    if (!gate->interval)
+    if (!ifm_judge_by_interval(gate, v))
         return number;
     const char *level = fabs(v->level - 0.95) < 1e-9 ? "" : ifm_arena_printf(arena, " at %.4g %%", 100.0 * v->level);
     return ifm_arena_printf(arena, "%s [%s, %s]%s", number, shown(v->low, digits, arena), shown(v->high, digits, arena),
@@ -96,7 +102,7 @@ static const char *in_words(const struct ifm_gate_result *result, struct ifm_are
     int digits = digits_of(gate, v, arena);
     const char *what = observed(gate, v, digits, arena), *bound = shown(gate->threshold, digits, arena);
     const char *side = passed ? most ? "at or below" : "at or above" : most ? "above" : "below";
-    if (!gate->interval)
+    if (!ifm_judge_by_interval(gate, v))
         return ifm_arena_printf(arena, "%s, %s %s (the value alone, without an interval)", what, side, bound);
     if (result->outcome == IFM_OUTCOME_INCONCLUSIVE)
         return ifm_arena_printf(arena, "%s, on both sides of %s: %s", what, bound, what_would_help(result, arena));
@@ -109,7 +115,7 @@ void ifm_judge_decide(struct ifm_gate_result *result, const struct ifm_value *v,
 {
     const struct ifm_gate *gate = result->gate;
     result->observed = *v;
-    if (!gate->interval) {
+    if (!ifm_judge_by_interval(gate, v)) {
         result->outcome = satisfies(gate, v->number) ? IFM_OUTCOME_PASS : IFM_OUTCOME_FAIL;
     } else if (satisfies(gate, v->low) == satisfies(gate, v->high)) {
         result->outcome = satisfies(gate, v->low) ? IFM_OUTCOME_PASS : IFM_OUTCOME_FAIL;

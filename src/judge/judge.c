@@ -44,7 +44,8 @@ static struct ifm_gate_result *add_result(struct judging *j, const struct ifm_ga
     struct ifm_verdict *v = j->verdict;
     IFM_ARENA_GROW(j->arena, v->gates, v->n_gates, j->gates_capacity);
     struct ifm_gate_result *result = &v->gates[v->n_gates++];
-    *result = (struct ifm_gate_result){.gate = gate, .cell = cell, .arm = arm, .outcome = IFM_OUTCOME_BLOCKED};
+    *result =
+        (struct ifm_gate_result){.gate = gate, .cell = cell, .arm = arm, .outcome = IFM_OUTCOME_BLOCKED, .remedy = ""};
     result->observed = (struct ifm_value){.state = IFM_STATE_ABSENT,
                                           .n_of = "",
                                           .unit = "",
@@ -86,7 +87,7 @@ static bool is_of_few_blocks(const struct ifm_gate *gate, const struct ifm_value
 {
     bool compares = ifm_metrics[ifm_metric_of(gate->metric)].kind == IFM_CLASS_COMPARE;
     return v->state == IFM_STATE_OK && !v->has_interval && v->n < IFM_BLOCKS_NEEDED && strcmp(v->n_of, "blocks") == 0 &&
-           (compares || gate->interval);
+           (compares || ifm_judge_by_interval(gate, v));
 }
 
 static void decide(struct judging *j, struct ifm_gate_result *result, const struct ifm_value *v)
@@ -102,6 +103,7 @@ static void decide(struct judging *j, struct ifm_gate_result *result, const stru
         bool capability = v->state == IFM_STATE_ABSENT && v->n == 0 && v->remedy[0] != '\0';
         block(j, result, capability,
               ifm_arena_printf(j->arena, "%s is %s: %s", gate->metric, ifm_state_label(v->state), v->reason));
+        result->remedy = v->remedy;
         return;
     }
     if (is_of_few_blocks(gate, v)) {
@@ -112,7 +114,7 @@ static void decide(struct judging *j, struct ifm_gate_result *result, const stru
                                           gate->metric, v->number, (long long)v->n, (int)IFM_BLOCKS_NEEDED);
         return;
     }
-    if (gate->interval && !v->has_interval) {
+    if (ifm_judge_by_interval(gate, v) && !v->has_interval) {
         block(j, result, false,
               ifm_arena_printf(j->arena, "%s has no interval%s%s", gate->metric, v->text[0] != '\0' ? ": " : "",
                                v->text));
@@ -284,10 +286,12 @@ static void judge_gate(struct judging *j, const struct ifm_gate *gate)
         block(j, result, false, j->untrusted);
     else if (metric == IFM_M_NONE)
         block(j, result, false, unknown_metric(j, gate->metric));
-    else
+    else {
         block(j, result, false,
               ifm_arena_printf(j->arena, "no cell%s%s%s%s gives %s", gate->cell[0] != '\0' ? " called " : "",
                                gate->cell, gate->arm[0] != '\0' ? " with arm " : "", gate->arm, gate->metric));
+        result->remedy = result->observed.remedy;
+    }
 }
 
 /* ---- the verdict ---- */

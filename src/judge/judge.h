@@ -21,6 +21,7 @@ struct ifm_gate_result {
     enum ifm_outcome outcome;
     struct ifm_value observed;
     const char *reason;      /* one sentence */
+    const char *remedy;      /* of that reason; "" = none */
     bool missing_capability; /* blocked by a missing capability (exit 4), else by invalid data (exit 3) */
     uint64_t further;        /* inconclusive: so many more would probably decide; 0 = no sensible number */
     const char *further_of;  /* "blocks"; NULL = not inconclusive */
@@ -67,6 +68,8 @@ json_t *ifm_verdict_to_json(const struct ifm_verdict *verdict, const struct ifm_
 /* "latency and energy per token" of an arm, where two or more regress against its baseline; "" where fewer do. */
 const char *ifm_judge_regressions(const struct ifm_derived *derived, const char *cell, const char *arm,
                                   struct ifm_arena *arena);
+/* Does the gate judge an interval of `v`? The best that was seen of a limit has none: its value decides. */
+bool ifm_judge_by_interval(const struct ifm_gate *gate, const struct ifm_value *v);
 bool ifm_judge_has_classes(const char *table);
 const char *ifm_outcome_name(enum ifm_outcome outcome);  /* as in verdict.json: "not_gated" */
 const char *ifm_outcome_words(enum ifm_outcome outcome); /* for people: "not gated" */

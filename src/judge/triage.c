@@ -3,9 +3,9 @@
  * What differs by construction comes first. A column accounts for a part of the change by arithmetic alone: a clock
  * that is r slower makes the time 1/(1+r) longer; time lost counts by its share of each arm's own time, since an arm
  * that takes twice as long loses twice as much for that alone; so do events, each at the cost stated below; processor
- * time counts by its ratio, where that agrees with the ratio of the times; an amount costs at most in proportion. It
- * "explains" the change when it points the same way and accounts for at least half of it. That is a place to look
- * first, not a proof: whatever was not recorded may still be the cause. */
+ * time counts by its ratio, where that agrees with the ratio of the times and there is enough of it; an amount costs at
+ * most in proportion. It "explains" the change when it points the same way and accounts for at least half of it. That
+ * is a place to look first, not a proof: whatever was not recorded may still be the cause. */
 #include "judge/internal.h"
 
 #include "base/names.h"
@@ -98,16 +98,22 @@ static double accounts_for(const struct look *look, const struct beside_change *
     return 0.0;
 }
 
+/* Processor time agrees with the change when both have about the same ratio. Of a program that waits it is too little:
+ * the difference must be at least half of the time that the change is about. */
+static bool agrees(const struct beside_change *b, double share)
+{
+    double agreement = log1p(share / 100.0) / log1p(b->change / 100.0);
+    double change_ns = b->c->step_ns * fabs(b->change) / 100.0;
+    return agreement <= AGREES && agreement >= 1.0 / AGREES && fabs(b->c->own - b->c->base) >= EXPLAINS * change_ns;
+}
+
 /* Does what the column accounts for make up the change? */
 static bool explains(const struct look *look, const struct beside_change *b)
 {
     double share = accounts_for(look, b);
     if (!(share * b->change > 0))
         return false;
-    if (look->effect != EFFECT_WORK_TIME)
-        return fabs(share) >= EXPLAINS * fabs(b->change);
-    double agreement = log1p(share / 100.0) / log1p(b->change / 100.0);
-    return agreement <= AGREES && agreement >= 1.0 / AGREES;
+    return look->effect == EFFECT_WORK_TIME ? agrees(b, share) : fabs(share) >= EXPLAINS * fabs(b->change);
 }
 
 /* "clock -4.0 %", "steal 3.1 % of its time against 0.1 %", "minor faults +0.3 a step". */

@@ -31,6 +31,10 @@ static const struct ifm_listing_column columns[] = {
     {"bytes_ratio", "fewer bytes", false},
     {"loss_rms_rel", "loss", false},
     {"attention_kl_nats", "KL", false},
+    {"energy_change_percent", "energy", true},
+    {"energy_change_low", NULL, false},
+    {"energy_change_high", NULL, false},
+    {"energy_per", NULL, true},
     {"", "notes", true},
 };
 
@@ -49,8 +53,31 @@ const char *ifm_comparison_change(const struct ifm_value *value, struct ifm_aren
     decimals = decimals < 0 ? 0 : decimals > 4 ? 4 : decimals;
     if (!value->has_interval)
         return ifm_arena_printf(arena, "%+.*f %%", decimals, value->number);
-    return ifm_arena_printf(arena, "%+.*f %% [%+.*f, %+.*f]", decimals, value->number, decimals, value->low, decimals,
-                            value->high);
+    bool usual = value->level == 0 || fabs(value->level - 0.95) < 1e-9;
+    const char *level = usual ? "" : ifm_arena_printf(arena, " at %.3g %%", 100 * value->level);
+    return ifm_arena_printf(arena, "%+.*f %% [%+.*f, %+.*f]%s", decimals, value->number, decimals, value->low, decimals,
+                            value->high, level);
+}
+
+const struct ifm_value *ifm_comparison_energy(const struct ifm_derived *derived, const char *cell, const char *arm,
+                                              const char **of)
+{
+    static const struct {
+        enum ifm_metric_id metric;
+        const char *of;
+    } changes[] = {{IFM_M_ENERGY_PER_TOKEN_CHANGE_PERCENT, "token"}, {IFM_M_ENERGY_PER_STEP_CHANGE_PERCENT, "step"}};
+    const struct ifm_value *found = NULL;
+    *of = "";
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        const struct ifm_value *change = ifm_derived_value(derived, cell, arm, changes[i].metric);
+        if (change == NULL || (found != NULL && !ifm_is_ok(change)))
+            continue;
+        found = change;
+        *of = changes[i].of;
+        if (ifm_is_ok(change))
+            break;
+    }
+    return found;
 }
 
 /* Whether a finding of its cell or of the whole run is about this row: its arm, its reference, or all of them. */
@@ -165,6 +192,20 @@ static const char *add_price(struct ifm_listing *listing, const struct ifm_compa
     return note_number(listing, notes, ifm_arena_printf(listing->arena, "the loss of the reference is %s", shown));
 }
 
+/* Inside a run, where the windows of both arms stood in the same blocks. */
+static const char *add_energy(struct ifm_listing *listing, const struct ifm_comparison_row *row, const char *notes)
+{
+    const char *of;
+    bool within = row->derived[0] != NULL && row->derived[1] == NULL;
+    const struct ifm_value *change = within ? ifm_comparison_energy(row->derived[0], row->cell, row->arm, &of) : NULL;
+    if (change == NULL)
+        return notes;
+    ifm_listing_set_value(listing, "energy_change_percent", change, ifm_comparison_change(change, listing->arena));
+    ifm_listing_set_bounds(listing, "energy_change_low", "energy_change_high", change);
+    ifm_listing_set(listing, "energy_per", json_string(of), NULL);
+    return ifm_is_ok(change) ? notes : note_number(listing, notes, why_not(change, listing->arena));
+}
+
 /* A speed-up can be refused (rule 3) where the change is not: its reason is a note of its own. */
 static const char *add_notes(struct ifm_listing *listing, const struct ifm_comparison_row *row)
 {
@@ -175,7 +216,7 @@ static const char *add_notes(struct ifm_listing *listing, const struct ifm_compa
         notes = note_number(listing, notes, why_not(&row->speedup, listing->arena));
     else if (row->speedup.text != NULL && row->speedup.text[0] != '\0')
         notes = note_number(listing, notes, row->speedup.text);
-    notes = add_price(listing, row, notes);
+    notes = add_energy(listing, row, add_price(listing, row, notes));
     if (row->not_comparable[0] != '\0')
         notes = note_number(listing, notes, row->not_comparable);
     return add_findings(listing, row, notes);

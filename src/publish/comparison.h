@@ -32,5 +32,8 @@ void ifm_comparison_add_between(struct ifm_listing *listing, const struct ifm_co
                                 const struct ifm_between *between);
 /* A number with sign and interval: "-48.9 % [-49.2, -48.6]"; its state when it is none. */
 const char *ifm_comparison_change(const struct ifm_value *value, struct ifm_arena *arena);
+/* The arm's change of energy against its baseline, `*of` a token or a step; NULL where none was derived. */
+const struct ifm_value *ifm_comparison_energy(const struct ifm_derived *derived, const char *cell, const char *arm,
+                                              const char **of);
 
 #endif

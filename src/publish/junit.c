@@ -29,8 +29,9 @@ void ifm_gate_lines_verdict(const struct ifm_verdict *verdict, struct ifm_arena 
             .threshold =
                 ifm_arena_printf(arena, "%s %s%s", result->gate->op == IFM_GATE_AT_MOST ? "at most" : "at least",
                                  ifm_quantity_bare(result->gate->threshold, unit, arena),
-                                 result->gate->interval ? ", whole interval" : ""),
+                                 ifm_judge_by_interval(result->gate, &result->observed) ? ", whole interval" : ""),
             .reason = result->reason,
+            .remedy = result->remedy,
         };
     }
 }
@@ -59,6 +60,7 @@ static void judge_row(const struct ifm_between_row *row, struct ifm_arena *arena
     line->outcome = IFM_OUTCOME_BLOCKED;
     if (row->change.state != IFM_STATE_OK) {
         line->reason = ifm_arena_printf(arena, "%s: %s", ifm_state_label(row->change.state), row->change.reason);
+        line->remedy = row->change.remedy;
     } else if (row->standing == IFM_STANDING_REGRESSED) {
         line->outcome = IFM_OUTCOME_FAIL;
         line->reason = ifm_arena_printf(arena, "worse than the reference: %s, wholly beyond the margin of +%.3g %%",
@@ -91,6 +93,7 @@ static void judge_loss(const struct ifm_between_row *row, const char *label, str
         line->outcome = IFM_OUTCOME_BLOCKED;
         line->reason =
             ifm_arena_printf(arena, "%s: %s", ifm_state_label(row->other_loss.state), row->other_loss.reason);
+        line->remedy = row->other_loss.remedy;
         return;
     }
     bool holds = row->loss_standing == IFM_STANDING_HOLDS;
@@ -190,7 +193,7 @@ struct ifm_listing ifm_gate_lines_listing(const struct ifm_gate_lines *lines, st
     for (size_t i = 0; i < lines->n; i++) {
         const struct ifm_gate_line *line = &lines->items[i];
         const struct ifm_value *value = &line->observed;
-        const char *remedy = value->state == IFM_STATE_OK || value->remedy == NULL ? "" : value->remedy;
+        const char *remedy = line->remedy == NULL ? "" : line->remedy;
         ifm_listing_row(&listing);
         ifm_listing_set_text(&listing, "gate", line->name);
         ifm_listing_set_text(&listing, "cell", line->cell);

@@ -16,6 +16,7 @@ struct ifm_gate_line {
     struct ifm_value observed;
     const char *threshold; /* "at most 900 ns", "at least -0.3 %" */
     const char *reason;    /* one sentence with number, interval and threshold */
+    const char *remedy;    /* of that reason; NULL or "" = none */
 };
 
 struct ifm_gate_lines {

@@ -92,26 +92,41 @@ static void add_line(struct lines *lines, struct ifm_arena *arena, const char *t
     lines->n++;
 }
 
-static const char *place(const struct ifm_publication *p, const struct ifm_cell *cell, const char *arm,
+/* The name that the baselines of all cells share; NULL where they differ. */
+static const char *shared_baseline(const struct ifm_plan *plan)
+{
+    const char *name = NULL;
+    for (size_t c = 0; c < plan->n_cells; c++) {
+        const struct ifm_arm *baseline = ifm_cell_baseline(&plan->cells[c]);
+        if (baseline == NULL)
+            continue;
+        if (name != NULL && strcmp(name, baseline->name) != 0)
+            return NULL;
+        name = baseline->name;
+    }
+    return name;
+}
+
+/* Of a comparison with the name of its baseline, where the heading cannot say it for all. */
+static const char *place(const struct ifm_publication *p, const struct ifm_cell *cell, const char *arm, bool compares,
                          struct ifm_arena *arena)
 {
+    const char *base = "";
     if (p->plan->n_cells == 1)
         return plain(arm, NAME_BYTES, arena);
-    return ifm_arena_printf(arena, "%s / %s", plain(cell->name, NAME_BYTES, arena), plain(arm, NAME_BYTES, arena));
+    if (compares && shared_baseline(p->plan) == NULL && ifm_cell_baseline(cell) != NULL)
+        base = ifm_arena_printf(arena, " against %s", plain(ifm_cell_baseline(cell)->name, NAME_BYTES, arena));
+    return ifm_arena_printf(arena, "%s / %s%s", plain(cell->name, NAME_BYTES, arena), plain(arm, NAME_BYTES, arena),
+                            base);
 }
 
 /* ", energy -12.3 % [-13.0, -11.6]" against the baseline, of a token where there are any; "" where there is none. */
 static const char *energy_of(const struct ifm_publication *p, const struct ifm_cell *cell, const char *arm,
                              struct ifm_arena *arena)
 {
-    static const enum ifm_metric_id changes[] = {IFM_M_ENERGY_PER_TOKEN_CHANGE_PERCENT,
-                                                 IFM_M_ENERGY_PER_STEP_CHANGE_PERCENT};
-    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
-        const struct ifm_value *change = ifm_derived_value(p->derived, cell->name, arm, changes[i]);
-        if (change != NULL && change->state == IFM_STATE_OK)
-            return ifm_arena_printf(arena, ", energy %s", ifm_comparison_change(change, arena));
-    }
-    return "";
+    const char *of;
+    const struct ifm_value *change = ifm_comparison_energy(p->derived, cell->name, arm, &of);
+    return ifm_is_ok(change) ? ifm_arena_printf(arena, ", energy %s", ifm_comparison_change(change, arena)) : "";
 }
 
 /* `price` is what a compressed arm pays for its speed, "" of any other: never reported separately (rule 10). */
@@ -137,6 +152,16 @@ static const char *time_line(const struct ifm_value *step, const char *where, st
                             (long long)step->n, step->n_of);
 }
 
+/* What stands beside a speed: bytes and error of a compressed arm, and rates that nobody should believe (rule 3). */
+static const char *price_of(const struct ifm_derived *derived, const char *cell, const char *arm,
+                            struct ifm_arena *arena)
+{
+    const char *price = ascii(ifm_outcome_price(derived, cell, arm, arena), arena);
+    if (ifm_outcome_refused_rate(derived, cell, arm) == NULL)
+        return price;
+    return ifm_arena_printf(arena, "%s%sits rates are refused (rule 3)", price, price[0] == '\0' ? "" : "; ");
+}
+
 /* The comparisons of a cell; where it has none, the time of each arm. */
 static void add_cell(const struct ifm_publication *p, const struct ifm_cell *cell, struct ifm_arena *arena,
                      struct lines *lines)
@@ -152,8 +177,8 @@ static void add_cell(const struct ifm_publication *p, const struct ifm_cell *cel
         const struct ifm_value *change = ifm_derived_value(p->derived, cell->name, arm, IFM_M_CHANGE_PERCENT);
         if (change == NULL)
             continue;
-        const char *where = place(p, cell, arm, arena);
-        const char *price = ascii(ifm_outcome_price(p->derived, cell->name, arm, arena), arena);
+        const char *where = place(p, cell, arm, true, arena);
+        const char *price = price_of(p->derived, cell->name, arm, arena);
         add_line(lines, arena,
                  compared_line(change, ifm_derived_value(p->derived, cell->name, arm, IFM_M_MDE_PERCENT), price,
                                energy_of(p, cell, arm, arena), where, arena),
@@ -162,7 +187,7 @@ static void add_cell(const struct ifm_publication *p, const struct ifm_cell *cel
     for (size_t a = 0; lines->n == before && a < cell->n_arms; a++) {
         const struct ifm_value *step = ifm_derived_value(p->derived, cell->name, cell->arms[a].name, IFM_M_STEP_NS);
         if (step != NULL && cell->arms[a].role != IFM_ROLE_CEILING)
-            add_line(lines, arena, time_line(step, place(p, cell, cell->arms[a].name, arena), arena), 5, 0);
+            add_line(lines, arena, time_line(step, place(p, cell, cell->arms[a].name, false, arena), arena), 5, 0);
     }
 }
 
@@ -174,9 +199,9 @@ static const char *heading(const struct ifm_publication *p, bool compares, struc
     const char *what = plan->n_cells == 1 ? plain(plan->cells[0].name, NAME_BYTES, arena)
                                           : ifm_arena_printf(arena, "%zu cells", plan->n_cells);
     const char *against = "";
-    const struct ifm_arm *baseline = plan->n_cells > 0 ? ifm_cell_baseline(&plan->cells[0]) : NULL;
+    const char *baseline = shared_baseline(plan);
     if (compares && baseline != NULL)
-        against = ifm_arena_printf(arena, ", against %s", plain(baseline->name, NAME_BYTES, arena));
+        against = ifm_arena_printf(arena, ", against %s", plain(baseline, NAME_BYTES, arena));
     const char *margin = "";
     if (compares && plan->n_cells > 0)
         margin = ifm_arena_printf(arena, ", margin %.3g %%", 100 * plan->cells[0].measure.margin);
@@ -195,9 +220,9 @@ static unsigned most_threads(const struct ifm_plan *plan)
 /* What weakens the numbers is not left out with the details. */
 static const char *warnings(const struct ifm_derived *derived, struct ifm_arena *arena)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < derived->n_findings; i++)
-        n += derived->findings[i].severity != IFM_SEVERITY_NOTE;
+    size_t counts[IFM_SEVERITY_INVALID + 1];
+    ifm_count_findings(derived, counts);
+    size_t n = counts[IFM_SEVERITY_WARNING] + counts[IFM_SEVERITY_INVALID];
     return n == 0 ? "" : ifm_arena_printf(arena, "warnings: %zu, the report says which\n", n);
 }
 

@@ -1,4 +1,5 @@
 /* Judge: which numbers a gate is about, what blocks it, exit codes, verdict.json. */
+#include "publish/junit.h"
 #include "rules/fixture.h"
 #include "unit/facts.h"
 
@@ -112,7 +113,7 @@ static void a_gate_on_a_number_of_the_cell(void **state)
     read->ledger.bytes_read = 1000000;
     fx_generate(&fx);
     fx_end_events(&fx);
-    fx_gate(&fx, "ceiling_read", "", IFM_GATE_AT_LEAST, 9e9, false);
+    fx_gate(&fx, "ceiling_read", "", IFM_GATE_AT_LEAST, 9e9, true);
     finish(&fx, IFM_OUTCOME_PASS, IFM_OK);
     assert_int_equal(fx.verdict->n_gates, 1);
     assert_string_equal(fx.verdict->gates[0].arm, "");
@@ -291,6 +292,27 @@ static void an_invalid_cell_blocks_its_gates(void **state)
     fx_stop(&fx);
 }
 
+/* What would help a number that is absent helps no gate that is blocked for another reason. */
+static void a_remedy_is_of_its_reason(void **state)
+{
+    (void)state;
+    for (int invalid = 0; invalid < 2; invalid++) {
+        struct fixture fx;
+        start(&fx);
+        fx.parts[0].record.slots[6].arm ^= (unsigned)invalid;
+        fx_gate(&fx, "l2_hit_percent", "", IFM_GATE_AT_LEAST, 10, false);
+        finish(&fx, IFM_OUTCOME_BLOCKED, invalid ? IFM_INVALID : IFM_MISSING);
+        assert_true(fx.verdict->gates[0].observed.remedy[0] != '\0');
+        assert_int_equal(fx.verdict->gates[0].remedy[0] == '\0', invalid);
+        struct ifm_gate_lines lines = {0};
+        ifm_gate_lines_verdict(fx.verdict, fx.arena, &lines);
+        struct ifm_listing listing = ifm_gate_lines_listing(&lines, fx.arena);
+        assert_int_equal(strstr(listing.notes[0], "Remedy") == NULL, invalid);
+        ifm_listing_end(&listing);
+        fx_stop(&fx);
+    }
+}
+
 static void verdict_json(void **state)
 {
     (void)state;
@@ -337,6 +359,7 @@ int main(void)
         cmocka_unit_test(a_failure_outweighs_a_block),
         cmocka_unit_test(a_gate_without_a_cell),
         cmocka_unit_test(an_invalid_cell_blocks_its_gates),
+        cmocka_unit_test(a_remedy_is_of_its_reason),
         cmocka_unit_test(verdict_json),
     };
     return cmocka_run_group_tests_name("judge", tests, NULL, NULL);

@@ -274,6 +274,46 @@ static void summary_and_compare_tell_the_price(void **state)
     ifm_arena_destroy(arena);
 }
 
+static void compare_tells_the_energy(void **state)
+{
+    (void)state;
+    struct ifm_number all[COUNT(numbers) + 2];
+    struct ifm_derived measured = derived;
+    const struct ifm_value change = {.number = -31.5,
+                                     .has_interval = true,
+                                     .low = -33,
+                                     .high = -30,
+                                     .level = 0.95,
+                                     .unit = "%",
+                                     .n_of = "",
+                                     .reason = "no window can be used",
+                                     .remedy = "",
+                                     .text = ""};
+    memcpy(all, numbers, sizeof numbers);
+    all[COUNT(numbers)] = (struct ifm_number){C, "int4", IFM_M_ENERGY_PER_TOKEN_CHANGE_PERCENT, change};
+    all[COUNT(numbers) + 1] = (struct ifm_number){C, "int4", IFM_M_ENERGY_PER_STEP_CHANGE_PERCENT, change};
+    measured.numbers = all;
+    for (int lacking = 0; lacking < 3; lacking++) { /* the token's, then both */
+        if (lacking > 0)
+            all[COUNT(numbers) + (size_t)lacking - 1].value.state = IFM_STATE_ABSENT;
+        measured.n_numbers = COUNT(all);
+        struct ifm_text text = {0};
+        struct ifm_arena *arena = ifm_arena_create();
+        struct ifm_listing listing = ifm_comparison_begin(arena);
+        assert_int_equal(ifm_comparison_add_run(&listing, &plan, &measured, NULL, NULL), 2);
+        ifm_listing_compose(&listing, IFM_FORMAT_TABLE, &text);
+        assert_line(text.data, "int4", lacking == 2 ? "absent" : "-31.5 % [-33.0, -30.0]");
+        assert_int_equal(strstr(text.data, "no window can be used") != NULL, lacking == 2);
+        const json_t *row = json_array_get(listing.rows, 0);
+        assert_int_equal(json_is_real(json_object_get(row, "energy_change_percent")), lacking < 2);
+        assert_string_equal(json_string_value(json_object_get(row, "energy_per")), lacking == 1 ? "step" : "token");
+        assert_true(json_is_null(json_object_get(json_array_get(listing.rows, 1), "energy_per")));
+        ifm_listing_end(&listing);
+        ifm_text_free(&text);
+        ifm_arena_destroy(arena);
+    }
+}
+
 int main(void)
 {
     setlocale(LC_CTYPE, "C.UTF-8");
@@ -281,6 +321,7 @@ int main(void)
         cmocka_unit_test(one_sentence_has_all_three),        cmocka_unit_test(nothing_rounds_to_the_nominal_ratio),
         cmocka_unit_test(the_table_shows_loss_beside_speed), cmocka_unit_test(other_cells_have_no_such_columns),
         cmocka_unit_test(the_report_has_a_table_of_it),      cmocka_unit_test(summary_and_compare_tell_the_price),
+        cmocka_unit_test(compare_tells_the_energy),
     };
     return cmocka_run_group_tests_name("publish_compression", tests, NULL, NULL);
 }

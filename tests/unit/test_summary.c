@@ -115,6 +115,49 @@ static void says_what_was_found(void **state)
     b.derived.findings = findings;
     b.derived.n_findings = 3;
     assert_non_null(strstr(compose(&b), "\nwarnings: 2, "));
+    findings[0] = (struct ifm_finding){IFM_SEVERITY_WARNING, "", "", "other", "b"}; /* as the report counts them */
+    assert_non_null(strstr(compose(&b), "\nwarnings: 2, "));
+    stop(&b);
+}
+
+/* A word is not more certain than the rates that it rests on. */
+static void refused_rates_stand_beside_the_word(void **state)
+{
+    (void)state;
+    struct bench b;
+    start(&b, 2, "half");
+    assert_null(strstr(compose(&b), "refused"));
+    b.numbers[4] = (struct ifm_number){"null", "half0", IFM_M_BANDWIDTH_BYTES_PER_S, b.numbers[0].value};
+    b.numbers[4].value.state = IFM_STATE_REFUSED;
+    b.derived.n_numbers = 5;
+    const char *text = compose(&b);
+    assert_line(text, "- half0: faster|24 blocks|its rates are refused (rule 3)");
+    assert_null(strstr(strstr(text, "- half1"), "refused"));
+    stop(&b);
+}
+
+/* Of cells with baselines of their own each line says which; an interval of another level says which. */
+static void a_line_says_against_what_and_how_surely(void **state)
+{
+    (void)state;
+    struct bench b;
+    start(&b, 1, "half");
+    struct ifm_arm others[] = {{.name = "scalar", .role = IFM_ROLE_BASELINE}, b.arms[1]};
+    b.cells[1] = b.cells[0];
+    b.cells[1].name = "wide";
+    b.plan.n_cells = 2;
+    b.numbers[2] = (struct ifm_number){"wide", "half0", IFM_M_CHANGE_PERCENT, b.numbers[0].value};
+    b.numbers[2].value.level = 1 - 0.05 / 3;
+    b.derived.n_numbers = 3;
+    const char *text = compose(&b);
+    assert_line(text, "inferometer: 2 cells, against plain, margin");
+    assert_line(text, "- wide / half0: faster|[-12.75, -12.25] at 98.3 %");
+    assert_line(text, "- null / half0: faster|[-12.75, -12.25],");
+    b.cells[1].arms = others;
+    text = compose(&b);
+    assert_line(text, "inferometer: 2 cells, margin");
+    assert_line(text, "- null / half0 against plain: faster");
+    assert_line(text, "- wide / half0 against scalar: faster");
     stop(&b);
 }
 
@@ -206,9 +249,13 @@ static void environment_hash_is_steady(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(says_what_was_found),        cmocka_unit_test(reasons_tell_no_path),
-        cmocka_unit_test(fits_at_every_length),       cmocka_unit_test(drops_the_least_important),
+        cmocka_unit_test(says_what_was_found),
+        cmocka_unit_test(reasons_tell_no_path),
+        cmocka_unit_test(fits_at_every_length),
+        cmocka_unit_test(drops_the_least_important),
         cmocka_unit_test(environment_hash_is_steady),
+        cmocka_unit_test(refused_rates_stand_beside_the_word),
+        cmocka_unit_test(a_line_says_against_what_and_how_surely),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
