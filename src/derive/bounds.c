@@ -61,8 +61,7 @@ static struct ifm_bound unknown(const char *words)
 
 /* ---- processors ---- */
 
-/* Of a kind: what a core does in a cycle, and of what. Loads bound what a cache gives; memory gives far less, and what
- * its channels carry nobody says. */
+/* Of a kind: what a core does in a cycle, and of what. Loads bound what a cache gives. */
 static double per_cycle(const struct core *core, enum ifm_ceiling kind, const char **unit)
 {
     switch (kind) {
@@ -89,9 +88,24 @@ static double highest_clock(const struct ifm_arm_work *arm, const struct core *c
     return fmax(fmax(core->most_mhz * 1e6, processor->most_hz), seen->by == NULL ? 0 : 1e9 * exp(seen->log_rate));
 }
 
+/* Of a working set that counts as the memory's, caches may serve the part that they hold. */
+static struct ifm_bound of_modules(const struct ifm_arm_work *arm, double bytes_per_s)
+{
+    const double factor = IFM_RESIDENT_FACTOR / (IFM_RESIDENT_FACTOR - 1);
+    if (bytes_per_s == 0)
+        return unknown("what the modules of memory carry is not known");
+    return (struct ifm_bound){1e-9 * factor * bytes_per_s,
+                              ifm_arena_printf(arm->d->arena,
+                                               "%.1f GB/s of all modules of memory, x %.2f for what caches "
+                                               "keep",
+                                               1e-9 * bytes_per_s, factor)};
+}
+
 static struct ifm_bound of_processor(const struct ifm_arm_work *arm, enum ifm_ceiling kind)
 {
     const struct ifm_processor_facts processor = ifm_processor_facts_of(arm->d->facts->events);
+    if (kind == IFM_CEILING_READ || kind == IFM_CEILING_WRITE || kind == IFM_CEILING_COPY)
+        return arm->cache_resident ? unknown("a cache serves it") : of_modules(arm, processor.memory_bytes_per_s);
     const struct core *core = core_of(&processor);
     const char *unit = "";
     if (core == NULL)
@@ -102,7 +116,7 @@ static struct ifm_bound of_processor(const struct ifm_arm_work *arm, enum ifm_ce
                                         processor.family, processor.model));
     const double amount = per_cycle(core, kind, &unit), hz = highest_clock(arm, core, &processor);
     if (amount == 0)
-        return unknown("what memory carries is not known");
+        return unknown("no physical bound is known of this ceiling");
     return (struct ifm_bound){1e-9 * arm->work->cell->threads * amount * hz,
                               ifm_arena_printf(arm->d->arena, "%u cores x %.0f %s a cycle x %.2f GHz",
                                                arm->work->cell->threads, amount, unit, hz * 1e-9)};

@@ -177,6 +177,7 @@ json_t *ifm_probe_memory(const char *root)
                         meminfo(text, "MemTotal", &total) ? json_integer((json_int_t)total)
                                                           : ifm_probe_absent("/proc/meminfo has no MemTotal", NULL));
     json_object_set_new(memory, "available_bytes", json_integer((json_int_t)ifm_host_memory_available(root)));
+    json_object_set_new(memory, "modules", ifm_probe_modules(root));
     free(text);
     return memory;
 }

@@ -70,6 +70,8 @@ struct ifm_probe_limits {
 struct ifm_probe_limits ifm_probe_limits(const char *root);
 json_t *ifm_probe_cgroup(const char *root);
 json_t *ifm_probe_memory(const char *root);
+/* modules.c: {"count", "bytes_per_s"}: what all modules of memory carry together, or absent. */
+json_t *ifm_probe_modules(const char *root);
 json_t *ifm_probe_huge_pages(const char *root);
 
 /* load.c */

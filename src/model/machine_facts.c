@@ -44,11 +44,14 @@ static int whole_of(const json_t *object, const char *key)
 struct ifm_processor_facts ifm_processor_facts_of(const struct ifm_events *events)
 {
     const json_t *all = ifm_fingerprint_of(events).all, *cpu = json_object_get(all, "cpu");
+    const json_t *modules = json_object_get(json_object_get(all, "memory"), "modules");
     const json_t *khz = json_object_get(json_object_get(all, "frequency"), "hardware_max_khz");
     return (struct ifm_processor_facts){.vendor = or_empty(text_of(cpu, "vendor")),
                                         .family = whole_of(cpu, "family"),
                                         .model = whole_of(cpu, "model_number"),
-                                        .most_hz = 1e3 * json_number_value(khz)};
+                                        .most_hz = 1e3 * json_number_value(khz),
+                                        .memory_bytes_per_s =
+                                            json_number_value(json_object_get(modules, "bytes_per_s"))};
 }
 
 double ifm_fingerprint_cache(const struct ifm_fingerprint *fingerprint, int level)
@@ -100,6 +103,7 @@ const json_t *ifm_fingerprint_steady(const json_t *fingerprint, struct ifm_arena
     json_object_del(steady, "load");
     json_object_del(json_object_get(steady, "binary"), "version");
     json_object_del(json_object_get(steady, "memory"), "available_bytes");
+    json_object_del(json_object_get(steady, "memory"), "modules"); /* depends on who asks */
     json_object_del(json_object_get(steady, "clock"), "read_ns_p50");
     ifm_arena_defer(arena, release, steady);
     return steady;

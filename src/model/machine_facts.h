@@ -24,7 +24,8 @@ struct ifm_fingerprint ifm_fingerprint_of(const struct ifm_events *events);
 struct ifm_processor_facts {
     const char *vendor;
     int family, model;
-    double most_hz; /* as the system reports it */
+    double most_hz;            /* as the system reports it */
+    double memory_bytes_per_s; /* of all modules of memory together, by the firmware; 0 = not known */
 };
 struct ifm_processor_facts ifm_processor_facts_of(const struct ifm_events *events);
 /* The data or unified cache of `level` as the system reports it, bytes. */

@@ -290,6 +290,27 @@ static void ceilings_apart_are_limits(void **state)
     fx_stop(&fx);
 }
 
+/* A wait in each slot of the probes is no limit: of memory the fastest stretch counts that passes four times the cache
+ * (five samples here), and no shorter one, which the cache may have served; of cores the fastest sample. */
+static void waits_inside_slots_lower_no_ceiling(void **state)
+{
+    (void)state;
+    const struct ifm_machine machine = {.cache_reported = {32 << 10, 256 << 10, 1 << 20, 0}};
+    struct fixture fx;
+    start_apart(&fx, 200000, 125000);
+    fx.plan.machine = &machine;
+    struct ifm_record *r = &fx.parts[0].record;
+    for (size_t k = 0; k < r->n_slots; k++)
+        for (size_t i = 0; r->slots[k].phase == IFM_PHASE_CEILING && i < fx.samples; i++) {
+            int64_t *ns = &r->samples[r->first[k] + i].duration_ns;
+            *ns = i < 2 ? *ns / 4 : i >= 6 && i < 11 ? *ns : *ns * 3; /* two from a cache, five clean ones */
+        }
+    fx_derive(&fx);
+    assert_true(fabs(fx_value(&fx, "", "ceiling_read")->number / 1e10 - 1) < 0.03);
+    assert_true(fabs(fx_value(&fx, "", "ceiling_flops")->number / 4e11 - 1) < 0.05);
+    fx_stop(&fx);
+}
+
 /* Surely above all probes, by less than a quarter: it is the ceiling that was too low. */
 static void an_arm_above_the_probes_raises_the_ceiling(void **state)
 {
@@ -506,6 +527,7 @@ int main(void)
         cmocka_unit_test(compression_explains_no_more_than_its_bytes),
         cmocka_unit_test(a_weak_baseline_is_said),
         cmocka_unit_test(ceilings_apart_are_limits),
+        cmocka_unit_test(waits_inside_slots_lower_no_ceiling),
         cmocka_unit_test(an_arm_above_the_probes_raises_the_ceiling),
         cmocka_unit_test(an_unsteady_arm_has_no_share),
         cmocka_unit_test(the_fastest_slot_of_the_run_counts),

@@ -11,10 +11,13 @@
 #include "host/cpus.h"
 #include "host/host.h"
 #include "host/probe.h"
+#include <errno.h>
 #include <math.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -46,6 +49,62 @@ static const char *reason_of(const json_t *fact)
     return reason;
 }
 
+/* A table of the firmware: each structure has its type, its length, and strings behind it. */
+static void write_modules(const char *folder, const unsigned char *table, size_t size)
+{
+    char path[256];
+    static const char *const parts[] = {"/sys", "/sys/firmware", "/sys/firmware/dmi", "/sys/firmware/dmi/tables"};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        snprintf(path, sizeof path, "%s%s", folder, parts[i]);
+        assert_true(mkdir(path, 0700) == 0 || errno == EEXIST);
+    }
+    snprintf(path, sizeof path, "%s/sys/firmware/dmi/tables/DMI", folder);
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(table, 1, size, file), size);
+    assert_int_equal(fclose(file), 0);
+}
+
+static size_t put_module(unsigned char *to, unsigned bits, unsigned gib, unsigned speed, unsigned configured)
+{
+    enum { LENGTH = 0x22 };
+    memset(to, 0, LENGTH);
+    to[0] = 17;
+    to[1] = LENGTH;
+    to[0x0a] = (unsigned char)bits;
+    to[0x0d] = (unsigned char)(gib << 2); /* of MiB, in two bytes */
+    memcpy(to + 0x15, (unsigned char[]){(unsigned char)speed, (unsigned char)(speed >> 8)}, 2);
+    memcpy(to + 0x20, (unsigned char[]){(unsigned char)configured, (unsigned char)(configured >> 8)}, 2);
+    memcpy(to + LENGTH, "DIMM A", 8); /* with the NUL of the string, and that of the list */
+    return LENGTH + 8;
+}
+
+static void sums_what_memory_modules_carry(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/ifm-modules-XXXXXX";
+    unsigned char table[512] = {1, 4, 0, 0, 0, 0}; /* a structure of another type, without strings */
+    size_t n = 6;
+    assert_non_null(mkdtemp(folder));
+    n += put_module(table + n, 64, 16, 4800, 4400); /* runs slower than it could */
+    n += put_module(table + n, 64, 0, 4800, 4800);  /* an empty slot */
+    n += put_module(table + n, 64, 16, 3200, 0);
+    memcpy(table + n, (unsigned char[]){127, 4, 0, 0, 0, 0}, 6);
+    write_modules(folder, table, n + 6);
+    expect(ifm_probe_modules(folder), "{\"count\":2,\"bytes_per_s\":60800000000.0}");
+    for (size_t cut = 0; cut < n; cut++) { /* whatever is missing of it */
+        write_modules(folder, table, cut);
+        json_decref(ifm_probe_modules(folder));
+    }
+    write_modules(folder, table, 6);
+    json_t *none = ifm_probe_modules(folder);
+    assert_facts(reason_of(none), "names no memory module");
+    json_decref(none);
+    char command[64];
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    assert_int_equal(system(command), 0);
+}
+
 static void replays_virtual_machine(void **state)
 {
     (void)state;
@@ -66,7 +125,10 @@ static void replays_virtual_machine(void **state)
     assert_facts(reason_of(json_object_get(hypervisor, "product")), "/sys/hypervisor|DMI");
     json_decref(hypervisor);
     expect(ifm_probe_huge_pages(VM), "{\"transparent\":\"madvise\",\"nr_hugepages\":0}");
-    expect(ifm_probe_memory(VM), "{\"total_bytes\":25276502016,\"available_bytes\":24878235648}");
+    json_t *memory = ifm_probe_memory(VM);
+    assert_facts(reason_of(json_object_get(memory, "modules")), "memory modules|cannot be read");
+    json_object_del(memory, "modules");
+    expect(memory, "{\"total_bytes\":25276502016,\"available_bytes\":24878235648}");
     expect(ifm_probe_kernel(VM), "\"6.18.44\"");
     json_t *frequency = ifm_probe_frequency(VM);
     const char *key;
@@ -344,6 +406,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(replays_virtual_machine),
+        cmocka_unit_test(sums_what_memory_modules_carry),
         cmocka_unit_test(replays_laptop),
         cmocka_unit_test(laptop_locks_are_open),
         cmocka_unit_test(replays_container),
