@@ -1,9 +1,10 @@
-# Facts about this binary for src/host and src/base/program.c: git revision, uncommitted changes, build flags.
+# Facts about this binary for src/host and src/base/program.c: git revision and branch, uncommitted changes, flags.
 #
 # The revision is read at every build, not at configure time, and its header is rewritten only when it changed, so that
 # an unchanged tree rebuilds nothing. Both see, by a forced include:
 #   IFM_GIT_REVISION  "<40 hex digits>"; not defined outside git
 #   IFM_GIT_DIRTY     1 or 0; not defined outside git
+#   IFM_GIT_BRANCH    "main"; not defined outside git, on no branch, and where its name has other characters
 #   IFM_BUILD_FLAGS   compiler flags of this build, as text
 #   IFM_BUILD_TYPE    "Release", ...
 set(revision_dir ${CMAKE_BINARY_DIR}/generated)

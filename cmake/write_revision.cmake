@@ -1,5 +1,5 @@
 # cmake -DSOURCE=... -DHEADER=... -P write_revision.cmake: write the header of cmake/revision.cmake when it changed.
-set(text "/* Outside git: neither is known. */\n")
+set(text "/* Outside git: nothing is known. */\n")
 find_program(git git)
 if(git)
   execute_process(
@@ -14,6 +14,12 @@ if(git)
       string(APPEND text "#define IFM_GIT_DIRTY 1\n")
     elseif(NOT failed)
       string(APPEND text "#define IFM_GIT_DIRTY 0\n")
+    endif()
+    execute_process(
+      COMMAND ${git} -C ${SOURCE} symbolic-ref --quiet --short HEAD
+      OUTPUT_VARIABLE branch OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE failed)
+    if(NOT failed AND branch MATCHES "^[A-Za-z0-9._/-]+$")
+      string(APPEND text "#define IFM_GIT_BRANCH \"${branch}\"\n")
     endif()
   endif()
 endif()

@@ -79,6 +79,12 @@ struct ifm_positionals {
     size_t n, n_names;
 };
 
+/* What `rerun` takes beside flags: how often, and what counts as the same. */
+struct ifm_again {
+    unsigned times; /* 0 = once */
+    double epsilon; /* relative; 0 = the usual one */
+};
+
 /* Options of the commands that measure. */
 struct ifm_options {
     struct ifm_config *config;           /* what its flags set; NULL: the command takes none */
@@ -87,6 +93,7 @@ struct ifm_options {
     const char *resume;                  /* folder of the run to continue, or NULL */
     const char *dir;                     /* positional folder, or NULL */
     struct ifm_positionals *positionals; /* where a command takes any number of them; else NULL */
+    struct ifm_again *again;             /* where a command takes these; else NULL */
     const char *changes;                 /* the first argument that changes what is measured, or NULL */
     enum ifm_format format;
     bool dry_run, quiet, colour;
@@ -106,6 +113,11 @@ extern const struct ifm_option ifm_specification_options[IFM_SPECIFICATION_OPTIO
 /* A new run, or the rest of an interrupted one, with all its stages (cmd_run.c). */
 IFM_CHECKED enum ifm_status ifm_cli_run(const struct ifm_options *options, struct ifm_config *config,
                                         struct ifm_error *error);
+/* rerun_times.c: one of its flags; and its sessions. IFM_REJECTED: they are not repeatable. */
+IFM_CHECKED enum ifm_status ifm_again_take(const char *name, const char *value, struct ifm_again *again,
+                                           struct ifm_error *error);
+IFM_CHECKED enum ifm_status ifm_rerun_times(const struct ifm_options *options, const struct ifm_again *again,
+                                            struct ifm_error *error);
 /* How the last stage prints for these options. */
 struct ifm_story_printing ifm_cli_printing(const struct ifm_options *options);
 

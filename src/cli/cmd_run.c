@@ -219,10 +219,12 @@ enum ifm_status ifm_cmd_rerun(int argc, char **argv, struct ifm_error *error)
 {
     struct ifm_config *config = NULL;
     struct ifm_arena *arena = ifm_arena_create();
-    struct ifm_options options = {0};
+    struct ifm_again again = {0};
+    struct ifm_options options = {.again = &again};
     enum ifm_status status = ifm_options_parse(argc, argv, true, NULL, &options, error);
-    if (status == IFM_OK && (status = ifm_folder_is_run(options.dir, error)) == IFM_OK &&
-        (status = ifm_plugins_again(options.dir, error)) == IFM_OK) {
+    if (status == IFM_OK && (status = ifm_folder_is_run(options.dir, error)) == IFM_OK && again.times > 0)
+        status = ifm_rerun_times(&options, &again, error);
+    else if (status == IFM_OK && (status = ifm_plugins_again(options.dir, error)) == IFM_OK) {
         config = ifm_story_config();
         status = ifm_config_file(config, ifm_path_join(arena, options.dir, "config.lock.json"), error);
         if (status == IFM_OK)

@@ -15,14 +15,21 @@ struct own_flag {
     bool takes_value;
 };
 static const struct own_flag own_flags[] = {
-    {"config", true}, {"override", true}, {"out", true},    {"resume", true}, {"format", true},
-    {"name", true},   {"dry-run", false}, {"quiet", false}, {"help", false},  {"plugin", true},
+    {"config", true},   {"override", true}, {"out", true},   {"resume", true}, {"format", true}, {"name", true},
+    {"dry-run", false}, {"quiet", false},   {"help", false}, {"plugin", true}, {"times", true},  {"epsilon", true},
 };
 enum { OWN_FLAGS = sizeof own_flags / sizeof *own_flags };
 
-/* Only `exec` takes names. */
+static bool is_of_again(const char *name)
+{
+    return strcmp(name, "times") == 0 || strcmp(name, "epsilon") == 0;
+}
+
+/* Only `exec` takes names, and only `rerun` sessions. */
 static bool is_known(const struct own_flag *flag, const struct ifm_options *options)
 {
+    if (is_of_again(flag->name))
+        return options->again != NULL;
     return options->positionals != NULL || strcmp(flag->name, "name") != 0;
 }
 
@@ -55,6 +62,8 @@ static enum ifm_status apply_own(const char *name, const char *value, struct ifm
         return choose_format(value, options, error);
     else if (strcmp(name, "out") == 0)
         options->out = value;
+    else if (is_of_again(name))
+        return ifm_again_take(name, value, options->again, error);
     else if (strcmp(name, "name") == 0)
         options->positionals->names[options->positionals->n_names++] = value;
     /* commands that take plugins have handled them in cli/plugins.c */

@@ -82,7 +82,7 @@ static const struct ifm_param measure[] = {
      "Draws another seed of data and order: a list of numbers measures the same cell repeatedly", M(replica)},
     {"measure.truncate", "truncate", IFM_TYPE_F64, 0, "%", "0", 0, 45, NULL,
      "Per cent of samples that the trimmed mean drops at each end; percentiles and rates drop none. 0 trims by 10 per "
-     "cent and reports the plain mean as the time of a pass in elastic_kv.json",
+     "cent and leaves the trimmed mean out of elastic_kv.json",
      M(truncate)},
     {"measure.resamples", "resamples", IFM_TYPE_U64, 0, "count", "0", 0, 100000, NULL,
      "Resamples of every bootstrap interval, the median's included; 0 chooses the number by the samples, and gives the "

@@ -65,8 +65,9 @@ static enum ifm_status check_rates(const struct where *at, const struct ifm_arm 
     IFM_TRY(check_rate(at, IFM_M_WRITE_BYTES_PER_S, (double)ledger->bytes_written));
     IFM_TRY(check_rate(at, IFM_M_BANDWIDTH_BYTES_PER_S, bytes));
     IFM_TRY(check_rate(at, IFM_M_FLOPS_PER_S, (double)ledger->flops));
-    IFM_TRY(check_rate(at, IFM_M_TOKENS_GENERATED_PER_S, (double)ledger->tokens_generated));
-    IFM_TRY(check_rate(at, IFM_M_TOKENS_PROMPT_PER_S, (double)ledger->tokens_prompt));
+    IFM_TRY(check_rate(at, IFM_M_TOKENS_GENERATED_PER_S, ifm_ledger_whole(ledger, ledger->tokens_generated)));
+    IFM_TRY(check_rate(at, IFM_M_LAYER_TOKENS_PER_S, (double)ledger->tokens_generated));
+    IFM_TRY(check_rate(at, IFM_M_TOKENS_PROMPT_PER_S, ifm_ledger_whole(ledger, ledger->tokens_prompt)));
     IFM_TRY(check_rate(at, IFM_M_ROWS_PER_S, (double)ledger->rows));
     const struct ifm_value *intensity = find(at, IFM_M_ARITHMETIC_INTENSITY);
     if (intensity != NULL && !equal(intensity->number * bytes, (double)ledger->flops))
@@ -128,7 +129,7 @@ static enum ifm_status check_energy(const struct where *at, const struct ifm_arm
                         gpu->number + cpu->number);
     if (rate != NULL && token != NULL && !equal(rate->number * token->number, 1.0))
         return disagree(at, IFM_M_TOKENS_PER_JOULE, rate->number, "energy_per_token_j", 1.0 / token->number);
-    double tokens = (double)arm->ledger.tokens_generated;
+    double tokens = ifm_ledger_whole(&arm->ledger, arm->ledger.tokens_generated);
     if (step != NULL && token != NULL && tokens > 0 && !equal(token->number * tokens, step->number))
         return disagree(at, IFM_M_ENERGY_PER_STEP_J, step->number, "energy_per_token_j x tokens",
                         token->number * tokens);

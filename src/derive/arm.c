@@ -51,8 +51,9 @@ static void emit_rates(const struct ifm_arm_work *arm, const struct ifm_value *s
         {IFM_M_WRITE_BYTES_PER_S, (double)ledger->bytes_written},
         {IFM_M_BANDWIDTH_BYTES_PER_S, bytes},
         {IFM_M_FLOPS_PER_S, (double)ledger->flops},
-        {IFM_M_TOKENS_GENERATED_PER_S, (double)ledger->tokens_generated},
-        {IFM_M_TOKENS_PROMPT_PER_S, (double)ledger->tokens_prompt},
+        {IFM_M_TOKENS_GENERATED_PER_S, ifm_ledger_whole(ledger, ledger->tokens_generated)},
+        {IFM_M_LAYER_TOKENS_PER_S, ledger->layers > 0 ? (double)ledger->tokens_generated : 0},
+        {IFM_M_TOKENS_PROMPT_PER_S, ifm_ledger_whole(ledger, ledger->tokens_prompt)},
         {IFM_M_ROWS_PER_S, (double)ledger->rows},
     };
     for (size_t i = 0; i < sizeof rates / sizeof rates[0]; i++)

@@ -52,6 +52,15 @@ static json_t *git_dirty(void)
 #endif
 }
 
+static json_t *git_branch(void)
+{
+#ifdef IFM_GIT_BRANCH
+    return json_string(IFM_GIT_BRANCH);
+#else
+    return ifm_probe_absent("the build was on no branch of git", "build from a branch, with the project's CMake files");
+#endif
+}
+
 json_t *ifm_probe_binary(void)
 {
 #ifdef __clang__
@@ -64,8 +73,9 @@ json_t *ifm_probe_binary(void)
 #else
     bool optimized = false;
 #endif
-    return json_pack("{s:s, s:s, s:b, s:o, s:o, s:o}", "version", IFM_VERSION, "compiler", compiler, "optimized",
-                     optimized, "build_flags", build_flags(), "git_revision", git_revision(), "git_dirty", git_dirty());
+    return json_pack("{s:s, s:s, s:b, s:o, s:o, s:o, s:o}", "version", IFM_VERSION, "compiler", compiler, "optimized",
+                     optimized, "build_flags", build_flags(), "git_revision", git_revision(), "git_branch",
+                     git_branch(), "git_dirty", git_dirty());
 }
 
 static json_t *openblas(void)

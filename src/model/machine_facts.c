@@ -102,6 +102,7 @@ const json_t *ifm_fingerprint_steady(const json_t *fingerprint, struct ifm_arena
     json_t *steady = json_deep_copy(fingerprint);
     json_object_del(steady, "load");
     json_object_del(json_object_get(steady, "binary"), "version");
+    json_object_del(json_object_get(steady, "binary"), "git_branch"); /* the revision says what was built */
     json_object_del(json_object_get(steady, "memory"), "available_bytes");
     json_object_del(json_object_get(steady, "memory"), "modules"); /* depends on who asks */
     json_object_del(json_object_get(steady, "clock"), "read_ns_p50");

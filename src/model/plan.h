@@ -19,7 +19,13 @@ struct ifm_ledger {
     uint64_t bytes_read, bytes_written;
     uint64_t tokens_prompt, tokens_generated; /* never added together */
     uint64_t rows;
+    uint64_t layers; /* a step takes its tokens through one of so many layers of a model; 0 = through all that it has */
 };
+/* Of `tokens` that a step works on, as many as it takes through the whole depth: through one of 32 layers a 32nd. */
+static inline double ifm_ledger_whole(const struct ifm_ledger *ledger, uint64_t tokens)
+{
+    return (double)tokens / (double)(ledger->layers > 1 ? ledger->layers : 1);
+}
 
 /* A ceiling arm is a probe: it measures a limit of the device and is never compared with the baseline. */
 enum ifm_role { IFM_ROLE_BASELINE = 0, IFM_ROLE_VARIANT, IFM_ROLE_CEILING };
@@ -62,6 +68,7 @@ struct ifm_arm {
     uint64_t working_set;     /* bytes that steps touch before they touch the same again: of one step, or of all buffers
                                  that successive steps take in turn */
     uint64_t memory;          /* bytes that the arm allocates */
+    uint64_t scratch;         /* of them, what holds none of its inputs and outputs; a library's own is not known */
     uint64_t stored;          /* bytes in which the arm keeps what it is about (a KV cache, weights), metadata, padding
                                  and uncompressed parts included; 0 = it keeps nothing that could be compressed */
     uint64_t stored_plain;    /* the same content as plain 16-bit values; 0 where `stored` is */

@@ -136,6 +136,7 @@ static const struct ifm_plan_field arm_rows[] = {
     NESTED(ledger),
     FIELD(struct ifm_arm, U64, working_set),
     FIELD(struct ifm_arm, U64, memory),
+    OPTIONAL(struct ifm_arm, U64, scratch),
     FIELD(struct ifm_arm, U64, stored),
     FIELD(struct ifm_arm, U64, stored_plain),
     FIELD(struct ifm_arm, BOOL, integer),
@@ -157,6 +158,7 @@ static const struct ifm_plan_field ledger_rows[] = {
     FIELD(struct ifm_ledger, U64, tokens_prompt),
     FIELD(struct ifm_ledger, U64, tokens_generated),
     FIELD(struct ifm_ledger, U64, rows),
+    OPTIONAL(struct ifm_ledger, U64, layers),
 };
 TABLE(ifm_ledger_fields, ledger_rows);
 

@@ -191,6 +191,10 @@ static const struct {
     {1, "].column_units[", NULL, NULL},
     {2, "].chosen.stream.piece", "nothing", NULL},
     {3, "].passes[1]", "nothing", "command"}, /* programs have energy since */
+    {4, "].scratch", "0", NULL},
+    {4, "].memory", NULL, "attention"},             /* with scratch since */
+    {4, "].ledger.layers", "0", "decode"},          /* a pass was a token, however many layers there are */
+    {4, "].ledger.tokens_generated", NULL, "gemm"}, /* a row of one product was a token */
 };
 
 static bool has_changed(const struct review *review, const struct ifm_plan_leaf *leaf)

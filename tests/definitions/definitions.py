@@ -383,7 +383,7 @@ RECOMPUTED = {
     "write_bytes_per_s": rate("bytes_written"),
     "bandwidth_bytes_per_s": rate("bytes_read", "bytes_written"),
     "flops_per_s": rate("flops"),
-    "tokens_generated_per_s": rate("tokens_generated"),
+    "tokens_generated_per_s": lambda v: rate("tokens_generated")(v) / v.ledger.get("layers", 1),
     "rows_per_s": rate("rows"),
     "arithmetic_intensity": lambda v: v.ledger["flops"] / bytes_of(v),
     "ceiling_flops_percent": share("flops"),
@@ -438,7 +438,8 @@ NOT_RECOMPUTED = {
     **dict.fromkeys("command_rss_bytes command_faults_major command_switches_involuntary command_failures "
                     "command_strays".split(), "sums and a maximum of one column, as steal_ns, which is recomputed"),
     **dict.fromkeys("attention_kl_nats attention_tv quality_percent quality_loss_pp tokens_prompt_per_s "
-                    "load_ns latency_ns_p999 ceiling_read_percent ceiling_write ceiling_int8 ceiling_clock "
+                    "layer_tokens_per_s load_ns latency_ns_p999 ceiling_read_percent ceiling_write ceiling_int8 "
+                    "ceiling_clock "
                     "ceiling_flops_clock ceiling_l1 ceiling_l2 ceiling_l3 ceiling_read_spread_percent "
                     "ceiling_flops_spread_percent".split(),
                     "no recorded folder shows it"),

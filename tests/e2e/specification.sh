@@ -37,10 +37,16 @@ if any(d["configuration"][name] != value for name, value in asked.items()) or d[
     sys.exit(f"{d['configuration']}")
 if d["build"] != {"inner_loops": 64, "cuda_graphs": False, "truncate_percent": 5}:
     sys.exit(f"{d['build']}")
-# Tokens, not passes: a pass of the default batch of 4 makes 4 of them.
-results, cycle = d["results"], d["inference_cycle"]
-if abs(results["tokens_per_sec"] * results["attention_time_ms"] / 1000 / 4 - 1) > 0.02:
+# Tokens, not passes: a pass takes the default batch of 4 through one layer. Tokens = rate x time, in each section.
+results, cycle, layers = d["results"], d["inference_cycle"], d["configuration"]["layers"]
+def fits(rate, ms, tokens):
+    return abs(rate * ms / 1000 / tokens - 1) < 1e-9
+if not fits(results["tokens_per_sec"], results["attention_time_ms"], 4 / layers) or layers < 2:
+    sys.exit(f"{layers} layers: {results}")
+if not fits(results["layer_tokens_per_sec"], results["attention_time_ms"], 4):
     sys.exit(f"{results}")
+if abs(results["tokens_per_pass"] * layers - 4) > 1e-9 or cycle["tokens"] != 4 * 64:
+    sys.exit(f"{results}, {cycle}")
 # The rates of one object fit its times and its ratio: nothing is spliced.
 if abs(results["tokens_per_sec"] / results["baseline_tokens_per_sec"] / results["speedup_vs_baseline"] - 1) > 0.02:
     sys.exit(f"{results}")
@@ -78,6 +84,26 @@ if d["inference_cycle"] is not None or "no cell of this run" not in d["_absent"]
     sys.exit(f"{d['inference_cycle']}")
 P
 
+# A cycle by hand, through two layers: its rates are of the same tokens.
+"$INFEROMETER" decode --seq=512 --compress 2 --layers 2 --inference --decode_tokens=8 --json --quiet --device fake \
+    --seed 1 --ceilings none --script 'step_ns=1000000; noise=0.005; arm.int8.step_ns=600000' --out cycle >printed 2>errors ||
+    fail "cycle: $(cat errors)"
+python3 - <<'P' || fail "cycle"
+import json, sys
+d, m = json.load(open("printed")), json.load(open("cycle/metrics.json"))
+cycle = d["inference_cycle"]
+tokens = cycle["elastic_tokens_per_sec"] * cycle["elastic_total_ms"] / 1000
+if abs(tokens / (4 * 8) - 1) > 1e-9 or cycle["tokens"] != 4 * 8:
+    sys.exit(f"{cycle}")
+# The measurement standard's file holds every arm, the candidate first, and fits itself too.
+arms = {(a["arm"], a["role"]): a for a in m["arms"]}
+if m["arm"] != "int8" or set(arms) != {("f16", "baseline"), ("int8", "variant")} or len(m["env"]["hash"]) != 12:
+    sys.exit(f"{m['arm']}, {list(arms)}, {m['env']}")
+for a in m["arms"] + [m]:
+    if abs(a["throughput_toks_s"] * a["latency_ms"]["mean"] / 1000 / a["tokens_per_step"] - 1) > 1e-9:
+        sys.exit(f"{a}")
+P
+
 # Its baseline: ten configurations with its defaults, and its confidence interval from the raw samples.
 "$INFEROMETER" attention --matrix baseline --scale 32 --preset baseline --arms auto "${fake[@]}" --out baseline \
     >/dev/null 2>errors || fail "baseline: $(cat errors)"
@@ -87,6 +113,11 @@ import json, math, statistics, sys
 summary = json.load(open("baseline/summary.json"))
 if summary["metadata"]["configs_tested"] != 10 or len(summary["configs"]) != 10 or summary["metadata"]["seed"] != 1:
     sys.exit(f"{summary['metadata']}")
+# Over 32, batches of 8, 16 and 32 are one sequence each: that is said, not hidden.
+twins = {config["name"]: config["same_as"] for config in summary["configs"] if config["same_as"] is not None}
+same = "attention matrix=b32h8s512"
+if summary["metadata"]["configs_distinct"] != 8 or twins != {f"attention matrix=b{b}h8s512": same for b in (8, 16)}:
+    sys.exit(f"{summary['metadata']}, {twins}")
 for number, config in enumerate(summary["configs"], 1):
     whole = json.load(open(f"baseline/config_{number:02}.json"))
     arm = whole["arms"][0]
@@ -98,6 +129,12 @@ for number, config in enumerate(summary["configs"], 1):
     mean, std = statistics.fmean(samples), statistics.stdev(samples)
     margin = 1.984 * std / math.sqrt(len(samples))  # t at 95 % for some hundred values
     told = arm["statistics"]
+    if whole["environment"] != summary["metadata"]["environment"] or len(whole["environment"]) != 12:
+        sys.exit(f"{whole['environment']}")
+    if not told["median_ms"] <= told["p95_ms"] or (told["p99_ms"] is None) != ("statistics.p99_ms" in arm["_absent"]):
+        sys.exit(f"{told}")
+    if not arm["memory"]["peak_mb"] > arm["memory"]["buffers_mb"] > 0:
+        sys.exit(f"{arm['memory']}")
     if abs(told["mean_ms"] / mean - 1) > 1e-9 or abs(told["std_ms"] / std - 1) > 1e-9:
         sys.exit(f"mean {told['mean_ms']} and {mean}, std {told['std_ms']} and {std}")
     if abs(told["median_ms"] / statistics.median(samples) - 1) > 1e-9:

@@ -70,7 +70,8 @@ static struct ifm_gate sample_gates[] = {
     {.name = "p95", .metric = "latency_ns_p95", .op = IFM_GATE_AT_MOST, .threshold = 700000, .interval = true},
     {.name = "energy", .metric = "energy_per_token_j", .op = IFM_GATE_AT_MOST, .threshold = 0.5},
 };
-static struct ifm_plan sample_plan = {.run_id = "a1b2c3d4e5f6",
+static struct ifm_plan sample_plan = {.rules = IFM_PLAN_RULES,
+                                      .run_id = "a1b2c3d4e5f6",
                                       .config_hash = "5f70bf18a086007016e948b04aed3b82",
                                       .seed = 7,
                                       .device = "cpu",

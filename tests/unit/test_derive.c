@@ -64,6 +64,27 @@ static void step_interval_covers(void **state)
     }
 }
 
+/* A step that is one of 32 layers makes a 32nd of its tokens; one that is all of them, all. */
+static void a_token_goes_through_every_layer(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    fx_start(&fx);
+    fx.parts[0].arms[0].ledger = (struct ifm_ledger){.tokens_generated = 8, .tokens_prompt = 16, .layers = 32};
+    fx.parts[0].arms[1].ledger = (struct ifm_ledger){.tokens_generated = 8};
+    fx_generate(&fx);
+    fx_end_events(&fx);
+    fx_derive(&fx);
+    struct ifm_error error = {0};
+    assert_int_equal(ifm_derived_agree(&fx.plan, fx.derived, &error), IFM_OK);
+    const double step_s = 1e-9 * fx_value(&fx, "base", "step_ns")->number;
+    assert_true(fabs(fx_value(&fx, "base", "tokens_generated_per_s")->number * step_s / (8.0 / 32) - 1) < 1e-12);
+    assert_true(fabs(fx_value(&fx, "base", "tokens_prompt_per_s")->number * step_s / (16.0 / 32) - 1) < 1e-12);
+    assert_true(fabs(fx_value(&fx, "base", "layer_tokens_per_s")->number * step_s / 8 - 1) < 1e-12);
+    assert_null(ifm_derived_find(fx.derived, "decode", "other", IFM_M_LAYER_TOKENS_PER_S));
+    fx_stop(&fx);
+}
+
 static void numbers_of_an_arm(void **state)
 {
     (void)state;
@@ -339,17 +360,12 @@ static void a_million_samples_are_derived_in_a_second(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(same_arm_shows_no_difference),
-        cmocka_unit_test(step_interval_covers),
-        cmocka_unit_test(numbers_of_an_arm),
-        cmocka_unit_test(inner_loops_have_no_tails),
-        cmocka_unit_test(comparisons_decide),
-        cmocka_unit_test(noiseless_clock_is_decided),
-        cmocka_unit_test(cache_sizes_come_from_the_sweep),
-        cmocka_unit_test(json_holds_every_number),
-        cmocka_unit_test(events_are_read_strictly),
-        cmocka_unit_test(marked_blocks_are_shown_beside),
-        cmocka_unit_test(a_million_samples_are_derived_in_a_second),
+        cmocka_unit_test(same_arm_shows_no_difference),     cmocka_unit_test(step_interval_covers),
+        cmocka_unit_test(a_token_goes_through_every_layer), cmocka_unit_test(numbers_of_an_arm),
+        cmocka_unit_test(inner_loops_have_no_tails),        cmocka_unit_test(comparisons_decide),
+        cmocka_unit_test(noiseless_clock_is_decided),       cmocka_unit_test(cache_sizes_come_from_the_sweep),
+        cmocka_unit_test(json_holds_every_number),          cmocka_unit_test(events_are_read_strictly),
+        cmocka_unit_test(marked_blocks_are_shown_beside),   cmocka_unit_test(a_million_samples_are_derived_in_a_second),
     };
     return cmocka_run_group_tests_name("derive", tests, NULL, NULL);
 }

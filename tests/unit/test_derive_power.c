@@ -491,6 +491,15 @@ static void steps_without_tokens(void **state)
     ps_expect(&p, "base", "energy_per_total_token_j", 0.05, 1e-6);
     ps_expect(&p, "other", "energy_per_token_change_percent", -25, 1e-6);
     ps_stop(&p);
+    ps_start(&p); /* a step is one of 8 layers: half a token */
+    for (size_t a = 0; a < 2; a++)
+        p.fx.parts[0].arms[a].ledger = (struct ifm_ledger){.tokens_generated = 4, .layers = 8};
+    ps_generate(&p);
+    ps_counter(&p);
+    ps_derive(&p);
+    ps_expect(&p, "base", "energy_per_token_j", 1.6, 1e-6);
+    ps_expect(&p, "base", "tokens_per_joule", 1 / 1.6, 1e-6);
+    ps_stop(&p);
 }
 
 /* ---- the journal ---- */

@@ -61,6 +61,7 @@ static struct ifm_number numbers[] = {
     NUMBER(PASS, "int8", IFM_M_LATENCY_NS_SD, 25000, .n = 200),
     NUMBER(PASS, "int8", IFM_M_LATENCY_CV_PERCENT, 2, .n = 200),
     NUMBER(PASS, "int8", IFM_M_TOKENS_GENERATED_PER_S, 1600, INTERVAL(1590, 1610), .n = 20),
+    NUMBER(PASS, "int8", IFM_M_LAYER_TOKENS_PER_S, 38400, .n = 20),
     NUMBER(PASS, "int8", IFM_M_SPEEDUP, 1.6, INTERVAL(1.55, 1.65), .n = 20),
     NUMBER(PASS, "int8", IFM_M_BANDWIDTH_BYTES_PER_S, 1.8866e11, .n = 20),
     NUMBER(PASS, "int8", IFM_M_CEILING_READ_PERCENT, 73.7, .n = 20),
@@ -81,6 +82,8 @@ static struct ifm_number numbers[] = {
     NUMBER(CYCLE, "int8", IFM_M_SPEEDUP, 1.5238, .n = 6),
     NUMBER(WIDE, "auto", IFM_M_LATENCY_NS_P50, 321000, INTERVAL(319500, 337900), .n = 5),
     NUMBER(WIDE, "auto", IFM_M_LATENCY_NS_P50_BOOTSTRAP, 321000, INTERVAL(320000, 330000), .n = 5),
+    NUMBER(WIDE, "auto", IFM_M_LATENCY_NS_P95, 350000, .n = 5),
+    NUMBER(WIDE, "auto", IFM_M_LATENCY_NS_P99, 0, .state = IFM_STATE_ABSENT),
     NUMBER(WIDE, "auto", IFM_M_LATENCY_NS_MEAN, 331900, .n = 5),
     NUMBER(WIDE, "auto", IFM_M_LATENCY_NS_SD, 24600, .n = 5),
     NUMBER(WIDE, "auto", IFM_M_LATENCY_CV_PERCENT, 7.4, .n = 5),
@@ -178,6 +181,7 @@ static void make(struct world *w)
     w->plan = (struct ifm_plan){.run_id = "r", .device = "cpu", .seed = 42, .cells = w->cells, .n_cells = 3};
     w->derived = (struct ifm_derived){.run_id = "r", .numbers = numbers, .n_numbers = COUNT(numbers)};
     add_record(w);
+    w->plan.rules = IFM_PLAN_RULES;
     w->facts = (struct ifm_facts_view){.plan = &w->plan, .records = w->records, .max_passes = 1};
     w->publication = (struct ifm_publication){.plan = &w->plan, .derived = &w->derived, .facts = &w->facts};
 }
@@ -259,21 +263,27 @@ static void every_field_has_its_number(void **state)
     json_decref(object);
 }
 
-/* Two rates of one file, of one layer and of all: each says which. */
-static void rates_of_tokens_say_through_how_many_layers(void **state)
+/* A pass is one of 24 layers: 2 layer-tokens, a twelfth of a token. A plan of an earlier version did not say so. */
+static void a_token_is_of_all_layers(void **state)
 {
     (void)state;
     struct world w;
-    make(&w);
-    json_t *object = ifm_compat_elastic_kv(&w.publication);
-    const json_t *units = json_object_get(object, "_units");
-    assert_string_equal(json_string_value(json_object_get(units, "results.tokens_per_sec")),
-                        "tokens/s through 1 of 24 layers");
-    assert_string_equal(json_string_value(json_object_get(units, "results.baseline_tokens_per_sec")),
-                        "tokens/s through 1 of 24 layers");
-    assert_string_equal(json_string_value(json_object_get(units, "inference_cycle.elastic_tokens_per_sec")),
-                        "tokens/s through all 24 layers");
-    json_decref(object);
+    for (int older = 0; older < 2; older++) {
+        make(&w);
+        w.plan.rules = older ? 3 : IFM_PLAN_RULES;
+        w.pass_arms[1].ledger = (struct ifm_ledger){.tokens_generated = 2, .layers = older ? 0 : 24};
+        w.cycle_arms[1].ledger = (struct ifm_ledger){.tokens_generated = 64};
+        json_t *object = ifm_compat_elastic_kv(&w.publication);
+        const json_t *units = json_object_get(object, "_units");
+        is(object, "results.tokens_per_pass", older ? 2 : 2.0 / 24);
+        is(object, "inference_cycle.tokens", 64);
+        assert_int_equal(at(object, "results.layer_tokens_per_sec") == NULL, older);
+        assert_string_equal(json_string_value(json_object_get(units, "results.tokens_per_sec")),
+                            older ? "tokens/s through 1 of 24 layers" : "tokens/s");
+        assert_string_equal(json_string_value(json_object_get(units, "inference_cycle.elastic_tokens_per_sec")),
+                            "tokens/s");
+        json_decref(object);
+    }
 }
 
 static void the_rate_of_a_cache_is_not_the_memorys(void **state)
@@ -313,12 +323,18 @@ static void a_trimmed_mean_says_so(void **state)
     struct world w;
     make(&w);
     w.cells[0].measure.truncate = 5;
+    w.plan.rules = 3; /* an earlier version put it in the place of the mean */
+    json_t *older = ifm_compat_elastic_kv(&w.publication);
+    is(older, "results.attention_time_ms", 1.2);
+    json_decref(older);
+    w.plan.rules = IFM_PLAN_RULES;
     json_t *object = ifm_compat_elastic_kv(&w.publication);
-    is(object, "results.attention_time_ms", 1.2);
+    is(object, "results.attention_time_ms", 1.25); /* that the rates are of */
+    is(object, "results.attention_time_trimmed_ms", 1.2);
     is(object, "build.truncate_percent", 5);
     is(object, "results.attention_time_std", 0.025); /* of all samples */
     assert_string_equal(
-        json_string_value(json_object_get(json_object_get(object, "_units"), "results.attention_time_ms")),
+        json_string_value(json_object_get(json_object_get(object, "_units"), "results.attention_time_trimmed_ms")),
         "ms, trimmed mean");
     json_decref(object);
 }
@@ -392,19 +408,33 @@ static void a_baseline_has_its_numbers_and_raw_samples(void **state)
     is(arm, "statistics.ci_95_upper", 0.3379);
     is(arm, "statistics.mean_ms", 0.3319);
     is(arm, "statistics.std_ms", 0.0246);
+    is(arm, "statistics.p95_ms", 0.35);
+    is_null(arm, "statistics.p99_ms", "");
     is(arm, "statistics.coefficient_of_variation", 0.074);
     is(arm, "statistics.n_samples", 5);
     is(arm, "performance.throughput_gflops", 53516);
     is(arm, "performance.bandwidth_gbs", 209);
     is(arm, "performance.arithmetic_intensity", 256);
     is(arm, "memory.buffers_mb", 80.5);
-    is_null(arm, "memory.peak_mb", "scratch");
+    is(arm, "memory.peak_mb", 80.5);
     assert_string_equal(json_string_value(at(arm, "performance.regime")), "memory-bound");
     is_null(arm, "performance.roofline_score", "ceilings");
     static const double wanted[] = {0.3, 0.31, 0.33, 0.34, 0.35}; /* in time order, of one step */
     assert_int_equal(json_array_size(raw), 5);
     for (size_t i = 0; i < 5; i++)
         assert_true(fabs(json_number_value(json_array_get(raw, i)) - wanted[i]) < 1e-12);
+    json_decref(config);
+    w.plan.rules = 3; /* of an earlier version */
+    config = ifm_compat_baseline_config(&w.publication, 0);
+    is_null(json_array_get(json_object_get(config, "arms"), 0), "memory.peak_mb", "scratch");
+    json_decref(config);
+    w.plan.rules = IFM_PLAN_RULES;
+    w.attention_arms[0].scratch = 500000;
+    config = ifm_compat_baseline_config(&w.publication, 0);
+    is(json_array_get(json_object_get(config, "arms"), 0), "memory.peak_mb", 80.5);
+    is(json_array_get(json_object_get(config, "arms"), 0), "memory.buffers_mb", 80);
+    is_null(config, "environment", "run.log");
+    assert_true(json_is_null(at(config, "same_as")));
     json_decref(config);
     w.cells[2].measure.resamples = 10000;
     config = ifm_compat_baseline_config(&w.publication, 0);
@@ -483,7 +513,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_field_has_its_number),
-        cmocka_unit_test(rates_of_tokens_say_through_how_many_layers),
+        cmocka_unit_test(a_token_is_of_all_layers),
         cmocka_unit_test(the_rate_of_a_cache_is_not_the_memorys),
         cmocka_unit_test(several_arms_stand_in_arms),
         cmocka_unit_test(a_trimmed_mean_says_so),

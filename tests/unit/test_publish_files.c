@@ -284,14 +284,22 @@ static void metrics_json_has_the_standard_shape(void **state)
 {
     (void)state;
     char *text = content("metrics.json");
-    json_t *object = json_loads(text, 0, NULL);
+    json_t *whole = json_loads(text, 0, NULL), *object = json_array_get(json_object_get(whole, "arms"), 0);
+    const char *hash, *role, *candidate;
     double mean, tokens;
     int seed, repeats, warmup, fixed_clock;
-    assert_int_equal(json_unpack(object, "{s:{s:n,s:n,s:b,s:i},s:{s:n,s:i,s:i},s:{s:f},s:f,s:n,s:n,s:n}", "env", "gpu",
-                                 "driver", "fixed_clock", &fixed_clock, "seed", &seed, "pipeline", "mode", "repeats",
-                                 &repeats, "warmup", &warmup, "latency_ms", "mean", &mean, "throughput_toks_s", &tokens,
-                                 "l2_hit_pct", "ept_j_per_tok", "quality_delta_pct"),
+    assert_int_equal(json_unpack(whole, "{s:{s:n,s:n,s:b,s:s,s:i},s:s,s:{s:n,s:n,s:i},s:n}", "env", "gpu", "driver",
+                                 "fixed_clock", &fixed_clock, "hash", &hash, "seed", &seed, "arm", &candidate,
+                                 "pipeline", "mode", "repeats", "warmup", &warmup, "quality_delta_pct"),
                      0);
+    assert_string_equal(candidate, "half");
+    assert_int_equal(strlen(hash), 12);
+    assert_int_equal(json_array_size(json_object_get(whole, "arms")), 4); /* of six, two are ceilings */
+    assert_int_equal(json_unpack(object, "{s:s,s:{s:n,s:i,s:i},s:{s:f},s:f,s:n,s:n,s:n}", "role", &role, "pipeline",
+                                 "mode", "repeats", &repeats, "warmup", &warmup, "latency_ms", "mean", &mean,
+                                 "throughput_toks_s", &tokens, "l2_hit_pct", "ept_j_per_tok", "quality_delta_pct"),
+                     0);
+    assert_string_equal(role, "baseline");
     assert_int_equal(seed, 7);
     assert_int_equal(repeats, 4800);
     assert_int_equal(warmup, 50);
@@ -302,11 +310,11 @@ static void metrics_json_has_the_standard_shape(void **state)
     assert_string_equal(json_string_value(json_object_get(absent, "reason")), sample_numbers[11].value.reason);
     assert_non_null(json_object_get(json_object_get(object, "_absent"), "l2_hit_pct"));
     assert_string_equal(json_string_value(json_object_get(json_object_get(object, "_units"), "latency_ms.mean")), "ms");
-    assert_int_equal(json_array_size(json_object_get(object, "cells")), 3);
-    const json_t *third = json_array_get(json_object_get(object, "cells"), 2);
+    assert_int_equal(json_array_size(json_object_get(whole, "cells")), 3);
+    const json_t *third = json_array_get(json_object_get(whole, "cells"), 2);
     absent = json_object_get(json_object_get(third, "_absent"), "latency_ms.p50");
     assert_string_equal(json_string_value(json_object_get(absent, "reason")), sample_cells[2].unsupported);
-    json_decref(object);
+    json_decref(whole);
     free(text);
 }
 

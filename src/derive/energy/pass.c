@@ -19,7 +19,8 @@ struct made {
 
 double ifm_energy_tokens_of(const struct ifm_arm *arm)
 {
-    return arm->ledger.tokens_generated > 0 ? (double)arm->ledger.tokens_generated : (double)arm->ledger.tokens_prompt;
+    const struct ifm_ledger *ledger = &arm->ledger;
+    return ifm_ledger_whole(ledger, ledger->tokens_generated > 0 ? ledger->tokens_generated : ledger->tokens_prompt);
 }
 
 /* Half-width of the mean of the made values. */
@@ -279,7 +280,8 @@ static struct ifm_value watts_per_rate(struct made *m, double tokens)
 static void emit_tokens(struct made *m)
 {
     const struct ifm_ledger *ledger = &m->arm->arm->ledger;
-    double tokens = (double)ledger->tokens_generated, total = tokens + (double)ledger->tokens_prompt;
+    double tokens = ifm_ledger_whole(ledger, ledger->tokens_generated);
+    double total = tokens + ifm_ledger_whole(ledger, ledger->tokens_prompt);
     struct ifm_value none = ifm_value_absent(
         total > 0 ? "a step of this arm generates no tokens" : "a step of this arm makes no tokens",
         total > 0 ? "energy_per_total_token_j counts those of the prompt" : "energy_per_step_j is of the whole step", 0,

@@ -5,6 +5,7 @@
 #include "publish/compat/compat.h"
 
 #include "model/machine_facts.h"
+#include "publish/summary.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -14,6 +15,8 @@ enum { RAW_MOST = 10000 };
 static const struct ifm_compat_field fields[] = {
     {"statistics.mean_ms", IFM_M_LATENCY_NS_MEAN, 1e6, "ms", "the mean latency of this arm was not derived"},
     {"statistics.std_ms", IFM_M_LATENCY_NS_SD, 1e6, "ms", "the spread of this arm was not derived"},
+    {"statistics.p95_ms", IFM_M_LATENCY_NS_P95, 1e6, "ms", "the 95th percentile of this arm was not derived"},
+    {"statistics.p99_ms", IFM_M_LATENCY_NS_P99, 1e6, "ms", "the 99th percentile of this arm was not derived"},
     {"statistics.coefficient_of_variation", IFM_M_LATENCY_CV_PERCENT, 100, "1",
      "the spread of this arm was not derived"},
     {"statistics.n_samples", IFM_M_SAMPLES_COUNT, 1, "samples", "no sample was counted"},
@@ -25,6 +28,11 @@ static const struct ifm_compat_field fields[] = {
 };
 
 /* ---- shape ---- */
+
+static bool is_attention(const struct ifm_cell *cell)
+{
+    return strcmp(cell->workload, "attention") == 0;
+}
 
 enum { SHAPE = 5, NAMED_DIM = 64 };
 
@@ -64,6 +72,44 @@ static void add_shape(const struct ifm_compat *c)
                        NULL);
     ifm_compat_put_text(c, "dtype", dtype == NULL ? "" : dtype, NULL);
     ifm_compat_put(c, "causal", causal == NULL ? NULL : json_boolean(strcmp(causal, "true") == 0), NULL, NULL);
+}
+
+static const char *chosen_of(const struct ifm_arm *arm, const char *path)
+{
+    for (size_t i = 0; i < arm->n_chosen; i++)
+        if (strcmp(arm->chosen[i].path, path) == 0)
+            return arm->chosen[i].text;
+    return "";
+}
+
+/* Is the work of the two the same, by what was chosen and by every setting but those that choose the shape? */
+static bool same_work(const struct ifm_arm *a, const struct ifm_arm *b)
+{
+    static const char *const shape[] = {"attention.matrix",  "attention.scale",    "attention.batch",
+                                        "attention.q_heads", "attention.kv_heads", "attention.seq_len"};
+    bool same = a->n_chosen > 0 && a->n_chosen == b->n_chosen && a->n_settings == b->n_settings;
+    for (size_t i = 0; same && i < a->n_chosen; i++)
+        same = strcmp(a->chosen[i].text, chosen_of(b, a->chosen[i].path)) == 0;
+    for (size_t i = 0; same && i < a->n_settings; i++) {
+        const char *path = a->settings[i].path, *other = ifm_compat_setting(b, path);
+        bool chooses = false;
+        for (size_t k = 0; k < sizeof shape / sizeof *shape; k++)
+            chooses |= strcmp(path, shape[k]) == 0;
+        same = chooses || (other != NULL && strcmp(a->settings[i].text, other) == 0);
+    }
+    return same;
+}
+
+/* The earlier configuration that attention.scale made the same as this one; NULL = none. */
+static const struct ifm_cell *twin_of(const struct ifm_plan *plan, const struct ifm_cell *cell)
+{
+    const struct ifm_arm *arm = ifm_compat_first_arm(cell);
+    for (const struct ifm_cell *other = plan->cells; arm != NULL && other < cell; other++) {
+        const struct ifm_arm *its = is_attention(other) ? ifm_compat_first_arm(other) : NULL;
+        if (its != NULL && other->threads == cell->threads && same_work(its, arm))
+            return other;
+    }
+    return NULL;
 }
 
 /* ---- an arm ---- */
@@ -130,6 +176,20 @@ static void add_raw(const struct ifm_compat *c)
     ifm_arena_destroy(arena);
 }
 
+/* All of it is allocated before the first step and kept to the last, so that the sum is the peak. */
+static void add_memory(const struct ifm_compat *c)
+{
+    static const char peak[] = "memory.peak_mb", buffers[] = "memory.buffers_mb";
+    const struct ifm_arm *arm = c->arm;
+    bool counted = !ifm_compat_is_older(c->from);
+    ifm_compat_put(c, peak, counted ? json_real((double)arm->memory / 1e6) : NULL,
+                   "the version that planned did not count the scratch of kernels",
+                   "buffers_mb is what the arm's own inputs and outputs take");
+    ifm_compat_put(c, buffers, json_real((double)(arm->memory - arm->scratch) / 1e6), NULL, NULL);
+    json_object_set_new(c->units, peak, json_string("MB"));
+    json_object_set_new(c->units, buffers, json_string("MB"));
+}
+
 static json_t *arm_json(const struct ifm_publication *publication, const struct ifm_cell *cell,
                         const struct ifm_arm *arm, bool raw)
 {
@@ -140,21 +200,13 @@ static json_t *arm_json(const struct ifm_publication *publication, const struct 
     add_median(&c);
     ifm_compat_add_all(&c, fields, sizeof fields / sizeof *fields);
     add_regime(&c);
-    ifm_compat_put(&c, "memory.peak_mb", NULL, "the scratch of kernels and libraries is not counted",
-                   "buffers_mb is what the arm's own inputs and outputs take");
-    ifm_compat_put(&c, "memory.buffers_mb", json_real((double)arm->memory / 1e6), NULL, NULL);
-    json_object_set_new(c.units, "memory.buffers_mb", json_string("MB"));
+    add_memory(&c);
     if (raw)
         add_raw(&c);
     return ifm_compat_end(&c);
 }
 
 /* ---- files ---- */
-
-static bool is_attention(const struct ifm_cell *cell)
-{
-    return strcmp(cell->workload, "attention") == 0;
-}
 
 size_t ifm_compat_count_baseline(const struct ifm_plan *plan)
 {
@@ -170,6 +222,9 @@ static json_t *config_json(const struct ifm_publication *publication, const stru
     json_t *arms = json_array();
     ifm_compat_put_text(&c, "name", cell->name, NULL);
     add_shape(&c);
+    const struct ifm_cell *twin = twin_of(publication->plan, cell);
+    ifm_compat_put(&c, "same_as", twin == NULL ? NULL : json_string(twin->name), NULL, NULL);
+    ifm_compat_put_environment(&c, "environment");
     ifm_compat_put(&c, "threads", json_integer(cell->threads), NULL, NULL);
     ifm_compat_put(&c, "warmup", json_integer((json_int_t)cell->measure.warmup), NULL, NULL);
     ifm_compat_put(&c, "resamples", json_integer((json_int_t)cell->measure.resamples), NULL, NULL);
@@ -204,7 +259,7 @@ json_t *ifm_compat_baseline_summary(const struct ifm_publication *publication)
     const struct ifm_plan *plan = publication->plan;
     const char *machine = ifm_machine_cpu(publication->events);
     json_t *object = json_object(), *configs = json_array();
-    json_int_t total = 0, tested = 0;
+    json_int_t total = 0, tested = 0, distinct = 0;
     for (size_t i = 0; i < plan->n_cells; i++) {
         const struct ifm_cell *cell = &plan->cells[i];
         char file[48];
@@ -215,12 +270,17 @@ json_t *ifm_compat_baseline_summary(const struct ifm_publication *publication)
         json_object_set_new(config, "file", json_string(file));
         json_array_append_new(configs, config);
         tested += was_measured(publication, cell);
+        distinct += twin_of(plan, cell) == NULL;
     }
+    char hex[13];
+    const char *environment = ifm_summary_environment(publication->events, hex);
     json_object_set_new(object, "metadata",
-                        json_pack("{s:s, s:s, s:o, s:o, s:I, s:I}", "run_id", publication->derived->run_id, "device",
-                                  plan->device, "cpu", machine[0] == '\0' ? json_null() : json_string(machine), "seed",
+                        json_pack("{s:s, s:s, s:o, s:o, s:o, s:I, s:I, s:I}", "run_id", publication->derived->run_id,
+                                  "device", plan->device, "cpu",
+                                  machine[0] == '\0' ? json_null() : json_string(machine), "environment",
+                                  environment[0] == '\0' ? json_null() : json_string(environment), "seed",
                                   plan->seed <= INT64_MAX ? json_integer((json_int_t)plan->seed) : json_null(),
-                                  "configs_tested", tested, "configs_total", total));
+                                  "configs_tested", tested, "configs_total", total, "configs_distinct", distinct));
     json_object_set_new(object, "configs", configs);
     return object;
 }

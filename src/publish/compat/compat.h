@@ -16,6 +16,13 @@ struct ifm_compat {
     json_t *object, *units, *n, *ci, *absent;
     const char *remedy; /* of numbers that derive does not have at all; NULL = none */
 };
+/* A folder that an earlier version published: fields that mean something else since keep what they had, so that it
+ * can be verified. */
+static inline bool ifm_compat_is_older(const struct ifm_publication *from)
+{
+    return from->plan->rules < 4;
+}
+
 struct ifm_compat ifm_compat_begin(const struct ifm_publication *from, const struct ifm_cell *cell,
                                    const struct ifm_arm *arm);
 /* Attaches the siblings. New reference to the object. */
@@ -26,6 +33,8 @@ void ifm_compat_put(const struct ifm_compat *c, const char *path, json_t *value,
                     const char *remedy);
 /* The same of a text; "" gives null. */
 void ifm_compat_put_text(const struct ifm_compat *c, const char *path, const char *text, const char *reason);
+/* The hash of what was measured on, as `summary` prints it. */
+void ifm_compat_put_environment(const struct ifm_compat *c, const char *path);
 /* The reason alone, beside what stands at `path`. */
 void ifm_compat_absent(const struct ifm_compat *c, const char *path, const char *reason, const char *remedy);
 

@@ -155,17 +155,23 @@ static uint64_t layers_of(const struct ifm_arm *arm)
     return 0;
 }
 
-/* A rate of tokens: what a token is there. A pass takes it through one layer, a cycle through all, so that the two
- * rates of one file differ by that factor too. */
-static void add_token_rate(const struct ifm_compat *c, const struct ifm_compat_field *field, bool is_cycle)
+/* A rate of whole tokens. In plans of earlier versions a pass was one token, however many layers there are. */
+static void add_pass_rate(const struct ifm_compat *c, const struct ifm_compat_field *field)
 {
     uint64_t layers = layers_of(c->arm);
     ifm_compat_add(c, field);
-    if (layers < 2)
-        return;
-    json_object_set_new(c->units, field->path,
-                        is_cycle ? json_sprintf("tokens/s through all %llu layers", (unsigned long long)layers)
-                                 : json_sprintf("tokens/s through 1 of %llu layers", (unsigned long long)layers));
+    if (layers >= 2 && c->arm->ledger.layers == 0)
+        json_object_set_new(c->units, field->path,
+                            json_sprintf("tokens/s through 1 of %llu layers", (unsigned long long)layers));
+}
+
+/* What the rates divide by the time, so that tokens = rate x time can be checked in the file alone. */
+static void add_tokens(const struct ifm_compat *c, const char *path)
+{
+    const struct ifm_ledger *ledger = c->arm == NULL ? NULL : &c->arm->ledger;
+    ifm_compat_put(c, path, ledger == NULL ? NULL : json_real(ifm_ledger_whole(ledger, ledger->tokens_generated)),
+                   c->cell->unsupported, NULL);
+    json_object_set_new(c->units, path, json_string("tokens"));
 }
 
 static void add_configuration(const struct ifm_compat *c)
@@ -189,13 +195,17 @@ static void add_configuration(const struct ifm_compat *c)
     ifm_compat_put(c, "configuration.warmup", json_integer((json_int_t)c->cell->measure.warmup), NULL, NULL);
 }
 
-/* The mean, or the trimmed mean where the run says how much to trim; its unit says which. */
-static void add_time(const struct ifm_compat *c, const char *path)
+/* The mean of all samples, which the rates are of; beside it the trimmed mean where the run says how much to trim. */
+static void add_time(const struct ifm_compat *c, const char *path, const char *trimmed_path)
 {
-    bool trimmed = c->cell->measure.truncate > 0;
-    enum ifm_metric_id metric = trimmed ? IFM_M_LATENCY_NS_TRIMMED_MEAN : IFM_M_LATENCY_NS_MEAN;
-    const char *unit = trimmed ? "ms, trimmed mean" : "ms";
-    ifm_compat_add(c, &(struct ifm_compat_field){path, metric, 1e6, unit, NO_TIME});
+    const struct ifm_compat_field mean = {path, IFM_M_LATENCY_NS_MEAN, 1e6, "ms", NO_TIME};
+    bool cut = c->cell->measure.truncate > 0, older = ifm_compat_is_older(c->from);
+    const struct ifm_compat_field trimmed = {older ? path : trimmed_path, IFM_M_LATENCY_NS_TRIMMED_MEAN, 1e6,
+                                             "ms, trimmed mean", NO_TIME};
+    if (!cut || !older)
+        ifm_compat_add(c, &mean);
+    if (cut)
+        ifm_compat_add(c, &trimmed);
 }
 
 /* The same object, told of the cell's baseline. */
@@ -212,6 +222,8 @@ static void add_results(const struct ifm_compat *of, const struct ifm_cell *cell
                                                      "tokens/s", NO_TIME};
     static const struct ifm_compat_field rate = {"results.baseline_tokens_per_sec", IFM_M_TOKENS_GENERATED_PER_S, 1,
                                                  "tokens/s", "no arm of this cell is the baseline"};
+    static const struct ifm_compat_field layer_rate = {"results.layer_tokens_per_sec", IFM_M_LAYER_TOKENS_PER_S, 1,
+                                                       "layer-tokens/s", NO_TIME};
     struct ifm_compat c = *of;
     c.cell = cell;
     if (cell == NULL || is_cycle_arm(c.arm)) {
@@ -221,10 +233,13 @@ static void add_results(const struct ifm_compat *of, const struct ifm_cell *cell
         return;
     }
     const struct ifm_compat baseline = of_baseline(&c);
-    add_time(&c, "results.attention_time_ms");
+    add_time(&c, "results.attention_time_ms", "results.attention_time_trimmed_ms");
     ifm_compat_add_all(&c, result_fields, sizeof result_fields / sizeof *result_fields);
-    add_token_rate(&c, &own_rate, false);
-    add_token_rate(&baseline, &rate, false);
+    add_tokens(&c, "results.tokens_per_pass");
+    add_pass_rate(&c, &own_rate);
+    add_pass_rate(&baseline, &rate);
+    if (c.arm != NULL && c.arm->ledger.layers > 0)
+        ifm_compat_add(&c, &layer_rate);
     ifm_compat_put(&c, "results.memory_efficiency_percent", NULL, NO_DATASHEET,
                    "memory_efficiency_measured_percent is the share of the measured ceiling");
 }
@@ -249,10 +264,11 @@ static void add_cycle(const struct ifm_compat *of, const struct ifm_cell *cell)
     const struct ifm_compat baseline = of_baseline(&c);
     ifm_compat_add_setting(&c, "inference_cycle.decode_tokens", "decode.decode_tokens");
     ifm_compat_put_text(&c, "inference_cycle.cell", cell->name, NULL);
-    add_time(&baseline, "inference_cycle.baseline_total_ms");
-    add_time(&c, "inference_cycle.elastic_total_ms");
-    add_token_rate(&baseline, &baseline_rate, true);
-    add_token_rate(&c, &rate, true);
+    add_tokens(&c, "inference_cycle.tokens");
+    add_time(&baseline, "inference_cycle.baseline_total_ms", "inference_cycle.baseline_total_trimmed_ms");
+    add_time(&c, "inference_cycle.elastic_total_ms", "inference_cycle.elastic_total_trimmed_ms");
+    ifm_compat_add(&baseline, &baseline_rate);
+    ifm_compat_add(&c, &rate);
     ifm_compat_add(&c, &speedup);
 }
 

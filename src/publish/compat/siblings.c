@@ -1,5 +1,6 @@
 /* What the files in the shapes of the specification share: fields, siblings, settings. */
 #include "publish/compat/compat.h"
+#include "publish/summary.h"
 
 #include <string.h>
 
@@ -51,6 +52,12 @@ void ifm_compat_put(const struct ifm_compat *c, const char *path, json_t *value,
 void ifm_compat_put_text(const struct ifm_compat *c, const char *path, const char *text, const char *reason)
 {
     ifm_compat_put(c, path, text[0] == '\0' ? NULL : json_string(text), reason, NULL);
+}
+
+void ifm_compat_put_environment(const struct ifm_compat *c, const char *path)
+{
+    char hex[13];
+    ifm_compat_put_text(c, path, ifm_summary_environment(c->from->events, hex), "run.log holds no environment");
 }
 
 /* ---- numbers ---- */

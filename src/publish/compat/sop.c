@@ -1,10 +1,12 @@
 /* metrics.json: the measurement standard's shape, with plain numbers or null and the siblings of
  * publish/compat/compat.h.
  *
- * The top level is the first arm of the first cell that is no ceiling (in a cell of ceilings: the first arm);
- * several cells stand in "cells". */
+ * The top level tells of the candidate of the first cell: its first variant, else its first arm that is no ceiling (in
+ * a cell of ceilings: the first arm). "arms" holds all that are no ceilings; several cells stand in "cells", each the
+ * same way. */
 #include "derive/energy/power_run.h"
 #include "model/machine_facts.h"
+#include "model/plan_json.h"
 #include "publish/compat/compat.h"
 #include <stdio.h>
 #include <string.h>
@@ -13,41 +15,76 @@ static const struct ifm_compat_field sop_fields[] = {
     {"latency_ms.mean", IFM_M_LATENCY_NS_MEAN, 1e6, "ms", "the mean latency of this arm was not derived"},
     {"latency_ms.p50", IFM_M_LATENCY_NS_P50, 1e6, "ms", "the median latency of this arm was not derived"},
     {"latency_ms.p95", IFM_M_LATENCY_NS_P95, 1e6, "ms", "the 95th percentile of this arm was not derived"},
-    {"throughput_toks_s", IFM_M_TOKENS_GENERATED_PER_S, 1, "tokens/s", "this workload produces no tokens"},
     {"l2_hit_pct", IFM_M_L2_HIT_PERCENT, 1, "%", "no instrument of this run counts cache hits"},
     {"quality_delta_pct", IFM_M_QUALITY_LOSS_PP, 1, "percentage points lost against the baseline",
      "no task was scored for this arm and for a baseline of it"},
 };
 
-/* Energy: derived from the energy pass; where derive has no such number, the reason is the pass's. */
 static const struct ifm_compat_field energy_fields[] = {
-    {"ept_j_per_tok", IFM_M_ENERGY_PER_TOKEN_J, 1, "J/token", ""},
-    {"total_energy_j", IFM_M_TOTAL_ENERGY_J, 1, "J", ""},
-    {"gpu_energy_j", IFM_M_GPU_ENERGY_J, 1, "J", ""},
-    {"cpu_energy_j", IFM_M_CPU_ENERGY_J, 1, "J", ""},
-    {"gpu_power_w", IFM_M_GPU_POWER_W, 1, "W", ""},
-    {"cpu_power_w", IFM_M_CPU_POWER_W, 1, "W", ""},
-    {"duration_sec", IFM_M_DURATION_SEC, 1, "s", ""},
+    {"total_energy_j", IFM_M_TOTAL_ENERGY_J, 1, "J", ""}, {"gpu_energy_j", IFM_M_GPU_ENERGY_J, 1, "J", ""},
+    {"cpu_energy_j", IFM_M_CPU_ENERGY_J, 1, "J", ""},     {"gpu_power_w", IFM_M_GPU_POWER_W, 1, "W", ""},
+    {"cpu_power_w", IFM_M_CPU_POWER_W, 1, "W", ""},       {"duration_sec", IFM_M_DURATION_SEC, 1, "s", ""},
 };
+
+/* What a token is: one that the arm generates, else one of the prompt that it works through. */
+struct token {
+    struct ifm_compat_field rate, energy;
+    const char *unit;
+    double each; /* step; 0 = none */
+};
+
+static struct token token_of(const struct ifm_compat *c)
+{
+    static const char none[] = "this workload produces no tokens";
+    static const struct token generated = {
+        {"throughput_toks_s", IFM_M_TOKENS_GENERATED_PER_S, 1, "tokens/s", none},
+        {"ept_j_per_tok", IFM_M_ENERGY_PER_TOKEN_J, 1, "J/token", ""},
+        "tokens",
+        0,
+    };
+    static const struct token prompt = {
+        {"throughput_toks_s", IFM_M_TOKENS_PROMPT_PER_S, 1, "prompt tokens/s", none},
+        {"ept_j_per_tok", IFM_M_ENERGY_PER_TOTAL_TOKEN_J, 1, "J/prompt token", ""},
+        "prompt tokens",
+        0,
+    };
+    const struct ifm_ledger ledger = c->arm == NULL ? (struct ifm_ledger){0} : c->arm->ledger;
+    bool reads = ledger.tokens_generated == 0 && ledger.tokens_prompt > 0 && !ifm_compat_is_older(c->from);
+    struct token token = reads ? prompt : generated;
+    token.each = ifm_ledger_whole(&ledger, reads ? ledger.tokens_prompt : ledger.tokens_generated);
+    return token;
+}
 
 static bool is_gpu(const struct ifm_compat *c)
 {
     return strcmp(c->from->plan->device, "cuda") == 0;
 }
 
+/* The number of the energy pass; where derive has none, the reason is the pass's. */
+static void add_energy(const struct ifm_compat *c, struct ifm_compat_field field,
+                       const struct ifm_power_reason *missing)
+{
+    struct ifm_compat at = *c;
+    field.reason = missing->reason;
+    at.remedy = missing->remedy;
+    ifm_compat_add(&at, &field);
+}
+
 static void add_fields(const struct ifm_compat *c)
 {
+    const struct token token = token_of(c);
     ifm_compat_add_all(c, sop_fields, sizeof sop_fields / sizeof sop_fields[0]);
+    ifm_compat_put(c, "tokens_per_step", token.each > 0 ? json_real(token.each) : NULL, token.rate.reason, NULL);
+    json_object_set_new(c->units, "tokens_per_step", json_string(token.unit)); /* = rate x mean latency */
+    ifm_compat_add(c, &token.rate);
     struct ifm_arena *arena = ifm_arena_create();
     struct ifm_power_reason missing = ifm_power_missing(c->from->plan, c->from->events, c->from->facts, c->cell, arena);
-    const char *no_gpu = ifm_arena_printf(arena, "this run used the device %s, which is no GPU", c->from->plan->device);
+    const struct ifm_power_reason no_gpu = {
+        ifm_arena_printf(arena, "this run used the device %s, which is no GPU", c->from->plan->device), NULL};
+    add_energy(c, token.energy, &missing);
     for (size_t i = 0; i < sizeof energy_fields / sizeof energy_fields[0]; i++) {
-        struct ifm_compat_field field = energy_fields[i];
-        struct ifm_compat at = *c;
-        bool of_no_gpu = strncmp(field.path, "gpu_", 4) == 0 && !is_gpu(c);
-        field.reason = of_no_gpu ? no_gpu : missing.reason;
-        at.remedy = of_no_gpu ? NULL : missing.remedy;
-        ifm_compat_add(&at, &field);
+        bool of_no_gpu = strncmp(energy_fields[i].path, "gpu_", 4) == 0 && !is_gpu(c);
+        add_energy(c, energy_fields[i], of_no_gpu ? &no_gpu : &missing);
     }
     ifm_arena_destroy(arena);
 }
@@ -81,6 +118,7 @@ static void add_env(const struct ifm_compat *c)
     ifm_compat_put_text(c, "env.driver", is_gpu(c) ? ifm_machine_driver(c->from->events) : "", reason);
     ifm_compat_put(c, "env.fixed_clock", locks == IFM_LOCK_UNKNOWN ? NULL : json_boolean(locks == IFM_LOCK_HELD),
                    "run.log holds no reading of the locks", "");
+    ifm_compat_put_environment(c, "env.hash");
     ifm_compat_put(c, "env.seed", plan->seed <= INT64_MAX ? json_integer((json_int_t)plan->seed) : NULL,
                    "the seed does not fit a JSON integer", "read it in plan.json");
 }
@@ -95,29 +133,60 @@ static void add_pipeline(const struct ifm_compat *c)
                    NULL, NULL);
 }
 
+static const struct ifm_arm *candidate_of(const struct ifm_publication *publication, const struct ifm_cell *cell)
+{
+    for (size_t a = 0; a < cell->n_arms && !ifm_compat_is_older(publication); a++)
+        if (cell->arms[a].role == IFM_ROLE_VARIANT)
+            return &cell->arms[a];
+    return ifm_compat_first_arm(cell);
+}
+
+static void fill(const struct ifm_compat *c)
+{
+    ifm_compat_put_text(c, "arm", c->arm == NULL ? "" : c->arm->name, NULL);
+    add_pipeline(c);
+    add_fields(c);
+}
+
+/* Every arm that is no ceiling, beside the one that leads. Gives `object`. */
+static json_t *with_arms(json_t *object, const struct ifm_publication *publication, const struct ifm_cell *cell)
+{
+    json_t *arms = json_array();
+    for (size_t a = 0; a < cell->n_arms; a++) {
+        if (cell->arms[a].role == IFM_ROLE_CEILING)
+            continue;
+        const struct ifm_compat c = ifm_compat_begin(publication, cell, &cell->arms[a]);
+        fill(&c);
+        ifm_compat_put_text(&c, "role", ifm_role_name(cell->arms[a].role), NULL);
+        json_array_append_new(arms, ifm_compat_end(&c));
+    }
+    json_object_set_new(object, "arms", arms);
+    return object;
+}
+
 static json_t *cell_json(const struct ifm_publication *publication, const struct ifm_cell *cell)
 {
-    const struct ifm_compat c = ifm_compat_begin(publication, cell, ifm_compat_first_arm(cell));
+    const struct ifm_compat c = ifm_compat_begin(publication, cell, candidate_of(publication, cell));
     ifm_compat_put_text(&c, "cell", cell->name, NULL);
-    ifm_compat_put_text(&c, "arm", c.arm == NULL ? "" : c.arm->name, NULL);
-    add_pipeline(&c);
-    add_fields(&c);
-    return ifm_compat_end(&c);
+    fill(&c);
+    return with_arms(ifm_compat_end(&c), publication, cell);
 }
 
 json_t *ifm_compat_sop(const struct ifm_publication *publication)
 {
     const struct ifm_plan *plan = publication->plan;
     const struct ifm_cell *cell = plan->n_cells == 0 ? NULL : &plan->cells[0];
-    const struct ifm_compat c = ifm_compat_begin(publication, cell, cell == NULL ? NULL : ifm_compat_first_arm(cell));
+    const struct ifm_compat c =
+        ifm_compat_begin(publication, cell, cell == NULL ? NULL : candidate_of(publication, cell));
     ifm_compat_put_text(&c, "run_id", publication->derived->run_id, NULL);
     ifm_compat_put_text(&c, "outcome", ifm_outcome_name(publication->verdict->outcome), NULL);
     add_env(&c);
-    add_pipeline(&c);
-    add_fields(&c);
+    fill(&c);
     add_power_file(&c);
     json_t *object = ifm_compat_end(&c);
     json_object_set_new(object, "exit_code", json_integer(publication->verdict->exit_code));
+    if (cell != NULL)
+        with_arms(object, publication, cell);
     if (plan->n_cells > 1) {
         json_t *cells = json_array();
         for (size_t i = 0; i < plan->n_cells; i++)

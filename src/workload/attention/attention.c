@@ -114,6 +114,25 @@ static bool is_default(uint64_t value, const char *fallback)
     return ifm_parse_u64(fallback, &number) && number == value;
 }
 
+/* Sequences before attention.scale divides them. */
+static uint64_t batch_asked(const struct ifm_attention_settings *s)
+{
+    const struct ifm_attention_config *config = ifm_attention_config(s->matrix);
+    return config != NULL ? config->batch : s->batch;
+}
+
+/* Rounding makes one of configurations that differ in their batch alone: b8h8s512 and b16h8s512 over 32. */
+static const char *rounded(uint64_t asked, const struct ifm_attention_settings *s, struct ifm_arena *arena)
+{
+    if (asked % s->scale == 0)
+        return NULL;
+    return ifm_arena_printf(arena,
+                            "has a batch of %llu in place of %llu / %llu: configurations that differ in their batch "
+                            "alone may be one; take --scale %llu or less",
+                            (unsigned long long)s->batch, (unsigned long long)asked, (unsigned long long)s->scale,
+                            (unsigned long long)asked);
+}
+
 static enum ifm_status apply_matrix(struct ifm_attention_settings *s, struct ifm_error *error)
 {
     const struct ifm_attention_config *config = ifm_attention_config(s->matrix);
@@ -197,13 +216,21 @@ struct attention_item {
     struct ifm_attention_ask ask;
 };
 
+static struct ifm_attention_ask ask_of(const struct ifm_attention_settings *s)
+{
+    const enum ifm_attention_storage storage = (enum ifm_attention_storage)(s->storage + 1);
+    const struct ifm_attention_shape shape = {s->batch,    s->q_heads, s->kv_heads, s->seq_len,
+                                              s->head_dim, s->causal,  storage};
+    return (struct ifm_attention_ask){.settings = s, .shape = shape, .isa = ifm_isa_name(s->isa)};
+}
+
 /* "ours" and "auto" are our kernels with attention.isa, an instruction set is our kernels with it, the rest are names
  * of rows. Why it cannot run here; NULL when it can. */
 static const char *take_item(const struct ifm_attention_settings *s, const char *text,
                              const struct ifm_machine *machine, struct ifm_arena *arena, struct attention_item *out)
 {
     bool found = false;
-    *out = (struct attention_item){.text = strcmp(text, "auto") == 0 ? OURS : text, .ask = {s, ifm_isa_name(s->isa)}};
+    *out = (struct attention_item){.text = strcmp(text, "auto") == 0 ? OURS : text, .ask = ask_of(s)};
     for (size_t i = 0; implementations[i] != NULL; i++)
         found = found || strcmp(implementations[i]->name, out->text) == 0;
     out->names_isa = !found;
@@ -235,17 +262,19 @@ static struct ifm_arm arm_of(const struct ifm_attention_settings *s, const struc
     const struct ifm_attention_chosen chosen = {s->batch,   s->q_heads,  s->kv_heads,
                                                 s->seq_len, s->head_dim, item->ask.isa};
     const bool ours = strcmp(item->row->name, OURS) == 0;
-    struct ifm_arm arm = {.name = ifm_arena_strdup(arena, item->text),
-                          .variant = ifm_arena_strdup(arena, item->text),
-                          .implementation = item->row->name,
-                          .title = ifm_data_title(item->row->title, ours ? item->ask.isa : "", arena),
-                          .chosen = ifm_section_print(&chosen_section, &chosen, arena),
-                          .n_chosen = chosen_section.n,
-                          .ledger = ledger_of(s),
-                          .memory = bytes_of(s, 2 * s->q_heads + 2 * s->kv_heads, s->batch * s->seq_len),
-                          .has_oracle = true,
-                          .tolerance = tolerance(s),
-                          .idle = idle_of(s, item, arena)};
+    struct ifm_arm arm = {
+        .name = ifm_arena_strdup(arena, item->text),
+        .variant = ifm_arena_strdup(arena, item->text),
+        .implementation = item->row->name,
+        .title = ifm_data_title(item->row->title, ours ? item->ask.isa : "", arena),
+        .chosen = ifm_section_print(&chosen_section, &chosen, arena),
+        .n_chosen = chosen_section.n,
+        .ledger = ledger_of(s),
+        .memory = ifm_data_add(bytes_of(s, 2 * s->q_heads + 2 * s->kv_heads, s->batch * s->seq_len), item->ask.scratch),
+        .scratch = item->ask.scratch,
+        .has_oracle = true,
+        .tolerance = tolerance(s),
+        .idle = idle_of(s, item, arena)};
     arm.working_set = ifm_data_add(arm.ledger.bytes_read, arm.ledger.bytes_written);
     return arm;
 }
@@ -259,6 +288,7 @@ static enum ifm_status describe(const struct ifm_setting *settings, size_t n, co
     *arms = (struct ifm_arm_list){
         .items = IFM_ARENA_ARRAY(arena, struct ifm_arm, ARMS_MOST), .rivals = true, .one = "attention.arms: ours"};
     IFM_TRY(ifm_section_bind(&section, settings, n, arena, &s, error));
+    const uint64_t asked = batch_asked(&s);
     IFM_TRY(apply_matrix(&s, error));
     IFM_TRY(check_shape(&s, error));
     IFM_TRY(check_memory(&s, bytes_of(&s, 2 * s.q_heads + 2 * s.kv_heads, s.batch * s.seq_len), machine, error));
@@ -275,6 +305,7 @@ static enum ifm_status describe(const struct ifm_setting *settings, size_t n, co
         }
         arms->items[arms->n++] = arm_of(&s, &item, arena);
     }
+    arms->items[0].remark = rounded(asked, &s, arena);
     return IFM_OK;
 }
 

@@ -32,7 +32,9 @@ const struct ifm_attention_config *ifm_attention_config(int index);
 /* Whether a row runs; `isa` is what is asked for ("auto": the best), and what the row answers. */
 struct ifm_attention_ask {
     const struct ifm_attention_settings *settings;
+    struct ifm_attention_shape shape;
     const char *isa;
+    uint64_t scratch; /* what the row answers: bytes of all workers */
 };
 
 extern const struct ifm_implementation ifm_attention_openblas, ifm_attention_cpu;

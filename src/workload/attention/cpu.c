@@ -21,6 +21,7 @@ static const char *supports(const struct ifm_machine *machine, void *asked, stru
         return ifm_arena_printf(arena, "this build has no attention kernel for %s; choose attention.isa=auto",
                                 ask->isa);
     ask->isa = kernel->isa;
+    ask->scratch = machine->threads * ifm_attention_scratch_floats(&ask->shape) * sizeof(float);
     return NULL;
 }
 

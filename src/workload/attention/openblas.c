@@ -19,6 +19,8 @@ static const char *supports(const struct ifm_machine *machine, void *asked, stru
     if (why_not == NULL && softmax == NULL)
         return ifm_arena_printf(arena, "this build has no softmax kernel for %s; choose attention.isa=auto", ask->isa);
     ask->isa = why_not == NULL ? softmax->isa : "";
+    const uint32_t block = ifm_attention_blas_block(&ask->shape, machine->threads);
+    ask->scratch = machine->threads * ifm_attention_blas_scratch_floats(&ask->shape, block) * sizeof(float);
     return why_not;
 }
 

@@ -106,7 +106,8 @@ static struct ifm_ledger ledger_of(const struct cell *cell, const struct ifm_dec
                                .bytes_read = ifm_data_mul(layers, ifm_data_add(a->read, query + rows)),
                                .bytes_written = ifm_data_mul(layers, ifm_data_add(a->appended, query)),
                                .tokens_generated = s->batch * steps,
-                               .rows = s->batch * steps};
+                               .rows = s->batch * steps,
+                               .layers = s->inference ? 0 : cell->layers};
 }
 
 /* The largest kernel error that counts as correct: of a value, relative to the largest one (error_max_rel, rule 10).

@@ -1,0 +1,139 @@
+/* `rerun --times N`: the same configuration in N sessions, each in a process and a run folder of its own, and how far
+ * their numbers lie apart. */
+#include "cli/cli.h"
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "publish/sessions.h"
+#include "story/folder.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { MOST_SESSIONS = 100 };
+#define EPSILON 0.05 /* the specification's bound of variation */
+
+enum ifm_status ifm_again_take(const char *name, const char *value, struct ifm_again *again, struct ifm_error *error)
+{
+    uint64_t times;
+    double percent;
+    char digits[32];
+    size_t length = strlen(value);
+    if (strcmp(name, "times") == 0) {
+        if (!ifm_parse_u64(value, &times) || times < 2 || times > MOST_SESSIONS)
+            return ifm_fail(error, IFM_USAGE, "--times", "from 2 to 100", "'%s' is no number of sessions", value);
+        again->times = (unsigned)times;
+        return IFM_OK;
+    }
+    if (length > 0 && value[length - 1] == '%')
+        length--;
+    snprintf(digits, sizeof digits, "%.*s", (int)length, value);
+    if (length >= sizeof digits || !ifm_parse_f64(digits, &percent) || !(percent > 0 && percent <= 100))
+        return ifm_fail(error, IFM_USAGE, "--epsilon", "such as 5%", "'%s' is no percentage above 0", value);
+    again->epsilon = percent / 100;
+    return IFM_OK;
+}
+
+/* "OUT-1", "OUT-2", ...: without --out behind the folder that is repeated. Numbers that are taken are left out. */
+static const char *fresh_dir(const struct ifm_options *options, unsigned *number, struct ifm_arena *arena)
+{
+    const char *stem = options->out, *dir;
+    if (stem == NULL) {
+        size_t length = strlen(options->dir);
+        while (length > 1 && options->dir[length - 1] == '/')
+            length--;
+        stem = ifm_arena_printf(arena, "%.*s-again", (int)length, options->dir);
+    }
+    do
+        dir = ifm_arena_printf(arena, "%s-%u", stem, ++*number);
+    while (ifm_file_exists(dir) || ifm_dir_exists(dir));
+    return dir;
+}
+
+/* Its table is not printed: what the sessions say together is. */
+static enum ifm_status start(const char *const *words, pid_t *child, struct ifm_error *error)
+{
+    posix_spawn_file_actions_t actions;
+    int failure = posix_spawn_file_actions_init(&actions);
+    if (failure == 0) {
+        failure = posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+        if (failure == 0)
+            failure = posix_spawn(child, "/proc/self/exe", &actions, NULL, (char *const *)(uintptr_t)words, environ);
+        posix_spawn_file_actions_destroy(&actions);
+    }
+    return failure == 0
+               ? IFM_OK
+               : ifm_fail(error, IFM_INTERNAL, "rerun", NULL, "a session cannot be started: %s", strerror(failure));
+}
+
+/* A session may fail its gates, or find them inconclusive, and has its numbers all the same. */
+static enum ifm_status session(const struct ifm_options *options, const char *dir, struct ifm_error *error)
+{
+    const char *words[] = {"inferometer", "rerun", options->dir, "--out", dir, options->quiet ? "--quiet" : NULL, NULL};
+    pid_t child;
+    int how;
+    IFM_TRY(start(words, &child, error));
+    while (waitpid(child, &how, 0) < 0)
+        if (errno != EINTR)
+            return ifm_fail(error, IFM_INTERNAL, "rerun", NULL, "a session was lost: %s", strerror(errno));
+    int code = WIFEXITED(how) ? WEXITSTATUS(how) : IFM_INTERRUPTED;
+    if (code == IFM_OK || code == IFM_REJECTED || code == IFM_INVALID || code == IFM_MISSING)
+        return IFM_OK;
+    return ifm_fail(error, (enum ifm_status)code, dir, "it says why above",
+                    "this session ended with %d, and no further one was started", code);
+}
+
+static enum ifm_status tell(const struct ifm_options *options, const struct ifm_again *again,
+                            const struct ifm_folder *folders, struct ifm_arena *arena)
+{
+    struct ifm_run_view *views = IFM_ARENA_ARRAY(arena, struct ifm_run_view, again->times);
+    struct ifm_sessions sessions;
+    struct ifm_text text = {0};
+    for (unsigned i = 0; i < again->times; i++)
+        views[i] = (struct ifm_run_view){folders[i].plan, folders[i].derived, folders[i].events};
+    ifm_sessions(views, again->times, again->epsilon, arena, &sessions);
+    struct ifm_listing listing = ifm_sessions_listing(&sessions, views, again->times, again->epsilon, arena);
+    if (options->format == IFM_FORMAT_TABLE)
+        ifm_text_printf(&text, "%s within ±%.3g %% over %u sessions\n\n", ifm_repeatable_words(sessions.answer),
+                        100 * again->epsilon, again->times);
+    ifm_listing_compose(&listing, options->format, &text);
+    ifm_cli_print(&text, stdout);
+    ifm_listing_end(&listing);
+    return sessions.answer == IFM_REPEATABLE_YES  ? IFM_OK
+           : sessions.answer == IFM_REPEATABLE_NO ? IFM_REJECTED
+                                                  : IFM_INVALID;
+}
+
+enum ifm_status ifm_rerun_times(const struct ifm_options *options, const struct ifm_again *again,
+                                struct ifm_error *error)
+{
+    struct ifm_arena *arena = ifm_arena_create();
+    struct ifm_again asked = *again;
+    struct ifm_folder *folders = IFM_ARENA_ARRAY(arena, struct ifm_folder, again->times);
+    enum ifm_status status = IFM_OK;
+    unsigned number = 0, opened = 0;
+    asked.epsilon = asked.epsilon > 0 ? asked.epsilon : EPSILON;
+    ifm_log_quiet(options->quiet);
+    for (unsigned i = 0; i < asked.times && status == IFM_OK; i++) {
+        const char *dir = fresh_dir(options, &number, arena);
+        ifm_note("session %u of %u: %s", i + 1, asked.times, dir);
+        status = session(options, dir, error);
+        if (status == IFM_OK)
+            status = ifm_folder_check(dir, false, error);
+        if (status == IFM_OK) {
+            opened++;
+            status = ifm_folder_open(dir, &folders[i], error);
+        }
+    }
+    if (status == IFM_OK)
+        status = tell(options, &asked, folders, arena);
+    for (unsigned i = 0; i < opened; i++)
+        ifm_folder_close(&folders[i]);
+    ifm_arena_destroy(arena);
+    return status;
+}

@@ -1,0 +1,94 @@
+/* How far the numbers of several sessions lie apart; see sessions.h. */
+#include "derive/compare/sessions.h"
+
+#include "base/text.h"
+#include <math.h>
+#include <string.h>
+
+static const struct ifm_value *value_of(const struct ifm_run_view *view, const struct ifm_sessions_row *row)
+{
+    return ifm_derived_value(view->derived, row->cell, row->arm, row->metric);
+}
+
+static double half_of(const struct ifm_value *value)
+{
+    return value->has_interval ? 0.5 * (value->high - value->low) / value->number : NAN;
+}
+
+/* Why the session has no such number; NULL = it has. */
+static const char *lacking(const struct ifm_value *value)
+{
+    if (value == NULL)
+        return "a session does not have it";
+    if (value->state != IFM_STATE_OK)
+        return ifm_is_empty(value->reason) ? "a session does not have it" : value->reason;
+    return value->number > 0 ? NULL : "it is not above 0";
+}
+
+static void measure(const struct ifm_run_view *views, size_t n, double epsilon, struct ifm_sessions_row *row)
+{
+    double logs = 0;
+    row->least = INFINITY;
+    row->within = NAN;
+    for (size_t i = 0; i < n; i++) {
+        const struct ifm_value *value = value_of(&views[i], row);
+        const char *why = lacking(value);
+        if (why != NULL) {
+            row->reason = why;
+            return;
+        }
+        logs += log(value->number);
+        row->least = fmin(row->least, value->number);
+        row->most = fmax(row->most, value->number);
+        row->within = fmax(row->within, half_of(value)); /* of a NaN and a number the number */
+    }
+    row->mean = exp(logs / (double)n);
+    row->spread = fmax(row->most / row->mean - 1.0, 1.0 - row->least / row->mean);
+    row->answer = row->spread <= epsilon ? IFM_REPEATABLE_YES : IFM_REPEATABLE_NO;
+}
+
+static const char *output_of(const struct ifm_run_view *view, const struct ifm_sessions_row *row)
+{
+    const struct ifm_event_check *check = IFM_LAST(view->events, check, row->cell, row->arm);
+    return check == NULL || check->output_xxh3 == NULL ? "" : check->output_xxh3;
+}
+
+static const char *outputs(const struct ifm_run_view *views, size_t n, const struct ifm_sessions_row *row)
+{
+    const char *first = output_of(&views[0], row);
+    bool same = true;
+    for (size_t i = 1; i < n; i++)
+        same &= strcmp(output_of(&views[i], row), first) == 0;
+    return !same ? "differ" : first[0] == '\0' ? "" : "equal";
+}
+
+/* Outputs by the same seed that differ are no repetition, whatever the times say. */
+static enum ifm_repeatable joined(enum ifm_repeatable all, const struct ifm_sessions_row *row, bool first)
+{
+    enum ifm_repeatable own = strcmp(row->outputs, "differ") == 0 ? IFM_REPEATABLE_NO : row->answer;
+    if (first || own == all)
+        return own;
+    return own == IFM_REPEATABLE_NO || all == IFM_REPEATABLE_NO ? IFM_REPEATABLE_NO : IFM_REPEATABLE_UNKNOWN;
+}
+
+void ifm_sessions(const struct ifm_run_view *views, size_t n, double epsilon, struct ifm_arena *arena,
+                  struct ifm_sessions *out)
+{
+    static const enum ifm_metric_id metrics[] = {IFM_M_STEP_NS, IFM_M_SPEEDUP, IFM_M_ENERGY_PER_STEP_J};
+    const struct ifm_plan *plan = views[0].plan;
+    *out = (struct ifm_sessions){.n = 0};
+    for (size_t c = 0; c < plan->n_cells; c++)
+        for (size_t a = 0; a < plan->cells[c].n_arms; a++)
+            for (size_t m = 0; m < sizeof metrics / sizeof *metrics; m++) {
+                const struct ifm_arm *arm = &plan->cells[c].arms[a];
+                struct ifm_sessions_row row = {
+                    .cell = plan->cells[c].name, .arm = arm->name, .metric = metrics[m], .reason = ""};
+                if (arm->role == IFM_ROLE_CEILING || value_of(&views[0], &row) == NULL)
+                    continue;
+                row.outputs = outputs(views, n, &row);
+                measure(views, n, epsilon, &row);
+                out->answer = joined(out->answer, &row, out->n == 0);
+                IFM_ARENA_GROW(arena, out->rows, out->n, out->capacity);
+                out->rows[out->n++] = row;
+            }
+}

@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# How well a measurement repeats between sessions: a script is repeatable, whatever folder it stands in.
+source "$(dirname "$0")/lib.sh"
+need python3 python3
+"$INFEROMETER" decode --compress 4 --kv-len 1024 --device fake --seed 1 --quiet --ceilings none \
+    --repeats 120 --out first --script 'step_ns=100000; noise=0.005; arm.int4.step_ns=50000' >/dev/null 2>errors ||
+    fail "$(cat errors)"
+
+"$INFEROMETER" rerun first --times 3 --quiet --out again >table 2>errors || fail "rerun: $(cat errors)"
+head -1 table | grep -qx 'repeatable within ±5 % over 3 sessions' || fail "says: $(cat table)"
+for n in 1 2 3; do
+    "$INFEROMETER" verify "again-$n" >/dev/null 2>errors || fail "again-$n: $(cat errors)"
+done
+[ ! -e again-4 ] && [ ! -e again ] || fail "more folders than sessions: $(ls)"
+
+# The next ones go beside them; the JSON says what the table says.
+"$INFEROMETER" rerun first --times 2 --epsilon 1% --quiet --out again --format json >json 2>errors ||
+    fail "rerun: $(cat errors)"
+[ -e again-5/manifest.sha256 ] || fail "no further folders: $(ls)"
+python3 - <<'P' || fail "the JSON: $(cat json)"
+import json
+d = json.load(open("json"))
+assert d["repeatable"] == "repeatable" and d["epsilon_percent"] == 1 and len(set(d["sessions"])) == 2, d
+assert {(r["arm"], r["metric"]) for r in d["rows"]} == {("f16", "step_ns"), ("int4", "step_ns"), ("int4", "speedup")}, d
+for r in d["rows"]:
+    assert r["least"] <= r["mean"] <= r["most"] and r["spread_percent"] <= 1 and r["answer"] == "repeatable", r
+P
+
+# Mistakes are named before anything is measured.
+refused()
+{
+    local status=0
+    "$INFEROMETER" "$@" >/dev/null 2>errors || status=$?
+    [ "$status" = 2 ] || fail "$*: ends with $status, $(cat errors)"
+}
+for bad in "--times 1" "--times many" "--times 2 --epsilon 0" "--times 2 --epsilon wide"; do
+    # shellcheck disable=SC2086
+    refused rerun first $bad --quiet --out bad
+done
+refused run --times 2
+refused derive first --times 2
+! compgen -G 'bad*' >/dev/null || fail "a folder was made"
+echo "5 sessions, 6 mistakes"

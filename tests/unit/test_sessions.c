@@ -1,0 +1,155 @@
+/* Several sessions of one configuration: how far they lie apart, and what that answers. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "publish/sessions.h"
+#include "unit/events.h"
+#include <math.h>
+#include <string.h>
+
+enum { SESSIONS = 3, NUMBERS = 3 };
+
+struct bench {
+    struct ifm_arena *arena;
+    struct ifm_arm arms[3];
+    struct ifm_cell cell;
+    struct ifm_plan plan;
+    struct ifm_number numbers[SESSIONS][NUMBERS];
+    struct ifm_derived derived[SESSIONS];
+    json_t *journals[SESSIONS];
+    struct ifm_run_view views[SESSIONS];
+    struct ifm_sessions sessions;
+};
+
+static struct ifm_value number(double x, double half)
+{
+    return (struct ifm_value){.number = x,
+                              .has_interval = half > 0,
+                              .low = x - half,
+                              .high = x + half,
+                              .level = 0.95,
+                              .unit = "",
+                              .n_of = "",
+                              .reason = "",
+                              .remedy = "",
+                              .text = ""};
+}
+
+/* A baseline of 100 ns, an arm of 50 ns with its speed-up; a ceiling. */
+static void start(struct bench *b)
+{
+    memset(b, 0, sizeof *b);
+    b->arena = ifm_arena_create();
+    b->arms[0] = (struct ifm_arm){.name = "base", .role = IFM_ROLE_BASELINE};
+    b->arms[1] = (struct ifm_arm){.name = "fast", .role = IFM_ROLE_VARIANT};
+    b->arms[2] = (struct ifm_arm){.name = "read", .role = IFM_ROLE_CEILING};
+    b->cell = (struct ifm_cell){.name = "null", .arms = b->arms, .n_arms = 3};
+    b->plan = (struct ifm_plan){.run_id = "0123456789ab", .cells = &b->cell, .n_cells = 1};
+    for (size_t i = 0; i < SESSIONS; i++) {
+        b->numbers[i][0] = (struct ifm_number){"null", "base", IFM_M_STEP_NS, number(100, 1)};
+        b->numbers[i][1] = (struct ifm_number){"null", "fast", IFM_M_STEP_NS, number(50, 0)};
+        b->numbers[i][2] = (struct ifm_number){"null", "fast", IFM_M_SPEEDUP, number(2, 0.1)};
+        b->derived[i] = (struct ifm_derived){.numbers = b->numbers[i], .n_numbers = NUMBERS};
+        b->journals[i] = json_array();
+        b->views[i] = (struct ifm_run_view){&b->plan, &b->derived[i], NULL};
+    }
+}
+
+static const struct ifm_sessions_row *look(struct bench *b, double epsilon, const char *arm, enum ifm_metric_id metric)
+{
+    for (size_t i = 0; i < SESSIONS; i++)
+        b->views[i].events = events_of(b->journals[i], b->arena);
+    ifm_sessions(b->views, SESSIONS, epsilon, b->arena, &b->sessions);
+    assert_int_equal(b->sessions.n, NUMBERS); /* nothing of the ceiling */
+    for (size_t i = 0; i < b->sessions.n; i++)
+        if (strcmp(b->sessions.rows[i].arm, arm) == 0 && b->sessions.rows[i].metric == metric)
+            return &b->sessions.rows[i];
+    fail_msg("no row of %s", arm);
+    return NULL;
+}
+
+static void stop(struct bench *b)
+{
+    for (size_t i = 0; i < SESSIONS; i++)
+        json_decref(b->journals[i]);
+    ifm_arena_destroy(b->arena);
+}
+
+static void the_furthest_session_decides(void **state)
+{
+    (void)state;
+    struct bench b;
+    start(&b);
+    b.numbers[1][0].value = number(98, 2);
+    b.numbers[2][0].value = number(104, 1);
+    const struct ifm_sessions_row *row = look(&b, 0.05, "base", IFM_M_STEP_NS);
+    const double mean = cbrt(100.0 * 98 * 104);
+    assert_true(fabs(row->mean / mean - 1) < 1e-12 && row->least == 98 && row->most == 104);
+    assert_true(fabs(row->spread - (104 / mean - 1)) < 1e-12); /* up 3.4 %, down 2.6 % */
+    assert_true(fabs(row->within - 2.0 / 98) < 1e-12);
+    assert_int_equal(row->answer, IFM_REPEATABLE_YES);
+    assert_int_equal(b.sessions.answer, IFM_REPEATABLE_YES);
+    row = look(&b, 0.03, "base", IFM_M_STEP_NS);
+    assert_int_equal(row->answer, IFM_REPEATABLE_NO);
+    assert_int_equal(b.sessions.answer, IFM_REPEATABLE_NO); /* one is enough */
+    row = look(&b, 0.03, "fast", IFM_M_STEP_NS);
+    assert_true(row->answer == IFM_REPEATABLE_YES && row->spread < 1e-12 && isnan(row->within));
+    stop(&b);
+}
+
+/* A session without the number leaves it open, with its reason; one that is too far away still outweighs it. */
+static void what_one_session_lacks_is_open(void **state)
+{
+    (void)state;
+    struct bench b;
+    start(&b);
+    b.numbers[1][2].value.state = IFM_STATE_REFUSED;
+    b.numbers[1][2].value.reason = "rule-07: it drifts";
+    const struct ifm_sessions_row *row = look(&b, 0.05, "fast", IFM_M_SPEEDUP);
+    assert_int_equal(row->answer, IFM_REPEATABLE_UNKNOWN);
+    assert_string_equal(row->reason, "rule-07: it drifts");
+    assert_int_equal(b.sessions.answer, IFM_REPEATABLE_UNKNOWN);
+    b.numbers[2][0].value.number = 150;
+    (void)look(&b, 0.05, "fast", IFM_M_SPEEDUP);
+    assert_int_equal(b.sessions.answer, IFM_REPEATABLE_NO);
+    stop(&b);
+}
+
+static void outputs_that_differ_are_no_repetition(void **state)
+{
+    (void)state;
+    for (int other = 0; other < 2; other++) {
+        struct bench b;
+        start(&b);
+        for (size_t i = 0; i < SESSIONS; i++)
+            json_array_append_new(b.journals[i],
+                                  json_pack("{s:s, s:{s:s, s:s, s:s, s:b, s:f, s:f, s:i, s:b, s:s}}", "stage", "check",
+                                            "meta", "cell", "null", "arm", "base", "when", "after", "done", 1,
+                                            "error_rms_rel", 0.0, "error_max_rel", 0.0, "values", 1, "finite", 1,
+                                            "output_xxh3", other && i == 2 ? "00000000000000bb" : "00000000000000aa"));
+        const struct ifm_sessions_row *row = look(&b, 0.05, "base", IFM_M_STEP_NS);
+        assert_string_equal(row->outputs, other ? "differ" : "equal");
+        assert_int_equal(b.sessions.answer, other ? IFM_REPEATABLE_NO : IFM_REPEATABLE_YES);
+        assert_string_equal(look(&b, 0.05, "fast", IFM_M_STEP_NS)->outputs, "");
+        struct ifm_listing listing = ifm_sessions_listing(&b.sessions, b.views, SESSIONS, 0.05, b.arena);
+        assert_int_equal(listing.n_rows, NUMBERS);
+        assert_string_equal(json_string_value(json_object_get(listing.members, "repeatable")),
+                            other ? "not repeatable" : "repeatable");
+        ifm_listing_end(&listing);
+        stop(&b);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_furthest_session_decides),
+        cmocka_unit_test(what_one_session_lacks_is_open),
+        cmocka_unit_test(outputs_that_differ_are_no_repetition),
+    };
+    return cmocka_run_group_tests_name("sessions", tests, NULL, NULL);
+}
