@@ -86,7 +86,8 @@ P
 
 # A cycle by hand, through two layers: its rates are of the same tokens.
 "$INFEROMETER" decode --seq=512 --compress 2 --layers 2 --inference --decode_tokens=8 --json --quiet --device fake \
-    --seed 1 --ceilings none --script 'step_ns=1000000; noise=0.005; arm.int8.step_ns=600000' --out cycle >printed 2>errors ||
+    --seed 1 --ceilings none --script 'step_ns=1000000; noise=0.005; arm.int8.step_ns=600000' --out cycle \
+    >printed 2>errors ||
     fail "cycle: $(cat errors)"
 python3 - <<'P' || fail "cycle"
 import json, sys

@@ -75,7 +75,7 @@ static size_t put_module(unsigned char *to, unsigned bits, unsigned gib, unsigne
     to[0x0d] = (unsigned char)(gib << 2); /* of MiB, in two bytes */
     memcpy(to + 0x15, (unsigned char[]){(unsigned char)speed, (unsigned char)(speed >> 8)}, 2);
     memcpy(to + 0x20, (unsigned char[]){(unsigned char)configured, (unsigned char)(configured >> 8)}, 2);
-    memcpy(to + LENGTH, "DIMM A", 8); /* with the NUL of the string, and that of the list */
+    memcpy(to + LENGTH, "DIMM A\0", 8); /* with the NUL of the string, and that of the list */
     return LENGTH + 8;
 }
 
