@@ -3,10 +3,10 @@
 
 two_percent.py [ROUNDS] [--cap SECONDS]      default 20; INFEROMETER=build/inferometer in the environment
 
-In each round every tool measures both pairs once, in an order drawn anew: two spin loops of about 1 ms of which one does
-2 % more, and two equal ones. The lab decides by its own stop rule (--stop decided, its default); Google Benchmark has
-ten repetitions of each in as much time and the U test of its compare.py at 5 %; hyperfine as much time for the loops as
-programs, and Welch's test of its scripts at 5 %. A tool that is not here is named and left out.
+In each round every tool measures both pairs once, in an order drawn anew: two spin loops of about 1 ms of which one
+does 2 % more, and two equal ones. The lab decides by its own stop rule (--stop decided, its default); Google
+Benchmark has ten repetitions of each in as much time and the U test of its compare.py at 5 %; hyperfine as much time
+for the loops as programs, and Welch's test of its scripts at 5 %. A tool that is not here is named and left out.
 Bars: the lab calls the difference in 95 of 100 rounds and equal code in at most 5; exit 1 when one is missed by more
 than chance (5 % of such benches).
 """
@@ -80,8 +80,9 @@ class Google:
 
     def call(self, ratio):
         name = next(n for n, r in PAIRS.items() if r == ratio)
-        said = json.loads(run([self.scratch / f"google {name}", "--benchmark_repetitions=10", "--benchmark_format=json",
-                               f"--benchmark_min_time={self.cap / 20:g}", "--benchmark_enable_random_interleaving=true"]))
+        flags = ["--benchmark_repetitions=10", f"--benchmark_min_time={self.cap / 20:g}", "--benchmark_format=json",
+                 "--benchmark_enable_random_interleaving=true"]
+        said = json.loads(run([self.scratch / f"google {name}", *flags]))
         times = {n: [row["real_time"] for row in said["benchmarks"] if row["run_type"] == "iteration" and
                      row["run_name"].startswith(n)] for n in "ab"}
         p = u_test(times["a"], times["b"])
@@ -96,8 +97,8 @@ class Hyperfine:
 
     def call(self, ratio):
         out = self.scratch / "hyperfine.json"
-        run([self.scratch / "hyperfine", "-N", "--warmup", "10", "--runs", str(int(self.cap * 300)), "--export-json", out,
-             *(f"{self.scratch / 'spin'} {spins}" for spins in (SPINS, round(SPINS * ratio)))])
+        run([self.scratch / "hyperfine", "-N", "--warmup", "10", "--runs", str(int(self.cap * 300)), "--export-json",
+             out, *(f"{self.scratch / 'spin'} {spins}" for spins in (SPINS, round(SPINS * ratio)))])
         a, b = (result["times"] for result in json.loads(out.read_text())["results"])
         se = math.sqrt(statistics.variance(a) / len(a) + statistics.variance(b) / len(b))
         p = normal_p((statistics.mean(a) - statistics.mean(b)) / se)

@@ -13,7 +13,7 @@
 
 struct ifm_invocation ifm_invocation;
 
-struct shown {
+struct progress_line {
     int64_t last_ns;
     struct ifm_so_far so_far;
 };
@@ -21,7 +21,7 @@ struct shown {
 /* One line on the terminal, rewritten at most ten times a second. */
 static void show_progress(void *context, const struct ifm_cell *cell, double fraction, double remaining_s)
 {
-    struct shown *shown = context;
+    struct progress_line *shown = context;
     int64_t now_ns = ifm_clock_now().ns;
     if (now_ns - shown->last_ns < 100000000)
         return;
@@ -68,7 +68,7 @@ static enum ifm_status measure(const char *dir, const struct ifm_config *config,
                                bool resume, const struct ifm_options *options, struct ifm_arena *arena,
                                struct ifm_error *error)
 {
-    struct shown shown = {0};
+    struct progress_line shown = {0};
     bool anew = false, show = !options->quiet && isatty(STDERR_FILENO);
     struct ifm_run_options how = {.dir = dir, .resume = resume, .needs_new_process = &anew, .so_far = &shown.so_far};
     if (options->dir != NULL && !resume)
