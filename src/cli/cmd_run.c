@@ -14,13 +14,13 @@
 
 struct ifm_invocation ifm_invocation;
 
-struct shown {
+struct progress_line {
     int64_t last_ns;
     struct ifm_so_far so_far;
 };
 
 /* One line on the terminal, no wider than that, rewritten at most ten times a second. */
-static bool may_show(struct shown *shown)
+static bool may_show(struct progress_line *shown)
 {
     int64_t now_ns = ifm_clock_now().ns;
     if (now_ns - shown->last_ns < 100000000)
@@ -39,7 +39,7 @@ static void show_line(char *line)
 
 static void show_progress(void *context, const struct ifm_cell *cell, double fraction, double remaining_s)
 {
-    struct shown *shown = context;
+    struct progress_line *shown = context;
     char line[512];
     if (!may_show(shown))
         return;
@@ -65,7 +65,7 @@ static void show_part(void *context, const struct ifm_parts *parts)
     show_line(line);
 }
 
-static struct ifm_progress progress_of(const struct ifm_options *options, struct shown *shown)
+static struct ifm_progress progress_of(const struct ifm_options *options, struct progress_line *shown)
 {
     bool show = !options->quiet && isatty(STDERR_FILENO);
     return show ? (struct ifm_progress){show_progress, shown, show_part} : (struct ifm_progress){0};
@@ -104,7 +104,7 @@ static enum ifm_status measure(const char *dir, const struct ifm_config *config,
                                bool resume, const struct ifm_options *options, struct ifm_arena *arena,
                                struct ifm_error *error)
 {
-    struct shown shown = {0};
+    struct progress_line shown = {0};
     bool anew = false;
     struct ifm_run_options how = {.dir = dir, .resume = resume, .needs_new_process = &anew, .so_far = &shown.so_far};
     if (options->dir != NULL && !resume)
@@ -134,7 +134,7 @@ static enum ifm_status dry_run(const struct ifm_options *options, const struct i
     if (options->format != IFM_FORMAT_TABLE && options->format != IFM_FORMAT_JSON)
         return ifm_fail(error, IFM_USAGE, options->format == IFM_FORMAT_ELASTIC_KV ? "--json" : "--format",
                         "choose --format table or json", "a dry run has no numbers to list in this format");
-    struct shown shown = {0};
+    struct progress_line shown = {0};
     const struct ifm_progress progress = progress_of(options, &shown);
     return ifm_story_dry_run(config, plan, &progress, options->format == IFM_FORMAT_JSON, stdout, error);
 }

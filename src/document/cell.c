@@ -99,22 +99,22 @@ static struct ifm_field column_field(struct ifm_builder *builder, const struct i
 }
 
 /* The columns of a table that this cell has something for. */
-struct columns_shown {
+struct shown {
     const struct ifm_metric_column **specs;
     size_t n;
 };
 
-static struct columns_shown shown_of(struct ifm_builder *builder, const struct ifm_cell *cell,
-                                     const struct ifm_metric_columns *columns)
+static struct shown shown_of(struct ifm_builder *builder, const struct ifm_cell *cell,
+                             const struct ifm_metric_columns *columns)
 {
-    struct columns_shown shown = {IFM_ARENA_ARRAY(builder->arena, const struct ifm_metric_column *, columns->n), 0};
+    struct shown shown = {IFM_ARENA_ARRAY(builder->arena, const struct ifm_metric_column *, columns->n), 0};
     for (size_t c = 0; c < columns->n; c++)
         if (is_shown(builder, cell, &columns->items[c]))
             shown.specs[shown.n++] = &columns->items[c];
     return shown;
 }
 
-static void fill_headings(const struct columns_shown *shown, struct ifm_grid *grid)
+static void fill_headings(const struct shown *shown, struct ifm_grid *grid)
 {
     grid->headings[0] = (struct ifm_heading){"arm", IFM_M_NONE, true, 0};
     for (size_t c = 0; c < shown->n; c++) {
@@ -125,7 +125,7 @@ static void fill_headings(const struct columns_shown *shown, struct ifm_grid *gr
 }
 
 static void fill_row(struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm,
-                     const struct columns_shown *shown, struct ifm_grid *grid, size_t row)
+                     const struct shown *shown, struct ifm_grid *grid, size_t row)
 {
     size_t n_shown = shown->n;
     *ifm_grid_at(grid, row, 0) = ifm_field_text(ifm_arm_label(arm), IFM_TONE_STRONG);
@@ -150,7 +150,7 @@ static const char *count_heading(const struct ifm_builder *builder, const struct
 
 static void add_arms(struct ifm_builder *builder, const struct ifm_cell *cell, struct ifm_block *section)
 {
-    struct columns_shown shown = shown_of(builder, cell, &ifm_columns_arms);
+    struct shown shown = shown_of(builder, cell, &ifm_columns_arms);
     size_t n_rows = 0;
     bool loses = false;
     for (size_t a = 0; a < cell->n_arms; a++)
@@ -183,7 +183,7 @@ static bool is_stored(const struct ifm_builder *builder, const struct ifm_cell *
 /* Only where an arm really is compressed: a ratio other than one, or a loss. */
 static void add_compression(struct ifm_builder *builder, const struct ifm_cell *cell, struct ifm_block *section)
 {
-    struct columns_shown shown = shown_of(builder, cell, &ifm_columns_compression);
+    struct shown shown = shown_of(builder, cell, &ifm_columns_compression);
     size_t n_rows = 0, row = 0;
     bool any = false;
     for (size_t a = 0; a < cell->n_arms; a++)
