@@ -295,6 +295,16 @@ static void the_rate_of_a_cache_is_not_the_memorys(void **state)
     json_t *object = ifm_compat_elastic_kv(&w.publication);
     is_null(object, "cpu.measured_bw_gbs", "caches");
     json_decref(object);
+    w.pass_arms[4].ceiling = IFM_CEILING_L2; /* caches serve an arm, and have a probe; the other one is of memory */
+    object = ifm_compat_elastic_kv(&w.publication);
+    is(object, "cpu.measured_bw_gbs", 256);
+    json_decref(object);
+    struct ifm_number *read = find(PASS, "", "ceiling_read");
+    read->metric = IFM_M_CEILING_L2; /* they serve all arms */
+    object = ifm_compat_elastic_kv(&w.publication);
+    is_null(object, "cpu.measured_bw_gbs", "caches");
+    json_decref(object);
+    read->metric = IFM_M_CEILING_READ;
 }
 
 static void several_arms_stand_in_arms(void **state)
