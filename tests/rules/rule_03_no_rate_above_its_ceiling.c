@@ -290,21 +290,6 @@ static void ceilings_apart_are_limits(void **state)
     fx_stop(&fx);
 }
 
-/* Samples that were given other durations, one behind the other again. */
-static void lay_out_again(struct ifm_record *r)
-{
-    int64_t now = 1000;
-    for (size_t k = 0; k < r->n_slots; k++) {
-        r->slots[k].start_ns = now;
-        for (size_t i = r->first[k]; i < r->first[k + 1]; i++) {
-            r->samples[i].start_ns = now;
-            now += r->samples[i].duration_ns;
-        }
-        r->slots[k].end_ns = now;
-        now += 500;
-    }
-}
-
 /* A wait in each slot of the probes is no limit: of memory the fastest stretch counts that passes four times the cache
  * (five samples here), and no shorter one, which the cache may have served; of cores the fastest sample. */
 static void waits_inside_slots_lower_no_ceiling(void **state)
@@ -314,13 +299,19 @@ static void waits_inside_slots_lower_no_ceiling(void **state)
     struct fixture fx;
     start_apart(&fx, 200000, 125000);
     fx.plan.machine = &machine;
+    for (size_t a = 2; a < 5; a++)
+        fx.parts[0].step_ns[a] *= 3;
+    fx_generate(&fx);
     struct ifm_record *r = &fx.parts[0].record;
-    for (size_t k = 0; k < r->n_slots; k++)
+    for (size_t k = 0; k < r->n_slots; k++) {
+        int64_t now = r->slots[k].start_ns;
         for (size_t i = 0; r->slots[k].phase == IFM_PHASE_CEILING && i < fx.samples; i++) {
-            int64_t *ns = &r->samples[r->first[k] + i].duration_ns;
-            *ns = i < 2 ? *ns / 4 : i >= 6 && i < 11 ? *ns : *ns * 3; /* two from a cache, five clean ones */
+            struct ifm_sample *sample = &r->samples[r->first[k] + i]; /* two from a cache, five clean ones */
+            const int64_t ns = sample->duration_ns / (i < 2 ? 12 : i >= 6 && i < 11 ? 3 : 1);
+            *sample = (struct ifm_sample){now, ns};
+            r->slots[k].end_ns = now += ns;
         }
-    lay_out_again(r);
+    }
     fx_derive(&fx);
     assert_true(fabs(fx_value(&fx, "", "ceiling_read")->number / 1e10 - 1) < 0.03);
     assert_true(fabs(fx_value(&fx, "", "ceiling_flops")->number / 4e11 - 1) < 0.05);
