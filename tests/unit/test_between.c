@@ -435,6 +435,22 @@ static void the_setting_under_comparison_may_differ(void **state)
     p.b.arms[1].ledger.tokens_generated = 9;
     pair_compare(&p, "null.spin");
     assert_int_equal(row_of(&p, "quick", "step_ns")->change.state, IFM_STATE_REFUSED);
+    p.b.plan.rules = IFM_PLAN_RULES; /* the other plan counted them otherwise: their number says nothing */
+    pair_compare(&p, "null.spin");
+    assert_int_equal(row_of(&p, "quick", "step_ns")->change.state, IFM_STATE_OK);
+    pair_stop(&p);
+}
+
+/* The same pass of a model of another depth. */
+static void another_depth_qualifies(void **state)
+{
+    (void)state;
+    struct pair p;
+    pair_start(&p);
+    p.a.arms[1].ledger.layers = 2;
+    p.b.arms[1].ledger.layers = 4;
+    pair_compare(&p, NULL);
+    assert_string_equal(fields_of(row_of(&p, "quick", "step_ns")->not_comparable), "ledger.layers");
     pair_stop(&p);
 }
 
@@ -547,6 +563,7 @@ int main(void)
         cmocka_unit_test(another_content_of_a_file_is_refused),
         cmocka_unit_test(another_work_is_refused),
         cmocka_unit_test(the_setting_under_comparison_may_differ),
+        cmocka_unit_test(another_depth_qualifies),
         cmocka_unit_test(measure_settings_and_the_fake_machine_qualify),
         cmocka_unit_test(withheld_and_missing),
         cmocka_unit_test(another_baseline_is_refused),

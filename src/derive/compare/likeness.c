@@ -9,7 +9,7 @@
 /* Runs further apart than this met another state of the machine, however alike they are otherwise. */
 #define APART_NS 3.6e12 /* an hour */
 
-enum { FIELDS_SHOWN = 4, TEXT_SHOWN = 60 };
+enum { FIELDS_SHOWN = 4, TEXT_SHOWN = 60, TOKENS = 4 /* plan rules since which a token is of the whole depth */ };
 
 static const char *text_or_empty(const char *text)
 {
@@ -191,7 +191,8 @@ static void add_settings(const struct ifm_like_pair *pair, const char *varies, s
         add_setting(pair, b->settings[i].path, varies, out);
 }
 
-static void add_ledger(const struct ifm_ledger *a, const struct ifm_ledger *b, const char *varies,
+/* `alike`: both plans count tokens by the same rules. */
+static void add_ledger(const struct ifm_ledger *a, const struct ifm_ledger *b, bool alike, const char *varies,
                        struct ifm_likeness *out)
 {
     const enum ifm_difference_kind refuses = IFM_DIFFERENCE_REFUSES;
@@ -200,8 +201,11 @@ static void add_ledger(const struct ifm_ledger *a, const struct ifm_ledger *b, c
         add_u64(out, refuses, "ledger.bytes_read", a->bytes_read, b->bytes_read);
         add_u64(out, refuses, "ledger.bytes_written", a->bytes_written, b->bytes_written);
     }
-    add_u64(out, refuses, "ledger.tokens_prompt", a->tokens_prompt, b->tokens_prompt);
-    add_u64(out, refuses, "ledger.tokens_generated", a->tokens_generated, b->tokens_generated);
+    if (alike) {
+        add_u64(out, refuses, "ledger.tokens_prompt", a->tokens_prompt, b->tokens_prompt);
+        add_u64(out, refuses, "ledger.tokens_generated", a->tokens_generated, b->tokens_generated);
+        add_u64(out, IFM_DIFFERENCE_QUALIFIES, "ledger.layers", a->layers, b->layers);
+    }
     add_u64(out, refuses, "ledger.rows", a->rows, b->rows);
 }
 
@@ -246,7 +250,7 @@ void ifm_likeness_arms(const struct ifm_run_view *reference, const struct ifm_ru
         add_u64(out, IFM_DIFFERENCE_REFUSES, "seed of the cell", a->seed, b->seed);
     add_u64(out, IFM_DIFFERENCE_REFUSES, "threads", a->threads, b->threads);
     add_settings(pair, varies, out);
-    add_ledger(&x->ledger, &y->ledger, varies, out);
+    add_ledger(&x->ledger, &y->ledger, (reference->plan->rules < TOKENS) == (other->plan->rules < TOKENS), varies, out);
     add_measure(&a->measure, &b->measure, out);
     add_text(out, IFM_DIFFERENCE_QUALIFIES, ifm_arena_printf(out->arena, "outputs of %s", x->name),
              output_of(reference->events, a->name, x->name), output_of(other->events, b->name, y->name));
