@@ -17,7 +17,7 @@ if measure cut 1 "0.12; die_after_slots=60"; then fail "the scripted device did 
 for folder in whole few count cut; do
     "$INFEROMETER" verify "$folder" >/dev/null 2>errors || fail "$folder: $(cat errors)"
 done
-PYTHONPATH="$IFM_SOURCE/tests/forge" PYTHONDONTWRITEBYTECODE=1 python3 - <<'PY' || fail "blocks are not repeated as they should be"
+PYTHONPATH="$IFM_SOURCE/tests/forge" PYTHONDONTWRITEBYTECODE=1 python3 - <<'PY' || fail "blocks are not repeated"
 import json, os, shutil, subprocess, folder
 
 def look(name):
